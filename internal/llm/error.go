@@ -1,0 +1,77 @@
+package llm
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A Kind sorts a failed request by what the caller can do about it.
+type Kind int
+
+// Kinds of failure.
+const (
+	Transport    Kind = iota // network, TLS, DNS, proxy: no or broken answer
+	Cut                      // the stream ended or broke after it had begun
+	Stalled                  // no bytes for the idle limit
+	RateLimited              // 429
+	Overloaded               // 529, 503 with that meaning
+	ServerError              // other 5xx
+	Unauthorized             // 401, 403 for the key
+	NoCredit                 // the account cannot pay
+	NotFound                 // 404: no such model or endpoint
+	TooLong                  // the prompt does not fit the window
+	MediaTooBig              // an image or document was refused
+	BadRequest               // other 4xx
+	BadReply                 // the answer is not what the protocol says (HTML, garbage)
+)
+
+// Retryable reports whether the same request may succeed later.
+func (k Kind) Retryable() bool {
+	switch k {
+	case Transport, Cut, Stalled, RateLimited, Overloaded, ServerError:
+		return true
+	case Unauthorized, NoCredit, NotFound, TooLong, MediaTooBig, BadRequest, BadReply:
+		return false
+	}
+	return false
+}
+
+// An Error is a failed request.
+type Error struct {
+	Kind       Kind
+	Provider   string
+	Status     int           // HTTP status, 0 when there was no answer
+	RetryAfter time.Duration // what the provider asked for, 0 when it did not
+	RequestID  string
+	// Begun is true once a chunk of the reply had been yielded.
+	Begun bool
+	// Permanent transport faults (unknown host name, bad certificate, refused
+	// by a proxy) are not retried.
+	Permanent bool
+	// Hint is the next command for a person, "" when there is none.
+	Hint string
+	Err  error // the cause in plain words; never holds a key
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%s: %v", e.Provider, e.Err)
+	if e.Status != 0 {
+		s += fmt.Sprintf(" (%d)", e.Status)
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retryable reports whether waiting and sending the same request can help.
+func (e *Error) Retryable() bool { return e.Kind.Retryable() && !e.Permanent }
+
+// KindOf returns the kind of err and whether err is, or wraps, an *Error.
+func KindOf(err error) (Kind, bool) {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind, true
+	}
+	return 0, false
+}

@@ -1,0 +1,193 @@
+// Package llm is the provider-neutral vocabulary for talking to a model. It
+// knows no wire format, does no I/O and never retries: a provider makes one
+// attempt and classifies what went wrong; the loop decides what to do.
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+)
+
+// A Role says who speaks.
+type Role string
+
+// The two roles of a conversation. Instructions are Request.System.
+const (
+	User      Role = "user"
+	Assistant Role = "assistant"
+)
+
+// A Part is one piece of a message.
+//
+//sumtype:decl
+type Part interface{ part() }
+
+type (
+	// Text is prose.
+	Text struct{ S string }
+
+	// Thinking is a model's reasoning. Opaque is the provider's own token
+	// (a signature, an encrypted item), kept byte for byte; From names who
+	// can read it, as "provider/model". Any other model must not be sent it.
+	Thinking struct {
+		S      string
+		Opaque json.RawMessage
+		From   string
+	}
+
+	// ToolUse is a call. Input is always a valid JSON value; when the model
+	// wrote something else, Input is a JSON string of the raw text and Bad
+	// says what was wrong with it.
+	ToolUse struct {
+		ID, Name string
+		Input    json.RawMessage
+		Bad      string
+		// Opaque is a provider's token that must return with the call
+		// (Gemini's thoughtSignature), for the model named by From.
+		Opaque json.RawMessage
+		From   string
+	}
+
+	// ToolResult answers the ToolUse with the same ID.
+	ToolResult struct {
+		ID     string
+		Text   string
+		IsErr  bool
+		Images []Image
+	}
+
+	// Image is a picture. Media is image/png, image/jpeg, image/gif or image/webp.
+	Image struct {
+		Media string
+		Data  []byte
+	}
+
+	// Document is a file a provider reads itself. Media is application/pdf.
+	Document struct {
+		Media string
+		Name  string
+		Data  []byte
+	}
+)
+
+func (Text) part()       {}
+func (Thinking) part()   {}
+func (ToolUse) part()    {}
+func (ToolResult) part() {}
+func (Image) part()      {}
+func (Document) part()   {}
+
+// A Message is one turn of the conversation.
+type Message struct {
+	Role  Role
+	Parts []Part
+}
+
+// A Spec describes a tool to a model. Schema is a JSON Schema object.
+type Spec struct {
+	Name, Description string
+	Schema            json.RawMessage
+}
+
+// A Request is everything one reply depends on. The same Request always
+// gives the same bytes on the wire, because providers bill a changed prefix.
+type Request struct {
+	Model string // the provider's own name, without "provider/"
+	// System is in cache order: what never changes first. Blocks are sent in
+	// order and separated by a blank line where the wire has no blocks.
+	System   []string
+	Messages []Message
+	Tools    []Spec
+	// MaxTokens bounds the reply; 0 leaves it to the provider's default.
+	MaxTokens int
+	// Effort asks for reasoning: "", "low", "medium", "high" or "max".
+	Effort Effort
+	// ThinkingTokens, when positive, is a reasoning budget that wins over Effort.
+	ThinkingTokens int
+	// CacheKey is stable for a session and helps a provider to route to its cache.
+	CacheKey string
+}
+
+// An Effort is how hard a model should think.
+type Effort string
+
+// Efforts. "" is the model's default.
+const (
+	EffortLow    Effort = "low"
+	EffortMedium Effort = "medium"
+	EffortHigh   Effort = "high"
+	EffortMax    Effort = "max"
+)
+
+// A Chunk is one step of a streamed reply.
+//
+//sumtype:decl
+type Chunk interface{ chunk() }
+
+type (
+	// TextDelta adds prose to the text part that is being written.
+	TextDelta struct{ S string }
+	// ThinkingDelta adds reasoning.
+	ThinkingDelta struct{ S string }
+	// ToolInputDelta adds raw JSON text to the call with this ID.
+	ToolInputDelta struct{ ID, Name, S string }
+	// PartDone hands over a finished part, in the order of the message. A
+	// ToolUse in it may start while the rest still streams.
+	PartDone struct{ Part Part }
+	// Finished is always last and comes exactly once when there was no error.
+	Finished struct {
+		Message Message
+		Stop    Stop
+		Usage   Usage
+		Model   string // the model that answered, if the provider says
+		ID      string // the provider's id of the reply
+	}
+)
+
+func (TextDelta) chunk()      {}
+func (ThinkingDelta) chunk()  {}
+func (ToolInputDelta) chunk() {}
+func (PartDone) chunk()       {}
+func (Finished) chunk()       {}
+
+// A Stop is why a reply ended.
+type Stop string
+
+// Reasons to stop.
+const (
+	EndTurn   Stop = "end_turn"
+	WantTools Stop = "tool_use"
+	MaxTokens Stop = "max_tokens"
+	Refused   Stop = "refusal"
+	// WindowFull: the reply ran into the end of the context window.
+	WindowFull Stop = "model_context_window_exceeded"
+	// Paused: the provider paused a long turn; send the history again to go on.
+	Paused Stop = "pause_turn"
+)
+
+// Usage counts tokens. In is what was billed at the full price: cache reads
+// and writes are counted in their own fields and not in In. Out includes
+// Reasoning.
+type Usage struct {
+	In         int `json:"in"`
+	Out        int `json:"out"`
+	CacheRead  int `json:"cache_read,omitempty"`
+	CacheWrite int `json:"cache_write,omitempty"`
+	Reasoning  int `json:"reasoning,omitempty"`
+}
+
+// Add returns the sum of u and v.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.In + v.In, u.Out + v.Out, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning}
+}
+
+// Prompt is all the tokens of the request, cached or not.
+func (u Usage) Prompt() int { return u.In + u.CacheRead + u.CacheWrite }
+
+// A Model streams one reply to one request. An error is the last thing it
+// yields and is an *Error, or the context's error. Breaking out of the range
+// closes the stream.
+type Model interface {
+	Stream(ctx context.Context, r Request) iter.Seq2[Chunk, error]
+}

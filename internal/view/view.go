@@ -1,0 +1,114 @@
+// Package view is the closed set of shapes a user interface can draw.
+//
+// Tools describe their results with these shapes, and front ends switch on
+// them. No front end ever switches on a tool's name, and no shape carries a
+// callback: a Block is data that can be stored in the log and sent anywhere.
+package view
+
+// A Block is one drawable thing.
+//
+//sumtype:decl
+type Block interface{ block() }
+
+type (
+	// Text is plain text, already bounded and free of control characters.
+	Text struct {
+		S string `json:"s"`
+	}
+
+	// Code is a piece of a file. First is the 1-based number of its first line;
+	// 0 means lines are not numbered.
+	Code struct {
+		Path  string `json:"path,omitempty"`
+		First int    `json:"first,omitempty"`
+		S     string `json:"s"`
+	}
+
+	// Terminal is a command and what it printed. Dropped counts the bytes that
+	// were left out between head and tail.
+	Terminal struct {
+		Command string `json:"command"`
+		Output  string `json:"output,omitempty"`
+		Exit    int    `json:"exit,omitempty"`
+		Dropped int64  `json:"dropped,omitempty"`
+		Note    string `json:"note,omitempty"` // "timed out after 2m0s", "in the background as b1", …
+	}
+
+	// Diff is a change of one file as unified diff hunks (without file headers).
+	Diff struct {
+		Path    string `json:"path"`
+		Unified string `json:"unified"`
+		Added   int    `json:"added"`
+		Removed int    `json:"removed"`
+		Created bool   `json:"created,omitempty"`
+	}
+
+	// Table has a header row and rows of equal length.
+	Table struct {
+		Head []string   `json:"head"`
+		Rows [][]string `json:"rows"`
+	}
+
+	// Tasks is the whole todo list as it stands now.
+	Tasks struct {
+		Items []Task `json:"items"`
+	}
+
+	// Image is a picture; Data is encoded as Media says (an IANA media type).
+	Image struct {
+		Media string `json:"media"`
+		Data  []byte `json:"data"`
+		Alt   string `json:"alt,omitempty"`
+	}
+
+	// Questions are put to a person; the answer comes back as op.Answer.
+	Questions struct {
+		Items []Question `json:"items"`
+	}
+
+	// Group draws its blocks one after another.
+	Group struct {
+		Blocks []Block `json:"-"`
+	}
+)
+
+// A Task is one line of a todo list.
+type Task struct {
+	Text   string     `json:"text"`
+	Active string     `json:"active,omitempty"` // the text while it is being worked on
+	Status TaskStatus `json:"status"`
+}
+
+// A TaskStatus is the state of a Task.
+type TaskStatus string
+
+// The states of a Task.
+const (
+	Pending    TaskStatus = "pending"
+	InProgress TaskStatus = "in_progress"
+	Completed  TaskStatus = "completed"
+)
+
+// A Question offers options; Multi lets a person choose several.
+type Question struct {
+	Text    string   `json:"question"`
+	Header  string   `json:"header,omitempty"`
+	Options []Option `json:"options"`
+	Multi   bool     `json:"multiSelect,omitempty"`
+}
+
+// An Option is one answer to a Question.
+type Option struct {
+	Label string `json:"label"`
+	About string `json:"description,omitempty"`
+}
+
+func (Text) block()      {}
+func (Code) block()      {}
+func (Terminal) block()  {}
+func (Diff) block()      {}
+func (Table) block()     {}
+func (Tasks) block()     {}
+func (Image) block()     {}
+func (Questions) block() {}
+func (Group) block()     {}
