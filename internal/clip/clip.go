@@ -1,0 +1,95 @@
+// Package clip bounds and cleans everything a model or a screen is shown. It
+// never reads or writes anything; what it cuts, it says.
+package clip
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Middle returns s when it has at most max bytes, else its head and tail with
+// a line between them that says how much is missing, about max bytes in all.
+// how tells the reader how to get the rest ("" says nothing). It never cuts
+// inside a character.
+func Middle(s string, max int, how string) string {
+	if len(s) <= max {
+		return s
+	}
+	head := cutBack(s, max*6/10)
+	tail := cutForward(s, len(s)-max*3/10)
+	gone := s[len(head) : len(s)-len(tail)]
+	if how != "" {
+		how = "; " + how
+	}
+	return fmt.Sprintf("%s\n[%s left out, %d lines%s]\n%s",
+		strings.TrimSuffix(head, "\n"), Size(int64(len(gone))), strings.Count(gone, "\n"), how, strings.TrimPrefix(tail, "\n"))
+}
+
+// Head returns at most max bytes of s, cut at a line end where one is near,
+// and whether anything was cut.
+func Head(s string, max int) (string, bool) {
+	if len(s) <= max {
+		return s, false
+	}
+	h := cutBack(s, max)
+	if i := strings.LastIndexByte(h, '\n'); i > max*3/4 {
+		h = h[:i+1]
+	}
+	return h, true
+}
+
+// Tail returns the last at most max bytes of s, starting at a line where one
+// is near, and whether anything was cut.
+func Tail(s string, max int) (string, bool) {
+	if len(s) <= max {
+		return s, false
+	}
+	t := cutForward(s, len(s)-max)
+	if i := strings.IndexByte(t, '\n'); i >= 0 && i < max/4 {
+		t = t[i+1:]
+	}
+	return t, true
+}
+
+// Line returns s on one line with at most max characters; a cut ends in "…".
+func Line(s string, max int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if utf8.RuneCountInString(s) <= max {
+		return s
+	}
+	r := []rune(s)
+	return string(r[:max-1]) + "…"
+}
+
+// Tokens estimates the tokens of n bytes: four bytes each, rounded up.
+func Tokens(n int) int { return (n + 3) / 4 }
+
+// Size writes n bytes for people: "512 bytes", "3.4 KB", "1.2 MB".
+func Size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1000_000:
+		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
+	case n < 1000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
+
+// cutBack returns s[:n] without a broken last character.
+func cutBack(s string, n int) string {
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// cutForward returns s[n:] without a broken first character.
+func cutForward(s string, n int) string {
+	for n < len(s) && !utf8.RuneStart(s[n]) {
+		n++
+	}
+	return s[n:]
+}

@@ -1,0 +1,297 @@
+// Package event is the one vocabulary for what happened in a session. The
+// log stores it, front ends draw it, and the wire carries it unchanged.
+package event
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// A Seq numbers a session's durable events 1, 2, 3, … without gaps.
+type Seq uint64
+
+// An Event is one thing that happened.
+type Event struct {
+	Seq  Seq // of the event; for a Live body, of the last durable event before it
+	Time time.Time
+	Body Body
+}
+
+// A Body is one kind of happening.
+//
+//sumtype:decl
+type Body interface{ body() }
+
+// A Live body is shown while it happens and never stored: a durable body that
+// follows repeats everything it said.
+type Live interface {
+	Body
+	live()
+}
+
+// Schema is the version of the stored form, written in the first line of a log.
+const Schema = 1
+
+// Durable bodies.
+type (
+	// SessionStarted is the first event of a log.
+	SessionStarted struct {
+		ID      string `json:"id"`
+		Schema  int    `json:"schema"`
+		Version string `json:"version"` // of adze
+		Dir     string `json:"dir"`     // where it was started
+		Root    string `json:"root,omitempty"`
+		Branch  string `json:"branch,omitempty"`
+		Parent  string `json:"parent,omitempty"` // the session it was forked from
+		At      Seq    `json:"at,omitempty"`     // how much of the parent it repeats
+	}
+	// Resumed says that a process took up the log again.
+	Resumed struct {
+		Version string `json:"version"`
+		Dir     string `json:"dir"`
+		Torn    int64  `json:"torn,omitempty"` // bytes of a torn last line that were set aside
+	}
+	// InputAccepted is a prompt that will be given to the model. Steer is true
+	// when it joined a running turn.
+	InputAccepted struct {
+		ID     string      `json:"id"`
+		Text   string      `json:"text"`
+		Images []llm.Image `json:"images,omitempty"`
+		Steer  bool        `json:"steer,omitempty"`
+		// Hidden input comes from the loop itself (resume where you stopped).
+		Hidden bool `json:"hidden,omitempty"`
+	}
+	// InputRemoved takes back an accepted prompt before the model saw it.
+	InputRemoved struct {
+		ID string `json:"id"`
+	}
+	TurnStarted struct {
+		ID    string      `json:"id"`
+		Model string      `json:"model"`
+		Mode  policy.Mode `json:"mode"`
+	}
+	// Replied is one finished reply of the model.
+	Replied struct {
+		Message  llm.Message   `json:"message"`
+		Stop     llm.Stop      `json:"stop"`
+		Usage    llm.Usage     `json:"usage"`
+		Model    string        `json:"model"` // provider/model that answered
+		ID       string        `json:"id,omitempty"`
+		Cost     float64       `json:"cost,omitempty"` // USD
+		Priced   bool          `json:"priced,omitempty"`
+		First    time.Duration `json:"first,omitempty"` // time to the first chunk
+		Took     time.Duration `json:"took,omitempty"`
+		Attempts int           `json:"attempts,omitempty"`
+	}
+	// Dropped notes a partial reply that was discarded, with the calls of it
+	// that had started; their results are not part of the conversation.
+	Dropped struct {
+		Reason string   `json:"reason"`
+		Calls  []string `json:"calls,omitempty"`
+	}
+	// Asked is an open question to a person.
+	Asked struct {
+		Call    string          `json:"call"`
+		Tool    string          `json:"tool"`
+		Input   json.RawMessage `json:"input,omitempty"`
+		Title   string          `json:"title,omitempty"`
+		Verdict policy.Verdict  `json:"verdict"`
+		View    view.Block      `json:"-"`
+	}
+	// Answered settles a question.
+	Answered struct {
+		Call    string     `json:"call"`
+		Allow   bool       `json:"allow"`
+		By      string     `json:"by"` // which client, "rule:…", "hook:…" or "interrupt"
+		Comment string     `json:"comment,omitempty"`
+		Rules   []string   `json:"rules,omitempty"`
+		Choices [][]string `json:"choices,omitempty"`
+	}
+	ToolStarted struct {
+		Call  string          `json:"call"`
+		Name  string          `json:"name"`
+		Input json.RawMessage `json:"input,omitempty"`
+		Title string          `json:"title,omitempty"`
+	}
+	// ToolFinished is the result of a call. It also comes without a
+	// ToolStarted, for a call that was refused.
+	ToolFinished struct {
+		Call    string         `json:"call"`
+		Name    string         `json:"name"`
+		Text    string         `json:"text"`
+		Images  []llm.Image    `json:"images,omitempty"`
+		View    view.Block     `json:"-"`
+		IsErr   bool           `json:"is_error,omitempty"`
+		Verdict policy.Verdict `json:"verdict"`
+		// Denied is true when policy or a person refused the call.
+		Denied bool            `json:"denied,omitempty"`
+		Input  json.RawMessage `json:"input,omitempty"` // of a denied call
+		Took   time.Duration   `json:"took,omitempty"`
+		Dir    string          `json:"dir,omitempty"`
+		Files  []File          `json:"files,omitempty"`
+		Spill  string          `json:"spill,omitempty"`  // the file that holds the whole result
+		Answer json.RawMessage `json:"answer,omitempty"` // an accepted structured answer
+	}
+	ModelChanged struct {
+		Model string `json:"model"`
+		Why   string `json:"why,omitempty"`
+	}
+	ModeChanged struct {
+		Mode policy.Mode `json:"mode"`
+		Why  string      `json:"why,omitempty"`
+	}
+	Titled struct {
+		Title string `json:"title"`
+		By    string `json:"by,omitempty"`
+	}
+	// Cleared and Stripped change the view that is sent, never the history.
+	// Cleared replaces the results of these calls by one fixed line.
+	Cleared struct {
+		Calls []string `json:"calls"`
+	}
+	// Stripped removes images and documents up to this event.
+	Stripped struct {
+		Why string `json:"why,omitempty"`
+	}
+	// Noted is something a person should know that changes nothing.
+	Noted struct {
+		Level string `json:"level"` // info, warning, error
+		Text  string `json:"text"`
+	}
+	TurnEnded struct {
+		ID     string          `json:"id"`
+		How    End             `json:"how"`
+		Reason string          `json:"reason"` // a reason to end of loop.md
+		Err    string          `json:"error,omitempty"`
+		Hint   string          `json:"hint,omitempty"`
+		Kind   string          `json:"kind,omitempty"` // of the error: "auth", "network", …
+		Status int             `json:"status,omitempty"`
+		Steps  int             `json:"steps,omitempty"`
+		Took   time.Duration   `json:"took,omitempty"`
+		API    time.Duration   `json:"api,omitempty"` // of it spent waiting for the model
+		Answer json.RawMessage `json:"answer,omitempty"`
+	}
+	// Unknown keeps a body written by a newer version, byte for byte.
+	Unknown struct {
+		Type string
+		Raw  []byte // the whole line without its newline
+	}
+)
+
+// Live bodies.
+type (
+	// ReplyStarted says that the first chunk of a reply arrived.
+	ReplyStarted struct {
+		Model string        `json:"model"`
+		First time.Duration `json:"first"`
+	}
+	// TextDelta says S was added at byte At of the reply's text, so a reader
+	// can tell it missed some.
+	TextDelta struct {
+		At int    `json:"at"`
+		S  string `json:"s"`
+	}
+	ThinkingDelta struct {
+		At int    `json:"at"`
+		S  string `json:"s"`
+	}
+	ToolInputDelta struct {
+		Call string `json:"call"`
+		Name string `json:"name"`
+		At   int    `json:"at"`
+		S    string `json:"s"`
+	}
+	// PartDone is a finished part of the reply that still streams.
+	PartDone struct {
+		Part llm.Part
+	}
+	// Retracted tells readers to remove what the deltas since ReplyStarted said.
+	Retracted struct {
+		Why string `json:"why"`
+	}
+	// Waiting announces a pause before a request is sent again.
+	Waiting struct {
+		Attempt int           `json:"attempt"` // of the retry: 1, 2, …
+		Max     int           `json:"max"`
+		For     time.Duration `json:"for"`
+		Status  int           `json:"status,omitempty"`
+		Err     string        `json:"error"`
+		Kind    string        `json:"kind"`
+	}
+	// ToolOutput is output of a running call.
+	ToolOutput struct {
+		Call string `json:"call"`
+		S    string `json:"s"`
+	}
+	// Queued lists the prompts that wait; it is sent whenever the queue changes.
+	Queued struct {
+		IDs   []string `json:"ids"`
+		Texts []string `json:"texts"`
+	}
+)
+
+// A File is the state of a file when the model last saw it (see tool.File).
+type File struct {
+	Path    string `json:"path"`
+	Size    int64  `json:"size"`
+	MTime   int64  `json:"mtime"`
+	Hash    string `json:"hash"`
+	Partial bool   `json:"partial,omitempty"`
+	First   int    `json:"first,omitempty"`
+	Last    int    `json:"last,omitempty"`
+}
+
+// An End is how a turn ended.
+type End string
+
+// Ends of a turn.
+const (
+	Done        End = "done"
+	Interrupted End = "interrupted"
+	Failed      End = "failed"
+	Stopped     End = "stopped" // a budget, a limit or a hook ended it
+)
+
+func (SessionStarted) body() {}
+func (Resumed) body()        {}
+func (InputAccepted) body()  {}
+func (InputRemoved) body()   {}
+func (TurnStarted) body()    {}
+func (Replied) body()        {}
+func (Dropped) body()        {}
+func (Asked) body()          {}
+func (Answered) body()       {}
+func (ToolStarted) body()    {}
+func (ToolFinished) body()   {}
+func (ModelChanged) body()   {}
+func (ModeChanged) body()    {}
+func (Titled) body()         {}
+func (Cleared) body()        {}
+func (Stripped) body()       {}
+func (Noted) body()          {}
+func (TurnEnded) body()      {}
+func (Unknown) body()        {}
+
+func (ReplyStarted) body()   {}
+func (TextDelta) body()      {}
+func (ThinkingDelta) body()  {}
+func (ToolInputDelta) body() {}
+func (PartDone) body()       {}
+func (Retracted) body()      {}
+func (Waiting) body()        {}
+func (ToolOutput) body()     {}
+func (Queued) body()         {}
+
+func (ReplyStarted) live()   {}
+func (TextDelta) live()      {}
+func (ThinkingDelta) live()  {}
+func (ToolInputDelta) live() {}
+func (PartDone) live()       {}
+func (Retracted) live()      {}
+func (Waiting) live()        {}
+func (ToolOutput) live()     {}
+func (Queued) live()         {}

@@ -1,0 +1,88 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// part is the stored form of every Part: the union of their fields, told
+// apart by Type. Names follow the public content blocks of compat.md 4.4.
+type part struct {
+	Type    string          `json:"type"`
+	Text    string          `json:"text,omitempty"`
+	ID      string          `json:"id,omitempty"`
+	Name    string          `json:"name,omitempty"`
+	Input   json.RawMessage `json:"input,omitempty"`
+	Bad     string          `json:"bad,omitempty"`
+	IsError bool            `json:"is_error,omitempty"`
+	Opaque  json.RawMessage `json:"opaque,omitempty"`
+	From    string          `json:"from,omitempty"`
+	Media   string          `json:"media,omitempty"`
+	Data    []byte          `json:"data,omitempty"`
+	Images  []Image         `json:"images,omitempty"`
+}
+
+// message is the stored form of a Message.
+type message struct {
+	Role  Role   `json:"role"`
+	Parts []part `json:"parts"`
+}
+
+// MarshalJSON writes the stored form. It is ours and not a provider's wire.
+func (m Message) MarshalJSON() ([]byte, error) {
+	w := message{Role: m.Role, Parts: make([]part, 0, len(m.Parts))}
+	for _, p := range m.Parts {
+		w.Parts = append(w.Parts, toPart(p))
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads the stored form. A part of an unknown type is kept as
+// a Text that says so: a newer version may have written it.
+func (m *Message) UnmarshalJSON(raw []byte) error {
+	var w message
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return fmt.Errorf("read message: %w", err)
+	}
+	*m = Message{Role: w.Role}
+	for _, p := range w.Parts {
+		m.Parts = append(m.Parts, fromPart(p))
+	}
+	return nil
+}
+
+func toPart(p Part) part {
+	switch p := p.(type) {
+	case Text:
+		return part{Type: "text", Text: p.S}
+	case Thinking:
+		return part{Type: "thinking", Text: p.S, Opaque: p.Opaque, From: p.From}
+	case ToolUse:
+		return part{Type: "tool_use", ID: p.ID, Name: p.Name, Input: p.Input, Bad: p.Bad, Opaque: p.Opaque, From: p.From}
+	case ToolResult:
+		return part{Type: "tool_result", ID: p.ID, Text: p.Text, IsError: p.IsErr, Images: p.Images}
+	case Image:
+		return part{Type: "image", Media: p.Media, Data: p.Data}
+	case Document:
+		return part{Type: "document", Media: p.Media, Name: p.Name, Data: p.Data}
+	}
+	return part{Type: "text"}
+}
+
+func fromPart(p part) Part {
+	switch p.Type {
+	case "text":
+		return Text{S: p.Text}
+	case "thinking":
+		return Thinking{S: p.Text, Opaque: p.Opaque, From: p.From}
+	case "tool_use":
+		return ToolUse{ID: p.ID, Name: p.Name, Input: p.Input, Bad: p.Bad, Opaque: p.Opaque, From: p.From}
+	case "tool_result":
+		return ToolResult{ID: p.ID, Text: p.Text, IsErr: p.IsError, Images: p.Images}
+	case "image":
+		return Image{Media: p.Media, Data: p.Data}
+	case "document":
+		return Document{Media: p.Media, Name: p.Name, Data: p.Data}
+	}
+	return Text{S: fmt.Sprintf("[%s: written by a newer version of adze]", p.Type)}
+}

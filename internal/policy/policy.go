@@ -1,0 +1,186 @@
+// Package policy decides whether an action may run. Decide is a pure function
+// over values: the package does no I/O, holds no state, and imports only the
+// standard library. Paths it is given are absolute and already resolved.
+package policy
+
+// An Action is something a tool intends to do to the world.
+//
+//sumtype:decl
+type Action interface{ action() }
+
+type (
+	// Exec is one simple command, read exactly. Argv is literal (quotes
+	// removed, nothing left to expand) and holds no wrapper: `timeout 5 ls`
+	// is Exec{Argv: ls}. Env are the assignments before it, NAME=value.
+	// ReadOnly means the read-only table proved that it changes nothing and
+	// runs nothing else; the paths it reads follow as Read actions.
+	Exec struct {
+		Argv     []string
+		Env      []string
+		Dir      string // where it would run, "" when unknown
+		ReadOnly bool
+		Why      string // why it is not read-only, in plain words
+	}
+	// Opaque is a script, or a part of one, that could not be read exactly.
+	Opaque struct{ Source, Why string }
+	// Read names a file or folder whose content is read. Asked is what was
+	// written, Path what it resolves to.
+	Read struct{ Path, Asked string }
+	// Write names a file that is created, changed or removed.
+	Write struct {
+		Path, Asked string
+		Remove      bool
+	}
+	// Net is a connection; Host is a name or an address, Port 0 means any.
+	// URL is set when one was asked for.
+	Net struct {
+		Host string
+		Port int
+		URL  string
+	}
+	// Call is a tool of an MCP server.
+	Call struct {
+		Server, Tool string
+		ReadOnly     bool // the server says so; only a hint
+	}
+	// Spawn starts an agent of this type.
+	Spawn struct{ Agent string }
+	// Skill loads a skill.
+	Skill struct{ Name string }
+	// Person needs an answer from a person whatever the mode is.
+	Person struct{ Why string }
+	// None touches nothing outside the session.
+	None struct{}
+)
+
+func (Exec) action()   {}
+func (Opaque) action() {}
+func (Read) action()   {}
+func (Write) action()  {}
+func (Net) action()    {}
+func (Call) action()   {}
+func (Spawn) action()  {}
+func (Skill) action()  {}
+func (Person) action() {}
+func (None) action()   {}
+
+// An Effect orders verdicts: the strictest one wins.
+type Effect int
+
+// Effects, from the loosest.
+const (
+	Allow Effect = iota
+	Ask
+	Deny
+)
+
+func (e Effect) String() string { return [...]string{"allow", "ask", "deny"}[e] }
+
+// MarshalText writes allow, ask or deny.
+func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote; anything else is Ask.
+func (e *Effect) UnmarshalText(b []byte) error {
+	switch string(b) {
+	case "allow":
+		*e = Allow
+	case "deny":
+		*e = Deny
+	default:
+		*e = Ask
+	}
+	return nil
+}
+
+// A Verdict is an effect and the reason a person or a model will read.
+type Verdict struct {
+	Effect Effect `json:"effect"`
+	Reason string `json:"reason,omitempty"` // one sentence, plain words
+	Rule   string `json:"rule,omitempty"`   // the text of the rule that settled it
+	Source string `json:"source,omitempty"` // where that rule stands, "file:line" or "--allowed-tools"
+	Check  string `json:"check,omitempty"`  // the built-in check that settled it: "read-only", "protected-path", "mode", …
+	// Part is the command, path or host that decided, for a dialog to mark.
+	Part string `json:"part,omitempty"`
+	// Suggest are the exact rules that "always" would save.
+	Suggest []string `json:"suggest,omitempty"`
+}
+
+// Strictest merges two verdicts, such as a hook's and the rules'. On a tie
+// the first one stays.
+func Strictest(a, b Verdict) Verdict {
+	if b.Effect > a.Effect {
+		return b
+	}
+	return a
+}
+
+// A Mode is how much may run without a question.
+type Mode string
+
+// Modes. Names are those of compat.md; "bypass" is read as Bypass.
+const (
+	Default     Mode = "default"
+	AcceptEdits Mode = "acceptEdits"
+	PlanMode    Mode = "plan"
+	Auto        Mode = "auto"
+	DontAsk     Mode = "dontAsk"
+	Bypass      Mode = "bypassPermissions"
+)
+
+// ParseMode reads a mode's name; ok is false for an unknown one.
+func ParseMode(s string) (m Mode, ok bool) {
+	switch Mode(s) {
+	case Default, AcceptEdits, PlanMode, Auto, DontAsk, Bypass:
+		return Mode(s), true
+	case "bypass":
+		return Bypass, true
+	case "":
+		return Default, true
+	}
+	return Default, false
+}
+
+// A Scope is where a rule comes from.
+type Scope string
+
+// Scopes, strongest first.
+const (
+	Managed Scope = "managed"
+	CLI     Scope = "cli"
+	Session Scope = "session"
+	Command Scope = "command"
+	Local   Scope = "local"
+	Project Scope = "project"
+	User    Scope = "user"
+)
+
+// A Rule gives an effect to what it matches. Tool is the tool's name, Spec
+// the text in parentheses ("" matches every call of the tool).
+type Rule struct {
+	Tool, Spec string
+	Effect     Effect
+	Scope      Scope
+	Source     string // "file:line", "--allowed-tools", …
+	Root       string // the folder that "/x" path patterns are relative to
+}
+
+// Rules are everything Decide knows besides the request. The zero value asks
+// for everything.
+type Rules struct {
+	List []Rule
+	Dir  string   // the folder the session was started in: resolved
+	Dirs []string // folders that may be read and, by mode, written: resolved; Dir is one of them
+	Home string   // resolved
+	// Readable are further folders that may be read without a question
+	// (the session's own spill folder, for example).
+	Readable []string
+	// Unsafe, when set, says why nothing may be allowed without a question
+	// (a permissions block that could not be read).
+	Unsafe string
+}
+
+// A Request is one planned call.
+type Request struct {
+	Tool    string
+	Actions []Action
+}

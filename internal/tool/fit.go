@@ -1,0 +1,208 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Fit checks raw against a tool's schema and returns it with harmless
+// differences repaired: numbers and booleans that came as strings ("42",
+// "true"), null for an absent field, an array or object that came as a string
+// of JSON. The error is for the model: it names the field, what was found and
+// what is expected.
+func Fit(s *jsonschema.Schema, raw json.RawMessage) (json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if len(bytes.TrimSpace(raw)) == 0 {
+		v = map[string]any{}
+	} else if err := d.Decode(&v); err != nil {
+		return nil, fmt.Errorf("arguments are not valid JSON: %w", err)
+	}
+	v, err := fit(s, v, "")
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+func fit(s *jsonschema.Schema, v any, at string) (any, error) {
+	v = coerce(s, v)
+	if !accepts(s, v) {
+		return nil, fmt.Errorf("%s: expected %s, got %s", name(at), strings.Join(kinds(s), " or "), kindOf(v))
+	}
+	if err := checkEnum(s, v, at); err != nil {
+		return nil, err
+	}
+	switch x := v.(type) {
+	case map[string]any:
+		return fitObject(s, x, at)
+	case []any:
+		if s.Items != nil {
+			for i := range x {
+				y, err := fit(s.Items, x[i], fmt.Sprintf("%s[%d]", at, i))
+				if err != nil {
+					return nil, err
+				}
+				x[i] = y
+			}
+		}
+		if s.MinItems != nil && len(x) < *s.MinItems {
+			return nil, fmt.Errorf("%s: expected at least %d items, got %d", name(at), *s.MinItems, len(x))
+		}
+		if s.MaxItems != nil && len(x) > *s.MaxItems {
+			return nil, fmt.Errorf("%s: expected at most %d items, got %d", name(at), *s.MaxItems, len(x))
+		}
+	case json.Number:
+		f, _ := x.Float64()
+		if s.Minimum != nil && f < *s.Minimum || s.Maximum != nil && f > *s.Maximum {
+			return nil, fmt.Errorf("%s: %s is out of range%s", name(at), x, bounds(s))
+		}
+	}
+	return v, nil
+}
+
+func fitObject(s *jsonschema.Schema, x map[string]any, at string) (any, error) {
+	for _, k := range slices.Sorted(maps.Keys(x)) {
+		p, known := s.Properties[k]
+		if !known {
+			if s.Properties == nil || s.AdditionalProperties == nil {
+				continue
+			}
+			return nil, fmt.Errorf("unknown field %q; the fields are %s", join(at, k), strings.Join(fields(s), ", "))
+		}
+		if x[k] == nil && !slices.Contains(s.Required, k) {
+			delete(x, k)
+			continue
+		}
+		y, err := fit(p, x[k], join(at, k))
+		if err != nil {
+			return nil, err
+		}
+		x[k] = y
+	}
+	for _, k := range s.Required {
+		if _, ok := x[k]; !ok {
+			return nil, fmt.Errorf("field %q is missing; it is required", join(at, k))
+		}
+	}
+	return x, nil
+}
+
+// coerce turns a string into the number, boolean, array or object the schema
+// wants, when it is one.
+func coerce(s *jsonschema.Schema, v any) any {
+	str, ok := v.(string)
+	if !ok || accepts(s, v) {
+		return v
+	}
+	for _, k := range kinds(s) {
+		switch k {
+		case "integer", "number":
+			t := strings.TrimSpace(str)
+			if _, err := strconv.ParseFloat(t, 64); err == nil && json.Valid([]byte(t)) {
+				return json.Number(t)
+			}
+		case "boolean":
+			switch strings.ToLower(strings.TrimSpace(str)) {
+			case "true":
+				return true
+			case "false":
+				return false
+			}
+		case "array", "object":
+			d := json.NewDecoder(strings.NewReader(str))
+			d.UseNumber()
+			var in any
+			if d.Decode(&in) == nil && !d.More() && accepts(s, in) {
+				return in
+			}
+		}
+	}
+	return v
+}
+
+func accepts(s *jsonschema.Schema, v any) bool {
+	ks := kinds(s)
+	if len(ks) == 0 {
+		return true
+	}
+	got := kindOf(v)
+	for _, k := range ks {
+		if k == got || k == "number" && got == "integer" {
+			return true
+		}
+	}
+	return false
+}
+
+func kinds(s *jsonschema.Schema) []string {
+	if s.Type != "" {
+		return []string{s.Type}
+	}
+	return s.Types
+}
+
+func kindOf(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case json.Number:
+		if f, err := x.Float64(); err == nil && f == float64(int64(f)) {
+			return "integer"
+		}
+		return "number"
+	case []any:
+		return "array"
+	}
+	return "object"
+}
+
+func checkEnum(s *jsonschema.Schema, v any, at string) error {
+	if len(s.Enum) == 0 || slices.Contains(s.Enum, v) {
+		return nil
+	}
+	all := make([]string, 0, len(s.Enum))
+	for _, e := range s.Enum {
+		all = append(all, fmt.Sprint(e))
+	}
+	return fmt.Errorf("%s: %v is not one of %s", name(at), v, strings.Join(all, ", "))
+}
+
+func bounds(s *jsonschema.Schema) string {
+	out := ""
+	if s.Minimum != nil {
+		out += fmt.Sprintf(", at least %v", *s.Minimum)
+	}
+	if s.Maximum != nil {
+		out += fmt.Sprintf(", at most %v", *s.Maximum)
+	}
+	return out
+}
+
+func fields(s *jsonschema.Schema) []string { return slices.Sorted(maps.Keys(s.Properties)) }
+
+func name(at string) string {
+	if at == "" {
+		return "arguments"
+	}
+	return "field " + strconv.Quote(at)
+}
+
+func join(at, k string) string {
+	if at == "" {
+		return k
+	}
+	return at + "." + k
+}

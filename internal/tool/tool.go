@@ -1,0 +1,179 @@
+// Package tool defines what a tool is. Tools live in subpackages. A tool says
+// as data what it would do, and does it when told; it never asks a person,
+// never decides, and takes nothing from the context but its end.
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Bounds of a result for the model, in bytes (tools.md). A result over its
+// limit is spilled to a file by the loop.
+const (
+	DefaultLimit = 100_000
+	NoLimit      = -1 // the tool bounds itself
+)
+
+// A Spec describes a tool.
+type Spec struct {
+	Name        string
+	Description string          // for the model; from an embedded .md
+	Schema      json.RawMessage // a JSON Schema object; Typed derives it from its input
+	Limit       int             // bytes of Result.Text; 0 is DefaultLimit
+	// CancelOnPrompt lets a prompt that arrives while the tool runs cancel it;
+	// otherwise the prompt waits.
+	CancelOnPrompt bool
+	// Shell marks a command runner: when a call of it fails, its running
+	// siblings of the same reply are cancelled.
+	Shell bool
+}
+
+// A Plan is what a call would do, worked out without doing it. The zero Plan
+// fails closed: it is not parallel, and a plan without actions is asked about.
+type Plan struct {
+	Actions  []policy.Action
+	View     view.Block // what a person sees before it runs: the diff, the command
+	Title    string     // one line for a status display: "Read calc.go"
+	Parallel bool       // only reads, so it may run beside other such calls
+}
+
+// A Result is what a call did: Text for the model, View for people.
+type Result struct {
+	Text   string
+	View   view.Block // nil draws Text
+	IsErr  bool
+	Images []llm.Image
+	// Dir, when set, is the working directory for later calls.
+	Dir string
+	// Files are files whose content the model now knows (after a read or a
+	// write); they guard later edits and survive a resume through the log.
+	Files []File
+	// Structured is the accepted final answer of StructuredOutput.
+	Structured json.RawMessage
+}
+
+// A File is the state of a file when the model last saw it.
+type File struct {
+	Path  string `json:"path"` // resolved
+	Size  int64  `json:"size"`
+	MTime int64  `json:"mtime"` // Unix nanoseconds
+	Hash  string `json:"hash"`  // SHA-256, hex
+	// Partial: only lines First..Last were shown.
+	Partial bool `json:"partial,omitempty"`
+	First   int  `json:"first,omitempty"`
+	Last    int  `json:"last,omitempty"`
+}
+
+// Env is everything a call may use. There is no other way in.
+type Env struct {
+	Dir     string   // working directory: absolute, resolved
+	Roots   []string // folders work happens in: resolved; the first is the project's
+	Home    string
+	Scratch string // the session's own folder for files, "" when it has none
+	Call    string // the call's ID
+	Window  int    // the model's window in tokens, 0 when unknown
+	// Images and PDFs tell what the model takes.
+	Images, PDFs bool
+	// Progress shows output while the call runs; never nil in Run.
+	Progress func(s string)
+	// Answer holds what a person said to the questions of the plan's view.
+	Answer *Answer
+}
+
+// An Answer is a person's reply to view.Questions.
+type Answer struct {
+	Choices [][]string // the chosen labels, per question
+	Comment string
+}
+
+// A Tool is one thing a model can call. Plan returns an error for input that
+// makes no sense; Run returns an error only when the turn cannot go on, and
+// puts everything a model can act on into Result.
+type Tool interface {
+	Spec() Spec
+	Plan(in json.RawMessage, env Env) (Plan, error)
+	Run(ctx context.Context, in json.RawMessage, env Env) (Result, error)
+}
+
+// A Set is an ordered, immutable collection of tools with unique names:
+// built-ins by name, then MCP tools by name, so that the same tools always
+// give the same bytes.
+type Set struct {
+	list   []Tool
+	byName map[string]Tool
+}
+
+// NewSet refuses two tools of one name.
+func NewSet(tools ...Tool) (Set, error) {
+	s := Set{byName: make(map[string]Tool, len(tools))}
+	for _, t := range tools {
+		name := t.Spec().Name
+		if _, dup := s.byName[name]; dup {
+			return Set{}, fmt.Errorf("two tools are named %q", name)
+		}
+		s.byName[name] = t
+		s.list = append(s.list, t)
+	}
+	slices.SortFunc(s.list, func(a, b Tool) int {
+		x, y := a.Spec().Name, b.Spec().Name
+		return cmp.Or(cmp.Compare(btoi(isMCP(x)), btoi(isMCP(y))), cmp.Compare(x, y))
+	})
+	return s, nil
+}
+
+// Get finds a tool by name.
+func (s Set) Get(name string) (Tool, bool) { t, ok := s.byName[name]; return t, ok }
+
+// Names lists the tools in order.
+func (s Set) Names() []string {
+	out := make([]string, 0, len(s.list))
+	for _, t := range s.list {
+		out = append(out, t.Spec().Name)
+	}
+	return out
+}
+
+// Specs lists what the model is told, in order.
+func (s Set) Specs() []llm.Spec {
+	out := make([]llm.Spec, 0, len(s.list))
+	for _, t := range s.list {
+		sp := t.Spec()
+		out = append(out, llm.Spec{Name: sp.Name, Description: sp.Description, Schema: sp.Schema})
+	}
+	return out
+}
+
+// Only returns the tools for which keep is true.
+func (s Set) Only(keep func(name string) bool) Set {
+	out := Set{byName: map[string]Tool{}}
+	for _, t := range s.list {
+		if n := t.Spec().Name; keep(n) {
+			out.list = append(out.list, t)
+			out.byName[n] = t
+		}
+	}
+	return out
+}
+
+func isMCP(name string) bool { return strings.HasPrefix(name, "mcp__") }
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// Errorf is a Result that tells the model what went wrong.
+func Errorf(format string, args ...any) Result {
+	return Result{Text: fmt.Sprintf(format, args...), IsErr: true}
+}
