@@ -65,7 +65,15 @@ type (
 		// Hidden input comes from the loop itself (resume where you stopped).
 		Hidden bool `json:"hidden,omitempty"`
 	}
-	// InputRemoved takes back an accepted prompt before the model saw it.
+	// InputQueued is a prompt that arrived while a turn runs. It is durable but
+	// no part of the conversation until an InputAccepted with its ID follows,
+	// and never when an InputRemoved does.
+	InputQueued struct {
+		ID     string      `json:"id"`
+		Text   string      `json:"text"`
+		Images []llm.Image `json:"images,omitempty"`
+	}
+	// InputRemoved takes back a queued prompt.
 	InputRemoved struct {
 		ID string `json:"id"`
 	}
@@ -118,7 +126,10 @@ type (
 		Title string          `json:"title,omitempty"`
 	}
 	// ToolFinished is the result of a call. It also comes without a
-	// ToolStarted, for a call that was refused.
+	// ToolStarted, for a call that was refused. ToolStarted and ToolFinished
+	// may come before the Replied that holds their call, because tools start
+	// while the reply still streams; without that Replied they are no part of
+	// the conversation.
 	ToolFinished struct {
 		Call    string         `json:"call"`
 		Name    string         `json:"name"`
@@ -259,6 +270,7 @@ const (
 func (SessionStarted) body() {}
 func (Resumed) body()        {}
 func (InputAccepted) body()  {}
+func (InputQueued) body()    {}
 func (InputRemoved) body()   {}
 func (TurnStarted) body()    {}
 func (Replied) body()        {}
