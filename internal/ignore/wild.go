@@ -1,0 +1,193 @@
+package ignore
+
+import "strings"
+
+// outcome of a match. Beyond no, two outcomes cut the search short: dead says
+// that the text ran out, so no later start can match either; slash says that a
+// "*" met a "/", so only a "**" further out may go on.
+type outcome int
+
+const (
+	no outcome = iota
+	yes
+	dead
+	slash
+)
+
+// Glob reports whether a whole path matches a pattern in which "*" stops at
+// "/" and "**" between slashes does not.
+func Glob(pattern, path string) bool { return wild(pattern, path, true) == yes }
+
+// wild matches text against a pattern of ?, *, **, [set] and \c. With paths,
+// only a "**" that stands between slashes (or at an end) matches a "/".
+func wild(pat, text string, paths bool) outcome {
+	t := 0
+	for p := 0; p < len(pat); p++ {
+		c := pat[p]
+		if t == len(text) && c != '*' {
+			return dead
+		}
+		switch c {
+		case '*':
+			return star(pat, p, text[t:], paths)
+		case '?':
+			if paths && text[t] == '/' {
+				return no
+			}
+		case '[':
+			in, end := set(pat, p+1, text[t])
+			switch {
+			case end < 0:
+				return dead
+			case !in || paths && text[t] == '/':
+				return no
+			}
+			p = end
+		case '\\':
+			p++
+			if p == len(pat) || pat[p] != text[t] {
+				return no
+			}
+		default:
+			if c != text[t] {
+				return no
+			}
+		}
+		t++
+	}
+	if t == len(text) {
+		return yes
+	}
+	return no
+}
+
+// star matches from the run of stars at pat[at] on.
+func star(pat string, at int, text string, paths bool) outcome {
+	p := at
+	for p < len(pat) && pat[p] == '*' {
+		p++
+	}
+	rest := pat[p:]
+	deep := !paths
+	if p-at > 1 && paths && (at == 0 || pat[at-1] == '/') &&
+		(rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`)) {
+		if rest != "" && rest[0] == '/' && wild(rest[1:], text, paths) == yes {
+			return yes // "**/" also stands for no folder at all
+		}
+		deep = true
+	}
+	if rest == "" {
+		if !deep && strings.Contains(text, "/") {
+			return no
+		}
+		return yes
+	}
+	if !deep && rest[0] == '/' {
+		i := strings.IndexByte(text, '/')
+		if i < 0 {
+			return no
+		}
+		return wild(rest[1:], text[i+1:], paths)
+	}
+	for i := range len(text) {
+		switch o := wild(rest, text[i:], paths); {
+		case o != no:
+			if !deep || o != slash {
+				return o
+			}
+		case !deep && text[i] == '/':
+			return slash
+		}
+	}
+	return dead
+}
+
+// set tells whether c is in the set that starts at pat[p], just behind its
+// "[", and where the set's "]" is; end is -1 when the set is malformed.
+func set(pat string, p int, c byte) (in bool, end int) {
+	not := p < len(pat) && (pat[p] == '!' || pat[p] == '^')
+	if not {
+		p++
+	}
+	var prev byte // the start of a range, 0 when there is none
+	for first := true; ; first = false {
+		if p >= len(pat) {
+			return false, -1
+		}
+		ch := pat[p]
+		switch {
+		case ch == ']' && !first:
+			return in != not, p
+		case ch == '\\':
+			if p++; p == len(pat) {
+				return false, -1
+			}
+			ch = pat[p]
+			in = in || ch == c
+		case ch == '-' && prev != 0 && p+1 < len(pat) && pat[p+1] != ']':
+			p++
+			if ch = pat[p]; ch == '\\' {
+				if p++; p == len(pat) {
+					return false, -1
+				}
+				ch = pat[p]
+			}
+			in = in || prev <= c && c <= ch
+			ch = 0
+		case ch == '[' && p+1 < len(pat) && pat[p+1] == ':':
+			i := strings.IndexByte(pat[p+2:], ']')
+			if i < 0 {
+				return false, -1
+			}
+			name := pat[p+2 : p+2+i]
+			if !strings.HasSuffix(name, ":") {
+				in = in || c == '['
+				break
+			}
+			member, ok := class(strings.TrimSuffix(name, ":"), c)
+			if !ok {
+				return false, -1
+			}
+			in = in || member
+			p += 2 + i
+			ch = 0
+		default:
+			in = in || ch == c
+		}
+		prev = ch
+		p++
+	}
+}
+
+// class knows the POSIX character classes over ASCII.
+func class(name string, c byte) (in, ok bool) {
+	up, low, digit := 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9'
+	graph := 0x21 <= c && c <= 0x7e
+	switch name {
+	case "alnum":
+		return up || low || digit, true
+	case "alpha":
+		return up || low, true
+	case "blank":
+		return c == ' ' || c == '\t', true
+	case "cntrl":
+		return c < 0x20 || c == 0x7f, true
+	case "digit":
+		return digit, true
+	case "graph":
+		return graph, true
+	case "lower":
+		return low, true
+	case "print":
+		return graph || c == ' ', true
+	case "punct":
+		return graph && !up && !low && !digit, true
+	case "space":
+		return c == ' ' || '\t' <= c && c <= '\r', true
+	case "upper":
+		return up, true
+	case "xdigit":
+		return digit || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F', true
+	}
+	return false, false
+}
