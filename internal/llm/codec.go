@@ -28,14 +28,33 @@ type message struct {
 	Parts []part `json:"parts"`
 }
 
-// MarshalJSON writes the stored form. It is ours and not a provider's wire.
-func (m Message) MarshalJSON() ([]byte, error) {
+// Stored is the stored form of a Message, for codecs that are faster than
+// encoding/json: plain structs and no methods.
+type Stored = message
+
+// Stored returns the stored form of m.
+func (m Message) Stored() Stored {
 	w := message{Role: m.Role, Parts: make([]part, 0, len(m.Parts))}
 	for _, p := range m.Parts {
 		w.Parts = append(w.Parts, toPart(p))
 	}
-	return json.Marshal(w)
+	return w
 }
+
+// FromStored is the message that w is the stored form of.
+func FromStored(w Stored) Message {
+	m := Message{Role: w.Role}
+	if len(w.Parts) > 0 {
+		m.Parts = make([]Part, 0, len(w.Parts))
+	}
+	for _, p := range w.Parts {
+		m.Parts = append(m.Parts, fromPart(p))
+	}
+	return m
+}
+
+// MarshalJSON writes the stored form. It is ours and not a provider's wire.
+func (m Message) MarshalJSON() ([]byte, error) { return json.Marshal(m.Stored()) }
 
 // UnmarshalJSON reads the stored form. A part of an unknown type is kept as
 // a Text that says so: a newer version may have written it.
@@ -44,10 +63,7 @@ func (m *Message) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &w); err != nil {
 		return fmt.Errorf("read message: %w", err)
 	}
-	*m = Message{Role: w.Role}
-	for _, p := range w.Parts {
-		m.Parts = append(m.Parts, fromPart(p))
-	}
+	*m = FromStored(w)
 	return nil
 }
 

@@ -30,11 +30,16 @@ func Unmarshal(raw json.RawMessage) (Block, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil, nil
 	}
+	return UnmarshalWith(raw, json.Unmarshal)
+}
+
+// UnmarshalWith is Unmarshal with another reader of JSON than encoding/json.
+func UnmarshalWith(raw []byte, read func(raw []byte, v any) error) (Block, error) {
 	var w wire
-	if err := json.Unmarshal(raw, &w); err != nil {
+	if err := read(raw, &w); err != nil {
 		return nil, fmt.Errorf("read view: %w", err)
 	}
-	return fromWire(w)
+	return fromWire(w, read)
 }
 
 func toWire(b Block) (wire, error) {
@@ -72,28 +77,28 @@ func toWire(b Block) (wire, error) {
 	return w, err
 }
 
-func fromWire(w wire) (Block, error) {
+func fromWire(w wire, read func([]byte, any) error) (Block, error) {
 	switch w.Kind {
 	case "text":
-		return decode[Text](w)
+		return decode[Text](w, read)
 	case "code":
-		return decode[Code](w)
+		return decode[Code](w, read)
 	case "terminal":
-		return decode[Terminal](w)
+		return decode[Terminal](w, read)
 	case "diff":
-		return decode[Diff](w)
+		return decode[Diff](w, read)
 	case "table":
-		return decode[Table](w)
+		return decode[Table](w, read)
 	case "tasks":
-		return decode[Tasks](w)
+		return decode[Tasks](w, read)
 	case "image":
-		return decode[Image](w)
+		return decode[Image](w, read)
 	case "questions":
-		return decode[Questions](w)
+		return decode[Questions](w, read)
 	case "group":
 		var g Group
 		for _, x := range w.Blocks {
-			b, err := fromWire(x)
+			b, err := fromWire(x, read)
 			if err != nil {
 				return nil, err
 			}
@@ -104,9 +109,9 @@ func fromWire(w wire) (Block, error) {
 	return Text{S: fmt.Sprintf("[%s: written by a newer version of adze]", w.Kind)}, nil
 }
 
-func decode[B Block](w wire) (Block, error) {
+func decode[B Block](w wire, read func([]byte, any) error) (Block, error) {
 	var b B
-	if err := json.Unmarshal(w.Body, &b); err != nil {
+	if err := read(w.Body, &b); err != nil {
 		return nil, fmt.Errorf("read view %s: %w", w.Kind, err)
 	}
 	return b, nil

@@ -1,0 +1,337 @@
+package event
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/adze-agent/adze/internal/fastjson"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// A line is one JSON object. Its head comes first and is the same for every
+// kind: {"seq":1,"time":"2026-01-02T03:04:05.6Z","type":"input_accepted",…
+
+// ErrLine is in every error about a line that is no event.
+var ErrLine = errors.New("not an event")
+
+// A kind ties the name of a body in a line to its Go type.
+type kind struct {
+	name   string
+	zero   Body
+	decode func(line []byte) (Body, error)
+}
+
+// durable and live are the one table of names; names never change.
+var (
+	durable = []kind{
+		plain[SessionStarted]("session_started"),
+		plain[Resumed]("resumed"),
+		plain[InputAccepted]("input_accepted"),
+		plain[InputQueued]("input_queued"),
+		plain[InputRemoved]("input_removed"),
+		plain[TurnStarted]("turn_started"),
+		{"replied", Replied{}, decodeReplied},
+		plain[Dropped]("dropped"),
+		{"asked", Asked{}, decodeAsked},
+		plain[Answered]("answered"),
+		plain[ToolStarted]("tool_started"),
+		{"tool_finished", ToolFinished{}, decodeFinished},
+		plain[ModelChanged]("model_changed"),
+		plain[ModeChanged]("mode_changed"),
+		plain[Titled]("titled"),
+		plain[Cleared]("cleared"),
+		plain[Stripped]("stripped"),
+		plain[Noted]("noted"),
+		plain[TurnEnded]("turn_ended"),
+	}
+	live = []kind{
+		plain[ReplyStarted]("reply_started"),
+		plain[TextDelta]("text_delta"),
+		plain[ThinkingDelta]("thinking_delta"),
+		plain[ToolInputDelta]("tool_input_delta"),
+		{"part_done", PartDone{}, decodePartDone},
+		plain[Retracted]("retracted"),
+		plain[Waiting]("waiting"),
+		plain[ToolOutput]("tool_output"),
+		plain[Queued]("queued"),
+	}
+
+	kindByName = indexNames(durable)
+	liveByName = indexNames(live)
+	nameByType = indexTypes(durable, live)
+)
+
+func indexNames(ks []kind) map[string]*kind {
+	m := make(map[string]*kind, len(ks))
+	for i := range ks {
+		m[ks[i].name] = &ks[i]
+	}
+	return m
+}
+
+func indexTypes(tables ...[]kind) map[reflect.Type]string {
+	m := map[reflect.Type]string{}
+	for _, ks := range tables {
+		for _, k := range ks {
+			m[reflect.TypeOf(k.zero)] = k.name
+		}
+	}
+	return m
+}
+
+// TypeName is the name of b's kind in a line: "input_accepted", "text_delta".
+func TypeName(b Body) string {
+	if u, ok := b.(Unknown); ok {
+		return u.Type
+	}
+	return nameByType[reflect.TypeOf(b)]
+}
+
+// AppendLine adds the line of a durable event to dst, without a newline. An
+// Unknown body is added byte for byte.
+func AppendLine(dst []byte, e Event) ([]byte, error) {
+	if u, ok := e.Body.(Unknown); ok {
+		if len(u.Raw) == 0 || bytes.IndexByte(u.Raw, '\n') >= 0 {
+			return dst, fmt.Errorf("write event %d: an unknown body needs exactly one line", e.Seq)
+		}
+		return append(dst, u.Raw...), nil
+	}
+	if _, ok := e.Body.(Live); ok {
+		return dst, fmt.Errorf("write event %d: a %s is never stored", e.Seq, TypeName(e.Body))
+	}
+	return appendLine(dst, e)
+}
+
+// AppendLive adds the line of any event, durable or live, to dst. It is what
+// front ends in other processes are sent.
+func AppendLive(dst []byte, e Event) ([]byte, error) {
+	if _, ok := e.Body.(Live); ok {
+		return appendLine(dst, e)
+	}
+	return AppendLine(dst, e)
+}
+
+func appendLine(dst []byte, e Event) ([]byte, error) {
+	name := TypeName(e.Body)
+	if name == "" {
+		return dst, fmt.Errorf("write event %d: %T has no name in the log", e.Seq, e.Body)
+	}
+	stored, err := toStored(e.Body)
+	if err != nil {
+		return dst, fmt.Errorf("write %s: %w", name, err)
+	}
+	out := appendHead(dst, e.Seq, e.Time, name)
+	at := len(out)
+	if out, err = fastjson.Append(out, stored); err != nil {
+		return dst, fmt.Errorf("write %s: %w", name, err)
+	}
+	if len(out) == at+2 { // the body is {}
+		return append(out[:at], '}'), nil
+	}
+	out[at] = ',' // the body's members follow those of the head
+	return out, nil
+}
+
+func appendHead(dst []byte, seq Seq, t time.Time, name string) []byte {
+	dst = append(dst, `{"seq":`...)
+	dst = strconv.AppendUint(dst, uint64(seq), 10)
+	dst = append(dst, `,"time":"`...)
+	dst = t.UTC().AppendFormat(dst, time.RFC3339Nano)
+	dst = append(dst, `","type":"`...)
+	dst = append(dst, name...)
+	return append(dst, '"')
+}
+
+// ParseLine reads one line of a log, with or without its newline. It keeps
+// nothing of line. A type this version does not know gives an Unknown.
+func ParseLine(line []byte) (Event, error) {
+	return parseWith(line, kindByName, nil)
+}
+
+// ParseLive reads what AppendLive wrote.
+func ParseLive(line []byte) (Event, error) {
+	return parseWith(line, kindByName, liveByName)
+}
+
+func parseWith(line []byte, tables ...map[string]*kind) (Event, error) {
+	line = bytes.TrimRight(line, "\r\n")
+	seq, t, name, err := Head(line)
+	if err != nil {
+		return Event{}, err
+	}
+	for _, table := range tables {
+		k, ok := table[name]
+		if !ok {
+			continue
+		}
+		b, err := k.decode(line)
+		if err != nil {
+			return Event{}, fmt.Errorf("read %s %d: %w: %w", name, seq, ErrLine, err)
+		}
+		return Event{Seq: seq, Time: t, Body: b}, nil
+	}
+	if !fastjson.Valid(line) {
+		return Event{}, fmt.Errorf("read %s %d: %w: broken JSON", name, seq, ErrLine)
+	}
+	return Event{Seq: seq, Time: t, Body: Unknown{Type: name, Raw: bytes.Clone(line)}}, nil
+}
+
+// head is the part every line has.
+type head struct {
+	Seq  Seq       `json:"seq"`
+	Time time.Time `json:"time"`
+	Type string    `json:"type"`
+}
+
+// Head reads seq, time and type of a line. When they come first, as
+// AppendLine writes them, the rest of the line is not looked at.
+func Head(line []byte) (Seq, time.Time, string, error) {
+	if seq, t, name, ok := quickHead(line); ok {
+		return seq, t, name, nil
+	}
+	var h head
+	if err := fastjson.Unmarshal(line, &h); err != nil {
+		return 0, time.Time{}, "", fmt.Errorf("%w: %w", ErrLine, err)
+	}
+	if h.Seq == 0 || h.Type == "" {
+		return 0, time.Time{}, "", fmt.Errorf("%w: it has no seq or no type", ErrLine)
+	}
+	return h.Seq, h.Time.UTC(), h.Type, nil
+}
+
+func quickHead(line []byte) (seq Seq, t time.Time, name string, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"seq":`))
+	if !ok {
+		return
+	}
+	num, rest, ok := bytes.Cut(rest, []byte(`,"time":"`))
+	if !ok || len(num) > 19 {
+		return 0, t, "", false
+	}
+	n, err := strconv.ParseUint(string(num), 10, 64)
+	if err != nil || n == 0 {
+		return 0, t, "", false
+	}
+	at, rest, ok := bytes.Cut(rest, []byte(`","type":"`))
+	if !ok || len(at) > len(time.RFC3339Nano) {
+		return 0, t, "", false
+	}
+	if t, err = time.Parse(time.RFC3339Nano, string(at)); err != nil {
+		return 0, t, "", false
+	}
+	end := bytes.IndexByte(rest, '"')
+	if end <= 0 || bytes.IndexByte(rest[:end], '\\') >= 0 {
+		return 0, t, "", false
+	}
+	return Seq(n), t.UTC(), string(rest[:end]), true
+}
+
+// plain is a kind whose body is stored as its struct.
+func plain[B Body](name string) kind {
+	var zero B
+	return kind{name, zero, func(line []byte) (Body, error) {
+		var b B
+		err := fastjson.Unmarshal(line, &b)
+		return b, err
+	}}
+}
+
+// Stored forms of bodies that hold an interface.
+type (
+	storedReplied struct {
+		Replied
+		Message llm.Stored `json:"message"`
+	}
+	storedAsked struct {
+		Asked
+		View fastjson.Raw `json:"view,omitempty"`
+	}
+	storedFinished struct {
+		ToolFinished
+		View fastjson.Raw `json:"view,omitempty"`
+	}
+	storedPart struct {
+		Part llm.Stored `json:"message"`
+	}
+)
+
+func toStored(b Body) (any, error) {
+	switch b := b.(type) {
+	case Replied:
+		return storedReplied{b, b.Message.Stored()}, nil
+	case Asked:
+		raw, err := storeView(b.View)
+		return storedAsked{b, raw}, err
+	case ToolFinished:
+		raw, err := storeView(b.View)
+		return storedFinished{b, raw}, err
+	case PartDone:
+		return storedPart{llm.Message{Role: llm.Assistant, Parts: []llm.Part{b.Part}}.Stored()}, nil
+	}
+	return b, nil
+}
+
+func storeView(b view.Block) (fastjson.Raw, error) {
+	if b == nil {
+		return nil, nil
+	}
+	raw, err := view.Marshal(b)
+	return fastjson.Raw(raw), err
+}
+
+// loadView reads a view. A view is only for people, so one that cannot be
+// read costs nothing but its drawing.
+func loadView(raw fastjson.Raw) view.Block {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	b, err := view.UnmarshalWith(raw, fastjson.Unmarshal)
+	if err != nil {
+		return view.Text{S: "[this view could not be read]"}
+	}
+	return b
+}
+
+func decodeReplied(line []byte) (Body, error) {
+	var s storedReplied
+	if err := fastjson.Unmarshal(line, &s); err != nil {
+		return nil, err
+	}
+	s.Replied.Message = llm.FromStored(s.Message)
+	return s.Replied, nil
+}
+
+func decodeAsked(line []byte) (Body, error) {
+	var s storedAsked
+	if err := fastjson.Unmarshal(line, &s); err != nil {
+		return nil, err
+	}
+	s.Asked.View = loadView(s.View)
+	return s.Asked, nil
+}
+
+func decodeFinished(line []byte) (Body, error) {
+	var s storedFinished
+	if err := fastjson.Unmarshal(line, &s); err != nil {
+		return nil, err
+	}
+	s.ToolFinished.View = loadView(s.View)
+	return s.ToolFinished, nil
+}
+
+func decodePartDone(line []byte) (Body, error) {
+	var s storedPart
+	if err := fastjson.Unmarshal(line, &s); err != nil {
+		return nil, err
+	}
+	m := llm.FromStored(s.Part)
+	if len(m.Parts) != 1 {
+		return nil, errors.New("part_done has no part")
+	}
+	return PartDone{Part: m.Parts[0]}, nil
+}

@@ -1,0 +1,345 @@
+package event_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+var at = time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
+
+// samples has every body once, with every field set.
+func samples() []event.Body {
+	raw := json.RawMessage(`{"k":[1,2.50,"x"]}`)
+	img := llm.Image{Media: "image/png", Data: []byte{1, 2, 3}}
+	verdict := policy.Verdict{Effect: policy.Deny, Reason: "r", Rule: "Bash(rm *)", Source: "f:1", Check: "c", Part: "p", Suggest: []string{"a"}}
+	blocks := view.Group{Blocks: []view.Block{
+		view.Text{S: "t"}, view.Diff{Path: "p", Unified: "@@", Added: 1, Removed: 2, Created: true},
+		view.Terminal{Command: "ls", Output: "o", Exit: 1, Dropped: 5, Note: "n"},
+		view.Tasks{Items: []view.Task{{Text: "a", Active: "b", Status: view.InProgress}}},
+		view.Group{Blocks: []view.Block{view.Image{Media: "image/png", Data: []byte{9}}}},
+	}}
+	return []event.Body{
+		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7},
+		event.Resumed{Version: "v", Dir: "/d", Torn: 12},
+		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, Steer: true, Hidden: true},
+		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}},
+		event.InputRemoved{ID: "i"},
+		event.TurnStarted{ID: "t", Model: "m", Mode: policy.PlanMode},
+		event.Replied{
+			Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
+				llm.Thinking{S: "h", Opaque: json.RawMessage(`"sig"`), From: "a/b"}, llm.Text{S: "x"},
+				llm.ToolUse{ID: "c", Name: "Read", Input: raw, Bad: "no", Opaque: raw, From: "f"},
+				llm.ToolResult{ID: "c", Text: "r", IsErr: true, Images: []llm.Image{img}},
+				img, llm.Document{Media: "application/pdf", Name: "n", Data: []byte("pdf")},
+			}},
+			Stop: llm.WantTools, Usage: llm.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5},
+			Model: "p/m", ID: "id", Cost: 0.25, Priced: true, First: time.Second, Took: time.Minute, Attempts: 2,
+		},
+		event.Dropped{Reason: "r", Calls: []string{"c"}, Model: "m", Usage: llm.Usage{In: 1}, Cost: 1},
+		event.Asked{Call: "c", Tool: "Bash", Input: raw, Title: "t", Verdict: verdict, View: blocks},
+		event.Answered{Call: "c", Allow: true, By: "b", Comment: "c", Rules: []string{"r"}, Choices: [][]string{{"a"}}},
+		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t"},
+		event.ToolFinished{
+			Call: "c", Name: "n", Text: "t", Images: []llm.Image{img}, View: blocks, IsErr: true, Verdict: verdict,
+			Denied: true, Input: raw, Took: 1, Dir: "/d", Spill: "s", Answer: raw,
+			Files: []event.File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 1, Last: 2}},
+		},
+		event.ModelChanged{Model: "m", Why: "w"},
+		event.ModeChanged{Mode: policy.Auto, Why: "w"},
+		event.Titled{Title: "t", By: "b"},
+		event.Cleared{Calls: []string{"a", "b"}},
+		event.Stripped{Why: "w"},
+		event.Noted{Level: "info", Text: "t"},
+		event.TurnEnded{ID: "t", How: event.Failed, Reason: "r", Err: "e", Hint: "h", Kind: "k", Status: 500, Steps: 3, Took: 1, API: 2, Answer: raw},
+	}
+}
+
+func liveSamples() []event.Body {
+	return []event.Body{
+		event.ReplyStarted{Model: "m", First: 5}, event.TextDelta{At: 1, S: "s"}, event.ThinkingDelta{At: 1, S: "s"},
+		event.ToolInputDelta{Call: "c", Name: "n", At: 1, S: "{"},
+		event.PartDone{Part: llm.ToolUse{ID: "c", Name: "n", Input: json.RawMessage(`{}`)}},
+		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},
+		event.ToolOutput{Call: "c", S: "s"}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
+	}
+}
+
+func TestRoundTrip(t *testing.T) {
+	for i, b := range samples() {
+		e := event.Event{Seq: event.Seq(i + 1), Time: at, Body: b}
+		line, err := event.AppendLine([]byte("x"), e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line = line[1:]
+		if bytes.ContainsAny(line, "\n\r") || !json.Valid(line) {
+			t.Errorf("%T is not one line of JSON: %s", b, line)
+		}
+		got, err := event.ParseLine(append(bytes.Clone(line), '\n'))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(e, got); d != "" {
+			t.Errorf("%T changed (-want +got):\n%s", b, d)
+		}
+		again, err := event.AppendLine(nil, got)
+		if err != nil || !bytes.Equal(again, line) {
+			t.Errorf("%T: second line differs, %v:\n%s\n%s", b, err, line, again)
+		}
+	}
+}
+
+func TestLiveRoundTrip(t *testing.T) {
+	for _, b := range append(liveSamples(), samples()...) {
+		e := event.Event{Seq: 9, Time: at, Body: b}
+		line, err := event.AppendLive(nil, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := event.ParseLive(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(e, got); d != "" {
+			t.Errorf("%T changed (-want +got):\n%s", b, d)
+		}
+		if _, isLive := b.(event.Live); isLive {
+			if _, err := event.AppendLine(nil, e); err == nil {
+				t.Errorf("%T was stored", b)
+			}
+		}
+	}
+}
+
+// A sample must exist for every body that the package declares, and every
+// field of a sample must be set, so that the round trip proves something.
+func TestEveryBodyHasAName(t *testing.T) {
+	f, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]event.Body{"Unknown": event.Unknown{Type: "x"}}
+	for _, b := range append(samples(), liveSamples()...) {
+		have[reflect.TypeOf(b).Name()] = b
+	}
+	names := map[string]string{}
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Name.Name != "body" {
+			continue
+		}
+		body := fn.Recv.List[0].Type.(*ast.Ident).Name
+		b, ok := have[body]
+		if !ok {
+			t.Errorf("no sample of %s: is it in the codec's table?", body)
+			continue
+		}
+		name := event.TypeName(b)
+		if name == "" || names[name] != "" {
+			t.Errorf("%s has no name of its own (%q, %s)", body, name, names[name])
+		}
+		names[name] = body
+		if v := reflect.ValueOf(b); body != "Unknown" {
+			for i := range v.NumField() {
+				if v.Field(i).IsZero() {
+					t.Errorf("the sample of %s leaves %s empty", body, v.Type().Field(i).Name)
+				}
+				tag, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+				if tag == "seq" || tag == "time" || tag == "type" {
+					t.Errorf("%s.%s takes a name of the head", body, tag)
+				}
+			}
+		}
+	}
+	if len(names) < 28 {
+		t.Errorf("only %d bodies were found", len(names))
+	}
+}
+
+func TestUnknownSurvivesByteForByte(t *testing.T) {
+	line := `{"seq":3,"time":"2031-01-01T00:00:00Z","type":"hologram_shown", "x": 1.0e2,  "nested":{"b":1,"a":2}}`
+	e, err := event.ParseLine([]byte(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := event.Event{Seq: 3, Time: time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC), Body: event.Unknown{Type: "hologram_shown", Raw: []byte(line)}}
+	if d := cmp.Diff(want, e); d != "" {
+		t.Error(d)
+	}
+	if got, err := event.AppendLine(nil, e); err != nil || string(got) != line {
+		t.Errorf("%s %v", got, err)
+	}
+	if _, err := event.AppendLine(nil, event.Event{Body: event.Unknown{Raw: []byte("a\nb")}}); err == nil {
+		t.Error("two lines were written as one")
+	}
+}
+
+func TestParseLine(t *testing.T) {
+	for _, c := range []struct {
+		name, line string
+		want       event.Body // nil for a line that is no event
+	}{
+		{"other order and space", ` { "type":"input_removed", "id":"x", "time":"2026-01-02T03:04:05Z", "seq":4 } `, event.InputRemoved{ID: "x"}},
+		{"a member of a newer version", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"input_removed","id":"x","why":{"a":1}}`, event.InputRemoved{ID: "x"}},
+		{"invalid UTF-8", "{\"seq\":4,\"time\":\"2026-01-02T03:04:05Z\",\"type\":\"input_removed\",\"id\":\"a\xff\xfeb\"}", event.InputRemoved{ID: "a��b"}},
+		{"a lone surrogate", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"input_removed","id":"\ud83d"}`, event.InputRemoved{ID: "�"}},
+		{"a body that is {}", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"stripped"}`, event.Stripped{}},
+		{"cut", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"input_removed","id":"x`, nil},
+		{"cut, of an unknown type", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"new","id":"x`, nil},
+		{"no seq", `{"time":"2026-01-02T03:04:05Z","type":"stripped"}`, nil},
+		{"seq 0", `{"seq":0,"time":"2026-01-02T03:04:05Z","type":"stripped"}`, nil},
+		{"NUL bytes", "\x00\x00\x00", nil},
+		{"empty", ``, nil},
+		{"a list", `[1]`, nil},
+		{"wrong type of a member", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"input_removed","id":7}`, nil},
+	} {
+		e, err := event.ParseLine([]byte(c.line))
+		if c.want == nil {
+			if err == nil {
+				t.Errorf("%s: read as %+v", c.name, e)
+			}
+			continue
+		}
+		if err != nil || !cmp.Equal(e.Body, c.want) || e.Seq != 4 {
+			t.Errorf("%s: got %+v, %v", c.name, e, err)
+		}
+	}
+}
+
+func TestBadViewCostsOnlyItsDrawing(t *testing.T) {
+	e, err := event.ParseLine([]byte(`{"seq":4,"time":"2026-01-02T03:04:05Z","type":"tool_finished","call":"c","text":"kept","view":{"kind":"diff","body":7}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := e.Body.(event.ToolFinished)
+	if _, ok := b.View.(view.Text); !ok || b.Text != "kept" {
+		t.Errorf("got %+v", b)
+	}
+}
+
+func TestBadInputIsStored(t *testing.T) {
+	e := event.Event{Seq: 1, Time: at, Body: event.ToolStarted{Call: "c", Input: json.RawMessage(`{"a":`)}}
+	line, err := event.AppendLine(nil, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := event.ParseLine(line)
+	if err != nil || string(got.Body.(event.ToolStarted).Input) != `"{\"a\":"` {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestLines(t *testing.T) {
+	in := "one\n\n" + strings.Repeat("x", 700_000) + "\nlast\ntorn"
+	for _, r := range []io.Reader{strings.NewReader(in), iotest.OneByteReader(strings.NewReader(in)), iotest.DataErrReader(strings.NewReader(in))} {
+		var got []string
+		off := int64(100)
+		for l, err := range event.Lines(r, 100) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Off != off || l.Number != len(got)+1 {
+				t.Errorf("line %d at %d, want %d", l.Number, l.Off, off)
+			}
+			off += l.Len
+			got = append(got, string(l.Bytes))
+			if l.Torn != (string(l.Bytes) == "torn") {
+				t.Errorf("torn is %t for %.10s", l.Torn, l.Bytes)
+			}
+		}
+		if strings.Join(got, "\n") != in || off != int64(100+len(in)) {
+			t.Errorf("%d lines, off %d", len(got), off)
+		}
+	}
+}
+
+type zeros struct{ left int64 }
+
+func (z *zeros) Read(p []byte) (int, error) {
+	if z.left == 0 {
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(p)), z.left))
+	clear(p[:n])
+	z.left -= int64(n)
+	return n, nil
+}
+
+func TestTooLongLineIsSkipped(t *testing.T) {
+	r := io.MultiReader(strings.NewReader("a\n"), &zeros{event.MaxLine + 1}, strings.NewReader("\nb\n"))
+	var got []string
+	for l, err := range event.Lines(r, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Bytes == nil && l.Len != event.MaxLine+2 {
+			t.Errorf("too long line has length %d", l.Len)
+		}
+		got = append(got, string(l.Bytes))
+	}
+	if !reflect.DeepEqual(got, []string{"a", "", "b"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func FuzzParseLine(f *testing.F) {
+	for i, b := range samples() {
+		line, _ := event.AppendLine(nil, event.Event{Seq: event.Seq(i + 1), Time: at, Body: b})
+		f.Add(line)
+	}
+	f.Add([]byte(`{"seq":1,"type":"new","time":"2026-01-02T03:04:05Z"}`))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		e, err := event.ParseLine(line)
+		if err != nil {
+			return
+		}
+		out, err := event.AppendLine(nil, e)
+		if err != nil {
+			if _, ok := e.Body.(event.Unknown); ok {
+				return // a value over several lines
+			}
+			t.Fatal(err)
+		}
+		again, err := event.ParseLine(out)
+		if err != nil {
+			t.Fatalf("%v\n%s\n%s", err, line, out)
+		}
+		two, err := event.AppendLine(nil, again)
+		if err != nil || !bytes.Equal(out, two) {
+			t.Fatalf("not stable, %v:\n%s\n%s", err, out, two)
+		}
+	})
+}
+
+func BenchmarkParseLine(b *testing.B) {
+	var lines [][]byte
+	n := 0
+	for i, s := range samples() {
+		line, _ := event.AppendLine(nil, event.Event{Seq: event.Seq(i + 1), Time: at, Body: s})
+		lines = append(lines, line)
+		n += len(line)
+	}
+	b.SetBytes(int64(n / len(lines)))
+	b.ReportAllocs()
+	for i := range b.N {
+		if _, err := event.ParseLine(lines[i%len(lines)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+// Package fastjson reads and writes JSON on hot paths: the session log and
+// streams. It is the one place that knows which library does it, and it holds
+// no format of its own.
+//
+// Names and tags mean what they mean to encoding/json, with these differences:
+// names match exactly, nothing is escaped for HTML, and invalid UTF-8 becomes
+// U+FFFD instead of an error, in both directions.
+package fastjson
+
+import (
+	"bytes"
+	"encoding/json"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+)
+
+// Raw is a JSON value that is copied as it is, without its insignificant space.
+type Raw = jsontext.Value
+
+// options are the same for both directions. Object members may repeat because
+// a model may write such an input, and the last one wins as in encoding/json.
+var options = jsonv2.JoinOptions(
+	jsontext.AllowDuplicateNames(true),
+	jsontext.AllowInvalidUTF8(true),
+	jsonv1.FormatDurationAsNano(true),
+	jsonv1.OmitEmptyWithLegacySemantics(true),
+	jsonv2.FormatNilSliceAsNull(true),
+	jsonv2.FormatNilMapAsNull(true),
+	jsonv2.Deterministic(true),
+	jsonv2.WithMarshalers(jsonv2.MarshalToFunc(writeRaw)),
+	jsonv2.WithUnmarshalers(jsonv2.UnmarshalFromFunc(readRaw)),
+)
+
+// Append adds the JSON of v to dst.
+func Append(dst []byte, v any) ([]byte, error) {
+	b := bytes.NewBuffer(dst)
+	if err := jsonv2.MarshalWrite(b, v, options); err != nil {
+		return dst, err
+	}
+	return b.Bytes(), nil
+}
+
+// Unmarshal reads one JSON value into v. Members that v has no place for are
+// ignored.
+func Unmarshal(raw []byte, v any) error { return jsonv2.Unmarshal(raw, v, options) }
+
+// Valid reports whether raw is exactly one JSON value.
+func Valid(raw []byte) bool {
+	return jsontext.Value(raw).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
+// writeRaw copies a raw value. One that is not JSON is written as a string of
+// its text: a tool's bad bytes must never make an event impossible to store.
+func writeRaw(enc *jsontext.Encoder, v json.RawMessage) error {
+	if len(v) == 0 {
+		return enc.WriteToken(jsontext.Null)
+	}
+	if !Valid(v) {
+		return enc.WriteToken(jsontext.String(string(v)))
+	}
+	return enc.WriteValue(jsontext.Value(v))
+}
+
+// readRaw copies a raw value without decoding it twice.
+func readRaw(dec *jsontext.Decoder, v *json.RawMessage) error {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	*v = append(json.RawMessage(nil), raw...)
+	return nil
+}
