@@ -1,21 +1,434 @@
 package policy
 
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
 // Decide returns the strictest verdict over all actions. A request that
 // names no action is Ask.
+//
+// The order, per action, first that settles it: deny rules; ask rules; a tool
+// that needs a person; protected paths and dangerous removal; the mode; allow
+// rules, provably read-only, sandboxed; nothing matched.
 func Decide(r Rules, m Mode, q Request) Verdict {
 	if len(q.Actions) == 0 {
-		return Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: "no-action"}
+		return settle(r, m, false, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: "no-action"})
 	}
-	out := one(r, m, q, q.Actions[0])
-	for _, a := range q.Actions[1:] {
-		out = Strictest(out, one(r, m, q, a))
+	all := Each(r, m, q)
+	out := all[0]
+	for _, v := range all[1:] {
+		out = Strictest(out, v)
+	}
+	if out.Effect == Ask {
+		out.Suggest = suggestAll(all)
 	}
 	return out
 }
 
-func one(_ Rules, m Mode, _ Request, a Action) Verdict {
-	if _, ok := a.(None); ok || m == Bypass {
-		return Verdict{Effect: Allow, Reason: "touches nothing", Check: "none"}
+// Each decides every action by itself, in their order; Decide is the
+// strictest of these.
+func Each(r Rules, m Mode, q Request) []Verdict {
+	if m == Bypass && r.NoBypass {
+		m = Default
 	}
-	return Verdict{Effect: Ask, Reason: "no rule covers this", Check: "default"}
+	c := call{rules: compileRules(r), mode: m, req: q}
+	out := make([]Verdict, len(q.Actions))
+	for i, a := range q.Actions {
+		out[i] = c.judge(a)
+	}
+	return out
+}
+
+// suggestAll unites the suggestions of all asking parts; one part that no
+// rule can cover makes them useless.
+func suggestAll(all []Verdict) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, v := range all {
+		if v.Effect != Ask {
+			continue
+		}
+		if len(v.Suggest) == 0 {
+			return nil
+		}
+		for _, s := range v.Suggest {
+			if !seen[s] {
+				seen[s] = true
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// A ready rule has its command spec compiled once per decision.
+type ready struct {
+	Rule
+	cmd commandPattern
+}
+
+type compiled struct {
+	Rules
+	by [3][]ready // by effect
+}
+
+func compileRules(r Rules) compiled {
+	c := compiled{Rules: r}
+	for _, rule := range r.List {
+		if rule.Effect != Deny && r.ManagedOnly && rule.Scope != Managed {
+			continue
+		}
+		e := rule.Effect
+		if e < Allow || e > Deny {
+			e = Ask
+		}
+		rd := ready{Rule: rule}
+		if rule.Tool == "Bash" || rule.Tool == "PowerShell" {
+			rd.cmd = compileCommand(rule.Spec)
+		}
+		c.by[e] = append(c.by[e], rd)
+	}
+	return c
+}
+
+// A call is one request being judged; exec is the command whose arguments are
+// being looked at.
+type call struct {
+	rules compiled
+	mode  Mode
+	req   Request
+
+	covered  *ready // the allow rule that covers the last Exec
+	pure     bool   // the last Exec changes nothing by itself
+	suggests []string
+}
+
+func (c *call) judge(a Action) Verdict {
+	if e, ok := a.(Exec); ok {
+		c.enter(e)
+	}
+	if rule := c.find(Deny, a); rule != nil {
+		return byRule(Deny, rule, a, "a rule denies it")
+	}
+	if v, ok := refusal(a); ok {
+		return v
+	}
+	if c.rules.Unsafe != "" {
+		if _, none := a.(None); !none {
+			return c.settle(Verdict{Effect: Ask, Reason: c.rules.Unsafe, Check: "unsafe-settings", Part: part(a)})
+		}
+	}
+	if rule := c.find(Ask, a); rule != nil {
+		return c.settle(byRule(Ask, rule, a, "a rule asks about it"))
+	}
+	if p, ok := a.(Person); ok {
+		return Verdict{Effect: Ask, Reason: p.Why, Check: "person"}
+	}
+	if v, ok := c.immune(a); ok {
+		return c.settle(v)
+	}
+	if v, ok := c.byMode(a); ok {
+		return v
+	}
+	if v, ok := c.allowed(a); ok {
+		return v
+	}
+	return c.nothing(a)
+}
+
+// enter remembers what the arguments of e need to know.
+func (c *call) enter(e Exec) {
+	c.covered, c.pure, c.suggests = nil, e.ReadOnly || e.Edits, nil
+	if rule := c.find(Allow, e); rule != nil {
+		c.covered = rule
+	}
+	c.suggests = suggestExec(e)
+}
+
+// refusal is what no rule and no person can allow.
+func refusal(a Action) (Verdict, bool) {
+	p := ""
+	switch a := a.(type) {
+	case Read:
+		p = a.Path
+	case Write:
+		p = a.Path
+	case Exec, Opaque, Net, Call, Spawn, Skill, Person, None:
+	}
+	if strings.ContainsRune(p, 0) {
+		return Verdict{Effect: Deny, Reason: "a path cannot hold a NUL character", Check: "path"}, true
+	}
+	return Verdict{}, false
+}
+
+// immune are the checks that hold in every mode.
+func (c *call) immune(a Action) (Verdict, bool) {
+	switch a := a.(type) {
+	case Exec:
+		if a.Loses != "" {
+			return Verdict{Effect: Ask, Reason: a.Loses, Check: "dangerous-removal", Part: part(a)}, true
+		}
+	case Write:
+		if lost := vital(c.rules.Rules, a); lost != "" {
+			return Verdict{Effect: Ask, Reason: "this would remove " + lost, Check: "dangerous-removal", Part: a.Path}, true
+		}
+		return c.protectedWrite(a)
+	case Opaque, Read, Net, Call, Spawn, Skill, Person, None:
+	}
+	return Verdict{}, false
+}
+
+func (c *call) protectedWrite(w Write) (Verdict, bool) {
+	for _, d := range c.rules.Writable {
+		if Within(d, w.Path, c.rules.FoldCase) {
+			return Verdict{}, false
+		}
+	}
+	for _, p := range []string{w.Path, c.named(w.Named, w.Asked)} {
+		why, ci := protected(c.rules.Rules, p)
+		if why == "" {
+			continue
+		}
+		if ci {
+			if rule := c.find(Allow, w); rule != nil && rule.Scope == Session {
+				continue
+			}
+		}
+		v := Verdict{Effect: Ask, Reason: fmt.Sprintf("%s is protected: %s", show(w.Asked, w.Path), why), Check: "protected-path", Part: w.Path}
+		if ci {
+			v.Suggest = []string{"Edit(/" + filepath.ToSlash(w.Path) + ")"}
+		}
+		return v, true
+	}
+	return Verdict{}, false
+}
+
+func (c *call) byMode(a Action) (Verdict, bool) {
+	switch c.mode {
+	case Bypass:
+		return Verdict{Effect: Allow, Reason: "the mode is bypassPermissions", Check: "mode", Part: part(a)}, true
+	case PlanMode:
+		return c.inPlan(a)
+	case AcceptEdits:
+		w, ok := a.(Write)
+		if ok && !w.Blind && c.inDirs(w.Path) && (!w.Arg || c.pure) && !(w.Remove && w.Tree) {
+			return Verdict{Effect: Allow, Reason: "the mode accepts edits inside the session's folders", Check: "mode", Part: w.Path}, true
+		}
+	case Default, Auto, DontAsk:
+	}
+	return Verdict{}, false
+}
+
+// inPlan lets research pass to the ordinary checks and denies the rest.
+func (c *call) inPlan(a Action) (Verdict, bool) {
+	denied := func(why string) (Verdict, bool) {
+		return Verdict{Effect: Deny, Reason: "plan mode only reads: " + why, Check: "mode", Part: part(a)}, true
+	}
+	switch a := a.(type) {
+	case Exec:
+		if !a.ReadOnly {
+			return denied(whyNot(a))
+		}
+	case Opaque:
+		return denied("this could not be read exactly: " + a.Why)
+	case Write:
+		if !c.inAny(c.rules.Writable, a.Path) {
+			return denied("this writes " + show(a.Asked, a.Path))
+		}
+	case Call:
+		if !a.ReadOnly {
+			return denied("the tool may change things")
+		}
+	case Read, Net, Spawn, Skill, Person, None:
+	}
+	return Verdict{}, false
+}
+
+// allowed are allow rules and the things that are safe by themselves.
+func (c *call) allowed(a Action) (Verdict, bool) {
+	if rule := c.find(Allow, a); rule != nil {
+		return byRule(Allow, rule, a, "a rule allows it"), true
+	}
+	switch a := a.(type) {
+	case None:
+		return Verdict{Effect: Allow, Reason: "touches nothing", Check: "none"}, true
+	case Spawn:
+		return Verdict{Effect: Allow, Reason: "what the agent does is decided call by call", Check: "spawn", Part: a.Agent}, true
+	case Exec:
+		if a.ReadOnly && a.Beyond == "" {
+			return Verdict{Effect: Allow, Reason: "it provably only reads", Check: "read-only", Part: part(a)}, true
+		}
+		if a.Edits && a.Beyond == "" {
+			return Verdict{Effect: Allow, Reason: "the paths it changes are judged one by one", Check: "edits", Part: part(a)}, true
+		}
+	case Read:
+		if v, ok := c.readable(a); ok {
+			return v, true
+		}
+	case Write:
+		if c.inAny(c.rules.Writable, a.Path) {
+			return Verdict{Effect: Allow, Reason: "the folder belongs to this session", Check: "scratch", Part: a.Path}, true
+		}
+		if a.Arg && c.covered != nil && !isSecretWrite(a) {
+			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
+		}
+	case Opaque, Net, Call, Skill, Person:
+	}
+	if c.req.Sandboxed {
+		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: "sandbox", Part: part(a)}, true
+	}
+	return Verdict{}, false
+}
+
+func isSecretWrite(Write) bool { return false }
+
+func (c *call) readable(a Read) (Verdict, bool) {
+	if !a.List && (secret(a.Path) || secret(a.Asked)) {
+		return Verdict{}, false
+	}
+	if a.Arg && c.covered != nil && !a.Tree {
+		return byRule(Allow, c.covered, a, "the command's rule covers it"), true
+	}
+	if !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) {
+		if a.Arg && c.covered != nil {
+			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
+		}
+		return Verdict{}, false
+	}
+	if a.Tree {
+		for i := range c.rules.by[Deny] {
+			rule := &c.rules.by[Deny][i]
+			if family(rule.Tool) == "Read" && rule.matchBelow(c.rules.Rules, a.Path) {
+				return Verdict{}, false
+			}
+		}
+	}
+	return Verdict{Effect: Allow, Reason: "it reads inside the session's folders", Check: "read-only", Part: a.Path}, true
+}
+
+// nothing is the answer when nothing matched.
+func (c *call) nothing(a Action) Verdict {
+	v := Verdict{Effect: Ask, Check: "no-rule", Part: part(a), Reason: "no rule covers this", Suggest: suggest(a, c.suggests)}
+	switch a := a.(type) {
+	case Exec:
+		v.Reason = whyNot(a)
+		v.Check = "not-read-only"
+	case Opaque:
+		v.Reason, v.Check = "part of this could not be read exactly: "+a.Why, "opaque"
+	case Read:
+		switch {
+		case !a.List && (secret(a.Path) || secret(a.Asked)):
+			v.Reason, v.Check = show(a.Asked, a.Path)+" may hold secrets", "secret"
+		case a.Tree && c.inDirs(a.Path):
+			v.Reason, v.Check = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", "denied-below"
+		default:
+			v.Reason, v.Check = show(a.Asked, a.Path)+" is outside the folders that may be read", "outside"
+		}
+	case Write:
+		v.Reason, v.Check = "it changes "+show(a.Asked, a.Path), "write"
+		if !c.inDirs(a.Path) {
+			v.Reason, v.Check = "it changes "+show(a.Asked, a.Path)+", outside the session's folders", "outside"
+		}
+	case Net:
+		v.Reason = "it connects to " + a.Host
+	case Call:
+		v.Reason = "no rule covers this tool of the MCP server " + a.Server
+	case Skill:
+		v.Reason = "no rule covers the skill " + a.Name
+	case Spawn, Person, None:
+	}
+	if c.mode == Auto {
+		v.Check = "auto"
+		return v
+	}
+	return c.settle(v)
+}
+
+// settle turns a question into a refusal in the mode that never asks.
+func (c *call) settle(v Verdict) Verdict { return settle(c.rules.Rules, c.mode, true, v) }
+
+func settle(_ Rules, m Mode, _ bool, v Verdict) Verdict {
+	if m == DontAsk && v.Effect == Ask {
+		v.Effect = Deny
+		v.Reason = "the mode is dontAsk, and this would need a question: " + v.Reason
+		v.Suggest = nil
+	}
+	return v
+}
+
+func (c *call) inDirs(p string) bool {
+	return Within(c.rules.Dir, p, c.rules.FoldCase) || c.inAny(c.rules.Dirs, p)
+}
+
+func (c *call) inAny(dirs []string, p string) bool {
+	for _, d := range dirs {
+		if Within(d, p, c.rules.FoldCase) {
+			return true
+		}
+	}
+	return false
+}
+
+// named is the absolute spelling of what was asked for.
+func (c *call) named(named, asked string) string {
+	switch {
+	case named != "":
+		return named
+	case asked == "":
+		return ""
+	case filepath.IsAbs(asked):
+		return filepath.Clean(asked)
+	}
+	return filepath.Join(c.rules.Dir, asked)
+}
+
+func byRule(e Effect, rule *ready, a Action, why string) Verdict {
+	return Verdict{Effect: e, Reason: fmt.Sprintf("%s: %s", why, rule.Text()), Rule: rule.Text(), Source: rule.Source, Check: "rule", Part: part(a)}
+}
+
+func whyNot(e Exec) string {
+	switch {
+	case e.Beyond != "":
+		return e.Beyond
+	case e.Why != "":
+		return e.Why
+	}
+	return "no rule covers this command"
+}
+
+// show names a path for a person: what was written, and what it means.
+func show(asked, resolved string) string {
+	if asked == "" || asked == resolved {
+		return resolved
+	}
+	return asked + " (" + resolved + ")"
+}
+
+// part is the piece of a request that a dialog marks.
+func part(a Action) string {
+	switch a := a.(type) {
+	case Exec:
+		return QuoteCommand(a.Argv)
+	case Opaque:
+		return a.Source
+	case Read:
+		return a.Path
+	case Write:
+		return a.Path
+	case Net:
+		if a.URL != "" {
+			return a.URL
+		}
+		return a.Host
+	case Call:
+		return "mcp__" + a.Server + "__" + a.Tool
+	case Spawn:
+		return a.Agent
+	case Skill:
+		return a.Name
+	case Person, None:
+	}
+	return ""
 }

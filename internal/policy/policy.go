@@ -20,16 +20,47 @@ type (
 		Dir      string // where it would run, "" when unknown
 		ReadOnly bool
 		Why      string // why it is not read-only, in plain words
+		// Also are further spellings of the same command that deny and ask
+		// rules see: with the wrapper it stood in, without git's global options.
+		Also [][]string
+		// Edits means that the Write actions that follow are all it does, so
+		// that they decide (cp, mkdir, sed -i …).
+		Edits bool
+		// Beyond, when set, says why a rule with a wildcard does not cover this
+		// command: a flag makes it run another program, or an argument is not
+		// known before it runs. A rule that spells it out still does.
+		Beyond string
+		// Loses, when set, says what would be lost for good. Such a command is
+		// asked about in every mode.
+		Loses string
+		// Loose means that some word of Argv is not literal but its source text.
+		Loose bool
 	}
 	// Opaque is a script, or a part of one, that could not be read exactly.
 	Opaque struct{ Source, Why string }
 	// Read names a file or folder whose content is read. Asked is what was
 	// written, Path what it resolves to.
-	Read struct{ Path, Asked string }
+	Read struct {
+		Path, Asked string
+		Named       string // Asked made absolute without following links; "" when not known
+		// Arg marks an argument of the Exec before it: a rule that covers that
+		// command covers this too.
+		Arg bool
+		// Tree means that everything below Path may be read.
+		Tree bool
+		// List means that only names and sizes are read, not content.
+		List bool
+	}
 	// Write names a file that is created, changed or removed.
 	Write struct {
 		Path, Asked string
 		Remove      bool
+		Named       string // as in Read
+		Arg         bool   // as in Read
+		Tree        bool   // everything below Path is removed or changed too
+		// Blind means that what is written comes out of a pipe: acceptEdits
+		// does not cover it.
+		Blind bool
 	}
 	// Net is a connection; Host is a name or an address, Port 0 means any.
 	// URL is set when one was asked for.
@@ -174,6 +205,15 @@ type Rules struct {
 	// Readable are further folders that may be read without a question
 	// (the session's own spill folder, for example).
 	Readable []string
+	// Writable are further folders that may be written without a question, in
+	// every mode (the session's scratch folder, a plan file).
+	Writable []string
+	// FoldCase compares paths without regard to case, for file systems that do.
+	FoldCase bool
+	// ManagedOnly ignores allow and ask rules of every other scope.
+	ManagedOnly bool
+	// NoBypass reads Bypass as Default.
+	NoBypass bool
 	// Unsafe, when set, says why nothing may be allowed without a question
 	// (a permissions block that could not be read).
 	Unsafe string
@@ -183,4 +223,7 @@ type Rules struct {
 type Request struct {
 	Tool    string
 	Actions []Action
+	// Sandboxed means that the call would run inside the OS sandbox and the
+	// settings say that this is enough (sandbox.auto_allow).
+	Sandboxed bool
 }

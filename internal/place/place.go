@@ -1,0 +1,114 @@
+// Package place knows where a path really leads: it resolves links step by
+// step, also for files that do not exist yet, and gives shellread its view of
+// the file system. It only looks; it opens nothing and changes nothing.
+package place
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/shellread"
+)
+
+// maxLinks is how many links one path may pass through, as in Linux.
+const maxLinks = 40
+
+// World is the real file system as a script that starts in dir (absolute,
+// resolved) would find it.
+func World(dir, home string) shellread.World {
+	return shellread.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: gitconf.Safe}
+}
+
+// Resolve follows every link of an absolute path, in order, so that ".."
+// after a link leaves the link's target. Components that do not exist are
+// kept as they are written. Links below /proc and /dev/fd mean another file
+// for each process and are not followed.
+func Resolve(path string) (string, error) {
+	if err := refuse(path); err != nil {
+		return "", err
+	}
+	if !filepath.IsAbs(path) {
+		return "", fmt.Errorf("resolving %q: it is not absolute", path)
+	}
+	vol := filepath.VolumeName(path)
+	root := vol + string(filepath.Separator)
+	rest := components(path[len(vol):])
+	at, links := root, 0
+	for len(rest) > 0 {
+		name := rest[0]
+		rest = rest[1:]
+		if name == ".." {
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, name)
+		if magic(next) {
+			at = next
+			continue
+		}
+		info, err := os.Lstat(next)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			// Later ".." may lead back to what exists, so only this step is
+			// taken as written.
+			at = next
+			continue
+		case err != nil && (errors.Is(err, fs.ErrPermission) || isNotDir(err)):
+			at = next
+			continue
+		case err != nil:
+			return "", fmt.Errorf("resolving %q: %w", path, err)
+		case info.Mode()&fs.ModeSymlink == 0:
+			at = next
+			continue
+		}
+		if links++; links > maxLinks {
+			return "", fmt.Errorf("resolving %q: more than %d links", path, maxLinks)
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", fmt.Errorf("resolving %q: %w", path, err)
+		}
+		if err := refuse(target); err != nil {
+			return "", err
+		}
+		if filepath.IsAbs(target) {
+			vol = filepath.VolumeName(target)
+			at = vol + string(filepath.Separator)
+			target = target[len(vol):]
+		}
+		rest = append(components(target), rest...)
+	}
+	return at, nil
+}
+
+func components(p string) []string {
+	var out []string
+	for _, c := range strings.Split(filepath.ToSlash(p), "/") {
+		if c != "" && c != "." {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// magic reports whether what stands here means something else in each process.
+func magic(p string) bool {
+	return strings.HasPrefix(p, "/proc/") || p == "/dev/fd" || strings.HasPrefix(p, "/dev/fd/") || p == "/dev/stdin" || p == "/dev/stdout" || p == "/dev/stderr"
+}
+
+// refuse rejects what must not even be looked at: on Windows a share or a
+// device name makes the system connect or log in somewhere.
+func refuse(p string) error {
+	if strings.ContainsRune(p, 0) {
+		return fmt.Errorf("resolving %q: a path cannot hold a NUL character", p)
+	}
+	return refuseShare(p)
+}
+
+func isNotDir(err error) bool { return strings.Contains(err.Error(), "not a directory") }

@@ -1,0 +1,152 @@
+package policy
+
+import (
+	"path"
+	"strings"
+)
+
+// find returns the first rule with this effect that matches a, nil if none.
+func (c *call) find(e Effect, a Action) *ready {
+	for i := range c.rules.by[e] {
+		rule := &c.rules.by[e][i]
+		if c.matches(rule, e, a) {
+			return rule
+		}
+	}
+	return nil
+}
+
+// matches reports whether a rule speaks about an action. Deny and ask rules
+// look at every spelling; an allow rule only at the plain one.
+func (c *call) matches(rule *ready, e Effect, a Action) bool {
+	if rule.Spec == "" && family(rule.Tool) == family(c.req.Tool) {
+		return true
+	}
+	switch a := a.(type) {
+	case Exec:
+		return shellTool(rule.Tool) && (rule.Spec != "" || rule.Tool == "Bash") && matchExec(rule, e, a)
+	case Opaque:
+		return rule.Tool == "Bash" && rule.cmd.any
+	case Read:
+		if c.wholeShell(rule) && e == Allow {
+			return true
+		}
+		return family(rule.Tool) == "Read" && c.matchFile(rule, a.Path, a.Named, a.Asked)
+	case Write:
+		if c.wholeShell(rule) && e == Allow {
+			return true
+		}
+		if family(rule.Tool) != "Edit" || e == Allow && (a.Blind || a.Remove && a.Tree) {
+			return false
+		}
+		if c.matchFile(rule, a.Path, a.Named, a.Asked) {
+			return true
+		}
+		return a.Tree && e != Allow && rule.Spec != "" && rule.matchBelow(c.rules.Rules, a.Path)
+	case Net:
+		return matchNet(rule.Rule, e, a)
+	case Call:
+		return matchMCP(rule.Rule, a)
+	case Spawn:
+		return family(rule.Tool) == "Agent" && (rule.Spec == "" || wordMatch(rule.Spec, a.Agent))
+	case Skill:
+		return rule.Tool == "Skill" && (rule.Spec == "" || skillMatch(rule.Spec, a.Name))
+	case Person, None:
+	}
+	return false
+}
+
+// wholeShell reports whether the rule is Bash or Bash(*), and the request is
+// a command.
+func (c *call) wholeShell(rule *ready) bool {
+	return rule.Tool == "Bash" && rule.cmd.any && shellTool(c.req.Tool)
+}
+
+func shellTool(name string) bool { return name == "Bash" || name == "PowerShell" }
+
+func matchExec(rule *ready, e Effect, a Exec) bool {
+	if e == Allow {
+		if !rule.cmd.match(a.Argv) {
+			return false
+		}
+		return rule.cmd.any || a.Beyond == "" || rule.cmd.exact() && !a.Loose
+	}
+	if rule.cmd.match(a.Argv) || matchBase(rule.cmd, a.Argv) {
+		return true
+	}
+	for _, argv := range a.Also {
+		if rule.cmd.match(argv) || matchBase(rule.cmd, argv) {
+			return true
+		}
+	}
+	return false
+}
+
+// matchBase matches a command by its program's base name: /bin/./rm is rm.
+func matchBase(p commandPattern, argv []string) bool {
+	if len(argv) == 0 {
+		return false
+	}
+	base := strings.ToLower(path.Base(path.Clean(strings.ReplaceAll(argv[0], "\\", "/"))))
+	base = strings.TrimSuffix(base, ".exe")
+	if base == argv[0] {
+		return false
+	}
+	return p.match(append([]string{base}, argv[1:]...))
+}
+
+func (c *call) matchFile(rule *ready, resolved, named, asked string) bool {
+	if rule.Spec == "" {
+		return true
+	}
+	return rule.matchPath(c.rules.Rules, resolved) || rule.matchPath(c.rules.Rules, c.named(named, asked))
+}
+
+// matchNet knows WebFetch(domain:x). An allow rule names that host, or with
+// *.x those below it; a deny rule for x holds for the hosts below it too.
+func matchNet(rule Rule, e Effect, n Net) bool {
+	if rule.Tool != "WebFetch" {
+		return false
+	}
+	want, ok := strings.CutPrefix(rule.Spec, "domain:")
+	if !ok {
+		return rule.Spec == ""
+	}
+	host := strings.TrimSuffix(strings.ToLower(n.Host), ".")
+	want = strings.TrimSuffix(strings.ToLower(strings.TrimSpace(want)), ".")
+	if host == want || want == "*" {
+		return true
+	}
+	if below, wild := strings.CutPrefix(want, "*."); wild {
+		return strings.HasSuffix(host, "."+below)
+	}
+	return e != Allow && strings.HasSuffix(host, "."+want)
+}
+
+// matchMCP knows mcp__server, mcp__server__* and mcp__server__tool.
+func matchMCP(rule Rule, a Call) bool {
+	if !strings.HasPrefix(rule.Tool, "mcp__") || rule.Spec != "" {
+		return false
+	}
+	server := "mcp__" + a.Server
+	if rule.Tool == server {
+		return true
+	}
+	return wordMatch(rule.Tool, server+"__"+a.Tool)
+}
+
+// wordMatch matches a name against a pattern in which * is any run.
+func wordMatch(pattern, name string) bool {
+	return wildMatch(strings.ReplaceAll(pattern, "*", string(star)), name)
+}
+
+// skillMatch knows "name", "name *", "name:*" and "prefix*".
+func skillMatch(spec, name string) bool {
+	if s, ok := strings.CutSuffix(spec, " *"); ok {
+		return name == s || strings.HasPrefix(name, s+" ")
+	}
+	if s, ok := strings.CutSuffix(spec, ":*"); ok {
+		return name == s || strings.HasPrefix(name, s+":") || strings.HasPrefix(name, s+" ")
+	}
+	return wordMatch(spec, name)
+}

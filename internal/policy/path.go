@@ -1,0 +1,212 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// A glob is one gitignore-style pattern, compiled, relative to some folder.
+type glob struct {
+	segs     []string
+	anchored bool // matches from the folder down, not at any depth
+}
+
+// compileGlob reads a gitignore pattern. It is anchored when it holds a slash
+// before its end; a trailing slash only says that it names a folder, and what
+// names a folder names everything in it.
+func compileGlob(pat string) (glob, error) {
+	g := glob{}
+	if strings.HasPrefix(pat, "/") {
+		g.anchored = true
+		pat = strings.TrimLeft(pat, "/")
+	}
+	pat = strings.TrimRight(pat, "/")
+	if pat == "" {
+		return glob{segs: []string{"**"}, anchored: true}, nil
+	}
+	if strings.Contains(pat, "/") {
+		g.anchored = true
+	}
+	for _, s := range strings.Split(pat, "/") {
+		if s == "" || s == "." {
+			continue
+		}
+		if s != "**" {
+			if _, err := path.Match(s, "x"); err != nil {
+				return g, fmt.Errorf("%q is not a pattern: a bracket is not closed or a backslash ends it", s)
+			}
+		}
+		g.segs = append(g.segs, s)
+	}
+	if !g.anchored {
+		g.segs = append([]string{"**"}, g.segs...)
+	}
+	return g, nil
+}
+
+// match reports whether the pattern names rel or a folder above it. rel uses
+// slashes and is relative to the pattern's folder.
+func (g glob) match(rel string) bool {
+	if rel == "" || rel == "." {
+		return len(g.segs) == 1 && g.segs[0] == "**"
+	}
+	segs := strings.Split(rel, "/")
+	for n := 1; n <= len(segs); n++ {
+		if matchSegs(g.segs, segs[:n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// reaches reports whether something below the folder rel could match.
+func (g glob) reaches(rel string) bool {
+	if rel == "" || rel == "." {
+		return true
+	}
+	if !g.anchored {
+		return true
+	}
+	segs := strings.Split(rel, "/")
+	for i, s := range segs {
+		if i >= len(g.segs) {
+			return false
+		}
+		if g.segs[i] == "**" {
+			return true
+		}
+		if ok, _ := path.Match(negate(g.segs[i]), s); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func matchSegs(pat, segs []string) bool {
+	for len(pat) > 0 {
+		if pat[0] == "**" {
+			if len(pat) == 1 {
+				return len(segs) > 0
+			}
+			for i := 0; i <= len(segs); i++ {
+				if matchSegs(pat[1:], segs[i:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if len(segs) == 0 {
+			return false
+		}
+		if ok, _ := path.Match(negate(pat[0]), segs[0]); !ok {
+			return false
+		}
+		pat, segs = pat[1:], segs[1:]
+	}
+	return len(segs) == 0
+}
+
+// negate turns gitignore's [!a] into path.Match's [^a].
+func negate(seg string) string { return strings.ReplaceAll(seg, "[!", "[^") }
+
+// pathPattern strips what only chooses the base folder from a path spec.
+func pathPattern(spec string) string {
+	switch {
+	case strings.HasPrefix(spec, "//"):
+		return spec[1:]
+	case spec == "~":
+		return "/"
+	case strings.HasPrefix(spec, "~/"):
+		return spec[1:]
+	case strings.HasPrefix(spec, "./"):
+		return spec[1:]
+	}
+	return spec
+}
+
+// base is the folder a rule's path spec is relative to, and the pattern left.
+func (r Rule) base(rules Rules) (dir, pat string) {
+	spec := filepath.ToSlash(r.Spec)
+	switch {
+	case strings.HasPrefix(spec, "//"):
+		return "/", pathPattern(spec)
+	case spec == "~" || strings.HasPrefix(spec, "~/"):
+		return rules.Home, pathPattern(spec)
+	case strings.HasPrefix(spec, "/"):
+		if r.Root != "" {
+			return r.Root, spec
+		}
+		return rules.Dir, spec
+	}
+	dir, pat = rules.Dir, pathPattern(spec)
+	for {
+		rest, up := strings.CutPrefix(strings.TrimPrefix(pat, "/"), "../")
+		if !up {
+			return dir, pat
+		}
+		dir, pat = path.Dir(filepath.ToSlash(dir)), "/"+rest
+	}
+}
+
+// matchPath reports whether the rule names file.
+func (r Rule) matchPath(rules Rules, file string) bool {
+	rel, g, ok := r.relative(rules, file)
+	return ok && g.match(rel)
+}
+
+// matchBelow reports whether the rule may name something below the folder.
+func (r Rule) matchBelow(rules Rules, folder string) bool {
+	if r.Spec == "" {
+		return true
+	}
+	dir, _ := r.base(rules)
+	if Within(folder, dir, rules.FoldCase) {
+		return true
+	}
+	rel, g, ok := r.relative(rules, folder)
+	return ok && g.reaches(rel)
+}
+
+func (r Rule) relative(rules Rules, file string) (rel string, g glob, ok bool) {
+	if file == "" {
+		return "", g, false
+	}
+	dir, pat := r.base(rules)
+	file, dir = filepath.ToSlash(file), filepath.ToSlash(dir)
+	if dir == "" {
+		return "", g, false
+	}
+	if rules.FoldCase {
+		file, dir, pat = strings.ToLower(file), strings.ToLower(dir), strings.ToLower(pat)
+	}
+	if rel, ok = below(dir, file); !ok {
+		return "", g, false
+	}
+	g, err := compileGlob(pat)
+	return rel, g, err == nil
+}
+
+// below returns file relative to dir; ok is false when it is not in it.
+func below(dir, file string) (rel string, ok bool) {
+	if dir == file {
+		return "", true
+	}
+	dir = strings.TrimSuffix(dir, "/") + "/"
+	return strings.CutPrefix(file, dir)
+}
+
+// Within reports whether file is dir or stands in it, by whole components:
+// /w/project-x is not within /w/project.
+func Within(dir, file string, fold bool) bool {
+	if dir == "" || file == "" {
+		return false
+	}
+	dir, file = filepath.ToSlash(dir), filepath.ToSlash(file)
+	if fold {
+		dir, file = strings.ToLower(dir), strings.ToLower(file)
+	}
+	_, ok := below(dir, file)
+	return ok
+}

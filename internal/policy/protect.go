@@ -1,0 +1,181 @@
+package policy
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// protectedNames are path components whose files steer this program, other
+// agents, editors or git: writing them needs a person in every mode.
+var protectedNames = map[string]string{
+	".git":    "git's own files can make git run programs",
+	".adze":   "adze's own settings",
+	".claude": "an agent's settings", ".codex": "an agent's settings", ".gemini": "an agent's settings",
+	".cursor": "an agent's settings", ".windsurf": "an agent's settings", ".opencode": "an agent's settings",
+	".continue": "an agent's settings", ".kiro": "an agent's settings", ".goose": "an agent's settings",
+	".agents": "an agent's settings", ".crush": "an agent's settings", ".zed": "an editor's settings",
+	".mcp.json": "the list of MCP servers, which are programs",
+	".vscode":   "an editor's settings, which can run programs", ".idea": "an editor's settings, which can run programs",
+	".devcontainer": "a container's settings, which can run programs",
+	".husky":        "git hooks",
+	".gitmodules":   "git's list of submodules", ".gitconfig": "git's settings, which can run programs",
+	".ssh": "keys and settings of ssh", ".aws": "cloud credentials", ".gnupg": "keys", ".kube": "cluster credentials",
+	".npmrc": "a package manager's settings", ".yarnrc": "a package manager's settings", ".yarnrc.yml": "a package manager's settings",
+	".pnpmrc": "a package manager's settings", ".pypirc": "a package manager's settings", ".gemrc": "a package manager's settings",
+	".bunfig.toml": "a package manager's settings", "bunfig.toml": "a package manager's settings", ".condarc": "a package manager's settings",
+	".pnpmfile.cjs": "a package manager's hooks", ".yarn": "programs of a package manager",
+	".netrc": "credentials", ".envrc": "a shell start file", ".ripgreprc": "settings that can run programs",
+	".bashrc": "a shell start file", ".bash_profile": "a shell start file", ".bash_login": "a shell start file",
+	".bash_logout": "a shell start file", ".bash_aliases": "a shell start file", ".profile": "a shell start file",
+	".zshrc": "a shell start file", ".zshenv": "a shell start file", ".zprofile": "a shell start file",
+	".zlogin": "a shell start file", ".zlogout": "a shell start file", ".kshrc": "a shell start file",
+	".cshrc": "a shell start file", ".tcshrc": "a shell start file", ".login": "a shell start file",
+	".inputrc": "a shell start file", ".xprofile": "a shell start file", ".xinitrc": "a shell start file", ".xsessionrc": "a shell start file",
+	".tmux.conf": "settings that can run programs", ".vimrc": "settings that can run programs", ".exrc": "settings that can run programs",
+	".nvimrc": "settings that can run programs", ".emacs": "settings that can run programs", ".gdbinit": "settings that can run programs",
+	".direnvrc": "a shell start file", ".pam_environment": "environment of every login",
+}
+
+// protectedPairs are a folder and a name directly in it.
+var protectedPairs = map[string]string{
+	".cargo/config": "a package manager's settings", ".cargo/config.toml": "a package manager's settings",
+	".cargo/credentials": "credentials", ".cargo/credentials.toml": "credentials",
+	".pip/pip.conf": "a package manager's settings", ".docker/config.json": "credentials", ".m2/settings.xml": "a package manager's settings",
+	".gradle/init.gradle": "a build tool's start file", ".gradle/gradle.properties": "a build tool's settings",
+	".emacs.d/init.el": "settings that can run programs", ".vim/vimrc": "settings that can run programs",
+}
+
+// protectedConfig are folders of ~/.config that hold credentials or start programs.
+var protectedConfig = map[string]bool{
+	"gh": true, "hub": true, "git": true, "gcloud": true, "fish": true, "pip": true, "uv": true, "nvim": true,
+	"autostart": true, "systemd": true, "configstore": true, "op": true, "rclone": true, "adze": true,
+	"claude": true, "opencode": true, "goose": true, "crush": true, "environment.d": true, "direnv": true, "yarn": true,
+	"containers": true, "helm": true, "doctl": true, "fly": true, "stripe": true, "heroku": true, "kitty": true, "zsh": true,
+}
+
+// ciPaths are the files that tell build servers what to run.
+var ciNames = map[string]bool{
+	".gitlab-ci.yml": true, "azure-pipelines.yml": true, "jenkinsfile": true, ".travis.yml": true,
+	"bitbucket-pipelines.yml": true, ".circleci": true, ".buildkite": true, ".drone.yml": true, "appveyor.yml": true, ".woodpecker.yml": true,
+}
+
+// protected says why writing file needs a person whatever the mode is; ci is
+// true for build server files, where a rule of this session is enough. Names
+// are compared without regard to case everywhere: some file systems do.
+func protected(r Rules, file string) (why string, ci bool) {
+	low := strings.ToLower(filepath.ToSlash(file))
+	segs := strings.Split(strings.Trim(low, "/"), "/")
+	for i, s := range segs {
+		s = strings.TrimRight(s, ". ") // what Windows drops from the end of a name
+		if w, ok := protectedNames[s]; ok {
+			return w, false
+		}
+		if i > 0 {
+			if w, ok := protectedPairs[segs[i-1]+"/"+s]; ok {
+				return w, false
+			}
+			if segs[i-1] == ".config" && protectedConfig[s] {
+				return "settings or credentials in ~/.config", false
+			}
+			if segs[i-1] == ".github" && (s == "workflows" || s == "actions") {
+				return "a build server runs what this says", true
+			}
+		}
+		if ciNames[s] {
+			return "a build server runs what this says", true
+		}
+	}
+	// A bare git folder: its parts are known by their neighbours' names.
+	if n := len(segs); n > 1 && (segs[n-2] == "hooks" && gitHooks[segs[n-1]]) {
+		return "git runs this file", false
+	}
+	return "", false
+}
+
+var gitHooks = map[string]bool{
+	"pre-commit": true, "post-commit": true, "pre-push": true, "post-checkout": true, "post-merge": true,
+	"prepare-commit-msg": true, "commit-msg": true, "pre-rebase": true, "post-rewrite": true, "pre-receive": true,
+	"update": true, "post-receive": true, "post-update": true, "fsmonitor-watchman": true, "applypatch-msg": true,
+	"pre-applypatch": true, "post-applypatch": true, "reference-transaction": true, "post-index-change": true, "pre-merge-commit": true,
+}
+
+// secretNames are base names of well-known secrets.
+var secretNames = map[string]bool{
+	"id_rsa": true, "id_dsa": true, "id_ecdsa": true, "id_ed25519": true, "id_ecdsa_sk": true, "id_ed25519_sk": true,
+	".netrc": true, "_netrc": true, ".pgpass": true, ".my.cnf": true, ".npmrc": true, ".pypirc": true, ".git-credentials": true,
+	".htpasswd": true, "credentials.json": true, "service-account.json": true, "secrets.yml": true, "secrets.yaml": true, "secrets.json": true,
+	"master.key": true, "shadow": true, ".vault-token": true, ".dockercfg": true, ".boto": true, ".s3cfg": true, "kubeconfig": true,
+	"terraform.tfstate": true, "wallet.dat": true, ".credentials.json": true,
+}
+
+var secretSuffixes = []string{".pem", ".p12", ".pfx", ".key", ".jks", ".keystore", ".ppk", ".kdbx", ".p8", ".asc.key"}
+
+var secretFolders = map[string]bool{".ssh": true, ".gnupg": true, ".aws": true, ".azure": true, ".kube": true, ".password-store": true}
+
+// secret reports whether file is known to hold secrets: .env files, private
+// keys, cloud credentials.
+func secret(file string) bool {
+	low := strings.ToLower(filepath.ToSlash(file))
+	name := path.Base(low)
+	if name == ".env" || name == ".envrc" || strings.HasPrefix(name, ".env.") {
+		switch strings.TrimPrefix(name, ".env.") {
+		case "example", "sample", "template", "dist", "defaults", "schema":
+			return false
+		}
+		return true
+	}
+	if strings.HasSuffix(name, ".pub") {
+		return false
+	}
+	if secretNames[name] {
+		return true
+	}
+	for _, suf := range secretSuffixes {
+		if strings.HasSuffix(name, suf) {
+			return true
+		}
+	}
+	segs := strings.Split(strings.Trim(low, "/"), "/")
+	for i, s := range segs {
+		switch {
+		case secretFolders[s] && i < len(segs)-1 && name != "known_hosts":
+			return true
+		case i == 0 && s == "proc" && len(segs) > 2 && (name == "environ" || name == "mem" || name == "maps"):
+			return true
+		case i > 0 && segs[i-1] == ".config" && (s == "gh" || s == "gcloud" || s == "op" || s == "hub"):
+			return true
+		case i > 0 && segs[i-1] == ".docker" && s == "config.json", i > 0 && segs[i-1] == ".cargo" && strings.HasPrefix(s, "credentials"):
+			return true
+		}
+	}
+	return false
+}
+
+// vital says what a recursive removal of dir would take with it, "" when it
+// is an ordinary folder.
+func vital(r Rules, w Write) string {
+	if !w.Remove || !w.Tree {
+		return ""
+	}
+	p := filepath.ToSlash(w.Path)
+	switch {
+	case p == "/" || len(p) <= 3 && strings.HasSuffix(strings.TrimSuffix(p, "/"), ":"):
+		return "everything on this system"
+	case Within(p, r.Home, true):
+		return "the home folder"
+	case p == filepath.ToSlash(r.Dir):
+		return "the folder this session works in"
+	case Within(p, r.Dir, true):
+		return "a folder above the one this session works in"
+	}
+	for _, d := range r.Dirs {
+		if Within(p, d, true) {
+			return "a whole folder this session was given"
+		}
+	}
+	if strings.Count(strings.Trim(p, "/"), "/") == 0 {
+		return "a folder of the system"
+	}
+	return ""
+}

@@ -1,0 +1,201 @@
+package policy
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// suggest lists the exact rules that "always" would save for one action.
+func suggest(a Action, exec []string) []string {
+	switch a := a.(type) {
+	case Exec:
+		return exec
+	case Read:
+		if a.Arg {
+			return exec
+		}
+		return []string{pathRule("Read", a.Path)}
+	case Write:
+		if a.Arg {
+			return exec
+		}
+		if a.Remove || a.Blind {
+			return nil
+		}
+		return []string{pathRule("Edit", a.Path)}
+	case Net:
+		if a.Host == "" {
+			return nil
+		}
+		return []string{"WebFetch(domain:" + strings.ToLower(a.Host) + ")"}
+	case Call:
+		return []string{"mcp__" + a.Server + "__" + a.Tool}
+	case Spawn:
+		return []string{"Agent(" + a.Agent + ")"}
+	case Skill:
+		return []string{"Skill(" + a.Name + ")"}
+	case Opaque, Person, None:
+	}
+	return nil
+}
+
+// pathRule names exactly one path; what a pattern would read is escaped.
+func pathRule(tool, file string) string {
+	var b strings.Builder
+	for _, c := range filepath.ToSlash(file) {
+		if strings.ContainsRune(`*?[\`, c) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return tool + "(/" + b.String() + ")"
+}
+
+// suggestExec is the exact rule for one command, none for what runs whatever
+// its arguments say.
+func suggestExec(e Exec) []string {
+	if len(e.Argv) == 0 || e.Loose || e.Beyond != "" || e.Loses != "" || Runner(e.Argv[0]) {
+		return nil
+	}
+	return []string{"Bash(" + QuoteCommand(e.Argv) + ")"}
+}
+
+// runners are programs that run what their arguments say: interpreters,
+// wrappers, launchers. A wildcard behind one allows everything.
+var runners = map[string]bool{
+	"sh": true, "bash": true, "zsh": true, "dash": true, "ksh": true, "fish": true, "csh": true, "tcsh": true, "ash": true, "mksh": true,
+	"python": true, "python2": true, "python3": true, "pypy": true, "pypy3": true, "node": true, "nodejs": true, "deno": true, "bun": true, "bunx": true,
+	"perl": true, "ruby": true, "php": true, "lua": true, "luajit": true, "tclsh": true, "expect": true, "osascript": true, "pwsh": true,
+	"powershell": true, "cmd": true, "rscript": true, "julia": true, "java": true, "groovy": true, "scala": true, "erl": true, "elixir": true, "irb": true, "ipython": true,
+	"ghci": true, "guile": true, "racket": true, "sbcl": true, "emacs": true, "vim": true, "vi": true, "nvim": true, "ed": true, "ex": true, "m4": true,
+	"awk": true, "gawk": true, "mawk": true, "nawk": true, "gdb": true, "lldb": true,
+	"env": true, "xargs": true, "parallel": true, "sudo": true, "doas": true, "su": true, "runuser": true, "pkexec": true, "ssh": true, "nohup": true, "nice": true,
+	"timeout": true, "time": true, "stdbuf": true, "setsid": true, "chroot": true, "unshare": true, "nsenter": true, "watch": true, "strace": true, "ltrace": true,
+	"script": true, "flock": true, "ionice": true, "taskset": true, "chrt": true, "exec": true, "eval": true, "command": true, "builtin": true, "source": true, ".": true,
+	"npx": true, "pnpx": true, "uvx": true, "pipx": true, "busybox": true, "toybox": true, "screen": true, "tmux": true, "entr": true,
+	"systemd-run": true, "at": true, "batch": true, "docker": true, "podman": true, "kubectl": true, "bwrap": true, "firejail": true, "direnv": true, "nix-shell": true, "rlwrap": true,
+	"faketime": true, "fakeroot": true, "dbus-run-session": true, "xvfb-run": true, "make": true, "just": true,
+}
+
+// Runner reports whether a program runs what its arguments say.
+func Runner(program string) bool {
+	name := strings.ToLower(path.Base(filepath.ToSlash(program)))
+	name = strings.TrimSuffix(name, ".exe")
+	if runners[name] {
+		return true
+	}
+	trimmed := strings.TrimRight(name, "0123456789.")
+	return trimmed != name && runners[trimmed]
+}
+
+// runnerForms are subcommands of other programs that run their arguments.
+var runnerForms = map[string]bool{
+	"npm exec": true, "npm x": true, "pnpm exec": true, "pnpm dlx": true, "yarn exec": true, "yarn dlx": true, "yarn run": false,
+	"uv run": true, "uv tool": true, "poetry run": true, "pipenv run": true, "conda run": true, "go run": true, "cargo run": true, "git submodule": true,
+	"bundle exec": true, "mise exec": true, "rye run": true, "hatch run": true, "dotnet run": true, "mix run": true, "deno run": true, "bun run": false,
+	"gh api": true, "gh alias": true, "gh extension": true, "find": true, "fd": true,
+}
+
+// Lint returns what a person should know about a rule before trusting it, ""
+// when nothing. It warns about rules that can never match, and about allow
+// rules that let an interpreter or a runner run anything.
+func Lint(r Rule) string {
+	switch {
+	case shellTool(r.Tool):
+		return lintCommand(r)
+	case r.Tool == "WebFetch":
+		if r.Spec != "" && !strings.HasPrefix(r.Spec, "domain:") {
+			return "this rule can never match: WebFetch takes domain:host"
+		}
+	case strings.HasPrefix(r.Tool, "mcp__"):
+		if r.Spec != "" {
+			return "this rule can never match: a rule for an MCP tool has no parentheses; write mcp__server__tool"
+		}
+	case family(r.Tool) == "Read", family(r.Tool) == "Edit":
+		return lintPath(r)
+	}
+	return ""
+}
+
+func lintPath(r Rule) string {
+	if strings.Contains(r.Spec, "\\") && !strings.ContainsAny(r.Spec, "/*") {
+		return "paths in rules use / on every system; a backslash makes the next character literal"
+	}
+	if r.Effect == Allow && (r.Spec == "//" || r.Spec == "//**" || r.Spec == "~" || r.Spec == "~/**") && family(r.Tool) == "Edit" {
+		return "this rule allows changing nearly every file"
+	}
+	return ""
+}
+
+func lintCommand(r Rule) string {
+	spec := strings.TrimSpace(r.Spec)
+	p := compileCommand(spec)
+	if p.any {
+		if r.Effect == Allow {
+			return "this rule allows every command"
+		}
+		return ""
+	}
+	if mid := strings.Index(spec, ":*"); mid >= 0 && mid != len(spec)-2 {
+		return "':*' means \"anything behind it\" only at the end of a rule; here it is taken literally"
+	}
+	words := splitRule(spec)
+	for _, w := range words {
+		switch w {
+		case "&&", "||", ";", "|", "|&", "&", ">", ">>", "<":
+			return "this rule can never match: each command of a list is matched by itself, and redirects are not part of it"
+		}
+	}
+	if len(words) > 0 && strings.Contains(words[0], "=") && isAssignment(words[0]) {
+		return "this rule can never match: assignments before a command are not part of it"
+	}
+	if r.Effect != Allow || p.exact() {
+		return ""
+	}
+	first := strings.TrimRight(strings.TrimSuffix(words[0], ":"+string(star)), string(star))
+	if first == "" {
+		return "this rule begins with a wildcard and allows every program"
+	}
+	switch first {
+	case "timeout", "nice", "nohup", "time", "stdbuf", "command", "builtin", "env", "xargs":
+		return "this rule allows nothing by itself: " + first + " is taken off, and the command behind it needs its own rule"
+	}
+	if Runner(first) && len(fixed(words)) < 2 {
+		return "this rule lets " + first + " run anything"
+	}
+	if f := fixed(words); len(f) >= 2 && runnerForms[f[0]+" "+f[1]] && len(f) == 2 {
+		return "this rule lets " + f[0] + " " + f[1] + " run anything"
+	}
+	if f := fixed(words); len(f) == 2 && Runner(f[0]) && (f[1] == "-c" || f[1] == "-e" || f[1] == "exec" || f[1] == "run" || f[1] == "-m") {
+		return "this rule lets " + first + " run anything"
+	}
+	return ""
+}
+
+// fixed are the words before the first wildcard.
+func fixed(words []string) []string {
+	for i, w := range words {
+		if strings.ContainsRune(w, star) {
+			return words[:i]
+		}
+	}
+	if n := len(words); n > 0 {
+		words[n-1] = strings.TrimSuffix(words[n-1], ":")
+	}
+	return words
+}
+
+func isAssignment(w string) bool {
+	name, _, ok := strings.Cut(w, "=")
+	if !ok || name == "" {
+		return false
+	}
+	for i, c := range name {
+		if c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || i > 0 && c >= '0' && c <= '9' {
+			continue
+		}
+		return false
+	}
+	return true
+}
