@@ -1,0 +1,339 @@
+// Package proc runs commands and owns every process they leave behind: each
+// command is a session of its own without a terminal, its output is one
+// bounded stream, and when it is over nothing of it is alive, also not what
+// double-forked away. It never parses a command, never decides whether one
+// may run, and knows no tool.
+package proc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// Times of a command's end.
+const (
+	// Grace is what a command has between the request to end and the kill.
+	Grace = 2 * time.Second
+	// drain is how long output is still awaited after the command itself
+	// ended while processes it started hold the pipe.
+	drain = 250 * time.Millisecond
+	// leftoverGrace is what forgotten children get between TERM and KILL.
+	leftoverGrace = 200 * time.Millisecond
+	// watch is the pace at which a running command's processes are looked at:
+	// dead orphans are reaped and a fork bomb is noticed.
+	watch = time.Second
+	// stuck bounds the wait for killed processes to disappear; one in an
+	// uninterruptible system call is left to the next sweep.
+	stuck = 2 * time.Second
+)
+
+// MaxProcesses is how many processes one command may have at once; above it
+// the command is killed as a fork bomb.
+const MaxProcesses = 4096
+
+// A Command is what to run.
+type Command struct {
+	Path string   // absolute
+	Args []string // with argument 0
+	Dir  string
+	Env  []string // complete; nothing is inherited
+	// Keep lets processes that outlive the command itself run on: the command
+	// is over when the last of them is. Otherwise they are ended.
+	Keep bool
+}
+
+// A Status is how a command ended.
+type Status struct {
+	Code   int    // exit code; 128+n after signal n
+	Signal string // "killed", "segmentation fault", …; "" after an exit
+	// Left are the commands of processes that were still alive when the
+	// command itself ended, and were ended with it.
+	Left []string
+	// Bomb: it was killed because it had more than MaxProcesses processes.
+	Bomb bool
+}
+
+// A Table starts commands and answers for their processes. Make one with
+// NewTable and end it with Close.
+type Table struct {
+	mu     sync.Mutex // guards the fields below
+	procs  map[*Process]struct{}
+	closed bool
+	wg     sync.WaitGroup // one for each process that is not Done
+	os     tableOS
+}
+
+// NewTable returns an empty table. On Linux it makes this process the
+// subreaper of everything it starts.
+func NewTable() *Table {
+	t := &Table{procs: map[*Process]struct{}{}}
+	t.os.init()
+	return t
+}
+
+// ErrClosed is returned by Start after Close.
+var ErrClosed = errors.New("start command: adze is shutting down")
+
+// A Process is a command that was started, with everything it started.
+type Process struct {
+	Pid   int
+	table *Table
+	cmd   *exec.Cmd
+	keep  bool
+	out   *os.File // our end of the output pipe
+	os    processOS
+
+	exited chan struct{} // the command itself ended
+	eof    chan struct{} // the output ended
+	done   chan struct{} // no process is left
+	stop   chan time.Duration
+
+	mu     sync.Mutex // guards the fields below
+	reaped bool       // its pid may belong to another process now
+	status Status
+}
+
+// Start runs c. Its standard input is empty; what it writes to standard
+// output and standard error goes to w as it comes, from one goroutine, until
+// Done.
+func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
+	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, fmt.Errorf("start command: %w", err)
+	}
+	defer null.Close()
+	r, pw, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start command: %w", err)
+	}
+	defer pw.Close()
+	p := &Process{
+		table: t, keep: c.Keep, out: r,
+		exited: make(chan struct{}), eof: make(chan struct{}), done: make(chan struct{}),
+		stop: make(chan time.Duration, 1),
+		cmd: &exec.Cmd{
+			Path: c.Path, Args: c.Args, Dir: c.Dir, Env: append([]string{}, c.Env...),
+			Stdin: null, Stdout: pw, Stderr: pw, SysProcAttr: attributes(),
+		},
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		r.Close()
+		return nil, ErrClosed
+	}
+	if err := p.cmd.Start(); err != nil {
+		r.Close()
+		return nil, fmt.Errorf("start command: %w", err)
+	}
+	p.Pid = p.cmd.Process.Pid
+	p.os.started(p, &t.os)
+	t.procs[p] = struct{}{}
+	t.wg.Add(1)
+	go p.read(w) // ends at the end of the pipe, which finish forces
+	go p.wait()  // ends when the command itself does
+	go p.own()   // ends when no process is left
+	return p, nil
+}
+
+// Exited is closed when the command itself has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Done is closed when the output is complete and no process is left.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Status is how it ended; complete once Done is closed.
+func (p *Process) Status() Status {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.status
+}
+
+// Stop asks every process of the command to end and kills what is left after
+// grace (0 kills at once). It returns immediately; wait for Done.
+func (p *Process) Stop(grace time.Duration) {
+	for {
+		select {
+		case p.stop <- grace:
+			return
+		case <-p.done:
+			return
+		default:
+		}
+		select { // a request is waiting already: the shorter grace wins
+		case g := <-p.stop:
+			grace = min(grace, g)
+		case <-p.done:
+			return
+		default:
+		}
+	}
+}
+
+// Close ends every command and waits until nothing is left, a little longer
+// than grace at most. The table starts nothing afterwards.
+func (t *Table) Close(grace time.Duration) {
+	t.mu.Lock()
+	t.closed = true
+	for p := range t.procs {
+		p.Stop(grace)
+	}
+	t.mu.Unlock()
+	t.wg.Wait()
+	t.os.sweep()
+}
+
+func (p *Process) read(w io.Writer) {
+	defer close(p.eof)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := p.out.Read(buf)
+		if n > 0 {
+			_, _ = w.Write(buf[:n]) // the writer bounds and reports for itself
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (p *Process) wait() {
+	defer close(p.exited)
+	_ = p.cmd.Wait() // the state says it all
+	p.os.reaped(p)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reaped = true
+	p.status.Code, p.status.Signal = exitStatus(p.cmd.ProcessState)
+}
+
+// own sees the command to its end: it carries out Stop, ends forgotten
+// children, and closes Done.
+func (p *Process) own() {
+	defer p.table.forget(p)
+	defer close(p.done)
+	tick := time.NewTicker(watch)
+	defer tick.Stop()
+	exited := p.exited
+	var eof chan struct{} // looked at only after the command itself ended
+	for {
+		select {
+		case grace := <-p.stop:
+			p.end(grace)
+			p.finish()
+			return
+		case <-exited:
+			if p.keep && p.alive() {
+				exited, eof = nil, p.eof // from now on its children count
+				continue
+			}
+			p.leave()
+			return
+		case <-eof:
+			eof = nil
+			if !p.alive() {
+				p.leave()
+				return
+			}
+		case <-tick.C:
+			n := p.os.count(p)
+			if n > MaxProcesses {
+				p.mu.Lock()
+				p.status.Bomb = true
+				p.mu.Unlock()
+				p.os.kill(p)
+				p.finish()
+				return
+			}
+			if exited == nil && n == 0 {
+				p.leave()
+				return
+			}
+		}
+	}
+}
+
+// alive reports whether processes of a command that has itself ended remain.
+func (p *Process) alive() bool { return p.os.count(p) > 0 }
+
+// leave is the ordinary end: wait a moment for the last output, then end what
+// the command left behind.
+func (p *Process) leave() {
+	t := time.NewTimer(drain)
+	defer t.Stop()
+	select {
+	case <-p.eof:
+	case <-t.C:
+	case g := <-p.stop:
+		p.end(g)
+		p.finish()
+		return
+	}
+	if left := p.os.names(p); len(left) > 0 {
+		p.mu.Lock()
+		p.status.Left = left
+		p.mu.Unlock()
+		p.end(leftoverGrace)
+	}
+	p.finish()
+}
+
+// end asks all processes to end, waits up to grace, and kills the rest.
+func (p *Process) end(grace time.Duration) {
+	if grace > 0 && p.os.term(p) {
+		deadline := time.NewTimer(grace)
+		defer deadline.Stop()
+		poll := time.NewTicker(20 * time.Millisecond)
+		defer poll.Stop()
+	wait:
+		for {
+			select {
+			case <-deadline.C:
+				break wait
+			case g := <-p.stop:
+				if g < grace {
+					break wait
+				}
+			case <-poll.C:
+				select {
+				case <-p.exited:
+					if p.os.count(p) == 0 {
+						break wait
+					}
+				default:
+				}
+			}
+		}
+	}
+	p.os.kill(p)
+}
+
+// finish waits for what end has killed, takes the last output and lets go.
+func (p *Process) finish() {
+	t := time.NewTimer(stuck)
+	defer t.Stop()
+	select {
+	case <-p.exited:
+	case <-t.C: // it cannot be killed now; wait reaps it when it can
+	}
+	select { // nobody can write any more, except what cannot be killed
+	case <-p.eof:
+	case <-time.After(drain):
+	}
+	_ = p.out.Close()
+	<-p.eof
+	p.os.release(p)
+}
+
+func (t *Table) forget(p *Process) {
+	t.os.sweep()
+	t.mu.Lock()
+	delete(t.procs, p)
+	t.mu.Unlock()
+	t.wg.Done()
+}

@@ -1,0 +1,303 @@
+package proc
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// How the processes of a command are known on Linux: right after its start
+// the command gets a soft limit for POSIX message queue bytes (RLIMIT_MSGQUEUE)
+// that nothing else has. Limits are inherited through fork, exec, setsid,
+// double forks and `env -i`, and /proc shows them to everybody, for zombies
+// too, so the limit is a tag that cannot be lost by accident. As this process
+// is the subreaper, whatever is orphaned becomes our child and stays below us
+// in the tree.
+
+// tableOS is the Linux part of a Table.
+type tableOS struct {
+	mu     sync.Mutex // guards tags and direct
+	tags   map[uint64]bool
+	direct map[int]bool // our commands that exec.Cmd has not reaped
+	own  uint64 // our own soft limit, never used as a tag
+	hard uint64 // tags lie below it; 0 means there is no room for tags
+}
+
+// processOS is the Linux part of a Process.
+type processOS struct {
+	table *tableOS
+	tag   uint64 // 0: could not be set, only the session id tells
+}
+
+func (t *tableOS) init() {
+	// Without it (Linux before 3.4) orphans go to init, and only those in the
+	// command's session are found.
+	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	var l unix.Rlimit
+	if err := unix.Prlimit(0, unix.RLIMIT_MSGQUEUE, nil, &l); err == nil {
+		t.own, t.hard = l.Cur, min(l.Max, 1<<40)
+	}
+	t.tags, t.direct = map[uint64]bool{}, map[int]bool{}
+}
+
+// attributes give the command a session: its own process group, no
+// controlling terminal.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func (p *processOS) started(pr *Process, t *tableOS) {
+	p.table = t
+	t.mu.Lock()
+	t.direct[pr.Pid] = true // before it has a tag, so that sweep never takes it
+	t.mu.Unlock()
+	if t.hard > 4096 {
+		p.tag = t.newTag()
+		var l unix.Rlimit
+		err := unix.Prlimit(pr.Pid, unix.RLIMIT_MSGQUEUE, nil, &l)
+		if err == nil {
+			l.Cur = p.tag
+			err = unix.Prlimit(pr.Pid, unix.RLIMIT_MSGQUEUE, &l, nil)
+		}
+		if err != nil {
+			p.tag = 0
+		}
+	}
+	// When memory runs out the kernel takes the command, not us.
+	_ = os.WriteFile(filepath.Join("/proc", strconv.Itoa(pr.Pid), "oom_score_adj"), []byte("500"), 0)
+}
+
+func (t *tableOS) newTag() uint64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		tag := t.hard/2 + rand.Uint64N(t.hard/2)
+		if tag != t.own && !t.tags[tag] {
+			t.tags[tag] = true
+			return tag
+		}
+	}
+}
+
+// reaped notes that the pid is free.
+func (p *processOS) reaped(pr *Process) {
+	p.table.mu.Lock()
+	defer p.table.mu.Unlock()
+	delete(p.table.direct, pr.Pid)
+}
+
+// release forgets the tag of a command that is over. Tags of commands that
+// left a process behind stay, for the next sweep.
+func (p *processOS) release(pr *Process) {
+	if p.tag == 0 || len(p.members(pr, true)) > 0 {
+		return
+	}
+	p.table.mu.Lock()
+	delete(p.table.tags, p.tag)
+	p.table.mu.Unlock()
+}
+
+// A task is one line of the process table.
+type task struct {
+	pid, ppid, sid int
+	zombie         bool
+	name           string
+}
+
+// children reports whether this process has any child at all. Orphans are our
+// children too, so when it has none no command left anything.
+func children() bool {
+	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err != unix.ECHILD
+}
+
+// below lists all processes under this one, parents first.
+func below() []task {
+	if !children() {
+		return nil
+	}
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	names, _ := dir.Readdirnames(-1) // what was read so far is still right
+	dir.Close()
+	kids := map[int][]task{}
+	for _, n := range names {
+		if n[0] < '0' || n[0] > '9' {
+			continue
+		}
+		if t, ok := readTask(n); ok {
+			kids[t.ppid] = append(kids[t.ppid], t)
+		}
+	}
+	out := kids[os.Getpid()]
+	for i := 0; i < len(out); i++ {
+		out = append(out, kids[out[i].pid]...)
+	}
+	return out
+}
+
+// readTask parses /proc/PID/stat (proc(5)): "pid (name) state ppid pgrp
+// session …", where the name may hold spaces and parentheses.
+func readTask(pid string) (task, bool) {
+	b, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return task{}, false
+	}
+	open, shut := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || shut < open {
+		return task{}, false
+	}
+	f := strings.Fields(string(b[shut+1:]))
+	if len(f) < 4 {
+		return task{}, false
+	}
+	t := task{name: string(b[open+1 : shut]), zombie: f[0] == "Z" || f[0] == "X"}
+	t.pid, _ = strconv.Atoi(pid)
+	t.ppid, _ = strconv.Atoi(f[1])
+	t.sid, _ = strconv.Atoi(f[3])
+	return t, t.pid > 0
+}
+
+// tagOf reads the tag of a process from /proc/PID/limits.
+func tagOf(pid int) uint64 {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
+	if err != nil {
+		return 0
+	}
+	const row = "Max msgqueue size"
+	i := bytes.Index(b, []byte(row))
+	if i < 0 {
+		return 0
+	}
+	f := bytes.Fields(b[i+len(row):])
+	if len(f) == 0 {
+		return 0
+	}
+	n, _ := strconv.ParseUint(string(f[0]), 10, 64) // "unlimited" is no tag
+	return n
+}
+
+// members lists the processes of a command: those with its tag, those in its
+// session, and everything below either.
+func (p *processOS) members(pr *Process, zombies bool) []task {
+	all := below()
+	pr.mu.Lock()
+	reaped := pr.reaped
+	pr.mu.Unlock()
+	session := pr.Pid
+	for _, t := range all {
+		if reaped && t.pid == pr.Pid {
+			session = -1 // the number was given to another process
+		}
+	}
+	in := map[int]bool{}
+	var out []task
+	for _, t := range all {
+		mine := in[t.ppid] || t.sid == session ||
+			p.tag != 0 && tagOf(t.pid) == p.tag
+		if !mine {
+			continue
+		}
+		in[t.pid] = true
+		if !t.zombie || zombies {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// count returns how many processes of the command are alive and reaps orphans
+// that are not.
+func (p *processOS) count(pr *Process) int {
+	p.table.sweep()
+	return len(p.members(pr, false))
+}
+
+// names lists what is alive, by command line.
+func (p *processOS) names(pr *Process) []string {
+	var out []string
+	for _, t := range p.members(pr, false) {
+		b, _ := os.ReadFile("/proc/" + strconv.Itoa(t.pid) + "/cmdline")
+		line := strings.TrimSpace(strings.ReplaceAll(string(b), "\x00", " "))
+		if line == "" {
+			line = t.name
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// term asks all processes to end; false when there is none.
+func (p *processOS) term(pr *Process) bool {
+	ms := p.members(pr, false)
+	for _, t := range ms {
+		_ = unix.Kill(t.pid, unix.SIGTERM)
+		_ = unix.Kill(t.pid, unix.SIGCONT) // a stopped process hears nothing
+	}
+	return len(ms) > 0
+}
+
+// kill ends all processes. They are stopped first, so that none can fork
+// between being seen and being killed.
+func (p *processOS) kill(pr *Process) {
+	for deadline := time.Now().Add(stuck); ; {
+		ms := p.members(pr, false)
+		if len(ms) == 0 {
+			break
+		}
+		if len(ms) > 1 {
+			for _, t := range ms {
+				_ = unix.Kill(t.pid, unix.SIGSTOP)
+			}
+			ms = p.members(pr, false)
+		}
+		for _, t := range ms {
+			_ = unix.Kill(t.pid, unix.SIGKILL)
+		}
+		if time.Now().After(deadline) {
+			break
+		}
+		time.Sleep(2 * time.Millisecond) // a killed process needs a moment to be gone
+	}
+	p.table.sweep()
+}
+
+// sweep reaps dead orphans. Only adopted processes may be reaped here: a
+// direct child belongs to the exec.Cmd that waits for it. A direct child is
+// in our session or leads its own; any other child was adopted. A leader of
+// its own session with one of our tags was adopted as well, unless it is one
+// of our commands, which reap themselves.
+func (t *tableOS) sweep() {
+	if !children() {
+		return
+	}
+	self := os.Getpid()
+	mine, err := unix.Getsid(0)
+	if err != nil {
+		return
+	}
+	for _, c := range below() {
+		if !c.zombie || c.ppid != self || c.sid == mine {
+			continue
+		}
+		if c.sid == c.pid && !t.adopted(c.pid) {
+			continue
+		}
+		var ws unix.WaitStatus
+		_, _ = unix.Wait4(c.pid, &ws, unix.WNOHANG, nil)
+	}
+}
+
+func (t *tableOS) adopted(pid int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tags[tagOf(pid)] && !t.direct[pid]
+}

@@ -1,0 +1,56 @@
+//go:build unix && !linux
+
+package proc
+
+import (
+	"syscall"
+	"time"
+)
+
+// Without a subreaper only the process group of a command is known: a child
+// that leaves it by setsid or setpgid is not found.
+
+type tableOS struct{}
+
+type processOS struct{}
+
+func (*tableOS) init()  {}
+func (*tableOS) sweep() {}
+
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func (*processOS) started(*Process, *tableOS) {}
+func (*processOS) reaped(*Process)            {}
+func (*processOS) release(*Process)           {}
+
+// count is 1 while the group exists. The number of a group is not given to a
+// new process while the group has members.
+func (*processOS) count(pr *Process) int {
+	if syscall.Kill(-pr.Pid, 0) == nil {
+		return 1
+	}
+	return 0
+}
+
+func (o *processOS) names(pr *Process) []string {
+	if o.count(pr) == 0 {
+		return nil
+	}
+	return []string{"processes of its group"}
+}
+
+func (o *processOS) term(pr *Process) bool {
+	if o.count(pr) == 0 {
+		return false
+	}
+	_ = syscall.Kill(-pr.Pid, syscall.SIGTERM)
+	_ = syscall.Kill(-pr.Pid, syscall.SIGCONT)
+	return true
+}
+
+func (o *processOS) kill(pr *Process) {
+	for deadline := time.Now().Add(stuck); o.count(pr) > 0 && time.Now().Before(deadline); {
+		_ = syscall.Kill(-pr.Pid, syscall.SIGKILL)
+		time.Sleep(2 * time.Millisecond) // a killed process needs a moment to be gone
+	}
+}
