@@ -38,6 +38,24 @@ func Deepest(path string) (root *os.Root, missing string, err error) {
 	if !filepath.IsAbs(path) {
 		return nil, "", fmt.Errorf("open %s: the path is not absolute", path)
 	}
+	for up := path; ; up = filepath.Dir(up) {
+		r, ok, err := quick(up)
+		switch {
+		case !ok:
+		case err == nil:
+			return r, strings.TrimPrefix(path[len(up):], string(filepath.Separator)), nil
+		case errors.Is(err, fs.ErrNotExist) && filepath.Dir(up) != up:
+			continue
+		default:
+			return nil, "", err
+		}
+		break
+	}
+	return walk(path)
+}
+
+// walk is Deepest by one folder at a time.
+func walk(path string) (root *os.Root, missing string, err error) {
 	top := filepath.VolumeName(path) + string(filepath.Separator)
 	root, err = os.OpenRoot(top)
 	if err != nil {

@@ -43,6 +43,14 @@ func TestDirRefusesLinks(t *testing.T) {
 		t.Fatalf("got %q, %v", rest, err)
 	}
 	r.Close()
+	r, rest, err = walk(filepath.Join(d, "real/a/b"))
+	if err != nil || rest != filepath.Join("a", "b") {
+		t.Fatalf("walk: got %q, %v", rest, err)
+	}
+	r.Close()
+	if _, _, err := walk(filepath.Join(d, "link/sub")); !errors.Is(err, ErrMoved) {
+		t.Errorf("walk, a link in the middle: got %v, want ErrMoved", err)
+	}
 }
 
 func TestCalls(t *testing.T) {

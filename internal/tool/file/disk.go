@@ -1,0 +1,296 @@
+package file
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/adze-agent/adze/internal/pin"
+)
+
+// maxFile is the largest file that is edited, in bytes.
+const maxFile = 64 << 20
+
+// A disk is the part of the file system that can fail while a file is saved;
+// tests put faults in.
+type disk struct {
+	create func(root *os.Root, name string, flag int, perm fs.FileMode) (handle, error)
+	rename func(root *os.Root, from, to string) error
+}
+
+type handle interface {
+	io.Writer
+	Truncate(size int64) error
+	Chmod(mode fs.FileMode) error
+	Sync() error
+	Close() error
+}
+
+func realDisk() disk {
+	return disk{
+		create: func(root *os.Root, name string, flag int, perm fs.FileMode) (handle, error) {
+			f, err := root.OpenFile(name, flag, perm)
+			if err != nil {
+				return nil, err
+			}
+			return f, nil
+		},
+		rename: func(root *os.Root, from, to string) error { return root.Rename(from, to) },
+	}
+}
+
+// opened is a regular file found link-free below a verified folder.
+type opened struct {
+	f  *os.File
+	fi fs.FileInfo
+}
+
+// open opens a resolved path for reading without following a link, and
+// without waiting on anything that is not a regular file.
+func open(path string) (opened, error) {
+	root, err := pin.Dir(filepath.Dir(path))
+	if err != nil {
+		return opened{}, err
+	}
+	defer root.Close()
+	return openIn(root, filepath.Base(path))
+}
+
+func openIn(root *os.Root, name string) (opened, error) {
+	seen, err := root.Lstat(name)
+	if err != nil {
+		return opened{}, err
+	}
+	if err := regular(seen); err != nil {
+		return opened{}, err
+	}
+	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return opened{}, err
+	}
+	fi, err := f.Stat()
+	if err == nil && !os.SameFile(seen, fi) {
+		err = pin.ErrMoved
+	}
+	if err == nil {
+		err = regular(fi)
+	}
+	if err != nil {
+		f.Close()
+		return opened{}, err
+	}
+	return opened{f, fi}, nil
+}
+
+var errFolder = errors.New("is a folder")
+
+// regular says what a file is when it is not a regular one.
+func regular(fi fs.FileInfo) error {
+	switch m := fi.Mode(); {
+	case m.IsRegular():
+		return nil
+	case m.IsDir():
+		return errFolder
+	case m&fs.ModeSymlink != 0:
+		return pin.ErrMoved
+	case m&fs.ModeNamedPipe != 0:
+		return errors.New("is a named pipe (FIFO), not a regular file; reading it could wait for ever")
+	case m&fs.ModeSocket != 0:
+		return errors.New("is a socket, not a regular file")
+	case m&fs.ModeDevice != 0:
+		return errors.New("is a device, not a regular file")
+	}
+	return errors.New("is not a regular file")
+}
+
+// slurp reads a whole file of at most max bytes.
+func (o opened) slurp(max int64) ([]byte, error) {
+	if o.fi.Size() > max {
+		return nil, errBig
+	}
+	b := make([]byte, 0, o.fi.Size()+512)
+	r := io.LimitReader(o.f, max+1)
+	for {
+		n, err := r.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case int64(len(b)) > max:
+			return nil, errBig
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return nil, err
+		case len(b) == cap(b):
+			b = append(b, 0)[:len(b)]
+		}
+	}
+}
+
+var errBig = errors.New("the file is too large")
+
+// errStale says that a file changed after it was read for an edit.
+var errStale = errors.New("the file was changed by someone else at this moment; read it again")
+
+// save writes content to path. was is the file as it was read, nil for a file
+// that must not exist yet; when it is no longer so, nothing is written. The
+// file is replaced by a renamed temporary file of the same folder, or written
+// in place where a rename would break a hard link or a mount.
+func (d disk) save(path string, content []byte, was fs.FileInfo) (fs.FileInfo, error) {
+	root, err := d.parent(path, was == nil)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	unlock := lock(root)
+	defer unlock()
+	name := filepath.Base(path)
+	if err := unchanged(root, name, was); err != nil {
+		return nil, err
+	}
+	mode := fs.FileMode(0o666)
+	if was != nil {
+		mode = was.Mode().Perm()
+		if mode&0o222 == 0 {
+			return nil, fmt.Errorf("the file is read-only (mode %04o); make it writable first", mode)
+		}
+	}
+	if was != nil && links(was) > 1 {
+		err = d.inPlace(root, name, content, was)
+	} else if err = d.replace(root, name, content, mode, was); errors.Is(err, errInPlace) {
+		err = d.inPlace(root, name, content, was)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.Lstat(name)
+}
+
+// parent opens the folder of path; create makes it when it is missing.
+func (d disk) parent(path string, create bool) (*os.Root, error) {
+	dir := filepath.Dir(path)
+	if !create {
+		return pin.Dir(dir)
+	}
+	root, rest, err := pin.Deepest(dir)
+	if err != nil || rest == "" {
+		return root, err
+	}
+	err = root.MkdirAll(rest, 0o777)
+	root.Close()
+	if err != nil {
+		return nil, err
+	}
+	return pin.Dir(dir)
+}
+
+// unchanged checks that name is still the file that was read.
+func unchanged(root *os.Root, name string, was fs.FileInfo) error {
+	now, err := root.Lstat(name)
+	switch {
+	case was == nil && errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case now.Mode()&fs.ModeSymlink != 0:
+		return fmt.Errorf("%s is now a link: %w", name, pin.ErrMoved)
+	case was == nil, !os.SameFile(was, now), was.Size() != now.Size(), !was.ModTime().Equal(now.ModTime()):
+		return errStale
+	}
+	return nil
+}
+
+// errInPlace says that a file cannot be replaced by a rename.
+var errInPlace = errors.New("cannot be replaced by a rename")
+
+// replace writes a temporary file beside name and renames it over it. The
+// original is whole until the rename, whatever fails.
+func (d disk) replace(root *os.Root, name string, content []byte, mode fs.FileMode, was fs.FileInfo) (err error) {
+	temp := ".adze-" + rand.Text()[:12] + ".tmp"
+	f, err := d.create(root, temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		if was != nil && (errors.Is(err, fs.ErrPermission) || readOnly(err)) {
+			return errInPlace // the folder may not be writable though the file is
+		}
+		return err
+	}
+	defer func() {
+		if err != nil {
+			root.Remove(temp)
+		}
+	}()
+	_, err = f.Write(content)
+	if err == nil && was != nil {
+		err = f.Chmod(was.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky))
+		if err == nil && !sameOwner(root, temp, was) {
+			err = errInPlace
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	if err := unchanged(root, name, was); err != nil {
+		return err
+	}
+	if err := d.rename(root, temp, name); err != nil {
+		if was != nil && crossing(err) {
+			return errInPlace
+		}
+		return err
+	}
+	return syncDir(root)
+}
+
+// inPlace overwrites a file and puts its old content back when that fails.
+func (d disk) inPlace(root *os.Root, name string, content []byte, was fs.FileInfo) error {
+	o, err := openIn(root, name)
+	if err != nil {
+		return err
+	}
+	old, err := o.slurp(maxFile)
+	o.f.Close()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(o.fi, was) {
+		return errStale
+	}
+	err = d.overwrite(root, name, content, was)
+	if err != nil {
+		if back := d.overwrite(root, name, old, was); back != nil {
+			return fmt.Errorf("%w; and the old content could not be put back: %w", err, back)
+		}
+	}
+	return err
+}
+
+func (d disk) overwrite(root *os.Root, name string, content []byte, was fs.FileInfo) error {
+	f, err := d.create(root, name, os.O_WRONLY|nonblock, 0)
+	if err != nil {
+		return err
+	}
+	if now, e := root.Lstat(name); e != nil || !os.SameFile(now, was) {
+		f.Close()
+		return errStale
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Truncate(int64(len(content)))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}

@@ -1,0 +1,80 @@
+//go:build unix
+
+package file
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// nonblock keeps an open from waiting for the other end of a pipe.
+const nonblock = syscall.O_NONBLOCK
+
+// links counts the names of a file.
+func links(fi fs.FileInfo) uint64 {
+	if st, ok := fi.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
+// sameOwner gives the temporary file the owner of the original and reports
+// whether it has it.
+func sameOwner(root *os.Root, temp string, was fs.FileInfo) bool {
+	want, ok := was.Sys().(*syscall.Stat_t)
+	if !ok {
+		return true
+	}
+	fi, err := root.Lstat(temp)
+	if err != nil {
+		return false
+	}
+	if got, ok := fi.Sys().(*syscall.Stat_t); ok && got.Uid == want.Uid && got.Gid == want.Gid {
+		return true
+	}
+	if root.Lchown(temp, int(want.Uid), int(want.Gid)) != nil {
+		return false
+	}
+	return root.Chmod(temp, was.Mode()&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)) == nil
+}
+
+// crossing reports errors of a rename onto a mount point or another device.
+func crossing(err error) bool {
+	return errors.Is(err, syscall.EXDEV) || errors.Is(err, syscall.EBUSY)
+}
+
+func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
+
+// lock serialises the savers of one folder, also those of other processes,
+// as long as the file system knows locks.
+func lock(root *os.Root) (unlock func()) {
+	d, err := root.Open(".")
+	if err != nil {
+		return func() {}
+	}
+	for range 200 { // at most 2 s: who holds it longer does not save a file
+		if err = unix.Flock(int(d.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return func() { d.Close() }
+}
+
+// syncDir makes a rename durable.
+func syncDir(root *os.Root) error {
+	d, err := root.Open(".")
+	if err != nil {
+		return nil // renamed already; the folder is not readable to us
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
+		return err
+	}
+	return nil
+}

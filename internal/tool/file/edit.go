@@ -1,0 +1,276 @@
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+type editIn struct {
+	FilePath   string `json:"file_path" jsonschema:"the file to change"`
+	OldString  string `json:"old_string" jsonschema:"the text to replace, exactly as in the file"`
+	NewString  string `json:"new_string" jsonschema:"the text to put there"`
+	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
+}
+
+type multiIn struct {
+	FilePath string   `json:"file_path" jsonschema:"the file to change"`
+	Edits    []change `json:"edits" jsonschema:"the replacements, in order"`
+}
+
+// A change is one replacement.
+type change struct {
+	OldString  string `json:"old_string" jsonschema:"the text to replace"`
+	NewString  string `json:"new_string" jsonschema:"the text to put there"`
+	ReplaceAll bool   `json:"replace_all,omitempty" jsonschema:"replace every occurrence"`
+}
+
+type writeIn struct {
+	FilePath string `json:"file_path" jsonschema:"the file to write"`
+	Content  string `json:"content" jsonschema:"the whole content"`
+}
+
+func (in editIn) changes() []change {
+	return []change{{in.OldString, in.NewString, in.ReplaceAll}}
+}
+
+func (t *tools) planEdit(in editIn, env tool.Env) (tool.Plan, error) {
+	return t.plan(in.FilePath, "Edit", env, func(p string) (draft, error) { return t.draftEdit(p, in.FilePath, in.changes(), env) })
+}
+
+func (t *tools) planMulti(in multiIn, env tool.Env) (tool.Plan, error) {
+	if len(in.Edits) == 0 {
+		return tool.Plan{}, errors.New("edits is empty; give at least one {old_string, new_string}")
+	}
+	return t.plan(in.FilePath, "Edit", env, func(p string) (draft, error) { return t.draftEdit(p, in.FilePath, in.Edits, env) })
+}
+
+func (t *tools) planWrite(in writeIn, env tool.Env) (tool.Plan, error) {
+	return t.plan(in.FilePath, "Write", env, func(p string) (draft, error) { return t.draftWrite(p, in.FilePath, in.Content) })
+}
+
+func (t *tools) plan(asked, verb string, env tool.Env, make func(path string) (draft, error)) (tool.Plan, error) {
+	path, err := t.locate(asked, env)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	d, err := make(path)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	t.calls.Plan(env.Call, asked, path)
+	return tool.Plan{
+		Actions: []policy.Action{policy.Write{Path: path, Asked: asked}},
+		View:    d.diff(short(path, env)),
+		Title:   verb + " " + short(path, env),
+	}, nil
+}
+
+func (t *tools) edit(_ context.Context, in editIn, env tool.Env) (tool.Result, error) {
+	return t.apply(in.FilePath, env, func(p string) (draft, error) { return t.draftEdit(p, in.FilePath, in.changes(), env) })
+}
+
+func (t *tools) multi(_ context.Context, in multiIn, env tool.Env) (tool.Result, error) {
+	if len(in.Edits) == 0 {
+		return tool.Errorf("edits is empty; give at least one {old_string, new_string}"), nil
+	}
+	return t.apply(in.FilePath, env, func(p string) (draft, error) { return t.draftEdit(p, in.FilePath, in.Edits, env) })
+}
+
+func (t *tools) write(_ context.Context, in writeIn, env tool.Env) (tool.Result, error) {
+	return t.apply(in.FilePath, env, func(p string) (draft, error) { return t.draftWrite(p, in.FilePath, in.Content) })
+}
+
+// apply works a draft out, saves it and reports. The same code made the view
+// of the plan; it runs again because the file may have changed since.
+func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft, error)) (tool.Result, error) {
+	path, err := t.pinned(asked, env)
+	if err != nil {
+		return tool.Errorf("%s", visible(err.Error())), nil
+	}
+	d, err := make(path)
+	if err != nil {
+		return tool.Errorf("%s", err), nil
+	}
+	if t.Before != nil {
+		if err := t.Before(path); err != nil {
+			return tool.Errorf("%s was not changed: its present content could not be kept for undo: %v", visible(asked), err), nil
+		}
+	}
+	content := d.new.bytes()
+	fi, err := t.disk.save(path, content, d.was)
+	if err != nil {
+		return tool.Errorf("%s was not changed: %v", visible(asked), plain(err)), nil
+	}
+	f := entry(path, fi, content)
+	f.Partial = true // known, but not shown line by line
+	t.Ledger.put(f)
+	return tool.Result{Text: d.report(visible(asked)), View: d.diff(short(path, env)), Files: []tool.File{f}}, nil
+}
+
+// A draft is a change of one file that is not saved yet. was is nil for a new
+// file.
+type draft struct {
+	old, new document
+	was      fs.FileInfo
+	made     int // replacements
+	whole    bool
+	loose    string // how an inexact old_string was matched
+}
+
+// draftEdit works out replacements in a file the model has seen.
+func (t *tools) draftEdit(path, asked string, changes []change, env tool.Env) (draft, error) {
+	old, fi, err := t.current(path, asked, "Edit")
+	if errors.Is(err, fs.ErrNotExist) {
+		if changes[0].OldString == "" {
+			d := draft{whole: true}
+			return d.change(changes)
+		}
+		return draft{}, errors.New(visible(missing(asked, path, env)))
+	}
+	if err != nil {
+		return draft{}, err
+	}
+	d := draft{old: old, new: old, was: fi}
+	return d.change(changes)
+}
+
+// change applies replacements in order; all or nothing.
+func (d draft) change(changes []change) (draft, error) {
+	if d.was == nil {
+		d.new = document{raw: changes[0].NewString}
+		d.new.fold()
+		changes = changes[1:]
+		d.made = 1
+	}
+	for i, c := range changes {
+		next, n, loose, err := replaceIn(d.new, c)
+		if err != nil {
+			if len(changes) > 1 {
+				err = fmt.Errorf("edit %d of %d: %w; no edit was made", i+1, len(changes), err)
+			}
+			return draft{}, err
+		}
+		d.new = next
+		d.made += n
+		if loose != "" {
+			d.loose = loose
+		}
+	}
+	if d.was != nil && d.new.raw == d.old.raw {
+		return draft{}, errors.New("the edits leave the file as it is")
+	}
+	return d, nil
+}
+
+func (t *tools) draftWrite(path, asked, content string) (draft, error) {
+	old, fi, err := t.current(path, asked, "Write")
+	if errors.Is(err, fs.ErrNotExist) {
+		d := draft{new: document{raw: content}, whole: true}
+		d.new.fold()
+		return d, nil
+	}
+	if err != nil {
+		return draft{}, err
+	}
+	return draft{old: old, new: old.with(content), was: fi, whole: true}, nil
+}
+
+// current reads a file for a change and checks that the model knows it as it
+// is.
+func (t *tools) current(path, asked, verb string) (document, fs.FileInfo, error) {
+	o, err := open(path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return document{}, nil, fs.ErrNotExist
+		}
+		return document{}, nil, fmt.Errorf("%s: %w", visible(asked), plain(err))
+	}
+	defer o.f.Close()
+	seen, ok := t.Ledger.Get(path)
+	if !ok {
+		return document{}, nil, fmt.Errorf("%s has not been read in this session; use Read first, then %s", visible(asked), verb)
+	}
+	b, err := o.slurp(maxFile)
+	switch {
+	case errors.Is(err, errBig):
+		return document{}, nil, fmt.Errorf("%s is larger than 64 MB; change it with a command instead", visible(asked))
+	case err != nil:
+		return document{}, nil, fmt.Errorf("%s: %w", visible(asked), plain(err))
+	case seen.Hash == "" && seen.Size != int64(len(b)):
+		return document{}, nil, fmt.Errorf("%s was read only in part and is too large to compare; read its end, then %s", visible(asked), verb)
+	case seen.Hash != "" && !same(seen, b):
+		return document{}, nil, fmt.Errorf("%s has changed since it was read; use Read again, then %s", visible(asked), verb)
+	case clip.Binary(b) && verb == "Edit":
+		return document{}, nil, fmt.Errorf("%s is a binary file and cannot be edited as text", visible(asked))
+	}
+	d, err := decode(b)
+	if err != nil {
+		return document{}, nil, fmt.Errorf("%s: %w", visible(asked), err)
+	}
+	return d, o.fi, nil
+}
+
+// report confirms a change to the model.
+func (d draft) report(name string) string {
+	switch {
+	case d.was == nil:
+		return fmt.Sprintf("%s was created (%s).", name, count(len(splitLines(d.new.lf)), "line"))
+	case d.whole && d.old.raw == d.new.raw:
+		return fmt.Sprintf("%s was written; its content is as before.", name)
+	}
+	var b strings.Builder
+	if d.whole {
+		fmt.Fprintf(&b, "%s was replaced (%s, was %s).", name, count(len(splitLines(d.new.lf)), "line"), thousands(len(splitLines(d.old.lf))))
+		return b.String()
+	}
+	fmt.Fprintf(&b, "%s was changed (%s).", name, count(d.made, "replacement"))
+	if d.loose != "" {
+		fmt.Fprintf(&b, " old_string was matched although it differed in %s.", d.loose)
+	}
+	b.WriteString(" It reads now:\n")
+	b.WriteString(d.around())
+	return b.String()
+}
+
+// Bounds of the neighbourhood shown after a change, in lines.
+const (
+	aroundLines = 4
+	aroundMax   = 80
+)
+
+// around numbers the changed lines with some before and after. When changes
+// are far apart, the places between are left out.
+func (d draft) around() string {
+	lines := splitLines(d.new.lf)
+	var b strings.Builder
+	last, n := 0, 0
+	for _, r := range changedLines(d.old.lf, d.new.lf) {
+		from, to := max(r[0]-aroundLines, last+1, 1), min(r[1]+aroundLines, len(lines))
+		if n > 0 && from > last+1 {
+			b.WriteString("...\n")
+		}
+		for i := from; i <= to; i++ {
+			if n++; n > aroundMax {
+				b.WriteString("[further changed lines are not shown]\n")
+				return b.String()
+			}
+			s, cut := clip.Head(visible(lines[i-1]), maxLineChars)
+			if cut {
+				s += " [line cut]"
+			}
+			fmt.Fprintf(&b, "%6d\t%s\n", i, s)
+		}
+		last = max(last, to)
+	}
+	if len(lines) == 0 {
+		return "(the file is empty)\n"
+	}
+	return b.String()
+}

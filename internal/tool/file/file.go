@@ -1,0 +1,280 @@
+// Package file holds the tools that read and change single files: Read, Edit,
+// MultiEdit and Write. They share one Ledger of what the model has seen, so
+// that nothing is overwritten blindly. It searches nothing, follows no link
+// that appears after a path was judged, and never writes half a file.
+package file
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/pin"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+//go:embed read.md
+var readText string
+
+//go:embed edit.md
+var editText string
+
+//go:embed multiedit.md
+var multiEditText string
+
+//go:embed write.md
+var writeText string
+
+// Config is what the tools share. The zero value works.
+type Config struct {
+	// Ledger is what the model has seen; nil makes a new one.
+	Ledger *Ledger
+	// Resolve follows all links of an absolute path, also where its last
+	// components do not exist. nil uses filepath.EvalSymlinks step by step.
+	Resolve func(path string) (string, error)
+	// InWindow reports whether the result of the last read of a file is still
+	// in the model's window; nil means it never is.
+	InWindow func(path string) bool
+	// Before is called with the resolved path before a file is first created
+	// or changed; an error stops the change.
+	Before func(path string) error
+}
+
+// New returns Read, Edit, MultiEdit and Write.
+func New(c Config) []tool.Tool {
+	if c.Ledger == nil {
+		c.Ledger = NewLedger()
+	}
+	if c.Resolve == nil {
+		c.Resolve = resolve
+	}
+	t := &tools{Config: c, calls: &pin.Calls{}, disk: realDisk()}
+	return []tool.Tool{
+		tool.New(tool.Spec{Name: "Read", Description: strings.TrimSpace(readText), Limit: tool.NoLimit}, t.planRead, t.read),
+		tool.New(tool.Spec{Name: "Edit", Description: strings.TrimSpace(editText)}, t.planEdit, t.edit),
+		tool.New(tool.Spec{Name: "MultiEdit", Description: strings.TrimSpace(multiEditText)}, t.planMulti, t.multi),
+		tool.New(tool.Spec{Name: "Write", Description: strings.TrimSpace(writeText)}, t.planWrite, t.write),
+	}
+}
+
+type tools struct {
+	Config
+	calls *pin.Calls
+	disk  disk
+}
+
+var shellPath = regexp.MustCompile(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
+
+// absolute turns what the model wrote into a clean absolute path. Spellings
+// that only a shell would expand are refused, and so are UNC names, before
+// anything is looked up.
+func absolute(asked string, env tool.Env) (string, error) {
+	switch {
+	case strings.TrimSpace(asked) == "":
+		return "", errors.New("file_path is empty")
+	case strings.IndexByte(asked, 0) >= 0:
+		return "", errors.New("file_path holds a NUL byte")
+	case asked == "~" || strings.HasPrefix(asked, "~/"):
+		if env.Home == "" {
+			return "", fmt.Errorf("%s: the home folder is not known; write the path in full", asked)
+		}
+		return filepath.Join(env.Home, asked[1:]), nil
+	case shellPath.MatchString(asked):
+		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
+	case filepath.IsAbs(asked):
+		return filepath.Clean(asked), nil
+	case env.Dir == "":
+		return "", fmt.Errorf("%s: there is no working directory; write an absolute path", asked)
+	}
+	return filepath.Join(env.Dir, asked), nil
+}
+
+// locate returns the resolved path of what the model wrote.
+func (t *tools) locate(asked string, env tool.Env) (string, error) {
+	abs, err := absolute(asked, env)
+	if err != nil {
+		return "", err
+	}
+	if err := special(abs); err != nil {
+		return "", err
+	}
+	path, err := t.Resolve(abs)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", asked, plain(err))
+	}
+	return path, special(path)
+}
+
+var procPath = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?(fd|fdinfo|mem|environ|root|cwd|exe|map_files|clear_refs|pagemap)(/|$)|^/dev/(fd(/|$)|std(in|out|err)$)`)
+
+// special refuses names that stand for open descriptors, memory and
+// environments of processes.
+func special(path string) error {
+	if procPath.MatchString(filepath.ToSlash(path)) {
+		return fmt.Errorf("%s: names of open descriptors and process internals are refused", path)
+	}
+	return nil
+}
+
+// pinned is locate at run time: the path must be the one that was judged.
+func (t *tools) pinned(asked string, env tool.Env) (string, error) {
+	path, err := t.locate(asked, env)
+	if err != nil {
+		return "", err
+	}
+	return t.calls.Run(env.Call, asked, path)
+}
+
+// resolve follows links of the part of path that exists.
+func resolve(path string) (string, error) {
+	missing := ""
+	for p := path; ; p = filepath.Dir(p) {
+		r, err := filepath.EvalSymlinks(p)
+		switch {
+		case err == nil:
+			return filepath.Join(r, missing), nil
+		case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(p) == p:
+			return "", err
+		}
+		if to, err := os.Readlink(p); err == nil { // a link to nowhere
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(p), to)
+			}
+			if to == p {
+				return "", errors.New("the link points at itself")
+			}
+			return resolve(filepath.Join(to, missing))
+		}
+		missing = filepath.Join(filepath.Base(p), missing)
+	}
+}
+
+// plain is the cause of a file error without the operation and path that the
+// message names already.
+func plain(err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.Is(err, pin.ErrMoved):
+		return err
+	case errors.As(err, &pe):
+		err = pe.Err
+	case errors.As(err, &le):
+		err = le.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return errMissing
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("%w: the file system refuses access", err)
+	}
+	return err
+}
+
+var errMissing = fmt.Errorf("there is no such file: %w", fs.ErrNotExist)
+
+// missing says that a file is not there and names files that may be meant.
+func missing(asked, path string, env tool.Env) string {
+	msg := fmt.Sprintf("%s does not exist", asked)
+	if !filepath.IsAbs(asked) && env.Dir != "" {
+		msg += fmt.Sprintf(" (the working directory is %s)", env.Dir)
+	}
+	if env.Dir != "" {
+		if _, err := os.Stat(env.Dir); err != nil {
+			return msg + "; the working directory itself is gone"
+		}
+	}
+	if near := closeNames(path, env); len(near) > 0 {
+		msg += "; did you mean " + strings.Join(near, ", ") + "?"
+	}
+	return msg
+}
+
+// closeNames finds up to three files with a name like the missing one, in
+// folders the session works in only.
+func closeNames(path string, env tool.Env) []string {
+	type near struct {
+		path string
+		dist int
+	}
+	var out []near
+	want := strings.ToLower(filepath.Base(path))
+	dirs := []string{filepath.Dir(path)}
+	if rel, err := filepath.Rel(string(filepath.Separator), path); err == nil && len(env.Roots) > 0 {
+		// The model may have left out, or made up, the folder above.
+		dirs = append(dirs, filepath.Dir(filepath.Join(env.Roots[0], rel)), env.Dir)
+	}
+	slices.Sort(dirs)
+	for _, d := range slices.Compact(dirs) {
+		if !within(d, env) {
+			continue
+		}
+		list, err := os.ReadDir(d)
+		if err != nil {
+			continue
+		}
+		for _, e := range list[:min(len(list), 5000)] {
+			if e.IsDir() {
+				continue
+			}
+			name := strings.ToLower(e.Name())
+			n := distance(want, name)
+			if stem(name) == stem(want) {
+				n = min(n, 1)
+			}
+			if n <= max(1, len(want)/4) {
+				out = append(out, near{filepath.Join(d, e.Name()), n})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b near) int { return a.dist - b.dist })
+	var names []string
+	for _, n := range out[:min(len(out), 3)] {
+		names = append(names, n.path)
+	}
+	return names
+}
+
+func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
+
+// within reports whether path is one of the session's folders or below one.
+func within(path string, env tool.Env) bool {
+	for _, r := range append([]string{env.Dir}, env.Roots...) {
+		if r == "" {
+			continue
+		}
+		if rel, err := filepath.Rel(r, path); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+			return true
+		}
+	}
+	return false
+}
+
+// distance counts the edits (insert, delete, change of one byte) from a to b.
+func distance(a, b string) int {
+	if len(a) > 200 || len(b) > 200 {
+		return max(len(a), len(b))
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diag := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diag
+			if a[i] != b[j] {
+				cost = min(diag, row[j], row[j+1]) + 1
+			}
+			diag, row[j+1] = row[j+1], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,88 @@
+package file
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io/fs"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// A Ledger is what the model knows of files: their state when it last saw
+// them. It is shared by the tools of one session and safe for concurrent use.
+type Ledger struct {
+	mu    sync.Mutex // guards files
+	files map[string]tool.File
+}
+
+// NewLedger returns an empty ledger.
+func NewLedger() *Ledger { return &Ledger{files: map[string]tool.File{}} }
+
+// Restore adds what a resumed session had seen; later entries win.
+func (l *Ledger) Restore(files []tool.File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range files {
+		l.files[f.Path] = f
+	}
+}
+
+// Get returns what is known of a file.
+func (l *Ledger) Get(path string) (tool.File, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f, ok := l.files[path]
+	return f, ok
+}
+
+// Forget drops files, after a rewind for example; without paths it drops all.
+func (l *Ledger) Forget(paths ...string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(paths) == 0 {
+		clear(l.files)
+	}
+	for _, p := range paths {
+		delete(l.files, p)
+	}
+}
+
+// Files lists all entries by path.
+func (l *Ledger) Files() []tool.File {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	out := make([]tool.File, 0, len(l.files))
+	for _, p := range slices.Sorted(maps.Keys(l.files)) {
+		out = append(out, l.files[p])
+	}
+	return out
+}
+
+func (l *Ledger) put(f tool.File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files[f.Path] = f
+}
+
+// shown reports whether an entry comes from a read: a write is known to the
+// model too, but was not shown to it line by line.
+func shown(f tool.File) bool { return !f.Partial || f.First > 0 }
+
+// entry describes content as it is on disk.
+func entry(path string, fi fs.FileInfo, content []byte) tool.File {
+	sum := sha256.Sum256(content)
+	return tool.File{Path: path, Size: int64(len(content)), MTime: fi.ModTime().UnixNano(), Hash: hex.EncodeToString(sum[:])}
+}
+
+// same reports whether content is what the model saw. Size and hash decide;
+// a file that was only touched is the same.
+func same(f tool.File, content []byte) bool {
+	if f.Size != int64(len(content)) {
+		return false
+	}
+	sum := sha256.Sum256(content)
+	return f.Hash == hex.EncodeToString(sum[:])
+}

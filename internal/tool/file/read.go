@@ -1,0 +1,352 @@
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Bounds of Read (tools.md).
+const (
+	defaultLines = 2000
+	maxLineChars = 2000
+	maxWhole     = 256 << 10 // bytes read without offset and limit
+	maxOut       = 256 << 10 // bytes of one result
+	maxCount     = 64 << 20  // bytes looked through to count the lines that are left
+)
+
+type readIn struct {
+	FilePath string `json:"file_path" jsonschema:"the file to read"`
+	Offset   int    `json:"offset,omitempty" jsonschema:"first line, from 1"`
+	Limit    int    `json:"limit,omitempty" jsonschema:"number of lines (default 2000)"`
+	Pages    string `json:"pages,omitempty" jsonschema:"pages of a PDF, such as 3 or 1-5"`
+}
+
+func (t *tools) planRead(in readIn, env tool.Env) (tool.Plan, error) {
+	if in.Offset < 0 || in.Limit < 0 {
+		return tool.Plan{}, errors.New("offset and limit cannot be negative; offset counts lines from 1")
+	}
+	path, err := t.locate(in.FilePath, env)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	t.calls.Plan(env.Call, in.FilePath, path)
+	return tool.Plan{
+		Actions:  []policy.Action{policy.Read{Path: path, Asked: in.FilePath}},
+		Title:    "Read " + short(path, env),
+		Parallel: true,
+	}, nil
+}
+
+// short names a path for people: relative to the working directory below it.
+func short(path string, env tool.Env) string {
+	if env.Dir != "" {
+		if rel, err := filepath.Rel(env.Dir, path); err == nil && filepath.IsLocal(rel) {
+			return visible(rel)
+		}
+	}
+	return visible(path)
+}
+
+func (t *tools) read(ctx context.Context, in readIn, env tool.Env) (tool.Result, error) {
+	path, err := t.pinned(in.FilePath, env)
+	if err != nil {
+		return tool.Errorf("%s", visible(err.Error())), nil
+	}
+	o, err := open(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return tool.Errorf("%s", visible(missing(in.FilePath, path, env))), nil
+	case errors.Is(err, errFolder):
+		return tool.Errorf("%s is a folder; list it with Glob (pattern \"*\", path %q)", in.FilePath, path), nil
+	case err != nil:
+		return tool.Errorf("%s: %v", visible(in.FilePath), plain(err)), nil
+	}
+	defer o.f.Close()
+	r := reading{t: t, in: in, env: env, path: path, o: o}
+	return r.run(ctx)
+}
+
+// reading is one call of Read.
+type reading struct {
+	t    *tools
+	in   readIn
+	env  tool.Env
+	path string
+	o    opened
+}
+
+func (r *reading) failed(err error) (tool.Result, error) {
+	return tool.Errorf("%s: %v", visible(r.in.FilePath), plain(err)), nil
+}
+
+func (r *reading) run(ctx context.Context) (tool.Result, error) {
+	br := bufio.NewReaderSize(r.o.f, 64<<10)
+	head, err := br.Peek(8192)
+	if err != nil && err != io.EOF {
+		return r.failed(err)
+	}
+	ext := strings.ToLower(filepath.Ext(r.path))
+	switch {
+	case media(head) != "":
+		return r.image(br)
+	case bytes.HasPrefix(head, []byte("%PDF-")):
+		return r.pdf(ctx)
+	case ext == ".ipynb" && r.in.Offset == 0 && r.in.Limit == 0:
+		if res, ok := r.notebook(br); ok {
+			return res, nil
+		}
+		if _, err := r.o.f.Seek(0, io.SeekStart); err != nil {
+			return r.failed(err)
+		}
+		br.Reset(r.o.f)
+	case clip.Binary(head):
+		return tool.Errorf("%s is a binary file (%s) and cannot be read as text; its first bytes:\n%s",
+			visible(r.in.FilePath), clip.Size(r.o.fi.Size()), hexDump(head)), nil
+	}
+	return r.text(ctx, br, head)
+}
+
+func hexDump(b []byte) string {
+	return strings.TrimSuffix(hex.Dump(b[:min(len(b), 128)]), "\n")
+}
+
+// text reads lines as they stand in the file.
+func (r *reading) text(ctx context.Context, br *bufio.Reader, head []byte) (tool.Result, error) {
+	size := r.o.fi.Size()
+	whole := r.in.Offset == 0 && r.in.Limit == 0
+	if whole && size > maxWhole {
+		return tool.Errorf("%s is %s, too much to read at once (at most 256 KB without offset and limit). "+
+			"Read a part with offset and limit, such as offset=1 limit=500, or look for what you need with Grep.",
+			visible(r.in.FilePath), clip.Size(size)), nil
+	}
+	var src io.Reader = br
+	sum := sha256.New()
+	var seen int64
+	if len(head) >= 2 && (head[0] == 0xff && head[1] == 0xfe || head[0] == 0xfe && head[1] == 0xff) {
+		raw, err := io.ReadAll(io.LimitReader(br, maxFile+1))
+		if err != nil {
+			return r.failed(err)
+		}
+		if len(raw) > maxFile {
+			return r.failed(errBig)
+		}
+		d, err := decode(raw)
+		if err != nil {
+			return r.failed(err)
+		}
+		sum.Write(raw)
+		seen = int64(len(raw))
+		src = strings.NewReader(d.raw)
+	} else {
+		src = io.TeeReader(br, io.MultiWriter(sum, counter{&seen}))
+	}
+	p := page{first: max(r.in.Offset, 1), limit: r.in.Limit, max: r.budget()}
+	if p.limit == 0 {
+		p.limit = defaultLines
+	}
+	if err := p.fill(ctx, src); err != nil {
+		if ctx.Err() != nil {
+			return tool.Errorf("reading was cancelled"), nil
+		}
+		return r.failed(err)
+	}
+	f := tool.File{Path: r.path, Size: seen, MTime: r.o.fi.ModTime().UnixNano()}
+	if p.ended {
+		f.Hash = hex.EncodeToString(sum.Sum(nil))
+	}
+	return r.result(p, f), nil
+}
+
+type counter struct{ n *int64 }
+
+func (c counter) Write(b []byte) (int, error) { *c.n += int64(len(b)); return len(b), nil }
+
+// budget bounds one result in bytes: a small window gets less.
+func (r *reading) budget() int {
+	if r.env.Window > 0 {
+		return min(maxOut, max(r.env.Window*2, 16<<10))
+	}
+	return maxOut
+}
+
+func (r *reading) result(p page, f tool.File) tool.Result {
+	switch {
+	case p.ended && f.Size == 0:
+		r.t.Ledger.put(f)
+		return tool.Result{Text: fmt.Sprintf("%s is an empty file.", visible(r.in.FilePath)), Files: []tool.File{f}}
+	case p.shown == 0 && p.ended:
+		return tool.Errorf("%s has %s; offset %d is past its end", visible(r.in.FilePath), count(p.total, "line"), p.first)
+	}
+	last := p.first + p.shown - 1
+	f.Partial = p.first > 1 || p.more() > 0 || !p.ended
+	if f.Partial {
+		f.First, f.Last = p.first, last
+	}
+	if old, ok := r.t.Ledger.Get(r.path); ok && f.Hash != "" && old.Hash == f.Hash && old.Size == f.Size {
+		known := shown(old) && (!old.Partial || old.First <= p.first && last <= old.Last)
+		if known && r.t.InWindow != nil && r.t.InWindow(r.path) {
+			return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read it (lines %d-%d are in the earlier result).", visible(r.in.FilePath), p.first, last)}
+		}
+		if shown(old) && !old.Partial {
+			f.Partial, f.First, f.Last = false, 0, 0 // all of it was seen before
+		}
+	}
+	r.t.Ledger.put(f)
+	body := p.b.String()
+	return tool.Result{
+		Text:  body + p.notes(),
+		View:  view.Code{Path: short(r.path, r.env), First: p.first, S: unnumbered(body)},
+		Files: []tool.File{f},
+	}
+}
+
+// unnumbered drops the numbers that page put in front of each line.
+func unnumbered(s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		_, rest, _ := strings.Cut(line, "\t")
+		b.WriteString(rest)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
+}
+
+// thousands writes 4120 as 4,120.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// page is a range of lines of a text, numbered.
+type page struct {
+	first, limit int
+	max          int // bytes
+
+	b        strings.Builder
+	shown    int  // lines in b
+	total    int  // lines seen; of the whole text when ended
+	ended    bool // the text was seen to its end
+	clipped  int  // lines cut at maxLineChars
+	pictures bool // control characters were replaced
+	full     bool // stopped by max
+}
+
+// fill reads lines until the end, or until enough was looked through.
+func (p *page) fill(ctx context.Context, src io.Reader) error {
+	br := bufio.NewReaderSize(src, 64<<10)
+	after := 0 // bytes looked at behind the range
+	for {
+		if p.total%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		wanted := p.total+1 >= p.first && p.shown < p.limit && !p.full
+		line, n, err := p.line(br, wanted)
+		if n == 0 && err == io.EOF {
+			p.ended = true
+			return nil
+		}
+		if err != nil && err != io.EOF {
+			return err
+		}
+		p.total++
+		if wanted {
+			p.add(line)
+		} else if p.total > p.first {
+			if after += n; after > maxCount {
+				return nil
+			}
+		}
+		if err == io.EOF {
+			p.ended = true
+			return nil
+		}
+	}
+}
+
+// line reads one line and keeps at most what may be shown of it, with one
+// character more to see that it is longer. n counts the bytes read.
+func (p *page) line(br *bufio.Reader, keep bool) (line []byte, n int, err error) {
+	for {
+		part, err := br.ReadSlice('\n')
+		n += len(part)
+		if room := maxLineChars*utf8.UTFMax + 2 - len(line); keep && room > 0 {
+			line = append(line, part[:min(len(part), room)]...)
+		}
+		if err != bufio.ErrBufferFull {
+			return line, n, err
+		}
+	}
+}
+
+func (p *page) add(line []byte) {
+	s := strings.TrimSuffix(strings.TrimSuffix(string(line), "\n"), "\r")
+	if p.total == 1 {
+		s = strings.TrimPrefix(s, bom8)
+	}
+	v := visible(s)
+	p.pictures = p.pictures || v != s && strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f })
+	s = v
+	if len(s) > maxLineChars && utf8.RuneCountInString(s) > maxLineChars {
+		p.clipped++
+		n := 0
+		for i := range s {
+			if n == maxLineChars {
+				s = s[:i] + " [line cut]"
+				break
+			}
+			n++
+		}
+	}
+	if p.shown > 0 && p.b.Len()+len(s)+8 > p.max {
+		p.full = true
+		return
+	}
+	fmt.Fprintf(&p.b, "%6d\t%s\n", p.total, s)
+	p.shown++
+}
+
+// more counts the lines behind the range.
+func (p *page) more() int { return p.total - (p.first + p.shown - 1) }
+
+// notes say what the reader does not see.
+func (p *page) notes() string {
+	var out []string
+	next := p.first + p.shown
+	switch {
+	case !p.ended:
+		out = append(out, fmt.Sprintf("[more than %s more lines; read with offset=%d]", thousands(p.more()), next))
+	case p.more() > 0:
+		out = append(out, fmt.Sprintf("[%s; read with offset=%d]", count(p.more(), "more line"), next))
+	}
+	if p.clipped > 0 {
+		out = append(out, fmt.Sprintf("[%s longer than %s characters cut]", count(p.clipped, "line"), thousands(maxLineChars)))
+	}
+	if p.pictures {
+		out = append(out, "[control characters are shown as symbols, such as ␛ for ESC]")
+	}
+	return strings.Join(out, "\n")
+}
