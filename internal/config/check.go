@@ -1,0 +1,416 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/clip"
+)
+
+// A spec is the table as a tree: what may stand at one place of a file.
+type spec struct {
+	name string // dotted
+	key  *Key   // nil for a section
+	kids map[string]*spec
+	star *spec
+}
+
+func newSpec(table []Key) *spec {
+	root := &spec{}
+	for i := range table {
+		k := &table[i]
+		at, parent := root, root
+		for seg := range strings.SplitSeq(k.Name, ".") {
+			parent, at = at, at.child(seg)
+		}
+		at.key = k
+		for _, a := range k.Alias {
+			parent.alias(a, at)
+			if !strings.Contains(k.Name, "*") {
+				root.alias(a, at)
+			}
+		}
+	}
+	return root
+}
+
+func (s *spec) child(seg string) *spec {
+	name := seg
+	if s.name != "" {
+		name = s.name + "." + seg
+	}
+	if seg == "*" {
+		if s.star == nil {
+			s.star = &spec{name: name}
+		}
+		return s.star
+	}
+	if s.kids == nil {
+		s.kids = map[string]*spec{}
+	}
+	f := Fold(seg)
+	if s.kids[f] == nil {
+		s.kids[f] = &spec{name: name}
+	}
+	return s.kids[f]
+}
+
+func (s *spec) alias(name string, to *spec) {
+	if s.kids == nil {
+		s.kids = map[string]*spec{}
+	}
+	if s.kids[Fold(name)] == nil {
+		s.kids[Fold(name)] = to
+	}
+}
+
+// A checker reads one file's tree against the table. What it returns has
+// published names and only values of the right shape.
+type checker struct {
+	cc       bool // the file is another program's: what is unknown is not a mistake
+	problems []Problem
+	notUsed  []string
+	unsafe   []string
+}
+
+func (c *checker) report(sev Severity, at Origin, key, message, found, expected string) {
+	c.problems = append(c.problems, Problem{Severity: sev, Origin: at, Key: key, Message: message, Found: found, Expected: expected})
+}
+
+func (c *checker) root(n *node, s *spec) *node {
+	out := &node{kind: '{', from: n.from}
+	if n.kind != '{' {
+		c.report(Error, n.from, "", "not settings", describe(n), "an object in braces")
+		c.unsafe = append(c.unsafe, n.from.String()+": the file is not an object")
+		return out
+	}
+	return c.section(n, s, out)
+}
+
+func (c *checker) section(n *node, s *spec, out *node) *node {
+	for _, m := range n.members {
+		if s.name == "" && m.name == "$schema" {
+			continue
+		}
+		kid := s.kids[Fold(m.name)]
+		if kid == nil {
+			c.unknown(m, s)
+			continue
+		}
+		if c.cc && !kid.shared() {
+			c.notUsed = append(c.notUsed, join(s.name, m.name))
+			continue
+		}
+		v := c.value(m.value, kid, kid.name)
+		if v == nil {
+			continue
+		}
+		// The path below this section; an alias may point elsewhere.
+		rel, inside := strings.CutPrefix(kid.name, join(s.name, ""))
+		if s.name == "" {
+			rel, inside = kid.name, true
+		}
+		if !inside {
+			continue
+		}
+		if old := out.at(rel); old != nil { // two spellings of one key
+			c.report(Warning, m.from, kid.name, "given twice under two spellings", "", "")
+			v = stack(old, v)
+		}
+		out = out.set(rel, v)
+	}
+	return out
+}
+
+// shared reports whether Claude Code's files mean the same by this place.
+func (s *spec) shared() bool {
+	if s.key != nil {
+		return s.key.CC
+	}
+	for _, k := range s.kids {
+		if k.shared() {
+			return true
+		}
+	}
+	return false
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+func (c *checker) unknown(m member, s *spec) {
+	near := nearest(m.name, s)
+	if near == "permissions" || s.name == "permissions" && (near == "deny" || near == "ask") {
+		c.unsafe = append(c.unsafe, fmt.Sprintf("%s: %q looks like %q misspelt", m.from, m.name, near))
+	}
+	if c.cc {
+		c.notUsed = append(c.notUsed, join(s.name, m.name))
+		return
+	}
+	c.problems = append(c.problems, Problem{Severity: Warning, Origin: m.from, Key: join(s.name, m.name),
+		Message: "not a setting this version knows; it is kept in the file and not used", Nearest: near})
+}
+
+// value returns the node with what is wrong left out, nil if nothing is left.
+func (c *checker) value(n *node, s *spec, path string) *node {
+	if n.kind == 'n' {
+		return n
+	}
+	if s.key == nil { // a section
+		if n.kind == '{' {
+			return c.section(n, s, &node{kind: '{', from: n.from})
+		}
+		c.bad(n, path, "an object in braces")
+		return nil
+	}
+	switch s.key.Kind {
+	case Strings:
+		return c.strings(n, path)
+	case StringMap, Bools, Objects:
+		return c.entries(n, s, path)
+	case Object:
+		if n.kind != '{' {
+			c.bad(n, path, "an object in braces")
+			return nil
+		}
+	case List:
+		if n.kind != '[' {
+			c.bad(n, path, "a list in brackets")
+			return nil
+		}
+	case Anything:
+	case String, Int, Number, Bool, Tokens, Portion, Level, Off:
+		if want := scalar(n, *s.key); want != "" {
+			c.bad(n, path, want)
+			return nil
+		}
+	}
+	return n
+}
+
+// bad reports a value that is not used. A prohibition that cannot be read
+// makes everything ask.
+func (c *checker) bad(n *node, path, want string) {
+	c.report(Error, n.from, path, "value not used", describe(n), want)
+	switch path {
+	case "permissions", "permissions.deny", "permissions.ask":
+		c.unsafe = append(c.unsafe, fmt.Sprintf("%s: %s could not be read", n.from, path))
+	}
+}
+
+func (c *checker) strings(n *node, path string) *node {
+	if n.kind == '"' {
+		c.report(Warning, n.from, path, "taken as a list of one", describe(n), "a list of strings")
+		return &node{kind: '[', from: n.from, elems: []*node{n}}
+	}
+	if n.kind != '[' {
+		c.bad(n, path, "a list of strings")
+		return nil
+	}
+	out := &node{kind: '[', from: n.from}
+	for _, e := range n.elems {
+		if e.kind == '"' && strings.TrimSpace(e.text) != "" {
+			out.elems = append(out.elems, e)
+			continue
+		}
+		c.bad(e, path, "a string that is not empty")
+	}
+	return out
+}
+
+func (c *checker) entries(n *node, s *spec, path string) *node {
+	if n.kind != '{' {
+		c.bad(n, path, "an object in braces")
+		return nil
+	}
+	out := &node{kind: '{', from: n.from, members: make([]member, 0, len(n.members))}
+	for _, m := range n.members {
+		v := m.value
+		at := join(path, m.name)
+		switch {
+		case v.kind == 'n':
+		case s.key.Kind == StringMap && (v.kind == '0' || v.kind == 't'):
+			raw, _ := json.Marshal(string(v.raw))
+			v = &node{kind: '"', text: string(v.raw), raw: raw, from: v.from}
+		case s.key.Kind == StringMap && v.kind != '"':
+			c.bad(v, at, "a string")
+			continue
+		case s.key.Kind == Bools && v.kind != 't':
+			c.bad(v, at, "true or false")
+			continue
+		case s.key.Kind == Objects && v.kind != '{':
+			c.bad(v, at, "an object in braces")
+			continue
+		case s.key.Kind == Objects && s.star != nil:
+			v = c.starred(v, s.star, at)
+		}
+		out.members = append(out.members, member{m.name, m.from, v})
+	}
+	return out
+}
+
+// starred checks one object of a map by the keys below "*".
+func (c *checker) starred(n *node, s *spec, path string) *node {
+	out := &node{kind: '{', from: n.from}
+	for _, m := range n.members {
+		kid := s.kids[Fold(m.name)]
+		if kid == nil {
+			c.problems = append(c.problems, Problem{Severity: Warning, Origin: m.from, Key: join(path, m.name),
+				Message: "not a setting this version knows; it is kept in the file and not used", Nearest: nearest(m.name, s)})
+			continue
+		}
+		name := kid.name[strings.LastIndexByte(kid.name, '.')+1:]
+		if v := c.value(m.value, kid, join(path, name)); v != nil {
+			out = out.with(member{name, m.from, v})
+		}
+	}
+	return out
+}
+
+// scalar says what a key expects when the value is something else.
+func scalar(n *node, k Key) string {
+	switch k.Kind {
+	case String:
+		if n.kind != '"' {
+			if len(k.Enum) > 0 {
+				return oneOf(k.Enum)
+			}
+			return "a string"
+		}
+		if len(k.Enum) > 0 && !slices.Contains(k.Enum, n.text) {
+			return oneOf(k.Enum)
+		}
+	case Bool:
+		if n.kind != 't' {
+			return "true or false"
+		}
+	case Off:
+		if n.kind != 't' && n.text != "disable" {
+			return `true, false or "disable"`
+		}
+	case Int, Number:
+		return number(n, k)
+	case Tokens:
+		if _, ok := parseCount(plain(n)); !ok || n.kind != '0' && n.kind != '"' {
+			return `a number of tokens, such as 500000 or "500k"`
+		}
+	case Portion:
+		if _, ok := parseShare(plain(n)); !ok || n.kind != '0' && n.kind != '"' {
+			return `a number of tokens or a percentage, such as "10%"`
+		}
+	case Level:
+		_, isNumber := parseCount(plain(n))
+		if n.kind == '0' && isNumber || n.kind == '"' && (isNumber || slices.Contains(k.Enum, n.text)) {
+			return ""
+		}
+		return oneOf(k.Enum) + ", or a number of tokens"
+	case Strings, StringMap, Bools, Objects, Object, List, Anything:
+	}
+	return ""
+}
+
+func number(n *node, k Key) string {
+	want := "a number"
+	if k.Kind == Int {
+		want = "a whole number"
+	}
+	switch {
+	case k.Max > 0:
+		want += fmt.Sprintf(" from %v to %v", k.Min, k.Max)
+	case k.Min > 0:
+		want += fmt.Sprintf(", at least %v", k.Min)
+	default:
+		want += ", 0 or more"
+	}
+	f, err := strconv.ParseFloat(string(n.raw), 64)
+	if n.kind != '0' || err != nil || f < k.Min || k.Max > 0 && f > k.Max || f > 1e15 {
+		return want
+	}
+	if _, err := strconv.Atoi(string(n.raw)); k.Kind == Int && err != nil {
+		return want
+	}
+	return ""
+}
+
+func plain(n *node) string {
+	if n.kind == '"' {
+		return n.text
+	}
+	return string(n.raw)
+}
+
+func oneOf(names []string) string {
+	q := make([]string, len(names))
+	for i, n := range names {
+		q[i] = strconv.Quote(n)
+	}
+	if len(q) == 1 {
+		return q[0]
+	}
+	return strings.Join(q[:len(q)-1], ", ") + " or " + q[len(q)-1]
+}
+
+// describe names a value for a person, short.
+func describe(n *node) string {
+	switch n.kind {
+	case '{':
+		return "an object"
+	case '[':
+		return "a list"
+	case '"':
+		return "the string " + clip.Line(clip.Clean(string(n.raw)), 60)
+	case '0':
+		return "the number " + clip.Line(string(n.raw), 30)
+	case 'n':
+		return "null"
+	}
+	return string(n.raw)
+}
+
+// nearest returns the known name at this place that is spelled almost like
+// the given one, or a key elsewhere of that very name; "" when none is near.
+func nearest(name string, s *spec) string {
+	f := Fold(name)
+	best, bestAt := "", min(3, 1+len(f)/4)+1
+	for fold, kid := range s.kids {
+		last := kid.name[strings.LastIndexByte(kid.name, '.')+1:]
+		if d := distance(f, fold); d < bestAt || d == bestAt && last < best {
+			best, bestAt = last, d
+		}
+	}
+	return best
+}
+
+// distance counts the edits between two names: insertion, removal, exchange
+// of one letter, or of two neighbours with each other.
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return 64
+	}
+	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		cur[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				cur[j] = min(cur[j], prev2[j-2]+1)
+			}
+		}
+		prev2, prev, cur = prev, cur, prev2
+	}
+	return prev[len(b)]
+}

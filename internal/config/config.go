@@ -1,0 +1,320 @@
+// Package config is the settings: layered files, flags and environment folded
+// into one immutable value that knows where each part of it came from. It
+// reads through what it is given, never writes, never touches the operating
+// system, and holds no credentials.
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// A Config is all settings of one start. It is never changed: a reload makes
+// another one. Field names in JSON are the published names of the keys.
+type Config struct {
+	Models
+	Budgets
+	Texts
+
+	Permissions Permissions `json:"permissions"`
+	Tools       Tools       `json:"tools"`
+	Env         Env         `json:"env"`
+	ChildEnv    []string    `json:"child_env"`
+	Network     Network     `json:"network"`
+	UI          UI          `json:"ui"`
+	Memory      Memory      `json:"memory"`
+	Sandbox     Sandbox     `json:"sandbox"`
+	Web         Web         `json:"web"`
+	Extensions
+
+	CleanupDays int `json:"cleanup_days"` // age at which sessions are removed; 0 keeps them
+
+	Report `json:"-"`
+	tree   *node
+}
+
+// Models choose and describe models.
+type Models struct {
+	Model         string              `json:"model"`
+	FallbackModel string              `json:"fallback_model"`
+	SmallModel    string              `json:"small_model"`
+	Effort        Effort              `json:"effort"`
+	Aliases       map[string]string   `json:"model_aliases"`
+	Providers     map[string]Provider `json:"providers"`
+	// Facts corrects or extends the embedded table: "provider/model" → its
+	// window, output cap, prices; package price reads the objects.
+	Facts map[string]json.RawMessage `json:"models"`
+	// APIKeyHelper is a command that prints the key of the anthropic provider.
+	APIKeyHelper string `json:"apiKeyHelper"`
+}
+
+// A Provider is an endpoint that speaks one of the wires.
+type Provider struct {
+	Wire    string            `json:"wire"` // one of wires
+	BaseURL string            `json:"base_url"`
+	KeyEnv  string            `json:"key_env"` // name of the variable that holds the key
+	Headers map[string]string `json:"headers"`
+	Models  []string          `json:"models"` // names it offers, where it cannot be asked
+}
+
+// An Effort is "", low, medium, high, max, or a number of reasoning tokens.
+type Effort struct {
+	Level  string
+	Tokens int
+}
+
+// Budgets end a turn. Zero means none.
+type Budgets struct {
+	MaxTurns     int     `json:"max_turns"`
+	MaxBudgetUSD float64 `json:"max_budget_usd"`
+	TokenBudget  Count   `json:"token_budget"`
+	Cost         Cost    `json:"cost"`
+}
+
+// Cost is what to say and do about money.
+type Cost struct {
+	WarnUSD        float64 `json:"warn_usd"`
+	UnknownPriceOK bool    `json:"unknown_price_ok"` // a model without a known price does not end a turn that has a budget
+}
+
+// Texts steer what the model is told.
+type Texts struct {
+	Profile            string `json:"profile"` // auto, full or small
+	OutputStyle        string `json:"output_style"`
+	Language           string `json:"language"`
+	Agent              string `json:"agent"`
+	SystemPrompt       string `json:"system_prompt"`
+	AppendSystemPrompt string `json:"append_system_prompt"`
+}
+
+// Permissions are rules and modes. The lists keep where each entry stands,
+// which a rule's "/x" pattern and a verdict's reason need.
+type Permissions struct {
+	Allow []Rule `json:"-"`
+	Ask   []Rule `json:"-"`
+	Deny  []Rule `json:"-"`
+	// Dirs are additional folders, as written: relative ones count from
+	// their Origin.Root, "~/" is the home folder.
+	Dirs          []Rule   `json:"-"`
+	DefaultMode   string   `json:"defaultMode"` // a name of policy.ParseMode
+	DisableBypass Disabled `json:"disableBypassPermissionsMode"`
+	DisableAuto   Disabled `json:"disableAutoMode"`
+	// ManagedOnly, when managed settings say so, leaves only managed allow
+	// and ask rules in force. Load has dropped the others already.
+	ManagedOnly bool     `json:"managed_only"`
+	AutoMode    AutoMode `json:"-"`
+	// Unsafe, when not empty, says why nothing may pass without a question:
+	// a permissions block could not be read.
+	Unsafe string `json:"-"`
+}
+
+// Mode returns the mode to start in.
+func (p Permissions) Mode() policy.Mode {
+	m, _ := policy.ParseMode(p.DefaultMode)
+	return m
+}
+
+// A Rule is one entry of a permissions list and where it stands.
+type Rule struct {
+	Text string
+	Origin
+}
+
+// AutoMode are plain sentences for the classifier.
+type AutoMode struct {
+	Allow       []string `json:"allow"`
+	SoftDeny    []string `json:"soft_deny"`
+	HardDeny    []string `json:"hard_deny"`
+	Environment []string `json:"environment"`
+}
+
+// Tools says which tools there are and how they run.
+type Tools struct {
+	MaxParallel int      `json:"max_parallel"`
+	DeferAbove  Share    `json:"defer_above"` // of tool schemas; more are loaded on demand
+	Allowed     []string `json:"allowed"`     // empty: all
+	Disallowed  []string `json:"disallowed"`
+}
+
+// Env are variables for commands, hooks and servers.
+type Env map[string]string
+
+// Network is how providers are reached.
+type Network struct {
+	Proxy  string `json:"proxy"`
+	CAFile string `json:"ca_file"`
+}
+
+// UI is the terminal.
+type UI struct {
+	Fullscreen   bool   `json:"fullscreen"`
+	Theme        string `json:"theme"`
+	EditorMode   string `json:"editor_mode"` // normal or vim
+	Plain        bool   `json:"plain"`       // for screen readers: no spinner, no redraw
+	ShowThinking bool   `json:"show_thinking"`
+	Notify       string `json:"notify"` // auto, bell or off
+}
+
+// Memory bounds memory files. Sizes are characters and bytes per file.
+type Memory struct {
+	WarnChars int      `json:"warn_chars"`
+	MaxBytes  int      `json:"max_bytes"`
+	Excludes  []string `json:"excludes"` // globs of files not to read
+	Auto      bool     `json:"auto"`     // automatic memory
+}
+
+// Sandbox is the confinement of commands. Paths are as written.
+type Sandbox struct {
+	Enabled           bool              `json:"enabled"`
+	FailIfUnavailable bool              `json:"fail_if_unavailable"`
+	AutoAllow         bool              `json:"auto_allow"`
+	AllowUnsandboxed  bool              `json:"allow_unsandboxed_commands"`
+	ExcludedCommands  []string          `json:"excluded_commands"`
+	Network           SandboxNetwork    `json:"network"`
+	Filesystem        SandboxFilesystem `json:"filesystem"`
+	Credentials       json.RawMessage   `json:"credentials"`
+}
+
+// SandboxNetwork says what may be reached from inside.
+type SandboxNetwork struct {
+	AllowedDomains  []string `json:"allowed_domains"`
+	DeniedDomains   []string `json:"denied_domains"`
+	StrictAllowlist bool     `json:"strict_allowlist"`
+	UnixSockets     []string `json:"allow_unix_sockets"`
+	AllUnixSockets  bool     `json:"allow_all_unix_sockets"`
+	LocalBinding    bool     `json:"allow_local_binding"`
+}
+
+// SandboxFilesystem adds to what may be read and written inside.
+type SandboxFilesystem struct {
+	AllowWrite []string `json:"allow_write"`
+	DenyWrite  []string `json:"deny_write"`
+	AllowRead  []string `json:"allow_read"`
+	DenyRead   []string `json:"deny_read"`
+}
+
+// Web configures searching where the provider has none of its own.
+type Web struct {
+	Search    string `json:"search"`     // brave, tavily, exa, searxng or empty
+	SearchURL string `json:"search_url"` // of a SearXNG instance
+}
+
+// Extensions are kept as they were written, checked for shape only: the
+// packages that own them read them.
+type Extensions struct {
+	Hooks           json.RawMessage            `json:"hooks"` // event → matchers; see compat 4.3
+	DisableAllHooks bool                       `json:"disableAllHooks"`
+	StatusLine      *StatusLine                `json:"statusLine"`
+	MCP             MCP                        `json:"-"`
+	EnabledPlugins  map[string]bool            `json:"enabledPlugins"` // "name@marketplace"
+	Marketplaces    map[string]json.RawMessage `json:"extraKnownMarketplaces"`
+	StrictMarkets   json.RawMessage            `json:"strictKnownMarketplaces"`
+	LSP             map[string]json.RawMessage `json:"lsp"`
+	Worktree        json.RawMessage            `json:"worktree"`
+}
+
+// A StatusLine is a command that draws the footer.
+type StatusLine struct {
+	Type            string `json:"type"`
+	Command         string `json:"command"`
+	Padding         int    `json:"padding"`
+	RefreshInterval int    `json:"refreshInterval"` // seconds
+}
+
+// MCP are servers and what was decided about those a project brings.
+type MCP struct {
+	Servers          map[string]json.RawMessage `json:"mcpServers"`
+	EnableAllProject bool                       `json:"enableAllProjectMcpServers"`
+	Enabled          []string                   `json:"enabledMcpjsonServers"`
+	Disabled         []string                   `json:"disabledMcpjsonServers"`
+	Allowed          []json.RawMessage          `json:"allowedMcpServers"`
+	Denied           []json.RawMessage          `json:"deniedMcpServers"`
+}
+
+// A Count is a number of tokens; in files also "500k" or "+1.5M".
+type Count int
+
+// UnmarshalJSON reads a number or a string such as "500k".
+func (c *Count) UnmarshalJSON(b []byte) error {
+	n, ok := parseCount(strings.Trim(string(b), `"`))
+	if !ok {
+		return fmt.Errorf("%s is not a number of tokens", b)
+	}
+	*c = Count(n)
+	return nil
+}
+
+func parseCount(s string) (int, bool) {
+	s = strings.TrimPrefix(strings.TrimSpace(s), "+")
+	unit := 1.0
+	if n := len(s); n > 0 {
+		switch s[n-1] {
+		case 'k', 'K':
+			unit, s = 1e3, s[:n-1]
+		case 'm', 'M':
+			unit, s = 1e6, s[:n-1]
+		}
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(f >= 0 && f*unit <= 1e12) {
+		return 0, false
+	}
+	return int(f * unit), true
+}
+
+// A Share is a number of tokens, or a part of the model's window.
+type Share struct {
+	Tokens  int     // used when Percent is 0
+	Percent float64 // of the window
+}
+
+// Of returns the share of a window in tokens.
+func (s Share) Of(window int) int {
+	if s.Percent > 0 {
+		return int(float64(window) * s.Percent / 100)
+	}
+	return s.Tokens
+}
+
+// UnmarshalJSON reads a number of tokens or "10%".
+func (s *Share) UnmarshalJSON(b []byte) error {
+	v, ok := parseShare(strings.Trim(string(b), `"`))
+	if !ok {
+		return fmt.Errorf("%s is neither a number of tokens nor a percentage", b)
+	}
+	*s = v
+	return nil
+}
+
+func parseShare(t string) (Share, bool) {
+	if p, isPercent := strings.CutSuffix(strings.TrimSpace(t), "%"); isPercent {
+		f, err := strconv.ParseFloat(p, 64)
+		return Share{Percent: f}, err == nil && f > 0 && f <= 100
+	}
+	n, ok := parseCount(t)
+	return Share{Tokens: n}, ok
+}
+
+// UnmarshalJSON reads a level or a number.
+func (e *Effort) UnmarshalJSON(b []byte) error {
+	t := strings.Trim(string(b), `"`)
+	if n, ok := parseCount(t); ok {
+		*e = Effort{Tokens: n}
+		return nil
+	}
+	*e = Effort{Level: t}
+	return nil
+}
+
+// Disabled is true or the word "disable".
+type Disabled bool
+
+// UnmarshalJSON reads true, false or "disable".
+func (d *Disabled) UnmarshalJSON(b []byte) error {
+	*d = string(b) == "true" || string(b) == `"disable"`
+	return nil
+}

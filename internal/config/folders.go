@@ -1,0 +1,58 @@
+package config
+
+import "path/filepath"
+
+// Folders are where things of one person live.
+type Folders struct {
+	Config string // settings.json, AGENTS.md, agents, skills, keybindings
+	State  string // projects, logs, trust, credentials fallback
+	Cache  string // what may be lost
+}
+
+// FindFolders works out the folders. ADZE_HOME, when set, is all of them
+// (with cache/ below it). Else an absolute XDG_CONFIG_HOME, XDG_STATE_HOME or
+// XDG_CACHE_HOME moves its part to <variable>/adze; a folder that is not there
+// yet does not hide an existing ~/.adze, so setting a variable later never
+// looks like a first start. Else everything is ~/.adze.
+func FindFolders(home string, env func(string) string, exists func(string) bool) Folders {
+	if h := env("ADZE_HOME"); h != "" {
+		if !filepath.IsAbs(h) {
+			h = filepath.Join(home, h)
+		}
+		h = filepath.Clean(h)
+		return Folders{Config: h, State: h, Cache: filepath.Join(h, "cache")}
+	}
+	base := filepath.Join(home, ".adze")
+	pick := func(name, own string) string {
+		x := env(name)
+		if !filepath.IsAbs(x) { // the XDG specification: relative ones are invalid
+			return own
+		}
+		x = filepath.Join(x, "adze")
+		if !exists(x) && exists(own) {
+			return own
+		}
+		return x
+	}
+	return Folders{
+		Config: pick("XDG_CONFIG_HOME", base),
+		State:  pick("XDG_STATE_HOME", base),
+		Cache:  pick("XDG_CACHE_HOME", filepath.Join(base, "cache")),
+	}
+}
+
+// ManagedDirs returns the folders of managed settings on a system: our own,
+// and the one of the agent whose files are read too.
+func ManagedDirs(goos string, env func(string) string) (own, cc string) {
+	switch goos {
+	case "darwin":
+		return "/Library/Application Support/adze", "/Library/Application Support/ClaudeCode"
+	case "windows":
+		d := env("ProgramData")
+		if d == "" {
+			d = `C:\ProgramData`
+		}
+		return d + `\adze`, d + `\ClaudeCode`
+	}
+	return "/etc/adze", "/etc/claude-code"
+}

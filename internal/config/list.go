@@ -1,0 +1,246 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// A Setting is one value in force and where it comes from.
+type Setting struct {
+	Key    string          `json:"key"`
+	Value  json.RawMessage `json:"value"` // null: unset
+	Origin Origin          `json:"origin"`
+	// Parts are the origins of a list's elements and a map's entries, when
+	// they come from several places.
+	Parts []Origin `json:"parts,omitempty"`
+}
+
+// Settings returns every key of the table with its value, for `config list`. Values
+// whose name says they are secret are masked.
+func (c *Config) Settings() []Setting {
+	var out []Setting
+	for _, k := range Table() {
+		if strings.Contains(k.Name, "*") {
+			continue
+		}
+		s, _ := c.Setting(k.Name)
+		out = append(out, s)
+	}
+	return out
+}
+
+// Setting returns the value of a key or of anything below one:
+// "tools.max_parallel", "env.CI", "sandbox". Other spellings of a key and its
+// older names are understood. ok is false when no such key exists.
+func (c *Config) Setting(key string) (s Setting, ok bool) {
+	path, known := Canonical(key)
+	if !known {
+		return Setting{Key: key}, false
+	}
+	s = Setting{Key: path, Value: json.RawMessage("null"), Origin: Origin{Scope: Default}}
+	n := c.tree.find(path)
+	if n == nil {
+		return s, true
+	}
+	n = masked(n, path)
+	s.Value, s.Origin = n.json(), n.from
+	for _, e := range n.elems {
+		s.Parts = append(s.Parts, e.from)
+	}
+	for _, m := range n.members {
+		s.Parts = append(s.Parts, m.from)
+	}
+	if !slices.ContainsFunc(s.Parts, func(o Origin) bool { return o.File != n.from.File }) {
+		s.Parts = nil
+	}
+	return s, true
+}
+
+// find follows a path whose last part may be a name with dots in it, such as
+// a host's.
+func (n *node) find(path string) *node {
+	if n == nil {
+		return nil
+	}
+	if v := n.get(path); v != nil {
+		return v
+	}
+	for i := 0; i < len(path); i++ {
+		if path[i] == '.' {
+			if v := n.get(path[:i]).find(path[i+1:]); v != nil {
+				return v
+			}
+		}
+	}
+	return nil
+}
+
+const mask = `"••••••"`
+
+func masked(n *node, path string) *node {
+	inEnv, inHeaders := strings.HasPrefix(path, "env"), strings.Contains(path, "headers")
+	if n.kind == '"' && (inEnv && secretName(path) || inHeaders) && n.text != "" {
+		return &node{kind: '"', raw: []byte(mask), from: n.from}
+	}
+	if n.kind != '{' {
+		return n
+	}
+	out := *n
+	out.members = nil
+	for _, m := range n.members {
+		out.members = append(out.members, member{m.name, m.from, masked(m.value, join(path, m.name))})
+	}
+	return &out
+}
+
+func secretName(name string) bool {
+	u := strings.ToUpper(name)
+	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"}, func(w string) bool { return strings.Contains(u, w) })
+}
+
+// Canonical gives the published spelling of a key's path: "maxTurns" →
+// max_turns, "providers.mine.baseUrl" → providers.mine.base_url. ok is false
+// when the table has no such place.
+func Canonical(key string) (path string, ok bool) {
+	at := newSpec(Table())
+	segs := strings.Split(key, ".")
+	var out []string
+	for i, seg := range segs {
+		kid := at.kids[Fold(seg)]
+		switch {
+		case kid != nil:
+			at = kid
+			if !strings.Contains(kid.name, "*") {
+				out = strings.Split(kid.name, ".")
+			} else {
+				out = append(out, kid.name[strings.LastIndexByte(kid.name, '.')+1:])
+			}
+		case at.key != nil && at.star != nil:
+			at = at.star
+			out = append(out, seg)
+		case at.key != nil && takesNames(at.key.Kind):
+			return strings.Join(append(out, strings.Join(segs[i:], ".")), "."), true
+		default:
+			return key, false
+		}
+	}
+	return strings.Join(out, "."), key != ""
+}
+
+func takesNames(k Kind) bool {
+	switch k {
+	case StringMap, Bools, Objects, Object, Anything:
+		return true
+	case String, Int, Number, Bool, Tokens, Portion, Level, Off, Strings, List:
+	}
+	return false
+}
+
+// Nearest returns a known key spelled almost like the given one, or "".
+func Nearest(key string) string {
+	at := newSpec(Table())
+	path, last := "", key
+	for {
+		seg, rest, more := strings.Cut(last, ".")
+		kid := at.kids[Fold(seg)]
+		if !more || kid == nil {
+			break
+		}
+		at, path, last = kid, kid.name, rest
+	}
+	if n := nearest(last, at); n != "" {
+		return join(path, n)
+	}
+	return ""
+}
+
+// CheckValue says what a key expects when a JSON value does not fit it; nil
+// when it fits. It is what writing a setting asks first.
+func CheckValue(key string, value []byte) *Problem {
+	path, ok := Canonical(key)
+	if !ok {
+		return &Problem{Severity: Error, Key: key, Message: "no such setting", Nearest: Nearest(key)}
+	}
+	n, _, err := parse(value, Origin{})
+	if err != nil {
+		return &Problem{Severity: Error, Key: path, Message: "not a JSON value: " + err.Error()}
+	}
+	c := checker{}
+	c.root((&node{kind: '{'}).set(path, n), newSpec(Table()))
+	for _, p := range c.problems {
+		if p.Severity == Error {
+			return &p
+		}
+	}
+	return nil
+}
+
+// Parse reads a value given as text on a command line by the kind of its
+// key: numbers and lists as such, JSON where it is JSON.
+func Parse(key, text string) (json.RawMessage, error) {
+	path, _ := Canonical(key)
+	t := strings.TrimSpace(text)
+	for _, k := range Table() {
+		if k.Name == path {
+			if k.Kind == Strings && strings.HasPrefix(t, "[") && json.Valid([]byte(t)) {
+				return json.RawMessage(t), nil
+			}
+			return json.Marshal(typed(k, text))
+		}
+	}
+	if json.Valid([]byte(t)) {
+		return json.RawMessage(t), nil
+	}
+	return json.Marshal(text)
+}
+
+// A Change is a key whose value differs between two loads.
+type Change struct {
+	Key      string
+	Old, New json.RawMessage // null: unset
+	From     Origin          // where the new value stands, else the old one
+	// Loosens: a project's file adds an allow rule, a folder, or something
+	// that runs code; that needs trust again.
+	Loosens bool
+}
+
+// Diff lists what changed from one configuration to the next.
+func Diff(was, now *Config) []Change {
+	var out []Change
+	for _, k := range Table() {
+		if strings.Contains(k.Name, "*") {
+			continue
+		}
+		a, b := was.tree.at(k.Name), now.tree.at(k.Name)
+		aj, bj := a.json(), b.json()
+		if bytes.Equal(aj, bj) {
+			continue
+		}
+		c := Change{Key: k.Name, Old: aj, New: bj}
+		switch {
+		case b != nil:
+			c.From = b.from
+			c.Loosens = k.Runs && fromRepo(b, a)
+		case a != nil:
+			c.From = a.from
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// fromRepo reports whether a tree holds something of a repository's file that
+// the old one did not hold.
+func fromRepo(n, old *node) bool {
+	switch n.kind {
+	case '{':
+		return slices.ContainsFunc(n.members, func(m member) bool { return fromRepo(m.value, old.get(m.name)) })
+	case '[':
+		return slices.ContainsFunc(n.elems, func(e *node) bool {
+			return fromRepo(e, nil) && (old == nil || !slices.ContainsFunc(old.elems, func(o *node) bool { return sameAs(o) == sameAs(e) }))
+		})
+	}
+	return n.from.Scope.Repo() && !bytes.Equal(n.json(), old.json())
+}

@@ -1,0 +1,521 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// MaxFile bounds a settings file, in bytes.
+const MaxFile = 2 << 20
+
+// Files is the disk as settings need it.
+type Files interface {
+	// Read returns a regular file's content. It refuses anything else and
+	// anything over max bytes, and never blocks. A file that is not there is
+	// fs.ErrNotExist.
+	Read(path string, max int64) ([]byte, error)
+	// Names lists a folder, sorted; none when there is no folder.
+	Names(dir string) []string
+	// Owned says why a file may not speak for this machine's administrator.
+	Owned(path string) error
+}
+
+// A Keeper remembers the last user settings that could be read.
+type Keeper interface {
+	Last(path string) []byte
+	Keep(path string, text []byte)
+}
+
+// A Given is a value from outside the files. Value is a Go value that JSON
+// can hold: string, bool, a number, []string.
+type Given struct {
+	Key   string // dotted
+	Value any
+	From  string // "--model"
+}
+
+// Options say where to look. Paths are absolute.
+type Options struct {
+	Files   Files
+	Keeper  Keeper // nil keeps nothing
+	Home    string // for ~/.claude
+	Folders Folders
+	Dir     string // where the session starts
+	Root    string // the repository's root, or Dir
+	Env     func(string) string
+	Flags   []Given
+	// Settings is the argument of --settings: a file or a JSON object.
+	Settings string
+	// ManagedDir and ManagedCC are the folders of ManagedDirs; "" reads none.
+	ManagedDir, ManagedCC string
+	// Sources names the file layers to read, of user, project and local; nil
+	// reads all. Managed settings are always read.
+	Sources []string
+	// Trusted: the person trusts what this folder's files may start.
+	Trusted bool
+}
+
+type loader struct {
+	o     Options
+	table []Key
+	spec  *spec
+	tree  *node
+	out   *Config
+}
+
+// Load reads and folds all layers: defaults < user < project < local <
+// --settings < variables < flags < managed. An error is a mistake on the
+// command line or in a variable; mistakes in files are in Config.Problems and
+// cost only the value they stand at.
+func Load(o Options) (*Config, error) {
+	l := &loader{o: o, table: Table(), out: &Config{}}
+	l.spec = newSpec(l.table)
+	l.tree = &node{kind: '{', from: Origin{Scope: Default}}
+	for _, k := range l.table {
+		if k.Default == nil {
+			continue
+		}
+		v, err := fromGo(k.Default, Origin{Scope: Default})
+		if err != nil {
+			return nil, fmt.Errorf("default of %s: %w", k.Name, err)
+		}
+		l.tree = l.tree.set(k.Name, v)
+	}
+	for _, layer := range l.fileLayers() {
+		l.add(layer)
+	}
+	if err := l.addSettings(); err != nil {
+		return nil, err
+	}
+	if err := l.addGiven(); err != nil {
+		return nil, err
+	}
+	l.addManaged()
+	return l.finish()
+}
+
+// A layer is an own file and the other agent's file behind it.
+type layer struct {
+	scope   Scope
+	own, cc string
+	root    string
+}
+
+func (l *loader) fileLayers() []layer {
+	wants := func(s Scope) bool { return l.o.Sources == nil || slices.Contains(l.o.Sources, string(s)) }
+	user := layer{scope: User, own: filepath.Join(l.o.Folders.Config, "settings.json")}
+	if l.o.Home != "" {
+		user.cc = filepath.Join(l.o.Home, ".claude", "settings.json")
+	}
+	var out []layer
+	if wants(User) {
+		out = append(out, user)
+	}
+	dirs := []string{l.o.Root, l.o.Dir}
+	if l.o.Root == "" || l.o.Root == l.o.Dir {
+		dirs = dirs[1:]
+	}
+	for _, scope := range []Scope{Project, Local} {
+		name := "settings.json"
+		if scope == Local {
+			name = "settings.local.json"
+		}
+		for _, d := range dirs {
+			at := layer{scope, filepath.Join(d, ".adze", name), filepath.Join(d, ".claude", name), d}
+			// In the home folder these are the user's own files.
+			if at.own == user.own {
+				at.own = ""
+			}
+			if at.cc == user.cc {
+				at.cc = ""
+			}
+			if d != "" && wants(scope) && (at.own != "" || at.cc != "") {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+func (l *loader) add(a layer) {
+	own := l.file(a.own, a.scope, a.root, false)
+	cc := l.file(a.cc, a.scope, a.root, true)
+	both := underlay(own, cc, "")
+	if both == nil {
+		return
+	}
+	if a.scope.Repo() {
+		l.claims(both)
+		if !l.o.Trusted {
+			both = l.distrust(a, own, cc, both)
+		}
+	}
+	l.tree = merge(l.tree, l.guard(both, l.tree, a.scope))
+}
+
+// distrust leaves of an untrusted folder's files only what forbids.
+func (l *loader) distrust(a layer, own, cc, both *node) *node {
+	for path, n := range map[string]*node{a.own: own, a.cc: cc} {
+		if n == nil {
+			continue
+		}
+		if _, dropped := untrusted(n); dropped {
+			l.out.Ignored = append(l.out.Ignored, path)
+			for i := range l.out.Files {
+				if l.out.Files[i].Path == path {
+					l.out.Files[i].State = Ignored
+				}
+			}
+		}
+	}
+	slices.Sort(l.out.Ignored)
+	kept, _ := untrusted(both)
+	return kept
+}
+
+// file reads one file; nil when there is nothing in it for us.
+func (l *loader) file(path string, scope Scope, root string, cc bool) *node {
+	if path == "" {
+		return nil
+	}
+	if root == "" {
+		root = filepath.Dir(path)
+	}
+	base := Origin{Scope: scope, File: path, Root: root}
+	f := File{Path: path, Scope: scope, CC: cc, State: Loaded}
+	text, err := l.o.Files.Read(path, MaxFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		f.State = Missing
+		l.out.Files = append(l.out.Files, f)
+		return nil
+	case err != nil:
+		f.State = Broken
+		l.problem(Error, base, "", "not read: "+cause(err))
+		l.unsafe(base.File + " could not be read: " + cause(err))
+		text = l.last(path, scope)
+	case blank(text):
+		if good := l.last(path, scope); good != nil {
+			f.State, text = LastGood, good
+			l.problem(Warning, base, "", "the file is empty; the last good copy is used until you write it again")
+		} else if bytes.IndexByte(text, 0) >= 0 {
+			f.State = Broken
+			l.problem(Error, base, "", "not read: "+errNUL.Error())
+			l.unsafe(base.File + " could not be read: " + errNUL.Error())
+		}
+	}
+	var n *node
+	if !blank(text) {
+		n = l.text(text, base, &f)
+	}
+	l.out.Files = append(l.out.Files, f)
+	return n
+}
+
+// blank: nothing in it, or only what a power cut leaves.
+func blank(b []byte) bool { return len(bytes.Trim(b, "\x00 \t\r\n")) == 0 }
+
+func (l *loader) last(path string, scope Scope) []byte {
+	if scope != User || l.o.Keeper == nil {
+		return nil
+	}
+	return l.o.Keeper.Last(path)
+}
+
+func (l *loader) text(text []byte, base Origin, f *File) *node {
+	n, problems, err := parse(text, base)
+	l.out.Problems = append(l.out.Problems, problems...)
+	if err != nil {
+		n = l.broken(text, err, base, f)
+		if n == nil {
+			return nil
+		}
+	} else if base.Scope == User && !f.CC && f.State == Loaded && l.o.Keeper != nil {
+		l.o.Keeper.Keep(base.File, text)
+	}
+	c := checker{cc: f.CC}
+	n = c.root(n, l.spec)
+	if f.CC {
+		if m := n.get("model"); m != nil && !ccAlias(m.text) {
+			n = n.unset("model")
+			c.notUsed = append(c.notUsed, "model")
+		}
+	}
+	f.NotUsed = c.notUsed
+	l.out.Problems = append(l.out.Problems, c.problems...)
+	for _, u := range c.unsafe {
+		l.unsafe(u)
+	}
+	return n
+}
+
+// ccAlias reports whether a model's name in another agent's file means the
+// same here.
+func ccAlias(name string) bool {
+	return slices.Contains([]string{"opus", "sonnet", "haiku", "default"}, name)
+}
+
+// broken handles a file that does not parse: what it forbids is saved, the
+// last good copy stands in for a user's file, and everything asks if there was
+// a permissions block to lose.
+func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
+	f.State = Broken
+	at := base
+	why := err.Error()
+	if se := (*syntaxError)(nil); errors.As(err, &se) {
+		at.Line, at.Column, why = se.line, se.column, se.why
+	}
+	l.problem(Error, at, "", "the file is not used: "+why)
+	n := salvageRules(text, base)
+	if bytes.Contains(text, []byte(`permissions`)) || n != nil {
+		l.unsafe(fmt.Sprintf("%s could not be read, and it holds permissions", at))
+	}
+	if good := l.last(base.File, base.Scope); good != nil && !f.CC {
+		if old, _, err := parse(good, base); err == nil {
+			l.problem(Warning, base, "", "the last good copy is used instead")
+			n = merge(old, n)
+		}
+	}
+	return n
+}
+
+func (l *loader) addSettings() error {
+	s := strings.TrimSpace(l.o.Settings)
+	if s == "" {
+		return nil
+	}
+	base := Origin{Scope: Settings, From: "--settings", Root: l.o.Dir}
+	text := []byte(s)
+	if !strings.HasPrefix(s, "{") {
+		path := s
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(l.o.Dir, path)
+		}
+		b, err := l.o.Files.Read(path, MaxFile)
+		if err != nil {
+			return fmt.Errorf("reading --settings %s: %w", s, err)
+		}
+		text, base.File, base.Root = b, path, filepath.Dir(path)
+	}
+	n, problems, err := parse(text, base)
+	if err != nil {
+		return fmt.Errorf("reading --settings: %w", err)
+	}
+	l.out.Problems = append(l.out.Problems, problems...)
+	c := checker{}
+	n = c.root(n, l.spec)
+	l.out.Problems = append(l.out.Problems, c.problems...)
+	for _, u := range c.unsafe {
+		l.unsafe(u)
+	}
+	l.tree = merge(l.tree, l.guard(n, l.tree, Settings))
+	return nil
+}
+
+// addGiven lays variables and then flags over the files.
+func (l *loader) addGiven() error {
+	for _, k := range l.table {
+		name := k.Env()
+		if name == "" || l.o.Env == nil {
+			continue
+		}
+		if v := l.o.Env(name); v != "" {
+			if err := l.give(k, Given{Key: k.Name, Value: v, From: name}, EnvVar); err != nil {
+				return err
+			}
+		}
+	}
+	for _, g := range l.o.Flags {
+		i := slices.IndexFunc(l.table, func(k Key) bool { return k.Name == g.Key })
+		if i < 0 {
+			return fmt.Errorf("%s: no setting is named %q", g.From, g.Key)
+		}
+		if err := l.give(l.table[i], g, Flag); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *loader) give(k Key, g Given, scope Scope) error {
+	from := Origin{Scope: scope, From: g.From, Root: l.o.Dir}
+	v, err := fromGo(typed(k, g.Value), from)
+	if err != nil {
+		return fmt.Errorf("%s: %w", g.From, err)
+	}
+	c := checker{}
+	at := l.spec
+	for seg := range strings.SplitSeq(k.Name, ".") {
+		at = at.kids[Fold(seg)]
+	}
+	ok := c.value(v, at, k.Name)
+	if len(c.problems) > 0 && (ok == nil || c.problems[0].Severity == Error) {
+		return fmt.Errorf("%s: found %s, expected %s", g.From, c.problems[0].Found, c.problems[0].Expected)
+	}
+	if k.Replaces {
+		l.tree = l.tree.unset(k.Name)
+	}
+	layer := (&node{kind: '{', from: from}).set(k.Name, ok)
+	l.tree = merge(l.tree, l.guard(layer, l.tree, scope))
+	return nil
+}
+
+// typed reads a string by the kind of its key.
+func typed(k Key, v any) any {
+	s, isString := v.(string)
+	if !isString {
+		return v
+	}
+	switch k.Kind {
+	case Int, Number, Bool:
+		t := strings.ToLower(strings.TrimSpace(s))
+		if json.Valid([]byte(t)) {
+			return json.RawMessage(t)
+		}
+		if k.Kind == Bool && (t == "on" || t == "yes" || t == "off" || t == "no") {
+			return t == "on" || t == "yes"
+		}
+	case Strings:
+		return SplitList(s)
+	case StringMap, Bools, Objects, Object, List, Anything:
+		if json.Valid([]byte(s)) {
+			return json.RawMessage(s)
+		}
+	case String, Tokens, Portion, Level, Off:
+	}
+	return s
+}
+
+// SplitList splits a flag's list at commas and, where a word would begin, at
+// spaces; never inside parentheses: `Bash(git log *), Edit`.
+func SplitList(s string) []string {
+	out := []string{}
+	depth, start := 0, 0
+	cut := func(end int) {
+		if t := strings.TrimSpace(s[start:end]); t != "" {
+			out = append(out, t)
+		}
+	}
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '(':
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+		case (c == ',' || c == ' ' || c == '\n') && depth == 0:
+			cut(i)
+			start = i + 1
+		}
+	}
+	cut(len(s))
+	return out
+}
+
+// addManaged lays the administrator's files over everything: managed.json,
+// then managed.d in the order of names.
+func (l *loader) addManaged() {
+	var own *node
+	if l.o.ManagedDir != "" {
+		files := []string{filepath.Join(l.o.ManagedDir, "managed.json")}
+		dir := filepath.Join(l.o.ManagedDir, "managed.d")
+		for _, name := range l.o.Files.Names(dir) {
+			if strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") {
+				files = append(files, filepath.Join(dir, name))
+			}
+		}
+		for _, path := range files {
+			if n := l.managed(path, false); n != nil {
+				own = stack(own, n)
+			}
+		}
+	}
+	if l.o.ManagedCC != "" {
+		own = underlay(own, l.managed(filepath.Join(l.o.ManagedCC, "managed-settings.json"), true), "")
+	}
+	if own == nil {
+		return
+	}
+	if v := own.at("permissions.managed_only"); v != nil && string(v.raw) == "true" {
+		l.tree = l.tree.unset("permissions.allow").unset("permissions.ask")
+	}
+	l.tree = merge(l.tree, l.guard(own, l.tree, Managed))
+}
+
+func (l *loader) managed(path string, cc bool) *node {
+	n := l.file(path, Managed, "", cc)
+	if n == nil {
+		return nil
+	}
+	if err := l.o.Files.Owned(path); err != nil {
+		l.problem(Error, Origin{Scope: Managed, File: path}, "", "only what it forbids is used: "+err.Error())
+		n, _ = untrusted(n)
+	}
+	return n
+}
+
+// cause is an error without the path that the problem names already.
+func cause(err error) string {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+func (l *loader) problem(sev Severity, at Origin, key, message string) {
+	l.out.Problems = append(l.out.Problems, Problem{Severity: sev, Origin: at, Key: key, Message: message})
+}
+
+func (l *loader) unsafe(why string) {
+	if l.out.Permissions.Unsafe != "" {
+		why = l.out.Permissions.Unsafe + "; " + why
+	}
+	l.out.Permissions.Unsafe = why
+}
+
+// finish turns the tree into typed values.
+func (l *loader) finish() (*Config, error) {
+	c := l.out
+	c.tree = l.tree
+	for path, to := range map[string]any{"": c, "autoMode": &c.Permissions.AutoMode, "mcp": &c.MCP} {
+		from := l.tree
+		if path == "autoMode" {
+			from = l.tree.at(path)
+		}
+		if from == nil {
+			continue
+		}
+		if err := json.Unmarshal(from.json(), to); err != nil {
+			return nil, fmt.Errorf("settings: %w", err)
+		}
+	}
+	p := &c.Permissions
+	for name, to := range map[string]*[]Rule{"allow": &p.Allow, "ask": &p.Ask, "deny": &p.Deny, "additionalDirectories": &p.Dirs} {
+		if list := l.tree.at("permissions." + name); list != nil {
+			for _, e := range list.elems {
+				*to = append(*to, Rule{e.text, e.from})
+			}
+		}
+	}
+	l.forbidModes()
+	return c, nil
+}
+
+// forbidModes holds the mode to what the settings forbid.
+func (l *loader) forbidModes() {
+	p := &l.out.Permissions
+	m := p.Mode()
+	off := m == policy.Bypass && bool(p.DisableBypass) || m == policy.Auto && bool(p.DisableAuto)
+	if off {
+		at := l.tree.at("permissions.defaultMode").from
+		l.problem(Warning, at, "permissions.defaultMode", "not used: settings forbid the mode "+string(m))
+		p.DefaultMode = string(policy.Default)
+	}
+}

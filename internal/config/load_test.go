@@ -1,0 +1,455 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// disk is an in-memory Files.
+type disk map[string]string
+
+func (d disk) Read(p string, max int64) ([]byte, error) {
+	s, ok := d[p]
+	switch {
+	case !ok:
+		return nil, &fs.PathError{Op: "open", Path: p, Err: fs.ErrNotExist}
+	case s == "FIFO":
+		return nil, errors.New("not a regular file")
+	case int64(len(s)) > max:
+		return nil, errors.New("over 2 MiB")
+	}
+	return []byte(s), nil
+}
+
+func (d disk) Names(dir string) []string {
+	var out []string
+	for p := range d {
+		if path.Dir(p) == dir {
+			out = append(out, path.Base(p))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (d disk) Owned(p string) error {
+	if strings.Contains(d[p], "OWNER=guest") {
+		return errors.New("owned by guest")
+	}
+	return nil
+}
+
+// keeper is an in-memory Keeper.
+type keeper map[string]string
+
+func (k keeper) Last(p string) []byte {
+	if s, ok := k[p]; ok {
+		return []byte(s)
+	}
+	return nil
+}
+func (k keeper) Keep(p string, text []byte) { k[p] = string(text) }
+
+const (
+	userFile    = "/h/.adze/settings.json"
+	userCC      = "/h/.claude/settings.json"
+	projectFile = "/w/.adze/settings.json"
+	projectCC   = "/w/.claude/settings.json"
+	localFile   = "/w/.adze/settings.local.json"
+	managedFile = "/etc/adze/managed.json"
+)
+
+func options(d disk) Options {
+	return Options{
+		Files: d, Home: "/h", Folders: Folders{Config: "/h/.adze", State: "/h/.adze"}, Dir: "/w", Root: "/w",
+		Env: func(string) string { return "" }, ManagedDir: "/etc/adze", ManagedCC: "/etc/claude-code", Trusted: true,
+	}
+}
+
+func load(t *testing.T, o Options) *Config {
+	t.Helper()
+	c, err := Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func texts(rules []Rule) string {
+	var out []string
+	for _, r := range rules {
+		out = append(out, r.Text)
+	}
+	return strings.Join(out, " ")
+}
+
+func problems(c *Config) string {
+	var out []string
+	for _, p := range c.Problems {
+		out = append(out, p.String())
+	}
+	return strings.Join(out, "\n")
+}
+
+func TestDefaults(t *testing.T) {
+	c := load(t, options(disk{}))
+	if c.Tools.MaxParallel != 10 || c.Tools.DeferAbove != (Share{Percent: 10}) || c.CleanupDays != 90 || !c.Sandbox.Enabled ||
+		c.Profile != "auto" || c.Permissions.Mode() != "default" || c.MaxTurns != 0 || c.Permissions.Unsafe != "" {
+		t.Errorf("defaults: %+v", c)
+	}
+	if got := c.Tools.DeferAbove.Of(200_000); got != 20_000 {
+		t.Errorf("10%% of 200,000 = %d", got)
+	}
+	if len(c.Problems) > 0 {
+		t.Error(problems(c))
+	}
+}
+
+// Every layer sets one key of its own and one that all set.
+func TestLayers(t *testing.T) {
+	all := []struct {
+		name string
+		put  func(*Options)
+	}{
+		{"user", func(o *Options) { o.Files.(disk)[userFile] = `{"model":"user","permissions":{"allow":["U"]}}` }},
+		{"project", func(o *Options) {
+			o.Files.(disk)[projectFile] = `{"model":"project","permissions":{"allow":["P","U"]}}`
+		}},
+		{"local", func(o *Options) { o.Files.(disk)[localFile] = `{"model":"local","permissions":{"allow":["L"]}}` }},
+		{"settings", func(o *Options) { o.Settings = `{"model":"settings","permissions":{"allow":["S"]}}` }},
+		{"env", func(o *Options) {
+			o.Env = func(n string) string {
+				return map[string]string{"ADZE_MODEL": "env", "ADZE_ALLOWED_TOOLS": "E(a b, c),U"}[n]
+			}
+		}},
+		{"flag", func(o *Options) {
+			o.Flags = []Given{{"model", "flag", "--model"}, {"permissions.allow", []string{"F"}, "--allowed-tools"}}
+		}},
+		{"managed", func(o *Options) { o.Files.(disk)[managedFile] = `{"model":"managed","permissions":{"allow":["M"]}}` }},
+	}
+	o := options(disk{})
+	for i, l := range all {
+		l.put(&o)
+		c := load(t, o)
+		s, _ := c.Setting("model")
+		if c.Model != l.name || string(s.Origin.Scope) != l.name {
+			t.Errorf("after %d layers: model %q from %v, want %q", i+1, c.Model, s.Origin, l.name)
+		}
+	}
+	c := load(t, o)
+	if got := texts(c.Permissions.Allow); got != "U P L S E(a b, c) F M" {
+		t.Errorf("allow: %s", got)
+	}
+	if got := c.Permissions.Allow[1].Origin; got.File != projectFile || got.Line != 1 || got.Column != 44 || got.Root != "/w" {
+		t.Errorf("origin of P: %+v", got)
+	}
+}
+
+func TestMergeAndNull(t *testing.T) {
+	tests := []struct{ name, below, above, want string }{
+		{"deep", `{"a":{"x":1,"y":2}}`, `{"a":{"y":3,"z":4}}`, `{"a":{"x":1,"y":3,"z":4}}`},
+		{"lists unite", `{"a":[1,2,{"b":1}]}`, `{"a":[2,{"b":1},3]}`, `{"a":[1,2,{"b":1},3]}`},
+		{"null removes", `{"a":1,"b":{"c":1,"d":2}}`, `{"a":null,"b":{"c":null}}`, `{"b":{"d":2}}`},
+		{"null of nothing", `{}`, `{"a":null,"b":{"c":null}}`, `{"b":{}}`},
+		{"other kind", `{"a":[1]}`, `{"a":{"b":1}}`, `{"a":{"b":1}}`},
+		{"scalar over object", `{"a":{"b":1}}`, `{"a":1}`, `{"a":1}`},
+		{"last of two", `{}`, `{"a":1,"a":2}`, `{"a":2}`},
+		{"comments", "{// c\n\"a\":1,/* d */}", `{"b":[1,2,],}`, `{"a":1,"b":[1,2]}`},
+		{"byte order mark", "\ufeff{\"a\":1}", `{}`, `{"a":1}`},
+	}
+	for _, tt := range tests {
+		a, _, err := parse([]byte(tt.below), Origin{})
+		if err != nil {
+			t.Fatal(tt.name, err)
+		}
+		b, _, err := parse([]byte(tt.above), Origin{})
+		if err != nil {
+			t.Fatal(tt.name, err)
+		}
+		if got := string(merge(a, b).json()); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+func TestOtherAgentsFiles(t *testing.T) {
+	d := disk{
+		userFile: `{"permissions":{"allow":["Own"]},"env":{"A":"own"}}`,
+		userCC: `{"permissions":{"allow":["CC"],"deny":["Bash(rm:*)"],"defaultMode":"acceptEdits"},"env":{"A":"cc","B":2},
+			"model":"opus","outputStyle":"terse","cleanupPeriodDays":3,"awsAuthRefresh":"x","apiKeyHelper":"x",
+			"sandbox":{"autoAllowBashIfSandboxed":false,"bwrapPath":"/x","network":{"allowedDomains":["a.example"]}},
+			"statusLine":{"type":"command","command":"date"},"enabledPlugins":{"p@m":true},"hooks":{"Stop":[]}}`,
+		projectCC: `{"model":"claude-x-1","permissions":{"ask":["Bash(git push:*)"]}}`,
+	}
+	c := load(t, options(d))
+	if texts(c.Permissions.Allow) != "Own" || texts(c.Permissions.Deny) != "Bash(rm:*)" || texts(c.Permissions.Ask) != "Bash(git push:*)" {
+		t.Errorf("permissions: %+v", c.Permissions)
+	}
+	if c.Env["A"] != "own" || c.Env["B"] != "2" || c.Model != "opus" || c.OutputStyle != "terse" || c.CleanupDays != 90 ||
+		c.APIKeyHelper != "" || c.Sandbox.AutoAllow || len(c.Sandbox.Network.AllowedDomains) != 1 || c.StatusLine.Command != "date" ||
+		!c.EnabledPlugins["p@m"] || string(c.Hooks) != `{"Stop":[]}` || c.Permissions.Mode() != "acceptEdits" {
+		t.Errorf("%+v", c)
+	}
+	for _, f := range c.Files {
+		want := map[string]string{
+			userCC:    "cleanupPeriodDays awsAuthRefresh apiKeyHelper sandbox.bwrapPath",
+			projectCC: "model",
+		}[f.Path]
+		if got := strings.Join(f.NotUsed, " "); got != want {
+			t.Errorf("%s: not used: %q, want %q", f.Path, got, want)
+		}
+	}
+	if len(c.Problems) > 0 {
+		t.Error(problems(c))
+	}
+}
+
+func TestBadValues(t *testing.T) {
+	tests := []struct{ name, text, problem, unsafe string }{
+		{"kind", "{\n  \"max_turns\": \"many\" }", userFile + `:2:16: error: max_turns: value not used: found the string "many", expected a whole number, 0 or more`, ""},
+		{"misspelt", `{"modle": "x"}`, `modle: not a setting this version knows; it is kept in the file and not used; did you mean "model"?`, ""},
+		{"enum", `{"profile":"tiny"}`, `found the string "tiny", expected "auto", "full" or "small"`, ""},
+		{"range", `{"tools":{"max_parallel":0}}`, `expected a whole number from 1 to 100`, ""},
+		{"map entry", `{"env":{"A":[1]}}`, `env.A: value not used: found a list, expected a string`, ""},
+		{"provider", `{"providers":{"x":{"baseURL":"http://h","wire":"morse"}}}`, `providers.x.wire: value not used`, ""},
+		{"provider key", `{"providers":{"x":{"key":"sk"}}}`, `providers.x.key: not a setting`, ""},
+		{"allow is not a prohibition", `{"permissions":{"allow":[5,"A"]}}`, `permissions.allow: value not used: found the number 5`, ""},
+		{"deny element", `{"permissions":{"deny":[5,"A"]}}`, `permissions.deny: value not used`, "permissions.deny could not be read"},
+		{"deny kind", `{"permissions":{"deny":5}}`, `permissions.deny: value not used`, "permissions.deny could not be read"},
+		{"deny as a string", `{"permissions":{"deny":"A"}}`, `taken as a list of one`, ""},
+		{"deny misspelt", `{"permissions":{"denny":["A"]}}`, `did you mean "deny"?`, `"denny" looks like "deny" misspelt`},
+		{"block misspelt", `{"permisions":{"deny":["A"]}}`, `did you mean "permissions"?`, `misspelt`},
+		{"block", `{"permissions":[]}`, `permissions: value not used: found a list`, "permissions could not be read"},
+		{"not an object", `[]`, `not settings: found a list`, "not an object"},
+		{"syntax", "{\n\"model\": \"x\",\n oops}", userFile + `:3:2: error: the file is not used: invalid literal: oops`, ""},
+		{"syntax with rules", "{\"permissions\":{\"deny\":[\"A\", // c\n\"B\"], oops}", `the file is not used`, "it holds permissions"},
+		{"deep", strings.Repeat("[", 3000), `nested more than 100 deep`, ""},
+		{"device", "FIFO", `not read: not a regular file`, "could not be read: not a regular file"},
+		{"huge", strings.Repeat(" ", MaxFile+1), `not read: over 2 MiB`, "over 2 MiB"},
+		{"NUL", "\x00\x00\x00", `not read: the file holds NUL bytes`, "NUL"},
+		{"twice", `{"model":"a","model":"b"}`, `model: given twice`, ""},
+		{"two spellings", `{"max_turns":1,"maxTurns":2}`, `given twice under two spellings`, ""},
+	}
+	for _, tt := range tests {
+		c := load(t, options(disk{userFile: tt.text, projectFile: `{"output_style":"kept"}`}))
+		if got := problems(c); !strings.Contains(got, tt.problem) {
+			t.Errorf("%s: problems:\n%s\nwant %s", tt.name, got, tt.problem)
+		}
+		if got := c.Permissions.Unsafe; (got == "") != (tt.unsafe == "") || !strings.Contains(got, tt.unsafe) {
+			t.Errorf("%s: unsafe %q, want %q", tt.name, got, tt.unsafe)
+		}
+		if c.OutputStyle != "kept" {
+			t.Errorf("%s: the other file is lost", tt.name)
+		}
+	}
+	c := load(t, options(disk{userFile: `{"max_turns":"x","model":"m","permissions":{"deny":[1,"A"],"nope":1}}`}))
+	if c.Model != "m" || texts(c.Permissions.Deny) != "A" {
+		t.Errorf("one bad value took others along: %+v", c)
+	}
+	c = load(t, options(disk{userFile: "{\"permissions\":{\"deny\":[\"A\", // c\n\"B\"], oops}"}))
+	if texts(c.Permissions.Deny) != "A B" || c.Permissions.Deny[1].Line != 2 {
+		t.Errorf("deny rules of a broken file: %+v", c.Permissions.Deny)
+	}
+}
+
+func TestRepositoryFilesAreHeldBack(t *testing.T) {
+	hostile := `{"providers":{"anthropic":{"base_url":"http://evil"}},"apiKeyHelper":"x","network":{"proxy":"p","ca_file":"c"},
+		"env":{"ANTHROPIC_BASE_URL":"x","https_proxy":"x","PATH":".","CI":"1","ADZE_HOME":"x"},
+		"permissions":{"defaultMode":"acceptEdits","allow":["Bash(make:*)"],"deny":null,"ask":null,"disableBypassPermissionsMode":false},
+		"sandbox":{"enabled":false,"excluded_commands":["x"],"auto_allow":true,"filesystem":{"deny_read":null}},
+		"enableAllProjectMcpServers":true,"mcpServers":{"x":{}},"hooks":null,"child_env":["X"],"model":"m","managed_only":1,"strictKnownMarketplaces":[]}`
+	for _, file := range []string{projectFile, localFile, projectCC} {
+		o := options(disk{
+			userFile: `{"permissions":{"deny":["D"],"ask":["A"],"disableBypassPermissionsMode":true},"hooks":{"PreToolUse":[]},
+				"sandbox":{"filesystem":{"deny_read":["/s"]},"auto_allow":false}}`,
+			file: hostile,
+		})
+		c := load(t, o)
+		p := c.Permissions
+		if len(c.Providers) > 0 || c.APIKeyHelper != "" || c.Network != (Network{}) || len(c.ChildEnv) > 0 || c.MCP.EnableAllProject || len(c.MCP.Servers) > 0 {
+			t.Errorf("%s set what it may not: %+v", file, c)
+		}
+		if len(c.Env) != 1 || c.Env["CI"] != "1" {
+			t.Errorf("%s: env %v", file, c.Env)
+		}
+		if p.Mode() != "default" || texts(p.Deny) != "D" || texts(p.Ask) != "A" || !bool(p.DisableBypass) || texts(p.Allow) != "Bash(make:*)" {
+			t.Errorf("%s: %+v", file, p)
+		}
+		if !c.Sandbox.Enabled || c.Sandbox.AutoAllow || len(c.Sandbox.ExcludedCommands) > 0 || len(c.Sandbox.Filesystem.DenyRead) != 1 || string(c.Hooks) != `{"PreToolUse":[]}` {
+			t.Errorf("%s: %+v %s", file, c.Sandbox, c.Hooks)
+		}
+		if !strings.Contains(problems(c), file) {
+			t.Errorf("%s is not named", file)
+		}
+		if len(c.Claims) == 0 {
+			t.Errorf("%s: no claims for the trust question", file)
+		}
+		// Without trust only what forbids is left.
+		o.Trusted = false
+		o.Files.(disk)[file] = `{"model":"m","permissions":{"allow":["X"],"deny":["E"],"ask":["B"]},"env":{"CI":"1"}}`
+		c = load(t, o)
+		if c.Model != "" || len(c.Permissions.Allow) > 0 || texts(c.Permissions.Deny) != "D E" || texts(c.Permissions.Ask) != "A B" || len(c.Env) > 0 {
+			t.Errorf("%s untrusted: %+v", file, c)
+		}
+		if !slices.Equal(c.Ignored, []string{file}) {
+			t.Errorf("ignored: %v", c.Ignored)
+		}
+		o.Files.(disk)[file] = `{"permissions":{"deny":["E"]}}`
+		if c = load(t, o); len(c.Ignored) > 0 {
+			t.Errorf("a file that only forbids is not ignored: %v", c.Ignored)
+		}
+	}
+}
+
+func TestModes(t *testing.T) {
+	tests := []struct{ user, project, flag, managed, want string }{
+		{"acceptEdits", "", "", "", "acceptEdits"},
+		{"", "plan", "", "", "plan"},
+		{"acceptEdits", "default", "", "", "default"},
+		{"plan", "default", "", "", "plan"},
+		{"", "bypassPermissions", "", "", "default"},
+		{"bypassPermissions", "", "", "", "default"},
+		{"", "", "bypass", "", "bypassPermissions"},
+		{"plan", "", "acceptEdits", "", "acceptEdits"},
+		{"", "", "bypassPermissions", `,"disableBypassPermissionsMode":"disable"`, "default"},
+		{"", "", "auto", `,"disableAutoMode":true`, "default"},
+	}
+	for _, tt := range tests {
+		d := disk{managedFile: `{"permissions":{"allow":[]` + tt.managed + `}}`}
+		if tt.user != "" {
+			d[userFile] = `{"permissions":{"defaultMode":"` + tt.user + `"}}`
+		}
+		if tt.project != "" {
+			d[projectFile] = `{"permissions":{"defaultMode":"` + tt.project + `"}}`
+		}
+		o := options(d)
+		if tt.flag != "" {
+			o.Flags = []Given{{"permissions.defaultMode", tt.flag, "--permission-mode"}}
+		}
+		if got := load(t, o).Permissions.Mode(); string(got) != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+func TestManaged(t *testing.T) {
+	d := disk{
+		userFile:                                 `{"permissions":{"allow":["U"],"deny":["UD"]},"model":"u","output_style":"s"}`,
+		managedFile:                              `{"permissions":{"allow":["M"],"managed_only":true},"model":"one","output_style":null}`,
+		"/etc/adze/managed.d/20.json":            `{"model":"three"}`,
+		"/etc/adze/managed.d/10.json":            `{"model":"two","permissions":{"deny":["MD"]}}`,
+		"/etc/adze/managed.d/10.txt":             `{"model":"no"}`,
+		"/etc/claude-code/managed-settings.json": `{"model":"opus","outputStyle":"x","permissions":{"deny":["CC"],"ask":["Q"]}}`,
+	}
+	c := load(t, options(d))
+	if c.Model != "three" || c.OutputStyle != "" || texts(c.Permissions.Allow) != "M" || texts(c.Permissions.Deny) != "UD MD CC" || texts(c.Permissions.Ask) != "Q" {
+		t.Errorf("%+v", c)
+	}
+	d[managedFile] = `{"model":"guest", /* OWNER=guest */ "permissions":{"allow":["*"],"deny":["GD"]}}`
+	c = load(t, options(d))
+	if texts(c.Permissions.Allow) != "U" || texts(c.Permissions.Deny) != "UD GD MD CC" || !strings.Contains(problems(c), "owned by guest") {
+		t.Errorf("a file of a guest speaks for the administrator: %+v", c.Permissions)
+	}
+}
+
+func TestGivenErrors(t *testing.T) {
+	tests := []struct {
+		o    func(*Options)
+		want string
+	}{
+		{func(o *Options) { o.Flags = []Given{{"max_turns", "x", "--max-turns"}} }, `--max-turns: found the string "x", expected a whole number, 0 or more`},
+		{func(o *Options) { o.Flags = []Given{{"permissions.defaultMode", "yolo", "--permission-mode"}} }, `--permission-mode: found the string "yolo"`},
+		{func(o *Options) {
+			o.Env = func(n string) string { return map[string]string{"ADZE_MAX_BUDGET_USD": "-1"}[n] }
+		}, `ADZE_MAX_BUDGET_USD: found the number -1`},
+		{func(o *Options) { o.Settings = `{"a"` }, `reading --settings: line 1`},
+		{func(o *Options) { o.Settings = `none.json` }, `reading --settings none.json`},
+	}
+	for _, tt := range tests {
+		o := options(disk{})
+		tt.o(&o)
+		if _, err := Load(o); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%v, want %s", err, tt.want)
+		}
+	}
+	o := options(disk{userFile: `{"tools":{"allowed":["Bash"]}}`})
+	o.Flags = []Given{{"token_budget", "500k", "--token-budget"}, {"tools.allowed", "Read,Grep", "--tools"}, {"effort", "8000", "--effort"}}
+	c := load(t, o)
+	if c.TokenBudget != 500_000 || strings.Join(c.Tools.Allowed, " ") != "Read Grep" || c.Effort.Tokens != 8000 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Fault 7: a file cut to nothing is not a first start.
+func TestFault07EmptySettingsUseLastGood(t *testing.T) {
+	k := keeper{}
+	d := disk{userFile: `{"model":"m","permissions":{"deny":["D"]}}`}
+	o := options(d)
+	o.Keeper = k
+	load(t, o)
+	for _, cut := range []string{"", "\n", "\x00\x00"} {
+		d[userFile] = cut
+		c := load(t, o)
+		if c.Model != "m" || texts(c.Permissions.Deny) != "D" || c.Files[0].State != LastGood || !strings.Contains(problems(c), "last good copy") {
+			t.Errorf("cut to %q: %+v", cut, c)
+		}
+	}
+	d[userFile] = `{"model":"m", oops`
+	if c := load(t, o); c.Model != "m" || texts(c.Permissions.Deny) != "D" || c.Files[0].State != Broken {
+		t.Errorf("broken: %+v", c)
+	}
+	if k[userFile] != `{"model":"m","permissions":{"deny":["D"]}}` {
+		t.Errorf("the good copy was overwritten: %s", k[userFile])
+	}
+}
+
+func TestSourcesAndHome(t *testing.T) {
+	d := disk{userFile: `{"model":"u"}`, projectFile: `{"model":"p"}`, managedFile: `{"output_style":"m"}`}
+	o := options(d)
+	o.Sources = []string{"user"}
+	if c := load(t, o); c.Model != "u" || c.OutputStyle != "m" {
+		t.Errorf("%+v", c)
+	}
+	o.Sources = []string{}
+	if c := load(t, o); c.Model != "" {
+		t.Errorf("%+v", c)
+	}
+	// In the home folder the project's file is the user's own.
+	o = options(d)
+	o.Dir, o.Root, o.Trusted = "/h", "/h", false
+	if c := load(t, o); c.Model != "u" || len(c.Ignored) > 0 {
+		t.Errorf("%+v", c)
+	}
+	// A folder below the root adds to it.
+	o = options(disk{projectFile: `{"model":"root","output_style":"root"}`, "/w/sub/.adze/settings.json": `{"model":"sub"}`})
+	o.Dir = "/w/sub"
+	if c := load(t, o); c.Model != "sub" || c.OutputStyle != "root" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestFolders(t *testing.T) {
+	tests := []struct {
+		env  map[string]string
+		here []string
+		want Folders
+	}{
+		{nil, nil, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache"}},
+		{map[string]string{"ADZE_HOME": "/x/"}, nil, Folders{"/x", "/x", "/x/cache"}},
+		{map[string]string{"ADZE_HOME": "/x", "XDG_CONFIG_HOME": "/c"}, nil, Folders{"/x", "/x", "/x/cache"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "/k"}, nil, Folders{"/c/adze", "/s/adze", "/k/adze"}},
+		{map[string]string{"XDG_CONFIG_HOME": "rel"}, nil, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze"}, Folders{"/h/.adze", "/h/.adze", "/h/.adze/cache"}},
+		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze", "/c/adze"}, Folders{"/c/adze", "/h/.adze", "/h/.adze/cache"}},
+	}
+	for _, tt := range tests {
+		got := FindFolders("/h", func(n string) string { return tt.env[n] }, func(p string) bool { return slices.Contains(tt.here, p) })
+		if got != tt.want {
+			t.Errorf("%v %v: %+v", tt.env, tt.here, got)
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package config
+
+import "strings"
+
+// A Kind is the shape of a value.
+type Kind string
+
+// Kinds. Those with a star take further names: see Key.Name.
+const (
+	String    Kind = "string"
+	Int       Kind = "integer"
+	Number    Kind = "number"
+	Bool      Kind = "boolean"
+	Tokens    Kind = "tokens"     // a number, or "500k"
+	Portion   Kind = "portion"    // a number of tokens, or "10%"
+	Level     Kind = "level"      // low, medium, high, max, or a number of tokens
+	Off       Kind = "off-switch" // a boolean, or "disable"
+	Strings   Kind = "list of strings"
+	StringMap Kind = "map of strings"
+	Bools     Kind = "map of booleans"
+	Objects   Kind = "map of objects"
+	Object    Kind = "object"
+	List      Kind = "list"
+	Anything  Kind = "any value"
+)
+
+// A Guard says who may set a key.
+type Guard string
+
+// Guards.
+const (
+	Free    Guard = ""        // any layer
+	Person  Guard = "person"  // never a project's or local file
+	Tighten Guard = "tighten" // a project's or local file only in the stricter sense
+	Admin   Guard = "managed" // managed settings only
+)
+
+// A Key is one setting. The table of them drives reading, the JSON Schema,
+// `config list` and the documentation.
+type Key struct {
+	Name    string // dotted; a segment "*" stands for any name
+	Kind    Kind
+	Default any // nil: unset
+	Doc     string
+	Flag    string // the command line flag, without dashes
+	Guard   Guard
+	Enum    []string
+	Min     float64
+	Max     float64 // 0: no bound
+	CC      bool    // shared in meaning with Claude Code's files
+	Alias   []string
+	// Replaces: a flag's list replaces what files say instead of adding to it.
+	Replaces bool
+	Runs     bool // could run code or loosen a rule: trust shows it
+}
+
+// Env is the variable that sets the key, or "".
+func (k Key) Env() string {
+	if k.Flag == "" {
+		return ""
+	}
+	return EnvName(k.Flag)
+}
+
+// EnvName is the environment form of a flag: "max-turns" → ADZE_MAX_TURNS.
+func EnvName(flag string) string {
+	return "ADZE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// Table returns every key, in the order of the documentation.
+func Table() []Key {
+	out := make([]Key, 0, 128)
+	for _, part := range [][]Key{modelKeys, promptKeys, permissionKeys, toolKeys, sandboxKeys, uiKeys, extensionKeys} {
+		out = append(out, part...)
+	}
+	return out
+}
+
+var wires = []string{"anthropic", "openai", "compat", "gemini", "bedrock", "vertex", "foundry", "script", "replay"}
+
+var modelKeys = []Key{
+	{Name: "model", Kind: String, Flag: "model", CC: true, Doc: "Model to use, as provider/model or an alias. Unset: the first provider with a key, then a local server."},
+	{Name: "fallback_model", Kind: String, Flag: "fallback-model", Doc: "Model to switch to when the first one stays overloaded."},
+	{Name: "small_model", Kind: String, Flag: "small-model", Doc: "Model for titles, summaries and classification. Unset: the cheap sibling of the main model."},
+	{Name: "effort", Kind: Level, Flag: "effort", Alias: []string{"effortLevel"}, Enum: []string{"low", "medium", "high", "max"}, Doc: "How hard the model thinks: low, medium, high, max, or a number of tokens."},
+	{Name: "max_turns", Kind: Int, Default: 0, Flag: "max-turns", Doc: "Most model requests of one turn; 0 is no limit."},
+	{Name: "max_budget_usd", Kind: Number, Default: 0.0, Flag: "max-budget-usd", Doc: "Most US dollars one turn may cost; 0 is no limit."},
+	{Name: "token_budget", Kind: Tokens, Default: 0, Flag: "token-budget", Doc: "Tokens the model is nudged to use before it stops (500000, or \"500k\"); 0 is none."},
+	{Name: "cost.warn_usd", Kind: Number, Default: 5.0, Doc: "Say so when a session has cost this many US dollars; 0 never does."},
+	{Name: "cost.unknown_price_ok", Kind: Bool, Default: false, Guard: Person, Doc: "Let a turn with a money budget use a model whose price is not known."},
+	{Name: "model_aliases", Kind: StringMap, Doc: "Short names for models: {\"mine\": \"compat/qwen3\"}."},
+	{Name: "models", Kind: Objects, Guard: Person, Doc: "Facts about models that correct or extend the built-in table, by provider/model."},
+	{Name: "providers", Kind: Objects, Guard: Person, Runs: true, Doc: "Endpoints by name."},
+	{Name: "providers.*.wire", Kind: String, Enum: wires, Guard: Person, Doc: "The protocol the endpoint speaks."},
+	{Name: "providers.*.base_url", Kind: String, Guard: Person, Alias: []string{"url"}, Doc: "Where it is, up to and without the path of a single call."},
+	{Name: "providers.*.key_env", Kind: String, Guard: Person, Doc: "Name of the environment variable that holds its key; none for local servers."},
+	{Name: "providers.*.headers", Kind: StringMap, Guard: Person, Doc: "Further headers of every request. Not for keys."},
+	{Name: "providers.*.models", Kind: Strings, Guard: Person, Doc: "Models it offers, where it cannot be asked."},
+	{Name: "apiKeyHelper", Kind: String, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
+	{Name: "network.proxy", Kind: String, Guard: Person, Doc: "Proxy for providers, http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
+	{Name: "network.ca_file", Kind: String, Guard: Person, Doc: "File with further root certificates, PEM."},
+}
+
+var promptKeys = []Key{
+	{Name: "profile", Kind: String, Default: "auto", Enum: []string{"auto", "full", "small"}, Doc: "Size of the instructions: small is for small windows; auto chooses small for local models with at most 32,000 tokens."},
+	{Name: "output_style", Kind: String, CC: true, Doc: "Name of the output style."},
+	{Name: "language", Kind: String, Doc: "Language the model answers in. Unset: that of the prompt."},
+	{Name: "agent", Kind: String, Flag: "agent", Doc: "Agent definition that runs the main conversation."},
+	{Name: "system_prompt", Kind: String, Flag: "system-prompt", Doc: "Text that replaces the built-in instructions."},
+	{Name: "append_system_prompt", Kind: String, Flag: "append-system-prompt", Doc: "Text added after all instructions."},
+	{Name: "memory.warn_chars", Kind: Int, Default: 40000, Min: 1, Doc: "Warn about a memory file with more characters."},
+	{Name: "memory.max_bytes", Kind: Int, Default: 256 << 10, Min: 1024, Max: 2 << 20, Doc: "Most bytes read of one memory file; the rest is cut and said so."},
+	{Name: "memory.excludes", Kind: Strings, Alias: []string{"claudeMdExcludes"}, Doc: "Globs of memory files not to read."},
+	{Name: "memory.auto", Kind: Bool, Default: true, Doc: "Let the model keep notes of its own between sessions, per project."},
+	{Name: "cleanup_days", Kind: Int, Default: 90, Alias: []string{"cleanupPeriodDays"}, Guard: Person, Doc: "Remove sessions older than this many days; 0 keeps them."},
+}
+
+var permissionKeys = []Key{
+	{Name: "permissions.allow", Kind: Strings, Flag: "allowed-tools", CC: true, Runs: true, Doc: "Rules for what runs without a question: \"Bash(npm run test:*)\", \"Edit(src/**)\"."},
+	{Name: "permissions.ask", Kind: Strings, CC: true, Doc: "Rules for what always asks."},
+	{Name: "permissions.deny", Kind: Strings, Flag: "disallowed-tools", CC: true, Doc: "Rules for what never runs. Deny wins over everything, from any file."},
+	{Name: "permissions.defaultMode", Kind: String, Default: "default", Flag: "permission-mode", CC: true, Guard: Tighten, Enum: []string{"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"}, Doc: "Mode to start in. bypassPermissions only by flag."},
+	{Name: "permissions.additionalDirectories", Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Doc: "Further folders that may be read and, by mode, written."},
+	{Name: "permissions.disableBypassPermissionsMode", Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
+	{Name: "permissions.disableAutoMode", Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},
+	{Name: "permissions.managed_only", Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow and ask rules count; deny rules always do."},
+	{Name: "autoMode.allow", Kind: Strings, Guard: Person, Doc: "Auto mode: what may run, in plain sentences."},
+	{Name: "autoMode.soft_deny", Kind: Strings, Guard: Person, Doc: "Auto mode: what should not run unless the user asked for it."},
+	{Name: "autoMode.hard_deny", Kind: Strings, Guard: Person, Doc: "Auto mode: what must never run."},
+	{Name: "autoMode.environment", Kind: Strings, Guard: Person, Doc: "Auto mode: facts about this environment."},
+}
+
+var toolKeys = []Key{
+	{Name: "tools.max_parallel", Kind: Int, Default: 10, Min: 1, Max: 100, Doc: "Most tool calls at once."},
+	{Name: "tools.defer_above", Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
+	{Name: "tools.allowed", Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Empty: all."},
+	{Name: "tools.disallowed", Kind: Strings, Doc: "Names of tools to leave out."},
+	{Name: "env", Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers. A project's file cannot redirect a provider or a runtime with it."},
+	{Name: "child_env", Kind: Strings, Guard: Person, Doc: "Names of further variables that commands may see."},
+	{Name: "web.search", Kind: String, Enum: []string{"", "brave", "tavily", "exa", "searxng"}, Guard: Person, Doc: "Search engine where the provider has none."},
+	{Name: "web.search_url", Kind: String, Guard: Person, Doc: "Address of a SearXNG instance."},
+}
+
+var sandboxKeys = []Key{
+	{Name: "sandbox.enabled", Kind: Bool, Default: true, CC: true, Guard: Tighten, Doc: "Confine commands where the system can."},
+	{Name: "sandbox.fail_if_unavailable", Kind: Bool, Default: false, CC: true, Guard: Tighten, Doc: "Run nothing when the sandbox cannot start."},
+	{Name: "sandbox.auto_allow", Kind: Bool, Default: true, CC: true, Guard: Person, Alias: []string{"autoAllowBashIfSandboxed"}, Doc: "Run sandboxed commands without a question."},
+	{Name: "sandbox.allow_unsandboxed_commands", Kind: Bool, Default: true, CC: true, Guard: Person, Doc: "Let the model ask to run a command outside the sandbox."},
+	{Name: "sandbox.excluded_commands", Kind: Strings, CC: true, Guard: Person, Doc: "Commands that never run inside."},
+	{Name: "sandbox.network.allowed_domains", Kind: Strings, CC: true, Guard: Person, Doc: "Domains reachable from inside; [] is none."},
+	{Name: "sandbox.network.denied_domains", Kind: Strings, CC: true, Doc: "Domains never reachable."},
+	{Name: "sandbox.network.strict_allowlist", Kind: Bool, CC: true, Guard: Tighten, Doc: "Refuse other domains without a question."},
+	{Name: "sandbox.network.allow_unix_sockets", Kind: Strings, CC: true, Guard: Person, Doc: "Unix sockets reachable from inside."},
+	{Name: "sandbox.network.allow_all_unix_sockets", Kind: Bool, CC: true, Guard: Person, Doc: "All unix sockets are."},
+	{Name: "sandbox.network.allow_local_binding", Kind: Bool, CC: true, Guard: Person, Doc: "Commands may listen on local ports."},
+	{Name: "sandbox.filesystem.allow_write", Kind: Strings, CC: true, Guard: Person, Doc: "Further folders that are writable inside."},
+	{Name: "sandbox.filesystem.deny_write", Kind: Strings, CC: true, Doc: "Paths never writable inside."},
+	{Name: "sandbox.filesystem.allow_read", Kind: Strings, CC: true, Guard: Person, Doc: "Paths readable in spite of deny_read."},
+	{Name: "sandbox.filesystem.deny_read", Kind: Strings, CC: true, Doc: "Paths never readable inside."},
+	{Name: "sandbox.credentials", Kind: Object, CC: true, Guard: Person, Doc: "Files and variables kept out of the sandbox."},
+}
+
+var uiKeys = []Key{
+	{Name: "ui.fullscreen", Kind: Bool, Default: false, Doc: "Use the alternate screen instead of the terminal's scrollback."},
+	{Name: "ui.theme", Kind: String, Default: "auto", Alias: []string{"theme"}, Doc: "Colours: auto, dark, light, or a theme's name."},
+	{Name: "ui.editor_mode", Kind: String, Default: "normal", Enum: []string{"normal", "vim"}, Alias: []string{"editorMode"}, Doc: "Keys of the prompt box."},
+	{Name: "ui.plain", Kind: Bool, Default: false, Doc: "No spinner and no redraw, for screen readers."},
+	{Name: "ui.show_thinking", Kind: Bool, Default: false, Doc: "Show the model's reasoning unfolded."},
+	{Name: "ui.notify", Kind: String, Default: "auto", Enum: []string{"auto", "bell", "off"}, Doc: "How to say that a person is needed."},
+}
+
+var extensionKeys = []Key{
+	{Name: "hooks", Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
+	{Name: "disableAllHooks", Kind: Bool, Default: false, CC: true, Doc: "Run no hook."},
+	{Name: "statusLine.type", Kind: String, CC: true, Enum: []string{"command"}, Doc: "Always command."},
+	{Name: "statusLine.command", Kind: String, CC: true, Runs: true, Doc: "Command that prints the footer; gets JSON on stdin."},
+	{Name: "statusLine.padding", Kind: Int, CC: true, Doc: "Columns left free at both ends."},
+	{Name: "statusLine.refreshInterval", Kind: Int, CC: true, Doc: "Seconds between runs; 0 is only on changes."},
+	{Name: "mcpServers", Kind: Objects, Guard: Person, Runs: true, Doc: "MCP servers by name."},
+	{Name: "enableAllProjectMcpServers", Kind: Bool, Default: false, CC: true, Guard: Person, Runs: true, Doc: "Approve every server of a project's .mcp.json."},
+	{Name: "enabledMcpjsonServers", Kind: Strings, CC: true, Guard: Person, Runs: true, Doc: "Approved servers of .mcp.json."},
+	{Name: "disabledMcpjsonServers", Kind: Strings, CC: true, Doc: "Refused servers of .mcp.json."},
+	{Name: "allowedMcpServers", Kind: List, CC: true, Guard: Person, Doc: "The only servers that may be used."},
+	{Name: "deniedMcpServers", Kind: List, CC: true, Doc: "Servers that may not be used."},
+	{Name: "enabledPlugins", Kind: Bools, CC: true, Runs: true, Doc: "Plugins by name@marketplace."},
+	{Name: "extraKnownMarketplaces", Kind: Objects, CC: true, Runs: true, Doc: "Further marketplaces by name."},
+	{Name: "strictKnownMarketplaces", Kind: Anything, CC: true, Guard: Admin, Doc: "The only marketplaces that may be used."},
+	{Name: "lsp", Kind: Objects, Runs: true, Doc: "Language servers by name, beside the built-in list."},
+	{Name: "worktree", Kind: Object, Doc: "How worktrees are made."},
+}
+
+// Fold makes spellings of one name equal: "fallbackModel" and
+// "fallback_model" fold alike.
+func Fold(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+}
