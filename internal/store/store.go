@@ -1,0 +1,89 @@
+// Package store says what a session's log is. It holds no log itself: store/mem
+// keeps one in memory, store/jsonl in a file.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+)
+
+// A Log is append-only. It has one writer and any number of readers, in any
+// goroutines.
+type Log interface {
+	// Append adds a durable event. Its Seq is above that of every event
+	// before it. When Append returns nil after an event that Durable names,
+	// the event and all before it survive a power cut; the others follow
+	// within a tenth of a second. After an error the event is not in the log,
+	// and the same Seq may be appended again.
+	Append(ctx context.Context, e event.Event) error
+	// After yields every event above seq, in order, to the end of the log as
+	// it is when the end is reached.
+	After(ctx context.Context, seq event.Seq) iter.Seq2[event.Event, error]
+	// Close writes out what is pending. The log cannot be used afterwards.
+	Close() error
+}
+
+// Durable reports whether an event must be on disk before anything else is
+// done: what a person said or decided, what is about to change the world, and
+// the ends of turns.
+func Durable(b event.Body) bool {
+	switch b.(type) {
+	case event.SessionStarted, event.InputAccepted, event.InputQueued, event.InputRemoved,
+		event.Answered, event.ToolStarted, event.TurnEnded:
+		return true
+	case event.Resumed, event.TurnStarted, event.Replied, event.Dropped, event.Asked, event.ToolFinished,
+		event.ModelChanged, event.ModeChanged, event.Titled, event.Cleared, event.Stripped, event.Noted, event.Unknown:
+		return false
+	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
+		event.Retracted, event.Waiting, event.ToolOutput, event.Queued: // never stored
+		return false
+	}
+	return false
+}
+
+// ErrClosed is returned by a log that was closed.
+var ErrClosed = errors.New("the session log is closed")
+
+// ErrReadOnly is returned by Append of a log that was opened for reading.
+var ErrReadOnly = errors.New("this session is open for reading only")
+
+// ErrLost is returned by Append when another process took the session over.
+var ErrLost = errors.New("another process took over this session")
+
+// ErrLocked is what a LockedError wraps.
+var ErrLocked = errors.New("another process has this session open")
+
+// A LockedError says who writes a session.
+type LockedError struct {
+	PID   int
+	Host  string
+	Since time.Time
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("%v: process %d on %s, since %s\nhint: open it read-only, or go on in a copy with --fork-session",
+		ErrLocked, e.PID, e.Host, e.Since.Local().Format("2006-01-02 15:04"))
+}
+
+// Unwrap makes errors.Is(err, ErrLocked) true.
+func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// A WriteError says that something could not be recorded. Nothing that was on
+// disk before is damaged, and Append works again once the cause is gone.
+type WriteError struct {
+	Path string
+	Why  string // in plain words: "the disk is full"
+	Err  error
+}
+
+func (e *WriteError) Error() string {
+	return fmt.Sprintf("record session in %s: %s (%v)", e.Path, e.Why, e.Err)
+}
+
+// Unwrap gives the cause.
+func (e *WriteError) Unwrap() error { return e.Err }

@@ -1,0 +1,269 @@
+package transcript
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// An Entry is a message and, for each of its parts, the event it came from.
+type Entry struct {
+	llm.Message
+	From []event.Seq
+}
+
+// A Gauge measures the conversation, for an estimate of its tokens.
+type Gauge struct {
+	Bytes int // of everything in the conversation now
+	// Tokens and At: when the newest reply came, request and reply together
+	// had this many tokens, and the conversation this many bytes.
+	Tokens, At int
+	// GrownTokens and GrownBytes add up, over the pairs of neighbouring
+	// requests, how much the request grew in both measures.
+	GrownTokens, GrownBytes int
+
+	prompt, sent int  // the newest request in tokens and bytes
+	cut          bool // something was taken out since
+}
+
+// conversation is the part of State that is sent to models.
+//
+// One user message collects what stands between two replies: the results of
+// the first one's calls in the order of the calls, then prompts in the order
+// in which they were accepted. It stays in tail until the next reply.
+type conversation struct {
+	done list[Entry]
+	tail list[llm.Part]
+	from list[event.Seq] // of tail
+
+	round []slot // the calls of the newest reply while one of them is open
+	held  []input
+	early []result // results whose reply has not come yet
+	gone  []string // calls of a dropped reply that still run
+
+	cleared  trie[struct{}]
+	stripped event.Seq
+	gauge    Gauge
+}
+
+type slot struct {
+	use    llm.ToolUse
+	result llm.ToolResult
+	seq    event.Seq // of the result, 0 while the call is open
+}
+
+type input struct {
+	seq   event.Seq
+	parts []llm.Part
+}
+
+type result struct {
+	llm.ToolResult
+	Files []event.File
+	seq   event.Seq
+}
+
+func (c conversation) open() []llm.ToolUse {
+	var out []llm.ToolUse
+	for _, s := range c.round {
+		if s.seq == 0 {
+			out = append(out, s.use)
+		}
+	}
+	return out
+}
+
+func (c conversation) entries() []Entry {
+	c = c.closeRound(0)
+	es := make([]Entry, 0, len(c.done.items)+1)
+	es = append(es, c.done.items...)
+	if len(c.tail.items) > 0 {
+		es = append(es, c.tailEntry())
+	}
+	return es
+}
+
+func (c conversation) tailEntry() Entry {
+	return Entry{llm.Message{Role: llm.User, Parts: slices.Clip(c.tail.items)}, slices.Clip(c.from.items)}
+}
+
+func (c conversation) add(seq event.Seq, p llm.Part) conversation {
+	c.tail, c.from = c.tail.push(p), c.from.push(seq)
+	c.gauge.Bytes += size(p)
+	return c
+}
+
+func (c conversation) input(seq event.Seq, parts []llm.Part) conversation {
+	if c.round != nil {
+		c.held = append(slices.Clip(c.held), input{seq, parts})
+		return c
+	}
+	for _, p := range parts {
+		c = c.add(seq, p)
+	}
+	return c
+}
+
+func (c conversation) replied(seq event.Seq, b event.Replied) conversation {
+	c = c.closeRound(seq) // only after a damaged log
+	parts := make([]llm.Part, 0, len(b.Message.Parts))
+	var round []slot
+	for _, p := range b.Message.Parts {
+		switch p := p.(type) {
+		case llm.Text:
+			if strings.TrimSpace(p.S) == "" {
+				continue // providers refuse it in a request
+			}
+		case llm.ToolUse:
+			round = append(round, slot{use: p})
+		case llm.Thinking, llm.ToolResult, llm.Image, llm.Document:
+		}
+		parts = append(parts, p)
+	}
+	c.gauge = c.gauge.request(b.Usage)
+	if len(parts) > 0 {
+		c = c.push(seq, parts)
+	}
+	if b.Usage.Prompt() > 0 {
+		c.gauge.Tokens, c.gauge.At = b.Usage.Prompt()+b.Usage.Out, c.gauge.Bytes
+	}
+	c.round = round
+	early := c.early
+	c.early = nil
+	for _, r := range early {
+		c, _ = c.settle(r.seq, r.ToolResult)
+	}
+	return c
+}
+
+// push adds a reply. Two replies with nothing between them are one message.
+func (c conversation) push(seq event.Seq, parts []llm.Part) conversation {
+	from := slices.Repeat([]event.Seq{seq}, len(parts))
+	for _, p := range parts {
+		c.gauge.Bytes += size(p)
+	}
+	n := len(c.done.items)
+	switch {
+	case len(c.tail.items) > 0:
+		c.done = c.done.push(c.tailEntry())
+		c.tail, c.from = list[llm.Part]{}, list[event.Seq]{}
+	case n > 0:
+		last := c.done.items[n-1]
+		last.Parts, last.From = slices.Concat(last.Parts, parts), slices.Concat(last.From, from)
+		c.done.items = c.done.items[:n-1]
+		c.done = c.done.push(last)
+		return c
+	default: // a conversation starts with a user
+		p := llm.Part(llm.Text{S: "[the beginning of the conversation could not be read]"})
+		c.done = c.done.push(Entry{llm.Message{Role: llm.User, Parts: []llm.Part{p}}, []event.Seq{seq}})
+	}
+	c.done = c.done.push(Entry{llm.Message{Role: llm.Assistant, Parts: parts}, from})
+	return c
+}
+
+func (c conversation) finished(seq event.Seq, b event.ToolFinished) conversation {
+	if i := slices.Index(c.gone, b.Call); i >= 0 {
+		c.gone = slices.Concat(c.gone[:i], c.gone[i+1:])
+		return c
+	}
+	r := llm.ToolResult{ID: b.Call, Text: b.Text, IsErr: b.IsErr, Images: b.Images}
+	c, known := c.settle(seq, r)
+	if !known {
+		c.early = append(slices.Clip(c.early), result{r, b.Files, seq})
+	}
+	return c
+}
+
+// settle notes the result of a call of the newest reply; known is false when
+// no such call is open. The last result ends the round.
+func (c conversation) settle(seq event.Seq, r llm.ToolResult) (_ conversation, known bool) {
+	i := slices.IndexFunc(c.round, func(s slot) bool { return s.seq == 0 && s.use.ID == r.ID })
+	if i < 0 {
+		return c, false
+	}
+	c.round = slices.Clone(c.round)
+	c.round[i].result, c.round[i].seq = r, seq
+	if slices.ContainsFunc(c.round, func(s slot) bool { return s.seq == 0 }) {
+		return c, true
+	}
+	return c.closeRound(seq), true
+}
+
+// closeRound moves the results of the newest reply into the user message,
+// and after them what was accepted meanwhile. Calls still open are given an
+// Interrupted result.
+func (c conversation) closeRound(seq event.Seq) conversation {
+	if c.round == nil {
+		return c
+	}
+	for _, s := range c.round {
+		if s.seq == 0 {
+			s.result, s.seq = llm.ToolResult{ID: s.use.ID, Text: Interrupted, IsErr: true}, seq
+		}
+		c = c.add(s.seq, s.result)
+	}
+	held := c.held
+	c.round, c.held = nil, nil
+	for _, in := range held {
+		c = c.input(in.seq, in.parts)
+	}
+	return c
+}
+
+// dropped forgets the results of a discarded reply: those that came, and
+// those of its calls that still run.
+func (c conversation) dropped(calls []string) conversation {
+	gone := slices.Clip(c.gone)
+	for _, call := range calls {
+		if !slices.ContainsFunc(c.early, func(r result) bool { return r.ID == call }) {
+			gone = append(gone, call)
+		}
+	}
+	c.gone, c.early = gone, nil
+	return c
+}
+
+func (c conversation) turnEnded(seq event.Seq) conversation {
+	c = c.closeRound(seq)
+	c.early, c.gone = nil, nil
+	return c
+}
+
+// request notes the size of a request when its reply came.
+func (g Gauge) request(u llm.Usage) Gauge {
+	prompt := u.Prompt()
+	if prompt <= 0 {
+		return g
+	}
+	if dt, db := prompt-g.prompt, g.Bytes-g.sent; g.prompt > 0 && !g.cut && dt > 0 && db > 0 {
+		g.GrownTokens += dt
+		g.GrownBytes += db
+	}
+	g.prompt, g.sent, g.cut = prompt, g.Bytes, false
+	return g
+}
+
+// imageBytes stands for an image in a Gauge: about 1,600 tokens, what a
+// picture of a million pixels costs.
+const imageBytes = 6400
+
+// size is how much of a request a part is, in bytes of text.
+func size(p llm.Part) int {
+	switch p := p.(type) {
+	case llm.Text:
+		return len(p.S)
+	case llm.Thinking:
+		return len(p.S) + len(p.Opaque)
+	case llm.ToolUse:
+		return len(p.ID) + len(p.Name) + len(p.Input) + len(p.Opaque)
+	case llm.ToolResult:
+		return len(p.ID) + len(p.Text) + len(p.Images)*imageBytes
+	case llm.Image:
+		return imageBytes
+	case llm.Document:
+		return max(imageBytes, len(p.Data)/8)
+	}
+	return 0
+}

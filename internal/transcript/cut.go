@@ -1,0 +1,125 @@
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// subjects are the members of a call's input that say what it was about.
+var subjects = []string{"file_path", "path", "notebook_path", "command", "pattern", "url", "query"}
+
+// clearedText is what takes the place of a cleared result, for ever the same.
+func clearedText(u llm.ToolUse) string {
+	about := ""
+	var in map[string]json.RawMessage
+	if json.Unmarshal(u.Input, &in) == nil {
+		for _, key := range subjects {
+			if json.Unmarshal(in[key], &about) == nil && about != "" {
+				about = " " + clip.Line(about, 200)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("[the result of %s%s was cleared to save room; call the tool again if you need it]", u.Name, about)
+}
+
+// clear replaces the results of these calls by one line each.
+func (c conversation) clear(calls []string) conversation {
+	set := make(map[string]string, len(calls)) // call → its line
+	for _, id := range calls {
+		set[id] = ""
+		c.cleared = c.cleared.set(id, struct{}{})
+	}
+	return c.rewrite(func(p llm.Part) llm.Part {
+		switch p := p.(type) {
+		case llm.ToolUse:
+			if _, ok := set[p.ID]; ok {
+				set[p.ID] = clearedText(p)
+			}
+		case llm.ToolResult:
+			if line, ok := set[p.ID]; ok && line != "" {
+				return llm.ToolResult{ID: p.ID, Text: line, IsErr: p.IsErr}
+			}
+		case llm.Text, llm.Thinking, llm.Image, llm.Document:
+		}
+		return p
+	})
+}
+
+// strip replaces every image and document by a line that says so.
+func (c conversation) strip(seq event.Seq) conversation {
+	c.stripped = seq
+	return c.rewrite(func(p llm.Part) llm.Part {
+		switch p := p.(type) {
+		case llm.Image:
+			return llm.Text{S: "[an image was removed here: " + p.Media + "]"}
+		case llm.Document:
+			return llm.Text{S: "[a document was removed here: " + p.Name + " " + p.Media + "]"}
+		case llm.ToolResult:
+			if len(p.Images) > 0 {
+				p.Text += fmt.Sprintf("\n[%d images were removed here]", len(p.Images))
+				p.Images = nil
+			}
+			return p
+		case llm.Text, llm.Thinking, llm.ToolUse:
+		}
+		return p
+	})
+}
+
+// rewrite maps every part of the conversation. Messages that stay the same
+// are shared with the states before.
+func (c conversation) rewrite(f func(llm.Part) llm.Part) conversation {
+	before := c.gauge.Bytes
+	rewriteParts := func(ps []llm.Part) []llm.Part {
+		out := ps
+		for i, p := range ps {
+			q := f(p)
+			if same(p, q) {
+				continue
+			}
+			if &out[0] == &ps[0] {
+				out = slices.Clone(ps)
+			}
+			out[i] = q
+			c.gauge.Bytes += size(q) - size(p)
+		}
+		return out
+	}
+	done := slices.Clone(c.done.items)
+	for i := range done {
+		done[i].Parts = rewriteParts(done[i].Parts)
+	}
+	c.done = newList(done)
+	c.tail = newList(slices.Clone(rewriteParts(c.tail.items)))
+	if c.round != nil {
+		c.round = slices.Clone(c.round)
+		for i, s := range c.round {
+			f(s.use)
+			c.round[i].result, _ = f(s.result).(llm.ToolResult)
+		}
+	}
+	if c.gauge.Bytes != before {
+		c.gauge.cut = true
+	}
+	return c
+}
+
+// same reports whether a rewrite left p alone.
+func same(p, q llm.Part) bool {
+	switch p := p.(type) {
+	case llm.ToolResult:
+		r, ok := q.(llm.ToolResult)
+		return ok && p.Text == r.Text && len(p.Images) == len(r.Images)
+	case llm.Image, llm.Document:
+		_, text := q.(llm.Text)
+		return !text
+	case llm.Text, llm.Thinking, llm.ToolUse:
+	}
+	return true
+}

@@ -1,0 +1,319 @@
+// Package transcript folds a log into what the model, the session and the
+// screens need to know: the conversation, what is open, what was granted and
+// what it cost. It is a pure function of the events. It never reads or writes
+// anything, and it decides nothing: what of the conversation is sent is
+// package window's affair.
+package transcript
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Interrupted is the text of the result that a call without one is given when
+// its turn is over, because providers refuse a history without.
+const Interrupted = "interrupted"
+
+// State is a pure function of the events applied so far. It is a value: Apply
+// returns a new one and never changes what it shares with earlier ones, so a
+// State may be handed to other goroutines. Applying an event takes amortised
+// constant time. What it holds on to grows with what can still be sent to the
+// model and not with the log: texts of cleared results and stripped media are
+// let go.
+type State struct {
+	ID      string // of the session
+	Parent  string // the session it was forked from
+	Start   string // the folder the session works in
+	Root    string // of the repository
+	Branch  string // when it was started
+	Dir     string // where tools run now
+	Version string // of adze, that last wrote the log
+
+	Seq  event.Seq // of the last durable event
+	Time time.Time // of the last durable event
+
+	Title       string
+	First, Last string // the first and the newest prompt of a person
+	Model       string
+	Mode        policy.Mode
+
+	Running string // the turn's ID, "" when idle
+	Turn    Turn   // the running turn, else the last one
+	Turns   int
+
+	Queue   []event.InputQueued          // prompts that wait, in order
+	Pending map[string]event.Asked       // open questions by call
+	Started map[string]event.ToolStarted // running calls
+	Rules   []string                     // granted for the session, in order
+	Denied  int                          // calls that were refused, in all turns
+
+	Tasks   []view.Task // the todo list as it stands
+	Total   Spent
+	ByModel map[string]Spent
+
+	files trie[event.File]
+	talk  conversation
+}
+
+// A Turn is what is known about one turn.
+type Turn struct {
+	ID      string
+	Seq     event.Seq // of its TurnStarted
+	Began   time.Time
+	Steps   int // finished replies
+	Calls   int // finished calls
+	Spent   Spent
+	Denials []Denial
+	End     event.TurnEnded // zero while it runs
+}
+
+// A Denial is a call that policy or a person refused.
+type Denial struct {
+	Call, Tool string
+	Input      []byte
+	Reason     string
+}
+
+// Spent adds up what replies used.
+type Spent struct {
+	Usage    llm.Usage
+	Cost     float64 // USD, of those with a known price
+	Replies  int
+	Unpriced int           // replies without a known price
+	Took     time.Duration // from request to the end of the reply
+}
+
+func (s Spent) plus(u llm.Usage, cost float64, priced bool, took time.Duration) Spent {
+	s.Usage = s.Usage.Add(u)
+	s.Cost += cost
+	s.Replies++
+	s.Took += took
+	if !priced {
+		s.Unpriced++
+	}
+	return s
+}
+
+// Messages is the conversation as it can be sent: roles alternate, and every
+// call has its result in the message that follows. While calls still run they
+// are given an Interrupted result here.
+func (s State) Messages() []llm.Message {
+	es := s.Entries()
+	ms := make([]llm.Message, len(es))
+	for i, e := range es {
+		ms[i] = e.Message
+	}
+	return ms
+}
+
+// Entries is Messages together with the event that each part came from.
+func (s State) Entries() []Entry { return s.talk.entries() }
+
+// Open lists the calls of the newest reply that have no result yet, in order.
+func (s State) Open() []llm.ToolUse { return s.talk.open() }
+
+// Gauge is what is known about the size of the conversation.
+func (s State) Gauge() Gauge { return s.talk.gauge }
+
+// Cleared reports whether the result of this call was cleared.
+func (s State) Cleared(call string) bool {
+	_, ok := s.talk.cleared.get(call)
+	return ok
+}
+
+// Stripped is the newest event that took media out of the conversation, or 0.
+func (s State) Stripped() event.Seq { return s.talk.stripped }
+
+// File is the state of a file when the model last saw it. path is resolved.
+func (s State) File(path string) (event.File, bool) { return s.files.get(path) }
+
+// Files yields every file the model has seen, in no useful order.
+func (s State) Files() iter.Seq2[string, event.File] { return s.files.all() }
+
+// Apply returns s after e. A live event changes nothing.
+func (s State) Apply(e event.Event) State {
+	if _, live := e.Body.(event.Live); live {
+		return s
+	}
+	s.Seq, s.Time = e.Seq, e.Time
+	switch b := e.Body.(type) {
+	case event.SessionStarted:
+		s.ID, s.Parent, s.Root, s.Branch, s.Version = b.ID, b.Parent, b.Root, b.Branch, b.Version
+		s.Start, s.Dir = b.Dir, b.Dir
+	case event.Resumed:
+		s.Version = b.Version
+		if b.Dir != "" && b.Dir != s.Start {
+			s.Start, s.Dir = b.Dir, b.Dir
+		}
+	case event.InputQueued:
+		s.Queue = append(slices.Clip(s.Queue), b)
+	case event.InputRemoved:
+		s, _ = s.unqueue(b.ID)
+	case event.InputAccepted:
+		s = s.accepted(e.Seq, b)
+	case event.TurnStarted:
+		s.Running, s.Model, s.Mode = b.ID, b.Model, b.Mode
+		s.Turn = Turn{ID: b.ID, Seq: e.Seq, Began: e.Time}
+		s.Turns++
+	case event.Replied:
+		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced, b.Took)
+		s.Turn.Steps++
+		s.talk = s.talk.replied(e.Seq, b)
+	case event.Dropped:
+		s = s.dropped(b)
+	case event.Asked:
+		s.Pending = with(s.Pending, b.Call, b)
+	case event.Answered:
+		s.Pending = without(s.Pending, b.Call)
+		if b.Allow && len(b.Rules) > 0 {
+			s.Rules = append(slices.Clip(s.Rules), b.Rules...)
+		}
+	case event.ToolStarted:
+		s.Started = with(s.Started, b.Call, b)
+	case event.ToolFinished:
+		s = s.finished(e.Seq, b)
+	case event.ModelChanged:
+		s.Model = b.Model
+	case event.ModeChanged:
+		s.Mode = b.Mode
+	case event.Titled:
+		s.Title = b.Title
+	case event.Cleared:
+		s.talk = s.talk.clear(b.Calls)
+	case event.Stripped:
+		s.talk = s.talk.strip(e.Seq)
+	case event.TurnEnded:
+		s.talk = s.talk.turnEnded(e.Seq)
+		s.Turn.End = b
+		s.Running, s.Pending, s.Started = "", nil, nil
+	case event.Noted, event.Unknown: // nothing to keep
+	}
+	return s
+}
+
+// accepted gives a prompt to the conversation, and takes it out of the queue.
+func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
+	s, queued := s.unqueue(b.ID)
+	if b.Text == "" && len(b.Images) == 0 {
+		b.Text, b.Images = queued.Text, queued.Images
+	}
+	if !b.Hidden {
+		if s.First == "" {
+			s.First = b.Text
+		}
+		s.Last = b.Text
+	}
+	parts := make([]llm.Part, 0, 1+len(b.Images))
+	for _, img := range b.Images {
+		parts = append(parts, img)
+	}
+	if b.Text != "" {
+		parts = append(parts, llm.Text{S: b.Text})
+	}
+	s.talk = s.talk.input(seq, parts)
+	return s
+}
+
+// unqueue takes the prompt with this ID out of the queue.
+func (s State) unqueue(id string) (State, event.InputQueued) {
+	i := slices.IndexFunc(s.Queue, func(q event.InputQueued) bool { return q.ID == id })
+	if i < 0 {
+		return s, event.InputQueued{}
+	}
+	q := s.Queue[i]
+	s.Queue = slices.Concat(s.Queue[:i], s.Queue[i+1:])
+	return s, q
+}
+
+func (s State) spend(model string, u llm.Usage, cost float64, priced bool, took time.Duration) State {
+	s.Total = s.Total.plus(u, cost, priced, took)
+	s.Turn.Spent = s.Turn.Spent.plus(u, cost, priced, took)
+	s.ByModel = with(s.ByModel, model, s.ByModel[model].plus(u, cost, priced, took))
+	return s
+}
+
+// dropped forgets the calls of a reply that never came to its end. What their
+// results said about files is forgotten too: the model has not seen it.
+func (s State) dropped(b event.Dropped) State {
+	if b.Usage != (llm.Usage{}) || b.Cost != 0 {
+		s = s.spend(b.Model, b.Usage, b.Cost, b.Cost != 0, 0)
+	}
+	for _, call := range b.Calls {
+		s.Pending = without(s.Pending, call)
+	}
+	for _, r := range s.talk.early {
+		s = s.forget(r.Files)
+	}
+	s.talk = s.talk.dropped(b.Calls)
+	return s
+}
+
+func (s State) forget(files []event.File) State {
+	for _, f := range files {
+		s.files = s.files.del(f.Path)
+	}
+	return s
+}
+
+func (s State) finished(seq event.Seq, b event.ToolFinished) State {
+	s.Pending, s.Started = without(s.Pending, b.Call), without(s.Started, b.Call)
+	s.Turn.Calls++
+	if b.Dir != "" {
+		s.Dir = b.Dir
+	}
+	if b.Denied {
+		s.Denied++
+		s.Turn.Denials = append(slices.Clip(s.Turn.Denials), Denial{b.Call, b.Name, b.Input, b.Verdict.Reason})
+	}
+	if ts, ok := tasks(b.View); ok {
+		s.Tasks = ts
+	}
+	if slices.Contains(s.talk.gone, b.Call) {
+		s = s.forget(b.Files)
+	} else {
+		for _, f := range b.Files {
+			s.files = s.files.set(f.Path, f)
+		}
+	}
+	s.talk = s.talk.finished(seq, b)
+	return s
+}
+
+// tasks finds a todo list in a view.
+func tasks(b view.Block) ([]view.Task, bool) {
+	switch b := b.(type) {
+	case view.Tasks:
+		return b.Items, true
+	case view.Group:
+		for _, x := range slices.Backward(b.Blocks) {
+			if ts, ok := tasks(x); ok {
+				return ts, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// with and without copy: the maps are small, and other states share them.
+func with[V any](m map[string]V, k string, v V) map[string]V {
+	c := make(map[string]V, len(m)+1)
+	maps.Copy(c, m)
+	c[k] = v
+	return c
+}
+
+func without[V any](m map[string]V, k string) map[string]V {
+	if _, ok := m[k]; !ok {
+		return m
+	}
+	c := maps.Clone(m)
+	delete(c, k)
+	return c
+}
