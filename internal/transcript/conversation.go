@@ -245,9 +245,9 @@ func (g Gauge) request(u llm.Usage) Gauge {
 	return g
 }
 
-// imageBytes stands for an image in a Gauge: about 1,600 tokens, what a
+// ImageBytes stands for an image in a Gauge: about 1,600 tokens, what a
 // picture of a million pixels costs.
-const imageBytes = 6400
+const ImageBytes = 6400
 
 // size is how much of a request a part is, in bytes of text.
 func size(p llm.Part) int {
@@ -259,11 +259,11 @@ func size(p llm.Part) int {
 	case llm.ToolUse:
 		return len(p.ID) + len(p.Name) + len(p.Input) + len(p.Opaque)
 	case llm.ToolResult:
-		return len(p.ID) + len(p.Text) + len(p.Images)*imageBytes
+		return len(p.ID) + len(p.Text) + len(p.Images)*ImageBytes
 	case llm.Image:
-		return imageBytes
+		return ImageBytes
 	case llm.Document:
-		return max(imageBytes, len(p.Data)/8)
+		return max(ImageBytes, len(p.Data)/8)
 	}
 	return 0
 }

@@ -1,0 +1,193 @@
+// Package window computes what a model sees of a conversation, and how full
+// its window is. Everything here is a pure function: the same state gives the
+// same bytes, because providers bill a prefix that changed. It decides what
+// ought to be cut; that it was cut is an event, and the fold makes it so.
+package window
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/transcript"
+)
+
+// Bounds of context.md, "Window management".
+const (
+	// MessageChars bounds the results of one message, in characters.
+	MessageChars = 200_000
+	// KeepResults are never cleared.
+	KeepResults = 5
+	// ClearAtLeast tokens must come free, or nothing is cleared.
+	ClearAtLeast = 20_000
+	// OutputReserve is the most that is set aside for a reply.
+	OutputReserve = 20_000
+	// BlockBelow: with fewer free tokens the model is not called.
+	BlockBelow = 3_000
+	// CompactMargin and WarnMargin stand between the effective window and
+	// compaction, and between compaction and its warning.
+	CompactMargin, WarnMargin = 13_000, 20_000
+)
+
+// Limits bound what Build returns. The zero value means the defaults.
+type Limits struct {
+	MessageChars int // of the results in one message
+}
+
+// Build returns the messages to send. Results that were cleared and media
+// that was stripped are already one line each in s; here the results of one
+// message are held to its bound, the largest first.
+func Build(s transcript.State, l Limits) []llm.Message {
+	if l.MessageChars <= 0 {
+		l.MessageChars = MessageChars
+	}
+	ms := s.Messages()
+	for i, m := range ms {
+		if m.Role == llm.User {
+			ms[i] = bound(m, l.MessageChars)
+		}
+	}
+	return ms
+}
+
+// bound cuts the largest results of m until they have at most max characters
+// together. It looks at results only, so that a prompt that joins the message
+// later changes nothing before it.
+func bound(m llm.Message, max int) llm.Message {
+	total, sizes := 0, []int(nil)
+	for _, p := range m.Parts {
+		if r, ok := p.(llm.ToolResult); ok {
+			total += len(r.Text)
+		}
+	}
+	if total <= max { // bytes are never fewer than characters
+		return m
+	}
+	total = 0
+	for _, p := range m.Parts {
+		if r, ok := p.(llm.ToolResult); ok {
+			n := utf8.RuneCountInString(r.Text)
+			total += n
+			sizes = append(sizes, n)
+		}
+	}
+	if total <= max {
+		return m
+	}
+	limit := level(sizes, max)
+	m.Parts = slices.Clone(m.Parts)
+	for i, p := range m.Parts {
+		if r, ok := p.(llm.ToolResult); ok && utf8.RuneCountInString(r.Text) > limit {
+			r.Text = cut(r.Text, limit)
+			m.Parts[i] = r
+		}
+	}
+	return m
+}
+
+// noteChars is room for the line that says what was cut.
+const noteChars = 100
+
+// cut shortens s to about limit characters. clip counts bytes, so a text of
+// wide characters is given as many bytes as limit of its characters have.
+func cut(s string, limit int) string {
+	bytes := len(s) * max(0, limit-noteChars) / utf8.RuneCountInString(s)
+	return clip.Middle(s, bytes, "ask for a smaller part to see it")
+}
+
+// level is the largest bound for each size such that all of them together
+// stay within max.
+func level(sizes []int, max int) int {
+	sorted := slices.Sorted(slices.Values(sizes))
+	left := max
+	for i, n := range sorted {
+		share := left / (len(sorted) - i)
+		if n > share {
+			return share
+		}
+		left -= n
+	}
+	return max
+}
+
+// Effective is the window that a conversation may fill: what is left when
+// room for a reply is set aside. 0 tokens of window mean it is not known.
+func Effective(windowTokens, outputCap int) int {
+	if windowTokens <= 0 {
+		return 0
+	}
+	return max(0, windowTokens-min(max(outputCap, 0), OutputReserve))
+}
+
+// Blocking reports whether tokens fill an effective window so far that a
+// request makes no sense. A window that is not known never blocks.
+func Blocking(tokens, effective int) bool {
+	return effective > 0 && effective-tokens < BlockBelow
+}
+
+// Estimate is the tokens of the next request: what the provider reported for
+// the newest reply and its request, and an estimate for what came after. Before
+// the first report it knows nothing of instructions and tools.
+func Estimate(s transcript.State) int {
+	g := s.Gauge()
+	after := g.Bytes - g.At
+	return max(0, g.Tokens+int(float64(after)/4*Ratio(s)))
+}
+
+// Ratio is how many real tokens an estimated one (four bytes) turned out to
+// be in this session, 1 while too little was seen.
+func Ratio(s transcript.State) float64 {
+	g := s.Gauge()
+	if g.GrownBytes < 4_000 {
+		return 1
+	}
+	return min(2, max(0.5, float64(g.GrownTokens)*4/float64(g.GrownBytes)))
+}
+
+// Full reports whether more than 60 % of an effective window are taken, which
+// is when clearing is worth a changed prefix.
+func Full(tokens, effective int) bool {
+	return effective > 0 && tokens*10 > effective*6
+}
+
+// clearable are the tools whose old results can be had again.
+var clearable = map[string]bool{
+	"Read": true, "Bash": true, "Grep": true, "Glob": true,
+	"WebFetch": true, "WebSearch": true, "Edit": true, "MultiEdit": true, "Write": true,
+}
+
+// ToClear lists the calls whose results should be cleared next, oldest first:
+// those of the clearable tools but the newest five. It is empty when fewer
+// than 20,000 tokens would come free.
+func ToClear(s transcript.State) []string {
+	names := map[string]string{}
+	var calls []string
+	var free []int // bytes
+	for _, m := range s.Messages() {
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case llm.ToolUse:
+				names[p.ID] = p.Name
+			case llm.ToolResult:
+				if clearable[names[p.ID]] {
+					calls, free = append(calls, p.ID), append(free, len(p.Text)+len(p.Images)*transcript.ImageBytes)
+				}
+			case llm.Text, llm.Thinking, llm.Image, llm.Document:
+			}
+		}
+	}
+	old := max(0, len(calls)-KeepResults)
+	var out []string
+	bytes := 0
+	for i, id := range calls[:old] {
+		if s.Cleared(id) || slices.Contains(calls[old:], id) || slices.Contains(out, id) {
+			continue
+		}
+		out, bytes = append(out, id), bytes+max(0, free[i]-noteChars)
+	}
+	if float64(bytes)/4*Ratio(s) < ClearAtLeast {
+		return nil
+	}
+	return out
+}
