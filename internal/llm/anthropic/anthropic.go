@@ -1,0 +1,89 @@
+// Package anthropic owns the Messages wire: how a request is written so that
+// its prefix stays cacheable, and how the event stream becomes chunks. It
+// makes one attempt per call, reads no environment and knows no other wire.
+package anthropic
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/price"
+)
+
+// BaseURL is where the provider's own API lives.
+const BaseURL = "https://api.anthropic.com"
+
+const apiVersion = "2023-06-01"
+
+// A Config says whom to ask and as whom.
+type Config struct {
+	Name      string // in errors and in Thinking.From; "" is "anthropic"
+	BaseURL   string // "" is BaseURL
+	Key       string
+	KeySource string // where the key came from, such as ANTHROPIC_API_KEY
+	// Bearer sends the key as "Authorization: Bearer" (ANTHROPIC_AUTH_TOKEN).
+	Bearer    bool
+	Version   string // of adze
+	Headers   map[string]string
+	Transport http.RoundTripper
+	Idle      time.Duration // 0: 90 s
+	FirstByte time.Duration // 0: Idle
+	Wall      func() time.Time
+	// Facts describe a model; nil knows nothing, and asks for no reasoning
+	// other than a budget.
+	Facts func(model string) (price.Facts, bool)
+}
+
+// A Client is an llm.Model.
+type Client struct {
+	c    Config
+	wire *wire.Client
+}
+
+var _ llm.Model = (*Client)(nil)
+
+// New returns a client.
+func New(c Config) *Client {
+	if c.Name == "" {
+		c.Name = "anthropic"
+	}
+	if c.BaseURL == "" {
+		c.BaseURL = BaseURL
+	}
+	c.BaseURL = strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1")
+	c.Key = strings.TrimSpace(c.Key)
+	if c.Facts == nil {
+		c.Facts = func(string) (price.Facts, bool) { return price.Facts{}, false }
+	}
+	return &Client{c: c, wire: wire.NewClient(wire.Config{
+		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
+		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, Wall: c.Wall,
+	})}
+}
+
+// Stream implements llm.Model.
+func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
+	from := c.c.Name + "/" + r.Model
+	body, betas := c.request(r, from)
+	h := http.Header{"Anthropic-Version": {apiVersion}}
+	switch {
+	case c.c.Key == "":
+	case c.c.Bearer:
+		h.Set("Authorization", "Bearer "+c.c.Key)
+	default:
+		h.Set("X-Api-Key", c.c.Key)
+	}
+	if len(betas) > 0 {
+		h.Set("Anthropic-Beta", strings.Join(betas, ","))
+	}
+	call := wire.Call{URL: c.c.BaseURL + "/v1/messages", Header: h, Body: body}
+	return func(yield func(llm.Chunk, error) bool) {
+		dec := &decoder{reply: wire.NewReply(r, from)}
+		c.wire.Stream(ctx, call, dec)(yield)
+	}
+}

@@ -1,0 +1,356 @@
+package anthropic
+
+import (
+	"encoding/json"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/price"
+)
+
+// Output caps in tokens. The API wants one in every request.
+const (
+	defaultOutput = 32000
+	unknownOutput = 8192 // for a model without facts: what every model takes
+	minBudget     = 1024
+)
+
+const interleaved = "interleaved-thinking-2025-05-14"
+
+// request writes the body. The members that do not change come first and the
+// messages last, so that a longer conversation begins with the same bytes,
+// apart from the moving cache marks.
+func (c *Client) request(r llm.Request, reader string) (body []byte, betas []string) {
+	facts, _ := c.c.Facts(r.Model)
+	msgs := wire.Prepare(r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID})
+	maxTokens := r.MaxTokens
+	if maxTokens <= 0 {
+		maxTokens = facts.Output
+	}
+	if maxTokens <= 0 {
+		maxTokens = unknownOutput
+	}
+	think := thinking(r, facts, maxTokens)
+	if think.budget > 0 && !startsThinking(msgs) {
+		think = thought{} // the API refuses a budget when the running tool loop began without reasoning
+	}
+	if think.budget > 0 {
+		maxTokens = max(maxTokens, think.budget+minBudget)
+		if len(r.Tools) > 0 {
+			betas = append(betas, interleaved)
+		}
+	}
+	var j wire.JSON
+	j.Obj()
+	j.Key("model")
+	j.Str(r.Model)
+	j.Key("max_tokens")
+	j.Int(maxTokens)
+	j.Key("stream")
+	j.Bool(true)
+	think.write(&j)
+	writeTools(&j, r.Tools)
+	writeSystem(&j, r.System)
+	j.Key("messages")
+	j.Arr()
+	marks := markedMessages(msgs)
+	for i, m := range msgs {
+		writeMessage(&j, m, marks[i])
+	}
+	j.EndArr()
+	j.End()
+	return j.Bytes(), betas
+}
+
+// A thought is how reasoning is asked for.
+type thought struct {
+	adaptive bool
+	effort   string
+	budget   int
+}
+
+// thinking maps an effort or a number of tokens to what the model takes.
+func thinking(r llm.Request, f price.Facts, maxTokens int) thought {
+	switch f.Thinking {
+	case price.Adaptive:
+		effort := r.Effort
+		if r.ThinkingTokens > 0 {
+			effort = effortOf(r.ThinkingTokens)
+		}
+		if effort == "" { // work with tools profits, a title or a summary does not
+			return thought{adaptive: len(r.Tools) > 0}
+		}
+		return thought{adaptive: true, effort: f.Effort(effort)}
+	case price.Budget, price.Effort, price.Level, price.Toggle, price.Always:
+		return thought{budget: clampBudget(r, maxTokens)}
+	}
+	if r.ThinkingTokens > 0 { // no facts: only what was asked for by number
+		return thought{budget: clampBudget(r, maxTokens)}
+	}
+	return thought{}
+}
+
+func clampBudget(r llm.Request, maxTokens int) int {
+	n := r.ThinkingTokens
+	if n <= 0 {
+		switch r.Effort {
+		case llm.EffortLow:
+			n = 4000
+		case llm.EffortMedium:
+			n = 10000
+		case llm.EffortHigh:
+			n = 20000
+		case llm.EffortMax:
+			n = 31999
+		default:
+			return 0
+		}
+	}
+	return max(minBudget, min(n, maxTokens-minBudget))
+}
+
+// effortOf is the effort nearest to a reasoning budget.
+func effortOf(tokens int) llm.Effort {
+	switch {
+	case tokens < 6000:
+		return llm.EffortLow
+	case tokens < 16000:
+		return llm.EffortMedium
+	case tokens < 31999:
+		return llm.EffortHigh
+	}
+	return llm.EffortMax
+}
+
+func (t thought) write(j *wire.JSON) {
+	switch {
+	case t.adaptive:
+		j.Key("thinking")
+		j.Obj()
+		j.Member("type", "adaptive")
+		j.Member("display", "summarized")
+		j.End()
+		if t.effort != "" {
+			j.Key("output_config")
+			j.Obj()
+			j.Member("effort", t.effort)
+			j.End()
+		}
+	case t.budget > 0:
+		j.Key("thinking")
+		j.Obj()
+		j.Member("type", "enabled")
+		j.Key("budget_tokens")
+		j.Int(t.budget)
+		j.End()
+	}
+}
+
+// startsThinking reports whether the assistant message of a running tool loop
+// begins with reasoning, as the API wants with a budget. Without a running
+// loop it does.
+func startsThinking(msgs []llm.Message) bool {
+	n := len(msgs)
+	if n < 2 || msgs[n-1].Role != llm.User {
+		return true
+	}
+	running := false
+	for _, p := range msgs[n-1].Parts {
+		if _, ok := p.(llm.ToolResult); ok {
+			running = true
+		}
+	}
+	if !running {
+		return true
+	}
+	_, ok := msgs[n-2].Parts[0].(llm.Thinking)
+	return ok
+}
+
+func writeTools(j *wire.JSON, tools []llm.Spec) {
+	if len(tools) == 0 {
+		return
+	}
+	j.Key("tools")
+	j.Arr()
+	for i, t := range tools {
+		j.Obj()
+		j.Member("name", t.Name)
+		j.Member("description", t.Description)
+		j.Key("input_schema")
+		if len(t.Schema) == 0 {
+			t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		j.Raw(t.Schema)
+		mark(j, i == len(tools)-1)
+		j.End()
+	}
+	j.EndArr()
+}
+
+func writeSystem(j *wire.JSON, system []string) {
+	var blocks []string
+	for _, s := range system {
+		if s != "" {
+			blocks = append(blocks, s)
+		}
+	}
+	if len(blocks) == 0 {
+		return
+	}
+	j.Key("system")
+	j.Arr()
+	for i, s := range blocks {
+		j.Obj()
+		j.Member("type", "text")
+		j.Member("text", s)
+		mark(j, i == len(blocks)-1)
+		j.End()
+	}
+	j.EndArr()
+}
+
+// mark ends a block with a cache breakpoint when on.
+func mark(j *wire.JSON, on bool) {
+	if on {
+		j.Key("cache_control")
+		j.Obj()
+		j.Member("type", "ephemeral")
+		j.End()
+	}
+}
+
+// markedMessages are the last two user messages: the newest writes the cache,
+// the one before reads what the last request wrote.
+func markedMessages(msgs []llm.Message) map[int]bool {
+	marks := map[int]bool{}
+	for i := len(msgs) - 1; i >= 0 && len(marks) < 2; i-- {
+		if msgs[i].Role == llm.User {
+			marks[i] = true
+		}
+	}
+	return marks
+}
+
+func writeMessage(j *wire.JSON, m llm.Message, marked bool) {
+	j.Obj()
+	j.Member("role", string(m.Role))
+	j.Key("content")
+	j.Arr()
+	for i, p := range m.Parts {
+		writePart(j, p, marked && i == len(m.Parts)-1)
+	}
+	j.EndArr()
+	j.End()
+}
+
+func writePart(j *wire.JSON, p llm.Part, marked bool) {
+	switch p := p.(type) {
+	case llm.Text:
+		j.Obj()
+		j.Member("type", "text")
+		j.Member("text", p.S)
+	case llm.Thinking:
+		if !writeThinking(j, p) {
+			return
+		}
+	case llm.ToolUse:
+		j.Obj()
+		j.Member("type", "tool_use")
+		j.Member("id", p.ID)
+		j.Member("name", p.Name)
+		j.Key("input")
+		writeInput(j, p.Input)
+	case llm.ToolResult:
+		j.Obj()
+		j.Member("type", "tool_result")
+		j.Member("tool_use_id", p.ID)
+		writeResult(j, p)
+	case llm.Image:
+		j.Obj()
+		j.Member("type", "image")
+		writeSource(j, p.Media, p.Data)
+	case llm.Document:
+		j.Obj()
+		j.Member("type", "document")
+		writeSource(j, p.Media, p.Data)
+		j.Member("title", p.Name)
+	}
+	mark(j, marked)
+	j.End()
+}
+
+// writeThinking writes a reasoning block as it came. One without a signature
+// cannot be sent back.
+func writeThinking(j *wire.JSON, p llm.Thinking) bool {
+	if len(p.Opaque) == 0 {
+		return false
+	}
+	j.Obj()
+	if p.Opaque[0] == '{' {
+		var o struct {
+			Redacted json.RawMessage `json:"redacted"`
+		}
+		_ = json.Unmarshal(p.Opaque, &o) // we wrote it
+		j.Member("type", "redacted_thinking")
+		j.Key("data")
+		j.Exact(o.Redacted)
+		return true
+	}
+	j.Member("type", "thinking")
+	j.Key("thinking")
+	j.Str(p.S)
+	j.Key("signature")
+	j.Exact(p.Opaque)
+	return true
+}
+
+// writeInput writes a call's input, which this wire wants to be an object.
+func writeInput(j *wire.JSON, in json.RawMessage) {
+	if len(in) > 0 && in[0] == '{' {
+		j.Raw(in)
+		return
+	}
+	j.Obj()
+	j.Key("input")
+	j.Raw(in)
+	j.End()
+}
+
+func writeResult(j *wire.JSON, p llm.ToolResult) {
+	text := p.Text
+	if text == "" && p.IsErr {
+		text = "[no text]" // an error without content is refused
+	}
+	if text != "" || len(p.Images) > 0 {
+		j.Key("content")
+		j.Arr()
+		if text != "" {
+			j.Obj()
+			j.Member("type", "text")
+			j.Member("text", text)
+			j.End()
+		}
+		for _, img := range p.Images {
+			j.Obj()
+			j.Member("type", "image")
+			writeSource(j, img.Media, img.Data)
+			j.End()
+		}
+		j.EndArr()
+	}
+	if p.IsErr {
+		j.Key("is_error")
+		j.Bool(true)
+	}
+}
+
+func writeSource(j *wire.JSON, media string, data []byte) {
+	j.Key("source")
+	j.Obj()
+	j.Member("type", "base64")
+	j.Member("media_type", media)
+	j.Key("data")
+	j.Base64("", data)
+	j.End()
+}

@@ -1,0 +1,690 @@
+package llmtest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// Run runs the whole battery against a.
+func Run(t *testing.T, a Adapter) {
+	for _, c := range []struct {
+		name string
+		wire bool // needs a server
+		run  func(*testing.T, Adapter)
+	}{
+		{"text", false, text},
+		{"thinking_signature_returned", false, thinking},
+		{"parallel_tool_calls", false, parallel},
+		{"tool_input_split_at_every_byte", true, splitInput},
+		{"stream_split_at_every_byte", true, splitStream},
+		{"unicode_split", true, splitUnicode},
+		{"surrogate_pair_split", true, splitSurrogate},
+		{"lone_surrogate", true, loneSurrogate},
+		{"empty_reply", false, empty},
+		{"refusal", false, refusal},
+		{"output_cap", false, outputCap},
+		{"output_cap_in_tool_input", true, capInInput},
+		{"bad_tool_input", true, badInput},
+		{"tool_call_without_result", true, orphan},
+		{"image_input", true, image},
+		{"usage_with_cache", false, usage},
+		{"abort_midstream", false, abort},
+		{"break_midstream", false, leave},
+		{"abort_before_headers", true, abortEarly},
+		{"statuses", false, statuses},
+		{"retry_after", false, retryAfter},
+		{"prompt_too_long", true, tooLong},
+		{"html_error_page", true, htmlPage},
+		{"truncated_stream", true, truncated},
+		{"disconnect", false, disconnect},
+		{"stalled_stream", false, stalled},
+		{"garbage_line", true, garbage},
+		{"unknown_events", true, unknown},
+		{"ping_and_comment_lines", true, comments},
+		{"error_event_midstream", true, midError},
+		{"crlf", true, crlf},
+		{"gzip", true, packed},
+		{"event_of_1_mb", true, bigEvent},
+		{"line_of_10_mb", true, bigLine},
+		{"gzip_bomb", true, bomb},
+		{"handoff", true, handoff},
+		{"same_request_same_bytes", true, sameBytes},
+		{"prefix_stays", true, prefix},
+		{"headers", true, headers},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.wire && a.Wire == nil {
+				t.Skip("this model has no server")
+			}
+			c.run(t, a)
+		})
+	}
+}
+
+func text(t *testing.T, a Adapter) {
+	const s = "Hello, wörld – \"quoted\" \\ and\ttabs.\n\nNext line 😀 end"
+	f := newFixture(t, a, 0, Step{Reply: Say(s)})
+	g := f.send(t, f.ask("hi"))
+	want := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: s}}}
+	if g.Err != nil || !reflect.DeepEqual(g.Finished.Message, want) || g.Finished.Stop != llm.EndTurn {
+		t.Fatalf("%+v %v", g.Finished, g.Err)
+	}
+	if n := len(g.Chunks); n < 8 {
+		t.Errorf("only %d chunks: it did not stream", n)
+	}
+	if !a.NoIDs && g.Finished.ID == "" {
+		t.Error("the id of the reply is missing")
+	}
+}
+
+func thinking(t *testing.T, a Adapter) {
+	sig := json.RawMessage(`"EqQB+/=\u00e9.sig\/nature=="`)
+	if a.NoOpaque {
+		sig = nil
+	}
+	r := Reply{Stop: llm.EndTurn, ID: "reply_1", Parts: []Part{
+		{Part: llm.Thinking{S: "Let me think about this.", Opaque: sig}},
+		{Part: llm.Text{S: "It is four."}},
+	}}
+	f := newFixture(t, a, 0, Step{Reply: r}, Step{Reply: Say("ok")})
+	req := f.ask("2+2?")
+	req.Effort = llm.EffortMedium
+	g := f.send(t, req)
+	if g.Err != nil || len(g.Parts) != 2 {
+		t.Fatalf("%+v %v", g.Parts, g.Err)
+	}
+	th, ok := g.Parts[0].(llm.Thinking)
+	if !ok || th.S != "Let me think about this." || th.From != a.Provider+"/"+a.Model {
+		t.Fatalf("%+v", g.Parts[0])
+	}
+	if a.Wire == nil || a.NoThinking {
+		return
+	}
+	req.Messages = append(req.Messages, g.Finished.Message, llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{S: "thanks"}}})
+	if g := f.send(t, req); g.Err != nil {
+		t.Fatal(g.Err)
+	}
+	if sig != nil && !bytes.Contains(f.body(1), sig[1:len(sig)-1]) {
+		t.Errorf("the signature did not come back byte for byte:\n%s", f.body(1))
+	}
+	if !strings.Contains(string(f.body(1)), "Let me think about this.") {
+		t.Errorf("the reasoning did not come back:\n%s", f.body(1))
+	}
+}
+
+func calls(ids ...string) Reply {
+	r := Reply{Stop: llm.WantTools, ID: "reply_1", Parts: []Part{{Part: llm.Text{S: "I will look."}}}}
+	for i, id := range ids {
+		r.Parts = append(r.Parts, Part{Part: llm.ToolUse{ID: id, Name: "Read", Input: json.RawMessage(fmt.Sprintf(`{"path":"f%d.go"}`, i))}})
+	}
+	return r
+}
+
+func parallel(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 0, Step{Reply: calls("call_a", "call_b", "call_c")})
+	g := f.send(t, f.ask("look"))
+	if g.Err != nil || len(g.Parts) != 4 || g.Finished.Stop != llm.WantTools {
+		t.Fatalf("%+v %v", g.Finished, g.Err)
+	}
+	done := 0
+	for i, c := range g.Chunks {
+		if d, ok := c.(llm.PartDone); ok {
+			if _, ok := d.Part.(llm.ToolUse); ok && i < len(g.Chunks)-2 {
+				done++
+			}
+		}
+	}
+	if done < 2 {
+		t.Error("no call was handed over before the end of the reply")
+	}
+	for i, p := range g.Parts[1:] {
+		u := p.(llm.ToolUse)
+		if string(u.Input) != fmt.Sprintf(`{"path":"f%d.go"}`, i) || u.Bad != "" || u.Name != "Read" {
+			t.Errorf("call %d: %+v", i, u)
+		}
+		if g.Inputs[u.ID] != string(u.Input) {
+			t.Errorf("deltas of call %d: %q", i, g.Inputs[u.ID])
+		}
+	}
+}
+
+func splitInput(t *testing.T, a Adapter) {
+	if a.WholeInput {
+		t.Skip("this wire sends a call's input whole")
+	}
+	const in = `{"path":"a\"é\n😀.go","n":[1,{"x":null}]}`
+	var steps []Step
+	for i := 1; i < len(in); i++ {
+		r := calls("call_a")
+		r.Parts[1] = Part{Part: llm.ToolUse{ID: "call_a", Name: "Read", Input: json.RawMessage(in)}, Pieces: []string{quoteBytes(in[:i]), quoteBytes(in[i:])}}
+		steps = append(steps, Step{Reply: r})
+	}
+	f := newFixture(t, a, 0, steps...)
+	for i := range steps {
+		g := f.send(t, f.ask("look"))
+		if g.Err != nil || len(g.Parts) != 2 {
+			t.Fatalf("split at %d: %+v %v", i+1, g.Parts, g.Err)
+		}
+		if u := g.Parts[1].(llm.ToolUse); string(u.Input) != in || u.Bad != "" || g.Inputs[u.ID] != in {
+			t.Fatalf("split at %d: %+v", i+1, u)
+		}
+	}
+}
+
+// quoteBytes escapes for a JSON string and leaves every other byte as it is,
+// so a cut inside a rune stays a cut.
+func quoteBytes(s string) string {
+	return strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s)
+}
+
+func splitStream(t *testing.T, a Adapter) {
+	r := calls("call_a", "call_b")
+	r.Parts[0] = Part{Part: llm.Text{S: "né 😀"}, Pieces: []string{"né 😀"}}
+	whole := strings.Join(a.Wire.Frames(r), "")
+	step := 1
+	if testing.Short() || len(whole) > 2500 {
+		step = len(whole)/600 + 1
+	}
+	var steps []Step
+	for i := 1; i < len(whole); i += step {
+		steps = append(steps, Step{Raw: func(w http.ResponseWriter, _ []string) {
+			stream(w, whole[:i], whole[i:])
+		}})
+	}
+	f := newFixture(t, a, 0, steps...)
+	var first []llm.Part
+	for i := range steps {
+		g := f.send(t, f.ask("look"))
+		if g.Err != nil {
+			t.Fatalf("split at %d: %v", i*step+1, g.Err)
+		}
+		if first == nil {
+			first = g.Parts
+		}
+		if !reflect.DeepEqual(g.Parts, first) {
+			t.Fatalf("split at %d: %+v", i*step+1, g.Parts)
+		}
+	}
+}
+
+func stream(w http.ResponseWriter, parts ...string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, p := range parts {
+		_, _ = io.WriteString(w, p)
+		w.(http.Flusher).Flush()
+	}
+}
+
+func oneText(t *testing.T, a Adapter, want string, pieces ...string) {
+	t.Helper()
+	f := newFixture(t, a, 0, Step{Reply: Reply{Stop: llm.EndTurn, Parts: []Part{{Part: llm.Text{S: want}, Pieces: pieces}}}})
+	g := f.send(t, f.ask("hi"))
+	if g.Err != nil || g.Text != want {
+		t.Fatalf("got %q, want %q (%v)", g.Text, want, g.Err)
+	}
+}
+
+func splitUnicode(t *testing.T, a Adapter) {
+	const s = "é漢😀"
+	for i := 1; i < len(s); i++ {
+		oneText(t, a, s, s[:i], s[i:])
+	}
+}
+
+func splitSurrogate(t *testing.T, a Adapter) {
+	oneText(t, a, "a😀b", `a\ud83d`, `\ude00b`)
+	oneText(t, a, "😀😀", `\uD83D`, `\uDE00\uD83D`, `\uDE00`)
+}
+
+func loneSurrogate(t *testing.T, a Adapter) {
+	oneText(t, a, "a\uFFFDb", `a\ud83d`, `b`)
+	oneText(t, a, "a\uFFFD", `a`, `\ud83d`)
+	oneText(t, a, "\uFFFDa", `\ude00`, `a`)
+}
+
+func empty(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 0, Step{Reply: Reply{Stop: llm.EndTurn, ID: "reply_1"}})
+	g := f.send(t, f.ask("hi"))
+	if g.Err != nil || len(g.Parts) != 0 || g.Finished.Stop != llm.EndTurn || g.Finished.Message.Role != llm.Assistant {
+		t.Fatalf("%+v %v", g.Finished, g.Err)
+	}
+}
+
+func refusal(t *testing.T, a Adapter) {
+	r := Say("I can not")
+	r.Stop = llm.Refused
+	f := newFixture(t, a, 0, Step{Reply: r})
+	g := f.send(t, f.ask("hi"))
+	if g.Err != nil || g.Finished.Stop != llm.Refused {
+		t.Fatalf("%+v %v", g.Finished, g.Err)
+	}
+}
+
+func outputCap(t *testing.T, a Adapter) {
+	r := Say("and so on and")
+	r.Stop = llm.MaxTokens
+	f := newFixture(t, a, 0, Step{Reply: r})
+	g := f.send(t, f.ask("hi"))
+	if g.Err != nil || g.Finished.Stop != llm.MaxTokens || g.Text != "and so on and" {
+		t.Fatalf("%+v %v", g.Finished, g.Err)
+	}
+}
+
+// capInInput: a call whose input was cut off by the cap is never one to run.
+func capInInput(t *testing.T, a Adapter) {
+	if a.WholeInput {
+		t.Skip("this wire sends a call's input whole")
+	}
+	const in = `{"path":"a","b":{"c":1}}`
+	for i := 0; i < len(in); i++ {
+		r := calls("call_a")
+		r.Stop = llm.MaxTokens
+		r.Parts[1].Pieces = []string{quoteBytes(in[:i])}
+		f := newFixture(t, a, 0, Step{Reply: r})
+		g := f.send(t, f.ask("look"))
+		if g.Err != nil || g.Finished.Stop != llm.MaxTokens || len(g.Parts) != 2 {
+			t.Fatalf("cut at %d: %+v %v", i, g.Finished, g.Err)
+		}
+		u := g.Parts[1].(llm.ToolUse)
+		var s string
+		if u.Bad == "" || json.Unmarshal(u.Input, &s) != nil || s != in[:i] {
+			t.Fatalf("cut at %d: %+v", i, u)
+		}
+	}
+}
+
+func badInput(t *testing.T, a Adapter) {
+	if a.WholeInput {
+		t.Skip("this wire sends a call's input whole")
+	}
+	for _, in := range []string{`{"a":}`, `path=x`, `{"a":1}}`, `{'a':1}`} {
+		r := calls("call_a")
+		r.Parts[1].Pieces = []string{quoteBytes(in)}
+		f := newFixture(t, a, 0, Step{Reply: r})
+		g := f.send(t, f.ask("look"))
+		if g.Err != nil || len(g.Parts) != 2 {
+			t.Fatalf("%s: %+v %v", in, g.Parts, g.Err)
+		}
+		u := g.Parts[1].(llm.ToolUse)
+		var s string
+		if u.Bad == "" || json.Unmarshal(u.Input, &s) != nil || s != in {
+			t.Errorf("%s: %+v", in, u)
+		}
+	}
+}
+
+func image(t *testing.T, a Adapter) {
+	if a.NoImages {
+		t.Skip("this wire takes no images")
+	}
+	f := newFixture(t, a, 0, Step{Reply: Say("a cat")})
+	r := f.ask("what is it?")
+	img := llm.Image{Media: "image/png", Data: []byte("\x89PNG not really")}
+	r.Messages[0].Parts = append(r.Messages[0].Parts, img)
+	r.Messages = append(r.Messages,
+		llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "call_1", Name: "Read", Input: json.RawMessage(`{"path":"x.png"}`)}}},
+		llm.Message{Role: llm.User, Parts: []llm.Part{llm.ToolResult{ID: "call_1", Text: "see", Images: []llm.Image{img}}}})
+	if g := f.send(t, r); g.Err != nil {
+		t.Fatal(g.Err)
+	}
+	const b64 = "iVBORyBub3QgcmVhbGx5"
+	if n := strings.Count(string(f.body(0)), b64); n != 2 {
+		t.Errorf("the picture is there %d times, want 2:\n%s", n, f.body(0))
+	}
+}
+
+func usage(t *testing.T, a Adapter) {
+	want := llm.Usage{In: 100, Out: 50, CacheRead: 2000, CacheWrite: 300, Reasoning: 20}
+	if a.NoWrites {
+		want.CacheWrite = 0
+	}
+	if a.NoReasoning {
+		want.Reasoning = 0
+	}
+	r := Say("ok")
+	r.Usage = want
+	f := newFixture(t, a, 0, Step{Reply: r})
+	g := f.send(t, f.ask("hi"))
+	if g.Err != nil || g.Finished.Usage != want {
+		t.Fatalf("%+v, want %+v (%v)", g.Finished, want, g.Err)
+	}
+}
+
+const long = "one two three four five six seven eight nine ten eleven twelve thirteen"
+
+func abort(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 0, Step{Reply: Say(long), Stall: 5})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var at time.Time
+	var err error
+	for c, e := range f.model.Stream(ctx, f.ask("hi")) {
+		err = e
+		if _, ok := c.(llm.TextDelta); ok && at.IsZero() {
+			at = time.Now()
+			cancel()
+		}
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v, want the context's error", err)
+	}
+	f.left(t, at)
+}
+
+// left checks that the server saw the connection close within 100 ms.
+func (f *fixture) left(t *testing.T, at time.Time) {
+	t.Helper()
+	if f.a.Make == nil {
+		select {
+		case <-f.gone:
+		case <-time.After(5 * time.Second):
+			t.Fatal("the connection stayed open")
+		}
+	}
+	if d := time.Since(at); d > 100*time.Millisecond {
+		t.Errorf("closing took %v, want less than 100 ms", d)
+	}
+}
+
+func leave(t *testing.T, a Adapter) {
+	before := runtime.NumGoroutine()
+	f := newFixture(t, a, 0, Step{Reply: Say(long), Stall: 5})
+	var at time.Time
+	for c := range f.model.Stream(context.Background(), f.ask("hi")) {
+		if _, ok := c.(llm.TextDelta); ok {
+			at = time.Now()
+			break
+		}
+	}
+	f.left(t, at)
+	if a.Make != nil && runtime.NumGoroutine() > before+1 {
+		t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+	}
+}
+
+func abortEarly(t *testing.T, a Adapter) {
+	arrived, gone := make(chan struct{}), make(chan struct{})
+	var f *fixture
+	f = newFixture(t, a, 0, Step{Raw: func(w http.ResponseWriter, _ []string) {
+		close(arrived)
+		select {
+		case <-gone:
+		case <-f.quit:
+		}
+		panic(http.ErrAbortHandler)
+	}})
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { <-arrived; cancel() }() // ends with the request
+	start := time.Now()
+	g := Collect(t, ctx, f.model, f.ask("hi"))
+	close(gone)
+	if !errors.Is(g.Err, context.Canceled) || time.Since(start) > 2*time.Second {
+		t.Errorf("%v after %v", g.Err, time.Since(start))
+	}
+	if g := Collect(t, ctx, f.model, f.ask("hi")); !errors.Is(g.Err, context.Canceled) {
+		t.Errorf("a dead context: %v", g.Err)
+	}
+}
+
+func statuses(t *testing.T, a Adapter) {
+	for _, c := range []struct {
+		status int
+		kind   llm.Kind
+	}{
+		{400, llm.BadRequest}, {401, llm.Unauthorized}, {402, llm.NoCredit}, {403, llm.Unauthorized}, {404, llm.NotFound},
+		{413, llm.TooLong}, {429, llm.RateLimited}, {500, llm.ServerError}, {502, llm.ServerError},
+		{503, llm.ServerError}, {529, llm.Overloaded},
+	} {
+		for _, after := range []string{"", "7"} {
+			s := Step{Status: c.status}
+			if after != "" {
+				s.Header = map[string]string{"Retry-After": after}
+			}
+			f := newFixture(t, a, 0, s)
+			e := f.fail(t, f.ask("hi"), c.kind)
+			want := time.Duration(0)
+			if after != "" {
+				want = 7 * time.Second
+			}
+			if e.Status != c.status || e.RetryAfter != want || e.Begun {
+				t.Errorf("%d %q: %+v", c.status, after, e)
+			}
+			if c.kind == llm.Unauthorized && (e.Hint == "" || e.Retryable()) {
+				t.Errorf("%d: hint %q, retryable %v", c.status, e.Hint, e.Retryable())
+			}
+		}
+	}
+}
+
+func retryAfter(t *testing.T, a Adapter) {
+	for header, want := range map[string]time.Duration{"0": 0, "1": time.Second, "3600": time.Hour} {
+		f := newFixture(t, a, 0, Step{Status: 429, Header: map[string]string{"Retry-After": header}})
+		if e := f.fail(t, f.ask("hi"), llm.RateLimited); e.RetryAfter != want || !e.Retryable() {
+			t.Errorf("Retry-After %s: %v", header, e.RetryAfter)
+		}
+	}
+}
+
+func tooLong(t *testing.T, a Adapter) {
+	for _, msg := range []string{
+		"prompt is too long: 210000 tokens > 200000 maximum",
+		"This model's maximum context length is 128000 tokens. However, your messages resulted in 130000 tokens.",
+		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+	} {
+		f := newFixture(t, a, 0, Step{Status: 400, Body: a.Wire.ErrorBody(400, msg)})
+		f.fail(t, f.ask("hi"), llm.TooLong)
+	}
+	f := newFixture(t, a, 0, Step{Status: 400, Body: a.Wire.ErrorBody(400, "messages.0.content.1: image exceeds 5 MB maximum")})
+	f.fail(t, f.ask("hi"), llm.MediaTooBig)
+}
+
+const portal = "<!DOCTYPE html>\n<html><head><title>Hotel Wi-Fi \x1b[31mlogin</title></head><body>pay</body></html>"
+
+func htmlPage(t *testing.T, a Adapter) {
+	for status, want := range map[int]llm.Kind{200: llm.BadReply, 403: llm.BadReply, 302: llm.BadReply, 502: llm.ServerError, 503: llm.ServerError, 429: llm.RateLimited} {
+		f := newFixture(t, a, 0, Step{Raw: func(w http.ResponseWriter, _ []string) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			w.Header().Set("Location", "http://login.hotel.example/")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, portal)
+		}})
+		e := f.fail(t, f.ask("hi"), want)
+		if want == llm.BadReply && e.Hint == "" || strings.Contains(e.Error(), "<html") {
+			t.Errorf("%d: %v, hint %q", status, e, e.Hint)
+		}
+	}
+}
+
+// truncated: a stream that ends early, in good order, after each of its events.
+func truncated(t *testing.T, a Adapter) {
+	frames := a.Wire.Frames(calls("call_a"))
+	for n := 0; n < len(frames)-1; n++ {
+		f := newFixture(t, a, 0, Step{Raw: func(w http.ResponseWriter, frames []string) { stream(w, frames[:n]...) }, Reply: calls("call_a")})
+		g := f.send(t, f.ask("hi"))
+		if g.Err == nil {
+			if a.lenient(frames[n:]) {
+				continue
+			}
+			t.Fatalf("%d of %d events were taken for a whole reply", n, len(frames))
+		}
+		if k, _ := llm.KindOf(g.Err); k != llm.Cut {
+			t.Errorf("after %d events: %v", n, g.Err)
+		}
+	}
+	whole := strings.Join(frames, "")
+	f := newFixture(t, a, 0, Step{Raw: func(w http.ResponseWriter, _ []string) { stream(w, whole[:len(whole)*2/5]) }})
+	f.fail(t, f.ask("hi"), llm.Cut)
+}
+
+// lenient: what is missing are only tails a wire may leave out.
+func (a Adapter) lenient(rest []string) bool {
+	type tails interface{ MayMiss(frames []string) bool }
+	w, ok := a.Wire.(tails)
+	return ok && w.MayMiss(rest)
+}
+
+func disconnect(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 0, Step{Reply: Say(long), Cut: 5})
+	g := f.send(t, f.ask("hi"))
+	if k, _ := llm.KindOf(g.Err); k != llm.Cut || g.Text == "" {
+		t.Errorf("%q %v", g.Text, g.Err)
+	}
+}
+
+func stalled(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 60*time.Millisecond, Step{Reply: Say(long), Stall: 5})
+	start := time.Now()
+	e := f.fail(t, f.ask("hi"), llm.Stalled)
+	if d := time.Since(start); !e.Retryable() || d < 50*time.Millisecond || d > 3*time.Second {
+		t.Errorf("%v after %v", e, d)
+	}
+}
+
+func garbage(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 0, Step{Reply: Say("all is well"), Raw: func(w http.ResponseWriter, frames []string) {
+		stream(w, "this is no field\n\x00\xff\xfe\n: comment\nid: 7\nretry: 10\n\n", strings.Join(frames, "nonsense\n\n"))
+	}})
+	if g := f.send(t, f.ask("hi")); g.Err != nil || g.Text != "all is well" {
+		t.Errorf("%q %v", g.Text, g.Err)
+	}
+	for _, bad := range []string{"data: not json\n\n", "data: {\"type\":\n\n", "data: [1,2\n\n", "data: \xff\xfe\n\n", "data: {]}\n\n"} {
+		f := newFixture(t, a, 0, Step{Reply: Say("all is well"), Raw: func(w http.ResponseWriter, frames []string) {
+			stream(w, strings.Join(frames[:2], ""), bad, strings.Join(frames[2:], ""))
+		}})
+		f.fail(t, f.ask("hi"), llm.Cut)
+	}
+}
+
+func unknown(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 0, Step{Reply: Say("all is well"), Raw: func(w http.ResponseWriter, frames []string) {
+		stream(w, strings.Join(frames, "event: brand_new\ndata: {\"type\":\"brand_new\",\"x\":[{}]}\n\n"))
+	}})
+	if g := f.send(t, f.ask("hi")); g.Err != nil || g.Text != "all is well" {
+		t.Errorf("%q %v", g.Text, g.Err)
+	}
+}
+
+func comments(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 0, Step{Reply: Say("all is well"), Raw: func(w http.ResponseWriter, frames []string) {
+		stream(w, "\xEF\xBB\xBF: hello\n\n", strings.Join(frames, a.Wire.Comment()+": keep-alive\n\n"))
+	}})
+	if g := f.send(t, f.ask("hi")); g.Err != nil || g.Text != "all is well" {
+		t.Errorf("%q %v", g.Text, g.Err)
+	}
+}
+
+func midError(t *testing.T, a Adapter) {
+	ev := a.Wire.MidError()
+	if ev == "" {
+		t.Skip("this wire has no error event")
+	}
+	f := newFixture(t, a, 0, Step{Reply: Say(long), Raw: func(w http.ResponseWriter, frames []string) {
+		stream(w, strings.Join(frames[:6], ""), ev)
+	}})
+	if e := f.fail(t, f.ask("hi"), llm.Overloaded); !e.Begun {
+		t.Error("Begun is false")
+	}
+}
+
+func crlf(t *testing.T, a Adapter) {
+	for _, end := range []string{"\r\n", "\r"} {
+		f := newFixture(t, a, 0, Step{Reply: calls("call_a"), Raw: func(w http.ResponseWriter, frames []string) {
+			stream(w, strings.ReplaceAll(strings.Join(frames, ""), "\n", end))
+		}})
+		if g := f.send(t, f.ask("hi")); g.Err != nil || len(g.Parts) != 2 {
+			t.Errorf("%q: %+v %v", end, g.Parts, g.Err)
+		}
+	}
+}
+
+func squeeze(s string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = io.WriteString(z, s)
+	_ = z.Close()
+	return b.Bytes()
+}
+
+func packed(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 0, Step{Reply: Say("all is well"), Raw: func(w http.ResponseWriter, frames []string) {
+		w.Header().Set("Content-Encoding", "gzip")
+		stream(w, string(squeeze(strings.Join(frames, ""))))
+	}}, Step{Raw: func(w http.ResponseWriter, _ []string) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(400)
+		_, _ = w.Write(squeeze(a.Wire.ErrorBody(400, "prompt is too long: 3 > 2")))
+	}})
+	if g := f.send(t, f.ask("hi")); g.Err != nil || g.Text != "all is well" {
+		t.Errorf("%q %v", g.Text, g.Err)
+	}
+	f.fail(t, f.ask("hi"), llm.TooLong)
+}
+
+func bigText(t *testing.T, a Adapter, n int) {
+	s := strings.Repeat("0123456789abcdef", n/16)
+	f := newFixture(t, a, 0, Step{Reply: Reply{Stop: llm.EndTurn, Parts: []Part{{Part: llm.Text{S: s}, Pieces: []string{s}}}}})
+	if g := f.send(t, f.ask("hi")); g.Err != nil || g.Text != s {
+		t.Errorf("%d bytes, want %d: %v", len(g.Text), len(s), g.Err)
+	}
+}
+
+func bigEvent(t *testing.T, a Adapter) { bigText(t, a, 1<<20) }
+func bigLine(t *testing.T, a Adapter)  { bigText(t, a, 10<<20) }
+
+func bomb(t *testing.T, a Adapter) {
+	if testing.Short() {
+		t.Skip("unpacks a lot")
+	}
+	junk := squeeze(strings.Repeat("a", 96<<20))
+	f := newFixture(t, a, 0, Step{Raw: func(w http.ResponseWriter, _ []string) {
+		w.Header().Set("Content-Encoding", "gzip")
+		stream(w, string(squeeze("data: "))+string(junk))
+	}}, Step{Raw: func(w http.ResponseWriter, _ []string) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.WriteHeader(500)
+		_, _ = w.Write(junk)
+	}})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f.fail(t, f.ask("hi"), llm.BadReply)
+	f.fail(t, f.ask("hi"), llm.ServerError)
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) >> 20; got > 160 {
+		t.Errorf("a bomb made us allocate %d MB", got)
+	}
+}
+
+func headers(t *testing.T, a Adapter) {
+	f := newFixture(t, a, 0, Step{Reply: Say("ok")})
+	if g := f.send(t, f.ask("hi")); g.Err != nil {
+		t.Fatal(g.Err)
+	}
+	h := f.headers[0]
+	if ua := h.Get("User-Agent"); !strings.HasPrefix(ua, "adze/") || strings.ContainsAny(ua, " (") {
+		t.Errorf("User-Agent %q", ua)
+	}
+	if h.Get("Content-Type") != "application/json" {
+		t.Errorf("Content-Type %q", h.Get("Content-Type"))
+	}
+	for k := range h {
+		for _, other := range []string{"Claude", "Codex", "Stainless", "Referer", "X-App"} {
+			if strings.Contains(k, other) {
+				t.Errorf("header %s", k)
+			}
+		}
+	}
+}

@@ -1,0 +1,410 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// DefaultIdle is how long a stream may be silent.
+const DefaultIdle = 90 * time.Second
+
+// A Config is what all providers need to send a request.
+type Config struct {
+	Provider  string // who is named in errors
+	Key       string // only to keep it out of error texts
+	KeySource string // where the key came from, such as ANTHROPIC_API_KEY
+	Version   string // of adze, for the User-Agent
+	Headers   map[string]string
+	Transport http.RoundTripper // nil: NewTransport(Dial{})
+	Idle      time.Duration     // 0: DefaultIdle
+	FirstByte time.Duration     // limit before the first byte; 0: Idle
+	StartHint string            // what to do when a server on this machine does not answer
+
+	Wall func() time.Time // the wall clock; nil: time.Now
+}
+
+// A Client makes single attempts.
+type Client struct{ c Config }
+
+// NewClient returns a Client with the defaults of c filled in.
+func NewClient(c Config) *Client {
+	if c.Transport == nil {
+		c.Transport = NewTransport(Dial{})
+	}
+	if c.Idle <= 0 {
+		c.Idle = DefaultIdle
+	}
+	if c.FirstByte <= 0 {
+		c.FirstByte = c.Idle
+	}
+	if c.Version == "" {
+		c.Version = "dev"
+	}
+	if c.Wall == nil {
+		c.Wall = time.Now
+	}
+	return &Client{c: c}
+}
+
+// A Call is one request.
+type Call struct {
+	URL    string
+	Header http.Header // what the provider needs besides the common ones
+	Body   []byte
+}
+
+// A Decoder turns events into chunks.
+type Decoder interface {
+	// Event takes one event. done ends the stream; the decoder has then put
+	// its llm.Finished.
+	Event(ev Event, out *Out) (done bool, err error)
+	// EOF is called when the body ended in good order without done. A nil
+	// error means the decoder had all it needs and has put its llm.Finished.
+	EOF(out *Out) error
+}
+
+// An Out takes chunks on their way to the consumer.
+type Out struct {
+	yield func(llm.Chunk, error) bool
+	begun bool
+	left  bool
+}
+
+// Put yields c unless the consumer has left.
+func (o *Out) Put(c llm.Chunk) {
+	if o.left {
+		return
+	}
+	o.begun = true
+	if !o.yield(c, nil) {
+		o.left = true
+	}
+}
+
+// ErrNoEnd is the answer of Decoder.EOF when the terminal event is missing.
+var ErrNoEnd = errors.New("the stream ended before the reply was complete")
+
+// Stream sends call once and decodes the answer. The error it may yield last
+// is an *llm.Error, or the context's error.
+func (c *Client) Stream(ctx context.Context, call Call, dec Decoder) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		out := &Out{yield: yield}
+		err := c.attempt(ctx, call, dec, out)
+		if err != nil && !out.left {
+			yield(nil, err)
+		}
+	}
+}
+
+func (c *Client) attempt(ctx context.Context, call Call, dec Decoder, out *Out) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	reqCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	req, host, err := c.request(reqCtx, call)
+	if err != nil {
+		return err
+	}
+	w := startWatch(cancel, c.c.FirstByte, c.c.Idle, c.c.Wall)
+	defer w.end()
+	resp, err := c.c.Transport.RoundTrip(req)
+	if err != nil {
+		return c.broken(ctx, reqCtx, err, host, nil, out)
+	}
+	defer resp.Body.Close()
+	w.arrived(1) // the status line and headers count as bytes
+	raw := &watched{r: resp.Body, w: w}
+	body, err := unpack(strings.ToLower(resp.Header.Get("Content-Encoding")), raw)
+	if err != nil {
+		return c.fail(llm.BadReply, resp, err.Error())
+	}
+	if resp.StatusCode != http.StatusOK || !streamType(resp.Header.Get("Content-Type")) {
+		page, err := io.ReadAll(io.LimitReader(body, maxErrorBody))
+		if err != nil && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return c.refused(resp, page, host)
+	}
+	err = c.decode(NewReader(body), dec, out)
+	if err == nil || out.left {
+		return nil
+	}
+	return c.broken(ctx, reqCtx, err, host, resp, out)
+}
+
+func (c *Client) decode(r *Reader, dec Decoder, out *Out) error {
+	for {
+		ev, err := r.Next()
+		if err == io.EOF {
+			return dec.EOF(out)
+		}
+		if err != nil {
+			return err
+		}
+		done, err := dec.Event(ev, out)
+		if err != nil || done || out.left {
+			return err
+		}
+	}
+}
+
+func (c *Client) request(ctx context.Context, call Call) (*http.Request, string, error) {
+	u, err := url.Parse(call.URL)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, "", c.local("the base URL is not an http(s) address", "correct the provider's base URL")
+	}
+	if i := strings.IndexFunc(c.c.Key, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
+		return nil, "", &llm.Error{Kind: llm.Unauthorized, Provider: c.c.Provider,
+			Hint: "copy the key again, without line breaks or quotes",
+			Err:  fmt.Errorf("the key%s holds a character that no key has", c.from())}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, bytes.NewReader(call.Body))
+	if err != nil {
+		return nil, "", c.local("the request could not be made", "correct the provider's base URL")
+	}
+	h := req.Header
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "text/event-stream")
+	for k, v := range call.Header {
+		h[k] = v
+	}
+	for k, v := range c.c.Headers {
+		h.Set(k, v)
+	}
+	h.Set("User-Agent", "adze/"+c.c.Version)
+	if u.User != nil && h.Get("Authorization") == "" {
+		password, _ := u.User.Password()
+		req.SetBasicAuth(u.User.Username(), password)
+	}
+	return req, u.Host, nil
+}
+
+func (c *Client) local(text, hint string) *llm.Error {
+	return &llm.Error{Kind: llm.BadRequest, Provider: c.c.Provider, Hint: hint, Err: errors.New(text)}
+}
+
+func (c *Client) from() string {
+	if c.c.KeySource == "" {
+		return ""
+	}
+	return " in " + c.c.KeySource
+}
+
+// streamType reports whether a 200 answer can be an event stream. Servers
+// that leave the type out, or say text/plain, are believed.
+func streamType(contentType string) bool {
+	t, _, _ := mime.ParseMediaType(contentType)
+	switch t {
+	case "text/html", "application/json", "application/problem+json", "application/xhtml+xml":
+		return false
+	}
+	return true
+}
+
+// broken names what went wrong when the exchange did not end in good order.
+func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, resp *http.Response, out *Out) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if f := (Fault{}); errors.As(err, &f) {
+		e := c.Fault(statusOf(f), f, resp)
+		if e.Status == 0 && e.Kind == llm.BadRequest { // an error nobody has a name for
+			e.Kind = llm.ServerError
+		}
+		e.Begun = out.begun
+		return e
+	}
+	e := &llm.Error{Provider: c.c.Provider, Begun: out.begun}
+	if resp != nil {
+		e.RequestID = RequestID(resp.Header)
+	}
+	switch why := context.Cause(reqCtx); {
+	case errors.Is(why, errStalled):
+		limit := c.c.Idle
+		if resp == nil {
+			limit = c.c.FirstByte
+		}
+		e.Kind, e.Err = llm.Stalled, fmt.Errorf("no bytes for %v", limit)
+		return e
+	case errors.Is(why, errWoke):
+		e.Kind, e.Err = llm.Stalled, errors.New("the connection did not survive the computer's sleep")
+		return e
+	}
+	if resp == nil {
+		named := nameFailure(err, host)
+		e.Kind, e.Permanent, e.Hint, e.Err = llm.Transport, named.permanent, named.hint, errors.New(Redact(named.text, c.c.Key))
+		if px := new(proxyError); errors.As(err, &px) {
+			e.Status = px.status
+		}
+		if c.c.StartHint != "" && strings.HasPrefix(named.text, "connection refused") {
+			e.Hint = c.c.StartHint
+		}
+		return e
+	}
+	switch {
+	case errors.Is(err, ErrEventTooLong), errors.Is(err, errBomb), errors.Is(err, errTooBig):
+		e.Kind, e.Err = llm.BadReply, err
+	case errors.Is(err, ErrNoEnd):
+		e.Kind, e.Err = llm.Cut, err
+	case errors.Is(err, ErrGarbage):
+		e.Kind, e.Err = llm.Cut, err
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+		e.Kind, e.Err = llm.Cut, errors.New("the connection was closed before the reply was complete")
+	default:
+		e.Kind, e.Err = llm.Cut, fmt.Errorf("the reply broke off: %s", Redact(nameFailure(err, host).text, c.c.Key))
+	}
+	return e
+}
+
+// ErrGarbage says that an event's data is not what the protocol says.
+var ErrGarbage = errors.New("the stream holds data that is not JSON")
+
+// refused turns an answer that is not a stream into an error.
+func (c *Client) refused(resp *http.Response, page []byte, host string) error {
+	f := ReadFault(page)
+	switch {
+	case resp.StatusCode == http.StatusOK && f.HTML:
+		return c.html(resp, f, host, "a web page came instead of a reply")
+	case resp.StatusCode == http.StatusOK && (f.Type != "" || f.Code != "") && f.Message != "":
+		return c.Fault(statusOf(f), f, resp)
+	case resp.StatusCode == http.StatusOK:
+		e := c.fail(llm.BadReply, resp, "the answer is not a stream: "+Clean(string(page), 120))
+		e.Hint = "check that the base URL belongs to this provider's API"
+		return e
+	case resp.StatusCode >= 300 && resp.StatusCode < 400:
+		to := "elsewhere"
+		if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Host != "" {
+			to = "to " + Clean(u.Host, 100)
+		}
+		return c.html(resp, f, host, "the request was redirected "+to)
+	}
+	return c.Fault(resp.StatusCode, f, resp)
+}
+
+func (c *Client) html(resp *http.Response, f Fault, host, what string) error {
+	if f.Message != "" {
+		what += fmt.Sprintf(" (%q)", f.Message)
+	}
+	e := c.fail(llm.BadReply, resp, what)
+	e.Hint = "open http://" + host + " in a browser: a login page of this network or a wrong base URL answers"
+	return e
+}
+
+func (c *Client) fail(k llm.Kind, resp *http.Response, text string) *llm.Error {
+	e := &llm.Error{Kind: k, Provider: c.c.Provider, Err: errors.New(Redact(text, c.c.Key))}
+	if resp != nil {
+		e.Status, e.RequestID = resp.StatusCode, RequestID(resp.Header)
+	}
+	return e
+}
+
+// Fault turns a provider's own error into an *llm.Error. resp may be nil.
+func (c *Client) Fault(status int, f Fault, resp *http.Response) *llm.Error {
+	k := Classify(status, f)
+	message := f.Message
+	if f.HTML {
+		message = strings.TrimSpace("an HTML error page came instead of an answer " + quoted(f.Message))
+	}
+	if message == "" {
+		message = strings.ToLower(http.StatusText(status))
+	}
+	if message == "" {
+		message = "the request failed"
+	}
+	e := c.fail(k, nil, message)
+	e.Status, e.RequestID, e.RetryAfter = status, f.RequestID, f.RetryAfter
+	if resp != nil {
+		if id := RequestID(resp.Header); id != "" {
+			e.RequestID = id
+		}
+		if wait := RetryAfter(resp.Header, c.c.Wall()); wait > 0 {
+			e.RetryAfter = wait
+		}
+	}
+	c.explain(e)
+	return e
+}
+
+func quoted(s string) string {
+	if s == "" {
+		return ""
+	}
+	return fmt.Sprintf("(%q)", s)
+}
+
+// explain adds the cause in our words and the next command.
+func (c *Client) explain(e *llm.Error) {
+	text := e.Err.Error()
+	switch e.Kind {
+	case llm.Unauthorized:
+		switch {
+		case c.c.Key == "":
+			e.Err = fmt.Errorf("wants a key and none is set: %s", text)
+		default:
+			e.Err = fmt.Errorf("refused the key%s: %s", c.from(), text)
+		}
+		e.Hint = `run "adze doctor" to see which keys are set`
+		if c.c.KeySource != "" {
+			e.Hint = "set " + c.c.KeySource + ` to a working key; "adze doctor" shows which keys are set`
+		}
+	case llm.NoCredit:
+		e.Err = fmt.Errorf("the account cannot pay for this request: %s", text)
+		e.Hint = `add credit at the provider, or choose another model: "adze models"`
+	case llm.NotFound:
+		e.Hint = `run "adze models" to see the models that are known, and check the base URL`
+	case llm.Transport:
+		if e.Status == http.StatusProxyAuthRequired {
+			e.Permanent = true
+			e.Err = errors.New("the proxy wants a user name and password (407)")
+			e.Hint = "check HTTPS_PROXY, with user:password@host when the proxy asks for it"
+		}
+	case llm.BadReply:
+		e.Hint = "check the base URL; a login page of this network or a proxy may answer instead"
+	case llm.Cut, llm.Stalled, llm.RateLimited, llm.Overloaded, llm.ServerError, llm.TooLong, llm.MediaTooBig, llm.BadRequest:
+		// the provider's words say it
+	}
+}
+
+// statusOf maps the error names of the providers to the status they go with.
+func statusOf(f Fault) int {
+	for _, name := range []string{f.Code, f.Type} {
+		switch strings.ToLower(name) {
+		case "overloaded_error", "overloaded", "engine_overloaded", "server_overloaded":
+			return 529
+		case "api_error", "server_error", "internal", "internal_error", "internal_server_error", "timeout_error", "500":
+			return 500
+		case "502", "503", "504", "529", "408":
+			return int(name[0]-'0')*100 + int(name[1]-'0')*10 + int(name[2]-'0')
+		case "unavailable", "service_unavailable":
+			return 503
+		case "rate_limit_error", "rate_limit_exceeded", "resource_exhausted", "too_many_requests", "429":
+			return 429
+		case "authentication_error", "invalid_api_key", "unauthenticated", "401":
+			return 401
+		case "permission_error", "permission_denied", "403":
+			return 403
+		case "not_found_error", "not_found", "model_not_found", "404":
+			return 404
+		case "request_too_large", "413":
+			return 413
+		case "billing_error", "insufficient_quota", "402":
+			return 402
+		case "invalid_request_error", "invalid_prompt", "context_length_exceeded", "invalid_argument", "400", "422":
+			return 400
+		}
+	}
+	return 0
+}

@@ -1,0 +1,289 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// A Reply puts a message together from deltas and yields the chunks: deltas at
+// once, each PartDone as soon as its part and all before it are complete, and
+// Finished at the end. It repairs missing and repeated call ids, so that no
+// two calls of a conversation share one.
+type Reply struct {
+	from    string
+	history []llm.Message
+	taken   map[string]bool
+	slots   []*Slot
+	handed  int
+	calls   int
+	refused bool
+	ended   bool
+}
+
+// NewReply returns an empty reply to r, whose opaque tokens belong to from.
+func NewReply(r llm.Request, from string) *Reply { return &Reply{from: from, history: r.Messages} }
+
+// A Slot is a part that is being written.
+type Slot struct {
+	r      *Reply
+	kind   slotKind
+	text   Text
+	id     string
+	name   string
+	Opaque json.RawMessage // set before Close
+	held   bool            // complete, but kept back; see Close
+	closed bool
+	part   llm.Part // nil: an empty part that is left out
+}
+
+type slotKind int
+
+const (
+	textSlot slotKind = iota
+	thinkingSlot
+	callSlot
+)
+
+func (r *Reply) open(k slotKind, out *Out) *Slot {
+	if last := r.Last(); last != nil && last.held {
+		last.finish("")
+		r.hand(out)
+	}
+	s := &Slot{r: r, kind: k}
+	r.slots = append(r.slots, s)
+	return s
+}
+
+// Text opens a text part.
+func (r *Reply) Text(out *Out) *Slot { return r.open(textSlot, out) }
+
+// Thinking opens a reasoning part.
+func (r *Reply) Thinking(out *Out) *Slot { return r.open(thinkingSlot, out) }
+
+// Call opens a tool call. An empty or taken id is replaced.
+func (r *Reply) Call(id, name string, out *Out) *Slot {
+	s := r.open(callSlot, out)
+	s.id, s.name = r.unique(id), name
+	return s
+}
+
+// Last is the slot opened last, or nil.
+func (r *Reply) Last() *Slot {
+	if len(r.slots) == 0 {
+		return nil
+	}
+	return r.slots[len(r.slots)-1]
+}
+
+// Calls is how many tool calls there are.
+func (r *Reply) Calls() int { return r.calls }
+
+// Refuse makes the reply end as refused, whatever the stream says later.
+func (r *Reply) Refuse() { r.refused = true }
+
+func (r *Reply) unique(id string) string {
+	if r.taken == nil {
+		r.taken = map[string]bool{}
+		for _, m := range r.history {
+			for _, p := range m.Parts {
+				if u, ok := p.(llm.ToolUse); ok {
+					r.taken[u.ID] = true
+				}
+			}
+		}
+	}
+	n := r.calls
+	r.calls++
+	if id == "" {
+		id = "call_" + strconv.Itoa(len(r.history)) + "_" + strconv.Itoa(n)
+	}
+	base := id
+	for i := 2; r.taken[id]; i++ {
+		id = base + "_" + strconv.Itoa(i)
+	}
+	r.taken[id] = true
+	return id
+}
+
+// IsText reports whether the slot is an open text part.
+func (s *Slot) IsText() bool { return s != nil && s.kind == textSlot && !s.closed }
+
+// IsThinking reports whether the slot is an open reasoning part.
+func (s *Slot) IsThinking() bool { return s != nil && s.kind == thinkingSlot && !s.closed }
+
+// SetName names a call whose name came late.
+func (s *Slot) SetName(name string) {
+	if s.name == "" {
+		s.name = name
+	}
+}
+
+// JSON adds the raw inside of a JSON string.
+func (s *Slot) JSON(raw []byte, out *Out) { s.delta(s.text.AddJSON(raw), out) }
+
+// Add adds plain text.
+func (s *Slot) Add(text string, out *Out) { s.delta(s.text.Add(text), out) }
+
+// Len is how many bytes the part has so far.
+func (s *Slot) Len() int { return s.text.Len() }
+
+// String is what the part has so far.
+func (s *Slot) String() string { return s.text.String() }
+
+func (s *Slot) delta(d string, out *Out) {
+	if d == "" || s.closed { // what comes after the end of a part is not part of it
+		return
+	}
+	switch s.kind {
+	case textSlot:
+		out.Put(llm.TextDelta{S: d})
+	case thinkingSlot:
+		out.Put(llm.ThinkingDelta{S: d})
+	case callSlot:
+		out.Put(llm.ToolInputDelta{ID: s.id, Name: s.name, S: d})
+	}
+}
+
+// Close completes the part and hands over what is due. A call without any
+// input is kept back until the stream says why the reply ended, because it
+// may have been cut off by the output limit.
+func (s *Slot) Close(out *Out) {
+	if s.closed {
+		return
+	}
+	s.delta(s.text.Close(), out)
+	if s.kind == callSlot && s.text.Len() == 0 && s == s.r.Last() && !s.r.ended {
+		s.held = true
+		return
+	}
+	s.finish("")
+	s.r.hand(out)
+}
+
+func (s *Slot) finish(bad string) {
+	s.closed = true
+	switch s.kind {
+	case textSlot:
+		if s.text.Len() > 0 {
+			s.part = llm.Text{S: s.text.String()}
+		}
+	case thinkingSlot:
+		if s.text.Len() > 0 || len(s.Opaque) > 0 {
+			s.part = llm.Thinking{S: s.text.String(), Opaque: s.Opaque, From: s.r.from}
+		}
+	case callSlot:
+		use := llm.ToolUse{ID: s.id, Name: s.name, Opaque: s.Opaque}
+		if len(s.Opaque) > 0 {
+			use.From = s.r.from
+		}
+		use.Input, use.Bad = Input(s.text.String())
+		if bad != "" && (use.Bad != "" || s.text.Len() == 0) {
+			use.Input, use.Bad = quote(s.text.String()), bad
+		}
+		s.part = use
+	}
+}
+
+// hand yields PartDone for every finished part that has none before it open.
+func (r *Reply) hand(out *Out) {
+	for r.handed < len(r.slots) && r.slots[r.handed].closed {
+		if p := r.slots[r.handed].part; p != nil {
+			out.Put(llm.PartDone{Part: p})
+		}
+		r.handed++
+	}
+}
+
+// CloseProse closes the text or reasoning part that is open last.
+func (r *Reply) CloseProse(out *Out) {
+	if s := r.Last(); s != nil && s.kind != callSlot {
+		s.Close(out)
+	}
+}
+
+// Finish closes what is open and yields Finished. A stop that does not fit
+// the parts is corrected.
+func (r *Reply) Finish(stop llm.Stop, u llm.Usage, model, id string, out *Out) {
+	r.ended = true
+	bad := ""
+	if stop == llm.MaxTokens || stop == llm.WindowFull {
+		bad = "the call was cut off by the output limit"
+	}
+	msg := llm.Message{Role: llm.Assistant}
+	hasCall := false
+	for _, s := range r.slots {
+		if !s.closed {
+			s.delta(s.text.Close(), out)
+			s.finish(bad)
+		}
+		if s.part != nil {
+			msg.Parts = append(msg.Parts, s.part)
+			hasCall = hasCall || s.kind == callSlot
+		}
+	}
+	r.hand(out)
+	switch {
+	case r.refused:
+		stop = llm.Refused
+	case stop == llm.WantTools && !hasCall:
+		stop = llm.EndTurn
+	case (stop == llm.EndTurn || stop == "") && hasCall:
+		stop = llm.WantTools
+	case stop == "":
+		stop = llm.EndTurn
+	}
+	out.Put(llm.Finished{Message: msg, Stop: stop, Usage: u, Model: model, ID: id})
+}
+
+// Input turns the text a model wrote as a call's input into a JSON value.
+// Nothing at all is an empty object. What is not JSON becomes a JSON string,
+// and bad says what is wrong.
+func Input(text string) (in json.RawMessage, bad string) {
+	raw := bytes.TrimSpace([]byte(text))
+	if len(raw) == 0 {
+		return json.RawMessage("{}"), ""
+	}
+	raw = repairHalves(raw)
+	var v json.RawMessage
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return quote(text), fmt.Sprintf("the input is not valid JSON: %v", err)
+	}
+	return raw, ""
+}
+
+func quote(s string) json.RawMessage { return AppendString(nil, s) }
+
+// repairHalves replaces \u escapes of lone surrogates, which some readers
+// refuse, with \ufffd. The result is a copy only when something changed.
+func repairHalves(raw []byte) []byte {
+	if !bytes.Contains(raw, []byte(`\u`)) {
+		return raw
+	}
+	for i := 0; i+1 < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		if raw[i+1] != 'u' {
+			i++
+			continue
+		}
+		r, ok := hex4(raw[i+2:])
+		if !ok || r < 0xD800 || r > 0xDFFF {
+			i++
+			continue
+		}
+		if r < 0xDC00 && i+8 <= len(raw) && raw[i+6] == '\\' && raw[i+7] == 'u' {
+			if lo, ok := hex4(raw[i+8:]); ok && lo >= 0xDC00 && lo <= 0xDFFF {
+				i += 11
+				continue
+			}
+		}
+		copy(raw[i+2:], "fffd")
+		i += 5
+	}
+	return raw
+}

@@ -1,0 +1,214 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+	"io"
+)
+
+// MaxEvent is the longest event, and the longest line, that is read, in bytes.
+const MaxEvent = 64 << 20
+
+// ErrEventTooLong says that one event was longer than MaxEvent.
+var ErrEventTooLong = errors.New("one event of the stream is larger than 64 MB")
+
+// An Event is one server-sent event. Its bytes are valid until the next call of Next.
+type Event struct {
+	Name []byte // the event field, nil when there was none
+	Data []byte // the data lines, joined by line feeds
+}
+
+// A Reader reads server-sent events. It accepts LF, CRLF and CR line ends, a
+// byte order mark, comments and unknown fields, and gives the last event even
+// when the body ends without the blank line.
+type Reader struct {
+	r          io.Reader
+	buf        []byte
+	start, end int // the unread bytes are buf[start:end]
+	skipLF     bool
+	begun      bool
+	err        error
+	joined     []byte
+}
+
+// NewReader returns a Reader of r.
+func NewReader(r io.Reader) *Reader { return &Reader{r: r, buf: make([]byte, 16<<10)} }
+
+// Next returns the next event that has data. At the end of the body it
+// returns io.EOF, and the error of the body when it broke.
+func (s *Reader) Next() (Event, error) {
+	at := s.start // cursor; buf[s.start:at] belongs to the event being read
+	var name, data span
+	lines := 0
+	s.joined = s.joined[:0]
+	for {
+		line, next, err := s.line(at)
+		if err != nil {
+			// line may have moved the bytes, but spans are relative to start.
+			if err == io.EOF && lines > 0 {
+				ev := s.event(name, data, lines)
+				s.start = s.end
+				return ev, nil
+			}
+			s.start = s.end
+			return Event{}, err
+		}
+		if line.n == 0 {
+			if lines > 0 {
+				ev := s.event(name, data, lines)
+				s.start = next
+				return ev, nil
+			}
+			s.start, at = next, next
+			name = span{}
+			continue
+		}
+		at = next
+		field, value := s.split(line)
+		switch field {
+		case fieldData:
+			if lines == 1 {
+				s.joined = append(s.joined, s.bytes(data)...)
+			}
+			if lines >= 1 {
+				s.joined = append(append(s.joined, '\n'), s.bytes(value)...)
+			}
+			if len(s.joined) > MaxEvent {
+				return Event{}, ErrEventTooLong
+			}
+			data = value
+			lines++
+		case fieldEvent:
+			name = value
+		case fieldNone:
+			if lines == 0 && name.n == 0 { // nothing of this event is worth keeping
+				s.start = at
+			}
+		}
+	}
+}
+
+// A span is a piece of the buffer, relative to start.
+type span struct{ at, n int }
+
+func (s *Reader) bytes(p span) []byte { return s.buf[s.start+p.at : s.start+p.at+p.n] }
+
+func (s *Reader) event(name, data span, lines int) Event {
+	ev := Event{Data: s.bytes(data)}
+	if lines > 1 {
+		ev.Data = s.joined
+	}
+	if name.n > 0 {
+		ev.Name = s.bytes(name)
+	}
+	return ev
+}
+
+const (
+	fieldNone = iota
+	fieldData
+	fieldEvent
+)
+
+func (s *Reader) split(line span) (int, span) {
+	b := s.bytes(line)
+	colon := bytes.IndexByte(b, ':')
+	field, value := b, span{line.at + line.n, 0}
+	if colon >= 0 {
+		field = b[:colon]
+		colon++
+		if colon < len(b) && b[colon] == ' ' {
+			colon++
+		}
+		value = span{line.at + colon, len(b) - colon}
+	}
+	switch string(field) {
+	case "data":
+		return fieldData, value
+	case "event":
+		return fieldEvent, value
+	}
+	return fieldNone, span{}
+}
+
+// line finds the line that begins at buf[at]. It returns the line relative to
+// start and where the next one begins. Reading more may move the bytes; at is
+// then moved along.
+func (s *Reader) line(at int) (span, int, error) {
+	scanned := at
+	for {
+		if s.skipLF && at < s.end {
+			if s.buf[at] == '\n' {
+				at++
+				if scanned < at {
+					scanned = at
+				}
+			}
+			s.skipLF = false
+		}
+		part := s.buf[scanned:s.end]
+		lf := bytes.IndexByte(part, '\n')
+		seg := part
+		if lf >= 0 {
+			seg = part[:lf]
+		}
+		if cr := bytes.IndexByte(seg, '\r'); cr >= 0 {
+			stop := scanned + cr
+			s.skipLF = true
+			return span{at - s.start, stop - at}, stop + 1, nil
+		}
+		if lf >= 0 {
+			stop := scanned + lf
+			return span{at - s.start, stop - at}, stop + 1, nil
+		}
+		off, seen := at-s.start, s.end-s.start
+		if s.err == nil {
+			s.fill()
+		}
+		at, scanned = s.start+off, s.start+seen
+		if s.err != nil && scanned == s.end {
+			if at < s.end && s.err == io.EOF {
+				return span{at - s.start, s.end - at}, s.end, nil
+			}
+			return span{}, at, s.err
+		}
+	}
+}
+
+// fill reads more bytes behind the unread ones.
+func (s *Reader) fill() {
+	if s.end == len(s.buf) {
+		if s.start > 0 && s.start >= len(s.buf)/2 {
+			copy(s.buf, s.buf[s.start:s.end])
+		} else {
+			const limit = MaxEvent + 64<<10
+			if len(s.buf) >= limit {
+				s.err = ErrEventTooLong
+				return
+			}
+			grown := make([]byte, min(2*len(s.buf), limit))
+			copy(grown, s.buf[s.start:s.end])
+			s.buf = grown
+		}
+		s.end -= s.start
+		s.start = 0
+	}
+	for range 100 {
+		n, err := s.r.Read(s.buf[s.end:])
+		s.end += n
+		if err != nil {
+			s.err = err
+		}
+		if n > 0 && !s.begun && s.end-s.start >= 3 {
+			s.begun = true
+			if bytes.HasPrefix(s.buf[s.start:s.end], []byte("\xEF\xBB\xBF")) {
+				copy(s.buf[s.start:], s.buf[s.start+3:s.end])
+				s.end -= 3
+			}
+		}
+		if n > 0 || err != nil {
+			return
+		}
+	}
+	s.err = io.ErrNoProgress
+}

@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+var (
+	errStalled = errors.New("no bytes for the idle limit")
+	errWoke    = errors.New("no bytes since the computer slept")
+)
+
+const (
+	watchSlice = 5 * time.Second
+	sleepJump  = 20 * time.Second // the wall clock ran this far ahead of the monotonic one
+	wokeLimit  = 5 * time.Second  // patience after a sleep: the connection is most likely dead
+)
+
+// A watch cancels a request when nothing arrives for too long. Only the time
+// somebody waits for bytes counts, so a slow consumer is never a stall. It
+// looks up every few seconds to notice a sleep of the computer.
+type watch struct {
+	cancel context.CancelCauseFunc
+	wall   func() time.Time
+	base   time.Time
+	first  time.Duration // limit for the first byte of the answer
+	idle   time.Duration // limit after it
+
+	since   atomic.Int64 // when the waiting began, ns after base; 0: nobody waits
+	bytes   atomic.Int64
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+// startWatch starts the watch; end must be called.
+func startWatch(cancel context.CancelCauseFunc, first, idle time.Duration, wall func() time.Time) *watch {
+	if wall == nil {
+		wall = time.Now
+	}
+	w := &watch{cancel: cancel, wall: wall, base: time.Now(), first: first, idle: idle,
+		stop: make(chan struct{}), stopped: make(chan struct{})}
+	w.wait()
+	go w.run() // ends with end, or after it has cancelled
+	return w
+}
+
+func (w *watch) wait() { w.since.Store(int64(time.Since(w.base)) + 1) }
+
+func (w *watch) arrived(n int) {
+	w.since.Store(0)
+	if n > 0 {
+		w.bytes.Add(int64(n))
+	}
+}
+
+func (w *watch) end() {
+	close(w.stop)
+	<-w.stopped
+}
+
+func (w *watch) run() {
+	defer close(w.stopped)
+	timer := time.NewTimer(min(watchSlice, w.first, w.idle))
+	defer timer.Stop()
+	wokeAt, wokeBytes := int64(-1), int64(0)
+	for {
+		mono, wall := time.Now(), w.wall().Round(0)
+		select {
+		case <-w.stop:
+			return
+		case <-timer.C:
+		}
+		now := int64(time.Since(w.base))
+		if w.wall().Round(0).Sub(wall)-time.Since(mono) > sleepJump {
+			wokeAt, wokeBytes = now, w.bytes.Load()
+		}
+		since, bytes := w.since.Load(), w.bytes.Load()
+		if bytes != wokeBytes {
+			wokeAt = -1
+		}
+		limit, cause := w.idle, errStalled
+		if bytes == 0 {
+			limit = w.first
+		}
+		if wokeAt >= 0 {
+			limit, cause = min(limit, wokeLimit), errWoke
+			if since > 0 { // what was waited before the sleep does not count
+				since = max(since, wokeAt)
+			}
+		}
+		next := min(watchSlice, limit)
+		if since > 0 {
+			left := limit - time.Duration(now-since)
+			if left <= 0 {
+				w.cancel(cause)
+				return
+			}
+			next = min(next, left)
+		}
+		timer.Reset(next)
+	}
+}
