@@ -1,0 +1,105 @@
+// Package agent runs one turn: ask the model, gate its calls, run them,
+// repeat. It does no I/O of its own: what it needs of the world is in the
+// fields of a Turn. It refuses to know front ends, disks and providers.
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/transcript"
+)
+
+// A Host is the session a turn runs in.
+type Host interface {
+	// Emit records a body. When it returns nil a durable body is as safe as
+	// its kind demands; a live body has been handed to whoever watches.
+	Emit(event.Body) error
+	// State is the fold of everything recorded so far.
+	State() transcript.State
+	// Check rules on a planned call, and may wait for a person. A nil Answer
+	// means that nobody was asked a question of the plan's view.
+	Check(ctx context.Context, q Question) (policy.Verdict, *tool.Answer, error)
+	// Steer gives the prompts that wait to the model and says whether there
+	// were any.
+	Steer() (bool, error)
+	// Model is what the next request goes to; it changes when a person says so.
+	Model() Target
+}
+
+// A Question is a planned call that needs a ruling.
+type Question struct {
+	Call llm.ToolUse
+	Plan tool.Plan
+}
+
+// A Target is a model with the facts the loop needs.
+type Target struct {
+	Model    llm.Model
+	Provider string
+	Name     string // the provider's own name
+	Window   int    // tokens, 0 when unknown
+	// Cap is the output cap that is asked for, LargerCap what can be asked
+	// for when a reply runs into it (0: nothing larger). Tokens.
+	Cap, LargerCap int
+	Effort         llm.Effort
+	Thinking       int // tokens, 0 leaves it to Effort
+	Images, PDFs   bool
+	// Cost prices a usage in USD; known is false when there is no price.
+	Cost func(llm.Usage) (usd float64, known bool)
+}
+
+// ID is provider/name.
+func (t Target) ID() string { return t.Provider + "/" + t.Name }
+
+// A Turn is one run of the loop.
+type Turn struct {
+	ID       string
+	Host     Host
+	Fallback *Target
+	System   []string
+	Tools    tool.Set
+	// Aliases are further names a model may call a tool by.
+	Aliases map[string]string
+	Env     tool.Env // Dir is where the session stands when the turn starts
+	Budget  Budget
+	// Structured is the name of the tool that takes the final answer, "" for none.
+	Structured string
+	MaxCalls   int // at once; 0 is 10
+	CacheKey   string
+	// Spill keeps a whole result and returns where; nil cuts without keeping.
+	Spill func(call, text string) (path string, err error)
+	Now   func() time.Time
+	// Sleep waits, or returns the context's error. Jitter is in [-1, 1].
+	Sleep  func(ctx context.Context, d time.Duration) error
+	Jitter func() float64
+	// Leave is called for a goroutine that outlives the turn: a call that did
+	// not stop in time. It gets a channel that is closed when it is done.
+	Leave func(done <-chan struct{})
+}
+
+// A Budget bounds a turn; zero values do not.
+type Budget struct {
+	Turns    int
+	USD      float64
+	Unpriced bool // a model without a known price counts as free
+	Tokens   int  // to use up, with nudges
+	// SpentUSD is what the session had cost before this turn.
+	SpentUSD float64
+}
+
+// An Outcome is how a turn ended.
+type Outcome struct {
+	Reason End
+	Err    *llm.Error // of ModelError and its kin
+	Text   string     // why, in plain words, when there is no Err
+	Hint   string
+	Steps  int
+	API    time.Duration // spent waiting for the model
+	Answer json.RawMessage
+}

@@ -1,0 +1,257 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// Bounds of running calls.
+const (
+	maxParallel = 10
+	// stopGrace is how long an interrupted call may take to return; a turn is
+	// over 200 ms after an interrupt, whatever runs.
+	stopGrace = 120 * time.Millisecond
+	// maxMessage bounds the results of one reply together, in bytes.
+	maxMessage = 200_000
+)
+
+var errSibling = errors.New("another command of the same reply failed")
+
+// calls are the tool calls of one reply. Each call has a goroutine, which ends
+// with its result; wait, stop or abandon waits for all of them.
+type calls struct {
+	r      *run
+	ctx    context.Context // of the reply
+	cancel context.CancelFunc
+
+	mu      sync.Mutex // guards everything below, and the phases of the calls
+	list    []*call
+	changed chan struct{} // closed and replaced when a phase changes
+	halted  bool          // nothing may start any more
+	bytes   int           // of results so far
+	err     error         // the first that means the turn cannot be recorded
+}
+
+// A phase is how far a call has come.
+type phase int
+
+const (
+	waiting phase = iota
+	planned       // its plan is known; it may still wait for an answer or its turn
+	running
+	done
+)
+
+// A call is one tool call on its way.
+type call struct {
+	use      llm.ToolUse
+	tool     tool.Tool
+	phase    phase
+	parallel bool
+	started  bool
+	claimed  bool // its result is being recorded, by itself or in its stead
+	isErr    bool
+	answer   json.RawMessage
+	ended    chan struct{}
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+}
+
+func newCalls(r *run, ctx context.Context, cancel context.CancelFunc) *calls {
+	return &calls{r: r, ctx: ctx, cancel: cancel, changed: make(chan struct{})}
+}
+
+func (c *calls) len() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.list)
+}
+
+// add takes a finished call; it starts as soon as the gate and its
+// neighbours let it.
+func (c *calls) add(use llm.ToolUse) {
+	k := &call{use: use, ended: make(chan struct{})}
+	k.ctx, k.cancel = context.WithCancelCause(c.ctx)
+	c.mu.Lock()
+	c.list = append(c.list, k)
+	c.mu.Unlock()
+	go func() { // ends with the call; see wait
+		defer close(k.ended)
+		defer k.cancel(nil)
+		c.exec(k)
+	}()
+}
+
+// shift changes something that others may be waiting for.
+func (c *calls) shift(change func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change()
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// until waits for a condition, which it evaluates under the lock. It returns
+// false when the call is cancelled, or nothing may start any more, first.
+func (c *calls) until(k *call, holds func() bool) bool {
+	for {
+		c.mu.Lock()
+		ok, halted, changed := holds(), c.halted, c.changed
+		c.mu.Unlock()
+		switch {
+		case halted || k.ctx.Err() != nil:
+			return false
+		case ok:
+			return true
+		}
+		select {
+		case <-changed:
+		case <-k.ctx.Done():
+		}
+	}
+}
+
+// mayPlan holds when every call before k has its plan, and those that run
+// alone are done: a plan looks at the files that they change.
+func (c *calls) mayPlan(k *call) bool {
+	for _, o := range c.list {
+		if o == k {
+			return true
+		}
+		if o.phase == waiting || !o.parallel && o.phase != done {
+			return false
+		}
+	}
+	return true
+}
+
+// mayRun holds when nothing runs, or when k and everything that runs are
+// parallel and there is room.
+func (c *calls) mayRun(k *call) bool {
+	n, alone := 0, false
+	for _, o := range c.list {
+		if o.phase == running {
+			n++
+			alone = alone || !o.parallel
+		}
+	}
+	most := c.r.MaxCalls
+	if most <= 0 {
+		most = maxParallel
+	}
+	return n == 0 || k.parallel && !alone && n < most
+}
+
+// wait returns when every call has a result. After an interrupt it gives them
+// stopGrace and then answers in their stead.
+func (c *calls) wait() error {
+	c.mu.Lock()
+	list := c.list
+	c.mu.Unlock()
+	for _, k := range list {
+		select {
+		case <-k.ended:
+			continue
+		case <-c.ctx.Done():
+		}
+		timer := time.NewTimer(stopGrace)
+		select {
+		case <-k.ended:
+		case <-timer.C:
+			c.close(k)
+		}
+		timer.Stop()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// close answers a call that does not stop.
+func (c *calls) close(k *call) {
+	if !c.claim(k) {
+		<-k.ended // it is recording its own result right now
+		return
+	}
+	if c.r.Leave != nil {
+		c.r.Leave(k.ended)
+	}
+	c.emit(event.ToolFinished{Call: k.use.ID, Name: k.use.Name, IsErr: true, Text: interruptedText})
+}
+
+// claim gives the right to record a call's result to the first who asks.
+func (c *calls) claim(k *call) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	first := !k.claimed
+	k.claimed = true
+	return first
+}
+
+// stop cancels what runs and waits for it.
+func (c *calls) stop() error {
+	c.cancel()
+	return c.wait()
+}
+
+// abandon lets what runs finish, starts nothing more, and names the calls
+// that had started.
+func (c *calls) abandon() ([]string, error) {
+	c.shift(func() { c.halted = true })
+	err := c.wait()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var ids []string
+	for _, k := range c.list {
+		if k.started {
+			ids = append(ids, k.use.ID)
+		}
+	}
+	return ids, err
+}
+
+// structured counts the structured answers that did not fit and returns the
+// one that did.
+func (c *calls) structured() (rejected int, answer json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.list {
+		if k.answer != nil {
+			answer = k.answer
+		}
+		if k.use.Name == c.r.Structured && k.isErr {
+			rejected++
+		}
+	}
+	return rejected, answer
+}
+
+// emit records a body and keeps the first failure.
+func (c *calls) emit(b event.Body) bool {
+	if err := c.r.Host.Emit(b); err != nil {
+		c.mu.Lock()
+		c.err = errors.Join(c.err, err)
+		c.mu.Unlock()
+		c.cancel()
+		return false
+	}
+	return true
+}
+
+// cancelSiblings stops the calls that run beside a command that failed.
+func (c *calls) cancelSiblings(failed *call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.list {
+		if k != failed && k.phase == running {
+			k.cancel(errSibling)
+		}
+	}
+}

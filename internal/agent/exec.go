@@ -1,0 +1,242 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// Texts that stand for a result.
+const (
+	interruptedText = "The person interrupted this call before it finished."
+	haltedText      = "This call was not run: the reply it belongs to broke off."
+	siblingText     = "This call was cancelled, because another command of the same reply failed."
+	previewBytes    = 2000
+)
+
+// A finding is what a call came to.
+type finding struct {
+	res     tool.Result
+	verdict policy.Verdict
+	denied  bool
+	took    time.Duration
+	spill   string
+}
+
+// exec takes a call from its input to its recorded result.
+func (c *calls) exec(k *call) {
+	f := c.try(k)
+	c.mu.Lock()
+	halted := c.halted && !k.started
+	c.mu.Unlock()
+	if !c.claim(k) || halted {
+		c.shift(func() { k.phase = done })
+		return
+	}
+	if k.started {
+		f.res.Text, f.spill = c.bound(k, f.res)
+	}
+	e := event.ToolFinished{
+		Call: k.use.ID, Name: k.use.Name, Text: f.res.Text, Images: f.res.Images, View: f.res.View,
+		IsErr: f.res.IsErr, Verdict: f.verdict, Denied: f.denied, Took: f.took, Dir: f.res.Dir,
+		Spill: f.spill, Answer: f.res.Structured,
+	}
+	for _, x := range f.res.Files {
+		e.Files = append(e.Files, event.File(x))
+	}
+	if f.denied {
+		e.Input = k.use.Input
+	}
+	c.emit(e)
+	failedShell := k.started && f.res.IsErr && k.tool.Spec().Shell && k.ctx.Err() == nil
+	c.shift(func() {
+		k.phase, k.isErr, k.answer = done, f.res.IsErr, f.res.Structured
+		if f.res.Dir != "" {
+			c.r.Env.Dir = f.res.Dir
+		}
+	})
+	if failedShell {
+		c.cancelSiblings(k)
+	}
+}
+
+// try gates and runs a call. A tool that panics is a tool that failed.
+func (c *calls) try(k *call) (f finding) {
+	defer func() {
+		if p := recover(); p != nil {
+			f.res = tool.Errorf("%s failed in a way it should not: %v", k.use.Name, p)
+		}
+	}()
+	if !c.until(k, func() bool { return c.mayPlan(k) }) {
+		return finding{res: c.unstarted(k)}
+	}
+	env := c.env(k)
+	plan, err := c.plan(k, env)
+	c.shift(func() { k.phase, k.parallel = planned, plan.Parallel })
+	if err != nil {
+		return finding{res: tool.Errorf("%v", err)}
+	}
+	verdict, answer, err := c.r.Host.Check(k.ctx, Question{Call: k.use, Plan: plan})
+	switch {
+	case k.ctx.Err() != nil:
+		return finding{res: c.unstarted(k), verdict: verdict}
+	case err != nil:
+		return finding{res: tool.Errorf("%v", err), verdict: verdict}
+	case verdict.Effect != policy.Allow:
+		return finding{res: tool.Errorf("%s", denial(verdict)), verdict: verdict, denied: true}
+	}
+	if !c.start(k, plan) {
+		return finding{res: c.unstarted(k), verdict: verdict}
+	}
+	env.Answer = answer
+	env.Dir = c.env(k).Dir
+	return c.run(k, env, verdict)
+}
+
+// start waits for the call's turn and puts its start on disk.
+func (c *calls) start(k *call, plan tool.Plan) bool {
+	for {
+		if !c.until(k, func() bool { return c.mayRun(k) }) {
+			return false
+		}
+		mine := false
+		c.shift(func() {
+			if mine = c.mayRun(k) && !c.halted; mine {
+				k.phase, k.started = running, true
+			}
+		})
+		if mine {
+			break
+		}
+	}
+	return c.emit(event.ToolStarted{Call: k.use.ID, Name: k.use.Name, Input: k.use.Input, Title: plan.Title})
+}
+
+func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {
+	started := c.r.Now()
+	res, err := k.tool.Run(k.ctx, k.use.Input, env)
+	f := finding{res: res, verdict: v, took: c.r.Now().Sub(started)}
+	switch {
+	case errors.Is(context.Cause(k.ctx), errSibling) && (err != nil || res.IsErr):
+		f.res = joinText(res, siblingText)
+	case k.ctx.Err() != nil && (err != nil || res.Text == ""):
+		f.res = tool.Errorf("%s", interruptedText)
+	case err != nil:
+		f.res = tool.Errorf("%v", err)
+	}
+	return f
+}
+
+// plan finds the tool and has it say what it would do.
+func (c *calls) plan(k *call, env tool.Env) (tool.Plan, error) {
+	name := k.use.Name
+	t, ok := c.r.Tools.Get(name)
+	if real, alias := c.r.Aliases[name]; !ok && alias {
+		t, ok = c.r.Tools.Get(real)
+	}
+	if !ok {
+		names := c.r.Tools.Names()
+		return tool.Plan{}, fmt.Errorf("there is no tool named %q%s; the tools are %s", name, near.Hint(name, names), strings.Join(names, ", "))
+	}
+	k.tool = t
+	if k.use.Bad != "" {
+		return tool.Plan{}, fmt.Errorf("the arguments of %s are not valid JSON: %s; send one JSON object that fits the schema", name, k.use.Bad)
+	}
+	plan, err := t.Plan(k.use.Input, env)
+	if err != nil {
+		return tool.Plan{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return plan, nil
+}
+
+func (c *calls) env(k *call) tool.Env {
+	c.mu.Lock()
+	env := c.r.Env
+	c.mu.Unlock()
+	env.Call = k.use.ID
+	env.Progress = func(s string) { _ = c.r.Host.Emit(event.ToolOutput{Call: k.use.ID, S: s}) }
+	return env
+}
+
+// unstarted is the result of a call that never ran.
+func (c *calls) unstarted(k *call) tool.Result {
+	if errors.Is(context.Cause(k.ctx), errSibling) {
+		return tool.Errorf("%s", siblingText)
+	}
+	if c.ctx.Err() == nil {
+		return tool.Errorf("%s", haltedText)
+	}
+	return tool.Errorf("%s", interruptedText)
+}
+
+// bound keeps a result within its tool's limit, and all results of a reply
+// within maxMessage: what is more goes to a file.
+func (c *calls) bound(k *call, res tool.Result) (text, spill string) {
+	limit := k.tool.Spec().Limit
+	if limit == 0 {
+		limit = tool.DefaultLimit
+	}
+	n := len(res.Text)
+	c.mu.Lock()
+	over := limit != tool.NoLimit && n > limit || n > previewBytes && c.bytes+n > maxMessage
+	if over {
+		n = previewBytes
+	}
+	c.bytes += n
+	c.mu.Unlock()
+	if !over {
+		return res.Text, ""
+	}
+	if c.r.Spill != nil {
+		if path, err := c.r.Spill(k.use.ID, res.Text); err == nil {
+			head, _ := clip.Head(res.Text, previewBytes)
+			return fmt.Sprintf("[The result is large: %s, %d lines. All of it is in %s; read parts of that file, or search it. It begins:]\n%s",
+				clip.Size(int64(len(res.Text))), strings.Count(res.Text, "\n")+1, path, head), path
+		}
+	}
+	if limit == tool.NoLimit {
+		limit = previewBytes
+	}
+	return clip.Middle(res.Text, min(limit, max(previewBytes, maxMessage-c.bytes)), "ask for less at a time"), ""
+}
+
+// denial is what the model reads when a call was refused.
+func denial(v policy.Verdict) string {
+	s := "This call was refused: " + v.Reason
+	if v.Rule != "" {
+		s += fmt.Sprintf(" (rule %s", v.Rule)
+		if v.Source != "" {
+			s += ", " + v.Source
+		}
+		s += ")"
+	}
+	return s + ". Do not try to get around it; find another way, or say what you need."
+}
+
+func joinText(res tool.Result, note string) tool.Result {
+	if res.Text != "" {
+		note = res.Text + "\n" + note
+	}
+	res.Text, res.IsErr = note, true
+	return res
+}
+
+// Sleep waits for d or until ctx ends, whichever is first.
+func Sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,236 @@
+package agent
+
+import (
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// A Continue is a reason to take another step.
+type Continue string
+
+// Reasons to continue (loop.md).
+const (
+	NextStep           Continue = "next_step"
+	WindowDrainedRetry Continue = "window_drained_retry"
+	CompactedRetry     Continue = "compacted_retry"
+	OutputCapRaised    Continue = "output_cap_raised"
+	OutputResumed      Continue = "output_resumed"
+	StopHookBlocked    Continue = "stop_hook_blocked"
+	TokenBudgetNudge   Continue = "token_budget_nudge"
+	FallbackModel      Continue = "fallback_model"
+	MediaStrippedRetry Continue = "media_stripped_retry"
+	// StructuredRetry asks for the structured answer a reply ended without.
+	StructuredRetry Continue = "structured_output_retry"
+)
+
+// An End is a reason to end the turn.
+type End string
+
+// Reasons to end (loop.md).
+const (
+	Completed            End = "completed"
+	MaxTurns             End = "max_turns"
+	MaxBudget            End = "max_budget_usd"
+	TokenBudget          End = "token_budget"
+	BlockingLimit        End = "blocking_limit"
+	InterruptedStreaming End = "interrupted_streaming"
+	InterruptedTools     End = "interrupted_tools"
+	PromptTooLong        End = "prompt_too_long"
+	OutputCap            End = "output_cap"
+	MediaTooLarge        End = "media_too_large"
+	ModelError           End = "model_error"
+	StopHookPrevented    End = "stop_hook_prevented"
+	HookStopped          End = "hook_stopped"
+	Refused              End = "refused"
+	StructuredRetries    End = "structured_output_retries"
+)
+
+// Limits of the recoveries (loop.md).
+const (
+	maxResumes         = 3
+	maxStructuredTries = 5
+	maxStopHookBlocks  = 10
+	smallStep          = 500 // tokens: less than that is no progress
+	maxSmallSteps      = 3
+)
+
+// memory is what the loop remembers from step to step, so that no recovery is
+// tried twice for the same cause.
+type memory struct {
+	last       Continue
+	steps      int // replies asked for
+	raised     bool
+	resumed    int
+	stripped   bool
+	drained    bool
+	compacted  bool
+	fellBack   bool
+	hookBlocks int
+	structured int // answers that did not fit, or replies without one
+	small      int // nudges in a row that brought less than smallStep tokens
+	spent      int // output tokens of this turn
+}
+
+// An outcome is what one step came to.
+type outcome struct {
+	stop        llm.Stop // of the reply, "" when there was none
+	calls       int      // calls of the reply that ran or were refused
+	tokens      int      // output tokens of the reply
+	err         *llm.Error
+	interrupted bool
+	inTools     bool // the interrupt came while tools ran
+	answered    bool // the structured answer was accepted
+	rejected    int  // structured answers of this step that did not fit
+	steered     bool // a prompt that had waited was given to the model
+	hook        hookRuling
+}
+
+// A hookRuling is what the stop hooks said.
+type hookRuling int
+
+const (
+	hooksAgree hookRuling = iota
+	hooksBlock            // go on: the reason was given to the model
+	hooksEnd              // end the turn for good
+)
+
+// means is what the turn could still do.
+type means struct {
+	largerCap   bool // the model has a larger output cap than was asked for
+	fallback    bool // another model is configured
+	clearable   bool // old tool results can be cleared
+	media       bool // the history holds images or documents
+	compactable bool
+	structured  bool // an answer that fits a schema is demanded
+	budget      int  // tokens the turn is asked to use, 0 for none
+}
+
+// A choice is what comes next: exactly one of its fields is set.
+type choice struct {
+	again Continue
+	end   End
+}
+
+// next decides what follows a step. It is pure: the same arguments always
+// give the same choice.
+func next(m memory, o outcome, can means) (memory, choice) {
+	m.steps++
+	m.spent += o.tokens
+	switch {
+	case o.interrupted && o.inTools:
+		return m, choice{end: InterruptedTools}
+	case o.interrupted:
+		return m, choice{end: InterruptedStreaming}
+	case o.err != nil:
+		return afterError(m, o, can)
+	case o.answered:
+		return m, choice{end: Completed}
+	}
+	m.structured += o.rejected
+	if m.structured > maxStructuredTries {
+		return m, choice{end: StructuredRetries}
+	}
+	if o.calls > 0 || o.stop == llm.Paused {
+		return m.go_(NextStep)
+	}
+	switch o.stop {
+	case llm.Refused:
+		return m, choice{end: Refused}
+	case llm.MaxTokens:
+		return afterCap(m, can)
+	case llm.WindowFull:
+		return afterTooLong(m, can)
+	case llm.EndTurn, llm.WantTools, llm.Paused:
+	}
+	return afterDone(m, o, can)
+}
+
+// afterDone decides when the model thinks it is done.
+func afterDone(m memory, o outcome, can means) (memory, choice) {
+	if o.steered {
+		return m.go_(NextStep)
+	}
+	switch o.hook {
+	case hooksEnd:
+		return m, choice{end: StopHookPrevented}
+	case hooksBlock:
+		if m.hookBlocks < maxStopHookBlocks {
+			m.hookBlocks++
+			return m.go_(StopHookBlocked)
+		}
+	case hooksAgree:
+	}
+	if can.structured {
+		if m.structured++; m.structured > maxStructuredTries {
+			return m, choice{end: StructuredRetries}
+		}
+		return m.go_(StructuredRetry)
+	}
+	if can.budget > 0 && m.spent < can.budget*9/10 {
+		if m.last == TokenBudgetNudge && o.tokens < smallStep {
+			m.small++
+		} else {
+			m.small = 0
+		}
+		if m.small < maxSmallSteps {
+			return m.go_(TokenBudgetNudge)
+		}
+	}
+	return m, choice{end: Completed}
+}
+
+// afterCap decides when a reply without calls ran into the output cap.
+func afterCap(m memory, can means) (memory, choice) {
+	switch {
+	case can.largerCap && !m.raised:
+		m.raised = true
+		return m.go_(OutputCapRaised)
+	case m.resumed < maxResumes:
+		m.resumed++
+		return m.go_(OutputResumed)
+	}
+	return m, choice{end: OutputCap}
+}
+
+// afterTooLong decides when the prompt does not fit the window.
+func afterTooLong(m memory, can means) (memory, choice) {
+	switch {
+	case can.clearable && !m.drained:
+		m.drained = true
+		return m.go_(WindowDrainedRetry)
+	case can.compactable && !m.compacted:
+		m.compacted = true
+		return m.go_(CompactedRetry)
+	}
+	return m, choice{end: PromptTooLong}
+}
+
+// afterError decides when a request failed for good, all waiting done.
+func afterError(m memory, o outcome, can means) (memory, choice) {
+	switch o.err.Kind {
+	case llm.TooLong:
+		return afterTooLong(m, can)
+	case llm.MediaTooBig:
+		if can.media && !m.stripped {
+			m.stripped = true
+			return m.go_(MediaStrippedRetry)
+		}
+		return m, choice{end: MediaTooLarge}
+	case llm.Overloaded, llm.RateLimited, llm.ServerError, llm.Transport, llm.Stalled, llm.Cut:
+		if can.fallback && !m.fellBack {
+			m.fellBack = true
+			return m.go_(FallbackModel)
+		}
+	case llm.Unauthorized, llm.NoCredit, llm.NotFound, llm.BadRequest, llm.BadReply:
+	}
+	return m, choice{end: ModelError}
+}
+
+// go_ returns the memory of a step that is followed by another one. What one
+// cause used up is available again once a step went well.
+func (m memory) go_(c Continue) (memory, choice) {
+	if c == NextStep {
+		m.resumed, m.drained, m.compacted, m.stripped = 0, false, false, false
+	}
+	m.last = c
+	return m, choice{again: c}
+}

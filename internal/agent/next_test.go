@@ -1,0 +1,130 @@
+package agent
+
+import (
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+func fault(k llm.Kind) *llm.Error { return &llm.Error{Kind: k} }
+
+// Every reason to continue and to end has at least one row.
+func TestNext(t *testing.T) {
+	done := outcome{stop: llm.EndTurn, tokens: 100}
+	for _, c := range []struct {
+		name string
+		m    memory
+		o    outcome
+		can  means
+		want choice
+	}{
+		{"done", memory{}, done, means{}, choice{end: Completed}},
+		{"calls go on", memory{}, outcome{stop: llm.WantTools, calls: 2}, means{}, choice{again: NextStep}},
+		{"calls count, whatever the stop says", memory{}, outcome{stop: llm.EndTurn, calls: 1}, means{}, choice{again: NextStep}},
+		{"a call in a capped reply goes on", memory{}, outcome{stop: llm.MaxTokens, calls: 1}, means{largerCap: true}, choice{again: NextStep}},
+		{"tools wanted, none named", memory{}, outcome{stop: llm.WantTools}, means{}, choice{end: Completed}},
+		{"paused", memory{}, outcome{stop: llm.Paused}, means{}, choice{again: NextStep}},
+		{"a prompt that waited", memory{}, outcome{stop: llm.EndTurn, steered: true}, means{}, choice{again: NextStep}},
+		{"refused", memory{}, outcome{stop: llm.Refused}, means{}, choice{end: Refused}},
+		{"interrupted while streaming", memory{}, outcome{interrupted: true, err: fault(llm.Transport)}, means{fallback: true}, choice{end: InterruptedStreaming}},
+		{"interrupted while tools ran", memory{}, outcome{interrupted: true, inTools: true, calls: 1}, means{}, choice{end: InterruptedTools}},
+
+		{"cap: raise first", memory{}, outcome{stop: llm.MaxTokens}, means{largerCap: true}, choice{again: OutputCapRaised}},
+		{"cap: raised before, resume", memory{raised: true}, outcome{stop: llm.MaxTokens}, means{largerCap: true}, choice{again: OutputResumed}},
+		{"cap: nothing larger, resume", memory{}, outcome{stop: llm.MaxTokens}, means{}, choice{again: OutputResumed}},
+		{"cap: third resume", memory{resumed: 2}, outcome{stop: llm.MaxTokens}, means{}, choice{again: OutputResumed}},
+		{"cap: enough", memory{resumed: 3}, outcome{stop: llm.MaxTokens}, means{}, choice{end: OutputCap}},
+
+		{"too long: clear", memory{}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{again: WindowDrainedRetry}},
+		{"too long: cleared, compact", memory{drained: true}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{again: CompactedRetry}},
+		{"too long: both tried", memory{drained: true, compacted: true}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{end: PromptTooLong}},
+		{"too long: nothing to do", memory{}, outcome{err: fault(llm.TooLong)}, means{}, choice{end: PromptTooLong}},
+		{"window full", memory{}, outcome{stop: llm.WindowFull}, means{clearable: true}, choice{again: WindowDrainedRetry}},
+
+		{"media: strip", memory{}, outcome{err: fault(llm.MediaTooBig)}, means{media: true}, choice{again: MediaStrippedRetry}},
+		{"media: stripped before", memory{stripped: true}, outcome{err: fault(llm.MediaTooBig)}, means{media: true}, choice{end: MediaTooLarge}},
+		{"media: none to strip", memory{}, outcome{err: fault(llm.MediaTooBig)}, means{}, choice{end: MediaTooLarge}},
+
+		{"overloaded: other model", memory{}, outcome{err: fault(llm.Overloaded)}, means{fallback: true}, choice{again: FallbackModel}},
+		{"overloaded: it fell back before", memory{fellBack: true}, outcome{err: fault(llm.Overloaded)}, means{fallback: true}, choice{end: ModelError}},
+		{"overloaded: no other model", memory{}, outcome{err: fault(llm.Overloaded)}, means{}, choice{end: ModelError}},
+		{"wrong key", memory{}, outcome{err: fault(llm.Unauthorized)}, means{fallback: true}, choice{end: ModelError}},
+		{"bad request", memory{}, outcome{err: fault(llm.BadRequest)}, means{fallback: true}, choice{end: ModelError}},
+
+		{"structured: accepted", memory{}, outcome{stop: llm.WantTools, calls: 1, answered: true}, means{}, choice{end: Completed}},
+		{"structured: rejected once", memory{}, outcome{stop: llm.WantTools, calls: 1, rejected: 1}, means{structured: true}, choice{again: NextStep}},
+		{"structured: rejected too often", memory{structured: 5}, outcome{stop: llm.WantTools, calls: 1, rejected: 1}, means{structured: true}, choice{end: StructuredRetries}},
+		{"structured: ended without", memory{}, done, means{structured: true}, choice{again: StructuredRetry}},
+		{"structured: ended without too often", memory{structured: 5}, done, means{structured: true}, choice{end: StructuredRetries}},
+
+		{"hooks block", memory{}, outcome{stop: llm.EndTurn, hook: hooksBlock}, means{}, choice{again: StopHookBlocked}},
+		{"hooks block too often", memory{hookBlocks: 10}, outcome{stop: llm.EndTurn, hook: hooksBlock}, means{}, choice{end: Completed}},
+		{"hooks end", memory{}, outcome{stop: llm.EndTurn, hook: hooksEnd}, means{}, choice{end: StopHookPrevented}},
+
+		{"budget: nudge", memory{}, done, means{budget: 1000}, choice{again: TokenBudgetNudge}},
+		{"budget: nine tenths used", memory{spent: 800}, done, means{budget: 1000}, choice{end: Completed}},
+		{"budget: two small steps", memory{last: TokenBudgetNudge, small: 1}, done, means{budget: 10_000}, choice{again: TokenBudgetNudge}},
+		{"budget: three small steps", memory{last: TokenBudgetNudge, small: 2}, done, means{budget: 10_000}, choice{end: Completed}},
+		{"budget: a large step starts over", memory{last: TokenBudgetNudge, small: 2}, outcome{stop: llm.EndTurn, tokens: 600}, means{budget: 10_000}, choice{again: TokenBudgetNudge}},
+	} {
+		m, got := next(c.m, c.o, c.can)
+		if got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
+		}
+		if m.steps != c.m.steps+1 {
+			t.Errorf("%s: %d steps after %d", c.name, m.steps, c.m.steps)
+		}
+		if got.again != "" && m.last != got.again {
+			t.Errorf("%s: remembers %q, not %q", c.name, m.last, got.again)
+		}
+	}
+}
+
+// A step that went well gives the recoveries of single causes back, but never
+// the larger cap or the other model.
+func TestNextForgives(t *testing.T) {
+	m := memory{drained: true, compacted: true, stripped: true, resumed: 3, raised: true, fellBack: true}
+	m, _ = next(m, outcome{stop: llm.WantTools, calls: 1}, means{})
+	want := memory{last: NextStep, steps: 1, raised: true, fellBack: true}
+	if m != want {
+		t.Errorf("got %+v, want %+v", m, want)
+	}
+}
+
+func TestNextRetry(t *testing.T) {
+	const s = time.Second
+	for _, c := range []struct {
+		name     string
+		e        llm.Error
+		t        tries
+		fallback bool
+		jitter   float64
+		wait     time.Duration
+		most     int
+		again    bool
+	}{
+		{name: "first", e: llm.Error{Kind: llm.ServerError}, wait: s / 2, most: 10, again: true},
+		{name: "third", e: llm.Error{Kind: llm.Transport}, t: tries{failed: 2}, wait: 2 * s, most: 10, again: true},
+		{name: "capped", e: llm.Error{Kind: llm.ServerError}, t: tries{failed: 9}, wait: 32 * s, most: 10, again: true},
+		{name: "eleventh", e: llm.Error{Kind: llm.ServerError}, t: tries{failed: 10}, most: 10},
+		{name: "jitter up", e: llm.Error{Kind: llm.ServerError}, jitter: 1, wait: 625 * time.Millisecond, most: 10, again: true},
+		{name: "jitter down", e: llm.Error{Kind: llm.ServerError}, jitter: -1, wait: 375 * time.Millisecond, most: 10, again: true},
+		{name: "fault 44: Retry-After 0 is floored", e: llm.Error{Kind: llm.RateLimited}, wait: s / 2, most: 10, again: true},
+		{name: "fault 44: Retry-After 1", e: llm.Error{Kind: llm.RateLimited, RetryAfter: s}, jitter: -1, wait: s, most: 10, again: true},
+		{name: "fault 44: Retry-After 3600 is capped", e: llm.Error{Kind: llm.RateLimited, RetryAfter: time.Hour}, wait: 5 * time.Minute, most: 10, again: true},
+		{name: "529 with a fallback", e: llm.Error{Kind: llm.Overloaded}, t: tries{failed: 3}, fallback: true, most: 3},
+		{name: "529 without", e: llm.Error{Kind: llm.Overloaded}, t: tries{failed: 3}, wait: 4 * s, most: 10, again: true},
+		{name: "500 with a fallback", e: llm.Error{Kind: llm.ServerError}, t: tries{failed: 3}, fallback: true, wait: 4 * s, most: 10, again: true},
+		{name: "broken midway", e: llm.Error{Kind: llm.Cut, Begun: true}, t: tries{failed: 9}, wait: s / 2, most: 3, again: true},
+		{name: "broken midway too often", e: llm.Error{Kind: llm.Stalled, Begun: true}, t: tries{broken: 3}, most: 3},
+		{name: "no such host", e: llm.Error{Kind: llm.Transport, Permanent: true}},
+		{name: "wrong key", e: llm.Error{Kind: llm.Unauthorized}},
+		{name: "too long", e: llm.Error{Kind: llm.TooLong}},
+	} {
+		wait, most, again := nextRetry(&c.e, c.t, c.fallback, c.jitter)
+		if wait != c.wait || most != c.most || again != c.again {
+			t.Errorf("%s: got %v %d %v, want %v %d %v", c.name, wait, most, again, c.wait, c.most, c.again)
+		}
+	}
+}

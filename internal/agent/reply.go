@@ -1,0 +1,206 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/window"
+)
+
+// A reply is what one request came to.
+type reply struct {
+	fin      llm.Finished
+	target   Target
+	first    time.Duration // to the first chunk
+	took     time.Duration
+	attempts int
+}
+
+// interruptedStop marks a reply that a person stopped.
+const interruptedStop llm.Stop = "interrupted"
+
+// reply asks the model until it has answered once: what waiting can cure is
+// cured here. The calls it returns belong to the reply it returns.
+func (r *run) reply(ctx context.Context) (reply, *calls, error) {
+	target := r.Host.Model()
+	req := r.request(target)
+	started := r.Now()
+	defer func() { r.api += r.Now().Sub(started) }()
+	for t := (tries{}); ; {
+		cctx, cancel := context.WithCancel(ctx)
+		c := newCalls(r, cctx, cancel)
+		rep, err := r.stream(ctx, target, req, c)
+		rep.attempts = 1 + t.failed + t.broken
+		if err == nil || ctx.Err() != nil {
+			return rep, c, err
+		}
+		var failed *llm.Error
+		if !errors.As(err, &failed) {
+			return rep, nil, errors.Join(err, c.stop())
+		}
+		if failed.Begun {
+			if err := r.discard(c, rep, "the reply broke off"); err != nil {
+				return rep, nil, err
+			}
+		}
+		cancel()
+		wait, most, again := nextRetry(failed, t, r.Fallback != nil && target.ID() != r.Fallback.ID(), r.Jitter())
+		if !again {
+			return rep, nil, err
+		}
+		if failed.Begun {
+			t.broken++
+		} else {
+			t.failed++
+		}
+		w := event.Waiting{Attempt: t.failed + t.broken, Max: most, For: wait, Status: failed.Status, Err: failed.Err.Error(), Kind: KindName(failed.Kind)}
+		if err := r.Host.Emit(w); err != nil {
+			return rep, nil, err
+		}
+		if r.Sleep(ctx, wait) != nil {
+			return rep, nil, ctx.Err()
+		}
+	}
+}
+
+func (r *run) request(target Target) llm.Request {
+	most := target.Cap
+	if r.cap > most {
+		most = r.cap
+	}
+	return llm.Request{
+		Model: target.Name, System: r.System, Tools: r.Tools.Specs(), MaxTokens: most,
+		Messages: window.Build(r.Host.State(), window.Limits{}),
+		Effort:   target.Effort, ThinkingTokens: target.Thinking, CacheKey: r.CacheKey,
+	}
+}
+
+// stream makes one attempt. A reply that was interrupted holds what had been
+// said so far.
+func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *calls) (reply, error) {
+	rep := reply{target: target}
+	start := r.Now()
+	var said partial
+	begun := false
+	for chunk, err := range target.Model.Stream(ctx, req) {
+		if err != nil {
+			rep.took = r.Now().Sub(start)
+			var failed *llm.Error
+			if errors.As(err, &failed) {
+				failed.Begun = begun
+			}
+			if ctx.Err() != nil {
+				rep.fin = said.message()
+			}
+			return rep, err
+		}
+		if !begun {
+			begun = true
+			rep.first = r.Now().Sub(start)
+			if err := r.Host.Emit(event.ReplyStarted{Model: target.ID(), First: rep.first}); err != nil {
+				return rep, err
+			}
+		}
+		if fin, ok := chunk.(llm.Finished); ok {
+			rep.fin, rep.took = fin, r.Now().Sub(start)
+			return rep, nil
+		}
+		if err := said.add(r.Host, c, chunk); err != nil {
+			return rep, err
+		}
+	}
+	if ctx.Err() != nil {
+		rep.fin = said.message()
+		return rep, ctx.Err()
+	}
+	return rep, &llm.Error{Kind: llm.Cut, Provider: target.Provider, Begun: begun, Err: errors.New("the reply ended without its end mark")}
+}
+
+// partial is a reply as far as it has been heard.
+type partial struct {
+	parts           []llm.Part
+	text            strings.Builder // of the open part
+	textAt, thinkAt int             // bytes of text and reasoning so far
+	inputID         string
+	inputAt         int
+}
+
+// add shows a chunk and starts the call it completes.
+func (p *partial) add(h Host, c *calls, chunk llm.Chunk) error {
+	switch k := chunk.(type) {
+	case llm.TextDelta:
+		at := p.textAt
+		p.textAt += len(k.S)
+		p.text.WriteString(k.S)
+		return h.Emit(event.TextDelta{At: at, S: k.S})
+	case llm.ThinkingDelta:
+		at := p.thinkAt
+		p.thinkAt += len(k.S)
+		return h.Emit(event.ThinkingDelta{At: at, S: k.S})
+	case llm.ToolInputDelta:
+		if k.ID != p.inputID {
+			p.inputID, p.inputAt = k.ID, 0
+		}
+		at := p.inputAt
+		p.inputAt += len(k.S)
+		return h.Emit(event.ToolInputDelta{Call: k.ID, Name: k.Name, At: at, S: k.S})
+	case llm.PartDone:
+		p.parts = append(p.parts, k.Part)
+		p.text.Reset()
+		if err := h.Emit(event.PartDone{Part: k.Part}); err != nil {
+			return err
+		}
+		if u, ok := k.Part.(llm.ToolUse); ok {
+			c.add(u)
+		}
+	case llm.Finished:
+	}
+	return nil
+}
+
+// message is what an interrupted reply had said.
+func (p *partial) message() llm.Finished {
+	parts := p.parts
+	if s := p.text.String(); s != "" {
+		parts = append(parts[:len(parts):len(parts)], llm.Text{S: s})
+	}
+	return llm.Finished{Message: llm.Message{Role: llm.Assistant, Parts: parts}, Stop: interruptedStop}
+}
+
+// KindName is the stable name of a kind of error, as the log and the print
+// protocol carry it.
+func KindName(k llm.Kind) string {
+	switch k {
+	case llm.Transport:
+		return "network"
+	case llm.Cut:
+		return "stream_cut"
+	case llm.Stalled:
+		return "stream_stalled"
+	case llm.RateLimited:
+		return "rate_limit"
+	case llm.Overloaded:
+		return "overloaded"
+	case llm.ServerError:
+		return "server_error"
+	case llm.Unauthorized:
+		return "authentication_failed"
+	case llm.NoCredit:
+		return "billing_error"
+	case llm.NotFound:
+		return "model_not_found"
+	case llm.TooLong:
+		return "prompt_too_long"
+	case llm.MediaTooBig:
+		return "media_too_large"
+	case llm.BadRequest:
+		return "invalid_request"
+	case llm.BadReply:
+		return "bad_reply"
+	}
+	return "unknown"
+}

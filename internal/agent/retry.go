@@ -1,0 +1,52 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// Bounds of waiting for a provider (loop.md, reliability faults 44 and 45).
+const (
+	firstWait      = 500 * time.Millisecond
+	longestWait    = 32 * time.Second
+	longestAsked   = 5 * time.Minute // a longer Retry-After is cut to this
+	maxRetries     = 10
+	maxOverloaded  = 3 // for 529, when another model can take over
+	maxBrokenReply = 3 // replies that broke midway
+)
+
+// tries counts what a request has already cost.
+type tries struct {
+	failed int // before the first chunk
+	broken int // midway
+}
+
+// nextRetry says whether a failed request is sent again, after which wait,
+// and how many retries there are in all. jitter is in [-1, 1] and moves the
+// wait by up to a quarter; the provider's own wish is never shortened.
+func nextRetry(e *llm.Error, t tries, fallback bool, jitter float64) (wait time.Duration, most int, again bool) {
+	if !e.Retryable() {
+		return 0, 0, false
+	}
+	n := t.failed
+	most = maxRetries
+	switch {
+	case e.Begun:
+		n, most = t.broken, maxBrokenReply
+	case fallback && e.Kind == llm.Overloaded:
+		most = maxOverloaded
+	}
+	if n >= most {
+		return 0, most, false
+	}
+	wait = longestWait
+	if n < 7 {
+		wait = min(firstWait<<n, longestWait)
+	}
+	wait += time.Duration(jitter * float64(wait) / 4)
+	if e.RetryAfter > wait {
+		wait = min(e.RetryAfter, longestAsked)
+	}
+	return wait, most, true
+}

@@ -1,0 +1,288 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/window"
+)
+
+// Texts the loop itself says to the model, hidden from people's prompts.
+const (
+	resumeText = "Your reply hit the output limit and was cut off. Continue exactly where it stopped, without repeating or summing up what you already said, and work in smaller pieces."
+	answerText = "You ended without the structured answer this run needs. Call the tool %s now, with an answer that fits its schema."
+	nudgeText  = "You have used %d of the %d output tokens meant for this task. If there is more worth doing, go on with it; do not sum up yet."
+)
+
+// Run drives the turn to its end. The error is not nil only when the turn
+// could not be recorded; then nothing further was done.
+func (t Turn) Run(ctx context.Context) (Outcome, error) {
+	r := &run{Turn: t}
+	for {
+		if out, stop, err := r.before(ctx); stop || err != nil {
+			return r.outcome(out), err
+		}
+		o, err := r.step(ctx)
+		if err != nil {
+			return r.outcome(Outcome{}), err
+		}
+		var c choice
+		r.mem, c = next(r.mem, o, r.means())
+		if c.end != "" {
+			return r.outcome(r.ending(c.end, o)), nil
+		}
+		if err := r.carryOn(c.again); err != nil {
+			return r.outcome(Outcome{}), err
+		}
+	}
+}
+
+// run is the state of one Run, owned by its goroutine.
+type run struct {
+	Turn
+	mem    memory
+	api    time.Duration // spent waiting for the model
+	cap    int           // output cap asked for, 0 for the target's own
+	usd    float64
+	noCost string          // a model that answered and has no known price
+	answer json.RawMessage // the accepted structured answer
+	hidden int             // inputs of the loop itself, for their IDs
+}
+
+func (r *run) outcome(o Outcome) Outcome {
+	o.Steps, o.API, o.Answer = r.mem.steps, r.api, r.answer
+	return o
+}
+
+// before checks what would make the next request pointless, before it costs
+// anything.
+func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
+	b := r.Budget
+	switch {
+	case ctx.Err() != nil:
+		return Outcome{Reason: InterruptedStreaming}, true, nil
+	case b.Turns > 0 && r.mem.steps >= b.Turns:
+		return Outcome{Reason: MaxTurns, Text: fmt.Sprintf("reached the limit of %d turns", b.Turns),
+			Hint: "raise --max-turns, or go on with: adze --continue"}, true, nil
+	case b.USD > 0 && r.noCost != "" && !b.Unpriced:
+		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", r.noCost, b.USD),
+			Hint: "give its price under \"models\" in the settings, or set cost.allow_unknown to true"}, true, nil
+	case b.USD > 0 && b.SpentUSD+r.usd >= b.USD:
+		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("spent $%.4f of the budget of $%.2f", b.SpentUSD+r.usd, b.USD),
+			Hint: "raise --max-budget-usd, or go on with: adze --continue"}, true, nil
+	case b.Tokens > 0 && r.mem.spent >= b.Tokens:
+		return Outcome{Reason: TokenBudget, Text: fmt.Sprintf("used %d of %d tokens", r.mem.spent, b.Tokens)}, true, nil
+	}
+	target := r.Host.Model()
+	if b.USD > 0 && !b.Unpriced && target.Cost != nil {
+		if _, known := target.Cost(llm.Usage{In: 1}); !known {
+			r.noCost = target.ID()
+			return r.before(ctx)
+		}
+	}
+	return r.room(target)
+}
+
+// room keeps the window from filling up: clear what is old when it is full,
+// and end the turn rather than send what cannot be answered.
+func (r *run) room(target Target) (out Outcome, stop bool, err error) {
+	if target.Window == 0 {
+		return out, false, nil
+	}
+	st := r.Host.State()
+	effective := window.Effective(target.Window, target.Cap)
+	used := window.Estimate(st)
+	if window.Full(used, effective) {
+		if calls := window.ToClear(st); len(calls) > 0 {
+			if err := r.Host.Emit(event.Cleared{Calls: calls}); err != nil {
+				return out, true, err
+			}
+			used = window.Estimate(r.Host.State())
+		}
+	}
+	if !window.Blocking(used, effective) {
+		return out, false, nil
+	}
+	return Outcome{Reason: BlockingLimit,
+		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective),
+		Hint: "start a new session, or go on with a model that has a larger window: adze --continue --model …"}, true, nil
+}
+
+// means looks up what is still possible.
+func (r *run) means() means {
+	st := r.Host.State()
+	target := r.Host.Model()
+	return means{
+		largerCap:  target.LargerCap > max(r.cap, target.Cap),
+		fallback:   r.Fallback != nil && target.ID() != r.Fallback.ID(),
+		clearable:  len(window.ToClear(st)) > 0,
+		media:      hasMedia(window.Build(st, window.Limits{})),
+		structured: r.Structured != "" && r.answer == nil,
+		budget:     r.Budget.Tokens,
+	}
+}
+
+// carryOn prepares the step that follows for this reason.
+func (r *run) carryOn(c Continue) error {
+	switch c {
+	case NextStep, CompactedRetry, StopHookBlocked:
+		return nil
+	case WindowDrainedRetry:
+		return r.Host.Emit(event.Cleared{Calls: window.ToClear(r.Host.State())})
+	case OutputCapRaised:
+		r.cap = r.Host.Model().LargerCap
+		return nil
+	case OutputResumed:
+		return r.say(resumeText)
+	case TokenBudgetNudge:
+		return r.say(fmt.Sprintf(nudgeText, r.mem.spent, r.Budget.Tokens))
+	case StructuredRetry:
+		return r.say(fmt.Sprintf(answerText, r.Structured))
+	case FallbackModel:
+		r.cap = 0
+		return r.Host.Emit(event.ModelChanged{Model: r.Fallback.ID(), Why: "fallback"})
+	case MediaStrippedRetry:
+		return r.Host.Emit(event.Stripped{Why: "the provider refused an image or a document"})
+	}
+	return fmt.Errorf("no way to carry on for %q", c)
+}
+
+// say gives the model a hidden input.
+func (r *run) say(text string) error {
+	r.hidden++
+	return r.Host.Emit(event.InputAccepted{ID: fmt.Sprintf("%s.h%d", r.ID, r.hidden), Text: text, Hidden: true, Steer: true})
+}
+
+// ending puts a reason to end into words.
+func (r *run) ending(e End, o outcome) Outcome {
+	out := Outcome{Reason: e, Err: o.err}
+	switch e {
+	case OutputCap:
+		out.Text = "the reply ran into the model's output limit again and again"
+		out.Hint = "ask for the work in smaller pieces, or use a model with a larger output limit"
+	case PromptTooLong:
+		out.Text = "the conversation no longer fits the model's window"
+		out.Hint = "start a new session, or go on with a model that has a larger window: adze --continue --model …"
+	case MediaTooLarge:
+		out.Text = "the provider refused an image or a document, and it is not the conversation's only problem"
+		out.Hint = "leave the image out, or make it smaller"
+	case Refused:
+		out.Text = "the provider declined to answer"
+		out.Hint = "word the request differently, or use another model"
+	case StructuredRetries:
+		out.Text = fmt.Sprintf("no answer that fits the schema after %d tries", maxStructuredTries)
+		out.Hint = "check the schema given by --json-schema, or use a more capable model"
+	case Completed, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming,
+		InterruptedTools, ModelError, StopHookPrevented, HookStopped:
+	}
+	return out
+}
+
+// step is one reply and the calls it wants.
+func (r *run) step(ctx context.Context) (outcome, error) {
+	rep, calls, err := r.reply(ctx)
+	var failed *llm.Error
+	switch {
+	case ctx.Err() != nil:
+		return r.interrupted(rep, calls)
+	case errors.As(err, &failed):
+		return outcome{err: failed}, nil
+	case err != nil:
+		return outcome{}, err
+	}
+	defer calls.cancel()
+	o := outcome{stop: rep.fin.Stop, tokens: rep.fin.Usage.Out, calls: calls.len()}
+	if _, c := next(r.mem, o, r.means()); c.again == OutputCapRaised {
+		return o, r.discard(calls, rep, "the reply ran into the output limit")
+	}
+	if err := r.Host.Emit(r.record(rep)); err != nil {
+		return o, errors.Join(err, calls.stop())
+	}
+	if err := calls.wait(); err != nil {
+		return o, err
+	}
+	o.rejected, r.answer = calls.structured()
+	o.answered = r.answer != nil
+	if ctx.Err() != nil {
+		o.interrupted, o.inTools = true, o.calls > 0
+		return o, nil
+	}
+	if !o.answered {
+		o.steered, err = r.Host.Steer()
+	}
+	return o, err
+}
+
+// interrupted closes a reply that a person stopped midway: what was said so
+// far is kept, and every call of it gets a result.
+func (r *run) interrupted(rep reply, c *calls) (outcome, error) {
+	o := outcome{interrupted: true}
+	if c == nil {
+		return o, nil
+	}
+	defer c.cancel()
+	if len(rep.fin.Message.Parts) > 0 {
+		if err := r.Host.Emit(r.record(rep)); err != nil {
+			return o, err
+		}
+	}
+	return o, c.wait()
+}
+
+// discard drops a reply that was not recorded, with its calls.
+func (r *run) discard(c *calls, rep reply, why string) error {
+	ids, err := c.abandon()
+	if err != nil {
+		return err
+	}
+	if err := r.Host.Emit(event.Retracted{Why: why}); err != nil {
+		return err
+	}
+	d := event.Dropped{Reason: why, Calls: ids, Model: rep.target.ID(), Usage: rep.fin.Usage}
+	d.Cost, _ = r.price(rep)
+	return r.Host.Emit(d)
+}
+
+// record makes the durable event of a reply and counts what it cost.
+func (r *run) record(rep reply) event.Replied {
+	e := event.Replied{
+		Message: rep.fin.Message, Stop: rep.fin.Stop, Usage: rep.fin.Usage, ID: rep.fin.ID,
+		Model: rep.target.ID(), First: rep.first, Took: rep.took, Attempts: rep.attempts,
+	}
+	e.Cost, e.Priced = r.price(rep)
+	return e
+}
+
+// price adds a reply's cost to what the turn has spent.
+func (r *run) price(rep reply) (usd float64, known bool) {
+	if rep.target.Cost != nil {
+		usd, known = rep.target.Cost(rep.fin.Usage)
+	}
+	if !known {
+		r.noCost = rep.target.ID()
+	}
+	r.usd += usd
+	return usd, known
+}
+
+func hasMedia(ms []llm.Message) bool {
+	for _, m := range ms {
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case llm.Image, llm.Document:
+				return true
+			case llm.ToolResult:
+				if len(p.Images) > 0 {
+					return true
+				}
+			case llm.Text, llm.Thinking, llm.ToolUse:
+			}
+		}
+	}
+	return false
+}

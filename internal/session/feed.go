@@ -1,0 +1,167 @@
+package session
+
+import (
+	"sync"
+
+	"github.com/adze-agent/adze/internal/event"
+)
+
+// maxBehind is how many durable events wait in memory for one reader; a
+// reader further behind reads them from the log.
+const maxBehind = 4096
+
+// fan hands events to every reader. It has a lock because live events come
+// from the turn's goroutine and durable ones from the session's.
+type fan struct {
+	mu    sync.Mutex // guards feeds and last
+	feeds map[*feed]struct{}
+	last  event.Seq
+}
+
+// add registers a reader and returns the number of the last durable event
+// before anything the reader will be handed.
+func (f *fan) add(r *feed) event.Seq {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.feeds[r] = struct{}{}
+	return f.last
+}
+
+func (f *fan) drop(r *feed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.feeds, r)
+}
+
+func (f *fan) send(e event.Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, live := e.Body.(event.Live)
+	if live {
+		e.Seq = f.last
+	} else {
+		f.last = max(f.last, e.Seq)
+	}
+	for r := range f.feeds {
+		if !live || r.detail.wants(e.Body) {
+			r.push(e)
+		}
+	}
+}
+
+// A Detail is how much a reader wants to know beyond durable events.
+type Detail int
+
+// Details, each with all before it.
+const (
+	Durable    Detail = iota
+	Notices           // waits, retractions, the queue
+	Everything        // also every delta of text and output
+)
+
+func (d Detail) wants(b event.Body) bool {
+	switch b.(type) {
+	case event.Waiting, event.Retracted, event.Queued:
+		return d >= Notices
+	}
+	return d >= Everything
+}
+
+// A feed is one reader's queue. Text that a reader is too slow for is joined
+// and not dropped, so the queue stays short and loses nothing.
+type feed struct {
+	detail Detail
+	ready  chan struct{} // has room for one; a token says there is something to take
+
+	mu     sync.Mutex // guards the rest
+	items  []event.Event
+	tail   []byte // of the last item, when it is a delta that may still grow
+	behind bool   // items were dropped; the log has them
+}
+
+func newFeed(d Detail) *feed { return &feed{detail: d, ready: make(chan struct{}, 1)} }
+
+func (r *feed) push(e event.Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.join(e.Body) {
+		r.settle()
+		if len(r.items) >= maxBehind {
+			r.items, r.behind = nil, true
+		}
+		r.items = append(r.items, e)
+	}
+	select {
+	case r.ready <- struct{}{}:
+	default:
+	}
+}
+
+// join adds a delta to the delta before it.
+func (r *feed) join(b event.Body) bool {
+	if len(r.items) == 0 {
+		return false
+	}
+	last := r.items[len(r.items)-1].Body
+	switch b := b.(type) {
+	case event.TextDelta:
+		if l, ok := last.(event.TextDelta); ok && b.At > 0 {
+			return r.grow(l.S, b.S)
+		}
+	case event.ThinkingDelta:
+		if l, ok := last.(event.ThinkingDelta); ok && b.At > 0 {
+			return r.grow(l.S, b.S)
+		}
+	case event.ToolInputDelta:
+		if l, ok := last.(event.ToolInputDelta); ok && l.Call == b.Call && b.At > 0 {
+			return r.grow(l.S, b.S)
+		}
+	case event.ToolOutput:
+		if l, ok := last.(event.ToolOutput); ok && l.Call == b.Call && len(r.tail) < 1<<20 {
+			return r.grow(l.S, b.S)
+		}
+	}
+	return false
+}
+
+func (r *feed) grow(first, more string) bool {
+	if r.tail == nil {
+		r.tail = append(make([]byte, 0, 4*(len(first)+len(more))), first...)
+	}
+	r.tail = append(r.tail, more...)
+	return true
+}
+
+// settle writes a grown delta back into its item.
+func (r *feed) settle() {
+	if r.tail == nil {
+		return
+	}
+	at := &r.items[len(r.items)-1]
+	switch l := at.Body.(type) {
+	case event.TextDelta:
+		l.S = string(r.tail)
+		at.Body = l
+	case event.ThinkingDelta:
+		l.S = string(r.tail)
+		at.Body = l
+	case event.ToolInputDelta:
+		l.S = string(r.tail)
+		at.Body = l
+	case event.ToolOutput:
+		l.S = string(r.tail)
+		at.Body = l
+	}
+	r.tail = nil
+}
+
+// take returns what has come since the last take, and whether something was
+// dropped before it that the log has.
+func (r *feed) take() (es []event.Event, behind bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settle()
+	es, behind = r.items, r.behind
+	r.items, r.behind = nil, false
+	return es, behind
+}

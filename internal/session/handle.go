@@ -1,0 +1,211 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// handle runs on the session's goroutine.
+func (s *Session) handle(st *state, o op.Op) error {
+	ctx := context.Background() // an accepted op is recorded whatever becomes of its client
+	switch o := o.(type) {
+	case op.Prompt:
+		return s.prompt(st, o)
+	case op.Unqueue:
+		if !slices.ContainsFunc(st.Queue, func(q event.InputQueued) bool { return q.ID == o.ID }) {
+			return ErrNoPrompt
+		}
+		err := s.record(ctx, st, event.InputRemoved{ID: o.ID})
+		s.showQueue(st)
+		return err
+	case op.Interrupt:
+		if st.cancel == nil {
+			return ErrIdle
+		}
+		st.cancel()
+		return nil
+	case op.Answer:
+		return s.answer(ctx, st, o)
+	case op.SetModel:
+		if s.cfg.Resolve == nil {
+			return errors.New("this session cannot change its model")
+		}
+		t, err := s.cfg.Resolve(o.Name)
+		if err != nil {
+			return err
+		}
+		if err := s.record(ctx, st, event.ModelChanged{Model: t.ID(), Why: "asked"}); err != nil {
+			return err
+		}
+		st.target = t
+		return nil
+	case op.SetMode:
+		m, ok := policy.ParseMode(o.Mode)
+		if !ok {
+			return fmt.Errorf("there is no permission mode %q; the modes are default, acceptEdits, plan, auto, dontAsk, bypassPermissions", o.Mode)
+		}
+		if err := s.record(ctx, st, event.ModeChanged{Mode: m, Why: "asked"}); err != nil {
+			return err
+		}
+		st.mode = m
+		return nil
+	case op.Rename:
+		return s.record(ctx, st, event.Titled{Title: o.Title, By: "person"})
+	}
+	return fmt.Errorf("the session cannot do %T", o)
+}
+
+// prompt makes the input durable, and begins a turn if none runs.
+func (s *Session) prompt(st *state, o op.Prompt) error {
+	if o.ID == "" {
+		st.names++
+		o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
+	}
+	q := event.InputQueued{ID: o.ID, Text: o.Text}
+	for _, im := range o.Images {
+		q.Images = append(q.Images, llm.Image(im))
+	}
+	if st.cancel == nil && len(st.Queue) == 0 {
+		return s.begin(st, q, o.Tokens)
+	}
+	if err := s.record(context.Background(), st, q); err != nil {
+		return err
+	}
+	if st.cancel == nil {
+		return s.begin(st, st.Queue[0], 0)
+	}
+	s.showQueue(st)
+	return nil
+}
+
+// accept gives an input to the model.
+func (s *Session) accept(st *state, q event.InputQueued, steer bool) error {
+	err := s.record(context.Background(), st, event.InputAccepted{ID: q.ID, Text: q.Text, Images: q.Images, Steer: steer})
+	if steer {
+		s.showQueue(st)
+	}
+	return err
+}
+
+func (s *Session) showQueue(st *state) {
+	var e event.Queued
+	for _, q := range st.Queue {
+		e.IDs, e.Texts = append(e.IDs, q.ID), append(e.Texts, q.Text)
+	}
+	s.fan.send(event.Event{Time: s.cfg.Now(), Body: e})
+}
+
+func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
+	ch, ok := st.asks[o.Call]
+	if !ok {
+		return ErrNoAsk
+	}
+	var rules []policy.Rule
+	for _, text := range o.Rules {
+		r, err := policy.ParseRule(text, policy.Allow, policy.Session, "this session", st.rules.Dir)
+		if err != nil {
+			return err
+		}
+		rules = append(rules, r)
+	}
+	e := event.Answered{Call: o.Call, Allow: o.Allow, By: o.By, Comment: o.Comment, Rules: o.Rules, Choices: o.Choices}
+	if err := s.record(ctx, st, e); err != nil {
+		return err
+	}
+	delete(st.asks, o.Call)
+	st.rules.List = append(slices.Clip(st.rules.List), rules...)
+	ch <- o
+	return nil
+}
+
+// begin starts a turn with its first input.
+func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
+	if err := s.accept(st, q, false); err != nil {
+		return err
+	}
+	id := fmt.Sprintf("t%d", st.Turns+1)
+	if err := s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.target.ID(), Mode: st.mode}); err != nil {
+		return err
+	}
+	t := s.cfg.Turn
+	t.ID, t.Host, t.Budget.SpentUSD = id, host{s}, st.Total.Cost
+	if st.Dir != "" {
+		t.Env.Dir = st.Dir
+	}
+	if tokens > 0 {
+		t.Budget.Tokens = tokens
+	}
+	t.Env.Window, t.Env.Images, t.Env.PDFs = st.target.Window, st.target.Images, st.target.PDFs
+	t.Leave = func(c <-chan struct{}) { _ = s.do(func(st *state) { st.left = append(st.left, c) }) }
+	ctx, cancel := context.WithCancel(context.Background())
+	st.cancel, st.began = cancel, s.cfg.Now()
+	go func() { // ends with the turn; end and finish wait for it through cancel
+		out, err := t.Run(ctx)
+		_ = s.do(func(st *state) { s.finish(st, out, err) })
+	}()
+	return nil
+}
+
+// retarget follows a change of model that the turn made.
+func (s *Session) retarget(st *state, m event.ModelChanged) {
+	if f := s.cfg.Turn.Fallback; f != nil && f.ID() == m.Model {
+		st.target = *f
+	}
+}
+
+// finish ends the turn and begins the next prompt that waits.
+func (s *Session) finish(st *state, out agent.Outcome, err error) {
+	st.cancel()
+	st.cancel = nil
+	st.asks = map[string]chan op.Answer{}
+	e := ended(out, err)
+	e.ID, e.Took = st.Running, s.cfg.Now().Sub(st.began)
+	if rerr := s.record(context.Background(), st, e); rerr != nil {
+		// The log cannot say it, but whoever watches must know.
+		e.How, e.Reason = event.Failed, string(agent.ModelError)
+		e.Err, e.Kind = errors.Join(err, rerr).Error(), "storage"
+		s.fan.send(event.Event{Time: s.cfg.Now(), Body: e})
+		return
+	}
+	if len(st.Queue) > 0 {
+		if err := s.begin(st, st.Queue[0], 0); err != nil {
+			s.fan.send(event.Event{Time: s.cfg.Now(), Body: event.TurnEnded{How: event.Failed, Reason: string(agent.ModelError), Err: err.Error(), Kind: "storage"}})
+		}
+	}
+}
+
+// ended puts an outcome into the event that ends its turn.
+func ended(out agent.Outcome, err error) event.TurnEnded {
+	e := event.TurnEnded{How: event.Done, Reason: string(out.Reason), Err: out.Text, Hint: out.Hint, Steps: out.Steps, API: out.API, Answer: out.Answer}
+	switch out.Reason {
+	case agent.Completed:
+	case agent.InterruptedStreaming, agent.InterruptedTools:
+		e.How = event.Interrupted
+	case agent.MaxTurns, agent.MaxBudget, agent.TokenBudget, agent.StopHookPrevented, agent.HookStopped:
+		e.How = event.Stopped
+	case agent.BlockingLimit, agent.PromptTooLong, agent.OutputCap, agent.MediaTooLarge,
+		agent.ModelError, agent.Refused, agent.StructuredRetries:
+		e.How = event.Failed
+	}
+	if out.Err != nil {
+		e.Kind, e.Status = agent.KindName(out.Err.Kind), out.Err.Status
+		if e.Err == "" {
+			e.Err = out.Err.Error()
+		}
+		if e.Hint == "" {
+			e.Hint = out.Err.Hint
+		}
+	}
+	if err != nil {
+		e.How, e.Reason, e.Kind, e.Err = event.Failed, string(agent.ModelError), "storage", err.Error()
+	}
+	return e
+}

@@ -1,0 +1,375 @@
+// Package session owns a conversation. One goroutine holds all its state and
+// is the only writer of its log. It refuses to know files, processes and
+// screens: everything it needs comes in through Config.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/transcript"
+)
+
+// What a session may answer to an op.
+var (
+	ErrIdle     = errors.New("nothing is running")
+	ErrNoAsk    = errors.New("that question is not open")
+	ErrNoPrompt = errors.New("that prompt does not wait any more")
+	ErrClosed   = errors.New("the session is closed")
+)
+
+// leaveGrace is how long Close waits for calls that did not stop in time.
+const leaveGrace = 2500 * time.Millisecond
+
+// Config is what a session needs from outside.
+type Config struct {
+	Log store.Log
+	// Begin is recorded when the log is empty, Again when it is not.
+	Begin event.SessionStarted
+	Again event.Resumed
+	// Turn is the pattern of every turn; the session fills in ID, Host,
+	// Fallback's host side, the directory and the budget's past.
+	Turn   agent.Turn
+	Target agent.Target
+	// Resolve finds a model by name, for op.SetModel. nil refuses.
+	Resolve func(name string) (agent.Target, error)
+	Rules   policy.Rules
+	Mode    policy.Mode
+	// Person says that somebody can answer questions.
+	Person bool
+	Now    func() time.Time
+}
+
+// A Session is a running conversation.
+type Session struct {
+	cfg   Config
+	inbox chan func(*state)
+	done  chan struct{}
+	stop  context.CancelFunc
+	fan   fan
+}
+
+// state belongs to the session's goroutine alone.
+type state struct {
+	transcript.State
+	target agent.Target
+	rules  policy.Rules
+	mode   policy.Mode
+	cancel context.CancelFunc // of the running turn, nil when idle
+	asks   map[string]chan op.Answer
+	left   []<-chan struct{} // calls that outlived their turn
+	began  time.Time         // of the running turn
+	names  int               // for prompts without an ID
+	broken error             // the log cannot be written any more
+}
+
+// Start opens a session on its log and runs it until Close, or until ctx
+// ends. What a process that died had left open is closed first.
+func Start(ctx context.Context, cfg Config) (*Session, error) {
+	st := &state{target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}}
+	for e, err := range cfg.Log.After(ctx, 0) {
+		if err != nil {
+			return nil, fmt.Errorf("read the session: %w", err)
+		}
+		st.State = st.Apply(e)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	s := &Session{
+		cfg: cfg, inbox: make(chan func(*state)), done: make(chan struct{}), stop: stop,
+		fan: fan{feeds: map[*feed]struct{}{}, last: st.Seq},
+	}
+	if err := s.open(ctx, st); err != nil {
+		stop()
+		return nil, err
+	}
+	go s.loop(ctx, st) // ends with ctx; Close waits for it
+	return s, nil
+}
+
+// open records that the log was begun or taken up.
+func (s *Session) open(ctx context.Context, st *state) error {
+	if st.Seq == 0 {
+		return nil // SessionStarted is recorded with the first prompt, so that nothing is left behind by a session without one
+	}
+	if err := s.record(ctx, st, s.cfg.Again); err != nil {
+		return err
+	}
+	if st.Running == "" {
+		return nil
+	}
+	reason := agent.InterruptedStreaming
+	if len(st.Open()) > 0 {
+		reason = agent.InterruptedTools
+	}
+	return s.record(ctx, st, event.TurnEnded{ID: st.Running, How: event.Interrupted, Reason: string(reason), Err: "the process ended during the turn"})
+}
+
+func (s *Session) loop(ctx context.Context, st *state) {
+	defer close(s.done)
+	for {
+		select {
+		case f := <-s.inbox:
+			f(st)
+		case <-ctx.Done():
+			s.end(st)
+			return
+		}
+	}
+}
+
+// end interrupts a running turn, serves it until it is over, and waits a
+// little for calls that did not stop.
+func (s *Session) end(st *state) {
+	if st.cancel != nil {
+		st.cancel()
+	}
+	st.Queue = nil
+	for st.cancel != nil {
+		(<-s.inbox)(st)
+	}
+	limit := time.NewTimer(leaveGrace)
+	defer limit.Stop()
+	for _, c := range st.left {
+		select {
+		case <-c:
+		case <-limit.C:
+			return
+		}
+	}
+}
+
+// Close interrupts what runs, waits for it, and closes the log.
+func (s *Session) Close() error {
+	s.stop()
+	<-s.done
+	return s.cfg.Log.Close()
+}
+
+// do has the session's goroutine run f and waits for it.
+func (s *Session) do(f func(*state)) error {
+	ran := make(chan struct{})
+	select {
+	case s.inbox <- func(st *state) { f(st); close(ran) }:
+		<-ran
+		return nil
+	case <-s.done:
+		return ErrClosed
+	}
+}
+
+// Submit reports whether the session took the op. When it returns nil for a
+// prompt or an answer, that is on disk. What comes of it arrives as events.
+func (s *Session) Submit(ctx context.Context, o op.Op) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var res error
+	if err := s.do(func(st *state) { res = s.handle(st, o) }); err != nil {
+		return err
+	}
+	return res
+}
+
+// State is the fold of everything recorded so far.
+func (s *Session) State() transcript.State {
+	var out transcript.State
+	_ = s.do(func(st *state) { out = st.State })
+	return out
+}
+
+// Events yields every durable event after seq, in order and without loss, and
+// then what follows, with live events in between. It ends when ctx or the
+// session does.
+func (s *Session) Events(ctx context.Context, seq event.Seq) iter.Seq2[event.Event, error] {
+	return s.Follow(ctx, seq, Everything)
+}
+
+// Follow is Events with only so much detail.
+func (s *Session) Follow(ctx context.Context, seq event.Seq, d Detail) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		r := newFeed(d)
+		upTo := s.fan.add(r)
+		defer s.fan.drop(r)
+		c := cursor{log: s.cfg.Log, seq: seq, yield: yield}
+		if !c.catchUp(ctx, upTo) {
+			return
+		}
+		for {
+			closed := false
+			select {
+			case <-r.ready:
+			case <-s.done:
+				closed = true
+			case <-ctx.Done():
+				return
+			}
+			es, behind := r.take()
+			if behind && len(es) > 0 && !c.catchUp(ctx, es[0].Seq) {
+				return
+			}
+			for _, e := range es {
+				if !c.give(e) {
+					return
+				}
+			}
+			if closed {
+				return
+			}
+		}
+	}
+}
+
+// A cursor is how far one reader has come.
+type cursor struct {
+	log   store.Log
+	seq   event.Seq
+	yield func(event.Event, error) bool
+}
+
+// catchUp yields the log up to and including last.
+func (c *cursor) catchUp(ctx context.Context, last event.Seq) bool {
+	if c.seq >= last {
+		return true
+	}
+	for e, err := range c.log.After(ctx, c.seq) {
+		if err != nil {
+			return c.yield(e, err) && false
+		}
+		if e.Seq > last {
+			return true
+		}
+		if !c.give(e) {
+			return false
+		}
+	}
+	return true
+}
+
+// give yields an event that the reader has not seen.
+func (c *cursor) give(e event.Event) bool {
+	if _, live := e.Body.(event.Live); live {
+		return c.yield(e, nil)
+	}
+	if e.Seq != 0 && e.Seq <= c.seq {
+		return true
+	}
+	c.seq = max(c.seq, e.Seq)
+	return c.yield(e, nil)
+}
+
+// record makes an event durable, folds it and hands it on.
+func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
+	if _, live := b.(event.Live); live {
+		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
+		return nil
+	}
+	if st.Seq == 0 {
+		if _, first := b.(event.SessionStarted); !first {
+			if err := s.record(ctx, st, s.cfg.Begin); err != nil {
+				return err
+			}
+		}
+	}
+	e := event.Event{Seq: st.Seq + 1, Time: s.cfg.Now(), Body: b}
+	if err := s.cfg.Log.Append(ctx, e); err != nil {
+		st.broken = err
+		return err
+	}
+	st.State = st.Apply(e)
+	s.fan.send(e)
+	return nil
+}
+
+// host is the session as its turn sees it. It runs on the turn's goroutines.
+type host struct{ s *Session }
+
+// Emit implements agent.Host.
+func (h host) Emit(b event.Body) error {
+	if _, live := b.(event.Live); live {
+		h.s.fan.send(event.Event{Time: h.s.cfg.Now(), Body: b})
+		return nil
+	}
+	var res error
+	err := h.s.do(func(st *state) {
+		res = h.s.record(context.Background(), st, b)
+		if m, ok := b.(event.ModelChanged); ok && res == nil {
+			h.s.retarget(st, m)
+		}
+	})
+	return errors.Join(err, res)
+}
+
+// State implements agent.Host.
+func (h host) State() transcript.State { return h.s.State() }
+
+// Model implements agent.Host.
+func (h host) Model() agent.Target {
+	out := h.s.cfg.Target
+	_ = h.s.do(func(st *state) { out = st.target })
+	return out
+}
+
+// Steer implements agent.Host.
+func (h host) Steer() (any bool, err error) {
+	derr := h.s.do(func(st *state) {
+		for _, q := range st.Queue {
+			any = true
+			if err = h.s.accept(st, q, true); err != nil {
+				return
+			}
+		}
+	})
+	return any, errors.Join(derr, err)
+}
+
+// Check implements agent.Host.
+func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, *tool.Answer, error) {
+	var v policy.Verdict
+	var res error
+	var wait chan op.Answer
+	err := h.s.do(func(st *state) {
+		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Call.Name, Actions: q.Plan.Actions})
+		if v.Effect != policy.Ask {
+			return
+		}
+		if !h.s.cfg.Person {
+			v.Effect = policy.Deny
+			v.Reason = "it needs a person's approval, and nobody can be asked in this run: " + v.Reason
+			return
+		}
+		wait = make(chan op.Answer, 1)
+		st.asks[q.Call.ID] = wait
+		res = h.s.record(ctx, st, event.Asked{Call: q.Call.ID, Tool: q.Call.Name, Input: q.Call.Input, Title: q.Plan.Title, Verdict: v, View: q.Plan.View})
+	})
+	if err := errors.Join(err, res); err != nil || wait == nil {
+		return v, nil, err
+	}
+	select {
+	case a := <-wait:
+		return settle(v, a)
+	case <-ctx.Done():
+		_ = h.s.do(func(st *state) { delete(st.asks, q.Call.ID) })
+		return v, nil, ctx.Err()
+	}
+}
+
+// settle turns a person's answer into a verdict.
+func settle(v policy.Verdict, a op.Answer) (policy.Verdict, *tool.Answer, error) {
+	if a.Allow {
+		return policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part}, &tool.Answer{Choices: a.Choices, Comment: a.Comment}, nil
+	}
+	v.Effect, v.Reason = policy.Deny, "the person said no"
+	if a.Comment != "" {
+		v.Reason += ": " + a.Comment
+	}
+	return v, nil, nil
+}

@@ -1,0 +1,265 @@
+// Package print is the one-shot front end: a prompt goes in, an answer comes
+// out, as text for people or as JSON for programs. It draws nothing, asks
+// nobody, and knows no tool.
+package print
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/session"
+)
+
+// A Format is how the outcome is written.
+type Format string
+
+// Formats of --output-format.
+const (
+	Text   Format = "text"
+	JSON   Format = "json"
+	Stream Format = "stream-json"
+)
+
+// A Client is what print needs of a session.
+type Client interface {
+	Submit(ctx context.Context, o op.Op) error
+	Follow(ctx context.Context, after event.Seq, d session.Detail) iter.Seq2[event.Event, error]
+}
+
+// Options of a run.
+type Options struct {
+	Format  Format
+	Partial bool // stream events too
+	About   About
+	After   event.Seq // the last event that happened before this run
+	Out     io.Writer // the result
+	Err     io.Writer // talk
+	Chatty  bool      // say on Err what is going on
+	// Inputs are what to submit; Run is over when the channel is closed and
+	// every prompt that came through it has been answered.
+	Inputs <-chan Input
+}
+
+// An Input is an op, and what to write when it was taken or refused (nil
+// writes nothing).
+type Input struct {
+	Op      op.Op
+	Respond func(error) any
+}
+
+// An Outcome is what the last turn of a run came to.
+type Outcome struct {
+	Ended event.TurnEnded
+	// Refused: the last thing the model tried was refused by permissions.
+	Refused bool
+	Why     string
+	// Lost is why the result could not be written, nil when it was.
+	Lost error
+}
+
+// ErrNothing means that there was no prompt at all.
+var ErrNothing = errors.New("there is no prompt")
+
+// Run submits the prompts and writes what comes of them.
+func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r := &runner{
+		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream),
+		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, asked: map[string]bool{},
+	}
+	events := make(chan event.Event, 16)
+	go func() { // ends with ctx or the session
+		defer close(events)
+		for e, err := range c.Follow(ctx, o.After, r.detail()) {
+			if err != nil {
+				return
+			}
+			select {
+			case events <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return r.loop(ctx, events)
+}
+
+type runner struct {
+	Options
+	c     Client
+	p     *projection
+	out   *bufio.Writer
+	open  bool            // more inputs may come
+	asked map[string]bool // prompts without an answer yet, and whether a turn has taken them up
+	any   bool            // there was a prompt
+	res   Outcome
+	begun bool // the init line is out
+}
+
+func (r *runner) detail() session.Detail {
+	switch {
+	case r.Format == Stream && r.Partial:
+		return session.Everything
+	case r.Format == Stream, r.Chatty:
+		return session.Notices
+	}
+	return session.Durable
+}
+
+func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, error) {
+	inputs := r.Inputs
+	for r.open || len(r.asked) > 0 {
+		select {
+		case in, ok := <-inputs:
+			if !ok {
+				inputs, r.open = nil, false
+				continue
+			}
+			if err := r.submit(ctx, in); err != nil {
+				return r.res, err
+			}
+		case e, ok := <-events:
+			if !ok {
+				return r.res, r.gone(ctx)
+			}
+			r.see(e)
+			if len(events) == 0 {
+				r.flush()
+			}
+			if r.res.Lost != nil {
+				_ = r.c.Submit(context.WithoutCancel(ctx), op.Interrupt{}) // nobody reads the answer any more
+				return r.res, nil
+			}
+		}
+	}
+	if !r.any {
+		return r.res, ErrNothing
+	}
+	if r.Format == JSON && r.p.ended != nil {
+		r.write(r.p.result(*r.p.ended))
+	}
+	r.flush()
+	return r.res, nil
+}
+
+// gone says why the events ended before the run did.
+func (r *runner) gone(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return errors.New("the session ended before its turn did")
+}
+
+func (r *runner) submit(ctx context.Context, in Input) error {
+	if r.Format == Stream && !r.begun {
+		r.begun = true
+		r.write(r.p.init())
+	}
+	o := in.Op
+	p, prompt := o.(op.Prompt)
+	if prompt {
+		if p.ID == "" {
+			p.ID = r.About.NewID()
+		}
+		o, r.any = p, true
+		r.asked[p.ID] = false
+	}
+	var err error
+	if o != nil {
+		err = r.c.Submit(ctx, o)
+	}
+	if in.Respond != nil {
+		r.write(in.Respond(err))
+		err = nil
+	}
+	r.flush()
+	return err
+}
+
+// see handles one event.
+func (r *runner) see(e event.Event) {
+	lines := r.p.apply(e)
+	if r.Format == Stream {
+		for _, l := range lines {
+			r.write(l)
+		}
+	}
+	switch b := e.Body.(type) {
+	case event.InputAccepted:
+		if _, mine := r.asked[b.ID]; mine {
+			r.asked[b.ID] = true
+		}
+	case event.TurnEnded:
+		maps.DeleteFunc(r.asked, func(_ string, taken bool) bool { return taken || b.Kind == "storage" })
+		r.res = Outcome{Ended: b, Refused: r.p.turn.refused, Why: r.p.turn.why, Lost: r.res.Lost}
+		if r.Format == Text && b.How == event.Done {
+			r.text(r.p.answer())
+		}
+	}
+	if r.Chatty {
+		r.chat(e)
+	}
+}
+
+// text writes the final answer. What a model says may not steer a terminal.
+func (r *runner) text(s string) {
+	s = clip.Clean(s)
+	if s != "" && s[len(s)-1] != '\n' {
+		s += "\n"
+	}
+	if _, err := r.out.WriteString(s); err != nil {
+		r.lost(err)
+	}
+}
+
+func (r *runner) write(line any) {
+	enc := json.NewEncoder(r.out)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(line); err != nil {
+		r.lost(err)
+	}
+}
+
+func (r *runner) flush() {
+	if err := r.out.Flush(); err != nil {
+		r.lost(err)
+	}
+}
+
+func (r *runner) lost(err error) {
+	if r.res.Lost == nil {
+		r.res.Lost = err
+	}
+}
+
+// chat tells a person at a terminal what is going on.
+func (r *runner) chat(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.ToolStarted:
+		title := b.Title
+		if title == "" {
+			title = b.Name
+		}
+		fmt.Fprintf(r.Err, "· %s\n", clip.Line(clip.Clean(title), 100))
+	case event.ToolFinished:
+		if b.Denied {
+			fmt.Fprintf(r.Err, "· refused: %s\n", clip.Line(clip.Clean(b.Verdict.Reason), 100))
+		}
+	case event.Waiting:
+		fmt.Fprintf(r.Err, "· %s; trying again in %s (%d of %d)\n", clip.Line(clip.Clean(b.Err), 100), b.For.Round(100_000_000), b.Attempt, b.Max)
+	case event.Retracted:
+		fmt.Fprintf(r.Err, "· starting the reply over: %s\n", b.Why)
+	case event.ModelChanged:
+		fmt.Fprintf(r.Err, "· the model is now %s\n", clip.Clean(b.Model))
+	}
+}

@@ -1,0 +1,292 @@
+package print
+
+import (
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// About is what the lines say of the run besides what happens in it.
+type About struct {
+	SessionID string
+	Cwd       string
+	Tools     []string
+	Model     string // provider/model
+	Mode      string
+	KeySource string // the name of the variable the key came from, "none" without one
+	Version   string
+	// Window and Cap are facts of a model, in tokens; 0 when unknown.
+	Facts func(model string) (window, cap int)
+	NewID func() string
+}
+
+// projection turns events into the lines of stream-json. It is a pure fold
+// but for NewID; it owns what a turn's result line sums up.
+type projection struct {
+	about   About
+	partial *partial // nil without --include-partial-messages
+
+	turn    totals
+	cost    float64 // of this run
+	models  map[string]modelUsage
+	results map[string]event.ToolFinished // that wait for their reply or their turn in it
+	waiting []string                      // calls of the last reply, in order, without a printed result
+	last    event.Replied
+	ended   *event.TurnEnded
+}
+
+// totals are of one turn.
+type totals struct {
+	usage   llm.Usage
+	first   time.Duration
+	denials []denialLine
+	// refused is true while the last result was a denial: the run gave up there.
+	refused bool
+	why     string
+}
+
+func newProjection(a About, withPartial bool) *projection {
+	p := &projection{about: a, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}}
+	if withPartial {
+		p.partial = &partial{}
+	}
+	return p
+}
+
+func (p *projection) init() any {
+	a := p.about
+	return initLine{
+		Type: "system", Subtype: "init", UUID: a.NewID(), SessionID: a.SessionID, Cwd: a.Cwd, Tools: a.Tools,
+		MCPServers: []string{}, Model: a.Model, PermissionMode: a.Mode, SlashCommands: []string{}, Agents: []string{},
+		Skills: []string{}, Plugins: []string{}, APIKeySource: a.KeySource, Version: a.Version, AdzeVersion: a.Version,
+		OutputStyle: "default",
+	}
+}
+
+// apply returns the lines for an event.
+func (p *projection) apply(e event.Event) []any {
+	switch b := e.Body.(type) {
+	case event.TurnStarted:
+		p.turn, p.ended = totals{}, nil
+	case event.Replied:
+		return p.replied(b)
+	case event.Dropped:
+		p.count(b.Model, b.Usage, b.Cost)
+		for _, id := range b.Calls {
+			delete(p.results, id)
+		}
+	case event.ToolFinished:
+		return p.finished(b)
+	case event.TurnEnded:
+		return p.end(b)
+	case event.ModelChanged:
+		p.about.Model = b.Model
+		return []any{p.note("informational", "info", "the model is now "+b.Model)}
+	case event.Noted:
+		return []any{p.note("informational", b.Level, b.Text)}
+	case event.Waiting:
+		return []any{p.retry(b)}
+	case event.Retracted:
+		return append(p.stream(e.Body), p.note("informational", "warning", "the reply so far was discarded: "+b.Why))
+	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
+		return p.stream(e.Body)
+	case event.SessionStarted, event.Resumed, event.InputAccepted, event.InputQueued, event.InputRemoved,
+		event.Asked, event.Answered, event.ToolStarted, event.ModeChanged, event.Titled, event.Cleared,
+		event.Stripped, event.Unknown, event.ToolOutput, event.Queued:
+	}
+	return nil
+}
+
+func (p *projection) replied(b event.Replied) []any {
+	out := p.end_(b)
+	p.last = b
+	p.count(b.Model, b.Usage, b.Cost)
+	if p.turn.first == 0 {
+		p.turn.first = b.First
+	}
+	stop := string(b.Stop)
+	line := messageLine{
+		Type: "assistant", UUID: p.about.NewID(), SessionID: p.about.SessionID, Aborted: b.Stop == "interrupted",
+		Message: apiMessage{ID: b.ID, Type: "message", Role: "assistant", Model: b.Model, Content: content(b.Message.Parts), StopReason: &stop, Usage: toUsage(b.Usage)},
+	}
+	out = append(out, line)
+	p.waiting = nil
+	for _, part := range b.Message.Parts {
+		if u, ok := part.(llm.ToolUse); ok {
+			p.waiting = append(p.waiting, u.ID)
+		}
+	}
+	return append(out, p.ready()...)
+}
+
+func (p *projection) finished(b event.ToolFinished) []any {
+	p.results[b.Call] = b
+	p.turn.refused = b.Denied
+	if b.Denied {
+		p.turn.why = b.Verdict.Reason
+		p.turn.denials = append(p.turn.denials, denialLine{Tool: b.Name, ID: b.Call, Input: b.Input})
+	}
+	return p.ready()
+}
+
+// ready prints the results whose turn it is: in the order of the calls, and
+// only after their reply.
+func (p *projection) ready() []any {
+	var out []any
+	for len(p.waiting) > 0 {
+		r, ok := p.results[p.waiting[0]]
+		if !ok {
+			break
+		}
+		p.waiting = p.waiting[1:]
+		delete(p.results, r.Call)
+		if r.Denied {
+			out = append(out, deniedLine{Type: "system", Subtype: "permission_denied", Tool: r.Name, ID: r.Call, Input: r.Input, Reason: r.Verdict.Reason, UUID: p.about.NewID(), SessionID: p.about.SessionID})
+		}
+		part := llm.ToolResult{ID: r.Call, Text: r.Text, IsErr: r.IsErr, Images: r.Images}
+		out = append(out, messageLine{
+			Type: "user", UUID: p.about.NewID(), SessionID: p.about.SessionID,
+			Message: userMessage{Role: "user", Content: []any{toolResult(part)}}, Result: r.Text,
+		})
+	}
+	return out
+}
+
+func (p *projection) end(b event.TurnEnded) []any {
+	var out []any
+	for _, id := range p.waiting { // a call the turn's end closed
+		part := llm.ToolResult{ID: id, Text: "interrupted", IsErr: true}
+		out = append(out, messageLine{Type: "user", UUID: p.about.NewID(), SessionID: p.about.SessionID, Message: userMessage{Role: "user", Content: []any{toolResult(part)}}, Synthetic: true})
+	}
+	p.waiting, p.results = nil, map[string]event.ToolFinished{}
+	p.ended = &b
+	return append(out, p.result(b))
+}
+
+func (p *projection) result(b event.TurnEnded) resultLine {
+	r := resultLine{
+		Type: "result", Subtype: subtype(b), Duration: ms(b.Took), API: ms(b.API), IsError: b.How != event.Done, Status: b.Status,
+		Turns: b.Steps, TTFT: ms(p.turn.first), Cost: p.cost, Usage: toUsage(p.turn.usage), ModelUsage: p.models,
+		Denials: p.turn.denials, Structured: b.Answer, Reason: b.Reason, UUID: p.about.NewID(), SessionID: p.about.SessionID,
+	}
+	if r.Denials == nil {
+		r.Denials = []denialLine{}
+	}
+	if p.last.Stop != "" {
+		s := string(p.last.Stop)
+		r.StopReason = &s
+	}
+	if b.How == event.Done {
+		s := p.answer()
+		r.Result = &s
+	} else {
+		r.Errors = []string{problem(b)}
+	}
+	return r
+}
+
+// answer is the text of the last reply, or the structured answer.
+func (p *projection) answer() string {
+	if p.ended != nil && p.ended.Answer != nil {
+		return string(p.ended.Answer)
+	}
+	return textOf(p.last.Message)
+}
+
+func (p *projection) count(model string, u llm.Usage, cost float64) {
+	p.turn.usage = p.turn.usage.Add(u)
+	p.cost += cost
+	m := p.models[model]
+	m.In, m.Out, m.CacheRead, m.CacheWrite, m.Cost = m.In+u.In, m.Out+u.Out, m.CacheRead+u.CacheRead, m.CacheWrite+u.CacheWrite, m.Cost+cost
+	if p.about.Facts != nil {
+		m.Window, m.Cap = p.about.Facts(model)
+	}
+	p.models[model] = m
+}
+
+func (p *projection) retry(b event.Waiting) any {
+	l := retryLine{Type: "system", Subtype: "api_retry", Attempt: b.Attempt, Max: b.Max, Delay: ms(b.For), Error: b.Kind, UUID: p.about.NewID(), SessionID: p.about.SessionID}
+	if b.Status != 0 {
+		l.Status = &b.Status
+	}
+	return l
+}
+
+func (p *projection) note(subtype, level, text string) any {
+	return noteLine{Type: "system", Subtype: subtype, Level: level, Content: text, UUID: p.about.NewID(), SessionID: p.about.SessionID}
+}
+
+// stream wraps the raw events of --include-partial-messages.
+func (p *projection) stream(b event.Body) []any {
+	if p.partial == nil {
+		return nil
+	}
+	var raw []any
+	first := int64(0)
+	switch b := b.(type) {
+	case event.ReplyStarted:
+		raw, first = p.partial.start(b), ms(b.First)
+	case event.TextDelta:
+		raw = p.partial.text(b.S)
+	case event.ThinkingDelta:
+		raw = p.partial.thinking(b.S)
+	case event.ToolInputDelta:
+		raw = p.partial.input(b)
+	case event.PartDone:
+		raw = p.partial.done(b.Part)
+	case event.Retracted:
+		raw = p.partial.end("aborted", llm.Usage{})
+	}
+	return p.wrap(raw, first)
+}
+
+func (p *projection) end_(b event.Replied) []any {
+	if p.partial == nil {
+		return nil
+	}
+	return p.wrap(p.partial.end(b.Stop, b.Usage), 0)
+}
+
+func (p *projection) wrap(raw []any, first int64) []any {
+	out := make([]any, 0, len(raw))
+	for _, ev := range raw {
+		out = append(out, streamLine{Type: "stream_event", Event: ev, UUID: p.about.NewID(), SessionID: p.about.SessionID, TTFT: first})
+	}
+	return out
+}
+
+func subtype(b event.TurnEnded) string {
+	switch {
+	case b.How == event.Done:
+		return "success"
+	case b.Reason == "max_turns":
+		return "error_max_turns"
+	case b.Reason == "max_budget_usd":
+		return "error_max_budget_usd"
+	case b.Reason == "structured_output_retries":
+		return "error_max_structured_output_retries"
+	}
+	return "error_during_execution"
+}
+
+// problem says in words why a turn did not end well.
+func problem(b event.TurnEnded) string {
+	switch {
+	case b.Err != "":
+		return b.Err
+	case b.How == event.Interrupted:
+		return "interrupted"
+	}
+	return "the run ended early: " + b.Reason
+}
+
+func textOf(m llm.Message) string {
+	out := ""
+	for _, p := range m.Parts {
+		if t, ok := p.(llm.Text); ok {
+			out += t.S
+		}
+	}
+	return out
+}

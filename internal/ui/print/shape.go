@@ -1,0 +1,209 @@
+package print
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// The shapes below are the public print protocol (compat.md 4.4). Field names
+// are interface facts and stay exactly as they are.
+
+// An initLine is the first line of a stream.
+type initLine struct {
+	Type           string   `json:"type"`    // system
+	Subtype        string   `json:"subtype"` // init
+	UUID           string   `json:"uuid"`
+	SessionID      string   `json:"session_id"`
+	Cwd            string   `json:"cwd"`
+	Tools          []string `json:"tools"`
+	MCPServers     []string `json:"mcp_servers"`
+	Model          string   `json:"model"`
+	PermissionMode string   `json:"permissionMode"`
+	SlashCommands  []string `json:"slash_commands"`
+	Agents         []string `json:"agents"`
+	Skills         []string `json:"skills"`
+	Plugins        []string `json:"plugins"`
+	APIKeySource   string   `json:"apiKeySource"`
+	Version        string   `json:"claude_code_version"`
+	AdzeVersion    string   `json:"adze_version"`
+	OutputStyle    string   `json:"output_style"`
+}
+
+type messageLine struct {
+	Type      string  `json:"type"` // assistant or user
+	UUID      string  `json:"uuid"`
+	SessionID string  `json:"session_id"`
+	Message   any     `json:"message"`
+	Parent    *string `json:"parent_tool_use_id"`
+	Synthetic bool    `json:"isSynthetic,omitempty"`
+	Result    any     `json:"tool_use_result,omitempty"`
+	Aborted   bool    `json:"aborted,omitempty"`
+	Error     string  `json:"error,omitempty"`
+	Timestamp string  `json:"timestamp,omitempty"`
+}
+
+type apiMessage struct {
+	ID         string  `json:"id"`
+	Type       string  `json:"type"`
+	Role       string  `json:"role"`
+	Model      string  `json:"model"`
+	Content    []any   `json:"content"`
+	StopReason *string `json:"stop_reason"`
+	StopSeq    *string `json:"stop_sequence"`
+	Usage      usage   `json:"usage"`
+}
+
+type userMessage struct {
+	Role    string `json:"role"`
+	Content any    `json:"content"`
+}
+
+type usage struct {
+	In         int `json:"input_tokens"`
+	CacheWrite int `json:"cache_creation_input_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"`
+	Out        int `json:"output_tokens"`
+}
+
+type modelUsage struct {
+	In         int     `json:"inputTokens"`
+	Out        int     `json:"outputTokens"`
+	CacheRead  int     `json:"cacheReadInputTokens"`
+	CacheWrite int     `json:"cacheCreationInputTokens"`
+	Searches   int     `json:"webSearchRequests"`
+	Cost       float64 `json:"costUSD"`
+	Window     int     `json:"contextWindow"`
+	Cap        int     `json:"maxOutputTokens"`
+}
+
+type denialLine struct {
+	Tool  string          `json:"tool_name"`
+	ID    string          `json:"tool_use_id"`
+	Input json.RawMessage `json:"tool_input"`
+}
+
+type resultLine struct {
+	Type       string                `json:"type"` // result
+	Subtype    string                `json:"subtype"`
+	Duration   int64                 `json:"duration_ms"`
+	API        int64                 `json:"duration_api_ms"`
+	IsError    bool                  `json:"is_error"`
+	Status     int                   `json:"api_error_status,omitempty"`
+	Turns      int                   `json:"num_turns"`
+	Result     *string               `json:"result,omitempty"`
+	Errors     []string              `json:"errors,omitempty"`
+	StopReason *string               `json:"stop_reason"`
+	TTFT       int64                 `json:"ttft_ms,omitempty"`
+	Cost       float64               `json:"total_cost_usd"`
+	Usage      usage                 `json:"usage"`
+	ModelUsage map[string]modelUsage `json:"modelUsage"`
+	Denials    []denialLine          `json:"permission_denials"`
+	Structured json.RawMessage       `json:"structured_output,omitempty"`
+	Reason     string                `json:"terminal_reason"`
+	UUID       string                `json:"uuid"`
+	SessionID  string                `json:"session_id"`
+}
+
+type retryLine struct {
+	Type      string `json:"type"`    // system
+	Subtype   string `json:"subtype"` // api_retry
+	Attempt   int    `json:"attempt"`
+	Max       int    `json:"max_retries"`
+	Delay     int64  `json:"retry_delay_ms"`
+	Status    *int   `json:"error_status"`
+	Error     string `json:"error"`
+	UUID      string `json:"uuid"`
+	SessionID string `json:"session_id"`
+}
+
+type noteLine struct {
+	Type      string `json:"type"`    // system
+	Subtype   string `json:"subtype"` // informational, status
+	Level     string `json:"level,omitempty"`
+	Content   string `json:"content"`
+	UUID      string `json:"uuid"`
+	SessionID string `json:"session_id"`
+}
+
+type deniedLine struct {
+	Type      string          `json:"type"`    // system
+	Subtype   string          `json:"subtype"` // permission_denied
+	Tool      string          `json:"tool_name"`
+	ID        string          `json:"tool_use_id"`
+	Input     json.RawMessage `json:"tool_input"`
+	Reason    string          `json:"reason"`
+	UUID      string          `json:"uuid"`
+	SessionID string          `json:"session_id"`
+}
+
+type streamLine struct {
+	Type      string  `json:"type"` // stream_event
+	Event     any     `json:"event"`
+	Parent    *string `json:"parent_tool_use_id"`
+	UUID      string  `json:"uuid"`
+	SessionID string  `json:"session_id"`
+	TTFT      int64   `json:"ttft_ms,omitempty"`
+}
+
+func toUsage(u llm.Usage) usage {
+	return usage{In: u.In, CacheWrite: u.CacheWrite, CacheRead: u.CacheRead, Out: u.Out}
+}
+
+// content turns parts into the blocks of the public message shape.
+func content(parts []llm.Part) []any {
+	out := make([]any, 0, len(parts))
+	for _, p := range parts {
+		switch p := p.(type) {
+		case llm.Text:
+			out = append(out, map[string]any{"type": "text", "text": p.S})
+		case llm.Thinking:
+			out = append(out, thinking(p))
+		case llm.ToolUse:
+			out = append(out, map[string]any{"type": "tool_use", "id": p.ID, "name": p.Name, "input": p.Input})
+		case llm.ToolResult:
+			out = append(out, toolResult(p))
+		case llm.Image:
+			out = append(out, image(p.Media, p.Data))
+		case llm.Document:
+			out = append(out, map[string]any{"type": "document", "source": source(p.Media, p.Data)})
+		}
+	}
+	return out
+}
+
+// thinking carries the signature only when it is a plain string, which is
+// what readers of this protocol know.
+func thinking(p llm.Thinking) map[string]any {
+	sig := ""
+	var o struct {
+		Signature string `json:"signature"`
+	}
+	if json.Unmarshal(p.Opaque, &sig) != nil && json.Unmarshal(p.Opaque, &o) == nil {
+		sig = o.Signature
+	}
+	return map[string]any{"type": "thinking", "thinking": p.S, "signature": sig}
+}
+
+func toolResult(p llm.ToolResult) map[string]any {
+	m := map[string]any{"type": "tool_result", "tool_use_id": p.ID, "content": p.Text, "is_error": p.IsErr}
+	if len(p.Images) > 0 {
+		list := []any{map[string]any{"type": "text", "text": p.Text}}
+		for _, im := range p.Images {
+			list = append(list, image(im.Media, im.Data))
+		}
+		m["content"] = list
+	}
+	return m
+}
+
+func image(media string, data []byte) map[string]any {
+	return map[string]any{"type": "image", "source": source(media, data)}
+}
+
+func source(media string, data []byte) map[string]any {
+	return map[string]any{"type": "base64", "media_type": media, "data": data}
+}
+
+func ms(d time.Duration) int64 { return d.Milliseconds() }
