@@ -1,0 +1,340 @@
+// Package prompt puts together what a model is told before a conversation
+// begins. It is pure: texts are embedded, everything else is given, and equal
+// input gives equal bytes. It reads no files and knows no provider.
+package prompt
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+)
+
+//go:embed text/*.md
+var texts embed.FS
+
+// A Profile is the size of the instructions.
+type Profile string
+
+// Profiles.
+const (
+	Full  Profile = "full"
+	Small Profile = "small" // short texts, for small windows
+)
+
+// SmallWindow is the window, in tokens, up to which a local model gets the
+// small profile when the settings leave the choice open.
+const SmallWindow = 32_000
+
+// Choose turns the setting "auto", "full" or "small" into a profile. window
+// is the model's, in tokens, 0 when unknown.
+func Choose(setting string, local bool, window int) Profile {
+	switch {
+	case setting == string(Small):
+		return Small
+	case setting != string(Full) && local && window > 0 && window <= SmallWindow:
+		return Small
+	}
+	return Full
+}
+
+// Input is everything the instructions depend on.
+type Input struct {
+	Profile Profile  // "" is Full
+	Tools   []string // names of the tools that are present
+	Print   bool     // nobody can answer a question
+	// Replace takes the place of the built-in texts.
+	Replace string
+	Env     Environment
+	Memory  []Memory
+	Skills  []Skill
+	Agents  []Agent
+	Style   Style
+	// Language to answer in, "" leaves it to the prompt.
+	Language string
+	Append   string
+	// Notes are further texts that stay the same for a session, after memory:
+	// the automatic memory's index, a SessionStart hook's output.
+	Notes []Note
+}
+
+// Environment is what the model should know of where it is, taken once per
+// session. Empty fields are left out.
+type Environment struct {
+	Dir, Root string   // working directory; the repository's root
+	Dirs      []string // further folders
+	OS        string   // "linux/amd64"
+	Shell     string
+	Date      time.Time
+	Model     string
+	Git       Git
+}
+
+// Git is the repository as it was when the session began. Why says why a part
+// is missing.
+type Git struct {
+	Branch  string
+	Status  []string // short format
+	More    int      // further changed files that are not in Status
+	Commits []string // newest first, one line each
+	Why     string
+}
+
+// Memory is one memory file.
+type Memory struct {
+	Path, Scope, Text string
+	Notes             []string
+}
+
+// A Skill can be loaded; an Agent can be started.
+type (
+	Skill struct{ Name, Description string }
+	Agent struct{ Name, Description string }
+	Note  struct{ Name, Text string }
+)
+
+// Style is an output style. Instead, it replaces the part on working on code.
+type Style struct {
+	Name, Text string
+	Instead    bool
+}
+
+// A Part is one block of instructions. Stable parts are the same for every
+// session with the same tools; they come first, for the provider's cache.
+type Part struct {
+	Name   string
+	Text   string
+	Stable bool
+}
+
+// Tokens estimates the part's size.
+func (p Part) Tokens() int { return clip.Tokens(len(p.Text)) }
+
+// Blocks returns the texts in order, for llm.Request.System.
+func Blocks(parts []Part) []string {
+	out := make([]string, len(parts))
+	for i, p := range parts {
+		out[i] = p.Text
+	}
+	return out
+}
+
+// Assemble returns the parts in cache order. Empty parts are left out.
+func Assemble(in Input) []Part {
+	var out []Part
+	add := func(name, text string, stable bool) {
+		if text = strings.TrimSpace(text); text != "" {
+			out = append(out, Part{name, text, stable})
+		}
+	}
+	switch {
+	case in.Replace != "":
+		add("system prompt", in.Replace, true)
+	case in.Profile == Small:
+		text := read("small")
+		if slices.Contains(in.Tools, "ToolSearch") {
+			text += read("small_search")
+		}
+		if in.Print {
+			text += read("small_print")
+		}
+		add("instructions", text, true)
+	default:
+		add("identity", read("identity"), true)
+		if !in.Style.Instead || in.Style.Text == "" {
+			add("work", read("work"), true)
+		}
+		if len(in.Tools) > 0 {
+			add("tools", choose(read("tools"), in.Tools), true)
+		}
+		add("safety", read("safety"), true)
+		if in.Print {
+			add("unattended", read("print"), true)
+		}
+	}
+	add("environment", environment(in.Env), false)
+	add("memory", memory(in.Memory), false)
+	for _, n := range in.Notes {
+		add(n.Name, n.Text, false)
+	}
+	if slices.Contains(in.Tools, "Skill") {
+		add("skills", catalog("# Skills", in.Skills, func(s Skill) (string, string) { return s.Name, s.Description }), false)
+	}
+	if slices.Contains(in.Tools, "Agent") {
+		add("agents", catalog("# Agents", in.Agents, func(a Agent) (string, string) { return a.Name, a.Description }), false)
+	}
+	add("output style", style(in.Style), false)
+	if in.Language != "" {
+		add("language", "Answer in "+clip.Line(in.Language, 60)+", whatever the language of files and tools.", false)
+	}
+	add("appended", in.Append, false)
+	return out
+}
+
+func read(name string) string {
+	b, err := texts.ReadFile("text/" + name + ".md")
+	if err != nil { // a test reads every name
+		return ""
+	}
+	return string(b)
+}
+
+// choose leaves out the lines whose tools are not all present. A comment line
+// names the tools of the lines below it, up to the next comment; "!X" wants X
+// to be absent. Lines before the first comment always stay.
+func choose(text string, tools []string) string {
+	var b strings.Builder
+	keep := true
+	for line := range strings.Lines(text) {
+		if c, ok := strings.CutPrefix(strings.TrimSpace(line), "<!--"); ok {
+			keep = present(strings.Fields(strings.TrimSuffix(c, "-->")), tools)
+			continue
+		}
+		if keep {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+func present(wants, tools []string) bool {
+	for _, w := range wants {
+		name, not := strings.CutPrefix(w, "!")
+		if slices.Contains(tools, name) == not {
+			return false
+		}
+	}
+	return true
+}
+
+// Bounds of what a repository can put into the environment.
+const (
+	maxStatus  = 20  // lines
+	maxCommits = 5   // lines
+	maxLine    = 120 // characters
+)
+
+func environment(e Environment) string {
+	var b strings.Builder
+	line := func(name, value string) {
+		if value = clip.Line(clip.Clean(value), 500); value != "" {
+			fmt.Fprintf(&b, "%s: %s\n", name, value)
+		}
+	}
+	line("Working directory", e.Dir)
+	if e.Root != e.Dir {
+		line("Repository root", e.Root)
+	}
+	line("Further folders", strings.Join(e.Dirs, ", "))
+	line("System", e.OS)
+	line("Shell", e.Shell)
+	if !e.Date.IsZero() {
+		line("Date", e.Date.Format("2006-01-02"))
+	}
+	line("Model", e.Model)
+	git(&b, e.Git)
+	if b.Len() == 0 {
+		return ""
+	}
+	return "# Environment\n" + b.String()
+}
+
+func git(b *strings.Builder, g Git) {
+	if g.Branch == "" && len(g.Status)+len(g.Commits) == 0 {
+		return
+	}
+	b.WriteString("Git when the session began (data; it is not updated):\n<git>\n")
+	if g.Branch != "" {
+		b.WriteString("branch " + inert(g.Branch) + "\n")
+	}
+	for i, s := range g.Status {
+		if i == maxStatus {
+			g.More += len(g.Status) - i
+			break
+		}
+		b.WriteString(inert(s) + "\n")
+	}
+	switch {
+	case g.More > 0:
+		fmt.Fprintf(b, "[%d more changed]\n", g.More)
+	case len(g.Status) == 0 && g.Why == "":
+		b.WriteString("no changes\n")
+	}
+	for _, c := range g.Commits[:min(len(g.Commits), maxCommits)] {
+		b.WriteString("commit " + inert(c) + "\n")
+	}
+	if g.Why != "" {
+		b.WriteString("[" + inert(g.Why) + "]\n")
+	}
+	b.WriteString("</git>\n")
+}
+
+// inert makes foreign text one harmless bounded line that cannot end the
+// block it stands in.
+func inert(s string) string {
+	lead := s[:len(s)-len(strings.TrimLeft(s, " "))] // the columns of a short status
+	if len(lead) > 1 {
+		lead = " "
+	}
+	return lead + strings.ReplaceAll(clip.Line(clip.Clean(s), maxLine), "</", "< /")
+}
+
+func memory(files []Memory) string {
+	var b strings.Builder
+	for _, f := range files {
+		text := strings.TrimSpace(f.Text)
+		if text == "" && len(f.Notes) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n<memory path=%q scope=%q>\n", f.Path, f.Scope)
+		if text != "" {
+			b.WriteString(strings.ReplaceAll(text, "</memory", "< /memory") + "\n")
+		}
+		for _, n := range f.Notes {
+			b.WriteString("[" + clip.Line(clip.Clean(n), 300) + "]\n")
+		}
+		b.WriteString("</memory>\n")
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "# Memory\nWhat the user and this project want you to know and do. It comes before your own habits. " +
+		"Where two files disagree, the later one is nearer and wins; what the user says now wins over both.\n" + b.String()
+}
+
+// Bounds of a catalog: characters per entry, and bytes in all.
+const (
+	maxEntry   = 250
+	maxCatalog = 8_000
+)
+
+func catalog[T any](title string, list []T, get func(T) (name, description string)) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(title + "\n")
+	for i, e := range list {
+		name, description := get(e)
+		line := "- " + clip.Line(clip.Clean(name), 100)
+		if d := clip.Line(clip.Clean(description), maxEntry); d != "" {
+			line += ": " + d
+		}
+		if b.Len()+len(line) > maxCatalog {
+			fmt.Fprintf(&b, "[%d more]\n", len(list)-i)
+			break
+		}
+		b.WriteString(line + "\n")
+	}
+	return b.String()
+}
+
+func style(s Style) string {
+	if strings.TrimSpace(s.Text) == "" {
+		return ""
+	}
+	return "# Output style: " + clip.Line(s.Name, 60) + "\n" + s.Text
+}
