@@ -49,9 +49,6 @@ var providers = []string{
 // secret matches the names of variables that hold secrets.
 var secret = regexp.MustCompile(`(?i)KEY|TOKEN|SECRET|PASS|CRED|AUTH|COOKIE|PRIVATE_|SIGNATURE|_PAT$|_DSN$`)
 
-// notSecret are passed names that only look like one.
-var notSecret = []string{"GOPRIVATE"}
-
 // userinfo is a user and a password, or a web address's user alone (a token,
 // often), inside an address: RFC 3986, 3.2.1.
 var userinfo = regexp.MustCompile(`(?i)(https?://|socks[45]h?://|ftp://)[^/?#\s@]*@|([a-z][a-z0-9+.-]*://)[^/?#\s@:]*:[^/?#\s@]*@`)
@@ -74,7 +71,7 @@ func Scrub(environ, allow []string) []string {
 		case hasPrefix(name, providers):
 			continue
 		case exact:
-		case name == "SSH_AUTH_SOCK", secret.MatchString(name) && !slices.Contains(notSecret, name):
+		case name == "SSH_AUTH_SOCK", secret.MatchString(name):
 			continue
 		case match(passed, name):
 			value = userinfo.ReplaceAllString(value, "$1$2")

@@ -322,3 +322,10 @@ func (o *Output) fromFile(off, n int64) []byte {
 	}
 	return b[:m]
 }
+
+// Left is how many bytes may still be kept.
+func (d *Disk) Left() int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.max - d.used
+}

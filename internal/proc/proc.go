@@ -84,7 +84,6 @@ type Process struct {
 	Pid   int
 	table *Table
 	cmd   *exec.Cmd
-	keep  bool
 	out   *os.File // our end of the output pipe
 	os    processOS
 
@@ -94,7 +93,8 @@ type Process struct {
 	stop   chan time.Duration
 
 	mu     sync.Mutex // guards the fields below
-	reaped bool       // its pid may belong to another process now
+	keep   bool
+	reaped bool // its pid may belong to another process now
 	status Status
 }
 
@@ -152,6 +152,19 @@ func (p *Process) Status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.status
+}
+
+// Keep is Command.Keep for a command that runs already.
+func (p *Process) Keep() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.keep = true
+}
+
+func (p *Process) kept() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.keep
 }
 
 // Stop asks every process of the command to end and kills what is left after
@@ -228,7 +241,7 @@ func (p *Process) own() {
 			p.finish()
 			return
 		case <-exited:
-			if p.keep && p.alive() {
+			if p.kept() && p.alive() {
 				exited, eof = nil, p.eof // from now on its children count
 				continue
 			}

@@ -27,8 +27,8 @@ type tableOS struct {
 	mu     sync.Mutex // guards tags and direct
 	tags   map[uint64]bool
 	direct map[int]bool // our commands that exec.Cmd has not reaped
-	own  uint64 // our own soft limit, never used as a tag
-	hard uint64 // tags lie below it; 0 means there is no room for tags
+	own    uint64       // our own soft limit, never used as a tag
+	hard   uint64       // tags lie below it; 0 means there is no room for tags
 }
 
 // processOS is the Linux part of a Process.

@@ -1,0 +1,313 @@
+// Package bash is the shell for a model: Bash runs a command, BashOutput reads
+// what one in the background wrote, KillShell ends it. It reads commands with
+// shellread to say what they would do; it never decides whether they may, and
+// knows no sandbox but the hook it is given.
+package bash
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Limits of tools.md.
+const (
+	DefaultTimeout = 120_000 * time.Millisecond
+	MaxTimeout     = 600_000 * time.Millisecond
+	Limit          = 30_000 // bytes of a result
+)
+
+//go:embed bash.md
+var bashText string
+
+// Config is what the tools of one session are made from.
+type Config struct {
+	// Environ is our own environment; commands get what proc.Scrub leaves of
+	// it. Allow is the user's list of further names.
+	Environ, Allow []string
+	// GitEnv pins git (NAME=value) for commands that were read as read-only.
+	GitEnv []string
+	// World tells shellread about the file system; nil knows only the folder.
+	World func(dir string) shellread.World
+	// Wrap puts a command into the sandbox; nil means there is none. When it
+	// fails the command does not run.
+	Wrap func(c *proc.Command) error
+	// Mask wraps the writer of a command's output to hide secrets, before
+	// anything is kept; a Flush() error method, if it has one, is called at
+	// the end. nil hides nothing.
+	Mask func(w io.Writer) io.Writer
+	// Temp is a private folder for small files; "" makes one. Commands must
+	// be able to write there, also from the sandbox.
+	Temp string
+	// OnFinish is told when a background task ends. It must not block.
+	OnFinish func(Task)
+	Now      func() time.Time // nil is time.Now
+}
+
+// New returns the tools, the further names they answer to (not for the
+// model's list), and the registry of what runs. Close the registry at the end.
+func New(c Config) (tools []tool.Tool, aliases map[string]string, tasks *Tasks) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	tasks = newTasks(c)
+	b := &runner{Config: c, tasks: tasks, base: proc.Quiet(proc.Scrub(c.Environ, c.Allow))}
+	return []tool.Tool{b.tool(), outputTool(tasks), killTool(tasks)},
+		map[string]string{"TaskOutput": "BashOutput", "TaskStop": "KillShell"}, tasks
+}
+
+type input struct {
+	Command     string `json:"command" jsonschema:"the command to run"`
+	Timeout     int    `json:"timeout,omitempty" jsonschema:"milliseconds; 120000 unless given, at most 600000"`
+	Description string `json:"description,omitempty" jsonschema:"what the command does, in 5 to 10 words"`
+	Background  bool   `json:"run_in_background,omitempty" jsonschema:"return an id at once and let it run"`
+	NoSandbox   bool   `json:"dangerously_disable_sandbox,omitempty" jsonschema:"ask to run outside the sandbox, after the sandbox made it fail"`
+}
+
+// runner is the Bash tool of one session. What lasts from one command to the
+// next are the working directory (kept by the session, in Env.Dir) and the
+// exported variables (kept here). Functions, aliases, shell options and
+// variables that are not exported last for one command.
+type runner struct {
+	Config
+	tasks *Tasks
+	base  []string // the environment before any command changed it
+
+	mu    sync.Mutex // guards the fields below
+	env   delta
+	shell string
+	seq   int
+}
+
+func (b *runner) tool() tool.Tool {
+	spec := tool.Spec{Name: "Bash", Description: bashText, Limit: Limit, Shell: true}
+	return tool.New(spec, b.plan, b.run)
+}
+
+func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
+	if err := in.check(); err != nil {
+		return tool.Plan{}, err
+	}
+	s := b.read(in.Command, env)
+	p := tool.Plan{
+		Actions:  s.Actions,
+		View:     view.Terminal{Command: visible(in.Command)},
+		Title:    "Bash: " + clip.Line(visible(firstOf(in.Description, in.Command)), 100),
+		Parallel: s.ReadOnly && s.Dir == env.Dir && !in.Background,
+	}
+	if s.ReadOnly && len(p.Actions) == 0 { // nothing but comments
+		p.Actions = []policy.Action{policy.None{}}
+	}
+	if in.NoSandbox && b.Wrap != nil {
+		p.Actions = append(p.Actions, policy.Person{Why: "it asks to run outside the sandbox"})
+	}
+	return p, nil
+}
+
+func (in input) check() error {
+	switch {
+	case strings.TrimSpace(in.Command) == "":
+		return errors.New(`field "command" is empty`)
+	case strings.ContainsRune(in.Command, 0):
+		return errors.New(`field "command" holds a NUL character, which no shell can read`)
+	case in.Timeout < 0:
+		return fmt.Errorf("field \"timeout\" is %d; give milliseconds from 1 to %d", in.Timeout, MaxTimeout.Milliseconds())
+	case in.Timeout > int(MaxTimeout.Milliseconds()):
+		return fmt.Errorf("field \"timeout\" is %d ms; at most %d ms (10 minutes) is possible. Use run_in_background for a longer command",
+			in.Timeout, MaxTimeout.Milliseconds())
+	}
+	return nil
+}
+
+func (in input) timeout() time.Duration {
+	if in.Timeout == 0 {
+		return DefaultTimeout
+	}
+	return time.Duration(in.Timeout) * time.Millisecond
+}
+
+func (b *runner) read(command string, env tool.Env) shellread.Script {
+	w := shellread.World{Dir: env.Dir, Home: env.Home}
+	if b.World != nil {
+		w = b.World(env.Dir)
+	}
+	return shellread.Read(command, w)
+}
+
+func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, error) {
+	if err := in.check(); err != nil {
+		return tool.Errorf("%s", err), nil
+	}
+	if r, gone := goneDir(env); gone {
+		return r, nil
+	}
+	s := b.read(in.Command, env)
+	c, st, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
+	if err != nil {
+		return tool.Errorf("the command was not run: %s", err), nil
+	}
+	j, err := b.tasks.start(c, in, env)
+	if err != nil {
+		return tool.Errorf("the command was not run: %s", err), nil
+	}
+	if in.Background {
+		return j.backgroundResult(in.Command), nil
+	}
+	how := b.await(ctx, j, in.timeout(), env.Progress)
+	if how == moved {
+		return j.backgroundResult(in.Command), nil
+	}
+	r := j.result(in, how)
+	if how == ended {
+		b.settle(st, env, &r)
+	}
+	return r, nil
+}
+
+// goneDir reports a working directory that was deleted.
+func goneDir(env tool.Env) (tool.Result, bool) {
+	if isDir(env.Dir) {
+		return tool.Result{}, false
+	}
+	r := tool.Errorf("the command was not run: the working directory %s no longer exists.", env.Dir)
+	if len(env.Roots) > 0 && isDir(env.Roots[0]) {
+		r.Dir = env.Roots[0]
+		r.Text += " The working directory is now " + r.Dir + "; run the command again if it still makes sense there."
+	} else {
+		r.Text += " Create it again, with an absolute path, before anything else."
+	}
+	return r, true
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// command builds the process for in. pinned: it was read as read-only, so it
+// runs with pinned settings and leaves no state behind.
+func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.shell == "" {
+		shell, err := proc.Shell(lookup(b.base, "PATH"), env.Roots)
+		if err != nil {
+			return proc.Command{}, "", err
+		}
+		b.shell = shell
+	}
+	temp, err := b.tasks.temp()
+	if err != nil {
+		return proc.Command{}, "", err
+	}
+	b.seq++
+	state, script := "", ""
+	if !pinned && !in.Background {
+		state = filepath.Join(temp, fmt.Sprintf("state-%d", b.seq))
+	}
+	if len(in.Command) > maxArg {
+		script = filepath.Join(temp, fmt.Sprintf("script-%d", b.seq))
+		if err := os.WriteFile(script, []byte(in.Command), 0o600); err != nil {
+			return proc.Command{}, "", err
+		}
+	}
+	isBash := strings.HasPrefix(filepath.Base(b.shell), "bash")
+	args := []string{filepath.Base(b.shell)}
+	if isBash {
+		args = append(args, "--noprofile", "--norc")
+	}
+	c := proc.Command{
+		Path: b.shell, Dir: env.Dir, Keep: in.Background,
+		Args: append(args, "-c", wrapper(in.Command, script, state, isBash), "bash"),
+	}
+	vars := b.env.apply(b.base)
+	if pinned {
+		for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} { // where programs find their settings
+			vars = proc.Unset(vars, name)
+			if v := lookup(b.base, name); v != "" {
+				vars = proc.Set(vars, name+"="+v)
+			}
+		}
+		vars = proc.Pin(vars, env.Roots, notWorldWritable, b.GitEnv)
+	}
+	c.Env = proc.Set(vars, "PWD="+env.Dir)
+	if b.Wrap != nil && !in.NoSandbox {
+		if err := b.Wrap(&c); err != nil {
+			return proc.Command{}, "", err
+		}
+	}
+	return c, state, nil
+}
+
+// settle takes over the directory and the environment a command ended with.
+func (b *runner) settle(state string, env tool.Env, r *tool.Result) {
+	dir := env.Dir
+	if state != "" {
+		st, ok := readState(state)
+		_ = os.Remove(state)
+		if ok {
+			dir = firstOf(st.dir, dir)
+			if st.vars != nil {
+				b.mu.Lock()
+				b.env = diff(b.base, st.vars)
+				b.mu.Unlock()
+			}
+		}
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	back := env.Dir
+	if !isDir(back) && len(env.Roots) > 0 {
+		back = env.Roots[0]
+	}
+	switch {
+	case !isDir(dir):
+		r.Dir = back
+		r.Text += fmt.Sprintf("\n[the working directory %s no longer exists; it is now %s]", dir, back)
+	case dir == env.Dir:
+	case within(env.Roots, dir):
+		r.Dir = dir
+	default:
+		if back != env.Dir {
+			r.Dir = back
+		}
+		r.Text += fmt.Sprintf("\n[the working directory was reset to %s: %s is outside the allowed folders]", back, dir)
+	}
+}
+
+func within(roots []string, dir string) bool {
+	for _, root := range roots {
+		if proc.Within(root, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// notWorldWritable is true for a folder that only its owner and group change.
+func notWorldWritable(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir() && info.Mode().Perm()&0o002 == 0
+}
+
+func firstOf(a, b string) string {
+	if strings.TrimSpace(a) != "" {
+		return a
+	}
+	return b
+}

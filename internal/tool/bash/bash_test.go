@@ -1,0 +1,145 @@
+package bash
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A rig is a session's shell in a folder of its own.
+type rig struct {
+	t     *testing.T
+	tools map[string]tool.Tool
+	tasks *Tasks
+	env   tool.Env
+}
+
+func newRig(t *testing.T, change func(*Config)) *rig {
+	t.Helper()
+	if _, err := os.Stat("/bin/bash"); err != nil {
+		t.Skip("needs /bin/bash")
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := filepath.Join(dir, "work")
+	for _, d := range []string{"work", "home", "session", "temp"} {
+		if err := os.Mkdir(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := Config{
+		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "LANG=C.UTF-8", "ANTHROPIC_API_KEY=sk-planted", "OTHER=x"},
+		Temp:    filepath.Join(dir, "temp"),
+		World:   func(d string) shellread.World { return shellread.World{Dir: d} },
+	}
+	if change != nil {
+		change(&c)
+	}
+	list, _, tasks := New(c)
+	r := &rig{t: t, tasks: tasks, tools: map[string]tool.Tool{}, env: tool.Env{
+		Dir: root, Roots: []string{root}, Home: filepath.Join(dir, "home"), Scratch: filepath.Join(dir, "session"),
+		Progress: func(string) {},
+	}}
+	for _, x := range list {
+		r.tools[x.Spec().Name] = x
+	}
+	t.Cleanup(func() { tasks.Close(proc.Grace) })
+	return r
+}
+
+// call runs a tool with a JSON input and follows the directory.
+func (r *rig) call(ctx context.Context, name string, in any) tool.Result {
+	r.t.Helper()
+	raw, err := json.Marshal(in)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	res, err := r.tools[name].Run(ctx, raw, r.env)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if res.Dir != "" {
+		r.env.Dir = res.Dir
+	}
+	return res
+}
+
+func (r *rig) bash(command string) tool.Result {
+	r.t.Helper()
+	return r.call(r.t.Context(), "Bash", map[string]any{"command": command})
+}
+
+func TestResults(t *testing.T) {
+	r := newRig(t, nil)
+	for _, c := range []struct {
+		command, want string
+		isErr         bool
+	}{
+		{"echo hello", "hello", false},
+		{"true", "(no output)", false},
+		{"echo out; echo err >&2; echo out2", "out\nerr\nout2", false},
+		{"exit 3", "[exit code 3]", true},
+		{"echo x; exit 3", "x\n[exit code 3]", true},
+		{"grep zzz /dev/null", "[exit code 1: no match; that is not an error]", false},
+		{"cd /nope 2>/dev/null && grep x y", "[exit code 1: no match; that is not an error]", false}, // printed nothing: cannot be told apart
+		{"cd /nope && grep x y", "bash: line 1: cd: /nope: No such file or directory\n[exit code 1]", true},
+		{"echo a >a; echo b >b; diff a b", "1c1\n< a\n---\n> b\n[exit code 1: the files differ; that is not an error]", false},
+		{"test 1 = 2", "[exit code 1: the condition is false; that is not an error]", false},
+		{"[[ a == b ]]", "[exit code 1: the condition is false; that is not an error]", false},
+		{"cmp a b >/dev/null", "[exit code 1: the files differ; that is not an error]", false},
+		{"nonesuch-command", "bash: line 1: nonesuch-command: command not found\n[exit code 127: command not found]", true},
+		{"touch plain; ./plain", "bash: line 1: ./plain: Permission denied\n[exit code 126: found, but it cannot be run: not executable, or a directory]", true},
+		{"kill -9 $$", "[exit code 137: killed (SIGKILL); often because memory ran out]", true},
+		{"kill -SEGV $$", "[exit code 139: segmentation fault (SIGSEGV)]", true},
+		{"bash -c 'kill -TERM $$'", "", true},
+		{"printf 'a\\0b\\0'", "a\nb", false},
+		{"printf '\\033[31mred\\033[0m\\n'", "red", false},
+		{"cat", "(no output)", false},
+		{"echo $0 $# \"$@\"", "bash 0", false},
+		{"echo a # comment", "a", false},
+		{"echo a \\", "a", false},
+		{"cat <<E\nhi\nE", "hi", false},
+		{"set -v\necho v", "echo v\nv", false},
+		{"set -x; echo x", "+ echo x\nx", false},
+		{"set -C; echo x", "x", false},
+		{"tty", "not a tty\n[exit code 1]", true},
+		{"echo \"$ANTHROPIC_API_KEY$OTHER$ADZE\"", "1", false},
+	} {
+		got := r.bash(c.command)
+		if c.want == "" {
+			c.want = got.Text
+		}
+		if got.Text != c.want || got.IsErr != c.isErr {
+			t.Errorf("%q:\n got %q error %v\nwant %q error %v", c.command, got.Text, got.IsErr, c.want, c.isErr)
+		}
+	}
+	if left, _ := os.ReadDir(r.tasks.conf.Temp); len(left) != 0 {
+		t.Errorf("left in the private folder: %v", left)
+	}
+	if s := strings.Join(lsTree(r.env.Scratch), " "); s != "" {
+		t.Errorf("left in the session's folder: %s", s)
+	}
+}
+
+func lsTree(dir string) (out []string) {
+	_ = filepath.WalkDir(dir, func(p string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			out = append(out, p)
+		}
+		return nil
+	})
+	return out
+}

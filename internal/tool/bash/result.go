@@ -1,0 +1,219 @@
+package bash
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Bounds of a result's text, in bytes; together with the notes they stay
+// below Limit.
+const (
+	headText = 17_000
+	tailText = 11_000
+	noteText = 300 // of one thing quoted in a note
+)
+
+// result describes a command that ended, timed out or was interrupted.
+func (j *job) result(in input, how outcome) tool.Result {
+	k := j.out.Kept()
+	text, dropped := show(k, k.Path)
+	var notes []string
+	st := proc.Status{}
+	if how != interrupted { // else it may still be ending
+		st = j.p.Status()
+	}
+	j.tasks.mu.Lock()
+	why := j.note
+	j.tasks.mu.Unlock()
+	isErr := true
+	switch {
+	case how == interrupted:
+		notes = append(notes, "interrupted before it ended")
+		why = "interrupted"
+	case how == timedOut:
+		notes = append(notes, why+" and was ended; what it printed until then is above. Use a longer timeout, or run_in_background")
+	case why != "":
+		notes = append(notes, why)
+	default:
+		var note string
+		note, isErr = explain(in.Command, st, k.Total == 0)
+		if note != "" {
+			notes = append(notes, note)
+		}
+		why = note
+	}
+	if n := len(st.Left); n > 0 && how == ended {
+		what := "1 process that it left running was"
+		if n > 1 {
+			what = strconv.Itoa(n) + " processes that it left running were"
+		}
+		notes = append(notes, fmt.Sprintf("%s ended: %s. Use run_in_background for what should stay",
+			what, clip.Line(clip.Clean(strings.Join(st.Left, "; ")), noteText)))
+	}
+	if k.FileErr != nil {
+		notes = append(notes, fmt.Sprintf("the output file is not complete: %v", k.FileErr))
+	}
+	shown := text
+	if text == "" && len(notes) == 0 {
+		text = "(no output)"
+	}
+	return tool.Result{
+		Text:  join(text, notes),
+		IsErr: isErr,
+		View: view.Terminal{
+			Command: visible(in.Command), Output: shown, Exit: st.Code, Dropped: dropped, Note: why,
+		},
+	}
+}
+
+// backgroundResult tells how to follow a task.
+func (j *job) backgroundResult(command string) tool.Result {
+	j.tasks.mu.Lock()
+	id, path := j.id, j.out.Kept().Path
+	j.tasks.mu.Unlock()
+	text := fmt.Sprintf("Running in the background as %s. Read its output with BashOutput (id %q), end it with KillShell.", id, id)
+	if path != "" {
+		text += " All of its output goes to " + path + "."
+	}
+	return tool.Result{Text: text, View: view.Terminal{Command: visible(command), Note: "in the background as " + id}}
+}
+
+// join puts notes in brackets under text, one to a line.
+func join(text string, notes []string) string {
+	for _, n := range notes {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		text += "[" + n + "]"
+	}
+	return text
+}
+
+// show turns what was kept of an output into text that is clean and bounded;
+// dropped counts the raw bytes that are not in it.
+func show(k proc.Kept, path string) (text string, dropped int64) {
+	if binary(k.Head) {
+		return hexPreview(k, path), k.Total
+	}
+	if k.Gone == 0 {
+		s := clean(append(k.Head, k.Tail...))
+		if len(s) <= headText+tailText {
+			return s, 0
+		}
+		k = proc.Kept{Head: []byte(s), Total: k.Total}
+	} else {
+		k.Head, k.Tail = []byte(clean(trimEnd(k.Head))), []byte(clean(trimStart(k.Tail)))
+	}
+	head, _ := clip.Head(string(k.Head), headText)
+	rest := string(k.Tail)
+	if k.Gone == 0 {
+		rest = string(k.Head[len(head):])
+	}
+	tail, _ := clip.Tail(rest, tailText)
+	dropped = max(0, k.Total-int64(len(head))-int64(len(tail)))
+	note := clip.Size(dropped) + " left out"
+	if path != "" {
+		note += "; all of it is in " + path + ", read it with offset and limit or search it"
+		if k.Total > proc.FileSize {
+			note = clip.Size(dropped) + " left out; " + path + " has its first and last parts, up to 30 MB"
+		}
+	}
+	if !strings.HasSuffix(head, "\n") {
+		head += "\n"
+	}
+	return head + "[" + note + "]\n" + strings.TrimSuffix(tail, "\n"), dropped
+}
+
+// clean is clip.Clean for a piece of output, without the newlines at its end.
+// NUL, which separates names in the output of many programs, ends a line.
+func clean(b []byte) string {
+	if bytes.IndexByte(b, 0) >= 0 {
+		b = bytes.ReplaceAll(b, []byte{0}, []byte{'\n'})
+	}
+	return strings.TrimRight(clip.Clean(string(b)), "\n")
+}
+
+// trimEnd drops a character that was cut.
+func trimEnd(b []byte) []byte {
+	for i := max(0, len(b)-utf8.UTFMax); i < len(b); i++ {
+		if utf8.RuneStart(b[i]) && !utf8.FullRune(b[i:]) {
+			return b[:i]
+		}
+	}
+	return b
+}
+
+// trimStart drops the rest of a line or of a character that was cut.
+func trimStart(b []byte) []byte {
+	if i := bytes.IndexByte(b[:min(len(b), 4096)], '\n'); i >= 0 {
+		return b[i+1:]
+	}
+	for i := 0; i < min(len(b), utf8.UTFMax); i++ {
+		if utf8.RuneStart(b[i]) {
+			return b[i:]
+		}
+	}
+	return b
+}
+
+// binary reports whether b is not text: many bytes of its first 8 KB are NUL,
+// other control characters, or not UTF-8. A NUL alone is not enough, because
+// find -print0 and git -z write text with NULs; with a NUL few others are.
+func binary(b []byte) bool {
+	b = trimEnd(b[:min(len(b), 8192)])
+	nul, odd := 0, 0
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		switch {
+		case b[i] == 0:
+			nul++
+		case r == utf8.RuneError && n == 1:
+			odd++
+		case r < 0x20 && r != '\n' && r != '\r' && r != '\t' && r != '\b' && r != '\f' && r != 0x1b && r != 0x07:
+			odd++
+		}
+		i += n
+	}
+	if nul > 0 {
+		return nul*4 > len(b) || odd*50 > len(b)
+	}
+	return odd*5 > len(b)
+}
+
+// hexPreview shows how a binary output begins.
+func hexPreview(k proc.Kept, path string) string {
+	n := min(len(k.Head), 256)
+	s := fmt.Sprintf("[binary output, %s; the first %d bytes:]\n%s", clip.Size(k.Total), n, hex.Dump(k.Head[:n]))
+	if path != "" {
+		s += "[it is in " + path + "]"
+	}
+	return strings.TrimRight(s, "\n")
+}
+
+// visible writes what could hide a part of a command as an escape: control
+// characters, bidirectional and invisible ones.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n' || r == '\t':
+			b.WriteRune(r)
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r),
+			unicode.Is(unicode.Zs, r) && r != ' ':
+			fmt.Fprintf(&b, "\\u{%x}", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,422 @@
+package bash
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// MaxBackground is how many tasks may run in the background at once.
+const MaxBackground = 32
+
+// keepFinished is how many finished tasks can still be read.
+const keepFinished = 64
+
+// A State is where a task stands.
+type State string
+
+// States of a task.
+const (
+	Running State = "running"
+	Exited  State = "exited"
+	Killed  State = "killed"
+)
+
+// A Task is a command in the background as it stands now.
+type Task struct {
+	ID          string // "b1", "b2", …
+	Call        string // the call that started it
+	Command     string
+	Description string
+	State       State
+	Exit        int    // once it is not running
+	Note        string // why it was killed
+	Started     time.Time
+	Ended       time.Time // zero while it runs
+	Size        int64     // bytes written so far
+	Path        string    // the file with its output, "" when there is none
+}
+
+// Tasks knows every command that runs, and those in the background also after
+// their end.
+type Tasks struct {
+	conf  Config
+	table *proc.Table
+	disk  *proc.Disk
+	wg    sync.WaitGroup // one for each job that is not over
+
+	mu      sync.Mutex // guards the fields below
+	jobs    []*job     // foreground jobs leave when they end
+	spilled []*job     // foreground jobs that left a file, oldest first
+	last    int        // number of the last background id
+	dir     string
+	ownDir  bool
+	closed  bool
+}
+
+// A job is one started command.
+type job struct {
+	tasks       *Tasks
+	call        string
+	command     string
+	description string
+	started     time.Time
+	out         *proc.Output
+	mask        io.Writer
+	p           *proc.Process
+	ready       chan struct{} // closed when p is set, or the start went wrong
+	over        chan struct{} // closed when it ended and its output is complete
+
+	// Guarded by tasks.mu.
+	id    string        // "" in the foreground
+	moved chan struct{} // closed when it goes to the background
+	ended time.Time
+	note  string // why it was killed
+	read  int64  // how far BashOutput has read
+}
+
+func newTasks(c Config) *Tasks {
+	return &Tasks{conf: c, table: proc.NewTable(), disk: proc.NewDisk(proc.DiskMax), dir: c.Temp}
+}
+
+// temp is the private folder, made when first needed.
+func (t *Tasks) temp() (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.dir == "" {
+		dir, err := os.MkdirTemp("", "adze-")
+		if err != nil {
+			return "", err
+		}
+		t.dir, t.ownDir = dir, true
+	}
+	return t.dir, nil
+}
+
+// start runs c as a job.
+func (t *Tasks) start(c proc.Command, in input, env tool.Env) (*job, error) {
+	temp, err := t.temp()
+	if err != nil {
+		return nil, err
+	}
+	j := &job{
+		tasks: t, call: env.Call, command: in.Command, description: in.Description, started: t.conf.Now(),
+		ready: make(chan struct{}), over: make(chan struct{}), moved: make(chan struct{}),
+	}
+	t.room()
+	base := cmp.Or(env.Scratch, temp)
+	path := filepath.Join(base, "tool-results", fileName(env.Call)+".txt")
+	t.mu.Lock()
+	if in.Background {
+		running := 0
+		for _, x := range t.jobs {
+			if x.id != "" && x.ended.IsZero() {
+				running++
+			}
+		}
+		if running >= MaxBackground {
+			t.mu.Unlock()
+			return nil, fmt.Errorf("%d commands run in the background already; end one with KillShell first", running)
+		}
+		j.id = t.nextID()
+		path = filepath.Join(base, "tasks", j.id+".output")
+		if env.Call != "" {
+			path = filepath.Join(base, "tasks", j.id+"-"+fileName(env.Call)+".output")
+		}
+	}
+	t.mu.Unlock()
+	j.out = proc.NewOutput(proc.OutputConfig{Path: path, Disk: t.disk, Over: j.tooMuch})
+	if in.Background {
+		j.out.Save()
+	}
+	j.mask = j.out
+	if t.conf.Mask != nil {
+		j.mask = t.conf.Mask(j.out)
+	}
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return nil, proc.ErrClosed
+	}
+	t.wg.Add(1)
+	t.jobs = append(t.jobs, j)
+	t.mu.Unlock()
+	p, err := t.table.Start(c, j.mask)
+	if err != nil {
+		close(j.ready)
+		t.mu.Lock()
+		t.jobs = slices.DeleteFunc(t.jobs, func(x *job) bool { return x == j })
+		t.mu.Unlock()
+		t.wg.Done()
+		j.out.Close()
+		_ = j.out.Remove()
+		return nil, startError(err)
+	}
+	t.mu.Lock()
+	j.p = p
+	t.mu.Unlock()
+	close(j.ready)
+	go j.watch() // ends when the command does
+	return j, nil
+}
+
+// startError says what is wrong in plain words.
+func startError(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("starting %s: %w", pe.Path, pe.Err)
+	}
+	return err
+}
+
+// fileName makes a call's id, which a provider chose, safe as a file name.
+func fileName(call string) string {
+	b := []byte(call)
+	for i, c := range b {
+		if c != '-' && c != '_' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
+			b[i] = '_'
+		}
+	}
+	if len(b) == 0 {
+		return "output-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	}
+	return string(b[:min(len(b), 100)])
+}
+
+// nextID returns the next background id; t.mu is held.
+func (t *Tasks) nextID() string {
+	t.last++
+	return "b" + strconv.Itoa(t.last)
+}
+
+// tooMuch ends a job whose output has no end.
+func (j *job) tooMuch() {
+	j.kill(fmt.Sprintf("killed: it wrote more than %s", clip.Size(proc.OutputMax)), 0)
+}
+
+// kill ends j and notes why, unless it has ended.
+func (j *job) kill(why string, grace time.Duration) {
+	<-j.ready
+	t := j.tasks
+	t.mu.Lock()
+	if j.ended.IsZero() && j.note == "" {
+		j.note = why
+	}
+	t.mu.Unlock()
+	if j.p != nil {
+		j.p.Stop(grace)
+	}
+}
+
+// watch waits for the end.
+func (j *job) watch() {
+	t := j.tasks
+	defer t.wg.Done()
+	<-j.p.Done()
+	if f, ok := j.mask.(interface{ Flush() error }); ok {
+		_ = f.Flush()
+	}
+	j.out.Close()
+	t.mu.Lock()
+	j.ended = t.conf.Now()
+	if j.note == "" && j.p.Status().Bomb {
+		j.note = fmt.Sprintf("killed: it had more than %d processes", proc.MaxProcesses)
+	}
+	if j.id == "" {
+		t.jobs = slices.DeleteFunc(t.jobs, func(x *job) bool { return x == j })
+		if j.out.Kept().Path != "" {
+			t.spilled = append(t.spilled, j)
+		}
+	}
+	task := j.task()
+	t.mu.Unlock()
+	close(j.over)
+	if task.ID != "" && t.conf.OnFinish != nil {
+		t.conf.OnFinish(task)
+	}
+}
+
+// task describes j; tasks.mu is held.
+func (j *job) task() Task {
+	k := Task{
+		ID: j.id, Call: j.call, Command: j.command, Description: j.description, State: Running,
+		Started: j.started, Ended: j.ended, Size: j.out.Total(), Path: j.out.Kept().Path, Note: j.note,
+	}
+	if !j.ended.IsZero() {
+		k.State, k.Exit = Exited, j.p.Status().Code
+		if j.note != "" {
+			k.State = Killed
+		}
+	}
+	return k
+}
+
+// List returns the background tasks in the order they were started.
+func (t *Tasks) List() []Task {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var out []Task
+	for _, j := range t.jobs {
+		if j.id != "" {
+			out = append(out, j.task())
+		}
+	}
+	return out
+}
+
+// get finds a background job.
+func (t *Tasks) get(id string) (*job, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var ids []string
+	for _, j := range t.jobs {
+		if j.id == id && id != "" {
+			return j, nil
+		}
+		if j.id != "" {
+			ids = append(ids, j.id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("there is no background command %q; none was started", id)
+	}
+	return nil, fmt.Errorf("there is no background command %q; there are %v", id, ids)
+}
+
+// Kill ends a background task: TERM, and after 2 s KILL. It returns at once.
+func (t *Tasks) Kill(id string) error {
+	j, err := t.get(id)
+	if err != nil {
+		return err
+	}
+	j.kill("killed on request", proc.Grace)
+	return nil
+}
+
+// Background moves the running foreground command of a call to the
+// background; its call returns with the id.
+func (t *Tasks) Background(call string) (id string, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, j := range t.jobs {
+		if j.call != call || j.id != "" || !j.ended.IsZero() || j.note != "" || j.p == nil {
+			continue
+		}
+		j.id = t.nextID()
+		j.p.Keep()
+		j.out.Save()
+		close(j.moved)
+		return j.id, true
+	}
+	return "", false
+}
+
+// Close ends everything and waits until nothing is left: grace is the time
+// between TERM and KILL. Nothing starts afterwards.
+func (t *Tasks) Close(grace time.Duration) {
+	t.mu.Lock()
+	t.closed = true
+	for _, j := range t.jobs {
+		if j.ended.IsZero() && j.note == "" {
+			j.note = "killed: the session ended"
+		}
+	}
+	t.mu.Unlock()
+	t.table.Close(grace)
+	t.wg.Wait()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ownDir {
+		_ = os.RemoveAll(t.dir)
+	}
+}
+
+// room deletes the oldest outputs until a new one fits on disk, and forgets
+// the oldest finished tasks.
+func (t *Tasks) room() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	finished := 0
+	for _, j := range t.jobs {
+		if j.id != "" && !j.ended.IsZero() {
+			finished++
+		}
+	}
+	t.jobs = slices.DeleteFunc(t.jobs, func(j *job) bool {
+		if finished <= keepFinished || j.id == "" || j.ended.IsZero() {
+			return false
+		}
+		finished--
+		_ = j.out.Remove() // a file that is gone already is fine
+		return true
+	})
+	for t.disk.Left() < proc.FileSize && len(t.spilled) > 0 {
+		_ = t.spilled[0].out.Remove()
+		t.spilled = t.spilled[1:]
+	}
+	for _, j := range t.jobs {
+		if t.disk.Left() >= proc.FileSize {
+			return
+		}
+		if j.id != "" && !j.ended.IsZero() {
+			_ = j.out.Remove()
+		}
+	}
+}
+
+// How a wait for a job ended.
+type outcome int
+
+const (
+	ended outcome = iota
+	moved
+	timedOut
+	interrupted
+)
+
+// await waits for j in the foreground, showing what it writes.
+func (b *runner) await(ctx context.Context, j *job, timeout time.Duration, show func(string)) outcome {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	tick := time.NewTicker(progressEvery)
+	defer tick.Stop()
+	feed := feed{out: j.out, show: show}
+	late := false
+	for {
+		select {
+		case <-ctx.Done():
+			j.kill("interrupted", proc.Grace)
+			return interrupted
+		case <-timer.C:
+			late = true
+			j.kill("timed out after "+timeout.String(), proc.Grace)
+		case <-j.moved:
+			return moved
+		case <-tick.C:
+			feed.send()
+		case <-j.over:
+			select {
+			case <-j.moved:
+				return moved
+			default:
+			}
+			if late {
+				return timedOut
+			}
+			feed.send()
+			return ended
+		}
+	}
+}
