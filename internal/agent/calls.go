@@ -155,19 +155,26 @@ func (c *calls) wait() error {
 	c.mu.Lock()
 	list := c.list
 	c.mu.Unlock()
+	var grace <-chan time.Time
 	for _, k := range list {
 		select {
 		case <-k.ended:
 			continue
 		case <-c.ctx.Done():
 		}
-		timer := time.NewTimer(stopGrace)
+		if grace == nil {
+			timer := time.NewTimer(stopGrace)
+			defer timer.Stop()
+			grace = timer.C
+		}
 		select {
 		case <-k.ended:
-		case <-timer.C:
+		case <-grace:
+			closed := make(chan time.Time)
+			close(closed)
+			grace = closed // it is up for the others too
 			c.close(k)
 		}
-		timer.Stop()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

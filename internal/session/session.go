@@ -193,11 +193,12 @@ func (s *Session) Events(ctx context.Context, seq event.Seq) iter.Seq2[event.Eve
 	return s.Follow(ctx, seq, Everything)
 }
 
-// Follow is Events with only so much detail.
+// Follow is Events with only so much detail. Nothing that happens after
+// Follow returned is missed, so what it returns must be ranged over, once.
 func (s *Session) Follow(ctx context.Context, seq event.Seq, d Detail) iter.Seq2[event.Event, error] {
+	r := newFeed(d)
+	upTo := s.fan.add(r)
 	return func(yield func(event.Event, error) bool) {
-		r := newFeed(d)
-		upTo := s.fan.add(r)
 		defer s.fan.drop(r)
 		c := cursor{log: s.cfg.Log, seq: seq, yield: yield}
 		if !c.catchUp(ctx, upTo) {

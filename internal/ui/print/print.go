@@ -77,10 +77,11 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream),
 		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, asked: map[string]bool{},
 	}
+	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
 	events := make(chan event.Event, 16)
 	go func() { // ends with ctx or the session
 		defer close(events)
-		for e, err := range c.Follow(ctx, o.After, r.detail()) {
+		for e, err := range follow {
 			if err != nil {
 				return
 			}
