@@ -649,7 +649,7 @@ func bomb(t *testing.T, a Adapter) {
 	if testing.Short() {
 		t.Skip("unpacks a lot")
 	}
-	junk := squeeze(strings.Repeat("a", 96<<20))
+	junk := squeeze(strings.Repeat("a", 24<<20))
 	f := newFixture(t, a, 0, Step{Raw: func(w http.ResponseWriter, _ []string) {
 		w.Header().Set("Content-Encoding", "gzip")
 		stream(w, string(squeeze("data: "))+string(junk))

@@ -28,7 +28,7 @@ type watch struct {
 	first  time.Duration // limit for the first byte of the answer
 	idle   time.Duration // limit after it
 
-	since   atomic.Int64 // when the waiting began, ns after base; 0: nobody waits
+	since   atomic.Int64 // when the waiting began, ns after base; negative: nobody waits
 	bytes   atomic.Int64
 	stop    chan struct{}
 	stopped chan struct{}
@@ -46,10 +46,10 @@ func startWatch(cancel context.CancelCauseFunc, first, idle time.Duration, wall 
 	return w
 }
 
-func (w *watch) wait() { w.since.Store(int64(time.Since(w.base)) + 1) }
+func (w *watch) wait() { w.since.Store(int64(time.Since(w.base))) }
 
 func (w *watch) arrived(n int) {
-	w.since.Store(0)
+	w.since.Store(-1)
 	if n > 0 {
 		w.bytes.Add(int64(n))
 	}
@@ -86,12 +86,12 @@ func (w *watch) run() {
 		}
 		if wokeAt >= 0 {
 			limit, cause = min(limit, wokeLimit), errWoke
-			if since > 0 { // what was waited before the sleep does not count
+			if since >= 0 { // what was waited before the sleep does not count
 				since = max(since, wokeAt)
 			}
 		}
 		next := min(watchSlice, limit)
-		if since > 0 {
+		if since >= 0 {
 			left := limit - time.Duration(now-since)
 			if left <= 0 {
 				w.cancel(cause)

@@ -1,0 +1,175 @@
+// Package script owns the deterministic model: a text file says what the
+// model answers. It speaks the Messages wire to the provider of that name
+// inside the process, so every word takes the way of a real one. It opens no
+// socket and knows nothing it is not told.
+//
+// # The format
+//
+// A script is a list of replies, separated by lines of "---". Replies are
+// played in order, one for each request. Within a reply a line is:
+//
+//	# comment                 nothing; as is an empty line
+//	> text                    prose; lines that follow each other are one text
+//	% text                    reasoning; also "!think text"
+//	@ Tool {"a": 1}           a call; no input is {}; "# comment" may follow
+//	@! Tool raw text          a call whose input is that text, valid or not
+//	? condition               at the head of a reply: when to play it
+//	~50ms                     the pause before each word from here on
+//	!429 retry-after=1        an error instead of a reply: any status of 400-599
+//	!disconnect after=10      the connection breaks after 10 words; without
+//	                          after= it breaks here
+//	!stall 5s                 silence for 5 s; without a time it has no end
+//	!stop max_tokens          why the reply ends: end_turn, tool_use, max_tokens,
+//	                          refusal, pause_turn, model_context_window_exceeded
+//	!usage in=9 out=2 cache_read=5 cache_write=1 reasoning=1
+//
+// An error status answers one request. What the reply says after it is the
+// answer to the next one. A disconnected reply is not played again.
+//
+// A reply with a condition that is false is skipped. Of replies with
+// conditions that follow each other the first that is true is played and the
+// rest are skipped; when none is, the reply after them is next. "? else" is
+// always true. A condition compares with ==, !=, contains and matches (a
+// regular expression), and joins with &&, || and !, with parentheses. It knows:
+//
+//	is_error   whether one of the last results is an error
+//	result     the text of the last results, joined by line feeds
+//	tool       the names of the calls these results answer, joined by spaces
+//	prompt     the text of the last message of the user that has one
+//	system     the instructions
+//	request    how many requests there were, this one included
+//
+// After the last reply the model says "[script: no more replies]".
+package script
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/anthropic"
+)
+
+// OutOfReplies is what the model says when the script is over.
+const OutOfReplies = "[script: no more replies]"
+
+// A Config is what a Model may be given.
+type Config struct {
+	Version string        // of adze
+	Idle    time.Duration // limit of a silent stream; 0: 90 s
+}
+
+// A Model plays one script. Requests take the replies in the order they
+// arrive, from however many goroutines.
+type Model struct {
+	client *anthropic.Client
+
+	mu     sync.Mutex // guards the rest
+	script *Script
+	next   int // reply
+	fault  int // errors of that reply that were played
+	count  int // requests
+	pace   time.Duration
+}
+
+var _ llm.Model = (*Model)(nil)
+
+// New returns a model that plays s from the beginning.
+func New(s *Script, c Config) *Model {
+	m := &Model{script: s}
+	m.client = anthropic.New(anthropic.Config{
+		Name: "script", BaseURL: "http://script.invalid", Version: c.Version, Idle: c.Idle, Transport: player{m},
+	})
+	return m
+}
+
+// Load reads and parses a script file.
+func Load(path string, c Config) (*Model, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read script: %w", err)
+	}
+	s, err := Parse(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("read script %s: %w", path, err)
+	}
+	return New(s, c), nil
+}
+
+// Stream implements llm.Model.
+func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
+	return m.client.Stream(ctx, r)
+}
+
+// Left is how many replies have not been played or skipped.
+func (m *Model) Left() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.script.replies) - m.next
+}
+
+// A turn is what answers one request.
+type turn struct {
+	reply  *reply // nil: the script is over
+	fault  *fault // not nil: this error instead
+	number int    // of the request, from 1
+	pace   time.Duration
+}
+
+// take chooses what answers the request and moves on.
+func (m *Model) take(s scene) turn {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count++
+	s.request = m.count
+	t := turn{number: m.count}
+	if m.fault == 0 {
+		m.skip(s)
+	}
+	if m.next >= len(m.script.replies) {
+		t.pace = m.pace
+		return t
+	}
+	r := &m.script.replies[m.next]
+	if m.fault < len(r.faults) {
+		t.fault = &r.faults[m.fault]
+		m.fault++
+		if m.fault == len(r.faults) && !r.speaks {
+			m.step()
+		}
+		return t
+	}
+	t.reply, t.pace = r, m.pace
+	for _, it := range r.items {
+		if p, ok := it.(pace); ok {
+			m.pace = time.Duration(p)
+		}
+	}
+	m.step()
+	return t
+}
+
+// skip passes over replies whose condition is false.
+func (m *Model) skip(s scene) {
+	for m.next < len(m.script.replies) {
+		r := m.script.replies[m.next]
+		if r.cond == nil || r.cond.eval(s).truth() {
+			return
+		}
+		m.next++
+	}
+}
+
+// step leaves the reply that was played, and with it the other choices.
+func (m *Model) step() {
+	choice := m.script.replies[m.next].cond != nil
+	m.next++
+	m.fault = 0
+	for choice && m.next < len(m.script.replies) && m.script.replies[m.next].cond != nil {
+		m.next++
+	}
+}
