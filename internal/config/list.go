@@ -3,6 +3,7 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -104,30 +105,63 @@ func secretName(name string) bool {
 // max_turns, "providers.mine.baseUrl" → providers.mine.base_url. ok is false
 // when the table has no such place.
 func Canonical(key string) (path string, ok bool) {
-	at := newSpec(Table())
-	segs := strings.Split(key, ".")
-	var out []string
+	segs, ok := newSpec(Table()).walk(key)
+	return strings.Join(segs, "."), ok
+}
+
+// Split cuts a path into names, in their published spelling. Names of maps
+// may hold dots, so it goes by the table.
+func Split(key string) []string {
+	segs, ok := newSpec(Table()).walk(key)
+	if !ok {
+		return strings.Split(key, ".")
+	}
+	return segs
+}
+
+func (s *spec) walk(key string) (path []string, ok bool) {
+	at, segs := s, strings.Split(key, ".")
 	for i, seg := range segs {
 		kid := at.kids[Fold(seg)]
 		switch {
-		case kid != nil:
-			at = kid
-			if !strings.Contains(kid.name, "*") {
-				out = strings.Split(kid.name, ".")
-			} else {
-				out = append(out, kid.name[strings.LastIndexByte(kid.name, '.')+1:])
-			}
-		case at.key != nil && at.star != nil:
-			at = at.star
-			out = append(out, seg)
+		case kid != nil && !strings.Contains(kid.name, "*"):
+			at, path = kid, strings.Split(kid.name, ".")
 		case at.key != nil && takesNames(at.key.Kind):
-			return strings.Join(append(out, strings.Join(segs[i:], ".")), "."), true
+			return append(path, at.entry(segs[i:])...), true
 		default:
-			return key, false
+			return []string{key}, false
 		}
 	}
-	return strings.Join(out, "."), key != ""
+	return path, key != ""
 }
+
+// entry cuts what follows a map's key into the entry's name, which may hold
+// dots, and the names inside the entry.
+func (s *spec) entry(rest []string) []string {
+	if s.key.Kind != Objects {
+		return []string{strings.Join(rest, ".")}
+	}
+	for j := len(rest) - 1; j > 0; j-- {
+		kid := (*spec)(nil)
+		if s.star != nil {
+			kid = s.star.kids[Fold(rest[j])]
+		}
+		switch {
+		case kid != nil: // a key we know; below it, names of a map again
+			out := []string{strings.Join(rest[:j], "."), kid.name[strings.LastIndexByte(kid.name, '.')+1:]}
+			if j+1 < len(rest) {
+				out = append(out, strings.Join(rest[j+1:], "."))
+			}
+			return out
+		case s.star == nil && j == len(rest)-1 && word.MatchString(rest[j]):
+			return []string{strings.Join(rest[:j], "."), rest[j]}
+		}
+	}
+	return []string{strings.Join(rest, ".")}
+}
+
+// word is a field's name, unlike the last part of a version.
+var word = regexp.MustCompile(`^[A-Za-z_]+$`)
 
 func takesNames(k Kind) bool {
 	switch k {

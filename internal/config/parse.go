@@ -383,3 +383,13 @@ func (b *builder) strings(at int) []*node {
 	}
 	return out
 }
+
+// Depth says where a text is nested too deeply for a recursive parser.
+func Depth(text []byte) (line int, err error) {
+	at, deep := tooDeep(text)
+	if !deep {
+		return 0, nil
+	}
+	line, col := place(text, at)
+	return line, &syntaxError{line, col, fmt.Sprintf("nested more than %d deep", maxDepth)}
+}
