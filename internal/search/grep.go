@@ -1,0 +1,342 @@
+package search
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Bounds of a search, in bytes.
+const (
+	firstRead  = 128 << 10 // read before anything is known of a file
+	maxWindow  = 16 << 20  // of a file looked at at once; larger ones are cut at a line end
+	keepBuffer = 4 << 20   // a worker's buffer does not stay larger
+	maxLine    = 4 << 10   // of a line kept for the result
+	binaryHead = 8 << 10   // a NUL byte in here makes a file binary
+	pruneAbove = 4 << 20   // text kept before what cannot be shown is dropped
+	maxKept    = 1 << 20   // text kept in the end
+)
+
+// A Query says what to look for and what to report.
+type Query struct {
+	Pattern   string // RE2 syntax
+	Fold      bool   // ignore case
+	Multiline bool   // a match may span lines, and . matches a newline
+	Globs     string // names to choose, as in newFilter
+	Type      string // a ripgrep type name
+	// Names only asks for the files that match; Counts adds how many lines do.
+	Names, Counts bool
+	Before, After int // lines of context
+	// First and Max choose lines (of all files, in order) whose text is kept;
+	// Max 0 keeps as many as fit into a bound. Groups of context count as their
+	// matching lines.
+	First, Max int
+}
+
+// A File is a file with matches.
+type File struct {
+	Rel   string // below the root, slash-separated; the root's own name if it is a file
+	Count int    // matching lines
+	Lines []Line // not all of them when there are more than were asked for
+}
+
+// A Line is a matching line or, with Context, one beside it.
+type Line struct {
+	Number  int // from 1
+	Text    string
+	Context bool
+}
+
+// Grep looks for a pattern in the files of a tree; files are in the order of
+// their paths.
+func Grep(ctx context.Context, t Tree, q Query) ([]File, Report, error) {
+	m, err := compile(q.Pattern, q.Fold, q.Multiline)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	f, err := newFilter(q.Globs, q.Type)
+	if err != nil {
+		return nil, Report{}, err
+	}
+	g := &grepping{q: q, m: m}
+	k := &walk{tree: t, want: f.match}
+	if len(f.keep) == 0 && len(f.drop) == 0 && len(f.types) == 0 {
+		k.want = func(string, string) bool { return true }
+	}
+	if fi, err := os.Lstat(t.Root); err == nil && fi.Mode().IsRegular() {
+		k.only = filepath.Base(t.Root)
+		k.tree.Root = filepath.Dir(t.Root)
+	} else if err != nil {
+		return nil, Report{}, rootError(t.Root, err)
+	} else if !fi.IsDir() {
+		return nil, Report{}, fmt.Errorf("%s is neither a folder nor a regular file", t.Root)
+	}
+	report, err := k.run(ctx, g.look)
+	slices.SortFunc(g.files, byPath)
+	g.prune(maxKept)
+	return g.files, report, err
+}
+
+func byPath(a, b File) int { return strings.Compare(a.Rel, b.Rel) }
+
+type grepping struct {
+	q Query
+	m *matcher
+
+	mu    sync.Mutex // guards files and kept
+	files []File
+	kept  int // bytes of text in files
+}
+
+// look searches one file.
+func (g *grepping) look(w *worker, d folder, rel, name string) error {
+	src, err := d.file(name)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) || isLoop(err) {
+			return nil
+		}
+		return err
+	}
+	defer src.close()
+	s := scan{g: g, w: w, out: File{Rel: rel}, line: 1}
+	err = s.run(src)
+	if s.out.Count > 0 {
+		g.add(s.out, s.size)
+	}
+	return err
+}
+
+func (g *grepping) add(f File, size int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.files = append(g.files, f)
+	if g.kept += size; g.kept > pruneAbove {
+		slices.SortFunc(g.files, byPath)
+		g.prune(maxKept)
+	}
+}
+
+// prune drops the text of lines that cannot be among those asked for: files
+// found later can only push lines further back.
+func (g *grepping) prune(limit int) {
+	before, kept := 0, 0
+	for i := range g.files {
+		f := &g.files[i]
+		switch {
+		case before+f.Count <= g.q.First, g.q.Max > 0 && before >= g.q.First+g.q.Max, kept > limit:
+			f.Lines = nil
+		}
+		for _, l := range f.Lines {
+			kept += len(l.Text)
+		}
+		before += f.Count
+	}
+	g.kept = kept
+}
+
+// A scan is the search of one file.
+type scan struct {
+	g    *grepping
+	w    *worker
+	out  File
+	line int // number of the first line in the buffer
+	size int // bytes of text kept
+	last int // number of the last line kept
+	at   int // where the text behind it is in the buffer
+	owed int // lines of context that are due there
+}
+
+// run reads a file window by window and searches whole lines.
+func (s *scan) run(src source) error {
+	if s.w.buf == nil {
+		s.w.buf = make([]byte, firstRead)
+	}
+	have, checked := 0, false
+	defer func() {
+		if len(s.w.buf) > keepBuffer {
+			s.w.buf = nil
+		}
+	}()
+	for {
+		n, eof, err := s.fill(src, have)
+		if err != nil {
+			return err
+		}
+		from := have
+		have += n
+		if !checked {
+			checked = true
+			if bytes.IndexByte(s.w.buf[:min(have, binaryHead)], 0) >= 0 {
+				return nil
+			}
+		}
+		if !eof && have < maxWindow {
+			// The rest is needed too; but a NUL byte ends a file here.
+			if i := bytes.IndexByte(s.w.buf[from:have], 0); i >= 0 {
+				have, eof = from+i, true
+			} else {
+				continue
+			}
+		}
+		end := have
+		if !eof {
+			if i := bytes.LastIndexByte(s.w.buf[:have], '\n'); i >= 0 {
+				end = i + 1
+			}
+		}
+		if stop := s.window(s.w.buf[:end], eof); stop || eof {
+			return nil
+		}
+		have = copy(s.w.buf, s.w.buf[end:have])
+	}
+}
+
+// fill reads on until the buffer is full or the file ends. A full buffer is
+// made larger, up to a window.
+func (s *scan) fill(src source, have int) (n int, eof bool, err error) {
+	if have == len(s.w.buf) && have < maxWindow {
+		s.w.buf = append(s.w.buf, make([]byte, min(3*len(s.w.buf), maxWindow-have))...)
+	}
+	for have+n < len(s.w.buf) {
+		m, err := src.read(s.w.buf[have+n:])
+		if m == 0 || err != nil {
+			return n, true, err
+		}
+		n += m
+	}
+	return n, false, nil
+}
+
+// window searches a buffer of whole lines; stop says that no more is wanted.
+func (s *scan) window(b []byte, last bool) (stop bool) {
+	nul := -1 // looked for only once something matched
+	counted := 0
+	s.at = 0
+	for at := 0; at < len(b); {
+		from, to, ok := s.g.m.next(b, at)
+		if !ok {
+			break
+		}
+		if nul < 0 {
+			if nul = bytes.IndexByte(b, 0); nul < 0 {
+				nul = len(b)
+			}
+		}
+		if to > nul && bytes.IndexByte(b[from:to], 0) >= 0 {
+			return true
+		}
+		if s.g.q.Names && !s.g.q.Counts {
+			s.out.Count = 1
+			return true
+		}
+		if !s.g.q.Counts {
+			s.line += bytes.Count(b[counted:from], newline)
+			counted = from
+		}
+		at = s.match(b, from, to)
+	}
+	if !s.g.q.Names && !s.g.q.Counts && s.owed > 0 {
+		s.after(b, len(b))
+	}
+	if !last {
+		s.line += bytes.Count(b[counted:], newline)
+	}
+	return nul >= 0 && nul < len(b)
+}
+
+var newline = []byte{'\n'}
+
+// match records the lines b[from:to], a match, and returns where to go on.
+func (s *scan) match(b []byte, from, to int) int {
+	lines := 1
+	if s.g.m.multi {
+		lines += bytes.Count(b[from:max(from, to-1)], newline)
+	}
+	if s.g.q.Counts {
+		s.out.Count += lines
+		return to
+	}
+	if s.wanted() {
+		s.after(b, from)
+		s.before(b, from)
+		n := s.line
+		for p := from; p < to; n++ {
+			e := lineEnd(b, p)
+			s.keep(n, b[p:e], false)
+			p = e
+		}
+		s.owed = s.g.q.After
+		s.at = to
+	}
+	s.out.Count += lines
+	return to
+}
+
+// wanted reports whether text of further matches of this file can be asked
+// for at all.
+func (s *scan) wanted() bool {
+	return s.size <= maxKept+64*s.g.q.First && (s.g.q.Max == 0 || s.out.Count < s.g.q.First+s.g.q.Max)
+}
+
+// after keeps the context that is due before offset to.
+func (s *scan) after(b []byte, to int) {
+	for ; s.owed > 0 && s.at < to; s.owed-- {
+		e := lineEnd(b, s.at)
+		s.keep(s.last+1, b[s.at:e], true)
+		s.at = e
+	}
+}
+
+// before keeps the context before the match at from.
+func (s *scan) before(b []byte, from int) {
+	p, n := from, 0
+	for n < s.g.q.Before && p > s.at {
+		p = bytes.LastIndexByte(b[:p-1], '\n') + 1
+		n++
+	}
+	for ; n > 0; n-- {
+		e := lineEnd(b, p)
+		s.keep(s.line-n, b[p:e], true)
+		p = e
+	}
+}
+
+// keep adds a line to the result, without its end and not longer than a bound.
+func (s *scan) keep(number int, b []byte, context bool) {
+	b = bytes.TrimSuffix(bytes.TrimSuffix(b, newline), []byte{'\r'})
+	if len(b) > maxLine {
+		cut := maxLine
+		for cut > maxLine-utf8.UTFMax && !utf8.RuneStart(b[cut]) {
+			cut--
+		}
+		b = append(slices.Clip(b[:cut]), " [line cut]"...)
+	}
+	s.last = number
+	s.size += len(b)
+	s.out.Lines = append(s.out.Lines, Line{number, string(b), context})
+}
+
+// lineEnd is the offset behind the line that b[at] is in.
+func lineEnd(b []byte, at int) int {
+	if i := bytes.IndexByte(b[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(b)
+}
+
+// Check reports what is wrong with a query, without searching.
+func Check(q Query) error {
+	if _, err := compile(q.Pattern, q.Fold, q.Multiline); err != nil {
+		return err
+	}
+	_, err := newFilter(q.Globs, q.Type)
+	return err
+}

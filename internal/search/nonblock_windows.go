@@ -1,0 +1,3 @@
+package search
+
+const nonblock = 0

@@ -1,0 +1,229 @@
+package search
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ignore"
+)
+
+// maxIgnore bounds an ignore file, in bytes.
+const maxIgnore = 1 << 20
+
+// Kinds of ignore files, the strongest first.
+const (
+	ofAdze = iota
+	ofIgnore
+	ofGit
+	kinds
+)
+
+func ignoreKind(name string) int {
+	switch name {
+	case ".adzeignore":
+		return ofAdze
+	case ".ignore":
+		return ofIgnore
+	case ".gitignore":
+		return ofGit
+	}
+	return -1
+}
+
+// rules are the ignore files of one folder and of those above it. They are
+// immutable once walked past.
+type rules struct {
+	up    *rules
+	above string // for a folder above the root: the way from it to the root
+	base  string // for the root ("") and folders below: where it is
+	lists [kinds]ignore.List
+	repo  bool // has .git: git files above do not count
+	// more are git's own lists for a repository: info/exclude, then the
+	// global file. They are asked last.
+	more []ignore.List
+}
+
+// local is rel, a path below the root, as seen from r's folder.
+func (r *rules) local(rel string) string {
+	if r.above != "" {
+		return r.above + "/" + rel
+	}
+	if r.base == "" {
+		return rel
+	}
+	return rel[len(r.base)+1:]
+}
+
+// ignored judges a path whose parents are all kept.
+func (r *rules) ignored(rel string, dir bool) bool {
+	for k := range kinds {
+		for at := r; at != nil; at = at.up {
+			if l := at.lists[k]; !l.Empty() {
+				if v := l.Match(at.local(rel), dir); v != ignore.None {
+					return v == ignore.Ignored
+				}
+			}
+			if k == ofGit && at.repo {
+				break
+			}
+		}
+	}
+	for at := r; at != nil; at = at.up {
+		for _, l := range at.more {
+			if v := l.Match(at.local(rel), dir); v != ignore.None {
+				return v == ignore.Ignored
+			}
+		}
+		if at.repo {
+			break
+		}
+	}
+	return false
+}
+
+// empty reports that nothing can be ignored, which is worth knowing per file.
+func (r *rules) empty() bool {
+	for at := r; at != nil; at = at.up {
+		if len(at.more) > 0 {
+			return false
+		}
+		for k := range kinds {
+			if !at.lists[k].Empty() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// foldCase is git's default for core.ignorecase on systems whose file names
+// do not tell case apart.
+func foldCase() bool { return runtime.GOOS == "windows" || runtime.GOOS == "darwin" }
+
+// above reads the ignore files of the folders over the root: up to the
+// repository's, or else up to t.Top. It returns the innermost, or nil.
+func (t Tree) above() *rules {
+	var dirs []string
+	repo := -1
+	for d := t.Root; ; d = filepath.Dir(d) {
+		if d != t.Root {
+			dirs = append(dirs, d)
+		}
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			repo = len(dirs)
+			break
+		}
+		if filepath.Dir(d) == d {
+			break
+		}
+	}
+	if repo < 0 { // in no repository
+		n := 0
+		for i, d := range dirs {
+			if t.Top != "" && below(d, t.Top) {
+				n = i + 1
+			}
+		}
+		dirs = dirs[:n]
+	}
+	var r *rules
+	for i := len(dirs) - 1; i >= 0; i-- {
+		rel, err := filepath.Rel(dirs[i], t.Root)
+		if err != nil {
+			continue
+		}
+		r = &rules{up: r, above: filepath.ToSlash(rel)}
+		for _, name := range []string{".adzeignore", ".ignore", ".gitignore"} {
+			r.lists[ignoreKind(name)] = readList(filepath.Join(dirs[i], name))
+		}
+		if i == repo-1 {
+			r.repo = true
+			r.more = t.git(dirs[i])
+		}
+	}
+	if r == nil || !r.repo && repo != 0 {
+		// No repository above: the global list still counts, from the top.
+		r = &rules{up: r, more: t.global()}
+	}
+	return r
+}
+
+// below reports whether path is top or in it.
+func below(path, top string) bool {
+	rel, err := filepath.Rel(top, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// git reads a repository's own lists.
+func (t Tree) git(repo string) []ignore.List {
+	dir := filepath.Join(repo, ".git")
+	if b, err := readSmall(dir); err == nil { // a worktree's or submodule's .git is a file
+		if to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir:"); ok {
+			dir = inDir(repo, strings.TrimSpace(to))
+		}
+		if b, err := readSmall(filepath.Join(dir, "commondir")); err == nil {
+			dir = inDir(dir, strings.TrimSpace(string(b)))
+		}
+	}
+	return append([]ignore.List{readList(filepath.Join(dir, "info", "exclude"))}, t.global()...)
+}
+
+func inDir(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
+
+// global reads core.excludesFile, which is git/ignore in the user's
+// configuration folder unless set.
+func (t Tree) global() []ignore.List {
+	if t.Home == "" {
+		return nil
+	}
+	path := filepath.Join(t.Home, ".config", "git", "ignore")
+	for _, conf := range []string{filepath.Join(t.Home, ".config", "git", "config"), filepath.Join(t.Home, ".gitconfig")} {
+		b, err := readSmall(conf)
+		if err != nil {
+			continue
+		}
+		if p, ok := ignore.ExcludesFile(string(b)); ok {
+			if rest, home := strings.CutPrefix(p, "~/"); home {
+				p = filepath.Join(t.Home, rest)
+			}
+			path = inDir(t.Home, p)
+		}
+	}
+	if l := readList(path); !l.Empty() {
+		return []ignore.List{l}
+	}
+	return nil
+}
+
+func readList(path string) ignore.List {
+	b, err := readSmall(path)
+	if err != nil {
+		return ignore.List{}
+	}
+	return ignore.Parse(b, foldCase())
+}
+
+// readSmall reads a regular file of at most maxIgnore bytes.
+func readSmall(path string) ([]byte, error) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, os.ErrInvalid
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxIgnore))
+}

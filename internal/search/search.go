@@ -1,0 +1,81 @@
+// Package search walks a folder tree and looks for names and text in it, in
+// parallel and without another program. It honours .gitignore (nested, global
+// and .git/info/exclude), .ignore and .adzeignore; hidden files are searched,
+// the folders of version control systems and binary files are not. It never
+// follows a link and never opens anything but regular files, so that no link,
+// pipe or device in a tree can lead it away or hold it up. It changes nothing.
+package search
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+)
+
+// A Tree is a folder (or one file) to search and what to leave out of it.
+type Tree struct {
+	Root string // absolute and resolved
+	// Top bounds how far above Root ignore files are looked for when Root is
+	// in no repository; "" means not above Root.
+	Top string
+	// Home is where git's global settings are found; "" reads none.
+	Home string
+	// Skip are absolute paths that are never entered.
+	Skip []string
+	// All searches what ignore files leave out, too.
+	All bool
+	// Workers bounds the goroutines; 0 chooses.
+	Workers int
+}
+
+func (t Tree) workers() int {
+	if t.Workers > 0 {
+		return t.Workers
+	}
+	return min(runtime.GOMAXPROCS(0), 12)
+}
+
+// A Report is what a search could not look at.
+type Report struct {
+	Files   int // files looked at
+	Denied  int // folders and files that could not be read
+	Example string
+	First   error // why, for the first by path
+}
+
+// ErrGone says that the root of a search does not exist.
+var ErrGone = errors.New("no such file or folder")
+
+func rootError(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", path, ErrGone)
+	}
+	return err
+}
+
+// vcs are folders that version control systems keep for themselves.
+func vcs(name string) bool {
+	switch name {
+	case ".git", ".hg", ".svn", ".bzr", ".jj", ".sl", "_darcs", "CVS":
+		return true
+	}
+	return false
+}
+
+// join puts a slash between the parts of a relative path.
+func join(dir, name string) string {
+	if dir == "" {
+		return name
+	}
+	return dir + "/" + name
+}
+
+// Path is the absolute path of a slash-separated path below root.
+func Path(root, rel string) string {
+	if rel == "" {
+		return root
+	}
+	return filepath.Join(root, filepath.FromSlash(rel))
+}

@@ -1,0 +1,183 @@
+// Package find holds the tools that look for files: Glob by name and Grep by
+// content. Both only read, and run in this process on package search. What
+// they print is bounded here; which folders may be searched is decided by
+// others, from their plans.
+package find
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/pin"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/search"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+//go:embed glob.md
+var globText string
+
+//go:embed grep.md
+var grepText string
+
+// Config is what the tools share. The zero value works.
+type Config struct {
+	// Resolve follows all links of an absolute path, also where its last
+	// components do not exist; nil uses filepath.EvalSymlinks.
+	Resolve func(path string) (string, error)
+	// Workers bounds the goroutines of one search; 0 chooses.
+	Workers int
+}
+
+// Limits of results for the model, in bytes (tools.md).
+const (
+	grepLimit = 20_000
+	globLimit = 100_000
+)
+
+// New returns Glob and Grep.
+func New(c Config) []tool.Tool {
+	if c.Resolve == nil {
+		c.Resolve = filepath.EvalSymlinks
+	}
+	t := &tools{Config: c, calls: &pin.Calls{}}
+	return []tool.Tool{
+		tool.New(tool.Spec{Name: "Glob", Description: strings.TrimSpace(globText), Limit: globLimit}, t.planGlob, t.glob),
+		tool.NewWithSchema(tool.Spec{Name: "Grep", Description: strings.TrimSpace(grepText), Limit: grepLimit}, grepSchema(), t.planGrep, t.grep),
+	}
+}
+
+type tools struct {
+	Config
+	calls *pin.Calls
+}
+
+var shellPath = regexp.MustCompile(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
+
+// locate returns the resolved path of a folder or file the model named; "" is
+// the working directory.
+func (t *tools) locate(asked string, env tool.Env) (string, error) {
+	abs := asked
+	switch {
+	case strings.IndexByte(asked, 0) >= 0:
+		return "", errors.New("path holds a NUL byte")
+	case asked == "" || asked == ".":
+		abs = env.Dir
+	case asked == "~" || strings.HasPrefix(asked, "~/"):
+		if env.Home == "" {
+			return "", fmt.Errorf("%s: the home folder is not known; write the path in full", asked)
+		}
+		abs = filepath.Join(env.Home, asked[1:])
+	case shellPath.MatchString(asked):
+		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
+	case !filepath.IsAbs(asked):
+		abs = filepath.Join(env.Dir, asked)
+	}
+	if !filepath.IsAbs(abs) {
+		return "", errors.New("there is no working directory; give an absolute path")
+	}
+	path, err := t.Resolve(filepath.Clean(abs))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", gone(asked, env)
+	}
+	if err != nil {
+		return "", fmt.Errorf("path %s cannot be resolved: %w", asked, err)
+	}
+	return path, nil
+}
+
+// gone says that a path does not exist; a missing working directory is named
+// as such, because no path of the model's is to blame.
+func gone(asked string, env tool.Env) error {
+	if env.Dir != "" {
+		if _, err := os.Stat(env.Dir); err != nil && (asked == "" || !filepath.IsAbs(asked)) {
+			return fmt.Errorf("the working directory %s does not exist any more", env.Dir)
+		}
+	}
+	return fmt.Errorf("path %s does not exist", asked)
+}
+
+// plan is a plan to read below the path that was asked for.
+func (t *tools) plan(asked, title string, env tool.Env) (tool.Plan, error) {
+	path, err := t.locate(asked, env)
+	if err != nil {
+		return tool.Plan{}, err
+	}
+	t.calls.Plan(env.Call, asked, path)
+	return tool.Plan{
+		Actions:  []policy.Action{policy.Read{Path: path, Asked: asked}},
+		Title:    title,
+		Parallel: true,
+	}, nil
+}
+
+// root is the path of a call at run time.
+func (t *tools) root(asked string, env tool.Env) (string, error) {
+	path, err := t.locate(asked, env)
+	if err != nil {
+		return "", err
+	}
+	return t.calls.Run(env.Call, asked, path)
+}
+
+func (t *tools) tree(root string, env tool.Env) search.Tree {
+	tree := search.Tree{Root: root, Home: env.Home, Workers: t.Workers}
+	for _, r := range append([]string{env.Dir}, env.Roots...) {
+		if r != "" && below(root, r) && len(r) > len(tree.Top) {
+			tree.Top = r
+		}
+	}
+	if env.Scratch != "" && !below(root, env.Scratch) {
+		tree.Skip = []string{env.Scratch}
+	}
+	return tree
+}
+
+func below(path, top string) bool {
+	rel, err := filepath.Rel(top, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// shown names a found path for the model: relative to the working directory
+// when it is below it.
+func shown(root, rel string, env tool.Env) string {
+	abs := search.Path(root, rel)
+	if env.Dir != "" {
+		if r, err := filepath.Rel(env.Dir, abs); err == nil && filepath.IsLocal(r) {
+			return clip.Clean(filepath.ToSlash(r))
+		}
+	}
+	return clip.Clean(abs)
+}
+
+// unread tells what a search could not look at.
+func unread(r search.Report) string {
+	if r.Denied == 0 {
+		return ""
+	}
+	what := "folders or files"
+	if r.Denied == 1 {
+		what = "folder or file"
+	}
+	return fmt.Sprintf("[%d %s could not be read, such as %s]", r.Denied, what, clip.Clean(r.Example))
+}
+
+// failed is the result of a search that did not end.
+func failed(err error, asked string, env tool.Env) tool.Result {
+	if errors.Is(err, search.ErrGone) {
+		err = gone(asked, env)
+	}
+	return tool.Errorf("%s", clip.Clean(err.Error()))
+}
+
+func isFile(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode().IsRegular()
+}

@@ -1,0 +1,111 @@
+package find
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/search"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// maxFound bounds the files of one result.
+const maxFound = 1000
+
+type globIn struct {
+	Pattern string `json:"pattern" jsonschema:"such as **/*.go"`
+	Path    string `json:"path,omitempty" jsonschema:"the folder to search (default: the working directory)"`
+}
+
+// split moves the fixed folders of an absolute pattern, or of one that climbs
+// with "..", into the path, because a search never leaves its root.
+func (in globIn) split() (path, pattern string) {
+	path, pattern = in.Path, filepath.ToSlash(in.Pattern)
+	if strings.HasPrefix(pattern, "~/") || filepath.IsAbs(in.Pattern) || pattern == ".." || strings.HasPrefix(pattern, "../") {
+		fixed, rest := "", pattern
+		for {
+			name, after, more := strings.Cut(rest, "/")
+			if !more || strings.ContainsAny(name, `*?[{\`) {
+				break
+			}
+			fixed += name + "/"
+			rest = after
+		}
+		if strings.HasPrefix(pattern, "..") && path != "" {
+			fixed = strings.TrimSuffix(path, "/") + "/" + fixed
+		}
+		if fixed != "/" {
+			fixed = strings.TrimSuffix(fixed, "/")
+		}
+		return fixed, rest
+	}
+	return path, pattern
+}
+
+func (t *tools) planGlob(in globIn, env tool.Env) (tool.Plan, error) {
+	if strings.TrimSpace(in.Pattern) == "" {
+		return tool.Plan{}, errors.New("pattern is empty")
+	}
+	path, pattern := in.split()
+	return t.plan(path, "Glob "+clip.Line(clip.Clean(pattern), 80), env)
+}
+
+func (t *tools) glob(ctx context.Context, in globIn, env tool.Env) (tool.Result, error) {
+	path, pattern := in.split()
+	root, err := t.root(path, env)
+	if err != nil {
+		return tool.Errorf("%s", err), nil
+	}
+	found, report, err := search.Glob(ctx, t.tree(root, env), pattern)
+	if ctx.Err() != nil {
+		return tool.Errorf("the search was cancelled"), nil
+	}
+	if err != nil {
+		return failed(err, path, env), nil
+	}
+	deeper := false
+	if len(found) == 0 && !strings.Contains(pattern, "/") && !strings.HasPrefix(pattern, "!") {
+		if found, report, err = search.Glob(ctx, t.tree(root, env), "**/"+pattern); err != nil {
+			return failed(err, path, env), nil
+		}
+		deeper = len(found) > 0
+	}
+	return tool.Result{Text: listing(root, found, deeper, report, env)}, nil
+}
+
+func listing(root string, found []search.Found, deeper bool, report search.Report, env tool.Env) string {
+	var b strings.Builder
+	n := 0
+	for _, f := range found {
+		name := shown(root, f.Rel, env)
+		if n == maxFound || b.Len()+len(name) > globLimit-1000 {
+			break
+		}
+		b.WriteString(name)
+		b.WriteByte('\n')
+		n++
+	}
+	if n == 0 {
+		b.WriteString("No files found.\n")
+	}
+	if deeper {
+		b.WriteString("[none directly in the folder; these are further down, as **/ finds them]\n")
+	}
+	if left := len(found) - n; left > 0 {
+		fmt.Fprintf(&b, "[%s left out; use a narrower pattern or path]\n", thousands(left)+" older files")
+	}
+	b.WriteString(unread(report))
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// thousands writes 4120 as 4,120.
+func thousands(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

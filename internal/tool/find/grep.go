@@ -1,0 +1,286 @@
+package find
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/search"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// Bounds of Grep.
+const (
+	defaultHead = 250 // entries
+	maxContext  = 1000
+	maxText     = 500 // characters of one line shown
+)
+
+// Output modes.
+const (
+	modeFiles   = "files_with_matches"
+	modeContent = "content"
+	modeCount   = "count"
+)
+
+type grepIn struct {
+	Pattern   string `json:"pattern" jsonschema:"the regular expression"`
+	Path      string `json:"path,omitempty" jsonschema:"a folder or file (default: the working directory)"`
+	Glob      string `json:"glob,omitempty" jsonschema:"file names, such as *.js or *.{ts,tsx}"`
+	Type      string `json:"type,omitempty" jsonschema:"a file type, such as go, py, js, rust"`
+	Mode      string `json:"output_mode,omitempty" jsonschema:"default files_with_matches"`
+	After     int    `json:"-A,omitempty" jsonschema:"lines shown after each match"`
+	Before    int    `json:"-B,omitempty" jsonschema:"lines shown before each match"`
+	Around    int    `json:"-C,omitempty" jsonschema:"lines shown before and after each match"`
+	Numbers   *bool  `json:"-n,omitempty" jsonschema:"show line numbers (default true)"`
+	Fold      bool   `json:"-i,omitempty" jsonschema:"ignore case"`
+	Multiline bool   `json:"multiline,omitempty" jsonschema:"let a match span lines"`
+	HeadLimit *int   `json:"head_limit,omitempty" jsonschema:"entries shown (default 250, 0 = all)"`
+	Offset    int    `json:"offset,omitempty" jsonschema:"entries skipped"`
+}
+
+func grepSchema() *jsonschema.Schema {
+	s, err := jsonschema.For[grepIn](nil)
+	if err != nil {
+		panic(err) // the type has no schema: found by any test
+	}
+	s.Properties["output_mode"].Enum = []any{modeContent, modeFiles, modeCount}
+	zero := 0.0
+	for _, name := range []string{"-A", "-B", "-C", "head_limit", "offset"} {
+		s.Properties[name].Minimum = &zero
+	}
+	for _, name := range []string{"-n", "head_limit"} {
+		p := s.Properties[name]
+		for _, k := range p.Types {
+			if k != "null" {
+				p.Type = k
+			}
+		}
+		p.Types = nil
+	}
+	return s
+}
+
+func (in grepIn) limit() int {
+	if in.HeadLimit == nil {
+		return defaultHead
+	}
+	return *in.HeadLimit
+}
+
+func (t *tools) planGrep(in grepIn, env tool.Env) (tool.Plan, error) {
+	if in.Pattern == "" {
+		return tool.Plan{}, errors.New("pattern is empty")
+	}
+	if err := search.Check(in.query()); err != nil {
+		return tool.Plan{}, err
+	}
+	return t.plan(in.Path, "Grep "+clip.Line(clip.Clean(in.Pattern), 80), env)
+}
+
+func (in grepIn) query() search.Query {
+	q := search.Query{Pattern: in.Pattern, Fold: in.Fold, Multiline: in.Multiline, Globs: in.Glob, Type: in.Type}
+	switch in.Mode {
+	case modeContent:
+		q.Before, q.After = max(in.Before, in.Around), max(in.After, in.Around)
+		q.Before, q.After = min(q.Before, maxContext), min(q.After, maxContext)
+		q.First, q.Max = in.Offset, in.limit()
+	case modeCount:
+		q.Counts = true
+	default:
+		q.Names = true
+	}
+	return q
+}
+
+func (t *tools) grep(ctx context.Context, in grepIn, env tool.Env) (tool.Result, error) {
+	root, err := t.root(in.Path, env)
+	if err != nil {
+		return tool.Errorf("%s", err), nil
+	}
+	files, report, err := search.Grep(ctx, t.tree(root, env), in.query())
+	if ctx.Err() != nil {
+		return tool.Errorf("the search was cancelled"), nil
+	}
+	if err != nil {
+		return failed(err, in.Path, env), nil
+	}
+	p := printer{in: in, env: env, root: root, limit: in.limit(), room: grepLimit - 1000}
+	p.single = isFile(root)
+	switch in.Mode {
+	case modeContent:
+		p.content(files)
+	case modeCount:
+		p.counts(files)
+	default:
+		p.names(files)
+	}
+	if note := unread(report); note != "" {
+		p.note("%s", note)
+	}
+	return tool.Result{Text: strings.TrimSuffix(p.b.String(), "\n")}, nil
+}
+
+// A printer writes entries until a bound is met.
+type printer struct {
+	in     grepIn
+	env    tool.Env
+	root   string
+	single bool // root is the one file
+	limit  int  // entries; 0 is all
+	room   int  // bytes
+	b      strings.Builder
+	seen   int // entries, the skipped ones included
+	done   int // entries written
+	full   bool
+}
+
+func (p *printer) name(f search.File) string {
+	if p.single {
+		return shown(p.root, "", p.env)
+	}
+	return shown(p.root, f.Rel, p.env)
+}
+
+// put writes one entry unless it is skipped or over a bound.
+func (p *printer) put(s string) {
+	p.seen++
+	switch {
+	case p.seen <= p.in.Offset:
+	case p.full || p.limit > 0 && p.done == p.limit || p.b.Len()+len(s) > p.room && p.done > 0:
+		p.full = true
+	default:
+		p.b.WriteString(s)
+		p.b.WriteByte('\n')
+		p.done++
+	}
+}
+
+func (p *printer) note(format string, args ...any) { fmt.Fprintf(&p.b, format+"\n", args...) }
+
+// rest says how many entries are not shown and how to see them.
+func (p *printer) rest(total int, what string) {
+	switch left := total - p.in.Offset - p.done; {
+	case total == 0:
+		p.note("No matches found.")
+	case p.done == 0 && p.in.Offset >= total:
+		p.note("[%s in all; offset %d is past the end]", amount(total, what), p.in.Offset)
+	case left > 0:
+		p.note("[%s; continue with offset=%d, or narrow the search]", amount(left, "more "+what), p.in.Offset+p.done)
+	}
+}
+
+func amount(n int, what string) string {
+	if n != 1 {
+		if strings.HasSuffix(what, "h") {
+			what += "e"
+		}
+		what += "s"
+	}
+	return thousands(n) + " " + what
+}
+
+func (p *printer) names(files []search.File) {
+	for _, f := range files {
+		p.put(p.name(f))
+	}
+	p.rest(len(files), "file")
+}
+
+func (p *printer) counts(files []search.File) {
+	total := 0
+	for _, f := range files {
+		p.put(fmt.Sprintf("%s:%d", p.name(f), f.Count))
+		total += f.Count
+	}
+	p.rest(len(files), "file")
+	if len(files) > 0 {
+		p.note("[%s in %s]", amount(total, "matching line"), amount(len(files), "file"))
+	}
+}
+
+// content writes matching lines with their context. Entries are matching
+// lines; context goes with the match it is nearest to.
+func (p *printer) content(files []search.File) {
+	total := 0
+	context := p.in.query().Before+p.in.query().After > 0
+	var last struct{ file, line int }
+	last.file = -1
+	for i, f := range files {
+		name := p.name(f)
+		var pending []search.Line
+		seen := total // entries of files before
+		write := func(l search.Line) bool {
+			s := p.line(name, l)
+			if context && p.done > 0 && (last.file != i || l.Number != last.line+1) {
+				s = "--\n" + s
+			}
+			if p.b.Len()+len(s) > p.room && p.b.Len() > 0 {
+				p.full = true
+				return false
+			}
+			p.b.WriteString(s)
+			p.b.WriteByte('\n')
+			last.file, last.line = i, l.Number
+			return true
+		}
+		after := 0
+		for _, l := range f.Lines {
+			if p.full {
+				break
+			}
+			if l.Context {
+				if after > 0 {
+					after--
+					write(l)
+				} else {
+					pending = append(pending, l)
+				}
+				continue
+			}
+			seen++
+			switch {
+			case seen <= p.in.Offset:
+				pending = nil
+				continue
+			case p.limit > 0 && p.done == p.limit:
+				p.full = true
+				continue
+			}
+			if b := p.in.query().Before; len(pending) > b {
+				pending = pending[len(pending)-b:]
+			}
+			ok := true
+			for _, c := range pending {
+				ok = ok && write(c)
+			}
+			pending = nil
+			if ok && write(l) {
+				p.done++
+			}
+			after = p.in.query().After
+		}
+		total += f.Count
+	}
+	p.rest(total, "match")
+}
+
+// line writes path:number:text, with dashes for context.
+func (p *printer) line(name string, l search.Line) string {
+	sep := ":"
+	if l.Context {
+		sep = "-"
+	}
+	text := clip.Clean(l.Text)
+	if r := []rune(text); len(text) > maxText && len(r) > maxText {
+		text = string(r[:maxText]) + " [line cut]"
+	}
+	if p.in.Numbers != nil && !*p.in.Numbers {
+		return name + sep + text
+	}
+	return fmt.Sprintf("%s%s%d%s%s", name, sep, l.Number, sep, text)
+}
