@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/clip"
 )
@@ -17,6 +18,9 @@ type spec struct {
 	kids map[string]*spec
 	star *spec
 }
+
+// known is the table as a tree: read-only, made when first needed.
+var known = sync.OnceValue(func() *spec { return newSpec(Table()) })
 
 func newSpec(table []Key) *spec {
 	root := &spec{}

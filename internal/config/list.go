@@ -105,14 +105,14 @@ func secretName(name string) bool {
 // max_turns, "providers.mine.baseUrl" → providers.mine.base_url. ok is false
 // when the table has no such place.
 func Canonical(key string) (path string, ok bool) {
-	segs, ok := newSpec(Table()).walk(key)
+	segs, ok := known().walk(key)
 	return strings.Join(segs, "."), ok
 }
 
 // Split cuts a path into names, in their published spelling. Names of maps
 // may hold dots, so it goes by the table.
 func Split(key string) []string {
-	segs, ok := newSpec(Table()).walk(key)
+	segs, ok := known().walk(key)
 	if !ok {
 		return strings.Split(key, ".")
 	}
@@ -174,7 +174,7 @@ func takesNames(k Kind) bool {
 
 // Nearest returns a known key spelled almost like the given one, or "".
 func Nearest(key string) string {
-	at := newSpec(Table())
+	at := known()
 	path, last := "", key
 	for {
 		seg, rest, more := strings.Cut(last, ".")
@@ -202,7 +202,7 @@ func CheckValue(key string, value []byte) *Problem {
 		return &Problem{Severity: Error, Key: path, Message: "not a JSON value: " + err.Error()}
 	}
 	c := checker{}
-	c.root((&node{kind: '{'}).set(path, n), newSpec(Table()))
+	c.root((&node{kind: '{'}).set(path, n), known())
 	for _, p := range c.problems {
 		if p.Severity == Error {
 			return &p

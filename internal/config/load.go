@@ -77,7 +77,7 @@ type loader struct {
 // cost only the value they stand at.
 func Load(o Options) (*Config, error) {
 	l := &loader{o: o, table: Table(), out: &Config{}}
-	l.spec = newSpec(l.table)
+	l.spec = known()
 	l.tree = &node{kind: '{', from: Origin{Scope: Default}}
 	for _, k := range l.table {
 		if k.Default == nil {

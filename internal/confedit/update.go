@@ -1,0 +1,235 @@
+package confedit
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/config"
+)
+
+// An Editor writes settings files. The zero value works.
+type Editor struct {
+	// Good, when set, holds copies of the last files that parsed: an update
+	// of a file that was cut to nothing starts from its copy.
+	Good *Good
+	lock locker // its parts are replaced by tests
+	disk steps
+}
+
+// A Target is a settings file. For a file of a repository, Root is the
+// repository's folder: no link below it is followed. Otherwise Root is empty
+// and a link is resolved, as people keep settings in linked folders.
+type Target struct {
+	Path string
+	Root string
+	Mode fs.FileMode // of a new file; 0 is 0600
+}
+
+// Update applies edits to a file: locked against other processes, read anew
+// inside the lock, written to a temporary file, synced, and renamed. When an
+// error is returned the file has its old content.
+func (e Editor) Update(ctx context.Context, t Target, edits ...Edit) error {
+	return e.Rewrite(ctx, t, func(text []byte) ([]byte, error) { return Apply(text, edits...) })
+}
+
+// Rewrite is Update for any change of a whole text. change must not block; it
+// returns the same bytes to write nothing.
+func (e Editor) Rewrite(ctx context.Context, t Target, change func([]byte) ([]byte, error)) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("writing %s: %w", t.Path, err)
+		}
+	}()
+	dir, name, err := place(t)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	for range 8 {
+		held, err := e.lock.acquire(ctx, dir, name+".lock")
+		if err != nil {
+			return err
+		}
+		err = e.rewrite(dir, name, t, change, held)
+		held.release()
+		if !errors.Is(err, errLockLost) {
+			return err
+		}
+	}
+	return errLockLost
+}
+
+func (e Editor) rewrite(dir *os.Root, name string, t Target, change func([]byte) ([]byte, error), held *lock) error {
+	was, mode, err := current(dir, name, t)
+	if err != nil {
+		return err
+	}
+	start := was
+	if len(bytes.Trim(was, "\x00 \t\r\n")) == 0 {
+		start = nil
+		if e.Good != nil {
+			start = e.Good.Last(t.Path)
+		}
+	}
+	now, err := change(start)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(now, was) {
+		return nil
+	}
+	if len(now) > config.MaxFile {
+		return fmt.Errorf("it would have more than 2 MiB")
+	}
+	if err := e.disk.replace(dir, name, now, mode, held.check); err != nil {
+		return err
+	}
+	if e.Good != nil {
+		e.Good.Keep(t.Path, now)
+	}
+	return nil
+}
+
+// place opens the folder a target is in, making it if needed.
+func place(t Target) (dir *os.Root, name string, err error) {
+	if t.Root == "" {
+		path := t.Path
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		} else if target, err := os.Readlink(path); err == nil { // a link to a file that is not there yet
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(path), target)
+			}
+			path = target
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, "", err
+		}
+		dir, err := os.OpenRoot(filepath.Dir(path))
+		return dir, filepath.Base(path), err
+	}
+	rel, err := filepath.Rel(t.Root, t.Path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil, "", fmt.Errorf("it is not inside %s", t.Root)
+	}
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return nil, "", err
+	}
+	for {
+		seg, rest, more := strings.Cut(filepath.ToSlash(rel), "/")
+		if info, err := root.Lstat(seg); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			root.Close()
+			return nil, "", fmt.Errorf("%s is a link; adze does not write through links of a repository", seg)
+		}
+		if !more {
+			return root, seg, nil
+		}
+		if err := root.Mkdir(seg, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+			root.Close()
+			return nil, "", err
+		}
+		next, err := root.OpenRoot(seg)
+		root.Close()
+		if err != nil {
+			return nil, "", err
+		}
+		root, rel = next, rest
+	}
+}
+
+// current reads the file as it is now; a missing one is empty.
+func current(dir *os.Root, name string, t Target) ([]byte, fs.FileMode, error) {
+	mode := t.Mode
+	if mode == 0 {
+		mode = 0o600
+	}
+	f, err := dir.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, mode, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	text, err := readRegular(f, info, config.MaxFile)
+	return text, info.Mode().Perm(), err
+}
+
+// steps are the system calls of a replacement; tests make each of them fail.
+type steps struct {
+	write  func(*os.File, []byte) error
+	sync   func(*os.File) error
+	rename func(dir *os.Root, from, to string) error
+}
+
+// replace writes name atomically: a new file beside it, synced, renamed over
+// it, and the folder synced. stillMine is asked just before the rename.
+func (s steps) replace(dir *os.Root, name string, text []byte, mode fs.FileMode, stillMine func() error) (err error) {
+	if s.write == nil {
+		s.write = func(f *os.File, b []byte) error { _, err := f.Write(b); return err }
+	}
+	if s.sync == nil {
+		s.sync = (*os.File).Sync
+	}
+	if s.rename == nil {
+		s.rename = (*os.Root).Rename
+	}
+	tmp := "." + name + "." + nonce() + ".tmp"
+	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = dir.Remove(tmp) // the write is reported; a leftover is harmless
+		}
+	}()
+	err = s.write(f, text)
+	if err == nil {
+		err = f.Chmod(mode)
+		if runtime.GOOS == "windows" {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = s.sync(f)
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil && stillMine != nil {
+		err = stillMine()
+	}
+	if err != nil {
+		return err
+	}
+	if err = s.rename(dir, tmp, name); err != nil {
+		return err
+	}
+	return s.syncDir(dir)
+}
+
+// syncDir makes the rename durable, where a folder can be synced at all.
+func (s steps) syncDir(dir *os.Root) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := dir.Open(".")
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return ignoreUnsupported(s.sync(d))
+}
