@@ -1,0 +1,219 @@
+package jsonl_test
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/store/disk"
+)
+
+// A fakeDisk holds one folder in memory. It counts operations, fails the ones
+// it is told to, and can lose power.
+type fakeDisk struct {
+	mu    sync.Mutex
+	now   func() time.Time
+	names map[string]*inode // as a running system sees them
+	saved map[string]*inode // as they are after a power cut
+	made  bool
+
+	ops  int
+	fail func(op int) error // nil means it works
+}
+
+type inode struct {
+	data, saved []byte
+	at          time.Time
+}
+
+func newFakeDisk() *fakeDisk {
+	return &fakeDisk{now: time.Now, names: map[string]*inode{}, saved: map[string]*inode{}, fail: func(int) error { return nil }}
+}
+
+func (d *fakeDisk) open(_ string, create bool) (disk.Dir, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.op(); err != nil {
+		return nil, err
+	}
+	if !d.made && !create {
+		return nil, fs.ErrNotExist
+	}
+	d.made = true
+	return fakeDir{d}, nil
+}
+
+// op counts an operation; the caller holds mu.
+func (d *fakeDisk) op() error {
+	d.ops++
+	return d.fail(d.ops)
+}
+
+// powerCut drops what was not synced. Of a file's unsynced end a part may have
+// reached the disk, as written or as NUL bytes.
+func (d *fakeDisk) powerCut(r *rand.Rand) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	names := map[string]*inode{}
+	for name, f := range d.saved {
+		data := append([]byte(nil), f.saved...)
+		if more := len(f.data) - len(data); more > 0 {
+			end := append([]byte(nil), f.data[len(data):len(data)+r.IntN(more+1)]...)
+			if r.IntN(2) == 0 {
+				clear(end[r.IntN(len(end)+1):])
+			}
+			data = append(data, end...)
+		}
+		names[name] = &inode{data: data, saved: append([]byte(nil), data...), at: f.at}
+	}
+	d.names = names
+	d.saved = map[string]*inode{}
+	for name, f := range names {
+		d.saved[name] = f
+	}
+	d.fail = func(int) error { return nil }
+}
+
+type fakeDir struct{ d *fakeDisk }
+
+func (x fakeDir) OpenFile(name string, flag int, _ fs.FileMode) (disk.File, error) {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	if err := x.d.op(); err != nil {
+		return nil, err
+	}
+	f, ok := x.d.names[name]
+	switch {
+	case ok && flag&os.O_EXCL != 0:
+		return nil, fs.ErrExist
+	case !ok && flag&os.O_CREATE == 0:
+		return nil, fs.ErrNotExist
+	case !ok:
+		f = &inode{at: x.d.now()}
+		x.d.names[name] = f
+	}
+	return fakeFile{x.d, f}, nil
+}
+
+func (x fakeDir) Stat(name string) (fs.FileInfo, error) {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	f, ok := x.d.names[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	return info{f}, nil
+}
+
+func (x fakeDir) Remove(name string) error {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	if err := x.d.op(); err != nil {
+		return err
+	}
+	if _, ok := x.d.names[name]; !ok {
+		return fs.ErrNotExist
+	}
+	delete(x.d.names, name)
+	return nil
+}
+
+func (x fakeDir) Sync() error {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	if err := x.d.op(); err != nil {
+		return err
+	}
+	x.d.saved = map[string]*inode{}
+	for name, f := range x.d.names {
+		x.d.saved[name] = f
+	}
+	return nil
+}
+
+func (x fakeDir) Close() error { return nil }
+
+type fakeFile struct {
+	d *fakeDisk
+	f *inode
+}
+
+func (x fakeFile) ReadAt(p []byte, off int64) (int, error) {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	if off >= int64(len(x.f.data)) {
+		return 0, io.EOF
+	}
+	n := copy(p, x.f.data[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (x fakeFile) WriteAt(p []byte, off int64) (int, error) {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	err := x.d.op()
+	if err != nil {
+		p = p[:len(p)/2] // a failed write leaves a part
+	}
+	if grow := int(off) + len(p) - len(x.f.data); grow > 0 {
+		x.f.data = append(x.f.data, make([]byte, grow)...)
+	}
+	copy(x.f.data[off:], p)
+	x.f.at = x.d.now()
+	return len(p), err
+}
+
+func (x fakeFile) Sync() error {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	if err := x.d.op(); err != nil {
+		// The worst a disk does: the pages are gone, and only this call says so.
+		if errors.Is(err, errLostPages) {
+			clear(x.f.data[min(len(x.f.saved), len(x.f.data)):])
+		}
+		return err
+	}
+	x.f.saved = append([]byte(nil), x.f.data...)
+	return nil
+}
+
+var errLostPages = errors.New("input/output error, and the pages are gone")
+
+func (x fakeFile) Truncate(size int64) error {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	if err := x.d.op(); err != nil {
+		return err
+	}
+	if int(size) < len(x.f.data) {
+		x.f.data = x.f.data[:size]
+	}
+	if int(size) < len(x.f.saved) {
+		panic("bytes that were synced are cut")
+	}
+	return nil
+}
+
+func (x fakeFile) Stat() (fs.FileInfo, error) {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	return info{x.f}, nil
+}
+
+func (x fakeFile) Close() error { return nil }
+
+type info struct{ f *inode }
+
+func (i info) Name() string       { return "" }
+func (i info) Size() int64        { return int64(len(i.f.data)) }
+func (i info) Mode() fs.FileMode  { return disk.FileMode }
+func (i info) ModTime() time.Time { return i.f.at }
+func (i info) IsDir() bool        { return false }
+func (i info) Sys() any           { return nil }

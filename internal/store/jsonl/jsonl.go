@@ -1,0 +1,367 @@
+// Package jsonl keeps a session's log in a file, one event per line. It owns
+// the session's log.jsonl, log.torn and lock, and touches nothing else in the
+// folder. It never maps the file into memory, never rewrites what was synced,
+// and never waits for a lock.
+package jsonl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/disk"
+	"github.com/adze-agent/adze/internal/store/lease"
+)
+
+// Names of the files in a session's folder.
+const (
+	LogName  = "log.jsonl"
+	TornName = "log.torn"
+)
+
+const (
+	// batch is how long an event that need not be durable may wait.
+	batch = 100 * time.Millisecond
+	// flushAt and syncAt bound what waits in memory: bytes not written yet,
+	// and bytes written but not synced.
+	flushAt, syncAt = 256 << 10, 8 << 20
+)
+
+// Options say where a log is. Only Dir is needed.
+type Options struct {
+	Dir string // the session's folder; created with the first event
+	// Disk opens the folder; create allows it to be made. The default is the
+	// real disk.
+	Disk func(dir string, create bool) (disk.Dir, error)
+	// Self is the process that asks; the default is this one.
+	Self *lease.Self
+}
+
+func (o Options) withDefaults() Options {
+	if o.Disk == nil {
+		o.Disk = func(dir string, create bool) (disk.Dir, error) {
+			if create {
+				return disk.Create(dir)
+			}
+			return disk.Open(dir)
+		}
+	}
+	if o.Self == nil {
+		self := lease.ThisProcess()
+		o.Self = &self
+	}
+	return o
+}
+
+// A Log is the one writer of a session's log.
+type Log struct {
+	scan scanner // readers
+
+	mu    sync.Mutex // guards everything below
+	opt   Options
+	dir   disk.Dir // nil before the first event of a new session
+	f     disk.File
+	lease *lease.Lease
+	lost  bool
+	done  bool
+	torn  int64
+
+	last   event.Seq // of the log
+	synced int64     // everything before it is on disk for good
+	tail   []byte    // the lines after it
+	wrote  int       // how many bytes of tail are in the file
+	unsure bool      // the file may differ from synced and wrote
+	recent []kept
+	bytes  int       // of the lines of recent
+	shown  time.Time // when the lease was last known to be ours
+
+	wake chan struct{} // tells the flusher that something waits
+	quit chan struct{} // ends the flusher
+	gone chan struct{} // closed by the flusher when it has ended
+}
+
+var _ store.Log = (*Log)(nil)
+
+// Open opens a session's log for writing and repairs its end. A folder that
+// does not exist is a new session: nothing is on disk before the first event.
+// The error is a *store.LockedError when another process writes the session,
+// and a *store.WriteError when the disk cannot be written to.
+func Open(opt Options) (*Log, error) {
+	opt = opt.withDefaults()
+	l := &Log{opt: opt, scan: scanner{opt: opt}}
+	dir, err := opt.Disk(opt.Dir, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, l.failed(err)
+	}
+	if _, err := dir.Stat(LogName); errors.Is(err, fs.ErrNotExist) {
+		return l, dir.Close()
+	}
+	if err := l.attach(dir); err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return l, nil
+}
+
+// attach takes the lease of dir, opens the file and repairs its end.
+func (l *Log) attach(dir disk.Dir) error {
+	held, err := lease.Take(dir, *l.opt.Self)
+	if other, ok := errors.AsType[*lease.Held](err); ok {
+		return &store.LockedError{PID: other.PID, Host: other.Host, Since: other.Since}
+	}
+	if err != nil {
+		return l.failed(err)
+	}
+	f, end, err := l.openFile(dir)
+	if err != nil {
+		return errors.Join(err, held.Release())
+	}
+	l.dir, l.f, l.lease, l.synced, l.shown = dir, f, held, end, l.opt.Self.Now().Round(0)
+	l.wake, l.quit, l.gone = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
+	go l.flusher() // ends when Close closes quit
+	return nil
+}
+
+func (l *Log) openFile(dir disk.Dir) (disk.File, int64, error) {
+	f, err := dir.OpenFile(LogName, os.O_RDWR|os.O_CREATE, disk.FileMode)
+	if err != nil {
+		return nil, 0, l.failed(err)
+	}
+	end, err := l.repair(dir, f)
+	if err == nil {
+		err = dir.Sync()
+	}
+	if err != nil {
+		return nil, 0, errors.Join(l.failed(err), f.Close())
+	}
+	return f, end, nil
+}
+
+// Report is what a log's reader found to be wrong with it.
+type Report struct {
+	Torn     int64 // bytes of a cut last line that Open moved to log.torn
+	Bad      []int // numbers of lines that are no event; at most 1,000 are listed
+	Repeated int   // lines whose seq had come before
+}
+
+// Report says what was wrong with the file as far as it was read.
+func (l *Log) Report() Report {
+	r := l.scan.report()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r.Torn = l.torn
+	return r
+}
+
+// Dir is the session's folder. It may not exist yet.
+func (l *Log) Dir() string { return l.opt.Dir }
+
+// Append implements store.Log.
+func (l *Log) Append(ctx context.Context, e event.Event) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.done:
+		return store.ErrClosed
+	case l.lost:
+		return store.ErrLost
+	}
+	before := len(l.tail)
+	tail, err := event.AppendLine(l.tail, e)
+	if err != nil {
+		return err
+	}
+	if err := l.ready(); err != nil {
+		return err
+	}
+	l.last = max(l.last, l.scan.newest())
+	if e.Seq <= l.last {
+		return fmt.Errorf("record event: seq %d does not follow %d", e.Seq, l.last)
+	}
+	if n := len(tail) - before; n >= event.MaxLine {
+		return fmt.Errorf("record event %d: a line of %d bytes is more than the %d that can be kept", e.Seq, n, event.MaxLine)
+	}
+	l.tail = append(tail, '\n')
+	if err := l.settle(store.Durable(e.Body)); err != nil {
+		l.takeBack(before)
+		return err
+	}
+	l.last = e.Seq
+	l.remember(e, len(tail)-before)
+	return nil
+}
+
+// ready creates the folder and the file of a new session.
+func (l *Log) ready() error {
+	if l.f != nil {
+		return nil
+	}
+	dir, err := l.opt.Disk(l.opt.Dir, true)
+	if err != nil {
+		return l.failed(err)
+	}
+	if err := l.attach(dir); err != nil {
+		return errors.Join(err, dir.Close())
+	}
+	return nil
+}
+
+// settle writes what waits, or makes sure that the flusher will.
+func (l *Log) settle(durable bool) error {
+	if durable || len(l.tail) > syncAt {
+		return l.flush(true)
+	}
+	if l.unsure || len(l.tail)-l.wrote > flushAt {
+		return l.flush(false)
+	}
+	select {
+	case l.wake <- struct{}{}:
+	default: // it knows already
+	}
+	return nil
+}
+
+// takeBack removes the line of an event that could not be recorded.
+func (l *Log) takeBack(before int) {
+	l.tail = l.tail[:before]
+	if l.wrote <= before && !l.unsure {
+		return
+	}
+	l.wrote = min(l.wrote, before)
+	l.unsure = true
+	_ = l.f.Truncate(l.synced + int64(before)) // flush does it again
+}
+
+// flush writes the tail to the file, and to the disk if sync is set. When it
+// fails, what was synced is untouched, and the next flush starts from there.
+func (l *Log) flush(sync bool) error {
+	if err := l.stillOurs(); err != nil {
+		return err
+	}
+	if l.unsure {
+		if err := l.f.Truncate(l.synced); err != nil {
+			return l.failed(err)
+		}
+		l.wrote, l.unsure = 0, false
+	}
+	if l.wrote < len(l.tail) {
+		if _, err := l.f.WriteAt(l.tail[l.wrote:], l.synced+int64(l.wrote)); err != nil {
+			if l.f.Truncate(l.synced+int64(l.wrote)) != nil {
+				l.unsure = true
+			}
+			return l.failed(err)
+		}
+		l.wrote = len(l.tail)
+	}
+	if !sync || len(l.tail) == 0 {
+		return nil
+	}
+	if err := l.f.Sync(); err != nil {
+		// The system may have thrown the pages away, and the next sync would
+		// not say so: they must be written again.
+		l.unsure = true
+		return l.failed(err)
+	}
+	l.synced += int64(len(l.tail))
+	l.tail, l.wrote = l.tail[:0], 0
+	if cap(l.tail) > 1<<20 {
+		l.tail = nil
+	}
+	return nil
+}
+
+// stillOurs looks at the lease again when it was not refreshed for long: the
+// machine may have slept while another one took the session over.
+func (l *Log) stillOurs() error {
+	now := l.opt.Self.Now().Round(0) // the wall clock goes on in sleep
+	if !l.lost && now.Sub(l.shown) > lease.Expiry/2 {
+		l.refresh(now)
+	}
+	if l.lost {
+		return store.ErrLost
+	}
+	return nil
+}
+
+// refresh touches the lease. That the disk refused is found out by the next
+// event, not here.
+func (l *Log) refresh(now time.Time) {
+	switch err := l.lease.Refresh(); {
+	case errors.Is(err, lease.ErrLost):
+		l.lost = true
+	case err == nil:
+		l.shown = now
+	}
+}
+
+// flusher writes events that wait, within a tenth of a second, and keeps the
+// lease alive. Close ends it.
+func (l *Log) flusher() {
+	defer close(l.gone)
+	var due <-chan time.Time
+	refresh := time.NewTicker(lease.Refresh)
+	defer refresh.Stop()
+	for {
+		select {
+		case <-l.wake:
+			if due == nil {
+				due = time.After(batch)
+			}
+		case <-due:
+			due = nil
+			l.mu.Lock()
+			_ = l.flush(false) // the next Append tries again, and reports
+			l.mu.Unlock()
+		case <-refresh.C:
+			l.mu.Lock()
+			l.refresh(l.opt.Self.Now().Round(0))
+			l.mu.Unlock()
+		case <-l.quit:
+			return
+		}
+	}
+}
+
+// Close implements store.Log. It gives the session free for other processes.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	if l.done {
+		l.mu.Unlock()
+		return nil
+	}
+	l.done = true
+	attached := l.f != nil
+	l.mu.Unlock()
+	if !attached {
+		return nil
+	}
+	close(l.quit)
+	<-l.gone
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var err error
+	if !l.lost {
+		err = l.flush(true)
+	}
+	return errors.Join(err, l.f.Close(), l.lease.Release(), l.dir.Close())
+}
+
+func (l *Log) failed(err error) error {
+	var known *store.WriteError
+	if errors.As(err, &known) {
+		return err
+	}
+	return &store.WriteError{Path: filepath.Join(l.opt.Dir, LogName), Why: disk.Why(err), Err: err}
+}

@@ -1,0 +1,200 @@
+// Package lease gives a session's folder one writer. A lease is a file that
+// only one process can create (O_EXCL, which holds on network drives too) and
+// that its owner touches now and then. A lease whose process is gone, or that
+// was not touched for long, is taken over. It never waits.
+package lease
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/adze-agent/adze/internal/store/disk"
+)
+
+const (
+	// Refresh is how often an owner calls Lease.Refresh.
+	Refresh = 15 * time.Second
+	// Expiry is the age at which a lease of another machine is stale.
+	Expiry = 90 * time.Second
+
+	name  = "lock"
+	guard = "lock.take" // held for the moment of a takeover
+)
+
+// ErrLost says that another process took the lease over.
+var ErrLost = errors.New("the session was taken over by another process")
+
+// A Holder is the owner of a lease.
+type Holder struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	Start int64     `json:"start,omitempty"` // when the process started, in units of its system; 0 when unknown
+	Since time.Time `json:"since"`
+	Token string    `json:"token"` // differs for every lease
+}
+
+// Held is the error of Take when somebody else has the lease.
+type Held struct{ Holder }
+
+func (h *Held) Error() string { return fmt.Sprintf("held by process %d on %s", h.PID, h.Host) }
+
+// A Self says who asks, and how to tell whether a process of this machine
+// still runs. Alive is given the Start that was noted in the lease.
+type Self struct {
+	PID   int
+	Host  string
+	Start int64
+	Now   func() time.Time
+	Token func() string
+	Alive func(pid int, start int64) bool
+}
+
+// A Lease is held until Release.
+type Lease struct {
+	dir   disk.Dir
+	token string
+}
+
+// Take acquires the lease of dir. The error is a *Held when another process
+// has it.
+func Take(dir disk.Dir, self Self) (*Lease, error) {
+	for range 4 {
+		h := Holder{self.PID, self.Host, self.Start, self.Now().UTC(), self.Token()}
+		err := create(dir, name, h)
+		if err == nil {
+			return &Lease{dir, h.Token}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		if err := takeOver(dir, self); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &Held{}
+}
+
+// create writes a file that must not exist yet.
+func create(dir disk.Dir, file string, h Holder) error {
+	f, err := dir.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, disk.FileMode)
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(h)
+	if err == nil {
+		_, err = f.WriteAt(append(raw, '\n'), 0)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, dir.Remove(file))
+	}
+	return nil
+}
+
+// takeOver removes a stale lease. The guard file lets only one process do so
+// at a time, and its own time stamp is "now" by the clock of the file server.
+func takeOver(dir disk.Dir, self Self) error {
+	err := create(dir, guard, Holder{PID: self.PID, Host: self.Host})
+	if errors.Is(err, fs.ErrExist) {
+		info, serr := dir.Stat(guard)
+		if serr == nil && self.Now().Sub(info.ModTime()) < Expiry {
+			h, _ := read(dir)
+			return &Held{h}
+		}
+		if serr == nil {
+			_ = dir.Remove(guard) // of a process that died in the middle
+		}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Remove(guard) }()
+	info, err := dir.Stat(guard)
+	if err != nil {
+		return err
+	}
+	h, held, err := look(dir, self, info.ModTime())
+	if err != nil {
+		return err
+	}
+	if held {
+		return &Held{h}
+	}
+	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Look reports who holds dir's lease, if anyone who still runs does. It
+// changes nothing.
+func Look(dir disk.Dir, self Self) (Holder, bool, error) {
+	return look(dir, self, self.Now())
+}
+
+func look(dir disk.Dir, self Self, now time.Time) (Holder, bool, error) {
+	info, err := dir.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Holder{}, false, nil
+	}
+	if err != nil {
+		return Holder{}, false, err
+	}
+	h, err := read(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Holder{}, false, nil
+	}
+	fresh := now.Sub(info.ModTime()) < Expiry
+	if err != nil { // half written: its owner is at it, or was killed
+		return h, fresh, nil
+	}
+	if h.Host == self.Host {
+		return h, self.Alive(h.PID, h.Start), nil
+	}
+	return h, fresh, nil
+}
+
+func read(dir disk.Dir) (Holder, error) {
+	f, err := dir.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return Holder{}, err
+	}
+	defer f.Close()
+	buf := make([]byte, 4096)
+	n, _ := f.ReadAt(buf, 0)
+	var h Holder
+	if err := json.Unmarshal(buf[:n], &h); err != nil {
+		return Holder{}, fmt.Errorf("read lease: %w", err)
+	}
+	return h, nil
+}
+
+// Refresh shows that the owner is alive. It returns ErrLost when the lease is
+// somebody else's by now.
+func (l *Lease) Refresh() error {
+	if h, err := read(l.dir); err == nil && h.Token != l.token || errors.Is(err, fs.ErrNotExist) {
+		return ErrLost
+	}
+	f, err := l.dir.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	one := make([]byte, 1) // writing what is there already sets the time by the server's clock
+	if _, err = f.ReadAt(one, 0); err == nil {
+		_, err = f.WriteAt(one, 0)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Release gives the lease up. Somebody else's is left alone.
+func (l *Lease) Release() error {
+	h, err := read(l.dir)
+	if err != nil || h.Token != l.token {
+		return nil
+	}
+	return l.dir.Remove(name)
+}
