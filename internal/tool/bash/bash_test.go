@@ -110,10 +110,10 @@ func TestResults(t *testing.T) {
 		{"cat", "(no output)", false},
 		{"echo $0 $# \"$@\"", "bash 0", false},
 		{"echo a # comment", "a", false},
-		{"echo a \\", "a", false},
+		{"echo a \\", "a \\", false}, // as bash -c does
 		{"cat <<E\nhi\nE", "hi", false},
 		{"set -v\necho v", "echo v\nv", false},
-		{"set -x; echo x", "+ echo x\nx", false},
+		{"set -x; echo x", "++ echo x\nx", false},
 		{"set -C; echo x", "x", false},
 		{"tty", "not a tty\n[exit code 1]", true},
 		{"echo \"$ANTHROPIC_API_KEY$OTHER$ADZE\"", "1", false},

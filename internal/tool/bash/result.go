@@ -185,7 +185,7 @@ func binary(b []byte) bool {
 		i += n
 	}
 	if nul > 0 {
-		return nul*4 > len(b) || odd*50 > len(b)
+		return len(b) > 16 && nul*3 > len(b) || odd*50 > len(b)
 	}
 	return odd*5 > len(b)
 }

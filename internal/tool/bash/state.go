@@ -20,8 +20,8 @@ const maxState = 1 << 20
 // quoted word for eval: nothing in it, neither an open quote nor a here-document
 // without an end, can reach our lines. It writes on every way out that leaves
 // the shell alive: the end, exit, set -e, a syntax error; not after exec or a
-// kill. What follows eval is on its line, so that set -v never shows it, and
-// set -x is off before it can.
+// kill. set -x and set -v are off before they can show our lines, except that
+// set -v with exit shows one.
 func wrapper(command, script, state string, isBash bool) string {
 	run := "eval " + quote(command)
 	if script != "" {
@@ -31,13 +31,15 @@ func wrapper(command, script, state string, isBash bool) string {
 		return run
 	}
 	save := `for __adze_n in $(compgen -e); do printf '%s=%s\0' "$__adze_n" "${!__adze_n-}"; done`
+	ifs := `$' \t\n'`
 	if !isBash {
-		save = "env -0"
+		save, ifs = "env -0", "' '"
 	}
-	return `__adze_end() { [ -z "${__adze_done-}" ] || return 0; __adze_done=1; IFS='
-'; set +f; { printf '%s\0' "$(pwd -P)"; ` + save + `; printf 'end\0'; } >|` + quote(state) + `; }
-trap '{ __adze_s=$?; set +eux; __adze_end; } 2>/dev/null' EXIT
-` + run + `; { __adze_s=$?; set +eux; __adze_end; } 2>/dev/null; exit $__adze_s`
+	// All on one line, so that line numbers in messages are the command's own.
+	return `__adze_end() { [ -z "${__adze_done-}" ] || return 0; __adze_done=1; IFS=` + ifs +
+		`; set +f; { printf '%s\0' "$(pwd -P)"; ` + save + `; printf 'end\0'; } >|` + quote(state) + `; }; ` +
+		`trap '{ __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null' EXIT; ` +
+		run + `; { __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null; exit $__adze_s`
 }
 
 // quote writes s as one word for any POSIX shell.
