@@ -1,0 +1,77 @@
+// Package compat owns the Chat Completions wire as it is spoken by many
+// servers, with one table of what is particular about each. It makes one
+// attempt per call, reads no environment and does not guess a server's
+// peculiarities from its answers beyond what every server may do.
+package compat
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/price"
+)
+
+// A Config says whom to ask and as whom.
+type Config struct {
+	Name      string // of the endpoint: in errors and in Thinking.From
+	BaseURL   string // up to and including /v1 or what stands for it
+	Key       string // "" for a server that wants none
+	KeySource string
+	Version   string // of adze
+	Headers   map[string]string
+	Transport http.RoundTripper
+	Idle      time.Duration // 0: 90 s
+	// FirstByte bounds the wait for the first byte; 0 is Idle, or 10 minutes
+	// for a local server, which reads a long prompt in silence.
+	FirstByte time.Duration
+	Wall      func() time.Time
+	Quirks    Quirks
+	Local     bool
+	StartHint string // how to start a local server
+	Facts     func(model string) (price.Facts, bool)
+}
+
+// A Client is an llm.Model.
+type Client struct {
+	c    Config
+	wire *wire.Client
+}
+
+var _ llm.Model = (*Client)(nil)
+
+const localFirstByte = 10 * time.Minute
+
+// New returns a client.
+func New(c Config) *Client {
+	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
+	c.Key = strings.TrimSpace(c.Key)
+	if c.Facts == nil {
+		c.Facts = func(string) (price.Facts, bool) { return price.Facts{}, false }
+	}
+	if c.Local && c.FirstByte == 0 && c.Idle == 0 {
+		c.FirstByte = localFirstByte
+	}
+	return &Client{c: c, wire: wire.NewClient(wire.Config{
+		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
+		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, StartHint: c.StartHint, Wall: c.Wall,
+	})}
+}
+
+// Stream implements llm.Model.
+func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
+	from := c.c.Name + "/" + r.Model
+	h := http.Header{}
+	if c.c.Key != "" {
+		h.Set("Authorization", "Bearer "+c.c.Key)
+	}
+	call := wire.Call{URL: c.c.BaseURL + "/chat/completions", Header: h, Body: c.request(r, from)}
+	return func(yield func(llm.Chunk, error) bool) {
+		dec := &decoder{reply: wire.NewReply(r, from)}
+		c.wire.Stream(ctx, call, dec)(yield)
+	}
+}

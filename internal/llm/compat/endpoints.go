@@ -1,0 +1,86 @@
+package compat
+
+// Quirks are how a server differs from the common ground. The zero value is
+// the common ground.
+type Quirks struct {
+	MaxCompletion  bool       // max_completion_tokens instead of max_tokens
+	NoUsageOption  bool       // refuses stream_options; sends usage by itself
+	Effort         EffortWire // how reasoning is asked for
+	Reasoning      string     // the field in which reasoning goes back, "" when it must not
+	Details        bool       // reasoning_details go back as they came
+	ShortIDs       bool       // call ids are nine letters or digits
+	ToolName       bool       // a result repeats the name of its tool
+	BridgeResults  bool       // no user message may follow a result directly
+	CacheMarks     bool       // takes cache_control for models of Anthropic
+	CacheKey       bool       // takes prompt_cache_key
+	PDF            bool       // takes documents as file parts
+	ObjectContents bool       // text must be a list of parts
+}
+
+// An EffortWire is a way to ask for reasoning.
+type EffortWire int
+
+// Ways to ask for reasoning.
+const (
+	NoEffort        EffortWire = iota
+	ReasoningEffort            // "reasoning_effort": "high"
+	ReasoningObject            // "reasoning": {"effort": "high"} or {"max_tokens": n}
+	ThinkingObject             // "thinking": {"type": "enabled"} with "reasoning_effort"
+	ReasoningToggle            // "reasoning": {"enabled": true}
+)
+
+// An Endpoint is a server people use.
+type Endpoint struct {
+	Name    string
+	Title   string
+	BaseURL string
+	KeyEnv  string // "" for a local server
+	Local   bool
+	Start   string // how to start a local server
+	Quirks  Quirks
+}
+
+// endpoints are the servers known by name. Base URLs, key variables and
+// peculiarities are from each one's public API documentation.
+var endpoints = []Endpoint{
+	{Name: "openrouter", Title: "OpenRouter", BaseURL: "https://openrouter.ai/api/v1", KeyEnv: "OPENROUTER_API_KEY",
+		Quirks: Quirks{Effort: ReasoningObject, Details: true, Reasoning: "reasoning", CacheMarks: true, PDF: true}},
+	{Name: "groq", Title: "Groq", BaseURL: "https://api.groq.com/openai/v1", KeyEnv: "GROQ_API_KEY",
+		Quirks: Quirks{MaxCompletion: true, Effort: ReasoningEffort}},
+	{Name: "deepseek", Title: "DeepSeek", BaseURL: "https://api.deepseek.com", KeyEnv: "DEEPSEEK_API_KEY",
+		Quirks: Quirks{Effort: ThinkingObject, Reasoning: "reasoning_content"}},
+	{Name: "mistral", Title: "Mistral", BaseURL: "https://api.mistral.ai/v1", KeyEnv: "MISTRAL_API_KEY",
+		Quirks: Quirks{ShortIDs: true, ToolName: true, NoUsageOption: true, BridgeResults: true}},
+	{Name: "xai", Title: "xAI", BaseURL: "https://api.x.ai/v1", KeyEnv: "XAI_API_KEY",
+		Quirks: Quirks{MaxCompletion: true, Effort: ReasoningEffort}},
+	{Name: "together", Title: "Together", BaseURL: "https://api.together.ai/v1", KeyEnv: "TOGETHER_API_KEY",
+		Quirks: Quirks{Effort: ReasoningToggle}},
+	{Name: "fireworks", Title: "Fireworks", BaseURL: "https://api.fireworks.ai/inference/v1", KeyEnv: "FIREWORKS_API_KEY",
+		Quirks: Quirks{Effort: ReasoningEffort, Reasoning: "reasoning_content"}},
+	{Name: "cerebras", Title: "Cerebras", BaseURL: "https://api.cerebras.ai/v1", KeyEnv: "CEREBRAS_API_KEY",
+		Quirks: Quirks{MaxCompletion: true, Effort: ReasoningEffort}},
+	{Name: "moonshot", Title: "Moonshot", BaseURL: "https://api.moonshot.ai/v1", KeyEnv: "MOONSHOT_API_KEY",
+		Quirks: Quirks{Reasoning: "reasoning_content", CacheKey: true}},
+	{Name: "zai", Title: "Z.AI", BaseURL: "https://api.z.ai/api/paas/v4", KeyEnv: "ZAI_API_KEY",
+		Quirks: Quirks{Effort: ThinkingObject, Reasoning: "reasoning_content"}},
+	{Name: "ollama", Title: "Ollama", BaseURL: "http://127.0.0.1:11434/v1", Local: true, Start: `start it with "ollama serve"`,
+		Quirks: Quirks{Effort: ReasoningEffort}},
+	{Name: "lmstudio", Title: "LM Studio", BaseURL: "http://127.0.0.1:1234/v1", Local: true, Start: `start its server with "lms server start"`},
+	{Name: "llamacpp", Title: "llama.cpp", BaseURL: "http://127.0.0.1:8080/v1", Local: true, Start: `start it with "llama-server --jinja -m model.gguf"`,
+		Quirks: Quirks{Reasoning: "reasoning_content"}},
+	{Name: "vllm", Title: "vLLM", BaseURL: "http://127.0.0.1:8000/v1", Local: true, Start: `start it with "vllm serve"`,
+		Quirks: Quirks{Effort: ReasoningEffort}},
+}
+
+// Endpoints returns the servers known by name.
+func Endpoints() []Endpoint { return append([]Endpoint(nil), endpoints...) }
+
+// Known returns the server of that name.
+func Known(name string) (Endpoint, bool) {
+	for _, e := range endpoints {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Endpoint{}, false
+}
