@@ -66,6 +66,9 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
+	if e.PID == 0 { // its lock is not written yet
+		return "another process is opening this session just now\nhint: try again"
+	}
 	return fmt.Sprintf("%v: process %d on %s, since %s\nhint: open it read-only, or go on in a copy with --fork-session",
 		ErrLocked, e.PID, e.Host, e.Since.Local().Format("2006-01-02 15:04"))
 }

@@ -106,7 +106,7 @@ func (x fakeDir) Stat(name string) (fs.FileInfo, error) {
 	if !ok {
 		return nil, fs.ErrNotExist
 	}
-	return info{f}, nil
+	return info{int64(len(f.data)), f.at}, nil
 }
 
 func (x fakeDir) Remove(name string) error {
@@ -196,7 +196,7 @@ func (x fakeFile) Truncate(size int64) error {
 		x.f.data = x.f.data[:size]
 	}
 	if int(size) < len(x.f.saved) {
-		panic("bytes that were synced are cut")
+		x.f.saved = x.f.saved[:size]
 	}
 	return nil
 }
@@ -204,16 +204,19 @@ func (x fakeFile) Truncate(size int64) error {
 func (x fakeFile) Stat() (fs.FileInfo, error) {
 	x.d.mu.Lock()
 	defer x.d.mu.Unlock()
-	return info{x.f}, nil
+	return info{int64(len(x.f.data)), x.f.at}, nil
 }
 
 func (x fakeFile) Close() error { return nil }
 
-type info struct{ f *inode }
+type info struct {
+	size int64
+	at   time.Time
+}
 
 func (i info) Name() string       { return "" }
-func (i info) Size() int64        { return int64(len(i.f.data)) }
+func (i info) Size() int64        { return i.size }
 func (i info) Mode() fs.FileMode  { return disk.FileMode }
-func (i info) ModTime() time.Time { return i.f.at }
+func (i info) ModTime() time.Time { return i.at }
 func (i info) IsDir() bool        { return false }
 func (i info) Sys() any           { return nil }

@@ -106,44 +106,64 @@ func Open(opt Options) (*Log, error) {
 	if _, err := dir.Stat(LogName); errors.Is(err, fs.ErrNotExist) {
 		return l, dir.Close()
 	}
-	if err := l.attach(dir); err != nil {
-		return nil, errors.Join(err, dir.Close())
+	l.dir = dir
+	if err := l.attach(); err != nil {
+		return nil, errors.Join(err, l.detach())
 	}
 	return l, nil
 }
 
-// attach takes the lease of dir, opens the file and repairs its end.
-func (l *Log) attach(dir disk.Dir) error {
-	held, err := lease.Take(dir, *l.opt.Self)
-	if other, ok := errors.AsType[*lease.Held](err); ok {
-		return &store.LockedError{PID: other.PID, Host: other.Host, Since: other.Since}
+// attach takes the session's lease, opens the file and repairs its end. When
+// a step fails, the next call goes on from there.
+func (l *Log) attach() error {
+	if l.lease == nil {
+		held, err := lease.Take(l.dir, *l.opt.Self)
+		if other, ok := errors.AsType[*lease.Held](err); ok {
+			return &store.LockedError{PID: other.PID, Host: other.Host, Since: other.Since}
+		}
+		if err != nil {
+			return l.failed(err)
+		}
+		l.lease, l.shown = held, l.opt.Self.Now().Round(0)
 	}
+	f, end, err := l.openFile()
 	if err != nil {
 		return l.failed(err)
 	}
-	f, end, err := l.openFile(dir)
-	if err != nil {
-		return errors.Join(err, held.Release())
-	}
-	l.dir, l.f, l.lease, l.synced, l.shown = dir, f, held, end, l.opt.Self.Now().Round(0)
+	l.f, l.synced = f, end
 	l.wake, l.quit, l.gone = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
 	go l.flusher() // ends when Close closes quit
 	return nil
 }
 
-func (l *Log) openFile(dir disk.Dir) (disk.File, int64, error) {
-	f, err := dir.OpenFile(LogName, os.O_RDWR|os.O_CREATE, disk.FileMode)
+func (l *Log) openFile() (disk.File, int64, error) {
+	f, err := l.dir.OpenFile(LogName, os.O_RDWR|os.O_CREATE, disk.FileMode)
 	if err != nil {
-		return nil, 0, l.failed(err)
+		return nil, 0, err
 	}
-	end, err := l.repair(dir, f)
+	end, err := l.repair(l.dir, f)
 	if err == nil {
-		err = dir.Sync()
+		err = l.dir.Sync()
 	}
 	if err != nil {
-		return nil, 0, errors.Join(l.failed(err), f.Close())
+		return nil, 0, errors.Join(err, f.Close())
 	}
 	return f, end, nil
+}
+
+// detach closes what is open and gives the lease up.
+func (l *Log) detach() error {
+	var err error
+	if l.f != nil {
+		err = l.f.Close()
+	}
+	if l.lease != nil {
+		err = errors.Join(err, l.lease.Release())
+	}
+	if l.dir != nil {
+		err = errors.Join(err, l.dir.Close())
+	}
+	return err
 }
 
 // Report is what a log's reader found to be wrong with it.
@@ -183,7 +203,7 @@ func (l *Log) Append(ctx context.Context, e event.Event) error {
 	if err != nil {
 		return err
 	}
-	if err := l.ready(); err != nil {
+	if err := errors.Join(l.ready(), l.stillOurs()); err != nil {
 		return err
 	}
 	l.last = max(l.last, l.scan.newest())
@@ -208,14 +228,14 @@ func (l *Log) ready() error {
 	if l.f != nil {
 		return nil
 	}
-	dir, err := l.opt.Disk(l.opt.Dir, true)
-	if err != nil {
-		return l.failed(err)
+	if l.dir == nil {
+		dir, err := l.opt.Disk(l.opt.Dir, true)
+		if err != nil {
+			return l.failed(err)
+		}
+		l.dir = dir
 	}
-	if err := l.attach(dir); err != nil {
-		return errors.Join(err, dir.Close())
-	}
-	return nil
+	return l.attach()
 }
 
 // settle writes what waits, or makes sure that the flusher will.
@@ -286,7 +306,7 @@ func (l *Log) flush(sync bool) error {
 // machine may have slept while another one took the session over.
 func (l *Log) stillOurs() error {
 	now := l.opt.Self.Now().Round(0) // the wall clock goes on in sleep
-	if !l.lost && now.Sub(l.shown) > lease.Expiry/2 {
+	if l.lease != nil && !l.lost && now.Sub(l.shown) > lease.Expiry/2 {
 		l.refresh(now)
 	}
 	if l.lost {
@@ -342,10 +362,9 @@ func (l *Log) Close() error {
 		return nil
 	}
 	l.done = true
-	attached := l.f != nil
 	l.mu.Unlock()
-	if !attached {
-		return nil
+	if l.f == nil {
+		return l.detach()
 	}
 	close(l.quit)
 	<-l.gone
@@ -355,7 +374,7 @@ func (l *Log) Close() error {
 	if !l.lost {
 		err = l.flush(true)
 	}
-	return errors.Join(err, l.f.Close(), l.lease.Release(), l.dir.Close())
+	return errors.Join(err, l.detach())
 }
 
 func (l *Log) failed(err error) error {

@@ -20,6 +20,9 @@ const (
 	Refresh = 15 * time.Second
 	// Expiry is the age at which a lease of another machine is stale.
 	Expiry = 90 * time.Second
+	// moment is the age at which a file that takes microseconds to write, or
+	// to be removed again, was left behind by a crash.
+	moment = 10 * time.Second
 
 	name  = "lock"
 	guard = "lock.take" // held for the moment of a takeover
@@ -100,7 +103,7 @@ func takeOver(dir disk.Dir, self Self) error {
 	err := create(dir, guard, Holder{PID: self.PID, Host: self.Host})
 	if errors.Is(err, fs.ErrExist) {
 		info, serr := dir.Stat(guard)
-		if serr == nil && self.Now().Sub(info.ModTime()) < Expiry {
+		if serr == nil && self.Now().Sub(info.ModTime()) < moment {
 			h, _ := read(dir)
 			return &Held{h}
 		}
@@ -148,14 +151,14 @@ func look(dir disk.Dir, self Self, now time.Time) (Holder, bool, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return Holder{}, false, nil
 	}
-	fresh := now.Sub(info.ModTime()) < Expiry
+	age := now.Sub(info.ModTime())
 	if err != nil { // half written: its owner is at it, or was killed
-		return h, fresh, nil
+		return h, age < moment, nil
 	}
 	if h.Host == self.Host {
 		return h, self.Alive(h.PID, h.Start), nil
 	}
-	return h, fresh, nil
+	return h, age < Expiry, nil
 }
 
 func read(dir disk.Dir) (Holder, error) {
