@@ -37,7 +37,7 @@ func wrapper(command, script, state string, isBash bool) string {
 	}
 	// All on one line, so that line numbers in messages are the command's own.
 	return `__adze_end() { [ -z "${__adze_done-}" ] || return 0; __adze_done=1; IFS=` + ifs +
-		`; set +f; { printf '%s\0' "$(pwd -P)"; ` + save + `; printf 'end\0'; } >|` + quote(state) + `; }; ` +
+		`; set +f; { printf '%s\0' "$(pwd -P || printf %s "$PWD")"; ` + save + `; printf 'end\0'; } >|` + quote(state) + `; }; ` +
 		`trap '{ __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null' EXIT; ` +
 		run + `; { __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null; exit $__adze_s`
 }
