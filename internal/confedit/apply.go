@@ -157,6 +157,7 @@ func find(obj *hujson.Object, at []string, name string) int {
 		prefix = strings.Join(at, ".") + "."
 	}
 	want, known := config.Canonical(prefix + name)
+	folded := config.Fold(name)
 	found := -1
 	for i, m := range obj.Members {
 		have := literal(m.Name)
@@ -164,7 +165,10 @@ func find(obj *hujson.Object, at []string, name string) int {
 			found = i
 			continue
 		}
-		if c, ok := config.Canonical(prefix + have); known && ok && c == want && config.Fold(have) == config.Fold(name) {
+		if !known || config.Fold(have) != folded {
+			continue
+		}
+		if c, ok := config.Canonical(prefix + have); ok && c == want {
 			found = i
 		}
 	}
