@@ -1,0 +1,137 @@
+//go:build unix
+
+// Command bench measures what adze promises about speed, memory and size, and
+// prints each figure beside its target. It builds adze, drives the real binary
+// against a provider of its own on the loopback interface, and never fails
+// because a figure is bad: it reports.
+//
+//	go run ./bench            everything
+//	go run ./bench -only hello
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+func main() {
+	only := flag.String("only", "", "measure only what has this in its name")
+	bin := flag.String("adze", "", "measure this binary instead of building one")
+	runs := flag.Int("runs", 15, "runs of each short measurement; the median counts")
+	fold := flag.String("fold", "", "fold the log in this folder and exit (used by the program itself)")
+	flag.Parse()
+	if *fold != "" {
+		check(foldLog(*fold))
+		return
+	}
+	dir, err := os.MkdirTemp("", "adze-bench-")
+	check(err)
+	defer os.RemoveAll(dir)
+	b := &bench{dir: dir, bin: *bin, runs: *runs}
+	if b.bin == "" {
+		b.bin = filepath.Join(dir, "adze")
+		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.bin, "./cmd/adze")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		build.Stderr = os.Stderr
+		check(build.Run())
+	}
+	fmt.Printf("%s/%s, %d CPUs, %s, median of %d\n\n%-42s %14s   %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.runs, "what", "measured", "target")
+	for _, m := range b.all() {
+		if !strings.Contains(m.name, *only) {
+			continue
+		}
+		for _, f := range m.run() {
+			fmt.Printf("%-42s %14s   %s\n", f.what, f.got, f.target)
+		}
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+type bench struct {
+	dir, bin string
+	runs     int
+	n        int
+}
+
+type measurement struct {
+	name string
+	run  func() []figure
+}
+
+type figure struct{ what, got, target string }
+
+// A sample is one run of the binary.
+type sample struct {
+	wall, cpu, first time.Duration
+	rss              int64 // bytes
+	bodies           [][]byte
+}
+
+// run starts adze against a provider, in a fresh folder but a warm HOME.
+func (b *bench) run(p *provider, args ...string) sample {
+	b.n++
+	work := filepath.Join(b.dir, fmt.Sprint("work", b.n))
+	home := filepath.Join(b.dir, "home")
+	check(os.MkdirAll(work, 0o755))
+	check(os.MkdirAll(home, 0o755))
+	cmd := exec.Command(b.bin, args...)
+	cmd.Dir = work
+	cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + b.dir, "ANTHROPIC_API_KEY=sk-bench"}
+	if p != nil {
+		cmd.Env = append(cmd.Env, "ANTHROPIC_BASE_URL="+p.url)
+	}
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	start := time.Now()
+	err := cmd.Run()
+	wall := time.Since(start)
+	if err != nil {
+		check(fmt.Errorf("adze %v: %w\n%s", args, err, errs.String()))
+	}
+	s := sample{wall: wall, cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), rss: maxRSS(cmd.ProcessState)}
+	if p != nil {
+		p.mu.Lock()
+		s.bodies, s.first = p.bodies, p.first.Sub(start)
+		p.mu.Unlock()
+	}
+	return s
+}
+
+func median[T any](xs []sample, of func(sample) T, less func(a, b T) int) T {
+	vs := make([]T, 0, len(xs))
+	for _, x := range xs {
+		vs = append(vs, of(x))
+	}
+	slices.SortFunc(vs, less)
+	return vs[len(vs)/2]
+}
+
+func durations(xs []sample, of func(sample) time.Duration) time.Duration {
+	return median(xs, of, func(a, b time.Duration) int { return int(a - b) })
+}
+
+func bytes(xs []sample, of func(sample) int64) int64 {
+	return median(xs, of, func(a, b int64) int { return int(a - b) })
+}
+
+func wall(s sample) time.Duration  { return s.wall }
+func first(s sample) time.Duration { return s.first }
+func cpu(s sample) time.Duration   { return s.cpu }
+func rss(s sample) int64           { return s.rss }
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
+func mb(n int64) string         { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }
+func kb(n int) string           { return fmt.Sprintf("%.1f KB", float64(n)/1e3) }
