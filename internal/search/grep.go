@@ -106,6 +106,9 @@ func (g *grepping) look(w *worker, d folder, rel, name string) error {
 		return err
 	}
 	defer src.close()
+	if w.find == nil {
+		w.find = newFinder(g.m)
+	}
 	s := scan{g: g, w: w, out: File{Rel: rel}, line: 1}
 	err = s.run(src)
 	if s.out.Count > 0 {
@@ -220,8 +223,9 @@ func (s *scan) window(b []byte, last bool) (stop bool) {
 	nul := -1 // looked for only once something matched
 	counted := 0
 	s.at = 0
+	s.w.find.reset()
 	for at := 0; at < len(b); {
-		from, to, ok := s.g.m.next(b, at)
+		from, to, ok := s.w.find.next(b, at)
 		if !ok {
 			break
 		}

@@ -6,33 +6,75 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
-// A matcher finds the lines of a buffer that match a pattern.
+// A matcher is a compiled pattern. It is read-only; a finder uses it.
 type matcher struct {
 	multi bool
 	re    *regexp.Regexp
+	auto  *automaton // nil when matches may span lines
+	pre   *prefilter // nil when nothing is easy to look for
+	sure  bool       // what pre finds is a match
 }
 
 // compile reads a pattern in RE2 syntax. ^ and $ are the ends of lines.
 func compile(pattern string, fold, multi bool) (*matcher, error) {
-	flags := syntax.Perl &^ syntax.OneLine
-	src := "(?m)"
-	if fold {
-		src = "(?mi)"
-	}
-	if multi {
-		src += "(?s)"
-	}
-	if _, err := syntax.Parse(pattern, flags); err != nil {
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return nil, explain(pattern, err)
 	}
-	re, err := regexp.Compile(src + pattern)
+	flags := "(?m)"
+	if fold {
+		flags += "(?i)"
+	}
+	if multi {
+		flags += "(?s)"
+	}
+	re, err := regexp.Compile(flags + pattern)
 	if err != nil {
 		return nil, explain(pattern, err)
 	}
-	return &matcher{multi: multi, re: re}, nil
+	tree, err := syntax.Parse(flags+pattern, syntax.Perl)
+	if err != nil {
+		return nil, explain(pattern, err)
+	}
+	m := &matcher{multi: multi, re: re}
+	need := require(tree)
+	if !multi {
+		if m.auto, err = build(tree.Simplify()); err != nil {
+			return nil, explain(pattern, err)
+		}
+		oneLine(need.exact)
+		oneLine(need.best)
+		if usable(need.exact) != nil && !asserts(tree) {
+			m.pre = newPrefilter(need.exact)
+			m.sure = m.pre != nil
+		}
+	}
+	if m.pre == nil {
+		m.pre = newPrefilter(need.best)
+	}
+	return m, nil
+}
+
+// oneLine takes the newline out of all sets: a match never spans lines.
+func oneLine(c choice) {
+	for _, w := range c {
+		for i := range w {
+			w[i][0] &^= 1 << '\n'
+		}
+	}
+}
+
+// asserts reports whether re looks at what stands around a match.
+func asserts(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpBeginLine, syntax.OpEndLine, syntax.OpBeginText, syntax.OpEndText, syntax.OpWordBoundary, syntax.OpNoWordBoundary:
+		return true
+	}
+	return slices.ContainsFunc(re.Sub, asserts)
 }
 
 // explain turns a syntax error into one that says what to do: most are syntax
@@ -66,28 +108,116 @@ func explain(pattern string, err error) error {
 	return fmt.Errorf("the pattern is not a valid regular expression (RE2 syntax): %w", err)
 }
 
-// next returns the next lines from offset at on that match, as one range.
-func (m *matcher) next(b []byte, at int) (from, to int, ok bool) {
-	if m.multi {
-		loc := m.re.FindIndex(b[at:])
-		if loc == nil || at+loc[0] >= len(b) {
-			return 0, 0, false
-		}
-		from = bytes.LastIndexByte(b[:at+loc[0]], '\n') + 1
-		end := at + loc[1]
-		if loc[1] > loc[0] {
-			end--
-		}
-		return from, lineEnd(b, min(end, len(b)-1)), true
+// A finder is one goroutine's use of a matcher.
+type finder struct {
+	m *matcher
+	h *hunt
+	d *dfa
+}
+
+func newFinder(m *matcher) *finder {
+	f := &finder{m: m}
+	if m.pre != nil {
+		f.h = newHunt(m.pre)
+	}
+	if m.auto != nil {
+		f.d = newDFA(m.auto)
+	}
+	return f
+}
+
+// reset is for a new buffer.
+func (f *finder) reset() {
+	if f.h != nil {
+		f.h.reset()
+	}
+}
+
+// next returns the next lines that match, as one range, from offset at on,
+// which must be a line's start and must rise from call to call.
+func (f *finder) next(b []byte, at int) (from, to int, ok bool) {
+	switch {
+	case f.m.multi:
+		return f.span(b, at)
+	case f.h == nil:
+		return f.scan(b, at)
 	}
 	for at < len(b) {
-		e := lineEnd(b, at)
-		if m.re.Match(trimLine(b[at:e])) {
-			return at, e, true
+		p := f.h.next(b, at)
+		if p < 0 {
+			return 0, 0, false
 		}
-		at = e
+		from, to = at+bytes.LastIndexByte(b[at:p], '\n')+1, lineEnd(b, p)
+		if f.m.sure || f.line(b, from, to) {
+			return from, to, true
+		}
+		at = to
 	}
 	return 0, 0, false
+}
+
+// span finds a match that may have several lines.
+func (f *finder) span(b []byte, at int) (from, to int, ok bool) {
+	if f.h != nil && f.h.next(b, at) < 0 {
+		return 0, 0, false
+	}
+	loc := f.m.re.FindIndex(b[at:])
+	if loc == nil || at+loc[0] >= len(b) {
+		return 0, 0, false
+	}
+	end := at + loc[1]
+	if loc[1] > loc[0] {
+		end--
+	}
+	from = bytes.LastIndexByte(b[:at+loc[0]], '\n') + 1
+	return from, lineEnd(b, min(end, len(b)-1)), true
+}
+
+// scan finds a line without a prefilter.
+func (f *finder) scan(b []byte, at int) (from, to int, ok bool) {
+	for at < len(b) {
+		p, ok := f.d.find(b, at, len(b))
+		if !ok {
+			break
+		}
+		if p < 0 {
+			return 0, 0, false
+		}
+		if p == len(b) { // behind the last line, which has no end
+			p--
+		}
+		from, to = at+bytes.LastIndexByte(b[at:p], '\n')+1, lineEnd(b, p)
+		if f.confirm(b[from:to]) {
+			return from, to, true
+		}
+		at = to
+	}
+	for ; at < len(b); at = to { // the automaton gave up
+		if to = lineEnd(b, at); f.m.re.Match(trimLine(b[at:to])) {
+			return at, to, true
+		}
+	}
+	return 0, 0, false
+}
+
+// line reports whether b[from:to], one line, matches.
+func (f *finder) line(b []byte, from, to int) bool {
+	p, ok := f.d.find(b, from, to)
+	if !ok {
+		return f.m.re.Match(trimLine(b[from:to]))
+	}
+	return p >= 0 && f.confirm(b[from:to])
+}
+
+// confirm settles a match that the automaton reports in a line: its word is
+// final unless the line holds bytes it does not know exactly.
+func (f *finder) confirm(line []byte) bool {
+	for _, c := range line {
+		if c >= utf8.RuneSelf || c == '\r' {
+			return f.m.re.Match(trimLine(line))
+		}
+	}
+	return true
 }
 
 // trimLine drops the end of a line, of either kind.

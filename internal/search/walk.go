@@ -60,6 +60,7 @@ type worker struct {
 	list  []byte
 	items []item
 	buf   []byte
+	find  *finder
 }
 
 // visit looks at one file of a folder.
