@@ -13,7 +13,10 @@ import (
 // request writes the body: what stays first, the messages last.
 func (c *Client) request(r llm.Request, reader string) []byte {
 	q := c.c.Quirks
-	facts, _ := c.c.Facts(r.Model)
+	facts, known := c.c.Facts(r.Model)
+	if !known {
+		facts = price.Facts{}
+	}
 	w := writer{q: q, names: map[string]string{}, pdf: q.PDF || facts.Can(price.PDF)}
 	w.marks = q.CacheMarks && strings.HasPrefix(r.Model, "anthropic/")
 	j := &w.JSON

@@ -1,0 +1,157 @@
+package llmtest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// Responses speaks the Responses wire.
+type Responses struct{}
+
+// Frames implements Wire.
+func (Responses) Frames(r Reply) []string {
+	out := []string{event("response.created", `{"type":"response.created","sequence_number":0,"response":{"id":"resp_1","object":"response","status":"in_progress","model":%q,"output":[]}}`, r.Model)}
+	add := func(kind, format string, args ...any) {
+		out = append(out, event(kind, `{"type":"`+kind+`","sequence_number":1,`+format+`}`, args...))
+	}
+	for i, p := range r.Parts {
+		switch part := p.Part.(type) {
+		case llm.Text:
+			add("response.output_item.added", `"output_index":%d,"item":{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}`, i)
+			add("response.content_part.added", `"output_index":%d,"content_index":0,"part":{"type":"output_text","text":""}`, i)
+			for _, raw := range p.Cuts(part.S) {
+				add("response.output_text.delta", `"item_id":"msg_1","output_index":%d,"content_index":0,"delta":"%s","obfuscation":"xx"`, i, raw)
+			}
+			add("response.output_text.done", `"output_index":%d,"content_index":0,"text":"…"`, i)
+			add("response.output_item.done", `"output_index":%d,"item":{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[]}`, i)
+		case llm.Thinking:
+			add("response.output_item.added", `"output_index":%d,"item":{"id":"rs_1","type":"reasoning","summary":[]}`, i)
+			add("response.reasoning_summary_part.added", `"output_index":%d,"summary_index":0,"part":{"type":"summary_text","text":""}`, i)
+			for _, raw := range p.Cuts(part.S) {
+				add("response.reasoning_summary_text.delta", `"output_index":%d,"summary_index":0,"delta":"%s"`, i, raw)
+			}
+			token := part.Opaque
+			if len(token) == 0 {
+				token = json.RawMessage(`""`)
+			}
+			add("response.output_item.done", `"output_index":%d,"item":{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"%s"}],"encrypted_content":%s}`, i, RawJSON(part.S), token)
+		case llm.ToolUse:
+			add("response.output_item.added", `"output_index":%d,"item":{"id":"fc_1","type":"function_call","status":"in_progress","call_id":%q,"name":%q,"arguments":""}`, i, part.ID, part.Name)
+			for _, raw := range p.Cuts(string(part.Input)) {
+				add("response.function_call_arguments.delta", `"item_id":"fc_1","output_index":%d,"delta":"%s"`, i, raw)
+			}
+			status := "completed"
+			if r.Stop == llm.MaxTokens {
+				status = "incomplete"
+			}
+			add("response.output_item.done", `"output_index":%d,"item":{"id":"fc_1","type":"function_call","status":%q,"call_id":%q,"name":%q,"arguments":""}`, i, status, part.ID, part.Name)
+		case llm.ToolResult, llm.Image, llm.Document:
+			panic("a model cannot say that")
+		}
+	}
+	kind, status, why := "response.completed", "completed", "null"
+	switch r.Stop {
+	case llm.MaxTokens:
+		kind, status, why = "response.incomplete", "incomplete", `{"reason":"max_output_tokens"}`
+	case llm.Refused:
+		kind, status, why = "response.incomplete", "incomplete", `{"reason":"content_filter"}`
+	case llm.EndTurn, llm.WantTools, llm.WindowFull, llm.Paused:
+	}
+	u := r.Usage
+	add(kind, `"response":{"id":"resp_1","status":%q,"model":%q,"error":null,"incomplete_details":%s,"usage":{"input_tokens":%d,"input_tokens_details":{"cached_tokens":%d,"cache_write_tokens":%d},"output_tokens":%d,"output_tokens_details":{"reasoning_tokens":%d},"total_tokens":%d}}`,
+		status, r.Model, why, u.Prompt(), u.CacheRead, u.CacheWrite, u.Out, u.Reasoning, u.Prompt()+u.Out)
+	return out
+}
+
+// ErrorBody implements Wire.
+func (Responses) ErrorBody(_ int, message string) string {
+	return fmt.Sprintf(`{"error":{"message":%q,"type":"some_error","param":null,"code":null}}`, message)
+}
+
+// MidError implements Wire.
+func (Responses) MidError() string {
+	return event("error", `{"type":"error","code":"server_overloaded","message":"Overloaded","param":null,"sequence_number":9}`)
+}
+
+// Comment implements Wire.
+func (Responses) Comment() string { return event("keepalive", `{"type":"keepalive"}`) }
+
+// History implements Wire.
+func (Responses) History(body []byte) ([]llm.Message, error) {
+	type content struct {
+		Type, Text string
+		ImageURL   string `json:"image_url"`
+	}
+	var req struct {
+		Store *bool
+		Input []struct {
+			Type      string
+			Role      llm.Role
+			Content   []content
+			CallID    string `json:"call_id"`
+			Name      string
+			Arguments string
+			Output    json.RawMessage
+			Summary   []content
+		}
+	}
+	if err := json.Unmarshal(body, &req); err != nil {
+		return nil, err
+	}
+	if req.Store == nil || *req.Store {
+		return nil, fmt.Errorf("the request leaves state on the server")
+	}
+	var msgs []llm.Message
+	for i, it := range req.Input {
+		m := llm.Message{Role: llm.Assistant}
+		switch it.Type {
+		case "message":
+			m.Role = it.Role
+			for _, c := range it.Content {
+				if c.ImageURL == "" {
+					m.Parts = append(m.Parts, llm.Text{S: c.Text})
+					continue
+				}
+				_, b64, _ := strings.Cut(c.ImageURL, ";base64,")
+				data, err := base64.StdEncoding.DecodeString(b64)
+				if err != nil {
+					return nil, err
+				}
+				m.Parts = append(m.Parts, llm.Image{Data: data})
+			}
+		case "reasoning":
+			if len(it.Summary) == 0 || i == len(req.Input)-1 {
+				return nil, fmt.Errorf("item %d: reasoning without what it led to", i)
+			}
+			m.Parts = append(m.Parts, llm.Thinking{S: it.Summary[0].Text})
+		case "function_call":
+			if !json.Valid([]byte(it.Arguments)) || len(it.CallID) > 64 {
+				return nil, fmt.Errorf("item %d: call %q with %q", i, it.CallID, it.Arguments)
+			}
+			m.Parts = append(m.Parts, llm.ToolUse{ID: it.CallID, Name: it.Name, Input: json.RawMessage(it.Arguments)})
+		case "function_call_output":
+			m.Role = llm.User
+			var text string
+			if it.Output[0] == '[' {
+				var parts []content
+				if err := json.Unmarshal(it.Output, &parts); err != nil {
+					return nil, err
+				}
+				for _, p := range parts {
+					text += p.Text
+				}
+			} else if err := json.Unmarshal(it.Output, &text); err != nil {
+				return nil, err
+			}
+			m.Parts = append(m.Parts, llm.ToolResult{ID: it.CallID, Text: text})
+		default:
+			return nil, fmt.Errorf("item %d is a %q", i, it.Type)
+		}
+		msgs = append(msgs, m)
+	}
+	return msgs, nil
+}

@@ -1,0 +1,104 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/llmtest"
+	"github.com/adze-agent/adze/internal/price"
+)
+
+func TestBattery(t *testing.T) {
+	llmtest.Run(t, llmtest.Adapter{
+		Provider: "openai", Model: "gpt-test-1", Wire: llmtest.Responses{},
+		New: func(_ testing.TB, s llmtest.Server) llm.Model {
+			return New(Config{BaseURL: s.URL + "/v1", Key: s.Key, KeySource: "OPENAI_API_KEY", Version: "1.2.3", Idle: s.Idle})
+		},
+	})
+}
+
+type canned struct{ body string }
+
+func (c canned) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(c.body))}, nil
+}
+
+func run(t *testing.T, events ...string) llmtest.Got {
+	t.Helper()
+	body := ""
+	for _, e := range events {
+		body += "data: " + e + "\n\n"
+	}
+	m := New(Config{Transport: canned{body}})
+	return llmtest.Collect(t, context.Background(), m, llm.Request{Model: "m"})
+}
+
+const completed = `{"type":"response.completed","response":{"id":"r","status":"completed"}}`
+
+func TestItemsWithoutDeltas(t *testing.T) {
+	g := run(t,
+		`{"type":"response.output_item.done","output_index":0,"item":{"type":"reasoning","id":"rs","summary":[{"text":"a"},{"text":"b"}]}}`,
+		`{"type":"response.output_item.done","output_index":1,"item":{"type":"message","content":[{"type":"output_text","text":"hi"}]}}`,
+		`{"type":"response.output_item.done","output_index":2,"item":{"type":"function_call","call_id":"c","name":"Read","arguments":"{\"a\":1}"}}`, completed)
+	if g.Err != nil || g.Thinking != "a\n\nb" || g.Text != "hi" || g.Inputs["c"] != `{"a":1}` || g.Finished.Stop != llm.WantTools {
+		t.Errorf("%+v %v", g.Finished, g.Err)
+	}
+}
+
+func TestRefusalAndFailure(t *testing.T) {
+	g := run(t, `{"type":"response.output_item.added","output_index":0,"item":{"type":"message"}}`,
+		`{"type":"response.refusal.delta","output_index":0,"delta":"I will not"}`,
+		`{"type":"response.output_item.done","output_index":0,"item":{"type":"message"}}`, completed)
+	if g.Err != nil || g.Finished.Stop != llm.Refused || g.Text != "I will not" {
+		t.Errorf("%+v %v", g.Finished, g.Err)
+	}
+	for body, want := range map[string]llm.Kind{
+		`{"type":"response.failed","response":{"status":"failed","error":{"code":"rate_limit_exceeded","message":"slow"}}}`:            llm.RateLimited,
+		`{"type":"response.failed","response":{"status":"failed","error":{"code":"context_length_exceeded","message":"no"}}}`:          llm.TooLong,
+		`{"type":"response.failed","response":{"status":"failed","error":null}}`:                                                       llm.ServerError,
+		`{"type":"error","code":"insufficient_quota","message":"You exceeded your current quota, please check your plan and billing"}`: llm.NoCredit,
+	} {
+		if k, ok := llm.KindOf(run(t, body).Err); !ok || k != want {
+			t.Errorf("%s: kind %d", body, k)
+		}
+	}
+}
+
+func TestReasoningIsAskedForByFacts(t *testing.T) {
+	tab, err := price.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(Config{Facts: func(m string) (price.Facts, bool) { return tab.Lookup("openai", m) }})
+	for _, tc := range []struct{ model, effort, want string }{
+		{"gpt-5.4", "max", `"reasoning":{"effort":"xhigh","summary":"auto"},"include":["reasoning.encrypted_content"]`},
+		{"gpt-6.1-sol", "max", `"effort":"max"`}, {"gpt-5-pro", "low", `"effort":"high"`},
+		{"gpt-5-unheard-of", "max", `"effort":"high"`}, {"gpt-5.4", "", `"reasoning":{"summary":"auto"}`},
+	} {
+		if body := string(c.request(llm.Request{Model: tc.model, Effort: llm.Effort(tc.effort)}, "")); !strings.Contains(body, tc.want) {
+			t.Errorf("%s %s: %s", tc.model, tc.effort, body)
+		}
+	}
+	for _, model := range []string{"gpt-4.1", "gpt-4o-mini", "some-other"} {
+		if body := string(c.request(llm.Request{Model: model, Effort: "high"}, "")); strings.Contains(body, "reasoning") {
+			t.Errorf("%s: %s", model, body)
+		}
+	}
+}
+
+func TestTrailingReasoningStaysHome(t *testing.T) {
+	c := New(Config{})
+	th := llm.Thinking{S: "x", Opaque: json.RawMessage(`{"type":"reasoning","id":"rs_1","summary":[]}`), From: "openai/m"}
+	body := string(c.request(llm.Request{Model: "m", Messages: []llm.Message{
+		{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}},
+		{Role: llm.Assistant, Parts: []llm.Part{th, llm.Text{S: "b"}, th}},
+	}}, "openai/m"))
+	if n := strings.Count(body, "rs_1"); n != 1 {
+		t.Errorf("%d reasoning items, want 1: %s", n, body)
+	}
+}

@@ -1,0 +1,213 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/wire"
+)
+
+// A decoder follows one event stream.
+type decoder struct {
+	reply *wire.Reply
+	items map[int]*item // by output_index
+	id    string
+	model string
+}
+
+// An item is one output item. A reasoning item may have several summaries,
+// which become one part.
+type item struct {
+	slot  *wire.Slot
+	parts int
+}
+
+// Event implements wire.Decoder.
+func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
+	if len(ev.Data) == 0 || string(ev.Data) == "[DONE]" {
+		return false, nil
+	}
+	s := wire.NewScan(ev.Data)
+	if !s.Object() {
+		return false, wire.ErrGarbage
+	}
+	kind, index := string(ev.Name), -1
+	var delta, body []byte
+	for k, ok := s.Key(); ok; k, ok = s.Key() {
+		switch string(k) {
+		case "type":
+			if raw, ok := s.Str(); ok {
+				kind = string(raw)
+			}
+		case "output_index":
+			index = s.Int()
+		case "delta":
+			delta, _ = s.Str()
+		case "item", "response":
+			body = s.Raw()
+		default:
+			s.Raw()
+		}
+	}
+	if s.Bad() {
+		return false, wire.ErrGarbage
+	}
+	it := d.items[index]
+	switch kind {
+	case "response.output_text.delta", "response.function_call_arguments.delta", "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		if it != nil && it.slot != nil {
+			it.slot.JSON(delta, out)
+		}
+	case "response.refusal.delta":
+		d.reply.Refuse()
+		if it != nil && it.slot != nil {
+			it.slot.JSON(delta, out)
+		}
+	case "response.reasoning_summary_part.added":
+		if it != nil && it.slot != nil {
+			if it.parts++; it.parts > 1 {
+				it.slot.Add("\n\n", out)
+			}
+		}
+	case "response.output_item.added":
+		return false, d.added(index, body, out)
+	case "response.output_item.done":
+		return false, d.done(index, body, out)
+	case "response.created":
+		var r struct{ ID, Model string }
+		if json.Unmarshal(body, &r) != nil {
+			return false, wire.ErrGarbage
+		}
+		d.id, d.model = r.ID, r.Model
+	case "response.completed", "response.incomplete", "response.failed", "response.done":
+		return d.finish(body, out)
+	case "error":
+		return false, wire.ReadFault(ev.Data)
+	}
+	return false, nil // whatever comes to be
+}
+
+// EOF implements wire.Decoder.
+func (d *decoder) EOF(*wire.Out) error { return wire.ErrNoEnd }
+
+type rawItem struct {
+	Type      string
+	CallID    string `json:"call_id"`
+	Name      string
+	Arguments string
+	Status    string
+	Content   []struct{ Type, Text, Refusal string }
+	Summary   []struct{ Text string }
+}
+
+func (d *decoder) added(index int, body []byte, out *wire.Out) error {
+	var r rawItem
+	if json.Unmarshal(body, &r) != nil {
+		return wire.ErrGarbage
+	}
+	if d.items[index] == nil {
+		d.items[index] = d.open(r, out)
+	}
+	return nil
+}
+
+func (d *decoder) open(r rawItem, out *wire.Out) *item {
+	switch r.Type {
+	case "message":
+		return &item{slot: d.reply.Text(out)}
+	case "reasoning":
+		return &item{slot: d.reply.Thinking(out)}
+	case "function_call":
+		it := &item{slot: d.reply.Call(r.CallID, r.Name, out)}
+		it.slot.Add(r.Arguments, out)
+		return it
+	}
+	return &item{}
+}
+
+// done completes an item. A server that sent no deltas has it all here.
+func (d *decoder) done(index int, body []byte, out *wire.Out) error {
+	var r rawItem
+	if json.Unmarshal(body, &r) != nil {
+		return wire.ErrGarbage
+	}
+	it := d.items[index]
+	if it == nil {
+		it = d.open(r, out)
+		d.items[index] = it
+	}
+	if it.slot == nil {
+		return nil
+	}
+	if it.slot.Len() == 0 {
+		for i, s := range r.Summary {
+			if i > 0 {
+				it.slot.Add("\n\n", out)
+			}
+			it.slot.Add(s.Text, out)
+		}
+		for _, c := range r.Content {
+			if c.Refusal != "" {
+				d.reply.Refuse()
+			}
+			it.slot.Add(c.Text+c.Refusal, out)
+		}
+		it.slot.Add(r.Arguments, out)
+	}
+	switch {
+	case r.Type == "reasoning":
+		it.slot.Opaque = append(json.RawMessage(nil), body...)
+	case r.Type == "function_call" && r.Status == "incomplete":
+		return nil // cut off; the end of the reply says so
+	}
+	it.slot.Close(out)
+	return nil
+}
+
+func (d *decoder) finish(body []byte, out *wire.Out) (bool, error) {
+	var r struct {
+		ID, Model, Status string
+		Error             json.RawMessage
+		Incomplete        struct{ Reason string } `json:"incomplete_details"`
+		Usage             struct {
+			In      int `json:"input_tokens"`
+			Details struct {
+				Cached int `json:"cached_tokens"`
+				Write  int `json:"cache_write_tokens"`
+			} `json:"input_tokens_details"`
+			Out        int `json:"output_tokens"`
+			OutDetails struct {
+				Reasoning int `json:"reasoning_tokens"`
+			} `json:"output_tokens_details"`
+		}
+	}
+	if json.Unmarshal(body, &r) != nil {
+		return false, wire.ErrGarbage
+	}
+	switch {
+	case len(r.Error) > 0 && r.Error[0] == '{':
+		return false, wire.ReadFault(r.Error)
+	case r.Status == "failed":
+		return false, wire.Fault{Type: "server_error", Message: "the reply failed and no reason was given"}
+	}
+	u := r.Usage
+	n := llm.Usage{Out: u.Out, CacheRead: u.Details.Cached, CacheWrite: u.Details.Write, Reasoning: u.OutDetails.Reasoning}
+	n.In = max(0, u.In-n.CacheRead-n.CacheWrite)
+	stop := llm.EndTurn
+	switch {
+	case r.Incomplete.Reason == "max_output_tokens":
+		stop = llm.MaxTokens
+	case r.Incomplete.Reason == "content_filter":
+		stop = llm.Refused
+	case r.Status == "incomplete":
+		stop = llm.MaxTokens
+	}
+	if r.ID != "" {
+		d.id = r.ID
+	}
+	if r.Model != "" {
+		d.model = r.Model
+	}
+	d.reply.Finish(stop, n, d.model, d.id, out)
+	return true, nil
+}
