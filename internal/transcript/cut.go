@@ -35,7 +35,7 @@ func (c conversation) clear(calls []string) conversation {
 		set[id] = ""
 		c.cleared = c.cleared.set(id, struct{}{})
 	}
-	return c.rewrite(func(p llm.Part) llm.Part {
+	return c.rewrite(c.oldest(set), func(p llm.Part) llm.Part {
 		switch p := p.(type) {
 		case llm.ToolUse:
 			if _, ok := set[p.ID]; ok {
@@ -54,7 +54,7 @@ func (c conversation) clear(calls []string) conversation {
 // strip replaces every image and document by a line that says so.
 func (c conversation) strip(seq event.Seq) conversation {
 	c.stripped = seq
-	return c.rewrite(func(p llm.Part) llm.Part {
+	return c.rewrite(0, func(p llm.Part) llm.Part {
 		switch p := p.(type) {
 		case llm.Image:
 			return llm.Text{S: "[an image was removed here: " + p.Media + "]"}
@@ -72,9 +72,24 @@ func (c conversation) strip(seq event.Seq) conversation {
 	})
 }
 
-// rewrite maps every part of the conversation. Messages that stay the same
-// are shared with the states before.
-func (c conversation) rewrite(f func(llm.Part) llm.Part) conversation {
+// oldest is the index of the first message that makes one of these calls.
+func (c conversation) oldest(calls map[string]string) int {
+	left, at := len(calls), len(c.done.items)
+	for i := at - 1; i >= 0 && left > 0; i-- {
+		for _, p := range c.done.items[i].Parts {
+			if u, ok := p.(llm.ToolUse); ok {
+				if _, ok := calls[u.ID]; ok {
+					at, left = i, left-1
+				}
+			}
+		}
+	}
+	return at
+}
+
+// rewrite maps the parts of the conversation from a message on. Messages that
+// stay the same are shared with the states before.
+func (c conversation) rewrite(from int, f func(llm.Part) llm.Part) conversation {
 	before := c.gauge.Bytes
 	rewriteParts := func(ps []llm.Part) []llm.Part {
 		out := ps
@@ -91,8 +106,8 @@ func (c conversation) rewrite(f func(llm.Part) llm.Part) conversation {
 		}
 		return out
 	}
-	done := slices.Clone(c.done.items)
-	for i := range done {
+	done := append(make([]Entry, 0, len(c.done.items)*5/4), c.done.items...)
+	for i := from; i < len(done); i++ {
 		done[i].Parts = rewriteParts(done[i].Parts)
 	}
 	c.done = newList(done)
