@@ -1,0 +1,122 @@
+package proc
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Whatever the sizes of the pieces, head, tail and counts are those of the whole.
+func TestOutputKeepsBothEnds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, total := range []int{0, 1, HeadSize - 1, HeadSize, HeadSize + 1, HeadSize + TailSize, HeadSize + TailSize + 1, 5 * (HeadSize + TailSize), 300_000} {
+		all := make([]byte, total)
+		for i := range all {
+			all[i] = "abc\n"[rng.IntN(4)]
+		}
+		o := NewOutput(OutputConfig{})
+		for rest := all; len(rest) > 0; {
+			n := min(len(rest), 1+rng.IntN([]int{10, 1000, 200_000}[rng.IntN(3)]))
+			_, _ = o.Write(rest[:n])
+			rest = rest[n:]
+		}
+		k := o.Kept()
+		if !bytes.Equal(k.Head, all[:len(k.Head)]) || !bytes.Equal(k.Tail, all[total-len(k.Tail):]) ||
+			k.Total != int64(total) || k.Gone != int64(total-len(k.Head)-len(k.Tail)) || k.Lines != int64(bytes.Count(all, []byte("\n"))) {
+			t.Errorf("%d bytes: head %d, tail %d, gone %d, total %d, lines %d", total, len(k.Head), len(k.Tail), k.Gone, k.Total, k.Lines)
+		}
+		if k.Gone > 0 && (len(k.Head) != HeadSize || len(k.Tail) != TailSize) || k.Gone < 0 || k.Path != "" {
+			t.Errorf("%d bytes: head %d, tail %d, gone %d, path %q", total, len(k.Head), len(k.Tail), k.Gone, k.Path)
+		}
+		// From gives the same in pieces, except for what is not kept.
+		var got []byte
+		var gone int64
+		for off := int64(0); ; {
+			b, lost, next := o.From(off, 777)
+			if len(b) == 0 {
+				break
+			}
+			got, gone, off = append(got, b...), gone+lost, next
+		}
+		if want := append(bytes.Clone(k.Head), k.Tail...); !bytes.Equal(got, want) || gone != k.Gone {
+			t.Errorf("%d bytes: From gave %d of %d, gone %d of %d", total, len(got), len(want), gone, k.Gone)
+		}
+	}
+}
+
+func TestOutputFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sub", "out.txt")
+	disk := NewDisk(1 << 40)
+	over := 0
+	o := NewOutput(OutputConfig{Path: path, Disk: disk, Max: FileSize + 5_000_000, Over: func() { over++ }})
+	line := []byte(strings.Repeat("x", 99) + "\n")
+	_, _ = o.Write(line)
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("a file for %d bytes: %v", len(line), err)
+	}
+	var all []byte
+	all = append(all, line...)
+	big := bytes.Repeat(line, 1000)
+	for len(all) < FileSize+10_000_000 {
+		big[0] = byte('a' + len(all)/len(big)%26)
+		_, _ = o.Write(big)
+		all = append(all, big...)
+	}
+	b, gone, next := o.From(10_000_000, 1000)
+	if gone != 0 || next != 10_001_000 || !bytes.Equal(b, all[10_000_000:10_001_000]) {
+		t.Errorf("from the file: %d bytes, gone %d, next %d", len(b), gone, next)
+	}
+	o.Close()
+	if over != 1 {
+		t.Errorf("Over was called %d times", over)
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := bytes.Cut(got, []byte(" bytes were not kept]\n"))
+	i := bytes.LastIndexByte(head, '[')
+	if !ok || !bytes.Equal(head[:i-1], all[:i-1]) || !bytes.HasSuffix(all, rest) || len(rest) != TailSize || len(got) > FileSize {
+		t.Errorf("file of %d bytes, tail %d, head %d", len(got), len(rest), i)
+	}
+	if b, _, _ := o.From(10_000_000, 1000); !bytes.Equal(b, all[10_000_000:10_001_000]) {
+		t.Error("reading after Close differs")
+	}
+	before := disk.Left()
+	if err := o.Remove(); err != nil || disk.Left() <= before || disk.Left() != 1<<40 {
+		t.Errorf("Remove: %v, left %d", err, disk.Left())
+	}
+	_, _ = o.Write(line) // after Close: nothing
+	if o.Total() != int64(len(all)) {
+		t.Error("written after Close")
+	}
+}
+
+func TestOutputFileTrouble(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "there")
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := NewOutput(OutputConfig{Path: path})
+	o.Save()
+	_, _ = o.Write([]byte("x"))
+	o.Close()
+	if k := o.Kept(); !errors.Is(k.FileErr, os.ErrExist) || k.Path != "" || string(k.Head) != "x" {
+		t.Errorf("%+v", k)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "mine" {
+		t.Error("an existing file was changed")
+	}
+	full := NewOutput(OutputConfig{Path: filepath.Join(t.TempDir(), "a"), Disk: NewDisk(10)})
+	full.Save()
+	_, _ = full.Write([]byte("0123456789"))
+	_, _ = full.Write([]byte("x"))
+	full.Close()
+	if k := full.Kept(); k.FileErr == nil || k.Total != 11 {
+		t.Errorf("%+v", k)
+	}
+}

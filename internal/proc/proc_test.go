@@ -1,0 +1,174 @@
+//go:build unix
+
+package proc
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// buffer is a bytes.Buffer for two goroutines.
+type buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+func start(t *testing.T, tab *Table, script string, keep bool) (*Process, *buffer) {
+	t.Helper()
+	out := &buffer{}
+	p, err := tab.Start(Command{
+		Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: t.TempDir(),
+		Env: []string{"PATH=/usr/bin:/bin"}, Keep: keep,
+	}, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, out
+}
+
+func TestStatus(t *testing.T) {
+	tab := NewTable()
+	defer tab.Close(0)
+	for script, want := range map[string]Status{
+		"exit 0":        {},
+		"exit 7":        {Code: 7},
+		"kill -9 $$":    {Code: 137, Signal: "killed"},
+		"kill -SEGV $$": {Code: 139, Signal: "segmentation fault"},
+	} {
+		p, _ := start(t, tab, script, false)
+		<-p.Done()
+		if got := p.Status(); got.Code != want.Code || got.Signal != want.Signal || got.Left != nil {
+			t.Errorf("%s: %+v, want %+v", script, got, want)
+		}
+		p.Stop(0) // after the end: nothing, and it does not block
+	}
+}
+
+func TestOutputInterleaves(t *testing.T) {
+	tab := NewTable()
+	defer tab.Close(0)
+	p, out := start(t, tab, "for i in 1 2 3; do echo o$i; echo e$i >&2; done", false)
+	<-p.Done()
+	if got := out.String(); got != "o1\ne1\no2\ne2\no3\ne3\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestNoTerminalAndOwnSession(t *testing.T) {
+	tab := NewTable()
+	defer tab.Close(0)
+	p, out := start(t, tab, "(: </dev/tty) 2>/dev/null && echo terminal; ps -o sid= -p $$ | tr -d ' '; echo $$; cat", false)
+	<-p.Done()
+	f := strings.Fields(out.String())
+	if len(f) != 2 || f[0] != f[1] {
+		t.Errorf("session and pid: %q", f)
+	}
+}
+
+func TestKeepWaitsForTheLastChild(t *testing.T) {
+	tab := NewTable()
+	defer tab.Close(0)
+	p, out := start(t, tab, "(sleep 0.3; echo late) & echo early", true)
+	<-p.Exited()
+	<-p.Done()
+	if out.String() != "early\nlate\n" || p.Status().Left != nil {
+		t.Errorf("%q %+v", out.String(), p.Status())
+	}
+}
+
+func TestStopTakesTheShorterGrace(t *testing.T) {
+	tab := NewTable()
+	defer tab.Close(0)
+	p, _ := start(t, tab, "trap '' TERM; while :; do sleep 1; done", false)
+	p.Stop(time.Hour)
+	p.Stop(0)
+	<-p.Done()
+	if st := p.Status(); st.Code != 137 {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestStartFails(t *testing.T) {
+	tab := NewTable()
+	if _, err := tab.Start(Command{Path: "/nope/sh", Args: []string{"sh"}}, &buffer{}); err == nil {
+		t.Error("no error")
+	}
+	tab.Close(0)
+	if _, err := tab.Start(Command{Path: "/bin/sh", Args: []string{"sh"}}, &buffer{}); err != ErrClosed {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// Commands of other packages are never reaped or ended here, also not while
+// ours come and go.
+func TestForeignChildrenAreLeftAlone(t *testing.T) {
+	tab := NewTable()
+	defer tab.Close(0)
+	other := exec.Command("/bin/sh", "-c", "sleep 0.4; exit 5")
+	other.SysProcAttr = attributes() // a session of its own, as an MCP server may have
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	quick := exec.Command("/bin/sh", "-c", "exit 6")
+	quick.SysProcAttr = attributes()
+	if err := quick.Start(); err != nil { // dead, and nobody waits for it yet
+		t.Fatal(err)
+	}
+	for range 5 {
+		p, _ := start(t, tab, "sleep 100 & true", false)
+		<-p.Done()
+	}
+	for want, c := range map[int]*exec.Cmd{5: other, 6: quick} {
+		if err := c.Wait(); c.ProcessState == nil || c.ProcessState.ExitCode() != want {
+			t.Errorf("Wait: %v", err)
+		}
+	}
+}
+
+func TestLookupAvoidsTheWorkspace(t *testing.T) {
+	work, sys := t.TempDir(), t.TempDir()
+	for _, d := range []string{work, sys} {
+		if err := os.WriteFile(d+"/tool", []byte("#!/bin/sh\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, ok := Lookup("tool", ".:"+work+":"+work+"/../"+"x:"+sys, []string{work}); !ok || got != sys+"/tool" {
+		t.Errorf("%q %v", got, ok)
+	}
+	if got, ok := Lookup("tool", work, []string{work}); ok {
+		t.Errorf("found %q", got)
+	}
+}
+
+func BenchmarkStart(b *testing.B) {
+	tab := NewTable()
+	defer tab.Close(0)
+	for b.Loop() {
+		p, err := tab.Start(Command{Path: "/bin/sh", Args: []string{"sh", "-c", ":"}, Dir: "/"}, &buffer{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		<-p.Done()
+	}
+}
