@@ -1,6 +1,6 @@
 module github.com/adze-agent/adze
 
-go 1.26
+go 1.26.0
 
 require (
 	github.com/aymanbagabas/go-udiff v0.4.1 // indirect

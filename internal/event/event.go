@@ -96,10 +96,14 @@ type (
 		Attempts int           `json:"attempts,omitempty"`
 	}
 	// Dropped notes a partial reply that was discarded, with the calls of it
-	// that had started; their results are not part of the conversation.
+	// that had started; their results are not part of the conversation. What
+	// it cost, if known, counts all the same.
 	Dropped struct {
-		Reason string   `json:"reason"`
-		Calls  []string `json:"calls,omitempty"`
+		Reason string    `json:"reason"`
+		Calls  []string  `json:"calls,omitempty"`
+		Model  string    `json:"model,omitempty"`
+		Usage  llm.Usage `json:"usage,omitzero"`
+		Cost   float64   `json:"cost,omitempty"`
 	}
 	// Asked is an open question to a person.
 	Asked struct {
