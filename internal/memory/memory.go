@@ -1,0 +1,404 @@
+// Package memory finds and reads memory files: what people and projects wrote
+// down for the model. It reads regular text files inside allowed folders and
+// nothing else, bounds and cleans what it reads, and says what it left out.
+// It never writes and never decides what a text means.
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/confedit"
+)
+
+// Bounds. The first two are defaults of settings.
+const (
+	DefaultMaxBytes  = 256 << 10 // read of one file
+	DefaultWarnChars = 40_000
+	MaxDepth         = 5       // of imports
+	maxFile          = 2 << 20 // larger files are not opened
+	maxFiles         = 200     // of one start, imports included
+)
+
+// A Scope says whose a file is.
+type Scope string
+
+// Scopes, in the order they are read.
+const (
+	Managed Scope = "managed"
+	User    Scope = "user"
+	Project Scope = "project"
+	Local   Scope = "local" // of one person's working copy
+)
+
+// A File is one memory file, ready to be shown to a model.
+type File struct {
+	Path  string // resolved
+	Scope Scope
+	Text  string
+	// Notes say what is missing, for the model and for people.
+	Notes []string
+	// Warnings are for people only.
+	Warnings []string
+	// From is the file that imports this one, "" for none. Globs are what
+	// made a rule apply.
+	From  string
+	Globs []string
+}
+
+// Options say where to look. Paths are absolute and resolved.
+type Options struct {
+	Managed []string // folders of managed settings: own, and the other agent's
+	Config  string   // ~/.adze
+	Home    string
+	Root    string   // the repository's root; "" when there is none
+	Dir     string   // where the session starts
+	Dirs    []string // further folders that imports may come from
+	// Excludes are globs of files not to read, against the absolute path or
+	// the path below Root.
+	Excludes  []string
+	MaxBytes  int // 0 is DefaultMaxBytes
+	WarnChars int // 0 is DefaultWarnChars
+}
+
+// A Reader reads each file once, over a session. Its methods may be called
+// from several goroutines.
+type Reader struct {
+	o Options
+
+	mu    sync.Mutex      // guards what follows
+	seen  map[string]bool // resolved paths that were read or ruled out
+	dirs  map[string]bool // folders that were looked into
+	rules []rule          // those that wait for a file to match
+	count int
+}
+
+type rule struct {
+	path, base string // base: the folder its globs count from
+	scope      Scope
+	globs      []string
+}
+
+// New returns a reader that has read nothing.
+func New(o Options) *Reader {
+	if o.MaxBytes <= 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.WarnChars <= 0 {
+		o.WarnChars = DefaultWarnChars
+	}
+	if o.Root == "" || !within(o.Root, o.Dir) {
+		o.Root = o.Dir
+	}
+	return &Reader{o: o, seen: map[string]bool{}, dirs: map[string]bool{}}
+}
+
+// Root walks up from dir to the folder that holds .git (a folder, or a file
+// in a worktree). "" means there is none. Git is not run.
+func Root(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
+}
+
+// Start reads what applies from the beginning, general files first: managed,
+// the user's, then from the repository's root down to the working directory.
+func (r *Reader) Start() []File {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []File
+	for _, d := range r.o.Managed {
+		out = append(out, r.first(d, Managed, "AGENTS.md", "CLAUDE.md")...)
+	}
+	if _, err := os.Lstat(filepath.Join(r.o.Config, "AGENTS.md")); err == nil || r.o.Home == "" {
+		out = append(out, r.first(r.o.Config, User, "AGENTS.md")...)
+	} else {
+		out = append(out, r.first(filepath.Join(r.o.Home, ".claude"), User, "CLAUDE.md")...)
+	}
+	out = append(out, r.rulesIn(filepath.Join(r.o.Config, "rules"), r.o.Root, User)...)
+	for _, d := range between(r.o.Root, r.o.Dir) {
+		out = append(out, r.folder(d)...)
+	}
+	return out
+}
+
+// Touched reads what begins to apply when a file (absolute path) is read or
+// changed: memory files of the folders between the root and it, and
+// rules whose globs match. Mostly that is nothing.
+func (r *Reader) Touched(path string) []File {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []File
+	if within(r.o.Root, path) {
+		for _, d := range between(r.o.Root, filepath.Dir(path)) {
+			out = append(out, r.folder(d)...)
+		}
+	}
+	waiting := r.rules[:0]
+	for _, u := range r.rules {
+		rel, err := filepath.Rel(u.base, path)
+		if err != nil || !filepath.IsLocal(rel) || !matches(u.globs, filepath.ToSlash(rel)) {
+			waiting = append(waiting, u)
+			continue
+		}
+		out = append(out, r.read(u.path, u.scope, nil, u.globs)...)
+	}
+	r.rules = waiting
+	return out
+}
+
+// Seen marks files as read, as after the resume of a session.
+func (r *Reader) Seen(paths ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range paths {
+		r.seen[p] = true
+	}
+}
+
+// folder reads one folder of the project.
+func (r *Reader) folder(d string) []File {
+	if r.dirs[d] {
+		return nil
+	}
+	r.dirs[d] = true
+	out := r.first(d, Project, "AGENTS.md", "CLAUDE.md", "GEMINI.md", filepath.Join(".claude", "CLAUDE.md"))
+	out = append(out, r.first(d, Project, filepath.Join(".adze", "AGENTS.md"))...)
+	out = append(out, r.rulesIn(filepath.Join(d, ".claude", "rules"), d, Project)...)
+	out = append(out, r.rulesIn(filepath.Join(d, ".adze", "rules"), d, Project)...)
+	return append(out, r.first(d, Local, "AGENTS.local.md", "CLAUDE.local.md")...)
+}
+
+// first reads the first of several names that exists.
+func (r *Reader) first(dir string, scope Scope, names ...string) []File {
+	if dir == "" {
+		return nil
+	}
+	for _, n := range names {
+		p := filepath.Join(dir, n)
+		if _, err := os.Lstat(p); err == nil && !r.excluded(p) {
+			return r.read(p, scope, nil, nil)
+		}
+	}
+	return nil
+}
+
+func (r *Reader) excluded(path string) bool {
+	if len(r.o.Excludes) == 0 {
+		return false
+	}
+	rel, err := filepath.Rel(r.o.Root, path)
+	return matches(r.o.Excludes, filepath.ToSlash(path)) || err == nil && matches(r.o.Excludes, filepath.ToSlash(rel))
+}
+
+func matches(globs []string, path string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		ok, err := doublestar.Match(g, path)
+		return err == nil && ok
+	})
+}
+
+// rulesIn reads a folder of rules, by name. Those with paths wait.
+func (r *Reader) rulesIn(dir, base string, scope Scope) []File {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []File
+	for _, e := range entries {
+		p := filepath.Join(dir, e.Name())
+		if e.IsDir() || !strings.HasSuffix(e.Name(), ".md") || strings.HasPrefix(e.Name(), ".") || r.excluded(p) {
+			continue
+		}
+		real, text, note := r.open(p, scope)
+		if note != "" || r.seen[real] {
+			if note != "" {
+				out = append(out, r.read(p, scope, nil, nil)...)
+			}
+			continue
+		}
+		if globs, _, _ := frontMatter(text); len(globs) > 0 {
+			r.rules = append(r.rules, rule{p, base, scope, globs})
+			continue
+		}
+		out = append(out, r.read(p, scope, nil, nil)...)
+	}
+	return out
+}
+
+// read reads a file and, before it, what it imports. chain are the files that
+// led here.
+func (r *Reader) read(path string, scope Scope, chain, globs []string) []File {
+	real, text, note := r.open(path, scope)
+	if r.seen[real] {
+		return nil
+	}
+	r.seen[real] = true
+	if r.count++; r.count > maxFiles {
+		if r.count == maxFiles+1 {
+			return []File{{Path: path, Scope: scope, Notes: []string{fmt.Sprintf("not read: more than %d memory files", maxFiles)}}}
+		}
+		return nil
+	}
+	f := File{Path: real, Scope: scope, Globs: globs}
+	if len(chain) > 0 {
+		f.From = chain[len(chain)-1]
+	}
+	if note != "" {
+		f.Path, f.Notes = path, []string{note}
+		return []File{f}
+	}
+	if len(text) > r.o.MaxBytes {
+		gone := len(text) - r.o.MaxBytes
+		text, _ = clip.Head(text, r.o.MaxBytes)
+		f.Notes = append(f.Notes, fmt.Sprintf("cut after %s; %s more in the file", clip.Size(int64(r.o.MaxBytes)), clip.Size(int64(gone))))
+	}
+	text = clip.Clean(text)
+	_, body, bad := frontMatter(text)
+	if bad != "" {
+		f.Warnings = append(f.Warnings, bad)
+	}
+	body, imports := parse(body)
+	var out []File
+	for _, im := range imports {
+		files, note := r.imported(im, real, scope, append(slices.Clone(chain), real))
+		out = append(out, files...)
+		if note != "" {
+			f.Notes = append(f.Notes, "@"+im+": "+note)
+		}
+	}
+	f.Text = strings.TrimSpace(body)
+	if n := utf8.RuneCountInString(f.Text); n > r.o.WarnChars {
+		f.Warnings = append(f.Warnings, fmt.Sprintf("%d characters; over %d a memory file costs much and is followed less", n, r.o.WarnChars))
+	}
+	return append(out, f)
+}
+
+// imported reads an import; note says why it was not.
+func (r *Reader) imported(name, from string, scope Scope, chain []string) (files []File, note string) {
+	path := filepath.FromSlash(name)
+	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok {
+		path = filepath.Join(r.o.Home, rest)
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(from), path)
+	}
+	if len(chain) > MaxDepth {
+		return nil, fmt.Sprintf("not read: imports go only %d deep", MaxDepth)
+	}
+	if secret(filepath.Base(path)) {
+		return nil, "not read: it may hold secrets"
+	}
+	real, _, why := r.open(path, scope)
+	switch {
+	case slices.Contains(chain, real):
+		return nil, "not read again: it imports itself"
+	case why != "":
+		return nil, why
+	}
+	return r.read(path, scope, chain, nil), ""
+}
+
+// secret reports whether a file is of a kind that nobody means to show.
+func secret(name string) bool {
+	n := strings.ToLower(name)
+	return strings.HasPrefix(n, ".env") || strings.HasPrefix(n, "id_") || slices.Contains([]string{".netrc", ".npmrc", ".pypirc", ".git-credentials", "credentials", "credentials.json"}, n) ||
+		slices.Contains([]string{".pem", ".key", ".p12", ".pfx", ".kdbx"}, filepath.Ext(n))
+}
+
+// open reads a regular text file in a folder its scope may read from, after
+// all links are followed. note says why there is no text.
+func (r *Reader) open(path string, scope Scope) (real, text, note string) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return path, "", "not read: " + reason(err)
+	}
+	if !slices.ContainsFunc(r.allowed(scope), func(d string) bool { return within(d, real) }) {
+		return real, "", "not read: it is outside the folders that " + string(scope) + " memory may come from"
+	}
+	if secret(filepath.Base(real)) {
+		return real, "", "not read: it may hold secrets"
+	}
+	b, err := confedit.Disk{}.Read(real, maxFile)
+	if err != nil {
+		return real, "", "not read: " + reason(err)
+	}
+	if clip.Binary(b) {
+		return real, "", "not read: it is not text"
+	}
+	return real, strings.TrimPrefix(string(b), "\ufeff"), ""
+}
+
+// allowed are the folders that files of a scope, and what they import, may be in.
+func (r *Reader) allowed(scope Scope) []string {
+	var dirs []string
+	switch scope {
+	case Managed:
+		dirs = r.o.Managed
+	case User:
+		dirs = []string{r.o.Config, r.o.Home}
+	case Project, Local:
+		dirs = append([]string{r.o.Root, r.o.Dir}, r.o.Dirs...)
+	}
+	out := slices.Clone(dirs)
+	for _, d := range dirs { // settings folders are often links themselves
+		if real, err := filepath.EvalSymlinks(d); err == nil && real != d {
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
+// reason is an error without the path, which is said already.
+func reason(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "no such file"
+	}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// within compares whole components.
+func within(dir, path string) bool {
+	if dir == "" {
+		return false
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// between lists the folders from root down to dir, both included.
+func between(root, dir string) []string {
+	rel, err := filepath.Rel(root, dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return []string{dir}
+	}
+	out := []string{root}
+	if rel == "." {
+		return out
+	}
+	at := root
+	for seg := range strings.SplitSeq(rel, string(filepath.Separator)) {
+		at = filepath.Join(at, seg)
+		out = append(out, at)
+	}
+	return out
+}

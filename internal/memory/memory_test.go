@@ -1,0 +1,240 @@
+package memory
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// tree writes files and returns the resolved folder.
+func tree(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		p := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func reader(dir string) *Reader {
+	j := func(p string) string { return filepath.Join(dir, filepath.FromSlash(p)) }
+	return New(Options{Managed: []string{j("etc")}, Config: j("home/.adze"), Home: j("home"), Root: j("w"), Dir: j("w/a/b")})
+}
+
+func show(t *testing.T, dir string, files []File) string {
+	t.Helper()
+	var b strings.Builder
+	for _, f := range files {
+		rel, err := filepath.Rel(dir, f.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "%s %s %q", f.Scope, filepath.ToSlash(rel), f.Text)
+		for _, n := range append(slices.Clone(f.Notes), f.Warnings...) {
+			b.WriteString(" [" + n + "]")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func check(t *testing.T, what, got, want string) {
+	t.Helper()
+	if want = strings.TrimLeft(want, "\n"); got != want {
+		t.Errorf("%s:\n%s\nwant\n%s", what, got, want)
+	}
+}
+
+func TestOrder(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"etc/AGENTS.md": "managed", "home/.adze/AGENTS.md": "user", "home/.claude/CLAUDE.md": "not this",
+		"AGENTS.md":   "above the root",
+		"w/AGENTS.md": "root", "w/CLAUDE.md": "not this", "w/GEMINI.md": "not this",
+		"w/.adze/AGENTS.md": "root own", "w/AGENTS.local.md": "root local", "w/CLAUDE.local.md": "not this",
+		"w/.adze/rules/b.md": "rule b", "w/.adze/rules/a.md": "rule a", "w/.claude/rules/c.md": "rule c", "w/.adze/rules/x.txt": "no",
+		"w/a/CLAUDE.md": "in a", "w/a/GEMINI.md": "not this",
+		"w/a/b/GEMINI.md": "in b", "w/a/b/c/AGENTS.md": "below",
+	})
+	r := reader(dir)
+	check(t, "start", show(t, dir, r.Start()), `
+managed etc/AGENTS.md "managed"
+user home/.adze/AGENTS.md "user"
+project w/AGENTS.md "root"
+project w/.adze/AGENTS.md "root own"
+project w/.claude/rules/c.md "rule c"
+project w/.adze/rules/a.md "rule a"
+project w/.adze/rules/b.md "rule b"
+local w/AGENTS.local.md "root local"
+project w/a/CLAUDE.md "in a"
+project w/a/b/GEMINI.md "in b"
+`)
+	check(t, "touched", show(t, dir, r.Touched(filepath.Join(dir, "w/a/b/c/d/x.go"))), "project w/a/b/c/AGENTS.md \"below\"\n")
+	check(t, "touched again", show(t, dir, r.Touched(filepath.Join(dir, "w/a/b/c/y.go"))), "")
+	check(t, "elsewhere", show(t, dir, r.Touched(filepath.Join(dir, "x.go"))), "")
+	check(t, "again", show(t, dir, r.Start()), "")
+}
+
+func TestOtherAgentsUserFile(t *testing.T) {
+	dir := tree(t, map[string]string{"home/.claude/CLAUDE.md": "theirs", "w/.claude/CLAUDE.md": "project", "w/a/b/x": ""})
+	check(t, "start", show(t, dir, reader(dir).Start()), `
+user home/.claude/CLAUDE.md "theirs"
+project w/.claude/CLAUDE.md "project"
+`)
+}
+
+func TestRulesWait(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"w/.adze/rules/go.md":   "---\npaths: [\"**/*.go\", \"go.mod\"]\n---\nuse gofmt\n",
+		"w/.adze/rules/ts.md":   "---\npaths: src/**/*.{ts,tsx}, ./web/*.ts\n---\nuse tabs",
+		"w/.adze/rules/all.md":  "---\ndescription: x\n---\nalways",
+		"w/.adze/rules/bad.md":  "---\npaths: [\n---\nkept",
+		"w/.adze/rules/line.md": "---\nno front matter",
+		"home/.adze/rules/u.md": "---\npaths:\n  - \"*.md\"\n---\nuser rule",
+		"w/a/b/x":               "",
+	})
+	r := reader(dir)
+	got := show(t, dir, r.Start())
+	if i := strings.Index(got, " [front matter"); i < 0 {
+		t.Errorf("no warning: %s", got)
+	}
+	for _, want := range []string{`rules/all.md "always"`, `rules/bad.md "kept" [front matter not used`, `rules/line.md "---\nno front matter"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nlacks %s", got, want)
+		}
+	}
+	if strings.Contains(got, "gofmt") || strings.Contains(got, "tabs") {
+		t.Error(got)
+	}
+	at := func(p string) string { return show(t, dir, r.Touched(filepath.Join(dir, "w", p))) }
+	check(t, "go", at("a/b/x.go"), "project w/.adze/rules/go.md \"use gofmt\"\n")
+	check(t, "go again", at("y.go"), "")
+	check(t, "ts elsewhere", at("lib/x.ts"), "")
+	check(t, "ts", at("web/x.ts"), "project w/.adze/rules/ts.md \"use tabs\"\n")
+	check(t, "user's", at("README.md"), "user home/.adze/rules/u.md \"user rule\"\n")
+}
+
+func TestImports(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"w/AGENTS.md": "See @docs/style.md, and (@./b.md). Not `@docs/no.md` nor ``a ` @docs/no.md``.\n" +
+			"```sh\n@docs/no.md\n```\n<!-- @docs/no.md -->mail me@docs/no.md or @someone\n~~~\n@docs/no.md\n~~~\n@~/private.md @../outside.md @missing.md @.env @docs/a\\ b.md",
+		"w/docs/style.md": "style @deep1.md", "w/docs/no.md": "NO", "w/b.md": "b @AGENTS.md", "w/docs/a b.md": "space",
+		"w/docs/deep1.md": "1 @deep2.md", "w/docs/deep2.md": "2 @deep3.md", "w/docs/deep3.md": "3 @deep4.md", "w/docs/deep4.md": "4 @deep5.md", "w/docs/deep5.md": "5",
+		"outside.md": "OUT", "home/private.md": "PRIVATE", "w/.env": "KEY=1", "w/a/b/x": "",
+		"home/.adze/AGENTS.md": "@~/private.md",
+	})
+	got := show(t, dir, reader(dir).Start())
+	check(t, "imports", got[:strings.Index(got, "project w/AGENTS.md")], `
+user home/private.md "PRIVATE"
+user home/.adze/AGENTS.md "@~/private.md"
+project w/docs/deep4.md "4 @deep5.md" [@deep5.md: not read: imports go only 5 deep]
+project w/docs/deep3.md "3 @deep4.md"
+project w/docs/deep2.md "2 @deep3.md"
+project w/docs/deep1.md "1 @deep2.md"
+project w/docs/style.md "style @deep1.md"
+project w/b.md "b @AGENTS.md" [@AGENTS.md: not read again: it imports itself]
+project w/docs/a b.md "space"
+`)
+	for _, want := range []string{
+		"[@~/private.md: not read: it is outside the folders", "[@../outside.md: not read: it is outside", "[@missing.md: not read: no such file]", "[@.env: not read: it may hold secrets]",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nlacks %s", got, want)
+		}
+	}
+	for _, bad := range []string{"NO", "OUT", "KEY=", "<!--"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("%s\nholds %s", got, bad)
+		}
+	}
+}
+
+func TestLinksAndOddFiles(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"secret": "SECRET", "w/CLAUDE.md": "shared", "w/a/x": "", "w/a/b/AGENTS.md": "bad \xff\x1b[31mred\x1b[0m text",
+		"w/.adze/AGENTS.md": "nul \x00 here",
+	})
+	link := func(to, at string) {
+		if err := os.Symlink(to, filepath.Join(dir, at)); err != nil {
+			t.Skip(err)
+		}
+	}
+	link("CLAUDE.md", "w/AGENTS.md")
+	link("../../secret", "w/a/AGENTS.md")
+	check(t, "start", show(t, dir, reader(dir).Start()), `
+project w/CLAUDE.md "shared"
+project w/.adze/AGENTS.md "" [not read: it is not text]
+project w/a/AGENTS.md "" [not read: it is outside the folders that project memory may come from]
+project w/a/b/AGENTS.md "bad `+"\ufffd"+`red text"
+`)
+}
+
+func TestBoundsAndExcludes(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"w/AGENTS.md": strings.Repeat("é long line of text\n", 20_000), "w/a/AGENTS.md": "excluded", "w/a/b/AGENTS.md": strings.Repeat("x", 40_001), "w/huge.md": "",
+		"w/.adze/AGENTS.md": "@../huge.md",
+	})
+	if err := os.Truncate(filepath.Join(dir, "w/huge.md"), 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	r := reader(dir)
+	r.o.Excludes = []string{"a/*.md"}
+	got := r.Start()
+	if len(got) != 3 {
+		t.Fatalf("%d files", len(got))
+	}
+	if n := len(got[0].Text); n > DefaultMaxBytes || n < DefaultMaxBytes-100 || !utf8.ValidString(got[0].Text) || !strings.Contains(got[0].Notes[0], "cut after 262.1 KB") {
+		t.Errorf("%d bytes, notes %v", n, got[0].Notes)
+	}
+	if len(got[1].Notes) != 1 || !strings.Contains(got[1].Notes[0], "larger than") {
+		t.Errorf("%v", got[1].Notes)
+	}
+	if len(got[2].Warnings) != 1 || !strings.Contains(got[2].Warnings[0], "40001 characters") {
+		t.Errorf("%v", got[2].Warnings)
+	}
+}
+
+func TestRoot(t *testing.T) {
+	dir := tree(t, map[string]string{"r/.git/HEAD": "", "r/a/b/x": "", "wt/.git": "gitdir: ../r/.git/worktrees/wt", "wt/a/x": ""})
+	for at, want := range map[string]string{"r/a/b": "r", "r": "r", "wt/a": "wt"} {
+		if got := Root(filepath.Join(dir, at)); got != filepath.Join(dir, want) {
+			t.Errorf("%s: %s", at, got)
+		}
+	}
+}
+
+// Parsing never panics, never invents text, and finds no import in what is
+// wholly code.
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"a @b.md `@c.md` <!-- @d.md -->", "```\n@x.md\n```", "---\npaths: [a]\n---\nx", "<!-- a\n```\n-->\n@b.md", "````\n```\n@a.md\n````", "`` ` @a.md ``"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		_, body, _ := frontMatter(s)
+		out, imports := parse(body)
+		if len(out) > len(body) {
+			t.Fatalf("%q grew to %q", body, out)
+		}
+		for _, im := range imports {
+			if im == "" || strings.ContainsAny(im, "`\n") {
+				t.Fatalf("%q imports %q", s, im)
+			}
+		}
+		fenced := "~~~~~~~~\n" + strings.ReplaceAll(s, "~", "-") + "\n~~~~~~~~\n"
+		if out, imports := parse(fenced); len(imports) > 0 || out != fenced {
+			t.Fatalf("%q in a fence: %q %q", s, imports, out)
+		}
+	})
+}
