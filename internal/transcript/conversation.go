@@ -51,7 +51,8 @@ type conversation struct {
 type slot struct {
 	use    llm.ToolUse
 	result llm.ToolResult
-	seq    event.Seq // of the result, 0 while the call is open
+	seq    event.Seq // of the result
+	done   bool      // it has its result
 }
 
 type input struct {
@@ -68,7 +69,7 @@ type result struct {
 func (c conversation) open() []llm.ToolUse {
 	var out []llm.ToolUse
 	for _, s := range c.round {
-		if s.seq == 0 {
+		if !s.done {
 			out = append(out, s.use)
 		}
 	}
@@ -157,6 +158,7 @@ func (c conversation) push(seq event.Seq, parts []llm.Part) conversation {
 		return c
 	default: // a conversation starts with a user
 		p := llm.Part(llm.Text{S: "[the beginning of the conversation could not be read]"})
+		c.gauge.Bytes += size(p)
 		c.done = c.done.push(Entry{llm.Message{Role: llm.User, Parts: []llm.Part{p}}, []event.Seq{seq}})
 	}
 	c.done = c.done.push(Entry{llm.Message{Role: llm.Assistant, Parts: parts}, from})
@@ -179,13 +181,13 @@ func (c conversation) finished(seq event.Seq, b event.ToolFinished) conversation
 // settle notes the result of a call of the newest reply; known is false when
 // no such call is open. The last result ends the round.
 func (c conversation) settle(seq event.Seq, r llm.ToolResult) (_ conversation, known bool) {
-	i := slices.IndexFunc(c.round, func(s slot) bool { return s.seq == 0 && s.use.ID == r.ID })
+	i := slices.IndexFunc(c.round, func(s slot) bool { return !s.done && s.use.ID == r.ID })
 	if i < 0 {
 		return c, false
 	}
 	c.round = slices.Clone(c.round)
-	c.round[i].result, c.round[i].seq = r, seq
-	if slices.ContainsFunc(c.round, func(s slot) bool { return s.seq == 0 }) {
+	c.round[i] = slot{c.round[i].use, r, seq, true}
+	if slices.ContainsFunc(c.round, func(s slot) bool { return !s.done }) {
 		return c, true
 	}
 	return c.closeRound(seq), true
@@ -199,7 +201,7 @@ func (c conversation) closeRound(seq event.Seq) conversation {
 		return c
 	}
 	for _, s := range c.round {
-		if s.seq == 0 {
+		if !s.done {
 			s.result, s.seq = llm.ToolResult{ID: s.use.ID, Text: Interrupted, IsErr: true}, seq
 		}
 		c = c.add(s.seq, s.result)
