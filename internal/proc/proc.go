@@ -45,6 +45,12 @@ type Command struct {
 	// Keep lets processes that outlive the command itself run on: the command
 	// is over when the last of them is. Otherwise they are ended.
 	Keep bool
+	// Gate says that the command reads one line from its standard input
+	// before it starts anything; that line comes when its processes can be
+	// told from all others. Without it, a child started in the first
+	// microseconds that also leaves the session may be missed. What follows
+	// the line is the end; a shell should then open /dev/null itself.
+	Gate bool
 }
 
 // A Status is how a command ended.
@@ -102,11 +108,12 @@ type Process struct {
 // output and standard error goes to w as it comes, from one goroutine, until
 // Done.
 func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+	in, open, err := c.input()
 	if err != nil {
 		return nil, fmt.Errorf("start command: %w", err)
 	}
-	defer null.Close()
+	defer in.Close()
+	defer open() // after the processes are known, or the start went wrong
 	r, pw, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("start command: %w", err)
@@ -118,7 +125,7 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 		stop: make(chan time.Duration, 1),
 		cmd: &exec.Cmd{
 			Path: c.Path, Args: c.Args, Dir: c.Dir, Env: append([]string{}, c.Env...),
-			Stdin: null, Stdout: pw, Stderr: pw, SysProcAttr: attributes(),
+			Stdin: in, Stdout: pw, Stderr: pw, SysProcAttr: attributes(),
 		},
 	}
 	t.mu.Lock()
@@ -139,6 +146,22 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	go p.wait()  // ends when the command itself does
 	go p.own()   // ends when no process is left
 	return p, nil
+}
+
+// input is the standard input and what opens the gate.
+func (c Command) input() (in *os.File, open func(), err error) {
+	if !c.Gate {
+		in, err = os.OpenFile(os.DevNull, os.O_RDONLY, 0)
+		return in, func() {}, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, func() {
+		_, _ = w.WriteString("\n") // a command that ended already does not read
+		_ = w.Close()
+	}, nil
 }
 
 // Exited is closed when the command itself has ended.

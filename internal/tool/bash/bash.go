@@ -61,13 +61,15 @@ type Config struct {
 // New returns the tools, the further names they answer to (not for the
 // model's list), and the registry of what runs. Close the registry at the end.
 func New(c Config) (tools []tool.Tool, aliases map[string]string, tasks *Tasks) {
+	b := newRunner(c)
+	return b.tools(), map[string]string{"TaskOutput": "BashOutput", "TaskStop": "KillShell"}, b.tasks
+}
+
+func newRunner(c Config) *runner {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	tasks = newTasks(c)
-	b := &runner{Config: c, tasks: tasks, base: proc.Quiet(proc.Scrub(c.Environ, c.Allow))}
-	return []tool.Tool{b.tool(), outputTool(tasks), killTool(tasks)},
-		map[string]string{"TaskOutput": "BashOutput", "TaskStop": "KillShell"}, tasks
+	return &runner{Config: c, tasks: newTasks(c), base: proc.Quiet(proc.Scrub(c.Environ, c.Allow))}
 }
 
 type input struct {
@@ -93,9 +95,9 @@ type runner struct {
 	seq   int
 }
 
-func (b *runner) tool() tool.Tool {
+func (b *runner) tools() []tool.Tool {
 	spec := tool.Spec{Name: "Bash", Description: bashText, Limit: Limit, Shell: true}
-	return tool.New(spec, b.plan, b.run)
+	return []tool.Tool{tool.New(spec, b.plan, b.run), outputTool(b.tasks), killTool(b.tasks)}
 }
 
 func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
@@ -156,11 +158,11 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		return r, nil
 	}
 	s := b.read(in.Command, env)
-	c, st, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
+	c, files, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
 	}
-	j, err := b.tasks.start(c, in, env)
+	j, err := b.tasks.start(c, files, in, env)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
 	}
@@ -173,7 +175,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	}
 	r := j.result(in, how)
 	if how == ended {
-		b.settle(st, env, &r)
+		b.settle(j, env, &r)
 	}
 	return r, nil
 }
@@ -200,29 +202,29 @@ func isDir(path string) bool {
 
 // command builds the process for in. pinned: it was read as read-only, so it
 // runs with pinned settings and leaves no state behind.
-func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, string, error) {
+func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, files, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shell == "" {
 		shell, err := proc.Shell(lookup(b.base, "PATH"), env.Roots)
 		if err != nil {
-			return proc.Command{}, "", err
+			return proc.Command{}, files{}, err
 		}
 		b.shell = shell
 	}
 	temp, err := b.tasks.temp()
 	if err != nil {
-		return proc.Command{}, "", err
+		return proc.Command{}, files{}, err
 	}
 	b.seq++
-	state, script := "", ""
+	var fs files
 	if !pinned && !in.Background {
-		state = filepath.Join(temp, fmt.Sprintf("state-%d", b.seq))
+		fs.state = filepath.Join(temp, fmt.Sprintf("state-%d", b.seq))
 	}
 	if len(in.Command) > maxArg {
-		script = filepath.Join(temp, fmt.Sprintf("script-%d", b.seq))
-		if err := os.WriteFile(script, []byte(in.Command), 0o600); err != nil {
-			return proc.Command{}, "", err
+		fs.script = filepath.Join(temp, fmt.Sprintf("script-%d", b.seq))
+		if err := os.WriteFile(fs.script, []byte(in.Command), 0o600); err != nil {
+			return proc.Command{}, files{}, err
 		}
 	}
 	isBash := strings.HasPrefix(filepath.Base(b.shell), "bash")
@@ -231,8 +233,8 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, str
 		args = append(args, "--noprofile", "--norc")
 	}
 	c := proc.Command{
-		Path: b.shell, Dir: env.Dir, Keep: in.Background,
-		Args: append(args, "-c", wrapper(in.Command, script, state, isBash), "bash"),
+		Path: b.shell, Dir: env.Dir, Keep: in.Background, Gate: true,
+		Args: append(args, "-c", wrapper(in.Command, fs, isBash), "bash"),
 	}
 	vars := b.env.apply(b.base)
 	if pinned {
@@ -247,26 +249,20 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, str
 	c.Env = proc.Set(vars, "PWD="+env.Dir)
 	if b.Wrap != nil && !in.NoSandbox {
 		if err := b.Wrap(&c); err != nil {
-			return proc.Command{}, "", err
+			fs.remove()
+			return proc.Command{}, files{}, err
 		}
 	}
-	return c, state, nil
+	return c, fs, nil
 }
 
 // settle takes over the directory and the environment a command ended with.
-func (b *runner) settle(state string, env tool.Env, r *tool.Result) {
-	dir := env.Dir
-	if state != "" {
-		st, ok := readState(state)
-		_ = os.Remove(state)
-		if ok {
-			dir = firstOf(st.dir, dir)
-			if st.vars != nil {
-				b.mu.Lock()
-				b.env = diff(b.base, st.vars)
-				b.mu.Unlock()
-			}
-		}
+func (b *runner) settle(j *job, env tool.Env, r *tool.Result) {
+	dir := firstOf(j.state.dir, env.Dir)
+	if j.state.vars != nil {
+		b.mu.Lock()
+		b.env = diff(b.base, j.state.vars)
+		b.mu.Unlock()
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real

@@ -23,6 +23,8 @@ type rig struct {
 	tools map[string]tool.Tool
 	tasks *Tasks
 	env   tool.Env
+
+	bashRunner *runner
 }
 
 func newRig(t *testing.T, change func(*Config)) *rig {
@@ -48,15 +50,15 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 	if change != nil {
 		change(&c)
 	}
-	list, _, tasks := New(c)
-	r := &rig{t: t, tasks: tasks, tools: map[string]tool.Tool{}, env: tool.Env{
+	b := newRunner(c)
+	r := &rig{t: t, tasks: b.tasks, bashRunner: b, tools: map[string]tool.Tool{}, env: tool.Env{
 		Dir: root, Roots: []string{root}, Home: filepath.Join(dir, "home"), Scratch: filepath.Join(dir, "session"),
 		Progress: func(string) {},
 	}}
-	for _, x := range list {
+	for _, x := range b.tools() {
 		r.tools[x.Spec().Name] = x
 	}
-	t.Cleanup(func() { tasks.Close(proc.Grace) })
+	t.Cleanup(func() { b.tasks.Close(proc.Grace) })
 	return r
 }
 

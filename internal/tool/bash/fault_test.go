@@ -206,10 +206,10 @@ func TestFault33EscapeFlood(t *testing.T) {
 func TestFault34WaitsOnInput(t *testing.T) {
 	r := newRig(t, nil)
 	for command, want := range map[string]string{
-		"read x; echo got:$x":                         "got:",
-		"cat; echo end":                               "end",
-		"read x </dev/tty || echo no terminal":        "bash: line 1: /dev/tty: No such device or address\nno terminal",
-		"python3 -c 'input()' 2>&1 | tail -1":         "EOFError: EOF when reading a line",
+		"read x; echo got:$x":                  "got:",
+		"cat; echo end":                        "end",
+		"read x </dev/tty || echo no terminal": "bash: line 1: /dev/tty: No such device or address\nno terminal",
+		"python3 -c 'input()' 2>&1 | tail -1":  "EOFError: EOF when reading a line",
 		"git -c core.editor=vi --version >/dev/null; echo $GIT_EDITOR $EDITOR $PAGER $GIT_PAGER $TERM $GIT_TERMINAL_PROMPT": "true true cat cat dumb 0",
 	} {
 		if got := r.bash(command); got.Text != want {

@@ -15,29 +15,45 @@ const maxArg = 60_000
 // maxState bounds the file a command leaves its environment in, in bytes.
 const maxState = 1 << 20
 
+// files are what one command needs in the private folder; "" is none.
+type files struct {
+	script string // the command, when it is too long for an argument
+	state  string // what the shell leaves behind
+}
+
+func (fs files) remove() {
+	for _, f := range []string{fs.script, fs.state} {
+		if f != "" {
+			_ = os.Remove(f) // often it was never made
+		}
+	}
+}
+
 // wrapper is the script that runs command and afterwards writes the directory
-// and the exported variables to state ("" writes nothing). The command is a
+// and the exported variables to fs.state. The command is a
 // quoted word for eval: nothing in it, neither an open quote nor a here-document
 // without an end, can reach our lines. It writes on every way out that leaves
 // the shell alive: the end, exit, set -e, a syntax error; not after exec or a
 // kill. set -x and set -v are off before they can show our lines, except that
 // set -v with exit shows one.
-func wrapper(command, script, state string, isBash bool) string {
+func wrapper(command string, fs files, isBash bool) string {
 	run := "eval " + quote(command)
-	if script != "" {
-		run = `eval "$(cat ` + quote(script) + `)"`
+	if fs.script != "" {
+		run = `eval "$(cat ` + quote(fs.script) + `)"`
 	}
-	if state == "" {
+	run = "read __adze_g; unset __adze_g; exec </dev/null; " + run // see proc.Command.Gate
+	if fs.state == "" {
 		return run
 	}
-	save := `for __adze_n in $(compgen -e); do printf '%s=%s\0' "$__adze_n" "${!__adze_n-}"; done`
-	ifs := `$' \t\n'`
+	b, ifs := "builtin ", `$' \t\n'` // not a function of that name
+	save := `for __adze_n in $(builtin compgen -e); do builtin printf '%s=%s\0' "$__adze_n" "${!__adze_n-}"; done`
 	if !isBash {
-		save, ifs = "env -0", "' '"
+		b, save, ifs = "", "env -0", "' '"
 	}
+	dir := `"$(` + b + `pwd -P || ` + b + `printf %s "$PWD")"`
 	// All on one line, so that line numbers in messages are the command's own.
-	return `__adze_end() { [ -z "${__adze_done-}" ] || return 0; __adze_done=1; IFS=` + ifs +
-		`; set +f; { printf '%s\0' "$(pwd -P || printf %s "$PWD")"; ` + save + `; printf 'end\0'; } >|` + quote(state) + `; }; ` +
+	return `__adze_end() { [ -z "${__adze_done-}" ] || return 0; __adze_done=1; IFS=` + ifs + `; set +f; { ` +
+		b + `printf '%s\0' ` + dir + `; ` + save + `; ` + b + `printf 'end\0'; } >|` + quote(fs.state) + `; }; ` +
 		`trap '{ __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null' EXIT; ` +
 		run + `; { __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null; exit $__adze_s`
 }
@@ -54,6 +70,9 @@ type end struct {
 // readState reads what wrapper wrote. The file is data a command could have
 // written itself: it is bounded, must be a regular file, and is never run.
 func readState(path string) (end, bool) {
+	if path == "" {
+		return end{}, false
+	}
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxState {
 		return end{}, false

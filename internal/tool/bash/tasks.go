@@ -77,6 +77,8 @@ type job struct {
 	mask        io.Writer
 	p           *proc.Process
 	ready       chan struct{} // closed when p is set, or the start went wrong
+	files       files
+	state       end           // what the shell left behind; set before over
 	over        chan struct{} // closed when it ended and its output is complete
 
 	// Guarded by tasks.mu.
@@ -106,13 +108,13 @@ func (t *Tasks) temp() (string, error) {
 }
 
 // start runs c as a job.
-func (t *Tasks) start(c proc.Command, in input, env tool.Env) (*job, error) {
+func (t *Tasks) start(c proc.Command, fs files, in input, env tool.Env) (*job, error) {
 	temp, err := t.temp()
 	if err != nil {
 		return nil, err
 	}
 	j := &job{
-		tasks: t, call: env.Call, command: in.Command, description: in.Description, started: t.conf.Now(),
+		tasks: t, call: env.Call, command: in.Command, description: in.Description, started: t.conf.Now(), files: fs,
 		ready: make(chan struct{}), over: make(chan struct{}), moved: make(chan struct{}),
 	}
 	t.room()
@@ -128,6 +130,7 @@ func (t *Tasks) start(c proc.Command, in input, env tool.Env) (*job, error) {
 		}
 		if running >= MaxBackground {
 			t.mu.Unlock()
+			fs.remove()
 			return nil, fmt.Errorf("%d commands run in the background already; end one with KillShell first", running)
 		}
 		j.id = t.nextID()
@@ -148,6 +151,7 @@ func (t *Tasks) start(c proc.Command, in input, env tool.Env) (*job, error) {
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
+		fs.remove()
 		return nil, proc.ErrClosed
 	}
 	t.wg.Add(1)
@@ -156,6 +160,7 @@ func (t *Tasks) start(c proc.Command, in input, env tool.Env) (*job, error) {
 	p, err := t.table.Start(c, j.mask)
 	if err != nil {
 		close(j.ready)
+		fs.remove()
 		t.mu.Lock()
 		t.jobs = slices.DeleteFunc(t.jobs, func(x *job) bool { return x == j })
 		t.mu.Unlock()
@@ -229,6 +234,8 @@ func (j *job) watch() {
 		_ = f.Flush()
 	}
 	j.out.Close()
+	j.state, _ = readState(j.files.state)
+	j.files.remove()
 	t.mu.Lock()
 	j.ended = t.conf.Now()
 	if j.note == "" && j.p.Status().Bomb {

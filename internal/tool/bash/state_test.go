@@ -1,0 +1,164 @@
+package bash
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// Directory and exported variables survive every way out of a command.
+func TestStateLasts(t *testing.T) {
+	for _, c := range []struct{ name, command, out string }{
+		{"plain", "export A=1; mkdir -p d; cd d", "1 d"},
+		{"exit", "export A=1; mkdir -p d; cd d; exit 3", "1 d"},
+		{"set -e", "set -e; export A=1; mkdir -p d; cd d; false; export A=2", "1 d"},
+		{"set -u", "set -u; export A=1; mkdir -p d; cd d; echo $nope; export A=2", "1 d"},
+		{"syntax error after", "export A=1; mkdir -p d; cd d\nif then", "1 d"},
+		{"syntax error at once", "export A=1; if then fi", " work"},
+		{"open quote", "export A=1; echo 'x", " work"},
+		{"open heredoc", "export A=1; mkdir -p d; cd d; cat <<E\nx", "1 d"},
+		{"comment at the end", "export A=1; mkdir -p d; cd d # it's (", "1 d"},
+		{"backslash at the end", "export A=1; mkdir -p d; cd d; echo \\", "1 d"},
+		{"exec", "export A=1; mkdir -p d; cd d; exec true", " work"},
+		{"exec of a descriptor", "exec >/dev/null 2>&1; export A=1; mkdir -p d; cd d; exec 3>&1", "1 d"},
+		{"closed output", "exec >&- 2>&-; export A=1; mkdir -p d; cd d", "1 d"},
+		{"own exit trap", "trap 'echo bye' EXIT; export A=1; mkdir -p d; cd d", "1 d"},
+		{"subshell", "(export A=1; mkdir -p d; cd d)", " work"},
+		{"odd value", "export A=$'x\\ny \"q\" \\'s\\' =$(id) é'; mkdir -p d; cd d", "x\ny \"q\" 's' =$(id) é d"},
+		{"IFS, noglob, noclobber", "IFS=_; set -f; set -C; export A=1 A_B=2; mkdir -p d; cd d", "1 d"},
+		{"allexport", "set -a; A=1; mkdir -p d; cd d", "1 d"},
+		{"functions in the way", "printf() { echo no; }; pwd() { echo /; }; export A=1; mkdir -p d; cd d", "1 d"},
+		{"not exported", "A=1; mkdir -p d; cd d", " d"},
+		{"a name with blanks", "mkdir -p 'x y'; cd 'x y'; export A=1", "1 x y"},
+	} {
+		r := newRig(t, nil)
+		r.bash(c.command)
+		got := r.bash(`builtin printf '%s %s' "$A" "${PWD##*/}"`)
+		if got.Text != c.out {
+			t.Errorf("%s: %q, want %q", c.name, got.Text, c.out)
+		}
+		if env := r.bash("env | grep -c __adze").Text; !strings.HasPrefix(env, "0") {
+			t.Errorf("%s: our variables leak: %s", c.name, env)
+		}
+		r.tasks.Close(0)
+	}
+}
+
+func TestEnvironmentChanges(t *testing.T) {
+	r := newRig(t, nil)
+	r.bash("export A=1 B=2; unset LANG; export HOME=/elsewhere BASH_ENV=/tmp/x ENV=y; PATH=$PATH:/extra")
+	if got := r.bash("echo $A $B ${LANG-unset} $HOME ${BASH_ENV-none} ${ENV-none} ${PATH##*:}").Text; got != "1 2 unset /elsewhere none none /extra" {
+		t.Errorf("%q", got)
+	}
+	r.bash("unset A; export LANG=C.UTF-8")
+	if got := r.bash("echo ${A-unset} $B $LANG $SHLVL").Text; got != "unset 2 C.UTF-8 1" && got != "unset 2 C.UTF-8 0" {
+		t.Errorf("%q", got)
+	}
+	// A pinned command sees none of what could steer it.
+	r.bash("export LD_PRELOAD_X=1 GIT_DIR=/x PAGER=less; export PATH=" + r.env.Dir + "/bin:$PATH")
+	c, fs, err := r.runner().command(input{Command: "env"}, r.env, true)
+	if err != nil || fs != (files{}) {
+		t.Fatal(fs, err)
+	}
+	for _, kv := range c.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if name == "GIT_DIR" || name == "PAGER" && value != "cat" || name == "HOME" && value == "/elsewhere" || name == "PATH" && strings.Contains(value, r.env.Dir) {
+			t.Errorf("pinned command has %s", kv)
+		}
+	}
+	if !slices.Contains(c.Env, "B=2") {
+		t.Error("pinned command lost B")
+	}
+}
+
+func TestDirectoryStaysInside(t *testing.T) {
+	r := newRig(t, nil)
+	root := r.env.Dir
+	if err := os.Symlink("/usr", filepath.Join(root, "out")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "in", "deep"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("in/deep", filepath.Join(root, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ command, text, dir string }{
+		{"cd /usr", "(no output)\n[the working directory was reset to " + root + ": /usr is outside the allowed folders]", ""},
+		{"cd out && pwd", root + "/out\n[the working directory was reset to " + root + ": /usr is outside the allowed folders]", ""},
+		{"cd " + root + "/../work", "(no output)", ""},
+		{"cd link", "(no output)", root + "/in/deep"},
+		{"cd ..", "(no output)", root + "/in"},
+		{"cd deep; cd -", root + "/in", ""},
+	} {
+		if got := r.bash(c.command); got.Text != c.text || got.Dir != c.dir || got.IsErr {
+			t.Errorf("%s: %q dir %q", c.command, got.Text, got.Dir)
+		}
+	}
+}
+
+func TestHugeCommand(t *testing.T) {
+	r := newRig(t, nil)
+	text := strings.Repeat("it's \"long\" $x\n", 20_000)
+	got := r.bash("export A=1\ncat >f <<'E'\n" + text + "E\nwc -c <f")
+	if strings.TrimSpace(got.Text) != "300000" || got.IsErr {
+		t.Errorf("%q", got.Text)
+	}
+	if got := r.bash("echo $A"); got.Text != "1" {
+		t.Errorf("%q", got.Text)
+	}
+	if left, _ := os.ReadDir(r.tasks.conf.Temp); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+func FuzzParseState(f *testing.F) {
+	f.Add("/x\x00A=1\x00B=\x00end\x00")
+	f.Add("\x00end\x00")
+	f.Add("/x\x00__adze_s=1\x00no\x00=\x00é=1\x00PWD=/\x00end\x00")
+	f.Fuzz(func(t *testing.T, s string) {
+		e, ok := parseState(s)
+		if ok != (strings.HasSuffix(s, "\x00end\x00")) {
+			t.Fatalf("%q: ok %v", s, ok)
+		}
+		d := diff(nil, e.vars)
+		for _, kv := range d.apply([]string{"A=0"}) {
+			name, _, found := strings.Cut(kv, "=")
+			if !found || !lasting(name) || strings.ContainsRune(kv, 0) {
+				t.Fatalf("%q → %q", s, kv)
+			}
+		}
+	})
+}
+
+// Pieces of live output, appended, never show a raw control byte, and lose
+// nothing that ends in time.
+func FuzzFeed(f *testing.F) {
+	f.Add([]byte("abc\n\x1b[31mred\x1b[0m\n世界"), 3)
+	f.Add([]byte("a\r\nb\rc\n"), 1)
+	f.Fuzz(func(t *testing.T, in []byte, size int) {
+		size = max(1, min(size, 4000))
+		if len(in) > progressMax {
+			return
+		}
+		o := proc.NewOutput(proc.OutputConfig{})
+		var got strings.Builder
+		fd := feed{out: o, show: func(s string) { got.WriteString(s) }}
+		for rest := in; len(rest) > 0; {
+			n := min(size, len(rest))
+			_, _ = o.Write(rest[:n])
+			fd.send()
+			rest = rest[n:]
+		}
+		s := got.String()
+		if !utf8.ValidString(s) || s != clip.Clean(s) {
+			t.Fatalf("%q → %q", in, s)
+		}
+	})
+}
