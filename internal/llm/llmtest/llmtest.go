@@ -85,6 +85,7 @@ type Adapter struct {
 	WholeInput  bool // the wire sends a call's input in one piece
 	NoOpaque    bool // the wire has no token for reasoning
 	NoThinking  bool // the wire has no reasoning in a history
+	NoSummaries bool // of reasoning only the token goes back
 	NoCallIDs   bool // ids are not on the wire
 	NoIDs       bool // the reply has no id of its own
 	NoRefusal   bool

@@ -1,0 +1,158 @@
+package gemini
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/llmtest"
+	"github.com/adze-agent/adze/internal/price"
+)
+
+func TestBattery(t *testing.T) {
+	llmtest.Run(t, llmtest.Adapter{
+		Provider: "gemini", Model: "gemini-test-1", Wire: llmtest.Gemini{}, WholeInput: true, NoWrites: true, NoSummaries: true,
+		New: func(_ testing.TB, s llmtest.Server) llm.Model {
+			return New(Config{BaseURL: s.URL, Key: s.Key, KeySource: "GEMINI_API_KEY", Version: "1.2.3", Idle: s.Idle})
+		},
+	})
+}
+
+// canned answers every request with one body and keeps the last request.
+type canned struct {
+	body, request, url, key string
+}
+
+func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	b, err := io.ReadAll(r.Body)
+	c.request, c.url, c.key = string(b), r.URL.String(), r.Header.Get("X-Goog-Api-Key")
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: io.NopCloser(strings.NewReader(c.body))}, err
+}
+
+func parts(p, reason string) string {
+	return `data: {"candidates":[{"content":{"parts":[` + p + `]},"finishReason":"` + reason + `"}]}` + "\n\n"
+}
+
+func hello() llm.Request {
+	return llm.Request{Model: "m", Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "hi"}}}}}
+}
+
+func TestTheKeyIsNotInTheURL(t *testing.T) {
+	tr := &canned{body: parts(`{"text":"x"}`, "STOP")}
+	m := New(Config{Key: " SECRET-KEY\n", Transport: tr})
+	llmtest.Collect(t, context.Background(), m, hello())
+	if tr.url != "https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse" || tr.key != "SECRET-KEY" {
+		t.Errorf("%s %s", tr.url, tr.key)
+	}
+}
+
+func TestSignaturesComeBackWithTheirPart(t *testing.T) {
+	tr := &canned{body: parts(`{"text":"hm","thought":true}`, "") +
+		parts(`{"functionCall":{"name":"a","args":{"x":1}},"thoughtSignature":"A+/="},{"functionCall":{"name":"b","args":{}}}`, "") +
+		parts(`{"text":"done"},{"text":"","thoughtSignature":"B+/="}`, "STOP")}
+	m := New(Config{Transport: tr})
+	r := hello()
+	g := llmtest.Collect(t, context.Background(), m, r)
+	if g.Err != nil || g.Finished.Stop != llm.WantTools || g.Inputs["call_1_0"] != `{"x":1}` {
+		t.Fatalf("%+v %v", g.Finished, g.Err)
+	}
+	r.Messages = append(r.Messages, g.Finished.Message)
+	llmtest.Collect(t, context.Background(), m, r)
+	if !strings.Contains(tr.request, `"args":{"x":1}},"thoughtSignature":"A+/="}`) {
+		t.Errorf("the call lost its signature: %s", tr.request)
+	}
+	if strings.Count(tr.request, "thoughtSignature") != 1 || strings.Contains(tr.request, `"hm"`) {
+		t.Errorf("sent %s", tr.request)
+	}
+	r.Model = "other"
+	llmtest.Collect(t, context.Background(), m, r)
+	if strings.Contains(tr.request, "thoughtSignature") {
+		t.Errorf("another model was sent a signature: %s", tr.request)
+	}
+}
+
+func TestForeignCallsOfStrictModels(t *testing.T) {
+	r := hello()
+	r.Model = "gemini-3.1-pro-preview"
+	use := llm.ToolUse{ID: "c1", Name: "a", Input: json.RawMessage(`{}`)}
+	r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Parts: []llm.Part{use, use}})
+	if body := string(New(Config{}).request(r, "gemini/x")); strings.Count(body, `"thoughtSignature":"skip_thought_signature_validator"`) != 1 {
+		t.Error(body)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	run := func(body string) llmtest.Got {
+		return llmtest.Collect(t, context.Background(), New(Config{Transport: &canned{body: body}}), hello())
+	}
+	for _, reason := range []string{"SAFETY", "RECITATION", "PROHIBITED_CONTENT"} {
+		if g := run(parts("", reason)); g.Err != nil || g.Finished.Stop != llm.Refused {
+			t.Errorf("%s: %+v %v", reason, g.Finished, g.Err)
+		}
+	}
+	if g := run(`data: {"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":4}}` + "\n\n"); g.Err != nil || g.Finished.Stop != llm.Refused || g.Finished.Usage.In != 4 {
+		t.Errorf("blocked: %+v %v", g.Finished, g.Err)
+	}
+	if k, _ := llm.KindOf(run(parts("", "MALFORMED_FUNCTION_CALL")).Err); k != llm.ServerError {
+		t.Errorf("malformed: %v", k)
+	}
+	if k, _ := llm.KindOf(run(parts(`{"text":"x"}`, "")).Err); k != llm.Cut {
+		t.Errorf("no end: %v", k)
+	}
+}
+
+func TestDownConvert(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"type":"object"}`: ``, `{"type":"object","properties":{}}`: ``, `nonsense`: ``, `true`: ``,
+		`{"$schema":"x","additionalProperties":false,"type":"object","properties":{"b":{"type":"string","default":"x","examples":["y"],"format":"uri"},"a":{"type":["integer","null"],"exclusiveMinimum":0,"minimum":1}},"required":["b","gone"]}`: `{"type":"OBJECT","properties":{"b":{"type":"STRING"},"a":{"type":"INTEGER","nullable":true,"minimum":1}},"required":["b"]}`,
+		`{"type":"object","properties":{"x":{"oneOf":[{"type":"string"},{"const":"k"}]},"y":{"type":["string","number"]},"z":{"type":"array"}}}`:                                                                                                   `{"type":"OBJECT","properties":{"x":{"anyOf":[{"type":"STRING"},{"type":"STRING","enum":["k"]}]},"y":{"anyOf":[{"type":"STRING"},{"type":"NUMBER"}]},"z":{"type":"ARRAY","items":{"type":"STRING"}}}}`,
+		`{"type":"object","properties":{"p":{"$ref":"#/$defs/P"}},"$defs":{"P":{"type":"object","properties":{"q":{"type":"boolean"}}}}}`:                                                                                                          `{"type":"OBJECT","properties":{"p":{"type":"OBJECT","properties":{"q":{"type":"BOOLEAN"}}}}}`,
+		`{"type":"object","properties":{"n":{"type":"integer","enum":[1,2]},"m":{"allOf":[{"type":"string"}],"description":"d"}}}`:                                                                                                                 `{"type":"OBJECT","properties":{"n":{"type":"INTEGER"},"m":{"type":"STRING","description":"d"}}}`,
+	} {
+		if got := string(downConvert(json.RawMessage(in))); got != want {
+			t.Errorf("%s\n got %s\nwant %s", in, got, want)
+		}
+	}
+	deep := json.RawMessage(`{"type":"object","properties":{"p":{"$ref":"#"}}}`)
+	if out := downConvert(deep); !json.Valid(out) || len(out) > 10000 {
+		t.Errorf("a schema that contains itself: %d bytes", len(out))
+	}
+}
+
+func FuzzDownConvert(f *testing.F) {
+	f.Add(`{"type":"object","properties":{"a":{"type":["string","null"],"$ref":"#/x"}}}`)
+	f.Fuzz(func(t *testing.T, s string) {
+		if out := downConvert(json.RawMessage(s)); out != nil && !json.Valid(out) {
+			t.Fatalf("%s", out)
+		}
+	})
+}
+
+func TestThinkingByFacts(t *testing.T) {
+	tab, err := price.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := New(Config{Facts: func(m string) (price.Facts, bool) { return tab.Lookup("gemini", m) }})
+	for _, tc := range []struct {
+		r    llm.Request
+		want string
+	}{
+		{llm.Request{Model: "gemini-3.1-pro-preview", Effort: llm.EffortLow}, `"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"LOW"}`},
+		{llm.Request{Model: "gemini-3.1-pro-preview", Effort: llm.EffortMax}, `"thinkingLevel":"HIGH"`},
+		{llm.Request{Model: "gemini-2.5-pro", Effort: llm.EffortMedium}, `"thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192}`},
+		{llm.Request{Model: "gemini-2.5-pro"}, `"thinkingConfig":{"includeThoughts":true}`},
+		{llm.Request{Model: "gemini-2.5-pro", ThinkingTokens: 99999}, `"thinkingBudget":24576`},
+	} {
+		if body := string(c.request(tc.r, "")); !strings.Contains(body, tc.want) {
+			t.Errorf("%+v: %s", tc.r, body)
+		}
+	}
+	if body := string(c.request(llm.Request{Model: "unheard-of", Effort: llm.EffortMax, MaxTokens: 5}, "")); strings.Contains(body, "thinking") {
+		t.Error(body)
+	}
+}

@@ -1,0 +1,287 @@
+package gemini
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/price"
+)
+
+// request writes the body: what stays first, the contents last.
+func (c *Client) request(r llm.Request, reader string) []byte {
+	facts, known := c.c.Facts(r.Model)
+	if !known {
+		facts = price.Facts{}
+	}
+	w := writer{names: map[string]string{}, strict: facts.Thinking == price.Level || strings.HasPrefix(r.Model, "gemini-3") || strings.HasPrefix(r.Model, "gemini-4")}
+	j := &w.JSON
+	j.Obj()
+	w.config(r, facts)
+	w.tools(r.Tools)
+	w.system(r.System)
+	j.Key("contents")
+	j.Arr()
+	for _, m := range wire.Prepare(r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID}) {
+		w.message(m)
+	}
+	j.EndArr()
+	j.End()
+	return j.Bytes()
+}
+
+type writer struct {
+	wire.JSON
+	names map[string]string // call id → tool
+	// strict models refuse the first call of a message without a signature.
+	strict bool
+}
+
+// foreign is the documented stand-in for the signature of a call that another
+// model made.
+const foreign = `"skip_thought_signature_validator"`
+
+func (w *writer) config(r llm.Request, f price.Facts) {
+	n := r.MaxTokens
+	if n <= 0 {
+		n = f.Output
+	}
+	think := thinking(r, f)
+	if n <= 0 && think == (thought{}) {
+		return
+	}
+	w.Key("generationConfig")
+	w.Obj()
+	if n > 0 {
+		w.Key("maxOutputTokens")
+		w.Int(n)
+	}
+	if think != (thought{}) {
+		w.Key("thinkingConfig")
+		w.Obj()
+		w.Key("includeThoughts")
+		w.Bool(true)
+		w.Member("thinkingLevel", think.level)
+		if think.budget > 0 {
+			w.Key("thinkingBudget")
+			w.Int(think.budget)
+		}
+		w.End()
+	}
+	w.End()
+}
+
+type thought struct {
+	show   bool
+	level  string
+	budget int
+}
+
+// thinking maps an effort or a number of tokens to a level or a budget.
+func thinking(r llm.Request, f price.Facts) thought {
+	switch f.Thinking {
+	case price.Level:
+		effort := r.Effort
+		if r.ThinkingTokens > 0 {
+			effort = nearest(r.ThinkingTokens)
+		}
+		return thought{show: true, level: strings.ToUpper(f.Effort(effort))}
+	case price.Budget:
+		return thought{show: true, budget: budget(r)}
+	case price.Adaptive, price.Effort, price.Toggle, price.Always:
+		return thought{show: true}
+	}
+	if r.ThinkingTokens > 0 { // no facts: what was asked for by number
+		return thought{show: true, budget: r.ThinkingTokens}
+	}
+	return thought{}
+}
+
+func nearest(tokens int) llm.Effort {
+	switch {
+	case tokens < 6000:
+		return llm.EffortLow
+	case tokens < 16000:
+		return llm.EffortMedium
+	}
+	return llm.EffortHigh
+}
+
+// maxBudget is what every model with a budget takes (2.5 Flash's bound; Pro takes 32768).
+const maxBudget = 24576
+
+func budget(r llm.Request) int {
+	if r.ThinkingTokens > 0 {
+		return min(r.ThinkingTokens, maxBudget)
+	}
+	switch r.Effort {
+	case llm.EffortLow:
+		return 2048
+	case llm.EffortMedium:
+		return 8192
+	case llm.EffortHigh:
+		return 16384
+	case llm.EffortMax:
+		return maxBudget
+	}
+	return 0
+}
+
+func (w *writer) tools(tools []llm.Spec) {
+	if len(tools) == 0 {
+		return
+	}
+	w.Key("tools")
+	w.Arr()
+	w.Obj()
+	w.Key("functionDeclarations")
+	w.Arr()
+	for _, t := range tools {
+		w.Obj()
+		w.Member("name", t.Name)
+		w.Member("description", t.Description)
+		if schema := downConvert(t.Schema); schema != nil {
+			w.Key("parameters")
+			w.Exact(schema)
+		}
+		w.End()
+	}
+	w.EndArr()
+	w.End()
+	w.EndArr()
+}
+
+func (w *writer) system(blocks []string) {
+	open := false
+	for _, b := range blocks {
+		if b == "" {
+			continue
+		}
+		if !open {
+			open = true
+			w.Key("systemInstruction")
+			w.Obj()
+			w.Key("parts")
+			w.Arr()
+		}
+		w.text(b)
+	}
+	if open {
+		w.EndArr()
+		w.End()
+	}
+}
+
+func (w *writer) text(s string) {
+	w.Obj()
+	w.Member("text", s)
+	w.End()
+}
+
+func (w *writer) data(media string, data []byte) {
+	w.Obj()
+	w.Key("inlineData")
+	w.Obj()
+	w.Member("mimeType", media)
+	w.Key("data")
+	w.Base64("", data)
+	w.End()
+	w.End()
+}
+
+func (w *writer) message(m llm.Message) {
+	w.Obj()
+	if m.Role == llm.Assistant {
+		w.Member("role", "model")
+	} else {
+		w.Member("role", "user")
+	}
+	w.Key("parts")
+	w.Arr()
+	var signature json.RawMessage // of reasoning, waiting for the part it belongs to
+	calls := 0
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case llm.Text:
+			w.Obj()
+			w.Member("text", p.S)
+			w.signature(signature)
+			signature = nil
+			w.End()
+		case llm.Thinking:
+			signature = p.Opaque // summaries are not sent back, tokens are
+		case llm.ToolUse:
+			w.names[p.ID] = p.Name
+			if calls++; calls == 1 && w.strict && len(signature)+len(p.Opaque) == 0 {
+				signature = json.RawMessage(foreign)
+			}
+			w.call(p, signature)
+			signature = nil
+		case llm.Image:
+			w.data(p.Media, p.Data)
+		case llm.Document:
+			w.data(p.Media, p.Data)
+		case llm.ToolResult:
+			w.result(p)
+		}
+	}
+	for _, p := range m.Parts { // pictures of results stand beside them
+		if res, ok := p.(llm.ToolResult); ok {
+			for _, img := range res.Images {
+				w.data(img.Media, img.Data)
+			}
+		}
+	}
+	w.EndArr()
+	w.End()
+}
+
+func (w *writer) signature(sig json.RawMessage) {
+	if len(sig) > 0 {
+		w.Key("thoughtSignature")
+		w.Exact(sig)
+	}
+}
+
+func (w *writer) call(p llm.ToolUse, signature json.RawMessage) {
+	w.Obj()
+	w.Key("functionCall")
+	w.Obj()
+	w.Member("id", p.ID)
+	w.Member("name", p.Name)
+	w.Key("args")
+	if len(p.Input) > 0 && p.Input[0] == '{' {
+		w.Raw(p.Input)
+	} else {
+		w.Obj()
+		w.Key("input")
+		w.Raw(p.Input)
+		w.End()
+	}
+	w.End()
+	if len(p.Opaque) > 0 {
+		signature = p.Opaque
+	}
+	w.signature(signature)
+	w.End()
+}
+
+func (w *writer) result(p llm.ToolResult) {
+	w.Obj()
+	w.Key("functionResponse")
+	w.Obj()
+	w.Member("id", p.ID)
+	w.Member("name", w.names[p.ID])
+	w.Key("response")
+	w.Obj()
+	if p.IsErr {
+		w.Key("error")
+	} else {
+		w.Key("output")
+	}
+	w.Str(p.Text)
+	w.End()
+	w.End()
+	w.End()
+}
