@@ -3,7 +3,24 @@
 // it does not fully understand.
 package shellread
 
-import "github.com/adze-agent/adze/internal/policy"
+import (
+	"errors"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// Bounds of what is read exactly (permissions.md). Past them a script is
+// still searched, so that deny rules see its commands.
+const (
+	MaxChars    = 10_000  // characters
+	MaxCommands = 50      // simple commands
+	maxSearch   = 200_000 // bytes of a longer script that are still searched
+	maxDepth    = 12      // scripts within scripts, functions within functions
+	maxActions  = 4_000
+)
 
 // A World is what a script's meaning depends on. Its functions may look at
 // the file system but never change it and never run anything.
@@ -13,7 +30,9 @@ type World struct {
 	// Real resolves every symlink of an absolute path, also when its last
 	// components do not exist yet. nil cleans the path lexically.
 	Real func(path string) (string, error)
-	// Glob lists what a pattern (absolute) matches now; nil means unknown.
+	// Glob lists what a pattern (absolute; a backslash makes the next
+	// character literal) matches now, as bash does: a wildcard never matches a
+	// leading dot. nil, as function or result, means unknown.
 	Glob func(pattern string) []string
 	// Git says whether git in this folder runs nothing but git, and if not, why.
 	// nil means it was not looked at, and git is not read-only.
@@ -32,5 +51,136 @@ type Script struct {
 
 // Read takes script apart as bash would.
 func Read(script string, w World) Script {
-	return Script{Actions: []policy.Action{policy.Opaque{Source: script, Why: "scripts are not read yet"}}}
+	r := &reader{w: w, src: script, funcs: map[string]*syntax.Stmt{}}
+	why := precheck(script)
+	if why != "" {
+		r.opaque(clip(script), why)
+	}
+	if len(script) > maxSearch {
+		script = script[:maxSearch]
+		r.src = script
+	}
+	st := state{vars: map[string]value{}}
+	if w.Dir != "" {
+		st.dirs = []string{w.Dir}
+	}
+	end := r.script(script, st)
+	return r.finish(end)
+}
+
+// A reader walks one script. It belongs to one call of Read.
+type reader struct {
+	w       World
+	src     string
+	acts    []policy.Action
+	seen    map[string]bool
+	unclear bool // something was Opaque
+	unsafe  bool // something is not read-only
+	cmds    int
+	depth   int
+	outer   [][]string // the wrappers and shells around what is being read
+	env     []string   // assignments around it
+	piped   bool       // its input comes from a pipe
+	fed     bool       // its arguments come from elsewhere (xargs)
+	funcs   map[string]*syntax.Stmt
+	calling []string // functions being read, against recursion
+	globs   map[string][]string
+}
+
+// script parses and walks one text: the whole, or the argument of bash -c.
+// What stands before a syntax error is walked too, for deny rules.
+func (r *reader) script(text string, st state) state {
+	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
+	var stmts []*syntax.Stmt
+	err := p.Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
+		stmts = append(stmts, s)
+		return true
+	})
+	if err != nil {
+		r.opaque(clip(text), "it is not valid shell: "+plainError(err))
+	}
+	saved := r.src
+	r.src = text
+	st = r.stmts(stmts, st)
+	r.src = saved
+	return st
+}
+
+func plainError(err error) string {
+	var pe syntax.ParseError
+	if errors.As(err, &pe) {
+		return pe.Text
+	}
+	return "the parser gave up"
+}
+
+func (r *reader) finish(end state) Script {
+	if r.cmds > MaxCommands {
+		r.opaque(clip(r.src), "it holds more than 50 commands")
+	}
+	if len(r.acts) == 0 {
+		r.acts = []policy.Action{policy.None{}}
+	}
+	s := Script{Actions: r.acts, ReadOnly: !r.unclear && !r.unsafe}
+	if len(end.dirs) == 1 {
+		s.Dir = end.dirs[0]
+	}
+	return s
+}
+
+// add appends an action once.
+func (r *reader) add(a policy.Action) {
+	switch a := a.(type) {
+	case policy.Exec:
+		if !a.ReadOnly {
+			r.unsafe = true
+		}
+	case policy.Opaque:
+		r.unclear = true
+	case policy.Write:
+		r.unsafe = true
+	case policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
+	}
+	if len(r.acts) >= maxActions {
+		if !r.unclear {
+			r.unclear = true
+			r.acts = append(r.acts, policy.Opaque{Source: clip(r.src), Why: "it does too many things"})
+		}
+		// Commands are still listed: a deny rule must see them.
+		if _, exec := a.(policy.Exec); !exec || len(r.acts) >= 4*maxActions {
+			return
+		}
+	}
+	r.acts = append(r.acts, a)
+}
+
+// opaque notes a part that cannot be read exactly.
+func (r *reader) opaque(source, why string) {
+	key := source + "\x00" + why
+	if r.seen[key] {
+		return
+	}
+	if r.seen == nil {
+		r.seen = map[string]bool{}
+	}
+	r.seen[key] = true
+	r.add(policy.Opaque{Source: source, Why: why})
+}
+
+// source is the text of a node, for a person to see.
+func (r *reader) source(n syntax.Node) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from < 0 || to > len(r.src) || from >= to {
+		return clip(r.src)
+	}
+	return clip(r.src[from:to])
+}
+
+// clip bounds a piece of source for messages.
+func clip(s string) string {
+	const most = 400
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + " …"
 }

@@ -1,0 +1,115 @@
+// Package permcheck answers "what would happen to this command?" for people
+// and for test corpora. It reads and decides exactly as a session would, and
+// runs nothing.
+package permcheck
+
+import (
+	"path/filepath"
+
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread"
+)
+
+// Options are what a check depends on besides the command.
+type Options struct {
+	Rules policy.Rules // Dir, Dirs and Home may be left empty: they are taken from below
+	Mode  policy.Mode  // "" is policy.Default
+	Dir   string       // where the command would run; absolute
+	Home  string
+	// World replaces the real file system, in tests; Dir and Home of it count.
+	World *shellread.World
+}
+
+// A Report is the verdict on one command and how it came about.
+type Report struct {
+	Command  string         `json:"command"`
+	Verdict  policy.Verdict `json:"verdict"`
+	Commands []Part         `json:"commands"`
+	Mode     policy.Mode    `json:"mode"`
+	Dir      string         `json:"dir"`
+	// Warnings are about the rules themselves.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// A Part is one thing the command would do, with its own verdict.
+type Part struct {
+	Kind string `json:"kind"` // command, read, write, opaque
+	Text string `json:"text"`
+	// Path is what Text resolves to, for a read or a write.
+	Path    string         `json:"path,omitempty"`
+	Dir     string         `json:"dir,omitempty"`
+	Verdict policy.Verdict `json:"verdict"`
+}
+
+// Check decides one command.
+func Check(command string, o Options) Report {
+	w := o.world()
+	rules := o.rules(w)
+	mode := o.Mode
+	if mode == "" {
+		mode = policy.Default
+	}
+	script := shellread.Read(command, w)
+	req := policy.Request{Tool: "Bash", Actions: script.Actions}
+	out := Report{Command: command, Mode: mode, Dir: w.Dir, Verdict: policy.Decide(rules, mode, req)}
+	for i, v := range policy.Each(rules, mode, req) {
+		if p, ok := describe(script.Actions[i]); ok {
+			p.Verdict = v
+			out.Commands = append(out.Commands, p)
+		}
+	}
+	for _, r := range rules.List {
+		if why := policy.Lint(r); why != "" {
+			out.Warnings = append(out.Warnings, r.Text()+": "+why)
+		}
+	}
+	return out
+}
+
+func (o Options) world() shellread.World {
+	if o.World != nil {
+		return *o.World
+	}
+	return place.World(resolved(o.Dir), resolved(o.Home))
+}
+
+func (o Options) rules(w shellread.World) policy.Rules {
+	r := o.Rules
+	if r.Dir == "" {
+		r.Dir = w.Dir
+	}
+	if len(r.Dirs) == 0 {
+		r.Dirs = []string{r.Dir}
+	}
+	if r.Home == "" {
+		r.Home = w.Home
+	}
+	return r
+}
+
+// resolved is the place a folder really is, or the folder as it was given.
+func resolved(dir string) string {
+	if dir == "" {
+		return ""
+	}
+	if p, err := place.Resolve(dir); err == nil {
+		return p
+	}
+	return filepath.Clean(dir)
+}
+
+func describe(a policy.Action) (Part, bool) {
+	switch a := a.(type) {
+	case policy.Exec:
+		return Part{Kind: "command", Text: policy.QuoteCommand(a.Argv), Dir: a.Dir}, true
+	case policy.Opaque:
+		return Part{Kind: "opaque", Text: a.Source}, true
+	case policy.Read:
+		return Part{Kind: "read", Text: a.Asked, Path: a.Path}, true
+	case policy.Write:
+		return Part{Kind: "write", Text: a.Asked, Path: a.Path}, true
+	case policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
+	}
+	return Part{}, false
+}

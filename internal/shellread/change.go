@@ -1,0 +1,373 @@
+package shellread
+
+import (
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// changes lists what a command that changes files would change, so that the
+// mode and path rules can judge it. ok means that this is all it does; without
+// it the actions are only what is known.
+func (u *use) changes(ws []word) (acts []policy.Action, ok bool) {
+	if !standardPath(ws[0].text) {
+		return nil, false
+	}
+	row, found := changeRows[u.name]
+	if !found {
+		return u.outputs(ws), false
+	}
+	c := &use{r: u.r, st: u.st, name: u.name, row: &row.command}
+	if why := c.parse(&row.command, ws[1:]); why != "" {
+		return u.guess(ws), false
+	}
+	for _, w := range c.args {
+		if w.kind != exact && w.kind != pattern {
+			return u.guess(ws), false
+		}
+	}
+	unclear := u.r.unclear
+	saved := u.r.acts
+	u.r.acts = nil
+	ok = row.apply(c)
+	acts = append(c.acts, u.r.acts...)
+	u.r.acts = saved
+	return acts, ok && u.r.unclear == unclear && !u.r.fed
+}
+
+// outputs are the files that common flags of other commands write.
+func (u *use) outputs(ws []word) []policy.Action {
+	c := &use{r: u.r, st: u.st, name: u.name}
+	for i, w := range ws {
+		if i == 0 || w.kind != exact {
+			continue
+		}
+		switch {
+		case w.text == "-o" || w.text == "--output":
+			if i+1 < len(ws) && ws[i+1].kind == exact {
+				c.put(ws[i+1], policy.Write{})
+			}
+		case strings.HasPrefix(w.text, "--output=") || strings.HasPrefix(w.text, "of="):
+			_, file, _ := strings.Cut(w.text, "=")
+			c.put(word{kind: exact, text: file, src: w.src}, policy.Write{})
+		}
+	}
+	return append(c.acts, u.guess(ws)...)
+}
+
+// guess adds every operand that could be a file as read, for deny rules about
+// paths; they change nothing about a command that asks anyway.
+func (u *use) guess(ws []word) []policy.Action {
+	c := &use{r: u.r, st: u.st, name: u.name}
+	for _, w := range ws[1:] {
+		if w.kind != exact || w.text == "" || len(w.text) > 1000 || strings.ContainsAny(w.text, "\n") {
+			continue
+		}
+		text := w.text
+		if strings.HasPrefix(text, "-") {
+			_, val, has := strings.Cut(text, "=")
+			if !has {
+				continue
+			}
+			text = val
+		}
+		c.get(word{kind: exact, text: strings.TrimPrefix(text, "@"), src: w.src}, policy.Read{})
+	}
+	return c.acts
+}
+
+func (u *use) put(w word, like policy.Write) {
+	like.Arg, like.Blind = true, u.r.piped && u.name == "tee"
+	saved := u.r.acts
+	u.r.acts = nil
+	u.r.write(w, u.st, like)
+	u.acts = append(u.acts, u.r.acts...)
+	u.r.acts = saved
+}
+
+func (u *use) get(w word, like policy.Read) {
+	like.Arg = true
+	saved := u.r.acts
+	u.r.acts = nil
+	u.r.read(w, u.st, like)
+	u.acts = append(u.acts, u.r.acts...)
+	u.r.acts = saved
+}
+
+// A changeRow says what a command that changes files does to its operands.
+// apply returns whether that is all.
+type changeRow struct {
+	command
+	apply func(u *use) bool
+}
+
+var changeRows = map[string]changeRow{
+	"touch":     {command{flags: "-acmhf -d=x -r=p -t=x --no-create --date=x --reference=p --time=x --no-dereference"}, applyAll(policy.Write{})},
+	"mkdir":     {command{flags: "-pv -m=x --parents --verbose --mode=x"}, applyAll(policy.Write{})},
+	"rmdir":     {command{flags: "-pv --parents --verbose --ignore-fail-on-non-empty"}, applyAll(policy.Write{Remove: true})},
+	"rm":        {command{flags: "-fiIrRdv --force --interactive? --recursive --dir --verbose --one-file-system --preserve-root? --no-preserve-root"}, applyRemove},
+	"unlink":    {command{}, applyAll(policy.Write{Remove: true})},
+	"shred":     {command{flags: "-fuvxz -n=x -s=x --force --iterations=x --remove? --zero --verbose"}, applyAll(policy.Write{Remove: true})},
+	"truncate":  {command{flags: "-co -s=x -r=p --no-create --size=x --reference=p"}, applyAll(policy.Write{})},
+	"tee":       {command{flags: "-aip --append --ignore-interrupts --output-error?"}, applyAll(policy.Write{})},
+	"cp":        {command{flags: "-abdfilLnPpRrsTuvxH -t=x -S=x --archive --backup? --force --interactive --link --dereference --no-clobber --no-dereference --preserve? --no-preserve=x --parents --recursive --symbolic-link --suffix=x --target-directory=x --no-target-directory --update? --verbose --one-file-system --reflink? --sparse=x --strip-trailing-slashes --remove-destination --attributes-only"}, applyCopy(false)},
+	"mv":        {command{flags: "-bfinTuv -t=x -S=x --backup? --force --interactive --no-clobber --strip-trailing-slashes --suffix=x --target-directory=x --no-target-directory --update? --verbose"}, applyCopy(true)},
+	"install":   {command{flags: "-bcCdDpsTv -g=x -m=x -o=x -t=x -S=x --directory --mode=x --owner=x --group=x --target-directory=x --verbose --preserve-timestamps --backup?"}, applyInstall},
+	"ln":        {command{flags: "-bdfFiLnPrsTv -t=x -S=x --symbolic --force --relative --no-dereference --target-directory=x --verbose --backup?"}, applyLink},
+	"chmod":     {command{flags: "-cfvR --changes --quiet --silent --verbose --recursive --reference=p"}, applyMode},
+	"chown":     {command{flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
+	"chgrp":     {command{flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
+	"sed":       {command{flags: "-nErsuz -i? -e=x -f=p -l=x --in-place? --quiet --silent --regexp-extended --expression=x --file=p --null-data --posix --separate --follow-symlinks"}, applySed},
+	"dd":        {command{}, applyDD},
+	"gofmt":     {command{flags: "-l -d -s -e -w -r=x", dash: true}, applyFormat},
+	"goimports": {command{flags: "-l -d -e -v -w -local=x", dash: true}, applyFormat},
+	"patch": {command{flags: "-p=x -i=p -o=x -R -N -s -d=x -b -f -t -E -u -c -n -l -r=x --input=p --output=x --dry-run --reverse --forward --silent --quiet"}, func(u *use) bool {
+		u.all(u.args, policy.Write{})
+		return false
+	}},
+	"split": {command{flags: "-l=x -b=x -n=x -C=x -a=x -d -x"}, func(u *use) bool {
+		if len(u.args) > 0 {
+			u.get(u.args[0], policy.Read{})
+		}
+		return false
+	}},
+	"gzip": {command{flags: "-123456789dfknqrv --keep --force --decompress --best --fast"}, applyPack}, "gunzip": {command{flags: "-cfknqrtv"}, applyPack},
+	"bzip2": {command{flags: "-123456789dfkqv"}, applyPack}, "xz": {command{flags: "-0123456789dfkqvzeT=x"}, applyPack}, "zstd": {command{flags: "-123456789dfkqvT=x --rm"}, applyPack},
+	"sort": {command{flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x -o=x --output=x --key=x --numeric-sort --reverse --unique"}, func(u *use) bool {
+		for _, f := range u.flags {
+			if f.name == "-o" || f.name == "--output" {
+				u.put(f.val, policy.Write{})
+			}
+		}
+		for _, w := range u.args {
+			u.get(w, policy.Read{})
+		}
+		return true
+	}},
+	"uniq": {command{flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *use) bool {
+		for i, w := range u.args {
+			if i == 0 {
+				u.get(w, policy.Read{})
+			} else {
+				u.put(w, policy.Write{})
+			}
+		}
+		return len(u.args) <= 2
+	}},
+}
+
+func (u *use) all(ws []word, like policy.Write) {
+	for _, w := range ws {
+		u.put(w, like)
+	}
+}
+
+func applyAll(like policy.Write) func(u *use) bool {
+	return func(u *use) bool {
+		u.all(u.args, like)
+		return len(u.args) > 0
+	}
+}
+
+// applyRemove is rm: with -r everything below goes too. A bare * in a folder
+// is that folder's content.
+func applyRemove(u *use) bool {
+	tree := u.has("-r", "-R", "--recursive")
+	for _, w := range u.args {
+		if w.kind == pattern {
+			last := w.text[strings.LastIndexByte(w.text, '/')+1:]
+			if last != "*" && last != ".*" && last != "?*" {
+				u.globbed(w, policy.Write{Remove: true, Tree: tree})
+				continue
+			}
+			u.put(w, policy.Write{Remove: true, Tree: true})
+			continue
+		}
+		if tree && (w.text == "." || w.text == ".." || w.text == "/" || strings.HasSuffix(w.text, "/.") || strings.HasSuffix(w.text, "/..")) {
+			u.put(w, policy.Write{Remove: true, Tree: true})
+			continue
+		}
+		u.put(w, policy.Write{Remove: true, Tree: tree})
+	}
+	return len(u.args) > 0
+}
+
+// globbed adds the matches of a pattern without its folder.
+func (u *use) globbed(w word, like policy.Write) {
+	before := len(u.acts)
+	u.put(w, like)
+	if len(u.acts) > before {
+		if wr, ok := u.acts[before].(policy.Write); ok {
+			// The folder itself is only listed.
+			u.acts[before] = policy.Read{Path: wr.Path, Named: wr.Named, Asked: wr.Asked, Arg: true, List: true}
+		}
+	}
+}
+
+// applyCopy is cp and mv: the last operand (or -t) is written, and so may be
+// a file of the source's name in it; mv removes its sources.
+func applyCopy(move bool) func(u *use) bool {
+	return func(u *use) bool {
+		into, rest := u.destination()
+		if len(into) == 0 || len(rest) == 0 {
+			return false
+		}
+		tree := move || u.has("-r", "-R", "-a", "--recursive", "--archive")
+		for _, s := range rest {
+			u.get(s, policy.Read{Tree: tree && !move})
+			if move {
+				u.globbedPut(s, policy.Write{Remove: true})
+			}
+		}
+		return u.into(into[0], rest)
+	}
+}
+
+func (u *use) globbedPut(w word, like policy.Write) {
+	if w.kind == pattern {
+		u.globbed(w, like)
+		return
+	}
+	u.put(w, like)
+}
+
+// destination splits operands into where to and what.
+func (u *use) destination() (into, rest []word) {
+	for _, f := range u.flags {
+		if f.name == "-t" || f.name == "--target-directory" {
+			return []word{f.val}, u.args
+		}
+	}
+	if len(u.args) < 2 {
+		return nil, nil
+	}
+	return u.args[len(u.args)-1:], u.args[:len(u.args)-1]
+}
+
+// into adds the destination and, if it is or may be a folder, the files that
+// would appear in it.
+func (u *use) into(dst word, srcs []word) bool {
+	if dst.kind != exact {
+		return false
+	}
+	u.put(dst, policy.Write{})
+	for _, s := range srcs {
+		if s.kind != exact {
+			continue
+		}
+		name := s.text
+		if !u.has("--parents") {
+			name = strings.TrimRight(name, "/")
+			name = name[strings.LastIndexByte(name, '/')+1:]
+		}
+		if name == "" || name == "." || name == ".." {
+			continue
+		}
+		for _, t := range u.r.resolve(dst, u.st) {
+			if u.r.isFolder(t.real) {
+				u.put(word{kind: exact, text: strings.TrimSuffix(dst.text, "/") + "/" + name, src: dst.src}, policy.Write{})
+			}
+		}
+	}
+	return true
+}
+
+func applyInstall(u *use) bool {
+	if u.has("-d", "--directory") {
+		u.all(u.args, policy.Write{})
+		return len(u.args) > 0
+	}
+	into, rest := u.destination()
+	if len(into) == 0 {
+		return false
+	}
+	for _, s := range rest {
+		u.get(s, policy.Read{})
+	}
+	u.into(into[0], rest)
+	return false
+}
+
+// applyLink is ln: the link is written; where it leads is noted as read, so
+// that a denied file cannot be reached under another name.
+func applyLink(u *use) bool {
+	into, rest := u.destination()
+	if len(u.args) == 1 {
+		rest = u.args
+		into = []word{lit(".")}
+	}
+	for _, s := range rest {
+		u.get(s, policy.Read{})
+	}
+	if len(into) > 0 {
+		u.into(into[0], rest)
+	}
+	return false
+}
+
+func applyMode(u *use) bool {
+	args := u.args
+	if !u.has("--reference") && len(args) > 0 {
+		args = args[1:]
+	}
+	tree := u.has("-R", "--recursive")
+	u.all(args, policy.Write{Tree: tree})
+	return false
+}
+
+// applySed is sed -i.
+func applySed(u *use) bool {
+	args, okay := u.args, true
+	scripts := []word{}
+	for _, f := range u.flags {
+		switch f.name {
+		case "-e", "--expression":
+			scripts = append(scripts, f.val)
+		case "-f", "--file":
+			okay = false
+		}
+	}
+	if len(scripts) == 0 && okay && len(args) > 0 {
+		scripts, args = args[:1], args[1:]
+	}
+	for _, s := range scripts {
+		okay = okay && s.kind == exact && sedScript(s.text) == ""
+	}
+	for _, w := range args {
+		u.get(w, policy.Read{})
+		if u.has("-i", "--in-place") {
+			u.globbedPut(w, policy.Write{})
+		}
+	}
+	return okay && u.has("-i", "--in-place") && len(args) > 0
+}
+
+func applyDD(u *use) bool {
+	for _, w := range u.args {
+		name, val, _ := strings.Cut(w.text, "=")
+		switch name {
+		case "of":
+			u.put(word{kind: exact, text: val, src: w.src}, policy.Write{})
+		case "if":
+			u.get(word{kind: exact, text: val, src: w.src}, policy.Read{})
+		}
+	}
+	return false
+}
+
+func applyFormat(u *use) bool {
+	if !u.has("-w") {
+		return false
+	}
+	for _, w := range u.args {
+		u.globbedPut(w, policy.Write{Tree: true})
+	}
+	return len(u.args) > 0
+}
+
+func applyPack(u *use) bool {
+	for _, w := range u.args {
+		u.globbedPut(w, policy.Write{})
+	}
+	return false
+}

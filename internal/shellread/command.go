@@ -1,0 +1,259 @@
+package shellread
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// call walks a simple command: assignments, words, and what they run.
+func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
+	if len(c.Args) == 0 {
+		st := in
+		for _, a := range c.Assigns {
+			st = r.assign(a, st)
+		}
+		return st, st
+	}
+	saved := len(r.env)
+	for _, a := range c.Assigns {
+		r.prefix(a, in)
+	}
+	var words []word
+	for _, w := range c.Args {
+		words = append(words, r.words(w, in)...)
+	}
+	for _, w := range words {
+		r.touchGlob(w, in)
+	}
+	if len(words) == 0 {
+		r.opaque(r.source(c), "the command is not known before it runs")
+		return in, in
+	}
+	ok, any = r.simple(words, c, in)
+	r.env = r.env[:saved]
+	return ok, any
+}
+
+// prefix notes NAME=value before a command.
+func (r *reader) prefix(a *syntax.Assign, st state) {
+	if a.Index != nil || a.Array != nil || a.Append || a.Name == nil {
+		r.opaque(r.source(a), "an assignment that is not plain")
+		r.visit(a, st)
+		return
+	}
+	v := r.value(a.Value, st)
+	r.setEnv(a.Name.Value, v.text, v.kind == exact || v.kind == number, r.source(a))
+}
+
+// setEnv adds a variable to the environment of the commands inside; only
+// harmless ones pass.
+func (r *reader) setEnv(name, text string, known bool, src string) {
+	r.env = append(r.env, name+"="+text)
+	if !harmlessVariable(name) {
+		r.opaque(src, "the variable "+name+" may change what the command does")
+	} else if !known || strings.ContainsAny(text, "/$`") {
+		r.opaque(src, "the value of "+name+" may change what the command does")
+	}
+}
+
+// simple reads one command whose words are known as far as they are.
+func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
+	r.cmds++
+	name := ws[0]
+	if name.kind != exact || name.many {
+		r.opaque(name.src, "the command is not known before it runs")
+		r.markExec(ws, st, "the command is not known before it runs")
+		return st, st
+	}
+	if r.depth > maxDepth {
+		r.opaque(name.src, "it is nested too deeply")
+		return st, st
+	}
+	if n != nil && firstVariable(n) {
+		// x=ls; $x: a shell that splits differently runs something else.
+		r.opaque(name.src, "the command's name comes from a variable")
+		return st, st
+	}
+	if body := r.funcs[name.text]; body != nil && len(r.outer) == 0 {
+		return r.callFunc(name.text, body, st)
+	}
+	if b := builtin(name.text); b != nil {
+		return b(r, ws, st)
+	}
+	if w := wrapper(base(name.text)); w != nil && standardPath(name.text) {
+		return w(r, ws, st)
+	}
+	r.exec(ws, st)
+	return st, st
+}
+
+// firstVariable reports whether the command's word is written with an
+// expansion.
+func firstVariable(n syntax.Node) bool {
+	c, ok := n.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 {
+		return false
+	}
+	found := false
+	syntax.Walk(c.Args[0], func(n syntax.Node) bool {
+		switch n.(type) {
+		case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp, *syntax.ProcSubst, *syntax.ExtGlob:
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// callFunc reads a function's body where it is called.
+func (r *reader) callFunc(name string, body *syntax.Stmt, st state) (ok, any state) {
+	if slices.Contains(r.calling, name) || r.depth > maxDepth {
+		r.opaque(name, "a function that calls itself")
+		return st, st
+	}
+	r.calling = append(r.calling, name)
+	r.depth++
+	ok, any = r.stmt(body, st)
+	r.depth--
+	r.calling = r.calling[:len(r.calling)-1]
+	return ok, any
+}
+
+// base is the name of a program without its folders.
+func base(name string) string { return path.Base(path.Clean(name)) }
+
+// standardPath reports whether a name is looked up in PATH or stands in a
+// folder of the system.
+func standardPath(name string) bool {
+	if !strings.Contains(name, "/") {
+		return true
+	}
+	switch path.Dir(name) {
+	case "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin":
+		return name == path.Clean(name)
+	}
+	return false
+}
+
+// inside reads the command that a wrapper runs.
+func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
+	if len(rest) == 0 {
+		r.exec(wrapper, st)
+		return st, st
+	}
+	r.outer = append(r.outer, literals(wrapper))
+	r.depth++
+	ok, any = r.simple(rest, nil, st)
+	r.depth--
+	r.outer = r.outer[:len(r.outer)-1]
+	return ok, any
+}
+
+// literals are the words as an argv; what is not known stands as written.
+func literals(ws []word) []string {
+	out := make([]string, len(ws))
+	for i, w := range ws {
+		if out[i] = w.src; w.kind == exact {
+			out[i] = w.text
+		}
+	}
+	return out
+}
+
+// begin starts an Exec with everything that does not depend on the table.
+func (r *reader) begin(ws []word, st state) policy.Exec {
+	e := policy.Exec{Argv: literals(ws), Env: slices.Clone(r.env)}
+	if len(st.dirs) == 1 {
+		e.Dir = st.dirs[0]
+	}
+	for _, w := range ws {
+		e.Loose = e.Loose || w.kind != exact
+	}
+	for i := range r.outer {
+		argv := slices.Concat(r.outer[i:]...)
+		e.Also = append(e.Also, append(argv, e.Argv...))
+	}
+	if e.Argv[0] == "git" || base(e.Argv[0]) == "git" {
+		if plain := gitPlain(ws); plain != nil {
+			e.Also = append(e.Also, plain)
+		}
+	}
+	return e
+}
+
+// markExec adds a command that is not proven anything, for deny rules.
+func (r *reader) markExec(ws []word, st state, why string) {
+	if ws[0].kind != exact {
+		return
+	}
+	e := r.begin(ws, st)
+	e.Why = why
+	if e.Beyond = beyond(base(ws[0].text), ws); e.Beyond == "" {
+		e.Beyond = openWord(ws)
+	}
+	e.Loses = loses(base(ws[0].text), ws)
+	r.add(e)
+}
+
+// exec adds an external command (or a builtin that acts like one) and what
+// its arguments touch.
+func (r *reader) exec(ws []word, st state) {
+	e := r.begin(ws, st)
+	u := &use{r: r, st: st, name: base(ws[0].text)}
+	switch {
+	case !standardPath(ws[0].text):
+		e.Why = ws[0].text + " is a program of its own, not the one of that name"
+		e.Beyond = ""
+	default:
+		e.Why = u.look(ws)
+		e.ReadOnly = e.Why == ""
+	}
+	e.Beyond = beyond(u.name, ws)
+	if r.fed && e.Beyond == "" {
+		e.Beyond = "xargs adds arguments that are not known before it runs"
+	}
+	if e.Beyond == "" && !e.ReadOnly {
+		e.Beyond = openWord(ws)
+	}
+	if e.Beyond != "" && !e.ReadOnly {
+		e.Why = e.Beyond
+	}
+	e.Loses = loses(u.name, ws)
+	if !e.ReadOnly {
+		if edits, ok := u.changes(ws); ok {
+			e.Edits = true
+			u.acts = edits
+		} else if edits != nil {
+			u.acts = append(u.acts, edits...)
+		}
+	}
+	if e.ReadOnly && e.Beyond != "" {
+		e.ReadOnly = false
+		e.Why = e.Beyond
+	}
+	r.add(e)
+	for _, a := range u.acts {
+		r.add(a)
+	}
+}
+
+// openWord names an argument that may turn out to be a flag, or several words.
+func openWord(ws []word) string {
+	for _, w := range ws[1:] {
+		if w.kind == exact || w.fd || w.kind == number && !w.many {
+			continue
+		}
+		if w.kind == pattern && !w.flagLike() {
+			continue
+		}
+		if w.many || w.flagLike() {
+			return w.src + " may become any argument"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,347 @@
+package shellread
+
+import (
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// param reads a parameter expansion.
+func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
+	if why := oddParam(p); why != "" {
+		r.opaque(r.source(p), why)
+		r.visitParam(p, st)
+		return value{kind: unknown}
+	}
+	name := p.Param.Value
+	if p.Index != nil && !allIndex(p.Index) {
+		r.opaque(r.source(p), "a subscript that is worked out when it runs")
+		r.visitParam(p, st)
+	}
+	if p.Length {
+		return value{kind: number}
+	}
+	v := r.variable(name, st)
+	switch {
+	case p.Index != nil:
+		return value{kind: unknown}
+	case p.Slice != nil:
+		r.checkArithm(p.Slice.Offset, st)
+		r.checkArithm(p.Slice.Length, st)
+		return value{kind: unknown}
+	case p.Repl != nil:
+		r.value(p.Repl.Orig, st)
+		r.value(p.Repl.With, st)
+		return value{kind: unknown}
+	case p.Exp != nil:
+		return r.expansion(p, v, st, quoted)
+	}
+	if v.kind == unset {
+		if secretName(name) {
+			r.opaque(r.source(p), "the variable may hold a secret")
+		}
+		return value{kind: unknown}
+	}
+	return v
+}
+
+// oddParam names the forms that run code, change variables or mean something
+// else in another shell.
+func oddParam(p *syntax.ParamExp) string {
+	switch {
+	case p.Param == nil || p.Flags != nil || p.Width || p.IsSet || p.NestedParam != nil || len(p.Modifiers) > 0 ||
+		p.Split != syntax.OptUnset || p.GlobSubst != syntax.OptUnset || p.RcExpand != syntax.OptUnset:
+		return "an expansion that is not bash"
+	case p.Excl || p.Names != 0:
+		return "${!…} expands another variable"
+	case p.Exp != nil && (p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull):
+		return "${…:=…} assigns"
+	case p.Exp != nil && p.Exp.Op == syntax.OtherParamOps:
+		return "${…@…} can run what the variable holds"
+	}
+	return ""
+}
+
+func allIndex(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	if !ok {
+		return false
+	}
+	s := w.Lit()
+	if s == "@" || s == "*" {
+		return true
+	}
+	_, err := strconv.Atoi(s)
+	return err == nil
+}
+
+// expansion reads ${v:-word} and its kin.
+func (r *reader) expansion(p *syntax.ParamExp, v value, st state, quoted bool) value {
+	var arg value
+	if p.Exp.Word != nil {
+		if quoted {
+			b := &builder{kind: exact}
+			for _, q := range p.Exp.Word.Parts {
+				r.quotedPart(b, q, st)
+			}
+			arg = value{kind: unknown}
+			if b.kind == exact {
+				arg = value{kind: exact, text: b.plain.String()}
+			}
+		} else {
+			arg = r.value(p.Exp.Word, st)
+		}
+	}
+	switch p.Exp.Op {
+	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull:
+		if v.kind == exact && v.text != "" {
+			return v
+		}
+		if v.kind == exact && p.Exp.Op == syntax.DefaultUnsetOrNull {
+			return arg
+		}
+	case syntax.ErrorUnset, syntax.ErrorUnsetOrNull:
+		if v.kind == exact && v.text != "" {
+			return v
+		}
+	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.RemSmallSuffix, syntax.RemLargeSuffix,
+		syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
+	default:
+		r.opaque(r.source(p), "an expansion that is not bash")
+	}
+	return value{kind: unknown}
+}
+
+// variable is what is known of a name; unset means that the script has not
+// set it, so that it comes from the environment or is empty.
+func (r *reader) variable(name string, st state) value {
+	switch name {
+	case "#", "?", "$", "!", "PPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASHPID", "SHLVL":
+		return value{kind: number}
+	case "@", "*", "0", "-", "_":
+		return value{kind: unknown}
+	}
+	if name[0] >= '0' && name[0] <= '9' {
+		return value{kind: unknown}
+	}
+	if v, ok := st.vars[name]; ok {
+		return v
+	}
+	switch name {
+	case "HOME":
+		if r.w.Home != "" {
+			return value{kind: exact, text: r.w.Home}
+		}
+	case "PWD":
+		if len(st.dirs) == 1 {
+			return value{kind: exact, text: st.dirs[0]}
+		}
+		return value{kind: unknown}
+	case "OLDPWD":
+		if len(st.old) == 1 {
+			return value{kind: exact, text: st.old[0]}
+		}
+		return value{kind: unknown}
+	case "IFS":
+		return value{kind: unknown}
+	}
+	return value{kind: unset}
+}
+
+// secretName reports whether a variable's name says that it holds a secret.
+func secretName(name string) bool {
+	up := strings.ToUpper(name)
+	for _, s := range []string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"} {
+		if strings.Contains(up, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// subst reads a command substitution and, where it only prints a literal,
+// what it gives.
+func (r *reader) subst(p *syntax.CmdSubst, st state) value {
+	if p.TempFile || p.ReplyVar {
+		r.opaque(r.source(p), "a substitution that is not known to every shell")
+	}
+	if v, ok := r.printed(p, st); ok {
+		return v
+	}
+	piped := r.piped
+	r.piped = false
+	r.stmts(p.Stmts, st)
+	r.piped = piped
+	return value{kind: unknown}
+}
+
+// printed knows $(cat <<'EOF' … EOF), which prints its here-document, and
+// $(pwd).
+func (r *reader) printed(p *syntax.CmdSubst, st state) (value, bool) {
+	if len(p.Stmts) != 1 || p.Backquotes || r.funcs["cat"] != nil || r.funcs["pwd"] != nil {
+		return value{}, false
+	}
+	s := p.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Assigns) > 0 || len(call.Args) != 1 || s.Negated || s.Background {
+		return value{}, false
+	}
+	name := call.Args[0].Lit()
+	if name == "pwd" && len(s.Redirs) == 0 && len(st.dirs) == 1 {
+		r.simple([]word{lit("pwd")}, nil, st)
+		return value{kind: exact, text: st.dirs[0]}, true
+	}
+	if name != "cat" || len(s.Redirs) != 1 || s.Redirs[0].N != nil {
+		return value{}, false
+	}
+	rd := s.Redirs[0]
+	if rd.Op != syntax.Hdoc && rd.Op != syntax.DashHdoc {
+		return value{}, false
+	}
+	text := ""
+	if rd.Hdoc != nil {
+		if len(rd.Hdoc.Parts) != 1 {
+			return value{}, false
+		}
+		l, ok := rd.Hdoc.Parts[0].(*syntax.Lit)
+		if !ok {
+			return value{}, false
+		}
+		text = l.Value
+	}
+	if !quotedDelimiter(rd.Word) && strings.ContainsAny(text, "\\$`") {
+		return value{}, false
+	}
+	r.simple([]word{lit("cat")}, nil, st)
+	return value{kind: exact, text: strings.TrimRight(text, "\n")}, true
+}
+
+func quotedDelimiter(w *syntax.Word) bool {
+	for _, p := range w.Parts {
+		l, ok := p.(*syntax.Lit)
+		if !ok || strings.Contains(l.Value, `\`) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) procSubst(p *syntax.ProcSubst, st state) {
+	if p.Op == syntax.CmdInTemp {
+		r.opaque(r.source(p), "zsh's =( ) is not known to bash")
+	}
+	piped := r.piped
+	r.piped = p.Op == syntax.CmdOut
+	r.stmts(p.Stmts, st)
+	r.piped = piped
+}
+
+// arithm adds $((…)).
+func (r *reader) arithm(b *builder, p *syntax.ArithmExp, st state) {
+	if p.Bracket || p.Unsigned {
+		r.opaque(r.source(p), "an arithmetic form that shells read differently")
+	}
+	r.checkArithm(p.X, st)
+	// It may be negative, so it may look like a flag.
+	b.unknown(false)
+}
+
+// checkArithm asks about arithmetic that could evaluate a variable's text:
+// a value such as a[$(cmd)] runs cmd.
+func (r *reader) checkArithm(x syntax.ArithmExpr, st state) {
+	switch x := x.(type) {
+	case nil:
+	case *syntax.BinaryArithm:
+		r.checkArithm(x.X, st)
+		r.checkArithm(x.Y, st)
+	case *syntax.UnaryArithm:
+		r.checkArithm(x.X, st)
+	case *syntax.ParenArithm:
+		r.checkArithm(x.X, st)
+	case *syntax.Word:
+		r.arithmWord(x, st)
+	default:
+		r.opaque(clip(r.src), "arithmetic that is not known")
+	}
+}
+
+func (r *reader) arithmWord(w *syntax.Word, st state) {
+	text := w.Lit()
+	if len(w.Parts) == 1 {
+		if p, ok := w.Parts[0].(*syntax.ParamExp); ok && oddParam(p) == "" && p.Index == nil && p.Exp == nil && p.Slice == nil && p.Repl == nil {
+			if p.Length {
+				return
+			}
+			text = p.Param.Value
+			if v := r.variable(text, st); v.kind == number || v.kind == exact && plainNumber(v.text) {
+				return
+			}
+			r.opaque(r.source(w), "arithmetic over a variable whose value is not a known number")
+			return
+		}
+	}
+	if text == "" {
+		r.visitWord(w, st)
+		r.opaque(r.source(w), "an expansion inside arithmetic")
+		return
+	}
+	if plainNumber(text) || strings.HasPrefix(text, "0x") && isHex(text[2:]) {
+		return
+	}
+	if !syntax.ValidName(text) {
+		r.opaque(r.source(w), "arithmetic that is not plain")
+		return
+	}
+	switch v := r.variable(text, st); {
+	case v.kind == number, v.kind == unset, v.kind == exact && (v.text == "" || plainNumber(v.text)):
+	default:
+		r.opaque(r.source(w), "arithmetic over a variable whose value is not a known number")
+	}
+}
+
+func isHex(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isDigit(s[i], 16) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func plainNumber(s string) bool {
+	s = strings.TrimPrefix(s, "-")
+	if s == "" {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return true
+}
+
+// visitWord walks the commands inside a word that is not read otherwise, so
+// that deny rules see them.
+func (r *reader) visitWord(w *syntax.Word, st state) {
+	if w != nil {
+		r.visit(w, st)
+	}
+}
+
+func (r *reader) visitParam(p *syntax.ParamExp, st state) { r.visit(p, st) }
+
+func (r *reader) visit(n syntax.Node, st state) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CmdSubst:
+			r.stmts(n.Stmts, st)
+			return false
+		case *syntax.ProcSubst:
+			r.stmts(n.Stmts, st)
+			return false
+		}
+		return true
+	})
+}

@@ -1,0 +1,279 @@
+package shellread
+
+import (
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// gitGlobal are git's flags before the subcommand: the value says whether one
+// takes a value, and what it means for reading.
+var gitGlobal = map[string]struct {
+	valued, safe bool
+}{
+	"-C": {true, true}, "--no-pager": {false, true}, "-P": {false, true}, "--no-optional-locks": {false, true}, "--no-replace-objects": {false, true},
+	"--literal-pathspecs": {false, true}, "--glob-pathspecs": {false, true}, "--noglob-pathspecs": {false, true}, "--icase-pathspecs": {false, true}, "--no-lazy-fetch": {false, true},
+	"--version": {false, true}, "-v": {false, true}, "--no-advice": {false, true},
+	"-c": {true, false}, "--git-dir": {true, false}, "--work-tree": {true, false}, "--namespace": {true, false}, "--config-env": {true, false},
+	"--exec-path": {false, false}, "--super-prefix": {true, false}, "--attr-source": {true, false}, "--bare": {false, false}, "-p": {false, false},
+	"--paginate": {false, false}, "--html-path": {false, true}, "--man-path": {false, true}, "--info-path": {false, true}, "-h": {false, true}, "--help": {false, false},
+}
+
+// gitSplit separates the flags before the subcommand. why names the first one
+// that is not harmless.
+func gitSplit(ws []word) (dirs []word, rest []word, why string) {
+	for len(ws) > 0 {
+		w := ws[0]
+		if w.kind != exact || !strings.HasPrefix(w.text, "-") {
+			return dirs, ws, why
+		}
+		name, _, attached := strings.Cut(w.text, "=")
+		g, ok := gitGlobal[name]
+		if (!ok || !g.safe) && why == "" {
+			why = "git " + name + " may make git run something else or look elsewhere"
+		}
+		ws = ws[1:]
+		if ok && g.valued && !attached {
+			if len(ws) == 0 {
+				return dirs, nil, "git " + name + " needs a value"
+			}
+			if name == "-C" {
+				dirs = append(dirs, ws[0])
+			}
+			ws = ws[1:]
+		}
+	}
+	return dirs, ws, why
+}
+
+// gitPlain is the command without git's own flags, for deny and ask rules.
+func gitPlain(ws []word) []string {
+	_, rest, _ := gitSplit(ws[1:])
+	if len(rest) == 0 || len(rest) == len(ws)-1 {
+		return nil
+	}
+	return append([]string{"git"}, literals(rest)...)
+}
+
+// git holds a git command against its rows and asks the World about each
+// folder it would run in.
+func (u *use) git(ws []word) string {
+	dirs, rest, why := gitSplit(ws)
+	if why != "" {
+		return why
+	}
+	if len(rest) == 0 {
+		for _, w := range ws {
+			if w.is("--version") || w.is("-v") {
+				return ""
+			}
+		}
+		return "git without a command is not known"
+	}
+	if rest[0].kind != exact {
+		return "the git command is not known before it runs"
+	}
+	for _, d := range dirs {
+		if why := u.moveGit(d); why != "" {
+			return why
+		}
+	}
+	row, args := findGit(rest)
+	if row == nil {
+		return "git " + rest[0].text + " is not known to be read-only"
+	}
+	u.name = "git " + strings.Join(literals(rest[:len(rest)-len(args)]), " ")
+	if why := u.hold(row, args); why != "" {
+		return why
+	}
+	return u.gitFolders()
+}
+
+// moveGit applies -C: later paths are relative to that folder.
+func (u *use) moveGit(d word) string {
+	if d.kind != exact {
+		return "the folder git works in is not known before it runs"
+	}
+	saved := u.r.acts
+	u.r.acts = nil
+	found := u.r.resolve(d, u.st)
+	u.acts = append(u.acts, u.r.acts...)
+	u.r.acts = saved
+	if len(found) == 0 {
+		return "the folder git works in is not known"
+	}
+	u.st.dirs = nil
+	for _, t := range found {
+		u.acts = append(u.acts, policy.Read{Path: t.real, Named: t.named, Asked: t.asked, Arg: true, List: true})
+		u.st.dirs = append(u.st.dirs, t.real)
+	}
+	return ""
+}
+
+func (u *use) gitFolders() string {
+	if u.r.w.Git == nil {
+		return "nobody looked at the repository's settings, which can make git run programs"
+	}
+	if len(u.st.dirs) == 0 {
+		return "the folder git works in is not known"
+	}
+	for _, d := range u.st.dirs {
+		if ok, why := u.r.w.Git(d); !ok {
+			return "git may run programs here: " + why
+		}
+	}
+	return ""
+}
+
+func findGit(ws []word) (*command, []word) {
+	if len(ws) > 1 && ws[1].kind == exact {
+		if row, ok := gitRows[ws[0].text+" "+ws[1].text]; ok {
+			return row, ws[2:]
+		}
+	}
+	if row, ok := gitRows[ws[0].text]; ok {
+		return row, ws[1:]
+	}
+	return nil, nil
+}
+
+// Flags that several git commands share.
+const (
+	gitDiffFlags = " -p -u -s -U=x -z -B? -M? -C? -D -l=x -S=x -G=x -w -b -a -R -W -X? --patch --no-patch --unified=x --raw --patch-with-raw --patch-with-stat --indent-heuristic --no-indent-heuristic --minimal --patience --histogram --diff-algorithm=x --anchored=x --stat? --numstat --shortstat --dirstat? --summary --compact-summary --name-only --name-status --color? --no-color --color-moved? --no-color-moved --word-diff? --word-diff-regex=x --color-words? --no-renames --find-renames? --find-copies? --find-copies-harder --rename-empty --no-rename-empty --check --ws-error-highlight=x --full-index --binary --abbrev? --no-abbrev --break-rewrites? --diff-filter=x --pickaxe-all --pickaxe-regex --relative? --no-relative --text --ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines=x --inter-hunk-context=x --function-context --exit-code --quiet --no-ext-diff --no-textconv --ignore-submodules? --src-prefix=x --dst-prefix=x --no-prefix --default-prefix --line-prefix=x --ita-invisible-in-index --output-indicator-new=x --output-indicator-old=x --output-indicator-context=x --stat-width=x --stat-name-width=x --stat-count=x --cumulative --irreversible-delete --rotate-to=x --skip-to=x -c --cc --combined-all-paths -m --submodule? -t"
+	gitRevFlags  = " -n=x --max-count=x --skip=x --since=x --after=x --until=x --before=x --author=x --committer=x --grep=x --all-match --invert-grep -i -E -F -P --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings --perl-regexp --merges --no-merges --min-parents=x --max-parents=x --no-min-parents --no-max-parents --first-parent --not --all --branches? --tags? --remotes? --glob=x --exclude=x --reflog --ignore-missing --cherry-mark --cherry-pick --left-only --right-only --left-right --cherry --walk-reflogs -g --merge --boundary --simplify-by-decoration --full-history --dense --sparse --simplify-merges --ancestry-path? --date-order --author-date-order --topo-order --reverse --no-walk? --do-walk --abbrev-commit --no-abbrev-commit --oneline --parents --children --graph --show-linear-break? --count --since-as-filter=x --exclude-first-parent-only"
+	gitLogFlags  = " --follow --no-decorate --decorate? --decorate-refs=x --decorate-refs-exclude=x --clear-decorations --source --mailmap --no-mailmap --use-mailmap --full-diff --log-size --pretty? --format=x --encoding=x --expand-tabs? --no-expand-tabs --notes? --no-notes --relative-date --date=x -L=x --diff-merges=x --no-diff-merges --remerge-diff --no-standard-notes --standard-notes"
+	gitRefFlags  = " --sort=x --format=x --points-at=x --contains? --no-contains? --merged? --no-merged? -i --ignore-case --color? --no-color --column? --no-column"
+)
+
+// signed refuses formats that check signatures, which runs gpg.
+func signed(u *use) string {
+	for _, f := range u.flags {
+		if (f.name == "--format" || f.name == "--pretty") && strings.Contains(f.val.text, "%G") {
+			return "the format checks signatures, which runs gpg"
+		}
+		if f.has && f.val.kind != exact && f.name != "-n" && f.name != "-S" && f.name != "-G" && f.name != "--grep" && f.name != "--author" {
+			return f.val.src + " is not known before it runs"
+		}
+	}
+	return u.gitBlobs()
+}
+
+// gitBlobs adds the file behind REV:PATH as read.
+func (u *use) gitBlobs() string {
+	for _, w := range u.args {
+		if w.kind != exact {
+			continue
+		}
+		if _, file, ok := strings.Cut(w.text, ":"); ok && file != "" && !strings.HasPrefix(w.text, ":") {
+			if why := u.touch('p', word{kind: exact, text: file, src: w.src}); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+var gitRows = map[string]*command{
+	"status":           {flags: "-sbvzu? --short --branch --no-branch --show-stash --porcelain? --long --verbose --untracked-files? --ignore-submodules? --ignored? --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames? --null", args: "l*"},
+	"diff":             {flags: "--cached --staged --merge-base --no-index -0123" + gitDiffFlags + " --base --ours --theirs", args: "p*", check: signed},
+	"log":              {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "p*", digits: true, check: signed},
+	"show":             {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "p*", digits: true, check: signed},
+	"whatchanged":      {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "p*", digits: true, check: signed},
+	"shortlog":         {flags: "-nsecw? --numbered --summary --email --group=x --format=x" + gitRevFlags, args: "p*", check: signed},
+	"blame":            {flags: "-bltfnscwpekhM?C? -L=x --root --show-stats --show-name --show-number --porcelain --line-porcelain --incremental --date=x --encoding=x --score-debug --show-email --abbrev=x --ignore-rev=x --ignore-revs-file=p --color-lines --color-by-age --minimal --since=x --first-parent --reverse --progress --no-progress", args: "p*", min: 1},
+	"annotate":         {flags: "-bltfnscwpe -L=x --root --porcelain", args: "p*", min: 1},
+	"ls-files":         {flags: "-cdmoiksutzvft -x=x -X=p --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory --no-empty-directory --eol --exclude=x --exclude-from=p --exclude-per-directory=x --exclude-standard --error-unmatch --full-name --abbrev? --recurse-submodules --deduplicate --format=x --resolve-undo --with-tree=x --sparse --debug", args: "l*"},
+	"ls-tree":          {flags: "-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev? --format=x", args: "x l*"},
+	"cat-file":         {flags: "-tspe --batch? --batch-check? --batch-all-objects --buffer --unordered --allow-unknown-type --follow-symlinks -Z -z", args: "p*", check: func(u *use) string { return u.gitBlobs() }},
+	"rev-parse":        {flags: "-q --verify --quiet --short? --abbrev-ref? --symbolic --symbolic-full-name --all --branches? --tags? --remotes? --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-superproject-working-tree --show-ref-format --show-object-format? --revs-only --no-revs --flags --no-flags --default=x --not --since=x --until=x --path-format=x --local-env-vars --git-path=x --sq --disambiguate=x --exclude=x --glob=x", args: "p*", check: func(u *use) string { return u.gitBlobs() }},
+	"rev-list":         {flags: gitRevFlags + gitLogFlags + " --objects --objects-edge --quiet --timestamp --header --disk-usage? --no-object-names --object-names --in-commit-order --unpacked --use-bitmap-index", args: "x*", digits: true, check: signed},
+	"merge-base":       {flags: "-a --all --octopus --is-ancestor --independent --fork-point", args: "x*"},
+	"describe":         {flags: "--dirty? --broken? --all --tags --contains --abbrev=x --candidates=x --exact-match --debug --long --match=x --exclude=x --always --first-parent", args: "x*"},
+	"name-rev":         {flags: "--tags --refs=x --exclude=x --all --name-only --no-undefined --always", args: "x*"},
+	"for-each-ref":     {flags: "--count=x --shell --perl --python --tcl --exclude=x --stdin --omit-empty --include-root-refs" + gitRefFlags, args: "x*", check: signed},
+	"show-ref":         {flags: "-dqsh --head --heads --branches --tags --dereference --hash? --verify --quiet --abbrev? --exclude-existing? --exists", args: "x*"},
+	"show-branch":      {flags: "-ar --all --remotes --current --topo-order --date-order --sparse --more=x --list --merge-base --independent --no-name --sha1-name --topics --color? --no-color", args: "x*"},
+	"diff-tree":        {flags: "-rtmvs --root --stdin --no-commit-id --always --pretty? --format=x --merge-base" + gitDiffFlags, args: "p*", check: signed},
+	"diff-index":       {flags: "-m --cached --merge-base" + gitDiffFlags, args: "p*", check: signed},
+	"diff-files":       {flags: "-0123q --base --ours --theirs" + gitDiffFlags, args: "p*", check: signed},
+	"range-diff":       {flags: "--creation-factor=x --left-only --right-only --no-dual-color" + gitDiffFlags, args: "x*", check: signed},
+	"cherry":           {flags: "-v --abbrev?", args: "x*"},
+	"count-objects":    {flags: "-vH --verbose --human-readable"},
+	"check-ignore":     {flags: "-qvzn --quiet --verbose --non-matching --no-index", args: "l*"},
+	"check-attr":       {flags: "-az --all --cached", args: "x*"},
+	"check-ref-format": {flags: "--branch --allow-onelevel --no-allow-onelevel --refspec-pattern --normalize", args: "x*"},
+	"var":              {flags: "-l", args: "x"},
+	"version":          {flags: "--build-options"},
+	"grep": {flags: "-inwvhHlLcoqazIEFGPWpe=x -A=x -B=x -C=x -m=x -f=p --cached --untracked --no-index --no-exclude-standard --exclude-standard --recurse-submodules --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --break --heading --show-function --after-context=x --before-context=x --context=x --function-context --max-count=x --threads=x --and --or --not --all-match --quiet --max-depth=x --recursive --no-recursive",
+		args: "x p*", given: "-e -f", digits: true, check: func(u *use) string { return "" }},
+	"branch":         {flags: "-arvlq --all --remotes --list --verbose --show-current --abbrev=x --no-abbrev --quiet" + gitRefFlags, args: "x*", check: branchLike("--list", "-l")},
+	"tag":            {flags: "-ln? --list" + gitRefFlags, args: "x*", check: branchLike("--list", "-l", "-n")},
+	"remote":         {flags: "-v --verbose"},
+	"remote get-url": {flags: "--push --all", args: "x", min: 1},
+	"stash list":     {flags: gitDiffFlags + gitRevFlags + gitLogFlags, check: signed},
+	"stash show":     {flags: "-u --include-untracked --only-untracked" + gitDiffFlags, args: "x", check: signed},
+	"config": {flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *use) string {
+		if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && len(u.flags) == 0 {
+			return configSecret(u)
+		}
+		return "this form of git config may write"
+	}},
+	"config get":        {flags: "-z --all --regexp --value=x --fixed-value --url=x --global --local --system --worktree --show-origin --show-scope --null --show-names --no-show-names --type=x --default=x --bool --int", args: "x", min: 1, check: configSecret},
+	"config list":       {flags: "-z --global --local --system --worktree --show-origin --show-scope --null --name-only --includes --no-includes"},
+	"reflog":            {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "x*", digits: true, check: reflogForm},
+	"reflog show":       {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "x*", digits: true, check: signed},
+	"reflog exists":     {args: "x"},
+	"reflog list":       {},
+	"worktree list":     {flags: "-vz --verbose --porcelain"},
+	"notes list":        {args: "x"},
+	"notes show":        {args: "x"},
+	"bisect log":        {},
+	"hash-object":       {flags: "-t=x --no-filters --literally", args: "p*", min: 1},
+	"symbolic-ref":      {flags: "-q --quiet --short --recurse --no-recurse", args: "x", min: 1},
+	"verify-pack":       {flags: "-vs --verbose --stat-only", args: "p*"},
+	"get-tar-commit-id": {},
+	"column":            {flags: "--mode=x --width=x --indent=x --nl=x --padding=x"},
+	"stripspace":        {flags: "-sc --strip-comments --comment-lines"},
+	"patch-id":          {flags: "--stable --unstable --verbatim"},
+}
+
+// branchLike lets git branch and git tag pass when they list: without names,
+// or with names behind a flag that makes them patterns or commits.
+func branchLike(flags ...string) func(u *use) string {
+	return func(u *use) string {
+		if why := signed(u); why != "" {
+			return why
+		}
+		if len(u.args) == 0 || u.has(flags...) {
+			return ""
+		}
+		// --contains REV, --merged REV: the commit may stand as a word of its own.
+		if len(u.args) == 1 && u.has("--contains", "--no-contains", "--merged", "--no-merged") {
+			return ""
+		}
+		return u.name + " with a name makes or changes something"
+	}
+}
+
+func configSecret(u *use) string {
+	for _, w := range u.args {
+		if w.kind != exact {
+			return w.src + " is not known before it runs"
+		}
+		low := strings.ToLower(w.text)
+		if strings.Contains(low, "credential") || strings.Contains(low, "extraheader") || strings.Contains(low, "token") || strings.Contains(low, "password") {
+			return "the setting may hold a secret"
+		}
+	}
+	return ""
+}
+
+func reflogForm(u *use) string {
+	if len(u.args) > 0 && u.args[0].kind == exact {
+		switch u.args[0].text {
+		case "expire", "delete", "drop", "write":
+			return "git reflog " + u.args[0].text + " removes history"
+		}
+	}
+	return signed(u)
+}

@@ -1,0 +1,162 @@
+package shellread
+
+import "strings"
+
+// inRepo asks whether git, which the command starts, runs nothing else.
+func inRepo(u *use) string { return u.gitFolders() }
+
+// goRows are Go's own tools.
+var goRows = map[string]*command{
+	"go version":      {flags: "-m -v", dash: true, args: "p*"},
+	"go env":          {flags: "-json -changed", dash: true, args: "x*"},
+	"go help":         {args: "x*"},
+	"go doc":          {flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: inRepo},
+	"go list":         {flags: "-json? -m -f=x -deps -test -e -find -u -versions -retracted -reuse=p -tags=x -mod=x -buildvcs=x", dash: true, args: "x*", check: goList},
+	"go mod graph":    nil,
+	"gofmt":           {flags: "-l -d -s -e -r=x", dash: true, args: "t*"},
+	"goimports":       {flags: "-l -d -e -v -local=x", dash: true, args: "t*"},
+	"cargo --version": {}, "cargo -V": {}, "cargo version": {}, "rustc --version": {}, "rustc -V": {}, "rustup --version": {},
+	"cargo locate-project": {flags: "--workspace --message-format=x", check: noCargoConfig},
+	"cargo metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *use) string {
+		if !u.has("--no-deps") {
+			return "cargo metadata may fetch and write Cargo.lock"
+		}
+		return noCargoConfig(u)
+	}},
+	"cargo tree": {flags: "-dieqv -p=x --offline --locked --frozen --depth=x --edges=x --invert=x --prefix=x --format=x -f=x --duplicates --no-dedupe --package=x --all-features --features=x --no-default-features --target=x --charset=x", check: func(u *use) string {
+		if !u.has("--frozen") && !(u.has("--locked") && u.has("--offline")) {
+			return "cargo tree may fetch and write Cargo.lock"
+		}
+		return noCargoConfig(u)
+	}},
+	"cargo pkgid": nil,
+}
+
+// goList refuses values that make go list change go.mod.
+func goList(u *use) string {
+	for _, f := range u.flags {
+		if f.name == "-mod" && f.val.text != "readonly" && f.val.text != "vendor" {
+			return "go list -mod=" + f.val.text + " may change go.mod"
+		}
+		if f.name == "-u" || f.name == "-versions" || f.name == "-retracted" {
+			return "go list " + f.name + " uses the network"
+		}
+	}
+	return inRepo(u)
+}
+
+// noCargoConfig refuses where the project chooses what cargo runs.
+func noCargoConfig(u *use) string {
+	if u.r.w.Glob == nil || len(u.st.dirs) != 1 {
+		return "whether the project changes what cargo runs is not known"
+	}
+	for d := u.st.dirs[0]; ; {
+		for _, f := range []string{"rust-toolchain", "rust-toolchain.toml", ".cargo/config", ".cargo/config.toml"} {
+			if len(u.r.glob(escapeGlob(strings.TrimSuffix(d, "/")+"/"+f))) > 0 && d != u.r.w.Home {
+				return d + "/" + f + " may change what cargo runs"
+			}
+		}
+		i := strings.LastIndexByte(d, '/')
+		if i <= 0 {
+			return ""
+		}
+		d = d[:i]
+	}
+}
+
+// packageRows are package managers; what asks a registry is not here.
+var packageRows = map[string]*command{
+	"npm --version": {}, "npm -v": {}, "node --version": {}, "node -v": {}, "npm prefix": {flags: "-g --global"}, "npm root": {flags: "-g --global"},
+	"npm ls": npmList, "npm list": npmList, "npm ll": npmList, "npm la": npmList, "npm why": npmList, "npm explain": npmList, "npm query": {args: "x", min: 1},
+	"npm pkg get":   {args: "x*"},
+	"pip --version": {}, "pip3 --version": {}, "pip list": pipList, "pip3 list": pipList, "pip show": pipShow, "pip3 show": pipShow, "pip check": {}, "pip3 check": {},
+	"python --version": {}, "python3 --version": {}, "python -V": {}, "python3 -V": {}, "ruby --version": {}, "ruby -v": {}, "perl --version": {}, "perl -v": {}, "php --version": {}, "php -v": {},
+	"java -version": {}, "java --version": {}, "javac -version": {}, "javac --version": {}, "uv --version": {}, "uv version": nil, "uvx --version": {}, "deno --version": {}, "bun --version": {},
+	"make --version": {}, "make -v": {}, "cmake --version": {}, "gcc --version": {}, "g++ --version": {}, "clang --version": {}, "ld --version": {}, "rg --version": {}, "fd --version": {},
+	"jq --version": {}, "yq --version": {}, "grep --version": {}, "sed --version": {}, "awk --version": {}, "gawk --version": {}, "bash --version": {}, "zsh --version": {}, "find --version": {}, "ls --version": {},
+	"tar --version": {}, "curl --version": {}, "wget --version": {}, "openssl version": {flags: "-a"}, "sqlite3 --version": {}, "gh --version": {}, "docker --version": {}, "docker-compose --version": {},
+	"terraform --version": {}, "kubectl version": {flags: "-o=x --output=x --client"}, "helm version": {flags: "--short --client"}, "brew --version": {}, "apt --version": {}, "dpkg --version": {},
+	"dpkg -l": {args: "x*"}, "dpkg -L": {args: "x*"}, "dpkg -s": {args: "x*"}, "dpkg-query": {flags: "-Wls -f=x", args: "x*"}, "apt list": {flags: "--installed --upgradable --all-versions", args: "x*"},
+	"apt-cache show": {args: "x*"}, "apt-cache policy": {args: "x*"}, "apt-cache search": {flags: "-nf --names-only", args: "x*"}, "rpm -q": {args: "x*"}, "rpm -qa": {args: "x*"},
+	"brew list": {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*"},
+}
+
+var (
+	npmList = &command{flags: "-agl --all --json --long --parseable --global --depth=x --omit=x --include=x --prod --production --dev --link --package-lock-only", args: "x*"}
+	pipList = &command{flags: "-eliv --editable --local --user --format=x --not-required --exclude-editable --exclude=x --pre --verbose"}
+	pipShow = &command{flags: "-f --files --verbose -v", args: "x*", min: 1}
+)
+
+// containerRows are the read forms of docker and kubectl.
+var containerRows = map[string]*command{
+	"docker ps": dockerList, "docker images": dockerList, "docker container ls": dockerList, "docker container list": dockerList, "docker image ls": dockerList,
+	"docker network ls": dockerList, "docker volume ls": dockerList, "docker context ls": dockerList,
+	"docker version": {flags: "-f=x --format=x"}, "docker info": {flags: "-f=x --format=x"}, "docker top": {args: "x x*", min: 1}, "docker port": {args: "x x", min: 1}, "docker diff": {args: "x", min: 1},
+	"docker history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1},
+	"docker logs":    {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1},
+	"docker stats": {flags: "-a --no-stream --all --format=x --no-trunc", args: "x*", check: func(u *use) string {
+		if !u.has("--no-stream") {
+			return "docker stats never ends"
+		}
+		return ""
+	}},
+	"docker inspect": {flags: "-s -f=x --format=x --size --type=x", args: "x*", min: 1}, "docker container inspect": {flags: "-s -f=x --format=x --size", args: "x*", min: 1},
+	"docker image inspect": {flags: "-f=x --format=x", args: "x*", min: 1}, "docker network inspect": {flags: "-f=x --format=x -v", args: "x*", min: 1}, "docker volume inspect": {flags: "-f=x --format=x", args: "x*", min: 1},
+	"docker system df":      {flags: "-v --verbose --format=x"},
+	"kubectl get":           {flags: kubeFlags + " -o=x --output=x -l=x --selector=x --show-labels --no-headers --sort-by=x --field-selector=x -L=x --label-columns=x --ignore-not-found --chunk-size=x --show-kind", args: "x*", min: 1, check: checkKube},
+	"kubectl describe":      {flags: kubeFlags + " -l=x --selector=x --show-events?", args: "x*", min: 1, check: checkKube},
+	"kubectl logs":          {flags: kubeFlags + " -c=x --container=x -p --previous --tail=x --since=x --since-time=x --timestamps --all-containers --prefix -l=x --selector=x --limit-bytes=x", args: "x x", min: 1},
+	"kubectl top":           {flags: kubeFlags + " -l=x --selector=x --containers --no-headers --sort-by=x", args: "x*", min: 1},
+	"kubectl explain":       {flags: "--recursive --api-version=x --output=x", args: "x", min: 1},
+	"kubectl api-resources": {flags: "-o=x --output=x --namespaced? --api-group=x --verbs=x --no-headers"}, "kubectl api-versions": {}, "kubectl cluster-info": {},
+	"kubectl config current-context": {}, "kubectl config get-contexts": {flags: "-o=x --output=x --no-headers", args: "x*"}, "kubectl config get-clusters": {},
+	"kubectl auth can-i": {flags: kubeFlags + " --list", args: "x*"},
+	"helm list":          {flags: "-Aaqn=x --all --all-namespaces --namespace=x -o=x --output=x"}, "helm status": {flags: "-n=x --namespace=x -o=x --output=x", args: "x", min: 1}, "helm history": {flags: "-n=x --namespace=x -o=x --max=x", args: "x", min: 1},
+}
+
+var dockerList = &command{flags: "-aqnls -f=x --all --filter=x --format=x --last=x --latest --no-trunc --quiet --size --digests --tree", args: "x"}
+
+const kubeFlags = "-n=x -A --namespace=x --all-namespaces --context=x --request-timeout=x"
+
+// checkKube refuses what prints secrets or never ends.
+func checkKube(u *use) string {
+	for _, w := range u.args {
+		if w.kind != exact {
+			return w.src + " is not known before it runs"
+		}
+		low := strings.ToLower(w.text)
+		if strings.Contains(low, "secret") {
+			return "kubectl may print secrets"
+		}
+	}
+	for _, f := range u.flags {
+		if (f.name == "-o" || f.name == "--output") && strings.Contains(f.val.text, "file") {
+			return "kubectl reads a template from a file"
+		}
+	}
+	return ""
+}
+
+const ghFlags = "-R=x --repo=x --json=x -q=x --jq=x -t=x --template=x "
+
+// hostRows are the read forms of gh. It starts git in the folder.
+var hostRows = map[string]*command{
+	"gh pr list":       {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -B=x --base=x -H=x --head=x -S=x --search=x -d --draft", check: inRepo},
+	"gh pr view":       {flags: ghFlags + "-c --comments", args: "x", check: inRepo},
+	"gh pr status":     {flags: ghFlags + "-c --conflict-status", check: inRepo},
+	"gh pr diff":       {flags: ghFlags + "--color=x --patch --name-only", args: "x", check: inRepo},
+	"gh pr checks":     {flags: ghFlags + "--required", args: "x", check: inRepo},
+	"gh issue list":    {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -S=x --search=x -m=x --milestone=x --mention=x", check: inRepo},
+	"gh issue view":    {flags: ghFlags + "-c --comments", args: "x", check: inRepo},
+	"gh issue status":  {flags: ghFlags, check: inRepo},
+	"gh repo view":     {flags: ghFlags + "-b=x --branch=x", args: "x", check: inRepo},
+	"gh repo list":     {flags: ghFlags + "-L=x --limit=x --source --fork -l=x --language=x --visibility=x --no-archived --archived --topic=x", args: "x"},
+	"gh run list":      {flags: ghFlags + "-L=x --limit=x -w=x --workflow=x -b=x --branch=x -u=x --user=x -e=x --event=x -s=x --status=x -c=x --commit=x", check: inRepo},
+	"gh run view":      {flags: ghFlags + "-v -j=x --job=x --log --log-failed --exit-status --verbose -a=x --attempt=x", args: "x", check: inRepo},
+	"gh workflow list": {flags: ghFlags + "-a -L=x --all --limit=x", check: inRepo},
+	"gh release list":  {flags: ghFlags + "-L=x --limit=x --exclude-drafts --exclude-pre-releases", check: inRepo},
+	"gh release view":  {flags: ghFlags, args: "x", check: inRepo},
+	"gh label list":    {flags: ghFlags + "-L=x --limit=x -S=x --search=x --sort=x --order=x", check: inRepo},
+	"gh auth status":   {flags: "-h=x --hostname=x"},
+	"gh version":       {},
+}

@@ -1,0 +1,99 @@
+package shellread
+
+import (
+	"strings"
+)
+
+const grepFlags = "-EFGPivwxcLloqsbHhnTUzaIrryuZ -A=x -B=x -C=x -m=x -D=x -d=x -e=x -f=p --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --color? --colour? --files-without-match --files-with-matches --max-count=x --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --label=x --line-number --initial-tab --null --null-data --after-context=x --before-context=x --context=x --text --binary-files=x --devices=x --directories=x --exclude=x --exclude-from=p --exclude-dir=x --include=x --recursive --line-buffered --binary --regexp=x --file=p"
+
+var grepRow = &command{flags: grepFlags, args: "x p*", given: "-e --regexp -f --file", deep: "-r --recursive", digits: true, safe: true, min: 0, check: func(u *use) string {
+	for _, f := range u.flags {
+		if (f.name == "-d" || f.name == "--directories") && f.val.text == "recurse" {
+			u.row = &command{args: "x t*", given: "-e --regexp -f --file", here: "t"}
+		}
+	}
+	return ""
+}}
+
+// searchRows find things in files and folders.
+var searchRows = map[string]*command{
+	"grep": grepRow, "egrep": grepRow, "fgrep": grepRow,
+	"rg": {
+		flags: "-ivwxcloqsnNHhFPSUuuu0LaIp -A=x -B=x -C=x -m=x -e=x -f=p -g=x -t=x -T=x -j=x -r=x -M=x -d=x -E=x --ignore-case --smart-case --case-sensitive --invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --files --only-matching --quiet --line-number --no-line-number --column --with-filename --no-filename --fixed-strings --pcre2 --multiline --multiline-dotall --hidden --no-hidden --no-ignore --no-ignore-vcs --no-ignore-parent --no-ignore-global --no-ignore-dot --unrestricted --null --text --after-context=x --before-context=x --context=x --max-count=x --regexp=x --file=p --glob=x --iglob=x --type=x --type-not=x --type-list --threads=x --replace=x --max-columns=x --max-columns-preview --max-depth=x --encoding=x --sort=x --sortr=x --heading --no-heading --color=x --colors=x --json --stats --trim --vimgrep --passthru --no-messages --no-config --pretty --line-buffered --block-buffered --engine=x --max-filesize=x --one-file-system --path-separator=x --crlf --null-data --no-unicode --sort-files --include-zero --field-match-separator=x --field-context-separator=x --debug --version --glob-case-insensitive --binary --max-count=x",
+		args:  "x t*", given: "-e --regexp -f --file --files --type-list", here: "t", check: func(u *use) string {
+			if u.has("-L") {
+				return "rg -L follows links out of the folder"
+			}
+			return ""
+		},
+	},
+	"fd":     fdRow,
+	"fdfind": fdRow,
+	"find":   {verbatim: true, check: checkFind},
+	"ag":     nil,
+	"locate": nil,
+	"cloc":   nil,
+	"tokei":  {flags: "-fst --files -e=x --exclude=x -o=x --output=x -t=x --type=x --hidden --no-ignore", args: "t*", here: "t"},
+}
+
+var fdRow = &command{
+	flags: "-HIuisgFa0p1q -d=x -t=x -e=x -E=x -S=x -c=x -j=x -n=x --hidden --no-ignore --unrestricted --case-sensitive --ignore-case --glob --fixed-strings --absolute-path --print0 --full-path --max-depth=x --min-depth=x --exact-depth=x --type=x --extension=x --exclude=x --size=x --color=x --threads=x --max-results=x --changed-within=x --changed-before=x --no-ignore-vcs --no-ignore-parent --prune --quiet --one-file-system --strip-cwd-prefix --path-separator=x --regex",
+	args:  "x d*", here: "d",
+}
+
+// findTests are the expressions of find that only look; the number is how
+// many words they take. -1 is a path whose file is only looked at.
+var findTests = map[string]int{
+	"-name": 1, "-iname": 1, "-path": 1, "-ipath": 1, "-wholename": 1, "-iwholename": 1, "-lname": 1, "-ilname": 1, "-regex": 1, "-iregex": 1, "-regextype": 1,
+	"-type": 1, "-xtype": 1, "-size": 1, "-empty": 0, "-maxdepth": 1, "-mindepth": 1, "-mtime": 1, "-mmin": 1, "-atime": 1, "-amin": 1, "-ctime": 1, "-cmin": 1,
+	"-newer": -1, "-anewer": -1, "-cnewer": -1, "-samefile": -1, "-newermt": 1, "-newerct": 1, "-newerat": 1, "-perm": 1, "-user": 1, "-group": 1, "-uid": 1, "-gid": 1,
+	"-links": 1, "-inum": 1, "-readable": 0, "-writable": 0, "-executable": 0, "-nouser": 0, "-nogroup": 0, "-fstype": 1, "-used": 1,
+	"-print": 0, "-print0": 0, "-printf": 1, "-ls": 0, "-prune": 0, "-quit": 0, "-depth": 0, "-mount": 0, "-xdev": 0, "-daystart": 0, "-noleaf": 0,
+	"-true": 0, "-false": 0, "-not": 0, "-and": 0, "-or": 0, "-a": 0, "-o": 0, "!": 0, "(": 0, ")": 0, ",": 0, "-warn": 0, "-nowarn": 0,
+	"-ignore_readdir_race": 0, "-noignore_readdir_race": 0,
+}
+
+// checkFind reads folders, then an expression of tests.
+func checkFind(u *use) string {
+	ws := u.args
+	u.args = nil
+	u.row = &command{args: "d*", here: "d"}
+	for len(ws) > 0 && (ws[0].is("-H") || ws[0].is("-P") || ws[0].is("-O1") || ws[0].is("-O2") || ws[0].is("-O3")) {
+		ws = ws[1:]
+	}
+	for len(ws) > 0 {
+		w := ws[0]
+		if w.kind != exact && w.flagLike() {
+			return w.src + " may turn out to be an expression of find"
+		}
+		if w.kind == exact && (strings.HasPrefix(w.text, "-") || w.text == "!" || w.text == "(" || w.text == ")" || w.text == ",") {
+			break
+		}
+		u.args = append(u.args, w)
+		ws = ws[1:]
+	}
+	for i := 0; i < len(ws); i++ {
+		if ws[i].kind != exact {
+			return ws[i].src + " may turn out to be an expression of find"
+		}
+		n, ok := findTests[ws[i].text]
+		if !ok {
+			return "find " + ws[i].text + " is not known to be read-only"
+		}
+		if n == 0 {
+			continue
+		}
+		if i++; i >= len(ws) {
+			return "find " + ws[i-1].text + " needs a value"
+		}
+		if ws[i].many {
+			return ws[i].src + " may become several words"
+		}
+		if n < 0 {
+			if why := u.touch('l', ws[i]); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}

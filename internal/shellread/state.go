@@ -1,0 +1,88 @@
+package shellread
+
+import (
+	"maps"
+	"slices"
+)
+
+// A state is what is known at one point of a script. Values are never changed
+// in place once shared: with and without copy.
+type state struct {
+	// dirs are the folders the shell may stand in here; none means unknown.
+	dirs []string
+	old  []string // what OLDPWD may be
+	vars map[string]value
+	// linked means that cd went through a link, so that names and places differ.
+	linked bool
+}
+
+type valueKind int
+
+const (
+	unset   valueKind = iota
+	exact             // text is the value
+	pattern           // one match of the glob text
+	number            // digits, not known which
+	unknown           // anything; begins with head
+)
+
+// A value is what is known of a variable.
+type value struct {
+	kind valueKind
+	text string
+	head string
+}
+
+func (s state) with(name string, v value) state {
+	s.vars = maps.Clone(s.vars)
+	s.vars[name] = v
+	return s
+}
+
+// merge is what is known when either of two ways was taken.
+func merge(a, b state) state {
+	out := state{vars: map[string]value{}, linked: a.linked || b.linked}
+	out.dirs = mergeDirs(a.dirs, b.dirs)
+	out.old = mergeDirs(a.old, b.old)
+	for name, v := range a.vars {
+		if b.vars[name] == v {
+			out.vars[name] = v
+		} else {
+			out.vars[name] = value{kind: unknown}
+		}
+	}
+	for name := range b.vars {
+		if _, both := a.vars[name]; !both {
+			out.vars[name] = value{kind: unknown}
+		}
+	}
+	return out
+}
+
+func mergeDirs(a, b []string) []string {
+	if len(a) == 0 || len(b) == 0 {
+		return nil
+	}
+	out := slices.Clone(a)
+	for _, d := range b {
+		if !slices.Contains(out, d) {
+			out = append(out, d)
+		}
+	}
+	if len(out) > 8 {
+		return nil
+	}
+	return out
+}
+
+// forget makes variables unknown.
+func (s state) forget(names []string) state {
+	if len(names) == 0 {
+		return s
+	}
+	s.vars = maps.Clone(s.vars)
+	for _, n := range names {
+		s.vars[n] = value{kind: unknown}
+	}
+	return s
+}

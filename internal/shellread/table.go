@@ -1,0 +1,359 @@
+package shellread
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// A command is one row of the read-only table: what is provably read-only
+// about one program or subcommand. Anything the row does not name is not.
+//
+// flags lists what is understood, separated by blanks. "-abc" are three short
+// flags, "--name" a long one. Behind it, "=x" takes a value that is only data,
+// "=p" a file that is read, "=d" a folder whose names are read; "?" takes a
+// value only when it is attached (-U5, --color=always).
+//
+// args are the kinds of the operands in order; the last with "*" repeats:
+// x data, p a file that is read, t a folder read with all below it, l a file
+// of which only its name and size are seen, d such a folder with all below.
+type command struct {
+	flags string
+	args  string
+	// dash: long flags begin with one dash, and short ones are not clustered.
+	dash bool
+	// digits: -5 is a flag.
+	digits bool
+	// verbatim: nothing is a flag; every word is data.
+	verbatim bool
+	// safe: no flag at all can make it harmful, so that a word which may turn
+	// out to be a flag does not matter.
+	safe bool
+	// given: when one of these flags is present the first kind of args is
+	// dropped (grep -e PATTERN FILE).
+	given string
+	// deep: flags that turn p into t, and the folder read by default.
+	deep string
+	// here is the kind of what is read when there are no operands: the folder
+	// itself.
+	here string
+	// min is the least number of operands.
+	min int
+	// check looks at the rest and says why it is not read-only.
+	check func(u *use) string
+}
+
+// A flagKind is what a flag takes.
+type flagKind struct {
+	value    byte // 0, 'x', 'p', 'd'
+	optional bool
+}
+
+// A given flag of one use.
+type given struct {
+	name string
+	val  word
+	has  bool
+}
+
+// A use is one command line held against its row.
+type use struct {
+	r     *reader
+	st    state
+	name  string // "git log"
+	row   *command
+	flags []given
+	args  []word
+	acts  []policy.Action
+	dirs  []word // git -C
+}
+
+// has reports whether one of the flags was given.
+func (u *use) has(names ...string) bool {
+	for _, f := range u.flags {
+		if contains(names, f.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// look finds the row of a command and holds the words against it. It returns
+// why the command is not provably read-only, "" when it is.
+func (u *use) look(ws []word) string {
+	if u.name == "git" {
+		return u.git(ws[1:])
+	}
+	row, rest := find(u.name, ws[1:])
+	if row == nil {
+		if deeper(u.name) {
+			return u.name + " is only known in some forms, and this is none of them"
+		}
+		return u.name + " is not known to be read-only"
+	}
+	if n := len(ws) - 1 - len(rest); n > 0 {
+		u.name += " " + strings.Join(literals(ws[1:1+n]), " ")
+	}
+	return u.hold(row, rest)
+}
+
+func (u *use) hold(row *command, rest []word) string {
+	u.row = row
+	if why := u.parse(row, rest); why != "" {
+		return why
+	}
+	if len(u.args) < row.min {
+		return u.name + " without its operands is not known"
+	}
+	if row.check != nil {
+		if why := row.check(u); why != "" {
+			return why
+		}
+	}
+	return u.operands()
+}
+
+// find takes the longest run of leading words that has a row.
+func find(name string, rest []word) (*command, []word) {
+	var best *command
+	left := rest
+	if row, ok := rows()[name]; ok {
+		best = row
+	}
+	key := name
+	for i, w := range rest {
+		if w.kind != exact || i == 3 {
+			break
+		}
+		key += " " + w.text
+		if row, ok := rows()[key]; ok {
+			best, left = row, rest[i+1:]
+		}
+	}
+	return best, left
+}
+
+func tabled(name string) bool { _, ok := rows()[name]; return ok || deeper(name) || name == "git" }
+
+// deeper reports whether a program has rows for its subcommands.
+func deeper(name string) bool { return subcommands()[name] }
+
+var subcommands = sync.OnceValue(func() map[string]bool {
+	out := map[string]bool{}
+	for key := range rows() {
+		if first, _, sub := strings.Cut(key, " "); sub {
+			out[first] = true
+		}
+	}
+	return out
+})
+
+// flagTable is a row's flags, read once.
+var flagTables sync.Map
+
+func flagTable(row *command) map[string]flagKind {
+	if got, ok := flagTables.Load(row); ok {
+		return got.(map[string]flagKind)
+	}
+	out := map[string]flagKind{}
+	for _, tok := range strings.Fields(row.flags) {
+		kind := flagKind{}
+		name := tok
+		if n, ok := strings.CutSuffix(tok, "?"); ok {
+			name, kind = n, flagKind{value: 'x', optional: true}
+		} else if i := strings.LastIndexByte(tok, '='); i > 0 {
+			name, kind = tok[:i], flagKind{value: tok[i+1]}
+		}
+		if strings.HasPrefix(name, "--") || row.dash {
+			out[name] = kind
+			continue
+		}
+		for _, c := range name[1:] {
+			out["-"+string(c)] = kind
+		}
+	}
+	flagTables.Store(row, out)
+	return out
+}
+
+// parse splits words into flags and operands as the program would.
+func (u *use) parse(row *command, ws []word) string {
+	if row.verbatim {
+		u.args = ws
+		return ""
+	}
+	table := flagTable(row)
+	for i := 0; i < len(ws); i++ {
+		w := ws[i]
+		if w.kind != exact {
+			if w.flagLike() && !row.safe {
+				return w.src + " may turn out to be a flag"
+			}
+			u.args = append(u.args, w)
+			continue
+		}
+		t := w.text
+		switch {
+		case t == "--":
+			u.args = append(u.args, ws[i+1:]...)
+			return ""
+		case len(t) < 2 || t[0] != '-':
+			u.args = append(u.args, w)
+		case row.digits && plainNumber(t[1:]) && t[1] != '-':
+			u.flags = append(u.flags, given{name: "-#", val: w})
+		case strings.HasPrefix(t, "--") || row.dash:
+			n, why := u.long(row, table, ws[i:])
+			if why != "" {
+				return why
+			}
+			i += n
+		default:
+			n, why := u.short(table, ws[i:])
+			if why != "" {
+				return why
+			}
+			i += n
+		}
+	}
+	return ""
+}
+
+// long reads --name, --name=value, --name value; n is how many words more it took.
+func (u *use) long(row *command, table map[string]flagKind, ws []word) (n int, why string) {
+	name, val, attached := strings.Cut(ws[0].text, "=")
+	if row.dash && strings.HasPrefix(name, "--") {
+		name = name[1:]
+	}
+	kind, ok := table[name]
+	if !ok {
+		return 0, name + " is not a flag of " + u.name + " that is known to be harmless"
+	}
+	f := given{name: name}
+	switch {
+	case attached && kind.value == 0:
+		if row.dash && (val == "true" || val == "false") {
+			break
+		}
+		return 0, name + " takes no value"
+	case attached:
+		f.val, f.has = word{kind: exact, text: val, src: ws[0].src}, true
+	case kind.value == 0 || kind.optional:
+	case len(ws) < 2:
+		return 0, name + " needs a value"
+	default:
+		f.val, f.has, n = ws[1], true, 1
+	}
+	return n, u.take(f, kind)
+}
+
+// short reads a cluster: -la, -n5, -n 5.
+func (u *use) short(table map[string]flagKind, ws []word) (n int, why string) {
+	t := ws[0].text
+	for i := 1; i < len(t); i++ {
+		name := "-" + t[i:i+1]
+		kind, ok := table[name]
+		if !ok {
+			return 0, name + " is not a flag of " + u.name + " that is known to be harmless"
+		}
+		f := given{name: name}
+		if kind.value == 0 {
+			if why := u.take(f, kind); why != "" {
+				return 0, why
+			}
+			continue
+		}
+		rest := t[i+1:]
+		switch {
+		case rest != "":
+			f.val, f.has = word{kind: exact, text: rest, src: ws[0].src}, true
+		case kind.optional:
+		case len(ws) < 2:
+			return 0, name + " needs a value"
+		default:
+			f.val, f.has, n = ws[1], true, 1
+		}
+		return n, u.take(f, kind)
+	}
+	return 0, ""
+}
+
+// take notes a flag and the file it names.
+func (u *use) take(f given, kind flagKind) string {
+	u.flags = append(u.flags, f)
+	if !f.has {
+		return ""
+	}
+	if f.val.many {
+		return f.val.src + " may become several words"
+	}
+	switch kind.value {
+	case 'p':
+		return u.touch('p', f.val)
+	case 'd':
+		return u.touch('l', f.val)
+	}
+	return ""
+}
+
+// operands turns the operands into the paths they read.
+func (u *use) operands() string {
+	kinds := strings.Fields(u.row.args)
+	if u.row.given != "" && len(kinds) > 0 && u.has(strings.Fields(u.row.given)...) {
+		kinds = kinds[1:]
+	}
+	deep := u.row.deep != "" && u.has(strings.Fields(u.row.deep)...)
+	paths := 0
+	for i, w := range u.args {
+		kind := ""
+		switch {
+		case i < len(kinds):
+			kind = kinds[i]
+		case len(kinds) > 0 && strings.HasSuffix(kinds[len(kinds)-1], "*"):
+			kind = kinds[len(kinds)-1]
+		default:
+			return u.name + " with " + w.src + " is not known to be read-only"
+		}
+		if w.many && !strings.HasSuffix(kind, "*") {
+			return w.src + " may become several words"
+		}
+		k := kind[0]
+		if deep && k == 'p' {
+			k = 't'
+		}
+		if k != 'x' {
+			paths++
+		}
+		if why := u.touch(k, w); why != "" {
+			return why
+		}
+	}
+	here := u.row.here
+	if here == "" && deep {
+		here = "t"
+	}
+	if paths == 0 && here != "" {
+		return u.touch(here[0], word{kind: exact, text: ".", src: u.name})
+	}
+	return ""
+}
+
+// touch adds the Read for one operand of a kind.
+func (u *use) touch(kind byte, w word) string {
+	if kind == 'x' || w.fd {
+		return ""
+	}
+	if kind == 'p' && w.is("-") {
+		return ""
+	}
+	if w.kind != exact && w.kind != pattern {
+		return w.src + " is not known before it runs, and it names a file"
+	}
+	like := policy.Read{Arg: true, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
+	saved := u.r.acts
+	u.r.acts = nil
+	u.r.read(w, u.st, like)
+	u.acts = append(u.acts, u.r.acts...)
+	u.r.acts = saved
+	return ""
+}

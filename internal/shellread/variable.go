@@ -1,0 +1,52 @@
+package shellread
+
+import "strings"
+
+// harmlessVariables may stand before a command: they choose how it speaks and
+// draws, not what it runs or reads.
+var harmlessVariables = map[string]bool{
+	"LANG": true, "LANGUAGE": true, "TZ": true, "NO_COLOR": true, "FORCE_COLOR": true, "CLICOLOR": true, "CLICOLOR_FORCE": true,
+	"COLUMNS": true, "LINES": true, "CI": true, "TERM": true, "COLORTERM": true, "NODE_ENV": true, "RUST_BACKTRACE": true, "RUST_LOG": true,
+	"GOOS": true, "GOARCH": true, "CGO_ENABLED": true, "GOMAXPROCS": true, "DEBIAN_FRONTEND": true, "TIMEFORMAT": true,
+	"LC_ALL": true, "LC_CTYPE": true, "LC_COLLATE": true, "LC_MESSAGES": true, "LC_NUMERIC": true, "LC_TIME": true, "LC_MONETARY": true,
+}
+
+func harmlessVariable(name string) bool { return harmlessVariables[name] }
+
+// riskyNames are variables that the shell or common programs obey.
+var riskyNames = map[string]bool{
+	"PATH": true, "IFS": true, "ENV": true, "SHELL": true, "HOME": true, "PWD": true, "OLDPWD": true, "CDPATH": true, "FPATH": true, "MANPATH": true,
+	"EDITOR": true, "VISUAL": true, "PAGER": true, "BROWSER": true, "TMPDIR": true, "TMP": true, "TEMP": true, "PS0": true, "PS1": true, "PS2": true,
+	"PS3": true, "PS4": true, "PROMPT_COMMAND": true, "PROMPT": true, "RPROMPT": true, "GLOBIGNORE": true, "FIGNORE": true, "SHELLOPTS": true,
+	"EXECIGNORE": true, "HISTFILE": true, "MAILCHECK": true, "MAIL": true, "MAILPATH": true, "OPTIND": true, "OPTARG": true, "REPLY": false,
+	"MAKEFLAGS": true, "MFLAGS": true, "CC": true, "CXX": true, "LD": true, "AR": true, "AS": true, "CPP": true, "CFLAGS": true, "CXXFLAGS": true, "LDFLAGS": true,
+	"TAR_OPTIONS": true, "POSIXLY_CORRECT": true, "LOCPATH": true, "NLSPATH": true, "GCONV_PATH": true, "HOSTALIASES": true, "RESOLV_HOST_CONF": true,
+	"TERMINFO": true, "TERMCAP": true, "INPUTRC": true, "HOSTNAME": true, "USER": true, "LOGNAME": true, "TERM": true, "RUBYOPT": true, "RUBYLIB": true,
+	"ARGV0": true, "NULLCMD": true, "READNULLCMD": true, "ZDOTDIR": true, "MODULE_PATH": true, "FIGNORES": true, "DISPLAY": true, "MAGIC": true, "POSIX_ME_HARDER": true,
+	"argv": true, "path": true, "fpath": true, "cdpath": true, "manpath": true, "mailpath": true, "module_path": true, "prompt": true, "psvar": true, "watch": true,
+	"status": true, "pipestatus": true, "aliases": true, "functions": true, "commands": true, "builtins": true, "options": true, "parameters": true, "nameddirs": true, "userdirs": true, "galiases": true, "saliases": true,
+	"fignore": true, "histchars": true, "signals": true, "zsh_eval_context": true, "dirstack": true, "reswords": true, "patchars": true,
+}
+
+var riskyPrefixes = []string{
+	"LD_", "DYLD_", "GIT_", "BASH", "NODE_", "PYTHON", "PERL", "RUBY", "JAVA", "JDK", "_JAVA", "LESS", "GREP_", "RIPGREP_", "AWK", "GAWK", "GO", "CGO_",
+	"CARGO", "RUST", "NPM_", "npm_", "YARN_", "PNPM_", "PIP_", "UV_", "DOCKER_", "KUBE", "GH_", "GITHUB_", "SSH_", "MAN", "CURL_", "SSL_", "XDG_", "JQ_",
+	"BAT_", "FZF_", "MAKE", "CMAKE_", "MALLOC_", "LUA_", "PHP", "AWS_", "GOOGLE_", "AZURE_", "ADZE_", "CLAUDE_", "ANTHROPIC_", "OPENAI_", "OPENSSL_", "LIBC_", "GLIBC_", "ASAN_",
+	"LC_", "LANG", "ZSH", "HIST", "COMP_", "FUNCNEST", "TZDIR", "GTK_", "QT_", "SUDO_", "DEBUGINFOD_", "GCC_", "COMPILER_", "SOURCE_DATE", "VIM", "EMACS", "ELECTRON_", "DENO_", "BUN_",
+}
+
+// riskyVariable reports whether setting the variable in the shell may change
+// what later commands do. It is about names that are obeyed when they were
+// already exported; a script's own variables are not.
+func riskyVariable(name string) bool {
+	if riskyNames[name] || strings.HasSuffix(strings.ToLower(name), "_proxy") || strings.HasSuffix(name, "_PAGER") || strings.HasSuffix(name, "_EDITOR") ||
+		strings.HasSuffix(name, "PATH") || strings.HasSuffix(name, "_OPTIONS") || strings.HasSuffix(name, "_OPTS") || strings.HasSuffix(name, "RC") {
+		return true
+	}
+	for _, p := range riskyPrefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,599 @@
+package shellread
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// maxUnroll is how many literal values a for loop is walked with one by one.
+const maxUnroll = 12
+
+// stmts walks a list and returns what is known after it.
+func (r *reader) stmts(list []*syntax.Stmt, st state) state {
+	for _, s := range list {
+		_, st = r.stmt(s, st)
+	}
+	return st
+}
+
+// list is stmts for a condition: ok holds when its last command succeeded.
+func (r *reader) list(list []*syntax.Stmt, st state) (ok, any state) {
+	ok, any = st, st
+	for _, s := range list {
+		ok, any = r.stmt(s, any)
+	}
+	return ok, any
+}
+
+// stmt walks one statement: ok is what is known if it succeeded, any what is
+// known either way.
+func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
+	if s.Disown || s.Coprocess {
+		r.opaque(r.source(s), "a form that is not bash")
+	}
+	piped := r.piped
+	for _, rd := range s.Redirs {
+		if rd.Op == syntax.RdrIn || rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc {
+			if rd.N == nil {
+				r.piped = false
+			}
+		}
+	}
+	r.redirects(s, in)
+	ok, any = in, in
+	if s.Cmd != nil {
+		ok, any = r.cmd(s, in)
+	}
+	r.piped = piped
+	if len(s.Redirs) > 0 {
+		// A redirect that fails keeps the command from running.
+		any = merge(in, any)
+	}
+	if s.Negated {
+		ok = any
+	}
+	if s.Background {
+		return in, in
+	}
+	return ok, any
+}
+
+func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return r.call(c, in)
+	case *syntax.BinaryCmd:
+		return r.binary(c, in)
+	case *syntax.Block:
+		return r.list(c.Stmts, in)
+	case *syntax.Subshell:
+		r.stmts(c.Stmts, in)
+		return in, in
+	case *syntax.IfClause:
+		return both(r.ifClause(c, in))
+	case *syntax.WhileClause:
+		return both(r.loop(in, func(st state) state {
+			okc, anyc := r.list(c.Cond, st)
+			if c.Until {
+				okc = anyc
+			}
+			return merge(anyc, r.stmts(c.Do, okc))
+		}, s.Cmd))
+	case *syntax.ForClause:
+		return both(r.forClause(c, in))
+	case *syntax.CaseClause:
+		return both(r.caseClause(c, in))
+	case *syntax.FuncDecl:
+		r.funcDecl(c, in)
+		return in, in
+	case *syntax.TimeClause:
+		if c.Stmt == nil {
+			return in, in
+		}
+		r.outer = append(r.outer, []string{"time"})
+		ok, any = r.stmt(c.Stmt, in)
+		r.outer = r.outer[:len(r.outer)-1]
+		return ok, any
+	case *syntax.ArithmCmd:
+		r.checkArithm(c.X, in)
+		return both(r.assignedIn(c, in))
+	case *syntax.TestClause:
+		r.testExpr(c.X, in)
+		return in, in
+	case *syntax.DeclClause:
+		return both(r.decl(c, in))
+	case *syntax.LetClause:
+		r.opaque(r.source(c), "let evaluates text as arithmetic")
+		r.visit(c, in)
+		return in, in
+	case *syntax.CoprocClause:
+		r.opaque(r.source(c), "coproc starts a command beside the shell")
+		r.stmt(c.Stmt, in)
+		return in, in
+	case *syntax.TestDecl:
+		r.opaque(r.source(c), "a test declaration is not bash")
+		return in, in
+	}
+	r.opaque(r.source(s), "a kind of command that is not known")
+	return in, in
+}
+
+func both(st state) (ok, any state) { return st, st }
+
+func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
+	switch c.Op {
+	case syntax.AndStmt:
+		okX, anyX := r.stmt(c.X, in)
+		okY, anyY := r.stmt(c.Y, okX)
+		return okY, merge(anyX, anyY)
+	case syntax.OrStmt:
+		okX, anyX := r.stmt(c.X, in)
+		okY, anyY := r.stmt(c.Y, anyX)
+		return merge(okX, okY), merge(okX, anyY)
+	case syntax.Pipe, syntax.PipeAll:
+		piped := r.piped
+		r.stmt(c.X, in)
+		r.piped = true
+		_, last := r.stmt(c.Y, in)
+		r.piped = piped
+		// The last part may run in this shell or in one of its own.
+		return both(merge(in, last))
+	}
+	r.opaque(r.source(c), "an operator that is not bash")
+	r.stmt(c.X, in)
+	_, any = r.stmt(c.Y, in)
+	return any, any
+}
+
+func (r *reader) ifClause(c *syntax.IfClause, in state) state {
+	if !c.ThenPos.IsValid() { // else
+		return r.stmts(c.Then, in)
+	}
+	ok, any := r.list(c.Cond, in)
+	then := r.stmts(c.Then, ok)
+	if c.Else == nil {
+		return merge(then, any)
+	}
+	return merge(then, r.ifClause(c.Else, any))
+}
+
+// loop walks a body that may run any number of times.
+func (r *reader) loop(in state, body func(state) state, n syntax.Node) state {
+	st := in.forget(assigned(n))
+	out := merge(st, body(st))
+	if !slices.Equal(out.dirs, st.dirs) {
+		out.dirs = nil
+		body(out)
+	}
+	return out
+}
+
+// assigned are the variables that something below n sets.
+func assigned(n syntax.Node) []string {
+	var names []string
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil {
+				names = append(names, n.Name.Value)
+			}
+		case *syntax.WordIter:
+			names = append(names, n.Name.Value)
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 {
+				switch n.Args[0].Lit() {
+				case "read", "mapfile", "readarray", "getopts", "printf":
+					for _, a := range n.Args[1:] {
+						if s := a.Lit(); syntax.ValidName(s) {
+							names = append(names, s)
+						}
+					}
+				}
+			}
+		case *syntax.BinaryArithm:
+			if w, ok := n.X.(*syntax.Word); ok && n.Op >= syntax.Assgn {
+				names = append(names, w.Lit())
+			}
+		case *syntax.UnaryArithm:
+			if w, ok := n.X.(*syntax.Word); ok {
+				names = append(names, w.Lit())
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// assignedIn marks what arithmetic sets as numbers.
+func (r *reader) assignedIn(n syntax.Node, st state) state {
+	for _, name := range assigned(n) {
+		if syntax.ValidName(name) {
+			r.checkName(name, n)
+			st = st.with(name, value{kind: number})
+		}
+	}
+	return st
+}
+
+func (r *reader) forClause(c *syntax.ForClause, in state) state {
+	if c.Select {
+		r.opaque(r.source(c), "select waits for a person")
+	}
+	switch l := c.Loop.(type) {
+	case *syntax.CStyleLoop:
+		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
+			r.checkArithm(x, in)
+		}
+		st := in.forget(assigned(c))
+		st = r.assignedIn(l, st)
+		body := func(st state) state { return r.stmts(c.Do, st) }
+		out := merge(st, body(st))
+		if !slices.Equal(out.dirs, st.dirs) {
+			out.dirs = nil
+			body(out)
+		}
+		return out
+	case *syntax.WordIter:
+		return r.forWords(c, l, in)
+	}
+	r.opaque(r.source(c), "a loop that is not known")
+	return in
+}
+
+func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) state {
+	name := l.Name.Value
+	if l.Name.Value == "" || !syntax.ValidName(name) {
+		r.opaque(r.source(c), "a loop that is not bash")
+		name = "_"
+	}
+	r.checkName(name, c)
+	var vals []value
+	for _, w := range l.Items {
+		for _, got := range r.words(w, in) {
+			r.touchGlob(got, in)
+			vals = append(vals, loopValue(got))
+		}
+	}
+	if !l.InPos.IsValid() {
+		vals = append(vals, value{kind: unknown})
+	}
+	if len(vals) > maxUnroll {
+		if slices.ContainsFunc(vals, func(v value) bool { return v.kind != exact }) {
+			vals = []value{{kind: unknown}}
+		} else {
+			r.opaque(r.source(c), "a loop over too many values")
+		}
+	}
+	st := in.forget(slices.DeleteFunc(assigned(c), func(n string) bool { return n == name }))
+	out := st
+	cmds := r.cmds
+	for i, v := range vals {
+		after := r.stmts(c.Do, st.with(name, v))
+		if i == 0 {
+			cmds = r.cmds // the body's commands count once
+		}
+		r.cmds = cmds
+		out = merge(out, after)
+		if !slices.Equal(out.dirs, st.dirs) {
+			out.dirs = nil
+			r.stmts(c.Do, out.with(name, value{kind: unknown}))
+			break
+		}
+	}
+	return out.with(name, value{kind: unknown})
+}
+
+func loopValue(w word) value {
+	switch w.kind {
+	case exact:
+		return value{kind: exact, text: w.text}
+	case number:
+		return value{kind: number}
+	case pattern:
+		return value{kind: pattern, text: w.text, head: w.head}
+	case unset, unknown:
+	}
+	if w.many {
+		return value{kind: unknown}
+	}
+	return value{kind: unknown, head: w.head}
+}
+
+func (r *reader) caseClause(c *syntax.CaseClause, in state) state {
+	r.value(c.Word, in)
+	out := in
+	for _, item := range c.Items {
+		for _, p := range item.Patterns {
+			r.casePattern(p, in)
+		}
+		out = merge(out, r.stmts(item.Stmts, in))
+		if item.Op != syntax.Break && len(item.Stmts) > 0 {
+			// Falls through: the next item may start in what this one left.
+			in = merge(in, out)
+		}
+	}
+	return out
+}
+
+// casePattern walks the substitutions of a pattern; the pattern itself reads
+// no files.
+func (r *reader) casePattern(w *syntax.Word, st state) {
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit, *syntax.ExtGlob:
+		case *syntax.SglQuoted, *syntax.DblQuoted, *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp, *syntax.ProcSubst:
+			r.quotedPart(&builder{kind: exact}, p, st)
+		default:
+			r.opaque(r.source(w), "a pattern that is not known")
+		}
+	}
+}
+
+// funcDecl remembers a function. One that shadows a command that is known
+// makes everything after it uncertain.
+func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
+	name := ""
+	if c.Name != nil {
+		name = c.Name.Value
+	}
+	if !syntax.ValidName(name) || known(name) {
+		r.opaque(r.source(c), "a function that stands in for a command")
+	}
+	st := state{vars: map[string]value{}}
+	st = st.forget(assigned(c))
+	// Where and with which variables it runs is not known here; a call of it
+	// is read again in its place.
+	saved, unclear, unsafe, n := r.acts, r.unclear, r.unsafe, r.cmds
+	r.stmt(c.Body, st)
+	found := r.acts[len(saved):]
+	if r.funcs[name] == nil && name != "" && !known(name) {
+		// Only what deny rules look at stays.
+		keep := slices.Clone(saved)
+		for _, a := range found {
+			if e, ok := a.(policy.Exec); ok {
+				keep = append(keep, defined(e))
+			}
+		}
+		r.acts, r.unclear, r.unsafe, r.cmds = keep, unclear, unsafe, n
+	} else {
+		r.opaque(r.source(c), "a function that is defined twice")
+	}
+	if name != "" {
+		r.funcs[name] = c.Body
+	}
+}
+
+// defined turns a command of a function that may never be called into one
+// that only deny and ask rules look at.
+func defined(e policy.Exec) policy.Exec {
+	e.ReadOnly, e.Why, e.Beyond, e.Loses, e.Edits = true, "", "", "", false
+	return e
+}
+
+// decl walks declare, export, local, readonly, typeset. Only a plain local is
+// harmless: the others may change the environment of every later command.
+func (r *reader) decl(c *syntax.DeclClause, st state) state {
+	if c.Variant.Value != "local" || len(r.calling) == 0 {
+		r.opaque(r.source(c), c.Variant.Value+" may change the environment of later commands")
+	}
+	for _, a := range c.Args {
+		if a.Naked && a.Name == nil {
+			r.opaque(r.source(c), c.Variant.Value+" with flags or expansions")
+			r.visitWord(a.Value, st)
+			continue
+		}
+		st = r.assign(a, st)
+	}
+	return st
+}
+
+// assign notes NAME=value in this shell.
+func (r *reader) assign(a *syntax.Assign, st state) state {
+	name := a.Name.Value
+	r.checkName(name, a)
+	switch {
+	case a.Index != nil:
+		r.opaque(r.source(a), "a subscript that is worked out when it runs")
+		r.visit(a, st)
+		return st.with(name, value{kind: unknown})
+	case a.Array != nil:
+		for _, e := range a.Array.Elems {
+			if e.Index != nil {
+				r.opaque(r.source(a), "a subscript that is worked out when it runs")
+				r.visit(e.Index, st)
+			}
+			if e.Value != nil {
+				for _, w := range r.words(e.Value, st) {
+					r.touchGlob(w, st)
+				}
+			}
+		}
+		return st.with(name, value{kind: unknown})
+	case a.Naked:
+		return st
+	}
+	v := r.value(a.Value, st)
+	if a.Append {
+		old := r.variable(name, st)
+		if old.kind == exact && v.kind == exact {
+			v.text = old.text + v.text
+		} else {
+			v = value{kind: unknown}
+		}
+	}
+	return st.with(name, v)
+}
+
+// checkName asks about variables whose change alters what later commands do.
+func (r *reader) checkName(name string, n syntax.Node) {
+	if riskyVariable(name) {
+		r.opaque(r.source(n), "setting "+name+" may change what commands do")
+	}
+}
+
+// testExpr walks [[ … ]].
+func (r *reader) testExpr(x syntax.TestExpr, st state) {
+	switch x := x.(type) {
+	case *syntax.BinaryTest:
+		switch x.Op {
+		case syntax.AndTest, syntax.OrTest:
+			r.testExpr(x.X, st)
+			r.testExpr(x.Y, st)
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			r.testNumber(x.X, st)
+			r.testNumber(x.Y, st)
+		case syntax.TsNewer, syntax.TsOlder, syntax.TsDevIno:
+			r.testPath(x.X, st)
+			r.testPath(x.Y, st)
+		case syntax.TsReMatch, syntax.TsMatchShort, syntax.TsMatch, syntax.TsNoMatch, syntax.TsBefore, syntax.TsAfter:
+			r.testWord(x.X, st)
+			r.testWord(x.Y, st)
+		}
+	case *syntax.UnaryTest:
+		switch x.Op {
+		case syntax.TsNot, syntax.TsParen:
+			r.testExpr(x.X, st)
+		case syntax.TsVarSet, syntax.TsRefVar:
+			if w, ok := x.X.(*syntax.Word); !ok || !syntax.ValidName(w.Lit()) {
+				r.opaque(r.source(x), "a variable's name that is worked out when it runs")
+			}
+			r.testWord(x.X, st)
+		case syntax.TsEmpStr, syntax.TsNempStr, syntax.TsOptSet:
+			r.testWord(x.X, st)
+		case syntax.TsFdTerm:
+			r.testNumber(x.X, st)
+		default:
+			r.testPath(x.X, st)
+		}
+	case *syntax.ParenTest:
+		r.testExpr(x.X, st)
+	case *syntax.Word:
+		r.testWord(x, st)
+	}
+}
+
+// testWord walks a word whose value is only compared; globs in it are patterns.
+func (r *reader) testWord(x syntax.TestExpr, st state) {
+	if w, ok := x.(*syntax.Word); ok {
+		r.casePattern(w, st)
+		return
+	}
+	r.testExpr(x, st)
+}
+
+func (r *reader) testNumber(x syntax.TestExpr, st state) {
+	w, ok := x.(*syntax.Word)
+	if !ok {
+		r.testExpr(x, st)
+		return
+	}
+	v := r.value(w, st)
+	if v.kind == number || v.kind == exact && (plainNumber(v.text) || v.text == "") {
+		return
+	}
+	r.opaque(r.source(w), "[[ ]] evaluates this as arithmetic")
+}
+
+func (r *reader) testPath(x syntax.TestExpr, st state) {
+	w, ok := x.(*syntax.Word)
+	if !ok {
+		r.testExpr(x, st)
+		return
+	}
+	v := r.value(w, st)
+	if v.kind != exact {
+		r.opaque(r.source(w), "a path that is worked out when it runs")
+		return
+	}
+	r.read(word{kind: exact, text: v.text, src: r.source(w)}, st, policy.Read{List: true})
+}
+
+// redirects turns each redirect into Read or Write.
+func (r *reader) redirects(s *syntax.Stmt, st state) {
+	for _, rd := range s.Redirs {
+		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
+			r.opaque(r.source(rd), "a file descriptor in a variable")
+		}
+		switch rd.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			r.heredoc(rd, st)
+		case syntax.WordHdoc:
+			r.value(rd.Word, st)
+		case syntax.RdrIn:
+			if w, ok := r.target(rd, st); ok {
+				r.read(w, st, policy.Read{})
+			}
+		case syntax.DplIn, syntax.DplOut:
+			r.duplicate(rd, st)
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+			if w, ok := r.target(rd, st); ok {
+				r.writeRedirect(w, st, s)
+			}
+		case syntax.RdrInOut:
+			if w, ok := r.target(rd, st); ok {
+				r.read(w, st, policy.Read{})
+				r.writeRedirect(w, st, s)
+			}
+		default:
+			r.opaque(r.source(rd), "a redirect that is not bash")
+			r.target(rd, st)
+		}
+	}
+}
+
+func (r *reader) heredoc(rd *syntax.Redirect, st state) {
+	if rd.Hdoc == nil || quotedDelimiter(rd.Word) {
+		return
+	}
+	b := &builder{kind: exact}
+	for _, p := range rd.Hdoc.Parts {
+		r.quotedPart(b, p, st)
+	}
+}
+
+// target reads the word of a redirect; it must be one exact path.
+func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
+	ws := r.words(rd.Word, st)
+	if len(ws) != 1 || ws[0].kind != exact && !ws[0].fd {
+		r.opaque(r.source(rd), "a redirect whose file is not known")
+		return word{}, false
+	}
+	return ws[0], true
+}
+
+// duplicate reads >&2, 2>&1, >&- and <&3; with a name >& writes a file.
+func (r *reader) duplicate(rd *syntax.Redirect, st state) {
+	w, ok := r.target(rd, st)
+	if !ok {
+		return
+	}
+	if n := strings.TrimSuffix(w.text, "-"); w.text == "-" || n != "" && !strings.HasPrefix(n, "-") && plainNumber(n) {
+		return
+	}
+	if rd.Op == syntax.DplIn {
+		r.opaque(r.source(rd), "a redirect whose source is not known")
+		return
+	}
+	r.writeRedirect(w, st, nil)
+}
+
+func (r *reader) writeRedirect(w word, st state, s *syntax.Stmt) {
+	if w.is("/dev/null") || w.fd {
+		return
+	}
+	blind := r.piped
+	if s != nil && !printsLiteral(s) {
+		blind = true
+	}
+	r.write(w, st, policy.Write{Blind: blind && r.piped})
+}
+
+// printsLiteral reports whether a statement is a single command.
+func printsLiteral(s *syntax.Stmt) bool {
+	_, ok := s.Cmd.(*syntax.CallExpr)
+	return ok
+}

@@ -1,0 +1,240 @@
+package shellread
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// A wrapper's flags: those with a value, those without.
+type wrapFlags struct {
+	valued, plain string // space-separated names
+	operands      int    // words before the command: timeout's duration
+	digits        bool   // nice -5
+}
+
+var wrapTable = map[string]wrapFlags{
+	"timeout": {valued: "-k --kill-after -s --signal", plain: "--foreground --preserve-status -v --verbose", operands: 1},
+	"nice":    {valued: "-n --adjustment", digits: true},
+	"nohup":   {},
+	"time":    {valued: "-f --format", plain: "-p --portability -v --verbose -q --quiet"},
+	"stdbuf":  {valued: "-i --input -o --output -e --error"},
+	"ionice":  {valued: "-c --class -n --classdata", plain: "-t --ignore"},
+	"chrt":    {operands: -1},
+	"setsid":  {plain: "-w --wait -c --ctty -f --fork"},
+}
+
+// transparent unwraps a command that runs its operands unchanged.
+func transparent(name string) reading {
+	return func(r *reader, ws []word, st state) (state, state) {
+		f := wrapTable[name]
+		rest, why := skipFlags(ws[1:], f)
+		if why != "" || len(rest) < f.operands {
+			r.hidden(ws, st, "a form of "+name+" that is not known")
+			return st, st
+		}
+		for _, w := range rest[:f.operands] {
+			if w.kind != exact || strings.HasPrefix(w.text, "-") {
+				r.hidden(ws, st, "a form of "+name+" that is not known")
+				return st, st
+			}
+		}
+		rest = rest[f.operands:]
+		if len(rest) == 0 {
+			r.markExec(ws, st, name+" without a command")
+			return st, st
+		}
+		return r.inside(ws[:len(ws)-len(rest)], rest, st)
+	}
+}
+
+func skipFlags(ws []word, f wrapFlags) (rest []word, why string) {
+	valued, plain := strings.Fields(f.valued), strings.Fields(f.plain)
+	for len(ws) > 0 {
+		w := ws[0]
+		if w.kind != exact {
+			if w.flagLike() {
+				return nil, w.src + " may be a flag"
+			}
+			return ws, ""
+		}
+		if !strings.HasPrefix(w.text, "-") || w.text == "-" {
+			return ws, ""
+		}
+		ws = ws[1:]
+		if w.text == "--" {
+			return ws, ""
+		}
+		name, _, has := strings.Cut(w.text, "=")
+		switch {
+		case contains(plain, w.text):
+		case contains(valued, name) && has && strings.HasPrefix(name, "--"):
+		case contains(valued, w.text):
+			if len(ws) == 0 || ws[0].kind != exact {
+				return nil, w.text + " needs a value that is known"
+			}
+			ws = ws[1:]
+		case len(w.text) > 2 && w.text[1] != '-' && contains(valued, w.text[:2]):
+		case f.digits && plainNumber(w.text[1:]):
+		default:
+			return nil, w.text + " is not known"
+		}
+	}
+	return nil, ""
+}
+
+func contains(list []string, s string) bool {
+	for _, l := range list {
+		if l == s {
+			return true
+		}
+	}
+	return false
+}
+
+// hidden adds a launcher that cannot be read exactly, and after it every way
+// its words could be a command, so that deny rules see it.
+func (r *reader) hidden(ws []word, st state, why string) {
+	r.markExec(ws, st, why)
+	r.suspect(ws[1:], st)
+}
+
+// suspect adds commands that may be meant by the words behind a launcher, for
+// deny and ask rules only.
+func (r *reader) suspect(ws []word, st state) {
+	for i, w := range ws {
+		if w.kind != exact || w.text == "" || strings.HasPrefix(w.text, "-") {
+			continue
+		}
+		e := r.begin(ws[i:], st)
+		e.ReadOnly, e.Also = true, nil
+		e.Why = ""
+		r.add(e)
+	}
+}
+
+// readEnv is env: plain assignments and a few flags, then a command.
+func readEnv(r *reader, ws []word, st state) (state, state) {
+	rest := ws[1:]
+	saved := len(r.env)
+	defer func() { r.env = r.env[:saved] }()
+	in := st
+	for len(rest) > 0 {
+		w := rest[0]
+		if w.kind != exact {
+			r.hidden(ws, st, "env with words that are not known")
+			return in, in
+		}
+		name, val, assign := strings.Cut(w.text, "=")
+		switch {
+		case assign && !strings.HasPrefix(w.text, "-"):
+			r.setEnv(name, val, true, w.src)
+		case w.text == "-i" || w.text == "-" || w.text == "--ignore-environment":
+		case (w.text == "-u" || w.text == "--unset") && len(rest) > 1:
+			rest = rest[1:]
+		case strings.HasPrefix(w.text, "--unset="):
+		case w.text == "--":
+			rest = rest[1:]
+			if len(rest) > 0 {
+				r.inside(ws[:len(ws)-len(rest)], rest, in)
+				return st, st
+			}
+			r.markExec(ws, st, "env prints the environment")
+			return st, st
+		case strings.HasPrefix(w.text, "-"):
+			r.hidden(ws, st, "a form of env that is not known")
+			return st, st
+		default:
+			r.inside(ws[:len(ws)-len(rest)], rest, in)
+			return st, st
+		}
+		rest = rest[1:]
+	}
+	r.markExec(ws, st, "env prints the environment, which may hold secrets")
+	return st, st
+}
+
+// readXargs is xargs with a fixed command. What comes in becomes arguments
+// that are not known.
+func readXargs(r *reader, ws []word, st state) (state, state) {
+	rest, why := skipFlags(ws[1:], wrapFlags{
+		valued: "-n --max-args -L --max-lines -P --max-procs -s --max-chars -d --delimiter -I --replace -E -a --arg-file",
+		plain:  "-0 --null -r --no-run-if-empty -t --verbose -x --exit",
+	})
+	for _, w := range ws[1 : len(ws)-len(rest)] {
+		if strings.HasPrefix(w.text, "-a") || strings.HasPrefix(w.text, "--arg-file") || strings.HasPrefix(w.text, "-I") || strings.HasPrefix(w.text, "--replace") {
+			why = "a form of xargs that is not known"
+		}
+	}
+	if why != "" {
+		r.hidden(ws, st, why)
+		return st, st
+	}
+	if len(rest) == 0 {
+		rest = []word{lit("echo")}
+	}
+	rest = append(append([]word(nil), rest...), word{kind: unknown, src: "…", many: true})
+	saved := r.fed
+	r.fed = true
+	r.inside(ws[:1], rest, st)
+	r.fed = saved
+	return st, st
+}
+
+// readShell is bash -c '…': the literal is read as a script of its own.
+func readShell(r *reader, ws []word, st state) (state, state) {
+	if len(ws) < 3 || !shellCFlag(ws[1]) || ws[2].kind != exact {
+		why := ws[0].text + " runs a script that is not known here"
+		r.markExec(ws, st, why)
+		r.suspect(ws[1:], st)
+		return st, st
+	}
+	if base(ws[0].text) != "bash" && base(ws[0].text) != "sh" {
+		r.opaque(ws[0].src, ws[0].text+" reads scripts in its own way")
+	}
+	if why := precheck(ws[2].text); why != "" {
+		r.opaque(clip(ws[2].text), why)
+	}
+	before := len(r.acts)
+	child := state{dirs: st.dirs, vars: map[string]value{}}
+	funcs := r.funcs
+	r.funcs = map[string]*syntax.Stmt{}
+	r.outer = append(r.outer, literals(ws[:2]))
+	r.depth++
+	if r.depth <= maxDepth {
+		r.script(ws[2].text, child)
+	} else {
+		r.opaque(clip(ws[2].text), "it is nested too deeply")
+	}
+	r.depth--
+	r.outer = r.outer[:len(r.outer)-1]
+	r.funcs = funcs
+	if len(r.acts) == before {
+		r.markExec(ws, st, "a shell that is given nothing to run")
+	}
+	return st, st
+}
+
+// shellCFlag knows -c alone or with flags that only make the shell stricter.
+func shellCFlag(w word) bool {
+	return w.kind == exact && len(w.text) > 1 && w.text[0] == '-' && strings.Count(w.text, "c") == 1 && strings.Trim(w.text[1:], "ceux") == ""
+}
+
+// launcher is a command that runs another one in a way this package does not
+// follow: sudo, ssh, watch … The whole asks; deny rules see what is inside.
+func launcher(r *reader, ws []word, st state) (state, state) {
+	r.markExec(ws, st, ws[0].text+" runs another command with other rights or elsewhere")
+	r.suspect(ws[1:], st)
+	// A shell inside carries its script as one word.
+	for i := 1; i+2 < len(ws); i++ {
+		if ws[i].kind == exact && shellNames[base(ws[i].text)] && shellCFlag(ws[i+1]) && ws[i+2].kind == exact && r.depth <= maxDepth {
+			r.depth++
+			r.script(ws[i+2].text, state{vars: map[string]value{}, dirs: st.dirs})
+			r.depth--
+			break
+		}
+	}
+	return st, st
+}
+
+var shellNames = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "ash": true, "mksh": true}
