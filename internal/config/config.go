@@ -104,7 +104,7 @@ type Permissions struct {
 	DisableBypass Disabled `json:"disableBypassPermissionsMode"`
 	DisableAuto   Disabled `json:"disableAutoMode"`
 	// ManagedOnly, when managed settings say so, leaves only managed allow
-	// and ask rules in force. Load has dropped the others already.
+	// rules in force. Load has dropped the others already.
 	ManagedOnly bool     `json:"managed_only"`
 	AutoMode    AutoMode `json:"-"`
 	// Unsafe, when not empty, says why nothing may pass without a question:

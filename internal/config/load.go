@@ -444,7 +444,7 @@ func (l *loader) addManaged() {
 		return
 	}
 	if v := own.at("permissions.managed_only"); v != nil && string(v.raw) == "true" {
-		l.tree = l.tree.unset("permissions.allow").unset("permissions.ask")
+		l.tree = l.tree.unset("permissions.allow")
 	}
 	l.tree = merge(l.tree, l.guard(own, l.tree, Managed))
 }

@@ -338,7 +338,7 @@ func TestModes(t *testing.T) {
 
 func TestManaged(t *testing.T) {
 	d := disk{
-		userFile:                                 `{"permissions":{"allow":["U"],"deny":["UD"]},"model":"u","output_style":"s"}`,
+		userFile:                                 `{"permissions":{"allow":["U"],"deny":["UD"],"ask":["UA"]},"model":"u","output_style":"s"}`,
 		managedFile:                              `{"permissions":{"allow":["M"],"managed_only":true},"model":"one","output_style":null}`,
 		"/etc/adze/managed.d/20.json":            `{"model":"three"}`,
 		"/etc/adze/managed.d/10.json":            `{"model":"two","permissions":{"deny":["MD"]}}`,
@@ -346,7 +346,7 @@ func TestManaged(t *testing.T) {
 		"/etc/claude-code/managed-settings.json": `{"model":"opus","outputStyle":"x","permissions":{"deny":["CC"],"ask":["Q"]}}`,
 	}
 	c := load(t, options(d))
-	if c.Model != "three" || c.OutputStyle != "" || texts(c.Permissions.Allow) != "M" || texts(c.Permissions.Deny) != "UD MD CC" || texts(c.Permissions.Ask) != "Q" {
+	if c.Model != "three" || c.OutputStyle != "" || texts(c.Permissions.Allow) != "M" || texts(c.Permissions.Deny) != "UD MD CC" || texts(c.Permissions.Ask) != "UA Q" {
 		t.Errorf("%+v", c)
 	}
 	d[managedFile] = `{"model":"guest", /* OWNER=guest */ "permissions":{"allow":["*"],"deny":["GD"]}}`

@@ -123,7 +123,7 @@ var permissionKeys = []Key{
 	{Name: "permissions.additionalDirectories", Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Doc: "Further folders that may be read and, by mode, written."},
 	{Name: "permissions.disableBypassPermissionsMode", Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
 	{Name: "permissions.disableAutoMode", Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},
-	{Name: "permissions.managed_only", Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow and ask rules count; deny rules always do."},
+	{Name: "permissions.managed_only", Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow rules count; ask and deny rules of every file always do."},
 	{Name: "autoMode.allow", Kind: Strings, Guard: Person, Doc: "Auto mode: what may run, in plain sentences."},
 	{Name: "autoMode.soft_deny", Kind: Strings, Guard: Person, Doc: "Auto mode: what should not run unless the user asked for it."},
 	{Name: "autoMode.hard_deny", Kind: Strings, Guard: Person, Doc: "Auto mode: what must never run."},

@@ -238,3 +238,26 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestIndex(t *testing.T) {
+	tests := []struct {
+		text  string
+		lines int
+		cut   bool
+	}{
+		{"- [a](a.md): x\n", 1, false},
+		{strings.Repeat("x\n", 200), 200, false},
+		{strings.Repeat("x\n", 201), 200, true},
+		{strings.Repeat(strings.Repeat("é", 499)+"\n", 30), 25, true},
+	}
+	for _, tt := range tests {
+		dir := tree(t, map[string]string{"MEMORY.md": tt.text})
+		text, warning := Index(dir)
+		if strings.Count(text, "\n") != tt.lines || tt.cut != (warning != "") || len(text) > IndexBytes {
+			t.Errorf("%.20q: %d lines, %d bytes, %q", tt.text, strings.Count(text, "\n"), len(text), warning)
+		}
+	}
+	if text, warning := Index(t.TempDir()); text+warning != "" {
+		t.Error(text, warning)
+	}
+}
