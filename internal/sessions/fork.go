@@ -1,0 +1,142 @@
+package sessions
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/store/disk"
+)
+
+// Fork copies a session's events up to and including at (0: all of them) into
+// a new session. first takes the place of the parent's first event; its ID,
+// Schema, Parent and At are filled in. key is the project of the copy. Lines
+// of a newer version are copied byte for byte. The parent may be running.
+func (s Store) Fork(ctx context.Context, parent Info, at event.Seq, key string, first event.SessionStarted) (Info, error) {
+	id, err := s.NewID()
+	if err == nil {
+		err = s.fork(ctx, parent, at, key, id, first)
+	}
+	if err != nil {
+		return Info{}, fmt.Errorf("fork session %s: %w", parent.ID, err)
+	}
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return Info{}, err
+	}
+	defer root.Close()
+	return s.info(root, key, id)
+}
+
+func (s Store) fork(ctx context.Context, parent Info, at event.Seq, key, id string, first event.SessionStarted) (err error) {
+	src, err := disk.Open(s.Folder(parent.Key, parent.ID))
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	in, err := src.OpenFile(logName, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	stat, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	dst, err := disk.Create(s.Folder(key, id))
+	if err != nil {
+		return err
+	}
+	defer dst.Close()
+	// Under another name until it is whole, so that a crash leaves no half of a session.
+	part := logName + ".part"
+	out, err := dst.OpenFile(part, os.O_RDWR|os.O_CREATE|os.O_EXCL, disk.FileMode)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.discard(key, id))
+		}
+	}()
+	first.ID, first.Schema, first.Parent = id, event.Schema, parent.ID
+	w := bufio.NewWriterSize(io.NewOffsetWriter(out, 0), 256<<10)
+	if first.At, err = s.lastSeq(ctx, in, stat.Size(), at); err == nil {
+		err = s.copyLines(ctx, w, in, stat.Size(), first)
+	}
+	if err = errors.Join(err, w.Flush()); err == nil {
+		err = out.Sync()
+	}
+	if err = errors.Join(err, out.Close()); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(s.Folder(key, id))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Rename(part, logName); err != nil {
+		return err
+	}
+	return dst.Sync()
+}
+
+// lastSeq is the highest seq of the log that is not above at.
+func (s Store) lastSeq(ctx context.Context, in io.ReaderAt, size int64, at event.Seq) (last event.Seq, err error) {
+	for line, err := range event.Lines(io.NewSectionReader(in, 0, size), 0) {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return 0, err
+		}
+		seq, _, _, err := event.Head(line.Bytes)
+		if err == nil && !line.Torn && seq > last && (at == 0 || seq <= at) {
+			last = seq
+		}
+	}
+	if last == 0 {
+		return 0, errors.New("it has no events to copy")
+	}
+	return last, nil
+}
+
+func (s Store) copyLines(ctx context.Context, w io.Writer, in io.ReaderAt, size int64, first event.SessionStarted) error {
+	head, err := event.AppendLine(nil, event.Event{Seq: 1, Time: s.Now(), Body: first})
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(append(head, '\n')); err != nil {
+		return err
+	}
+	last := event.Seq(1)
+	for line, err := range event.Lines(io.NewSectionReader(in, 0, size), 0) {
+		if err = errors.Join(err, ctx.Err()); err != nil {
+			return err
+		}
+		seq, _, kind, err := event.Head(line.Bytes)
+		if err != nil || line.Torn || seq <= last || seq > first.At || kind == "session_started" {
+			continue
+		}
+		if _, err := event.ParseLine(line.Bytes); err != nil {
+			continue
+		}
+		last = seq
+		if _, err := w.Write(append(line.Bytes, '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// discard removes what a failed fork left.
+func (s Store) discard(key, id string) error {
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return root.RemoveAll(filepath.Join(key, id))
+}

@@ -1,0 +1,173 @@
+package sessions
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/fastjson"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/store/disk"
+	"github.com/adze-agent/adze/internal/store/lease"
+)
+
+// Info is what a list shows of a session.
+type Info struct {
+	ID, Key     string
+	Dir         string // its folder on disk
+	Start, Root string // the folder it works in, and the repository's root
+	Branch      string
+	Parent      string // the session it was forked from, or that started it
+	Title       string
+	First, Last string // prompts, on one line of at most 200 characters
+	Model       string
+	Turns       int
+	Cost        float64 // USD, of replies with a known price
+	Usage       llm.Usage
+	Size        int64 // of the log, in bytes
+	Began       time.Time
+	Changed     time.Time // when the log was last written
+	Open        bool      // its last turn has no end: running, or cut off
+	Running     bool      // a process has it open
+	Holder      lease.Holder
+	Seq         event.Seq // of its last event
+}
+
+// Name is the title, or else the first prompt.
+func (i Info) Name() string { return cmp.Or(i.Title, i.First, "(no prompt yet)") }
+
+// digest is what was learned from the beginning of a log, kept beside it so
+// that only what was added since has to be read. It can be removed at any time.
+type digest struct {
+	Version int   `json:"version"`
+	Off     int64 `json:"off"` // of the first byte that was not read
+	Info    Info  `json:"info"`
+}
+
+const (
+	digestName    = "summary.json"
+	digestVersion = 1
+	promptChars   = 200
+)
+
+// info reads what is new in a session's log since the last time.
+func (s Store) info(root *os.Root, key, id string) (Info, error) {
+	folder := filepath.Join(key, id)
+	f, err := root.Open(filepath.Join(folder, logName))
+	if err != nil {
+		return Info{}, err
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return Info{}, err
+	}
+	d := loadDigest(root, folder)
+	if d.Off > stat.Size() || d.Version != digestVersion {
+		d = digest{Version: digestVersion}
+	}
+	from := d.Off
+	for line, err := range event.Lines(io.NewSectionReader(f, d.Off, stat.Size()-d.Off), d.Off) {
+		if err != nil {
+			return Info{}, err
+		}
+		if line.Torn {
+			break
+		}
+		d.Info.add(line.Bytes)
+		d.Off = line.Off + line.Len
+	}
+	d.Info.ID, d.Info.Key, d.Info.Dir = id, key, s.Folder(key, id)
+	d.Info.Size, d.Info.Changed = stat.Size(), stat.ModTime()
+	if d.Off-from > 64<<10 || from == 0 && d.Off > 0 {
+		saveDigest(root, folder, d)
+	}
+	if dir, err := disk.Open(d.Info.Dir); err == nil {
+		d.Info.Holder, d.Info.Running, _ = lease.Look(dir, s.Self)
+		_ = dir.Close()
+	}
+	return d.Info, nil
+}
+
+func loadDigest(root *os.Root, folder string) digest {
+	var d digest
+	f, err := root.Open(filepath.Join(folder, digestName))
+	if err != nil {
+		return d
+	}
+	defer f.Close()
+	if json.NewDecoder(io.LimitReader(f, 1<<20)).Decode(&d) != nil {
+		return digest{}
+	}
+	return d
+}
+
+// saveDigest replaces the digest in one step. When it cannot, the log is read
+// again next time, and nothing else happens.
+func saveDigest(root *os.Root, folder string, d digest) {
+	raw, err := json.Marshal(d)
+	if err != nil {
+		return
+	}
+	name := filepath.Join(folder, digestName)
+	if root.WriteFile(name+".new", raw, disk.FileMode) == nil {
+		_ = root.Rename(name+".new", name)
+	}
+}
+
+// add counts one line. Only the few kinds that a list shows are decoded, and
+// of a reply only its cost.
+func (i *Info) add(line []byte) {
+	seq, at, kind, err := event.Head(line)
+	if err != nil || seq <= i.Seq {
+		return
+	}
+	i.Seq = seq
+	if i.Began.IsZero() {
+		i.Began = at
+	}
+	switch kind {
+	case "replied", "dropped":
+		var r struct {
+			Usage llm.Usage `json:"usage"`
+			Cost  float64   `json:"cost"`
+		}
+		if fastjson.Unmarshal(line, &r) == nil {
+			i.Cost += r.Cost
+			i.Usage = i.Usage.Add(r.Usage)
+		}
+	case "turn_ended":
+		i.Open = false
+	case "session_started", "resumed", "input_accepted", "turn_started", "model_changed", "titled":
+		if e, err := event.ParseLine(line); err == nil {
+			i.addBody(e.Body)
+		}
+	}
+}
+
+func (i *Info) addBody(b event.Body) {
+	switch b := b.(type) {
+	case event.SessionStarted:
+		i.Start, i.Root, i.Branch, i.Parent = b.Dir, b.Root, b.Branch, b.Parent
+	case event.Resumed:
+		i.Start = cmp.Or(b.Dir, i.Start)
+	case event.InputAccepted:
+		if b.Hidden {
+			return
+		}
+		i.Last = clip.Line(clip.Clean(b.Text), promptChars)
+		i.First = cmp.Or(i.First, i.Last)
+	case event.TurnStarted:
+		i.Turns++
+		i.Open, i.Model = true, b.Model
+	case event.ModelChanged:
+		i.Model = b.Model
+	case event.Titled:
+		i.Title = clip.Line(clip.Clean(b.Title), promptChars)
+	}
+}
