@@ -22,8 +22,9 @@ type stream struct {
 // knows none.
 type prefilter struct{ streams []stream }
 
-func newPrefilter(c choice) *prefilter {
-	if len(c) == 0 || c.cost() > worth {
+// newPrefilter returns nil for a choice that costs more than limit.
+func newPrefilter(c choice, limit float64) *prefilter {
+	if len(c) == 0 || c.cost() > limit {
 		return nil
 	}
 	p := &prefilter{}

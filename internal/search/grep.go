@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -81,7 +83,7 @@ func Grep(ctx context.Context, t Tree, q Query) ([]File, Report, error) {
 	}
 	report, err := k.run(ctx, g.look)
 	slices.SortFunc(g.files, byPath)
-	g.prune(maxKept)
+	g.prune(true)
 	return g.files, report, err
 }
 
@@ -121,20 +123,24 @@ func (g *grepping) add(f File, size int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.files = append(g.files, f)
-	if g.kept += size; g.kept > pruneAbove {
+	if g.kept += size; g.kept > pruneAbove+2*g.q.First*maxLine {
 		slices.SortFunc(g.files, byPath)
-		g.prune(maxKept)
+		g.prune(false)
 	}
 }
 
 // prune drops the text of lines that cannot be among those asked for: files
-// found later can only push lines further back.
-func (g *grepping) prune(limit int) {
-	before, kept := 0, 0
+// that are found later can only push lines further back. At the end, what is
+// before the first goes, too.
+func (g *grepping) prune(end bool) {
+	before, kept, limit := 0, 0, maxKept
+	if !end {
+		limit += g.q.First * maxLine
+	}
 	for i := range g.files {
 		f := &g.files[i]
 		switch {
-		case before+f.Count <= g.q.First, g.q.Max > 0 && before >= g.q.First+g.q.Max, kept > limit:
+		case end && before+f.Count <= g.q.First, g.q.Max > 0 && before >= g.q.First+g.q.Max, kept > limit:
 			f.Lines = nil
 		}
 		for _, l := range f.Lines {
@@ -177,6 +183,13 @@ func (s *scan) run(src source) error {
 		have += n
 		if !checked {
 			checked = true
+			if isUTF16(s.w.buf[:have]) {
+				return s.utf16(src, have)
+			}
+			if bytes.HasPrefix(s.w.buf[:have], bom8) {
+				have = copy(s.w.buf, s.w.buf[len(bom8):have])
+				from = have
+			}
 			if bytes.IndexByte(s.w.buf[:min(have, binaryHead)], 0) >= 0 {
 				return nil
 			}
@@ -200,6 +213,37 @@ func (s *scan) run(src source) error {
 		}
 		have = copy(s.w.buf, s.w.buf[end:have])
 	}
+}
+
+var bom8 = []byte("\xef\xbb\xbf")
+
+func isUTF16(b []byte) bool {
+	return len(b) >= 2 && (b[0] == 0xff && b[1] == 0xfe || b[0] == 0xfe && b[1] == 0xff)
+}
+
+// utf16 searches a file that starts with a UTF-16 byte order mark as UTF-8;
+// what is behind the first window is left out.
+func (s *scan) utf16(src source, have int) error {
+	for have < maxWindow {
+		n, eof, err := s.fill(src, have)
+		if err != nil {
+			return err
+		}
+		if have += n; eof {
+			break
+		}
+	}
+	raw := s.w.buf[:have]
+	var order binary.ByteOrder = binary.LittleEndian
+	if raw[0] == 0xfe {
+		order = binary.BigEndian
+	}
+	units := make([]uint16, 0, have/2)
+	for i := 2; i+1 < have; i += 2 {
+		units = append(units, order.Uint16(raw[i:]))
+	}
+	s.window([]byte(string(utf16.Decode(units))), true)
+	return nil
 }
 
 // fill reads on until the buffer is full or the file ends. A full buffer is
@@ -234,7 +278,7 @@ func (s *scan) window(b []byte, last bool) (stop bool) {
 				nul = len(b)
 			}
 		}
-		if to > nul && bytes.IndexByte(b[from:to], 0) >= 0 {
+		if to > nul {
 			return true
 		}
 		if s.g.q.Names && !s.g.q.Counts {
@@ -287,7 +331,7 @@ func (s *scan) match(b []byte, from, to int) int {
 // wanted reports whether text of further matches of this file can be asked
 // for at all.
 func (s *scan) wanted() bool {
-	return s.size <= maxKept+64*s.g.q.First && (s.g.q.Max == 0 || s.out.Count < s.g.q.First+s.g.q.Max)
+	return s.size <= maxKept+s.g.q.First*maxLine && (s.g.q.Max == 0 || s.out.Count < s.g.q.First+s.g.q.Max)
 }
 
 // after keeps the context that is due before offset to.

@@ -18,10 +18,16 @@ type matcher struct {
 	auto  *automaton // nil when matches may span lines
 	pre   *prefilter // nil when nothing is easy to look for
 	sure  bool       // what pre finds is a match
+	cr    bool       // the pattern asks for CR, so one before a newline is text
 }
 
 // compile reads a pattern in RE2 syntax. ^ and $ are the ends of lines.
 func compile(pattern string, fold, multi bool) (*matcher, error) {
+	return compileFor(pattern, fold, multi, worth)
+}
+
+// compileFor is compile with a limit for the cost of a prefilter.
+func compileFor(pattern string, fold, multi bool, limit float64) (*matcher, error) {
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
 		return nil, explain(pattern, err)
 	}
@@ -40,7 +46,7 @@ func compile(pattern string, fold, multi bool) (*matcher, error) {
 	if err != nil {
 		return nil, explain(pattern, err)
 	}
-	m := &matcher{multi: multi, re: re}
+	m := &matcher{multi: multi, re: re, cr: namesCR(tree)}
 	need := require(tree)
 	if !multi {
 		if m.auto, err = build(tree.Simplify()); err != nil {
@@ -48,13 +54,13 @@ func compile(pattern string, fold, multi bool) (*matcher, error) {
 		}
 		oneLine(need.exact)
 		oneLine(need.best)
-		if usable(need.exact) != nil && !asserts(tree) {
-			m.pre = newPrefilter(need.exact)
+		if usable(need.exact) != nil && !asserts(tree) && (m.cr || !takesCR(need.exact)) {
+			m.pre = newPrefilter(need.exact, limit)
 			m.sure = m.pre != nil
 		}
 	}
 	if m.pre == nil {
-		m.pre = newPrefilter(need.best)
+		m.pre = newPrefilter(need.best, limit)
 	}
 	return m, nil
 }
@@ -66,6 +72,19 @@ func oneLine(c choice) {
 			w[i][0] &^= 1 << '\n'
 		}
 	}
+}
+
+// takesCR reports whether a CR may be part of a match: one at a line's end is
+// not text.
+func takesCR(c choice) bool {
+	return slices.ContainsFunc(c, func(w window) bool {
+		return slices.ContainsFunc(w, func(s byteSet) bool { return s.has('\r') })
+	})
+}
+
+// namesCR reports whether a literal of re is a carriage return.
+func namesCR(re *syntax.Regexp) bool {
+	return re.Op == syntax.OpLiteral && slices.Contains(re.Rune, '\r') || slices.ContainsFunc(re.Sub, namesCR)
 }
 
 // asserts reports whether re looks at what stands around a match.
@@ -193,7 +212,7 @@ func (f *finder) scan(b []byte, at int) (from, to int, ok bool) {
 		at = to
 	}
 	for ; at < len(b); at = to { // the automaton gave up
-		if to = lineEnd(b, at); f.m.re.Match(trimLine(b[at:to])) {
+		if to = lineEnd(b, at); f.m.match(b[at:to]) {
 			return at, to, true
 		}
 	}
@@ -204,7 +223,7 @@ func (f *finder) scan(b []byte, at int) (from, to int, ok bool) {
 func (f *finder) line(b []byte, from, to int) bool {
 	p, ok := f.d.find(b, from, to)
 	if !ok {
-		return f.m.re.Match(trimLine(b[from:to]))
+		return f.m.match(b[from:to])
 	}
 	return p >= 0 && f.confirm(b[from:to])
 }
@@ -214,10 +233,18 @@ func (f *finder) line(b []byte, from, to int) bool {
 func (f *finder) confirm(line []byte) bool {
 	for _, c := range line {
 		if c >= utf8.RuneSelf || c == '\r' {
-			return f.m.re.Match(trimLine(line))
+			return f.m.match(line)
 		}
 	}
 	return true
+}
+
+// match reports whether a line matches, by package regexp.
+func (m *matcher) match(line []byte) bool {
+	if m.cr {
+		return m.re.Match(bytes.TrimSuffix(line, newline))
+	}
+	return m.re.Match(trimLine(line))
 }
 
 // trimLine drops the end of a line, of either kind.
