@@ -10,6 +10,8 @@ package fastjson
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -71,4 +73,27 @@ func readRaw(dec *jsontext.Decoder, v *json.RawMessage) error {
 	}
 	*v = append(json.RawMessage(nil), raw...)
 	return nil
+}
+
+// MapStrings copies a JSON value with every string in it, names too, replaced
+// by f of it. Numbers and order stay as they are.
+func MapStrings(raw []byte, f func(string) string) ([]byte, error) {
+	both := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+	var out bytes.Buffer
+	dec, enc := jsontext.NewDecoder(bytes.NewReader(raw), both...), jsontext.NewEncoder(&out, both...)
+	for {
+		t, err := dec.ReadToken()
+		if errors.Is(err, io.EOF) {
+			return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if t.Kind() == '"' {
+			t = jsontext.String(f(t.String()))
+		}
+		if err := enc.WriteToken(t); err != nil {
+			return nil, err
+		}
+	}
 }

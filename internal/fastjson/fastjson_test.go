@@ -2,6 +2,7 @@ package fastjson_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -52,5 +53,16 @@ func TestUnmarshal(t *testing.T) {
 	}
 	if fastjson.Unmarshal([]byte(`{"s":1}`), &v) == nil || fastjson.Unmarshal([]byte(`{} x`), &v) == nil {
 		t.Error("wrong types or trailing bytes were taken")
+	}
+}
+
+func TestMapStrings(t *testing.T) {
+	in := `{"a": ["x", 1.50, null, true, {"x": "y\n\"x"}], "a": -0}`
+	got, err := fastjson.MapStrings([]byte(in), func(s string) string { return strings.ReplaceAll(s, "x", `"z`) })
+	if want := `{"a":["\"z",1.50,null,true,{"\"z":"y\n\"\"z"}],"a":-0}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if _, err := fastjson.MapStrings([]byte(`{"a":`), strings.ToLower); err == nil {
+		t.Error("a cut value was taken")
 	}
 }
