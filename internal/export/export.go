@@ -102,8 +102,9 @@ func (d *document) event(e event.Event) {
 		}
 	case event.TurnEnded:
 		d.calls()
+		clear(d.results)
 		if b.How != event.Done {
-			d.put("_The turn ended: %s %s_\n\n", b.How, d.text(clip.Line(b.Err, 300)))
+			d.put("_The turn ended: %s_\n\n", d.text(clip.Line(strings.TrimSpace(string(b.How)+" "+b.Err), 300)))
 		}
 	case event.Noted:
 		d.put("_%s: %s_\n\n", d.text(b.Level), d.text(clip.Line(b.Text, 300)))
@@ -138,6 +139,7 @@ func (d *document) calls() {
 		d.put("### %s\n\n", d.text(clip.Line(u.Name, 100)))
 		d.fence("json", indent(u.Input))
 		r, ok := d.results[u.ID]
+		delete(d.results, u.ID) // what is left came before its reply
 		switch {
 		case !ok:
 			d.put("_no result_\n\n")
@@ -155,7 +157,6 @@ func (d *document) calls() {
 		d.fence("", r.Text)
 	}
 	d.uses = nil
-	clear(d.results)
 }
 
 // fence writes a code block whose fence is longer than any in s.
