@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -68,6 +69,9 @@ func Run(t *testing.T, a Adapter) {
 		t.Run(c.name, func(t *testing.T) {
 			if c.wire && a.Wire == nil {
 				t.Skip("this model has no server")
+			}
+			if slices.Contains(a.Live, c.name) {
+				t.Skip("only for a live connection")
 			}
 			c.run(t, a)
 		})

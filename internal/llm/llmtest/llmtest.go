@@ -82,6 +82,8 @@ type Adapter struct {
 	// nil when it cannot play the steps.
 	Make func(t testing.TB, idle time.Duration, steps []Step) llm.Model
 
+	Live []string // names of tests that make no sense for it
+
 	WholeInput  bool // the wire sends a call's input in one piece
 	NoOpaque    bool // the wire has no token for reasoning
 	NoThinking  bool // the wire has no reasoning in a history
