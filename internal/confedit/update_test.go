@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // Fault 6: eight processes, a thousand updates each: valid JSON, no lost key.
 func TestFault06EightProcesses(t *testing.T) {
 	count := 1000
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		count = 60
 	}
 	dir := t.TempDir()

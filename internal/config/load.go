@@ -39,7 +39,7 @@ type Keeper interface {
 type Given struct {
 	Key   string // dotted
 	Value any
-	From  string // "--model"
+	From  string // "--model"; text and lists of text are read by the key's kind
 }
 
 // Options say where to look. Paths are absolute.
@@ -346,6 +346,14 @@ func (l *loader) addGiven() error {
 }
 
 func (l *loader) give(k Key, g Given, scope Scope) error {
+	if k.Name == "sandbox.enabled" && g.Value == "strict" {
+		strict := Given{Key: "sandbox.fail_if_unavailable", Value: true, From: g.From}
+		i := slices.IndexFunc(l.table, func(k Key) bool { return k.Name == strict.Key })
+		if err := l.give(l.table[i], strict, scope); err != nil {
+			return err
+		}
+		g.Value = true
+	}
 	from := Origin{Scope: scope, From: g.From, Root: l.o.Dir}
 	v, err := fromGo(typed(k, g.Value), from)
 	if err != nil {
@@ -370,6 +378,13 @@ func (l *loader) give(k Key, g Given, scope Scope) error {
 
 // typed reads a string by the kind of its key.
 func typed(k Key, v any) any {
+	if list, ok := v.([]string); ok && k.Kind == Strings && !k.Paths {
+		out := []string{}
+		for _, s := range list {
+			out = append(out, SplitList(s)...)
+		}
+		return out
+	}
 	s, isString := v.(string)
 	if !isString {
 		return v
@@ -384,6 +399,9 @@ func typed(k Key, v any) any {
 			return t == "on" || t == "yes"
 		}
 	case Strings:
+		if k.Paths {
+			return filepath.SplitList(s)
+		}
 		return SplitList(s)
 	case StringMap, Bools, Objects, Object, List, Anything:
 		if json.Valid([]byte(s)) {

@@ -261,7 +261,7 @@ func TestRepositoryFilesAreHeldBack(t *testing.T) {
 		"env":{"ANTHROPIC_BASE_URL":"x","https_proxy":"x","PATH":".","CI":"1","ADZE_HOME":"x"},
 		"permissions":{"defaultMode":"acceptEdits","allow":["Bash(make:*)"],"deny":null,"ask":null,"disableBypassPermissionsMode":false},
 		"sandbox":{"enabled":false,"excluded_commands":["x"],"auto_allow":true,"filesystem":{"deny_read":null}},
-		"enableAllProjectMcpServers":true,"mcpServers":{"x":{}},"hooks":null,"child_env":["X"],"model":"m","managed_only":1,"strictKnownMarketplaces":[]}`
+		"enableAllProjectMcpServers":true,"disableAllHooks":true,"mcpServers":{"x":{}},"hooks":null,"child_env":["X"],"model":"m","managed_only":1,"strictKnownMarketplaces":[]}`
 	for _, file := range []string{projectFile, localFile, projectCC} {
 		o := options(disk{
 			userFile: `{"permissions":{"deny":["D"],"ask":["A"],"disableBypassPermissionsMode":true},"hooks":{"PreToolUse":[]},
@@ -270,7 +270,7 @@ func TestRepositoryFilesAreHeldBack(t *testing.T) {
 		})
 		c := load(t, o)
 		p := c.Permissions
-		if len(c.Providers) > 0 || c.APIKeyHelper != "" || c.Network != (Network{}) || len(c.ChildEnv) > 0 || c.MCP.EnableAllProject || len(c.MCP.Servers) > 0 {
+		if len(c.Providers) > 0 || c.APIKeyHelper != "" || c.Network != (Network{}) || len(c.ChildEnv) > 0 || c.MCP.EnableAllProject || c.DisableAllHooks || len(c.MCP.Servers) > 0 {
 			t.Errorf("%s set what it may not: %+v", file, c)
 		}
 		if len(c.Env) != 1 || c.Env["CI"] != "1" {
@@ -379,6 +379,16 @@ func TestGivenErrors(t *testing.T) {
 	o := options(disk{userFile: `{"tools":{"allowed":["Bash"]}}`})
 	o.Flags = []Given{{"token_budget", "500k", "--token-budget"}, {"tools.allowed", "Read,Grep", "--tools"}, {"effort", "8000", "--effort"}}
 	c := load(t, o)
+	if c.Sandbox.FailIfUnavailable {
+		t.Error("strict by itself")
+	}
+	o.Env = func(n string) string {
+		return map[string]string{"ADZE_SANDBOX": "strict", "ADZE_ADD_DIR": "/a b:/c"}[n]
+	}
+	o.Flags = append(o.Flags, Given{"permissions.deny", []string{"Bash(rm *),Edit", "Write"}, "--disallowed-tools"}, Given{"permissions.additionalDirectories", []string{"/d,e"}, "--add-dir"})
+	if c := load(t, o); !c.Sandbox.Enabled || !c.Sandbox.FailIfUnavailable || texts(c.Permissions.Deny) != "Bash(rm *) Edit Write" || len(c.Permissions.Dirs) != 3 || c.Permissions.Dirs[0].Text != "/a b" {
+		t.Errorf("%+v %+v", c.Sandbox, c.Permissions)
+	}
 	if c.TokenBudget != 500_000 || strings.Join(c.Tools.Allowed, " ") != "Read Grep" || c.Effort.Tokens != 8000 {
 		t.Errorf("%+v", c)
 	}

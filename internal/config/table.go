@@ -52,6 +52,7 @@ type Key struct {
 	// Replaces: a flag's list replaces what files say instead of adding to it.
 	Replaces bool
 	Runs     bool // could run code or loosen a rule: trust shows it
+	Paths    bool // a list of folders: as text it is split as PATH is
 }
 
 // Env is the variable that sets the key, or "".
@@ -65,6 +66,17 @@ func (k Key) Env() string {
 // EnvName is the environment form of a flag: "max-turns" → ADZE_MAX_TURNS.
 func EnvName(flag string) string {
 	return "ADZE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// ByFlag returns the key that a flag sets; ok is false for a flag that is not
+// a setting.
+func ByFlag(flag string) (k Key, ok bool) {
+	for _, k := range Table() {
+		if k.Flag == flag && flag != "" {
+			return k, true
+		}
+	}
+	return Key{}, false
 }
 
 // Table returns every key, in the order of the documentation.
@@ -120,7 +132,7 @@ var permissionKeys = []Key{
 	{Name: "permissions.ask", Kind: Strings, CC: true, Doc: "Rules for what always asks."},
 	{Name: "permissions.deny", Kind: Strings, Flag: "disallowed-tools", CC: true, Doc: "Rules for what never runs. Deny wins over everything, from any file."},
 	{Name: "permissions.defaultMode", Kind: String, Default: "default", Flag: "permission-mode", CC: true, Guard: Tighten, Enum: []string{"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"}, Doc: "Mode to start in. bypassPermissions only by flag."},
-	{Name: "permissions.additionalDirectories", Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Doc: "Further folders that may be read and, by mode, written."},
+	{Name: "permissions.additionalDirectories", Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Paths: true, Doc: "Further folders that may be read and, by mode, written."},
 	{Name: "permissions.disableBypassPermissionsMode", Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
 	{Name: "permissions.disableAutoMode", Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},
 	{Name: "permissions.managed_only", Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow rules count; ask and deny rules of every file always do."},
@@ -142,7 +154,7 @@ var toolKeys = []Key{
 }
 
 var sandboxKeys = []Key{
-	{Name: "sandbox.enabled", Kind: Bool, Default: true, CC: true, Guard: Tighten, Doc: "Confine commands where the system can."},
+	{Name: "sandbox.enabled", Kind: Bool, Default: true, Flag: "sandbox", CC: true, Guard: Tighten, Doc: "Confine commands where the system can. The flag also takes strict, which sets sandbox.fail_if_unavailable."},
 	{Name: "sandbox.fail_if_unavailable", Kind: Bool, Default: false, CC: true, Guard: Tighten, Doc: "Run nothing when the sandbox cannot start."},
 	{Name: "sandbox.auto_allow", Kind: Bool, Default: true, CC: true, Guard: Person, Alias: []string{"autoAllowBashIfSandboxed"}, Doc: "Run sandboxed commands without a question."},
 	{Name: "sandbox.allow_unsandboxed_commands", Kind: Bool, Default: true, CC: true, Guard: Person, Doc: "Let the model ask to run a command outside the sandbox."},
@@ -171,7 +183,7 @@ var uiKeys = []Key{
 
 var extensionKeys = []Key{
 	{Name: "hooks", Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
-	{Name: "disableAllHooks", Kind: Bool, Default: false, CC: true, Doc: "Run no hook."},
+	{Name: "disableAllHooks", Kind: Bool, Default: false, CC: true, Guard: Person, Doc: "Run no hook."},
 	{Name: "statusLine.type", Kind: String, CC: true, Enum: []string{"command"}, Doc: "Always command."},
 	{Name: "statusLine.command", Kind: String, CC: true, Runs: true, Doc: "Command that prints the footer; gets JSON on stdin."},
 	{Name: "statusLine.padding", Kind: Int, CC: true, Doc: "Columns left free at both ends."},

@@ -1,0 +1,5 @@
+//go:build race
+
+package confedit
+
+const raceDetector = true
