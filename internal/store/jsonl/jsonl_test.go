@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/store/lease"
+	"github.com/adze-agent/adze/internal/store/storetest"
 )
 
 func TestMain(m *testing.M) {
@@ -450,4 +451,10 @@ func BenchmarkAppendBatched(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func TestLog(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) store.Log {
+		return mustOpen(t, jsonl.Options{Dir: filepath.Join(t.TempDir(), "s")})
+	})
 }

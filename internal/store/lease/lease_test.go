@@ -1,0 +1,111 @@
+package lease_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/store/disk"
+	"github.com/adze-agent/adze/internal/store/lease"
+)
+
+func open(t *testing.T) (string, disk.Dir) {
+	t.Helper()
+	path := t.TempDir()
+	d, err := disk.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return path, d
+}
+
+func TestTakeLookRelease(t *testing.T) {
+	path, d := open(t)
+	self := lease.ThisProcess()
+	if _, held, err := lease.Look(d, self); held || err != nil {
+		t.Fatal(held, err)
+	}
+	l, err := lease.Take(d, self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h, held, err := lease.Look(d, self); !held || err != nil || h.PID != os.Getpid() {
+		t.Errorf("%+v %t %v", h, held, err)
+	}
+	if _, err := lease.Take(d, self); err == nil {
+		t.Error("taken twice")
+	} else if _, ok := errors.AsType[*lease.Held](err); !ok {
+		t.Error(err)
+	}
+	then := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(filepath.Join(path, "lock"), then, then); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Refresh(); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(filepath.Join(path, "lock")); err != nil || time.Since(info.ModTime()) > time.Minute {
+		t.Errorf("refresh left the time at %v, %v", info.ModTime(), err)
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Refresh(); !errors.Is(err, lease.ErrLost) {
+		t.Errorf("refresh of a released lease: %v", err)
+	}
+	if names, _ := filepath.Glob(path + "/*"); len(names) != 0 {
+		t.Errorf("left: %v", names)
+	}
+}
+
+// Of many who find a stale lease, one gets it.
+func TestFault05_OneOfManyTakesOver(t *testing.T) {
+	for range 20 {
+		path, d := open(t)
+		if err := os.WriteFile(filepath.Join(path, "lock"), []byte(`{"pid":1,"host":"h","token":"old"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		self := lease.Self{PID: 2, Host: "h", Now: time.Now, Token: rand.Text, Alive: func(pid int, _ int64) bool { return pid == 2 }}
+		var won atomic.Int32
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if _, err := lease.Take(d, self); err == nil {
+					won.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if won.Load() != 1 {
+			t.Fatalf("%d took it over", won.Load())
+		}
+	}
+}
+
+func TestAlive(t *testing.T) {
+	self := lease.ThisProcess()
+	if !lease.Alive(self.PID, self.Start) || !lease.Alive(self.PID, 0) || lease.Alive(0, 0) || lease.Alive(-1, 0) {
+		t.Error("this process does not count as alive, or nobody does")
+	}
+	if self.Start != 0 && lease.Alive(self.PID, self.Start+1) {
+		t.Error("a process that started at another time counts as this one")
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, "-test.run=^$")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if lease.Alive(cmd.Process.Pid, 1) {
+		t.Error("a process that ended counts as alive")
+	}
+}
