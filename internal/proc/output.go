@@ -78,7 +78,6 @@ type Output struct {
 	fileErr error
 	full    bool // the file takes no more before Close
 	closed  bool
-	grown   chan struct{} // closed and replaced when output arrives
 }
 
 // OutputConfig says where an output goes.
@@ -94,7 +93,7 @@ func NewOutput(c OutputConfig) *Output {
 	if c.Max == 0 {
 		c.Max = OutputMax
 	}
-	return &Output{path: c.Path, max: c.Max, disk: c.Disk, over: c.Over, grown: make(chan struct{})}
+	return &Output{path: c.Path, max: c.Max, disk: c.Disk, over: c.Over}
 }
 
 // Write never fails: what cannot be kept is counted.
@@ -117,8 +116,6 @@ func (o *Output) Write(b []byte) (int, error) {
 		o.save(b, before)
 	}
 	over := before <= o.max && o.total > o.max
-	close(o.grown)
-	o.grown = make(chan struct{})
 	o.mu.Unlock()
 	if over && o.over != nil {
 		o.over()
@@ -207,7 +204,6 @@ func (o *Output) Close() {
 		return
 	}
 	o.closed = true
-	close(o.grown)
 	if o.file == nil {
 		return
 	}
@@ -271,13 +267,6 @@ func (o *Output) Total() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.total
-}
-
-// Grown is closed when more arrives or the output ends.
-func (o *Output) Grown() <-chan struct{} {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.grown
 }
 
 // From returns output from byte off on, at most max bytes; gone counts bytes

@@ -72,12 +72,13 @@ type Table struct {
 	closed bool
 	wg     sync.WaitGroup // one for each process that is not Done
 	os     tableOS
+	most   int // MaxProcesses, but for tests
 }
 
 // NewTable returns an empty table. On Linux it makes this process the
 // subreaper of everything it starts.
 func NewTable() *Table {
-	t := &Table{procs: map[*Process]struct{}{}}
+	t := &Table{procs: map[*Process]struct{}{}, most: MaxProcesses}
 	t.os.init()
 	return t
 }
@@ -278,7 +279,7 @@ func (p *Process) own() {
 			}
 		case <-tick.C:
 			n := p.os.count(p)
-			if n > MaxProcesses {
+			if n > p.table.most {
 				p.mu.Lock()
 				p.status.Bomb = true
 				p.mu.Unlock()

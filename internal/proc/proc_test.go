@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -158,6 +159,23 @@ func TestLookupAvoidsTheWorkspace(t *testing.T) {
 	}
 	if got, ok := Lookup("tool", work, []string{work}); ok {
 		t.Errorf("found %q", got)
+	}
+}
+
+func TestFault38ForkBomb(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are counted on Linux only")
+	}
+	tab := NewTable()
+	defer tab.Close(0)
+	tab.most = 30 // a small bomb is enough
+	p, _ := start(t, tab, "i=0; while [ $i -lt 60 ]; do setsid sleep 1000 & i=$((i+1)); done; wait", false)
+	<-p.Done()
+	if st := p.Status(); !st.Bomb || st.Code != 137 {
+		t.Errorf("%+v", st)
+	}
+	if n := p.os.count(p); n != 0 {
+		t.Errorf("%d processes are left", n)
 	}
 }
 

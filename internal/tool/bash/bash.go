@@ -154,6 +154,9 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	if err := in.check(); err != nil {
 		return tool.Errorf("%s", err), nil
 	}
+	if ctx.Err() != nil {
+		return tool.Errorf("the command was not run: it was interrupted before"), nil
+	}
 	if r, gone := goneDir(env); gone {
 		return r, nil
 	}

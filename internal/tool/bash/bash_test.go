@@ -24,7 +24,7 @@ type rig struct {
 	tasks *Tasks
 	env   tool.Env
 
-	bashRunner *runner
+	bashRunner *runner // the Bash tool itself, for looking at what it builds
 }
 
 func newRig(t *testing.T, change func(*Config)) *rig {

@@ -53,16 +53,20 @@ func TestStateLasts(t *testing.T) {
 func TestEnvironmentChanges(t *testing.T) {
 	r := newRig(t, nil)
 	r.bash("export A=1 B=2; unset LANG; export HOME=/elsewhere BASH_ENV=/tmp/x ENV=y; PATH=$PATH:/extra")
-	if got := r.bash("echo $A $B ${LANG-unset} $HOME ${BASH_ENV-none} ${ENV-none} ${PATH##*:}").Text; got != "1 2 unset /elsewhere none none /extra" {
+	if got := r.bash("touch f; echo $A $B ${LANG-unset} $HOME ${BASH_ENV-none} ${ENV-none} ${PATH##*:}").Text; got != "1 2 unset /elsewhere none none /extra" {
 		t.Errorf("%q", got)
 	}
 	r.bash("unset A; export LANG=C.UTF-8")
-	if got := r.bash("echo ${A-unset} $B $LANG $SHLVL").Text; got != "unset 2 C.UTF-8 1" && got != "unset 2 C.UTF-8 0" {
+	if got := r.bash("touch f; echo ${A-unset} $B $LANG $SHLVL").Text; got != "unset 2 C.UTF-8 1" && got != "unset 2 C.UTF-8 0" {
+		t.Errorf("%q", got)
+	}
+	// Read as read-only, the same command gets the settings we began with.
+	if got := r.bash("echo $HOME ${PATH##*:}").Text; !strings.HasPrefix(got, r.env.Home+" ") {
 		t.Errorf("%q", got)
 	}
 	// A pinned command sees none of what could steer it.
 	r.bash("export LD_PRELOAD_X=1 GIT_DIR=/x PAGER=less; export PATH=" + r.env.Dir + "/bin:$PATH")
-	c, fs, err := r.runner().command(input{Command: "env"}, r.env, true)
+	c, fs, err := r.bashRunner.command(input{Command: "env"}, r.env, true)
 	if err != nil || fs != (files{}) {
 		t.Fatal(fs, err)
 	}

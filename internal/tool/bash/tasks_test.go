@@ -19,9 +19,6 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// runner is the Bash tool behind a rig, for looking at what it builds.
-func (r *rig) runner() *runner { return r.bashRunner }
-
 func TestBackground(t *testing.T) {
 	ended := make(chan Task, 1)
 	r := newRig(t, func(c *Config) { c.OnFinish = func(k Task) { ended <- k } })
@@ -47,6 +44,9 @@ func TestBackground(t *testing.T) {
 	}
 	if k.ID != "b1" || k.Call != "call/1" || k.Description != "count" || k.State != Exited || k.Exit != 2 || k.Path != path || k.Size == 0 {
 		t.Errorf("%+v", k)
+	}
+	if s, err := r.tasks.Tail("b1", 5); s != "three" || err != nil {
+		t.Errorf("%q %v", s, err)
 	}
 	for in, want := range map[string]string{
 		`{"id":"b7"}`:                  `there is no background command "b7"; there are [b1]`,
@@ -103,6 +103,18 @@ func TestBlockIsInterrupted(t *testing.T) {
 	}
 	if k := r.tasks.List()[0]; k.State != Running {
 		t.Errorf("%+v", k)
+	}
+}
+
+func TestInterruptedBeforeTheStart(t *testing.T) {
+	r := newRig(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if res := r.call(ctx, "Bash", map[string]any{"command": "touch ran"}); !res.IsErr {
+		t.Errorf("%+v", res)
+	}
+	if _, err := os.Stat(r.env.Dir + "/ran"); err == nil {
+		t.Error("it ran")
 	}
 }
 
@@ -173,6 +185,17 @@ func TestPlan(t *testing.T) {
 	p, err = b.Plan(json.RawMessage(`{"command":"true","description":"does nothing","dangerously_disable_sandbox":true}`), r.env)
 	if err != nil || p.Title != "Bash: does nothing" || p.Actions[len(p.Actions)-1] != (policy.Person{Why: "it asks to run outside the sandbox"}) {
 		t.Errorf("%+v %v", p, err)
+	}
+	for command, want := range map[string]bool{
+		"cat file | wc -l": true, "echo a > file": false, "cd sub && ls": false, "# nothing": true, "make": false,
+	} {
+		in, err := json.Marshal(map[string]string{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := b.Plan(in, r.env); err != nil || p.Parallel != want {
+			t.Errorf("%s: parallel %v %v, want %v", command, p.Parallel, err, want)
+		}
 	}
 	for in, want := range map[string]string{
 		`{"command":" "}`:                  `field "command" is empty`,

@@ -1,0 +1,76 @@
+package bash
+
+import (
+	"testing"
+
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+func TestExplain(t *testing.T) {
+	const no, yes = true, false // failed
+	for _, c := range []struct {
+		command string
+		code    int
+		quiet   bool
+		note    string
+		failed  bool
+	}{
+		{"true", 0, true, "", yes},
+		{"grep x f", 1, true, "exit code 1: no match; that is not an error", yes},
+		{"grep x f", 2, false, "exit code 2", no},
+		{"cat f | grep -v x", 1, true, "exit code 1: no match; that is not an error", yes},
+		{"/usr/bin/grep x f", 1, true, "exit code 1: no match; that is not an error", yes},
+		{"LC_ALL=C timeout 5 nice -n 3 grep x f", 1, false, "exit code 1", no}, // 3 is taken for the program: said nothing, claimed nothing
+		{"timeout 5 grep x f", 1, true, "exit code 1: no match; that is not an error", yes},
+		{"git -C d grep x", 1, true, "exit code 1: no match; that is not an error", yes},
+		{"git diff --quiet", 1, true, "exit code 1: there are differences; that is not an error", yes},
+		{"git push", 1, false, "exit code 1", no},
+		{"cd d && grep x f", 1, true, "exit code 1: no match; that is not an error", yes},
+		{"cd d && grep x f", 1, false, "exit code 1", no},
+		{"cd d && diff a b", 1, false, "exit code 1", no},
+		{"test -f a && grep x a", 1, false, "exit code 1: no match; that is not an error", yes},
+		{"make; grep x f", 1, false, "exit code 1: no match; that is not an error", yes},
+		{"make && ! grep x f", 1, true, "exit code 1", no},
+		{"(grep x f)", 1, true, "exit code 1: no match; that is not an error", yes},
+		{"diff a b || grep x f", 1, false, "exit code 1: no match; that is not an error", yes},
+		{"if grep", 1, true, "exit code 1", no},
+		{"$X f", 1, true, "exit code 1", no},
+		{"x", 124, true, "exit code 124: the timeout command ended it", no},
+		{"x", 126, true, "exit code 126: found, but it cannot be run: not executable, or a directory", no},
+		{"x", 127, true, "exit code 127: command not found", no},
+		{"x", 137, true, "exit code 137: killed (SIGKILL); often because memory ran out", no},
+		{"x", 139, true, "exit code 139: segmentation fault (SIGSEGV)", no},
+		{"x", 143, true, "exit code 143: terminated (SIGTERM)", no},
+		{"x", 42, true, "exit code 42", no},
+	} {
+		note, failed := explain(c.command, proc.Status{Code: c.code}, c.quiet)
+		if note != c.note || failed != c.failed {
+			t.Errorf("%s → %d: %q failed %v, want %q %v", c.command, c.code, note, failed, c.note, c.failed)
+		}
+	}
+}
+
+func FuzzExplain(f *testing.F) {
+	f.Add("a && b | c", 1)
+	f.Add("timeout", 1)
+	f.Add("git -C", 1)
+	f.Fuzz(func(t *testing.T, command string, code int) {
+		note, failed := explain(command, proc.Status{Code: code}, true)
+		if (note == "") != (code == 0) || code == 0 && failed {
+			t.Fatalf("%q %d: %q %v", command, code, note, failed)
+		}
+	})
+}
+
+func BenchmarkBash(b *testing.B) {
+	r := newRunner(Config{Environ: []string{"PATH=/usr/bin:/bin"}})
+	defer r.tasks.Close(0)
+	dir := b.TempDir()
+	env := tool.Env{Dir: dir, Roots: []string{dir}, Progress: func(string) {}}
+	for b.Loop() {
+		if res, err := r.run(b.Context(), input{Command: "echo hi"}, env); err != nil || res.Text != "hi" {
+			b.Fatal(res, err)
+		}
+	}
+}
