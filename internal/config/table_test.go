@@ -207,6 +207,20 @@ func TestSetting(t *testing.T) {
 	}
 }
 
+func TestCheckSortsAndHarmless(t *testing.T) {
+	c := load(t, options(disk{projectFile: "{\"b\":1,\n\"max_turns\":\"x\"}", userFile: "{\"model\":1,\n\"nope\":1,\"env\":{\"PATH\":\"x\",\"CI\":\"1\"}}"}))
+	var got []string
+	for _, p := range c.Check() {
+		got = append(got, p.Origin.String()+" "+p.Key)
+	}
+	if want := userFile + ":1:10 model|" + userFile + ":2:1 nope|" + projectFile + ":1:2 b|" + projectFile + ":2:13 max_turns"; strings.Join(got, "|") != want {
+		t.Errorf("%q", got)
+	}
+	if h := c.Env.Harmless(); len(c.Env) != 2 || len(h) != 1 || h["CI"] != "1" {
+		t.Errorf("%v of %v", h, c.Env)
+	}
+}
+
 func TestSplit(t *testing.T) {
 	for key, want := range map[string]string{
 		"max_turns": "max_turns", "ui.editorMode": "ui|editor_mode", "theme": "ui|theme", "env.A.B": "env|A.B",
@@ -271,6 +285,9 @@ func FuzzLayers(f *testing.F) {
 	f.Add(`{"permissions":{"deny":["A","B"]},"a":[1,{"b":2}]}`, `{"permissions":{"deny":null,"allow":["A"]},// c
 "env":{"A":1},}`)
 	f.Add(`{"model":"x"`, `[[[[`)
+	f.Add(`{"permissions":{"deny":["A", // c
+"B"], oops`, `{"permissions":{"deny":5,"defaultMode":"acceptEdits","ask":null}}`)
+	f.Add(`{"providers":{"p":{"base_url":"u"}},"apiKeyHelper":"h","network":{"proxy":"p"}}`, `{"providers":null,"apiKeyHelper":null,"network":null,"providers":{"p":{"base_url":"evil"}}}`)
 	f.Add(`{"permissions":{"deny":"A","denny":[1]},"permissions":{}}`, `{"sandbox":null,"providers":{"a":{"headers":{"b":null}}}}`)
 	f.Fuzz(func(t *testing.T, user, project string) {
 		alone := load(t, options(disk{userFile: user}))
