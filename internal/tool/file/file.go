@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/pin"
+	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -36,7 +37,7 @@ type Config struct {
 	// Ledger is what the model has seen; nil makes a new one.
 	Ledger *Ledger
 	// Resolve follows all links of an absolute path, also where its last
-	// components do not exist. nil uses filepath.EvalSymlinks step by step.
+	// components do not exist; nil is place.Resolve.
 	Resolve func(path string) (string, error)
 	// InWindow reports whether the result of the last read of a file is still
 	// in the model's window; nil means it never is.
@@ -52,7 +53,7 @@ func New(c Config) []tool.Tool {
 		c.Ledger = NewLedger()
 	}
 	if c.Resolve == nil {
-		c.Resolve = resolve
+		c.Resolve = place.Resolve
 	}
 	t := &tools{Config: c, calls: &pin.Calls{}, disk: realDisk()}
 	return []tool.Tool{
@@ -71,7 +72,8 @@ type tools struct {
 
 var shellPath = regexp.MustCompile(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
 
-// absolute turns what the model wrote into a clean absolute path. Spellings
+// absolute turns what the model wrote into an absolute path, not yet cleaned:
+// ".." behind a link is the resolver's to understand. Spellings
 // that only a shell would expand are refused, and so are UNC names, before
 // anything is looked up.
 func absolute(asked string, env tool.Env) (string, error) {
@@ -84,15 +86,15 @@ func absolute(asked string, env tool.Env) (string, error) {
 		if env.Home == "" {
 			return "", fmt.Errorf("%s: the home folder is not known; write the path in full", asked)
 		}
-		return filepath.Join(env.Home, asked[1:]), nil
+		return env.Home + asked[1:], nil
 	case shellPath.MatchString(asked):
 		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
 	case filepath.IsAbs(asked):
-		return filepath.Clean(asked), nil
+		return asked, nil
 	case env.Dir == "":
 		return "", fmt.Errorf("%s: there is no working directory; write an absolute path", asked)
 	}
-	return filepath.Join(env.Dir, asked), nil
+	return env.Dir + string(filepath.Separator) + asked, nil
 }
 
 // locate returns the resolved path of what the model wrote.
@@ -101,7 +103,7 @@ func (t *tools) locate(asked string, env tool.Env) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := special(abs); err != nil {
+	if err := special(filepath.Clean(abs)); err != nil {
 		return "", err
 	}
 	path, err := t.Resolve(abs)
@@ -129,30 +131,6 @@ func (t *tools) pinned(asked string, env tool.Env) (string, error) {
 		return "", err
 	}
 	return t.calls.Run(env.Call, asked, path)
-}
-
-// resolve follows links of the part of path that exists.
-func resolve(path string) (string, error) {
-	missing := ""
-	for p := path; ; p = filepath.Dir(p) {
-		r, err := filepath.EvalSymlinks(p)
-		switch {
-		case err == nil:
-			return filepath.Join(r, missing), nil
-		case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(p) == p:
-			return "", err
-		}
-		if to, err := os.Readlink(p); err == nil { // a link to nowhere
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(filepath.Dir(p), to)
-			}
-			if to == p {
-				return "", errors.New("the link points at itself")
-			}
-			return resolve(filepath.Join(to, missing))
-		}
-		missing = filepath.Join(filepath.Base(p), missing)
-	}
 }
 
 // plain is the cause of a file error without the operation and path that the

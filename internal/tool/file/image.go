@@ -118,7 +118,7 @@ func fitImage(kind string, data []byte, cfg image.Config) (img llm.Image, err er
 	if err != nil {
 		return img, err
 	}
-	for edge = min(edge, maxEdge); edge >= 64; edge = edge * 3 / 4 {
+	for edge = min(edge, maxEdge); edge > 0; edge = edge * 3 / 4 {
 		small := scale(src, edge)
 		var b bytes.Buffer
 		if kind != "image/jpeg" {

@@ -8,7 +8,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/pin"
+	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/tool"
@@ -30,7 +30,7 @@ var grepText string
 // Config is what the tools share. The zero value works.
 type Config struct {
 	// Resolve follows all links of an absolute path, also where its last
-	// components do not exist; nil uses filepath.EvalSymlinks.
+	// components do not exist; nil is place.Resolve.
 	Resolve func(path string) (string, error)
 	// Workers bounds the goroutines of one search; 0 chooses.
 	Workers int
@@ -45,7 +45,7 @@ const (
 // New returns Glob and Grep.
 func New(c Config) []tool.Tool {
 	if c.Resolve == nil {
-		c.Resolve = filepath.EvalSymlinks
+		c.Resolve = place.Resolve
 	}
 	t := &tools{Config: c, calls: &pin.Calls{}}
 	return []tool.Tool{
@@ -74,19 +74,16 @@ func (t *tools) locate(asked string, env tool.Env) (string, error) {
 		if env.Home == "" {
 			return "", fmt.Errorf("%s: the home folder is not known; write the path in full", asked)
 		}
-		abs = filepath.Join(env.Home, asked[1:])
+		abs = env.Home + asked[1:]
 	case shellPath.MatchString(asked):
 		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
 	case !filepath.IsAbs(asked):
-		abs = filepath.Join(env.Dir, asked)
+		abs = env.Dir + string(filepath.Separator) + asked
 	}
 	if !filepath.IsAbs(abs) {
 		return "", errors.New("there is no working directory; give an absolute path")
 	}
-	path, err := t.Resolve(filepath.Clean(abs))
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", gone(asked, env)
-	}
+	path, err := t.Resolve(abs)
 	if err != nil {
 		return "", fmt.Errorf("path %s cannot be resolved: %w", asked, err)
 	}
