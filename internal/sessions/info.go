@@ -88,7 +88,7 @@ func (s Store) info(root *os.Root, key, id string) (Info, error) {
 		saveDigest(root, folder, d)
 	}
 	if dir, err := disk.Open(d.Info.Dir); err == nil {
-		d.Info.Holder, d.Info.Running, _ = lease.Look(dir, s.Self)
+		d.Info.Holder, d.Info.Running, _ = lease.Look(dir, s.self())
 		_ = dir.Close()
 	}
 	return d.Info, nil

@@ -29,7 +29,14 @@ type Store struct {
 	Dir  string
 	Now  func() time.Time
 	Rand io.Reader // for IDs
-	Self lease.Self
+	Self lease.Self // the zero value is this process
+}
+
+func (s Store) self() lease.Self {
+	if s.Self.Now == nil {
+		return lease.ThisProcess()
+	}
+	return s.Self
 }
 
 // Errors of Find and Remove.
@@ -235,7 +242,7 @@ func (s Store) remove(i Info) error {
 	if err != nil {
 		return err
 	}
-	held, err := lease.Take(dir, s.Self) // nobody may open it meanwhile
+	held, err := lease.Take(dir, s.self()) // nobody may open it meanwhile
 	if other, ok := errors.AsType[*lease.Held](err); ok {
 		return errors.Join(fmt.Errorf("%w in process %d on %s", ErrRunning, other.PID, other.Host), dir.Close())
 	}

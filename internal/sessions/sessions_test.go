@@ -296,3 +296,25 @@ func TestFork(t *testing.T) {
 		t.Errorf("%d forks", len(all))
 	}
 }
+
+func TestTheZeroSelfIsThisProcess(t *testing.T) {
+	f := setup(t)
+	f.Self = lease.Self{}
+	id := f.session("k", "p", "")
+	dir, err := disk.Open(f.Folder("k", id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	held, err := lease.Take(dir, lease.ThisProcess())
+	if err != nil {
+		t.Fatal(err)
+	}
+	i, err := f.Newest("k")
+	if err != nil || !i.Running || i.Holder.PID != os.Getpid() {
+		t.Errorf("got %+v, %v", i, err)
+	}
+	if err := errors.Join(held.Release(), f.Remove(i)); err != nil {
+		t.Error(err)
+	}
+}

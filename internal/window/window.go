@@ -6,6 +6,7 @@ package window
 
 import (
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/clip"
@@ -28,6 +29,9 @@ const (
 	// CompactMargin and WarnMargin stand between the effective window and
 	// compaction, and between compaction and its warning.
 	CompactMargin, WarnMargin = 13_000, 20_000
+	// ColdAfter this long without a request a provider's cache is gone, so
+	// that clearing costs nothing.
+	ColdAfter = time.Hour
 )
 
 // Limits bound what Build returns. The zero value means the defaults.

@@ -96,7 +96,7 @@ func foldDir(tb testing.TB, dir string) transcript.State {
 
 // Memory grows with what can still be sent, not with the log.
 func TestFault18_FoldKeepsOnlyTheWindow(t *testing.T) {
-	dir := writeSession(t, 20_000, 2000)
+	dir := writeSession(t, 8_000, 2000)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
@@ -117,7 +117,6 @@ func TestFault18_FoldKeepsOnlyTheWindow(t *testing.T) {
 	runtime.KeepAlive(s)
 }
 
-// ADZE_BENCH_EVENTS and the size of a result in bytes choose the log.
 func BenchmarkFold(b *testing.B) {
 	for _, size := range []int{400, 2000} {
 		b.Run(fmt.Sprintf("100000events/%dB", size), func(b *testing.B) {

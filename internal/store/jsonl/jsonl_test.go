@@ -358,7 +358,8 @@ func TestFault15_OwnerNoticesThatItLostTheLease(t *testing.T) {
 		d.now = me.Now
 		l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: me})
 		add(t, l, 1, 3)
-		time.Sleep(10 * time.Minute) // awake: the lease stays fresh
+		time.Sleep(10*time.Minute + time.Second) // awake: the lease stays fresh
+		synctest.Wait()
 		if _, err := jsonl.Open(jsonl.Options{Dir: "s", Disk: d.open, Self: self(2, "b")}); !errors.Is(err, store.ErrLocked) {
 			t.Fatalf("a fresh lease was taken: %v", err)
 		}

@@ -179,10 +179,10 @@ func read(dir disk.Dir) (Holder, error) {
 // Refresh shows that the owner is alive. It returns ErrLost when the lease is
 // somebody else's by now.
 func (l *Lease) Refresh() error {
-	if h, err := read(l.dir); err == nil && h.Token != l.token || errors.Is(err, fs.ErrNotExist) {
+	f, err := l.dir.OpenFile(name, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
 		return ErrLost
 	}
-	f, err := l.dir.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,16 @@ func (l *Lease) Refresh() error {
 	if _, err = f.ReadAt(one, 0); err == nil {
 		_, err = f.WriteAt(one, 0)
 	}
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	// Whose it is is asked after the touch: a touch of another's lease does no
+	// harm, but to believe that it is ours would.
+	h, err := read(l.dir)
+	if err == nil && h.Token != l.token || errors.Is(err, fs.ErrNotExist) {
+		return ErrLost
+	}
+	return err
 }
 
 // Release gives the lease up. Somebody else's is left alone.
