@@ -13,8 +13,9 @@ import (
 // Bounds of one command's output, in bytes.
 const (
 	// HeadSize and TailSize are what is kept in memory of the first and the
-	// last output.
-	HeadSize = 48 << 10
+	// last output. Output longer than the head goes to a file too, so the head
+	// is smaller than what a reader is shown: whatever is cut is in a file.
+	HeadSize = 20 << 10
 	TailSize = 48 << 10
 	// FileSize is what is kept on disk (tools.md: 30 MB per task).
 	FileSize = 30_000_000

@@ -157,6 +157,18 @@ func TestLongOutputIsInAFile(t *testing.T) {
 	}
 }
 
+// A cut always names a file.
+func TestBarelyCutOutputIsInAFile(t *testing.T) {
+	r := newRig(t, nil)
+	res := r.bash("seq 1 6000") // 28,893 bytes
+	if !strings.Contains(res.Text, "left out; all of it is in "+r.env.Scratch) {
+		t.Errorf("%d bytes without a file", len(res.Text))
+	}
+	if res := r.bash("seq 1 5000"); strings.Contains(res.Text, "left out") || strings.Count(res.Text, "\n") != 4999 {
+		t.Errorf("%d bytes, cut", len(res.Text))
+	}
+}
+
 func TestFault30BinaryOutput(t *testing.T) {
 	r := newRig(t, nil)
 	for _, command := range []string{"head -c 5000 /dev/urandom", "head -c 1000 /bin/bash", "head -c 1000 /dev/zero"} {

@@ -3,6 +3,8 @@ package bash
 import (
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -39,7 +41,7 @@ func (fs files) remove() {
 func wrapper(command string, fs files, isBash bool) string {
 	run := "eval " + quote(command)
 	if fs.script != "" {
-		run = `eval "$(cat ` + quote(fs.script) + `)"`
+		run = `eval "$(cat ` + quote(filepath.ToSlash(fs.script)) + `)"`
 	}
 	run = "read __adze_g; unset __adze_g; exec </dev/null; " + run // see proc.Command.Gate
 	if fs.state == "" {
@@ -50,10 +52,14 @@ func wrapper(command string, fs files, isBash bool) string {
 	if !isBash {
 		b, save, ifs = "", "env -0", "' '"
 	}
-	dir := `"$(` + b + `pwd -P || ` + b + `printf %s "$PWD")"`
+	pwd := b + "pwd -P"
+	if runtime.GOOS == "windows" { // C:/x, not /c/x
+		pwd = b + "pwd -W"
+	}
+	dir := `"$(` + pwd + ` || ` + b + `printf %s "$PWD")"`
 	// All on one line, so that line numbers in messages are the command's own.
 	return `__adze_end() { [ -z "${__adze_done-}" ] || return 0; __adze_done=1; IFS=` + ifs + `; set +f; { ` +
-		b + `printf '%s\0' ` + dir + `; ` + save + `; ` + b + `printf 'end\0'; } >|` + quote(fs.state) + `; }; ` +
+		b + `printf '%s\0' ` + dir + `; ` + save + `; ` + b + `printf 'end\0'; } >|` + quote(filepath.ToSlash(fs.state)) + `; }; ` +
 		`trap '{ __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null' EXIT; ` +
 		run + `; { __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null; exit $__adze_s`
 }
@@ -129,9 +135,18 @@ type delta struct {
 	unset []string // names
 }
 
-// diff compares two environments.
+// diff compares two environments. On Windows bash rewrites what it was given
+// (PATH and other paths become /c/…), so there only new names count.
 func diff(base, now []string) delta {
 	var d delta
+	if runtime.GOOS == "windows" {
+		now = slices.DeleteFunc(slices.Clone(now), func(kv string) bool {
+			name, _, _ := strings.Cut(kv, "=")
+			_, known := find(base, name)
+			return known
+		})
+		return delta{set: now}
+	}
 	for _, kv := range now {
 		name, value, _ := strings.Cut(kv, "=")
 		if v, ok := find(base, name); !ok || v != value {
