@@ -1,0 +1,111 @@
+package choose
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/anthropic"
+	"github.com/adze-agent/adze/internal/llm/compat"
+	"github.com/adze-agent/adze/internal/llm/gemini"
+	"github.com/adze-agent/adze/internal/llm/openai"
+	"github.com/adze-agent/adze/internal/llm/replay"
+	"github.com/adze-agent/adze/internal/llm/script"
+	"github.com/adze-agent/adze/internal/price"
+)
+
+// What is assumed of a local server's model, which tells nobody its window.
+const (
+	localWindow = 32768
+	localOutput = 8192
+)
+
+// build makes the model of a provider.
+func (c *Chooser) build(ctx context.Context, p provider, model string) (Choice, error) {
+	choice := Choice{Provider: p.name, Name: model, Facts: c.facts(p, model)}
+	var err error
+	switch p.wire {
+	case "script":
+		choice.Model, err = script.Load(model, script.Config{Version: c.c.Version, Idle: c.c.Idle})
+	case "replay":
+		choice.Model, err = replay.Open(model, replay.Config{Version: c.c.Version, Idle: c.c.Idle})
+	case "cloud":
+		choice.Model, err = c.cloud(ctx, p, model, choice.Facts)
+	default:
+		err = c.remote(ctx, p, &choice)
+	}
+	if err != nil {
+		return Choice{}, err
+	}
+	return choice, nil
+}
+
+func (c *Chooser) cloud(ctx context.Context, p provider, model string, f price.Facts) (llm.Model, error) {
+	open := c.c.Clouds[p.name]
+	if open == nil {
+		return nil, fmt.Errorf("provider %s is not built into this version; use anthropic/, or openrouter/ for the same models", p.name)
+	}
+	return open(ctx, model, f)
+}
+
+func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error {
+	key, source, bearer := c.key(p)
+	if key == "" && p.name == "anthropic" && c.c.KeyHelper != nil {
+		var err error
+		if key, err = c.c.KeyHelper(ctx); err != nil {
+			return &llm.Error{Kind: llm.Unauthorized, Provider: p.name, Hint: "run the command of apiKeyHelper by hand",
+				Err: fmt.Errorf("apiKeyHelper: %w", err)}
+		}
+		source = "apiKeyHelper"
+	}
+	if key == "" && !p.local && !p.custom {
+		return c.noKey(p)
+	}
+	choice.KeySource = source
+	facts := func(model string) (price.Facts, bool) {
+		f := c.facts(p, model)
+		return f, f.Window > 0
+	}
+	switch p.wire {
+	case "anthropic":
+		choice.Model = anthropic.New(anthropic.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source, Bearer: bearer,
+			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts})
+	case "openai":
+		choice.Model = openai.New(openai.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
+			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts})
+	case "gemini":
+		choice.Model = gemini.New(gemini.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
+			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts})
+	default:
+		choice.Model = compat.New(compat.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
+			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts,
+			Quirks: p.quirks, Local: p.local, StartHint: p.start})
+	}
+	return nil
+}
+
+// facts are those of the table; for what runs here they are assumed, and it
+// costs nothing.
+func (c *Chooser) facts(p provider, model string) price.Facts {
+	f, ok := c.table.Lookup(p.name, model)
+	if ok {
+		f.ID = model
+		return f
+	}
+	f = price.Facts{Provider: p.name, ID: model, Abilities: []price.Ability{price.Tools}}
+	switch {
+	case p.wire == "script" || p.wire == "replay":
+		f.Window, f.Output, f.OutputMax, f.Price, f.Source = 200000, 32000, 64000, &price.Price{}, "built in"
+		f.Abilities = []price.Ability{price.Tools, price.Images, price.PDF}
+	case p.local:
+		f.Window, f.Output, f.OutputMax, f.Price, f.Source = localWindow, localOutput, localOutput, &price.Price{}, "assumed for a local server"
+	case p.wire != "compat":
+		// A name newer than the table: what a provider's models have in common.
+		if like, ok := c.table.Lookup(p.wire, price.Default(p.wire)); ok && strings.EqualFold(p.name, p.wire) {
+			f.Window, f.Output, f.OutputMax, f.Abilities = min(like.Window, 200000), like.Output, like.Output, like.Abilities
+			f.Source = "assumed from " + like.ID
+		}
+	}
+	return f
+}

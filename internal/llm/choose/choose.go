@@ -1,0 +1,510 @@
+// Package choose owns the way from what a person wrote, or did not write, to
+// a concrete model: aliases, providers and their keys, local servers that
+// answer. It reads no environment and no settings file itself; both come in as
+// plain values. It sends no prompt.
+package choose
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/compat"
+	"github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/price"
+)
+
+// A Config is what a choice depends on.
+type Config struct {
+	Version string // of adze
+	// Env looks a variable up; nil is an empty environment.
+	Env func(name string) string
+	// Providers are the user's own, and corrections of the built-in ones.
+	Providers map[string]Provider
+	// Aliases are the user's names for "provider/model".
+	Aliases map[string]string
+	// Facts correct or add to the table, by "provider/model".
+	Facts map[string]json.RawMessage
+	// FactsSource is shown as the origin of Facts, such as "settings.json".
+	FactsSource string
+	// KeyHelper runs the user's command for a key (apiKeyHelper); nil: none.
+	KeyHelper func(ctx context.Context) (string, error)
+	// Saved returns a key kept in the system's store; nil: none.
+	Saved func(provider string) string
+	// Clouds make models that need a cloud's own credentials, by provider:
+	// bedrock, vertex, foundry.
+	Clouds map[string]func(ctx context.Context, model string, f price.Facts) (llm.Model, error)
+
+	Transport http.RoundTripper // nil: one of its own, without a proxy
+	Idle      time.Duration     // 0: 90 s
+	// Local replaces the base URLs of local servers, by name.
+	Local map[string]string
+}
+
+// A Provider is one entry of the user's settings.
+type Provider struct {
+	BaseURL string
+	Key     string
+	KeyEnv  string // the variable that holds the key
+	// Wire is "anthropic", "openai", "gemini" or "compat"; "" keeps that of a
+	// built-in provider and is "compat" for a new one.
+	Wire    string
+	Headers map[string]string
+	Models  []string // shown and completed; the first is the default
+}
+
+// A Choice is a concrete model.
+type Choice struct {
+	Model    llm.Model // nil in a choice of Small where there is none
+	Provider string
+	Name     string // the provider's own name of the model
+	Facts    price.Facts
+	// KeySource says where the key came from; "" when none was needed.
+	KeySource string
+}
+
+// String is "provider/name".
+func (c Choice) String() string { return c.Provider + "/" + c.Name }
+
+// A Chooser makes choices. It is safe for use by several goroutines.
+type Chooser struct {
+	c         Config
+	table     *price.Table
+	providers []provider
+}
+
+// A provider is one that can be asked.
+type provider struct {
+	name    string
+	wire    string // anthropic, openai, gemini, compat, script, replay, cloud
+	baseURL string
+	baseEnv string
+	keys    []string // variables, first wins
+	bearer  string   // the one of keys that is sent as a bearer token
+	key     string   // from settings
+	headers map[string]string
+	models  []string
+	quirks  compat.Quirks
+	local   bool
+	custom  bool // the base URL is not the provider's own
+	start   string
+}
+
+// New returns a chooser.
+func New(c Config) (*Chooser, error) {
+	if c.Env == nil {
+		c.Env = func(string) string { return "" }
+	}
+	table, err := price.Embedded()
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Facts) > 0 {
+		if c.FactsSource == "" {
+			c.FactsSource = "settings"
+		}
+		if table, err = table.Extend(c.Facts, c.FactsSource); err != nil {
+			return nil, err
+		}
+	}
+	if c.Transport == nil {
+		c.Transport = wire.NewTransport(wire.Dial{})
+	}
+	ch := &Chooser{c: c, table: table}
+	ch.providers, err = providersOf(c)
+	return ch, err
+}
+
+// Table is the table of facts with the user's corrections.
+func (c *Chooser) Table() *price.Table { return c.table }
+
+// builtin are the providers known by name, in the order in which one with a
+// key is taken when nothing was asked for.
+func builtin() []provider {
+	ps := []provider{
+		{name: "anthropic", wire: "anthropic", keys: []string{"ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"}, bearer: "ANTHROPIC_AUTH_TOKEN", baseEnv: "ANTHROPIC_BASE_URL"},
+		{name: "openai", wire: "openai", keys: []string{"OPENAI_API_KEY"}, baseEnv: "OPENAI_BASE_URL"},
+		{name: "gemini", wire: "gemini", keys: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"}, baseEnv: "GOOGLE_GEMINI_BASE_URL"},
+	}
+	for _, e := range compat.Endpoints() {
+		p := provider{name: e.Name, wire: "compat", baseURL: e.BaseURL, quirks: e.Quirks, local: e.Local, start: e.Start}
+		if e.KeyEnv != "" {
+			p.keys = []string{e.KeyEnv}
+		}
+		ps = append(ps, p)
+	}
+	for _, name := range []string{"bedrock", "vertex", "foundry"} {
+		ps = append(ps, provider{name: name, wire: "cloud"})
+	}
+	return append(ps, provider{name: "script", wire: "script"}, provider{name: "replay", wire: "replay"})
+}
+
+func providersOf(c Config) ([]provider, error) {
+	ps := builtin()
+	for i := range ps {
+		p := &ps[i]
+		if url := c.Env(p.baseEnv); p.baseEnv != "" && url != "" {
+			p.baseURL, p.custom = url, true
+		}
+		if url := c.Local[p.name]; url != "" {
+			p.baseURL = url
+		}
+		if host := c.Env("OLLAMA_HOST"); p.name == "ollama" && host != "" && c.Local[p.name] == "" {
+			p.baseURL = ollamaURL(host)
+		}
+	}
+	names := make([]string, 0, len(c.Providers))
+	for name := range c.Providers {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		s := c.Providers[name]
+		i := slices.IndexFunc(ps, func(p provider) bool { return p.name == name })
+		if i < 0 {
+			if s.BaseURL == "" {
+				return nil, fmt.Errorf("provider %q in the settings has no base URL", name)
+			}
+			ps = append(ps, provider{name: name, wire: "compat"})
+			i = len(ps) - 1
+		}
+		p := &ps[i]
+		switch s.Wire {
+		case "":
+		case "anthropic", "openai", "gemini", "compat":
+			p.wire = s.Wire
+		default:
+			return nil, fmt.Errorf("provider %q in the settings: wire %q is none of anthropic, openai, gemini, compat", name, s.Wire)
+		}
+		if s.BaseURL != "" {
+			p.baseURL, p.custom = s.BaseURL, true
+		}
+		if s.KeyEnv != "" {
+			p.keys = append([]string{s.KeyEnv}, p.keys...)
+		}
+		p.key, p.headers, p.models = s.Key, s.Headers, s.Models
+	}
+	return ps, nil
+}
+
+// ollamaURL makes a base URL of what OLLAMA_HOST may hold.
+func ollamaURL(host string) string {
+	if !strings.Contains(host, "://") {
+		host = "http://" + host
+	}
+	host = strings.TrimRight(host, "/")
+	rest := host[strings.Index(host, "://")+3:]
+	if !strings.Contains(rest, ":") {
+		host += ":11434"
+	}
+	return strings.Replace(host, "0.0.0.0", "127.0.0.1", 1) + "/v1"
+}
+
+// key finds the key of a provider and where it comes from.
+func (c *Chooser) key(p provider) (key, source string, bearer bool) {
+	if p.key != "" {
+		return p.key, "the settings (provider " + p.name + ")", false
+	}
+	for _, name := range p.keys {
+		if v := strings.TrimSpace(c.c.Env(name)); v != "" {
+			return v, name, name == p.bearer
+		}
+	}
+	if c.c.Saved != nil {
+		if v := c.c.Saved(p.name); v != "" {
+			return v, "the key store", false
+		}
+	}
+	return "", "", false
+}
+
+// usable reports whether a provider has a key; no command is run for it.
+func (c *Chooser) usable(p provider) bool {
+	key, _, _ := c.key(p)
+	return key != "" || p.name == "anthropic" && c.c.KeyHelper != nil
+}
+
+// Choose turns the first of the wishes that is not empty into a model. Their
+// order is that of the call: flag or op, session, settings. Without any it
+// takes the default model of the first provider with a key, then a local
+// server that answers within 150 ms; without these the error is a
+// *NoModelError.
+func (c *Chooser) Choose(ctx context.Context, wishes ...string) (Choice, error) {
+	for _, w := range wishes {
+		if w = strings.TrimSpace(w); w != "" {
+			return c.named(ctx, w, 0)
+		}
+	}
+	return c.first(ctx)
+}
+
+func (c *Chooser) first(ctx context.Context) (Choice, error) {
+	if p, ok := c.firstUsable(); ok {
+		return c.build(ctx, p, c.defaultModel(p))
+	}
+	if p, model, ok := c.probe(ctx, c.locals()); ok {
+		return c.build(ctx, p, model)
+	}
+	return Choice{}, &NoModelError{}
+}
+
+func (c *Chooser) firstUsable() (provider, bool) {
+	for _, p := range c.providers {
+		if c.usable(p) && c.defaultModel(p) != "" {
+			return p, true
+		}
+	}
+	return provider{}, false
+}
+
+func (c *Chooser) defaultModel(p provider) string {
+	if len(p.models) > 0 {
+		return p.models[0]
+	}
+	return price.Default(p.name)
+}
+
+const maxAliases = 8 // an alias may name another, not itself
+
+// named resolves one wish.
+func (c *Chooser) named(ctx context.Context, wish string, depth int) (Choice, error) {
+	if depth > maxAliases {
+		return Choice{}, fmt.Errorf("the model alias %q leads back to itself", wish)
+	}
+	if full, ok := lookupFold(c.c.Aliases, wish); ok && full != wish {
+		return c.named(ctx, full, depth+1)
+	}
+	if full, ok := c.alias(wish); ok {
+		return c.named(ctx, full, depth+1)
+	}
+	name, model, slash := strings.Cut(wish, "/")
+	p, known := c.provider(name)
+	switch {
+	case known && !slash:
+		return c.onlyProvider(ctx, p)
+	case known && model == "":
+		return Choice{}, fmt.Errorf("%q names a provider and no model; write %s/<model>, see \"adze models\"", wish, name)
+	case known:
+		return c.build(ctx, p, model)
+	case slash:
+		return Choice{}, c.unknownProvider(name)
+	}
+	return c.bare(ctx, wish)
+}
+
+// alias resolves a built-in name. "default" and "fast" follow the first
+// provider with a key; the Claude names go to OpenRouter when only it has one.
+func (c *Chooser) alias(name string) (string, bool) {
+	full, ok := price.Alias(name)
+	if !ok {
+		return "", false
+	}
+	provider, model, _ := strings.Cut(full, "/")
+	p, _ := c.provider(provider)
+	if c.usable(p) {
+		return full, true
+	}
+	first, any := c.firstUsable()
+	if !any {
+		return full, true
+	}
+	switch strings.ToLower(name) {
+	case "default":
+		return first.name + "/" + c.defaultModel(first), true
+	case "fast":
+		return first.name + "/" + price.Small(first.name, c.defaultModel(first)), true
+	}
+	if router, _ := c.provider("openrouter"); c.usable(router) && provider == "anthropic" {
+		if i := strings.LastIndexByte(model, '-'); i > 0 { // claude-opus-5-5 is claude-opus-5.5 there
+			return "openrouter/anthropic/" + model[:i] + "." + model[i+1:], true
+		}
+	}
+	return full, true
+}
+
+func lookupFold(m map[string]string, name string) (string, bool) {
+	if v, ok := m[name]; ok {
+		return v, true
+	}
+	for k, v := range m {
+		if strings.EqualFold(k, name) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+func (c *Chooser) provider(name string) (provider, bool) {
+	if name == "google" {
+		name = "gemini"
+	}
+	for _, p := range c.providers {
+		if strings.EqualFold(p.name, name) {
+			return p, true
+		}
+	}
+	return provider{}, false
+}
+
+// onlyProvider takes the provider's default model, or what a local server has.
+func (c *Chooser) onlyProvider(ctx context.Context, p provider) (Choice, error) {
+	if model := c.defaultModel(p); model != "" {
+		return c.build(ctx, p, model)
+	}
+	if p.local {
+		if q, model, ok := c.probe(ctx, []provider{p}); ok {
+			return c.build(ctx, q, model)
+		}
+		return Choice{}, &llm.Error{Kind: llm.Transport, Provider: p.name, Hint: p.start,
+			Err: fmt.Errorf("no server with a model answers at %s", p.baseURL)}
+	}
+	return Choice{}, fmt.Errorf("%q names a provider and no model; write %s/<model>, see \"adze models\"", p.name, p.name)
+}
+
+// bare finds the provider of a model written without one: the table says who
+// has it, and of several the first with a key.
+func (c *Chooser) bare(ctx context.Context, model string) (Choice, error) {
+	var found *provider
+	for i, p := range c.providers {
+		_, ok := c.table.Lookup(p.name, model)
+		if !ok && !slices.Contains(p.models, model) || p.wire == "cloud" {
+			continue
+		}
+		if found == nil || !c.usable(*found) && c.usable(p) {
+			found = &c.providers[i]
+		}
+	}
+	if found == nil {
+		lower := strings.ToLower(model)
+		for _, f := range []struct{ prefix, provider string }{{"claude-", "anthropic"}, {"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"gemini-", "gemini"}} {
+			if p, ok := c.provider(f.provider); ok && strings.HasPrefix(lower, f.prefix) {
+				return c.build(ctx, p, model)
+			}
+		}
+		return Choice{}, c.unknownModel(model)
+	}
+	return c.build(ctx, *found, model)
+}
+
+// Small is the cheap sibling of main, or what was asked for. A script or a
+// cassette has none: its Model is then nil, and a title is a line of the prompt.
+func (c *Chooser) Small(ctx context.Context, main Choice, wishes ...string) (Choice, error) {
+	for _, w := range wishes {
+		if strings.TrimSpace(w) != "" {
+			return c.Choose(ctx, w)
+		}
+	}
+	p, ok := c.provider(main.Provider)
+	if !ok {
+		return Choice{}, c.unknownProvider(main.Provider)
+	}
+	if p.wire == "script" || p.wire == "replay" {
+		return Choice{Provider: p.name}, nil
+	}
+	name := price.Small(main.Provider, main.Name)
+	if name == main.Name || p.custom && !slices.Contains(p.models, name) { // behind a gateway nobody knows what there is
+		return main, nil
+	}
+	small, err := c.build(ctx, p, name)
+	if err != nil {
+		return main, nil
+	}
+	return small, nil
+}
+
+// A NoModelError says that there is nothing to ask, and what to do.
+type NoModelError struct{}
+
+func (*NoModelError) Error() string {
+	return `no model to ask: no key is set and no local server answers
+Three ways to get going:
+  1. set a key:             export ANTHROPIC_API_KEY=…   (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY …)
+  2. start a local server:  ollama serve   (or LM Studio, llama-server)
+  3. see it work first:     adze demo      (needs no key)`
+}
+
+// ErrNoKey is wrapped by the error for a provider without a key.
+var ErrNoKey = errors.New("no key is set")
+
+func (c *Chooser) noKey(p provider) error {
+	e := &llm.Error{Kind: llm.Unauthorized, Provider: p.name, Err: ErrNoKey, Hint: `add a key for it in the settings; "adze models" shows which providers have one`}
+	if len(p.keys) > 0 {
+		e.Err = fmt.Errorf("%w: %s is empty", ErrNoKey, p.keys[len(p.keys)-1])
+		e.Hint = "export " + p.keys[len(p.keys)-1] + `=…, or choose another model: "adze models"`
+	}
+	return e
+}
+
+func (c *Chooser) unknownProvider(name string) error {
+	var names []string
+	for _, p := range c.providers {
+		names = append(names, p.name)
+	}
+	if near := nearest(name, names); near != "" {
+		return fmt.Errorf("unknown model provider '%s'; did you mean %s?", name, near)
+	}
+	return fmt.Errorf("unknown model provider '%s'; known are %s", name, strings.Join(names, ", "))
+}
+
+func (c *Chooser) unknownModel(model string) error {
+	var names []string
+	for alias := range c.c.Aliases {
+		names = append(names, alias)
+	}
+	slices.Sort(names)
+	names = append(names, price.Aliases()...)
+	for _, p := range c.providers {
+		names = append(names, p.name)
+	}
+	for _, f := range c.table.All() {
+		if f.Provider != "openrouter" {
+			names = append(names, f.ID)
+		}
+	}
+	if near := nearest(model, names); near != "" {
+		return fmt.Errorf("unknown model '%s'; did you mean %s?", model, near)
+	}
+	return fmt.Errorf("unknown model '%s'; write it as provider/model, see \"adze models\"", model)
+}
+
+// nearest is the name with the smallest edit distance, if that is small.
+func nearest(word string, names []string) string {
+	word = strings.ToLower(word)
+	best, at := "", max(2, len(word)/4)+1
+	for _, n := range names {
+		if d := distance(word, strings.ToLower(n), at); d < at {
+			best, at = n, d
+		}
+	}
+	return best
+}
+
+// distance is the number of edits from a to b; limit or more is as good as limit.
+func distance(a, b string, limit int) int {
+	if d := len(a) - len(b); d >= limit || -d >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
+			diagonal, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}
