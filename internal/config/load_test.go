@@ -250,6 +250,10 @@ func TestBadValues(t *testing.T) {
 	if c.Model != "m" || texts(c.Permissions.Deny) != "A" {
 		t.Errorf("one bad value took others along: %+v", c)
 	}
+	c = load(t, options(disk{userFile: `{"permissions":{"deny":["A"]},"permissions":{"deny":["B"]},"permissions":null}`}))
+	if texts(c.Permissions.Deny) != "A B" {
+		t.Errorf("deny rules of a block given three times: %+v", c.Permissions.Deny)
+	}
 	c = load(t, options(disk{userFile: "{\"permissions\":{\"deny\":[\"A\", // c\n\"B\"], oops}"}))
 	if texts(c.Permissions.Deny) != "A B" || c.Permissions.Deny[1].Line != 2 {
 		t.Errorf("deny rules of a broken file: %+v", c.Permissions.Deny)

@@ -303,6 +303,9 @@ func (b *builder) members(n *node, from []hujson.ObjectMember) {
 		}
 		b.problems = append(b.problems, Problem{Severity: Warning, Origin: at, Key: name,
 			Message: "given twice in one object; lists and objects are united, else the last one counts"})
+		if old := n.members[i].value; val.kind == 'n' && (old.kind == '{' || old.kind == '[') {
+			continue // what a file forbids, a null in the same file does not lift
+		}
 		n.members[i] = member{name, at, stack(n.members[i].value, val)}
 	}
 }
