@@ -28,7 +28,7 @@ const logName = "log.jsonl"
 type Store struct {
 	Dir  string
 	Now  func() time.Time
-	Rand io.Reader // for IDs
+	Rand io.Reader  // for IDs
 	Self lease.Self // the zero value is this process
 }
 
