@@ -153,11 +153,13 @@ func (s *Reader) line(at int) (span, int, error) {
 			seg = part[:lf]
 		}
 		if cr := bytes.IndexByte(seg, '\r'); cr >= 0 {
+			s.begun = true
 			stop := scanned + cr
 			s.skipLF = true
 			return span{at - s.start, stop - at}, stop + 1, nil
 		}
 		if lf >= 0 {
+			s.begun = true
 			stop := scanned + lf
 			return span{at - s.start, stop - at}, stop + 1, nil
 		}
@@ -165,7 +167,7 @@ func (s *Reader) line(at int) (span, int, error) {
 		if s.err == nil {
 			s.fill()
 		}
-		at, scanned = s.start+off, s.start+seen
+		at, scanned = s.start+off, min(s.start+seen, s.end) // a byte order mark may have gone
 		if s.err != nil && scanned == s.end {
 			if at < s.end && s.err == io.EOF {
 				return span{at - s.start, s.end - at}, s.end, nil

@@ -1,0 +1,366 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// lines is the smallest decoder: each event is a word, "end" ends.
+type lines struct{}
+
+func (lines) Event(ev Event, out *Out) (bool, error) {
+	if string(ev.Data) == "end" {
+		out.Put(llm.Finished{Stop: llm.EndTurn})
+		return true, nil
+	}
+	out.Put(llm.TextDelta{S: string(ev.Data)})
+	return false, nil
+}
+
+func (lines) EOF(*Out) error { return ErrNoEnd }
+
+// attempt makes one request and returns the words and the error.
+func attempt(ctx context.Context, c Config, url string) (string, error) {
+	c.Provider = "test"
+	var words []string
+	for ch, err := range NewClient(c).Stream(ctx, Call{URL: url, Body: []byte("{}")}, lines{}) {
+		if err != nil {
+			return strings.Join(words, " "), err
+		}
+		if d, ok := ch.(llm.TextDelta); ok {
+			words = append(words, d.S)
+		}
+	}
+	return strings.Join(words, " "), nil
+}
+
+func want(t *testing.T, err error, kind llm.Kind, permanent bool, text string) *llm.Error {
+	t.Helper()
+	e := new(llm.Error)
+	if !errors.As(err, &e) {
+		t.Fatalf("%v is no *llm.Error", err)
+	}
+	if e.Kind != kind || e.Permanent != permanent || !strings.Contains(e.Error(), text) {
+		t.Errorf("kind %d, permanent %v, %q; want %d, %v, %q", e.Kind, e.Permanent, e.Error(), kind, permanent, text)
+	}
+	if kind == llm.Transport && e.Hint == "" {
+		t.Errorf("%v has no hint", e)
+	}
+	return e
+}
+
+// raw serves one connection at a time by hand and returns its URL.
+func raw(t *testing.T, serve func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() { // ends when the listener is closed
+		defer close(done)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serve(c)
+		}
+	}()
+	t.Cleanup(func() { l.Close(); <-done })
+	return "http://" + l.Addr().String()
+}
+
+func reset(c net.Conn) {
+	_ = c.(*net.TCPConn).SetLinger(0)
+	_ = c.Close()
+}
+
+const okHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nRequest-Id: req_7\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+func chunkOf(s string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(s), s) }
+
+// Fault 47: the connection is reset before the headers, after them, and in
+// the middle of a token.
+func TestFault47Reset(t *testing.T) {
+	for _, c := range []struct {
+		name, sent string
+		kind       llm.Kind
+		words      string
+		begun      bool
+	}{
+		{"before headers", "", llm.Transport, "", false},
+		{"in the headers", "HTTP/1.1 200 O", llm.Transport, "", false},
+		{"after headers", okHead, llm.Cut, "", false},
+		{"between tokens", okHead + chunkOf("data: one\n\n"), llm.Cut, "one", true},
+		{"in a token", okHead + chunkOf("data: one\n\ndata: tw"), llm.Cut, "one", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			read := make(chan struct{})
+			url := raw(t, func(conn net.Conn) {
+				_, _ = conn.Read(make([]byte, 4096))
+				_, _ = io.WriteString(conn, c.sent)
+				if c.sent != "" { // what was sent must arrive before the reset
+					select {
+					case <-read:
+					case <-time.After(50 * time.Millisecond):
+					}
+				}
+				reset(conn)
+			})
+			words, err := attempt(context.Background(), Config{}, url)
+			close(read)
+			e := want(t, err, c.kind, false, "")
+			if words != c.words || e.Begun != c.begun || !e.Retryable() {
+				t.Errorf("%q, begun %v, retryable %v: %v", words, e.Begun, e.Retryable(), e)
+			}
+			if c.kind == llm.Cut && e.RequestID != "req_7" {
+				t.Errorf("request id %q", e.RequestID)
+			}
+		})
+	}
+}
+
+// quiet is a transport whose answer is silent after some bytes.
+type quiet struct {
+	sent    string
+	headers bool // false: not even the headers come
+	slow    time.Duration
+}
+
+func (q quiet) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !q.headers {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	pr, pw := io.Pipe()
+	go func() { // ends with the request
+		for _, b := range strings.SplitAfter(q.sent, "\n\n") {
+			if q.slow > 0 {
+				time.Sleep(q.slow)
+			}
+			_, _ = io.WriteString(pw, b)
+		}
+		<-r.Context().Done()
+		_ = pw.CloseWithError(r.Context().Err())
+	}()
+	return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: pr}, nil
+}
+
+// Fault 48: a stream without bytes ends after the idle limit; any byte,
+// also a comment, starts it anew; the time a consumer takes does not count.
+func TestFault48Silence(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		tr    quiet
+		idle  time.Duration
+		after time.Duration
+		words string
+	}{
+		{"no headers", quiet{}, 0, 90 * time.Second, ""},
+		{"nothing", quiet{headers: true}, 0, 90 * time.Second, ""},
+		{"after a word", quiet{headers: true, sent: "data: one\n\n"}, 0, 90 * time.Second, "one"},
+		{"comments keep it alive", quiet{headers: true, sent: ": a\n\n: b\n\ndata: one\n\n", slow: 80 * time.Second}, 0, (4*80 + 90) * time.Second, "one"},
+		{"own limit", quiet{headers: true}, 7 * time.Second, 7 * time.Second, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				words, err := attempt(context.Background(), Config{Transport: c.tr, Idle: c.idle}, "http://x")
+				want(t, err, llm.Stalled, false, "no bytes for")
+				if d := time.Since(start); words != c.words || d != c.after {
+					t.Errorf("%q after %v, want %q after %v", words, d, c.words, c.after)
+				}
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+func TestSlowConsumerIsNoStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := quiet{headers: true, sent: "data: one\n\ndata: two\n\ndata: end\n\n"}
+		for _, err := range NewClient(Config{Transport: tr}).Stream(context.Background(), Call{URL: "http://x"}, lines{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(10 * time.Minute)
+		}
+	})
+}
+
+// Fault 49: a stream that ends in good order without its terminal event.
+func TestFault49NoEnd(t *testing.T) {
+	url := raw(t, func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 4096))
+		_, _ = io.WriteString(c, okHead+chunkOf("data: one\n\n")+"0\r\n\r\n")
+		_ = c.Close()
+	})
+	words, err := attempt(context.Background(), Config{}, url)
+	if e := want(t, err, llm.Cut, false, "before the reply was complete"); words != "one" || !e.Begun {
+		t.Errorf("%q %v", words, e)
+	}
+}
+
+// Fault 54: a captive portal answers every request.
+func TestFault54CaptivePortal(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/redirect" {
+			http.Redirect(w, r, "http://login.example/?key=leak", http.StatusFound)
+			return
+		}
+		_, _ = io.WriteString(w, "<html><title>Sign in to Hotel</title></html>")
+	}))
+	defer srv.Close()
+	_, err := attempt(context.Background(), Config{}, srv.URL)
+	if e := want(t, err, llm.BadReply, false, `a web page came instead of a reply ("Sign in to Hotel")`); e.Hint == "" || e.Retryable() {
+		t.Errorf("%+v", e)
+	}
+	_, err = attempt(context.Background(), Config{}, srv.URL+"/redirect")
+	want(t, err, llm.BadReply, false, "redirected to login.example")
+}
+
+// Fault 55: TLS, proxy, DNS and refused connections are named.
+func TestFault55NamedCauses(t *testing.T) {
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = quietLog()
+	secure.StartTLS()
+	defer secure.Close()
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+	proxy := func(status int) string {
+		return raw(t, func(c net.Conn) {
+			_, _ = c.Read(make([]byte, 4096))
+			_, _ = fmt.Fprintf(c, "HTTP/1.1 %d X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", status)
+			_ = c.Close()
+		})
+	}
+	via := func(u string) http.RoundTripper {
+		p, err := url.Parse(u)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return NewTransport(Dial{Proxy: http.ProxyURL(p)})
+	}
+	noDNS := NewTransport(Dial{})
+	noDNS.DialContext = func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "api.nowhere.example", IsNotFound: true}}
+	}
+	shaky := NewTransport(Dial{})
+	shaky.DialContext = func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "server misbehaving", Name: "api.x", IsTemporary: true}}
+	}
+	wrongName := NewTransport(Dial{Roots: secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs})
+	dialer := wrongName.DialContext
+	wrongName.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return dialer(ctx, network, secure.Listener.Addr().String())
+	}
+	for _, c := range []struct {
+		name      string
+		tr        http.RoundTripper
+		url       string
+		permanent bool
+		text      string
+	}{
+		{"unknown authority", nil, secure.URL, true, "TLS failure: the certificate of 127.0.0.1"},
+		{"wrong name", wrongName, "https://other.test/", true, "TLS failure: the certificate is not for other.test"},
+		{"no TLS there", nil, strings.Replace(plain.URL, "http:", "https:", 1), true, "does not speak TLS"},
+		{"proxy 407 for https", via(proxy(407)), "https://api.test/", true, "wants a user name and password (407)"},
+		{"proxy 403 for https", via(proxy(403)), "https://api.test/", true, "refused the connection (403)"},
+		{"proxy 502 for https", via(proxy(502)), "https://api.test/", false, "refused the connection (502)"},
+		{"proxy 407 for http", via(proxy(407)), "http://api.test/", true, "wants a user name and password (407)"},
+		{"dead proxy", via("http://127.0.0.1:1"), "https://api.test/", false, "connection refused by the proxy"},
+		{"unknown host", noDNS, "https://api.nowhere.example/", true, "no such host: api.nowhere.example (DNS lookup failed)"},
+		{"DNS trouble", shaky, "https://api.x/", false, "DNS lookup of api.x failed: server misbehaving"},
+		{"refused", nil, "http://127.0.0.1:1/", false, "connection refused by 127.0.0.1:1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := attempt(context.Background(), Config{Transport: c.tr}, c.url)
+			want(t, err, llm.Transport, c.permanent, c.text)
+		})
+	}
+}
+
+// Fault 56: after a sleep of the computer the wall clock has jumped and no
+// bytes come; the wait is then short.
+func TestFault56Sleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		wall := func() time.Time {
+			if time.Since(start) > 30*time.Second {
+				return time.Now().Add(8 * time.Hour)
+			}
+			return time.Now()
+		}
+		_, err := attempt(context.Background(), Config{Transport: quiet{headers: true, sent: "data: one\n\n"}, Wall: wall}, "http://x")
+		want(t, err, llm.Stalled, false, "the computer's sleep")
+		if d := time.Since(start); d < 30*time.Second || d > 45*time.Second {
+			t.Errorf("after %v", d)
+		}
+	})
+}
+
+// Fault 57: one line of 10 MB passes, one without end is refused with bounded memory.
+func TestFault57LongLine(t *testing.T) {
+	body := io.MultiReader(strings.NewReader("data: "), io.LimitReader(zeros{}, 10<<20), strings.NewReader("\n\ndata: end\n\n"))
+	words, err := attempt(context.Background(), Config{Transport: still{body}}, "http://x")
+	if err != nil || len(words) != 10<<20 {
+		t.Errorf("%d bytes, %v", len(words), err)
+	}
+	_, err = attempt(context.Background(), Config{Transport: still{zeros{}}}, "http://x")
+	want(t, err, llm.BadReply, false, "larger than 64 MB")
+}
+
+type still struct{ body io.Reader }
+
+func (s still) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(s.body)}, nil
+}
+
+func TestKeyWithALineBreak(t *testing.T) {
+	_, err := attempt(context.Background(), Config{Key: "abc\ndef-secret", KeySource: "SOME_KEY"}, "http://x")
+	if e := want(t, err, llm.Unauthorized, false, "the key in SOME_KEY holds a character that no key has"); strings.Contains(e.Error()+e.Hint, "secret") {
+		t.Error(e)
+	}
+	for _, bad := range []string{"", "api.test", "ftp://x", "http://[", "://"} {
+		_, err := attempt(context.Background(), Config{}, bad)
+		want(t, err, llm.BadRequest, false, "base URL")
+	}
+}
+
+func TestNoGoroutineStays(t *testing.T) {
+	before := runtime.NumGoroutine()
+	for range 50 {
+		_, _ = attempt(context.Background(), Config{Transport: still{strings.NewReader("data: one\n\ndata: end\n\n")}}, "http://x")
+		for range NewClient(Config{Transport: still{zeros{}}}).Stream(context.Background(), Call{URL: "http://x"}, lines{}) {
+			break
+		}
+		break
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+func TestTransportHasModernTLS(t *testing.T) {
+	if v := NewTransport(Dial{}).TLSClientConfig.MinVersion; v < tls.VersionTLS12 {
+		t.Errorf("version %x", v)
+	}
+}
+
+func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }
