@@ -337,12 +337,13 @@ func (p *Process) end(grace time.Duration) {
 					break wait
 				}
 			case <-poll.C:
+				if p.os.term(p) {
+					continue
+				}
 				select {
 				case <-p.exited:
-					if p.os.count(p) == 0 {
-						break wait
-					}
-				default:
+					break wait
+				default: // dead, and not reaped yet
 				}
 			}
 		}

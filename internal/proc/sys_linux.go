@@ -34,7 +34,8 @@ type tableOS struct {
 // processOS is the Linux part of a Process.
 type processOS struct {
 	table *tableOS
-	tag   uint64 // 0: could not be set, only the session id tells
+	tag   uint64       // 0: could not be set, only the session id tells
+	told  map[int]bool // pids that term has asked; used by own only
 }
 
 func (t *tableOS) init() {
@@ -235,10 +236,19 @@ func (p *processOS) names(pr *Process) []string {
 	return out
 }
 
-// term asks all processes to end; false when there is none.
+// term asks all processes to end that it has not asked before; false when
+// there is none at all. A process may appear after the others were asked, so
+// it is called again until they are gone.
 func (p *processOS) term(pr *Process) bool {
 	ms := p.members(pr, false)
+	if p.told == nil {
+		p.told = map[int]bool{}
+	}
 	for _, t := range ms {
+		if p.told[t.pid] {
+			continue
+		}
+		p.told[t.pid] = true
 		_ = unix.Kill(t.pid, unix.SIGTERM)
 		_ = unix.Kill(t.pid, unix.SIGCONT) // a stopped process hears nothing
 	}

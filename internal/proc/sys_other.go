@@ -12,7 +12,7 @@ import (
 
 type tableOS struct{}
 
-type processOS struct{}
+type processOS struct{ told bool }
 
 func (*tableOS) init()  {}
 func (*tableOS) sweep() {}
@@ -25,7 +25,7 @@ func (*processOS) release(*Process)           {}
 
 // count is 1 while the group exists. The number of a group is not given to a
 // new process while the group has members.
-func (*processOS) count(pr *Process) int {
+func (o *processOS) count(pr *Process) int {
 	if syscall.Kill(-pr.Pid, 0) == nil {
 		return 1
 	}
@@ -43,8 +43,11 @@ func (o *processOS) term(pr *Process) bool {
 	if o.count(pr) == 0 {
 		return false
 	}
-	_ = syscall.Kill(-pr.Pid, syscall.SIGTERM)
-	_ = syscall.Kill(-pr.Pid, syscall.SIGCONT)
+	if !o.told {
+		_ = syscall.Kill(-pr.Pid, syscall.SIGTERM)
+		_ = syscall.Kill(-pr.Pid, syscall.SIGCONT)
+		o.told = true
+	}
 	return true
 }
 
