@@ -323,6 +323,9 @@ func (s *scan) match(b []byte, from, to int) int {
 		}
 		s.owed = s.g.q.After
 		s.at = to
+	} else if s.owed > 0 { // the context of the last match kept ends here
+		s.after(b, from)
+		s.owed = 0
 	}
 	s.out.Count += lines
 	return to

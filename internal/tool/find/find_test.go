@@ -3,12 +3,14 @@ package find
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -112,4 +114,127 @@ func TestGrep(t *testing.T) {
 	b.fails("negative lookahead", "Grep", in{"pattern": "a(?!b)"})
 	b.fails("back reference", "Grep", in{"pattern": `(a)\1`})
 	b.fails("type \"golangx\" is not known", "Grep", in{"pattern": "a", "type": "golangx"})
+}
+
+func TestGlobBounds(t *testing.T) {
+	var files []string
+	for i := range 1234 {
+		files = append(files, fmt.Sprintf("d%d/f%04d.txt", i%3, i), "")
+	}
+	b := newBench(t, files...)
+	r := b.run("Glob", in{"pattern": "**/*.txt"})
+	lines := strings.Split(r.Text, "\n")
+	if len(lines) != 1001 || lines[0] != "d0/f0000.txt" || lines[999] != "d0/f0999.txt" || lines[1000] != "[234 older files left out; use a narrower pattern or path]" {
+		t.Errorf("%d lines, first %q, last %q", len(lines), lines[0], lines[len(lines)-2:])
+	}
+	b.is("d1/f0001.txt\n[none directly in the folder; these are further down, as **/ finds them]", "Glob", in{"pattern": "f0001.*"})
+}
+
+func TestGrepBounds(t *testing.T) {
+	var files []string
+	for i := range 300 {
+		files = append(files, fmt.Sprintf("f%03d", i), strings.Repeat("needle "+strings.Repeat("y", 80)+"\n", 10))
+	}
+	b := newBench(t, files...)
+	r := b.run("Grep", in{"pattern": "needle"})
+	if n := strings.Count(r.Text, "\n"); n != 250 || !strings.HasSuffix(r.Text, "[50 more files; continue with offset=250, or narrow the search]") {
+		t.Errorf("%d lines, ends %q", n, r.Text[len(r.Text)-80:])
+	}
+	r = b.run("Grep", in{"pattern": "needle", "head_limit": 0})
+	if n := strings.Count(r.Text, "\n"); n != 299 {
+		t.Errorf("all: %d lines", n)
+	}
+	for _, m := range []in{
+		{"pattern": "needle", "output_mode": "content"}, {"pattern": "needle", "output_mode": "content", "head_limit": 0},
+		{"pattern": "needle", "output_mode": "content", "head_limit": 0, "-C": 3, "offset": 1500}, {"pattern": "needle", "output_mode": "count", "head_limit": 0},
+	} {
+		r := b.run("Grep", m)
+		if len(r.Text) > grepLimit || r.IsErr || len(r.Text) < 1000 {
+			t.Errorf("%v: %d bytes", m, len(r.Text))
+		}
+	}
+	// Going on with the offset named shows each match once.
+	seen, offset := map[string]bool{}, 0
+	for range 100 {
+		r := b.run("Grep", in{"pattern": "needle", "output_mode": "content", "offset": offset})
+		n := 0
+		for line := range strings.Lines(r.Text) {
+			if strings.HasPrefix(line, "f") {
+				name, _, _ := strings.Cut(line, " ")
+				if seen[name] {
+					t.Fatalf("%s is shown twice", name)
+				}
+				seen[name] = true
+				n++
+			}
+		}
+		if n == 0 {
+			t.Fatalf("nothing at offset %d: %q", offset, r.Text)
+		}
+		offset += n
+		if !strings.Contains(r.Text, fmt.Sprintf("continue with offset=%d,", offset)) {
+			break
+		}
+	}
+	if len(seen) != 3000 {
+		t.Errorf("%d of 3000 matches seen", len(seen))
+	}
+	b.is("[300 files in all; offset 900 is past the end]", "Grep", in{"pattern": "needle", "offset": 900})
+}
+
+func TestGrepContext(t *testing.T) {
+	b := newBench(t, "f", "1\nm 2\n3\n4\n5\nm 6\nm 7\n8\n9\n")
+	b.is("f-1-1\nf:2:m 2\nf-3-3\n--\nf-5-5\nf:6:m 6\nf:7:m 7\nf-8-8", "Grep", in{"pattern": "m", "output_mode": "content", "-C": 1})
+	b.is("f:2:m 2\nf-3-3\n--\nf:6:m 6\n[1 more match; continue with offset=2, or narrow the search]", "Grep", in{"pattern": "m", "output_mode": "content", "-A": 1, "head_limit": 2})
+	b.is("f-5-5\nf:6:m 6\nf:7:m 7", "Grep", in{"pattern": "m", "output_mode": "content", "-B": 1, "offset": 1})
+	b.fails("out of range", "Grep", in{"pattern": "m", "-A": -1})
+	b.fails("output_mode", "Grep", in{"pattern": "m", "output_mode": "lines"})
+	b.fails(`unknown field "regex"`, "Grep", in{"regex": "m"})
+}
+
+func TestLinesAreCleaned(t *testing.T) {
+	b := newBench(t, "f", "needle \x1b[31mred\x1b[0m \xff "+strings.Repeat("é", 600)+"\n")
+	r := b.run("Grep", in{"pattern": "needle", "output_mode": "content"})
+	if want := "f:1:needle red \ufffd " + strings.Repeat("é", 487) + " [line cut]"; r.Text != want {
+		t.Errorf("got %q", r.Text)
+	}
+}
+
+func TestScratchAndGoneFolder(t *testing.T) {
+	b := newBench(t, "a", "needle", "session/tool-results/1.txt", "needle")
+	b.env.Scratch = filepath.Join(b.dir, "session")
+	b.is("a", "Grep", in{"pattern": "needle"})
+	b.is("a", "Glob", in{"pattern": "**"})
+	b.is("session/tool-results/1.txt", "Grep", in{"pattern": "needle", "path": "session/tool-results"})
+	if err := os.RemoveAll(b.dir); err != nil {
+		t.Fatal(err)
+	}
+	b.fails("the working directory "+b.dir+" does not exist any more", "Grep", in{"pattern": "needle"})
+	b.fails("does not exist any more", "Glob", in{"pattern": "*"})
+}
+
+func TestPlans(t *testing.T) {
+	b := newBench(t, "sub/x", "1")
+	for name, m := range map[string]in{"Grep": {"pattern": "x", "path": "./sub"}, "Glob": {"pattern": "*", "path": "./sub"}} {
+		raw, _ := json.Marshal(m)
+		tl, _ := b.set.Get(name)
+		p, err := tl.Plan(raw, b.env)
+		if err != nil || !p.Parallel || len(p.Actions) != 1 || p.Actions[0] != (policy.Read{Path: filepath.Join(b.dir, "sub"), Asked: "./sub"}) {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+	raw, _ := json.Marshal(in{"pattern": "../other/**/*.go", "path": "sub"})
+	tl, _ := b.set.Get("Glob")
+	p, err := tl.Plan(raw, b.env)
+	if err != nil || p.Actions[0].(policy.Read).Path != filepath.Join(b.dir, "other") {
+		t.Errorf("a pattern that climbs: %+v, %v", p, err)
+	}
+	total := 0
+	for _, n := range b.set.Names() {
+		tl, _ := b.set.Get(n)
+		total += len(tl.Spec().Description)
+	}
+	if total > 1500 {
+		t.Errorf("descriptions have %d bytes", total)
+	}
 }
