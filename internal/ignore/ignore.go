@@ -141,7 +141,7 @@ func (p *pattern) match(rel, base string) bool {
 		case !strings.HasPrefix(base, p.text[:p.plain]):
 			return false
 		}
-		return wild(p.text, base, false) == yes
+		return match(p.text, base, false)
 	}
 	// What stands before the first special character is compared first and
 	// cut off, so a "**" right behind it counts as one at the start.
@@ -151,7 +151,7 @@ func (p *pattern) match(rel, base string) bool {
 	if p.plain == len(p.text) {
 		return len(rel) == p.plain
 	}
-	return wild(p.text[p.plain:], rel[p.plain:], true) == yes
+	return match(p.text[p.plain:], rel[p.plain:], true)
 }
 
 func lower(s string) string {

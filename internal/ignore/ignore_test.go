@@ -132,6 +132,16 @@ func TestExcludesFile(t *testing.T) {
 	}
 }
 
+// TestHostilePattern: without a bound these take minutes.
+func TestHostilePattern(t *testing.T) {
+	for _, p := range []string{strings.Repeat("**/?*/", 12) + "z", strings.Repeat("*a*/**/", 12) + "b"} {
+		l := Parse([]byte(p), false)
+		if l.Match(strings.Repeat("aaaa/", 60)+"a", false) != None {
+			t.Errorf("%q matches", p)
+		}
+	}
+}
+
 func FuzzMatch(f *testing.F) {
 	for _, p := range tricky {
 		f.Add(p, "a/b/foo")

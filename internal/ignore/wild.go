@@ -16,11 +16,29 @@ const (
 
 // Glob reports whether a whole path matches a pattern in which "*" stops at
 // "/" and "**" between slashes does not.
-func Glob(pattern, path string) bool { return wild(pattern, path, true) == yes }
+func Glob(pattern, path string) bool { return match(pattern, path, true) }
 
-// wild matches text against a pattern of ?, *, **, [set] and \c. With paths,
-// only a "**" that stands between slashes (or at an end) matches a "/".
-func wild(pat, text string, paths bool) outcome {
+// maxSteps bounds the work of one match. Honest patterns take a few hundred
+// steps; one that takes more was made to hold a search up, and matches nothing.
+const maxSteps = 200_000
+
+func match(pat, text string, paths bool) bool {
+	w := matching{paths: paths, left: maxSteps}
+	return w.wild(pat, text) == yes
+}
+
+// matching is one match. With paths, only a "**" that stands between slashes
+// (or at an end) matches a "/".
+type matching struct {
+	paths bool
+	left  int
+}
+
+// wild matches text against a pattern of ?, *, **, [set] and \c.
+func (w *matching) wild(pat, text string) outcome {
+	if w.left--; w.left < 0 {
+		return dead
+	}
 	t := 0
 	for p := 0; p < len(pat); p++ {
 		c := pat[p]
@@ -29,9 +47,9 @@ func wild(pat, text string, paths bool) outcome {
 		}
 		switch c {
 		case '*':
-			return star(pat, p, text[t:], paths)
+			return w.star(pat, p, text[t:])
 		case '?':
-			if paths && text[t] == '/' {
+			if w.paths && text[t] == '/' {
 				return no
 			}
 		case '[':
@@ -39,7 +57,7 @@ func wild(pat, text string, paths bool) outcome {
 			switch {
 			case end < 0:
 				return dead
-			case !in || paths && text[t] == '/':
+			case !in || w.paths && text[t] == '/':
 				return no
 			}
 			p = end
@@ -62,16 +80,16 @@ func wild(pat, text string, paths bool) outcome {
 }
 
 // star matches from the run of stars at pat[at] on.
-func star(pat string, at int, text string, paths bool) outcome {
+func (w *matching) star(pat string, at int, text string) outcome {
 	p := at
 	for p < len(pat) && pat[p] == '*' {
 		p++
 	}
 	rest := pat[p:]
-	deep := !paths
-	if p-at > 1 && paths && (at == 0 || pat[at-1] == '/') &&
+	deep := !w.paths
+	if p-at > 1 && w.paths && (at == 0 || pat[at-1] == '/') &&
 		(rest == "" || rest[0] == '/' || strings.HasPrefix(rest, `\/`)) {
-		if rest != "" && rest[0] == '/' && wild(rest[1:], text, paths) == yes {
+		if rest != "" && rest[0] == '/' && w.wild(rest[1:], text) == yes {
 			return yes // "**/" also stands for no folder at all
 		}
 		deep = true
@@ -87,10 +105,10 @@ func star(pat string, at int, text string, paths bool) outcome {
 		if i < 0 {
 			return no
 		}
-		return wild(rest[1:], text[i+1:], paths)
+		return w.wild(rest[1:], text[i+1:])
 	}
 	for i := range len(text) {
-		switch o := wild(rest, text[i:], paths); {
+		switch o := w.wild(rest, text[i:]); {
 		case o != no:
 			if !deep || o != slash {
 				return o
