@@ -154,13 +154,14 @@ func Clean(s string, limit int) string {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
 			continue
 		}
-		if n >= limit {
+		if n >= limit-1 {
 			b.WriteString("…")
 			break
 		}
 		if space {
 			b.WriteByte(' ')
 			space = false
+			n++
 		}
 		if r == utf8.RuneError {
 			r = '\uFFFD'
