@@ -34,7 +34,7 @@ type Gauge struct {
 // the first one's calls in the order of the calls, then prompts in the order
 // in which they were accepted. It stays in tail until the next reply.
 type conversation struct {
-	done list[Entry]
+	done rope[Entry]
 	tail list[llm.Part]
 	from list[event.Seq] // of tail
 
@@ -78,8 +78,7 @@ func (c conversation) open() []llm.ToolUse {
 
 func (c conversation) entries() []Entry {
 	c = c.closeRound(0)
-	es := make([]Entry, 0, len(c.done.items)+1)
-	es = append(es, c.done.items...)
+	es := c.done.appendTo(make([]Entry, 0, c.done.len()+1))
 	if len(c.tail.items) > 0 {
 		es = append(es, c.tailEntry())
 	}
@@ -145,16 +144,16 @@ func (c conversation) push(seq event.Seq, parts []llm.Part) conversation {
 	for _, p := range parts {
 		c.gauge.Bytes += size(p)
 	}
-	n := len(c.done.items)
+	n := c.done.len()
 	switch {
 	case len(c.tail.items) > 0:
 		c.done = c.done.push(c.tailEntry())
 		c.tail, c.from = list[llm.Part]{}, list[event.Seq]{}
 	case n > 0:
-		last := c.done.items[n-1]
-		last.Parts, last.From = slices.Concat(last.Parts, parts), slices.Concat(last.From, from)
-		c.done.items = c.done.items[:n-1]
-		c.done = c.done.push(last)
+		c.done = c.done.mapFrom(n-1, func(last Entry) Entry {
+			last.Parts, last.From = slices.Concat(last.Parts, parts), slices.Concat(last.From, from)
+			return last
+		})
 		return c
 	default: // a conversation starts with a user
 		p := llm.Part(llm.Text{S: "[the beginning of the conversation could not be read]"})

@@ -74,9 +74,9 @@ func (c conversation) strip(seq event.Seq) conversation {
 
 // oldest is the index of the first message that makes one of these calls.
 func (c conversation) oldest(calls map[string]string) int {
-	left, at := len(calls), len(c.done.items)
+	left, at := len(calls), c.done.len()
 	for i := at - 1; i >= 0 && left > 0; i-- {
-		for _, p := range c.done.items[i].Parts {
+		for _, p := range c.done.at(i).Parts {
 			if u, ok := p.(llm.ToolUse); ok {
 				if _, ok := calls[u.ID]; ok {
 					at, left = i, left-1
@@ -106,11 +106,10 @@ func (c conversation) rewrite(from int, f func(llm.Part) llm.Part) conversation 
 		}
 		return out
 	}
-	done := append(make([]Entry, 0, len(c.done.items)*5/4), c.done.items...)
-	for i := from; i < len(done); i++ {
-		done[i].Parts = rewriteParts(done[i].Parts)
-	}
-	c.done = newList(done)
+	c.done = c.done.mapFrom(from, func(e Entry) Entry {
+		e.Parts = rewriteParts(e.Parts)
+		return e
+	})
 	c.tail = newList(slices.Clone(rewriteParts(c.tail.items)))
 	if c.round != nil {
 		c.round = slices.Clone(c.round)

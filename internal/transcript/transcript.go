@@ -128,6 +128,9 @@ func (s State) Cleared(call string) bool {
 	return ok
 }
 
+// Whole reports whether every result is still in the conversation as it was.
+func (s State) Whole() bool { return s.talk.cleared.n == 0 }
+
 // Stripped is the newest event that took media out of the conversation, or 0.
 func (s State) Stripped() event.Seq { return s.talk.stripped }
 
