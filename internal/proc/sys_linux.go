@@ -34,8 +34,8 @@ type tableOS struct {
 // processOS is the Linux part of a Process.
 type processOS struct {
 	table *tableOS
-	tag   uint64       // 0: could not be set, only the session id tells
-	told  map[int]bool // pids that term has asked; used by own only
+	tag   uint64        // 0: could not be set, only the session id tells
+	told  map[told]bool // whom term has asked; used by own only
 }
 
 func (t *tableOS) init() {
@@ -236,19 +236,27 @@ func (p *processOS) names(pr *Process) []string {
 	return out
 }
 
+// told is a process as it was when it was asked to end: one that runs another
+// program since then, which a shell's child does right after its fork, has
+// not heard it.
+type told struct {
+	pid  int
+	name string
+}
+
 // term asks all processes to end that it has not asked before; false when
 // there is none at all. A process may appear after the others were asked, so
 // it is called again until they are gone.
 func (p *processOS) term(pr *Process) bool {
 	ms := p.members(pr, false)
 	if p.told == nil {
-		p.told = map[int]bool{}
+		p.told = map[told]bool{}
 	}
 	for _, t := range ms {
-		if p.told[t.pid] {
+		if p.told[told{t.pid, t.name}] {
 			continue
 		}
-		p.told[t.pid] = true
+		p.told[told{t.pid, t.name}] = true
 		_ = unix.Kill(t.pid, unix.SIGTERM)
 		_ = unix.Kill(t.pid, unix.SIGCONT) // a stopped process hears nothing
 	}
