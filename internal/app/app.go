@@ -1,0 +1,223 @@
+// Package app puts the parts of adze together: settings, rules, model, tools,
+// instructions and log become a session. It is wired by hand, top to bottom,
+// and decides nothing that a part could decide.
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/tool/bash"
+	"github.com/adze-agent/adze/internal/tool/file"
+)
+
+// Options say how to start.
+type Options struct {
+	Version string
+	Dir     string // where to work: absolute
+	Home    string
+	Environ []string
+	Env     func(string) string
+	// Proxy chooses the proxy of a request, as the environment says; nil is none.
+	Proxy func(*http.Request) (*url.URL, error)
+
+	Flags    []config.Given
+	Settings string   // --settings
+	Sources  []string // --setting-sources, nil for all
+	Trusted  bool
+	Bare     bool // no memory, no project settings, no git
+
+	Print  bool // nobody watches
+	Person bool // somebody can answer questions
+	Skip   bool // --dangerously-skip-permissions
+
+	Session SessionOptions
+	Schema  json.RawMessage // of a structured answer, nil for none
+	// Target, when set, is the model to use, whatever the settings say.
+	Target *agent.Target
+	// Record, when set, gets a cassette of everything providers answer.
+	Record io.Writer
+	// Note is told what a person should know and no event says.
+	Note func(string)
+}
+
+// SessionOptions choose the log.
+type SessionOptions struct {
+	Continue bool
+	Resume   string
+	Fork     bool
+	ID       string // of a new session
+	None     bool   // keep nothing on disk
+}
+
+// An App is a running session with everything that belongs to it.
+type App struct {
+	*session.Session
+	Config *config.Config
+	Paths  Paths
+	Target agent.Target
+	Key    string // where the model's key came from, "none" without one
+	Tools  tool.Set
+	Mode   policy.Mode
+	ID     string    // of the session
+	After  event.Seq // the last event before this run
+	Parts  []prompt.Part
+	Where  string // the session's folder, "" when nothing is kept
+
+	tasks   *bash.Tasks
+	temp    string
+	version string
+}
+
+// Paths are the folders of a run: absolute, resolved.
+type Paths struct {
+	Dir  string // where the session works
+	Root string // the repository's, or Dir
+	Home string
+	config.Folders
+}
+
+// Open starts a session.
+func Open(ctx context.Context, o Options) (*App, error) {
+	paths, cfg, err := Settings(o)
+	if err != nil {
+		return nil, err
+	}
+	rules, mode, err := permissions(o, cfg, paths)
+	if err != nil {
+		return nil, err
+	}
+	learned := learn(ctx, o, cfg, paths) // memory and git are read while the model is chosen
+	log, err := openLog(ctx, o, paths)
+	if err != nil {
+		return nil, err
+	}
+	chooser, err := Models(o, cfg)
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
+	}
+	models := &models{Chooser: chooser, o: o, cfg: cfg, begun: log.model}
+	a := &App{version: o.Version, Config: cfg, Paths: paths, Mode: mode, ID: log.id, Where: log.dir}
+	if err := a.start(ctx, o, models, rules, log, learned); err != nil {
+		_ = log.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+// start makes the tools and the session on an open log.
+func (a *App) start(ctx context.Context, o Options, models *models, rules policy.Rules, log *openedLog, learned <-chan learned) error {
+	target, err := models.main(ctx)
+	if err != nil {
+		return err
+	}
+	fallback, err := models.fallback(ctx)
+	if err != nil {
+		return err
+	}
+	a.Target, a.Key = target.Target, target.key
+	if a.temp, err = os.MkdirTemp("", "adze-"); err != nil {
+		return fmt.Errorf("make a folder for temporary files: %w", err)
+	}
+	ledger := file.NewLedger()
+	whole := func() bool { return a.Session.State().Whole() }
+	kit, err := newKit(o, a.Config, a.Paths, ledger, whole, a.temp)
+	if err != nil {
+		return err
+	}
+	a.Tools, a.tasks = kit.set, kit.tasks
+	rules.Readable = append(rules.Readable, a.temp)
+	if log.dir != "" {
+		rules.Readable = append(rules.Readable, log.dir)
+	}
+	a.Parts = a.parts(o, <-learned)
+	cfg := a.Config
+	a.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
+		Log: log.Log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
+		Target: a.Target, Rules: rules, Mode: a.Mode, Person: o.Person, Now: time.Now,
+		Resolve: func(name string) (agent.Target, error) {
+			t, err := models.named(context.Background(), name)
+			return t.Target, err
+		},
+		Turn: agent.Turn{
+			Fallback: fallback, System: prompt.Blocks(a.Parts), Tools: kit.set, Aliases: kit.aliases,
+			Env: tool.Env{
+				Dir: a.Paths.Dir, Roots: rules.Dirs, Home: a.Paths.Home, Scratch: log.scratch(),
+			},
+			Budget: agent.Budget{
+				Turns: cfg.MaxTurns, USD: cfg.MaxBudgetUSD, Unpriced: cfg.Cost.UnknownPriceOK, Tokens: int(cfg.TokenBudget),
+			},
+			Structured: kit.structured, MaxCalls: cfg.Tools.MaxParallel, CacheKey: log.id, Spill: log.spill,
+			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
+		},
+	})
+	if err != nil {
+		return err
+	}
+	log.tell(o)
+	st := a.Session.State()
+	a.After = st.Seq
+	for _, f := range st.Files() {
+		ledger.Restore([]tool.File{tool.File(f)})
+	}
+	return nil
+}
+
+// Close interrupts what runs, ends every command and closes the log.
+func (a *App) Close() error {
+	err := a.Session.Close()
+	a.tasks.Close(2 * time.Second)
+	_ = os.RemoveAll(a.temp)
+	return err
+}
+
+// Settings finds the folders and loads the settings.
+func Settings(o Options) (Paths, *config.Config, error) {
+	var p Paths
+	dir, err := place.Resolve(o.Dir)
+	if err != nil {
+		return p, nil, fmt.Errorf("work in %s: %w", o.Dir, err)
+	}
+	p.Dir, p.Home = dir, o.Home
+	if h, err := place.Resolve(o.Home); err == nil && o.Home != "" {
+		p.Home = h
+	}
+	p.Root = repoRoot(dir)
+	p.Folders = config.FindFolders(p.Home, o.Env, exists)
+	cfg, err := loadConfig(o, p)
+	return p, cfg, err
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// repoRoot is the folder above dir that holds .git, or dir.
+func repoRoot(dir string) string {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return d
+		}
+		if d == filepath.Dir(d) {
+			return dir
+		}
+	}
+}

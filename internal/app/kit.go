@@ -1,0 +1,94 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/tool/answer"
+	"github.com/adze-agent/adze/internal/tool/ask"
+	"github.com/adze-agent/adze/internal/tool/bash"
+	"github.com/adze-agent/adze/internal/tool/file"
+	"github.com/adze-agent/adze/internal/tool/find"
+	"github.com/adze-agent/adze/internal/tool/todo"
+)
+
+// A kit is the tools of a session.
+type kit struct {
+	set        tool.Set
+	aliases    map[string]string
+	structured string // the name of the tool that takes the final answer
+	tasks      *bash.Tasks
+}
+
+// newKit makes the tools. To add a tool, add it to the list here.
+func newKit(o Options, cfg *config.Config, p Paths, ledger *file.Ledger, whole func() bool, temp string) (kit, error) {
+	shells, aliases, tasks := bash.New(bash.Config{
+		Environ: environ(o, cfg, temp), Allow: allowEnv(cfg), GitEnv: gitconf.PinnedEnv(), Temp: temp,
+		World: func(dir string) shellread.World { return place.World(dir, p.Home) },
+	})
+	all := slices.Concat(shells,
+		file.New(file.Config{Ledger: ledger, Resolve: place.Resolve, InWindow: func(string) bool { return whole() }}),
+		find.New(find.Config{Resolve: place.Resolve}),
+		[]tool.Tool{todo.New(), ask.New()},
+	)
+	k := kit{aliases: aliases, tasks: tasks}
+	if o.Schema != nil {
+		t, err := answer.New(o.Schema)
+		if err != nil {
+			return k, &Mistake{fmt.Sprintf("the schema of --json-schema: %v", err), "give a JSON Schema object, as text or as a file's path"}
+		}
+		k.structured = t.Spec().Name
+		all = append(all, t)
+	}
+	set, err := tool.NewSet(all...)
+	if err != nil {
+		return k, err
+	}
+	k.set, err = narrow(set, cfg.Tools, k.structured)
+	return k, err
+}
+
+// narrow leaves the tools that the settings want.
+func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
+	names := set.Names()
+	for _, n := range slices.Concat(t.Allowed, t.Disallowed) {
+		if n != "default" && !slices.Contains(names, n) {
+			return set, &Mistake{fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), fmt.Sprintf("the tools are %v", names)}
+		}
+	}
+	return set.Only(func(name string) bool {
+		switch {
+		case name == always:
+			return true
+		case slices.Contains(t.Disallowed, name):
+			return false
+		}
+		return len(t.Allowed) == 0 || slices.Contains(t.Allowed, name) || slices.Contains(t.Allowed, "default")
+	}), nil
+}
+
+// environ is what commands may inherit: our environment, and the variables of
+// the settings.
+func environ(o Options, cfg *config.Config, temp string) []string {
+	env := slices.Clone(o.Environ)
+	for k, v := range cfg.Env {
+		env = append(env, k+"="+v)
+	}
+	return append(env, "TMPDIR="+temp)
+}
+
+// allowEnv names what passes to commands: what the settings name, and what
+// they set themselves.
+func allowEnv(cfg *config.Config) []string {
+	out := slices.Clone(cfg.ChildEnv)
+	for k := range cfg.Env {
+		out = append(out, k)
+	}
+	return out
+}

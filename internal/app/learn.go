@@ -1,0 +1,76 @@
+package app
+
+import (
+	"context"
+	"runtime"
+	"time"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/gitinfo"
+	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/prompt"
+)
+
+// learned is what a session is told of where it is.
+type learned struct {
+	memory []prompt.Memory
+	git    prompt.Git
+}
+
+// learn reads memory files and git in the background; the channel yields once.
+func learn(ctx context.Context, o Options, cfg *config.Config, p Paths) <-chan learned {
+	out := make(chan learned, 1)
+	if o.Bare {
+		out <- learned{}
+		return out
+	}
+	git := make(chan prompt.Git, 1)
+	go func() { git <- gitFacts(ctx, o, p) }() // ends within gitinfo's deadline
+	go func() {                                // ends with the files and git
+		var l learned
+		for _, f := range Memory(o, cfg, p).Start() {
+			l.memory = append(l.memory, prompt.Memory{Path: f.Path, Scope: string(f.Scope), Text: f.Text, Notes: f.Notes})
+			if o.Note != nil {
+				for _, w := range f.Warnings {
+					o.Note(f.Path + ": " + w)
+				}
+			}
+		}
+		l.git = <-git
+		out <- l
+	}()
+	return out
+}
+
+// Memory is the reader of memory files for these settings.
+func Memory(o Options, cfg *config.Config, p Paths) *memory.Reader {
+	own, cc := config.ManagedDirs(runtime.GOOS, o.Env)
+	return memory.New(memory.Options{
+		Managed: []string{own, cc}, Config: p.Config, Home: p.Home, Root: memory.Root(p.Dir), Dir: p.Dir,
+		Excludes: cfg.Memory.Excludes, MaxBytes: cfg.Memory.MaxBytes, WarnChars: cfg.Memory.WarnChars,
+	})
+}
+
+func gitFacts(ctx context.Context, o Options, p Paths) prompt.Git {
+	git, _ := proc.Lookup("git", o.Env("PATH"), []string{p.Root})
+	i := gitinfo.Read(ctx, gitinfo.Options{
+		Dir: p.Dir, Git: git, Safe: gitconf.Safe, Env: append(proc.Quiet(proc.Scrub(o.Environ, nil)), gitconf.PinnedEnv()...),
+	})
+	return prompt.Git{Branch: i.Branch, Status: i.Status, More: i.More, Commits: i.Commits, Why: i.Why}
+}
+
+// Instructions are the parts of the system prompt, in cache order.
+func (a *App) parts(o Options, l learned) []prompt.Part {
+	cfg := a.Config
+	local := a.Target.Provider == "ollama" || a.Target.Provider == "lmstudio" || a.Target.Provider == "llamacpp"
+	return prompt.Assemble(prompt.Input{
+		Profile: prompt.Choose(cfg.Profile, local, a.Target.Window), Tools: a.Tools.Names(), Print: o.Print && !o.Person,
+		Replace: cfg.SystemPrompt, Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: l.memory,
+		Env: prompt.Environment{
+			Dir: a.Paths.Dir, Root: a.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
+			Date: time.Now(), Model: a.Target.ID(), Git: l.git,
+		},
+	})
+}

@@ -1,0 +1,217 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/gitinfo"
+	"github.com/adze-agent/adze/internal/sessions"
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/jsonl"
+	"github.com/adze-agent/adze/internal/store/mem"
+)
+
+// Sessions is the store of all sessions of these folders.
+func Sessions(p Paths) sessions.Store {
+	return sessions.Store{Dir: filepath.Join(p.State, "projects"), Now: time.Now, Rand: rand.Reader}
+}
+
+// An openedLog is a session's log, ready for its session.
+type openedLog struct {
+	store.Log
+	id    string
+	dir   string // "" when nothing is kept
+	begin event.SessionStarted
+	torn  int64
+	model string // of a session that is resumed
+}
+
+// openLog finds or makes the log that the options ask for.
+func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
+	st := Sessions(p)
+	key := sessions.Key(p.Root)
+	info, err := pick(ctx, o, st, key, p)
+	if err != nil {
+		return nil, err
+	}
+	id, old := info.ID, info.Dir
+	l := &openedLog{id: id, begin: begin(o, p, id), model: info.Model}
+	if o.Session.None {
+		l.Log = &mem.Log{}
+		return l, nil
+	}
+	if old == "" {
+		if err := makePrivate(filepath.Join(st.Dir, key)); err != nil {
+			return l, l.inMemory(o, err)
+		}
+		old = st.Folder(key, id)
+	}
+	log, err := jsonl.Open(jsonl.Options{Dir: old})
+	var locked *store.LockedError
+	switch {
+	case errors.As(err, &locked):
+		return nil, &Mistake{fmt.Sprintf("session %s is open in another process (%d on %s)", id, locked.PID, locked.Host), "close it there, or go on in a copy: --resume " + id + " --fork-session"}
+	case err != nil:
+		return nil, err
+	}
+	l.Log, l.dir = log, old
+	l.torn = log.Report().Torn
+	return l, nil
+}
+
+// tell says what was wrong with the file, once it has been read.
+func (l *openedLog) tell(o Options) {
+	log, ok := l.Log.(*jsonl.Log)
+	if !ok || o.Note == nil {
+		return
+	}
+	r := log.Report()
+	if r.Torn > 0 {
+		o.Note(fmt.Sprintf("the last %d bytes of the session were torn by a crash; they are kept in %s", r.Torn, filepath.Join(l.dir, jsonl.TornName)))
+	}
+	if len(r.Bad) > 0 {
+		o.Note(fmt.Sprintf("lines of the session that could not be read were skipped: %v", r.Bad[:min(len(r.Bad), 10)]))
+	}
+}
+
+// pick chooses the session; a new one has no folder yet.
+func pick(ctx context.Context, o Options, st sessions.Store, key string, p Paths) (old sessions.Info, err error) {
+	s := o.Session
+	switch {
+	case s.Resume != "":
+		old, err = st.Find(key, s.Resume)
+	case s.Continue:
+		old, err = st.Newest(key)
+	default:
+		old.ID, err = newID(st, key, s.ID)
+		return old, err
+	}
+	var many *sessions.AmbiguousError
+	switch {
+	case errors.As(err, &many):
+		return old, &Mistake{many.Error(), "give more of the id; adze sessions list shows them"}
+	case errors.Is(err, sessions.ErrNone) && s.Resume != "":
+		return old, &Mistake{fmt.Sprintf("there is no session %q", s.Resume), "adze sessions list --all shows them"}
+	case errors.Is(err, sessions.ErrNone):
+		return old, &Mistake{"there is no session in this folder to go on with", "leave --continue out to start one; adze sessions list --all shows those of other folders"}
+	case err != nil:
+		return old, err
+	}
+	if s.Fork {
+		copied, err := st.Fork(ctx, old, 0, key, begin(o, p, ""))
+		copied.Model = old.Model
+		return copied, err
+	}
+	return old, nil
+}
+
+// newID makes an id, or checks the one that was asked for.
+func newID(st sessions.Store, key, want string) (string, error) {
+	if want == "" {
+		return st.NewID()
+	}
+	if !sessions.ValidID(want) {
+		return "", &Mistake{fmt.Sprintf("--session-id: %q is not a UUID", want), "a UUID looks like 0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b57"}
+	}
+	if exists(st.Folder(key, want)) {
+		return "", &Mistake{fmt.Sprintf("session %s exists already", want), "go on with it: --resume " + want}
+	}
+	return want, nil
+}
+
+func begin(o Options, p Paths, id string) event.SessionStarted {
+	b := event.SessionStarted{ID: id, Schema: event.Schema, Version: o.Version, Dir: p.Dir, Root: p.Root}
+	if i, ok := gitinfo.Find(p.Dir); ok {
+		b.Branch = i.Branch
+	}
+	return b
+}
+
+// inMemory goes on without a disk when the home cannot be written to, and
+// says so. Any other fault is an error.
+func (l *openedLog) inMemory(o Options, err error) error {
+	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) {
+		return &Refusable{err, "make room on the disk, or keep nothing: --no-session"}
+	}
+	l.Log = &mem.Log{}
+	if o.Note != nil {
+		o.Note(fmt.Sprintf("this session is kept in memory only: %v", err))
+	}
+	return nil
+}
+
+// A Refusable is a fault with a way around it.
+type Refusable struct {
+	Err  error
+	What string
+}
+
+func (r *Refusable) Error() string { return r.Err.Error() }
+func (r *Refusable) Unwrap() error { return r.Err }
+
+// Hint is the next command.
+func (r *Refusable) Hint() string { return r.What }
+
+// scratch is the folder for whole results, below the session's.
+func (l *openedLog) scratch() string {
+	if l.dir == "" {
+		return ""
+	}
+	return filepath.Join(l.dir, "tool-results")
+}
+
+// spill writes a whole result once and returns its path. It creates the file
+// through the folder's descriptor, so that a planted link leads nowhere.
+func (l *openedLog) spill(call, text string) (string, error) {
+	if l.dir == "" {
+		return "", errors.New("nothing is kept on disk")
+	}
+	dir := l.scratch()
+	if err := makePrivate(dir); err != nil {
+		return "", err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	name := fileName(call) + ".txt"
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(text)
+	if err := errors.Join(err, f.Close()); err != nil {
+		_ = root.Remove(name)
+		return "", err
+	}
+	return filepath.Join(dir, name), nil
+}
+
+// fileName makes a call's id safe as a name: a provider chose it.
+func fileName(id string) string {
+	safe := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
+			return r
+		}
+		return '_'
+	}, id)
+	return "call-" + safe[:min(len(safe), 80)]
+}
+
+// makePrivate makes a folder that only its owner can look into.
+func makePrivate(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder %s: %w", dir, err)
+	}
+	return nil
+}

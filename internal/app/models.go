@@ -1,0 +1,206 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/llm/replay"
+	"github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/price"
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// helperTime bounds apiKeyHelper.
+const helperTime = 10 * time.Second
+
+// models makes targets from what people call models.
+type models struct {
+	*choose.Chooser
+	o     Options
+	cfg   *config.Config
+	begun string // the model of the session that is resumed, "" for a new one
+}
+
+// A target is a model and where its key came from.
+type target struct {
+	agent.Target
+	key string
+}
+
+// Models is the chooser for these settings.
+func Models(o Options, cfg *config.Config) (*choose.Chooser, error) {
+	dial, err := network(o, cfg)
+	if err != nil {
+		return nil, err
+	}
+	transport := http.RoundTripper(wire.NewTransport(dial))
+	if o.Record != nil {
+		if transport, err = replay.NewRecorder(o.Record, replay.RecordConfig{Next: transport, Secrets: Secrets(o.Environ), Home: o.Home}); err != nil {
+			return nil, err
+		}
+	}
+	c := choose.Config{Version: o.Version, Env: o.Env, Aliases: cfg.Aliases, Facts: cfg.Facts, FactsSource: "settings", Transport: transport, Providers: map[string]choose.Provider{}}
+	for name, p := range cfg.Providers {
+		c.Providers[name] = choose.Provider{BaseURL: p.BaseURL, KeyEnv: p.KeyEnv, Wire: p.Wire, Headers: p.Headers, Models: p.Models}
+	}
+	if cfg.APIKeyHelper != "" {
+		c.KeyHelper = func(ctx context.Context) (string, error) { return keyHelper(ctx, o, cfg.APIKeyHelper) }
+	}
+	return choose.New(c)
+}
+
+// network is how providers are reached: proxy and certificates.
+func network(o Options, cfg *config.Config) (wire.Dial, error) {
+	var d wire.Dial
+	d.Proxy = o.Proxy
+	if cfg.Network.Proxy != "" {
+		u, err := url.Parse(cfg.Network.Proxy)
+		if err != nil || u.Host == "" {
+			return d, &Mistake{fmt.Sprintf("network.proxy: %q is no address of a proxy", cfg.Network.Proxy), "it looks like http://proxy.example.com:3128 or socks5://127.0.0.1:1080"}
+		}
+		d.Proxy = func(r *http.Request) (*url.URL, error) {
+			if loopback(r.URL.Hostname()) {
+				return nil, nil
+			}
+			return u, nil
+		}
+	}
+	if cfg.Network.CAFile == "" {
+		return d, nil
+	}
+	pem, err := os.ReadFile(cfg.Network.CAFile)
+	if err != nil {
+		return d, &Mistake{fmt.Sprintf("network.ca_file: %v", err), "give the path of a PEM file"}
+	}
+	if d.Roots, err = x509.SystemCertPool(); err != nil {
+		d.Roots = x509.NewCertPool()
+	}
+	if !d.Roots.AppendCertsFromPEM(pem) {
+		return d, &Mistake{fmt.Sprintf("network.ca_file: %s holds no certificate", cfg.Network.CAFile), "give the path of a PEM file"}
+	}
+	return d, nil
+}
+
+// loopback reports whether a host is this machine, which no proxy can reach.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// keyHelper runs the person's own command for a key. The settings table takes
+// it from no project file.
+func keyHelper(ctx context.Context, o Options, command string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, helperTime)
+	defer cancel()
+	shell, err := proc.Shell(o.Env("PATH"), nil)
+	if err != nil {
+		return "", err
+	}
+	cmd := exec.CommandContext(ctx, shell, "-c", command)
+	cmd.Env = o.Environ
+	cmd.WaitDelay = time.Second
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("the command failed: %w", err)
+	}
+	key := strings.TrimSpace(out.String())
+	if key == "" {
+		return "", errors.New("the command printed no key")
+	}
+	return key, nil
+}
+
+// main is the model of the session.
+func (m *models) main(ctx context.Context) (target, error) {
+	if m.o.Target != nil {
+		return target{*m.o.Target, "none"}, nil
+	}
+	asked := ""
+	if s, ok := m.cfg.Setting("model"); ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
+		asked = m.cfg.Model
+	}
+	if asked == "" && m.begun != "" {
+		if t, err := m.named(ctx, m.begun); err == nil {
+			return t, nil
+		} else if m.o.Note != nil {
+			m.o.Note(fmt.Sprintf("the session's model %s cannot be used now: %v", m.begun, err))
+		}
+	}
+	return m.named(ctx, asked, m.cfg.Model)
+}
+
+// fallback is the model to switch to, nil when none is set.
+func (m *models) fallback(ctx context.Context) (*agent.Target, error) {
+	if m.cfg.FallbackModel == "" || m.o.Target != nil {
+		return nil, nil
+	}
+	t, err := m.named(ctx, m.cfg.FallbackModel)
+	if err != nil {
+		return nil, fmt.Errorf("the fallback model: %w", err)
+	}
+	return &t.Target, nil
+}
+
+func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
+	c, err := m.Choose(ctx, wishes...)
+	if err != nil {
+		return target{}, err
+	}
+	f := c.Facts
+	t := target{key: first(c.KeySource, "none"), Target: agent.Target{
+		Model: c.Model, Provider: c.Provider, Name: c.Name, Window: f.Window, Cap: f.Output, LargerCap: f.RaisedCap(),
+		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
+		Images: f.Can(price.Images), PDFs: f.Can(price.PDF), Cost: f.Cost,
+	}}
+	if c.Provider == "script" || c.Provider == "replay" {
+		t.Cost = func(llm.Usage) (float64, bool) { return 0, true } // nobody is paid for these
+	}
+	return t, nil
+}
+
+func first(xs ...string) string {
+	for _, x := range xs {
+		if x != "" {
+			return x
+		}
+	}
+	return ""
+}
+
+// Secrets are values that must not appear in anything that is written: those
+// of variables whose names say that they are keys.
+func Secrets(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		if len(value) >= 8 && secretName(name) {
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	for _, s := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"} {
+		if strings.Contains(name, s) {
+			return true
+		}
+	}
+	return false
+}

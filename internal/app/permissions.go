@@ -1,0 +1,134 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// A Refusal is a start that permissions do not allow.
+type Refusal struct{ Why, What string }
+
+func (r *Refusal) Error() string { return r.Why }
+
+// Hint is the next command.
+func (r *Refusal) Hint() string { return r.What }
+
+// A Mistake is a start that cannot be meant: a folder that is not there, a
+// tool that does not exist.
+type Mistake struct{ Why, What string }
+
+func (m *Mistake) Error() string { return m.Why }
+
+// Hint is the next command.
+func (m *Mistake) Hint() string { return m.What }
+
+// permissions turns settings into rules and the mode to start in.
+func permissions(o Options, cfg *config.Config, p Paths) (policy.Rules, policy.Mode, error) {
+	rules, err := Rules(cfg, p)
+	if err != nil {
+		return rules, "", err
+	}
+	mode := cfg.Permissions.Mode()
+	if o.Skip {
+		mode = policy.Bypass
+	}
+	if mode == policy.Bypass {
+		switch {
+		case bool(cfg.Permissions.DisableBypass):
+			return rules, mode, &Refusal{"the settings of this machine forbid the mode bypassPermissions", "run without --dangerously-skip-permissions; rules can allow single commands: --allowed-tools \"Bash(go test:*)\""}
+		case os.Geteuid() == 0 && o.Env("ADZE_BYPASS_AS_ROOT") != "1" && !contained():
+			return rules, mode, &Refusal{"bypassPermissions is refused as root outside a container", "run as a normal user, or set ADZE_BYPASS_AS_ROOT=1 if this machine may be lost"}
+		}
+	}
+	if mode == policy.Auto && bool(cfg.Permissions.DisableAuto) {
+		return rules, mode, &Refusal{"the settings of this machine forbid the mode auto", "run with --permission-mode default"}
+	}
+	return rules, mode, nil
+}
+
+// contained reports whether this looks like a throw-away container.
+func contained() bool {
+	for _, f := range []string{"/.dockerenv", "/run/.containerenv"} {
+		if exists(f) {
+			return true
+		}
+	}
+	return false
+}
+
+// Rules turns the lists of the settings into rules. When a rule that forbids
+// cannot be read, nothing is allowed without a question.
+func Rules(cfg *config.Config, p Paths) (policy.Rules, error) {
+	perms := cfg.Permissions
+	r := policy.Rules{Dir: p.Dir, Dirs: []string{p.Dir}, Home: p.Home, Unsafe: perms.Unsafe}
+	for _, part := range []struct {
+		list   []config.Rule
+		effect policy.Effect
+	}{{perms.Deny, policy.Deny}, {perms.Ask, policy.Ask}, {perms.Allow, policy.Allow}} {
+		for _, c := range part.list {
+			rule, err := policy.ParseRule(c.Text, part.effect, scope(c.Scope), c.Origin.String(), c.Root)
+			if err != nil {
+				if part.effect != policy.Allow { // without it, more would be allowed than was meant
+					r.Unsafe = fmt.Sprintf("the %s rule %q at %s cannot be read: %v", part.effect, c.Text, c.Origin, err)
+				}
+				cfg.Problems = append(cfg.Problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q is not used: %v", c.Text, err)})
+				continue
+			}
+			r.List = append(r.List, rule)
+		}
+	}
+	for _, d := range perms.Dirs {
+		dir, err := folder(d, p)
+		if err != nil {
+			return r, err
+		}
+		r.Dirs = append(r.Dirs, dir)
+	}
+	return r, nil
+}
+
+// folder resolves an additional folder.
+func folder(d config.Rule, p Paths) (string, error) {
+	path := d.Text
+	switch {
+	case path == "~" || strings.HasPrefix(path, "~/"):
+		path = filepath.Join(p.Home, strings.TrimPrefix(path, "~"))
+	case !filepath.IsAbs(path):
+		root := d.Root
+		if root == "" {
+			root = p.Dir
+		}
+		path = filepath.Join(root, path)
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", &Mistake{fmt.Sprintf("the additional folder %s (%s) does not exist", d.Text, d.Origin), "create it, or leave it out"}
+	case err != nil:
+		return "", fmt.Errorf("look at the additional folder %s: %w", d.Text, err)
+	case !info.IsDir():
+		return "", &Mistake{fmt.Sprintf("the additional folder %s (%s) is a file", d.Text, d.Origin), "give the folder that holds it"}
+	}
+	return place.Resolve(path)
+}
+
+func scope(s config.Scope) policy.Scope {
+	switch s {
+	case config.Managed:
+		return policy.Managed
+	case config.User:
+		return policy.User
+	case config.Project:
+		return policy.Project
+	case config.Local:
+		return policy.Local
+	}
+	return policy.CLI
+}

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/gitconf"
+)
+
+func newConfig(sys System, f *runFlags) *cobra.Command {
+	return group("config", "Show and change settings",
+		configList(sys, f), configGet(sys, f), configSet(sys, f), configUnset(sys, f), configPath(sys, f),
+		configCheck(sys, f), configEdit(sys, f),
+		&cobra.Command{Use: "schema", Short: "Print the JSON Schema of a settings file", Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(sys.Stdout, "%s\n", config.Schema())
+			return err
+		}})
+}
+
+// settings loads the settings as a run here would see them.
+func settings(sys System, f *runFlags, cmd *cobra.Command) (app.Paths, *config.Config, error) {
+	o, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return app.Paths{}, nil, err
+	}
+	o.Note = nil
+	p, cfg, err := app.Settings(o)
+	if err != nil {
+		return p, nil, openError(cmd.Context(), err)
+	}
+	return p, cfg, nil
+}
+
+func configList(sys System, f *runFlags) *cobra.Command {
+	var asJSON, all bool
+	c := &cobra.Command{
+		Use: "list", Short: "List settings and where each comes from", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, cfg, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(sys, cfg.Settings())
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			for _, s := range cfg.Settings() {
+				if string(s.Value) != "null" || all {
+					fmt.Fprintf(w, "%s\t%s\t%s\n", s.Key, s.Value, s.Origin)
+				}
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&all, "all", false, "unset keys too")
+	c.Flags().Bool("origin", true, "where each value comes from (always shown)")
+	return c
+}
+
+func configGet(sys System, f *runFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "get KEY", Short: "Print one setting", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, cfg, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			s, ok := cfg.Setting(args[0])
+			if !ok {
+				return unknownKey(args[0])
+			}
+			var text string
+			if json.Unmarshal(s.Value, &text) == nil {
+				fmt.Fprintln(sys.Stdout, text)
+				return nil
+			}
+			fmt.Fprintf(sys.Stdout, "%s\n", s.Value)
+			return nil
+		},
+	}
+}
+
+func unknownKey(key string) error {
+	hint := "adze config list --all shows them"
+	if n := config.Nearest(key); n != "" {
+		hint = "did you mean " + n + "? " + hint
+	}
+	return usagef(hint, "there is no setting %q", key)
+}
+
+func configSet(sys System, f *runFlags) *cobra.Command {
+	scope := ""
+	c := &cobra.Command{
+		Use: "set KEY VALUE", Short: "Change a setting in a file", Args: cobra.ExactArgs(2),
+		Long: "set writes a value into a settings file and keeps its comments, order and unknown keys.\nVALUE is JSON, or plain text where the setting is text; lists may be written a,b,c.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, ok := config.Canonical(args[0])
+			if !ok {
+				return unknownKey(args[0])
+			}
+			v, err := config.Parse(key, args[1])
+			if err != nil {
+				return usagef("adze config list --all shows what each setting takes", "%v", err)
+			}
+			if p := config.CheckValue(key, v); p != nil && p.Severity == config.Error {
+				return usagef("adze config list --all shows what each setting takes", "%s", p)
+			}
+			return writeSetting(cmd, sys, f, scope, confedit.Edit{Op: confedit.Set, Key: key, Value: v})
+		},
+	}
+	c.Flags().StringVar(&scope, "scope", "user", "which file: user, project or local")
+	return c
+}
+
+func configUnset(sys System, f *runFlags) *cobra.Command {
+	scope := ""
+	c := &cobra.Command{
+		Use: "unset KEY", Short: "Remove a setting from a file", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			key, ok := config.Canonical(args[0])
+			if !ok {
+				return unknownKey(args[0])
+			}
+			return writeSetting(cmd, sys, f, scope, confedit.Edit{Op: confedit.Unset, Key: key})
+		},
+	}
+	c.Flags().StringVar(&scope, "scope", "user", "which file: user, project or local")
+	return c
+}
+
+// settingsFile is the file of a scope.
+func settingsFile(p app.Paths, scope string) (confedit.Target, error) {
+	switch scope {
+	case "user":
+		return confedit.Target{Path: filepath.Join(p.Folders.Config, "settings.json")}, nil
+	case "project":
+		return confedit.Target{Path: filepath.Join(p.Root, ".adze", "settings.json"), Root: p.Root, Mode: 0o644}, nil
+	case "local":
+		return confedit.Target{Path: filepath.Join(p.Root, ".adze", "settings.local.json"), Root: p.Root}, nil
+	}
+	return confedit.Target{}, usagef("one of user, project, local", "--scope cannot be %q", scope)
+}
+
+// writeSetting changes a settings file and says which.
+func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edits ...confedit.Edit) error {
+	o, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return err
+	}
+	o.Note = nil
+	p, _, err := app.Settings(o)
+	if err != nil {
+		return openError(cmd.Context(), err)
+	}
+	t, err := settingsFile(p, scope)
+	if err != nil {
+		return err
+	}
+	if err := (confedit.Editor{Good: app.Good(p)}).Update(cmd.Context(), t, edits...); err != nil {
+		return failf("adze config check shows what is wrong with it", "change %s: %v", t.Path, err)
+	}
+	if scope == "local" {
+		if repo, err := gitconf.Find(p.Root); err == nil {
+			if err := confedit.HideFromGit(cmd.Context(), repo.Common, ".adze/settings.local.json"); err != nil {
+				fmt.Fprintf(sys.Stderr, "adze: could not keep .adze/settings.local.json out of git: %v\n", err)
+			}
+		}
+	}
+	fmt.Fprintln(sys.Stderr, "written to "+t.Path)
+	return nil
+}
+
+func configPath(sys System, f *runFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "List the settings files that are looked at", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, cfg, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			for _, file := range cfg.Files {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", file.Scope, file.Path, file.State)
+			}
+			return w.Flush()
+		},
+	}
+}
+
+func configCheck(sys System, f *runFlags) *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "check", Short: "Say what is wrong with the settings", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, cfg, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			if _, err := app.Rules(cfg, p); err != nil {
+				return openError(cmd.Context(), err)
+			}
+			if asJSON {
+				return printJSON(sys, map[string]any{"problems": cfg.Problems, "files": cfg.Files, "ignored": cfg.Ignored})
+			}
+			bad := 0
+			for _, pr := range cfg.Problems {
+				fmt.Fprintf(sys.Stdout, "%s: %s\n", pr.Severity, pr)
+				if pr.Severity == config.Error {
+					bad++
+				}
+			}
+			if bad > 0 {
+				return &failure{code: exitFailed, cause: fmt.Sprintf("%d mistakes in the settings", bad), hint: "adze config edit opens the file"}
+			}
+			if len(cfg.Problems) == 0 {
+				fmt.Fprintln(sys.Stdout, "the settings are fine")
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+func configEdit(sys System, f *runFlags) *cobra.Command {
+	scope := ""
+	c := &cobra.Command{
+		Use: "edit", Short: "Open a settings file in $EDITOR", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, _, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			t, err := settingsFile(p, scope)
+			if err != nil {
+				return err
+			}
+			editor := strings.Fields(first(sys.Env("VISUAL"), sys.Env("EDITOR"), "vi"))
+			if _, err := os.Stat(t.Path); errors.Is(err, fs.ErrNotExist) {
+				// An empty update makes the file, with the rules that all writes obey.
+				if err := (confedit.Editor{}).Rewrite(cmd.Context(), t, func(b []byte) ([]byte, error) { return append(b, "{\n}\n"...), nil }); err != nil {
+					return failf("make the folder writable", "make %s: %v", t.Path, err)
+				}
+			}
+			e := exec.CommandContext(cmd.Context(), editor[0], append(editor[1:], t.Path)...)
+			e.Stdin, e.Stdout, e.Stderr = sys.Stdin, sys.Stdout, sys.Stderr
+			if err := e.Run(); err != nil {
+				return failf("set EDITOR to an editor that is installed", "run %s: %v", editor[0], err)
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&scope, "scope", "user", "which file: user, project or local")
+	return c
+}
+
+func first(xs ...string) string {
+	for _, x := range xs {
+		if x != "" {
+			return x
+		}
+	}
+	return ""
+}
+
+func printJSON(sys System, v any) error {
+	enc := json.NewEncoder(sys.Stdout)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(v)
+}

@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// A finding is one line of doctor. Level is ok, note or broken.
+type finding struct {
+	Name  string `json:"name"`
+	Level string `json:"level"`
+	Text  string `json:"text"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+func newDoctor(sys System, f *runFlags) *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "doctor", Short: "Say what adze found here, and what is broken", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := f.options(sys, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			o.Note = nil
+			list := examine(cmd.Context(), sys, o)
+			broken := 0
+			for _, x := range list {
+				if x.Level == "broken" {
+					broken++
+				}
+			}
+			if asJSON {
+				if err := printJSON(sys, map[string]any{"version": sys.Version, "ok": broken == 0, "findings": list}); err != nil {
+					return err
+				}
+			} else if err := printFindings(sys, list); err != nil {
+				return err
+			}
+			if broken > 0 {
+				return &failure{code: exitFailed, cause: fmt.Sprintf("%d things are broken", broken)}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+func printFindings(sys System, list []finding) error {
+	w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+	for _, x := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", x.Name, x.Level, oneLine(x.Text))
+		if x.Hint != "" {
+			fmt.Fprintf(w, "\t\thint: %s\n", oneLine(x.Hint))
+		}
+	}
+	return w.Flush()
+}
+
+func examine(ctx context.Context, sys System, o app.Options) []finding {
+	list := []finding{
+		{Name: "version", Level: "ok", Text: fmt.Sprintf("adze %s, %s, %s/%s", sys.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
+		terminal(sys), program(ctx, sys, "git"), shell(sys),
+		{Name: "sandbox", Level: "note", Text: "commands run without a sandbox in this version; permissions decide alone"},
+	}
+	p, cfg, err := app.Settings(o)
+	if err != nil {
+		return append(list, finding{Name: "settings", Level: "broken", Text: err.Error(), Hint: hintOf(err)})
+	}
+	list = append(list, settingsFindings(p, cfg)...)
+	list = append(list, providerFindings(ctx, o, cfg)...)
+	return append(list, stateFindings(p)...)
+}
+
+func hintOf(err error) string {
+	var h hinter
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+func terminal(sys System) finding {
+	f := finding{Name: "terminal", Level: "ok", Text: "none: stdout is not a terminal"}
+	if sys.OutTTY {
+		f.Text = first(sys.Env("TERM"), "unknown")
+		if c := sys.Env("COLORTERM"); c != "" {
+			f.Text += ", colours: " + c
+		}
+	}
+	return f
+}
+
+func program(ctx context.Context, sys System, name string) finding {
+	wd, _ := os.Getwd()
+	path, ok := proc.Lookup(name, sys.Env("PATH"), []string{wd})
+	if !ok {
+		return finding{name, "note", "not found on PATH", "install it; without it the model is not told what changed"}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Dir, cmd.Env = filepath.Dir(path), []string{"PATH=" + sys.Env("PATH")}
+	out, err := cmd.Output()
+	if err != nil {
+		return finding{name, "broken", fmt.Sprintf("%s does not run: %v", path, err), ""}
+	}
+	return finding{name, "ok", strings.TrimSpace(string(out)) + " (" + path + ")", ""}
+}
+
+func shell(sys System) finding {
+	wd, _ := os.Getwd()
+	path, err := proc.Shell(sys.Env("PATH"), []string{wd})
+	if err != nil {
+		return finding{"shell", "broken", err.Error(), "install bash"}
+	}
+	return finding{"shell", "ok", path, ""}
+}
+
+func settingsFindings(p app.Paths, cfg *config.Config) []finding {
+	var list []finding
+	for _, file := range cfg.Files {
+		if file.State == config.Loaded {
+			x := finding{"settings", "ok", fmt.Sprintf("%s (%s)", file.Path, file.Scope), ""}
+			if len(file.NotUsed) > 0 {
+				x.Level, x.Text = "note", x.Text+"; not used: "+strings.Join(file.NotUsed, ", ")
+			}
+			list = append(list, x)
+		}
+	}
+	rules, err := app.Rules(cfg, p)
+	if err != nil {
+		list = append(list, finding{"permissions", "broken", err.Error(), hintOf(err)})
+	}
+	if rules.Unsafe != "" {
+		list = append(list, finding{"permissions", "broken", "everything asks: " + rules.Unsafe, "adze config edit"})
+	}
+	for _, r := range rules.List {
+		if w := policy.Lint(r); w != "" {
+			list = append(list, finding{"permissions", "note", fmt.Sprintf("%s %s (%s): %s", r.Effect, r.Text(), r.Source, w), ""})
+		}
+	}
+	for _, pr := range cfg.Problems {
+		level := "note"
+		if pr.Severity == config.Error {
+			level = "broken"
+		}
+		list = append(list, finding{"settings", level, pr.String(), ""})
+	}
+	if len(cfg.Ignored) > 0 {
+		list = append(list, finding{"trust", "note", fmt.Sprintf("settings of this folder are not used: %v", cfg.Ignored), "use them with --trust"})
+	}
+	return list
+}
+
+func providerFindings(ctx context.Context, o app.Options, cfg *config.Config) []finding {
+	ch, err := app.Models(o, cfg)
+	if err != nil {
+		return []finding{{"providers", "broken", err.Error(), hintOf(err)}}
+	}
+	seen := map[string]bool{}
+	var list []finding
+	for _, r := range ch.List(ctx) {
+		if seen[r.Provider] || !r.HasKey && !r.Local {
+			continue
+		}
+		seen[r.Provider] = true
+		text := r.Provider + ": key from " + r.KeySource
+		if r.Local {
+			text = r.Provider + ": a local server answers"
+		}
+		list = append(list, finding{"providers", "ok", text, ""})
+	}
+	c, err := ch.Choose(ctx, cfg.Model)
+	if err != nil {
+		return append(list, finding{"model", "broken", err.Error(), first(hintOf(err), "adze models --all")})
+	}
+	return append(list, finding{"model", "ok", c.String(), ""})
+}
+
+func stateFindings(p app.Paths) []finding {
+	dir := filepath.Join(p.State, "projects")
+	f := finding{Name: "state", Level: "ok", Text: p.State}
+	if info, err := os.Stat(p.State); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		if sub, err := os.Stat(dir); err == nil && sub.Mode().Perm()&0o077 != 0 {
+			f.Level, f.Text, f.Hint = "note", f.Text+": others on this machine can look into it", "chmod 700 "+dir
+		}
+	}
+	if err := writable(p.State); err != nil {
+		f.Level, f.Text = "broken", fmt.Sprintf("%s cannot be written to (%v): sessions are kept in memory only", p.State, cause(err))
+		f.Hint = "make it writable, or set ADZE_HOME to a folder that is"
+		return []finding{f}
+	}
+	if free, ok := freeSpace(existing(p.State)); ok {
+		f.Text += ", " + clip.Size(free) + " free"
+		if free < 100<<20 {
+			f.Level, f.Hint = "broken", "make room: sessions stop when they cannot be recorded"
+		}
+	}
+	list, err := app.Sessions(p).List("")
+	if err != nil {
+		return []finding{f, {"sessions", "broken", err.Error(), ""}}
+	}
+	return []finding{f, {"sessions", "ok", fmt.Sprintf("%d", len(list)), ""}}
+}
+
+// existing is the nearest folder above path that exists.
+func existing(path string) string {
+	for {
+		if _, err := os.Stat(path); err == nil || path == filepath.Dir(path) {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// writable tries to make a file in a folder, or in the nearest one above.
+func writable(dir string) error {
+	f, err := os.CreateTemp(existing(dir), ".adze-doctor-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}

@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/adze-agent/adze/internal/config"
+)
+
+// runFlags are the flags that are no settings. Flags that are settings are
+// read by package config through given.
+type runFlags struct {
+	print      bool
+	output     string
+	input      string
+	partial    bool
+	schema     string
+	cont       bool
+	resume     string
+	fork       bool
+	sessionID  string
+	noSession  bool
+	systemFile string
+	appendFile string
+	settings   string
+	sources    string
+	cwd        string
+	skip       bool
+	bare       bool
+	verbose    bool
+	trust      bool
+	debug      string
+	logFile    string
+}
+
+// later are flags of features that this version does not have. They are
+// refused rather than ignored.
+var later = map[string]string{
+	"mcp-config": "MCP servers", "strict-mcp-config": "MCP servers", "agents": "agents", "agent": "agents",
+	"plugin-dir": "plugins", "worktree": "worktrees",
+}
+
+// settingFlags are flags whose value is a setting: the flag's name is in the
+// table of package config. list marks those that take several values.
+func settingFlags() map[string]config.Key {
+	out := map[string]config.Key{}
+	for _, k := range config.Table() {
+		if k.Flag != "" {
+			out[k.Flag] = k
+		}
+	}
+	return out
+}
+
+func (f *runFlags) add(fs *pflag.FlagSet) {
+	fs.BoolVarP(&f.print, "print", "p", false, "answer once and exit; stdin is appended to the prompt")
+	fs.StringVar(&f.output, "output-format", "text", "with --print: text, json or stream-json")
+	fs.StringVar(&f.input, "input-format", "text", "with --print: text or stream-json")
+	fs.BoolVar(&f.partial, "include-partial-messages", false, "with stream-json: the pieces of replies as they come")
+	fs.StringVar(&f.schema, "json-schema", "", "the answer must fit this JSON Schema, given as text or as a file's path")
+	fs.BoolVarP(&f.cont, "continue", "c", false, "go on with the newest session of this folder")
+	fs.StringVarP(&f.resume, "resume", "r", "", "go on with a session: its id, title, or words from it")
+	fs.BoolVar(&f.fork, "fork-session", false, "with --continue or --resume: go on in a copy")
+	fs.StringVar(&f.sessionID, "session-id", "", "the id of the new session (a UUID)")
+	fs.BoolVar(&f.noSession, "no-session", false, "keep nothing on disk")
+	fs.StringVar(&f.systemFile, "system-prompt-file", "", "like --system-prompt, from a file")
+	fs.StringVar(&f.appendFile, "append-system-prompt-file", "", "like --append-system-prompt, from a file")
+	fs.StringVar(&f.settings, "settings", "", "a settings file, or JSON, that wins over the files")
+	fs.StringVar(&f.sources, "setting-sources", "", "settings files to read: user,project,local")
+	fs.StringVarP(&f.cwd, "cwd", "C", "", "work in this folder")
+	fs.BoolVar(&f.skip, "dangerously-skip-permissions", false, "allow everything but what is protected (mode bypassPermissions)")
+	fs.BoolVar(&f.bare, "bare", false, "no memory files, no project settings, no look at git: the fastest start")
+	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say what is going on on stderr")
+	fs.BoolVar(&f.trust, "trust", false, "use this folder's own settings, even those that run something")
+	fs.StringVar(&f.debug, "debug", "", "write what happens to the log file, or to stderr; areas: session,tool,model")
+	fs.Lookup("debug").NoOptDefVal = "all"
+	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes")
+	for name, k := range settingFlags() {
+		if fs.Lookup(name) != nil || later[name] != "" {
+			continue
+		}
+		usage := strings.TrimSuffix(k.Doc, ".")
+		if k.Kind == config.Strings {
+			fs.StringArray(name, nil, usage)
+		} else {
+			fs.String(name, "", usage)
+		}
+	}
+	for name := range later {
+		fs.String(name, "", "not in this version")
+		_ = fs.MarkHidden(name)
+	}
+	fs.SortFlags = true
+}
+
+// fill takes flags that were not given from the environment (ADZE_…), and
+// checks those with a fixed set of values.
+func (f *runFlags) fill(sys System, fs *pflag.FlagSet) error {
+	settings := settingFlags()
+	var err error
+	fs.VisitAll(func(fl *pflag.Flag) {
+		_, isSetting := settings[fl.Name]
+		if err != nil || fl.Changed || isSetting || fl.Name == "help" || fl.Name == "version" {
+			return
+		}
+		name := config.EnvName(fl.Name)
+		if v := sys.Env(name); v != "" {
+			if serr := fl.Value.Set(v); serr != nil {
+				err = usagef("unset it, or give it a value that --help lists", "%s=%s: %v", name, v, serr)
+			}
+			fl.Changed = true
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for name, what := range later {
+		if fl := fs.Lookup(name); fl != nil && fl.Changed {
+			return usagef("leave it out", "--%s: this version of adze has no %s yet", name, what)
+		}
+	}
+	for _, c := range []struct {
+		flag, value string
+		allowed     []string
+	}{
+		{"output-format", f.output, []string{"text", "json", "stream-json"}},
+		{"input-format", f.input, []string{"text", "stream-json"}},
+	} {
+		if !slices.Contains(c.allowed, c.value) {
+			return usagef("one of "+strings.Join(c.allowed, ", "), "--%s cannot be %q", c.flag, c.value)
+		}
+	}
+	if f.partial && f.output != "stream-json" {
+		return usagef("add --output-format stream-json", "--include-partial-messages needs stream-json output")
+	}
+	if f.input == "stream-json" && f.output != "stream-json" {
+		return usagef("add --output-format stream-json", "--input-format stream-json needs stream-json output")
+	}
+	if f.fork && !f.cont && f.resume == "" {
+		return usagef("add --continue or --resume", "--fork-session needs a session to copy")
+	}
+	if f.noSession && (f.cont || f.resume != "") {
+		return usagef("leave one of them out", "--no-session and going on with a session exclude each other")
+	}
+	return nil
+}
+
+// given are the settings on the command line.
+func given(fs *pflag.FlagSet) []config.Given {
+	var out []config.Given
+	settings := settingFlags()
+	fs.Visit(func(fl *pflag.Flag) {
+		k, ok := settings[fl.Name]
+		if !ok {
+			return
+		}
+		g := config.Given{Key: k.Name, From: "--" + fl.Name, Value: fl.Value.String()}
+		if s, isList := fl.Value.(pflag.SliceValue); isList {
+			g.Value = rules(s.GetSlice())
+		}
+		out = append(out, g)
+	})
+	return out
+}
+
+// rules puts "Bash(a, b)" back together where the flag library cut it at a
+// comma, and cuts "Read Edit" where people write blanks.
+func rules(pieces []string) []string {
+	return config.SplitList(strings.Join(pieces, ","))
+}
+
+// readText reads the file of a …-file flag.
+func readText(flag, path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", usagef("give the path of a text file", "--%s: %v", flag, err)
+	}
+	if len(b) > 1<<20 {
+		return "", usagef("instructions are short texts", "--%s: %s is larger than 1 MB", flag, path)
+	}
+	return string(b), nil
+}
+
+func configGiven(key string, value any, from string) config.Given {
+	return config.Given{Key: key, Value: value, From: from}
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/llm/choose"
+)
+
+func newModels(sys System, f *runFlags) *cobra.Command {
+	var asJSON, all bool
+	c := &cobra.Command{
+		Use: "models [WORD…]", Short: "List models: window, output cap, prices per million tokens, abilities",
+		Long: "models lists what can be used now: models of providers with a key, and of local\nservers that answer. --all adds those that lack a key. Words narrow the list.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := f.options(sys, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			_, cfg, err := app.Settings(o)
+			if err != nil {
+				return openError(cmd.Context(), err)
+			}
+			ch, err := app.Models(o, cfg)
+			if err != nil {
+				return err
+			}
+			var rows []choose.Row
+			for _, r := range ch.List(cmd.Context()) {
+				if (r.HasKey || r.Local || all || len(args) > 0) && matches(r, args) {
+					rows = append(rows, r)
+				}
+			}
+			if asJSON {
+				return printJSON(sys, modelsJSON(rows))
+			}
+			if len(rows) == 0 {
+				fmt.Fprintln(sys.Stderr, "no provider has a key and no local server answers; adze models --all lists everything")
+				return nil
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "MODEL\tWINDOW\tOUTPUT\tIN\tOUT\tCACHED\tTAKES\tKEY\tFACTS FROM")
+			for _, r := range rows {
+				fmt.Fprintln(w, strings.Join(modelRow(r), "\t"))
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVarP(&all, "all", "a", false, "those without a key too")
+	return c
+}
+
+func matches(r choose.Row, words []string) bool {
+	name := strings.ToLower(r.Provider + "/" + r.Model + " " + strings.Join(r.Aliases, " "))
+	for _, w := range words {
+		if !strings.Contains(name, strings.ToLower(w)) {
+			return false
+		}
+	}
+	return true
+}
+
+func modelRow(r choose.Row) []string {
+	name := r.Provider + "/" + r.Model
+	if len(r.Aliases) > 0 {
+		name += " (" + strings.Join(r.Aliases, ", ") + ")"
+	}
+	in, out, cached := "?", "?", "?"
+	if p := r.Facts.Price; p != nil {
+		in, out, cached = usd(p.In), usd(p.Out), usd(p.CacheRead)
+	}
+	takes := make([]string, 0, len(r.Facts.Abilities))
+	for _, a := range r.Facts.Abilities {
+		takes = append(takes, string(a))
+	}
+	key := r.KeySource
+	switch {
+	case key != "":
+	case r.Local:
+		key = "none needed"
+	default:
+		key = "no key"
+	}
+	source := r.Facts.Source
+	if r.Facts.Date != "" {
+		source += " " + r.Facts.Date
+	}
+	return []string{name, tokens(r.Facts.Window), tokens(r.Facts.Output), in, out, cached, strings.Join(takes, ","), key, source}
+}
+
+func usd(x float64) string { return fmt.Sprintf("$%g", x) }
+
+func tokens(n int) string {
+	switch {
+	case n == 0:
+		return "?"
+	case n >= 1_000_000:
+		return fmt.Sprintf("%gM", float64(n/1000)/1000)
+	}
+	return fmt.Sprintf("%dk", n/1000)
+}
+
+type modelJSON struct {
+	Model   string   `json:"model"`
+	Aliases []string `json:"aliases,omitempty"`
+	HasKey  bool     `json:"has_key"`
+	Key     string   `json:"key_source,omitempty"`
+	Local   bool     `json:"local,omitempty"`
+	Facts   any      `json:"facts"`
+}
+
+func modelsJSON(rows []choose.Row) []modelJSON {
+	out := make([]modelJSON, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, modelJSON{r.Provider + "/" + r.Model, r.Aliases, r.HasKey, r.KeySource, r.Local, r.Facts})
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/permcheck"
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+func newPermissions(sys System, f *runFlags) *cobra.Command {
+	return group("permissions", "Check, list and change permission rules",
+		permissionsCheck(sys, f), permissionsList(sys, f), permissionsChange(sys, f, "add"), permissionsChange(sys, f, "rm"))
+}
+
+type checkFlags struct {
+	allow, deny, ask []string
+	mode, dir, batch string
+	asJSON, alone    bool
+}
+
+func permissionsCheck(sys System, f *runFlags) *cobra.Command {
+	var o checkFlags
+	c := &cobra.Command{
+		Use: "check [COMMAND]", Short: "Say how a shell command would be judged, and why; runs nothing", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.dir != "" {
+				f.cwd = o.dir
+			}
+			p, cfg, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			rules, err := app.Rules(cfg, p)
+			if err != nil {
+				return openError(cmd.Context(), err)
+			}
+			opts := permcheck.Options{Rules: rules, Mode: cfg.Permissions.Mode(), Dir: p.Dir, Home: p.Home}
+			if o.batch != "" {
+				opts.Rules = policy.Rules{} // a batch brings its own rules
+			}
+			if err := o.addRules(&opts.Rules, p); err != nil {
+				return err
+			}
+			if o.mode != "" {
+				m, ok := policy.ParseMode(o.mode)
+				if !ok {
+					return usagef("one of default, acceptEdits, plan, auto, dontAsk, bypassPermissions", "--mode cannot be %q", o.mode)
+				}
+				opts.Mode = m
+			}
+			if o.batch != "" {
+				return checkBatch(sys, o.batch, opts)
+			}
+			if len(args) == 0 {
+				return usagef(`adze permissions check "git status"`, "there is no command to check")
+			}
+			r := permcheck.Check(args[0], opts)
+			if o.asJSON {
+				return printJSON(sys, r)
+			}
+			printCheck(sys.Stdout, r)
+			return nil
+		},
+	}
+	c.Flags().StringArrayVar(&o.allow, "allow", nil, "a further allow rule")
+	c.Flags().StringArrayVar(&o.deny, "deny", nil, "a further deny rule")
+	c.Flags().StringArrayVar(&o.ask, "ask", nil, "a further ask rule")
+	c.Flags().StringVar(&o.mode, "mode", "", "judge in this mode")
+	c.Flags().StringVar(&o.dir, "dir", "", "judge in this folder (as --cwd)")
+	c.Flags().StringVar(&o.batch, "batch", "", "judge every row of this file (- is stdin): TSV or JSON lines")
+	c.Flags().BoolVar(&o.asJSON, "json", false, "as JSON")
+	return c
+}
+
+func (o checkFlags) addRules(r *policy.Rules, p app.Paths) error {
+	for _, x := range []struct {
+		flag   string
+		texts  []string
+		effect policy.Effect
+	}{{"allow", o.allow, policy.Allow}, {"deny", o.deny, policy.Deny}, {"ask", o.ask, policy.Ask}} {
+		for _, t := range x.texts {
+			rule, err := policy.ParseRule(t, x.effect, policy.CLI, "--"+x.flag, p.Dir)
+			if err != nil {
+				return usagef(`rules look like "Bash(go test:*)" or "Edit(src/**)"`, "--%s: %v", x.flag, err)
+			}
+			r.List = append(r.List, rule)
+		}
+	}
+	return nil
+}
+
+func checkBatch(sys System, path string, o permcheck.Options) error {
+	in := io.Reader(sys.Stdin)
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return usagef("give a TSV file or JSON lines, or - for stdin", "--batch: %v", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	return permcheck.Batch(in, sys.Stdout, o)
+}
+
+func printCheck(w io.Writer, r permcheck.Report) {
+	fmt.Fprintf(w, "%s  %s\n", r.Verdict.Effect, oneLine(r.Command))
+	fmt.Fprintf(w, "why: %s\n", why(r.Verdict))
+	for _, p := range r.Commands {
+		fmt.Fprintf(w, "  %-5s %-7s %s", p.Verdict.Effect, p.Kind, oneLine(p.Text))
+		if p.Path != "" && p.Path != p.Text {
+			fmt.Fprintf(w, " -> %s", oneLine(p.Path))
+		}
+		fmt.Fprintf(w, "  (%s)\n", why(p.Verdict))
+	}
+	if len(r.Verdict.Suggest) > 0 {
+		fmt.Fprintf(w, "to allow it always: %s\n", strings.Join(r.Verdict.Suggest, ", "))
+	}
+	for _, s := range r.Warnings {
+		fmt.Fprintf(w, "warning: %s\n", oneLine(s))
+	}
+}
+
+func why(v policy.Verdict) string {
+	s := oneLine(v.Reason)
+	if v.Rule != "" {
+		s += " [" + v.Rule
+		if v.Source != "" {
+			s += ", " + v.Source
+		}
+		s += "]"
+	}
+	return s
+}
+
+func permissionsList(sys System, f *runFlags) *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "list", Short: "List the rules in force and where each comes from", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, cfg, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			rules, err := app.Rules(cfg, p)
+			if err != nil {
+				return openError(cmd.Context(), err)
+			}
+			type row struct {
+				Effect  policy.Effect `json:"effect"`
+				Rule    string        `json:"rule"`
+				Source  string        `json:"source"`
+				Warning string        `json:"warning,omitempty"`
+			}
+			rows := []row{}
+			for _, r := range rules.List {
+				rows = append(rows, row{r.Effect, r.Text(), r.Source, policy.Lint(r)})
+			}
+			slices.SortStableFunc(rows, func(a, b row) int { return int(b.Effect) - int(a.Effect) })
+			if asJSON {
+				return printJSON(sys, map[string]any{"mode": cfg.Permissions.Mode(), "rules": rows, "folders": rules.Dirs, "unsafe": rules.Unsafe})
+			}
+			fmt.Fprintf(sys.Stdout, "mode %s, folders %s\n", cfg.Permissions.Mode(), strings.Join(rules.Dirs, ", "))
+			if rules.Unsafe != "" {
+				fmt.Fprintf(sys.Stdout, "nothing is allowed without a question: %s\n", oneLine(rules.Unsafe))
+			}
+			for _, r := range rows {
+				fmt.Fprintf(sys.Stdout, "%-5s %s  (%s)\n", r.Effect, r.Rule, r.Source)
+				if r.Warning != "" {
+					fmt.Fprintf(sys.Stdout, "      warning: %s\n", r.Warning)
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+// permissionsChange is add and rm: a rule in a settings file.
+func permissionsChange(sys System, f *runFlags, verb string) *cobra.Command {
+	scope, list := "", ""
+	short, op := "Add a rule to a settings file", confedit.Add
+	if verb == "rm" {
+		short, op = "Remove a rule from a settings file", confedit.Drop
+	}
+	c := &cobra.Command{
+		Use: verb + " RULE", Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains([]string{"allow", "ask", "deny"}, list) {
+				return usagef("one of allow, ask, deny", "--to cannot be %q", list)
+			}
+			wd, _ := filepath.Abs(".")
+			if real, err := place.Resolve(wd); err == nil {
+				wd = real
+			}
+			effect := map[string]policy.Effect{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny}[list]
+			rule, err := policy.ParseRule(args[0], effect, policy.User, "", wd)
+			if err != nil {
+				return usagef(`rules look like "Bash(go test:*)" or "Edit(src/**)"`, "%v", err)
+			}
+			if w := policy.Lint(rule); w != "" && verb == "add" {
+				fmt.Fprintf(sys.Stderr, "adze: warning: %s\n", oneLine(w))
+			}
+			raw, err := jsonText(args[0])
+			if err != nil {
+				return err
+			}
+			return writeSetting(cmd, sys, f, scope, confedit.Edit{Op: op, Key: "permissions." + list, Value: raw})
+		},
+	}
+	c.Flags().StringVar(&scope, "scope", "user", "which file: user, project or local")
+	c.Flags().StringVar(&list, "to", "allow", "which list: allow, ask or deny")
+	return c
+}

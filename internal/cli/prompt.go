@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
+)
+
+func newPrompt(sys System, f *runFlags) *cobra.Command {
+	var sizes, asJSON bool
+	c := &cobra.Command{
+		Use: "prompt", Short: "Print what a model would be told here, with the size of each part", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := f.options(sys, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			o.Print, o.Session = true, app.SessionOptions{None: true}
+			a, err := app.Dry(cmd.Context(), o)
+			if err != nil {
+				return openError(cmd.Context(), err)
+			}
+			defer a.Close()
+			if asJSON {
+				return printJSON(sys, map[string]any{"model": a.Target.ID(), "parts": a.Sizes(), "system": texts(a), "tools": a.Tools.Specs()})
+			}
+			if !sizes {
+				for _, p := range a.Parts {
+					fmt.Fprintf(sys.Stdout, "%s\n\n", strings.TrimRight(p.Text, "\n"))
+				}
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "PART\tTOKENS\tBYTES")
+			total, bytes := 0, 0
+			for _, s := range a.Sizes() {
+				fmt.Fprintf(w, "%s\t%d\t%d\n", s.Name, s.Tokens, s.Bytes)
+				total, bytes = total+s.Tokens, bytes+s.Bytes
+			}
+			fmt.Fprintf(w, "all (estimated for %s)\t%d\t%d\n", clip.Clean(a.Target.ID()), total, bytes)
+			return w.Flush()
+		},
+	}
+	c.Flags().BoolVar(&sizes, "sizes", false, "only the sizes")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON, with the tools")
+	return c
+}
+
+func texts(a *app.App) []string {
+	out := make([]string, 0, len(a.Parts))
+	for _, p := range a.Parts {
+		out = append(out, p.Text)
+	}
+	return out
+}

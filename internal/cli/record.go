@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+func newRecord(sys System) *cobra.Command {
+	to := ""
+	c := &cobra.Command{
+		Use:   "record -o FILE -- [flags] PROMPT",
+		Short: "Run a prompt and record what the provider answers",
+		Long: `record runs "adze -p" with what follows -- and writes every answer of the provider
+to a cassette: a file that --model replay/FILE plays again, without a key. Keys,
+request headers and home paths are left out.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if to == "" {
+				return usagef(`adze record -o bug.cassette -- "explain this"`, "there is no file to record to")
+			}
+			f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			if errors.Is(err, os.ErrExist) {
+				return usagef("give another name, or remove it first", "%s exists already", to)
+			}
+			if err != nil {
+				return usagef("give a file in a folder that you may write to", "record to %s: %v", to, err)
+			}
+			defer func() { err = errors.Join(err, f.Close()) }()
+			inner := sys
+			inner.Args, inner.Record = args, f
+			run := newRoot(inner)
+			run.SetArgs(append([]string{"-p"}, args...))
+			run.SetOut(sys.Stdout)
+			run.SetErr(sys.Stderr)
+			err = run.ExecuteContext(cmd.Context())
+			if info, serr := f.Stat(); serr == nil && err == nil {
+				fmt.Fprintf(sys.Stderr, "recorded %d bytes; play it with --model replay/%s\n", info.Size(), to)
+			}
+			return explain(run, err)
+		},
+	}
+	c.Flags().StringVarP(&to, "output", "o", "", "the cassette to write")
+	return c
+}

@@ -1,0 +1,171 @@
+// Package cli is the command line: one file per command. It reads the
+// process's arguments and environment, wires through package app, and turns
+// outcomes into exit codes. It holds no logic of its own that another front
+// end would need.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"regexp"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/adze-agent/adze/internal/near"
+)
+
+// Main runs one command line and returns the exit code.
+func Main(sys System) int {
+	if len(sys.Args) == 1 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
+		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)
+		return exitDone
+	}
+	signal.Ignore(brokenPipe()...) // a closed stdout is an error to handle, not a death
+	ctx, stop := catch(context.Background())
+	defer stop()
+	root := newRoot(sys)
+	root.SetArgs(sys.Args)
+	if sys.Args == nil {
+		root.SetArgs([]string{})
+	}
+	root.SetOut(sys.Stdout)
+	root.SetErr(sys.Stderr)
+	err := root.ExecuteContext(ctx)
+	if code, ended := endedBy(ctx); ended && (err == nil || errors.Is(err, context.Canceled)) {
+		return code
+	}
+	return report(sys.Stderr, explain(root, err))
+}
+
+func newRoot(sys System) *cobra.Command {
+	f := &runFlags{}
+	root := &cobra.Command{
+		Use:   "adze [prompt]",
+		Short: "An AI agent for the terminal that works on your code with any model",
+		Long: `adze lets a language model work on the code in this folder: it reads, searches,
+edits and runs commands, and asks before anything that could do harm.
+
+  adze -p "explain this repository"     one answer, then exit
+  git diff | adze -p "review this"      with input
+  adze demo                             see it work without a key`,
+		Args:              cobra.ArbitraryArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Version:           sys.Version,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runPrompt(cmd.Context(), sys, f, cmd.Flags(), args)
+		},
+	}
+	root.SetVersionTemplate("adze {{.Version}}\n")
+	f.add(root.PersistentFlags())
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(
+		newDemo(sys), newModels(sys, f), newSessions(sys, f), newExport(sys, f), newPrompt(sys, f), newConfig(sys, f),
+		newPermissions(sys, f), newDoctor(sys, f), newRecord(sys), newVersion(sys),
+	)
+	return root
+}
+
+func newVersion(sys System) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)
+			return nil
+		},
+	}
+}
+
+var (
+	unknownFlag    = regexp.MustCompile(`^unknown (?:shorthand )?flag: (?:'.' in )?(-[^ ]+)`)
+	unknownCommand = regexp.MustCompile(`^unknown command "([^"]+)"`)
+)
+
+// explain turns the flag library's errors into ours: exit code 2, the nearest
+// names, and where to look.
+func explain(root *cobra.Command, err error) error {
+	var own *failure
+	if err == nil || errors.As(err, &own) {
+		return err
+	}
+	s := err.Error()
+	if m := unknownFlag.FindStringSubmatch(s); m != nil {
+		name := strings.TrimLeft(m[1], "-")
+		name, _, _ = strings.Cut(name, "=")
+		return usagef(hintFor(near.Words(name, flagNames(root)), "--", `adze --help`), "there is no flag %s", m[1])
+	}
+	if m := unknownCommand.FindStringSubmatch(s); m != nil {
+		return usagef(hintFor(near.Words(m[1], commandNames(root)), "adze ", `adze --help`), "there is no command %q", m[1])
+	}
+	for _, start := range []string{"flag needs an argument", "invalid argument", "accepts ", "requires ", "if any flags"} {
+		if strings.HasPrefix(s, start) {
+			return usagef("adze --help shows how", "%s", s)
+		}
+	}
+	return err
+}
+
+func hintFor(names []string, prefix, help string) string {
+	if len(names) == 0 {
+		return help + " lists them"
+	}
+	return "did you mean " + prefix + strings.Join(names, " or "+prefix) + "? " + help + " lists all"
+}
+
+func flagNames(c *cobra.Command) (out []string) {
+	c.PersistentFlags().VisitAll(func(f *pflag.Flag) { out = append(out, f.Name) })
+	for _, sub := range c.Commands() {
+		sub.Flags().VisitAll(func(f *pflag.Flag) { out = append(out, f.Name) })
+	}
+	return out
+}
+
+func commandNames(c *cobra.Command) (out []string) {
+	for _, sub := range c.Commands() {
+		out = append(out, sub.Name())
+	}
+	return out
+}
+
+// caught is the cause of a context that a signal ended.
+type caught struct{ sig os.Signal }
+
+func (c caught) Error() string { return "received " + c.sig.String() }
+
+// catch ends the context at the first signal that asks adze to stop. A second
+// one ends the process at once.
+func catch(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	ch := make(chan os.Signal, 2)
+	signal.Notify(ch, stopSignals()...)
+	quit := make(chan struct{})
+	go func() { // ends with stop
+		select {
+		case s := <-ch:
+			cancel(caught{s})
+		case <-quit:
+			return
+		}
+		select {
+		case s := <-ch:
+			os.Exit(exitOf(s))
+		case <-quit:
+		}
+	}()
+	return ctx, func() { signal.Stop(ch); close(quit); cancel(nil) }
+}
+
+// endedBy returns the exit code for a context that a signal ended.
+func endedBy(ctx context.Context) (int, bool) {
+	var c caught
+	if errors.As(context.Cause(ctx), &c) {
+		return exitOf(c.sig), true
+	}
+	return 0, false
+}

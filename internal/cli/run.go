@@ -1,0 +1,335 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/print"
+)
+
+// Bounds of a prompt and of waiting for one.
+const (
+	maxStdin  = 10 << 20 // bytes
+	quietWait = 3 * time.Second
+)
+
+// options gathers what every command that loads settings needs.
+func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
+	o := app.Options{
+		Version: sys.Version, Environ: sys.Environ, Env: sys.Env, Home: home(sys), Proxy: http.ProxyFromEnvironment,
+		Settings: f.settings, Trusted: f.trust, Bare: f.bare, Skip: f.skip, Record: sys.Record,
+		Note: func(s string) { fmt.Fprintf(sys.Stderr, "adze: %s\n", oneLine(s)) },
+	}
+	if err := f.fill(sys, fs); err != nil {
+		return o, err
+	}
+	o.Trusted, o.Bare, o.Skip, o.Settings = f.trust, f.bare, f.skip, f.settings
+	dir, err := workDir(f.cwd)
+	if err != nil {
+		return o, err
+	}
+	o.Dir = dir
+	if f.sources != "" {
+		o.Sources = strings.Split(f.sources, ",")
+	}
+	o.Flags = given(fs)
+	for _, x := range []struct{ flag, path, key string }{
+		{"system-prompt-file", f.systemFile, "system_prompt"}, {"append-system-prompt-file", f.appendFile, "append_system_prompt"},
+	} {
+		if x.path == "" {
+			continue
+		}
+		text, err := readText(x.flag, x.path)
+		if err != nil {
+			return o, err
+		}
+		o.Flags = append(o.Flags, configGiven(x.key, text, "--"+x.flag))
+	}
+	o.Session = app.SessionOptions{Continue: f.cont, Resume: f.resume, Fork: f.fork, ID: f.sessionID, None: f.noSession}
+	if f.schema != "" {
+		if o.Schema, err = schema(f.schema); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
+
+func home(sys System) string {
+	if h := sys.Env("HOME"); h != "" {
+		return h
+	}
+	h, _ := os.UserHomeDir()
+	return h
+}
+
+// workDir is the folder to work in; a folder that was deleted under the shell
+// has a message of its own.
+func workDir(flag string) (string, error) {
+	if flag != "" {
+		info, err := os.Stat(flag)
+		switch {
+		case err != nil:
+			return "", usagef("give a folder that exists", "--cwd: %v", err)
+		case !info.IsDir():
+			return "", usagef("give the folder that holds it", "--cwd: %s is not a folder", flag)
+		}
+		if err := os.Chdir(flag); err != nil {
+			return "", usagef("give a folder that you may enter", "--cwd: %v", err)
+		}
+	}
+	dir, err := os.Getwd()
+	if err == nil {
+		_, err = os.Stat(dir)
+	}
+	if err != nil {
+		return "", failf("go to a folder that exists: cd ~", "the folder this shell stands in was deleted or cannot be read (%v)", cause(err))
+	}
+	return dir, nil
+}
+
+// cause is the innermost error, without paths and calls around it.
+func cause(err error) error {
+	for u := errors.Unwrap(err); u != nil; u = errors.Unwrap(err) {
+		err = u
+	}
+	return err
+}
+
+// schema reads --json-schema: JSON text, or the path of a file with it.
+func schema(s string) (json.RawMessage, error) {
+	raw := []byte(s)
+	if !strings.HasPrefix(strings.TrimSpace(s), "{") {
+		b, err := os.ReadFile(s)
+		if err != nil {
+			return nil, usagef("give a JSON Schema object, or the path of a file with one", "--json-schema: %v", err)
+		}
+		raw = b
+	}
+	if err := json.Unmarshal(raw, new(map[string]any)); err != nil {
+		return nil, usagef("give a JSON Schema object, or the path of a file with one", "--json-schema is not a JSON object: %v", err)
+	}
+	return raw, nil
+}
+
+// runPrompt is "adze [prompt]".
+func runPrompt(ctx context.Context, sys System, f *runFlags, fs *pflag.FlagSet, args []string) error {
+	o, err := f.options(sys, fs)
+	if err != nil {
+		return err
+	}
+	text := strings.Join(args, " ")
+	if !f.print && sys.InTTY && sys.OutTTY && strings.TrimSpace(text) == "" {
+		return usagef(`adze -p "…" answers one prompt; adze --help shows more`, "the terminal UI is not part of this version yet")
+	}
+	o.Print = true
+	inputs, done, err := f.inputs(ctx, sys, text)
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(ctx, o)
+	if err != nil {
+		return openError(ctx, err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) })
+	res, err := print.Run(context.WithoutCancel(ctx), a, print.Options{
+		Format: print.Format(f.output), Partial: f.partial, About: a.About(), After: a.After,
+		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs,
+	})
+	stop()
+	cerr := a.Close()
+	if code, ended := endedBy(ctx); ended {
+		return &failure{code: code, cause: "interrupted", hint: resumeHint(a)}
+	}
+	return errors.Join(outcome(sys, f, a, res, err), cerr, <-done)
+}
+
+// resumeHint says how to go on with a session that was kept.
+func resumeHint(a *app.App) string {
+	if a.Where == "" {
+		return ""
+	}
+	return "go on with: adze --resume " + a.ID + " -p \"…\""
+}
+
+// inputs starts the source of prompts. done yields one error, or nil, when
+// the source has ended.
+func (f *runFlags) inputs(ctx context.Context, sys System, text string) (<-chan print.Input, <-chan error, error) {
+	ch, done := make(chan print.Input, 1), make(chan error, 1)
+	if f.input == "stream-json" {
+		go func() { // ends with its input, or with ctx
+			defer close(ch)
+			err := print.Read(ctx, newInput(ctx, sys.Stdin), ch)
+			if err != nil && ctx.Err() == nil {
+				done <- usagef(`each line is like {"type":"user","message":{"role":"user","content":"…"}}`, "%v", err)
+				return
+			}
+			done <- nil
+		}()
+		if strings.TrimSpace(text) != "" {
+			return nil, nil, usagef("send the prompt on stdin, or leave --input-format out", "with --input-format stream-json the prompt comes on stdin, not as an argument")
+		}
+		return ch, done, nil
+	}
+	text, err := withStdin(ctx, sys, text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if strings.TrimSpace(text) == "" {
+		return nil, nil, usagef(`adze -p "what does this code do?"`, "there is no prompt")
+	}
+	ch <- print.Input{Op: op.Prompt{Text: clip.Clean(text)}}
+	close(ch)
+	done <- nil
+	return ch, done, nil
+}
+
+// withStdin appends what comes on stdin to the prompt.
+func withStdin(ctx context.Context, sys System, text string) (string, error) {
+	if sys.InTTY || sys.Stdin == nil {
+		return text, nil
+	}
+	if text != "" {
+		slow := time.AfterFunc(quietWait, func() {
+			fmt.Fprintln(sys.Stderr, "adze: waiting for the end of stdin; if nothing is to come, start it with </dev/null")
+		})
+		defer slow.Stop()
+	}
+	b, err := io.ReadAll(io.LimitReader(newInput(ctx, sys.Stdin), maxStdin+1))
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.Is(err, syscall.EBADF), errors.Is(err, os.ErrClosed):
+		return text, nil // started with stdin closed
+	case err != nil:
+		return "", failf("give the text as an argument, or through a file", "read stdin: %v", cause(err))
+	case len(b) > maxStdin:
+		return "", usagef("put it in a file and name the file in the prompt", "more than %s came on stdin", clip.Size(maxStdin))
+	case clip.Binary(b):
+		return "", usagef("put it in a file and name the file in the prompt", "what came on stdin is not text (it has NUL bytes)")
+	}
+	in := strings.TrimRight(clip.Clean(string(b)), "\n")
+	switch {
+	case in == "":
+		return text, nil
+	case text == "":
+		return in, nil
+	}
+	return text + "\n\n" + in, nil
+}
+
+// input is a reader that a context can end.
+type input struct {
+	ctx  context.Context
+	data chan chunk
+	rest []byte
+}
+
+type chunk struct {
+	b   []byte
+	err error
+}
+
+// newInput reads r in a goroutine of its own, which ends with r: a read that
+// blocks cannot be taken back, so it may outlive the reader, but not the
+// process.
+func newInput(ctx context.Context, r io.Reader) io.Reader {
+	in := &input{ctx: ctx, data: make(chan chunk)}
+	go func() {
+		for {
+			b := make([]byte, 64<<10)
+			n, err := r.Read(b)
+			select {
+			case in.data <- chunk{b[:n], err}:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return in
+}
+
+func (in *input) Read(p []byte) (int, error) {
+	if len(in.rest) == 0 {
+		select {
+		case c := <-in.data:
+			in.rest = c.b
+			if c.err != nil && len(c.b) == 0 {
+				return 0, c.err
+			}
+		case <-in.ctx.Done():
+			return 0, in.ctx.Err()
+		}
+	}
+	n := copy(p, in.rest)
+	in.rest = in.rest[n:]
+	return n, nil
+}
+
+// outcome turns what a run came to into an error for people, or none.
+func outcome(sys System, f *runFlags, a *app.App, res print.Outcome, err error) error {
+	switch {
+	case errors.Is(err, print.ErrNothing):
+		return usagef(`{"type":"user","message":{"role":"user","content":"…"}} is a prompt`, "there is no prompt on stdin")
+	case err != nil:
+		return err
+	case res.Lost != nil && errors.Is(res.Lost, syscall.EPIPE):
+		return nil // whoever read the answer has seen enough
+	case res.Lost != nil:
+		return failf("the session is kept; "+resumeHint(a), "write the answer: %v", cause(res.Lost))
+	}
+	e := res.Ended
+	switch e.How {
+	case event.Done:
+		if res.Refused {
+			return &failure{exitRefused, "refused: " + res.Why, `allow what is needed, for example: --allowed-tools "Bash(go test:*)" or --permission-mode acceptEdits`}
+		}
+		return nil
+	case event.Interrupted:
+		return &failure{exitInterrupted, "interrupted", resumeHint(a)}
+	case event.Stopped:
+		return &failure{exitBudget, e.Err, e.Hint}
+	case event.Failed:
+	}
+	code := exitFailed
+	if e.Kind == "authentication_failed" {
+		code = exitAuth
+	}
+	hint := e.Hint
+	if hint == "" {
+		hint = resumeHint(a)
+	}
+	return &failure{code, e.Err, hint}
+}
+
+// openError sorts errors of a start by exit code.
+func openError(ctx context.Context, err error) error {
+	var r *app.Refusal
+	if errors.As(err, &r) {
+		return &failure{exitRefused, r.Why, r.What}
+	}
+	var m *app.Mistake
+	if errors.As(err, &m) {
+		return &failure{exitUsage, m.Why, m.What}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}

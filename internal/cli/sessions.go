@@ -1,0 +1,211 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/export"
+	"github.com/adze-agent/adze/internal/sessions"
+	"github.com/adze-agent/adze/internal/store/jsonl"
+)
+
+func newSessions(sys System, f *runFlags) *cobra.Command {
+	return group("sessions", "List, show and remove sessions", sessionsList(sys, f), sessionsShow(sys, f), sessionsRemove(sys, f))
+}
+
+// sessionStore finds the sessions and the project of this folder.
+func sessionStore(sys System, f *runFlags, cmd *cobra.Command) (sessions.Store, string, error) {
+	p, _, err := settings(sys, f, cmd)
+	return app.Sessions(p), sessions.Key(p.Root), err
+}
+
+// findSession looks one up; "" is the newest of this folder.
+func findSession(sys System, f *runFlags, cmd *cobra.Command, query string) (sessions.Store, sessions.Info, error) {
+	st, key, err := sessionStore(sys, f, cmd)
+	if err != nil {
+		return st, sessions.Info{}, err
+	}
+	var i sessions.Info
+	if query == "" {
+		i, err = st.Newest(key)
+	} else {
+		i, err = st.Find(key, query)
+	}
+	var many *sessions.AmbiguousError
+	switch {
+	case errors.Is(err, sessions.ErrNone) && query == "":
+		return st, i, usagef("adze sessions list --all shows those of other folders", "there is no session in this folder")
+	case errors.Is(err, sessions.ErrNone):
+		return st, i, usagef("adze sessions list --all shows them", "there is no session %q", query)
+	case errors.As(err, &many):
+		return st, i, usagef("give more of the id", "%v", many)
+	}
+	return st, i, err
+}
+
+func sessionsList(sys System, f *runFlags) *cobra.Command {
+	var all, asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List the sessions of this folder", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			st, key, err := sessionStore(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			if all {
+				key = ""
+			}
+			list, err := st.List(key)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				if list == nil {
+					list = []sessions.Info{}
+				}
+				return printJSON(sys, list)
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(sys.Stderr, "no sessions here yet; adze sessions list --all shows those of other folders")
+				return nil
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			fmt.Fprintln(w, "ID\tAGE\tTURNS\tSIZE\tCOST\tBRANCH\tWHAT")
+			for _, i := range list {
+				name := clip.Line(clip.Clean(i.Name()), 60)
+				if i.Running {
+					name += " (running)"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t$%.2f\t%s\t%s\n", i.ID, age(i.Changed), i.Turns, clip.Size(i.Size), i.Cost, clip.Clean(i.Branch), name)
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().BoolVarP(&all, "all", "a", false, "of all folders")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+// age is how long ago t was, in the largest unit that fits.
+func age(t time.Time) string {
+	d := time.Since(t)
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+func sessionsShow(sys System, f *runFlags) *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "show [SESSION]", Short: "Show one session: facts, then the conversation", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, i, err := findSession(sys, f, cmd, first(args...))
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(sys, i)
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			for _, row := range [][2]string{
+				{"session", i.ID}, {"what", clip.Line(clip.Clean(i.Name()), 100)}, {"folder", i.Start}, {"branch", clip.Clean(i.Branch)}, {"model", clip.Clean(i.Model)},
+				{"turns", fmt.Sprint(i.Turns)}, {"cost", fmt.Sprintf("$%.4f", i.Cost)}, {"last used", i.Changed.Local().Format("2006-01-02 15:04")},
+				{"stored in", i.Dir}, {"forked from", i.Parent},
+			} {
+				if row[1] != "" {
+					fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
+				}
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			fmt.Fprintln(sys.Stdout)
+			return writeExport(cmd.Context(), sys, sys.Stdout, i, "md", 2000)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "the facts as JSON")
+	return c
+}
+
+func sessionsRemove(sys System, f *runFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "rm SESSION…", Aliases: []string{"remove"}, Short: "Remove sessions for good", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, q := range args {
+				st, i, err := findSession(sys, f, cmd, q)
+				if err != nil {
+					return err
+				}
+				err = st.Remove(i)
+				if errors.Is(err, sessions.ErrRunning) {
+					return failf("end it first", "session %s is running in process %d", i.ID, i.Holder.PID)
+				}
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(sys.Stderr, "removed %s (%s)\n", i.ID, clip.Line(clip.Clean(i.Name()), 60))
+			}
+			return nil
+		},
+	}
+}
+
+func newExport(sys System, f *runFlags) *cobra.Command {
+	format, to := "", ""
+	c := &cobra.Command{
+		Use: "export [SESSION]", Short: "Write a session as Markdown or JSON lines, with secrets masked", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if format != "md" && format != "jsonl" {
+				return usagef("md or jsonl", "--format cannot be %q", format)
+			}
+			_, i, err := findSession(sys, f, cmd, first(args...))
+			if err != nil {
+				return err
+			}
+			out := io.Writer(sys.Stdout)
+			if to != "" {
+				file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+				if errors.Is(err, os.ErrExist) {
+					return usagef("give another name, or remove it first", "%s exists already", to)
+				}
+				if err != nil {
+					return err
+				}
+				defer func() { err = errors.Join(err, file.Close()) }()
+				out = file
+			}
+			return writeExport(cmd.Context(), sys, out, i, format, 0)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "md", "md or jsonl")
+	c.Flags().StringVarP(&to, "output", "o", "", "write to this new file")
+	return c
+}
+
+func writeExport(ctx context.Context, sys System, w io.Writer, i sessions.Info, format string, most int) error {
+	r, err := jsonl.OpenReader(jsonl.Options{Dir: i.Dir})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	o := export.Options{Title: i.Title, Secrets: app.Secrets(sys.Environ), MaxResult: most}
+	if format == "jsonl" {
+		return export.JSONL(w, r.After(ctx, 0), o)
+	}
+	return export.Markdown(w, r.After(ctx, 0), o)
+}

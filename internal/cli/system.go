@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"runtime/debug"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// version is set when a release is built (-ldflags "-X …/internal/cli.version=1.2.3").
+var version = ""
+
+// A System is the process as commands see it. Nothing else in the program
+// reads the environment.
+type System struct {
+	Args    []string // without the program's name
+	Environ []string
+	Stdin   *os.File
+	Stdout  *os.File
+	Stderr  io.Writer
+	// ErrTTY and InTTY say whether a person sits there.
+	OutTTY, ErrTTY, InTTY bool
+	Version               string
+	// Record, when set, gets a cassette of what providers answer.
+	Record io.Writer
+}
+
+// Process is the real one.
+func Process() System {
+	return System{
+		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		InTTY: term.IsTerminal(int(os.Stdin.Fd())), Version: Version(),
+	}
+}
+
+// Version is the release, or the module's version when it was installed with
+// go install, or "0.0.0-dev".
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if bi, ok := debug.ReadBuildInfo(); ok {
+		if v := strings.TrimPrefix(bi.Main.Version, "v"); v != "" && v != "(devel)" {
+			return v
+		}
+	}
+	return "0.0.0-dev"
+}
+
+// Env returns a variable, "" when it is not set.
+func (s System) Env(name string) string {
+	for i := len(s.Environ) - 1; i >= 0; i-- {
+		if k, v, _ := strings.Cut(s.Environ[i], "="); k == name {
+			return v
+		}
+	}
+	return ""
+}
