@@ -14,10 +14,6 @@ const (
 	slash
 )
 
-// Glob reports whether a whole path matches a pattern in which "*" stops at
-// "/" and "**" between slashes does not.
-func Glob(pattern, path string) bool { return match(pattern, path, true) }
-
 // maxSteps bounds the work of one match. Honest patterns take a few hundred
 // steps; one that takes more was made to hold a search up, and matches nothing.
 const maxSteps = 200_000

@@ -206,67 +206,81 @@ func (p *printer) counts(files []search.File) {
 // content writes matching lines with their context. Entries are matching
 // lines; context goes with the match it is nearest to.
 func (p *printer) content(files []search.File) {
+	q := p.in.query()
+	c := contexts{p: p, before: q.Before, after: q.After}
 	total := 0
-	context := p.in.query().Before+p.in.query().After > 0
-	var last struct{ file, line int }
-	last.file = -1
-	for i, f := range files {
-		name := p.name(f)
-		var pending []search.Line
-		seen := total // entries of files before
-		write := func(l search.Line) bool {
-			s := p.line(name, l)
-			if context && p.done > 0 && (last.file != i || l.Number != last.line+1) {
-				s = "--\n" + s
-			}
-			if p.b.Len()+len(s) > p.room && p.b.Len() > 0 {
-				p.full = true
-				return false
-			}
-			p.b.WriteString(s)
-			p.b.WriteByte('\n')
-			last.file, last.line = i, l.Number
-			return true
-		}
-		after := 0
+	for _, f := range files {
+		p.seen = total // lines that were not kept count, too
+		c.start(p.name(f))
 		for _, l := range f.Lines {
 			if p.full {
 				break
 			}
-			if l.Context {
-				if after > 0 {
-					after--
-					write(l)
-				} else {
-					pending = append(pending, l)
-				}
-				continue
-			}
-			seen++
-			switch {
-			case seen <= p.in.Offset:
-				pending = nil
-				continue
-			case p.limit > 0 && p.done == p.limit:
-				p.full = true
-				continue
-			}
-			if b := p.in.query().Before; len(pending) > b {
-				pending = pending[len(pending)-b:]
-			}
-			ok := true
-			for _, c := range pending {
-				ok = ok && write(c)
-			}
-			pending = nil
-			if ok && write(l) {
-				p.done++
-			}
-			after = p.in.query().After
+			c.add(l)
 		}
 		total += f.Count
 	}
 	p.rest(total, "match")
+}
+
+// contexts puts lines of context with the matches that are shown.
+type contexts struct {
+	p             *printer
+	before, after int
+
+	name    string
+	pending []search.Line // context that the next match may want
+	owed    int           // lines of context due after the last match
+	last    int           // number of the last line written, 0 at a file's start
+}
+
+func (c *contexts) start(name string) {
+	c.name, c.pending, c.owed, c.last = name, nil, 0, 0
+}
+
+func (c *contexts) add(l search.Line) {
+	if l.Context {
+		if c.owed > 0 {
+			c.owed--
+			c.write(l)
+		} else {
+			c.pending = append(c.pending, l)
+		}
+		return
+	}
+	c.p.seen++
+	lead := c.pending[max(0, len(c.pending)-c.before):]
+	c.pending = nil
+	switch {
+	case c.p.seen <= c.p.in.Offset:
+		return
+	case c.p.limit > 0 && c.p.done == c.p.limit:
+		c.p.full = true
+		return
+	}
+	for _, x := range lead {
+		c.write(x)
+	}
+	if c.write(l) {
+		c.p.done++
+	}
+	c.owed = c.after
+}
+
+// write adds a line, with "--" where lines were left out before it.
+func (c *contexts) write(l search.Line) bool {
+	s := c.p.line(c.name, l)
+	if c.before+c.after > 0 && c.p.b.Len() > 0 && (c.last == 0 || l.Number != c.last+1) {
+		s = "--\n" + s
+	}
+	if c.p.full || c.p.b.Len()+len(s) > c.p.room && c.p.b.Len() > 0 {
+		c.p.full = true
+		return false
+	}
+	c.p.b.WriteString(s)
+	c.p.b.WriteByte('\n')
+	c.last = l.Number
+	return true
 }
 
 // line writes path:number:text, with dashes for context.
