@@ -13,14 +13,17 @@ const worth = 1.0
 type stream struct {
 	c    byte
 	at   int // of c in the window
-	win  []byteSet
+	win  window
 	next int // place of a byte to check first, relative to c
 	set  *byteSet
 }
 
 // A prefilter finds places that may be part of a match. The nil prefilter
 // knows none.
-type prefilter struct{ streams []stream }
+type prefilter struct {
+	streams []stream
+	grams   *grams // used instead of the streams when set
+}
 
 // newPrefilter returns nil for a choice that costs more than limit.
 func newPrefilter(c choice, limit float64) *prefilter {
@@ -28,6 +31,10 @@ func newPrefilter(c choice, limit float64) *prefilter {
 		return nil
 	}
 	p := &prefilter{}
+	if g := newGrams(c); g != nil && len(c) > 1 && g.cost() < c.cost() {
+		p.grams = g
+		return p
+	}
 	for _, w := range c {
 		a := w.anchor()
 		// The second rarest place decides most of the time.
@@ -66,6 +73,9 @@ func (h *hunt) reset() {
 // next returns the first place from at on where a window stands, or -1.
 // Places must be asked for in rising order until reset.
 func (h *hunt) next(b []byte, at int) int {
+	if h.p.grams != nil {
+		return h.p.grams.next(b, at)
+	}
 	for limit := min(at+block, len(b)); ; limit = min(limit+block, len(b)) {
 		first := -1
 		for i := range h.p.streams {
@@ -99,19 +109,20 @@ func (s *stream) seek(b []byte, from, limit int) (int, bool) {
 		if n := i + s.next; n < 0 || n >= len(b) || !s.set.has(b[n]) {
 			continue
 		}
-		if s.stands(b, i-s.at) {
+		if stands(s.win, b, i-s.at) {
 			return i, true
 		}
 	}
 	return limit, false
 }
 
-func (s *stream) stands(b []byte, start int) bool {
-	if start < 0 || start+len(s.win) > len(b) {
+// stands reports whether a window stands at b[start].
+func stands(w window, b []byte, start int) bool {
+	if start < 0 || start+len(w) > len(b) {
 		return false
 	}
-	for i, c := range b[start : start+len(s.win)] {
-		if !s.win[i].has(c) {
+	for i, c := range b[start : start+len(w)] {
+		if !w[i].has(c) {
 			return false
 		}
 	}

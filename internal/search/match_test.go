@@ -61,7 +61,7 @@ var hard = []string{
 	`a`, `abc`, `a|b`, `abc|abd|xyz`, `a*`, `a+b`, `^a`, `a$`, `^a$`, `^$`, `^`, `$`, `\bab\b`, `\Bab`, `ab\B`, `a.c`, `a.*c`, `[ab]c`, `[^a]b`, `[^a]+$`, `.`, `..`,
 	`\w+\s+\w+`, `\s`, `\S+`, `\d{2,3}`, `(a|b)+c`, `a?b?c`, `(ab){2,}`, `x{3}`, `x{0}y`, `é`, `[é-ü]`, `\x{1F600}`, `.é.`, `^.$`, `^..$`, `k`, `s`, `sk`, `(?i)straße`, `a\rb`, `\r`, `a\r?$`,
 	`\pL+`, `\PL`, `[[:upper:]]`, `a\nb`, `a[\s\S]b`, `(?s)a.b`, `\Aab`, `ab\z`, `(^|x)ab`, `ab($|x)`, `(?:)`, `[a-z]{4}-[a-z]{2}`, `\b`, `\B`, `a{2}|b{2}`, `(a|ab)(c|bcd)`, `[^\n]`, `\x00`, `(?i)K`, `caf\x{e9}`,
-	`(abc|abd)(xy|z)?`, `foo(bar|baz|qux)+end`, `(a?){20}a{20}`, `(a|b|c|d){10}`, `[ab]*a[ab]{8}`,
+	`(abc|abd)(xy|z)?`, `foo(bar|baz|qux)+end`, `(a?){20}a{20}`, `foobar|barend|endfoo`, `(?i)foobar|abcfoo`, `abcend|barabc|xyfoob`, `(a|b|c|d){10}`, `[ab]*a[ab]{8}`,
 }
 
 var letters = []string{"a", "b", "c", "d", "x", "y", "k", "K", "s", "S", "ab", "abc", "foo", "bar", "end", " ", "\t", "-", "1", "2", "é", "ü", "ſ", "\u212a", "😀", "ß", "\xff", "\xc3", "\r", "\n", "\n", "\r\n", "A", "B", "z", "zz", "_"}
@@ -154,4 +154,41 @@ func FuzzLikeRegexp(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestGrams compares with looking at every place.
+func TestGrams(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for _, pattern := range []string{`abcab|bcabca|cabbage`, `(?i)abcab|bbacc`, `[ab]cabc|aabbc`} {
+		tree, err := syntax.Parse(pattern, syntax.Perl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := require(tree).exact
+		g := newGrams(c)
+		if g == nil {
+			t.Fatalf("%s: no grams", pattern)
+		}
+		for range 300 {
+			b := make([]byte, rnd.IntN(60))
+			for i := range b {
+				b[i] = "abcABC"[rnd.IntN(6)]
+			}
+			var got, want []int
+			for p := g.next(b, 0); p >= 0; p = g.next(b, p+1) {
+				got = append(got, p)
+			}
+			for p := range b {
+				for i, w := range c {
+					if stands(w, b, p-g.from[i]) {
+						want = append(want, p)
+						break
+					}
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%s in %q: got %v, want %v", pattern, b, got, want)
+			}
+		}
+	}
 }
