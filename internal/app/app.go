@@ -81,6 +81,7 @@ type App struct {
 	Parts  []prompt.Part
 	Where  string // the session's folder, "" when nothing is kept
 
+	profile prompt.Profile
 	tasks   *bash.Tasks
 	temp    string
 	version string
@@ -141,6 +142,10 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	kit, err := newKit(o, a.Config, a.Paths, ledger, whole, a.temp)
 	if err != nil {
 		return err
+	}
+	a.profile = prompt.Choose(a.Config.Profile, local(a.Target.Provider), a.Target.Window)
+	if a.profile == prompt.Small {
+		kit.set = small(kit.set)
 	}
 	a.Tools, a.tasks = kit.set, kit.tasks
 	rules.Readable = append(rules.Readable, a.temp)

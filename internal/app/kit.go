@@ -73,6 +73,12 @@ func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
 	}), nil
 }
 
+// small is the set for small windows: what work needs, in short words.
+func small(set tool.Set) tool.Set {
+	spare := []string{"AskUserQuestion", "MultiEdit"}
+	return set.Only(func(name string) bool { return !slices.Contains(spare, name) }).Map(tool.Brief)
+}
+
 // environ is what commands may inherit: our environment, and the variables of
 // the settings.
 func environ(o Options, cfg *config.Config, temp string) []string {

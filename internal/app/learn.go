@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
@@ -61,12 +62,17 @@ func gitFacts(ctx context.Context, o Options, p Paths) prompt.Git {
 	return prompt.Git{Branch: i.Branch, Status: i.Status, More: i.More, Commits: i.Commits, Why: i.Why}
 }
 
-// Instructions are the parts of the system prompt, in cache order.
+// local reports whether a provider runs on this machine, where windows are
+// small.
+func local(provider string) bool {
+	return slices.Contains([]string{"ollama", "lmstudio", "llamacpp", "vllm"}, provider)
+}
+
+// parts are the parts of the system prompt, in cache order.
 func (a *App) parts(o Options, l learned) []prompt.Part {
 	cfg := a.Config
-	local := a.Target.Provider == "ollama" || a.Target.Provider == "lmstudio" || a.Target.Provider == "llamacpp"
 	return prompt.Assemble(prompt.Input{
-		Profile: prompt.Choose(cfg.Profile, local, a.Target.Window), Tools: a.Tools.Names(), Print: o.Print && !o.Person,
+		Profile: a.profile, Tools: a.Tools.Names(), Print: o.Print && !o.Person,
 		Replace: cfg.SystemPrompt, Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: l.memory,
 		Env: prompt.Environment{
 			Dir: a.Paths.Dir, Root: a.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",

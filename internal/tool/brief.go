@@ -1,0 +1,56 @@
+package tool
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Brief is t with a short text for small windows: the first paragraph of its
+// description, and a schema without descriptions of fields.
+func Brief(t Tool) Tool { return brief{t} }
+
+type brief struct{ Tool }
+
+// Spec implements Tool.
+func (b brief) Spec() Spec {
+	s := b.Tool.Spec()
+	first, _, _ := strings.Cut(s.Description, "\n")
+	s.Description = first
+	var v any
+	if json.Unmarshal(s.Schema, &v) == nil {
+		bare(v, false)
+		if raw, err := json.Marshal(v); err == nil {
+			s.Schema = raw
+		}
+	}
+	return s
+}
+
+// bare drops descriptions from a schema, but no property of that name.
+func bare(v any, names bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		if _, text := v["description"].(string); text && !names {
+			delete(v, "description")
+		}
+		for k, x := range v {
+			bare(x, k == "properties" && !names)
+		}
+	case []any:
+		for _, x := range v {
+			bare(x, false)
+		}
+	}
+}
+
+// Map returns the set with each tool replaced by what f makes of it. f must
+// keep names.
+func (s Set) Map(f func(Tool) Tool) Set {
+	out := Set{byName: make(map[string]Tool, len(s.list))}
+	for _, t := range s.list {
+		t = f(t)
+		out.list = append(out.list, t)
+		out.byName[t.Spec().Name] = t
+	}
+	return out
+}
