@@ -83,7 +83,7 @@ func TestSwappedFolder(t *testing.T) {
 			os.Rename(kept, d)
 		}
 	}()
-	for range 400 {
+	for range 150 {
 		files, _, err := Grep(context.Background(), Tree{Root: root, Workers: 2}, Query{Pattern: "needle"})
 		if err != nil {
 			t.Fatal(err)
