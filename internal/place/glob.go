@@ -34,7 +34,7 @@ func Glob(pattern string) []string {
 		at = next
 	}
 	slices.Sort(at)
-	return slices.Compact(at)
+	return append([]string{}, slices.Compact(at)...)
 }
 
 func splitPattern(p string) []string {

@@ -14,7 +14,7 @@ import (
 // rules, provably read-only, sandboxed; nothing matched.
 func Decide(r Rules, m Mode, q Request) Verdict {
 	if len(q.Actions) == 0 {
-		return settle(r, m, false, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: "no-action"})
+		return settle(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: "no-action"})
 	}
 	all := Each(r, m, q)
 	out := all[0]
@@ -213,7 +213,7 @@ func (c *call) byMode(a Action) (Verdict, bool) {
 		return c.inPlan(a)
 	case AcceptEdits:
 		w, ok := a.(Write)
-		if ok && !w.Blind && c.inDirs(w.Path) && (!w.Arg || c.pure) && !(w.Remove && w.Tree) {
+		if ok && !w.Blind && c.inDirs(w.Path) && (!w.Arg || c.pure) && (!w.Remove || !w.Tree || w.Moved) {
 			return Verdict{Effect: Allow, Reason: "the mode accepts edits inside the session's folders", Check: "mode", Part: w.Path}, true
 		}
 	case Default, Auto, DontAsk:
@@ -271,7 +271,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if c.inAny(c.rules.Writable, a.Path) {
 			return Verdict{Effect: Allow, Reason: "the folder belongs to this session", Check: "scratch", Part: a.Path}, true
 		}
-		if a.Arg && c.covered != nil && !isSecretWrite(a) {
+		if a.Arg && c.covered != nil {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 		}
 	case Opaque, Net, Call, Skill, Person:
@@ -281,8 +281,6 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 	}
 	return Verdict{}, false
 }
-
-func isSecretWrite(Write) bool { return false }
 
 func (c *call) readable(a Read) (Verdict, bool) {
 	if !a.List && (secret(a.Path) || secret(a.Asked)) {
@@ -297,10 +295,10 @@ func (c *call) readable(a Read) (Verdict, bool) {
 		}
 		return Verdict{}, false
 	}
-	if a.Tree {
+	if a.Tree && !a.List {
 		for i := range c.rules.by[Deny] {
 			rule := &c.rules.by[Deny][i]
-			if family(rule.Tool) == "Read" && rule.matchBelow(c.rules.Rules, a.Path) {
+			if family(rule.Tool) == "Read" && !(a.Visible && rule.hidden()) && rule.matchBelow(c.rules.Rules, a.Path) {
 				return Verdict{}, false
 			}
 		}
@@ -321,7 +319,7 @@ func (c *call) nothing(a Action) Verdict {
 		switch {
 		case !a.List && (secret(a.Path) || secret(a.Asked)):
 			v.Reason, v.Check = show(a.Asked, a.Path)+" may hold secrets", "secret"
-		case a.Tree && c.inDirs(a.Path):
+		case a.Tree && !a.List && c.inDirs(a.Path):
 			v.Reason, v.Check = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", "denied-below"
 		default:
 			v.Reason, v.Check = show(a.Asked, a.Path)+" is outside the folders that may be read", "outside"
@@ -347,9 +345,9 @@ func (c *call) nothing(a Action) Verdict {
 }
 
 // settle turns a question into a refusal in the mode that never asks.
-func (c *call) settle(v Verdict) Verdict { return settle(c.rules.Rules, c.mode, true, v) }
+func (c *call) settle(v Verdict) Verdict { return settle(c.mode, v) }
 
-func settle(_ Rules, m Mode, _ bool, v Verdict) Verdict {
+func settle(m Mode, v Verdict) Verdict {
 	if m == DontAsk && v.Effect == Ask {
 		v.Effect = Deny
 		v.Reason = "the mode is dontAsk, and this would need a question: " + v.Reason

@@ -210,3 +210,14 @@ func Within(dir, file string, fold bool) bool {
 	_, ok := below(dir, file)
 	return ok
 }
+
+// hidden reports whether the rule only names what stands behind a component
+// that begins with a dot.
+func (r Rule) hidden() bool {
+	for _, seg := range strings.Split(r.Spec, "/") {
+		if len(seg) > 1 && seg[0] == '.' && seg != ".." {
+			return true
+		}
+	}
+	return false
+}

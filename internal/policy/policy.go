@@ -48,6 +48,8 @@ type (
 		Arg bool
 		// Tree means that everything below Path may be read.
 		Tree bool
+		// Visible means that what begins with a dot below Path is skipped.
+		Visible bool
 		// List means that only names and sizes are read, not content.
 		List bool
 	}
@@ -58,6 +60,8 @@ type (
 		Named       string // as in Read
 		Arg         bool   // as in Read
 		Tree        bool   // everything below Path is removed or changed too
+		// Moved means that what is removed goes on under another name.
+		Moved bool
 		// Blind means that what is written comes out of a pipe: acceptEdits
 		// does not cover it.
 		Blind bool

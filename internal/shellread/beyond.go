@@ -62,7 +62,7 @@ var launchFlags = map[string][]string{
 // launchWords are subcommands that run what stands behind them.
 var launchWords = map[string][]string{
 	"git submodule": {"foreach", "add", "update"}, "git rebase": {"-x*", "--exec*", "-i", "--interactive"}, "git bisect": {"run", "view", "visualize"},
-	"git filter-branch": {"*"}, "git difftool": {"*"}, "git mergetool": {"*"}, "git config": {"*"}, "git clone": {"-u*", "--upload-pack*", "-c*", "--config*", "--template*", "--recurse-submodules*"},
+	"git filter-branch": {"*"}, "git difftool": {"*"}, "git mergetool": {"*"}, "git clone": {"-u*", "--upload-pack*", "-c*", "--config*", "--template*", "--recurse-submodules*"},
 	"git fetch": {"--upload-pack*", "-u*"}, "git pull": {"--upload-pack*", "--rebase=interactive", "--rebase=i", "-s*", "--strategy*"}, "git push": {"--receive-pack*", "--exec*"}, "git archive": {"--exec*", "--remote*", "-o*", "--output*"},
 	"git merge": {"-s*", "--strategy*"}, "git send-email": {"*"}, "git commit": {"--template*", "-t", "-F*", "--file*"}, "git grep": {"-O*", "--open-files*"}, "git log": {"--ext-diff", "--textconv"},
 	"git am": {"-x*"}, "git init": {"--template*"}, "git ls-remote": {"--upload-pack*", "--exec*"}, "git daemon": {"*"}, "git gui": {"*"}, "git web--browse": {"*"}, "git instaweb": {"*"}, "git credential": {"*"},
@@ -99,6 +99,20 @@ func beyond(name string, ws []word) string {
 			return why
 		}
 	}
+	if name == "tar" && len(args) > 0 && args[0].kind == exact && !strings.HasPrefix(args[0].text, "-") && strings.ContainsAny(args[0].text, "IF") {
+		return "tar " + args[0].text + " may run another program"
+	}
+	switch name {
+	case "npx", "bunx", "uvx", "pnpx":
+		if len(args) > 0 && args[0].kind == exact && !strings.HasPrefix(args[0].text, "-") {
+			return beyond(base(args[0].text), args)
+		}
+		return name + " with flags may run anything"
+	case "git":
+		if len(args) > 0 && args[0].is("config") {
+			return gitConfigBeyond(args)
+		}
+	}
 	if len(args) > 0 && args[0].kind == exact {
 		for _, f := range launchWords[name+" "+args[0].text] {
 			if f == "*" {
@@ -115,11 +129,11 @@ func beyond(name string, ws []word) string {
 }
 
 // clusters are short flags that hide in a bundle: sort -uo F, sed -ni.
-var clusters = map[string]string{"sort": "oT", "rg": "z", "fd": "xX", "fdfind": "xX", "shuf": "o", "tree": "o", "tar": "I", "xxd": "r"}
+var clusters = map[string]string{"sort": "oT", "rg": "z", "fd": "xX", "fdfind": "xX", "shuf": "o", "tree": "o", "tar": "IF", "rsync": "e", "ssh": "oFJWLRDwESI", "scp": "oFSJ"}
 
 func cluster(name, t string) string {
 	bad, ok := clusters[name]
-	if !ok || len(t) < 3 || t[0] != '-' || t[1] == '-' || name == "xxd" {
+	if !ok || len(t) < 3 || t[0] != '-' || t[1] == '-' {
 		return ""
 	}
 	for _, c := range t[1:] {
@@ -166,25 +180,53 @@ func beyondScript(name string, args []word) string {
 			break
 		}
 	case "sed":
-		for i, w := range args {
-			if w.kind != exact || strings.HasPrefix(w.text, "-") && w.text != "-e" && !strings.HasPrefix(w.text, "--expression=") {
-				if strings.HasPrefix(w.text, "-f") || strings.HasPrefix(w.text, "--file") {
-					return "sed takes its script from a file"
-				}
-				continue
+		return beyondSed(args)
+	}
+	return ""
+}
+
+// beyondSed checks every script that a sed command carries.
+func beyondSed(args []word) string {
+	row := changeRows["sed"]
+	u := &use{name: "sed", r: &reader{}}
+	if why := u.parse(&row.command, args); why != "" {
+		return why
+	}
+	var scripts []word
+	for _, f := range u.flags {
+		switch f.name {
+		case "-e", "--expression":
+			scripts = append(scripts, f.val)
+		case "-f", "--file":
+			return "sed takes its script from a file"
+		}
+	}
+	if len(scripts) == 0 && len(u.args) > 0 {
+		scripts = u.args[:1]
+	}
+	for _, s := range scripts {
+		if s.kind != exact {
+			return "the script of sed is not known before it runs"
+		}
+		if why := sedScript(s.text); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// gitConfigBeyond: reading a setting is what a rule for git config means;
+// some settings make git run programs.
+func gitConfigBeyond(args []word) string {
+	for _, w := range args[1:] {
+		if w.kind != exact {
+			return "git config of something that is not known"
+		}
+		low := strings.ToLower(w.text)
+		for _, s := range []string{"alias.", "core.", "filter.", "diff.", "merge.", "include", "credential.", "gpg.", "url.", "protocol.", "sequence.", "pager.", "--edit", "-e", "-f", "--file", "http.", "remote.", "submodule.", "uploadpack.", "receive", "trailer.", "difftool.", "mergetool.", "browser.", "man.", "interactive.", "ssh.", "safe.", "extensions.", "init."} {
+			if strings.HasPrefix(low, s) {
+				return "git config " + w.text + " may make git run a program"
 			}
-			script := w.text
-			if w.text == "-e" {
-				if i+1 >= len(args) {
-					break
-				}
-				script = args[i+1].text
-			}
-			script = strings.TrimPrefix(script, "--expression=")
-			if why := sedScript(script); why != "" && strings.Contains(why, "sed's") {
-				return why
-			}
-			break
 		}
 	}
 	return ""

@@ -86,6 +86,7 @@ func refuse(why string) reading {
 	return func(r *reader, ws []word, st state) (state, state) {
 		r.opaque(strings.Join(literals(ws), " "), why)
 		r.markExec(ws, st, why)
+		r.texts(ws, st)
 		return st, st
 	}
 }
@@ -104,10 +105,11 @@ func readCd(r *reader, ws []word, st state) (state, state) {
 // redirects stay.
 func readExec(r *reader, ws []word, st state) (state, state) {
 	if len(ws) == 1 {
-		r.opaque("exec", "exec changes where later commands write")
+		// Where later commands read and write is judged with the redirect.
 		return st, st
 	}
 	if ws[1].flagLike() {
+		r.suspect(ws[1:], st)
 		return refuse("a form of exec that is not known")(r, ws, st)
 	}
 	return r.inside(ws[:1], ws[1:], st)
@@ -207,6 +209,9 @@ func readPrintf(r *reader, ws []word, st state) (state, state) {
 		}
 		return refuse("printf may set a variable that is not known")(r, ws, st)
 	}
+	if len(ws) > 1 && (ws[1].kind != exact || strings.Contains(ws[1].text, "%n")) && !(len(ws) == 2 && ws[1].kind != exact) {
+		return refuse("the format of printf may set a variable")(r, ws, st)
+	}
 	r.exec(ws, st)
 	return st, st
 }
@@ -264,4 +269,16 @@ func readTest(r *reader, ws []word, st state) (state, state) {
 
 // readExit stops the shell here or leaves a loop; what follows may still be
 // reached another way.
-func readExit(_ *reader, _ []word, st state) (state, state) { return st, st }
+func readExit(r *reader, ws []word, st state) (state, state) {
+	if ws[0].text == ":" {
+		return st, st
+	}
+	for _, w := range ws[1:] {
+		// zsh evaluates these as arithmetic.
+		if w.kind == number || w.kind == exact && (plainNumber(w.text) || ws[0].text == "wait" && (w.text == "-n" || strings.HasPrefix(w.text, "%"))) {
+			continue
+		}
+		return refuse("a form of "+ws[0].text+" that is not known")(r, ws, st)
+	}
+	return st, st
+}

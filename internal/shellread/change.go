@@ -43,7 +43,7 @@ func (u *use) outputs(ws []word) []policy.Action {
 			continue
 		}
 		switch {
-		case w.text == "-o" || w.text == "--output":
+		case w.text == "-o" || w.text == "--output" || u.name == "wget" && (w.text == "-O" || w.text == "--output-document") || u.name == "unzip" && w.text == "-d":
 			if i+1 < len(ws) && ws[i+1].kind == exact {
 				c.put(ws[i+1], policy.Write{})
 			}
@@ -52,12 +52,51 @@ func (u *use) outputs(ws []word) []policy.Action {
 			c.put(word{kind: exact, text: file, src: w.src}, policy.Write{})
 		}
 	}
+	if u.name == "rsync" || u.name == "scp" {
+		if last := ws[len(ws)-1]; len(ws) > 2 && last.kind == exact && !strings.Contains(last.text, ":") {
+			c.into(last, ws[1:len(ws)-1])
+		}
+	}
+	if u.name == "git" {
+		c.gitOutputs(ws)
+	}
 	return append(c.acts, u.guess(ws)...)
+}
+
+// gitOutputs are the files that git's own commands write or remove in the
+// working tree, as far as they are named.
+func (u *use) gitOutputs(ws []word) {
+	_, rest, _ := gitSplit(ws[1:])
+	if len(rest) == 0 || rest[0].kind != exact {
+		return
+	}
+	named := false
+	switch rest[0].text {
+	case "restore", "rm", "mv":
+		named = true
+	case "checkout":
+	default:
+		return
+	}
+	for _, w := range rest[1:] {
+		switch {
+		case w.is("--"):
+			named = true
+		case named && w.kind == exact && !strings.HasPrefix(w.text, "-"):
+			u.put(w, policy.Write{Remove: rest[0].text == "rm"})
+		}
+	}
 }
 
 // guess adds every operand that could be a file as read, for deny rules about
 // paths; they change nothing about a command that asks anyway.
 func (u *use) guess(ws []word) []policy.Action {
+	if len(u.st.dirs) == 0 {
+		return nil
+	}
+	if len(ws) > 200 {
+		ws = ws[:200]
+	}
 	c := &use{r: u.r, st: u.st, name: u.name}
 	for _, w := range ws[1:] {
 		if w.kind != exact || w.text == "" || len(w.text) > 1000 || strings.ContainsAny(w.text, "\n") {
@@ -101,39 +140,39 @@ type changeRow struct {
 	apply func(u *use) bool
 }
 
-var changeRows = map[string]changeRow{
-	"touch":     {command{flags: "-acmhf -d=x -r=p -t=x --no-create --date=x --reference=p --time=x --no-dereference"}, applyAll(policy.Write{})},
-	"mkdir":     {command{flags: "-pv -m=x --parents --verbose --mode=x"}, applyAll(policy.Write{})},
-	"rmdir":     {command{flags: "-pv --parents --verbose --ignore-fail-on-non-empty"}, applyAll(policy.Write{Remove: true})},
-	"rm":        {command{flags: "-fiIrRdv --force --interactive? --recursive --dir --verbose --one-file-system --preserve-root? --no-preserve-root"}, applyRemove},
-	"unlink":    {command{}, applyAll(policy.Write{Remove: true})},
-	"shred":     {command{flags: "-fuvxz -n=x -s=x --force --iterations=x --remove? --zero --verbose"}, applyAll(policy.Write{Remove: true})},
-	"truncate":  {command{flags: "-co -s=x -r=p --no-create --size=x --reference=p"}, applyAll(policy.Write{})},
-	"tee":       {command{flags: "-aip --append --ignore-interrupts --output-error?"}, applyAll(policy.Write{})},
-	"cp":        {command{flags: "-abdfilLnPpRrsTuvxH -t=x -S=x --archive --backup? --force --interactive --link --dereference --no-clobber --no-dereference --preserve? --no-preserve=x --parents --recursive --symbolic-link --suffix=x --target-directory=x --no-target-directory --update? --verbose --one-file-system --reflink? --sparse=x --strip-trailing-slashes --remove-destination --attributes-only"}, applyCopy(false)},
-	"mv":        {command{flags: "-bfinTuv -t=x -S=x --backup? --force --interactive --no-clobber --strip-trailing-slashes --suffix=x --target-directory=x --no-target-directory --update? --verbose"}, applyCopy(true)},
-	"install":   {command{flags: "-bcCdDpsTv -g=x -m=x -o=x -t=x -S=x --directory --mode=x --owner=x --group=x --target-directory=x --verbose --preserve-timestamps --backup?"}, applyInstall},
-	"ln":        {command{flags: "-bdfFiLnPrsTv -t=x -S=x --symbolic --force --relative --no-dereference --target-directory=x --verbose --backup?"}, applyLink},
-	"chmod":     {command{flags: "-cfvR --changes --quiet --silent --verbose --recursive --reference=p"}, applyMode},
-	"chown":     {command{flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
-	"chgrp":     {command{flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
-	"sed":       {command{flags: "-nErsuz -i? -e=x -f=p -l=x --in-place? --quiet --silent --regexp-extended --expression=x --file=p --null-data --posix --separate --follow-symlinks"}, applySed},
-	"dd":        {command{}, applyDD},
-	"gofmt":     {command{flags: "-l -d -s -e -w -r=x", dash: true}, applyFormat},
-	"goimports": {command{flags: "-l -d -e -v -w -local=x", dash: true}, applyFormat},
-	"patch": {command{flags: "-p=x -i=p -o=x -R -N -s -d=x -b -f -t -E -u -c -n -l -r=x --input=p --output=x --dry-run --reverse --forward --silent --quiet"}, func(u *use) bool {
+var changeRows = map[string]*changeRow{
+	"touch":     {command{safe: true, flags: "-acmhf -d=x -r=p -t=x --no-create --date=x --reference=p --time=x --no-dereference"}, applyAll(policy.Write{})},
+	"mkdir":     {command{safe: true, flags: "-pv -m=x --parents --verbose --mode=x"}, applyAll(policy.Write{})},
+	"rmdir":     {command{safe: true, flags: "-pv --parents --verbose --ignore-fail-on-non-empty"}, applyAll(policy.Write{Remove: true})},
+	"rm":        {command{safe: true, flags: "-fiIrRdv --force --interactive? --recursive --dir --verbose --one-file-system --preserve-root? --no-preserve-root"}, applyRemove},
+	"unlink":    {command{safe: true}, applyAll(policy.Write{Remove: true})},
+	"shred":     {command{safe: true, flags: "-fuvxz -n=x -s=x --force --iterations=x --remove? --zero --verbose"}, applyAll(policy.Write{Remove: true})},
+	"truncate":  {command{safe: true, flags: "-co -s=x -r=p --no-create --size=x --reference=p"}, applyAll(policy.Write{})},
+	"tee":       {command{safe: true, flags: "-aip --append --ignore-interrupts --output-error?"}, applyAll(policy.Write{})},
+	"cp":        {command{safe: true, flags: "-abdfilLnPpRrsTuvxH -t=x -S=x --archive --backup? --force --interactive --link --dereference --no-clobber --no-dereference --preserve? --no-preserve=x --parents --recursive --symbolic-link --suffix=x --target-directory=x --no-target-directory --update? --verbose --one-file-system --reflink? --sparse=x --strip-trailing-slashes --remove-destination --attributes-only"}, applyCopy(false)},
+	"mv":        {command{safe: true, flags: "-bfinTuv -t=x -S=x --backup? --force --interactive --no-clobber --strip-trailing-slashes --suffix=x --target-directory=x --no-target-directory --update? --verbose"}, applyCopy(true)},
+	"install":   {command{safe: true, flags: "-bcCdDpsTv -g=x -m=x -o=x -t=x -S=x --directory --mode=x --owner=x --group=x --target-directory=x --verbose --preserve-timestamps --backup?"}, applyInstall},
+	"ln":        {command{safe: true, flags: "-bdfFiLnPrsTv -t=x -S=x --symbolic --force --relative --no-dereference --target-directory=x --verbose --backup?"}, applyLink},
+	"chmod":     {command{safe: true, flags: "-cfvR --changes --quiet --silent --verbose --recursive --reference=p"}, applyMode},
+	"chown":     {command{safe: true, flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
+	"chgrp":     {command{safe: true, flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
+	"sed":       {command{safe: true, flags: "-nErsuz -i? -e=x -f=p -l=x --in-place? --quiet --silent --regexp-extended --expression=x --file=p --null-data --posix --separate --follow-symlinks"}, applySed},
+	"dd":        {command{safe: true}, applyDD},
+	"gofmt":     {command{safe: true, flags: "-l -d -s -e -w -r=x", dash: true}, applyFormat},
+	"goimports": {command{safe: true, flags: "-l -d -e -v -w -local=x", dash: true}, applyFormat},
+	"patch": {command{safe: true, flags: "-p=x -i=p -o=x -R -N -s -d=x -b -f -t -E -u -c -n -l -r=x --input=p --output=x --dry-run --reverse --forward --silent --quiet"}, func(u *use) bool {
 		u.all(u.args, policy.Write{})
 		return false
 	}},
-	"split": {command{flags: "-l=x -b=x -n=x -C=x -a=x -d -x"}, func(u *use) bool {
+	"split": {command{safe: true, flags: "-l=x -b=x -n=x -C=x -a=x -d -x"}, func(u *use) bool {
 		if len(u.args) > 0 {
 			u.get(u.args[0], policy.Read{})
 		}
 		return false
 	}},
-	"gzip": {command{flags: "-123456789dfknqrv --keep --force --decompress --best --fast"}, applyPack}, "gunzip": {command{flags: "-cfknqrtv"}, applyPack},
-	"bzip2": {command{flags: "-123456789dfkqv"}, applyPack}, "xz": {command{flags: "-0123456789dfkqvzeT=x"}, applyPack}, "zstd": {command{flags: "-123456789dfkqvT=x --rm"}, applyPack},
-	"sort": {command{flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x -o=x --output=x --key=x --numeric-sort --reverse --unique"}, func(u *use) bool {
+	"gzip": {command{safe: true, flags: "-123456789dfknqrv --keep --force --decompress --best --fast"}, applyPack}, "gunzip": {command{safe: true, flags: "-cfknqrtv"}, applyPack},
+	"bzip2": {command{safe: true, flags: "-123456789dfkqv"}, applyPack}, "xz": {command{safe: true, flags: "-0123456789dfkqvzeT=x"}, applyPack}, "zstd": {command{safe: true, flags: "-123456789dfkqvT=x --rm"}, applyPack},
+	"sort": {command{safe: true, flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x -o=x --output=x --key=x --numeric-sort --reverse --unique"}, func(u *use) bool {
 		for _, f := range u.flags {
 			if f.name == "-o" || f.name == "--output" {
 				u.put(f.val, policy.Write{})
@@ -144,7 +183,7 @@ var changeRows = map[string]changeRow{
 		}
 		return true
 	}},
-	"uniq": {command{flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *use) bool {
+	"uniq": {command{safe: true, flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *use) bool {
 		for i, w := range u.args {
 			if i == 0 {
 				u.get(w, policy.Read{})
@@ -216,11 +255,24 @@ func applyCopy(move bool) func(u *use) bool {
 		for _, s := range rest {
 			u.get(s, policy.Read{Tree: tree && !move})
 			if move {
-				u.globbedPut(s, policy.Write{Remove: true})
+				u.globbedPut(s, policy.Write{Remove: true, Moved: true, Tree: u.folder(s)})
 			}
 		}
 		return u.into(into[0], rest)
 	}
+}
+
+// folder reports whether a word names a folder now.
+func (u *use) folder(w word) bool {
+	if w.kind != exact {
+		return w.kind == pattern
+	}
+	for _, t := range u.r.resolve(w, u.st) {
+		if u.r.isFolder(t.real) {
+			return true
+		}
+	}
+	return false
 }
 
 func (u *use) globbedPut(w word, like policy.Write) {

@@ -65,6 +65,9 @@ func (r *reader) setEnv(name, text string, known bool, src string) {
 func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	r.cmds++
 	name := ws[0]
+	if name.made {
+		r.opaque(name.src, "a brace expansion makes the command")
+	}
 	if name.kind != exact || name.many {
 		r.opaque(name.src, "the command is not known before it runs")
 		r.markExec(ws, st, "the command is not known before it runs")
@@ -112,6 +115,9 @@ func firstVariable(n syntax.Node) bool {
 
 // callFunc reads a function's body where it is called.
 func (r *reader) callFunc(name string, body *syntax.Stmt, st state) (ok, any state) {
+	if r.tired() {
+		return st, st
+	}
 	if slices.Contains(r.calling, name) || r.depth > maxDepth {
 		r.opaque(name, "a function that calls itself")
 		return st, st
@@ -174,7 +180,7 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 	for _, w := range ws {
 		e.Loose = e.Loose || w.kind != exact
 	}
-	for i := range r.outer {
+	for i := range min(len(r.outer), 20) {
 		argv := slices.Concat(r.outer[i:]...)
 		e.Also = append(e.Also, append(argv, e.Argv...))
 	}
@@ -198,13 +204,18 @@ func (r *reader) markExec(ws []word, st state, why string) {
 	}
 	e.Loses = loses(base(ws[0].text), ws)
 	r.add(e)
+	u := &use{r: r, st: st, name: base(ws[0].text)}
+	for _, a := range u.guess(ws) {
+		r.add(a)
+	}
 }
 
 // exec adds an external command (or a builtin that acts like one) and what
 // its arguments touch.
 func (r *reader) exec(ws []word, st state) {
 	e := r.begin(ws, st)
-	u := &use{r: r, st: st, name: base(ws[0].text)}
+	prog := base(ws[0].text)
+	u := &use{r: r, st: st, name: prog}
 	switch {
 	case !standardPath(ws[0].text):
 		e.Why = ws[0].text + " is a program of its own, not the one of that name"
@@ -213,8 +224,8 @@ func (r *reader) exec(ws []word, st state) {
 		e.Why = u.look(ws)
 		e.ReadOnly = e.Why == ""
 	}
-	e.Beyond = beyond(u.name, ws)
-	if r.fed && e.Beyond == "" {
+	e.Beyond = beyond(prog, ws)
+	if r.fed && e.Beyond == "" && !e.ReadOnly {
 		e.Beyond = "xargs adds arguments that are not known before it runs"
 	}
 	if e.Beyond == "" && !e.ReadOnly {
@@ -223,7 +234,8 @@ func (r *reader) exec(ws []word, st state) {
 	if e.Beyond != "" && !e.ReadOnly {
 		e.Why = e.Beyond
 	}
-	e.Loses = loses(u.name, ws)
+	e.Loses = loses(prog, ws)
+	u.name = prog
 	if !e.ReadOnly {
 		if edits, ok := u.changes(ws); ok {
 			e.Edits = true
@@ -240,11 +252,39 @@ func (r *reader) exec(ws []word, st state) {
 	for _, a := range u.acts {
 		r.add(a)
 	}
+	if !e.ReadOnly {
+		r.launched(prog, ws, st)
+	}
+}
+
+// launched lists, for deny and ask rules, the commands that a command starts
+// through its flags: find -exec, fd -x, git rebase --exec …
+func (r *reader) launched(prog string, ws []word, st state) {
+	for i, w := range ws {
+		if w.kind != exact || i == 0 {
+			continue
+		}
+		from := -1
+		switch {
+		case prog == "find" && (strings.HasPrefix(w.text, "-exec") || strings.HasPrefix(w.text, "-ok")),
+			(prog == "fd" || prog == "fdfind") && (strings.HasPrefix(w.text, "--exec") || strings.HasPrefix(w.text, "-") && strings.ContainsAny(w.text, "xX") && !strings.HasPrefix(w.text, "--")),
+			prog == "git" && (w.text == "run" && ws[i-1].is("bisect") || w.text == "foreach"):
+			from = i + 1
+		case prog == "git" && (w.text == "--exec" || w.text == "-x") && i+1 < len(ws) && ws[i+1].kind == exact:
+			r.denyScript(ws[i+1].text, st)
+		}
+		if from > 0 && from < len(ws) && ws[from].kind == exact {
+			r.suspectOne(ws[from:], st)
+		}
+	}
 }
 
 // openWord names an argument that may turn out to be a flag, or several words.
 func openWord(ws []word) string {
-	for _, w := range ws[1:] {
+	for i, w := range ws[1:] {
+		if messageFlag(ws[i]) && !w.many && (ws[0].is("git") || ws[0].is("gh")) {
+			continue
+		}
 		if w.kind == exact || w.fd || w.kind == number && !w.many {
 			continue
 		}
@@ -256,4 +296,9 @@ func openWord(ws []word) string {
 		}
 	}
 	return ""
+}
+
+// messageFlag knows the flags of git and gh whose value is prose.
+func messageFlag(w word) bool {
+	return w.is("-m") || w.is("--message") || w.is("--title") || w.is("--body")
 }

@@ -243,8 +243,8 @@ func (r *reader) arithm(b *builder, p *syntax.ArithmExp, st state) {
 		r.opaque(r.source(p), "an arithmetic form that shells read differently")
 	}
 	r.checkArithm(p.X, st)
-	// It may be negative, so it may look like a flag.
-	b.unknown(false)
+	// It may be negative, but no command here has a harmful flag of digits.
+	b.mark(number)
 }
 
 // checkArithm asks about arithmetic that could evaluate a variable's text:

@@ -164,7 +164,11 @@ func (u *use) gitBlobs() string {
 		if w.kind != exact {
 			continue
 		}
-		if _, file, ok := strings.Cut(w.text, ":"); ok && file != "" && !strings.HasPrefix(w.text, ":") {
+		_, file, ok := strings.Cut(w.text, ":")
+		if strings.HasPrefix(w.text, ":") && len(file) > 2 && file[0] >= '0' && file[0] <= '3' && file[1] == ':' {
+			file = file[2:]
+		}
+		if ok && file != "" && !strings.HasPrefix(w.text, ":/") && !strings.HasPrefix(w.text, ":(") {
 			if why := u.touch('p', word{kind: exact, text: file, src: w.src}); why != "" {
 				return why
 			}

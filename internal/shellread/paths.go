@@ -35,6 +35,9 @@ func (r *reader) write(w word, st state, like policy.Write) {
 	for _, p := range r.resolve(w, st) {
 		a := like
 		a.Path, a.Named, a.Asked = p.real, p.named, p.asked
+		if p.named == "/dev/null" && !a.Remove {
+			continue
+		}
 		r.add(a)
 	}
 }

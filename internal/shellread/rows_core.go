@@ -7,7 +7,7 @@ import (
 // printRows are commands that only print, or do nothing.
 var printRows = map[string]*command{
 	"echo":     {verbatim: true, args: "x*", safe: true},
-	"printf":   {args: "x x*", min: 1},
+	"printf":   {verbatim: true, args: "x*", min: 1, safe: true},
 	"true":     {verbatim: true, args: "x*", safe: true},
 	"false":    {verbatim: true, args: "x*", safe: true},
 	"pwd":      {flags: "-LP --logical --physical"},
@@ -85,7 +85,7 @@ var fileRows = map[string]*command{
 		}
 		return ""
 	}},
-	"du":       {flags: "-0abcDhHklmPsSx -d=x --max-depth=x -B=x --block-size=x --all --apparent-size --bytes --total --human-readable --si --null --summarize --separate-dirs --one-file-system --exclude=x -t=x --threshold=x --inodes --time? --time-style=x", args: "d*", here: "d"},
+	"du":       {flags: "-0abcDhHklmPsSx -d=x --max-depth=x -B=x --block-size=x --all --apparent-size --bytes --total --human-readable --si --null --summarize --separate-dirs --one-file-system --exclude=x -t=x --threshold=x --inodes --time? --time-style=x", args: "d*", here: "d", safe: true},
 	"df":       {flags: "-aBhHiklPT --all --human-readable --si --inodes --portability --print-type --total --output? -t=x --type=x -x=x --exclude-type=x", args: "l*"},
 	"realpath": {flags: "-eEmLPqsz --canonicalize-existing --canonicalize-missing --logical --physical --quiet --strip --no-symlinks --zero --relative-to=d --relative-base=d", args: "l*", min: 1, safe: true},
 	"readlink": {flags: "-femnqsvz --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --quiet --silent --verbose --zero", args: "l*", min: 1, safe: true},
@@ -119,6 +119,12 @@ var fileRows = map[string]*command{
 	"gzip": {flags: "-lvtqcd --list --verbose --test --quiet --stdout --to-stdout --decompress --uncompress", args: "p*", check: func(u *use) string {
 		if !u.has("-l", "--list", "-t", "--test", "-c", "--stdout", "--to-stdout") && len(u.args) > 0 {
 			return "gzip replaces its files"
+		}
+		return ""
+	}},
+	"gunzip": {flags: "-lvtqcd --list --verbose --test --quiet --stdout --to-stdout", args: "p*", check: func(u *use) string {
+		if !u.has("-l", "--list", "-t", "--test", "-c", "--stdout", "--to-stdout") && len(u.args) > 0 {
+			return "gunzip replaces its files"
 		}
 		return ""
 	}},
@@ -165,7 +171,7 @@ var textRows = map[string]*command{
 	"tac":  {flags: "-br -s=x --before --regex --separator=x", args: "p*", safe: true},
 	"rev":  {flags: "-0 --zero", args: "p*", safe: true},
 	"head": {flags: "-n=x -c=x -qvz --lines=x --bytes=x --quiet --silent --verbose --zero-terminated", args: "p*", digits: true, safe: true},
-	"tail": {flags: "-n=x -c=x -qvz --lines=x --bytes=x --quiet --silent --verbose --zero-terminated", args: "p*", digits: true},
+	"tail": {flags: "-n=x -c=x -qvz --lines=x --bytes=x --quiet --silent --verbose --zero-terminated", args: "p*", digits: true, safe: true},
 	"wc":   {flags: "-clmwL --bytes --chars --lines --words --max-line-length --total=x", args: "p*", safe: true},
 	"nl":   {flags: "-b=x -d=x -f=x -h=x -i=x -l=x -n=x -p -s=x -v=x -w=x --body-numbering=x --number-width=x --number-format=x --number-separator=x --starting-line-number=x", args: "p*", safe: true},
 	"cut":  {flags: "-b=x -c=x -d=x -f=x -ns -z --bytes=x --characters=x --delimiter=x --fields=x --complement --only-delimited --output-delimiter=x --zero-terminated", args: "p*", safe: true},
@@ -202,7 +208,7 @@ var textRows = map[string]*command{
 	"json_pp":  {},
 	"sed":      {flags: "-nEruzs -e=x --quiet --silent --regexp-extended -l=x --line-length=x --expression=x --null-data --posix --sandbox --separate --unbuffered --debug", args: "x p*", given: "-e --expression", check: checkSed},
 	"awk":      awkRow, "gawk": awkRow, "mawk": awkRow, "nawk": awkRow,
-	"jq": {flags: "-ncrRsSCMeaj --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys --color-output --monochrome-output --exit-status --ascii-output --join-output --tab --indent=x --unbuffered --stream --seq", args: "x p*", min: 1, check: checkJQ},
+	"jq": {flags: "-ncrRsSCMeaj --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys --color-output --monochrome-output --exit-status --ascii-output --join-output --tab --indent=x --unbuffered --stream --seq --arg=2 --argjson=2 --slurpfile=q --rawfile=q", args: "x p*", min: 1, check: checkJQ},
 	"yq": {flags: "-rPCMeNn -o=x -p=x -I=x --output-format=x --input-format=x --indent=x --unwrapScalar --prettyPrint --colors --no-colors --no-doc --exit-status --null-input", args: "x p*", min: 1, check: checkYQ},
 }
 

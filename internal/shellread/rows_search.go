@@ -24,6 +24,7 @@ var searchRows = map[string]*command{
 			if u.has("-L") {
 				return "rg -L follows links out of the folder"
 			}
+			u.visible = !u.has("--hidden", "-u", "-uu", "--unrestricted")
 			return ""
 		},
 	},

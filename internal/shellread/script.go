@@ -96,6 +96,7 @@ func (p *sedReader) command() string {
 		if d := p.peek(); d == 0 || d == '\n' || d == '\\' || !p.until(d) || !p.until(d) {
 			return "a y command of sed that is not closed"
 		}
+		p.i++
 		return p.end(c)
 	case 'w', 'W':
 		return "sed's " + string(c) + " command writes a file"

@@ -12,7 +12,8 @@ import (
 //
 // flags lists what is understood, separated by blanks. "-abc" are three short
 // flags, "--name" a long one. Behind it, "=x" takes a value that is only data,
-// "=p" a file that is read, "=d" a folder whose names are read; "?" takes a
+// "=p" a file that is read, "=d" a folder whose names are read, "=2" two
+// words of data, "=q" a word of data and a file that is read; "?" takes a
 // value only when it is attached (-U5, --color=always).
 //
 // args are the kinds of the operands in order; the last with "*" repeats:
@@ -66,7 +67,8 @@ type use struct {
 	flags []given
 	args  []word
 	acts  []policy.Action
-	dirs  []word // git -C
+	// visible: files and folders whose names begin with a dot are skipped.
+	visible bool
 }
 
 // has reports whether one of the flags was given.
@@ -85,14 +87,14 @@ func (u *use) look(ws []word) string {
 	if u.name == "git" {
 		return u.git(ws[1:])
 	}
-	row, rest := find(u.name, ws[1:])
+	row, rest := find(u.name, oldStyle(u.name, ws[1:]))
 	if row == nil {
 		if deeper(u.name) {
 			return u.name + " is only known in some forms, and this is none of them"
 		}
 		return u.name + " is not known to be read-only"
 	}
-	if n := len(ws) - 1 - len(rest); n > 0 {
+	if n := len(ws) - 1 - len(rest); n > 0 && u.name != "tar" {
 		u.name += " " + strings.Join(literals(ws[1:1+n]), " ")
 	}
 	return u.hold(row, rest)
@@ -186,6 +188,14 @@ func (u *use) parse(row *command, ws []word) string {
 	table := flagTable(row)
 	for i := 0; i < len(ws); i++ {
 		w := ws[i]
+		if name, _, attached := strings.Cut(w.head, "="); w.kind == unknown && !w.many && attached && strings.HasPrefix(name, "--") {
+			kind, ok := table[name]
+			if !ok || kind.value != 'x' {
+				return name + " is not a flag of " + u.name + " that is known to be harmless with any value"
+			}
+			u.flags = append(u.flags, given{name: name, val: w, has: true})
+			continue
+		}
 		if w.kind != exact {
 			if w.flagLike() && !row.safe {
 				return w.src + " may turn out to be a flag"
@@ -241,6 +251,17 @@ func (u *use) long(row *command, table map[string]flagKind, ws []word) (n int, w
 	case kind.value == 0 || kind.optional:
 	case len(ws) < 2:
 		return 0, name + " needs a value"
+	case kind.value == '2' || kind.value == 'q':
+		if len(ws) < 3 {
+			return 0, name + " needs two values"
+		}
+		if ws[1].many || ws[2].many {
+			return 0, name + " with values that are not known"
+		}
+		f.val, f.has, n = ws[2], true, 2
+		if kind.value == 'q' {
+			kind.value = 'p'
+		}
 	default:
 		f.val, f.has, n = ws[1], true, 1
 	}
@@ -349,11 +370,22 @@ func (u *use) touch(kind byte, w word) string {
 	if w.kind != exact && w.kind != pattern {
 		return w.src + " is not known before it runs, and it names a file"
 	}
-	like := policy.Read{Arg: true, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
+	like := policy.Read{Visible: u.visible, Arg: true, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
 	saved := u.r.acts
 	u.r.acts = nil
 	u.r.read(w, u.st, like)
 	u.acts = append(u.acts, u.r.acts...)
 	u.r.acts = saved
 	return ""
+}
+
+// oldStyle turns tar's flags without a dash into such with one. Only f may
+// take a value, and must stand last.
+func oldStyle(name string, ws []word) []word {
+	if name != "tar" || len(ws) == 0 || ws[0].kind != exact || strings.HasPrefix(ws[0].text, "-") || strings.IndexByte(ws[0].text, 'f') != len(ws[0].text)-1 {
+		return ws
+	}
+	first := ws[0]
+	first.text = "-" + first.text
+	return append([]word{first}, ws[1:]...)
 }

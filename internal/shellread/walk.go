@@ -32,6 +32,7 @@ func (r *reader) list(list []*syntax.Stmt, st state) (ok, any state) {
 // stmt walks one statement: ok is what is known if it succeeded, any what is
 // known either way.
 func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
+	r.steps++
 	if s.Disown || s.Coprocess {
 		r.opaque(r.source(s), "a form that is not bash")
 	}
@@ -163,13 +164,66 @@ func (r *reader) ifClause(c *syntax.IfClause, in state) state {
 
 // loop walks a body that may run any number of times.
 func (r *reader) loop(in state, body func(state) state, n syntax.Node) state {
-	st := in.forget(assigned(n))
+	st := r.forgetIn(n, in)
 	out := merge(st, body(st))
 	if !slices.Equal(out.dirs, st.dirs) {
 		out.dirs = nil
-		body(out)
+		if !r.tired() {
+			body(out)
+		}
 	}
 	return out
+}
+
+// tired reports that too much was walked already to follow a loop again. Its
+// body has been seen once, which is enough for deny rules; the rest asks.
+func (r *reader) tired() bool {
+	if r.steps < maxSteps {
+		return false
+	}
+	r.opaque(clip(r.src), "its loops and functions are too deep to follow")
+	return true
+}
+
+// forgetIn forgets what something below n sets; what is only ever set by
+// arithmetic stays a number.
+func (r *reader) forgetIn(n syntax.Node, st state) state {
+	names := assigned(n)
+	out := st.forget(names)
+	for _, name := range names {
+		old := st.vars[name]
+		if (old.kind == number || old.kind == exact && plainNumber(old.text)) && onlyArithmetic(n, name) {
+			out = out.with(name, value{kind: number})
+		}
+	}
+	return out
+}
+
+// onlyArithmetic reports whether every assignment to name below n is name=$((…)).
+func onlyArithmetic(n syntax.Node, name string) bool {
+	only := true
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name == nil || n.Name.Value != name {
+				return true
+			}
+			arith := false
+			if n.Value != nil && len(n.Value.Parts) == 1 && n.Index == nil && !n.Append {
+				_, arith = n.Value.Parts[0].(*syntax.ArithmExp)
+			}
+			only = only && arith
+		case *syntax.WordIter:
+			only = only && n.Name.Value != name
+		case *syntax.CallExpr:
+			// read, printf -v, getopts: any word that is the name.
+			for _, a := range n.Args {
+				only = only && a.Lit() != name
+			}
+		}
+		return only
+	})
+	return only
 }
 
 // assigned are the variables that something below n sets.
@@ -228,13 +282,15 @@ func (r *reader) forClause(c *syntax.ForClause, in state) state {
 		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
 			r.checkArithm(x, in)
 		}
-		st := in.forget(assigned(c))
+		st := r.forgetIn(c, in)
 		st = r.assignedIn(l, st)
 		body := func(st state) state { return r.stmts(c.Do, st) }
 		out := merge(st, body(st))
 		if !slices.Equal(out.dirs, st.dirs) {
 			out.dirs = nil
-			body(out)
+			if !r.tired() {
+				body(out)
+			}
 		}
 		return out
 	case *syntax.WordIter:
@@ -268,7 +324,7 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 			r.opaque(r.source(c), "a loop over too many values")
 		}
 	}
-	st := in.forget(slices.DeleteFunc(assigned(c), func(n string) bool { return n == name }))
+	st := r.forgetIn(c, in)
 	out := st
 	cmds := r.cmds
 	for i, v := range vals {
@@ -278,6 +334,10 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 		}
 		r.cmds = cmds
 		out = merge(out, after)
+		if r.tired() {
+			out.dirs = nil
+			break
+		}
 		if !slices.Equal(out.dirs, st.dirs) {
 			out.dirs = nil
 			r.stmts(c.Do, out.with(name, value{kind: unknown}))

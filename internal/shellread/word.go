@@ -11,6 +11,9 @@ import (
 // maxBraces bounds how many words one brace expansion may become.
 const maxBraces = 100
 
+// maxValue bounds what is followed of one value, in bytes: x=$x$x doubles.
+const maxValue = 64 << 10
+
 // A word is one argument as far as it is known before it runs.
 type word struct {
 	kind valueKind // exact, pattern, number or unknown
@@ -20,6 +23,7 @@ type word struct {
 	many bool      // it may become no word or several
 	fd   bool      // it names a process substitution: harmless to read
 	bare bool      // an exact word without any quoting
+	made bool      // it came out of a brace expansion
 }
 
 // lit is an exact word.
@@ -56,6 +60,10 @@ type builder struct {
 
 func (b *builder) add(s string) {
 	b.parts++
+	if b.plain.Len()+len(s) > maxValue {
+		b.unknown(true)
+		return
+	}
 	b.plain.WriteString(s)
 	for i := 0; i < len(s); i++ {
 		if strings.IndexByte(`*?[]\`, s[i]) >= 0 {
@@ -113,6 +121,9 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 	out := make([]word, 0, len(alts))
 	for _, a := range alts {
 		if got, ok := r.word(a, st, src); ok {
+			if got.made = len(alts) > 1; got.made && got.kind != pattern && got.flagLike() {
+				r.opaque(src, "a brace expansion makes a flag")
+			}
 			out = append(out, got)
 		}
 	}
@@ -138,6 +149,10 @@ func (r *reader) word(w *syntax.Word, st state, src string) (word, bool) {
 		}
 	case pattern:
 		out.text = b.glob.String()
+		if strings.HasPrefix(out.head, "--") && strings.Contains(out.head, "=") && r.noMatches(out.text, st) {
+			// --include=*.go: bash leaves a pattern that matches nothing alone.
+			return word{kind: exact, text: plainGlob(out.text), src: src}, true
+		}
 	case unset, number, unknown:
 	}
 	return out, true
@@ -188,9 +203,9 @@ func (r *reader) part(b *builder, p syntax.WordPart, st state, first, last bool)
 		b.quoted = true
 		r.quotedPart(b, p, st)
 	case *syntax.ParamExp:
-		r.unquoted(b, r.param(p, st, false))
+		r.unquoted(b, r.param(p, st, false), st)
 	case *syntax.CmdSubst:
-		r.unquoted(b, r.subst(p, st))
+		r.unquoted(b, r.subst(p, st), st)
 	case *syntax.ArithmExp:
 		r.arithm(b, p, st)
 	case *syntax.ProcSubst:
@@ -208,7 +223,7 @@ func (r *reader) part(b *builder, p syntax.WordPart, st state, first, last bool)
 }
 
 // unquoted adds an expansion that bash splits at blanks and expands globs in.
-func (r *reader) unquoted(b *builder, v value) {
+func (r *reader) unquoted(b *builder, v value, st state) {
 	switch {
 	case v.kind == exact && !strings.ContainsAny(v.text, " \t\n*?[\\"):
 		b.add(v.text)
@@ -217,6 +232,10 @@ func (r *reader) unquoted(b *builder, v value) {
 	case v.kind == exact && strings.TrimLeft(v.text, " \t\n") == v.text:
 		b.add(firstField(v.text))
 		b.unknown(true)
+	case v.kind == pattern && b.parts == 0 && r.cleanMatches(v.text, st):
+		b.mark(pattern)
+		b.glob.WriteString(v.text)
+		b.head = v.head
 	case v.kind == pattern:
 		b.mark(unknown)
 		b.many = true
@@ -551,3 +570,50 @@ func braceSequence(be *syntax.BraceExp) ([]*syntax.Word, bool) {
 func literalWord(s string) *syntax.Word {
 	return &syntax.Word{Parts: []syntax.WordPart{&syntax.Lit{Value: s}}}
 }
+
+// cleanMatches reports whether every match of a pattern is a single word that
+// holds nothing to split or expand further.
+func (r *reader) cleanMatches(pattern string, st state) bool {
+	matches, ok := r.matches(pattern, st)
+	if !ok || len(matches) == 0 {
+		return false
+	}
+	for _, m := range matches {
+		if strings.ContainsAny(m, " \t\n*?[\\") {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *reader) noMatches(pattern string, st state) bool {
+	matches, ok := r.matches(pattern, st)
+	return ok && len(matches) == 0
+}
+
+// matches lists what a pattern matches now, in every folder the shell may
+// stand in; ok is false when that is not known.
+func (r *reader) matches(pattern string, st state) (all []string, ok bool) {
+	dirs := st.dirs
+	if strings.HasPrefix(pattern, "/") {
+		dirs = []string{""}
+	}
+	if len(dirs) == 0 {
+		return nil, false
+	}
+	for _, d := range dirs {
+		full := pattern
+		if d != "" {
+			full = escapeGlob(strings.TrimSuffix(d, "/")) + "/" + pattern
+		}
+		got := r.glob(full)
+		if got == nil {
+			return nil, false
+		}
+		all = append(all, got...)
+	}
+	return all, true
+}
+
+// plainGlob is the text of a pattern as it was written.
+func plainGlob(p string) string { return unescape(p) }

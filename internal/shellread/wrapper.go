@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/adze-agent/adze/internal/policy"
 )
 
 // A wrapper's flags: those with a value, those without.
@@ -97,6 +99,19 @@ func contains(list []string, s string) bool {
 func (r *reader) hidden(ws []word, st state, why string) {
 	r.markExec(ws, st, why)
 	r.suspect(ws[1:], st)
+	r.texts(ws, st)
+}
+
+// texts searches the words of a launcher that a shell would read.
+func (r *reader) texts(ws []word, st state) {
+	if !textual[base(ws[0].text)] && !shellNames[base(ws[0].text)] {
+		return
+	}
+	for _, w := range ws[1:] {
+		if w.kind == exact {
+			r.denyScript(w.text, st)
+		}
+	}
 }
 
 // suspect adds commands that may be meant by the words behind a launcher, for
@@ -106,12 +121,66 @@ func (r *reader) suspect(ws []word, st state) {
 		if w.kind != exact || w.text == "" || strings.HasPrefix(w.text, "-") {
 			continue
 		}
-		e := r.begin(ws[i:], st)
-		e.ReadOnly, e.Also = true, nil
-		e.Why = ""
-		r.add(e)
+		if i > 40 {
+			return
+		}
+		r.suspectOne(ws[i:], st)
 	}
 }
+
+func (r *reader) suspectOne(ws []word, st state) {
+	e := r.begin(ws, st)
+	prog := base(ws[0].text)
+	ws = ws[:min(len(ws), 100)]
+	e.ReadOnly, e.Also, e.Loses = true, nil, loses(prog, ws)
+	r.add(e)
+	if prog == "rm" {
+		u := &use{r: r, st: st, name: prog}
+		acts, _ := u.changes(ws)
+		for _, a := range acts {
+			r.add(a)
+		}
+	}
+	if shellNames[base(ws[0].text)] {
+		for _, w := range ws[1:] {
+			if w.kind == exact {
+				r.denyScript(w.text, st)
+			}
+		}
+	}
+}
+
+// denyScript reads a text that may be run, keeping only what deny and ask
+// rules look at.
+func (r *reader) denyScript(text string, st state) {
+	if r.depth > maxDepth/2 || len(text) > MaxChars || !strings.ContainsAny(text, " \t\n;") {
+		return
+	}
+	acts, unclear, unsafe, cmds, seen := r.acts, r.unclear, r.unsafe, r.cmds, r.seen
+	r.acts, r.seen = nil, nil
+	r.depth++
+	r.script(text, state{dirs: st.dirs, vars: map[string]value{}})
+	r.depth--
+	found := r.acts
+	r.acts, r.unclear, r.unsafe, r.cmds, r.seen = acts, unclear, unsafe, cmds, seen
+	for _, a := range found {
+		switch a := a.(type) {
+		case policy.Exec:
+			lost := a.Loses
+			a = defined(a)
+			a.Loses = lost
+			r.add(a)
+		case policy.Write:
+			if a.Remove && a.Tree {
+				r.add(a)
+			}
+		case policy.Opaque, policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
+		}
+	}
+}
+
+// textual are launchers that hand a word to a shell.
+var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "at": true, "batch": true, "entr": true}
 
 // readEnv is env: plain assignments and a few flags, then a command.
 func readEnv(r *reader, ws []word, st state) (state, state) {
@@ -187,7 +256,11 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 		why := ws[0].text + " runs a script that is not known here"
 		r.markExec(ws, st, why)
 		r.suspect(ws[1:], st)
+		r.texts(ws, st)
 		return st, st
+	}
+	if r.fed {
+		r.opaque(ws[0].src, "xargs gives the script arguments that are not known")
 	}
 	if base(ws[0].text) != "bash" && base(ws[0].text) != "sh" {
 		r.opaque(ws[0].src, ws[0].text+" reads scripts in its own way")
@@ -225,15 +298,7 @@ func shellCFlag(w word) bool {
 func launcher(r *reader, ws []word, st state) (state, state) {
 	r.markExec(ws, st, ws[0].text+" runs another command with other rights or elsewhere")
 	r.suspect(ws[1:], st)
-	// A shell inside carries its script as one word.
-	for i := 1; i+2 < len(ws); i++ {
-		if ws[i].kind == exact && shellNames[base(ws[i].text)] && shellCFlag(ws[i+1]) && ws[i+2].kind == exact && r.depth <= maxDepth {
-			r.depth++
-			r.script(ws[i+2].text, state{vars: map[string]value{}, dirs: st.dirs})
-			r.depth--
-			break
-		}
-	}
+	r.texts(ws, st)
 	return st, st
 }
 

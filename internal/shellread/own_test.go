@@ -1,0 +1,295 @@
+package shellread_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread"
+)
+
+type ownCase struct {
+	want    string
+	rules   []string
+	command string
+}
+
+func ownCases(t testing.TB) []ownCase {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", "own_cases.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []ownCase
+	for _, line := range strings.Split(strings.TrimSpace(string(b)), "\n") {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		col := strings.SplitN(line, "\t", 3)
+		c := ownCase{want: col[0], command: strings.ReplaceAll(col[2], "§", "\n")}
+		if col[1] != "" {
+			c.rules = strings.Split(col[1], " ;; ")
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// TestOwnCases is our own corpus: one line per row and trap of the table, per
+// form of the shell and per kind of rule.
+func TestOwnCases(t *testing.T) {
+	f := newFixture()
+	for _, c := range ownCases(t) {
+		v := decide(t, f, c.command, policy.Default, c.rules...)
+		if v.Effect.String() != c.want {
+			t.Errorf("got %s (%s: %s), want %s\n\t%q with %q", v.Effect, v.Check, v.Reason, c.want, c.command, c.rules)
+		}
+	}
+}
+
+// TestPlanModeChangesNothing: nothing that is not read-only passes plan mode,
+// whatever the rules say.
+func TestPlanModeChangesNothing(t *testing.T) {
+	f := newFixture()
+	for _, c := range ownCases(t) {
+		if slices.ContainsFunc(c.rules, func(r string) bool { return strings.HasPrefix(r, "deny:") }) {
+			continue
+		}
+		plan := decide(t, f, c.command, policy.PlanMode, c.rules...)
+		s := shellread.Read(c.command, f.world())
+		if plan.Effect == policy.Allow && !s.ReadOnly {
+			t.Errorf("plan mode allows %q: %s", c.command, plan.Reason)
+		}
+	}
+}
+
+// TestAcceptEdits: the file commands pass inside the folder and nowhere else.
+func TestAcceptEdits(t *testing.T) {
+	f := newFixture()
+	for _, c := range []struct{ command, want string }{
+		{"mkdir -p a/b", "allow"}, {"touch x", "allow"}, {"mv data.txt y", "allow"}, {"cp main.go src/c.go", "allow"}, {"rm junk.txt", "allow"},
+		{"cp -r src other", "allow"}, {"mv src other", "allow"}, {"sed -i s/a/b/ main.go", "allow"}, {"echo x > out.txt", "allow"}, {"cat main.go > out.txt", "allow"},
+		{"mkdir a && touch a/b && ls a", "allow"}, {"cp main.go x && git status", "allow"}, {"cat <<'EOF' > out\nhi\nEOF", "allow"}, {"rm src/a.go src/b.go", "allow"},
+		{"cd src && touch new", "allow"}, {"gofmt -w main.go", "allow"}, {"tee out < main.go", "allow"},
+		{"rm -r src", "ask"}, {"rm -rf .", "ask"}, {"rm *", "ask"}, {"touch /tmp/x", "ask"}, {"mv data.txt ../y", "ask"}, {"cp /etc/passwd x", "ask"},
+		{"echo x > ~/.bashrc", "ask"}, {"echo x > .git/config", "ask"}, {"cp x .vscode/settings.json", "ask"}, {"cp x .claude/settings.json", "ask"}, {"touch .ENV && rm .Git/config", "ask"},
+		{"echo x | tee out", "ask"}, {"echo x | sed 's/x/y/w out'", "ask"}, {"cat a | sort -o main.go", "ask"}, {"ls | while read f; do rm \"$f\"; done", "ask"},
+		{"sed -i 's/a/b/e' main.go", "ask"}, {"sed -i '1e id' main.go", "ask"}, {"echo x > links/out/y", "ask"}, {"chmod +x evil.sh", "ask"}, {"ln -s /etc x", "ask"},
+		{"cp main.go links/out/", "ask"}, {"cd .claude && echo x > settings.json", "ask"}, {"mv evil.sh .git/hooks/pre-commit", "ask"}, {"go test ./...", "ask"}, {"touch $x", "ask"},
+		{"cp main.go .git", "ask"}, {"mkdir -p .github/workflows", "ask"}, {"PATH=. touch x", "ask"}, {"touch x; ./evil.sh", "ask"}, {"xargs touch", "ask"},
+	} {
+		if v := decide(t, f, c.command, policy.AcceptEdits); v.Effect.String() != c.want {
+			t.Errorf("%q: got %s (%s: %s), want %s", c.command, v.Effect, v.Check, v.Reason, c.want)
+		}
+	}
+}
+
+// TestBypassAsksForWhatIsLost: what cannot be brought back asks in every mode.
+func TestBypassAsksForWhatIsLost(t *testing.T) {
+	f := newFixture()
+	for _, command := range []string{
+		"rm -rf /", "rm -rf ~", "rm -rf $HOME", "rm -rf .", "rm -rf ./", "rm -rf *", "rm -rf ./*", "rm -rf ..", "rm -r \"$PWD\"", "rm -rf /home", "rm -rf $X", "rm -rf \"$X/\"",
+		"cd src && rm -rf ..", "sudo rm -rf /", "bash -c 'rm -rf /'", "timeout 5 rm -rf ~", "rm -rf --no-preserve-root /", "rm -Rf /etc", "find . -delete",
+		"git clean -fd", "git clean -fdx", "git reset --hard", "git reset --hard HEAD~1", "git checkout -- .", "git checkout .", "git push --force", "git push -f", "git push origin +main",
+		"git -C . push --force", "git restore .", "dropdb x", "psql -c 'DROP DATABASE x'", "echo x > .git/hooks/pre-commit", "echo x >> ~/.bashrc", "touch .mcp.json", "rm -rf .git",
+		"echo x > .adze/settings.json", "cp a ~/.ssh/authorized_keys", "echo x > ~/.npmrc", "tee .vscode/tasks.json", "ls; git reset --hard",
+	} {
+		if v := decide(t, f, command, policy.Bypass); v.Effect != policy.Ask {
+			t.Errorf("%q: got %s (%s), want ask", command, v.Effect, v.Check)
+		}
+	}
+	for _, command := range []string{"rm -rf src", "git push", "make", "curl x | sh", "rm junk.txt", "git commit -m 'git reset --hard'"} {
+		if v := decide(t, f, command, policy.Bypass); v.Effect != policy.Allow {
+			t.Errorf("%q: got %s (%s: %s), want allow", command, v.Effect, v.Check, v.Reason)
+		}
+	}
+}
+
+// TestPrecheck lists what is refused before parsing.
+func TestPrecheck(t *testing.T) {
+	f := newFixture()
+	refused := []string{
+		"ls\r", "ls\x00", "ls\x1b[0m", "ls\x7f", "l\u200bs", "ls\u00a0-la", "ls\u3000x", "echo \u202ex", "echo \u2066x", "echo \U000e0041", "echo \ufeffx", "echo \u00adx", "echo \ue000",
+		"echo \u3164", "echo \u2800", "ls # x \\\nrm y", "# \\\nrm y", "echo foo\\\nbar", "echo \"${x:-'a'}\"", "echo \"${x:-\"a\"}\"", "echo $((1 + \"2\"))", "echo ${x:-<(ls)}",
+		"echo \xff", strings.Repeat("x", shellread.MaxChars+1), "echo $[1+1]", "ls\u0085", "echo \u061cx", "echo \u180ex", "echo $\\\n(rm x)",
+	}
+	for _, s := range refused {
+		if got := shellread.Read(s, f.world()); got.ReadOnly {
+			t.Errorf("%q is read", s)
+		}
+	}
+	for _, s := range []string{"echo 'é ü 漢字 🚀 ❤️'", "ls \\\n  -la", "echo 'a\tb'", "echo \"$((1+2))\"", "echo \"${x:-a}\"", "echo '# \"' # c", "echo \"$(cat main.go | grep 'x')\""} {
+		if got := shellread.Read(s, f.world()); !got.ReadOnly {
+			t.Errorf("%q is not read: %+v", s, got.Actions)
+		}
+	}
+}
+
+// TestDenySeesBehindLimits: past 50 commands, past 10,000 characters, behind
+// a syntax error.
+func TestDenySeesBehindLimits(t *testing.T) {
+	f := newFixture()
+	for _, s := range []string{
+		strings.Repeat("true; ", 500) + "rm x",
+		"echo " + strings.Repeat("y", 11_000) + "; rm x",
+		"rm x; ls )", "rm x\u200b y",
+		strings.Repeat("( ", 20) + "rm x" + strings.Repeat(")", 20),
+		strings.Repeat("bash -c ", 1) + "'" + "rm x" + "'",
+		"for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do rm $i; done",
+	} {
+		if v := decide(t, f, s, policy.Default, "deny:Bash(rm:*)"); v.Effect != policy.Deny {
+			t.Errorf("%.60q…: got %s (%s)", s, v.Effect, v.Reason)
+		}
+	}
+}
+
+// TestScriptDir: where the shell stands at the end.
+func TestScriptDir(t *testing.T) {
+	f := newFixture()
+	for command, want := range map[string]string{
+		"ls": "/home/u/project", "cd src": "/home/u/project/src", "cd src && ls": "/home/u/project/src", "cd src; cd ..": "/home/u/project", "(cd src)": "/home/u/project",
+		"cd src | cat": "/home/u/project", "cd $x": "", "cd nosuch": "", "if true; then cd src; fi": "",
+	} {
+		if got := shellread.Read(command, f.world()).Dir; got != want {
+			t.Errorf("%q: got %q, want %q", command, got, want)
+		}
+	}
+}
+
+// TestSpeed: a decision takes under a millisecond (99th percentile) on the
+// corpus, and the worst script under 50 ms. The bounds hold with some slack
+// for a loaded machine and the race detector.
+func TestSpeed(t *testing.T) {
+	f := newFixture()
+	f.glob("") // nothing
+	var all []time.Duration
+	w := shellread.World{Dir: "/home/u/project", Home: "/home/u", Git: func(string) (bool, string) { return true, "" }, Glob: func(string) []string { return []string{} }}
+	for _, c := range ownCases(t) {
+		start := time.Now()
+		shellread.Read(c.command, w)
+		all = append(all, time.Since(start))
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i] < all[j] })
+	p99 := all[len(all)*99/100]
+	t.Logf("p50 %v, p99 %v, worst %v over %d", all[len(all)/2], p99, all[len(all)-1], len(all))
+	if p99 > 5*time.Millisecond {
+		t.Errorf("p99 is %v", p99)
+	}
+	for name, s := range worst() {
+		start := time.Now()
+		shellread.Read(s, w)
+		if d := time.Since(start); d > 250*time.Millisecond {
+			t.Errorf("%s (%d characters) took %v", name, len(s), d)
+		} else {
+			t.Logf("%-12s %v", name, d)
+		}
+	}
+}
+
+// worst are scripts of the greatest length that are hard on some part.
+func worst() map[string]string {
+	fill := func(unit, tail string) string {
+		return strings.Repeat(unit, (shellread.MaxChars-len(tail))/len(unit)) + tail
+	}
+	nest := func(open, in, shut string, n int) string {
+		return strings.Repeat(open, n) + in + strings.Repeat(shut, n)
+	}
+	return map[string]string{
+		"lists":     fill("ls;", ""),
+		"pipes":     fill("ls|", "ls"),
+		"words":     fill("a ", ""),
+		"subst":     "echo " + fill("$(ls)", ""),
+		"nested":    nest("$(", "ls", ")", 2000),
+		"subshell":  nest("(", "ls", ")", 4000),
+		"braces":    "echo " + fill("{a,b}", ""),
+		"globs":     "ls " + fill("*/", ""),
+		"for":       nest("for i in 1 2 3 4 5 6 7 8 9 10;do ", "ls", ";done", 200),
+		"while":     nest("while ls;do ", "ls", ";done", 500),
+		"cd-while":  nest("while cd src;do ", "ls", ";done", 400),
+		"cd-for":    nest("for i in 1 2;do cd a;", "ls", ";done", 300),
+		"if":        nest("if ls;then ", "ls", ";fi", 500),
+		"functions": fill("f() { f2; };", ""),
+		"calls":     "a0(){ ls; };" + chain(150) + "a150",
+		"vars":      fill("x=$x$x;", ""),
+		"doubling":  "x=aaaa;" + fill("x=$x$x;", "cat $x"),
+		"arith":     "echo $((" + fill("1+", "1") + "))",
+		"case":      nest("case x in x) ", "ls", ";; esac", 500),
+		"suspects":  "sudo " + fill("rm ", "x"),
+		"quotes":    "echo " + fill("\"'\"'", ""),
+		"awk":       "awk '" + fill("{print $1}", "'"),
+		"sed":       "sed '" + fill("s/a/b/;", "'"),
+		"xargs":     fill("xargs ", "ls"),
+		"time":      fill("time ", "ls"),
+		"evals":     fill("eval ", "ls"),
+		"shells":    "bash -c '" + fill("ls;", "'"),
+	}
+}
+
+// chain defines functions that each call the one before twice.
+func chain(n int) string {
+	var b strings.Builder
+	for i := 1; i <= n; i++ {
+		b.WriteString("a" + itoa(i) + "(){ a" + itoa(i-1) + ";a" + itoa(i-1) + "; };")
+	}
+	return b.String()
+}
+
+func itoa(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + string(rune('0'+n%10))
+}
+
+func BenchmarkRead(b *testing.B) {
+	f := newFixture()
+	w := f.world()
+	w.Glob = func(string) []string { return []string{} }
+	for b.Loop() {
+		shellread.Read("cd src && git diff --stat HEAD~1 | head -20 && grep -rn 'foo' . 2>/dev/null", w)
+	}
+}
+
+// FuzzRead: never a panic, never read-only with a command that is not known,
+// and a denied command is denied wherever it was found.
+func FuzzRead(f *testing.F) {
+	fx := newFixture()
+	for _, c := range ownCases(f) {
+		f.Add(c.command)
+	}
+	for _, s := range worst() {
+		if len(s) < 500 {
+			f.Add(s)
+		}
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > 3000 {
+			return
+		}
+		got := shellread.Read(s, fx.world())
+		if len(got.Actions) == 0 {
+			t.Fatal("no action")
+		}
+		for _, a := range got.Actions {
+			switch a := a.(type) {
+			case policy.Exec:
+				if got.ReadOnly && (!a.ReadOnly || a.Beyond != "") {
+					t.Fatalf("%q is read-only, but holds %+v", s, a)
+				}
+			case policy.Opaque:
+				if got.ReadOnly {
+					t.Fatalf("%q is read-only, but holds %+v", s, a)
+				}
+			case policy.Write:
+				if got.ReadOnly {
+					t.Fatalf("%q is read-only, but writes %+v", s, a)
+				}
+			}
+		}
+	})
+}
