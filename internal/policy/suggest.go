@@ -91,9 +91,9 @@ func Runner(program string) bool {
 
 // runnerForms are subcommands of other programs that run their arguments.
 var runnerForms = map[string]bool{
-	"npm exec": true, "npm x": true, "pnpm exec": true, "pnpm dlx": true, "yarn exec": true, "yarn dlx": true, "yarn run": false,
+	"npm exec": true, "npm x": true, "pnpm exec": true, "pnpm dlx": true, "yarn exec": true, "yarn dlx": true,
 	"uv run": true, "uv tool": true, "poetry run": true, "pipenv run": true, "conda run": true, "go run": true, "cargo run": true, "git submodule": true,
-	"bundle exec": true, "mise exec": true, "rye run": true, "hatch run": true, "dotnet run": true, "mix run": true, "deno run": true, "bun run": false,
+	"bundle exec": true, "mise exec": true, "rye run": true, "hatch run": true, "dotnet run": true, "mix run": true, "deno run": true,
 	"gh api": true, "gh alias": true, "gh extension": true, "find": true, "fd": true,
 }
 
@@ -153,35 +153,35 @@ func lintCommand(r Rule) string {
 	if r.Effect != Allow || p.exact() {
 		return ""
 	}
-	first := strings.TrimRight(strings.TrimSuffix(words[0], ":"+string(star)), string(star))
-	if first == "" {
-		return "this rule begins with a wildcard and allows every program"
+	f := p.fixed()
+	if len(f) == 0 {
+		return "this rule begins with a wildcard and allows every program of that form"
 	}
-	switch first {
+	switch f[0] {
 	case "timeout", "nice", "nohup", "time", "stdbuf", "command", "builtin", "env", "xargs":
-		return "this rule allows nothing by itself: " + first + " is taken off, and the command behind it needs its own rule"
+		return "this rule allows nothing by itself: " + f[0] + " is taken off, and the command behind it needs its own rule"
 	}
-	if Runner(first) && len(fixed(words)) < 2 {
-		return "this rule lets " + first + " run anything"
-	}
-	if f := fixed(words); len(f) >= 2 && runnerForms[f[0]+" "+f[1]] && len(f) == 2 {
+	runs := Runner(f[0]) || runnerForms[f[0]]
+	switch {
+	case len(f) == 1 && runs:
+		return "this rule lets " + f[0] + " run anything"
+	case len(f) == 2 && runnerForms[f[0]+" "+f[1]],
+		len(f) == 2 && Runner(f[0]) && (f[1] == "-c" || f[1] == "-e" || f[1] == "exec" || f[1] == "run" || f[1] == "-m"):
 		return "this rule lets " + f[0] + " " + f[1] + " run anything"
-	}
-	if f := fixed(words); len(f) == 2 && Runner(f[0]) && (f[1] == "-c" || f[1] == "-e" || f[1] == "exec" || f[1] == "run" || f[1] == "-m") {
-		return "this rule lets " + first + " run anything"
 	}
 	return ""
 }
 
 // fixed are the words before the first wildcard.
-func fixed(words []string) []string {
+func (p commandPattern) fixed() []string {
+	words := p.tokens
+	if p.wild != "" {
+		words = strings.Split(p.wild, "\x00")
+	}
 	for i, w := range words {
 		if strings.ContainsRune(w, star) {
 			return words[:i]
 		}
-	}
-	if n := len(words); n > 0 {
-		words[n-1] = strings.TrimSuffix(words[n-1], ":")
 	}
 	return words
 }

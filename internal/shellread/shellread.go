@@ -5,6 +5,7 @@ package shellread
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -92,12 +93,7 @@ type reader struct {
 // script parses and walks one text: the whole, or the argument of bash -c.
 // What stands before a syntax error is walked too, for deny rules.
 func (r *reader) script(text string, st state) state {
-	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
-	var stmts []*syntax.Stmt
-	err := p.Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
-		stmts = append(stmts, s)
-		return true
-	})
+	stmts, err := parse(text)
 	if err != nil {
 		r.opaque(clip(text), "it is not valid shell: "+plainError(err))
 	}
@@ -106,6 +102,22 @@ func (r *reader) script(text string, st state) state {
 	st = r.stmts(stmts, st)
 	r.src = saved
 	return st
+}
+
+// parse returns the statements before the first error, and the error. The
+// parser can panic on text that is not shell; that is an error like any other.
+func parse(text string) (stmts []*syntax.Stmt, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the parser gave up: %v", p)
+		}
+	}()
+	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
+	err = p.Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
+		stmts = append(stmts, s)
+		return true
+	})
+	return stmts, err
 }
 
 func plainError(err error) string {
