@@ -25,9 +25,8 @@ type Host interface {
 	// Check rules on a planned call, and may wait for a person. A nil Answer
 	// means that nobody was asked a question of the plan's view.
 	Check(ctx context.Context, q Question) (policy.Verdict, *tool.Answer, error)
-	// Steer gives the prompts that wait to the model and says whether there
-	// were any.
-	Steer() (bool, error)
+	// Steer gives the prompts that wait to the model.
+	Steer() error
 	// Model is what the next request goes to; it changes when a person says so.
 	Model() Target
 }

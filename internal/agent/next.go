@@ -80,7 +80,6 @@ type outcome struct {
 	inTools     bool // the interrupt came while tools ran
 	answered    bool // the structured answer was accepted
 	rejected    int  // structured answers of this step that did not fit
-	steered     bool // a prompt that had waited was given to the model
 	hook        hookRuling
 }
 
@@ -146,9 +145,6 @@ func next(m memory, o outcome, can means) (memory, choice) {
 
 // afterDone decides when the model thinks it is done.
 func afterDone(m memory, o outcome, can means) (memory, choice) {
-	if o.steered {
-		return m.go_(NextStep)
-	}
 	switch o.hook {
 	case hooksEnd:
 		return m, choice{end: StopHookPrevented}

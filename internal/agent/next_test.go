@@ -25,7 +25,6 @@ func TestNext(t *testing.T) {
 		{"a call in a capped reply goes on", memory{}, outcome{stop: llm.MaxTokens, calls: 1}, means{largerCap: true}, choice{again: NextStep}},
 		{"tools wanted, none named", memory{}, outcome{stop: llm.WantTools}, means{}, choice{end: Completed}},
 		{"paused", memory{}, outcome{stop: llm.Paused}, means{}, choice{again: NextStep}},
-		{"a prompt that waited", memory{}, outcome{stop: llm.EndTurn, steered: true}, means{}, choice{again: NextStep}},
 		{"refused", memory{}, outcome{stop: llm.Refused}, means{}, choice{end: Refused}},
 		{"interrupted while streaming", memory{}, outcome{interrupted: true, err: fault(llm.Transport)}, means{fallback: true}, choice{end: InterruptedStreaming}},
 		{"interrupted while tools ran", memory{}, outcome{interrupted: true, inTools: true, calls: 1}, means{}, choice{end: InterruptedTools}},

@@ -110,7 +110,7 @@ func (r *run) room(target Target) (out Outcome, stop bool, err error) {
 	}
 	return Outcome{Reason: BlockingLimit,
 		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective),
-		Hint: "start a new session, or go on with a model that has a larger window: adze --continue --model …"}, true, nil
+		Hint: "give it less at once, start a new session, or use a model with a larger window: --model …"}, true, nil
 }
 
 // means looks up what is still possible.
@@ -212,8 +212,8 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 		o.interrupted, o.inTools = true, o.calls > 0
 		return o, nil
 	}
-	if !o.answered {
-		o.steered, err = r.Host.Steer()
+	if o.calls > 0 && !o.answered {
+		err = r.Host.Steer()
 	}
 	return o, err
 }

@@ -217,13 +217,13 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 			}
 			bad := 0
 			for _, pr := range cfg.Problems {
-				fmt.Fprintf(sys.Stdout, "%s: %s\n", pr.Severity, pr)
+				fmt.Fprintln(sys.Stdout, pr)
 				if pr.Severity == config.Error {
 					bad++
 				}
 			}
 			if bad > 0 {
-				return &failure{code: exitFailed, cause: fmt.Sprintf("%d mistakes in the settings", bad), hint: "adze config edit opens the file"}
+				return &failure{code: exitFailed, cause: "the settings have mistakes", hint: "adze config edit opens the file"}
 			}
 			if len(cfg.Problems) == 0 {
 				fmt.Fprintln(sys.Stdout, "the settings are fine")

@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 )
@@ -54,7 +55,7 @@ func newDoctor(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			if broken > 0 {
-				return &failure{code: exitFailed, cause: fmt.Sprintf("%d things are broken", broken)}
+				return &failure{code: exitFailed, cause: "something is broken; see above"}
 			}
 			return nil
 		},
@@ -189,6 +190,10 @@ func providerFindings(ctx context.Context, o app.Options, cfg *config.Config) []
 		list = append(list, finding{"providers", "ok", text, ""})
 	}
 	c, err := ch.Choose(ctx, cfg.Model)
+	var none *choose.NoModelError
+	if errors.As(err, &none) {
+		return append(list, finding{"model", "note", "none yet: no key is set and no local server answers", "set a key (export ANTHROPIC_API_KEY=…), start a local server, or try adze demo"})
+	}
 	if err != nil {
 		return append(list, finding{"model", "broken", err.Error(), first(hintOf(err), "adze models --all")})
 	}

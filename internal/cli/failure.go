@@ -63,6 +63,9 @@ func report(w io.Writer, err error) int {
 	case errors.As(err, &h):
 		f.hint = h.Hint()
 	}
+	if cause, hint, ok := strings.Cut(f.cause, "\nhint: "); ok {
+		f = &failure{f.code, cause, first(f.hint, hint)}
+	}
 	if f.cause != "" {
 		fmt.Fprintf(w, "adze: %s\n", oneLine(f.cause))
 	}

@@ -297,7 +297,7 @@ func outcome(sys System, f *runFlags, a *app.App, res print.Outcome, err error) 
 	e := res.Ended
 	switch e.How {
 	case event.Done:
-		if res.Refused {
+		if res.Refused && f.output != "json" && f.output != "stream-json" { // there, permission_denials says so
 			return &failure{exitRefused, "refused: " + res.Why, `allow what is needed, for example: --allowed-tools "Bash(go test:*)" or --permission-mode acceptEdits`}
 		}
 		return nil

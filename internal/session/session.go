@@ -320,16 +320,15 @@ func (h host) Model() agent.Target {
 }
 
 // Steer implements agent.Host.
-func (h host) Steer() (any bool, err error) {
+func (h host) Steer() (err error) {
 	derr := h.s.do(func(st *state) {
 		for _, q := range st.Queue {
-			any = true
 			if err = h.s.accept(st, q, true); err != nil {
 				return
 			}
 		}
 	})
-	return any, errors.Join(derr, err)
+	return errors.Join(derr, err)
 }
 
 // Check implements agent.Host.

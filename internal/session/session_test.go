@@ -649,7 +649,7 @@ func TestFault52CrashIsClosedOnReopen(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 		r.prompt("go on")
-		r.last(r.turns(2, nil), agent.Completed)
+		r.last(r.turns(3, nil), agent.Completed)
 		if s := fmt.Sprint(r.model.Requests()[1].Messages); !strings.Contains(s, "waiting") || !strings.Contains(s, "go on") {
 			t.Errorf("a prompt was lost: %s", s)
 		}

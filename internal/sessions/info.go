@@ -18,24 +18,27 @@ import (
 
 // Info is what a list shows of a session.
 type Info struct {
-	ID, Key     string
-	Dir         string // its folder on disk
-	Start, Root string // the folder it works in, and the repository's root
-	Branch      string
-	Parent      string // the session it was forked from, or that started it
-	Title       string
-	First, Last string // prompts, on one line of at most 200 characters
-	Model       string
-	Turns       int
-	Cost        float64 // USD, of replies with a known price
-	Usage       llm.Usage
-	Size        int64 // of the log, in bytes
-	Began       time.Time
-	Changed     time.Time // when the log was last written
-	Open        bool      // its last turn has no end: running, or cut off
-	Running     bool      // a process has it open
-	Holder      lease.Holder
-	Seq         event.Seq // of its last event
+	ID      string       `json:"id"`
+	Key     string       `json:"project"`
+	Dir     string       `json:"dir"`            // its folder on disk
+	Start   string       `json:"cwd"`            // the folder it works in
+	Root    string       `json:"root,omitempty"` // the repository's root
+	Branch  string       `json:"branch,omitempty"`
+	Parent  string       `json:"parent,omitempty"` // the session it was forked from, or that started it
+	Title   string       `json:"title,omitempty"`
+	First   string       `json:"first_prompt"` // on one line of at most 200 characters, as Last
+	Last    string       `json:"last_prompt"`
+	Model   string       `json:"model"`
+	Turns   int          `json:"turns"`
+	Cost    float64      `json:"cost_usd"` // of replies with a known price
+	Usage   llm.Usage    `json:"usage"`
+	Size    int64        `json:"size"` // of the log, in bytes
+	Began   time.Time    `json:"began"`
+	Changed time.Time    `json:"changed"` // when the log was last written
+	Open    bool         `json:"open"`    // its last turn has no end: running, or cut off
+	Running bool         `json:"running"` // a process has it open
+	Holder  lease.Holder `json:"-"`
+	Seq     event.Seq    `json:"seq"` // of its last event
 }
 
 // Name is the title, or else the first prompt.
@@ -51,7 +54,7 @@ type digest struct {
 
 const (
 	digestName    = "summary.json"
-	digestVersion = 1
+	digestVersion = 2
 	promptChars   = 200
 )
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -249,8 +250,10 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 		if px := new(proxyError); errors.As(err, &px) {
 			e.Status = px.status
 		}
-		if c.c.StartHint != "" && strings.HasPrefix(named.text, "connection refused") {
-			e.Hint = c.c.StartHint
+		if strings.HasPrefix(named.text, "connection refused by "+host) {
+			// On this machine nobody listens, and waiting will not change that.
+			e.Permanent = e.Permanent || onThisMachine(host)
+			e.Hint = cmp.Or(c.c.StartHint, e.Hint)
 		}
 		return e
 	}
@@ -267,6 +270,16 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 		e.Kind, e.Err = llm.Cut, fmt.Errorf("the reply broke off: %s", Redact(nameFailure(err, host).text, c.c.Key))
 	}
 	return e
+}
+
+// onThisMachine reports whether a host, with or without a port, is loopback.
+func onThisMachine(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = host
+	}
+	ip := net.ParseIP(name)
+	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // ErrGarbage says that an event's data is not what the protocol says.

@@ -12,6 +12,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"time"
 
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
@@ -111,10 +112,8 @@ func (r *runner) detail() session.Detail {
 	switch {
 	case r.Format == Stream && r.Partial:
 		return session.Everything
-	case r.Format == Stream, r.Chatty:
-		return session.Notices
 	}
-	return session.Durable
+	return session.Notices
 }
 
 func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, error) {
@@ -202,10 +201,13 @@ func (r *runner) see(e event.Event) {
 		}
 	case event.TurnEnded:
 		maps.DeleteFunc(r.asked, func(_ string, taken bool) bool { return taken || b.Kind == "storage" })
-		r.res = Outcome{Ended: b, Refused: r.p.turn.refused, Why: r.p.turn.why, Lost: r.res.Lost}
+		r.res = Outcome{Ended: b, Refused: r.p.turn.refused(), Why: r.p.turn.why, Lost: r.res.Lost}
 		if r.Format == Text && b.How == event.Done {
 			r.text(r.p.answer())
 		}
+	}
+	if w, ok := e.Body.(event.Waiting); ok && r.Format != Stream {
+		r.wait(w) // nobody should wonder why nothing happens
 	}
 	if r.Chatty {
 		r.chat(e)
@@ -243,6 +245,10 @@ func (r *runner) lost(err error) {
 	}
 }
 
+func (r *runner) wait(b event.Waiting) {
+	fmt.Fprintf(r.Err, "· %s; trying again in %s (%d of %d)\n", clip.Line(clip.Clean(b.Err), 100), b.For.Round(100*time.Millisecond), b.Attempt, b.Max)
+}
+
 // chat tells a person at a terminal what is going on.
 func (r *runner) chat(e event.Event) {
 	switch b := e.Body.(type) {
@@ -256,8 +262,6 @@ func (r *runner) chat(e event.Event) {
 		if b.Denied {
 			fmt.Fprintf(r.Err, "· refused: %s\n", clip.Line(clip.Clean(b.Verdict.Reason), 100))
 		}
-	case event.Waiting:
-		fmt.Fprintf(r.Err, "· %s; trying again in %s (%d of %d)\n", clip.Line(clip.Clean(b.Err), 100), b.For.Round(100_000_000), b.Attempt, b.Max)
 	case event.Retracted:
 		fmt.Fprintf(r.Err, "· starting the reply over: %s\n", b.Why)
 	case event.ModelChanged:

@@ -41,10 +41,13 @@ type totals struct {
 	usage   llm.Usage
 	first   time.Duration
 	denials []denialLine
-	// refused is true while the last result was a denial: the run gave up there.
-	refused bool
-	why     string
+	// batch and denied count the results of the newest reply with calls; when
+	// all of them were denials, the run gave up there.
+	batch, denied int
+	why           string
 }
+
+func (t totals) refused() bool { return t.batch > 0 && t.batch == t.denied }
 
 func newProjection(a About, withPartial bool) *projection {
 	p := &projection{about: a, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}}
@@ -117,12 +120,14 @@ func (p *projection) replied(b event.Replied) []any {
 			p.waiting = append(p.waiting, u.ID)
 		}
 	}
+	if len(p.waiting) > 0 {
+		p.turn.batch, p.turn.denied = 0, 0
+	}
 	return append(out, p.ready()...)
 }
 
 func (p *projection) finished(b event.ToolFinished) []any {
 	p.results[b.Call] = b
-	p.turn.refused = b.Denied
 	if b.Denied {
 		p.turn.why = b.Verdict.Reason
 		p.turn.denials = append(p.turn.denials, denialLine{Tool: b.Name, ID: b.Call, Input: b.Input})
@@ -141,7 +146,9 @@ func (p *projection) ready() []any {
 		}
 		p.waiting = p.waiting[1:]
 		delete(p.results, r.Call)
+		p.turn.batch++
 		if r.Denied {
+			p.turn.denied++
 			out = append(out, deniedLine{Type: "system", Subtype: "permission_denied", Tool: r.Name, ID: r.Call, Input: r.Input, Reason: r.Verdict.Reason, UUID: p.about.NewID(), SessionID: p.about.SessionID})
 		}
 		part := llm.ToolResult{ID: r.Call, Text: r.Text, IsErr: r.IsErr, Images: r.Images}

@@ -1,0 +1,167 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/adze-agent/adze/internal/cli"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"adze": func() { os.Exit(cli.Main(cli.Process())) },
+	})
+}
+
+// Scripts drive the real binary. $MOCK is a provider on the loopback
+// interface whose path says how it behaves; see mock.
+func TestScripts(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(mock))
+	srv.Start()
+	t.Cleanup(srv.Close)
+	tls := httptest.NewUnstartedServer(http.HandlerFunc(mock))
+	tls.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that fail on purpose
+	tls.StartTLS()
+	t.Cleanup(tls.Close)
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
+		Setup: func(e *testscript.Env) error {
+			home := filepath.Join(e.WorkDir, "home")
+			e.Setenv("HOME", home)
+			e.Setenv("MOCK", srv.URL)
+			e.Setenv("MOCKTLS", tls.URL)
+			e.Setenv("CLOSED", closedPort())
+			e.Setenv("GOCACHE", os.Getenv("GOCACHE"))
+			return os.MkdirAll(home, 0o755)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big},
+		Condition: func(c string) (bool, error) {
+			switch c {
+			case "root":
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %s", c)
+		},
+	})
+}
+
+// closedPort is an address of this machine where nobody listens.
+func closedPort() string {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "http://127.0.0.1:1"
+	}
+	defer ln.Close()
+	return "http://" + ln.Addr().String()
+}
+
+// mock behaves as the first part of its path says.
+func mock(w http.ResponseWriter, r *http.Request) {
+	how, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	switch how {
+	case "401", "403", "404", "400":
+		w.Header().Set("Content-Type", "application/json")
+		code := 0
+		fmt.Sscan(how, &code)
+		w.WriteHeader(code)
+		kind := map[string]string{"401": "authentication_error", "403": "permission_error", "404": "not_found_error", "400": "invalid_request_error"}[how]
+		fmt.Fprintf(w, `{"type":"error","error":{"type":%q,"message":"as asked"}}`, kind)
+	case "html":
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<!doctype html><html><title>Welcome to Hotel Wi-Fi</title><body>Log in</body></html>")
+	case "toolong":
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(400)
+		fmt.Fprint(w, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 250000 tokens > 200000 maximum"}}`)
+	case "agent":
+		b, _ := json.Marshal(r.Header.Get("User-Agent"))
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(400)
+		fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%s}}`, b)
+	default:
+		w.WriteHeader(http.StatusTeapot)
+	}
+}
+
+// jsonField checks a field of the JSON object on the last command's stdout:
+// json result.cost 0.
+func jsonField(ts *testscript.TestScript, neg bool, args []string) {
+	var v any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &v))
+	compare(ts, neg, v, args)
+}
+
+// jsonLines checks the first line of a type on stdout:
+// lines result subtype success.
+func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
+	kind, sub, _ := strings.Cut(args[0], "/")
+	for _, line := range strings.Split(strings.TrimSpace(ts.ReadFile("stdout")), "\n") {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			ts.Fatalf("not JSON: %s", line)
+		}
+		if v["type"] == kind && (sub == "" || v["subtype"] == sub) {
+			if neg && len(args) == 1 {
+				ts.Fatalf("there is a line of type %s", args[0])
+			}
+			if len(args) > 1 {
+				compare(ts, neg, v, args[1:])
+			}
+			return
+		}
+	}
+	if !neg {
+		ts.Fatalf("no line of type %s", args[0])
+	}
+}
+
+func compare(ts *testscript.TestScript, neg bool, v any, args []string) {
+	for _, k := range strings.Split(args[0], ".") {
+		switch x := v.(type) {
+		case map[string]any:
+			v = x[k]
+		case []any:
+			i := 0
+			fmt.Sscan(k, &i)
+			if v = nil; i < len(x) {
+				v = x[i]
+			}
+		default:
+			v = nil
+		}
+	}
+	got := fmt.Sprint(v)
+	if s, ok := v.(string); ok {
+		got = s
+	}
+	if len(args) == 1 {
+		if (v != nil) == neg {
+			ts.Fatalf("%s is %s", args[0], got)
+		}
+		return
+	}
+	if (got == args[1]) == neg {
+		ts.Fatalf("%s is %q, want %q", args[0], got, args[1])
+	}
+}
+
+// big makes a file of so many bytes: big FILE BYTES.
+func big(ts *testscript.TestScript, _ bool, args []string) {
+	n := 0
+	fmt.Sscan(args[1], &n)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat("some words of a long prompt\n", n/28+1)[:n]), 0o644))
+}
