@@ -3,6 +3,7 @@ package shellread_test
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -271,7 +272,19 @@ func FuzzRead(f *testing.F) {
 		if len(s) > 3000 {
 			return
 		}
-		got := shellread.Read(s, fx.world())
+		var got shellread.Script
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			got = shellread.Read(s, fx.world())
+		}()
+		select {
+		case <-done:
+		case <-time.After(10 * time.Second):
+			buf := make([]byte, 1<<20)
+			n := runtime.Stack(buf, true)
+			t.Fatalf("%q takes for ever\n%s", s, buf[:n])
+		}
 		if len(got.Actions) == 0 {
 			t.Fatal("no action")
 		}

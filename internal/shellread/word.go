@@ -348,6 +348,8 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 				_, n := utf8.DecodeRuneInString(s[i:])
 				b.add(s[i : i+n])
 				i += n - 1
+			} else {
+				r.opaque(s, "a backslash with nothing behind it")
 			}
 		case '*', '?':
 			b.wild(string(c))

@@ -1,0 +1,126 @@
+package permcheck_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/permcheck"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// project is a small real repository.
+func project(t *testing.T) permcheck.Options {
+	t.Helper()
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(home, "project")
+	for _, d := range []string{"project/src", "project-evil"} {
+		if err := os.MkdirAll(filepath.Join(home, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, f := range []string{"project/main.go", "project/src/a.go", "project/.env", "project-evil/secret"} {
+		if err := os.WriteFile(filepath.Join(home, f), []byte("x\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if git, err := exec.LookPath("git"); err == nil {
+		cmd := exec.Command(git, "init", "-q", dir)
+		cmd.Env = append(os.Environ(), "HOME="+home, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	return permcheck.Options{Dir: dir, Home: home}
+}
+
+func TestBatch(t *testing.T) {
+	o := project(t)
+	in := strings.Join([]string{
+		"id\tcommand\tallow_rules\texpected\twhy",
+		"a\tls -la src\t\tallow\tx",
+		`b` + "\t" + `grep -c '\U0001f680' main.go` + "\t\tallow\tx",
+		`c` + "\t" + `ls\nrm x` + "\tdeny:Bash(rm:*)\tdeny\tx",
+		"d\tgo test ./... && git commit -m x\tBash(go test:*) ;; Bash(git commit:*)\tallow\tx",
+		"e\tcat ../project-evil/secret\t\task\tx",
+		`f` + "\t" + `l\u200bs` + "\t\task\tx",
+		`{"id":"g","command":"git status"}`,
+		`{"id":"h","command":"make","allow_rules":["Bash(make)"]}`,
+		`{"id":"i","command":"cat .env","allow_rules":["deny:Read(.env)"]}`,
+		"",
+	}, "\n")
+	var out bytes.Buffer
+	if err := permcheck.Batch(strings.NewReader(in), &out, o); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"a": "allow", "b": "allow", "c": "deny", "d": "allow", "e": "ask", "f": "ask", "g": "allow", "h": "allow", "i": "deny"}
+	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+		var got struct{ ID, Verdict, Reason string }
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got.Verdict != want[got.ID] || got.Reason == "" {
+			t.Errorf("%s: got %s (%s), want %s", got.ID, got.Verdict, got.Reason, want[got.ID])
+		}
+		delete(want, got.ID)
+	}
+	if len(want) > 0 {
+		t.Errorf("no line for %v", want)
+	}
+}
+
+func TestBatchErrors(t *testing.T) {
+	for _, bad := range []string{"only one column", "a\tls\\q", "{\"id\":", "a\tls\tBash(x", "a\t\\u12"} {
+		var out bytes.Buffer
+		if err := permcheck.Batch(strings.NewReader(bad), &out, project(t)); err == nil || !strings.Contains(err.Error(), "row 1") {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	o := project(t)
+	rule, err := policy.ParseRule("Bash(python:*)", policy.Allow, policy.CLI, "--allow", o.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Rules.List = []policy.Rule{rule}
+	r := permcheck.Check("cd src && cat a.go | head -1; make", o)
+	var got []string
+	for _, c := range r.Commands {
+		if c.Kind == "command" {
+			got = append(got, c.Text+" "+c.Verdict.Effect.String())
+		}
+	}
+	if want := "cd src allow|cat a.go allow|head -1 allow|make ask"; strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %q", strings.Join(got, "|"), want)
+	}
+	if r.Verdict.Effect != policy.Ask || r.Verdict.Part != "make" || len(r.Warnings) != 1 {
+		t.Errorf("%+v", r)
+	}
+	b, err := json.Marshal(r)
+	if err != nil || !bytes.Contains(b, []byte(`"verdict":{"effect":"ask"`)) {
+		t.Errorf("%s, %v", b, err)
+	}
+}
+
+func FuzzBatch(f *testing.F) {
+	f.Add("id\tcommand\nx\tls\\u0041\tBash(x)\n{\"id\":\"a\",\"command\":\"ls\"}\n")
+	f.Fuzz(func(t *testing.T, in string) {
+		o := permcheck.Options{Dir: t.TempDir(), Home: t.TempDir()}
+		var out bytes.Buffer
+		_ = permcheck.Batch(strings.NewReader(in), &out, o)
+		for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
+			if line != "" && !json.Valid([]byte(line)) {
+				t.Fatalf("%q", line)
+			}
+		}
+	})
+}
