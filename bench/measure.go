@@ -223,7 +223,9 @@ func (b *bench) grep() []figure {
 	if err != nil {
 		return []figure{{"grep against ripgrep", "no rg here", ""}}
 	}
-	tree := filepath.Join(runtime.GOROOT(), "src")
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	check(err)
+	tree := filepath.Join(strings.TrimSpace(string(root)), "src")
 	var out []figure
 	for _, c := range []struct {
 		name, pattern string

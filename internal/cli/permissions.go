@@ -25,7 +25,7 @@ func newPermissions(sys System, f *runFlags) *cobra.Command {
 type checkFlags struct {
 	allow, deny, ask []string
 	mode, dir, batch string
-	asJSON, alone    bool
+	asJSON           bool
 }
 
 func permissionsCheck(sys System, f *runFlags) *cobra.Command {

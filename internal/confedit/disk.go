@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Disk reads settings files; it is config.Files.
@@ -27,6 +28,9 @@ func (Disk) Read(path string, max int64) ([]byte, error) {
 			if _, hidden := os.Lstat(path); hidden != nil { // its folder is closed to us: no file, for all we know
 				return nil, fmt.Errorf("%w: its folder cannot be read", fs.ErrNotExist)
 			}
+		}
+		if errors.Is(err, syscall.ENOTDIR) { // something above it is a file
+			return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 		}
 		return nil, err
 	}

@@ -241,18 +241,23 @@ func plain[B Body](name string) kind {
 	}}
 }
 
-// Stored forms of bodies that hold an interface.
+// Stored forms of bodies that hold an interface. They embed the body's fields
+// and not the body, so that they are no bodies themselves.
 type (
+	repliedFields  Replied
+	askedFields    Asked
+	finishedFields ToolFinished
+
 	storedReplied struct {
-		Replied
+		repliedFields
 		Message llm.Stored `json:"message"`
 	}
 	storedAsked struct {
-		Asked
+		askedFields
 		View fastjson.Raw `json:"view,omitempty"`
 	}
 	storedFinished struct {
-		ToolFinished
+		finishedFields
 		View fastjson.Raw `json:"view,omitempty"`
 	}
 	storedPart struct {
@@ -263,17 +268,18 @@ type (
 func toStored(b Body) (any, error) {
 	switch b := b.(type) {
 	case Replied:
-		return storedReplied{b, b.Message.Stored()}, nil
+		return storedReplied{repliedFields(b), b.Message.Stored()}, nil
 	case Asked:
 		raw, err := storeView(b.View)
-		return storedAsked{b, raw}, err
+		return storedAsked{askedFields(b), raw}, err
 	case ToolFinished:
 		raw, err := storeView(b.View)
-		return storedFinished{b, raw}, err
+		return storedFinished{finishedFields(b), raw}, err
 	case PartDone:
 		return storedPart{llm.Message{Role: llm.Assistant, Parts: []llm.Part{b.Part}}.Stored()}, nil
+	default: // the others hold no interface
+		return b, nil
 	}
-	return b, nil
 }
 
 func storeView(b view.Block) (fastjson.Raw, error) {
@@ -302,8 +308,8 @@ func decodeReplied(line []byte) (Body, error) {
 	if err := fastjson.Unmarshal(line, &s); err != nil {
 		return nil, err
 	}
-	s.Replied.Message = llm.FromStored(s.Message)
-	return s.Replied, nil
+	s.repliedFields.Message = llm.FromStored(s.Message)
+	return Replied(s.repliedFields), nil
 }
 
 func decodeAsked(line []byte) (Body, error) {
@@ -311,8 +317,8 @@ func decodeAsked(line []byte) (Body, error) {
 	if err := fastjson.Unmarshal(line, &s); err != nil {
 		return nil, err
 	}
-	s.Asked.View = loadView(s.View)
-	return s.Asked, nil
+	s.askedFields.View = loadView(s.View)
+	return Asked(s.askedFields), nil
 }
 
 func decodeFinished(line []byte) (Body, error) {
@@ -320,8 +326,8 @@ func decodeFinished(line []byte) (Body, error) {
 	if err := fastjson.Unmarshal(line, &s); err != nil {
 		return nil, err
 	}
-	s.ToolFinished.View = loadView(s.View)
-	return s.ToolFinished, nil
+	s.finishedFields.View = loadView(s.View)
+	return ToolFinished(s.finishedFields), nil
 }
 
 func decodePartDone(line []byte) (Body, error) {

@@ -63,8 +63,9 @@ func (d Detail) wants(b event.Body) bool {
 	switch b.(type) {
 	case event.Waiting, event.Retracted, event.Queued:
 		return d >= Notices
+	default: // the deltas
+		return d >= Everything
 	}
-	return d >= Everything
 }
 
 // A feed is one reader's queue. Text that a reader is too slow for is joined
@@ -120,6 +121,7 @@ func (r *feed) join(b event.Body) bool {
 		if l, ok := last.(event.ToolOutput); ok && l.Call == b.Call && len(r.tail) < 1<<20 {
 			return r.grow(l.S, b.S)
 		}
+	default: // nothing else can be joined
 	}
 	return false
 }
@@ -151,6 +153,7 @@ func (r *feed) settle() {
 	case event.ToolOutput:
 		l.S = string(r.tail)
 		at.Body = l
+	default: // nothing else grows
 	}
 	r.tail = nil
 }

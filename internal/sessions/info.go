@@ -172,5 +172,6 @@ func (i *Info) addBody(b event.Body) {
 		i.Model = b.Model
 	case event.Titled:
 		i.Title = clip.Line(clip.Clean(b.Title), promptChars)
+	default: // a list shows nothing of the others
 	}
 }

@@ -197,6 +197,8 @@ func (s State) Apply(e event.Event) State {
 		s.Turn.End = b
 		s.Running, s.Pending, s.Started = "", nil, nil
 	case event.Noted, event.Unknown: // nothing to keep
+	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
+		event.Retracted, event.Waiting, event.ToolOutput, event.Queued: // live
 	}
 	return s
 }
@@ -300,6 +302,7 @@ func tasks(b view.Block) ([]view.Task, bool) {
 				return ts, true
 			}
 		}
+	default: // no other shape holds a list
 	}
 	return nil, false
 }

@@ -15,7 +15,6 @@ type decoder struct {
 	id     string
 	usage  llm.Usage
 	stop   llm.Stop
-	end    bool // message_delta gave a stop reason
 }
 
 type block struct {

@@ -345,11 +345,8 @@ func TestKeyWithALineBreak(t *testing.T) {
 
 func TestNoGoroutineStays(t *testing.T) {
 	before := runtime.NumGoroutine()
-	for range 50 {
-		_, _ = attempt(context.Background(), Config{Transport: still{strings.NewReader("data: one\n\ndata: end\n\n")}}, "http://x")
-		for range NewClient(Config{Transport: still{zeros{}}}).Stream(context.Background(), Call{URL: "http://x"}, lines{}) {
-			break
-		}
+	_, _ = attempt(context.Background(), Config{Transport: still{strings.NewReader("data: one\n\ndata: end\n\n")}}, "http://x")
+	for range NewClient(Config{Transport: still{zeros{}}}).Stream(context.Background(), Call{URL: "http://x"}, lines{}) {
 		break
 	}
 	if after := runtime.NumGoroutine(); after > before {

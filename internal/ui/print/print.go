@@ -205,6 +205,7 @@ func (r *runner) see(e event.Event) {
 		if r.Format == Text && b.How == event.Done {
 			r.text(r.p.answer())
 		}
+	default: // the projection has seen the others
 	}
 	if w, ok := e.Body.(event.Waiting); ok && r.Format != Stream {
 		r.wait(w) // nobody should wonder why nothing happens
@@ -266,5 +267,6 @@ func (r *runner) chat(e event.Event) {
 		fmt.Fprintf(r.Err, "· starting the reply over: %s\n", b.Why)
 	case event.ModelChanged:
 		fmt.Fprintf(r.Err, "· the model is now %s\n", clip.Clean(b.Model))
+	default: // not worth a line
 	}
 }

@@ -244,6 +244,7 @@ func (p *projection) stream(b event.Body) []any {
 		raw = p.partial.done(b.Part)
 	case event.Retracted:
 		raw = p.partial.end("aborted", llm.Usage{})
+	default: // durable events have lines of their own
 	}
 	return p.wrap(raw, first)
 }
