@@ -618,7 +618,7 @@ func (r *reader) heredoc(rd *syntax.Redirect, st state) {
 // target reads the word of a redirect; it must be one exact path.
 func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 	ws := r.words(rd.Word, st)
-	if len(ws) != 1 || ws[0].kind != exact && !ws[0].fd {
+	if len(ws) != 1 || ws[0].kind != exact && !ws[0].fd || ws[0].is("") {
 		r.opaque(r.source(rd), "a redirect whose file is not known")
 		return word{}, false
 	}
