@@ -25,8 +25,10 @@ type Host interface {
 	// Check rules on a planned call, and may wait for a person. A nil Answer
 	// means that nobody was asked a question of the plan's view.
 	Check(ctx context.Context, q Question) (policy.Verdict, *tool.Answer, error)
-	// Steer gives the prompts that wait to the model.
+	// Steer gives the prompts that wait, and what was noted, to the model.
 	Steer() error
+	// Note keeps a text for the model until the step is over.
+	Note(text string)
 	// Model is what the next request goes to; it changes when a person says so.
 	Model() Target
 }
@@ -73,7 +75,10 @@ type Turn struct {
 	CacheKey   string
 	// Spill keeps a whole result and returns where; nil cuts without keeping.
 	Spill func(call, text string) (path string, err error)
-	Now   func() time.Time
+	// Touched learns what begins to apply when files are read or changed (a
+	// folder's own memory file) and returns it for the model. nil knows nothing.
+	Touched func(paths []string) []string
+	Now     func() time.Time
 	// Sleep waits, or returns the context's error. Jitter is in [-1, 1].
 	Sleep  func(ctx context.Context, d time.Duration) error
 	Jitter func() float64

@@ -56,6 +56,7 @@ func (c *calls) exec(k *call) {
 		e.Input = k.use.Input
 	}
 	c.emit(e)
+	c.learn(e.Files)
 	failedShell := k.started && f.res.IsErr && k.tool.Spec().Shell && k.ctx.Err() == nil
 	c.shift(func() {
 		k.phase, k.isErr, k.answer = done, f.res.IsErr, f.res.Structured
@@ -65,6 +66,20 @@ func (c *calls) exec(k *call) {
 	})
 	if failedShell {
 		c.cancelSiblings(k)
+	}
+}
+
+// learn tells the model what begins to apply with the files a call touched.
+func (c *calls) learn(files []event.File) {
+	if c.r.Touched == nil || len(files) == 0 {
+		return
+	}
+	paths := make([]string, 0, len(files))
+	for _, f := range files {
+		paths = append(paths, f.Path)
+	}
+	for _, text := range c.r.Touched(paths) {
+		c.r.Host.Note(text)
 	}
 }
 

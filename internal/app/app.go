@@ -19,6 +19,8 @@ import (
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -82,6 +84,7 @@ type App struct {
 	Where  string // the session's folder, "" when nothing is kept
 
 	profile prompt.Profile
+	memory  *memory.Reader // nil with --bare
 	tasks   *bash.Tasks
 	temp    string
 	version string
@@ -139,7 +142,8 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	}
 	ledger := file.NewLedger()
 	whole := func() bool { return a.Session.State().Whole() }
-	kit, err := newKit(o, a.Config, a.Paths, ledger, whole, a.temp)
+	ended := func(t bash.Task) { _ = a.Session.Submit(context.Background(), op.Notify{Text: taskNote(t)}) }
+	kit, err := newKit(o, a.Config, a.Paths, ledger, whole, ended, a.temp)
 	if err != nil {
 		return err
 	}
@@ -152,7 +156,8 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	if log.dir != "" {
 		rules.Readable = append(rules.Readable, log.dir)
 	}
-	a.Parts = a.parts(o, <-learned)
+	known := <-learned
+	a.Parts, a.memory = a.parts(o, known), known.reader
 	cfg := a.Config
 	a.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: log.Log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
@@ -169,6 +174,7 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 			Budget: agent.Budget{
 				Turns: cfg.MaxTurns, USD: cfg.MaxBudgetUSD, Unpriced: cfg.Cost.UnknownPriceOK, Tokens: int(cfg.TokenBudget),
 			},
+			Touched:    a.touched(),
 			Structured: kit.structured, MaxCalls: cfg.Tools.MaxParallel, CacheKey: log.id, Spill: log.spill,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 		},

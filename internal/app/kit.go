@@ -27,10 +27,11 @@ type kit struct {
 }
 
 // newKit makes the tools. To add a tool, add it to the list here.
-func newKit(o Options, cfg *config.Config, p Paths, ledger *file.Ledger, whole func() bool, temp string) (kit, error) {
+func newKit(o Options, cfg *config.Config, p Paths, ledger *file.Ledger, whole func() bool, ended func(bash.Task), temp string) (kit, error) {
 	shells, aliases, tasks := bash.New(bash.Config{
 		Environ: environ(o, cfg, temp), Allow: allowEnv(cfg), GitEnv: gitconf.PinnedEnv(), Temp: temp,
-		World: func(dir string) shellread.World { return place.World(dir, p.Home) },
+		OnFinish: func(t bash.Task) { go ended(t) }, // ends at once: the session takes a note, or is closed
+		World:    func(dir string) shellread.World { return place.World(dir, p.Home) },
 	})
 	all := slices.Concat(shells,
 		file.New(file.Config{Ledger: ledger, Resolve: place.Resolve, InWindow: func(string) bool { return whole() }}),

@@ -2,22 +2,26 @@ package app
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"time"
 
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/gitconf"
 	"github.com/adze-agent/adze/internal/gitinfo"
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/tool/bash"
 )
 
 // learned is what a session is told of where it is.
 type learned struct {
 	memory []prompt.Memory
 	git    prompt.Git
+	reader *memory.Reader
 }
 
 // learn reads memory files and git in the background; the channel yields once.
@@ -31,7 +35,8 @@ func learn(ctx context.Context, o Options, cfg *config.Config, p Paths) <-chan l
 	go func() { git <- gitFacts(ctx, o, p) }() // ends within gitinfo's deadline
 	go func() {                                // ends with the files and git
 		var l learned
-		for _, f := range Memory(o, cfg, p).Start() {
+		l.reader = Memory(o, cfg, p)
+		for _, f := range l.reader.Start() {
 			l.memory = append(l.memory, prompt.Memory{Path: f.Path, Scope: string(f.Scope), Text: f.Text, Notes: f.Notes})
 			if o.Note != nil {
 				for _, w := range f.Warnings {
@@ -52,6 +57,34 @@ func Memory(o Options, cfg *config.Config, p Paths) *memory.Reader {
 		Managed: []string{own, cc}, Config: p.Config, Home: p.Home, Root: memory.Root(p.Dir), Dir: p.Dir,
 		Excludes: cfg.Memory.Excludes, MaxBytes: cfg.Memory.MaxBytes, WarnChars: cfg.Memory.WarnChars,
 	})
+}
+
+// touched is what the folders of files have to say, once they are looked at.
+func (a *App) touched() func([]string) []string {
+	if a.memory == nil {
+		return nil
+	}
+	return func(paths []string) []string {
+		var out []string
+		for _, p := range paths {
+			for _, f := range a.memory.Touched(p) {
+				out = append(out, fmt.Sprintf("<memory path=%q>\nThis applies to the files below that folder, from now on:\n\n%s\n</memory>", f.Path, f.Text))
+			}
+		}
+		return out
+	}
+}
+
+// taskNote tells the model that a background command has ended.
+func taskNote(t bash.Task) string {
+	how := fmt.Sprintf("exited with code %d", t.Exit)
+	if t.State == bash.Killed {
+		how = "was ended"
+		if t.Note != "" {
+			how += ": " + t.Note
+		}
+	}
+	return fmt.Sprintf("<notice>The background command %s (%s) %s. Its output is there with BashOutput.</notice>", t.ID, clip.Line(clip.Clean(t.Command), 80), how)
 }
 
 func gitFacts(ctx context.Context, o Options, p Paths) prompt.Git {

@@ -18,6 +18,9 @@ type (
 		// Tokens, when positive, is the turn's token budget ("+500k").
 		Tokens int
 	}
+	// Notify tells the model something that happened meanwhile (a background
+	// command ended), after the current step. It starts no turn.
+	Notify struct{ Text string }
 	// Unqueue takes back a queued prompt that the model has not seen.
 	Unqueue struct{ ID string }
 	// Interrupt stops the running turn.
@@ -49,6 +52,7 @@ type Image struct {
 }
 
 func (Prompt) op()    {}
+func (Notify) op()    {}
 func (Unqueue) op()   {}
 func (Interrupt) op() {}
 func (Answer) op()    {}

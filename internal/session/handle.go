@@ -19,6 +19,9 @@ func (s *Session) handle(st *state, o op.Op) error {
 	switch o := o.(type) {
 	case op.Prompt:
 		return s.prompt(st, o)
+	case op.Notify:
+		st.notes = append(st.notes, o.Text)
+		return nil
 	case op.Unqueue:
 		if !slices.ContainsFunc(st.Queue, func(q event.InputQueued) bool { return q.ID == o.ID }) {
 			return ErrNoPrompt
@@ -95,6 +98,21 @@ func (s *Session) accept(st *state, q event.InputQueued, steer bool) error {
 	return err
 }
 
+// tell gives what happened meanwhile to the model, as input that no person
+// wrote.
+func (s *Session) tell(st *state) error {
+	notes := st.notes
+	st.notes = nil
+	for _, n := range notes {
+		st.names++
+		e := event.InputAccepted{ID: fmt.Sprintf("n%d.%d", st.Seq+1, st.names), Text: n, Steer: true, Hidden: true}
+		if err := s.record(context.Background(), st, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (s *Session) showQueue(st *state) {
 	var e event.Queued
 	for _, q := range st.Queue {
@@ -128,6 +146,9 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 
 // begin starts a turn with its first input.
 func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
+	if err := s.tell(st); err != nil {
+		return err
+	}
 	if err := s.accept(st, q, false); err != nil {
 		return err
 	}

@@ -68,7 +68,8 @@ type state struct {
 	asks   map[string]chan op.Answer
 	left   []<-chan struct{} // calls that outlived their turn
 	began  time.Time         // of the running turn
-	names  int               // for prompts without an ID
+	names  int               // for inputs without an ID
+	notes  []string          // for the model, after the current step
 	broken error             // the log cannot be written any more
 }
 
@@ -322,6 +323,9 @@ func (h host) Model() agent.Target {
 // Steer implements agent.Host.
 func (h host) Steer() (err error) {
 	derr := h.s.do(func(st *state) {
+		if err = h.s.tell(st); err != nil {
+			return
+		}
 		for _, q := range st.Queue {
 			if err = h.s.accept(st, q, true); err != nil {
 				return
@@ -329,6 +333,11 @@ func (h host) Steer() (err error) {
 		}
 	})
 	return errors.Join(derr, err)
+}
+
+// Note implements agent.Host.
+func (h host) Note(text string) {
+	_ = h.s.do(func(st *state) { st.notes = append(st.notes, text) })
 }
 
 // Check implements agent.Host.
