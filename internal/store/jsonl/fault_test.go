@@ -24,7 +24,7 @@ const script = 12 // events that a fault run appends
 // Each operation of the disk fails once, or from then on until it is healed.
 // Every event that was acknowledged must be in the log once, in order, and the
 // log must work again.
-func TestFault10_12_13_EveryOperationFails(t *testing.T) {
+func TestFault10_12_13_14_EveryOperationFails(t *testing.T) {
 	for _, cause := range []error{syscall.ENOSPC, syscall.EIO, syscall.EROFS, syscall.EACCES, syscall.EMFILE, errLostPages} {
 		for _, stays := range []bool{false, true} {
 			n := 1

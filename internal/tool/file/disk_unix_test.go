@@ -67,7 +67,7 @@ func tidy(t *testing.T, dir string) {
 	}
 }
 
-func TestRefusesSpecialFiles(t *testing.T) {
+func TestFault41_RefusesSpecialFiles(t *testing.T) {
 	b := newBench(t, Config{})
 	if err := syscall.Mkfifo(filepath.Join(b.dir, "pipe"), 0o644); err != nil {
 		t.Skip(err)
@@ -111,9 +111,9 @@ func (f faulty) Sync() error {
 	return f.handle.Sync()
 }
 
-// TestFullDisk lets the disk fill up after every number of bytes: the
+// TestFault11_FullDisk lets the disk fill up after every number of bytes: the
 // original must stay whole, and no temporary file may stay.
-func TestFullDisk(t *testing.T) {
+func TestFault11_FullDisk(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

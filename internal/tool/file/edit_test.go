@@ -13,7 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-func TestMustBeReadFirst(t *testing.T) {
+func TestFault42_MustBeReadFirst(t *testing.T) {
 	b := newBench(t, Config{})
 	p := b.put("f", "one\n")
 	b.fails("has not been read in this session", "Edit", in{"file_path": "f", "old_string": "one", "new_string": "two"})
@@ -220,9 +220,9 @@ func TestWrongFields(t *testing.T) {
 	b.fails(`"new_string" is missing`, "Edit", in{"file_path": "f", "old_string": "x"})
 }
 
-// TestTwoWriters: of two agents that read the same state, one wins and the
+// TestFault43_TwoWriters: of two agents that read the same state, one wins and the
 // other is told.
-func TestTwoWriters(t *testing.T) {
+func TestFault43_TwoWriters(t *testing.T) {
 	a := newBench(t, Config{})
 	a.put("f", "0\n")
 	b := newBench(t, Config{})

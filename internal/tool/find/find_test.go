@@ -200,12 +200,18 @@ func TestLinesAreCleaned(t *testing.T) {
 	}
 }
 
-func TestScratchAndGoneFolder(t *testing.T) {
+// A search does not find what adze itself put aside, unless it is asked to
+// look there.
+func TestFault40_OwnOutputIsNotSearched(t *testing.T) {
 	b := newBench(t, "a", "needle", "session/tool-results/1.txt", "needle")
 	b.env.Scratch = filepath.Join(b.dir, "session")
 	b.is("a", "Grep", in{"pattern": "needle"})
 	b.is("a", "Glob", in{"pattern": "**"})
 	b.is("session/tool-results/1.txt", "Grep", in{"pattern": "needle", "path": "session/tool-results"})
+}
+
+func TestGoneFolder(t *testing.T) {
+	b := newBench(t, "a", "needle")
 	if err := os.RemoveAll(b.dir); err != nil {
 		t.Fatal(err)
 	}
