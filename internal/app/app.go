@@ -85,6 +85,7 @@ type App struct {
 
 	profile prompt.Profile
 	memory  *memory.Reader // nil with --bare
+	note    func(string)
 	tasks   *bash.Tasks
 	temp    string
 	version string
@@ -118,7 +119,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 		return nil, errors.Join(err, log.Close())
 	}
 	models := &models{Chooser: chooser, o: o, cfg: cfg, begun: log.model}
-	a := &App{version: o.Version, Config: cfg, Paths: paths, Mode: mode, ID: log.id, Where: log.dir}
+	a := &App{version: o.Version, note: o.Note, Config: cfg, Paths: paths, Mode: mode, ID: log.id, Where: log.dir}
 	if err := a.start(ctx, o, models, rules, log, learned); err != nil {
 		_ = log.Close()
 		return nil, err
@@ -196,7 +197,24 @@ func (a *App) Close() error {
 	err := a.Session.Close()
 	a.tasks.Close(2 * time.Second)
 	_ = os.RemoveAll(a.temp)
+	if a.Where != "" {
+		a.cleanUp()
+	}
 	return err
+}
+
+// cleanUp removes old sessions, at most once a day.
+func (a *App) cleanUp() {
+	days, mark := a.Config.CleanupDays, filepath.Join(a.Paths.State, "last-cleanup")
+	if info, err := os.Stat(mark); days <= 0 || err == nil && time.Since(info.ModTime()) < 24*time.Hour {
+		return
+	}
+	if os.WriteFile(mark, nil, 0o600) != nil {
+		return
+	}
+	if n, err := Sessions(a.Paths).Cleanup(days); err == nil && n > 0 && a.note != nil {
+		a.note(fmt.Sprintf("removed %d sessions that were not used for %d days (cleanup_days)", n, days))
+	}
 }
 
 // Settings finds the folders and loads the settings.

@@ -8,6 +8,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
+func newReplay(sys System) *cobra.Command {
+	return &cobra.Command{
+		Use:                "replay FILE [flags] PROMPT",
+		Short:              "Run a prompt against a recording instead of a provider",
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return cmd.Help()
+			}
+			run := newRoot(sys)
+			run.SetArgs(append([]string{"-p", "--model", "replay/" + args[0]}, args[1:]...))
+			run.SetOut(sys.Stdout)
+			run.SetErr(sys.Stderr)
+			return explain(run, run.ExecuteContext(cmd.Context()))
+		},
+	}
+}
+
 func newRecord(sys System) *cobra.Command {
 	to := ""
 	c := &cobra.Command{

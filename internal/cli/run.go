@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -144,17 +145,44 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, fs *pflag.FlagSet, 
 	if err != nil {
 		return openError(ctx, err)
 	}
+	debugged, err := f.debugTo(sys, a)
+	if err != nil {
+		return errors.Join(err, a.Close())
+	}
 	stop := context.AfterFunc(ctx, func() { _ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) })
 	res, err := print.Run(context.WithoutCancel(ctx), a, print.Options{
 		Format: print.Format(f.output), Partial: f.partial, About: a.About(), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs,
 	})
 	stop()
-	cerr := a.Close()
+	cerr := errors.Join(a.Close(), debugged())
 	if code, ended := endedBy(ctx); ended {
 		return &failure{code: code, cause: "interrupted", hint: resumeHint(a)}
 	}
 	return errors.Join(outcome(sys, f, a, res, err), cerr, <-done)
+}
+
+// debugTo starts --debug. The returned function ends it.
+func (f *runFlags) debugTo(sys System, a *app.App) (func() error, error) {
+	if f.debug == "" {
+		return func() error { return nil }, nil
+	}
+	areas := strings.Split(f.debug, ",")
+	for _, x := range areas {
+		if x != "all" && !slices.Contains(app.DebugAreas, x) {
+			return nil, usagef("the areas are "+strings.Join(app.DebugAreas, ", "), "--debug: there is no area %q", x)
+		}
+	}
+	if f.logFile == "" {
+		wait := a.Debug(sys.Stderr, areas, app.Secrets(sys.Environ))
+		return func() error { wait(); return nil }, nil
+	}
+	file, err := os.OpenFile(f.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, usagef("give a file in a folder that you may write to", "--log-file: %v", err)
+	}
+	wait := a.Debug(file, areas, app.Secrets(sys.Environ))
+	return func() error { wait(); return file.Close() }, nil
 }
 
 // resumeHint says how to go on with a session that was kept.

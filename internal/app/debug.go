@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/export"
+	"github.com/adze-agent/adze/internal/session"
+)
+
+// DebugAreas are what --debug can be narrowed to.
+var DebugAreas = []string{"session", "tool", "model"}
+
+// Debug writes a line for each event of these areas ("all" for every one) to
+// w, with secrets masked, until the session ends. The returned function waits
+// for the last line.
+func (a *App) Debug(w io.Writer, areas []string, secrets []string) (wait func()) {
+	events := a.Follow(context.Background(), a.After, session.Notices)
+	done := make(chan struct{})
+	go func() { // ends with the session
+		defer close(done)
+		for e, err := range events {
+			if err != nil {
+				return
+			}
+			if area := areaOf(e.Body); slices.Contains(areas, area) || slices.Contains(areas, "all") {
+				fmt.Fprintf(w, "%s %-7s %s\n", e.Time.Format("15:04:05.000"), area, export.Mask(clip.Line(clip.Clean(describe(e)), 400), secrets))
+			}
+		}
+	}()
+	return func() { <-done }
+}
+
+func areaOf(b event.Body) string {
+	switch b.(type) {
+	case event.ToolStarted, event.ToolFinished, event.Asked, event.Answered, event.ToolOutput, event.Cleared:
+		return "tool"
+	case event.Replied, event.Dropped, event.Waiting, event.Retracted, event.ModelChanged, event.ReplyStarted:
+		return "model"
+	default:
+		return "session"
+	}
+}
+
+// describe is an event on one line: its name, and its fields as they are logged.
+func describe(e event.Event) string {
+	name := strings.TrimPrefix(fmt.Sprintf("%T", e.Body), "event.")
+	switch b := e.Body.(type) {
+	case event.Replied:
+		return fmt.Sprintf("%s %s stop=%s in=%d out=%d cached=%d first=%s took=%s attempts=%d", name, b.Model, b.Stop, b.Usage.In, b.Usage.Out, b.Usage.CacheRead, b.First, b.Took, b.Attempts)
+	case event.ToolFinished:
+		return fmt.Sprintf("%s %s %s error=%t denied=%t took=%s bytes=%d", name, b.Name, b.Call, b.IsErr, b.Denied, b.Took, len(b.Text))
+	case event.ToolStarted:
+		return fmt.Sprintf("%s %s %s %s", name, b.Name, b.Call, b.Input)
+	default:
+		return fmt.Sprintf("%s %+v", name, e.Body)
+	}
+}

@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox"
+)
+
+func newSandbox(sys System, f *runFlags) *cobra.Command {
+	return group("sandbox", "Try the sandbox that commands run in, and see what it allows",
+		sandboxRun(sys, f), sandboxExplain(sys, f))
+}
+
+// sandboxConfig is what the settings make of the sandbox.
+func sandboxConfig(sys System, p app.Paths, cfg *config.Config) (sandbox.Config, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return sandbox.Config{}, fmt.Errorf("find this program: %w", err)
+	}
+	c := sandbox.Config{
+		Dir: p.Dir, Home: p.Home, State: []string{p.Folders.State, p.Folders.Config, p.Folders.Cache},
+		Cache: p.Folders.Cache, Run: filepath.Join(p.Folders.State, "sandbox"),
+		Path: sys.Env("PATH"), Self: self, Settings: cfg.Sandbox,
+	}
+	for _, d := range cfg.Permissions.Dirs {
+		dir := d.Text
+		if rest, ok := strings.CutPrefix(dir, "~"); ok {
+			dir = filepath.Join(p.Home, rest)
+		} else if !filepath.IsAbs(dir) {
+			dir = filepath.Join(p.Dir, dir)
+		}
+		if real, err := place.Resolve(dir); err == nil {
+			c.Roots = append(c.Roots, real)
+		}
+	}
+	return c, nil
+}
+
+// openSandbox starts the sandbox that the settings describe. A person who
+// runs a sandbox command wants one, so none is an error.
+func openSandbox(sys System, f *runFlags, cmd *cobra.Command, mechanism string) (*sandbox.Sandbox, app.Paths, *config.Config, error) {
+	p, cfg, err := settings(sys, f, cmd)
+	if err != nil {
+		return nil, p, nil, err
+	}
+	c, err := sandboxConfig(sys, p, cfg)
+	if err != nil {
+		return nil, p, nil, err
+	}
+	c.Mechanism = mechanism
+	c.Settings.Enabled, c.Settings.FailIfUnavailable = true, true
+	s, err := sandbox.New(cmd.Context(), c)
+	return s, p, cfg, err
+}
+
+func sandboxRun(sys System, f *runFlags) *cobra.Command {
+	mechanism := ""
+	c := &cobra.Command{
+		Use: "run -- COMMAND [ARGUMENT…]", Short: "Run a command inside the sandbox", Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if len(args) == 0 {
+				return usagef("adze sandbox run -- ls -l", "there is no command to run")
+			}
+			s, p, _, err := openSandbox(sys, f, cmd, mechanism)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			path, err := exec.LookPath(args[0])
+			if err != nil {
+				return &failure{127, fmt.Sprintf("%s: command not found", args[0]), "give a program's name or path"}
+			}
+			if path, err = filepath.Abs(path); err != nil {
+				return err
+			}
+			pc := proc.Command{Path: path, Args: args, Dir: p.Dir, Env: proc.Set(proc.Scrub(sys.Environ, nil), "PWD="+p.Dir)}
+			code, err := runInside(cmd.Context(), sys, s, pc)
+			if err != nil || code == 0 {
+				return err
+			}
+			return &failure{code: code}
+		},
+	}
+	c.Flags().StringVar(&mechanism, "mechanism", "", "use this one: bwrap, landlock or seatbelt")
+	c.Flags().SetInterspersed(false)
+	return c
+}
+
+// tail keeps the end of what is written.
+type tail struct {
+	w  io.Writer
+	mu sync.Mutex
+	b  []byte
+}
+
+const tailSize = 8 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	t.b = append(t.b, p...)
+	t.b = t.b[max(0, len(t.b)-tailSize):]
+	t.mu.Unlock()
+	return t.w.Write(p)
+}
+
+// runInside runs c confined and returns its exit code.
+func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Command) (int, error) {
+	if err := s.Wrap(&c); err != nil {
+		return 0, err
+	}
+	table := proc.NewTable()
+	defer table.Close(time.Second)
+	out := &tail{w: sys.Stdout}
+	pr, err := table.Start(c, out)
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-pr.Done():
+	case <-ctx.Done():
+		pr.Stop(proc.Grace)
+		<-pr.Done()
+	}
+	return pr.Status().Code, nil
+}
+
+func sandboxExplain(sys System, f *runFlags) *cobra.Command {
+	asJSON, mechanism := false, ""
+	c := &cobra.Command{
+		Use: "explain", Short: "Show what the sandbox allows here, and what enforces it", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, cfg, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			sc, err := sandboxConfig(sys, p, cfg)
+			if err != nil {
+				return err
+			}
+			sc.Mechanism, sc.Temp = mechanism, filepath.Join(os.TempDir(), "adze-…")
+			level, pol := sandbox.Probe(cmd.Context(), sc), sandbox.NewPolicy(sc)
+			if asJSON {
+				return printJSON(sys, map[string]any{"level": level, "policy": pol, "enabled": cfg.Sandbox.Enabled})
+			}
+			explainLevel(sys.Stdout, cfg.Sandbox, level)
+			explainPolicy(sys.Stdout, pol)
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().StringVar(&mechanism, "mechanism", "", "look at this one: bwrap, landlock or seatbelt")
+	return c
+}
+
+func explainLevel(w io.Writer, c config.Sandbox, l sandbox.Level) {
+	fmt.Fprintf(w, "mechanism  %s (%s)", l.Name, l.Strength)
+	if l.Detail != "" {
+		fmt.Fprintf(w, ", %s", l.Detail)
+	}
+	fmt.Fprintln(w)
+	if !c.Enabled {
+		fmt.Fprintln(w, "           the settings turn it off (sandbox.enabled)")
+	}
+	for _, s := range l.Weaker {
+		fmt.Fprintf(w, "           weaker: %s\n", s)
+	}
+	if l.Why != "" {
+		fmt.Fprintf(w, "           not better because %s\n", oneLine(l.Why))
+	}
+	if l.Hint != "" {
+		fmt.Fprintf(w, "           hint: %s\n", oneLine(l.Hint))
+	}
+}
+
+func explainPolicy(w io.Writer, p sandbox.Policy) {
+	list := func(name string, items []string, none string) {
+		if len(items) == 0 {
+			items = []string{none}
+		}
+		for _, it := range items {
+			fmt.Fprintf(w, "%-10s %s\n", name, it)
+			name = ""
+		}
+	}
+	list("readable", []string{"everything but what is hidden"}, "")
+	list("hidden", there(p.Hidden), "nothing")
+	list("writable", p.Writable, "nothing")
+	list("protected", there(p.Protected), "nothing that exists")
+	list("git", there(p.Git), "no repository")
+	n := p.Network
+	switch {
+	case n.Off():
+		list("network", []string{"nothing can leave"}, "")
+	case n.Ask:
+		list("network", append([]string{"through adze's proxy; a new domain is asked about"}, n.Allowed...), "")
+	default:
+		list("network", append([]string{"through adze's proxy, only to:"}, n.Allowed...), "")
+	}
+	if n.AllUnix {
+		list("sockets", []string{"all unix sockets"}, "")
+	} else {
+		list("sockets", n.Unix, "no unix socket")
+	}
+}
+
+// there keeps the paths that exist, and counts the others.
+func there(paths []string) []string {
+	var out []string
+	absent := 0
+	for _, p := range paths {
+		if _, err := os.Lstat(p); err == nil {
+			out = append(out, p)
+		} else {
+			absent++
+		}
+	}
+	if absent > 0 {
+		out = append(out, fmt.Sprintf("and %d paths that do not exist now", absent))
+	}
+	return out
+}
