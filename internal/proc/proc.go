@@ -51,6 +51,14 @@ type Command struct {
 	// microseconds that also leaves the session may be missed. What follows
 	// the line is the end; a shell should then open /dev/null itself.
 	Gate bool
+	// Files become descriptors 3, 4, … of the command. Start closes them.
+	Files []*os.File
+	// Keeper says that the command itself only holds others in a place of
+	// their own (a sandbox) and takes them with it when it ends: when it is
+	// asked to end, only they are.
+	Keeper bool
+	// After is called once, when no process is left or none was started.
+	After func()
 }
 
 // A Status is how a command ended.
@@ -90,6 +98,8 @@ var ErrClosed = errors.New("start command: adze is shutting down")
 type Process struct {
 	Pid   int
 	table *Table
+	after func()
+	first bool // Keeper: the first process is not asked to end
 	cmd   *exec.Cmd
 	out   *os.File // our end of the output pipe
 	os    processOS
@@ -109,6 +119,15 @@ type Process struct {
 // output and standard error goes to w as it comes, from one goroutine, until
 // Done.
 func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
+	for _, f := range c.Files {
+		defer f.Close()
+	}
+	started := false
+	defer func() {
+		if !started && c.After != nil {
+			c.After()
+		}
+	}()
 	in, open, err := c.input()
 	if err != nil {
 		return nil, fmt.Errorf("start command: %w", err)
@@ -121,12 +140,12 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	}
 	defer pw.Close()
 	p := &Process{
-		table: t, keep: c.Keep, out: r,
+		table: t, keep: c.Keep, out: r, after: c.After, first: c.Keeper,
 		exited: make(chan struct{}), eof: make(chan struct{}), done: make(chan struct{}),
 		stop: make(chan time.Duration, 1),
 		cmd: &exec.Cmd{
 			Path: c.Path, Args: c.Args, Dir: c.Dir, Env: append([]string{}, c.Env...),
-			Stdin: in, Stdout: pw, Stderr: pw, SysProcAttr: attributes(),
+			Stdin: in, Stdout: pw, Stderr: pw, ExtraFiles: c.Files, SysProcAttr: attributes(),
 		},
 	}
 	t.mu.Lock()
@@ -139,6 +158,7 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 		r.Close()
 		return nil, fmt.Errorf("start command: %w", err)
 	}
+	started = true
 	p.Pid = p.cmd.Process.Pid
 	p.os.started(p, &t.os)
 	t.procs[p] = struct{}{}
@@ -254,6 +274,9 @@ func (p *Process) wait() {
 func (p *Process) own() {
 	defer p.table.forget(p)
 	defer close(p.done)
+	if p.after != nil {
+		defer p.after()
+	}
 	tick := time.NewTicker(watch)
 	defer tick.Stop()
 	exited := p.exited

@@ -253,7 +253,7 @@ func (p *processOS) term(pr *Process) bool {
 		p.told = map[told]bool{}
 	}
 	for _, t := range ms {
-		if p.told[told{t.pid, t.name}] {
+		if p.told[told{t.pid, t.name}] || pr.first && t.pid == pr.Pid && len(ms) > 1 {
 			continue
 		}
 		p.told[told{t.pid, t.name}] = true

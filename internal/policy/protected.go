@@ -1,0 +1,77 @@
+package policy
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Protects says why writing file needs a person whatever the mode is, ""
+// when it does not. Build server files, where a rule of the session is
+// enough, are not meant.
+func Protects(file string) string {
+	why, ci := protected(Rules{}, file)
+	if ci {
+		return ""
+	}
+	return why
+}
+
+// ProtectedNames lists the path components that Protects knows, sorted: what
+// is in a folder directly, with slashes for a folder and a name in it.
+// private leaves out what has a meaning only in a home folder: the start
+// files of shells and editors, and credentials.
+func ProtectedNames(private bool) []string {
+	var out []string
+	for name, why := range protectedNames {
+		if private || !homeOnly(name, why) {
+			out = append(out, name)
+		}
+	}
+	if private {
+		out = slices.AppendSeq(out, maps.Keys(protectedPairs))
+		for name := range protectedConfig {
+			out = append(out, ".config/"+name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func homeOnly(name, why string) bool {
+	switch why {
+	case "a shell start file":
+		return name != ".envrc"
+	case "cloud credentials", "credentials", "cluster credentials", "keys", "keys and settings of ssh",
+		"settings that can run programs", "environment of every login", "git's settings, which can run programs":
+		return true
+	}
+	return false
+}
+
+// SecretPlaces lists where people keep secrets: folders and files below home,
+// and the system's own. Most of them do not exist on any one machine.
+func SecretPlaces(home string) []string {
+	var out []string
+	for name := range secretFolders {
+		out = append(out, filepath.Join(home, name))
+	}
+	for name := range secretNames {
+		if strings.HasPrefix(name, ".") || name == "_netrc" {
+			out = append(out, filepath.Join(home, name))
+		}
+	}
+	for _, name := range []string{
+		".config/gh", ".config/gcloud", ".config/op", ".config/hub", ".config/rclone", ".config/doctl", ".config/stripe", ".config/heroku", ".config/configstore",
+		".docker/config.json", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings-security.xml", ".gem/credentials",
+		".codex/auth.json", ".claude/.credentials.json", ".gemini/oauth_creds.json", ".local/share/opencode/auth.json", ".local/share/keyrings",
+		".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".thunderbird",
+		"Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "Library/Cookies",
+	} {
+		out = append(out, filepath.Join(home, name))
+	}
+	out = append(out, "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private", "/etc/wireguard")
+	slices.Sort(out)
+	return slices.Compact(out)
+}

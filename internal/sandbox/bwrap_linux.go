@@ -1,0 +1,226 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox/seccomp"
+)
+
+// bubblewrap confines by namespaces: files by mounts, processes by a PID
+// namespace, the network by an empty one.
+type bubblewrap struct {
+	s      *Sandbox
+	path   string
+	filter []byte
+	covers *covers
+	blank  string // an empty file nobody may read
+	net    *netspace
+}
+
+// namespaces are what every command gets for itself. The network's comes
+// with the session when there is a proxy in it.
+var namespaces = []string{
+	"--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try", "--disable-userns",
+	"--die-with-parent", "--new-session", "--cap-drop", "ALL",
+}
+
+// findBwrap looks in PATH, but never in a folder of the workspace.
+func findTool(c Config, name string) string {
+	dirs := append(filepath.SplitList(c.Path), "/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
+	for _, dir := range dirs {
+		if !filepath.IsAbs(dir) || withinAny(append(slices.Clone(c.Roots), c.Dir), real(dir)) {
+			continue
+		}
+		p := filepath.Join(dir, name)
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return p
+		}
+	}
+	return ""
+}
+
+// tryBwrap runs a command that does nothing the way commands will run.
+func tryBwrap(ctx context.Context, path string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	args := append([]string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-net"}, namespaces...)
+	cmd := exec.CommandContext(ctx, path, append(args, "--", trueTool())...)
+	cmd.Env = []string{}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		text, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		if text == "" {
+			text = err.Error()
+		}
+		return errors.New(text)
+	}
+	return nil
+}
+
+func trueTool() string {
+	for _, p := range []string{"/bin/true", "/usr/bin/true", "/run/current-system/sw/bin/true"} {
+		if exists(p) {
+			return p
+		}
+	}
+	return "/bin/true"
+}
+
+func startBwrap(ctx context.Context, s *Sandbox, path string) (mechanism, error) {
+	b := &bubblewrap{s: s, path: path, blank: filepath.Join(s.config.Run, "blank")}
+	var err error
+	if b.covers, err = newCovers(s.config.Run); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(b.blank, nil, 0); err != nil && !errors.Is(err, os.ErrPermission) {
+		return nil, err
+	}
+	if b.filter, err = filter(seccomp.Policy{Unix: s.policy.Network.AllUnix || len(s.policy.Network.Unix) > 0, UDP: true, Inet: true}); err != nil {
+		return nil, err
+	}
+	if !s.policy.Network.Off() {
+		if err := b.network(ctx); err != nil {
+			return b, err
+		}
+	}
+	closeOnExec()
+	return b, nil
+}
+
+func filter(p seccomp.Policy) ([]byte, error) {
+	arch, ok := seccomp.ArchOf(runtime.GOARCH)
+	if !ok {
+		return nil, fmt.Errorf("there is no system call filter for %s", runtime.GOARCH)
+	}
+	prog, err := seccomp.Assemble(arch, p)
+	return seccomp.Bytes(prog), err
+}
+
+// closeOnExec keeps descriptors that whoever started adze left open out of
+// what it starts. Go opens its own this way already.
+func closeOnExec() { _ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) }
+
+func (b *bubblewrap) wrap(c *proc.Command) error {
+	closeOnExec()
+	steps, claim, err := b.covers.acquire(func() []step {
+		steps, _ := b.s.policy.layout()
+		return steps
+	})
+	if err != nil {
+		return err
+	}
+	filter, err := memfile(b.filter)
+	if err != nil {
+		_ = claim.Close()
+		b.covers.sweep()
+		return err
+	}
+	first := 3 + len(c.Files)
+	if first != 3 {
+		return errors.New("the command has descriptors of its own")
+	}
+	args := []string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
+	args = append(args, namespaces...)
+	args = append(args, "--sync-fd", "3", "--seccomp", "4")
+	args = append(args, b.mounts(steps)...)
+	args = append(args, "--chdir", c.Dir)
+	c.Files = []*os.File{claim, filter}
+	path := b.path
+	if b.net == nil {
+		args = append(args, "--unshare-net")
+	} else {
+		user, net, err := b.net.open()
+		if err != nil {
+			_, _ = claim.Close(), filter.Close()
+			b.covers.sweep()
+			return err
+		}
+		c.Files = append(c.Files, user, net)
+		path = b.net.enter
+		args = append([]string{"--user=/proc/self/fd/5", "--net=/proc/self/fd/6", "--preserve-credentials", "--", b.path}, args...)
+	}
+	args = append(args, "--", c.Path)
+	if len(c.Args) > 1 {
+		args = append(args, c.Args[1:]...)
+	}
+	c.Path, c.Args = path, append([]string{filepath.Base(path)}, args...)
+	c.Keeper = true
+	after := c.After
+	c.After = func() {
+		b.covers.sweep()
+		if after != nil {
+			after()
+		}
+	}
+	return nil
+}
+
+// mounts are bwrap's arguments for steps. bwrap reads the whole table of
+// mounts for each bind and not for a tmpfs, so binds come first.
+func (b *bubblewrap) mounts(steps []step) []string {
+	var hidden, out, later []string
+	for i, s := range steps {
+		to := &out
+		if withinAny(hidden, s.path) {
+			to = &later
+		}
+		switch s.do {
+		case write, pin:
+			*to = append(*to, "--bind", s.path, s.path)
+		case keep, coverFile, coverText, reveal:
+			*to = append(*to, "--ro-bind", s.path, s.path)
+		case coverDir:
+			later = append(later, "--perms", "0555", "--size", "65536", "--tmpfs", s.path)
+		case hideDir:
+			mode := "0000"
+			if i+1 < len(steps) && within(s.path, steps[i+1].path) {
+				mode = "0111" // something inside can be reached by its name
+			}
+			later = append(later, "--perms", mode, "--size", "65536", "--tmpfs", s.path)
+			hidden = append(hidden, s.path)
+		case hideFile:
+			*to = append(*to, "--ro-bind", b.blank, s.path)
+		}
+	}
+	return append(out, later...)
+}
+
+// memfile is a file without a name that holds data.
+func memfile(data []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("adze", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make a file in memory: %w", err)
+	}
+	f := os.NewFile(uintptr(fd), "memfd:"+strconv.Itoa(fd))
+	if _, err := f.Write(data); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	if _, err := f.Seek(0, 0); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (b *bubblewrap) close() error {
+	var err error
+	if b.net != nil {
+		err = b.net.close()
+	}
+	b.covers.sweep()
+	return err
+}

@@ -1,0 +1,51 @@
+//go:build unix
+
+package sandbox
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const noFollow = unix.O_NOFOLLOW
+
+// lockFile takes a lock that belongs to the open file, for as long as any
+// process has it open. wait waits for it.
+func lockFile(f *os.File, wait bool) error {
+	how := unix.LOCK_EX
+	if !wait {
+		how |= unix.LOCK_NB
+	}
+	for {
+		err := unix.Flock(int(f.Fd()), how)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+// makeCover puts a cover at s.path; one that is there already is fine.
+func makeCover(s step) error {
+	var err error
+	switch s.do {
+	case coverDir:
+		if err = os.Mkdir(s.path, 0o755); err == nil {
+			err = os.Chmod(s.path, coverMode) // whatever the umask is
+		}
+	case coverFile:
+		err = unix.Mknod(s.path, unix.S_IFSOCK, 0)
+	case coverText:
+		var f *os.File
+		if f, err = os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600); err == nil {
+			_, err = f.WriteString(commonSelf)
+			err = errors.Join(err, f.Chmod(0o444), f.Close())
+		}
+	case write, pin, keep, hideDir, hideFile, reveal:
+	}
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package sandbox
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A step puts one path into the view of the file system that starts as all
+// of it, read-only. Steps are in the order of their paths, so what is inside
+// another comes after it.
+type step struct {
+	path string
+	do   action
+}
+
+type action int
+
+const (
+	write     action = iota // writable
+	pin                     // writable, and can be neither renamed nor removed
+	keep                    // read-only
+	coverDir                // absent, and stays so: an empty folder in the way
+	coverFile               // absent, and stays so: a socket nobody listens on
+	coverText               // absent, and stays so: .git/commondir saying "."
+	hideDir                 // unreadable
+	hideFile
+	reveal // read-only, inside something hidden
+)
+
+// layout works out the steps for what is on disk now. rest are protected
+// paths that no step protects, with the reason.
+func (p Policy) layout() (steps []step, rest []string) {
+	l := &layout{policy: p, at: map[string]action{}}
+	for _, w := range p.Writable {
+		if info, err := os.Stat(w); err == nil && info.IsDir() {
+			l.at[w] = write
+		}
+	}
+	for _, g := range p.Git {
+		if info, err := os.Lstat(g); err == nil && info.IsDir() {
+			for _, guard := range gitGuards(g) {
+				l.protect(guard)
+			}
+			continue
+		}
+		l.protect(g)
+	}
+	for _, g := range p.Protected {
+		l.protect(g)
+	}
+	for _, h := range p.Hidden {
+		if info, err := os.Stat(h); err == nil {
+			l.at[h] = hideFile
+			if info.IsDir() {
+				l.at[h] = hideDir
+			}
+		}
+	}
+	for _, r := range p.Readable {
+		if withinAny(p.Hidden, r) && exists(r) {
+			l.at[r] = reveal
+		}
+	}
+	for path, do := range l.at {
+		steps = append(steps, step{path, do})
+	}
+	slices.SortFunc(steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
+	return steps, l.rest
+}
+
+type layout struct {
+	policy Policy
+	at     map[string]action
+	rest   []string
+}
+
+func (l *layout) set(path string, do action) {
+	if old, ok := l.at[path]; !ok || old == pin {
+		l.at[path] = do
+	}
+}
+
+// protect keeps path as it is, there or not, with everything above it up to
+// the writable folder in its place.
+func (l *layout) protect(path string) {
+	i := slices.IndexFunc(l.policy.Writable, func(w string) bool { return within(w, path) })
+	if i < 0 {
+		return // read-only already
+	}
+	root := l.policy.Writable[i]
+	if path == root {
+		l.at[path] = keep
+		return
+	}
+	rel, _ := filepath.Rel(root, path)
+	parts := strings.Split(rel, string(filepath.Separator))
+	at := root
+	for n, name := range parts {
+		at = filepath.Join(at, name)
+		last := n == len(parts)-1
+		info, err := os.Lstat(at)
+		switch {
+		case err != nil:
+			// The first part that is missing keeps all that would be below away.
+			l.set(at, coverOf(at, last))
+			return
+		case info.Mode()&fs.ModeSymlink != 0:
+			// A link cannot be held in its place; what it leads to can.
+			if target := real(at); exists(target) {
+				l.rest = append(l.rest, at+": it is a link, which can be replaced")
+				if withinAny(l.policy.Writable, target) {
+					l.set(target, keep)
+				}
+			}
+			return
+		case last && (info.IsDir() || info.Mode().IsRegular()):
+			l.set(at, keep)
+		case last: // a socket, FIFO or device
+			l.set(at, keep)
+		case info.IsDir():
+			l.set(at, pin)
+		default:
+			return // a file where a folder would have to be
+		}
+		if l.at[at] == keep {
+			return
+		}
+	}
+}
+
+// coverOf chooses what stands in for a path that must not come into being.
+// Neither an empty folder nor a socket is seen by git status or git add.
+func coverOf(path string, last bool) action {
+	name := filepath.Base(path)
+	switch {
+	case !last:
+		return coverDir
+	case name == "commondir":
+		return coverText // git reads it wherever it exists
+	case coverFiles[name] || strings.Contains(name, ".json") || strings.Contains(name, ".toml"):
+		return coverFile
+	}
+	return coverDir
+}
+
+// coverFiles are names that programs read when they find them, and stumble
+// over when they are folders.
+var coverFiles = map[string]bool{
+	"config": true, "config.worktree": true, ".npmrc": true, ".yarnrc": true, ".yarnrc.yml": true, ".pnpmrc": true, ".pnpmfile.cjs": true,
+	".envrc": true, ".gitmodules": true, ".pypirc": true, ".gemrc": true, ".condarc": true, ".netrc": true, ".ripgreprc": true,
+	".gitconfig": true, ".bashrc": true, ".bash_profile": true, ".bash_login": true, ".bash_logout": true, ".bash_aliases": true,
+	".profile": true, ".zshrc": true, ".zshenv": true, ".zprofile": true, ".zlogin": true, ".zlogout": true, ".kshrc": true,
+	".cshrc": true, ".tcshrc": true, ".login": true, ".inputrc": true, ".tmux.conf": true, ".vimrc": true, ".exrc": true,
+	".nvimrc": true, ".emacs": true, ".gdbinit": true, ".direnvrc": true, ".pam_environment": true, ".xprofile": true, ".xinitrc": true, ".xsessionrc": true,
+}

@@ -1,0 +1,175 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// A Policy is what a command inside may do. All paths are absolute; links in
+// them are resolved where the path exists. Everything may be read that is not
+// in Hidden.
+type Policy struct {
+	// Writable folders, no one inside another.
+	Writable []string `json:"writable"`
+	// Protected paths stay as they are although they are in a writable
+	// folder; those that do not exist must not come into being.
+	Protected []string `json:"protected"`
+	// Git are git folders: writable where git itself works, protected where
+	// their content makes it run programs. One that does not exist must not
+	// come into being.
+	Git []string `json:"git"`
+	// Hidden folders and files cannot be read, but for what is in Readable.
+	Hidden   []string `json:"hidden"`
+	Readable []string `json:"readable,omitempty"`
+	Temp     string   `json:"temp"`
+	Cache    string   `json:"cache"`
+	Network  Network  `json:"network"`
+}
+
+// Network is what can be reached from inside.
+type Network struct {
+	Allowed []string `json:"allowed"` // exact names and *.name
+	Denied  []string `json:"denied"`
+	// Ask: a domain no list names is asked about; otherwise it is refused.
+	Ask bool `json:"ask"`
+	// Unix are the unix sockets that can be connected to; AllUnix is all.
+	Unix    []string `json:"unix"`
+	AllUnix bool     `json:"all_unix"`
+	// Listen: commands may listen on local ports. Under bubblewrap those are
+	// ports of the sandbox's own network and always possible.
+	Listen bool `json:"listen"`
+}
+
+// Off reports that nothing can leave.
+func (n Network) Off() bool { return len(n.Allowed) == 0 && !n.Ask }
+
+// NewPolicy works out the policy of a session. It looks at the file system to
+// resolve links and to find the repository; it changes nothing.
+func NewPolicy(c Config) Policy {
+	fs := c.Settings.Filesystem
+	p := Policy{Temp: c.Temp}
+	writable := append([]string{c.Dir}, c.Roots...)
+	writable = append(writable, c.paths(fs.AllowWrite)...)
+	git, outside, guards := repository(c.Dir)
+	writable = append(writable, outside...)
+	p.Cache = filepath.Join(c.Temp, "cache")
+	if c.Cache != "" {
+		p.Cache = filepath.Join(real(c.Cache), "sandbox", key(c.Dir))
+	}
+	writable = slices.DeleteFunc(writable, func(d string) bool { return d == "/" })
+	p.Writable = outermost(append(writable, c.Temp, p.Cache))
+	p.Readable = c.paths(fs.AllowRead)
+	for _, h := range append(policy.SecretPlaces(c.Home), c.State...) {
+		if r := real(h); !slices.Contains(p.Readable, r) {
+			p.Hidden = append(p.Hidden, r)
+		}
+	}
+	p.Hidden = outermost(append(p.Hidden, c.paths(fs.DenyRead)...))
+	p.Protected, p.Git = guards, git
+	for _, root := range p.Writable {
+		if root == c.Temp || root == p.Cache || slices.Contains(outside, root) {
+			continue
+		}
+		for _, name := range policy.ProtectedNames(within(root, c.Home)) {
+			if path := filepath.Join(root, name); name != ".git" {
+				p.Protected = append(p.Protected, path)
+			} else if !slices.Contains(guards, path) {
+				p.Git = append(p.Git, path)
+			}
+		}
+	}
+	slices.Sort(p.Git)
+	p.Git = slices.Compact(p.Git)
+	p.Protected = append(p.Protected, c.paths(fs.DenyWrite)...)
+	slices.Sort(p.Protected)
+	p.Protected = slices.Compact(p.Protected)
+	n := c.Settings.Network
+	p.Network = Network{
+		Allowed: n.AllowedDomains, Denied: n.DeniedDomains,
+		Ask:  c.Ask != nil && !n.StrictAllowlist && (n.AllowedDomains == nil || len(n.AllowedDomains) > 0),
+		Unix: c.paths(n.UnixSockets), AllUnix: n.AllUnixSockets, Listen: n.LocalBinding,
+	}
+	return p
+}
+
+// paths resolves paths as people write them in settings: ~/x, //x and /x are
+// absolute, anything else starts at Dir. A trailing /** means the folder.
+func (c Config) paths(texts []string) []string {
+	var out []string
+	for _, t := range texts {
+		t = strings.TrimSuffix(strings.TrimSuffix(t, "/**"), "/*")
+		switch {
+		case t == "":
+			continue
+		case t == "~" || strings.HasPrefix(t, "~/"):
+			t = filepath.Join(c.Home, t[1:])
+		case strings.HasPrefix(t, "//"):
+			t = t[1:]
+		case !filepath.IsAbs(t):
+			t = filepath.Join(c.Dir, t)
+		}
+		out = append(out, real(t))
+	}
+	return out
+}
+
+// real resolves links as far as the path exists.
+func real(p string) string {
+	if r, err := place.Resolve(p); err == nil {
+		return r
+	}
+	return filepath.Clean(p)
+}
+
+// key names a folder after a path.
+func key(p string) string {
+	sum := sha256.Sum256([]byte(p))
+	return filepath.Base(p) + "-" + hex.EncodeToString(sum[:6])
+}
+
+// outermost sorts, and drops what is inside another.
+func outermost(dirs []string) []string {
+	dirs = slices.Clone(dirs)
+	slices.Sort(dirs)
+	var out []string
+	for _, d := range dirs {
+		if d != "" && !withinAny(out, d) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// environ is the environment inside: where to write, what to go through.
+func (p Policy) environ(env []string, proxy string) []string {
+	set := []string{"TMPDIR=" + p.Temp, "TMP=" + p.Temp, "TEMP=" + p.Temp}
+	for name, dir := range cacheFolders {
+		set = append(set, name+"="+filepath.Join(p.Cache, dir))
+	}
+	env = proc.Set(env, set...)
+	names := []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy"}
+	env = proc.Unset(env, append(names, "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")...)
+	if proxy == "" {
+		return env
+	}
+	http, socks, no := "http://"+proxy, "socks5h://"+proxy, "localhost,127.0.0.1,::1"
+	return proc.Set(env, "HTTP_PROXY="+http, "HTTPS_PROXY="+http, "http_proxy="+http, "https_proxy="+http,
+		"ALL_PROXY="+socks, "all_proxy="+socks, "NO_PROXY="+no, "no_proxy="+no, "NODE_USE_ENV_PROXY=1")
+}
+
+// cacheFolders are variables of build tools for what they may lose. Inside
+// they lead to a private folder of the project: a shared cache would let a
+// confined command plant what a build outside then uses.
+var cacheFolders = map[string]string{
+	"XDG_CACHE_HOME": "xdg", "GOCACHE": "go-build", "npm_config_cache": "npm", "PIP_CACHE_DIR": "pip", "UV_CACHE_DIR": "uv",
+	"YARN_CACHE_FOLDER": "yarn", "CCACHE_DIR": "ccache", "SCCACHE_DIR": "sccache",
+}
+
+func (p Policy) caches() []string { return []string{p.Cache} }

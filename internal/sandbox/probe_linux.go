@@ -1,0 +1,56 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+)
+
+// probed is the best mechanism and how to start it.
+type probed struct {
+	level Level
+	start func(ctx context.Context, s *Sandbox) (mechanism, error)
+}
+
+func probeAll(ctx context.Context, c Config) probed {
+	why, hint := "", ""
+	if c.Mechanism == "" || c.Mechanism == "bwrap" {
+		path := findTool(c, "bwrap")
+		if path == "" {
+			why, hint = "bubblewrap (bwrap) is not installed", "install the package bubblewrap"
+		} else if err := tryBwrap(ctx, path); err != nil {
+			why, hint = fmt.Sprintf("%s does not work here: %v", path, err), bwrapHint(err)
+		} else {
+			l := Level{Name: "bwrap", Strength: Full, Detail: bwrapVersion(ctx, path)}
+			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path) }}
+		}
+	}
+	return probed{level: Level{Name: "none", Strength: None, Why: why, Hint: hint}}
+}
+
+func bwrapVersion(ctx context.Context, path string) string {
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.Env = []string{}
+	out, err := cmd.Output()
+	if err != nil {
+		return path
+	}
+	return strings.TrimSpace(string(out)) + ", " + path
+}
+
+// bwrapHint knows the usual reasons.
+func bwrapHint(err error) string {
+	s := err.Error()
+	switch {
+	case strings.Contains(s, "uid map"), strings.Contains(s, "RTM_NEWADDR"), strings.Contains(s, "Creating new namespace"), strings.Contains(s, "No permissions to create"):
+		return "let users make namespaces: sysctl kernel.unprivileged_userns_clone=1, or on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0"
+	case strings.Contains(s, "user namespaces"), strings.Contains(s, "max_"), strings.Contains(s, "No space left"):
+		return "sysctl user.max_user_namespaces must not be 0"
+	case strings.Contains(s, "proc"):
+		return "in a container: start it with --security-opt seccomp=unconfined --security-opt systempaths=unconfined"
+	case strings.Contains(s, "Unknown option"), strings.Contains(s, "disable-userns"):
+		return "install bubblewrap 0.8 or later"
+	}
+	return "run: bwrap --ro-bind / / --unshare-all true"
+}

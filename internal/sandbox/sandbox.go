@@ -1,0 +1,256 @@
+// Package sandbox confines commands with what the system offers: bubblewrap
+// or Landlock on Linux, Seatbelt on macOS. It owns the policy (what may be
+// read, written and reached), the mechanisms that enforce it, and what they
+// leave on disk. It never decides whether a command may run, and it never
+// runs one less confined than it says: a mechanism that cannot be set up is
+// an error, not a weaker one.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox/netproxy"
+)
+
+// HelperArg is the first argument with which this program, started again by
+// the sandbox, must call Helper before anything else.
+const HelperArg = "__sandbox"
+
+// Config is what a sandbox is made from.
+type Config struct {
+	Dir   string   // where the session started: absolute, resolved
+	Roots []string // further folders a person gave: absolute, resolved
+	Home  string
+	// State are adze's own folders, hidden inside.
+	State []string
+	// Cache is a folder for private caches of build tools, which are then
+	// not shared with what runs outside; "" keeps them in the session's
+	// temporary folder.
+	Cache string
+	// Run is a folder of adze's own for what must be cleaned up after a
+	// crash; shared by all sessions of a person.
+	Run string
+	// Temp is the session's temporary folder; "" makes one that Close removes.
+	Temp string
+	// Path is the PATH where bubblewrap is looked for.
+	Path string
+	// Self is this program.
+	Self     string
+	Settings config.Sandbox
+	// Mechanism asks for one mechanism by name; "" takes the best.
+	Mechanism string
+	// Ask decides about a domain no rule names; nil refuses.
+	Ask netproxy.Ask
+}
+
+// A Level says how strong the confinement is.
+type Level struct {
+	Name     string   `json:"name"`     // bwrap, landlock, seatbelt, none
+	Strength Strength `json:"strength"` // full, partial, none
+	Detail   string   `json:"detail"`   // versions
+	Weaker   []string `json:"weaker,omitempty"`
+	Why      string   `json:"why,omitempty"`  // why it is not better
+	Hint     string   `json:"hint,omitempty"` // how to get better
+}
+
+// Strength orders levels.
+type Strength string
+
+// The strengths. Only Full keeps all promises of the policy.
+const (
+	Full    Strength = "full"
+	Partial Strength = "partial"
+	None    Strength = "none"
+)
+
+// ErrUnavailable is returned when a sandbox was demanded and none can start.
+var ErrUnavailable = errors.New("no sandbox can start on this system")
+
+// A Sandbox confines the commands of one session. Make one with New and end
+// it with Close.
+type Sandbox struct {
+	config Config
+	policy Policy
+	level  Level
+	mech   mechanism
+	temp   string // made by New; "" when it was given
+	proxy  *netproxy.Proxy
+
+	mu     sync.Mutex // guards closed
+	closed bool
+}
+
+// mechanism is one way to confine.
+type mechanism interface {
+	wrap(c *proc.Command) error
+	close() error
+}
+
+// New finds the best mechanism and makes it ready. Without any it returns a
+// sandbox of strength None, whose Wrap changes nothing; or ErrUnavailable
+// when the settings demand one. An error of another kind means that a
+// mechanism is there and could not be set up.
+func New(ctx context.Context, c Config) (*Sandbox, error) {
+	s := &Sandbox{config: c}
+	if !c.Settings.Enabled && !c.Settings.FailIfUnavailable {
+		s.level = Level{Name: "none", Strength: None, Why: "the settings turn it off", Hint: "adze config set sandbox.enabled true"}
+		return s, nil
+	}
+	probe := probeAll(ctx, c)
+	if probe.level.Strength == None {
+		s.level = probe.level
+		if c.Settings.FailIfUnavailable {
+			return nil, unavailable{probe.level}
+		}
+		return s, nil
+	}
+	s.level = probe.level
+	if err := s.prepare(ctx, probe); err != nil {
+		_ = s.Close()
+		return nil, fmt.Errorf("start the sandbox: %w", err)
+	}
+	return s, nil
+}
+
+type unavailable struct{ Level }
+
+func (u unavailable) Error() string { return ErrUnavailable.Error() + ": " + u.Why }
+func (u unavailable) Hint() string  { return u.Level.Hint }
+func (u unavailable) Unwrap() error { return ErrUnavailable }
+
+func (s *Sandbox) prepare(ctx context.Context, p probed) error {
+	temp := s.config.Temp
+	if temp == "" {
+		dir, err := os.MkdirTemp("", "adze-") // 0700, a random name
+		if err != nil {
+			return err
+		}
+		s.temp = dir
+		temp = dir
+	}
+	temp, err := filepath.EvalSymlinks(temp)
+	if err != nil {
+		return err
+	}
+	s.config.Temp = temp
+	s.policy = NewPolicy(s.config)
+	for _, dir := range s.policy.caches() {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	s.mech, err = p.start(ctx, s)
+	return err
+}
+
+// Probe says which mechanism would be used, and why not a better one. It
+// starts a command that does nothing.
+func Probe(ctx context.Context, c Config) Level { return probeAll(ctx, c).level }
+
+// Level is the confinement in force.
+func (s *Sandbox) Level() Level { return s.level }
+
+// Policy is what is confined to what.
+func (s *Sandbox) Policy() Policy { return s.policy }
+
+// Temp is the folder commands may write to, TMPDIR inside; "" without a sandbox.
+func (s *Sandbox) Temp() string { return s.policy.Temp }
+
+// Wrap changes c so that it runs inside. When it returns an error the
+// command must not run.
+func (s *Sandbox) Wrap(c *proc.Command) error {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return errors.New("the sandbox is closed")
+	}
+	if s.mech == nil {
+		return nil
+	}
+	if !filepath.IsAbs(c.Path) {
+		return fmt.Errorf("confine %s: not an absolute path", c.Path)
+	}
+	c.Env = s.policy.environ(c.Env, s.proxyAddress())
+	if err := s.mech.wrap(c); err != nil {
+		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
+	}
+	return nil
+}
+
+func (s *Sandbox) proxyAddress() string {
+	if s.proxy == nil {
+		return ""
+	}
+	return s.proxy.Address()
+}
+
+// Close ends what runs for the sandbox and removes what it left on disk.
+// Commands must be over.
+func (s *Sandbox) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.mu.Unlock()
+	var errs []error
+	if s.mech != nil {
+		errs = append(errs, s.mech.close())
+	}
+	if s.proxy != nil {
+		errs = append(errs, s.proxy.Close())
+	}
+	if s.temp != "" {
+		errs = append(errs, removeAll(s.temp))
+	}
+	return errors.Join(errs...)
+}
+
+// removeAll also removes what a command made unwritable. It never follows a link.
+func removeAll(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	unlock(root, ".", 0)
+	return os.RemoveAll(dir)
+}
+
+// unlock makes folders writable that a command locked; at most 64 deep.
+func unlock(root *os.Root, at string, depth int) {
+	info, err := root.Lstat(at)
+	if err != nil || !info.IsDir() || depth > 64 {
+		return
+	}
+	_ = root.Chmod(at, 0o700)
+	d, err := root.Open(at)
+	if err != nil {
+		return
+	}
+	names, _ := d.Readdirnames(-1) // what was read so far is enough
+	_ = d.Close()
+	for _, n := range names {
+		unlock(root, filepath.Join(at, n), depth+1)
+	}
+}
+
+// within reports whether p is dir or below it.
+func within(dir, p string) bool { return proc.Within(dir, p) }
+
+func withinAny(dirs []string, p string) bool {
+	return slices.ContainsFunc(dirs, func(d string) bool { return within(d, p) })
+}
