@@ -192,7 +192,7 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 	if rerr := s.record(context.Background(), st, e); rerr != nil {
 		// The log cannot say it, but whoever watches must know.
 		e.How, e.Reason = event.Failed, string(agent.ModelError)
-		e.Err, e.Kind = errors.Join(err, rerr).Error(), "storage"
+		e.Err, e.Kind, e.Hint = rerr.Error(), "storage", storageHint
 		s.fan.send(event.Event{Time: s.cfg.Now(), Body: e})
 		return
 	}
@@ -202,6 +202,9 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 		}
 	}
 }
+
+// storageHint is for a turn that ended because it could not be recorded.
+const storageHint = "nothing that was recorded is lost; make room or make the folder writable, then go on with: adze --continue"
 
 // ended puts an outcome into the event that ends its turn.
 func ended(out agent.Outcome, err error) event.TurnEnded {
@@ -226,7 +229,7 @@ func ended(out agent.Outcome, err error) event.TurnEnded {
 		}
 	}
 	if err != nil {
-		e.How, e.Reason, e.Kind, e.Err = event.Failed, string(agent.ModelError), "storage", err.Error()
+		e.How, e.Reason, e.Kind, e.Err, e.Hint = event.Failed, string(agent.ModelError), "storage", err.Error(), storageHint
 	}
 	return e
 }

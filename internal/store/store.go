@@ -85,7 +85,7 @@ type WriteError struct {
 }
 
 func (e *WriteError) Error() string {
-	return fmt.Sprintf("record session in %s: %s (%v)", e.Path, e.Why, e.Err)
+	return fmt.Sprintf("the session cannot be recorded in %s: %s", e.Path, e.Why)
 }
 
 // Unwrap gives the cause.
