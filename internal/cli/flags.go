@@ -4,6 +4,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -94,6 +95,21 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 		_ = fs.MarkHidden(name)
 	}
 	fs.SortFlags = true
+}
+
+// kebab lets people write --allowedTools, as other agents spell it.
+func kebab(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) {
+			if i > 0 {
+				b.WriteByte('-')
+			}
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return pflag.NormalizedName(b.String())
 }
 
 // fill takes flags that were not given from the environment (ADZE_…), and

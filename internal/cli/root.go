@@ -64,6 +64,7 @@ edits and runs commands, and asks before anything that could do harm.
 	}
 	root.SetVersionTemplate("adze {{.Version}}\n")
 	f.add(root.PersistentFlags())
+	root.SetGlobalNormalizationFunc(kebab)
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
 		newDemo(sys), newModels(sys, f), newSessions(sys, f), newExport(sys, f), newPrompt(sys, f), newConfig(sys, f),
