@@ -203,6 +203,13 @@ func (a *App) Close() error {
 	return err
 }
 
+// Abort ends every command at once. It is for a process that will not live
+// to Close.
+func (a *App) Abort() {
+	a.tasks.Close(0)
+	_ = os.RemoveAll(a.temp)
+}
+
 // cleanUp removes old sessions, at most once a day.
 func (a *App) cleanUp() {
 	days, mark := a.Config.CleanupDays, filepath.Join(a.Paths.State, "last-cleanup")

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"regexp"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,7 +27,7 @@ func Main(sys System) int {
 		return exitDone
 	}
 	signal.Ignore(brokenPipe()...) // a closed stdout is an error to handle, not a death
-	ctx, stop := catch(context.Background())
+	ctx, stop := catch(context.Background(), sys.abort)
 	defer stop()
 	root := newRoot(sys)
 	root.SetArgs(sys.Args)
@@ -140,8 +141,8 @@ type caught struct{ sig os.Signal }
 func (c caught) Error() string { return "received " + c.sig.String() }
 
 // catch ends the context at the first signal that asks adze to stop. A second
-// one ends the process at once.
-func catch(parent context.Context) (context.Context, func()) {
+// one ends the process at once, and what it started with it.
+func catch(parent context.Context, abort *atomic.Pointer[func()]) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, stopSignals()...)
@@ -155,6 +156,9 @@ func catch(parent context.Context) (context.Context, func()) {
 		}
 		select {
 		case s := <-ch:
+			if f := abort.Load(); f != nil {
+				(*f)()
+			}
 			os.Exit(exitOf(s))
 		case <-quit:
 		}

@@ -145,6 +145,8 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, fs *pflag.FlagSet, 
 	if err != nil {
 		return openError(ctx, err)
 	}
+	abort := a.Abort
+	sys.abort.Store(&abort)
 	debugged, err := f.debugTo(sys, a)
 	if err != nil {
 		return errors.Join(err, a.Close())

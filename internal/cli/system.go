@@ -5,6 +5,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/term"
 )
@@ -25,6 +26,8 @@ type System struct {
 	Version               string
 	// Record, when set, gets a cassette of what providers answer.
 	Record io.Writer
+	// abort is called when the process ends at once, on a second signal.
+	abort *atomic.Pointer[func()]
 }
 
 // Process is the real one.
@@ -32,7 +35,7 @@ func Process() System {
 	return System{
 		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
-		InTTY: term.IsTerminal(int(os.Stdin.Fd())), Version: Version(),
+		InTTY: term.IsTerminal(int(os.Stdin.Fd())), Version: Version(), abort: &atomic.Pointer[func()]{},
 	}
 }
 
