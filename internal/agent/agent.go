@@ -73,6 +73,9 @@ type Turn struct {
 	Structured string
 	MaxCalls   int // at once; 0 is 10
 	CacheKey   string
+	// Mask hides secrets in a result before anybody sees or keeps it; nil
+	// hides nothing.
+	Mask func(tool.Result) tool.Result
 	// Spill keeps a whole result and returns where; nil cuts without keeping.
 	Spill func(call, text string) (path string, err error)
 	// Touched learns what begins to apply when files are read or changed (a

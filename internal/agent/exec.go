@@ -41,6 +41,9 @@ func (c *calls) exec(k *call) {
 		c.shift(func() { k.phase = done })
 		return
 	}
+	if c.r.Mask != nil {
+		f.res = c.r.Mask(f.res)
+	}
 	if k.started {
 		f.res.Text, f.spill = c.bound(k, f.res)
 	}

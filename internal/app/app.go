@@ -24,6 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/bash"
@@ -144,7 +145,8 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	ledger := file.NewLedger()
 	whole := func() bool { return a.Session.State().Whole() }
 	ended := func(t bash.Task) { _ = a.Session.Submit(context.Background(), op.Notify{Text: taskNote(t)}) }
-	kit, err := newKit(o, a.Config, a.Paths, ledger, whole, ended, a.temp)
+	hide := secret.New(Secrets(o.Environ)...)
+	kit, err := newKit(o, a.Config, a.Paths, kitParts{ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: hide})
 	if err != nil {
 		return err
 	}
@@ -175,8 +177,8 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 			Budget: agent.Budget{
 				Turns: cfg.MaxTurns, USD: cfg.MaxBudgetUSD, Unpriced: cfg.Cost.UnknownPriceOK, Tokens: int(cfg.TokenBudget),
 			},
-			Touched:    a.touched(),
-			Structured: kit.structured, MaxCalls: cfg.Tools.MaxParallel, CacheKey: log.id, Spill: log.spill,
+			Touched: a.touched(),
+			Mask:    masked(hide), Structured: kit.structured, MaxCalls: cfg.Tools.MaxParallel, CacheKey: log.id, Spill: log.spill,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 		},
 	})
@@ -226,10 +228,19 @@ func (a *App) cleanUp() {
 
 // Settings finds the folders and loads the settings.
 func Settings(o Options) (Paths, *config.Config, error) {
+	p, err := folders(o)
+	if err != nil {
+		return p, nil, err
+	}
+	cfg, err := loadConfig(o, p)
+	return p, cfg, err
+}
+
+func folders(o Options) (Paths, error) {
 	var p Paths
 	dir, err := place.Resolve(o.Dir)
 	if err != nil {
-		return p, nil, fmt.Errorf("work in %s: %w", o.Dir, err)
+		return p, fmt.Errorf("work in %s: %w", o.Dir, err)
 	}
 	p.Dir, p.Home = dir, o.Home
 	if h, err := place.Resolve(o.Home); err == nil && o.Home != "" {
@@ -237,8 +248,7 @@ func Settings(o Options) (Paths, *config.Config, error) {
 	}
 	p.Root = repoRoot(dir)
 	p.Folders = config.FindFolders(p.Home, o.Env, exists)
-	cfg, err := loadConfig(o, p)
-	return p, cfg, err
+	return p, nil
 }
 
 func exists(path string) bool {

@@ -8,6 +8,7 @@ import (
 	"github.com/adze-agent/adze/internal/gitconf"
 	"github.com/adze-agent/adze/internal/near"
 	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/answer"
@@ -26,15 +27,25 @@ type kit struct {
 	tasks      *bash.Tasks
 }
 
+// kitParts are what tools share with the rest of a session.
+type kitParts struct {
+	ledger *file.Ledger
+	whole  func() bool // every result is still in the conversation
+	ended  func(bash.Task)
+	temp   string
+	hide   *secret.Redactor
+}
+
 // newKit makes the tools. To add a tool, add it to the list here.
-func newKit(o Options, cfg *config.Config, p Paths, ledger *file.Ledger, whole func() bool, ended func(bash.Task), temp string) (kit, error) {
+func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error) {
 	shells, aliases, tasks := bash.New(bash.Config{
-		Environ: environ(o, cfg, temp), Allow: allowEnv(cfg), GitEnv: gitconf.PinnedEnv(), Temp: temp,
-		OnFinish: func(t bash.Task) { go ended(t) }, // ends at once: the session takes a note, or is closed
+		Environ: environ(o, cfg, parts.temp), Allow: allowEnv(cfg), GitEnv: gitconf.PinnedEnv(), Temp: parts.temp,
+		Mask:     maskedWriter(parts.hide),
+		OnFinish: func(t bash.Task) { go parts.ended(t) }, // ends at once: the session takes a note, or is closed
 		World:    func(dir string) shellread.World { return place.World(dir, p.Home) },
 	})
 	all := slices.Concat(shells,
-		file.New(file.Config{Ledger: ledger, Resolve: place.Resolve, InWindow: func(string) bool { return whole() }}),
+		file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve, InWindow: func(string) bool { return parts.whole() }}),
 		find.New(find.Config{Resolve: place.Resolve}),
 		[]tool.Tool{todo.New(), ask.New()},
 	)

@@ -11,10 +11,12 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
@@ -57,10 +59,24 @@ func Models(o Options, cfg *config.Config) (*choose.Chooser, error) {
 	for name, p := range cfg.Providers {
 		c.Providers[name] = choose.Provider{BaseURL: p.BaseURL, KeyEnv: p.KeyEnv, Wire: p.Wire, Headers: p.Headers, Models: p.Models}
 	}
+	p, err := folders(o)
+	if err != nil {
+		return nil, err
+	}
+	c.Saved = Keys(o, p).Lookup(context.Background(), func(err error) {
+		if o.Note != nil {
+			o.Note(err.Error())
+		}
+	})
 	if cfg.APIKeyHelper != "" {
 		c.KeyHelper = func(ctx context.Context) (string, error) { return keyHelper(ctx, o, cfg.APIKeyHelper) }
 	}
 	return choose.New(c)
+}
+
+// Keys is where saved keys are.
+func Keys(o Options, p Paths) auth.Store {
+	return auth.Store{Dir: p.Config, Keyring: auth.System(runtime.GOOS, o.Env)}
 }
 
 // network is how providers are reached: proxy and certificates.
