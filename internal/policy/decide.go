@@ -19,12 +19,36 @@ func Decide(r Rules, m Mode, q Request) Verdict {
 	all := Each(r, m, q)
 	out := all[0]
 	for _, v := range all[1:] {
-		out = Strictest(out, v)
+		out = graver(out, v)
 	}
 	if out.Effect == Ask {
 		out.Suggest = suggestAll(all)
 	}
 	return out
+}
+
+// graver is Strictest; of two questions it takes the one that the fewest may
+// settle, so that the classifier of auto mode never rules on a call of which
+// one part is a person's to decide.
+func graver(a, b Verdict) Verdict {
+	if a.Effect == Ask && b.Effect == Ask && gravity(b) > gravity(a) {
+		return b
+	}
+	return Strictest(a, b)
+}
+
+func gravity(v Verdict) int {
+	switch v.Check {
+	case "dangerous-removal":
+		return 4
+	case "protected-path":
+		return 3
+	case "rule", "person", "unsafe-settings", "no-action":
+		return 2
+	case "opaque", "secret":
+		return 1
+	}
+	return 0
 }
 
 // Each decides every action by itself, in their order; Decide is the

@@ -1,0 +1,226 @@
+// Package auto is the classifier of auto mode: it has a small model rule on
+// calls that would otherwise be a question to a person. It sees what people
+// wrote and which calls were made, never the result of a call, so that text
+// from files and pages cannot argue with it. Whatever goes wrong is a
+// question to the person. It is never consulted about bypass-immune checks,
+// and it decides nothing that a rule decides.
+package auto
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+//go:embed instructions.md
+var instructions string
+
+// Timeout bounds one ruling.
+const Timeout = 10 * time.Second
+
+// maxReason bounds the classifier's reason, in characters.
+const maxReason = 300
+
+// An Effect is what the classifier says.
+type Effect string
+
+// Effects. SoftDeny yields to what a person asked for, which the classifier
+// has already weighed; HardDeny does not. Both refuse the call.
+const (
+	Allow    Effect = "allow"
+	SoftDeny Effect = "soft_deny"
+	HardDeny Effect = "hard_deny"
+	Ask      Effect = "ask"
+)
+
+// A Ruling is an effect and why, in one sentence.
+type Ruling struct {
+	Effect Effect
+	Reason string
+}
+
+// Denied reports whether the call must not run.
+func (r Ruling) Denied() bool { return r.Effect == SoftDeny || r.Effect == HardDeny }
+
+// Over turns the question v into the verdict after the ruling.
+func (r Ruling) Over(v policy.Verdict) policy.Verdict {
+	switch r.Effect {
+	case Allow:
+		return policy.Verdict{Effect: policy.Allow, Reason: "auto mode: " + r.Reason, Check: Check, Part: v.Part}
+	case SoftDeny, HardDeny:
+		v.Effect, v.Reason, v.Suggest = policy.Deny, "auto mode: "+r.Reason, nil
+		return v
+	case Ask:
+	}
+	v.Effect = policy.Ask
+	if r.Reason != "" {
+		v.Reason += " (auto mode: " + r.Reason + ")"
+	}
+	return v
+}
+
+// Check is the check of a verdict that a classifier may settle.
+const Check = "auto"
+
+// Applies reports whether a verdict is a question that the classifier may
+// settle. Rules that ask, protected paths, dangerous removal and tools that
+// need a person are not.
+func Applies(v policy.Verdict) bool { return v.Effect == policy.Ask && v.Check == Check }
+
+// Sentences are what settings tell the classifier, in plain language.
+type Sentences struct {
+	Allow, SoftDeny, HardDeny, Environment []string
+}
+
+// A completer is the one thing needed of a model.
+type completer interface {
+	Complete(ctx context.Context, system string, msgs []llm.Message) (string, error)
+}
+
+// A Classifier rules on cases. It keeps nothing between them.
+type Classifier struct {
+	Model     completer // nil asks about everything
+	Sentences Sentences
+}
+
+// A Case is a planned call and what led to it.
+type Case struct {
+	Call    llm.ToolUse
+	Actions []policy.Action
+	Verdict policy.Verdict // the question that would be asked
+	History History
+	Dir     string // the working directory
+}
+
+// Judge rules on one case within Timeout. It fails closed: an error, a
+// timeout, and an answer that is not exactly what was asked for are Ask.
+func (c Classifier) Judge(ctx context.Context, k Case) Ruling {
+	switch {
+	case !Applies(k.Verdict):
+		return Ruling{Ask, "a person decides this"}
+	case c.Model == nil:
+		return Ruling{Ask, "there is no small model to rule on it"}
+	}
+	text, err := k.document()
+	if err != nil {
+		return Ruling{Ask, err.Error()}
+	}
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	out, err := c.Model.Complete(ctx, c.system(), []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: text}}}})
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return Ruling{Ask, fmt.Sprintf("the check took more than %v", Timeout)}
+	case ctx.Err() != nil:
+		return Ruling{Ask, "the check was given up"}
+	case err != nil:
+		return Ruling{Ask, "the check failed: " + clip.Line(clip.Clean(err.Error()), maxReason)}
+	}
+	r, err := parse(out, k.token())
+	if err != nil {
+		return Ruling{Ask, "the check gave no usable answer: " + err.Error()}
+	}
+	return r
+}
+
+// system are the instructions with the sentences of the settings.
+func (c Classifier) system() string {
+	var b strings.Builder
+	b.WriteString(strings.TrimSpace(instructions))
+	for _, s := range []struct {
+		title string
+		list  []string
+	}{
+		{"The environment", c.Sentences.Environment},
+		{"Allowed", c.Sentences.Allow},
+		{"Refused unless a person asked for it (soft_deny)", c.Sentences.SoftDeny},
+		{"Always refused (hard_deny)", c.Sentences.HardDeny},
+	} {
+		if len(s.list) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "\n\n## %s\n", s.title)
+		for _, line := range s.list {
+			fmt.Fprintf(&b, "\n* %s", strings.Join(strings.Fields(line), " "))
+		}
+	}
+	return b.String()
+}
+
+// token is what the answer must repeat. Text that was written before the call
+// existed cannot know it, so an answer planted in a file name or a command
+// and echoed by the model is not taken.
+func (k Case) token() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %s", len(k.Call.ID), k.Call.ID)
+	h.Write(k.Call.Input)
+	return hex.EncodeToString(h.Sum(nil)[:6])
+}
+
+// parse reads exactly one JSON object of token, ruling and reason, each once.
+// A fence around it is taken off.
+func parse(s, token string) (Ruling, error) {
+	s = strings.TrimSpace(s)
+	if body, ok := strings.CutPrefix(s, "```"); ok {
+		body, ok = strings.CutSuffix(body, "```")
+		if !ok {
+			return Ruling{}, errors.New("it is not one JSON object")
+		}
+		s = strings.TrimSpace(strings.TrimPrefix(body, "json"))
+	}
+	d := json.NewDecoder(strings.NewReader(s))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return Ruling{}, errors.New("it is not one JSON object")
+	}
+	got := map[string]string{}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return Ruling{}, errors.New("it is not one JSON object")
+		}
+		key, _ := name.(string)
+		value, err := d.Token()
+		text, ok := value.(string)
+		if err != nil || !ok {
+			return Ruling{}, fmt.Errorf("its field %q is not a text", clip.Line(clip.Clean(key), 40))
+		}
+		if _, twice := got[key]; twice {
+			return Ruling{}, errors.New("it names a field twice")
+		}
+		got[key] = text
+	}
+	if _, err := d.Token(); err != nil {
+		return Ruling{}, errors.New("it is not one JSON object")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return Ruling{}, errors.New("something follows the JSON object")
+	}
+	return ruling(got, token)
+}
+
+func ruling(got map[string]string, token string) (Ruling, error) {
+	if len(got) != 3 || got["token"] != token {
+		return Ruling{}, errors.New("its fields are not token, ruling and reason")
+	}
+	r := Ruling{Effect: Effect(got["ruling"]), Reason: clip.Line(plain(got["reason"]), maxReason)}
+	switch r.Effect {
+	case Allow, SoftDeny, HardDeny, Ask:
+	default:
+		return Ruling{}, errors.New("it does not say allow, soft_deny, hard_deny or ask")
+	}
+	if strings.TrimSpace(r.Reason) == "" {
+		return Ruling{}, errors.New("it gives no reason")
+	}
+	return r, nil
+}
