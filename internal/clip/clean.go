@@ -2,7 +2,6 @@ package clip
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -17,26 +16,28 @@ func Clean(s string) string {
 		return s
 	}
 	b := make([]byte, 0, len(s))
-	line := 0 // where the current line starts in b
+	line := 0      // where the current line starts in b
+	again := false // a CR stands before what comes next on this line
+	put := func(text string) {
+		if again {
+			b, again = b[:line], false
+		}
+		b = append(b, text...)
+	}
 	for i := 0; i < len(s); {
 		c := s[i]
 		switch {
 		case c == 0x1b:
 			i = skipEscape(s, i)
 		case c == '\r':
+			again = true
 			i++
-			rest := s[i:]
-			switch {
-			case strings.HasPrefix(rest, "\n"), rest == "", rest[0] == '\r':
-			default:
-				b = b[:line]
-			}
 		case c == '\n':
-			b = append(b, c)
+			b, again = append(b, c), false
 			i++
 			line = len(b)
 		case c == '\t' || c >= 0x20 && c < 0x7f:
-			b = append(b, c)
+			put(s[i : i+1])
 			i++
 		case c < 0x20 || c == 0x7f:
 			i++
@@ -44,7 +45,7 @@ func Clean(s string) string {
 			r, n := utf8.DecodeRuneInString(s[i:])
 			switch {
 			case r == utf8.RuneError && n == 1:
-				b = utf8.AppendRune(b, utf8.RuneError)
+				put(string(utf8.RuneError))
 			case r >= 0x80 && r < 0xa0:
 				if introducer(r) {
 					i = skipSequence(s, i+n, r)
@@ -52,7 +53,7 @@ func Clean(s string) string {
 				}
 			case hidden(r):
 			default:
-				b = append(b, s[i:i+n]...)
+				put(s[i : i+n])
 			}
 			i += n
 		}

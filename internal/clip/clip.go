@@ -58,6 +58,9 @@ func Line(s string, max int) string {
 	if utf8.RuneCountInString(s) <= max {
 		return s
 	}
+	if max <= 0 {
+		return ""
+	}
 	r := []rune(s)
 	return string(r[:max-1]) + "…"
 }
