@@ -3,8 +3,11 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +28,8 @@ func Fit(s *jsonschema.Schema, raw json.RawMessage) (json.RawMessage, error) {
 		v = map[string]any{}
 	} else if err := d.Decode(&v); err != nil {
 		return nil, fmt.Errorf("arguments are not valid JSON: %w", err)
+	} else if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("arguments are not valid JSON: there is more after the object")
 	}
 	v, err := fit(s, v, "")
 	if err != nil {
@@ -99,6 +104,9 @@ func fitObject(s *jsonschema.Schema, x map[string]any, at string) (any, error) {
 // coerce turns a string into the number, boolean, array or object the schema
 // wants, when it is one.
 func coerce(s *jsonschema.Schema, v any) any {
+	if n, ok := v.(json.Number); ok && slices.Contains(kinds(s), "integer") {
+		return whole(n)
+	}
 	str, ok := v.(string)
 	if !ok || accepts(s, v) {
 		return v
@@ -108,7 +116,7 @@ func coerce(s *jsonschema.Schema, v any) any {
 		case "integer", "number":
 			t := strings.TrimSpace(str)
 			if _, err := strconv.ParseFloat(t, 64); err == nil && json.Valid([]byte(t)) {
-				return json.Number(t)
+				return whole(json.Number(t))
 			}
 		case "boolean":
 			switch strings.ToLower(strings.TrimSpace(str)) {
@@ -127,6 +135,17 @@ func coerce(s *jsonschema.Schema, v any) any {
 		}
 	}
 	return v
+}
+
+// whole writes a number without a fraction as digits alone, which is how an
+// integer of Go is read: 3.0 and 3e2 are integers too.
+func whole(n json.Number) json.Number {
+	if !strings.ContainsAny(string(n), ".eE") || kindOf(n) != "integer" {
+		return n
+	}
+	f, _ := n.Float64()
+	i, _ := big.NewFloat(f).Int(nil)
+	return json.Number(i.String())
 }
 
 func accepts(s *jsonschema.Schema, v any) bool {
@@ -170,7 +189,7 @@ func kindOf(v any) string {
 }
 
 func checkEnum(s *jsonschema.Schema, v any, at string) error {
-	if len(s.Enum) == 0 || slices.Contains(s.Enum, v) {
+	if len(s.Enum) == 0 || slices.ContainsFunc(s.Enum, func(e any) bool { return same(e, v) }) {
 		return nil
 	}
 	all := make([]string, 0, len(s.Enum))
@@ -178,6 +197,20 @@ func checkEnum(s *jsonschema.Schema, v any, at string) error {
 		all = append(all, fmt.Sprint(e))
 	}
 	return fmt.Errorf("%s: %v is not one of %s", name(at), v, strings.Join(all, ", "))
+}
+
+// same compares a value of a schema with one of a call: a schema that was
+// made by hand has numbers of Go.
+func same(e, v any) bool {
+	if n, ok := v.(json.Number); ok {
+		v, _ = n.Float64()
+	}
+	a, err := json.Marshal(e)
+	if err != nil {
+		return false
+	}
+	b, err := json.Marshal(v)
+	return err == nil && bytes.Equal(a, b)
 }
 
 func bounds(s *jsonschema.Schema) string {
