@@ -40,6 +40,10 @@ func ProtectedNames(private bool) []string {
 }
 
 func homeOnly(name, why string) bool {
+	switch name {
+	case ".condarc", ".gemrc", ".pypirc", ".pnpmrc", ".bunfig.toml": // read from a home folder only
+		return true
+	}
 	switch why {
 	case "a shell start file":
 		return name != ".envrc"

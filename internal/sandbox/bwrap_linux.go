@@ -142,15 +142,13 @@ func (b *bubblewrap) wrap(c *proc.Command) error {
 	if b.net == nil {
 		args = append(args, "--unshare-net")
 	} else {
-		user, net, err := b.net.open()
-		if err != nil {
+		if !b.net.alive() {
 			_, _ = claim.Close(), filter.Close()
 			b.covers.sweep()
-			return err
+			return errors.New("the network of the sandbox ended")
 		}
-		c.Files = append(c.Files, user, net)
 		path = b.net.enter
-		args = append([]string{"--user=/proc/self/fd/5", "--net=/proc/self/fd/6", "--preserve-credentials", "--", b.path}, args...)
+		args = append(b.net.args(b.path), args...)
 	}
 	args = append(args, "--", c.Path)
 	if len(c.Args) > 1 {

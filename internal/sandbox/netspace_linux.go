@@ -3,11 +3,195 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 )
 
-type netspace struct{ enter string }
+// netspace is the network that the commands of a session share: loopback and
+// nothing else. A helper made it and listens in it for us; every command
+// enters it, so one can talk to a server another one started. The helper keeps
+// it alive.
+type netspace struct {
+	enter string // nsenter, which joins it
+	conn  *os.File
+	cmd   *exec.Cmd
+	l     net.Listener
+	pid   int // of the helper, a child of bwrap
+}
 
-func (b *bubblewrap) network(context.Context) error       { return nil }
-func (n *netspace) open() (user, net *os.File, err error) { return nil, nil, errors.ErrUnsupported }
-func (n *netspace) close() error                          { return nil }
+// network starts the netspace and the proxy in it. When commands cannot enter
+// it here, they get no network at all, and the level says so.
+func (b *bubblewrap) network(ctx context.Context) error {
+	enter := findTool(b.s.config, "nsenter")
+	if enter == "" {
+		b.noNetwork("nsenter is not installed", "install the package util-linux")
+		return nil
+	}
+	n, err := startNetspace(ctx, b.path, b.s.config.Self, enter)
+	if err == nil {
+		err = n.try(ctx, b.path)
+	}
+	if err != nil {
+		if n != nil {
+			_ = n.close()
+		}
+		b.noNetwork(err.Error(), "")
+		return nil
+	}
+	b.net = n
+	b.s.serve(n.l)
+	return nil
+}
+
+func (b *bubblewrap) noNetwork(why, hint string) {
+	b.s.level.Weaker = append(b.s.level.Weaker, "no network at all, also not through the proxy: "+why)
+	if hint != "" {
+		b.s.level.Hint = hint
+	}
+}
+
+// serve starts the proxy on l.
+func (s *Sandbox) serve(l net.Listener) {
+	n := s.policy.Network
+	c := netproxy.Config{Rules: netproxy.Rules{Allowed: n.Allowed, Denied: n.Denied}}
+	if n.Ask {
+		c.Ask = s.config.Ask
+	}
+	s.proxy = netproxy.Serve(l, c)
+}
+
+// startNetspace runs the helper, which sends a listener in its network.
+func startNetspace(ctx context.Context, bwrap, self, enter string) (*netspace, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("make a network: %w", err)
+	}
+	ours, theirs := os.NewFile(uintptr(pair[0]), "netspace"), os.NewFile(uintptr(pair[1]), "netspace")
+	defer theirs.Close()
+	n := &netspace{enter: enter, conn: ours}
+	n.cmd = exec.Command(bwrap, "--unshare-user", "--unshare-net", "--dev-bind", "/", "/", "--die-with-parent", "--", self, HelperArg, "listen")
+	n.cmd.Env = []string{}
+	n.cmd.ExtraFiles = []*os.File{theirs}
+	var said strings.Builder
+	n.cmd.Stderr = &said
+	n.cmd.WaitDelay = time.Second
+	if err := n.cmd.Start(); err != nil {
+		_ = ours.Close()
+		return nil, fmt.Errorf("make a network: %w", err)
+	}
+	_ = theirs.Close()
+	stop := context.AfterFunc(ctx, func() { _ = n.cmd.Process.Kill() }) // ends the wait below
+	defer stop()
+	late := time.AfterFunc(5*time.Second, func() { _ = n.cmd.Process.Kill() })
+	defer late.Stop()
+	if err := n.receive(pair[0]); err != nil {
+		_ = n.close()
+		if text := strings.TrimSpace(said.String()); text != "" {
+			err = errors.New(text)
+		}
+		return nil, fmt.Errorf("make a network: %w", err)
+	}
+	return n, nil
+}
+
+func (n *netspace) receive(fd int) error {
+	var data [16]byte
+	oob := make([]byte, unix.CmsgSpace(4))
+	var used, size int
+	for {
+		m, k, _, _, err := unix.Recvmsg(fd, data[:], oob, unix.MSG_CMSG_CLOEXEC)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		used, size = k, m
+		break
+	}
+	if n.pid, _ = strconv.Atoi(string(data[:size])); n.pid <= 1 {
+		return errors.New("the helper ended")
+	}
+	msgs, err := unix.ParseSocketControlMessage(oob[:used])
+	if err != nil || len(msgs) != 1 {
+		return errors.New("the helper ended")
+	}
+	fds, err := unix.ParseUnixRights(&msgs[0])
+	if err != nil || len(fds) != 1 {
+		return errors.New("the helper sent something else")
+	}
+	f := os.NewFile(uintptr(fds[0]), "listener")
+	defer f.Close()
+	n.l, err = net.FileListener(f)
+	return err
+}
+
+// try runs a command that does nothing as commands will run.
+func (n *netspace) try(ctx context.Context, bwrap string) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	args := append(n.args(bwrap), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+	args = append(args, namespaces...)
+	cmd := exec.CommandContext(ctx, n.enter, append(args, "--", trueTool())...)
+	cmd.Env = []string{}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("enter the network: %w: %s", err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// args are nsenter's arguments before those of bwrap.
+func (n *netspace) args(bwrap string) []string {
+	ns := fmt.Sprintf("/proc/%d/ns/", n.pid)
+	return []string{"--user=" + ns + "user", "--net=" + ns + "net", "--preserve-credentials", "--", bwrap}
+}
+
+// alive reports whether the helper holds its end still: when it does not, its
+// number may belong to another process.
+func (n *netspace) alive() bool {
+	var b [1]byte
+	_, _, err := unix.Recvfrom(int(n.conn.Fd()), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	return errors.Is(err, unix.EAGAIN)
+}
+
+func (n *netspace) close() error {
+	_ = n.conn.Close()
+	if n.l != nil {
+		_ = n.l.Close()
+	}
+	_ = n.cmd.Process.Kill()
+	_ = n.cmd.Wait() // it was killed
+	return nil
+}
+
+// listen is the helper: it makes a listener in the network it was started in,
+// sends it with its namespaces over descriptor 3, and stays until that ends.
+func listen() error {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	lf, err := l.(*net.TCPListener).File()
+	if err != nil {
+		return err
+	}
+	if err := unix.Sendmsg(3, []byte(strconv.Itoa(os.Getpid())), unix.UnixRights(int(lf.Fd())), nil, 0); err != nil {
+		return err
+	}
+	_, _ = l.Close(), lf.Close()
+	var b [1]byte
+	for {
+		if _, err := unix.Read(3, b[:]); !errors.Is(err, unix.EINTR) {
+			return nil
+		}
+	}
+}

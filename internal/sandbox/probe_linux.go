@@ -26,8 +26,26 @@ func probeAll(ctx context.Context, c Config) probed {
 			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path) }}
 		}
 	}
+	if c.Mechanism == "" || c.Mechanism == "landlock" {
+		abi, err := landlockABI()
+		if err == nil {
+			abi = min(abi, knownLandlock)
+			l := Level{Name: "landlock", Strength: Partial, Detail: fmt.Sprintf("Landlock version %d with a system call filter", abi), Weaker: landlockWeaker(abi), Why: why, Hint: hint}
+			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startLandlock(ctx, s, abi) }}
+		}
+		if why != "" {
+			why += "; "
+		}
+		why += err.Error()
+	}
+	if why == "" {
+		why = fmt.Sprintf("there is no %q on this system", c.Mechanism)
+	}
 	return probed{level: Level{Name: "none", Strength: None, Why: why, Hint: hint}}
 }
+
+// knownLandlock is the newest version whose rights are known here.
+const knownLandlock = 7
 
 func bwrapVersion(ctx context.Context, path string) string {
 	cmd := exec.CommandContext(ctx, path, "--version")

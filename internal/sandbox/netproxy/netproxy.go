@@ -1,20 +1,350 @@
-// Package netproxy is the way out of the sandbox: a proxy that lets through
-// what a list of domains allows.
+// Package netproxy is the way out of the sandbox: a proxy that speaks HTTP
+// (CONNECT and plain requests) and SOCKS5 on one listener and lets through
+// what the rules allow or a person says yes to. It resolves names itself,
+// refuses addresses that are not public unless a rule names their host, and
+// dials exactly the address it checked. It never looks into what it carries.
 package netproxy
 
-import "context"
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+)
 
-// Ask decides about a host no list names.
-type Ask func(ctx context.Context, host string, port int) Decision
+// Bounds of the proxy.
+const (
+	maxClients  = 256              // at once
+	greeting    = 10 * time.Second // until a client said what it wants
+	dialTimeout = 15 * time.Second
+	idle        = 10 * time.Minute // without a byte in either direction
+)
 
-// Decision is the answer.
+// A Decision is a person's answer about a domain.
 type Decision int
 
-// Proxy is a running proxy.
-type Proxy struct{}
+// The answers. What Project means beyond the session is up to who asked.
+const (
+	Deny Decision = iota
+	Once
+	Session
+	Project
+)
 
-// Address is where it is reached from inside.
-func (p *Proxy) Address() string { return "" }
+// Ask decides about a host no rule names.
+type Ask func(ctx context.Context, host string, port int) Decision
 
-// Close ends it.
-func (p *Proxy) Close() error { return nil }
+// Config is what a proxy is made from.
+type Config struct {
+	Rules Rules
+	Ask   Ask // nil refuses
+	// Resolve turns a name into addresses; nil asks the system.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Dial connects to an address that was checked; nil uses the network.
+	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+	// Address is what clients are told, host:port; "" is the listener's.
+	Address string
+}
+
+// A Proxy is running. Make one with Serve and end it with Close.
+type Proxy struct {
+	config Config
+	l      net.Listener
+	ctx    context.Context // ends with Close; only connections use it
+	stop   context.CancelFunc
+	wg     sync.WaitGroup
+	slots  chan struct{}
+
+	mu      sync.Mutex // guards the fields below
+	said    map[string]Decision
+	asking  map[string]chan struct{}
+	refused map[string]string
+	conns   map[net.Conn]struct{}
+}
+
+// Serve answers on l until Close. It owns l.
+func Serve(l net.Listener, c Config) *Proxy {
+	if c.Resolve == nil {
+		c.Resolve = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	if c.Dial == nil {
+		c.Dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+			return (&net.Dialer{Timeout: dialTimeout}).DialContext(ctx, "tcp", to.String())
+		}
+	}
+	if c.Address == "" {
+		c.Address = l.Addr().String()
+	}
+	ctx, stop := context.WithCancel(context.Background()) // the proxy's own life
+	p := &Proxy{
+		config: c, l: l, ctx: ctx, stop: stop, slots: make(chan struct{}, maxClients),
+		said: map[string]Decision{}, asking: map[string]chan struct{}{}, refused: map[string]string{}, conns: map[net.Conn]struct{}{},
+	}
+	p.wg.Add(1)
+	go p.accept() // ends when the listener is closed
+	return p
+}
+
+// Address is where clients reach it, host:port.
+func (p *Proxy) Address() string { return p.config.Address }
+
+// Refused returns the hosts that were refused since the last call, and why.
+func (p *Proxy) Refused() map[string]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := p.refused
+	p.refused = map[string]string{}
+	return out
+}
+
+// Close ends every connection and waits for all to be over.
+func (p *Proxy) Close() error {
+	err := p.l.Close()
+	p.stop()
+	p.mu.Lock()
+	for c := range p.conns {
+		_ = c.Close()
+	}
+	p.mu.Unlock()
+	p.wg.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (p *Proxy) accept() {
+	defer p.wg.Done()
+	for {
+		c, err := p.l.Accept()
+		if err != nil {
+			if errors.Is(err, net.ErrClosed) || p.ctx.Err() != nil {
+				return
+			}
+			select { // out of descriptors, most likely
+			case <-time.After(50 * time.Millisecond):
+				continue
+			case <-p.ctx.Done():
+				return
+			}
+		}
+		select {
+		case p.slots <- struct{}{}:
+		default:
+			_ = c.Close()
+			continue
+		}
+		if !p.track(c) {
+			_ = c.Close()
+			<-p.slots
+			continue
+		}
+		go func() { // ends with the connection, which Close closes
+			defer p.wg.Done()
+			defer func() { <-p.slots }()
+			defer p.forget(c)
+			p.serve(c)
+		}()
+	}
+}
+
+// track notes a connection for Close; false when that has begun.
+func (p *Proxy) track(c net.Conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() != nil {
+		return false
+	}
+	p.conns[c] = struct{}{}
+	p.wg.Add(1)
+	return true
+}
+
+func (p *Proxy) forget(c net.Conn) {
+	_ = c.Close()
+	p.mu.Lock()
+	delete(p.conns, c)
+	p.mu.Unlock()
+}
+
+func (p *Proxy) serve(c net.Conn) {
+	_ = c.SetDeadline(time.Now().Add(greeting))
+	r := bufio.NewReaderSize(c, 16<<10)
+	first, err := r.Peek(1)
+	if err != nil {
+		return
+	}
+	if first[0] == 5 {
+		p.socks(c, r)
+		return
+	}
+	p.http(c, r)
+}
+
+// A Refusal says why a host cannot be reached.
+type Refusal struct{ Host, Why string }
+
+func (r *Refusal) Error() string { return r.Host + " is refused: " + r.Why }
+
+// connect checks and dials. The host is as the client wrote it.
+func (p *Proxy) connect(ctx context.Context, rawHost string, port int) (net.Conn, error) {
+	host, err := Host(rawHost)
+	if err != nil {
+		return nil, p.refuse(fmt.Sprintf("%q", rawHost), err.Error())
+	}
+	if port < 1 || port > 65535 {
+		return nil, p.refuse(host, "there is no port "+strconv.Itoa(port))
+	}
+	if why := p.permitted(ctx, host, port); why != "" {
+		return nil, p.refuse(host, why)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	addrs := []netip.Addr{}
+	if a, err := netip.ParseAddr(host); err == nil {
+		addrs = append(addrs, a)
+	} else if addrs, err = p.config.Resolve(ctx, host); err != nil {
+		return nil, fmt.Errorf("look up %s: %w", host, err)
+	}
+	err = fmt.Errorf("%s has no address", host)
+	for _, a := range addrs {
+		a = a.Unmap().WithZone("")
+		if why := inside(a); why != "" && !p.config.Rules.exactly(host, port) {
+			err = p.refuse(host, fmt.Sprintf("it leads to %s, %s", a, why))
+			continue
+		}
+		var c net.Conn
+		if c, err = p.config.Dial(ctx, netip.AddrPortFrom(a, uint16(port))); err == nil {
+			return c, nil
+		}
+	}
+	return nil, err
+}
+
+func (p *Proxy) refuse(host, why string) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.refused) < 100 {
+		p.refused[host] = why
+	}
+	return &Refusal{host, why}
+}
+
+// permitted is "" when the rules or a person allow the host. One person is
+// asked once about a host, however many connections wait for the answer.
+func (p *Proxy) permitted(ctx context.Context, host string, port int) string {
+	switch p.config.Rules.judge(host, port) {
+	case allowed:
+		return ""
+	case denied:
+		return "the settings deny it"
+	case unknown:
+	}
+	if p.config.Ask == nil {
+		return "no rule allows it"
+	}
+	id := net.JoinHostPort(host, strconv.Itoa(port))
+	for {
+		p.mu.Lock()
+		d, ok := p.said[id]
+		if ok {
+			p.mu.Unlock()
+			return denial(d)
+		}
+		wait, busy := p.asking[id]
+		if !busy {
+			wait = make(chan struct{})
+			p.asking[id] = wait
+		}
+		p.mu.Unlock()
+		if busy {
+			select {
+			case <-wait:
+				if why, once := p.shared(id); once {
+					return why
+				}
+				continue
+			case <-ctx.Done():
+				return "nobody answered"
+			}
+		}
+		d = p.config.Ask(ctx, host, port)
+		p.mu.Lock()
+		if d != Once {
+			p.said[id] = d
+		}
+		delete(p.asking, id)
+		p.mu.Unlock()
+		close(wait)
+		return denial(d)
+	}
+}
+
+// shared is the answer that was just given to another connection.
+func (p *Proxy) shared(id string) (why string, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d, ok := p.said[id]
+	return denial(d), ok
+}
+
+func denial(d Decision) string {
+	if d == Deny {
+		return "it was denied"
+	}
+	return ""
+}
+
+// carry copies both ways until one side is done or nothing moves.
+func (p *Proxy) carry(client net.Conn, r *bufio.Reader, server net.Conn) {
+	if !p.track(server) {
+		_ = server.Close()
+		return
+	}
+	defer p.wg.Done()
+	defer p.forget(server)
+	var both sync.WaitGroup
+	both.Add(1)
+	go func() { // ends when either side is closed
+		defer both.Done()
+		pipe(client, server, server)
+		closeWrite(client)
+	}()
+	pipe(server, r, client)
+	closeWrite(server)
+	both.Wait()
+}
+
+// pipe copies until an end or idle; from is the connection behind r.
+func pipe(to net.Conn, r interface{ Read([]byte) (int, error) }, from net.Conn) {
+	buf := make([]byte, 32<<10)
+	for {
+		_ = from.SetReadDeadline(time.Now().Add(idle))
+		n, err := r.Read(buf)
+		if n > 0 {
+			_ = to.SetWriteDeadline(time.Now().Add(idle))
+			if _, werr := to.Write(buf[:n]); werr != nil {
+				_ = from.SetReadDeadline(time.Now()) // nobody takes it any more
+				return
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func closeWrite(c net.Conn) {
+	if h, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = h.CloseWrite()
+		return
+	}
+	_ = c.Close()
+}

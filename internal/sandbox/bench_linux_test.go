@@ -1,0 +1,79 @@
+package sandbox
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// BenchmarkOverhead compares a command inside with the same one outside. The
+// goal is 10 ms of difference between the medians.
+func BenchmarkOverhead(b *testing.B) {
+	home, dir := b.TempDir(), b.TempDir()
+	for _, d := range []string{".git/hooks", ".git/objects", ".git/refs", ".vscode"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o755); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, f := range []string{".git/HEAD", ".git/config"} {
+		if err := os.WriteFile(filepath.Join(dir, f), nil, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, d := range []string{".ssh", ".aws", ".gnupg"} {
+		if err := os.Mkdir(filepath.Join(home, d), 0o700); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, mech := range []string{"bwrap", "landlock"} {
+		b.Run(mech, func(b *testing.B) {
+			s, err := New(context.Background(), Config{
+				Dir: dir, Home: home, Path: "/usr/bin:/bin", Run: filepath.Join(home, "run"), Self: os.Args[0], Mechanism: mech,
+				Settings: config.Sandbox{Enabled: true, FailIfUnavailable: true, Network: config.SandboxNetwork{AllowedDomains: []string{"example.com"}}},
+			})
+			if err != nil {
+				b.Skip(err)
+			}
+			defer s.Close()
+			table := proc.NewTable()
+			defer table.Close(time.Second)
+			run := func(wrap bool) time.Duration {
+				start := time.Now()
+				c := proc.Command{Path: "/bin/true", Args: []string{"true"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
+				if wrap {
+					if err := s.Wrap(&c); err != nil {
+						b.Fatal(err)
+					}
+				}
+				p, err := table.Start(c, io.Discard)
+				if err != nil {
+					b.Fatal(err)
+				}
+				<-p.Exited()
+				took := time.Since(start)
+				<-p.Done()
+				if code := p.Status().Code; code != 0 {
+					b.Fatal("exit code", code)
+				}
+				return took
+			}
+			var in, out []time.Duration
+			for b.Loop() {
+				out = append(out, run(false))
+				in = append(in, run(true))
+			}
+			slices.Sort(in)
+			slices.Sort(out)
+			i, o := in[len(in)/2], out[len(out)/2]
+			b.ReportMetric(float64((i-o).Microseconds())/1000, "ms-overhead-median")
+			b.ReportMetric(float64(i)/float64(o), "ratio")
+		})
+	}
+}

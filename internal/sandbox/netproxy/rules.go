@@ -1,0 +1,199 @@
+package netproxy
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+)
+
+// Rules are what may be reached. The zero value is nothing.
+type Rules struct {
+	// Allowed and Denied are names, *.names (every name below, not the name
+	// itself) and addresses. Denied wins. A name may end in :port.
+	Allowed, Denied []string
+}
+
+// Host checks a host as a client wrote it and returns it in the form that is
+// compared and resolved: lower case, without a final dot. Only letters,
+// digits, hyphens and dots pass (RFC 1123; an underscore too, as some real
+// names have one), or an IP address: a name with any other character may mean
+// another host to the resolver than to the comparison.
+func Host(s string) (string, error) {
+	if a, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
+		if a.Zone() != "" {
+			return "", fmt.Errorf("host %q has a zone", s)
+		}
+		return a.Unmap().String(), nil
+	}
+	s = strings.ToLower(strings.TrimSuffix(s, "."))
+	if s == "" || len(s) > 253 {
+		return "", fmt.Errorf("host name of %d characters", len(s))
+	}
+	labels := strings.Split(s, ".")
+	for _, l := range labels {
+		if l == "" || len(l) > 63 || l[0] == '-' || l[len(l)-1] == '-' {
+			return "", fmt.Errorf("host %q is no host name", s)
+		}
+		for _, r := range l {
+			if !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_') {
+				return "", fmt.Errorf("host %q holds a character that no host name has", s)
+			}
+		}
+	}
+	// What some resolvers take for an IPv4 address (127.1, 0x7f.1, 2130706433)
+	// is not a name: the last label of a real one is never a number.
+	last := labels[len(labels)-1]
+	if last[0] >= '0' && last[0] <= '9' {
+		return "", fmt.Errorf("host %q is neither a name nor an address", s)
+	}
+	return s, nil
+}
+
+// CheckRule says what is wrong with an entry of a list, "" when nothing is.
+func CheckRule(rule string) string {
+	name, _ := splitRule(rule)
+	if name == "*" {
+		return ""
+	}
+	if _, err := Host(strings.TrimPrefix(name, "*.")); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// verdict of the lists alone.
+type verdict int
+
+const (
+	unknown verdict = iota
+	allowed
+	denied
+)
+
+// judge compares a host in the form of Host.
+func (r Rules) judge(host string, port int) verdict {
+	for _, d := range r.Denied {
+		if matches(d, host, port) {
+			return denied
+		}
+	}
+	for _, a := range r.Allowed {
+		if matches(a, host, port) {
+			return allowed
+		}
+	}
+	return unknown
+}
+
+// exactly reports whether host itself, not a wildcard, is allowed: only then
+// may it lead to an address inside.
+func (r Rules) exactly(host string, port int) bool {
+	for _, a := range r.Allowed {
+		if name, _ := splitRule(a); !strings.Contains(name, "*") && matches(a, host, port) {
+			return true
+		}
+	}
+	return false
+}
+
+func splitRule(rule string) (name, port string) {
+	rule = strings.ToLower(strings.TrimSpace(rule))
+	if strings.Count(rule, ":") == 1 || strings.HasPrefix(rule, "[") {
+		if i := strings.LastIndexByte(rule, ':'); i > strings.LastIndexByte(rule, ']') {
+			return strings.Trim(rule[:i], "[]"), rule[i+1:]
+		}
+	}
+	return strings.Trim(rule, "[]"), ""
+}
+
+func matches(rule, host string, port int) bool {
+	name, p := splitRule(rule)
+	if p != "" && p != fmt.Sprint(port) {
+		return false
+	}
+	if name == "*" {
+		return true
+	}
+	if below, ok := strings.CutPrefix(name, "*."); ok {
+		b, err := Host(below)
+		return err == nil && strings.HasSuffix(host, "."+b)
+	}
+	n, err := Host(name)
+	return err == nil && n == host
+}
+
+// inside says what kind of address must not be reached through a name that a
+// stranger controls, "" for a public one.
+func inside(a netip.Addr) string {
+	a = a.Unmap()
+	switch {
+	case !a.IsValid() || a.IsUnspecified():
+		return "this machine"
+	case a.IsLoopback():
+		return "this machine"
+	case a == metadataV4 || a == metadataV6 || a == metadataAli:
+		return "a cloud's metadata service"
+	case a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast():
+		return "a link-local address"
+	case a.IsPrivate():
+		return "a private network"
+	case a.IsMulticast() || a.IsInterfaceLocalMulticast():
+		return "a multicast address"
+	}
+	for _, p := range reserved {
+		if p.prefix.Contains(a) {
+			return p.what
+		}
+	}
+	if v4, ok := embedded(a); ok {
+		return inside(v4)
+	}
+	return ""
+}
+
+var (
+	metadataV4  = netip.MustParseAddr("169.254.169.254")
+	metadataV6  = netip.MustParseAddr("fd00:ec2::254")
+	metadataAli = netip.MustParseAddr("100.100.100.200")
+)
+
+// reserved are special-purpose blocks (IANA registries) besides those that
+// netip knows.
+var reserved = []struct {
+	prefix netip.Prefix
+	what   string
+}{
+	{netip.MustParsePrefix("0.0.0.0/8"), "this network"},
+	{netip.MustParsePrefix("100.64.0.0/10"), "a carrier's private network"},
+	{netip.MustParsePrefix("192.0.0.0/24"), "a reserved address"},
+	{netip.MustParsePrefix("192.0.2.0/24"), "a documentation address"},
+	{netip.MustParsePrefix("198.18.0.0/15"), "a benchmarking network"},
+	{netip.MustParsePrefix("198.51.100.0/24"), "a documentation address"},
+	{netip.MustParsePrefix("203.0.113.0/24"), "a documentation address"},
+	{netip.MustParsePrefix("240.0.0.0/4"), "a reserved address"},
+	{netip.MustParsePrefix("fec0::/10"), "a private network"},
+	{netip.MustParsePrefix("100::/64"), "a discard address"},
+	{netip.MustParsePrefix("2001:db8::/32"), "a documentation address"},
+	{netip.MustParsePrefix("::/96"), "a reserved address"},
+}
+
+// embedded takes the IPv4 address out of an IPv6 one that leads to it: NAT64
+// (64:ff9b::/96, 64:ff9b:1::/48), 6to4 (2002::/16).
+func embedded(a netip.Addr) (netip.Addr, bool) {
+	b := a.As16()
+	switch {
+	case !a.Is6():
+		return netip.Addr{}, false
+	case nat64.Contains(a), nat64Local.Contains(a):
+		return netip.AddrFrom4([4]byte(b[12:16])), true
+	case sixToFour.Contains(a):
+		return netip.AddrFrom4([4]byte(b[2:6])), true
+	}
+	return netip.Addr{}, false
+}
+
+var (
+	nat64      = netip.MustParsePrefix("64:ff9b::/96")
+	nat64Local = netip.MustParsePrefix("64:ff9b:1::/48")
+	sixToFour  = netip.MustParsePrefix("2002::/16")
+)
