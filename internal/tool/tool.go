@@ -44,6 +44,9 @@ type Plan struct {
 	View     view.Block // what a person sees before it runs: the diff, the command
 	Title    string     // one line for a status display: "Read calc.go"
 	Parallel bool       // only reads, so it may run beside other such calls
+	// Sandboxed: it would run inside the OS sandbox, and the settings let
+	// sandboxed calls pass without a question.
+	Sandboxed bool
 }
 
 // A Result is what a call did: Text for the model, View for people.
@@ -59,6 +62,14 @@ type Result struct {
 	Files []File
 	// Structured is the accepted final answer of StructuredOutput.
 	Structured json.RawMessage
+	// Mode, when set, is the permission mode from now on. A tool may tighten
+	// the mode by itself; it loosens it only as env.Answer says.
+	Mode policy.Mode
+	// Fresh begins a new context with Text: the conversation so far stays in
+	// the log and is not sent any more.
+	Fresh bool
+	// Final, when set, ends the turn with this text as its answer.
+	Final string
 }
 
 // A File is the state of a file when the model last saw it.
@@ -78,9 +89,10 @@ type Env struct {
 	Dir     string   // working directory: absolute, resolved
 	Roots   []string // folders work happens in: resolved; the first is the project's
 	Home    string
-	Scratch string // the session's own folder for files, "" when it has none
-	Call    string // the call's ID
-	Window  int    // the model's window in tokens, 0 when unknown
+	Scratch string      // the session's own folder for files, "" when it has none
+	Call    string      // the call's ID
+	Window  int         // the model's window in tokens, 0 when unknown
+	Mode    policy.Mode // the permission mode of the call, "" when unknown
 	// Images and PDFs tell what the model takes.
 	Images, PDFs bool
 	// Progress shows output while the call runs; never nil in Run.
