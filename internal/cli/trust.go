@@ -1,0 +1,212 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/trust"
+)
+
+func newTrust(sys System, f *runFlags) *cobra.Command {
+	var list, yes, asJSON bool
+	revoke := ""
+	c := &cobra.Command{
+		Use: "trust [DIR]", Short: "Show what a folder brings that could run or steer, and trust it", Args: cobra.MaximumNArgs(1),
+		Long: `A folder may bring hooks, servers, allow rules, skills and agents. adze uses none of
+them until you trust the folder, and asks again when they change.
+
+  adze trust              show what this folder brings, and ask
+  adze trust --list       the folders you trust
+  adze trust --revoke .   trust it no longer`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			dir := revoke
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			if dir != "" && f.cwd != "" && !filepath.IsAbs(dir) {
+				dir = filepath.Join(f.cwd, dir)
+			}
+			o, err := f.options(sys, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			if dir != "" {
+				if o.Dir, err = filepath.Abs(dir); err != nil {
+					return failf("give the folder's whole path", "%v", err)
+				}
+			}
+			o.Note = nil
+			p, err := trustPaths(cmd.Context(), o, revoke != "" || list)
+			if err != nil {
+				return err
+			}
+			store := trusted(p)
+			switch {
+			case list:
+				return listTrusted(sys, store, p, asJSON)
+			case revoke != "":
+				return revokeTrust(cmd.Context(), sys, store, p)
+			}
+			return trustFolder(cmd.Context(), sys, store, p, yes, asJSON)
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "list the trusted folders")
+	c.Flags().BoolVar(&yes, "yes", false, "trust it without a question")
+	c.Flags().StringVar(&revoke, "revoke", "", "trust this folder no longer")
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON; asks nothing")
+	return c
+}
+
+// trustPaths finds the folders. What may be gone needs no settings.
+func trustPaths(ctx context.Context, o app.Options, gone bool) (app.Paths, error) {
+	want := o.Dir
+	if _, err := place.Resolve(want); err != nil && gone {
+		o.Dir = o.Home
+	}
+	p, _, err := app.Settings(o)
+	if err != nil {
+		return p, openError(ctx, err)
+	}
+	if o.Dir != want {
+		p.Dir, p.Root = want, want
+	}
+	return p, nil
+}
+
+// trusted is where this person's trust is kept.
+func trusted(p app.Paths) trust.Store { return trust.Store{Path: filepath.Join(p.State, "trust.json")} }
+
+func trustFolder(ctx context.Context, sys System, store trust.Store, p app.Paths, yes, asJSON bool) error {
+	v, err := store.Check(trust.Folder{Root: p.Root, Dir: p.Dir, Home: p.Home})
+	if err != nil {
+		return failf("repair it, or move it away and trust your folders again", "%v", err)
+	}
+	if asJSON {
+		if err := printJSON(sys, trustJSON(v)); err != nil || !yes {
+			return err
+		}
+	} else {
+		printTrust(sys, store, v)
+	}
+	switch {
+	case v.State == trust.Nothing || v.State == trust.Trusted:
+		return nil
+	case len(v.Refused) > 0:
+		return &failure{exitRefused, fmt.Sprintf("%s cannot be trusted: %s", p.Root, v.Refused[0]), "remove it or replace it by a plain file; until then nothing of the above is used"}
+	case yes:
+	case !sys.InTTY || !sys.ErrTTY:
+		return &failure{exitRefused, p.Root + " is not trusted, and nobody is here to ask", "look at the list above, then: adze trust --yes"}
+	default:
+		fmt.Fprintf(sys.Stderr, "Trust %s with this? [y/N] ", oneLine(p.Root))
+		b, err := wait(ctx, func() ([]byte, error) { return bufio.NewReader(sys.Stdin).ReadBytes('\n') })
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if a := strings.ToLower(strings.TrimSpace(string(b))); err != nil || a != "y" && a != "yes" {
+			return &failure{exitRefused, "not trusted; nothing of the above is used", ""}
+		}
+	}
+	if err := store.Grant(ctx, v); err != nil {
+		return failf("make "+filepath.Dir(store.Path)+" writable, or set ADZE_HOME to a folder that is", "%v", err)
+	}
+	fmt.Fprintf(sys.Stderr, "trusted %s\n", oneLine(p.Root))
+	return nil
+}
+
+// printTrust shows everything that the answer is about.
+func printTrust(sys System, store trust.Store, v trust.Verdict) {
+	out := sys.Stdout
+	switch v.State {
+	case trust.Nothing:
+		fmt.Fprintf(out, "%s brings nothing that needs trust\n", oneLine(v.Folder.Root))
+	case trust.Trusted:
+		fmt.Fprintf(out, "%s is trusted with:\n", oneLine(v.Folder.Root))
+	case trust.Untrusted:
+		fmt.Fprintf(out, "%s brings:\n", oneLine(v.Folder.Root))
+	case trust.Changed:
+		fmt.Fprintf(out, "%s changed since you trusted it:\n%s\nIt brings now:\n", oneLine(v.Folder.Root), store.Diff(v))
+	}
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	for _, c := range v.Claims() {
+		at := c.File
+		if c.Line > 0 {
+			at = fmt.Sprintf("%s:%d", c.File, c.Line)
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\n", at, c.What, c.Text)
+	}
+	for _, r := range v.Refused {
+		fmt.Fprintf(w, "  refused\t%s\n", oneLine(r))
+	}
+	_ = w.Flush() // stdout is reported when the command ends
+	if len(v.Steering) > 0 {
+		fmt.Fprintf(out, "texts that a model will read (they need no trust): %s\n", oneLine(strings.Join(v.Steering, ", ")))
+	}
+}
+
+func trustJSON(v trust.Verdict) any {
+	type change struct {
+		File string `json:"file"`
+		How  string `json:"how"`
+	}
+	changes := []change{}
+	for _, c := range v.Changes {
+		changes = append(changes, change{c.Path, c.How})
+	}
+	claims := v.Claims()
+	if claims == nil {
+		claims = []trust.Claim{}
+	}
+	return map[string]any{
+		"dir": v.Folder.Root, "state": v.State, "claims": claims, "changes": changes,
+		"steering": append([]string{}, v.Steering...), "refused": append([]string{}, v.Refused...),
+	}
+}
+
+func listTrusted(sys System, store trust.Store, p app.Paths, asJSON bool) error {
+	list, err := store.List()
+	if err != nil {
+		return failf("repair it, or move it away and trust your folders again", "%v", err)
+	}
+	if asJSON {
+		return printJSON(sys, list)
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(sys.Stderr, "no folder is trusted")
+		return nil
+	}
+	w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+	for _, e := range list {
+		state := "gone"
+		if v, err := store.Check(trust.Folder{Root: e.Path, Dir: e.Path, Home: p.Home}); err == nil && exists(e.Path) {
+			state = string(v.State)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d files\n", oneLine(e.Path), e.Since.Local().Format(time.DateOnly), state, len(e.Files))
+	}
+	return w.Flush()
+}
+
+func exists(path string) bool { return existing(path) == path }
+
+func revokeTrust(ctx context.Context, sys System, store trust.Store, p app.Paths) error {
+	had, err := store.Revoke(ctx, p.Root)
+	if err == nil && !had && p.Root != p.Dir {
+		had, err = store.Revoke(ctx, p.Dir)
+	}
+	if err != nil {
+		return failf("make "+filepath.Dir(store.Path)+" writable", "%v", err)
+	}
+	if !had {
+		return failf("adze trust --list shows the trusted folders", "%s was not trusted", p.Root)
+	}
+	fmt.Fprintf(sys.Stderr, "%s is no longer trusted\n", oneLine(p.Root))
+	return nil
+}

@@ -1,0 +1,215 @@
+package trust
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/config"
+)
+
+// A Claim is one thing that a folder wants: what a person decides about. The
+// text is clean and bounded.
+type Claim struct {
+	File string `json:"file"` // below the root
+	Line int    `json:"line,omitempty"`
+	What string `json:"what"`
+	Text string `json:"text"`
+}
+
+const maxClaim = 500 // characters
+
+func claim(file string, line int, what, format string, args ...any) Claim {
+	return Claim{visible(file), line, clip.Line(visible(what), 100), clip.Line(visible(fmt.Sprintf(format, args...)), maxClaim)}
+}
+
+// visible writes what a terminal would not show, or would obey, as escapes:
+// nothing that a person decides about may hide.
+func visible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case r == '\n' || r == '\t' || unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// Claims lists what the verdict's files want, by file.
+func (v Verdict) Claims() []Claim {
+	var out []Claim
+	for _, f := range v.Files {
+		switch f.Kind {
+		case Settings: // together, below
+		case Servers:
+			out = append(out, servers(f)...)
+		case Skill, Command, Agent:
+			out = append(out, matter(f)...)
+		case Script:
+			out = append(out, claim(f.Path, 0, "hook script", "%s", clip.Size(int64(len(f.text)))))
+		}
+	}
+	out = append(out, v.settings()...)
+	slices.SortStableFunc(out, func(a, b Claim) int {
+		if c := strings.Compare(a.File, b.File); c != 0 {
+			return c
+		}
+		return a.Line - b.Line
+	})
+	return out
+}
+
+// settings asks package config, with exactly the content that was seen.
+func (v Verdict) settings() []Claim {
+	seen := memory{}
+	for _, f := range v.Files {
+		if f.Kind == Settings {
+			seen[filepath.Join(v.Folder.Root, filepath.FromSlash(f.Path))] = f.text
+		}
+	}
+	if len(seen) == 0 {
+		return nil
+	}
+	cfg, err := config.Load(config.Options{
+		Files: seen, Home: v.Folder.Home, Folders: config.Folders{Config: filepath.Join(v.Folder.Root, "no such folder")},
+		Dir: v.Folder.Dir, Root: v.Folder.Root, Sources: []string{string(config.Project), string(config.Local)},
+	})
+	if err != nil {
+		return []Claim{claim("", 0, "settings", "cannot be read: %v", err)}
+	}
+	rel := func(file string) string {
+		if r, err := filepath.Rel(v.Folder.Root, file); err == nil {
+			return filepath.ToSlash(r)
+		}
+		return file
+	}
+	var out []Claim
+	claimed := map[string]bool{}
+	for _, c := range cfg.Claims {
+		claimed[c.File] = true
+		out = append(out, claim(rel(c.File), c.Line, c.Key, "%s", c.Text))
+	}
+	for _, f := range cfg.Files {
+		switch {
+		case f.State == config.Broken:
+			out = append(out, claim(rel(f.Path), 0, "settings", "a file with mistakes; it is not used"))
+		case f.State != config.Missing && !claimed[f.Path]:
+			out = append(out, claim(rel(f.Path), 0, "settings", "values that run and allow nothing"))
+		}
+	}
+	return out
+}
+
+// memory is config.Files over what was read.
+type memory map[string][]byte
+
+func (m memory) Read(path string, _ int64) ([]byte, error) {
+	if b, ok := m[path]; ok {
+		return b, nil
+	}
+	return nil, fs.ErrNotExist
+}
+func (memory) Names(string) []string { return nil }
+func (memory) Owned(string) error    { return nil }
+
+// servers reads .mcp.json leniently: what cannot be read is shown as such.
+func servers(f File) []Claim {
+	var file struct {
+		Servers map[string]struct {
+			Command       string          `json:"command"`
+			Args          []string        `json:"args"`
+			Env           json.RawMessage `json:"env"`
+			URL           string          `json:"url"`
+			HeadersHelper string          `json:"headersHelper"`
+		} `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(f.text, &file); err != nil {
+		return []Claim{claim(f.Path, 0, "MCP servers", "a file that cannot be read: %v", err)}
+	}
+	names := make([]string, 0, len(file.Servers))
+	for n := range file.Servers {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	out := make([]Claim, 0, len(names))
+	for _, n := range names {
+		s := file.Servers[n]
+		text := "connects to " + s.URL
+		if s.Command != "" {
+			text = "runs " + strings.Join(append([]string{s.Command}, s.Args...), " ")
+		}
+		if len(s.Env) > 0 {
+			text += " with the variables " + string(s.Env)
+		}
+		if s.HeadersHelper != "" {
+			text += "; runs for its headers: " + s.HeadersHelper
+		}
+		out = append(out, claim(f.Path, 0, "MCP server "+n, "%s", text))
+	}
+	return out
+}
+
+// inline matches commands that a skill or a command runs when it is used.
+var inline = regexp.MustCompile("!`([^`\n]+)`")
+
+// running are fields of a frontmatter that run or allow something.
+var running = []string{"allowed-tools", "hooks", "mcpServers", "permissionMode", "tools", "shell", "model", "initialPrompt"}
+
+// matter reads a skill, a command or an agent.
+func matter(f File) []Claim {
+	head, body := frontmatter(f.text)
+	var fields map[string]any
+	bad := yaml.Unmarshal(head, &fields) != nil
+	name, _ := fields["name"].(string)
+	if name == "" {
+		name = strings.TrimSuffix(f.Path[strings.LastIndexByte(f.Path, '/')+1:], ".md")
+	}
+	what := string(f.Kind) + " " + name
+	text, _ := fields["description"].(string)
+	if bad {
+		text = "its frontmatter cannot be read"
+	}
+	out := []Claim{claim(f.Path, 0, what, "%s", text)}
+	for _, k := range running {
+		if v, ok := fields[k]; ok {
+			b, err := json.Marshal(v)
+			if err != nil {
+				b = []byte(fmt.Sprint(v))
+			}
+			out = append(out, claim(f.Path, 0, what+": "+k, "%s", b))
+		}
+	}
+	for i, m := range inline.FindAllSubmatch(body, 21) {
+		if i == 20 {
+			out = append(out, claim(f.Path, 0, what+": runs", "and more"))
+			break
+		}
+		out = append(out, claim(f.Path, 0, what+": runs", "%s", m[1]))
+	}
+	return out
+}
+
+// frontmatter cuts the text between two lines of three dashes off.
+func frontmatter(text []byte) (head, body []byte) {
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("---"))
+	if !ok {
+		return nil, text
+	}
+	if end := bytes.Index(rest, []byte("\n---")); end >= 0 {
+		return rest[:end], rest[end+4:]
+	}
+	return nil, text
+}

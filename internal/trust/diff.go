@@ -1,0 +1,101 @@
+package trust
+
+import (
+	"crypto/rand"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/adze-agent/adze/internal/confedit"
+)
+
+// Bounds of the copies of trusted content, and of a difference that is shown.
+const (
+	maxCopy   = 256 << 10 // of one file
+	maxCopies = 2 << 20   // of one folder
+	maxDiff   = 400       // lines of one file
+)
+
+func (s Store) copies(root string) string {
+	return filepath.Join(filepath.Dir(s.Path), "trust", sum([]byte(root))[:32])
+}
+
+// keepCopies keeps the content that is being trusted. What cannot be kept is
+// done without: the sums are what counts.
+func (s Store) keepCopies(v Verdict) {
+	at := s.copies(v.Folder.Root)
+	if os.MkdirAll(at, 0o700) != nil {
+		return
+	}
+	dir, err := os.OpenRoot(at)
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	total := 0
+	wanted := map[string]bool{}
+	for _, f := range v.Files {
+		if total += len(f.text); len(f.text) > maxCopy || total > maxCopies {
+			continue
+		}
+		wanted[f.Sum] = true
+		if _, err := dir.Lstat(f.Sum); err == nil {
+			continue
+		}
+		tmp := "." + rand.Text()
+		if dir.WriteFile(tmp, f.text, 0o600) != nil || dir.Rename(tmp, f.Sum) != nil {
+			_ = dir.Remove(tmp)
+		}
+	}
+	for _, name := range (confedit.Disk{}).Names(at) {
+		if !wanted[name] {
+			_ = dir.Remove(name) // of an earlier trust
+		}
+	}
+}
+
+// Diff shows what changed since the folder was trusted: a unified difference
+// of each file, clean and bounded.
+func (s Store) Diff(v Verdict) string {
+	now := map[string]string{}
+	for _, f := range v.Files {
+		now[f.Path] = string(f.text)
+	}
+	var b strings.Builder
+	for _, c := range v.Changes {
+		old, known := s.trusted(v.Folder.Root, c.old)
+		if c.old != "" && !known {
+			fmt.Fprintf(&b, "%s: %s; what it was is not known any more\n", visible(c.Path), c.How)
+			continue
+		}
+		from, to := "trusted/"+c.Path, "now/"+c.Path
+		if c.How == "added" {
+			from = "/dev/null"
+		}
+		if c.How == "removed" {
+			to = "/dev/null"
+		}
+		b.WriteString(shorten(visible(udiff.Unified(from, to, old, now[c.Path]))))
+	}
+	return b.String()
+}
+
+// trusted returns a copy, if it is still what it was.
+func (s Store) trusted(root, want string) (string, bool) {
+	if want == "" {
+		return "", true
+	}
+	text, err := confedit.Disk{}.Read(filepath.Join(s.copies(root), want), maxCopy)
+	return string(text), err == nil && sum(text) == want
+}
+
+func shorten(diff string) string {
+	lines := strings.SplitAfter(diff, "\n")
+	if len(lines) <= maxDiff {
+		return diff
+	}
+	return strings.Join(lines[:maxDiff], "") + fmt.Sprintf("[%d more lines]\n", len(lines)-maxDiff)
+}

@@ -1,0 +1,240 @@
+package trust
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A Kind is what a file may do.
+type Kind string
+
+// Kinds.
+const (
+	Settings Kind = "settings"
+	Servers  Kind = "MCP servers"
+	Skill    Kind = "skill"
+	Command  Kind = "command"
+	Agent    Kind = "agent"
+	Script   Kind = "hook script"
+)
+
+// Bounds of what a folder may bring. A folder that brings more cannot be
+// trusted: nobody could have read it.
+const (
+	maxFiles = 400
+	maxFile  = 2 << 20
+	maxTotal = 8 << 20
+	maxNames = 4000 // of one listing
+	maxDepth = 6    // of commands and rules in folders
+)
+
+// single are files with one name. Folder names the others.
+var single = []struct {
+	path string
+	kind Kind
+}{
+	{".adze/settings.json", Settings}, {".adze/settings.local.json", Settings},
+	{".claude/settings.json", Settings}, {".claude/settings.local.json", Settings},
+	{".mcp.json", Servers},
+}
+
+// listed are folders whose files count. one is the file wanted in each of
+// their folders; otherwise every file with the ending does, also deeper.
+var listed = []struct {
+	path, one, ending string
+	kind              Kind
+}{
+	{".adze/skills", "SKILL.md", "", Skill}, {".claude/skills", "SKILL.md", "", Skill}, {".agents/skills", "SKILL.md", "", Skill},
+	{".adze/commands", "", ".md", Command}, {".claude/commands", "", ".md", Command},
+	{".adze/agents", "", ".md", Agent}, {".claude/agents", "", ".md", Agent},
+	{".adze/hooks", "", "", Script}, {".claude/hooks", "", "", Script},
+}
+
+// texts steer a model and need no trust.
+var texts = []string{
+	"AGENTS.md", "AGENTS.override.md", "AGENTS.local.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
+	".adze/AGENTS.md", ".claude/CLAUDE.md", ".adze/rules", ".claude/rules", ".adze/output-styles", ".claude/output-styles",
+}
+
+// look finds what a folder brings.
+func look(f Folder) Verdict {
+	v := Verdict{Folder: f}
+	root, err := os.OpenRoot(f.Root)
+	if err != nil {
+		v.refuse("", err)
+		return v
+	}
+	defer root.Close()
+	if v.id, err = identify(root); err != nil {
+		v.refuse("", err)
+	}
+	l := looker{v: &v, root: root}
+	dirs := []string{""}
+	if rel, err := filepath.Rel(f.Root, f.Dir); err == nil && rel != "." && filepath.IsLocal(rel) {
+		dirs = append(dirs, filepath.ToSlash(rel))
+	}
+	for _, d := range dirs {
+		own := f.Home != "" && filepath.Join(f.Root, filepath.FromSlash(d)) == f.Home
+		l.folder(d, own)
+	}
+	slices.SortFunc(v.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return v
+}
+
+func (v *Verdict) refuse(path string, err error) {
+	why := err.Error()
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		why = pe.Err.Error()
+	}
+	if path == "" {
+		path = "the folder"
+	}
+	v.Refused = append(v.Refused, path+": "+why)
+}
+
+type looker struct {
+	v     *Verdict
+	root  *os.Root
+	total int64
+	full  bool
+}
+
+// folder looks at one folder below the root. In the home folder .adze and
+// .claude are the person's own.
+func (l *looker) folder(d string, own bool) {
+	for _, s := range single {
+		if !own || s.path == ".mcp.json" {
+			l.file(path.Join(d, s.path), s.kind)
+		}
+	}
+	for _, s := range listed {
+		if own && !strings.HasPrefix(s.path, ".agents/") {
+			continue
+		}
+		at := path.Join(d, s.path)
+		if s.one == "" {
+			l.tree(at, s.ending, s.kind, maxDepth)
+			continue
+		}
+		for _, e := range l.names(at) {
+			l.file(path.Join(at, e.Name(), s.one), s.kind)
+		}
+	}
+	for _, t := range texts {
+		if _, err := l.root.Lstat(filepath.FromSlash(path.Join(d, t))); err == nil {
+			l.v.Steering = append(l.v.Steering, path.Join(d, t))
+		}
+	}
+}
+
+// tree takes every file with an ending. Folders that are links are not
+// entered here; the readers of these files do not enter them either.
+func (l *looker) tree(at, ending string, kind Kind, depth int) {
+	for _, e := range l.names(at) {
+		p := path.Join(at, e.Name())
+		switch {
+		case e.IsDir() && depth > 0:
+			l.tree(p, ending, kind, depth-1)
+		case e.IsDir():
+			l.v.refuse(p, errors.New("too deep"))
+		case strings.HasSuffix(strings.ToLower(e.Name()), ending):
+			l.file(p, kind)
+		}
+	}
+}
+
+// names lists a folder below the root; none when there is none.
+func (l *looker) names(at string) []fs.DirEntry {
+	if l.full {
+		return nil
+	}
+	info, err := l.root.Stat(filepath.FromSlash(at))
+	if absent(err) || err == nil && !info.IsDir() {
+		return nil
+	}
+	if err != nil {
+		l.v.refuse(at, err)
+		return nil
+	}
+	d, err := l.root.Open(filepath.FromSlash(at))
+	if err != nil {
+		l.v.refuse(at, err)
+		return nil
+	}
+	defer d.Close()
+	list, err := d.ReadDir(maxNames + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		l.v.refuse(at, err)
+	}
+	if len(list) > maxNames {
+		l.v.refuse(at, fmt.Errorf("it holds more than %d names", maxNames))
+		return nil
+	}
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list
+}
+
+// file reads one file, if it is there. What is no regular file, or a link
+// that leaves the folder, makes the folder one that cannot be trusted.
+func (l *looker) file(at string, kind Kind) {
+	if l.full {
+		return
+	}
+	name := filepath.FromSlash(at)
+	if _, err := l.root.Lstat(name); absent(err) {
+		return
+	}
+	text, err := l.read(name)
+	if err != nil {
+		l.v.refuse(at, err)
+		return
+	}
+	if l.total += int64(len(text)); l.total > maxTotal || len(l.v.Files) >= maxFiles {
+		l.full = true
+		l.v.refuse("", fmt.Errorf("it brings more than %d files or %d MiB that need trust", maxFiles, maxTotal>>20))
+		return
+	}
+	l.v.Files = append(l.v.Files, File{Path: at, Kind: kind, Sum: sum(text), text: text})
+}
+
+func (l *looker) read(name string) ([]byte, error) {
+	info, err := l.root.Stat(name)
+	if err != nil {
+		if target, lerr := l.root.Readlink(name); lerr == nil {
+			return nil, fmt.Errorf("a link out of the folder, or to nothing (%q)", target)
+		}
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("not a regular file (%v)", info.Mode().Type())
+	}
+	f, err := l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
+	}
+	return text, err
+}
+
+// absent: there is no such name; also where a folder was expected and a file
+// stands.
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || err != nil && strings.Contains(err.Error(), "not a directory")
+}

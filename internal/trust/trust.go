@@ -1,0 +1,338 @@
+// Package trust remembers which folders a person trusts with running and
+// steering things: hooks, servers, allow rules, skills. Trust holds for one
+// folder (its real path, device and inode) and for exactly the content that
+// was shown; what is below it and brings a repository of its own is another
+// folder. It looks only at files with names it knows, runs nothing, asks
+// nobody, and decides nothing about what is then allowed.
+package trust
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/confedit"
+)
+
+// A State is what is known of a folder.
+type State string
+
+// States.
+const (
+	Nothing   State = "nothing"   // it brings nothing that needs trust
+	Untrusted State = "untrusted" // nobody was asked yet, or the answer was no
+	Trusted   State = "trusted"
+	Changed   State = "changed" // it was trusted with other content
+)
+
+// A Folder is where a session starts. Paths are absolute and resolved.
+type Folder struct {
+	Root string // the repository's root, or Dir
+	Dir  string
+	Home string // its own .adze and .claude are the person's, not a project's
+}
+
+// A Verdict is the state of a folder, and why.
+type Verdict struct {
+	Folder Folder
+	State  State
+	Files  []File // what needs trust, by path
+	// Steering are texts that a model will read. They need no trust: they
+	// are shown so that nobody is surprised.
+	Steering []string
+	// Refused are reasons for which the folder cannot be trusted at all.
+	Refused []string
+	Changes []Change // since it was trusted
+
+	id identity
+}
+
+// A File is one file that needs trust.
+type File struct {
+	Path string // below Folder.Root, with slashes
+	Kind Kind
+	Sum  string // SHA-256 of the content, hexadecimal
+	text []byte
+}
+
+// A Change is a file that is not as it was trusted.
+type Change struct {
+	Path string
+	How  string // added, removed or changed
+	old  string // sum, "" when added
+}
+
+// A Store is the record of trusted folders: a file, and beside it, in the
+// folder "trust", the contents that were trusted, for showing what changed.
+type Store struct {
+	Path string // <state>/trust.json
+	Now  func() time.Time
+}
+
+// record is the content of the file.
+type record struct {
+	Version int              `json:"version"`
+	Folders map[string]grant `json:"folders"`
+}
+
+// identity tells a folder from another one that took its path.
+type identity struct {
+	Device uint64 `json:"device"`
+	Inode  uint64 `json:"inode"`
+}
+
+type grant struct {
+	identity
+	Since time.Time         `json:"since"`
+	Files map[string]string `json:"files"` // path below the root → sum
+}
+
+const (
+	version   = 1
+	maxRecord = 4 << 20
+)
+
+// Check says what is known of a folder. A record that cannot be read is no
+// trust; err says why. Reading takes the folder's known names, their content
+// and the record; it blocks on nothing.
+func (s Store) Check(f Folder) (Verdict, error) {
+	v := look(f)
+	if v.State = Untrusted; len(v.Files) == 0 && len(v.Refused) == 0 {
+		v.State = Nothing
+	}
+	rec, err := s.load()
+	if err != nil {
+		return v, err
+	}
+	g, ok := rec.Folders[f.Root]
+	if !ok || g.identity != v.id || v.id == (identity{}) {
+		return v, nil
+	}
+	v.Changes = changes(v, g)
+	switch {
+	case len(v.Refused) > 0:
+	case len(v.Changes) > 0:
+		v.State = Changed
+	case len(v.Files) > 0:
+		v.State = Trusted
+	}
+	return v, nil
+}
+
+// changes compares what is there with what was trusted, in the parts of the
+// folder that a session here reads.
+func changes(v Verdict, g grant) []Change {
+	var out []Change
+	have := map[string]bool{}
+	for _, f := range v.Files {
+		have[f.Path] = true
+		switch old, known := g.Files[f.Path]; {
+		case !known:
+			out = append(out, Change{f.Path, "added", ""})
+		case old != f.Sum:
+			out = append(out, Change{f.Path, "changed", old})
+		}
+	}
+	for path, old := range g.Files {
+		if !have[path] && v.Folder.reads(path) {
+			out = append(out, Change{path, "removed", old})
+		}
+	}
+	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// reads reports whether a session in this folder looks at a path: it is of
+// the root, or of the folder the session starts in.
+func (f Folder) reads(path string) bool {
+	rel, err := filepath.Rel(f.Root, f.Dir)
+	if err != nil || rel == "." {
+		rel = ""
+	}
+	at := owner(path)
+	return at == "" || at == filepath.ToSlash(rel)
+}
+
+// owner is the folder, below the root, that a known name stands in.
+func owner(path string) string {
+	segs := strings.Split(path, "/")
+	for i, s := range segs {
+		if slices.Contains([]string{".adze", ".claude", ".agents", ".mcp.json"}, s) {
+			return strings.Join(segs[:i], "/")
+		}
+	}
+	return ""
+}
+
+// Grant trusts a folder with the content that the verdict saw, and only that.
+func (s Store) Grant(ctx context.Context, v Verdict) error {
+	if len(v.Refused) > 0 {
+		return fmt.Errorf("trust %s: %s", v.Folder.Root, v.Refused[0])
+	}
+	if v.id == (identity{}) {
+		return fmt.Errorf("trust %s: the folder cannot be told from others", v.Folder.Root)
+	}
+	s.keepCopies(v)
+	now := time.Now
+	if s.Now != nil {
+		now = s.Now
+	}
+	return s.change(ctx, func(r *record) {
+		files := map[string]string{}
+		if old, ok := r.Folders[v.Folder.Root]; ok && old.identity == v.id {
+			for path, sum := range old.Files { // of subfolders that this session does not read
+				if !v.Folder.reads(path) {
+					files[path] = sum
+				}
+			}
+		}
+		for _, f := range v.Files {
+			files[f.Path] = f.Sum
+		}
+		r.Folders[v.Folder.Root] = grant{v.id, now().UTC().Truncate(time.Second), files}
+	})
+}
+
+// Wrote keeps a folder trusted over a write of our own, such as a rule that a
+// person allowed for always: before is the verdict from before the write. It
+// does nothing when the folder was not trusted then, or when more than path,
+// below the root, is different now.
+func (s Store) Wrote(ctx context.Context, before Verdict, path string) error {
+	if before.State != Trusted && before.State != Nothing {
+		return nil
+	}
+	now, err := s.Check(before.Folder)
+	if err != nil {
+		return err
+	}
+	if now.State == Trusted || now.State == Nothing || len(now.Refused) > 0 || now.id != before.id {
+		return nil
+	}
+	had := map[string]string{}
+	for _, f := range before.Files {
+		had[f.Path] = f.Sum
+	}
+	for _, f := range now.Files {
+		if f.Path != path && had[f.Path] != f.Sum {
+			return nil
+		}
+		delete(had, f.Path)
+	}
+	if delete(had, path); len(had) > 0 {
+		return nil
+	}
+	return s.Grant(ctx, now)
+}
+
+// Revoke forgets a folder, also one that is no longer there. It reports
+// whether the folder was trusted.
+func (s Store) Revoke(ctx context.Context, root string) (bool, error) {
+	rec, err := s.load()
+	if _, ok := rec.Folders[root]; err != nil || !ok {
+		return false, err
+	}
+	err = s.change(ctx, func(r *record) { delete(r.Folders, root) })
+	if err == nil {
+		_ = os.RemoveAll(s.copies(root)) // they are only for showing differences
+	}
+	return err == nil, err
+}
+
+// An Entry is one trusted folder.
+type Entry struct {
+	Path  string    `json:"path"`
+	Since time.Time `json:"since"`
+	Files []string  `json:"files"`
+}
+
+// List returns the trusted folders, by path.
+func (s Store) List() ([]Entry, error) {
+	rec, err := s.load()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Entry, 0, len(rec.Folders))
+	for path, g := range rec.Folders {
+		e := Entry{Path: path, Since: g.Since, Files: []string{}}
+		for f := range g.Files {
+			e.Files = append(e.Files, f)
+		}
+		slices.Sort(e.Files)
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+// load reads the record; none is empty.
+func (s Store) load() (record, error) {
+	text, err := confedit.Disk{}.Read(s.Path, maxRecord)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = nil, nil
+	}
+	if err == nil && text != nil {
+		err = s.ours()
+	}
+	if err != nil {
+		return record{}, fmt.Errorf("reading %s: %w", s.Path, err)
+	}
+	return s.parse(text)
+}
+
+func (s Store) parse(text []byte) (record, error) {
+	r := record{Version: version}
+	if len(text) > 0 {
+		if err := json.Unmarshal(text, &r); err != nil {
+			return record{}, fmt.Errorf("reading %s: %w", s.Path, err)
+		}
+		if r.Version > version {
+			return record{}, fmt.Errorf("reading %s: a newer version of adze wrote it", s.Path)
+		}
+	}
+	if r.Folders == nil {
+		r.Folders = map[string]grant{}
+	}
+	return r, nil
+}
+
+// ours refuses a record that others could have written.
+func (s Store) ours() error {
+	info, err := os.Lstat(s.Path)
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return errors.New("it is a link")
+	}
+	return private(info)
+}
+
+func (s Store) change(ctx context.Context, edit func(*record)) error {
+	dir := filepath.Dir(s.Path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("writing %s: %w", s.Path, err)
+	}
+	return confedit.Editor{}.Rewrite(ctx, confedit.Target{Path: s.Path, Root: dir, Mode: 0o600}, func(text []byte) ([]byte, error) {
+		r, err := s.parse(text)
+		if err != nil {
+			return nil, err
+		}
+		edit(&r)
+		out, err := json.MarshalIndent(r, "", "  ")
+		return append(out, '\n'), err
+	})
+}
+
+func sum(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
