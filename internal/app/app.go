@@ -84,6 +84,7 @@ type App struct {
 	Parts  []prompt.Part
 	Where  string // the session's folder, "" when nothing is kept
 
+	box     *confinement
 	profile prompt.Profile
 	memory  *memory.Reader // nil with --bare
 	note    func(string)
@@ -146,7 +147,10 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	whole := func() bool { return a.Session.State().Whole() }
 	ended := func(t bash.Task) { _ = a.Session.Submit(context.Background(), op.Notify{Text: taskNote(t)}) }
 	hide := secret.New(Secrets(o.Environ)...)
-	kit, err := newKit(o, a.Config, a.Paths, kitParts{ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: hide})
+	if a.Config.Sandbox.Enabled {
+		a.box = confine(ctx, o, a.Config, a.Paths, rules.Dirs, a.temp)
+	}
+	kit, err := newKit(o, a.Config, a.Paths, kitParts{box: a.box, ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: hide})
 	if err != nil {
 		return err
 	}
@@ -198,6 +202,9 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 func (a *App) Close() error {
 	err := a.Session.Close()
 	a.tasks.Close(2 * time.Second)
+	if a.box != nil {
+		err = errors.Join(err, a.box.close())
+	}
 	_ = os.RemoveAll(a.temp)
 	if a.Where != "" {
 		a.cleanUp()

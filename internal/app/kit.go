@@ -34,16 +34,21 @@ type kitParts struct {
 	ended  func(bash.Task)
 	temp   string
 	hide   *secret.Redactor
+	box    *confinement // nil: the settings want none
 }
 
 // newKit makes the tools. To add a tool, add it to the list here.
 func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error) {
-	shells, aliases, tasks := bash.New(bash.Config{
+	shell := bash.Config{
 		Environ: environ(o, cfg, parts.temp), Allow: allowEnv(cfg), GitEnv: gitconf.PinnedEnv(), Temp: parts.temp,
 		Mask:     maskedWriter(parts.hide),
 		OnFinish: func(t bash.Task) { go parts.ended(t) }, // ends at once: the session takes a note, or is closed
 		World:    func(dir string) shellread.World { return place.World(dir, p.Home) },
-	})
+	}
+	if box := parts.box; box != nil {
+		shell.Wrap, shell.Active, shell.Passes = box.wrap, box.active, box.passes
+	}
+	shells, aliases, tasks := bash.New(shell)
 	all := slices.Concat(shells,
 		file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve, InWindow: func(string) bool { return parts.whole() }}),
 		find.New(find.Config{Resolve: place.Resolve}),

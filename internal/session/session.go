@@ -346,7 +346,7 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, *too
 	var res error
 	var wait chan op.Answer
 	err := h.s.do(func(st *state) {
-		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Call.Name, Actions: q.Plan.Actions})
+		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Call.Name, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
 		if v.Effect != policy.Ask {
 			return
 		}

@@ -46,6 +46,14 @@ type Config struct {
 	// Wrap puts a command into the sandbox; nil means there is none. When it
 	// fails the command does not run.
 	Wrap func(c *proc.Command) error
+	// Active says whether Wrap confines anything; nil means it does.
+	Active func() bool
+	// Passes says whether a command may run without a question because it is
+	// wrapped; nil means it may not.
+	Passes func() bool
+	// Explain says what the sandbox blocked when a wrapped command failed, ""
+	// when it was not the sandbox. nil explains nothing.
+	Explain func(exit int, output string) string
 	// Mask wraps the writer of a command's output to hide secrets, before
 	// anything is kept; a Flush() error method, if it has one, is called at
 	// the end. nil hides nothing.
@@ -111,10 +119,11 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 		Title:    "Bash: " + clip.Line(visible(firstOf(in.Description, in.Command)), 100),
 		Parallel: s.ReadOnly && s.Dir == env.Dir && !in.Background,
 	}
+	p.Sandboxed = b.Wrap != nil && !in.NoSandbox && b.Passes != nil && b.Passes()
 	if s.ReadOnly && len(p.Actions) == 0 { // nothing but comments
 		p.Actions = []policy.Action{policy.None{}}
 	}
-	if in.NoSandbox && b.Wrap != nil {
+	if in.NoSandbox && b.Wrap != nil && (b.Active == nil || b.Active()) {
 		p.Actions = append(p.Actions, policy.Person{Why: "it asks to run outside the sandbox"})
 	}
 	return p, nil
@@ -179,8 +188,20 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	r := j.result(in, how)
 	if how == ended {
 		b.settle(j, env, &r)
+		b.blame(in, &r)
 	}
 	return r, nil
+}
+
+// blame says what the sandbox blocked, when that is why a command failed.
+func (b *runner) blame(in input, r *tool.Result) {
+	t, ok := r.View.(view.Terminal)
+	if !ok || !r.IsErr || in.NoSandbox || b.Wrap == nil || b.Explain == nil {
+		return
+	}
+	if why := b.Explain(t.Exit, t.Output); why != "" {
+		r.Text += "\n[the sandbox blocked this: " + why + ". If it is needed, say why, and ask to run it with dangerously_disable_sandbox]"
+	}
 }
 
 // goneDir reports a working directory that was deleted.
