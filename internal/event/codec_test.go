@@ -27,7 +27,8 @@ var at = time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
 func samples() []event.Body {
 	raw := json.RawMessage(`{"k":[1,2.50,"x"]}`)
 	img := llm.Image{Media: "image/png", Data: []byte{1, 2, 3}}
-	verdict := policy.Verdict{Effect: policy.Deny, Reason: "r", Rule: "Bash(rm *)", Source: "f:1", Check: "c", Part: "p", Suggest: []string{"a"}}
+	verdict := policy.Verdict{Effect: policy.Deny, Reason: "r", Rule: "Bash(rm *)", Source: "f:1", Check: "c", Part: "p", Suggest: []string{"a"},
+		Parts: []policy.Piece{{Kind: "read", Text: "a", Path: "/a", Effect: policy.Ask, Reason: "r"}}}
 	blocks := view.Group{Blocks: []view.Block{
 		view.Text{S: "t"}, view.Diff{Path: "p", Unified: "@@", Added: 1, Removed: 2, Created: true},
 		view.Terminal{Command: "ls", Output: "o", Exit: 1, Dropped: 5, Note: "n"},

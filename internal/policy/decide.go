@@ -22,7 +22,7 @@ func Decide(r Rules, m Mode, q Request) Verdict {
 		out = graver(out, v)
 	}
 	if out.Effect == Ask {
-		out.Suggest = suggestAll(all)
+		out.Suggest, out.Parts = suggestAll(all), pieces(q.Actions, all)
 	}
 	return out
 }

@@ -138,6 +138,23 @@ type Verdict struct {
 	Part string `json:"part,omitempty"`
 	// Suggest are the exact rules that "always" would save.
 	Suggest []string `json:"suggest,omitempty"`
+	// Parts, of a question, are all the things the call would do, in their
+	// order, for a dialog to list. At most maxPieces: those that need nobody
+	// are left out first.
+	Parts []Piece `json:"parts,omitempty"`
+}
+
+// A Piece is one thing a call would do and what was decided about it alone.
+type Piece struct {
+	// Kind is command, unclear, read, write, remove, connect, tool, agent or skill.
+	Kind string `json:"kind"`
+	// Text is the command, the path as it was asked for, the host or URL, or
+	// the name.
+	Text string `json:"text"`
+	// Path is what a path resolves to; for a command the folder it runs in.
+	Path   string `json:"path,omitempty"`
+	Effect Effect `json:"effect"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // Strictest merges two verdicts, such as a hook's and the rules'. On a tie

@@ -1,0 +1,85 @@
+package policy
+
+// maxPieces bounds the parts of a verdict.
+const maxPieces = 100
+
+// pieces lists what a call would do. What stands there twice is listed once.
+func pieces(as []Action, vs []Verdict) []Piece {
+	all := make([]Piece, 0, min(len(as), maxPieces))
+	seen := map[Piece]bool{}
+	open := 0
+	for i, a := range as {
+		p, ok := piece(a)
+		if !ok {
+			continue
+		}
+		p.Effect, p.Reason = vs[i].Effect, vs[i].Reason
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		if p.Effect != Allow {
+			open++
+		}
+		all = append(all, p)
+	}
+	return thin(all, open)
+}
+
+// thin keeps what needs somebody and, as far as there is room, the first of the
+// rest.
+func thin(all []Piece, open int) []Piece {
+	if len(all) <= maxPieces {
+		return all
+	}
+	room := max(0, maxPieces-open) // for what needs nobody
+	out := make([]Piece, 0, maxPieces)
+	for _, p := range all {
+		if p.Effect == Allow {
+			if room == 0 {
+				continue
+			}
+			room--
+		}
+		if len(out) == maxPieces {
+			break
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// piece describes an action; ok is false for what is nothing to list.
+func piece(a Action) (p Piece, ok bool) {
+	switch a := a.(type) {
+	case Exec:
+		return Piece{Kind: "command", Text: QuoteCommand(a.Argv), Path: a.Dir}, true
+	case Opaque:
+		return Piece{Kind: "unclear", Text: a.Source}, true
+	case Read:
+		return Piece{Kind: "read", Text: asked(a.Asked, a.Path), Path: a.Path}, true
+	case Write:
+		kind := "write"
+		if a.Remove {
+			kind = "remove"
+		}
+		return Piece{Kind: kind, Text: asked(a.Asked, a.Path), Path: a.Path}, true
+	case Net:
+		return Piece{Kind: "connect", Text: part(a)}, true
+	case Call:
+		return Piece{Kind: "tool", Text: part(a)}, true
+	case Spawn:
+		return Piece{Kind: "agent", Text: a.Agent}, true
+	case Skill:
+		return Piece{Kind: "skill", Text: a.Name}, true
+	case Person, None:
+	}
+	return Piece{}, false
+}
+
+func asked(asked, resolved string) string {
+	if asked == "" {
+		return resolved
+	}
+	return asked
+}
