@@ -5,9 +5,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/trust"
 )
 
 // loadConfig reads the settings, and tells what a person should know of them.
@@ -22,9 +25,17 @@ func loadConfig(o Options, p Paths) (*config.Config, error) {
 			return nil, &Mistake{fmt.Sprintf("--setting-sources: there is no source %q", s), "the sources are user, project and local"}
 		}
 	}
+	state := trust.Nothing
+	if !o.Trusted {
+		v, err := Trust(p).Check(TrustFolder(p))
+		if err != nil && o.Note != nil {
+			o.Note(fmt.Sprintf("who is trusted is not known: %v", err))
+		}
+		state = v.State
+	}
 	cfg, err := config.Load(config.Options{
 		Files: confedit.Disk{}, Keeper: Good(p), Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: o.Env,
-		Flags: o.Flags, Settings: o.Settings, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: o.Trusted,
+		Flags: o.Flags, Settings: o.Settings, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: o.Trusted || state == trust.Trusted,
 	})
 	if err != nil {
 		return nil, &Mistake{err.Error(), "adze config list shows what can be set"}
@@ -36,11 +47,23 @@ func loadConfig(o Options, p Paths) (*config.Config, error) {
 			}
 		}
 		if len(cfg.Ignored) > 0 {
-			o.Note(fmt.Sprintf("this folder's own settings are not used, because it is not trusted: %v (use them with --trust)", cfg.Ignored))
+			why := "it is not trusted"
+			if state == trust.Changed {
+				why = "they changed since it was trusted"
+			}
+			o.Note(fmt.Sprintf("this folder's own settings are not used, because %s: %s (look at them with: adze trust; or use them once with --trust)", why, strings.Join(cfg.Ignored, ", ")))
 		}
 	}
 	return cfg, nil
 }
+
+// Trust is the record of trusted folders.
+func Trust(p Paths) trust.Store {
+	return trust.Store{Path: filepath.Join(p.State, "trust.json"), Now: time.Now}
+}
+
+// TrustFolder is this run's folder as trust sees it.
+func TrustFolder(p Paths) trust.Folder { return trust.Folder{Root: p.Root, Dir: p.Dir, Home: p.Home} }
 
 // Good keeps copies of settings that could be read, beside the state.
 func Good(p Paths) *confedit.Good {

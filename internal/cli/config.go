@@ -169,8 +169,14 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 	if err != nil {
 		return err
 	}
+	before, _ := app.Trust(p).Check(app.TrustFolder(p))
 	if err := (confedit.Editor{Good: app.Good(p)}).Update(cmd.Context(), t, edits...); err != nil {
 		return failf("adze config check shows what is wrong with it", "change %s: %v", t.Path, err)
+	}
+	if scope != "user" {
+		if err := app.Trust(p).Wrote(cmd.Context(), before, t.Path); err != nil {
+			fmt.Fprintf(sys.Stderr, "adze: the folder has to be trusted again: %v\n", err)
+		}
 	}
 	if scope == "local" {
 		if repo, err := gitconf.Find(p.Root); err == nil {

@@ -69,7 +69,7 @@ edits and runs commands, and asks before anything that could do harm.
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
 		newDemo(sys), newModels(sys, f), newSessions(sys, f), newExport(sys, f), newPrompt(sys, f), newConfig(sys, f),
-		newPermissions(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newSandbox(sys, f),
+		newPermissions(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newSandbox(sys, f), newTrust(sys, f),
 	)
 	return root
 }

@@ -83,7 +83,7 @@ func trustPaths(ctx context.Context, o app.Options, gone bool) (app.Paths, error
 }
 
 // trusted is where this person's trust is kept.
-func trusted(p app.Paths) trust.Store { return trust.Store{Path: filepath.Join(p.State, "trust.json")} }
+func trusted(p app.Paths) trust.Store { return app.Trust(p) }
 
 func trustFolder(ctx context.Context, sys System, store trust.Store, p app.Paths, yes, asJSON bool) error {
 	v, err := store.Check(trust.Folder{Root: p.Root, Dir: p.Dir, Home: p.Home})
