@@ -191,7 +191,7 @@ func (l *looker) file(at string, kind Kind) {
 	if _, err := l.root.Lstat(name); absent(err) {
 		return
 	}
-	text, err := l.read(name)
+	text, err := readBelow(l.root, name, maxFile)
 	if err != nil {
 		l.v.refuse(at, err)
 		return
@@ -204,10 +204,12 @@ func (l *looker) file(at string, kind Kind) {
 	l.v.Files = append(l.v.Files, File{Path: at, Kind: kind, Sum: sum(text), text: text})
 }
 
-func (l *looker) read(name string) ([]byte, error) {
-	info, err := l.root.Stat(name)
+// readBelow reads a regular file of at most max bytes. It follows no link out
+// of the root and waits for nobody.
+func readBelow(root *os.Root, name string, max int64) ([]byte, error) {
+	info, err := root.Stat(name)
 	if err != nil {
-		if target, lerr := l.root.Readlink(name); lerr == nil {
+		if target, lerr := root.Readlink(name); lerr == nil {
 			return nil, fmt.Errorf("a link out of the folder, or to nothing (%q)", target)
 		}
 		return nil, err
@@ -215,7 +217,7 @@ func (l *looker) read(name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("not a regular file (%v)", info.Mode().Type())
 	}
-	f, err := l.root.OpenFile(name, os.O_RDONLY|nonblock, 0)
+	f, err := root.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -226,9 +228,9 @@ func (l *looker) read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if len(text) > maxFile {
-		return nil, fmt.Errorf("larger than %d MiB", maxFile>>20)
+	text, err := io.ReadAll(io.LimitReader(f, max+1))
+	if int64(len(text)) > max {
+		return nil, fmt.Errorf("larger than %d MiB", max>>20)
 	}
 	return text, err
 }

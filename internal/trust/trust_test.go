@@ -1,7 +1,9 @@
 package trust_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -10,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -339,4 +342,47 @@ func FuzzClaims(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestFilesOfAFolderStayBelowIt(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links are of unix")
+	}
+	r := newRig(t)
+	r.write("sub/.adze/settings.json", "sub")
+	r.write(".adze/x", "")
+	r.write(".mcp.json", "servers")
+	out := filepath.Join(filepath.Dir(r.Root), "private")
+	if err := os.WriteFile(out, []byte("private"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{".adze/settings.json", "other"} {
+		if err := os.Symlink(out, filepath.Join(r.Root, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := mkfifo(filepath.Join(r.Root, ".adze/settings.local.json")); err != nil {
+		t.Fatal(err)
+	}
+	f := trust.Files{Folder: r.Folder, Disk: confedit.Disk{}}
+	f.Dir = filepath.Join(r.Root, "sub")
+	for path, want := range map[string]string{
+		".adze/settings.json": "error", ".adze/settings.local.json": "error", ".claude/settings.json": "none", "sub/.adze/settings.json": "sub", ".mcp.json": "servers", "other": "private",
+	} {
+		text, err := f.Read(filepath.Join(r.Root, path), 100)
+		got := string(text)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			got = "none"
+		case err != nil:
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%s: %s %v, want %s", path, text, err, want)
+		}
+	}
+	f.Home = r.Root // a person's own settings may be links
+	if text, err := f.Read(filepath.Join(r.Root, ".adze/settings.json"), 100); string(text) != "private" || err != nil {
+		t.Errorf("%s %v", text, err)
+	}
 }
