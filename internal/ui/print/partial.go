@@ -2,6 +2,7 @@ package print
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -9,60 +10,82 @@ import (
 
 // partial turns live events into the event stream of the public Messages API,
 // whatever provider they come from, because that is what readers of
-// --include-partial-messages know.
+// --include-partial-messages know. The stream is well-formed whatever comes: a
+// reader that falls far behind is not handed every live event.
 type partial struct {
 	open  string // kind of the open block: "", text, thinking, tool_use
 	call  string // of an open tool_use block
 	index int
 	begun bool
+	said  strings.Builder // by the deltas of the open block
+	gap   bool            // some of its deltas are missing; done adds them
+	at    map[string]int  // bytes heard so far, by kind and call
 }
 
 func (p *partial) start(e event.ReplyStarted) []any {
-	*p = partial{begun: true}
-	return []any{map[string]any{"type": "message_start", "message": apiMessage{
+	out := p.end("aborted", llm.Usage{})
+	*p = partial{begun: true, at: map[string]int{}}
+	return append(out, map[string]any{"type": "message_start", "message": apiMessage{
 		ID: "msg", Type: "message", Role: "assistant", Model: e.Model, Content: []any{},
-	}}}
+	}})
 }
 
-func (p *partial) text(s string) []any {
-	out := p.block("text", "", map[string]any{"type": "text", "text": ""})
-	return append(out, p.delta(map[string]any{"type": "text_delta", "text": s}))
+func (p *partial) text(e event.TextDelta) []any {
+	return p.more("text", "", e.At, e.S, map[string]any{"type": "text", "text": ""})
 }
 
-func (p *partial) thinking(s string) []any {
-	out := p.block("thinking", "", map[string]any{"type": "thinking", "thinking": "", "signature": ""})
-	return append(out, p.delta(map[string]any{"type": "thinking_delta", "thinking": s}))
+func (p *partial) thinking(e event.ThinkingDelta) []any {
+	return p.more("thinking", "", e.At, e.S, map[string]any{"type": "thinking", "thinking": "", "signature": ""})
 }
 
 func (p *partial) input(e event.ToolInputDelta) []any {
-	out := p.block("tool_use", e.Call, toolStart(e.Call, e.Name))
-	return append(out, p.delta(map[string]any{"type": "input_json_delta", "partial_json": e.S}))
+	return p.more("tool_use", e.Call, e.At, e.S, toolStart(e.Call, e.Name))
 }
 
-// done closes a block. A part that came without deltas is shown whole.
+// more says s, which stands at byte at of what its kind says in this reply.
+func (p *partial) more(kind, call string, at int, s string, body map[string]any) []any {
+	if !p.begun {
+		return nil
+	}
+	out := p.block(kind, call, body)
+	key := kind + " " + call
+	p.gap = p.gap || p.at[key] != at
+	p.at[key] = at + len(s)
+	if p.gap {
+		return out
+	}
+	return append(out, p.delta(s))
+}
+
+// done closes a block. What did not come as deltas is said first.
 func (p *partial) done(part llm.Part) []any {
+	if !p.begun {
+		return nil
+	}
 	var out []any
 	switch b := part.(type) {
 	case llm.Text:
-		if p.open != "text" {
-			out = p.text(b.S)
-		}
+		out = p.rest("text", "", b.S, map[string]any{"type": "text", "text": ""})
 	case llm.Thinking:
-		if p.open != "thinking" {
-			out = p.block("thinking", "", map[string]any{"type": "thinking", "thinking": "", "signature": ""})
-			out = append(out, p.delta(map[string]any{"type": "thinking_delta", "thinking": b.S}))
-		}
+		out = p.rest("thinking", "", b.S, map[string]any{"type": "thinking", "thinking": "", "signature": ""})
 		if sig := thinking(b)["signature"]; sig != "" {
-			out = append(out, p.delta(map[string]any{"type": "signature_delta", "signature": sig}))
+			out = append(out, p.wrap(map[string]any{"type": "signature_delta", "signature": sig}))
 		}
 	case llm.ToolUse:
-		if p.open != "tool_use" || p.call != b.ID {
-			out = p.block("tool_use", b.ID, toolStart(b.ID, b.Name))
-			out = append(out, p.delta(map[string]any{"type": "input_json_delta", "partial_json": string(b.Input)}))
-		}
+		out = p.rest("tool_use", b.ID, string(b.Input), toolStart(b.ID, b.Name))
 	case llm.ToolResult, llm.Image, llm.Document:
 	}
 	return append(out, p.close()...)
+}
+
+// rest says what of a whole part is missing.
+func (p *partial) rest(kind, call, whole string, body map[string]any) []any {
+	out := p.block(kind, call, body)
+	missing, fits := strings.CutPrefix(whole, p.said.String())
+	if fits && missing != "" {
+		out = append(out, p.delta(missing))
+	}
+	return out
 }
 
 func (p *partial) end(stop llm.Stop, u llm.Usage) []any {
@@ -82,11 +105,24 @@ func (p *partial) block(kind, call string, body map[string]any) []any {
 		return nil
 	}
 	out := p.close()
-	p.open, p.call = kind, call
+	p.open, p.call, p.gap = kind, call, false
+	p.said.Reset()
 	return append(out, map[string]any{"type": "content_block_start", "index": p.index, "content_block": body})
 }
 
-func (p *partial) delta(d map[string]any) any {
+// delta adds s to the open block.
+func (p *partial) delta(s string) any {
+	p.said.WriteString(s)
+	switch p.open {
+	case "thinking":
+		return p.wrap(map[string]any{"type": "thinking_delta", "thinking": s})
+	case "tool_use":
+		return p.wrap(map[string]any{"type": "input_json_delta", "partial_json": s})
+	}
+	return p.wrap(map[string]any{"type": "text_delta", "text": s})
+}
+
+func (p *partial) wrap(d map[string]any) any {
 	return map[string]any{"type": "content_block_delta", "index": p.index, "delta": d}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/transcript"
 )
 
 // About is what the lines say of the run besides what happens in it.
@@ -76,9 +77,7 @@ func (p *projection) apply(e event.Event) []any {
 		return p.replied(b)
 	case event.Dropped:
 		p.count(b.Model, b.Usage, b.Cost)
-		for _, id := range b.Calls {
-			delete(p.results, id)
-		}
+		clear(p.results) // those without a reply were of this one; a later reply may use their names again
 	case event.ToolFinished:
 		return p.finished(b)
 	case event.TurnEnded:
@@ -102,7 +101,7 @@ func (p *projection) apply(e event.Event) []any {
 }
 
 func (p *projection) replied(b event.Replied) []any {
-	out := p.end_(b)
+	out := p.whole(b)
 	p.last = b
 	p.count(b.Model, b.Usage, b.Cost)
 	if p.turn.first == 0 {
@@ -128,10 +127,6 @@ func (p *projection) replied(b event.Replied) []any {
 
 func (p *projection) finished(b event.ToolFinished) []any {
 	p.results[b.Call] = b
-	if b.Denied {
-		p.turn.why = b.Verdict.Reason
-		p.turn.denials = append(p.turn.denials, denialLine{Tool: b.Name, ID: b.Call, Input: b.Input})
-	}
 	return p.ready()
 }
 
@@ -145,28 +140,41 @@ func (p *projection) ready() []any {
 			break
 		}
 		p.waiting = p.waiting[1:]
-		delete(p.results, r.Call)
-		p.turn.batch++
-		if r.Denied {
-			p.turn.denied++
-			out = append(out, deniedLine{Type: "system", Subtype: "permission_denied", Tool: r.Name, ID: r.Call, Input: r.Input, Reason: r.Verdict.Reason, UUID: p.about.NewID(), SessionID: p.about.SessionID})
-		}
-		part := llm.ToolResult{ID: r.Call, Text: r.Text, IsErr: r.IsErr, Images: r.Images}
-		out = append(out, messageLine{
-			Type: "user", UUID: p.about.NewID(), SessionID: p.about.SessionID,
-			Message: userMessage{Role: "user", Content: []any{toolResult(part)}}, Result: r.Text,
-		})
+		out = append(out, p.show(r)...)
 	}
 	return out
 }
 
+// show prints a result.
+func (p *projection) show(r event.ToolFinished) (out []any) {
+	delete(p.results, r.Call)
+	p.turn.batch++
+	if r.Denied {
+		p.turn.denied++
+		p.turn.why = r.Verdict.Reason
+		p.turn.denials = append(p.turn.denials, denialLine{Tool: r.Name, ID: r.Call, Input: r.Input})
+		out = append(out, deniedLine{Type: "system", Subtype: "permission_denied", Tool: r.Name, ID: r.Call, Input: r.Input, Reason: r.Verdict.Reason, UUID: p.about.NewID(), SessionID: p.about.SessionID})
+	}
+	part := llm.ToolResult{ID: r.Call, Text: r.Text, IsErr: r.IsErr, Images: r.Images}
+	return append(out, messageLine{
+		Type: "user", UUID: p.about.NewID(), SessionID: p.about.SessionID,
+		Message: userMessage{Role: "user", Content: []any{toolResult(part)}}, Result: r.Text,
+	})
+}
+
 func (p *projection) end(b event.TurnEnded) []any {
-	var out []any
-	for _, id := range p.waiting { // a call the turn's end closed
-		part := llm.ToolResult{ID: id, Text: "interrupted", IsErr: true}
+	out := p.cutShort()
+	for _, id := range p.waiting {
+		if r, ok := p.results[id]; ok {
+			out = append(out, p.show(r)...)
+			continue
+		}
+		// A call that the turn's end closed.
+		part := llm.ToolResult{ID: id, Text: transcript.Interrupted, IsErr: true}
 		out = append(out, messageLine{Type: "user", UUID: p.about.NewID(), SessionID: p.about.SessionID, Message: userMessage{Role: "user", Content: []any{toolResult(part)}}, Synthetic: true})
 	}
-	p.waiting, p.results = nil, map[string]event.ToolFinished{}
+	p.waiting = nil
+	clear(p.results)
 	p.ended = &b
 	return append(out, p.result(b))
 }
@@ -235,9 +243,9 @@ func (p *projection) stream(b event.Body) []any {
 	case event.ReplyStarted:
 		raw, first = p.partial.start(b), ms(b.First)
 	case event.TextDelta:
-		raw = p.partial.text(b.S)
+		raw = p.partial.text(b)
 	case event.ThinkingDelta:
-		raw = p.partial.thinking(b.S)
+		raw = p.partial.thinking(b)
 	case event.ToolInputDelta:
 		raw = p.partial.input(b)
 	case event.PartDone:
@@ -249,7 +257,15 @@ func (p *projection) stream(b event.Body) []any {
 	return p.wrap(raw, first)
 }
 
-func (p *projection) end_(b event.Replied) []any {
+// cutShort closes a message that the turn's end left open.
+func (p *projection) cutShort() []any {
+	if p.partial == nil {
+		return nil
+	}
+	return p.wrap(p.partial.end("aborted", llm.Usage{}), 0)
+}
+
+func (p *projection) whole(b event.Replied) []any {
 	if p.partial == nil {
 		return nil
 	}
