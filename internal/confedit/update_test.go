@@ -15,8 +15,11 @@ import (
 	"time"
 )
 
-// The test binary is also the program that updates, for Fault06.
+// The test binary is also the program that updates, for Fault06 and Fault17.
 func TestMain(m *testing.M) {
+	if file := os.Getenv("ADZE_TEST_REWRITE_FILE"); file != "" {
+		rewriteForever(file)
+	}
 	if file := os.Getenv("ADZE_TEST_UPDATE_FILE"); file != "" {
 		n, _ := strconv.Atoi(os.Getenv("ADZE_TEST_UPDATE_COUNT"))
 		for i := range n {
@@ -157,7 +160,7 @@ func TestBrokenFileIsNotOverwritten(t *testing.T) {
 }
 
 // Faults 11 and 12: whatever step fails is reported, and the file is intact.
-func TestFault12FailedStepsLeaveTheFile(t *testing.T) {
+func TestFault11_12_FailedStepsLeaveTheFile(t *testing.T) {
 	bad := errors.New("input/output error")
 	for name, s := range map[string]steps{
 		"write":  {write: func(f *os.File, b []byte) error { _, _ = f.Write(b[:1]); return bad }},
