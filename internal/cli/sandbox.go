@@ -23,7 +23,7 @@ import (
 
 func newSandbox(sys System, f *runFlags) *cobra.Command {
 	return group("sandbox", "Try the sandbox that commands run in, and see what it allows",
-		sandboxRun(sys, f), sandboxExplain(sys, f))
+		sandboxRun(sys, f), sandboxExplain(sys, f), sandboxCheck(sys, f))
 }
 
 // sandboxConfig is what the settings make of the sandbox.
@@ -136,7 +136,76 @@ func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Comma
 		pr.Stop(proc.Grace)
 		<-pr.Done()
 	}
-	return pr.Status().Code, nil
+	code := pr.Status().Code
+	if why, ok := s.Explain(code, string(out.b)); ok {
+		fmt.Fprintf(sys.Stderr, "adze: the sandbox kept the command from %s\n", oneLine(why))
+	}
+	return code, nil
+}
+
+func sandboxCheck(sys System, f *runFlags) *cobra.Command {
+	asJSON, mechanism := false, ""
+	c := &cobra.Command{
+		Use: "check", Short: "Try to get out of the sandbox, and say what became of each attempt", Args: cobra.NoArgs,
+		Long: `Runs every known way out against the mechanism in use, in a scratch project.
+Nothing of yours is touched. Exit code 1 when one succeeds that should not.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, cfg, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			sc, err := sandboxConfig(sys, p, cfg)
+			if err != nil {
+				return err
+			}
+			sc.Mechanism = mechanism
+			sc.Settings.Enabled, sc.Settings.FailIfUnavailable = true, true
+			level, tries, err := sandbox.Check(cmd.Context(), sc)
+			if err != nil {
+				return err
+			}
+			escaped := 0
+			for _, t := range tries {
+				if t.Result == sandbox.Escaped {
+					escaped++
+				}
+			}
+			if asJSON {
+				if err := printJSON(sys, map[string]any{"level": level, "tries": tries, "escaped": escaped}); err != nil {
+					return err
+				}
+			} else {
+				printTries(sys.Stdout, level, tries)
+			}
+			if escaped > 0 {
+				return failf("adze sandbox explain shows what it should keep", "%d of %d attempts got out", escaped, len(tries))
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().StringVar(&mechanism, "mechanism", "", "try this one: bwrap or landlock")
+	return c
+}
+
+func printTries(w io.Writer, level sandbox.Level, tries []sandbox.Try) {
+	count := map[sandbox.Result]int{}
+	for _, t := range tries {
+		count[t.Result]++
+		mark := "pass"
+		switch t.Result {
+		case sandbox.Blocked:
+		case sandbox.Escaped:
+			mark = "FAIL"
+		case sandbox.Known:
+			mark = "weak"
+		case sandbox.Skipped:
+			mark = "skip"
+		}
+		fmt.Fprintf(w, "%s  %-22s %s: %s\n", mark, t.Name, t.What, oneLine(t.Detail))
+	}
+	fmt.Fprintf(w, "%s (%s): %d blocked, %d known weaknesses, %d skipped, %d escaped\n",
+		level.Name, level.Strength, count[sandbox.Blocked], count[sandbox.Known], count[sandbox.Skipped], count[sandbox.Escaped])
 }
 
 func sandboxExplain(sys System, f *runFlags) *cobra.Command {

@@ -134,6 +134,10 @@ func (b *bubblewrap) wrap(c *proc.Command) error {
 	}
 	args := []string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
 	args = append(args, namespaces...)
+	if os.Geteuid() == 0 {
+		// The owner of /proc/sys needs no capability to write there.
+		args = append(args, "--remount-ro", "/proc")
+	}
 	args = append(args, "--sync-fd", "3", "--seccomp", "4")
 	args = append(args, b.mounts(steps)...)
 	args = append(args, "--chdir", c.Dir)

@@ -8,6 +8,9 @@ import (
 // Helper is what this program does when the sandbox started it again, with
 // the arguments after HelperArg. It returns the exit code.
 func Helper(args []string) int {
+	if len(args) == 3 && args[0] == "try" {
+		return try(args[1], args[2])
+	}
 	var err error
 	switch {
 	case len(args) == 1 && args[0] == "listen":

@@ -1,0 +1,235 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// scene is a scratch world with everything the tries aim at.
+type scene struct {
+	Root     string `json:"root"`
+	Project  string `json:"project"`  // the session's folder
+	Outside  string `json:"outside"`  // somebody's other folder
+	Secret   string `json:"secret"`   // a file in ~/.ssh
+	State    string `json:"state"`    // a file of adze's own
+	Temp     string `json:"temp"`     // another session's temporary folder
+	Unix     string `json:"unix"`     // a socket that answers
+	Abstract string `json:"abstract"` // another, without a path
+	Port     int    `json:"port"`     // a TCP service of this machine
+	UDP      int    `json:"udp"`
+	Parent   int    `json:"parent"` // adze
+}
+
+// Check tries to get out of the sandbox that c describes, in a scratch
+// project of its own, and says what became of each attempt. It harms nothing:
+// what a try could reach was made for it.
+func Check(ctx context.Context, c Config) (Level, []Try, error) {
+	root, err := os.MkdirTemp("", "adze-check-")
+	if err != nil {
+		return Level{}, nil, err
+	}
+	defer func() { _ = removeAll(root) }()
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return Level{}, nil, err
+	}
+	sc, closeScene, err := newScene(root)
+	if err != nil {
+		return Level{}, nil, err
+	}
+	defer closeScene()
+	c.Dir, c.Roots, c.Temp, c.Cache, c.Ask = sc.Project, nil, "", "", nil
+	c.Home, c.State, c.Run = filepath.Join(root, "home"), []string{filepath.Dir(sc.State)}, filepath.Join(root, "home", ".adze", "sandbox")
+	c.Settings.Network.AllowedDomains = []string{"allowed.invalid"}
+	c.Settings.Network.UnixSockets, c.Settings.Network.AllUnixSockets = nil, false
+	s, err := New(ctx, c)
+	if err != nil {
+		return Level{}, nil, err
+	}
+	defer s.Close()
+	if s.level.Strength == None {
+		return s.level, nil, unavailable{s.level}
+	}
+	table := proc.NewTable()
+	defer table.Close(time.Second)
+	var out []Try
+	for _, e := range escapes {
+		t := Try{Name: e.name, What: e.what}
+		t.Result, t.Detail = sc.try(s, table, e)
+		if t.Result == Escaped && slices.Contains(e.weak, s.level.Name) {
+			t.Result = Known
+		}
+		out = append(out, t)
+	}
+	return s.level, out, ctx.Err()
+}
+
+// newScene makes the world.
+func newScene(root string) (*scene, func(), error) {
+	sc := &scene{
+		Root: root, Project: filepath.Join(root, "project"), Outside: filepath.Join(root, "outside"), Secret: filepath.Join(root, "home", ".ssh", "id_test"),
+		State: filepath.Join(root, "home", ".adze", "credentials"), Temp: filepath.Join(root, "other-session"),
+		Unix: filepath.Join(root, "s"), Abstract: "@adze-check-" + filepath.Base(root), Parent: os.Getpid(),
+	}
+	files := map[string]string{
+		sc.Secret: "secret", sc.State: "secret", sc.Outside + "/file": "before", sc.Temp + "/file": "before", sc.Outside + "/dir/file": "before",
+		sc.Project + "/.git/hooks/pre-commit.sample": "", sc.Project + "/.git/config": "[core]\n", sc.Project + "/.git/HEAD": "ref: refs/heads/main\n",
+		sc.Project + "/.git/objects/x": "", sc.Project + "/.git/refs/x": "", sc.Project + "/.vscode/settings.json": "{}", sc.Project + "/main.go": "package main\n",
+		sc.Project + "/pkg/sub/.keep": "",
+	}
+	for path, text := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, nil, err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return nil, nil, err
+		}
+	}
+	var closers []func() error
+	var wg sync.WaitGroup
+	end := func() {
+		for _, c := range closers {
+			_ = c()
+		}
+		wg.Wait()
+	}
+	for _, l := range []struct{ network, address string }{{"unix", sc.Unix}, {"unix", sc.Abstract}, {"tcp4", "127.0.0.1:0"}} {
+		ln, err := net.Listen(l.network, l.address)
+		if err != nil {
+			end()
+			return nil, nil, err
+		}
+		closers = append(closers, ln.Close)
+		if a, ok := ln.Addr().(*net.TCPAddr); ok {
+			sc.Port = a.Port
+		}
+		wg.Add(1)
+		go func() { // ends when the listener is closed
+			defer wg.Done()
+			for {
+				c, err := ln.Accept()
+				if err != nil {
+					return
+				}
+				_ = c.Close()
+			}
+		}()
+	}
+	u, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		end()
+		return nil, nil, err
+	}
+	closers = append(closers, u.Close)
+	sc.UDP = u.LocalAddr().(*net.UDPAddr).Port
+	return sc, end, nil
+}
+
+// try runs one attempt inside and looks at the world afterwards.
+func (sc *scene) try(s *Sandbox, table *proc.Table, e escape) (Result, string) {
+	c, err := sc.command(s.config.Self, e.name)
+	if err == nil {
+		err = s.Wrap(&c)
+	}
+	if err != nil {
+		return Skipped, err.Error()
+	}
+	var out bytes.Buffer
+	p, err := table.Start(c, &out)
+	if err != nil {
+		return Skipped, err.Error()
+	}
+	late := time.AfterFunc(20*time.Second, func() { p.Stop(0) })
+	<-p.Done()
+	late.Stop()
+	text := strings.TrimSpace(out.String())
+	if e.after != nil {
+		if why := e.after(sc); why != "" {
+			return Escaped, why
+		}
+	}
+	switch p.Status().Code {
+	case codeBlocked:
+		return Blocked, text
+	case codeEscaped:
+		return Escaped, text
+	case codeSkipped:
+		return Skipped, text
+	}
+	if e.dies {
+		return Blocked, "it was killed"
+	}
+	return Skipped, fmt.Sprintf("exit code %d: %s", p.Status().Code, text)
+}
+
+func (sc *scene) command(self, name string) (proc.Command, error) {
+	data, err := json.Marshal(sc)
+	if err != nil {
+		return proc.Command{}, err
+	}
+	return proc.Command{
+		Path: self, Args: []string{filepath.Base(self), HelperArg, "try", name, string(data)}, Dir: sc.Project,
+		Env: []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + filepath.Join(sc.Root, "home")},
+	}, nil
+}
+
+// unconfined runs an attempt without a sandbox: whether it could succeed at all.
+func (sc *scene) unconfined(ctx context.Context, self, name string) (Result, string, error) {
+	c, err := sc.command(self, name)
+	if err != nil {
+		return Skipped, "", err
+	}
+	cmd := exec.CommandContext(ctx, c.Path)
+	cmd.Args, cmd.Dir, cmd.Env = c.Args, c.Dir, c.Env
+	out, _ := cmd.CombinedOutput() // the code says it
+	switch cmd.ProcessState.ExitCode() {
+	case codeBlocked:
+		return Blocked, string(out), nil
+	case codeEscaped:
+		return Escaped, string(out), nil
+	}
+	return Skipped, string(out), nil
+}
+
+// Exit codes of the helper that tries.
+const (
+	codeBlocked = 0
+	codeEscaped = 10
+	codeSkipped = 11
+)
+
+// try is the helper inside.
+func try(name, data string) int {
+	var sc scene
+	if err := json.Unmarshal([]byte(data), &sc); err != nil {
+		fmt.Println(err)
+		return codeSkipped
+	}
+	i := slices.IndexFunc(escapes, func(e escape) bool { return e.name == name })
+	if i < 0 {
+		fmt.Println("no such try")
+		return codeSkipped
+	}
+	err := escapes[i].run(&sc)
+	switch {
+	case err == nil:
+		fmt.Println("it worked")
+		return codeEscaped
+	case strings.HasPrefix(err.Error(), "skip: "):
+		fmt.Println(err)
+		return codeSkipped
+	}
+	fmt.Println(err)
+	return codeBlocked
+}

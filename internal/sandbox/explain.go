@@ -1,0 +1,138 @@
+package sandbox
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Explain says what the sandbox kept a command from, when that is why it
+// failed: exit is its exit code, output the end of what it wrote. ok is false
+// when the failure has another reason, as far as can be told.
+func (s *Sandbox) Explain(exit int, output string) (blocked string, ok bool) {
+	if s.mech == nil {
+		return "", false
+	}
+	refused := map[string]string{}
+	if s.proxy != nil {
+		refused = s.proxy.Refused()
+	}
+	if exit == 0 {
+		return "", false
+	}
+	if len(refused) > 0 {
+		var hosts []string
+		for h, why := range refused {
+			hosts = append(hosts, h+" ("+why+")")
+		}
+		slices.Sort(hosts)
+		return "the network: " + strings.Join(hosts[:min(3, len(hosts))], ", ") + "; sandbox.network.allowed_domains can allow a domain", true
+	}
+	return Explain(exit, output, s.policy)
+}
+
+// Lines that failures of a sandbox leave: the C library's texts, Go's and
+// Node's, in any locale that keeps them English.
+var (
+	readOnly  = regexp.MustCompile(`(?i)read-only file ?system|EROFS`)
+	noAccess  = regexp.MustCompile(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError|device or resource busy|EBUSY|file exists|EEXIST|no such device or address|ENXIO|is a directory|EISDIR`)
+	noNetwork = regexp.MustCompile(`(?i)network is unreachable|ENETUNREACH|could not resolve host|temporary failure in name resolution|name or service not known|getaddrinfo|EAI_AGAIN|no such host|failed to connect|couldn't connect to|name resolution|connection refused.*proxy|lookup .* on .*: (dial|read) udp`)
+	noDomain  = regexp.MustCompile(`adze's sandbox: ([^\s]+) is refused: ([^\n]*)`)
+	tunnel403 = regexp.MustCompile(`(?i)(CONNECT tunnel failed, response 403|proxy.*\b403\b|403 Forbidden from proxy|tunneling socket could not be established, statusCode=403|status(?:code)?=403)`)
+	socketErr = regexp.MustCompile(`(?i)(unix (?:domain )?socket|\.sock\b|docker daemon|ssh-agent|authentication agent|gpg-agent|D-?Bus|X11|display|AF_UNIX|Error creating socket)`)
+	pathish   = regexp.MustCompile(`(?:^|[\s'"‘“:=(\x60\[])(~?/[^\s'"’”:;,)\x60\]]+|\.{1,2}/[^\s'"’”:;,)\x60\]]+|\.[A-Za-z][^\s'"’”:;,)\x60\]/]*(?:/[^\s'"’”:;,)\x60\]]+)*)`)
+)
+
+// maxExplained is how much of the end of an output is looked at.
+const maxExplained = 16 << 10
+
+// Explain is Sandbox.Explain for a policy alone.
+func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
+	if exit == 0 {
+		return "", false
+	}
+	output = output[max(0, len(output)-maxExplained):]
+	if m := noDomain.FindStringSubmatch(output); m != nil {
+		return fmt.Sprintf("the network: %s is refused, %s; sandbox.network.allowed_domains can allow it", m[1], strings.TrimSpace(m[2])), true
+	}
+	if tunnel403.MatchString(output) {
+		return "the network: the proxy of the sandbox refused a domain; sandbox.network.allowed_domains can allow it", true
+	}
+	lines := strings.Split(output, "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		if s := explainLine(lines[i], p); s != "" {
+			return s, true
+		}
+	}
+	for i := len(lines) - 1; i >= 0; i-- {
+		if noNetwork.MatchString(lines[i]) {
+			if p.Network.Off() {
+				return "the network: nothing can leave the sandbox", true
+			}
+			return "the network: only programs that use HTTP_PROXY or ALL_PROXY reach it, through the proxy of the sandbox", true
+		}
+	}
+	return "", false
+}
+
+// explainLine looks for a path or a socket in a line that tells of a refusal.
+func explainLine(line string, p Policy) string {
+	ro, no := readOnly.MatchString(line), noAccess.MatchString(line)
+	if !ro && !no {
+		return ""
+	}
+	for _, path := range pathsIn(line, p) {
+		switch {
+		case withinAny(p.Hidden, path) && !withinAny(p.Readable, path):
+			return "reading " + path + ": it is hidden, as it may hold secrets"
+		case protects(p, path):
+			return "writing " + path + ": it is protected, as it steers other programs"
+		case ro && !withinAny(p.Writable, path):
+			return "writing " + path + ": it is outside the writable folders; sandbox.filesystem.allow_write can allow it"
+		}
+	}
+	if no && socketErr.MatchString(line) {
+		return "a unix socket; sandbox.network.allow_unix_sockets can allow it"
+	}
+	if ro {
+		return "writing outside the writable folders"
+	}
+	return ""
+}
+
+func protects(p Policy, path string) bool {
+	if withinAny(p.Protected, path) {
+		return true
+	}
+	for _, g := range p.Git {
+		rel, err := filepath.Rel(g, path)
+		if err != nil || strings.HasPrefix(rel, "..") {
+			continue
+		}
+		switch first, _, _ := strings.Cut(filepath.ToSlash(rel), "/"); first {
+		case ".", "hooks", "config", "config.lock", "config.worktree", "commondir", "modules":
+			return true
+		}
+	}
+	return false
+}
+
+// pathsIn are what looks like paths in a line, made absolute against each
+// writable folder.
+func pathsIn(line string, p Policy) []string {
+	var out []string
+	for _, m := range pathish.FindAllStringSubmatch(line, 20) {
+		switch t := m[1]; {
+		case filepath.IsAbs(t):
+			out = append(out, filepath.Clean(t))
+		case strings.HasPrefix(t, "~"):
+		default:
+			for _, w := range p.Writable {
+				out = append(out, filepath.Join(w, t))
+			}
+		}
+	}
+	return out
+}

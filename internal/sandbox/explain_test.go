@@ -1,0 +1,54 @@
+package sandbox
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestExplain(t *testing.T) {
+	p := Policy{
+		Writable: []string{"/tmp/t", "/w/project"}, Protected: []string{"/w/project/.claude", "/w/project/.mcp.json"},
+		Git: []string{"/w/project/.git"}, Hidden: []string{"/home/u/.ssh", "/home/u/.aws"},
+		Network: Network{Allowed: []string{"example.com"}},
+	}
+	for _, c := range []struct {
+		exit         int
+		output, want string // want is the start; "" is not the sandbox
+	}{
+		{0, "touch: cannot touch '/etc/x': Read-only file system", ""},
+		{1, "touch: cannot touch '/etc/x': Read-only file system", "writing /etc/x: it is outside"},
+		{1, "open /home/u/.cache/x: read-only file system\nexit status 1", "writing /home/u/.cache/x: it is outside"},
+		{1, "Error: EROFS: read-only file system, open '/usr/lib/x'", "writing /usr/lib/x: it is outside"},
+		{1, "cat: /home/u/.ssh/id_rsa: Permission denied", "reading /home/u/.ssh/id_rsa: it is hidden"},
+		{1, "mkdir: cannot create directory ‘.claude’: File exists", "writing /w/project/.claude: it is protected"},
+		{1, "touch: cannot touch '.mcp.json': No such device or address", "writing /w/project/.mcp.json: it is protected"},
+		{1, "mv: cannot move '.git' to 'g': Device or resource busy", "writing /w/project/.git: it is protected"},
+		{4, "error: could not lock config file .git/config: Device or resource busy", "writing /w/project/.git/config: it is protected"},
+		{1, "touch: cannot touch '.git/hooks/pre-commit': Read-only file system", "writing /w/project/.git/hooks/pre-commit: it is protected"},
+		{6, "curl: (6) Could not resolve host: example.org", "the network: only programs"},
+		{56, "curl: (56) CONNECT tunnel failed, response 403", "the network: the proxy"},
+		{22, "adze's sandbox: evil.example is refused: no rule allows it", "the network: evil.example is refused"},
+		{1, "ping: connect: Network is unreachable", "the network: only programs"},
+		{1, "Cannot connect to the Docker daemon at unix:///var/run/docker.sock: dial unix: socket: operation not permitted", "a unix socket"},
+		{1, "--- FAIL: TestX\nexpected 1, got 2", ""},
+		{1, "cat: /w/project/unreadable: Permission denied", ""},
+		{2, "ls: cannot access 'x': No such file or directory", ""},
+		{1, "mkdir: cannot create directory 'build': File exists", ""},
+	} {
+		got, ok := Explain(c.exit, c.output, p)
+		if ok != (c.want != "") || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%d %q: got %q %v, want %q", c.exit, c.output, got, ok, c.want)
+		}
+	}
+}
+
+func FuzzExplain(f *testing.F) {
+	f.Add(1, "touch: cannot touch '/etc/x': Read-only file system")
+	f.Add(1, "‘~/x’ EROFS ./../.. ''")
+	p := Policy{Writable: []string{"/w"}, Hidden: []string{"/h"}, Git: []string{"/w/.git"}}
+	f.Fuzz(func(t *testing.T, exit int, output string) {
+		if got, ok := Explain(exit, output, p); ok != (got != "") || ok && exit == 0 {
+			t.Errorf("%q %v", got, ok)
+		}
+	})
+}

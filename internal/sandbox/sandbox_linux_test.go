@@ -1,0 +1,142 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == HelperArg {
+		os.Exit(Helper(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
+// self is the test program at a place that every user can run it from.
+func self(t testing.TB) string {
+	t.Helper()
+	p, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func testConfig(t testing.TB, mechanism string) Config {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []string{"home/.ssh", "project"} {
+		if err := os.MkdirAll(filepath.Join(root, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	home := filepath.Join(root, "home")
+	return Config{
+		Dir: filepath.Join(root, "project"), Home: home, Run: filepath.Join(home, ".adze", "sandbox"), State: []string{filepath.Join(home, ".adze")},
+		Path: "/usr/bin:/bin", Self: self(t), Mechanism: mechanism,
+		Settings: config.Sandbox{Enabled: true, FailIfUnavailable: true, Network: config.SandboxNetwork{AllowedDomains: []string{}}},
+	}
+}
+
+func open(t testing.TB, c Config) *Sandbox {
+	t.Helper()
+	s, err := New(context.Background(), c)
+	if err != nil {
+		t.Skipf("this system cannot run %s: %v", c.Mechanism, err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// sh runs a script inside.
+func sh(t testing.TB, s *Sandbox, script string) (string, int) {
+	t.Helper()
+	table := proc.NewTable()
+	defer table.Close(time.Second)
+	c := proc.Command{
+		Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: s.config.Dir,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.config.Home},
+	}
+	if err := s.Wrap(&c); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	p, err := table.Start(c, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	return strings.TrimSpace(out.String()), p.Status().Code
+}
+
+// TestEscapes tries every way out of the table, once per mechanism; and, for
+// those that harm nothing, that they work without a sandbox, so that a try
+// that can never succeed is noticed.
+func TestEscapes(t *testing.T) {
+	for _, mech := range []string{"bwrap", "landlock"} {
+		t.Run(mech, func(t *testing.T) {
+			c := testConfig(t, mech)
+			level, tries, err := Check(t.Context(), c)
+			if err != nil {
+				t.Skipf("this system cannot run %s: %v", mech, err)
+			}
+			if level.Name != mech {
+				t.Fatalf("level %+v", level)
+			}
+			if len(tries) < 40 {
+				t.Errorf("only %d tries", len(tries))
+			}
+			for _, try := range tries {
+				t.Run(try.Name, func(t *testing.T) {
+					switch try.Result {
+					case Escaped:
+						t.Errorf("%s: %s", try.What, try.Detail)
+					case Skipped:
+						t.Skip(try.Detail)
+					case Blocked, Known:
+						t.Logf("%s: %s", try.Result, try.Detail)
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestEscapesWorkWithoutSandbox(t *testing.T) {
+	for _, e := range escapes {
+		if !e.safe {
+			continue
+		}
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			dir, err := os.MkdirTemp("", "adze-scene-") // short: it holds a unix socket
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer os.RemoveAll(dir)
+			sc, end, err := newScene(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer end()
+			if r, text, err := sc.unconfined(t.Context(), self(t), e.name); err != nil || r != Escaped {
+				t.Errorf("without a sandbox: %s %s %v", r, text, err)
+			}
+		})
+	}
+}
