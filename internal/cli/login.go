@@ -136,15 +136,11 @@ func keyed(ch *choose.Chooser, args []string, hint string) (choose.Keyed, error)
 	if i := slices.IndexFunc(all, func(k choose.Keyed) bool { return strings.EqualFold(k.Name, name) }); i >= 0 {
 		return all[i], nil
 	}
-	if len(name) > 40 || auth.Check(name) != nil || strings.HasPrefix(name, "sk-") {
-		return choose.Keyed{}, usagef("one of "+strings.Join(names, ", "), "that is no provider")
+	ws := near.Words(name, names)
+	if len(ws) == 0 {
+		return choose.Keyed{}, usagef("one of "+strings.Join(names, ", "), "there is no such provider that takes a key")
 	}
-	if ws := near.Words(name, names); len(ws) > 0 {
-		hint = "did you mean " + strings.Join(ws, " or ") + "? " + hint
-	} else {
-		hint = "one of " + strings.Join(names, ", ")
-	}
-	return choose.Keyed{}, usagef(hint, "there is no provider %q that takes a key", args[0])
+	return choose.Keyed{}, usagef("did you mean "+strings.Join(ws, " or ")+"? "+hint, "there is no provider %q that takes a key", args[0])
 }
 
 // readKey gets a key from a file, the terminal or stdin.
@@ -186,20 +182,33 @@ func keyFromFile(path string) (string, error) {
 	return string(b), nil
 }
 
-// keyFromTerminal asks without showing what is typed. However it ends, the
-// terminal shows again what is typed.
+// maxTyped is how long a line the terminal's reader takes, in characters.
+const maxTyped = 4096
+
+// keyFromTerminal asks without showing what is typed: the terminal shows
+// nothing from before the question is asked, and however it ends it shows
+// again what is typed.
 func keyFromTerminal(ctx context.Context, sys System, provider string) (string, error) {
 	fd := int(sys.Stdin.Fd())
-	was, err := term.GetState(fd)
+	was, err := term.MakeRaw(fd)
 	if err != nil {
 		return "", fmt.Errorf("ask for the key: %w", err)
 	}
-	fmt.Fprintf(sys.Stderr, "API key of %s (it is not shown): ", provider)
-	b, err := wait(ctx, func() ([]byte, error) { return term.ReadPassword(fd) })
-	if ctx.Err() != nil {
-		_ = term.Restore(fd, was) // we end either way
+	defer func() { _ = term.Restore(fd, was) }() // nothing can be done about it
+	t := term.NewTerminal(struct {
+		io.Reader
+		io.Writer
+	}{sys.Stdin, sys.Stderr}, "")
+	b, err := wait(ctx, func() ([]byte, error) {
+		line, err := t.ReadPassword("API key of " + provider + " (it is not shown): ")
+		return []byte(line), err
+	})
+	switch {
+	case errors.Is(err, io.EOF): // Ctrl-C and Ctrl-D
+		return "", &failure{exitInterrupted, "", ""}
+	case len(b) >= maxTyped:
+		return "", usagef("save it in a file, and give --key-file", "the key is too long to be typed")
 	}
-	fmt.Fprintln(sys.Stderr)
 	return string(b), err
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -43,6 +44,9 @@ them until you trust the folder, and asks again when they change.
 				if o.Dir, err = filepath.Abs(dir); err != nil {
 					return failf("give the folder's whole path", "%v", err)
 				}
+			}
+			if info, err := os.Stat(o.Dir); revoke == "" && !list && (err != nil || !info.IsDir()) {
+				return usagef("give the path of a folder", "there is no folder %s", o.Dir)
 			}
 			o.Note = nil
 			p, err := trustPaths(cmd.Context(), o, revoke != "" || list)
