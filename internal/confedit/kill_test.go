@@ -90,8 +90,25 @@ func TestFault17_KilledDuringARewrite(t *testing.T) {
 	if between == 0 {
 		t.Error("no kill met a rewrite under way")
 	}
+	// What the dead left beside the file goes away in time, and nothing else.
+	old := time.Now().Add(-time.Hour)
+	mine := []string{".settings.json.x.tmp.mine", ".other.json.x.tmp"}
+	dead := []string{".settings.json.0011223344556677.tmp", ".settings.json.lock.0011223344556677"}
+	for _, n := range append(mine, dead...) {
+		write(t, filepath.Join(dir, n), "")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if err := os.Chtimes(filepath.Join(dir, e.Name()), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(dir, ".settings.json.8899.tmp"), "young")
 	if err := (Editor{}).Update(t.Context(), Target{Path: file}, setModel); err != nil {
 		t.Fatal(err)
 	}
-	onlyFile(t, dir, "settings.json")
+	onlyFile(t, dir, ".other.json.x.tmp", ".settings.json.8899.tmp", ".settings.json.x.tmp.mine", "settings.json")
 }

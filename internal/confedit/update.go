@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/config"
 )
@@ -57,6 +58,7 @@ func (e Editor) Rewrite(ctx context.Context, t Target, change func([]byte) ([]by
 		if err != nil {
 			return err
 		}
+		sweep(dir, name, time.Now()) // the clock that file times are from
 		err = e.rewrite(dir, name, t, change, held)
 		held.release()
 		if !errors.Is(err, errLockLost) {
@@ -65,6 +67,29 @@ func (e Editor) Rewrite(ctx context.Context, t Target, change func([]byte) ([]by
 	}
 	return errLockLost
 }
+
+// sweep removes what processes that were killed during a rewrite left beside
+// the file. What is younger than any rewrite may be in use.
+func sweep(dir *os.Root, name string, now time.Time) {
+	entries, err := fs.ReadDir(dir.FS(), ".")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		n := e.Name()
+		ours := strings.HasPrefix(n, "."+name+".lock.") || strings.HasPrefix(n, "."+name+".") && strings.HasSuffix(n, ".tmp")
+		if !ours || !e.Type().IsRegular() {
+			continue
+		}
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > leftover {
+			_ = dir.Remove(n)
+		}
+	}
+}
+
+// leftover is the age at which a temporary file is nobody's any more: its
+// writer would have lost the lock long ago.
+const leftover = 4 * lease
 
 func (e Editor) rewrite(dir *os.Root, name string, t Target, change func([]byte) ([]byte, error), held *lock) error {
 	was, mode, err := current(dir, name, t)
