@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/fastjson"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -32,6 +33,7 @@ type Options struct {
 // masked in every string.
 func JSONL(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 	out := bufio.NewWriter(w)
+	hide := secret.New(o.Secrets...)
 	var line []byte
 	for e, err := range events {
 		if err != nil {
@@ -40,7 +42,7 @@ func JSONL(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 		if line, err = event.AppendLine(line[:0], e); err != nil {
 			return fmt.Errorf("export session: %w", err)
 		}
-		masked, err := fastjson.MapStrings(line, func(s string) string { return Mask(s, o.Secrets) })
+		masked, err := fastjson.MapStrings(line, hide.String)
 		if err != nil {
 			return fmt.Errorf("export session: event %d: %w", e.Seq, err)
 		}
@@ -54,7 +56,7 @@ func JSONL(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 // Markdown writes the conversation as a document: prompts, replies, and each
 // call with its input and result, in the order of the calls.
 func Markdown(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
-	d := document{out: bufio.NewWriter(w), o: o, results: map[string]event.ToolFinished{}}
+	d := document{out: bufio.NewWriter(w), o: o, hide: secret.New(o.Secrets...), results: map[string]event.ToolFinished{}}
 	for e, err := range events {
 		if err != nil {
 			return fmt.Errorf("export session: %w", err)
@@ -70,6 +72,7 @@ func Markdown(w io.Writer, events iter.Seq2[event.Event, error], o Options) erro
 type document struct {
 	out     *bufio.Writer
 	o       Options
+	hide    *secret.Redactor
 	uses    []llm.ToolUse // of the newest reply, not written yet
 	results map[string]event.ToolFinished
 }
@@ -175,7 +178,7 @@ func (d *document) fence(lang, s string) {
 }
 
 // text is s without control characters and secrets.
-func (d *document) text(s string) string { return Mask(clip.Clean(s), d.o.Secrets) }
+func (d *document) text(s string) string { return d.hide.String(clip.Clean(s)) }
 
 func (d *document) put(format string, args ...any) { fmt.Fprintf(d.out, format, args...) }
 
