@@ -225,11 +225,11 @@ func forms(c byte) []string {
 	if c >= 0x80 {
 		out = append(out, `\u`)
 	}
-	return append(out, named[c]...)
+	return append(out, spelled[c]...)
 }
 
-// named are forms of single characters.
-var named = map[byte][]string{
+// spelled are forms of single characters.
+var spelled = map[byte][]string{
 	'&': {"&am"}, '<': {"&lt"}, '>': {"&gt"}, '"': {"&qu"}, '\'': {"&ap"}, '\n': {`\n`}, '\r': {`\r`}, '\t': {`\t`}, ' ': {"+"},
 }
 
