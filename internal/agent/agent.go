@@ -109,4 +109,5 @@ type Outcome struct {
 	Steps  int
 	API    time.Duration // spent waiting for the model
 	Answer json.RawMessage
+	Final  string // the answer, when a call gave it and not a reply
 }

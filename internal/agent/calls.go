@@ -59,6 +59,7 @@ type call struct {
 	claimed  bool // its result is being recorded, by itself or in its stead
 	isErr    bool
 	answer   json.RawMessage
+	final    string // the answer of the turn, when the call ends it
 	ended    chan struct{}
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
@@ -238,6 +239,18 @@ func (c *calls) structured() (rejected int, answer json.RawMessage) {
 		}
 	}
 	return rejected, answer
+}
+
+// final is the answer of a call that ends the turn, "" when there is none.
+func (c *calls) final() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.list {
+		if k.final != "" {
+			return k.final
+		}
+	}
+	return ""
 }
 
 // emit records a body and keeps the first failure.

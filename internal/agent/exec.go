@@ -59,10 +59,13 @@ func (c *calls) exec(k *call) {
 		e.Input = k.use.Input
 	}
 	c.emit(e)
+	if f.res.Mode != "" {
+		c.emit(event.ModeChanged{Mode: f.res.Mode, Why: k.use.Name})
+	}
 	c.learn(e.Files)
 	failedShell := k.started && f.res.IsErr && k.tool.Spec().Shell && k.ctx.Err() == nil
 	c.shift(func() {
-		k.phase, k.isErr, k.answer = done, f.res.IsErr, f.res.Structured
+		k.phase, k.isErr, k.answer, k.final = done, f.res.IsErr, f.res.Structured, f.res.Final
 		if f.res.Dir != "" {
 			c.r.Env.Dir = f.res.Dir
 		}

@@ -51,11 +51,12 @@ type run struct {
 	usd    float64
 	noCost string          // a model that answered and has no known price
 	answer json.RawMessage // the accepted structured answer
+	final  string          // the answer of a call that ended the turn
 	hidden int             // inputs of the loop itself, for their IDs
 }
 
 func (r *run) outcome(o Outcome) Outcome {
-	o.Steps, o.API, o.Answer = r.mem.steps, r.api, r.answer
+	o.Steps, o.API, o.Answer, o.Final = r.mem.steps, r.api, r.answer, r.final
 	return o
 }
 
@@ -207,7 +208,8 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 		return o, err
 	}
 	o.rejected, r.answer = calls.structured()
-	o.answered = r.answer != nil
+	r.final = calls.final()
+	o.answered = r.answer != nil || r.final != ""
 	if ctx.Err() != nil {
 		o.interrupted, o.inTools = true, o.calls > 0
 		return o, nil

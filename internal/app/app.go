@@ -29,6 +29,7 @@ import (
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/bash"
 	"github.com/adze-agent/adze/internal/tool/file"
+	"github.com/adze-agent/adze/internal/tool/plan"
 )
 
 // Options say how to start.
@@ -150,7 +151,7 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	if a.Config.Sandbox.Enabled {
 		a.box = confine(ctx, o, a.Config, a.Paths, rules.Dirs, a.temp)
 	}
-	kit, err := newKit(o, a.Config, a.Paths, kitParts{box: a.box, ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: hide})
+	kit, err := newKit(o, a.Config, a.Paths, kitParts{box: a.box, mode: a.Mode, ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: hide})
 	if err != nil {
 		return err
 	}
@@ -168,6 +169,7 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	cfg := a.Config
 	a.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: log.Log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
+		Auto: models.classifier(ctx, a.Mode), Remind: remind,
 		Target: a.Target, Rules: rules, Mode: a.Mode, Person: o.Person, Now: time.Now,
 		Resolve: func(name string) (agent.Target, error) {
 			t, err := models.named(context.Background(), name)
@@ -196,6 +198,14 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 		ledger.Restore([]tool.File{tool.File(f)})
 	}
 	return nil
+}
+
+// remind is what the model is told at the start of a turn in a mode.
+func remind(m policy.Mode) string {
+	if m == policy.PlanMode {
+		return plan.Reminder()
+	}
+	return ""
 }
 
 // Close interrupts what runs, ends every command and closes the log.

@@ -77,3 +77,13 @@ func (c *confinement) close() error {
 	}
 	return c.box.Close()
 }
+
+// explain says what was blocked when a command inside failed.
+func (c *confinement) explain(exit int, output string) string {
+	<-c.ready
+	if c.box == nil || c.box.Level().Strength == sandbox.None {
+		return ""
+	}
+	why, _ := sandbox.Explain(exit, output, c.box.Policy())
+	return why
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/adze-agent/adze/internal/gitconf"
 	"github.com/adze-agent/adze/internal/near"
 	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/tool"
@@ -16,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/tool/bash"
 	"github.com/adze-agent/adze/internal/tool/file"
 	"github.com/adze-agent/adze/internal/tool/find"
+	"github.com/adze-agent/adze/internal/tool/plan"
 	"github.com/adze-agent/adze/internal/tool/todo"
 )
 
@@ -35,6 +37,7 @@ type kitParts struct {
 	temp   string
 	hide   *secret.Redactor
 	box    *confinement // nil: the settings want none
+	mode   policy.Mode  // to start in
 }
 
 // newKit makes the tools. To add a tool, add it to the list here.
@@ -46,13 +49,13 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 		World:    func(dir string) shellread.World { return place.World(dir, p.Home) },
 	}
 	if box := parts.box; box != nil {
-		shell.Wrap, shell.Active, shell.Passes = box.wrap, box.active, box.passes
+		shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.wrap, box.active, box.passes, box.explain
 	}
 	shells, aliases, tasks := bash.New(shell)
 	all := slices.Concat(shells,
 		file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve, InWindow: func(string) bool { return parts.whole() }}),
 		find.New(find.Config{Resolve: place.Resolve}),
-		[]tool.Tool{todo.New(), ask.New()},
+		[]tool.Tool{todo.New(), ask.New()}, planning(o, parts.mode),
 	)
 	k := kit{aliases: aliases, tasks: tasks}
 	if o.Schema != nil {
@@ -69,6 +72,18 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 	}
 	k.set, err = narrow(set, cfg.Tools, k.structured)
 	return k, err
+}
+
+// planning are the tools of plan mode. Where nobody can approve a plan, the
+// plan is the answer of a run that was started in plan mode.
+func planning(o Options, m policy.Mode) []tool.Tool {
+	switch {
+	case o.Person:
+		return []tool.Tool{plan.Enter(), plan.Exit()}
+	case m == policy.PlanMode:
+		return []tool.Tool{plan.Exit()}
+	}
+	return nil
 }
 
 // narrow leaves the tools that the settings want.

@@ -17,11 +17,13 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/llm/replay"
 	"github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/price"
 	"github.com/adze-agent/adze/internal/proc"
 )
@@ -170,6 +172,24 @@ func (m *models) fallback(ctx context.Context) (*agent.Target, error) {
 		return nil, fmt.Errorf("the fallback model: %w", err)
 	}
 	return &t.Target, nil
+}
+
+// classifier is what rules on questions in the mode auto, nil in the others.
+// It is the small model; without one every question goes to a person.
+func (m *models) classifier(ctx context.Context, mode policy.Mode) *auto.Classifier {
+	if mode != policy.Auto {
+		return nil
+	}
+	a := m.cfg.Permissions.AutoMode
+	c := &auto.Classifier{Sentences: auto.Sentences{Allow: a.Allow, SoftDeny: a.SoftDeny, HardDeny: a.HardDeny, Environment: a.Environment}}
+	main, err := m.Choose(ctx, m.cfg.Model)
+	if err != nil {
+		return c
+	}
+	if s, err := m.Small(ctx, main, m.cfg.SmallModel); err == nil && s.Model != nil {
+		c.Model = auto.Small{Model: s.Model, Name: s.Name}
+	}
+	return c
 }
 
 func (m *models) named(ctx context.Context, wishes ...string) (target, error) {

@@ -67,7 +67,7 @@ func samples() []event.Body {
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Stripped{Why: "w"},
 		event.Noted{Level: "info", Text: "t"},
-		event.TurnEnded{ID: "t", How: event.Failed, Reason: "r", Err: "e", Hint: "h", Kind: "k", Status: 500, Steps: 3, Took: 1, API: 2, Answer: raw},
+		event.TurnEnded{ID: "t", How: event.Failed, Reason: "r", Err: "e", Hint: "h", Kind: "k", Status: 500, Steps: 3, Took: 1, Final: "done", API: 2, Answer: raw},
 	}
 }
 

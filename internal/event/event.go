@@ -189,6 +189,8 @@ type (
 		Took   time.Duration   `json:"took,omitempty"`
 		API    time.Duration   `json:"api,omitempty"` // of it spent waiting for the model
 		Answer json.RawMessage `json:"answer,omitempty"`
+		// Final is the turn's answer, when a call gave it and not a reply.
+		Final string `json:"final,omitempty"`
 	}
 	// Unknown keeps a body written by a newer version, byte for byte.
 	Unknown struct {

@@ -139,6 +139,7 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 		return err
 	}
 	delete(st.asks, o.Call)
+	st.limits = st.limits.Answered()
 	st.rules.List = append(slices.Clip(st.rules.List), rules...)
 	ch <- o
 	return nil
@@ -146,6 +147,11 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 
 // begin starts a turn with its first input.
 func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
+	if s.cfg.Remind != nil {
+		if text := s.cfg.Remind(st.mode); text != "" {
+			st.notes = append(st.notes, text)
+		}
+	}
 	if err := s.tell(st); err != nil {
 		return err
 	}
@@ -175,10 +181,16 @@ func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
 	return nil
 }
 
-// retarget follows a change of model that the turn made.
-func (s *Session) retarget(st *state, m event.ModelChanged) {
-	if f := s.cfg.Turn.Fallback; f != nil && f.ID() == m.Model {
-		st.target = *f
+// follow takes over a change that the turn made.
+func (s *Session) follow(st *state, b event.Body) {
+	switch b := b.(type) {
+	case event.ModelChanged:
+		if f := s.cfg.Turn.Fallback; f != nil && f.ID() == b.Model {
+			st.target = *f
+		}
+	case event.ModeChanged:
+		st.mode = b.Mode
+	default: // the others change nothing here
 	}
 }
 
@@ -208,7 +220,7 @@ const storageHint = "nothing that was recorded is lost; make room or make the fo
 
 // ended puts an outcome into the event that ends its turn.
 func ended(out agent.Outcome, err error) event.TurnEnded {
-	e := event.TurnEnded{How: event.Done, Reason: string(out.Reason), Err: out.Text, Hint: out.Hint, Steps: out.Steps, API: out.API, Answer: out.Answer}
+	e := event.TurnEnded{How: event.Done, Reason: string(out.Reason), Err: out.Text, Hint: out.Hint, Steps: out.Steps, API: out.API, Answer: out.Answer, Final: out.Final}
 	switch out.Reason {
 	case agent.Completed:
 	case agent.InterruptedStreaming, agent.InterruptedTools:

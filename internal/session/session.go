@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -46,6 +47,10 @@ type Config struct {
 	Mode    policy.Mode
 	// Person says that somebody can answer questions.
 	Person bool
+	// Auto rules on questions in the mode auto; nil leaves them to a person.
+	Auto *auto.Classifier
+	// Remind is what the model is told at the start of a turn in a mode.
+	Remind func(policy.Mode) string
 	Now    func() time.Time
 }
 
@@ -71,6 +76,9 @@ type state struct {
 	names  int               // for inputs without an ID
 	notes  []string          // for the model, after the current step
 	broken error             // the log cannot be written any more
+	// history and limits are for the mode auto.
+	history auto.History
+	limits  auto.Limits
 }
 
 // Start opens a session on its log and runs it until Close, or until ctx
@@ -81,7 +89,7 @@ func Start(ctx context.Context, cfg Config) (*Session, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the session: %w", err)
 		}
-		st.State = st.Apply(e)
+		st.apply(e)
 	}
 	ctx, stop := context.WithCancel(ctx)
 	s := &Session{
@@ -286,9 +294,14 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 		st.broken = err
 		return err
 	}
-	st.State = st.Apply(e)
+	st.apply(e)
 	s.fan.send(e)
 	return nil
+}
+
+func (st *state) apply(e event.Event) {
+	st.State = st.Apply(e)
+	st.history = st.history.Apply(e)
 }
 
 // host is the session as its turn sees it. It runs on the turn's goroutines.
@@ -303,8 +316,8 @@ func (h host) Emit(b event.Body) error {
 	var res error
 	err := h.s.do(func(st *state) {
 		res = h.s.record(context.Background(), st, b)
-		if m, ok := b.(event.ModelChanged); ok && res == nil {
-			h.s.retarget(st, m)
+		if res == nil {
+			h.s.follow(st, b)
 		}
 	})
 	return errors.Join(err, res)
@@ -343,22 +356,28 @@ func (h host) Note(text string) {
 // Check implements agent.Host.
 func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, *tool.Answer, error) {
 	var v policy.Verdict
-	var res error
 	var wait chan op.Answer
+	var res error
+	var judge *auto.Case
 	err := h.s.do(func(st *state) {
 		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Call.Name, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
-		if v.Effect != policy.Ask {
-			return
+		switch {
+		case v.Effect != policy.Ask:
+		case h.s.cfg.Auto != nil && auto.Applies(v) && st.limits.Reached() == "":
+			judge = &auto.Case{Call: q.Call, Actions: q.Plan.Actions, Verdict: v, History: st.history, Dir: st.Dir}
+		default:
+			wait, res = h.s.ask(ctx, st, q, &v)
 		}
-		if !h.s.cfg.Person {
-			v.Effect = policy.Deny
-			v.Reason = "it needs a person's approval, and nobody can be asked in this run: " + v.Reason
-			return
-		}
-		wait = make(chan op.Answer, 1)
-		st.asks[q.Call.ID] = wait
-		res = h.s.record(ctx, st, event.Asked{Call: q.Call.ID, Tool: q.Call.Name, Input: q.Call.Input, Title: q.Plan.Title, Verdict: v, View: q.Plan.View})
 	})
+	if judge != nil && err == nil {
+		ruling := h.s.cfg.Auto.Judge(ctx, *judge)
+		err = h.s.do(func(st *state) {
+			st.limits = st.limits.After(ruling)
+			if v = ruling.Over(v); v.Effect == policy.Ask {
+				wait, res = h.s.ask(ctx, st, q, &v)
+			}
+		})
+	}
 	if err := errors.Join(err, res); err != nil || wait == nil {
 		return v, nil, err
 	}
@@ -369,6 +388,18 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, *too
 		_ = h.s.do(func(st *state) { delete(st.asks, q.Call.ID) })
 		return v, nil, ctx.Err()
 	}
+}
+
+// ask opens a question. Without anybody to ask it is a refusal.
+func (s *Session) ask(ctx context.Context, st *state, q agent.Question, v *policy.Verdict) (chan op.Answer, error) {
+	if !s.cfg.Person {
+		v.Effect = policy.Deny
+		v.Reason = "it needs a person's approval, and nobody can be asked in this run: " + v.Reason
+		return nil, nil
+	}
+	wait := make(chan op.Answer, 1)
+	st.asks[q.Call.ID] = wait
+	return wait, s.record(ctx, st, event.Asked{Call: q.Call.ID, Tool: q.Call.Name, Input: q.Call.Input, Title: q.Plan.Title, Verdict: *v, View: q.Plan.View})
 }
 
 // settle turns a person's answer into a verdict.

@@ -206,6 +206,9 @@ func (p *projection) answer() string {
 	if p.ended != nil && p.ended.Answer != nil {
 		return string(p.ended.Answer)
 	}
+	if p.ended != nil && p.ended.Final != "" {
+		return p.ended.Final
+	}
 	return textOf(p.last.Message)
 }
 
