@@ -53,7 +53,7 @@ them until you trust the folder, and asks again when they change.
 			if err != nil {
 				return err
 			}
-			store := trusted(p)
+			store := app.Trust(p)
 			switch {
 			case list:
 				return listTrusted(sys, store, p, asJSON)
@@ -90,7 +90,7 @@ func trustPaths(ctx context.Context, o app.Options, gone bool) (app.Paths, error
 func trusted(p app.Paths) trust.Store { return app.Trust(p) }
 
 func trustFolder(ctx context.Context, sys System, store trust.Store, p app.Paths, yes, asJSON bool) error {
-	v, err := store.Check(trust.Folder{Root: p.Root, Dir: p.Dir, Home: p.Home})
+	v, err := store.Check(app.TrustFolder(p))
 	if err != nil {
 		return failf("repair it, or move it away and trust your folders again", "%v", err)
 	}

@@ -139,6 +139,9 @@ func servers(f File) []Claim {
 	if err := json.Unmarshal(f.text, &file); err != nil {
 		return []Claim{claim(f.Path, 0, "MCP servers", "a file that cannot be read: %v", err)}
 	}
+	if len(file.Servers) == 0 {
+		return []Claim{claim(f.Path, 0, "MCP servers", "none")}
+	}
 	names := make([]string, 0, len(file.Servers))
 	for n := range file.Servers {
 		names = append(names, n)

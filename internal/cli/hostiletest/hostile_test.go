@@ -18,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	_ "github.com/adze-agent/adze/internal/cli" // what is built below: results are not kept over its changes
 )
 
 var adze, base, template string // set by TestMain
