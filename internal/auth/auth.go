@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
@@ -199,12 +200,15 @@ func (s Store) List() ([]Saved, error) {
 // Lookup returns a function that gives saved keys, "" where there is none,
 // for as long as a start lasts: the file is read once, each key is asked for
 // once, and after a fault no keyring is asked again. note gets each fault.
-// The function is for one goroutine.
+// The function may be called from several goroutines.
 func (s Store) Lookup(ctx context.Context, note func(error)) func(provider string) string {
+	var mu sync.Mutex // guards what follows
 	known := map[string]string{}
 	var names map[string]bool
 	broken := false
 	return func(provider string) string {
+		mu.Lock()
+		defer mu.Unlock()
 		if names == nil {
 			names = map[string]bool{}
 			list, err := s.List()
