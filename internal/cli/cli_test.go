@@ -42,6 +42,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, "home")
 			e.Setenv("HOME", home)
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each adze with the race detector takes a second to end
 			e.Setenv("MOCK", srv.URL)
 			e.Setenv("MOCKTLS", tls.URL)
 			e.Setenv("CLOSED", closedPort())

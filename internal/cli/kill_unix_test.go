@@ -65,7 +65,7 @@ func (p *place) adze(args ...string) *exec.Cmd {
 	}
 	c := exec.Command(path, args...)
 	c.Dir = p.dir
-	c.Env = []string{"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + p.home, "GOCOVERDIR=" + p.t.TempDir()}
+	c.Env = []string{"HOME=" + p.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + p.home, "GOCOVERDIR=" + p.t.TempDir(), "GORACE=atexit_sleep_ms=0"}
 	return c
 }
 

@@ -52,6 +52,7 @@ func onTerminal(t *testing.T, want, answer string, env []string, args ...string)
 	root := &cobra.Command{Use: "adze", SilenceErrors: true, SilenceUsage: true}
 	flags.add(root.PersistentFlags())
 	root.AddCommand(newLogin(sys, flags), newTrust(sys, flags))
+	t.Chdir(t.TempDir()) // --cwd changes the folder of this process; back again after the test
 	root.SetArgs(args)
 	code = report(stderr, root.ExecuteContext(t.Context()))
 	stderr.once.Do(func() { close(stderr.asked) })
