@@ -58,6 +58,8 @@ type Options struct {
 	Target *agent.Target
 	// Record, when set, gets a cassette of everything providers answer.
 	Record io.Writer
+	// Hide is told of keys that are no variables; Open sets it.
+	Hide func(key string)
 	// Note is told what a person should know and no event says.
 	Note func(string)
 }
@@ -86,6 +88,7 @@ type App struct {
 	Where  string // the session's folder, "" when nothing is kept
 
 	box     *confinement
+	hide    *secret.Redactor
 	profile prompt.Profile
 	memory  *memory.Reader // nil with --bare
 	note    func(string)
@@ -117,12 +120,14 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	hide := secret.New(Secrets(o.Environ)...)
+	o.Hide = func(key string) { hide.Add(key) }
 	chooser, err := Models(o, cfg)
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	models := &models{Chooser: chooser, o: o, cfg: cfg, begun: log.model}
-	a := &App{version: o.Version, note: o.Note, Config: cfg, Paths: paths, Mode: mode, ID: log.id, Where: log.dir}
+	a := &App{hide: hide, version: o.Version, note: o.Note, Config: cfg, Paths: paths, Mode: mode, ID: log.id, Where: log.dir}
 	if err := a.start(ctx, o, models, rules, log, learned); err != nil {
 		_ = log.Close()
 		return nil, err
@@ -147,11 +152,10 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	ledger := file.NewLedger()
 	whole := func() bool { return a.Session.State().Whole() }
 	ended := func(t bash.Task) { _ = a.Session.Submit(context.Background(), op.Notify{Text: taskNote(t)}) }
-	hide := secret.New(Secrets(o.Environ)...)
 	if a.Config.Sandbox.Enabled {
 		a.box = confine(ctx, o, a.Config, a.Paths, rules.Dirs, a.temp)
 	}
-	kit, err := newKit(o, a.Config, a.Paths, kitParts{box: a.box, mode: a.Mode, ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: hide})
+	kit, err := newKit(o, a.Config, a.Paths, kitParts{box: a.box, mode: a.Mode, ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: a.hide})
 	if err != nil {
 		return err
 	}
@@ -178,13 +182,13 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 		Turn: agent.Turn{
 			Fallback: fallback, System: prompt.Blocks(a.Parts), Tools: kit.set, Aliases: kit.aliases,
 			Env: tool.Env{
-				Dir: a.Paths.Dir, Roots: rules.Dirs, Home: a.Paths.Home, Scratch: log.scratch(),
+				Dir: a.Paths.Dir, Roots: rules.Dirs, Home: a.Paths.Home, Scratch: log.dir,
 			},
 			Budget: agent.Budget{
 				Turns: cfg.MaxTurns, USD: cfg.MaxBudgetUSD, Unpriced: cfg.Cost.UnknownPriceOK, Tokens: int(cfg.TokenBudget),
 			},
 			Touched: a.touched(),
-			Mask:    masked(hide), Structured: kit.structured, MaxCalls: cfg.Tools.MaxParallel, CacheKey: log.id, Spill: log.spill,
+			Mask:    masked(a.hide), Structured: kit.structured, MaxCalls: cfg.Tools.MaxParallel, CacheKey: log.id, Spill: log.spill,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 		},
 	})

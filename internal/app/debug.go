@@ -9,7 +9,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/export"
 	"github.com/adze-agent/adze/internal/session"
 )
 
@@ -19,7 +18,7 @@ var DebugAreas = []string{"session", "tool", "model"}
 // Debug writes a line for each event of these areas ("all" for every one) to
 // w, with secrets masked, until the session ends. The returned function waits
 // for the last line.
-func (a *App) Debug(w io.Writer, areas []string, secrets []string) (wait func()) {
+func (a *App) Debug(w io.Writer, areas []string) (wait func()) {
 	events := a.Follow(context.Background(), a.After, session.Notices)
 	done := make(chan struct{})
 	go func() { // ends with the session
@@ -29,7 +28,7 @@ func (a *App) Debug(w io.Writer, areas []string, secrets []string) (wait func())
 				return
 			}
 			if area := areaOf(e.Body); slices.Contains(areas, area) || slices.Contains(areas, "all") {
-				fmt.Fprintf(w, "%s %-7s %s\n", e.Time.Format("15:04:05.000"), area, export.Mask(clip.Line(clip.Clean(describe(e)), 400), secrets))
+				fmt.Fprintf(w, "%s %-7s %s\n", e.Time.Format("15:04:05.000"), area, a.hide.String(clip.Line(clip.Clean(describe(e)), 400)))
 			}
 		}
 	}()

@@ -161,21 +161,13 @@ func (r *Refusable) Unwrap() error { return r.Err }
 // Hint is the next command.
 func (r *Refusable) Hint() string { return r.What }
 
-// scratch is the folder for whole results, below the session's.
-func (l *openedLog) scratch() string {
-	if l.dir == "" {
-		return ""
-	}
-	return filepath.Join(l.dir, "tool-results")
-}
-
 // spill writes a whole result once and returns its path. It creates the file
 // through the folder's descriptor, so that a planted link leads nowhere.
 func (l *openedLog) spill(call, text string) (string, error) {
 	if l.dir == "" {
 		return "", errors.New("nothing is kept on disk")
 	}
-	dir := l.scratch()
+	dir := filepath.Join(l.dir, "tool-results")
 	if err := makePrivate(dir); err != nil {
 		return "", err
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/price"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/secret"
 )
 
 // helperTime bounds apiKeyHelper.
@@ -65,13 +66,23 @@ func Models(o Options, cfg *config.Config) (*choose.Chooser, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Saved = Keys(o, p).Lookup(context.Background(), func(err error) {
+	hide := func(key string) string {
+		if o.Hide != nil {
+			o.Hide(key)
+		}
+		return key
+	}
+	saved := Keys(o, p).Lookup(context.Background(), func(err error) {
 		if o.Note != nil {
 			o.Note(err.Error())
 		}
 	})
+	c.Saved = func(provider string) string { return hide(saved(provider)) }
 	if cfg.APIKeyHelper != "" {
-		c.KeyHelper = func(ctx context.Context) (string, error) { return keyHelper(ctx, o, cfg.APIKeyHelper) }
+		c.KeyHelper = func(ctx context.Context) (string, error) {
+			key, err := keyHelper(ctx, o, cfg.APIKeyHelper)
+			return hide(key), err
+		}
 	}
 	return choose.New(c)
 }
@@ -227,23 +238,4 @@ func first(xs ...string) string {
 
 // Secrets are values that must not appear in anything that is written: those
 // of variables whose names say that they are keys.
-func Secrets(environ []string) []string {
-	var out []string
-	for _, kv := range environ {
-		name, value, _ := strings.Cut(kv, "=")
-		if len(value) >= 8 && secretName(name) {
-			out = append(out, value)
-		}
-	}
-	return out
-}
-
-func secretName(name string) bool {
-	name = strings.ToUpper(name)
-	for _, s := range []string{"KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL"} {
-		if strings.Contains(name, s) {
-			return true
-		}
-	}
-	return false
-}
+func Secrets(environ []string) []string { return secret.Environ(environ) }

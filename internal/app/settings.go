@@ -34,7 +34,7 @@ func loadConfig(o Options, p Paths) (*config.Config, error) {
 		state = v.State
 	}
 	cfg, err := config.Load(config.Options{
-		Files: confedit.Disk{}, Keeper: Good(p), Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: o.Env,
+		Files: trust.Files{Folder: TrustFolder(p), Disk: confedit.Disk{}}, Keeper: Good(p), Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: o.Env,
 		Flags: o.Flags, Settings: o.Settings, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: o.Trusted || state == trust.Trusted,
 	})
 	if err != nil {

@@ -176,14 +176,14 @@ func (f *runFlags) debugTo(sys System, a *app.App) (func() error, error) {
 		}
 	}
 	if f.logFile == "" {
-		wait := a.Debug(sys.Stderr, areas, app.Secrets(sys.Environ))
+		wait := a.Debug(sys.Stderr, areas)
 		return func() error { wait(); return nil }, nil
 	}
 	file, err := os.OpenFile(f.logFile, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, usagef("give a file in a folder that you may write to", "--log-file: %v", err)
 	}
-	wait := a.Debug(file, areas, app.Secrets(sys.Environ))
+	wait := a.Debug(file, areas)
 	return func() error { wait(); return file.Close() }, nil
 }
 

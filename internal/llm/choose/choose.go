@@ -436,7 +436,7 @@ func (c *Chooser) noKey(p provider) error {
 	e := &llm.Error{Kind: llm.Unauthorized, Provider: p.name, Err: ErrNoKey, Hint: `add a key for it in the settings; "adze models" shows which providers have one`}
 	if len(p.keys) > 0 {
 		e.Err = fmt.Errorf("%w: %s is empty", ErrNoKey, p.keys[len(p.keys)-1])
-		e.Hint = "export " + p.keys[len(p.keys)-1] + `=…, or choose another model: "adze models"`
+		e.Hint = "export " + p.keys[len(p.keys)-1] + `=…, or run "adze login ` + p.name + `"; "adze models" shows what else there is`
 	}
 	return e
 }
