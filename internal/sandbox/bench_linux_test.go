@@ -64,14 +64,28 @@ func BenchmarkOverhead(b *testing.B) {
 				}
 				return took
 			}
-			var in, out []time.Duration
+			var in, out, set []time.Duration
 			for b.Loop() {
 				out = append(out, run(false))
 				in = append(in, run(true))
+				start := time.Now()
+				c := proc.Command{Path: "/bin/true", Dir: dir}
+				if err := s.Wrap(&c); err != nil {
+					b.Fatal(err)
+				}
+				set = append(set, time.Since(start))
+				for _, f := range c.Files {
+					_ = f.Close()
+				}
+				if c.After != nil {
+					c.After()
+				}
 			}
 			slices.Sort(in)
 			slices.Sort(out)
+			slices.Sort(set)
 			i, o := in[len(in)/2], out[len(out)/2]
+			b.ReportMetric(float64(set[len(set)/2].Microseconds())/1000, "ms-of-it-wrap")
 			b.ReportMetric(float64((i-o).Microseconds())/1000, "ms-overhead-median")
 			b.ReportMetric(float64(i)/float64(o), "ratio")
 		})

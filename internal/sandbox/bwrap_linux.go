@@ -162,7 +162,7 @@ func (b *bubblewrap) wrap(c *proc.Command) error {
 	c.Keeper = true
 	after := c.After
 	c.After = func() {
-		b.covers.sweep()
+		b.covers.later()
 		if after != nil {
 			after()
 		}
@@ -223,6 +223,6 @@ func (b *bubblewrap) close() error {
 	if b.net != nil {
 		err = b.net.close()
 	}
-	b.covers.sweep()
+	b.covers.close()
 	return err
 }

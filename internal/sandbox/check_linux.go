@@ -154,6 +154,9 @@ func (sc *scene) try(s *Sandbox, table *proc.Table, e escape) (Result, string) {
 	<-p.Done()
 	late.Stop()
 	text := strings.TrimSpace(out.String())
+	if b, ok := s.mech.(*bubblewrap); ok {
+		b.covers.close()
+	}
 	if e.after != nil {
 		if why := e.after(sc); why != "" {
 			return Escaped, why

@@ -3,10 +3,13 @@ package sandbox
 import (
 	"crypto/rand"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Covers are what stands on disk in place of protected paths that do not
@@ -14,12 +17,21 @@ import (
 // only while a command runs. Each command has a claim: a file that lists the
 // covers it needs, written before they are made, locked, and kept open by the
 // sandbox itself, so that the lock lasts exactly as long as the command, even
-// when we are killed. A cover that no locked claim names is removed: at the
-// end of a command, or, after a crash, at the next start.
+// when we are killed. A cover that no locked claim names is removed: a moment
+// after the end of the last command (so that the next one finds them made),
+// at the end of the session, or, after a crash, at the next start.
+//
+// Only what a claim names and what still looks like a cover is ever removed:
+// a folder that somebody put something in is theirs.
 type covers struct {
-	dir string
-	mu  sync.Mutex // orders making and removing in this process; see order
+	dir   string
+	mu    sync.Mutex // orders making and removing in this process; see order
+	timer *time.Timer
+	mine  []string // claims of this session
 }
+
+// linger is how long covers stay after a command.
+const linger = 2 * time.Second
 
 // newCovers uses dir, made when it is missing, and removes what a crash left.
 func newCovers(dir string) (*covers, error) {
@@ -42,17 +54,28 @@ func (c *covers) acquire(build func() []step) ([]step, *os.File, error) {
 		return nil, nil, err
 	}
 	defer order.Close()
+	claims, err := c.claims()
+	if err != nil {
+		return nil, nil, err
+	}
+	known := map[string]bool{}
+	for _, cl := range claims {
+		for _, n := range cl.names {
+			known[n] = true
+		}
+	}
 	steps := build()
 	var lines strings.Builder
 	for i, s := range steps {
-		if s.do == keep {
-			// Another command's cover is one of ours, too.
+		if s.do == keep && known[s.path] {
+			// A cover that is there already, of this or another command.
 			if info, ok := isCover(s.path); ok {
 				lines.WriteString(s.path + "\x00")
 				if info.IsDir() {
 					steps[i].do = coverDir
 				}
 			}
+			continue
 		}
 		if s.do.isCover() {
 			lines.WriteString(s.path + "\x00")
@@ -66,6 +89,7 @@ func (c *covers) acquire(build func() []step) ([]step, *os.File, error) {
 		_ = f.Close()
 		return nil, nil, err
 	}
+	c.mine = append(slices.DeleteFunc(c.mine, func(p string) bool { return !exists(p) }), f.Name())
 	return steps, f, nil
 }
 
@@ -100,6 +124,39 @@ func (c *covers) order() (*os.File, error) {
 	return f, nil
 }
 
+// later sweeps in a moment.
+func (c *covers) later() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timer == nil {
+		c.timer = time.AfterFunc(linger, c.sweep)
+		return
+	}
+	c.timer.Reset(linger)
+}
+
+// close sweeps for the last time: until nothing of this session is left, as
+// a sandbox holds its claim for a moment after its command; at most a second.
+func (c *covers) close() {
+	c.mu.Lock()
+	if c.timer != nil {
+		c.timer.Stop()
+	}
+	c.mu.Unlock()
+	for deadline := time.Now().Add(time.Second); ; time.Sleep(2 * time.Millisecond) {
+		if c.sweep(); c.done() || time.Now().After(deadline) {
+			return
+		}
+	}
+}
+
+func (c *covers) done() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mine = slices.DeleteFunc(c.mine, func(p string) bool { return !exists(p) })
+	return len(c.mine) == 0
+}
+
 // sweep removes the covers of claims that nobody holds, but for those another
 // claim names. What goes wrong is left to the next sweep.
 func (c *covers) sweep() {
@@ -110,39 +167,56 @@ func (c *covers) sweep() {
 		return
 	}
 	defer order.Close()
-	list, err := os.ReadDir(c.dir)
+	claims, err := c.claims()
 	if err != nil {
 		return
 	}
-	used, free := map[string]bool{}, map[string][]string{}
-	for _, e := range list {
-		if !strings.HasSuffix(e.Name(), ".claim") {
-			continue
-		}
-		path := filepath.Join(c.dir, e.Name())
-		names, held, err := readClaim(path)
-		if err != nil {
-			continue
-		}
-		if !held {
-			free[path] = names
-			continue
-		}
-		for _, n := range names {
-			used[n] = true
+	used := map[string]bool{}
+	for _, cl := range claims {
+		for _, n := range cl.names {
+			used[n] = used[n] || cl.held
 		}
 	}
-	for path, names := range free {
+	for _, cl := range claims {
+		if cl.held {
+			continue
+		}
 		left := false
-		for _, n := range names {
+		for _, n := range cl.names {
 			if !used[n] && !removeCover(n) {
 				left = true
 			}
 		}
 		if !left {
-			_ = os.Remove(path)
+			_ = os.Remove(cl.path)
 		}
 	}
+}
+
+// A claimed is one claim as it is on disk.
+type claimed struct {
+	path  string
+	names []string
+	held  bool // by a command
+}
+
+// claims reads all of them; order must be held.
+func (c *covers) claims() ([]claimed, error) {
+	list, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []claimed
+	for _, e := range list {
+		if !strings.HasSuffix(e.Name(), ".claim") {
+			continue
+		}
+		cl := claimed{path: filepath.Join(c.dir, e.Name())}
+		if cl.names, cl.held, err = readClaim(cl.path); err == nil {
+			out = append(out, cl)
+		}
+	}
+	return out, nil
 }
 
 func readClaim(path string) (names []string, held bool, err error) {
@@ -152,7 +226,7 @@ func readClaim(path string) (names []string, held bool, err error) {
 	}
 	defer f.Close()
 	held = lockFile(f, false) != nil
-	b, err := readSmall(path)
+	b, err := io.ReadAll(io.LimitReader(f, 1<<20))
 	if err != nil {
 		return nil, held, err
 	}
@@ -166,16 +240,11 @@ func readClaim(path string) (names []string, held bool, err error) {
 
 func (a action) isCover() bool { return a == coverDir || a == coverFile || a == coverText }
 
-// coverMode is the mode of an empty folder in the way: an unusual one, by
-// which it is told from a person's own. commonSelf is what .git/commondir
-// says when it changes nothing.
-const (
-	coverMode  = 0o555
-	commonSelf = ".\n"
-)
+// commonSelf is what .git/commondir says when it changes nothing.
+const commonSelf = ".\n"
 
-// isCover reports whether what stands at path is a cover, as far as can be
-// told from what it is.
+// isCover reports whether what stands at path, which a claim names, is still
+// a cover.
 func isCover(path string) (os.FileInfo, bool) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -183,9 +252,6 @@ func isCover(path string) (os.FileInfo, bool) {
 	}
 	switch m := info.Mode(); {
 	case m.IsDir():
-		if m.Perm() != coverMode {
-			return info, false
-		}
 		list, err := os.ReadDir(path)
 		return info, err == nil && len(list) == 0
 	case m&os.ModeSocket != 0:

@@ -93,6 +93,11 @@ func moduleGuards(dir string, depth int) []string {
 	return slices.Clip(out)
 }
 
+func isDir(p string) bool {
+	info, err := os.Lstat(p)
+	return err == nil && info.IsDir()
+}
+
 func exists(p string) bool {
 	_, err := os.Lstat(p)
 	return err == nil

@@ -73,6 +73,7 @@ func landlockWeaker(abi int) []string {
 		"processes outside can be seen",
 		"with a list of unix sockets, every socket with a path can be connected to",
 		"the proxy's port number is open on every host",
+		"shared memory in /dev/shm is shared with what runs outside",
 	}
 	if abi < 6 {
 		out = append(out, "processes outside can be signalled, abstract unix sockets reached")
@@ -111,7 +112,7 @@ func (l *landlocked) wrap(c *proc.Command) error {
 	if n.Filter, err = filter(seccomp.Policy{Unix: unixSockets, Inet: n.Port != 0 || n.Listen}); err != nil {
 		return err
 	}
-	for _, w := range p.Writable {
+	for _, w := range append(slices.Clone(p.Writable), "/dev/shm") { // semaphores of the C library live there
 		if exists(w) {
 			n.Write = append(n.Write, w)
 		}

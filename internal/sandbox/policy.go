@@ -153,6 +153,12 @@ func (p Policy) environ(env []string, proxy string) []string {
 	for name, dir := range cacheFolders {
 		set = append(set, name+"="+filepath.Join(p.Cache, dir))
 	}
+	if slices.ContainsFunc(p.Git, func(g string) bool { return !isDir(g) }) {
+		// What stands for a .git that must not be made is no repository, and
+		// go build would ask git about it.
+		flags := strings.TrimSpace(value(env, "GOFLAGS") + " -buildvcs=false")
+		set = append(set, "GOFLAGS="+flags)
+	}
 	env = proc.Set(env, set...)
 	names := []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy"}
 	env = proc.Unset(env, append(names, "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY")...)
@@ -162,6 +168,15 @@ func (p Policy) environ(env []string, proxy string) []string {
 	http, socks, no := "http://"+proxy, "socks5h://"+proxy, "localhost,127.0.0.1,::1"
 	return proc.Set(env, "HTTP_PROXY="+http, "HTTPS_PROXY="+http, "http_proxy="+http, "https_proxy="+http,
 		"ALL_PROXY="+socks, "all_proxy="+socks, "NO_PROXY="+no, "no_proxy="+no, "NODE_USE_ENV_PROXY=1")
+}
+
+func value(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
 }
 
 // cacheFolders are variables of build tools for what they may lose. Inside

@@ -1,0 +1,297 @@
+package sandbox
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+func both(t *testing.T, f func(t *testing.T, mech string)) {
+	for _, mech := range []string{"bwrap", "landlock"} {
+		t.Run(mech, func(t *testing.T) { f(t, mech) })
+	}
+}
+
+func need(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+}
+
+// TestToolsWork runs what people run all day.
+func TestToolsWork(t *testing.T) {
+	both(t, func(t *testing.T, mech string) {
+		c := testConfig(t, mech)
+		s := open(t, c)
+		for _, x := range []struct{ tool, script, want string }{
+			{"ls", "ls -la / >/dev/null && echo ok > f && cat f && rm f", "ok"},
+			{"sh", `x=$(printf '%s' a b | tr a-z A-Z); cat <<X
+$x
+X`, "AB"},
+			{"bash", `bash -c 'cat <(echo one) && echo "$TMPDIR" > "$TMPDIR/t" && mktemp >/dev/null && echo done'`, "one\ndone"},
+			{"make", "printf 'all:\\n\\t@echo made\\n' > Makefile && make", "made"},
+			{"python3", `python3 -c 'import subprocess,tempfile,multiprocessing as m; tempfile.mkdtemp(); m.Lock(); print(subprocess.run(["echo","py"],capture_output=True,text=True).stdout.strip())'`, "py"},
+			{"node", `node -e 'const c=require("child_process");require("fs").mkdtempSync(process.env.TMPDIR+"/x");console.log(c.execSync("echo js").toString().trim(), require("os").cpus().length>0)'`, "js true"},
+			{"npm", "npm config get registry >/dev/null && echo npm", "npm"},
+			{"gcc", "echo 'int main(){return 0;}' > m.c && gcc m.c -o m && ./m && echo c", "c"},
+			{"tar", "mkdir -p d && echo x > d/x && tar czf d.tgz d && tar tzf d.tgz | wc -l | tr -d ' '", "2"},
+		} {
+			t.Run(x.tool, func(t *testing.T) {
+				need(t, x.tool)
+				if out, code := sh(t, s, x.script); code != 0 || out != x.want {
+					t.Errorf("code %d, %q, want %q", code, out, x.want)
+				}
+			})
+		}
+	})
+}
+
+// TestGoBuilds has its own cache inside, and no network.
+func TestGoBuilds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles")
+	}
+	need(t, "go")
+	c := testConfig(t, "bwrap")
+	s := open(t, c)
+	out, code := sh(t, s, `printf 'module m\n\ngo 1.24\n' > go.mod && printf 'package main\n\nfunc main() { println("built") }\n' > main.go && go build -o m . && ./m && go env GOCACHE`)
+	if code != 0 || !strings.HasPrefix(out, "built\n"+s.Policy().Cache) {
+		t.Errorf("code %d: %s", code, out)
+	}
+}
+
+// TestGitWorks: what git writes in daily work is possible, what makes it run
+// programs is not.
+func TestGitWorks(t *testing.T) {
+	need(t, "git")
+	both(t, func(t *testing.T, mech string) {
+		c := testConfig(t, mech)
+		git := func(args ...string) {
+			t.Helper()
+			cmd := exec.Command("git", args...)
+			cmd.Dir = c.Dir
+			cmd.Env = append(os.Environ(), "HOME="+c.Home, "GIT_CONFIG_NOSYSTEM=1")
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("git %v: %s", args, out)
+			}
+		}
+		git("init", "-q", "-b", "main")
+		git("config", "user.name", "x")
+		git("config", "user.email", "x@example.com")
+		s := open(t, c)
+		out, code := sh(t, s, `set -e
+echo a > a; git add -A; git commit -qm one; git switch -q -c b; echo b >> a; git stash -q; git stash pop -q
+git commit -qam two; git switch -q main; git merge -q b; git tag v1; git rebase -q b; git reset -q --soft HEAD~1; git gc -q
+git status --short; git log --oneline | wc -l | tr -d ' '; git ls-files`)
+		if code != 0 || out != "M  a\n1\na" {
+			t.Errorf("code %d: %s", code, out)
+		}
+		if mech != "bwrap" {
+			return // it cannot hold anything back inside a writable folder
+		}
+		if out, code := sh(t, s, "git config alias.x '!sh'"); code == 0 {
+			t.Errorf("git config: %s", out)
+		} else if why, ok := s.Explain(code, out); !ok || !strings.Contains(why, ".git/config") {
+			t.Errorf("explained %q as %q", out, why)
+		}
+		if out, code := sh(t, s, "git init -q sub && cd sub && git commit -q --allow-empty -m x"); code != 0 {
+			t.Logf("a repository below: %s", out)
+		}
+	})
+}
+
+// TestWorktree: the folder that worktrees share is writable, its settings are not.
+func TestWorktree(t *testing.T) {
+	need(t, "git")
+	c := testConfig(t, "bwrap")
+	main := filepath.Join(filepath.Dir(c.Dir), "main")
+	for _, args := range [][]string{
+		{"init", "-q", "-b", "main", main}, {"-C", main, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "x"},
+		{"-C", main, "worktree", "add", "-q", c.Dir},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Env = append(os.Environ(), "HOME="+c.Home)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %s", args, out)
+		}
+	}
+	s := open(t, c)
+	if out, code := sh(t, s, `echo x > x && git add x && git -c user.name=x -c user.email=x@x commit -qm y && git log --oneline | wc -l | tr -d ' '`); code != 0 || out != "2" {
+		t.Errorf("code %d: %s", code, out)
+	}
+	for _, bad := range []string{"echo x >> .git", "rm .git", "mv .git g", "echo > " + main + "/.git/config", "touch " + main + "/.git/hooks/pre-commit", "touch " + main + "/x",
+		"echo /tmp > $(cat .git | cut -c9-)/commondir"} {
+		if out, code := sh(t, s, bad); code == 0 {
+			t.Errorf("%s: worked: %s", bad, out)
+		}
+	}
+	// A .git file that the shared folder does not know opens nothing.
+	spoof := filepath.Join(filepath.Dir(c.Dir), "spoof")
+	if err := os.MkdirAll(spoof, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(c.Dir, ".git"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(spoof, ".git"), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if git, outside, _ := repository(spoof); len(git) > 0 || len(outside) > 0 {
+		t.Errorf("a planted .git file opens %v %v", git, outside)
+	}
+}
+
+// TestKilledSandbox: after a SIGKILL of everything the next start cleans up,
+// and nothing runs on.
+func TestKilledSandbox(t *testing.T) {
+	c := testConfig(t, "bwrap")
+	s := open(t, c)
+	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "sleep 30"}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
+	if err := s.Wrap(&pc); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(pc.Path)
+	cmd.Args, cmd.Dir, cmd.Env, cmd.ExtraFiles = pc.Args, pc.Dir, pc.Env, pc.Files
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range pc.Files {
+		f.Close()
+	}
+	cover := filepath.Join(c.Dir, ".claude")
+	if _, err := newCovers(c.Run); err != nil || !exists(cover) {
+		t.Errorf("a start while the command runs took its covers: %v", err)
+	}
+	_ = cmd.Process.Kill() // bwrap takes its children along
+	_ = cmd.Wait()
+	for deadline := time.Now().Add(5 * time.Second); exists(cover) && time.Now().Before(deadline); {
+		if _, err := newCovers(c.Run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, _ := os.ReadDir(c.Dir); len(list) > 0 {
+		t.Errorf("left behind: %v", list)
+	}
+}
+
+// TestStopIsGentle: the command hears SIGTERM and may clean up.
+func TestStopIsGentle(t *testing.T) {
+	c := testConfig(t, "bwrap")
+	s := open(t, c)
+	table := proc.NewTable()
+	defer table.Close(time.Second)
+	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done"}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
+	if err := s.Wrap(&pc); err != nil {
+		t.Fatal(err)
+	}
+	r, w := io.Pipe()
+	p, err := table.Start(pc, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 64)
+	n, _ := r.Read(buf)
+	if !bytes.HasPrefix(buf[:n], []byte("ready")) {
+		t.Errorf("%q", buf[:n])
+	}
+	rest := make(chan string)
+	go func() { // ends when the pipe is closed
+		b, _ := io.ReadAll(r)
+		rest <- string(b)
+	}()
+	p.Stop(proc.Grace)
+	<-p.Done()
+	w.Close()
+	if got := <-rest; !strings.HasSuffix(got, "bye\n") || p.Status().Code != 3 {
+		t.Errorf("%q, code %d", got, p.Status().Code)
+	}
+}
+
+// TestFailsClosed: what is demanded and cannot start is an error, and a
+// closed sandbox runs nothing.
+func TestFailsClosed(t *testing.T) {
+	c := testConfig(t, "nonsense")
+	if _, err := New(t.Context(), c); err == nil || !strings.Contains(err.Error(), "no sandbox can start") {
+		t.Errorf("demanded and missing: %v", err)
+	}
+	c.Settings.FailIfUnavailable = false
+	s, err := New(t.Context(), c)
+	if err != nil || s.Level().Strength != None {
+		t.Fatalf("not demanded: %v", err)
+	}
+	_ = s.Close()
+	if err := s.Wrap(&proc.Command{Path: "/bin/true"}); err == nil {
+		t.Error("a closed sandbox wrapped a command")
+	}
+	c = testConfig(t, "bwrap")
+	s = open(t, c)
+	if err := os.RemoveAll(c.Run); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wrap(&proc.Command{Path: "/bin/true", Args: []string{"true"}, Dir: c.Dir}); err == nil {
+		t.Error("it wrapped a command although its claims cannot be written")
+	}
+}
+
+// TestSharedNetwork: one command reaches what another listens on, and nobody
+// outside does.
+func TestSharedNetwork(t *testing.T) {
+	need(t, "python3")
+	c := testConfig(t, "bwrap")
+	c.Settings.Network.AllowedDomains = []string{"allowed.invalid"}
+	s := open(t, c)
+	if s.proxy == nil {
+		t.Skipf("no network here: %v", s.level.Weaker)
+	}
+	table := proc.NewTable()
+	defer table.Close(time.Second)
+	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo hello > index.html; exec python3 -m http.server 8137 --bind 127.0.0.1"}, Dir: c.Dir, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.Home}}
+	if err := s.Wrap(&pc); err != nil {
+		t.Fatal(err)
+	}
+	p, err := table.Start(pc, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, code := sh(t, s, `for i in $(seq 100); do python3 -c 'import urllib.request as u; print(u.urlopen("http://127.0.0.1:8137/").read().decode().strip())' 2>/dev/null && exit 0; sleep 0.1; done; exit 1`)
+	if code != 0 || out != "hello" {
+		t.Errorf("code %d: %q", code, out)
+	}
+	p.Stop(0)
+	<-p.Done()
+}
+
+func TestHiddenAndRevealed(t *testing.T) {
+	c := testConfig(t, "bwrap")
+	for _, f := range []string{".ssh/id", ".ssh/known_hosts", ".netrc"} {
+		if err := os.WriteFile(filepath.Join(c.Home, f), []byte("content"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Settings.Filesystem.AllowRead = []string{"~/.ssh/known_hosts"}
+	c.Settings.Filesystem.DenyRead = []string{"private"}
+	c.Settings.Filesystem.DenyWrite = []string{"fixed"}
+	for _, d := range []string{"private", "fixed"} {
+		if err := os.MkdirAll(filepath.Join(c.Dir, d), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := open(t, c)
+	for script, works := range map[string]bool{
+		"cat ~/.ssh/known_hosts": true, "cat ~/.ssh/id": false, "ls ~/.ssh": false, "cat ~/.netrc": false,
+		"ls private": false, "touch fixed/x": false, "touch other": true, "echo x > ~/.ssh/known_hosts": false,
+	} {
+		if out, code := sh(t, s, script); (code == 0) != works {
+			t.Errorf("%s: code %d %s", script, code, out)
+		}
+	}
+}
