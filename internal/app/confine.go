@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/proc"
@@ -25,34 +27,35 @@ func SandboxConfig(o Options, cfg *config.Config, p Paths, roots []string) (sand
 	}, nil
 }
 
-// A confinement is the session's sandbox. It is made ready in the background,
-// because the first request should not wait for it; the first command does.
+// A confinement is the session's sandbox. It is made with the first command,
+// because a run without one should not pay for it.
 type confinement struct {
-	ready chan struct{} // closed when the rest is set
-	box   *sandbox.Sandbox
-	err   error
-	auto  bool
+	open func() (*sandbox.Sandbox, error)
+	auto bool
+
+	once sync.Once // for the fields below
+	box  *sandbox.Sandbox
+	err  error
 }
 
-// confine begins to make the sandbox ready.
 func confine(ctx context.Context, o Options, cfg *config.Config, p Paths, roots []string, temp string) *confinement {
-	c := &confinement{ready: make(chan struct{}), auto: cfg.Sandbox.AutoAllow}
-	go func() { // ends when the sandbox is there, or cannot be
-		defer close(c.ready)
-		sc, err := SandboxConfig(o, cfg, p, roots)
+	return &confinement{auto: cfg.Sandbox.AutoAllow, open: func() (*sandbox.Sandbox, error) {
+		c, err := SandboxConfig(o, cfg, p, roots)
 		if err != nil {
-			c.err = err
-			return
+			return nil, err
 		}
-		sc.Temp = temp
-		c.box, c.err = sandbox.New(context.WithoutCancel(ctx), sc)
-	}()
-	return c
+		c.Temp = temp
+		return sandbox.New(context.WithoutCancel(ctx), c)
+	}}
+}
+
+func (c *confinement) ready() {
+	c.once.Do(func() { c.box, c.err = c.open() })
 }
 
 // wrap puts a command inside; when the sandbox cannot be had, nothing runs.
 func (c *confinement) wrap(cmd *proc.Command) error {
-	<-c.ready
+	c.ready()
 	if c.err != nil {
 		return fmt.Errorf("the sandbox cannot start: %w", c.err)
 	}
@@ -60,18 +63,18 @@ func (c *confinement) wrap(cmd *proc.Command) error {
 }
 
 func (c *confinement) active() bool {
-	<-c.ready
+	c.ready()
 	return c.err != nil || c.box.Level().Strength != sandbox.None
 }
 
 // passes says whether confinement is reason enough to run without a question.
 func (c *confinement) passes() bool {
-	<-c.ready
+	c.ready()
 	return c.auto && c.err == nil && c.box.Level().Strength == sandbox.Full
 }
 
 func (c *confinement) close() error {
-	<-c.ready
+	c.once.Do(func() { c.err = errors.New("the session is over") })
 	if c.box == nil {
 		return nil
 	}
@@ -80,7 +83,7 @@ func (c *confinement) close() error {
 
 // explain says what was blocked when a command inside failed.
 func (c *confinement) explain(exit int, output string) string {
-	<-c.ready
+	c.ready()
 	if c.box == nil || c.box.Level().Strength == sandbox.None {
 		return ""
 	}
