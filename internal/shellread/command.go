@@ -83,7 +83,13 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 		return st, st
 	}
 	if body := r.funcs[name.text]; body != nil && len(r.outer) == 0 {
-		return r.callFunc(name.text, body, st)
+		if st.defs[name.text] {
+			return r.callFunc(name.text, body, st)
+		}
+		// It may be defined here or not, so the program may run as well.
+		r.exec(ws, st)
+		_, called := r.callFunc(name.text, body, st)
+		return both(merge(st, called))
 	}
 	if b := builtin(name.text); b != nil {
 		return b(r, ws, st)

@@ -117,6 +117,8 @@ func (r *reader) expansion(p *syntax.ParamExp, v value, st state, quoted bool) v
 // set it, so that it comes from the environment or is empty.
 func (r *reader) variable(name string, st state) value {
 	switch name {
+	case "":
+		return value{kind: unknown}
 	case "#", "?", "$", "!", "PPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "BASHPID", "SHLVL":
 		return value{kind: number}
 	case "@", "*", "0", "-", "_":
@@ -166,6 +168,11 @@ func (r *reader) subst(p *syntax.CmdSubst, st state) value {
 	if p.TempFile || p.ReplyVar {
 		r.opaque(r.source(p), "a substitution that is not known to every shell")
 	}
+	if p.Backquotes {
+		if why := r.oddBackquotes(p); why != "" {
+			r.opaque(r.source(p), why)
+		}
+	}
 	if v, ok := r.printed(p, st); ok {
 		return v
 	}
@@ -174,6 +181,22 @@ func (r *reader) subst(p *syntax.CmdSubst, st state) value {
 	r.stmts(p.Stmts, st)
 	r.piped = piped
 	return value{kind: unknown}
+}
+
+// oddBackquotes names what the parser and shells read differently between
+// backquotes, where backslashes are taken off before the text is parsed.
+func (r *reader) oddBackquotes(p *syntax.CmdSubst) (why string) {
+	from, to := int(p.Pos().Offset()), int(p.End().Offset())
+	if from < 0 || to > len(r.src) || from >= to || strings.Contains(r.src[from:to], "\\\n") {
+		return "a backslash before a line end within backquotes"
+	}
+	syntax.Walk(p, func(n syntax.Node) bool {
+		if rd, ok := n.(*syntax.Redirect); ok && (rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc) {
+			why = "a here-document within backquotes"
+		}
+		return why == ""
+	})
+	return why
 }
 
 // printed knows $(cat <<'EOF' … EOF), which prints its here-document, and

@@ -153,8 +153,16 @@ func badExpansion(s string) string {
 				i++
 			}
 			stack = stack[:len(stack)-1]
+			if hashAt(s, i+1) {
+				return hashed
+			}
 		case s[i] == '}' && top() == '{':
 			stack = stack[:len(stack)-1]
+			if hashAt(s, i+1) {
+				return hashed
+			}
+		case s[i] == '`' && hashAt(s, i+1):
+			return hashed
 		case (s[i] == '<' || s[i] == '>') && i+1 < len(s) && s[i+1] == '(' && inside('{') && top() == '{':
 			return "a process substitution stands inside ${…}"
 		case s[i] == '"':
@@ -165,6 +173,9 @@ func badExpansion(s string) string {
 				return "a quote stands inside arithmetic"
 			case top() == '"':
 				stack = stack[:len(stack)-1]
+				if hashAt(s, i+1) {
+					return hashed
+				}
 			default:
 				stack = append(stack, frame{open: '"'})
 			}
@@ -176,12 +187,20 @@ func badExpansion(s string) string {
 				return "a quote stands inside arithmetic"
 			case top() == '"':
 			default:
-				i = skipSingle(s, i)
+				if i = skipSingle(s, i); hashAt(s, i+1) {
+					return hashed
+				}
 			}
 		}
 	}
 	return ""
 }
+
+// hashed: the parser takes some of these for the start of a comment, and
+// shells do not.
+const hashed = "a # directly behind a quote or an expansion"
+
+func hashAt(s string, i int) bool { return i < len(s) && s[i] == '#' }
 
 // skipSingle returns the index of the quote that closes the one at i.
 func skipSingle(s string, i int) int {

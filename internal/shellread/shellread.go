@@ -66,8 +66,19 @@ func Read(script string, w World) Script {
 	if w.Dir != "" {
 		st.dirs = []string{w.Dir}
 	}
-	end := r.script(script, st)
+	end := r.guarded(script, st)
 	return r.finish(end)
+}
+
+// guarded is script, and unclear where the reader itself gives up.
+func (r *reader) guarded(script string, st state) (end state) {
+	defer func() {
+		if recover() != nil {
+			r.opaque(clip(script), "the reader gave up")
+			end = state{}
+		}
+	}()
+	return r.script(script, st)
 }
 
 // A reader walks one script. It belongs to one call of Read.

@@ -12,6 +12,8 @@ type state struct {
 	dirs []string
 	old  []string // what OLDPWD may be
 	vars map[string]value
+	// defs are the functions that are surely defined here.
+	defs map[string]bool
 	// linked means that cd went through a link, so that names and places differ.
 	linked bool
 }
@@ -33,6 +35,16 @@ type value struct {
 	head string
 }
 
+// define notes a function.
+func (s state) define(name string) state {
+	s.defs = maps.Clone(s.defs)
+	if s.defs == nil {
+		s.defs = map[string]bool{}
+	}
+	s.defs[name] = true
+	return s
+}
+
 func (s state) with(name string, v value) state {
 	s.vars = maps.Clone(s.vars)
 	s.vars[name] = v
@@ -44,6 +56,11 @@ func merge(a, b state) state {
 	out := state{vars: map[string]value{}, linked: a.linked || b.linked}
 	out.dirs = mergeDirs(a.dirs, b.dirs)
 	out.old = mergeDirs(a.old, b.old)
+	for name := range a.defs {
+		if b.defs[name] {
+			out = out.define(name)
+		}
+	}
 	for name, v := range a.vars {
 		if b.vars[name] == v {
 			out.vars[name] = v

@@ -90,6 +90,9 @@ func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
 		return both(r.caseClause(c, in))
 	case *syntax.FuncDecl:
 		r.funcDecl(c, in)
+		if c.Name != nil {
+			in = in.define(c.Name.Value)
+		}
 		return in, in
 	case *syntax.TimeClause:
 		if c.Stmt == nil {
@@ -407,8 +410,10 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	st = st.forget(assigned(c))
 	// Where and with which variables it runs is not known here; a call of it
 	// is read again in its place.
-	saved, unclear, unsafe, n := r.acts, r.unclear, r.unsafe, r.cmds
+	saved, unclear, unsafe, n, seen := r.acts, r.unclear, r.unsafe, r.cmds, r.seen
+	r.seen = nil // what is unclear in it must be said again where it is called
 	r.stmt(c.Body, st)
+	r.seen = seen
 	found := r.acts[len(saved):]
 	if r.funcs[name] == nil && name != "" && !known(name) {
 		// Only what deny rules look at stays.
@@ -453,6 +458,11 @@ func (r *reader) decl(c *syntax.DeclClause, st state) state {
 
 // assign notes NAME=value in this shell.
 func (r *reader) assign(a *syntax.Assign, st state) state {
+	if a.Name == nil || !syntax.ValidName(a.Name.Value) {
+		r.opaque(r.source(a), "an assignment without a name")
+		r.visit(a, st)
+		return st
+	}
 	name := a.Name.Value
 	r.checkName(name, a)
 	switch {
@@ -617,6 +627,9 @@ func (r *reader) heredoc(rd *syntax.Redirect, st state) {
 
 // target reads the word of a redirect; it must be one exact path.
 func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
+	if strings.HasPrefix(r.source(rd.Word), "!") {
+		r.opaque(r.source(rd), "zsh takes the ! off and writes another file")
+	}
 	ws := r.words(rd.Word, st)
 	if len(ws) != 1 || ws[0].kind != exact && !ws[0].fd || ws[0].is("") {
 		r.opaque(r.source(rd), "a redirect whose file is not known")
@@ -629,6 +642,11 @@ func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 func (r *reader) duplicate(rd *syntax.Redirect, st state) {
 	w, ok := r.target(rd, st)
 	if !ok {
+		return
+	}
+	if strings.HasPrefix(w.text, "-") && w.text != "-" {
+		// bash closes the descriptor and takes the rest as a word of its own.
+		r.opaque(r.source(rd), "a redirect that shells read differently")
 		return
 	}
 	if n := strings.TrimSuffix(w.text, "-"); w.text == "-" || n != "" && !strings.HasPrefix(n, "-") && plainNumber(n) {

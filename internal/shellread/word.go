@@ -133,6 +133,9 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 // word reads one word without braces; ok is false when it surely vanishes.
 func (r *reader) word(w *syntax.Word, st state, src string) (word, bool) {
 	b := &builder{kind: exact}
+	if assignsTilde(w, src) {
+		r.opaque(src, "bash replaces a tilde behind NAME= by a folder")
+	}
 	bare := true
 	for i, p := range w.Parts {
 		if _, isLit := p.(*syntax.Lit); !isLit {
@@ -156,6 +159,21 @@ func (r *reader) word(w *syntax.Word, st state, src string) (word, bool) {
 	case unset, number, unknown:
 	}
 	return out, true
+}
+
+// assignsTilde reports whether an argument looks like an assignment with a
+// tilde in its value: of=~/x. Bash expands it, other shells do not.
+func assignsTilde(w *syntax.Word, src string) bool {
+	if len(w.Parts) == 0 || !strings.Contains(src, "~") {
+		return false
+	}
+	l, ok := w.Parts[0].(*syntax.Lit)
+	if !ok {
+		return false
+	}
+	name, _, ok := strings.Cut(l.Value, "=")
+	name, _, _ = strings.Cut(strings.TrimSuffix(name, "+"), "[")
+	return ok && syntax.ValidName(name)
 }
 
 // value reads a word where nothing is split and no glob is expanded: the right
@@ -335,6 +353,9 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 		case len(s) > 1 && s[0] == '=' && s != "==" && s != "=~":
 			r.opaque(s, "zsh replaces a word that begins with = by a program's path")
 		}
+	}
+	if at := strings.IndexByte(s, '$'); at >= 0 && at+1 < len(s) && strings.IndexByte("=~^+:", s[at+1]) >= 0 && (at == 0 || s[at-1] != '\\') {
+		r.opaque(s, "an expansion that is not bash")
 	}
 	if strings.Contains(s, "{") && (strings.Contains(s, ",") || strings.Contains(s, "..")) {
 		r.opaque(s, "a brace expansion that shells may read differently")
