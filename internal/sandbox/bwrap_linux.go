@@ -117,7 +117,7 @@ func (b *bubblewrap) wrap(c *proc.Command) error {
 	closeOnExec()
 	steps, claim, err := b.covers.acquire(func() []step {
 		steps, _ := b.s.policy.layout()
-		return steps
+		return b.otherSockets(steps)
 	})
 	if err != nil {
 		return err
@@ -168,6 +168,44 @@ func (b *bubblewrap) wrap(c *proc.Command) error {
 		}
 	}
 	return nil
+}
+
+// maxSockets bounds how many sockets are covered; a machine has a hundred.
+const maxSockets = 300
+
+// otherSockets adds steps that cover every unix socket with a path that is
+// not listed, when some are: then the filter of system calls lets all through.
+// One that is made while the command runs is not covered.
+func (b *bubblewrap) otherSockets(steps []step) []step {
+	n := b.s.policy.Network
+	if n.AllUnix || len(n.Unix) == 0 {
+		return steps
+	}
+	table, err := os.ReadFile("/proc/net/unix")
+	if err != nil {
+		return steps
+	}
+	have := map[string]bool{}
+	for _, s := range steps {
+		have[s.path] = true
+	}
+	// Num RefCount Protocol Flags Type St Inode Path; an abstract one has an @.
+	for _, line := range strings.Split(string(table), "\n") {
+		f := strings.Fields(line)
+		if len(f) < 8 || !filepath.IsAbs(f[7]) || len(have) > maxSockets {
+			continue
+		}
+		path := real(f[7])
+		if have[path] || slices.Contains(n.Unix, path) || withinAny(b.s.policy.Hidden, path) {
+			continue
+		}
+		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
+			have[path] = true
+			steps = append(steps, step{path, hideFile})
+		}
+	}
+	slices.SortFunc(steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
+	return steps
 }
 
 // mounts are bwrap's arguments for steps. bwrap reads the whole table of

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -155,7 +156,7 @@ func TestWorktree(t *testing.T) {
 func TestKilledSandbox(t *testing.T) {
 	c := testConfig(t, "bwrap")
 	s := open(t, c)
-	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "sleep 30"}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
+	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo > started; exec sleep 30"}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
 	if err := s.Wrap(&pc); err != nil {
 		t.Fatal(err)
 	}
@@ -166,6 +167,13 @@ func TestKilledSandbox(t *testing.T) {
 	}
 	for _, f := range pc.Files {
 		f.Close()
+	}
+	started := filepath.Join(c.Dir, "started")
+	for deadline := time.Now().Add(5 * time.Second); !exists(started) && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond) // bwrap killed while it sets up leaves its child waiting
+	}
+	if err := os.Remove(started); err != nil {
+		t.Fatal(err)
 	}
 	cover := filepath.Join(c.Dir, ".claude")
 	if _, err := newCovers(c.Run); err != nil || !exists(cover) {
@@ -292,6 +300,32 @@ func TestHiddenAndRevealed(t *testing.T) {
 	} {
 		if out, code := sh(t, s, script); (code == 0) != works {
 			t.Errorf("%s: code %d %s", script, code, out)
+		}
+	}
+}
+
+// TestListedSocket: one unix socket is reachable, its neighbour is not.
+func TestListedSocket(t *testing.T) {
+	need(t, "python3")
+	c := testConfig(t, "bwrap")
+	dir, err := os.MkdirTemp("", "adze-") // short: socket paths have a limit
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	for _, n := range []string{"yes", "no"} {
+		l, err := net.Listen("unix", filepath.Join(dir, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+	}
+	c.Settings.Network.UnixSockets = []string{filepath.Join(dir, "yes")}
+	s := open(t, c)
+	for n, works := range map[string]bool{"yes": true, "no": false} {
+		out, code := sh(t, s, `python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' `+filepath.Join(dir, n))
+		if (code == 0) != works {
+			t.Errorf("%s: code %d %s", n, code, out)
 		}
 	}
 }
