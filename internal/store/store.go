@@ -88,5 +88,10 @@ func (e *WriteError) Error() string {
 	return fmt.Sprintf("the session cannot be recorded in %s: %s", e.Path, e.Why)
 }
 
+// Hint is what a person can do.
+func (e *WriteError) Hint() string {
+	return "make room, or make that folder writable; --no-session keeps nothing on disk"
+}
+
 // Unwrap gives the cause.
 func (e *WriteError) Unwrap() error { return e.Err }
