@@ -41,7 +41,7 @@ func gravity(v Verdict) int {
 	switch v.Check {
 	case "dangerous-removal":
 		return 4
-	case "protected-path":
+	case "protected-path", "path":
 		return 3
 	case "rule", "person", "unsafe-settings", "no-action":
 		return 2
@@ -194,12 +194,19 @@ func (c *call) immune(a Action) (Verdict, bool) {
 		if a.Loses != "" {
 			return Verdict{Effect: Ask, Reason: a.Loses, Check: "dangerous-removal", Part: part(a)}, true
 		}
+	case Read:
+		if why := foreign(a.Asked); why != "" {
+			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: "path", Part: a.Path}, true
+		}
 	case Write:
+		if why := foreign(a.Asked); why != "" {
+			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: "path", Part: a.Path}, true
+		}
 		if lost := vital(c.rules.Rules, a); lost != "" {
 			return Verdict{Effect: Ask, Reason: "this would remove " + lost, Check: "dangerous-removal", Part: a.Path}, true
 		}
 		return c.protectedWrite(a)
-	case Opaque, Read, Net, Call, Spawn, Skill, Person, None:
+	case Opaque, Net, Call, Spawn, Skill, Person, None:
 	}
 	return Verdict{}, false
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -64,7 +65,8 @@ var ciNames = map[string]bool{
 // true for build server files, where a rule of this session is enough. Names
 // are compared without regard to case everywhere: some file systems do.
 func protected(r Rules, file string) (why string, ci bool) {
-	low := strings.ToLower(filepath.ToSlash(file))
+	// A backslash separates folders on some systems, and in some tools.
+	low := strings.ToLower(strings.ReplaceAll(filepath.ToSlash(file), `\`, "/"))
 	segs := strings.Split(strings.Trim(low, "/"), "/")
 	for i, s := range segs {
 		s = strings.TrimRight(s, ". ") // what Windows drops from the end of a name
@@ -176,6 +178,20 @@ func vital(r Rules, w Write) string {
 	}
 	if strings.Count(strings.Trim(p, "/"), "/") == 0 {
 		return "a folder of the system"
+	}
+	return ""
+}
+
+// foreign says why a path may mean something else to another program or
+// system than what it resolves to here, "" when it does not.
+func foreign(asked string) string {
+	switch {
+	case strings.HasPrefix(asked, `\\`), strings.HasPrefix(asked, "//?/"), strings.HasPrefix(asked, "//./"), strings.HasPrefix(asked, `\??\`):
+		return "it names another computer or a device on some systems"
+	case strings.HasPrefix(asked, "%") && strings.Count(asked, "%") > 1:
+		return "some systems replace a name between percent signs"
+	case filepath.Separator == '/' && strings.Contains(asked, `\`) && slices.Contains(strings.Split(strings.ReplaceAll(asked, `\`, "/"), "/"), ".."):
+		return "it holds .. behind a backslash"
 	}
 	return ""
 }

@@ -73,6 +73,12 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 		r.markExec(ws, st, "the command is not known before it runs")
 		return st, st
 	}
+	if len(name.src) > 1 && name.src[0] == '!' {
+		r.opaque(name.src, "shells read a ! that begins a command differently")
+	}
+	if digits := strings.TrimLeft(name.src, "0123456789"); digits != name.src && strings.HasPrefix(strings.TrimPrefix(digits, "+"), "=") {
+		r.opaque(name.src, "zsh assigns an argument here and runs what follows")
+	}
 	if r.depth > maxDepth {
 		r.opaque(name.src, "it is nested too deeply")
 		return st, st

@@ -267,9 +267,9 @@ func (r *result) differs(shell string) string {
 }
 
 // knownOfZsh are the differences that do no harm: a redirect without a
-// command runs NULLCMD, which is cat, and time has no flag -p.
+// command runs NULLCMD or READNULLCMD, which only print, and time has no flag -p.
 func knownOfZsh(argv []string) bool {
-	return len(argv) == 1 && (argv[0] == "cat" || argv[0] == "more") || argv[0] == "-p"
+	return len(argv) == 1 && (argv[0] == "cat" || argv[0] == "more" || argv[0] == "pager") || argv[0] == "-p"
 }
 
 // covers reports whether an action is the command that ran: word for word,

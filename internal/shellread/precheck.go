@@ -122,6 +122,9 @@ func badExpansion(s string) string {
 		}
 		return false
 	}
+	if strings.Contains(s, "`") && (strings.Contains(s, `"#`) || strings.Contains(s, "'#")) {
+		return hashed // quotes are not followed into backquotes
+	}
 	for i := 0; i < len(s); i++ {
 		rest := s[i:]
 		switch {
@@ -156,6 +159,10 @@ func badExpansion(s string) string {
 			if hashAt(s, i+1) {
 				return hashed
 			}
+		case s[i] == ')' && top() == 0 && hashAt(s, i+1):
+			return hashed
+		case s[i] == '$' && hashAt(s, afterName(s, i+1)):
+			return hashed
 		case s[i] == '}' && top() == '{':
 			stack = stack[:len(stack)-1]
 			if hashAt(s, i+1) {
@@ -199,6 +206,19 @@ func badExpansion(s string) string {
 // hashed: the parser takes some of these for the start of a comment, and
 // shells do not.
 const hashed = "a # directly behind a quote or an expansion"
+
+// afterName is the index behind a parameter's name; a special parameter has
+// one character.
+func afterName(s string, i int) int {
+	j := i
+	for j < len(s) && (s[j] == '_' || s[j] >= '0' && s[j] <= '9' || s[j] >= 'a' && s[j] <= 'z' || s[j] >= 'A' && s[j] <= 'Z') {
+		j++
+	}
+	if j == i && j < len(s) && strings.IndexByte("@*#?$!-", s[j]) >= 0 {
+		j++
+	}
+	return j
+}
 
 func hashAt(s string, i int) bool { return i < len(s) && s[i] == '#' }
 

@@ -97,7 +97,8 @@ type reader struct {
 	piped   bool       // its input comes from a pipe
 	fed     bool       // its arguments come from elsewhere (xargs)
 	funcs   map[string]*syntax.Stmt
-	calling []string // functions being read, against recursion
+	ints    map[string]bool // variables that arithmetic has set
+	calling []string        // functions being read, against recursion
 	globs   map[string][]string
 }
 

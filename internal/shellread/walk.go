@@ -270,6 +270,10 @@ func (r *reader) assignedIn(n syntax.Node, st state) state {
 	for _, name := range assigned(n) {
 		if syntax.ValidName(name) {
 			r.checkName(name, n)
+			if r.ints == nil {
+				r.ints = map[string]bool{}
+			}
+			r.ints[name] = true
 			st = st.with(name, value{kind: number})
 		}
 	}
@@ -487,6 +491,9 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 		return st
 	}
 	v := r.value(a.Value, st)
+	if r.ints[name] && v.kind != number && !(v.kind == exact && plainNumber(v.text)) {
+		r.opaque(r.source(a), "zsh evaluates what is assigned to a variable that arithmetic has set")
+	}
 	if a.Append {
 		old := r.variable(name, st)
 		if old.kind == exact && v.kind == exact {

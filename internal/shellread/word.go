@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -120,7 +121,12 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 	}
 	out := make([]word, 0, len(alts))
 	for _, a := range alts {
-		if got, ok := r.word(a, st, src); ok {
+		got, ok := r.word(a, st, src)
+		if len(alts) > 1 && (!ok || slices.ContainsFunc(a.Parts, shortParam)) {
+			// zsh keeps an empty alternative; $v{1,2} is $v1 and $v2.
+			r.opaque(src, "a brace expansion that shells read differently")
+		}
+		if ok {
 			if got.made = len(alts) > 1; got.made && got.kind != pattern && got.flagLike() {
 				r.opaque(src, "a brace expansion makes a flag")
 			}
@@ -133,6 +139,9 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 // word reads one word without braces; ok is false when it surely vanishes.
 func (r *reader) word(w *syntax.Word, st state, src string) (word, bool) {
 	b := &builder{kind: exact}
+	if zshSplit(w, src) {
+		r.opaque(src, "an expansion that is not bash")
+	}
 	if assignsTilde(w, src) {
 		r.opaque(src, "bash replaces a tilde behind NAME= by a folder")
 	}
@@ -159,6 +168,21 @@ func (r *reader) word(w *syntax.Word, st state, src string) (word, bool) {
 	case unset, number, unknown:
 	}
 	return out, true
+}
+
+// zshSplit reports whether a word holds what zsh takes for an expansion with
+// flags: $=x, $~x, $^x, $+x.
+func zshSplit(w *syntax.Word, src string) bool {
+	if !strings.Contains(src, "$=") && !strings.Contains(src, "$~") && !strings.Contains(src, "$^") && !strings.Contains(src, "$+") {
+		return false
+	}
+	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool { _, plain := p.(*syntax.SglQuoted); return !plain })
+}
+
+// shortParam reports $x without braces.
+func shortParam(p syntax.WordPart) bool {
+	e, ok := p.(*syntax.ParamExp)
+	return ok && e.Short
 }
 
 // assignsTilde reports whether an argument looks like an assignment with a
@@ -354,8 +378,8 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 			r.opaque(s, "zsh replaces a word that begins with = by a program's path")
 		}
 	}
-	if at := strings.IndexByte(s, '$'); at >= 0 && at+1 < len(s) && strings.IndexByte("=~^+:", s[at+1]) >= 0 && (at == 0 || s[at-1] != '\\') {
-		r.opaque(s, "an expansion that is not bash")
+	if !first && strings.HasPrefix(s, "~") && b.kind == exact && b.plain.Len() == 0 {
+		r.opaque(s, "zsh replaces a tilde behind empty quotes by a folder")
 	}
 	if strings.Contains(s, "{") && (strings.Contains(s, ",") || strings.Contains(s, "..")) {
 		r.opaque(s, "a brace expansion that shells may read differently")

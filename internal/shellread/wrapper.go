@@ -97,7 +97,14 @@ func contains(list []string, s string) bool {
 // hidden adds a launcher that cannot be read exactly, and after it every way
 // its words could be a command, so that deny rules see it.
 func (r *reader) hidden(ws []word, st state, why string) {
+	at := len(r.acts)
 	r.markExec(ws, st, why)
+	for i, a := range r.acts[at:] {
+		if e, ok := a.(policy.Exec); ok && e.Beyond == "" {
+			e.Beyond = why // a rule for the launcher does not cover what it runs
+			r.acts[at+i] = e
+		}
+	}
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)
 }
