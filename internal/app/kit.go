@@ -49,6 +49,7 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 		World:    func(dir string) shellread.World { return place.World(dir, p.Home) },
 	}
 	if box := parts.box; box != nil {
+		shell.Stays, shell.Excluded = !cfg.Sandbox.AllowUnsandboxed, excluded(cfg.Sandbox.ExcludedCommands)
 		shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.wrap, box.active, box.passes, box.explain
 	}
 	shells, aliases, tasks := bash.New(shell)
@@ -72,6 +73,37 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 	}
 	k.set, err = narrow(set, cfg.Tools, k.structured)
 	return k, err
+}
+
+// excluded tells scripts whose every command the settings keep out of the
+// sandbox, by patterns as in Bash rules.
+func excluded(patterns []string) func([]policy.Action) bool {
+	var rules policy.Rules
+	for _, p := range patterns {
+		if r, err := policy.ParseRule("Bash("+p+")", policy.Allow, policy.User, "sandbox.excluded_commands", ""); err == nil {
+			rules.List = append(rules.List, r)
+		}
+	}
+	if len(rules.List) == 0 {
+		return nil
+	}
+	return func(actions []policy.Action) bool {
+		commands := 0
+		for _, a := range actions {
+			switch a.(type) {
+			case policy.Exec:
+				commands++
+				v := policy.Decide(rules, policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{a}})
+				if v.Effect != policy.Allow || v.Rule == "" {
+					return false
+				}
+			case policy.Opaque:
+				return false
+			default: // paths are judged by permissions
+			}
+		}
+		return commands > 0
+	}
 }
 
 // planning are the tools of plan mode. Where nobody can approve a plan, the

@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox"
 )
 
 // A finding is one line of doctor. Level is ok, note or broken.
@@ -79,15 +80,38 @@ func examine(ctx context.Context, sys System, o app.Options) []finding {
 	list := []finding{
 		{Name: "version", Level: "ok", Text: fmt.Sprintf("adze %s, %s, %s/%s", sys.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 		terminal(sys), program(ctx, sys, "git"), shell(sys),
-		{Name: "sandbox", Level: "note", Text: "commands run without a sandbox in this version; permissions decide alone"},
 	}
 	p, cfg, err := app.Settings(o)
 	if err != nil {
 		return append(list, finding{Name: "settings", Level: "broken", Text: err.Error(), Hint: hintOf(err)})
 	}
+	list = append(list, sandboxFinding(ctx, o, p, cfg))
 	list = append(list, settingsFindings(p, cfg)...)
 	list = append(list, providerFindings(ctx, o, cfg)...)
 	return append(list, stateFindings(p)...)
+}
+
+// sandboxFinding says what confines commands, and how to get better.
+func sandboxFinding(ctx context.Context, o app.Options, p app.Paths, cfg *config.Config) finding {
+	if !cfg.Sandbox.Enabled {
+		return finding{"sandbox", "note", "off: commands run with your rights", "adze config set sandbox.enabled true"}
+	}
+	c, err := app.SandboxConfig(o, cfg, p, nil)
+	if err != nil {
+		return finding{"sandbox", "broken", err.Error(), ""}
+	}
+	l := sandbox.Probe(ctx, c)
+	f := finding{"sandbox", "ok", strings.TrimSpace(fmt.Sprintf("%s %s (%s)", l.Name, l.Detail, l.Strength)), l.Hint}
+	if l.Strength != sandbox.Full {
+		f.Level = "note"
+		if l.Why != "" {
+			f.Text += ": " + l.Why
+		}
+		if cfg.Sandbox.FailIfUnavailable && l.Strength == sandbox.None {
+			f.Level = "broken"
+		}
+	}
+	return f
 }
 
 func hintOf(err error) string {

@@ -51,6 +51,10 @@ type Config struct {
 	// Passes says whether a command may run without a question because it is
 	// wrapped; nil means it may not.
 	Passes func() bool
+	// Excluded says that a script never runs inside; nil excludes none. Stays
+	// refuses dangerously_disable_sandbox.
+	Excluded func(actions []policy.Action) bool
+	Stays    bool
 	// Explain says what the sandbox blocked when a wrapped command failed, ""
 	// when it was not the sandbox. nil explains nothing.
 	Explain func(exit int, output string) string
@@ -119,14 +123,25 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 		Title:    "Bash: " + clip.Line(visible(firstOf(in.Description, in.Command)), 100),
 		Parallel: s.ReadOnly && s.Dir == env.Dir && !in.Background,
 	}
-	p.Sandboxed = b.Wrap != nil && !in.NoSandbox && b.Passes != nil && b.Passes()
 	if s.ReadOnly && len(p.Actions) == 0 { // nothing but comments
 		p.Actions = []policy.Action{policy.None{}}
 	}
+	if b.excluded(s) {
+		return p, nil
+	}
 	if in.NoSandbox && b.Wrap != nil && (b.Active == nil || b.Active()) {
+		if b.Stays {
+			return tool.Plan{}, errors.New("the settings of this machine let no command run outside the sandbox; leave dangerously_disable_sandbox out")
+		}
 		p.Actions = append(p.Actions, policy.Person{Why: "it asks to run outside the sandbox"})
 	}
+	p.Sandboxed = b.Wrap != nil && !in.NoSandbox && b.Passes != nil && b.Passes()
 	return p, nil
+}
+
+// excluded reports whether the settings keep a script out of the sandbox.
+func (b *runner) excluded(s shellread.Script) bool {
+	return b.Wrap != nil && b.Excluded != nil && b.Excluded(s.Actions)
 }
 
 func (in input) check() error {
@@ -170,6 +185,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		return r, nil
 	}
 	s := b.read(in.Command, env)
+	in.NoSandbox = in.NoSandbox || b.excluded(s)
 	c, files, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
