@@ -389,10 +389,12 @@ var escapes = []escape{
 	{name: "alg-socket", what: "AF_ALG", run: func(*scene) error { return socket(unix.AF_ALG, unix.SOCK_SEQPACKET, 0) }},
 
 	{name: "daemon", what: "leave a process behind (setsid, twice forked)", run: func(sc *scene) error {
-		_ = exec.Command("sh", "-c", "(setsid sh -c 'sleep 0.7; echo late > "+sc.Project+"/daemon' >/dev/null 2>&1 &) &").Run()
+		script := "(setsid sh -c 'for i in $(seq 200); do [ -e over ] && echo > daemon && exit; sleep 0.05; done' >/dev/null 2>&1 &) &"
+		_ = exec.Command("sh", "-c", script).Run() // what it leaves behind counts
 		return errNothing
 	}, after: func(sc *scene) string {
-		time.Sleep(900 * time.Millisecond)
+		_ = create(sc.Project + "/over") // tells a survivor to show itself
+		time.Sleep(300 * time.Millisecond)
 		return absent("$/project/daemon")(sc)
 	}},
 }

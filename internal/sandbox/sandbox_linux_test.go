@@ -88,6 +88,9 @@ func sh(t testing.TB, s *Sandbox, script string) (string, int) {
 // those that harm nothing, that they work without a sandbox, so that a try
 // that can never succeed is noticed.
 func TestEscapes(t *testing.T) {
+	if raceDetector {
+		t.Skip("each try is a process of its own, which the race detector makes slow and does not watch")
+	}
 	for _, mech := range []string{"bwrap", "landlock"} {
 		t.Run(mech, func(t *testing.T) {
 			c := testConfig(t, mech)
@@ -118,6 +121,9 @@ func TestEscapes(t *testing.T) {
 }
 
 func TestEscapesWorkWithoutSandbox(t *testing.T) {
+	if raceDetector {
+		t.Skip("see TestEscapes")
+	}
 	for _, e := range escapes {
 		if !e.safe {
 			continue
