@@ -339,7 +339,7 @@ func (c *call) readable(a Read) (Verdict, bool) {
 
 // nothing is the answer when nothing matched.
 func (c *call) nothing(a Action) Verdict {
-	v := Verdict{Effect: Ask, Check: "no-rule", Part: part(a), Reason: "no rule covers this", Suggest: suggest(a, c.suggests)}
+	v := Verdict{Effect: Ask, Check: "no-rule", Part: part(a), Reason: "no rule covers this", Suggest: c.suggest(a)}
 	switch a := a.(type) {
 	case Exec:
 		v.Reason = whyNot(a)

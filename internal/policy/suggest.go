@@ -7,7 +7,8 @@ import (
 )
 
 // suggest lists the exact rules that "always" would save for one action.
-func suggest(a Action, exec []string) []string {
+func (c *call) suggest(a Action) []string {
+	exec := c.suggests
 	switch a := a.(type) {
 	case Exec:
 		return exec
@@ -22,6 +23,10 @@ func suggest(a Action, exec []string) []string {
 		}
 		if a.Remove || a.Blind {
 			return nil
+		}
+		if dir := c.holder(a.Path); dir != "" {
+			// The next edit in this folder is the same decision.
+			return []string{strings.TrimSuffix(pathRule("Edit", dir), ")") + "/**)"}
 		}
 		return []string{pathRule("Edit", a.Path)}
 	case Net:
@@ -40,6 +45,17 @@ func suggest(a Action, exec []string) []string {
 	return nil
 }
 
+// holder is the session's folder that p is in, "" when it is in none or the
+// folder is one that nobody should open as a whole.
+func (c *call) holder(p string) string {
+	for _, d := range append([]string{c.rules.Dir}, c.rules.Dirs...) {
+		if Within(d, p, c.rules.FoldCase) && vital(Rules{Home: c.rules.Home}, Write{Path: d, Remove: true, Tree: true}) == "" {
+			return d
+		}
+	}
+	return ""
+}
+
 // pathRule names exactly one path; what a pattern would read is escaped.
 func pathRule(tool, file string) string {
 	var b strings.Builder
@@ -52,13 +68,43 @@ func pathRule(tool, file string) string {
 	return tool + "(/" + b.String() + ")"
 }
 
-// suggestExec is the exact rule for one command, none for what runs whatever
-// its arguments say.
+// suggestExec is the rule for one command: its form with any arguments where
+// the form is known to stay the same kind of act, else the command itself;
+// none for what runs whatever its arguments say.
 func suggestExec(e Exec) []string {
-	if len(e.Argv) == 0 || e.Loose || e.Beyond != "" || e.Loses != "" || Runner(e.Argv[0]) {
+	if len(e.Argv) == 0 || e.Loose || e.Beyond != "" || e.Loses != "" {
+		return nil
+	}
+	if n := stable(e.Argv); n > 0 {
+		return []string{"Bash(" + QuoteCommand(e.Argv[:n]) + ":*)"}
+	}
+	if Runner(e.Argv[0]) && e.Argv[0] != "make" && e.Argv[0] != "just" {
 		return nil
 	}
 	return []string{"Bash(" + QuoteCommand(e.Argv) + ")"}
+}
+
+// stableForms are the beginnings of commands that build, test or record the
+// project whatever follows. What a flag could make of them is
+// Exec.Beyond, and no rule with a wildcard covers that.
+var stableForms = map[string]bool{
+	"go build": true, "go test": true, "go vet": true,
+	"cargo build": true, "cargo test": true, "cargo check": true, "cargo clippy": true, "cargo fmt": true,
+	"npm test": true, "npm run test": true, "npm run build": true, "npm run lint": true, "pnpm test": true, "pnpm run test": true, "pnpm run build": true, "pnpm run lint": true,
+	"yarn test": true, "yarn build": true, "yarn lint": true,
+	"pytest": true, "python -m pytest": true, "python3 -m pytest": true,
+	"mvn test": true, "mvn compile": true, "gradle test": true, "gradle build": true, "dotnet build": true, "dotnet test": true, "ctest": true, "rspec": true,
+	"git add": true, "git commit": true, "git switch": true, "git stash push": true,
+}
+
+// stable is how many words of argv make a stable form, 0 for none.
+func stable(argv []string) int {
+	for n := min(3, len(argv)); n > 0; n-- {
+		if stableForms[strings.Join(argv[:n], " ")] {
+			return n
+		}
+	}
+	return 0
 }
 
 // runners are programs that run what their arguments say: interpreters,

@@ -73,8 +73,8 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 		r.markExec(ws, st, "the command is not known before it runs")
 		return st, st
 	}
-	if len(name.src) > 1 && name.src[0] == '!' {
-		r.opaque(name.src, "shells read a ! that begins a command differently")
+	if len(name.src) > 1 && strings.IndexByte("!{}", name.src[0]) >= 0 {
+		r.opaque(name.src, "shells read this beginning of a command differently")
 	}
 	if digits := strings.TrimLeft(name.src, "0123456789"); digits != name.src && strings.HasPrefix(strings.TrimPrefix(digits, "+"), "=") {
 		r.opaque(name.src, "zsh assigns an argument here and runs what follows")
@@ -166,7 +166,12 @@ func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 	}
 	r.outer = append(r.outer, literals(wrapper))
 	r.depth++
+	before := len(r.acts)
 	ok, any = r.simple(rest, nil, st)
+	if len(r.acts) == before && builtin(wrapper[0].text) == nil {
+		// A builtin that does nothing here is a program behind a wrapper.
+		r.markExec(rest, st, rest[0].text+" behind a wrapper is a program of that name")
+	}
 	r.depth--
 	r.outer = r.outer[:len(r.outer)-1]
 	return ok, any

@@ -594,6 +594,8 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 	for _, rd := range s.Redirs {
 		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
 			r.opaque(r.source(rd), "a file descriptor in a variable")
+		} else if rd.N != nil && len(rd.N.Value) > 1 {
+			r.opaque(r.source(rd), "zsh takes a number of two digits for an argument")
 		}
 		switch rd.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
@@ -662,6 +664,10 @@ func (r *reader) duplicate(rd *syntax.Redirect, st state) {
 	if rd.Op == syntax.DplIn {
 		r.opaque(r.source(rd), "a redirect whose source is not known")
 		return
+	}
+	if strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,") != "" {
+		// bash expands this word a second time: >&'$(cmd)' runs cmd.
+		r.opaque(r.source(rd), "a redirect that bash expands twice")
 	}
 	r.writeRedirect(w, st, nil)
 }

@@ -119,10 +119,13 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 			return []word{{kind: unknown, src: src, many: true}}
 		}
 	}
+	if len(alts) == 1 && hasBrace(w) && (strings.Contains(src, ",") || strings.Contains(src, "..")) {
+		r.opaque(src, "a brace expansion that shells may read differently")
+	}
 	out := make([]word, 0, len(alts))
 	for _, a := range alts {
 		got, ok := r.word(a, st, src)
-		if len(alts) > 1 && (!ok || slices.ContainsFunc(a.Parts, shortParam)) {
+		if len(alts) > 1 && (!ok || slices.ContainsFunc(a.Parts, shortParam) || strings.Contains(got.text, "{")) {
 			// zsh keeps an empty alternative; $v{1,2} is $v1 and $v2.
 			r.opaque(src, "a brace expansion that shells read differently")
 		}
@@ -171,9 +174,13 @@ func (r *reader) word(w *syntax.Word, st state, src string) (word, bool) {
 }
 
 // zshSplit reports whether a word holds what zsh takes for an expansion with
-// flags: $=x, $~x, $^x, $+x.
+// flags or a name: $=x, $~x, $^x, $+x, $é.
 func zshSplit(w *syntax.Word, src string) bool {
-	if !strings.Contains(src, "$=") && !strings.Contains(src, "$~") && !strings.Contains(src, "$^") && !strings.Contains(src, "$+") {
+	found := false
+	for i := 1; i < len(src); i++ {
+		found = found || src[i-1] == '$' && (src[i] >= utf8.RuneSelf || strings.IndexByte("=~^+", src[i]) >= 0)
+	}
+	if !found {
 		return false
 	}
 	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool { _, plain := p.(*syntax.SglQuoted); return !plain })
