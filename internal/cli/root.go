@@ -18,10 +18,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/sandbox"
 )
 
 // Main runs one command line and returns the exit code.
 func Main(sys System) int {
+	if len(sys.Args) > 0 && sys.Args[0] == sandbox.HelperArg {
+		return sandbox.Helper(sys.Args[1:]) // we were started again inside
+	}
 	if len(sys.Args) == 1 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
 		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)
 		return exitDone

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
 )
@@ -28,27 +26,11 @@ func newSandbox(sys System, f *runFlags) *cobra.Command {
 
 // sandboxConfig is what the settings make of the sandbox.
 func sandboxConfig(sys System, p app.Paths, cfg *config.Config) (sandbox.Config, error) {
-	self, err := os.Executable()
+	rules, err := app.Rules(cfg, p)
 	if err != nil {
-		return sandbox.Config{}, fmt.Errorf("find this program: %w", err)
+		return sandbox.Config{}, err
 	}
-	c := sandbox.Config{
-		Dir: p.Dir, Home: p.Home, State: []string{p.Folders.State, p.Folders.Config, p.Folders.Cache},
-		Cache: p.Folders.Cache, Run: filepath.Join(p.Folders.State, "sandbox"),
-		Path: sys.Env("PATH"), Self: self, Settings: cfg.Sandbox,
-	}
-	for _, d := range cfg.Permissions.Dirs {
-		dir := d.Text
-		if rest, ok := strings.CutPrefix(dir, "~"); ok {
-			dir = filepath.Join(p.Home, rest)
-		} else if !filepath.IsAbs(dir) {
-			dir = filepath.Join(p.Dir, dir)
-		}
-		if real, err := place.Resolve(dir); err == nil {
-			c.Roots = append(c.Roots, real)
-		}
-	}
-	return c, nil
+	return app.SandboxConfig(app.Options{Env: sys.Env}, cfg, p, rules.Dirs)
 }
 
 // openSandbox starts the sandbox that the settings describe. A person who
