@@ -223,7 +223,7 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 			continue
 		}
 		if ci {
-			if rule := c.find(Allow, w); rule != nil && rule.Scope == Session {
+			if c.granted(w) {
 				continue
 			}
 		}

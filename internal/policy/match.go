@@ -16,6 +16,16 @@ func (c *call) find(e Effect, a Action) *ready {
 	return nil
 }
 
+// granted reports whether a rule of this session allows a.
+func (c *call) granted(a Action) bool {
+	for i := range c.rules.by[Allow] {
+		if rule := &c.rules.by[Allow][i]; rule.Scope == Session && c.matches(rule, Allow, a) {
+			return true
+		}
+	}
+	return false
+}
+
 // matches reports whether a rule speaks about an action. Deny and ask rules
 // look at every spelling; an allow rule only at the plain one.
 func (c *call) matches(rule *ready, e Effect, a Action) bool {

@@ -127,6 +127,8 @@ func (g generator) redirect(depth int) string {
 		return g.pick("3>", "{v}>", "2>>", "1>") + "o" + g.pick("1", "2", "$v", "'q'")
 	case 5:
 		return "> >(" + g.simple(0) + ")"
+	case 6:
+		return g.pick(">&", "&>", ">|", "<", "2>", ">>") + g.word(depth)
 	}
 	return g.pick(">", ">>", "> ", ">| ", "&> ") + g.pick("o1", "o2", "'o 3'", "d1/o4", "\"o5\"", "o\\6", "$(a)", "o{7,8}", "o*")
 }

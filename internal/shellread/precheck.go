@@ -122,7 +122,7 @@ func badExpansion(s string) string {
 		}
 		return false
 	}
-	if strings.Contains(s, "`") && (strings.Contains(s, `"#`) || strings.Contains(s, "'#")) {
+	if strings.Contains(s, "`") && hashInWord(s) {
 		return hashed // quotes are not followed into backquotes
 	}
 	for i := 0; i < len(s); i++ {
@@ -206,6 +206,16 @@ func badExpansion(s string) string {
 // hashed: the parser takes some of these for the start of a comment, and
 // shells do not.
 const hashed = "a # directly behind a quote or an expansion"
+
+// hashInWord reports whether a # stands behind anything but a blank.
+func hashInWord(s string) bool {
+	for i := 1; i < len(s); i++ {
+		if s[i] == '#' && s[i-1] != ' ' && s[i-1] != '\t' && s[i-1] != '\n' {
+			return true
+		}
+	}
+	return false
+}
 
 // afterName is the index behind a parameter's name; a special parameter has
 // one character.
