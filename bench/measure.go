@@ -64,6 +64,9 @@ func (b *bench) hello() []figure {
 	}
 }
 
+// noSandbox leaves confinement out, to measure it apart.
+var noSandbox = []string{"--settings", `{"sandbox": {"enabled": false}}`}
+
 func (b *bench) steps() []figure {
 	const n = 50
 	play := func(step int, w io.Writer) {
@@ -73,10 +76,15 @@ func (b *bench) steps() []figure {
 		}
 		use(w, step, fmt.Sprintf("echo step %d", step))
 	}
-	xs := b.with(5, play, "-p", "go", "--model", "anthropic/claude-sonnet-4-6", "--allowed-tools", "Bash(echo:*)")
+	args := []string{"-p", "go", "--model", "anthropic/claude-sonnet-4-6", "--allowed-tools", "Bash(echo:*)"}
+	inside := b.with(5, play, args...)
+	xs := b.with(5, play, append(args, noSandbox...)...)
 	same, possible := prefixes(xs[0].bodies)
+	in, out := durations(inside, wall), durations(xs, wall)
 	return []figure{
-		{"50 shell steps: wall", ms(durations(xs, wall)), "< 500 ms"},
+		{"50 shell steps: wall, no sandbox", ms(out), "< 500 ms"},
+		{"50 shell steps: wall, in the sandbox", ms(in), "(no target)"},
+		{"sandbox: added to each step", ms((in - out) / n), "<= 12 ms"},
 		{"50 steps: prompt bytes sent before", fmt.Sprintf("%.2f %%", 100*float64(same)/float64(possible)), ">= 99 % of the possible"},
 	}
 }
@@ -139,8 +147,13 @@ func (b *bench) parallel() []figure {
 		}
 		use(w, step, cs...)
 	}
-	xs := b.with(3, play, "-p", "go", "--model", "anthropic/claude-sonnet-4-6", "--allowed-tools", "Bash(sleep:*)")
-	return []figure{{"8 parallel calls of 1 s: whole run", ms(durations(xs, wall)), "< 1150 ms"}}
+	args := []string{"-p", "go", "--model", "anthropic/claude-sonnet-4-6", "--allowed-tools", "Bash(sleep:*)"}
+	inside := b.with(3, play, args...)
+	xs := b.with(3, play, append(args, noSandbox...)...)
+	return []figure{
+		{"8 parallel calls of 1 s, no sandbox", ms(durations(xs, wall)), "< 1150 ms"},
+		{"8 parallel calls of 1 s, in the sandbox", ms(durations(inside, wall)), "< 1150 ms"},
+	}
 }
 
 func (b *bench) size() []figure {
