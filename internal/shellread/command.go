@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -75,6 +76,9 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	}
 	if len(name.src) > 1 && strings.IndexByte("!{}", name.src[0]) >= 0 {
 		r.opaque(name.src, "shells read this beginning of a command differently")
+	}
+	if eq := strings.IndexByte(name.src, '='); eq > 0 && strings.IndexFunc(name.src[:eq], func(c rune) bool { return c >= utf8.RuneSelf }) >= 0 {
+		r.opaque(name.src, "zsh takes this for an assignment and runs what follows")
 	}
 	if digits := strings.TrimLeft(name.src, "0123456789"); digits != name.src && strings.HasPrefix(strings.TrimPrefix(digits, "+"), "=") {
 		r.opaque(name.src, "zsh assigns an argument here and runs what follows")

@@ -1,0 +1,109 @@
+package shellread
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// redirects turns each redirect into Read or Write.
+func (r *reader) redirects(s *syntax.Stmt, st state) {
+	for _, rd := range s.Redirs {
+		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
+			r.opaque(r.source(rd), "a file descriptor in a variable")
+		} else if rd.N != nil && len(rd.N.Value) > 1 {
+			r.opaque(r.source(rd), "zsh takes a number of two digits for an argument")
+		}
+		switch rd.Op {
+		case syntax.Hdoc, syntax.DashHdoc:
+			r.heredoc(rd, st)
+		case syntax.WordHdoc:
+			r.value(rd.Word, st)
+		case syntax.RdrIn:
+			if w, ok := r.target(rd, st); ok {
+				r.read(w, st, policy.Read{})
+			}
+		case syntax.DplIn, syntax.DplOut:
+			r.duplicate(rd, st)
+		case syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll:
+			if w, ok := r.target(rd, st); ok {
+				r.writeRedirect(w, st, s)
+			}
+		case syntax.RdrInOut:
+			if w, ok := r.target(rd, st); ok {
+				r.read(w, st, policy.Read{})
+				r.writeRedirect(w, st, s)
+			}
+		default:
+			r.opaque(r.source(rd), "a redirect that is not bash")
+			r.target(rd, st)
+		}
+	}
+}
+
+func (r *reader) heredoc(rd *syntax.Redirect, st state) {
+	if rd.Hdoc == nil || quotedDelimiter(rd.Word) {
+		return
+	}
+	b := &builder{kind: exact}
+	for _, p := range rd.Hdoc.Parts {
+		r.quotedPart(b, p, st)
+	}
+}
+
+// target reads the word of a redirect; it must be one exact path.
+func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
+	if strings.HasPrefix(r.source(rd.Word), "!") {
+		r.opaque(r.source(rd), "zsh takes the ! off and writes another file")
+	}
+	ws := r.words(rd.Word, st)
+	if len(ws) != 1 || ws[0].kind != exact && !ws[0].fd || ws[0].is("") {
+		r.opaque(r.source(rd), "a redirect whose file is not known")
+		return word{}, false
+	}
+	return ws[0], true
+}
+
+// duplicate reads >&2, 2>&1, >&- and <&3; with a name >& writes a file.
+func (r *reader) duplicate(rd *syntax.Redirect, st state) {
+	w, ok := r.target(rd, st)
+	if !ok {
+		return
+	}
+	if strings.HasPrefix(w.text, "-") && w.text != "-" {
+		// bash closes the descriptor and takes the rest as a word of its own.
+		r.opaque(r.source(rd), "a redirect that shells read differently")
+		return
+	}
+	if n := strings.TrimSuffix(w.text, "-"); w.text == "-" || n != "" && !strings.HasPrefix(n, "-") && plainNumber(n) {
+		return
+	}
+	if rd.Op == syntax.DplIn {
+		r.opaque(r.source(rd), "a redirect whose source is not known")
+		return
+	}
+	if strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,") != "" {
+		// bash expands this word a second time: >&'$(cmd)' runs cmd.
+		r.opaque(r.source(rd), "a redirect that bash expands twice")
+	}
+	r.writeRedirect(w, st, nil)
+}
+
+func (r *reader) writeRedirect(w word, st state, s *syntax.Stmt) {
+	if w.is("/dev/null") || w.fd {
+		return
+	}
+	blind := r.piped
+	if s != nil && !printsLiteral(s) {
+		blind = true
+	}
+	r.write(w, st, policy.Write{Blind: blind && r.piped})
+}
+
+// printsLiteral reports whether a statement is a single command.
+func printsLiteral(s *syntax.Stmt) bool {
+	_, ok := s.Cmd.(*syntax.CallExpr)
+	return ok
+}
