@@ -59,10 +59,37 @@ func Each(r Rules, m Mode, q Request) []Verdict {
 	}
 	c := call{rules: compileRules(r), mode: m, req: q}
 	out := make([]Verdict, len(q.Actions))
+	seen := map[again]Verdict{}
 	for i, a := range q.Actions {
-		out[i] = c.judge(a)
+		// A long script touches the same files over and over.
+		key, same := c.again(a)
+		v, ok := seen[key]
+		if !ok {
+			v = c.judge(a)
+		}
+		if out[i] = v; same && !ok {
+			seen[key] = v
+		}
 	}
 	return out
+}
+
+// again is everything that the verdict on a path depends on.
+type again struct {
+	a        Action
+	covered  *ready
+	pure     bool
+	suggests string
+}
+
+// again is the key of a; ok is false for what is judged anew each time.
+func (c *call) again(a Action) (key again, ok bool) {
+	switch a.(type) {
+	case Read, Write:
+		return again{a, c.covered, c.pure, strings.Join(c.suggests, "\x00")}, true
+	case Exec, Opaque, Net, Call, Spawn, Skill, Person, None:
+	}
+	return again{}, false
 }
 
 // suggestAll unites the suggestions of all asking parts; one part that no
@@ -87,10 +114,11 @@ func suggestAll(all []Verdict) []string {
 	return out
 }
 
-// A ready rule has its command spec compiled once per decision.
+// A ready rule has its spec compiled once per decision.
 type ready struct {
 	Rule
-	cmd commandPattern
+	cmd  commandPattern
+	path place
 }
 
 type compiled struct {
@@ -111,6 +139,8 @@ func compileRules(r Rules) compiled {
 		rd := ready{Rule: rule}
 		if rule.Tool == "Bash" || rule.Tool == "PowerShell" {
 			rd.cmd = compileCommand(rule.Spec)
+		} else if f := family(rule.Tool); f == "Read" || f == "Edit" {
+			rd.path = rule.compilePath(r)
 		}
 		c.by[e] = append(c.by[e], rd)
 	}

@@ -150,42 +150,52 @@ func (r Rule) base(rules Rules) (dir, pat string) {
 	}
 }
 
+// A place is the compiled path spec of a rule: the folder it counts from, and
+// the pattern. ok is false when it can match nothing.
+type place struct {
+	dir string
+	g   glob
+	ok  bool
+}
+
+func (r Rule) compilePath(rules Rules) place {
+	dir, pat := r.base(rules)
+	dir = filepath.ToSlash(dir)
+	if rules.FoldCase {
+		dir, pat = strings.ToLower(dir), strings.ToLower(pat)
+	}
+	g, err := compileGlob(pat)
+	return place{dir: dir, g: g, ok: err == nil && dir != ""}
+}
+
 // matchPath reports whether the rule names file.
-func (r Rule) matchPath(rules Rules, file string) bool {
-	rel, g, ok := r.relative(rules, file)
-	return ok && g.match(rel)
+func (r *ready) matchPath(rules Rules, file string) bool {
+	rel, ok := r.relative(rules, file)
+	return ok && r.path.g.match(rel)
 }
 
 // matchBelow reports whether the rule may name something below the folder.
-func (r Rule) matchBelow(rules Rules, folder string) bool {
+func (r *ready) matchBelow(rules Rules, folder string) bool {
 	if r.Spec == "" {
 		return true
 	}
-	dir, _ := r.base(rules)
-	if Within(folder, dir, rules.FoldCase) {
+	if Within(folder, r.path.dir, rules.FoldCase) {
 		return true
 	}
-	rel, g, ok := r.relative(rules, folder)
-	return ok && g.reaches(rel)
+	rel, ok := r.relative(rules, folder)
+	return ok && r.path.g.reaches(rel)
 }
 
-func (r Rule) relative(rules Rules, file string) (rel string, g glob, ok bool) {
-	if file == "" {
-		return "", g, false
+// relative is file from the rule's folder; ok is false when it is not in it.
+func (r *ready) relative(rules Rules, file string) (rel string, ok bool) {
+	if file == "" || !r.path.ok {
+		return "", false
 	}
-	dir, pat := r.base(rules)
-	file, dir = filepath.ToSlash(file), filepath.ToSlash(dir)
-	if dir == "" {
-		return "", g, false
-	}
+	file = filepath.ToSlash(file)
 	if rules.FoldCase {
-		file, dir, pat = strings.ToLower(file), strings.ToLower(dir), strings.ToLower(pat)
+		file = strings.ToLower(file)
 	}
-	if rel, ok = below(dir, file); !ok {
-		return "", g, false
-	}
-	g, err := compileGlob(pat)
-	return rel, g, err == nil
+	return below(r.path.dir, file)
 }
 
 // below returns file relative to dir; ok is false when it is not in it.

@@ -66,6 +66,11 @@ func (r *reader) setEnv(name, text string, known bool, src string) {
 func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	r.cmds++
 	name := ws[0]
+	if n := len(r.outer); name.is("--") && len(ws) > 1 && n > 0 && len(r.outer[n-1]) == 1 && r.outer[n-1][0] == "time" {
+		// bash's time takes -- as the end of its own flags.
+		r.opaque(name.src, "a form of time that shells read differently")
+		return r.simple(ws[1:], nil, st)
+	}
 	if name.made {
 		r.opaque(name.src, "a brace expansion makes the command")
 	}
