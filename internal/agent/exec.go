@@ -182,7 +182,7 @@ func (c *calls) env(k *call) tool.Env {
 	c.mu.Lock()
 	env := c.r.Env
 	c.mu.Unlock()
-	env.Call = k.use.ID
+	env.Call, env.Mode = k.use.ID, c.r.Host.State().Mode
 	env.Progress = func(s string) { _ = c.r.Host.Emit(event.ToolOutput{Call: k.use.ID, S: s}) }
 	return env
 }

@@ -86,9 +86,6 @@ func trustPaths(ctx context.Context, o app.Options, gone bool) (app.Paths, error
 	return p, nil
 }
 
-// trusted is where this person's trust is kept.
-func trusted(p app.Paths) trust.Store { return app.Trust(p) }
-
 func trustFolder(ctx context.Context, sys System, store trust.Store, p app.Paths, yes, asJSON bool) error {
 	v, err := store.Check(app.TrustFolder(p))
 	if err != nil {

@@ -27,7 +27,7 @@ func (*keyBlock) match(b []byte, i int, _ [2]byte, final bool) found {
 	label := rest[len(keyBegin):min(len(rest), len(keyBegin)+maxLabel)]
 	n := bytes.Index(label, []byte("-----"))
 	if n < 0 {
-		if len(label) == maxLabel || bytes.IndexAny(label, "\r\n\"'\\") >= 0 {
+		if len(label) == maxLabel || bytes.ContainsAny(label, "\r\n\"'\\") {
 			return found{}
 		}
 		return undecided(final)

@@ -76,12 +76,6 @@ func known(name string) bool {
 	return policy.Runner(name) || name == "rm" || name == "cp" || name == "mv"
 }
 
-// plainBuiltin leaves everything as it is.
-func plainBuiltin(r *reader, ws []word, st state) (state, state) {
-	r.exec(ws, st)
-	return st, st
-}
-
 func refuse(why string) reading {
 	return func(r *reader, ws []word, st state) (state, state) {
 		r.opaque(strings.Join(literals(ws), " "), why)

@@ -125,11 +125,13 @@ func parse(text string) (stmts []*syntax.Stmt, err error) {
 		}
 	}()
 	p := syntax.NewParser(syntax.Variant(syntax.LangBash))
-	err = p.Stmts(strings.NewReader(text), func(s *syntax.Stmt) bool {
+	for s, err := range p.StmtsSeq(strings.NewReader(text)) {
+		if err != nil {
+			return stmts, err
+		}
 		stmts = append(stmts, s)
-		return true
-	})
-	return stmts, err
+	}
+	return stmts, nil
 }
 
 func plainError(err error) string {

@@ -3,10 +3,12 @@
 package file
 
 import (
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -233,9 +235,12 @@ func TestMovedBetweenPlanAndRun(t *testing.T) {
 	}
 }
 
+var swaps = flag.Int("swaps", 2000, "swaps of TestSwapRace, at least")
+
 // TestSwapRace swaps the target's folder for a link to another one all the
 // time: no write may land there.
 func TestSwapRace(t *testing.T) {
+	var swapped atomic.Int64
 	b := newBench(t, Config{})
 	b.put("d/x", "x")
 	b.put("outside/keep", "k")
@@ -253,6 +258,7 @@ func TestSwapRace(t *testing.T) {
 			os.Symlink(outside, d)
 			os.Remove(d)
 			os.Rename(kept, d)
+			swapped.Add(1)
 		}
 	}()
 	wrote := 0
@@ -262,8 +268,8 @@ func TestSwapRace(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.tools = set
-	for i := range 250 {
-		name := filepath.Join("d", "f"+string(rune('a'+i%26))+string(rune('a'+i/26)))
+	for i := 0; i < 250 || swapped.Load() < int64(*swaps); i++ {
+		name := filepath.Join("d", "f"+string(rune('a'+i%26))+string(rune('a'+i/26%26)))
 		if r := b.run("Write", in{"file_path": name, "content": "y"}); !r.IsErr {
 			wrote++
 		}
