@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"syscall"
 
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/llm"
@@ -45,7 +46,7 @@ type hinter interface{ Hint() string }
 
 // report writes an error for people and returns the exit code.
 func report(w io.Writer, err error) int {
-	if err == nil {
+	if err == nil || errors.Is(err, syscall.EPIPE) { // whoever read stdout has seen enough
 		return exitDone
 	}
 	f := &failure{code: exitFailed, cause: err.Error()}
