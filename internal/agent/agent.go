@@ -22,9 +22,9 @@ type Host interface {
 	Emit(event.Body) error
 	// State is the fold of everything recorded so far.
 	State() transcript.State
-	// Check rules on a planned call, and may wait for a person. A nil Answer
-	// means that nobody was asked a question of the plan's view.
-	Check(ctx context.Context, q Question) (policy.Verdict, *tool.Answer, error)
+	// Check rules on a planned call without waiting for anybody. When it takes
+	// a person or a classifier to settle it, it returns how to wait for them.
+	Check(ctx context.Context, q Question) (policy.Verdict, Await, error)
 	// Steer gives the prompts that wait, and what was noted, to the model.
 	Steer() error
 	// Note keeps a text for the model until the step is over.
@@ -33,9 +33,14 @@ type Host interface {
 	Model() Target
 }
 
+// An Await waits for a ruling. A nil Answer means that nobody was asked a
+// question of the plan's view.
+type Await func(ctx context.Context) (policy.Verdict, *tool.Answer, error)
+
 // A Question is a planned call that needs a ruling.
 type Question struct {
 	Call llm.ToolUse
+	Tool string // the tool's own name, which Call.Name may be an alias of
 	Plan tool.Plan
 }
 

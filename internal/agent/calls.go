@@ -44,7 +44,8 @@ type phase int
 
 const (
 	waiting phase = iota
-	planned       // its plan is known; it may still wait for an answer or its turn
+	planned       // its plan is known; it is checked, or waits for its turn
+	asking        // somebody has to rule on it
 	running
 	done
 )
@@ -134,13 +135,18 @@ func (c *calls) mayPlan(k *call) bool {
 }
 
 // mayRun holds when nothing runs, or when k and everything that runs are
-// parallel and there is room.
+// parallel and there is room. A call that runs alone lets those before it go
+// first, but for those that somebody still has to rule on.
 func (c *calls) mayRun(k *call) bool {
-	n, alone := 0, false
+	n, alone, before := 0, false, true
 	for _, o := range c.list {
+		before = before && o != k
 		if o.phase == running {
 			n++
 			alone = alone || !o.parallel
+		}
+		if before && !k.parallel && o.phase == planned {
+			return false
 		}
 	}
 	most := c.r.MaxCalls

@@ -105,7 +105,7 @@ func (c *calls) try(k *call) (f finding) {
 	if err != nil {
 		return finding{res: tool.Errorf("%v", err)}
 	}
-	verdict, answer, err := c.r.Host.Check(k.ctx, Question{Call: k.use, Plan: plan})
+	verdict, answer, err := c.check(k, Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: plan})
 	switch {
 	case k.ctx.Err() != nil:
 		return finding{res: c.unstarted(k), verdict: verdict}
@@ -120,6 +120,19 @@ func (c *calls) try(k *call) (f finding) {
 	env.Answer = answer
 	env.Dir = c.env(k).Dir
 	return c.run(k, env, verdict)
+}
+
+// check has the host rule. While a person or a classifier is waited for, calls
+// behind this one may go ahead.
+func (c *calls) check(k *call, q Question) (policy.Verdict, *tool.Answer, error) {
+	v, await, err := c.r.Host.Check(k.ctx, q)
+	if err != nil || await == nil {
+		return v, nil, err
+	}
+	c.shift(func() { k.phase = asking })
+	v, answer, err := await(k.ctx)
+	c.shift(func() { k.phase = planned })
+	return v, answer, err
 }
 
 // start waits for the call's turn and puts its start on disk.

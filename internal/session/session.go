@@ -354,13 +354,13 @@ func (h host) Note(text string) {
 }
 
 // Check implements agent.Host.
-func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, *tool.Answer, error) {
+func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, agent.Await, error) {
 	var v policy.Verdict
 	var wait chan op.Answer
 	var res error
 	var judge *auto.Case
 	err := h.s.do(func(st *state) {
-		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Call.Name, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
+		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
 		switch {
 		case v.Effect != policy.Ask:
 		case h.s.cfg.Auto != nil && auto.Applies(v) && st.limits.Reached() == "":
@@ -369,18 +369,38 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, *too
 			wait, res = h.s.ask(ctx, st, q, &v)
 		}
 	})
-	if judge != nil && err == nil {
-		ruling := h.s.cfg.Auto.Judge(ctx, *judge)
-		err = h.s.do(func(st *state) {
-			st.limits = st.limits.After(ruling)
-			if v = ruling.Over(v); v.Effect == policy.Ask {
-				wait, res = h.s.ask(ctx, st, q, &v)
-			}
-		})
+	if err := errors.Join(err, res); err != nil {
+		return v, nil, err
 	}
+	switch {
+	case judge != nil:
+		return v, func(ctx context.Context) (policy.Verdict, *tool.Answer, error) { return h.judge(ctx, q, *judge) }, nil
+	case wait != nil:
+		return v, func(ctx context.Context) (policy.Verdict, *tool.Answer, error) { return h.answer(ctx, q, v, wait) }, nil
+	}
+	return v, nil, nil
+}
+
+// judge has the classifier rule, and a person where it does not.
+func (h host) judge(ctx context.Context, q agent.Question, c auto.Case) (policy.Verdict, *tool.Answer, error) {
+	ruling := h.s.cfg.Auto.Judge(ctx, c)
+	v := ruling.Over(c.Verdict)
+	var wait chan op.Answer
+	var res error
+	err := h.s.do(func(st *state) {
+		st.limits = st.limits.After(ruling)
+		if v.Effect == policy.Ask {
+			wait, res = h.s.ask(ctx, st, q, &v)
+		}
+	})
 	if err := errors.Join(err, res); err != nil || wait == nil {
 		return v, nil, err
 	}
+	return h.answer(ctx, q, v, wait)
+}
+
+// answer waits for a person.
+func (h host) answer(ctx context.Context, q agent.Question, v policy.Verdict, wait chan op.Answer) (policy.Verdict, *tool.Answer, error) {
 	select {
 	case a := <-wait:
 		return settle(v, a)
@@ -403,7 +423,7 @@ func (s *Session) ask(ctx context.Context, st *state, q agent.Question, v *polic
 	}
 	wait := make(chan op.Answer, 1)
 	st.asks[q.Call.ID] = wait
-	return wait, s.record(ctx, st, event.Asked{Call: q.Call.ID, Tool: q.Call.Name, Input: q.Call.Input, Title: q.Plan.Title, Verdict: *v, View: q.Plan.View})
+	return wait, s.record(ctx, st, event.Asked{Call: q.Call.ID, Tool: q.Tool, Input: q.Call.Input, Title: q.Plan.Title, Verdict: *v, View: q.Plan.View})
 }
 
 // onlyAsks reports whether a call does nothing but put something to a person.

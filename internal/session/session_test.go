@@ -51,6 +51,7 @@ func (b *bench) tool(name string, parallel, shell bool, actions ...policy.Action
 			case in.S == "panic":
 				panic("as asked")
 			case in.S == "fail":
+				time.Sleep(time.Duration(in.Wait) * time.Millisecond)
 				return tool.Errorf("failed as asked"), nil
 			case in.Deaf:
 				time.Sleep(time.Duration(in.Wait) * time.Millisecond)
@@ -80,7 +81,7 @@ func start(t *testing.T, log *mem.Log, change func(*session.Config), replies ...
 	}
 	set, err := tool.NewSet(
 		r.bench.tool("look", true, false, policy.None{}), r.bench.tool("act", false, false, policy.None{}),
-		r.bench.tool("shell", true, true, policy.None{}), r.bench.tool("risk", false, false, policy.Exec{Argv: []string{"danger"}}))
+		r.bench.tool("shell", true, true, policy.None{}), r.bench.tool("risk", false, false, policy.Exec{Argv: []string{"danger"}}), r.bench.tool("peek", true, false, policy.Exec{Argv: []string{"danger"}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,6 +273,19 @@ func TestScheduling(t *testing.T) {
 		r.last(es, agent.Completed)
 		r.Close()
 	})
+	bubble("a call that waits for an answer holds up nobody", t, func(t *testing.T) {
+		r := start(t, nil, func(c *session.Config) { c.Person = true }, fake.Use(call("a", "peek", "1", 0), call("b", "act", "2", 100)), fake.Say("ok"))
+		r.prompt("go")
+		es := r.turns(1, func(e event.Event) {
+			if f, ok := e.Body.(event.ToolFinished); ok && f.Call == "b" {
+				if err := r.Submit(t.Context(), op.Answer{Call: "a", Allow: true, By: "test"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		r.last(es, agent.Completed)
+		r.Close()
+	})
 	bubble("results are fed back in the order of the calls", t, func(t *testing.T) {
 		r := start(t, nil, nil, fake.Use(call("slow", "look", "1", 500), call("fast", "look", "2", 1)), fake.Say("ok"))
 		r.prompt("go")
@@ -301,11 +315,11 @@ func TestScheduling(t *testing.T) {
 		r.Close()
 	})
 	bubble("a failed command cancels its running siblings", t, func(t *testing.T) {
-		r := start(t, nil, nil, fake.Use(call("a", "look", "1", 5000), call("b", "shell", "fail", 0)), fake.Say("ok"))
+		r := start(t, nil, nil, fake.Use(call("a", "look", "1", 5000), call("b", "shell", "fail", 10)), fake.Say("ok"))
 		began := time.Now()
 		r.prompt("go")
 		es := r.turns(1, nil)
-		if took := time.Since(began); took != 0 {
+		if took := time.Since(began); took != 10*time.Millisecond {
 			t.Errorf("took %v", took)
 		}
 		if txt := result(es, "a"); !strings.Contains(txt, "another command of the same reply failed") {
@@ -339,6 +353,22 @@ func result(es []event.Event, call string) string {
 		}
 	}
 	return ""
+}
+
+// A rule about a tool binds every name that a model may call it by.
+func TestAliasesAreJudgedByTheToolsName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, func(c *session.Config) {
+			c.Turn.Aliases = map[string]string{"gaze": "look"}
+			c.Rules.List = []policy.Rule{{Tool: "look", Effect: policy.Deny, Scope: policy.User}}
+		}, fake.Use(call("c1", "gaze", "x", 0)), fake.Say("ok"))
+		r.prompt("go")
+		es := r.turns(1, nil)
+		if f := all[event.ToolFinished](es)[0]; !f.Denied || r.bench.started.Load() != 0 {
+			t.Errorf("%+v, %d started", f, r.bench.started.Load())
+		}
+		r.Close()
+	})
 }
 
 func TestWrongCalls(t *testing.T) {
@@ -683,7 +713,7 @@ func TestFault10NothingRunsUnrecorded(t *testing.T) {
 				r.Close()
 				return
 			}
-			for e, err := range r.Events(t.Context(), 0) {
+			for e, err := range r.watch {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -94,7 +94,8 @@ func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
 		}
 		return in, in
 	case *syntax.TimeClause:
-		if c.Stmt == nil {
+		if c.Stmt == nil { // behind a pipe, bash looks for a program of that name
+			r.opaque(r.source(c), "time without a command can run a program named time")
 			return in, in
 		}
 		r.outer = append(r.outer, []string{"time"})
