@@ -22,7 +22,7 @@ func TestAdvisories(t *testing.T) {
 				if got := c.Providers["anthropic"]; got.BaseURL != "https://mine" || len(got.Headers) > 0 || c.APIKeyHelper != "" || c.Network != (Network{}) || len(c.Env) > 0 {
 					t.Errorf("%s in %s: %+v %q %+v %v", text, file, got, c.APIKeyHelper, c.Network, c.Env)
 				}
-				if !strings.Contains(problems(c), file) {
+				if strings.HasPrefix(file, "/w/.adze/") && !strings.Contains(problems(c), file) { // another agent's file holds much that is not ours
 					t.Errorf("%s in %s: nobody is told", text, file)
 				}
 			}
@@ -53,7 +53,7 @@ func TestAdvisories(t *testing.T) {
 				t.Errorf("%s: %+v", file, c)
 			}
 			o.Trusted = true
-			if c = load(t, o); texts(c.Permissions.Allow) != "Bash" || c.Model != "m" {
+			if c = load(t, o); texts(c.Permissions.Allow) != "Bash" {
 				t.Errorf("%s is not read at all, so the above shows nothing: %+v", file, c)
 			}
 		}
@@ -71,7 +71,10 @@ func TestAdvisories(t *testing.T) {
 			t.Errorf("the administrator's: %s", c.Permissions.Mode())
 		}
 		c, err := Load(options(disk{managedFile: strings.Replace(text, "{", `{"model":"OWNER=guest",`, 1)}))
-		if err == nil && (c.Permissions.Mode() != "default" || c.Model != "" || !strings.Contains(problems(c), "owned by guest")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Permissions.Mode() != "default" || c.Model != "" || !strings.Contains(problems(c), "owned by guest") {
 			t.Errorf("a guest's: %s, model %q, problems %s", c.Permissions.Mode(), c.Model, problems(c))
 		}
 	})
