@@ -37,14 +37,4 @@ func TestAdvisories(t *testing.T) {
 			}
 		}
 	})
-	t.Run("changelog_2.1.110_a_request_that_was_changed_is_judged_anew", func(t *testing.T) {
-		rs := rules(t, "allow Bash(ls:*)", "deny Bash(rm:*)")
-		before, after := bash(exec("ls")), bash(exec("rm", "x"))
-		if v := policy.Decide(rs, policy.Default, before); v.Effect != policy.Allow {
-			t.Errorf("%+v", v)
-		}
-		if v := policy.Decide(rs, policy.Default, after); v.Effect != policy.Deny {
-			t.Errorf("%+v", v)
-		}
-	})
 }
