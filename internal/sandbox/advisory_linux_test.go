@@ -19,7 +19,7 @@ func TestAdvisoriesInside(t *testing.T) {
 		{"CVE-2026-39861_a_planted_link_leads_nowhere", "ln -s ../outside link && touch link/through", filepath.Join(outside, "through")},
 		{"CVE-2026-26268_git_hooks", "mkdir -p .git/hooks && echo x >.git/hooks/pre-commit", filepath.Join(c.Dir, ".git", "hooks", "pre-commit")},
 		{"CVE-2026-25725_own_settings", "mkdir -p .claude && echo x >.claude/settings.json", filepath.Join(c.Dir, ".claude", "settings.json")},
-		{"changelog_2.1.309_start_files", "touch ../home/.bashrc2", filepath.Join(c.Home, ".bashrc2")},
+		{"Heapjack_the_parent_is_not_granted", "touch ../planted", filepath.Join(filepath.Dir(c.Dir), "planted")},
 	} {
 		t.Run(a.name, func(t *testing.T) {
 			if out, code := sh(t, s, a.script); code == 0 {
