@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -52,6 +53,7 @@ func (j *job) result(in input, how outcome) tool.Result {
 		}
 		why = note
 	}
+	st.Left = slices.DeleteFunc(st.Left, func(name string) bool { return name == "bwrap" || strings.HasPrefix(name, "bwrap ") }) // the sandbox's own, on its way out
 	if n := len(st.Left); n > 0 && how == ended {
 		what := "1 process that it left running was"
 		if n > 1 {
