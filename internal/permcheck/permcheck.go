@@ -52,8 +52,9 @@ func Check(command string, o Options) Report {
 	}
 	script := shellread.Read(command, w)
 	req := policy.Request{Tool: "Bash", Actions: script.Actions}
-	out := Report{Command: command, Mode: mode, Dir: w.Dir, Verdict: policy.Decide(rules, mode, req)}
-	for i, v := range policy.Each(rules, mode, req) {
+	verdict, each := policy.Judge(rules, mode, req)
+	out := Report{Command: command, Mode: mode, Dir: w.Dir, Verdict: verdict}
+	for i, v := range each {
 		if p, ok := describe(script.Actions[i]); ok {
 			p.Verdict = v
 			out.Commands = append(out.Commands, p)

@@ -14,7 +14,7 @@ import (
 )
 
 // project is a small real repository.
-func project(t *testing.T) permcheck.Options {
+func project(t testing.TB) permcheck.Options {
 	t.Helper()
 	home, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

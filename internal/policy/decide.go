@@ -13,10 +13,17 @@ import (
 // that needs a person; protected paths and dangerous removal; the mode; allow
 // rules, provably read-only, sandboxed; nothing matched.
 func Decide(r Rules, m Mode, q Request) Verdict {
+	v, _ := Judge(r, m, q)
+	return v
+}
+
+// Judge is Decide that also returns the verdict on every action by itself, in
+// their order.
+func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 	if len(q.Actions) == 0 {
-		return settle(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: "no-action"})
+		return settle(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: "no-action"}), nil
 	}
-	all := Each(r, m, q)
+	all := each(r, m, q)
 	out := all[0]
 	for _, v := range all[1:] {
 		out = graver(out, v)
@@ -24,7 +31,7 @@ func Decide(r Rules, m Mode, q Request) Verdict {
 	if out.Effect == Ask {
 		out.Suggest, out.Parts = suggestAll(all), pieces(q.Actions, all)
 	}
-	return out
+	return out, all
 }
 
 // graver is Strictest; of two questions it takes the one that the fewest may
@@ -51,9 +58,8 @@ func gravity(v Verdict) int {
 	return 0
 }
 
-// Each decides every action by itself, in their order; Decide is the
-// strictest of these.
-func Each(r Rules, m Mode, q Request) []Verdict {
+// each decides every action by itself.
+func each(r Rules, m Mode, q Request) []Verdict {
 	if m == Bypass && r.NoBypass {
 		m = Default
 	}

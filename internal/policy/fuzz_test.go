@@ -107,8 +107,7 @@ func FuzzDecide(f *testing.F) {
 			q.Actions = append(q.Actions, m.action())
 		}
 		extra := m.rule()
-		v := policy.Decide(r, mode, q)
-		each := policy.Each(r, mode, q)
+		v, each := policy.Judge(r, mode, q)
 		worst := policy.Allow
 		for _, e := range each {
 			worst = max(worst, e.Effect)

@@ -118,11 +118,30 @@ func (u *use) gitFolders() string {
 		return "the folder git works in is not known"
 	}
 	for _, d := range u.st.dirs {
-		if ok, why := u.r.w.Git(d); !ok {
+		if why := u.r.git(d); why != "" {
 			return "git may run programs here: " + why
 		}
 	}
 	return ""
+}
+
+// git asks the World about a folder once; it says why git is not safe there.
+func (r *reader) git(dir string) string {
+	if why, known := r.gits[dir]; known {
+		return why
+	}
+	ok, why := r.w.Git(dir)
+	switch {
+	case ok:
+		why = ""
+	case why == "":
+		why = "nobody said why not"
+	}
+	if r.gits == nil {
+		r.gits = map[string]string{}
+	}
+	r.gits[dir] = why
+	return why
 }
 
 func findGit(ws []word) (*command, []word) {

@@ -94,7 +94,23 @@ func (r *reader) real(p string) (string, error) {
 	if r.w.Real == nil {
 		return path.Clean(p), nil
 	}
-	return r.w.Real(p)
+	if got, ok := r.reals[p]; ok {
+		return got.path, got.err
+	}
+	var got resolved
+	got.path, got.err = r.w.Real(p)
+	if r.reals == nil {
+		r.reals = map[string]resolved{}
+	}
+	r.reals[p] = got
+	return got.path, got.err
+}
+
+// resolved is what World.Real said of a path; a script is read against one
+// state of the file system.
+type resolved struct {
+	path string
+	err  error
 }
 
 // resolveGlob lists the glob's folder and its matches, links resolved.

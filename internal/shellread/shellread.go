@@ -99,7 +99,10 @@ type reader struct {
 	funcs   map[string]*syntax.Stmt
 	ints    map[string]bool // variables that arithmetic has set
 	calling []string        // functions being read, against recursion
-	globs   map[string][]string
+	// What the World said, asked once for each path.
+	globs map[string][]string
+	reals map[string]resolved
+	gits  map[string]string // why git is not safe there, "" when it is
 }
 
 // script parses and walks one text: the whole, or the argument of bash -c.
