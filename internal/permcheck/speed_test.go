@@ -49,9 +49,8 @@ func TestDecisionSpeed(t *testing.T) {
 	slices.Sort(all)
 	p99 := all[len(all)*99/100]
 	t.Logf("p50 %v, p99 %v, most %v over %d", all[len(all)/2], p99, all[len(all)-1], len(all))
-	for _, unit := range longest {
-		script := strings.TrimRight(strings.Repeat(unit, shellread.MaxChars/len(unit)), "|&")
-		t.Logf("%5d × %-40q %v", shellread.MaxChars/len(unit), unit, fastest(script, o))
+	for name, script := range longest() {
+		t.Logf("%-42s %v", name, fastest(script, o))
 	}
 }
 
@@ -65,15 +64,45 @@ func fastest(command string, o permcheck.Options) time.Duration {
 	return best
 }
 
-// longest are repeated up to the greatest length that is read.
-var longest = []string{"rm x;", "ls|", "cat main.go ", "echo $(rm a) ", "sudo rm ", "(rm x)&&", "for i in 1 2 3; do touch $i; done;", "x=$(ls);", "git status;", "echo >a ;", "cp a b;"}
+// longest are scripts of the greatest length that is read, each in a shape
+// that once cost more than its length: the same file over and over, a variable
+// per statement, words that multiply, one command launched many times.
+func longest() map[string]string {
+	out := map[string]string{
+		"nested loops":        strings.Repeat("for i in 1 2 3 4 5 6 7 8 9 10; do ", 200) + "ls" + strings.Repeat(";done", 200),
+		"nested while":        strings.Repeat("while a; do cd src;", 300) + "ls" + strings.Repeat(";done", 300),
+		"nested $( )":         "echo " + strings.Repeat("$(echo ", 1200) + "ls" + strings.Repeat(")", 1200),
+		"find with 900 -exec": "find . " + strings.Repeat(`-exec rm x \; `, 700),
+	}
+	for name, unit := range map[string]func(i int) string{
+		"a variable each":   func(i int) string { return fmt.Sprintf("v%d=1;", i) },
+		"a glob each":       func(i int) string { return fmt.Sprintf("ls *%d* ", i) },
+		"a file each":       func(i int) string { return fmt.Sprintf("cat a%d/b/c;", i) },
+		"a repository each": func(i int) string { return fmt.Sprintf("git -C a%d log;", i) },
+		"functions that double": func(i int) string {
+			if i == 0 {
+				return "f0(){ ls; };"
+			}
+			return fmt.Sprintf("f%d(){ f%d; f%d; };", i, i-1, i-1)
+		},
+	} {
+		var b strings.Builder
+		for i := 0; b.Len()+len(unit(i)) <= shellread.MaxChars; i++ {
+			b.WriteString(unit(i))
+		}
+		out[name] = b.String()
+	}
+	for _, unit := range []string{"rm x;", "ls|", "cat main.go ", "echo $(rm a) ", "sudo rm ", "(rm x)&&", "for i in 1 2 3; do touch $i; done;", "x=$(ls);", "git status;", "echo >a ;", "cp a b;", "{1..99} ", "echo {1..99};"} {
+		out[unit] = strings.TrimRight(strings.Repeat(unit, shellread.MaxChars/len(unit)), "|&")
+	}
+	return out
+}
 
-// BenchmarkLongest decides scripts of the greatest length that is read.
+// BenchmarkLongest decides each of them.
 func BenchmarkLongest(b *testing.B) {
 	o := project(b)
-	for _, unit := range longest {
-		b.Run(unit, func(b *testing.B) {
-			script := strings.TrimRight(strings.Repeat(unit, shellread.MaxChars/len(unit)), "|&")
+	for name, script := range longest() {
+		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				permcheck.Check(script, o)
 			}

@@ -300,7 +300,11 @@ func (r *reader) launched(prog string, ws []word, st state) {
 			r.denyScript(ws[i+1].text, st)
 		}
 		if from > 0 && from < len(ws) && ws[from].kind == exact {
-			r.suspectOne(ws[from:], st)
+			inner := ws[from:]
+			if end := slices.IndexFunc(inner, func(w word) bool { return w.is(";") }); end > 0 {
+				inner = inner[:end]
+			}
+			r.suspectOne(inner, st)
 		}
 	}
 }

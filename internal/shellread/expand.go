@@ -130,6 +130,9 @@ func (r *reader) variable(name string, st state) value {
 	if v, ok := st.vars[name]; ok {
 		return v
 	}
+	if st.crowded {
+		return value{kind: unknown}
+	}
 	switch name {
 	case "HOME":
 		if r.w.Home != "" {

@@ -21,7 +21,7 @@ const (
 	maxSearch   = 200_000 // bytes of a longer script that are still searched
 	maxDepth    = 12      // scripts within scripts, functions within functions
 	maxActions  = 4_000
-	maxSteps    = 3_000 // statements walked before loops and functions are no longer followed
+	maxSteps    = 1_500 // statements walked before loops and functions are no longer followed
 )
 
 // A World is what a script's meaning depends on. Its functions may look at
@@ -91,6 +91,7 @@ type reader struct {
 	unsafe  bool // something is not read-only
 	cmds    int
 	steps   int
+	braced  int // words that brace expansions made
 	depth   int
 	outer   [][]string // the wrappers and shells around what is being read
 	env     []string   // assignments around it

@@ -12,6 +12,9 @@ type state struct {
 	dirs []string
 	old  []string // what OLDPWD may be
 	vars map[string]value
+	// crowded means that variables were set that vars has no room for, so that
+	// one that is not in it may be set all the same.
+	crowded bool
 	// defs are the functions that are surely defined here.
 	defs map[string]bool
 	// linked means that cd went through a link, so that names and places differ.
@@ -45,7 +48,14 @@ func (s state) define(name string) state {
 	return s
 }
 
+// maxVars bounds the variables that are followed; each new one copies the rest.
+const maxVars = 200
+
 func (s state) with(name string, v value) state {
+	if _, known := s.vars[name]; !known && len(s.vars) >= maxVars {
+		s.crowded = true
+		return s
+	}
 	s.vars = maps.Clone(s.vars)
 	s.vars[name] = v
 	return s
@@ -53,7 +63,7 @@ func (s state) with(name string, v value) state {
 
 // merge is what is known when either of two ways was taken.
 func merge(a, b state) state {
-	out := state{vars: map[string]value{}, linked: a.linked || b.linked}
+	out := state{vars: map[string]value{}, linked: a.linked || b.linked, crowded: a.crowded || b.crowded}
 	out.dirs = mergeDirs(a.dirs, b.dirs)
 	out.old = mergeDirs(a.old, b.old)
 	for name := range a.defs {
@@ -99,6 +109,10 @@ func (s state) forget(names []string) state {
 	}
 	s.vars = maps.Clone(s.vars)
 	for _, n := range names {
+		if _, known := s.vars[n]; !known && len(s.vars) >= maxVars {
+			s.crowded = true
+			continue
+		}
 		s.vars[n] = value{kind: unknown}
 	}
 	return s

@@ -8,8 +8,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// maxBraces bounds how many words one brace expansion may become.
-const maxBraces = 100
+// maxBraces bounds how many words one brace expansion may become, maxBraced
+// all of a script.
+const (
+	maxBraces = 100
+	maxBraced = 1_000
+)
 
 // maxValue bounds what is followed of one value, in bytes: x=$x$x doubles.
 const maxValue = 64 << 10
@@ -111,8 +115,12 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 	if hasBrace(w) {
 		var ok bool
 		cp := &syntax.Word{Parts: append([]syntax.WordPart(nil), w.Parts...)}
-		syntax.SplitBraces(cp)
-		if alts, ok = expandBraces(cp); !ok {
+		if r.braced <= maxBraced {
+			syntax.SplitBraces(cp)
+			alts, ok = expandBraces(cp)
+			r.braced += len(alts)
+		}
+		if !ok || r.braced > maxBraced {
 			r.opaque(src, "a brace expansion cannot be read exactly")
 			r.visitWord(w, st)
 			return []word{{kind: unknown, src: src, many: true}}

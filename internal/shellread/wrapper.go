@@ -136,9 +136,9 @@ func (r *reader) suspect(ws []word, st state) {
 }
 
 func (r *reader) suspectOne(ws []word, st state) {
+	ws = ws[:min(len(ws), 100)]
 	e := r.begin(ws, st)
 	prog := base(ws[0].text)
-	ws = ws[:min(len(ws), 100)]
 	e.ReadOnly, e.Also, e.Loses = true, nil, loses(prog, ws)
 	r.add(e)
 	if prog == "rm" {
