@@ -420,8 +420,8 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	r.seen = seen
 	found := r.acts[len(saved):]
 	if r.funcs[name] == nil && name != "" && !known(name) {
-		// Only what deny rules look at stays.
-		keep := slices.Clone(saved)
+		// Only what deny rules look at stays, in the place of found.
+		keep := saved
 		for _, a := range found {
 			if e, ok := a.(policy.Exec); ok {
 				keep = append(keep, defined(e))
