@@ -190,7 +190,7 @@ func (c *checker) value(n *node, s *spec, path string) *node {
 			return nil
 		}
 	case Anything:
-	case String, Int, Number, Bool, Tokens, Portion, Level, Off:
+	case String, Int, Number, Bool, Tokens, Portion, Space, Level, Off:
 		if want := scalar(n, *s.key); want != "" {
 			c.bad(n, path, want)
 			return nil
@@ -308,6 +308,10 @@ func scalar(n *node, k Key) string {
 	case Portion:
 		if _, ok := parseShare(plain(n)); !ok || n.kind != '0' && n.kind != '"' {
 			return `a number of tokens or a percentage, such as "10%"`
+		}
+	case Space:
+		if _, ok := parseAmount(plain(n)); !ok || n.kind != '0' && n.kind != '"' {
+			return `an amount of memory, such as "4GB" or "75%"`
 		}
 	case Level:
 		_, isNumber := parseCount(plain(n))

@@ -22,6 +22,7 @@ type Config struct {
 
 	Permissions Permissions `json:"permissions"`
 	Tools       Tools       `json:"tools"`
+	Bash        Bash        `json:"bash"`
 	Env         Env         `json:"env"`
 	ChildEnv    []string    `json:"child_env"`
 	Network     Network     `json:"network"`
@@ -138,6 +139,12 @@ type Tools struct {
 	DeferAbove  Share    `json:"defer_above"` // of tool schemas; more are loaded on demand
 	Allowed     []string `json:"allowed"`     // empty: all
 	Disallowed  []string `json:"disallowed"`
+}
+
+// Bash are the bounds of commands.
+type Bash struct {
+	MaxMemory    Amount `json:"max_memory"` // of one command and of all together; 0 is no limit
+	MaxProcesses int    `json:"max_processes"`
 }
 
 // Env are variables for commands, hooks and servers.

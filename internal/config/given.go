@@ -129,7 +129,7 @@ func typed(k Key, v any) any {
 		if json.Valid([]byte(s)) {
 			return json.RawMessage(s)
 		}
-	case String, Tokens, Portion, Level, Off:
+	case String, Tokens, Portion, Space, Level, Off:
 	}
 	return s
 }

@@ -129,7 +129,7 @@ func (l *loader) nullForbidden(path string, scope Scope) string {
 			continue
 		}
 		switch k.Kind {
-		case String, Int, Number, Bool, Tokens, Portion, Level, Off:
+		case String, Int, Number, Bool, Tokens, Portion, Space, Level, Off:
 			if k.Guard == Free && !k.Runs {
 				return ""
 			}

@@ -167,7 +167,7 @@ func takesNames(k Kind) bool {
 	switch k {
 	case StringMap, Bools, Objects, Object, Anything:
 		return true
-	case String, Int, Number, Bool, Tokens, Portion, Level, Off, Strings, List:
+	case String, Int, Number, Bool, Tokens, Portion, Space, Level, Off, Strings, List:
 	}
 	return false
 }

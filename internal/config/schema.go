@@ -85,6 +85,8 @@ func (k Key) schema() object {
 		s["type"], s["pattern"] = []string{"integer", "string", "null"}, `^\+?[0-9.]+[kKmM]?$`
 	case Portion:
 		s["type"], s["pattern"] = []string{"integer", "string", "null"}, `^[0-9.]+[kKmM%]?$`
+	case Space:
+		s["type"], s["pattern"] = []string{"integer", "string", "null"}, `^[0-9.]+ ?([kKmMgGtT]?[bB]?|%)$`
 	case Level:
 		s["anyOf"] = []object{{"enum": nullable(k.Enum)}, {"type": "integer", "minimum": 0}}
 	case Off:

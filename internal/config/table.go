@@ -13,6 +13,7 @@ const (
 	Bool      Kind = "boolean"
 	Tokens    Kind = "tokens"     // a number, or "500k"
 	Portion   Kind = "portion"    // a number of tokens, or "10%"
+	Space     Kind = "memory"     // a number of bytes, "4GB", or "75%" of the machine's
 	Level     Kind = "level"      // low, medium, high, max, or a number of tokens
 	Off       Kind = "off-switch" // a boolean, or "disable"
 	Strings   Kind = "list of strings"
@@ -82,7 +83,7 @@ func ByFlag(flag string) (k Key, ok bool) {
 // Table returns every key, in the order of the documentation.
 func Table() []Key {
 	out := make([]Key, 0, 128)
-	for _, part := range [][]Key{modelKeys, promptKeys, permissionKeys, toolKeys, sandboxKeys, uiKeys, extensionKeys} {
+	for _, part := range [][]Key{modelKeys, promptKeys, permissionKeys, toolKeys, bashKeys, sandboxKeys, uiKeys, extensionKeys} {
 		out = append(out, part...)
 	}
 	return out
@@ -151,6 +152,11 @@ var toolKeys = []Key{
 	{Name: "child_env", Kind: Strings, Guard: Person, Doc: "Names of further variables that commands may see."},
 	{Name: "web.search", Kind: String, Enum: []string{"", "brave", "tavily", "exa", "searxng"}, Guard: Person, Doc: "Search engine where the provider has none."},
 	{Name: "web.search_url", Kind: String, Guard: Person, Doc: "Address of a SearXNG instance."},
+}
+
+var bashKeys = []Key{
+	{Name: "bash.max_memory", Kind: Space, Default: "75%", Guard: Person, Doc: "Most memory the processes of one command may use, and all commands together; above it they are killed: bytes, \"4GB\", or a share of what this machine has. 0 is no limit."},
+	{Name: "bash.max_processes", Kind: Int, Default: 4096, Min: 1, Guard: Person, Doc: "Most processes of one command at once; above it they are killed."},
 }
 
 var sandboxKeys = []Key{

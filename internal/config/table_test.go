@@ -28,7 +28,7 @@ func structKeys(t reflect.Type, prefix string) []string {
 			out = append(out, structKeys(f.Type, prefix)...)
 		case tag == "-":
 			out = append(out, prefix+map[string]string{"Allow": "allow", "Ask": "ask", "Deny": "deny", "Dirs": "additionalDirectories"}[f.Name])
-		case f.Type == reflect.TypeFor[Effort]() || f.Type == reflect.TypeFor[Share]():
+		case f.Type == reflect.TypeFor[Effort]() || f.Type == reflect.TypeFor[Share]() || f.Type == reflect.TypeFor[Amount]():
 			out = append(out, prefix+tag)
 		case f.Type.Kind() == reflect.Struct:
 			out = append(out, structKeys(f.Type, prefix+tag+".")...)
@@ -86,7 +86,7 @@ func TestTableMatchesConfig(t *testing.T) {
 
 // Every key arrives in Config when a user's file sets it.
 func TestEveryKeyIsRead(t *testing.T) {
-	samples := map[Kind]string{String: `"v"`, Int: `7`, Number: `7.5`, Bool: `true`, Tokens: `"7k"`, Portion: `"7%"`, Level: `"high"`, Off: `"disable"`,
+	samples := map[Kind]string{String: `"v"`, Int: `7`, Number: `7.5`, Bool: `true`, Tokens: `"7k"`, Portion: `"7%"`, Space: `"7GB"`, Level: `"high"`, Off: `"disable"`,
 		Strings: `["v"]`, StringMap: `{"V":"v"}`, Bools: `{"v":true}`, Objects: `{"v":{}}`, Object: `{"v":1}`, List: `["v"]`, Anything: `[1]`}
 	for _, k := range Table() {
 		if strings.Contains(k.Name, "*") {
