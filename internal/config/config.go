@@ -36,6 +36,10 @@ type Config struct {
 
 	Report `json:"-"`
 	tree   *node
+	// What a reload starts from: what each file said when it could be read,
+	// and what counted of each layer of the repository.
+	said map[string]*node
+	repo map[layerKey]*node
 }
 
 // Models choose and describe models.

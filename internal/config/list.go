@@ -81,9 +81,15 @@ func (n *node) find(path string) *node {
 const mask = `"••••••"`
 
 func masked(n *node, path string) *node {
-	inEnv, inHeaders := strings.HasPrefix(path, "env"), strings.Contains(path, "headers")
+	if n == nil {
+		return nil
+	}
+	inEnv, inHeaders := strings.HasPrefix(path, "env") || strings.Contains(path, ".env."), strings.Contains(path, "headers")
 	if n.kind == '"' && (inEnv && secretName(path) || inHeaders) && n.text != "" {
 		return &node{kind: '"', raw: []byte(mask), from: n.from}
+	}
+	if n.kind == '"' && login.MatchString(n.text) {
+		return &node{kind: '"', raw: login.ReplaceAll(n.raw, []byte("://••••••@")), from: n.from}
 	}
 	if n.kind != '{' {
 		return n
@@ -95,6 +101,9 @@ func masked(n *node, path string) *node {
 	}
 	return &out
 }
+
+// login is the name and password in an address.
+var login = regexp.MustCompile(`://[^/@\s"]+@`)
 
 func secretName(name string) bool {
 	u := strings.ToUpper(name)
@@ -230,7 +239,8 @@ func Parse(key, text string) (json.RawMessage, error) {
 	return json.Marshal(text)
 }
 
-// A Change is a key whose value differs between two loads.
+// A Change is a key whose value differs between two loads. Values whose name
+// says they are secret are masked.
 type Change struct {
 	Key      string
 	Old, New json.RawMessage // null: unset
@@ -252,7 +262,7 @@ func Diff(was, now *Config) []Change {
 		if bytes.Equal(aj, bj) {
 			continue
 		}
-		c := Change{Key: k.Name, Old: aj, New: bj}
+		c := Change{Key: k.Name, Old: masked(a, k.Name).json(), New: masked(b, k.Name).json()}
 		switch {
 		case b != nil:
 			c.From = b.from

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,6 +62,13 @@ type Options struct {
 	Sources []string
 	// Trusted: the person trusts what this folder's files may start.
 	Trusted bool
+	// Held, for a reload, is the configuration in force. A file that cannot be
+	// read any more keeps what it said in it, and the folder's own files
+	// loosen nothing of it while they are not trusted as they are now.
+	Held *Config
+	// Changed: the folder was trusted with other content. Only then does what
+	// it brought before stay in force.
+	Changed bool
 }
 
 type loader struct {
@@ -76,7 +84,7 @@ type loader struct {
 // command line or in a variable; mistakes in files are in Config.Problems and
 // cost only the value they stand at.
 func Load(o Options) (*Config, error) {
-	l := &loader{o: o, table: Table(), out: &Config{}}
+	l := &loader{o: o, table: Table(), out: &Config{said: map[string]*node{}, repo: map[layerKey]*node{}}}
 	l.spec = known()
 	l.tree = &node{kind: '{', from: Origin{Scope: Default}}
 	for _, k := range l.table {
@@ -149,14 +157,21 @@ func (l *loader) add(a layer) {
 	own := l.file(a.own, a.scope, a.root, false)
 	cc := l.file(a.cc, a.scope, a.root, true)
 	both := underlay(own, cc, "")
-	if both == nil {
-		return
+	if both != nil && a.scope.Repo() {
+		l.claims(both)
 	}
 	if a.scope.Repo() {
-		l.claims(both)
-		if !l.o.Trusted {
+		switch {
+		case l.o.Trusted:
+		case l.o.Held != nil:
+			both = l.hold(a, own, cc, both)
+		case both != nil:
 			both = l.distrust(a, own, cc, both)
 		}
+		l.out.repo[a.key()] = both
+	}
+	if both == nil {
+		return
 	}
 	l.tree = merge(l.tree, l.guard(both, l.tree, a.scope))
 }
@@ -168,17 +183,22 @@ func (l *loader) distrust(a layer, own, cc, both *node) *node {
 			continue
 		}
 		if _, dropped := untrusted(n); dropped {
-			l.out.Ignored = append(l.out.Ignored, path)
-			for i := range l.out.Files {
-				if l.out.Files[i].Path == path {
-					l.out.Files[i].State = Ignored
-				}
-			}
+			l.ignore(path)
 		}
 	}
-	slices.Sort(l.out.Ignored)
 	kept, _ := untrusted(both)
 	return kept
+}
+
+// ignore notes a file that wants more than may count.
+func (l *loader) ignore(path string) {
+	l.out.Ignored = append(l.out.Ignored, path)
+	slices.Sort(l.out.Ignored)
+	for i := range l.out.Files {
+		if l.out.Files[i].Path == path {
+			l.out.Files[i].State = Ignored
+		}
+	}
 }
 
 // file reads one file; nil when there is nothing in it for us.
@@ -192,6 +212,10 @@ func (l *loader) file(path string, scope Scope, root string, cc bool) *node {
 	base := Origin{Scope: scope, File: path, Root: root}
 	f := File{Path: path, Scope: scope, CC: cc, State: Loaded}
 	text, err := l.o.Files.Read(path, MaxFile)
+	if err == nil {
+		f.Sum = fmt.Sprintf("%x", sha256.Sum256(text))
+	}
+	var n *node
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		f.State = Missing
@@ -201,9 +225,17 @@ func (l *loader) file(path string, scope Scope, root string, cc bool) *node {
 		f.State = Broken
 		l.problem(Error, base, "", "not read: "+cause(err))
 		l.unsafe(base.File + " could not be read: " + cause(err))
-		text = l.last(path, scope)
+		if text, n = nil, l.held(path); n == nil {
+			text = l.last(path, scope)
+		}
 	case blank(text):
-		if good := l.last(path, scope); good != nil {
+		if n = l.held(path); n != nil {
+			f.State = LastGood
+			l.problem(Warning, base, "", "the file is empty; what it said before is used until you write it again")
+			if bytes.IndexByte(text, 0) >= 0 {
+				l.unsafe(base.File + " could not be read: " + errNUL.Error())
+			}
+		} else if good := l.last(path, scope); good != nil {
 			f.State, text = LastGood, good
 			l.problem(Warning, base, "", "the file is empty; the last good copy is used until you write it again")
 		} else if bytes.IndexByte(text, 0) >= 0 {
@@ -212,11 +244,11 @@ func (l *loader) file(path string, scope Scope, root string, cc bool) *node {
 			l.unsafe(base.File + " could not be read: " + errNUL.Error())
 		}
 	}
-	var n *node
 	if !blank(text) {
 		n = l.text(text, base, &f)
 	}
 	l.out.Files = append(l.out.Files, f)
+	l.out.said[path] = n
 	return n
 }
 
@@ -254,6 +286,9 @@ func (l *loader) text(text []byte, base Origin, f *File) *node {
 	for _, u := range c.unsafe {
 		l.unsafe(u)
 	}
+	if len(c.unsafe) > 0 {
+		n = l.keepProhibitions(n, l.held(base.File))
+	}
 	return n
 }
 
@@ -275,8 +310,13 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 	}
 	l.problem(Error, at, "", "the file is not used: "+why)
 	n := salvageRules(text, base)
-	if bytes.Contains(text, []byte(`permissions`)) || n != nil {
+	held := l.held(base.File)
+	if bytes.Contains(text, []byte(`permissions`)) || n != nil || held.get("permissions") != nil {
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds permissions", at))
+	}
+	if held != nil {
+		l.problem(Warning, base, "", "what it said before is used instead")
+		return merge(held, n)
 	}
 	if good := l.last(base.File, base.Scope); good != nil && !f.CC {
 		if old, _, err := parse(good, base); err == nil {
@@ -294,6 +334,7 @@ func (l *loader) addManaged() {
 	if l.o.ManagedDir != "" {
 		files := []string{filepath.Join(l.o.ManagedDir, "managed.json")}
 		dir := filepath.Join(l.o.ManagedDir, "managed.d")
+		l.out.Dirs = append(l.out.Dirs, dir)
 		for _, name := range l.o.Files.Names(dir) {
 			if strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") {
 				files = append(files, filepath.Join(dir, name))

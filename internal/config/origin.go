@@ -131,6 +131,8 @@ type File struct {
 	State FileState `json:"state"`
 	// NotUsed are keys of a CC file that mean nothing here.
 	NotUsed []string `json:"not_used,omitempty"`
+	// Sum is the SHA-256 of what was read, hexadecimal; "" when nothing was.
+	Sum string `json:"-"`
 }
 
 // A Claim is something a repository's settings want that could run code or
@@ -144,6 +146,7 @@ type Claim struct {
 // A Report is what loading found besides the values.
 type Report struct {
 	Files    []File
+	Dirs     []string // folders of which every file is read
 	Problems []Problem
 	// Ignored are files of an untrusted folder that wanted more than to
 	// forbid something. One line on stderr should name them.

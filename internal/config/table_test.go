@@ -21,7 +21,7 @@ func structKeys(t reflect.Type, prefix string) []string {
 		f := t.Field(i)
 		tag := f.Tag.Get("json")
 		switch {
-		case f.Name == "tree" || tag == "-" && f.Name != "AutoMode" && f.Name != "MCP" && f.Name != "Allow" && f.Name != "Ask" && f.Name != "Deny" && f.Name != "Dirs":
+		case !f.IsExported() || tag == "-" && f.Name != "AutoMode" && f.Name != "MCP" && f.Name != "Allow" && f.Name != "Ask" && f.Name != "Deny" && f.Name != "Dirs":
 		case f.Name == "AutoMode":
 			out = append(out, structKeys(f.Type, "autoMode.")...)
 		case f.Name == "MCP" || f.Anonymous:
