@@ -42,6 +42,9 @@ type Question struct {
 	Call llm.ToolUse
 	Tool string // the tool's own name, which Call.Name may be an alias of
 	Plan tool.Plan
+	// Rewritten: a person wrote these arguments in answer to a question, so
+	// that only a refusal can still stop the call.
+	Rewritten bool
 }
 
 // A Target is a model with the facts the loop needs.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -114,12 +115,41 @@ func (c *calls) try(k *call) (f finding) {
 	case verdict.Effect != policy.Allow:
 		return finding{res: tool.Errorf("%s", denial(verdict)), verdict: verdict, denied: true}
 	}
+	if answer != nil && len(answer.Input) > 0 {
+		var f *finding
+		if plan, verdict, f = c.rewrite(k, answer.Input); f != nil {
+			return *f
+		}
+	}
 	if !c.start(k, plan) {
 		return finding{res: c.unstarted(k), verdict: verdict}
 	}
 	env.Answer = answer
 	env.Dir = c.env(k).Dir
-	return c.run(k, env, verdict)
+	f = c.run(k, env, verdict)
+	if answer != nil && len(answer.Input) > 0 {
+		f.res.Text = "[The person changed the arguments of this call to " + clip.Line(string(answer.Input), previewBytes) + "]\n" + f.res.Text
+	}
+	return f
+}
+
+// rewrite takes over arguments that a person wrote: the call is planned and
+// judged anew. The finding is nil when it may run.
+func (c *calls) rewrite(k *call, in json.RawMessage) (tool.Plan, policy.Verdict, *finding) {
+	k.use.Input = in
+	plan, err := c.plan(k, c.env(k))
+	if err != nil {
+		return plan, policy.Verdict{}, &finding{res: tool.Errorf("%v", err)}
+	}
+	c.shift(func() { k.parallel = plan.Parallel })
+	v, _, err := c.r.Host.Check(k.ctx, Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: plan, Rewritten: true})
+	switch {
+	case err != nil:
+		return plan, v, &finding{res: tool.Errorf("%v", err), verdict: v}
+	case v.Effect != policy.Allow:
+		return plan, v, &finding{res: tool.Errorf("%s", denial(v)), verdict: v, denied: true}
+	}
+	return plan, v, nil
 }
 
 // check has the host rule. While a person or a classifier is waited for, calls

@@ -116,12 +116,17 @@ type (
 	}
 	// Answered settles a question.
 	Answered struct {
-		Call    string     `json:"call"`
-		Allow   bool       `json:"allow"`
-		By      string     `json:"by"` // which client, "rule:…", "hook:…" or "interrupt"
-		Comment string     `json:"comment,omitempty"`
-		Rules   []string   `json:"rules,omitempty"`
+		Call    string   `json:"call"`
+		Allow   bool     `json:"allow"`
+		By      string   `json:"by"` // which client, "rule:…", "hook:…" or "interrupt"
+		Comment string   `json:"comment,omitempty"`
+		Rules   []string `json:"rules,omitempty"`
+		// Keep names the settings file that the rules were saved in: local,
+		// project or user; "" is none.
+		Keep    string     `json:"keep,omitempty"`
 		Choices [][]string `json:"choices,omitempty"`
+		// Input are the arguments as the person rewrote them.
+		Input json.RawMessage `json:"input,omitempty"`
 	}
 	ToolStarted struct {
 		Call  string          `json:"call"`

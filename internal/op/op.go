@@ -2,6 +2,8 @@
 // What comes of an op arrives as events; an op carries no results.
 package op
 
+import "encoding/json"
+
 // An Op is one request. The session accepts it or refuses it.
 //
 //sumtype:decl
@@ -32,8 +34,13 @@ type (
 		By    string // which client
 		// Comment goes to the model: what to do instead, or what to mind.
 		Comment string
-		// Rules are saved rules for the session ("Bash(go test *)").
+		// Rules hold from now on for the session ("Bash(go test *)"). Keep says
+		// which settings file they are saved in, too.
 		Rules []string
+		Keep  Keep
+		// Input, when not empty, are the arguments as the person rewrote them.
+		// The call is planned and judged again with them.
+		Input json.RawMessage
 		// Choices answers view.Questions: the chosen labels, per question.
 		Choices [][]string
 	}
@@ -43,6 +50,17 @@ type (
 	SetMode struct{ Mode string }
 	// Rename titles the session.
 	Rename struct{ Title string }
+)
+
+// Keep says how long the rules of an answer hold.
+type Keep string
+
+// Values of Keep.
+const (
+	ForSession Keep = ""        // no longer than the session
+	ForLocal   Keep = "local"   // this folder, on this machine
+	ForProject Keep = "project" // this folder, for everybody who works on it
+	ForUser    Keep = "user"    // everywhere on this machine
 )
 
 // An Image is a picture in a prompt; Media is an IANA media type.

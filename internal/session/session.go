@@ -47,6 +47,8 @@ type Config struct {
 	Mode    policy.Mode
 	// Person says that somebody can answer questions.
 	Person bool
+	// Save adds rules that an answer allows to a settings file; nil refuses.
+	Save func(to op.Keep, rules []string) error
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
 	// Remind is what the model is told at the start of a turn in a mode.
@@ -363,6 +365,8 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, agen
 		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
 		switch {
 		case v.Effect != policy.Ask:
+		case q.Rewritten:
+			v = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part}
 		case h.s.cfg.Auto != nil && auto.Applies(v) && st.limits.Reached() == "":
 			judge = &auto.Case{Call: q.Call, Actions: q.Plan.Actions, Verdict: v, History: st.history, Dir: st.Dir}
 		default:
@@ -439,7 +443,7 @@ func onlyAsks(actions []policy.Action) bool {
 // settle turns a person's answer into a verdict.
 func settle(v policy.Verdict, a op.Answer) (policy.Verdict, *tool.Answer, error) {
 	if a.Allow {
-		return policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part}, &tool.Answer{Choices: a.Choices, Comment: a.Comment}, nil
+		return policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part}, &tool.Answer{Choices: a.Choices, Comment: a.Comment, Input: a.Input}, nil
 	}
 	v.Effect, v.Reason = policy.Deny, "the person said no"
 	if a.Comment != "" {

@@ -105,6 +105,9 @@ type Env struct {
 type Answer struct {
 	Choices [][]string // the chosen labels, per question
 	Comment string
+	// Input are the arguments as the person rewrote them, empty when they
+	// were left alone. The loop has then planned the call anew.
+	Input json.RawMessage
 }
 
 // A Tool is one thing a model can call. Plan returns an error for input that
