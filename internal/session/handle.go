@@ -134,14 +134,6 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 		}
 		rules = append(rules, r)
 	}
-	if o.Keep != op.ForSession && len(o.Rules) > 0 {
-		if s.cfg.Save == nil {
-			return errors.New("rules cannot be saved in this run")
-		}
-		if err := s.cfg.Save(o.Keep, o.Rules); err != nil {
-			return fmt.Errorf("save the rule: %w", err)
-		}
-	}
 	e := event.Answered{Call: o.Call, Allow: o.Allow, By: o.By, Comment: o.Comment, Rules: o.Rules, Keep: string(o.Keep), Choices: o.Choices, Input: o.Input}
 	if err := s.record(ctx, st, e); err != nil {
 		return err

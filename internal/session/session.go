@@ -47,8 +47,9 @@ type Config struct {
 	Mode    policy.Mode
 	// Person says that somebody can answer questions.
 	Person bool
-	// Save adds rules that an answer allows to a settings file; nil refuses.
-	Save func(to op.Keep, rules []string) error
+	// Keep saves rules that a person gave for a tool in a settings file. It may
+	// be called by several goroutines. nil saves nothing.
+	Keep func(ctx context.Context, tool string, where op.Keep, rules []string) error
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
 	// Remind is what the model is told at the start of a turn in a mode.
@@ -407,10 +408,22 @@ func (h host) judge(ctx context.Context, q agent.Question, c auto.Case) (policy.
 func (h host) answer(ctx context.Context, q agent.Question, v policy.Verdict, wait chan op.Answer) (policy.Verdict, *tool.Answer, error) {
 	select {
 	case a := <-wait:
+		h.keep(ctx, q.Tool, a)
 		return settle(v, a)
 	case <-ctx.Done():
 		_ = h.s.do(func(st *state) { delete(st.asks, q.Call.ID) })
 		return v, nil, ctx.Err()
+	}
+}
+
+// keep saves the rules of an answer. What goes wrong does not undo it: the
+// rules hold for the session in any case.
+func (h host) keep(ctx context.Context, tool string, a op.Answer) {
+	if !a.Allow || a.Keep == op.ForSession || len(a.Rules) == 0 || h.s.cfg.Keep == nil {
+		return
+	}
+	if err := h.s.cfg.Keep(ctx, tool, a.Keep, a.Rules); err != nil {
+		_ = h.Emit(event.Noted{Level: "warning", Text: fmt.Sprintf("the rule holds for this session only: %v", err)})
 	}
 }
 
