@@ -9,6 +9,7 @@ import (
 	"github.com/adze-agent/adze/internal/near"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/tool"
@@ -45,6 +46,7 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 	shell := bash.Config{
 		Environ: environ(o, cfg, parts.temp), Allow: allowEnv(cfg), GitEnv: gitconf.PinnedEnv(), Temp: parts.temp,
 		Mask:     maskedWriter(parts.hide),
+		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
 		OnFinish: func(t bash.Task) { go parts.ended(t) }, // ends at once: the session takes a note, or is closed
 		World:    func(dir string) shellread.World { return place.World(dir, p.Home) },
 	}

@@ -24,17 +24,12 @@ const (
 	drain = 250 * time.Millisecond
 	// leftoverGrace is what forgotten children get between TERM and KILL.
 	leftoverGrace = 200 * time.Millisecond
-	// watch is the pace at which a running command's processes are looked at:
-	// dead orphans are reaped and a fork bomb is noticed.
+	// watch is the pace at which dead orphans of a running command are reaped.
 	watch = time.Second
 	// stuck bounds the wait for killed processes to disappear; one in an
 	// uninterruptible system call is left to the next sweep.
 	stuck = 2 * time.Second
 )
-
-// MaxProcesses is how many processes one command may have at once; above it
-// the command is killed as a fork bomb.
-const MaxProcesses = 4096
 
 // A Command is what to run.
 type Command struct {
@@ -68,8 +63,9 @@ type Status struct {
 	// Left are the commands of processes that were still alive when the
 	// command itself ended, and were ended with it.
 	Left []string
-	// Bomb: it was killed because it had more than MaxProcesses processes.
-	Bomb bool
+	// Over says which limit it was killed for, "" when for none: "it had more
+	// than 4096 processes".
+	Over string
 }
 
 // A Table starts commands and answers for their processes. Make one with
@@ -78,15 +74,28 @@ type Table struct {
 	mu     sync.Mutex // guards the fields below
 	procs  map[*Process]struct{}
 	closed bool
-	wg     sync.WaitGroup // one for each process that is not Done
+	guards bool           // guard runs
+	wg     sync.WaitGroup // one for each process that is not Done, and for guard
 	os     tableOS
-	most   int // MaxProcesses, but for tests
+	limits Limits
+	poke   chan struct{} // wakes guard: a process came or went
 }
 
-// NewTable returns an empty table. On Linux it makes this process the
-// subreaper of everything it starts.
-func NewTable() *Table {
-	t := &Table{procs: map[*Process]struct{}{}, most: MaxProcesses}
+// A Config says how a table treats its commands; the zero value is of use.
+type Config struct {
+	Limits Limits
+}
+
+// NewTable is New with a Config of zero.
+func NewTable() *Table { return New(Config{}) }
+
+// New returns an empty table. On Linux it makes this process the subreaper of
+// everything it starts.
+func New(c Config) *Table {
+	if c.Limits.Processes == 0 {
+		c.Limits.Processes = MaxProcesses
+	}
+	t := &Table{procs: map[*Process]struct{}{}, limits: c.Limits, poke: make(chan struct{}, 1)}
 	t.os.init()
 	return t
 }
@@ -163,6 +172,7 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	p.os.started(p, &t.os)
 	t.procs[p] = struct{}{}
 	t.wg.Add(1)
+	t.watched()
 	go p.read(w) // ends at the end of the pipe, which finish forces
 	go p.wait()  // ends when the command itself does
 	go p.own()   // ends when no process is left
@@ -301,16 +311,7 @@ func (p *Process) own() {
 				return
 			}
 		case <-tick.C:
-			n := p.os.count(p)
-			if n > p.table.most {
-				p.mu.Lock()
-				p.status.Bomb = true
-				p.mu.Unlock()
-				p.os.kill(p)
-				p.finish()
-				return
-			}
-			if exited == nil && n == 0 {
+			if n := p.os.count(p); exited == nil && n == 0 {
 				p.leave()
 				return
 			}
@@ -396,5 +397,6 @@ func (t *Table) forget(p *Process) {
 	t.mu.Lock()
 	delete(t.procs, p)
 	t.mu.Unlock()
+	t.wake()
 	t.wg.Done()
 }

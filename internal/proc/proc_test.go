@@ -3,10 +3,13 @@
 package proc
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +18,28 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "hog" {
+		hog(os.Args[2])
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// hog uses this many MB, says so, and waits to be ended.
+func hog(megabytes string) {
+	n, err := strconv.Atoi(megabytes)
+	if err != nil {
+		panic(err)
+	}
+	held := make([][]byte, n)
+	for i := range held {
+		held[i] = bytes.Repeat([]byte{1}, 1_000_000)
+	}
+	fmt.Println("up")
+	_, _ = bufio.NewReader(os.NewFile(3, "never")).ReadByte() // of what the test holds open
+	runtime.KeepAlive(held)
+}
 
 // buffer is a bytes.Buffer for two goroutines.
 type buffer struct {
@@ -166,16 +190,21 @@ func TestFault38ForkBomb(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are counted on Linux only")
 	}
-	tab := NewTable()
-	defer tab.Close(0)
-	tab.most = 30 // a small bomb is enough
-	p, _ := start(t, tab, "i=0; while [ $i -lt 60 ]; do setsid sleep 1000 & i=$((i+1)); done; wait", false)
-	<-p.Done()
-	if st := p.Status(); !st.Bomb || st.Code != 137 {
-		t.Errorf("%+v", st)
-	}
-	if n := p.os.count(p); n != 0 {
-		t.Errorf("%d processes are left", n)
+	for name, script := range map[string]string{
+		"a row":   "i=0; while [ $i -lt 60 ]; do setsid sleep 1000 & i=$((i+1)); done; wait",
+		"a tree":  `f() { if [ $1 -gt 0 ]; then f $(($1-1)) & f $(($1-1)) & fi; wait; sleep 1000; }; f 6`, // 127
+		"hunters": `trap '' TERM HUP; f() { if [ $1 -gt 0 ]; then (setsid sh -c "sleep 1000" &); f $(($1-1)) & fi; exec sleep 1000; }; f 40`,
+	} {
+		tab := New(Config{Limits: Limits{Processes: 30}}) // a small bomb is enough
+		p, _ := start(t, tab, script, false)
+		<-p.Done()
+		if st := p.Status(); st.Over != "it had more than 30 processes" || st.Code != 137 {
+			t.Errorf("%s: %+v", name, st)
+		}
+		if n := p.os.count(p); n != 0 {
+			t.Errorf("%s: %d processes are left", name, n)
+		}
+		tab.Close(0)
 	}
 }
 

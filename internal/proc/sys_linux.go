@@ -109,6 +109,7 @@ type task struct {
 	pid, ppid, sid int
 	zombie         bool
 	name           string
+	resident       int64 // bytes, with what it shares with others
 }
 
 // children reports whether this process has any child at all. Orphans are our
@@ -157,13 +158,15 @@ func readTask(pid string) (task, bool) {
 		return task{}, false
 	}
 	f := strings.Fields(string(b[shut+1:]))
-	if len(f) < 4 {
+	if len(f) < 22 {
 		return task{}, false
 	}
 	t := task{name: string(b[open+1 : shut]), zombie: f[0] == "Z" || f[0] == "X"}
 	t.pid, _ = strconv.Atoi(pid)
 	t.ppid, _ = strconv.Atoi(f[1])
 	t.sid, _ = strconv.Atoi(f[3])
+	pages, _ := strconv.ParseInt(f[21], 10, 64) // "rss"
+	t.resident = pages * int64(os.Getpagesize())
 	return t, t.pid > 0
 }
 
@@ -266,26 +269,34 @@ func (p *processOS) term(pr *Process) bool {
 // kill ends all processes. They are stopped first, so that none can fork
 // between being seen and being killed.
 func (p *processOS) kill(pr *Process) {
-	for deadline := time.Now().Add(stuck); ; {
-		ms := p.members(pr, false)
-		if len(ms) == 0 {
-			break
-		}
-		if len(ms) > 1 {
-			for _, t := range ms {
+	end(func() []task { return p.members(pr, false) })
+	p.table.sweep()
+}
+
+// end kills what list returns until that is nothing. What appears while
+// others are stopped was forked before that, so a fork bomb comes to rest;
+// only when it has, the killing begins. It gives up on what does not go away
+// in the time of stuck.
+func end(list func() []task) {
+	stopped := map[int]bool{}
+	deadline := time.Now().Add(stuck)
+	for ms := list(); len(ms) > 0 && time.Now().Before(deadline); ms = list() {
+		fresh := false
+		for _, t := range ms {
+			if len(ms) > 1 && !stopped[t.pid] {
+				fresh, stopped[t.pid] = true, true
 				_ = unix.Kill(t.pid, unix.SIGSTOP)
 			}
-			ms = p.members(pr, false)
+		}
+		if fresh {
+			deadline = time.Now().Add(stuck)
+			continue
 		}
 		for _, t := range ms {
 			_ = unix.Kill(t.pid, unix.SIGKILL)
 		}
-		if time.Now().After(deadline) {
-			break
-		}
 		time.Sleep(2 * time.Millisecond) // a killed process needs a moment to be gone
 	}
-	p.table.sweep()
 }
 
 // sweep reaps dead orphans. Only adopted processes may be reaped here: a

@@ -65,6 +65,8 @@ type Config struct {
 	// Temp is a private folder for small files; "" makes one. Commands must
 	// be able to write there, also from the sandbox.
 	Temp string
+	// Limits are what commands may use.
+	Limits proc.Limits
 	// OnFinish is told when a background task ends. It must not block.
 	OnFinish func(Task)
 	Now      func() time.Time // nil is time.Now

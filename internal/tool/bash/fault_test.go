@@ -339,6 +339,22 @@ func TestFault38MemoryHogDiesFirst(t *testing.T) {
 	}
 }
 
+// The result of a command that used too much says so.
+func TestFault38TheResultNamesTheLimit(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("looks at /proc")
+	}
+	r := newRig(t, func(c *Config) { c.Limits = proc.Limits{Memory: 150_000_000, Processes: 20} })
+	for command, want := range map[string]string{
+		"echo go; head -c 300000000 /dev/zero | tr '\\0' a | sort | wc -c":      "go\n[killed: its processes used more than 150.0 MB of memory]",
+		"echo go; for i in {1..40}; do (setsid sleep 1000 &); done; sleep 1000": "go\n[killed: it had more than 20 processes]",
+	} {
+		if res := r.bash(command); res.Text != want || !res.IsErr {
+			t.Errorf("%s: %q, want %q", command, res.Text, want)
+		}
+	}
+}
+
 func TestFault39DeletedDirectory(t *testing.T) {
 	r := newRig(t, nil)
 	root := r.env.Dir

@@ -90,7 +90,7 @@ type job struct {
 }
 
 func newTasks(c Config) *Tasks {
-	return &Tasks{conf: c, table: proc.NewTable(), disk: proc.NewDisk(proc.DiskMax), dir: c.Temp}
+	return &Tasks{conf: c, table: proc.New(proc.Config{Limits: c.Limits}), disk: proc.NewDisk(proc.DiskMax), dir: c.Temp}
 }
 
 // temp is the private folder, made when first needed.
@@ -238,8 +238,8 @@ func (j *job) watch() {
 	j.files.remove()
 	t.mu.Lock()
 	j.ended = t.conf.Now()
-	if j.note == "" && j.p.Status().Bomb {
-		j.note = fmt.Sprintf("killed: it had more than %d processes", proc.MaxProcesses)
+	if over := j.p.Status().Over; j.note == "" && over != "" {
+		j.note = "killed: " + over
 	}
 	if j.id == "" {
 		t.jobs = slices.DeleteFunc(t.jobs, func(x *job) bool { return x == j })

@@ -1,0 +1,156 @@
+package proc
+
+import (
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+)
+
+// MaxProcesses is how many processes one command may have at once unless
+// Limits says otherwise.
+const MaxProcesses = 4096
+
+// Limits are what commands may use. A command above one is killed, with
+// everything it started, and its Status names the limit.
+//
+// They are watched, not walls: between two looks a command can pass a limit.
+// The time between looks follows from how far away the limits are, see pace.
+// Memory is counted where it belongs to processes: files in a tmpfs are not.
+type Limits struct {
+	// Memory is in bytes, for one command and for all together, of which the
+	// largest is killed; 0 is no limit. Watched on Linux only.
+	Memory int64
+	// Processes of one command; 0 means MaxProcesses. Counted on Linux and
+	// Windows only.
+	Processes int
+}
+
+// The time between two looks of guard.
+const (
+	soonest = 20 * time.Millisecond // also from the start of a command to the first look
+	latest  = 250 * time.Millisecond
+	// share is what part of the time looking may take, at most one in this.
+	share = 20
+	// fill is more than a core fills of memory in a second, in bytes (measured
+	// in a virtual machine: 3.2 GB). spawn is what one starts of processes
+	// (19,600); more cores start more, but then a late look costs little.
+	fill  = 8_000_000_000
+	spawn = 20_000
+)
+
+// A load is what the processes of a command use now.
+type load struct {
+	processes int
+	memory    int64 // bytes
+}
+
+// over says which limit a command passes with a load, "" for none.
+func (l Limits) over(u load) string {
+	switch {
+	case u.processes > l.Processes:
+		return fmt.Sprintf("it had more than %d processes", l.Processes)
+	case l.Memory > 0 && u.memory > l.Memory:
+		return fmt.Sprintf("its processes used more than %s of memory", clip.Size(l.Memory))
+	}
+	return ""
+}
+
+// pace is how long guard may wait until the next look: the busiest command
+// must not get from where it is to a limit meanwhile, with all cores, and the
+// looks, of which the last took this long, must not cost much.
+func (l Limits) pace(most load, total int64, took time.Duration, cores int) time.Duration {
+	wait := latest
+	until := func(room, perSecond int64) {
+		if s := float64(max(0, room)) / float64(perSecond); s < wait.Seconds() {
+			wait = time.Duration(s * float64(time.Second))
+		}
+	}
+	until(int64(l.Processes-most.processes), spawn)
+	if l.Memory > 0 {
+		until(l.Memory-total, fill*int64(cores))
+	}
+	return max(wait, soonest, share*took)
+}
+
+// watched makes sure that guard looks at a process that just came; t.mu is held.
+func (t *Table) watched() {
+	if t.guards {
+		t.wake()
+		return
+	}
+	t.guards = true
+	t.wg.Add(1)
+	go t.guard() // ends when no process is left
+}
+
+func (t *Table) wake() {
+	select {
+	case t.poke <- struct{}{}:
+	default: // it is awake already
+	}
+}
+
+// guard kills commands that use more than the limits.
+func (t *Table) guard() {
+	defer t.wg.Done()
+	timer := time.NewTimer(soonest)
+	defer timer.Stop()
+	for {
+		select {
+		case <-t.poke:
+			if len(t.running(true)) == 0 {
+				return
+			}
+			timer.Reset(soonest)
+			continue
+		case <-timer.C:
+		}
+		ps := t.running(false)
+		begun := time.Now()
+		loads := t.os.loads(ps, t.limits.Memory)
+		took := time.Since(begun)
+		var most load
+		var total int64
+		var largest *Process
+		for p, u := range loads {
+			if why := t.limits.over(u); why != "" {
+				p.exceed(why)
+			}
+			if total += u.memory; largest == nil || u.memory > loads[largest].memory {
+				largest = p
+			}
+			most.processes = max(most.processes, u.processes)
+		}
+		if t.limits.Memory > 0 && total > t.limits.Memory {
+			largest.exceed(fmt.Sprintf("the commands that ran used more than %s of memory together, and this one most", clip.Size(t.limits.Memory)))
+		}
+		timer.Reset(t.limits.pace(most, total, took, runtime.NumCPU()))
+	}
+}
+
+// running lists the processes that are not Done. With last, guard ends when
+// there are none.
+func (t *Table) running(last bool) []*Process {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	out := make([]*Process, 0, len(t.procs))
+	for p := range t.procs {
+		out = append(out, p)
+	}
+	if last && len(out) == 0 {
+		t.guards = false
+	}
+	return out
+}
+
+// exceed kills p because of a limit.
+func (p *Process) exceed(why string) {
+	p.mu.Lock()
+	if p.status.Over == "" {
+		p.status.Over = why
+	}
+	p.mu.Unlock()
+	p.Stop(0)
+}
