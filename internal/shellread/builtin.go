@@ -35,6 +35,8 @@ func builtin(name string) reading {
 		return readTest
 	case "exit", "return", "break", "continue", "shift", "wait", ":":
 		return readExit
+	case "repeat", "foreach", "integer", "float", "private":
+		return readZshWord
 	case "source", ".":
 		return refuse("it reads a script that may change")
 	case "trap", "alias", "unalias", "enable", "hash", "shopt", "bind", "complete", "compgen", "compopt", "fc", "history",
@@ -83,6 +85,15 @@ func refuse(why string) reading {
 		r.texts(ws, st)
 		return st, st
 	}
+}
+
+// readZshWord is a program for bash and part of the language for zsh, which
+// may run the words behind it.
+func readZshWord(r *reader, ws []word, st state) (state, state) {
+	r.opaque(strings.Join(literals(ws), " "), "zsh reads "+ws[0].text+" as a command of its own")
+	r.markExec(ws, st, ws[0].text+" is read differently by shells")
+	r.suspect(ws[1:], st)
+	return st, st
 }
 
 func readCd(r *reader, ws []word, st state) (state, state) {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,7 +56,7 @@ func differential(t *testing.T, shell string, flags ...string) {
 				if n >= *scripts || hidden.Load() > 20 {
 					return
 				}
-				list := readable(generator{rand.New(rand.NewPCG(*seed, uint64(n)))}, min(batch, *scripts-n))
+				list := readable(newGenerator(*seed, uint64(n)), min(batch, *scripts-n))
 				exact.Add(int64(len(list)))
 				runBatch(t, box, path, flags, list)
 				for _, r := range list {
@@ -94,14 +93,15 @@ func readable(g generator, n int) []*result {
 }
 
 // sandbox is the start of a command line for a private mount, process and
-// network namespace in which nothing but /w can be written.
+// network namespace in which nothing but /w can be written, and a /tmp of its
+// own, where shells keep here-documents.
 func sandbox(t *testing.T) []string {
 	t.Helper()
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		t.Skip("random scripts only run in a sandbox, and bwrap is not installed")
 	}
-	argv := []string{bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/usr", "/usr", "--dev", "/dev", "--proc", "/proc"}
+	argv := []string{bwrap, "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL", "--ro-bind", "/usr", "/usr", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"}
 	for _, d := range []string{"/bin", "/lib", "/lib64"} {
 		if to, err := os.Readlink(d); err == nil {
 			argv = append(argv, "--symlink", to, d)
@@ -134,15 +134,20 @@ var stubs = strings.Fields("a b c no ls cat rm touch git find xargs env timeout 
 func driver() string {
 	var b strings.Builder
 	b.WriteString("PATH=/nonexistent; HOME=/w/home; FUNCNEST=40\n[ -z \"$ZSH_VERSION\" ] || zmodload zsh/system\nexec 9>>/w/log 8</w/scripts\n__n=0 __c=0\n")
+	// Parts of a pipe write at the same time, and a shell writes at a line's end.
+	b.WriteString("__nl='\n'\n")
 	for _, s := range stubs {
-		status := "0"
-		if s == "no" {
+		status, before := "0", ""
+		switch s {
+		case "no":
 			status = "1"
+		case "cat": // what it prints is known to us: $(cat <<E …)
+			before = "if [ $# = 0 ]; then while IFS= builtin read -r __l; do builtin printf '%s\\n' \"$__l\"; done; fi; "
 		}
-		fmt.Fprintf(&b, "%s() { builtin printf '%%s\\0' R \"$__n\" \"$#\" %s \"$@\" >&9; __c=$((__c+1)); if [ $__c -gt 100 ]; then builtin exit; fi; if [ $SECONDS -gt $((__s0+1)) ]; then builtin kill -KILL $__top; fi; builtin return %s; }\n", s, s, status)
+		fmt.Fprintf(&b, "%s() { builtin printf '%%s\\0' R \"$__n\" \"$#\" %s \"${@//$__nl/\x01}\" >&9; __c=$((__c+1)); if [ $__c -gt 100 ]; then builtin exit; fi; if [ $SECONDS -gt $((__s0+1)) ]; then builtin kill -KILL $__top; fi; %sbuiltin return %s; }\n", s, s, before, status)
 	}
 	for _, h := range []string{"command_not_found_handle", "command_not_found_handler"} {
-		fmt.Fprintf(&b, "%s() { builtin printf '%%s\\0' R \"$__n\" $((${#}-1)) \"$@\" >&9; }\n", h)
+		fmt.Fprintf(&b, "%s() { builtin printf '%%s\\0' R \"$__n\" $((${#}-1)) \"${@//$__nl/\x01}\" >&9; }\n", h)
 	}
 	b.WriteString("while IFS= builtin read -r -d '' __s <&8; do __n=$((__n+1)) __s0=$SECONDS; ( __top=${BASHPID:-${sysparams[pid]}}; builtin cd /w/d/$__n && ulimit -t 1 -f 40000 && builtin eval \"$__s\"; builtin wait ) 8<&- </dev/null >/dev/null 2>&1; done\n")
 	return b.String()
@@ -199,7 +204,7 @@ func runBatch(t *testing.T, box []string, shell string, flags []string, list []*
 
 // collect gives each record of the log to its script.
 func collect(out []*result, log string) {
-	f := strings.Split(log, "\x00")
+	f := strings.Split(strings.ReplaceAll(log, "\x01", "\n"), "\x00")
 	for len(f) >= 4 && f[0] == "R" {
 		n, err1 := strconv.Atoi(f[1])
 		argc, err2 := strconv.Atoi(f[2])

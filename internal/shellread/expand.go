@@ -9,6 +9,11 @@ import (
 
 // param reads a parameter expansion.
 func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
+	if why := r.oddInside(p, quoted); why != "" {
+		r.opaque(r.source(p), why)
+		r.visitParam(p, st)
+		return value{kind: unknown}
+	}
 	if why := oddParam(p); why != "" {
 		r.opaque(r.source(p), why)
 		r.visitParam(p, st)
@@ -44,6 +49,24 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 		return value{kind: unknown}
 	}
 	return v
+}
+
+// oddInside names what the parser and shells read differently in an expansion:
+// within double quotes and here-documents a quote in it is a character like
+// any other for shells, and everywhere zsh knows =( ).
+func (r *reader) oddInside(n syntax.Node, quoted bool) string {
+	from, to := int(n.Pos().Offset()), int(n.End().Offset())
+	if from < 0 || to > len(r.src) || from >= to {
+		return "an expansion whose text is not known"
+	}
+	text := r.src[from:to]
+	switch {
+	case quoted && strings.ContainsAny(text, `'"`):
+		return "a quote stands inside ${…} within double quotes"
+	case strings.HasPrefix(text, "${") && (strings.Contains(text, "<(") || strings.Contains(text, ">(") || strings.Contains(text, "=(")):
+		return "a process substitution stands inside ${…}"
+	}
+	return ""
 }
 
 // oddParam names the forms that run code, change variables or mean something
@@ -239,8 +262,20 @@ func (r *reader) printed(p *syntax.CmdSubst, st state) (value, bool) {
 	if !quotedDelimiter(rd.Word) && strings.ContainsAny(text, "\\$`") {
 		return value{}, false
 	}
+	if rd.Op == syntax.DashHdoc {
+		text = withoutTabs(text)
+	}
 	r.simple([]word{lit("cat")}, nil, st)
 	return value{kind: exact, text: strings.TrimRight(text, "\n")}, true
+}
+
+// withoutTabs takes off the tabs that <<- ignores at the beginning of each line.
+func withoutTabs(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimLeft(l, "\t")
+	}
+	return strings.Join(lines, "\n")
 }
 
 func quotedDelimiter(w *syntax.Word) bool {
@@ -267,6 +302,9 @@ func (r *reader) procSubst(p *syntax.ProcSubst, st state) {
 func (r *reader) arithm(b *builder, p *syntax.ArithmExp, st state) {
 	if p.Bracket || p.Unsigned {
 		r.opaque(r.source(p), "an arithmetic form that shells read differently")
+	}
+	if why := r.oddInside(p, true); why != "" {
+		r.opaque(r.source(p), "a quote stands inside arithmetic")
 	}
 	r.checkArithm(p.X, st)
 	// It may be negative, but no command here has a harmful flag of digits.

@@ -170,7 +170,7 @@ func badExpansion(s string) string {
 			}
 		case s[i] == '`' && hashAt(s, i+1):
 			return hashed
-		case (s[i] == '<' || s[i] == '>') && i+1 < len(s) && s[i+1] == '(' && inside('{') && top() == '{':
+		case (s[i] == '<' || s[i] == '>' || s[i] == '=') && i+1 < len(s) && s[i+1] == '(' && inside('{') && top() == '{':
 			return "a process substitution stands inside ${…}"
 		case s[i] == '"':
 			switch {

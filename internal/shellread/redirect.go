@@ -15,6 +15,11 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 			r.opaque(r.source(rd), "a file descriptor in a variable")
 		} else if rd.N != nil && len(rd.N.Value) > 1 {
 			r.opaque(r.source(rd), "zsh takes a number of two digits for an argument")
+		} else if at := int(rd.OpPos.Offset()); rd.N == nil && at > 0 && at <= len(r.src) && r.src[at-1] == '}' {
+			r.opaque(r.source(rd), "zsh takes the braces before a redirect for its descriptor")
+		}
+		if r.rangeAt(int(rd.OpPos.Offset())) {
+			r.opaque(r.source(s), "zsh takes <1-9> for a range of numbers in a name")
 		}
 		switch rd.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
@@ -41,6 +46,16 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 			r.target(rd, st)
 		}
 	}
+}
+
+// rangeAt reports <->, <1->, <-9> or <1-9> at a place of the source.
+func (r *reader) rangeAt(at int) bool {
+	if at < 0 || at >= len(r.src) || r.src[at] != '<' {
+		return false
+	}
+	const digits = "0123456789"
+	rest, dash := strings.CutPrefix(strings.TrimLeft(r.src[at+1:], digits), "-")
+	return dash && strings.HasPrefix(strings.TrimLeft(rest, digits), ">")
 }
 
 func (r *reader) heredoc(rd *syntax.Redirect, st state) {
@@ -77,8 +92,11 @@ func (r *reader) duplicate(rd *syntax.Redirect, st state) {
 		r.opaque(r.source(rd), "a redirect that shells read differently")
 		return
 	}
-	if n := strings.TrimSuffix(w.text, "-"); w.text == "-" || n != "" && !strings.HasPrefix(n, "-") && plainNumber(n) {
+	if w.text == "-" || !strings.HasPrefix(w.text, "-") && plainNumber(w.text) {
 		return
+	}
+	if n, moved := strings.CutSuffix(w.text, "-"); moved && plainNumber(n) {
+		r.opaque(r.source(rd), "zsh takes a descriptor that bash moves for a file")
 	}
 	if rd.Op == syntax.DplIn {
 		r.opaque(r.source(rd), "a redirect whose source is not known")

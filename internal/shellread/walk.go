@@ -103,6 +103,9 @@ func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
 		r.outer = r.outer[:len(r.outer)-1]
 		return ok, any
 	case *syntax.ArithmCmd:
+		if why := r.oddInside(c, true); why != "" {
+			r.opaque(r.source(c), "a quote stands inside arithmetic")
+		}
 		r.checkArithm(c.X, in)
 		return both(r.assignedIn(c, in))
 	case *syntax.TestClause:
@@ -403,6 +406,12 @@ func (r *reader) casePattern(w *syntax.Word, st state) {
 // funcDecl remembers a function. One that shadows a command that is known
 // makes everything after it uncertain.
 func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
+	if !compound(c.Body) {
+		// The parser takes all of f() { …; } && rm x for the body; shells end it
+		// at the brace and run the rest.
+		r.opaque(r.source(c), "a function whose body is not a single compound command")
+		r.stmt(c.Body, in)
+	}
 	name := ""
 	if c.Name != nil {
 		name = c.Name.Value
@@ -434,6 +443,19 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	if name != "" {
 		r.funcs[name] = c.Body
 	}
+}
+
+// compound reports whether a statement is one that bash takes as the body of a
+// function.
+func compound(s *syntax.Stmt) bool {
+	if s.Negated || s.Background || s.Coprocess || s.Disown {
+		return false
+	}
+	switch s.Cmd.(type) {
+	case *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause, *syntax.ArithmCmd, *syntax.TestClause:
+		return true
+	}
+	return false
 }
 
 // defined turns a command of a function that may never be called into one
