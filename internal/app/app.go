@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -60,6 +62,10 @@ type Options struct {
 	Record io.Writer
 	// Hide is told of keys that are no variables; Open sets it.
 	Hide func(key string)
+	// Resolve and Dial are how the sandbox's proxy looks names up and connects
+	// to what it checked; nil uses the system's.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	// Note is told what a person should know and no event says.
 	Note func(string)
 }
@@ -153,7 +159,7 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	whole := func() bool { return a.Session.State().Whole() }
 	ended := func(t bash.Task) { _ = a.Session.Submit(context.Background(), op.Notify{Text: taskNote(t)}) }
 	if a.Config.Sandbox.Enabled {
-		a.box = confine(ctx, o, a.Config, a.Paths, rules.Dirs, a.temp)
+		a.box = confine(ctx, o, a.Config, a.Paths, rules.Dirs, a.temp, a.connect)
 	}
 	kit, err := newKit(o, a.Config, a.Paths, kitParts{box: a.box, mode: a.Mode, ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: a.hide})
 	if err != nil {
@@ -174,7 +180,7 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	a.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: log.Log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
 		Auto: models.classifier(ctx, a.Mode), Remind: remind,
-		Target: a.Target, Rules: rules, Mode: a.Mode, Person: o.Person, Now: time.Now,
+		Target: a.Target, Rules: rules, Mode: a.Mode, Person: o.Person, Keep: a.remember, Now: time.Now,
 		Resolve: func(name string) (agent.Target, error) {
 			t, err := models.named(context.Background(), name)
 			return t.Target, err

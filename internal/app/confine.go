@@ -2,16 +2,52 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/sandbox/netproxy"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
 )
+
+// networkTool is the name under which connections from inside the sandbox are
+// asked about: hosts that drive adze know it from other agents.
+const networkTool = "SandboxNetworkAccess"
+
+// connect has the session rule on a host that a command inside wants to reach
+// and no list names.
+func (a *App) connect(ctx context.Context, host string, port int) netproxy.Answer {
+	input, err := json.Marshal(map[string]any{"host": host, "port": port})
+	if err != nil {
+		return netproxy.Answer{Why: err.Error()}
+	}
+	where := net.JoinHostPort(host, strconv.Itoa(port))
+	v, err := a.Session.Permit(ctx, agent.Question{
+		Call: llm.ToolUse{Name: networkTool, Input: input}, Tool: networkTool,
+		Plan: tool.Plan{
+			Actions: []policy.Action{policy.Net{Host: host, Port: port}}, Title: "Connect to " + where,
+			View: view.Text{S: "A command in the sandbox connects to " + where + "."},
+		},
+	})
+	if err != nil && v.Reason == "" {
+		v = policy.Verdict{Effect: policy.Deny, Reason: err.Error()}
+	}
+	return netproxy.Answer{Allow: v.Effect == policy.Allow, Why: v.Reason, Brief: err != nil}
+}
 
 // SandboxConfig is what the settings make of the sandbox. roots are the
 // folders that may be written, resolved.
@@ -20,11 +56,30 @@ func SandboxConfig(o Options, cfg *config.Config, p Paths, roots []string) (sand
 	if err != nil {
 		return sandbox.Config{}, fmt.Errorf("find this program: %w", err)
 	}
+	set := cfg.Sandbox
+	set.Network.DeniedDomains = append(slices.Clip(set.Network.DeniedDomains), deniedDomains(cfg)...)
 	return sandbox.Config{
 		Dir: p.Dir, Roots: roots, Home: p.Home, State: []string{p.Folders.State, p.Folders.Config, p.Folders.Cache},
 		Cache: p.Folders.Cache, Run: filepath.Join(p.Folders.State, "sandbox"),
-		Path: o.Env("PATH"), Self: self, Settings: cfg.Sandbox,
+		Path: o.Env("PATH"), Self: self, Settings: set,
 	}, nil
+}
+
+// deniedDomains are those that permission rules deny, which commands must not
+// reach either.
+func deniedDomains(cfg *config.Config) []string {
+	var out []string
+	for _, r := range cfg.Permissions.Deny {
+		host, ok := strings.CutPrefix(r.Text, "WebFetch(domain:")
+		if host, closed := strings.CutSuffix(host, ")"); ok && closed {
+			host = strings.TrimSpace(host)
+			out = append(out, host)
+			if !strings.HasPrefix(host, "*") {
+				out = append(out, "*."+host)
+			}
+		}
+	}
+	return out
 }
 
 // A confinement is the session's sandbox. It is made with the first command,
@@ -38,13 +93,13 @@ type confinement struct {
 	err  error
 }
 
-func confine(ctx context.Context, o Options, cfg *config.Config, p Paths, roots []string, temp string) *confinement {
+func confine(ctx context.Context, o Options, cfg *config.Config, p Paths, roots []string, temp string, ask netproxy.Ask) *confinement {
 	return &confinement{auto: cfg.Sandbox.AutoAllow, open: func() (*sandbox.Sandbox, error) {
 		c, err := SandboxConfig(o, cfg, p, roots)
 		if err != nil {
 			return nil, err
 		}
-		c.Temp = temp
+		c.Temp, c.Ask, c.Resolve, c.Dial = temp, ask, o.Resolve, o.Dial
 		return sandbox.New(context.WithoutCancel(ctx), c)
 	}}
 }
@@ -87,6 +142,6 @@ func (c *confinement) explain(exit int, output string) string {
 	if c.box == nil || c.box.Level().Strength == sandbox.None {
 		return ""
 	}
-	why, _ := sandbox.Explain(exit, output, c.box.Policy())
+	why, _ := c.box.Explain(exit, output)
 	return why
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/gitconf"
 )
 
 func newConfig(sys System, f *runFlags) *cobra.Command {
@@ -143,15 +141,11 @@ func configUnset(sys System, f *runFlags) *cobra.Command {
 
 // settingsFile is the file of a scope.
 func settingsFile(p app.Paths, scope string) (confedit.Target, error) {
-	switch scope {
-	case "user":
-		return confedit.Target{Path: filepath.Join(p.Folders.Config, "settings.json")}, nil
-	case "project":
-		return confedit.Target{Path: filepath.Join(p.Root, ".adze", "settings.json"), Root: p.Root, Mode: 0o644}, nil
-	case "local":
-		return confedit.Target{Path: filepath.Join(p.Root, ".adze", "settings.local.json"), Root: p.Root}, nil
+	t, ok := app.SettingsFile(p, scope)
+	if !ok {
+		return t, usagef("one of user, project, local", "--scope cannot be %q", scope)
 	}
-	return confedit.Target{}, usagef("one of user, project, local", "--scope cannot be %q", scope)
+	return t, nil
 }
 
 // writeSetting changes a settings file and says which.
@@ -169,21 +163,12 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 	if err != nil {
 		return err
 	}
-	before, _ := app.Trust(p).Check(app.TrustFolder(p))
-	if err := (confedit.Editor{Good: app.Good(p)}).Update(cmd.Context(), t, edits...); err != nil {
+	notes, err := app.WriteSettings(cmd.Context(), p, t, edits...)
+	if err != nil {
 		return failf("adze config check shows what is wrong with it", "change %s: %v", t.Path, err)
 	}
-	if scope != "user" {
-		if err := app.Trust(p).Wrote(cmd.Context(), before, t.Path); err != nil {
-			fmt.Fprintf(sys.Stderr, "adze: the folder has to be trusted again: %v\n", err)
-		}
-	}
-	if scope == "local" {
-		if repo, err := gitconf.Find(p.Root); err == nil {
-			if err := confedit.HideFromGit(cmd.Context(), repo.Common, ".adze/settings.local.json"); err != nil {
-				fmt.Fprintf(sys.Stderr, "adze: could not keep .adze/settings.local.json out of git: %v\n", err)
-			}
-		}
+	for _, n := range notes {
+		fmt.Fprintln(sys.Stderr, "adze: "+n)
 	}
 	fmt.Fprintln(sys.Stderr, "written to "+t.Path)
 	return nil

@@ -88,6 +88,19 @@ func TestAdvisories(t *testing.T) {
 			}
 		}
 	})
+	t.Run("a_project_opens_no_domain", func(t *testing.T) {
+		const text = `{"sandbox":{"network":{"allowed_domains":["evil.example"]}}}`
+		for _, file := range project {
+			for _, trusted := range []bool{false, true} {
+				o := options(disk{file: text})
+				o.Trusted = trusted
+				mine := trusted && strings.HasSuffix(file, ".local.json") // where a person's answers are kept
+				if c := load(t, o); (len(c.Sandbox.Network.AllowedDomains) > 0) != mine {
+					t.Errorf("%s, trusted %v: %v", file, trusted, c.Sandbox.Network.AllowedDomains)
+				}
+			}
+		}
+	})
 	t.Run("changelog_2.1.78_project_cannot_turn_the_sandbox_off", func(t *testing.T) {
 		for _, file := range project {
 			c := load(t, options(disk{userFile: `{"sandbox":{"fail_if_unavailable":true}}`,

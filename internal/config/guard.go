@@ -41,7 +41,7 @@ func forbidden(k Key, v, below *node, scope Scope) string {
 		return "not used: the bypass mode needs --dangerously-skip-permissions at every start"
 	case !scope.Repo():
 		return ""
-	case k.Guard == Person:
+	case k.Guard == Person || k.Guard == Own && scope != Local:
 		return "not used: a project's file may not set this, only your own settings or a flag"
 	case k.Guard != Tighten || v.kind == 'n':
 		return ""

@@ -140,7 +140,7 @@ func Markdown() string {
 		if len(k.Enum) > 0 && k.Kind == String {
 			doc += " One of " + oneOf(k.Enum) + "."
 		}
-		doc += map[Guard]string{Person: " Not from a project's files.", Tighten: " A project's files can only make it stricter.", Admin: " Only in managed settings.", Free: ""}[k.Guard]
+		doc += map[Guard]string{Person: " Not from a project's files.", Tighten: " A project's files can only make it stricter.", Own: " Not from a project's shared file.", Admin: " Only in managed settings.", Free: ""}[k.Guard]
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, cmp.Or(string(k.Kind), "any"), def, flag, cell(doc))
 	}
 	return b.String()

@@ -32,6 +32,7 @@ type Guard string
 const (
 	Free    Guard = ""        // any layer
 	Person  Guard = "person"  // never a project's or local file
+	Own     Guard = "own"     // never a project's file; the local one when its folder is trusted
 	Tighten Guard = "tighten" // a project's or local file only in the stricter sense
 	Admin   Guard = "managed" // managed settings only
 )
@@ -165,7 +166,7 @@ var sandboxKeys = []Key{
 	{Name: "sandbox.auto_allow", Kind: Bool, Default: true, CC: true, Guard: Person, Alias: []string{"autoAllowBashIfSandboxed"}, Doc: "Run sandboxed commands without a question."},
 	{Name: "sandbox.allow_unsandboxed_commands", Kind: Bool, Default: true, CC: true, Guard: Person, Doc: "Let the model ask to run a command outside the sandbox."},
 	{Name: "sandbox.excluded_commands", Kind: Strings, CC: true, Guard: Person, Doc: "Commands that never run inside."},
-	{Name: "sandbox.network.allowed_domains", Kind: Strings, CC: true, Guard: Person, Doc: "Domains reachable from inside; [] is none."},
+	{Name: "sandbox.network.allowed_domains", Kind: Strings, CC: true, Guard: Own, Runs: true, Doc: "Domains reachable from inside; others are asked about; [] is none."},
 	{Name: "sandbox.network.denied_domains", Kind: Strings, CC: true, Doc: "Domains never reachable."},
 	{Name: "sandbox.network.strict_allowlist", Kind: Bool, CC: true, Guard: Tighten, Doc: "Refuse other domains without a question."},
 	{Name: "sandbox.network.allow_unix_sockets", Kind: Strings, CC: true, Guard: Person, Doc: "Unix sockets reachable from inside."},

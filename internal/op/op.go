@@ -35,7 +35,8 @@ type (
 		// Comment goes to the model: what to do instead, or what to mind.
 		Comment string
 		// Rules hold from now on for the session ("Bash(go test *)"). Keep says
-		// which settings file they are saved in, too.
+		// which settings file they are saved in, too; then none means those that
+		// the question suggests.
 		Rules []string
 		Keep  Keep
 		// Input, when not empty, are the arguments as the person rewrote them.

@@ -29,7 +29,7 @@ func TestAdvisories(t *testing.T) {
 	base := Config{Dir: project, Home: home, State: []string{filepath.Join(home, ".adze")}, Temp: filepath.Join(root, "tmp")}
 	t.Run("CVE-2025-66479_empty_list_allows_nothing", func(t *testing.T) {
 		c := base
-		c.Ask = func(context.Context, string, int) netproxy.Decision { return netproxy.Session }
+		c.Ask = func(context.Context, string, int) netproxy.Answer { return netproxy.Answer{Allow: true} }
 		c.Settings.Network.AllowedDomains = []string{}
 		if p := NewPolicy(c); !p.Network.Off() || p.Network.Ask {
 			t.Errorf("[] lets something out: %+v", p.Network)

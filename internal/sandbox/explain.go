@@ -12,26 +12,28 @@ import (
 // failed: exit is its exit code, output the end of what it wrote. ok is false
 // when the failure has another reason, as far as can be told.
 func (s *Sandbox) Explain(exit int, output string) (blocked string, ok bool) {
-	if s.mech == nil {
+	if s.mech == nil || exit == 0 {
 		return "", false
 	}
-	refused := map[string]string{}
-	if s.proxy != nil {
-		refused = s.proxy.Refused()
+	blocked, ok = Explain(exit, output, s.policy)
+	if s.proxy == nil || ok && (!strings.HasPrefix(blocked, network) || noDomain.MatchString(output)) {
+		return blocked, ok
 	}
-	if exit == 0 {
-		return "", false
+	// Most programs do not show what the proxy says to them.
+	refused := s.proxy.Refused()
+	if len(refused) == 0 {
+		return blocked, ok
 	}
-	if len(refused) > 0 {
-		var hosts []string
-		for h, why := range refused {
-			hosts = append(hosts, h+" ("+why+")")
-		}
-		slices.Sort(hosts)
-		return "the network: " + strings.Join(hosts[:min(3, len(hosts))], ", ") + "; sandbox.network.allowed_domains can allow a domain", true
+	var hosts []string
+	for h, why := range refused {
+		hosts = append(hosts, h+" is refused, "+why)
 	}
-	return Explain(exit, output, s.policy)
+	slices.Sort(hosts)
+	return network + strings.Join(hosts[:min(3, len(hosts))], "; ") + "; sandbox.network.allowed_domains can allow a domain", true
 }
+
+// network begins what is said of it.
+const network = "the network: "
 
 // Lines that failures of a sandbox leave: the C library's texts, Go's and
 // Node's, in any locale that keeps them English.
@@ -55,10 +57,10 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 	}
 	output = output[max(0, len(output)-maxExplained):]
 	if m := noDomain.FindStringSubmatch(output); m != nil {
-		return fmt.Sprintf("the network: %s is refused, %s; sandbox.network.allowed_domains can allow it", m[1], strings.TrimSpace(m[2])), true
+		return fmt.Sprintf(network+"%s is refused, %s; sandbox.network.allowed_domains can allow it", m[1], strings.TrimSpace(m[2])), true
 	}
 	if tunnel403.MatchString(output) {
-		return "the network: the proxy of the sandbox refused a domain; sandbox.network.allowed_domains can allow it", true
+		return network + "the proxy of the sandbox refused a domain; sandbox.network.allowed_domains can allow it", true
 	}
 	lines := strings.Split(output, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -69,9 +71,9 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if noNetwork.MatchString(lines[i]) {
 			if p.Network.Off() {
-				return "the network: nothing can leave the sandbox", true
+				return network + "nothing can leave the sandbox", true
 			}
-			return "the network: only programs that use HTTP_PROXY or ALL_PROXY reach it, through the proxy of the sandbox", true
+			return network + "only programs that use HTTP_PROXY or ALL_PROXY reach it, through the proxy of the sandbox", true
 		}
 	}
 	return "", false

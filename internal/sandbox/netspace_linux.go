@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 )
 
 // netspace is the network that the commands of a session share: loopback and
@@ -57,16 +55,6 @@ func (b *bubblewrap) noNetwork(why, hint string) {
 	if hint != "" {
 		b.s.level.Hint = hint
 	}
-}
-
-// serve starts the proxy on l.
-func (s *Sandbox) serve(l net.Listener) {
-	n := s.policy.Network
-	c := netproxy.Config{Rules: netproxy.Rules{Allowed: n.Allowed, Denied: n.Denied}}
-	if n.Ask {
-		c.Ask = s.config.Ask
-	}
-	s.proxy = netproxy.Serve(l, c)
 }
 
 // startNetspace runs the helper, which sends a listener in its network.

@@ -10,10 +10,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/proc"
@@ -47,8 +50,12 @@ type Config struct {
 	Settings config.Sandbox
 	// Mechanism asks for one mechanism by name; "" takes the best.
 	Mechanism string
-	// Ask decides about a domain no rule names; nil refuses.
+	// Ask decides about a domain no rule names; nil refuses. What it says holds
+	// for all connections until a command ends.
 	Ask netproxy.Ask
+	// Resolve and Dial stand in for the system's; nil uses those.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 }
 
 // A Level says how strong the confinement is.
@@ -83,6 +90,8 @@ type Sandbox struct {
 	mech   mechanism
 	temp   string // made by New; "" when it was given
 	proxy  *netproxy.Proxy
+	// running counts the commands inside; only for messages.
+	running atomic.Int32
 
 	mu     sync.Mutex // guards closed
 	closed bool
@@ -183,7 +192,36 @@ func (s *Sandbox) Wrap(c *proc.Command) error {
 	if err := s.mech.wrap(c); err != nil {
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
+	s.watch(c)
 	return nil
+}
+
+// watch has what the proxy was told about hosts last as long as a command.
+func (s *Sandbox) watch(c *proc.Command) {
+	if s.proxy == nil {
+		return
+	}
+	if s.running.Add(1) == 1 {
+		s.proxy.Refused() // by commands that are over
+	}
+	after := c.After
+	c.After = func() {
+		s.running.Add(-1)
+		s.proxy.Forget()
+		if after != nil {
+			after()
+		}
+	}
+}
+
+// serve starts the proxy on l.
+func (s *Sandbox) serve(l net.Listener) {
+	n := s.policy.Network
+	c := netproxy.Config{Rules: netproxy.Rules{Allowed: n.Allowed, Denied: n.Denied}, Resolve: s.config.Resolve, Dial: s.config.Dial}
+	if n.Ask {
+		c.Ask = s.config.Ask
+	}
+	s.proxy = netproxy.Serve(l, c)
 }
 
 func (s *Sandbox) proxyAddress() string {

@@ -6,12 +6,10 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/proc"
-	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 )
 
 // sandboxExec is the system's own, never one from PATH.
@@ -55,12 +53,7 @@ func startSeatbelt(_ context.Context, s *Sandbox) (mechanism, error) {
 			return nil, err
 		}
 		m.port = l.Addr().(*net.TCPAddr).Port
-		n := s.policy.Network
-		c := netproxy.Config{Rules: netproxy.Rules{Allowed: n.Allowed, Denied: n.Denied}, Address: "127.0.0.1:" + strconv.Itoa(m.port)}
-		if n.Ask {
-			c.Ask = s.config.Ask
-		}
-		s.proxy = netproxy.Serve(l, c)
+		s.serve(l)
 	}
 	return m, nil
 }

@@ -126,6 +126,9 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 	if !ok {
 		return ErrNoAsk
 	}
+	if o.Allow && o.Keep != op.ForSession && len(o.Rules) == 0 {
+		o.Rules = st.Pending[o.Call].Verdict.Suggest
+	}
 	var rules []policy.Rule
 	for _, text := range o.Rules {
 		r, err := policy.ParseRule(text, policy.Allow, policy.Session, "this session", st.rules.Dir)
@@ -173,7 +176,7 @@ func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
 	t.Env.Window, t.Env.Images, t.Env.PDFs = st.target.Window, st.target.Images, st.target.PDFs
 	t.Leave = func(c <-chan struct{}) { _ = s.do(func(st *state) { st.left = append(st.left, c) }) }
 	ctx, cancel := context.WithCancel(context.Background())
-	st.cancel, st.began = cancel, s.cfg.Now()
+	st.cancel, st.turn, st.began = cancel, ctx, s.cfg.Now()
 	go func() { // ends with the turn; end and finish wait for it through cancel
 		out, err := t.Run(ctx)
 		_ = s.do(func(st *state) { s.finish(st, out, err) })

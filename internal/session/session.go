@@ -73,6 +73,7 @@ type state struct {
 	rules  policy.Rules
 	mode   policy.Mode
 	cancel context.CancelFunc // of the running turn, nil when idle
+	turn   context.Context    // the running turn's, for what outlives its calls
 	asks   map[string]chan op.Answer
 	left   []<-chan struct{} // calls that outlived their turn
 	began  time.Time         // of the running turn

@@ -188,7 +188,10 @@ func (l *looker) file(at string, kind Kind) {
 		return
 	}
 	name := filepath.FromSlash(at)
-	if _, err := l.root.Lstat(name); absent(err) {
+	info, err := l.root.Lstat(name)
+	if absent(err) || err == nil && info.Mode().Type() == fs.ModeSocket {
+		// Nobody can read settings out of a socket, and while a command runs the
+		// sandbox puts one where a file must not come into being.
 		return
 	}
 	text, err := readBelow(l.root, name, maxFile)

@@ -62,7 +62,7 @@ func TestAdvisories(t *testing.T) {
 		refused(t, w, "huggingface.co", "github.com", "pypi.org")
 	})
 	t.Run("SSRF_resolved_address", func(t *testing.T) {
-		yes := func(context.Context, string, int) Decision { return Session }
+		yes := func(context.Context, string, int) Answer { return Answer{Allow: true} }
 		for _, a := range []string{"127.0.0.1", "::1", "0.0.0.0", "169.254.169.254", "fd00:ec2::254", "100.100.100.200", "169.254.1.1", "fe80::1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "fc00::1", "::ffff:127.0.0.1", "64:ff9b::a9fe:a9fe"} {
 			inward := map[string]string{"x.ok.com": a, "asked.example": a}
 			w, _ := start(t, Rules{Allowed: []string{"*.ok.com"}}, yes, inward)

@@ -25,20 +25,6 @@ const (
 	idle        = 10 * time.Minute // without a byte in either direction
 )
 
-// A Decision is a person's answer about a domain.
-type Decision int
-
-// The answers. What Project means beyond the session is up to who asked.
-const (
-	Deny Decision = iota
-	Once
-	Session
-	Project
-)
-
-// Ask decides about a host no rule names.
-type Ask func(ctx context.Context, host string, port int) Decision
-
 // Config is what a proxy is made from.
 type Config struct {
 	Rules Rules
@@ -60,9 +46,8 @@ type Proxy struct {
 	wg     sync.WaitGroup
 	slots  chan struct{}
 
-	mu      sync.Mutex // guards the fields below
-	said    map[string]Decision
-	asking  map[string]chan struct{}
+	mu      sync.Mutex           // guards the fields below
+	asked   map[string]*question // by host
 	refused map[string]string
 	conns   map[net.Conn]struct{}
 }
@@ -85,7 +70,7 @@ func Serve(l net.Listener, c Config) *Proxy {
 	ctx, stop := context.WithCancel(context.Background()) // the proxy's own life
 	p := &Proxy{
 		config: c, l: l, ctx: ctx, stop: stop, slots: make(chan struct{}, maxClients),
-		said: map[string]Decision{}, asking: map[string]chan struct{}{}, refused: map[string]string{}, conns: map[net.Conn]struct{}{},
+		asked: map[string]*question{}, refused: map[string]string{}, conns: map[net.Conn]struct{}{},
 	}
 	p.wg.Add(1)
 	go p.accept() // ends when the listener is closed
@@ -193,8 +178,14 @@ type Refusal struct{ Host, Why string }
 
 func (r *Refusal) Error() string { return r.Host + " is refused: " + r.Why }
 
-// connect checks and dials. The host is as the client wrote it.
-func (p *Proxy) connect(ctx context.Context, rawHost string, port int) (net.Conn, error) {
+// A client is a connection that came in, and what reads from it.
+type client struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+// connect checks and dials for c. The host is as the client wrote it.
+func (p *Proxy) connect(c client, rawHost string, port int) (net.Conn, error) {
 	host, err := Host(rawHost)
 	if err != nil {
 		return nil, p.refuse(fmt.Sprintf("%q", rawHost), err.Error())
@@ -202,10 +193,10 @@ func (p *Proxy) connect(ctx context.Context, rawHost string, port int) (net.Conn
 	if port < 1 || port > 65535 {
 		return nil, p.refuse(host, "there is no port "+strconv.Itoa(port))
 	}
-	if why := p.permitted(ctx, host, port); why != "" {
+	if why := p.permitted(c, host, port); why != "" {
 		return nil, p.refuse(host, why)
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	ctx, cancel := context.WithTimeout(p.ctx, dialTimeout)
 	defer cancel()
 	addrs := []netip.Addr{}
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -235,71 +226,6 @@ func (p *Proxy) refuse(host, why string) error {
 		p.refused[host] = why
 	}
 	return &Refusal{host, why}
-}
-
-// permitted is "" when the rules or a person allow the host. One person is
-// asked once about a host, however many connections wait for the answer.
-func (p *Proxy) permitted(ctx context.Context, host string, port int) string {
-	switch p.config.Rules.judge(host, port) {
-	case allowed:
-		return ""
-	case denied:
-		return "the settings deny it"
-	case unknown:
-	}
-	if p.config.Ask == nil {
-		return "no rule allows it"
-	}
-	id := net.JoinHostPort(host, strconv.Itoa(port))
-	for {
-		p.mu.Lock()
-		d, ok := p.said[id]
-		if ok {
-			p.mu.Unlock()
-			return denial(d)
-		}
-		wait, busy := p.asking[id]
-		if !busy {
-			wait = make(chan struct{})
-			p.asking[id] = wait
-		}
-		p.mu.Unlock()
-		if busy {
-			select {
-			case <-wait:
-				if why, once := p.shared(id); once {
-					return why
-				}
-				continue
-			case <-ctx.Done():
-				return "nobody answered"
-			}
-		}
-		d = p.config.Ask(ctx, host, port)
-		p.mu.Lock()
-		if d != Once {
-			p.said[id] = d
-		}
-		delete(p.asking, id)
-		p.mu.Unlock()
-		close(wait)
-		return denial(d)
-	}
-}
-
-// shared is the answer that was just given to another connection.
-func (p *Proxy) shared(id string) (why string, ok bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	d, ok := p.said[id]
-	return denial(d), ok
-}
-
-func denial(d Decision) string {
-	if d == Deny {
-		return "it was denied"
-	}
-	return ""
 }
 
 // carry copies both ways until one side is done or nothing moves.

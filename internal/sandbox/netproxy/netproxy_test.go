@@ -230,27 +230,22 @@ func TestSocks(t *testing.T) {
 	}
 }
 
+// TestAsk: one question for all connections to a host, until Forget; what is
+// denied, and what is an address inside, is nobody's to allow.
 func TestAsk(t *testing.T) {
 	var asked atomic.Int32
-	answer := atomic.Int32{}
-	ask := func(_ context.Context, host string, port int) Decision {
+	var answer atomic.Pointer[Answer]
+	gate := make(chan struct{})
+	ask := func(_ context.Context, host string, port int) Answer {
 		asked.Add(1)
 		if host != "new.example" || port != 80 {
 			t.Errorf("asked about %s:%d", host, port)
 		}
-		return Decision(answer.Load())
+		<-gate
+		return *answer.Load()
 	}
 	w, _ := start(t, Rules{Denied: []string{"denied.example"}}, ask, map[string]string{"new.example": "93.184.216.34", "denied.example": "93.184.216.34"})
-	answer.Store(int32(Once))
-	for range 2 {
-		if code, body := get(t, w.client(), "http://new.example/"); code != 200 {
-			t.Errorf("%d %s", code, body)
-		}
-	}
-	if asked.Load() != 2 {
-		t.Errorf("once was asked %d times", asked.Load())
-	}
-	answer.Store(int32(Session))
+	answer.Store(&Answer{Allow: true})
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -259,13 +254,65 @@ func TestAsk(t *testing.T) {
 			}
 		})
 	}
+	close(gate)
 	wg.Wait()
-	if n := asked.Load(); n != 3 {
+	w.Forget()
+	answer.Store(&Answer{Why: "because"})
+	for range 2 {
+		if code, body := get(t, w.client(), "http://new.example/"); code != 403 || !strings.Contains(body, "because") {
+			t.Errorf("%d %s", code, body)
+		}
+	}
+	w.Forget()
+	answer.Store(&Answer{Why: "not now", Brief: true})
+	for range 2 {
+		if code, body := get(t, w.client(), "http://new.example/"); code != 403 || !strings.Contains(body, "not now") {
+			t.Errorf("%d %s", code, body)
+		}
+	}
+	if n := asked.Load(); n != 4 {
 		t.Errorf("asked %d times", n)
 	}
-	if code, _ := get(t, w.client(), "http://denied.example/"); code != 403 || asked.Load() != 3 {
-		t.Errorf("denied: %d, asked %d", code, asked.Load())
+	for _, host := range []string{"denied.example", "127.0.0.1", "[::1]", "169.254.169.254"} {
+		if code, _ := get(t, w.client(), "http://"+host+"/"); code != 403 || asked.Load() != 4 {
+			t.Errorf("%s: %d, asked %d", host, code, asked.Load())
+		}
 	}
+	if d := w.dials(); len(d) != 8 {
+		t.Errorf("dialed %v", d)
+	}
+}
+
+// TestAskIsWithdrawn with the last connection that waits, and when the proxy
+// is closed.
+func TestAskIsWithdrawn(t *testing.T) {
+	put, gone := make(chan struct{}, 2), make(chan struct{}, 2)
+	ask := func(ctx context.Context, _ string, _ int) Answer {
+		put <- struct{}{}
+		<-ctx.Done()
+		gone <- struct{}{}
+		return Answer{}
+	}
+	w, _ := start(t, Rules{}, ask, nil)
+	connect := func() net.Conn {
+		c, err := net.Dial("tcp", w.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		fmt.Fprint(c, "CONNECT new.example:443 HTTP/1.1\r\nHost: x\r\n\r\nearly")
+		return c
+	}
+	c := connect()
+	<-put
+	c.Close()
+	<-gone
+	connect()
+	<-put
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	<-gone
 }
 
 func TestTunnelCarries(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func (p *Proxy) http(c net.Conn, r *bufio.Reader) {
 		_ = c.SetDeadline(time.Now().Add(greeting))
 		req, err := http.ReadRequest(r)
 		if err != nil {
-			if !errors.Is(err, io.EOF) {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, os.ErrDeadlineExceeded) {
 				say(c, http.StatusBadRequest, "this is no request that adze's proxy understands")
 			}
 			return
@@ -32,7 +33,7 @@ func (p *Proxy) http(c net.Conn, r *bufio.Reader) {
 			p.tunnel(c, r, req)
 			return
 		}
-		if !p.forward(c, req) {
+		if !p.forward(c, r, req) {
 			return
 		}
 	}
@@ -45,7 +46,7 @@ func (p *Proxy) tunnel(c net.Conn, r *bufio.Reader, req *http.Request) {
 		say(c, http.StatusBadRequest, "CONNECT needs host:port")
 		return
 	}
-	server, err := p.connect(p.ctx, host, port)
+	server, err := p.connect(client{c, r}, host, port)
 	if err != nil {
 		sayError(c, err)
 		return
@@ -61,7 +62,7 @@ func (p *Proxy) tunnel(c net.Conn, r *bufio.Reader, req *http.Request) {
 var hopHeaders = []string{"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
 
 // forward answers one plain request; false ends the connection.
-func (p *Proxy) forward(c net.Conn, req *http.Request) bool {
+func (p *Proxy) forward(c net.Conn, r *bufio.Reader, req *http.Request) bool {
 	u := req.URL
 	if u.Scheme != "http" || u.Host == "" || u.User != nil {
 		say(c, http.StatusBadRequest, "adze's proxy takes http addresses, and https by CONNECT")
@@ -75,7 +76,7 @@ func (p *Proxy) forward(c net.Conn, req *http.Request) bool {
 			return false
 		}
 	}
-	server, err := p.connect(p.ctx, u.Hostname(), port)
+	server, err := p.connect(client{c, r}, u.Hostname(), port)
 	if err != nil {
 		sayError(c, err)
 		return false
@@ -92,6 +93,7 @@ func (p *Proxy) forward(c net.Conn, req *http.Request) bool {
 	for _, h := range hopHeaders {
 		req.Header.Del(h)
 	}
+	last := req.Close
 	req.Host = u.Host // the address was checked, not what the header says
 	req.Close = true
 	_ = server.SetDeadline(time.Now().Add(idle))
@@ -111,7 +113,7 @@ func (p *Proxy) forward(c net.Conn, req *http.Request) bool {
 			resp.Header.Del(h)
 		}
 	}
-	keep := resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0
+	keep := !last && (resp.ContentLength >= 0 || len(resp.TransferEncoding) > 0)
 	resp.Close = !keep
 	return resp.Write(c) == nil && keep
 }
@@ -160,7 +162,7 @@ func (p *Proxy) socks(c net.Conn, r *bufio.Reader) {
 		return
 	}
 	_ = c.SetDeadline(time.Time{})
-	server, err := p.connect(p.ctx, host, port)
+	server, err := p.connect(client{c, r}, host, port)
 	if err != nil {
 		code := byte(socksNoHost)
 		var no *Refusal

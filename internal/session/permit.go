@@ -1,0 +1,68 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// Permit rules on something that a running call turned out to do and that its
+// plan could not name, such as a connection of a command: as on a call, by the
+// rules, the mode, the classifier, a person. q.Call needs no ID. A question
+// ends with ctx and with the turn. Between turns nobody is asked. When nobody
+// came to rule on it, the verdict is Deny and comes with an error.
+func (s *Session) Permit(ctx context.Context, q agent.Question) (policy.Verdict, error) {
+	var turn context.Context
+	err := s.do(func(st *state) {
+		st.names++
+		q.Call.ID = fmt.Sprintf("x%d.%d", st.Seq+1, st.names)
+		if st.cancel != nil {
+			turn = st.turn
+		}
+	})
+	if err != nil {
+		return policy.Verdict{Effect: policy.Deny, Reason: "the session is over"}, err
+	}
+	if turn == nil {
+		return s.between(q)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(turn, cancel)()
+	v, await, err := host{s}.Check(ctx, q)
+	if err == nil && await != nil {
+		v, _, err = await(ctx)
+	}
+	if err != nil {
+		v.Effect, v.Reason = policy.Deny, "the question was withdrawn"
+		return v, errors.Join(err, s.withdraw(q.Call.ID))
+	}
+	return v, nil
+}
+
+// between rules on what a command in the background does while no turn runs.
+func (s *Session) between(q agent.Question) (v policy.Verdict, err error) {
+	err = s.do(func(st *state) {
+		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions})
+	})
+	if v.Effect == policy.Ask || err != nil {
+		v.Effect, v.Reason = policy.Deny, "nobody can be asked while no turn runs: "+v.Reason
+		err = errors.Join(err, ErrIdle)
+	}
+	return v, err
+}
+
+// withdraw closes a question that nobody waits for, unless the end of its
+// turn did.
+func (s *Session) withdraw(call string) (err error) {
+	derr := s.do(func(st *state) {
+		if _, open := st.Pending[call]; open {
+			err = s.record(context.Background(), st, event.Answered{Call: call, By: "interrupt"})
+		}
+	})
+	return errors.Join(derr, err)
+}

@@ -1,0 +1,73 @@
+package session_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// connection is what a running command turns out to do.
+func connection() agent.Question {
+	return agent.Question{
+		Call: llm.ToolUse{Name: "Net", Input: []byte(`{"host":"new.example"}`)}, Tool: "Net",
+		Plan: tool.Plan{Actions: []policy.Action{policy.Net{Host: "new.example", Port: 443}}, Title: "Connect to new.example:443"},
+	}
+}
+
+// TestPermitByClassifier: in auto mode the small model rules, and where it
+// does not, a person, of whom there is none here.
+func TestPermitByClassifier(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer fake.Reply
+		effect policy.Effect
+		reason string
+	}{
+		{"allowed", rule("allow", "it was asked for"), policy.Allow, "it was asked for"},
+		{"refused", rule("hard_deny", "no uploads"), policy.Deny, "no uploads"},
+		{"left open", fake.Say("hm"), policy.Deny, "nobody can be asked"},
+	} {
+		bubble(c.name, t, func(t *testing.T) {
+			judge := &fake.Model{Replies: []fake.Reply{c.answer}}
+			r := start(t, nil, autoMode(judge), fake.Use(call("c1", "act", "", 1000)), fake.Say("ok"))
+			r.prompt("fetch it")
+			r.turns(1, func(e event.Event) {
+				if _, ok := e.Body.(event.ToolStarted); !ok {
+					return
+				}
+				v, err := r.Permit(t.Context(), connection())
+				if err != nil || v.Effect != c.effect || !strings.Contains(v.Reason, c.reason) {
+					t.Errorf("%+v %v", v, err)
+				}
+			})
+			r.Close()
+		})
+	}
+}
+
+// TestPermitBetweenTurns: rules count, and nobody is asked.
+func TestPermitBetweenTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil)
+		v, err := r.Permit(t.Context(), connection())
+		if !errors.Is(err, session.ErrIdle) || v.Effect != policy.Deny || !strings.Contains(v.Reason, "no turn runs") {
+			t.Errorf("%+v %v", v, err)
+		}
+		if p := r.State().Pending; len(p) > 0 {
+			t.Errorf("asked: %v", p)
+		}
+		r.Close()
+		if v, err := r.Permit(t.Context(), connection()); err == nil || v.Effect != policy.Deny {
+			t.Errorf("closed: %+v %v", v, err)
+		}
+	})
+}
