@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -48,11 +49,15 @@ type Options struct {
 	Settings string   // --settings
 	Sources  []string // --setting-sources, nil for all
 	Trusted  bool
+	once     bool // it was Trusted, with other content than there is now
 	Bare     bool // no memory, no project settings, no git
 
-	Print  bool // nobody watches
-	Person bool // somebody can answer questions
-	Skip   bool // --dangerously-skip-permissions
+	Print bool // nobody watches
+	// Lasting: more prompts may come, so that settings are watched from the
+	// start. Other sessions watch them from their first decision on.
+	Lasting bool
+	Person  bool // somebody can answer questions
+	Skip    bool // --dangerously-skip-permissions
 
 	Session SessionOptions
 	Schema  json.RawMessage // of a structured answer, nil for none
@@ -93,7 +98,8 @@ type App struct {
 	Parts  []prompt.Part
 	Where  string // the session's folder, "" when nothing is kept
 
-	box     *confinement
+	boxes   boxes
+	live    *live // nil until the session has started
 	hide    *secret.Redactor
 	profile prompt.Profile
 	memory  *memory.Reader // nil with --bare
@@ -113,6 +119,7 @@ type Paths struct {
 
 // Open starts a session.
 func Open(ctx context.Context, o Options) (*App, error) {
+	began := time.Now()
 	paths, cfg, err := Settings(o)
 	if err != nil {
 		return nil, err
@@ -134,15 +141,16 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	}
 	models := &models{Chooser: chooser, o: o, cfg: cfg, begun: log.model}
 	a := &App{hide: hide, version: o.Version, note: o.Note, Config: cfg, Paths: paths, Mode: mode, ID: log.id, Where: log.dir}
-	if err := a.start(ctx, o, models, rules, log, learned); err != nil {
+	if err := a.start(ctx, o, began, models, rules, log, learned); err != nil {
 		_ = log.Close()
 		return nil, err
 	}
 	return a, nil
 }
 
-// start makes the tools and the session on an open log.
-func (a *App) start(ctx context.Context, o Options, models *models, rules policy.Rules, log *openedLog, learned <-chan learned) error {
+// start makes the tools and the session on an open log. The settings were
+// read after began.
+func (a *App) start(ctx context.Context, o Options, began time.Time, models *models, rules policy.Rules, log *openedLog, learned <-chan learned) error {
 	target, err := models.main(ctx)
 	if err != nil {
 		return err
@@ -152,51 +160,41 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 		return err
 	}
 	a.Target, a.Key = target.Target, target.key
+	live := &live{a: a, o: o, log: log, cfg: a.Config, fallback: fallback, started: a.Mode, read: began, auto: models.classifier(ctx, a.Mode)}
+	live.models.Store(models)
 	if a.temp, err = os.MkdirTemp("", "adze-"); err != nil {
 		return fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	ledger := file.NewLedger()
 	whole := func() bool { return a.Session.State().Whole() }
 	ended := func(t bash.Task) { _ = a.Session.Submit(context.Background(), op.Notify{Text: taskNote(t)}) }
-	if a.Config.Sandbox.Enabled {
-		a.box = confine(ctx, o, a.Config, a.Paths, rules.Dirs, a.temp, a.connect)
-	}
-	kit, err := newKit(o, a.Config, a.Paths, kitParts{box: a.box, mode: a.Mode, ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: a.hide})
+	live.confine(ctx, a.Config, rules.Dirs)()
+	live.setVars(a.Config)
+	kit, err := newKit(o, a.Config, a.Paths, kitParts{boxes: &a.boxes, vars: live.environment, mode: a.Mode, ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: a.hide})
 	if err != nil {
 		return err
 	}
 	a.profile = prompt.Choose(a.Config.Profile, local(a.Target.Provider), a.Target.Window)
-	if a.profile == prompt.Small {
-		kit.set = small(kit.set)
+	if kit.set, err = kit.narrowed(a.profile, a.Config.Tools); err != nil {
+		return err
 	}
 	a.Tools, a.tasks = kit.set, kit.tasks
-	rules.Readable = append(rules.Readable, a.temp)
-	if log.dir != "" {
-		rules.Readable = append(rules.Readable, log.dir)
-	}
+	live.readable(&rules)
 	known := <-learned
 	a.Parts, a.memory = a.parts(o, known), known.reader
-	cfg := a.Config
+	live.kit, live.turn = kit, agent.Turn{
+		System: prompt.Blocks(a.Parts), Aliases: kit.aliases,
+		Env:     tool.Env{Dir: a.Paths.Dir, Home: a.Paths.Home, Scratch: log.dir},
+		Touched: a.touched(),
+		Mask:    masked(a.hide), Structured: kit.structured, CacheKey: log.id, Spill: log.spill,
+		Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
+	}
 	a.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: log.Log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
-		Auto: models.classifier(ctx, a.Mode), Remind: remind,
+		Auto: live.auto, Remind: remind,
 		Target: a.Target, Rules: rules, Mode: a.Mode, Person: o.Person, Keep: a.remember, Now: time.Now,
-		Resolve: func(name string) (agent.Target, error) {
-			t, err := models.named(context.Background(), name)
-			return t.Target, err
-		},
-		Turn: agent.Turn{
-			Fallback: fallback, System: prompt.Blocks(a.Parts), Tools: kit.set, Aliases: kit.aliases,
-			Env: tool.Env{
-				Dir: a.Paths.Dir, Roots: rules.Dirs, Home: a.Paths.Home, Scratch: log.dir,
-			},
-			Budget: agent.Budget{
-				Turns: cfg.MaxTurns, USD: cfg.MaxBudgetUSD, Unpriced: cfg.Cost.UnknownPriceOK, Tokens: int(cfg.TokenBudget),
-			},
-			Touched: a.touched(),
-			Mask:    masked(a.hide), Structured: kit.structured, MaxCalls: cfg.Tools.MaxParallel, CacheKey: log.id, Spill: log.spill,
-			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
-		},
+		Forbidden: forbidden(a.Config, a.Mode), Lasts: live.lasts,
+		Resolve: live.resolve, Turn: live.pattern(a.Config, rules, kit.set),
 	})
 	if err != nil {
 		return err
@@ -206,6 +204,10 @@ func (a *App) start(ctx context.Context, o Options, models *models, rules policy
 	a.After = st.Seq
 	for _, f := range st.Files() {
 		ledger.Restore([]tool.File{tool.File(f)})
+	}
+	a.live = live
+	if o.Lasting {
+		live.wait.Go(live.start) // ends when the watch has begun; close waits for it
 	}
 	return nil
 }
@@ -220,11 +222,12 @@ func remind(m policy.Mode) string {
 
 // Close interrupts what runs, ends every command and closes the log.
 func (a *App) Close() error {
+	var watch sync.WaitGroup
+	watch.Go(a.live.close) // takes milliseconds, and nothing here needs it
 	err := a.Session.Close()
 	a.tasks.Close(2 * time.Second)
-	if a.box != nil {
-		err = errors.Join(err, a.box.close())
-	}
+	err = errors.Join(err, a.boxes.close())
+	watch.Wait()
 	_ = os.RemoveAll(a.temp)
 	if a.Where != "" {
 		a.cleanUp()

@@ -85,8 +85,9 @@ func deniedDomains(cfg *config.Config) []string {
 // A confinement is the session's sandbox. It is made with the first command,
 // because a run without one should not pay for it.
 type confinement struct {
-	open func() (*sandbox.Sandbox, error)
-	auto bool
+	open     func() (*sandbox.Sandbox, error)
+	settings config.Sandbox
+	excluded func([]policy.Action) bool // nil: no script is kept out
 
 	once sync.Once // for the fields below
 	box  *sandbox.Sandbox
@@ -94,7 +95,7 @@ type confinement struct {
 }
 
 func confine(ctx context.Context, o Options, cfg *config.Config, p Paths, roots []string, temp string, ask netproxy.Ask) *confinement {
-	return &confinement{auto: cfg.Sandbox.AutoAllow, open: func() (*sandbox.Sandbox, error) {
+	return &confinement{settings: cfg.Sandbox, excluded: excluded(cfg.Sandbox.ExcludedCommands), open: func() (*sandbox.Sandbox, error) {
 		c, err := SandboxConfig(o, cfg, p, roots)
 		if err != nil {
 			return nil, err
@@ -125,7 +126,7 @@ func (c *confinement) active() bool {
 // passes says whether confinement is reason enough to run without a question.
 func (c *confinement) passes() bool {
 	c.ready()
-	return c.auto && c.err == nil && c.box.Level().Strength == sandbox.Full
+	return c.settings.AutoAllow && c.err == nil && c.box.Level().Strength == sandbox.Full
 }
 
 func (c *confinement) close() error {

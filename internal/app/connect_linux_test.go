@@ -84,7 +84,7 @@ func connectRig(t *testing.T, dir, home string, change func(*Options), commands 
 			t.Error(err)
 		}
 	})
-	if a.box == nil || !a.box.passes() {
+	if !a.boxes.passes() {
 		t.Skip("this system cannot run bubblewrap")
 	}
 	r := &online{App: a, t: t, asked: make(chan event.Asked, 16), events: make(chan event.Event, 256), dir: dir, home: home}

@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/tool"
@@ -24,7 +25,8 @@ import (
 
 // A kit is the tools of a session.
 type kit struct {
-	set        tool.Set
+	all        tool.Set // before the settings took some away
+	set        tool.Set // what the session has
 	aliases    map[string]string
 	structured string // the name of the tool that takes the final answer
 	tasks      *bash.Tasks
@@ -37,8 +39,9 @@ type kitParts struct {
 	ended  func(bash.Task)
 	temp   string
 	hide   *secret.Redactor
-	box    *confinement // nil: the settings want none
-	mode   policy.Mode  // to start in
+	boxes  *boxes
+	vars   func() (environ, allow []string)
+	mode   policy.Mode // to start in
 }
 
 // newKit makes the tools. To add a tool, add it to the list here.
@@ -50,10 +53,9 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 		OnFinish: func(t bash.Task) { go parts.ended(t) }, // ends at once: the session takes a note, or is closed
 		World:    func(dir string) shellread.World { return place.World(dir, p.Home) },
 	}
-	if box := parts.box; box != nil {
-		shell.Stays, shell.Excluded = !cfg.Sandbox.AllowUnsandboxed, excluded(cfg.Sandbox.ExcludedCommands)
-		shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.wrap, box.active, box.passes, box.explain
-	}
+	box := parts.boxes
+	shell.Vars, shell.Stays, shell.Excluded = parts.vars, box.stays, box.excluded
+	shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.wrap, box.active, box.passes, box.explain
 	shells, aliases, tasks := bash.New(shell)
 	all := slices.Concat(shells,
 		file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve, InWindow: func(string) bool { return parts.whole() }}),
@@ -73,8 +75,18 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 	if err != nil {
 		return k, err
 	}
-	k.set, err = narrow(set, cfg.Tools, k.structured)
-	return k, err
+	k.all = set
+	return k, nil
+}
+
+// narrowed are the tools that the settings and the size of the instructions
+// leave.
+func (k kit) narrowed(p prompt.Profile, t config.Tools) (tool.Set, error) {
+	set, err := narrow(k.all, t, k.structured)
+	if p == prompt.Small {
+		set = small(set)
+	}
+	return set, err
 }
 
 // excluded tells scripts whose every command the settings keep out of the

@@ -66,8 +66,20 @@ func contained() bool {
 // Rules turns the lists of the settings into rules. When a rule that forbids
 // cannot be read, nothing is allowed without a question.
 func Rules(cfg *config.Config, p Paths) (policy.Rules, error) {
+	var first error
+	r := rulesOf(cfg, p, func(err error) {
+		if first == nil {
+			first = err
+		}
+	})
+	return r, first
+}
+
+// rulesOf is Rules without the folders that cannot be used; missing is told
+// why.
+func rulesOf(cfg *config.Config, p Paths, missing func(error)) policy.Rules {
 	perms := cfg.Permissions
-	r := policy.Rules{Dir: p.Dir, Dirs: []string{p.Dir}, Home: p.Home, Unsafe: perms.Unsafe}
+	r := policy.Rules{Dir: p.Dir, Dirs: []string{p.Dir}, Home: p.Home, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
 	for _, part := range []struct {
 		list   []config.Rule
 		effect policy.Effect
@@ -87,11 +99,28 @@ func Rules(cfg *config.Config, p Paths) (policy.Rules, error) {
 	for _, d := range perms.Dirs {
 		dir, err := folder(d, p)
 		if err != nil {
-			return r, err
+			missing(err)
+			continue
 		}
 		r.Dirs = append(r.Dirs, dir)
 	}
-	return r, nil
+	return r
+}
+
+// forbidden are the modes that a session cannot be switched to, and why. It
+// may be in the mode it was started in.
+func forbidden(cfg *config.Config, started policy.Mode) map[policy.Mode]string {
+	out := map[policy.Mode]string{}
+	if started != policy.Bypass {
+		out[policy.Bypass] = "it needs --dangerously-skip-permissions at the start"
+	}
+	if bool(cfg.Permissions.DisableBypass) {
+		out[policy.Bypass] = "the settings forbid it"
+	}
+	if bool(cfg.Permissions.DisableAuto) {
+		out[policy.Auto] = "the settings forbid it"
+	}
+	return out
 }
 
 // folder resolves an additional folder.

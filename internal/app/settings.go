@@ -15,30 +15,9 @@ import (
 
 // loadConfig reads the settings, and tells what a person should know of them.
 func loadConfig(o Options, p Paths) (*config.Config, error) {
-	own, cc := config.ManagedDirs(runtime.GOOS, o.Env)
-	sources := o.Sources
-	if o.Bare && sources == nil {
-		sources = []string{string(config.User)}
-	}
-	for _, s := range sources {
-		if !slices.Contains([]string{"user", "project", "local"}, s) {
-			return nil, &Mistake{fmt.Sprintf("--setting-sources: there is no source %q", s), "the sources are user, project and local"}
-		}
-	}
-	state := trust.Nothing
-	if !o.Trusted {
-		v, err := Trust(p).Check(TrustFolder(p))
-		if err != nil && o.Note != nil {
-			o.Note(fmt.Sprintf("who is trusted is not known: %v", err))
-		}
-		state = v.State
-	}
-	cfg, err := config.Load(config.Options{
-		Files: trust.Files{Folder: TrustFolder(p), Disk: confedit.Disk{}}, Keeper: Good(p), Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: o.Env,
-		Flags: o.Flags, Settings: o.Settings, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: o.Trusted || state == trust.Trusted,
-	})
+	cfg, state, err := readConfig(o, p, nil)
 	if err != nil {
-		return nil, &Mistake{err.Error(), "adze config list shows what can be set"}
+		return nil, err
 	}
 	if o.Note != nil {
 		for _, pr := range cfg.Problems {
@@ -55,6 +34,62 @@ func loadConfig(o Options, p Paths) (*config.Config, error) {
 		}
 	}
 	return cfg, nil
+}
+
+// readConfig reads the settings. held, for a reload, is what is in force.
+func readConfig(o Options, p Paths, held *config.Config) (*config.Config, trust.State, error) {
+	own, cc := config.ManagedDirs(runtime.GOOS, o.Env)
+	sources := o.Sources
+	if o.Bare && sources == nil {
+		sources = []string{string(config.User)}
+	}
+	for _, s := range sources {
+		if !slices.Contains([]string{"user", "project", "local"}, s) {
+			return nil, "", &Mistake{fmt.Sprintf("--setting-sources: there is no source %q", s), "the sources are user, project and local"}
+		}
+	}
+	seen := trust.Verdict{State: trust.Nothing}
+	if o.once {
+		seen.State = trust.Changed
+	}
+	if !o.Trusted {
+		v, err := Trust(p).Check(TrustFolder(p))
+		if seen.State != trust.Changed || v.State == trust.Trusted {
+			seen = v
+		}
+		if err != nil && o.Note != nil {
+			o.Note(fmt.Sprintf("who is trusted is not known: %v", err))
+		}
+	}
+	load := func(trusted, changed bool) (*config.Config, error) {
+		cfg, err := config.Load(config.Options{
+			Files: trust.Files{Folder: TrustFolder(p), Disk: confedit.Disk{}}, Keeper: Good(p), Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: o.Env,
+			Flags: o.Flags, Settings: o.Settings, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: trusted, Held: held, Changed: changed,
+		})
+		if err != nil {
+			return nil, &Mistake{err.Error(), "adze config list shows what can be set"}
+		}
+		return cfg, nil
+	}
+	cfg, err := load(o.Trusted || seen.State == trust.Trusted, seen.State == trust.Changed)
+	if err != nil || o.Trusted || seen.State != trust.Trusted || seen.Covers(repoSums(cfg, p)) {
+		return cfg, seen.State, err
+	}
+	// Another process changed the files since they were looked at.
+	cfg, err = load(false, true)
+	return cfg, trust.Changed, err
+}
+
+// repoSums are the sums of the folder's own settings as they were read, by
+// path below the root.
+func repoSums(cfg *config.Config, p Paths) map[string]string {
+	out := map[string]string{}
+	for _, f := range cfg.Files {
+		if rel, err := filepath.Rel(p.Root, f.Path); err == nil && f.Scope.Repo() && f.Sum != "" {
+			out[filepath.ToSlash(rel)] = f.Sum
+		}
+	}
+	return out
 }
 
 // Trust is the record of trusted folders.

@@ -90,6 +90,9 @@ func (a *App) remember(ctx context.Context, tool string, where op.Keep, rules []
 		edits = append(edits, e)
 	}
 	notes, err := WriteSettings(ctx, a.Paths, t, edits...)
+	if err == nil {
+		a.Wrote(t.Path)
+	}
 	if len(notes) > 0 && err == nil {
 		err = errors.New(strings.Join(notes, "; "))
 	}

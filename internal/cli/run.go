@@ -60,6 +60,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
 		}
 		o.Flags = append(o.Flags, configGiven(x.key, text, "--"+x.flag))
 	}
+	o.Lasting = f.input == "stream-json"
 	o.Session = app.SessionOptions{Continue: f.cont, Resume: f.resume, Fork: f.fork, ID: f.sessionID, None: f.noSession}
 	if f.schema != "" {
 		if o.Schema, err = schema(f.schema); err != nil {

@@ -213,7 +213,7 @@ func (l *loader) file(path string, scope Scope, root string, cc bool) *node {
 	f := File{Path: path, Scope: scope, CC: cc, State: Loaded}
 	text, err := l.o.Files.Read(path, MaxFile)
 	if err == nil {
-		f.Sum = fmt.Sprintf("%x", sha256.Sum256(text))
+		f.Sum = Sum(text)
 	}
 	var n *node
 	switch {
@@ -251,6 +251,9 @@ func (l *loader) file(path string, scope Scope, root string, cc bool) *node {
 	l.out.said[path] = n
 	return n
 }
+
+// Sum is how File.Sum tells contents apart.
+func Sum(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
 // blank: nothing in it, or only what a power cut leaves.
 func blank(b []byte) bool { return len(bytes.Trim(b, "\x00 \t\r\n")) == 0 }

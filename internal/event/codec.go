@@ -47,6 +47,7 @@ var (
 		plain[Cleared]("cleared"),
 		plain[Stripped]("stripped"),
 		plain[Noted]("noted"),
+		plain[SettingsChanged]("settings_changed"),
 		plain[TurnEnded]("turn_ended"),
 	}
 	live = []kind{

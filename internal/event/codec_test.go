@@ -67,6 +67,10 @@ func samples() []event.Body {
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Stripped{Why: "w"},
 		event.Noted{Level: "info", Text: "t"},
+		event.SettingsChanged{
+			Changes:   []event.SettingChange{{Key: "model", Old: json.RawMessage(`null`), New: json.RawMessage(`"x"`), From: "f:1:2", Later: true}, {Key: "env", Added: []string{"A"}, Removed: []string{"B"}}},
+			Untrusted: []string{"f"}, Problems: []string{"p"},
+		},
 		event.TurnEnded{ID: "t", How: event.Failed, Reason: "r", Err: "e", Hint: "h", Kind: "k", Status: 500, Steps: 3, Took: 1, Final: "done", API: 2, Answer: raw},
 	}
 }

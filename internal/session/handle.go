@@ -55,6 +55,9 @@ func (s *Session) handle(st *state, o op.Op) error {
 		if !ok {
 			return fmt.Errorf("there is no permission mode %q; the modes are default, acceptEdits, plan, auto, dontAsk, bypassPermissions", o.Mode)
 		}
+		if why := st.forbidden[m]; why != "" {
+			return fmt.Errorf("the mode cannot be %s: %s", m, why)
+		}
 		if err := s.record(ctx, st, event.ModeChanged{Mode: m, Why: "asked"}); err != nil {
 			return err
 		}
@@ -165,7 +168,11 @@ func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
 	if err := s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.target.ID(), Mode: st.mode}); err != nil {
 		return err
 	}
-	t := s.cfg.Turn
+	if st.onBegin != nil {
+		st.onBegin()
+		st.onBegin = nil
+	}
+	t := st.pattern
 	t.ID, t.Host, t.Budget.SpentUSD = id, host{s}, st.Total.Cost
 	if st.Dir != "" {
 		t.Env.Dir = st.Dir
@@ -188,7 +195,7 @@ func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
 func (s *Session) follow(st *state, b event.Body) {
 	switch b := b.(type) {
 	case event.ModelChanged:
-		if f := s.cfg.Turn.Fallback; f != nil && f.ID() == b.Model {
+		if f := st.pattern.Fallback; f != nil && f.ID() == b.Model {
 			st.target = *f
 		}
 	case event.ModeChanged:

@@ -52,6 +52,11 @@ type Config struct {
 	Keep func(ctx context.Context, tool string, where op.Keep, rules []string) error
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
+	// Forbidden are modes that cannot be switched to, and why.
+	Forbidden map[policy.Mode]string
+	// Lasts is called before each decision, by any goroutine of a turn, and
+	// waited for: the session is more than one reply. nil is fine.
+	Lasts func()
 	// Remind is what the model is told at the start of a turn in a mode.
 	Remind func(policy.Mode) string
 	Now    func() time.Time
@@ -80,6 +85,12 @@ type state struct {
 	names  int               // for inputs without an ID
 	notes  []string          // for the model, after the current step
 	broken error             // the log cannot be written any more
+	// What follows came with the Config, and settings may change it.
+	pattern   agent.Turn // of turns
+	auto      *auto.Classifier
+	forbidden map[policy.Mode]string
+	onBegin   func()       // to be called once, when a turn begins
+	early     []event.Body // to be recorded when the log begins
 	// history and limits are for the mode auto.
 	history auto.History
 	limits  auto.Limits
@@ -88,7 +99,10 @@ type state struct {
 // Start opens a session on its log and runs it until Close, or until ctx
 // ends. What a process that died had left open is closed first.
 func Start(ctx context.Context, cfg Config) (*Session, error) {
-	st := &state{target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}}
+	st := &state{
+		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{},
+		pattern: cfg.Turn, auto: cfg.Auto, forbidden: cfg.Forbidden,
+	}
 	for e, err := range cfg.Log.After(ctx, 0) {
 		if err != nil {
 			return nil, fmt.Errorf("read the session: %w", err)
@@ -288,7 +302,7 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 	}
 	if st.Seq == 0 {
 		if _, first := b.(event.SessionStarted); !first {
-			if err := s.record(ctx, st, s.cfg.Begin); err != nil {
+			if err := s.begun(ctx, st); err != nil {
 				return err
 			}
 		}
@@ -363,13 +377,18 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, agen
 	var wait chan op.Answer
 	var res error
 	var judge *auto.Case
+	var by *auto.Classifier
+	if h.s.cfg.Lasts != nil {
+		h.s.cfg.Lasts()
+	}
 	err := h.s.do(func(st *state) {
 		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
 		switch {
 		case v.Effect != policy.Ask:
 		case q.Rewritten:
 			v = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part}
-		case h.s.cfg.Auto != nil && auto.Applies(v) && st.limits.Reached() == "":
+		case st.auto != nil && auto.Applies(v) && st.limits.Reached() == "":
+			by = st.auto
 			judge = &auto.Case{Call: q.Call, Actions: q.Plan.Actions, Verdict: v, History: st.history, Dir: st.Dir}
 		default:
 			wait, res = h.s.ask(ctx, st, q, &v)
@@ -380,7 +399,7 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, agen
 	}
 	switch {
 	case judge != nil:
-		return v, func(ctx context.Context) (policy.Verdict, *tool.Answer, error) { return h.judge(ctx, q, *judge) }, nil
+		return v, func(ctx context.Context) (policy.Verdict, *tool.Answer, error) { return h.judge(ctx, q, by, *judge) }, nil
 	case wait != nil:
 		return v, func(ctx context.Context) (policy.Verdict, *tool.Answer, error) { return h.answer(ctx, q, v, wait) }, nil
 	}
@@ -388,8 +407,8 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, agen
 }
 
 // judge has the classifier rule, and a person where it does not.
-func (h host) judge(ctx context.Context, q agent.Question, c auto.Case) (policy.Verdict, *tool.Answer, error) {
-	ruling := h.s.cfg.Auto.Judge(ctx, c)
+func (h host) judge(ctx context.Context, q agent.Question, by *auto.Classifier, c auto.Case) (policy.Verdict, *tool.Answer, error) {
+	ruling := by.Judge(ctx, c)
 	v := ruling.Over(c.Verdict)
 	var wait chan op.Answer
 	var res error

@@ -196,7 +196,7 @@ func (s State) Apply(e event.Event) State {
 		s.talk = s.talk.turnEnded(e.Seq)
 		s.Turn.End = b
 		s.Running, s.Pending, s.Started = "", nil, nil
-	case event.Noted, event.Unknown: // nothing to keep
+	case event.Noted, event.SettingsChanged, event.Unknown: // nothing to keep
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
 		event.Retracted, event.Waiting, event.ToolOutput, event.Queued: // live
 	}

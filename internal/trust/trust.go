@@ -202,6 +202,17 @@ func (s Store) Grant(ctx context.Context, v Verdict) error {
 	})
 }
 
+// Covers reports whether content that was read, as sums by path below the
+// root, is content that the verdict saw.
+func (v Verdict) Covers(read map[string]string) bool {
+	for path, sum := range read {
+		if !slices.ContainsFunc(v.Files, func(f File) bool { return f.Path == path && f.Sum == sum }) {
+			return false
+		}
+	}
+	return true
+}
+
 // Wrote keeps a folder trusted over a write of our own, such as a rule that a
 // person allowed for always: before is the verdict from before the write. It
 // does nothing when the folder was not trusted then, or when more than path,

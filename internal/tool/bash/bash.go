@@ -39,6 +39,9 @@ type Config struct {
 	// Environ is our own environment; commands get what proc.Scrub leaves of
 	// it. Allow is the user's list of further names.
 	Environ, Allow []string
+	// Vars, when set, is asked for both before each command, because settings
+	// may change while a session runs.
+	Vars func() (environ, allow []string)
 	// GitEnv pins git (NAME=value) for commands that were read as read-only.
 	GitEnv []string
 	// World tells shellread about the file system; nil knows only the folder.
@@ -52,9 +55,9 @@ type Config struct {
 	// wrapped; nil means it may not.
 	Passes func() bool
 	// Excluded says that a script never runs inside; nil excludes none. Stays
-	// refuses dangerously_disable_sandbox.
+	// says whether dangerously_disable_sandbox is refused; nil means it is not.
 	Excluded func(actions []policy.Action) bool
-	Stays    bool
+	Stays    func() bool
 	// Explain says what the sandbox blocked when a wrapped command failed, ""
 	// when it was not the sandbox. nil explains nothing.
 	Explain func(exit int, output string) string
@@ -83,7 +86,10 @@ func newRunner(c Config) *runner {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &runner{Config: c, tasks: newTasks(c), base: proc.Quiet(proc.Scrub(c.Environ, c.Allow))}
+	if c.Vars == nil {
+		c.Vars = func() ([]string, []string) { return c.Environ, c.Allow }
+	}
+	return &runner{Config: c, tasks: newTasks(c)}
 }
 
 type input struct {
@@ -101,8 +107,6 @@ type input struct {
 type runner struct {
 	Config
 	tasks *Tasks
-	base  []string // the environment before any command changed it
-
 	mu    sync.Mutex // guards the fields below
 	env   delta
 	shell string
@@ -132,7 +136,7 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 		return p, nil
 	}
 	if in.NoSandbox && b.Wrap != nil && (b.Active == nil || b.Active()) {
-		if b.Stays {
+		if b.Stays != nil && b.Stays() {
 			return tool.Plan{}, errors.New("the settings of this machine let no command run outside the sandbox; leave dangerously_disable_sandbox out")
 		}
 		p.Actions = append(p.Actions, policy.Person{Why: "it asks to run outside the sandbox"})
@@ -245,10 +249,11 @@ func isDir(path string) bool {
 // command builds the process for in. pinned: it was read as read-only, so it
 // runs with pinned settings and leaves no state behind.
 func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, files, error) {
+	base := proc.Quiet(proc.Scrub(b.Vars())) // the environment before any command changed it
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shell == "" {
-		shell, err := proc.Shell(lookup(b.base, "PATH"), env.Roots)
+		shell, err := proc.Shell(lookup(base, "PATH"), env.Roots)
 		if err != nil {
 			return proc.Command{}, files{}, err
 		}
@@ -259,7 +264,7 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 		return proc.Command{}, files{}, err
 	}
 	b.seq++
-	var fs files
+	fs := files{base: base}
 	if !pinned && !in.Background {
 		fs.state = filepath.Join(temp, fmt.Sprintf("state-%d", b.seq))
 	}
@@ -278,11 +283,11 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 		Path: b.shell, Dir: env.Dir, Keep: in.Background, Gate: true,
 		Args: append(args, "-c", wrapper(in.Command, fs, isBash), "bash"),
 	}
-	vars := b.env.apply(b.base)
+	vars := b.env.apply(base)
 	if pinned {
 		for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} { // where programs find their settings
 			vars = proc.Unset(vars, name)
-			if v := lookup(b.base, name); v != "" {
+			if v := lookup(base, name); v != "" {
 				vars = proc.Set(vars, name+"="+v)
 			}
 		}
@@ -303,7 +308,7 @@ func (b *runner) settle(j *job, env tool.Env, r *tool.Result) {
 	dir := firstOf(j.state.dir, env.Dir)
 	if j.state.vars != nil {
 		b.mu.Lock()
-		b.env = diff(b.base, j.state.vars)
+		b.env = diff(j.files.base, j.state.vars)
 		b.mu.Unlock()
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {

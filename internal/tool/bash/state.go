@@ -19,8 +19,9 @@ const maxState = 1 << 20
 
 // files are what one command needs in the private folder; "" is none.
 type files struct {
-	script string // the command, when it is too long for an argument
-	state  string // what the shell leaves behind
+	script string   // the command, when it is too long for an argument
+	state  string   // what the shell leaves behind
+	base   []string // the environment the command's own changes are told from
 }
 
 func (fs files) remove() {

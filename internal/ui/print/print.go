@@ -210,6 +210,9 @@ func (r *runner) see(e event.Event) {
 	if w, ok := e.Body.(event.Waiting); ok && r.Format != Stream {
 		r.wait(w) // nobody should wonder why nothing happens
 	}
+	if b, ok := e.Body.(event.SettingsChanged); ok && r.Format != Stream {
+		r.settings(b)
+	}
 	if r.Chatty {
 		r.chat(e)
 	}
@@ -248,6 +251,20 @@ func (r *runner) lost(err error) {
 
 func (r *runner) wait(b event.Waiting) {
 	fmt.Fprintf(r.Err, "· %s; trying again in %s (%d of %d)\n", clip.Line(clip.Clean(b.Err), 100), b.For.Round(100*time.Millisecond), b.Attempt, b.Max)
+}
+
+// settings says what of changed settings does not count, and what is wrong
+// with them; what counts is only said at a terminal.
+func (r *runner) settings(b event.SettingsChanged) {
+	counts, waits, wrong := b.Lines()
+	if !r.Chatty {
+		counts = nil
+	}
+	for _, lines := range [][]string{counts, waits, wrong} {
+		for _, l := range lines {
+			fmt.Fprintf(r.Err, "adze: settings changed: %s\n", clip.Line(clip.Clean(l), 500))
+		}
+	}
 }
 
 // chat tells a person at a terminal what is going on.

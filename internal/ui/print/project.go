@@ -87,6 +87,8 @@ func (p *projection) apply(e event.Event) []any {
 		return []any{p.note("informational", "info", "the model is now "+b.Model)}
 	case event.Noted:
 		return []any{p.note("informational", b.Level, b.Text)}
+	case event.SettingsChanged:
+		return p.settings(b)
 	case event.Waiting:
 		return []any{p.retry(b)}
 	case event.Retracted:
@@ -98,6 +100,21 @@ func (p *projection) apply(e event.Event) []any {
 		event.Stripped, event.Unknown, event.ToolOutput, event.Queued:
 	}
 	return nil
+}
+
+// settings says what changed in settings files, a line for each thing.
+func (p *projection) settings(b event.SettingsChanged) []any {
+	counts, waits, wrong := b.Lines()
+	var out []any
+	for _, part := range []struct {
+		level string
+		lines []string
+	}{{"info", counts}, {"warning", waits}, {"warning", wrong}} {
+		for _, l := range part.lines {
+			out = append(out, p.note("informational", part.level, "settings changed: "+l))
+		}
+	}
+	return out
 }
 
 func (p *projection) replied(b event.Replied) []any {
