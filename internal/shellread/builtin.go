@@ -230,6 +230,9 @@ func readUnset(r *reader, ws []word, st state) (state, state) {
 		if w.kind != exact || !syntax.ValidName(w.text) || riskyVariable(w.text) {
 			return refuse("unset of a name that is not plain")(r, ws, st)
 		}
+		if r.funcs[w.text] != nil {
+			return refuse("unset of a name that is a function too")(r, ws, st)
+		}
 		st = st.with(w.text, value{kind: exact})
 	}
 	return st, st
@@ -285,5 +288,32 @@ func readExit(r *reader, ws []word, st state) (state, state) {
 		}
 		return refuse("a form of "+ws[0].text+" that is not known")(r, ws, st)
 	}
+	if ws[0].text == "break" || ws[0].text == "continue" || ws[0].text == "return" {
+		r.jump(st)
+	}
 	return st, st
+}
+
+// jump notes what is known where break, continue or return leaves a loop or a
+// function: it goes on behind that, not behind the word.
+func (r *reader) jump(st state) {
+	if r.jumped != nil {
+		st = merge(*r.jumped, st)
+	}
+	r.jumped = &st
+}
+
+// landing walks a body and adds what is known where something left it early.
+// The jump may leave what stands around it too, so it stays noted.
+func (r *reader) landing(body func() state) state {
+	before := r.jumped
+	r.jumped = nil
+	out := body()
+	if r.jumped != nil {
+		out = merge(out, *r.jumped)
+	}
+	if before != nil {
+		r.jump(*before)
+	}
+	return out
 }

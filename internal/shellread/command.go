@@ -97,7 +97,10 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 		r.opaque(name.src, "the command's name comes from a variable")
 		return st, st
 	}
-	if body := r.funcs[name.text]; body != nil && len(r.outer) == 0 {
+	if body := r.funcs[name.text]; body != nil && r.direct() {
+		if len(r.env) > 0 {
+			r.opaque(name.src, "a function that is called with variables of its own")
+		}
 		if st.defs[name.text] {
 			return r.callFunc(name.text, body, st)
 		}
@@ -145,10 +148,39 @@ func (r *reader) callFunc(name string, body *syntax.Stmt, st state) (ok, any sta
 	}
 	r.calling = append(r.calling, name)
 	r.depth++
-	ok, any = r.stmt(body, st)
+	var okay state
+	after := r.landing(func() (any state) {
+		okay, any = r.stmt(body, st)
+		return any
+	})
 	r.depth--
 	r.calling = r.calling[:len(r.calling)-1]
-	return ok, any
+	// What was local in it is now what it was before, or was never set.
+	own := locals(body)
+	return merge(okay, after).forget(own), after.forget(own)
+}
+
+// locals are the variables that local makes below n, whatever it says of them.
+func locals(n syntax.Node) []string {
+	var names []string
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if d, ok := n.(*syntax.DeclClause); ok {
+			names = append(names, assigned(d)...)
+			for _, a := range d.Args {
+				if a.Name != nil {
+					names = append(names, a.Name.Value)
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// direct reports whether the shell itself runs the command, with nothing but
+// time before it: only then can it be a function.
+func (r *reader) direct() bool {
+	return !slices.ContainsFunc(r.outer, func(w []string) bool { return len(w) != 1 || w[0] != "time" })
 }
 
 // base is the name of a program without its folders.

@@ -32,6 +32,9 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 	case p.Index != nil:
 		return value{kind: unknown}
 	case p.Slice != nil:
+		if len(assigned(p)) > 0 {
+			r.opaque(r.source(p), "arithmetic that sets a variable inside a word")
+		}
 		r.checkArithm(p.Slice.Offset, st)
 		r.checkArithm(p.Slice.Length, st)
 		return value{kind: unknown}
@@ -306,6 +309,9 @@ func (r *reader) arithm(b *builder, p *syntax.ArithmExp, st state) {
 	if why := r.oddInside(p, true); why != "" {
 		r.opaque(r.source(p), "a quote stands inside arithmetic")
 	}
+	if len(assigned(p)) > 0 {
+		r.opaque(r.source(p), "arithmetic that sets a variable inside a word")
+	}
 	r.checkArithm(p.X, st)
 	// It may be negative, but no command here has a harmful flag of digits.
 	b.mark(number)
@@ -358,10 +364,16 @@ func (r *reader) arithmWord(w *syntax.Word, st state) {
 		return
 	}
 	switch v := r.variable(text, st); {
-	case v.kind == number, v.kind == unset, v.kind == exact && (v.text == "" || plainNumber(v.text)):
+	case v.kind == number, v.kind == unset && ownName(text), v.kind == exact && (v.text == "" || plainNumber(v.text)):
 	default:
 		r.opaque(r.source(w), "arithmetic over a variable whose value is not a known number")
 	}
+}
+
+// ownName reports a name that no shell sets by itself: BASH_REMATCH, MATCH and
+// their kin hold text that a script chooses.
+func ownName(name string) bool {
+	return strings.ToUpper(name) != name && !riskyVariable(name) && name != "match" && name != "mbegin" && name != "mend"
 }
 
 func isHex(s string) bool {

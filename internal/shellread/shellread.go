@@ -100,6 +100,7 @@ type reader struct {
 	funcs   map[string]*syntax.Stmt
 	ints    map[string]bool // variables that arithmetic has set
 	calling []string        // functions being read, against recursion
+	jumped  *state          // what is known where break, continue or return was read
 	// What the World said, asked once for each path.
 	globs map[string][]string
 	reals map[string]resolved

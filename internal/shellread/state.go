@@ -72,8 +72,8 @@ func merge(a, b state) state {
 		}
 	}
 	for name, v := range a.vars {
-		if b.vars[name] == v {
-			out.vars[name] = v
+		if w, both := b.vars[name]; both {
+			out.vars[name] = join(v, w)
 		} else {
 			out.vars[name] = value{kind: unknown}
 		}
@@ -84,6 +84,23 @@ func merge(a, b state) state {
 		}
 	}
 	return out
+}
+
+// equal reports whether the same is known in both.
+func (s state) equal(t state) bool {
+	return slices.Equal(s.dirs, t.dirs) && slices.Equal(s.old, t.old) && s.linked == t.linked && s.crowded == t.crowded && maps.Equal(s.vars, t.vars) && maps.Equal(s.defs, t.defs)
+}
+
+// join is what is known of a variable that is either of two values.
+func join(a, b value) value {
+	digits := func(v value) bool { return v.kind == number || v.kind == exact && plainNumber(v.text) }
+	switch {
+	case a == b:
+		return a
+	case digits(a) && digits(b):
+		return value{kind: number}
+	}
+	return value{kind: unknown}
 }
 
 func mergeDirs(a, b []string) []string {

@@ -170,15 +170,30 @@ func (r *reader) ifClause(c *syntax.IfClause, in state) state {
 
 // loop walks a body that may run any number of times.
 func (r *reader) loop(in state, body func(state) state, n syntax.Node) state {
-	st := r.forgetIn(n, in)
-	out := merge(st, body(st))
-	if !slices.Equal(out.dirs, st.dirs) {
-		out.dirs = nil
-		if !r.tired() {
-			body(out)
+	return r.repeat(r.forgetIn(n, in), n, body)
+}
+
+// repeat walks a body until what is known before it is no more than what is
+// known after it: a variable that one round sets, however it does so, is not
+// what it was in the next.
+func (r *reader) repeat(st state, n syntax.Node, body func(state) state) state {
+	for range 5 {
+		cmds := r.cmds
+		out := merge(st, r.landing(func() state { return body(st) }))
+		if out.equal(st) {
+			return out
 		}
+		if !slices.Equal(out.dirs, st.dirs) {
+			out.dirs = nil
+		}
+		st = out
+		if r.tired() {
+			return st
+		}
+		r.cmds = cmds // the body's commands count once
 	}
-	return out
+	r.opaque(r.source(n), "a loop whose rounds cannot be followed")
+	return st
 }
 
 // tired reports that too much was walked already to follow a loop again. Its
@@ -294,15 +309,7 @@ func (r *reader) forClause(c *syntax.ForClause, in state) state {
 		}
 		st := r.forgetIn(c, in)
 		st = r.assignedIn(l, st)
-		body := func(st state) state { return r.stmts(c.Do, st) }
-		out := merge(st, body(st))
-		if !slices.Equal(out.dirs, st.dirs) {
-			out.dirs = nil
-			if !r.tired() {
-				body(out)
-			}
-		}
-		return out
+		return r.repeat(st, c, func(st state) state { return r.stmts(c.Do, r.forgetIn(l, st)) })
 	case *syntax.WordIter:
 		return r.forWords(c, l, in)
 	}
@@ -338,21 +345,26 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 	out := st
 	cmds := r.cmds
 	for i, v := range vals {
-		after := r.stmts(c.Do, st.with(name, v))
+		after := r.landing(func() state { return r.stmts(c.Do, st.with(name, v)) })
 		if i == 0 {
 			cmds = r.cmds // the body's commands count once
 		}
 		r.cmds = cmds
-		out = merge(out, after)
+		out = merge(out, after.with(name, value{kind: unknown}))
 		if r.tired() {
 			out.dirs = nil
 			break
 		}
+	}
+	if before := st.with(name, value{kind: unknown}); len(vals) > 1 && !r.tired() && !out.with(name, value{kind: unknown}).equal(before) {
+		// What one round leaves behind is there in the next.
 		if !slices.Equal(out.dirs, st.dirs) {
 			out.dirs = nil
-			r.stmts(c.Do, out.with(name, value{kind: unknown}))
-			break
 		}
+		out = r.repeat(out.with(name, value{kind: unknown}), c, func(st state) state {
+			return r.stmts(c.Do, st).with(name, value{kind: unknown})
+		})
+		r.cmds = cmds
 	}
 	return out.with(name, value{kind: unknown})
 }

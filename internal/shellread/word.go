@@ -59,11 +59,15 @@ type builder struct {
 	many   bool
 	quoted bool
 	fd     bool
+	loose  bool // the pattern matches more than was written
 	parts  int
 }
 
 func (b *builder) add(s string) {
 	b.parts++
+	if s != "" {
+		b.noNumber()
+	}
 	if b.plain.Len()+len(s) > maxValue {
 		b.unknown(true)
 		return
@@ -94,6 +98,14 @@ func (b *builder) mark(k valueKind) {
 	}
 	if b.kind != unknown {
 		b.kind = k
+	}
+}
+
+// noNumber notes that something that is no digit stands behind a number: the
+// whole is no number, and may even be a flag, because a number may be negative.
+func (b *builder) noNumber() {
+	if b.kind == number {
+		b.kind = unknown
 	}
 }
 
@@ -171,7 +183,7 @@ func (r *reader) word(w *syntax.Word, st state, src string) (word, bool) {
 		}
 	case pattern:
 		out.text = b.glob.String()
-		if strings.HasPrefix(out.head, "--") && strings.Contains(out.head, "=") && r.noMatches(out.text, st) {
+		if strings.HasPrefix(out.head, "--") && strings.Contains(out.head, "=") && !b.loose && r.noMatches(out.text, st) {
 			// --include=*.go: bash leaves a pattern that matches nothing alone.
 			return word{kind: exact, text: plainGlob(out.text), src: src}, true
 		}
@@ -181,16 +193,24 @@ func (r *reader) word(w *syntax.Word, st state, src string) (word, bool) {
 }
 
 // zshSplit reports whether a word holds what zsh takes for an expansion with
-// flags or a name: $=x, $~x, $^x, $+x, $é.
+// flags, modifiers or a name: $=x, $~x, $^x, $+x, $é, $x:h, $x[1].
 func zshSplit(w *syntax.Word, src string) bool {
 	found := false
 	for i := 1; i < len(src); i++ {
-		found = found || src[i-1] == '$' && (src[i] >= utf8.RuneSelf || strings.IndexByte("=~^+", src[i]) >= 0)
+		found = found || src[i-1] == '$' && (src[i] >= utf8.RuneSelf || strings.IndexByte("=~^+", src[i]) >= 0 || zshTail(src[afterName(src, i):]))
 	}
 	if !found {
 		return false
 	}
 	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool { _, plain := p.(*syntax.SglQuoted); return !plain })
+}
+
+// zshTail reports what zsh reads as part of the expansion before it.
+func zshTail(s string) bool {
+	if strings.HasPrefix(s, "[") {
+		return true
+	}
+	return len(s) > 1 && s[0] == ':' && (s[1] == '&' || s[1] >= 'a' && s[1] <= 'z' || s[1] >= 'A' && s[1] <= 'Z')
 }
 
 // shortParam reports $x without braces.
@@ -418,6 +438,7 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 				if !last {
 					// The closing bracket may stand in a quoted part.
 					b.wild("*")
+					b.loose = true
 					continue
 				}
 				b.add("[")
@@ -431,6 +452,7 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 				b.add("]")
 			}
 		default:
+			b.noNumber()
 			b.plain.WriteByte(c)
 			b.glob.WriteByte(c)
 			b.parts++
