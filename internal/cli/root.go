@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
 )
 
@@ -25,6 +26,9 @@ import (
 func Main(sys System) int {
 	if len(sys.Args) > 0 && sys.Args[0] == sandbox.HelperArg {
 		return sandbox.Helper(sys.Args[1:]) // we were started again inside
+	}
+	if len(sys.Args) == 1 && sys.Args[0] == proc.GuardianArg {
+		return proc.Guardian(os.Stdin)
 	}
 	if len(sys.Args) == 1 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
 		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)

@@ -45,19 +45,19 @@ func (t *tableOS) loads(ps []*Process, limit int64) map[*Process]load {
 // owned lists the live processes of each of ps. It reads the process table
 // once for all of them.
 func (t *tableOS) owned(ps []*Process) map[*Process][]task {
-	bySession, byTag := map[int]*Process{}, map[uint64]*Process{}
+	bySession, byTag := map[int]*Process{}, map[tag]*Process{}
 	for _, p := range ps {
 		p.mu.Lock()
 		if !p.reaped { // else its number may be another's
 			bySession[p.Pid] = p
 		}
 		p.mu.Unlock()
-		if p.os.tag != 0 {
+		if p.os.tag != (tag{}) {
 			byTag[p.os.tag] = p
 		}
 	}
 	owner, out := map[int]*Process{}, map[*Process][]task{}
-	for _, m := range below() {
+	for _, m := range t.below() {
 		p := owner[m.ppid]
 		if p == nil {
 			p = bySession[m.sid]

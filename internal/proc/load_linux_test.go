@@ -22,7 +22,7 @@ func hogs(t *testing.T, tab *Table, script string) (p *Process, up func(n int)) 
 	t.Cleanup(func() { hold.Close() })
 	lines := make(lines, 100)
 	p, err = tab.Start(Command{
-		Path: "/bin/bash", Args: []string{"bash", "-c", strings.ReplaceAll(script, "HOG", "'"+self+"' hog")}, Dir: t.TempDir(),
+		Path: "/bin/bash", Gate: true, Args: []string{"bash", "-c", "read x; exec </dev/null; " + strings.ReplaceAll(script, "HOG", "'"+self+"' hog")}, Dir: t.TempDir(),
 		Env: []string{"PATH=/usr/bin:/bin", "GOGC=off"}, Files: []*os.File{never},
 	}, lines)
 	if err != nil {

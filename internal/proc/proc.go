@@ -78,12 +78,17 @@ type Table struct {
 	wg     sync.WaitGroup // one for each process that is not Done, and for guard
 	os     tableOS
 	limits Limits
+	ward   bool          // Config.Guardian
 	poke   chan struct{} // wakes guard: a process came or went
 }
 
 // A Config says how a table treats its commands; the zero value is of use.
 type Config struct {
 	Limits Limits
+	// Guardian has commands ended even when this process is killed: it starts
+	// this program once more, which must then call Guardian. Commands of a
+	// Keeper do without, because that takes them with it. Windows needs none.
+	Guardian bool
 }
 
 // NewTable is New with a Config of zero.
@@ -95,7 +100,7 @@ func New(c Config) *Table {
 	if c.Limits.Processes == 0 {
 		c.Limits.Processes = MaxProcesses
 	}
-	t := &Table{procs: map[*Process]struct{}{}, limits: c.Limits, poke: make(chan struct{}, 1)}
+	t := &Table{procs: map[*Process]struct{}{}, limits: c.Limits, ward: c.Guardian, poke: make(chan struct{}, 1)}
 	t.os.init()
 	return t
 }
@@ -108,6 +113,8 @@ type Process struct {
 	Pid   int
 	table *Table
 	after func()
+	ward  bool // the guardian knows it
+	clean bool // it ended and left nothing; used by own only
 	first bool // Keeper: the first process is not asked to end
 	cmd   *exec.Cmd
 	out   *os.File // our end of the output pipe
@@ -170,6 +177,9 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	started = true
 	p.Pid = p.cmd.Process.Pid
 	p.os.started(p, &t.os)
+	if p.ward = t.ward && !c.Keeper; p.ward {
+		p.os.guard(p)
+	}
 	t.procs[p] = struct{}{}
 	t.wg.Add(1)
 	t.watched()
@@ -253,6 +263,7 @@ func (t *Table) Close(grace time.Duration) {
 	t.mu.Unlock()
 	t.wg.Wait()
 	t.os.sweep()
+	t.os.guardian.close()
 }
 
 func (p *Process) read(w io.Writer) {
@@ -335,6 +346,10 @@ func (p *Process) leave() {
 		p.finish()
 		return
 	}
+	if p.clean = p.os.clean(); p.clean {
+		p.finish()
+		return
+	}
 	if left := p.os.names(p); len(left) > 0 {
 		p.mu.Lock()
 		p.status.Left = left
@@ -389,11 +404,16 @@ func (p *Process) finish() {
 	}
 	_ = p.out.Close()
 	<-p.eof
-	p.os.release(p)
+	p.os.release(p, p.clean)
 }
 
 func (t *Table) forget(p *Process) {
-	t.os.sweep()
+	if !p.clean {
+		t.os.sweep()
+	}
+	if p.ward {
+		p.os.unguard(p)
+	}
 	t.mu.Lock()
 	delete(t.procs, p)
 	t.mu.Unlock()

@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 		hog(os.Args[2])
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == GuardianArg {
+		os.Exit(Guardian(os.Stdin))
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -63,8 +66,8 @@ func start(t *testing.T, tab *Table, script string, keep bool) (*Process, *buffe
 	t.Helper()
 	out := &buffer{}
 	p, err := tab.Start(Command{
-		Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: t.TempDir(),
-		Env: []string{"PATH=/usr/bin:/bin"}, Keep: keep,
+		Path: "/bin/sh", Args: []string{"sh", "-c", "read x; exec </dev/null; " + script}, Dir: t.TempDir(),
+		Env: []string{"PATH=/usr/bin:/bin"}, Keep: keep, Gate: true,
 	}, out)
 	if err != nil {
 		t.Fatal(err)
@@ -209,13 +212,17 @@ func TestFault38ForkBomb(t *testing.T) {
 }
 
 func BenchmarkStart(b *testing.B) {
-	tab := NewTable()
-	defer tab.Close(0)
-	for b.Loop() {
-		p, err := tab.Start(Command{Path: "/bin/sh", Args: []string{"sh", "-c", ":"}, Dir: "/"}, &buffer{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		<-p.Done()
+	for name, c := range map[string]Config{"plain": {}, "guardian": {Guardian: true}} {
+		b.Run(name, func(b *testing.B) {
+			tab := New(c)
+			defer tab.Close(0)
+			for b.Loop() {
+				p, err := tab.Start(Command{Path: "/bin/sh", Args: []string{"sh", "-c", ":"}, Dir: "/"}, &buffer{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				<-p.Done()
+			}
+		})
 	}
 }

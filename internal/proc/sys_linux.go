@@ -2,6 +2,7 @@ package proc
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -15,26 +16,31 @@ import (
 )
 
 // How the processes of a command are known on Linux: right after its start
-// the command gets a soft limit for POSIX message queue bytes (RLIMIT_MSGQUEUE)
+// the command gets limits for POSIX message queue bytes (RLIMIT_MSGQUEUE)
 // that nothing else has. Limits are inherited through fork, exec, setsid,
 // double forks and `env -i`, and /proc shows them to everybody, for zombies
-// too, so the limit is a tag that cannot be lost by accident. As this process
+// too, so they are a tag that cannot be lost by accident. As this process
 // is the subreaper, whatever is orphaned becomes our child and stays below us
 // in the tree.
 
 // tableOS is the Linux part of a Table.
 type tableOS struct {
+	guardian guardian
+
 	mu     sync.Mutex // guards tags and direct
-	tags   map[uint64]bool
+	tags   map[tag]bool
 	direct map[int]bool // our commands that exec.Cmd has not reaped
-	own    uint64       // our own soft limit, never used as a tag
-	hard   uint64       // tags lie below it; 0 means there is no room for tags
+	hard   uint64       // our own hard limit; tags lie below it
 }
+
+// A tag is the soft and the hard limit of a command's processes. The hard one
+// lies in the upper quarter of what there is, and leaves programs the room.
+type tag struct{ soft, hard uint64 }
 
 // processOS is the Linux part of a Process.
 type processOS struct {
 	table *tableOS
-	tag   uint64        // 0: could not be set, only the session id tells
+	tag   tag           // zero: could not be set, only the session id tells
 	told  map[told]bool // whom term has asked; used by own only
 }
 
@@ -44,9 +50,9 @@ func (t *tableOS) init() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	var l unix.Rlimit
 	if err := unix.Prlimit(0, unix.RLIMIT_MSGQUEUE, nil, &l); err == nil {
-		t.own, t.hard = l.Cur, min(l.Max, 1<<40)
+		t.hard = min(l.Max, 1<<40)
 	}
-	t.tags, t.direct = map[uint64]bool{}, map[int]bool{}
+	t.tags, t.direct = map[tag]bool{}, map[int]bool{}
 }
 
 // attributes give the command a session: its own process group, no
@@ -60,28 +66,27 @@ func (p *processOS) started(pr *Process, t *tableOS) {
 	t.mu.Unlock()
 	if t.hard > 4096 {
 		p.tag = t.newTag()
-		var l unix.Rlimit
-		err := unix.Prlimit(pr.Pid, unix.RLIMIT_MSGQUEUE, nil, &l)
-		if err == nil {
-			l.Cur = p.tag
-			err = unix.Prlimit(pr.Pid, unix.RLIMIT_MSGQUEUE, &l, nil)
-		}
-		if err != nil {
-			p.tag = 0
+		l := unix.Rlimit{Cur: p.tag.soft, Max: p.tag.hard}
+		if err := unix.Prlimit(pr.Pid, unix.RLIMIT_MSGQUEUE, &l, nil); err != nil {
+			p.tag = tag{}
 		}
 	}
 	// When memory runs out the kernel takes the command, not us.
 	_ = os.WriteFile(filepath.Join("/proc", strconv.Itoa(pr.Pid), "oom_score_adj"), []byte("500"), 0)
 }
 
-func (t *tableOS) newTag() uint64 {
+func (p *processOS) guard(pr *Process)   { p.table.guardian.watchOver(ward{pr.Pid, p.tag}) }
+func (p *processOS) unguard(pr *Process) { p.table.guardian.let(pr.Pid) }
+
+func (t *tableOS) newTag() tag {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for {
-		tag := t.hard/2 + rand.Uint64N(t.hard/2)
-		if tag != t.own && !t.tags[tag] {
-			t.tags[tag] = true
-			return tag
+		quarter := t.hard / 4
+		g := tag{soft: quarter + rand.Uint64N(quarter), hard: t.hard - 1 - rand.Uint64N(quarter)}
+		if !t.tags[g] {
+			t.tags[g] = true
+			return g
 		}
 	}
 }
@@ -95,8 +100,8 @@ func (p *processOS) reaped(pr *Process) {
 
 // release forgets the tag of a command that is over. Tags of commands that
 // left a process behind stay, for the next sweep.
-func (p *processOS) release(pr *Process) {
-	if p.tag == 0 || len(p.members(pr, true)) > 0 {
+func (p *processOS) release(pr *Process, clean bool) {
+	if p.tag == (tag{}) || !clean && len(p.members(pr, true)) > 0 {
 		return
 	}
 	p.table.mu.Lock()
@@ -119,29 +124,78 @@ func children() bool {
 	return err != unix.ECHILD
 }
 
-// below lists all processes under this one, parents first.
-func below() []task {
+// alone reports whether this process has no child but the guardian, where
+// that is cheap to know.
+func (t *tableOS) alone() bool {
 	if !children() {
+		return true
+	}
+	g := t.guardian.pid()
+	// The kernel's list may miss a child while another one is reaped
+	// (proc_pid_children(5)). Reaping takes one only once, and both times
+	// the list would have to be read in that moment.
+	return g != 0 && only(g) && only(g)
+}
+
+// clean reports whether a command that ended is known to have left nothing,
+// not even a process that is dead. It is the cheap answer for most commands.
+func (p *processOS) clean() bool { return p.table.alone() }
+
+// only reports whether the one child of this process is pid.
+func only(pid int) bool {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return false
+	}
+	for _, t := range threads {
+		b, err := os.ReadFile("/proc/self/task/" + t.Name() + "/children")
+		if errors.Is(err, os.ErrNotExist) && exists("/proc/self/task/"+t.Name()) {
+			return false // a kernel without that list
+		}
+		if s := strings.TrimSpace(string(b)); s != "" && s != strconv.Itoa(pid) {
+			return false
+		}
+	}
+	return true
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// below lists all processes under this one, parents first.
+func (t *tableOS) below() []task {
+	if t.alone() {
 		return nil
 	}
+	kids := map[int][]task{}
+	for _, t := range everybody() {
+		kids[t.ppid] = append(kids[t.ppid], t)
+	}
+	out := kids[os.Getpid()]
+	for i := 0; i < len(out); i++ {
+		out = append(out, kids[out[i].pid]...)
+	}
+	return out
+}
+
+// everybody lists all processes.
+func everybody() []task {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
 	}
 	names, _ := dir.Readdirnames(-1) // what was read so far is still right
 	dir.Close()
-	kids := map[int][]task{}
+	var out []task
 	for _, n := range names {
 		if n[0] < '0' || n[0] > '9' {
 			continue
 		}
 		if t, ok := readTask(n); ok {
-			kids[t.ppid] = append(kids[t.ppid], t)
+			out = append(out, t)
 		}
-	}
-	out := kids[os.Getpid()]
-	for i := 0; i < len(out); i++ {
-		out = append(out, kids[out[i].pid]...)
 	}
 	return out
 }
@@ -161,7 +215,9 @@ func readTask(pid string) (task, bool) {
 	if len(f) < 22 {
 		return task{}, false
 	}
-	t := task{name: string(b[open+1 : shut]), zombie: f[0] == "Z" || f[0] == "X"}
+	t := task{name: string(b[open+1 : shut])}
+	// While other threads still end, a dead first one is not the end.
+	t.zombie = f[0] == "X" || f[0] == "Z" && (f[17] == "0" || f[17] == "1") // "num_threads"
 	t.pid, _ = strconv.Atoi(pid)
 	t.ppid, _ = strconv.Atoi(f[1])
 	t.sid, _ = strconv.Atoi(f[3])
@@ -171,28 +227,29 @@ func readTask(pid string) (task, bool) {
 }
 
 // tagOf reads the tag of a process from /proc/PID/limits.
-func tagOf(pid int) uint64 {
+func tagOf(pid int) (g tag) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
 	if err != nil {
-		return 0
+		return tag{}
 	}
 	const row = "Max msgqueue size"
 	i := bytes.Index(b, []byte(row))
 	if i < 0 {
-		return 0
+		return tag{}
 	}
 	f := bytes.Fields(b[i+len(row):])
-	if len(f) == 0 {
-		return 0
+	if len(f) < 2 {
+		return tag{}
 	}
-	n, _ := strconv.ParseUint(string(f[0]), 10, 64) // "unlimited" is no tag
-	return n
+	g.soft, _ = strconv.ParseUint(string(f[0]), 10, 64) // "unlimited" is no tag
+	g.hard, _ = strconv.ParseUint(string(f[1]), 10, 64)
+	return g
 }
 
 // members lists the processes of a command: those with its tag, those in its
 // session, and everything below either.
 func (p *processOS) members(pr *Process, zombies bool) []task {
-	all := below()
+	all := p.table.below()
 	pr.mu.Lock()
 	reaped := pr.reaped
 	pr.mu.Unlock()
@@ -206,7 +263,7 @@ func (p *processOS) members(pr *Process, zombies bool) []task {
 	var out []task
 	for _, t := range all {
 		mine := in[t.ppid] || t.sid == session ||
-			p.tag != 0 && tagOf(t.pid) == p.tag
+			p.tag != (tag{}) && tagOf(t.pid) == p.tag
 		if !mine {
 			continue
 		}
@@ -305,7 +362,7 @@ func end(list func() []task) {
 // its own session with one of our tags was adopted as well, unless it is one
 // of our commands, which reap themselves.
 func (t *tableOS) sweep() {
-	if !children() {
+	if t.alone() {
 		return
 	}
 	self := os.Getpid()
@@ -313,7 +370,7 @@ func (t *tableOS) sweep() {
 	if err != nil {
 		return
 	}
-	for _, c := range below() {
+	for _, c := range t.below() {
 		if !c.zombie || c.ppid != self || c.sid == mine {
 			continue
 		}

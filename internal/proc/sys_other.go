@@ -10,9 +10,12 @@ import (
 // Without a subreaper only the process group of a command is known: a child
 // that leaves it by setsid or setpgid is not found.
 
-type tableOS struct{}
+type tableOS struct{ guardian guardian }
 
-type processOS struct{ told bool }
+type processOS struct {
+	table *tableOS
+	told  bool
+}
 
 func (*tableOS) init()  {}
 func (*tableOS) sweep() {}
@@ -23,9 +26,14 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: tru
 // not seen.
 func (*tableOS) loads([]*Process, int64) map[*Process]load { return nil }
 
-func (*processOS) started(*Process, *tableOS) {}
-func (*processOS) reaped(*Process)            {}
-func (*processOS) release(*Process)           {}
+func (o *processOS) started(_ *Process, t *tableOS) { o.table = t }
+
+func (o *processOS) guard(pr *Process)   { o.table.guardian.watchOver(ward{pid: pr.Pid}) }
+func (o *processOS) unguard(pr *Process) { o.table.guardian.let(pr.Pid) }
+
+func (*processOS) reaped(*Process)        {}
+func (*processOS) release(*Process, bool) {}
+func (*processOS) clean() bool            { return false }
 
 // count is 1 while the group exists. The number of a group is not given to a
 // new process while the group has members.

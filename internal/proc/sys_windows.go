@@ -13,7 +13,7 @@ import (
 // and which ends them all when it is closed. Windows has no TERM: Stop kills
 // at once.
 
-type tableOS struct{}
+type tableOS struct{ guardian guardian }
 
 type processOS struct{ job windows.Handle }
 
@@ -62,9 +62,13 @@ func (*tableOS) loads(ps []*Process, _ int64) map[*Process]load {
 	return out
 }
 
+func (*processOS) clean() bool      { return false }
+func (*processOS) guard(*Process)   {}
+func (*processOS) unguard(*Process) {}
+
 func (*processOS) reaped(*Process) {}
 
-func (p *processOS) release(*Process) {
+func (p *processOS) release(*Process, bool) {
 	if p.job != 0 {
 		_ = windows.CloseHandle(p.job)
 		p.job = 0

@@ -70,6 +70,8 @@ type Config struct {
 	Temp string
 	// Limits are what commands may use.
 	Limits proc.Limits
+	// Guardian is proc.Config.Guardian.
+	Guardian bool
 	// OnFinish is told when a background task ends. It must not block.
 	OnFinish func(Task)
 	Now      func() time.Time // nil is time.Now

@@ -44,7 +44,7 @@ func wrapper(command string, fs files, isBash bool) string {
 	if fs.script != "" {
 		run = `eval "$(cat ` + quote(filepath.ToSlash(fs.script)) + `)"`
 	}
-	run = "read __adze_g; unset __adze_g; exec </dev/null; " + run // see proc.Command.Gate
+	run = "read __adze_g || exit 125; unset __adze_g; exec </dev/null; " + run // see proc.Command.Gate; without the line adze is gone
 	if fs.state == "" {
 		return run
 	}

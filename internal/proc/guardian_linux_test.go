@@ -1,0 +1,84 @@
+package proc
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A guardian comes with the first command that needs one, is no process of a
+// command, and is gone after Close.
+func TestGuardianComesAndGoes(t *testing.T) {
+	tab := New(Config{Guardian: true})
+	defer tab.Close(0)
+	if pid := tab.os.guardian.pid(); pid != 0 {
+		t.Fatalf("it is there before any command: %d", pid)
+	}
+	p, _ := start(t, tab, "setsid sleep 1000 & sleep 1000 & exit 3", false)
+	<-p.Done()
+	if st := p.Status(); st.Code != 3 || len(st.Left) != 2 {
+		t.Errorf("%+v", st)
+	}
+	pid := tab.os.guardian.pid()
+	if pid == 0 || syscall.Kill(pid, 0) != nil {
+		t.Fatalf("guardian %d is not there", pid)
+	}
+	if !tab.os.alone() {
+		t.Error("the guardian counts as something a command left")
+	}
+	if ms := tab.os.below(); len(ms) != 0 {
+		t.Errorf("left: %+v", ms)
+	}
+	other, _ := start(t, tab, "sleep 1000", true)
+	if tab.os.alone() {
+		t.Error("a command that runs is not seen")
+	}
+	other.Stop(0)
+	<-other.Done()
+	tab.Close(0)
+	if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
+		t.Errorf("guardian %d after Close: %v", pid, err)
+	}
+}
+
+// A guardian that was killed costs nothing but itself.
+func TestGuardianIsGone(t *testing.T) {
+	tab := New(Config{Guardian: true})
+	defer tab.Close(0)
+	p, _ := start(t, tab, "true", false)
+	<-p.Done()
+	if err := syscall.Kill(tab.os.guardian.pid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	<-tab.os.guardian.done
+	for range 3 {
+		p, out := start(t, tab, "echo ok; sleep 1000 & true", false)
+		<-p.Done()
+		if out.String() != "ok\n" || len(p.Status().Left) != 1 {
+			t.Errorf("%q %+v", out.String(), p.Status())
+		}
+	}
+}
+
+func TestOrphansAreFoundBySessionTagAndParent(t *testing.T) {
+	self := os.Getpid()
+	all := []task{ // children may come before their parents
+		{pid: 13, ppid: 12, sid: 13}, {pid: 12, ppid: 11, sid: 10}, {pid: 10, ppid: 1, sid: 10}, {pid: 11, ppid: 1, sid: 10},
+		{pid: 14, ppid: 13, sid: 13, zombie: true}, {pid: 20, ppid: 1, sid: 20}, {pid: self, ppid: 12, sid: 10},
+	}
+	var got []int
+	for _, m := range orphans(map[int]ward{10: {pid: 10}}, all) {
+		got = append(got, m.pid)
+	}
+	if len(got) != 4 || got[0] != 13 || got[1] != 12 || got[2] != 10 || got[3] != 11 {
+		t.Errorf("%v", got)
+	}
+}
+
+// What is said of commands that are over is forgotten, and nonsense is no command.
+func TestGuardianReads(t *testing.T) {
+	if code := Guardian(strings.NewReader("+99999991 5 6\nhello\n+1 1 1\n+-5 0 0\n-99999991\n-7\n")); code != 0 {
+		t.Errorf("code %d", code)
+	}
+}

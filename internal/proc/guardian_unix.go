@@ -1,0 +1,154 @@
+//go:build unix
+
+package proc
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// GuardianArg is the first argument with which this program, started again by
+// a Table, must call Guardian before anything else.
+const GuardianArg = "__guardian"
+
+// A guardian is a second process of this program that outlives it by a
+// moment: when this process ends without having ended its commands, by
+// kill -9 or a crash, the pipe between them ends, and the guardian ends the
+// commands. It is told of each command before that does anything.
+type guardian struct {
+	mu   sync.Mutex // guards the fields below
+	pipe *os.File   // nil before it was started, and after its end
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it is gone
+	gone bool          // it cannot be had
+}
+
+// A ward is a command as its guardian knows it.
+type ward struct {
+	pid int // and session and process group, which the command leads
+	tag tag
+}
+
+// watchOver tells the guardian of a command, and starts the guardian when
+// there is none. Without one the command runs all the same.
+func (g *guardian) watchOver(w ward) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.gone || g.pipe == nil && !g.start() {
+		return
+	}
+	g.tell(fmt.Sprintf("+%d %d %d\n", w.pid, w.tag.soft, w.tag.hard))
+}
+
+// let tells the guardian that a command is over.
+func (g *guardian) let(pid int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.tell(fmt.Sprintf("-%d\n", pid))
+}
+
+// tell writes to the guardian; one that is gone or stopped does not hold up
+// anything.
+func (g *guardian) tell(line string) {
+	if g.pipe == nil {
+		return
+	}
+	_ = g.pipe.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+	if _, err := g.pipe.WriteString(line); err != nil {
+		_ = g.pipe.Close()
+		g.pipe, g.gone = nil, true
+	}
+}
+
+// start starts the guardian; g.mu is held.
+func (g *guardian) start() bool {
+	self, err := os.Executable()
+	if runtime.GOOS == "linux" {
+		self, err = "/proc/self/exe", nil // also when the file was replaced since
+	}
+	if err != nil {
+		g.gone = true
+		return false
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		g.gone = true
+		return false
+	}
+	defer r.Close()
+	// A session of its own: what ends ours, a closed terminal or an interrupt,
+	// does not end it. One processor, because it waits.
+	cmd := &exec.Cmd{Path: self, Args: []string{"adze", GuardianArg}, Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdin: r,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	if err := cmd.Start(); err != nil {
+		_ = w.Close()
+		g.gone = true
+		return false
+	}
+	done := make(chan struct{})
+	go func() { // ends with the guardian, which close and our death end
+		defer close(done)
+		_ = cmd.Wait() // nobody asks how it ended
+	}()
+	g.pipe, g.cmd, g.done = w, cmd, done
+	return true
+}
+
+// pid is the guardian's, 0 when there is none.
+func (g *guardian) pid() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cmd == nil {
+		return 0
+	}
+	return g.cmd.Process.Pid
+}
+
+// close dismisses the guardian and waits until it is gone.
+func (g *guardian) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.gone = true
+	if g.pipe != nil {
+		_ = g.pipe.Close()
+		g.pipe = nil
+	}
+	if g.cmd == nil {
+		return
+	}
+	select {
+	case <-g.done:
+	case <-time.After(stuck): // it was stopped, or cannot get to run
+		_ = g.cmd.Process.Kill()
+		<-g.done
+	}
+	g.cmd = nil
+}
+
+// Guardian is what this program does when a Table started it again: it reads
+// which commands run, until in ends with the process that writes it, and then
+// ends those that still run. It returns the exit code.
+func Guardian(in io.Reader) int {
+	wards := map[int]ward{}
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		var w ward
+		if _, err := fmt.Sscanf(lines.Text(), "+%d %d %d", &w.pid, &w.tag.soft, &w.tag.hard); err == nil && w.pid > 1 {
+			wards[w.pid] = w
+		} else if _, err := fmt.Sscanf(strings.TrimSpace(lines.Text()), "-%d", &w.pid); err == nil {
+			delete(wards, w.pid)
+		}
+	}
+	if len(wards) > 0 {
+		orphaned(wards)
+	}
+	return 0
+}
