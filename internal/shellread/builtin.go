@@ -139,6 +139,13 @@ func readCommand(r *reader, ws []word, st state) (state, state) {
 	if len(rest) == 0 {
 		return st, st
 	}
+	if name := rest[0]; ws[0].text == "command" && name.kind == exact && builtin(name.text) != nil {
+		switch name.text {
+		case "printf", "test", "[", ":":
+		default:
+			r.opaque(name.src, "zsh's command runs a program of this name, bash's the shell's own")
+		}
+	}
 	return r.inside(ws[:len(ws)-len(rest)], rest, st)
 }
 

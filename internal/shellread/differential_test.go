@@ -281,7 +281,9 @@ func knownOfZsh(argv []string) bool {
 // where the words were known.
 func covers(a policy.Action, argv []string) bool {
 	e, ok := a.(policy.Exec)
-	if !ok {
+	if !ok || e.ReadOnly && strings.Contains(" a b c no rm touch make tee f g ", " "+e.Argv[0]+" ") {
+		// The second is listed for deny rules only: it was read, but not as
+		// something that runs.
 		return false
 	}
 	if slices.Equal(e.Argv, argv) || e.Loose && e.Argv[0] == argv[0] {

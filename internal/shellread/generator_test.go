@@ -63,6 +63,8 @@ func (g generator) command(depth int) string {
 	d := depth - 1
 	if !g.strange() {
 		switch g.IntN(20) {
+		case 4:
+			return g.flow(d)
 		case 0:
 			return "if " + g.command(d) + "; then " + g.list(d) + "; fi"
 		case 1:
@@ -115,6 +117,8 @@ func (g generator) command(depth int) string {
 		return g.oddCompound(d)
 	case 22, 23, 24, 25:
 		return g.oddBuiltin(d)
+	case 29, 30, 31, 32, 33:
+		return g.flow(d)
 	case 26, 27, 28:
 		return g.oddHeredoc(d)
 	}
@@ -238,6 +242,66 @@ func (g generator) oddBuiltin(d int) string {
 		return g.pick("pwd", "dirs", "jobs", "times", "umask", "umask 0", "ulimit -n", "history", "fc -l", "type a", "type -p a", "hash", "kill -0 $$", "kill -l", "bg", "disown", "suspend -f", "logout", "caller", "help", "compgen -C a", "compgen -W '$(b)' x", "complete -p", "bind -p", "zle", "zmodload x", "where a", "whence a", "functions a", "autoload a", "sched +1 a", "vared v", "limit", "rehash", "ttyctl", "dirs -c", "chdir d1", "bye", "log", "r", "echotc cl", "zcompile f1", "noglob a *", "nocorrect a", "- a", "-- a", "getln x", "pushln a", "zparseopts a", "zformat -f v a", "zstyle a", "strftime %s", "coproc", "select") + then
 	}
 	return g.simple(d) + then
+}
+
+// flow are scripts whose commands depend on what came before: variables,
+// functions, folders, and jumps between them.
+func (g generator) flow(d int) string {
+	v := func() string { return g.pick("v", "w", "i") }
+	set := func() string {
+		n := v()
+		return g.pick(
+			n+"=p", n+"=q1", n+"=1", n+"=f1", n+"='a[$(b)]'", n+"=\"p q\"", n+"=$"+v(), n+"=\"$"+v()+"x\"", n+"=$(( "+v()+" + 1 ))", n+"=$(( $"+v()+" ))", n+"+=z", n+"=$(cat <<< p)", n+"=d1",
+			"read "+n+" <f1", "read -r \""+n+"\" <f1", "printf -v "+n+" %s k", "printf -v '"+n+"' 'a[$(b)]'", "unset "+n, "(( "+n+" = 2 ))", "(( "+n+"++ ))", ": $(( "+n+" = 3 ))", "local "+n+"=l", "cd d1", "cd ..", "pushd d1", "[[ xyz =~ y ]]", "for "+n+" in r s; do :; done", n+"=`a`", n+"=\"$@\"", "set -- m", "shift", "f", "f t", "g", "command read "+n+" <f1", "eval "+n+"=e", "unset f", "f() { b; }", "{ "+n+"=in; }", "( "+n+"=in )", n+"=in | a", "a | "+n+"=in", n+"=in &", n+"=t a", "! "+n+"=n", "no && "+n+"=n", "no || "+n+"=n", "a || "+n+"=n")
+	}
+	use := func() string {
+		n := v()
+		return g.pick("a $"+n, "b \"$"+n+"\"", "c x\"$"+n+"\"y", "a $(( "+n+" ))", "b $(( $"+n+" + 1 ))", "(( "+n+" ))", "[[ $"+n+" -eq 1 ]]", "[[ "+n+" -eq 1 ]]", "a ${"+n+":-k}", "a ${"+n+"}", "cat <<E\n$"+n+"\nE\n", "a >o1", "f $"+n, "f", "g", "time f", "a $(f)", "f | b", "case $"+n+" in p) a;; *) b;; esac", "a \"${"+n+"%x}\"", "a ${#"+n+"}", "ls $"+n, "a \"$1\"", "a $((BASH_REMATCH))", "x"+n+"=k f", n+"=k f", "a $_")
+	}
+	jump := func() string {
+		return g.pick("break", "continue", "return", "a && break", "no || continue", "no && return", "exit", "break 2", "if a; then break; fi")
+	}
+	body := func() string {
+		var b strings.Builder
+		for range 1 + g.IntN(3) {
+			switch g.IntN(5) {
+			case 0, 1:
+				b.WriteString(set() + "; ")
+			case 2, 3:
+				b.WriteString(use() + "; ")
+			default:
+				if g.IntN(3) == 0 {
+					b.WriteString(jump() + "; ")
+				} else {
+					b.WriteString(set() + "; ")
+				}
+			}
+		}
+		return strings.ReplaceAll(b.String(), "\n; ", "\n")
+	}
+	var b strings.Builder
+	for range 1 + g.IntN(3) {
+		switch g.IntN(9) {
+		case 0:
+			b.WriteString("f() { " + body() + "}; ")
+		case 1:
+			b.WriteString("g() { " + body() + "}; ")
+		case 2:
+			b.WriteString("for k in 1 2; do " + body() + "done; ")
+		case 3:
+			b.WriteString("n=0; while [ $n -lt 2 ]; do n=$((n+1)); " + body() + "done; ")
+		case 4:
+			b.WriteString("if " + g.pick("a", "no") + "; then " + body() + "else " + body() + "fi; ")
+		case 5:
+			b.WriteString("for x in $" + v() + " q; do " + body() + "done; ")
+		default:
+			b.WriteString(body())
+		}
+	}
+	if d > 0 && g.IntN(4) == 0 {
+		return b.String() + g.simple(d)
+	}
+	return b.String() + use()
 }
 
 // oddHeredoc are here-documents in odd places.
