@@ -127,7 +127,11 @@ func both(now, was *node) (*node, bool) {
 			out.elems = append(out.elems, e)
 		}
 	}
-	return out, len(out.elems) < len(now.elems)
+	waits := len(out.elems) < len(now.elems)
+	if len(out.elems) == 0 {
+		return nil, waits
+	}
+	return out, waits
 }
 
 func bothEntries(now, was *node) (*node, bool) {
@@ -137,7 +141,11 @@ func bothEntries(now, was *node) (*node, bool) {
 			out.members = append(out.members, m)
 		}
 	}
-	return out, len(out.members) < len(now.members)
+	waits := len(out.members) < len(now.members)
+	if len(out.members) == 0 {
+		return nil, waits
+	}
+	return out, waits
 }
 
 // stricter reports whether a scalar only tightens.

@@ -1,0 +1,370 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
+)
+
+// watched is a session that watches its settings from the start, and runs one
+// command for each prompt.
+type watched struct {
+	*App
+	t         *testing.T
+	dir, home string
+	events    chan event.Event
+	model     *fake.Model
+	n         int
+}
+
+func watchSettings(t *testing.T, files map[string]string, change func(*Options)) *watched {
+	t.Helper()
+	dir, home := scratch(t)
+	r := &watched{t: t, dir: dir, home: home, events: make(chan event.Event, 256), model: &fake.Model{}}
+	for name, text := range files {
+		r.put(name, text)
+	}
+	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home}
+	o := Options{
+		Version: "test", Dir: dir, Home: home, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home}, Env: func(n string) string { return env[n] },
+		Lasting: true, Session: SessionOptions{None: true}, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m"},
+	}
+	if change != nil {
+		change(&o)
+	}
+	before := goleak.IgnoreCurrent()
+	a, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.App = a
+	gone := make(chan struct{})
+	follow := a.Events(t.Context(), 0)
+	go func() { // ends with the session
+		defer close(gone)
+		for e, err := range follow {
+			if err != nil {
+				return
+			}
+			r.events <- e
+		}
+	}()
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+		<-gone
+		goleak.VerifyNone(t, before)
+	})
+	if o.Lasting {
+		a.live.start() // what the session does by itself; now it has been done
+	}
+	return r
+}
+
+// put writes a file of the home ("~/…") or the project the way editors do: to
+// another file that is then renamed.
+func (r *watched) put(name, text string) {
+	r.t.Helper()
+	path := r.path(name)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path+".new", []byte(text), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *watched) path(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(r.home, rest)
+	}
+	return filepath.Join(r.dir, name)
+}
+
+// run has the model run a command, and returns its result and whether it was
+// refused.
+func (r *watched) run(command string) (text string, denied bool) {
+	r.t.Helper()
+	r.n++
+	in, err := json.Marshal(map[string]any{"command": command})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.model.Replies = append(r.model.Replies, fake.Use(llm.ToolUse{ID: fmt.Sprint("c", r.n), Name: "Bash", Input: in}), fake.Say("done"))
+	if err := r.Submit(r.t.Context(), op.Prompt{Text: "go"}); err != nil {
+		r.t.Fatal(err)
+	}
+	f := next[event.ToolFinished](r)
+	next[event.TurnEnded](r)
+	return f.Text, f.Denied
+}
+
+// next waits for an event of a kind.
+func next[B event.Body](r *watched) (b B) {
+	r.t.Helper()
+	late := time.After(20 * time.Second)
+	for {
+		select {
+		case e := <-r.events:
+			if b, ok := e.Body.(B); ok {
+				return b
+			}
+		case <-late:
+			r.t.Fatalf("no %T came", b)
+		}
+	}
+}
+
+// begun has a first turn behind it, so that changes are recorded at once.
+func (r *watched) begun() *watched {
+	r.t.Helper()
+	if text, denied := r.run("true"); denied {
+		r.t.Fatal(text)
+	}
+	return r
+}
+
+const unconfined = `"sandbox":{"enabled":false}`
+
+func TestLiveRulesOfAPerson(t *testing.T) {
+	r := watchSettings(t, map[string]string{"~/.adze/settings.json": `{` + unconfined + `,"permissions":{"allow":["Bash(touch *)"]}}`}, nil).begun()
+	if text, denied := r.run("touch one"); denied {
+		t.Fatal(text)
+	}
+	r.put("~/.adze/settings.json", `{`+unconfined+`,"permissions":{"allow":["Bash(touch *)"],"deny":["Bash(touch two)"]},"env":{"MY_TOKEN":"planted"}}`)
+	b := next[event.SettingsChanged](r)
+	counts, _, _ := b.Lines()
+	if got := strings.Join(counts, "\n"); !strings.HasPrefix(got, "permissions.deny: added Bash(touch two) ("+r.path("~/.adze/settings.json")+":1:") || !strings.Contains(got, "env: added MY_TOKEN=") || strings.Contains(got, "planted") {
+		t.Errorf("told: %s", got)
+	}
+	if text, denied := r.run("touch two"); !denied || !strings.Contains(text, "Bash(touch two)") {
+		t.Errorf("denied %t: %s", denied, text)
+	}
+	if text, denied := r.run("touch three"); denied {
+		t.Error(text)
+	}
+}
+
+func TestLiveVariablesAndSandbox(t *testing.T) {
+	r := watchSettings(t, map[string]string{"~/.adze/settings.json": `{` + unconfined + `,"env":{"GREETING":"one"},"permissions":{"allow":["Bash(touch *)"]},"max_turns":7}`}, nil).begun()
+	if text, _ := r.run("touch a; echo $GREETING"); !strings.Contains(text, "one") {
+		t.Error(text)
+	}
+	r.put("~/.adze/settings.json", `{"env":{"GREETING":"two"},"permissions":{"allow":["Bash(touch *)"]},"max_turns":1}`)
+	b := next[event.SettingsChanged](r)
+	var keys []string
+	for _, c := range b.Changes {
+		keys = append(keys, c.Key)
+	}
+	if !slices.Equal(keys, []string{"max_turns", "env", "sandbox.enabled"}) {
+		t.Errorf("told: %v", keys)
+	}
+	if r.boxes.get() != nil {
+		t.Error("the sandbox counts before the next turn")
+	}
+	if text, _ := r.run("touch a; echo $GREETING"); !strings.Contains(text, "two") {
+		t.Error(text)
+	}
+	if r.boxes.get() == nil {
+		t.Error("the sandbox does not count in the next turn")
+	}
+}
+
+// An allow rule of a project counts when its content is trusted, and not before.
+func TestLiveProjectNeedsTrust(t *testing.T) {
+	r := watchSettings(t, map[string]string{"~/.adze/settings.json": `{` + unconfined + `}`}, nil).begun()
+	r.put(".adze/settings.json", `{"permissions":{"allow":["Bash(touch *)"],"deny":["Bash(touch never)"]}}`)
+	b := next[event.SettingsChanged](r)
+	if len(b.Changes) != 1 || b.Changes[0].Key != "permissions.deny" || !slices.Equal(b.Untrusted, []string{r.path(".adze/settings.json")}) {
+		t.Errorf("told: %+v", b)
+	}
+	if _, denied := r.run("touch a"); !denied {
+		t.Error("a rule of a project counts that nobody trusts")
+	}
+	r.trust()
+	if b := next[event.SettingsChanged](r); len(b.Changes) != 1 || b.Changes[0].Key != "permissions.allow" || len(b.Untrusted) != 0 {
+		t.Errorf("told: %+v", b)
+	}
+	if text, denied := r.run("touch a"); denied {
+		t.Error(text)
+	}
+	if _, denied := r.run("touch never"); !denied {
+		t.Error("a deny rule of a project does not count")
+	}
+	// Changed again: what loosens waits, what was trusted and still stands stays.
+	r.put(".adze/settings.json", `{"permissions":{"allow":["Bash(touch *)","Bash(mkdir *)"]}}`)
+	next[event.SettingsChanged](r)
+	for command, want := range map[string]bool{"touch a": false, "mkdir b": true, "touch never": true} {
+		if text, denied := r.run(command); denied != want {
+			t.Errorf("%s: denied %t: %s", command, denied, text)
+		}
+	}
+	// Trust that is taken back.
+	if _, err := Trust(r.Paths).Revoke(t.Context(), r.Paths.Root); err != nil {
+		t.Fatal(err)
+	}
+	next[event.SettingsChanged](r)
+	if _, denied := r.run("touch a"); !denied {
+		t.Error("a rule counts whose trust was taken back")
+	}
+}
+
+func (r *watched) trust() {
+	r.t.Helper()
+	v, err := Trust(r.Paths).Check(TrustFolder(r.Paths))
+	if err == nil {
+		err = Trust(r.Paths).Grant(r.t.Context(), v)
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// --trust is for what the folder held at the start.
+func TestLiveTrustFlagIsForTheStart(t *testing.T) {
+	r := watchSettings(t, map[string]string{"~/.adze/settings.json": `{` + unconfined + `}`, ".adze/settings.json": `{"permissions":{"allow":["Bash(touch *)"]}}`},
+		func(o *Options) { o.Trusted = true }).begun()
+	r.put(".adze/settings.json", `{"permissions":{"allow":["Bash(touch *)","Bash(mkdir *)"]}}`)
+	if b := next[event.SettingsChanged](r); len(b.Untrusted) != 1 || len(b.Changes) != 0 {
+		t.Errorf("told: %+v", b)
+	}
+	for command, want := range map[string]bool{"touch a": false, "mkdir b": true} {
+		if text, denied := r.run(command); denied != want {
+			t.Errorf("%s: denied %t: %s", command, denied, text)
+		}
+	}
+}
+
+// A file that breaks keeps its rules, and nothing passes without a question.
+func TestLiveBrokenFile(t *testing.T) {
+	const text = `{` + unconfined + `,"permissions":{"allow":["Bash(touch *)"],"deny":["Bash(touch never)"]}}`
+	r := watchSettings(t, map[string]string{"~/.adze/settings.json": text}, nil).begun()
+	r.put("~/.adze/settings.json", text[:len(text)-5])
+	b := next[event.SettingsChanged](r)
+	if len(b.Changes) != 0 || !strings.Contains(strings.Join(b.Problems, "\n"), "nothing passes without a question until this is mended") {
+		t.Errorf("told: %+v", b)
+	}
+	if text, denied := r.run("touch never"); !denied || !strings.Contains(text, "Bash(touch never)") {
+		t.Error(text)
+	}
+	if text, denied := r.run("touch a"); !denied || !strings.Contains(text, "settings.json") {
+		t.Error(text)
+	}
+	r.put("~/.adze/settings.json", text+"\n")
+	r.waitFor("mended", func() bool { r.live.mu.Lock(); defer r.live.mu.Unlock(); return r.live.cfg.Permissions.Unsafe == "" })
+	if text, denied := r.run("touch a"); denied {
+		t.Error(text)
+	}
+}
+
+// waitFor waits for what no event tells.
+func (r *watched) waitFor(what string, is func() bool) {
+	r.t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(20 * time.Second); !is(); <-tick.C {
+		if time.Now().After(late) {
+			r.t.Fatalf("not %s", what)
+		}
+	}
+}
+
+// What this process wrote itself is no news, whenever it is noticed.
+func TestLiveOwnWritesAreNoNews(t *testing.T) {
+	r := watchSettings(t, map[string]string{"~/.adze/settings.json": `{` + unconfined + `}`}, func(o *Options) { o.Person = true })
+	r.model.Replies = append(r.model.Replies, fake.Use(llm.ToolUse{ID: "q", Name: "Bash", Input: json.RawMessage(`{"command":"touch a"}`)}), fake.Say("done"))
+	if err := r.Submit(t.Context(), op.Prompt{Text: "go"}); err != nil {
+		t.Fatal(err)
+	}
+	q := next[event.Asked](r)
+	if err := r.Submit(t.Context(), op.Answer{Call: q.Call, Allow: true, Rules: []string{"Bash(touch *)"}, Keep: op.ForLocal}); err != nil {
+		t.Fatal(err)
+	}
+	next[event.TurnEnded](r)
+	r.waitFor("loaded", func() bool {
+		r.live.mu.Lock()
+		defer r.live.mu.Unlock()
+		return len(r.live.cfg.Permissions.Allow) == 1
+	})
+	r.put("~/.adze/settings.json", `{`+unconfined+`,"permissions":{"deny":["Bash(x)"]}}`)
+	if b := next[event.SettingsChanged](r); len(b.Changes) != 1 || b.Changes[0].Key != "permissions.deny" {
+		t.Errorf("told: %+v", b)
+	}
+}
+
+// Files that are not there yet, links, and folders that go.
+func TestLiveFilesThatComeAndGo(t *testing.T) {
+	r := watchSettings(t, nil, nil)
+	for i, step := range []struct {
+		what string
+		do   func()
+	}{
+		{"a first file", func() { r.put("~/.adze/settings.json", `{"permissions":{"deny":["Bash(a)"]}}`) }},
+		{"the other agent's", func() { r.put("~/.claude/settings.json", `{"permissions":{"deny":["Bash(b)"]}}`) }},
+		{"a link", func() {
+			r.put("~/dots.json", `{"permissions":{"deny":["Bash(c)"]}}`)
+			r.do(os.Remove(r.path("~/.adze/settings.json")), os.Symlink("../dots.json", r.path("~/.adze/settings.json")))
+		}},
+		{"behind the link", func() { r.put("~/dots.json", `{"permissions":{"deny":["Bash(d)"]}}`) }},
+		{"a local file", func() { r.put(".adze/settings.local.json", `{"permissions":{"deny":["Bash(e)"]}}`) }},
+		{"its folder is gone", func() { r.do(os.RemoveAll(r.path("~/.adze"))) }},
+	} {
+		step.do()
+		want := []string{"a", "a b", "b c", "b d", "b d e", "b e"}[i]
+		r.waitFor(step.what+": "+want, func() bool {
+			r.live.mu.Lock()
+			defer r.live.mu.Unlock()
+			have := map[string]bool{}
+			for _, d := range r.live.cfg.Permissions.Deny {
+				have[strings.TrimSuffix(strings.TrimPrefix(d.Text, "Bash("), ")")] = true
+			}
+			return strings.Join(slices.Sorted(maps.Keys(have)), " ") == want
+		})
+	}
+}
+
+func (r *watched) do(errs ...error) {
+	r.t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+// A run that is one answer long watches nothing.
+func TestOneAnswerWatchesNothing(t *testing.T) {
+	r := watchSettings(t, nil, func(o *Options) { o.Lasting = false })
+	r.model.Replies = []fake.Reply{fake.Say("hello")}
+	if err := r.Submit(t.Context(), op.Prompt{Text: "hello"}); err != nil {
+		t.Fatal(err)
+	}
+	next[event.TurnEnded](r)
+	if r.live.watcher != nil {
+		t.Error("settings are watched")
+	}
+	r.live.read = r.live.read.Add(-2 * fresh)
+	r.run("true")
+	if r.live.watcher == nil {
+		t.Error("settings are not watched")
+	}
+}
