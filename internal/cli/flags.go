@@ -17,6 +17,7 @@ type runFlags struct {
 	print      bool
 	output     string
 	input      string
+	asker      string
 	partial    bool
 	schema     string
 	cont       bool
@@ -59,6 +60,7 @@ func settingFlags() map[string]config.Key {
 func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.print, "print", "p", false, "answer once and exit; stdin is appended to the prompt")
 	fs.StringVar(&f.output, "output-format", "text", "with --print: text, json or stream-json")
+	fs.StringVar(&f.asker, "permission-prompt-tool", "", "stdio: with stream-json, questions go to the program on the pipe")
 	fs.StringVar(&f.input, "input-format", "text", "with --print: text or stream-json")
 	fs.BoolVar(&f.partial, "include-partial-messages", false, "with stream-json: the pieces of replies as they come")
 	fs.StringVar(&f.schema, "json-schema", "", "the answer must fit this JSON Schema, given as text or as a file's path")
@@ -154,6 +156,12 @@ func (f *runFlags) fill(sys System, fs *pflag.FlagSet) error {
 	}
 	if f.input == "stream-json" && f.output != "stream-json" {
 		return usagef("add --output-format stream-json", "--input-format stream-json needs stream-json output")
+	}
+	if f.asker != "" && f.asker != "stdio" {
+		return usagef("the value is stdio: the program that drives adze answers on the pipe", "--permission-prompt-tool cannot be %q", f.asker)
+	}
+	if f.asker != "" && f.input != "stream-json" {
+		return usagef("add --input-format stream-json --output-format stream-json", "--permission-prompt-tool stdio needs a program on the pipe")
 	}
 	if f.fork && !f.cont && f.resume == "" {
 		return usagef("add --continue or --resume", "--fork-session needs a session to copy")

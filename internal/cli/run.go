@@ -137,7 +137,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, fs *pflag.FlagSet, 
 	if !f.print && sys.InTTY && sys.OutTTY && strings.TrimSpace(text) == "" {
 		return usagef(`adze -p "…" answers one prompt; adze --help shows more`, "the terminal UI is not part of this version yet")
 	}
-	o.Print = true
+	o.Print, o.Person = true, f.asker != ""
 	inputs, done, err := f.inputs(ctx, sys, text)
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, fs *pflag.FlagSet, 
 	stop := context.AfterFunc(ctx, func() { _ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) })
 	res, err := print.Run(context.WithoutCancel(ctx), a, print.Options{
 		Format: print.Format(f.output), Partial: f.partial, About: a.About(), After: a.After,
-		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs,
+		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person,
 	})
 	stop()
 	cerr := errors.Join(a.Close(), debugged())

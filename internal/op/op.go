@@ -42,6 +42,9 @@ type (
 		// Input, when not empty, are the arguments as the person rewrote them.
 		// The call is planned and judged again with them.
 		Input json.RawMessage
+		// Mode, when not empty, is the permission mode that begins with the
+		// answer. The approval of a plan leaves plan mode with it.
+		Mode string
 		// Choices answers view.Questions: the chosen labels, per question.
 		Choices [][]string
 	}

@@ -51,22 +51,35 @@ func (s *Session) handle(st *state, o op.Op) error {
 		st.target = t
 		return nil
 	case op.SetMode:
-		m, ok := policy.ParseMode(o.Mode)
-		if !ok {
-			return fmt.Errorf("there is no permission mode %q; the modes are default, acceptEdits, plan, auto, dontAsk, bypassPermissions", o.Mode)
-		}
-		if why := st.forbidden[m]; why != "" {
-			return fmt.Errorf("the mode cannot be %s: %s", m, why)
-		}
-		if err := s.record(ctx, st, event.ModeChanged{Mode: m, Why: "asked"}); err != nil {
+		m, err := st.mayBe(o.Mode)
+		if err != nil {
 			return err
 		}
-		st.mode = m
-		return nil
+		return s.setMode(ctx, st, m)
 	case op.Rename:
 		return s.record(ctx, st, event.Titled{Title: o.Title, By: "person"})
 	}
 	return fmt.Errorf("the session cannot do %T", o)
+}
+
+// mayBe reads the name of a mode that the session may change to.
+func (st *state) mayBe(name string) (policy.Mode, error) {
+	m, ok := policy.ParseMode(name)
+	if !ok {
+		return m, fmt.Errorf("there is no permission mode %q; the modes are default, acceptEdits, plan, auto, dontAsk, bypassPermissions", name)
+	}
+	if why := st.forbidden[m]; why != "" {
+		return m, fmt.Errorf("the mode cannot be %s: %s", m, why)
+	}
+	return m, nil
+}
+
+func (s *Session) setMode(ctx context.Context, st *state, m policy.Mode) error {
+	if err := s.record(ctx, st, event.ModeChanged{Mode: m, Why: "asked"}); err != nil {
+		return err
+	}
+	st.mode = m
+	return nil
 }
 
 // prompt makes the input durable, and begins a turn if none runs.
@@ -139,6 +152,15 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 			return err
 		}
 		rules = append(rules, r)
+	}
+	if o.Mode != "" {
+		m, err := st.mayBe(o.Mode)
+		if err != nil {
+			return err
+		}
+		if err := s.setMode(ctx, st, m); err != nil {
+			return err
+		}
 	}
 	e := event.Answered{Call: o.Call, Allow: o.Allow, By: o.By, Comment: o.Comment, Rules: o.Rules, Keep: string(o.Keep), Choices: o.Choices, Input: o.Input}
 	if err := s.record(ctx, st, e); err != nil {

@@ -476,7 +476,7 @@ func onlyAsks(actions []policy.Action) bool {
 // settle turns a person's answer into a verdict.
 func settle(v policy.Verdict, a op.Answer) (policy.Verdict, *tool.Answer, error) {
 	if a.Allow {
-		return policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part}, &tool.Answer{Choices: a.Choices, Comment: a.Comment, Input: a.Input}, nil
+		return policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part}, &tool.Answer{Choices: a.Choices, Comment: a.Comment, Input: a.Input, Mode: policy.Mode(a.Mode)}, nil
 	}
 	v.Effect, v.Reason = policy.Deny, "the person said no"
 	if a.Comment != "" {

@@ -108,6 +108,9 @@ type Answer struct {
 	// Input are the arguments as the person rewrote them, empty when they
 	// were left alone. The loop has then planned the call anew.
 	Input json.RawMessage
+	// Mode is the permission mode that the person chose with the answer, ""
+	// when they chose none.
+	Mode policy.Mode
 }
 
 // A Tool is one thing a model can call. Plan returns an error for input that

@@ -162,6 +162,9 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 		return tool.Errorf("reading the approved plan: %v; plan mode stays on", err), nil
 	}
 	c := chosen(env.Answer.Choices)
+	if m := env.Answer.Mode; m != "" && m != policy.PlanMode {
+		c.mode = m
+	}
 	return tool.Result{Text: told(text, now, file, c, env.Answer.Comment), View: view.Text{S: now}, Mode: c.mode, Fresh: c.fresh}, nil
 }
 

@@ -46,6 +46,7 @@ func Read(ctx context.Context, in io.Reader, to chan<- Input) error {
 type inputLine struct {
 	Type      string `json:"type"`
 	RequestID string `json:"request_id"`
+	Response  *reply `json:"response"`
 	Message   struct {
 		Role    string          `json:"role"`
 		Content json.RawMessage `json:"content"`
@@ -68,6 +69,11 @@ func parse(raw []byte) (Input, error) {
 		return Input{Op: p}, err
 	case "control_request":
 		return control(l), nil
+	case "control_response":
+		if l.Response == nil {
+			return Input{}, errors.New(`a control_response needs a "response" with the "request_id" that it answers`)
+		}
+		return Input{Reply: l.Response}, nil
 	case "":
 		return Input{}, errors.New(`it has no "type"; a prompt is {"type":"user","message":{"role":"user","content":"…"}}`)
 	}

@@ -1,6 +1,6 @@
 // Package print is the one-shot front end: a prompt goes in, an answer comes
 // out, as text for people or as JSON for programs. It draws nothing, asks
-// nobody, and knows no tool.
+// nobody but a program that offers to answer, and knows no tool.
 package print
 
 import (
@@ -45,6 +45,9 @@ type Options struct {
 	Out     io.Writer // the result
 	Err     io.Writer // talk
 	Chatty  bool      // say on Err what is going on
+	// Host says that the program on the other side of the pipe answers
+	// questions.
+	Host bool
 	// Inputs are what to submit; Run is over when the channel is closed and
 	// every prompt that came through it has been answered.
 	Inputs <-chan Input
@@ -54,6 +57,7 @@ type Options struct {
 // writes nothing).
 type Input struct {
 	Op      op.Op
+	Reply   *reply // to a request of ours
 	Respond func(error) any
 }
 
@@ -77,6 +81,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	r := &runner{
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream),
 		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, asked: map[string]bool{},
+		host: host{open: map[string]event.Asked{}},
 	}
 	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
 	events := make(chan event.Event, 16)
@@ -106,6 +111,7 @@ type runner struct {
 	any   bool            // there was a prompt
 	res   Outcome
 	begun bool // the init line is out
+	host  host
 }
 
 func (r *runner) detail() session.Detail {
@@ -123,6 +129,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 		case in, ok := <-inputs:
 			if !ok {
 				inputs, r.open = nil, false
+				r.hungUp(ctx)
 				continue
 			}
 			if err := r.submit(ctx, in); err != nil {
@@ -133,6 +140,9 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 				return r.res, r.gone(ctx)
 			}
 			r.see(e)
+			if r.Host {
+				r.consult(ctx, e.Body)
+			}
 			if len(events) == 0 {
 				r.flush()
 			}
@@ -164,6 +174,11 @@ func (r *runner) submit(ctx context.Context, in Input) error {
 	if r.Format == Stream && !r.begun {
 		r.begun = true
 		r.write(r.p.init())
+	}
+	if in.Reply != nil {
+		r.answer(ctx, *in.Reply)
+		r.flush()
+		return nil
 	}
 	o := in.Op
 	p, prompt := o.(op.Prompt)

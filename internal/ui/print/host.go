@@ -1,0 +1,267 @@
+package print
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// host puts open questions to the program that drives adze over the pipe, as
+// can_use_tool requests (compat.md 4.5), and reads its answers.
+type host struct {
+	open map[string]event.Asked // by request ID
+}
+
+// A reply is a host's answer to a request of ours.
+type reply struct {
+	Subtype   string          `json:"subtype"` // success or error
+	RequestID string          `json:"request_id"`
+	Error     string          `json:"error"`
+	Response  json.RawMessage `json:"response"`
+}
+
+// permission is the response to can_use_tool.
+type permission struct {
+	Behavior string          `json:"behavior"` // allow or deny
+	Message  string          `json:"message"`
+	Stop     bool            `json:"interrupt"`
+	Input    json.RawMessage `json:"updatedInput"`
+	Updates  []change        `json:"updatedPermissions"`
+}
+
+// A change is one of permissions, as hosts send and get it (compat.md 4.2).
+type change struct {
+	Type        string       `json:"type"`
+	Rules       []changeRule `json:"rules,omitempty"`
+	Behavior    string       `json:"behavior,omitempty"`
+	Mode        string       `json:"mode,omitempty"`
+	Destination string       `json:"destination"`
+}
+
+type changeRule struct {
+	Tool    string `json:"toolName"`
+	Content string `json:"ruleContent,omitempty"`
+}
+
+var keeps = map[string]op.Keep{
+	"": op.ForSession, "session": op.ForSession, "localSettings": op.ForLocal,
+	"projectSettings": op.ForProject, "userSettings": op.ForUser,
+}
+
+// ask puts a question to the host. A host that will not send anything any
+// more has said no.
+func (r *runner) ask(ctx context.Context, b event.Asked) {
+	if !r.open {
+		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: "the input ended, so nobody can be asked"})
+		return
+	}
+	id := "ask-" + b.Call
+	r.host.open[id] = b
+	r.write(askLine(id, b))
+}
+
+// consult follows what concerns the host.
+func (r *runner) consult(ctx context.Context, b event.Body) {
+	switch b := b.(type) {
+	case event.Asked:
+		r.ask(ctx, b)
+	case event.Answered:
+		r.withdraw(func(x event.Asked) bool { return x.Call == b.Call })
+	case event.ToolFinished:
+		r.withdraw(func(x event.Asked) bool { return x.Call == b.Call })
+	case event.TurnEnded:
+		r.withdraw(func(event.Asked) bool { return true })
+	default: // the others ask nothing
+	}
+}
+
+// askLine is the can_use_tool request for a question.
+func askLine(id string, b event.Asked) any {
+	v := b.Verdict
+	req := map[string]any{
+		"subtype": "can_use_tool", "tool_name": b.Tool, "display_name": b.Tool, "input": b.Input, "tool_use_id": b.Call,
+		"title": b.Title, "description": v.Part, "decision_reason": v.Reason, "permission_suggestions": suggestions(v.Suggest),
+		"verdict": v, // what the fields above are made of, with every part of the call
+	}
+	for _, p := range v.Parts {
+		if p.Effect == policy.Ask && slices.Contains([]string{"read", "write", "remove"}, p.Kind) {
+			req["blocked_path"] = p.Path
+			break
+		}
+	}
+	return map[string]any{"type": "control_request", "request_id": id, "request": req}
+}
+
+func suggestions(rules []string) []change {
+	if len(rules) == 0 {
+		return []change{}
+	}
+	u := change{Type: "addRules", Behavior: "allow", Destination: "localSettings"}
+	for _, text := range rules {
+		tool, content, _ := strings.Cut(text, "(")
+		u.Rules = append(u.Rules, changeRule{tool, strings.TrimSuffix(content, ")")})
+	}
+	return []change{u}
+}
+
+// withdraw tells the host that a question needs no answer any more.
+func (r *runner) withdraw(holds func(event.Asked) bool) {
+	for id, b := range r.host.open {
+		if holds(b) {
+			delete(r.host.open, id)
+			r.write(map[string]any{"type": "control_cancel_request", "request_id": id})
+		}
+	}
+}
+
+// hungUp answers what is open when no more answers can come.
+func (r *runner) hungUp(ctx context.Context) {
+	for _, b := range r.host.open {
+		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: "the input ended before there was an answer"})
+	}
+	clear(r.host.open)
+}
+
+// answer takes a host's reply. One that cannot be read is a no.
+func (r *runner) answer(ctx context.Context, in reply) {
+	b, ok := r.host.open[in.RequestID]
+	if !ok {
+		r.warn("there is no open request " + in.RequestID)
+		return
+	}
+	delete(r.host.open, in.RequestID)
+	p, err := in.permission()
+	if err != nil {
+		r.warn(err.Error())
+		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: err.Error()})
+		return
+	}
+	if p.Behavior == "deny" {
+		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: p.Message})
+		if p.Stop {
+			_ = r.c.Submit(ctx, op.Interrupt{}) // a turn that is over needs none
+		}
+		return
+	}
+	a := op.Answer{Call: b.Call, Allow: true, By: "host", Comment: p.Message}
+	questions := questionsIn(b.View)
+	a.Choices = choices(questions, p.Input)
+	if len(questions) == 0 && rewritten(b.Input, p.Input) {
+		a.Input = p.Input
+	}
+	r.grant(&a, p.Updates)
+	r.settle(ctx, a)
+}
+
+func (in reply) permission() (permission, error) {
+	var p permission
+	if in.Subtype == "error" {
+		return p, fmt.Errorf("the host could not answer: %s", in.Error)
+	}
+	if err := json.Unmarshal(in.Response, &p); err != nil {
+		return p, errors.New("the host's answer is not a permission result, so it counts as a no")
+	}
+	if p.Behavior != "allow" && p.Behavior != "deny" {
+		return p, fmt.Errorf("the host's answer has the behavior %q instead of allow or deny, so it counts as a no", p.Behavior)
+	}
+	return p, nil
+}
+
+// grant puts the rules and the mode of the updates into the answer. What adze
+// cannot do is said, never dropped silently.
+func (r *runner) grant(a *op.Answer, updates []change) {
+	for _, u := range updates {
+		keep, known := keeps[u.Destination]
+		switch {
+		case u.Type == "setMode" && keep == op.ForSession && known:
+			a.Mode = u.Mode
+		case u.Type == "addRules" && u.Behavior == "allow" && known && (len(a.Rules) == 0 || a.Keep == keep):
+			a.Keep = keep
+			for _, x := range u.Rules {
+				a.Rules = append(a.Rules, x.String())
+			}
+		default:
+			r.warn(fmt.Sprintf("the permission update %s %s to %q is not supported and was left out", u.Type, u.Behavior, u.Destination))
+		}
+	}
+}
+
+func (x changeRule) String() string {
+	if x.Content == "" {
+		return x.Tool
+	}
+	return x.Tool + "(" + x.Content + ")"
+}
+
+// settle submits an answer. One that the session refuses, for a rule that
+// makes no sense, becomes a no.
+func (r *runner) settle(ctx context.Context, a op.Answer) {
+	err := r.c.Submit(ctx, a)
+	if err == nil || !a.Allow {
+		return // the question was closed meanwhile
+	}
+	r.warn(err.Error())
+	_ = r.c.Submit(ctx, op.Answer{Call: a.Call, By: a.By, Comment: err.Error()})
+}
+
+func (r *runner) warn(text string) { r.write(r.p.note("informational", "warning", text)) }
+
+// rewritten reports whether the host changed the arguments.
+func rewritten(was, is json.RawMessage) bool {
+	if len(is) == 0 || string(is) == "null" {
+		return false
+	}
+	var a, b any
+	if json.Unmarshal(was, &a) != nil || json.Unmarshal(is, &b) != nil {
+		return true
+	}
+	return !reflect.DeepEqual(a, b)
+}
+
+// questionsIn finds the questions of a view.
+func questionsIn(b view.Block) []view.Question {
+	switch b := b.(type) {
+	case view.Questions:
+		return b.Items
+	case view.Group:
+		for _, x := range b.Blocks {
+			if q := questionsIn(x); len(q) > 0 {
+				return q
+			}
+		}
+	default: // only these two hold questions
+	}
+	return nil
+}
+
+// choices reads {"answers":{"<question>":"<label>"}}, where several labels
+// are a list, or joined by ", ".
+func choices(questions []view.Question, input json.RawMessage) [][]string {
+	var in struct {
+		Answers map[string]json.RawMessage `json:"answers"`
+	}
+	if len(questions) == 0 || json.Unmarshal(input, &in) != nil || len(in.Answers) == 0 {
+		return nil
+	}
+	out := make([][]string, len(questions))
+	for i, q := range questions {
+		var one string
+		switch raw := in.Answers[q.Text]; {
+		case json.Unmarshal(raw, &out[i]) == nil:
+		case json.Unmarshal(raw, &one) == nil && q.Multi:
+			out[i] = strings.Split(one, ", ")
+		case one != "":
+			out[i] = []string{one}
+		}
+	}
+	return out
+}
