@@ -29,6 +29,7 @@ import (
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/tempdir"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/bash"
 	"github.com/adze-agent/adze/internal/tool/file"
@@ -106,6 +107,8 @@ type App struct {
 	note    func(string)
 	tasks   *bash.Tasks
 	temp    string
+	folder  *tempdir.Folder // temp
+	swept   func()          // ends the search for folders of dead sessions
 	version string
 }
 
@@ -162,7 +165,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	a.Target, a.Key = target.Target, target.key
 	live := &live{a: a, o: o, log: log, cfg: a.Config, fallback: fallback, started: a.Mode, read: began, auto: models.classifier(ctx, a.Mode)}
 	live.models.Store(models)
-	if a.temp, err = os.MkdirTemp("", "adze-"); err != nil {
+	if err := a.makeTemp(ctx); err != nil {
 		return fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	ledger := file.NewLedger()
@@ -212,6 +215,30 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	return nil
 }
 
+// makeTemp makes the folder for temporary files, and removes those of dead
+// sessions beside it meanwhile.
+func (a *App) makeTemp(ctx context.Context) (err error) {
+	if a.folder, err = tempdir.Make(os.TempDir()); err != nil {
+		return err
+	}
+	a.temp = a.folder.Path
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() { // ends after all folders, or with Close
+		defer close(done)
+		tempdir.Sweep(ctx, os.TempDir(), time.Now())
+	}()
+	a.swept = func() {
+		select {
+		case <-done:
+		case <-time.After(time.Second): // there is much; the next start goes on
+		}
+		stop()
+		<-done
+	}
+	return nil
+}
+
 // remind is what the model is told at the start of a turn in a mode.
 func remind(m policy.Mode) string {
 	if m == policy.PlanMode {
@@ -228,7 +255,8 @@ func (a *App) Close() error {
 	a.tasks.Close(2 * time.Second)
 	err = errors.Join(err, a.boxes.close())
 	watch.Wait()
-	_ = os.RemoveAll(a.temp)
+	a.swept()
+	_ = a.folder.Remove()
 	if a.Where != "" {
 		a.cleanUp()
 	}
@@ -239,7 +267,7 @@ func (a *App) Close() error {
 // to Close.
 func (a *App) Abort() {
 	a.tasks.Close(0)
-	_ = os.RemoveAll(a.temp)
+	_ = a.folder.Remove()
 }
 
 // cleanUp removes old sessions, at most once a day.

@@ -4,7 +4,10 @@ package cli_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,5 +41,51 @@ func TestFault01_CommandsDieWithAdze(t *testing.T) {
 			}
 			p.goOn(event.Interrupted)
 		})
+	}
+}
+
+// The folder for temporary files of a killed adze goes at the next start, and
+// not that of one that lives.
+func TestFault01_TemporaryFilesOfTheDeadAreSwept(t *testing.T) {
+	seconds, _ := marker(t)
+	p := newPlace(t)
+	folders := func() []string {
+		t.Helper()
+		dirs, err := filepath.Glob(filepath.Join(p.home, "adze-s-*")) // TMPDIR
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-time.Hour)
+		for _, d := range dirs {
+			if err := os.Chtimes(d, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dirs
+	}
+	var out bytes.Buffer
+	cmd := p.running(seconds, "", &out)
+	dead := folders()
+	p.put("one.txt", "@ Bash {\"command\": \"echo $TMPDIR\"}\n---\n> fine\n")
+	run := func() {
+		t.Helper()
+		if b, err := p.adze("-p", "go", "--model", "script/one.txt", "--allowed-tools", "Bash").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, b)
+		}
+	}
+	run()
+	if got := folders(); len(dead) != 1 || !slices.Equal(got, dead) {
+		t.Fatalf("while it lives: %q, then %q", dead, got)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Cancel()
+	if got := folders(); !slices.Equal(got, dead) {
+		t.Fatalf("after its death: %q", got)
+	}
+	run()
+	if got := folders(); len(got) != 0 {
+		t.Errorf("after the next start: %q", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/adze-agent/adze/internal/pin"
 )
@@ -20,6 +21,7 @@ const maxFile = 64 << 20
 type disk struct {
 	create func(root *os.Root, name string, flag int, perm fs.FileMode) (handle, error)
 	rename func(root *os.Root, from, to string) error
+	swept  *sweeper
 }
 
 type handle interface {
@@ -40,6 +42,7 @@ func realDisk() disk {
 			return f, nil
 		},
 		rename: func(root *os.Root, from, to string) error { return root.Rename(from, to) },
+		swept:  &sweeper{},
 	}
 }
 
@@ -147,6 +150,7 @@ func (d disk) save(path string, content []byte, was fs.FileInfo) (fs.FileInfo, e
 	defer root.Close()
 	unlock := lock(root)
 	defer unlock()
+	d.swept.sweep(root, filepath.Dir(path), time.Now())
 	name := filepath.Base(path)
 	if err := unchanged(root, name, was); err != nil {
 		return nil, err

@@ -23,6 +23,12 @@ func links(fi fs.FileInfo) uint64 {
 	return 1
 }
 
+// ours reports whether a file belongs to this user.
+func ours(fi fs.FileInfo) bool {
+	st, ok := fi.Sys().(*syscall.Stat_t)
+	return ok && int(st.Uid) == os.Geteuid()
+}
+
 // sameOwner gives the temporary file the owner of the original and reports
 // whether it has it.
 func sameOwner(root *os.Root, temp string, was fs.FileInfo) bool {

@@ -11,6 +11,8 @@ const nonblock = 0
 
 func links(fs.FileInfo) uint64 { return 1 }
 
+func ours(fs.FileInfo) bool { return true } // the name is ours
+
 func sameOwner(*os.Root, string, fs.FileInfo) bool { return true }
 
 // crossing: ERROR_NOT_SAME_DEVICE (17), ERROR_SHARING_VIOLATION (32).
