@@ -29,8 +29,8 @@ type Result struct {
 
 // Batch reads rows, either the TSV of the shell cases (id, command,
 // allow_rules …, with a header) or JSON lines {"id","command","allow_rules"},
-// and writes one JSON line per row, in order. It stops at the first row it
-// cannot read.
+// and writes one JSON line per row, in order. It stops at the first line that
+// is no row.
 func Batch(r io.Reader, w io.Writer, o Options) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	out := bufio.NewWriter(w)
@@ -44,11 +44,7 @@ func Batch(r io.Reader, w io.Writer, o Options) error {
 		if row, ok, rowErr := parseRow(line); rowErr != nil {
 			return errors.Join(fmt.Errorf("reading row %d: %w", n, rowErr), out.Flush())
 		} else if ok {
-			res, runErr := row.run(o)
-			if runErr != nil {
-				return errors.Join(fmt.Errorf("row %d (%s): %w", n, row.ID, runErr), out.Flush())
-			}
-			if encErr := enc.Encode(res); encErr != nil {
+			if encErr := enc.Encode(row.run(o)); encErr != nil {
 				return fmt.Errorf("writing row %d: %w", n, encErr)
 			}
 		}
@@ -177,18 +173,19 @@ func unescape(s string) (string, error) {
 	return b.String(), nil
 }
 
-// run decides one row with its rules added to those of the options.
-func (row Row) run(o Options) (Result, error) {
+// run decides one row with its rules added to those of the options. A row whose
+// rule cannot be read asks.
+func (row Row) run(o Options) Result {
 	o.Rules.List = append([]policy.Rule(nil), o.Rules.List...)
 	for _, text := range row.Rules {
 		r, err := BatchRule(text, o.Dir)
 		if err != nil {
-			return Result{}, err
+			return Result{ID: row.ID, Verdict: policy.Ask, Reason: err.Error(), Check: "unsafe-settings"}
 		}
 		o.Rules.List = append(o.Rules.List, r)
 	}
 	v := Check(row.Command, o).Verdict
-	return Result{ID: row.ID, Verdict: v.Effect, Reason: v.Reason, Rule: v.Rule, Check: v.Check, Part: v.Part}, nil
+	return Result{ID: row.ID, Verdict: v.Effect, Reason: v.Reason, Rule: v.Rule, Check: v.Check, Part: v.Part}
 }
 
 // BatchRule reads a rule of a row: an allow rule, or with "deny:" or "ask:"

@@ -50,6 +50,7 @@ func TestBatch(t *testing.T) {
 		`c` + "\t" + `ls\nrm x` + "\tdeny:Bash(rm:*)\tdeny\tx",
 		"d\tgo test ./... && git commit -m x\tBash(go test:*) ;; Bash(git commit:*)\tallow\tx",
 		"e\tcat ../project-evil/secret\t\task\tx",
+		"e2\tls\tBash(x\task\ta rule that cannot be read",
 		`f` + "\t" + `l\u200bs` + "\t\task\tx",
 		`{"id":"g","command":"git status"}`,
 		`{"id":"h","command":"make","allow_rules":["Bash(make)"]}`,
@@ -60,7 +61,7 @@ func TestBatch(t *testing.T) {
 	if err := permcheck.Batch(strings.NewReader(in), &out, o); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"a": "allow", "b": "allow", "c": "deny", "d": "allow", "e": "ask", "f": "ask", "g": "allow", "h": "allow", "i": "deny"}
+	want := map[string]string{"a": "allow", "b": "allow", "c": "deny", "d": "allow", "e": "ask", "e2": "ask", "f": "ask", "g": "allow", "h": "allow", "i": "deny"}
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
 		var got struct{ ID, Verdict, Reason string }
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
@@ -77,7 +78,7 @@ func TestBatch(t *testing.T) {
 }
 
 func TestBatchErrors(t *testing.T) {
-	for _, bad := range []string{"only one column", "a\tls\\q", "{\"id\":", "a\tls\tBash(x", "a\t\\u12"} {
+	for _, bad := range []string{"only one column", "a\tls\\q", "{\"id\":", "a\t\\u12"} {
 		var out bytes.Buffer
 		if err := permcheck.Batch(strings.NewReader(bad), &out, project(t)); err == nil || !strings.Contains(err.Error(), "row 1") {
 			t.Errorf("%q: %v", bad, err)

@@ -185,6 +185,9 @@ var changeRows = map[string]*changeRow{
 	}},
 	"uniq": {command{safe: true, flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *use) bool {
 		for i, w := range u.args {
+			if w.many {
+				return false // the second of several would be written
+			}
 			if i == 0 {
 				u.get(w, policy.Read{})
 			} else {

@@ -159,16 +159,20 @@ func findGit(ws []word) (*command, []word) {
 // Flags that several git commands share.
 const (
 	gitDiffFlags = " -p -u -s -U=x -z -B? -M? -C? -D -l=x -S=x -G=x -w -b -a -R -W -X? --patch --no-patch --unified=x --raw --patch-with-raw --patch-with-stat --indent-heuristic --no-indent-heuristic --minimal --patience --histogram --diff-algorithm=x --anchored=x --stat? --numstat --shortstat --dirstat? --summary --compact-summary --name-only --name-status --color? --no-color --color-moved? --no-color-moved --word-diff? --word-diff-regex=x --color-words? --no-renames --find-renames? --find-copies? --find-copies-harder --rename-empty --no-rename-empty --check --ws-error-highlight=x --full-index --binary --abbrev? --no-abbrev --break-rewrites? --diff-filter=x --pickaxe-all --pickaxe-regex --relative? --no-relative --text --ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines=x --inter-hunk-context=x --function-context --exit-code --quiet --no-ext-diff --no-textconv --ignore-submodules? --src-prefix=x --dst-prefix=x --no-prefix --default-prefix --line-prefix=x --ita-invisible-in-index --output-indicator-new=x --output-indicator-old=x --output-indicator-context=x --stat-width=x --stat-name-width=x --stat-count=x --cumulative --irreversible-delete --rotate-to=x --skip-to=x -c --cc --combined-all-paths -m --submodule? -t"
-	gitRevFlags  = " -n=x --max-count=x --skip=x --since=x --after=x --until=x --before=x --author=x --committer=x --grep=x --all-match --invert-grep -i -E -F -P --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings --perl-regexp --merges --no-merges --min-parents=x --max-parents=x --no-min-parents --no-max-parents --first-parent --not --all --branches? --tags? --remotes? --glob=x --exclude=x --reflog --ignore-missing --cherry-mark --cherry-pick --left-only --right-only --left-right --cherry --walk-reflogs -g --merge --boundary --simplify-by-decoration --full-history --dense --sparse --simplify-merges --ancestry-path? --date-order --author-date-order --topo-order --reverse --no-walk? --do-walk --abbrev-commit --no-abbrev-commit --oneline --parents --children --graph --show-linear-break? --count --since-as-filter=x --exclude-first-parent-only"
-	gitLogFlags  = " --follow --no-decorate --decorate? --decorate-refs=x --decorate-refs-exclude=x --clear-decorations --source --mailmap --no-mailmap --use-mailmap --full-diff --log-size --pretty? --format=x --encoding=x --expand-tabs? --no-expand-tabs --notes? --no-notes --relative-date --date=x -L=x --diff-merges=x --no-diff-merges --remerge-diff --no-standard-notes --standard-notes"
+	gitRevFlags  = " -n=x" + gitRevLong
+	gitRevLong   = " --max-count=x --skip=x --since=x --after=x --until=x --before=x --author=x --committer=x --grep=x --all-match --invert-grep -i -E -F -P --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings --perl-regexp --merges --no-merges --min-parents=x --max-parents=x --no-min-parents --no-max-parents --first-parent --not --all --branches? --tags? --remotes? --glob=x --exclude=x --reflog --ignore-missing --cherry-mark --cherry-pick --left-only --right-only --left-right --cherry --walk-reflogs -g --merge --boundary --simplify-by-decoration --full-history --dense --sparse --simplify-merges --ancestry-path? --date-order --author-date-order --topo-order --reverse --no-walk? --do-walk --abbrev-commit --no-abbrev-commit --oneline --parents --children --graph --show-linear-break? --count --since-as-filter=x --exclude-first-parent-only"
+	gitLogFlags  = " --follow --no-decorate --decorate? --decorate-refs=x --decorate-refs-exclude=x --clear-decorations --source --mailmap --no-mailmap --use-mailmap --full-diff --log-size --pretty? --format=x --encoding=x --expand-tabs? --no-expand-tabs --notes? --no-notes --relative-date --date=x -L=x --diff-merges=x --no-diff-merges --no-standard-notes --standard-notes"
 	gitRefFlags  = " --sort=x --format=x --points-at=x --contains? --no-contains? --merged? --no-merged? -i --ignore-case --color? --no-color --column? --no-column"
 )
 
 // signed refuses formats that check signatures, which runs gpg.
 func signed(u *use) string {
 	for _, f := range u.flags {
-		if (f.name == "--format" || f.name == "--pretty") && strings.Contains(f.val.text, "%G") {
+		if (f.name == "--format" || f.name == "--pretty") && (strings.Contains(f.val.text, "%G") || strings.Contains(f.val.text, "(signature")) {
 			return "the format checks signatures, which runs gpg"
+		}
+		if f.name == "--diff-merges" && strings.HasPrefix(f.val.text, "r") {
+			return "git merges anew to show this, which writes objects and runs merge drivers"
 		}
 		if f.has && f.val.kind != exact && f.name != "-n" && f.name != "-S" && f.name != "-G" && f.name != "--grep" && f.name != "--author" {
 			return f.val.src + " is not known before it runs"
@@ -202,16 +206,16 @@ var gitRows = map[string]*command{
 	"log":              {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "p*", digits: true, check: signed},
 	"show":             {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "p*", digits: true, check: signed},
 	"whatchanged":      {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "p*", digits: true, check: signed},
-	"shortlog":         {flags: "-nsecw? --numbered --summary --email --group=x --format=x" + gitRevFlags, args: "p*", check: signed},
+	"shortlog":         {flags: gitRevLong + " -nsecw? --numbered --summary --email --group=x --format=x", args: "p*", check: signed},
 	"blame":            {flags: "-bltfnscwpekhM?C? -L=x --root --show-stats --show-name --show-number --porcelain --line-porcelain --incremental --date=x --encoding=x --score-debug --show-email --abbrev=x --ignore-rev=x --ignore-revs-file=p --color-lines --color-by-age --minimal --since=x --first-parent --reverse --progress --no-progress", args: "p*", min: 1},
 	"annotate":         {flags: "-bltfnscwpe -L=x --root --porcelain", args: "p*", min: 1},
-	"ls-files":         {flags: "-cdmoiksutzvft -x=x -X=p --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory --no-empty-directory --eol --exclude=x --exclude-from=p --exclude-per-directory=x --exclude-standard --error-unmatch --full-name --abbrev? --recurse-submodules --deduplicate --format=x --resolve-undo --with-tree=x --sparse --debug", args: "l*"},
+	"ls-files":         {flags: "-cdmoiksutzvft -x=x -X=p --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory --no-empty-directory --eol --exclude=x --exclude-from=p --exclude-standard --error-unmatch --full-name --abbrev? --recurse-submodules --deduplicate --format=x --resolve-undo --with-tree=x --sparse --debug", args: "l*"},
 	"ls-tree":          {flags: "-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev? --format=x", args: "x l*"},
 	"cat-file":         {flags: "-tspe --batch? --batch-check? --batch-all-objects --buffer --unordered --allow-unknown-type --follow-symlinks -Z -z", args: "p*", check: func(u *use) string { return u.gitBlobs() }},
 	"rev-parse":        {flags: "-q --verify --quiet --short? --abbrev-ref? --symbolic --symbolic-full-name --all --branches? --tags? --remotes? --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-superproject-working-tree --show-ref-format --show-object-format? --revs-only --no-revs --flags --no-flags --default=x --not --since=x --until=x --path-format=x --local-env-vars --git-path=x --sq --disambiguate=x --exclude=x --glob=x", args: "p*", check: func(u *use) string { return u.gitBlobs() }},
 	"rev-list":         {flags: gitRevFlags + gitLogFlags + " --objects --objects-edge --quiet --timestamp --header --disk-usage? --no-object-names --object-names --in-commit-order --unpacked --use-bitmap-index", args: "x*", digits: true, check: signed},
 	"merge-base":       {flags: "-a --all --octopus --is-ancestor --independent --fork-point", args: "x*"},
-	"describe":         {flags: "--dirty? --broken? --all --tags --contains --abbrev=x --candidates=x --exact-match --debug --long --match=x --exclude=x --always --first-parent", args: "x*"},
+	"describe":         {flags: "--all --tags --contains --abbrev=x --candidates=x --exact-match --debug --long --match=x --exclude=x --always --first-parent", args: "x*"},
 	"name-rev":         {flags: "--tags --refs=x --exclude=x --all --name-only --no-undefined --always", args: "x*"},
 	"for-each-ref":     {flags: "--count=x --shell --perl --python --tcl --exclude=x --stdin --omit-empty --include-root-refs" + gitRefFlags, args: "x*", check: signed},
 	"show-ref":         {flags: "-dqsh --head --heads --branches --tags --dereference --hash? --verify --quiet --abbrev? --exclude-existing? --exists", args: "x*"},
@@ -236,7 +240,7 @@ var gitRows = map[string]*command{
 	"stash list":     {flags: gitDiffFlags + gitRevFlags + gitLogFlags, check: signed},
 	"stash show":     {flags: "-u --include-untracked --only-untracked" + gitDiffFlags, args: "x", check: signed},
 	"config": {flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *use) string {
-		if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && len(u.flags) == 0 {
+		if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && len(u.flags) == 0 && strings.Contains(u.args[0].text, ".") {
 			return configSecret(u)
 		}
 		return "this form of git config may write"

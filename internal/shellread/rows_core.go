@@ -93,8 +93,13 @@ var fileRows = map[string]*command{
 	"namei":    {flags: "-xmolvn --long --modes --owners", args: "l*"},
 	"cmp":      {flags: "-bls -i=x --ignore-initial=x -n=x --bytes=x --print-bytes --verbose --silent --quiet", args: "p p x x", min: 1, safe: true},
 	"diff": {
-		flags: "-aBbcdeEfiHlnNpPqrstTuwyZ -C=x --context? -U=x --unified? --brief --report-identical-files --side-by-side --width=x -W=x --left-column --suppress-common-lines --show-c-function -F=x --show-function-line=x --label=x --expand-tabs --initial-tab --tabsize=x --recursive --no-dereference --new-file --unidirectional-new-file --ignore-file-name-case -x=x --exclude=x -X=p --exclude-from=p -S=x --starting-file=x --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines -I=x --ignore-matching-lines=x --text --strip-trailing-cr --minimal --horizon-lines=x --speed-large-files --color? --normal",
-		args:  "p p", min: 2, digits: true, deep: "-r --recursive", safe: true,
+		flags: "-aBbcdeEfiHnNpPqrstTuwyZ -C=x --context? -U=x --unified? --brief --report-identical-files --side-by-side --width=x -W=x --left-column --suppress-common-lines --show-c-function -F=x --show-function-line=x --label=x --expand-tabs --initial-tab --tabsize=x --recursive --no-dereference --new-file --unidirectional-new-file --ignore-file-name-case -x=x --exclude=x -X=p --exclude-from=p -S=x --starting-file=x --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines -I=x --ignore-matching-lines=x --text --strip-trailing-cr --minimal --horizon-lines=x --speed-large-files --color? --normal",
+		args:  "p p", min: 2, digits: true, deep: "-r --recursive", safe: true, check: func(u *use) string {
+			if u.has("-r", "--recursive") && !u.has("--no-dereference") {
+				return u.linksBelow(u.args)
+			}
+			return ""
+		},
 	},
 	"diff3":     {flags: "-aeEAxX3imT", args: "p p p", min: 3},
 	"comm":      {flags: "-123z --check-order --nocheck-order --output-delimiter=x --total --zero-terminated", args: "p p", min: 2},
@@ -140,11 +145,22 @@ var fileRows = map[string]*command{
 		}
 		return ""
 	}},
-	"nm":      {flags: "-aABCDgnopPrSuV --demangle? --dynamic --defined-only --extern-only --undefined-only --size-sort --numeric-sort", args: "p*"},
-	"size":    {flags: "-ABdtx --totals", args: "p*"},
-	"readelf": {flags: "-ahlSegsndruWVcAI --all --file-header --headers --sections --symbols --dynamic --wide --notes --relocs --segments", args: "p*", min: 1},
-	"objdump": {flags: "-afhpxdDStTrRsGgCw --disassemble --demangle? --file-headers --private-headers --all-headers --syms --dynamic-syms -M=x -j=x --section=x", args: "p*", min: 1},
+	"nm":      {flags: "-aABCDgnopPrSuV --demangle? --dynamic --defined-only --extern-only --undefined-only --size-sort --numeric-sort", args: "p*", check: noResponse},
+	"size":    {flags: "-ABdtx --totals", args: "p*", check: noResponse},
+	"readelf": {flags: "-ahlSegsndruWVcAI --all --file-header --headers --sections --symbols --dynamic --wide --notes --relocs --segments", args: "p*", min: 1, check: noResponse},
+	"objdump": {flags: "-afhpxdDStTrRsGgCw --disassemble --demangle? --file-headers --private-headers --all-headers --syms --dynamic-syms -M=x -j=x --section=x", args: "p*", min: 1, check: noResponse},
 	"otool":   {flags: "-hlLtv", args: "p*"},
+}
+
+// noResponse refuses @file, from which the binary utilities take more
+// arguments, plugins among them.
+func noResponse(u *use) string {
+	for _, w := range u.args {
+		if w.kind == exact && strings.HasPrefix(w.text, "@") || w.kind != exact && strings.HasPrefix(w.head, "@") {
+			return w.src + " names a file with more arguments"
+		}
+	}
+	return ""
 }
 
 // checkTar lets tar only list.
@@ -195,7 +211,7 @@ var textRows = map[string]*command{
 	"hexdump":  {flags: "-bcCdovx -e=x -n=x -s=x", args: "p*"},
 	"hd":       {flags: "-v -n=x -s=x", args: "p*"},
 	"xxd":      {flags: "-aAbCdeEhipuP -c=x -g=x -l=x -o=x -s=x -n=x -cols=x -len=x -seek=x -plain -ps -postscript -uppercase -bits", args: "p", dash: true},
-	"strings":  {flags: "-afow -n=x -t=x -e=x --all --print-file-name --bytes=x --radix=x --encoding=x", args: "p*", digits: true, safe: true},
+	"strings":  {flags: "-afow -n=x -t=x -e=x --all --print-file-name --bytes=x --radix=x --encoding=x", args: "p*", digits: true, safe: true, check: noResponse},
 	"base64":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x -D", args: "p", safe: true},
 	"base32":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x", args: "p", safe: true},
 	"iconv":    {flags: "-f=x -t=x -lcs --from-code=x --to-code=x --list --silent", args: "p*"},
@@ -214,11 +230,11 @@ var textRows = map[string]*command{
 
 // systemRows are commands that look at the machine.
 var systemRows = map[string]*command{
-	"ps":      {flags: "-AadfFlLjHMTwyc -o=x -p=x -u=x -U=x -C=x -t=x --pid=x --user=x --sort=x --forest --no-headers --headers --ppid=x --format=x", args: "x*", check: checkPs},
+	"ps":      {flags: "-AadefFlLjHMTwyc -o=x -p=x -u=x -U=x -C=x -t=x --pid=x --user=x --sort=x --forest --no-headers --headers --ppid=x --format=x", args: "x*", check: checkPs},
 	"pgrep":   {flags: "-lafnovxicw -u=x -U=x -P=x -t=x -d=x --list-name --list-full --newest --oldest --exact --full --count --ignore-case", args: "x*"},
 	"pidof":   {flags: "-sxcq", args: "x*"},
 	"free":    {flags: "-bkmghtwlv --human --bytes --kibi --mebi --gibi --si --total --wide"},
-	"lscpu":   {flags: "-aebcpJ? --all --json"},
+	"lscpu":   {flags: "-aebcpJ --all --json"},
 	"lsusb":   {flags: "-tv"},
 	"w":       {flags: "-hsfi"},
 	"who":     {flags: "-abdHlmpqrstTu --count --heading"},
@@ -235,9 +251,32 @@ var systemRows = map[string]*command{
 
 // checkPs refuses the forms that print environments.
 func checkPs(u *use) string {
+	const why = "ps e prints environments, which may hold secrets"
+	// Where a value is refused, ps reads the whole line again in BSD's way: then
+	// every e in it may be that one.
+	retried := false
+	e := u.has("-e")
+	for _, f := range u.flags {
+		text := f.val.text
+		if f.has && f.val.kind != exact && f.val.kind != number {
+			return f.val.src + " is not known before it runs"
+		}
+		switch f.name {
+		case "-o", "--format":
+			if strings.Contains(text, "env") {
+				return why
+			}
+		case "-u", "-U", "-t", "-p", "--user", "--pid", "--ppid":
+			retried = retried || strings.Trim(text, "0123456789,") != ""
+			e = e || strings.Contains(text, "e")
+		}
+	}
+	if e && retried {
+		return why
+	}
 	for _, w := range u.args {
-		if w.kind != exact || strings.ContainsAny(w.text, "e") && !plainNumber(w.text) {
-			return "ps e prints environments, which may hold secrets"
+		if w.kind != exact || strings.ContainsAny(w.text, "e") && !plainNumber(w.text) || retried {
+			return why
 		}
 	}
 	return ""

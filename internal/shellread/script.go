@@ -409,7 +409,7 @@ func checkYQ(u *use) string {
 	if u.args[0].kind != exact {
 		return "the expression of yq is not known before it runs"
 	}
-	if i := wordIn(u.args[0].text, []string{"load", "load_str", "load_xml", "load_props", "load_base64", "env", "strenv", "envsubst", "system", "eval"}); i != "" {
+	if i := wordIn(u.args[0].text, []string{"ENV", "input_filename", "import", "include", "modulemeta", "get_search_list", "load", "load_str", "load_xml", "load_props", "load_base64", "env", "strenv", "envsubst", "system", "eval"}); i != "" {
 		return "the yq expression uses " + i
 	}
 	return ""

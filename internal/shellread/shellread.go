@@ -201,12 +201,15 @@ func (r *reader) opaque(source, why string) {
 }
 
 // source is the text of a node, for a person to see.
-func (r *reader) source(n syntax.Node) string {
+func (r *reader) source(n syntax.Node) string { return clip(r.text(n)) }
+
+// text is the whole text of a node.
+func (r *reader) text(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
 	if from < 0 || to > len(r.src) || from >= to {
-		return clip(r.src)
+		return r.src
 	}
-	return clip(r.src[from:to])
+	return r.src[from:to]
 }
 
 // clip bounds a piece of source for messages.

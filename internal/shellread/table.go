@@ -14,7 +14,8 @@ import (
 // flags, "--name" a long one. Behind it, "=x" takes a value that is only data,
 // "=p" a file that is read, "=d" a folder whose names are read, "=2" two
 // words of data, "=q" a word of data and a file that is read; "?" takes a
-// value only when it is attached (-U5, --color=always).
+// value only when it is attached (-U5, --color=always). In "-abc=x" only c takes
+// a value, in "-ab?c" only b.
 //
 // args are the kinds of the operands in order; the last with "*" repeats:
 // x data, p a file that is read, t a folder read with all below it, l a file
@@ -171,8 +172,16 @@ func flagTable(row *command) map[string]flagKind {
 			out[name] = kind
 			continue
 		}
-		for _, c := range name[1:] {
-			out["-"+string(c)] = kind
+		for i := 1; i < len(name); i++ {
+			switch {
+			case name[i] == '?':
+			case i == len(name)-1:
+				out["-"+name[i:i+1]] = kind
+			case name[i+1] == '?':
+				out["-"+name[i:i+1]] = flagKind{value: 'x', optional: true}
+			default:
+				out["-"+name[i:i+1]] = flagKind{}
+			}
 		}
 	}
 	flagTables.Store(row, out)
@@ -200,6 +209,11 @@ func (u *use) parse(row *command, ws []word) string {
 			if w.flagLike() && !row.safe {
 				return w.src + " may turn out to be a flag"
 			}
+			if w.kind == pattern {
+				if why := u.matchesFlag(w); why != "" {
+					return why
+				}
+			}
 			u.args = append(u.args, w)
 			continue
 		}
@@ -224,6 +238,27 @@ func (u *use) parse(row *command, ws []word) string {
 				return why
 			}
 			i += n
+		}
+	}
+	return ""
+}
+
+// matchesFlag says why a pattern may be, or is now, the name of something that
+// a program does not take for a file.
+func (u *use) matchesFlag(w word) string {
+	if strings.HasPrefix(w.head, "-") {
+		return w.src + " may turn out to be a flag"
+	}
+	if w.head != "" {
+		return ""
+	}
+	names, ok := u.r.matchNames(w.text, u.st)
+	if !ok {
+		return "what " + w.src + " matches is not known"
+	}
+	for _, n := range names {
+		if strings.IndexByte("-+@", n[0]) >= 0 {
+			return w.src + " matches " + n + ", which may be taken for a flag"
 		}
 	}
 	return ""

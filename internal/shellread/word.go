@@ -122,7 +122,8 @@ func (b *builder) unknown(many bool) {
 
 // words expands one word of the script into arguments.
 func (r *reader) words(w *syntax.Word, st state) []word {
-	src := r.source(w)
+	text := r.text(w)
+	src := clip(text)
 	alts := []*syntax.Word{w}
 	if hasBrace(w) {
 		var ok bool
@@ -138,12 +139,12 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 			return []word{{kind: unknown, src: src, many: true}}
 		}
 	}
-	if len(alts) == 1 && hasBrace(w) && (strings.Contains(src, ",") || strings.Contains(src, "..")) {
+	if len(alts) == 1 && hasBrace(w) && (strings.Contains(text, ",") || strings.Contains(text, "..")) {
 		r.opaque(src, "a brace expansion that shells may read differently")
 	}
 	out := make([]word, 0, len(alts))
 	for _, a := range alts {
-		got, ok := r.word(a, st, src)
+		got, ok := r.word(a, st, text)
 		if len(alts) > 1 && (!ok || slices.ContainsFunc(a.Parts, shortParam) || strings.Contains(got.text, "{")) {
 			// zsh keeps an empty alternative; $v{1,2} is $v1 and $v2.
 			r.opaque(src, "a brace expansion that shells read differently")
@@ -159,12 +160,13 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 }
 
 // word reads one word without braces; ok is false when it surely vanishes.
-func (r *reader) word(w *syntax.Word, st state, src string) (word, bool) {
+func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 	b := &builder{kind: exact}
-	if zshSplit(w, src) {
+	src := clip(text)
+	if zshSplit(w, text) {
 		r.opaque(src, "an expansion that is not bash")
 	}
-	if assignsTilde(w, src) {
+	if assignsTilde(w, text) {
 		r.opaque(src, "bash replaces a tilde behind NAME= by a folder")
 	}
 	bare := true
@@ -241,6 +243,9 @@ func (r *reader) value(w *syntax.Word, st state) value {
 		return value{kind: exact}
 	}
 	b := &builder{kind: exact}
+	if zshSplit(w, r.text(w)) {
+		r.opaque(r.source(w), "an expansion that is not bash")
+	}
 	for i, p := range w.Parts {
 		if l, ok := p.(*syntax.Lit); ok {
 			s := l.Value
@@ -495,6 +500,27 @@ func (r *reader) cleanMatches(pattern string, st state) bool {
 		}
 	}
 	return true
+}
+
+// matchNames is how the matches of a pattern without a folder before it are
+// spelled: from where the shell stands.
+func (r *reader) matchNames(pattern string, st state) (names []string, ok bool) {
+	if len(st.dirs) == 0 {
+		return nil, false
+	}
+	for _, d := range st.dirs {
+		prefix := strings.TrimSuffix(d, "/") + "/"
+		got := r.glob(escapeGlob(prefix) + pattern)
+		if got == nil {
+			return nil, false
+		}
+		for _, m := range got {
+			if m = strings.TrimPrefix(m, prefix); m != "" {
+				names = append(names, m)
+			}
+		}
+	}
+	return names, true
 }
 
 func (r *reader) noMatches(pattern string, st state) bool {
