@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -250,6 +251,9 @@ func explainPolicy(w io.Writer, p sandbox.Policy) {
 	}
 	list("readable", []string{"everything but what is hidden"}, "")
 	list("hidden", there(p.Hidden), "nothing")
+	if len(p.Env) > 0 {
+		list("variables", []string{"kept out: " + strings.Join(p.Env, ", ")}, "")
+	}
 	list("writable", p.Writable, "nothing")
 	list("protected", there(p.Protected), "nothing that exists")
 	list("git", there(p.Git), "no repository")

@@ -176,7 +176,7 @@ var sandboxKeys = []Key{
 	{Name: "sandbox.filesystem.deny_write", Kind: Strings, CC: true, Doc: "Paths never writable inside."},
 	{Name: "sandbox.filesystem.allow_read", Kind: Strings, CC: true, Guard: Person, Doc: "Paths readable in spite of deny_read."},
 	{Name: "sandbox.filesystem.deny_read", Kind: Strings, CC: true, Doc: "Paths never readable inside."},
-	{Name: "sandbox.credentials", Kind: Object, CC: true, Guard: Person, Doc: "Files and variables kept out of the sandbox."},
+	{Name: "sandbox.credentials", Kind: Object, CC: true, Guard: Person, Doc: "Files and variables kept out of the sandbox: {\"files\": [{\"path\": \"~/.config/gh/hosts.yml\", \"mode\": \"deny\"}], \"envVars\": [{\"name\": \"GITHUB_TOKEN\", \"mode\": \"deny\"}]}. The mode mask hides, too."},
 }
 
 var uiKeys = []Key{

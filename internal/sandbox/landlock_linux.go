@@ -70,6 +70,7 @@ func landlockWeaker(abi int) []string {
 		"protected paths inside writable folders (.git/hooks, .claude …) can be written",
 		"modes, owners, times and attributes of files outside can be changed where their owner may",
 		"names in hidden folders can be listed, their content cannot be read",
+		"what is hidden inside a writable folder can be read",
 		"processes outside can be seen",
 		"with a list of unix sockets, every socket with a path can be connected to",
 		"the proxy's port number is open on every host",

@@ -28,9 +28,11 @@ type Policy struct {
 	// Hidden folders and files cannot be read, but for what is in Readable.
 	Hidden   []string `json:"hidden"`
 	Readable []string `json:"readable,omitempty"`
-	Temp     string   `json:"temp"`
-	Cache    string   `json:"cache"`
-	Network  Network  `json:"network"`
+	// Env are the names of variables that commands inside do not get.
+	Env     []string `json:"env,omitempty"`
+	Temp    string   `json:"temp"`
+	Cache   string   `json:"cache"`
+	Network Network  `json:"network"`
 }
 
 // Network is what can be reached from inside.
@@ -65,13 +67,16 @@ func NewPolicy(c Config) Policy {
 	}
 	writable = slices.DeleteFunc(writable, func(d string) bool { return d == "/" })
 	p.Writable = outermost(append(writable, c.Temp, p.Cache))
-	p.Readable = c.paths(fs.AllowRead)
+	secrets := c.credentials()
+	keys := c.paths(secrets.Files)
+	p.Env = secrets.Env
+	p.Readable = slices.DeleteFunc(c.paths(fs.AllowRead), func(r string) bool { return withinAny(keys, r) })
 	for _, h := range append(policy.SecretPlaces(c.Home), c.State...) {
 		if r := real(h); !slices.Contains(p.Readable, r) {
 			p.Hidden = append(p.Hidden, r)
 		}
 	}
-	p.Hidden = outermost(append(p.Hidden, c.paths(fs.DenyRead)...))
+	p.Hidden = outermost(slices.Concat(p.Hidden, c.paths(fs.DenyRead), keys))
 	p.Protected, p.Git = guards, git
 	for _, root := range p.Writable {
 		if root == c.Temp || root == p.Cache || slices.Contains(outside, root) {
@@ -149,6 +154,7 @@ func outermost(dirs []string) []string {
 
 // environ is the environment inside: where to write, what to go through.
 func (p Policy) environ(env []string, proxy string) []string {
+	env = proc.Unset(env, p.Env...)
 	set := []string{"TMPDIR=" + p.Temp, "TMP=" + p.Temp, "TEMP=" + p.Temp}
 	for name, dir := range cacheFolders {
 		set = append(set, name+"="+filepath.Join(p.Cache, dir))

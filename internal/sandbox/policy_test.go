@@ -3,6 +3,7 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -83,5 +84,45 @@ func TestSeatbelt(t *testing.T) {
 	order := []string{`(allow file-write* (subpath "/w/p"))`, `(deny file-write* (subpath "/w/p/.claude"))`}
 	if strings.Index(got, order[0]) > strings.Index(got, order[1]) {
 		t.Error("what allows comes after what protects")
+	}
+}
+
+func TestReadCredentials(t *testing.T) {
+	for raw, want := range map[string]Credentials{
+		"": {}, "null": {}, "{}": {},
+		`{"files":[{"path":"~/.x","mode":"deny"},{"path":"/y","mode":"mask","injectHosts":["a"]},"z"],"envVars":[{"name":"A","mode":"deny"},"B"]}`: {Files: []string{"~/.x", "/y", "z"}, Env: []string{"A", "B"}},
+	} {
+		if got, err := ReadCredentials([]byte(raw)); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v %v", raw, got, err)
+		}
+	}
+	for _, raw := range []string{`[]`, `{"files":"x"}`, `{"files":[{"name":"x"}]}`, `{"envVars":[{"path":"x"}]}`, `{"files":[1]}`, `{"envVars":[""]}`} {
+		if got, err := ReadCredentials([]byte(raw)); err == nil {
+			t.Errorf("%s: %+v", raw, got)
+		}
+	}
+}
+
+// TestCredentialsAreHidden also from allow_read, and a setting that cannot be
+// read starts nothing.
+func TestCredentialsAreHidden(t *testing.T) {
+	c := Config{Dir: "/w/p", Home: "/h", Temp: "/t"}
+	c.Settings.Filesystem.AllowRead = []string{"~/.kube/config", "~/.aws"}
+	c.Settings.Credentials = []byte(`{"files":[{"path":"~/.kube","mode":"deny"},{"path":"~/.aws","mode":"deny"},{"path":".env","mode":"deny"}],"envVars":[{"name":"TOK","mode":"deny"}]}`)
+	p := NewPolicy(c)
+	for _, h := range []string{"/h/.kube", "/h/.aws", "/w/p/.env"} {
+		if !withinAny(p.Hidden, h) {
+			t.Errorf("%s is not hidden: %v", h, p.Hidden)
+		}
+	}
+	if len(p.Readable) > 0 {
+		t.Errorf("readable: %v", p.Readable)
+	}
+	if env := p.environ([]string{"TOK=x", "OTHER=y"}, ""); value(env, "TOK") != "" || value(env, "OTHER") != "y" {
+		t.Errorf("%v", env)
+	}
+	c.Settings.Enabled, c.Settings.Credentials = true, []byte(`{"files":[{}]}`)
+	if _, err := New(t.Context(), c); err == nil || !strings.Contains(err.Error(), "sandbox.credentials") {
+		t.Errorf("%v", err)
 	}
 }

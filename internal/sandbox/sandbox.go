@@ -58,6 +58,13 @@ type Config struct {
 	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 }
 
+// credentials are those of the settings that could be read; New has refused
+// the others.
+func (c Config) credentials() Credentials {
+	out, _ := ReadCredentials(c.Settings.Credentials)
+	return out
+}
+
 // A Level says how strong the confinement is.
 type Level struct {
 	Name     string   `json:"name"`     // bwrap, landlock, seatbelt, none
@@ -112,6 +119,9 @@ func New(ctx context.Context, c Config) (*Sandbox, error) {
 	if !c.Settings.Enabled && !c.Settings.FailIfUnavailable {
 		s.level = Level{Name: "none", Strength: None, Why: "the settings turn it off", Hint: "adze config set sandbox.enabled true"}
 		return s, nil
+	}
+	if _, err := ReadCredentials(c.Settings.Credentials); err != nil {
+		return nil, err
 	}
 	probe := probeAll(ctx, c)
 	if probe.level.Strength == None {

@@ -304,6 +304,35 @@ func TestHiddenAndRevealed(t *testing.T) {
 	}
 }
 
+// TestCredentialsInside: what sandbox.credentials names is neither in a file
+// nor in the environment, with either mechanism, and cannot be moved out.
+func TestCredentialsInside(t *testing.T) {
+	both(t, func(t *testing.T, mech string) {
+		c := testConfig(t, mech)
+		key := filepath.Join(c.Home, "gh", "hosts.yml")
+		if err := os.MkdirAll(filepath.Dir(key), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []string{key, filepath.Join(c.Dir, ".env")} {
+			if err := os.WriteFile(f, []byte("planted"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Settings.Credentials = []byte(`{"files":[{"path":"~/gh/hosts.yml","mode":"deny"},{"path":".env","mode":"deny"}],"envVars":[{"name":"HOME_TOKEN","mode":"deny"}]}`)
+		s := open(t, c)
+		env := s.policy.environ([]string{"HOME_TOKEN=planted"}, "")
+		if out, _ := sh(t, s, "cat ~/gh/hosts.yml; cp ~/gh/hosts.yml x; cat x; ls ~/gh >/dev/null && echo listed"); strings.Contains(out, "planted") || !strings.Contains(out, "listed") || value(env, "HOME_TOKEN") != "" {
+			t.Errorf("%s %v", out, env)
+		}
+		if mech != "bwrap" {
+			return // a named weakness: what is writable is readable
+		}
+		if out, _ := sh(t, s, "cat .env; mv .env y; cat y; ln .env z; cat z"); strings.Contains(out, "planted") {
+			t.Error(out)
+		}
+	})
+}
+
 // TestListedSocket: one unix socket is reachable, its neighbour is not.
 func TestListedSocket(t *testing.T) {
 	need(t, "python3")

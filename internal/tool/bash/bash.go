@@ -211,7 +211,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	}
 	r := j.result(in, how)
 	if how == ended {
-		b.settle(j, env, &r)
+		b.settle(j, c.Env, env, &r)
 		b.blame(in, &r)
 	}
 	return r, nil
@@ -305,12 +305,14 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 	return c, fs, nil
 }
 
-// settle takes over the directory and the environment a command ended with.
-func (b *runner) settle(j *job, env tool.Env, r *tool.Result) {
+// settle takes over the directory a command ended with, and what it changed of
+// the environment it was begun with: what the sandbox put there is not its own.
+func (b *runner) settle(j *job, begun []string, env tool.Env, r *tool.Result) {
 	dir := firstOf(j.state.dir, env.Dir)
 	if j.state.vars != nil {
 		b.mu.Lock()
-		b.env = diff(j.files.base, j.state.vars)
+		base := j.files.base
+		b.env = diff(base, diff(begun, j.state.vars).apply(b.env.apply(base)))
 		b.mu.Unlock()
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {

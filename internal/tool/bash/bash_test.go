@@ -145,3 +145,29 @@ func lsTree(dir string) (out []string) {
 	})
 	return out
 }
+
+// TestWrapsEnvironmentIsNotTheCommands: what the sandbox sets for a command
+// inside does not stay for the next one, which may run outside.
+func TestWrapsEnvironmentIsNotTheCommands(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		c.Wrap = func(p *proc.Command) error {
+			p.Env = proc.Unset(proc.Set(p.Env, "HTTP_PROXY=http://inside", "FLAGS="+lookup(p.Env, "FLAGS")+"+"), "LANG")
+			return nil
+		}
+	})
+	outside := func(command string) string {
+		return r.call(t.Context(), "Bash", map[string]any{"command": command, "dangerously_disable_sandbox": true}).Text
+	}
+	r.bash("export MINE=1; export HTTP_PROXY_SEEN=$HTTP_PROXY")
+	r.bash("export MINE=2; unset LANG")
+	if got := outside("echo $MINE:$HTTP_PROXY_SEEN:$HTTP_PROXY:$FLAGS:$LANG"); got != "2:http://inside:::C.UTF-8" {
+		t.Error(got)
+	}
+	if got := r.bash("echo $HTTP_PROXY:$FLAGS:$LANG").Text; got != "http://inside:+:" {
+		t.Error(got)
+	}
+	outside("export HTTP_PROXY=http://mine")
+	if got := outside("echo $HTTP_PROXY"); got != "http://mine" {
+		t.Error(got)
+	}
+}
