@@ -61,8 +61,23 @@ func SandboxConfig(o Options, cfg *config.Config, p Paths, roots []string) (sand
 	return sandbox.Config{
 		Dir: p.Dir, Roots: roots, Home: p.Home, State: []string{p.Folders.State, p.Folders.Config, p.Folders.Cache},
 		Cache: p.Folders.Cache, Run: filepath.Join(p.Folders.State, "sandbox"),
-		Path: o.Env("PATH"), Self: self, Settings: set,
+		Path: o.Env("PATH"), Self: self, Settings: set, Upstream: upstream(o, cfg),
 	}, nil
+}
+
+// upstream is the proxy that commands reach the world through, behind the
+// sandbox's own: that of the settings, else of the environment.
+func upstream(o Options, cfg *config.Config) netproxy.Upstream {
+	u := netproxy.FromEnvironment(func(name string) string {
+		if v, ok := cfg.Env[name]; ok {
+			return v
+		}
+		return o.Env(name)
+	})
+	if cfg.Network.Proxy != "" {
+		u.HTTP, u.HTTPS = cfg.Network.Proxy, cfg.Network.Proxy
+	}
+	return u
 }
 
 // deniedDomains are those that permission rules deny, which commands must not

@@ -111,7 +111,7 @@ var modelKeys = []Key{
 	{Name: "providers.*.headers", Kind: StringMap, Guard: Person, Doc: "Further headers of every request. Not for keys."},
 	{Name: "providers.*.models", Kind: Strings, Guard: Person, Doc: "Models it offers, where it cannot be asked."},
 	{Name: "apiKeyHelper", Kind: String, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
-	{Name: "network.proxy", Kind: String, Guard: Person, Doc: "Proxy for providers, http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
+	{Name: "network.proxy", Kind: String, Guard: Person, Doc: "Proxy for providers, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
 	{Name: "network.ca_file", Kind: String, Guard: Person, Doc: "File with further root certificates, PEM."},
 }
 

@@ -53,6 +53,8 @@ type Config struct {
 	// Ask decides about a domain no rule names; nil refuses. What it says holds
 	// for all connections until a command ends.
 	Ask netproxy.Ask
+	// Upstream is the proxy that this machine needs to reach the world.
+	Upstream netproxy.Upstream
 	// Resolve and Dial stand in for the system's; nil uses those.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
@@ -227,7 +229,7 @@ func (s *Sandbox) watch(c *proc.Command) {
 // serve starts the proxy on l.
 func (s *Sandbox) serve(l net.Listener) {
 	n := s.policy.Network
-	c := netproxy.Config{Rules: netproxy.Rules{Allowed: n.Allowed, Denied: n.Denied}, Resolve: s.config.Resolve, Dial: s.config.Dial}
+	c := netproxy.Config{Rules: netproxy.Rules{Allowed: n.Allowed, Denied: n.Denied}, Upstream: s.config.Upstream, Resolve: s.config.Resolve, Dial: s.config.Dial}
 	if n.Ask {
 		c.Ask = s.config.Ask
 	}

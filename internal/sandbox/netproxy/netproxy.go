@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -33,6 +35,8 @@ type Config struct {
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	// Dial connects to an address that was checked; nil uses the network.
 	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+	// Upstream is the proxy that this machine itself needs.
+	Upstream Upstream
 	// Address is what clients are told, host:port; "" is the listener's.
 	Address string
 }
@@ -184,27 +188,48 @@ type client struct {
 	r *bufio.Reader
 }
 
-// connect checks and dials for c. The host is as the client wrote it.
-func (p *Proxy) connect(c client, rawHost string, port int) (net.Conn, error) {
+// connect checks and dials for c. The host is as the client wrote it. plain:
+// for one plain request; when that has to be put to a further proxy, via is
+// that proxy.
+func (p *Proxy) connect(c client, rawHost string, port int, plain bool) (server net.Conn, via *url.URL, err error) {
 	host, err := Host(rawHost)
 	if err != nil {
-		return nil, p.refuse(fmt.Sprintf("%q", rawHost), err.Error())
+		return nil, nil, p.refuse(fmt.Sprintf("%q", rawHost), err.Error())
 	}
 	if port < 1 || port > 65535 {
-		return nil, p.refuse(host, "there is no port "+strconv.Itoa(port))
+		return nil, nil, p.refuse(host, "there is no port "+strconv.Itoa(port))
 	}
 	if why := p.permitted(c, host, port); why != "" {
-		return nil, p.refuse(host, why)
+		return nil, nil, p.refuse(host, why)
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, dialTimeout)
 	defer cancel()
+	if via, err = p.config.Upstream.via(host, port, plain); err != nil {
+		return nil, nil, err
+	}
+	if via == nil {
+		server, err = p.reach(ctx, host, port)
+		return server, nil, err
+	}
+	if a, err := netip.ParseAddr(host); (err == nil && inside(a) != "" || here(host)) && !p.config.Rules.exactly(host, port) {
+		return nil, nil, p.refuse(host, "it is an address of the proxy's own network")
+	}
+	plain = plain && strings.HasPrefix(via.Scheme, "http")
+	if server, err = dial(ctx, via, host, port, !plain); err != nil || !plain {
+		via = nil
+	}
+	return server, via, err
+}
+
+// reach looks the name up and dials what it checked.
+func (p *Proxy) reach(ctx context.Context, host string, port int) (net.Conn, error) {
 	addrs := []netip.Addr{}
 	if a, err := netip.ParseAddr(host); err == nil {
 		addrs = append(addrs, a)
 	} else if addrs, err = p.config.Resolve(ctx, host); err != nil {
 		return nil, fmt.Errorf("look up %s: %w", host, err)
 	}
-	err = fmt.Errorf("%s has no address", host)
+	err := fmt.Errorf("%s has no address", host)
 	for _, a := range addrs {
 		a = a.Unmap().WithZone("")
 		if why := inside(a); why != "" && !p.config.Rules.exactly(host, port) {

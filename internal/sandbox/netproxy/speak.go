@@ -46,7 +46,7 @@ func (p *Proxy) tunnel(c net.Conn, r *bufio.Reader, req *http.Request) {
 		say(c, http.StatusBadRequest, "CONNECT needs host:port")
 		return
 	}
-	server, err := p.connect(client{c, r}, host, port)
+	server, _, err := p.connect(client{c, r}, host, port, false)
 	if err != nil {
 		sayError(c, err)
 		return
@@ -76,7 +76,7 @@ func (p *Proxy) forward(c net.Conn, r *bufio.Reader, req *http.Request) bool {
 			return false
 		}
 	}
-	server, err := p.connect(client{c, r}, u.Hostname(), port)
+	server, via, err := p.connect(client{c, r}, u.Hostname(), port, true)
 	if err != nil {
 		sayError(c, err)
 		return false
@@ -98,7 +98,14 @@ func (p *Proxy) forward(c net.Conn, r *bufio.Reader, req *http.Request) bool {
 	req.Close = true
 	_ = server.SetDeadline(time.Now().Add(idle))
 	_ = c.SetDeadline(time.Now().Add(idle))
-	if err := req.Write(server); err != nil {
+	write := req.Write
+	if via != nil {
+		if auth := credentials(via.User); auth != "" {
+			req.Header.Set("Proxy-Authorization", auth)
+		}
+		write = req.WriteProxy
+	}
+	if err := write(server); err != nil {
 		say(c, http.StatusBadGateway, "the server closed the connection")
 		return false
 	}
@@ -162,7 +169,7 @@ func (p *Proxy) socks(c net.Conn, r *bufio.Reader) {
 		return
 	}
 	_ = c.SetDeadline(time.Time{})
-	server, err := p.connect(client{c, r}, host, port)
+	server, _, err := p.connect(client{c, r}, host, port, false)
 	if err != nil {
 		code := byte(socksNoHost)
 		var no *Refusal
