@@ -252,7 +252,11 @@ func (a *App) Close() error {
 	var watch sync.WaitGroup
 	watch.Go(a.live.close) // takes milliseconds, and nothing here needs it
 	err := a.Session.Close()
+	ended := a.tasks.Running()
 	a.tasks.Close(2 * time.Second)
+	if a.note != nil && len(ended) > 0 {
+		a.note("ended what ran in the background: " + taskList(ended))
+	}
 	err = errors.Join(err, a.boxes.close())
 	watch.Wait()
 	a.swept()

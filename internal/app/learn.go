@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/clip"
@@ -85,6 +86,15 @@ func taskNote(t bash.Task) string {
 		}
 	}
 	return fmt.Sprintf("<notice>The background command %s (%s) %s. Its output is there with BashOutput.</notice>", t.ID, clip.Line(clip.Clean(t.Command), 80), how)
+}
+
+// taskList names tasks for a person.
+func taskList(ts []bash.Task) string {
+	var out []string
+	for _, t := range ts {
+		out = append(out, fmt.Sprintf("%s (%s)", t.ID, clip.Line(clip.Clean(t.Command), 80)))
+	}
+	return strings.Join(out, ", ")
 }
 
 func gitFacts(ctx context.Context, o Options, p Paths) prompt.Git {

@@ -3,9 +3,14 @@
 package cli_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -37,5 +42,71 @@ func TestFault38_LimitsHold(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Faults 34, 36 and 37 with the real binary, inside the sandbox and without:
+// a command that reads gets the end of the input at once; what a command
+// leaves behind is dead before the next one runs; what runs in the background
+// ends with adze, which says so.
+func TestFault34_36_37_NothingWaitsAndNothingStays(t *testing.T) {
+	for _, sandbox := range []string{"true", "false"} {
+		t.Run("sandbox "+sandbox, func(t *testing.T) {
+			t.Parallel()
+			seconds, alive := marker(t)
+			p := newPlace(t)
+			if err := syscall.Mkfifo(filepath.Join(p.dir, "gate"), 0o644); err != nil {
+				t.Skip(err)
+			}
+			var script strings.Builder
+			for _, input := range []map[string]any{
+				{"command": "cat; read x; echo \"read:$x\""},
+				{"command": "setsid -f sleep " + seconds + "; (setsid sleep " + seconds + " &); sleep " + seconds + " & echo ok"},
+				{"command": "cat gate"},
+				{"command": "setsid -f sleep " + seconds + "; exec sleep " + seconds, "run_in_background": true},
+			} {
+				b, err := json.Marshal(input)
+				if err != nil {
+					t.Fatal(err)
+				}
+				script.WriteString("@ Bash " + string(b) + "\n---\n")
+			}
+			p.put("s.txt", script.String()+"> all done\n")
+			cmd := p.adze("-p", "go", "--model", "script/s.txt", "--allowed-tools", "Bash", "--output-format", "stream-json", "--sandbox", sandbox)
+			cmd.Stdin = strings.NewReader("not for commands")
+			var out, errs bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &errs
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			opened := make(chan error, 1)
+			go func() { // ends when the third command reads, or with adze, below
+				f, err := os.OpenFile(filepath.Join(p.dir, "gate"), os.O_WRONLY, 0)
+				if left := alive(); err == nil && len(left) > 0 {
+					err = fmt.Errorf("alive while the next command runs: %v", left)
+				}
+				_ = f.Close()
+				opened <- err
+			}()
+			err := cmd.Wait()
+			if r, rerr := os.OpenFile(filepath.Join(p.dir, "gate"), os.O_RDONLY|syscall.O_NONBLOCK, 0); rerr == nil {
+				defer r.Close() // lets the writer go, had nobody read
+			}
+			if oerr := <-opened; oerr != nil {
+				t.Error(oerr)
+			}
+			if err != nil || !strings.Contains(out.String(), "read:") || !strings.Contains(out.String(), `"result":"all done"`) {
+				t.Errorf("%v\n%s%s", err, out.String(), errs.String())
+			}
+			if strings.Contains(out.String(), "read:not") {
+				t.Errorf("a command read our input:\n%s", out.String())
+			}
+			if left := alive(); len(left) > 0 {
+				t.Errorf("alive after the end: %v", left)
+			}
+			if want := "adze: ended what ran in the background: b1 (setsid -f sleep " + seconds; !strings.Contains(errs.String(), want) {
+				t.Errorf("no %q in\n%s", want, errs.String())
+			}
+		})
 	}
 }

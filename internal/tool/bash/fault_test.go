@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/proc"
@@ -233,11 +234,15 @@ func TestFault34WaitsOnInput(t *testing.T) {
 func TestFault35IgnoresTerm(t *testing.T) {
 	word, alive := mark(t)
 	r := newRig(t, nil)
+	begun := time.Now()
 	res := r.call(t.Context(), "Bash", map[string]any{
 		"command": "trap '' TERM; echo deaf; while :; do sleep " + word + "; done", "timeout": 300,
 	})
 	if want := "deaf\n[timed out after 300ms and was ended; what it printed until then is above. Use a longer timeout, or run_in_background]"; res.Text != want || !res.IsErr {
 		t.Errorf("got %q\nwant %q", res.Text, want)
+	}
+	if took := time.Since(begun); took < proc.Grace || proc.Grace != 2*time.Second {
+		t.Errorf("killed after %v, without the 2 s it has", took)
 	}
 	if left := alive(); left != nil {
 		t.Errorf("alive: %q", left)

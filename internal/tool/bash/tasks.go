@@ -283,6 +283,11 @@ func (t *Tasks) List() []Task {
 	return out
 }
 
+// Running returns the background tasks that run.
+func (t *Tasks) Running() []Task {
+	return slices.DeleteFunc(t.List(), func(k Task) bool { return k.State != Running })
+}
+
 // Tail returns the last output of a task, cleaned, about max bytes at most,
 // for a person. What the model has read or not stays as it is.
 func (t *Tasks) Tail(id string, max int) (string, error) {
@@ -316,7 +321,7 @@ func (t *Tasks) get(id string) (*job, error) {
 		}
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("there is no background command %q; none was started", id)
+		return nil, fmt.Errorf("there is no background command %q; none was started in this run of adze, and those of an earlier run ended with it", id)
 	}
 	return nil, fmt.Errorf("there is no background command %q; there are %v", id, ids)
 }
