@@ -66,8 +66,13 @@ func (r *reader) oddInside(n syntax.Node, quoted bool) string {
 	switch {
 	case quoted && strings.ContainsAny(text, `'"`):
 		return "a quote stands inside ${…} within double quotes"
-	case strings.HasPrefix(text, "${") && (strings.Contains(text, "<(") || strings.Contains(text, ">(") || strings.Contains(text, "=(")):
-		return "a process substitution stands inside ${…}"
+	case !strings.HasPrefix(text, "${"):
+		return ""
+	}
+	for i := range len(text) {
+		if text[i] == '(' && (strings.IndexByte("<>=", text[i-1]) >= 0 || !quoted && strings.IndexByte("$(:", text[i-1]) < 0) {
+			return "a parenthesis inside ${…}, which zsh may run"
+		}
 	}
 	return ""
 }

@@ -62,32 +62,13 @@ func (r *reader) heredoc(rd *syntax.Redirect, st state) {
 	if rd.Hdoc == nil || quotedDelimiter(rd.Word) {
 		return
 	}
-	if r.endsEarly(rd) {
+	if endsEarly(r.text(rd.Hdoc), rd) {
 		r.opaque(r.source(rd), "a here-document with a line in it that ends it")
 	}
 	b := &builder{kind: exact}
 	for _, p := range rd.Hdoc.Parts {
 		r.quotedPart(b, p, st)
 	}
-}
-
-// endsEarly reports a line within a here-document that is its delimiter. The
-// parser skips one that stands in a substitution, shells do not.
-func (r *reader) endsEarly(rd *syntax.Redirect) bool {
-	from, to := int(rd.Hdoc.Pos().Offset()), int(rd.Hdoc.End().Offset())
-	if from < 0 || to > len(r.src) || from > to {
-		return true
-	}
-	lines := strings.Split(r.src[from:to], "\n")
-	for _, line := range lines[:len(lines)-1] { // the last is where it ends
-		if rd.Op == syntax.DashHdoc {
-			line = strings.TrimLeft(line, "\t")
-		}
-		if line == rd.Word.Lit() {
-			return true
-		}
-	}
-	return false
 }
 
 // target reads the word of a redirect; it must be one exact path.

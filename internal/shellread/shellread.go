@@ -114,6 +114,9 @@ func (r *reader) script(text string, st state) state {
 	if err != nil {
 		r.opaque(clip(text), "it is not valid shell: "+plainError(err))
 	}
+	if why := misread(text, stmts); why != "" {
+		r.opaque(clip(text), why)
+	}
 	saved := r.src
 	r.src = text
 	st = r.stmts(stmts, st)

@@ -178,9 +178,9 @@ func (r *reader) loop(in state, body func(state) state, n syntax.Node) state {
 // what it was in the next.
 func (r *reader) repeat(st state, n syntax.Node, body func(state) state) state {
 	for range 5 {
-		cmds := r.cmds
+		cmds, funcs := r.cmds, len(r.funcs)
 		out := merge(st, r.landing(func() state { return body(st) }))
-		if out.equal(st) {
+		if out.equal(st) && len(r.funcs) == funcs {
 			return out
 		}
 		if !slices.Equal(out.dirs, st.dirs) {
@@ -343,7 +343,7 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 	}
 	st := r.forgetIn(c, in)
 	out := st
-	cmds := r.cmds
+	cmds, funcs := r.cmds, len(r.funcs)
 	for i, v := range vals {
 		after := r.landing(func() state { return r.stmts(c.Do, st.with(name, v)) })
 		if i == 0 {
@@ -356,7 +356,7 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 			break
 		}
 	}
-	if before := st.with(name, value{kind: unknown}); len(vals) > 1 && !r.tired() && !out.with(name, value{kind: unknown}).equal(before) {
+	if before := st.with(name, value{kind: unknown}); len(vals) > 1 && !r.tired() && (!out.with(name, value{kind: unknown}).equal(before) || len(r.funcs) != funcs) {
 		// What one round leaves behind is there in the next.
 		if !slices.Equal(out.dirs, st.dirs) {
 			out.dirs = nil

@@ -163,7 +163,7 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 	b := &builder{kind: exact}
 	src := clip(text)
-	if zshSplit(w, text) {
+	if r.zshSplit(w.Parts) {
 		r.opaque(src, "an expansion that is not bash")
 	}
 	if assignsTilde(w, text) {
@@ -196,15 +196,31 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 
 // zshSplit reports whether a word holds what zsh takes for an expansion with
 // flags, modifiers or a name: $=x, $~x, $^x, $+x, $é, $x:h, $x[1].
-func zshSplit(w *syntax.Word, src string) bool {
-	found := false
-	for i := 1; i < len(src); i++ {
-		found = found || src[i-1] == '$' && (src[i] >= utf8.RuneSelf || strings.IndexByte("=~^+", src[i]) >= 0 || zshTail(src[afterName(src, i):]))
+func (r *reader) zshSplit(parts []syntax.WordPart) bool {
+	text := r.own(parts)
+	for i := 1; i < len(text); i++ {
+		if text[i-1] == '$' && (text[i] >= utf8.RuneSelf || strings.IndexByte("=~^+", text[i]) >= 0 || zshTail(text[afterName(text, i):])) {
+			return true
+		}
 	}
-	if !found {
-		return false
+	return false
+}
+
+// own is the text of a word without what stands in substitutions and single
+// quotes.
+func (r *reader) own(parts []syntax.WordPart) string {
+	var b strings.Builder
+	for _, p := range parts {
+		switch p := p.(type) {
+		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.SglQuoted:
+			b.WriteByte(' ')
+		case *syntax.DblQuoted:
+			b.WriteString(r.own(p.Parts))
+		default:
+			b.WriteString(r.text(p))
+		}
 	}
-	return slices.ContainsFunc(w.Parts, func(p syntax.WordPart) bool { _, plain := p.(*syntax.SglQuoted); return !plain })
+	return b.String()
 }
 
 // zshTail reports what zsh reads as part of the expansion before it.
@@ -243,7 +259,7 @@ func (r *reader) value(w *syntax.Word, st state) value {
 		return value{kind: exact}
 	}
 	b := &builder{kind: exact}
-	if zshSplit(w, r.text(w)) {
+	if r.zshSplit(w.Parts) {
 		r.opaque(r.source(w), "an expansion that is not bash")
 	}
 	for i, p := range w.Parts {
