@@ -26,8 +26,11 @@ type bubblewrap struct {
 	path   string
 	filter []byte
 	covers *covers
-	blank  string // an empty file nobody may read
-	net    *netspace
+	blank  string    // an empty file nobody may read
+	net    *netspace // with the proxy in it; nil: commands have no network
+	space  *netspace // net, or one that only holds links
+	links  links
+	loose  bool // links cannot be held here, and the level says so
 }
 
 // namespaces are what every command gets for itself. The network's comes
@@ -96,6 +99,7 @@ func startBwrap(ctx context.Context, s *Sandbox, path string) (mechanism, error)
 			return b, err
 		}
 	}
+	b.holdFirst(ctx)
 	closeOnExec()
 	return b, nil
 }
@@ -115,12 +119,20 @@ func closeOnExec() { _ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) }
 
 func (b *bubblewrap) wrap(c *proc.Command) error {
 	closeOnExec()
-	steps, claim, err := b.covers.acquire(func() []step {
-		steps, _ := b.s.policy.layout()
+	var links []string
+	steps, claim, err := b.covers.acquire(func() (steps []step) {
+		steps, links = b.s.policy.layout()
 		return b.otherSockets(steps)
 	})
 	if err != nil {
 		return err
+	}
+	if !b.loose {
+		if err := b.hold(context.Background(), links); err != nil { // bounded by the helper's start
+			_ = claim.Close()
+			b.covers.sweep()
+			return err
+		}
 	}
 	filter, err := memfile(b.filter)
 	if err != nil {
@@ -142,17 +154,18 @@ func (b *bubblewrap) wrap(c *proc.Command) error {
 	args = append(args, b.mounts(steps)...)
 	args = append(args, "--chdir", c.Dir)
 	c.Files = []*os.File{claim, filter}
-	path := b.path
+	path, held := b.path, b.holds()
 	if b.net == nil {
 		args = append(args, "--unshare-net")
-	} else {
-		if !b.net.alive() {
+	}
+	if b.net != nil || held {
+		if !b.space.alive() {
 			_, _ = claim.Close(), filter.Close()
 			b.covers.sweep()
 			return errors.New("the network of the sandbox ended")
 		}
-		path = b.net.enter
-		args = append(b.net.args(b.path), args...)
+		path = b.space.enter
+		args = append(b.space.args(b.path, b.net != nil, held), args...)
 	}
 	args = append(args, "--", c.Path)
 	if len(c.Args) > 1 {
@@ -258,8 +271,8 @@ func memfile(data []byte) (*os.File, error) {
 
 func (b *bubblewrap) close() error {
 	var err error
-	if b.net != nil {
-		err = b.net.close()
+	if b.space != nil {
+		err = b.space.close()
 	}
 	b.covers.close()
 	return err

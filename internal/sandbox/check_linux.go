@@ -86,13 +86,21 @@ func newScene(root string) (*scene, func(), error) {
 		sc.Secret: "secret", sc.State: "secret", sc.Outside + "/file": "before", sc.Temp + "/file": "before", sc.Outside + "/dir/file": "before",
 		sc.Project + "/.git/hooks/pre-commit.sample": "", sc.Project + "/.git/config": "[core]\n", sc.Project + "/.git/HEAD": "ref: refs/heads/main\n",
 		sc.Project + "/.git/objects/x": "", sc.Project + "/.git/refs/x": "", sc.Project + "/.vscode/settings.json": "{}", sc.Project + "/main.go": "package main\n",
-		sc.Project + "/pkg/sub/.keep": "",
+		sc.Project + "/pkg/sub/.keep": "", sc.Project + "/pkg/sub/.vscode/settings.json": "{}", sc.Project + "/shared/cursor/rules": "before",
+		sc.Project + "/pkg/lib/.git/HEAD": "ref: refs/heads/main\n", sc.Project + "/pkg/lib/.git/config": "[core]\n", sc.Project + "/pkg/lib/.git/objects/x": "", sc.Project + "/pkg/lib/.git/refs/x": "",
+		sc.Project + "/pkg/lib/githooks/pre-commit": "before",
 	}
+	links := map[string]string{sc.Project + "/.cursor": "shared/cursor", sc.Project + "/pkg/lib/.git/hooks": "../githooks"}
 	for path, text := range files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return nil, nil, err
 		}
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return nil, nil, err
+		}
+	}
+	for at, to := range links {
+		if err := os.Symlink(to, at); err != nil {
 			return nil, nil, err
 		}
 	}

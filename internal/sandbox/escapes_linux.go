@@ -187,6 +187,22 @@ var escapes = []escape{
 	{name: "mcp-absent", what: "create .mcp.json", weak: ll, run: func(sc *scene) error { return create(sc.Project + "/.mcp.json") }, after: absent("$/project/.mcp.json")},
 	{name: "mcp-replace", what: "remove what stands for .mcp.json", weak: ll, run: func(sc *scene) error { return os.Remove(sc.Project + "/.mcp.json") }},
 	{name: "editor-settings", what: "change .vscode/settings.json", weak: ll, run: func(sc *scene) error { return create(sc.Project + "/.vscode/settings.json") }, after: content("$/project/.vscode/settings.json", "{}")},
+	{name: "nested-git-config", what: "change .git/config of a repository below", weak: ll, safe: true, run: func(sc *scene) error { return create(sc.Project + "/pkg/lib/.git/config") }, after: content("$/project/pkg/lib/.git/config", "[core]\n")},
+	{name: "nested-settings", what: "create .claude/settings.json in a repository below", weak: ll, safe: true, run: func(sc *scene) error {
+		if err := os.MkdirAll(sc.Project+"/pkg/lib/.claude", 0o755); err != nil {
+			return err
+		}
+		return create(sc.Project + "/pkg/lib/.claude/settings.json")
+	}, after: absent("$/project/pkg/lib/.claude")},
+	{name: "below-editor-settings", what: "change .vscode/settings.json in a folder below", weak: ll, safe: true, run: func(sc *scene) error { return create(sc.Project + "/pkg/sub/.vscode/settings.json") }, after: content("$/project/pkg/sub/.vscode/settings.json", "{}")},
+	{name: "link-replace", what: "put another link in the place of .cursor", weak: ll, safe: true, run: func(sc *scene) error { return replaceLink(sc.Project+"/.cursor", sc.Project+"/pkg") }, after: content("$/project/.cursor/rules", "before")},
+	{name: "link-remove", what: "remove the link .cursor", weak: ll, safe: true, run: func(sc *scene) error { return os.Remove(sc.Project + "/.cursor") }, after: content("$/project/.cursor/rules", "before")},
+	{name: "link-through", what: "write through the link .cursor", weak: ll, safe: true, run: func(sc *scene) error { return create(sc.Project + "/.cursor/rules") }, after: content("$/project/.cursor/rules", "before")},
+	{name: "link-target", what: "write what the link .cursor leads to", weak: ll, safe: true, run: func(sc *scene) error { return create(sc.Project + "/shared/cursor/rules") }, after: content("$/project/.cursor/rules", "before")},
+	{name: "link-target-parent", what: "move the folder that .cursor leads into", weak: ll, safe: true, run: func(sc *scene) error { return os.Rename(sc.Project+"/shared", sc.Project+"/s2") }, after: content("$/project/.cursor/rules", "before")},
+	{name: "link-hooks", what: "put another link in the place of .git/hooks", weak: ll, safe: true, run: func(sc *scene) error { return replaceLink(sc.Project+"/pkg/lib/.git/hooks", "..") }, after: content("$/project/pkg/lib/.git/hooks/pre-commit", "before")},
+	{name: "link-hooks-target", what: "write a hook that the link .git/hooks leads to", weak: ll, safe: true, run: func(sc *scene) error { return create(sc.Project + "/pkg/lib/githooks/post-checkout") }, after: absent("$/project/pkg/lib/githooks/post-checkout")},
+	{name: "link-unmount", what: "unmount what holds a link", run: func(sc *scene) error { return unix.Unmount(sc.Project+"/.cursor", unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) }},
 	{name: "project-rename", what: "move the project folder itself", run: func(sc *scene) error { return os.Rename(sc.Project, sc.Root+"/p2") }, after: absent("$/p2")},
 	{name: "umount-cover", what: "unmount what protects", run: func(sc *scene) error { return unix.Unmount(sc.Project+"/.git/hooks", unix.MNT_DETACH) }},
 
@@ -397,6 +413,14 @@ var escapes = []escape{
 		time.Sleep(300 * time.Millisecond)
 		return absent("$/project/daemon")(sc)
 	}},
+}
+
+// replaceLink renames a new link over one.
+func replaceLink(at, to string) error {
+	if err := os.Symlink(to, at+".new"); err != nil {
+		return fmt.Errorf("beside it: %w", err)
+	}
+	return os.Rename(at+".new", at)
 }
 
 // throughProxy asks the proxy of the sandbox for a tunnel.

@@ -30,9 +30,9 @@ const (
 	reveal // read-only, inside something hidden
 )
 
-// layout works out the steps for what is on disk now. rest are protected
-// paths that no step protects, with the reason.
-func (p Policy) layout() (steps []step, rest []string) {
+// layout works out the steps for what is on disk now. links are those on the
+// way to protected paths: no bind can hold one in its place.
+func (p Policy) layout() (steps []step, links []string) {
 	l := &layout{policy: p, at: map[string]action{}}
 	for _, w := range p.Writable {
 		if info, err := os.Stat(w); err == nil && info.IsDir() {
@@ -68,13 +68,14 @@ func (p Policy) layout() (steps []step, rest []string) {
 		steps = append(steps, step{path, do})
 	}
 	slices.SortFunc(steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
-	return steps, l.rest
+	slices.Sort(l.links)
+	return steps, slices.Compact(l.links)
 }
 
 type layout struct {
 	policy Policy
 	at     map[string]action
-	rest   []string
+	links  []string
 }
 
 func (l *layout) set(path string, do action) {
@@ -85,7 +86,12 @@ func (l *layout) set(path string, do action) {
 
 // protect keeps path as it is, there or not, with everything above it up to
 // the writable folder in its place.
-func (l *layout) protect(path string) {
+func (l *layout) protect(path string) { l.follow(path, 0) }
+
+// maxHops bounds links that lead to links.
+const maxHops = 8
+
+func (l *layout) follow(path string, hops int) {
 	i := slices.IndexFunc(l.policy.Writable, func(w string) bool { return within(w, path) })
 	if i < 0 {
 		return // read-only already
@@ -108,13 +114,8 @@ func (l *layout) protect(path string) {
 			l.set(at, coverOf(at, last))
 			return
 		case info.Mode()&fs.ModeSymlink != 0:
-			// A link cannot be held in its place; what it leads to can.
-			if target := real(at); exists(target) {
-				l.rest = append(l.rest, at+": it is a link, which can be replaced")
-				if withinAny(l.policy.Writable, target) {
-					l.set(target, keep)
-				}
-			}
+			l.links = append(l.links, at)
+			l.behind(at, parts[n+1:], hops)
 			return
 		case last && (info.IsDir() || info.Mode().IsRegular()):
 			l.set(at, keep)
@@ -128,6 +129,21 @@ func (l *layout) protect(path string) {
 		if l.at[at] == keep {
 			return
 		}
+	}
+}
+
+// behind protects what a link leads to, and the next link when it leads to
+// one; rest is what of a path follows the link.
+func (l *layout) behind(link string, rest []string, hops int) {
+	to, err := os.Readlink(link)
+	if err != nil || hops >= maxHops {
+		return
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(filepath.Dir(link), to)
+	}
+	for _, p := range []string{to, real(link)} {
+		l.follow(filepath.Join(append([]string{p}, rest...)...), hops+1)
 	}
 }
 

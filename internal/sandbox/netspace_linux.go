@@ -17,7 +17,8 @@ import (
 // netspace is the network that the commands of a session share: loopback and
 // nothing else. A helper made it and listens in it for us; every command
 // enters it, so one can talk to a server another one started. The helper keeps
-// it alive.
+// it alive. It also has a table of mounts of its own, in which it holds links
+// in their place (see pin); commands enter that once there are any.
 type netspace struct {
 	enter string // nsenter, which joins it
 	conn  *os.File
@@ -45,7 +46,7 @@ func (b *bubblewrap) network(ctx context.Context) error {
 		b.noNetwork(err.Error(), "")
 		return nil
 	}
-	b.net = n
+	b.net, b.space = n, n
 	b.s.serve(n.l)
 	return nil
 }
@@ -66,7 +67,7 @@ func startNetspace(ctx context.Context, bwrap, self, enter string) (*netspace, e
 	ours, theirs := os.NewFile(uintptr(pair[0]), "netspace"), os.NewFile(uintptr(pair[1]), "netspace")
 	defer theirs.Close()
 	n := &netspace{enter: enter, conn: ours}
-	n.cmd = exec.Command(bwrap, "--unshare-user", "--unshare-net", "--dev-bind", "/", "/", "--die-with-parent", "--", self, HelperArg, "listen")
+	n.cmd = exec.Command(bwrap, "--unshare-user", "--unshare-net", "--cap-add", "CAP_SYS_ADMIN", "--dev-bind", "/", "/", "--die-with-parent", "--", self, HelperArg, "listen")
 	n.cmd.Env = []string{}
 	n.cmd.ExtraFiles = []*os.File{theirs}
 	var said strings.Builder
@@ -127,7 +128,7 @@ func (n *netspace) receive(fd int) error {
 func (n *netspace) try(ctx context.Context, bwrap string) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	args := append(n.args(bwrap), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+	args := append(n.args(bwrap, true, true), "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 	args = append(args, namespaces...)
 	cmd := exec.CommandContext(ctx, n.enter, append(args, "--", trueTool())...)
 	cmd.Env = []string{}
@@ -138,9 +139,16 @@ func (n *netspace) try(ctx context.Context, bwrap string) error {
 }
 
 // args are nsenter's arguments before those of bwrap.
-func (n *netspace) args(bwrap string) []string {
+func (n *netspace) args(bwrap string, network, mounts bool) []string {
 	ns := fmt.Sprintf("/proc/%d/ns/", n.pid)
-	return []string{"--user=" + ns + "user", "--net=" + ns + "net", "--preserve-credentials", "--", bwrap}
+	args := []string{"--user=" + ns + "user", "--preserve-credentials"}
+	if network {
+		args = append(args, "--net="+ns+"net")
+	}
+	if mounts {
+		args = append(args, "--mount="+ns+"mnt")
+	}
+	return append(args, "--", bwrap)
 }
 
 // alive reports whether the helper holds its end still: when it does not, its
@@ -176,10 +184,71 @@ func listen() error {
 		return err
 	}
 	_, _ = l.Close(), lf.Close()
-	var b [1]byte
+	msg := make([]byte, unix.PathMax)
 	for {
-		if _, err := unix.Read(3, b[:]); !errors.Is(err, unix.EINTR) {
+		m, err := unix.Read(3, msg)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil || m == 0 {
 			return nil
 		}
+		answer := "held"
+		if err := holdLink(string(msg[:m])); err != nil {
+			answer = err.Error()
+		}
+		if _, err := unix.Write(3, []byte(answer)); err != nil {
+			return nil
+		}
+	}
+}
+
+// holdLink mounts a link onto itself: then it still leads where it did, and
+// can be neither removed, renamed nor replaced by whoever sees this table of
+// mounts. bwrap changes no flags of a mount that has these, which matters
+// because it could not name one on a link.
+func holdLink(path string) error {
+	fd, err := unix.OpenTree(unix.AT_FDCWD, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW)
+	if err != nil {
+		return fmt.Errorf("open_tree: %w", err)
+	}
+	defer unix.Close(fd)
+	var st unix.Stat_t
+	if err := unix.Fstatat(fd, "", &st, unix.AT_EMPTY_PATH); err != nil {
+		return err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFLNK {
+		return errors.New("it is no link any more")
+	}
+	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
+	if err := unix.MountSetattr(fd, "", unix.AT_EMPTY_PATH, &attr); err != nil {
+		return fmt.Errorf("mount_setattr: %w", err)
+	}
+	if err := unix.MoveMount(fd, "", unix.AT_FDCWD, path, unix.MOVE_MOUNT_F_EMPTY_PATH); err != nil {
+		return fmt.Errorf("move_mount: %w", err)
+	}
+	return nil
+}
+
+// hold has the helper hold a link in its place.
+func (n *netspace) hold(path string) error {
+	fd := int(n.conn.Fd())
+	if _, err := unix.Write(fd, []byte(path)); err != nil {
+		return err
+	}
+	var b [512]byte
+	for {
+		m, err := unix.Read(fd, b[:])
+		switch {
+		case errors.Is(err, unix.EINTR):
+			continue
+		case err != nil:
+			return err
+		case m == 0:
+			return errors.New("the helper ended")
+		case string(b[:m]) != "held":
+			return errors.New(string(b[:m]))
+		}
+		return nil
 	}
 }

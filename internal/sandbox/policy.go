@@ -89,6 +89,8 @@ func NewPolicy(c Config) Policy {
 				p.Git = append(p.Git, path)
 			}
 		}
+		git, protected := below(root)
+		p.Git, p.Protected = append(p.Git, git...), append(p.Protected, protected...)
 	}
 	slices.Sort(p.Git)
 	p.Git = slices.Compact(p.Git)

@@ -126,3 +126,29 @@ func TestCredentialsAreHidden(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestBelow(t *testing.T) {
+	root := t.TempDir()
+	for _, f := range []string{".git/config", ".claude/x", "a/.vscode/x", "a/b/.mcp.json", "r1/.git/HEAD", "x/r2/.git", "x/y/r3/.git/HEAD", "node_modules/m/.git/HEAD", "a/.claude/.vscode/x"} {
+		f = filepath.Join(root, f)
+		if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(p string) string { return filepath.Join(root, p) }
+	git, protected := below(root)
+	if want := []string{at("r1/.git"), at("x/r2/.git"), at("x/y/r3/.git")}; !reflect.DeepEqual(git, want) {
+		t.Errorf("git %v", git)
+	}
+	for p, want := range map[string]bool{
+		".claude": false, "a/.vscode": true, "a/b/.mcp.json": true, "a/.claude": true, "a/.claude/.vscode": false,
+		"r1/.claude": true, "x/r2/.mcp.json": true, "x/y/r3/.claude": false, "a/.mcp.json": false,
+	} {
+		if slices.Contains(protected, at(p)) != want {
+			t.Errorf("%s: protected %v", p, !want)
+		}
+	}
+}
