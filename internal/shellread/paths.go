@@ -134,6 +134,10 @@ func (r *reader) resolveGlob(w word, st state) []target {
 			r.opaque(w.src, "what this pattern matches is not known")
 			continue
 		}
+		if r.matched += len(matches); r.matched > maxMatched {
+			r.opaque(clip(r.src), "its patterns match too many files")
+			continue
+		}
 		out = append(out, r.resolveIn("", globBase(full), w.src)...)
 		for _, m := range matches {
 			out = append(out, r.resolveIn("", m, w.src)...)

@@ -21,6 +21,7 @@ const (
 	maxSearch   = 200_000 // bytes of a longer script that are still searched
 	maxDepth    = 12      // scripts within scripts, functions within functions
 	maxActions  = 4_000
+	maxMatched  = 3_000 // files that patterns name, each time they do
 	maxSteps    = 1_500 // statements walked before loops and functions are no longer followed
 )
 
@@ -92,6 +93,7 @@ type reader struct {
 	cmds    int
 	steps   int
 	braced  int // words that brace expansions made
+	matched int // files that patterns named
 	depth   int
 	outer   [][]string // the wrappers and shells around what is being read
 	env     []string   // assignments around it

@@ -29,8 +29,10 @@ type command struct {
 	digits bool
 	// verbatim: nothing is a flag; every word is data.
 	verbatim bool
-	// safe: no flag at all can make it harmful, so that a word which may turn
-	// out to be a flag does not matter.
+	// safe: no flag at all makes it write or run anything, so that a name which
+	// may turn out to be a flag does not matter. A flag may still make it read
+	// what the table does not see, so that any other text does, unless all
+	// operands are data.
 	safe bool
 	// given: when one of these flags is present the first kind of args is
 	// dropped (grep -e PATTERN FILE).
@@ -45,6 +47,9 @@ type command struct {
 	// check looks at the rest and says why it is not read-only.
 	check func(u *use) string
 }
+
+// reads reports whether the row has operands that are files.
+func (c *command) reads() bool { return strings.Trim(c.args, "x* ") != "" }
 
 // A flagKind is what a flag takes.
 type flagKind struct {
@@ -206,7 +211,7 @@ func (u *use) parse(row *command, ws []word) string {
 			continue
 		}
 		if w.kind != exact {
-			if w.flagLike() && !row.safe {
+			if w.flagLike() && (!row.safe || w.kind != pattern && row.reads()) {
 				return w.src + " may turn out to be a flag"
 			}
 			if w.kind == pattern {

@@ -35,12 +35,21 @@ var riskyPrefixes = []string{
 	"LC_", "LANG", "ZSH", "HIST", "COMP_", "FUNCNEST", "TZDIR", "GTK_", "QT_", "SUDO_", "DEBUGINFOD_", "GCC_", "COMPILER_", "SOURCE_DATE", "VIM", "EMACS", "ELECTRON_", "DENO_", "BUN_",
 }
 
+// integerNames are variables of bash or zsh whose value the shell evaluates as
+// arithmetic when it is set, so that RANDOM='a[$(cmd)]' runs cmd.
+var integerNames = map[string]bool{
+	"RANDOM": true, "SRANDOM": true, "SECONDS": true, "LINENO": true, "SHLVL": true, "PPID": true, "UID": true, "EUID": true, "GID": true, "EGID": true, "OPTIND": true,
+	"EPOCHSECONDS": true, "EPOCHREALTIME": true, "HISTCMD": true, "HISTSIZE": true, "SAVEHIST": true, "COLUMNS": true, "LINES": true, "TMOUT": true, "TTYIDLE": true,
+	"KEYTIMEOUT": true, "MAILCHECK": true, "FUNCNEST": true, "LISTMAX": true, "LOGCHECK": true, "PERIOD": true, "BAUD": true, "DIRSTACKSIZE": true, "USERNAME": true,
+	"ERRNO": true, "TRY_BLOCK_ERROR": true, "TRY_BLOCK_INTERRUPT": true, "ZSH_SUBSHELL": true, "KEYBOARD_HACK": true, "MBEGIN": true, "MEND": true, "ARGC": true,
+}
+
 // riskyVariable reports whether setting the variable in the shell may change
 // what later commands do. It is about names that are obeyed when they were
 // already exported; a script's own variables are not.
 func riskyVariable(name string) bool {
-	if riskyNames[name] || strings.HasSuffix(strings.ToLower(name), "_proxy") || strings.HasSuffix(name, "_PAGER") || strings.HasSuffix(name, "_EDITOR") ||
-		strings.HasSuffix(name, "PATH") || strings.HasSuffix(name, "_OPTIONS") || strings.HasSuffix(name, "_OPTS") || strings.HasSuffix(name, "RC") {
+	if riskyNames[name] || integerNames[name] || strings.HasSuffix(strings.ToLower(name), "_proxy") || strings.HasSuffix(name, "_PAGER") || strings.HasSuffix(name, "_EDITOR") ||
+		strings.HasSuffix(name, "PATH") || strings.HasSuffix(name, "_OPTIONS") || strings.HasSuffix(name, "_OPTS") || strings.HasSuffix(name, "RC") && name != "SRC" {
 		return true
 	}
 	for _, p := range riskyPrefixes {

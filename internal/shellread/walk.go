@@ -502,7 +502,9 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 		return st
 	}
 	name := a.Name.Value
-	r.checkName(name, a)
+	if !integerNames[name] || a.Append || a.Value == nil || !plainNumber(a.Value.Lit()) {
+		r.checkName(name, a)
+	}
 	switch {
 	case a.Index != nil:
 		r.opaque(r.source(a), "a subscript that is worked out when it runs")
