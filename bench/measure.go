@@ -184,7 +184,7 @@ func (b *bench) fold() []figure {
 // writeLog makes a session of about n events: turns of a prompt, replies with
 // a call, and results of about 600 bytes.
 func writeLog(dir string, n int) error {
-	log, err := jsonl.Open(jsonl.Options{Dir: dir})
+	log, err := jsonl.Open(jsonl.Options{Dir: dir, Key: make([]byte, 32)})
 	if err != nil {
 		return err
 	}
@@ -211,7 +211,7 @@ func writeLog(dir string, n int) error {
 }
 
 func foldLog(dir string) error {
-	log, err := jsonl.Open(jsonl.Options{Dir: dir})
+	log, err := jsonl.Open(jsonl.Options{Dir: dir, Key: make([]byte, 32)})
 	if err != nil {
 		return err
 	}
@@ -222,6 +222,9 @@ func foldLog(dir string) error {
 			return err
 		}
 		st = st.Apply(e)
+	}
+	if r := log.Report(); r.Foreign > 0 {
+		return fmt.Errorf("%d lines are not sealed", r.Foreign)
 	}
 	if st.Seq < 100_000 || len(st.Messages()) == 0 {
 		return fmt.Errorf("folded only %d events", st.Seq)

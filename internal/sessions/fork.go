@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store/disk"
+	"github.com/adze-agent/adze/internal/store/seal"
 )
 
 // Fork copies a session's events up to and including at (0: all of them) into
@@ -108,7 +109,11 @@ func (s Store) copyLines(ctx context.Context, w io.Writer, in io.ReaderAt, size 
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(append(head, '\n')); err != nil {
+	seals := resealer{}
+	if s.Key != nil {
+		seals.seal = seal.New(s.Key)
+	}
+	if _, err := w.Write(seals.put(head, true)); err != nil {
 		return err
 	}
 	last := event.Seq(1)
@@ -116,19 +121,48 @@ func (s Store) copyLines(ctx context.Context, w io.Writer, in io.ReaderAt, size 
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
-		seq, _, kind, err := event.Head(line.Bytes)
+		body, ours := seals.take(line.Bytes)
+		seq, _, kind, err := event.Head(body)
 		if err != nil || line.Torn || seq <= last || seq > first.At || kind == "session_started" {
 			continue
 		}
-		if _, err := event.ParseLine(line.Bytes); err != nil {
+		if _, err := event.ParseLine(body); err != nil {
 			continue
 		}
 		last = seq
-		if _, err := w.Write(append(line.Bytes, '\n')); err != nil {
+		if _, err := w.Write(seals.put(body, ours)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// A resealer gives lines that adze wrote the seals of their copy. Lines of
+// others stay without one.
+type resealer struct {
+	seal     *seal.Sealer // nil without a key
+	from, to seal.Mark    // of the newest line read, and of the newest written
+	buf      []byte
+}
+
+// take returns a line without its seal, and whether it is ours.
+func (r *resealer) take(line []byte) (body []byte, ours bool) {
+	body, m := seal.Split(line)
+	ours = r.seal != nil && r.seal.Check(r.from, body, m)
+	r.from = m
+	return body, ours
+}
+
+// put returns the line of the copy, valid until the next one.
+func (r *resealer) put(body []byte, ours bool) []byte {
+	r.buf = append(r.buf[:0], body...)
+	if r.seal != nil && ours {
+		r.buf, r.to = r.seal.Append(r.buf, 0, r.to)
+	} else {
+		r.to = seal.Mark{}
+	}
+	r.buf = append(r.buf, '\n')
+	return r.buf
 }
 
 // discard removes what a failed fork left.

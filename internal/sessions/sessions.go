@@ -30,6 +30,7 @@ type Store struct {
 	Now  func() time.Time
 	Rand io.Reader  // for IDs
 	Self lease.Self // the zero value is this process
+	Key  []byte     // copies are sealed with it; see package seal. nil seals nothing
 }
 
 func (s Store) self() lease.Self {

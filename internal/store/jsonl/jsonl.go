@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/lease"
+	"github.com/adze-agent/adze/internal/store/seal"
 )
 
 // Names of the files in a session's folder.
@@ -42,6 +43,9 @@ type Options struct {
 	Disk func(dir string, create bool) (disk.Dir, error)
 	// Self is the process that asks; the default is this one.
 	Self *lease.Self
+	// Key marks each line that is written, and what is read is checked for
+	// lines that somebody else wrote; see package seal. nil does neither.
+	Key []byte
 }
 
 func (o Options) withDefaults() Options {
@@ -73,11 +77,13 @@ type Log struct {
 	done  bool
 	torn  int64
 
-	last   event.Seq // of the log
-	synced int64     // everything before it is on disk for good
-	tail   []byte    // the lines after it
-	wrote  int       // how many bytes of tail are in the file
-	unsure bool      // the file may differ from synced and wrote
+	last   event.Seq    // of the log
+	seal   *seal.Sealer // nil without a key
+	mark   seal.Mark    // of the last line
+	synced int64        // everything before it is on disk for good
+	tail   []byte       // the lines after it
+	wrote  int          // how many bytes of tail are in the file
+	unsure bool         // the file may differ from synced and wrote
 	recent []kept
 	bytes  int       // of the lines of recent
 	shown  time.Time // when the lease was last known to be ours
@@ -96,6 +102,9 @@ var _ store.Log = (*Log)(nil)
 func Open(opt Options) (*Log, error) {
 	opt = opt.withDefaults()
 	l := &Log{opt: opt, scan: scanner{opt: opt}}
+	if opt.Key != nil {
+		l.seal = seal.New(opt.Key)
+	}
 	dir, err := opt.Disk(opt.Dir, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil
@@ -171,6 +180,11 @@ type Report struct {
 	Torn     int64 // bytes of a cut last line that Open moved to log.torn
 	Bad      []int // numbers of lines that are no event; at most 1,000 are listed
 	Repeated int   // lines whose seq had come before
+	// Foreign lines are not as this machine's adze wrote them: changed, added,
+	// or after one that was taken out. Sealed says that any line is. Both are
+	// zero without a key.
+	Foreign int
+	Sealed  bool
 }
 
 // Report says what was wrong with the file as far as it was read.
@@ -206,6 +220,10 @@ func (l *Log) Append(ctx context.Context, e event.Event) error {
 	if err := errors.Join(l.ready(), l.stillOurs()); err != nil {
 		return err
 	}
+	mark := l.mark
+	if l.seal != nil {
+		tail, mark = l.seal.Append(tail, before, mark)
+	}
 	l.last = max(l.last, l.scan.newest())
 	if e.Seq <= l.last {
 		return fmt.Errorf("record event: seq %d does not follow %d", e.Seq, l.last)
@@ -218,7 +236,7 @@ func (l *Log) Append(ctx context.Context, e event.Event) error {
 		l.takeBack(before)
 		return err
 	}
-	l.last = e.Seq
+	l.last, l.mark = e.Seq, mark
 	l.remember(e, len(tail)-before)
 	return nil
 }

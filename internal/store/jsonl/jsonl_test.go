@@ -441,7 +441,13 @@ func BenchmarkAppendDurable(b *testing.B) {
 }
 
 func BenchmarkAppendBatched(b *testing.B) {
-	l, err := jsonl.Open(jsonl.Options{Dir: filepath.Join(b.TempDir(), "s")})
+	for name, key := range map[string][]byte{"plain": nil, "sealed": sealKey} {
+		b.Run(name, func(b *testing.B) { appendBatched(b, jsonl.Options{Dir: filepath.Join(b.TempDir(), "s"), Key: key}) })
+	}
+}
+
+func appendBatched(b *testing.B, o jsonl.Options) {
+	l, err := jsonl.Open(o)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/seal"
 )
 
 // The newest events stay in memory, so that readers who follow a session
@@ -163,13 +164,17 @@ type scanner struct {
 	front    mark       // how far anyone has read
 	bad      []int
 	repeated int
+	foreign  int
+	sealed   bool
 }
 
-// A mark says that the events above seq start at off, after so many lines.
+// A mark says that the events above seq start at off, after so many lines,
+// the last of which has this seal.
 type mark struct {
 	seq   event.Seq
 	off   int64
 	lines int
+	seal  seal.Mark
 }
 
 // markEvery is the distance of marks in bytes.
@@ -194,7 +199,7 @@ func (s *scanner) open() (file interface {
 func (s *scanner) report() Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Report{Bad: slices.Clone(s.bad), Repeated: s.repeated}
+	return Report{Bad: slices.Clone(s.bad), Repeated: s.repeated, Foreign: s.foreign, Sealed: s.sealed}
 }
 
 func (s *scanner) newest() event.Seq {
@@ -243,6 +248,49 @@ func (s *scanner) wrong(l event.Line, repeated bool) {
 	}
 }
 
+// A sealReader takes the seals off lines and, where nobody has yet, checks
+// them.
+type sealReader struct {
+	s    *scanner
+	seal *seal.Sealer
+	prev seal.Mark
+}
+
+// open returns the line without its seal.
+func (r *sealReader) open(l event.Line) []byte {
+	body, m := seal.Split(l.Bytes)
+	prev := r.prev
+	r.prev = m
+	if r.s.opt.Key == nil || !r.s.unread(l.Off) {
+		return body
+	}
+	if r.seal == nil {
+		r.seal = seal.New(r.s.opt.Key)
+	}
+	r.s.sealing(l.Off, r.seal.Check(prev, body, m))
+	return body
+}
+
+// unread reports whether what stands at off was not read before.
+func (s *scanner) unread(off int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return off >= s.front.off
+}
+
+// sealing counts a line that was checked, once.
+func (s *scanner) sealing(off int64, good bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case off < s.front.off: // another reader was quicker
+	case good:
+		s.sealed = true
+	default:
+		s.foreign++
+	}
+}
+
 // after yields the events above seq that stand before end in the file (-1:
 // before its end), then those of rest.
 func (s *scanner) after(ctx context.Context, seq event.Seq, end int64, rest []byte) iter.Seq2[event.Event, error] {
@@ -264,6 +312,7 @@ func (s *scanner) after(ctx context.Context, seq event.Seq, end int64, rest []by
 func inMemory(rest []byte, seq event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for line := range bytes.Lines(rest) {
+			line, _ = seal.Split(bytes.TrimSuffix(line, []byte("\n")))
 			if e, err := event.ParseLine(line); err == nil && e.Seq > seq && !yield(e, nil) {
 				return
 			}
@@ -295,6 +344,7 @@ func (s *scanner) inFile(ctx context.Context, seq event.Seq, end int64) iter.Seq
 		}
 		from := s.start(seq, end)
 		high := from.seq // of everything read so far
+		seals := sealReader{s: s, prev: from.seal}
 		for line, err := range event.Lines(io.NewSectionReader(f, from.off, end-from.off), from.off) {
 			if err == nil {
 				err = ctx.Err()
@@ -307,11 +357,12 @@ func (s *scanner) inFile(ctx context.Context, seq event.Seq, end int64) iter.Seq
 				return
 			}
 			line.Number += from.lines
+			line.Bytes = seals.open(line)
 			e, ok := s.parse(line, seq, high)
 			if ok {
 				high = e.Seq
 			}
-			s.pass(mark{high, line.Off + line.Len, line.Number})
+			s.pass(mark{high, line.Off + line.Len, line.Number, seals.prev})
 			if ok && e.Seq > seq && !yield(e, nil) {
 				return
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store/disk"
+	"github.com/adze-agent/adze/internal/store/seal"
 )
 
 // repair moves what follows the last whole line to log.torn, notes the seq of
@@ -53,7 +54,21 @@ func (l *Log) lastGood(f io.ReaderAt, size int64) (int64, error) {
 		}
 		end = start
 	}
+	if err := l.markBefore(f, end); err != nil {
+		return 0, err
+	}
 	return end, l.seqBefore(f, end)
+}
+
+// markBefore notes the mark of the line that ends at end, which the next line
+// is bound to.
+func (l *Log) markBefore(f io.ReaderAt, end int64) error {
+	line := make([]byte, min(end, int64(seal.Size)+3)) // its mark, its newline, and a byte before them
+	if _, err := f.ReadAt(line, end-int64(len(line))); err != nil && len(line) > 0 {
+		return err
+	}
+	_, l.mark = seal.Split(bytes.TrimSuffix(line, []byte("\n")))
+	return nil
 }
 
 // seqBefore notes the seq of the last event that ends at or before end. Lines
