@@ -183,6 +183,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	}
 	a.Tools, a.tasks = kit.set, kit.tasks
 	live.readable(&rules)
+	rules.List = append(rules.List, log.granted(o, a.Paths)...)
 	known := <-learned
 	a.Parts, a.memory = a.parts(o, known), known.reader
 	live.kit, live.turn = kit, agent.Turn{
@@ -283,7 +284,12 @@ func (a *App) cleanUp() {
 	if os.WriteFile(mark, nil, 0o600) != nil {
 		return
 	}
-	if n, err := Sessions(a.Paths).Cleanup(days); err == nil && n > 0 && a.note != nil {
+	n, err := Sessions(a.Paths).Cleanup(days)
+	Grants(a.Paths, nil).Sweep(func(id string) bool {
+		found, _ := filepath.Glob(filepath.Join(Sessions(a.Paths).Dir, "*", id)) // ids have no letters that mean something else
+		return len(found) > 0 || id == a.ID
+	})
+	if err == nil && n > 0 && a.note != nil {
 		a.note(fmt.Sprintf("removed %d sessions that were not used for %d days (cleanup_days)", n, days))
 	}
 }

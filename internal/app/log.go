@@ -14,10 +14,13 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/gitinfo"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sessions"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/grants"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/store/mem"
+	"github.com/adze-agent/adze/internal/store/seal"
 )
 
 // Sessions is the store of all sessions of these folders.
@@ -33,11 +36,15 @@ type openedLog struct {
 	begin event.SessionStarted
 	torn  int64
 	model string // of a session that is resumed
+	key   []byte // seals what is kept; nil when nothing is
 }
 
 // openLog finds or makes the log that the options ask for.
 func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
 	st := Sessions(p)
+	if o.Session.Fork {
+		st.Key = sealKey(o, p) // the copy is sealed, too
+	}
 	key := sessions.Key(p.Root)
 	info, err := pick(ctx, o, st, key, p)
 	if err != nil {
@@ -55,7 +62,8 @@ func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
 		}
 		old = st.Folder(key, id)
 	}
-	log, err := jsonl.Open(jsonl.Options{Dir: old})
+	l.key = sealKey(o, p)
+	log, err := jsonl.Open(jsonl.Options{Dir: old, Key: l.key})
 	var locked *store.LockedError
 	switch {
 	case errors.As(err, &locked):
@@ -81,6 +89,50 @@ func (l *openedLog) tell(o Options) {
 	if len(r.Bad) > 0 {
 		o.Note(fmt.Sprintf("lines of the session that could not be read were skipped: %v", r.Bad[:min(len(r.Bad), 10)]))
 	}
+	switch {
+	case r.Foreign > 0 && r.Sealed:
+		o.Note(fmt.Sprintf("this session's file was changed by another program since adze wrote it (%d lines); what it says was approved does not count", r.Foreign))
+	case r.Foreign > 0:
+		o.Note("this session's file was not written by the adze of this machine, or not by this version; what it says was approved does not count")
+	}
+}
+
+// sealKey is the key that sessions are sealed with, nil when it cannot be had.
+func sealKey(o Options, p Paths) []byte {
+	key, err := seal.Key(p.State)
+	if err != nil {
+		if o.Note != nil {
+			o.Note(fmt.Sprintf("this session is kept without seals, and rules granted for it end with it: %v", err))
+		}
+		return nil
+	}
+	return key
+}
+
+// granted are the rules that were granted for the session before, in this
+// folder. They come from a place of their own, never from the log.
+func (l *openedLog) granted(o Options, p Paths) []policy.Rule {
+	if l.key == nil || l.dir == "" {
+		return nil
+	}
+	texts, err := l.grants(p).Get(l.id, p.Dir)
+	if err != nil && o.Note != nil {
+		o.Note(fmt.Sprintf("rules granted for this session are asked again: %v", err))
+	}
+	var out []policy.Rule
+	for _, text := range texts {
+		if r, err := policy.ParseRule(text, policy.Allow, policy.Session, "this session", p.Dir); err == nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (l *openedLog) grants(p Paths) grants.Store { return Grants(p, l.key) }
+
+// Grants is where rules granted for a session are kept.
+func Grants(p Paths, key []byte) grants.Store {
+	return grants.Store{Dir: filepath.Join(p.State, "grants"), Key: key}
 }
 
 // pick chooses the session; a new one has no folder yet.

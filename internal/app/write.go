@@ -58,11 +58,17 @@ func WriteSettings(ctx context.Context, p Paths, t confedit.Target, edits ...con
 // errUntrusted is why a rule is not written where it would not be read.
 var errUntrusted = errors.New("the settings of this folder are not used until it is trusted (adze trust)")
 
-// remember saves the rules of a person's answer for later sessions in a
-// settings file. A domain that the sandbox asked about goes into its list,
+// remember saves the rules of a person's answer: for this session, where it
+// finds them when it is resumed; for later sessions, in a settings file. A domain that the sandbox asked about goes into its list,
 // which a shared file cannot extend, so there it goes into the local one; any
 // other rule goes into permissions.allow.
 func (a *App) remember(ctx context.Context, tool string, where op.Keep, rules []string) error {
+	if where == op.ForSession {
+		if a.live.log.key == nil || a.Where == "" {
+			return nil // the session cannot be resumed, or was told so
+		}
+		return a.live.log.grants(a.Paths).Add(ctx, a.ID, a.Paths.Dir, rules)
+	}
 	if tool == networkTool && where == op.ForProject {
 		where = op.ForLocal
 	}

@@ -168,7 +168,9 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 	}
 	delete(st.asks, o.Call)
 	st.limits = st.limits.Answered()
-	st.rules.List = append(slices.Clip(st.rules.List), rules...)
+	if o.Allow {
+		st.rules.List = append(slices.Clip(st.rules.List), rules...)
+	}
 	ch <- o
 	return nil
 }

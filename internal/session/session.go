@@ -47,8 +47,9 @@ type Config struct {
 	Mode    policy.Mode
 	// Person says that somebody can answer questions.
 	Person bool
-	// Keep saves rules that a person gave for a tool in a settings file. It may
-	// be called by several goroutines. nil saves nothing.
+	// Keep saves rules that a person gave for a tool: in a settings file, or
+	// for when the session is resumed. It may be called by several goroutines.
+	// nil saves nothing.
 	Keep func(ctx context.Context, tool string, where op.Keep, rules []string) error
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
@@ -439,11 +440,15 @@ func (h host) answer(ctx context.Context, q agent.Question, v policy.Verdict, wa
 // keep saves the rules of an answer. What goes wrong does not undo it: the
 // rules hold for the session in any case.
 func (h host) keep(ctx context.Context, tool string, a op.Answer) {
-	if !a.Allow || a.Keep == op.ForSession || len(a.Rules) == 0 || h.s.cfg.Keep == nil {
+	if !a.Allow || len(a.Rules) == 0 || h.s.cfg.Keep == nil {
 		return
 	}
 	if err := h.s.cfg.Keep(ctx, tool, a.Keep, a.Rules); err != nil {
-		_ = h.Emit(event.Noted{Level: "warning", Text: fmt.Sprintf("the rule holds for this session only: %v", err)})
+		until := "for this session only"
+		if a.Keep == op.ForSession {
+			until = "until the session is closed"
+		}
+		_ = h.Emit(event.Noted{Level: "warning", Text: fmt.Sprintf("the rule holds %s: %v", until, err)})
 	}
 }
 
