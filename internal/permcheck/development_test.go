@@ -36,7 +36,7 @@ go build ./...
 edit main.go
 go env GOFLAGS
 go build ./...
-gofmt -l .
+gofmt -l . && go vet ./...
 git diff --stat
 go test ./...
 read src/a.go
@@ -81,7 +81,9 @@ diff src/a.go src/b.go
 git status && git log --oneline -3`
 
 // TestDevelopmentSession counts the questions of an ordinary session whose
-// person answers each one with "always".
+// person answers each one with "always". go vet is among the steps: it compiles
+// and writes a cache, so it asks, unless go build was allowed before, whose
+// question offers both.
 func TestDevelopmentSession(t *testing.T) {
 	for _, c := range []struct {
 		name      string

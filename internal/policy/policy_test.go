@@ -247,7 +247,7 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("%v suggests %q", e.Argv, v.Suggest)
 		}
 	}
-	for argv, want := range map[string]string{"go test -v ./a": "Bash(go test:*)", "python3 -m pytest -q": "Bash(python3 -m pytest:*)", "git commit -m x": "Bash(git commit:*)", "go generate ./a": "Bash(go generate ./a)"} {
+	for argv, want := range map[string]string{"go test -v ./a": "Bash(go test:*)", "go build ./a": "Bash(go build:*) Bash(go vet:*)", "go vet ./a": "Bash(go vet:*)", "cargo build": "Bash(cargo build:*) Bash(cargo check:*)", "python3 -m pytest -q": "Bash(python3 -m pytest:*)", "git commit -m x": "Bash(git commit:*)", "go generate ./a": "Bash(go generate ./a)"} {
 		if v := policy.Decide(rules(t), policy.Default, bash(exec(strings.Fields(argv)...))); fmt.Sprint(v.Suggest) != "["+want+"]" {
 			t.Errorf("%s suggests %q, want %s", argv, v.Suggest, want)
 		}

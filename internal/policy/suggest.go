@@ -68,15 +68,21 @@ func pathRule(tool, file string) string {
 	return tool + "(/" + b.String() + ")"
 }
 
-// suggestExec is the rule for one command: its form with any arguments where
-// the form is known to stay the same kind of act, else the command itself;
-// none for what runs whatever its arguments say.
+// suggestExec are the rules for one command: its form with any arguments where
+// the form is known to stay the same kind of act, and the forms that do no more
+// than that one; else the command itself; none for what runs whatever its
+// arguments say.
 func suggestExec(e Exec) []string {
 	if len(e.Argv) == 0 || e.Loose || e.Beyond != "" || e.Loses != "" {
 		return nil
 	}
 	if n := stable(e.Argv); n > 0 {
-		return []string{"Bash(" + QuoteCommand(e.Argv[:n]) + ":*)"}
+		form := strings.Join(e.Argv[:n], " ")
+		rules := []string{"Bash(" + form + ":*)"}
+		for _, less := range lesserForms[form] {
+			rules = append(rules, "Bash("+less+":*)")
+		}
+		return rules
 	}
 	if Runner(e.Argv[0]) && e.Argv[0] != "make" && e.Argv[0] != "just" {
 		return nil
@@ -96,6 +102,11 @@ var stableForms = map[string]bool{
 	"mvn test": true, "mvn compile": true, "gradle test": true, "gradle build": true, "dotnet build": true, "dotnet test": true, "ctest": true, "rspec": true,
 	"git add": true, "git commit": true, "git switch": true, "git stash push": true,
 }
+
+// lesserForms are forms that do nothing which this one does not do as well: go
+// build compiles whatever go vet compiles, cgo included, and cargo build runs
+// the build scripts that cargo check runs.
+var lesserForms = map[string][]string{"go build": {"go vet"}, "cargo build": {"cargo check"}}
 
 // stable is how many words of argv make a stable form, 0 for none.
 func stable(argv []string) int {

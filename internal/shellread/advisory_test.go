@@ -134,7 +134,7 @@ func TestSymJackShowsBothPaths(t *testing.T) {
 func TestCVE_2026_29607_AlwaysIsStoredPerCommand(t *testing.T) {
 	f := newFixture()
 	for command, want := range map[string]string{
-		"time gofmt -l src; go build ./...": "Bash(go build:*)",
+		"time gofmt -l src; go build ./...": "Bash(go build:*) Bash(go vet:*)",
 		"timeout 5 go test ./a":             "Bash(go test:*)",
 		"nohup nice -n 5 npm test":          "Bash(npm test:*)",
 		"env LANG=C go vet -x ./...":        "Bash(go vet:*)",
