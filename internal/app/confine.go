@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,7 +62,7 @@ func SandboxConfig(o Options, cfg *config.Config, p Paths, roots []string) (sand
 	return sandbox.Config{
 		Dir: p.Dir, Roots: roots, Home: p.Home, State: []string{p.Folders.State, p.Folders.Config, p.Folders.Cache},
 		Cache: p.Folders.Cache, Run: filepath.Join(p.Folders.State, "sandbox"),
-		Path: o.Env("PATH"), Self: self, Settings: set, Upstream: upstream(o, cfg),
+		Path: o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),
 	}, nil
 }
 

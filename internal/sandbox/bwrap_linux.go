@@ -22,15 +22,16 @@ import (
 // bubblewrap confines by namespaces: files by mounts, processes by a PID
 // namespace, the network by an empty one.
 type bubblewrap struct {
-	s      *Sandbox
-	path   string
-	filter []byte
-	covers *covers
-	blank  string    // an empty file nobody may read
-	net    *netspace // with the proxy in it; nil: commands have no network
-	space  *netspace // net, or one that only holds links
-	links  links
-	loose  bool // links cannot be held here, and the level says so
+	s       *Sandbox
+	path    string
+	filter  []byte
+	covers  *covers
+	blank   string    // an empty file nobody may read
+	net     *netspace // with the proxy in it; nil: commands have no network
+	space   *netspace // net, or one that only holds links
+	links   links
+	prlimit string // the program, "" when it is missing
+	loose   bool   // links cannot be held here, and the level says so
 }
 
 // namespaces are what every command gets for itself. The network's comes
@@ -83,7 +84,7 @@ func trueTool() string {
 }
 
 func startBwrap(ctx context.Context, s *Sandbox, path string) (mechanism, error) {
-	b := &bubblewrap{s: s, path: path, blank: filepath.Join(s.config.Run, "blank")}
+	b := &bubblewrap{s: s, path: path, blank: filepath.Join(s.config.Run, "blank"), prlimit: findTool(s.config, "prlimit")}
 	var err error
 	if b.covers, err = newCovers(s.config.Run); err != nil {
 		return nil, err
@@ -117,8 +118,11 @@ func filter(p seccomp.Policy) ([]byte, error) {
 // what it starts. Go opens its own this way already.
 func closeOnExec() { _ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) }
 
-func (b *bubblewrap) wrap(c *proc.Command) error {
+func (b *bubblewrap) wrap(c *proc.Command) (err error) {
 	closeOnExec()
+	if len(c.Files) > 0 {
+		return errors.New("the command has descriptors of its own")
+	}
 	var links []string
 	steps, claim, err := b.covers.acquire(func() (steps []step) {
 		steps, links = b.s.policy.layout()
@@ -127,60 +131,78 @@ func (b *bubblewrap) wrap(c *proc.Command) error {
 	if err != nil {
 		return err
 	}
+	files := []*os.File{claim}
+	defer func() {
+		if err != nil {
+			for _, f := range files {
+				_ = f.Close()
+			}
+			b.covers.sweep()
+		}
+	}()
 	if !b.loose {
 		if err := b.hold(context.Background(), links); err != nil { // bounded by the helper's start
-			_ = claim.Close()
-			b.covers.sweep()
 			return err
 		}
 	}
 	filter, err := memfile(b.filter)
 	if err != nil {
-		_ = claim.Close()
-		b.covers.sweep()
 		return err
 	}
-	first := 3 + len(c.Files)
-	if first != 3 {
-		return errors.New("the command has descriptors of its own")
+	files = append(files, filter)
+	path, before, err := b.enter()
+	if err != nil {
+		return err
 	}
-	args := []string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}
-	args = append(args, namespaces...)
-	if os.Geteuid() == 0 {
-		// The owner of /proc/sys needs no capability to write there.
-		args = append(args, "--remount-ro", "/proc")
+	info, heard, err := offer()
+	if err != nil {
+		return err
 	}
-	args = append(args, "--sync-fd", "3", "--seccomp", "4")
-	args = append(args, b.mounts(steps)...)
-	args = append(args, "--chdir", c.Dir)
-	c.Files = []*os.File{claim, filter}
-	path, held := b.path, b.holds()
-	if b.net == nil {
-		args = append(args, "--unshare-net")
-	}
-	if b.net != nil || held {
-		if !b.space.alive() {
-			_, _ = claim.Close(), filter.Close()
-			b.covers.sweep()
-			return errors.New("the network of the sandbox ended")
-		}
-		path = b.space.enter
-		args = append(b.space.args(b.path, b.net != nil, held), args...)
-	}
-	args = append(args, "--", c.Path)
+	limitProcesses(c, b.s.config.Processes, b.prlimit)
+	args := append([]string{filepath.Base(path)}, before...)
+	args = append(args, b.arguments(steps)...)
+	args = append(args, "--chdir", c.Dir, "--", c.Path)
 	if len(c.Args) > 1 {
 		args = append(args, c.Args[1:]...)
 	}
-	c.Path, c.Args = path, append([]string{filepath.Base(path)}, args...)
-	c.Keeper = true
+	c.Path, c.Args, c.Files, c.Keeper = path, args, append(files, info), true
 	after := c.After
 	c.After = func() {
+		heard()
 		b.covers.later()
 		if after != nil {
 			after()
 		}
 	}
 	return nil
+}
+
+// enter is the program to start and its first arguments: bwrap itself, or what
+// enters the shared network, and the table of mounts with held links, before.
+func (b *bubblewrap) enter() (path string, args []string, err error) {
+	held := b.holds()
+	if b.net == nil && !held {
+		return b.path, nil, nil
+	}
+	if !b.space.alive() {
+		return "", nil, errors.New("the network of the sandbox ended")
+	}
+	return b.space.enter, b.space.args(b.path, b.net != nil, held), nil
+}
+
+// arguments are bwrap's, but for the command. It gets the claim as descriptor
+// 3, the filter as 4, and tells its child's number on 5.
+func (b *bubblewrap) arguments(steps []step) []string {
+	args := append([]string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}, namespaces...)
+	if os.Geteuid() == 0 {
+		// The owner of /proc/sys needs no capability to write there.
+		args = append(args, "--remount-ro", "/proc")
+	}
+	if b.net == nil {
+		args = append(args, "--unshare-net")
+	}
+	args = append(args, "--sync-fd", "3", "--seccomp", "4", "--info-fd", "5")
+	return append(args, b.mounts(steps)...)
 }
 
 // maxSockets bounds how many sockets are covered; a machine has a hundred.

@@ -202,7 +202,9 @@ var escapes = []escape{
 	{name: "link-target-parent", what: "move the folder that .cursor leads into", weak: ll, safe: true, run: func(sc *scene) error { return os.Rename(sc.Project+"/shared", sc.Project+"/s2") }, after: content("$/project/.cursor/rules", "before")},
 	{name: "link-hooks", what: "put another link in the place of .git/hooks", weak: ll, safe: true, run: func(sc *scene) error { return replaceLink(sc.Project+"/pkg/lib/.git/hooks", "..") }, after: content("$/project/pkg/lib/.git/hooks/pre-commit", "before")},
 	{name: "link-hooks-target", what: "write a hook that the link .git/hooks leads to", weak: ll, safe: true, run: func(sc *scene) error { return create(sc.Project + "/pkg/lib/githooks/post-checkout") }, after: absent("$/project/pkg/lib/githooks/post-checkout")},
-	{name: "link-unmount", what: "unmount what holds a link", run: func(sc *scene) error { return unix.Unmount(sc.Project+"/.cursor", unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW) }},
+	{name: "link-unmount", what: "unmount what holds a link", run: func(sc *scene) error {
+		return unix.Unmount(sc.Project+"/.cursor", unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+	}},
 	{name: "project-rename", what: "move the project folder itself", run: func(sc *scene) error { return os.Rename(sc.Project, sc.Root+"/p2") }, after: absent("$/p2")},
 	{name: "umount-cover", what: "unmount what protects", run: func(sc *scene) error { return unix.Unmount(sc.Project+"/.git/hooks", unix.MNT_DETACH) }},
 

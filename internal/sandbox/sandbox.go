@@ -48,6 +48,9 @@ type Config struct {
 	// Self is this program.
 	Self     string
 	Settings config.Sandbox
+	// Processes is how many processes and threads a command may have; 0 is
+	// the person's own limit.
+	Processes int
 	// Mechanism asks for one mechanism by name; "" takes the best.
 	Mechanism string
 	// Ask decides about a domain no rule names; nil refuses. What it says holds

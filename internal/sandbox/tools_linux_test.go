@@ -2,12 +2,14 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -300,6 +302,96 @@ func TestHiddenAndRevealed(t *testing.T) {
 	} {
 		if out, code := sh(t, s, script); (code == 0) != works {
 			t.Errorf("%s: code %d %s", script, code, out)
+		}
+	}
+}
+
+// asUser runs one test of this binary as a user who is not root. It reports
+// whether it did; false means that the caller is that user.
+func asUser(t *testing.T) bool {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return false
+	}
+	dir, err := os.MkdirTemp("", "adze-user-") // t.TempDir is below a folder of root's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	text, err := os.ReadFile(self(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "sandbox.test")
+	if err := errors.Join(os.Chmod(dir, 0o777), os.WriteFile(bin, text, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(bin, "-test.run", "^"+t.Name()+"$", "-test.v")
+	cmd.Dir, cmd.Env = dir, []string{"PATH=/usr/bin:/bin", "HOME=" + dir, "TMPDIR=" + dir}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err != nil:
+		t.Errorf("as a user: %v\n%s", err, out)
+	case bytes.Contains(out, []byte("--- SKIP")):
+		t.Skipf("as a user: %s", out)
+	}
+	return true
+}
+
+// TestFault38_ForkBomb: a user's command cannot have more processes than it
+// is allowed, whatever that user runs outside.
+func TestFault38_ForkBomb(t *testing.T) {
+	if asUser(t) {
+		return
+	}
+	c := testConfig(t, "bwrap")
+	c.Processes = 20
+	s := open(t, c)
+	const bomb = `i=0; while [ $i -lt 40 ]; do sleep 5 & i=$((i+1)); done; echo all of them`
+	if out, code := sh(t, s, bomb); code == 0 || strings.Contains(out, "all of them") {
+		t.Errorf("code %d: %s", code, out)
+	}
+	c.Processes = 200
+	if out, code := sh(t, open(t, c), strings.ReplaceAll(bomb, "sleep 5", "true")); code != 0 || out != "all of them" {
+		t.Errorf("the test is void: %d %s", code, out)
+	}
+}
+
+// TestFault38_KernelTakesTheCommand: what runs inside is what the kernel ends
+// first when memory runs out.
+func TestFault38_KernelTakesTheCommand(t *testing.T) {
+	both(t, func(t *testing.T, mech string) {
+		s := open(t, testConfig(t, mech))
+		for range 10 {
+			if out, _ := sh(t, s, "cat /proc/self/oom_score_adj"); out != "500" {
+				t.Fatalf("oom_score_adj %q", out)
+			}
+		}
+	})
+}
+
+// TestFault38_WatchSeesInside: the limits that package proc watches count what
+// is in a process namespace of its own, as that is seen from outside.
+func TestFault38_WatchSeesInside(t *testing.T) {
+	for script, limits := range map[string]proc.Limits{
+		"for i in $(seq 60); do sleep 60 & done; wait": {Processes: 30},
+		"head -c 400m /dev/zero | tail -n 1; sleep 60": {Memory: 100 << 20},
+	} {
+		s := open(t, testConfig(t, "bwrap"))
+		table := proc.New(proc.Config{Limits: limits})
+		defer table.Close(time.Second)
+		pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: s.config.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
+		if err := s.Wrap(&pc); err != nil {
+			t.Fatal(err)
+		}
+		p, err := table.Start(pc, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-p.Done()
+		if st := p.Status(); st.Over == "" {
+			t.Errorf("%s: %+v", script, st)
 		}
 	}
 }

@@ -1,0 +1,64 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// limitProcesses has a command inside keep to so many processes and threads
+// (RLIMIT_NPROC), as the wall behind the watch that package proc keeps. It is
+// set inside, where the count is that of the sandbox alone: outside it would
+// be that of everything the person runs. The kernel does not hold root to it.
+//
+// A shell sets it by a word of its own, which costs nothing; anything else
+// through prlimit(1), if that is there.
+func limitProcesses(c *proc.Command, most int, prlimit string) {
+	if most <= 0 {
+		return
+	}
+	if i := slices.Index(c.Args, "-c"); i > 0 && i+1 < len(c.Args) && isShell(c.Path) {
+		c.Args = slices.Clone(c.Args)
+		c.Args[i+1] = fmt.Sprintf("{ ulimit -u %d || ulimit -p %d; } 2>/dev/null; ", most, most) + c.Args[i+1] // -p is dash's
+		return
+	}
+	if prlimit == "" {
+		return
+	}
+	args := []string{"prlimit", fmt.Sprintf("--nproc=%d", most), "--", c.Path}
+	if len(c.Args) > 1 {
+		args = append(args, c.Args[1:]...)
+	}
+	c.Path, c.Args = prlimit, args
+}
+
+func isShell(path string) bool {
+	return slices.Contains([]string{"bash", "sh", "dash"}, strings.TrimPrefix(filepath.Base(path), "-"))
+}
+
+// offer makes a pipe on which bwrap says its child's number, before that child
+// goes on, and has the kernel end the child's processes first when memory runs
+// out: what is set for bwrap itself may come after its fork. done must be
+// called at the end.
+func offer() (w *os.File, done func(), err error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	go func() { // ends when bwrap has spoken, or with done
+		var said struct {
+			Child int `json:"child-pid"`
+		}
+		if json.NewDecoder(io.LimitReader(r, 4096)).Decode(&said) == nil && said.Child > 1 {
+			_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", said.Child), []byte("500"), 0) // it may be over
+		}
+		_ = r.Close()
+	}()
+	return w, func() { _ = r.Close() }, nil
+}
