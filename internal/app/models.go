@@ -214,12 +214,8 @@ func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
 		Images: f.Can(price.Images), PDFs: f.Can(price.PDF), Cost: f.Cost,
 	}}
-	if c.KeySource == "apiKeyHelper" {
-		name := c.String()
-		t.Model = &refreshed{model: c.Model, renew: func(ctx context.Context) (llm.Model, error) {
-			c, err := m.Choose(ctx, name)
-			return c.Model, err
-		}}
+	if renew := m.renewal(c); renew != nil {
+		t.Model = &refreshed{model: c.Model, renew: renew}
 	}
 	if c.Provider == "script" || c.Provider == "replay" {
 		t.Cost = func(llm.Usage) (float64, bool) { return 0, true } // nobody is paid for these

@@ -6,8 +6,67 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/choose"
 )
+
+// errSame is why a key that was refused is not tried again.
+var errSame = errors.New("the saved key is the one that was refused")
+
+// renewal is how to get a newer key for a choice whose key is refused; nil when
+// there is no other. It is called for one request at a time.
+func (m *models) renewal(c choose.Choice) func(context.Context) (llm.Model, error) {
+	name, tried := c.String(), ""
+	switch c.KeySource {
+	case choose.FromStore: // somebody may have logged in again meanwhile
+		if m.o.Record != nil {
+			return nil // a recording is of one set of keys
+		}
+		return func(ctx context.Context) (llm.Model, error) {
+			p, err := folders(m.o)
+			if err != nil {
+				return nil, err
+			}
+			key, err := Keys(m.o, p).Get(ctx, c.Provider)
+			switch {
+			case err != nil:
+				return nil, err
+			case key == tried:
+				return nil, errSame
+			}
+			tried = key
+			return m.anew(ctx, name)
+		}
+	case choose.FromHelper:
+		return func(ctx context.Context) (llm.Model, error) {
+			// Of several processes whose key expired at once, one after the other
+			// runs its helper, so that the later ones find what the first fetched
+			// where the helper itself keeps it. adze writes no key to disk.
+			if p, err := folders(m.o); err == nil {
+				if unlock, err := confedit.Lock(ctx, p.State, "apiKeyHelper"); err == nil {
+					defer unlock()
+				} else if ctx.Err() != nil {
+					return nil, ctx.Err()
+				}
+			}
+			again, err := m.Choose(ctx, name)
+			return again.Model, err
+		}
+	}
+	return nil
+}
+
+// anew makes a model with the keys that are saved now; a chooser reads them
+// once.
+func (m *models) anew(ctx context.Context, name string) (llm.Model, error) {
+	chooser, err := Models(m.o, m.cfg)
+	if err != nil {
+		return nil, err
+	}
+	c, err := chooser.Choose(ctx, name)
+	return c.Model, err
+}
 
 // A refreshed model asks for a new key when the old one is refused, once for
 // all sessions that share it: those that come while it is being fetched wait.

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,5 +57,66 @@ func TestFault46OneRefreshForAll(t *testing.T) {
 		if k, _ := llm.KindOf(err); err == nil || k != llm.Unauthorized {
 			t.Errorf("got %v", err)
 		}
+	}
+}
+
+// A saved key that is refused is read again once: somebody may have logged in
+// anew. The same key is not tried twice.
+func TestSavedKeyIsReadAgain(t *testing.T) {
+	var got []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("x-api-key")
+		got = append(got, key)
+		if key != "second" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.WriteHeader(http.StatusTeapot)
+	}))
+	t.Cleanup(server.Close)
+	home := t.TempDir()
+	env := map[string]string{"ANTHROPIC_BASE_URL": server.URL}
+	o := Options{Home: home, Dir: home, Env: func(n string) string { return env[n] }}
+	p, cfg, err := Settings(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	save := func(key string) {
+		t.Helper()
+		if _, _, err := Keys(o, p).Save(t.Context(), "anthropic", key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("first")
+	chooser, err := Models(o, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &models{Chooser: chooser, o: o, cfg: cfg}
+	target, err := m.named(t.Context(), "anthropic/claude-sonnet-4-6")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func() llm.Kind {
+		t.Helper()
+		for _, err := range target.Model.Stream(t.Context(), llm.Request{Model: "claude-sonnet-4-6", MaxTokens: 1, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "x"}}}}}) {
+			if k, ok := llm.KindOf(err); ok {
+				return k
+			}
+		}
+		t.Fatal("no error")
+		return 0
+	}
+	for range 3 {
+		if k := ask(); k != llm.Unauthorized {
+			t.Errorf("got %v", k)
+		}
+	}
+	save("second")
+	if k := ask(); k == llm.Unauthorized {
+		t.Errorf("got %v", k)
+	}
+	if want := []string{"first", "first", "first", "first", "first", "second"}; !slices.Equal(got, want) {
+		t.Errorf("asked with %v, want %v", got, want)
 	}
 }

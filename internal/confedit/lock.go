@@ -47,6 +47,26 @@ type lock struct {
 	mine owner
 }
 
+// Lock takes the lock of this name in a folder, for work that several
+// processes must do one after the other and that takes less than 30 seconds:
+// then it counts as abandoned. It waits at most a minute. The returned
+// function gives it free.
+func Lock(ctx context.Context, dir, name string) (unlock func(), err error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	held, err := locker{}.acquire(ctx, root, name+".lock")
+	if err != nil {
+		_ = root.Close()
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	return func() {
+		held.release()
+		_ = root.Close()
+	}, nil
+}
+
 // acquire waits for the lock, at most patience.
 func (l locker) acquire(ctx context.Context, dir *os.Root, name string) (*lock, error) {
 	if l.now == nil {

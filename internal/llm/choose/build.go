@@ -57,7 +57,7 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 			return &llm.Error{Kind: llm.Unauthorized, Provider: p.name, Hint: "run the command of apiKeyHelper by hand",
 				Err: fmt.Errorf("apiKeyHelper: %w", err)}
 		}
-		source = "apiKeyHelper"
+		source = FromHelper
 	}
 	if key == "" && !p.local && !p.custom {
 		return c.noKey(p)

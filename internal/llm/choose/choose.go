@@ -69,6 +69,13 @@ type Choice struct {
 	KeySource string
 }
 
+// Sources of keys that can give another one later. Others are names of
+// variables, or words about settings.
+const (
+	FromStore  = "the key store"
+	FromHelper = "apiKeyHelper"
+)
+
 // String is "provider/name".
 func (c Choice) String() string { return c.Provider + "/" + c.Name }
 
@@ -218,7 +225,7 @@ func (c *Chooser) key(p provider) (key, source string, bearer bool) {
 	}
 	if c.c.Saved != nil {
 		if v := c.c.Saved(p.name); v != "" {
-			return v, "the key store", false
+			return v, FromStore, false
 		}
 	}
 	return "", "", false
