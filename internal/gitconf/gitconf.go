@@ -146,18 +146,17 @@ func Safe(dir string) (ok bool, why string) {
 	if err != nil {
 		return false, err.Error()
 	}
-	files := []string{filepath.Join(repo.Common, "config"), filepath.Join(repo.GitDir, "config.worktree")}
-	if repo.GitDir != repo.Common {
-		files = append(files, filepath.Join(repo.GitDir, "config"), filepath.Join(repo.Common, "config.worktree"))
-	}
-	for _, f := range files {
+	for _, f := range repo.configs() {
 		if found, err := Scan(f, false); err != nil {
 			return false, err.Error()
 		} else if found != "" {
 			return false, fmt.Sprintf("%s sets %s, which makes git run a program or read elsewhere", f, found)
 		}
 	}
-	return scanModules(filepath.Join(repo.Common, "modules"))
+	if ok, why := scanModules(filepath.Join(repo.Common, "modules")); !ok {
+		return false, why
+	}
+	return scanLinks(repo, 0)
 }
 
 // scanModules looks at the configuration of submodules: the pins do not reach
@@ -228,7 +227,11 @@ func dangerous(section, key, value string, submodule bool) bool {
 	case "filter":
 		return key == "clean" || key == "smudge" || key == "process"
 	case "diff":
-		return key == "command" || key == "textconv" || key == "external"
+		return key == "command" || key == "textconv" || key == "external" || key == "submodule" && value != "short"
+	case "status":
+		return key == "submodulesummary" && value != "false" && value != "0"
+	case "submodule":
+		return key == "recurse" && value != "false"
 	case "merge":
 		return key == "driver"
 	case "interactive":
