@@ -132,7 +132,7 @@ var escapes = []escape{
 	{name: "dotdot-write", what: "write through ..", safe: true, run: func(sc *scene) error { return create("../outside/file") }, after: content("$/outside/file", "before")},
 	{name: "chmod-outside", what: "change a mode outside", safe: true, weak: ll, run: func(sc *scene) error { return os.Chmod(sc.Outside+"/file", 0o777) }},
 	{name: "utimes-outside", what: "change times outside", safe: true, weak: ll, run: func(sc *scene) error { return os.Chtimes(sc.Outside+"/file", time.Unix(1, 0), time.Unix(1, 0)) }},
-	{name: "xattr-outside", what: "set an attribute outside", weak: ll, run: func(sc *scene) error { return unix.Setxattr(sc.Outside+"/file", "user.adze", []byte("x"), 0) }},
+	{name: "xattr-outside", what: "set an attribute outside", run: func(sc *scene) error { return unix.Setxattr(sc.Outside+"/file", "user.adze", []byte("x"), 0) }},
 	{name: "chown-outside", what: "change an owner outside", weak: ll, run: func(sc *scene) error { return os.Chown(sc.Outside+"/file", os.Getuid(), os.Getgid()) }},
 	{name: "mknod-device", what: "make a device", run: func(sc *scene) error { return unix.Mknod(sc.Project+"/disk", unix.S_IFBLK|0o666, 8<<8) }},
 	{name: "open-by-handle", what: "open a file by its number", run: func(*scene) error {
@@ -299,7 +299,7 @@ var escapes = []escape{
 		return call(unix.SYS_PROCESS_VM_WRITEV, uintptr(sc.Parent), uintptr(unsafe.Pointer(&v)), 1, uintptr(unsafe.Pointer(&v)), 1, 0)
 	}},
 	{name: "kill-adze", what: "signal adze", run: func(sc *scene) error { return unix.Kill(sc.Parent, 0) }},
-	{name: "pidfd", what: "hold adze by a descriptor", weak: ll, run: func(sc *scene) error {
+	{name: "pidfd", what: "hold adze by a descriptor", run: func(sc *scene) error {
 		fd, err := unix.PidfdOpen(sc.Parent, 0)
 		if err != nil {
 			return err

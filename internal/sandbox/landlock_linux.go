@@ -65,16 +65,19 @@ type landlocked struct {
 }
 
 // landlockWeaker is what Landlock cannot do that bubblewrap does.
-func landlockWeaker(abi int) []string {
+func landlockWeaker(abi int, listen bool) []string {
 	out := []string{
 		"protected paths inside writable folders (.git/hooks, .claude …) can be written",
-		"modes, owners, times and attributes of files outside can be changed where their owner may",
+		"modes, owners and times of files outside can be changed where their owner may",
 		"names in hidden folders can be listed, their content cannot be read",
 		"what is hidden inside a writable folder can be read",
 		"processes outside can be seen",
 		"with a list of unix sockets, every socket with a path can be connected to",
 		"the proxy's port number is open on every host",
 		"shared memory in /dev/shm is shared with what runs outside",
+	}
+	if listen {
+		out = append(out, "what listens can be reached from other machines, and not from another command")
 	}
 	if abi < 6 {
 		out = append(out, "processes outside can be signalled, abstract unix sockets reached")
@@ -110,7 +113,7 @@ func (l *landlocked) wrap(c *proc.Command) error {
 	}
 	var err error
 	unixSockets := p.Network.AllUnix || len(p.Network.Unix) > 0
-	if n.Filter, err = filter(seccomp.Policy{Unix: unixSockets, Inet: n.Port != 0 || n.Listen}); err != nil {
+	if n.Filter, err = filter(seccomp.Policy{Unix: unixSockets, Inet: n.Port != 0 || n.Listen, Alone: true}); err != nil {
 		return err
 	}
 	for _, w := range append(slices.Clone(p.Writable), "/dev/shm") { // semaphores of the C library live there
@@ -217,8 +220,8 @@ func dropCapabilities() error {
 
 func (n confined) restrict() error {
 	attr := struct{ fs, net, scoped uint64 }{fs: handled(n.ABI)}
-	if n.ABI >= 4 {
-		attr.net = netBind | netConnect
+	if attr.net = netConnect; !n.Listen { // a rule could name single ports only
+		attr.net |= netBind
 	}
 	if n.ABI >= 6 {
 		attr.scoped = scopeAbstract | scopeSignal
@@ -250,11 +253,6 @@ func (n confined) restrict() error {
 	}
 	if n.Port != 0 && n.ABI >= 4 {
 		if err := port(fd, netConnect, n.Port); err != nil {
-			return err
-		}
-	}
-	if n.Listen && n.ABI >= 4 {
-		if err := port(fd, netBind, 0); err != nil {
 			return err
 		}
 	}

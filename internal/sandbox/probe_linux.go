@@ -30,7 +30,7 @@ func probeAll(ctx context.Context, c Config) probed {
 		abi, err := landlockABI()
 		if err == nil {
 			abi = min(abi, knownLandlock)
-			l := Level{Name: "landlock", Strength: Partial, Detail: fmt.Sprintf("Landlock version %d with a system call filter", abi), Weaker: landlockWeaker(abi), Why: why, Hint: hint}
+			l := Level{Name: "landlock", Strength: Partial, Detail: fmt.Sprintf("Landlock version %d with a system call filter", abi), Weaker: landlockWeaker(abi, c.Settings.Network.LocalBinding), Why: why, Hint: hint}
 			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startLandlock(ctx, s, abi) }}
 		}
 		if why != "" {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -45,6 +46,7 @@ X`, "AB"},
 			{"node", `node -e 'const c=require("child_process");require("fs").mkdtempSync(process.env.TMPDIR+"/x");console.log(c.execSync("echo js").toString().trim(), require("os").cpus().length>0)'`, "js true"},
 			{"npm", "npm config get registry >/dev/null && echo npm", "npm"},
 			{"gcc", "echo 'int main(){return 0;}' > m.c && gcc m.c -o m && ./m && echo c", "c"},
+			{"cp", "echo x > a1; cp -a a1 b1 && mv b1 c1 && install -m 755 c1 e1 && touch -d 2020-01-01 e1 && cat e1", "x"},
 			{"tar", "mkdir -p d && echo x > d/x && tar czf d.tgz d && tar tzf d.tgz | wc -l | tr -d ' '", "2"},
 		} {
 			t.Run(x.tool, func(t *testing.T) {
@@ -304,6 +306,48 @@ func TestHiddenAndRevealed(t *testing.T) {
 			t.Errorf("%s: code %d %s", script, code, out)
 		}
 	}
+}
+
+// TestLocalBinding: with Landlock a command listens on a port, chosen or
+// given, only when the settings say so; bubblewrap has ports of its own.
+func TestLocalBinding(t *testing.T) {
+	need(t, "python3")
+	both(t, func(t *testing.T, mech string) {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		free := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		for _, allow := range []bool{false, true} {
+			c := testConfig(t, mech)
+			c.Settings.Network.LocalBinding = allow
+			s := open(t, c)
+			for _, port := range []int{0, free} {
+				out, code := sh(t, s, fmt.Sprintf(`python3 -c 'import socket; s=socket.socket(); s.bind(("127.0.0.1", %d)); s.listen(); print("listens")'`, port))
+				if want := allow || mech == "bwrap"; (code == 0 && out == "listens") != want {
+					t.Errorf("allowed %v, port %d: code %d %s", allow, port, code, out)
+				}
+			}
+			if out, code := sh(t, s, fmt.Sprintf(`python3 -c 'import socket; socket.socket().connect(("127.0.0.1", %d))'`, listening(t))); code == 0 {
+				t.Errorf("allowed %v: it connects to a service outside: %s", allow, out)
+			}
+			if out, code := sh(t, s, `python3 -c 'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 9))'`); mech == "landlock" && code == 0 {
+				t.Errorf("allowed %v: it sends datagrams: %s", allow, out)
+			}
+		}
+	})
+}
+
+// listening is the port of a service of this machine.
+func listening(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().(*net.TCPAddr).Port
 }
 
 // asUser runs one test of this binary as a user who is not root. It reports

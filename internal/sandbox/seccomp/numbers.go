@@ -23,6 +23,15 @@ var refused = []refusal{
 	{"iopl", ePerm}, {"ioperm", ePerm}, {"modify_ldt", ePerm}, {"uselib", eNoSys}, {"ustat", eNoSys}, {"sysfs", eNoSys}, {"_sysctl", eNoSys},
 }
 
+// refusedAlone are refused where no namespaces stand around the command: what
+// reaches files and processes outside, and what everybody does without when
+// the file system or the kernel has none.
+var refusedAlone = []refusal{
+	{"setxattr", eOpNotSup}, {"lsetxattr", eOpNotSup}, {"fsetxattr", eOpNotSup}, {"setxattrat", eOpNotSup},
+	{"removexattr", eOpNotSup}, {"lremovexattr", eOpNotSup}, {"fremovexattr", eOpNotSup}, {"removexattrat", eOpNotSup},
+	{"pidfd_open", eNoSys}, {"pidfd_send_signal", eNoSys},
+}
+
 // numbers are the system calls by machine: amd64, arm64; -1 is none
 // (asm/unistd_64.h, asm-generic/unistd.h).
 var numbers = map[string][2]int{
@@ -39,5 +48,8 @@ var numbers = map[string][2]int{
 	"swapon": {167, 224}, "swapoff": {168, 225}, "reboot": {169, 142}, "syslog": {103, 116}, "vhangup": {153, 58}, "nfsservctl": {180, 42},
 	"settimeofday": {164, 170}, "clock_settime": {227, 112}, "clock_adjtime": {305, 266}, "adjtimex": {159, 171}, "sethostname": {170, 161}, "setdomainname": {171, 162},
 	"iopl": {172, -1}, "ioperm": {173, -1}, "modify_ldt": {154, -1}, "uselib": {134, -1}, "ustat": {136, -1}, "sysfs": {139, -1}, "_sysctl": {156, -1},
+	"setxattr": {188, 5}, "lsetxattr": {189, 6}, "fsetxattr": {190, 7}, "setxattrat": {463, 463},
+	"removexattr": {197, 14}, "lremovexattr": {198, 15}, "fremovexattr": {199, 16}, "removexattrat": {466, 466},
+	"pidfd_open": {434, 434}, "pidfd_send_signal": {424, 424},
 	"socket": {41, 198}, "socketpair": {53, 199}, "ioctl": {16, 29},
 }

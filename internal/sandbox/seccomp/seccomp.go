@@ -10,6 +10,7 @@ package seccomp
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // An Arch is a machine the filter can be made for.
@@ -43,6 +44,8 @@ type Policy struct {
 	Unix bool // AF_UNIX sockets that can have a name
 	UDP  bool // datagrams; without it only streams
 	Inet bool // AF_INET and AF_INET6 at all
+	// Alone: no namespaces keep files and processes outside out of reach.
+	Alone bool
 }
 
 // Errors and return values of the filter (linux/seccomp.h, errno-base.h).
@@ -57,6 +60,8 @@ const (
 	eProtoNo = 93
 	eSockNo  = 94
 	eAfNo    = 97
+
+	eOpNotSup = 95
 )
 
 // Offsets in struct seccomp_data, little endian.
@@ -108,7 +113,11 @@ func Assemble(a Arch, p Policy) ([]Inst, error) {
 	if a == AMD64 { // x32 shares the audit number
 		b.add(Inst{jGe, 0, 1, 0x40000000}, Inst{Code: ret, K: retErrno | eNoSys})
 	}
-	for _, r := range refused {
+	list := refused
+	if p.Alone {
+		list = slices.Concat(refused, refusedAlone)
+	}
+	for _, r := range list {
 		b.call(r.name, func() { b.fail(r.errno) })
 	}
 	b.socket(p)
