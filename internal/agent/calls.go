@@ -61,6 +61,7 @@ type call struct {
 	isErr    bool
 	answer   json.RawMessage
 	final    string // the answer of the turn, when the call ends it
+	fresh    string // what a new context begins with, when the call wants one
 	ended    chan struct{}
 	ctx      context.Context
 	cancel   context.CancelCauseFunc
@@ -254,6 +255,18 @@ func (c *calls) final() string {
 	for _, k := range c.list {
 		if k.final != "" {
 			return k.final
+		}
+	}
+	return ""
+}
+
+// fresh is what a new context begins with, "" when no call wants one.
+func (c *calls) fresh() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.list {
+		if k.fresh != "" {
+			return k.fresh
 		}
 	}
 	return ""

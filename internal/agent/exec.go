@@ -67,6 +67,9 @@ func (c *calls) exec(k *call) {
 	failedShell := k.started && f.res.IsErr && k.tool.Spec().Shell && k.ctx.Err() == nil
 	c.shift(func() {
 		k.phase, k.isErr, k.answer, k.final = done, f.res.IsErr, f.res.Structured, f.res.Final
+		if f.res.Fresh {
+			k.fresh = f.res.Text
+		}
 		if f.res.Dir != "" {
 			c.r.Env.Dir = f.res.Dir
 		}

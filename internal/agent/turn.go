@@ -207,6 +207,11 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 	if err := calls.wait(); err != nil {
 		return o, err
 	}
+	if text := calls.fresh(); text != "" { // before prompts that wait join the conversation
+		if err := r.Host.Emit(event.Compacted{Trigger: "plan", Text: text, Tokens: window.Estimate(r.Host.State())}); err != nil {
+			return o, err
+		}
+	}
 	o.rejected, r.answer = calls.structured()
 	r.final = calls.final()
 	o.answered = r.answer != nil || r.final != ""

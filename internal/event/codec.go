@@ -46,6 +46,7 @@ var (
 		plain[Titled]("titled"),
 		plain[Cleared]("cleared"),
 		plain[Stripped]("stripped"),
+		plain[Compacted]("compacted"),
 		plain[Noted]("noted"),
 		plain[SettingsChanged]("settings_changed"),
 		plain[TurnEnded]("turn_ended"),

@@ -67,6 +67,7 @@ func samples() []event.Body {
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Stripped{Why: "w"},
 		event.Noted{Level: "info", Text: "t"},
+		event.Compacted{Trigger: "plan", Text: "the plan", Tokens: 9},
 		event.SettingsChanged{
 			Changes:   []event.SettingChange{{Key: "model", Old: json.RawMessage(`null`), New: json.RawMessage(`"x"`), From: "f:1:2", Later: true}, {Key: "env", Added: []string{"A"}, Removed: []string{"B"}}},
 			Untrusted: []string{"f"}, Problems: []string{"p"},

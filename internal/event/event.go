@@ -178,6 +178,13 @@ type (
 	Stripped struct {
 		Why string `json:"why,omitempty"`
 	}
+	// Compacted is a boundary: what came before it stays in the log and is not
+	// sent any more. The conversation goes on with Text, as if it began there.
+	Compacted struct {
+		Trigger string `json:"trigger"`          // plan: one was approved in a fresh context
+		Text    string `json:"text"`             // of the first message
+		Tokens  int    `json:"tokens,omitempty"` // estimated, of what is not sent any more
+	}
 	// Noted is something a person should know that changes nothing.
 	Noted struct {
 		Level string `json:"level"` // info, warning, error
@@ -354,6 +361,7 @@ func (ModeChanged) body()     {}
 func (Titled) body()          {}
 func (Cleared) body()         {}
 func (Stripped) body()        {}
+func (Compacted) body()       {}
 func (Noted) body()           {}
 func (TurnEnded) body()       {}
 func (SettingsChanged) body() {}

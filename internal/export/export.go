@@ -109,6 +109,8 @@ func (d *document) event(e event.Event) {
 		if b.How != event.Done {
 			d.put("_The turn ended: %s_\n\n", d.text(clip.Line(strings.TrimSpace(string(b.How)+" "+b.Err), 300)))
 		}
+	case event.Compacted:
+		d.put("_What came before is not sent to the model any more. It goes on with:_\n\n%s\n\n", d.text(b.Text))
 	case event.Noted:
 		d.put("_%s: %s_\n\n", d.text(b.Level), d.text(clip.Line(b.Text, 300)))
 	case event.Resumed, event.InputQueued, event.InputRemoved, event.TurnStarted, event.Asked, event.Answered,

@@ -43,9 +43,10 @@ type conversation struct {
 	early []result // results whose reply has not come yet
 	gone  []string // calls of a dropped reply that still run
 
-	cleared  trie[struct{}]
-	stripped event.Seq
-	gauge    Gauge
+	cleared   trie[struct{}]
+	stripped  event.Seq
+	begunAnew bool // something came before, and is not sent any more
+	gauge     Gauge
 }
 
 type slot struct {
@@ -224,6 +225,20 @@ func (c conversation) dropped(calls []string) conversation {
 	}
 	c.gone, c.early = gone, nil
 	return c
+}
+
+// anew begins with a text. Inputs that wait for the end of a round come after
+// it; what was measured of the model's way to count stays.
+func (c conversation) anew(seq event.Seq, text string) conversation {
+	next := conversation{
+		gone: c.gone, begunAnew: true,
+		gauge: Gauge{GrownTokens: c.gauge.GrownTokens, GrownBytes: c.gauge.GrownBytes, cut: true},
+	}
+	next = next.input(seq, []llm.Part{llm.Text{S: text}})
+	for _, in := range c.held {
+		next = next.input(in.seq, in.parts)
+	}
+	return next
 }
 
 func (c conversation) turnEnded(seq event.Seq) conversation {

@@ -93,6 +93,9 @@ func (s *script) turn() {
 		if s.calls > 0 && s.chance(9, "clear") {
 			s.add(event.Cleared{Calls: []string{fmt.Sprint("c", rapid.IntRange(1, s.calls).Draw(s.t, "which"))}})
 		}
+		if s.chance(9, "begin anew") {
+			s.add(event.Compacted{Trigger: "plan", Text: "the plan"})
+		}
 		if !more {
 			break
 		}

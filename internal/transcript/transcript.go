@@ -129,7 +129,7 @@ func (s State) Cleared(call string) bool {
 }
 
 // Whole reports whether every result is still in the conversation as it was.
-func (s State) Whole() bool { return s.talk.cleared.n == 0 }
+func (s State) Whole() bool { return s.talk.cleared.n == 0 && !s.talk.begunAnew }
 
 // Stripped is the newest event that took media out of the conversation, or 0.
 func (s State) Stripped() event.Seq { return s.talk.stripped }
@@ -192,6 +192,8 @@ func (s State) Apply(e event.Event) State {
 		s.talk = s.talk.clear(b.Calls)
 	case event.Stripped:
 		s.talk = s.talk.strip(e.Seq)
+	case event.Compacted:
+		s.talk = s.talk.anew(e.Seq, b.Text)
 	case event.TurnEnded:
 		s.talk = s.talk.turnEnded(e.Seq)
 		s.Turn.End = b

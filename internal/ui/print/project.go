@@ -89,6 +89,8 @@ func (p *projection) apply(e event.Event) []any {
 		return []any{p.note("informational", b.Level, b.Text)}
 	case event.SettingsChanged:
 		return p.settings(b)
+	case event.Compacted:
+		return []any{boundaryLine{Type: "system", Subtype: "compact_boundary", Metadata: boundary{Trigger: "manual", Tokens: b.Tokens}, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
 	case event.Waiting:
 		return []any{p.retry(b)}
 	case event.Retracted:

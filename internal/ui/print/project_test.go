@@ -102,6 +102,15 @@ var cases = map[string]struct {
 		event.Waiting{Attempt: 2, Max: 10, For: time.Second, Err: "reset", Kind: "network"},
 		event.TurnEnded{ID: "t1", How: event.Failed, Reason: "model_error", Err: "fake: overloaded", Kind: "overloaded", Status: 529}}},
 	"notes": {events: []event.Body{begun, event.ModelChanged{Model: "fake/other", Why: "fallback"}, event.Noted{Level: "warning", Text: "the disk is full"}, replied(llm.EndTurn, llm.Text{S: "x"}), ended(event.Done, "completed", 1)}},
+	"changed-settings": {events: []event.Body{begun, event.SettingsChanged{
+		Changes: []event.SettingChange{
+			{Key: "permissions.deny", Added: []string{"Bash(rm *)", "Bash(mv *)"}, Removed: []string{"Bash(ls)"}, From: "/h/.adze/settings.json:3:5"},
+			{Key: "model", Old: json.RawMessage("null"), New: json.RawMessage(`"fast"`), From: "/h/.adze/settings.json:1:1", Later: true},
+		},
+		Untrusted: []string{"/w/.adze/settings.json", "/w/.adze/settings.local.json"}, Problems: []string{"/h/.adze/settings.json:9:1: error: oops"},
+	}, replied(llm.EndTurn, llm.Text{S: "x"}), ended(event.Done, "completed", 1)}},
+	"fresh-context": {events: []event.Body{begun, replied(llm.WantTools, ls), finished("c1", "the plan"), event.Compacted{Trigger: "plan", Text: "the plan", Tokens: 1234},
+		replied(llm.EndTurn, llm.Text{S: "x"}), ended(event.Done, "completed", 1)}},
 	"two-turns": {events: []event.Body{begun, replied(llm.WantTools, ls), denied("c1"), ended(event.Done, "completed", 1),
 		event.TurnStarted{ID: "t2"}, replied(llm.EndTurn, llm.Text{S: "second"}), ended(event.Done, "completed", 1)}},
 }
@@ -188,6 +197,7 @@ var fields = map[string]string{
 	"system/init":              "type subtype uuid session_id cwd tools mcp_servers model permissionMode slash_commands agents skills plugins apiKeySource claude_code_version output_style | adze_version",
 	"system/api_retry":         "type subtype attempt max_retries retry_delay_ms error_status error uuid session_id",
 	"system/informational":     "type subtype content uuid session_id | level",
+	"system/compact_boundary":  "type subtype compact_metadata uuid session_id",
 	"system/permission_denied": "type subtype tool_name tool_use_id tool_input reason uuid session_id",
 	"assistant":                "type uuid session_id message parent_tool_use_id | error aborted timestamp",
 	"user":                     "type uuid session_id message parent_tool_use_id | isSynthetic tool_use_result timestamp",

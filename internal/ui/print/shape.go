@@ -138,6 +138,19 @@ type deniedLine struct {
 	SessionID string          `json:"session_id"`
 }
 
+type boundaryLine struct {
+	Type      string   `json:"type"`    // system
+	Subtype   string   `json:"subtype"` // compact_boundary
+	Metadata  boundary `json:"compact_metadata"`
+	UUID      string   `json:"uuid"`
+	SessionID string   `json:"session_id"`
+}
+
+type boundary struct {
+	Trigger string `json:"trigger"` // manual or auto
+	Tokens  int    `json:"pre_tokens"`
+}
+
 type streamLine struct {
 	Type      string  `json:"type"` // stream_event
 	Event     any     `json:"event"`
