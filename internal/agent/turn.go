@@ -72,7 +72,7 @@ func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
 			Hint: "raise --max-turns, or go on with: adze --continue"}, true, nil
 	case b.USD > 0 && r.noCost != "" && !b.Unpriced:
 		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", r.noCost, b.USD),
-			Hint: "give its price under \"models\" in the settings, or set cost.allow_unknown to true"}, true, nil
+			Hint: "give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"}, true, nil
 	case b.USD > 0 && b.SpentUSD+r.usd >= b.USD:
 		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("spent $%.4f of the budget of $%.2f", b.SpentUSD+r.usd, b.USD),
 			Hint: "raise --max-budget-usd, or go on with: adze --continue"}, true, nil

@@ -20,9 +20,15 @@ type Migration struct {
 // number of the last one that is done. Before the first change the file is
 // copied into the folder backups, named by the number it had. A file that is not there
 // needs none; one that does not parse is left alone and tried again later.
+//
+// No migration is due yet: no published key was ever renamed, and the names
+// that others use are read as aliases (config.Key).
 func (e Editor) Migrate(ctx context.Context, t Target, backups string, done int, list []Migration) (int, error) {
 	last := done
-	for _, m := range list {
+	for i, m := range list {
+		if m.Number != i+1 {
+			return done, fmt.Errorf("migration %d (%s) stands at place %d", m.Number, m.Name, i+1)
+		}
 		last = max(last, m.Number)
 	}
 	if _, err := os.Lstat(t.Path); os.IsNotExist(err) || last == done {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -44,5 +46,43 @@ func TestMigrate(t *testing.T) {
 	write(t, file, "{ oops")
 	if n, b, err := run(0, list); n != 0 || b != "{ oops" || err == nil {
 		t.Errorf("broken: %d %q %v", n, b, err)
+	}
+}
+
+// A migration may be run by several processes at once, and by one that was
+// killed before it could note that it was done.
+func TestMigrateByMany(t *testing.T) {
+	dir := t.TempDir()
+	file, backups := filepath.Join(dir, "settings.json"), filepath.Join(dir, "backups")
+	const old = "{\n  \"tools\": {\"disallowed\": [\"A\"]} // mine\n}\n"
+	write(t, file, old)
+	list := []Migration{{1, "one more", func(text []byte) ([]byte, error) {
+		return Apply(text, Edit{Add, "tools.disallowed", json.RawMessage(`"B"`)})
+	}}}
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			if n, err := (Editor{}).Migrate(t.Context(), Target{Path: file}, backups, 0, list); n != 1 || err != nil {
+				t.Errorf("%d %v", n, err)
+			}
+		})
+	}
+	all.Wait()
+	if b, err := os.ReadFile(file); strings.Count(string(b), `"B"`) != 1 || !strings.Contains(string(b), "// mine") || err != nil {
+		t.Errorf("%s %v", b, err)
+	}
+	if b, _ := os.ReadFile(filepath.Join(backups, "settings.json.before-1")); string(b) != old {
+		t.Errorf("backup: %q", b)
+	}
+}
+
+func TestMigrationsHaveNoGaps(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "settings.json")
+	write(t, file, "{}")
+	same := func(text []byte) ([]byte, error) { return text, nil }
+	for _, list := range [][]Migration{{{2, "two", same}}, {{1, "one", same}, {1, "one", same}}, {{1, "one", same}, {3, "three", same}}} {
+		if n, err := (Editor{}).Migrate(t.Context(), Target{Path: file}, t.TempDir(), 0, list); n != 0 || err == nil {
+			t.Errorf("%v: %d %v", list, n, err)
+		}
 	}
 }
