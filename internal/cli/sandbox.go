@@ -2,22 +2,18 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 )
 
 func newSandbox(sys System, f *runFlags) *cobra.Command {
@@ -49,81 +45,6 @@ func openSandbox(sys System, f *runFlags, cmd *cobra.Command, mechanism string) 
 	c.Settings.Enabled, c.Settings.FailIfUnavailable = true, true
 	s, err := sandbox.New(cmd.Context(), c)
 	return s, p, cfg, err
-}
-
-func sandboxRun(sys System, f *runFlags) *cobra.Command {
-	mechanism := ""
-	c := &cobra.Command{
-		Use: "run -- COMMAND [ARGUMENT…]", Short: "Run a command inside the sandbox", Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if len(args) == 0 {
-				return usagef("adze sandbox run -- ls -l", "there is no command to run")
-			}
-			s, p, _, err := openSandbox(sys, f, cmd, mechanism)
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, s.Close()) }()
-			path, err := exec.LookPath(args[0])
-			if err != nil {
-				return &failure{127, fmt.Sprintf("%s: command not found", args[0]), "give a program's name or path"}
-			}
-			if path, err = filepath.Abs(path); err != nil {
-				return err
-			}
-			pc := proc.Command{Path: path, Args: args, Dir: p.Dir, Env: proc.Set(proc.Scrub(sys.Environ, nil), "PWD="+p.Dir)}
-			code, err := runInside(cmd.Context(), sys, s, pc)
-			if err != nil || code == 0 {
-				return err
-			}
-			return &failure{code: code}
-		},
-	}
-	c.Flags().StringVar(&mechanism, "mechanism", "", "use this one: bwrap, landlock or seatbelt")
-	c.Flags().SetInterspersed(false)
-	return c
-}
-
-// tail keeps the end of what is written.
-type tail struct {
-	w  io.Writer
-	mu sync.Mutex
-	b  []byte
-}
-
-const tailSize = 8 << 10
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	t.b = append(t.b, p...)
-	t.b = t.b[max(0, len(t.b)-tailSize):]
-	t.mu.Unlock()
-	return t.w.Write(p)
-}
-
-// runInside runs c confined and returns its exit code.
-func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Command) (int, error) {
-	if err := s.Wrap(&c); err != nil {
-		return 0, err
-	}
-	table := proc.NewTable()
-	defer table.Close(time.Second)
-	out := &tail{w: sys.Stdout}
-	pr, err := table.Start(c, out)
-	if err != nil {
-		return 0, err
-	}
-	select {
-	case <-pr.Done():
-	case <-ctx.Done():
-		pr.Stop(proc.Grace)
-		<-pr.Done()
-	}
-	code := pr.Status().Code
-	if why, ok := s.Explain(code, string(out.b)); ok {
-		fmt.Fprintf(sys.Stderr, "adze: the sandbox kept the command from %s\n", oneLine(why))
-	}
-	return code, nil
 }
 
 func sandboxCheck(sys System, f *runFlags) *cobra.Command {
@@ -204,6 +125,8 @@ func sandboxExplain(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			// As a session where somebody can be asked; nothing is connected here.
+			sc.Ask = func(context.Context, string, int) netproxy.Answer { return netproxy.Answer{} }
 			sc.Mechanism, sc.Temp = mechanism, filepath.Join(os.TempDir(), "adze-…")
 			level, pol := sandbox.Probe(cmd.Context(), sc), sandbox.NewPolicy(sc)
 			if asJSON {
@@ -211,6 +134,9 @@ func sandboxExplain(sys System, f *runFlags) *cobra.Command {
 			}
 			explainLevel(sys.Stdout, cfg.Sandbox, level)
 			explainPolicy(sys.Stdout, pol)
+			if via := sc.Upstream.Host(); via != "" && !pol.Network.Off() {
+				fmt.Fprintf(sys.Stdout, "%-10s behind it: %s, which looks the names up\n", "", via)
+			}
 			return nil
 		},
 	}

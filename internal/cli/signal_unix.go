@@ -4,6 +4,7 @@ package cli
 
 import (
 	"os"
+	"os/exec"
 	"syscall"
 )
 
@@ -20,4 +21,22 @@ func exitOf(s os.Signal) int {
 		return 128 + int(n)
 	}
 	return exitInterrupted
+}
+
+// ownSession has a command begin a session of its own, all of which is asked
+// to end when its context does.
+func ownSession(c *exec.Cmd) {
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
+}
+
+// endSession kills what is left of it.
+func endSession(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+
+// exitCode follows the shells: 128+n after signal n.
+func exitCode(s *os.ProcessState) int {
+	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return s.ExitCode()
 }

@@ -2,6 +2,7 @@ package netproxy
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/base64"
@@ -50,6 +51,15 @@ func FromEnvironment(get func(name string) string) Upstream {
 		HTTP: first("HTTP_PROXY", "ALL_PROXY"), HTTPS: first("HTTPS_PROXY", "ALL_PROXY"),
 		No: strings.FieldsFunc(first("NO_PROXY"), func(r rune) bool { return r == ',' || r == ' ' }),
 	}
+}
+
+// Host is the host of the proxy, "" for none; without user and password.
+func (u Upstream) Host() string {
+	p, err := Upstream{HTTPS: cmp.Or(u.HTTPS, u.HTTP)}.via("", 0, false)
+	if err != nil || p == nil {
+		return ""
+	}
+	return p.Host
 }
 
 // via is the proxy to reach host through, nil for none. plain: by a plain

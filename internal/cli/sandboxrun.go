@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox"
+)
+
+func sandboxRun(sys System, f *runFlags) *cobra.Command {
+	mechanism := ""
+	c := &cobra.Command{
+		Use: "run -- COMMAND [ARGUMENT…]", Short: "Run a command inside the sandbox", Args: cobra.ArbitraryArgs,
+		Long: `Runs a command as the model's commands are confined. It reads this command's
+input and writes to its output and error output; its exit code is the command's,
+128+n when signal n ended it. At a terminal it gets the terminal, without job
+control: it cannot type into it (TIOCSTI), nor take it over.`,
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if len(args) == 0 {
+				return usagef("adze sandbox run -- ls -l", "there is no command to run")
+			}
+			s, p, cfg, err := openSandbox(sys, f, cmd, mechanism)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			path, err := exec.LookPath(args[0])
+			if err != nil {
+				return &failure{127, fmt.Sprintf("%s: command not found", args[0]), "give a program's name or path"}
+			}
+			if path, err = filepath.Abs(path); err != nil {
+				return err
+			}
+			pc := proc.Command{Path: path, Args: args, Dir: p.Dir, Env: proc.Set(proc.Scrub(sys.Environ, cfg.ChildEnv), "PWD="+p.Dir)}
+			code, err := runInside(cmd.Context(), sys, s, pc)
+			if err != nil || code == 0 {
+				return err
+			}
+			return &failure{code: code}
+		},
+	}
+	c.Flags().StringVar(&mechanism, "mechanism", "", "use this one: bwrap, landlock or seatbelt")
+	c.Flags().SetInterspersed(false)
+	return c
+}
+
+// tail passes on what is written and keeps the end of it.
+type tail struct {
+	w  io.Writer
+	mu sync.Mutex
+	b  []byte
+}
+
+const tailSize = 8 << 10
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	t.b = append(t.b, p...)
+	t.b = t.b[max(0, len(t.b)-tailSize):]
+	t.mu.Unlock()
+	return t.w.Write(p)
+}
+
+// runInside runs c confined and returns its exit code, or that of the signal
+// that ended us.
+func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Command) (int, error) {
+	if err := s.Wrap(&c); err != nil {
+		return 0, err
+	}
+	if c.After != nil {
+		defer c.After()
+	}
+	said := &tail{w: sys.Stderr}
+	cmd := exec.CommandContext(ctx, c.Path)
+	cmd.Args, cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Args, c.Dir, append([]string{}, c.Env...), c.Files
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = sys.Stdin, sys.Stdout, said
+	if sys.InTTY && sys.OutTTY && sys.ErrTTY { // a shell wants all three
+		cmd.Stderr = sys.Stderr
+	}
+	if fd := int(sys.Stdin.Fd()); sys.InTTY {
+		if was, err := term.GetState(fd); err == nil {
+			defer func() { _ = term.Restore(fd, was) }()
+		}
+	}
+	ownSession(cmd)
+	cmd.WaitDelay = proc.Grace // then what is left is killed
+	err := cmd.Start()
+	for _, f := range c.Files {
+		_ = f.Close()
+	}
+	if err != nil {
+		return 0, fmt.Errorf("start the command: %w", err)
+	}
+	_ = cmd.Wait() // the state says it all
+	endSession(cmd)
+	if code, ok := endedBy(ctx); ok {
+		return code, nil
+	}
+	code := exitCode(cmd.ProcessState)
+	if why, ok := s.Explain(code, string(said.b)); ok {
+		fmt.Fprintf(sys.Stderr, "adze: the sandbox kept the command from %s\n", oneLine(why))
+	}
+	return code, nil
+}
