@@ -50,7 +50,7 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 		Environ: environ(o, cfg, parts.temp), Allow: allowEnv(cfg), GitEnv: gitconf.PinnedEnv(), Temp: parts.temp,
 		Mask:     maskedWriter(parts.hide),
 		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
-		Guardian: true,
+		Guardian: true, Groups: true,
 		OnFinish: func(t bash.Task) { go parts.ended(t) }, // ends at once: the session takes a note, or is closed
 		World:    func(dir string) shellread.World { return place.World(dir, p.Home) },
 	}

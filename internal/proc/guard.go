@@ -147,10 +147,15 @@ func (t *Table) running(last bool) []*Process {
 
 // exceed kills p because of a limit.
 func (p *Process) exceed(why string) {
+	p.exceeded(why)
+	p.Stop(0)
+}
+
+// exceeded notes that p was killed because of a limit.
+func (p *Process) exceeded(why string) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.status.Over == "" {
 		p.status.Over = why
 	}
-	p.mu.Unlock()
-	p.Stop(0)
 }

@@ -79,6 +79,7 @@ type Table struct {
 	os     tableOS
 	limits Limits
 	ward   bool          // Config.Guardian
+	groups bool          // Config.Groups
 	poke   chan struct{} // wakes guard: a process came or went
 }
 
@@ -89,6 +90,9 @@ type Config struct {
 	// this program once more, which must then call Guardian. Commands of a
 	// Keeper do without, because that takes them with it. Windows needs none.
 	Guardian bool
+	// Groups makes the limits the kernel's where this process has a control
+	// group for itself (Linux). Only one table of a process can have that.
+	Groups bool
 }
 
 // NewTable is New with a Config of zero.
@@ -100,7 +104,7 @@ func New(c Config) *Table {
 	if c.Limits.Processes == 0 {
 		c.Limits.Processes = MaxProcesses
 	}
-	t := &Table{procs: map[*Process]struct{}{}, limits: c.Limits, ward: c.Guardian, poke: make(chan struct{}, 1)}
+	t := &Table{procs: map[*Process]struct{}{}, limits: c.Limits, ward: c.Guardian, groups: c.Groups, poke: make(chan struct{}, 1)}
 	t.os.init()
 	return t
 }
@@ -159,10 +163,12 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 		table: t, keep: c.Keep, out: r, after: c.After, first: c.Keeper,
 		exited: make(chan struct{}), eof: make(chan struct{}), done: make(chan struct{}),
 		stop: make(chan time.Duration, 1),
-		cmd: &exec.Cmd{
+	}
+	cmd := func() *exec.Cmd {
+		return &exec.Cmd{
 			Path: c.Path, Args: c.Args, Dir: c.Dir, Env: append([]string{}, c.Env...),
 			Stdin: in, Stdout: pw, Stderr: pw, ExtraFiles: c.Files, SysProcAttr: attributes(),
-		},
+		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -170,7 +176,7 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 		r.Close()
 		return nil, ErrClosed
 	}
-	if err := p.cmd.Start(); err != nil {
+	if err := p.start(cmd); err != nil {
 		r.Close()
 		return nil, fmt.Errorf("start command: %w", err)
 	}
@@ -187,6 +193,19 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	go p.wait()  // ends when the command itself does
 	go p.own()   // ends when no process is left
 	return p, nil
+}
+
+// start starts the command, in a group of its own where that can be.
+func (p *Process) start(cmd func() *exec.Cmd) error {
+	p.cmd = cmd()
+	if p.table.groups && p.os.enclose(p) {
+		if p.cmd.Start() == nil {
+			return nil
+		}
+		p.os.disclose() // the kernel is too old, or the group was taken away
+		p.cmd = cmd()
+	}
+	return p.cmd.Start()
 }
 
 // input is the standard input and what opens the gate.
@@ -263,7 +282,7 @@ func (t *Table) Close(grace time.Duration) {
 	t.mu.Unlock()
 	t.wg.Wait()
 	t.os.sweep()
-	t.os.guardian.close()
+	t.os.close()
 }
 
 func (p *Process) read(w io.Writer) {

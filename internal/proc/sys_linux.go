@@ -26,6 +26,7 @@ import (
 // tableOS is the Linux part of a Table.
 type tableOS struct {
 	guardian guardian
+	groups   groups
 
 	mu     sync.Mutex // guards tags and direct
 	tags   map[tag]bool
@@ -41,6 +42,7 @@ type tag struct{ soft, hard uint64 }
 type processOS struct {
 	table *tableOS
 	tag   tag           // zero: could not be set, only the session id tells
+	group *group        // nil: it has none of its own
 	told  map[told]bool // whom term has asked; used by own only
 }
 
@@ -58,6 +60,25 @@ func (t *tableOS) init() {
 // attributes give the command a session: its own process group, no
 // controlling terminal.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+// enclose makes a group and has the command start in it.
+func (p *processOS) enclose(pr *Process) bool {
+	if p.group = pr.table.os.groups.make(pr.table.limits); p.group == nil {
+		return false
+	}
+	pr.cmd.SysProcAttr.UseCgroupFD, pr.cmd.SysProcAttr.CgroupFD = true, int(p.group.f.Fd())
+	return true
+}
+
+func (p *processOS) disclose() {
+	p.group.remove()
+	p.group = nil
+}
+
+func (t *tableOS) close() {
+	t.guardian.close()
+	t.groups.close()
+}
 
 func (p *processOS) started(pr *Process, t *tableOS) {
 	p.table = t
@@ -101,6 +122,12 @@ func (p *processOS) reaped(pr *Process) {
 // release forgets the tag of a command that is over. Tags of commands that
 // left a process behind stay, for the next sweep.
 func (p *processOS) release(pr *Process, clean bool) {
+	if p.group != nil {
+		if p.group.ranOut() {
+			pr.exceeded(pr.table.limits.over(load{memory: pr.table.limits.Memory + 1}))
+		}
+		p.group.remove()
+	}
 	if p.tag == (tag{}) || !clean && len(p.members(pr, true)) > 0 {
 		return
 	}
@@ -326,6 +353,9 @@ func (p *processOS) term(pr *Process) bool {
 // kill ends all processes. They are stopped first, so that none can fork
 // between being seen and being killed.
 func (p *processOS) kill(pr *Process) {
+	if p.group != nil {
+		p.group.kill()
+	}
 	end(func() []task { return p.members(pr, false) })
 	p.table.sweep()
 }

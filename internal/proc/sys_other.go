@@ -69,3 +69,9 @@ func (o *processOS) kill(pr *Process) {
 		time.Sleep(2 * time.Millisecond) // a killed process needs a moment to be gone
 	}
 }
+
+// Control groups are Linux's.
+func (*processOS) enclose(*Process) bool { return false }
+func (*processOS) disclose()             {}
+
+func (t *tableOS) close() { t.guardian.close() }

@@ -122,3 +122,9 @@ func exitStatus(s *os.ProcessState) (code int, signal string) {
 	}
 	return s.ExitCode(), ""
 }
+
+// Control groups are Linux's.
+func (*processOS) enclose(*Process) bool { return false }
+func (*processOS) disclose()             {}
+
+func (t *tableOS) close() { t.guardian.close() }

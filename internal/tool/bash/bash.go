@@ -70,8 +70,8 @@ type Config struct {
 	Temp string
 	// Limits are what commands may use.
 	Limits proc.Limits
-	// Guardian is proc.Config.Guardian.
-	Guardian bool
+	// Guardian and Groups are those of proc.Config.
+	Guardian, Groups bool
 	// OnFinish is told when a background task ends. It must not block.
 	OnFinish func(Task)
 	Now      func() time.Time // nil is time.Now
