@@ -15,7 +15,7 @@ var launchFlags = map[string][]string{
 	"go":     {"-exec*", "--exec*", "-toolexec*", "--toolexec*", "-vettool*", "--vettool*", "-overlay*", "-o", "-o="},
 	"sort":   {"--compress-program*", "-o*", "--output*", "-T*", "--temporary*", "--comp*", "--o*", "--t*"},
 	"tar":    {"-I*", "--use-compress*", "--to-command*", "--checkpoint-action*", "--rsh-command*", "-F*", "--info-script*", "--new-volume-script*", "--rmt-command*"},
-	"git":    {"--upload-pack*", "--receive-pack*", "--exec*", "--open-files-in-pager*", "--ext-diff", "--textconv", "--output", "--output=", "--outp*", "--template*", "--separate-git-dir*", "--config*", "--extcmd*"},
+	"git":    {"--upload-pack*", "--receive-pack*", "--exec*", "--open-files-in-pager*", "--ext-diff", "--textconv", "--output", "--output=", "--outpu", "--outpu=", "--outp", "--outp=", "--template*", "--separate-git-dir*", "--config*", "--extcmd*"},
 	"ssh":    {"-o*", "-F*", "-J*", "-W*", "-L*", "-R*", "-D*", "-w*", "-E*", "-S*", "-I*"},
 	"scp":    {"-o*", "-F*", "-S*", "-J*"},
 	"sftp":   {"-o*", "-F*", "-S*", "-J*", "-b*"},
@@ -113,6 +113,9 @@ func beyond(name string, ws []word) string {
 			return gitConfigBeyond(args)
 		}
 	}
+	if name == "git" && len(args) > 1 && args[0].is("commit") {
+		args = withoutMessage(args)
+	}
 	if len(args) > 0 && args[0].kind == exact {
 		for _, f := range launchWords[name+" "+args[0].text] {
 			if f == "*" {
@@ -126,6 +129,22 @@ func beyond(name string, ws []word) string {
 		}
 	}
 	return beyondScript(name, args)
+}
+
+// withoutMessage takes -F - out of git commit's words: the message comes from
+// the standard input.
+func withoutMessage(args []word) []word {
+	var out []word
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i].is("--file=-") || args[i].is("-F-"):
+		case (args[i].is("-F") || args[i].is("--file")) && i+1 < len(args) && args[i+1].is("-"):
+			i++
+		default:
+			out = append(out, args[i])
+		}
+	}
+	return out
 }
 
 // clusters are short flags that hide in a bundle: sort -uo F, sed -ni.
@@ -164,6 +183,9 @@ func beyondScript(name string, args []word) string {
 		for i, w := range args {
 			if w.kind != exact {
 				return "the program of awk is not known before it runs"
+			}
+			if len(args) == 1 && w.text == "--version" {
+				break
 			}
 			if w.text == "-f" || strings.HasPrefix(w.text, "--file") || strings.HasPrefix(w.text, "-f") || w.text == "-i" || w.text == "-l" || w.text == "-e" || w.text == "-E" || strings.HasPrefix(w.text, "--") {
 				return "awk " + w.text + " takes its program from elsewhere"
@@ -215,9 +237,35 @@ func beyondSed(args []word) string {
 	return ""
 }
 
+// gitConfigReads knows the forms that only read settings of the usual files.
+func gitConfigReads(args []word) bool {
+	get, operands := false, 0
+	for i, w := range args {
+		if w.kind != exact {
+			return false
+		}
+		switch w.text {
+		case "--get", "--get-all", "--get-regexp", "--list", "-l":
+			get = true
+		case "get", "list":
+			get = get || i == 0
+		case "--local", "--global", "--system", "--worktree", "--null", "-z", "--name-only", "--show-origin", "--show-scope", "--bool", "--int", "--path", "--all":
+		default:
+			if strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--type=") {
+				return false
+			}
+			operands++
+		}
+	}
+	return get || operands == 1 && len(args) == 1 && strings.Contains(args[0].text, ".")
+}
+
 // gitConfigBeyond: reading a setting is what a rule for git config means;
 // some settings make git run programs.
 func gitConfigBeyond(args []word) string {
+	if gitConfigReads(args[1:]) {
+		return ""
+	}
 	for _, w := range args[1:] {
 		if w.kind != exact {
 			return "git config of something that is not known"

@@ -16,6 +16,26 @@ func hasBrace(w *syntax.Word) bool {
 	return false
 }
 
+// plainBraces reports that no shell expands a brace in the text: there is no
+// comma and no .. in it, or each pair, as in @{u}.. , holds only letters,
+// digits and dashes.
+func plainBraces(text string) bool {
+	if !strings.Contains(text, ",") && !strings.Contains(text, "..") {
+		return true
+	}
+	for {
+		open := strings.IndexByte(text, '{')
+		if open < 0 {
+			return !strings.Contains(text, "}")
+		}
+		end := strings.IndexByte(text[open:], '}')
+		if end < 2 || strings.Contains(text[:open], "}") || strings.TrimLeft(text[open+1:open+end], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" {
+			return false
+		}
+		text = text[open+end+1:]
+	}
+}
+
 // expandBraces multiplies out the alternatives of a split word.
 func expandBraces(w *syntax.Word) ([]*syntax.Word, bool) {
 	out := []*syntax.Word{{}}

@@ -35,13 +35,15 @@ func builtin(name string) reading {
 		return readTest
 	case "exit", "return", "break", "continue", "shift", "wait", ":":
 		return readExit
+	case "umask", "ulimit", "hash":
+		return readLimit
 	case "repeat", "foreach", "integer", "float", "private":
 		return readZshWord
 	case "source", ".":
 		return refuse("it reads a script that may change")
-	case "trap", "alias", "unalias", "enable", "hash", "shopt", "bind", "complete", "compgen", "compopt", "fc", "history",
+	case "trap", "alias", "unalias", "enable", "shopt", "bind", "complete", "compgen", "compopt", "fc", "history",
 		"mapfile", "readarray", "getopts", "let", "export", "declare", "typeset", "readonly", "local", "popd", "dirs", "logout",
-		"suspend", "disown", "bg", "fg", "caller", "times", "umask", "ulimit", "coproc",
+		"suspend", "disown", "bg", "fg", "caller", "times", "coproc",
 		"autoload", "emulate", "setopt", "unsetopt", "zmodload", "noglob", "nocorrect", "functions", "zcompile", "zle", "sched", "vared", "print", "whence", "where", "-":
 		return refuse(name + " changes or shows the shell itself")
 	}
@@ -61,7 +63,7 @@ func wrapper(name string) reading {
 	case "bash", "sh", "dash", "zsh", "ksh", "ash", "mksh", "fish", "csh", "tcsh":
 		return readShell
 	case "sudo", "doas", "su", "runuser", "pkexec", "ssh", "watch", "chroot", "unshare", "nsenter", "strace", "ltrace", "script", "flock",
-		"taskset", "busybox", "toybox", "screen", "tmux", "parallel", "systemd-run", "at", "batch", "bwrap", "firejail", "entr", "setarch",
+		"taskset", "chrt", "busybox", "toybox", "screen", "tmux", "parallel", "systemd-run", "at", "batch", "bwrap", "firejail", "entr", "setarch",
 		"linux32", "linux64", "setpriv", "prlimit", "numactl", "rlwrap", "fakeroot", "faketime", "xvfb-run", "dbus-run-session", "catchsegv",
 		"proot", "unbuffer", "expect", "caffeinate", "gtimeout", "npx", "bunx", "uvx", "pipx", "docker-compose", "nix-shell", "direnv", "arch", "runcon", "cgexec", "tsp", "eatmydata", "torsocks", "proxychains", "torify", "valgrind", "gdb", "perf", "hyperfine", "time_":
 		return launcher
@@ -85,6 +87,20 @@ func refuse(why string) reading {
 		r.texts(ws, st)
 		return st, st
 	}
+}
+
+// readLimit is umask, ulimit and hash, which show what they are without
+// operands.
+func readLimit(r *reader, ws []word, st state) (state, state) {
+	for _, w := range ws[1:] {
+		if ws[0].text == "hash" || w.kind != exact || len(w.text) < 2 || w.text[0] != '-' || strings.Trim(w.text[1:], "aSHcdefilmnpqrstuvx") != "" {
+			return refuse(ws[0].text+" changes or shows the shell itself")(r, ws, st)
+		}
+	}
+	e := r.begin(ws, st)
+	e.ReadOnly = true
+	r.add(e)
+	return st, st
 }
 
 // readZshWord is a program for bash and part of the language for zsh, which

@@ -22,6 +22,9 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 	}
 	saved := len(r.env)
 	for _, a := range c.Assigns {
+		if a.Name != nil && a.Name.Value == "IFS" && c.Args[0].Lit() == "read" && r.plainIFS(a, in) {
+			continue // it lives for this read only, and only splits what comes in
+		}
 		r.prefix(a, in)
 	}
 	var words []word
@@ -51,10 +54,18 @@ func (r *reader) prefix(a *syntax.Assign, st state) {
 	r.setEnv(a.Name.Value, v.text, v.kind == exact || v.kind == number, r.source(a))
 }
 
+// plainIFS reports IFS=text.
+func (r *reader) plainIFS(a *syntax.Assign, st state) bool {
+	return a.Index == nil && a.Array == nil && !a.Append && r.value(a.Value, st).kind == exact
+}
+
 // setEnv adds a variable to the environment of the commands inside; only
 // harmless ones pass.
 func (r *reader) setEnv(name, text string, known bool, src string) {
 	r.env = append(r.env, name+"="+text)
+	if harmlessValue(name, text) && known {
+		return
+	}
 	if !harmlessVariable(name) {
 		r.opaque(src, "the variable "+name+" may change what the command does")
 	} else if !known || strings.ContainsAny(text, "/$`") {

@@ -29,6 +29,8 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 	}
 	v := r.variable(name, st)
 	switch {
+	case p.Index != nil && name == "PIPESTATUS" && v.kind == unset && p.Exp == nil && p.Slice == nil && p.Repl == nil && !isEvery(p.Index):
+		return value{kind: number}
 	case p.Index != nil:
 		return value{kind: unknown}
 	case p.Slice != nil:
@@ -105,6 +107,12 @@ func allIndex(x syntax.ArithmExpr) bool {
 	}
 	_, err := strconv.Atoi(s)
 	return err == nil
+}
+
+// isEvery reports the subscript of all elements.
+func isEvery(x syntax.ArithmExpr) bool {
+	w, ok := x.(*syntax.Word)
+	return !ok || w.Lit() == "@" || w.Lit() == "*"
 }
 
 // expansion reads ${v:-word} and its kin.

@@ -29,6 +29,10 @@ func gitSplit(ws []word) (dirs []word, rest []word, why string) {
 		}
 		name, _, attached := strings.Cut(w.text, "=")
 		g, ok := gitGlobal[name]
+		if name == "-c" && len(ws) > 1 && ws[1].kind == exact && harmlessSetting(ws[1].text) {
+			ws = ws[2:]
+			continue
+		}
 		if (!ok || !g.safe) && why == "" {
 			why = "git " + name + " may make git run something else or look elsewhere"
 		}
@@ -46,6 +50,20 @@ func gitSplit(ws []word) (dirs []word, rest []word, why string) {
 	return dirs, ws, why
 }
 
+// harmlessSetting knows settings for -c that only say how git prints.
+func harmlessSetting(s string) bool {
+	name, val, _ := strings.Cut(strings.ToLower(s), "=")
+	switch name {
+	case "core.pager":
+		return val == "cat"
+	case "log.showsignature":
+		return val == "false"
+	case "core.quotepath", "core.abbrev", "diff.renames", "diff.context", "diff.algorithm", "column.ui", "log.date", "log.decorate", "status.short", "status.branch":
+		return true
+	}
+	return strings.HasPrefix(name, "color.") && name != "color.pager" || strings.HasPrefix(name, "advice.")
+}
+
 // gitPlain is the command without git's own flags, for deny and ask rules.
 func gitPlain(ws []word) []string {
 	_, rest, _ := gitSplit(ws[1:])
@@ -58,6 +76,9 @@ func gitPlain(ws []word) []string {
 // git holds a git command against its rows and asks the World about each
 // folder it would run in.
 func (u *use) git(ws []word) string {
+	if gitSpeaks(ws) {
+		return ""
+	}
 	dirs, rest, why := gitSplit(ws)
 	if why != "" {
 		return why
@@ -87,6 +108,23 @@ func (u *use) git(ws []word) string {
 		return why
 	}
 	return u.gitFolders()
+}
+
+// gitSpeaks knows the words with which git only speaks of itself. Help on a
+// command starts man.
+func gitSpeaks(ws []word) bool {
+	switch {
+	case len(ws) == 1 && ws[0].kind == exact:
+		switch ws[0].text {
+		case "help", "--help", "-h", "--version", "-v", "--exec-path", "--html-path", "--man-path", "--info-path":
+			return true
+		}
+	case len(ws) == 2 && ws[1].is("-h") && ws[0].kind == exact:
+		return gitRows[ws[0].text] != nil
+	case len(ws) == 2 && ws[0].is("help"):
+		return ws[1].is("-a") || ws[1].is("--all") || ws[1].is("-g") || ws[1].is("--guides")
+	}
+	return false
 }
 
 // moveGit applies -C: later paths are relative to that folder.
@@ -158,7 +196,7 @@ func findGit(ws []word) (*command, []word) {
 
 // Flags that several git commands share.
 const (
-	gitDiffFlags = " -p -u -s -U=x -z -B? -M? -C? -D -l=x -S=x -G=x -w -b -a -R -W -X? --patch --no-patch --unified=x --raw --patch-with-raw --patch-with-stat --indent-heuristic --no-indent-heuristic --minimal --patience --histogram --diff-algorithm=x --anchored=x --stat? --numstat --shortstat --dirstat? --summary --compact-summary --name-only --name-status --color? --no-color --color-moved? --no-color-moved --word-diff? --word-diff-regex=x --color-words? --no-renames --find-renames? --find-copies? --find-copies-harder --rename-empty --no-rename-empty --check --ws-error-highlight=x --full-index --binary --abbrev? --no-abbrev --break-rewrites? --diff-filter=x --pickaxe-all --pickaxe-regex --relative? --no-relative --text --ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines --ignore-matching-lines=x --inter-hunk-context=x --function-context --exit-code --quiet --no-ext-diff --no-textconv --ignore-submodules? --src-prefix=x --dst-prefix=x --no-prefix --default-prefix --line-prefix=x --ita-invisible-in-index --output-indicator-new=x --output-indicator-old=x --output-indicator-context=x --stat-width=x --stat-name-width=x --stat-count=x --cumulative --irreversible-delete --rotate-to=x --skip-to=x -c --cc --combined-all-paths -m -t"
+	gitDiffFlags = " -p -u -s -U=x -z -B? -M? -C? -D -l=x -S=x -G=x -w -b -a -R -W -X? --patch --no-patch --unified=x --raw --patch-with-raw --patch-with-stat --indent-heuristic --no-indent-heuristic --minimal --patience --histogram --diff-algorithm=x --anchored=x --stat? --numstat --shortstat --dirstat? --summary --compact-summary --name-only --name-status --color? --no-color --color-moved? --no-color-moved --word-diff? --word-diff-regex=x --color-words? --no-renames --find-renames? --find-copies? --find-copies-harder --rename-empty --no-rename-empty --check --ws-error-highlight=x --full-index --binary --abbrev? --no-abbrev --break-rewrites? --diff-filter=x --pickaxe-all --pickaxe-regex --relative? --no-relative --text --ignore-cr-at-eol --ignore-space-at-eol --ignore-space-change --ignore-all-space --ignore-blank-lines -I=x --ignore-matching-lines=x --inter-hunk-context=x --function-context --exit-code --quiet --no-ext-diff --no-textconv --ignore-submodules? --src-prefix=x --dst-prefix=x --no-prefix --default-prefix --line-prefix=x --ita-invisible-in-index --output-indicator-new=x --output-indicator-old=x --output-indicator-context=x --stat-width=x --stat-name-width=x --stat-count=x --cumulative --irreversible-delete --rotate-to=x --skip-to=x -c --cc --combined-all-paths -m -t"
 	gitRevFlags  = " -n=x" + gitRevLong
 	gitRevLong   = " --max-count=x --skip=x --since=x --after=x --until=x --before=x --author=x --committer=x --grep=x --all-match --invert-grep -i -E -F -P --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings --perl-regexp --merges --no-merges --min-parents=x --max-parents=x --no-min-parents --no-max-parents --first-parent --not --all --branches? --tags? --remotes? --glob=x --exclude=x --reflog --ignore-missing --cherry-mark --cherry-pick --left-only --right-only --left-right --cherry --walk-reflogs -g --merge --boundary --simplify-by-decoration --full-history --dense --sparse --simplify-merges --ancestry-path? --date-order --author-date-order --topo-order --reverse --no-walk? --do-walk --abbrev-commit --no-abbrev-commit --oneline --parents --children --graph --show-linear-break? --count --since-as-filter=x --exclude-first-parent-only"
 	gitLogFlags  = " --follow --no-decorate --decorate? --decorate-refs=x --decorate-refs-exclude=x --clear-decorations --source --mailmap --no-mailmap --use-mailmap --full-diff --log-size --pretty? --format=x --encoding=x --expand-tabs? --no-expand-tabs --notes? --no-notes --relative-date --date=x -L=x --diff-merges=x --no-diff-merges --no-standard-notes --standard-notes"
@@ -238,7 +276,20 @@ var gitRows = map[string]*command{
 	"remote":         {flags: "-v --verbose"},
 	"remote get-url": {flags: "--push --all", args: "x", min: 1},
 	"stash list":     {flags: gitDiffFlags + gitRevFlags + gitLogFlags, check: signed},
-	"stash show":     {flags: "-u --include-untracked --only-untracked" + gitDiffFlags, args: "x", check: signed},
+	"stash show":     {flags: "-u --include-untracked --only-untracked" + gitDiffFlags, args: "x l*", check: signed},
+	"remote show": {flags: "-n", args: "x*", check: func(u *use) string {
+		if len(u.args) > 0 && !u.has("-n") {
+			return "git remote show asks the other side"
+		}
+		return ""
+	}},
+	"clean":     {flags: "-ndxXqf -e=x --dry-run --exclude=x --quiet", args: "l*", check: oneOf("-n", "--dry-run")},
+	"apply":     {flags: "-Rzv -p=x -C=x --stat --numstat --summary --check --reverse --verbose --directory=x --include=x --exclude=x --ignore-whitespace --recount --unidiff-zero", args: "p*", check: oneOf("--stat", "--numstat", "--summary", "--check")},
+	"fsck":      {flags: "-v --verbose --no-dangling --dangling --full --no-full --strict --unreachable --connectivity-only --no-progress --root --tags --cache --no-reflogs --name-objects", args: "x*"},
+	"ls-remote": {flags: "-q --get-url", args: "x", check: oneOf("--get-url")},
+	"am":        {flags: "--show-current-patch?", check: oneOf("--show-current-patch")},
+
+	"sparse-checkout list": {}, "notes": {}, "rerere status": {}, "check-mailmap": {args: "x*", min: 1},
 	"config": {flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *use) string {
 		if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && len(u.flags) == 0 && strings.Contains(u.args[0].text, ".") {
 			return configSecret(u)
@@ -262,6 +313,16 @@ var gitRows = map[string]*command{
 	"column":            {flags: "--mode=x --width=x --indent=x --nl=x --padding=x"},
 	"stripspace":        {flags: "-sc --strip-comments --comment-lines"},
 	"patch-id":          {flags: "--stable --unstable --verbatim"},
+}
+
+// oneOf asks for one of the flags that make a command only show what it would do.
+func oneOf(flags ...string) func(u *use) string {
+	return func(u *use) string {
+		if !u.has(flags...) {
+			return u.name + " without " + flags[len(flags)-1] + " changes something"
+		}
+		return ""
+	}
 }
 
 // branchLike lets git branch and git tag pass when they list: without names,

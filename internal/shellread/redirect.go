@@ -15,8 +15,8 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 			r.opaque(r.source(rd), "a file descriptor in a variable")
 		} else if rd.N != nil && len(rd.N.Value) > 1 {
 			r.opaque(r.source(rd), "zsh takes a number of two digits for an argument")
-		} else if at := int(rd.OpPos.Offset()); rd.N == nil && at > 0 && at <= len(r.src) && r.src[at-1] == '}' {
-			r.opaque(r.source(rd), "zsh takes the braces before a redirect for its descriptor")
+		} else if at := int(rd.OpPos.Offset()); rd.N == nil && at > 0 && at <= len(r.src) && (r.src[at-1] == '}' || r.src[at-1] >= '0' && r.src[at-1] <= '9') {
+			r.opaque(r.source(rd), "zsh takes what stands before a redirect for its descriptor")
 		}
 		if r.rangeAt(int(rd.OpPos.Offset())) {
 			r.opaque(r.source(s), "zsh takes <1-9> for a range of numbers in a name")

@@ -133,8 +133,11 @@ var fileRows = map[string]*command{
 		}
 		return ""
 	}},
-	"zcat":    {args: "p*"},
-	"zgrep":   nil,
+	"zcat":    {flags: "-fq", args: "p*"},
+	"bc":      {flags: "-lqsw --mathlib --quiet --standard --warn", args: "p*"},
+	"xz":      {flags: "-dclktqvT=x --decompress --stdout --to-stdout --list --test --quiet --verbose --robot", args: "p*", check: oneOf("-l", "--list", "-t", "--test", "-c", "--to-stdout", "--stdout")},
+	"zstd":    {flags: "-dclqv --decompress --stdout --list --test --quiet", args: "p*", check: oneOf("-l", "--list", "--test", "-c", "--stdout")},
+	"bzip2":   {flags: "-dctqv --decompress --stdout --test", args: "p*", check: oneOf("-t", "--test", "-c", "--stdout")},
 	"bzcat":   {args: "p*"},
 	"xzcat":   {args: "p*"},
 	"zstdcat": {args: "p*"},
@@ -210,7 +213,7 @@ var textRows = map[string]*command{
 	"od":       {flags: "-abcdfilosxv -A=x -j=x -N=x -S=x -t=x -w? --address-radix=x --skip-bytes=x --read-bytes=x --format=x --output-duplicates --width? --endian=x", args: "p*", safe: true},
 	"hexdump":  {flags: "-bcCdovx -e=x -n=x -s=x", args: "p*"},
 	"hd":       {flags: "-v -n=x -s=x", args: "p*"},
-	"xxd":      {flags: "-aAbCdeEhipuP -c=x -g=x -l=x -o=x -s=x -n=x -cols=x -len=x -seek=x -plain -ps -postscript -uppercase -bits", args: "p", dash: true},
+	"xxd":      {flags: "-a -b -C -d -e -E -h -i -p -u -v -c=x -g=x -l=x -o=x -s=x -n=x -cols=x -len=x -seek=x -plain -ps -postscript -uppercase -bits", args: "p", dash: true},
 	"strings":  {flags: "-afow -n=x -t=x -e=x --all --print-file-name --bytes=x --radix=x --encoding=x", args: "p*", digits: true, safe: true, check: noResponse},
 	"base64":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x -D", args: "p", safe: true},
 	"base32":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x", args: "p", safe: true},

@@ -16,7 +16,7 @@ var goRows = map[string]*command{
 	"go mod why":      {flags: "-m", dash: true, args: "x*", check: inRepo},
 	"gofmt":           {flags: "-l -d -s -e -r=x", dash: true, args: "t*"},
 	"goimports":       {flags: "-l -d -e -v -local=x", dash: true, args: "t*"},
-	"cargo --version": {}, "cargo -V": {}, "cargo version": {}, "rustc --version": {}, "rustc -V": {}, "rustup --version": {},
+	"cargo --version": rustVersion, "cargo -V": rustVersion, "cargo version": rustVersion, "rustc --version": rustVersion, "rustc -V": rustVersion, "rustup --version": rustVersion,
 	"cargo locate-project": {flags: "--workspace --message-format=x", check: noCargoConfig},
 	"cargo metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *use) string {
 		if !u.has("--no-deps") {
@@ -33,6 +33,40 @@ var goRows = map[string]*command{
 	"cargo pkgid": nil,
 }
 
+// inHost is inRepo for gh: its programs of jq see the environment, and it asks
+// the host that is named.
+func inHost(u *use) string {
+	for _, f := range u.flags {
+		switch f.name {
+		case "-q", "--jq", "-t", "--template":
+			if f.val.kind != exact {
+				return f.val.src + " is not known before it runs"
+			}
+			if i := wordIn(f.val.text, jqTraps); i != "" {
+				return "the jq program uses " + i
+			}
+		case "-R", "--repo":
+			if !ownHost(f.val) {
+				return f.val.src + " names another host"
+			}
+		}
+	}
+	for _, w := range u.args {
+		if !ownHost(w) {
+			return w.src + " names another host"
+		}
+	}
+	return inRepo(u)
+}
+
+// ownHost reports a name of gh that holds no host.
+func ownHost(w word) bool {
+	return w.kind == number || w.kind == exact && strings.Count(w.text, "/") < 2 && !strings.Contains(w.text, ":")
+}
+
+// rustVersion starts the toolchain that the project may choose.
+var rustVersion = &command{check: noCargoConfig}
+
 // goList refuses values that make go list change go.mod.
 func goList(u *use) string {
 	for _, f := range u.flags {
@@ -42,6 +76,19 @@ func goList(u *use) string {
 		if f.name == "-u" || f.name == "-versions" || f.name == "-retracted" {
 			return "go list " + f.name + " uses the network"
 		}
+	}
+	for _, w := range u.args {
+		if w.kind != exact || strings.Contains(w.text, "@") {
+			return "go list of a version uses the network"
+		}
+		if strings.HasPrefix(w.text, "/") || strings.HasPrefix(w.text, "../") || w.text == ".." {
+			if why := u.touch('t', word{kind: exact, text: strings.TrimSuffix(w.text, "/..."), src: w.src}); why != "" {
+				return why
+			}
+		}
+	}
+	if u.has("-m") && len(u.args) > 0 && !u.args[0].is("all") {
+		return "go list -m of a module may use the network"
 	}
 	return inRepo(u)
 }
@@ -84,8 +131,9 @@ var packageRows = map[string]*command{
 
 var (
 	npmList = &command{flags: "-agl --all --json --long --parseable --global --depth=x --omit=x --include=x --prod --production --dev --link --package-lock-only", args: "x*"}
-	pipList = &command{flags: "-eliv --editable --local --user --format=x --not-required --exclude-editable --exclude=x --pre --verbose"}
-	pipShow = &command{flags: "-f --files --verbose -v", args: "x*", min: 1}
+	// pip asks rustc for its version, which starts the toolchain of the project.
+	pipList = &command{flags: "-eliv --editable --local --user --format=x --not-required --exclude-editable --exclude=x --pre --verbose", check: noCargoConfig}
+	pipShow = &command{flags: "-f --files --verbose -v", args: "x*", min: 1, check: noCargoConfig}
 )
 
 // containerRows are the read forms of docker and kubectl.
@@ -142,22 +190,22 @@ const ghFlags = "-R=x --repo=x --json=x -q=x --jq=x -t=x --template=x "
 
 // hostRows are the read forms of gh. It starts git in the folder.
 var hostRows = map[string]*command{
-	"gh pr list":       {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -B=x --base=x -H=x --head=x -S=x --search=x -d --draft", check: inRepo},
-	"gh pr view":       {flags: ghFlags + "-c --comments", args: "x", check: inRepo},
-	"gh pr status":     {flags: ghFlags + "-c --conflict-status", check: inRepo},
-	"gh pr diff":       {flags: ghFlags + "--color=x --patch --name-only", args: "x", check: inRepo},
-	"gh pr checks":     {flags: ghFlags + "--required", args: "x", check: inRepo},
-	"gh issue list":    {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -S=x --search=x -m=x --milestone=x --mention=x", check: inRepo},
-	"gh issue view":    {flags: ghFlags + "-c --comments", args: "x", check: inRepo},
-	"gh issue status":  {flags: ghFlags, check: inRepo},
-	"gh repo view":     {flags: ghFlags + "-b=x --branch=x", args: "x", check: inRepo},
-	"gh repo list":     {flags: ghFlags + "-L=x --limit=x --source --fork -l=x --language=x --visibility=x --no-archived --archived --topic=x", args: "x"},
-	"gh run list":      {flags: ghFlags + "-L=x --limit=x -w=x --workflow=x -b=x --branch=x -u=x --user=x -e=x --event=x -s=x --status=x -c=x --commit=x", check: inRepo},
-	"gh run view":      {flags: ghFlags + "-v -j=x --job=x --log --log-failed --exit-status --verbose -a=x --attempt=x", args: "x", check: inRepo},
-	"gh workflow list": {flags: ghFlags + "-a -L=x --all --limit=x", check: inRepo},
-	"gh release list":  {flags: ghFlags + "-L=x --limit=x --exclude-drafts --exclude-pre-releases", check: inRepo},
-	"gh release view":  {flags: ghFlags, args: "x", check: inRepo},
-	"gh label list":    {flags: ghFlags + "-L=x --limit=x -S=x --search=x --sort=x --order=x", check: inRepo},
-	"gh auth status":   {flags: "-h=x --hostname=x"},
+	"gh pr list":       {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -B=x --base=x -H=x --head=x -S=x --search=x -d --draft", check: inHost},
+	"gh pr view":       {flags: ghFlags + "-c --comments", args: "x", check: inHost},
+	"gh pr status":     {flags: ghFlags + "-c --conflict-status", check: inHost},
+	"gh pr diff":       {flags: ghFlags + "--color=x --patch --name-only", args: "x", check: inHost},
+	"gh pr checks":     {flags: ghFlags + "--required", args: "x", check: inHost},
+	"gh issue list":    {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -S=x --search=x -m=x --milestone=x --mention=x", check: inHost},
+	"gh issue view":    {flags: ghFlags + "-c --comments", args: "x", check: inHost},
+	"gh issue status":  {flags: ghFlags, check: inHost},
+	"gh repo view":     {flags: ghFlags + "-b=x --branch=x", args: "x", check: inHost},
+	"gh repo list":     {flags: ghFlags + "-L=x --limit=x --source --fork -l=x --language=x --visibility=x --no-archived --archived --topic=x", args: "x", check: inHost},
+	"gh run list":      {flags: ghFlags + "-L=x --limit=x -w=x --workflow=x -b=x --branch=x -u=x --user=x -e=x --event=x -s=x --status=x -c=x --commit=x", check: inHost},
+	"gh run view":      {flags: ghFlags + "-v -j=x --job=x --log --log-failed --exit-status --verbose -a=x --attempt=x", args: "x", check: inHost},
+	"gh workflow list": {flags: ghFlags + "-a -L=x --all --limit=x", check: inHost},
+	"gh release list":  {flags: ghFlags + "-L=x --limit=x --exclude-drafts --exclude-pre-releases", check: inHost},
+	"gh release view":  {flags: ghFlags, args: "x", check: inHost},
+	"gh label list":    {flags: ghFlags + "-L=x --limit=x -S=x --search=x --sort=x --order=x", check: inHost},
+	"gh auth status":   {},
 	"gh version":       {},
 }

@@ -83,10 +83,11 @@ func (p *sedReader) command() string {
 		p.skip(" \t0123456789")
 		return p.end(c)
 	case ':', 'b', 't', 'T':
-		for !p.done() && strings.IndexByte(";\n}", p.peek()) < 0 {
+		p.skip(" \t")
+		for !p.done() && strings.IndexByte(" \t;\n}", p.peek()) < 0 {
 			p.i++
 		}
-		return ""
+		return p.end(c) // some seds go on with a command behind a blank
 	case 'a', 'i', 'c':
 		p.text()
 		return ""
@@ -273,10 +274,10 @@ func awkProgram(s string) string {
 			i++
 			continue
 		case c == '#':
-			for i < len(s) && s[i] != '\n' {
+			for i+1 < len(s) && s[i+1] != '\n' {
 				i++
 			}
-			print, operand = false, false
+			operand = false
 			continue
 		case c == '"':
 			end := closing(s, i, '"')
@@ -285,6 +286,8 @@ func awkProgram(s string) string {
 			}
 			i, operand = end, true
 			continue
+		case c == '/' && afterParenthesis(s[:i]):
+			return "a slash behind a parenthesis in the awk program may mean two things"
 		case c == '/' && !operand:
 			end := closing(s, i, '/')
 			if end < 0 {
@@ -318,7 +321,8 @@ func awkProgram(s string) string {
 			depth--
 			operand = true
 			continue
-		case c == ';' || c == '}' || c == '{' || c == '\n':
+		case c == '\n': // a statement may go on behind it
+		case c == ';' || c == '}' || c == '{':
 			print = false
 		case c == '|':
 			if i+1 < len(s) && s[i+1] == '|' {
@@ -344,6 +348,24 @@ func awkProgram(s string) string {
 	return ""
 }
 
+// afterParenthesis reports whether what stands before a slash may end in a
+// parenthesis: that of a call, behind which it divides, or of if, while and for,
+// behind which a pattern begins.
+func afterParenthesis(s string) bool {
+	for {
+		s = strings.TrimRight(s, " \t\r\n\\")
+		if strings.HasSuffix(s, ")") {
+			return true
+		}
+		line := s[strings.LastIndexByte(s, '\n')+1:]
+		at := strings.LastIndexByte(line, '#')
+		if at < 0 {
+			return false
+		}
+		s = s[:len(s)-len(line)+at] // it may be a comment
+	}
+}
+
 // closing finds the end of a string or pattern that begins at i.
 func closing(s string, i int, q byte) int {
 	bracket := false
@@ -356,12 +378,24 @@ func closing(s string, i int, q byte) int {
 		case q == '/' && s[j] == '[' && !bracket:
 			// Awks differ on a slash inside brackets: refuse it there.
 			bracket = true
+			if strings.HasPrefix(s[j+1:], "[:") || strings.HasPrefix(s[j+1:], "^[:") {
+				// A class in a bracket: with nothing else behind it, it ends at :]].
+				end := strings.Index(s[j:], ":]")
+				if end < 0 || strings.IndexByte(s[j:j+end], '/') >= 0 || !strings.HasPrefix(s[j+end:], ":]]") {
+					return -1
+				}
+				bracket = false
+				j += end + 2
+				continue
+			}
 			if j+1 < len(s) && s[j+1] == '^' {
 				j++
 			}
 			if j+1 < len(s) && s[j+1] == ']' {
 				j++
 			}
+		case q == '/' && s[j] == '[' && bracket && j+1 < len(s) && strings.IndexByte(":.=", s[j+1]) >= 0:
+			return -1
 		case q == '/' && s[j] == ']' && bracket:
 			bracket = false
 		case s[j] == q:
@@ -374,12 +408,15 @@ func closing(s string, i int, q byte) int {
 	return -1
 }
 
+// jqTraps are what a program of jq sees the environment or other files with.
+var jqTraps = []string{"env", "ENV", "input_filename", "import", "include", "modulemeta", "get_search_list", "__prog_args"}
+
 // checkJQ refuses programs that see the environment or other files.
 func checkJQ(u *use) string {
 	if u.args[0].kind != exact {
 		return "the program of jq is not known before it runs"
 	}
-	if i := wordIn(u.args[0].text, []string{"env", "ENV", "input_filename", "import", "include", "modulemeta", "get_search_list", "__prog_args"}); i != "" {
+	if i := wordIn(u.args[0].text, jqTraps); i != "" {
 		return "the jq program uses " + i
 	}
 	return ""

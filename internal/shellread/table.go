@@ -108,6 +108,9 @@ func (u *use) look(ws []word) string {
 
 func (u *use) hold(row *command, rest []word) string {
 	u.row = row
+	if len(rest) == 1 && !strings.Contains(u.name, " ") && (rest[0].is("--help") || rest[0].is("--version")) {
+		return ""
+	}
 	if why := u.parse(row, rest); why != "" {
 		return why
 	}

@@ -13,6 +13,23 @@ var harmlessVariables = map[string]bool{
 
 func harmlessVariable(name string) bool { return harmlessVariables[name] }
 
+// harmlessValues are variables that may stand before a command with these values.
+var harmlessValues = map[string]string{
+	"PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1",
+	"DEBUG": "1", "VERBOSE": "1", "GO111MODULE": "on", "CARGO_TERM_COLOR": "never", "TIME_STYLE": "long-iso", "LS_COLORS": "", "POSIXLY_CORRECT": "1",
+}
+
+// harmlessValue reports NAME=text that only says how a command speaks, or what
+// is so anyway.
+func harmlessValue(name, text string) bool {
+	if want, ok := harmlessValues[name]; ok && text == want {
+		return true
+	}
+	// A time zone: Area/City. Elsewhere TZ may name a file.
+	area, city, ok := strings.Cut(text, "/")
+	return name == "TZ" && ok && area != "" && city != "" && strings.Trim(area+city, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+}
+
 // riskyNames are variables that the shell or common programs obey.
 var riskyNames = map[string]bool{
 	"PATH": true, "IFS": true, "ENV": true, "SHELL": true, "HOME": true, "PWD": true, "OLDPWD": true, "CDPATH": true, "FPATH": true, "MANPATH": true,

@@ -2,6 +2,7 @@ package shellread
 
 import (
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -337,6 +338,8 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 	if len(vals) > maxUnroll {
 		if slices.ContainsFunc(vals, func(v value) bool { return v.kind != exact }) {
 			vals = []value{{kind: unknown}}
+		} else if !slices.ContainsFunc(vals, func(v value) bool { return !plainNumber(v.text) || v.text[0] == '-' }) {
+			vals = []value{{kind: number}}
 		} else {
 			r.opaque(r.source(c), "a loop over too many values")
 		}
@@ -406,7 +409,11 @@ func (r *reader) caseClause(c *syntax.CaseClause, in state) state {
 func (r *reader) casePattern(w *syntax.Word, st state) {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
-		case *syntax.Lit, *syntax.ExtGlob:
+		case *syntax.Lit:
+		case *syntax.ExtGlob:
+			if strings.ContainsAny(r.text(p), "$`<>=\"'\\") {
+				r.opaque(r.source(w), "an extended glob that holds more than names")
+			}
 		case *syntax.SglQuoted, *syntax.DblQuoted, *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp, *syntax.ProcSubst:
 			r.quotedPart(&builder{kind: exact}, p, st)
 		default:

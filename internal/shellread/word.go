@@ -139,7 +139,7 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 			return []word{{kind: unknown, src: src, many: true}}
 		}
 	}
-	if len(alts) == 1 && hasBrace(w) && (strings.Contains(text, ",") || strings.Contains(text, "..")) {
+	if len(alts) == 1 && hasBrace(w) && !plainBraces(text) {
 		r.opaque(src, "a brace expansion that shells may read differently")
 	}
 	out := make([]word, 0, len(alts))
@@ -436,7 +436,7 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 	if !first && strings.HasPrefix(s, "~") && b.kind == exact && b.plain.Len() == 0 {
 		r.opaque(s, "zsh replaces a tilde behind empty quotes by a folder")
 	}
-	if strings.Contains(s, "{") && (strings.Contains(s, ",") || strings.Contains(s, "..")) {
+	if strings.Contains(s, "{") && !plainBraces(s) {
 		r.opaque(s, "a brace expansion that shells may read differently")
 	}
 	for i := 0; i < len(s); i++ {

@@ -22,7 +22,6 @@ var wrapTable = map[string]wrapFlags{
 	"time":    {valued: "-f --format", plain: "-p --portability -v --verbose -q --quiet"},
 	"stdbuf":  {valued: "-i --input -o --output -e --error"},
 	"ionice":  {valued: "-c --class -n --classdata", plain: "-t --ignore"},
-	"chrt":    {operands: -1},
 	"setsid":  {plain: "-w --wait -c --ctty -f --fork"},
 }
 
