@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -36,13 +37,7 @@ func input(s string) json.RawMessage {
 // turns from the next turn on, and what was granted for the session stays.
 func TestSettingsCountFromTheNextDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, nil, func(c *session.Config) {
-			c.Rules = policy.Rules{Dir: "/w", List: []policy.Rule{settingsRule(t, "risk", policy.Allow, policy.User)}}
-			c.Turn.Budget = agent.Budget{Turns: 9}
-		},
-			fake.Use(llm.ToolUse{ID: "c1", Name: "risk", Input: input("one")}),
-			fake.Use(llm.ToolUse{ID: "c2", Name: "risk", Input: input("two")}), fake.Say("done"),
-			fake.Use(llm.ToolUse{ID: "c3", Name: "look"}), fake.Use(llm.ToolUse{ID: "c4", Name: "look"}), fake.Say("done"))
+		var r *rig
 		began := 0
 		apply := func() {
 			turn := r.cfg.Turn
@@ -55,12 +50,18 @@ func TestSettingsCountFromTheNextDecision(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		r = start(t, nil, func(c *session.Config) {
+			c.Rules = policy.Rules{Dir: "/w", List: []policy.Rule{settingsRule(t, "risk", policy.Allow, policy.User)}}
+			c.Turn.Budget = agent.Budget{Turns: 9}
+		},
+			fake.Use(llm.ToolUse{ID: "c1", Name: "risk", Input: input("one")}),
+			func(ctx context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
+				apply() // after the first call, before the second
+				fake.Use(llm.ToolUse{ID: "c2", Name: "risk", Input: input("two")})(ctx, q, yield)
+			}, fake.Say("done"),
+			fake.Use(llm.ToolUse{ID: "c3", Name: "look"}), fake.Use(llm.ToolUse{ID: "c4", Name: "look"}), fake.Say("done"))
 		r.prompt("go")
-		es := r.turns(1, func(e event.Event) {
-			if f, ok := e.Body.(event.ToolFinished); ok && f.Call == "c1" {
-				apply()
-			}
-		})
+		es := r.turns(1, nil)
 		res := map[string]bool{}
 		for _, f := range all[event.ToolFinished](es) {
 			res[f.Call] = f.Denied
