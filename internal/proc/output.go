@@ -172,10 +172,22 @@ func (o *Output) save(b []byte, at int64) {
 }
 
 func (o *Output) create() error {
-	if err := os.MkdirAll(filepath.Dir(o.path), 0o700); err != nil {
+	dir, name := filepath.Split(filepath.Clean(o.path))
+	base, folder := filepath.Split(filepath.Clean(dir))
+	if err := os.MkdirAll(base, 0o700); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(o.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	// Commands may be able to write in base, so what is below it is opened in a
+	// way that follows no link out of it.
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	f, err := root.OpenFile(filepath.Join(folder, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -160,24 +161,25 @@ func TestWorktree(t *testing.T) {
 func TestKilledSandbox(t *testing.T) {
 	c := testConfig(t, "bwrap")
 	s := open(t, c)
-	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo > started; exec sleep 30"}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
+	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo started; exec sleep 30"}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
 	if err := s.Wrap(&pc); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(pc.Path)
 	cmd.Args, cmd.Dir, cmd.Env, cmd.ExtraFiles = pc.Args, pc.Dir, pc.Env, pc.Files
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range pc.Files {
 		f.Close()
 	}
-	started := filepath.Join(c.Dir, "started")
-	for deadline := time.Now().Add(5 * time.Second); !exists(started) && time.Now().Before(deadline); {
-		time.Sleep(5 * time.Millisecond) // bwrap killed while it sets up leaves its child waiting
-	}
-	if err := os.Remove(started); err != nil {
-		t.Fatal(err)
+	// bwrap killed while it sets up leaves its child waiting.
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "started\n" {
+		t.Fatalf("%q %v", line, err)
 	}
 	cover := filepath.Join(c.Dir, ".claude")
 	if _, err := newCovers(c.Run); err != nil || !exists(cover) {

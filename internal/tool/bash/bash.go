@@ -6,6 +6,7 @@ package bash
 
 import (
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -271,8 +272,8 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 		fs.state = filepath.Join(temp, fmt.Sprintf("state-%d", b.seq))
 	}
 	if len(in.Command) > maxArg {
-		fs.script = filepath.Join(temp, fmt.Sprintf("script-%d", b.seq))
-		if err := os.WriteFile(fs.script, []byte(in.Command), 0o600); err != nil {
+		fs.script = filepath.Join(temp, "script-"+rand.Text())
+		if err := writeNew(fs.script, in.Command); err != nil {
 			return proc.Command{}, files{}, err
 		}
 	}
@@ -286,6 +287,9 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 		Args: append(args, "-c", wrapper(in.Command, fs, isBash), "bash"),
 	}
 	vars := b.env.apply(base)
+	if in.NoSandbox && b.Wrap != nil && (b.Active == nil || b.Active()) {
+		vars = base // a PATH or LD_PRELOAD from inside must not decide what runs outside
+	}
 	if pinned {
 		for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} { // where programs find their settings
 			vars = proc.Unset(vars, name)
@@ -303,6 +307,17 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 		}
 	}
 	return c, fs, nil
+}
+
+// writeNew writes a file that must not exist: commands can write in the same
+// folder, and could plant a link for us to follow.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // settle takes over the directory a command ended with, and what it changed of

@@ -147,7 +147,7 @@ func lsTree(dir string) (out []string) {
 }
 
 // TestWrapsEnvironmentIsNotTheCommands: what the sandbox sets for a command
-// inside does not stay for the next one, which may run outside.
+// inside does not stay, and what a command sets inside does not go outside.
 func TestWrapsEnvironmentIsNotTheCommands(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Wrap = func(p *proc.Command) error {
@@ -158,16 +158,83 @@ func TestWrapsEnvironmentIsNotTheCommands(t *testing.T) {
 	outside := func(command string) string {
 		return r.call(t.Context(), "Bash", map[string]any{"command": command, "dangerously_disable_sandbox": true}).Text
 	}
-	r.bash("export MINE=1; export HTTP_PROXY_SEEN=$HTTP_PROXY")
-	r.bash("export MINE=2; unset LANG")
-	if got := outside("echo $MINE:$HTTP_PROXY_SEEN:$HTTP_PROXY:$FLAGS:$LANG"); got != "2:http://inside:::C.UTF-8" {
+	r.bash("export MINE=1 PATH=/evil:$PATH LD_PRELOAD_X=evil; export SEEN=$HTTP_PROXY")
+	r.bash("export MINE=2")
+	if got := r.bash("echo $MINE:$SEEN:$HTTP_PROXY:$FLAGS:$LANG:${PATH%%:*}; touch x").Text; got != "2:http://inside:http://inside:+::/evil" {
 		t.Error(got)
 	}
-	if got := r.bash("echo $HTTP_PROXY:$FLAGS:$LANG").Text; got != "http://inside:+:" {
+	if got := outside("touch x; echo $MINE:$SEEN:$HTTP_PROXY:$FLAGS:$LANG:$LD_PRELOAD_X; case $PATH in *evil*) echo evil;; esac"); got != "::::C.UTF-8:" {
 		t.Error(got)
 	}
-	outside("export HTTP_PROXY=http://mine")
-	if got := outside("echo $HTTP_PROXY"); got != "http://mine" {
+	outside("export FROM_OUTSIDE=1")
+	if got := r.bash("echo $FROM_OUTSIDE:$MINE:$FLAGS; touch x").Text; got != "1:2:+" {
 		t.Error(got)
 	}
+}
+
+// TestCVE_2026_39861_PlantedLinks: what we write ourselves beside a command's
+// own files follows no link that a command put there.
+func TestCVE_2026_39861_PlantedLinks(t *testing.T) {
+	r := newRig(t, nil)
+	r.env.Scratch = ""
+	victim := filepath.Join(r.env.Home, "victim")
+	if err := os.Mkdir(victim, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	temp := r.bashRunner.Temp
+	plant := "ln -s " + victim + " " + temp + "/tool-results; ln -s " + victim + " " + temp + "/tasks; for i in $(seq 20); do ln -s " + victim + "/script " + temp + "/script-$i; done"
+	if got := r.bash(plant); got.IsErr {
+		t.Fatal(got.Text)
+	}
+	r.bash(": " + strings.Repeat("x", maxArg) + "; echo long")
+	r.bash("seq 100000; false")
+	r.call(t.Context(), "Bash", map[string]any{"command": "echo background", "run_in_background": true})
+	if list, err := os.ReadDir(victim); err != nil || len(list) > 0 {
+		t.Errorf("written through a link: %v %v", list, err)
+	}
+}
+
+// TestAdvisories holds published weaknesses of running shells against us:
+// go test -run 'TestAdvisories/changelog_2.1.309'.
+func TestAdvisories(t *testing.T) {
+	t.Run("changelog_2.1.309_no_start_files", func(t *testing.T) {
+		var marker string
+		r := newRig(t, func(c *Config) {
+			home := lookup(c.Environ, "HOME")
+			marker = filepath.Join(home, "ran")
+			start := filepath.Join(home, "start")
+			for _, n := range []string{".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshenv", ".zshrc", ".kshrc", "start"} {
+				if err := os.WriteFile(filepath.Join(home, n), []byte("echo "+n+" >>"+marker+"\n"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.Environ = append(c.Environ, "BASH_ENV="+start, "ENV="+start, "PROMPT_COMMAND=. "+start, "SHELLOPTS=xtrace", "BASH_FUNC_ls%%=() { . "+start+"; }")
+		})
+		for _, command := range []string{"ls", "echo x >f", "bash -c 'echo inner'", "sh -c 'echo inner'", "ls | cat"} {
+			if res := r.bash(command); res.IsErr || strings.Contains(res.Text, "+ ") {
+				t.Errorf("%s: %s", command, res.Text)
+			}
+		}
+		if b, err := os.ReadFile(marker); err == nil {
+			t.Errorf("start files ran: %s", b)
+		}
+	})
+	t.Run("changelog_2.1.321_what_only_reads_runs_inside_too", func(t *testing.T) {
+		var wrapped []string
+		r := newRig(t, func(c *Config) {
+			c.Wrap = func(p *proc.Command) error {
+				wrapped = append(wrapped, p.Args[len(p.Args)-2])
+				return nil
+			}
+		})
+		for _, command := range []string{"ls", "cat /dev/null", "head -n 1 /dev/null", "pwd"} {
+			if in := (input{Command: command}); !r.bashRunner.read(in.Command, r.env).ReadOnly {
+				t.Errorf("%s does not count as reading, so it shows nothing", command)
+			}
+			n := len(wrapped)
+			if r.bash(command); len(wrapped) != n+1 || !strings.Contains(wrapped[n], command) {
+				t.Errorf("%s ran outside", command)
+			}
+		}
+	})
 }
