@@ -60,12 +60,12 @@ func wrapper(name string) reading {
 		return readEnv
 	case "xargs":
 		return readXargs
-	case "bash", "sh", "dash", "zsh", "ksh", "ash", "mksh", "fish", "csh", "tcsh":
+	case "bash", "sh", "dash", "zsh", "ksh", "ash", "mksh", "rbash", "fish", "csh", "tcsh":
 		return readShell
 	case "sudo", "doas", "su", "runuser", "pkexec", "ssh", "watch", "chroot", "unshare", "nsenter", "strace", "ltrace", "script", "flock",
 		"taskset", "chrt", "busybox", "toybox", "screen", "tmux", "parallel", "systemd-run", "at", "batch", "bwrap", "firejail", "entr", "setarch",
 		"linux32", "linux64", "setpriv", "prlimit", "numactl", "rlwrap", "fakeroot", "faketime", "xvfb-run", "dbus-run-session", "catchsegv",
-		"proot", "unbuffer", "expect", "caffeinate", "gtimeout", "npx", "bunx", "uvx", "pipx", "docker-compose", "nix-shell", "direnv", "arch", "runcon", "cgexec", "tsp", "eatmydata", "torsocks", "proxychains", "torify", "valgrind", "gdb", "perf", "hyperfine", "time_":
+		"proot", "unbuffer", "expect", "caffeinate", "gtimeout", "npx", "bunx", "uvx", "pipx", "docker-compose", "nix-shell", "direnv", "arch", "runcon", "cgexec", "tsp", "eatmydata", "torsocks", "proxychains", "torify", "valgrind", "gdb", "perf", "hyperfine", "sg", "chronic", "ifne", "nocache":
 		return launcher
 	}
 	return nil
@@ -170,7 +170,11 @@ func readCommand(r *reader, ws []word, st state) (state, state) {
 func readEval(r *reader, ws []word, st state) (state, state) {
 	r.opaque(strings.Join(literals(ws), " "), "eval runs text as a script")
 	var text []string
-	for _, w := range ws[1:] {
+	args := ws[1:]
+	if len(args) > 0 && args[0].is("--") {
+		args = args[1:]
+	}
+	for _, w := range args {
 		if w.kind != exact {
 			return st, st
 		}

@@ -348,6 +348,17 @@ func (r *reader) launched(prog string, ws []word, st state) {
 				inner = inner[:end]
 			}
 			r.suspectOne(inner, st)
+			if wrapper(base(inner[0].text)) != nil {
+				r.suspect(inner[1:], st)
+			}
+			r.denyScript(inner[0].text, st)
+		}
+		// fd --exec=rm, fd -xrm, git rebase --exec='rm x'
+		if name, val, _ := strings.Cut(w.text, "="); val != "" && (name == "--exec" || name == "--exec-batch") {
+			r.suspectOne([]word{lit(val)}, st)
+			r.denyScript(val, st)
+		} else if (prog == "fd" || prog == "fdfind") && len(w.text) > 2 && (w.text[:2] == "-x" || w.text[:2] == "-X") {
+			r.suspectOne([]word{lit(w.text[2:])}, st)
 		}
 	}
 }

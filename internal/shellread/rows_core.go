@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -95,10 +96,14 @@ var fileRows = map[string]*command{
 	"diff": {
 		flags: "-aBbcdeEfiHnNpPqrstTuwyZ -C=x --context? -U=x --unified? --brief --report-identical-files --side-by-side --width=x -W=x --left-column --suppress-common-lines --show-c-function -F=x --show-function-line=x --label=x --expand-tabs --initial-tab --tabsize=x --recursive --no-dereference --new-file --unidirectional-new-file --ignore-file-name-case -x=x --exclude=x -X=p --exclude-from=p -S=x --starting-file=x --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines -I=x --ignore-matching-lines=x --text --strip-trailing-cr --minimal --horizon-lines=x --speed-large-files --color? --normal",
 		args:  "p p", min: 2, digits: true, deep: "-r --recursive", safe: true, check: func(u *use) string {
-			if u.has("-r", "--recursive") && !u.has("--no-dereference") {
-				return u.linksBelow(u.args)
+			if !u.has("-r", "--recursive") && !slices.ContainsFunc(u.args, u.folder) {
+				return ""
 			}
-			return ""
+			u.row = &command{args: "t t", safe: true} // diff FILE FOLDER looks into it
+			if u.has("--no-dereference") {
+				return ""
+			}
+			return u.linksBelow(u.args)
 		},
 	},
 	"diff3":     {flags: "-aeEAxX3imT", args: "p p p", min: 3},

@@ -115,9 +115,12 @@ func (r *reader) script(text string, st state) state {
 	stmts, err := parse(text)
 	if err != nil {
 		r.opaque(clip(text), "it is not valid shell: "+plainError(err))
-	}
-	if why := misread(text, stmts); why != "" {
+		if msg := plainError(err); !strings.Contains(msg, "without closing") && !strings.Contains(msg, "unclosed") {
+			r.mentions(text, st) // shells may accept what the parser does not
+		}
+	} else if why := misread(text, stmts); why != "" {
 		r.opaque(clip(text), why)
+		r.mentions(text, st)
 	}
 	saved := r.src
 	r.src = text

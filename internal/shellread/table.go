@@ -413,6 +413,9 @@ func (u *use) touch(kind byte, w word) string {
 	if w.kind != exact && w.kind != pattern {
 		return w.src + " is not known before it runs, and it names a file"
 	}
+	if kind == 'p' && strings.HasPrefix(u.name, "git ") && w.kind == exact && u.folder(w) {
+		kind = 't' // a pathspec means all below
+	}
 	like := policy.Read{Visible: u.visible, Arg: true, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
 	saved := u.r.acts
 	u.r.acts = nil

@@ -45,6 +45,7 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 		}
 	}
 	r.redirects(s, in)
+	r.fedShell(s, in)
 	ok, any = in, in
 	if s.Cmd != nil {
 		ok, any = r.cmd(s, in)
@@ -61,6 +62,24 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 		return in, in
 	}
 	return ok, any
+}
+
+// fedShell searches what a shell is given to read: bash <<< 'rm x'.
+func (r *reader) fedShell(s *syntax.Stmt, st state) {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Args) == 0 || !shellNames[base(c.Args[0].Lit())] {
+		return
+	}
+	for _, rd := range s.Redirs {
+		switch {
+		case rd.Op == syntax.WordHdoc:
+			if v := r.value(rd.Word, st); v.kind == exact {
+				r.denyScript(v.text, st)
+			}
+		case rd.Hdoc != nil:
+			r.denyScript(r.text(rd.Hdoc), st)
+		}
+	}
 }
 
 func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {

@@ -114,9 +114,32 @@ func (r *reader) texts(ws []word, st state) {
 		return
 	}
 	for _, w := range ws[1:] {
-		if w.kind == exact {
-			r.denyScript(w.text, st)
+		if w.kind != exact {
+			continue
 		}
+		r.denyScript(w.text, st)
+		if strings.HasPrefix(w.text, "-") && len(w.text) > 2 { // -S'rm x', --command='rm x'
+			_, val, attached := strings.Cut(w.text, "=")
+			if !attached {
+				val = w.text[2:]
+			}
+			r.denyScript(val, st)
+		}
+	}
+}
+
+// mentions searches a text that is not read exactly for words that may be
+// commands, for deny and ask rules.
+func (r *reader) mentions(text string, st state) {
+	for i, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(";&|()\n\r`{}", c) }) {
+		if i > 200 {
+			return
+		}
+		var ws []word
+		for _, f := range strings.Fields(part) {
+			ws = append(ws, lit(strings.Trim(f, "'\"\\!")))
+		}
+		r.suspect(ws, st)
 	}
 }
 
@@ -186,7 +209,7 @@ func (r *reader) denyScript(text string, st state) {
 }
 
 // textual are launchers that hand a word to a shell.
-var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "at": true, "batch": true, "entr": true}
+var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "sg": true, "at": true, "batch": true, "entr": true}
 
 // readEnv is env: plain assignments and a few flags, then a command.
 func readEnv(r *reader, ws []word, st state) (state, state) {
@@ -258,7 +281,7 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 
 // readShell is bash -c '…': the literal is read as a script of its own.
 func readShell(r *reader, ws []word, st state) (state, state) {
-	if len(ws) < 3 || !shellCFlag(ws[1]) || ws[2].kind != exact {
+	if len(ws) < 3 || !shellCFlag(ws[1]) || ws[2].kind != exact || strings.HasPrefix(ws[2].text, "-") {
 		why := ws[0].text + " runs a script that is not known here"
 		r.markExec(ws, st, why)
 		r.suspect(ws[1:], st)
@@ -308,4 +331,4 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 	return st, st
 }
 
-var shellNames = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "ash": true, "mksh": true}
+var shellNames = map[string]bool{"sh": true, "bash": true, "dash": true, "zsh": true, "ksh": true, "ash": true, "mksh": true, "rbash": true}
