@@ -124,6 +124,16 @@ func Test0DIN_GrantsAreRestored(t *testing.T) {
 	}
 	fork.close()
 
+	// A new session that is given the ID of one that was removed begins without.
+	if err := os.RemoveAll(first.Where); err != nil {
+		t.Fatal(err)
+	}
+	reborn := kept(t, dir, home, SessionOptions{ID: first.ID})
+	if !reborn.run("touch c", "Bash(touch *)") {
+		t.Error("a new session has the rules of one that is gone")
+	}
+	reborn.close()
+
 	other, _ := scratch(t)
 	moved := kept(t, other, home, SessionOptions{Resume: first.ID})
 	if !moved.run("touch e") {

@@ -57,6 +57,7 @@ func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
 		return l, nil
 	}
 	if old == "" {
+		l.grants(p).Forget(id) // of an earlier session that was given the same ID
 		if err := makePrivate(filepath.Join(st.Dir, key)); err != nil {
 			return l, l.inMemory(o, err)
 		}
@@ -93,7 +94,7 @@ func (l *openedLog) tell(o Options) {
 	case r.Foreign > 0 && r.Sealed:
 		o.Note(fmt.Sprintf("this session's file was changed by another program since adze wrote it (%d lines); what it says was approved does not count", r.Foreign))
 	case r.Foreign > 0:
-		o.Note("this session's file was not written by the adze of this machine, or not by this version; what it says was approved does not count")
+		o.Note(fmt.Sprintf("%d lines of this session were written by an older adze, on another machine or by another program; what they say was approved does not count", r.Foreign))
 	}
 }
 

@@ -57,10 +57,15 @@ type Watcher struct {
 // Start begins to watch: what changes after it returned is told. It never
 // fails: what the system cannot watch is looked at every two seconds.
 func Start(c Config) *Watcher {
-	w := &Watcher{c: c, quit: make(chan struct{}), done: make(chan struct{}), armed: map[string]os.FileInfo{}}
-	if fs, err := fsnotify.NewWatcher(); err == nil {
-		w.fs = fs
+	fs, err := fsnotify.NewWatcher()
+	if err != nil {
+		fs = nil // too many watches of this person, mostly
 	}
+	return start(c, fs)
+}
+
+func start(c Config, fs *fsnotify.Watcher) *Watcher {
+	w := &Watcher{c: c, fs: fs, quit: make(chan struct{}), done: make(chan struct{}), armed: map[string]os.FileInfo{}}
 	w.arm()
 	w.seen = w.look()
 	go w.run() // ends when Close closes quit

@@ -98,6 +98,13 @@ func (s Store) Add(ctx context.Context, session, dir string, rules []string) err
 	})
 }
 
+// Forget forgets what was granted to a session.
+func (s Store) Forget(session string) {
+	if plain(session) {
+		_ = os.Remove(s.path(session)) // mostly there is nothing; what stays is swept
+	}
+}
+
 // Sweep forgets the grants of sessions that are gone.
 func (s Store) Sweep(kept func(session string) bool) {
 	for _, name := range (confedit.Disk{}).Names(s.Dir) {

@@ -52,6 +52,11 @@ func TestGrantsAreOfOneSessionInOneFolder(t *testing.T) {
 	if got := rules(t, s, "a", "/other"); got != "" {
 		t.Error(got)
 	}
+	add(t, s, "c", "/w", "X")
+	s.Forget("c")
+	if got := rules(t, s, "c", "/w"); got != "" {
+		t.Error(got)
+	}
 	if err := s.Add(t.Context(), "../../x", "/w", []string{"X"}); err == nil {
 		t.Error("a name that leads elsewhere was taken")
 	}

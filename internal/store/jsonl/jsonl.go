@@ -181,8 +181,8 @@ type Report struct {
 	Bad      []int // numbers of lines that are no event; at most 1,000 are listed
 	Repeated int   // lines whose seq had come before
 	// Foreign lines are not as this machine's adze wrote them: changed, added,
-	// or after one that was taken out. Sealed says that any line is. Both are
-	// zero without a key.
+	// or after one that was taken out. Sealed says that the first line is,
+	// so that the log was begun here. Both are zero without a key.
 	Foreign int
 	Sealed  bool
 }

@@ -285,7 +285,7 @@ func (s *scanner) sealing(off int64, good bool) {
 	switch {
 	case off < s.front.off: // another reader was quicker
 	case good:
-		s.sealed = true
+		s.sealed = s.sealed || off == 0
 	default:
 		s.foreign++
 	}
