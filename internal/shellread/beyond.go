@@ -12,12 +12,12 @@ var launchFlags = map[string][]string{
 	"fd":     {"-x", "-X", "--exec*"},
 	"fdfind": {"-x", "-X", "--exec*"},
 	"rg":     {"--pre", "--pre=", "--hostname-bin*", "-z", "--search-zip"},
-	"go":     {"-exec*", "--exec*", "-toolexec*", "--toolexec*", "-vettool*", "--vettool*", "-overlay*", "-o", "-o="},
+	"go":     {"-exec*", "--exec*", "-toolexec*", "--toolexec*", "-vettool*", "--vettool*", "-overlay*", "-gccgoflags*", "--gccgoflags*", "-o", "-o="},
 	"sort":   {"--compress-program*", "-o*", "--output*", "-T*", "--temporary*", "--comp*", "--o*", "--t*"},
 	"tar":    {"-I*", "--use-compress*", "--to-command*", "--checkpoint-action*", "--rsh-command*", "-F*", "--info-script*", "--new-volume-script*", "--rmt-command*"},
 	"git":    {"--upload-pack*", "--receive-pack*", "--exec*", "--open-files-in-pager*", "--ext-diff", "--textconv", "--output", "--output=", "--outpu", "--outpu=", "--outp", "--outp=", "--template*", "--separate-git-dir*", "--config*", "--extcmd*"},
 	"ssh":    {"-o*", "-F*", "-J*", "-W*", "-L*", "-R*", "-D*", "-w*", "-E*", "-S*", "-I*"},
-	"scp":    {"-o*", "-F*", "-S*", "-J*"},
+	"scp":    {"-o*", "-F*", "-S*", "-J*", "-D*"},
 	"sftp":   {"-o*", "-F*", "-S*", "-J*", "-b*"},
 	"rsync":  {"-e*", "--rsh*", "--rsync-path*", "--daemon", "--config*"},
 	"curl":   {"-o*", "-O", "--output*", "--remote-name*", "-K*", "--config*", "-T*", "--upload-file*", "--unix-socket*", "--libcurl*", "-c", "--cookie-jar*", "--trace*", "-D", "--dump-header*", "--engine*", "--netrc-file*"},
@@ -66,7 +66,7 @@ var launchWords = map[string][]string{
 	"git fetch": {"--upload-pack*", "-u*"}, "git pull": {"--upload-pack*", "--rebase=interactive", "--rebase=i", "-s*", "--strategy*"}, "git push": {"--receive-pack*", "--exec*"}, "git archive": {"--exec*", "--remote*", "-o*", "--output*"},
 	"git merge": {"-s*", "--strategy*"}, "git send-email": {"*"}, "git commit": {"--template*", "-t", "-F*", "--file*"}, "git grep": {"-O*", "--open-files*"}, "git log": {"--ext-diff", "--textconv"},
 	"git am": {"-x*"}, "git init": {"--template*"}, "git ls-remote": {"--upload-pack*", "--exec*"}, "git daemon": {"*"}, "git gui": {"*"}, "git web--browse": {"*"}, "git instaweb": {"*"}, "git credential": {"*"},
-	"git remote": {"add", "set-url"}, "git worktree": {}, "git alias": {"*"}, "git for-each-repo": {"*"}, "git maintenance": {"*"}, "git hook": {"*"}, "git notes": {"edit"}, "git branch": {"--edit-description"},
+	"git remote": {"add", "set-url"}, "git worktree": {}, "git alias": {"*"}, "git merge-index": {"*"}, "git merge-one-file": {"*"}, "git for-each-repo": {"*"}, "git maintenance": {"*"}, "git hook": {"*"}, "git notes": {"edit"}, "git branch": {"--edit-description"},
 	"npm exec": {"*"}, "npm x": {"*"}, "npm config": {"set", "edit"}, "npm explore": {"*"}, "npm edit": {"*"}, "pnpm exec": {"*"}, "pnpm dlx": {"*"}, "yarn exec": {"*"}, "yarn dlx": {"*"},
 	"go generate": {"*"}, "go tool": {"*"}, "go env": {"-w", "-u"}, "cargo run": {}, "docker exec": {"*"}, "docker run": {"*"}, "docker compose": {"exec", "run"}, "kubectl exec": {"*"}, "kubectl run": {"*"}, "kubectl cp": {"*"}, "kubectl debug": {"*"},
 	"gh alias": {"*"}, "gh extension": {"*"}, "gh config": {"*"}, "gh codespace": {"*"}, "uv tool": {"*"}, "bundle exec": {"*"}, "poetry run": {"*"}, "pipenv run": {"*"}, "conda run": {"*"},
@@ -94,6 +94,9 @@ func beyond(name string, ws []word) string {
 			if matchFlag(f, w.text) {
 				return name + " " + w.text + " makes it do more than " + name + " does"
 			}
+		}
+		if name == "go" && strings.Contains(w.text, "extld") {
+			return "go " + w.text + " chooses the linker that go runs"
 		}
 		if why := cluster(name, w.text); why != "" {
 			return why

@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -52,6 +53,12 @@ func (u *use) outputs(ws []word) []policy.Action {
 			c.put(word{kind: exact, text: file, src: w.src}, policy.Write{})
 		}
 	}
+	if writers[u.name] {
+		c.every(ws[1:])
+	}
+	if u.name == "find" && len(ws) > 1 && ws[1].kind == exact && slices.ContainsFunc(ws, func(w word) bool { return w.is("-delete") }) {
+		c.put(ws[1], policy.Write{Remove: true, Tree: true})
+	}
 	if u.name == "rsync" || u.name == "scp" {
 		if last := ws[len(ws)-1]; len(ws) > 2 && last.kind == exact && !strings.Contains(last.text, ":") {
 			c.into(last, ws[1:len(ws)-1])
@@ -63,6 +70,26 @@ func (u *use) outputs(ws []word) []policy.Action {
 	return append(c.acts, u.guess(ws)...)
 }
 
+// writers are programs that may write any file they are told of.
+var writers = map[string]bool{"tar": true, "unzip": true, "zip": true, "split": true, "csplit": true, "xxd": true, "patch": true, "mkfifo": true, "mknod": true, "perl": true, "yq": true, "busybox": true, "install": true, "zstd": true}
+
+// every adds each operand, and each value of a flag, as written.
+func (u *use) every(ws []word) {
+	for _, w := range ws[:min(len(ws), 100)] {
+		if w.kind != exact || w.text == "" || len(w.text) > 1000 || strings.Contains(w.text, "\n") {
+			continue
+		}
+		text := w.text
+		if strings.HasPrefix(text, "-") {
+			_, text, _ = strings.Cut(text, "=")
+		}
+		if text != "" {
+			w.text = text
+			u.put(w, policy.Write{Tree: u.folder(w)})
+		}
+	}
+}
+
 // gitOutputs are the files that git's own commands write or remove in the
 // working tree, as far as they are named.
 func (u *use) gitOutputs(ws []word) {
@@ -72,9 +99,11 @@ func (u *use) gitOutputs(ws []word) {
 	}
 	named := false
 	switch rest[0].text {
-	case "restore", "rm", "mv":
+	case "restore", "rm", "mv", "clean", "init", "clone", "worktree", "format-patch":
 		named = true
 	case "checkout":
+		// A name that is there is taken for a file.
+		named = len(rest) > 1 && slices.ContainsFunc(rest[1:], func(w word) bool { return w.kind == exact && u.r.there(w, u.st) })
 	default:
 		return
 	}
@@ -83,7 +112,7 @@ func (u *use) gitOutputs(ws []word) {
 		case w.is("--"):
 			named = true
 		case named && w.kind == exact && !strings.HasPrefix(w.text, "-"):
-			u.put(w, policy.Write{Remove: rest[0].text == "rm"})
+			u.put(w, policy.Write{Remove: rest[0].text == "rm", Tree: u.folder(w)})
 		}
 	}
 }

@@ -101,6 +101,7 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	}
 	if r.depth > maxDepth {
 		r.opaque(name.src, "it is nested too deeply")
+		r.suspect(ws, st)
 		return st, st
 	}
 	if n != nil && firstVariable(n) {
@@ -253,6 +254,14 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 		argv := slices.Concat(r.outer[i:]...)
 		e.Also = append(e.Also, append(argv, e.Argv...))
 	}
+	if verbs[base(e.Argv[0])] && len(ws) > 2 && strings.HasPrefix(e.Argv[1], "-") {
+		// docker --context x run y is docker run y for a deny rule.
+		for i := 2; i < min(len(ws), 10); i++ {
+			if !strings.HasPrefix(e.Argv[i], "-") {
+				e.Also = append(e.Also, append([]string{base(e.Argv[0])}, e.Argv[i:]...))
+			}
+		}
+	}
 	if e.Argv[0] == "git" || base(e.Argv[0]) == "git" {
 		if plain := gitPlain(ws); plain != nil {
 			e.Also = append(e.Also, plain)
@@ -260,6 +269,9 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 	}
 	return e
 }
+
+// verbs are programs that take flags before their subcommand.
+var verbs = map[string]bool{"docker": true, "podman": true, "kubectl": true, "helm": true, "npm": true, "pnpm": true, "yarn": true, "cargo": true, "gh": true, "uv": true, "pip": true, "terraform": true}
 
 // markExec adds a command that is not proven anything, for deny rules.
 func (r *reader) markExec(ws []word, st state, why string) {

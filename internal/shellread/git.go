@@ -270,13 +270,13 @@ var gitRows = map[string]*command{
 	"var":              {flags: "-l", args: "x"},
 	"version":          {flags: "--build-options"},
 	"grep": {flags: "-inwvhHlLcoqazIEFGPWpe=x -A=x -B=x -C=x -m=x -f=p --cached --untracked --no-index --no-exclude-standard --exclude-standard --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --break --heading --show-function --after-context=x --before-context=x --context=x --function-context --max-count=x --threads=x --and --or --not --all-match --quiet --max-depth=x --recursive --no-recursive",
-		args: "x p*", given: "-e -f", here: "t", digits: true, check: func(u *use) string { return "" }},
+		args: "x p*", given: "-e -f", here: "t", digits: true, check: func(u *use) string { return u.gitBlobs() }},
 	"branch":         {flags: "-arvlq --all --remotes --list --verbose --show-current --abbrev=x --no-abbrev --quiet" + gitRefFlags, args: "x*", check: branchLike("--list", "-l")},
 	"tag":            {flags: "-ln? --list" + gitRefFlags, args: "x*", check: branchLike("--list", "-l", "-n")},
 	"remote":         {flags: "-v --verbose"},
 	"remote get-url": {flags: "--push --all", args: "x", min: 1},
 	"stash list":     {flags: gitDiffFlags + gitRevFlags + gitLogFlags, check: signed},
-	"stash show":     {flags: "-u --include-untracked --only-untracked" + gitDiffFlags, args: "x l*", check: signed},
+	"stash show":     {flags: "-u --include-untracked --only-untracked" + gitDiffFlags, args: "x p*", check: signed},
 	"remote show": {flags: "-n", args: "x*", check: func(u *use) string {
 		if len(u.args) > 0 && !u.has("-n") {
 			return "git remote show asks the other side"

@@ -25,8 +25,8 @@ func (r *reader) read(w word, st state, like policy.Read) {
 	}
 }
 
-// safeDevice are the devices that give nothing away.
-func safeDevice(p string) bool { return p == "/dev/null" || p == "/dev/zero" }
+// safeDevice is the device that gives nothing away, and ends.
+func safeDevice(p string) bool { return p == "/dev/null" }
 
 func (r *reader) write(w word, st state, like policy.Write) {
 	if w.fd {
@@ -202,7 +202,19 @@ func escapeGlob(s string) string {
 	return b.String()
 }
 
-// exists reports whether a folder is surely there now.
+// there reports whether something of that name is there now.
+func (r *reader) there(w word, st state) bool {
+	saved := r.acts
+	defer func() { r.acts = saved }()
+	for _, t := range r.resolve(w, st) {
+		if len(r.glob(escapeGlob(t.real))) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// isFolder reports whether a folder is surely there now.
 func (r *reader) isFolder(p string) bool {
 	if r.w.Glob == nil {
 		return false

@@ -15,8 +15,7 @@ func harmlessVariable(name string) bool { return harmlessVariables[name] }
 
 // harmlessValues are variables that may stand before a command with these values.
 var harmlessValues = map[string]string{
-	"PAGER": "cat", "GIT_PAGER": "cat", "GH_PAGER": "cat", "MANPAGER": "cat", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1",
-	"DEBUG": "1", "VERBOSE": "1", "GO111MODULE": "on", "CARGO_TERM_COLOR": "never", "TIME_STYLE": "long-iso", "LS_COLORS": "", "POSIXLY_CORRECT": "1",
+	"GO111MODULE": "on", "CARGO_TERM_COLOR": "never", "TIME_STYLE": "long-iso", "LS_COLORS": "",
 }
 
 // harmlessValue reports NAME=text that only says how a command speaks, or what

@@ -56,6 +56,7 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 		any = merge(in, any)
 	}
 	if s.Negated {
+		any = failing(s, in, any)
 		ok = any
 	}
 	if s.Background {
@@ -159,7 +160,10 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 		return okY, merge(anyX, anyY)
 	case syntax.OrStmt:
 		okX, anyX := r.stmt(c.X, in)
-		okY, anyY := r.stmt(c.Y, anyX)
+		okY, anyY := r.stmt(c.Y, failing(c.X, in, anyX))
+		if leaves(c.Y) {
+			return okX, okX
+		}
 		return merge(okX, okY), merge(okX, anyY)
 	case syntax.Pipe, syntax.PipeAll:
 		piped := r.piped
@@ -185,7 +189,36 @@ func (r *reader) ifClause(c *syntax.IfClause, in state) state {
 	if c.Else == nil {
 		return merge(then, any)
 	}
-	return merge(then, r.ifClause(c.Else, any))
+	return merge(then, r.ifClause(c.Else, failing(c, in, any)))
+}
+
+// failing is what is known where something failed: a cd in it may have, too,
+// even to a folder that is there now.
+func failing(n syntax.Node, in, any state) state {
+	moves := false
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if c, ok := n.(*syntax.CallExpr); ok {
+			for _, w := range c.Args {
+				moves = moves || w.Lit() == "cd" || w.Lit() == "pushd"
+			}
+		}
+		return !moves
+	})
+	if moves {
+		return merge(in, any)
+	}
+	return any
+}
+
+// leaves reports exit and return, and a group that ends with one.
+func leaves(s *syntax.Stmt) bool {
+	switch c := s.Cmd.(type) {
+	case *syntax.CallExpr:
+		return len(c.Args) > 0 && !s.Background && (c.Args[0].Lit() == "exit" || c.Args[0].Lit() == "return")
+	case *syntax.Block:
+		return len(c.Stmts) > 0 && leaves(c.Stmts[len(c.Stmts)-1])
+	}
+	return false
 }
 
 // loop walks a body that may run any number of times.
@@ -528,7 +561,7 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 		return st
 	}
 	name := a.Name.Value
-	if !integerNames[name] || a.Append || a.Value == nil || !plainNumber(a.Value.Lit()) {
+	if name != "SECONDS" && name != "RANDOM" || a.Append || a.Value == nil || !plainNumber(a.Value.Lit()) {
 		r.checkName(name, a)
 	}
 	switch {

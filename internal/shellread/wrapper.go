@@ -146,12 +146,10 @@ func (r *reader) mentions(text string, st state) {
 // suspect adds commands that may be meant by the words behind a launcher, for
 // deny and ask rules only.
 func (r *reader) suspect(ws []word, st state) {
+	const most = 40 // at either end
 	for i, w := range ws {
-		if w.kind != exact || w.text == "" || strings.HasPrefix(w.text, "-") {
+		if w.kind != exact || w.text == "" || strings.HasPrefix(w.text, "-") || i > most && i < len(ws)-most {
 			continue
-		}
-		if i > 40 {
-			return
 		}
 		r.suspectOne(ws[i:], st)
 	}
