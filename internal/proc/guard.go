@@ -31,7 +31,8 @@ type Limits struct {
 const (
 	soonest = 20 * time.Millisecond // also from the start of a command to the first look
 	latest  = 250 * time.Millisecond
-	// share is what part of the time looking may take, at most one in this.
+	// share is what part of the time looking may take, one in this, as long
+	// as that lets it look every latest.
 	share = 20
 	// fill is more than a core fills of memory in a second, in bytes (measured
 	// in a virtual machine: 3.2 GB). spawn is what one starts of processes
@@ -71,7 +72,7 @@ func (l Limits) pace(most load, total int64, took time.Duration, cores int) time
 	if l.Memory > 0 {
 		until(l.Memory-total, fill*int64(cores))
 	}
-	return max(wait, soonest, share*took)
+	return max(wait, soonest, min(share*took, latest))
 }
 
 // watched makes sure that guard looks at a process that just came; t.mu is held.

@@ -42,8 +42,7 @@ func (t *tableOS) loads(ps []*Process, limit int64) map[*Process]load {
 	return out
 }
 
-// owned lists the live processes of each of ps. It reads the process table
-// once for all of them.
+// owned lists the live processes of each of ps. It looks once for all of them.
 func (t *tableOS) owned(ps []*Process) map[*Process][]task {
 	bySession, byTag := map[int]*Process{}, map[tag]*Process{}
 	for _, p := range ps {
@@ -57,7 +56,7 @@ func (t *tableOS) owned(ps []*Process) map[*Process][]task {
 		}
 	}
 	owner, out := map[int]*Process{}, map[*Process][]task{}
-	for _, m := range t.below() {
+	for _, m := range t.near() {
 		p := owner[m.ppid]
 		if p == nil {
 			p = bySession[m.sid]

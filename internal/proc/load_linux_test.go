@@ -1,7 +1,9 @@
 package proc
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -156,5 +158,25 @@ func BenchmarkLook(b *testing.B) {
 	<-lines
 	for b.Loop() {
 		tab.os.loads([]*Process{p}, 1<<40)
+	}
+}
+
+// near finds what below finds.
+func TestNearIsBelow(t *testing.T) {
+	tab := New(Config{Guardian: true})
+	defer tab.Close(0)
+	p, up := hogs(t, tab, "(sleep 1000 & HOG 1) & (setsid -f HOG 1) & HOG 1 & HOG 1 & wait")
+	up(4)
+	pids := func(ms []task) string {
+		var out []int
+		for _, m := range ms {
+			out = append(out, m.pid)
+		}
+		slices.Sort(out)
+		return fmt.Sprint(out)
+	}
+	below, near := pids(tab.os.below()), pids(tab.os.near())
+	if len(tab.os.owned([]*Process{p})[p]) < 7 || below != near {
+		t.Errorf("below %s, near %s", below, near)
 	}
 }

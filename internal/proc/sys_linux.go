@@ -2,10 +2,10 @@ package proc
 
 import (
 	"bytes"
-	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -170,25 +170,58 @@ func (p *processOS) clean() bool { return p.table.alone() }
 
 // only reports whether the one child of this process is pid.
 func only(pid int) bool {
-	threads, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		return false
-	}
-	for _, t := range threads {
-		b, err := os.ReadFile("/proc/self/task/" + t.Name() + "/children")
-		if errors.Is(err, os.ErrNotExist) && exists("/proc/self/task/"+t.Name()) {
-			return false // a kernel without that list
-		}
-		if s := strings.TrimSpace(string(b)); s != "" && s != strconv.Itoa(pid) {
-			return false
-		}
-	}
-	return true
+	kids, ok := childrenOf(os.Getpid())
+	return ok && !slices.ContainsFunc(kids, func(k int) bool { return k != pid })
 }
 
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return err == nil
+// childrenOf is the kernel's list of the children of a process, which is not
+// complete while some of them go (proc_pid_children(5)). ok is false when the
+// process is gone, or on a kernel without that list (CONFIG_PROC_CHILDREN).
+func childrenOf(pid int) (kids []int, ok bool) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, false
+	}
+	threads, _ := d.Readdirnames(-1) // what was read so far is still right
+	d.Close()
+	for _, t := range threads {
+		b, err := os.ReadFile(dir + "/" + t + "/children")
+		if err != nil {
+			continue // the thread ended, or there is no such list
+		}
+		ok = true
+		for _, f := range bytes.Fields(b) {
+			if kid, err := strconv.Atoi(string(f)); err == nil {
+				kids = append(kids, kid)
+			}
+		}
+	}
+	return kids, ok
+}
+
+// near lists the processes under this one as below does, from the kernel's
+// lists of children: cheaper where there are many others, and without those
+// that come and go this moment.
+func (t *tableOS) near() []task {
+	if t.alone() {
+		return nil
+	}
+	kids, ok := childrenOf(os.Getpid())
+	if !ok {
+		return t.below()
+	}
+	var out []task
+	for ; len(kids) > 0; kids = kids[1:] {
+		m, ok := readTask(strconv.Itoa(kids[0]))
+		if !ok {
+			continue
+		}
+		out = append(out, m)
+		more, _ := childrenOf(m.pid)
+		kids = append(kids, more...)
+	}
+	return out
 }
 
 // below lists all processes under this one, parents first.
@@ -379,10 +412,15 @@ func end(list func() []task) {
 			deadline = time.Now().Add(stuck)
 			continue
 		}
-		for _, t := range ms {
-			_ = unix.Kill(t.pid, unix.SIGKILL)
-		}
+		killAll(ms)
 		time.Sleep(2 * time.Millisecond) // a killed process needs a moment to be gone
+	}
+	killAll(list()) // whatever happened, nothing stays stopped
+}
+
+func killAll(ms []task) {
+	for _, t := range ms {
+		_ = unix.Kill(t.pid, unix.SIGKILL)
 	}
 }
 
