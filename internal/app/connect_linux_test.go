@@ -103,21 +103,6 @@ func connectRig(t *testing.T, dir, home string, change func(*Options), commands 
 	return r
 }
 
-func scratch(t *testing.T) (dir, home string) {
-	t.Helper()
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, home = filepath.Join(root, "project"), filepath.Join(root, "home")
-	for _, d := range []string{dir, home} {
-		if err := os.Mkdir(d, 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir, home
-}
-
 func (r *online) prompt() {
 	r.t.Helper()
 	if err := r.Submit(r.t.Context(), op.Prompt{Text: "go"}); err != nil {
