@@ -315,6 +315,10 @@ func readExit(r *reader, ws []word, st state) (state, state) {
 		}
 		return refuse("a form of "+ws[0].text+" that is not known")(r, ws, st)
 	}
+	if ws[0].text == "shift" {
+		st = st.forget([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9"})
+		return st, st
+	}
 	if ws[0].text == "break" || ws[0].text == "continue" || ws[0].text == "return" {
 		r.jump(st)
 	}

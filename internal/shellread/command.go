@@ -114,11 +114,11 @@ func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 			r.opaque(name.src, "a function that is called with variables of its own")
 		}
 		if st.defs[name.text] {
-			return r.callFunc(name.text, body, st)
+			return r.callFunc(name.text, body, ws[1:], st)
 		}
 		// It may be defined here or not, so the program may run as well.
 		r.exec(ws, st)
-		_, called := r.callFunc(name.text, body, st)
+		_, called := r.callFunc(name.text, body, ws[1:], st)
 		return both(merge(st, called))
 	}
 	if b := builtin(name.text); b != nil {
@@ -150,7 +150,7 @@ func firstVariable(n syntax.Node) bool {
 }
 
 // callFunc reads a function's body where it is called.
-func (r *reader) callFunc(name string, body *syntax.Stmt, st state) (ok, any state) {
+func (r *reader) callFunc(name string, body *syntax.Stmt, args []word, st state) (ok, any state) {
 	if r.tired() {
 		return st, st
 	}
@@ -162,9 +162,10 @@ func (r *reader) callFunc(name string, body *syntax.Stmt, st state) (ok, any sta
 	r.depth++
 	var okay state
 	after := r.landing(func() (any state) {
-		okay, any = r.stmt(body, st)
+		okay, any = r.stmt(body, st.parameters(args))
 		return any
 	})
+	okay, after = okay.parametersOf(st), after.parametersOf(st)
 	r.depth--
 	r.calling = r.calling[:len(r.calling)-1]
 	// What was local in it is now what it was before, or was never set.

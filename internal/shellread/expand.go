@@ -163,11 +163,11 @@ func (r *reader) variable(name string, st state) value {
 	case "@", "*", "0", "-", "_":
 		return value{kind: unknown}
 	}
-	if name[0] >= '0' && name[0] <= '9' {
-		return value{kind: unknown}
-	}
 	if v, ok := st.vars[name]; ok {
 		return v
+	}
+	if name[0] >= '0' && name[0] <= '9' {
+		return value{kind: unknown}
 	}
 	if st.crowded {
 		return value{kind: unknown}

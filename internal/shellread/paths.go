@@ -126,8 +126,8 @@ func (r *reader) resolveGlob(w word, st state) []target {
 	}
 	for _, d := range dirs {
 		full := w.text
-		if strings.Contains(full, "**/") {
-			r.opaque(w.src, "zsh takes **/ for any depth")
+		if strings.Contains(full, "***/") {
+			r.opaque(w.src, "zsh follows links to any depth for ***/")
 		}
 		if d != "" {
 			full = escapeGlob(strings.TrimSuffix(d, "/")) + "/" + w.text

@@ -52,7 +52,7 @@ func inHost(u *use) string {
 		}
 	}
 	for _, w := range u.args {
-		if !ownHost(w) {
+		if !ownHost(w) || u.name == "gh repo list" && strings.Contains(w.text, "/") {
 			return w.src + " names another host"
 		}
 	}

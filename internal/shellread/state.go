@@ -119,6 +119,36 @@ func mergeDirs(a, b []string) []string {
 	return out
 }
 
+// parameters is the state in which a function with these arguments begins.
+func (s state) parameters(args []word) state {
+	s.vars = maps.Clone(s.vars)
+	known := true
+	for i := range 9 {
+		v := value{kind: unknown}
+		if i < len(args) && known {
+			if known = !args[i].many; known && args[i].kind == exact {
+				v = value{kind: exact, text: args[i].text}
+			}
+		}
+		s.vars[string(rune('1'+i))] = v
+	}
+	return s
+}
+
+// parametersOf gives back the parameters that t has.
+func (s state) parametersOf(t state) state {
+	s.vars = maps.Clone(s.vars)
+	for i := range 9 {
+		name := string(rune('1' + i))
+		if v, ok := t.vars[name]; ok {
+			s.vars[name] = v
+		} else {
+			delete(s.vars, name)
+		}
+	}
+	return s
+}
+
 // forget makes variables unknown.
 func (s state) forget(names []string) state {
 	if len(names) == 0 {

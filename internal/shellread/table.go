@@ -93,6 +93,9 @@ func (u *use) look(ws []word) string {
 	if u.name == "git" {
 		return u.git(ws[1:])
 	}
+	if len(ws) == 2 && (ws[1].is("--version") || ws[1].is("--help")) && speakers[u.name] {
+		return ""
+	}
 	row, rest := find(u.name, oldStyle(u.name, ws[1:]))
 	if row == nil {
 		if deeper(u.name) {
@@ -104,6 +107,15 @@ func (u *use) look(ws []word) string {
 		u.name += " " + strings.Join(literals(ws[1:1+n]), " ")
 	}
 	return u.hold(row, rest)
+}
+
+// speakers are programs that are not in the table but say what they are, and no
+// more, when that is all they are asked.
+var speakers = map[string]bool{
+	"make": true, "cmake": true, "gcc": true, "g++": true, "cc": true, "clang": true, "ld": true, "node": true, "npm": true, "pip": true, "pip3": true, "uv": true, "python": true, "python3": true,
+	"ruby": true, "perl": true, "php": true, "java": true, "psql": true, "mysql": true, "sqlite3": true, "curl": true, "wget": true, "ssh": true, "rsync": true, "docker": true, "podman": true, "kubectl": true, "helm": true,
+	"terraform": true, "aws": true, "gcloud": true, "gh": true, "bash": true, "zsh": true, "cp": true, "mv": true, "rm": true, "mkdir": true, "touch": true, "tee": true, "xargs": true, "timeout": true, "nice": true, "env": true,
+	"ffmpeg": true, "protoc": true, "openssl": true, "vim": true, "nvim": true, "tmux": true, "shellcheck": true, "ldd": true, "envsubst": true, "watch": true, "golangci-lint": true, "staticcheck": true,
 }
 
 func (u *use) hold(row *command, rest []word) string {

@@ -323,17 +323,22 @@ func assigned(n syntax.Node) []string {
 				}
 			}
 		case *syntax.BinaryArithm:
-			if w, ok := n.X.(*syntax.Word); ok && n.Op >= syntax.Assgn {
+			if w, ok := n.X.(*syntax.Word); ok && sets(n.Op) {
 				names = append(names, w.Lit())
 			}
 		case *syntax.UnaryArithm:
-			if w, ok := n.X.(*syntax.Word); ok {
+			if w, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.Inc || n.Op == syntax.Dec) {
 				names = append(names, w.Lit())
 			}
 		}
 		return true
 	})
 	return names
+}
+
+// sets reports an operator of arithmetic that assigns.
+func sets(op syntax.BinAritOperator) bool {
+	return strings.HasSuffix(op.String(), "=") && op != syntax.Eql && op != syntax.Neq && op != syntax.Leq && op != syntax.Geq
 }
 
 // assignedIn marks what arithmetic sets as numbers.

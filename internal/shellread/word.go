@@ -228,7 +228,7 @@ func zshTail(s string) bool {
 	if strings.HasPrefix(s, "[") {
 		return true
 	}
-	return len(s) > 1 && s[0] == ':' && (s[1] == '&' || s[1] >= 'a' && s[1] <= 'z' || s[1] >= 'A' && s[1] <= 'Z')
+	return len(s) > 1 && s[0] == ':' && strings.IndexByte("&aAcefFghilopPqQrsStuUvVwWx", s[1]) >= 0
 }
 
 // shortParam reports $x without braces.
