@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -152,4 +153,45 @@ func TestSettingsChangeBetweenPrompts(t *testing.T) {
 	}
 	st, _ := p.history()
 	wellFormed(t, st.Messages())
+}
+
+// A single answer that takes long notices changes, too: before the first
+// decision for which what it read is not fresh any more. In text, one line on
+// stderr says what of a project does not count.
+func TestSettingsChangeDuringALongAnswer(t *testing.T) {
+	p := newPlace(t)
+	fifo := filepath.Join(p.dir, "go")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.put("script.txt", `@ Bash {"command":"touch up; sleep 1.2; cat go"}
+---
+@ Bash {"command":"touch two"}
+---
+> done
+`)
+	c := p.adze("-p", "work", "--model", "script/script.txt", "--allowed-tools", "Bash(touch *)", "--allowed-tools", "Bash(sleep *)", "--sandbox", "false")
+	var out, errs bytes.Buffer
+	c.Stdout, c.Stderr = &out, &errs
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	w, err := os.OpenFile(fifo, os.O_WRONLY, 0) // waits for the command to read
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.settings(filepath.Join(p.home, ".adze", "settings.json"), `{"permissions":{"deny":["Bash(touch two)"]}}`)
+	p.settings(filepath.Join(p.dir, ".adze", "settings.json"), `{"permissions":{"allow":["Bash(mkdir *)"]}}`)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = c.Wait()
+	if _, serr := os.Stat(filepath.Join(p.dir, "two")); serr == nil {
+		t.Errorf("the new deny rule did not count: %v\n%s%s", err, out.String(), errs.String())
+	}
+	told := strings.Count(errs.String(), "does not count until the folder is trusted again (adze trust)")
+	if told != 1 || strings.Contains(errs.String(), "Bash(touch two) (") {
+		t.Errorf("stderr:\n%s", errs.String())
+	}
 }
