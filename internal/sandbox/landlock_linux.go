@@ -180,6 +180,9 @@ func becomeLandlocked() error {
 	if err := unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("close descriptors: %w", err)
 	}
+	// When memory runs out, this is what the kernel ends first. Without /proc
+	// nothing is lost but that.
+	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0)
 	runtime.LockOSThread() // what follows restricts this thread, which becomes the command
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("no new privileges: %w", err)
