@@ -169,14 +169,21 @@ func TestLiveVariablesAndSandbox(t *testing.T) {
 	if text, _ := r.run("touch a; echo $GREETING"); !strings.Contains(text, "one") {
 		t.Error(text)
 	}
-	r.put("~/.adze/settings.json", `{"env":{"GREETING":"two"},"permissions":{"allow":["Bash(touch *)"]},"max_turns":1}`)
+	if _, err := r.live.resolve("mine"); err == nil {
+		t.Error("an alias is known that is not there yet")
+	}
+	r.put("model.txt", "> hello\n")
+	r.put("~/.adze/settings.json", fmt.Sprintf(`{"env":{"GREETING":"two"},"permissions":{"allow":["Bash(touch *)"]},"max_turns":1,"model_aliases":{"mine":"script/%s"}}`, r.path("model.txt")))
 	b := next[event.SettingsChanged](r)
 	var keys []string
 	for _, c := range b.Changes {
 		keys = append(keys, c.Key)
 	}
-	if !slices.Equal(keys, []string{"max_turns", "env", "sandbox.enabled"}) {
+	if !slices.Equal(keys, []string{"max_turns", "model_aliases", "env", "sandbox.enabled"}) {
 		t.Errorf("told: %v", keys)
+	}
+	if m, err := r.live.resolve("mine"); err != nil || m.Provider != "script" {
+		t.Errorf("the new alias leads to %v %v", m, err)
 	}
 	if r.boxes.get() != nil {
 		t.Error("the sandbox counts before the next turn")
