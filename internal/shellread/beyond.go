@@ -116,6 +116,13 @@ func beyond(name string, ws []word) string {
 			return gitConfigBeyond(args)
 		}
 	}
+	if name == "git" && len(args) > 1 && args[0].is("grep") {
+		for _, w := range args[1:] {
+			if w.kind == exact && len(w.text) > 1 && w.text[0] == '-' && w.text[1] != '-' && strings.Contains(w.text, "O") {
+				return "git grep " + w.text + " may start a pager"
+			}
+		}
+	}
 	if name == "git" && len(args) > 1 && args[0].is("commit") {
 		args = withoutMessage(args)
 	}

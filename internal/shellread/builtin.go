@@ -324,27 +324,3 @@ func readExit(r *reader, ws []word, st state) (state, state) {
 	}
 	return st, st
 }
-
-// jump notes what is known where break, continue or return leaves a loop or a
-// function: it goes on behind that, not behind the word.
-func (r *reader) jump(st state) {
-	if r.jumped != nil {
-		st = merge(*r.jumped, st)
-	}
-	r.jumped = &st
-}
-
-// landing walks a body and adds what is known where something left it early.
-// The jump may leave what stands around it too, so it stays noted.
-func (r *reader) landing(body func() state) state {
-	before := r.jumped
-	r.jumped = nil
-	out := body()
-	if r.jumped != nil {
-		out = merge(out, *r.jumped)
-	}
-	if before != nil {
-		r.jump(*before)
-	}
-	return out
-}

@@ -149,53 +149,6 @@ func firstVariable(n syntax.Node) bool {
 	return found
 }
 
-// callFunc reads a function's body where it is called.
-func (r *reader) callFunc(name string, body *syntax.Stmt, args []word, st state) (ok, any state) {
-	if r.tired() {
-		return st, st
-	}
-	if slices.Contains(r.calling, name) || r.depth > maxDepth {
-		r.opaque(name, "a function that calls itself")
-		return st, st
-	}
-	r.calling = append(r.calling, name)
-	r.depth++
-	var okay state
-	after := r.landing(func() (any state) {
-		okay, any = r.stmt(body, st.parameters(args))
-		return any
-	})
-	okay, after = okay.parametersOf(st), after.parametersOf(st)
-	r.depth--
-	r.calling = r.calling[:len(r.calling)-1]
-	// What was local in it is now what it was before, or was never set.
-	own := locals(body)
-	return merge(okay, after).forget(own), after.forget(own)
-}
-
-// locals are the variables that local makes below n, whatever it says of them.
-func locals(n syntax.Node) []string {
-	var names []string
-	syntax.Walk(n, func(n syntax.Node) bool {
-		if d, ok := n.(*syntax.DeclClause); ok {
-			names = append(names, assigned(d)...)
-			for _, a := range d.Args {
-				if a.Name != nil {
-					names = append(names, a.Name.Value)
-				}
-			}
-		}
-		return true
-	})
-	return names
-}
-
-// direct reports whether the shell itself runs the command, with nothing but
-// time before it: only then can it be a function.
-func (r *reader) direct() bool {
-	return !slices.ContainsFunc(r.outer, func(w []string) bool { return len(w) != 1 || w[0] != "time" })
-}
-
 // base is the name of a program without its folders.
 func base(name string) string { return path.Base(path.Clean(name)) }
 

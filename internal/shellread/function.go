@@ -1,0 +1,142 @@
+package shellread
+
+import (
+	"slices"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// jump notes what is known where break, continue or return leaves a loop or a
+// function: it goes on behind that, not behind the word.
+func (r *reader) jump(st state) {
+	if r.jumped != nil {
+		st = merge(*r.jumped, st)
+	}
+	r.jumped = &st
+}
+
+// landing walks a body and adds what is known where something left it early.
+// The jump may leave what stands around it too, so it stays noted.
+func (r *reader) landing(body func() state) state {
+	before := r.jumped
+	r.jumped = nil
+	out := body()
+	if r.jumped != nil {
+		out = merge(out, *r.jumped)
+	}
+	if before != nil {
+		r.jump(*before)
+	}
+	return out
+}
+
+// funcDecl remembers a function. One that shadows a command that is known
+// makes everything after it uncertain.
+func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
+	if !compound(c.Body) {
+		// The parser takes all of f() { …; } && rm x for the body; shells end it
+		// at the brace and run the rest.
+		r.opaque(r.source(c), "a function whose body is not a single compound command")
+		r.stmt(c.Body, in)
+	}
+	name := ""
+	if c.Name != nil {
+		name = c.Name.Value
+	}
+	if !syntax.ValidName(name) || known(name) {
+		r.opaque(r.source(c), "a function that stands in for a command")
+	}
+	st := state{vars: map[string]value{}}
+	st = st.forget(assigned(c))
+	// Where and with which variables it runs is not known here; a call of it
+	// is read again in its place.
+	saved, unclear, unsafe, n, seen := r.acts, r.unclear, r.unsafe, r.cmds, r.seen
+	r.seen = nil // what is unclear in it must be said again where it is called
+	r.stmt(c.Body, st)
+	r.seen = seen
+	found := r.acts[len(saved):]
+	if r.funcs[name] == nil && name != "" && !known(name) {
+		// Only what deny rules look at stays, in the place of found.
+		keep := saved
+		for _, a := range found {
+			if e, ok := a.(policy.Exec); ok {
+				keep = append(keep, defined(e))
+			}
+		}
+		r.acts, r.unclear, r.unsafe, r.cmds = keep, unclear, unsafe, n
+	} else {
+		r.opaque(r.source(c), "a function that is defined twice")
+	}
+	if name != "" {
+		r.funcs[name] = c.Body
+	}
+}
+
+// compound reports whether a statement is one that bash takes as the body of a
+// function.
+func compound(s *syntax.Stmt) bool {
+	if s.Negated || s.Background || s.Coprocess || s.Disown {
+		return false
+	}
+	switch s.Cmd.(type) {
+	case *syntax.Block, *syntax.Subshell, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause, *syntax.ArithmCmd, *syntax.TestClause:
+		return true
+	}
+	return false
+}
+
+// defined turns a command of a function that may never be called into one
+// that only deny and ask rules look at.
+func defined(e policy.Exec) policy.Exec {
+	e.ReadOnly, e.Why, e.Beyond, e.Loses, e.Edits = true, "", "", "", false
+	return e
+}
+
+// callFunc reads a function's body where it is called.
+func (r *reader) callFunc(name string, body *syntax.Stmt, args []word, st state) (ok, any state) {
+	if r.tired() {
+		return st, st
+	}
+	if slices.Contains(r.calling, name) || r.depth > maxDepth {
+		r.opaque(name, "a function that calls itself")
+		return st, st
+	}
+	r.calling = append(r.calling, name)
+	r.depth++
+	var okay state
+	after := r.landing(func() (any state) {
+		okay, any = r.stmt(body, st.parameters(args))
+		return any
+	})
+	okay, after = okay.parametersOf(st), after.parametersOf(st)
+	r.depth--
+	r.calling = r.calling[:len(r.calling)-1]
+	// What was local in it is now what it was before, or was never set.
+	own := locals(body)
+	return merge(okay, after).forget(own), after.forget(own)
+}
+
+// locals are the variables that local makes below n, whatever it says of them.
+func locals(n syntax.Node) []string {
+	var names []string
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if d, ok := n.(*syntax.DeclClause); ok {
+			names = append(names, assigned(d)...)
+			for _, a := range d.Args {
+				if a.Name != nil {
+					names = append(names, a.Name.Value)
+				}
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// direct reports whether the shell itself runs the command, with nothing but
+// time before it: only then can it be a function.
+func (r *reader) direct() bool {
+	return !slices.ContainsFunc(r.outer, func(w []string) bool { return len(w) != 1 || w[0] != "time" })
+}

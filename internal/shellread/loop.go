@@ -1,0 +1,235 @@
+package shellread
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxUnroll is how many literal values a for loop is walked with one by one.
+const maxUnroll = 12
+
+// loop walks a body that may run any number of times.
+func (r *reader) loop(in state, body func(state) state, n syntax.Node) state {
+	return r.repeat(r.forgetIn(n, in), n, body)
+}
+
+// repeat walks a body until what is known before it is no more than what is
+// known after it: a variable that one round sets, however it does so, is not
+// what it was in the next.
+func (r *reader) repeat(st state, n syntax.Node, body func(state) state) state {
+	for range 5 {
+		cmds, funcs := r.cmds, len(r.funcs)
+		out := merge(st, r.landing(func() state { return body(st) }))
+		if out.equal(st) && len(r.funcs) == funcs {
+			return out
+		}
+		if !slices.Equal(out.dirs, st.dirs) {
+			out.dirs = nil
+		}
+		st = out
+		if r.tired() {
+			return st
+		}
+		r.cmds = cmds // the body's commands count once
+	}
+	r.opaque(r.source(n), "a loop whose rounds cannot be followed")
+	return st
+}
+
+// tired reports that too much was walked already to follow a loop again. Its
+// body has been seen once, which is enough for deny rules; the rest asks.
+func (r *reader) tired() bool {
+	if r.steps < maxSteps {
+		return false
+	}
+	r.opaque(clip(r.src), "its loops and functions are too deep to follow")
+	return true
+}
+
+// forgetIn forgets what something below n sets; what is only ever set by
+// arithmetic stays a number.
+func (r *reader) forgetIn(n syntax.Node, st state) state {
+	names := assigned(n)
+	out := st.forget(names)
+	for _, name := range names {
+		old := st.vars[name]
+		if (old.kind == number || old.kind == exact && plainNumber(old.text)) && onlyArithmetic(n, name) {
+			out = out.with(name, value{kind: number})
+		}
+	}
+	return out
+}
+
+// onlyArithmetic reports whether every assignment to name below n is name=$((…)).
+func onlyArithmetic(n syntax.Node, name string) bool {
+	only := true
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name == nil || n.Name.Value != name {
+				return true
+			}
+			arith := false
+			if n.Value != nil && len(n.Value.Parts) == 1 && n.Index == nil && !n.Append {
+				_, arith = n.Value.Parts[0].(*syntax.ArithmExp)
+			}
+			only = only && arith
+		case *syntax.WordIter:
+			only = only && n.Name.Value != name
+		case *syntax.CallExpr:
+			// read, printf -v, getopts: any word that is the name.
+			for _, a := range n.Args {
+				only = only && a.Lit() != name
+			}
+		}
+		return only
+	})
+	return only
+}
+
+// assigned are the variables that something below n sets.
+func assigned(n syntax.Node) []string {
+	var names []string
+	syntax.Walk(n, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Name != nil {
+				names = append(names, n.Name.Value)
+			}
+		case *syntax.WordIter:
+			names = append(names, n.Name.Value)
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 {
+				switch n.Args[0].Lit() {
+				case "read", "mapfile", "readarray", "getopts", "printf":
+					for _, a := range n.Args[1:] {
+						if s := a.Lit(); syntax.ValidName(s) {
+							names = append(names, s)
+						}
+					}
+				}
+			}
+		case *syntax.BinaryArithm:
+			if w, ok := n.X.(*syntax.Word); ok && sets(n.Op) {
+				names = append(names, w.Lit())
+			}
+		case *syntax.UnaryArithm:
+			if w, ok := n.X.(*syntax.Word); ok && (n.Op == syntax.Inc || n.Op == syntax.Dec) {
+				names = append(names, w.Lit())
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// sets reports an operator of arithmetic that assigns.
+func sets(op syntax.BinAritOperator) bool {
+	return strings.HasSuffix(op.String(), "=") && op != syntax.Eql && op != syntax.Neq && op != syntax.Leq && op != syntax.Geq
+}
+
+// assignedIn marks what arithmetic sets as numbers.
+func (r *reader) assignedIn(n syntax.Node, st state) state {
+	for _, name := range assigned(n) {
+		if syntax.ValidName(name) {
+			r.checkName(name, n)
+			if r.ints == nil {
+				r.ints = map[string]bool{}
+			}
+			r.ints[name] = true
+			st = st.with(name, value{kind: number})
+		}
+	}
+	return st
+}
+
+func (r *reader) forClause(c *syntax.ForClause, in state) state {
+	if c.Select {
+		r.opaque(r.source(c), "select waits for a person")
+	}
+	switch l := c.Loop.(type) {
+	case *syntax.CStyleLoop:
+		for _, x := range []syntax.ArithmExpr{l.Init, l.Cond, l.Post} {
+			r.checkArithm(x, in)
+		}
+		st := r.forgetIn(c, in)
+		st = r.assignedIn(l, st)
+		return r.repeat(st, c, func(st state) state { return r.stmts(c.Do, r.forgetIn(l, st)) })
+	case *syntax.WordIter:
+		return r.forWords(c, l, in)
+	}
+	r.opaque(r.source(c), "a loop that is not known")
+	return in
+}
+
+func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) state {
+	name := l.Name.Value
+	if l.Name.Value == "" || !syntax.ValidName(name) {
+		r.opaque(r.source(c), "a loop that is not bash")
+		name = "_"
+	}
+	r.checkName(name, c)
+	var vals []value
+	for _, w := range l.Items {
+		for _, got := range r.words(w, in) {
+			r.touchGlob(got, in)
+			vals = append(vals, loopValue(got))
+		}
+	}
+	if !l.InPos.IsValid() {
+		vals = append(vals, value{kind: unknown})
+	}
+	if len(vals) > maxUnroll {
+		if slices.ContainsFunc(vals, func(v value) bool { return v.kind != exact }) {
+			vals = []value{{kind: unknown}}
+		} else if !slices.ContainsFunc(vals, func(v value) bool { return !plainNumber(v.text) || v.text[0] == '-' }) {
+			vals = []value{{kind: number}}
+		} else {
+			r.opaque(r.source(c), "a loop over too many values")
+		}
+	}
+	st := r.forgetIn(c, in)
+	out := st
+	cmds, funcs := r.cmds, len(r.funcs)
+	for i, v := range vals {
+		after := r.landing(func() state { return r.stmts(c.Do, st.with(name, v)) })
+		if i == 0 {
+			cmds = r.cmds // the body's commands count once
+		}
+		r.cmds = cmds
+		out = merge(out, after.with(name, value{kind: unknown}))
+		if r.tired() {
+			out.dirs = nil
+			break
+		}
+	}
+	if before := st.with(name, value{kind: unknown}); len(vals) > 1 && !r.tired() && (!out.with(name, value{kind: unknown}).equal(before) || len(r.funcs) != funcs) {
+		// What one round leaves behind is there in the next.
+		if !slices.Equal(out.dirs, st.dirs) {
+			out.dirs = nil
+		}
+		out = r.repeat(out.with(name, value{kind: unknown}), c, func(st state) state {
+			return r.stmts(c.Do, st).with(name, value{kind: unknown})
+		})
+		r.cmds = cmds
+	}
+	return out.with(name, value{kind: unknown})
+}
+
+func loopValue(w word) value {
+	switch w.kind {
+	case exact:
+		return value{kind: exact, text: w.text}
+	case number:
+		return value{kind: number}
+	case pattern:
+		return value{kind: pattern, text: w.text, head: w.head}
+	case unset, unknown:
+	}
+	if w.many {
+		return value{kind: unknown}
+	}
+	return value{kind: unknown, head: w.head}
+}
