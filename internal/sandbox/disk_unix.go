@@ -5,6 +5,7 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -48,4 +49,11 @@ func makeCover(s step) error {
 		return nil
 	}
 	return err
+}
+
+// barred reports whether a file is somebody else's and this user cannot read
+// it: then no command of this user can, in a sandbox or not.
+func barred(path string, info os.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && os.Geteuid() != 0 && int(st.Uid) != os.Geteuid() && unix.Faccessat(unix.AT_FDCWD, path, unix.R_OK, unix.AT_EACCESS) != nil
 }

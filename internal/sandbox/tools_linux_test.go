@@ -404,6 +404,24 @@ func TestFault38_ForkBomb(t *testing.T) {
 	}
 }
 
+// TestBarredNeedsNoCover: a user pays no mount for a file that only root reads,
+// and cannot read it.
+func TestBarredNeedsNoCover(t *testing.T) {
+	if asUser(t) {
+		return
+	}
+	s := open(t, testConfig(t, "bwrap"))
+	steps, _ := s.policy.layout()
+	for _, st := range steps {
+		if st.path == "/etc/shadow" {
+			t.Errorf("%+v", st)
+		}
+	}
+	if out, code := sh(t, s, "cat /etc/shadow"); code == 0 {
+		t.Error(out)
+	}
+}
+
 // TestFault38_KernelTakesTheCommand: what runs inside is what the kernel ends
 // first when memory runs out.
 func TestFault38_KernelTakesTheCommand(t *testing.T) {
