@@ -189,7 +189,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	live.kit, live.turn = kit, agent.Turn{
 		System: prompt.Blocks(a.Parts), Aliases: kit.aliases,
 		Env:     tool.Env{Dir: a.Paths.Dir, Home: a.Paths.Home, Scratch: log.dir},
-		Touched: a.touched(),
+		Touched: a.touched(o),
 		Mask:    masked(a.hide), Structured: kit.structured, CacheKey: log.id, Spill: log.spill,
 		Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}

@@ -6,10 +6,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/gitconf"
 	"github.com/adze-agent/adze/internal/gitinfo"
 	"github.com/adze-agent/adze/internal/memory"
@@ -61,14 +63,23 @@ func Memory(o Options, cfg *config.Config, p Paths) *memory.Reader {
 }
 
 // touched is what the folders of files have to say, once they are looked at.
-func (a *App) touched() func([]string) []string {
+// A conversation that begins anew is told again.
+func (a *App) touched(o Options) func([]string) []string {
 	if a.memory == nil {
 		return nil
 	}
+	var mu sync.Mutex // guards what follows
+	reader, boundary := a.memory, event.Seq(0)
 	return func(paths []string) []string {
+		mu.Lock()
+		defer mu.Unlock()
+		if now := a.Session.State().Boundary(); now != boundary {
+			boundary, reader = now, Memory(o, a.Config, a.Paths)
+			reader.Start() // that is in the instructions, which stay
+		}
 		var out []string
 		for _, p := range paths {
-			for _, f := range a.memory.Touched(p) {
+			for _, f := range reader.Touched(p) {
 				out = append(out, fmt.Sprintf("<memory path=%q>\nThis applies to the files below that folder, from now on:\n\n%s\n</memory>", f.Path, f.Text))
 			}
 		}

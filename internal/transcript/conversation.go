@@ -43,10 +43,10 @@ type conversation struct {
 	early []result // results whose reply has not come yet
 	gone  []string // calls of a dropped reply that still run
 
-	cleared   trie[struct{}]
-	stripped  event.Seq
-	begunAnew bool // something came before, and is not sent any more
-	gauge     Gauge
+	cleared  trie[struct{}]
+	stripped event.Seq
+	boundary event.Seq // what came before it is not sent any more; 0: nothing did
+	gauge    Gauge
 }
 
 type slot struct {
@@ -231,7 +231,7 @@ func (c conversation) dropped(calls []string) conversation {
 // it; what was measured of the model's way to count stays.
 func (c conversation) anew(seq event.Seq, text string) conversation {
 	next := conversation{
-		gone: c.gone, begunAnew: true,
+		gone: c.gone, boundary: seq,
 		gauge: Gauge{GrownTokens: c.gauge.GrownTokens, GrownBytes: c.gauge.GrownBytes, cut: true},
 	}
 	next = next.input(seq, []llm.Part{llm.Text{S: text}})

@@ -129,7 +129,10 @@ func (s State) Cleared(call string) bool {
 }
 
 // Whole reports whether every result is still in the conversation as it was.
-func (s State) Whole() bool { return s.talk.cleared.n == 0 && !s.talk.begunAnew }
+func (s State) Whole() bool { return s.talk.cleared.n == 0 && s.talk.boundary == 0 }
+
+// Boundary is the newest event that began the conversation anew, or 0.
+func (s State) Boundary() event.Seq { return s.talk.boundary }
 
 // Stripped is the newest event that took media out of the conversation, or 0.
 func (s State) Stripped() event.Seq { return s.talk.stripped }
