@@ -76,6 +76,9 @@ var launchWords = map[string][]string{
 // subcommand or a script in it makes it run another program. "" when nothing does.
 func beyond(name string, ws []word) string {
 	args := ws[1:]
+	if name == "git" && gitSpeaks(args) {
+		return ""
+	}
 	if name == "git" {
 		_, rest, why := gitSplit(args)
 		if why != "" {
@@ -232,6 +235,9 @@ func beyondSed(args []word) string {
 		case "-f", "--file":
 			return "sed takes its script from a file"
 		}
+	}
+	if u.has("--version", "--help") {
+		return ""
 	}
 	if len(scripts) == 0 && len(u.args) > 0 {
 		scripts = u.args[:1]

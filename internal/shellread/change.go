@@ -185,7 +185,7 @@ var changeRows = map[string]*changeRow{
 	"chmod":     {command{safe: true, flags: "-cfvR --changes --quiet --silent --verbose --recursive --reference=p"}, applyMode},
 	"chown":     {command{safe: true, flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
 	"chgrp":     {command{safe: true, flags: "-cfvRhHLP --recursive --reference=p --no-dereference"}, applyMode},
-	"sed":       {command{safe: true, flags: "-nErsuz -i? -e=x -f=p -l=x --in-place? --quiet --silent --regexp-extended --expression=x --file=p --null-data --posix --separate --follow-symlinks"}, applySed},
+	"sed":       {command{safe: true, flags: "-nErsuz -i? -e=x -f=p -l=x --line-length=x --sandbox --debug --unbuffered --version --help --in-place? --quiet --silent --regexp-extended --expression=x --file=p --null-data --posix --separate --follow-symlinks"}, applySed},
 	"dd":        {command{safe: true}, applyDD},
 	"gofmt":     {command{safe: true, flags: "-l -d -s -e -w -r=x", dash: true}, applyFormat},
 	"goimports": {command{safe: true, flags: "-l -d -e -v -w -local=x", dash: true}, applyFormat},

@@ -222,7 +222,47 @@ func (r *reader) subst(p *syntax.CmdSubst, st state) value {
 	r.piped = false
 	r.stmts(p.Stmts, st)
 	r.piped = piped
+	if r.counts(p) {
+		return value{kind: number}
+	}
 	return value{kind: unknown}
+}
+
+// counts reports a substitution that prints one number, or nothing: its only
+// statement ends in a command that does.
+func (r *reader) counts(p *syntax.CmdSubst) bool {
+	if len(p.Stmts) != 1 || p.Backquotes {
+		return false
+	}
+	s := p.Stmts[0]
+	for {
+		b, ok := s.Cmd.(*syntax.BinaryCmd)
+		if !ok || b.Op != syntax.Pipe {
+			break
+		}
+		s = b.Y
+	}
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 {
+		return false
+	}
+	for _, rd := range s.Redirs {
+		if rd.Op != syntax.RdrIn && !(rd.N != nil && rd.N.Value == "2" && rd.Word.Lit() == "/dev/null") {
+			return false
+		}
+	}
+	var words []string
+	for _, w := range c.Args {
+		words = append(words, w.Lit())
+	}
+	if len(words) == 0 || r.funcs[words[0]] != nil {
+		return false
+	}
+	switch strings.Join(words, " ") {
+	case "wc -l", "wc -c", "wc -w", "wc -m", "nproc", "date +%s", "git rev-list --count HEAD":
+		return true
+	}
+	return false
 }
 
 // oddBackquotes names what the parser and shells read differently between

@@ -150,7 +150,9 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 			r.opaque(src, "a brace expansion that shells read differently")
 		}
 		if ok {
-			if got.made = len(alts) > 1; got.made && got.kind != pattern && got.flagLike() {
+			flag, _, valued := strings.Cut(text, "=")
+			given := valued && strings.HasPrefix(flag, "--") && !strings.Contains(flag, "{") // --include=*.{a,b}
+			if got.made = len(alts) > 1; got.made && !given && got.kind != pattern && got.flagLike() {
 				r.opaque(src, "a brace expansion makes a flag")
 			}
 			out = append(out, got)

@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -257,10 +258,19 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 		valued: "-n --max-args -L --max-lines -P --max-procs -s --max-chars -d --delimiter -I --replace -E -a --arg-file",
 		plain:  "-0 --null -r --no-run-if-empty -t --verbose -x --exit",
 	})
-	for _, w := range ws[1 : len(ws)-len(rest)] {
-		if strings.HasPrefix(w.text, "-a") || strings.HasPrefix(w.text, "--arg-file") || strings.HasPrefix(w.text, "-I") || strings.HasPrefix(w.text, "--replace") {
+	replace := ""
+	for i, w := range ws[1 : len(ws)-len(rest)] {
+		switch {
+		case strings.HasPrefix(w.text, "-a") || strings.HasPrefix(w.text, "--arg-file") || strings.HasPrefix(w.text, "--replace"):
 			why = "a form of xargs that is not known"
+		case w.text == "-I" && i+2 < len(ws):
+			replace = ws[i+2].text
+		case strings.HasPrefix(w.text, "-I"):
+			replace = w.text[2:]
 		}
+	}
+	if replace != "" && (len(rest) == 0 || rest[0].kind != exact || strings.Contains(rest[0].text, replace)) {
+		why = "a form of xargs that is not known"
 	}
 	if why != "" {
 		r.hidden(ws, st, why)
@@ -269,7 +279,15 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 	if len(rest) == 0 {
 		rest = []word{lit("echo")}
 	}
-	rest = append(append([]word(nil), rest...), word{kind: unknown, src: "…", many: true})
+	rest = append([]word(nil), rest...)
+	for i, w := range rest {
+		if replace != "" && (w.kind != exact || strings.Contains(w.text, replace)) {
+			rest[i] = word{kind: unknown, src: w.src}
+		}
+	}
+	if replace == "" {
+		rest = append(rest, word{kind: unknown, src: "…", many: true})
+	}
 	saved := r.fed
 	r.fed = true
 	r.inside(ws[:1], rest, st)
@@ -309,7 +327,7 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 	r.depth--
 	r.outer = r.outer[:len(r.outer)-1]
 	r.funcs = funcs
-	if len(r.acts) == before {
+	if !slices.ContainsFunc(r.acts[before:], func(a policy.Action) bool { _, runs := a.(policy.Exec); return runs }) {
 		r.markExec(ws, st, "a shell that is given nothing to run")
 	}
 	return st, st
@@ -323,6 +341,10 @@ func shellCFlag(w word) bool {
 // launcher is a command that runs another one in a way this package does not
 // follow: sudo, ssh, watch … The whole asks; deny rules see what is inside.
 func launcher(r *reader, ws []word, st state) (state, state) {
+	if len(ws) == 1 && ws[0].is("arch") {
+		r.exec(ws, st) // it says what the machine is
+		return st, st
+	}
 	r.markExec(ws, st, ws[0].text+" runs another command with other rights or elsewhere")
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)
