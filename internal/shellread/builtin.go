@@ -93,9 +93,6 @@ func refuse(why string) reading {
 // operands.
 func readLimit(r *reader, ws []word, st state) (state, state) {
 	for _, w := range ws[1:] {
-		if ws[0].text == "hash" && w.kind == exact && !strings.HasPrefix(w.text, "-") {
-			continue // it is looked up
-		}
 		if ws[0].text == "hash" || w.kind != exact || len(w.text) < 2 || w.text[0] != '-' || strings.Trim(w.text[1:], "aSHcdefilmnpqrstuvx") != "" {
 			return refuse(ws[0].text+" changes or shows the shell itself")(r, ws, st)
 		}

@@ -272,6 +272,14 @@ func (r *reader) oddBackquotes(p *syntax.CmdSubst) (why string) {
 	if from < 0 || to > len(r.src) || from >= to || strings.Contains(r.src[from:to], "\\\n") {
 		return "a backslash before a line end within backquotes"
 	}
+	for inner, i := r.src[from+1:max(from+1, to-1)], 0; i < len(inner); i++ {
+		switch inner[i] {
+		case '\\':
+			i++
+		case '`':
+			return "a backquote within backquotes, which ends them for shells even in quotes"
+		}
+	}
 	syntax.Walk(p, func(n syntax.Node) bool {
 		if rd, ok := n.(*syntax.Redirect); ok && (rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc) {
 			why = "a here-document within backquotes"
