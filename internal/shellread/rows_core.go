@@ -119,33 +119,23 @@ var fileRows = map[string]*command{
 	"sum":       {flags: "-rs --sysv", args: "p*", safe: true},
 	"md5":       {flags: "-qr", args: "p*"},
 	"tar":       {flags: "-tvzjJa -f=p --list --verbose --file=p --gzip --gunzip --bzip2 --xz --zstd --auto-compress --wildcards --no-wildcards --anchored --show-defaults --numeric-owner --full-time --utc -R --block-number --exclude=x --strip-components=x", args: "x*", check: checkTar},
-	"unzip": {flags: "-lvZtqpc12hsm", args: "p x*", min: 1, check: func(u *use) string {
+	"unzip": {flags: "-lvZtqpc12hsm", args: "p x*", min: 1, early: true, check: func(u *use) string {
 		if !u.has("-l", "-v", "-Z", "-t", "-p", "-c") {
 			return "unzip without -l or -p writes what it unpacks"
 		}
 		return ""
 	}},
-	"zipinfo": {flags: "-12smlvhtTz", args: "p x*", min: 1},
-	"gzip": {flags: "-lvtqcd --list --verbose --test --quiet --stdout --to-stdout --decompress --uncompress", args: "p*", check: func(u *use) string {
-		if !u.has("-l", "--list", "-t", "--test", "-c", "--stdout", "--to-stdout") && len(u.args) > 0 {
-			return "gzip replaces its files"
-		}
-		return ""
-	}},
-	"gunzip": {flags: "-lvtqcd --list --verbose --test --quiet --stdout --to-stdout", args: "p*", check: func(u *use) string {
-		if !u.has("-l", "--list", "-t", "--test", "-c", "--stdout", "--to-stdout") && len(u.args) > 0 {
-			return "gunzip replaces its files"
-		}
-		return ""
-	}},
-	"zcat":    {flags: "-fq", args: "p*"},
+	"zipinfo": {flags: "-12smlvhtTz", args: "p x*", min: 1, early: true},
+	"gzip":    {flags: "-lvtqcd --list --verbose --test --quiet --stdout --to-stdout --decompress --uncompress", args: "p*", check: toStdout},
+	"gunzip":  {flags: "-lvtqcd --list --verbose --test --quiet --stdout --to-stdout", args: "p*", check: toStdout},
+	"zcat":    {flags: "-fq", args: "p*", check: packed},
 	"bc":      {flags: "-lqsw --mathlib --quiet --standard --warn", args: "p*"},
-	"xz":      {flags: "-dclktqvT=x --decompress --stdout --to-stdout --list --test --quiet --verbose --robot", args: "p*", check: oneOf("-l", "--list", "-t", "--test", "-c", "--to-stdout", "--stdout")},
-	"zstd":    {flags: "-dclqv --decompress --stdout --list --test --quiet", args: "p*", check: oneOf("-l", "--list", "--test", "-c", "--stdout")},
-	"bzip2":   {flags: "-dctqv --decompress --stdout --test", args: "p*", check: oneOf("-t", "--test", "-c", "--stdout")},
-	"bzcat":   {args: "p*"},
-	"xzcat":   {args: "p*"},
-	"zstdcat": {args: "p*"},
+	"xz":      {flags: "-dclktqvT=x --decompress --stdout --to-stdout --list --test --quiet --verbose --robot", args: "p*", check: toStdout},
+	"zstd":    {flags: "-dclqv --decompress --stdout --list --test --quiet", args: "p*", check: toStdout},
+	"bzip2":   {flags: "-dctqv --decompress --stdout --test", args: "p*", check: toStdout},
+	"bzcat":   {args: "p*", check: packed},
+	"xzcat":   {args: "p*", check: packed},
+	"zstdcat": {args: "p*", check: packed},
 	"lsblk":   {flags: "-abfmpSt"},
 	"mount": {check: func(u *use) string {
 		if len(u.args) > 0 || len(u.flags) > 0 {
@@ -156,8 +146,30 @@ var fileRows = map[string]*command{
 	"nm":      {flags: "-aABCDgnopPrSuV --demangle? --dynamic --defined-only --extern-only --undefined-only --size-sort --numeric-sort", args: "p*", check: noResponse},
 	"size":    {flags: "-ABdtx --totals", args: "p*", check: noResponse},
 	"readelf": {flags: "-ahlSegsndruWVcAI --all --file-header --headers --sections --symbols --dynamic --wide --notes --relocs --segments", args: "p*", min: 1, check: noResponse},
-	"objdump": {flags: "-afhpxdDStTrRsGgCw --disassemble --demangle? --file-headers --private-headers --all-headers --syms --dynamic-syms -M=x -j=x --section=x", args: "p*", min: 1, check: noResponse},
+	"objdump": {flags: "-afhpxdDtTrRsGgCw --disassemble --demangle? --file-headers --private-headers --all-headers --syms --dynamic-syms -M=x -j=x --section=x", args: "p*", min: 1, check: noResponse},
 	"otool":   {flags: "-hlLtv", args: "p*"},
+}
+
+// packed asks for archives that are there: for another name these programs look
+// for the name with a suffix.
+func packed(u *use) string {
+	for _, w := range u.args {
+		if w.kind == exact && w.text != "-" && !u.r.there(w, u.st) {
+			return "there is no " + w.src + ", and " + u.name + " would look for another name"
+		}
+	}
+	return ""
+}
+
+// toStdout lets a packer list, test and print; its last mode counts, so that
+// unpacking must not stand beside the others.
+func toStdout(u *use) string {
+	prints := u.has("-c", "--stdout", "--to-stdout")
+	looks := u.has("-l", "--list", "-t", "--test") && !u.has("-d", "--decompress", "--uncompress")
+	if len(u.args) > 0 && !prints && !looks {
+		return u.name + " replaces its files"
+	}
+	return packed(u)
 }
 
 // noResponse refuses @file, from which the binary utilities take more
@@ -166,6 +178,11 @@ func noResponse(u *use) string {
 	for _, w := range u.args {
 		if w.kind == exact && strings.HasPrefix(w.text, "@") || w.kind != exact && strings.HasPrefix(w.head, "@") {
 			return w.src + " names a file with more arguments"
+		}
+	}
+	for _, f := range u.flags {
+		if f.has && (f.val.kind != exact || strings.HasPrefix(f.val.text, "@")) {
+			return f.val.src + " names a file with more arguments"
 		}
 	}
 	return ""
@@ -218,7 +235,7 @@ var textRows = map[string]*command{
 	"od":       {flags: "-abcdfilosxv -A=x -j=x -N=x -S=x -t=x -w? --address-radix=x --skip-bytes=x --read-bytes=x --format=x --output-duplicates --width? --endian=x", args: "p*", safe: true},
 	"hexdump":  {flags: "-bcCdovx -e=x -n=x -s=x", args: "p*"},
 	"hd":       {flags: "-v -n=x -s=x", args: "p*"},
-	"xxd":      {flags: "-a -b -C -d -e -E -h -i -p -u -v -c=x -g=x -l=x -o=x -s=x -n=x -cols=x -len=x -seek=x -plain -ps -postscript -uppercase -bits", args: "p", dash: true},
+	"xxd":      {flags: "-a -b -C -d -e -E -h -i -p -u -v -c=x -g=x -l=x -o=x -s=x -n=x -cols=x -len=x -seek=x -plain -ps -postscript -uppercase -bits", args: "p", dash: true, early: true},
 	"strings":  {flags: "-afow -n=x -t=x -e=x --all --print-file-name --bytes=x --radix=x --encoding=x", args: "p*", digits: true, safe: true, check: noResponse},
 	"base64":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x -D", args: "p", safe: true},
 	"base32":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x", args: "p", safe: true},

@@ -7,15 +7,15 @@ func inRepo(u *use) string { return u.gitFolders() }
 
 // goRows are Go's own tools.
 var goRows = map[string]*command{
-	"go version":      {flags: "-m -v", dash: true, args: "p*"},
-	"go env":          {flags: "-json -changed", dash: true, args: "x*"},
+	"go version":      {early: true, flags: "-m -v", dash: true, args: "p*"},
+	"go env":          {early: true, flags: "-json -changed", dash: true, args: "x*"},
 	"go help":         {args: "x*"},
-	"go doc":          {flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: inRepo},
-	"go list":         {flags: "-json? -m -f=x -deps -test -e -find -u -versions -retracted -reuse=p -tags=x -mod=x -buildvcs=x", dash: true, args: "x*", check: goList},
+	"go doc":          {early: true, flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: inRepo},
+	"go list":         {early: true, flags: "-json? -m -f=x -deps -test -e -find -u -versions -retracted -reuse=p -tags=x -mod=x -buildvcs=x", dash: true, args: "x*", check: goList},
 	"go mod graph":    {check: inRepo},
-	"go mod why":      {flags: "-m", dash: true, args: "x*", check: inRepo},
-	"gofmt":           {flags: "-l -d -s -e -r=x", dash: true, args: "t*"},
-	"goimports":       {flags: "-l -d -e -v -local=x", dash: true, args: "t*"},
+	"go mod why":      {early: true, flags: "-m", dash: true, args: "x*", check: inRepo},
+	"gofmt":           {early: true, flags: "-l -d -s -e -r=x", dash: true, args: "t*"},
+	"goimports":       {early: true, flags: "-l -d -e -v -local=x", dash: true, args: "t*"},
 	"cargo --version": rustVersion, "cargo -V": rustVersion, "cargo version": rustVersion, "rustc --version": rustVersion, "rustc -V": rustVersion, "rustup --version": rustVersion,
 	"cargo locate-project": {flags: "--workspace --message-format=x", check: noCargoConfig},
 	"cargo metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *use) string {

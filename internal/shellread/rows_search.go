@@ -20,7 +20,13 @@ var grepRow = &command{flags: grepFlags, args: "x p*", given: "-e --regexp -f --
 		}
 	}
 	for _, f := range u.flags {
-		if (f.name == "-d" || f.name == "--directories") && f.val.text == "recurse" {
+		if f.name != "-d" && f.name != "--directories" {
+			continue
+		}
+		if f.val.text != "read" && f.val.text != "skip" && f.val.text != "recurse" {
+			return "grep " + f.name + " " + f.val.src + " is not known"
+		}
+		if f.val.text == "recurse" {
 			u.row = &command{args: "x t*", given: "-e --regexp -f --file", here: "t"}
 		}
 	}

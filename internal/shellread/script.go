@@ -227,7 +227,7 @@ func (p *sedReader) substitute() string {
 	return ""
 }
 
-var awkRow = &command{flags: "-F=x -v=x --field-separator=x --assign=x --posix --traditional --re-interval --sandbox --csv", args: "x p*", min: 1, check: checkAwk}
+var awkRow = &command{flags: "-F=x -v=x --field-separator=x --assign=x --posix --traditional --re-interval --sandbox --csv", args: "x p*", min: 1, early: true, check: checkAwk}
 
 // checkAwk lets only programs of awk pass that print.
 func checkAwk(u *use) string {

@@ -27,6 +27,8 @@ type command struct {
 	dash bool
 	// digits: -5 is a flag.
 	digits bool
+	// early: flags only stand before the first operand; behind it they are names.
+	early bool
 	// verbatim: nothing is a flag; every word is data.
 	verbatim bool
 	// safe: no flag at all makes it write or run anything, so that a name which
@@ -238,6 +240,9 @@ func (u *use) parse(row *command, ws []word) string {
 			continue
 		}
 		t := w.text
+		if row.early && len(u.args) > 0 && len(t) > 1 && t[0] == '-' {
+			return t + " behind an operand is a name for " + u.name
+		}
 		switch {
 		case t == "--":
 			u.args = append(u.args, ws[i+1:]...)

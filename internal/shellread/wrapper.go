@@ -226,10 +226,8 @@ func readEnv(r *reader, ws []word, st state) (state, state) {
 		switch {
 		case assign && !strings.HasPrefix(w.text, "-"):
 			r.setEnv(name, val, true, w.src)
-		case w.text == "-i" || w.text == "-" || w.text == "--ignore-environment":
-		case (w.text == "-u" || w.text == "--unset") && len(rest) > 1:
-			rest = rest[1:]
-		case strings.HasPrefix(w.text, "--unset="):
+		case (w.text == "-u" || w.text == "--unset") && len(rest) > 1 && harmlessVariable(rest[1].text):
+			rest = rest[1:] // others may be what keeps git from running programs
 		case w.text == "--":
 			rest = rest[1:]
 			if len(rest) > 0 {
