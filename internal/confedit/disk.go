@@ -25,8 +25,13 @@ func (Disk) Read(path string, max int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrPermission) {
-			if _, hidden := os.Lstat(path); hidden != nil { // its folder is closed to us: no file, for all we know
+			_, hidden := os.Lstat(path)
+			_, above := os.Lstat(filepath.Dir(path))
+			switch {
+			case hidden != nil && above != nil: // the whole home is closed to us: no file, for all we know
 				return nil, fmt.Errorf("%w: its folder cannot be read", fs.ErrNotExist)
+			case hidden != nil: // there may be rules in it that forbid
+				return nil, fmt.Errorf("its folder is closed to this user: %w", fs.ErrPermission)
 			}
 		}
 		if errors.Is(err, syscall.ENOTDIR) { // something above it is a file

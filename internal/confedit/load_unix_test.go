@@ -59,14 +59,25 @@ func TestLoadFromDisk(t *testing.T) {
 	if c = load(); !strings.Contains(c.Permissions.Unsafe, "named pipe") || c.Files[0].State != config.Broken || len(c.Permissions.Deny) != 1 {
 		t.Errorf("%+v", c)
 	}
-	// Fault 13: a folder that may not be entered is no file, and no failure.
 	if os.Getuid() != 0 {
+		// Rules in a folder that may not be entered are not known: ask.
 		if err := os.Chmod(folders.Config, 0); err != nil {
 			t.Fatal(err)
 		}
 		defer os.Chmod(folders.Config, 0o700)
+		if c = load(); !strings.Contains(c.Permissions.Unsafe, "closed to this user") {
+			t.Errorf("%+v", c)
+		}
+		// Fault 13: in a home that may not be entered there is no file.
+		above := filepath.Dir(folders.Config)
+		if err := os.Chmod(above, 0); err != nil {
+			t.Fatal(err)
+		}
 		if c = load(); c.Permissions.Unsafe != "" || c.Files[0].State != config.Missing {
 			t.Errorf("%+v", c)
+		}
+		if err := os.Chmod(above, 0o700); err != nil {
+			t.Fatal(err)
 		}
 	}
 	// A managed file that belongs to somebody else only forbids.

@@ -27,13 +27,9 @@ const (
 	TornName = "log.torn"
 )
 
-const (
-	// batch is how long an event that need not be durable may wait.
-	batch = 100 * time.Millisecond
-	// flushAt and syncAt bound what waits in memory: bytes not written yet,
-	// and bytes written but not synced.
-	flushAt, syncAt = 256 << 10, 8 << 20
-)
+// syncAt bounds what is written but not synced, and kept in memory until it
+// is, in bytes.
+const syncAt = 8 << 20
 
 // Options say where a log is. Only Dir is needed.
 type Options struct {
@@ -88,9 +84,8 @@ type Log struct {
 	bytes  int       // of the lines of recent
 	shown  time.Time // when the lease was last known to be ours
 
-	wake chan struct{} // tells the flusher that something waits
-	quit chan struct{} // ends the flusher
-	gone chan struct{} // closed by the flusher when it has ended
+	quit chan struct{} // ends the keeper of the lease
+	gone chan struct{} // closed by it when it has ended
 }
 
 var _ store.Log = (*Log)(nil)
@@ -140,8 +135,8 @@ func (l *Log) attach() error {
 		return l.failed(err)
 	}
 	l.f, l.synced = f, end
-	l.wake, l.quit, l.gone = make(chan struct{}, 1), make(chan struct{}), make(chan struct{})
-	go l.flusher() // ends when Close closes quit
+	l.quit, l.gone = make(chan struct{}), make(chan struct{})
+	go l.keeper() // ends when Close closes quit
 	return nil
 }
 
@@ -256,19 +251,10 @@ func (l *Log) ready() error {
 	return l.attach()
 }
 
-// settle writes what waits, or makes sure that the flusher will.
+// settle hands what waits to the system, which keeps it when this process is
+// killed. A durable event is on the disk afterwards.
 func (l *Log) settle(durable bool) error {
-	if durable || len(l.tail) > syncAt {
-		return l.flush(true)
-	}
-	if l.unsure || len(l.tail)-l.wrote > flushAt {
-		return l.flush(false)
-	}
-	select {
-	case l.wake <- struct{}{}:
-	default: // it knows already
-	}
-	return nil
+	return l.flush(durable || len(l.tail) > syncAt)
 }
 
 // takeBack removes the line of an event that could not be recorded.
@@ -344,24 +330,13 @@ func (l *Log) refresh(now time.Time) {
 	}
 }
 
-// flusher writes events that wait, within a tenth of a second, and keeps the
-// lease alive. Close ends it.
-func (l *Log) flusher() {
+// keeper keeps the lease alive. Close ends it.
+func (l *Log) keeper() {
 	defer close(l.gone)
-	var due <-chan time.Time
 	refresh := time.NewTicker(lease.Refresh)
 	defer refresh.Stop()
 	for {
 		select {
-		case <-l.wake:
-			if due == nil {
-				due = time.After(batch)
-			}
-		case <-due:
-			due = nil
-			l.mu.Lock()
-			_ = l.flush(false) // the next Append tries again, and reports
-			l.mu.Unlock()
 		case <-refresh.C:
 			l.mu.Lock()
 			l.refresh(l.opt.Self.Now().Round(0))
