@@ -149,6 +149,9 @@ func (u *use) moveGit(d word) string {
 }
 
 func (u *use) gitFolders() string {
+	if u.r.unpinned {
+		return "git without the variables that keep it from running programs"
+	}
 	if u.r.w.Git == nil {
 		return "nobody looked at the repository's settings, which can make git run programs"
 	}

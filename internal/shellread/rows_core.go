@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -154,7 +155,8 @@ var fileRows = map[string]*command{
 // for the name with a suffix.
 func packed(u *use) string {
 	for _, w := range u.args {
-		if w.kind == exact && w.text != "-" && !u.r.there(w, u.st) {
+		suffix := slices.Contains([]string{".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z"}, path.Ext(w.text))
+		if w.kind == exact && w.text != "-" && !suffix && !u.r.there(w, u.st) {
 			return "there is no " + w.src + ", and " + u.name + " would look for another name"
 		}
 	}

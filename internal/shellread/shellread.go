@@ -84,25 +84,26 @@ func (r *reader) guarded(script string, st state) (end state) {
 
 // A reader walks one script. It belongs to one call of Read.
 type reader struct {
-	w       World
-	src     string
-	acts    []policy.Action
-	seen    map[string]bool
-	unclear bool // something was Opaque
-	unsafe  bool // something is not read-only
-	cmds    int
-	steps   int
-	braced  int // words that brace expansions made
-	matched int // files that patterns named
-	depth   int
-	outer   [][]string // the wrappers and shells around what is being read
-	env     []string   // assignments around it
-	piped   bool       // its input comes from a pipe
-	fed     bool       // its arguments come from elsewhere (xargs)
-	funcs   map[string]*syntax.Stmt
-	ints    map[string]bool // variables that arithmetic has set
-	calling []string        // functions being read, against recursion
-	jumped  *state          // what is known where break, continue or return was read
+	w        World
+	src      string
+	acts     []policy.Action
+	seen     map[string]bool
+	unclear  bool // something was Opaque
+	unsafe   bool // something is not read-only
+	cmds     int
+	steps    int
+	braced   int // words that brace expansions made
+	matched  int // files that patterns named
+	depth    int
+	outer    [][]string // the wrappers and shells around what is being read
+	env      []string   // assignments around it
+	unpinned bool       // variables are taken away, maybe those that keep git from running programs
+	piped    bool       // its input comes from a pipe
+	fed      bool       // its arguments come from elsewhere (xargs)
+	funcs    map[string]*syntax.Stmt
+	ints     map[string]bool // variables that arithmetic has set
+	calling  []string        // functions being read, against recursion
+	jumped   *state          // what is known where break, continue or return was read
 	// What the World said, asked once for each path.
 	globs map[string][]string
 	reals map[string]resolved

@@ -213,8 +213,8 @@ var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": 
 // readEnv is env: plain assignments and a few flags, then a command.
 func readEnv(r *reader, ws []word, st state) (state, state) {
 	rest := ws[1:]
-	saved := len(r.env)
-	defer func() { r.env = r.env[:saved] }()
+	saved, pinned := len(r.env), r.unpinned
+	defer func() { r.env, r.unpinned = r.env[:saved], pinned }()
 	in := st
 	for len(rest) > 0 {
 		w := rest[0]
@@ -226,8 +226,13 @@ func readEnv(r *reader, ws []word, st state) (state, state) {
 		switch {
 		case assign && !strings.HasPrefix(w.text, "-"):
 			r.setEnv(name, val, true, w.src)
-		case (w.text == "-u" || w.text == "--unset") && len(rest) > 1 && harmlessVariable(rest[1].text):
-			rest = rest[1:] // others may be what keeps git from running programs
+		case w.text == "-i" || w.text == "-" || w.text == "--ignore-environment":
+			r.unpinned = true
+		case (w.text == "-u" || w.text == "--unset") && len(rest) > 1:
+			r.unpinned = true
+			rest = rest[1:]
+		case strings.HasPrefix(w.text, "--unset="):
+			r.unpinned = true
 		case w.text == "--":
 			rest = rest[1:]
 			if len(rest) > 0 {
