@@ -18,6 +18,9 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 		} else if at := int(rd.OpPos.Offset()); rd.N == nil && at > 0 && at <= len(r.src) && (r.src[at-1] == '}' || r.src[at-1] >= '0' && r.src[at-1] <= '9') {
 			r.opaque(r.source(rd), "zsh takes what stands before a redirect for its descriptor")
 		}
+		if rd.N == nil && r.bracedBefore(int(rd.OpPos.Offset())) {
+			r.opaque(r.source(rd), "zsh takes the name in braces before a redirect for its descriptor")
+		}
 		if r.rangeAt(int(rd.OpPos.Offset())) {
 			r.opaque(r.source(s), "zsh takes <1-9> for a range of numbers in a name")
 		}
@@ -46,6 +49,16 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 			r.target(rd, st)
 		}
 	}
+}
+
+// bracedBefore reports {name}, and perhaps blanks, before a place of the source.
+func (r *reader) bracedBefore(at int) bool {
+	if at < 0 || at > len(r.src) {
+		return false
+	}
+	before, braced := strings.CutSuffix(strings.TrimRight(r.src[:at], " \t\\\n"), "}")
+	open := strings.LastIndexByte(before, '{')
+	return braced && open >= 0 && open < len(before)-1 && !strings.ContainsAny(before[open+1:], " \t\n;&|")
 }
 
 // rangeAt reports <->, <1->, <-9> or <1-9> at a place of the source.

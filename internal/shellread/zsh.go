@@ -12,7 +12,7 @@ import (
 func (r *reader) zshSplit(parts []syntax.WordPart) bool {
 	text := r.own(parts)
 	for i := 1; i < len(text); i++ {
-		if text[i-1] == '$' && (text[i] >= utf8.RuneSelf || strings.IndexByte("=~^+", text[i]) >= 0 || zshTail(text[afterName(text, i):])) {
+		if text[i-1] == '$' && (text[i] >= utf8.RuneSelf || strings.IndexByte("=~^+", text[i]) >= 0 || zshTail(text[afterName(text, i):]) || twoDigits(text[i:])) {
 			return true
 		}
 	}
@@ -34,6 +34,11 @@ func (r *reader) own(parts []syntax.WordPart) string {
 		}
 	}
 	return b.String()
+}
+
+// twoDigits reports $10, which is $1 and a 0 for bash.
+func twoDigits(s string) bool {
+	return len(s) > 1 && s[0] >= '0' && s[0] <= '9' && s[1] >= '0' && s[1] <= '9'
 }
 
 // zshTail reports what zsh reads as part of the expansion before it.
