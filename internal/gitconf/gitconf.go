@@ -227,7 +227,15 @@ func dangerous(section, key, value string, submodule bool) bool {
 	case "filter":
 		return key == "clean" || key == "smudge" || key == "process"
 	case "diff":
-		return key == "command" || key == "textconv" || key == "external" || key == "submodule" && value != "short"
+		return key == "command" || key == "textconv" || key == "external" || key == "orderfile" || key == "submodule" && value != "short"
+	case "blame":
+		return key == "ignorerevsfile"
+	case "fsck", "mailmap":
+		return key == "skiplist" || key == "file"
+	case "format", "pretty":
+		return strings.Contains(value, "%G")
+	case "log":
+		return key == "diffmerges" && strings.HasPrefix(value, "r")
 	case "status":
 		return key == "submodulesummary" && value != "false" && value != "0"
 	case "submodule":
@@ -254,6 +262,8 @@ func dangerousCore(key, value string, submodule bool) bool {
 		return !submodule
 	case "fsmonitor":
 		return submodule && value != "false"
+	case "attributesfile", "excludesfile":
+		return true
 	case "hookspath", "pager":
 		return submodule
 	}

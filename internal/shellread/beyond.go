@@ -260,6 +260,9 @@ func gitConfigReads(args []word) bool {
 		if w.kind != exact {
 			return false
 		}
+		if operands > 0 && strings.HasPrefix(w.text, "-") {
+			return false // behind the key it is a value to set
+		}
 		switch w.text {
 		case "--get", "--get-all", "--get-regexp", "--list", "-l":
 			get = true

@@ -212,7 +212,7 @@ var changeRows = map[string]*changeRow{
 		}
 		return true
 	}},
-	"uniq": {command{safe: true, flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *use) bool {
+	"uniq": {command{safe: true, early: true, flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *use) bool {
 		for i, w := range u.args {
 			if w.many {
 				return false // the second of several would be written

@@ -273,7 +273,7 @@ var gitRows = map[string]*command{
 	"check-ignore":     {flags: "-qvzn --quiet --verbose --non-matching --no-index", args: "l*"},
 	"check-attr":       {flags: "-az --all --cached", args: "x*"},
 	"check-ref-format": {flags: "--branch --allow-onelevel --no-allow-onelevel --refspec-pattern --normalize", args: "x*"},
-	"var":              {flags: "-l", args: "x"},
+	"var":              {args: "x", min: 1},
 	"version":          {flags: "--build-options"},
 	"grep": {flags: "-inwvhHlLcoqazIEFGPWpe=x -A=x -B=x -C=x -m=x -f=p --cached --untracked --no-index --no-exclude-standard --exclude-standard --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --break --heading --show-function --after-context=x --before-context=x --context=x --function-context --max-count=x --threads=x --and --or --not --all-match --quiet --max-depth=x --recursive --no-recursive",
 		args: "x p*", given: "-e -f", here: "t", digits: true, check: func(u *use) string { return u.gitBlobs() }},
@@ -292,17 +292,17 @@ var gitRows = map[string]*command{
 	"clean":     {flags: "-ndxXqf -e=x --dry-run --exclude=x --quiet", args: "l*", check: oneOf("-n", "--dry-run")},
 	"apply":     {flags: "-Rzv -p=x -C=x --stat --numstat --summary --check --reverse --verbose --directory=x --include=x --exclude=x --ignore-whitespace --recount --unidiff-zero", args: "p*", check: oneOf("--stat", "--numstat", "--summary", "--check")},
 	"fsck":      {flags: "-v --verbose --no-dangling --dangling --full --no-full --strict --unreachable --connectivity-only --no-progress --root --tags --cache --no-reflogs --name-objects", args: "x*"},
-	"ls-remote": {flags: "-q --get-url", args: "x", check: oneOf("--get-url")},
+	"ls-remote": {early: true, flags: "-q --get-url", args: "x", check: oneOf("--get-url")},
 	"am":        {flags: "--show-current-patch?", check: oneOf("--show-current-patch")},
 
 	"sparse-checkout list": {}, "notes": {}, "rerere status": {}, "check-mailmap": {args: "x*", min: 1},
-	"config": {flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *use) string {
+	"config": {early: true, flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *use) string {
 		if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && len(u.flags) == 0 && strings.Contains(u.args[0].text, ".") {
 			return configSecret(u)
 		}
 		return "this form of git config may write"
 	}},
-	"config get":        {flags: "-z --all --regexp --value=x --fixed-value --url=x --global --local --system --worktree --show-origin --show-scope --null --show-names --no-show-names --type=x --default=x --bool --int", args: "x", min: 1, check: configSecret},
+	"config get":        {early: true, flags: "-z --all --regexp --value=x --fixed-value --url=x --global --local --system --worktree --show-origin --show-scope --null --show-names --no-show-names --type=x --default=x --bool --int", args: "x", min: 1, check: configSecret},
 	"config list":       {flags: "-z --global --local --system --worktree --show-origin --show-scope --null --name-only --includes --no-includes"},
 	"reflog":            {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "x*", digits: true, check: reflogForm},
 	"reflog show":       {flags: gitDiffFlags + gitRevFlags + gitLogFlags, args: "x*", digits: true, check: signed},
@@ -350,6 +350,13 @@ func branchLike(flags ...string) func(u *use) string {
 }
 
 func configSecret(u *use) string {
+	if u.has("--get-regexp", "--regexp") && !u.has("--name-only") {
+		for _, w := range u.args {
+			if w.kind != exact || strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ^\\.-") != "" || !strings.ContainsAny(w.text, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(strings.ReplaceAll(w.text, "\\.", ""), ".") {
+				return "the settings this names are not known, and may hold secrets"
+			}
+		}
+	}
 	for _, w := range u.args {
 		if w.kind != exact {
 			return w.src + " is not known before it runs"
@@ -363,7 +370,10 @@ func configSecret(u *use) string {
 }
 
 func reflogForm(u *use) string {
-	if len(u.args) > 0 && u.args[0].kind == exact {
+	if len(u.args) > 0 {
+		if u.args[0].kind != exact {
+			return u.args[0].src + " is not known before it runs"
+		}
 		switch u.args[0].text {
 		case "expire", "delete", "drop", "write":
 			return "git reflog " + u.args[0].text + " removes history"

@@ -23,8 +23,15 @@ var printRows = map[string]*command{
 		}
 		return ""
 	}},
-	"cal":      {flags: "-13myjn=x", args: "x x x"},
-	"sleep":    {args: "x*"},
+	"cal": {flags: "-13myjn=x", args: "x x x"},
+	"sleep": {args: "x*", check: func(u *use) string {
+		for _, w := range u.args {
+			if w.kind == exact && strings.Trim(w.text, "0123456789.smhd") != "" {
+				return "sleep " + w.src + " may never end"
+			}
+		}
+		return ""
+	}},
 	"uname":    {flags: "-asnrvmpio --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor --hardware-platform --operating-system"},
 	"whoami":   {},
 	"id":       {flags: "-ugGnrza --user --group --groups --name --real --zero", args: "x*"},
@@ -77,6 +84,12 @@ var fileRows = map[string]*command{
 			if u.has("-l") {
 				return "tree -l follows links out of the folder"
 			}
+			for _, f := range u.flags {
+				// What is attached to -L, -P and -I are more flags for tree.
+				if len(f.name) == 2 && f.has && f.val.kind == exact && strings.HasPrefix(f.val.src, "-") && !(f.name == "-L" && plainNumber(f.val.text)) {
+					return "tree " + f.val.src + " holds flags that are not known"
+				}
+			}
 			return ""
 		},
 	},
@@ -124,9 +137,9 @@ var fileRows = map[string]*command{
 		if !u.has("-l", "-v", "-Z", "-t", "-p", "-c") {
 			return "unzip without -l or -p writes what it unpacks"
 		}
-		return ""
+		return archive(u)
 	}},
-	"zipinfo": {flags: "-12smlvhtTz", args: "p x*", min: 1, early: true},
+	"zipinfo": {flags: "-12smlvhtTz", args: "p x*", min: 1, early: true, check: archive},
 	"gzip":    {flags: "-lvtqcd --list --verbose --test --quiet --stdout --to-stdout --decompress --uncompress", args: "p*", check: toStdout},
 	"gunzip":  {flags: "-lvtqcd --list --verbose --test --quiet --stdout --to-stdout", args: "p*", check: toStdout},
 	"zcat":    {flags: "-fq", args: "p*", check: packed},
@@ -149,6 +162,16 @@ var fileRows = map[string]*command{
 	"readelf": {flags: "-ahlSegsndruWVcAI --all --file-header --headers --sections --symbols --dynamic --wide --notes --relocs --segments", args: "p*", min: 1, check: noResponse},
 	"objdump": {flags: "-afhpxdDtTrRsGgCw --disassemble --demangle? --file-headers --private-headers --all-headers --syms --dynamic-syms -M=x -j=x --section=x", args: "p*", min: 1, check: noResponse},
 	"otool":   {flags: "-hlLtv", args: "p*"},
+}
+
+// archive asks for one zip archive that is there: another name is tried with a
+// suffix, and taken for a pattern.
+func archive(u *use) string {
+	w := u.args[0]
+	if w.kind != exact || strings.ContainsAny(w.text, "*?[") || !u.r.there(w, u.st) && !strings.HasSuffix(w.text, ".zip") {
+		return w.src + " may be another archive"
+	}
+	return ""
 }
 
 // packed asks for archives that are there: for another name these programs look
@@ -219,7 +242,7 @@ var textRows = map[string]*command{
 	"nl":   {flags: "-b=x -d=x -f=x -h=x -i=x -l=x -n=x -p -s=x -v=x -w=x --body-numbering=x --number-width=x --number-format=x --number-separator=x --starting-line-number=x", args: "p*", safe: true},
 	"cut":  {flags: "-b=x -c=x -d=x -f=x -ns -z --bytes=x --characters=x --delimiter=x --fields=x --complement --only-delimited --output-delimiter=x --zero-terminated", args: "p*", safe: true},
 	"tr":   {flags: "-cCdst --complement --delete --squeeze-repeats --truncate-set1", args: "x x", min: 1},
-	"uniq": {flags: "-cdDiuz -f=x -s=x -w=x --count --repeated --all-repeated? --group? --ignore-case --skip-fields=x --skip-chars=x --unique --check-chars=x --zero-terminated", args: "p"},
+	"uniq": {early: true, flags: "-cdDiuz -f=x -s=x -w=x --count --repeated --all-repeated? --group? --ignore-case --skip-fields=x --skip-chars=x --unique --check-chars=x --zero-terminated", args: "p"},
 	"sort": {flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse --version-sort --check? --key=x --merge --stable --unique --field-separator=x --zero-terminated --sort=x --parallel=x --buffer-size=x --debug --batch-size=x", args: "p*"},
 	"shuf": {flags: "-erz -i=x -n=x --echo --input-range=x --head-count=x --repeat --zero-terminated", args: "p", check: func(u *use) string {
 		if u.has("-e", "--echo") {
@@ -241,7 +264,14 @@ var textRows = map[string]*command{
 	"strings":  {flags: "-afow -n=x -t=x -e=x --all --print-file-name --bytes=x --radix=x --encoding=x", args: "p*", digits: true, safe: true, check: noResponse},
 	"base64":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x -D", args: "p", safe: true},
 	"base32":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x", args: "p", safe: true},
-	"iconv":    {flags: "-f=x -t=x -lcs --from-code=x --to-code=x --list --silent", args: "p*"},
+	"iconv": {flags: "-f=x -t=x -lcs --from-code=x --to-code=x --list --silent", args: "p*", check: func(u *use) string {
+		for _, f := range u.flags {
+			if f.has && (f.val.kind != exact || strings.Contains(strings.TrimSuffix(strings.TrimSuffix(f.val.text, "//TRANSLIT"), "//IGNORE"), "/")) {
+				return f.val.src + " may name a file"
+			}
+		}
+		return ""
+	}},
 	"dos2unix": nil,
 	"look":     {flags: "-adf -t=x", args: "x p", min: 1},
 	"tsort":    {args: "p"},
@@ -249,7 +279,7 @@ var textRows = map[string]*command{
 	"ptx":      nil,
 	"cmark":    nil,
 	"json_pp":  {},
-	"sed":      {flags: "-nEruzs -e=x --quiet --silent --regexp-extended -l=x --line-length=x --expression=x --null-data --posix --sandbox --separate --unbuffered --debug", args: "x p*", given: "-e --expression", check: checkSed},
+	"sed":      {early: true, flags: "-nEruzs -e=x --quiet --silent --regexp-extended -l=x --line-length=x --expression=x --null-data --posix --sandbox --separate --unbuffered --debug", args: "x p*", given: "-e --expression", check: checkSed},
 	"awk":      awkRow, "gawk": awkRow, "mawk": awkRow, "nawk": awkRow,
 	"jq": {flags: "-ncrRsSCMeaj --null-input --compact-output --raw-output --raw-output0 --raw-input --slurp --sort-keys --color-output --monochrome-output --exit-status --ascii-output --join-output --tab --indent=x --unbuffered --stream --seq --arg=2 --argjson=2 --slurpfile=q --rawfile=q", args: "x p*", min: 1, check: checkJQ},
 	"yq": {flags: "-rPCMeNn -o=x -p=x -I=x --output-format=x --input-format=x --indent=x --unwrapScalar --prettyPrint --colors --no-colors --no-doc --exit-status --null-input", args: "x p*", min: 1, check: checkYQ},
@@ -281,8 +311,9 @@ func checkPs(u *use) string {
 	const why = "ps e prints environments, which may hold secrets"
 	// Where a value is refused, ps reads the whole line again in BSD's way: then
 	// every e in it may be that one.
-	retried := false
 	e := u.has("-e")
+	// Flags of threads and of trees conflict, and then the line is read again.
+	retried := u.has("-T", "-L", "-m", "-M") && u.has("-H", "-f", "--forest", "-T", "-L", "-m", "-M")
 	for _, f := range u.flags {
 		text := f.val.text
 		if f.has && f.val.kind != exact && f.val.kind != number {

@@ -10,7 +10,7 @@ var goRows = map[string]*command{
 	"go version":      {early: true, flags: "-m -v", dash: true, args: "p*"},
 	"go env":          {early: true, flags: "-json -changed", dash: true, args: "x*"},
 	"go help":         {args: "x*"},
-	"go doc":          {early: true, flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: inRepo},
+	"go doc":          {early: true, flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: goDoc},
 	"go list":         {early: true, flags: "-json? -m -f=x -deps -test -e -find -u -versions -retracted -reuse=p -tags=x -mod=x -buildvcs=x", dash: true, args: "x*", check: goList},
 	"go mod graph":    {check: inRepo},
 	"go mod why":      {early: true, flags: "-m", dash: true, args: "x*", check: inRepo},
@@ -67,6 +67,31 @@ func ownHost(w word) bool {
 // rustVersion starts the toolchain that the project may choose.
 var rustVersion = &command{check: noCargoConfig}
 
+// packageFolder adds the folder that a package's name is a path of.
+func (u *use) packageFolder(w word) string {
+	if w.kind != exact {
+		return w.src + " is not known before it runs"
+	}
+	if !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(w.text, ".") && !strings.Contains(w.text, "..") {
+		return ""
+	}
+	text := strings.TrimSuffix(strings.TrimSuffix(w.text, "..."), "/")
+	if text == "" {
+		text = "/"
+	}
+	return u.touch('t', word{kind: exact, text: text, src: w.src})
+}
+
+// goDoc is go doc, whose operands may be folders.
+func goDoc(u *use) string {
+	for _, w := range u.args {
+		if why := u.packageFolder(w); why != "" {
+			return why
+		}
+	}
+	return inRepo(u)
+}
+
 // goList refuses values that make go list change go.mod.
 func goList(u *use) string {
 	for _, f := range u.flags {
@@ -81,16 +106,38 @@ func goList(u *use) string {
 		if w.kind != exact || strings.Contains(w.text, "@") {
 			return "go list of a version uses the network"
 		}
-		if strings.HasPrefix(w.text, "/") || strings.HasPrefix(w.text, "../") || w.text == ".." {
-			if why := u.touch('t', word{kind: exact, text: strings.TrimSuffix(w.text, "/..."), src: w.src}); why != "" {
-				return why
-			}
+		if why := u.packageFolder(w); why != "" {
+			return why
 		}
 	}
 	if u.has("-m") && len(u.args) > 0 && !u.args[0].is("all") {
 		return "go list -m of a module may use the network"
 	}
 	return inRepo(u)
+}
+
+// noRC refuses where an .npmrc of the project steers npm, and values that npm
+// takes for options.
+func noRC(u *use) string {
+	for _, f := range u.flags {
+		if f.has && (f.val.kind != exact || strings.HasPrefix(f.val.text, "-")) {
+			return f.val.src + " may be an option of npm"
+		}
+	}
+	if u.r.w.Glob == nil || len(u.st.dirs) != 1 {
+		return "whether the project steers npm is not known"
+	}
+	for d := u.st.dirs[0]; d != u.r.w.Home; {
+		if len(u.r.glob(escapeGlob(strings.TrimSuffix(d, "/")+"/.npmrc"))) > 0 {
+			return d + "/.npmrc may change what npm does"
+		}
+		i := strings.LastIndexByte(d, '/')
+		if i <= 0 {
+			break
+		}
+		d = d[:i]
+	}
+	return ""
 }
 
 // noCargoConfig refuses where the project chooses what cargo runs.
@@ -114,10 +161,15 @@ func noCargoConfig(u *use) string {
 
 // packageRows are package managers; what asks a registry is not here.
 var packageRows = map[string]*command{
-	"npm --version": {}, "npm -v": {}, "node --version": {}, "node -v": {}, "npm prefix": {flags: "-g --global"}, "npm root": {flags: "-g --global"},
-	"npm ls": npmList, "npm list": npmList, "npm ll": npmList, "npm la": npmList, "npm why": npmList, "npm explain": npmList, "npm query": {args: "x", min: 1},
-	"npm pkg get":   {args: "x*"},
-	"pip --version": {}, "pip3 --version": {}, "pip list": pipList, "pip3 list": pipList, "pip show": pipShow, "pip3 show": pipShow, "pip check": {}, "pip3 check": {},
+	"npm --version": {check: noRC}, "npm -v": {check: noRC}, "node --version": {}, "node -v": {}, "npm prefix": {flags: "-g --global", check: noRC}, "npm root": {flags: "-g --global", check: noRC},
+	"npm ls": npmList, "npm list": npmList, "npm ll": npmList, "npm la": npmList, "npm why": npmList, "npm explain": npmList, "npm query": {args: "x", min: 1, check: func(u *use) string {
+		if u.args[0].kind != exact || strings.ContainsAny(u.args[0].text, ":") {
+			return "npm query with a selector may ask the registry"
+		}
+		return noRC(u)
+	}},
+	"npm pkg get":   {args: "x*", check: noRC},
+	"pip --version": {}, "pip3 --version": {}, "pip list": pipList, "pip3 list": pipList, "pip show": pipShow, "pip3 show": pipShow, "pip check": {check: noCargoConfig}, "pip3 check": {check: noCargoConfig},
 	"python --version": {}, "python3 --version": {}, "python -V": {}, "python3 -V": {}, "ruby --version": {}, "ruby -v": {}, "perl --version": {}, "perl -v": {}, "php --version": {}, "php -v": {},
 	"java -version": {}, "java --version": {}, "javac -version": {}, "javac --version": {}, "uv --version": {}, "uv version": nil, "uvx --version": {}, "deno --version": {}, "bun --version": {},
 	"make --version": {}, "make -v": {}, "cmake --version": {}, "gcc --version": {}, "g++ --version": {}, "clang --version": {}, "ld --version": {}, "rg --version": {}, "fd --version": {},
@@ -126,11 +178,18 @@ var packageRows = map[string]*command{
 	"terraform --version": {}, "kubectl version": {flags: "-o=x --output=x --client"}, "helm version": {flags: "--short --client"}, "brew --version": {}, "apt --version": {}, "dpkg --version": {},
 	"dpkg -l": {args: "x*"}, "dpkg -L": {args: "x*"}, "dpkg -s": {args: "x*"}, "dpkg-query": {flags: "-Wls -f=x", args: "x*"}, "apt list": {flags: "--installed --upgradable --all-versions", args: "x*"},
 	"apt-cache show": {args: "x*"}, "apt-cache policy": {args: "x*"}, "apt-cache search": {flags: "-nf --names-only", args: "x*"}, "rpm -q": {args: "x*"}, "rpm -qa": {args: "x*"},
-	"brew list": {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*"},
+	"brew list": {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*", check: func(u *use) string {
+		for _, w := range u.args {
+			if w.kind != exact || strings.Contains(w.text, "/") || strings.HasSuffix(w.text, ".rb") {
+				return w.src + " may be a formula that brew runs"
+			}
+		}
+		return ""
+	}},
 }
 
 var (
-	npmList = &command{flags: "-agl --all --json --long --parseable --global --depth=x --omit=x --include=x --prod --production --dev --link --package-lock-only", args: "x*"}
+	npmList = &command{flags: "-agl --all --json --long --parseable --global --depth=x --omit=x --include=x --prod --production --dev --link --package-lock-only", args: "x*", check: noRC}
 	// pip asks rustc for its version, which starts the toolchain of the project.
 	pipList = &command{flags: "-eliv --editable --local --user --format=x --not-required --exclude-editable --exclude=x --pre --verbose", check: noCargoConfig}
 	pipShow = &command{flags: "-f --files --verbose -v", args: "x*", min: 1, check: noCargoConfig}
@@ -140,7 +199,7 @@ var (
 var containerRows = map[string]*command{
 	"docker ps": dockerList, "docker images": dockerList, "docker container ls": dockerList, "docker container list": dockerList, "docker image ls": dockerList,
 	"docker network ls": dockerList, "docker volume ls": dockerList, "docker context ls": dockerList,
-	"docker version": {flags: "-f=x --format=x"}, "docker info": {flags: "-f=x --format=x"}, "docker top": {args: "x x*", min: 1}, "docker port": {args: "x x", min: 1}, "docker diff": {args: "x", min: 1},
+	"docker version": {flags: "-f=x --format=x"}, "docker info": {flags: "-f=x --format=x"}, "docker top": {args: "x", min: 1}, "docker port": {args: "x x", min: 1}, "docker diff": {args: "x", min: 1},
 	"docker history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1},
 	"docker logs":    {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1},
 	"docker stats": {flags: "-a --no-stream --all --format=x --no-trunc", args: "x*", check: func(u *use) string {

@@ -42,7 +42,11 @@ var searchRows = map[string]*command{
 			if u.has("-L") {
 				return "rg -L follows links out of the folder"
 			}
-			u.visible = !u.has("--hidden", "-.", "-u", "-uu", "--unrestricted")
+			u.visible = !u.has("--hidden", "-.", "-u", "-uu", "--unrestricted", "-g", "--glob", "--iglob", "--type-add")
+			for _, name := range []string{".ignore", ".rgignore", ".gitignore"} {
+				// Such a file may let names with a dot pass.
+				u.visible = u.visible && !u.r.there(lit(name), u.st)
+			}
 			return ""
 		},
 	},

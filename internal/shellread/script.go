@@ -4,6 +4,11 @@ import "strings"
 
 // checkSed lets only scripts of sed pass that print.
 func checkSed(u *use) string {
+	for _, f := range u.flags {
+		if (f.name == "-l" || f.name == "--line-length") && !plainNumber(f.val.text) {
+			return "the line length of sed is not a number"
+		}
+	}
 	var scripts []word
 	for _, f := range u.flags {
 		if f.name == "-e" || f.name == "--expression" {
@@ -144,15 +149,23 @@ func (p *sedReader) text() {
 	}
 }
 
-// until skips to the delimiter behind the one at i.
+// until skips to the delimiter behind the one at i. Seds differ on one inside
+// brackets and on what goes over a line's end.
 func (p *sedReader) until(d byte) bool {
 	p.i++
+	bracket := false
 	for !p.done() {
-		switch p.peek() {
-		case '\\':
+		switch c := p.peek(); {
+		case c == '\\':
 			p.i++
-		case d:
-			return true
+		case c == d:
+			return !bracket
+		case c == '\n':
+			return false
+		case c == '[':
+			bracket = true
+		case c == ']':
+			bracket = false
 		}
 		p.i++
 	}
@@ -446,8 +459,14 @@ func checkYQ(u *use) string {
 	if u.args[0].kind != exact {
 		return "the expression of yq is not known before it runs"
 	}
-	if i := wordIn(u.args[0].text, []string{"ENV", "input_filename", "import", "include", "modulemeta", "get_search_list", "load", "load_str", "load_xml", "load_props", "load_base64", "env", "strenv", "envsubst", "system", "eval"}); i != "" {
-		return "the yq expression uses " + i
+	for _, bad := range append([]string{"load", "system", "eval"}, jqTraps...) {
+		if strings.Contains(strings.ToLower(u.args[0].text), strings.ToLower(bad)) {
+			return "the yq expression uses " + bad
+		}
+	}
+	// One kind of yq takes the name of a file for a file here.
+	if strings.HasSuffix(u.args[0].text, ".yq") || u.r.there(u.args[0], u.st) && !u.folder(u.args[0]) {
+		return "the yq expression is also the name of a file"
 	}
 	return ""
 }

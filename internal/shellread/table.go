@@ -240,7 +240,7 @@ func (u *use) parse(row *command, ws []word) string {
 			continue
 		}
 		t := w.text
-		if row.early && len(u.args) > 0 && len(t) > 1 && t[0] == '-' {
+		if row.early && len(u.args) > 0 && len(t) > 1 && t[0] == '-' && !(t == "--" && strings.HasSuffix(row.args, "p*")) {
 			return t + " behind an operand is a name for " + u.name
 		}
 		switch {
@@ -442,11 +442,14 @@ func (u *use) touch(kind byte, w word) string {
 	return ""
 }
 
-// oldStyle turns tar's flags without a dash into such with one. Only f may
-// take a value, and must stand last.
+// oldStyle turns tar's first word, which holds flags also without a dash, into
+// one with it. Only f may take a value, and must stand last.
 func oldStyle(name string, ws []word) []word {
-	if name != "tar" || len(ws) == 0 || ws[0].kind != exact || strings.HasPrefix(ws[0].text, "-") || strings.IndexByte(ws[0].text, 'f') != len(ws[0].text)-1 {
+	if name != "tar" || len(ws) == 0 || ws[0].kind != exact || strings.HasPrefix(ws[0].text, "-") {
 		return ws
+	}
+	if i := strings.IndexByte(ws[0].text, 'f'); i >= 0 && i != len(ws[0].text)-1 {
+		return append([]word{lit("--unknown-order")}, ws...) // f's value is not the next word
 	}
 	first := ws[0]
 	first.text = "-" + first.text
