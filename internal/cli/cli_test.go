@@ -54,6 +54,8 @@ func TestScripts(t *testing.T) {
 			switch c {
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "race":
+				return raceDetector, nil
 			}
 			return false, fmt.Errorf("unknown condition %s", c)
 		},
