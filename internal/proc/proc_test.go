@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 func TestMain(m *testing.M) {
@@ -35,13 +36,25 @@ func hog(megabytes string) {
 	if err != nil {
 		panic(err)
 	}
-	held := make([][]byte, n)
-	for i := range held {
-		held[i] = bytes.Repeat([]byte{1}, 1_000_000)
+	for range n { // one at a time, so that it takes a moment
+		held, err := unix.Mmap(-1, 0, 1_000_000, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+		if err != nil {
+			panic(err)
+		}
+		touch(held)
 	}
 	fmt.Println("up")
 	_, _ = bufio.NewReader(os.NewFile(3, "never")).ReadByte() // of what the test holds open
-	runtime.KeepAlive(held)
+}
+
+// touch makes the pages of b real. The race detector would make several of
+// each.
+//
+//go:norace
+func touch(b []byte) {
+	for i := 0; i < len(b); i += os.Getpagesize() {
+		b[i] = 1
+	}
 }
 
 // buffer is a bytes.Buffer for two goroutines.
