@@ -37,7 +37,7 @@ func builtin(name string) reading {
 		return readExit
 	case "umask", "ulimit", "hash":
 		return readLimit
-	case "repeat", "foreach", "integer", "float", "private":
+	case "repeat", "foreach", "integer", "float", "private", "chdir", "getln", "pushln", "zparseopts", "zformat", "zstyle", "zregexparse", "zpty", "ztcp", "zselect", "zsystem", "bye", "rehash", "disable", "limit", "unlimit":
 		return readZshWord
 	case "source", ".":
 		return refuse("it reads a script that may change")

@@ -54,7 +54,8 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 		ok = any
 	}
 	if s.Background {
-		return in, in
+		// For zsh only the last part of a && b & runs beside the shell.
+		return both(merge(in, any))
 	}
 	return ok, any
 }

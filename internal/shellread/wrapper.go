@@ -302,6 +302,9 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 func readShell(r *reader, ws []word, st state) (state, state) {
 	if len(ws) < 3 || !shellCFlag(ws[1]) || ws[2].kind != exact || strings.HasPrefix(ws[2].text, "-") {
 		why := ws[0].text + " runs a script that is not known here"
+		if len(ws) > 2 && shellCFlag(ws[1]) {
+			r.opaque(ws[0].src, why)
+		}
 		r.markExec(ws, st, why)
 		r.suspect(ws[1:], st)
 		r.texts(ws, st)
