@@ -41,7 +41,10 @@ func (c *call) matches(rule *ready, e Effect, a Action) bool {
 		if c.wholeShell(rule) && e == Allow {
 			return true
 		}
-		return family(rule.Tool) == "Read" && c.matchFile(rule, a.Path, a.Named, a.Asked)
+		if family(rule.Tool) != "Read" {
+			return false
+		}
+		return c.matchFile(rule, a.Path, a.Named, a.Asked) || e != Allow && a.Tree && !a.List && rule.matchAll(c.rules.Rules, a.Path)
 	case Write:
 		if c.wholeShell(rule) && e == Allow {
 			return true

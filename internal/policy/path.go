@@ -174,6 +174,11 @@ func (r *ready) matchPath(rules Rules, file string) bool {
 	return ok && r.path.g.match(rel)
 }
 
+// matchAll reports whether the rule names whatever stands in the folder.
+func (r *ready) matchAll(rules Rules, folder string) bool {
+	return r.matchPath(rules, filepath.Join(folder, "\x00")) // no file has this name
+}
+
 // matchBelow reports whether the rule may name something below the folder.
 func (r *ready) matchBelow(rules Rules, folder string) bool {
 	if r.Spec == "" {
