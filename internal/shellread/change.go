@@ -20,11 +20,11 @@ func (u *use) changes(ws []word) (acts []policy.Action, ok bool) {
 	}
 	c := &use{r: u.r, st: u.st, name: u.name, row: &row.command}
 	if why := c.parse(&row.command, ws[1:]); why != "" {
-		return u.guess(ws), false
+		return u.outputs(ws), false
 	}
 	for _, w := range c.args {
 		if w.kind != exact && w.kind != pattern {
-			return u.guess(ws), false
+			return u.outputs(ws), false
 		}
 	}
 	unclear := u.r.unclear
@@ -33,7 +33,93 @@ func (u *use) changes(ws []word) (acts []policy.Action, ok bool) {
 	ok = row.apply(c)
 	acts = append(c.acts, u.r.acts...)
 	u.r.acts = saved
-	return acts, ok && u.r.unclear == unclear && !u.r.fed
+	if ok = ok && u.r.unclear == unclear && !u.r.fed; !ok {
+		acts = append(acts, u.perhaps(ws)...)
+	}
+	return acts, ok
+}
+
+// perhaps are the files that a command which is not read exactly may change,
+// by the words it was given.
+func (u *use) perhaps(ws []word) []policy.Action {
+	c := &use{r: u.r, st: u.st, name: u.name}
+	switch {
+	case u.name == "sed" || awks[u.name]:
+		c.inPrograms(ws[1:])
+	case copies[u.name]:
+		c.destinations(ws[1:])
+	case u.name == "curl" || u.name == "wget":
+		for i, w := range ws[1:] {
+			if i > 0 && strings.HasPrefix(ws[i].text, "-") || strings.HasPrefix(w.text, "-") {
+				c.every([]word{w})
+			}
+		}
+	case writers[u.name] || changeRows[u.name] != nil:
+		c.every(ws[1:])
+	case u.name == "find":
+		c.found(ws[1:])
+	}
+	return append(c.acts, u.guess(ws)...)
+}
+
+var (
+	awks   = map[string]bool{"awk": true, "gawk": true, "mawk": true, "nawk": true}
+	copies = map[string]bool{"cp": true, "mv": true, "install": true, "ln": true, "rsync": true, "scp": true}
+)
+
+// inPrograms adds the words of sed's and awk's programs, which may name files.
+func (u *use) inPrograms(ws []word) {
+	for _, w := range ws[:min(len(ws), 20)] {
+		if w.kind != exact || len(w.text) > 5000 {
+			continue
+		}
+		words := strings.FieldsFunc(w.text, func(c rune) bool { return strings.ContainsRune(" \t\n\"';{}()<>|", c) })
+		for _, name := range words[:min(len(words), 100)] {
+			if strings.ContainsAny(name, "./") {
+				u.put(lit(name), policy.Write{Maybe: true})
+				u.get(lit(name), policy.Read{})
+			}
+		}
+	}
+}
+
+// destinations adds where a copy may go: the last operand, and every value
+// that is given to a flag.
+func (u *use) destinations(ws []word) {
+	for i, w := range ws[:min(len(ws), 100)] {
+		flag, val, has := strings.Cut(w.text, "=")
+		switch {
+		case has && strings.HasPrefix(flag, "--t"):
+			u.any(word{kind: w.kind, text: val, src: w.src})
+		case i == len(ws)-1 && !strings.HasPrefix(w.text, "-"), i > 0 && strings.HasPrefix(ws[i-1].text, "-") && strings.HasSuffix(ws[i-1].text, "t"):
+			u.any(w)
+		}
+	}
+}
+
+// found adds the folders of a find that runs a program which changes files.
+func (u *use) found(ws []word) {
+	for i, w := range ws {
+		if !strings.HasPrefix(w.text, "-exec") && !strings.HasPrefix(w.text, "-ok") || i+1 == len(ws) {
+			continue
+		}
+		if name := base(ws[i+1].text); changeRows[name] == nil && !writers[name] || copies[name] {
+			continue
+		}
+		for _, from := range ws[:i] {
+			if strings.HasPrefix(from.text, "-") {
+				break
+			}
+			u.any(from)
+		}
+	}
+}
+
+// any adds a folder or file that something in it may be changed.
+func (u *use) any(w word) {
+	if w.kind == exact || w.kind == pattern {
+		u.put(w, policy.Write{Maybe: true, Tree: u.folder(w)})
+	}
 }
 
 // outputs are the files that common flags of other commands write.
@@ -53,9 +139,6 @@ func (u *use) outputs(ws []word) []policy.Action {
 			c.put(word{kind: exact, text: file, src: w.src}, policy.Write{})
 		}
 	}
-	if writers[u.name] {
-		c.every(ws[1:])
-	}
 	if u.name == "find" && len(ws) > 1 && ws[1].kind == exact && slices.ContainsFunc(ws, func(w word) bool { return w.is("-delete") }) {
 		c.put(ws[1], policy.Write{Remove: true, Tree: true})
 	}
@@ -67,7 +150,7 @@ func (u *use) outputs(ws []word) []policy.Action {
 	if u.name == "git" {
 		c.gitOutputs(ws)
 	}
-	return append(c.acts, u.guess(ws)...)
+	return append(c.acts, u.perhaps(ws)...)
 }
 
 // writers are programs that may write any file they are told of.
@@ -85,7 +168,7 @@ func (u *use) every(ws []word) {
 		}
 		if text != "" {
 			w.text = text
-			u.put(w, policy.Write{Tree: u.folder(w)})
+			u.put(w, policy.Write{Maybe: true, Tree: u.folder(w)})
 		}
 	}
 }

@@ -286,7 +286,8 @@ func covers(a policy.Action, argv []string) bool {
 		// something that runs.
 		return false
 	}
-	if slices.EqualFunc(e.Argv, argv, func(ours, theirs string) bool { return strings.ReplaceAll(ours, "\n", "\x01") == theirs }) || e.Loose && e.Argv[0] == argv[0] {
+	same := func(ours, theirs string) bool { return strings.ReplaceAll(ours, "\n", "\x01") == theirs }
+	if slices.EqualFunc(e.Argv, argv, same) || e.Loose && same(e.Argv[0], argv[0]) {
 		return true
 	}
 	return slices.ContainsFunc(e.Also, func(also []string) bool { return also[0] == argv[0] })

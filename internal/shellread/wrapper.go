@@ -160,13 +160,14 @@ func (r *reader) suspectOne(ws []word, st state) {
 	ws = ws[:min(len(ws), 100)]
 	e := r.begin(ws, st)
 	prog := base(ws[0].text)
-	e.ReadOnly, e.Also, e.Loses = true, nil, loses(prog, ws)
+	e.Maybe, e.Also, e.Loses = true, nil, loses(prog, ws)
 	r.add(e)
-	if prog == "rm" {
-		u := &use{r: r, st: st, name: prog}
-		acts, _ := u.changes(ws)
-		for _, a := range acts {
-			r.add(a)
+	u := &use{r: r, st: st, name: prog}
+	acts, _ := u.changes(ws)
+	for _, a := range acts {
+		if w, ok := a.(policy.Write); ok {
+			w.Maybe = true
+			r.add(w)
 		}
 	}
 	if shellNames[base(ws[0].text)] {
@@ -302,7 +303,7 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 func readShell(r *reader, ws []word, st state) (state, state) {
 	if len(ws) < 3 || !shellCFlag(ws[1]) || ws[2].kind != exact || strings.HasPrefix(ws[2].text, "-") {
 		why := ws[0].text + " runs a script that is not known here"
-		if len(ws) > 2 && shellCFlag(ws[1]) {
+		if len(ws) > 2 && ws[1].text != "" && strings.IndexByte("-+", ws[1].text[0]) >= 0 && strings.Contains(ws[1].text, "c") {
 			r.opaque(ws[0].src, why)
 		}
 		r.markExec(ws, st, why)
