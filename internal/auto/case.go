@@ -70,6 +70,9 @@ var noTags = strings.NewReplacer("<", `\u003c`, ">", `\u003e`)
 func describe(a policy.Action) map[string]any {
 	switch a := a.(type) {
 	case policy.Exec:
+		if a.Maybe {
+			return map[string]any{"may_run": a.Argv}
+		}
 		m := map[string]any{"runs": a.Argv, "in": a.Dir}
 		for key, text := range map[string]string{"note": a.Why, "loses": a.Loses, "beyond": a.Beyond} {
 			if text != "" {

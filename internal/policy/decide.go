@@ -189,6 +189,9 @@ func (c *call) judge(a Action) Verdict {
 	if v, ok := c.immune(a); ok {
 		return c.settle(v)
 	}
+	if maybe(a) {
+		return Verdict{Effect: Allow, Reason: "no rule speaks against it", Check: "maybe", Part: part(a)}
+	}
 	if v, ok := c.byMode(a); ok {
 		return v
 	}
@@ -198,9 +201,21 @@ func (c *call) judge(a Action) Verdict {
 	return c.nothing(a)
 }
 
+// maybe reports whether an action is only a possible meaning of another one.
+func maybe(a Action) bool {
+	switch a := a.(type) {
+	case Exec:
+		return a.Maybe
+	case Write:
+		return a.Maybe
+	case Opaque, Read, Net, Call, Spawn, Skill, Person, None:
+	}
+	return false
+}
+
 // enter remembers what the arguments of e need to know.
 func (c *call) enter(e Exec) {
-	c.covered, c.pure, c.suggests = nil, e.ReadOnly || e.Edits, nil
+	c.covered, c.pure, c.suggests = nil, e.ReadOnly || e.Edits || e.Maybe, nil
 	if rule := c.find(Allow, e); rule != nil {
 		c.covered = rule
 	}
@@ -235,7 +250,7 @@ func (c *call) immune(a Action) (Verdict, bool) {
 			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: "path", Part: a.Path}, true
 		}
 	case Write:
-		if why := foreign(a.Asked); why != "" {
+		if why := foreign(a.Asked); why != "" && !a.Maybe {
 			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: "path", Part: a.Path}, true
 		}
 		if lost := vital(c.rules.Rules, a); lost != "" {

@@ -10,7 +10,7 @@ func pieces(as []Action, vs []Verdict) []Piece {
 	open := 0
 	for i, a := range as {
 		p, ok := piece(a)
-		if !ok {
+		if !ok || maybe(a) && vs[i].Effect == Allow {
 			continue
 		}
 		p.Effect, p.Reason = vs[i].Effect, vs[i].Reason

@@ -35,6 +35,9 @@ type (
 		Loses string
 		// Loose means that some word of Argv is not literal but its source text.
 		Loose bool
+		// Maybe means that the words of another command may mean this one. It
+		// is there for what forbids or asks, and needs no approval of its own.
+		Maybe bool
 	}
 	// Opaque is a script, or a part of one, that could not be read exactly.
 	Opaque struct{ Source, Why string }
@@ -65,6 +68,7 @@ type (
 		// Blind means that what is written comes out of a pipe: acceptEdits
 		// does not cover it.
 		Blind bool
+		Maybe bool // as in Exec
 	}
 	// Net is a connection; Host is a name or an address, Port 0 means any.
 	// URL is set when one was asked for.

@@ -420,6 +420,7 @@ func (u *use) into(dst word, srcs []word) bool {
 	u.put(dst, policy.Write{})
 	for _, s := range srcs {
 		if s.kind != exact {
+			u.any(dst) // any name may come to be there
 			continue
 		}
 		name := s.text

@@ -166,7 +166,7 @@ func (r *reader) suspectOne(ws []word, st state) {
 	acts, _ := u.changes(ws)
 	for _, a := range acts {
 		if w, ok := a.(policy.Write); ok {
-			w.Maybe = true
+			w.Maybe = prog != "rm" // what is removed is judged as such
 			r.add(w)
 		}
 	}
