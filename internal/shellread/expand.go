@@ -72,6 +72,9 @@ func (r *reader) oddInside(n syntax.Node, quoted bool) string {
 		return ""
 	}
 	for i := range len(text) {
+		if text[i] == '{' && text[i-1] != '$' {
+			return "a brace inside ${…}, which shells end in different places"
+		}
 		if text[i] == '(' && (strings.IndexByte("<>=", text[i-1]) >= 0 || !quoted && strings.IndexByte("$(:", text[i-1]) < 0) {
 			return "a parenthesis inside ${…}, which zsh may run"
 		}
