@@ -284,6 +284,9 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 		rest = []word{lit("echo")}
 	}
 	rest = append([]word(nil), rest...)
+	if replace != "" {
+		r.texts(rest, st) // sh -c 'rm {}'
+	}
 	for i, w := range rest {
 		if replace != "" && (w.kind != exact || strings.Contains(w.text, replace)) {
 			rest[i] = word{kind: unknown, src: w.src}
