@@ -58,7 +58,10 @@ func TestAdvisories(t *testing.T) {
 			t.Errorf("%q %v", b, err)
 		}
 		for _, d := range []string{victim, planted} {
-			if list, err := os.ReadDir(d); err != nil || len(list) > 0 && os.Geteuid() == 0 {
+			if d == planted && os.Geteuid() != 0 {
+				continue // it is our own here, and old: swept
+			}
+			if list, err := os.ReadDir(d); err != nil || len(list) > 0 {
 				t.Errorf("%s was used: %v %v", d, list, err)
 			}
 		}
