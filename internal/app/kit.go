@@ -47,7 +47,7 @@ type kitParts struct {
 // newKit makes the tools. To add a tool, add it to the list here.
 func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error) {
 	shell := bash.Config{
-		Environ: environ(o, cfg, parts.temp), Allow: allowEnv(cfg), GitEnv: gitconf.PinnedEnv(), Temp: parts.temp,
+		Environ: environ(o, cfg, parts.temp), Allow: allowEnv(cfg), Pins: append(gitconf.PinnedEnv(), goPins...), Temp: parts.temp,
 		Mask:     maskedWriter(parts.hide),
 		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
 		Guardian: true, Groups: true,
@@ -157,6 +157,10 @@ func small(set tool.Set) tool.Set {
 	spare := []string{"AskUserQuestion", "MultiEdit"}
 	return set.Only(func(name string) bool { return !slices.Contains(spare, name) }).Map(tool.Brief)
 }
+
+// goPins keep go from fetching what a go.mod names, where nobody was asked:
+// another toolchain, or modules.
+var goPins = []string{"GOTOOLCHAIN=local", "GOPROXY=off"}
 
 // environ is what commands may inherit: our environment, and the variables of
 // the settings.

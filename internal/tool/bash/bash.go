@@ -43,8 +43,9 @@ type Config struct {
 	// Vars, when set, is asked for both before each command, because settings
 	// may change while a session runs.
 	Vars func() (environ, allow []string)
-	// GitEnv pins git (NAME=value) for commands that were read as read-only.
-	GitEnv []string
+	// Pins are variables (NAME=value) for commands that were read as read-only,
+	// which keep git and others from more than that.
+	Pins []string
 	// World tells shellread about the file system; nil knows only the folder.
 	World func(dir string) shellread.World
 	// Wrap puts a command into the sandbox; nil means there is none. When it
@@ -297,7 +298,7 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 				vars = proc.Set(vars, name+"="+v)
 			}
 		}
-		vars = proc.Pin(vars, env.Roots, notWorldWritable, b.GitEnv)
+		vars = proc.Pin(vars, env.Roots, notWorldWritable, b.Pins)
 	}
 	c.Env = proc.Set(vars, "PWD="+env.Dir)
 	if b.Wrap != nil && !in.NoSandbox {
