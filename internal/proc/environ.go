@@ -149,8 +149,30 @@ func pinPath(value string, roots []string, safe func(string) bool) string {
 // Within reports whether dir is root or below it, comparing whole components
 // of cleaned paths.
 func Within(root, dir string) bool {
+	if plain(root) && plain(dir) {
+		rest, ok := strings.CutPrefix(dir, root)
+		return ok && (rest == "" || rest[0] == '/' || root == "/")
+	}
 	rel, err := filepath.Rel(root, dir)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// plain reports whether path can be compared as text: absolute, with slashes,
+// and clean.
+func plain(path string) bool {
+	if filepath.Separator != '/' || !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || strings.HasSuffix(path, "/") && path != "/" {
+		return false
+	}
+	for rest := path; ; {
+		i := strings.Index(rest, "/.")
+		if i < 0 {
+			return true
+		}
+		rest = rest[i+2:]
+		if after := strings.TrimPrefix(rest, "."); after == "" || after[0] == '/' || rest == "" || rest[0] == '/' {
+			return false
+		}
+	}
 }
 
 // Set returns a copy of environ in which each of pairs, NAME=value, replaces

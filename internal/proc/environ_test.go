@@ -90,6 +90,8 @@ func TestWithin(t *testing.T) {
 	}{
 		{"/w/project", "/w/project", true}, {"/w/project", "/w/project/a", true}, {"/w/project", "/w/project-x", false},
 		{"/w/project", "/w", false}, {"/w/project", "/w/project/../x", false}, {"/w", "/w/..x", true}, {"/", "/x", true},
+		{"/w", "/w/.x", true}, {"/w/.x", "/w/.xy", false}, {"/w", "/w/./../x", false}, {"/w", "/w/a/..", true}, {"/w/a", "/w/a/..", false},
+		{"/w/", "/w//a", true}, {"/w/.", "/w/a", true}, {"/", "/", true}, {"w", "w/a", true}, {"/w/..", "/x", true},
 	} {
 		if got := Within(c.root, c.dir); got != c.want {
 			t.Errorf("Within(%q, %q) = %v", c.root, c.dir, got)
