@@ -14,46 +14,56 @@ type (
 	// to the model after the current step. ID is the client's name for it
 	// ("" lets the session choose) and must be unique in the session.
 	Prompt struct {
-		ID     string
-		Text   string
-		Images []Image
+		ID     string  `json:"id,omitempty"`
+		Text   string  `json:"text,omitempty"`
+		Images []Image `json:"images,omitempty"`
 		// Tokens, when positive, is the turn's token budget ("+500k").
-		Tokens int
+		Tokens int `json:"tokens,omitempty"`
 	}
 	// Notify tells the model something that happened meanwhile (a background
 	// command ended), after the current step. It starts no turn.
-	Notify struct{ Text string }
+	Notify struct {
+		Text string `json:"text,omitempty"`
+	}
 	// Unqueue takes back a queued prompt that the model has not seen.
-	Unqueue struct{ ID string }
+	Unqueue struct {
+		ID string `json:"id,omitempty"`
+	}
 	// Interrupt stops the running turn.
 	Interrupt struct{}
 	// Answer settles an open question. The first answer wins.
 	Answer struct {
-		Call  string
-		Allow bool
-		By    string // which client
+		Call  string `json:"call,omitempty"`
+		Allow bool   `json:"allow,omitempty"`
+		By    string `json:"by,omitempty"` // which client
 		// Comment goes to the model: what to do instead, or what to mind.
-		Comment string
+		Comment string `json:"comment,omitempty"`
 		// Rules hold from now on for the session ("Bash(go test *)"). Keep says
 		// which settings file they are saved in, too; then none means those that
 		// the question suggests.
-		Rules []string
-		Keep  Keep
+		Rules []string `json:"rules,omitempty"`
+		Keep  Keep     `json:"keep,omitempty"`
 		// Input, when not empty, are the arguments as the person rewrote them.
 		// The call is planned and judged again with them.
-		Input json.RawMessage
+		Input json.RawMessage `json:"input,omitempty"`
 		// Mode, when not empty, is the permission mode that begins with the
 		// answer. The approval of a plan leaves plan mode with it.
-		Mode string
+		Mode string `json:"mode,omitempty"`
 		// Choices answers view.Questions: the chosen labels, per question.
-		Choices [][]string
+		Choices [][]string `json:"choices,omitempty"`
 	}
 	// SetModel changes the model from the next step on.
-	SetModel struct{ Name string }
+	SetModel struct {
+		Name string `json:"name,omitempty"`
+	}
 	// SetMode changes the permission mode from the next call on.
-	SetMode struct{ Mode string }
+	SetMode struct {
+		Mode string `json:"mode,omitempty"`
+	}
 	// Rename titles the session.
-	Rename struct{ Title string }
+	Rename struct {
+		Title string `json:"title,omitempty"`
+	}
 )
 
 // Keep says how long the rules of an answer hold.
@@ -69,8 +79,8 @@ const (
 
 // An Image is a picture in a prompt; Media is an IANA media type.
 type Image struct {
-	Media string
-	Data  []byte
+	Media string `json:"media,omitempty"`
+	Data  []byte `json:"data,omitempty"`
 }
 
 func (Prompt) op()    {}

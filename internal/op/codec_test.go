@@ -1,0 +1,118 @@
+package op_test
+
+import (
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/adze-agent/adze/internal/op"
+)
+
+// every holds one op of each kind with every field set.
+var every = []op.Op{
+	op.Prompt{ID: "p1", Text: "line\nline \"two\" <b>", Images: []op.Image{{Media: "image/png", Data: []byte{0, 1, 255}}}, Tokens: 500_000},
+	op.Notify{Text: "the build is over"},
+	op.Unqueue{ID: "p1"},
+	op.Interrupt{},
+	op.Answer{
+		Call: "c1", Allow: true, By: "web", Comment: "mind the gap", Rules: []string{"Bash(go test:*)"}, Keep: op.ForLocal,
+		Input: []byte(`{"command":"ls"}`), Mode: "acceptEdits", Choices: [][]string{{"a", "b"}, {}},
+	},
+	op.SetModel{Name: "anthropic/x"},
+	op.SetMode{Mode: "plan"},
+	op.Rename{Title: "a title"},
+}
+
+func TestEveryOpSurvivesTheWire(t *testing.T) {
+	for _, o := range every {
+		for _, x := range []op.Op{o, reflect.Zero(reflect.TypeOf(o)).Interface().(op.Op)} {
+			raw, err := op.Marshal(x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.ContainsRune(string(raw), '\n') {
+				t.Errorf("%s takes more than a line", raw)
+			}
+			got, err := op.Unmarshal(raw)
+			if err != nil {
+				t.Fatalf("%s: %v", raw, err)
+			}
+			if d := cmp.Diff(x, got); d != "" {
+				t.Errorf("%s (-want +got):\n%s", raw, d)
+			}
+		}
+		v := reflect.ValueOf(o)
+		for i := range v.NumField() {
+			if v.Field(i).IsZero() {
+				t.Errorf("the example of %s leaves out %s", op.Name(o), v.Type().Field(i).Name)
+			}
+		}
+	}
+}
+
+func TestUnmarshalRefuses(t *testing.T) {
+	for in, want := range map[string]struct {
+		code op.Code
+		says string
+	}{
+		`{"v":1,"op":"detonate"}`:                                {op.Unsupported, `"detonate"`},
+		`{"v":2,"op":"interrupt"}`:                               {op.Unsupported, "version 2"},
+		`{"op":"interrupt"}`:                                     {op.Unsupported, "version 0"},
+		`{"v":1,"op":"rename","with":{"title":"x","to":"y"}}`:    {op.Malformed, "rename"},
+		`{"v":1,"op":"rename","with":{"Title":"x"}}`:             {op.Malformed, "rename"},
+		`{"v":1,"op":"rename","with":{"title":"x","title":"y"}}`: {op.Malformed, ""},
+		`{"v":1,"op":"interrupt","op":"rename"}`:                 {op.Malformed, ""},
+		`{"v":1,"op":"interrupt","also":1}`:                      {op.Malformed, ""},
+		`{"v":1,"op":"interrupt"} {}`:                            {op.Malformed, ""},
+		`interrupt`:                                              {op.Malformed, ""},
+		``:                                                       {op.Malformed, ""},
+	} {
+		o, err := op.Unmarshal([]byte(in))
+		r, ok := errors.AsType[*op.Refusal](err)
+		if !ok || r.Code != want.code || !strings.Contains(r.Text, want.says) || o != nil {
+			t.Errorf("%s: %v, %v", in, o, err)
+		}
+	}
+}
+
+func TestMarshalRefusesNothing(t *testing.T) {
+	if raw, err := op.Marshal(nil); err == nil {
+		t.Errorf("nil became %s", raw)
+	}
+}
+
+func TestRefusalsAreToldApartByCode(t *testing.T) {
+	err := error(&op.Refusal{Code: op.Idle, Text: "in other words"})
+	if !errors.Is(err, &op.Refusal{Code: op.Idle}) || errors.Is(err, &op.Refusal{Code: op.Closed}) {
+		t.Error("the code does not decide")
+	}
+}
+
+func FuzzUnmarshal(f *testing.F) {
+	for _, o := range every {
+		raw, err := op.Marshal(o)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		o, err := op.Unmarshal(raw)
+		if err != nil {
+			if _, ok := errors.AsType[*op.Refusal](err); !ok || o != nil {
+				t.Fatalf("%v, %v", o, err)
+			}
+			return
+		}
+		again, err := op.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := op.Unmarshal(again); err != nil || !cmp.Equal(o, same) {
+			t.Fatalf("%s became %s: %v", raw, again, err)
+		}
+	})
+}

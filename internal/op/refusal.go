@@ -1,0 +1,37 @@
+package op
+
+// A Refusal is why a session did not take an op. It crosses to other
+// processes as it is, so that every client can tell one from another by Code.
+type Refusal struct {
+	Code Code   `json:"code"`
+	Text string `json:"text"` // one sentence, for a person
+	Err  error  `json:"-"`    // the cause, in the process that refused
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+// Unwrap gives the cause.
+func (r *Refusal) Unwrap() error { return r.Err }
+
+// Is reports whether target is a refusal of the same code, whatever it says.
+func (r *Refusal) Is(target error) bool {
+	t, ok := target.(*Refusal)
+	return ok && t.Code == r.Code
+}
+
+// A Code says which refusal it is. Codes never change.
+type Code string
+
+// Codes of refusals.
+const (
+	Idle        Code = "idle"           // nothing is running
+	NoQuestion  Code = "no_question"    // the question is not open (any more)
+	NoPrompt    Code = "no_prompt"      // the prompt does not wait (any more)
+	Closed      Code = "closed"         // the session is closed
+	UnknownMode Code = "unknown_mode"   // there is no such permission mode
+	Forbidden   Code = "forbidden_mode" // settings or the start forbid the mode
+	BadModel    Code = "bad_model"      // the model cannot be had
+	BadRule     Code = "bad_rule"       // a rule cannot be read
+	Malformed   Code = "malformed"      // it is not the JSON form of an op
+	Unsupported Code = "unsupported"    // this session or version cannot do it
+)
