@@ -51,8 +51,8 @@ func (l *live) pattern(cfg *config.Config, rules policy.Rules, set tool.Set) age
 }
 
 // resolve finds a model by name, for a person who switches.
-func (l *live) resolve(name string) (agent.Target, error) {
-	t, err := l.models.Load().named(context.Background(), name)
+func (l *live) resolve(ctx context.Context, name string) (agent.Target, error) {
+	t, err := l.models.Load().named(ctx, name)
 	return t.Target, err
 }
 

@@ -169,7 +169,7 @@ func TestLiveVariablesAndSandbox(t *testing.T) {
 	if text, _ := r.run("touch a; echo $GREETING"); !strings.Contains(text, "one") {
 		t.Error(text)
 	}
-	if _, err := r.live.resolve("mine"); err == nil {
+	if _, err := r.live.resolve(t.Context(), "mine"); err == nil {
 		t.Error("an alias is known that is not there yet")
 	}
 	r.put("model.txt", "> hello\n")
@@ -182,7 +182,7 @@ func TestLiveVariablesAndSandbox(t *testing.T) {
 	if !slices.Equal(keys, []string{"max_turns", "model_aliases", "env", "sandbox.enabled"}) {
 		t.Errorf("told: %v", keys)
 	}
-	if m, err := r.live.resolve("mine"); err != nil || m.Provider != "script" {
+	if m, err := r.live.resolve(t.Context(), "mine"); err != nil || m.Provider != "script" {
 		t.Errorf("the new alias leads to %v %v", m, err)
 	}
 	if r.boxes.get() != nil {

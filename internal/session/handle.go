@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -13,8 +12,8 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// handle runs on the session's goroutine.
-func (s *Session) handle(st *state, o op.Op) error {
+// handle runs on the session's goroutine. target is what op.SetModel means.
+func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
 	ctx := context.Background() // an accepted op is recorded whatever becomes of its client
 	switch o := o.(type) {
 	case op.Prompt:
@@ -38,17 +37,10 @@ func (s *Session) handle(st *state, o op.Op) error {
 	case op.Answer:
 		return s.answer(ctx, st, o)
 	case op.SetModel:
-		if s.cfg.Resolve == nil {
-			return errors.New("this session cannot change its model")
-		}
-		t, err := s.cfg.Resolve(o.Name)
-		if err != nil {
+		if err := s.record(ctx, st, event.ModelChanged{Model: target.ID(), Why: "asked"}); err != nil {
 			return err
 		}
-		if err := s.record(ctx, st, event.ModelChanged{Model: t.ID(), Why: "asked"}); err != nil {
-			return err
-		}
-		st.target = t
+		st.target = target
 		return nil
 	case op.SetMode:
 		m, err := st.mayBe(o.Mode)
@@ -59,17 +51,17 @@ func (s *Session) handle(st *state, o op.Op) error {
 	case op.Rename:
 		return s.record(ctx, st, event.Titled{Title: o.Title, By: "person"})
 	}
-	return fmt.Errorf("the session cannot do %T", o)
+	return &op.Refusal{Code: op.Unsupported, Text: fmt.Sprintf("the session cannot do %T", o)}
 }
 
 // mayBe reads the name of a mode that the session may change to.
 func (st *state) mayBe(name string) (policy.Mode, error) {
 	m, ok := policy.ParseMode(name)
 	if !ok {
-		return m, fmt.Errorf("there is no permission mode %q; the modes are default, acceptEdits, plan, auto, dontAsk, bypassPermissions", name)
+		return m, &op.Refusal{Code: op.UnknownMode, Text: fmt.Sprintf("there is no permission mode %q; the modes are default, acceptEdits, plan, auto, dontAsk, bypassPermissions", name)}
 	}
 	if why := st.forbidden[m]; why != "" {
-		return m, fmt.Errorf("the mode cannot be %s: %s", m, why)
+		return m, &op.Refusal{Code: op.Forbidden, Text: fmt.Sprintf("the mode cannot be %s: %s", m, why)}
 	}
 	return m, nil
 }
@@ -149,7 +141,7 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 	for _, text := range o.Rules {
 		r, err := policy.ParseRule(text, policy.Allow, policy.Session, "this session", st.rules.Dir)
 		if err != nil {
-			return err
+			return &op.Refusal{Code: op.BadRule, Text: err.Error(), Err: err}
 		}
 		rules = append(rules, r)
 	}

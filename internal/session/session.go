@@ -20,12 +20,13 @@ import (
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
-// What a session may answer to an op.
+// What a session may answer to an op, beside refusals that name what was asked
+// for (see op.Code).
 var (
-	ErrIdle     = errors.New("nothing is running")
-	ErrNoAsk    = errors.New("that question is not open")
-	ErrNoPrompt = errors.New("that prompt does not wait any more")
-	ErrClosed   = errors.New("the session is closed")
+	ErrIdle     error = &op.Refusal{Code: op.Idle, Text: "nothing is running"}
+	ErrNoAsk    error = &op.Refusal{Code: op.NoQuestion, Text: "that question is not open"}
+	ErrNoPrompt error = &op.Refusal{Code: op.NoPrompt, Text: "that prompt does not wait any more"}
+	ErrClosed   error = &op.Refusal{Code: op.Closed, Text: "the session is closed"}
 )
 
 // leaveGrace is how long Close waits for calls that did not stop in time.
@@ -41,8 +42,10 @@ type Config struct {
 	// Fallback's host side, the directory and the budget's past.
 	Turn   agent.Turn
 	Target agent.Target
-	// Resolve finds a model by name, for op.SetModel. nil refuses.
-	Resolve func(name string) (agent.Target, error)
+	// Resolve finds a model by name, for op.SetModel. It is called by the
+	// goroutine that submits, because a key may take seconds to come. nil
+	// refuses.
+	Resolve func(ctx context.Context, name string) (agent.Target, error)
 	Rules   policy.Rules
 	Mode    policy.Mode
 	// Person says that somebody can answer questions.
@@ -183,7 +186,11 @@ func (s *Session) Close() error {
 }
 
 // do has the session's goroutine run f and waits for it.
-func (s *Session) do(f func(*state)) error {
+func (s *Session) do(f func(*state)) error { return s.within(context.Background(), f) }
+
+// within is do that gives up with ctx as long as f has not begun. f itself
+// waits for nothing but the log.
+func (s *Session) within(ctx context.Context, f func(*state)) error {
 	ran := make(chan struct{})
 	select {
 	case s.inbox <- func(st *state) { f(st); close(ran) }:
@@ -191,17 +198,30 @@ func (s *Session) do(f func(*state)) error {
 		return nil
 	case <-s.done:
 		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
 // Submit reports whether the session took the op. When it returns nil for a
 // prompt or an answer, that is on disk. What comes of it arrives as events.
+// When ctx ends before the session took the op, it is not taken.
 func (s *Session) Submit(ctx context.Context, o op.Op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	var target agent.Target
+	if m, ok := o.(op.SetModel); ok {
+		if s.cfg.Resolve == nil {
+			return &op.Refusal{Code: op.Unsupported, Text: "this session cannot change its model"}
+		}
+		var err error
+		if target, err = s.cfg.Resolve(ctx, m.Name); err != nil {
+			return &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
+		}
+	}
 	var res error
-	if err := s.do(func(st *state) { res = s.handle(st, o) }); err != nil {
+	if err := s.within(ctx, func(st *state) { res = s.handle(st, o, target) }); err != nil {
 		return err
 	}
 	return res

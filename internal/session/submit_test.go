@@ -1,0 +1,93 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/session"
+)
+
+// A model whose key takes long to come holds up nobody but who asked for it.
+func TestSlowModelHoldsNobodyUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := &fake.Model{Replies: []fake.Reply{fake.Say("from the other")}}
+		r := start(t, nil, func(c *session.Config) {
+			c.Resolve = func(ctx context.Context, name string) (agent.Target, error) {
+				return agent.Target{Model: other, Provider: "fake", Name: name}, agent.Sleep(ctx, 10*time.Second)
+			}
+		}, fake.Say("from the first"))
+		changed := make(chan error, 1)
+		go func() { changed <- r.Submit(t.Context(), op.SetModel{Name: "other"}) }()
+		synctest.Wait()
+		began := time.Now()
+		r.prompt("meanwhile")
+		r.last(r.turns(1, nil), agent.Completed)
+		if took := time.Since(began); took > 0 {
+			t.Errorf("a prompt waited %v", took)
+		}
+		if err := <-changed; err != nil {
+			t.Fatal(err)
+		}
+		r.prompt("again")
+		es := r.turns(2, nil)
+		r.last(es, agent.Completed)
+		if m := all[event.ModelChanged](es); len(m) != 1 || m[0].Model != "fake/other" || len(other.Requests()) != 1 {
+			t.Errorf("changes %v, and the other model was asked %d times", m, len(other.Requests()))
+		}
+		r.Close()
+	})
+}
+
+func TestSubmitEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, func(c *session.Config) {
+			c.Resolve = func(ctx context.Context, _ string) (agent.Target, error) {
+				return agent.Target{}, agent.Sleep(ctx, time.Hour)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := r.Submit(ctx, op.SetModel{Name: "other"}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("a model that never comes: %v", err)
+		}
+		r.Close()
+	})
+}
+
+func TestRefusalsHaveCodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cause := errors.New("there is no such model")
+		r := start(t, nil, func(c *session.Config) {
+			c.Resolve = func(context.Context, string) (agent.Target, error) { return agent.Target{}, cause }
+		})
+		for _, x := range []struct {
+			op   op.Op
+			code op.Code
+		}{
+			{op.Interrupt{}, op.Idle},
+			{op.Answer{Call: "c9"}, op.NoQuestion},
+			{op.Unqueue{ID: "p9"}, op.NoPrompt},
+			{op.SetMode{Mode: "yolo"}, op.UnknownMode},
+			{op.SetModel{Name: "x"}, op.BadModel},
+		} {
+			err := r.Submit(t.Context(), x.op)
+			if !errors.Is(err, &op.Refusal{Code: x.code}) {
+				t.Errorf("%T: %v, want the code %s", x.op, err, x.code)
+			}
+			if x.code == op.BadModel && (!errors.Is(err, cause) || err.Error() != cause.Error()) {
+				t.Errorf("the cause is lost: %v", err)
+			}
+		}
+		r.Close()
+		if err := r.Submit(t.Context(), op.Interrupt{}); !errors.Is(err, &op.Refusal{Code: op.Closed}) {
+			t.Errorf("after close: %v", err)
+		}
+	})
+}
