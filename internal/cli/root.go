@@ -28,12 +28,14 @@ func Main(sys System) int {
 		return sandbox.Helper(sys.Args[1:]) // we were started again inside
 	}
 	if len(sys.Args) == 1 && sys.Args[0] == proc.GuardianArg {
+		proc.Hide()
 		return proc.Guardian(os.Stdin)
 	}
 	if len(sys.Args) == 1 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
 		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)
 		return exitDone
 	}
+	proc.Hide()                    // sys has the environment
 	signal.Ignore(brokenPipe()...) // a closed stdout is an error to handle, not a death
 	ctx, stop := catch(context.Background(), sys.abort)
 	defer stop()
