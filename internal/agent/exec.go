@@ -127,7 +127,7 @@ func (c *calls) try(k *call) (f finding) {
 	if !c.start(k, plan) {
 		return finding{res: c.unstarted(k), verdict: verdict}
 	}
-	env.Answer = answer
+	env.Answer, env.Needs = answer, verdict.Needs
 	env.Dir = c.env(k).Dir
 	f = c.run(k, env, verdict)
 	if answer != nil && len(answer.Input) > 0 {

@@ -30,9 +30,9 @@ func (b *boxes) get() *confinement {
 	return b.now
 }
 
-func (b *boxes) wrap(cmd *proc.Command) error {
+func (b *boxes) wrap(cmd *proc.Command, needs policy.Needs) error {
 	if c := b.get(); c != nil {
-		return c.wrap(cmd)
+		return c.wrap(cmd, needs)
 	}
 	return nil
 }

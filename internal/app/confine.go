@@ -126,7 +126,7 @@ func (c *confinement) ready() {
 }
 
 // wrap puts a command inside; when the sandbox cannot be had, nothing runs.
-func (c *confinement) wrap(cmd *proc.Command) error {
+func (c *confinement) wrap(cmd *proc.Command, _ policy.Needs) error {
 	c.ready()
 	if c.err != nil {
 		return fmt.Errorf("the sandbox cannot start: %w", c.err)

@@ -57,7 +57,7 @@ func (r Ruling) Denied() bool { return r.Effect == SoftDeny || r.Effect == HardD
 func (r Ruling) Over(v policy.Verdict) policy.Verdict {
 	switch r.Effect {
 	case Allow:
-		return policy.Verdict{Effect: policy.Allow, Reason: "auto mode: " + r.Reason, Check: Check, Part: v.Part}
+		return policy.Verdict{Effect: policy.Allow, Reason: "auto mode: " + r.Reason, Check: Check, Part: v.Part, Needs: v.Needs}
 	case SoftDeny, HardDeny:
 		v.Effect, v.Reason, v.Suggest = policy.Deny, "auto mode: "+r.Reason, nil
 		return v

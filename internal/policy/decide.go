@@ -31,6 +31,7 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 	if out.Effect == Ask {
 		out.Suggest, out.Parts = suggestAll(all), pieces(q.Actions, all)
 	}
+	out.Needs = needs(r, q.Actions, all)
 	return out, all
 }
 

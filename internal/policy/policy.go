@@ -146,6 +146,8 @@ type Verdict struct {
 	// order, for a dialog to list. At most maxPieces: those that need nobody
 	// are left out first.
 	Parts []Piece `json:"parts,omitempty"`
+	// Needs are what it takes to run the call as it was judged.
+	Needs Needs `json:"needs,omitzero"`
 }
 
 // A Piece is one thing a call would do and what was decided about it alone.

@@ -407,7 +407,7 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, agen
 		switch {
 		case v.Effect != policy.Ask:
 		case q.Rewritten:
-			v = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part}
+			v = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part, Needs: v.Needs}
 		case st.auto != nil && auto.Applies(v) && st.limits.Reached() == "":
 			by = st.auto
 			judge = &auto.Case{Call: q.Call, Actions: q.Plan.Actions, Verdict: v, History: st.history, Dir: st.Dir}
@@ -501,7 +501,7 @@ func onlyAsks(actions []policy.Action) bool {
 // settle turns a person's answer into a verdict.
 func settle(v policy.Verdict, a op.Answer) (policy.Verdict, *tool.Answer, error) {
 	if a.Allow {
-		return policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part}, &tool.Answer{Choices: a.Choices, Comment: a.Comment, Input: a.Input, Mode: policy.Mode(a.Mode)}, nil
+		return policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part, Needs: v.Needs}, &tool.Answer{Choices: a.Choices, Comment: a.Comment, Input: a.Input, Mode: policy.Mode(a.Mode)}, nil
 	}
 	v.Effect, v.Reason = policy.Deny, "the person said no"
 	if a.Comment != "" {

@@ -99,6 +99,9 @@ type Env struct {
 	Progress func(s string)
 	// Answer holds what a person said to the questions of the plan's view.
 	Answer *Answer
+	// Needs, in Run, are the conditions of the verdict that let the call run: the
+	// tool sees to them, or does not do what the plan said.
+	Needs policy.Needs
 }
 
 // An Answer is a person's reply to view.Questions.

@@ -49,8 +49,9 @@ type Config struct {
 	// World tells shellread about the file system; nil knows only the folder.
 	World func(dir string) shellread.World
 	// Wrap puts a command into the sandbox; nil means there is none. When it
-	// fails the command does not run.
-	Wrap func(c *proc.Command) error
+	// fails the command does not run. What the command was allowed to write
+	// although it is protected is in its needs.
+	Wrap func(c *proc.Command, needs policy.Needs) error
 	// Active says whether Wrap confines anything; nil means it does.
 	Active func() bool
 	// Passes says whether a command may run without a question because it is
@@ -196,6 +197,9 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	}
 	s := b.read(in.Command, env)
 	in.NoSandbox = in.NoSandbox || b.excluded(s)
+	if env.Needs.Confined && (in.NoSandbox || b.Wrap == nil || b.Passes == nil || !b.Passes()) {
+		return tool.Errorf("the command was not run: it is allowed only inside the sandbox, which is not there any more. Try it again, so that it is judged anew"), nil
+	}
 	c, files, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
@@ -250,9 +254,9 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// command builds the process for in. pinned: it was read as read-only, so it
-// runs with pinned settings and leaves no state behind.
-func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, files, error) {
+// command builds the process for in, as its verdict needs it. still: it leaves
+// no state behind, so that calls like it may run side by side.
+func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, files, error) {
 	base := proc.Quiet(proc.Scrub(b.Vars())) // the environment before any command changed it
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -269,7 +273,7 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 	}
 	b.seq++
 	fs := files{base: base}
-	if !pinned && !in.Background {
+	if !still && !in.Background {
 		fs.state = filepath.Join(temp, fmt.Sprintf("state-%d", b.seq))
 	}
 	if len(in.Command) > maxArg {
@@ -291,7 +295,7 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 	if in.NoSandbox && b.Wrap != nil && (b.Active == nil || b.Active()) {
 		vars = base // a PATH or LD_PRELOAD from inside must not decide what runs outside
 	}
-	if pinned {
+	if env.Needs.Pinned {
 		for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} { // where programs find their settings
 			vars = proc.Unset(vars, name)
 			if v := lookup(base, name); v != "" {
@@ -302,7 +306,7 @@ func (b *runner) command(in input, env tool.Env, pinned bool) (proc.Command, fil
 	}
 	c.Env = proc.Set(vars, "PWD="+env.Dir)
 	if b.Wrap != nil && !in.NoSandbox {
-		if err := b.Wrap(&c); err != nil {
+		if err := b.Wrap(&c, env.Needs); err != nil {
 			fs.remove()
 			return proc.Command{}, files{}, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/tool"
@@ -62,14 +63,19 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 	return r
 }
 
-// call runs a tool with a JSON input and follows the directory.
+// call runs a tool with a JSON input, as if everything were allowed, and follows
+// the directory.
 func (r *rig) call(ctx context.Context, name string, in any) tool.Result {
 	r.t.Helper()
 	raw, err := json.Marshal(in)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	res, err := r.tools[name].Run(ctx, raw, r.env)
+	env := r.env
+	if p, err := r.tools[name].Plan(raw, env); err == nil { // what makes no sense is for Run to say
+		env.Needs = policy.Decide(policy.Rules{Dir: env.Dir}, policy.Bypass, policy.Request{Tool: name, Actions: p.Actions, Sandboxed: p.Sandboxed}).Needs
+	}
+	res, err := r.tools[name].Run(ctx, raw, env)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -150,7 +156,7 @@ func lsTree(dir string) (out []string) {
 // inside does not stay, and what a command sets inside does not go outside.
 func TestWrapsEnvironmentIsNotTheCommands(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Wrap = func(p *proc.Command) error {
+		c.Wrap = func(p *proc.Command, _ policy.Needs) error {
 			p.Env = proc.Unset(proc.Set(p.Env, "HTTP_PROXY=http://inside", "FLAGS="+lookup(p.Env, "FLAGS")+"+"), "LANG")
 			return nil
 		}
@@ -160,14 +166,14 @@ func TestWrapsEnvironmentIsNotTheCommands(t *testing.T) {
 	}
 	r.bash("export MINE=1 PATH=/evil:$PATH LD_PRELOAD_X=evil; export SEEN=$HTTP_PROXY")
 	r.bash("export MINE=2")
-	if got := r.bash("echo $MINE:$SEEN:$HTTP_PROXY:$FLAGS:$LANG:${PATH%%:*}; touch x").Text; got != "2:http://inside:http://inside:+::/evil" {
+	if got := r.bash("echo $MINE:$SEEN:$HTTP_PROXY:$FLAGS:$LANG:${PATH%%:*}; trap : USR1").Text; got != "2:http://inside:http://inside:+::/evil" {
 		t.Error(got)
 	}
-	if got := outside("touch x; echo $MINE:$SEEN:$HTTP_PROXY:$FLAGS:$LANG:$LD_PRELOAD_X; case $PATH in *evil*) echo evil;; esac"); got != "::::C.UTF-8:" {
+	if got := outside("trap : USR1; echo $MINE:$SEEN:$HTTP_PROXY:$FLAGS:$LANG:$LD_PRELOAD_X; case $PATH in *evil*) echo evil;; esac"); got != "::::C.UTF-8:" {
 		t.Error(got)
 	}
 	outside("export FROM_OUTSIDE=1")
-	if got := r.bash("echo $FROM_OUTSIDE:$MINE:$FLAGS; touch x").Text; got != "1:2:+" {
+	if got := r.bash("echo $FROM_OUTSIDE:$MINE:$FLAGS; trap : USR1").Text; got != "1:2:+" {
 		t.Error(got)
 	}
 }
@@ -222,7 +228,7 @@ func TestAdvisories(t *testing.T) {
 	t.Run("changelog_2.1.321_what_only_reads_runs_inside_too", func(t *testing.T) {
 		var wrapped []string
 		r := newRig(t, func(c *Config) {
-			c.Wrap = func(p *proc.Command) error {
+			c.Wrap = func(p *proc.Command, _ policy.Needs) error {
 				wrapped = append(wrapped, p.Args[len(p.Args)-2])
 				return nil
 			}

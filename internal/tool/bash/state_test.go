@@ -1,6 +1,7 @@
 package bash
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -53,11 +55,11 @@ func TestStateLasts(t *testing.T) {
 func TestEnvironmentChanges(t *testing.T) {
 	r := newRig(t, nil)
 	r.bash("export A=1 B=2; unset LANG; export HOME=/elsewhere BASH_ENV=/tmp/x ENV=y; PATH=$PATH:/extra")
-	if got := r.bash("touch f; echo $A $B ${LANG-unset} $HOME ${BASH_ENV-none} ${ENV-none} ${PATH##*:}").Text; got != "1 2 unset /elsewhere none none /extra" {
+	if got := r.bash("trap : USR1; echo $A $B ${LANG-unset} $HOME ${BASH_ENV-none} ${ENV-none} ${PATH##*:}").Text; got != "1 2 unset /elsewhere none none /extra" {
 		t.Errorf("%q", got)
 	}
 	r.bash("unset A; export LANG=C.UTF-8")
-	if got := r.bash("touch f; echo ${A-unset} $B $LANG $SHLVL").Text; got != "unset 2 C.UTF-8 1" && got != "unset 2 C.UTF-8 0" {
+	if got := r.bash("trap : USR1; echo ${A-unset} $B $LANG $SHLVL").Text; got != "unset 2 C.UTF-8 1" && got != "unset 2 C.UTF-8 0" {
 		t.Errorf("%q", got)
 	}
 	// Read as read-only, the same command gets the settings we began with.
@@ -66,7 +68,9 @@ func TestEnvironmentChanges(t *testing.T) {
 	}
 	// A pinned command sees none of what could steer it.
 	r.bash("export LD_PRELOAD_X=1 GIT_DIR=/x PAGER=less; export PATH=" + r.env.Dir + "/bin:$PATH")
-	c, fs, err := r.bashRunner.command(input{Command: "env"}, r.env, true)
+	pinned := r.env
+	pinned.Needs.Pinned = true
+	c, fs, err := r.bashRunner.command(input{Command: "env"}, pinned, true)
 	if err != nil || fs.script != "" || fs.state != "" {
 		t.Fatal(fs, err)
 	}
@@ -165,4 +169,36 @@ func FuzzFeed(f *testing.F) {
 			t.Fatalf("%q → %q", in, s)
 		}
 	})
+}
+
+// TestConfinedOrNotAtAll: what is allowed only inside the sandbox does not run
+// where there is none any more.
+func TestConfinedOrNotAtAll(t *testing.T) {
+	there := true
+	r := newRig(t, func(c *Config) {
+		c.Wrap = func(*proc.Command, policy.Needs) error { return nil }
+		c.Passes = func() bool { return there }
+	})
+	r.env.Needs.Confined = true
+	run := func(in input) string {
+		raw, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := r.tools["Bash"].Run(t.Context(), raw, r.env)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.Text
+	}
+	if got := run(input{Command: "echo inside"}); got != "inside" {
+		t.Error(got)
+	}
+	if got := run(input{Command: "echo outside", NoSandbox: true}); !strings.HasPrefix(got, "the command was not run: it is allowed only inside") {
+		t.Error(got)
+	}
+	there = false
+	if got := run(input{Command: "echo outside"}); !strings.HasPrefix(got, "the command was not run: it is allowed only inside") {
+		t.Error(got)
+	}
 }

@@ -175,7 +175,7 @@ func TestTooManyInBackground(t *testing.T) {
 }
 
 func TestPlan(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Wrap = func(*proc.Command) error { return nil } })
+	r := newRig(t, func(c *Config) { c.Wrap = func(*proc.Command, policy.Needs) error { return nil } })
 	b := r.tools["Bash"]
 	p, err := b.Plan(json.RawMessage(`{"command":"rm\u200b -rf x\u001b[2K","timeout":"1000"}`), r.env)
 	if err != nil || p.Title != `Bash: rm\u{200b} -rf x\u{1b}[2K` || p.Parallel || len(p.Actions) == 0 ||
@@ -214,7 +214,7 @@ func TestPlan(t *testing.T) {
 func TestWrap(t *testing.T) {
 	var fail error
 	r := newRig(t, func(c *Config) {
-		c.Wrap = func(c *proc.Command) error {
+		c.Wrap = func(c *proc.Command, _ policy.Needs) error {
 			c.Env = append(c.Env, "WRAPPED=yes")
 			return fail
 		}

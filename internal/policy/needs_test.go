@@ -1,0 +1,44 @@
+package policy
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestNeeds: what a verdict rests on goes with it, whoever gives it in the end.
+func TestNeeds(t *testing.T) {
+	status := Exec{Argv: []string{"git", "status"}, ReadOnly: true}
+	touch := Exec{Argv: []string{"touch", "z"}, Edits: true}
+	build := Exec{Argv: []string{"make"}, Why: "it runs programs"}
+	z := Write{Path: "/w/z", Asked: "z", Arg: true}
+	conf := Write{Path: "/w/.git/config", Asked: ".git/config", Arg: true}
+	maybe := Exec{Argv: []string{"x"}, Maybe: true}
+	for name, c := range map[string]struct {
+		as        []Action
+		sandboxed bool
+		want      Needs
+	}{
+		"reading":                          {as: []Action{status}, want: Needs{Pinned: true}},
+		"reading twice":                    {as: []Action{status, status}, want: Needs{Pinned: true}},
+		"editing before":                   {as: []Action{touch, z, status}, want: Needs{Pinned: true}},
+		"reading, with another meaning":    {as: []Action{status, maybe}, want: Needs{Pinned: true}},
+		"a command of another kind":        {as: []Action{status, build}},
+		"a part nobody understands":        {as: []Action{status, Opaque{Source: "x"}}},
+		"no command":                       {as: []Action{Read{Path: "/w/a"}}},
+		"in the sandbox":                   {as: []Action{build}, sandboxed: true, want: Needs{Confined: true}},
+		"in the sandbox for nothing":       {as: []Action{status}, sandboxed: true, want: Needs{Pinned: true}},
+		"a protected path":                 {as: []Action{build, conf, conf}, want: Needs{Writable: []string{"/w/.git/config"}}},
+		"a protected path, only perhaps":   {as: []Action{build, Write{Path: "/w/.git/config", Maybe: true}}},
+		"a protected path of an edit tool": {as: []Action{conf}, want: Needs{Writable: []string{"/w/.git/config"}}},
+	} {
+		for _, m := range []Mode{Default, AcceptEdits, Bypass} {
+			if m == Bypass && c.want.Confined {
+				continue // the mode is the reason, and needs no sandbox
+			}
+			got := Decide(Rules{Dir: "/w", Dirs: []string{"/w"}}, m, Request{Tool: "Bash", Actions: c.as, Sandboxed: c.sandboxed}).Needs
+			if !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%s, %s: %+v, want %+v", name, m, got, c.want)
+			}
+		}
+	}
+}
