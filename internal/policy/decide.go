@@ -170,6 +170,9 @@ func (c *call) judge(a Action) Verdict {
 	if e, ok := a.(Exec); ok {
 		c.enter(e)
 	}
+	if v, ok := c.tree(a); ok {
+		return v
+	}
 	if rule := c.find(Deny, a); rule != nil {
 		return byRule(Deny, rule, a, "a rule denies it")
 	}

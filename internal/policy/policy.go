@@ -55,6 +55,8 @@ type (
 		Visible bool
 		// List means that only names and sizes are read, not content.
 		List bool
+		// Below, of a Tree, are the files that would be read; nil when nobody looked.
+		Below *Below
 	}
 	// Write names a file that is created, changed or removed.
 	Write struct {
@@ -69,6 +71,10 @@ type (
 		// does not cover it.
 		Blind bool
 		Maybe bool // as in Exec
+		// Below are further paths that are written or removed with this one.
+		Below *Below
+		// Within means that something below Path is written, not known what.
+		Within bool
 	}
 	// Net is a connection; Host is a name or an address, Port 0 means any.
 	// URL is set when one was asked for.

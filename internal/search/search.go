@@ -24,6 +24,9 @@ type Tree struct {
 	Home string
 	// Skip are absolute paths that are never entered.
 	Skip []string
+	// Leave, when set, leaves files out that a search would otherwise look at or
+	// list; they are counted. It is called by several goroutines.
+	Leave func(rel string) bool
 	// All searches what ignore files leave out, too.
 	All bool
 	// Workers bounds the goroutines; 0 chooses.
@@ -40,6 +43,7 @@ func (t Tree) workers() int {
 // A Report is what a search could not look at.
 type Report struct {
 	Files   int // files looked at
+	Left    int // files that Tree.Leave left out
 	Denied  int // folders and files that could not be read
 	Example string
 	First   error // why, for the first by path

@@ -215,6 +215,7 @@ func (k *walk) list(w *worker, d folder, j job) []string {
 	}
 	none := r.empty()
 	var dirs []job
+	left := 0
 	files := make([]string, 0, len(items))
 	for _, it := range items {
 		if it.kind == isOther || it.kind == isLink && !k.links || vcs(it.name) {
@@ -233,11 +234,18 @@ func (k *walk) list(w *worker, d folder, j job) []string {
 			if k.dirs != nil && k.dirs(rel) {
 				files = append(files, it.name)
 			}
+		case k.tree.Leave != nil && k.tree.Leave(rel):
+			left++
 		default:
 			files = append(files, it.name)
 		}
 	}
 	k.push(dirs)
+	if left > 0 {
+		k.mu.Lock()
+		k.report.Left += left
+		k.mu.Unlock()
+	}
 	return files
 }
 

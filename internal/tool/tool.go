@@ -93,6 +93,9 @@ type Env struct {
 	Call    string      // the call's ID
 	Window  int         // the model's window in tokens, 0 when unknown
 	Mode    policy.Mode // the permission mode of the call, "" when unknown
+	// Covers, when set, tells which files a tool that reads what it finds leaves
+	// out: path is resolved, named is how it was reached.
+	Covers func(m policy.Mode, path, named string) policy.Cover
 	// Images and PDFs tell what the model takes.
 	Images, PDFs bool
 	// Progress shows output while the call runs; never nil in Run.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/pin"
@@ -124,7 +125,72 @@ func (t *tools) root(asked string, env tool.Env) (string, error) {
 	return t.calls.Run(env.Call, asked, path)
 }
 
-func (t *tools) tree(root string, env tool.Env) search.Tree {
+// A hunt is one call's tree, and how many of its files are left out, by why.
+type hunt struct {
+	search.Tree
+	denied, asked, secret atomic.Int64
+}
+
+// tree is what a call searches. Files that could not be read without a refusal
+// or a question are left out; names only says that their names alone are shown,
+// so that secrets are not meant.
+func (t *tools) tree(asked, root string, names bool, env tool.Env) *hunt {
+	h := &hunt{Tree: t.folder(root, env)}
+	if env.Covers == nil {
+		return h
+	}
+	named := written(asked, env)
+	h.Leave = func(rel string) bool {
+		switch env.Covers(env.Mode, search.Path(root, rel), search.Path(named, rel)) {
+		case policy.Denied:
+			h.denied.Add(1)
+		case policy.Asked:
+			if names {
+				return false
+			}
+			h.asked.Add(1)
+		case policy.Secret:
+			if names {
+				return false
+			}
+			h.secret.Add(1)
+		case policy.Uncovered:
+			return false
+		}
+		return true
+	}
+	return h
+}
+
+// written is the absolute path the model wrote, with its links.
+func written(asked string, env tool.Env) string {
+	switch {
+	case asked == "~" || strings.HasPrefix(asked, "~/"):
+		return filepath.Join(env.Home, asked[1:])
+	case filepath.IsAbs(asked):
+		return filepath.Clean(asked)
+	}
+	return filepath.Join(env.Dir, asked)
+}
+
+// left says how many files are not shown, a line for each reason.
+func (h *hunt) left() string {
+	var b strings.Builder
+	for _, x := range []struct {
+		n   int64
+		why string
+	}{{h.denied.Load(), "a rule denies %s"}, {h.asked.Load(), "a rule asks about %s; use Read"}, {h.secret.Load(), "%s may hold secrets; use Read"}} {
+		switch {
+		case x.n == 1:
+			fmt.Fprintf(&b, "[1 file is not shown: "+x.why+"]\n", "it")
+		case x.n > 1:
+			fmt.Fprintf(&b, "[%s files are not shown: "+x.why+"]\n", thousands(int(x.n)), "them")
+		}
+	}
+	return strings.Replace(b.String(), "them may hold", "they may hold", 1)
+}
+
+func (t *tools) folder(root string, env tool.Env) search.Tree {
 	tree := search.Tree{Root: root, Home: env.Home, Workers: t.Workers}
 	for _, r := range append([]string{env.Dir}, env.Roots...) {
 		if r != "" && below(root, r) && len(r) > len(tree.Top) {

@@ -59,7 +59,8 @@ func (t *tools) glob(ctx context.Context, in globIn, env tool.Env) (tool.Result,
 	if err != nil {
 		return tool.Errorf("%s", err), nil
 	}
-	found, report, err := search.Glob(ctx, t.tree(root, env), pattern)
+	h := t.tree(path, root, true, env)
+	found, report, err := search.Glob(ctx, h.Tree, pattern)
 	if ctx.Err() != nil {
 		return tool.Errorf("the search was cancelled"), nil
 	}
@@ -68,15 +69,16 @@ func (t *tools) glob(ctx context.Context, in globIn, env tool.Env) (tool.Result,
 	}
 	deeper := false
 	if len(found) == 0 && !strings.Contains(pattern, "/") && !strings.HasPrefix(pattern, "!") {
-		if found, report, err = search.Glob(ctx, t.tree(root, env), "**/"+pattern); err != nil {
+		h = t.tree(path, root, true, env)
+		if found, report, err = search.Glob(ctx, h.Tree, "**/"+pattern); err != nil {
 			return failed(err, path, env), nil
 		}
 		deeper = len(found) > 0
 	}
-	return tool.Result{Text: listing(root, found, deeper, report, env)}, nil
+	return tool.Result{Text: listing(root, found, deeper, h.left()+unread(report), env)}, nil
 }
 
-func listing(root string, found []search.Found, deeper bool, report search.Report, env tool.Env) string {
+func listing(root string, found []search.Found, deeper bool, notes string, env tool.Env) string {
 	var b strings.Builder
 	n := 0
 	for _, f := range found {
@@ -97,7 +99,7 @@ func listing(root string, found []search.Found, deeper bool, report search.Repor
 	if left := len(found) - n; left > 0 {
 		fmt.Fprintf(&b, "[%s left out; use a narrower pattern or path]\n", thousands(left)+" older files")
 	}
-	b.WriteString(unread(report))
+	b.WriteString(notes)
 	return strings.TrimSuffix(b.String(), "\n")
 }
 

@@ -102,7 +102,8 @@ func (t *tools) grep(ctx context.Context, in grepIn, env tool.Env) (tool.Result,
 	if err != nil {
 		return tool.Errorf("%s", err), nil
 	}
-	files, report, err := search.Grep(ctx, t.tree(root, env), in.query())
+	h := t.tree(in.Path, root, false, env)
+	files, report, err := search.Grep(ctx, h.Tree, in.query())
 	if ctx.Err() != nil {
 		return tool.Errorf("the search was cancelled"), nil
 	}
@@ -119,7 +120,7 @@ func (t *tools) grep(ctx context.Context, in grepIn, env tool.Env) (tool.Result,
 	default:
 		p.names(files)
 	}
-	if note := unread(report); note != "" {
+	if note := strings.TrimSuffix(h.left()+unread(report), "\n"); note != "" {
 		p.note("%s", note)
 	}
 	return tool.Result{Text: strings.TrimSuffix(p.b.String(), "\n")}, nil

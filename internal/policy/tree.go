@@ -1,0 +1,140 @@
+package policy
+
+import "fmt"
+
+// A Below lists the paths below a folder that an action on all of it touches.
+// It is kept behind a pointer, so that actions stay comparable.
+type Below struct {
+	Paths []Place
+	// Short, when set, says why paths are missing.
+	Short string
+}
+
+// A Place is one path: resolved, and as it is reached when that differs.
+type Place struct{ Path, Named string }
+
+// tree judges an action on a whole tree path by path; ok is false for any
+// other action.
+func (c *call) tree(a Action) (v Verdict, ok bool) {
+	switch a := a.(type) {
+	case Read:
+		if a.Below != nil && a.Tree && !a.List {
+			return c.readTree(a), true
+		}
+	case Write:
+		switch {
+		case a.Within:
+			return c.writeWithin(a), true
+		case a.Below != nil:
+			return c.writeTree(a), true
+		}
+	case Exec, Opaque, Net, Call, Spawn, Skill, Person, None:
+	}
+	return Verdict{}, false
+}
+
+// readTree is the verdict on reading every file that is listed. A file that a
+// rule denies is a question in every mode: the command can be asked for again
+// without it.
+func (c *call) readTree(a Read) Verdict {
+	below := a.Below
+	a.Below = nil
+	if below.Short != "" {
+		v := c.judge(a)
+		if v.Effect == Allow && v.Check == "read-only" && !(a.Arg && c.covered != nil) {
+			return c.open(Verdict{Effect: Ask, Reason: "whether it reads secrets below " + show(a.Asked, a.Path) + " is not known: " + below.Short, Check: "tree", Part: a.Path})
+		}
+		return v
+	}
+	a.Tree = false
+	v := c.judge(a)
+	for _, p := range below.Paths {
+		one := Read{Path: p.Path, Named: p.Named, Arg: a.Arg}
+		if one.Named == "" {
+			one.Named = p.Path
+		}
+		if rule := c.find(Deny, one); rule != nil {
+			return graver(v, c.settle(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
+		}
+		if secret(one.Path) || secret(one.Named) || c.find(Ask, one) != nil {
+			v = graver(v, c.judge(one))
+		}
+	}
+	return v
+}
+
+// writeTree is the strictest verdict on the paths that are written or removed.
+func (c *call) writeTree(a Write) Verdict {
+	below := a.Below
+	a.Below = nil
+	v := c.judge(a)
+	for _, p := range below.Paths {
+		one := a
+		one.Path, one.Named, one.Asked, one.Tree = p.Path, p.Named, "", false
+		if one.Named == "" {
+			one.Named = p.Path
+		}
+		v = graver(v, c.judge(one))
+		if v.Effect == Deny {
+			break
+		}
+	}
+	return v
+}
+
+// writeWithin is the verdict on writing somewhere below a folder: a rule that
+// forbids some of it makes it a question in every mode.
+func (c *call) writeWithin(a Write) Verdict {
+	a.Within, a.Tree = false, false
+	v := c.judge(a)
+	for _, e := range []Effect{Deny, Ask} {
+		for i := range c.rules.by[e] {
+			rule := &c.rules.by[e][i]
+			if family(rule.Tool) == "Edit" && rule.matchBelow(c.rules.Rules, a.Path) {
+				return graver(v, c.settle(byRule(Ask, rule, a, fmt.Sprintf("what it writes below %s is not known, and a rule speaks about some of it", show(a.Asked, a.Path)))))
+			}
+		}
+	}
+	return v
+}
+
+// open is a question that the classifier of auto mode may answer.
+func (c *call) open(v Verdict) Verdict {
+	if c.mode == Auto {
+		v.Check = "auto"
+		return v
+	}
+	return c.settle(v)
+}
+
+// A Cover says why a file is left out of what a search prints.
+type Cover int
+
+// Covers.
+const (
+	Uncovered Cover = iota
+	Denied          // a rule denies reading it
+	Asked           // a rule asks about reading it
+	Secret          // it may hold secrets, and no rule allows it
+)
+
+// Covers tells which files a search leaves out that walks a folder, because to
+// read one of them would be refused or asked about. The function it returns
+// takes a resolved path and the one it was reached by, and may be called by
+// several goroutines.
+func Covers(r Rules) func(m Mode, path, named string) Cover {
+	rules := compileRules(r)
+	return func(m Mode, path, named string) Cover {
+		c := call{rules: rules, mode: m, req: Request{Tool: "Read"}}
+		a := Read{Path: path, Named: named}
+		switch {
+		case c.find(Deny, a) != nil:
+			return Denied
+		case c.find(Ask, a) != nil:
+			return Asked
+		case (m != Bypass || r.NoBypass) && (secret(path) || secret(named)) && c.find(Allow, a) == nil:
+			return Secret
+		}
+		return Uncovered
+	}
+}
