@@ -20,15 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/sandbox"
 )
-
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg {
-		os.Exit(sandbox.Helper(os.Args[2:]))
-	}
-	os.Exit(m.Run())
-}
 
 // reach is a command that asks the sandbox's proxy for the host $1, n times at once.
 func reach(host string, n int) string {
