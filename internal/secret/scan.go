@@ -7,7 +7,8 @@ import (
 )
 
 // String returns s with every secret replaced by Masked. Without one it is s
-// itself.
+// itself. In a text of up to 1 MiB it also finds values whose characters stand
+// apart ("k e y"), which a stream cannot: its text is not there as a whole.
 func (r *Redactor) String(s string) string {
 	b := unsafe.Slice(unsafe.StringData(s), len(s)) // read only
 	if out, changed := r.whole(b); changed {
@@ -28,7 +29,8 @@ func (r *Redactor) whole(b []byte) (string, bool) {
 	var out strings.Builder
 	var s scanner
 	changed := false
-	_, _ = s.scan(r.ix.Load(), b, true, func(p []byte, mask bool) error { // neither fails
+	ix := r.ix.Load()
+	_, _ = s.scan(ix, b, true, func(p []byte, mask bool) error { // neither fails
 		if changed = changed || mask; !changed && len(p) == len(b) {
 			return nil
 		}
@@ -38,6 +40,13 @@ func (r *Redactor) whole(b []byte) (string, bool) {
 		}
 		return nil
 	})
+	if changed {
+		text := out.String()
+		b = unsafe.Slice(unsafe.StringData(text), len(text)) // read only
+	}
+	if text, more := ix.withoutApart(b); more {
+		return text, true
+	}
 	return out.String(), changed
 }
 

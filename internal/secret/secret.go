@@ -70,6 +70,7 @@ type index struct {
 	buckets [][]candidate
 	one     [256]bool          // first bytes of trigrams
 	two     [1 << 16 / 8]uint8 // first two bytes of trigrams, as bits
+	bare    [drops][][]byte    // see apart
 }
 
 // A candidate is a matcher to try where a trigram stands.
@@ -106,6 +107,7 @@ func newIndex(values []string) *index {
 	ix := &index{values: usable(values)}
 	for _, v := range ix.values {
 		ix.addValue(v)
+		ix.addBare(v)
 	}
 	for _, s := range shapes() {
 		for _, t := range s.starts() {

@@ -319,6 +319,75 @@ func (w *broken) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// What a command prints of a key one character at a time is hidden in a whole
+// text, forwards and backwards.
+func TestApart(t *testing.T) {
+	long := join("sk", "-ant-api03-", "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-tail")
+	r := secret.New(long, "hunt3rs2")
+	numbered := func(s string) string {
+		var b strings.Builder
+		for i := range len(s) {
+			fmt.Fprintf(&b, "%6d\t%c\n", i+1, s[i])
+		}
+		return b.String()
+	}
+	for name, write := range map[string]func(string) string{
+		"spaces":     func(s string) string { return joined(s, "%c", " ") },
+		"wide":       func(s string) string { return joined(s, "%c", "   ") },
+		"dashes":     func(s string) string { return joined(s, "%c", "-") },
+		"lines":      func(s string) string { return joined(s, "%c", "\n") },
+		"cat -n":     numbered,
+		"grep -n":    func(s string) string { return strings.Join(numberedBy(s, "%d:%c"), "\n") },
+		"list":       func(s string) string { return "['" + joined(s, "%c", "', '") + "']" },
+		"JSON":       func(s string) string { return jsonText(joined(s, "%c", "\n"), false) },
+		"JSON lists": func(s string) string { return "[\n    \"" + joined(s, "%c", "\",\n    \"") + "\"\n]" },
+		"zero width": func(s string) string { return joined(s, "%c", "\u200b") },
+		"dots":       func(s string) string { return joined(s, "%c", "·") },
+	} {
+		for _, v := range []string{long, "hunt3rs2"} {
+			for _, text := range []string{write(v), write(reverse(v))} {
+				got := r.String("before\n" + text + "\nafter")
+				if !strings.HasPrefix(got, "before") || !strings.HasSuffix(got, "after") || strings.Count(got, secret.Masked) != 1 || len(got) > 60 {
+					t.Errorf("%s: %q of %q", name, got, text)
+				}
+			}
+		}
+	}
+	for _, n := range []int{2, 3, 4, 5} {
+		if got := r.String(fold(long, n, " ")); got != secret.Masked {
+			t.Errorf("in groups of %d: %q", n, got)
+		}
+	}
+	for _, text := range []string{"hunt 3rs2", "hunt3 r s2", "h u n t 3 r s", "h, u, n, t, 3, r, s and then 2"} {
+		if got := r.String(text); got != text {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+func numberedBy(s, f string) []string {
+	var out []string
+	for i := range len(s) {
+		out = append(out, fmt.Sprintf(f, i+1, s[i]))
+	}
+	return out
+}
+
+func BenchmarkString(b *testing.B) {
+	var values []string
+	for i := range 20 {
+		values = append(values, fmt.Sprintf("value-%d-%s", i, key))
+	}
+	r := secret.New(values...)
+	text := strings.Repeat("internal/secret/secret.go:12: some words of ordinary output 0123\n", 500)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if r.String(text) != text {
+			b.Fatal("changed")
+		}
+	}
+}
+
 func TestWriterKeepsItsError(t *testing.T) {
 	w := secret.New("hunter22").Writer(&broken{1})
 	write(t, w, "one")
@@ -362,7 +431,7 @@ func (c *count) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A stream in any pieces gives what the whole gives, and never the value.
+// A stream in any pieces gives what it gives at once, and never the value.
 func FuzzWriter(f *testing.F) {
 	for _, x := range formats(key) {
 		f.Add([]byte(x.text), uint16(7), uint8(3))
@@ -370,7 +439,14 @@ func FuzzWriter(f *testing.F) {
 	f.Add([]byte(join("://u:pw1234@ sk", "-ant-0123456789abcdefXX\\nsk-sk-sk-")), uint16(3), uint8(9))
 	f.Fuzz(func(t *testing.T, text []byte, a uint16, step uint8) {
 		r := secret.New(key, "hunter22", "r22hunter")
-		want := r.Bytes(text)
+		var at bytes.Buffer // at once
+		aw := r.Writer(&at)
+		write(t, aw, string(text))
+		flush(t, aw)
+		want := at.Bytes()
+		if whole := r.Bytes(text); !bytes.Contains(whole, []byte(secret.Masked)) && !bytes.Equal(whole, want) {
+			t.Fatalf("%q: whole %q, as a stream %q", text, whole, want)
+		}
 		if bytes.Contains(want, []byte(key)) || bytes.Contains(want, []byte("hunter22")) {
 			t.Fatalf("%q became %q", text, want)
 		}
