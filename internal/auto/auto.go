@@ -1,7 +1,8 @@
 // Package auto is the classifier of auto mode: it has a small model rule on
 // calls that would otherwise be a question to a person. It sees what people
-// wrote and which calls were made, never the result of a call, so that text
-// from files and pages cannot argue with it. Whatever goes wrong is a
+// wrote and which calls were made, never the result of a call nor what the
+// model says about a call, so that neither text from files and pages nor the
+// model itself can argue with it. Whatever goes wrong is a
 // question to the person. It is never consulted about bypass-immune checks,
 // and it decides nothing that a rule decides.
 package auto
@@ -97,6 +98,7 @@ type Classifier struct {
 // A Case is a planned call and what led to it.
 type Case struct {
 	Call    llm.ToolUse
+	Tool    string // its own name, when the model may have called it by another
 	Actions []policy.Action
 	Verdict policy.Verdict // the question that would be asked
 	History History

@@ -37,7 +37,7 @@ func (k Case) document() (string, error) {
 	if err := d.Decode(&input); err != nil {
 		return "", errors.New("the call's input could not be read")
 	}
-	call := map[string]any{"tool": k.Call.Name, "input": input, "why_it_would_be_asked": k.Verdict.Reason}
+	call := map[string]any{"tool": k.tool(), "input": withoutClaims(k.tool(), input), "why_it_would_be_asked": k.Verdict.Reason}
 	var acts []any
 	for _, a := range k.Actions {
 		acts = append(acts, describe(a))
@@ -60,6 +60,14 @@ func (k Case) document() (string, error) {
 		return "", fmt.Errorf("writing the case: %w", err)
 	}
 	return noTags.Replace(b.String()), nil
+}
+
+// tool is the tool's own name, whatever the model called it.
+func (k Case) tool() string {
+	if k.Tool != "" {
+		return k.Tool
+	}
+	return k.Call.Name
 }
 
 // noTags escapes what chat templates and tags are made of; in JSON both stand

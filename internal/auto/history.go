@@ -55,7 +55,7 @@ func (h History) Apply(e event.Event) History {
 	case event.Replied:
 		for _, p := range b.Message.Parts {
 			if u, ok := p.(llm.ToolUse); ok {
-				h = h.add(step{tool: clip.Line(plain(u.Name), 100), input: clip.Middle(compact(u.Input), maxOneDone, "")})
+				h = h.add(step{tool: clip.Line(plain(u.Name), 100), input: clip.Middle(compact(claimless(u.Name, u.Input)), maxOneDone, "")})
 			}
 		}
 	default: // results, prose and everything else must not speak here
@@ -71,7 +71,7 @@ func answered(b event.Answered) string {
 	}
 	var out []string
 	for _, c := range b.Choices {
-		out = append(out, "chose: "+strings.Join(c, ", "))
+		out = append(out, "chose, in the agent's words: "+strings.Join(c, ", "))
 	}
 	if b.Comment != "" {
 		out = append(out, b.Comment)

@@ -410,7 +410,7 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, agen
 			v = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part, Needs: v.Needs}
 		case st.auto != nil && auto.Applies(v) && st.limits.Reached() == "":
 			by = st.auto
-			judge = &auto.Case{Call: q.Call, Actions: q.Plan.Actions, Verdict: v, History: st.history, Dir: st.Dir}
+			judge = &auto.Case{Call: q.Call, Tool: q.Tool, Actions: q.Plan.Actions, Verdict: v, History: st.history, Dir: st.Dir}
 		default:
 			wait, res = h.s.ask(ctx, st, q, &v)
 		}
