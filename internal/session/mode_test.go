@@ -1,0 +1,159 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// A mode that a client sets counts from the next decision on.
+func TestModeDecides(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		risk := fake.Use(call("c1", "risk", "", 0))
+		r := start(t, nil, nil, risk, fake.Say("refused"), fake.Use(call("c2", "risk", "", 0)), fake.Say("done"))
+		r.prompt("in the mode default, where nobody can be asked")
+		es := r.turns(1, nil)
+		if f := all[event.ToolFinished](es)[0]; !f.Denied {
+			t.Errorf("before: %+v", f)
+		}
+		if err := r.Submit(t.Context(), op.SetMode{Mode: "bypass"}); err != nil {
+			t.Fatal(err)
+		}
+		r.prompt("again")
+		es = r.turns(2, nil)
+		if f := all[event.ToolFinished](es)[1]; f.Denied || f.Verdict.Check != "mode" {
+			t.Errorf("after: %+v", f)
+		}
+		if b := all[event.TurnStarted](es); b[1].Mode != policy.Bypass || !es[0].Time.Equal(r.cfg.Now()) {
+			t.Errorf("the turn started in %q, the first event is of %v", b[1].Mode, es[0].Time)
+		}
+		r.Close()
+	})
+}
+
+// A mode that a tool sets counts from the next call on.
+func TestModeOfATool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ran := 0
+		tighten := tool.New(tool.Spec{Name: "tighten"},
+			func(in, tool.Env) (tool.Plan, error) { return tool.Plan{Actions: []policy.Action{policy.None{}}}, nil },
+			func(context.Context, in, tool.Env) (tool.Result, error) {
+				return tool.Result{Mode: policy.PlanMode}, nil
+			})
+		write := tool.New(tool.Spec{Name: "write"},
+			func(in, tool.Env) (tool.Plan, error) {
+				return tool.Plan{Actions: []policy.Action{policy.Write{Path: "/w/x"}}}, nil
+			},
+			func(context.Context, in, tool.Env) (tool.Result, error) {
+				ran++
+				return tool.Result{Text: "written"}, nil
+			})
+		r := start(t, nil, func(c *session.Config) {
+			c.Mode, c.Rules = policy.AcceptEdits, policy.Rules{Dir: "/w", Dirs: []string{"/w"}}
+			c.Turn.Tools, _ = tool.NewSet(tighten, write)
+		}, fake.Use(call("a", "write", "", 0)), fake.Use(call("b", "tighten", "", 0)), fake.Use(call("c", "write", "", 0)), fake.Say("ok"))
+		r.prompt("go")
+		es := r.turns(1, nil)
+		fs := all[event.ToolFinished](es)
+		if ran != 1 || fs[0].Denied || !fs[2].Denied || fs[2].Verdict.Check != "mode" {
+			t.Errorf("%d writes; %+v", ran, fs)
+		}
+		r.Close()
+	})
+}
+
+// What is forbidden at the start stays forbidden without any change of
+// settings.
+func TestForbiddenModes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, func(c *session.Config) {
+			c.Forbidden = map[policy.Mode]string{policy.Bypass: "as the test says"}
+		})
+		err := r.Submit(t.Context(), op.SetMode{Mode: "bypassPermissions"})
+		if !errors.Is(err, &op.Refusal{Code: op.Forbidden}) {
+			t.Errorf("bypassPermissions: %v", err)
+		}
+		r.Close()
+	})
+}
+
+// Arguments that a person wrote need no second question, and rules that come
+// with a refusal grant nothing.
+func TestAnswersGrantWhatTheySay(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer op.Answer
+		kept   int
+		text   string
+	}{
+		"rewritten":          {op.Answer{Allow: true, By: "one", Input: []byte(`{"s":"mine"}`)}, 0, "risk:mine"},
+		"allowed with rules": {op.Answer{Allow: true, By: "one", Rules: []string{"risk"}}, 1, "risk:"},
+		"refused with rules": {op.Answer{By: "one", Rules: []string{"risk"}}, 0, ""},
+	} {
+		bubble(name, t, func(t *testing.T) {
+			kept, asked := 0, 0
+			r := start(t, nil, func(cfg *session.Config) {
+				cfg.Person = true
+				cfg.Keep = func(context.Context, string, op.Keep, []string) error { kept++; return nil }
+			}, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok"), fake.Use(call("c2", "risk", "", 0)), fake.Say("ok"))
+			on := func(e event.Event) {
+				if a, ok := e.Body.(event.Asked); ok && e.Seq > event.Seq(asked) {
+					asked = int(e.Seq)
+					answer := c.answer
+					answer.Call = a.Call
+					if err := r.Submit(t.Context(), answer); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			r.prompt("go")
+			es := r.turns(1, on)
+			if n := len(all[event.Asked](es)); n != 1 {
+				t.Errorf("%d questions", n)
+			}
+			if f := all[event.ToolFinished](es)[0]; f.Denied != !c.answer.Allow || c.answer.Allow && !strings.HasSuffix(f.Text, c.text) {
+				t.Errorf("%+v", f)
+			}
+			if kept != c.kept {
+				t.Errorf("%d rules were kept, want %d", kept, c.kept)
+			}
+			r.prompt("again")
+			es = r.turns(2, on)
+			if n := len(all[event.Asked](es)); n != 2-c.kept {
+				t.Errorf("%d questions after the second call", n)
+			}
+			r.Close()
+		})
+	}
+}
+
+// A turn with a budget completes while there is money, and a model without a
+// price is only a matter for those who set a budget.
+func TestBudgetThatSuffices(t *testing.T) {
+	for name, change := range map[string]func(*session.Config){
+		"enough": func(c *session.Config) {
+			c.Turn.Budget.USD = 1
+			c.Target.Cost = func(llm.Usage) (float64, bool) { return 0.1, true }
+		},
+		"no price, no budget": func(c *session.Config) {
+			c.Target.Cost = func(llm.Usage) (float64, bool) { return 0, false }
+		},
+	} {
+		bubble(name, t, func(t *testing.T) {
+			r := start(t, nil, change, fake.Use(call("a", "look", "", 0)), fake.Say("ok"))
+			r.prompt("go")
+			r.last(r.turns(1, nil), agent.Completed)
+			r.Close()
+		})
+	}
+}
