@@ -23,7 +23,6 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/memory"
-	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -170,10 +169,9 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	}
 	ledger := file.NewLedger()
 	whole := func() bool { return a.Session.State().Whole() }
-	ended := func(t bash.Task) { _ = a.Session.Submit(context.Background(), op.Notify{Text: taskNote(t)}) }
 	live.confine(ctx, a.Config, rules.Dirs)()
 	live.setVars(a.Config)
-	kit, err := newKit(o, a.Config, a.Paths, kitParts{boxes: &a.boxes, vars: live.environment, mode: a.Mode, ledger: ledger, whole: whole, ended: ended, temp: a.temp, hide: a.hide})
+	kit, err := newKit(o, a.Config, a.Paths, kitParts{boxes: &a.boxes, vars: live.environment, mode: a.Mode, ledger: ledger, whole: whole, background: background{a}, temp: a.temp, hide: a.hide})
 	if err != nil {
 		return err
 	}
@@ -198,7 +196,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		Auto: live.auto, Remind: remind,
 		Target: a.Target, Rules: rules, Mode: a.Mode, Person: o.Person, Keep: a.remember, Now: time.Now,
 		Forbidden: forbidden(a.Config, a.Mode), Lasts: live.lasts,
-		Resolve: live.resolve, Turn: live.pattern(a.Config, rules, kit.set),
+		Resolve: live.resolve, Tasks: kit.tasks, Turn: live.pattern(a.Config, rules, kit.set),
 	})
 	if err != nil {
 		return err

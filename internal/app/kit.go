@@ -34,14 +34,14 @@ type kit struct {
 
 // kitParts are what tools share with the rest of a session.
 type kitParts struct {
-	ledger *file.Ledger
-	whole  func() bool // every result is still in the conversation
-	ended  func(bash.Task)
-	temp   string
-	hide   *secret.Redactor
-	boxes  *boxes
-	vars   func() (environ, allow []string)
-	mode   policy.Mode // to start in
+	ledger     *file.Ledger
+	whole      func() bool // every result is still in the conversation
+	background background
+	temp       string
+	hide       *secret.Redactor
+	boxes      *boxes
+	vars       func() (environ, allow []string)
+	mode       policy.Mode // to start in
 }
 
 // newKit makes the tools. To add a tool, add it to the list here.
@@ -51,8 +51,8 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 		Mask:     maskedWriter(parts.hide),
 		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
 		Guardian: true, Groups: true,
-		OnFinish: func(t bash.Task) { go parts.ended(t) }, // ends at once: the session takes a note, or is closed
-		World:    func(dir string) shellread.World { return place.World(dir, p.Home) },
+		OnStart: parts.background.started, OnOutput: parts.background.output, OnFinish: parts.background.ended,
+		World: func(dir string) shellread.World { return place.World(dir, p.Home) },
 	}
 	box := parts.boxes
 	shell.Vars, shell.Stays, shell.Excluded = parts.vars, box.stays, box.excluded

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/gitconf"
@@ -17,7 +15,6 @@ import (
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
-	"github.com/adze-agent/adze/internal/tool/bash"
 )
 
 // learned is what a session is told of where it is.
@@ -85,27 +82,6 @@ func (a *App) touched(o Options) func([]string) []string {
 		}
 		return out
 	}
-}
-
-// taskNote tells the model that a background command has ended.
-func taskNote(t bash.Task) string {
-	how := fmt.Sprintf("exited with code %d", t.Exit)
-	if t.State == bash.Killed {
-		how = "was ended"
-		if t.Note != "" {
-			how += ": " + t.Note
-		}
-	}
-	return fmt.Sprintf("<notice>The background command %s (%s) %s. Its output is there with BashOutput.</notice>", t.ID, clip.Line(clip.Clean(t.Command), 80), how)
-}
-
-// taskList names tasks for a person.
-func taskList(ts []bash.Task) string {
-	var out []string
-	for _, t := range ts {
-		out = append(out, fmt.Sprintf("%s (%s)", t.ID, clip.Line(clip.Clean(t.Command), 80)))
-	}
-	return strings.Join(out, ", ")
 }
 
 func gitFacts(ctx context.Context, o Options, p Paths) prompt.Git {

@@ -47,6 +47,8 @@ var (
 		plain[Cleared]("cleared"),
 		plain[Stripped]("stripped"),
 		plain[Compacted]("compacted"),
+		plain[TaskStarted]("task_started"),
+		plain[TaskEnded]("task_ended"),
 		plain[Noted]("noted"),
 		plain[SettingsChanged]("settings_changed"),
 		plain[TurnEnded]("turn_ended"),
@@ -60,6 +62,7 @@ var (
 		plain[Retracted]("retracted"),
 		plain[Waiting]("waiting"),
 		plain[ToolOutput]("tool_output"),
+		plain[TaskOutput]("task_output"),
 		plain[Queued]("queued"),
 	}
 

@@ -66,6 +66,7 @@ func samples() []event.Body {
 		event.Titled{Title: "t", By: "b"},
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Stripped{Why: "w"},
+		event.TaskStarted{ID: "b1", Call: "c", Kind: "shell", Text: "make"}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second},
 		event.Noted{Level: "info", Text: "t"},
 		event.Compacted{Trigger: "plan", Text: "the plan", Tokens: 9},
 		event.SettingsChanged{
@@ -82,7 +83,7 @@ func liveSamples() []event.Body {
 		event.ToolInputDelta{Call: "c", Name: "n", At: 1, S: "{"},
 		event.PartDone{Part: llm.ToolUse{ID: "c", Name: "n", Input: json.RawMessage(`{}`)}},
 		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},
-		event.ToolOutput{Call: "c", S: "s"}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
+		event.ToolOutput{Call: "c", S: "s"}, event.TaskOutput{ID: "b1", S: "s"}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
 	}
 }
 

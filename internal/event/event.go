@@ -185,6 +185,21 @@ type (
 		Text    string `json:"text"`             // of the first message
 		Tokens  int    `json:"tokens,omitempty"` // estimated, of what is not sent any more
 	}
+	// TaskStarted says that something runs in the background: a call that said
+	// so, or one that was moved there.
+	TaskStarted struct {
+		ID   string `json:"id"`
+		Call string `json:"call,omitempty"` // that it came from
+		Kind string `json:"kind"`           // what it is: "shell"
+		Text string `json:"text,omitempty"` // the command, or what else it does
+	}
+	// TaskEnded says that it does not run any more.
+	TaskEnded struct {
+		ID     string        `json:"id"`
+		Exit   int           `json:"exit,omitempty"`   // of a shell command
+		Killed string        `json:"killed,omitempty"` // why it was ended, "" when it ended by itself
+		Took   time.Duration `json:"took,omitempty"`
+	}
 	// Noted is something a person should know that changes nothing.
 	Noted struct {
 		Level string `json:"level"` // info, warning, error
@@ -265,6 +280,11 @@ type (
 	ToolOutput struct {
 		Call string `json:"call"`
 		S    string `json:"s"`
+	}
+	// TaskOutput is output of a background task.
+	TaskOutput struct {
+		ID string `json:"id"`
+		S  string `json:"s"`
 	}
 	// Queued lists the prompts that wait; it is sent whenever the queue changes.
 	Queued struct {
@@ -362,6 +382,8 @@ func (Titled) body()          {}
 func (Cleared) body()         {}
 func (Stripped) body()        {}
 func (Compacted) body()       {}
+func (TaskStarted) body()     {}
+func (TaskEnded) body()       {}
 func (Noted) body()           {}
 func (TurnEnded) body()       {}
 func (SettingsChanged) body() {}
@@ -375,6 +397,7 @@ func (PartDone) body()       {}
 func (Retracted) body()      {}
 func (Waiting) body()        {}
 func (ToolOutput) body()     {}
+func (TaskOutput) body()     {}
 func (Queued) body()         {}
 
 func (ReplyStarted) live()   {}
@@ -385,4 +408,5 @@ func (PartDone) live()       {}
 func (Retracted) live()      {}
 func (Waiting) live()        {}
 func (ToolOutput) live()     {}
+func (TaskOutput) live()     {}
 func (Queued) live()         {}

@@ -33,6 +33,8 @@ var kinds = []kind{
 	kindOf[Answer]("answer"),
 	kindOf[SetModel]("set_model"),
 	kindOf[SetMode]("set_mode"),
+	kindOf[Background]("background"),
+	kindOf[StopTask]("stop_task"),
 	kindOf[Rename]("rename"),
 }
 

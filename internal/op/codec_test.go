@@ -23,6 +23,8 @@ var every = []op.Op{
 	},
 	op.SetModel{Name: "anthropic/x"},
 	op.SetMode{Mode: "plan"},
+	op.Background{Call: "c1"},
+	op.StopTask{ID: "b1"},
 	op.Rename{Title: "a title"},
 }
 

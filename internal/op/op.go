@@ -60,6 +60,15 @@ type (
 	SetMode struct {
 		Mode string `json:"mode,omitempty"`
 	}
+	// Background moves a running call to the background; its result says so
+	// and the call's work goes on as a task.
+	Background struct {
+		Call string `json:"call,omitempty"`
+	}
+	// StopTask ends a background task.
+	StopTask struct {
+		ID string `json:"id,omitempty"`
+	}
 	// Rename titles the session.
 	Rename struct {
 		Title string `json:"title,omitempty"`
@@ -83,11 +92,13 @@ type Image struct {
 	Data  []byte `json:"data,omitempty"`
 }
 
-func (Prompt) op()    {}
-func (Notify) op()    {}
-func (Unqueue) op()   {}
-func (Interrupt) op() {}
-func (Answer) op()    {}
-func (SetModel) op()  {}
-func (SetMode) op()   {}
-func (Rename) op()    {}
+func (Prompt) op()     {}
+func (Notify) op()     {}
+func (Unqueue) op()    {}
+func (Interrupt) op()  {}
+func (Answer) op()     {}
+func (SetModel) op()   {}
+func (SetMode) op()    {}
+func (Background) op() {}
+func (StopTask) op()   {}
+func (Rename) op()     {}

@@ -27,6 +27,7 @@ const (
 	Idle        Code = "idle"           // nothing is running
 	NoQuestion  Code = "no_question"    // the question is not open (any more)
 	NoPrompt    Code = "no_prompt"      // the prompt does not wait (any more)
+	NoTask      Code = "no_task"        // nothing of that name runs, or can go to the background
 	Closed      Code = "closed"         // the session is closed
 	UnknownMode Code = "unknown_mode"   // there is no such permission mode
 	Forbidden   Code = "forbidden_mode" // settings or the start forbid the mode

@@ -121,6 +121,10 @@ func (r *feed) join(b event.Body) bool {
 		if l, ok := last.(event.ToolOutput); ok && l.Call == b.Call && len(r.tail) < 1<<20 {
 			return r.grow(l.S, b.S)
 		}
+	case event.TaskOutput:
+		if l, ok := last.(event.TaskOutput); ok && l.ID == b.ID && len(r.tail) < 1<<20 {
+			return r.grow(l.S, b.S)
+		}
 	default: // nothing else can be joined
 	}
 	return false
@@ -151,6 +155,9 @@ func (r *feed) settle() {
 		l.S = string(r.tail)
 		at.Body = l
 	case event.ToolOutput:
+		l.S = string(r.tail)
+		at.Body = l
+	case event.TaskOutput:
 		l.S = string(r.tail)
 		at.Body = l
 	default: // nothing else grows

@@ -48,6 +48,8 @@ func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
 			return err
 		}
 		return s.setMode(ctx, st, m)
+	case op.Background, op.StopTask:
+		return nil // see prepare
 	case op.Rename:
 		return s.record(ctx, st, event.Titled{Title: o.Title, By: "person"})
 	}

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -54,6 +56,9 @@ type Config struct {
 	// for when the session is resumed. It may be called by several goroutines.
 	// nil saves nothing.
 	Keep func(ctx context.Context, tool string, where op.Keep, rules []string) error
+	// Tasks are what runs in the background; nil has none. What becomes of
+	// them is told with Session.Report.
+	Tasks Tasks
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
 	// Forbidden are modes that cannot be switched to, and why.
@@ -64,6 +69,14 @@ type Config struct {
 	// Remind is what the model is told at the start of a turn in a mode.
 	Remind func(policy.Mode) string
 	Now    func() time.Time
+}
+
+// Tasks are the calls that can go to the background, and those that did.
+type Tasks interface {
+	// Background moves a running call there.
+	Background(call string) (id string, ok bool)
+	// Kill ends a task. It returns at once.
+	Kill(id string) error
 }
 
 // A Session is a running conversation.
@@ -133,6 +146,11 @@ func (s *Session) open(ctx context.Context, st *state) error {
 	}
 	if err := s.record(ctx, st, s.cfg.Again); err != nil {
 		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(st.Background)) { // they ended with the process that ran them
+		if err := s.record(ctx, st, event.TaskEnded{ID: id, Killed: "adze ended"}); err != nil {
+			return err
+		}
 	}
 	if st.Running == "" {
 		return nil
@@ -210,21 +228,63 @@ func (s *Session) Submit(ctx context.Context, o op.Op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	var target agent.Target
-	if m, ok := o.(op.SetModel); ok {
-		if s.cfg.Resolve == nil {
-			return &op.Refusal{Code: op.Unsupported, Text: "this session cannot change its model"}
-		}
-		var err error
-		if target, err = s.cfg.Resolve(ctx, m.Name); err != nil {
-			return &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
-		}
+	target, err := s.prepare(ctx, o)
+	if err != nil {
+		return err
 	}
 	var res error
 	if err := s.within(ctx, func(st *state) { res = s.handle(st, o, target) }); err != nil {
 		return err
 	}
 	return res
+}
+
+// prepare does what of an op may take time or needs nothing of the session's
+// state. target is what op.SetModel means.
+func (s *Session) prepare(ctx context.Context, o op.Op) (target agent.Target, err error) {
+	switch o := o.(type) {
+	case op.SetModel:
+		if s.cfg.Resolve == nil {
+			return target, &op.Refusal{Code: op.Unsupported, Text: "this session cannot change its model"}
+		}
+		if target, err = s.cfg.Resolve(ctx, o.Name); err != nil {
+			return target, &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
+		}
+	case op.Background:
+		if s.cfg.Tasks != nil {
+			if _, ok := s.cfg.Tasks.Background(o.Call); ok {
+				return target, nil
+			}
+		}
+		return target, &op.Refusal{Code: op.NoTask, Text: "no command runs that could go to the background"}
+	case op.StopTask:
+		err = fmt.Errorf("there is no background task %q", o.ID)
+		if s.cfg.Tasks != nil {
+			err = s.cfg.Tasks.Kill(o.ID)
+		}
+		if err != nil {
+			return target, &op.Refusal{Code: op.NoTask, Text: err.Error(), Err: err}
+		}
+	case op.Prompt, op.Notify, op.Unqueue, op.Interrupt, op.Answer, op.SetMode, op.Rename: // all of it is the session's
+	}
+	return target, nil
+}
+
+// Report tells readers what becomes of a background task, and records its
+// start and end. b is an event.TaskStarted, TaskOutput or TaskEnded; any other
+// is an error.
+func (s *Session) Report(b event.Body) error {
+	switch b := b.(type) {
+	case event.TaskOutput:
+		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
+		return nil
+	case event.TaskStarted, event.TaskEnded:
+		var res error
+		err := s.do(func(st *state) { res = s.record(context.Background(), st, b) })
+		return errors.Join(err, res)
+	default:
+		return fmt.Errorf("report a task: %T is about none", b)
+	}
 }
 
 // State is the fold of everything recorded so far.

@@ -37,11 +37,11 @@ func Durable(b event.Body) bool {
 		event.Answered, event.ToolStarted, event.TurnEnded:
 		return true
 	case event.Resumed, event.TurnStarted, event.Replied, event.Dropped, event.Asked, event.ToolFinished,
-		event.ModelChanged, event.ModeChanged, event.Titled, event.Cleared, event.Stripped, event.Compacted, event.Noted,
+		event.ModelChanged, event.ModeChanged, event.Titled, event.Cleared, event.Stripped, event.Compacted, event.TaskStarted, event.TaskEnded, event.Noted,
 		event.SettingsChanged, event.Unknown:
 		return false
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.Queued: // never stored
+		event.Retracted, event.Waiting, event.ToolOutput, event.TaskOutput, event.Queued: // never stored
 		return false
 	}
 	return false

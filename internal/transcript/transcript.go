@@ -51,8 +51,10 @@ type State struct {
 	Queue   []event.InputQueued          // prompts that wait, in order
 	Pending map[string]event.Asked       // open questions by call
 	Started map[string]event.ToolStarted // running calls
-	Rules   []string                     // granted for the session, in order
-	Denied  int                          // calls that were refused, in all turns
+	// Background are the tasks that run beside turns, by ID.
+	Background map[string]event.TaskStarted
+	Rules      []string // granted for the session, in order
+	Denied     int      // calls that were refused, in all turns
 
 	Tasks   []view.Task // the todo list as it stands
 	Total   Spent
@@ -201,9 +203,13 @@ func (s State) Apply(e event.Event) State {
 		s.talk = s.talk.turnEnded(e.Seq)
 		s.Turn.End = b
 		s.Running, s.Pending, s.Started = "", nil, nil
+	case event.TaskStarted:
+		s.Background = with(s.Background, b.ID, b)
+	case event.TaskEnded:
+		s.Background = without(s.Background, b.ID)
 	case event.Noted, event.SettingsChanged, event.Unknown: // nothing to keep
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.Queued: // live
+		event.Retracted, event.Waiting, event.ToolOutput, event.TaskOutput, event.Queued: // live
 	}
 	return s
 }

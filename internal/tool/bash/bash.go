@@ -75,7 +75,11 @@ type Config struct {
 	Limits proc.Limits
 	// Guardian and Groups are those of proc.Config.
 	Guardian, Groups bool
-	// OnFinish is told when a background task ends. It must not block.
+	// OnStart is told of a task when it is in the background, OnOutput what it
+	// writes from then on, OnFinish when it ends; each is called after the one
+	// before it, and none may block or call back. nil is fine.
+	OnStart  func(Task)
+	OnOutput func(id, s string)
 	OnFinish func(Task)
 	Now      func() time.Time // nil is time.Now
 }

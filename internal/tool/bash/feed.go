@@ -12,7 +12,8 @@ import (
 // Pace and size of live output.
 const (
 	progressEvery = 100 * time.Millisecond
-	progressMax   = 8 << 10 // bytes at once; of more only the last are shown
+	reportEvery   = 500 * time.Millisecond // of a background task
+	progressMax   = 8 << 10                // bytes at once; of more only the last are shown
 )
 
 // A feed shows what an output gains, cleaned, in pieces that can be appended

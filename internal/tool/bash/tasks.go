@@ -171,6 +171,9 @@ func (t *Tasks) start(c proc.Command, fs files, in input, env tool.Env) (*job, e
 	}
 	t.mu.Lock()
 	j.p = p
+	if in.Background {
+		j.announce()
+	}
 	t.mu.Unlock()
 	close(j.ready)
 	go j.watch() // ends when the command does
@@ -222,6 +225,34 @@ func (j *job) kill(why string, grace time.Duration) {
 	t.mu.Unlock()
 	if j.p != nil {
 		j.p.Stop(grace)
+	}
+}
+
+// announce tells that j is in the background; tasks.mu is held, so that its
+// end is not told before.
+func (j *job) announce() {
+	if f := j.tasks.conf.OnStart; f != nil {
+		f(j.task())
+	}
+	if f := j.tasks.conf.OnOutput; f != nil {
+		id := j.id
+		j.tasks.wg.Go(func() { j.report(func(s string) { f(id, s) }) }) // ends when the command does
+	}
+}
+
+// report shows what j writes until it is over.
+func (j *job) report(show func(string)) {
+	tick := time.NewTicker(reportEvery)
+	defer tick.Stop()
+	feed := feed{out: j.out, show: show, at: j.out.Total()}
+	for {
+		select {
+		case <-tick.C:
+			feed.send()
+		case <-j.over:
+			feed.send()
+			return
+		}
 	}
 }
 
@@ -348,6 +379,7 @@ func (t *Tasks) Background(call string) (id string, ok bool) {
 		j.id = t.nextID()
 		j.p.Keep()
 		j.out.Save()
+		j.announce()
 		close(j.moved)
 		return j.id, true
 	}

@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/tool/bash"
+)
+
+// background tells a session what becomes of its commands in the background.
+// After the session has closed nobody hears it.
+type background struct{ a *App }
+
+func (b background) started(t bash.Task) {
+	_ = b.a.Session.Report(event.TaskStarted{ID: t.ID, Call: t.Call, Kind: "shell", Text: b.a.hide.String(t.Command)})
+}
+
+func (b background) output(id, s string) {
+	_ = b.a.Session.Report(event.TaskOutput{ID: id, S: s})
+}
+
+func (b background) ended(t bash.Task) {
+	e := event.TaskEnded{ID: t.ID, Exit: t.Exit, Took: t.Ended.Sub(t.Started)}
+	if t.State == bash.Killed {
+		e.Killed = t.Note
+	}
+	_ = b.a.Session.Report(e)
+	_ = b.a.Session.Submit(context.Background(), op.Notify{Text: taskNote(t)})
+}
+
+// taskNote tells the model that a background command has ended.
+func taskNote(t bash.Task) string {
+	how := fmt.Sprintf("exited with code %d", t.Exit)
+	if t.State == bash.Killed {
+		how = "was ended"
+		if t.Note != "" {
+			how += ": " + t.Note
+		}
+	}
+	return fmt.Sprintf("<notice>The background command %s (%s) %s. Its output is there with BashOutput.</notice>", t.ID, clip.Line(clip.Clean(t.Command), 80), how)
+}
+
+// taskList names tasks for a person.
+func taskList(ts []bash.Task) string {
+	var out []string
+	for _, t := range ts {
+		out = append(out, fmt.Sprintf("%s (%s)", t.ID, clip.Line(clip.Clean(t.Command), 80)))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,56 @@
+package session_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/session"
+)
+
+// Tasks of a process that is gone have ended, and the log says so.
+func TestTasksEndWithTheirProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Say("ok"))
+		r.prompt("go")
+		r.last(r.turns(1, nil), agent.Completed)
+		for _, b := range []event.Body{
+			event.TaskStarted{ID: "b1", Kind: "shell"}, event.TaskStarted{ID: "b2", Kind: "shell"},
+			event.TaskOutput{ID: "b1", S: "x"}, event.TaskEnded{ID: "b1"},
+		} {
+			if err := r.Report(b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.Report(event.Titled{Title: "mine"}); err == nil {
+			t.Error("a title was reported as a task")
+		}
+		r.Close()
+		if err := r.Report(event.TaskEnded{ID: "b2"}); !errors.Is(err, session.ErrClosed) {
+			t.Errorf("after the end: %v", err)
+		}
+		s, err := session.Start(t.Context(), func() session.Config { c := r.cfg; c.Log = again(t, r.log); return c }())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ended []event.TaskEnded
+		for e := range s.Events(t.Context(), 0) {
+			if b, ok := e.Body.(event.TaskEnded); ok {
+				if ended = append(ended, b); len(ended) == 2 {
+					break
+				}
+			}
+		}
+		if e := ended[1]; e.ID != "b2" || e.Killed == "" || len(s.State().Background) != 0 {
+			t.Errorf("%+v, and %v run", e, s.State().Background)
+		}
+		if err := s.Submit(t.Context(), op.Background{Call: "c1"}); !errors.Is(err, &op.Refusal{Code: op.NoTask}) {
+			t.Errorf("without tasks: %v", err)
+		}
+		s.Close()
+	})
+}
