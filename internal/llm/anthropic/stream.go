@@ -185,6 +185,7 @@ func (d *decoder) start(index int, body []byte, out *wire.Out) error {
 		}
 	case "redacted_thinking":
 		slot = d.reply.Thinking(out)
+		out.Keep(len(b.Data))
 		slot.Opaque = append(append(json.RawMessage(`{"redacted":`), b.Data...), '}')
 	case "tool_use":
 		slot = d.reply.Call(b.ID, b.Name, out)
@@ -213,7 +214,7 @@ func (d *decoder) delta(index int, raw []byte, out *wire.Out) error {
 				b.slot.JSON(v, out)
 			}
 		case "signature":
-			if v, ok := s.Str(); ok {
+			if v, ok := s.Str(); ok && out.Keep(len(v)) {
 				b.signature = append(b.signature, v...)
 			}
 		default:

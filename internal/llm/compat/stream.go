@@ -357,7 +357,7 @@ type detail struct {
 
 func (d *decoder) addDetails(raw []byte, out *wire.Out) {
 	var more []detail
-	if len(raw) == 0 || raw[0] != '[' || json.Unmarshal(raw, &more) != nil {
+	if len(raw) == 0 || raw[0] != '[' || !out.Keep(len(raw)) || json.Unmarshal(raw, &more) != nil {
 		return
 	}
 	for _, m := range more {

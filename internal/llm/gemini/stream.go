@@ -193,6 +193,7 @@ func readPart(s *wire.Scan) part {
 // a call keeps its own, prose hands it to the reasoning before it.
 func (d *decoder) part(p part, out *wire.Out) {
 	last := d.reply.Last()
+	out.Keep(len(p.signature))
 	switch {
 	case p.call:
 		d.reply.CloseProse(out)

@@ -156,6 +156,7 @@ func (d *decoder) done(index int, body []byte, out *wire.Out) error {
 	}
 	switch {
 	case r.Type == "reasoning":
+		out.Keep(len(body))
 		it.slot.Opaque = append(json.RawMessage(nil), body...)
 	case r.Type == "function_call" && r.Status == "incomplete":
 		return nil // cut off; the end of the reply says so

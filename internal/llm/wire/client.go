@@ -81,6 +81,14 @@ type Out struct {
 	yield func(llm.Chunk, error) bool
 	begun bool
 	left  bool
+	kept  int // bytes of the reply so far
+}
+
+// Keep counts bytes that the reply will hold and reports whether it may: one
+// without end is given up before it fills the memory.
+func (o *Out) Keep(n int) bool {
+	o.kept += n
+	return o.kept <= maxKept
 }
 
 // Put yields c unless the consumer has left.
@@ -155,7 +163,13 @@ func (c *Client) decode(r *Reader, dec Decoder, out *Out) error {
 		if err != nil {
 			return err
 		}
+		if len(ev.Data) > maxWritten {
+			return errTooLong
+		}
 		done, err := dec.Event(ev, out)
+		if out.kept > maxKept {
+			return errTooLong
+		}
 		if err != nil || done || out.left {
 			return err
 		}
@@ -258,7 +272,7 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 		return e
 	}
 	switch {
-	case errors.Is(err, ErrEventTooLong), errors.Is(err, errBomb), errors.Is(err, errTooBig):
+	case errors.Is(err, ErrEventTooLong), errors.Is(err, errBomb), errors.Is(err, errTooBig), errors.Is(err, errTooLong):
 		e.Kind, e.Err = llm.BadReply, err
 	case errors.Is(err, ErrNoEnd):
 		e.Kind, e.Err = llm.Cut, err

@@ -40,6 +40,13 @@ type Slot struct {
 	part   llm.Part // nil: an empty part that is left out
 }
 
+// What an empty part and a call count for besides their bytes: a reply has at
+// most about a thousand calls.
+const (
+	slotSize = 512
+	callSize = 8 << 10
+)
+
 type slotKind int
 
 const (
@@ -55,6 +62,10 @@ func (r *Reply) open(k slotKind, out *Out) *Slot {
 	}
 	s := &Slot{r: r, kind: k}
 	r.slots = append(r.slots, s)
+	out.Keep(slotSize)
+	if k == callSlot {
+		out.Keep(callSize)
+	}
 	return s
 }
 
@@ -123,10 +134,18 @@ func (s *Slot) SetName(name string) {
 }
 
 // JSON adds the raw inside of a JSON string.
-func (s *Slot) JSON(raw []byte, out *Out) { s.delta(s.text.AddJSON(raw), out) }
+func (s *Slot) JSON(raw []byte, out *Out) {
+	if out.Keep(len(raw)) {
+		s.delta(s.text.AddJSON(raw), out)
+	}
+}
 
 // Add adds plain text.
-func (s *Slot) Add(text string, out *Out) { s.delta(s.text.Add(text), out) }
+func (s *Slot) Add(text string, out *Out) {
+	if out.Keep(len(text)) {
+		s.delta(s.text.Add(text), out)
+	}
+}
 
 // Len is how many bytes the part has so far.
 func (s *Slot) Len() int { return s.text.Len() }

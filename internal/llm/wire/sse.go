@@ -188,7 +188,11 @@ func (s *Reader) fill() {
 				s.err = ErrEventTooLong
 				return
 			}
-			grown := make([]byte, min(2*len(s.buf), limit))
+			size := 2 * len(s.buf)
+			if size > 4<<20 { // at once all there may be: copies would cost more than pages that are never touched
+				size = limit
+			}
+			grown := make([]byte, size)
 			copy(grown, s.buf[s.start:s.end])
 			s.buf = grown
 		}
