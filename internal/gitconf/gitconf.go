@@ -195,6 +195,11 @@ func scanModules(dir string) (bool, string) {
 // in it, "" when there is none or no such file. A submodule is not reached by
 // the pins, so more is dangerous there.
 func Scan(file string, submodule bool) (string, error) {
+	return scan(file, func(section, key, value string) bool { return dangerous(section, key, value, submodule) })
+}
+
+// scan returns the first setting that is bad, as Scan does.
+func scan(file string, bad func(section, key, value string) bool) (string, error) {
 	b, err := readSmall(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -204,7 +209,7 @@ func Scan(file string, submodule bool) (string, error) {
 	}
 	found := ""
 	err = parse(b, func(section, sub, key, value string) {
-		if found == "" && dangerous(section, key, value, submodule) {
+		if found == "" && bad(section, key, value) {
 			found = section
 			if sub != "" {
 				found += "." + sub

@@ -188,3 +188,45 @@ func TestPins(t *testing.T) {
 		}
 	}
 }
+
+// TestSafeUnpinned: what only the pins switch off counts where there are none.
+func TestSafeUnpinned(t *testing.T) {
+	dir := repo(t)
+	check := func(name string, want bool) {
+		t.Helper()
+		if ok, why := gitconf.SafeUnpinned(filepath.Join(dir, "sub")); ok != want {
+			t.Errorf("%s: %v %s", name, ok, why)
+		}
+		if ok, why := gitconf.Safe(dir); !ok {
+			t.Errorf("%s: not even with the pins: %s", name, why)
+		}
+	}
+	check("fresh", true)
+	for key, ok := range map[string]bool{
+		"core.fsmonitor": false, "core.hooksPath": false, "core.pager": false, "log.showSignature": false, "protocol.ext.allow": false,
+		"user.name": true, "core.autocrlf": true, "branch.main.merge": true,
+	} {
+		git(t, dir, "config", key, "x")
+		check(key, ok)
+		git(t, dir, "config", "--unset", key)
+	}
+	hook := filepath.Join(dir, ".git", "hooks", "post-index-change")
+	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(hook, nil, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	check("a hook", false)
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	other := repo(t)
+	git(t, other, "commit", "-q", "--allow-empty", "-m", "x")
+	git(t, dir, "clone", "-q", other, "linked")
+	git(t, dir, "add", "linked")
+	check("a repository inside", false)
+	if ok, _ := gitconf.SafeUnpinned(t.TempDir()); !ok {
+		t.Error("no repository at all")
+	}
+}
