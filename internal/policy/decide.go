@@ -64,7 +64,7 @@ func each(r Rules, m Mode, q Request) []Verdict {
 	if m == Bypass && r.NoBypass {
 		m = Default
 	}
-	c := call{rules: compileRules(r), mode: m, req: q}
+	c := call{rules: compileRules(r), mode: m, req: q, mixed: !readOrEdits(q.Actions)}
 	out := make([]Verdict, len(q.Actions))
 	seen := map[again]Verdict{}
 	for i, a := range q.Actions {
@@ -160,6 +160,7 @@ type call struct {
 	rules compiled
 	mode  Mode
 	req   Request
+	mixed bool // not all commands only read or edit, so nothing is pinned
 
 	covered  *ready // the allow rule that covers the last Exec
 	pure     bool   // the last Exec changes nothing by itself
@@ -343,6 +344,9 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 	case Spawn:
 		return Verdict{Effect: Allow, Reason: "what the agent does is decided call by call", Check: "spawn", Part: a.Agent}, true
 	case Exec:
+		if c.mixed && a.Unpinned != "" {
+			break
+		}
 		if a.ReadOnly && a.Beyond == "" {
 			return Verdict{Effect: Allow, Reason: "it provably only reads", Check: "read-only", Part: part(a)}, true
 		}
@@ -399,6 +403,9 @@ func (c *call) nothing(a Action) Verdict {
 	case Exec:
 		v.Reason = whyNot(a)
 		v.Check = "not-read-only"
+		if c.mixed && a.Unpinned != "" {
+			v.Reason, v.Check = "beside a command that does more than read, it runs with all settings, and then may do more itself: "+a.Unpinned, "unpinned"
+		}
 	case Opaque:
 		v.Reason, v.Check = "part of this could not be read exactly: "+a.Why, "opaque"
 	case Read:

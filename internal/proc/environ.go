@@ -113,6 +113,17 @@ var steering = []string{
 	"RIPGREP_CONFIG_PATH", "FD_*", "BAT_*", "GREP_OPTIONS", "GREP_COLORS", "TAR_OPTIONS", "RSYNC_RSH", "SSH_ASKPASS", "GOFLAGS", "GOENV", "GOWORK", "GOTOOLCHAIN", "JQ_*", "PSQL*",
 }
 
+// Steers reports whether a variable can make the program of that name run
+// something else, or read its settings from elsewhere.
+func Steers(variable, program string) bool {
+	for family, own := range map[string]string{"GIT_": "git", "GO": "go", "NODE_": "node", "PYTHON": "python", "PERL": "perl", "RUBY": "ruby", "RIPGREP_": "rg", "FD_": "fd", "BAT_": "bat", "GREP_": "grep", "TAR_": "tar", "RSYNC_": "rsync", "JQ_": "jq", "PSQL": "psql"} {
+		if strings.HasPrefix(variable, family) && !strings.Contains(program, own) {
+			return false
+		}
+	}
+	return match(steering, variable)
+}
+
 // Pin returns environ for a command that was allowed because it only reads:
 // no variable is left that could make it do more, and PATH holds only
 // absolute folders outside of roots (what a repository brings must not be

@@ -257,6 +257,9 @@ func (r *reader) exec(ws []word, st state) {
 		e.Beyond = ""
 	default:
 		e.Why = u.look(ws)
+		if prog == "go" && e.Why == "" && r.unpinned {
+			e.Why = "go without the variables that keep it from fetching"
+		}
 		e.ReadOnly = e.Why == ""
 	}
 	e.Beyond = beyond(prog, ws)
@@ -282,6 +285,9 @@ func (r *reader) exec(ws []word, st state) {
 	if e.ReadOnly && e.Beyond != "" {
 		e.ReadOnly = false
 		e.Why = e.Beyond
+	}
+	if e.ReadOnly || e.Edits {
+		e.Unpinned = u.withoutPins(ws[0].text)
 	}
 	r.add(e)
 	for _, a := range u.acts {

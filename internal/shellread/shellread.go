@@ -40,6 +40,13 @@ type World struct {
 	// Git says whether git in this folder runs nothing but git, and if not, why.
 	// nil means it was not looked at, and git is not read-only.
 	Git func(dir string) (ok bool, why string)
+	// GitUnpinned is Git for one that runs without pinned settings. nil means it
+	// was not looked at.
+	GitUnpinned func(dir string) (ok bool, why string)
+	// Program says why the program that a name stands for in an environment
+	// which is not pinned may be another one than the system's, "" when it is that.
+	// nil means that the environment is a plain one.
+	Program func(name string) (why string)
 }
 
 // A Script is what was read.
@@ -163,6 +170,7 @@ func (r *reader) finish(end state) Script {
 	if len(r.acts) == 0 {
 		r.acts = []policy.Action{policy.None{}}
 	}
+	r.fetches()
 	s := Script{Actions: r.acts, ReadOnly: !r.unclear && !r.unsafe}
 	if len(end.dirs) == 1 {
 		s.Dir = end.dirs[0]

@@ -110,7 +110,7 @@ func (f fixture) git(dir string) (bool, string) {
 }
 
 func (f fixture) world() shellread.World {
-	return shellread.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git}
+	return shellread.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git, GitUnpinned: f.git}
 }
 
 // decide judges one command in the fixture with rules as the TSV writes them.

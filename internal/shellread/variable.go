@@ -60,6 +60,15 @@ var integerNames = map[string]bool{
 	"ERRNO": true, "TRY_BLOCK_ERROR": true, "TRY_BLOCK_INTERRUPT": true, "ZSH_SUBSHELL": true, "KEYBOARD_HACK": true, "MBEGIN": true, "MEND": true, "ARGC": true,
 }
 
+// Steers reports whether NAME=text may change what programs do that only read,
+// beyond how they print.
+func Steers(name, text string) bool {
+	if harmlessVariable(name) && !strings.ContainsAny(text, "/$`") || harmlessValue(name, text) {
+		return false
+	}
+	return harmlessVariable(name) || riskyVariable(name)
+}
+
 // riskyVariable reports whether setting the variable in the shell may change
 // what later commands do. It is about names that are obeyed when they were
 // already exported; a script's own variables are not.

@@ -115,11 +115,11 @@ type input struct {
 // variables that are not exported last for one command.
 type runner struct {
 	Config
-	tasks *Tasks
-	mu    sync.Mutex // guards the fields below
-	env   delta
-	shell string
-	seq   int
+	tasks   *Tasks
+	mu      sync.Mutex // guards the fields below
+	exports exports
+	shell   string
+	seq     int
 }
 
 func (b *runner) tools() []tool.Tool {
@@ -144,7 +144,7 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 	if b.excluded(s) {
 		return p, nil
 	}
-	if in.NoSandbox && b.Wrap != nil && (b.Active == nil || b.Active()) {
+	if in.NoSandbox && b.confined(input{}) {
 		if b.Stays != nil && b.Stays() {
 			return tool.Plan{}, errors.New("the settings of this machine let no command run outside the sandbox; leave dangerously_disable_sandbox out")
 		}
@@ -186,6 +186,7 @@ func (b *runner) read(command string, env tool.Env) shellread.Script {
 	if b.World != nil {
 		w = b.World(env.Dir)
 	}
+	w.Program = b.program(env)
 	return shellread.Read(command, w)
 }
 
@@ -204,6 +205,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	if env.Needs.Confined && (in.NoSandbox || b.Wrap == nil || b.Passes == nil || !b.Passes()) {
 		return tool.Errorf("the command was not run: it is allowed only inside the sandbox, which is not there any more. Try it again, so that it is judged anew"), nil
 	}
+	confined := b.confined(in)
 	c, files, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
@@ -221,10 +223,15 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	}
 	r := j.result(in, how)
 	if how == ended {
-		b.settle(j, c.Env, env, &r)
+		b.settle(j, c.Env, confined, env, &r)
 		b.blame(in, &r)
 	}
 	return r, nil
+}
+
+// confined reports whether a command runs inside the sandbox.
+func (b *runner) confined(in input) bool {
+	return b.Wrap != nil && !in.NoSandbox && (b.Active == nil || b.Active())
 }
 
 // blame says what the sandbox blocked, when that is why a command failed.
@@ -295,18 +302,9 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, file
 		Path: b.shell, Dir: env.Dir, Keep: in.Background, Gate: true,
 		Args: append(args, "-c", wrapper(in.Command, fs, isBash), "bash"),
 	}
-	vars := b.env.apply(base)
-	if in.NoSandbox && b.Wrap != nil && (b.Active == nil || b.Active()) {
-		vars = base // a PATH or LD_PRELOAD from inside must not decide what runs outside
-	}
+	vars := b.exports.of(base, b.confined(in))
 	if env.Needs.Pinned {
-		for _, name := range []string{"HOME", "XDG_CONFIG_HOME"} { // where programs find their settings
-			vars = proc.Unset(vars, name)
-			if v := lookup(base, name); v != "" {
-				vars = proc.Set(vars, name+"="+v)
-			}
-		}
-		vars = proc.Pin(vars, env.Roots, notWorldWritable, b.Pins)
+		vars = b.pinned(base, diff(base, vars), b.avoid(env))
 	}
 	c.Env = proc.Set(vars, "PWD="+env.Dir)
 	if b.Wrap != nil && !in.NoSandbox {
@@ -331,12 +329,12 @@ func writeNew(path, text string) error {
 
 // settle takes over the directory a command ended with, and what it changed of
 // the environment it was begun with: what the sandbox put there is not its own.
-func (b *runner) settle(j *job, begun []string, env tool.Env, r *tool.Result) {
+func (b *runner) settle(j *job, begun []string, confined bool, env tool.Env, r *tool.Result) {
 	dir := firstOf(j.state.dir, env.Dir)
 	if j.state.vars != nil {
 		b.mu.Lock()
 		base := j.files.base
-		b.env = diff(base, diff(begun, j.state.vars).apply(b.env.apply(base)))
+		b.exports.add(base, begun, j.state.vars, confined)
 		b.mu.Unlock()
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
@@ -368,12 +366,6 @@ func within(roots []string, dir string) bool {
 		}
 	}
 	return false
-}
-
-// notWorldWritable is true for a folder that only its owner and group change.
-func notWorldWritable(dir string) bool {
-	info, err := os.Stat(dir)
-	return err == nil && info.IsDir() && info.Mode().Perm()&0o002 == 0
 }
 
 func firstOf(a, b string) string {

@@ -1,0 +1,137 @@
+package bash
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// exports are what commands changed of the environment they began with. What a
+// command in the sandbox exports reaches only those in the sandbox.
+type exports struct {
+	inside  delta // for what runs in the sandbox: of all commands
+	outside delta // for what runs outside: of those that ran outside
+}
+
+// add takes over how a command changed the environment it was begun with.
+func (x *exports) add(base, begun, now []string, confined bool) {
+	change := diff(begun, now)
+	x.inside = diff(base, change.apply(x.inside.apply(base)))
+	if !confined {
+		x.outside = diff(base, change.apply(x.outside.apply(base)))
+	}
+}
+
+// of is the environment of a command that is not pinned.
+func (x *exports) of(base []string, confined bool) []string {
+	if confined {
+		return x.inside.apply(base)
+	}
+	return x.outside.apply(base)
+}
+
+// pinned is the environment of commands that only read or edit: of what was
+// exported, only what steers no program; of PATH, only folders that are not the
+// commands' to write; and the pins on top.
+func (b *runner) pinned(base []string, d delta, avoid []string) []string {
+	mild := func(kv string) bool {
+		name, value, _ := strings.Cut(kv, "=")
+		return name == "PATH" || !shellread.Steers(name, value)
+	}
+	var keep delta
+	for _, kv := range d.set {
+		if mild(kv) {
+			keep.set = append(keep.set, kv)
+		}
+	}
+	for _, name := range d.unset {
+		if name != "PATH" && mild(name+"=") {
+			keep.unset = append(keep.unset, name)
+		}
+	}
+	safe := func(dir string) bool { return notWorldWritable(dir) && !inside(avoid, dir) }
+	return proc.Pin(keep.apply(base), avoid, safe, b.Pins)
+}
+
+// avoid are the folders that commands write in, where no program is looked for.
+func (b *runner) avoid(env tool.Env) []string {
+	out := append([]string{}, env.Roots...)
+	for _, dir := range []string{b.Temp, env.Scratch} {
+		if dir == "" {
+			continue
+		}
+		out = append(out, dir)
+		if real, err := filepath.EvalSymlinks(dir); err == nil && real != dir {
+			out = append(out, real)
+		}
+	}
+	return out
+}
+
+// inside reports whether path really lies in one of dirs.
+func inside(dirs []string, path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	return within(dirs, path) || err == nil && within(dirs, real)
+}
+
+// notWorldWritable is true for a folder that only its owner and group change.
+func notWorldWritable(dir string) bool {
+	info, err := os.Stat(dir)
+	return err == nil && info.IsDir() && info.Mode().Perm()&0o002 == 0
+}
+
+// program is shellread.World.Program for the environment that commands get now
+// when they are not pinned.
+func (b *runner) program(env tool.Env) func(name string) string {
+	b.mu.Lock()
+	d := b.exports.inside // holds what outside does
+	b.mu.Unlock()
+	var path string
+	var avoid []string
+	known := map[string]string{}
+	return func(name string) string {
+		if avoid == nil {
+			path, avoid = lookup(d.apply(proc.Scrub(b.Vars())), "PATH"), b.avoid(env)
+		}
+		why, ok := known[name]
+		if !ok {
+			if why = steered(d, name); why == "" {
+				why = elsewhere(name, path, avoid)
+			}
+			known[name] = why
+		}
+		return why
+	}
+}
+
+// elsewhere says why name, looked up in path, may be a program of the workspace.
+func elsewhere(name, path string, avoid []string) string {
+	for _, dir := range filepath.SplitList(path) {
+		if !filepath.IsAbs(dir) {
+			return fmt.Sprintf("PATH names the folder %q, which is another one in each folder", dir)
+		}
+		if file := filepath.Join(dir, name); proc.Executable(file) {
+			if inside(avoid, file) || inside(avoid, dir) {
+				return "PATH leads to " + file + " for it"
+			}
+			return ""
+		}
+	}
+	return ""
+}
+
+// steered names a variable that an earlier command exported and that name obeys.
+func steered(d delta, name string) string {
+	for _, kv := range d.set {
+		v, _, _ := strings.Cut(kv, "=")
+		if proc.Steers(v, name) {
+			return "an earlier command exported " + v
+		}
+	}
+	return ""
+}
