@@ -194,7 +194,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	a.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: log.Log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
 		Auto: live.auto, Remind: remind,
-		Target: a.Target, Rules: rules, Mode: a.Mode, Person: o.Person, Keep: a.remember, Now: time.Now,
+		Target: a.Target, Rules: rules, Mode: a.Mode, Keep: a.remember, Now: time.Now,
 		Forbidden: forbidden(a.Config, a.Mode), Lasts: live.lasts,
 		Resolve: live.resolve, Tasks: kit.tasks, Turn: live.pattern(a.Config, rules, kit.set),
 	})

@@ -71,6 +71,9 @@ func connectRig(t *testing.T, dir, home string, change func(*Options), commands 
 	if err != nil {
 		t.Fatal(err)
 	}
+	if o.Person {
+		attend(t, a)
+	}
 	t.Cleanup(func() {
 		if err := a.Close(); err != nil {
 			t.Error(err)

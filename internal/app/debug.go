@@ -9,7 +9,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/session"
 )
 
 // DebugAreas are what --debug can be narrowed to.
@@ -19,7 +18,7 @@ var DebugAreas = []string{"session", "tool", "model"}
 // w, with secrets masked, until the session ends. The returned function waits
 // for the last line.
 func (a *App) Debug(w io.Writer, areas []string) (wait func()) {
-	events := a.Follow(context.Background(), a.After, session.Notices)
+	events := a.Follow(context.Background(), a.After, event.Notices)
 	done := make(chan struct{})
 	go func() { // ends with the session
 		defer close(done)

@@ -40,6 +40,7 @@ func kept(t *testing.T, dir, home string, s SessionOptions) *keptRun {
 		t.Fatal(err)
 	}
 	r.App = a
+	attend(t, a)
 	follow := a.Events(t.Context(), a.After)
 	go func() { // ends with the session
 		for e, err := range follow {

@@ -52,6 +52,9 @@ func watchSettings(t *testing.T, files map[string]string, change func(*Options))
 		t.Fatal(err)
 	}
 	r.App = a
+	if o.Person {
+		attend(t, a)
+	}
 	gone := make(chan struct{})
 	follow := a.Events(t.Context(), 0)
 	go func() { // ends with the session
@@ -74,6 +77,14 @@ func watchSettings(t *testing.T, files map[string]string, change func(*Options))
 		a.live.start() // what the session does by itself; now it has been done
 	}
 	return r
+}
+
+// attend puts a person there who can be asked.
+func attend(t *testing.T, a *App) {
+	t.Helper()
+	if err := a.Submit(t.Context(), op.Attach{Client: "test"}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // put writes a file of the home ("~/…") or the project the way editors do: to

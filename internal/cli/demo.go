@@ -17,7 +17,6 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/ui/print"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -73,7 +72,7 @@ func demo(ctx context.Context, sys System, dir string) error {
 	inputs := make(chan print.Input, 1)
 	inputs <- print.Input{Op: op.Prompt{Text: demoPrompt}}
 	close(inputs)
-	watch := a.Follow(context.WithoutCancel(ctx), a.After, session.Durable)
+	watch := a.Follow(context.WithoutCancel(ctx), a.After, event.Durable)
 	res, err := print.Run(context.WithoutCancel(ctx), a, print.Options{
 		Format: print.Text, About: a.About(), After: a.After, Out: sys.Stdout, Err: sys.Stdout, Chatty: true, Inputs: inputs,
 	})

@@ -30,6 +30,8 @@ var kinds = []kind{
 	kindOf[Notify]("notify"),
 	kindOf[Unqueue]("unqueue"),
 	kindOf[Interrupt]("interrupt"),
+	kindOf[Attach]("attach"),
+	kindOf[Detach]("detach"),
 	kindOf[Answer]("answer"),
 	kindOf[SetModel]("set_model"),
 	kindOf[SetMode]("set_mode"),

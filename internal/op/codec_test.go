@@ -17,6 +17,8 @@ var every = []op.Op{
 	op.Notify{Text: "the build is over"},
 	op.Unqueue{ID: "p1"},
 	op.Interrupt{},
+	op.Attach{Client: "web"},
+	op.Detach{Client: "web"},
 	op.Answer{
 		Call: "c1", Allow: true, By: "web", Comment: "mind the gap", Rules: []string{"Bash(go test:*)"}, Keep: op.ForLocal,
 		Input: []byte(`{"command":"ls"}`), Mode: "acceptEdits", Choices: [][]string{{"a", "b"}, {}},

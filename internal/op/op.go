@@ -31,6 +31,16 @@ type (
 	}
 	// Interrupt stops the running turn.
 	Interrupt struct{}
+	// Attach says that a person is at this client, who can be asked. Until one
+	// is, what needs a person is refused.
+	Attach struct {
+		Client string `json:"client,omitempty"`
+	}
+	// Detach says that nobody is there any more. With the last one, open
+	// questions are answered with no.
+	Detach struct {
+		Client string `json:"client,omitempty"`
+	}
 	// Answer settles an open question. The first answer wins.
 	Answer struct {
 		Call  string `json:"call,omitempty"`
@@ -96,6 +106,8 @@ func (Prompt) op()     {}
 func (Notify) op()     {}
 func (Unqueue) op()    {}
 func (Interrupt) op()  {}
+func (Attach) op()     {}
+func (Detach) op()     {}
 func (Answer) op()     {}
 func (SetModel) op()   {}
 func (SetMode) op()    {}

@@ -43,35 +43,16 @@ func (f *fan) send(e event.Event) {
 		f.last = max(f.last, e.Seq)
 	}
 	for r := range f.feeds {
-		if !live || r.detail.wants(e.Body) {
+		if !live || r.detail.Wants(e.Body) {
 			r.push(e)
 		}
-	}
-}
-
-// A Detail is how much a reader wants to know beyond durable events.
-type Detail int
-
-// Details, each with all before it.
-const (
-	Durable    Detail = iota
-	Notices           // waits, retractions, the queue
-	Everything        // also every delta of text and output
-)
-
-func (d Detail) wants(b event.Body) bool {
-	switch b.(type) {
-	case event.Waiting, event.Retracted, event.Queued:
-		return d >= Notices
-	default: // the deltas
-		return d >= Everything
 	}
 }
 
 // A feed is one reader's queue. Text that a reader is too slow for is joined
 // and not dropped, so the queue stays short and loses nothing.
 type feed struct {
-	detail Detail
+	detail event.Detail
 	ready  chan struct{} // has room for one; a token says there is something to take
 
 	mu     sync.Mutex // guards the rest
@@ -80,7 +61,7 @@ type feed struct {
 	behind bool   // items were dropped; the log has them
 }
 
-func newFeed(d Detail) *feed { return &feed{detail: d, ready: make(chan struct{}, 1)} }
+func newFeed(d event.Detail) *feed { return &feed{detail: d, ready: make(chan struct{}, 1)} }
 
 func (r *feed) push(e event.Event) {
 	r.mu.Lock()

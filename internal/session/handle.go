@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -34,6 +36,11 @@ func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
 		}
 		st.cancel()
 		return nil
+	case op.Attach:
+		st.people[o.Client] = true
+		return nil
+	case op.Detach:
+		return s.detach(ctx, st, o.Client)
 	case op.Answer:
 		return s.answer(ctx, st, o)
 	case op.SetModel:
@@ -129,6 +136,19 @@ func (s *Session) showQueue(st *state) {
 		e.IDs, e.Texts = append(e.IDs, q.ID), append(e.Texts, q.Text)
 	}
 	s.fan.send(event.Event{Time: s.cfg.Now(), Body: e})
+}
+
+// detach lets a person go; the last one's open questions are answered with no.
+func (s *Session) detach(ctx context.Context, st *state, client string) error {
+	delete(st.people, client)
+	if len(st.people) > 0 {
+		return nil
+	}
+	var errs []error
+	for _, call := range slices.Sorted(maps.Keys(st.asks)) {
+		errs = append(errs, s.answer(ctx, st, op.Answer{Call: call, By: client, Comment: "nobody is there any more who could be asked"}))
+	}
+	return errors.Join(errs...)
 }
 
 func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {

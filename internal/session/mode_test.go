@@ -103,9 +103,8 @@ func TestAnswersGrantWhatTheySay(t *testing.T) {
 		bubble(name, t, func(t *testing.T) {
 			kept, asked := 0, 0
 			r := start(t, nil, func(cfg *session.Config) {
-				cfg.Person = true
 				cfg.Keep = func(context.Context, string, op.Keep, []string) error { kept++; return nil }
-			}, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok"), fake.Use(call("c2", "risk", "", 0)), fake.Say("ok"))
+			}, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok"), fake.Use(call("c2", "risk", "", 0)), fake.Say("ok")).attend()
 			on := func(e event.Event) {
 				if a, ok := e.Body.(event.Asked); ok && e.Seq > event.Seq(asked) {
 					asked = int(e.Seq)

@@ -50,8 +50,6 @@ type Config struct {
 	Resolve func(ctx context.Context, name string) (agent.Target, error)
 	Rules   policy.Rules
 	Mode    policy.Mode
-	// Person says that somebody can answer questions.
-	Person bool
 	// Keep saves rules that a person gave for a tool: in a settings file, or
 	// for when the session is resumed. It may be called by several goroutines.
 	// nil saves nothing.
@@ -97,6 +95,7 @@ type state struct {
 	cancel context.CancelFunc // of the running turn, nil when idle
 	turn   context.Context    // the running turn's, for what outlives its calls
 	asks   map[string]chan op.Answer
+	people map[string]bool   // the clients where a person can answer
 	left   []<-chan struct{} // calls that outlived their turn
 	began  time.Time         // of the running turn
 	names  int               // for inputs without an ID
@@ -117,7 +116,7 @@ type state struct {
 // ends. What a process that died had left open is closed first.
 func Start(ctx context.Context, cfg Config) (*Session, error) {
 	st := &state{
-		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{},
+		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}, people: map[string]bool{},
 		pattern: cfg.Turn, auto: cfg.Auto, forbidden: cfg.Forbidden,
 	}
 	for e, err := range cfg.Log.After(ctx, 0) {
@@ -265,7 +264,7 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (target agent.Target, er
 		if err != nil {
 			return target, &op.Refusal{Code: op.NoTask, Text: err.Error(), Err: err}
 		}
-	case op.Prompt, op.Notify, op.Unqueue, op.Interrupt, op.Answer, op.SetMode, op.Rename: // all of it is the session's
+	case op.Prompt, op.Notify, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetMode, op.Rename: // all of it is the session's
 	}
 	return target, nil
 }
@@ -298,12 +297,12 @@ func (s *Session) State() transcript.State {
 // then what follows, with live events in between. It ends when ctx or the
 // session does.
 func (s *Session) Events(ctx context.Context, seq event.Seq) iter.Seq2[event.Event, error] {
-	return s.Follow(ctx, seq, Everything)
+	return s.Follow(ctx, seq, event.Everything)
 }
 
 // Follow is Events with only so much detail. Nothing that happens after
 // Follow returned is missed, so what it returns must be ranged over, once.
-func (s *Session) Follow(ctx context.Context, seq event.Seq, d Detail) iter.Seq2[event.Event, error] {
+func (s *Session) Follow(ctx context.Context, seq event.Seq, d event.Detail) iter.Seq2[event.Event, error] {
 	r := newFeed(d)
 	upTo := s.fan.add(r)
 	return func(yield func(event.Event, error) bool) {
@@ -534,11 +533,11 @@ func (h host) keep(ctx context.Context, tool string, a op.Answer) {
 
 // ask opens a question. Without anybody to ask it is a refusal.
 func (s *Session) ask(ctx context.Context, st *state, q agent.Question, v *policy.Verdict) (chan op.Answer, error) {
-	if !s.cfg.Person && onlyAsks(q.Plan.Actions) {
+	if len(st.people) == 0 && onlyAsks(q.Plan.Actions) {
 		v.Effect, v.Reason = policy.Allow, "it does nothing but ask, and its result says that nobody is there"
 		return nil, nil
 	}
-	if !s.cfg.Person {
+	if len(st.people) == 0 {
 		v.Effect = policy.Deny
 		v.Reason = "it needs a person's approval, and nobody can be asked in this run: " + v.Reason
 		return nil, nil

@@ -105,6 +105,15 @@ func start(t *testing.T, log *mem.Log, change func(*session.Config), replies ...
 	return r
 }
 
+// attend puts a person there who can be asked.
+func (r *rig) attend() *rig {
+	r.t.Helper()
+	if err := r.Submit(r.t.Context(), op.Attach{Client: "one"}); err != nil {
+		r.t.Fatal(err)
+	}
+	return r
+}
+
 func (r *rig) prompt(text string) {
 	r.t.Helper()
 	if err := r.Submit(r.t.Context(), op.Prompt{Text: text}); err != nil {
@@ -274,7 +283,7 @@ func TestScheduling(t *testing.T) {
 		r.Close()
 	})
 	bubble("a call that waits for an answer holds up nobody", t, func(t *testing.T) {
-		r := start(t, nil, func(c *session.Config) { c.Person = true }, fake.Use(call("a", "peek", "1", 0), call("b", "act", "2", 100)), fake.Say("ok"))
+		r := start(t, nil, nil, fake.Use(call("a", "peek", "1", 0), call("b", "act", "2", 100)), fake.Say("ok")).attend()
 		r.prompt("go")
 		es := r.turns(1, func(e event.Event) {
 			if f, ok := e.Body.(event.ToolFinished); ok && f.Call == "b" {
@@ -403,7 +412,7 @@ func TestInterrupt(t *testing.T) {
 		"a tool of an open reply":   fake.Hang(call("a", "act", "x", 60_000)),
 	} {
 		bubble(name, t, func(t *testing.T) {
-			r := start(t, nil, func(c *session.Config) { c.Person = true }, first, fake.Say("again"))
+			r := start(t, nil, nil, first, fake.Say("again")).attend()
 			r.prompt("go")
 			time.Sleep(50 * time.Millisecond)
 			synctest.Wait()
@@ -484,7 +493,7 @@ func TestQueuedPromptRunsNext(t *testing.T) {
 func TestQuestions(t *testing.T) {
 	ask := fake.Use(call("c1", "risk", "", 0))
 	bubble("answered once", t, func(t *testing.T) {
-		r := start(t, nil, func(c *session.Config) { c.Person = true }, ask, fake.Say("ok"))
+		r := start(t, nil, nil, ask, fake.Say("ok")).attend()
 		r.prompt("go")
 		es := r.turns(1, func(e event.Event) {
 			if a, ok := e.Body.(event.Asked); ok {
@@ -503,7 +512,7 @@ func TestQuestions(t *testing.T) {
 		r.Close()
 	})
 	bubble("refused with a comment", t, func(t *testing.T) {
-		r := start(t, nil, func(c *session.Config) { c.Person = true }, ask, fake.Say("ok"))
+		r := start(t, nil, nil, ask, fake.Say("ok")).attend()
 		r.prompt("go")
 		es := r.turns(1, func(e event.Event) {
 			if a, ok := e.Body.(event.Asked); ok {

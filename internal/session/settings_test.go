@@ -82,8 +82,8 @@ func TestSettingsCountFromTheNextDecision(t *testing.T) {
 
 func TestSettingsKeepWhatWasGranted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, nil, func(c *session.Config) { c.Person, c.Rules = true, policy.Rules{Dir: "/w"} },
-			fake.Use(llm.ToolUse{ID: "c1", Name: "risk"}), fake.Say("done"), fake.Use(llm.ToolUse{ID: "c2", Name: "risk"}), fake.Say("done"))
+		r := start(t, nil, func(c *session.Config) { c.Rules = policy.Rules{Dir: "/w"} },
+			fake.Use(llm.ToolUse{ID: "c1", Name: "risk"}), fake.Say("done"), fake.Use(llm.ToolUse{ID: "c2", Name: "risk"}), fake.Say("done")).attend()
 		last := ""
 		answer := func(e event.Event) {
 			if q, ok := e.Body.(event.Asked); ok && q.Call != last {

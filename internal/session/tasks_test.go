@@ -54,3 +54,33 @@ func TestTasksEndWithTheirProcess(t *testing.T) {
 		s.Close()
 	})
 }
+
+// When the last person leaves, what was asked is a no, and what comes is
+// refused at once.
+func TestQuestionsEndWithTheLastPerson(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Use(call("c1", "risk", "", 0)), fake.Use(call("c2", "risk", "", 0)), fake.Say("ok")).attend()
+		for _, o := range []op.Op{op.Attach{Client: "two"}, op.Detach{Client: "one"}} {
+			if err := r.Submit(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.prompt("go")
+		synctest.Wait()
+		if n := len(r.State().Pending); n != 1 {
+			t.Fatalf("%d questions are open while somebody is there", n)
+		}
+		if err := r.Submit(t.Context(), op.Detach{Client: "two"}); err != nil {
+			t.Fatal(err)
+		}
+		es := r.turns(1, nil)
+		r.last(es, agent.Completed)
+		if n := len(all[event.Asked](es)); n != 1 || r.bench.started.Load() != 0 {
+			t.Errorf("%d questions, %d calls ran", n, r.bench.started.Load())
+		}
+		if a := all[event.Answered](es); len(a) != 1 || a[0].Allow || a[0].By != "two" {
+			t.Errorf("%+v", a)
+		}
+		r.Close()
+	})
+}

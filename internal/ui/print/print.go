@@ -17,7 +17,6 @@ import (
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/session"
 )
 
 // A Format is how the outcome is written.
@@ -33,7 +32,7 @@ const (
 // A Client is what print needs of a session.
 type Client interface {
 	Submit(ctx context.Context, o op.Op) error
-	Follow(ctx context.Context, after event.Seq, d session.Detail) iter.Seq2[event.Event, error]
+	Follow(ctx context.Context, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
 }
 
 // Options of a run.
@@ -98,6 +97,11 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 			}
 		}
 	}()
+	if o.Host {
+		if err := c.Submit(ctx, op.Attach{Client: "host"}); err != nil {
+			return Outcome{}, err
+		}
+	}
 	return r.loop(ctx, events)
 }
 
@@ -114,12 +118,12 @@ type runner struct {
 	host  host
 }
 
-func (r *runner) detail() session.Detail {
+func (r *runner) detail() event.Detail {
 	switch {
 	case r.Format == Stream && r.Partial:
-		return session.Everything
+		return event.Everything
 	}
-	return session.Notices
+	return event.Notices
 }
 
 func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, error) {
