@@ -23,46 +23,88 @@ var errIndex = errors.New("the index of the repository is not understood")
 // follows the settings it finds there.
 //
 // The format is that of gitformat-index(5), versions 2 to 4.
-func gitlinks(file string) ([]string, error) {
+func gitlinks(file string) (links []string, err error) {
+	err = entries(file, func() { links = nil }, func(name []byte, mode uint32) {
+		if mode&0o170000 == 0o160000 {
+			links = append(links, string(name))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return links, nil
+}
+
+// Tracked lists the files below dir that the index of its repository names, as
+// absolute paths; ok is false when that is not known, or they are more than most.
+func Tracked(dir string, most int) (files []string, ok bool) {
+	repo, err := Find(dir)
+	if err != nil || repo.GitDir == "" || repo.Top == "" {
+		return nil, false
+	}
+	below := ""
+	if dir != repo.Top {
+		rel, err := filepath.Rel(repo.Top, dir)
+		if err != nil || !filepath.IsLocal(rel) {
+			return nil, false
+		}
+		below = filepath.ToSlash(rel) + "/"
+	}
+	n, whole := 0, true
+	err = entries(filepath.Join(repo.GitDir, "index"), func() { files, n, whole = nil, 0, true }, func(name []byte, mode uint32) {
+		whole = whole && mode&0o170000 != 0o040000 // a sparse index holds folders
+		if bytes.HasPrefix(name, []byte(below)) {
+			if n++; n <= most {
+				files = append(files, filepath.Join(repo.Top, filepath.FromSlash(string(name))))
+			}
+		}
+	})
+	return files, err == nil && whole && n <= most
+}
+
+// entries calls each for every entry of an index; one that is not there has
+// none. It may begin anew, and calls again then.
+func entries(file string, again func(), each func(name []byte, mode uint32)) error {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking at the index: %w", err)
+		return fmt.Errorf("looking at the index: %w", err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxIndex {
-		return nil, errIndex
+		return errIndex
 	}
 	b, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading the index: %w", err)
+		return fmt.Errorf("reading the index: %w", err)
 	}
 	// Which hash a repository uses stands elsewhere; only one of them fits.
 	for _, hash := range []int{20, 32} {
-		if links, ok := readIndex(b, hash); ok {
-			return links, nil
+		again()
+		if readIndex(b, hash, each) {
+			return nil
 		}
 	}
-	return nil, errIndex
+	return errIndex
 }
 
 // readIndex reads the entries of an index whose hashes have that many bytes. ok
 // is false when the whole does not fit, or a part of it lies in another file.
-func readIndex(b []byte, hash int) (links []string, ok bool) {
+func readIndex(b []byte, hash int, each func(name []byte, mode uint32)) (ok bool) {
 	if len(b) < 12+hash || string(b[:4]) != "DIRC" {
-		return nil, false
+		return false
 	}
 	version, count := binary.BigEndian.Uint32(b[4:]), int(binary.BigEndian.Uint32(b[8:]))
 	if version < 2 || version > 4 {
-		return nil, false
+		return false
 	}
 	end := len(b) - hash // of entries and extensions; a checksum follows
 	at, name := 12, []byte(nil)
 	for range count {
 		from := at
 		if at += 40 + hash + 2; at > end {
-			return nil, false
+			return false
 		}
 		if flags := binary.BigEndian.Uint16(b[at-2:]); flags&0x4000 != 0 {
 			at += 2
@@ -70,7 +112,7 @@ func readIndex(b []byte, hash int) (links []string, ok bool) {
 		if version == 4 {
 			strip, n := varint(b[at:end])
 			if n == 0 || strip > len(name) {
-				return nil, false
+				return false
 			}
 			at += n
 			name = name[:len(name)-strip]
@@ -79,24 +121,22 @@ func readIndex(b []byte, hash int) (links []string, ok bool) {
 		}
 		n := bytes.IndexByte(b[min(at, end):end], 0)
 		if n < 0 {
-			return nil, false
+			return false
 		}
 		name = append(name, b[at:at+n]...)
 		at += n + 1
 		if version < 4 {
 			at = from + (at-1-from+8)/8*8
 		}
-		if binary.BigEndian.Uint32(b[from+24:])&0o170000 == 0o160000 {
-			links = append(links, string(name))
-		}
+		each(name, binary.BigEndian.Uint32(b[from+24:]))
 	}
 	for at+8 <= end {
 		if string(b[at:at+4]) == "link" {
-			return nil, false // the entries are in a shared index
+			return false // the entries are in a shared index
 		}
 		at += 8 + int(binary.BigEndian.Uint32(b[at+4:]))
 	}
-	return links, at == end
+	return at == end
 }
 
 // varint reads a number as version 4 writes it; n is how many bytes it took, 0

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,5 +77,55 @@ func TestNestedRepositories(t *testing.T) {
 				t.Error("an index that is not understood is safe")
 			}
 		})
+	}
+}
+
+// TestTracked lists what git ls-files lists.
+func TestTracked(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = dir, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1"}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	git("init", "-q")
+	if files, ok := gitconf.Tracked(dir, 10); len(files) > 0 || !ok {
+		t.Errorf("nothing yet: %q, %v", files, ok)
+	}
+	for _, n := range []string{"a", "sub/b", "sub/deep/c", "subway", ".env"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, n)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, n), []byte(n), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("add", "a", "sub", "subway")
+	for _, version := range []string{"2", "4"} {
+		git("update-index", "--index-version", version)
+		for _, sub := range []string{"", "sub"} {
+			files, ok := gitconf.Tracked(filepath.Join(dir, sub), 10)
+			var want []string
+			for name := range strings.Lines(git("ls-files", filepath.Join(dir, sub))) {
+				want = append(want, filepath.Join(dir, strings.TrimSpace(name)))
+			}
+			if !ok || !slices.Equal(files, want) {
+				t.Errorf("version %s, %q: got %q, %v; want %q", version, sub, files, ok, want)
+			}
+		}
+	}
+	if _, ok := gitconf.Tracked(dir, 3); ok {
+		t.Error("three hold four")
+	}
+	if _, ok := gitconf.Tracked("/", 3); ok {
+		t.Error("no repository is known")
 	}
 }

@@ -21,7 +21,7 @@ const maxLinks = 40
 // World is the real file system as a script that starts in dir (absolute,
 // resolved) would find it.
 func World(dir, home string) shellread.World {
-	return shellread.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: gitconf.Safe, GitUnpinned: gitconf.SafeUnpinned}
+	return shellread.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: gitconf.Safe, GitUnpinned: gitconf.SafeUnpinned, Tree: Tree, Tracked: gitconf.Tracked}
 }
 
 // Resolve follows every link of an absolute path, in order, so that ".."

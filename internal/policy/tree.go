@@ -1,6 +1,9 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // A Below lists the paths below a folder that an action on all of it touches.
 // It is kept behind a pointer, so that actions stay comparable.
@@ -46,6 +49,9 @@ func (c *call) readTree(a Read) Verdict {
 		}
 		return v
 	}
+	if rule := c.find(Deny, a); rule != nil {
+		return byRule(Deny, rule, a, "a rule denies it")
+	}
 	a.Tree = false
 	v := c.judge(a)
 	for _, p := range below.Paths {
@@ -85,12 +91,19 @@ func (c *call) writeTree(a Write) Verdict {
 // writeWithin is the verdict on writing somewhere below a folder: a rule that
 // forbids some of it makes it a question in every mode.
 func (c *call) writeWithin(a Write) Verdict {
-	a.Within, a.Tree = false, false
+	below := a.Below
+	a.Within, a.Tree, a.Below = false, false, nil
 	v := c.judge(a)
+	speaks := func(rule *ready) bool { return rule.matchBelow(c.rules.Rules, a.Path) }
+	if below != nil {
+		speaks = func(rule *ready) bool {
+			return slices.ContainsFunc(below.Paths, func(p Place) bool { return rule.matchPath(c.rules.Rules, p.Path) })
+		}
+	}
 	for _, e := range []Effect{Deny, Ask} {
 		for i := range c.rules.by[e] {
 			rule := &c.rules.by[e][i]
-			if family(rule.Tool) == "Edit" && rule.matchBelow(c.rules.Rules, a.Path) {
+			if family(rule.Tool) == "Edit" && speaks(rule) {
 				return graver(v, c.settle(byRule(Ask, rule, a, fmt.Sprintf("what it writes below %s is not known, and a rule speaks about some of it", show(a.Asked, a.Path)))))
 			}
 		}

@@ -33,6 +33,7 @@ func (u *use) changes(ws []word) (acts []policy.Action, ok bool) {
 	ok = row.apply(c)
 	acts = append(c.acts, u.r.acts...)
 	u.r.acts = saved
+	u.why = c.why
 	if ok = ok && u.r.unclear == unclear && !u.r.fed; !ok {
 		acts = append(acts, u.perhaps(ws)...)
 	}
@@ -60,13 +61,12 @@ func (u *use) outputs(ws []word) []policy.Action {
 		c.put(ws[1], policy.Write{Remove: true, Tree: true})
 	}
 	if u.name == "rsync" || u.name == "scp" {
-		if last := ws[len(ws)-1]; len(ws) > 2 && last.kind == exact && !strings.Contains(last.text, ":") {
-			c.into(last, ws[1:len(ws)-1])
-		}
+		c.synced(ws[1:])
 	}
 	if u.name == "git" {
 		c.gitOutputs(ws)
 	}
+	c.unpacks(ws)
 	return append(c.acts, u.perhaps(ws)...)
 }
 
@@ -77,6 +77,7 @@ func (u *use) gitOutputs(ws []word) {
 	if len(rest) == 0 || rest[0].kind != exact {
 		return
 	}
+	u.gitTrees(rest)
 	named := false
 	switch rest[0].text {
 	case "restore", "rm", "mv", "clean", "init", "clone", "worktree", "format-patch":
@@ -107,6 +108,7 @@ func (u *use) guess(ws []word) []policy.Action {
 		ws = ws[:200]
 	}
 	c := &use{r: u.r, st: u.st, name: u.name}
+	operands, named := 0, false
 	for _, w := range ws[1:] {
 		if w.kind != exact || w.text == "" || len(w.text) > 1000 || strings.ContainsAny(w.text, "\n") {
 			continue
@@ -119,7 +121,16 @@ func (u *use) guess(ws []word) []policy.Action {
 			}
 			text = val
 		}
-		c.get(word{kind: exact, text: strings.TrimPrefix(text, "@"), src: w.src}, policy.Read{})
+		name := word{kind: exact, text: strings.TrimPrefix(text, "@"), src: w.src}
+		tree := walkers[u.name] && u.folder(name)
+		if !strings.HasPrefix(w.text, "-") {
+			operands++
+			named = named || operands > 1 && u.r.there(name, u.st)
+		}
+		c.get(name, policy.Read{Tree: tree})
+	}
+	if seekers[u.name] && !named {
+		c.get(lit("."), policy.Read{Tree: true})
 	}
 	return c.acts
 }
@@ -138,7 +149,7 @@ func (u *use) get(w word, like policy.Read) {
 	saved := u.r.acts
 	u.r.acts = nil
 	u.r.read(w, u.st, like)
-	u.acts = append(u.acts, u.r.acts...)
+	u.acts = append(u.acts, u.fill(u.r.acts)...)
 	u.r.acts = saved
 }
 
@@ -171,6 +182,7 @@ var changeRows = map[string]*changeRow{
 	"goimports": {command{safe: true, flags: "-l -d -e -v -w -local=x", dash: true}, applyFormat},
 	"patch": {command{safe: true, flags: "-p=x -i=p -o=x -R -N -s -d=x -b -f -t -E -u -c -n -l -r=x --input=p --output=x --dry-run --reverse --forward --silent --quiet"}, func(u *use) bool {
 		u.all(u.args, policy.Write{})
+		u.somewhere(u.flagged("-d", "--directory"))
 		return false
 	}},
 	"split": {command{safe: true, flags: "-l=x -b=x -n=x -C=x -a=x -d -x"}, func(u *use) bool {
@@ -264,13 +276,15 @@ func applyCopy(move bool) func(u *use) bool {
 			return false
 		}
 		tree := move || u.has("-r", "-R", "-a", "--recursive", "--archive")
+		links := tree || u.has("-P", "-d", "--no-dereference", "-s", "--symbolic-link", "-l", "--link")
+		known := u.into(into[0], rest, tree, links) // before what it says is written here
 		for _, s := range rest {
 			u.get(s, policy.Read{Tree: tree && !move})
 			if move {
-				u.globbedPut(s, policy.Write{Remove: true, Moved: true, Tree: u.folder(s)})
+				u.globbedPut(s, policy.Write{Remove: true, Moved: true, Tree: u.folder(s), Below: u.inside(s)})
 			}
 		}
-		return u.into(into[0], rest)
+		return known && !u.has("-s", "--symbolic-link", "-l", "--link")
 	}
 }
 
@@ -308,20 +322,22 @@ func (u *use) destination() (into, rest []word) {
 	return u.args[len(u.args)-1:], u.args[:len(u.args)-1]
 }
 
-// into adds the destination and, if it is or may be a folder, the files that
-// would appear in it.
-func (u *use) into(dst word, srcs []word) bool {
+// into adds the destination and every path that appears in it: deep with what
+// is in folders; links that are made, not followed, make it unknown. It reports
+// whether that is all.
+func (u *use) into(dst word, srcs []word, deep, links bool) bool {
 	if dst.kind != exact {
 		return false
 	}
-	u.put(dst, policy.Write{})
+	var trees []word
+	plain := !u.has("--parents")
 	for _, s := range srcs {
-		if s.kind != exact {
-			u.any(dst) // any name may come to be there
+		if s.kind != exact || deep && u.folder(s) || links {
+			trees = append(trees, s)
 			continue
 		}
 		name := s.text
-		if !u.has("--parents") {
+		if plain {
 			name = strings.TrimRight(name, "/")
 			name = name[strings.LastIndexByte(name, '/')+1:]
 		}
@@ -334,7 +350,12 @@ func (u *use) into(dst word, srcs []word) bool {
 			}
 		}
 	}
-	return true
+	if len(trees) == 0 {
+		u.put(dst, policy.Write{})
+		return true
+	}
+	u.why = u.copied(dst, trees, deep, links)
+	return u.why == ""
 }
 
 func applyInstall(u *use) bool {
@@ -349,7 +370,7 @@ func applyInstall(u *use) bool {
 	for _, s := range rest {
 		u.get(s, policy.Read{})
 	}
-	u.into(into[0], rest)
+	u.into(into[0], rest, false, false)
 	return false
 }
 
@@ -365,7 +386,7 @@ func applyLink(u *use) bool {
 		u.get(s, policy.Read{})
 	}
 	if len(into) > 0 {
-		u.into(into[0], rest)
+		u.into(into[0], rest, false, false)
 	}
 	return false
 }

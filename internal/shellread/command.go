@@ -278,8 +278,11 @@ func (r *reader) exec(ws []word, st state) {
 		if edits, ok := u.changes(ws); ok {
 			e.Edits = true
 			u.acts = edits
-		} else if edits != nil {
+		} else {
 			u.acts = append(u.acts, edits...)
+			if e.Beyond == "" && u.why != "" {
+				e.Why = u.why
+			}
 		}
 	}
 	if e.ReadOnly && e.Beyond != "" {

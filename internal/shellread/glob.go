@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -157,6 +158,12 @@ func (u *use) linksBelow(folders []word) string {
 			at := todo[0].real
 			todo = todo[1:]
 			if !u.r.isFolder(at) {
+				continue
+			}
+			if l, ok := u.r.tree(at); ok {
+				if slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Link }) {
+					return u.name + " follows links, and below " + w.src + " there are some"
+				}
 				continue
 			}
 			for _, p := range []string{"/*", "/.[!.]*", "/..?*"} {

@@ -14,8 +14,8 @@ var goRows = map[string]*command{
 	"go list":         {early: true, flags: "-json? -m -f=x -deps -test -e -find -u -versions -retracted -reuse=p -tags=x -mod=x -buildvcs=x", dash: true, args: "x*", check: goList},
 	"go mod graph":    {check: inRepo},
 	"go mod why":      {early: true, flags: "-m", dash: true, args: "x*", check: inRepo},
-	"gofmt":           {early: true, flags: "-l -d -s -e -r=x", dash: true, args: "t*"},
-	"goimports":       {early: true, flags: "-l -d -e -v -local=x", dash: true, args: "t*"},
+	"gofmt":           {early: true, flags: "-l -d -s -e -r=x", dash: true, args: "t*", check: pickGo},
+	"goimports":       {early: true, flags: "-l -d -e -v -local=x", dash: true, args: "t*", check: pickGo},
 	"cargo --version": rustVersion, "cargo -V": rustVersion, "cargo version": rustVersion, "rustc --version": rustVersion, "rustc -V": rustVersion, "rustup --version": rustVersion,
 	"cargo locate-project": {flags: "--workspace --message-format=x", check: noCargoConfig},
 	"cargo metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *use) string {
@@ -79,6 +79,7 @@ func (u *use) packageFolder(w word) string {
 	if text == "" {
 		text = "/"
 	}
+	u.pick.names = []string{"*.go", "go.*"}
 	return u.touch('t', word{kind: exact, text: text, src: w.src})
 }
 

@@ -7,6 +7,7 @@ import (
 const grepFlags = "-EFGPivwxcLloqsbHhnTUzaIrRyuZ -A=x -B=x -C=x -m=x -D=x -d=x -e=x -f=p --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --color? --colour? --files-without-match --files-with-matches --max-count=x --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --label=x --line-number --initial-tab --null --null-data --after-context=x --before-context=x --context=x --text --binary-files=x --devices=x --directories=x --exclude=x --exclude-from=p --exclude-dir=x --include=x --recursive --dereference-recursive --line-buffered --binary --regexp=x --file=p --group-separator=x --no-group-separator"
 
 var grepRow = &command{flags: grepFlags, args: "x p*", given: "-e --regexp -f --file", deep: "-r --recursive -R --dereference-recursive", digits: true, safe: true, min: 0, check: func(u *use) string {
+	u.pickGrep()
 	if u.has("-R", "--dereference-recursive") {
 		folders := u.args
 		if !u.has("-e", "--regexp", "-f", "--file") && len(folders) > 0 {
@@ -42,7 +43,10 @@ var searchRows = map[string]*command{
 			if u.has("-L") {
 				return "rg -L follows links out of the folder"
 			}
-			u.visible = !u.has("--hidden", "-.", "-u", "-uu", "--unrestricted", "-g", "--glob", "--iglob", "--type-add")
+			u.pickRg()
+			if u.r.w.Tree != nil {
+				return "" // the listing says what ignore files let pass
+			}
 			for _, name := range []string{".ignore", ".rgignore", ".gitignore"} {
 				// Such a file may let names with a dot pass.
 				u.visible = u.visible && !u.r.there(lit(name), u.st)
@@ -56,7 +60,7 @@ var searchRows = map[string]*command{
 	"ag":     nil,
 	"locate": nil,
 	"cloc":   nil,
-	"tokei":  {flags: "-fs --files -e=x --exclude=x -o=x --output=x -t=x --type=x --hidden --no-ignore", args: "t*", here: "t"},
+	"tokei":  {flags: "-fs --files -e=x --exclude=x -o=x --output=x -t=x --type=x --hidden --no-ignore", args: "d*", here: "d"}, // it prints numbers
 }
 
 var fdRow = &command{

@@ -47,6 +47,28 @@ type World struct {
 	// which is not pinned may be another one than the system's, "" when it is that.
 	// nil means that the environment is a plain one.
 	Program func(name string) (why string)
+	// Tree lists what stands below a folder (resolved) now, without following
+	// links; a folder that is not there, or that may not be listed, is empty. ok
+	// is false when there are more than most entries. nil means unknown.
+	Tree func(dir string, most int) (l Listing, ok bool)
+	// Tracked lists the files below a folder that its git repository tracks, as
+	// absolute paths; ok is false when that is not known. nil means unknown.
+	Tracked func(dir string, most int) (files []string, ok bool)
+}
+
+// A Listing is what stands below a folder.
+type Listing struct {
+	Entries []Entry
+	// Unhides means that an ignore file in the folder, above or below it may
+	// make a search look at names that begin with a dot.
+	Unhides bool
+}
+
+// An Entry is one file, folder or link. Name is its path below the folder of
+// the Listing, with slashes.
+type Entry struct {
+	Name      string
+	Dir, Link bool
 }
 
 // A Script is what was read.
@@ -115,6 +137,10 @@ type reader struct {
 	globs map[string][]string
 	reals map[string]resolved
 	gits  map[string]string // why git is not safe there, "" when it is
+	trees map[string]listed
+	// walked is how many entries of trees were listed so far.
+	walked int
+	wrote  []string // what commands so far write, resolved
 }
 
 // script parses and walks one text: the whole, or the argument of bash -c.
@@ -189,6 +215,7 @@ func (r *reader) add(a policy.Action) {
 		r.unclear = true
 	case policy.Write:
 		r.unsafe = true
+		r.wrote = append(r.wrote, a.Path)
 	case policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
 	}
 	if len(r.acts) >= maxActions {

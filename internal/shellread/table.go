@@ -77,6 +77,10 @@ type use struct {
 	acts  []policy.Action
 	// visible: files and folders whose names begin with a dot are skipped.
 	visible bool
+	// pick says which files of a tree are read.
+	pick pick
+	// why says what of a change is not known.
+	why string
 }
 
 // has reports whether one of the flags was given.
@@ -433,11 +437,13 @@ func (u *use) touch(kind byte, w word) string {
 	if kind == 'p' && strings.HasPrefix(u.name, "git ") && w.kind == exact && u.folder(w) {
 		kind = 't' // a pathspec means all below
 	}
+	u.pick.tracked = strings.HasPrefix(u.name, "git ") && !u.has("--untracked", "--no-index")
 	like := policy.Read{Visible: u.visible, Arg: true, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
 	saved := u.r.acts
 	u.r.acts = nil
 	u.r.read(w, u.st, like)
-	u.acts = append(u.acts, u.r.acts...)
+	u.pick.visible = u.visible
+	u.acts = append(u.acts, u.fill(u.r.acts)...)
 	u.r.acts = saved
 	return ""
 }

@@ -109,8 +109,34 @@ func (f fixture) git(dir string) (bool, string) {
 	return policy.Within("/home/u/project", dir, false), "not the project"
 }
 
+func (f fixture) tree(dir string, most int) (l shellread.Listing, ok bool) {
+	for i, set := range []map[string]bool{f.folders, f.files} {
+		for p := range set {
+			if rel, below := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/"); below && rel != "" {
+				l.Entries = append(l.Entries, shellread.Entry{Name: rel, Dir: i == 0})
+			}
+		}
+	}
+	for p := range f.links {
+		if rel, below := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/"); below {
+			l.Entries = append(l.Entries, shellread.Entry{Name: rel, Link: true})
+		}
+	}
+	return l, len(l.Entries) <= most
+}
+
+// tracked is everything but .env.
+func (f fixture) tracked(dir string, most int) (files []string, ok bool) {
+	for p := range f.files {
+		if strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") && path.Base(p) != ".env" {
+			files = append(files, p)
+		}
+	}
+	return files, len(files) <= most
+}
+
 func (f fixture) world() shellread.World {
-	return shellread.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git, GitUnpinned: f.git}
+	return shellread.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git, GitUnpinned: f.git, Tree: f.tree, Tracked: f.tracked}
 }
 
 // decide judges one command in the fixture with rules as the TSV writes them.

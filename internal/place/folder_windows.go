@@ -1,0 +1,3 @@
+package place
+
+const folderOnly = 0

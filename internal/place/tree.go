@@ -1,0 +1,109 @@
+package place
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/shellread"
+)
+
+// Tree lists what stands below dir (absolute, resolved), without following
+// links. A folder that may not be listed counts as empty: a command of the same
+// user finds no more. ok is false when there are more than most entries.
+func Tree(dir string, most int) (l shellread.Listing, ok bool) {
+	l.Unhides = unhidesAbove(dir)
+	todo := []string{""}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		f, err := openFolder(filepath.Join(dir, filepath.FromSlash(at)))
+		if err != nil {
+			continue
+		}
+		for {
+			list, err := f.ReadDir(500)
+			for _, e := range list {
+				name := e.Name()
+				if at != "" {
+					name = at + "/" + name
+				}
+				if len(l.Entries) == most {
+					f.Close()
+					return l, false
+				}
+				l.Entries = append(l.Entries, shellread.Entry{Name: name, Dir: e.IsDir(), Link: e.Type()&fs.ModeSymlink != 0})
+				if e.IsDir() {
+					todo = append(todo, name)
+				} else if ignoreFiles[e.Name()] && e.Type().IsRegular() {
+					l.Unhides = l.Unhides || unhides(filepath.Join(dir, filepath.FromSlash(name)))
+				}
+			}
+			if err != nil || len(list) == 0 {
+				break
+			}
+		}
+		f.Close()
+	}
+	return l, true
+}
+
+// openFolder opens a folder to list it; what has become something else since
+// it was seen is not waited for.
+func openFolder(path string) (*os.File, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, fs.ErrInvalid
+	}
+	return os.OpenFile(path, os.O_RDONLY|folderOnly, 0)
+}
+
+// ignoreFiles are those whose lines searches honour.
+var ignoreFiles = map[string]bool{".gitignore": true, ".ignore": true, ".rgignore": true}
+
+// unhidesAbove reports whether an ignore file in a folder above dir may make a
+// search look at names with a dot.
+func unhidesAbove(dir string) bool {
+	for at := filepath.Dir(dir); ; at = filepath.Dir(at) {
+		for name := range ignoreFiles {
+			if unhides(filepath.Join(at, name)) {
+				return true
+			}
+		}
+		if at == filepath.Dir(at) {
+			return unhides(filepath.Join(dir, ".git", "info", "exclude"))
+		}
+	}
+}
+
+// maxIgnore bounds an ignore file that is looked into; a larger one may hold
+// anything.
+const maxIgnore = 1 << 20
+
+// unhides reports whether a line of an ignore file takes names out again.
+func unhides(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return err == nil // a link is not followed
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxIgnore+1))
+	if err != nil || len(b) > maxIgnore {
+		return true
+	}
+	for line := range strings.Lines(string(b)) {
+		if strings.HasPrefix(line, "!") {
+			return true
+		}
+	}
+	return false
+}
