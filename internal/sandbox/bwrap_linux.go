@@ -120,9 +120,7 @@ func closeOnExec() { _ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) }
 
 func (b *bubblewrap) wrap(c *proc.Command) (err error) {
 	closeOnExec()
-	if len(c.Files) > 0 {
-		return errors.New("the command has descriptors of its own")
-	}
+	own := c.Files // they stay 3, 4, … for the command; bwrap's come after them
 	var links []string
 	steps, claim, err := b.covers.acquire(func() (steps []step) {
 		steps, links = b.s.policy.layout()
@@ -160,12 +158,12 @@ func (b *bubblewrap) wrap(c *proc.Command) (err error) {
 	}
 	limitProcesses(c, b.s.config.Processes, b.prlimit)
 	args := append([]string{filepath.Base(path)}, before...)
-	args = append(args, b.arguments(steps)...)
+	args = append(args, b.arguments(steps, 3+len(own))...)
 	args = append(args, "--chdir", c.Dir, "--", c.Path)
 	if len(c.Args) > 1 {
 		args = append(args, c.Args[1:]...)
 	}
-	c.Path, c.Args, c.Files, c.Keeper = path, args, append(files, info), true
+	c.Path, c.Args, c.Files, c.Keeper = path, args, slices.Concat(own, files, []*os.File{info}), true
 	after := c.After
 	c.After = func() {
 		heard()
@@ -191,8 +189,8 @@ func (b *bubblewrap) enter() (path string, args []string, err error) {
 }
 
 // arguments are bwrap's, but for the command. It gets the claim as descriptor
-// 3, the filter as 4, and tells its child's number on 5.
-func (b *bubblewrap) arguments(steps []step) []string {
+// fd, the filter as the next, and tells its child's number on the one after.
+func (b *bubblewrap) arguments(steps []step, fd int) []string {
 	args := append([]string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}, namespaces...)
 	if os.Geteuid() == 0 {
 		// The owner of /proc/sys needs no capability to write there.
@@ -201,7 +199,7 @@ func (b *bubblewrap) arguments(steps []step) []string {
 	if b.net == nil {
 		args = append(args, "--unshare-net")
 	}
-	args = append(args, "--sync-fd", "3", "--seccomp", "4", "--info-fd", "5")
+	args = append(args, "--sync-fd", strconv.Itoa(fd), "--seccomp", strconv.Itoa(fd+1), "--info-fd", strconv.Itoa(fd+2))
 	return append(args, b.mounts(steps)...)
 }
 

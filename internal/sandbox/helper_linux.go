@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"os"
+	"strconv"
 )
 
 // Helper is what this program does when the sandbox started it again, with
@@ -15,8 +16,13 @@ func Helper(args []string) int {
 	switch {
 	case len(args) == 1 && args[0] == "listen":
 		err = listen()
-	case len(args) == 1 && args[0] == "landlock":
-		err = becomeLandlocked()
+	case len(args) == 2 && args[0] == "landlock":
+		fd, bad := strconv.ParseUint(args[1], 10, 16)
+		if bad != nil || fd < 3 {
+			err = fmt.Errorf("%q is not a descriptor", args[1])
+			break
+		}
+		err = becomeLandlocked(uint(fd))
 	default:
 		err = fmt.Errorf("unknown request %q", args)
 	}

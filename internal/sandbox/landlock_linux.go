@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -44,7 +45,7 @@ const (
 // minLandlock is the version below which network rules are missing.
 const minLandlock = 4
 
-// confined is what the helper is told, on descriptor 3: restrictions that it
+// confined is what the helper is told: restrictions that it
 // puts on itself before it becomes the command.
 type confined struct {
 	ABI     int      `json:"abi"`
@@ -101,9 +102,6 @@ func (l *landlocked) close() error { return nil }
 
 func (l *landlocked) wrap(c *proc.Command) error {
 	closeOnExec()
-	if len(c.Files) > 0 {
-		return errors.New("the command has descriptors of its own")
-	}
 	p := l.s.policy
 	n := confined{ABI: l.abi, Path: c.Path, Args: c.Args, Listen: p.Network.Listen}
 	if l.s.proxy != nil {
@@ -136,8 +134,9 @@ func (l *landlocked) wrap(c *proc.Command) error {
 	if err != nil {
 		return err
 	}
-	c.Files = []*os.File{f}
-	c.Path, c.Args = l.s.config.Self, []string{filepath.Base(l.s.config.Self), HelperArg, "landlock"}
+	fd := 3 + len(c.Files) // those before it are the command's
+	c.Files = append(slices.Clip(c.Files), f)
+	c.Path, c.Args = l.s.config.Self, []string{filepath.Base(l.s.config.Self), HelperArg, "landlock", strconv.Itoa(fd)}
 	return nil
 }
 
@@ -166,9 +165,10 @@ func readable(hidden []string) []string {
 	return out
 }
 
-// becomeLandlocked is the helper: it restricts itself and becomes the command.
-func becomeLandlocked() error {
-	f := os.NewFile(3, "request")
+// becomeLandlocked is the helper: it restricts itself as descriptor fd says, and
+// becomes the command, which keeps the descriptors before that one.
+func becomeLandlocked(fd uint) error {
+	f := os.NewFile(uintptr(fd), "request")
 	data, err := io.ReadAll(io.LimitReader(f, 8<<20))
 	if err != nil {
 		return err
@@ -177,7 +177,7 @@ func becomeLandlocked() error {
 	if err := json.Unmarshal(data, &n); err != nil {
 		return err
 	}
-	if err := unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
+	if err := unix.CloseRange(fd, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return fmt.Errorf("close descriptors: %w", err)
 	}
 	// When memory runs out, this is what the kernel ends first. Without /proc
