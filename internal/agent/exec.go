@@ -116,7 +116,7 @@ func (c *calls) try(k *call) (f finding) {
 	case err != nil:
 		return finding{res: tool.Errorf("%v", err), verdict: verdict}
 	case verdict.Effect != policy.Allow:
-		return finding{res: tool.Errorf("%s", denial(verdict)), verdict: verdict, denied: true}
+		return finding{res: tool.Errorf("%s", refusal(verdict, answer)), verdict: verdict, denied: true}
 	}
 	if answer != nil && len(answer.Input) > 0 {
 		var f *finding
@@ -273,6 +273,15 @@ func (c *calls) bound(k *call, res tool.Result) (text, spill string) {
 		limit = previewBytes
 	}
 	return clip.Middle(res.Text, min(limit, max(previewBytes, maxMessage-c.bytes)), "ask for less at a time"), ""
+}
+
+// refusal is what the model reads when a call was refused: the words of whoever
+// answered where they are meant to stand alone, else denial.
+func refusal(v policy.Verdict, a *tool.Answer) string {
+	if a != nil && a.Comment != "" {
+		return a.Comment
+	}
+	return denial(v)
 }
 
 // denial is what the model reads when a call was refused.

@@ -27,6 +27,7 @@ type Config struct {
 	ChildEnv    []string    `json:"child_env"`
 	Network     Network     `json:"network"`
 	UI          UI          `json:"ui"`
+	Print       Print       `json:"print"`
 	Memory      Memory      `json:"memory"`
 	Sandbox     Sandbox     `json:"sandbox"`
 	Web         Web         `json:"web"`
@@ -66,7 +67,7 @@ type Provider struct {
 	Models  []string          `json:"models"` // names it offers, where it cannot be asked
 }
 
-// An Effort is "", low, medium, high, max, or a number of reasoning tokens.
+// An Effort is "", low, medium, high, xhigh, max, or a number of reasoning tokens.
 type Effort struct {
 	Level  string
 	Tokens int
@@ -158,6 +159,11 @@ type Env map[string]string
 type Network struct {
 	Proxy  string `json:"proxy"`
 	CAFile string `json:"ca_file"`
+}
+
+// Print is what print mode writes for programs.
+type Print struct {
+	ProviderPrefix bool `json:"provider_prefix"` // models are called provider/model
 }
 
 // UI is the terminal.

@@ -14,7 +14,7 @@ const (
 	Tokens    Kind = "tokens"     // a number, or "500k"
 	Portion   Kind = "portion"    // a number of tokens, or "10%"
 	Space     Kind = "memory"     // a number of bytes, "4GB", or "75%" of the machine's
-	Level     Kind = "level"      // low, medium, high, max, or a number of tokens
+	Level     Kind = "level"      // low, medium, high, xhigh, max, or a number of tokens
 	Off       Kind = "off-switch" // a boolean, or "disable"
 	Strings   Kind = "list of strings"
 	StringMap Kind = "map of strings"
@@ -96,7 +96,7 @@ var modelKeys = []Key{
 	{Name: "model", Kind: String, Flag: "model", CC: true, Doc: "Model to use, as provider/model or an alias. Unset: the first provider with a key, then a local server."},
 	{Name: "fallback_model", Kind: String, Flag: "fallback-model", Doc: "Model to switch to when the first one stays overloaded."},
 	{Name: "small_model", Kind: String, Flag: "small-model", Doc: "Model for titles, summaries and classification. Unset: the cheap sibling of the main model."},
-	{Name: "effort", Kind: Level, Flag: "effort", Alias: []string{"effortLevel"}, Enum: []string{"low", "medium", "high", "max"}, Doc: "How hard the model thinks: low, medium, high, max, or a number of tokens."},
+	{Name: "effort", Kind: Level, Flag: "effort", Alias: []string{"effortLevel"}, Enum: []string{"low", "medium", "high", "xhigh", "max"}, Doc: "How hard the model thinks: low, medium, high, xhigh, max, or a number of tokens."},
 	{Name: "max_turns", Kind: Int, Default: 0, Flag: "max-turns", Doc: "Most model requests of one turn; 0 is no limit."},
 	{Name: "max_budget_usd", Kind: Number, Default: 0.0, Flag: "max-budget-usd", Doc: "Most US dollars one turn may cost; 0 is no limit."},
 	{Name: "token_budget", Kind: Tokens, Default: 0, Flag: "token-budget", Doc: "Tokens the model is nudged to use before it stops (500000, or \"500k\"); 0 is none."},
@@ -180,6 +180,7 @@ var sandboxKeys = []Key{
 }
 
 var uiKeys = []Key{
+	{Name: "print.provider_prefix", Kind: Bool, Default: false, Doc: "Put the provider in front of the names of models in json and stream-json output (anthropic/claude-…)."},
 	{Name: "ui.fullscreen", Kind: Bool, Default: false, Doc: "Use the alternate screen instead of the terminal's scrollback."},
 	{Name: "ui.theme", Kind: String, Default: "auto", Alias: []string{"theme"}, Doc: "Colours: auto, dark, light, or a theme's name."},
 	{Name: "ui.editor_mode", Kind: String, Default: "normal", Enum: []string{"normal", "vim"}, Alias: []string{"editorMode"}, Doc: "Keys of the prompt box."},

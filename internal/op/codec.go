@@ -34,6 +34,7 @@ var kinds = []kind{
 	kindOf[Detach]("detach"),
 	kindOf[Answer]("answer"),
 	kindOf[SetModel]("set_model"),
+	kindOf[SetEffort]("set_effort"),
 	kindOf[SetMode]("set_mode"),
 	kindOf[Background]("background"),
 	kindOf[StopTask]("stop_task"),

@@ -20,10 +20,11 @@ var every = []op.Op{
 	op.Attach{Client: "web"},
 	op.Detach{Client: "web"},
 	op.Answer{
-		Call: "c1", Allow: true, By: "web", Comment: "mind the gap", Rules: []string{"Bash(go test:*)"}, Keep: op.ForLocal,
+		Call: "c1", Allow: true, By: "web", Comment: "mind the gap", Exact: true, Rules: []string{"Bash(go test:*)"}, Keep: op.ForLocal,
 		Input: []byte(`{"command":"ls"}`), Mode: "acceptEdits", Choices: [][]string{{"a", "b"}, {}},
 	},
 	op.SetModel{Name: "anthropic/x"},
+	op.SetEffort{Level: "high", Tokens: 2000},
 	op.SetMode{Mode: "plan"},
 	op.Background{Call: "c1"},
 	op.StopTask{ID: "b1"},

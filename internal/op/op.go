@@ -48,6 +48,9 @@ type (
 		By    string `json:"by,omitempty"` // which client
 		// Comment goes to the model: what to do instead, or what to mind.
 		Comment string `json:"comment,omitempty"`
+		// Exact, of a no, says that the model reads Comment as it is, and
+		// nothing else.
+		Exact bool `json:"exact,omitempty"`
 		// Rules hold from now on for the session ("Bash(go test *)"). Keep says
 		// which settings file they are saved in, too; then none means those that
 		// the question suggests.
@@ -65,6 +68,13 @@ type (
 	// SetModel changes the model from the next step on.
 	SetModel struct {
 		Name string `json:"name,omitempty"`
+	}
+	// SetEffort changes how hard the model thinks, from the next step on:
+	// Tokens, when positive, is a budget that wins over Level. Without both it
+	// is again what the settings say.
+	SetEffort struct {
+		Level  string `json:"level,omitempty"`
+		Tokens int    `json:"tokens,omitempty"`
 	}
 	// SetMode changes the permission mode from the next call on.
 	SetMode struct {
@@ -110,6 +120,7 @@ func (Attach) op()     {}
 func (Detach) op()     {}
 func (Answer) op()     {}
 func (SetModel) op()   {}
+func (SetEffort) op()  {}
 func (SetMode) op()    {}
 func (Background) op() {}
 func (StopTask) op()   {}

@@ -49,6 +49,9 @@ func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
 		}
 		st.target = target
 		return nil
+	case op.SetEffort:
+		st.effort = o
+		return nil
 	case op.SetMode:
 		m, err := st.mayBe(o.Mode)
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"
@@ -90,6 +91,7 @@ type Session struct {
 type state struct {
 	transcript.State
 	target agent.Target
+	effort op.SetEffort // over the target's own; zero is none
 	rules  policy.Rules
 	mode   policy.Mode
 	cancel context.CancelFunc // of the running turn, nil when idle
@@ -427,7 +429,12 @@ func (h host) State() transcript.State { return h.s.State() }
 // Model implements agent.Host.
 func (h host) Model() agent.Target {
 	out := h.s.cfg.Target
-	_ = h.s.do(func(st *state) { out = st.target })
+	_ = h.s.do(func(st *state) {
+		out = st.target
+		if e := st.effort; e != (op.SetEffort{}) {
+			out.Effort, out.Thinking = llm.Effort(e.Level), e.Tokens
+		}
+	})
 	return out
 }
 
@@ -563,6 +570,10 @@ func settle(v policy.Verdict, a op.Answer) (policy.Verdict, *tool.Answer, error)
 		return policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part, Needs: v.Needs}, &tool.Answer{Choices: a.Choices, Comment: a.Comment, Input: a.Input, Mode: policy.Mode(a.Mode)}, nil
 	}
 	v.Effect, v.Reason = policy.Deny, "the person said no"
+	if a.Exact && a.Comment != "" {
+		v.Reason = a.Comment
+		return v, &tool.Answer{Comment: a.Comment}, nil
+	}
 	if a.Comment != "" {
 		v.Reason += ": " + a.Comment
 	}

@@ -3,12 +3,15 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/session"
@@ -89,5 +92,30 @@ func TestRefusalsHaveCodes(t *testing.T) {
 		if err := r.Submit(t.Context(), op.Interrupt{}); !errors.Is(err, &op.Refusal{Code: op.Closed}) {
 			t.Errorf("after close: %v", err)
 		}
+	})
+}
+
+// The next step thinks as it was asked for, and then again as the settings say.
+func TestEffortOverModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		model := &fake.Model{Replies: []fake.Reply{fake.Say("1"), fake.Say("2"), fake.Say("3")}}
+		r := start(t, nil, func(c *session.Config) {
+			c.Target = agent.Target{Model: model, Provider: "fake", Name: "m", Effort: llm.EffortLow}
+		})
+		for i, o := range []op.SetEffort{{Tokens: 2000}, {Level: "high"}, {}} {
+			if err := r.Submit(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			r.prompt("go")
+			r.last(r.turns(i+1, nil), agent.Completed)
+		}
+		var got []string
+		for _, q := range model.Requests() {
+			got = append(got, fmt.Sprintf("%s %d", q.Effort, q.ThinkingTokens))
+		}
+		if want := []string{" 2000", "high 0", "low 0"}; !slices.Equal(got, want) {
+			t.Errorf("requests asked for %q, want %q", got, want)
+		}
+		r.Close()
 	})
 }

@@ -100,7 +100,7 @@ func clampBudget(r llm.Request, maxTokens int) int {
 			n = 10000
 		case llm.EffortHigh:
 			n = 20000
-		case llm.EffortMax:
+		case llm.EffortXHigh, llm.EffortMax:
 			n = 31999
 		default:
 			return 0

@@ -117,7 +117,7 @@ func (w *writer) effort(r llm.Request, f price.Facts) {
 	}
 	name := f.Effort(effort)
 	if name == "" && f.ID == "" { // a model nobody described: the names everyone knows
-		name = map[llm.Effort]string{llm.EffortLow: "low", llm.EffortMedium: "medium", llm.EffortHigh: "high", llm.EffortMax: "high"}[effort]
+		name = map[llm.Effort]string{llm.EffortLow: "low", llm.EffortMedium: "medium", llm.EffortHigh: "high", llm.EffortXHigh: "high", llm.EffortMax: "high"}[effort]
 		if r.ThinkingTokens == 0 && w.q.Effort != ReasoningObject {
 			return // it may not reason at all, and many servers refuse what they do not know
 		}

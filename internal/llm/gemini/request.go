@@ -122,7 +122,7 @@ func budget(r llm.Request) int {
 		return 8192
 	case llm.EffortHigh:
 		return 16384
-	case llm.EffortMax:
+	case llm.EffortXHigh, llm.EffortMax:
 		return maxBudget
 	}
 	return 0
