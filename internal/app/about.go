@@ -1,24 +1,77 @@
 package app
 
 import (
+	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 
+	"github.com/adze-agent/adze/internal/price"
 	"github.com/adze-agent/adze/internal/ui/print"
+	"github.com/adze-agent/adze/internal/window"
 )
 
 // About is what a print run says of itself.
 func (a *App) About() print.About {
 	return print.About{
 		SessionID: a.ID, Cwd: a.Paths.Dir, Tools: a.Tools.Names(), Model: a.Target.ID(), Mode: string(a.Mode),
-		KeySource: a.Key, Version: a.version, NewID: NewUUID,
-		Facts: func(model string) (window, cap int) {
-			if model == a.Target.ID() {
-				return a.Target.Window, a.Target.Cap
-			}
-			return 0, 0
-		},
+		KeySource: a.Key, Version: a.version, Prefix: a.Config.Print.ProviderPrefix, NewID: NewUUID,
+		Facts: a.facts, Models: a.switchable, Context: a.context,
 	}
+}
+
+// facts are the window and the output cap of a model of this session.
+func (a *App) facts(id string) (window, limit int) {
+	if id == a.Target.ID() {
+		return a.Target.Window, a.Target.Cap
+	}
+	provider, name, _ := strings.Cut(id, "/")
+	f, _ := a.live.models.Load().Table().Lookup(provider, name)
+	return f.Window, f.Output
+}
+
+// switchable are the models that a host can switch to: those of providers
+// with a key, and what local servers have.
+func (a *App) switchable(ctx context.Context) []print.Model {
+	var out []print.Model
+	for _, r := range a.live.models.Load().List(ctx) {
+		if !r.HasKey && !r.Local {
+			continue
+		}
+		m := print.Model{ID: r.Provider + "/" + r.Model, Name: first(r.Facts.Name, r.Model), Description: r.Provider, Adaptive: r.Facts.Thinking == price.Adaptive}
+		if r.Facts.Window > 0 {
+			m.Description += fmt.Sprintf(", window %d tokens", r.Facts.Window)
+		}
+		m.Efforts = r.Facts.Efforts
+		out = append(out, m)
+	}
+	return out
+}
+
+// context is what fills the window now.
+func (a *App) context() print.Context {
+	c := print.Context{Parts: []print.Part{}, Tools: []print.Part{}, Window: a.Target.Window}
+	fixed := 0
+	for _, s := range a.Sizes() {
+		p := print.Part{Name: s.Name, Tokens: s.Tokens}
+		fixed += s.Tokens
+		if name, tool := strings.CutPrefix(s.Name, "tool "); tool {
+			p.Name = name
+			c.Tools = append(c.Tools, p)
+		} else {
+			c.Parts = append(c.Parts, p)
+		}
+	}
+	st := a.Session.State()
+	if n := window.Estimate(st); st.Total.Replies > 0 {
+		c.Talk = max(0, n-fixed)
+	} else {
+		c.Talk = n
+	}
+	if id := st.Model; id != "" {
+		c.Window, _ = a.facts(id)
+	}
+	return c
 }
 
 // NewUUID is a random UUID (RFC 9562, version 4).

@@ -58,6 +58,8 @@ type Options struct {
 	Lasting bool
 	Person  bool // somebody can answer questions
 	Skip    bool // --dangerously-skip-permissions
+	// MayBypass: the session may be switched to the mode bypassPermissions.
+	MayBypass bool
 
 	Session SessionOptions
 	Schema  json.RawMessage // of a structured answer, nil for none
@@ -80,6 +82,7 @@ type SessionOptions struct {
 	Continue bool
 	Resume   string
 	Fork     bool
+	At       string // with Resume: the message to go on from, in a copy; "" is the last
 	ID       string // of a new session
 	None     bool   // keep nothing on disk
 }
@@ -195,7 +198,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		Log: log.Log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
 		Auto: live.auto, Remind: remind,
 		Target: a.Target, Rules: rules, Mode: a.Mode, Keep: a.remember, Now: time.Now,
-		Forbidden: forbidden(a.Config, a.Mode), Lasts: live.lasts,
+		Forbidden: forbidden(o, a.Config, a.Mode), Lasts: live.lasts,
 		Resolve: live.resolve, Tasks: kit.tasks, Turn: live.pattern(a.Config, rules, kit.set),
 	})
 	if err != nil {

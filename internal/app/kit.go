@@ -137,7 +137,7 @@ func planning(o Options, m policy.Mode) []tool.Tool {
 func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
 	names := set.Names()
 	for _, n := range slices.Concat(t.Allowed, t.Disallowed) {
-		if n != "default" && !slices.Contains(names, n) {
+		if n != "default" && n != noTools && !slices.Contains(names, n) {
 			return set, &Mistake{fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), fmt.Sprintf("the tools are %v", names)}
 		}
 	}
@@ -151,6 +151,9 @@ func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
 		return len(t.Allowed) == 0 || slices.Contains(t.Allowed, name) || slices.Contains(t.Allowed, "default")
 	}), nil
 }
+
+// noTools is what stands for none in the list of the tools to have.
+const noTools = "none"
 
 // small is the set for small windows: what work needs, in short words.
 func small(set tool.Set) tool.Set {

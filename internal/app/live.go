@@ -167,7 +167,7 @@ func (l *live) apply(was, now *config.Config) (n session.Settings, bad []string)
 	if err != nil {
 		set, bad = l.a.Tools, append(bad, err.Error())
 	}
-	n.Rules, n.Forbidden, n.Auto = rules, forbidden(now, l.started), l.auto
+	n.Rules, n.Forbidden, n.Auto = rules, forbidden(l.o, now, l.started), l.auto
 	n.Turn = l.pattern(now, rules, set)
 	n.Begin = func() {}
 	if !reflect.DeepEqual(was.Sandbox, now.Sandbox) || !slices.Equal(deniedDomains(was), deniedDomains(now)) || !slices.Equal(dirs, l.dirs) {

@@ -42,7 +42,7 @@ type openedLog struct {
 // openLog finds or makes the log that the options ask for.
 func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
 	st := Sessions(p)
-	if o.Session.Fork {
+	if o.Session.Fork || o.Session.At != "" {
 		st.Key = sealKey(o, p) // the copy is sealed, too
 	}
 	key := sessions.Key(p.Root)
@@ -159,12 +159,36 @@ func pick(ctx context.Context, o Options, st sessions.Store, key string, p Paths
 	case err != nil:
 		return old, err
 	}
-	if s.Fork {
-		copied, err := st.Fork(ctx, old, 0, key, begin(o, p, ""))
+	at := event.Seq(0)
+	if s.At != "" {
+		if at, err = messageIn(ctx, old, s.At); err != nil {
+			return old, err
+		}
+	}
+	if s.Fork || at > 0 {
+		copied, err := st.Fork(ctx, old, at, key, begin(o, p, ""))
 		copied.Model = old.Model
 		return copied, err
 	}
 	return old, nil
+}
+
+// messageIn finds a message of a session by the name that print mode gave it.
+func messageIn(ctx context.Context, i sessions.Info, uuid string) (event.Seq, error) {
+	log, err := jsonl.OpenReader(jsonl.Options{Dir: i.Dir})
+	if err != nil {
+		return 0, err
+	}
+	defer log.Close()
+	for e, err := range log.After(ctx, 0) {
+		if err != nil {
+			return 0, err
+		}
+		if e.UUID() == uuid {
+			return e.Seq, nil
+		}
+	}
+	return 0, &Mistake{fmt.Sprintf("session %s has no message %s", i.ID, uuid), "give the uuid of an assistant or user line of its stream-json output"}
 }
 
 // newID makes an id, or checks the one that was asked for.

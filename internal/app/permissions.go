@@ -39,18 +39,25 @@ func permissions(o Options, cfg *config.Config, p Paths) (policy.Rules, policy.M
 	if o.Skip {
 		mode = policy.Bypass
 	}
-	if mode == policy.Bypass {
-		switch {
-		case bool(cfg.Permissions.DisableBypass):
-			return rules, mode, &Refusal{"the settings of this machine forbid the mode bypassPermissions", "run without --dangerously-skip-permissions; rules can allow single commands: --allowed-tools \"Bash(go test:*)\""}
-		case os.Geteuid() == 0 && o.Env("ADZE_BYPASS_AS_ROOT") != "1" && !contained():
-			return rules, mode, &Refusal{"bypassPermissions is refused as root outside a container", "run as a normal user, or set ADZE_BYPASS_AS_ROOT=1 if this machine may be lost"}
-		}
+	if refused := bypassRefused(o, cfg); refused != nil && mode == policy.Bypass {
+		return rules, mode, refused
 	}
 	if mode == policy.Auto && bool(cfg.Permissions.DisableAuto) {
 		return rules, mode, &Refusal{"the settings of this machine forbid the mode auto", "run with --permission-mode default"}
 	}
 	return rules, mode, nil
+}
+
+// bypassRefused says why no session may be in the mode bypassPermissions here,
+// nil when one may.
+func bypassRefused(o Options, cfg *config.Config) *Refusal {
+	switch {
+	case bool(cfg.Permissions.DisableBypass):
+		return &Refusal{"the settings of this machine forbid the mode bypassPermissions", "run without --dangerously-skip-permissions; rules can allow single commands: --allowed-tools \"Bash(go test:*)\""}
+	case os.Geteuid() == 0 && o.Env("ADZE_BYPASS_AS_ROOT") != "1" && !contained():
+		return &Refusal{"bypassPermissions is refused as root outside a container", "run as a normal user, or set ADZE_BYPASS_AS_ROOT=1 if this machine may be lost"}
+	}
+	return nil
 }
 
 // contained reports whether this looks like a throw-away container.
@@ -109,10 +116,14 @@ func rulesOf(cfg *config.Config, p Paths, missing func(error)) policy.Rules {
 
 // forbidden are the modes that a session cannot be switched to, and why. It
 // may be in the mode it was started in.
-func forbidden(cfg *config.Config, started policy.Mode) map[policy.Mode]string {
+func forbidden(o Options, cfg *config.Config, started policy.Mode) map[policy.Mode]string {
 	out := map[policy.Mode]string{}
-	if started != policy.Bypass {
-		out[policy.Bypass] = "it needs --dangerously-skip-permissions at the start"
+	switch refused := bypassRefused(o, cfg); {
+	case started == policy.Bypass:
+	case !o.MayBypass:
+		out[policy.Bypass] = "it needs --dangerously-skip-permissions or --allow-dangerously-skip-permissions at the start"
+	case refused != nil:
+		out[policy.Bypass] = refused.Why
 	}
 	if bool(cfg.Permissions.DisableBypass) {
 		out[policy.Bypass] = "the settings forbid it"

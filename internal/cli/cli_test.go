@@ -49,7 +49,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOCACHE", os.Getenv("GOCACHE"))
 			return os.MkdirAll(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf},
 		Condition: func(c string) (bool, error) {
 			switch c {
 			case "root":
@@ -130,6 +130,19 @@ func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
 	if !neg {
 		ts.Fatalf("no line of type %s", args[0])
 	}
+}
+
+// uuidOf puts the uuid of the first line of a type into a variable:
+// uuidof assistant ID.
+func uuidOf(ts *testscript.TestScript, _ bool, args []string) {
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		var v struct{ Type, UUID string }
+		if json.Unmarshal([]byte(line), &v) == nil && v.Type == args[0] {
+			ts.Setenv(args[1], v.UUID)
+			return
+		}
+	}
+	ts.Fatalf("no line of type %s", args[0])
 }
 
 func compare(ts *testscript.TestScript, neg bool, v any, args []string) {

@@ -36,12 +36,13 @@ type runFlags struct {
 	trust      bool
 	debug      string
 	logFile    string
+	clients    clientFlags
 }
 
 // later are flags of features that this version does not have. They are
 // refused rather than ignored.
 var later = map[string]string{
-	"mcp-config": "MCP servers", "strict-mcp-config": "MCP servers", "agents": "agents", "agent": "agents",
+	"mcp-config": "MCP servers", "agents": "agents", "agent": "agents",
 	"plugin-dir": "plugins", "worktree": "worktrees",
 }
 
@@ -81,6 +82,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.debug, "debug", "", "write what happens to the log file, or to stderr; areas: session,tool,model")
 	fs.Lookup("debug").NoOptDefVal = "all"
 	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes")
+	f.clients.add(fs)
 	for name, k := range settingFlags() {
 		if fs.Lookup(name) != nil || later[name] != "" {
 			continue
@@ -147,10 +149,14 @@ func (f *runFlags) fill(sys System, fs *pflag.FlagSet) error {
 		{"output-format", f.output, []string{"text", "json", "stream-json"}},
 		{"input-format", f.input, []string{"text", "stream-json"}},
 	} {
-		if !slices.Contains(c.allowed, c.value) {
-			return usagef("one of "+strings.Join(c.allowed, ", "), "--%s cannot be %q", c.flag, c.value)
+		if err := oneOf(c.flag, c.value, c.allowed); err != nil {
+			return err
 		}
 	}
+	if err := f.clients.check(f); err != nil {
+		return err
+	}
+	f.clients.apply(f)
 	if f.partial && f.output != "stream-json" {
 		return usagef("add --output-format stream-json", "--include-partial-messages needs stream-json output")
 	}
@@ -172,6 +178,14 @@ func (f *runFlags) fill(sys System, fs *pflag.FlagSet) error {
 	return nil
 }
 
+// oneOf checks a flag with a fixed set of values.
+func oneOf(flag, value string, allowed []string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return usagef("one of "+strings.Join(slices.DeleteFunc(slices.Clone(allowed), func(s string) bool { return s == "" }), ", "), "--%s cannot be %q", flag, value)
+}
+
 // given are the settings on the command line.
 func given(fs *pflag.FlagSet) []config.Given {
 	var out []config.Given
@@ -183,7 +197,11 @@ func given(fs *pflag.FlagSet) []config.Given {
 		}
 		g := config.Given{Key: k.Name, From: "--" + fl.Name, Value: fl.Value.String()}
 		if s, isList := fl.Value.(pflag.SliceValue); isList {
-			g.Value = rules(s.GetSlice())
+			list := rules(s.GetSlice())
+			if fl.Name == "tools" && len(list) == 0 {
+				list = []string{"none"} // --tools "": an empty list would be all of them
+			}
+			g.Value = list
 		}
 		out = append(out, g)
 	})

@@ -321,3 +321,40 @@ func TestHost_AQuestionThatIsOver(t *testing.T) {
 		_ = h.wait()
 	})
 }
+
+func TestHost_ANoIsReadAsItIs(t *testing.T) {
+	h := newPlace(t).host(command("touch made"))
+	h.prompt("go")
+	h.reply(h.next(ask), map[string]any{"behavior": "deny", "message": "use the other folder"})
+	if l := h.next("system/permission_denied"); dig(l, "message") != "use the other folder" || dig(l, "decision_reason") != "use the other folder" {
+		t.Errorf("the refusal says %v", l)
+	}
+	if got := h.result(); got != "use the other folder" {
+		t.Errorf("the model reads %q", got)
+	}
+	h.end()
+}
+
+func TestHost_AnInterruptIsNoFailure(t *testing.T) {
+	h := newPlace(t).host("~50ms\n> " + strings.Repeat("word ", 400) + "\n---\n> after\n")
+	h.prompt("go")
+	h.next("system/init")
+	h.send(map[string]any{"type": "control_request", "request_id": "1", "request": map[string]any{"subtype": "interrupt"}})
+	if l := h.next("control_response"); dig(l, "response", "subtype") != "success" {
+		t.Errorf("it was answered with %v", l)
+	}
+	h.end() // whose exit code is 0
+}
+
+func TestHost_WhatWaitsCanBeTakenBack(t *testing.T) {
+	h := newPlace(t).host("@ Bash {\"command\": \"touch made\"}\n---\n> after\n")
+	h.prompt("go")
+	h.next(ask)
+	h.send(map[string]any{"type": "user", "uuid": "waits", "message": map[string]any{"role": "user", "content": "more"}})
+	h.send(map[string]any{"type": "control_request", "request_id": "1", "request": map[string]any{"subtype": "interrupt", "cancel_queued": true}})
+	l := h.next("control_response")
+	if got := fmt.Sprint(dig(l, "response", "response", "cancelled"), dig(l, "response", "response", "still_queued")); got != "[waits] []" {
+		t.Errorf("taken back and still there: %s", got)
+	}
+	h.end()
+}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/print"
@@ -44,10 +45,10 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
 		return o, err
 	}
 	o.Dir = dir
-	if f.sources != "" {
-		o.Sources = strings.Split(f.sources, ",")
+	if fs.Changed("setting-sources") {
+		o.Sources = config.SplitList(f.sources) // none, when it is empty
 	}
-	o.Flags = given(fs)
+	o.Flags, o.MayBypass = append(given(fs), f.clients.given(fs)...), f.clients.mayBypass
 	for _, x := range []struct{ flag, path, key string }{
 		{"system-prompt-file", f.systemFile, "system_prompt"}, {"append-system-prompt-file", f.appendFile, "append_system_prompt"},
 	} {
@@ -61,7 +62,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
 		o.Flags = append(o.Flags, configGiven(x.key, text, "--"+x.flag))
 	}
 	o.Lasting = f.input == "stream-json"
-	o.Session = app.SessionOptions{Continue: f.cont, Resume: f.resume, Fork: f.fork, ID: f.sessionID, None: f.noSession}
+	o.Session = app.SessionOptions{Continue: f.cont, Resume: f.resume, Fork: f.fork, At: f.clients.resumeAt, ID: f.sessionID, None: f.noSession}
 	if f.schema != "" {
 		if o.Schema, err = schema(f.schema); err != nil {
 			return o, err
@@ -142,6 +143,11 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, fs *pflag.FlagSet, 
 	if err != nil {
 		return err
 	}
+	if f.input == "stream-json" {
+		if inputs, err = setUp(ctx, sys, &o, inputs); err != nil {
+			return err
+		}
+	}
 	a, err := app.Open(ctx, o)
 	if err != nil {
 		return openError(ctx, err)
@@ -165,6 +171,42 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, fs *pflag.FlagSet, 
 	return errors.Join(outcome(sys, f, a, res, err), cerr, <-done)
 }
 
+// setUp waits for the first input, and puts what a host decides with it before
+// the session begins into the options. It returns the inputs, this one first.
+func setUp(ctx context.Context, sys System, o *app.Options, in <-chan print.Input) (<-chan print.Input, error) {
+	out := make(chan print.Input, 1)
+	x, ok := <-in // ends with ctx
+	if !ok {
+		close(out)
+		return out, nil
+	}
+	s, err := x.Request.Setup()
+	if err != nil {
+		x.Request.Refuse(sys.Stdout, err)
+		return nil, usagef("leave it out", "%v", err)
+	}
+	for _, v := range []struct{ key, text string }{{"system_prompt", s.System}, {"append_system_prompt", s.Append}} {
+		if v.text != "" {
+			o.Flags = append(o.Flags, configGiven(v.key, v.text, "initialize"))
+		}
+	}
+	if o.Schema == nil {
+		o.Schema = s.Schema
+	}
+	out <- x
+	go func() { // ends with the input, or with ctx
+		defer close(out)
+		for x := range in {
+			select {
+			case out <- x:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out, nil
+}
+
 // debugTo starts --debug. The returned function ends it.
 func (f *runFlags) debugTo(sys System, a *app.App) (func() error, error) {
 	if f.debug == "" {
@@ -177,6 +219,7 @@ func (f *runFlags) debugTo(sys System, a *app.App) (func() error, error) {
 		}
 	}
 	if f.logFile == "" {
+		f.noteIgnored(sys.Stderr)
 		wait := a.Debug(sys.Stderr, areas)
 		return func() error { wait(); return nil }, nil
 	}
@@ -184,8 +227,16 @@ func (f *runFlags) debugTo(sys System, a *app.App) (func() error, error) {
 	if err != nil {
 		return nil, usagef("give a file in a folder that you may write to", "--log-file: %v", err)
 	}
+	f.noteIgnored(file)
 	wait := a.Debug(file, areas)
 	return func() error { wait(); return file.Close() }, nil
+}
+
+// noteIgnored says which flags do nothing here.
+func (f *runFlags) noteIgnored(w io.Writer) {
+	for _, s := range f.clients.ignored() {
+		fmt.Fprintf(w, "%s cli flag %s\n", time.Now().Format("15:04:05.000"), oneLine(s))
+	}
 }
 
 // resumeHint says how to go on with a session that was kept.
@@ -204,11 +255,10 @@ func (f *runFlags) inputs(ctx context.Context, sys System, text string) (<-chan 
 		go func() { // ends with its input, or with ctx
 			defer close(ch)
 			err := print.Read(ctx, newInput(ctx, sys.Stdin), ch)
-			if err != nil && ctx.Err() == nil {
-				done <- usagef(`each line is like {"type":"user","message":{"role":"user","content":"…"}}`, "%v", err)
-				return
+			if ctx.Err() != nil {
+				err = nil // it was told to stop
 			}
-			done <- nil
+			done <- err
 		}()
 		if strings.TrimSpace(text) != "" {
 			return nil, nil, usagef("send the prompt on stdin, or leave --input-format out", "with --input-format stream-json the prompt comes on stdin, not as an argument")
@@ -316,6 +366,8 @@ func (in *input) Read(p []byte) (int, error) {
 // outcome turns what a run came to into an error for people, or none.
 func outcome(sys System, f *runFlags, a *app.App, res print.Outcome, err error) error {
 	switch {
+	case errors.Is(err, print.ErrNothing) && res.Bad != nil:
+		return badInput(res)
 	case errors.Is(err, print.ErrNothing):
 		return usagef(`{"type":"user","message":{"role":"user","content":"…"}} is a prompt`, "there is no prompt on stdin")
 	case err != nil:
@@ -325,9 +377,15 @@ func outcome(sys System, f *runFlags, a *app.App, res print.Outcome, err error) 
 	case res.Lost != nil:
 		return failf("the session is kept; "+resumeHint(a), "write the answer: %v", cause(res.Lost))
 	}
+	if res.Stopped {
+		return nil // as the host wanted
+	}
 	e := res.Ended
 	switch e.How {
 	case event.Done:
+		if res.Bad != nil {
+			return badInput(res)
+		}
 		if res.Refused && f.output != "json" && f.output != "stream-json" { // there, permission_denials says so
 			return &failure{exitRefused, "refused: " + res.Why, `allow what is needed, for example: --allowed-tools "Bash(go test:*)" or --permission-mode acceptEdits`}
 		}
@@ -347,6 +405,15 @@ func outcome(sys System, f *runFlags, a *app.App, res print.Outcome, err error) 
 		hint = resumeHint(a)
 	}
 	return &failure{code, e.Err, hint}
+}
+
+// badInput says at the end that not all of the input was understood.
+func badInput(res print.Outcome) error {
+	more := ""
+	if res.Worse > 0 {
+		more = fmt.Sprintf(", nor could %d others", res.Worse)
+	}
+	return usagef(`a prompt is a line like {"type":"user","message":{"role":"user","content":"…"}}`, "%v; the line could not be used%s", res.Bad, more)
 }
 
 // openError sorts errors of a start by exit code.

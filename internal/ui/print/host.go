@@ -146,7 +146,7 @@ func (r *runner) answer(ctx context.Context, in reply) {
 		return
 	}
 	if p.Behavior == "deny" {
-		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: p.Message})
+		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: p.Message, Exact: true})
 		if p.Stop {
 			_ = r.c.Submit(ctx, op.Interrupt{}) // a turn that is over needs none
 		}

@@ -2,6 +2,7 @@ package print
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -16,83 +17,131 @@ import (
 // maxLine bounds one line of --input-format stream-json, in bytes.
 const maxLine = 64 << 20
 
+// An Input is a line of --input-format stream-json. One that is empty asks
+// for nothing.
+type Input struct {
+	Op      op.Op
+	Reply   *reply   // to a request of ours
+	Request *Request // of the host
+	Note    string   // what to tell the host
+	Bad     error    // why the line cannot be used
+}
+
 // Read sends what a stream-json input asks for until it ends. A line that
-// makes no sense ends it with an error that names the line; what came before
-// is carried out.
+// makes no sense is an input, too: it says so, and what follows goes on.
 func Read(ctx context.Context, in io.Reader, to chan<- Input) error {
-	sc := bufio.NewScanner(in)
-	sc.Buffer(make([]byte, 64<<10), maxLine)
-	for n := 1; sc.Scan(); n++ {
-		line := strings.TrimSpace(sc.Text())
-		if line == "" {
-			continue
+	r := bufio.NewReaderSize(in, 64<<10)
+	for n := 1; ; n++ {
+		line, err := readLine(r)
+		if err != nil && !errors.Is(err, errLong) && !errors.Is(err, io.EOF) {
+			return err
 		}
-		x, err := parse([]byte(line))
-		if err != nil {
-			return fmt.Errorf("line %d of the input: %w", n, err)
+		if x, any := parseLine(n, line, err); any {
+			select {
+			case to <- x:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
-		select {
-		case to <- x:
-		case <-ctx.Done():
-			return ctx.Err()
+		if errors.Is(err, io.EOF) {
+			return nil
 		}
 	}
-	if errors.Is(sc.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("a line of the input is longer than %d MB", maxLine>>20)
+}
+
+var errLong = fmt.Errorf("it is longer than %d MB", maxLine>>20)
+
+// readLine reads a line. Of one that is too long nothing is kept.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	long := false
+	for {
+		piece, err := r.ReadSlice('\n')
+		if long = long || len(line)+len(piece) > maxLine; long {
+			line = nil
+		} else {
+			line = append(line, piece...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err == nil && long:
+			return nil, errLong
+		default:
+			return line, err
+		}
 	}
-	return sc.Err()
+}
+
+func parseLine(n int, line []byte, err error) (x Input, any bool) {
+	line = bytes.TrimSpace(line)
+	switch {
+	case errors.Is(err, errLong):
+		x.Bad = err
+	case len(line) == 0:
+		return x, false
+	default:
+		x, x.Bad = parse(line)
+	}
+	if x.Bad != nil {
+		x = Input{Bad: fmt.Errorf("line %d of the input: %w", n, x.Bad)}
+	}
+	return x, true
 }
 
 type inputLine struct {
-	Type      string `json:"type"`
-	RequestID string `json:"request_id"`
-	Response  *reply `json:"response"`
-	Message   struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-	} `json:"message"`
-	Request struct {
-		Subtype string `json:"subtype"`
-		Mode    string `json:"mode"`
-		Model   string `json:"model"`
-	} `json:"request"`
+	Type      string          `json:"type"`
+	UUID      string          `json:"uuid"`
+	RequestID string          `json:"request_id"`
+	Response  *reply          `json:"response"`
+	Message   json.RawMessage `json:"message"`
+	Request   json.RawMessage `json:"request"`
 }
 
 func parse(raw []byte) (Input, error) {
 	var l inputLine
 	if err := json.Unmarshal(raw, &l); err != nil {
-		return Input{}, fmt.Errorf("it is not a JSON object: %w", err)
+		return Input{}, fmt.Errorf("it is not a JSON object of the shape that is known: %s", inWords(err))
 	}
 	switch l.Type {
 	case "user":
-		p, err := prompt(l.Message.Content)
+		p, err := prompt(l.Message)
+		p.ID = l.UUID
 		return Input{Op: p}, err
 	case "control_request":
-		return control(l), nil
+		return Input{Request: newRequest(l)}, nil
 	case "control_response":
 		if l.Response == nil {
 			return Input{}, errors.New(`a control_response needs a "response" with the "request_id" that it answers`)
 		}
 		return Input{Reply: l.Response}, nil
+	case "keep_alive":
+		return Input{}, nil
 	case "":
 		return Input{}, errors.New(`it has no "type"; a prompt is {"type":"user","message":{"role":"user","content":"…"}}`)
 	}
-	return Input{Respond: func(error) any {
-		return ignored{Type: "system", Subtype: "informational", Level: "warning", Content: "input of type " + l.Type + " is not known and was ignored"}
-	}}, nil
+	return Input{Note: "input of type " + l.Type + " is not known and was ignored"}, nil
 }
 
-type ignored struct {
-	Type    string `json:"type"`
-	Subtype string `json:"subtype"`
-	Level   string `json:"level"`
-	Content string `json:"content"`
+// inWords says what is wrong with JSON without the names of Go's types.
+func inWords(err error) string {
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Sprintf("%q cannot be a %s", strings.TrimPrefix(wrong.Field, "."), wrong.Value)
+	}
+	return err.Error()
 }
 
-// prompt reads a message's content: a string, or blocks of text and images.
-func prompt(raw json.RawMessage) (op.Prompt, error) {
+// prompt reads a message, whose content is a string, or blocks of text and
+// images.
+func prompt(message json.RawMessage) (op.Prompt, error) {
+	var m struct {
+		Content json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(message, &m); err != nil {
+		return op.Prompt{}, errors.New(`it has no "message" like {"role":"user","content":"…"}`)
+	}
 	var s string
-	if json.Unmarshal(raw, &s) == nil {
+	if json.Unmarshal(m.Content, &s) == nil {
 		return checked(op.Prompt{Text: s})
 	}
 	var blocks []struct {
@@ -104,7 +153,7 @@ func prompt(raw json.RawMessage) (op.Prompt, error) {
 			Data  string `json:"data"`
 		} `json:"source"`
 	}
-	if err := json.Unmarshal(raw, &blocks); err != nil {
+	if err := json.Unmarshal(m.Content, &blocks); err != nil {
 		return op.Prompt{}, errors.New(`"message.content" is neither a string nor a list of blocks`)
 	}
 	var p op.Prompt
@@ -132,40 +181,4 @@ func checked(p op.Prompt) (op.Prompt, error) {
 		return p, errors.New("the prompt is empty")
 	}
 	return p, nil
-}
-
-// control carries out the requests of a host that drives adze over the pipe
-// (compat.md 4.5), as far as they concern a print run.
-func control(l inputLine) Input {
-	ok := func(body any) func(error) any {
-		return func(err error) any {
-			if err != nil {
-				return controlLine("error", l.RequestID, nil, err.Error())
-			}
-			return controlLine("success", l.RequestID, body, "")
-		}
-	}
-	switch l.Request.Subtype {
-	case "interrupt":
-		return Input{Op: op.Interrupt{}, Respond: ok(map[string]any{})}
-	case "set_permission_mode":
-		return Input{Op: op.SetMode{Mode: l.Request.Mode}, Respond: ok(map[string]any{"mode": l.Request.Mode})}
-	case "set_model":
-		return Input{Op: op.SetModel{Name: l.Request.Model}, Respond: ok(map[string]any{})}
-	case "initialize":
-		return Input{Respond: ok(map[string]any{"commands": []any{}, "agents": []any{}, "output_style": "default", "available_output_styles": []string{"default"}, "models": []any{}, "account": map[string]any{}})}
-	}
-	return Input{Respond: func(error) any {
-		return controlLine("error", l.RequestID, nil, fmt.Sprintf("the request %q is not supported", l.Request.Subtype))
-	}}
-}
-
-func controlLine(subtype, id string, body any, problem string) any {
-	res := map[string]any{"subtype": subtype, "request_id": id}
-	if problem != "" {
-		res["error"] = problem
-	} else {
-		res["response"] = body
-	}
-	return map[string]any{"type": "control_response", "response": res}
 }

@@ -52,14 +52,6 @@ type Options struct {
 	Inputs <-chan Input
 }
 
-// An Input is an op, and what to write when it was taken or refused (nil
-// writes nothing).
-type Input struct {
-	Op      op.Op
-	Reply   *reply // to a request of ours
-	Respond func(error) any
-}
-
 // An Outcome is what the last turn of a run came to.
 type Outcome struct {
 	Ended event.TurnEnded
@@ -68,6 +60,12 @@ type Outcome struct {
 	Why     string
 	// Lost is why the result could not be written, nil when it was.
 	Lost error
+	// Stopped: the host interrupted the last turn, so that is what it came to.
+	Stopped bool
+	// Bad is why the first line of the input that could not be used was none
+	// of the things that are understood; Worse counts the others.
+	Bad   error
+	Worse int
 }
 
 // ErrNothing means that there was no prompt at all.
@@ -107,15 +105,16 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 
 type runner struct {
 	Options
-	c     Client
-	p     *projection
-	out   *bufio.Writer
-	open  bool            // more inputs may come
-	asked map[string]bool // prompts without an answer yet, and whether a turn has taken them up
-	any   bool            // there was a prompt
-	res   Outcome
-	begun bool // the init line is out
-	host  host
+	c       Client
+	p       *projection
+	out     *bufio.Writer
+	open    bool            // more inputs may come
+	asked   map[string]bool // prompts without an answer yet, and whether a turn has taken them up
+	queued  []string        // those that no turn has taken up, in order
+	any     bool            // there was a prompt
+	stopped bool            // the host interrupted the running turn
+	res     Outcome
+	host    host
 }
 
 func (r *runner) detail() event.Detail {
@@ -157,6 +156,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 		}
 	}
 	if !r.any {
+		r.flush()
 		return r.res, ErrNothing
 	}
 	if r.Format == JSON && r.p.ended != nil {
@@ -174,35 +174,45 @@ func (r *runner) gone(ctx context.Context) error {
 	return errors.New("the session ended before its turn did")
 }
 
+// submit carries out one input.
 func (r *runner) submit(ctx context.Context, in Input) error {
-	if r.Format == Stream && !r.begun {
-		r.begun = true
-		r.write(r.p.init())
-	}
-	if in.Reply != nil {
+	defer r.flush()
+	switch {
+	case in.Bad != nil:
+		r.bad(in.Bad)
+	case in.Note != "":
+		r.warn(in.Note)
+	case in.Reply != nil:
 		r.answer(ctx, *in.Reply)
-		r.flush()
-		return nil
+	case in.Request != nil:
+		r.serve(ctx, in.Request)
+	case in.Op != nil:
+		return r.give(ctx, in.Op)
 	}
-	o := in.Op
-	p, prompt := o.(op.Prompt)
-	if prompt {
-		if p.ID == "" {
+	return nil
+}
+
+// bad tells of a line that cannot be used.
+func (r *runner) bad(why error) {
+	if r.res.Bad == nil {
+		r.res.Bad = why
+	} else {
+		r.res.Worse++
+	}
+	r.write(r.p.note("informational", "error", why.Error()))
+}
+
+// give submits an op, and keeps a prompt in mind until it is answered.
+func (r *runner) give(ctx context.Context, o op.Op) error {
+	if p, prompt := o.(op.Prompt); prompt {
+		if _, used := r.asked[p.ID]; used || p.ID == "" {
 			p.ID = r.About.NewID()
 		}
 		o, r.any = p, true
 		r.asked[p.ID] = false
+		r.queued = append(r.queued, p.ID)
 	}
-	var err error
-	if o != nil {
-		err = r.c.Submit(ctx, o)
-	}
-	if in.Respond != nil {
-		r.write(in.Respond(err))
-		err = nil
-	}
-	r.flush()
-	return err
+	return r.c.Submit(ctx, o)
 }
 
 // see handles one event.
@@ -215,12 +225,14 @@ func (r *runner) see(e event.Event) {
 	}
 	switch b := e.Body.(type) {
 	case event.InputAccepted:
+		r.unqueued(b.ID)
 		if _, mine := r.asked[b.ID]; mine {
 			r.asked[b.ID] = true
 		}
 	case event.TurnEnded:
 		maps.DeleteFunc(r.asked, func(_ string, taken bool) bool { return taken || b.Kind == "storage" })
-		r.res = Outcome{Ended: b, Refused: r.p.turn.refused(), Why: r.p.turn.why, Lost: r.res.Lost}
+		r.res.Ended, r.res.Refused, r.res.Why = b, r.p.turn.refused(), r.p.turn.why
+		r.res.Stopped, r.stopped = r.stopped && b.How == event.Interrupted, false
 		if r.Format == Text && b.How == event.Done {
 			r.text(r.p.answer())
 		}

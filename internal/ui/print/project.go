@@ -1,6 +1,8 @@
 package print
 
 import (
+	"context"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -17,9 +19,24 @@ type About struct {
 	Mode      string
 	KeySource string // the name of the variable the key came from, "none" without one
 	Version   string
+	// Prefix leaves the provider in front of the names of models, which
+	// readers of this protocol do not expect.
+	Prefix bool
 	// Window and Cap are facts of a model, in tokens; 0 when unknown.
 	Facts func(model string) (window, cap int)
-	NewID func() string
+	// Models are those that can be switched to, Context what fills the window
+	// now. Both are for hosts; nil knows nothing.
+	Models  func(context.Context) []Model
+	Context func() Context
+	NewID   func() string
+}
+
+// name is what a model is called on this wire.
+func (a About) name(id string) string {
+	if _, name, ok := strings.Cut(id, "/"); ok && !a.Prefix {
+		return name
+	}
+	return id
 }
 
 // projection turns events into the lines of stream-json. It is a pure fold
@@ -32,6 +49,7 @@ type projection struct {
 	cost    float64 // of this run
 	models  map[string]modelUsage
 	results map[string]event.ToolFinished // that wait for their reply or their turn in it
+	ids     map[string]string             // of those results
 	waiting []string                      // calls of the last reply, in order, without a printed result
 	last    event.Replied
 	ended   *event.TurnEnded
@@ -51,7 +69,7 @@ type totals struct {
 func (t totals) refused() bool { return t.batch > 0 && t.batch == t.denied }
 
 func newProjection(a About, withPartial bool) *projection {
-	p := &projection{about: a, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}}
+	p := &projection{about: a, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}}
 	if withPartial {
 		p.partial = &partial{}
 	}
@@ -62,7 +80,7 @@ func (p *projection) init() any {
 	a := p.about
 	return initLine{
 		Type: "system", Subtype: "init", UUID: a.NewID(), SessionID: a.SessionID, Cwd: a.Cwd, Tools: a.Tools,
-		MCPServers: []string{}, Model: a.Model, PermissionMode: a.Mode, SlashCommands: []string{}, Agents: []string{},
+		MCPServers: []string{}, Model: a.name(a.Model), PermissionMode: a.Mode, SlashCommands: []string{}, Agents: []string{},
 		Skills: []string{}, Plugins: []string{}, APIKeySource: a.KeySource, Version: a.Version, AdzeVersion: a.Version,
 		OutputStyle: "default",
 	}
@@ -72,19 +90,23 @@ func (p *projection) init() any {
 func (p *projection) apply(e event.Event) []any {
 	switch b := e.Body.(type) {
 	case event.TurnStarted:
-		p.turn, p.ended = totals{}, nil
+		return p.started(b)
 	case event.Replied:
-		return p.replied(b)
+		return p.replied(e.UUID(), b)
 	case event.Dropped:
-		p.count(b.Model, b.Usage, b.Cost)
+		p.count(b.Model, b.Usage, b.Cost, true)
 		clear(p.results) // those without a reply were of this one; a later reply may use their names again
 	case event.ToolFinished:
+		p.ids[b.Call] = e.UUID()
 		return p.finished(b)
 	case event.TurnEnded:
 		return p.end(b)
 	case event.ModelChanged:
 		p.about.Model = b.Model
-		return []any{p.note("informational", "info", "the model is now "+b.Model)}
+		return []any{p.note("informational", "info", "the model is now "+p.about.name(b.Model))}
+	case event.ModeChanged:
+		p.about.Mode = string(b.Mode)
+		return []any{modeLine{Type: "system", Subtype: "status", Mode: string(b.Mode), UUID: p.about.NewID(), SessionID: p.about.SessionID}}
 	case event.Noted:
 		return []any{p.note("informational", b.Level, b.Text)}
 	case event.SettingsChanged:
@@ -98,10 +120,22 @@ func (p *projection) apply(e event.Event) []any {
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.InputAccepted, event.InputQueued, event.InputRemoved,
-		event.Asked, event.Answered, event.ToolStarted, event.ModeChanged, event.Titled, event.Cleared,
+		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.Cleared,
 		event.Stripped, event.Unknown, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued:
 	}
 	return nil
+}
+
+// started begins a turn: with what it is about, as it is now.
+func (p *projection) started(b event.TurnStarted) []any {
+	p.turn, p.ended = totals{}, nil
+	if b.Model != "" {
+		p.about.Model = b.Model
+	}
+	if b.Mode != "" {
+		p.about.Mode = string(b.Mode)
+	}
+	return []any{p.init()}
 }
 
 // settings says what changed in settings files, a line for each thing.
@@ -119,17 +153,17 @@ func (p *projection) settings(b event.SettingsChanged) []any {
 	return out
 }
 
-func (p *projection) replied(b event.Replied) []any {
+func (p *projection) replied(id string, b event.Replied) []any {
 	out := p.whole(b)
 	p.last = b
-	p.count(b.Model, b.Usage, b.Cost)
+	p.count(b.Model, b.Usage, b.Cost, b.Priced)
 	if p.turn.first == 0 {
 		p.turn.first = b.First
 	}
 	stop := string(b.Stop)
 	line := messageLine{
-		Type: "assistant", UUID: p.about.NewID(), SessionID: p.about.SessionID, Aborted: b.Stop == "interrupted",
-		Message: apiMessage{ID: b.ID, Type: "message", Role: "assistant", Model: b.Model, Content: content(b.Message.Parts), StopReason: &stop, Usage: toUsage(b.Usage)},
+		Type: "assistant", UUID: id, SessionID: p.about.SessionID, Aborted: b.Stop == "interrupted",
+		Message: apiMessage{ID: b.ID, Type: "message", Role: "assistant", Model: p.about.name(b.Model), Content: content(b.Message.Parts), StopReason: &stop, Usage: toUsage(b.Usage)},
 	}
 	out = append(out, line)
 	p.waiting = nil
@@ -172,11 +206,11 @@ func (p *projection) show(r event.ToolFinished) (out []any) {
 		p.turn.denied++
 		p.turn.why = r.Verdict.Reason
 		p.turn.denials = append(p.turn.denials, denialLine{Tool: r.Name, ID: r.Call, Input: r.Input})
-		out = append(out, deniedLine{Type: "system", Subtype: "permission_denied", Tool: r.Name, ID: r.Call, Input: r.Input, Reason: r.Verdict.Reason, UUID: p.about.NewID(), SessionID: p.about.SessionID})
+		out = append(out, deniedLine{Type: "system", Subtype: "permission_denied", Tool: r.Name, ID: r.Call, Input: r.Input, Reason: r.Verdict.Reason, Message: r.Text, UUID: p.about.NewID(), SessionID: p.about.SessionID})
 	}
 	part := llm.ToolResult{ID: r.Call, Text: r.Text, IsErr: r.IsErr, Images: r.Images}
 	return append(out, messageLine{
-		Type: "user", UUID: p.about.NewID(), SessionID: p.about.SessionID,
+		Type: "user", UUID: p.ids[r.Call], SessionID: p.about.SessionID,
 		Message: userMessage{Role: "user", Content: []any{toolResult(part)}}, Result: r.Text,
 	})
 }
@@ -231,15 +265,28 @@ func (p *projection) answer() string {
 	return textOf(p.last.Message)
 }
 
-func (p *projection) count(model string, u llm.Usage, cost float64) {
+func (p *projection) count(model string, u llm.Usage, cost float64, priced bool) {
 	p.turn.usage = p.turn.usage.Add(u)
 	p.cost += cost
-	m := p.models[model]
+	name := p.about.name(model)
+	m := p.models[name]
 	m.In, m.Out, m.CacheRead, m.CacheWrite, m.Cost = m.In+u.In, m.Out+u.Out, m.CacheRead+u.CacheRead, m.CacheWrite+u.CacheWrite, m.Cost+cost
+	m.Thinking += u.Reasoning
+	m.Provider, _, _ = strings.Cut(model, "/")
 	if p.about.Facts != nil {
 		m.Window, m.Cap = p.about.Facts(model)
 	}
-	p.models[model] = m
+	if m.Basis == "" || !priced {
+		m.Basis = basis(priced)
+	}
+	p.models[name] = m
+}
+
+func basis(priced bool) string {
+	if priced {
+		return "list"
+	}
+	return "unknown"
 }
 
 func (p *projection) retry(b event.Waiting) any {
@@ -263,6 +310,7 @@ func (p *projection) stream(b event.Body) []any {
 	first := int64(0)
 	switch b := b.(type) {
 	case event.ReplyStarted:
+		b.Model = p.about.name(b.Model)
 		raw, first = p.partial.start(b), ms(b.First)
 	case event.TextDelta:
 		raw = p.partial.text(b)

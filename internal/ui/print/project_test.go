@@ -112,7 +112,7 @@ var cases = map[string]struct {
 	"fresh-context": {events: []event.Body{begun, replied(llm.WantTools, ls), finished("c1", "the plan"), event.Compacted{Trigger: "plan", Text: "the plan", Tokens: 1234},
 		replied(llm.EndTurn, llm.Text{S: "x"}), ended(event.Done, "completed", 1)}},
 	"two-turns": {events: []event.Body{begun, replied(llm.WantTools, ls), denied("c1"), ended(event.Done, "completed", 1),
-		event.TurnStarted{ID: "t2"}, replied(llm.EndTurn, llm.Text{S: "second"}), ended(event.Done, "completed", 1)}},
+		event.ModeChanged{Mode: policy.AcceptEdits}, event.ModelChanged{Model: "fake/other"}, event.TurnStarted{ID: "t2", Model: "fake/other", Mode: policy.AcceptEdits}, replied(llm.EndTurn, llm.Text{S: "second"}), ended(event.Done, "completed", 1)}},
 }
 
 // stream is what --output-format stream-json writes for these events.
@@ -122,9 +122,9 @@ func stream(t *testing.T, partial bool, events []event.Body) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	lines := []any{p.init()}
-	for _, e := range events {
-		lines = append(lines, p.apply(event.Event{Body: e})...)
+	var lines []any
+	for i, e := range events {
+		lines = append(lines, p.apply(event.Event{Seq: event.Seq(i + 1), Time: time.Unix(0, 0), Body: e})...)
 	}
 	for _, l := range lines {
 		if err := enc.Encode(l); err != nil {
@@ -198,14 +198,15 @@ var fields = map[string]string{
 	"system/api_retry":         "type subtype attempt max_retries retry_delay_ms error_status error uuid session_id",
 	"system/informational":     "type subtype content uuid session_id | level",
 	"system/compact_boundary":  "type subtype compact_metadata uuid session_id",
-	"system/permission_denied": "type subtype tool_name tool_use_id tool_input reason uuid session_id",
+	"system/permission_denied": "type subtype tool_name tool_use_id tool_input decision_reason message uuid session_id",
+	"system/status":            "type subtype status permissionMode uuid session_id",
 	"assistant":                "type uuid session_id message parent_tool_use_id | error aborted timestamp",
 	"user":                     "type uuid session_id message parent_tool_use_id | isSynthetic tool_use_result timestamp",
 	"stream_event":             "type event parent_tool_use_id uuid session_id | ttft_ms",
 	"result": "type subtype duration_ms duration_api_ms is_error num_turns stop_reason total_cost_usd usage modelUsage permission_denials terminal_reason uuid session_id" +
 		" | api_error_status result errors ttft_ms structured_output",
 	"result.usage":                "input_tokens cache_creation_input_tokens cache_read_input_tokens output_tokens",
-	"result.modelUsage.*":         "inputTokens outputTokens cacheReadInputTokens cacheCreationInputTokens webSearchRequests costUSD contextWindow maxOutputTokens",
+	"result.modelUsage.*":         "inputTokens outputTokens cacheReadInputTokens cacheCreationInputTokens webSearchRequests costUSD contextWindow maxOutputTokens provider costBasis | thinkingTokens",
 	"result.permission_denials.*": "tool_name tool_use_id tool_input",
 	"assistant.message":           "id type role model content stop_reason stop_sequence usage",
 	"user.message":                "role content",

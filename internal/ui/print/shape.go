@@ -10,7 +10,7 @@ import (
 // The shapes below are the public print protocol (compat.md 4.4). Field names
 // are interface facts and stay exactly as they are.
 
-// An initLine is the first line of a stream.
+// An initLine begins each turn.
 type initLine struct {
 	Type           string   `json:"type"`    // system
 	Subtype        string   `json:"subtype"` // init
@@ -70,12 +70,15 @@ type usage struct {
 type modelUsage struct {
 	In         int     `json:"inputTokens"`
 	Out        int     `json:"outputTokens"`
+	Thinking   int     `json:"thinkingTokens,omitempty"` // part of Out
 	CacheRead  int     `json:"cacheReadInputTokens"`
 	CacheWrite int     `json:"cacheCreationInputTokens"`
 	Searches   int     `json:"webSearchRequests"`
 	Cost       float64 `json:"costUSD"`
 	Window     int     `json:"contextWindow"`
 	Cap        int     `json:"maxOutputTokens"`
+	Provider   string  `json:"provider"`
+	Basis      string  `json:"costBasis"` // list, or unknown when a price is
 }
 
 type denialLine struct {
@@ -133,9 +136,20 @@ type deniedLine struct {
 	Tool      string          `json:"tool_name"`
 	ID        string          `json:"tool_use_id"`
 	Input     json.RawMessage `json:"tool_input"`
-	Reason    string          `json:"reason"`
+	Reason    string          `json:"decision_reason"`
+	Message   string          `json:"message"` // what the model reads
 	UUID      string          `json:"uuid"`
 	SessionID string          `json:"session_id"`
+}
+
+// A modeLine says that the permission mode is another one now.
+type modeLine struct {
+	Type      string  `json:"type"`    // system
+	Subtype   string  `json:"subtype"` // status
+	Status    *string `json:"status"`  // of compaction, which is none of it
+	Mode      string  `json:"permissionMode"`
+	UUID      string  `json:"uuid"`
+	SessionID string  `json:"session_id"`
 }
 
 type boundaryLine struct {

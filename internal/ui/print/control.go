@@ -1,0 +1,366 @@
+package print
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/op"
+)
+
+// A Request is what a host that drives adze over the pipe wants done or wants
+// to know (compat.md 4.5).
+type Request struct {
+	id      string
+	subtype string
+	raw     json.RawMessage
+	taken   bool // its Setup was
+}
+
+func newRequest(l inputLine) *Request {
+	var head struct {
+		Subtype string `json:"subtype"`
+	}
+	_ = json.Unmarshal(l.Request, &head) // without one it is refused by name
+	return &Request{id: l.RequestID, subtype: head.Subtype, raw: l.Request}
+}
+
+// A Setup is what a host decides before the session begins.
+type Setup struct {
+	System string          // replaces the instructions, "" leaves them
+	Append string          // stands after them
+	Schema json.RawMessage // of the structured answer, nil for none
+}
+
+// initialize is the request that holds a Setup. What this version has not and
+// a host would rely on is refused.
+type initialize struct {
+	System  []string                   `json:"systemPrompt"`
+	Append  string                     `json:"appendSystemPrompt"`
+	Schema  json.RawMessage            `json:"jsonSchema"`
+	Hooks   map[string]json.RawMessage `json:"hooks"`
+	Agents  map[string]json.RawMessage `json:"agents"`
+	Inside  []string                   `json:"sdkMcpServers"`
+	Servers map[string]json.RawMessage `json:"mcpServers"`
+	Plugins []json.RawMessage          `json:"plugins"`
+	Aliases map[string]string          `json:"toolAliases"`
+}
+
+// Setup is what the request decides, nothing for most. The caller carries it
+// out, or the host is told that it is too late. An error says that the host
+// relies on what there is not; hosts send their prompts before they read it,
+// so nothing may run.
+func (r *Request) Setup() (s Setup, err error) {
+	if r == nil || r.subtype != "initialize" {
+		return s, nil
+	}
+	var in initialize
+	if json.Unmarshal(r.raw, &in) != nil {
+		return s, nil // its answer will say so
+	}
+	r.taken = true
+	return in.setup(), in.missing()
+}
+
+// Refuse answers a request with an error.
+func (r *Request) Refuse(w io.Writer, why error) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(answer(r.id, nil, why)) // a host that has gone needs no answer
+}
+
+func answer(id string, body any, err error) any {
+	res := map[string]any{"subtype": "success", "request_id": id, "response": body}
+	if err != nil {
+		res = map[string]any{"subtype": "error", "request_id": id, "error": err.Error()}
+	}
+	return map[string]any{"type": "control_response", "response": res}
+}
+
+func (in initialize) setup() Setup {
+	s := Setup{System: strings.Join(in.System, "\n\n"), Append: in.Append}
+	if strings.TrimSpace(s.System) == "" { // how a host says that it has none of its own
+		s.System = ""
+	}
+	if len(in.Schema) > 0 && string(in.Schema) != "null" {
+		s.Schema = in.Schema
+	}
+	return s
+}
+
+func (s Setup) any() bool { return s.System != "" || s.Append != "" || s.Schema != nil }
+
+// missing says which of the things the host wants this version does not have.
+func (in initialize) missing() error {
+	for _, x := range []struct {
+		wanted bool
+		what   string
+	}{
+		{len(in.Hooks) > 0, "hooks"}, {len(in.Agents) > 0, "agents"}, {len(in.Inside)+len(in.Servers) > 0, "MCP servers"},
+		{len(in.Plugins) > 0, "plugins"}, {len(in.Aliases) > 0, "tool aliases"},
+	} {
+		if x.wanted {
+			return fmt.Errorf("this version of adze has no %s yet", x.what)
+		}
+	}
+	return nil
+}
+
+// serve carries a request out and answers it.
+func (r *runner) serve(ctx context.Context, q *Request) {
+	body, err := r.request(ctx, q)
+	r.write(answer(q.id, body, err))
+}
+
+type object = map[string]any
+
+// request returns what answers a request.
+func (r *runner) request(ctx context.Context, q *Request) (any, error) {
+	var in struct {
+		Mode     string         `json:"mode"`
+		Model    *string        `json:"model"`
+		Tokens   *int           `json:"max_thinking_tokens"`
+		Queued   bool           `json:"cancel_queued"`
+		Settings map[string]any `json:"settings"`
+		Servers  object         `json:"servers"`
+		Title    string         `json:"title"`
+		Task     string         `json:"task_id"`
+	}
+	if q.subtype != "initialize" {
+		if err := json.Unmarshal(q.raw, &in); err != nil {
+			return nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, inWords(err))
+		}
+	}
+	switch q.subtype {
+	case "initialize":
+		return r.initialize(ctx, q)
+	case "interrupt":
+		return r.interrupt(ctx, in.Queued)
+	case "set_permission_mode":
+		return object{"mode": in.Mode}, r.c.Submit(ctx, op.SetMode{Mode: in.Mode})
+	case "set_model":
+		return object{}, r.setModel(ctx, in.Model)
+	case "set_max_thinking_tokens":
+		return object{}, r.setThinking(ctx, in.Tokens)
+	case "apply_flag_settings":
+		return object{}, r.apply(ctx, in.Settings)
+	case "mcp_status":
+		return object{"mcpServers": []any{}}, nil
+	case "mcp_set_servers":
+		if len(in.Servers) > 0 {
+			return nil, errors.New("this version of adze has no MCP servers yet")
+		}
+		return object{"added": []any{}, "removed": []any{}, "errors": object{}}, nil
+	case "list_models":
+		return object{"models": r.models(ctx)}, nil
+	case "get_context_usage":
+		return r.contextUsage(), nil
+	case "stop_task":
+		return object{}, r.c.Submit(ctx, op.StopTask{ID: in.Task})
+	case "rename_session":
+		return object{}, r.c.Submit(ctx, op.Rename{Title: in.Title})
+	}
+	return nil, fmt.Errorf("the request %q is not supported", q.subtype)
+}
+
+func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
+	var in initialize
+	if err := json.Unmarshal(q.raw, &in); err != nil {
+		return nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, inWords(err))
+	}
+	if err := in.missing(); err != nil {
+		return nil, err
+	}
+	if in.setup().any() && !q.taken {
+		return nil, errors.New("instructions and schema cannot change any more: initialize has to be the first line")
+	}
+	provider, _, _ := strings.Cut(r.About.Model, "/")
+	return object{
+		"commands": []any{}, "agents": []any{}, "output_style": "default", "available_output_styles": []string{"default"},
+		"models": r.models(ctx), "account": object{"apiKeySource": r.About.KeySource, "provider": provider},
+		"claude_code_version": r.About.Version,
+	}, nil
+}
+
+// interrupt stops what runs. Nothing to stop is fine: the host may have been
+// overtaken by the end of the turn.
+func (r *runner) interrupt(ctx context.Context, queued bool) (any, error) {
+	out := object{}
+	if queued {
+		gone := []string{}
+		for _, id := range slices.Clone(r.queued) {
+			if r.c.Submit(ctx, op.Unqueue{ID: id}) == nil {
+				gone = append(gone, id)
+				r.unqueued(id)
+				delete(r.asked, id)
+			}
+		}
+		out["cancelled"] = gone
+	}
+	out["still_queued"] = append([]string{}, r.queued...)
+	var refused *op.Refusal
+	err := r.c.Submit(ctx, op.Interrupt{})
+	if errors.As(err, &refused) && refused.Code == op.Idle {
+		return out, nil
+	}
+	r.stopped = err == nil
+	return out, err
+}
+
+func (r *runner) unqueued(id string) {
+	r.queued = slices.DeleteFunc(r.queued, func(x string) bool { return x == id })
+}
+
+// setModel switches the model; none is the one the session began with. A name
+// that a line of ours used means the model that it was used for.
+func (r *runner) setModel(ctx context.Context, name *string) error {
+	to := r.About.Model
+	switch {
+	case name == nil || *name == "" || *name == "default" || *name == r.About.name(to):
+	case *name == r.About.name(r.p.about.Model):
+		to = r.p.about.Model
+	default:
+		to = *name
+	}
+	return r.c.Submit(ctx, op.SetModel{Name: to})
+}
+
+func (r *runner) setThinking(ctx context.Context, tokens *int) error {
+	if tokens == nil {
+		return r.c.Submit(ctx, op.SetEffort{})
+	}
+	if *tokens <= 0 {
+		return errors.New("thinking cannot be turned off; null leaves it to the settings")
+	}
+	return r.c.Submit(ctx, op.SetEffort{Tokens: *tokens})
+}
+
+// levels are the efforts that a host can ask for by name; "" is the settings'.
+var levels = []string{"", "low", "medium", "high", "xhigh", "max"}
+
+// apply takes over settings for this session. One that cannot be changed
+// leaves all as they are.
+func (r *runner) apply(ctx context.Context, settings map[string]any) error {
+	for key, v := range settings {
+		text, isText := v.(string)
+		switch {
+		case v != nil && !isText:
+			return fmt.Errorf("the setting %q cannot be %v", key, v)
+		case key == "model":
+		case key == "effortLevel" && slices.Contains(levels, text):
+		case key == "effortLevel":
+			return fmt.Errorf("effortLevel cannot be %q; it is one of low, medium, high, xhigh, max", text)
+		default:
+			return fmt.Errorf("the setting %q cannot be changed while a session runs; model and effortLevel can", key)
+		}
+	}
+	if v, given := settings["model"]; given {
+		name, _ := v.(string)
+		if err := r.setModel(ctx, &name); err != nil {
+			return err
+		}
+	}
+	if v, given := settings["effortLevel"]; given {
+		level, _ := v.(string)
+		return r.c.Submit(ctx, op.SetEffort{Level: level})
+	}
+	return nil
+}
+
+// A Model is one that a host may switch to.
+type Model struct {
+	ID          string   // provider/model
+	Name        string   // for people
+	Description string   // a line
+	Efforts     []string // levels it takes
+	Adaptive    bool     // it decides by itself how much to think
+}
+
+type modelLine struct {
+	Value       string   `json:"value"`
+	Resolved    string   `json:"resolvedModel,omitempty"`
+	Name        string   `json:"displayName"`
+	Description string   `json:"description"`
+	Effort      bool     `json:"supportsEffort,omitempty"`
+	Efforts     []string `json:"supportedEffortLevels,omitempty"`
+	Adaptive    bool     `json:"supportsAdaptiveThinking,omitempty"`
+}
+
+// models are the models as hosts know them: first the one the session began
+// with, as "default". What is called like another one's model keeps its
+// provider.
+func (r *runner) models(ctx context.Context) []modelLine {
+	a := r.About
+	out := []modelLine{{Value: "default", Resolved: a.name(a.Model), Name: "Default", Description: "The model this session began with: " + a.Model}}
+	if a.Models == nil {
+		return out
+	}
+	list := a.Models(ctx)
+	count := map[string]int{}
+	for _, m := range list {
+		count[a.name(m.ID)]++
+	}
+	for _, m := range list {
+		l := modelLine{Value: a.name(m.ID), Resolved: a.name(m.ID), Name: m.Name, Description: m.Description, Effort: len(m.Efforts) > 0, Efforts: m.Efforts, Adaptive: m.Adaptive}
+		if count[l.Value] > 1 || strings.Contains(l.Value, "/") { // alone it would mean another model
+			l.Value = m.ID
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// A Context is what fills the window.
+type Context struct {
+	Parts  []Part // of the instructions
+	Tools  []Part
+	Talk   int // tokens of the conversation
+	Window int // tokens, 0 when unknown
+}
+
+// A Part is a named piece of the window. Tokens are estimated.
+type Part struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"`
+}
+
+// contextUsage answers get_context_usage. Colours and a grid are the host's
+// to choose, so they are empty.
+func (r *runner) contextUsage() any {
+	var c Context
+	if r.About.Context != nil {
+		c = r.About.Context()
+	}
+	sum := func(list []Part) (n int) {
+		for _, p := range list {
+			n += p.Tokens
+		}
+		return n
+	}
+	system, tools := sum(c.Parts), sum(c.Tools)
+	total := system + tools + c.Talk
+	category := func(id, name, kind string, tokens int) object {
+		return object{"id": id, "name": name, "kind": kind, "tokens": tokens, "color": ""}
+	}
+	cats := []object{
+		category("system_prompt", "System prompt", "used", system), category("system_tools", "System tools", "used", tools),
+		category("messages", "Messages", "used", c.Talk), category("free_space", "Free space", "free", max(0, c.Window-total)),
+	}
+	share := 0.0
+	if c.Window > 0 {
+		share = 100 * float64(total) / float64(c.Window)
+	}
+	var last any
+	if r.p.last.Model != "" {
+		last = toUsage(r.p.last.Usage)
+	}
+	return object{
+		"categories": cats, "totalTokens": total, "maxTokens": c.Window, "rawMaxTokens": c.Window, "percentage": share,
+		"gridRows": []any{}, "model": r.About.name(r.p.about.Model), "memoryFiles": []any{}, "mcpTools": []any{}, "agents": []any{},
+		"systemTools": c.Tools, "systemPromptSections": c.Parts, "isAutoCompactEnabled": false, "apiUsage": last,
+	}
+}
