@@ -9,7 +9,7 @@ import (
 // Bounds of one answer.
 const (
 	maxBody      = 64 << 20    // decoded bytes of a stream
-	maxKept      = 8 << 20     // bytes of a reply: its words, inputs and tokens; no model writes as many
+	maxKept      = 12 << 20    // bytes of a reply: its words, inputs and tokens; no model writes as many
 	maxWritten   = 4 * maxKept // bytes of one event: what it says, with escapes
 	maxErrorBody = 256 << 10   // decoded bytes of an error answer
 	bombFloor    = 16 << 20    // below this much output no ratio is suspicious
@@ -18,7 +18,7 @@ const (
 
 var (
 	errBomb    = errors.New("the compressed answer is absurdly large when unpacked")
-	errTooLong = errors.New("the reply is longer than 8 MB; it has no end")
+	errTooLong = errors.New("the reply is longer than 12 MB; it has no end")
 	errTooBig  = errors.New("the answer is larger than 64 MB")
 )
 
