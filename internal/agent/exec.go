@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/near"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
@@ -214,6 +215,9 @@ func (c *calls) plan(k *call, env tool.Env) (tool.Plan, error) {
 		return tool.Plan{}, fmt.Errorf("there is no tool named %q%s; the tools are %s", name, near.Hint(name, names), strings.Join(names, ", "))
 	}
 	k.tool = t
+	if k.use.Bad == llm.CutCall {
+		return tool.Plan{}, errors.New(cutText(c.r.asked))
+	}
 	if k.use.Bad != "" {
 		return tool.Plan{}, fmt.Errorf("the arguments of %s are not valid JSON: %s; send one JSON object that fits the schema", name, k.use.Bad)
 	}

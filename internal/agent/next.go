@@ -20,6 +20,9 @@ const (
 	MediaStrippedRetry Continue = "media_stripped_retry"
 	// StructuredRetry asks for the structured answer a reply ended without.
 	StructuredRetry Continue = "structured_output_retry"
+	// CallCut goes on after a call that the output limit cut off: its result
+	// names the limit.
+	CallCut Continue = "call_cut"
 )
 
 // An End is a reason to end the turn.
@@ -47,6 +50,7 @@ const (
 // Limits of the recoveries (loop.md).
 const (
 	maxResumes         = 3
+	maxCutCalls        = 3 // replies in a row with a call that was cut off
 	maxStructuredTries = 5
 	maxStopHookBlocks  = 10
 	smallStep          = 500 // tokens: less than that is no progress
@@ -60,6 +64,7 @@ type memory struct {
 	steps      int // replies asked for
 	raised     bool
 	resumed    int
+	cutCalls   int // replies in a row with a call that was cut off
 	stripped   bool
 	drained    bool
 	compacted  bool
@@ -74,6 +79,8 @@ type memory struct {
 type outcome struct {
 	stop        llm.Stop // of the reply, "" when there was none
 	calls       int      // calls of the reply that ran or were refused
+	cut         int      // of them, those that the output limit cut off
+	acted       bool     // one of them has done something
 	tokens      int      // output tokens of the reply
 	err         *llm.Error
 	interrupted bool
@@ -127,6 +134,9 @@ func next(m memory, o outcome, can means) (memory, choice) {
 	m.structured += o.rejected
 	if m.structured > maxStructuredTries {
 		return m, choice{end: StructuredRetries}
+	}
+	if o.cut > 0 {
+		return afterCutCall(m, o, can)
 	}
 	if o.calls > 0 || o.stop == llm.Paused {
 		return m.go_(NextStep)
@@ -187,6 +197,24 @@ func afterCap(m memory, can means) (memory, choice) {
 	return m, choice{end: OutputCap}
 }
 
+// afterCutCall decides when a call ran into the output cap, or into the end of
+// the window. The reply is asked for again with a larger cap unless a call of
+// it has done something already.
+func afterCutCall(m memory, o outcome, can means) (memory, choice) {
+	switch {
+	case can.largerCap && !m.raised && !o.acted:
+		m.raised = true
+		return m.go_(OutputCapRaised)
+	case o.stop == llm.WindowFull && can.clearable && !m.drained:
+		m.drained = true
+		return m.go_(WindowDrainedRetry)
+	case m.cutCalls < maxCutCalls:
+		m.cutCalls++
+		return m.go_(CallCut)
+	}
+	return m, choice{end: OutputCap}
+}
+
 // afterTooLong decides when the prompt does not fit the window.
 func afterTooLong(m memory, can means) (memory, choice) {
 	switch {
@@ -225,7 +253,7 @@ func afterError(m memory, o outcome, can means) (memory, choice) {
 // cause used up is available again once a step went well.
 func (m memory) go_(c Continue) (memory, choice) {
 	if c == NextStep {
-		m.resumed, m.drained, m.compacted, m.stripped = 0, false, false, false
+		m.resumed, m.cutCalls, m.drained, m.compacted, m.stripped = 0, 0, false, false, false
 	}
 	m.last = c
 	return m, choice{again: c}

@@ -22,7 +22,12 @@ func TestNext(t *testing.T) {
 		{"done", memory{}, done, means{}, choice{end: Completed}},
 		{"calls go on", memory{}, outcome{stop: llm.WantTools, calls: 2}, means{}, choice{again: NextStep}},
 		{"calls count, whatever the stop says", memory{}, outcome{stop: llm.EndTurn, calls: 1}, means{}, choice{again: NextStep}},
-		{"a call in a capped reply goes on", memory{}, outcome{stop: llm.MaxTokens, calls: 1}, means{largerCap: true}, choice{again: NextStep}},
+		{"a whole call in a capped reply goes on", memory{}, outcome{stop: llm.MaxTokens, calls: 1}, means{largerCap: true}, choice{again: NextStep}},
+		{"cut call: raise first", memory{}, outcome{stop: llm.MaxTokens, calls: 1, cut: 1}, means{largerCap: true}, choice{again: OutputCapRaised}},
+		{"cut call: others have acted", memory{}, outcome{stop: llm.MaxTokens, calls: 2, cut: 1, acted: true}, means{largerCap: true}, choice{again: CallCut}},
+		{"cut call: raised before", memory{raised: true, cutCalls: 2}, outcome{stop: llm.MaxTokens, calls: 1, cut: 1}, means{largerCap: true}, choice{again: CallCut}},
+		{"cut call: enough", memory{cutCalls: 3}, outcome{stop: llm.MaxTokens, calls: 1, cut: 1}, means{}, choice{end: OutputCap}},
+		{"cut call: the window is full", memory{}, outcome{stop: llm.WindowFull, calls: 1, cut: 1}, means{clearable: true}, choice{again: WindowDrainedRetry}},
 		{"tools wanted, none named", memory{}, outcome{stop: llm.WantTools}, means{}, choice{end: Completed}},
 		{"paused", memory{}, outcome{stop: llm.Paused}, means{}, choice{again: NextStep}},
 		{"refused", memory{}, outcome{stop: llm.Refused}, means{}, choice{end: Refused}},
@@ -83,7 +88,7 @@ func TestNext(t *testing.T) {
 // A step that went well gives the recoveries of single causes back, but never
 // the larger cap or the other model.
 func TestNextForgives(t *testing.T) {
-	m := memory{drained: true, compacted: true, stripped: true, resumed: 3, raised: true, fellBack: true}
+	m := memory{drained: true, compacted: true, stripped: true, resumed: 3, cutCalls: 3, raised: true, fellBack: true}
 	m, _ = next(m, outcome{stop: llm.WantTools, calls: 1}, means{})
 	want := memory{last: NextStep, steps: 1, raised: true, fellBack: true}
 	if m != want {

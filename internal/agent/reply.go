@@ -72,6 +72,7 @@ func (r *run) request(target Target) llm.Request {
 	if r.cap > most {
 		most = r.cap
 	}
+	r.asked = most
 	return llm.Request{
 		Model: target.Name, System: r.System, Tools: r.Tools.Specs(), MaxTokens: most,
 		Messages: window.Build(r.Host.State(), window.Limits{}),

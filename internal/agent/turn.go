@@ -48,6 +48,7 @@ type run struct {
 	mem    memory
 	api    time.Duration // spent waiting for the model
 	cap    int           // output cap asked for, 0 for the target's own
+	asked  int           // output cap of the newest request
 	usd    float64
 	noCost string          // a model that answered and has no known price
 	answer json.RawMessage // the accepted structured answer
@@ -133,6 +134,9 @@ func (r *run) carryOn(c Continue) error {
 	switch c {
 	case NextStep, CompactedRetry, StopHookBlocked:
 		return nil
+	case CallCut: // a reply that acted could not be asked for again with more
+		r.cap = max(r.cap, r.Host.Model().LargerCap)
+		return nil
 	case WindowDrainedRetry:
 		return r.Host.Emit(event.Cleared{Calls: window.ToClear(r.Host.State())})
 	case OutputCapRaised:
@@ -198,7 +202,14 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 	}
 	defer calls.cancel()
 	o := outcome{stop: rep.fin.Stop, tokens: rep.fin.Usage.Out, calls: calls.len()}
-	if _, c := next(r.mem, o, r.means()); c.again == OutputCapRaised {
+	if rep.fin.Stop == llm.MaxTokens || rep.fin.Stop == llm.WindowFull {
+		o.cut = calls.cut()
+	}
+	can := r.means()
+	if o.cut > 0 && can.largerCap && !r.mem.raised {
+		o.acted = !calls.holdBack()
+	}
+	if _, c := next(r.mem, o, can); c.again == OutputCapRaised {
 		return o, r.discard(calls, rep, "the reply ran into the output limit")
 	}
 	if err := r.Host.Emit(r.record(rep)); err != nil {

@@ -9,6 +9,9 @@ import (
 	"iter"
 )
 
+// CutCall is ToolUse.Bad of a call that the output limit cut off.
+const CutCall = "the call was cut off by the output limit"
+
 // A Role says who speaks.
 type Role string
 

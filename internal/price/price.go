@@ -85,11 +85,11 @@ type Tier struct {
 // Can reports whether the model takes a.
 func (f Facts) Can(a Ability) bool { return slices.Contains(f.Abilities, a) }
 
-// RaisedCap is the cap to try when a reply ran into Output: 64,000 tokens
-// where the model has them, else what it has. It is 0 when that is no raise.
+// RaisedCap is the cap to try when a reply ran into Output: all that the model
+// has. It is 0 when that is no raise.
 func (f Facts) RaisedCap() int {
-	if c := min(f.OutputMax, 64000); c > f.Output {
-		return c
+	if f.OutputMax > f.Output {
+		return f.OutputMax
 	}
 	return 0
 }

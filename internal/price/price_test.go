@@ -148,7 +148,7 @@ func TestEffort(t *testing.T) {
 }
 
 func TestRaisedCap(t *testing.T) {
-	for _, c := range []struct{ output, most, want int }{{32000, 128000, 64000}, {32000, 64000, 64000}, {32000, 32000, 0}, {8192, 8192, 0}, {32000, 40000, 40000}} {
+	for _, c := range []struct{ output, most, want int }{{32000, 128000, 128000}, {32000, 64000, 64000}, {32000, 32000, 0}, {8192, 8192, 0}, {32000, 40000, 40000}} {
 		if got := (Facts{Output: c.output, OutputMax: c.most}).RaisedCap(); got != c.want {
 			t.Errorf("%+v: %d", c, got)
 		}

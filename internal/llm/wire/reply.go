@@ -167,17 +167,19 @@ func (s *Slot) delta(d string, out *Out) {
 	}
 }
 
-// Close completes the part and hands over what is due. A call without any
-// input is kept back until the stream says why the reply ended, because it
-// may have been cut off by the output limit.
+// Close completes the part and hands over what is due. A call whose input is
+// missing or broken is kept back until the stream says why the reply ended,
+// because it may have been cut off by the output limit.
 func (s *Slot) Close(out *Out) {
 	if s.closed {
 		return
 	}
 	s.delta(s.text.Close(), out)
-	if s.kind == callSlot && s.text.Len() == 0 && s == s.r.Last() && !s.r.ended {
-		s.held = true
-		return
+	if s.kind == callSlot && s == s.r.Last() && !s.r.ended {
+		if _, bad := Input(s.text.String()); bad != "" || s.text.Len() == 0 {
+			s.held = true
+			return
+		}
 	}
 	s.finish("")
 	s.r.hand(out)
@@ -230,7 +232,7 @@ func (r *Reply) Finish(stop llm.Stop, u llm.Usage, model, id string, out *Out) {
 	r.ended = true
 	bad := ""
 	if stop == llm.MaxTokens || stop == llm.WindowFull {
-		bad = "the call was cut off by the output limit"
+		bad = llm.CutCall
 	}
 	msg := llm.Message{Role: llm.Assistant}
 	hasCall := false

@@ -1,0 +1,105 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/llmtest"
+)
+
+// A wire is a provider's format and how adze is told to speak it.
+type wireName string
+
+const (
+	messages  wireName = "anthropic/claude-sonnet-4-6"
+	responses wireName = "openai/gpt-5.1"
+	chat      wireName = "local/any"
+	gemini    wireName = "gemini/gemini-2.5-pro"
+)
+
+var wires = map[wireName]llmtest.Wire{
+	messages: llmtest.Anthropic{}, responses: llmtest.Responses{}, chat: llmtest.Chat{}, gemini: llmtest.Gemini{},
+}
+
+// A provider answers each request with the next reply; the last one counts
+// for all that follow.
+type provider struct {
+	URL string
+
+	mu      sync.Mutex // guards the rest
+	replies []llmtest.Step
+	bodies  []string
+}
+
+// provide starts one that speaks a wire.
+func provide(t *testing.T, w wireName, replies ...llmtest.Step) *provider {
+	t.Helper()
+	p := &provider{replies: replies}
+	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.Method != http.MethodPost || len(body) == 0 {
+			http.NotFound(rw, r)
+			return
+		}
+		p.mu.Lock()
+		step := p.replies[min(len(p.bodies), len(p.replies)-1)]
+		p.bodies = append(p.bodies, string(body))
+		p.mu.Unlock()
+		for k, v := range step.Header {
+			rw.Header().Set(k, v)
+		}
+		frames := wires[w].Frames(step.Reply)
+		switch {
+		case step.Raw != nil:
+			step.Raw(rw, frames)
+		case step.Status != 0:
+			rw.Header().Set("Content-Type", "application/json")
+			rw.WriteHeader(step.Status)
+			_, _ = io.WriteString(rw, wires[w].ErrorBody(step.Status, "as asked"))
+		default:
+			rw.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(rw, strings.Join(frames, ""))
+		}
+	}))
+	t.Cleanup(s.Close)
+	p.URL = s.URL
+	return p
+}
+
+// sent are the bodies of the requests so far.
+func (p *provider) sent() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bodies[:len(p.bodies):len(p.bodies)]
+}
+
+// asking is adze with a prompt for the model behind p.
+func (pl *place) asking(w wireName, p *provider, args ...string) *exec.Cmd {
+	settings, _ := json.Marshal(map[string]any{"providers": map[string]any{"local": map[string]string{"base_url": p.URL, "wire": "compat"}}})
+	c := pl.adze(append([]string{"-p", "go", "--model", string(w), "--settings", string(settings)}, args...)...)
+	c.Env = append(c.Env, "ANTHROPIC_API_KEY=k-0123456789", "OPENAI_API_KEY=k-0123456789", "GEMINI_API_KEY=k-0123456789",
+		"ANTHROPIC_BASE_URL="+p.URL, "OPENAI_BASE_URL="+p.URL, "GOOGLE_GEMINI_BASE_URL="+p.URL)
+	return c
+}
+
+// saying is a reply of these parts; stop "" fits them.
+func saying(stop llm.Stop, parts ...llm.Part) llmtest.Step {
+	s := llmtest.Step{Reply: llmtest.Reply{Stop: stop, Usage: llm.Usage{In: 10, Out: 5}, ID: "reply_1", Model: "m"}}
+	for _, p := range parts {
+		if _, call := p.(llm.ToolUse); call && stop == "" {
+			s.Reply.Stop = llm.WantTools
+		}
+		s.Reply.Parts = append(s.Reply.Parts, llmtest.Part{Part: p})
+	}
+	if s.Reply.Stop == "" {
+		s.Reply.Stop = llm.EndTurn
+	}
+	return s
+}
