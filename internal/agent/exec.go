@@ -185,7 +185,7 @@ func (c *calls) start(k *call, plan tool.Plan) bool {
 			break
 		}
 	}
-	return c.emit(event.ToolStarted{Call: k.use.ID, Name: k.use.Name, Input: k.use.Input, Title: plan.Title})
+	return c.emit(event.ToolStarted{Call: k.use.ID, Name: k.use.Name, Input: k.use.Input, Title: plan.Title, Fold: plan.Fold})
 }
 
 func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {

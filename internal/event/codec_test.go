@@ -55,7 +55,7 @@ func samples() []event.Body {
 		event.Dropped{Reason: "r", Calls: []string{"c"}, Model: "m", Usage: llm.Usage{In: 1}, Cost: 1},
 		event.Asked{Call: "c", Tool: "Bash", Input: raw, Title: "t", Verdict: verdict, View: blocks},
 		event.Answered{Call: "c", Allow: true, By: "b", Comment: "c", Rules: []string{"r"}, Keep: "local", Choices: [][]string{{"a"}}, Input: []byte(`{}`)},
-		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t"},
+		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t", Fold: "file"},
 		event.ToolFinished{
 			Call: "c", Name: "n", Text: "t", Images: []llm.Image{img}, View: blocks, IsErr: true, Verdict: verdict,
 			Denied: true, Input: raw, Took: 1, Dir: "/d", Spill: "s", Answer: raw,

@@ -134,6 +134,8 @@ type (
 		Name  string          `json:"name"`
 		Input json.RawMessage `json:"input,omitempty"`
 		Title string          `json:"title,omitempty"`
+		// Fold, when set, is what the call looks at: see tool.Plan.
+		Fold string `json:"fold,omitempty"`
 	}
 	// ToolFinished is the result of a call. It also comes without a
 	// ToolStarted, for a call that was refused. ToolStarted and ToolFinished

@@ -44,6 +44,9 @@ type Plan struct {
 	View     view.Block // what a person sees before it runs: the diff, the command
 	Title    string     // one line for a status display: "Read calc.go"
 	Parallel bool       // only reads, so it may run beside other such calls
+	// Fold, when set, is what one such call looks at, in one word ("file",
+	// "search"): a screen may show several calls in a row as one line.
+	Fold string
 	// Sandboxed: it would run inside the OS sandbox, and the settings let
 	// sandboxed calls pass without a question.
 	Sandboxed bool

@@ -49,6 +49,7 @@ func (t *tools) planRead(in readIn, env tool.Env) (tool.Plan, error) {
 		Actions:  []policy.Action{policy.Read{Path: path, Asked: in.FilePath}},
 		Title:    "Read " + short(path, env),
 		Parallel: true,
+		Fold:     "file",
 	}, nil
 }
 

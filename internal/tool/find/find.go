@@ -113,6 +113,7 @@ func (t *tools) plan(asked, title string, env tool.Env) (tool.Plan, error) {
 		Actions:  []policy.Action{policy.Read{Path: path, Asked: asked}},
 		Title:    title,
 		Parallel: true,
+		Fold:     "search",
 	}, nil
 }
 
