@@ -18,12 +18,12 @@ import (
 
 // rig is a folder and a store outside of it.
 type rig struct {
-	t *testing.T
+	t testing.TB
 	trust.Folder
 	trust.Store
 }
 
-func newRig(t *testing.T) *rig {
+func newRig(t testing.TB) *rig {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -309,19 +309,13 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-func TestCheckIsFast(t *testing.T) {
-	r := newRig(t)
+func BenchmarkCheck(b *testing.B) {
+	r := newRig(b)
 	r.write(".claude/settings.json", hooks)
 	r.write(".mcp.json", "{}")
 	r.grant(trust.Untrusted)
-	res := testing.Benchmark(func(b *testing.B) {
-		for b.Loop() {
-			r.check(trust.Trusted)
-		}
-	})
-	t.Logf("%v per check", time.Duration(res.NsPerOp()))
-	if d := time.Duration(res.NsPerOp()); d > 20*time.Millisecond {
-		t.Errorf("a check takes %v", d)
+	for b.Loop() {
+		r.check(trust.Trusted)
 	}
 }
 

@@ -1,0 +1,96 @@
+package jsonl_test
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/jsonl"
+)
+
+// Each operation fails once while a torn end is repaired, or the power fails
+// with it. The next opening finds every whole line, and what was torn is in a
+// file of its own.
+func TestFault10_EveryOperationOfARepairFails(t *testing.T) {
+	long := strings.Repeat("x", 4000)
+	for _, torn := range []string{`{"seq":9,"ti`, "\x00\x00\x00\x00\n", `{"seq":9,"ti` + "\x00\n" + long + "\x00\n" + long} {
+		for _, cut := range []bool{false, true} {
+			n := 1
+			for ; n < 200; n++ {
+				if !repairRun(t, torn, n, cut) {
+					break
+				}
+			}
+			if n < 8 || n == 200 {
+				t.Errorf("%.20q: the fault was reached in %d runs", torn, n)
+			}
+		}
+	}
+}
+
+// repairRun reports whether opening was long enough to meet the fault. cut
+// says that the power fails then.
+func repairRun(t *testing.T, torn string, at int, cut bool) (met bool) {
+	t.Helper()
+	d := newFakeDisk()
+	opt := jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a")}
+	l := mustOpen(t, opt)
+	add(t, l, 1, 8)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := d.names[jsonl.LogName]
+	file.data = append(file.data, torn...)
+	file.saved = slices.Clone(file.data)
+
+	begun := d.ops
+	d.fail = func(op int) error {
+		if op == begun+at || met && cut {
+			met = true
+			return syscall.EIO
+		}
+		return nil
+	}
+	events := 8
+	l, err := jsonl.Open(opt)
+	if !cut || !met {
+		d.fail = func(int) error { return nil }
+	}
+	switch {
+	case err == nil && !cut: // what failed, if anything did, does not matter for the log
+		add(t, l, 9, 9)
+		events = 9
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	case err == nil:
+		_ = l.Close()
+	default:
+		if _, ok := errors.AsType[*store.WriteError](err); !ok {
+			t.Fatalf("%.20q at %d: %v is no WriteError", torn, at, err)
+		}
+	}
+	if cut {
+		d.powerCut(rand.New(rand.NewPCG(1, uint64(at))))
+	}
+	d.fail = func(int) error { return nil }
+	next := self(1, "a") // the lock of the one that failed is nobody's by then
+	next.Now = func() time.Time { return time.Now().Add(15 * time.Second) }
+	opt.Self, d.now = next, next.Now
+	l = mustOpen(t, opt)
+	defer l.Close()
+	want(t, l, 0, evs(1, events))
+	if r := l.Report(); len(r.Bad) > 0 {
+		t.Errorf("%.20q at %d, cut %t: bad lines %v", torn, at, cut, r.Bad)
+	}
+	if kept := d.names[jsonl.TornName]; kept == nil || !bytes.Contains(kept.data, []byte(torn)) {
+		t.Errorf("%.20q at %d, cut %t: what was torn is gone", torn, at, cut)
+	}
+	return met
+}
