@@ -97,6 +97,10 @@ func introducer(r rune) bool {
 	return false
 }
 
+// Escape returns the index after the escape sequence that starts with the
+// ESC at s[i], for who reads some of them before the rest goes through Clean.
+func Escape(s string, i int) int { return skipEscape(s, i) }
+
 // skipEscape returns the index after the escape sequence that starts at i.
 func skipEscape(s string, i int) int {
 	if i+1 >= len(s) {

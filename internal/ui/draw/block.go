@@ -1,0 +1,202 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Block draws any shape. What it returns has no line wider than o.Width.
+func Block(b view.Block, o Options) []Line {
+	if b == nil {
+		return nil
+	}
+	switch b := b.(type) {
+	case view.Text:
+		return o.bound(func() []Line { return WrapAll(Text(o.enough(b.S), Style{}), o.width()) })
+	case view.Code:
+		return codeBlock(b, o)
+	case view.Terminal:
+		return terminalBlock(b, o)
+	case view.Diff:
+		return diffBlock(b, o)
+	case view.Table:
+		return tableBlock(b, o)
+	case view.Tasks:
+		return tasksBlock(b, o)
+	case view.Image:
+		return imageBlock(b, o)
+	case view.Questions:
+		return questionsBlock(b, o)
+	case view.Group:
+		return groupBlock(b, o)
+	}
+	return nil
+}
+
+// bound draws and keeps MaxLines of it.
+func (o Options) bound(lines func() []Line) []Line { return o.Bound(lines()) }
+
+// Bound keeps MaxLines of lines; a line that says how many are missing stands
+// in for the rest.
+func (o Options) Bound(lines []Line) []Line {
+	if o.MaxLines <= 0 || len(lines) <= o.MaxLines {
+		return lines
+	}
+	keep := max(o.MaxLines-1, 0)
+	gone := len(lines) - keep
+	if o.Tail {
+		return append([]Line{o.missing(gone, "earlier ")}, lines[gone:]...)
+	}
+	return append(append(make([]Line, 0, o.MaxLines), lines[:keep]...), o.missing(gone, "more "))
+}
+
+func (o Options) missing(n int, which string) Line {
+	s := fmt.Sprintf("%s %d %sline", o.glyph(Ellipsis), n, which)
+	if n != 1 {
+		s += "s"
+	}
+	if o.Hint != "" {
+		s += " (" + String(o.Hint) + ")"
+	}
+	return L(S(s, Quiet)).Truncate(o.width(), o)
+}
+
+// most bounds the text that one block is drawn from, in bytes, so that no
+// block holds up the screen.
+const most = 1 << 20
+
+// enough returns as much of s as a block may be drawn from.
+func (o Options) enough(s string) string {
+	if len(s) <= most {
+		return s
+	}
+	return clip.Middle(s, most, "")
+}
+
+func codeBlock(b view.Code, o Options) []Line {
+	src := strings.TrimSuffix(o.enough(b.S), "\n")
+	lines := o.highlight(b.Path, src)
+	if b.First <= 0 {
+		return o.bound(func() []Line { return WrapAll(lines, o.width()) })
+	}
+	w := len(fmt.Sprint(b.First + len(lines) - 1))
+	var out []Line
+	for i, l := range lines {
+		num := Span{Text: fmt.Sprintf("%*d ", w, b.First+i), Style: Style{Role: Quiet}}
+		for j, part := range l.Wrap(max(o.width()-w-1, 1)) {
+			if j > 0 {
+				num.Text = spaces(w + 1)
+			}
+			out = append(out, append(Line{num}, part...).Cut(o.width()))
+		}
+	}
+	return o.Bound(out)
+}
+
+// highlight returns src as lines in the colours of the language that name
+// tells.
+func (o Options) highlight(name, src string) []Line {
+	return Text(src, Style{})
+}
+
+func terminalBlock(b view.Terminal, o Options) []Line {
+	var out []Line
+	if b.Dropped > 0 {
+		out = append(out, L(S(fmt.Sprintf("%s %s left out", o.glyph(Ellipsis), clip.Size(b.Dropped)), Quiet)).Truncate(o.width(), o))
+	}
+	out = append(out, o.Bound(WrapAll(Output(o.enough(b.Output), Style{}), o.width()))...)
+	if b.Note != "" {
+		out = append(out, WrapAll(Text(b.Note, Style{Role: Quiet}), o.width())...)
+	}
+	return out
+}
+
+func diffBlock(b view.Diff, o Options) []Line {
+	var out []Line
+	for _, l := range Text(o.enough(b.Unified), Style{}) {
+		s := l.String()
+		role := Plain
+		switch {
+		case strings.HasPrefix(s, "+"):
+			role = Added
+		case strings.HasPrefix(s, "-"):
+			role = Removed
+		case strings.HasPrefix(s, "@@"):
+			role = Hunk
+		}
+		out = append(out, l.With(role).Wrap(o.width())...)
+	}
+	return o.Bound(out)
+}
+
+func tableBlock(b view.Table, o Options) []Line {
+	var out []Line
+	for _, r := range append([][]string{b.Head}, b.Rows...) {
+		out = append(out, L(S(strings.Join(r, "  "), Plain)).Truncate(o.width(), o))
+	}
+	return o.Bound(out)
+}
+
+func tasksBlock(b view.Tasks, o Options) []Line {
+	var out []Line
+	for _, t := range b.Items {
+		mark, text := S(o.glyph(Ballot)+" ", Quiet), S(t.Text, Plain)
+		switch t.Status {
+		case view.Completed:
+			mark, text = S(o.glyph(BallotDone)+" ", OK), Span{Text: String(t.Text), Style: Style{Role: Quiet, Attr: Strike}}
+		case view.InProgress:
+			mark, text = S(o.glyph(BallotNow)+" ", Accent), Span{Text: String(t.Text), Style: Style{Attr: Bold}}
+			if t.Active != "" {
+				text.Text = String(t.Active)
+			}
+		case view.Pending:
+		}
+		out = append(out, L(mark, text).Wrap(o.width(), S(spaces(Width(mark.Text)), Plain))...)
+	}
+	return o.Bound(out)
+}
+
+func imageBlock(b view.Image, o Options) []Line {
+	alt := b.Alt
+	if alt == "" {
+		alt = "image"
+	}
+	return WrapAll([]Line{{S(o.glyph(Picture)+" ", Quiet), S(alt, Plain), S(" "+clip.Size(int64(len(b.Data))), Quiet)}}, o.width())
+}
+
+func questionsBlock(b view.Questions, o Options) []Line {
+	var out []Line
+	for i, q := range b.Items {
+		if i > 0 {
+			out = append(out, nil)
+		}
+		out = append(out, WrapAll(Text(q.Text, Style{Attr: Bold}), o.width())...)
+		mark := Radio
+		if q.Multi {
+			mark = CheckBox
+		}
+		for _, p := range q.Options {
+			l := L(S("  "+o.glyph(mark)+" ", Quiet), S(p.Label, Plain))
+			if p.About != "" {
+				l = append(l, S("  "+p.About, Quiet))
+			}
+			out = append(out, l.Wrap(o.width(), S("    ", Plain))...)
+		}
+	}
+	return out
+}
+
+func groupBlock(b view.Group, o Options) []Line {
+	var out []Line
+	for _, in := range b.Blocks {
+		lines := Block(in, o)
+		if len(lines) > 0 && len(out) > 0 {
+			out = append(out, nil)
+		}
+		out = append(out, lines...)
+	}
+	return out
+}

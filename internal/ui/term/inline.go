@@ -1,0 +1,351 @@
+package term
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+)
+
+// inline makes the bytes that bring a terminal from what it shows to what it
+// shall show, in the terminal's own scrollback. It is pure but for its state:
+// what it believes the terminal shows.
+//
+// Every row is a hard line, cut to the width, and written while the terminal
+// does not wrap by itself, so that a row is one row whatever the terminal
+// thinks of the width of a character.
+type inline struct {
+	look   look
+	size   Size
+	rewrap bool // the terminal wraps its lines anew when its width changes
+
+	shown  []draw.Line // the live area as the terminal shows it
+	at     Cursor      // where the terminal's cursor is, in the live area
+	drawn  Size        // the size shown was drawn for
+	redraw bool        // nothing of shown can be trusted but its place
+}
+
+// look is how lines become bytes.
+type look struct {
+	theme   *draw.Theme
+	profile draw.Profile
+	sync    bool // the terminal draws a synchronized frame at once (mode 2026)
+}
+
+const (
+	syncOn, syncOff   = "\x1b[?2026h", "\x1b[?2026l"
+	wrapOff, wrapOn   = "\x1b[?7l", "\x1b[?7h"
+	hideCur, showCur  = "\x1b[?25l", "\x1b[?25h"
+	eraseRow, eraseDn = "\x1b[K", "\x1b[J"
+)
+
+// frame returns the bytes that print lines above the live area, once, and make
+// the live area look like next with the cursor at cur. It returns nil when
+// the terminal shows that already.
+func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte {
+	next, cur = fit(next, cur, r.size)
+	moved := r.drawn != (Size{}) && r.drawn.Cols != r.size.Cols
+	whole := r.redraw || moved || len(printed) > 0
+	if !whole && cur == r.at && slices.EqualFunc(next, r.shown, same) {
+		return dst
+	}
+	dst = r.look.begin(dst)
+	if whole {
+		dst = r.toTop(dst, moved)
+		for _, l := range printed {
+			dst = r.look.row(dst, nil, l, r.size.Cols)
+			dst = append(dst, "\r\n"...)
+		}
+		dst = r.all(dst, next)
+	} else {
+		dst = r.changes(dst, next)
+	}
+	r.shown, r.drawn, r.redraw = next, r.size, false
+	dst = r.move(dst, cur.Row)
+	dst = column(dst, cur.Col)
+	r.at = cur
+	return r.look.end(dst, cur)
+}
+
+func (k look) begin(dst []byte) []byte {
+	if k.sync {
+		dst = append(dst, syncOn...)
+	}
+	return append(append(dst, hideCur...), wrapOff...)
+}
+
+func (k look) end(dst []byte, cur Cursor) []byte {
+	dst = append(dst, wrapOn...)
+	if !cur.Hidden {
+		dst = append(dst, showCur...)
+	}
+	if k.sync {
+		dst = append(dst, syncOff...)
+	}
+	return dst
+}
+
+// toTop goes to the first row of the live area.
+func (r *inline) toTop(dst []byte, moved bool) []byte {
+	up := r.at.Row
+	if moved && r.rewrap {
+		up = r.at.Col / r.size.Cols
+		for _, l := range r.shown[:min(r.at.Row, len(r.shown))] {
+			up += rowsOf(l, r.size.Cols)
+		}
+	}
+	if up > 0 {
+		dst = csi(dst, up, 'A')
+	}
+	r.at = Cursor{}
+	return append(dst, '\r')
+}
+
+// rowsOf returns how many rows a terminal that wraps makes of l.
+func rowsOf(l draw.Line, cols int) int {
+	n := 1
+	for {
+		l = l.Skip(cols)
+		if len(l) == 0 {
+			return n
+		}
+		n++
+	}
+}
+
+// all writes the whole live area from where the cursor is.
+func (r *inline) all(dst []byte, next []draw.Line) []byte {
+	for i, l := range next {
+		if i > 0 {
+			dst = append(dst, "\r\n"...)
+		}
+		if i == len(next)-1 || r.redraw {
+			dst = append(dst, eraseDn...)
+		}
+		dst = r.look.row(dst, nil, l, r.size.Cols)
+	}
+	if len(next) == 0 {
+		dst = append(dst, eraseDn...)
+	}
+	r.at.Row = max(len(next)-1, 0)
+	return dst
+}
+
+// changes writes the rows that differ from what is shown.
+func (r *inline) changes(dst []byte, next []draw.Line) []byte {
+	old := r.shown
+	for i, l := range next {
+		if i < len(old) && same(l, old[i]) {
+			continue
+		}
+		if i >= len(old) && i > 0 {
+			dst = r.move(dst, i-1)
+			dst = append(dst, "\r\n"...)
+			r.at.Row = i
+			dst = r.look.row(dst, nil, l, r.size.Cols)
+			continue
+		}
+		dst = r.move(dst, i)
+		var was draw.Line
+		if i < len(old) {
+			was = old[i]
+		}
+		dst = append(dst, '\r')
+		dst = r.look.row(dst, was, l, r.size.Cols)
+	}
+	if len(next) < len(old) {
+		last := max(len(next)-1, 0)
+		dst = r.move(dst, min(len(next), len(old)-1))
+		dst = append(append(dst, '\r'), eraseDn...)
+		dst = r.move(dst, last)
+	}
+	return dst
+}
+
+// move goes to a row of the live area that is there.
+func (r *inline) move(dst []byte, row int) []byte {
+	switch n := row - r.at.Row; {
+	case n < 0:
+		dst = csi(dst, -n, 'A')
+	case n > 0:
+		dst = csi(dst, n, 'B')
+	}
+	r.at.Row = row
+	return dst
+}
+
+// leave returns the bytes that end the live area: it is erased, or, when keep
+// is set, stays, and the cursor stands below.
+func (r *inline) leave(dst []byte, keep bool) []byte {
+	moved := r.drawn != (Size{}) && r.drawn.Cols != r.size.Cols
+	if keep && !moved && len(r.shown) > 0 {
+		dst = r.move(dst, len(r.shown)-1)
+		dst = append(dst, "\r\n"...)
+	} else {
+		dst = r.toTop(dst, moved)
+		dst = append(dst, eraseDn...)
+	}
+	r.shown, r.at, r.drawn = nil, Cursor{}, Size{}
+	return append(dst, showCur...)
+}
+
+// row writes l over was, from the first column. The rest of the row is empty
+// afterwards.
+func (k look) row(dst []byte, was, l draw.Line, cols int) []byte {
+	l = trimmed(l)
+	skip := 0
+	if was != nil {
+		was = trimmed(was)
+		if skip = alike(was, l); skip > 0 {
+			dst = column(dst, skip)
+			l, was = l.Skip(skip), was.Skip(skip)
+		}
+		if n, ok := changed(was, l); ok {
+			return k.theme.Append(dst, l.Cut(n), k.profile)
+		}
+	}
+	w := skip + l.Width()
+	after := w < cols && plain(l)
+	if !after {
+		dst = append(dst, eraseRow...)
+	}
+	dst = k.theme.Append(dst, l.Cut(cols-skip), k.profile)
+	if after {
+		dst = append(dst, eraseRow...)
+	}
+	return dst
+}
+
+// fit cuts a live area to the size: each line to the width, and of too many
+// lines those around the cursor stay, the last ones if they can.
+func fit(lines []draw.Line, cur Cursor, size Size) ([]draw.Line, Cursor) {
+	out := make([]draw.Line, len(lines))
+	for i, l := range lines {
+		out[i] = trimmed(l.Cut(size.Cols))
+	}
+	cur.Row = max(min(cur.Row, len(out)-1), 0)
+	cur.Col = max(min(cur.Col, size.Cols-1), 0)
+	if over := len(out) - size.Rows; over > 0 {
+		first := min(over, cur.Row)
+		out = out[first : first+size.Rows]
+		cur.Row -= first
+	}
+	return out, cur
+}
+
+// trimmed returns l without spaces at its end that nobody sees.
+func trimmed(l draw.Line) draw.Line {
+	for len(l) > 0 {
+		s := l[len(l)-1]
+		if s.On != draw.Plain || !s.Bg.None() || s.Attr&(draw.Reverse|draw.Underline|draw.Strike) != 0 || s.Role == draw.Selected || s.Role == draw.Match {
+			return l
+		}
+		n := len(s.Text)
+		for n > 0 && s.Text[n-1] == ' ' {
+			n--
+		}
+		if n == len(s.Text) {
+			return l
+		}
+		l = l[: len(l)-1 : len(l)-1]
+		if n > 0 {
+			s.Text = s.Text[:n]
+			return append(l, s)
+		}
+	}
+	return l
+}
+
+func same(a, b draw.Line) bool { return slices.Equal(a, b) }
+
+// alike returns how many columns two lines have in common at their start,
+// counting only characters of which every terminal thinks they are one column.
+func alike(a, b draw.Line) int {
+	n := 0
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if a[i].Style != b[i].Style || a[i].Link != b[i].Link {
+			break
+		}
+		s, t := a[i].Text, b[i].Text
+		j := 0
+		for j < len(s) && j < len(t) && s[j] == t[j] && s[j] < 0x80 {
+			j++
+		}
+		if j > 0 && j < len(s) && s[j] >= 0x80 || j > 0 && j < len(t) && t[j] >= 0x80 {
+			j-- // what follows may join the character before it
+		}
+		n += j
+		if j < len(s) || j < len(t) {
+			break
+		}
+	}
+	return n
+}
+
+// changed returns after how many columns two lines of one width are the same,
+// when what comes before has the same width everywhere.
+func changed(was, l draw.Line) (int, bool) {
+	w := l.Width()
+	if w != was.Width() || len(was) != len(l) {
+		return 0, false
+	}
+	cut := 0
+	for i := len(l) - 1; i >= 0; i-- {
+		if l[i].Style != was[i].Style || l[i].Link != was[i].Link {
+			break
+		}
+		s, t := l[i].Text, was[i].Text
+		j := 0
+		for j < len(s) && j < len(t) && s[len(s)-1-j] == t[len(t)-1-j] && s[len(s)-1-j] < 0x80 {
+			j++
+		}
+		cut += j
+		if j < len(s) || j < len(t) {
+			break
+		}
+	}
+	if cut < 8 || !narrow(l.Cut(w-cut)) || !narrow(was.Cut(w-cut)) {
+		return 0, false
+	}
+	return w - cut, true
+}
+
+// plain reports whether l is ASCII.
+func plain(l draw.Line) bool {
+	for _, s := range l {
+		for i := 0; i < len(s.Text); i++ {
+			if s.Text[i] >= 0x80 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// narrow reports whether each character of l is one column in every terminal:
+// ASCII, Latin, box drawing and braille.
+func narrow(l draw.Line) bool {
+	for _, s := range l {
+		for _, r := range s.Text {
+			if r >= 0x300 && (r < 0x2500 || r > 0x259f) && (r < 0x2800 || r > 0x28ff) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func csi(dst []byte, n int, final byte) []byte {
+	dst = append(dst, '\x1b', '[')
+	if n != 1 {
+		dst = strconv.AppendInt(dst, int64(n), 10)
+	}
+	return append(dst, final)
+}
+
+func column(dst []byte, col int) []byte {
+	if col == 0 {
+		return append(dst, '\r')
+	}
+	return csi(dst, col+1, 'G')
+}

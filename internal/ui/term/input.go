@@ -1,0 +1,257 @@
+package term
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/clip"
+	uv "github.com/charmbracelet/ultraviolet"
+)
+
+const (
+	pasteStart, pasteEnd = "\x1b[200~", "\x1b[201~"
+	// maxPaste bounds one paste; what is beyond arrives as another.
+	maxPaste = 16 << 20
+	// maxSequence bounds what is kept of a sequence that does not end.
+	maxSequence = 1 << 16
+)
+
+// decoder turns bytes from a terminal into events. Ultraviolet knows what a
+// sequence means; where one ends is decided here, so that half a sequence
+// waits and a paste is never read as keys.
+type decoder struct {
+	buf     []byte
+	pasting bool
+	scanned int // bytes of buf that hold no end of the paste
+	keys    uv.EventDecoder
+}
+
+// feed returns the events of b and of what was left before it.
+func (d *decoder) feed(b []byte) []uv.Event {
+	d.buf = append(d.buf, b...)
+	return d.drain(false)
+}
+
+// expire returns the events of what is left, when no more bytes came for a
+// while: half a sequence was a key then.
+func (d *decoder) expire() []uv.Event { return d.drain(true) }
+
+// waiting reports whether bytes are left that only time can tell about.
+func (d *decoder) waiting() bool { return len(d.buf) > 0 && !d.pasting }
+
+func (d *decoder) drain(expired bool) []uv.Event {
+	var out []uv.Event
+	for len(d.buf) > 0 {
+		if d.pasting {
+			text, ok := d.paste()
+			if !ok {
+				return out
+			}
+			out = append(out, uv.PasteEvent{Content: text})
+			continue
+		}
+		n, whole := sequence(d.buf)
+		if !whole {
+			if !expired && len(d.buf) < maxSequence {
+				return out
+			}
+			n = d.torn()
+		}
+		seq := d.buf[:n]
+		if string(seq) == pasteStart {
+			d.pasting, d.scanned = true, 0
+		} else {
+			out = append(out, d.decode(seq)...)
+		}
+		d.buf = d.buf[n:]
+	}
+	if !d.pasting {
+		d.buf = nil
+	}
+	return out
+}
+
+// torn returns how much of the buffer is a key, when it begins with half a
+// sequence that will not go on: Esc, Alt and a key, or something that types
+// nothing.
+func (d *decoder) torn() int {
+	switch b := d.buf; {
+	case len(b) < 3 && b[0] == 0x1b && (len(b) == 1 || b[1] != 0x1b):
+		return len(b)
+	case b[0] == 0x1b && b[1] == 0x1b:
+		return 1
+	case b[0] == 0x1b:
+		d.buf = append(d.buf[:0], 0)
+	}
+	return 1
+}
+
+// decode returns the events of one whole sequence.
+func (d *decoder) decode(seq []byte) []uv.Event {
+	var out []uv.Event
+	for len(seq) > 0 {
+		n, ev := d.keys.Decode(seq)
+		if n <= 0 {
+			break
+		}
+		switch ev := ev.(type) {
+		case nil:
+		case uv.MultiEvent:
+			out = append(out, ev...)
+		default:
+			out = append(out, ev)
+		}
+		seq = seq[n:]
+	}
+	return out
+}
+
+// paste returns the text up to the end of the paste.
+func (d *decoder) paste() (string, bool) {
+	from := max(d.scanned-len(pasteEnd), 0)
+	i := bytes.Index(d.buf[from:], []byte(pasteEnd))
+	if i < 0 && len(d.buf) < maxPaste {
+		d.scanned = len(d.buf)
+		return "", false
+	}
+	end := len(d.buf)
+	if i >= 0 {
+		end = from + i
+		d.pasting = false
+	}
+	text := string(d.buf[:end])
+	d.buf, d.scanned = d.buf[end:], 0
+	if i >= 0 {
+		d.buf = d.buf[len(pasteEnd):]
+	}
+	return pasted(text), true
+}
+
+// pasted returns text with "\n" as its line end and without controls.
+func pasted(s string) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
+	return clip.Clean(s)
+}
+
+// sequence returns the length of the key, character or escape sequence that b
+// begins with, and whether all of it is there.
+func sequence(b []byte) (int, bool) {
+	if b[0] != 0x1b {
+		if b[0] < utf8.RuneSelf {
+			return 1, true
+		}
+		if !utf8.FullRune(b) {
+			return len(b), false
+		}
+		_, n := utf8.DecodeRune(b)
+		return n, true
+	}
+	if len(b) == 1 {
+		return 1, false
+	}
+	switch b[1] {
+	case '[':
+		return csiSequence(b)
+	case 'O', 'N':
+		if len(b) < 3 {
+			return len(b), false
+		}
+		return 3, true
+	case ']', 'P', '_', '^', 'X':
+		return stringSequence(b)
+	case 0x1b:
+		n, whole := sequence(b[1:])
+		if whole && n == 1 {
+			return 1, true
+		}
+		return n + 1, whole
+	}
+	n, whole := sequence(b[1:]) // Alt and a key
+	return n + 1, whole
+}
+
+func csiSequence(b []byte) (int, bool) {
+	if len(b) > 2 && b[2] == 'M' { // a mouse of old: three bytes follow
+		return 6, len(b) >= 6
+	}
+	if len(b) > 3 && b[2] == '[' { // a function key of the Linux console
+		return 4, true
+	}
+	for i := 2; i < len(b); i++ {
+		switch c := b[i]; {
+		case c >= 0x40 && c <= 0x7e && (c != '[' || i > 2):
+			return i + 1, true
+		case c < 0x20 || c > 0x7e:
+			return i, true // not a sequence after all
+		}
+	}
+	return len(b), false
+}
+
+func stringSequence(b []byte) (int, bool) {
+	for i := 2; i < len(b); i++ {
+		switch {
+		case b[i] == 0x07:
+			return i + 1, true
+		case b[i] == 0x1b && i+1 < len(b):
+			if b[i+1] == '\\' {
+				return i + 2, true
+			}
+			return i, true
+		}
+	}
+	if len(b) == 2 || len(b) == 3 && b[1] != ']' { // Alt+] and the like
+		return 2, false
+	}
+	return len(b), false
+}
+
+// key returns k as a Key, and false for what is no key press.
+func key(k uv.Key) (Key, bool) {
+	out := Key{Repeat: k.IsRepeat}
+	for _, m := range [...]struct {
+		theirs uv.KeyMod
+		ours   Mod
+	}{{uv.ModShift, Shift}, {uv.ModAlt, Alt}, {uv.ModMeta, Alt}, {uv.ModCtrl, Ctrl}, {uv.ModSuper, Super}} {
+		if k.Mod&m.theirs != 0 {
+			out.Mod |= m.ours
+		}
+	}
+	if out.Mod&^Shift == 0 && k.Text != "" && typed(k.Text) {
+		out.Text = k.Text
+		out.Mod &^= Shift
+		if out.Name = k.Text; k.Text == " " {
+			out.Name = "space"
+			if k.Mod&uv.ModShift != 0 {
+				out.Mod |= Shift
+			}
+		}
+		return out, true
+	}
+	if k.Code == 0 {
+		return out, false
+	}
+	out.Name = uv.Key{Code: k.Code}.Keystroke()
+	return out, out.Name != "" && !modifier(out.Name)
+}
+
+func typed(s string) bool {
+	for _, r := range s {
+		if unicode.IsControl(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// modifier reports whether a key is one of those that do nothing alone.
+func modifier(name string) bool {
+	for _, m := range [...]string{"shift", "alt", "ctrl", "super", "hyper", "meta", "capslock", "numlock", "scrolllock", "isolevel"} {
+		if strings.Contains(name, m) && !strings.Contains(name, "+") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,307 @@
+package term
+
+import (
+	"io"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+)
+
+// A Size is that of a terminal, in cells.
+type Size struct{ Cols, Rows int }
+
+// A Cursor is a place in the live area (or, in full-screen mode, on the
+// screen), counted from 0.
+type Cursor struct {
+	Row, Col int
+	Hidden   bool
+}
+
+// Config says how a Screen draws.
+type Config struct {
+	Size    Size
+	Theme   *draw.Theme
+	Profile draw.Profile
+	Sync    bool // the terminal has synchronized output
+	Rewrap  bool // the terminal wraps lines anew when its width changes
+	Plain   bool // no cursor movement at all: lines are printed, nothing is live
+}
+
+// A Screen shows finished lines, once, in the terminal's own scrollback, and
+// below them a live area that is drawn anew whenever it changes. None of its
+// methods waits for the terminal: what is to be shown is kept, and one
+// goroutine writes frame after frame. When the terminal is slow, frames of the
+// live area between two writes are never made; printed lines are never lost.
+type Screen struct {
+	w    io.Writer
+	wake chan struct{}
+	done chan struct{}
+
+	mu      sync.Mutex // guards everything below
+	idle    *sync.Cond // signalled after each write
+	in      inline
+	full    fullscreen
+	plain   bool
+	onFull  bool // the terminal is in full-screen mode
+	want    bool // it shall be
+	printed []draw.Line
+	live    []draw.Line
+	cur     Cursor
+	raw     []byte // to be written as it is, before the next frame
+	dirty   bool
+	busy    bool
+	held    bool // nothing is written until Resume
+	closed  bool
+	err     error
+}
+
+// NewScreen returns a Screen that writes to w. Close ends its goroutine.
+func NewScreen(w io.Writer, c Config) *Screen {
+	k := look{theme: c.Theme, profile: c.Profile, sync: c.Sync}
+	s := &Screen{w: w, wake: make(chan struct{}, 1), done: make(chan struct{}), plain: c.Plain,
+		in: inline{look: k, size: sane(c.Size), rewrap: c.Rewrap}, full: fullscreen{look: k, size: sane(c.Size)}}
+	s.idle = sync.NewCond(&s.mu)
+	go s.write() // ends with Close
+	return s
+}
+
+func sane(z Size) Size {
+	if z.Cols < 1 {
+		z.Cols = 80
+	}
+	if z.Rows < 1 {
+		z.Rows = 24
+	}
+	return Size{Cols: min(z.Cols, 10_000), Rows: min(z.Rows, 10_000)}
+}
+
+// Print puts lines above the live area, for good. In full-screen mode they
+// wait until it ends.
+func (s *Screen) Print(lines []draw.Line) {
+	s.change(func() {
+		for _, l := range lines {
+			s.printed = append(s.printed, l.Cut(s.in.size.Cols))
+		}
+	})
+}
+
+// Live makes lines the live area, or in full-screen mode the screen, with the
+// cursor at cur. More lines than the screen has are cut around the cursor.
+// The caller does not change lines afterwards.
+func (s *Screen) Live(lines []draw.Line, cur Cursor) {
+	s.change(func() { s.live, s.cur = lines, cur })
+}
+
+// Update is Print and Live in one frame, so that a line that moves from the
+// live area to the scrollback is never seen twice nor missing.
+func (s *Screen) Update(printed, live []draw.Line, cur Cursor) {
+	s.change(func() {
+		for _, l := range printed {
+			s.printed = append(s.printed, l.Cut(s.in.size.Cols))
+		}
+		s.live, s.cur = live, cur
+	})
+}
+
+// Resize tells the Screen that the terminal has another size. The caller
+// draws the live area for it next, in the same breath.
+func (s *Screen) Resize(z Size) {
+	s.change(func() {
+		s.in.size, s.full.size = sane(z), sane(z)
+		s.full.redraw = true
+	})
+}
+
+// Full goes to the full-screen mode and back. The live area of either mode is
+// what Live gave last, so the caller calls Live next.
+func (s *Screen) Full(on bool) { s.change(func() { s.want = on }) }
+
+// Redraw draws the live area anew, for when something else wrote to the
+// terminal (Ctrl+L).
+func (s *Screen) Redraw() { s.change(func() { s.in.redraw, s.full.redraw = true, true }) }
+
+// SetTheme draws in other colours from now on. What is printed stays.
+func (s *Screen) SetTheme(t *draw.Theme) {
+	s.change(func() {
+		s.in.look.theme, s.full.look.theme = t, t
+		s.in.redraw, s.full.redraw = true, true
+	})
+}
+
+// SetSync says that the terminal has synchronized output.
+func (s *Screen) SetSync(on bool) {
+	s.change(func() { s.in.look.sync, s.full.look.sync = on, on })
+}
+
+// SetRewrap says what the terminal does with its lines at another width.
+func (s *Screen) SetRewrap(on bool) { s.change(func() { s.in.rewrap = on }) }
+
+// Raw writes bytes that are neither text nor movement: a title, a
+// notification, the clipboard. They come between frames.
+func (s *Screen) Raw(b []byte) { s.change(func() { s.raw = append(s.raw, b...) }) }
+
+// Err returns the error that ended the writing, if any: the terminal is gone.
+func (s *Screen) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Sync waits until the terminal has taken all that was asked for.
+func (s *Screen) Sync() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for (s.dirty && !s.held || s.busy) && s.err == nil && !s.closed {
+		s.idle.Wait()
+	}
+}
+
+func (s *Screen) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	f()
+	s.dirty = true
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write makes and writes frames until the Screen is closed.
+func (s *Screen) write() {
+	defer close(s.done)
+	var buf []byte
+	for range s.wake {
+		for {
+			s.mu.Lock()
+			if !s.dirty || s.held || s.err != nil {
+				s.idle.Broadcast()
+				s.mu.Unlock()
+				break
+			}
+			s.dirty, s.busy = false, true
+			buf = s.compose(buf[:0])
+			s.mu.Unlock()
+			var err error
+			if len(buf) > 0 {
+				_, err = s.w.Write(buf)
+			}
+			s.mu.Lock()
+			s.busy = false
+			if err != nil {
+				s.err = err
+			}
+			s.idle.Broadcast()
+			s.mu.Unlock()
+		}
+	}
+}
+
+// compose returns the next frame. s.mu is held.
+func (s *Screen) compose(dst []byte) []byte {
+	dst = append(dst, s.raw...)
+	s.raw = s.raw[:0]
+	if s.plain {
+		return s.plainLines(dst)
+	}
+	if s.want != s.onFull {
+		s.onFull = s.want
+		if s.want {
+			dst = append(dst, "\x1b[?1049h\x1b[2J"...)
+			s.full.shown, s.full.redraw = nil, true
+		} else {
+			dst = append(dst, "\x1b[?1049l"...)
+		}
+	}
+	if s.onFull {
+		return s.full.frame(dst, s.live, s.cur)
+	}
+	// A great deal to print goes out in parts, so that a slow terminal shows
+	// the first of it early and the frames in between stay small.
+	part := s.printed
+	if len(part) > 2000 {
+		part = part[:2000]
+		s.dirty = true
+	}
+	dst = s.in.frame(dst, part, s.live, s.cur)
+	s.printed = s.printed[len(part):]
+	if len(s.printed) == 0 {
+		s.printed = nil
+	}
+	return dst
+}
+
+func (s *Screen) plainLines(dst []byte) []byte {
+	for _, l := range s.printed {
+		dst = s.in.look.theme.Append(dst, l, s.in.look.profile)
+		dst = append(dst, '\n')
+	}
+	s.printed = nil
+	return dst
+}
+
+// Hold writes what is pending, takes the live area away (it stays when keep
+// is set) and writes nothing more until Resume: for an editor that takes the
+// terminal, or for Ctrl+Z.
+func (s *Screen) Hold(keep bool) {
+	s.Sync()
+	s.mu.Lock()
+	if s.held || s.closed {
+		s.mu.Unlock()
+		return
+	}
+	s.held = true
+	buf := s.leave(keep)
+	s.mu.Unlock()
+	if _, err := s.w.Write(buf); err != nil {
+		s.mu.Lock()
+		s.err = err
+		s.mu.Unlock()
+	}
+}
+
+func (s *Screen) leave(keep bool) []byte {
+	if s.plain {
+		return nil
+	}
+	var buf []byte
+	if s.onFull {
+		buf = append(buf, "\x1b[?1049l"...)
+		s.onFull = false
+	}
+	return s.in.leave(buf, keep)
+}
+
+// Resume draws again after Hold.
+func (s *Screen) Resume() {
+	s.change(func() { s.held, s.in.redraw, s.full.redraw = false, true, true })
+}
+
+// Close writes what is pending, takes the live area away (it stays when keep
+// is set) and ends.
+func (s *Screen) Close(keep bool) error {
+	s.mu.Lock()
+	closed := s.closed
+	if !closed && s.want {
+		s.want, s.dirty = false, true
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	s.mu.Unlock()
+	if closed {
+		return s.Err()
+	}
+	s.Hold(keep)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.closed = true
+		close(s.wake)
+	}
+	return s.err
+}

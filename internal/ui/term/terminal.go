@@ -1,0 +1,308 @@
+// Package term owns the terminal: its modes and how they are put back, what
+// it says (keys, pastes, sizes, answers), and what is shown on it, line by
+// line, in its own scrollback or full screen. It knows no session and no
+// shape: it is given lines, and gives events.
+package term
+
+import (
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	uv "github.com/charmbracelet/ultraviolet"
+	"github.com/muesli/cancelreader"
+	xterm "golang.org/x/term"
+)
+
+// Options say which terminal to open.
+type Options struct {
+	In, Out *os.File
+	Env     func(string) string // the environment
+	Theme   *draw.Theme         // of the first frame
+	Profile draw.Profile
+	Plain   bool // nothing is redrawn, no mode is set; keys are read in lines
+}
+
+// A Terminal is an open terminal. Restore puts it back, on every way out.
+type Terminal struct {
+	// Screen shows lines.
+	Screen *Screen
+
+	o      Options
+	events chan Event
+	quit   chan struct{}
+	once   sync.Once
+	wg     sync.WaitGroup
+	sig    chan os.Signal
+
+	mu     sync.Mutex // guards what follows
+	saved  *xterm.State
+	modes  modes
+	reader cancelreader.CancelReader
+	asked  bool // an answer to Probe is still to come
+	caps   Capabilities
+	size   Size
+	env    environment
+}
+
+// modes are what was switched on and has to be switched off again.
+type modes struct {
+	on       bool
+	keyboard bool
+	mouse    bool
+	title    bool
+}
+
+// Open puts the terminal into raw mode and begins to read it. The first thing
+// to do after Open is to defer Restore.
+func Open(o Options) (*Terminal, error) {
+	if !o.Plain && (!xterm.IsTerminal(int(o.In.Fd())) || !xterm.IsTerminal(int(o.Out.Fd()))) {
+		return nil, errors.New("not a terminal")
+	}
+	t := &Terminal{o: o, events: make(chan Event, 64), quit: make(chan struct{}), sig: make(chan os.Signal, 8), env: look4(o.Env)}
+	t.size = t.measure()
+	t.Screen = NewScreen(o.Out, Config{Size: t.size, Theme: o.Theme, Profile: o.Profile, Sync: t.env.sync, Rewrap: t.env.rewrap, Plain: o.Plain})
+	if err := t.begin(); err != nil {
+		return nil, errors.Join(err, t.Screen.Close(false))
+	}
+	signal.Notify(t.sig, watched...)
+	t.wg.Go(t.signals) // ends with quit
+	return t, nil
+}
+
+// Events are what the terminal says. The channel is never closed; a Stop event
+// is the last.
+func (t *Terminal) Events() <-chan Event { return t.events }
+
+// Size is the size of the terminal now.
+func (t *Terminal) Size() Size {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.size
+}
+
+func (t *Terminal) measure() Size {
+	cols, rows, err := xterm.GetSize(int(t.o.Out.Fd()))
+	if err != nil {
+		return sane(Size{})
+	}
+	return sane(Size{Cols: cols, Rows: rows})
+}
+
+// begin sets the modes and starts to read.
+func (t *Terminal) begin() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.o.Plain {
+		st, err := raw(t.o.In, t.o.Out)
+		if err != nil {
+			return err
+		}
+		t.saved = st
+		t.modes.on = true
+		on := "\x1b[?2004h\x1b[?1004h"
+		if t.modes.keyboard {
+			on += "\x1b[>1u"
+		}
+		if t.modes.mouse {
+			on += mouseOn
+		}
+		t.Screen.Raw([]byte(on))
+	}
+	r, err := cancelreader.NewReader(t.o.In)
+	if err != nil {
+		return err
+	}
+	t.reader = r
+	t.wg.Go(func() { t.read(r) }) // ends when r is cancelled or at its end
+	return nil
+}
+
+const (
+	mouseOn  = "\x1b[?1002h\x1b[?1006h"
+	mouseOff = "\x1b[?1002l\x1b[?1006l"
+)
+
+// escWait is how long half a sequence may take to become whole.
+const escWait = 40 * time.Millisecond
+
+// read turns what comes from the terminal into events.
+func (t *Terminal) read(r io.Reader) {
+	chunks := make(chan []byte)
+	end := make(chan error, 1)
+	done := make(chan struct{})
+	defer close(done)
+	t.wg.Go(func() { // ends when r is cancelled or at its end
+		for {
+			buf := make([]byte, 4096)
+			n, err := r.Read(buf)
+			if n > 0 {
+				select {
+				case chunks <- buf[:n]:
+				case <-done:
+					return
+				}
+			}
+			if err != nil {
+				end <- err
+				return
+			}
+		}
+	})
+	var d decoder
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	timer.Stop()
+	for {
+		var got []uv.Event
+		select {
+		case b := <-chunks:
+			got = d.feed(b)
+		case <-timer.C:
+			got = d.expire()
+		case err := <-end:
+			if !errors.Is(err, cancelreader.ErrCanceled) {
+				t.gone()
+			}
+			return
+		}
+		if timer.Stop(); d.waiting() {
+			timer.Reset(escWait)
+		}
+		for _, ev := range got {
+			if !t.handle(ev) {
+				return
+			}
+		}
+	}
+}
+
+// gone tells that the terminal is no more.
+func (t *Terminal) gone() {
+	t.Restore()
+	t.send(Stop{})
+}
+
+// send gives ev to the program, or reports false when it has ended.
+func (t *Terminal) send(ev Event) bool {
+	select {
+	case t.events <- ev:
+		return true
+	case <-t.quit:
+		return false
+	}
+}
+
+// handle turns an event of ultraviolet into one of ours.
+func (t *Terminal) handle(ev uv.Event) bool {
+	switch ev := ev.(type) {
+	case uv.KeyPressEvent:
+		if k, ok := key(uv.Key(ev)); ok {
+			return t.send(k)
+		}
+	case uv.PasteEvent:
+		return t.send(Paste{Text: ev.Content})
+	case uv.FocusEvent:
+		return t.send(Focus{In: true})
+	case uv.BlurEvent:
+		return t.send(Focus{})
+	case uv.MouseEvent:
+		if m, ok := mouse(ev); ok {
+			return t.send(m)
+		}
+	case uv.BackgroundColorEvent:
+		if ev.Color == nil {
+			return true
+		}
+		r, g, b, _ := ev.Color.RGBA()
+		return t.send(Background{Dark: dark(r>>8, g>>8, b>>8), R: uint8(r >> 8), G: uint8(g >> 8), B: uint8(b >> 8)})
+	default:
+		return t.answer(ev)
+	}
+	return true
+}
+
+// dark reports whether light text is seen better on a color, by its luma.
+func dark(r, g, b uint32) bool { return 299*r+587*g+114*b < 128*1000 }
+
+func mouse(ev uv.MouseEvent) (Mouse, bool) {
+	m := ev.Mouse()
+	out := Mouse{Row: m.Y, Col: m.X}
+	for theirs, ours := range map[uv.KeyMod]Mod{uv.ModShift: Shift, uv.ModAlt: Alt, uv.ModCtrl: Ctrl} {
+		if m.Mod&theirs != 0 {
+			out.Mod |= ours
+		}
+	}
+	switch m.Button {
+	case uv.MouseLeft:
+		out.Button = 1
+	case uv.MouseMiddle:
+		out.Button = 2
+	case uv.MouseRight:
+		out.Button = 3
+	case uv.MouseWheelUp:
+		out.Kind = WheelUp
+		return out, true
+	case uv.MouseWheelDown:
+		out.Kind = WheelDown
+		return out, true
+	default:
+		return out, false
+	}
+	switch ev.(type) {
+	case uv.MouseClickEvent:
+		out.Kind = Press
+	case uv.MouseReleaseEvent:
+		out.Kind = Release
+	case uv.MouseMotionEvent:
+		out.Kind = Drag
+	}
+	return out, true
+}
+
+// signals handles what the system tells.
+func (t *Terminal) signals() {
+	for {
+		select {
+		case <-t.quit:
+			return
+		case s := <-t.sig:
+			switch kindOf(s) {
+			case sizeChanged:
+				t.resized()
+			case stopped:
+				t.Suspend()
+			case ended:
+				t.Restore()
+				t.send(Stop{Signal: s.String()})
+				return
+			case nothing:
+			}
+		}
+	}
+}
+
+func (t *Terminal) resized() {
+	z := t.measure()
+	t.mu.Lock()
+	same := z == t.size
+	t.size = z
+	t.mu.Unlock()
+	if !same {
+		t.Screen.Resize(z)
+		t.send(Resize{Size: z})
+	}
+}
+
+type signalKind uint8
+
+const (
+	nothing signalKind = iota
+	sizeChanged
+	stopped // Ctrl+Z, from outside
+	ended
+)

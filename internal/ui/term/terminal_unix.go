@@ -1,0 +1,48 @@
+//go:build unix
+
+package term
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	xterm "golang.org/x/term"
+)
+
+// watched are the signals that a Terminal listens to.
+var watched = []os.Signal{syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT}
+
+func kindOf(s os.Signal) signalKind {
+	switch s {
+	case syscall.SIGWINCH:
+		return sizeChanged
+	case syscall.SIGTSTP:
+		return stopped
+	case syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT:
+		return ended
+	}
+	return nothing
+}
+
+func stopSignals(c chan os.Signal) { signal.Stop(c) }
+
+// stopSelf stops this process as Ctrl+Z does, and returns when it runs again.
+// The system ignores it where no shell could continue the process.
+func stopSelf() {
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGCONT)
+	defer signal.Stop(again)
+	signal.Reset(syscall.SIGTSTP)
+	if err := syscall.Kill(syscall.Getpid(), syscall.SIGTSTP); err == nil {
+		select {
+		case <-again:
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func raw(in, _ *os.File) (*xterm.State, error) { return makeRaw(int(in.Fd())) }
+
+func restore(in, _ *os.File, st *xterm.State) error { return xterm.Restore(int(in.Fd()), st) }
