@@ -336,19 +336,3 @@ func TestProtected(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 }
-
-// FuzzRule: no rule text panics, and a deny rule for a tool denies it.
-func FuzzRule(f *testing.F) {
-	for _, s := range []string{"Bash(ls:*)", "Read(//a/**/b[!c]?)", "mcp__a__*", "WebFetch(domain:x)", "Bash('a b' *)", "Edit(../../x)"} {
-		f.Add(s, "ls -la", "/w/project/a")
-	}
-	f.Fuzz(func(t *testing.T, text, command, path string) {
-		r, err := policy.ParseRule(text, policy.Deny, policy.User, "", dir)
-		if err != nil {
-			return
-		}
-		policy.Lint(r)
-		rs := policy.Rules{Dir: dir, Dirs: []string{dir}, Home: home, List: []policy.Rule{r}}
-		policy.Decide(rs, policy.Default, bash(exec(strings.Fields(command+" x")...), policy.Read{Path: path}, policy.Write{Path: path, Remove: true, Tree: true}))
-	})
-}

@@ -1,0 +1,99 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// How far a rule reaches: into trees that are read or changed as a whole, and
+// no further than what it allows.
+func TestRulesReachTrees(t *testing.T) {
+	grep := policy.Exec{Argv: []string{"grep", "-r", "x", "sub"}, ReadOnly: true}
+	make := exec("make", "all")
+	sub := dir + "/sub"
+	for _, c := range []struct {
+		name  string
+		rules []string
+		mode  policy.Mode
+		req   policy.Request
+		want  string // effect check
+	}{
+		{"below **", []string{"deny Read(//w/project/**/secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
+		{"above the tree", []string{"deny Read(//w/project/other/secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "allow read-only"},
+		{"a bare name", []string{"deny Read(secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
+		{"the whole tree is denied", []string{"deny Read(sub/**)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "deny rule"},
+		{"a rule for all below allows no tree with a denied file in it", []string{"allow Read(sub/**)", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
+		{"names are no content", []string{"deny Read(secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true, List: true}), "allow read-only"},
+
+		{"one file may be removed by a rule", []string{"allow Edit(sub/**)"}, policy.Default, call("Edit", policy.Write{Path: sub + "/a", Remove: true}), "allow rule"},
+		{"a tree may not", []string{"allow Edit(sub/**)"}, policy.Default, call("Edit", policy.Write{Path: sub + "/a", Remove: true, Tree: true}), "ask write"},
+		{"a tree that is written may", []string{"allow Edit(sub/**)"}, policy.Default, call("Edit", policy.Write{Path: sub + "/a", Tree: true}), "allow rule"},
+
+		{"a command's rule covers its own arguments", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Write{Path: "/opt/x", Arg: true}), "allow rule"},
+		{"and nothing else", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Write{Path: "/opt/x"}), "ask outside"},
+
+		{"Bash covers what commands read", []string{"allow Bash"}, policy.Default, bash(make, policy.Read{Path: "/opt/x"}), "allow rule"},
+		{"Bash(x) does not", []string{"allow Bash(make:*)"}, policy.Default, bash(make, policy.Read{Path: "/opt/x"}), "ask outside"},
+		{"nor does Bash cover another tool", []string{"allow Bash"}, policy.Default, call("Read", policy.Read{Path: "/opt/x"}), "ask outside"},
+
+		{"a command by its whole path", []string{"deny Bash(rm:*)"}, policy.Bypass, bash(exec("/bin/./rm", "x")), "deny rule"},
+		{"its other spelling", []string{"deny Bash(rm:*)"}, policy.Bypass, bash(policy.Exec{Argv: []string{"env", "rm", "x"}, Also: [][]string{{"/usr/bin/rm", "x"}}}), "deny rule"},
+		{"another program", []string{"deny Bash(rm:*)"}, policy.Bypass, bash(exec("/bin/rmdir", "x")), "allow mode"},
+	} {
+		r := rules(t, c.rules...)
+		v := policy.Decide(r, c.mode, c.req)
+		if got := v.Effect.String() + " " + v.Check; got != c.want {
+			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, v.Reason)
+		}
+	}
+}
+
+// Of two questions the one counts that the fewest may settle.
+func TestGravestQuestionCounts(t *testing.T) {
+	loses := policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loses: "it drops changes"}
+	protected := policy.Write{Path: dir + "/.git/config"}
+	ruled := exec("git", "push")
+	opaque := policy.Opaque{Source: "x", Why: "y"}
+	plain := exec("make")
+	order := []policy.Action{loses, protected, ruled, opaque, plain}
+	checks := []string{"dangerous-removal", "protected-path", "rule", "opaque", "not-read-only"}
+	r := rules(t, "ask Bash(git push:*)")
+	for i := range order {
+		for j := i + 1; j < len(order); j++ {
+			for _, q := range []policy.Request{bash(order[i], order[j]), bash(order[j], order[i])} {
+				if v := policy.Decide(r, policy.Default, q); v.Effect != policy.Ask || v.Check != checks[i] {
+					t.Errorf("%s beside %s: %s %s", checks[i], checks[j], v.Effect, v.Check)
+				}
+			}
+		}
+	}
+}
+
+// FuzzRule: no rule text panics, and no deny rule makes anything looser.
+func FuzzRule(f *testing.F) {
+	for _, s := range []string{"Bash(ls:*)", "Read(//a/**/b[!c]?)", "mcp__a__*", "WebFetch(domain:x)", "Bash('a b' *)", "Edit(../../x)", "Bash", "Read"} {
+		f.Add(s, "ls -la", "/w/project/a")
+	}
+	f.Fuzz(func(t *testing.T, text, command, path string) {
+		r, err := policy.ParseRule(text, policy.Deny, policy.User, "", dir)
+		if err != nil {
+			return
+		}
+		policy.Lint(r)
+		without := policy.Rules{Dir: dir, Dirs: []string{dir}, Home: home}
+		with := without
+		with.List = []policy.Rule{r}
+		for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.Bypass} {
+			q := bash(exec(strings.Fields(command+" x")...), policy.Read{Path: path}, policy.Write{Path: path, Remove: true, Tree: true})
+			a, b := policy.Decide(without, m, q), policy.Decide(with, m, q)
+			if b.Effect < a.Effect {
+				t.Errorf("deny %s makes %s of %s", text, b.Effect, a.Effect)
+			}
+			if text == "Bash" && b.Effect != policy.Deny {
+				t.Errorf("deny Bash lets a command pass: %+v", b)
+			}
+		}
+	})
+}
