@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,7 +40,8 @@ import (
 type Options struct {
 	Version string
 	Dir     string // where to work: absolute
-	Home    string
+	Home    string // absolute, "" when there is none
+	Temp    string // where temporary files go: absolute; "" asks the system
 	Environ []string
 	Env     func(string) string
 	// Proxy chooses the proxy of a request, as the environment says; nil is none.
@@ -101,17 +103,18 @@ type App struct {
 	Parts  []prompt.Part
 	Where  string // the session's folder, "" when nothing is kept
 
-	boxes   boxes
-	live    *live // nil until the session has started
-	hide    *secret.Redactor
-	profile prompt.Profile
-	memory  *memory.Reader // nil with --bare
-	note    func(string)
-	tasks   *bash.Tasks
-	temp    string
-	folder  *tempdir.Folder // temp
-	swept   func()          // ends the search for folders of dead sessions
-	version string
+	boxes    boxes
+	live     *live // nil until the session has started
+	hide     *secret.Redactor
+	profile  prompt.Profile
+	memory   *memory.Reader // nil with --bare
+	note     func(string)
+	tasks    *bash.Tasks
+	temp     string
+	tempRoot string          // temp stands in it
+	folder   *tempdir.Folder // temp
+	swept    func()          // ends the search for folders of dead sessions
+	version  string
 }
 
 // Paths are the folders of a run: absolute, resolved.
@@ -145,7 +148,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 		return nil, errors.Join(err, log.Close())
 	}
 	models := &models{Chooser: chooser, o: o, cfg: cfg, begun: log.model}
-	a := &App{hide: hide, version: o.Version, note: o.Note, Config: cfg, Paths: paths, Mode: mode, ID: log.id, Where: log.dir}
+	a := &App{hide: hide, version: o.Version, note: o.Note, tempRoot: cmp.Or(o.Temp, os.TempDir()), Config: cfg, Paths: paths, Mode: mode, ID: log.id, Where: log.dir}
 	if err := a.start(ctx, o, began, models, rules, log, learned); err != nil {
 		_ = log.Close()
 		return nil, err
@@ -220,7 +223,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 // makeTemp makes the folder for temporary files, and removes those of dead
 // sessions beside it meanwhile.
 func (a *App) makeTemp(ctx context.Context) (err error) {
-	if a.folder, err = tempdir.Make(os.TempDir()); err != nil {
+	if a.folder, err = tempdir.Make(a.tempRoot); err != nil {
 		return err
 	}
 	a.temp = a.folder.Path
@@ -228,7 +231,7 @@ func (a *App) makeTemp(ctx context.Context) (err error) {
 	done := make(chan struct{})
 	go func() { // ends after all folders, or with Close
 		defer close(done)
-		tempdir.Sweep(ctx, os.TempDir(), time.Now())
+		tempdir.Sweep(ctx, a.tempRoot, time.Now())
 	}()
 	a.swept = func() {
 		select {
@@ -315,8 +318,10 @@ func folders(o Options) (Paths, error) {
 	if h, err := place.Resolve(o.Home); err == nil && o.Home != "" {
 		p.Home = h
 	}
-	p.Root = repoRoot(dir)
-	p.Folders = config.FindFolders(p.Home, o.Env, exists)
+	p.Root = RepoRoot(dir)
+	if p.Folders, err = config.FindFolders(p.Home, o.Env, exists); err != nil {
+		return p, &Mistake{err.Error(), "set HOME, or set ADZE_HOME to an absolute path: HOME=/home/me adze …"}
+	}
 	return p, nil
 }
 
@@ -325,8 +330,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// repoRoot is the folder above dir that holds .git, or dir.
-func repoRoot(dir string) string {
+// RepoRoot is the folder above dir that holds .git, or dir.
+func RepoRoot(dir string) string {
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
 			return d

@@ -61,7 +61,7 @@ func SandboxConfig(o Options, cfg *config.Config, p Paths, roots []string) (sand
 	set.Network.DeniedDomains = append(slices.Clip(set.Network.DeniedDomains), deniedDomains(cfg)...)
 	return sandbox.Config{
 		Dir: p.Dir, Roots: roots, Home: p.Home, State: []string{p.Folders.State, p.Folders.Config, p.Folders.Cache},
-		Cache: p.Folders.Cache, Run: filepath.Join(p.Folders.State, "sandbox"),
+		Cache: p.Folders.Cache, TempRoot: o.Temp, Run: filepath.Join(p.Folders.State, "sandbox"),
 		Path: o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),
 	}, nil
 }

@@ -100,6 +100,9 @@ func rulesOf(cfg *config.Config, p Paths, missing func(error)) policy.Rules {
 				cfg.Problems = append(cfg.Problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q is not used: %v", c.Text, err)})
 				continue
 			}
+			if p.Home == "" && part.effect != policy.Allow && strings.HasPrefix(rule.Spec, "~") {
+				r.Unsafe = fmt.Sprintf("the %s rule %q at %s speaks of the home folder, and none is known", part.effect, c.Text, c.Origin)
+			}
 			r.List = append(r.List, rule)
 		}
 	}

@@ -37,11 +37,13 @@ func TestScripts(t *testing.T) {
 	tls.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes that fail on purpose
 	tls.StartTLS()
 	t.Cleanup(tls.Close)
+	temp := t.TempDir()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
 			home := filepath.Join(e.WorkDir, "home")
 			e.Setenv("HOME", home)
+			e.Setenv("TMPDIR", temp)                // not in the folder that is worked on
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // else each adze with the race detector takes a second to end
 			e.Setenv("MOCK", srv.URL)
 			e.Setenv("MOCKTLS", tls.URL)

@@ -46,7 +46,12 @@ func demo(ctx context.Context, sys System, dir string) error {
 	if err != nil {
 		return failf("install Go from https://go.dev/dl, then run adze demo again", "the demo repairs a Go module and needs the go command, which is not on PATH")
 	}
-	if dir, err = demoModule(dir); err != nil {
+	wd, err := workDir("")
+	if err != nil {
+		return err
+	}
+	g := sys.ground(wd)
+	if dir, err = demoModule(dir, g.temp); err != nil {
 		return err
 	}
 	text, err := demoFiles.ReadFile("demo/script.txt")
@@ -58,12 +63,14 @@ func demo(ctx context.Context, sys System, dir string) error {
 		return fmt.Errorf("the demo's script: %w", err)
 	}
 	fmt.Fprintf(sys.Stdout, "A Go module with a failing test is in %s\n\n> %s\n\n", dir, demoPrompt)
-	a, err := app.Open(ctx, app.Options{
-		Version: sys.Version, Dir: dir, Home: home(sys), Environ: sys.Environ, Env: sys.Env, Print: true, Bare: true,
+	o := app.Options{
+		Version: sys.Version, Dir: dir, Print: true, Bare: true,
 		Flags:  demoFlags(),
 		Target: &agent.Target{Model: script.New(s, script.Config{Version: sys.Version}), Provider: "script", Name: "demo"},
 		Note:   func(string) {},
-	})
+	}
+	g.apply(&o)
+	a, err := app.Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -104,10 +111,10 @@ func demoFlags() []config.Given {
 }
 
 // demoModule writes the module. A folder that is not empty is left alone.
-func demoModule(dir string) (string, error) {
+func demoModule(dir, temp string) (string, error) {
 	var err error
 	if dir == "" {
-		dir, err = os.MkdirTemp("", "adze-demo-")
+		dir, err = os.MkdirTemp(temp, "adze-demo-")
 	} else if err = os.MkdirAll(dir, 0o755); err == nil {
 		if old, _ := os.ReadDir(dir); len(old) > 0 {
 			return "", usagef("give an empty folder", "%s is not empty", dir)

@@ -32,7 +32,7 @@ const (
 // options gathers what every command that loads settings needs.
 func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
 	o := app.Options{
-		Version: sys.Version, Environ: sys.Environ, Env: sys.Env, Home: home(sys), Proxy: http.ProxyFromEnvironment,
+		Version: sys.Version, Environ: sys.Environ, Env: sys.Env, Proxy: http.ProxyFromEnvironment,
 		Settings: f.settings, Trusted: f.trust, Bare: f.bare, Skip: f.skip, Record: sys.Record,
 		Note: func(s string) { fmt.Fprintf(sys.Stderr, "adze: %s\n", oneLine(s)) },
 	}
@@ -45,6 +45,11 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
 		return o, err
 	}
 	o.Dir = dir
+	g := sys.ground(dir)
+	g.apply(&o)
+	for _, line := range g.notes {
+		o.Note(line)
+	}
 	if fs.Changed("setting-sources") {
 		o.Sources = config.SplitList(f.sources) // none, when it is empty
 	}
@@ -69,14 +74,6 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
 		}
 	}
 	return o, nil
-}
-
-func home(sys System) string {
-	if h := sys.Env("HOME"); h != "" {
-		return h
-	}
-	h, _ := os.UserHomeDir()
-	return h
 }
 
 // workDir is the folder to work in; a folder that was deleted under the shell

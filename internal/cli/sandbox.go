@@ -27,7 +27,7 @@ func sandboxConfig(sys System, p app.Paths, cfg *config.Config) (sandbox.Config,
 	if err != nil {
 		return sandbox.Config{}, err
 	}
-	return app.SandboxConfig(app.Options{Env: sys.Env}, cfg, p, rules.Dirs)
+	return app.SandboxConfig(app.Options{Env: sys.Env, Temp: sys.ground(p.Dir).temp}, cfg, p, rules.Dirs)
 }
 
 // openSandbox starts the sandbox that the settings describe. A person who
@@ -127,7 +127,7 @@ func sandboxExplain(sys System, f *runFlags) *cobra.Command {
 			}
 			// As a session where somebody can be asked; nothing is connected here.
 			sc.Ask = func(context.Context, string, int) netproxy.Answer { return netproxy.Answer{} }
-			sc.Mechanism, sc.Temp = mechanism, filepath.Join(os.TempDir(), "adze-…")
+			sc.Mechanism, sc.Temp = mechanism, filepath.Join(sys.ground(p.Dir).temp, "adze-…")
 			level, pol := sandbox.Probe(cmd.Context(), sc), sandbox.NewPolicy(sc)
 			if asJSON {
 				return printJSON(sys, map[string]any{"level": level, "policy": pol, "enabled": cfg.Sandbox.Enabled})

@@ -1,6 +1,10 @@
 package config
 
-import "path/filepath"
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+)
 
 // Folders are where things of one person live.
 type Folders struct {
@@ -13,14 +17,18 @@ type Folders struct {
 // (with cache/ below it). Else an absolute XDG_CONFIG_HOME, XDG_STATE_HOME or
 // XDG_CACHE_HOME moves its part to <variable>/adze; a folder that is not there
 // yet does not hide an existing ~/.adze, so setting a variable later never
-// looks like a first start. Else everything is ~/.adze.
-func FindFolders(home string, env func(string) string, exists func(string) bool) Folders {
+// looks like a first start. Else everything is ~/.adze. Nothing is ever relative
+// to where the process stands: what is there may be somebody else's.
+func FindFolders(home string, env func(string) string, exists func(string) bool) (Folders, error) {
 	if h := env("ADZE_HOME"); h != "" {
 		if !filepath.IsAbs(h) {
-			h = filepath.Join(home, h)
+			return Folders{}, fmt.Errorf("ADZE_HOME is %q, which is not an absolute path", h)
 		}
 		h = filepath.Clean(h)
-		return Folders{Config: h, State: h, Cache: filepath.Join(h, "cache")}
+		return Folders{Config: h, State: h, Cache: filepath.Join(h, "cache")}, nil
+	}
+	if !filepath.IsAbs(home) {
+		return Folders{}, ErrNoHome
 	}
 	base := filepath.Join(home, ".adze")
 	pick := func(name, own string) string {
@@ -38,8 +46,11 @@ func FindFolders(home string, env func(string) string, exists func(string) bool)
 		Config: pick("XDG_CONFIG_HOME", base),
 		State:  pick("XDG_STATE_HOME", base),
 		Cache:  pick("XDG_CACHE_HOME", filepath.Join(base, "cache")),
-	}
+	}, nil
 }
+
+// ErrNoHome says that nobody knows where this person's files are.
+var ErrNoHome = errors.New("there is no home folder to keep adze's own files in: HOME is not usable, and the user database has none")
 
 // ManagedDirs returns the folders of managed settings on a system: our own,
 // and the one of the agent whose files are read too.

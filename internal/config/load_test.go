@@ -461,9 +461,23 @@ func TestFolders(t *testing.T) {
 		{map[string]string{"XDG_CONFIG_HOME": "/c"}, []string{"/h/.adze", "/c/adze"}, Folders{"/c/adze", "/h/.adze", "/h/.adze/cache"}},
 	}
 	for _, tt := range tests {
-		got := FindFolders("/h", func(n string) string { return tt.env[n] }, func(p string) bool { return slices.Contains(tt.here, p) })
-		if got != tt.want {
-			t.Errorf("%v %v: %+v", tt.env, tt.here, got)
+		got, err := FindFolders("/h", func(n string) string { return tt.env[n] }, func(p string) bool { return slices.Contains(tt.here, p) })
+		if err != nil || got != tt.want {
+			t.Errorf("%v %v: %+v, %v", tt.env, tt.here, got, err)
 		}
+	}
+	for _, tt := range []struct {
+		home string
+		env  map[string]string
+	}{
+		{"", nil}, {".", nil}, {"rel", nil}, {"", map[string]string{"XDG_CONFIG_HOME": "/c", "XDG_STATE_HOME": "/s"}},
+		{"/h", map[string]string{"ADZE_HOME": "."}}, {"/h", map[string]string{"ADZE_HOME": "rel/x"}},
+	} {
+		if got, err := FindFolders(tt.home, func(n string) string { return tt.env[n] }, func(string) bool { return true }); err == nil || got != (Folders{}) {
+			t.Errorf("home %q, %v: %+v, %v", tt.home, tt.env, got, err)
+		}
+	}
+	if got, err := FindFolders("", func(n string) string { return map[string]string{"ADZE_HOME": "/x"}[n] }, nil); err != nil || got.State != "/x" {
+		t.Errorf("ADZE_HOME alone: %+v, %v", got, err)
 	}
 }

@@ -43,6 +43,8 @@ type Config struct {
 	Run string
 	// Temp is the session's temporary folder; "" makes one that Close removes.
 	Temp string
+	// TempRoot is where that one is made; "" asks the system.
+	TempRoot string
 	// Path is the PATH where bubblewrap is looked for.
 	Path string
 	// Self is this program.
@@ -153,7 +155,7 @@ func (u unavailable) Unwrap() error { return ErrUnavailable }
 func (s *Sandbox) prepare(ctx context.Context, p probed) error {
 	temp := s.config.Temp
 	if temp == "" {
-		dir, err := os.MkdirTemp("", "adze-") // 0700, a random name
+		dir, err := os.MkdirTemp(s.config.TempRoot, "adze-") // 0700, a random name
 		if err != nil {
 			return err
 		}
