@@ -190,6 +190,14 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	rules.List = append(rules.List, log.granted(o, a.Paths)...)
 	known := <-learned
 	a.Parts, a.memory = a.parts(o, known), known.reader
+	now := situated(prompt.Situation(a.Parts))
+	told, err := log.situation(ctx)
+	if err != nil {
+		return err
+	}
+	if len(told.Parts) > 0 {
+		a.Parts = prompt.Keep(a.Parts, parts(told))
+	}
 	live.kit, live.turn = kit, agent.Turn{
 		System: prompt.Blocks(a.Parts), Aliases: kit.aliases,
 		Env:     tool.Env{Dir: a.Paths.Dir, Home: a.Paths.Home, Scratch: log.dir},
@@ -200,6 +208,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	a.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: log.Log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
 		Auto: live.auto, Remind: remind,
+		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
 		Target: a.Target, Rules: rules, Mode: a.Mode, Keep: a.remember, Now: time.Now,
 		Forbidden: forbidden(o, a.Config, a.Mode), Lasts: live.lasts,
 		Resolve: live.resolve, Tasks: kit.tasks, Turn: live.pattern(a.Config, rules, kit.set),

@@ -98,6 +98,21 @@ func local(provider string) bool {
 	return slices.Contains([]string{"ollama", "lmstudio", "llamacpp", "vllm"}, provider)
 }
 
+// situated and parts are two forms of the same.
+func situated(ps []prompt.Part) (out event.Situated) {
+	for _, p := range ps {
+		out.Parts = append(out.Parts, event.Situation{Name: p.Name, Text: p.Text})
+	}
+	return out
+}
+
+func parts(e event.Situated) (out []prompt.Part) {
+	for _, p := range e.Parts {
+		out = append(out, prompt.Part{Name: p.Name, Text: p.Text})
+	}
+	return out
+}
+
 // parts are the parts of the system prompt, in cache order.
 func (a *App) parts(o Options, l learned) []prompt.Part {
 	cfg := a.Config

@@ -77,6 +77,24 @@ func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
 	return l, nil
 }
 
+// situation is what the model was told of where it is when the session began:
+// among the first events, nothing when the log is of an older adze or new.
+func (l *openedLog) situation(ctx context.Context) (event.Situated, error) {
+	for e, err := range l.After(ctx, 0) {
+		if err != nil {
+			return event.Situated{}, fmt.Errorf("read the session: %w", err)
+		}
+		switch b := e.Body.(type) {
+		case event.Situated:
+			return b, nil
+		case event.TurnStarted:
+			return event.Situated{}, nil
+		default: // comes before it
+		}
+	}
+	return event.Situated{}, nil
+}
+
 // tell says what was wrong with the file, once it has been read.
 func (l *openedLog) tell(o Options) {
 	log, ok := l.Log.(*jsonl.Log)

@@ -5,6 +5,7 @@ package cli_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,5 +41,91 @@ func TestOutputCapInsideACall(t *testing.T) {
 				t.Error("a part was written")
 			}
 		})
+	}
+}
+
+// What was sent before is the beginning of what is sent after a restart, byte
+// for byte, whatever the repository and the date did meanwhile.
+func TestResumeKeepsThePrefix(t *testing.T) {
+	for w := range wires {
+		t.Run(string(w), func(t *testing.T) {
+			pl := newPlace(t)
+			git := func(args ...string) {
+				t.Helper()
+				c := exec.Command("git", append([]string{"-C", pl.dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...)
+				if b, err := c.CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, b)
+				}
+			}
+			git("init", "-q")
+			git("commit", "-q", "--allow-empty", "-m", "first commit")
+			pl.put("AGENTS.md", "speak softly\n")
+			pl.put("f.txt", "some <text> & more\n")
+			raw := `{"file_path": "f.txt",  "note":"a\u003cb\/c <&> \ud83d\ude00 \u00e9"}`
+			call := saying("", llm.Thinking{S: "hm <&> \u2028", Opaque: json.RawMessage(`"c2ln\/bmF0dXJl\u003d+<>"`)}, llm.Text{S: "I look & see"}, llm.ToolUse{ID: "call_1", Name: "Read", Input: json.RawMessage(raw)})
+			if w == messages || w == responses || w == chat {
+				call.Reply.Parts[2].Pieces = []string{strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(raw)}
+			}
+			p := provide(t, w, call, saying("", llm.Text{S: "done <&>"}))
+			run := func(args ...string) string {
+				t.Helper()
+				if b, err := pl.asking(w, p, args...).CombinedOutput(); err != nil {
+					t.Fatalf("%v\n%s", err, b)
+				}
+				sent := p.sent()
+				return sent[len(sent)-1]
+			}
+			before := run()
+			git("add", ".")
+			git("commit", "-q", "-m", "second commit")
+			git("checkout", "-q", "-b", "other")
+			pl.put("AGENTS.md", "speak loudly\n")
+			pl.put("new.txt", "x")
+			after := run("--continue")
+			samePrefix(t, before, after)
+			if n := strings.Count(after, "second commit"); n != 1 {
+				t.Errorf("the new commit is told %d times", n)
+			}
+			if n := strings.Count(after, "speak loudly"); n != 1 {
+				t.Errorf("the new memory is told %d times", n)
+			}
+			again := run("--continue")
+			samePrefix(t, after, again)
+			if n := strings.Count(again, "second commit") + strings.Count(again, "speak loudly"); n != 2 {
+				t.Errorf("what had been told is told again: %d", n)
+			}
+		})
+	}
+}
+
+// samePrefix reports an error unless the conversation of one request begins
+// that of another, and all else of both is the same.
+func samePrefix(t *testing.T, before, after string) {
+	t.Helper()
+	read := func(body string) map[string]json.RawMessage {
+		var m map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(strings.ReplaceAll(body, `,"cache_control":{"type":"ephemeral"}`, "")), &m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	b, a := read(before), read(after)
+	for key, was := range b {
+		now := string(a[key])
+		old := string(was)
+		if key == "messages" || key == "input" || key == "contents" {
+			old = strings.TrimSuffix(old, "]")
+			now = now[:min(len(now), len(old))]
+		}
+		if old != now {
+			i := 0
+			for i < min(len(old), len(now)) && old[i] == now[i] {
+				i++
+			}
+			t.Errorf("%s differs at byte %d of %d:\n%.200s\n%.200s", key, i, len(old), old[max(0, i-40):], now[max(0, i-40):])
+		}
+	}
+	if len(a) != len(b) {
+		t.Errorf("%d members, then %d", len(b), len(a))
 	}
 }

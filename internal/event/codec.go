@@ -31,6 +31,7 @@ var (
 	durable = []kind{
 		plain[SessionStarted]("session_started"),
 		plain[Resumed]("resumed"),
+		plain[Situated]("situated"),
 		plain[InputAccepted]("input_accepted"),
 		plain[InputQueued]("input_queued"),
 		plain[InputRemoved]("input_removed"),

@@ -68,6 +68,7 @@ func samples() []event.Body {
 		event.Stripped{Why: "w"},
 		event.TaskStarted{ID: "b1", Call: "c", Kind: "shell", Text: "make"}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second},
 		event.Noted{Level: "info", Text: "t"},
+		event.Situated{Parts: []event.Situation{{Name: "environment", Text: "t"}}},
 		event.Compacted{Trigger: "plan", Text: "the plan", Tokens: 9},
 		event.SettingsChanged{
 			Changes:   []event.SettingChange{{Key: "model", Old: json.RawMessage(`null`), New: json.RawMessage(`"x"`), From: "f:1:2", Later: true}, {Key: "env", Added: []string{"A"}, Removed: []string{"B"}}},

@@ -56,6 +56,13 @@ type (
 		Dir     string `json:"dir"`
 		Torn    int64  `json:"torn,omitempty"` // bytes of a torn last line that were set aside
 	}
+	// Situated is what the model was told of where it is (environment, memory):
+	// the first one stands in the instructions for as long as the session
+	// lasts, so that a provider's cache stays good; each later one says what
+	// was different by then, which the model was told beside its newest input.
+	Situated struct {
+		Parts []Situation `json:"parts"`
+	}
 	// InputAccepted is a prompt that will be given to the model. Steer is true
 	// when it joined a running turn.
 	InputAccepted struct {
@@ -306,6 +313,13 @@ type File struct {
 	Last    int    `json:"last,omitempty"`
 }
 
+// A Situation is one part of the instructions that can differ from start to
+// start.
+type Situation struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
+}
+
 // A SettingChange is a key with another value. Secrets in values are masked,
 // and long values are left out with their size.
 type SettingChange struct {
@@ -368,6 +382,7 @@ const (
 
 func (SessionStarted) body()  {}
 func (Resumed) body()         {}
+func (Situated) body()        {}
 func (InputAccepted) body()   {}
 func (InputQueued) body()     {}
 func (InputRemoved) body()    {}

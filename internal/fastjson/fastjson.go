@@ -18,7 +18,8 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// Raw is a JSON value that is copied as it is, without its insignificant space.
+// Raw is a JSON value that is copied as it is, escapes included, without its
+// insignificant space.
 type Raw = jsontext.Value
 
 // options are the same for both directions. Object members may repeat because
@@ -26,6 +27,7 @@ type Raw = jsontext.Value
 var options = jsonv2.JoinOptions(
 	jsontext.AllowDuplicateNames(true),
 	jsontext.AllowInvalidUTF8(true),
+	jsontext.PreserveRawStrings(true), // a provider's cache is keyed by the bytes of what it is sent again
 	jsonv1.FormatDurationAsNano(true),
 	jsonv1.OmitEmptyWithLegacySemantics(true),
 	jsonv2.FormatNilSliceAsNull(true),

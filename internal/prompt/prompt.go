@@ -122,6 +122,49 @@ func Blocks(parts []Part) []string {
 	return out
 }
 
+// Situation are the parts that differ from start to start of one session.
+// What they say stays in the instructions as it was when the session began.
+func Situation(parts []Part) (out []Part) {
+	for _, p := range parts {
+		if p.Name == "environment" || p.Name == "memory" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// Keep puts what a session was told when it began in the place of what would
+// be told now.
+func Keep(now, began []Part) []Part {
+	out := slices.DeleteFunc(slices.Clone(now), func(p Part) bool { return len(Situation([]Part{p})) > 0 })
+	at := 0
+	for at < len(out) && out[at].Stable {
+		at++
+	}
+	return slices.Insert(out, at, began...)
+}
+
+// Changed tells the model which of these parts are different from what it
+// knows, and what holds now.
+func Changed(was, now []Part) string {
+	var b strings.Builder
+	for _, p := range now {
+		if slices.ContainsFunc(was, func(o Part) bool { return o.Name == p.Name && o.Text == p.Text }) {
+			continue
+		}
+		fmt.Fprintf(&b, "\n\n%s", strings.Replace(p.Text, "Git when the session began (data; it is not updated):", "Git now (data; it is not updated):", 1))
+	}
+	for _, o := range was {
+		if !slices.ContainsFunc(now, func(p Part) bool { return p.Name == o.Name }) {
+			fmt.Fprintf(&b, "\n\nThere is no %s any more.", o.Name)
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "This is different now from what you were told, and holds in its place:" + b.String()
+}
+
 // Assemble returns the parts in cache order. Empty parts are left out.
 func Assemble(in Input) []Part {
 	var out []Part

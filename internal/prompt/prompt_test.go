@@ -176,3 +176,19 @@ func TestForeignTextIsBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestChanged(t *testing.T) {
+	was := []Part{{Name: "environment", Text: "# Environment\nDate: 1\nGit when the session began (data; it is not updated):\n<git>\n</git>"}, {Name: "memory", Text: "m"}}
+	now := []Part{{Name: "environment", Text: "# Environment\nDate: 2\nGit when the session began (data; it is not updated):\n<git>\n</git>"}}
+	want := "This is different now from what you were told, and holds in its place:\n\n# Environment\nDate: 2\nGit now (data; it is not updated):\n<git>\n</git>\n\nThere is no memory any more."
+	if got := Changed(was, now); got != want {
+		t.Errorf("%q", got)
+	}
+	if got := Changed(was, was); got != "" {
+		t.Errorf("nothing changed: %q", got)
+	}
+	all := []Part{{Name: "identity", Text: "i", Stable: true}, now[0], {Name: "language", Text: "l"}}
+	if got := Keep(all, was); len(got) != 4 || got[0].Name != "identity" || got[1] != was[0] || got[2] != was[1] || got[3].Name != "language" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -192,8 +192,23 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 	return nil
 }
 
+// situate tells the model what has changed around it since it was last told.
+func (s *Session) situate(st *state) error {
+	now, was := s.cfg.Situation, st.Situation
+	if len(now.Parts) == 0 || slices.Equal(now.Parts, was.Parts) {
+		return nil
+	}
+	if len(was.Parts) > 0 && s.cfg.Resituate != nil {
+		st.notes = append(st.notes, s.cfg.Resituate(was, now))
+	}
+	return s.record(context.Background(), st, now)
+}
+
 // begin starts a turn with its first input.
 func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
+	if err := s.situate(st); err != nil {
+		return err
+	}
 	if s.cfg.Remind != nil {
 		if text := s.cfg.Remind(st.mode); text != "" {
 			st.notes = append(st.notes, text)

@@ -65,6 +65,11 @@ type Config struct {
 	// Lasts is called before each decision, by any goroutine of a turn, and
 	// waited for: the session is more than one reply. nil is fine.
 	Lasts func()
+	// Situation is what the instructions say of where the session is.
+	// Resituate puts into words how it differs from what the model knows; it is
+	// told that with the next prompt. nil tells nothing.
+	Situation event.Situated
+	Resituate func(was, now event.Situated) string
 	// Remind is what the model is told at the start of a turn in a mode.
 	Remind func(policy.Mode) string
 	Now    func() time.Time

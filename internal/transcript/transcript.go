@@ -39,6 +39,8 @@ type State struct {
 	Seq  event.Seq // of the last durable event
 	Time time.Time // of the last durable event
 
+	Situation event.Situated // what the model knows of where it is
+
 	Title       string
 	First, Last string // the first and the newest prompt of a person
 	Model       string
@@ -160,6 +162,8 @@ func (s State) Apply(e event.Event) State {
 		if b.Dir != "" && b.Dir != s.Start {
 			s.Start, s.Dir = b.Dir, b.Dir
 		}
+	case event.Situated:
+		s.Situation = b
 	case event.InputQueued:
 		s.Queue = append(slices.Clip(s.Queue), b)
 	case event.InputRemoved:

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -157,7 +158,11 @@ func (d *decoder) done(index int, body []byte, out *wire.Out) error {
 	switch {
 	case r.Type == "reasoning":
 		out.Keep(len(body))
-		it.slot.Opaque = append(json.RawMessage(nil), body...)
+		var b bytes.Buffer // without space, as the log keeps it
+		if json.Compact(&b, body) != nil {
+			return wire.ErrGarbage
+		}
+		it.slot.Opaque = b.Bytes()
 	case r.Type == "function_call" && r.Status == "incomplete":
 		return nil // cut off; the end of the reply says so
 	}
