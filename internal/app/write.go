@@ -95,11 +95,7 @@ func (a *App) remember(ctx context.Context, tool string, where op.Keep, rules []
 		}
 		edits = append(edits, e)
 	}
-	var notes []string
-	err := a.boxes.outside([]string{t.Path}, func() (err error) {
-		notes, err = WriteSettings(ctx, a.Paths, t, edits...)
-		return err
-	})
+	notes, err := WriteSettings(ctx, a.Paths, t, edits...)
 	if err == nil {
 		a.Wrote(t.Path)
 	}

@@ -38,12 +38,9 @@ type Config struct {
 	// not shared with what runs outside; "" keeps them in the session's
 	// temporary folder.
 	Cache string
-	// Run is a folder of adze's own, shared by all sessions of a person: for
-	// what must be seen to after a crash, and for the quarantine.
+	// Run is a folder of adze's own for what must be cleaned up after a
+	// crash; shared by all sessions of a person.
 	Run string
-	// Stays says that what commands make at a path that steers programs is
-	// left alone, unjudged; nil leaves nothing.
-	Stays func(path string) bool
 	// Temp is the session's temporary folder; "" makes one that Close removes.
 	Temp string
 	// TempRoot is where that one is made; "" asks the system.
@@ -107,8 +104,6 @@ type Sandbox struct {
 	mech   mechanism
 	temp   string // made by New; "" when it was given
 	proxy  *netproxy.Proxy
-	// settler is nil without a mechanism.
-	settler *settler
 	// running counts the commands inside; only for messages.
 	running atomic.Int32
 
@@ -118,9 +113,7 @@ type Sandbox struct {
 
 // mechanism is one way to confine.
 type mechanism interface {
-	// wrap confines c to p. lock, when it is not nil, is a descriptor that is
-	// kept open for as long as anything of the command lives, where that can be.
-	wrap(c *proc.Command, p Policy, lock *os.File) error
+	wrap(c *proc.Command) error
 	close() error
 }
 
@@ -180,27 +173,8 @@ func (s *Sandbox) prepare(ctx context.Context, p probed) error {
 			return err
 		}
 	}
-	if s.mech, err = p.start(ctx, s); err != nil {
-		return err
-	}
-	return s.settling()
-}
-
-// settling makes the settler ready, and settles what a crash left.
-func (s *Sandbox) settling() (err error) {
-	if err := os.MkdirAll(s.config.Run, 0o700); err != nil {
-		return err
-	}
-	dir := filepath.Join(s.config.Run, "quarantine")
-	sweepQuarantine(dir)
-	sweepCovers(s.config.Run)
-	t := newSettler(s.policy, dir, s.config.Stays)
-	t.untold = recoverFrom(s.config.Run, dir)
-	if t.journal, err = newJournal(s.config.Run); err != nil {
-		return err
-	}
-	s.settler = t
-	return nil
+	s.mech, err = p.start(ctx, s)
+	return err
 }
 
 // Probe says which mechanism would be used, and why not a better one. It
@@ -216,10 +190,9 @@ func (s *Sandbox) Policy() Policy { return s.policy }
 // Temp is the folder commands may write to, TMPDIR inside; "" without a sandbox.
 func (s *Sandbox) Temp() string { return s.policy.Temp }
 
-// Wrap changes c so that it runs inside. open are protected paths that this
-// command may write. When Wrap returns an error the command must not run; else
-// c.After must be called when it is over, or was not started.
-func (s *Sandbox) Wrap(c *proc.Command, open ...string) error {
+// Wrap changes c so that it runs inside. When it returns an error the
+// command must not run.
+func (s *Sandbox) Wrap(c *proc.Command) error {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
@@ -232,23 +205,9 @@ func (s *Sandbox) Wrap(c *proc.Command, open ...string) error {
 	if !filepath.IsAbs(c.Path) {
 		return fmt.Errorf("confine %s: not an absolute path", c.Path)
 	}
-	r, seen, err := s.settler.begin(open)
-	if err != nil {
+	c.Env = s.policy.environ(c.Env, s.proxyAddress())
+	if err := s.mech.wrap(c); err != nil {
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
-	}
-	p := s.policy.with(seen)
-	p.open = open
-	c.Env = p.environ(c.Env, s.proxyAddress())
-	if err := s.mech.wrap(c, p, s.settler.lock()); err != nil {
-		s.settler.end(r)
-		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
-	}
-	after := c.After
-	c.After = func() {
-		s.settler.end(r)
-		if after != nil {
-			after()
-		}
 	}
 	s.watch(c)
 	return nil
@@ -300,9 +259,6 @@ func (s *Sandbox) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	var errs []error
-	if s.settler != nil {
-		s.settler.close()
-	}
 	if s.mech != nil {
 		errs = append(errs, s.mech.close())
 	}

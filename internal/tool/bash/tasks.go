@@ -85,9 +85,8 @@ type job struct {
 	id    string        // "" in the foreground
 	moved chan struct{} // closed when it goes to the background
 	ended time.Time
-	note  string   // why it was killed
-	read  int64    // how far BashOutput has read
-	left  []string // what became of what it left; told with its end
+	note  string // why it was killed
+	read  int64  // how far BashOutput has read
 }
 
 func newTasks(c Config) *Tasks {
@@ -282,12 +281,6 @@ func (j *job) watch() {
 	task := j.task()
 	t.mu.Unlock()
 	close(j.over)
-	if task.ID != "" && t.conf.Settle != nil {
-		left := t.conf.Settle(context.Background()) // ends with the turn in which it asks
-		t.mu.Lock()
-		j.left = left
-		t.mu.Unlock()
-	}
 	if task.ID != "" && t.conf.OnFinish != nil {
 		t.conf.OnFinish(task)
 	}

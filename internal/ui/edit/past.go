@@ -1,0 +1,55 @@
+package edit
+
+import "slices"
+
+// past is a walk through the history. The zero past is at the prompt itself.
+type past struct {
+	i     int           // how far back; 0 is what is being written
+	kept  map[int]draft // what is being written, and entries that were changed
+	clean []rune        // the entry as it came
+}
+
+func (p *past) leave() { *p = past{} }
+
+// Older shows the prompt before; what is being written is kept.
+func (e *Editor) Older() Result { return e.recall(e.past.i + 1) }
+
+// Newer goes the other way, back to what is being written at last.
+func (e *Editor) Newer() Result {
+	if e.past.i == 0 {
+		return Ignored
+	}
+	return e.recall(e.past.i - 1)
+}
+
+// Recalled is how far back in the history the box is, 0 when it is not.
+func (e *Editor) Recalled() int { return e.past.i }
+
+func (e *Editor) recall(i int) Result {
+	p := &e.past
+	if e.o.Past == nil {
+		return Ignored
+	}
+	entry, ok := draft{}, false
+	if d, kept := p.kept[i]; kept {
+		entry, ok = d, true
+	} else if i > 0 {
+		h, found := e.o.Past.Entry(i - 1)
+		if found {
+			rs := e.t.fromEntry(h)
+			entry, ok = draft{r: rs, at: len(rs)}, true
+		}
+	}
+	if !ok {
+		return Ignored
+	}
+	if p.kept == nil {
+		p.kept = map[int]draft{}
+	}
+	if p.i == 0 || !slices.Equal(p.clean, e.t.r) {
+		p.kept[p.i] = e.draft()
+	}
+	e.show(entry)
+	p.i, p.clean = i, entry.r
+	return Changed
+}

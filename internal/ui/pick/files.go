@@ -1,0 +1,307 @@
+package pick
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Files is an index of the paths of a folder. It serves one goroutine.
+type Files struct {
+	all   []file
+	dirs  map[string]bool
+	steps []narrowed // of the query that was typed, one for each longer query
+}
+
+// A file is a path, ready to be compared.
+type file struct {
+	path  string // slash-separated; a folder ends in "/"
+	fold  string
+	base  int // where the last name starts
+	mask  uint64
+	bmask uint64 // of the last name
+}
+
+// narrowed are the files that matched a query. What it does not match, no longer
+// query matches either.
+type narrowed struct {
+	query string
+	hits  []int32
+}
+
+// A Hit is a file that matched.
+type Hit struct {
+	Path string // slash-separated; a folder ends in "/"
+	Dir  bool
+	At   []int // the bytes that matched
+}
+
+// NewFiles makes an index of files, given as slash-separated paths below the
+// folder. The folders they are in are found, too.
+func NewFiles(paths []string) *Files {
+	f := &Files{dirs: map[string]bool{}}
+	f.Add(paths...)
+	return f
+}
+
+// Len is the number of files and folders.
+func (f *Files) Len() int { return len(f.all) }
+
+// Add puts more files into the index. Files that are in it already are the
+// caller's to leave out.
+func (f *Files) Add(paths ...string) {
+	f.steps = nil
+	f.all = slices.Grow(f.all, len(paths)+len(paths)/8)
+	for _, p := range paths {
+		if p == "" {
+			continue
+		}
+		f.add(p)
+		for d := parent(strings.TrimSuffix(p, "/")); d != "" && !f.dirs[d]; d = parent(d[:len(d)-1]) {
+			f.dirs[d] = true
+			f.add(d)
+		}
+	}
+}
+
+// parent is the folder of a path, with its "/", or "".
+func parent(p string) string { return p[:strings.LastIndexByte(p, '/')+1] }
+
+func (f *Files) add(p string) {
+	if strings.HasSuffix(p, "/") {
+		f.dirs[p] = true
+	}
+	low := fold(p)
+	base := len(parent(strings.TrimSuffix(p, "/")))
+	b := mask(low[base:])
+	f.all = append(f.all, file{p, low, base, b | mask(low[:base]), b})
+}
+
+// rated is a hit before it is known whether it is among the best.
+type rated struct {
+	i     int32
+	score int32
+}
+
+// Find returns the limit best files for a query, the best first. A query that
+// goes on where the last one ended looks only at what that one matched.
+func (f *Files) Find(query string, limit int) []Hit {
+	if limit <= 0 {
+		return nil
+	}
+	query = strings.TrimPrefix(query, "./")
+	if strings.TrimSpace(query) == "" {
+		return f.shallow(limit)
+	}
+	q := NewQuery(query)
+	from, narrow := f.before(query)
+	best := newBest(f, limit)
+	hits := make([]int32, 0, 256)
+	look := func(i int32) {
+		if score, ok := f.rate(&f.all[i], q); ok {
+			hits = append(hits, i)
+			best.put(rated{i, int32(score)})
+		}
+	}
+	if narrow {
+		for _, i := range from {
+			look(i)
+		}
+	} else {
+		for i := range f.all {
+			look(int32(i))
+		}
+	}
+	f.steps = append(f.steps, narrowed{query, hits})
+	return f.hits(best.sorted(), q)
+}
+
+// maxSteps bounds the queries that are remembered.
+const maxSteps = 32
+
+// before finds what a shorter query matched, and forgets queries that the new
+// one does not go on from.
+func (f *Files) before(query string) ([]int32, bool) {
+	for n := len(f.steps); n > 0; n-- {
+		s := f.steps[n-1]
+		if s.query != query && strings.HasPrefix(query, s.query) && n < maxSteps {
+			f.steps = f.steps[:n]
+			return s.hits, true
+		}
+		if s.query == query && n > 1 {
+			f.steps = f.steps[:n-1]
+			return f.steps[n-2].hits, true
+		}
+	}
+	f.steps = nil
+	return nil, false
+}
+
+// What a match in the last name is worth more than one in the folders, and what
+// the typed text as it is, is worth.
+const (
+	inBase     = 40
+	wholeBase  = 60
+	fromStart  = 50
+	perFolder  = 2
+	perEight   = 1 // and for eight letters more
+	basePrefix = 20
+)
+
+// rate says how well a file matches. A match in its last name counts more.
+func (f *Files) rate(e *file, q Query) (int, bool) {
+	total := 0
+	for _, w := range q.words {
+		if e.mask&w.mask != w.mask {
+			return 0, false
+		}
+		n, ok := e.word(w)
+		if !ok {
+			return 0, false
+		}
+		total += n
+	}
+	return total - len(e.path)/8*perEight, true
+}
+
+func (e *file) word(w word) (int, bool) {
+	text := e.fold
+	if !w.fold {
+		text = e.path
+	}
+	if e.bmask&w.mask == w.mask {
+		base := text[e.base:]
+		if len(w.s) == 1 { // most files have the letter somewhere; where hardly matters
+			if base[0] == w.s[0] {
+				return perLetter + firstFactor*atBoundary + inBase, true
+			}
+			if strings.IndexByte(base, w.s[0]) >= 0 {
+				return perLetter + inBase, true
+			}
+		} else if n, _, ok := w.match(e.path[e.base:], base, nil); ok {
+			n += inBase
+			if strings.HasPrefix(base, w.s) {
+				n += basePrefix
+				if rest := base[len(w.s):]; rest == "" || rest == "/" || rest[0] == '.' {
+					n += wholeBase
+				}
+			}
+			return n, true
+		}
+	}
+	if len(w.s) == 1 {
+		if strings.IndexByte(text, w.s[0]) < 0 {
+			return 0, false
+		}
+		return perLetter, true
+	}
+	n, _, ok := w.match(e.path, text, nil)
+	if ok && strings.HasPrefix(text, w.s) {
+		n += fromStart - perFolder*strings.Count(text[len(w.s):], "/")
+	}
+	return n, ok
+}
+
+// hits makes results of indices.
+func (f *Files) hits(list []rated, q Query) []Hit {
+	out := make([]Hit, len(list))
+	for i, r := range list {
+		e := &f.all[r.i]
+		out[i] = Hit{e.path, strings.HasSuffix(e.path, "/"), e.places(q)}
+	}
+	return out
+}
+
+// places are the bytes of the path that matched.
+func (e *file) places(q Query) []int {
+	var out []int
+	for _, w := range q.words {
+		text, at, base := e.fold, make([]int, len(w.s)), e.base
+		if !w.fold {
+			text = e.path
+		}
+		_, _, ok := w.match(e.path[base:], text[base:], at)
+		if !ok {
+			base = 0
+			_, _, ok = w.match(e.path, text, at)
+		}
+		for _, p := range at {
+			if ok {
+				out = append(out, p+base)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// shallow lists what is in the folder itself, then what is in its folders.
+func (f *Files) shallow(limit int) []Hit {
+	best := newBest(f, limit)
+	for i := range f.all {
+		p := strings.TrimSuffix(f.all[i].path, "/")
+		best.put(rated{int32(i), -int32(strings.Count(p, "/"))})
+	}
+	return f.hits(best.sorted(), Query{})
+}
+
+// best keeps the limit best of many as a heap with the worst on top.
+type best struct {
+	f     *Files
+	limit int
+	heap  []rated
+}
+
+func newBest(f *Files, limit int) *best { return &best{f: f, limit: limit} }
+
+// worse orders by score, then by length, then by name.
+func (b *best) worse(x, y rated) bool {
+	if x.score != y.score {
+		return x.score < y.score
+	}
+	return b.compare(x, y) > 0
+}
+
+func (b *best) compare(x, y rated) int {
+	p, q := b.f.all[x.i].path, b.f.all[y.i].path
+	return cmp.Or(len(p)-len(q), strings.Compare(p, q))
+}
+
+func (b *best) put(r rated) {
+	if len(b.heap) < b.limit {
+		b.heap = append(b.heap, r)
+		for i := len(b.heap) - 1; i > 0; {
+			up := (i - 1) / 2
+			if !b.worse(b.heap[i], b.heap[up]) {
+				break
+			}
+			b.heap[i], b.heap[up] = b.heap[up], b.heap[i]
+			i = up
+		}
+		return
+	}
+	if !b.worse(b.heap[0], r) {
+		return
+	}
+	b.heap[0] = r
+	for i := 0; ; {
+		low := i
+		for _, c := range []int{2*i + 1, 2*i + 2} {
+			if c < len(b.heap) && b.worse(b.heap[c], b.heap[low]) {
+				low = c
+			}
+		}
+		if low == i {
+			return
+		}
+		b.heap[i], b.heap[low] = b.heap[low], b.heap[i]
+		i = low
+	}
+}
+
+func (b *best) sorted() []rated {
+	slices.SortFunc(b.heap, func(x, y rated) int {
+		return cmp.Or(int(y.score)-int(x.score), b.compare(x, y))
+	})
+	return b.heap
+}
