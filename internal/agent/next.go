@@ -62,6 +62,7 @@ const (
 type memory struct {
 	last       Continue
 	steps      int // replies asked for
+	recoveries int // of them, those that a recovery asked for
 	raised     bool
 	resumed    int
 	cutCalls   int // replies in a row with a call that was cut off
@@ -250,10 +251,16 @@ func afterError(m memory, o outcome, can means) (memory, choice) {
 }
 
 // go_ returns the memory of a step that is followed by another one. What one
-// cause used up is available again once a step went well.
+// cause used up is available again once a step went well. A step that a fault
+// made necessary is not one of those that a person allowed.
 func (m memory) go_(c Continue) (memory, choice) {
 	if c == NextStep {
 		m.resumed, m.cutCalls, m.drained, m.compacted, m.stripped = 0, 0, false, false, false
+	}
+	switch c {
+	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, MediaStrippedRetry, FallbackModel:
+		m.recoveries++
+	case NextStep, StopHookBlocked, TokenBudgetNudge, StructuredRetry, CallCut:
 	}
 	m.last = c
 	return m, choice{again: c}

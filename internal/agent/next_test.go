@@ -132,3 +132,24 @@ func TestNextRetry(t *testing.T) {
 		}
 	}
 }
+
+// What a fault made necessary is not counted as a turn that a person allowed.
+func TestRecoveriesAreNoTurns(t *testing.T) {
+	for _, c := range []struct {
+		o    outcome
+		can  means
+		want int
+	}{
+		{outcome{stop: llm.MaxTokens}, means{largerCap: true}, 1},
+		{outcome{stop: llm.MaxTokens}, means{}, 1},
+		{outcome{err: fault(llm.TooLong)}, means{clearable: true}, 1},
+		{outcome{err: fault(llm.MediaTooBig)}, means{media: true}, 1},
+		{outcome{err: fault(llm.Overloaded)}, means{fallback: true}, 1},
+		{outcome{stop: llm.WantTools, calls: 1}, means{}, 0},
+		{outcome{stop: llm.EndTurn}, means{structured: true}, 0},
+	} {
+		if m, got := next(memory{}, c.o, c.can); m.recoveries != c.want || got.again == "" {
+			t.Errorf("%+v: %d, %+v", c.o, m.recoveries, got)
+		}
+	}
+}

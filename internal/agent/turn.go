@@ -36,7 +36,7 @@ func (t Turn) Run(ctx context.Context) (Outcome, error) {
 		if c.end != "" {
 			return r.outcome(r.ending(c.end, o)), nil
 		}
-		if err := r.carryOn(c.again); err != nil {
+		if err := r.carryOn(c.again, o); err != nil {
 			return r.outcome(Outcome{}), err
 		}
 	}
@@ -57,7 +57,7 @@ type run struct {
 }
 
 func (r *run) outcome(o Outcome) Outcome {
-	o.Steps, o.API, o.Answer, o.Final = r.mem.steps, r.api, r.answer, r.final
+	o.Steps, o.API, o.Answer, o.Final = r.mem.steps-r.mem.recoveries, r.api, r.answer, r.final
 	return o
 }
 
@@ -68,7 +68,7 @@ func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
 	switch {
 	case ctx.Err() != nil:
 		return Outcome{Reason: InterruptedStreaming}, true, nil
-	case b.Turns > 0 && r.mem.steps >= b.Turns:
+	case b.Turns > 0 && r.mem.steps-r.mem.recoveries >= b.Turns:
 		return Outcome{Reason: MaxTurns, Text: fmt.Sprintf("reached the limit of %d turns", b.Turns),
 			Hint: "raise --max-turns, or go on with: adze --continue"}, true, nil
 	case b.USD > 0 && r.noCost != "" && !b.Unpriced:
@@ -130,7 +130,7 @@ func (r *run) means() means {
 }
 
 // carryOn prepares the step that follows for this reason.
-func (r *run) carryOn(c Continue) error {
+func (r *run) carryOn(c Continue, o outcome) error {
 	switch c {
 	case NextStep, CompactedRetry, StopHookBlocked:
 		return nil
@@ -138,7 +138,10 @@ func (r *run) carryOn(c Continue) error {
 		r.cap = max(r.cap, r.Host.Model().LargerCap)
 		return nil
 	case WindowDrainedRetry:
-		return r.Host.Emit(event.Cleared{Calls: window.ToClear(r.Host.State())})
+		if err := r.Host.Emit(event.Cleared{Calls: window.ToClear(r.Host.State())}); err != nil || o.stop != llm.WindowFull || o.calls > 0 {
+			return err
+		}
+		return r.say(resumeText)
 	case OutputCapRaised:
 		r.cap = r.Host.Model().LargerCap
 		return nil

@@ -2,6 +2,7 @@ package print
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +53,8 @@ type projection struct {
 	ids     map[string]string             // of those results
 	waiting []string                      // calls of the last reply, in order, without a printed result
 	last    event.Replied
+	said    string // the text of the last reply, with those that it goes on from
+	goesOn  bool   // the next reply goes on from the last
 	ended   *event.TurnEnded
 }
 
@@ -128,7 +131,7 @@ func (p *projection) apply(e event.Event) []any {
 
 // started begins a turn: with what it is about, as it is now.
 func (p *projection) started(b event.TurnStarted) []any {
-	p.turn, p.ended = totals{}, nil
+	p.turn, p.ended, p.goesOn = totals{}, nil, false
 	if b.Model != "" {
 		p.about.Model = b.Model
 	}
@@ -156,6 +159,7 @@ func (p *projection) settings(b event.SettingsChanged) []any {
 func (p *projection) replied(id string, b event.Replied) []any {
 	out := p.whole(b)
 	p.last = b
+	p.join(b)
 	p.count(b.Model, b.Usage, b.Cost, b.Priced)
 	if p.turn.first == 0 {
 		p.turn.first = b.First
@@ -254,7 +258,7 @@ func (p *projection) result(b event.TurnEnded) resultLine {
 	return r
 }
 
-// answer is the text of the last reply, or the structured answer.
+// answer is the text of the last reply, whole, or the structured answer.
 func (p *projection) answer() string {
 	if p.ended != nil && p.ended.Answer != nil {
 		return string(p.ended.Answer)
@@ -262,7 +266,22 @@ func (p *projection) answer() string {
 	if p.ended != nil && p.ended.Final != "" {
 		return p.ended.Final
 	}
-	return textOf(p.last.Message)
+	return p.said
+}
+
+// join adds a reply to what was said when the one before was cut short by the
+// output limit, the window or the provider.
+func (p *projection) join(b event.Replied) {
+	text := textOf(b.Message)
+	if p.goesOn {
+		text = p.said + text
+	}
+	p.said, p.goesOn = text, false
+	switch b.Stop {
+	case llm.MaxTokens, llm.WindowFull, llm.Paused:
+		p.goesOn = !slices.ContainsFunc(b.Message.Parts, func(part llm.Part) bool { _, call := part.(llm.ToolUse); return call })
+	case llm.EndTurn, llm.WantTools, llm.Refused:
+	}
 }
 
 func (p *projection) count(model string, u llm.Usage, cost float64, priced bool) {
