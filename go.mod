@@ -49,5 +49,6 @@ require (
 	github.com/godbus/dbus/v5 v5.2.2 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/mattn/go-runewidth v0.0.31 // indirect
+	github.com/yuin/goldmark v1.8.7
 	golang.org/x/tools v0.38.0 // indirect
 )

@@ -132,14 +132,6 @@ func diffBlock(b view.Diff, o Options) []Line {
 	return o.Bound(out)
 }
 
-func tableBlock(b view.Table, o Options) []Line {
-	var out []Line
-	for _, r := range append([][]string{b.Head}, b.Rows...) {
-		out = append(out, L(S(strings.Join(r, "  "), Plain)).Truncate(o.width(), o))
-	}
-	return o.Bound(out)
-}
-
 func tasksBlock(b view.Tasks, o Options) []Line {
 	var out []Line
 	for _, t := range b.Items {

@@ -29,6 +29,7 @@ type Options struct {
 	ASCII    bool   // every glyph has its stand-in
 	MaxLines int    // of a block; 0 means all. A last line says how many are missing
 	Tail     bool   // with MaxLines, the last lines are kept instead of the first
+	Links    bool   // the terminal can lead to an address, so it need not be seen
 	Plain    bool   // no syntax colours: for what is drawn in bulk
 	Hint     string // how to see what MaxLines left out, e.g. "Ctrl+O"
 }

@@ -1,43 +1,273 @@
 package draw
 
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/clip"
+)
+
 // A Stream draws Markdown that arrives in pieces. What is settled never
-// changes again, so that it can be printed for good; only the open tail is
-// drawn anew. It is not safe for use by several goroutines.
+// changes again, so that it can be printed for good; only the open tail, the
+// last top-level block, is drawn anew. What it draws in the end is what
+// Markdown draws, but that a link finds only definitions that came before it.
+// It is not safe for use by several goroutines.
 type Stream struct {
-	o    Options
-	text []byte
-	n    int // lines taken
+	o     Options
+	text  []byte // from the first block that is not settled
+	pos   int    // of the first line of text that was not looked at
+	open  opened
+	refs  []byte
+	any   bool   // something settled
+	ready []Line // settled and not taken
+
+	tail      []Line // of text as it was when it had tailLen bytes
+	tailLen   int
+	tailLines int
 }
 
-// NewStream returns a Stream that draws with o.
-func NewStream(o Options) *Stream { return &Stream{o: o} }
+// opened is what the splitter knows about the last top-level block.
+type opened struct {
+	kind  blockKind
+	blank bool // an empty line came after it
+	fence fenceMark
+}
 
-// Write appends a piece of the text. It costs no drawing.
-func (s *Stream) Write(text string) { s.text = append(s.text, text...) }
+type blockKind uint8
+
+const (
+	noBlock blockKind = iota
+	paragraphs
+	listBlock
+	indented
+	fenced // a fence that is open
+)
+
+// A fenceMark is the line that opened a fence.
+type fenceMark struct {
+	char   byte
+	n      int
+	inList bool
+	was    blockKind
+}
+
+// NewStream returns a Stream that draws with o. o.MaxLines does not count.
+func NewStream(o Options) *Stream {
+	o.MaxLines = 0
+	return &Stream{o: o}
+}
+
+// Resize draws what is not settled with o from now on.
+func (s *Stream) Resize(o Options) {
+	o.MaxLines = 0
+	s.o, s.tail = o, nil
+}
+
+// maxRefs bounds the link definitions that are kept, in bytes.
+const maxRefs = 16 << 10
+
+// Write appends a piece of the text. Blocks that it ends are drawn, once.
+func (s *Stream) Write(piece string) {
+	s.text = append(s.text, piece...)
+	for {
+		i := bytes.IndexByte(s.text[s.pos:], '\n')
+		if i < 0 {
+			return
+		}
+		end := s.pos + i + 1
+		before, after := s.open.step(strings.TrimRight(string(s.text[s.pos:end]), "\r\n"))
+		start := s.pos
+		s.pos = end
+		if before {
+			s.settle(start)
+		}
+		if after {
+			s.settle(s.pos)
+		}
+	}
+}
+
+// settle draws the first n bytes of the text for good.
+func (s *Stream) settle(n int) {
+	if part := clip.Clean(string(s.text[:n])); strings.TrimSpace(part) != "" {
+		lines := markdown(part, string(s.refs), s.o)
+		if len(lines) > 0 {
+			if s.any {
+				s.ready = append(s.ready, nil)
+			}
+			s.ready = append(s.ready, lines...)
+			s.any = true
+		}
+		for _, m := range definition.FindAllString(part, -1) {
+			if len(s.refs)+len(m) < maxRefs {
+				s.refs = append(append(s.refs, m...), '\n')
+			}
+		}
+	}
+	s.text = append([]byte(nil), s.text[n:]...)
+	s.pos -= n
+	s.tail = nil
+}
+
+// definition is a link definition on a line of its own.
+var definition = regexp.MustCompile(`(?m)^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*\S+[^\n]{0,500}$`)
 
 // Take returns the lines that settled since the last Take.
-func (s *Stream) Take() []Line { return nil }
+func (s *Stream) Take() []Line {
+	out := s.ready
+	s.ready = nil
+	return out
+}
 
 // Tail returns the last max lines of what is not settled (0: all).
 func (s *Stream) Tail(max int) []Line {
-	lines := Markdown(string(s.text), s.o)
-	if max > 0 && len(lines) > max {
-		lines = lines[len(lines)-max:]
+	if s.tail == nil || s.tailLen != len(s.text) || s.tailLines != max {
+		s.tail, s.tailLen, s.tailLines = s.drawTail(max), len(s.text), max
 	}
-	return lines
+	return s.tail
+}
+
+// longFence is how much of an open fence is drawn as a whole. Of a longer one
+// only the last lines are drawn, and not in colours, until it closes.
+const longFence = 16 << 10
+
+func (s *Stream) drawTail(max int) []Line {
+	var out []Line
+	if s.open.kind == fenced && !s.open.fence.inList && max > 0 && len(s.text) > longFence {
+		src := s.text
+		from := len(src)
+		for range max + 1 {
+			if i := bytes.LastIndexByte(src[:from], '\n'); i >= 0 && from > 0 {
+				from = i
+			}
+		}
+		o := s.o
+		o.Plain = true
+		out = fence(string(src[from+1:]), "", o)
+	} else {
+		out = markdown(clip.Clean(string(s.text)), string(s.refs), s.o)
+		if s.any && len(out) > 0 {
+			out = append([]Line{nil}, out...)
+		}
+	}
+	if max > 0 && len(out) > max {
+		out = out[len(out)-max:]
+	}
+	return out
 }
 
 // Finish settles everything and returns the lines that were not taken.
 func (s *Stream) Finish() []Line {
-	out := Markdown(string(s.text), s.o)
-	s.text = nil
-	return out
+	s.pos = len(s.text)
+	s.settle(len(s.text))
+	s.open = opened{}
+	return s.Take()
 }
 
-// Resize draws what is not settled with o from now on.
-func (s *Stream) Resize(o Options) { s.o = o }
+// step looks at the next line, and reports whether a top-level block ends
+// before it, and whether one ends with it. It says so only when that is
+// certain: a block that stays open is drawn again, no more.
+func (p *opened) step(line string) (before, after bool) {
+	in, rest := indentOf(line)
+	if p.kind == fenced {
+		if in < 4 || p.fence.inList {
+			if closes(rest, p.fence) {
+				p.kind = p.fence.was
+				if !p.fence.inList {
+					*p = opened{}
+					return false, true
+				}
+			}
+		}
+		return false, false
+	}
+	if rest == "" {
+		p.blank = true
+		return false, false
+	}
+	within := p.kind == listBlock && (in >= 2 || listItem(rest)) || p.kind == indented && in >= 4
+	if !within && p.blank && p.kind != noBlock {
+		before = true
+		*p = opened{}
+	}
+	p.blank = false
+	if f, ok := opensFence(rest); ok && in < 4 || ok && p.kind == listBlock {
+		f.inList = p.kind == listBlock && in >= 2 || p.kind == paragraphs
+		f.was = p.kind
+		if p.kind == listBlock && !f.inList {
+			before = true
+		}
+		p.kind, p.fence = fenced, f
+		return before, false
+	}
+	if in < 2 && heading(rest) && p.kind != paragraphs {
+		before = before || p.kind != noBlock
+		*p = opened{}
+		return before, true
+	}
+	if p.kind == noBlock {
+		switch {
+		case in >= 4:
+			p.kind = indented
+		case listItem(rest):
+			p.kind = listBlock
+		default:
+			p.kind = paragraphs
+		}
+	}
+	return before, false
+}
 
-// Markdown draws a whole text.
-func Markdown(src string, o Options) []Line {
-	return o.Bound(WrapAll(Text(src, Style{}), o.width()))
+func indentOf(line string) (int, string) {
+	n := 0
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case ' ':
+			n++
+		case '\t':
+			n += 4 - n%4
+		default:
+			return n, strings.TrimRight(line[i:], " \t")
+		}
+	}
+	return n, ""
+}
+
+func listItem(s string) bool {
+	if len(s) > 0 && strings.IndexByte("-*+", s[0]) >= 0 {
+		return len(s) == 1 || s[1] == ' ' || s[1] == '\t'
+	}
+	i := 0
+	for i < len(s) && i < 9 && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	return i > 0 && i < len(s) && (s[i] == '.' || s[i] == ')') && (i+1 == len(s) || s[i+1] == ' ' || s[i+1] == '\t')
+}
+
+func heading(s string) bool {
+	n := len(s) - len(strings.TrimLeft(s, "#"))
+	return n > 0 && n < 7 && (n == len(s) || s[n] == ' ' || s[n] == '\t')
+}
+
+func opensFence(s string) (fenceMark, bool) {
+	if s == "" || s[0] != '`' && s[0] != '~' {
+		return fenceMark{}, false
+	}
+	n := 0
+	for n < len(s) && s[n] == s[0] {
+		n++
+	}
+	if n < 3 || s[0] == '`' && strings.IndexByte(s[n:], '`') >= 0 {
+		return fenceMark{}, false
+	}
+	return fenceMark{char: s[0], n: n}, true
+}
+
+func closes(s string, f fenceMark) bool {
+	n := 0
+	for n < len(s) && s[n] == f.char {
+		n++
+	}
+	return n >= f.n && strings.TrimSpace(s[n:]) == ""
 }

@@ -1,0 +1,98 @@
+package draw
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+const sample = `# Title
+
+Some *text* with **bold**, ` + "`code`" + ` and [a link](https://example.org/x).
+It goes on in a second line. https://example.org/auto
+
+- one
+- two
+
+  more of two
+  - nested
+- [x] done
+- [ ] open
+
+1. first
+2. second
+
+> quoted
+> text
+
+| name | count |
+|------|------:|
+| a    | 1     |
+| bb   | 22    |
+
+` + "```go" + `
+func main() {
+
+	println("x") // say
+}
+` + "```" + `
+After the fence
+
+    indented code
+
+    more of it
+
+***
+
+Last paragraph`
+
+func TestStreamDrawsWhatMarkdownDraws(t *testing.T) {
+	texts := []string{sample, "", "a", "\n\n", "- a\n\n\n\n- b\n\nc", "para\n```\nx\n```\npara", "- a\n  ```\n  x\n\n  y\n  ```\n- b\n\nz", "````\n```\nx\n````\ny", "# a\n## b\ntext\n# c", "a\n# b\n\nc\n===\n\nd", "~~~ go\nx"}
+	for _, src := range texts {
+		for _, width := range []int{80, 20} {
+			o := Options{Width: width}
+			want := TextOf(Markdown(src, o))
+			r := rand.New(rand.NewPCG(1, uint64(len(src))))
+			for range 20 {
+				s := NewStream(o)
+				var got []Line
+				for rest := src; rest != ""; {
+					n := min(1+r.IntN(12), len(rest))
+					s.Write(rest[:n])
+					rest = rest[n:]
+					got = append(got, s.Take()...)
+					if tail := s.Tail(0); TextOf(append(got[:len(got):len(got)], tail...)) != TextOf(Markdown(src[:len(src)-len(rest)], o)) && !strings.Contains(rest, "\x00") {
+						t.Fatalf("at %q the stream shows\n%s\nthe whole is\n%s", src[:len(src)-len(rest)], TextOf(append(got[:len(got):len(got)], tail...)), TextOf(Markdown(src[:len(src)-len(rest)], o)))
+					}
+				}
+				if got = append(got, s.Finish()...); TextOf(got) != want {
+					t.Fatalf("%q in %d columns: the stream draws\n%s\nMarkdown draws\n%s", src, width, TextOf(got), want)
+				}
+			}
+		}
+	}
+}
+
+func FuzzStream(f *testing.F) {
+	f.Add(sample, 40)
+	f.Add("- a\n\n\t- b\n```\n- c", 3)
+	f.Fuzz(func(t *testing.T, src string, width int) {
+		if len(src) > 4000 || width < 1 || width > 200 {
+			return
+		}
+		o := Options{Width: width}
+		s := NewStream(o)
+		var got []Line
+		for i := 0; i < len(src); i += 7 {
+			s.Write(src[i:min(i+7, len(src))])
+			got = append(got, s.Take()...)
+			s.Tail(10)
+		}
+		got = append(got, s.Finish()...)
+		for _, l := range got {
+			if l.Width() > width {
+				t.Fatalf("%q is wider than %d", l.String(), width)
+			}
+		}
+	})
+}
