@@ -182,7 +182,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		return err
 	}
 	a.profile = prompt.Choose(a.Config.Profile, local(a.Target.Provider), a.Target.Window)
-	if kit.set, err = kit.narrowed(a.profile, a.Config.Tools); err != nil {
+	if kit.set, err = kit.narrowed(a.profile, a.Config.Tools, rules); err != nil {
 		return err
 	}
 	a.Tools, a.tasks = kit.set, kit.tasks

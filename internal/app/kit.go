@@ -82,8 +82,10 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 
 // narrowed are the tools that the settings and the size of the instructions
 // leave.
-func (k kit) narrowed(p prompt.Profile, t config.Tools) (tool.Set, error) {
+func (k kit) narrowed(p prompt.Profile, t config.Tools, rules policy.Rules) (tool.Set, error) {
 	set, err := narrow(k.all, t, k.structured)
+	keep := offered(rules)
+	set = set.Only(func(name string) bool { return name == k.structured || keep(name) })
 	if p == prompt.Small {
 		set = small(set)
 	}

@@ -163,7 +163,7 @@ func (l *live) apply(was, now *config.Config) (n session.Settings, bad []string)
 	l.readable(&rules)
 	l.setVars(now)
 	n.Target, bad = l.choose(was, now, bad)
-	set, err := l.kit.narrowed(l.a.profile, now.Tools)
+	set, err := l.kit.narrowed(l.a.profile, now.Tools, rules)
 	if err != nil {
 		set, bad = l.a.Tools, append(bad, err.Error())
 	}

@@ -93,7 +93,17 @@ func rulesOf(cfg *config.Config, p Paths, missing func(error)) policy.Rules {
 	}{{perms.Deny, policy.Deny}, {perms.Ask, policy.Ask}, {perms.Allow, policy.Allow}} {
 		for _, c := range part.list {
 			rule, err := policy.ParseRule(c.Text, part.effect, scope(c.Scope), c.Origin.String(), c.Root)
-			if err != nil {
+			if err == nil {
+				if why := DeadRule(rule); why != "" {
+					if given(c.Origin) {
+						missing(unusable(c, why))
+					}
+					cfg.Problems = append(cfg.Problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q: %s", c.Text, why)})
+				}
+			} else {
+				if given(c.Origin) {
+					missing(unusable(c, err.Error()))
+				}
 				if part.effect != policy.Allow { // without it, more would be allowed than was meant
 					r.Unsafe = fmt.Sprintf("the %s rule %q at %s cannot be read: %v", part.effect, c.Text, c.Origin, err)
 				}

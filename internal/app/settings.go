@@ -19,7 +19,12 @@ func loadConfig(o Options, p Paths) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	unused, loud := withoutEffect(cfg, p)
+	cfg.Problems = append(cfg.Problems, unused...)
 	if o.Note != nil {
+		if len(loud) > 0 {
+			o.Note("without effect, because this version does not have it yet: " + strings.Join(loud, ", "))
+		}
 		for _, pr := range cfg.Problems {
 			if pr.Severity == config.Error {
 				o.Note("settings: " + pr.String())

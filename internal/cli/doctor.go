@@ -178,7 +178,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 		list = append(list, finding{"permissions", "broken", "everything asks: " + rules.Unsafe, "adze config edit"})
 	}
 	for _, r := range rules.List {
-		if w := policy.Lint(r); w != "" {
+		if w := policy.Lint(r); w != "" && policy.Dead(r) == "" { // dead ones are among the problems
 			list = append(list, finding{"permissions", "note", fmt.Sprintf("%s %s (%s): %s", r.Effect, r.Text(), r.Source, w), ""})
 		}
 	}

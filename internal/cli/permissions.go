@@ -93,6 +93,9 @@ func (o checkFlags) addRules(r *policy.Rules, p app.Paths) error {
 			if err != nil {
 				return usagef(`rules look like "Bash(go test:*)" or "Edit(src/**)"`, "--%s: %v", x.flag, err)
 			}
+			if why := app.DeadRule(rule); why != "" {
+				return usagef(`rules look like "Bash(go test:*)" or "Edit(src/**)"`, "--%s: the rule %q is of no use: %s", x.flag, t, why)
+			}
 			r.List = append(r.List, rule)
 		}
 	}
@@ -208,7 +211,7 @@ func permissionsChange(sys System, f *runFlags, verb string) *cobra.Command {
 			if err != nil {
 				return usagef(`rules look like "Bash(go test:*)" or "Edit(src/**)"`, "%v", err)
 			}
-			if w := policy.Lint(rule); w != "" && verb == "add" {
+			if w := first(app.DeadRule(rule), policy.Lint(rule)); w != "" && verb == "add" {
 				fmt.Fprintf(sys.Stderr, "adze: warning: %s\n", oneLine(w))
 			}
 			raw, err := jsonText(args[0])

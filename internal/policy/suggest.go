@@ -158,17 +158,12 @@ var runnerForms = map[string]bool{
 // when nothing. It warns about rules that can never match, and about allow
 // rules that let an interpreter or a runner run anything.
 func Lint(r Rule) string {
+	if dead := Dead(r); dead != "" {
+		return dead
+	}
 	switch {
 	case shellTool(r.Tool):
 		return lintCommand(r)
-	case r.Tool == "WebFetch":
-		if r.Spec != "" && !strings.HasPrefix(r.Spec, "domain:") {
-			return "this rule can never match: WebFetch takes domain:host"
-		}
-	case strings.HasPrefix(r.Tool, "mcp__"):
-		if r.Spec != "" {
-			return "this rule can never match: a rule for an MCP tool has no parentheses; write mcp__server__tool"
-		}
 	case family(r.Tool) == "Read", family(r.Tool) == "Edit":
 		return lintPath(r)
 	}
@@ -196,16 +191,6 @@ func lintCommand(r Rule) string {
 	}
 	if mid := strings.Index(spec, ":*"); mid >= 0 && mid != len(spec)-2 {
 		return "':*' means \"anything behind it\" only at the end of a rule; here it is taken literally"
-	}
-	words := splitRule(spec)
-	for _, w := range words {
-		switch w {
-		case "&&", "||", ";", "|", "|&", "&", ">", ">>", "<":
-			return "this rule can never match: each command of a list is matched by itself, and redirects are not part of it"
-		}
-	}
-	if len(words) > 0 && strings.Contains(words[0], "=") && isAssignment(words[0]) {
-		return "this rule can never match: assignments before a command are not part of it"
 	}
 	if r.Effect != Allow || p.exact() {
 		return ""

@@ -1,0 +1,39 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// TestDead: a rule that can never match anything is known for that.
+func TestDead(t *testing.T) {
+	for text, want := range map[string]string{
+		"Bsh": "no tool", "bash": "no tool", "Bsh(ls)": "no tool", "*": "no tool", "edit(src/**)": "no tool", "mcp_x": "no tool",
+		"WebFetch(example.com)": "WebFetch takes", "mcp__a__b(x)": "no parentheses", "TodoWrite(x)": "takes nothing", "ExitPlanMode(a)": "takes nothing",
+		"Bash(ls && rm x)": "each command", "Bash(A=1 ls)": "assignments",
+		"Bash": "", "Bash(*)": "", "Bash(ls:*)": "", "Read(src/**)": "", "Grep(src/**)": "", "Write(x)": "", "mcp__a": "", "mcp__a__*": "", "Task(x)": "", "Skill(x)": "", "WebFetch(domain:x.org)": "",
+	} {
+		got := policy.Dead(rule(t, "deny "+text))
+		if (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestWholly: a tool that a rule speaks of whatever it is asked to do, as Decide
+// sees it.
+func TestWholly(t *testing.T) {
+	for _, c := range []struct {
+		rule, tool string
+		want       bool
+	}{
+		{"Bash", "Bash", true}, {"Bash(*)", "Bash", true}, {"Bash(:*)", "Bash", true}, {"Bash(rm:*)", "Bash", false}, {"Bash", "BashOutput", false},
+		{"Read", "Grep", true}, {"Read", "Glob", true}, {"Read(**)", "Read", false}, {"Edit", "Write", true}, {"Write", "Edit", true}, {"WebFetch", "WebFetch", true}, {"Grep", "Bash", false},
+	} {
+		if got := rule(t, "deny "+c.rule).Wholly(c.tool); got != c.want {
+			t.Errorf("%s and %s: %v", c.rule, c.tool, got)
+		}
+	}
+}
