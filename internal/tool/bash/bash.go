@@ -6,7 +6,6 @@ package bash
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -119,7 +118,6 @@ type runner struct {
 	mu      sync.Mutex // guards the fields below
 	exports exports
 	shell   string
-	seq     int
 }
 
 func (b *runner) tools() []tool.Tool {
@@ -206,11 +204,11 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		return tool.Errorf("the command was not run: it is allowed only inside the sandbox, which is not there any more. Try it again, so that it is judged anew"), nil
 	}
 	confined := b.confined(in)
-	c, files, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
+	c, h, err := b.command(in, env, s.ReadOnly && s.Dir == env.Dir)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
 	}
-	j, err := b.tasks.start(c, files, in, env)
+	j, err := b.tasks.start(c, h, in, env)
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
 	}
@@ -267,40 +265,34 @@ func isDir(path string) bool {
 
 // command builds the process for in, as its verdict needs it. still: it leaves
 // no state behind, so that calls like it may run side by side.
-func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, files, error) {
+func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *handover, error) {
 	base := proc.Quiet(proc.Scrub(b.Vars())) // the environment before any command changed it
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.shell == "" {
 		shell, err := proc.Shell(lookup(base, "PATH"), env.Roots)
 		if err != nil {
-			return proc.Command{}, files{}, err
+			return proc.Command{}, nil, err
 		}
 		b.shell = shell
 	}
 	temp, err := b.tasks.temp()
 	if err != nil {
-		return proc.Command{}, files{}, err
-	}
-	b.seq++
-	fs := files{base: base}
-	if !still && !in.Background {
-		fs.state = filepath.Join(temp, fmt.Sprintf("state-%d", b.seq))
-	}
-	if len(in.Command) > maxArg {
-		fs.script = filepath.Join(temp, "script-"+rand.Text())
-		if err := writeNew(fs.script, in.Command); err != nil {
-			return proc.Command{}, files{}, err
-		}
+		return proc.Command{}, nil, err
 	}
 	isBash := strings.HasPrefix(filepath.Base(b.shell), "bash")
+	h, err := newHandover(in.Command, temp, !still && !in.Background, isBash)
+	if err != nil {
+		return proc.Command{}, nil, err
+	}
+	h.base = base
 	args := []string{filepath.Base(b.shell)}
 	if isBash {
 		args = append(args, "--noprofile", "--norc")
 	}
 	c := proc.Command{
-		Path: b.shell, Dir: env.Dir, Keep: in.Background, Gate: true,
-		Args: append(args, "-c", wrapper(in.Command, fs, isBash), "bash"),
+		Path: b.shell, Dir: env.Dir, Keep: in.Background, Gate: true, Files: h.files,
+		Args: append(args, "-c", wrapper(in.Command, h, isBash), "bash"),
 	}
 	vars := b.exports.of(base, b.confined(in))
 	if env.Needs.Pinned {
@@ -309,35 +301,27 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, file
 	c.Env = proc.Set(vars, "PWD="+env.Dir)
 	if b.Wrap != nil && !in.NoSandbox {
 		if err := b.Wrap(&c, env.Needs); err != nil {
-			fs.remove()
-			return proc.Command{}, files{}, err
+			h.drop()
+			return proc.Command{}, nil, err
 		}
 	}
-	return c, fs, nil
-}
-
-// writeNew writes a file that must not exist: commands can write in the same
-// folder, and could plant a link for us to follow.
-func writeNew(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
+	return c, h, nil
 }
 
 // settle takes over the directory a command ended with, and what it changed of
 // the environment it was begun with: what the sandbox put there is not its own.
 func (b *runner) settle(j *job, begun []string, confined bool, env tool.Env, r *tool.Result) {
+	if j.lost != nil {
+		r.Text += fmt.Sprintf("\n[the folder and the variables are as before the command: %s]", j.lost)
+	}
 	dir := firstOf(j.state.dir, env.Dir)
 	if j.state.vars != nil {
 		b.mu.Lock()
-		base := j.files.base
+		base := j.hand.base
 		b.exports.add(base, begun, j.state.vars, confined)
 		b.mu.Unlock()
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
+	if real, err := filepath.EvalSymlinks(dir); err == nil && plainDir(real) {
 		dir = real
 	}
 	back := env.Dir

@@ -1,51 +1,49 @@
 package bash
 
 import (
-	"io"
-	"os"
+	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/clip"
 )
 
 // maxArg is the longest command passed as an argument, in bytes; the kernel's
 // limit for one argument is 131,072 (execve(2), MAX_ARG_STRLEN), and quoting
-// and our own lines need room. A longer one goes through a file.
+// and our own lines need room. A longer one goes through a descriptor.
 const maxArg = 60_000
 
-// maxState bounds the file a command leaves its environment in, in bytes.
-const maxState = 1 << 20
-
-// files are what one command needs in the private folder; "" is none.
-type files struct {
-	script string   // the command, when it is too long for an argument
-	state  string   // what the shell leaves behind
-	base   []string // the environment the command's own changes are told from
-}
-
-func (fs files) remove() {
-	for _, f := range []string{fs.script, fs.state} {
-		if f != "" {
-			_ = os.Remove(f) // often it was never made
-		}
-	}
-}
+// Bounds of the state that a command leaves, in bytes. Longer variables would
+// keep every later command from starting (execve(2)).
+const (
+	maxState = 1 << 20 // all of it
+	maxVar   = 100_000 // one variable
+	maxVars  = 600_000 // all variables
+	maxDir   = 4096    // the folder's name
+)
 
 // wrapper is the script that runs command and afterwards writes the directory
-// and the exported variables to fs.state. The command is a
+// and the exported variables to where h says. The command is a
 // quoted word for eval: nothing in it, neither an open quote nor a here-document
 // without an end, can reach our lines. It writes on every way out that leaves
 // the shell alive: the end, exit, set -e, a syntax error; not after exec or a
 // kill. set -x and set -v are off before they can show our lines, except that
 // set -v with exit shows one.
-func wrapper(command string, fs files, isBash bool) string {
+func wrapper(command string, h *handover, isBash bool) string {
 	run := "eval " + quote(command)
-	if fs.script != "" {
-		run = `eval "$(cat ` + quote(filepath.ToSlash(fs.script)) + `)"`
+	switch {
+	case h.script == "":
+	case isBash: // read takes it as it is; there is no NUL in it
+		run = `IFS= builtin read -r -d '' __adze_c ` + h.script + `; ` + closed(h.script) + `eval "$__adze_c"`
+	default:
+		run = `__adze_c=$(cat ` + h.script + `); ` + closed(h.script) + `eval "$__adze_c"`
 	}
-	run = "read __adze_g || exit 125; unset __adze_g; exec </dev/null; " + run // see proc.Command.Gate; without the line adze is gone
-	if fs.state == "" {
+	run = "read __adze_g || exit 125; unset __adze_g; exec </dev/null; " + h.move + run // see proc.Command.Gate; without the line adze is gone
+	if h.state == "" {
 		return run
 	}
 	b, ifs := "builtin ", `$' \t\n'` // not a function of that name
@@ -60,9 +58,17 @@ func wrapper(command string, fs files, isBash bool) string {
 	dir := `"$(` + pwd + ` || ` + b + `printf %s "$PWD")"`
 	// All on one line, so that line numbers in messages are the command's own.
 	return `__adze_end() { [ -z "${__adze_done-}" ] || return 0; __adze_done=1; IFS=` + ifs + `; set +f; { ` +
-		b + `printf '%s\0' ` + dir + `; ` + save + `; ` + b + `printf 'end\0'; } >|` + quote(filepath.ToSlash(fs.state)) + `; }; ` +
+		b + `printf '%s\0' ` + dir + `; ` + save + `; ` + b + `printf 'end\0'; } ` + h.state + `; }; ` +
 		`trap '{ __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null' EXIT; ` +
 		run + `; { __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null; exit $__adze_s`
+}
+
+// closed is what closes the descriptor that a redirection reads, if it does.
+func closed(from string) string {
+	if fd, ok := strings.CutPrefix(from, "<&"); ok {
+		return "exec " + fd + "<&-; "
+	}
+	return ""
 }
 
 // quote writes s as one word for any POSIX shell.
@@ -74,41 +80,48 @@ type end struct {
 	vars []string // NAME=value; nil when unknown
 }
 
-// readState reads what wrapper wrote. The file is data a command could have
-// written itself: it is bounded, must be a regular file, and is never run.
-func readState(path string) (end, bool) {
-	if path == "" {
-		return end{}, false
+// errState is a state that no shell of ours left.
+var errState = errors.New("what the shell left behind is not what it writes")
+
+// parseState reads what wrapper has the shell write: the folder, NAME=value for
+// each exported variable, and "end", each ended by NUL. Anything the command
+// started may have written it instead, so it counts as a whole or not at all.
+// An empty one is that of a shell which could not write any more.
+func parseState(s string) (end, error) {
+	if s == "" {
+		return end{}, nil
 	}
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxState {
-		return end{}, false
+	fields := strings.Split(s, "\x00")
+	n := len(fields) - 2
+	if len(s) > maxState || n < 1 || fields[n+1] != "" || fields[n] != "end" {
+		return end{}, errState
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return end{}, false
+	e := end{dir: fields[0], vars: []string{}}
+	if !plainDir(e.dir) {
+		return end{}, fmt.Errorf("the folder %s has a name that is not kept", clip.Line(visible(e.dir), 100))
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxState))
-	if err != nil {
-		return end{}, false
+	seen, size := map[string]bool{}, 0
+	for _, kv := range fields[1:n] {
+		name, _, ok := strings.Cut(kv, "=")
+		if !ok || seen[name] {
+			return end{}, errState
+		}
+		seen[name] = true
+		if !lasting(name) {
+			continue
+		}
+		if size += len(kv); len(kv) > maxVar || size > maxVars {
+			return end{}, fmt.Errorf("the variable %s is too long for the commands that follow", clip.Line(name, 100))
+		}
+		e.vars = append(e.vars, kv)
 	}
-	return parseState(string(b))
+	return e, nil
 }
 
-func parseState(s string) (end, bool) {
-	fields := strings.Split(s, "\x00")
-	if len(fields) < 3 || fields[len(fields)-1] != "" || fields[len(fields)-2] != "end" {
-		return end{}, false
-	}
-	e := end{dir: fields[0]}
-	for _, kv := range fields[1 : len(fields)-2] {
-		name, _, ok := strings.Cut(kv, "=")
-		if ok && lasting(name) {
-			e.vars = append(e.vars, kv)
-		}
-	}
-	return e, true
+// plainDir reports whether a folder's name is one to go on with: absolute, and
+// nothing in it could be taken for more than a name where it is shown.
+func plainDir(dir string) bool {
+	return filepath.IsAbs(dir) && len(dir) <= maxDir && utf8.ValidString(dir) && visible(dir) == dir && !strings.ContainsAny(dir, "\n\t")
 }
 
 // lasting reports whether a variable of this name is carried to the next

@@ -71,7 +71,7 @@ func TestEnvironmentChanges(t *testing.T) {
 	pinned := r.env
 	pinned.Needs.Pinned = true
 	c, fs, err := r.bashRunner.command(input{Command: "env"}, pinned, true)
-	if err != nil || fs.script != "" || fs.state != "" {
+	if err != nil || fs.script != "" || fs.state != "" || len(c.Files) != 0 {
 		t.Fatal(fs, err)
 	}
 	for _, kv := range c.Env {
@@ -129,11 +129,19 @@ func TestHugeCommand(t *testing.T) {
 func FuzzParseState(f *testing.F) {
 	f.Add("/x\x00A=1\x00B=\x00end\x00")
 	f.Add("\x00end\x00")
+	f.Add("/x\ny\x00end\x00")
+	f.Add("/x\x00A=1\x00end\x00/y\x00end\x00")
 	f.Add("/x\x00__adze_s=1\x00no\x00=\x00é=1\x00PWD=/\x00end\x00")
 	f.Fuzz(func(t *testing.T, s string) {
-		e, ok := parseState(s)
-		if ok != (strings.HasSuffix(s, "\x00end\x00")) {
-			t.Fatalf("%q: ok %v", s, ok)
+		e, err := parseState(s)
+		if err == nil && s != "" && !strings.HasSuffix(s, "\x00end\x00") {
+			t.Fatalf("%q is taken", s)
+		}
+		if err != nil && (e.dir != "" || e.vars != nil) {
+			t.Fatalf("%q: %v, and %+v", s, err, e)
+		}
+		if e.dir != "" && (!filepath.IsAbs(e.dir) || strings.ContainsAny(e.dir, "\n\r\x1b") || len(e.dir) > maxDir) {
+			t.Fatalf("%q: folder %q", s, e.dir)
 		}
 		d := diff(nil, e.vars)
 		for _, kv := range d.apply([]string{"A=0"}) {
@@ -200,5 +208,64 @@ func TestConfinedOrNotAtAll(t *testing.T) {
 	there = false
 	if got := run(input{Command: "echo outside"}); !strings.HasPrefix(got, "the command was not run: it is allowed only inside") {
 		t.Error(got)
+	}
+}
+
+// TestHostileState: what a command writes where its shell leaves its state is
+// data. It counts only as a whole, moves no further than cd could, and is told
+// when it does not count.
+func TestHostileState(t *testing.T) {
+	r := newRig(t, nil)
+	if err := os.MkdirAll(filepath.Join(r.env.Dir, "a\nb"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	whole := `printf '%s\0' "$PWD" A=evil end >&250; `
+	for name, c := range map[string]struct{ command, says string }{
+		"words before it":         {"export A=1; echo words >&250", "[the folder and the variables are as before the command: "},
+		"a whole one before it":   {"export A=1; " + whole, "as before the command"},
+		"half of one":             {`export A=1; printf '%s\0' /x A >&250; exec true`, "as before the command"},
+		"too much":                {"export A=1; head -c 3000000 /dev/zero >&250", "as before the command"},
+		"a child writes it":       {"export A=1; bash -c 'echo x >&250'", "as before the command"},
+		"one of a killed shell":   {whole + "kill -9 $$", "killed"},
+		"a name with two lines":   {"export A=1; cd 'a\nb'", `has a name that is not kept]`},
+		"a variable that is huge": {`export A=$(head -c 110000 /dev/zero | tr '\0' x)`, "the variable A is too long"},
+		"many variables":          {`for i in $(seq 10); do export "V$i=$(head -c 90000 /dev/zero | tr '\0' x)"; done; export A=1`, "is too long"},
+		"nothing, with the end":   {"export A=1; exec 250>&-", ""},
+		"a descriptor of its own": {"exec 3>three 4>four; echo x >&3; cat three", "x"},
+	} {
+		res := r.bash(c.command)
+		if !strings.Contains(res.Text, c.says) || res.Dir != "" {
+			t.Errorf("%s: %q dir %q", name, res.Text, res.Dir)
+		}
+		if got := r.bash("echo ${A-unset}").Text; got != "unset" {
+			t.Errorf("%s: A is %s", name, got)
+		}
+	}
+	if res := r.bash(`trap : USR1; printf '%s\0' /etc LD_PRELOAD_X=x IFS=/ BASH_ENV=x B=1 end >&250; exec true`); res.Dir != "" || !strings.Contains(res.Text, "/etc is outside") {
+		t.Errorf("%+v", res)
+	}
+	if got := r.bash("trap : USR1; echo ${BASH_ENV-none} $B").Text; got != "none 1" {
+		t.Error(got)
+	}
+	// Nothing of ours lies where commands write.
+	if left := lsTree(r.bashRunner.Temp); len(left) != 0 {
+		t.Error(left)
+	}
+}
+
+// TestLongCommandIsWhatWasAllowed: it reaches the shell as memory that nothing
+// else can open, not as a file.
+func TestLongCommandIsWhatWasAllowed(t *testing.T) {
+	r := newRig(t, nil)
+	c, h, err := r.bashRunner.command(input{Command: "echo long # " + strings.Repeat("x", maxArg)}, r.env, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.drop()
+	if len(c.Files) != 2 || len(lsTree(r.bashRunner.Temp)) != 0 {
+		t.Errorf("%d files, %v", len(c.Files), lsTree(r.bashRunner.Temp))
+	}
+	if _, err := c.Files[0].WriteAt([]byte("id #"), 0); err == nil {
+		t.Error("it can be changed")
 	}
 }

@@ -77,8 +77,9 @@ type job struct {
 	mask        io.Writer
 	p           *proc.Process
 	ready       chan struct{} // closed when p is set, or the start went wrong
-	files       files
+	hand        *handover
 	state       end           // what the shell left behind; set before over
+	lost        error         // why it cannot be used; set before over
 	over        chan struct{} // closed when it ended and its output is complete
 
 	// Guarded by tasks.mu.
@@ -108,13 +109,14 @@ func (t *Tasks) temp() (string, error) {
 }
 
 // start runs c as a job.
-func (t *Tasks) start(c proc.Command, fs files, in input, env tool.Env) (*job, error) {
+func (t *Tasks) start(c proc.Command, h *handover, in input, env tool.Env) (*job, error) {
 	temp, err := t.temp()
 	if err != nil {
+		refuse(c, h)
 		return nil, err
 	}
 	j := &job{
-		tasks: t, call: env.Call, command: in.Command, description: in.Description, started: t.conf.Now(), files: fs,
+		tasks: t, call: env.Call, command: in.Command, description: in.Description, started: t.conf.Now(), hand: h,
 		ready: make(chan struct{}), over: make(chan struct{}), moved: make(chan struct{}),
 	}
 	t.room()
@@ -130,7 +132,7 @@ func (t *Tasks) start(c proc.Command, fs files, in input, env tool.Env) (*job, e
 		}
 		if running >= MaxBackground {
 			t.mu.Unlock()
-			fs.remove()
+			refuse(c, h)
 			return nil, fmt.Errorf("%d commands run in the background already; end one with KillShell first", running)
 		}
 		j.id = t.nextID()
@@ -151,7 +153,7 @@ func (t *Tasks) start(c proc.Command, fs files, in input, env tool.Env) (*job, e
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
-		fs.remove()
+		refuse(c, h)
 		return nil, proc.ErrClosed
 	}
 	t.wg.Add(1)
@@ -160,7 +162,7 @@ func (t *Tasks) start(c proc.Command, fs files, in input, env tool.Env) (*job, e
 	p, err := t.table.Start(c, j.mask)
 	if err != nil {
 		close(j.ready)
-		fs.remove()
+		h.drop()
 		t.mu.Lock()
 		t.jobs = slices.DeleteFunc(t.jobs, func(x *job) bool { return x == j })
 		t.mu.Unlock()
@@ -176,8 +178,20 @@ func (t *Tasks) start(c proc.Command, fs files, in input, env tool.Env) (*job, e
 	}
 	t.mu.Unlock()
 	close(j.ready)
+	h.collect()
 	go j.watch() // ends when the command does
 	return j, nil
+}
+
+// refuse lets go of a command that is not started.
+func refuse(c proc.Command, h *handover) {
+	for _, f := range c.Files {
+		_ = f.Close()
+	}
+	h.drop()
+	if c.After != nil {
+		c.After()
+	}
 }
 
 // startError says what is wrong in plain words.
@@ -265,8 +279,9 @@ func (j *job) watch() {
 		_ = f.Flush()
 	}
 	j.out.Close()
-	j.state, _ = readState(j.files.state)
-	j.files.remove()
+	if j.state, j.lost = j.hand.finish(); j.p.Status().Signal != "" {
+		j.state, j.lost = end{}, nil // a shell that was killed wrote nothing
+	}
 	t.mu.Lock()
 	j.ended = t.conf.Now()
 	if over := j.p.Status().Over; j.note == "" && over != "" {
