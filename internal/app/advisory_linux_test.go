@@ -48,7 +48,7 @@ func TestAdvisories(t *testing.T) {
 		text, _ := r.result()
 		lines := strings.Split(strings.TrimSpace(text), "\n")
 		own := lines[len(lines)-1]
-		if filepath.Dir(own) != tmp || own == planted || len(lines) != 2 || filepath.Dir(lines[0]) != own {
+		if all := filepath.Dir(own); filepath.Dir(all) != tmp || all == planted || len(lines) != 2 || filepath.Dir(lines[0]) != own {
 			t.Errorf("%s", text)
 		}
 		if info, err := os.Lstat(own); err != nil || info.Mode() != fs.ModeDir|0o700 {

@@ -110,9 +110,9 @@ type App struct {
 	memory   *memory.Reader // nil with --bare
 	note     func(string)
 	tasks    *bash.Tasks
-	temp     string
-	tempRoot string          // temp stands in it
-	folder   *tempdir.Folder // temp
+	temp     temporary
+	tempRoot string          // temp.all stands in it
+	folder   *tempdir.Folder // temp.all
 	swept    func()          // ends the search for folders of dead sessions
 	version  string
 }
@@ -229,13 +229,23 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	return nil
 }
 
+// temporary are the folders for temporary files. Commands in the sandbox write
+// in inside, and nothing that is not confined makes or opens a file there by
+// its name; TMPDIR of all other commands is outside.
+type temporary struct{ all, inside, outside string }
+
 // makeTemp makes the folder for temporary files, and removes those of dead
 // sessions beside it meanwhile.
 func (a *App) makeTemp(ctx context.Context) (err error) {
 	if a.folder, err = tempdir.Make(a.tempRoot); err != nil {
 		return err
 	}
-	a.temp = a.folder.Path
+	a.temp = temporary{all: a.folder.Path, inside: filepath.Join(a.folder.Path, "in"), outside: filepath.Join(a.folder.Path, "out")}
+	for _, dir := range []string{a.temp.inside, a.temp.outside} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return errors.Join(err, a.folder.Remove())
+		}
+	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() { // ends after all folders, or with Close

@@ -37,7 +37,7 @@ type kitParts struct {
 	ledger     *file.Ledger
 	whole      func() bool // every result is still in the conversation
 	background background
-	temp       string
+	temp       temporary
 	hide       *secret.Redactor
 	boxes      *boxes
 	vars       func() (environ, allow []string)
@@ -47,7 +47,7 @@ type kitParts struct {
 // newKit makes the tools. To add a tool, add it to the list here.
 func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error) {
 	shell := bash.Config{
-		Environ: environ(o, cfg, parts.temp), Allow: allowEnv(cfg), Pins: append(gitconf.PinnedEnv(), goPins...), Temp: parts.temp,
+		Environ: environ(o, cfg, parts.temp.outside), Allow: allowEnv(cfg), Pins: append(gitconf.PinnedEnv(), goPins...), Temp: parts.temp.outside, Confined: parts.temp.inside,
 		Mask:     maskedWriter(parts.hide),
 		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
 		Guardian: true, Groups: true,

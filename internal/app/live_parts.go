@@ -22,7 +22,7 @@ type disk = confedit.Disk
 type variables struct{ environ, allow []string }
 
 func (l *live) setVars(cfg *config.Config) {
-	l.vars.Store(&variables{environ(l.o, cfg, l.a.temp), allowEnv(cfg)})
+	l.vars.Store(&variables{environ(l.o, cfg, l.a.temp.outside), allowEnv(cfg)})
 }
 
 func (l *live) environment() (environ, allow []string) {
@@ -35,7 +35,7 @@ func (l *live) confine(ctx context.Context, cfg *config.Config, dirs []string) f
 	l.dirs = dirs
 	var box *confinement
 	if cfg.Sandbox.Enabled {
-		box = confine(ctx, l.o, cfg, l.a.Paths, dirs, l.a.temp, l.a.connect)
+		box = confine(ctx, l.o, cfg, l.a.Paths, dirs, l.a.temp.inside, l.a.connect)
 	}
 	return func() { l.a.boxes.swap(box) }
 }

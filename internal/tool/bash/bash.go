@@ -67,9 +67,11 @@ type Config struct {
 	// anything is kept; a Flush() error method, if it has one, is called at
 	// the end. nil hides nothing.
 	Mask func(w io.Writer) io.Writer
-	// Temp is a private folder for small files; "" makes one. Commands must
-	// be able to write there, also from the sandbox.
+	// Temp is a private folder for output that does not fit elsewhere; "" makes
+	// one. Commands in the sandbox must not be able to write there.
 	Temp string
+	// Confined is the folder for temporary files of commands in the sandbox.
+	Confined string
 	// Limits are what commands may use.
 	Limits proc.Limits
 	// Guardian and Groups are those of proc.Config.

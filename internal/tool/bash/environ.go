@@ -61,7 +61,7 @@ func (b *runner) pinned(base []string, d delta, avoid []string) []string {
 // avoid are the folders that commands write in, where no program is looked for.
 func (b *runner) avoid(env tool.Env) []string {
 	out := append([]string{}, env.Roots...)
-	for _, dir := range []string{b.Temp, env.Scratch} {
+	for _, dir := range []string{b.Temp, b.Confined, env.Scratch} {
 		if dir == "" {
 			continue
 		}
