@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/regular"
 )
 
 // Bounds of what is read: a real configuration is far smaller.
@@ -275,18 +277,6 @@ func dangerousCore(key, value string, submodule bool) bool {
 	return false
 }
 
-func readSmall(file string) ([]byte, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a plain file", file)
-	}
-	if info.Size() > maxConfig {
-		return nil, fmt.Errorf("%s is larger than %d bytes", file, maxConfig)
-	}
-	return os.ReadFile(file)
-}
+func readSmall(file string) ([]byte, error) { return regular.Read(file, maxConfig) }
 
 func isNotDir(err error) bool { return strings.Contains(err.Error(), "not a directory") }

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/adze-agent/adze/internal/regular"
 )
 
 // maxIndex bounds the index that is looked into, in bytes: a repository of half
@@ -65,18 +67,13 @@ func Tracked(dir string, most int) (files []string, ok bool) {
 // entries calls each for every entry of an index; one that is not there has
 // none. It may begin anew, and calls again then.
 func entries(file string, again func(), each func(name []byte, mode uint32)) error {
-	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	b, err := regular.Read(file, maxIndex)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("looking at the index: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxIndex {
+	case errors.Is(err, regular.ErrKind), errors.Is(err, regular.ErrLarge):
 		return errIndex
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("reading the index: %w", err)
 	}
 	// Which hash a repository uses stands elsewhere; only one of them fits.

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/adze-agent/adze/internal/regular"
 )
 
 // Bounds.
@@ -137,16 +139,7 @@ func hexOnly(s string) string {
 
 // head returns the first max bytes of a regular file, "" for anything else.
 func head(path string, max int64) string {
-	st, err := os.Stat(path)
-	if err != nil || !st.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, max))
+	b, err := regular.Head(path, max)
 	if err != nil {
 		return ""
 	}

@@ -1,13 +1,13 @@
 package place
 
 import (
-	"io"
+	"errors"
+	"github.com/adze-agent/adze/internal/regular"
+	"github.com/adze-agent/adze/internal/shellread"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/adze-agent/adze/internal/shellread"
 )
 
 // Tree lists what stands below dir (absolute, resolved), without following
@@ -91,14 +91,9 @@ func unhides(path string) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return err == nil // a link is not followed
 	}
-	f, err := os.Open(path)
+	b, err := regular.Read(path, maxIgnore)
 	if err != nil {
-		return false
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxIgnore+1))
-	if err != nil || len(b) > maxIgnore {
-		return true
+		return !errors.Is(err, fs.ErrNotExist)
 	}
 	for line := range strings.Lines(string(b)) {
 		if strings.HasPrefix(line, "!") {

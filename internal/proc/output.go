@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/adze-agent/adze/internal/regular"
 )
 
 // Bounds of one command's output, in bytes.
@@ -74,8 +77,9 @@ type Output struct {
 	total   int64
 	lines   int64 // newlines in all
 	file    *os.File
-	wanted  bool  // Save was called
-	written int64 // bytes of output in the file, a prefix of it all
+	wanted  bool        // Save was called
+	written int64       // bytes of output in the file, a prefix of it all
+	info    fs.FileInfo // which file it is, once it is closed
 	fileErr error
 	full    bool // the file takes no more before Close
 	closed  bool
@@ -172,22 +176,18 @@ func (o *Output) save(b []byte, at int64) {
 }
 
 func (o *Output) create() error {
-	dir, name := filepath.Split(filepath.Clean(o.path))
-	base, folder := filepath.Split(filepath.Clean(dir))
-	if err := os.MkdirAll(base, 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(filepath.Dir(filepath.Clean(o.path))), 0o700); err != nil {
 		return err
 	}
-	// Commands may be able to write in base, so what is below it is opened in a
-	// way that follows no link out of it.
-	root, err := os.OpenRoot(base)
+	root, name, err := o.place()
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	if err := root.MkdirAll(folder, 0o700); err != nil {
+	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	f, err := root.OpenFile(filepath.Join(folder, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -230,6 +230,7 @@ func (o *Output) Close() {
 			o.fileErr = err
 		}
 	}
+	o.info, _ = o.file.Stat() // without it nothing is read again
 	if err := o.file.Close(); err != nil && o.fileErr == nil {
 		o.fileErr = err
 	}
@@ -244,7 +245,25 @@ func (o *Output) Remove() error {
 	}
 	o.disk.give(o.written)
 	o.written, o.file = 0, nil
-	return os.Remove(o.path)
+	root, name, err := o.place()
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if info, err := root.Lstat(name); err != nil || o.info == nil || !info.Mode().IsRegular() || !os.SameFile(info, o.info) {
+		return err // somebody put another one there
+	}
+	return root.Remove(name)
+}
+
+// place is the folder that was there before, opened, and where the file lies
+// below it. Commands may be able to write there, so that nothing below it is
+// reached by a link out of it.
+func (o *Output) place() (root *os.Root, name string, err error) {
+	dir, file := filepath.Split(filepath.Clean(o.path))
+	base, folder := filepath.Split(filepath.Clean(dir))
+	root, err = os.OpenRoot(base)
+	return root, filepath.Join(folder, file), err
 }
 
 // tail returns what the ring holds, oldest first.
@@ -307,12 +326,20 @@ func (o *Output) From(off int64, max int) (b []byte, gone, next int64) {
 	return b, gone, off + int64(len(b))
 }
 
-// fromFile reads n bytes at off; nil when it cannot.
+// fromFile reads n bytes at off; nil when it cannot. A closed file is opened
+// again, if it is still the one that was written.
 func (o *Output) fromFile(off, n int64) []byte {
 	f := o.file
 	if o.closed {
-		var err error
-		if f, err = os.Open(o.path); err != nil {
+		if o.info == nil {
+			return nil
+		}
+		root, name, err := o.place()
+		if err != nil {
+			return nil
+		}
+		defer root.Close()
+		if f, err = regular.OpenIn(root, name, o.info); err != nil {
 			return nil
 		}
 		defer f.Close()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -118,5 +119,58 @@ func TestOutputFileTrouble(t *testing.T) {
 	full.Close()
 	if k := full.Kept(); k.FileErr == nil || k.Total != 11 {
 		t.Errorf("%+v", k)
+	}
+}
+
+// TestOutputIsItsOwnFile: what lies under the name of an output that is closed
+// is read and removed only when it is that output.
+func TestOutputIsItsOwnFile(t *testing.T) {
+	if _, err := exec.LookPath("mkfifo"); err != nil {
+		t.Skip("needs mkfifo")
+	}
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, plant := range map[string]func(path string) error{
+		"link": func(p string) error { return os.Symlink(secret, p) },
+		"hard": func(p string) error { return os.Link(secret, p) },
+		"pipe": func(p string) error { return exec.Command("mkfifo", p).Run() },
+		"dir":  func(p string) error { return os.Mkdir(p, 0o700) },
+		"file": func(p string) error { return os.WriteFile(p, []byte("other"), 0o600) },
+	} {
+		path := filepath.Join(t.TempDir(), "tasks", "b1.output")
+		o := NewOutput(OutputConfig{Path: path})
+		text := bytes.Repeat([]byte("0123456789abcde\n"), (HeadSize+2*TailSize)/16)
+		if _, err := o.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		o.Close()
+		if b, gone, _ := o.From(HeadSize, 16); string(b) != "0123456789abcde\n" || gone != 0 {
+			t.Fatalf("%s: %q %d", name, b, gone)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := plant(path); err != nil {
+			t.Fatal(err)
+		}
+		if b, gone, _ := o.From(HeadSize, 16); gone == 0 || bytes.Contains(b, []byte("secret")) {
+			t.Errorf("%s: %q %d", name, b, gone)
+		}
+		_ = o.Remove()
+		if _, err := os.Lstat(path); err != nil && name != "file" { // a new file may have the number of the old one
+			t.Errorf("%s: it was removed: %v", name, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "tasks", "b1.output")
+	o := NewOutput(OutputConfig{Path: path})
+	o.Save()
+	o.Close()
+	if err := o.Remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("it was not removed")
 	}
 }

@@ -1,13 +1,12 @@
 package search
 
 import (
-	"io"
+	"github.com/adze-agent/adze/internal/ignore"
+	"github.com/adze-agent/adze/internal/regular"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
-
-	"github.com/adze-agent/adze/internal/ignore"
 )
 
 // maxIgnore bounds an ignore file, in bytes.
@@ -160,11 +159,11 @@ func below(path, top string) bool {
 // git reads a repository's own lists.
 func (t Tree) git(repo string) []ignore.List {
 	dir := filepath.Join(repo, ".git")
-	if b, err := readSmall(dir); err == nil { // a worktree's or submodule's .git is a file
+	if b, err := regular.Head(dir, maxIgnore); err == nil { // a worktree's or submodule's .git is a file
 		if to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir:"); ok {
 			dir = inDir(repo, strings.TrimSpace(to))
 		}
-		if b, err := readSmall(filepath.Join(dir, "commondir")); err == nil {
+		if b, err := regular.Head(filepath.Join(dir, "commondir"), maxIgnore); err == nil {
 			dir = inDir(dir, strings.TrimSpace(string(b)))
 		}
 	}
@@ -186,7 +185,7 @@ func (t Tree) global() []ignore.List {
 	}
 	path := filepath.Join(t.Home, ".config", "git", "ignore")
 	for _, conf := range []string{filepath.Join(t.Home, ".config", "git", "config"), filepath.Join(t.Home, ".gitconfig")} {
-		b, err := readSmall(conf)
+		b, err := regular.Head(conf, maxIgnore)
 		if err != nil {
 			continue
 		}
@@ -204,26 +203,9 @@ func (t Tree) global() []ignore.List {
 }
 
 func readList(path string) ignore.List {
-	b, err := readSmall(path)
+	b, err := regular.Head(path, maxIgnore)
 	if err != nil {
 		return ignore.List{}
 	}
 	return ignore.Parse(b, foldCase())
-}
-
-// readSmall reads a regular file of at most maxIgnore bytes.
-func readSmall(path string) ([]byte, error) {
-	fi, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !fi.Mode().IsRegular() {
-		return nil, os.ErrInvalid
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, maxIgnore))
 }
