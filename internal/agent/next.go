@@ -51,6 +51,7 @@ const (
 const (
 	maxResumes         = 3
 	maxCutCalls        = 3 // replies in a row with a call that was cut off
+	maxDrains          = 2 // old results first, then all that can go
 	maxStructuredTries = 5
 	maxStopHookBlocks  = 10
 	smallStep          = 500 // tokens: less than that is no progress
@@ -67,7 +68,7 @@ type memory struct {
 	resumed    int
 	cutCalls   int // replies in a row with a call that was cut off
 	stripped   bool
-	drained    bool
+	drained    int // times that results were cleared for it
 	compacted  bool
 	fellBack   bool
 	hookBlocks int
@@ -206,8 +207,8 @@ func afterCutCall(m memory, o outcome, can means) (memory, choice) {
 	case can.largerCap && !m.raised && !o.acted:
 		m.raised = true
 		return m.go_(OutputCapRaised)
-	case o.stop == llm.WindowFull && can.clearable && !m.drained:
-		m.drained = true
+	case o.stop == llm.WindowFull && can.clearable && m.drained < maxDrains:
+		m.drained++
 		return m.go_(WindowDrainedRetry)
 	case m.cutCalls < maxCutCalls:
 		m.cutCalls++
@@ -219,8 +220,8 @@ func afterCutCall(m memory, o outcome, can means) (memory, choice) {
 // afterTooLong decides when the prompt does not fit the window.
 func afterTooLong(m memory, can means) (memory, choice) {
 	switch {
-	case can.clearable && !m.drained:
-		m.drained = true
+	case can.clearable && m.drained < maxDrains:
+		m.drained++
 		return m.go_(WindowDrainedRetry)
 	case can.compactable && !m.compacted:
 		m.compacted = true
@@ -255,7 +256,7 @@ func afterError(m memory, o outcome, can means) (memory, choice) {
 // made necessary is not one of those that a person allowed.
 func (m memory) go_(c Continue) (memory, choice) {
 	if c == NextStep {
-		m.resumed, m.cutCalls, m.drained, m.compacted, m.stripped = 0, 0, false, false, false
+		m.resumed, m.cutCalls, m.drained, m.compacted, m.stripped = 0, 0, 0, false, false
 	}
 	switch c {
 	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, MediaStrippedRetry, FallbackModel:

@@ -41,8 +41,9 @@ func TestNext(t *testing.T) {
 		{"cap: enough", memory{resumed: 3}, outcome{stop: llm.MaxTokens}, means{}, choice{end: OutputCap}},
 
 		{"too long: clear", memory{}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{again: WindowDrainedRetry}},
-		{"too long: cleared, compact", memory{drained: true}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{again: CompactedRetry}},
-		{"too long: both tried", memory{drained: true, compacted: true}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{end: PromptTooLong}},
+		{"too long: cleared, compact", memory{drained: 2}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{again: CompactedRetry}},
+		{"too long: cleared some, clear all", memory{drained: 1}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{again: WindowDrainedRetry}},
+		{"too long: both tried", memory{drained: 2, compacted: true}, outcome{err: fault(llm.TooLong)}, means{clearable: true, compactable: true}, choice{end: PromptTooLong}},
 		{"too long: nothing to do", memory{}, outcome{err: fault(llm.TooLong)}, means{}, choice{end: PromptTooLong}},
 		{"window full", memory{}, outcome{stop: llm.WindowFull}, means{clearable: true}, choice{again: WindowDrainedRetry}},
 
@@ -88,7 +89,7 @@ func TestNext(t *testing.T) {
 // A step that went well gives the recoveries of single causes back, but never
 // the larger cap or the other model.
 func TestNextForgives(t *testing.T) {
-	m := memory{drained: true, compacted: true, stripped: true, resumed: 3, cutCalls: 3, raised: true, fellBack: true}
+	m := memory{drained: 2, compacted: true, stripped: true, resumed: 3, cutCalls: 3, raised: true, fellBack: true}
 	m, _ = next(m, outcome{stop: llm.WantTools, calls: 1}, means{})
 	want := memory{last: NextStep, steps: 1, raised: true, fellBack: true}
 	if m != want {

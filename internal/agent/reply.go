@@ -72,10 +72,12 @@ func (r *run) request(target Target) llm.Request {
 	if r.cap > most {
 		most = r.cap
 	}
+	st := r.Host.State()
+	most = window.Reply(most, target.Window, window.Estimate(st))
 	r.asked = most
 	return llm.Request{
 		Model: target.Name, System: r.System, Tools: r.Tools.Specs(), MaxTokens: most,
-		Messages: window.Build(r.Host.State(), window.Limits{}),
+		Messages: window.Build(st, window.LimitsOf(window.Effective(target.Window, target.Cap))),
 		Effort:   target.Effort, ThinkingTokens: target.Thinking, CacheKey: r.CacheKey,
 	}
 }

@@ -100,11 +100,13 @@ func (r *run) room(target Target) (out Outcome, stop bool, err error) {
 	effective := window.Effective(target.Window, target.Cap)
 	used := window.Estimate(st)
 	if window.Full(used, effective) {
-		if calls := window.ToClear(st); len(calls) > 0 {
-			if err := r.Host.Emit(event.Cleared{Calls: calls}); err != nil {
-				return out, true, err
-			}
-			used = window.Estimate(r.Host.State())
+		if used, err = r.clear(window.ToClear(st, effective), used); err != nil {
+			return out, true, err
+		}
+	}
+	if window.Blocking(used, effective) {
+		if used, err = r.clear(window.Drain(r.Host.State()), used); err != nil {
+			return out, true, err
 		}
 	}
 	if !window.Blocking(used, effective) {
@@ -115,6 +117,18 @@ func (r *run) room(target Target) (out Outcome, stop bool, err error) {
 		Hint: "give it less at once, start a new session, or use a model with a larger window: --model …"}, true, nil
 }
 
+// clear takes the results of these calls out of the window, and returns what
+// is used then.
+func (r *run) clear(calls []string, used int) (int, error) {
+	if len(calls) == 0 {
+		return used, nil
+	}
+	if err := r.Host.Emit(event.Cleared{Calls: calls}); err != nil {
+		return used, err
+	}
+	return window.Estimate(r.Host.State()), nil
+}
+
 // means looks up what is still possible.
 func (r *run) means() means {
 	st := r.Host.State()
@@ -122,7 +136,7 @@ func (r *run) means() means {
 	return means{
 		largerCap:  target.LargerCap > max(r.cap, target.Cap),
 		fallback:   r.Fallback != nil && target.ID() != r.Fallback.ID(),
-		clearable:  len(window.ToClear(st)) > 0,
+		clearable:  len(window.Drain(st)) > 0,
 		media:      hasMedia(window.Build(st, window.Limits{})),
 		structured: r.Structured != "" && r.answer == nil,
 		budget:     r.Budget.Tokens,
@@ -138,7 +152,7 @@ func (r *run) carryOn(c Continue, o outcome) error {
 		r.cap = max(r.cap, r.Host.Model().LargerCap)
 		return nil
 	case WindowDrainedRetry:
-		if err := r.Host.Emit(event.Cleared{Calls: window.ToClear(r.Host.State())}); err != nil || o.stop != llm.WindowFull || o.calls > 0 {
+		if err := r.drain(); err != nil || o.stop != llm.WindowFull || o.calls > 0 {
 			return err
 		}
 		return r.say(resumeText)
@@ -158,6 +172,17 @@ func (r *run) carryOn(c Continue, o outcome) error {
 		return r.Host.Emit(event.Stripped{Why: "the provider refused an image or a document"})
 	}
 	return fmt.Errorf("no way to carry on for %q", c)
+}
+
+// drain makes room for a request that was refused as too long: what is old
+// first, and when that is not enough, all that can go.
+func (r *run) drain() error {
+	target, st := r.Host.Model(), r.Host.State()
+	calls := window.ToClear(st, window.Effective(target.Window, target.Cap))
+	if len(calls) == 0 {
+		calls = window.Drain(st)
+	}
+	return r.Host.Emit(event.Cleared{Calls: calls})
 }
 
 // say gives the model a hidden input.

@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +13,9 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // cutCall is a reply that the output limit cuts off inside of its last call.
@@ -74,6 +77,54 @@ func TestCapInsideACall(t *testing.T) {
 			for _, f := range all[event.ToolFinished](es) {
 				if strings.Contains(f.Text, "JSON") {
 					t.Errorf("the model reads %q", f.Text)
+				}
+			}
+			r.Close()
+		})
+	}
+}
+
+// counted reports as many tokens as a provider would count.
+func counted(reply fake.Reply) fake.Reply {
+	return func(ctx context.Context, r llm.Request, yield func(llm.Chunk, error) bool) {
+		reply(ctx, r, func(c llm.Chunk, err error) bool {
+			if f, ok := c.(llm.Finished); ok {
+				f.Usage = llm.Usage{In: size(r) / 4, Out: 50}
+				c = f
+			}
+			return yield(c, err)
+		})
+	}
+}
+
+// In a window of 32,000 tokens results are cleared in time, and no request is
+// larger than it, nor asks for more than is left.
+func TestSmallWindow(t *testing.T) {
+	for _, chars := range []int{4_000, 12_000, 40_000} {
+		bubble(fmt.Sprint(chars), t, func(t *testing.T) {
+			const window = 32_000
+			var replies []fake.Reply
+			for i := range 40 {
+				replies = append(replies, counted(fake.Use(call(fmt.Sprint("c", i), "Read", "", 0))))
+			}
+			r := start(t, nil, func(c *session.Config) {
+				set, err := tool.NewSet(tool.New(tool.Spec{Name: "Read", Limit: tool.NoLimit},
+					func(in, tool.Env) (tool.Plan, error) {
+						return tool.Plan{Actions: []policy.Action{policy.None{}}, Parallel: true}, nil
+					},
+					func(context.Context, in, tool.Env) (tool.Result, error) {
+						return tool.Result{Text: strings.Repeat("x", chars)}, nil
+					}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				c.Turn.Tools, c.Target.Window, c.Target.Cap = set, window, 16_000
+			}, append(replies, counted(fake.Say("done")))...)
+			r.prompt("go")
+			r.last(r.turns(1, nil), agent.Completed)
+			for i, q := range r.model.Requests() {
+				if n := size(q)/4 + q.MaxTokens; n > window {
+					t.Errorf("request %d: %d tokens with its reply", i, n)
 				}
 			}
 			r.Close()

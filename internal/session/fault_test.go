@@ -113,7 +113,7 @@ func TestFault53_PromptTooLong(t *testing.T) {
 		r.Close()
 	})
 	bubble("for good", t, func(t *testing.T) {
-		r := start(t, nil, withRead, append(reads(), tooLong, tooLong, fake.Say("on we go"))...)
+		r := start(t, nil, withRead, append(reads(), tooLong, tooLong, tooLong, fake.Say("on we go"))...)
 		r.prompt("go")
 		es := r.turns(1, nil)
 		end := r.last(es, agent.PromptTooLong)

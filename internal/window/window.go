@@ -20,11 +20,13 @@ const (
 	MessageChars = 200_000
 	// KeepResults are never cleared.
 	KeepResults = 5
-	// ClearAtLeast tokens must come free, or nothing is cleared.
+	// ClearAtLeast tokens must come free, or nothing is cleared; in a small
+	// window, an eighth of it.
 	ClearAtLeast = 20_000
 	// OutputReserve is the most that is set aside for a reply.
 	OutputReserve = 20_000
-	// BlockBelow: with fewer free tokens the model is not called.
+	// BlockBelow: with fewer free tokens the model is not called; in a small
+	// window, with less than a tenth of it.
 	BlockBelow = 3_000
 	// CompactMargin and WarnMargin stand between the effective window and
 	// compaction, and between compaction and its warning.
@@ -37,6 +39,15 @@ const (
 // Limits bound what Build returns. The zero value means the defaults.
 type Limits struct {
 	MessageChars int // of the results in one message
+}
+
+// LimitsOf are the limits for an effective window: the results of one message
+// take at most about half of it.
+func LimitsOf(effective int) Limits {
+	if effective <= 0 {
+		return Limits{}
+	}
+	return Limits{MessageChars: min(MessageChars, 2*effective)}
 }
 
 // Build returns the messages to send. Results that were cleared and media
@@ -116,18 +127,29 @@ func level(sizes []int, max int) int {
 }
 
 // Effective is the window that a conversation may fill: what is left when
-// room for a reply is set aside. 0 tokens of window mean it is not known.
+// room for a reply is set aside, at most a quarter of the window. 0 tokens of
+// window mean it is not known.
 func Effective(windowTokens, outputCap int) int {
 	if windowTokens <= 0 {
 		return 0
 	}
-	return max(0, windowTokens-min(max(outputCap, 0), OutputReserve))
+	return windowTokens - min(max(outputCap, 0), OutputReserve, windowTokens/4)
+}
+
+// Reply is how many tokens a reply may have where most are wanted: what is left
+// of the window, because providers refuse a request that could go beyond it.
+func Reply(most, windowTokens, used int) int {
+	if windowTokens <= 0 || most <= 0 {
+		return most
+	}
+	left := windowTokens - used - windowTokens/32 // used is an estimate
+	return min(most, max(left, windowTokens/16))
 }
 
 // Blocking reports whether tokens fill an effective window so far that a
 // request makes no sense. A window that is not known never blocks.
 func Blocking(tokens, effective int) bool {
-	return effective > 0 && effective-tokens < BlockBelow
+	return effective > 0 && effective-tokens < min(BlockBelow, effective/10)
 }
 
 // Estimate is the tokens of the next request: what the provider reported for
@@ -163,8 +185,41 @@ var clearable = map[string]bool{
 
 // ToClear lists the calls whose results should be cleared next, oldest first:
 // those of the clearable tools but the newest five. It is empty when fewer
-// than 20,000 tokens would come free.
-func ToClear(s transcript.State) []string {
+// than ClearAtLeast tokens would come free.
+func ToClear(s transcript.State, effective int) []string {
+	least := ClearAtLeast
+	if effective > 0 {
+		least = min(least, effective/8)
+	}
+	out, bytes := clearing(s, KeepResults)
+	if float64(bytes)/4*Ratio(s) < float64(least) {
+		return nil
+	}
+	return out
+}
+
+// Drain lists all calls whose results can be cleared, when nothing else makes
+// a request fit: all but those that the model has not seen yet.
+func Drain(s transcript.State) []string {
+	ms := s.Messages()
+	fresh := 0
+	if n := len(ms); n > 0 && ms[n-1].Role == llm.User {
+		for _, p := range ms[n-1].Parts {
+			if _, ok := p.(llm.ToolResult); ok {
+				fresh++
+			}
+		}
+	}
+	out, bytes := clearing(s, fresh)
+	if bytes == 0 {
+		return nil
+	}
+	return out
+}
+
+// clearing lists the calls whose results can be cleared, but for the newest
+// keep of them, and how many bytes come free.
+func clearing(s transcript.State, keep int) (out []string, bytes int) {
 	names := map[string]string{}
 	var calls []string
 	var free []int // bytes
@@ -181,17 +236,12 @@ func ToClear(s transcript.State) []string {
 			}
 		}
 	}
-	old := max(0, len(calls)-KeepResults)
-	var out []string
-	bytes := 0
+	old := max(0, len(calls)-keep)
 	for i, id := range calls[:old] {
 		if s.Cleared(id) || slices.Contains(calls[old:], id) || slices.Contains(out, id) {
 			continue
 		}
 		out, bytes = append(out, id), bytes+max(0, free[i]-noteChars)
 	}
-	if float64(bytes)/4*Ratio(s) < ClearAtLeast {
-		return nil
-	}
-	return out
+	return out, bytes
 }

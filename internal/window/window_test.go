@@ -70,7 +70,7 @@ func TestOneMessageIsBounded(t *testing.T) {
 
 func TestEffectiveAndBlocking(t *testing.T) {
 	for _, c := range []struct{ window, cap, want int }{
-		{200_000, 64_000, 180_000}, {200_000, 8_000, 192_000}, {10_000, 64_000, 0}, {0, 8_000, 0}, {200_000, 0, 200_000},
+		{200_000, 64_000, 180_000}, {200_000, 8_000, 192_000}, {10_000, 64_000, 7_500}, {0, 8_000, 0}, {200_000, 0, 200_000},
 	} {
 		if got := window.Effective(c.window, c.cap); got != c.want {
 			t.Errorf("Effective(%d, %d) = %d", c.window, c.cap, got)
@@ -124,12 +124,12 @@ func TestToClear(t *testing.T) {
 	for i := range window.KeepResults {
 		add("Grep", fmt.Sprint("new", i), 90_000)
 	}
-	if got := window.ToClear(s); got != nil {
+	if got := window.ToClear(s, 180_000); got != nil {
 		t.Errorf("17,500 tokens are too few: %v", got)
 	}
 	add("Write", "3", 1)
 	want := []string{"1", "2", "new0"}
-	got := window.ToClear(s)
+	got := window.ToClear(s, 180_000)
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -138,7 +138,7 @@ func TestToClear(t *testing.T) {
 	if after := window.Estimate(s); before-after < window.ClearAtLeast {
 		t.Errorf("%d tokens came free", before-after)
 	}
-	if got := window.ToClear(s); got != nil {
+	if got := window.ToClear(s, 180_000); got != nil {
 		t.Errorf("cleared twice: %v", got)
 	}
 	if got := texts(window.Build(s, window.Limits{})[2])[0]; !strings.Contains(got, "Read /f") || len(got) > 200 {
