@@ -54,6 +54,30 @@ func (b *boxes) explain(exit int, output string) string {
 	return ""
 }
 
+// found are the things that commands left and nobody was asked about.
+func (b *boxes) found() []left {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []left
+	for _, c := range b.all {
+		out = append(out, c.found()...)
+	}
+	return out
+}
+
+// outside has adze itself write protected paths while commands may run.
+func (b *boxes) outside(paths []string, f func() error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.all {
+		if box := c.made.Load(); box != nil {
+			inner := f
+			f = func() error { return box.Outside(paths, inner) }
+		}
+	}
+	return f()
+}
+
 func (b *boxes) stays() bool {
 	c := b.get()
 	return c != nil && !c.settings.AllowUnsandboxed

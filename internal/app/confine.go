@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
@@ -108,30 +109,42 @@ type confinement struct {
 	once sync.Once // for the fields below
 	box  *sandbox.Sandbox
 	err  error
+	// made is box once it is there, for who must not wait for it.
+	made atomic.Pointer[sandbox.Sandbox]
 }
 
-func confine(ctx context.Context, o Options, cfg *config.Config, p Paths, roots []string, temp string, ask netproxy.Ask) *confinement {
+// An attended is what a sandbox needs of the session it is for.
+type attended struct {
+	ask   netproxy.Ask
+	stays func(path string) bool
+}
+
+func confine(ctx context.Context, o Options, cfg *config.Config, p Paths, roots []string, temp string, by attended) *confinement {
 	return &confinement{settings: cfg.Sandbox, excluded: excluded(cfg.Sandbox.ExcludedCommands), open: func() (*sandbox.Sandbox, error) {
 		c, err := SandboxConfig(o, cfg, p, roots)
 		if err != nil {
 			return nil, err
 		}
-		c.Temp, c.Ask, c.Resolve, c.Dial = temp, ask, o.Resolve, o.Dial
+		c.Temp, c.Ask, c.Stays, c.Resolve, c.Dial = temp, by.ask, by.stays, o.Resolve, o.Dial
 		return sandbox.New(context.WithoutCancel(ctx), c)
 	}}
 }
 
 func (c *confinement) ready() {
-	c.once.Do(func() { c.box, c.err = c.open() })
+	c.once.Do(func() {
+		if c.box, c.err = c.open(); c.err == nil {
+			c.made.Store(c.box)
+		}
+	})
 }
 
 // wrap puts a command inside; when the sandbox cannot be had, nothing runs.
-func (c *confinement) wrap(cmd *proc.Command, _ policy.Needs) error {
+func (c *confinement) wrap(cmd *proc.Command, needs policy.Needs) error {
 	c.ready()
 	if c.err != nil {
 		return fmt.Errorf("the sandbox cannot start: %w", c.err)
 	}
-	return c.box.Wrap(cmd)
+	return c.box.Wrap(cmd, needs.Writable...)
 }
 
 func (c *confinement) active() bool {

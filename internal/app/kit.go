@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -40,6 +41,7 @@ type kitParts struct {
 	temp       temporary
 	hide       *secret.Redactor
 	boxes      *boxes
+	settle     func(context.Context) []string // what became of what commands left
 	vars       func() (environ, allow []string)
 	mode       policy.Mode // to start in
 }
@@ -57,9 +59,13 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 	box := parts.boxes
 	shell.Vars, shell.Stays, shell.Excluded = parts.vars, box.stays, box.excluded
 	shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.wrap, box.active, box.passes, box.explain
+	shell.Settle = parts.settle
 	shells, aliases, tasks := bash.New(shell)
-	all := slices.Concat(shells,
-		file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve, InWindow: func(string) bool { return parts.whole() }}),
+	files := file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve, InWindow: func(string) bool { return parts.whole() }})
+	for i, t := range files {
+		files[i] = openly{t, parts.boxes}
+	}
+	all := slices.Concat(shells, files,
 		find.New(find.Config{Resolve: place.Resolve}),
 		[]tool.Tool{todo.New(), ask.New()}, planning(o, parts.mode),
 	)

@@ -35,7 +35,7 @@ func (l *live) confine(ctx context.Context, cfg *config.Config, dirs []string) f
 	l.dirs = dirs
 	var box *confinement
 	if cfg.Sandbox.Enabled {
-		box = confine(ctx, l.o, cfg, l.a.Paths, dirs, l.a.temp.inside, l.a.connect)
+		box = confine(ctx, l.o, cfg, l.a.Paths, dirs, l.a.temp.inside, attended{l.a.connect, l.a.lenient})
 	}
 	return func() { l.a.boxes.swap(box) }
 }

@@ -95,7 +95,11 @@ func (a *App) remember(ctx context.Context, tool string, where op.Keep, rules []
 		}
 		edits = append(edits, e)
 	}
-	notes, err := WriteSettings(ctx, a.Paths, t, edits...)
+	var notes []string
+	err := a.boxes.outside([]string{t.Path}, func() (err error) {
+		notes, err = WriteSettings(ctx, a.Paths, t, edits...)
+		return err
+	})
 	if err == nil {
 		a.Wrote(t.Path)
 	}

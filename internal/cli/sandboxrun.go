@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
 )
@@ -76,9 +77,12 @@ func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Comma
 	if err := s.Wrap(&c); err != nil {
 		return 0, err
 	}
-	if c.After != nil {
-		defer c.After()
-	}
+	over := sync.OnceFunc(func() {
+		if c.After != nil {
+			c.After()
+		}
+	})
+	defer over()
 	said := &tail{w: sys.Stderr}
 	cmd := exec.CommandContext(ctx, c.Path)
 	cmd.Args, cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Args, c.Dir, append([]string{}, c.Env...), c.Files
@@ -102,6 +106,10 @@ func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Comma
 	}
 	_ = cmd.Wait() // the state says it all
 	endSession(cmd)
+	over()
+	for _, f := range s.Found() {
+		tellFound(sys.Stderr, f)
+	}
 	if code, ok := endedBy(ctx); ok {
 		return code, nil
 	}
@@ -110,4 +118,13 @@ func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Comma
 		fmt.Fprintf(sys.Stderr, "adze: the sandbox kept the command from %s\n", oneLine(why))
 	}
 	return code, nil
+}
+
+// tellFound says what was taken away, and how to get it back.
+func tellFound(w io.Writer, f sandbox.Found) {
+	if f.At == "" {
+		fmt.Fprintf(w, "adze: the command made %s, which is protected (%s), and it could not be moved away: %s\n", oneLine(f.Path), oneLine(f.Why), oneLine(f.Err))
+		return
+	}
+	fmt.Fprintf(w, "adze: the command made %s, which is protected (%s); it was moved away\nhint: mv %s %s\n", oneLine(f.Path), oneLine(f.Why), policy.QuoteCommand([]string{f.At}), policy.QuoteCommand([]string{f.Path}))
 }

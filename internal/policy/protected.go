@@ -39,6 +39,22 @@ func ProtectedNames(private bool) []string {
 	return out
 }
 
+// NameProtects is Protects for a name and the folder it is in, by its name
+// alone: "" when they mean nothing. private is as for ProtectedNames.
+func NameProtects(parent, name string, private bool) string {
+	name, parent = strings.ToLower(name), strings.ToLower(parent)
+	if why, ok := protectedNames[name]; ok && (private || !homeOnly(name, why)) {
+		return why
+	}
+	if why, ok := protectedPairs[parent+"/"+name]; ok && (private || !homeOnly(name, why)) {
+		return why
+	}
+	if private && parent == ".config" && protectedConfig[name] {
+		return "settings or credentials in ~/.config"
+	}
+	return ""
+}
+
 func homeOnly(name, why string) bool {
 	switch name {
 	case ".condarc", ".gemrc", ".pypirc", ".pnpmrc", ".bunfig.toml": // read from a home folder only

@@ -59,15 +59,15 @@ func TestAdvisories(t *testing.T) {
 		}
 	})
 	t.Run("CVE-2026-26268_git_hooks_are_protected", func(t *testing.T) {
-		if p := NewPolicy(base); !slices.Contains(p.Git, filepath.Join(project, ".git")) { // it does not exist
-			t.Errorf("git %v", p.Git)
+		hook := filepath.Join(project, ".git", "hooks", "pre-commit") // neither it nor .git exists
+		if why := left(t, base, hook); why == "" {
+			t.Error("a hook that a command makes stays")
 		}
 	})
 	t.Run("CVE-2026-25725_settings_that_do_not_exist_are_protected", func(t *testing.T) {
-		p := NewPolicy(base)
-		for _, name := range []string{".adze", ".claude", ".mcp.json", ".vscode", ".cursor", ".idea"} {
-			if !slices.Contains(p.Protected, filepath.Join(project, name)) {
-				t.Errorf("%s is not protected", name)
+		for _, name := range []string{".adze/settings.json", ".claude/settings.json", ".mcp.json", ".vscode/tasks.json", ".cursor/mcp.json", ".idea/workspace.xml"} {
+			if why := left(t, base, filepath.Join(project, name)); why == "" {
+				t.Errorf("%s stays", name)
 			}
 		}
 	})
@@ -82,4 +82,25 @@ func TestAdvisories(t *testing.T) {
 			t.Errorf("%v %v", s, err)
 		}
 	})
+}
+
+// left settles a file that a command of c made, and says why it was taken; ""
+// when it stays.
+func left(t *testing.T, c Config, path string) string {
+	t.Helper()
+	s := newSettler(NewPolicy(c), t.TempDir(), nil)
+	defer s.close()
+	r, _, err := s.begin(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, "x")
+	s.end(r)
+	if len(s.untold) == 0 {
+		return ""
+	}
+	if exists(path) {
+		t.Errorf("%+v, and it is still there", s.untold)
+	}
+	return s.untold[0].Why
 }

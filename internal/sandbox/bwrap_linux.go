@@ -25,7 +25,6 @@ type bubblewrap struct {
 	s       *Sandbox
 	path    string
 	filter  []byte
-	covers  *covers
 	blank   string    // an empty file nobody may read
 	net     *netspace // with the proxy in it; nil: commands have no network
 	space   *netspace // net, or one that only holds links
@@ -85,8 +84,8 @@ func trueTool() string {
 
 func startBwrap(ctx context.Context, s *Sandbox, path string) (mechanism, error) {
 	b := &bubblewrap{s: s, path: path, blank: filepath.Join(s.config.Run, "blank"), prlimit: findTool(s.config, "prlimit")}
-	var err error
-	if b.covers, err = newCovers(s.config.Run); err != nil {
+	err := os.MkdirAll(s.config.Run, 0o700)
+	if err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(b.blank, nil, 0); err != nil && !errors.Is(err, os.ErrPermission) {
@@ -118,26 +117,24 @@ func filter(p seccomp.Policy) ([]byte, error) {
 // what it starts. Go opens its own this way already.
 func closeOnExec() { _ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) }
 
-func (b *bubblewrap) wrap(c *proc.Command) (err error) {
+func (b *bubblewrap) wrap(c *proc.Command, p Policy, lock *os.File) (err error) {
 	closeOnExec()
 	own := c.Files // they stay 3, 4, … for the command; bwrap's come after them
-	var links []string
-	steps, claim, err := b.covers.acquire(func() (steps []step) {
-		steps, links = b.s.policy.layout()
-		return b.otherSockets(steps)
-	})
-	if err != nil {
-		return err
-	}
-	files := []*os.File{claim}
+	steps, links := p.layout()
+	steps = b.otherSockets(steps)
+	var files []*os.File
 	defer func() {
 		if err != nil {
 			for _, f := range files {
 				_ = f.Close()
 			}
-			b.covers.sweep()
 		}
 	}()
+	held, err := again(lock)
+	if err != nil {
+		return err
+	}
+	files = append(files, held)
 	if !b.loose {
 		if err := b.hold(context.Background(), links); err != nil { // bounded by the helper's start
 			return err
@@ -167,7 +164,6 @@ func (b *bubblewrap) wrap(c *proc.Command) (err error) {
 	after := c.After
 	c.After = func() {
 		heard()
-		b.covers.later()
 		if after != nil {
 			after()
 		}
@@ -188,8 +184,18 @@ func (b *bubblewrap) enter() (path string, args []string, err error) {
 	return b.space.enter, b.space.args(b.path, b.net != nil, held), nil
 }
 
-// arguments are bwrap's, but for the command. It gets the claim as descriptor
-// fd, the filter as the next, and tells its child's number on the one after.
+// again is another descriptor of an open file, which shares its lock.
+func again(f *os.File) (*os.File, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, fmt.Errorf("hold %s: %w", f.Name(), err)
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
+}
+
+// arguments are bwrap's, but for the command. It gets the journal, whose lock
+// bwrap holds and hands to nobody, as descriptor fd, the filter as the next, and
+// tells its child's number on the one after.
 func (b *bubblewrap) arguments(steps []step, fd int) []string {
 	args := append([]string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}, namespaces...)
 	if os.Geteuid() == 0 {
@@ -253,10 +259,8 @@ func (b *bubblewrap) mounts(steps []step) []string {
 		switch s.do {
 		case write, pin:
 			*to = append(*to, "--bind", s.path, s.path)
-		case keep, coverFile, coverText, reveal:
+		case keep, reveal:
 			*to = append(*to, "--ro-bind", s.path, s.path)
-		case coverDir:
-			later = append(later, "--perms", "0555", "--size", "65536", "--tmpfs", s.path)
 		case hideDir:
 			mode := "0000"
 			if i+1 < len(steps) && within(s.path, steps[i+1].path) {
@@ -294,6 +298,5 @@ func (b *bubblewrap) close() error {
 	if b.space != nil {
 		err = b.space.close()
 	}
-	b.covers.close()
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
@@ -64,7 +65,7 @@ func Check(ctx context.Context, c Config) (Level, []Try, error) {
 	table := proc.NewTable()
 	defer table.Close(time.Second)
 	var out []Try
-	for _, e := range escapes {
+	for _, e := range allEscapes() {
 		t := Try{Name: e.name, What: e.what}
 		t.Result, t.Detail = sc.try(s, table, e)
 		if t.Result == Escaped && slices.Contains(e.weak, s.level.Name) {
@@ -91,6 +92,7 @@ func newScene(root string) (*scene, func(), error) {
 		sc.Project + "/pkg/lib/githooks/pre-commit": "before",
 	}
 	links := map[string]string{sc.Project + "/.cursor": "shared/cursor", sc.Project + "/pkg/lib/.git/hooks": "../githooks"}
+	maps.Copy(files, sceneRepos(sc.Project))
 	for path, text := range files {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return nil, nil, err
@@ -162,9 +164,6 @@ func (sc *scene) try(s *Sandbox, table *proc.Table, e escape) (Result, string) {
 	<-p.Done()
 	late.Stop()
 	text := strings.TrimSpace(out.String())
-	if b, ok := s.mech.(*bubblewrap); ok {
-		b.covers.close()
-	}
 	if e.after != nil {
 		if why := e.after(sc); why != "" {
 			return Escaped, why
@@ -174,6 +173,9 @@ func (sc *scene) try(s *Sandbox, table *proc.Table, e escape) (Result, string) {
 	case codeBlocked:
 		return Blocked, text
 	case codeEscaped:
+		if e.settled {
+			return Blocked, "nothing of it is left"
+		}
 		return Escaped, text
 	case codeSkipped:
 		return Skipped, text
@@ -227,12 +229,13 @@ func try(name, data string) int {
 		fmt.Println(err)
 		return codeSkipped
 	}
-	i := slices.IndexFunc(escapes, func(e escape) bool { return e.name == name })
+	table := allEscapes()
+	i := slices.IndexFunc(table, func(e escape) bool { return e.name == name })
 	if i < 0 {
 		fmt.Println("no such try")
 		return codeSkipped
 	}
-	err := escapes[i].run(&sc)
+	err := table[i].run(&sc)
 	switch {
 	case err == nil:
 		fmt.Println("it worked")

@@ -26,6 +26,8 @@ type escape struct {
 	weak  []string // mechanisms that do not promise this
 	dies  bool     // the try may be killed
 	safe  bool     // harmless without a sandbox, where it must succeed
+	// settled: it may work while the command runs; what is left afterwards counts.
+	settled bool
 }
 
 var ll = []string{"landlock"}
@@ -171,29 +173,13 @@ var escapes = []escape{
 	}, after: content("$/project/.git/config", "[core]\n")},
 	{name: "git-rename", what: "move .git away and put another in its place", weak: ll, run: func(sc *scene) error { return os.Rename(sc.Project+"/.git", sc.Project+"/g") }, after: absent("$/project/g")},
 	{name: "git-hooks-rename", what: "move .git/hooks away", weak: ll, run: func(sc *scene) error { return os.Rename(sc.Project+"/.git/hooks", sc.Project+"/.git/h") }, after: absent("$/project/.git/h")},
-	{name: "git-commondir", what: "make git read its settings from elsewhere", weak: ll, run: func(sc *scene) error { return create(sc.Project + "/.git/commondir") }, after: absent("$/project/.git/commondir")},
-	{name: "settings-absent", what: "create .claude/settings.json", weak: ll, safe: true, run: func(sc *scene) error {
-		if err := os.MkdirAll(sc.Project+"/.claude", 0o755); err != nil {
-			return err
-		}
-		return create(sc.Project + "/.claude/settings.json")
-	}, after: absent("$/project/.claude")},
-	{name: "settings-adze", what: "create .adze/settings.json", weak: ll, run: func(sc *scene) error {
+	{name: "settings-adze", what: "create .adze/settings.json", settled: true, safe: true, run: func(sc *scene) error {
 		_ = os.Chmod(sc.Project+"/.adze", 0o777) // a private copy at best
 		_ = os.MkdirAll(sc.Project+"/.adze", 0o755)
-		_ = create(sc.Project + "/.adze/settings.json")
-		return errNothing
+		return create(sc.Project + "/.adze/settings.json")
 	}, after: absent("$/project/.adze")},
-	{name: "mcp-absent", what: "create .mcp.json", weak: ll, run: func(sc *scene) error { return create(sc.Project + "/.mcp.json") }, after: absent("$/project/.mcp.json")},
-	{name: "mcp-replace", what: "remove what stands for .mcp.json", weak: ll, run: func(sc *scene) error { return os.Remove(sc.Project + "/.mcp.json") }},
 	{name: "editor-settings", what: "change .vscode/settings.json", weak: ll, run: func(sc *scene) error { return create(sc.Project + "/.vscode/settings.json") }, after: content("$/project/.vscode/settings.json", "{}")},
 	{name: "nested-git-config", what: "change .git/config of a repository below", weak: ll, safe: true, run: func(sc *scene) error { return create(sc.Project + "/pkg/lib/.git/config") }, after: content("$/project/pkg/lib/.git/config", "[core]\n")},
-	{name: "nested-settings", what: "create .claude/settings.json in a repository below", weak: ll, safe: true, run: func(sc *scene) error {
-		if err := os.MkdirAll(sc.Project+"/pkg/lib/.claude", 0o755); err != nil {
-			return err
-		}
-		return create(sc.Project + "/pkg/lib/.claude/settings.json")
-	}, after: absent("$/project/pkg/lib/.claude")},
 	{name: "below-editor-settings", what: "change .vscode/settings.json in a folder below", weak: ll, safe: true, run: func(sc *scene) error { return create(sc.Project + "/pkg/sub/.vscode/settings.json") }, after: content("$/project/pkg/sub/.vscode/settings.json", "{}")},
 	{name: "link-replace", what: "put another link in the place of .cursor", weak: ll, safe: true, run: func(sc *scene) error { return replaceLink(sc.Project+"/.cursor", sc.Project+"/pkg") }, after: content("$/project/.cursor/rules", "before")},
 	{name: "link-remove", what: "remove the link .cursor", weak: ll, safe: true, run: func(sc *scene) error { return os.Remove(sc.Project + "/.cursor") }, after: content("$/project/.cursor/rules", "before")},

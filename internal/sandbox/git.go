@@ -4,16 +4,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/gitconf"
-)
-
-// Bounds of the search for submodules.
-const (
-	maxModules     = 64
-	maxModuleDepth = 4
 )
 
 // repository is what git needs when dir is in a repository. git are git
@@ -46,51 +39,6 @@ func repository(dir string) (git, outside, guards []string) {
 func namesBack(own, dot string) bool {
 	b, err := readSmall(filepath.Join(own, "gitdir"))
 	return err == nil && real(strings.TrimSpace(string(b))) == real(dot)
-}
-
-// gitGuards are the paths in a git folder that make git run programs or read
-// its settings from elsewhere. The rest git must write to do its work: index,
-// objects, refs, logs, HEAD and the like.
-func gitGuards(git string) []string {
-	config := filepath.Join(git, "config")
-	guards := []string{filepath.Join(git, "hooks"), config, filepath.Join(git, "commondir")}
-	b, _ := readSmall(config) // one that cannot be read has no extensions
-	if extra := filepath.Join(git, "config.worktree"); exists(extra) || strings.Contains(strings.ToLower(string(b)), "worktreeconfig") {
-		guards = append(guards, extra)
-	}
-	trees, _ := os.ReadDir(filepath.Join(git, "worktrees")) // most have none
-	for _, t := range trees[:min(len(trees), maxModules)] {
-		if extra := filepath.Join(git, "worktrees", t.Name(), "config.worktree"); exists(extra) {
-			guards = append(guards, extra)
-		}
-	}
-	return append(guards, moduleGuards(filepath.Join(git, "modules"), maxModuleDepth)...)
-}
-
-// moduleGuards are the guards of submodules that exist.
-func moduleGuards(dir string, depth int) []string {
-	list, err := os.ReadDir(dir)
-	if err != nil || depth == 0 {
-		return nil
-	}
-	var out []string
-	for _, e := range list {
-		at := filepath.Join(dir, e.Name())
-		switch {
-		case !e.IsDir():
-		case exists(filepath.Join(at, "HEAD")):
-			for _, g := range []string{"hooks", "config", "commondir"} {
-				out = append(out, filepath.Join(at, g))
-			}
-			out = append(out, moduleGuards(filepath.Join(at, "modules"), depth-1)...)
-		default:
-			out = append(out, moduleGuards(at, depth-1)...)
-		}
-		if len(out) > 3*maxModules {
-			return out[:3*maxModules]
-		}
-	}
-	return slices.Clip(out)
 }
 
 func isDir(p string) bool {

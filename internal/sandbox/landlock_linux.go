@@ -68,7 +68,7 @@ type landlocked struct {
 // landlockWeaker is what Landlock cannot do that bubblewrap does.
 func landlockWeaker(abi int, listen bool) []string {
 	out := []string{
-		"protected paths inside writable folders (.git/hooks, .claude …) can be written",
+		"protected paths inside writable folders (.git/hooks, .claude …) that exist can be changed; what a command makes there is settled when it ends",
 		"modes, owners and times of files outside can be changed where their owner may",
 		"names in hidden folders can be listed, their content cannot be read",
 		"what is hidden inside a writable folder can be read",
@@ -100,9 +100,8 @@ func startLandlock(_ context.Context, s *Sandbox, abi int) (mechanism, error) {
 
 func (l *landlocked) close() error { return nil }
 
-func (l *landlocked) wrap(c *proc.Command) error {
+func (l *landlocked) wrap(c *proc.Command, p Policy, _ *os.File) error {
 	closeOnExec()
-	p := l.s.policy
 	n := confined{ABI: l.abi, Path: c.Path, Args: c.Args, Listen: p.Network.Listen}
 	if l.s.proxy != nil {
 		if _, port, err := net.SplitHostPort(l.s.proxy.Address()); err == nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/gitconf"
 )
 
 // A step puts one path into the view of the file system that starts as all
@@ -19,13 +21,10 @@ type step struct {
 type action int
 
 const (
-	write     action = iota // writable
-	pin                     // writable, and can be neither renamed nor removed
-	keep                    // read-only
-	coverDir                // absent, and stays so: an empty folder in the way
-	coverFile               // absent, and stays so: a socket nobody listens on
-	coverText               // absent, and stays so: .git/commondir saying "."
-	hideDir                 // unreadable
+	write   action = iota // writable
+	pin                   // writable, and can be neither renamed nor removed
+	keep                  // read-only
+	hideDir               // unreadable
 	hideFile
 	reveal // read-only, inside something hidden
 )
@@ -40,17 +39,14 @@ func (p Policy) layout() (steps []step, links []string) {
 		}
 	}
 	for _, g := range p.Git {
-		if info, err := os.Lstat(g); err == nil && info.IsDir() {
-			for _, guard := range gitGuards(g) {
-				l.protect(guard)
-			}
-			continue
+		for _, guard := range gitconf.Guards(g) {
+			l.protect(guard)
 		}
-		l.protect(g)
 	}
 	for _, g := range p.Protected {
 		l.protect(g)
 	}
+	l.release(p.open)
 	for _, h := range p.Hidden {
 		if info, err := os.Stat(h); err == nil {
 			if !info.IsDir() && barred(h, info) {
@@ -87,8 +83,33 @@ func (l *layout) set(path string, do action) {
 	}
 }
 
-// protect keeps path as it is, there or not, with everything above it up to
-// the writable folder in its place.
+// release lets the open paths be written. What is protected and lies inside one
+// stays so no longer; of a protected folder that holds one, the folder that the
+// path is in becomes writable, because files are replaced by renaming.
+func (l *layout) release(open []string) {
+	for _, o := range open {
+		for at, do := range l.at {
+			switch {
+			case do != keep:
+			case within(o, at):
+				delete(l.at, at)
+				if isDir(at) {
+					l.at[at] = pin
+				}
+			case within(at, o):
+				in := filepath.Dir(o)
+				for in != at && !isDir(in) {
+					in = filepath.Dir(in)
+				}
+				l.at[in] = write
+			}
+		}
+	}
+}
+
+// protect keeps path as it is, with everything above it up to the writable
+// folder in its place. What does not exist is not kept from coming into being:
+// that is for settling.
 func (l *layout) protect(path string) { l.follow(path, 0) }
 
 // maxHops bounds links that lead to links.
@@ -113,16 +134,12 @@ func (l *layout) follow(path string, hops int) {
 		info, err := os.Lstat(at)
 		switch {
 		case err != nil:
-			// The first part that is missing keeps all that would be below away.
-			l.set(at, coverOf(at, last))
 			return
 		case info.Mode()&fs.ModeSymlink != 0:
 			l.links = append(l.links, at)
 			l.behind(at, parts[n+1:], hops)
 			return
-		case last && (info.IsDir() || info.Mode().IsRegular()):
-			l.set(at, keep)
-		case last: // a socket, FIFO or device
+		case last:
 			l.set(at, keep)
 		case info.IsDir():
 			l.set(at, pin)
@@ -148,24 +165,4 @@ func (l *layout) behind(link string, rest []string, hops int) {
 	for _, p := range []string{to, real(link)} {
 		l.follow(filepath.Join(append([]string{p}, rest...)...), hops+1)
 	}
-}
-
-// coverOf chooses what stands in for a path that must not come into being.
-// Neither an empty folder nor a socket is seen by git status or git add.
-func coverOf(path string, last bool) action {
-	switch name := filepath.Base(path); {
-	case last && name == "commondir":
-		return coverText // git reads it wherever it exists
-	case last && coverFiles[name]:
-		return coverFile
-	}
-	return coverDir
-}
-
-// coverFiles are names that common programs read on every start and would
-// stumble over if they were folders. A folder costs a fifth of the time.
-var coverFiles = map[string]bool{
-	"config": true, "config.worktree": true, ".npmrc": true, ".yarnrc.yml": true, ".mcp.json": true, ".gitconfig": true,
-	".gitmodules": true, "bunfig.toml": true, ".netrc": true, ".bashrc": true, ".profile": true, ".bash_profile": true,
-	".inputrc": true, ".vimrc": true, ".condarc": true,
 }

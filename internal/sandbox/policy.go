@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/gitconf"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
@@ -19,11 +20,11 @@ type Policy struct {
 	// Writable folders, no one inside another.
 	Writable []string `json:"writable"`
 	// Protected paths stay as they are although they are in a writable
-	// folder; those that do not exist must not come into being.
+	// folder. What comes into being under such a name is settled when its
+	// command ends.
 	Protected []string `json:"protected"`
 	// Git are git folders: writable where git itself works, protected where
-	// their content makes it run programs. One that does not exist must not
-	// come into being.
+	// their content makes it run programs.
 	Git []string `json:"git"`
 	// Hidden folders and files cannot be read, but for what is in Readable.
 	Hidden   []string `json:"hidden"`
@@ -33,6 +34,12 @@ type Policy struct {
 	Temp    string   `json:"temp"`
 	Cache   string   `json:"cache"`
 	Network Network  `json:"network"`
+
+	home    string
+	surveys []string // folders that are looked through for what is protected
+	always  []string // protected wherever they are and whatever they are called
+	gits    []string // git folders that count although they may lie elsewhere
+	open    []string // protected paths that may be written all the same
 }
 
 // Network is what can be reached from inside.
@@ -77,33 +84,58 @@ func NewPolicy(c Config) Policy {
 		}
 	}
 	p.Hidden = outermost(slices.Concat(p.Hidden, c.paths(fs.DenyRead), keys))
-	p.Protected, p.Git = guards, git
 	for _, root := range p.Writable {
-		if root == c.Temp || root == p.Cache || slices.Contains(outside, root) {
-			continue
+		if root != c.Temp && root != p.Cache && !slices.Contains(outside, root) {
+			p.surveys = append(p.surveys, root)
 		}
-		for _, name := range policy.ProtectedNames(within(root, c.Home)) {
-			if path := filepath.Join(root, name); name != ".git" {
-				p.Protected = append(p.Protected, path)
-			} else if !slices.Contains(guards, path) {
-				p.Git = append(p.Git, path)
-			}
-		}
-		git, protected := below(root)
-		p.Git, p.Protected = append(p.Git, git...), append(p.Protected, protected...)
 	}
-	slices.Sort(p.Git)
-	p.Git = slices.Compact(p.Git)
-	p.Protected = append(p.Protected, c.paths(fs.DenyWrite)...)
-	slices.Sort(p.Protected)
-	p.Protected = slices.Compact(p.Protected)
+	p.home, p.gits, p.always = c.Home, git, append(guards, c.paths(fs.DenyWrite)...)
 	n := c.Settings.Network
 	p.Network = Network{
 		Allowed: n.AllowedDomains, Denied: n.DeniedDomains,
 		Ask:  c.Ask != nil && !n.StrictAllowlist && (n.AllowedDomains == nil || len(n.AllowedDomains) > 0),
 		Unix: c.paths(n.UnixSockets), AllUnix: n.AllUnixSockets, Listen: n.LocalBinding,
 	}
+	return p.with(p.survey().look())
+}
+
+// survey looks for what the policy protects.
+func (p Policy) survey() *survey { return newSurvey(p.surveys, p.gits, p.home) }
+
+// with is the policy for what a survey saw.
+func (p Policy) with(s sight) Policy {
+	p.Protected = slices.Concat(p.always, s.named)
+	for _, dot := range s.dots {
+		if !isDir(dot) {
+			p.Protected = append(p.Protected, dot)
+		}
+	}
+	for _, st := range p.configured(s) {
+		if exists(st.Path) {
+			p.Protected = append(p.Protected, st.Path)
+		}
+	}
+	slices.Sort(p.Protected)
+	p.Protected = slices.Compact(p.Protected)
+	p.Git = slices.Clone(s.gits)
+	slices.Sort(p.Git)
 	return p
+}
+
+// configured are the paths in writable folders that git's settings name, there
+// or not. A folder that holds a whole writable one is not among them: nothing
+// could be written any more.
+func (p Policy) configured(s sight) []gitconf.Steer {
+	var out []gitconf.Steer
+	for _, g := range s.gits {
+		for _, st := range gitconf.Named(g, top(g), p.home) {
+			holds := slices.ContainsFunc(p.Writable, func(w string) bool { return within(st.Path, w) })
+			if withinAny(p.Writable, st.Path) && !holds && !slices.Contains(out, st) {
+				out = append(out, st)
+			}
+		}
+	}
+	return out
 }
 
 // paths resolves paths as people write them in settings: ~/x, //x and /x are
@@ -160,12 +192,6 @@ func (p Policy) environ(env []string, proxy string) []string {
 	set := []string{"TMPDIR=" + p.Temp, "TMP=" + p.Temp, "TEMP=" + p.Temp}
 	for name, dir := range cacheFolders {
 		set = append(set, name+"="+filepath.Join(p.Cache, dir))
-	}
-	if slices.ContainsFunc(p.Git, func(g string) bool { return !isDir(g) }) {
-		// What stands for a .git that must not be made is no repository, and
-		// go build would ask git about it.
-		flags := strings.TrimSpace(value(env, "GOFLAGS") + " -buildvcs=false")
-		set = append(set, "GOFLAGS="+flags)
 	}
 	env = proc.Set(env, set...)
 	names := []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "no_proxy"}

@@ -22,6 +22,9 @@ func TestNewPolicy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, f := range []string{"w/p/.claude/x", "w/p/.mcp.json", "w/extra/.vscode/x", "w/p/Makefile", "w/p/.bashrc", "home/.bashrc", "w/p/.git/HEAD", "w/p/.git/config"} {
+		put(t, at(f), "")
+	}
 	c := Config{
 		Dir: at("w/p"), Roots: []string{at("w/p/sub"), at("w/extra")}, Home: at("home"), State: []string{at("home/.adze")}, Temp: at("tmp"),
 		Settings: config.Sandbox{
@@ -127,28 +130,51 @@ func TestCredentialsAreHidden(t *testing.T) {
 	}
 }
 
-func TestBelow(t *testing.T) {
+// put writes a file and the folders above it.
+func put(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSurvey(t *testing.T) {
 	root := t.TempDir()
-	for _, f := range []string{".git/config", ".claude/x", "a/.vscode/x", "a/b/.mcp.json", "r1/.git/HEAD", "x/r2/.git", "x/y/r3/.git/HEAD", "node_modules/m/.git/HEAD", "a/.claude/.vscode/x"} {
-		f = filepath.Join(root, f)
-		if err := os.MkdirAll(filepath.Dir(f), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(f, nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
 	at := func(p string) string { return filepath.Join(root, p) }
-	git, protected := below(root)
-	if want := []string{at("r1/.git"), at("x/r2/.git"), at("x/y/r3/.git")}; !reflect.DeepEqual(git, want) {
-		t.Errorf("git %v", git)
+	for _, f := range []string{".git/HEAD", ".git/config", ".claude/x", "a/.vscode/x", "a/b/.mcp.json", "r1/.git/HEAD", "r1/.git/config", "x/y/r3/.git/HEAD", "x/y/r3/.git/refs/x",
+		"node_modules/m/.git/HEAD", "node_modules/m/.vscode/x", "a/.claude/.vscode/x", "bare/HEAD", "bare/objects/x", "bare/hooks/.vscode", ".cargo/config.toml", "b/HEAD"} {
+		put(t, at(f), "")
 	}
-	for p, want := range map[string]bool{
-		".claude": false, "a/.vscode": true, "a/b/.mcp.json": true, "a/.claude": true, "a/.claude/.vscode": false,
-		"r1/.claude": true, "x/r2/.mcp.json": true, "x/y/r3/.claude": false, "a/.mcp.json": false,
-	} {
-		if slices.Contains(protected, at(p)) != want {
-			t.Errorf("%s: protected %v", p, !want)
+	put(t, at("x/r2/.git"), "gitdir: ../../.git/modules/r2\n")
+	put(t, at(".git/modules/r2/HEAD"), "")
+	put(t, at(".git/modules/r2/config"), "")
+	v := newSurvey([]string{root}, nil, "")
+	s := v.look()
+	if want := []string{at("bare"), at(".git"), at("r1/.git"), at("x/y/r3/.git")}; !slices.Equal(s.gits, want) {
+		t.Errorf("git %v", s.gits)
+	}
+	if want := []string{at(".git"), at("r1/.git"), at("x/r2/.git"), at("x/y/r3/.git")}; !slices.Equal(s.dots, want) {
+		t.Errorf("dots %v", s.dots)
+	}
+	if want := []string{at(".cargo/config.toml"), at(".claude"), at("a/.claude"), at("a/.vscode"), at("a/b/.mcp.json")}; !slices.Equal(s.named, want) {
+		t.Errorf("named %v", s.named)
+	}
+	// What is known is looked at again when it changes, also at once.
+	put(t, at("a/b/.vscode/x"), "")
+	put(t, at("deep/er/.mcp.json"), "")
+	s = v.look()
+	for _, p := range []string{"a/b/.vscode", "deep/er/.mcp.json"} {
+		if !slices.Contains(s.named, at(p)) {
+			t.Errorf("%s is not seen: %v", p, s.named)
 		}
+	}
+	if err := os.RemoveAll(at("a")); err != nil {
+		t.Fatal(err)
+	}
+	if s = v.look(); slices.Contains(s.named, at("a/.vscode")) {
+		t.Errorf("still seen: %v", s.named)
 	}
 }

@@ -38,9 +38,12 @@ type Config struct {
 	// not shared with what runs outside; "" keeps them in the session's
 	// temporary folder.
 	Cache string
-	// Run is a folder of adze's own for what must be cleaned up after a
-	// crash; shared by all sessions of a person.
+	// Run is a folder of adze's own, shared by all sessions of a person: for
+	// what must be seen to after a crash, and for the quarantine.
 	Run string
+	// Stays says that what commands make at a path that steers programs is
+	// left alone, unjudged; nil leaves nothing.
+	Stays func(path string) bool
 	// Temp is the session's temporary folder; "" makes one that Close removes.
 	Temp string
 	// TempRoot is where that one is made; "" asks the system.
@@ -104,6 +107,8 @@ type Sandbox struct {
 	mech   mechanism
 	temp   string // made by New; "" when it was given
 	proxy  *netproxy.Proxy
+	// settler is nil without a mechanism.
+	settler *settler
 	// running counts the commands inside; only for messages.
 	running atomic.Int32
 
@@ -113,7 +118,9 @@ type Sandbox struct {
 
 // mechanism is one way to confine.
 type mechanism interface {
-	wrap(c *proc.Command) error
+	// wrap confines c to p. lock, when it is not nil, is a descriptor that is
+	// kept open for as long as anything of the command lives, where that can be.
+	wrap(c *proc.Command, p Policy, lock *os.File) error
 	close() error
 }
 
@@ -173,8 +180,27 @@ func (s *Sandbox) prepare(ctx context.Context, p probed) error {
 			return err
 		}
 	}
-	s.mech, err = p.start(ctx, s)
-	return err
+	if s.mech, err = p.start(ctx, s); err != nil {
+		return err
+	}
+	return s.settling()
+}
+
+// settling makes the settler ready, and settles what a crash left.
+func (s *Sandbox) settling() (err error) {
+	if err := os.MkdirAll(s.config.Run, 0o700); err != nil {
+		return err
+	}
+	dir := filepath.Join(s.config.Run, "quarantine")
+	sweepQuarantine(dir)
+	sweepCovers(s.config.Run)
+	t := newSettler(s.policy, dir, s.config.Stays)
+	t.untold = recoverFrom(s.config.Run, dir)
+	if t.journal, err = newJournal(s.config.Run); err != nil {
+		return err
+	}
+	s.settler = t
+	return nil
 }
 
 // Probe says which mechanism would be used, and why not a better one. It
@@ -190,9 +216,10 @@ func (s *Sandbox) Policy() Policy { return s.policy }
 // Temp is the folder commands may write to, TMPDIR inside; "" without a sandbox.
 func (s *Sandbox) Temp() string { return s.policy.Temp }
 
-// Wrap changes c so that it runs inside. When it returns an error the
-// command must not run.
-func (s *Sandbox) Wrap(c *proc.Command) error {
+// Wrap changes c so that it runs inside. open are protected paths that this
+// command may write. When Wrap returns an error the command must not run; else
+// c.After must be called when it is over, or was not started.
+func (s *Sandbox) Wrap(c *proc.Command, open ...string) error {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
@@ -205,9 +232,23 @@ func (s *Sandbox) Wrap(c *proc.Command) error {
 	if !filepath.IsAbs(c.Path) {
 		return fmt.Errorf("confine %s: not an absolute path", c.Path)
 	}
-	c.Env = s.policy.environ(c.Env, s.proxyAddress())
-	if err := s.mech.wrap(c); err != nil {
+	r, seen, err := s.settler.begin(open)
+	if err != nil {
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
+	}
+	p := s.policy.with(seen)
+	p.open = open
+	c.Env = p.environ(c.Env, s.proxyAddress())
+	if err := s.mech.wrap(c, p, s.settler.lock()); err != nil {
+		s.settler.end(r)
+		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
+	}
+	after := c.After
+	c.After = func() {
+		s.settler.end(r)
+		if after != nil {
+			after()
+		}
 	}
 	s.watch(c)
 	return nil
@@ -259,6 +300,9 @@ func (s *Sandbox) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	var errs []error
+	if s.settler != nil {
+		s.settler.close()
+	}
 	if s.mech != nil {
 		errs = append(errs, s.mech.close())
 	}

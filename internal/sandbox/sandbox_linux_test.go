@@ -14,6 +14,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv("ADZE_TEST_DIE") != "" {
+		os.Exit(die(os.Args[3], os.Args[4], os.Args[5]))
+	}
 	if len(os.Args) > 1 && os.Args[1] == HelperArg {
 		os.Exit(Helper(os.Args[2:]))
 	}
@@ -63,8 +66,36 @@ func open(t testing.TB, c Config) *Sandbox {
 	return s
 }
 
+// die runs a command that leaves a hook and goes on, and waits to be killed.
+func die(dir, home, run string) int {
+	s, err := New(context.Background(), Config{
+		Dir: dir, Home: home, Run: run, State: []string{filepath.Dir(run)}, Path: "/usr/bin:/bin", Self: os.Args[0], Mechanism: "bwrap",
+		Settings: config.Sandbox{Enabled: true, FailIfUnavailable: true, Network: config.SandboxNetwork{AllowedDomains: []string{}}},
+	})
+	if err != nil {
+		return 1
+	}
+	c := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit && echo made && sleep 60"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
+	if err := s.Wrap(&c); err != nil {
+		return 1
+	}
+	s.settler.mu.Lock() // it dies before it can look
+	p, err := proc.NewTable().Start(c, os.Stdout)
+	if err != nil {
+		return 1
+	}
+	<-p.Done()
+	return 0
+}
+
 // sh runs a script inside.
 func sh(t testing.TB, s *Sandbox, script string) (string, int) {
+	t.Helper()
+	return shOpen(t, s, script)
+}
+
+// shOpen runs a script inside that may write open.
+func shOpen(t testing.TB, s *Sandbox, script string, open ...string) (string, int) {
 	t.Helper()
 	table := proc.NewTable()
 	defer table.Close(time.Second)
@@ -72,7 +103,7 @@ func sh(t testing.TB, s *Sandbox, script string) (string, int) {
 		Path: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: s.config.Dir,
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + s.config.Home},
 	}
-	if err := s.Wrap(&c); err != nil {
+	if err := s.Wrap(&c, open...); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -124,7 +155,7 @@ func TestEscapesWorkWithoutSandbox(t *testing.T) {
 	if raceDetector {
 		t.Skip("see TestEscapes")
 	}
-	for _, e := range escapes {
+	for _, e := range allEscapes() {
 		if !e.safe {
 			continue
 		}

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/gitconf"
 )
 
 // seatbelt is the profile for macOS's sandbox-exec. port is the proxy's, 0
 // is none. Of several rules that match the last one counts, so what protects
-// comes after what allows. Writing .git and the like is refused by name in
-// every folder below the writable ones, there or not.
+// comes after what allows. What is protected and does not exist is settled when
+// it comes into being.
 func seatbelt(p Policy, port int) string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -30,9 +32,15 @@ func seatbelt(p Policy, port int) string {
 		line("(deny file-write* (subpath %s))", quote(g))
 	}
 	for _, g := range p.Git {
-		for _, name := range []string{"hooks", "config", "config.worktree", "commondir"} {
+		for _, name := range []string{"hooks", "config", "config.worktree", "commondir", "info/attributes"} {
 			line("(deny file-write* (subpath %s))", quote(filepath.Join(g, name)))
 		}
+		for _, guard := range gitconf.Guards(g) { // of its worktrees and submodules
+			line("(deny file-write* (subpath %s))", quote(guard))
+		}
+	}
+	for _, o := range p.open {
+		line("(allow file-write* (subpath %s) (literal %s))", quote(o), quote(o+".lock"))
 	}
 	// Neither a protected path nor anything above it can be moved away.
 	for _, dir := range above(p) {

@@ -58,11 +58,11 @@ func startSeatbelt(_ context.Context, s *Sandbox) (mechanism, error) {
 	return m, nil
 }
 
-func (m *seatbelted) wrap(c *proc.Command) error {
+func (m *seatbelted) wrap(c *proc.Command, p Policy, _ *os.File) error {
 	if _, err := os.Stat(sandboxExec); err != nil {
 		return err
 	}
-	args := []string{"sandbox-exec", "-p", seatbelt(m.s.policy, m.port), c.Path}
+	args := []string{"sandbox-exec", "-p", seatbelt(p, m.port), c.Path}
 	if len(c.Args) > 1 {
 		args = append(args, c.Args[1:]...)
 	}

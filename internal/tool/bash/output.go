@@ -133,6 +133,7 @@ func (t *Tasks) news(j *job, re *regexp.Regexp) tool.Result {
 	t.mu.Lock()
 	k := j.task() // before reading, so that "ended" means the output is complete
 	b, gone, next := t.take(j, k.State == Running)
+	left := j.left
 	t.mu.Unlock()
 	more := k.Size - next
 	text := ""
@@ -164,6 +165,7 @@ func (t *Tasks) news(j *job, re *regexp.Regexp) tool.Result {
 	if more > 0 && len(b) >= readMax/2 {
 		text = join(text, []string{clip.Size(more) + " more; read again"})
 	}
+	text = join(text, left)
 	_, shown, _ := strings.Cut(text, "\n")
 	return tool.Result{Text: text, View: view.Terminal{Command: visible(k.Command), Output: shown, Exit: k.Exit, Note: k.ID + " " + k.status()}}
 }

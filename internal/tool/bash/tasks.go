@@ -86,8 +86,9 @@ type job struct {
 	id    string        // "" in the foreground
 	moved chan struct{} // closed when it goes to the background
 	ended time.Time
-	note  string // why it was killed
-	read  int64  // how far BashOutput has read
+	note  string   // why it was killed
+	read  int64    // how far BashOutput has read
+	left  []string // what became of what it left; told with its end
 }
 
 func newTasks(c Config) *Tasks {
@@ -296,6 +297,12 @@ func (j *job) watch() {
 	task := j.task()
 	t.mu.Unlock()
 	close(j.over)
+	if task.ID != "" && t.conf.Settle != nil {
+		left := t.conf.Settle(context.Background()) // ends with the turn in which it asks
+		t.mu.Lock()
+		j.left = left
+		t.mu.Unlock()
+	}
 	if task.ID != "" && t.conf.OnFinish != nil {
 		t.conf.OnFinish(task)
 	}

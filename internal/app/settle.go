@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// keepTool is the name under which it is asked whether something that a
+// command left may stay.
+const keepTool = "SandboxKeep"
+
+// A left is what a command left where it could steer other programs, with the
+// sandbox that moved it away.
+type left struct {
+	sandbox.Found
+	box *sandbox.Sandbox
+}
+
+func (c *confinement) found() []left {
+	box := c.made.Load()
+	if box == nil {
+		return nil
+	}
+	var out []left
+	for _, f := range box.Found() {
+		out = append(out, left{f, box})
+	}
+	return out
+}
+
+// settle asks what is to become of the things that commands left and the
+// sandbox took away, and says what did.
+func (a *App) settle(ctx context.Context) []string {
+	var notes []string
+	for _, f := range a.boxes.found() {
+		notes = append(notes, a.keep(ctx, f))
+	}
+	return notes
+}
+
+func (a *App) keep(ctx context.Context, f left) string {
+	path := clip.Line(clip.Clean(f.Path), 300)
+	why := clip.Line(clip.Clean(f.Why), 300)
+	if f.At == "" {
+		return fmt.Sprintf("%s, which a command made, is protected (%s) and could not be moved away: %s. Tell the user, who should look at it", path, why, f.Err)
+	}
+	input, err := json.Marshal(map[string]any{"path": f.Path, "content": f.Text, "why": f.Why, "quarantine": f.At})
+	if err != nil {
+		return err.Error()
+	}
+	shown := fmt.Sprintf("A command in the sandbox made %s. It is protected: %s. It was moved away; it comes back when you allow it.", path, why)
+	if f.Text != "" {
+		shown += "\n\n" + f.Text
+	}
+	v, err := a.Session.Permit(ctx, agent.Question{
+		Call: llm.ToolUse{Name: keepTool, Input: input}, Tool: keepTool,
+		Plan: tool.Plan{Actions: []policy.Action{policy.Write{Path: f.Path, Asked: f.Path}}, Title: "Keep " + path, View: view.Text{S: shown}},
+	})
+	if err == nil && v.Effect == policy.Allow {
+		if err := f.box.Keep(f.Found); err != nil {
+			return fmt.Sprintf("%s, which a command made, was to be kept, but: %v. It is in %s", path, err, f.At)
+		}
+		return fmt.Sprintf("%s, which a command made, is protected (%s); it was kept: %s", path, why, v.Reason)
+	}
+	reason := v.Reason
+	if reason == "" && err != nil {
+		reason = err.Error()
+	}
+	return fmt.Sprintf("%s, which a command made, is protected (%s) and was moved to %s, out of the workspace: %s. Do not make it again another way; if it is needed, tell the user why", path, why, f.At, reason)
+}
+
+// An openly is a tool of adze's own that says in its verdict which protected
+// paths it writes: what it leaves there was made by no command.
+type openly struct {
+	tool.Tool
+	boxes *boxes
+}
+
+func (o openly) Run(ctx context.Context, in json.RawMessage, env tool.Env) (r tool.Result, err error) {
+	if len(env.Needs.Writable) == 0 {
+		return o.Tool.Run(ctx, in, env)
+	}
+	err = o.boxes.outside(env.Needs.Writable, func() (err error) {
+		r, err = o.Tool.Run(ctx, in, env)
+		return err
+	})
+	return r, err
+}
+
+// lenient says that what commands leave is not judged: in the mode that lets
+// everything pass.
+func (a *App) lenient(string) bool {
+	if a.Mode != policy.Bypass { // it can only be begun in
+		return false
+	}
+	now := a.Session.State().Mode
+	return now == policy.Bypass || now == "" // or the session is over
+}

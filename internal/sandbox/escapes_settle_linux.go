@@ -1,0 +1,116 @@
+package sandbox
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// plant writes a file and the folders above it.
+func plant(path, text string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o755)
+}
+
+// evil are settings that make git run a program at the next git status.
+const evil = "[core]\n\tfsmonitor = ./evil\n"
+
+// planted is a try to make something come into being at a path in the project
+// that steers programs outside.
+func planted(name, what, path, text string) escape {
+	return escape{name: name, what: what, settled: true, safe: true, after: absent("$/project/" + path), run: func(sc *scene) error {
+		return plant(sc.Project+"/"+path, text)
+	}}
+}
+
+// settledEscapes are tries that a sandbox need not stop, if nothing is left of
+// them afterwards, and those at what git's own settings and layout name.
+var settledEscapes = []escape{
+	planted("git-commondir", "make git read its settings from elsewhere", ".git/commondir", "../pkg\n"),
+	planted("settings-absent", "create .claude/settings.json", ".claude/settings.json", "{}"),
+	planted("mcp-absent", "create .mcp.json", ".mcp.json", "{}"),
+	planted("nested-settings", "create .claude/settings.json in a repository below", "pkg/lib/.claude/settings.json", "{}"),
+	planted("deep-settings", "create .vscode/tasks.json far below", "a/b/c/d/e/f/.vscode/tasks.json", "{}"),
+	planted("worktree-new", "make a worktree's folder that takes its settings from elsewhere", ".git/worktrees/n/commondir", "../../../pkg\n"),
+	planted("include-absent", "create a file that git's settings include", "pkg/hooked/extra.conf", evil),
+	planted("rebase-todo", "have a rebase run a program", ".git/rebase-merge/git-rebase-todo", "pick 0000000 x\nexec ./evil\n"),
+	planted("sequencer-todo", "have a cherry-pick run a program", ".git/sequencer/todo", "x ./evil\n"),
+	planted("new-repo-config", "make a repository whose settings run a program", "new/.git/config", evil),
+	planted("new-repo-hook", "make a repository with a hook", "new/.git/hooks/pre-commit", "#!/bin/sh\n"),
+	planted("module-config", "make a submodule's folder whose settings run a program", ".git/modules/m/config", evil),
+	planted("config-worktree", "create .git/config.worktree", ".git/config.worktree", evil),
+	planted("git-attributes", "send files through a program of git's settings", ".git/info/attributes", "* filter=x\n"),
+	planted("git-remotes", "name another place to push to", ".git/remotes/origin", "URL: ../outside\n"),
+	{name: "bare-repository", what: "make a folder a repository whose settings run a program", settled: true, safe: true, run: func(sc *scene) error {
+		b := sc.Project + "/pkg/data"
+		return errors.Join(plant(b+"/HEAD", "ref: refs/heads/main\n"), plant(b+"/objects/x", ""), plant(b+"/refs/x", ""), plant(b+"/config", evil))
+	}, after: absent("$/project/pkg/data/config")},
+	{name: "git-file", what: "make a .git file that leads to planted settings", settled: true, safe: true, run: func(sc *scene) error {
+		b := sc.Project + "/node_modules/g"
+		return errors.Join(plant(b+"/HEAD", "ref: refs/heads/main\n"), plant(b+"/objects/x", ""), plant(b+"/refs/x", ""), plant(b+"/config", evil),
+			plant(sc.Project+"/pkg/sub/.git", "gitdir: ../../node_modules/g\n"))
+	}, after: absent("$/project/pkg/sub/.git")},
+	{name: "git-link", what: "add a repository with settings that run a program as a link", settled: true, run: func(sc *scene) error {
+		sub := sc.Project + "/node_modules/linked"
+		id := []string{"-c", "user.name=x", "-c", "user.email=x@example.com"}
+		if err := run("git", "init", "-q", sub); err != nil {
+			return err
+		}
+		return errors.Join(run("git", append(id, "-C", sub, "commit", "-q", "--allow-empty", "-m", "x")...), plant(sub+"/.git/config", evil),
+			run("git", "-c", "core.fsmonitor=false", "-C", sc.Project, "add", "-f", sub))
+	}, after: absent("$/project/node_modules/linked/.git/config")},
+	{name: "renamed-in", what: "rename a folder to .zed", settled: true, safe: true, run: func(sc *scene) error {
+		return errors.Join(plant(sc.Project+"/z/tasks.json", "[]"), os.Rename(sc.Project+"/z", sc.Project+"/.zed"))
+	}, after: absent("$/project/.zed")},
+	{name: "locked-in", what: "create .idea and lock it", settled: true, safe: true, run: func(sc *scene) error {
+		return errors.Join(plant(sc.Project+"/.idea/a/workspace.xml", "x"), os.Chmod(sc.Project+"/.idea/a", 0), os.Chmod(sc.Project+"/.idea", 0))
+	}, after: absent("$/project/.idea")},
+	{name: "linked-in", what: "make .gemini a link", settled: true, safe: true, run: func(sc *scene) error {
+		return errors.Join(plant(sc.Project+"/pkg/g/settings.json", "{}"), os.Symlink("pkg/g", sc.Project+"/.gemini"))
+	}, after: absent("$/project/.gemini")},
+	{name: "rewritten", what: "write .mcp.json again and again, and from a process left behind", settled: true, run: func(sc *scene) error {
+		script := "(setsid sh -c 'while :; do echo {} > .mcp.json; rm -f .mcp.json; mkdir -p .windsurf; echo {} > .windsurf/x; done' >/dev/null 2>&1 &) & sleep 0.3"
+		return exec.Command("sh", "-c", script).Run()
+	}, after: func(sc *scene) string {
+		if info, err := os.Lstat(sc.Project + "/.mcp.json"); err == nil && info.Size() > 0 { // killed between opening and writing, it is empty
+			return ".mcp.json is there"
+		}
+		return absent("$/project/.windsurf/x")(sc)
+	}},
+
+	{name: "worktree-commondir", what: "change where a worktree takes its settings from", weak: ll, safe: true, run: func(sc *scene) error {
+		return create(sc.Project + "/.git/worktrees/w/commondir")
+	}, after: content("$/project/.git/worktrees/w/commondir", "../..\n")},
+	{name: "hooks-path", what: "add a hook where core.hooksPath leads", weak: ll, safe: true, run: func(sc *scene) error {
+		return create(sc.Project + "/pkg/hooked/.githooks/post-checkout")
+	}, after: absent("$/project/pkg/hooked/.githooks/post-checkout")},
+	{name: "hooks-path-change", what: "change a hook where core.hooksPath leads", weak: ll, safe: true, run: func(sc *scene) error {
+		return create(sc.Project + "/pkg/hooked/.githooks/pre-commit")
+	}, after: content("$/project/pkg/hooked/.githooks/pre-commit", "before")},
+	{name: "include-change", what: "change a file that git's settings include", weak: ll, safe: true, run: func(sc *scene) error {
+		return create(sc.Project + "/pkg/hooked/shared.conf")
+	}, after: content("$/project/pkg/hooked/shared.conf", "[user]\n")},
+	{name: "filter-program", what: "change a program that git's settings name", weak: ll, safe: true, run: func(sc *scene) error {
+		return create(sc.Project + "/pkg/hooked/clean.sh")
+	}, after: content("$/project/pkg/hooked/clean.sh", "before")},
+}
+
+// allEscapes is the whole table. What destroys a repository where it is not
+// stopped comes last.
+func allEscapes() []escape {
+	return append(settledEscapes[:len(settledEscapes):len(settledEscapes)], escapes...)
+}
+
+// sceneRepos are the files of repositories that the tries above aim at.
+func sceneRepos(project string) map[string]string {
+	return map[string]string{
+		project + "/.git/worktrees/w/HEAD": "ref: refs/heads/w\n", project + "/.git/worktrees/w/commondir": "../..\n", project + "/.git/worktrees/w/gitdir": strings.TrimSuffix(project, "/project") + "/w/.git\n",
+		project + "/pkg/hooked/.git/HEAD": "ref: refs/heads/main\n", project + "/pkg/hooked/.git/objects/x": "", project + "/pkg/hooked/.git/refs/x": "",
+		project + "/pkg/hooked/.git/config":          "[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../extra.conf\n\tpath = ../shared.conf\n[filter \"x\"]\n\tclean = sh clean.sh %f\n",
+		project + "/pkg/hooked/.githooks/pre-commit": "before", project + "/pkg/hooked/shared.conf": "[user]\n", project + "/pkg/hooked/clean.sh": "before",
+	}
+}

@@ -1,0 +1,170 @@
+package sandbox
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// A journal says, for the next start, what was there when commands began that
+// may be running now: a file that is locked for as long as this process or one
+// of the commands lives, and empty between commands. Its time is the last at
+// which this process was alive, a slowest look at most before its end.
+type journal struct {
+	f    *os.File
+	last string
+}
+
+// A noted is what a journal holds.
+type noted struct {
+	Writable []string `json:"writable"`
+	Surveys  []string `json:"surveys"`
+	Gits     []string `json:"gits"`
+	Always   []string `json:"always"`
+	Home     string   `json:"home"`
+	Had      []string `json:"had"`
+}
+
+func newJournal(dir string) (*journal, error) {
+	f, err := os.OpenFile(filepath.Join(dir, rand.Text()+".journal"), os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f, true); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
+	}
+	return &journal{f: f}, nil
+}
+
+func (j *journal) write(p Policy, had []string) error {
+	b, err := json.Marshal(noted{p.Writable, p.surveys, p.gits, p.always, p.home, had})
+	if err != nil {
+		return err
+	}
+	if string(b) == j.last {
+		j.beat()
+		return nil
+	}
+	j.clear()
+	if _, err := j.f.WriteAt(b, 0); err != nil {
+		return fmt.Errorf("note what is there before a command runs: %w", err)
+	}
+	if !exists(j.f.Name()) {
+		return fmt.Errorf("note what is there before a command runs: %s is gone", j.f.Name())
+	}
+	j.last = string(b)
+	return nil
+}
+
+func (j *journal) clear() {
+	_ = j.f.Truncate(0) // an entry that stays is gone through once more
+	j.last = ""
+}
+
+// beat says that this process is alive.
+func (j *journal) beat() {
+	now := time.Now()
+	_ = os.Chtimes(j.f.Name(), now, now) // without it, less is found after a crash
+}
+
+func (j *journal) close() {
+	_ = os.Remove(j.f.Name())
+	_ = j.f.Close()
+}
+
+// recoverFrom settles what commands of processes that were killed left, and
+// returns what it found.
+func recoverFrom(dir, quarantine string) []Found {
+	list, _ := filepath.Glob(filepath.Join(dir, "*.journal"))
+	var out []Found
+	for _, path := range list {
+		found, _ := recoverOne(path, quarantine) // one that is locked is alive, and sees to itself
+		out = append(out, found...)
+	}
+	return out
+}
+
+// afterlife is how long after its last sign a process and its commands can
+// have been alive.
+const afterlife = slowest + 2*time.Second
+
+func recoverOne(path, dir string) ([]Found, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := lockFile(f, false); err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, 8<<20))
+	if err != nil {
+		return nil, err
+	}
+	var found []Found
+	var e noted
+	if json.Unmarshal(b, &e) == nil {
+		p := Policy{Writable: e.Writable, surveys: e.Surveys, gits: e.Gits, always: e.Always, home: e.Home}
+		t := newSettler(p, dir, nil)
+		r := &started{had: map[string]bool{}}
+		for _, h := range e.Had {
+			r.had[h] = true
+		}
+		t.runs[r] = true
+		t.settle(true, func(path string) bool {
+			return !oldest(path).After(info.ModTime().Add(afterlife)) // else it was made when no command was left
+		})
+		found = t.untold
+	}
+	return found, os.Remove(path)
+}
+
+// sweepCovers removes what versions that kept absent paths away with empty
+// files left behind when they were killed: what a claim that nobody holds
+// names and that is still empty.
+func sweepCovers(dir string) {
+	list, _ := filepath.Glob(filepath.Join(dir, "*.claim"))
+	for _, path := range list {
+		f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
+		if err != nil {
+			continue
+		}
+		b, err := io.ReadAll(io.LimitReader(f, 1<<20))
+		if err == nil && lockFile(f, false) == nil {
+			for _, n := range strings.Split(string(b), "\x00") {
+				if filepath.IsAbs(n) {
+					removeCover(n)
+				}
+			}
+			_ = os.Remove(path)
+		}
+		_ = f.Close()
+	}
+}
+
+func removeCover(path string) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return
+	}
+	switch m := info.Mode(); {
+	case m.IsRegular():
+		b, err := readSmall(path)
+		if err != nil || string(b) != ".\n" || m.Perm() != 0o444 || filepath.Base(path) != "commondir" {
+			return
+		}
+	case m&os.ModeSocket != 0 && m.Perm() != 0, !m.IsDir() && m&os.ModeSocket == 0:
+		return
+	}
+	_ = os.Remove(path) // of folders only an empty one
+}

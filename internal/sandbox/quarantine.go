@@ -1,0 +1,99 @@
+package sandbox
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+)
+
+// quarantineAge is how long what nobody kept stays in quarantine.
+const quarantineAge = 30 * 24 * time.Hour
+
+func shortID() string { return strings.ToLower(rand.Text()[:10]) }
+
+// Bounds of what is shown of a thing in quarantine.
+const (
+	shownText  = 2000 // bytes of a file
+	shownFiles = 20
+)
+
+// preview is what a thing in quarantine says: a file's text, a link's target,
+// the files of a folder with the text of the first of them.
+func preview(at string) string {
+	info, err := os.Lstat(at)
+	if err != nil {
+		return "" // it was a socket, or the like
+	}
+	switch {
+	case info.Mode()&os.ModeSymlink != 0:
+		to, _ := os.Readlink(at) // "" is shown as well
+		return "a link to " + clip.Clean(to)
+	case !info.IsDir():
+		return head(at)
+	}
+	var b strings.Builder
+	n := 0
+	_ = filepath.WalkDir(at, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		if n++; n > shownFiles {
+			b.WriteString("…\n")
+			return fs.SkipAll
+		}
+		rel, _ := filepath.Rel(at, p)
+		fmt.Fprintf(&b, "%s\n", clip.Clean(rel))
+		if d.Type().IsRegular() && b.Len() < shownText {
+			for _, l := range strings.Split(strings.TrimRight(head(p), "\n"), "\n") {
+				fmt.Fprintf(&b, "    %s\n", l)
+			}
+		}
+		return nil
+	})
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func head(file string) string {
+	f, err := os.OpenFile(file, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b := make([]byte, shownText+1)
+	n, _ := f.Read(b) // what was read is shown
+	text := string(b[:min(n, shownText)])
+	if n > shownText {
+		text += "\n…"
+	}
+	if bytes.IndexByte(b[:n], 0) >= 0 {
+		return "(not text)"
+	}
+	return clip.Clean(text)
+}
+
+// writeAbout says in the quarantine where a thing came from.
+func writeAbout(dir string, f Found) error {
+	b, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, f.ID, "about.json"), b, 0o600)
+}
+
+// sweepQuarantine removes what nobody asked for.
+func sweepQuarantine(dir string) {
+	list, _ := os.ReadDir(dir) // there is none yet, mostly
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > quarantineAge {
+			_ = removeAll(filepath.Join(dir, e.Name()))
+		}
+	}
+}

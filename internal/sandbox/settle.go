@@ -1,0 +1,479 @@
+package sandbox
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// A Found is what a command left under a name that steers other programs, and
+// that was moved out of their reach.
+type Found struct {
+	ID   string `json:"id"`
+	Path string `json:"path"` // where it was
+	Why  string `json:"why"`  // why it matters
+	// At is where it is now; "" when it could not be moved, which Err tells.
+	At   string `json:"at"`
+	Err  string `json:"err,omitempty"`
+	Text string `json:"text,omitempty"` // what it says, bounded
+}
+
+// A settler sees to it that nothing a confined command made is what steers
+// programs outside: it knows what was there when each command began, looks
+// while commands run and when each of them ends, and judges what is new by
+// its content. What is not harmless goes to quarantine.
+type settler struct {
+	policy  Policy
+	dir     string // of the quarantine
+	stays   func(path string) bool
+	journal *journal
+
+	mu       sync.Mutex // guards the fields below
+	survey   *survey
+	runs     map[*started]bool
+	accepted map[string]string    // what was judged, as it was then
+	doubtful map[string]suspicion // seen once, by a look while commands run
+	untold   []Found
+	stop     chan struct{} // ends watch
+	watching sync.WaitGroup
+	cost     time.Duration // of the last look
+}
+
+// A started is one command.
+type started struct {
+	had  map[string]bool     // what steers programs and was there when it began
+	todo map[string][]string // what the lists of rebases had to run then
+	open []string            // what it may write
+}
+
+type suspicion struct {
+	stamp string
+	since time.Time
+}
+
+// An item is a path that steers programs.
+type item struct {
+	steer gitconf.Steer // Kind is for git's own
+	why   string        // "" for git's own, which are judged by their content
+}
+
+func newSettler(p Policy, dir string, stays func(string) bool) *settler {
+	if stays == nil {
+		stays = func(string) bool { return false }
+	}
+	return &settler{
+		policy: p, dir: dir, stays: stays, survey: p.survey(),
+		runs: map[*started]bool{}, accepted: map[string]string{}, doubtful: map[string]suspicion{},
+	}
+}
+
+// items are the paths that steer programs now. Those of a rebase are among
+// them, which git itself writes.
+func (p Policy) items(s sight) map[string]item {
+	out := map[string]item{}
+	for _, path := range p.always {
+		if exists(path) {
+			out[path] = item{why: "the settings protect it"}
+		}
+	}
+	for _, path := range s.named {
+		if filepath.Base(path) == ".gitmodules" {
+			out[path] = item{steer: gitconf.Steer{Path: path, Kind: gitconf.Modules}}
+			continue
+		}
+		parent, name := filepath.Split(path)
+		why := policy.NameProtects(filepath.Base(parent), name, true)
+		out[path] = item{why: cmp.Or(why, "programs read it")}
+	}
+	add := func(st gitconf.Steer) { out[st.Path] = item{steer: st} }
+	for _, dot := range s.dots {
+		if !isDir(dot) {
+			add(gitconf.Steer{Path: dot, Kind: gitconf.Pointer})
+		}
+	}
+	for _, g := range s.gits {
+		for _, st := range gitconf.Steers(g) {
+			add(st)
+		}
+	}
+	for _, st := range p.configured(s) {
+		list, err := os.ReadDir(st.Path)
+		if err != nil {
+			if exists(st.Path) {
+				add(st)
+			}
+			continue
+		}
+		for _, e := range list {
+			add(gitconf.Steer{Path: filepath.Join(st.Path, e.Name()), Kind: st.Kind})
+		}
+	}
+	return out
+}
+
+// begin notes what is there before a command runs that may write open.
+func (t *settler) begin(open []string) (*started, sight, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	seen := t.survey.look()
+	r := &started{had: map[string]bool{}, todo: map[string][]string{}, open: open}
+	for path, it := range t.policy.items(seen) {
+		if it.why == "" && it.steer.Kind == gitconf.Todo {
+			r.todo[path] = gitconf.TodoRuns(path)
+			continue
+		}
+		r.had[path] = true
+	}
+	t.runs[r] = true
+	if err := t.note(); err != nil {
+		delete(t.runs, r)
+		return nil, seen, err
+	}
+	if len(t.runs) == 1 {
+		t.stop = make(chan struct{})
+		t.watching.Add(1)
+		go t.watch(t.stop) // ends with the last command
+	}
+	return r, seen, nil
+}
+
+// lock is the journal, whose lock a command holds as well.
+func (t *settler) lock() *os.File {
+	if t.journal == nil {
+		return nil
+	}
+	return t.journal.f
+}
+
+// note writes down what is there, for the next start if this process is
+// killed; t.mu is held.
+func (t *settler) note() error {
+	if t.journal == nil {
+		return nil
+	}
+	var had map[string]bool
+	for r := range t.runs {
+		if had == nil {
+			had = maps.Clone(r.had)
+			continue
+		}
+		maps.DeleteFunc(had, func(p string, _ bool) bool { return !r.had[p] })
+	}
+	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)))
+}
+
+// end settles what a command left, when no process of it runs any more.
+func (t *settler) end(r *started) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.runs[r] {
+		return
+	}
+	t.settle(true, every)
+	delete(t.runs, r)
+	if len(t.runs) > 0 {
+		return
+	}
+	close(t.stop)
+	clear(t.accepted)
+	clear(t.doubtful)
+	if t.journal != nil {
+		t.journal.clear()
+	}
+}
+
+// Times of a watch: the pause between two looks is pace times what one costs,
+// from quickest to slowest; the longer nothing happens, the longer.
+const (
+	quickest, slowest = 50 * time.Millisecond, time.Second
+	pace              = 40
+	// firm is how long what is still being written may stay; what does not
+	// change between two looks is settled at once.
+	firm = 500 * time.Millisecond
+)
+
+// watch looks while commands run.
+func (t *settler) watch(stop chan struct{}) {
+	defer t.watching.Done()
+	pause := quickest
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-timer.C:
+		}
+		t.mu.Lock()
+		select {
+		case <-stop: // what runs now has a watch of its own
+			t.mu.Unlock()
+			return
+		default:
+		}
+		if t.journal != nil {
+			t.journal.beat()
+		}
+		if t.settle(false, every) {
+			pause = quickest
+		} else {
+			pause = min(pause*21/20+time.Millisecond, slowest)
+		}
+		pause = max(pause, min(pace*t.cost, slowest))
+		t.mu.Unlock()
+		timer.Reset(pause)
+	}
+}
+
+// settle judges what is new to a command that runs, or ends. final is at an
+// end: what is seen is what stays. mine says which paths are a command's at
+// all, which only the next start cannot know otherwise. It reports whether anything was new; t.mu is held.
+func (t *settler) settle(final bool, mine func(path string) bool) (news bool) {
+	from := time.Now()
+	defer func() { t.cost = time.Since(from) }()
+	seen := t.survey.look()
+	items := t.policy.items(seen)
+	known := append(slices.Clone(seen.gits), t.policy.gits...)
+	for _, path := range slices.Sorted(maps.Keys(items)) {
+		it := items[path]
+		if !t.suspect(path, it, final) || !mine(path) {
+			continue
+		}
+		stamp := stampOf(path)
+		if stamp == "" || t.accepted[path] == stamp {
+			continue
+		}
+		news = true
+		why := it.judge(path, known)
+		if why != "" && it.steer.Kind == gitconf.Todo && it.why == "" && !t.more(path) {
+			why = "" // no more than it had to run already
+		}
+		if why == "" || t.stays(path) {
+			t.accepted[path] = stamp
+			continue
+		}
+		if !final && t.wait(path, stamp) {
+			continue
+		}
+		t.untold = append(t.untold, t.take(path, why))
+	}
+	return news
+}
+
+func every(string) bool { return true }
+
+// suspect reports whether some command could have made what is at path.
+func (t *settler) suspect(path string, it item, final bool) bool {
+	for r := range t.runs {
+		if allowed(r.open, path) {
+			return false
+		}
+	}
+	if it.why == "" && it.steer.Kind == gitconf.Todo {
+		return final // git writes it, and goes through it
+	}
+	for r := range t.runs {
+		if !r.had[path] {
+			return true
+		}
+	}
+	return false
+}
+
+// allowed reports whether path is open, or a folder in which all that is, is.
+func allowed(open []string, path string) bool {
+	if withinAny(open, path) {
+		return true
+	}
+	if !slices.ContainsFunc(open, func(o string) bool { return within(path, o) }) {
+		return false
+	}
+	n := 0
+	return filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if n++; err != nil || n > maxStamped || !d.IsDir() && !withinAny(open, p) {
+			return fs.ErrPermission
+		}
+		return nil
+	}) == nil
+}
+
+// more reports whether a list of a rebase has more to run than it had when
+// each command began.
+func (t *settler) more(path string) bool {
+	for r := range t.runs {
+		for _, line := range gitconf.TodoRuns(path) {
+			if !slices.Contains(r.todo[path], line) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wait reports whether what is at path may still be half written.
+func (t *settler) wait(path, stamp string) bool {
+	d, ok := t.doubtful[path]
+	if !ok {
+		t.doubtful[path] = suspicion{stamp, time.Now()}
+		return true
+	}
+	if d.stamp == stamp || time.Since(d.since) > firm {
+		delete(t.doubtful, path)
+		return false
+	}
+	t.doubtful[path] = suspicion{stamp, d.since}
+	return true
+}
+
+// judge says why what is at path matters; "" when it does not.
+func (it item) judge(path string, known []string) string {
+	if it.why == "" {
+		return gitconf.Plain(it.steer, known)
+	}
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return ""
+	case info.IsDir():
+		if list, err := os.ReadDir(path); err == nil && len(list) == 0 {
+			return ""
+		}
+	case info.Mode().IsRegular() && info.Size() == 0:
+		return ""
+	}
+	return it.why
+}
+
+// take moves what is at path to quarantine.
+func (t *settler) take(path, why string) Found {
+	f := Found{ID: shortID(), Path: path, Why: why}
+	at, err := quarantine(t.dir, f.ID, path)
+	if err != nil {
+		f.Err = err.Error()
+		return f
+	}
+	f.At = at
+	f.Text = preview(at)
+	_ = writeAbout(t.dir, f) // for a person who looks; the move is what counts
+	return f
+}
+
+// Found are the things that were moved to quarantine and not yet told of.
+func (s *Sandbox) Found() []Found {
+	if s.settler == nil {
+		return nil
+	}
+	s.settler.mu.Lock()
+	defer s.settler.mu.Unlock()
+	out := s.settler.untold
+	s.settler.untold = nil
+	return out
+}
+
+// Keep puts back what was found, as it was when it was found. Something that
+// is in its place now stays, and is an error.
+func (s *Sandbox) Keep(f Found) error {
+	t := s.settler
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f.At == "" {
+		return fmt.Errorf("keep %s: it was never moved: %s", f.Path, f.Err)
+	}
+	if err := release(t.dir, f); err != nil {
+		return fmt.Errorf("keep %s: %w", f.Path, err)
+	}
+	t.accepted[f.Path] = stampOf(f.Path)
+	return nil
+}
+
+// Outside has f write paths that steer programs, while commands may run: what
+// it leaves there was not made by one of them. f must be quick.
+func (s *Sandbox) Outside(paths []string, f func() error) error {
+	t := s.settler
+	if t == nil {
+		return f()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := f()
+	if len(t.runs) == 0 {
+		return err
+	}
+	for q := range t.policy.items(t.survey.look()) {
+		if slices.ContainsFunc(paths, func(p string) bool { return within(p, q) || within(q, p) }) {
+			t.accepted[q] = stampOf(q)
+		}
+	}
+	return err
+}
+
+func (t *settler) close() {
+	t.mu.Lock()
+	if len(t.runs) > 0 { // a command that was never started, or is ending now
+		clear(t.runs)
+		close(t.stop)
+	}
+	t.mu.Unlock()
+	t.watching.Wait()
+	if t.journal != nil {
+		t.journal.close()
+	}
+}
+
+// maxStamped bounds how much of a tree is looked at to tell whether it changed.
+const maxStamped = 2000
+
+// stampOf tells whether what is at path is still what it was; "" when nothing is.
+func stampOf(path string) string {
+	h := sha256.New()
+	n := 0
+	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // it shows in its folder's time
+		}
+		info, err := d.Info()
+		if err != nil {
+			return nil
+		}
+		if n++; n > maxStamped {
+			return fs.SkipAll
+		}
+		at, ino := changed(info)
+		fmt.Fprintf(h, "%s\x00%v %d %d %d\n", p, info.Mode(), info.Size(), at.UnixNano(), ino)
+		return nil
+	})
+	if n == 0 {
+		return ""
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// oldest is when the first thing at path that still is there was made or
+// changed.
+func oldest(path string) time.Time {
+	var first time.Time
+	n := 0
+	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		if n++; err != nil || n > maxStamped {
+			return nil
+		}
+		if info, err := d.Info(); err == nil {
+			if at, _ := changed(info); first.IsZero() || at.Before(first) {
+				first = at
+			}
+		}
+		return nil
+	})
+	return first
+}

@@ -1,0 +1,183 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// Bounds of a survey.
+const (
+	maxFolders = 4000 // looked into, nearest first
+	maxRepos   = 64
+	maxNamed   = 1000 // paths with a protected name
+)
+
+// passed are folders that programs fill and nobody starts anything in.
+var passed = []string{"node_modules", "bower_components", "__pycache__", ".venv", "venv", ".tox", "target", ".gradle", ".terraform"}
+
+// A survey knows what lies below folders under names that steer other
+// programs, and which repositories there are. It remembers what it saw in a
+// folder for as long as the folder does not change.
+type survey struct {
+	roots []string // outermost, resolved
+	gits  []string // git folders that count wherever they are
+	home  string
+	dirs  map[string]*folder
+	links map[string]indexed // by git folder
+}
+
+// A folder is what was seen in one.
+type folder struct {
+	mark  mark
+	named []string // paths
+	subs  []string
+	git   bool // it holds .git
+	bare  bool // it looks like a git folder itself
+}
+
+// A sight is what a survey found.
+type sight struct {
+	named []string // paths with a protected name, but .git
+	dots  []string // paths called .git: folders, files, links
+	gits  []string // git folders: those of dots, and bare ones
+	more  bool     // there were too many folders to look into
+}
+
+type indexed struct {
+	mark mark
+	to   []string
+}
+
+func newSurvey(roots, gits []string, home string) *survey {
+	return &survey{roots: roots, gits: gits, home: home, dirs: map[string]*folder{}, links: map[string]indexed{}}
+}
+
+// look surveys everything anew, at the cost of a look at each folder.
+func (v *survey) look() sight {
+	s := sight{gits: slices.Clone(v.gits)}
+	seen := make(map[string]*folder, len(v.dirs))
+	for _, root := range v.roots {
+		v.below(root, &s, seen)
+	}
+	v.dirs = seen
+	for n := 0; n < len(s.dots) && n < maxRepos; n++ {
+		v.enter(s.dots[n], &s)
+	}
+	slices.Sort(s.named)
+	s.named = slices.Compact(s.named)
+	return s
+}
+
+func (v *survey) below(root string, s *sight, seen map[string]*folder) {
+	private := within(root, v.home)
+	queue := []string{root}
+	for n := 0; n < len(queue); n++ {
+		if len(seen) >= maxFolders || len(s.named) > maxNamed {
+			s.more = true
+			return
+		}
+		dir := queue[n]
+		f := v.folder(dir, private)
+		if f == nil {
+			continue
+		}
+		seen[dir] = f
+		if f.git {
+			s.dots = append(s.dots, filepath.Join(dir, ".git"))
+		}
+		if f.bare {
+			s.gits = append(s.gits, dir)
+			continue // its parts are git's
+		}
+		s.named = append(s.named, f.named...)
+		queue = append(queue, f.subs...)
+	}
+}
+
+// folder reads a folder, or knows it still.
+func (v *survey) folder(dir string, private bool) *folder {
+	m := markOf(dir)
+	if !m.dir {
+		return nil
+	}
+	old := v.dirs[dir]
+	if old != nil && old.mark == m && m.settled {
+		return old
+	}
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	f := &folder{mark: m}
+	head := false
+	for _, e := range list {
+		name := e.Name()
+		switch {
+		case name == ".git":
+			f.git = true
+		case policy.NameProtects(filepath.Base(dir), name, private) != "":
+			f.named = append(f.named, filepath.Join(dir, name))
+		case e.IsDir() && !slices.Contains(passed, name):
+			f.subs = append(f.subs, filepath.Join(dir, name))
+		}
+		head = head || name == "HEAD"
+	}
+	f.bare = head && gitconf.IsGitDir(dir)
+	return f
+}
+
+// enter adds the git folder behind a path called .git, and the repositories
+// that its index holds.
+func (v *survey) enter(dot string, s *sight) {
+	git, err := gitconf.GitDir(dot)
+	if err != nil || !gitconf.IsGitDir(git) {
+		git = dot
+	}
+	if isDir(git) && !slices.Contains(s.gits, git) && (git == dot || !slices.ContainsFunc(s.gits, func(g string) bool { return within(g, git) })) {
+		s.gits = append(s.gits, git)
+	}
+	index := markOf(filepath.Join(git, "index"))
+	known, ok := v.links[git]
+	if !ok || known.mark != index || !index.settled {
+		known = indexed{index, gitconf.Links(filepath.Dir(dot), git)}
+		v.links[git] = known
+	}
+	for _, to := range known.to {
+		if sub := filepath.Join(to, ".git"); exists(sub) && !slices.Contains(s.dots, sub) {
+			s.dots = append(s.dots, sub)
+		}
+	}
+}
+
+// A mark tells whether a file or folder is still what it was.
+type mark struct {
+	at, size, ino int64
+	dir           bool
+	settled       bool // it changed long enough ago for another change to show
+}
+
+// tick is how close two changes can be for the clock of a file system to tell
+// them as one.
+const tick = 20 * time.Millisecond
+
+func markOf(path string) mark {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return mark{}
+	}
+	at, ino := changed(info)
+	return mark{at: at.UnixNano(), size: info.Size(), ino: ino, dir: info.IsDir(), settled: time.Since(at) > tick}
+}
+
+// top is the worktree that paths in the settings of a git folder are relative to.
+func top(git string) string {
+	if filepath.Base(git) == ".git" {
+		return filepath.Dir(git)
+	}
+	return git
+}
