@@ -70,13 +70,13 @@ func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
 		return Outcome{Reason: InterruptedStreaming}, true, nil
 	case b.Turns > 0 && r.mem.steps-r.mem.recoveries >= b.Turns:
 		return Outcome{Reason: MaxTurns, Text: fmt.Sprintf("reached the limit of %d turns", b.Turns),
-			Hint: "raise --max-turns, or go on with: adze --continue"}, true, nil
+			Hint: "raise --max-turns, or go on with: adze --continue -p \"…\""}, true, nil
 	case b.USD > 0 && r.noCost != "" && !b.Unpriced:
 		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", r.noCost, b.USD),
 			Hint: "give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"}, true, nil
 	case b.USD > 0 && b.SpentUSD+r.usd >= b.USD:
 		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("spent $%.4f of the budget of $%.2f", b.SpentUSD+r.usd, b.USD),
-			Hint: "raise --max-budget-usd, or go on with: adze --continue"}, true, nil
+			Hint: "raise --max-budget-usd, or go on with: adze --continue -p \"…\""}, true, nil
 	case b.Tokens > 0 && r.mem.spent >= b.Tokens:
 		return Outcome{Reason: TokenBudget, Text: fmt.Sprintf("used %d of %d tokens", r.mem.spent, b.Tokens)}, true, nil
 	}
@@ -200,7 +200,7 @@ func (r *run) ending(e End, o outcome) Outcome {
 		out.Hint = "ask for the work in smaller pieces, or use a model with a larger output limit"
 	case PromptTooLong:
 		out.Text = "the conversation no longer fits the model's window"
-		out.Hint = "start a new session, or go on with a model that has a larger window: adze --continue --model …"
+		out.Hint = "start a new session, or go on with a model that has a larger window: adze --continue --model … -p \"…\""
 	case MediaTooLarge:
 		out.Text = "the provider refused an image or a document, and it is not the conversation's only problem"
 		out.Hint = "leave the image out, or make it smaller"

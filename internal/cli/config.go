@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -163,6 +164,9 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 	if err != nil {
 		return err
 	}
+	if err := removes(t.Path, edits); err != nil {
+		return err
+	}
 	notes, err := app.WriteSettings(cmd.Context(), p, t, edits...)
 	if err != nil {
 		return failf("adze config check shows what is wrong with it", "change %s: %v", t.Path, err)
@@ -171,6 +175,26 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 		fmt.Fprintln(sys.Stderr, "adze: "+n)
 	}
 	fmt.Fprintln(sys.Stderr, "written to "+t.Path)
+	return nil
+}
+
+// removes refuses to remove what a file does not have. Whatever else is wrong
+// with the file is for the change itself to find.
+func removes(path string, edits []confedit.Edit) error {
+	text, err := os.ReadFile(path)
+	for _, e := range edits {
+		if e.Op != confedit.Unset && e.Op != confedit.Drop || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		after, aerr := confedit.Apply(text, e)
+		if aerr != nil || err == nil && !bytes.Equal(after, text) {
+			continue
+		}
+		if e.Op == confedit.Drop {
+			return failf("adze permissions list shows where each rule comes from", "%s has no %s in %s", path, e.Value, e.Key)
+		}
+		return failf("adze config list shows where each value comes from", "%s does not set %s", path, e.Key)
+	}
 	return nil
 }
 

@@ -70,7 +70,11 @@ func printFindings(sys System, list []finding) error {
 	for _, x := range list {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", x.Name, x.Level, oneLine(x.Text))
 		if x.Hint != "" {
-			fmt.Fprintf(w, "\t\thint: %s\n", oneLine(x.Hint))
+			name := "hint: "
+			for line := range strings.Lines(x.Hint) {
+				fmt.Fprintf(w, "\t\t%s%s\n", name, shown(line))
+				name = "      "
+			}
 		}
 	}
 	return w.Flush()
@@ -216,7 +220,7 @@ func providerFindings(ctx context.Context, o app.Options, cfg *config.Config) []
 	c, err := ch.Choose(ctx, cfg.Model)
 	var none *choose.NoModelError
 	if errors.As(err, &none) {
-		return append(list, finding{"model", "note", "none yet: no key is set and no local server answers", "set a key (export ANTHROPIC_API_KEY=…), start a local server, or try adze demo"})
+		return append(list, finding{"model", "note", "none yet: no key is set and no local server answers", none.Hint()})
 	}
 	if err != nil {
 		return append(list, finding{"model", "broken", err.Error(), first(hintOf(err), "adze models --all")})

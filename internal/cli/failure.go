@@ -7,8 +7,10 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/choose"
 )
 
 // Exit codes (cli.md).
@@ -49,34 +51,80 @@ func report(w io.Writer, err error) int {
 	if err == nil || errors.Is(err, syscall.EPIPE) { // whoever read stdout has seen enough
 		return exitDone
 	}
-	f := &failure{code: exitFailed, cause: err.Error()}
+	f := sorted(err)
+	if cause, hint, ok := strings.Cut(f.cause, "\nhint: "); ok {
+		f = &failure{f.code, cause, first(f.hint, hint)}
+	}
+	tell(w, "adze: ", f.cause)
+	tell(w, "hint: ", f.hint)
+	return f.code
+}
+
+// sorted finds the exit code and the hint of an error.
+func sorted(err error) *failure {
 	var own *failure
+	if errors.As(err, &own) {
+		return own
+	}
+	f := &failure{code: exitFailed, cause: err.Error()}
 	var model *llm.Error
+	var name *choose.NameError
+	var none *choose.NoModelError
+	var refused *app.Refusal
+	var mistake *app.Mistake
 	var h hinter
 	switch {
-	case errors.As(err, &own):
-		f = own
 	case errors.As(err, &model):
 		f.hint = model.Hint
 		if model.Kind == llm.Unauthorized {
 			f.code = exitAuth
 		}
-	case errors.As(err, &h):
+	case errors.As(err, &refused):
+		f.code = exitRefused
+	case errors.As(err, &none):
+		f.code = exitAuth
+	case errors.As(err, &name), errors.As(err, &mistake):
+		f.code = exitUsage
+	}
+	if errors.As(err, &h) && f.hint == "" {
 		f.hint = h.Hint()
 	}
-	if cause, hint, ok := strings.Cut(f.cause, "\nhint: "); ok {
-		f = &failure{f.code, cause, first(f.hint, hint)}
-	}
-	if f.cause != "" {
-		fmt.Fprintf(w, "adze: %s\n", oneLine(f.cause))
-	}
-	if f.hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", oneLine(f.hint))
-	}
-	return f.code
+	return f
 }
+
+// maxLines bounds what a message takes of the screen.
+const maxLines = 12
+
+// tell writes a message behind its name. Further lines stand below the first.
+func tell(w io.Writer, name, text string) {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for i, l := range lines {
+		switch {
+		case strings.TrimSpace(l) == "":
+			continue
+		case i == maxLines:
+			fmt.Fprintf(w, "%*s… and %d lines more\n", len(name), "", len(lines)-i)
+			return
+		}
+		fmt.Fprintf(w, "%s%s\n", name, shown(l))
+		name = strings.Repeat(" ", len(name))
+	}
+}
+
+// shown is a line as it may stand on a screen: with its blanks, since columns
+// are made of them.
+func shown(line string) string {
+	r := []rune(clip.Clean(strings.TrimRight(line, " \t\r\n")))
+	if len(r) > maxLineLen {
+		r = append(r[:maxLineLen], '…')
+	}
+	return string(r)
+}
+
+// maxLineLen bounds a line of a message, in characters.
+const maxLineLen = 600
 
 // oneLine keeps a message from taking over the screen.
 func oneLine(s string) string {
-	return clip.Line(clip.Clean(strings.TrimSpace(s)), 600)
+	return clip.Line(clip.Clean(strings.TrimSpace(s)), maxLineLen)
 }

@@ -87,7 +87,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 		if fs.Lookup(name) != nil || later[name] != "" {
 			continue
 		}
-		usage := strings.TrimSuffix(k.Doc, ".")
+		usage := lowerFirst(strings.TrimSuffix(k.Doc, "."))
 		if k.Kind == config.Strings {
 			fs.StringArray(name, nil, usage)
 		} else {
@@ -99,6 +99,14 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 		_ = fs.MarkHidden(name)
 	}
 	fs.SortFlags = true
+}
+
+// lowerFirst makes a sentence the explanation of a flag.
+func lowerFirst(s string) string {
+	if len(s) > 1 && unicode.IsUpper(rune(s[0])) && !unicode.IsUpper(rune(s[1])) {
+		return strings.ToLower(s[:1]) + s[1:]
+	}
+	return s
 }
 
 // kebab lets people write --allowedTools, as other agents spell it.
@@ -164,10 +172,15 @@ func (f *runFlags) fill(sys System, fs *pflag.FlagSet) error {
 		return usagef("add --output-format stream-json", "--input-format stream-json needs stream-json output")
 	}
 	if f.asker != "" && f.asker != "stdio" {
-		return usagef("the value is stdio: the program that drives adze answers on the pipe", "--permission-prompt-tool cannot be %q", f.asker)
+		return usagef("the value is stdio: the program on the pipe answers", "--permission-prompt-tool cannot be %q", f.asker)
 	}
 	if f.asker != "" && f.input != "stream-json" {
 		return usagef("add --input-format stream-json --output-format stream-json", "--permission-prompt-tool stdio needs a program on the pipe")
+	}
+	for _, name := range []string{"resume", "session-id", "cwd", "settings", "json-schema", "log-file"} {
+		if fl := fs.Lookup(name); fl != nil && fl.Changed && strings.TrimSpace(fl.Value.String()) == "" {
+			return usagef("give it a value, or leave it out", "--%s is empty", name)
+		}
 	}
 	if f.fork && !f.cont && f.resume == "" {
 		return usagef("add --continue or --resume", "--fork-session needs a session to copy")

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -17,7 +18,8 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 			if len(args) > 0 {
 				return usagef(hintNear(cmd, args[0]), "there is no command %q", use+" "+args[0])
 			}
-			return cmd.Help()
+			cmd.SetOut(cmd.ErrOrStderr())
+			return errors.Join(cmd.Help(), &failure{code: exitUsage})
 		},
 	}
 	c.AddCommand(subs...)

@@ -287,7 +287,7 @@ func forgetAll(ctx context.Context, sys System, store auth.Store) error {
 		return authError(err)
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(sys.Stderr, "no key is saved")
+		return authError(auth.ErrNone)
 	}
 	var errs []error
 	for _, s := range list {

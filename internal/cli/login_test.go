@@ -94,7 +94,7 @@ func TestLogin(t *testing.T) {
 		{"", "logout groq", 4, "", "no key is saved for groq"},
 		{"", "logout anthropic", 0, "", "forgot the key of anthropic"},
 		{"", "logout --all", 0, "", "forgot the key of openai"},
-		{"", "logout --all", 0, "", "no key is saved"},
+		{"", "logout --all", 4, "", "no key is saved"},
 	} {
 		code, out, errs := p.run(c.in, strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(out, c.out) || !strings.Contains(errs, c.errs) {

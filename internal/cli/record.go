@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -14,8 +15,11 @@ func newReplay(sys System) *cobra.Command {
 		Short:              "Run a prompt against a recording instead of a provider",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) < 2 {
+			switch {
+			case slices.Contains(args, "--help"), slices.Contains(args, "-h"):
 				return cmd.Help()
+			case len(args) < 2:
+				return usagef(`adze replay bug.cassette "explain this"`, "there is no recording to play, or no prompt")
 			}
 			run := newRoot(sys)
 			run.SetArgs(append([]string{"-p", "--model", "replay/" + args[0]}, args[1:]...))

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -70,17 +71,20 @@ edits and runs commands, and asks before anything that could do harm.
 		DisableAutoGenTag: true,
 		Version:           sys.Version,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runPrompt(cmd.Context(), sys, f, cmd.Flags(), args)
+			return runPrompt(cmd.Context(), sys, f, cmd, args)
 		},
 	}
 	root.SetVersionTemplate("adze {{.Version}}\n")
 	f.add(root.PersistentFlags())
 	root.SetGlobalNormalizationFunc(kebab)
-	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(
+	root.CompletionOptions.DisableDefaultCmd = true
+	setHelp(root, sys, f)
+	root.AddCommand(newCompletion(sys),
 		newDemo(sys), newModels(sys, f), newSessions(sys, f), newExport(sys, f), newPrompt(sys, f), newConfig(sys, f),
 		newPermissions(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newSandbox(sys, f), newTrust(sys, f),
 	)
+	root.InitDefaultHelpCmd()
+	completeValues(root, sys, f)
 	return root
 }
 
@@ -110,17 +114,45 @@ func explain(root *cobra.Command, err error) error {
 	if m := unknownFlag.FindStringSubmatch(s); m != nil {
 		name := strings.TrimLeft(m[1], "-")
 		name, _, _ = strings.Cut(name, "=")
-		return usagef(hintFor(near.Words(name, flagNames(root)), "--", `adze --help`), "there is no flag %s", m[1])
+		return usagef(hintFor(near.Words(name, flagNames(root)), "--", `adze help flags`), "there is no flag %s", m[1])
 	}
 	if m := unknownCommand.FindStringSubmatch(s); m != nil {
 		return usagef(hintFor(near.Words(m[1], commandNames(root)), "adze ", `adze --help`), "there is no command %q", m[1])
 	}
 	for _, start := range []string{"flag needs an argument", "invalid argument", "accepts ", "requires ", "if any flags"} {
 		if strings.HasPrefix(s, start) {
-			return usagef("adze --help shows how", "%s", s)
+			return usagef("adze help flags lists the flags, adze help COMMAND shows how a command is used", "%s", s)
 		}
 	}
 	return err
+}
+
+// absent are commands of other agents and of versions to come. Alone, their
+// names are no prompts.
+var absent = []string{
+	"acp", "agents", "attach", "diff", "hooks", "init", "install", "mcp", "plugin", "ps", "serve", "setup-token", "skills", "stats", "tail", "update", "upgrade", "web", "worker",
+}
+
+// meantCommand finds a prompt whose first word looks like a command that was
+// misspelt: nobody wants to pay a model for that.
+func meantCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 || strings.ContainsAny(strings.TrimSpace(args[0]), " \t\n") {
+		return nil
+	}
+	const prompt = `; if it is a prompt: adze -p "…"`
+	if ws := alike(args[0], commandNames(root)); len(ws) > 0 {
+		return usagef("did you mean adze "+strings.Join(ws, " or adze ")+"?"+prompt, "there is no command %q", args[0])
+	}
+	if ws := alike(args[0], absent); len(args) == 1 && len(ws) > 0 {
+		return usagef("adze --help lists the commands"+prompt, "this version of adze has no command %q", ws[0])
+	}
+	return nil
+}
+
+// alike are the names that differ from a word by no more than a slip or two.
+// A word that one of them only begins with is a word of its own.
+func alike(word string, names []string) []string {
+	return slices.DeleteFunc(near.Words(word, names), func(n string) bool { return len(n)-len(word) > 2 || len(word)-len(n) > 2 })
 }
 
 func hintFor(names []string, prefix, help string) string {
@@ -131,9 +163,14 @@ func hintFor(names []string, prefix, help string) string {
 }
 
 func flagNames(c *cobra.Command) (out []string) {
-	c.PersistentFlags().VisitAll(func(f *pflag.Flag) { out = append(out, f.Name) })
+	add := func(f *pflag.Flag) {
+		if !slices.Contains(out, f.Name) && !f.Hidden {
+			out = append(out, f.Name)
+		}
+	}
+	c.PersistentFlags().VisitAll(add)
 	for _, sub := range c.Commands() {
-		sub.Flags().VisitAll(func(f *pflag.Flag) { out = append(out, f.Name) })
+		sub.Flags().VisitAll(add)
 	}
 	return out
 }

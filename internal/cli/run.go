@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/app"
@@ -34,7 +35,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
 	o := app.Options{
 		Version: sys.Version, Environ: sys.Environ, Env: sys.Env, Proxy: http.ProxyFromEnvironment,
 		Settings: f.settings, Trusted: f.trust, Bare: f.bare, Skip: f.skip, Record: sys.Record,
-		Note: func(s string) { fmt.Fprintf(sys.Stderr, "adze: %s\n", oneLine(s)) },
+		Note: func(s string) { tell(sys.Stderr, "adze: ", s) },
 	}
 	if err := f.fill(sys, fs); err != nil {
 		return o, err
@@ -126,12 +127,18 @@ func schema(s string) (json.RawMessage, error) {
 }
 
 // runPrompt is "adze [prompt]".
-func runPrompt(ctx context.Context, sys System, f *runFlags, fs *pflag.FlagSet, args []string) error {
+func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command, args []string) error {
+	fs := root.Flags()
 	o, err := f.options(sys, fs)
 	if err != nil {
 		return err
 	}
 	text := strings.Join(args, " ")
+	if !f.print && fs.ArgsLenAtDash() != 0 {
+		if err := meantCommand(root, args); err != nil {
+			return err
+		}
+	}
 	if !f.print && sys.InTTY && sys.OutTTY && strings.TrimSpace(text) == "" {
 		return usagef(`adze -p "…" answers one prompt; adze --help shows more`, "the terminal UI is not part of this version yet")
 	}
@@ -383,7 +390,7 @@ func outcome(sys System, f *runFlags, a *app.App, res print.Outcome, err error) 
 		if res.Bad != nil {
 			return badInput(res)
 		}
-		if res.Refused && f.output != "json" && f.output != "stream-json" { // there, permission_denials says so
+		if res.Refused && f.output != "stream-json" { // there the wire wants 0, and permission_denials says it
 			return &failure{exitRefused, "refused: " + res.Why, `allow what is needed, for example: --allowed-tools "Bash(go test:*)" or --permission-mode acceptEdits`}
 		}
 		return nil

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -36,7 +38,7 @@ control: it cannot type into it (TIOCSTI), nor take it over.`,
 			defer func() { err = errors.Join(err, s.Close()) }()
 			path, err := exec.LookPath(args[0])
 			if err != nil {
-				return &failure{127, fmt.Sprintf("%s: command not found", args[0]), "give a program's name or path"}
+				return &failure{127, fmt.Sprintf("%s: command not found", orEmpty(args[0])), "give a program's name or path"}
 			}
 			if path, err = filepath.Abs(path); err != nil {
 				return err
@@ -52,6 +54,14 @@ control: it cannot type into it (TIOCSTI), nor take it over.`,
 	c.Flags().StringVar(&mechanism, "mechanism", "", "use this one: bwrap, landlock or seatbelt")
 	c.Flags().SetInterspersed(false)
 	return c
+}
+
+// orEmpty is a word as it stands in a message, where it must be seen.
+func orEmpty(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return strconv.Quote(s)
+	}
+	return s
 }
 
 // tail passes on what is written and keeps the end of it.

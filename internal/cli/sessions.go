@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -28,8 +29,13 @@ func sessionStore(sys System, f *runFlags, cmd *cobra.Command) (sessions.Store, 
 	return app.Sessions(p), sessions.Key(p.Root), err
 }
 
-// findSession looks one up; "" is the newest of this folder.
-func findSession(sys System, f *runFlags, cmd *cobra.Command, query string) (sessions.Store, sessions.Info, error) {
+// findSession looks up the session that is named, the newest of this folder
+// when none is.
+func findSession(sys System, f *runFlags, cmd *cobra.Command, names ...string) (sessions.Store, sessions.Info, error) {
+	query := first(names...)
+	if len(names) > 0 && strings.TrimSpace(query) == "" {
+		return sessions.Store{}, sessions.Info{}, usagef("adze sessions list shows them", "the name of the session is empty")
+	}
 	st, key, err := sessionStore(sys, f, cmd)
 	if err != nil {
 		return st, sessions.Info{}, err
@@ -114,7 +120,7 @@ func sessionsShow(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show [SESSION]", Short: "Show one session: facts, then the conversation", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, i, err := findSession(sys, f, cmd, first(args...))
+			_, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
 				return err
 			}
@@ -173,7 +179,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 			if format != "md" && format != "jsonl" {
 				return usagef("md or jsonl", "--format cannot be %q", format)
 			}
-			_, i, err := findSession(sys, f, cmd, first(args...))
+			_, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
 				return err
 			}

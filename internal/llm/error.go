@@ -56,6 +56,9 @@ type Error struct {
 
 func (e *Error) Error() string {
 	s := fmt.Sprintf("%s: %v", e.Provider, e.Err)
+	if e.Provider == "" {
+		s = fmt.Sprint(e.Err)
+	}
 	if e.Status != 0 {
 		s += fmt.Sprintf(" (%d)", e.Status)
 	}

@@ -282,7 +282,7 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 }
 
 // storageHint is for a turn that ended because it could not be recorded.
-const storageHint = "nothing that was recorded is lost; make room or make the folder writable, then go on with: adze --continue"
+const storageHint = "nothing that was recorded is lost; make room or make the folder writable, then go on with: adze --continue -p \"…\""
 
 // ended puts an outcome into the event that ends its turn.
 func ended(out agent.Outcome, err error) event.TurnEnded {

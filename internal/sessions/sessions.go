@@ -212,7 +212,7 @@ func (s Store) Find(key, query string) (Info, error) {
 			}
 		}
 	}
-	return Info{}, fmt.Errorf("%w: %q\nhint: \"adze sessions\" lists them", ErrNone, query)
+	return Info{}, fmt.Errorf("%w: %q\nhint: \"adze sessions list\" lists them", ErrNone, query)
 }
 
 func hasWords(i Info, words []string) bool {

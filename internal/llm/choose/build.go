@@ -2,7 +2,9 @@ package choose
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -35,6 +37,9 @@ func (c *Chooser) build(ctx context.Context, p provider, model string) (Choice, 
 	default:
 		err = c.remote(ctx, p, &choice)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = &NameError{Why: err.Error(), What: "give the path of a file, as " + p.wire + "/PATH", Err: err}
+	}
 	if err != nil {
 		return Choice{}, err
 	}
@@ -44,7 +49,7 @@ func (c *Chooser) build(ctx context.Context, p provider, model string) (Choice, 
 func (c *Chooser) cloud(ctx context.Context, p provider, model string, f price.Facts) (llm.Model, error) {
 	open := c.c.Clouds[p.name]
 	if open == nil {
-		return nil, fmt.Errorf("provider %s is not built into this version; use anthropic/, or openrouter/ for the same models", p.name)
+		return nil, &NameError{Why: fmt.Sprintf("provider %s is not built into this version", p.name), What: "anthropic/, or openrouter/ for the same models; adze models --all lists them"}
 	}
 	return open(ctx, model, f)
 }

@@ -282,7 +282,7 @@ const maxAliases = 8 // an alias may name another, not itself
 // named resolves one wish.
 func (c *Chooser) named(ctx context.Context, wish string, depth int) (Choice, error) {
 	if depth > maxAliases {
-		return Choice{}, fmt.Errorf("the model alias %q leads back to itself", wish)
+		return Choice{}, &NameError{Why: fmt.Sprintf("the model alias %q leads back to itself", wish), What: "adze config get model_aliases"}
 	}
 	if full, ok := lookupFold(c.c.Aliases, wish); ok && full != wish {
 		return c.named(ctx, full, depth+1)
@@ -296,7 +296,7 @@ func (c *Chooser) named(ctx context.Context, wish string, depth int) (Choice, er
 	case known && !slash:
 		return c.onlyProvider(ctx, p)
 	case known && model == "":
-		return Choice{}, fmt.Errorf("%q names a provider and no model; write %s/<model>, see \"adze models\"", wish, name)
+		return Choice{}, noModel(wish, name)
 	case known:
 		return c.build(ctx, p, model)
 	case slash:
@@ -371,7 +371,7 @@ func (c *Chooser) onlyProvider(ctx context.Context, p provider) (Choice, error) 
 		return Choice{}, &llm.Error{Kind: llm.Transport, Provider: p.name, Hint: p.start,
 			Err: fmt.Errorf("no server with a model answers at %s", p.baseURL)}
 	}
-	return Choice{}, fmt.Errorf("%q names a provider and no model; write %s/<model>, see \"adze models\"", p.name, p.name)
+	return Choice{}, noModel(p.name, p.name)
 }
 
 // bare finds the provider of a model written without one: the table says who
@@ -425,17 +425,6 @@ func (c *Chooser) Small(ctx context.Context, main Choice, wishes ...string) (Cho
 	return small, nil
 }
 
-// A NoModelError says that there is nothing to ask, and what to do.
-type NoModelError struct{}
-
-func (*NoModelError) Error() string {
-	return `no model to ask: no key is set and no local server answers
-Three ways to get going:
-  1. set a key:             export ANTHROPIC_API_KEY=…   (or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY …)
-  2. start a local server:  ollama serve   (or LM Studio, llama-server)
-  3. see it work first:     adze demo      (needs no key)`
-}
-
 // ErrNoKey is wrapped by the error for a provider without a key.
 var ErrNoKey = errors.New("no key is set")
 
@@ -446,72 +435,4 @@ func (c *Chooser) noKey(p provider) error {
 		e.Hint = "export " + p.keys[len(p.keys)-1] + `=…, or run "adze login ` + p.name + `"; "adze models" shows what else there is`
 	}
 	return e
-}
-
-func (c *Chooser) unknownProvider(name string) error {
-	var names []string
-	for _, p := range c.providers {
-		names = append(names, p.name)
-	}
-	if near := nearest(name, names); near != "" {
-		return fmt.Errorf("unknown model provider '%s'; did you mean %s?", name, near)
-	}
-	return fmt.Errorf("unknown model provider '%s'; known are %s", name, strings.Join(names, ", "))
-}
-
-func (c *Chooser) unknownModel(model string) error {
-	var names []string
-	for alias := range c.c.Aliases {
-		names = append(names, alias)
-	}
-	slices.Sort(names)
-	names = append(names, price.Aliases()...)
-	for _, p := range c.providers {
-		names = append(names, p.name)
-	}
-	for _, f := range c.table.All() {
-		if f.Provider != "openrouter" {
-			names = append(names, f.ID)
-		}
-	}
-	if near := nearest(model, names); near != "" {
-		return fmt.Errorf("unknown model '%s'; did you mean %s?", model, near)
-	}
-	return fmt.Errorf("unknown model '%s'; write it as provider/model, see \"adze models\"", model)
-}
-
-// nearest is the name with the smallest edit distance, if that is small.
-func nearest(word string, names []string) string {
-	word = strings.ToLower(word)
-	best, at := "", max(2, len(word)/4)+1
-	for _, n := range names {
-		if d := distance(word, strings.ToLower(n), at); d < at {
-			best, at = n, d
-		}
-	}
-	return best
-}
-
-// distance is the number of edits from a to b; limit or more is as good as limit.
-func distance(a, b string, limit int) int {
-	if d := len(a) - len(b); d >= limit || -d >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next := min(row[j+1]+1, row[j]+1, diagonal+cost)
-			diagonal, row[j+1] = row[j+1], next
-		}
-	}
-	return row[len(b)]
 }

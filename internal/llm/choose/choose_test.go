@@ -77,10 +77,10 @@ func TestChoose(t *testing.T) {
 func TestErrors(t *testing.T) {
 	ch := chooser(t, Config{Aliases: map[string]string{"a": "b", "b": "a"}})
 	for wish, want := range map[string]string{
-		"antropic/claude":    "unknown model provider 'antropic'; did you mean anthropic?",
-		"zzzzzzzzzz/x":       "unknown model provider 'zzzzzzzzzz'; known are anthropic, openai",
-		"sonet":              "unknown model 'sonet'; did you mean sonnet?",
-		"qqqqqqqqq":          "unknown model 'qqqqqqqqq'; write it as provider/model",
+		"antropic/claude":    `there is no model provider "antropic" (did you mean anthropic?)`,
+		"zzzzzzzzzz/x":       `there is no model provider "zzzzzzzzzz"`,
+		"sonet":              `there is no model "sonet" (did you mean sonnet?)`,
+		"qqqqqqqqq":          `there is no model "qqqqqqqqq"`,
 		"anthropic/":         "names a provider and no model",
 		"anthropic/x":        "anthropic: no key is set: ANTHROPIC_API_KEY is empty",
 		"a":                  "leads back to itself",
@@ -93,6 +93,12 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v\nwant %s", wish, err, want)
 		}
 	}
+	for _, wish := range []string{"antropic/claude", "sonet", "anthropic/", "a", "bedrock/x", "script/no/such.txt", "replay/no/such"} {
+		_, err := ch.Choose(context.Background(), wish)
+		if name := new(NameError); !errors.As(err, &name) || name.Hint() == "" {
+			t.Errorf("%s: %v is no *NameError with a hint", wish, err)
+		}
+	}
 	_, err := ch.Choose(context.Background(), "openai/x")
 	if e := new(llm.Error); !errors.As(err, &e) || e.Kind != llm.Unauthorized || !errors.Is(err, ErrNoKey) || !strings.Contains(e.Hint, "OPENAI_API_KEY") {
 		t.Errorf("%v", err)
@@ -103,8 +109,8 @@ func TestErrors(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, way := range []string{"ANTHROPIC_API_KEY", "ollama serve", "adze demo"} {
-		if !strings.Contains(err.Error(), way) {
-			t.Errorf("%s is not among the ways: %v", way, err)
+		if !strings.Contains(new(NoModelError).Hint(), way) {
+			t.Errorf("%s is not among the ways", way)
 		}
 	}
 	for _, bad := range []map[string]Provider{{"x": {}}, {"x": {BaseURL: "http://x", Wire: "morse"}}} {

@@ -4,6 +4,8 @@ package choose
 type Keyed struct {
 	Name string
 	Vars []string // variables that hold the key, and go before a saved one
+	// BaseURL is the variable that says where the provider is, "" for none.
+	BaseURL string
 }
 
 // Keyed lists the providers that a key can be saved for. Clouds have
@@ -14,7 +16,7 @@ func (c *Chooser) Keyed() []Keyed {
 		switch p.wire {
 		case "cloud", "script", "replay":
 		default:
-			out = append(out, Keyed{p.name, p.keys})
+			out = append(out, Keyed{p.name, p.keys, p.baseEnv})
 		}
 	}
 	return out

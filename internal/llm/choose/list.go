@@ -24,7 +24,14 @@ type Row struct {
 // then the local ones that answer, then the rest.
 func (c *Chooser) List(ctx context.Context) []Row {
 	locals := c.locals()
-	found := c.probeAll(ctx, locals)
+	return c.list(locals, c.probeAll(ctx, locals))
+}
+
+// Known is List without those that only a local server knows: it asks nobody.
+func (c *Chooser) Known() []Row { return c.list(nil, nil) }
+
+// list makes the rows; found are the models of each of the local providers.
+func (c *Chooser) list(locals []provider, found [][]string) []Row {
 	names := map[string][]string{}
 	for _, a := range price.Aliases() {
 		if full, ok := c.alias(a); ok {

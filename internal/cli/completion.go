@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/sessions"
+)
+
+// shells are those that completion scripts are written for.
+var shells = []string{"bash", "zsh", "fish", "powershell"}
+
+func newCompletion(sys System) *cobra.Command {
+	return &cobra.Command{
+		Use: "completion SHELL", Short: "Print the completion script of a shell", ValidArgs: shells,
+		Long: `completion prints a script that completes commands, flags and their values.
+
+  bash         source <(adze completion bash)
+  zsh          adze completion zsh > "${fpath[1]}/_adze"
+  fish         adze completion fish > ~/.config/fish/completions/adze.fish
+  powershell   adze completion powershell | Out-String | Invoke-Expression`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("adze completion SHELL, with one of "+strings.Join(shells, ", "), "which shell?")
+			}
+			switch root := cmd.Root(); args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(sys.Stdout, true)
+			case "zsh":
+				return root.GenZshCompletion(sys.Stdout)
+			case "fish":
+				return root.GenFishCompletion(sys.Stdout, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(sys.Stdout)
+			}
+			return usagef("one of "+strings.Join(shells, ", "), "there is no completion for %q%s", args[0], near.Hint(args[0], shells))
+		},
+	}
+}
+
+// A completer names values that can stand where the cursor is.
+type completer func(cmd *cobra.Command) []string
+
+func (list completer) flag(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return list(cmd), cobra.ShellCompDirectiveNoFileComp
+}
+
+// arg completes the first argument only.
+func (list completer) arg(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return list(cmd), cobra.ShellCompDirectiveNoFileComp
+}
+
+func fixed(values ...string) completer { return func(*cobra.Command) []string { return values } }
+
+// completeValues ties flags and arguments to what they can be. Nothing here
+// asks a server, or says what is wrong: the shell has no place for it.
+func completeValues(root *cobra.Command, sys System, f *runFlags) {
+	models := completer(func(cmd *cobra.Command) []string { return modelNames(sys, f, cmd) })
+	known := completer(func(cmd *cobra.Command) []string { return sessionNames(sys, f, cmd) })
+	modes := fixed("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
+	formats := fixed("text", "json", "stream-json")
+	flags := map[string]completer{
+		"model": models, "fallback-model": models, "small-model": models, "permission-mode": modes, "mode": modes, "output-format": formats,
+		"input-format": fixed("text", "stream-json"), "effort": fixed("low", "medium", "high", "xhigh", "max"), "resume": known, "sandbox": fixed("on", "off", "strict"),
+		"setting-sources": fixed("user", "project", "local"), "permission-prompt-tool": fixed("stdio"), "debug": fixed(append([]string{"all"}, app.DebugAreas...)...),
+		"scope": fixed("user", "project", "local"), "to": fixed("allow", "ask", "deny"), "format": fixed("md", "jsonl"), "mechanism": fixed("bwrap", "landlock", "seatbelt"),
+	}
+	args := map[string]completer{
+		"adze config get": settingNames, "adze config set": settingNames, "adze config unset": settingNames,
+		"adze login":         func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
+		"adze logout":        func(cmd *cobra.Command) []string { return providerNames(sys, f, cmd) },
+		"adze sessions show": known, "adze sessions rm": known, "adze export": known, "adze models": models,
+	}
+	var walk func(c *cobra.Command)
+	walk = func(c *cobra.Command) {
+		for name, list := range flags {
+			if fl := c.LocalFlags().Lookup(name); fl != nil {
+				_ = c.RegisterFlagCompletionFunc(name, list.flag) // one that is registered is registered
+			}
+		}
+		if list, ok := args[c.CommandPath()]; ok {
+			c.ValidArgsFunction = list.arg
+		}
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(root)
+}
+
+func settingNames(*cobra.Command) (out []string) {
+	for _, k := range config.Table() {
+		if !strings.Contains(k.Name, "*") {
+			out = append(out, k.Name+"\t"+k.Doc)
+		}
+	}
+	return out
+}
+
+// chooserOf is the chooser of the settings here, nil when there is none.
+func chooserOf(sys System, f *runFlags, cmd *cobra.Command) *choose.Chooser {
+	o, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return nil
+	}
+	o.Note = nil
+	_, cfg, err := app.Settings(o)
+	if err != nil {
+		return nil
+	}
+	ch, err := app.Models(o, cfg)
+	if err != nil {
+		return nil
+	}
+	return ch
+}
+
+func modelNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {
+	ch := chooserOf(sys, f, cmd)
+	if ch == nil {
+		return nil
+	}
+	for _, r := range ch.Known() {
+		out = append(out, fmt.Sprintf("%s/%s\t%s", r.Provider, r.Model, r.Facts.Name))
+		for _, a := range r.Aliases {
+			out = append(out, a+"\t"+r.Provider+"/"+r.Model)
+		}
+	}
+	return out
+}
+
+func providerNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {
+	ch := chooserOf(sys, f, cmd)
+	if ch == nil {
+		return nil
+	}
+	for _, k := range ch.Keyed() {
+		out = append(out, k.Name)
+	}
+	return out
+}
+
+func sessionNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {
+	p, _, err := settings(sys, f, cmd)
+	if err != nil {
+		return nil
+	}
+	list, err := app.Sessions(p).List(sessions.Key(p.Root))
+	if err != nil {
+		return nil
+	}
+	for _, i := range list {
+		out = append(out, i.ID+"\t"+clip.Line(clip.Clean(i.Name()), 60))
+	}
+	return out
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/llm/choose"
+)
+
+// A variable is one that adze reads besides those of its flags.
+type variable struct{ name, what string }
+
+// variables are in the order in which help shows them.
+var variables = []variable{
+	{"ADZE_HOME", "the folder of settings, sessions and keys, instead of ~/.adze"},
+	{"XDG_CONFIG_HOME", "where settings are (in adze/), unless ~/.adze is there"},
+	{"XDG_STATE_HOME", "where sessions are (in adze/), unless ~/.adze is there"},
+	{"XDG_CACHE_HOME", "where what may be lost is (in adze/)"},
+	{"HOME", "your folder, with ~/.adze and ~/.claude"},
+	{"ADZE_KEYRING", "off: keys are saved in a file, not in the system's keyring"},
+	{"ADZE_BYPASS_AS_ROOT", "1: bypassPermissions may be used as root outside a container"},
+	{"OLLAMA_HOST", "where Ollama listens"},
+	{"HTTPS_PROXY", "proxy for providers, with HTTP_PROXY and NO_PROXY"},
+	{"VISUAL", "the editor of adze config edit; else EDITOR, else vi"},
+	{"EDITOR", "the editor where VISUAL is not set"},
+	{"PATH", "where git, bash and other programs are"},
+	{"TMPDIR", "where temporary files go"},
+	{"NO_COLOR", "any value: no colour"},
+	{"TERM", "the terminal; dumb has no colour"},
+	{"COLORTERM", "what adze doctor says of the terminal's colours"},
+	{"TERM_PROGRAM", "what the terminal can do, with TMUX, STY, WT_SESSION, VTE_VERSION and XTERM_VERSION"},
+	{"SSH_CONNECTION", "says that no keyring of a desktop is there"},
+	{"DBUS_SESSION_BUS_ADDRESS", "how the system's keyring is reached"},
+}
+
+// codes are the exit codes.
+var codes = [][2]string{
+	{fmt.Sprint(exitDone), "done"},
+	{fmt.Sprint(exitFailed), "failed, or there was nothing to do"},
+	{fmt.Sprint(exitUsage), "wrong use: a name, a value or a flag that is not there"},
+	{fmt.Sprint(exitRefused), "refused by permissions (with stream-json 0: the result line has it)"},
+	{fmt.Sprint(exitAuth), "no key, or a key that the provider refuses"},
+	{fmt.Sprint(exitBudget), "turns, money or tokens ended"},
+	{fmt.Sprint(exitInterrupted), "interrupted"},
+	{fmt.Sprint(exitTerminated), "terminated"},
+}
+
+// helpEnvironment is "adze help environment".
+func helpEnvironment(sys System, f *runFlags, root *cobra.Command) error {
+	w := sys.Stdout
+	o, err := f.options(sys, root.PersistentFlags())
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(w, "Variables. Every flag has one, too: --max-turns 3 is ADZE_MAX_TURNS=3.\n\n")
+	var rows [][2]string
+	for _, v := range variables {
+		rows = append(rows, [2]string{v.name, v.what})
+	}
+	ch, err := choose.New(choose.Config{Env: o.Env})
+	if err != nil {
+		return err
+	}
+	for _, k := range ch.Keyed() {
+		if len(k.Vars) > 0 {
+			rows = append(rows, [2]string{k.Vars[0], "a key of " + k.Name})
+		}
+		for _, v := range k.Vars[min(1, len(k.Vars)):] {
+			rows = append(rows, [2]string{v, "the same"})
+		}
+		if k.BaseURL != "" {
+			rows = append(rows, [2]string{k.BaseURL, "where " + k.Name + " is, instead of its own address"})
+		}
+	}
+	writeRows(w, rows)
+	fmt.Fprint(w, "\nFiles, as they are for you now. adze config path says which are there.\n\n")
+	folders, err := config.FindFolders(o.Home, o.Env, exists)
+	if err != nil {
+		fmt.Fprintf(w, "  %s\n", oneLine(err.Error()))
+		folders.Config, folders.State, folders.Cache = "~/.adze", "~/.adze", "~/.adze/cache"
+	}
+	managed, other := config.ManagedDirs(runtime.GOOS, sys.Env)
+	writeRows(w, [][2]string{
+		{"settings", filepath.Join(folders.Config, "settings.json")},
+		{"of a project", ".adze/settings.json, .adze/settings.local.json"},
+		{"of the machine", filepath.Join(managed, "managed.json")},
+		{"also read", "~/.claude/settings.json, .claude/settings.json, .claude/settings.local.json, " + filepath.Join(other, "managed-settings.json")},
+		{"sessions", filepath.Join(folders.State, "projects")},
+		{"what may be lost", folders.Cache},
+	})
+	fmt.Fprint(w, "\nExit codes.\n\n")
+	writeRows(w, codes)
+	return nil
+}

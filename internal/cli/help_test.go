@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// commands calls f for adze and each of its commands.
+func commands(f func(*cobra.Command)) {
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		f(c)
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRoot(System{}))
+}
+
+func TestHelpFitsATerminal(t *testing.T) {
+	commands(func(c *cobra.Command) {
+		var b bytes.Buffer
+		writeHelp(&b, c)
+		if !c.HasParent() {
+			writeFlags(&b, visible(c.PersistentFlags()))
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth+8 { // Long texts are folded by hand
+				t.Errorf("%s: a line of %d: %s", c.CommandPath(), n, line)
+			}
+		}
+		if global := strings.Contains(b.String(), "--max-turns"); global == c.HasParent() {
+			t.Errorf("%s: whether the global flags are in its help: %v", c.CommandPath(), global)
+		}
+	})
+}
+
+func TestFlagValuesAreWords(t *testing.T) {
+	texts := []string{"system-prompt", "append-system-prompt"}
+	used := map[string]bool{}
+	commands(func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			used[f.Name] = true
+			if !f.Hidden && valueWord(f) == "TEXT" && !slices.Contains(texts, f.Name) {
+				t.Errorf("%s: what --%s takes has no word", c.CommandPath(), f.Name)
+			}
+		})
+	})
+	for name := range words {
+		if !used[name] {
+			t.Errorf("no command has the flag --%s", name)
+		}
+	}
+}
+
+var reads = regexp.MustCompile(`(?i:\benv)\("([A-Z_]+)"\)`)
+
+var upper = regexp.MustCompile(`[A-Z][A-Z_]+`)
+
+// What is read of the environment stands in "adze help environment".
+func TestHelpNamesEveryVariable(t *testing.T) {
+	known := map[string]bool{}
+	for _, v := range variables {
+		for _, name := range upper.FindAllString(v.name+" "+v.what, -1) {
+			known[name] = true
+		}
+	}
+	seen := 0
+	sources(t, func(path string, text []byte) {
+		for _, m := range reads.FindAllSubmatch(text, -1) {
+			if seen++; !known[string(m[1])] {
+				t.Errorf("%s reads %s, which the variables in environment.go do not name", path, m[1])
+			}
+		}
+	})
+	if seen < 10 {
+		t.Errorf("only %d places read a variable: the pattern is wrong", seen)
+	}
+}
+
+// sources calls f for each file of adze that is no test.
+func sources(t *testing.T, f func(path string, text []byte)) {
+	t.Helper()
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() && d.Name() == "testdata" {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		f(path, text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

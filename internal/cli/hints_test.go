@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A told is a hint and where it stands in the sources.
+type told struct{ at, text string }
+
+// hints are the texts that tell a person what to do next: arguments and fields
+// that are named for it, and what follows "hint:" or "or use" in other texts.
+func hints(t *testing.T) (out []told) {
+	t.Helper()
+	files := token.NewFileSet()
+	add := func(e ast.Expr) {
+		if s := text(e); s != "" {
+			out = append(out, told{files.Position(e.Pos()).String(), s})
+		}
+	}
+	sources(t, func(path string, src []byte) {
+		file, err := parser.ParseFile(files, path, src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				if f, ok := n.Fun.(*ast.Ident); ok && (f.Name == "usagef" || f.Name == "failf") && len(n.Args) > 0 {
+					add(n.Args[0])
+				}
+			case *ast.CompositeLit:
+				fields(n, add)
+			case *ast.AssignStmt:
+				for i, to := range n.Lhs {
+					if hintName(to) && i < len(n.Rhs) {
+						add(n.Rhs[i])
+					}
+				}
+			case *ast.FuncDecl:
+				if n.Name.Name == "Hint" {
+					returns(n, add)
+				}
+			case *ast.ValueSpec:
+				for i, name := range n.Names {
+					if hintName(name) && i < len(n.Values) {
+						add(n.Values[i])
+					}
+				}
+			case *ast.BasicLit:
+				if _, hint, ok := strings.Cut(text(n), "hint: "); ok {
+					out = append(out, told{files.Position(n.Pos()).String(), hint})
+				}
+			}
+			return true
+		})
+	})
+	return out
+}
+
+func fields(n *ast.CompositeLit, add func(ast.Expr)) {
+	kind := ""
+	switch x := n.Type.(type) {
+	case *ast.Ident:
+		kind = x.Name
+	case *ast.SelectorExpr:
+		kind = x.Sel.Name
+	}
+	last := map[string]int{"failure": 3, "finding": 4, "Mistake": 2, "Refusal": 2, "Refusable": 2}[kind]
+	for i, e := range n.Elts {
+		kv, named := e.(*ast.KeyValueExpr)
+		switch {
+		case named && hintName(kv.Key):
+			add(kv.Value)
+		case !named && i+1 == last:
+			add(e)
+		}
+	}
+}
+
+func hintName(e ast.Expr) bool {
+	name := ""
+	switch e := e.(type) {
+	case *ast.Ident:
+		name = e.Name
+	case *ast.SelectorExpr:
+		name = e.Sel.Name
+	}
+	return strings.EqualFold(name, "hint") || strings.HasSuffix(name, "Hint") || name == "What" || name == "fix"
+}
+
+func returns(n *ast.FuncDecl, add func(ast.Expr)) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		if r, ok := n.(*ast.ReturnStmt); ok {
+			for _, e := range r.Results {
+				add(e)
+			}
+		}
+		return true
+	})
+}
+
+// text is what an expression says; what only a run knows is X.
+func text(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if s, err := strconv.Unquote(e.Value); err == nil && e.Kind == token.STRING {
+			return s
+		}
+	case *ast.BinaryExpr:
+		return word(e.X) + word(e.Y)
+	case *ast.CallExpr:
+		if len(e.Args) > 0 {
+			return text(e.Args[0])
+		}
+	}
+	return ""
+}
+
+func word(e ast.Expr) string {
+	if s := text(e); s != "" {
+		return s
+	}
+	return "X"
+}
+
+var (
+	names  = regexp.MustCompile(`(?:^|[^\w./~-])adze ((?:[^;,)\n(]|\([a-z]+:)+)`)
+	pieces = regexp.MustCompile(`"[^"]*"|\S+`)
+	option = regexp.MustCompile(`(?:^|[\s"(])(--[a-z][a-z-]+)`)
+	proper = regexp.MustCompile(`^[A-Z…%"/.]|[./=_…]|^(true|false|on|off|flags|environment)$`) // an argument, and no word of the sentence
+)
+
+// No hint names a command or a flag that is not there, and none leads to
+// another error: each is parsed as it would be when a person typed it.
+func TestHintsAreAlive(t *testing.T) {
+	list := hints(t)
+	if len(list) < 150 {
+		t.Errorf("only %d hints were found", len(list))
+	}
+	flags := map[string]bool{"--help": true, "--version": true}
+	commands(func(c *cobra.Command) { c.LocalFlags().VisitAll(func(f *pflag.Flag) { flags["--"+f.Name] = true }) })
+	mentions := 0
+	for _, h := range list {
+		for _, m := range option.FindAllStringSubmatch(h.text, -1) {
+			if !flags[m[1]] {
+				t.Errorf("%s: there is no flag %s: %q", h.at, m[1], h.text)
+			}
+		}
+		for _, m := range names.FindAllStringSubmatch(h.text, -1) {
+			if bad := dead(pieces.FindAllString(m[1], -1)); bad != "" {
+				t.Errorf("%s: adze %s: %s", h.at, m[1], bad)
+			}
+			mentions++
+		}
+	}
+	if mentions < 40 {
+		t.Errorf("only %d hints name a command", mentions)
+	}
+}
+
+// dead says why a command that a hint names does not work.
+func dead(args []string) string {
+	if args[0] == "in" { // "run adze in a container"
+		return ""
+	}
+	root := newRoot(System{})
+	root.SetOut(io.Discard)
+	c := root
+	i := 0
+	for ; i < len(args); i++ {
+		sub := slices.IndexFunc(c.Commands(), func(s *cobra.Command) bool { return s.Name() == strings.Trim(args[i], `"?:.`) })
+		if sub < 0 {
+			break
+		}
+		c = c.Commands()[sub]
+	}
+	var given []string
+	for _, a := range args[i:] {
+		a = strings.TrimRight(a, "?:.")
+		if !strings.HasPrefix(a, "-") && !proper.MatchString(a) {
+			break // the sentence goes on
+		}
+		given = append(given, strings.Trim(a, `"`))
+	}
+	if c == root && len(given) == 0 && len(args) > 0 {
+		return "there is no such command"
+	}
+	if c.HasAvailableSubCommands() && c != root {
+		return "it needs a command"
+	}
+	if slices.Contains(given, "--help") || c.DisableFlagParsing {
+		return ""
+	}
+	if err := c.ParseFlags(given); err != nil {
+		return err.Error()
+	}
+	if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+		return err.Error()
+	}
+	if c == root && !c.Flags().Changed("print") && len(c.Flags().Args()) == 0 {
+		return "without a prompt it needs the terminal UI, which is not there"
+	}
+	return ""
+}
