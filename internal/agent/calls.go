@@ -35,6 +35,7 @@ type calls struct {
 	list    []*call
 	changed chan struct{} // closed and replaced when a phase changes
 	halted  bool          // nothing may start any more
+	failed  bool          // a command failed: what comes after it does not start
 	bytes   int           // of results so far
 	err     error         // the first that means the turn cannot be recorded
 }
@@ -84,6 +85,9 @@ func (c *calls) add(use llm.ToolUse) {
 	k.ctx, k.cancel = context.WithCancelCause(c.ctx)
 	c.mu.Lock()
 	c.list = append(c.list, k)
+	if c.failed {
+		k.cancel(errSibling)
+	}
 	c.mu.Unlock()
 	go func() { // ends with the call; see wait
 		defer close(k.ended)
@@ -284,12 +288,12 @@ func (c *calls) emit(b event.Body) bool {
 	return true
 }
 
-// cancelSiblings stops the calls that run beside a command that failed.
+// cancelSiblings stops the calls of a reply of which a command failed: those
+// that run, those that wait, and those that are still to come. c.mu is held.
 func (c *calls) cancelSiblings(failed *call) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.failed = true
 	for _, k := range c.list {
-		if k != failed && k.phase == running {
+		if k != failed && k.phase != done {
 			k.cancel(errSibling)
 		}
 	}

@@ -21,6 +21,7 @@ const (
 	interruptedText = "The person interrupted this call before it finished."
 	haltedText      = "This call was not run: the reply it belongs to broke off."
 	siblingText     = "This call was cancelled, because another command of the same reply failed."
+	skippedText     = "This call was not run, because another command of the same reply failed. Send it again if it still makes sense."
 	previewBytes    = 2000
 )
 
@@ -74,10 +75,10 @@ func (c *calls) exec(k *call) {
 		if f.res.Dir != "" {
 			c.r.Env.Dir = f.res.Dir
 		}
+		if failedShell { // before any of them sees that this call is done
+			c.cancelSiblings(k)
+		}
 	})
-	if failedShell {
-		c.cancelSiblings(k)
-	}
 }
 
 // learn tells the model what begins to apply with the files a call touched.
@@ -121,7 +122,7 @@ func (c *calls) try(k *call) (f finding) {
 	}
 	if answer != nil && len(answer.Input) > 0 {
 		var f *finding
-		if plan, verdict, f = c.rewrite(k, answer.Input); f != nil {
+		if plan, verdict, f = c.rewrite(k, answer.Input, env); f != nil {
 			return *f
 		}
 	}
@@ -129,7 +130,6 @@ func (c *calls) try(k *call) (f finding) {
 		return finding{res: c.unstarted(k), verdict: verdict}
 	}
 	env.Answer, env.Needs = answer, verdict.Needs
-	env.Dir = c.env(k).Dir
 	f = c.run(k, env, verdict)
 	if answer != nil && len(answer.Input) > 0 {
 		f.res.Text = "[The person changed the arguments of this call to " + clip.Line(string(answer.Input), previewBytes) + "]\n" + f.res.Text
@@ -139,9 +139,9 @@ func (c *calls) try(k *call) (f finding) {
 
 // rewrite takes over arguments that a person wrote: the call is planned and
 // judged anew. The finding is nil when it may run.
-func (c *calls) rewrite(k *call, in json.RawMessage) (tool.Plan, policy.Verdict, *finding) {
+func (c *calls) rewrite(k *call, in json.RawMessage, env tool.Env) (tool.Plan, policy.Verdict, *finding) {
 	k.use.Input = in
-	plan, err := c.plan(k, c.env(k))
+	plan, err := c.plan(k, env)
 	if err != nil {
 		return plan, policy.Verdict{}, &finding{res: tool.Errorf("%v", err)}
 	}
@@ -177,7 +177,7 @@ func (c *calls) start(k *call, plan tool.Plan) bool {
 		}
 		mine := false
 		c.shift(func() {
-			if mine = c.mayRun(k) && !c.halted; mine {
+			if mine = c.mayRun(k) && !c.halted && k.ctx.Err() == nil; mine {
 				k.phase, k.started = running, true
 			}
 		})
@@ -240,7 +240,7 @@ func (c *calls) env(k *call) tool.Env {
 // unstarted is the result of a call that never ran.
 func (c *calls) unstarted(k *call) tool.Result {
 	if errors.Is(context.Cause(k.ctx), errSibling) {
-		return tool.Errorf("%s", siblingText)
+		return tool.Errorf("%s", skippedText)
 	}
 	if c.ctx.Err() == nil {
 		return tool.Errorf("%s", haltedText)

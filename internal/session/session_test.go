@@ -53,6 +53,8 @@ func (b *bench) tool(name string, parallel, shell bool, actions ...policy.Action
 			case in.S == "fail":
 				time.Sleep(time.Duration(in.Wait) * time.Millisecond)
 				return tool.Errorf("failed as asked"), nil
+			case in.S == "where":
+				return tool.Result{Text: env.Dir}, nil
 			case in.Deaf:
 				time.Sleep(time.Duration(in.Wait) * time.Millisecond)
 			case agent.Sleep(ctx, time.Duration(in.Wait)*time.Millisecond) != nil:
@@ -333,6 +335,58 @@ func TestScheduling(t *testing.T) {
 		}
 		if txt := result(es, "a"); !strings.Contains(txt, "another command of the same reply failed") {
 			t.Errorf("sibling: %q", txt)
+		}
+		r.last(es, agent.Completed)
+		r.Close()
+	})
+	bubble("a failed command cancels what has not started", t, func(t *testing.T) {
+		late := func(ctx context.Context, req llm.Request, yield func(llm.Chunk, error) bool) {
+			parts := []llm.Part{call("a", "shell", "fail", 10), call("b", "act", "deploy", 1), call("c", "look", "x", 1), call("d", "act", "late", 1)}
+			for _, p := range parts[:3] {
+				fake.Send(yield, p)
+			}
+			_ = agent.Sleep(ctx, time.Second)
+			fake.Send(yield, parts[3])
+			yield(llm.Finished{Message: llm.Message{Role: llm.Assistant, Parts: parts}, Stop: llm.WantTools}, nil)
+		}
+		r := start(t, nil, nil, late, fake.Say("ok"))
+		r.prompt("go")
+		es := r.turns(1, nil)
+		for _, id := range []string{"b", "c", "d"} {
+			if txt := result(es, id); !strings.Contains(txt, "another command of the same reply failed") {
+				t.Errorf("%s: %q", id, txt)
+			}
+		}
+		if n := r.bench.started.Load(); n != 1 {
+			t.Errorf("%d calls ran", n)
+		}
+		r.last(es, agent.Completed)
+		r.Close()
+	})
+	bubble("a failed command withdraws the question of a sibling", t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Use(call("q", "peek", "x", 1), call("a", "shell", "fail", 10)), fake.Say("ok")).attend()
+		r.prompt("go")
+		es := r.turns(1, nil)
+		if txt := result(es, "q"); !strings.Contains(txt, "was not run, because another command") {
+			t.Errorf("%q", txt)
+		}
+		if len(r.State().Pending) > 0 {
+			t.Errorf("still asked: %v", r.State().Pending)
+		}
+		r.Close()
+	})
+	bubble("a call runs in the folder it was judged in", t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Use(call("q", "peek", "where", 1), call("a", "act", "cd /w/sub", 0)), fake.Say("ok")).attend()
+		r.prompt("go")
+		es := r.turns(1, func(e event.Event) {
+			if f, ok := e.Body.(event.ToolFinished); ok && f.Call == "a" {
+				if err := r.Submit(t.Context(), op.Answer{Call: "q", Allow: true, By: "one"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		if txt := result(es, "q"); txt != "/w" {
+			t.Errorf("%q", txt)
 		}
 		r.last(es, agent.Completed)
 		r.Close()

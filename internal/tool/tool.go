@@ -32,8 +32,8 @@ type Spec struct {
 	// CancelOnPrompt lets a prompt that arrives while the tool runs cancel it;
 	// otherwise the prompt waits.
 	CancelOnPrompt bool
-	// Shell marks a command runner: when a call of it fails, its running
-	// siblings of the same reply are cancelled.
+	// Shell marks a command runner: when a call of it fails, its siblings of the
+	// same reply are cancelled, also those that have not started.
 	Shell bool
 }
 
