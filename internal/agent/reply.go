@@ -42,10 +42,11 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 		if !errors.As(err, &failed) {
 			return rep, nil, errors.Join(err, c.stop())
 		}
-		if failed.Begun {
+		if failed.Begun || rep.fin.Usage != (llm.Usage{}) {
 			if err := r.discard(c, rep, "the reply broke off"); err != nil {
 				return rep, nil, err
 			}
+			r.mem.spent += rep.fin.Usage.Out
 		}
 		cancel()
 		wait, most, again := nextRetry(failed, t, r.Fallback != nil && target.ID() != r.Fallback.ID(), r.Jitter())
@@ -90,8 +91,12 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 	var said partial
 	begun := false
 	for chunk, err := range target.Model.Stream(ctx, req) {
+		if p, ok := chunk.(llm.Progress); ok && err == nil {
+			said.known = p
+			continue
+		}
 		if err != nil {
-			rep.took = r.Now().Sub(start)
+			rep.took, rep.fin.Usage = r.Now().Sub(start), said.known.Usage
 			var failed *llm.Error
 			if errors.As(err, &failed) {
 				failed.Begun = begun
@@ -104,7 +109,7 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 		if !begun {
 			begun = true
 			rep.first = r.Now().Sub(start)
-			if err := r.Host.Emit(event.ReplyStarted{Model: target.ID(), First: rep.first}); err != nil {
+			if err := r.Host.Emit(event.ReplyStarted{Model: target.ID(), First: rep.first, ID: said.known.ID, Usage: said.known.Usage}); err != nil {
 				return rep, err
 			}
 		}
@@ -120,11 +125,13 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 		rep.fin = said.message()
 		return rep, ctx.Err()
 	}
+	rep.fin.Usage = said.known.Usage
 	return rep, &llm.Error{Kind: llm.Cut, Provider: target.Provider, Begun: begun, Err: errors.New("the reply ended without its end mark")}
 }
 
 // partial is a reply as far as it has been heard.
 type partial struct {
+	known           llm.Progress
 	parts           []llm.Part
 	text            strings.Builder // of the open part
 	textAt, thinkAt int             // bytes of text and reasoning so far
@@ -160,7 +167,7 @@ func (p *partial) add(h Host, c *calls, chunk llm.Chunk) error {
 		if u, ok := k.Part.(llm.ToolUse); ok {
 			c.add(u)
 		}
-	case llm.Finished:
+	case llm.Finished, llm.Progress:
 	}
 	return nil
 }
@@ -171,7 +178,7 @@ func (p *partial) message() llm.Finished {
 	if s := p.text.String(); s != "" {
 		parts = append(parts[:len(parts):len(parts)], llm.Text{S: s})
 	}
-	return llm.Finished{Message: llm.Message{Role: llm.Assistant, Parts: parts}, Stop: interruptedStop}
+	return llm.Finished{Message: llm.Message{Role: llm.Assistant, Parts: parts}, Stop: interruptedStop, Usage: p.known.Usage, ID: p.known.ID, Model: p.known.Model}
 }
 
 // KindName is the stable name of a kind of error, as the log and the print

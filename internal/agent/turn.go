@@ -276,6 +276,10 @@ func (r *run) interrupted(rep reply, c *calls) (outcome, error) {
 		if err := r.Host.Emit(r.record(rep)); err != nil {
 			return o, err
 		}
+		return o, c.wait()
+	}
+	if rep.fin.Usage != (llm.Usage{}) {
+		return o, r.discard(c, rep, "interrupted before anything was said")
 	}
 	return o, c.wait()
 }
@@ -290,7 +294,7 @@ func (r *run) discard(c *calls, rep reply, why string) error {
 		return err
 	}
 	d := event.Dropped{Reason: why, Calls: ids, Model: rep.target.ID(), Usage: rep.fin.Usage}
-	d.Cost, _ = r.price(rep)
+	d.Cost, d.Priced = r.price(rep)
 	return r.Host.Emit(d)
 }
 

@@ -4,6 +4,8 @@ package cli_test
 
 import (
 	"encoding/json"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/llmtest"
 )
 
 // A Write that the output limit cuts off is not tried for ever: the limit is
@@ -127,5 +130,91 @@ func samePrefix(t *testing.T, before, after string) {
 	}
 	if len(a) != len(b) {
 		t.Errorf("%d members, then %d", len(b), len(a))
+	}
+}
+
+// broken is a reply whose connection goes away after n events.
+func broken(step llmtest.Step, n int) llmtest.Step {
+	step.Raw = func(w http.ResponseWriter, frames []string) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, f := range frames[:n] {
+			_, _ = io.WriteString(w, f)
+			w.(http.Flusher).Flush()
+		}
+		panic(http.ErrAbortHandler)
+	}
+	return step
+}
+
+// What a provider bills of a reply that broke off is counted, also when
+// nothing of it was shown, and a budget sees it.
+func TestBrokenRepliesCost(t *testing.T) {
+	whole := saying("", llm.Text{S: "all of it"})
+	whole.Reply.Usage = llm.Usage{In: 1000, Out: 5}
+	for _, c := range []struct {
+		w      wireName
+		frames int
+		in     int
+	}{{messages, 1, 2000}, {messages, 4, 2000}, {responses, 1, 1000}, {gemini, 1, 1000}} {
+		pl := newPlace(t)
+		out, err := pl.asking(c.w, provide(t, c.w, broken(whole, c.frames), whole), "--output-format", "json").Output()
+		var res struct {
+			Result string
+			Usage  struct {
+				In int `json:"input_tokens"`
+			}
+			Cost float64 `json:"total_cost_usd"`
+		}
+		if err != nil || json.Unmarshal(out, &res) != nil || res.Result != "all of it" || res.Usage.In != c.in || res.Cost == 0 {
+			t.Errorf("%s after %d events: %v\n%s", c.w, c.frames, err, out)
+		}
+	}
+}
+
+// A reply that a person interrupts counts what the provider had reported.
+func TestInterruptedRepliesCost(t *testing.T) {
+	for _, frames := range []int{1, 4} {
+		pl := newPlace(t)
+		up, left := make(chan struct{}), make(chan struct{})
+		step := saying("", llm.Text{S: "all of it"})
+		step.Reply.Usage = llm.Usage{In: 1000, Out: 5}
+		step.Raw = func(w http.ResponseWriter, fs []string) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, strings.Join(fs[:frames], ""))
+			w.(http.Flusher).Flush()
+			for range 20 { // more than what waits on the way: adze has read the beginning
+				_, _ = io.WriteString(w, ": "+strings.Repeat("wait ", 200_000)+"\n\n")
+			}
+			close(up)
+			<-left
+		}
+		c := pl.asking(messages, provide(t, messages, step))
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-up
+		_ = c.Process.Signal(os.Interrupt)
+		code := codeOf(c.Wait())
+		close(left)
+		if code != 130 {
+			t.Errorf("exit %d", code)
+		}
+		if st, _ := pl.history(); st.Total.Usage.In != 1000 || st.Total.Cost == 0 {
+			t.Errorf("after %d events: %+v", frames, st.Total)
+		}
+	}
+}
+
+// A price that nobody knows is not called nothing.
+func TestUnknownPriceIsUnknown(t *testing.T) {
+	pl := newPlace(t)
+	p := provide(t, chat, saying("", llm.Text{S: "hello"}))
+	if b, err := pl.asking(chat, p).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, b)
+	}
+	for _, args := range [][]string{{"sessions", "list"}, {"sessions", "show"}} {
+		if b, err := pl.adze(args...).CombinedOutput(); err != nil || !strings.Contains(string(b), "unknown") || strings.Contains(string(b), "$0") {
+			t.Errorf("%v: %v\n%s", args, err, b)
+		}
 	}
 }

@@ -91,7 +91,7 @@ func sessionsList(sys System, f *runFlags) *cobra.Command {
 				if i.Running {
 					name += " (running)"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t$%.2f\t%s\t%s\n", i.ID, age(i.Changed), i.Turns, clip.Size(i.Size), i.Cost, clip.Clean(i.Branch), name)
+				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i.ID, age(i.Changed), i.Turns, clip.Size(i.Size), i.CostText(2), clip.Clean(i.Branch), name)
 			}
 			return w.Flush()
 		},
@@ -130,7 +130,7 @@ func sessionsShow(sys System, f *runFlags) *cobra.Command {
 			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
 			for _, row := range [][2]string{
 				{"session", i.ID}, {"what", clip.Line(clip.Clean(i.Name()), 100)}, {"folder", i.Start}, {"branch", clip.Clean(i.Branch)}, {"model", clip.Clean(i.Model)},
-				{"turns", fmt.Sprint(i.Turns)}, {"cost", fmt.Sprintf("$%.4f", i.Cost)}, {"last used", i.Changed.Local().Format("2006-01-02 15:04")},
+				{"turns", fmt.Sprint(i.Turns)}, {"cost", i.CostText(4)}, {"last used", i.Changed.Local().Format("2006-01-02 15:04")},
 				{"stored in", i.Dir}, {"forked from", i.Parent},
 			} {
 				if row[1] != "" {

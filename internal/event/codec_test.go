@@ -52,7 +52,7 @@ func samples() []event.Body {
 			Stop: llm.WantTools, Usage: llm.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5},
 			Model: "p/m", ID: "id", Cost: 0.25, Priced: true, First: time.Second, Took: time.Minute, Attempts: 2,
 		},
-		event.Dropped{Reason: "r", Calls: []string{"c"}, Model: "m", Usage: llm.Usage{In: 1}, Cost: 1},
+		event.Dropped{Reason: "r", Calls: []string{"c"}, Model: "m", Usage: llm.Usage{In: 1}, Cost: 1, Priced: true},
 		event.Asked{Call: "c", Tool: "Bash", Input: raw, Title: "t", Verdict: verdict, View: blocks},
 		event.Answered{Call: "c", Allow: true, By: "b", Comment: "c", Rules: []string{"r"}, Keep: "local", Choices: [][]string{{"a"}}, Input: []byte(`{}`)},
 		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t", Fold: "file"},
@@ -80,7 +80,7 @@ func samples() []event.Body {
 
 func liveSamples() []event.Body {
 	return []event.Body{
-		event.ReplyStarted{Model: "m", First: 5}, event.TextDelta{At: 1, S: "s"}, event.ThinkingDelta{At: 1, S: "s"},
+		event.ReplyStarted{Model: "m", First: 5, ID: "i", Usage: llm.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, CacheWriteLong: 6}}, event.TextDelta{At: 1, S: "s"}, event.ThinkingDelta{At: 1, S: "s"},
 		event.ToolInputDelta{Call: "c", Name: "n", At: 1, S: "{"},
 		event.PartDone{Part: llm.ToolUse{ID: "c", Name: "n", Input: json.RawMessage(`{}`)}},
 		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},

@@ -112,6 +112,7 @@ type (
 		Model  string    `json:"model,omitempty"`
 		Usage  llm.Usage `json:"usage,omitzero"`
 		Cost   float64   `json:"cost,omitempty"`
+		Priced bool      `json:"priced,omitempty"`
 	}
 	// Asked is an open question to a person.
 	Asked struct {
@@ -251,6 +252,8 @@ type (
 	ReplyStarted struct {
 		Model string        `json:"model"`
 		First time.Duration `json:"first"`
+		ID    string        `json:"id,omitempty"`   // the provider's, when it says so by now
+		Usage llm.Usage     `json:"usage,omitzero"` // as far as the provider says by now
 	}
 	// TextDelta says S was added at byte At of the reply's text, so a reader
 	// can tell it missed some.

@@ -139,6 +139,13 @@ type (
 	// PartDone hands over a finished part, in the order of the message. A
 	// ToolUse in it may start while the rest still streams.
 	PartDone struct{ Part Part }
+	// Progress is what the provider has said of the reply so far: its id, and
+	// what it will bill if nothing more comes. Each one replaces the one
+	// before; one may come before anything was said, and none may come at all.
+	Progress struct {
+		ID, Model string
+		Usage     Usage
+	}
 	// Finished is always last and comes exactly once when there was no error.
 	Finished struct {
 		Message Message
@@ -153,6 +160,7 @@ func (TextDelta) chunk()      {}
 func (ThinkingDelta) chunk()  {}
 func (ToolInputDelta) chunk() {}
 func (PartDone) chunk()       {}
+func (Progress) chunk()       {}
 func (Finished) chunk()       {}
 
 // A Stop is why a reply ended.
@@ -172,18 +180,20 @@ const (
 
 // Usage counts tokens. In is what was billed at the full price: cache reads
 // and writes are counted in their own fields and not in In. Out includes
-// Reasoning.
+// Reasoning, CacheWrite includes CacheWriteLong.
 type Usage struct {
 	In         int `json:"in"`
 	Out        int `json:"out"`
 	CacheRead  int `json:"cache_read,omitempty"`
 	CacheWrite int `json:"cache_write,omitempty"`
 	Reasoning  int `json:"reasoning,omitempty"`
+	// CacheWriteLong is what a provider keeps for an hour, and bills higher.
+	CacheWriteLong int `json:"cache_write_long,omitempty"`
 }
 
 // Add returns the sum of u and v.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.In + v.In, u.Out + v.Out, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning}
+	return Usage{u.In + v.In, u.Out + v.Out, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning, u.CacheWriteLong + v.CacheWriteLong}
 }
 
 // Prompt is all the tokens of the request, cached or not.

@@ -128,7 +128,8 @@ func (f Facts) Cost(u llm.Usage) (usd float64, known bool) {
 	if p.CacheWrite == 0 { // providers that cache by themselves bill a write as input
 		p.CacheWrite = p.In
 	}
-	return (float64(u.In)*p.In + float64(u.Out)*p.Out +
+	long := max(0, 2*p.In-p.CacheWrite) // a write that is kept for an hour costs twice the input
+	return (float64(u.In)*p.In + float64(u.CacheWriteLong)*long + float64(u.Out)*p.Out +
 		float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite) / 1e6, true
 }
 

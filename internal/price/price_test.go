@@ -112,6 +112,7 @@ func TestCost(t *testing.T) {
 	}{
 		{llm.Usage{}, 0},
 		{llm.Usage{In: 1000, Out: 1000}, 0.018},
+		{llm.Usage{CacheWrite: 3000, CacheWriteLong: 1000}, 2*0.00375 + 0.006}, // an hour costs twice the input
 		{llm.Usage{In: 1000, CacheRead: 100000, CacheWrite: 1000, Out: 10}, 0.003 + 0.03 + 0.00375 + 0.00015},
 		{llm.Usage{In: 200001}, 1.200006},
 		{llm.Usage{In: 100000, CacheRead: 100000}, 0.33},

@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -18,27 +19,40 @@ import (
 
 // Info is what a list shows of a session.
 type Info struct {
-	ID      string       `json:"id"`
-	Key     string       `json:"project"`
-	Dir     string       `json:"dir"`            // its folder on disk
-	Start   string       `json:"cwd"`            // the folder it works in
-	Root    string       `json:"root,omitempty"` // the repository's root
-	Branch  string       `json:"branch,omitempty"`
-	Parent  string       `json:"parent,omitempty"` // the session it was forked from, or that started it
-	Title   string       `json:"title,omitempty"`
-	First   string       `json:"first_prompt"` // on one line of at most 200 characters, as Last
-	Last    string       `json:"last_prompt"`
-	Model   string       `json:"model"`
-	Turns   int          `json:"turns"`
-	Cost    float64      `json:"cost_usd"` // of replies with a known price
-	Usage   llm.Usage    `json:"usage"`
-	Size    int64        `json:"size"` // of the log, in bytes
-	Began   time.Time    `json:"began"`
-	Changed time.Time    `json:"changed"` // when the log was last written
-	Open    bool         `json:"open"`    // its last turn has no end: running, or cut off
-	Running bool         `json:"running"` // a process has it open
-	Holder  lease.Holder `json:"-"`
-	Seq     event.Seq    `json:"seq"` // of its last event
+	ID     string  `json:"id"`
+	Key    string  `json:"project"`
+	Dir    string  `json:"dir"`            // its folder on disk
+	Start  string  `json:"cwd"`            // the folder it works in
+	Root   string  `json:"root,omitempty"` // the repository's root
+	Branch string  `json:"branch,omitempty"`
+	Parent string  `json:"parent,omitempty"` // the session it was forked from, or that started it
+	Title  string  `json:"title,omitempty"`
+	First  string  `json:"first_prompt"` // on one line of at most 200 characters, as Last
+	Last   string  `json:"last_prompt"`
+	Model  string  `json:"model"`
+	Turns  int     `json:"turns"`
+	Cost   float64 `json:"cost_usd"` // of replies with a known price
+	// Unpriced are the replies without a known price.
+	Unpriced int          `json:"unpriced,omitempty"`
+	Usage    llm.Usage    `json:"usage"`
+	Size     int64        `json:"size"` // of the log, in bytes
+	Began    time.Time    `json:"began"`
+	Changed  time.Time    `json:"changed"` // when the log was last written
+	Open     bool         `json:"open"`    // its last turn has no end: running, or cut off
+	Running  bool         `json:"running"` // a process has it open
+	Holder   lease.Holder `json:"-"`
+	Seq      event.Seq    `json:"seq"` // of its last event
+}
+
+// CostText is the cost for people: what is not known is not called nothing.
+func (i Info) CostText(digits int) string {
+	switch {
+	case i.Unpriced == 0:
+		return fmt.Sprintf("$%.*f", digits, i.Cost)
+	case i.Cost == 0:
+		return "unknown"
+	}
+	return fmt.Sprintf("$%.*f and more", digits, i.Cost)
 }
 
 // Name is the title, or else the first prompt.
@@ -54,7 +68,7 @@ type digest struct {
 
 const (
 	digestName    = "summary.json"
-	digestVersion = 2
+	digestVersion = 3
 	promptChars   = 200
 )
 
@@ -137,12 +151,16 @@ func (i *Info) add(line []byte) {
 	switch kind {
 	case "replied", "dropped":
 		var r struct {
-			Usage llm.Usage `json:"usage"`
-			Cost  float64   `json:"cost"`
+			Usage  llm.Usage `json:"usage"`
+			Cost   float64   `json:"cost"`
+			Priced bool      `json:"priced"`
 		}
 		if fastjson.Unmarshal(line, &r) == nil {
 			i.Cost += r.Cost
 			i.Usage = i.Usage.Add(r.Usage)
+			if !r.Priced && r.Cost == 0 && r.Usage != (llm.Usage{}) {
+				i.Unpriced++
+			}
 		}
 	case "turn_ended":
 		i.Open = false

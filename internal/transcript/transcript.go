@@ -263,7 +263,7 @@ func (s State) spend(model string, u llm.Usage, cost float64, priced bool, took 
 // results said about files is forgotten too: the model has not seen it.
 func (s State) dropped(b event.Dropped) State {
 	if b.Usage != (llm.Usage{}) || b.Cost != 0 {
-		s = s.spend(b.Model, b.Usage, b.Cost, b.Cost != 0, 0)
+		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced || b.Cost != 0, 0)
 	}
 	for _, call := range b.Calls {
 		s.Pending = without(s.Pending, call)

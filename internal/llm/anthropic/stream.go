@@ -61,9 +61,9 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	case "content_block_stop":
 		d.close(index, out)
 	case "message_start":
-		return false, d.begin(body)
+		return false, d.begin(body, out)
 	case "message_delta":
-		return false, d.messageDelta(ev.Data)
+		return false, d.messageDelta(ev.Data, out)
 	case "message_stop":
 		d.finish(out)
 		return true, nil
@@ -85,7 +85,10 @@ type usage struct {
 	Out        *int `json:"output_tokens"`
 	CacheRead  *int `json:"cache_read_input_tokens"`
 	CacheWrite *int `json:"cache_creation_input_tokens"`
-	Details    *struct {
+	Created    *struct {
+		Hour *int `json:"ephemeral_1h_input_tokens"`
+	} `json:"cache_creation"`
+	Details *struct {
 		Thinking *int `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
@@ -101,12 +104,15 @@ func (d *decoder) add(u usage) {
 	set(&d.usage.Out, u.Out)
 	set(&d.usage.CacheRead, u.CacheRead)
 	set(&d.usage.CacheWrite, u.CacheWrite)
+	if u.Created != nil {
+		set(&d.usage.CacheWriteLong, u.Created.Hour)
+	}
 	if u.Details != nil {
 		set(&d.usage.Reasoning, u.Details.Thinking)
 	}
 }
 
-func (d *decoder) begin(message []byte) error {
+func (d *decoder) begin(message []byte, out *wire.Out) error {
 	var m struct {
 		ID, Model string
 		Usage     usage
@@ -116,10 +122,11 @@ func (d *decoder) begin(message []byte) error {
 	}
 	d.id, d.model = m.ID, m.Model
 	d.add(m.Usage)
+	out.Put(llm.Progress{ID: d.id, Model: d.model, Usage: d.usage})
 	return nil
 }
 
-func (d *decoder) messageDelta(data []byte) error {
+func (d *decoder) messageDelta(data []byte, out *wire.Out) error {
 	var m struct {
 		Delta struct {
 			StopReason string `json:"stop_reason"`
@@ -133,6 +140,7 @@ func (d *decoder) messageDelta(data []byte) error {
 	if m.Delta.StopReason != "" {
 		d.stop = stopOf(m.Delta.StopReason)
 	}
+	out.Put(llm.Progress{ID: d.id, Model: d.model, Usage: d.usage})
 	return nil
 }
 

@@ -49,15 +49,16 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 				return false, err
 			}
 		case "usage":
-			d.count(s.Raw())
+			d.count(s.Raw(), out)
 		case "x_groq":
 			var x struct{ Usage json.RawMessage }
 			if json.Unmarshal(s.Raw(), &x) == nil {
-				d.count(x.Usage)
+				d.count(x.Usage, out)
 			}
 		case "id":
 			if v, ok := s.Str(); ok && d.id == "" {
 				d.id = wire.Unquote(v)
+				out.Put(llm.Progress{ID: d.id, Model: d.model})
 			}
 		case "model":
 			if v, ok := s.Str(); ok && d.model == "" {
@@ -118,7 +119,7 @@ func (d *decoder) choices(s *wire.Scan, out *wire.Out) error {
 					}
 				}
 			case "usage":
-				d.count(s.Raw())
+				d.count(s.Raw(), out)
 			case "error":
 				if raw := s.Raw(); len(raw) > 0 && raw[0] == '{' {
 					return wire.ReadFault(raw)
@@ -316,7 +317,7 @@ func (d *decoder) slot(index int, id, name string, whole bool, out *wire.Out) *w
 	return c.slot
 }
 
-func (d *decoder) count(raw []byte) {
+func (d *decoder) count(raw []byte, out *wire.Out) {
 	var u struct {
 		Prompt     int `json:"prompt_tokens"`
 		Completion int `json:"completion_tokens"`
@@ -339,7 +340,10 @@ func (d *decoder) count(raw []byte) {
 		n.Out += n.Reasoning
 	}
 	n.In = max(0, u.Prompt-n.CacheRead-n.CacheWrite)
-	d.usage = n
+	if d.usage != n {
+		d.usage = n
+		out.Put(llm.Progress{ID: d.id, Model: d.model, Usage: n})
+	}
 }
 
 // A detail is a piece of reasoning a router wants back as it came. Pieces of

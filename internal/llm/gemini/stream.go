@@ -53,7 +53,7 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 				}
 			}
 		case "usageMetadata":
-			d.count(s.Raw())
+			d.count(s.Raw(), out)
 		case "promptFeedback":
 			var f struct {
 				BlockReason string `json:"blockReason"`
@@ -246,7 +246,7 @@ func (d *decoder) sign(s *wire.Slot, signature []byte) {
 	}
 }
 
-func (d *decoder) count(raw []byte) {
+func (d *decoder) count(raw []byte, out *wire.Out) {
 	var u struct {
 		Prompt   int `json:"promptTokenCount"`
 		Cached   int `json:"cachedContentTokenCount"`
@@ -257,5 +257,9 @@ func (d *decoder) count(raw []byte) {
 	if json.Unmarshal(raw, &u) != nil {
 		return
 	}
-	d.usage = llm.Usage{In: max(0, u.Prompt+u.Tools-u.Cached), Out: u.Out + u.Thoughts, CacheRead: u.Cached, Reasoning: u.Thoughts}
+	n := llm.Usage{In: max(0, u.Prompt+u.Tools-u.Cached), Out: u.Out + u.Thoughts, CacheRead: u.Cached, Reasoning: u.Thoughts}
+	if d.usage != n {
+		d.usage = n
+		out.Put(llm.Progress{ID: d.id, Model: d.model, Usage: n})
+	}
 }

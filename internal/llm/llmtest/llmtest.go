@@ -196,7 +196,8 @@ func (f *fixture) body(n int) []byte {
 // A Got is a whole reply as it was received.
 type Got struct {
 	Chunks   []llm.Chunk
-	Text     string // all deltas of prose
+	Progress llm.Progress // the last one
+	Text     string       // all deltas of prose
 	Thinking string
 	Inputs   map[string]string // call id → all deltas of its input
 	Parts    []llm.Part        // as handed over
@@ -218,8 +219,13 @@ func Collect(t testing.TB, ctx context.Context, m llm.Model, r llm.Request) Got 
 			g.Err = err
 			continue
 		}
+		if p, ok := c.(llm.Progress); ok { // of the reply, no part of it
+			g.Progress = p
+			continue
+		}
 		g.Chunks = append(g.Chunks, c)
 		switch c := c.(type) {
+		case llm.Progress:
 		case llm.TextDelta:
 			g.Text += c.S
 			valid(t, c.S)

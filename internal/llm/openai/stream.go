@@ -80,6 +80,7 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 			return false, wire.ErrGarbage
 		}
 		d.id, d.model = r.ID, r.Model
+		out.Put(llm.Progress{ID: d.id, Model: d.model})
 	case "response.completed", "response.incomplete", "response.failed", "response.done":
 		return d.finish(body, out)
 	case "error":
@@ -190,15 +191,24 @@ func (d *decoder) finish(body []byte, out *wire.Out) (bool, error) {
 	if json.Unmarshal(body, &r) != nil {
 		return false, wire.ErrGarbage
 	}
+	u := r.Usage
+	n := llm.Usage{Out: u.Out, CacheRead: u.Details.Cached, CacheWrite: u.Details.Write, Reasoning: u.OutDetails.Reasoning}
+	n.In = max(0, u.In-n.CacheRead-n.CacheWrite)
+	if r.ID != "" {
+		d.id = r.ID
+	}
+	if r.Model != "" {
+		d.model = r.Model
+	}
+	if n != (llm.Usage{}) {
+		out.Put(llm.Progress{ID: d.id, Model: d.model, Usage: n})
+	}
 	switch {
 	case len(r.Error) > 0 && r.Error[0] == '{':
 		return false, wire.ReadFault(r.Error)
 	case r.Status == "failed":
 		return false, wire.Fault{Type: "server_error", Message: "the reply failed and no reason was given"}
 	}
-	u := r.Usage
-	n := llm.Usage{Out: u.Out, CacheRead: u.Details.Cached, CacheWrite: u.Details.Write, Reasoning: u.OutDetails.Reasoning}
-	n.In = max(0, u.In-n.CacheRead-n.CacheWrite)
 	stop := llm.EndTurn
 	switch {
 	case r.Incomplete.Reason == "max_output_tokens":
@@ -207,12 +217,6 @@ func (d *decoder) finish(body []byte, out *wire.Out) (bool, error) {
 		stop = llm.Refused
 	case r.Status == "incomplete":
 		stop = llm.MaxTokens
-	}
-	if r.ID != "" {
-		d.id = r.ID
-	}
-	if r.Model != "" {
-		d.model = r.Model
 	}
 	d.reply.Finish(stop, n, d.model, d.id, out)
 	return true, nil

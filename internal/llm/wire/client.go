@@ -96,7 +96,9 @@ func (o *Out) Put(c llm.Chunk) {
 	if o.left {
 		return
 	}
-	o.begun = true
+	if _, said := c.(llm.Progress); !said {
+		o.begun = true
+	}
 	if !o.yield(c, nil) {
 		o.left = true
 	}

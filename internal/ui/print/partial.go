@@ -25,8 +25,12 @@ type partial struct {
 func (p *partial) start(e event.ReplyStarted) []any {
 	out := p.end("aborted", llm.Usage{})
 	*p = partial{begun: true, at: map[string]int{}}
+	id := e.ID
+	if id == "" {
+		id = "msg" // the provider has not said it yet
+	}
 	return append(out, map[string]any{"type": "message_start", "message": apiMessage{
-		ID: "msg", Type: "message", Role: "assistant", Model: e.Model, Content: []any{},
+		ID: id, Type: "message", Role: "assistant", Model: e.Model, Content: []any{}, Usage: toUsage(e.Usage),
 	}})
 }
 

@@ -97,7 +97,9 @@ func (p *projection) apply(e event.Event) []any {
 	case event.Replied:
 		return p.replied(e.UUID(), b)
 	case event.Dropped:
-		p.count(b.Model, b.Usage, b.Cost, true)
+		if b.Usage != (llm.Usage{}) {
+			p.count(b.Model, b.Usage, b.Cost, b.Priced || b.Cost != 0)
+		}
 		clear(p.results) // those without a reply were of this one; a later reply may use their names again
 	case event.ToolFinished:
 		p.ids[b.Call] = e.UUID()
