@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/clip"
@@ -94,6 +95,14 @@ func (o openly) Run(ctx context.Context, in json.RawMessage, env tool.Env) (r to
 		return err
 	})
 	return r, err
+}
+
+// steering returns what lists the paths that make git run programs, besides
+// those that are known by their names. The folders are first looked at when it
+// is called.
+func (a *App) steering(dirs []string) func() []policy.Steer {
+	made := sync.OnceValue(func() *sandbox.Steering { return sandbox.NewSteering(a.Paths.Dir, dirs, a.Paths.Home) })
+	return func() []policy.Steer { return made().Look() }
 }
 
 // lenient says that what commands leave is not judged: in the mode that lets

@@ -21,7 +21,12 @@ const maxLinks = 40
 // World is the real file system as a script that starts in dir (absolute,
 // resolved) would find it.
 func World(dir, home string) shellread.World {
-	return shellread.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: gitconf.Safe, GitUnpinned: gitconf.SafeUnpinned, Tree: Tree, Tracked: gitconf.Tracked}
+	return shellread.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: gitconf.Safe, GitUnpinned: gitconf.SafeUnpinned, Tree: Tree, Tracked: gitconf.Tracked, Repo: repo}
+}
+
+func repo(dir string) (common, git string, ok bool) {
+	r, err := gitconf.Find(dir)
+	return r.Common, r.GitDir, err == nil
 }
 
 // Resolve follows every link of an absolute path, in order, so that ".."

@@ -283,7 +283,13 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 				continue
 			}
 		}
+		if w.Own && (c.mode == Bypass || w.Arg && c.covered != nil) {
+			continue // what allows the command allows what it is for
+		}
 		v := Verdict{Effect: Ask, Reason: fmt.Sprintf("%s is protected: %s", show(w.Asked, w.Path), why), Check: "protected-path", Part: w.Path}
+		if w.Own {
+			v.Suggest = c.suggests
+		}
 		if ci {
 			v.Suggest = []string{"Edit(/" + filepath.ToSlash(w.Path) + ")"}
 		}

@@ -79,6 +79,10 @@ type (
 		Below *Below
 		// Within means that something below Path is written, not known what.
 		Within bool
+		// Own means that the program which is run keeps its settings there (git
+		// config): what allows the command, a rule or the mode bypassPermissions,
+		// allows this as well, although it is protected.
+		Own bool
 	}
 	// Net is a connection; Host is a name or an address, Port 0 means any.
 	// URL is set when one was asked for.
@@ -245,6 +249,9 @@ type Rules struct {
 	// Writable are further folders that may be written without a question, in
 	// every mode (the session's scratch folder, a plan file).
 	Writable []string
+	// Protected are further paths that need a person in every mode, with all
+	// that is in them: what settings and layout of the repositories here name.
+	Protected []Steer
 	// FoldCase compares paths without regard to case, for file systems that do.
 	FoldCase bool
 	// ManagedOnly ignores allow and ask rules of every other scope.
@@ -255,6 +262,9 @@ type Rules struct {
 	// (a permissions block that could not be read).
 	Unsafe string
 }
+
+// A Steer is a path and why writing it needs a person.
+type Steer struct{ Path, Why string }
 
 // A Request is one planned call.
 type Request struct {

@@ -65,6 +65,11 @@ var ciNames = map[string]bool{
 // true for build server files, where a rule of this session is enough. Names
 // are compared without regard to case everywhere: some file systems do.
 func protected(r Rules, file string) (why string, ci bool) {
+	for _, p := range r.Protected {
+		if Within(p.Path, file, r.FoldCase) {
+			return p.Why, false
+		}
+	}
 	// A backslash separates folders on some systems, and in some tools.
 	low := strings.ToLower(strings.ReplaceAll(filepath.ToSlash(file), `\`, "/"))
 	segs := strings.Split(strings.Trim(low, "/"), "/")

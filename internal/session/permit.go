@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
@@ -46,14 +47,34 @@ func (s *Session) Permit(ctx context.Context, q agent.Question) (policy.Verdict,
 
 // between rules on what a command in the background does while no turn runs.
 func (s *Session) between(q agent.Question) (v policy.Verdict, err error) {
+	steers := s.steers(q.Plan.Actions)
 	err = s.do(func(st *state) {
-		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions})
+		v = policy.Decide(steers.in(st.rules), st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions})
 	})
 	if v.Effect == policy.Ask || err != nil {
 		v.Effect, v.Reason = policy.Deny, "nobody can be asked while no turn runs: "+v.Reason
 		err = errors.Join(err, ErrIdle)
 	}
 	return v, err
+}
+
+// steering are paths that rules protect for one decision.
+type steering []policy.Steer
+
+// steers are looked for when there is something that writes.
+func (s *Session) steers(actions []policy.Action) steering {
+	writes := slices.ContainsFunc(actions, func(a policy.Action) bool { _, ok := a.(policy.Write); return ok })
+	if !writes || s.cfg.Steers == nil {
+		return nil
+	}
+	return s.cfg.Steers()
+}
+
+func (t steering) in(r policy.Rules) policy.Rules {
+	if len(t) > 0 {
+		r.Protected = slices.Concat(r.Protected, t)
+	}
+	return r
 }
 
 // withdraw closes a question that nobody waits for, unless the end of its

@@ -65,6 +65,10 @@ type Config struct {
 	// Lasts is called before each decision, by any goroutine of a turn, and
 	// waited for: the session is more than one reply. nil is fine.
 	Lasts func()
+	// Steers lists what the rules protect besides what is known by its name, as
+	// it is now. It is called before decisions on calls that write, by any
+	// goroutine, and waited for. nil lists nothing.
+	Steers func() []policy.Steer
 	// Situation is what the instructions say of where the session is.
 	// Resituate puts into words how it differs from what the model knows; it is
 	// told that with the next prompt. nil tells nothing.
@@ -473,8 +477,9 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, agen
 	if h.s.cfg.Lasts != nil {
 		h.s.cfg.Lasts()
 	}
+	steers := h.s.steers(q.Plan.Actions)
 	err := h.s.do(func(st *state) {
-		v = policy.Decide(st.rules, st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
+		v = policy.Decide(steers.in(st.rules), st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
 		switch {
 		case v.Effect != policy.Ask:
 		case q.Rewritten:

@@ -65,6 +65,7 @@ func (u *use) outputs(ws []word) []policy.Action {
 	}
 	if u.name == "git" {
 		c.gitOutputs(ws)
+		c.gitSteers(ws)
 	}
 	c.unpacks(ws)
 	return append(c.acts, u.perhaps(ws)...)

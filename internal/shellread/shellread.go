@@ -43,6 +43,9 @@ type World struct {
 	// GitUnpinned is Git for one that runs without pinned settings. nil means it
 	// was not looked at.
 	GitUnpinned func(dir string) (ok bool, why string)
+	// Repo is the git folder that a folder belongs to, and the one that it shares
+	// with other worktrees; ok is false where there is none. nil means unknown.
+	Repo func(dir string) (common, git string, ok bool)
 	// Program says why the program that a name stands for in an environment
 	// which is not pinned may be another one than the system's, "" when it is that.
 	// nil means that the environment is a plain one.

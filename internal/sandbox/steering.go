@@ -1,0 +1,52 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// A Steering knows which paths the settings and the layout of the repositories
+// in some folders make git run programs by, beside those that are known by their
+// names: the same that the sandbox protects, for who decides without one.
+type Steering struct {
+	mu     sync.Mutex // guards the survey in it
+	survey *survey
+	policy Policy
+}
+
+// NewSteering looks at the folders of a session: dir, where it was started, and
+// roots. All are absolute and resolved.
+func NewSteering(dir string, roots []string, home string) *Steering {
+	git, outside, _ := repository(dir)
+	p := Policy{Writable: outermost(append(append([]string{dir}, roots...), outside...)), home: home, gits: git}
+	p.surveys = outermost(append([]string{dir}, roots...))
+	return &Steering{survey: p.survey(), policy: p}
+}
+
+// Look lists the paths as they are now, whether something is there or not. It
+// costs a look at each folder.
+func (s *Steering) Look() []policy.Steer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := s.survey.look()
+	var out []policy.Steer
+	for _, st := range s.policy.configured(seen) {
+		why := "git's settings name it, and it can make git run programs"
+		if st.Kind == gitconf.Hook {
+			why = "git's settings name it as a hook or program"
+		}
+		out = append(out, policy.Steer{Path: st.Path, Why: why})
+	}
+	for _, g := range seen.gits {
+		if filepath.Base(g) == ".git" {
+			continue // known by its name
+		}
+		for _, name := range []string{"config", "config.worktree", "commondir", "hooks", filepath.Join("info", "attributes"), "worktrees", "modules"} {
+			out = append(out, policy.Steer{Path: filepath.Join(g, name), Why: "git takes " + g + " for a repository, and follows what is in it"})
+		}
+	}
+	return out
+}

@@ -1,0 +1,196 @@
+package shellread
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// gitSteers are the parts of git's own folder that a git command writes and
+// that steer git: mostly its settings. Without them it fails where those are
+// protected, after a question nobody was asked.
+func (u *use) gitSteers(ws []word) {
+	dirs, rest, _ := gitSplit(ws[1:])
+	if len(rest) == 0 || rest[0].kind != exact {
+		return
+	}
+	c := &use{r: u.r, st: u.st, name: u.name}
+	for _, d := range dirs {
+		if c.moveGit(d) != "" {
+			return
+		}
+	}
+	for _, dir := range c.st.dirs {
+		common, git, ok := u.r.repo(dir)
+		if !ok {
+			continue // what is made anew steers nothing yet
+		}
+		g := gitWrite{u: u, dir: dir, common: common, git: git, args: rest[1:]}
+		g.steer(rest[0].text)
+	}
+}
+
+// repo is the git folder that a folder belongs to, and the one it shares with
+// other worktrees.
+func (r *reader) repo(dir string) (common, git string, ok bool) {
+	if r.w.Repo == nil {
+		return "", "", false
+	}
+	return r.w.Repo(dir)
+}
+
+// A gitWrite is one git command in one repository.
+type gitWrite struct {
+	u                *use
+	dir, common, git string
+	args             []word
+}
+
+func (g gitWrite) write(parts ...string) {
+	p := path.Join(append([]string{g.common}, parts...)...)
+	g.u.acts = append(g.u.acts, policy.Write{Path: p, Named: p, Asked: p, Arg: true, Own: true})
+}
+
+// has reports whether one of the flags is given, alone, with a value, or among
+// several letters.
+func (g gitWrite) has(flags ...string) bool {
+	return slices.ContainsFunc(g.args, func(w word) bool {
+		name, _, _ := strings.Cut(w.text, "=")
+		if w.kind != exact || !strings.HasPrefix(w.text, "-") {
+			return false
+		}
+		for _, f := range flags {
+			if name == f || len(f) == 2 && !strings.HasPrefix(name, "--") && strings.Contains(name[1:], f[1:]) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// verb is the first word that is no flag.
+func (g gitWrite) verb() string {
+	for _, w := range g.args {
+		if w.kind == exact && !strings.HasPrefix(w.text, "-") {
+			return w.text
+		}
+	}
+	return ""
+}
+
+// tracks reports whether a word names a branch of a remote: a branch made of it
+// follows it, which stands in the settings.
+func (g gitWrite) tracks() bool {
+	if g.has("-t", "--track") {
+		return true
+	}
+	if g.has("--no-track", "--detach") {
+		return false
+	}
+	return slices.ContainsFunc(g.args, func(w word) bool {
+		remote, branch, ok := strings.Cut(strings.TrimPrefix(w.text, "remotes/"), "/")
+		return ok && w.kind == exact && branch != "" && remote != "" && remote != "." && remote != ".." && g.u.r.isFolder(path.Join(g.common, "refs", "remotes", remote))
+	})
+}
+
+func (g gitWrite) steer(command string) {
+	settings := false
+	switch command {
+	case "config":
+		g.config()
+	case "init":
+		settings = g.verb() == "" && path.Dir(g.git) == g.dir // else a new one is made
+	case "remote":
+		settings = slices.Contains([]string{"add", "remove", "rm", "rename", "set-url", "set-branches"}, g.verb())
+	case "push":
+		settings = g.has("-u", "--set-upstream")
+	case "fetch", "pull":
+		settings = g.has("--set-upstream")
+	case "branch":
+		settings = g.has("-u", "--set-upstream-to", "--unset-upstream", "-m", "-M", "--move", "-c", "-C", "--copy", "--edit-description") || !g.has("-d", "-D", "--delete", "-r", "-a", "-l", "--list", "--contains", "--merged", "--no-merged") && g.tracks()
+	case "checkout":
+		settings = g.has("-b", "-B", "-t", "--track") && g.tracks()
+	case "switch":
+		settings = g.has("-c", "-C", "--create", "--force-create", "-t", "--track") && g.tracks()
+	case "worktree":
+		g.worktree()
+	case "submodule":
+		g.submodule()
+	case "sparse-checkout":
+		if settings = slices.Contains([]string{"init", "set", "add", "disable"}, g.verb()); settings {
+			g.write("config.worktree")
+		}
+	case "lfs":
+		if g.verb() == "install" || g.verb() == "uninstall" {
+			g.write("hooks")
+			settings = g.has("--local")
+		}
+	}
+	if settings {
+		g.write("config")
+	}
+}
+
+// config is git config in a form that writes.
+func (g gitWrite) config() {
+	switch {
+	case g.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--get-color", "--get-colorbool"):
+	case slices.Contains([]string{"get", "list"}, g.verb()):
+	case g.has("--global"):
+		if home := g.u.r.w.Home; home != "" {
+			p := path.Join(home, ".gitconfig")
+			g.u.acts = append(g.u.acts, policy.Write{Path: p, Named: p, Asked: "~/.gitconfig", Arg: true, Own: true})
+		}
+	case g.has("--system"):
+	case g.has("-f", "--file"):
+		for i, w := range g.args {
+			if (w.is("-f") || w.is("--file")) && i+1 < len(g.args) && g.args[i+1].kind == exact {
+				g.u.put(g.args[i+1], policy.Write{})
+			} else if file, ok := strings.CutPrefix(w.text, "--file="); ok && w.kind == exact {
+				g.u.put(word{kind: exact, text: file, src: w.src}, policy.Write{})
+			}
+		}
+	case g.has("--worktree"):
+		g.write("config")
+		g.write("config.worktree")
+		if g.git != g.common {
+			p := path.Join(g.git, "config.worktree")
+			g.u.acts = append(g.u.acts, policy.Write{Path: p, Named: p, Asked: p, Arg: true, Own: true})
+		}
+	default:
+		if n := slices.IndexFunc(g.args, func(w word) bool { return w.kind != exact || !strings.HasPrefix(w.text, "-") }); n >= 0 && len(g.args) == n+1 && g.args[n].kind == exact && strings.Contains(g.args[n].text, ".") && !g.has("--unset", "--unset-all", "-e", "--edit") {
+			return // git config NAME
+		}
+		g.write("config")
+	}
+}
+
+func (g gitWrite) worktree() {
+	switch g.verb() {
+	case "add":
+		if g.tracks() {
+			g.write("config")
+		}
+	case "remove", "move", "prune", "repair", "lock", "unlock":
+		g.write("worktrees")
+	}
+}
+
+func (g gitWrite) submodule() {
+	verb := g.verb()
+	if verb == "" || verb == "status" || verb == "summary" || verb == "foreach" {
+		return
+	}
+	if verb == "update" && !g.has("--init", "--remote") {
+		return
+	}
+	g.write("config")
+	switch verb {
+	case "add", "set-url", "set-branch":
+		g.u.put(word{kind: exact, text: ".gitmodules", src: ".gitmodules"}, policy.Write{Own: true})
+	case "deinit", "sync", "absorbgitdirs":
+		g.write("modules")
+	}
+}

@@ -1,0 +1,66 @@
+package shellread_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread"
+)
+
+// TestGitSteers: which parts of git's own folder a command writes that steer
+// git, so that they are asked about and opened for it.
+func TestGitSteers(t *testing.T) {
+	w := shellread.World{
+		Dir: "/w", Home: "/h",
+		Glob: func(p string) []string {
+			if p == "/w/.git/refs/remotes/origin/." || p == "/w/sub/." {
+				return []string{p}
+			}
+			return nil
+		},
+		Repo: func(dir string) (string, string, bool) {
+			return "/w/.git", "/w/.git", dir == "/w" || strings.HasPrefix(dir, "/w/")
+		},
+	}
+	for _, c := range []struct{ command, want string }{
+		{"git config user.name x", "config"},
+		{"git config --unset user.name", "config"},
+		{"git config --edit", "config"},
+		{"git config set user.name x", "config"},
+		{"git config --worktree a.b c", "config config.worktree"},
+		{"git config user.name", ""}, {"git config --get user.name", ""}, {"git config --list", ""}, {"git config get a.b", ""},
+		{"git config --global a.b c", "/h/.gitconfig"},
+		{"git config -f .lfsconfig a.b c", ""},
+		{"git -C sub config a.b c", "config"},
+		{"cd sub && git config a.b c", "config"},
+		{"cd / && git config a.b c", ""},
+		{"timeout 5 git remote add o https://example.com/x", "config"},
+		{"git remote rename a b", "config"}, {"git remote set-url o u", "config"}, {"git remote prune o", ""}, {"git remote -v", ""}, {"git remote update", ""},
+		{"git push -u origin x", "config"}, {"git push --set-upstream origin x", "config"}, {"git push -fu origin x", "config"}, {"git push origin x", ""}, {"git push", ""},
+		{"git pull --set-upstream origin x", "config"}, {"git pull", ""}, {"git fetch --all", ""},
+		{"git branch -u origin/x", "config"}, {"git branch --set-upstream-to=origin/x", "config"}, {"git branch -m a b", "config"}, {"git branch x origin/y", "config"},
+		{"git branch x", ""}, {"git branch x main", ""}, {"git branch -d x", ""}, {"git branch -D feature/x", ""}, {"git branch x feature/y", ""}, {"git branch --no-track x origin/y", ""},
+		{"git checkout -b x origin/y", "config"}, {"git checkout -t origin/y", "config"}, {"git checkout -b x", ""}, {"git checkout main", ""}, {"git checkout origin/y", ""}, {"git checkout -b feature/x", ""},
+		{"git switch -c x origin/y", "config"}, {"git switch -c x", ""}, {"git switch x", ""}, {"git switch --detach origin/y", ""},
+		{"git worktree add ../x", ""}, {"git worktree add -b x ../x origin/y", "config"}, {"git worktree remove x", "worktrees"}, {"git worktree prune", "worktrees"},
+		{"git submodule add u sub2", "config .gitmodules"}, {"git submodule update --init", "config"}, {"git submodule update", ""}, {"git submodule status", ""}, {"git submodule sync", "config modules"},
+		{"git init", "config"}, {"git init other", ""}, {"cd sub && git init", ""}, {"git clone u other", ""},
+		{"git sparse-checkout set a", "config config.worktree"}, {"git lfs install --local", "config hooks"},
+		{"git commit -m x", ""}, {"git add -A", ""}, {"git merge x", ""}, {"git rebase main", ""}, {"git stash", ""}, {"git tag v1", ""}, {"git cherry-pick x", ""}, {"git reset --hard", ""},
+	} {
+		var got []string
+		for _, a := range shellread.Read(c.command, w).Actions {
+			if wr, ok := a.(policy.Write); ok && wr.Own {
+				got = append(got, strings.TrimPrefix(strings.TrimPrefix(wr.Path, "/w/.git/"), "/w/"))
+			}
+		}
+		slices.Sort(got)
+		want := strings.Fields(c.want)
+		slices.Sort(want)
+		if !slices.Equal(slices.Compact(got), want) {
+			t.Errorf("%s: %v, want %v", c.command, got, want)
+		}
+	}
+}
