@@ -96,12 +96,6 @@ func codeBlock(b view.Code, o Options) []Line {
 	return o.Bound(out)
 }
 
-// highlight returns src as lines in the colours of the language that name
-// tells.
-func (o Options) highlight(name, src string) []Line {
-	return Text(src, Style{})
-}
-
 func terminalBlock(b view.Terminal, o Options) []Line {
 	var out []Line
 	if b.Dropped > 0 {
@@ -112,24 +106,6 @@ func terminalBlock(b view.Terminal, o Options) []Line {
 		out = append(out, WrapAll(Text(b.Note, Style{Role: Quiet}), o.width())...)
 	}
 	return out
-}
-
-func diffBlock(b view.Diff, o Options) []Line {
-	var out []Line
-	for _, l := range Text(o.enough(b.Unified), Style{}) {
-		s := l.String()
-		role := Plain
-		switch {
-		case strings.HasPrefix(s, "+"):
-			role = Added
-		case strings.HasPrefix(s, "-"):
-			role = Removed
-		case strings.HasPrefix(s, "@@"):
-			role = Hunk
-		}
-		out = append(out, l.With(role).Wrap(o.width())...)
-	}
-	return o.Bound(out)
 }
 
 func tasksBlock(b view.Tasks, o Options) []Line {

@@ -14,7 +14,8 @@ const (
 	maxLine = 16 << 10
 	// maxMarks bounds the combining marks on one character.
 	maxMarks = 4
-	tabStop  = 8
+	// outputTab is the columns of a tab in what a program printed.
+	outputTab = 8
 )
 
 // String returns s as one line that is safe to draw: escape sequences,
@@ -43,7 +44,7 @@ func text(s string, st Style, bound int) []Line {
 		part, more := bounded(part, bound)
 		l := Line{}
 		if part != "" {
-			l = append(l, Span{Text: filter(tabs(part, 0)), Style: st})
+			l = append(l, Span{Text: filter(tabs(part, 0, outputTab)), Style: st})
 		}
 		out = append(out, append(l, more...))
 	}
@@ -191,8 +192,9 @@ func emoji(r rune) bool {
 
 func joining(r rune) bool { return r >= 0x0600 && r <= 0x0dff }
 
-// tabs returns s with its tabs as spaces; s begins at column col.
-func tabs(s string, col int) string {
+// tabs returns s with its tabs as spaces to the next multiple of stop; s
+// begins at column col.
+func tabs(s string, col, stop int) string {
 	if strings.IndexByte(s, '\t') < 0 {
 		return s
 	}
@@ -205,7 +207,7 @@ func tabs(s string, col int) string {
 		}
 		b.WriteString(s[:i])
 		col += Width(s[:i])
-		n := tabStop - col%tabStop
+		n := stop - col%stop
 		b.WriteString(spaces(n))
 		col += n
 		s = s[i+1:]

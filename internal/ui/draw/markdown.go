@@ -66,7 +66,8 @@ func (w *walker) blocks(n ast.Node, o Options, loose bool) []Line {
 		if len(lines) == 0 {
 			continue
 		}
-		if loose && len(out) > 0 {
+		_, sub := c.(*ast.List)
+		if loose && len(out) > 0 && !(sub && n.Kind() == ast.KindListItem) {
 			out = append(out, nil)
 		}
 		out = append(out, lines...)
@@ -146,6 +147,7 @@ func fence(src, lang string, o Options) []Line {
 
 func (w *walker) list(n *ast.List, o Options) []Line {
 	var out []Line
+	airy := airyList(n)
 	num := n.Start
 	last := num + n.ChildCount() - 1
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -165,7 +167,7 @@ func (w *walker) list(n *ast.List, o Options) []Line {
 		if len(lines) == 0 {
 			lines = []Line{nil}
 		}
-		if !n.IsTight && len(out) > 0 {
+		if airy && len(out) > 0 {
 			out = append(out, nil)
 		}
 		for i, l := range lines {
@@ -181,6 +183,26 @@ func (w *walker) list(n *ast.List, o Options) []Line {
 		}
 	}
 	return out
+}
+
+// airyList reports whether the items of n stand apart: one of them has more
+// than a paragraph and a list below it.
+func airyList(n *ast.List) bool {
+	if n.IsTight {
+		return false
+	}
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		blocks := 0
+		for b := c.FirstChild(); b != nil; b = b.NextSibling() {
+			if _, sub := b.(*ast.List); !sub {
+				blocks++
+			}
+		}
+		if blocks > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // taskOf returns the box that a list item begins with.
@@ -254,7 +276,7 @@ func (in *inliner) done() []Line {
 func (in *inliner) put(s string) { in.styled(s, in.st) }
 
 func (in *inliner) styled(s string, st Style) {
-	if s = filter(tabs(s, 0)); s == "" {
+	if s = filter(tabs(s, 0, codeTab)); s == "" {
 		return
 	}
 	if n := len(in.line); n > 0 && in.line[n-1].Style == st && in.line[n-1].Link == in.link {

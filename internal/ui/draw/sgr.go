@@ -26,7 +26,7 @@ func Output(s string, base Style) []Line {
 			if part = clip.Clean(part); part == "" {
 				return
 			}
-			part = tabs(part, col)
+			part = tabs(part, col, outputTab)
 			col += Width(part)
 			if part = filter(part); part != "" {
 				l = append(l, Span{Text: part, Style: st})
