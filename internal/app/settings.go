@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/trust"
@@ -35,7 +36,7 @@ func loadConfig(o Options, p Paths) (*config.Config, error) {
 			if state == trust.Changed {
 				why = "they changed since it was trusted"
 			}
-			o.Note(fmt.Sprintf("this folder's own settings are not used, because %s: %s (look at them with: adze trust; or use them once with --trust)", why, strings.Join(cfg.Ignored, ", ")))
+			o.Note(fmt.Sprintf("this folder's own settings are not used, because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(cfg.Ignored, ", "))))
 		}
 	}
 	return cfg, nil

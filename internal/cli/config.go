@@ -5,15 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 )
@@ -57,7 +61,7 @@ func configList(sys System, f *runFlags) *cobra.Command {
 			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
 			for _, s := range cfg.Settings() {
 				if string(s.Value) != "null" || all {
-					fmt.Fprintf(w, "%s\t%s\t%s\n", s.Key, s.Value, s.Origin)
+					fmt.Fprintf(w, "%s\t%s\t%s\n", s.Key, clip.Visible(string(s.Value)), clip.Visible(s.Origin.String()))
 				}
 			}
 			return w.Flush()
@@ -83,10 +87,10 @@ func configGet(sys System, f *runFlags) *cobra.Command {
 			}
 			var text string
 			if json.Unmarshal(s.Value, &text) == nil {
-				fmt.Fprintln(sys.Stdout, text)
+				fmt.Fprintln(sys.Stdout, clip.VisibleText(text))
 				return nil
 			}
-			fmt.Fprintf(sys.Stdout, "%s\n", s.Value)
+			fmt.Fprintf(sys.Stdout, "%s\n", clip.VisibleText(string(s.Value)))
 			return nil
 		},
 	}
@@ -172,9 +176,9 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 		return failf("adze config check shows what is wrong with it", "change %s: %v", t.Path, err)
 	}
 	for _, n := range notes {
-		fmt.Fprintln(sys.Stderr, "adze: "+n)
+		fmt.Fprintln(sys.Stderr, "adze: "+oneLine(n))
 	}
-	fmt.Fprintln(sys.Stderr, "written to "+t.Path)
+	fmt.Fprintln(sys.Stderr, "written to "+clip.Visible(t.Path))
 	return nil
 }
 
@@ -208,7 +212,7 @@ func configPath(sys System, f *runFlags) *cobra.Command {
 			}
 			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
 			for _, file := range cfg.Files {
-				fmt.Fprintf(w, "%s\t%s\t%s\n", file.Scope, file.Path, file.State)
+				fmt.Fprintf(w, "%s\t%s\t%s\n", file.Scope, clip.Visible(file.Path), clip.Visible(string(file.State)))
 			}
 			return w.Flush()
 		},
@@ -232,7 +236,7 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 			}
 			bad := 0
 			for _, pr := range cfg.Problems {
-				fmt.Fprintln(sys.Stdout, pr)
+				fmt.Fprintln(sys.Stdout, clip.Visible(pr.String()))
 				if pr.Severity == config.Error {
 					bad++
 				}
@@ -292,8 +296,29 @@ func first(xs ...string) string {
 }
 
 func printJSON(sys System, v any) error {
-	enc := json.NewEncoder(sys.Stdout)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := io.WriteString(sys.Stdout, jsonVisible(b.String()))
+	return err
+}
+
+// jsonVisible writes characters that a screen would obey or hide as JSON
+// escapes; they can only stand in strings, and mean the same there.
+func jsonVisible(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r == '\n' || clip.Visible(string(r)) == string(r) || r == utf8.RuneError {
+			b.WriteRune(r)
+			continue
+		}
+		for _, u := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, "\\u%04x", u)
+		}
+	}
+	return b.String()
 }

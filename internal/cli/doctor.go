@@ -167,7 +167,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 	var list []finding
 	for _, file := range cfg.Files {
 		if file.State == config.Loaded {
-			x := finding{"settings", "ok", fmt.Sprintf("%s (%s)", file.Path, file.Scope), ""}
+			x := finding{"settings", "ok", fmt.Sprintf("%s (%s)", clip.Visible(file.Path), file.Scope), ""}
 			if len(file.NotUsed) > 0 {
 				x.Level, x.Text = "note", x.Text+"; not used: "+strings.Join(file.NotUsed, ", ")
 			}
@@ -194,7 +194,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 		list = append(list, finding{"settings", level, pr.String(), ""})
 	}
 	if len(cfg.Ignored) > 0 {
-		list = append(list, finding{"trust", "note", fmt.Sprintf("settings of this folder are not used: %v", cfg.Ignored), "use them with --trust"})
+		list = append(list, finding{"trust", "note", fmt.Sprintf("settings of this folder are not used: %s", clip.Visible(strings.Join(cfg.Ignored, ", "))), "use them with --trust"})
 	}
 	return list
 }

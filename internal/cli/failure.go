@@ -114,7 +114,7 @@ func tell(w io.Writer, name, text string) {
 // shown is a line as it may stand on a screen: with its blanks, since columns
 // are made of them.
 func shown(line string) string {
-	r := []rune(clip.Clean(strings.TrimRight(line, " \t\r\n")))
+	r := []rune(clip.VisibleText(strings.TrimRight(line, " \t\r\n")))
 	if len(r) > maxLineLen {
 		r = append(r[:maxLineLen], '…')
 	}
@@ -126,5 +126,5 @@ const maxLineLen = 600
 
 // oneLine keeps a message from taking over the screen.
 func oneLine(s string) string {
-	return clip.Line(clip.Clean(strings.TrimSpace(s)), maxLineLen)
+	return clip.Line(clip.VisibleText(strings.TrimSpace(s)), maxLineLen)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/near"
 )
@@ -80,10 +81,10 @@ func newLogout(sys System, f *runFlags) *cobra.Command {
 			} else if from, err = keyed(ch, args, "adze login --list shows which have a key"); err != nil {
 				return err
 			}
-			if err := store.Delete(cmd.Context(), from.Name); err != nil {
+			if err := store.Delete(cmd.Context(), clip.Visible(from.Name)); err != nil {
 				return authError(err)
 			}
-			fmt.Fprintf(sys.Stderr, "forgot the key of %s\n", from.Name)
+			fmt.Fprintf(sys.Stderr, "forgot the key of %s\n", clip.Visible(from.Name))
 			noteVariable(sys, from)
 			return nil
 		},
@@ -247,7 +248,7 @@ func saveKey(ctx context.Context, sys System, store auth.Store, to choose.Keyed,
 	if why != nil {
 		fmt.Fprintf(sys.Stderr, "the system keyring cannot be used: %s\n", oneLine(why.Error()))
 	}
-	fmt.Fprintf(sys.Stderr, "saved the key of %s in %s\n", to.Name, at)
+	fmt.Fprintf(sys.Stderr, "saved the key of %s in %s\n", clip.Visible(to.Name), clip.Visible(string(at)))
 	noteVariable(sys, to)
 	return nil
 }
@@ -276,7 +277,7 @@ func listKeys(sys System, store auth.Store, asJSON bool) error {
 	}
 	w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
 	for _, s := range list {
-		fmt.Fprintf(w, "%s\t%s\n", oneLine(s.Provider), s.Place)
+		fmt.Fprintf(w, "%s\t%s\n", clip.Visible(s.Provider), s.Place)
 	}
 	return w.Flush()
 }
@@ -295,7 +296,7 @@ func forgetAll(ctx context.Context, sys System, store auth.Store) error {
 			errs = append(errs, err)
 			continue
 		}
-		fmt.Fprintf(sys.Stderr, "forgot the key of %s\n", oneLine(s.Provider))
+		fmt.Fprintf(sys.Stderr, "forgot the key of %s\n", clip.Visible(s.Provider))
 	}
 	return authError(errors.Join(errs...))
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/llm/choose"
 )
 
@@ -93,6 +94,7 @@ func modelRow(r choose.Row) []string {
 	if r.Facts.Date != "" {
 		source += " " + r.Facts.Date
 	}
+	name, key, source = clip.Visible(name), clip.Visible(key), clip.Visible(source)
 	return []string{name, tokens(r.Facts.Window), tokens(r.Facts.Output), in, out, cached, strings.Join(takes, ","), key, source}
 }
 

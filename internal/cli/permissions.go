@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/permcheck"
 	"github.com/adze-agent/adze/internal/place"
@@ -116,17 +117,17 @@ func checkBatch(sys System, path string, o permcheck.Options) error {
 }
 
 func printCheck(w io.Writer, r permcheck.Report) {
-	fmt.Fprintf(w, "%s  %s\n", r.Verdict.Effect, oneLine(r.Command))
+	fmt.Fprintf(w, "%s  %s\n", r.Verdict.Effect, clip.Visible(r.Command))
 	fmt.Fprintf(w, "why: %s\n", why(r.Verdict))
 	for _, p := range r.Commands {
-		fmt.Fprintf(w, "  %-5s %-7s %s", p.Verdict.Effect, p.Kind, oneLine(p.Text))
+		fmt.Fprintf(w, "  %-5s %-7s %s", p.Verdict.Effect, p.Kind, clip.Visible(p.Text))
 		if p.Path != "" && p.Path != p.Text {
-			fmt.Fprintf(w, " -> %s", oneLine(p.Path))
+			fmt.Fprintf(w, " -> %s", clip.Visible(p.Path))
 		}
 		fmt.Fprintf(w, "  (%s)\n", why(p.Verdict))
 	}
 	if len(r.Verdict.Suggest) > 0 {
-		fmt.Fprintf(w, "to allow it always: %s\n", strings.Join(r.Verdict.Suggest, ", "))
+		fmt.Fprintf(w, "to allow it always: %s\n", clip.Visible(strings.Join(r.Verdict.Suggest, ", ")))
 	}
 	for _, s := range r.Warnings {
 		fmt.Fprintf(w, "warning: %s\n", oneLine(s))
@@ -136,9 +137,9 @@ func printCheck(w io.Writer, r permcheck.Report) {
 func why(v policy.Verdict) string {
 	s := oneLine(v.Reason)
 	if v.Rule != "" {
-		s += " [" + v.Rule
+		s += " [" + clip.Visible(v.Rule)
 		if v.Source != "" {
-			s += ", " + v.Source
+			s += ", " + clip.Visible(v.Source)
 		}
 		s += "]"
 	}
@@ -172,14 +173,14 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 			if asJSON {
 				return printJSON(sys, map[string]any{"mode": cfg.Permissions.Mode(), "rules": rows, "folders": rules.Dirs, "unsafe": rules.Unsafe})
 			}
-			fmt.Fprintf(sys.Stdout, "mode %s, folders %s\n", cfg.Permissions.Mode(), strings.Join(rules.Dirs, ", "))
+			fmt.Fprintf(sys.Stdout, "mode %s, folders %s\n", cfg.Permissions.Mode(), clip.Visible(strings.Join(rules.Dirs, ", ")))
 			if rules.Unsafe != "" {
 				fmt.Fprintf(sys.Stdout, "nothing is allowed without a question: %s\n", oneLine(rules.Unsafe))
 			}
 			for _, r := range rows {
-				fmt.Fprintf(sys.Stdout, "%-5s %s  (%s)\n", r.Effect, r.Rule, r.Source)
+				fmt.Fprintf(sys.Stdout, "%-5s %s  (%s)\n", r.Effect, clip.Visible(r.Rule), clip.Visible(r.Source))
 				if r.Warning != "" {
-					fmt.Fprintf(sys.Stdout, "      warning: %s\n", r.Warning)
+					fmt.Fprintf(sys.Stdout, "      warning: %s\n", oneLine(r.Warning))
 				}
 			}
 			return nil

@@ -38,10 +38,10 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 			fmt.Fprintln(w, "PART\tTOKENS\tBYTES")
 			total, bytes := 0, 0
 			for _, s := range a.Sizes() {
-				fmt.Fprintf(w, "%s\t%d\t%d\n", s.Name, s.Tokens, s.Bytes)
+				fmt.Fprintf(w, "%s\t%d\t%d\n", clip.Visible(s.Name), s.Tokens, s.Bytes)
 				total, bytes = total+s.Tokens, bytes+s.Bytes
 			}
-			fmt.Fprintf(w, "all (estimated for %s)\t%d\t%d\n", clip.Clean(a.Target.ID()), total, bytes)
+			fmt.Fprintf(w, "all (estimated for %s)\t%d\t%d\n", clip.Visible(a.Target.ID()), total, bytes)
 			return w.Flush()
 		},
 	}

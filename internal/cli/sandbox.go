@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/sandbox/netproxy"
@@ -135,7 +136,7 @@ func sandboxExplain(sys System, f *runFlags) *cobra.Command {
 			explainLevel(sys.Stdout, cfg.Sandbox, level)
 			explainPolicy(sys.Stdout, pol)
 			if via := sc.Upstream.Host(); via != "" && !pol.Network.Off() {
-				fmt.Fprintf(sys.Stdout, "%-10s behind it: %s, which looks the names up\n", "", via)
+				fmt.Fprintf(sys.Stdout, "%-10s behind it: %s, which looks the names up\n", "", clip.Visible(via))
 			}
 			return nil
 		},
@@ -148,14 +149,14 @@ func sandboxExplain(sys System, f *runFlags) *cobra.Command {
 func explainLevel(w io.Writer, c config.Sandbox, l sandbox.Level) {
 	fmt.Fprintf(w, "mechanism  %s (%s)", l.Name, l.Strength)
 	if l.Detail != "" {
-		fmt.Fprintf(w, ", %s", l.Detail)
+		fmt.Fprintf(w, ", %s", clip.Visible(l.Detail))
 	}
 	fmt.Fprintln(w)
 	if !c.Enabled {
 		fmt.Fprintln(w, "           the settings turn it off (sandbox.enabled)")
 	}
 	for _, s := range l.Weaker {
-		fmt.Fprintf(w, "           weaker: %s\n", s)
+		fmt.Fprintf(w, "           weaker: %s\n", oneLine(s))
 	}
 	if l.Why != "" {
 		fmt.Fprintf(w, "           not better because %s\n", oneLine(l.Why))
@@ -171,7 +172,7 @@ func explainPolicy(w io.Writer, p sandbox.Policy) {
 			items = []string{none}
 		}
 		for _, it := range items {
-			fmt.Fprintf(w, "%-10s %s\n", name, it)
+			fmt.Fprintf(w, "%-10s %s\n", name, clip.Visible(it))
 			name = ""
 		}
 	}

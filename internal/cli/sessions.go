@@ -87,11 +87,11 @@ func sessionsList(sys System, f *runFlags) *cobra.Command {
 			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "ID\tAGE\tTURNS\tSIZE\tCOST\tBRANCH\tWHAT")
 			for _, i := range list {
-				name := clip.Line(clip.Clean(i.Name()), 60)
+				name := clip.Line(clip.VisibleText(i.Name()), 60)
 				if i.Running {
 					name += " (running)"
 				}
-				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i.ID, age(i.Changed), i.Turns, clip.Size(i.Size), i.CostText(2), clip.Clean(i.Branch), name)
+				fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", i.ID, age(i.Changed), i.Turns, clip.Size(i.Size), i.CostText(2), clip.Visible(i.Branch), name)
 			}
 			return w.Flush()
 		},
@@ -129,9 +129,9 @@ func sessionsShow(sys System, f *runFlags) *cobra.Command {
 			}
 			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
 			for _, row := range [][2]string{
-				{"session", i.ID}, {"what", clip.Line(clip.Clean(i.Name()), 100)}, {"folder", i.Start}, {"branch", clip.Clean(i.Branch)}, {"model", clip.Clean(i.Model)},
+				{"session", i.ID}, {"what", clip.Line(clip.VisibleText(i.Name()), 100)}, {"folder", clip.Visible(i.Start)}, {"branch", clip.Visible(i.Branch)}, {"model", clip.Visible(i.Model)},
 				{"turns", fmt.Sprint(i.Turns)}, {"cost", i.CostText(4)}, {"last used", i.Changed.Local().Format("2006-01-02 15:04")},
-				{"stored in", i.Dir}, {"forked from", i.Parent},
+				{"stored in", clip.Visible(i.Dir)}, {"forked from", i.Parent},
 			} {
 				if row[1] != "" {
 					fmt.Fprintf(w, "%s\t%s\n", row[0], row[1])
@@ -164,7 +164,7 @@ func sessionsRemove(sys System, f *runFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(sys.Stderr, "removed %s (%s)\n", i.ID, clip.Line(clip.Clean(i.Name()), 60))
+				fmt.Fprintf(sys.Stderr, "removed %s (%s)\n", i.ID, clip.Line(clip.VisibleText(i.Name()), 60))
 			}
 			return nil
 		},

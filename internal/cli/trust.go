@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/trust"
 )
@@ -107,7 +108,7 @@ func trustFolder(ctx context.Context, sys System, store trust.Store, p app.Paths
 	case !sys.InTTY || !sys.ErrTTY:
 		return &failure{exitRefused, p.Root + " is not trusted, and nobody is here to ask", "look at the list above, then: adze trust --yes"}
 	default:
-		fmt.Fprintf(sys.Stderr, "Trust %s with this? [y/N] ", oneLine(p.Root))
+		fmt.Fprintf(sys.Stderr, "Trust %s with this? [y/N] ", clip.Visible(p.Root))
 		b, err := wait(ctx, func() ([]byte, error) { return bufio.NewReader(sys.Stdin).ReadBytes('\n') })
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -119,7 +120,7 @@ func trustFolder(ctx context.Context, sys System, store trust.Store, p app.Paths
 	if err := store.Grant(ctx, v); err != nil {
 		return failf("make "+filepath.Dir(store.Path)+" writable, or set ADZE_HOME to a folder that is", "%v", err)
 	}
-	fmt.Fprintf(sys.Stderr, "trusted %s\n", oneLine(p.Root))
+	fmt.Fprintf(sys.Stderr, "trusted %s\n", clip.Visible(p.Root))
 	return nil
 }
 
@@ -128,13 +129,13 @@ func printTrust(sys System, store trust.Store, v trust.Verdict) {
 	out := sys.Stdout
 	switch v.State {
 	case trust.Nothing:
-		fmt.Fprintf(out, "%s brings nothing that needs trust\n", oneLine(v.Folder.Root))
+		fmt.Fprintf(out, "%s brings nothing that needs trust\n", clip.Visible(v.Folder.Root))
 	case trust.Trusted:
-		fmt.Fprintf(out, "%s is trusted with:\n", oneLine(v.Folder.Root))
+		fmt.Fprintf(out, "%s is trusted with:\n", clip.Visible(v.Folder.Root))
 	case trust.Untrusted:
-		fmt.Fprintf(out, "%s brings:\n", oneLine(v.Folder.Root))
+		fmt.Fprintf(out, "%s brings:\n", clip.Visible(v.Folder.Root))
 	case trust.Changed:
-		fmt.Fprintf(out, "%s changed since you trusted it:\n%s\nIt brings now:\n", oneLine(v.Folder.Root), store.Diff(v))
+		fmt.Fprintf(out, "%s changed since you trusted it:\n%s\nIt brings now:\n", clip.Visible(v.Folder.Root), store.Diff(v))
 	}
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, c := range v.Claims() {
@@ -145,11 +146,11 @@ func printTrust(sys System, store trust.Store, v trust.Verdict) {
 		fmt.Fprintf(w, "  %s\t%s\t%s\n", at, c.What, c.Text)
 	}
 	for _, r := range v.Refused {
-		fmt.Fprintf(w, "  refused\t%s\n", oneLine(r))
+		fmt.Fprintf(w, "  refused\t%s\n", clip.Visible(r))
 	}
 	_ = w.Flush() // stdout is reported when the command ends
 	if len(v.Steering) > 0 {
-		fmt.Fprintf(out, "texts that a model will read (they need no trust): %s\n", oneLine(strings.Join(v.Steering, ", ")))
+		fmt.Fprintf(out, "texts that a model will read (they need no trust): %s\n", clip.Visible(strings.Join(v.Steering, ", ")))
 	}
 }
 
@@ -190,7 +191,7 @@ func listTrusted(sys System, store trust.Store, p app.Paths, asJSON bool) error 
 		if v, err := store.Check(trust.Folder{Root: e.Path, Dir: e.Path, Home: p.Home}); err == nil && exists(e.Path) {
 			state = string(v.State)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d files\n", oneLine(e.Path), e.Since.Local().Format(time.DateOnly), state, len(e.Files))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d files\n", clip.Visible(e.Path), e.Since.Local().Format(time.DateOnly), state, len(e.Files))
 	}
 	return w.Flush()
 }
@@ -208,6 +209,6 @@ func revokeTrust(ctx context.Context, sys System, store trust.Store, p app.Paths
 	if !had {
 		return failf("adze trust --list shows the trusted folders", "%s was not trusted", p.Root)
 	}
-	fmt.Fprintf(sys.Stderr, "%s is no longer trusted\n", oneLine(p.Root))
+	fmt.Fprintf(sys.Stderr, "%s is no longer trusted\n", clip.Visible(p.Root))
 	return nil
 }

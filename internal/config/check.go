@@ -373,7 +373,7 @@ func describe(n *node) string {
 	case '[':
 		return "a list"
 	case '"':
-		return "the string " + clip.Line(clip.Clean(string(n.raw)), 60)
+		return "the string " + clip.Line(clip.Visible(string(n.raw)), 60)
 	case '0':
 		return "the number " + clip.Line(string(n.raw), 30)
 	case 'n':

@@ -8,9 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"go.yaml.in/yaml/v3"
 
@@ -30,22 +28,7 @@ type Claim struct {
 const maxClaim = 500 // characters
 
 func claim(file string, line int, what, format string, args ...any) Claim {
-	return Claim{visible(file), line, clip.Line(visible(what), 100), clip.Line(visible(fmt.Sprintf(format, args...)), maxClaim)}
-}
-
-// visible writes what a terminal would not show, or would obey, as escapes:
-// nothing that a person decides about may hide.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n' || r == '\t' || unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
-		}
-	}
-	return b.String()
+	return Claim{clip.Visible(file), line, clip.Line(clip.Visible(what), 100), clip.Line(clip.VisibleText(fmt.Sprintf(format, args...)), maxClaim)}
 }
 
 // Claims lists what the verdict's files want, by file.

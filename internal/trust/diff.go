@@ -9,6 +9,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/confedit"
 )
 
@@ -68,17 +69,17 @@ func (s Store) Diff(v Verdict) string {
 	for _, c := range v.Changes {
 		old, known := s.trusted(v.Folder.Root, c.old)
 		if c.old != "" && !known {
-			fmt.Fprintf(&b, "%s: %s; what it was is not known any more\n", visible(c.Path), c.How)
+			fmt.Fprintf(&b, "%s: %s; what it was is not known any more\n", clip.Visible(c.Path), c.How)
 			continue
 		}
-		from, to := "trusted/"+c.Path, "now/"+c.Path
+		from, to := "trusted/"+clip.Visible(c.Path), "now/"+clip.Visible(c.Path)
 		if c.How == "added" {
 			from = "/dev/null"
 		}
 		if c.How == "removed" {
 			to = "/dev/null"
 		}
-		b.WriteString(shorten(visible(udiff.Unified(from, to, old, now[c.Path]))))
+		b.WriteString(shorten(clip.VisibleText(udiff.Unified(from, to, old, now[c.Path]))))
 	}
 	return b.String()
 }

@@ -281,7 +281,7 @@ func (r *runner) lost(err error) {
 }
 
 func (r *runner) wait(b event.Waiting) {
-	fmt.Fprintf(r.Err, "· %s; trying again in %s (%d of %d)\n", clip.Line(clip.Clean(b.Err), 100), b.For.Round(100*time.Millisecond), b.Attempt, b.Max)
+	fmt.Fprintf(r.Err, "· %s; trying again in %s (%d of %d)\n", clip.Line(clip.VisibleText(b.Err), 100), b.For.Round(100*time.Millisecond), b.Attempt, b.Max)
 }
 
 // settings says what of changed settings does not count, and what is wrong
@@ -293,7 +293,7 @@ func (r *runner) settings(b event.SettingsChanged) {
 	}
 	for _, lines := range [][]string{counts, waits, wrong} {
 		for _, l := range lines {
-			fmt.Fprintf(r.Err, "adze: settings changed: %s\n", clip.Line(clip.Clean(l), 500))
+			fmt.Fprintf(r.Err, "adze: settings changed: %s\n", clip.Line(clip.VisibleText(l), 500))
 		}
 	}
 }
@@ -306,15 +306,15 @@ func (r *runner) chat(e event.Event) {
 		if title == "" {
 			title = b.Name
 		}
-		fmt.Fprintf(r.Err, "· %s\n", clip.Line(clip.Clean(title), 100))
+		fmt.Fprintf(r.Err, "· %s\n", clip.Line(clip.VisibleText(title), 100))
 	case event.ToolFinished:
 		if b.Denied {
-			fmt.Fprintf(r.Err, "· refused: %s\n", clip.Line(clip.Clean(b.Verdict.Reason), 100))
+			fmt.Fprintf(r.Err, "· refused: %s\n", clip.Line(clip.VisibleText(b.Verdict.Reason), 100))
 		}
 	case event.Retracted:
-		fmt.Fprintf(r.Err, "· starting the reply over: %s\n", b.Why)
+		fmt.Fprintf(r.Err, "· starting the reply over: %s\n", clip.Visible(b.Why))
 	case event.ModelChanged:
-		fmt.Fprintf(r.Err, "· the model is now %s\n", clip.Clean(b.Model))
+		fmt.Fprintf(r.Err, "· the model is now %s\n", clip.Visible(b.Model))
 	default: // not worth a line
 	}
 }

@@ -1,0 +1,53 @@
+package clip
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Visible returns s on one line with nothing in it that a screen would obey or
+// not show: what is no printable character stands as an escape, \n and \u202e,
+// also line feeds, tabs and bytes that are not UTF-8. It is for names, settings
+// and other text from outside, of which nothing may hide from who reads it.
+func Visible(s string) string { return visible(s, "") }
+
+// VisibleText is Visible that leaves line feeds and tabs.
+func VisibleText(s string) string { return visible(s, "\n\t") }
+
+func visible(s, keep string) string {
+	if i := strings.IndexFunc(s, func(r rune) bool { return (r < ' ' || r > '~') }); i < 0 {
+		return s
+	}
+	b := make([]byte, 0, len(s)+16)
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b = append(b, `\x`...)
+			b = append(b, "0123456789abcdef"[s[i]>>4], "0123456789abcdef"[s[i]&15])
+		case unicode.IsPrint(r) && !blank(r), strings.ContainsRune(keep, r):
+			b = append(b, s[i:i+n]...)
+		default:
+			q := strconv.AppendQuoteRuneToASCII(nil, r)
+			if q[1] != '\\' { // printable, and yet it shows nothing
+				q = strconv.AppendInt([]byte(`'\u`), int64(r), 16)
+				q = append(q, '\'')
+			}
+			b = append(b, q[1:len(q)-1]...)
+		}
+		i += n
+	}
+	return string(b)
+}
+
+// blank are characters that count as printable and draw nothing.
+func blank(r rune) bool {
+	switch {
+	case r == 0x034f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5, r == 0x2800, r == 0x3164, r == 0xffa0, r == 0xfffc,
+		r >= 0x180b && r <= 0x180f, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return false
+}
