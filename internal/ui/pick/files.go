@@ -2,24 +2,36 @@ package pick
 
 import (
 	"cmp"
+	"math"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Files is an index of the paths of a folder. It serves one goroutine.
 type Files struct {
 	all   []file
+	lines []outline // of all
 	dirs  map[string]bool
 	steps []narrowed // of the query that was typed, one for each longer query
 }
 
 // A file is a path, ready to be compared.
 type file struct {
-	path  string // slash-separated; a folder ends in "/"
-	fold  string
-	base  int // where the last name starts
-	mask  uint64
-	bmask uint64 // of the last name
+	path string // slash-separated; a folder ends in "/"
+	fold string
+	base int // where the last name starts
+}
+
+// An outline is what can be told of a file without looking at its path. Outlines
+// lie side by side, so that a key looks at all of them quickly.
+type outline struct {
+	mask  uint64 // of the path
+	base  uint64 // of the last name
+	len   uint16
+	depth uint8
+	first byte // of the last name
 }
 
 // narrowed are the files that matched a query. What it does not match, no longer
@@ -52,11 +64,18 @@ func (f *Files) Len() int { return len(f.all) }
 func (f *Files) Add(paths ...string) {
 	f.steps = nil
 	f.all = slices.Grow(f.all, len(paths)+len(paths)/8)
+	f.lines = slices.Grow(f.lines, len(paths)+len(paths)/8)
+	last := ""
 	for _, p := range paths {
 		if p == "" {
 			continue
 		}
 		f.add(p)
+		if d := parent(strings.TrimSuffix(p, "/")); d == last {
+			continue
+		} else {
+			last = d
+		}
 		for d := parent(strings.TrimSuffix(p, "/")); d != "" && !f.dirs[d]; d = parent(d[:len(d)-1]) {
 			f.dirs[d] = true
 			f.add(d)
@@ -74,7 +93,11 @@ func (f *Files) add(p string) {
 	low := fold(p)
 	base := len(parent(strings.TrimSuffix(p, "/")))
 	b := mask(low[base:])
-	f.all = append(f.all, file{p, low, base, b | mask(low[:base]), b})
+	f.all = append(f.all, file{p, low, base})
+	f.lines = append(f.lines, outline{
+		mask: b | mask(low[:base]), base: b, len: uint16(min(len(p), math.MaxUint16)),
+		depth: uint8(min(strings.Count(strings.TrimSuffix(p, "/"), "/"), math.MaxUint8)), first: low[base],
+	})
 }
 
 // rated is a hit before it is known whether it is among the best.
@@ -95,25 +118,68 @@ func (f *Files) Find(query string, limit int) []Hit {
 	}
 	q := NewQuery(query)
 	from, narrow := f.before(query)
-	best := newBest(f, limit)
-	hits := make([]int32, 0, 256)
-	look := func(i int32) {
-		if score, ok := f.rate(&f.all[i], q); ok {
-			hits = append(hits, i)
-			best.put(rated{i, int32(score)})
-		}
-	}
+	n := len(f.all)
 	if narrow {
-		for _, i := range from {
-			look(i)
+		n = len(from)
+	}
+	parts := make([]part, max(1, min(runtime.GOMAXPROCS(0), n/alone, 8)))
+	var wg sync.WaitGroup
+	for k := range parts {
+		p := &parts[k]
+		p.best = newBest(f, limit)
+		lo, hi := n*k/len(parts), n*(k+1)/len(parts)
+		look := func() {
+			if narrow {
+				p.look(f, q, from[lo:hi])
+			} else {
+				p.lookAll(f, q, lo, hi)
+			}
 		}
-	} else {
-		for i := range f.all {
-			look(int32(i))
+		if len(parts) == 1 {
+			look()
+		} else {
+			wg.Go(look) // ends after its share of the files
 		}
 	}
-	f.steps = append(f.steps, narrowed{query, hits})
-	return f.hits(best.sorted(), q)
+	wg.Wait()
+	all := parts[0]
+	for _, p := range parts[1:] {
+		all.hits = append(all.hits, p.hits...)
+		for _, r := range p.best.heap {
+			all.best.put(r)
+		}
+	}
+	f.steps = append(f.steps, narrowed{query, all.hits})
+	return f.hits(all.best.sorted(), q)
+}
+
+// alone is how many files one goroutine looks at without help.
+const alone = 8000
+
+// A part is what one goroutine finds.
+type part struct {
+	best *best
+	hits []int32
+	tmp  scratch
+}
+
+func (p *part) look(f *Files, q Query, from []int32) {
+	for _, i := range from {
+		p.one(f, q, i)
+	}
+}
+
+func (p *part) lookAll(f *Files, q Query, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		p.one(f, q, int32(i))
+	}
+}
+
+func (p *part) one(f *Files, q Query, i int32) {
+	if score, ok := f.rate(i, q, &p.tmp); ok {
+		p.hits = append(p.hits, i)
+		p.best.put(rated{i, int32(score)})
+	}
 }
 
 // maxSteps bounds the queries that are remembered.
@@ -149,53 +215,59 @@ const (
 )
 
 // rate says how well a file matches. A match in its last name counts more.
-func (f *Files) rate(e *file, q Query) (int, bool) {
-	total := 0
+func (f *Files) rate(i int32, q Query, tmp *scratch) (int, bool) {
+	o := &f.lines[i]
+	total := -int(o.len) / 8 * perEight
 	for _, w := range q.words {
-		if e.mask&w.mask != w.mask {
+		if o.mask&w.mask != w.mask {
 			return 0, false
 		}
-		n, ok := e.word(w)
+		var n int
+		ok := true
+		if c := w.s[0]; len(w.s) == 1 && w.fold && bit(c) < 40 {
+			n = o.letter(w.mask, c)
+		} else {
+			n, ok = f.all[i].word(w, o, tmp)
+		}
 		if !ok {
 			return 0, false
 		}
 		total += n
 	}
-	return total - len(e.path)/8*perEight, true
+	return total, true
 }
 
-func (e *file) word(w word) (int, bool) {
+// letter rates a single letter: most files have it somewhere, and where hardly
+// matters.
+func (o *outline) letter(m uint64, c byte) int {
+	switch {
+	case o.first == c:
+		return perLetter + firstFactor*atBoundary + inBase + basePrefix
+	case o.base&m != 0:
+		return perLetter + inBase
+	}
+	return perLetter
+}
+
+func (e *file) word(w word, o *outline, tmp *scratch) (int, bool) {
 	text := e.fold
 	if !w.fold {
 		text = e.path
 	}
-	if e.bmask&w.mask == w.mask {
+	if o.base&w.mask == w.mask {
 		base := text[e.base:]
-		if len(w.s) == 1 { // most files have the letter somewhere; where hardly matters
-			if base[0] == w.s[0] {
-				return perLetter + firstFactor*atBoundary + inBase, true
-			}
-			if strings.IndexByte(base, w.s[0]) >= 0 {
-				return perLetter + inBase, true
-			}
-		} else if n, _, ok := w.match(e.path[e.base:], base, nil); ok {
+		if n, _, _, ok := w.match(e.path[e.base:], base, nil, tmp); ok {
 			n += inBase
-			if strings.HasPrefix(base, w.s) {
+			if rest, ok := strings.CutPrefix(base, w.s); ok {
 				n += basePrefix
-				if rest := base[len(w.s):]; rest == "" || rest == "/" || rest[0] == '.' {
+				if rest == "" || rest == "/" || rest[0] == '.' {
 					n += wholeBase
 				}
 			}
 			return n, true
 		}
 	}
-	if len(w.s) == 1 {
-		if strings.IndexByte(text, w.s[0]) < 0 {
-			return 0, false
-		}
-		return perLetter, true
-	}
-	n, _, ok := w.match(e.path, text, nil)
+	n, _, _, ok := w.match(e.path, text, nil, tmp)
 	if ok && strings.HasPrefix(text, w.s) {
 		n += fromStart - perFolder*strings.Count(text[len(w.s):], "/")
 	}
@@ -214,16 +286,17 @@ func (f *Files) hits(list []rated, q Query) []Hit {
 
 // places are the bytes of the path that matched.
 func (e *file) places(q Query) []int {
+	var tmp scratch
 	var out []int
 	for _, w := range q.words {
 		text, at, base := e.fold, make([]int, len(w.s)), e.base
 		if !w.fold {
 			text = e.path
 		}
-		_, _, ok := w.match(e.path[base:], text[base:], at)
+		_, _, _, ok := w.match(e.path[base:], text[base:], at, &tmp)
 		if !ok {
 			base = 0
-			_, _, ok = w.match(e.path, text, at)
+			_, _, _, ok = w.match(e.path, text, at, &tmp)
 		}
 		for _, p := range at {
 			if ok {
@@ -239,8 +312,7 @@ func (e *file) places(q Query) []int {
 func (f *Files) shallow(limit int) []Hit {
 	best := newBest(f, limit)
 	for i := range f.all {
-		p := strings.TrimSuffix(f.all[i].path, "/")
-		best.put(rated{int32(i), -int32(strings.Count(p, "/"))})
+		best.put(rated{int32(i), -int32(f.lines[i].depth)})
 	}
 	return f.hits(best.sorted(), Query{})
 }
@@ -254,7 +326,7 @@ type best struct {
 
 func newBest(f *Files, limit int) *best { return &best{f: f, limit: limit} }
 
-// worse orders by score, then by length, then by name.
+// worse orders by score, then by length, then as the files came.
 func (b *best) worse(x, y rated) bool {
 	if x.score != y.score {
 		return x.score < y.score
@@ -263,8 +335,7 @@ func (b *best) worse(x, y rated) bool {
 }
 
 func (b *best) compare(x, y rated) int {
-	p, q := b.f.all[x.i].path, b.f.all[y.i].path
-	return cmp.Or(len(p)-len(q), strings.Compare(p, q))
+	return cmp.Or(int(b.f.lines[x.i].len)-int(b.f.lines[y.i].len), int(x.i)-int(y.i))
 }
 
 func (b *best) put(r rated) {

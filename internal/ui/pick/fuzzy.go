@@ -117,86 +117,92 @@ const (
 	caseFits    = 1
 )
 
-// match finds the letters of w in text, which is folded when w is, with s as it
-// was written. The letters found last are taken as far left as the end of the
-// first match allows, so that the stretch is the shortest that ends there.
-func (w word) match(s, text string, at []int) (score int, end int, ok bool) {
-	best, bestEnd := 0, 0
-	from := 0
-	for tries := 0; tries < 3; tries++ {
-		start, stop, found := w.stretch(text, from)
-		if !found {
+// longestWord bounds a word whose letters may have gaps.
+const longestWord = 64
+
+// longText is from where on only one way is tried, in bytes.
+const longText = 32
+
+// scratch is where match tries places; who matches much keeps one.
+type scratch struct{ right, near [longestWord]int }
+
+// match finds the word in text, which is folded when w is, with s as it was
+// written: as it stands there, best where a word begins, or else its letters in
+// their order. Of the latter two ways are tried, as far right as they are and as
+// near to the first of those as they are (in a short text), because that costs
+// the same for any text. Into at, when it is not nil, go the places.
+func (w word) match(s, text string, at []int, tmp *scratch) (score, start, end int, ok bool) {
+	if p := w.occurrence(s, text); p >= 0 {
+		for i := range at {
+			at[i] = p + i
+		}
+		return w.solid(s, p), p, p + len(w.s), true
+	}
+	if len(w.s) > longestWord {
+		return 0, 0, 0, false
+	}
+	right, near := &tmp.right, &tmp.near
+	n := len(w.s)
+	p := len(text)
+	for i := n - 1; i >= 0; i-- {
+		if p = strings.LastIndexByte(text[:p], w.s[i]); p < 0 {
+			return 0, 0, 0, false
+		}
+		right[i] = p
+	}
+	if at == nil && len(text) > longText { // many long paths have to be rated quickly
+		return rate(s, right[:n]), right[0], right[n-1] + 1, true
+	}
+	near[0] = right[0]
+	for i := 1; i < n; i++ {
+		near[i] = near[i-1] + 1 + strings.IndexByte(text[near[i-1]+1:], w.s[i])
+	}
+	places := right[:n]
+	score = rate(s, places)
+	if other := rate(s, near[:n]); other > score {
+		score, places = other, near[:n]
+	}
+	copy(at, places)
+	return score, places[0], places[n-1] + 1, true
+}
+
+// occurrence is where the word stands in text, at the start of a word if it does
+// so among the first few times, or -1.
+func (w word) occurrence(s, text string) int {
+	first := strings.Index(text, w.s)
+	for p, tries := first, 0; p >= 0 && tries < 4; tries++ {
+		if bonus(s, p) > 0 {
+			return p
+		}
+		k := strings.Index(text[p+1:], w.s)
+		if k < 0 {
 			break
 		}
-		if sc := w.score(s, text, start, stop, nil); !ok || sc > best {
-			best, bestEnd, ok = sc, stop, true
-			from = start
-		}
-		from = start + 1
+		p += 1 + k
 	}
-	if !ok {
-		return 0, 0, false
-	}
-	if at != nil {
-		start := w.startOf(text, bestEnd)
-		w.score(s, text, start, bestEnd, at)
-	}
-	return best, bestEnd, true
+	return first
 }
 
-// stretch is the first part of text from an index that has the letters of w in
-// their order, and the shortest that ends there.
-func (w word) stretch(text string, from int) (start, end int, ok bool) {
-	at := from
-	for i := 0; i < len(w.s); i++ {
-		k := strings.IndexByte(text[at:], w.s[i])
-		if k < 0 {
-			return 0, 0, false
-		}
-		at += k + 1
-	}
-	return w.startOf(text, at), at, true
+// solid rates a word without gaps that starts at p.
+func (w word) solid(s string, p int) int {
+	n := len(w.s)
+	return n*perLetter + firstFactor*bonus(s, p) + (n-1)*following
 }
 
-func (w word) startOf(text string, end int) int {
-	at := end
-	for i := len(w.s) - 1; i >= 0; i-- {
-		at = strings.LastIndexByte(text[:at], w.s[i])
-	}
-	return at
-}
-
-// score rates the letters of w between start and end; into at, when it has room,
-// go their places.
-func (w word) score(s, text string, start, end int, at []int) int {
-	total, i, gap := 0, 0, 0
-	run := 0
-	for p := start; p < end && i < len(w.s); p++ {
-		if text[p] != w.s[i] {
-			if i > 0 {
-				if gap++; gap == 1 {
-					total += gapStart
-				} else {
-					total += gapMore
-				}
-			}
-			run = 0
-			continue
-		}
+// rate rates letters at their places.
+func rate(s string, places []int) int {
+	total := 0
+	for i, p := range places {
 		b := bonus(s, p)
-		if run > 0 {
-			b = max(b, following)
-		}
-		if i == 0 {
+		switch {
+		case i == 0:
 			b *= firstFactor
+		case p == places[i-1]+1:
+			b = max(b, following)
+		default:
+			total += gapStart + gapMore*(p-places[i-1]-2)
 		}
 		total += perLetter + b
-		if at != nil {
-			at[i] = p
-		}
-		run++
-		gap = 0
-		i++
 	}
 	return total
 }
@@ -237,13 +243,14 @@ func (q Query) Match(s string) (score int, at []int, ok bool) {
 
 // rate is Match without places, on a text that is folded already.
 func (q Query) rate(s, folded string) (int, bool) {
+	var tmp scratch
 	total := 0
 	for _, w := range q.words {
 		text := folded
 		if !w.fold {
 			text = s
 		}
-		n, _, ok := w.match(s, text, nil)
+		n, _, _, ok := w.match(s, text, nil, &tmp)
 		if !ok {
 			return 0, false
 		}
@@ -254,6 +261,7 @@ func (q Query) rate(s, folded string) (int, bool) {
 
 // places are the bytes of s that matched.
 func (q Query) places(s string) []int {
+	var tmp scratch
 	var out []int
 	folded := fold(s)
 	for _, w := range q.words {
@@ -262,7 +270,7 @@ func (q Query) places(s string) []int {
 			text = s
 		}
 		at := make([]int, len(w.s))
-		if _, _, ok := w.match(s, text, at); ok {
+		if _, _, _, ok := w.match(s, text, at, &tmp); ok {
 			out = append(out, at...)
 		}
 	}
