@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -187,28 +188,53 @@ type caught struct{ sig os.Signal }
 
 func (c caught) Error() string { return "received " + c.sig.String() }
 
+// Bounds of the end after a signal: commands have two seconds of their own
+// (proc.Grace) before they are killed.
+const (
+	lastCall = 2700 * time.Millisecond // for an end in order
+	lastWord = 250 * time.Millisecond  // to kill commands afterwards
+)
+
 // catch ends the context at the first signal that asks adze to stop. A second
 // one ends the process at once, and what it started with it.
+//
+// Whatever something waits for, a file or a system call that does not return,
+// the process is over within lastCall and lastWord.
 func catch(parent context.Context, abort *atomic.Pointer[func()]) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, stopSignals()...)
 	quit := make(chan struct{})
 	go func() { // ends with stop
+		var s os.Signal
 		select {
-		case s := <-ch:
+		case s = <-ch:
 			cancel(caught{s})
 		case <-quit:
 			return
 		}
+		late := time.NewTimer(lastCall)
+		defer late.Stop()
+		wait := proc.Grace
 		select {
-		case s := <-ch:
+		case s = <-ch:
+		case <-late.C:
+			wait = lastWord
+		case <-quit:
+			return
+		}
+		ended := make(chan struct{})
+		go func() { // ends with the process, if it does not before
+			defer close(ended)
 			if f := abort.Load(); f != nil {
 				(*f)()
 			}
-			os.Exit(exitOf(s))
-		case <-quit:
+		}()
+		select {
+		case <-ended:
+		case <-time.After(wait):
 		}
+		os.Exit(exitOf(s))
 	}()
 	return ctx, func() { signal.Stop(ch); close(quit); cancel(nil) }
 }
