@@ -269,8 +269,8 @@ func (c *calls) bound(k *call, res tool.Result) (text, spill string) {
 	if c.r.Spill != nil {
 		if path, err := c.r.Spill(k.use.ID, res.Text); err == nil {
 			head, _ := clip.Head(res.Text, previewBytes)
-			return fmt.Sprintf("[The result is large: %s, %d lines. All of it is in %s; read parts of that file, or search it. It begins:]\n%s",
-				clip.Size(int64(len(res.Text))), strings.Count(res.Text, "\n")+1, path, head), path
+			return fmt.Sprintf("[The result is large: %s, %s. All of it is in %s; read parts of that file, or search it. It begins:]\n%s",
+				clip.Size(int64(len(res.Text))), clip.Count(strings.Count(res.Text, "\n")+1, "line"), path, head), path
 		}
 	}
 	if limit == tool.NoLimit {

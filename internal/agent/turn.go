@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/window"
@@ -69,7 +70,7 @@ func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
 	case ctx.Err() != nil:
 		return Outcome{Reason: InterruptedStreaming}, true, nil
 	case b.Turns > 0 && r.mem.steps-r.mem.recoveries >= b.Turns:
-		return Outcome{Reason: MaxTurns, Text: fmt.Sprintf("reached the limit of %d turns", b.Turns),
+		return Outcome{Reason: MaxTurns, Text: "reached the limit of " + clip.Count(b.Turns, "turn"),
 			Hint: "raise --max-turns, or go on with: adze --continue -p \"…\""}, true, nil
 	case b.USD > 0 && r.noCost != "" && !b.Unpriced:
 		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", r.noCost, b.USD),

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/memory"
@@ -313,7 +314,7 @@ func (a *App) cleanUp() {
 		return len(found) > 0 || id == a.ID
 	})
 	if err == nil && n > 0 && a.note != nil {
-		a.note(fmt.Sprintf("removed %d sessions that were not used for %d days (cleanup_days)", n, days))
+		a.note(fmt.Sprintf("removed %s, not used for %s (cleanup_days)", clip.Count(n, "session"), clip.Count(days, "day")))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/gitconf"
@@ -146,7 +147,7 @@ func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
 	names := set.Names()
 	for _, n := range slices.Concat(t.Allowed, t.Disallowed) {
 		if n != "default" && n != noTools && !slices.Contains(names, n) {
-			return set, &Mistake{fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), fmt.Sprintf("the tools are %v", names)}
+			return set, &Mistake{fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), "the tools are " + strings.Join(names, ", ")}
 		}
 	}
 	return set.Only(func(name string) bool {

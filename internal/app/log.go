@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/gitinfo"
 	"github.com/adze-agent/adze/internal/policy"
@@ -103,17 +104,29 @@ func (l *openedLog) tell(o Options) {
 	}
 	r := log.Report()
 	if r.Torn > 0 {
-		o.Note(fmt.Sprintf("the last %d bytes of the session were torn by a crash; they are kept in %s", r.Torn, filepath.Join(l.dir, jsonl.TornName)))
+		o.Note(fmt.Sprintf("the end of the session (%s) was torn by a crash; it is kept in %s", clip.Size(r.Torn), filepath.Join(l.dir, jsonl.TornName)))
 	}
 	if len(r.Bad) > 0 {
-		o.Note(fmt.Sprintf("lines of the session that could not be read were skipped: %v", r.Bad[:min(len(r.Bad), 10)]))
+		o.Note(fmt.Sprintf("lines of the session that could not be read were skipped: %s", numbers(r.Bad)))
 	}
 	switch {
 	case r.Foreign > 0 && r.Sealed:
-		o.Note(fmt.Sprintf("this session's file was changed by another program since adze wrote it (%d lines); what it says was approved does not count", r.Foreign))
+		o.Note(fmt.Sprintf("this session's file was changed by another program since adze wrote it (%s); what it says was approved does not count", clip.Count(r.Foreign, "line")))
 	case r.Foreign > 0:
-		o.Note(fmt.Sprintf("%d lines of this session were written by an older adze, on another machine or by another program; what they say was approved does not count", r.Foreign))
+		o.Note(fmt.Sprintf("%s of this session, written by an older adze, on another machine or by another program: what is said there to be approved does not count", clip.Count(r.Foreign, "line")))
 	}
+}
+
+// numbers lists line numbers, as many as a note can hold.
+func numbers(lines []int) string {
+	var out []string
+	for _, n := range lines[:min(len(lines), 10)] {
+		out = append(out, fmt.Sprint(n))
+	}
+	if len(lines) > 10 {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
 }
 
 // sealKey is the key that sessions are sealed with, nil when it cannot be had.

@@ -170,7 +170,18 @@ func (m *models) main(ctx context.Context) (target, error) {
 			m.o.Note(fmt.Sprintf("the session's model %s cannot be used now: %v", m.begun, err))
 		}
 	}
-	return m.named(ctx, asked, m.cfg.Model)
+	t, err := m.named(ctx, asked, m.cfg.Model)
+	return t, m.where("model", err)
+}
+
+// where says which setting a name stands in that nothing has.
+func (m *models) where(key string, err error) error {
+	var name *choose.NameError
+	s, _ := m.cfg.Setting(key)
+	if !errors.As(err, &name) || s.Origin.File == "" {
+		return err
+	}
+	return fmt.Errorf("%w (%s at %s)", err, key, s.Origin)
 }
 
 // fallback is the model to switch to, nil when none is set.
@@ -180,7 +191,7 @@ func (m *models) fallback(ctx context.Context) (*agent.Target, error) {
 	}
 	t, err := m.named(ctx, m.cfg.FallbackModel)
 	if err != nil {
-		return nil, fmt.Errorf("the fallback model: %w", err)
+		return nil, fmt.Errorf("the fallback model: %w", m.where("fallback_model", err))
 	}
 	return &t.Target, nil
 }

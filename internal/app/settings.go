@@ -2,6 +2,7 @@ package app
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -109,4 +110,28 @@ func TrustFolder(p Paths) trust.Folder { return trust.Folder{Root: p.Root, Dir: 
 // Good keeps copies of settings that could be read, beside the state.
 func Good(p Paths) *confedit.Good {
 	return &confedit.Good{Dir: filepath.Join(p.State, "last-good")}
+}
+
+// ModelProblems are settings that name a model which nothing here has. No key
+// is needed for it, and nobody is asked.
+func ModelProblems(o Options, cfg *config.Config) []config.Problem {
+	ch, err := Models(o, cfg)
+	if err != nil {
+		return nil // a run says so
+	}
+	names := map[string]string{"model": cfg.Model, "fallback_model": cfg.FallbackModel, "small_model": cfg.SmallModel}
+	for alias, name := range cfg.Aliases {
+		names["model_aliases."+alias] = name
+	}
+	var out []config.Problem
+	for _, key := range slices.Sorted(maps.Keys(names)) {
+		if names[key] == "" {
+			continue
+		}
+		if err := ch.Check(names[key]); err != nil {
+			s, _ := cfg.Setting(key)
+			out = append(out, config.Problem{Severity: config.Error, Origin: s.Origin, Key: key, Message: err.Error()})
+		}
+	}
+	return out
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -53,7 +54,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOCACHE", os.Getenv("GOCACHE"))
 			return os.MkdirAll(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith, "fits": fits},
 		Condition: func(c string) (bool, error) {
 			switch c {
 			case "root":
@@ -133,6 +134,17 @@ func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !neg {
 		ts.Fatalf("no line of type %s", args[0])
+	}
+}
+
+// fits checks how long the lines on stdout are: fits 80.
+func fits(ts *testscript.TestScript, _ bool, args []string) {
+	most := 0
+	fmt.Sscan(args[0], &most)
+	for line := range strings.Lines(ts.ReadFile("stdout")) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > most {
+			ts.Fatalf("%d characters: %s", n, line)
+		}
 	}
 }
 

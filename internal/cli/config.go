@@ -231,6 +231,12 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 			if _, err := app.Rules(cfg, p); err != nil {
 				return openError(cmd.Context(), err)
 			}
+			o, err := f.options(sys, cmd.Flags())
+			if err != nil {
+				return err
+			}
+			o.Note = nil
+			cfg.Problems = append(cfg.Problems, app.ModelProblems(o, cfg)...)
 			if asJSON {
 				return printJSON(sys, map[string]any{"problems": cfg.Problems, "files": cfg.Files, "ignored": cfg.Ignored})
 			}

@@ -194,7 +194,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 		list = append(list, finding{"settings", level, pr.String(), ""})
 	}
 	if len(cfg.Ignored) > 0 {
-		list = append(list, finding{"trust", "note", fmt.Sprintf("settings of this folder are not used: %s", clip.Visible(strings.Join(cfg.Ignored, ", "))), "use them with --trust"})
+		list = append(list, finding{"trust", "note", "settings of this folder are not used: " + clip.Visible(strings.Join(cfg.Ignored, ", ")), "use them with --trust"})
 	}
 	return list
 }

@@ -103,7 +103,7 @@ func tell(w io.Writer, name, text string) {
 		case strings.TrimSpace(l) == "":
 			continue
 		case i == maxLines:
-			fmt.Fprintf(w, "%*s… and %d lines more\n", len(name), "", len(lines)-i)
+			fmt.Fprintf(w, "%*s… and %s more\n", len(name), "", clip.Count(len(lines)-i, "line"))
 			return
 		}
 		fmt.Fprintf(w, "%s%s\n", name, shown(l))

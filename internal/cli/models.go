@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 
@@ -10,12 +11,13 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/price"
 )
 
 func newModels(sys System, f *runFlags) *cobra.Command {
-	var asJSON, all bool
+	var asJSON, all, sources bool
 	c := &cobra.Command{
-		Use: "models [WORD…]", Short: "List models: window, output cap, prices per million tokens, abilities",
+		Use: "models [WORD…]", Short: "List models: window, prices per million tokens, abilities",
 		Long: "models lists what can be used now: models of providers with a key, and of local\nservers that answer. --all adds those that lack a key. Words narrow the list.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := f.options(sys, cmd.Flags())
@@ -46,17 +48,76 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 				fmt.Fprintln(sys.Stderr, "no provider has a key and no local server answers; adze models --all lists everything")
 				return nil
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
-			fmt.Fprintln(w, "MODEL\tWINDOW\tOUTPUT\tIN\tOUT\tCACHED\tTAKES\tKEY\tFACTS FROM")
-			for _, r := range rows {
-				fmt.Fprintln(w, strings.Join(modelRow(r), "\t"))
+			if sources {
+				return modelTable(sys.Stdout, rows)
 			}
-			return w.Flush()
+			return modelList(sys.Stdout, rows)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&sources, "sources", false, "all columns: the price of cached tokens, where the key and the facts come from")
 	c.Flags().BoolVarP(&all, "all", "a", false, "those without a key too")
 	return c
+}
+
+// nameWidth is what most names of models take; the row of a longer one begins
+// below it, so that lines fit 80 characters.
+const nameWidth = 44
+
+// modelList is the short form: those that can be used, then those that lack a
+// key.
+func modelList(w io.Writer, rows []choose.Row) error {
+	var b strings.Builder
+	row := func(name, window, in, out, takes string) {
+		if len(name) > nameWidth {
+			fmt.Fprintf(&b, "%s\n", name)
+			name = ""
+		}
+		fmt.Fprintf(&b, "%-*s %6s %7s %7s  %s\n", nameWidth, name, window, in, out, takes)
+	}
+	row("MODEL", "WINDOW", "IN", "OUT", "TAKES")
+	keyless := false
+	for _, r := range rows {
+		if !r.HasKey && !r.Local && !keyless {
+			keyless = true
+			b.WriteString("without a key:\n")
+		}
+		f := modelRow(r)
+		row(r.Provider+"/"+r.Model, f[1], f[3], f[4], beyondTools(r.Facts))
+		if len(r.Aliases) > 0 {
+			fmt.Fprintf(&b, "  also: %s\n", strings.Join(r.Aliases, ", "))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// beyondTools are the abilities that are worth a word: what works here needs
+// tools, so all but a few have them.
+func beyondTools(f price.Facts) string {
+	var out []string
+	tools := false
+	for _, a := range f.Abilities {
+		if a == price.Tools {
+			tools = true
+			continue
+		}
+		out = append(out, string(a))
+	}
+	if !tools {
+		out = append(out, "no tools")
+	}
+	return strings.Join(out, ",")
+}
+
+// modelTable has every column.
+func modelTable(out io.Writer, rows []choose.Row) error {
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "MODEL\tWINDOW\tOUTPUT\tIN\tOUT\tCACHED\tTAKES\tKEY\tFACTS FROM")
+	for _, r := range rows {
+		fmt.Fprintln(w, strings.Join(modelRow(r), "\t"))
+	}
+	return w.Flush()
 }
 
 func matches(r choose.Row, words []string) bool {

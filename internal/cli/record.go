@@ -61,7 +61,7 @@ request headers and home paths are left out.`,
 			run.SetErr(sys.Stderr)
 			err = run.ExecuteContext(cmd.Context())
 			if info, serr := f.Stat(); serr == nil && err == nil {
-				fmt.Fprintf(sys.Stderr, "recorded %d bytes; play it with --model replay/%s\n", info.Size(), clip.Visible(to))
+				fmt.Fprintf(sys.Stderr, "recorded %s; play it with --model replay/%s\n", clip.Size(info.Size()), clip.Visible(to))
 			}
 			return explain(run, err)
 		},

@@ -415,7 +415,7 @@ func outcome(sys System, f *runFlags, a *app.App, res print.Outcome, err error) 
 func badInput(res print.Outcome) error {
 	more := ""
 	if res.Worse > 0 {
-		more = fmt.Sprintf(", nor could %d others", res.Worse)
+		more = ", nor could " + clip.Count(res.Worse, "other")
 	}
 	return usagef(`a prompt is a line like {"type":"user","message":{"role":"user","content":"…"}}`, "%v; the line could not be used%s", res.Bad, more)
 }

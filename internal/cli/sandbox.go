@@ -212,7 +212,7 @@ func there(paths []string) []string {
 		}
 	}
 	if absent > 0 {
-		out = append(out, fmt.Sprintf("and %d paths that do not exist now", absent))
+		out = append(out, "and "+clip.Count(absent, "path")+" not there now")
 	}
 	return out
 }

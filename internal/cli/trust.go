@@ -191,7 +191,7 @@ func listTrusted(sys System, store trust.Store, p app.Paths, asJSON bool) error 
 		if v, err := store.Check(trust.Folder{Root: e.Path, Dir: e.Path, Home: p.Home}); err == nil && exists(e.Path) {
 			state = string(v.State)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d files\n", clip.Visible(e.Path), e.Since.Local().Format(time.DateOnly), state, len(e.Files))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clip.Visible(e.Path), e.Since.Local().Format(time.DateOnly), state, clip.Count(len(e.Files), "file"))
 	}
 	return w.Flush()
 }

@@ -4,6 +4,7 @@ package clip
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -22,8 +23,8 @@ func Middle(s string, max int, how string) string {
 	if how != "" {
 		how = "; " + how
 	}
-	return fmt.Sprintf("%s\n[%s left out, %d lines%s]\n%s",
-		strings.TrimSuffix(head, "\n"), Size(int64(len(gone))), strings.Count(gone, "\n"), how, strings.TrimPrefix(tail, "\n"))
+	return fmt.Sprintf("%s\n[%s left out, %s%s]\n%s",
+		strings.TrimSuffix(head, "\n"), Size(int64(len(gone))), Count(strings.Count(gone, "\n"), "line"), how, strings.TrimPrefix(tail, "\n"))
 }
 
 // Head returns at most max bytes of s, cut at a line end where one is near,
@@ -95,4 +96,22 @@ func cutForward(s string, n int) string {
 		n++
 	}
 	return s[n:]
+}
+
+// Count writes a number of things for people: "1 path", "4,120 lines". The
+// plural of what has an s.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return Thousands(n) + " " + what + "s"
+}
+
+// Thousands writes 4120 as 4,120.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

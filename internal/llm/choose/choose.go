@@ -245,7 +245,7 @@ func (c *Chooser) usable(p provider) bool {
 func (c *Chooser) Choose(ctx context.Context, wishes ...string) (Choice, error) {
 	for _, w := range wishes {
 		if w = strings.TrimSpace(w); w != "" {
-			return c.named(ctx, w, 0)
+			return c.named(ctx, w)
 		}
 	}
 	return c.first(ctx)
@@ -279,30 +279,55 @@ func (c *Chooser) defaultModel(p provider) string {
 
 const maxAliases = 8 // an alias may name another, not itself
 
-// named resolves one wish.
-func (c *Chooser) named(ctx context.Context, wish string, depth int) (Choice, error) {
+// named resolves one wish and makes its model.
+func (c *Chooser) named(ctx context.Context, wish string) (Choice, error) {
+	p, model, err := c.resolve(wish, 0)
+	switch {
+	case err != nil:
+		return Choice{}, err
+	case model == "":
+		return c.onlyProvider(ctx, p)
+	}
+	return c.build(ctx, p, model)
+}
+
+// Check returns a *NameError when nothing here has that name, without asking
+// anybody and without a key.
+func (c *Chooser) Check(wish string) error {
+	p, model, err := c.resolve(strings.TrimSpace(wish), 0)
+	if err == nil && (p.wire == "script" || p.wire == "replay" || p.wire == "cloud") && c.c.Clouds[p.name] == nil {
+		_, err = c.build(context.Background(), p, model)
+	}
+	var name *NameError
+	if errors.As(err, &name) {
+		return err
+	}
+	return nil
+}
+
+// resolve finds the provider of a wish, and its model, which is "" when only
+// the provider was named.
+func (c *Chooser) resolve(wish string, depth int) (provider, string, error) {
 	if depth > maxAliases {
-		return Choice{}, &NameError{Why: fmt.Sprintf("the model alias %q leads back to itself", wish), What: "adze config get model_aliases"}
+		return provider{}, "", &NameError{Why: fmt.Sprintf("the model alias %q leads back to itself", wish), What: "adze config get model_aliases"}
 	}
 	if full, ok := lookupFold(c.c.Aliases, wish); ok && full != wish {
-		return c.named(ctx, full, depth+1)
+		return c.resolve(full, depth+1)
 	}
 	if full, ok := c.alias(wish); ok {
-		return c.named(ctx, full, depth+1)
+		return c.resolve(full, depth+1)
 	}
 	name, model, slash := strings.Cut(wish, "/")
 	p, known := c.provider(name)
 	switch {
-	case known && !slash:
-		return c.onlyProvider(ctx, p)
-	case known && model == "":
-		return Choice{}, noModel(wish, name)
+	case known && slash && model == "":
+		return p, "", noModel(wish, name)
 	case known:
-		return c.build(ctx, p, model)
+		return p, model, nil
 	case slash:
-		return Choice{}, c.unknownProvider(name)
+		return p, "", c.unknownProvider(name)
 	}
-	return c.bare(ctx, wish)
+	return c.bare(wish)
 }
 
 // alias resolves a built-in name. "default" and "fast" follow the first
@@ -376,7 +401,7 @@ func (c *Chooser) onlyProvider(ctx context.Context, p provider) (Choice, error) 
 
 // bare finds the provider of a model written without one: the table says who
 // has it, and of several the first with a key.
-func (c *Chooser) bare(ctx context.Context, model string) (Choice, error) {
+func (c *Chooser) bare(model string) (provider, string, error) {
 	var found *provider
 	for i, p := range c.providers {
 		_, ok := c.table.Lookup(p.name, model)
@@ -391,12 +416,12 @@ func (c *Chooser) bare(ctx context.Context, model string) (Choice, error) {
 		lower := strings.ToLower(model)
 		for _, f := range []struct{ prefix, provider string }{{"claude-", "anthropic"}, {"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"gemini-", "gemini"}} {
 			if p, ok := c.provider(f.provider); ok && strings.HasPrefix(lower, f.prefix) {
-				return c.build(ctx, p, model)
+				return p, model, nil
 			}
 		}
-		return Choice{}, c.unknownModel(model)
+		return provider{}, "", c.unknownModel(model)
 	}
-	return c.build(ctx, *found, model)
+	return *found, model, nil
 }
 
 // Small is the cheap sibling of main, or what was asked for. A script or a

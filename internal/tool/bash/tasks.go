@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -376,7 +377,7 @@ func (t *Tasks) get(id string) (*job, error) {
 	if len(ids) == 0 {
 		return nil, fmt.Errorf("there is no background command %q; none was started in this run of adze, and those of an earlier run ended with it", id)
 	}
-	return nil, fmt.Errorf("there is no background command %q; there are %v", id, ids)
+	return nil, fmt.Errorf("there is no background command %q; there are %s", id, strings.Join(ids, ", "))
 }
 
 // Kill ends a background task: TERM, and after 2 s KILL. It returns at once.

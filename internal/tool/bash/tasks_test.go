@@ -49,7 +49,7 @@ func TestBackground(t *testing.T) {
 		t.Errorf("%q %v", s, err)
 	}
 	for in, want := range map[string]string{
-		`{"id":"b7"}`:                  `there is no background command "b7"; there are [b1]`,
+		`{"id":"b7"}`:                  `there is no background command "b7"; there are b1`,
 		`{"id":"b1","filter":"("}`:     "field \"filter\" is not a regular expression (RE2): error parsing regexp: missing closing ): `(`",
 		`{"id":"b1","timeout":600001}`: `field "timeout" is 600001 ms; give 1 to 600000`,
 		`{"shell":"b1"}`:               `unknown field "shell"; the fields are block, filter, id, timeout`,

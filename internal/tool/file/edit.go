@@ -221,16 +221,16 @@ func (t *tools) current(path, asked, verb string) (document, fs.FileInfo, error)
 func (d draft) report(name string) string {
 	switch {
 	case d.was == nil:
-		return fmt.Sprintf("%s was created (%s).", name, count(len(splitLines(d.new.lf)), "line"))
+		return fmt.Sprintf("%s was created (%s).", name, clip.Count(len(splitLines(d.new.lf)), "line"))
 	case d.whole && d.old.raw == d.new.raw:
 		return fmt.Sprintf("%s was written; its content is as before.", name)
 	}
 	var b strings.Builder
 	if d.whole {
-		fmt.Fprintf(&b, "%s was replaced (%s, was %s).", name, count(len(splitLines(d.new.lf)), "line"), thousands(len(splitLines(d.old.lf))))
+		fmt.Fprintf(&b, "%s was replaced (%s, was %s).", name, clip.Count(len(splitLines(d.new.lf)), "line"), clip.Thousands(len(splitLines(d.old.lf))))
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s was changed (%s).", name, count(d.made, "replacement"))
+	fmt.Fprintf(&b, "%s was changed (%s).", name, clip.Count(d.made, "replacement"))
 	if d.loose != "" {
 		fmt.Fprintf(&b, " old_string was matched although it differed in %s.", d.loose)
 	}

@@ -396,11 +396,11 @@ func indent(s string) string {
 	tabs, spaces := strings.Count(s, "\t"), strings.Count(s, " ")
 	switch {
 	case tabs > 0 && spaces > 0:
-		return count(tabs, "tab") + " and " + count(spaces, "space")
+		return clip.Count(tabs, "tab") + " and " + clip.Count(spaces, "space")
 	case tabs > 0:
-		return count(tabs, "tab")
+		return clip.Count(tabs, "tab")
 	case spaces > 0:
-		return count(spaces, "space")
+		return clip.Count(spaces, "space")
 	}
 	return "none"
 }

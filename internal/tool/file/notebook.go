@@ -68,7 +68,7 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 	}
 	var b strings.Builder
 	var images []llm.Image
-	fmt.Fprintf(&b, "%s: notebook, %s", visible(r.in.FilePath), count(len(nb.Cells), "cell"))
+	fmt.Fprintf(&b, "%s: notebook, %s", visible(r.in.FilePath), clip.Count(len(nb.Cells), "cell"))
 	if lang := nb.Metadata.LanguageInfo.Name; lang != "" {
 		fmt.Fprintf(&b, ", %s", visible(lang))
 	}
@@ -88,7 +88,7 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 		}
 	}
 	if cut > 0 {
-		fmt.Fprintf(&b, "\n[%s left out: the notebook is too large to show; read the file's JSON with offset and limit, or use Grep]", count(cut, "cell"))
+		fmt.Fprintf(&b, "\n[%s left out: the notebook is too large to show; read the file's JSON with offset and limit, or use Grep]", clip.Count(cut, "cell"))
 	}
 	f := entry(r.path, r.o.fi, data)
 	r.t.Ledger.put(f)

@@ -33,7 +33,7 @@ func (r *reading) pdf(ctx context.Context) (tool.Result, error) {
 		return tool.Errorf("%s: %v", visible(r.in.FilePath), err), nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: PDF, %s\n", visible(r.in.FilePath), count(total, "page"))
+	fmt.Fprintf(&b, "%s: PDF, %s\n", visible(r.in.FilePath), clip.Count(total, "page"))
 	words, next := false, last+1
 	for n := first; n <= last; n++ {
 		if ctx.Err() != nil {
@@ -55,7 +55,7 @@ func (r *reading) pdf(ctx context.Context) (tool.Result, error) {
 		}
 	}
 	if next <= total {
-		fmt.Fprintf(&b, "\n[%s; read with pages=%q]", count(total-next+1, "more page"), fmt.Sprintf("%d-%d", next, min(total, next+maxPages-1)))
+		fmt.Fprintf(&b, "\n[%s; read with pages=%q]", clip.Count(total-next+1, "more page"), fmt.Sprintf("%d-%d", next, min(total, next+maxPages-1)))
 	}
 	if !words {
 		b.WriteString("\n[no text was found: the pages may be scanned images]")
@@ -111,7 +111,7 @@ func pageRange(s string, total int) (first, last int, err error) {
 		}
 	}
 	if first > total {
-		return 0, 0, fmt.Errorf("there is no page %d; it has %s", first, count(total, "page"))
+		return 0, 0, fmt.Errorf("there is no page %d; it has %s", first, clip.Count(total, "page"))
 	}
 	return first, min(last, total, first+maxPages-1), nil
 }

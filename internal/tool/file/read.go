@@ -191,7 +191,7 @@ func (r *reading) result(p page, f tool.File) tool.Result {
 		r.t.Ledger.put(f)
 		return tool.Result{Text: fmt.Sprintf("%s is an empty file.", visible(r.in.FilePath)), Files: []tool.File{f}}
 	case p.shown == 0 && p.ended:
-		return tool.Errorf("%s has %s; offset %d is past its end", visible(r.in.FilePath), count(p.total, "line"), p.first)
+		return tool.Errorf("%s has %s; offset %d is past its end", visible(r.in.FilePath), clip.Count(p.total, "line"), p.first)
 	}
 	last := p.first + p.shown - 1
 	f.Partial = p.first > 1 || p.more() > 0 || !p.ended
@@ -224,22 +224,6 @@ func unnumbered(s string) string {
 		b.WriteString(rest)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return thousands(n) + " " + what + "s"
-}
-
-// thousands writes 4120 as 4,120.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // page is a range of lines of a text, numbered.
@@ -339,12 +323,12 @@ func (p *page) notes() string {
 	next := p.first + p.shown
 	switch {
 	case !p.ended:
-		out = append(out, fmt.Sprintf("[more than %s more lines; read with offset=%d]", thousands(p.more()), next))
+		out = append(out, fmt.Sprintf("[more than %s more lines; read with offset=%d]", clip.Thousands(p.more()), next))
 	case p.more() > 0:
-		out = append(out, fmt.Sprintf("[%s; read with offset=%d]", count(p.more(), "more line"), next))
+		out = append(out, fmt.Sprintf("[%s; read with offset=%d]", clip.Count(p.more(), "more line"), next))
 	}
 	if p.clipped > 0 {
-		out = append(out, fmt.Sprintf("[%s longer than %s characters cut]", count(p.clipped, "line"), thousands(maxLineChars)))
+		out = append(out, fmt.Sprintf("[%s longer than %s characters cut]", clip.Count(p.clipped, "line"), clip.Thousands(maxLineChars)))
 	}
 	if p.pictures {
 		out = append(out, "[control characters are shown as symbols, such as ␛ for ESC]")
