@@ -77,7 +77,7 @@ func diffBlock(b view.Diff, o Options) []Line {
 		if o.MaxLines > 0 && !o.Tail && len(out) > o.MaxLines {
 			n := 0 // what is cut off anyway need not be drawn, but counted
 			for _, rest := range parts[i:] {
-				n += len(rest.rows)
+				n += len(rest.rows) + 1
 			}
 			out = append(out, make([]Line, n)...)
 			break

@@ -98,7 +98,11 @@ func (r *inline) toTop(dst []byte, moved bool) []byte {
 		dst = csi(dst, up, 'A')
 	}
 	r.at = Cursor{}
-	return append(dst, '\r')
+	dst = append(dst, '\r')
+	if moved || r.redraw { // rows that were wrapped must not stay so
+		dst = append(dst, eraseDn...)
+	}
+	return dst
 }
 
 // rowsOf returns how many rows a terminal that wraps makes of l.
@@ -119,7 +123,7 @@ func (r *inline) all(dst []byte, next []draw.Line) []byte {
 		if i > 0 {
 			dst = append(dst, "\r\n"...)
 		}
-		if i == len(next)-1 || r.redraw {
+		if i == len(next)-1 {
 			dst = append(dst, eraseDn...)
 		}
 		dst = r.look.row(dst, nil, l, r.size.Cols)
