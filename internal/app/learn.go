@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/gitconf"
 	"github.com/adze-agent/adze/internal/gitinfo"
 	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 )
@@ -53,7 +54,20 @@ func learn(ctx context.Context, o Options, cfg *config.Config, p Paths) <-chan l
 // Memory is the reader of memory files for these settings.
 func Memory(o Options, cfg *config.Config, p Paths) *memory.Reader {
 	own, cc := config.ManagedDirs(runtime.GOOS, o.Env)
+	covers := policy.Covers(rulesOf(&config.Config{Permissions: cfg.Permissions}, p, func(error) {})) // problems are told elsewhere
 	return memory.New(memory.Options{
+		Covered: func(path, named string) string {
+			switch covers(policy.Default, path, named) {
+			case policy.Denied:
+				return "a rule denies it"
+			case policy.Asked:
+				return "a rule asks about it"
+			case policy.Secret:
+				return "it may hold secrets"
+			case policy.Uncovered:
+			}
+			return ""
+		},
 		Managed: []string{own, cc}, Config: p.Config, Home: p.Home, Root: memory.Root(p.Dir), Dir: p.Dir,
 		Excludes: cfg.Memory.Excludes, MaxBytes: cfg.Memory.MaxBytes, WarnChars: cfg.Memory.WarnChars,
 	})

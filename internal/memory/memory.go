@@ -66,7 +66,10 @@ type Options struct {
 	Dirs    []string // further folders that imports may come from
 	// Excludes are globs of files not to read, against the absolute path or
 	// the path below Root.
-	Excludes  []string
+	Excludes []string
+	// Covered says why the content of a file may not be shown, "" when it may:
+	// path is resolved, named as it is reached. nil shows everything.
+	Covered   func(path, named string) string
 	MaxBytes  int // 0 is DefaultMaxBytes
 	WarnChars int // 0 is DefaultWarnChars
 }
@@ -334,6 +337,11 @@ func (r *Reader) open(path string, scope Scope) (real, text, note string) {
 	}
 	if secret(filepath.Base(real)) {
 		return real, "", "not read: it may hold secrets"
+	}
+	if r.o.Covered != nil && scope != Managed {
+		if why := r.o.Covered(real, path); why != "" {
+			return real, "", "not read: " + why
+		}
 	}
 	b, err := confedit.Disk{}.Read(real, maxFile)
 	if err != nil {
