@@ -72,7 +72,7 @@ func (r Ruling) Over(v policy.Verdict) policy.Verdict {
 }
 
 // Check is the check of a verdict that a classifier may settle.
-const Check = "auto"
+const Check = policy.CheckAuto
 
 // Applies reports whether a verdict is a question that the classifier may
 // settle. Rules that ask, protected paths, dangerous removal and tools that

@@ -120,7 +120,7 @@ func (n never) Complete(context.Context, string, []llm.Message) (string, error) 
 func TestNeverForImmuneChecks(t *testing.T) {
 	for _, check := range []string{"protected-path", "dangerous-removal", "rule", "person", "unsafe-settings", "no-action", ""} {
 		k := bash("x")
-		k.Verdict.Check = check
+		k.Verdict.Check = policy.Check(check)
 		if r := (Classifier{Model: never{t}}).Judge(t.Context(), k); r.Effect != Ask {
 			t.Errorf("%s: %+v", check, r)
 		}

@@ -23,7 +23,7 @@ type Result struct {
 	Verdict policy.Effect `json:"verdict"`
 	Reason  string        `json:"reason"`
 	Rule    string        `json:"rule,omitempty"`
-	Check   string        `json:"check,omitempty"`
+	Check   policy.Check  `json:"check,omitempty"`
 	Part    string        `json:"part,omitempty"`
 }
 
@@ -180,7 +180,7 @@ func (row Row) run(o Options) Result {
 	for _, text := range row.Rules {
 		r, err := BatchRule(text, o.Dir)
 		if err != nil {
-			return Result{ID: row.ID, Verdict: policy.Ask, Reason: err.Error(), Check: "unsafe-settings"}
+			return Result{ID: row.ID, Verdict: policy.Ask, Reason: err.Error(), Check: policy.CheckUnsafe}
 		}
 		o.Rules.List = append(o.Rules.List, r)
 	}

@@ -55,7 +55,7 @@ func Check(command string, o Options) Report {
 	verdict, each := policy.Judge(rules, mode, req)
 	out := Report{Command: command, Mode: mode, Dir: w.Dir, Verdict: verdict}
 	for i, v := range each {
-		if p, ok := describe(script.Actions[i]); ok && v.Check != "maybe" {
+		if p, ok := describe(script.Actions[i]); ok && v.Check != policy.CheckMaybe {
 			p.Verdict = v
 			out.Commands = append(out.Commands, p)
 		}

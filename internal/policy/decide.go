@@ -21,7 +21,7 @@ func Decide(r Rules, m Mode, q Request) Verdict {
 // their order.
 func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 	if len(q.Actions) == 0 {
-		return settle(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: "no-action"}), nil
+		return settle(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: CheckNoAction}), nil
 	}
 	all := each(r, m, q)
 	out := all[0]
@@ -47,13 +47,13 @@ func graver(a, b Verdict) Verdict {
 
 func gravity(v Verdict) int {
 	switch v.Check {
-	case "dangerous-removal":
+	case CheckRemoval:
 		return 4
-	case "protected-path", "path":
+	case CheckProtected, CheckPath:
 		return 3
-	case "rule", "person", "unsafe-settings", "no-action":
+	case CheckRule, CheckPerson, CheckUnsafe, CheckNoAction:
 		return 2
-	case "opaque", "secret":
+	case CheckOpaque, CheckSecret:
 		return 1
 	}
 	return 0
@@ -182,20 +182,20 @@ func (c *call) judge(a Action) Verdict {
 	}
 	if c.rules.Unsafe != "" {
 		if _, none := a.(None); !none {
-			return c.settle(Verdict{Effect: Ask, Reason: c.rules.Unsafe, Check: "unsafe-settings", Part: part(a)})
+			return c.settle(Verdict{Effect: Ask, Reason: c.rules.Unsafe, Check: CheckUnsafe, Part: part(a)})
 		}
 	}
 	if rule := c.find(Ask, a); rule != nil {
 		return c.settle(byRule(Ask, rule, a, "a rule asks about it"))
 	}
 	if p, ok := a.(Person); ok {
-		return Verdict{Effect: Ask, Reason: p.Why, Check: "person"}
+		return Verdict{Effect: Ask, Reason: p.Why, Check: CheckPerson}
 	}
 	if v, ok := c.immune(a); ok {
 		return c.settle(v)
 	}
 	if maybe(a) {
-		return Verdict{Effect: Allow, Reason: "no rule speaks against it", Check: "maybe", Part: part(a)}
+		return Verdict{Effect: Allow, Reason: "no rule speaks against it", Check: CheckMaybe, Part: part(a)}
 	}
 	if v, ok := c.byMode(a); ok {
 		return v
@@ -238,7 +238,7 @@ func refusal(a Action) (Verdict, bool) {
 	case Exec, Opaque, Net, Call, Spawn, Skill, Person, None:
 	}
 	if strings.ContainsRune(p, 0) {
-		return Verdict{Effect: Deny, Reason: "a path cannot hold a NUL character", Check: "path"}, true
+		return Verdict{Effect: Deny, Reason: "a path cannot hold a NUL character", Check: CheckPath}, true
 	}
 	return Verdict{}, false
 }
@@ -248,18 +248,18 @@ func (c *call) immune(a Action) (Verdict, bool) {
 	switch a := a.(type) {
 	case Exec:
 		if a.Loses != "" {
-			return Verdict{Effect: Ask, Reason: a.Loses, Check: "dangerous-removal", Part: part(a)}, true
+			return Verdict{Effect: Ask, Reason: a.Loses, Check: CheckRemoval, Part: part(a)}, true
 		}
 	case Read:
 		if why := foreign(a.Asked); why != "" {
-			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: "path", Part: a.Path}, true
+			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: CheckPath, Part: a.Path}, true
 		}
 	case Write:
 		if why := foreign(a.Asked); why != "" && !a.Maybe {
-			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: "path", Part: a.Path}, true
+			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: CheckPath, Part: a.Path}, true
 		}
 		if lost := vital(c.rules.Rules, a); lost != "" {
-			return Verdict{Effect: Ask, Reason: "this would remove " + lost, Check: "dangerous-removal", Part: a.Path}, true
+			return Verdict{Effect: Ask, Reason: "this would remove " + lost, Check: CheckRemoval, Part: a.Path}, true
 		}
 		return c.protectedWrite(a)
 	case Opaque, Net, Call, Spawn, Skill, Person, None:
@@ -286,7 +286,7 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 		if w.Own && (c.mode == Bypass || w.Arg && c.covered != nil) {
 			continue // what allows the command allows what it is for
 		}
-		v := Verdict{Effect: Ask, Reason: fmt.Sprintf("%s is protected: %s", show(w.Asked, w.Path), why), Check: "protected-path", Part: w.Path}
+		v := Verdict{Effect: Ask, Reason: fmt.Sprintf("%s is protected: %s", show(w.Asked, w.Path), why), Check: CheckProtected, Part: w.Path}
 		if w.Own {
 			v.Suggest = c.suggests
 		}
@@ -301,13 +301,13 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 func (c *call) byMode(a Action) (Verdict, bool) {
 	switch c.mode {
 	case Bypass:
-		return Verdict{Effect: Allow, Reason: "the mode is bypassPermissions", Check: "mode", Part: part(a)}, true
+		return Verdict{Effect: Allow, Reason: "the mode is bypassPermissions", Check: CheckMode, Part: part(a)}, true
 	case PlanMode:
 		return c.inPlan(a)
 	case AcceptEdits:
 		w, ok := a.(Write)
 		if ok && !w.Blind && c.inDirs(w.Path) && (!w.Arg || c.pure) && (!w.Remove || !w.Tree || w.Moved) {
-			return Verdict{Effect: Allow, Reason: "the mode accepts edits inside the session's folders", Check: "mode", Part: w.Path}, true
+			return Verdict{Effect: Allow, Reason: "the mode accepts edits inside the session's folders", Check: CheckMode, Part: w.Path}, true
 		}
 	case Default, Auto, DontAsk:
 	}
@@ -317,7 +317,7 @@ func (c *call) byMode(a Action) (Verdict, bool) {
 // inPlan lets research pass to the ordinary checks and denies the rest.
 func (c *call) inPlan(a Action) (Verdict, bool) {
 	denied := func(why string) (Verdict, bool) {
-		return Verdict{Effect: Deny, Reason: "plan mode only reads: " + why, Check: "mode", Part: part(a)}, true
+		return Verdict{Effect: Deny, Reason: "plan mode only reads: " + why, Check: CheckMode, Part: part(a)}, true
 	}
 	switch a := a.(type) {
 	case Exec:
@@ -346,18 +346,18 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 	}
 	switch a := a.(type) {
 	case None:
-		return Verdict{Effect: Allow, Reason: "touches nothing", Check: "none"}, true
+		return Verdict{Effect: Allow, Reason: "touches nothing", Check: CheckNone}, true
 	case Spawn:
-		return Verdict{Effect: Allow, Reason: "what the agent does is decided call by call", Check: "spawn", Part: a.Agent}, true
+		return Verdict{Effect: Allow, Reason: "what the agent does is decided call by call", Check: CheckSpawn, Part: a.Agent}, true
 	case Exec:
 		if c.mixed && a.Unpinned != "" {
 			break
 		}
 		if a.ReadOnly && a.Beyond == "" {
-			return Verdict{Effect: Allow, Reason: "it provably only reads", Check: "read-only", Part: part(a)}, true
+			return Verdict{Effect: Allow, Reason: "it provably only reads", Check: CheckReadOnly, Part: part(a)}, true
 		}
 		if a.Edits && a.Beyond == "" {
-			return Verdict{Effect: Allow, Reason: "the paths it changes are judged one by one", Check: "edits", Part: part(a)}, true
+			return Verdict{Effect: Allow, Reason: "the paths it changes are judged one by one", Check: CheckEdits, Part: part(a)}, true
 		}
 	case Read:
 		if v, ok := c.readable(a); ok {
@@ -365,7 +365,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		}
 	case Write:
 		if c.inAny(c.rules.Writable, a.Path) {
-			return Verdict{Effect: Allow, Reason: "the folder belongs to this session", Check: "scratch", Part: a.Path}, true
+			return Verdict{Effect: Allow, Reason: "the folder belongs to this session", Check: CheckScratch, Part: a.Path}, true
 		}
 		if a.Arg && c.covered != nil {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
@@ -373,7 +373,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 	case Opaque, Net, Call, Skill, Person:
 	}
 	if c.req.Sandboxed {
-		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: "sandbox", Part: part(a)}, true
+		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: CheckSandbox, Part: part(a)}, true
 	}
 	return Verdict{}, false
 }
@@ -399,34 +399,34 @@ func (c *call) readable(a Read) (Verdict, bool) {
 			}
 		}
 	}
-	return Verdict{Effect: Allow, Reason: "it reads inside the session's folders", Check: "read-only", Part: a.Path}, true
+	return Verdict{Effect: Allow, Reason: "it reads inside the session's folders", Check: CheckReadOnly, Part: a.Path}, true
 }
 
 // nothing is the answer when nothing matched.
 func (c *call) nothing(a Action) Verdict {
-	v := Verdict{Effect: Ask, Check: "no-rule", Part: part(a), Reason: "no rule covers this", Suggest: c.suggest(a)}
+	v := Verdict{Effect: Ask, Check: CheckNoRule, Part: part(a), Reason: "no rule covers this", Suggest: c.suggest(a)}
 	switch a := a.(type) {
 	case Exec:
 		v.Reason = whyNot(a)
-		v.Check = "not-read-only"
+		v.Check = CheckNotReadOnly
 		if c.mixed && a.Unpinned != "" {
-			v.Reason, v.Check = "beside a command that does more than read, it runs with all settings, and then may do more itself: "+a.Unpinned, "unpinned"
+			v.Reason, v.Check = "beside a command that does more than read, it runs with all settings, and then may do more itself: "+a.Unpinned, CheckUnpinned
 		}
 	case Opaque:
-		v.Reason, v.Check = "part of this could not be read exactly: "+a.Why, "opaque"
+		v.Reason, v.Check = "part of this could not be read exactly: "+a.Why, CheckOpaque
 	case Read:
 		switch {
 		case !a.List && (secret(a.Path) || secret(a.Asked)):
-			v.Reason, v.Check = show(a.Asked, a.Path)+" may hold secrets", "secret"
+			v.Reason, v.Check = show(a.Asked, a.Path)+" may hold secrets", CheckSecret
 		case a.Tree && !a.List && c.inDirs(a.Path):
-			v.Reason, v.Check = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", "denied-below"
+			v.Reason, v.Check = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow
 		default:
-			v.Reason, v.Check = show(a.Asked, a.Path)+" is outside the folders that may be read", "outside"
+			v.Reason, v.Check = show(a.Asked, a.Path)+" is outside the folders that may be read", CheckOutside
 		}
 	case Write:
-		v.Reason, v.Check = "it changes "+show(a.Asked, a.Path), "write"
+		v.Reason, v.Check = "it changes "+show(a.Asked, a.Path), CheckWrite
 		if !c.inDirs(a.Path) {
-			v.Reason, v.Check = "it changes "+show(a.Asked, a.Path)+", outside the session's folders", "outside"
+			v.Reason, v.Check = "it changes "+show(a.Asked, a.Path)+", outside the session's folders", CheckOutside
 		}
 	case Net:
 		v.Reason = "it connects to " + a.Host
@@ -437,7 +437,7 @@ func (c *call) nothing(a Action) Verdict {
 	case Spawn, Person, None:
 	}
 	if c.mode == Auto {
-		v.Check = "auto"
+		v.Check = CheckAuto
 		return v
 	}
 	return c.settle(v)
@@ -482,7 +482,7 @@ func (c *call) named(named, asked string) string {
 }
 
 func byRule(e Effect, rule *ready, a Action, why string) Verdict {
-	return Verdict{Effect: e, Reason: fmt.Sprintf("%s: %s", why, rule.Text()), Rule: rule.Text(), Source: rule.Source, Check: "rule", Part: part(a)}
+	return Verdict{Effect: e, Reason: fmt.Sprintf("%s: %s", why, rule.Text()), Rule: rule.Text(), Source: rule.Source, Check: CheckRule, Part: part(a)}
 }
 
 func whyNot(e Exec) string {

@@ -151,7 +151,7 @@ type Verdict struct {
 	Reason string `json:"reason,omitempty"` // one sentence, plain words
 	Rule   string `json:"rule,omitempty"`   // the text of the rule that settled it
 	Source string `json:"source,omitempty"` // where that rule stands, "file:line" or "--allowed-tools"
-	Check  string `json:"check,omitempty"`  // the built-in check that settled it: "read-only", "protected-path", "mode", …
+	Check  Check  `json:"check,omitempty"`  // the built-in check that settled it
 	// Part is the command, path or host that decided, for a dialog to mark.
 	Part string `json:"part,omitempty"`
 	// Suggest are the exact rules that "always" would save.

@@ -89,7 +89,7 @@ func TestOrder(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := policy.Decide(rules(t, c.rules...), c.mode, c.req)
-			if got := v.Effect.String() + " " + v.Check; got != c.want {
+			if got := v.Effect.String() + " " + string(v.Check); got != c.want {
 				t.Errorf("got %s (%s), want %s", got, v.Reason, c.want)
 			}
 			if v.Reason == "" {

@@ -44,7 +44,7 @@ func TestRulesReachTrees(t *testing.T) {
 	} {
 		r := rules(t, c.rules...)
 		v := policy.Decide(r, c.mode, c.req)
-		if got := v.Effect.String() + " " + v.Check; got != c.want {
+		if got := v.Effect.String() + " " + string(v.Check); got != c.want {
 			t.Errorf("%s: %s, want %s (%s)", c.name, got, c.want, v.Reason)
 		}
 	}
@@ -63,7 +63,7 @@ func TestGravestQuestionCounts(t *testing.T) {
 	for i := range order {
 		for j := i + 1; j < len(order); j++ {
 			for _, q := range []policy.Request{bash(order[i], order[j]), bash(order[j], order[i])} {
-				if v := policy.Decide(r, policy.Default, q); v.Effect != policy.Ask || v.Check != checks[i] {
+				if v := policy.Decide(r, policy.Default, q); v.Effect != policy.Ask || v.Check != policy.Check(checks[i]) {
 					t.Errorf("%s beside %s: %s %s", checks[i], checks[j], v.Effect, v.Check)
 				}
 			}

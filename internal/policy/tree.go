@@ -45,7 +45,7 @@ func (c *call) readTree(a Read) Verdict {
 	if below.Short != "" {
 		v := c.judge(a)
 		if v.Effect == Allow && v.Check == "read-only" && !(a.Arg && c.covered != nil) {
-			return c.open(Verdict{Effect: Ask, Reason: "whether it reads secrets below " + show(a.Asked, a.Path) + " is not known: " + below.Short, Check: "tree", Part: a.Path})
+			return c.open(Verdict{Effect: Ask, Reason: "whether it reads secrets below " + show(a.Asked, a.Path) + " is not known: " + below.Short, Check: CheckTree, Part: a.Path})
 		}
 		return v
 	}
@@ -114,7 +114,7 @@ func (c *call) writeWithin(a Write) Verdict {
 // open is a question that the classifier of auto mode may answer.
 func (c *call) open(v Verdict) Verdict {
 	if c.mode == Auto {
-		v.Check = "auto"
+		v.Check = CheckAuto
 		return v
 	}
 	return c.settle(v)

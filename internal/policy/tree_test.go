@@ -59,7 +59,7 @@ func TestTree(t *testing.T) {
 		{"somewhere a rule denies elsewhere", []string{"deny Edit(/prod/**)", "allow Bash(cp:*)"}, policy.Default, write(false, policy.Write{Within: true}), "allow rule"},
 	} {
 		v := policy.Decide(rules(t, c.rules...), c.mode, policy.Request{Tool: "Bash", Actions: c.acts})
-		if got := v.Effect.String() + " " + v.Check; got != c.want {
+		if got := v.Effect.String() + " " + string(v.Check); got != c.want {
 			t.Errorf("%s: got %s (%s), want %s", c.name, got, v.Reason, c.want)
 		}
 	}

@@ -51,7 +51,7 @@ func TestTreesAccepted(t *testing.T) {
 		{"cp -r vendor/* $X", "ask not-read-only"},
 	} {
 		v := decide(t, f, c.command, policy.AcceptEdits)
-		if got := v.Effect.String() + " " + v.Check; got != c.want {
+		if got := v.Effect.String() + " " + string(v.Check); got != c.want {
 			t.Errorf("%s: got %s (%s), want %s", c.command, got, v.Reason, c.want)
 		}
 	}
