@@ -7,54 +7,6 @@ import (
 	"strings"
 )
 
-// protectedNames are path components whose files steer this program, other
-// agents, editors or git: writing them needs a person in every mode.
-var protectedNames = map[string]string{
-	".git":    "git's own files can make git run programs",
-	".adze":   "adze's own settings",
-	".claude": "an agent's settings", ".codex": "an agent's settings", ".gemini": "an agent's settings",
-	".cursor": "an agent's settings", ".windsurf": "an agent's settings", ".opencode": "an agent's settings",
-	".continue": "an agent's settings", ".kiro": "an agent's settings", ".goose": "an agent's settings",
-	".agents": "an agent's settings", ".crush": "an agent's settings", ".zed": "an editor's settings",
-	".mcp.json": "the list of MCP servers, which are programs",
-	".vscode":   "an editor's settings, which can run programs", ".idea": "an editor's settings, which can run programs",
-	".devcontainer": "a container's settings, which can run programs",
-	".husky":        "git hooks",
-	".gitmodules":   "git's list of submodules", ".gitconfig": "git's settings, which can run programs",
-	".ssh": "keys and settings of ssh", ".aws": "cloud credentials", ".gnupg": "keys", ".kube": "cluster credentials",
-	".npmrc": "a package manager's settings", ".yarnrc": "a package manager's settings", ".yarnrc.yml": "a package manager's settings",
-	".pnpmrc": "a package manager's settings", ".pypirc": "a package manager's settings", ".gemrc": "a package manager's settings",
-	".bunfig.toml": "a package manager's settings", "bunfig.toml": "a package manager's settings", ".condarc": "a package manager's settings",
-	".pnpmfile.cjs": "a package manager's hooks", ".yarn": "programs of a package manager",
-	".netrc": "credentials", ".envrc": "a shell start file", ".ripgreprc": "settings that can run programs",
-	".bashrc": "a shell start file", ".bash_profile": "a shell start file", ".bash_login": "a shell start file",
-	".bash_logout": "a shell start file", ".bash_aliases": "a shell start file", ".profile": "a shell start file",
-	".zshrc": "a shell start file", ".zshenv": "a shell start file", ".zprofile": "a shell start file",
-	".zlogin": "a shell start file", ".zlogout": "a shell start file", ".kshrc": "a shell start file",
-	".cshrc": "a shell start file", ".tcshrc": "a shell start file", ".login": "a shell start file",
-	".inputrc": "a shell start file", ".xprofile": "a shell start file", ".xinitrc": "a shell start file", ".xsessionrc": "a shell start file",
-	".tmux.conf": "settings that can run programs", ".vimrc": "settings that can run programs", ".exrc": "settings that can run programs",
-	".nvimrc": "settings that can run programs", ".emacs": "settings that can run programs", ".gdbinit": "settings that can run programs",
-	".direnvrc": "a shell start file", ".pam_environment": "environment of every login",
-}
-
-// protectedPairs are a folder and a name directly in it.
-var protectedPairs = map[string]string{
-	".cargo/config": "a package manager's settings", ".cargo/config.toml": "a package manager's settings",
-	".cargo/credentials": "credentials", ".cargo/credentials.toml": "credentials",
-	".pip/pip.conf": "a package manager's settings", ".docker/config.json": "credentials", ".m2/settings.xml": "a package manager's settings",
-	".gradle/init.gradle": "a build tool's start file", ".gradle/gradle.properties": "a build tool's settings",
-	".emacs.d/init.el": "settings that can run programs", ".vim/vimrc": "settings that can run programs",
-}
-
-// protectedConfig are folders of ~/.config that hold credentials or start programs.
-var protectedConfig = map[string]bool{
-	"gh": true, "hub": true, "git": true, "gcloud": true, "fish": true, "pip": true, "uv": true, "nvim": true,
-	"autostart": true, "systemd": true, "configstore": true, "op": true, "rclone": true, "adze": true,
-	"claude": true, "opencode": true, "goose": true, "crush": true, "environment.d": true, "direnv": true, "yarn": true,
-	"containers": true, "helm": true, "doctl": true, "fly": true, "stripe": true, "heroku": true, "kitty": true, "zsh": true,
-}
-
 // ciPaths are the files that tell build servers what to run.
 var ciNames = map[string]bool{
 	".gitlab-ci.yml": true, "azure-pipelines.yml": true, "jenkinsfile": true, ".travis.yml": true,
@@ -70,12 +22,15 @@ func protected(r Rules, file string) (why string, ci bool) {
 			return p.Why, false
 		}
 	}
+	if why := RunAtLogin(r.Home, file); why != "" {
+		return why, false
+	}
 	// A backslash separates folders on some systems, and in some tools.
 	low := strings.ToLower(strings.ReplaceAll(filepath.ToSlash(file), `\`, "/"))
 	segs := strings.Split(strings.Trim(low, "/"), "/")
 	for i, s := range segs {
 		s = strings.TrimRight(s, ". ") // what Windows drops from the end of a name
-		if w, ok := protectedNames[s]; ok {
+		if w := nameWhy(s); w != "" {
 			return w, false
 		}
 		if i > 0 {

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,38 +17,18 @@ func Protects(file string) string {
 	return why
 }
 
-// ProtectedNames lists the path components that Protects knows, sorted: what
-// is in a folder directly, with slashes for a folder and a name in it.
-// private leaves out what has a meaning only in a home folder: the start
-// files of shells and editors, and credentials.
-func ProtectedNames(private bool) []string {
-	var out []string
-	for name, why := range protectedNames {
-		if private || !homeOnly(name, why) {
-			out = append(out, name)
-		}
-	}
-	if private {
-		out = slices.AppendSeq(out, maps.Keys(protectedPairs))
-		for name := range protectedConfig {
-			out = append(out, ".config/"+name)
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
 // NameProtects is Protects for a name and the folder it is in, by its name
-// alone: "" when they mean nothing. private is as for ProtectedNames.
-func NameProtects(parent, name string, private bool) string {
+// alone: "" when they mean nothing. home adds what has a meaning only in a home
+// folder: the start files of shells and editors, and credentials.
+func NameProtects(parent, name string, home bool) string {
 	name, parent = strings.ToLower(name), strings.ToLower(parent)
-	if why, ok := protectedNames[name]; ok && (private || !homeOnly(name, why)) {
+	if why := nameWhy(name); why != "" && (home || !homeOnly(name, why)) {
 		return why
 	}
-	if why, ok := protectedPairs[parent+"/"+name]; ok && (private || !homeOnly(name, why)) {
+	if why, ok := protectedPairs[parent+"/"+name]; ok && (home || !homeOnly(name, why)) {
 		return why
 	}
-	if private && parent == ".config" && protectedConfig[name] {
+	if home && parent == ".config" && protectedConfig[name] {
 		return "settings or credentials in ~/.config"
 	}
 	return ""
@@ -61,10 +40,10 @@ func homeOnly(name, why string) bool {
 		return true
 	}
 	switch why {
-	case "a shell start file":
+	case shells:
 		return name != ".envrc"
 	case "cloud credentials", "credentials", "cluster credentials", "keys", "keys and settings of ssh",
-		"settings that can run programs", "environment of every login", "git's settings, which can run programs":
+		private, "environment of every login", "git's settings, which can run programs":
 		return true
 	}
 	return false

@@ -45,6 +45,12 @@ var settledEscapes = []escape{
 	planted("config-worktree", "create .git/config.worktree", ".git/config.worktree", evil),
 	planted("git-attributes", "send files through a program of git's settings", ".git/info/attributes", "* filter=x\n"),
 	planted("git-remotes", "name another place to push to", ".git/remotes/origin", "URL: ../outside\n"),
+	planted("hg-settings", "make mercurial run a program", ".hg/hgrc", "[hooks]\nupdate = ./evil\n"),
+	planted("jj-settings", "make jujutsu run a program", ".jj/repo/config.toml", "[ui]\neditor = './evil'\n"),
+	planted("workspace-file", "create an editor's workspace file", "pkg/my.code-workspace", "{}"),
+	planted("debugger-start", "create what a debugger runs when it starts", ".gdbinit", "shell ./evil\n"),
+	planted("hooks-list", "create lefthook.yml", "lefthook.yml", "x"),
+	planted("shell-hook", "create .mise.toml", ".mise.toml", "x"),
 	{name: "bare-repository", what: "make a folder a repository whose settings run a program", settled: true, safe: true, run: func(sc *scene) error {
 		b := sc.Project + "/pkg/data"
 		return errors.Join(plant(b+"/HEAD", "ref: refs/heads/main\n"), plant(b+"/objects/x", ""), plant(b+"/refs/x", ""), plant(b+"/config", evil))

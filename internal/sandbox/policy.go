@@ -90,6 +90,9 @@ func NewPolicy(c Config) Policy {
 		}
 	}
 	p.home, p.gits, p.always = c.Home, git, append(guards, c.paths(fs.DenyWrite)...)
+	if slices.ContainsFunc(p.surveys, func(root string) bool { return within(root, c.Home) }) {
+		p.always = append(p.always, policy.LoginPlaces(c.Home)...)
+	}
 	n := c.Settings.Network
 	p.Network = Network{
 		Allowed: n.AllowedDomains, Denied: n.DeniedDomains,
@@ -104,7 +107,7 @@ func (p Policy) survey() *survey { return newSurvey(p.surveys, p.gits, p.home) }
 
 // with is the policy for what a survey saw.
 func (p Policy) with(s sight) Policy {
-	p.Protected = slices.Concat(p.always, s.named)
+	p.Protected = slices.Concat(p.always, s.named, s.kin)
 	for _, dot := range s.dots {
 		if !isDir(dot) {
 			p.Protected = append(p.Protected, dot)

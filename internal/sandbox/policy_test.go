@@ -53,7 +53,11 @@ func TestNewPolicy(t *testing.T) {
 	if !p.Network.Off() {
 		t.Error("[] lets something out")
 	}
+	put(t, at("home/.local/bin/x"), "")
 	home := NewPolicy(Config{Dir: at("home"), Home: at("home"), Temp: at("tmp")})
+	if !slices.Contains(home.Protected, at("home/.local/bin")) || !slices.Contains(NewPolicy(Config{Dir: at(""), Home: at("home"), Temp: at("tmp")}).Protected, at("home/.local/bin")) {
+		t.Error("what a shell runs is not protected in the home folder")
+	}
 	if !slices.Contains(home.Protected, at("home/.bashrc")) {
 		t.Error("the home folder's start files are not protected")
 	}

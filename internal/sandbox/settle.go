@@ -84,7 +84,7 @@ func (p Policy) items(s sight) map[string]item {
 	out := map[string]item{}
 	for _, path := range p.always {
 		if exists(path) {
-			out[path] = item{why: "the settings protect it"}
+			out[path] = item{why: cmp.Or(policy.RunAtLogin(p.home, path), "the settings protect it")}
 		}
 	}
 	for _, path := range s.named {
@@ -95,6 +95,9 @@ func (p Policy) items(s sight) map[string]item {
 		parent, name := filepath.Split(path)
 		why := policy.NameProtects(filepath.Base(parent), name, true)
 		out[path] = item{why: cmp.Or(why, "programs read it")}
+	}
+	for _, path := range s.kin {
+		out[path] = item{why: "version control takes its settings from it, which can run programs"}
 	}
 	add := func(st gitconf.Steer) { out[st.Path] = item{steer: st} }
 	for _, dot := range s.dots {
@@ -349,7 +352,7 @@ func (it item) judge(path string, known []string) string {
 		if list, err := os.ReadDir(path); err == nil && len(list) == 0 {
 			return ""
 		}
-	case info.Mode().IsRegular() && info.Size() == 0:
+	case info.Mode().IsRegular() && (info.Size() == 0 || plainKin(path)):
 		return ""
 	}
 	return it.why

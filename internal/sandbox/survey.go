@@ -35,6 +35,7 @@ type survey struct {
 type folder struct {
 	mark  mark
 	named []string // paths
+	kin   []string // folders of other version control
 	subs  []string
 	git   bool // it holds .git
 	bare  bool // it looks like a git folder itself
@@ -44,6 +45,7 @@ type folder struct {
 type sight struct {
 	named []string // paths with a protected name, but .git
 	dots  []string // paths called .git: folders, files, links
+	kin   []string // what steers other version control, in its folders
 	gits  []string // git folders: those of dots, and bare ones
 	more  bool     // there were too many folders to look into
 }
@@ -95,6 +97,9 @@ func (v *survey) below(root string, s *sight, seen map[string]*folder) {
 			continue // its parts are git's
 		}
 		s.named = append(s.named, f.named...)
+		for _, k := range f.kin {
+			s.kin = append(s.kin, steersKin(k)...)
+		}
 		queue = append(queue, f.subs...)
 	}
 }
@@ -120,6 +125,8 @@ func (v *survey) folder(dir string, private bool) *folder {
 		switch {
 		case name == ".git":
 			f.git = true
+		case kin[name] != nil:
+			f.kin = append(f.kin, filepath.Join(dir, name))
 		case policy.NameProtects(filepath.Base(dir), name, private) != "":
 			f.named = append(f.named, filepath.Join(dir, name))
 		case e.IsDir() && !slices.Contains(passed, name):

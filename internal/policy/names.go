@@ -1,0 +1,112 @@
+package policy
+
+import "path/filepath"
+
+// What a protected name means: why a person is asked before it is written.
+const (
+	agents    = "an agent's settings"
+	editors   = "an editor's settings, which can run programs"
+	starts    = "a program runs it when it is started in its folder"
+	hooks     = "git hooks"
+	packages  = "a package manager's settings"
+	shells    = "a shell start file"
+	private   = "settings that can run programs" // read from a home folder only
+	container = "a container's settings, which can run programs"
+)
+
+// protectedNames are path components, in lower case, whose files steer this
+// program, other agents, editors or git: writing them needs a person in every
+// mode. What a model edits daily and a program runs only when it is told to
+// (package.json, a Makefile) is not among them, nor are instructions for agents
+// that every agent is told to mistrust (AGENTS.md).
+var protectedNames = map[string]string{
+	".git": "git's own files can make git run programs", ".gitmodules": "git's list of submodules", ".lfsconfig": "where git sends large files",
+	".hg": "mercurial's own files can make it run programs", ".jj": "jujutsu's own files can make it run programs", ".sl": "sapling's own files can make it run programs",
+	".adze":   "adze's own settings",
+	".claude": agents, ".claude-plugin": agents, ".codex": agents, ".gemini": agents, ".cursor": agents, ".windsurf": agents, ".opencode": agents,
+	".continue": agents, ".kiro": agents, ".goose": agents, ".agents": agents, ".crush": agents, ".roo": agents, ".qwen": agents, ".amazonq": agents,
+	".factory": agents, ".trae": agents, ".augment": agents, ".junie": agents, ".cline": agents, ".kilocode": agents, ".tabnine": agents,
+	"opencode.json": agents, "opencode.jsonc": agents, "crush.json": agents, ".crush.json": agents, ".aider.conf.yml": agents, ".continuerc.json": agents,
+	".clinerules": agents, ".cursorrules": agents, ".windsurfrules": agents, ".roorules": agents,
+	".mcp.json": "the list of MCP servers, which are programs",
+	".vscode":   editors, ".idea": editors, ".zed": editors, ".fleet": editors, ".helix": editors, ".vs": editors,
+	".nvim.lua": editors, ".nvimrc": editors, ".exrc": editors, ".lvimrc": editors, ".dir-locals.el": editors, ".dir-locals-2.el": editors,
+	".devcontainer": container, ".devcontainer.json": container,
+	".gdbinit": starts, ".lldbinit": starts, ".pdbrc": starts, ".irbrc": starts, ".pryrc": starts, ".rprofile": starts, ".iex.exs": starts, ".ghci": starts, ".ocamlinit": starts,
+	".mvn":       "a build tool's settings, which can load programs",
+	".mise.toml": "a shell runs it in its folder", "mise.toml": "a shell runs it in its folder", ".mise": "a shell runs it in its folder",
+	".mise.local.toml": "a shell runs it in its folder", "mise.local.toml": "a shell runs it in its folder", ".envrc": shells,
+	".husky": hooks, ".pre-commit-config.yaml": hooks, "lefthook.yml": hooks, "lefthook.yaml": hooks, ".lefthook.yml": hooks, ".lefthook.yaml": hooks,
+	"lefthook-local.yml": hooks, ".lefthook": hooks, ".lefthook-local.yml": hooks, ".overcommit.yml": hooks,
+	".npmrc": packages, ".yarnrc": packages, ".yarnrc.yml": packages, ".pnpmrc": packages, ".pypirc": packages, ".gemrc": packages,
+	".bunfig.toml": packages, "bunfig.toml": packages, ".condarc": packages, ".pnpmfile.cjs": "a package manager's hooks",
+
+	".gitconfig": "git's settings, which can run programs", ".ssh": "keys and settings of ssh", ".aws": "cloud credentials", ".gnupg": "keys", ".kube": "cluster credentials",
+	".netrc": "credentials", ".pam_environment": "environment of every login",
+	".bashrc": shells, ".bash_profile": shells, ".bash_login": shells, ".bash_logout": shells, ".bash_aliases": shells, ".profile": shells,
+	".zshrc": shells, ".zshenv": shells, ".zprofile": shells, ".zlogin": shells, ".zlogout": shells, ".kshrc": shells,
+	".cshrc": shells, ".tcshrc": shells, ".login": shells, ".inputrc": shells, ".xprofile": shells, ".xinitrc": shells, ".xsessionrc": shells, ".xsession": shells, ".direnvrc": shells,
+	".ripgreprc": private, ".tmux.conf": private, ".vimrc": private, ".emacs": private, ".psqlrc": private, ".sqliterc": private, ".wgetrc": private, ".curlrc": private,
+}
+
+// protectedSuffixes are ends of names, in lower case.
+var protectedSuffixes = map[string]string{".code-workspace": editors}
+
+// protectedPairs are a folder and a name directly in it.
+var protectedPairs = map[string]string{
+	".yarn/releases": "programs of a package manager", ".yarn/plugins": "programs of a package manager",
+	".cargo/config": "a package manager's settings", ".cargo/config.toml": "a package manager's settings",
+	".cargo/credentials": "credentials", ".cargo/credentials.toml": "credentials",
+	".pip/pip.conf": "a package manager's settings", ".docker/config.json": "credentials", ".m2/settings.xml": "a package manager's settings",
+	".gradle/init.gradle": "a build tool's start file", ".gradle/gradle.properties": "a build tool's settings",
+	".emacs.d/init.el": "settings that can run programs", ".vim/vimrc": "settings that can run programs",
+}
+
+// protectedConfig are folders of ~/.config that hold credentials or start programs.
+var protectedConfig = map[string]bool{
+	"gh": true, "hub": true, "git": true, "gcloud": true, "fish": true, "pip": true, "uv": true, "nvim": true,
+	"autostart": true, "systemd": true, "configstore": true, "op": true, "rclone": true, "adze": true,
+	"claude": true, "opencode": true, "goose": true, "crush": true, "environment.d": true, "direnv": true, "yarn": true,
+	"containers": true, "helm": true, "doctl": true, "fly": true, "stripe": true, "heroku": true, "kitty": true, "zsh": true,
+}
+
+// nameWhy says why a name, in lower case, is protected wherever it is; "" when
+// it is not.
+func nameWhy(name string) string {
+	if why, ok := protectedNames[name]; ok {
+		return why
+	}
+	return protectedSuffixes[filepath.Ext(name)]
+}
+
+// loginPlaces are what a login, a shell or a desktop runs, below a home folder.
+var loginPlaces = []string{
+	"bin", ".local/bin", ".local/lib", ".local/share/applications", ".local/share/dbus-1", ".local/share/systemd", ".cargo/bin", ".cargo/env", "go/bin", ".bun/bin", ".deno/bin",
+	".nvm", ".pyenv", ".rbenv", ".asdf", ".sdkman", ".nix-profile", ".oh-my-zsh", ".zsh", ".vim", ".emacs.d", ".xmonad",
+	".config/autostart", ".config/systemd", ".config/environment.d", ".config/plasma-workspace", ".config/hypr", ".config/sway", ".config/i3", ".config/awesome", ".config/mise",
+	"Library/LaunchAgents", "Library/Application Scripts",
+}
+
+// LoginPlaces are the paths below a home folder from which a login, a shell or a
+// desktop runs programs, besides those that are protected by their name.
+func LoginPlaces(home string) []string {
+	var out []string
+	for _, p := range loginPlaces {
+		out = append(out, filepath.Join(home, filepath.FromSlash(p)))
+	}
+	return out
+}
+
+// RunAtLogin says why writing file needs a person when it is in one of
+// LoginPlaces; "" when it is not.
+func RunAtLogin(home, file string) string {
+	if home == "" || !Within(home, file, false) {
+		return ""
+	}
+	for _, p := range loginPlaces {
+		if Within(filepath.Join(home, filepath.FromSlash(p)), file, true) {
+			return "a login, a shell or the desktop runs what is in ~/" + p
+		}
+	}
+	return ""
+}
