@@ -4,6 +4,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -215,6 +216,26 @@ func TestUnknownPriceIsUnknown(t *testing.T) {
 	for _, args := range [][]string{{"sessions", "list"}, {"sessions", "show"}} {
 		if b, err := pl.adze(args...).CombinedOutput(); err != nil || !strings.Contains(string(b), "unknown") || strings.Contains(string(b), "$0") {
 			t.Errorf("%v: %v\n%s", args, err, b)
+		}
+	}
+}
+
+// A signal that comes while adze starts ends it, and the model is not asked.
+func TestSignalsDuringTheStart(t *testing.T) {
+	for sig, want := range map[string]int{"INT": 130, "TERM": 143, "QUIT": 131, "HUP": 129} {
+		pl := newPlace(t)
+		p := provide(t, messages, saying("", llm.Text{S: "hello"}))
+		// The command that gets the key is a moment in the middle of the start.
+		settings := fmt.Sprintf(`{"apiKeyHelper": "kill -%s $PPID; echo k-0123456789", "providers": {"anthropic": {"base_url": %q}}}`, sig, p.URL)
+		if err := os.MkdirAll(filepath.Join(pl.home, ".adze"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(pl.home, ".adze", "settings.json"), []byte(settings), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		out, err := pl.adze("-p", "go", "--model", string(messages)).CombinedOutput()
+		if codeOf(err) != want || len(p.sent()) > 0 || strings.Contains(string(out), "goroutine") {
+			t.Errorf("%s: %v, %d requests\n%s", sig, err, len(p.sent()), out)
 		}
 	}
 }

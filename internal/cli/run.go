@@ -162,7 +162,10 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	if err != nil {
 		return errors.Join(err, a.Close())
 	}
-	stop := context.AfterFunc(ctx, func() { _ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) })
+	if code, ended := endedBy(ctx); ended { // while adze started
+		return errors.Join(&failure{code: code, cause: "interrupted"}, a.Close(), debugged())
+	}
+	stop := interrupting(ctx, a)
 	res, err := print.Run(context.WithoutCancel(ctx), a, print.Options{
 		Format: print.Format(f.output), Partial: f.partial, About: a.About(), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person,
@@ -209,6 +212,25 @@ func setUp(ctx context.Context, sys System, o *app.Options, in <-chan print.Inpu
 		}
 	}()
 	return out, nil
+}
+
+// interrupting interrupts what runs when ctx ends, and what begins after that,
+// because a signal may come at any moment. The returned function ends it.
+func interrupting(ctx context.Context, a interface {
+	Submit(context.Context, op.Op) error
+}) func() {
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() { // ends with over
+		for {
+			_ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) // nothing runs, or it is interrupted
+			select {
+			case <-over:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+	})
+	return func() { stop(); close(over) }
 }
 
 // debugTo starts --debug. The returned function ends it.

@@ -9,7 +9,7 @@ import (
 )
 
 func stopSignals() []os.Signal {
-	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 }
 
 func brokenPipe() []os.Signal { return []os.Signal{syscall.SIGPIPE} }
