@@ -103,7 +103,9 @@ func terminalBlock(b view.Terminal, o Options) []Line {
 	}
 	out = append(out, o.Bound(WrapAll(Output(o.enough(b.Output), Style{}), o.width()))...)
 	if b.Note != "" {
-		out = append(out, WrapAll(Text(b.Note, Style{Role: Quiet}), o.width())...)
+		note := o
+		note.MaxLines, note.Tail = 4, false
+		out = append(out, note.Bound(WrapAll(Text(b.Note, Style{Role: Quiet}), o.width()))...)
 	}
 	return out
 }
@@ -132,7 +134,8 @@ func imageBlock(b view.Image, o Options) []Line {
 	if alt == "" {
 		alt = "image"
 	}
-	return WrapAll([]Line{{S(o.glyph(Picture)+" ", Quiet), S(alt, Plain), S(" "+clip.Size(int64(len(b.Data))), Quiet)}}, o.width())
+	l := L(S(o.glyph(Picture)+" ", Quiet), S(alt, Plain), S(" "+clip.Size(int64(len(b.Data))), Quiet))
+	return o.Bound(l.Wrap(o.width()))
 }
 
 func questionsBlock(b view.Questions, o Options) []Line {
@@ -154,7 +157,7 @@ func questionsBlock(b view.Questions, o Options) []Line {
 			out = append(out, l.Wrap(o.width(), S("    ", Plain))...)
 		}
 	}
-	return out
+	return o.Bound(out)
 }
 
 func groupBlock(b view.Group, o Options) []Line {

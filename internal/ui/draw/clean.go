@@ -20,8 +20,13 @@ const (
 
 // String returns s as one line that is safe to draw: escape sequences,
 // controls, bidirectional controls and unseen characters are gone, a line end
-// is a space, marks that tower over their line are cut.
+// is a space, marks that tower over their line are cut. At most maxLine bytes
+// of s count.
 func String(s string) string {
+	if len(s) > maxLine {
+		s, _ = bounded(s, maxLine)
+		s += " ..."
+	}
 	if printable(s) {
 		return s
 	}

@@ -123,7 +123,7 @@ func darkContrast() *Theme {
 		Link: {Fg: hex(0xa6d4ff), Attr: Underline}, Code: fg(0xc2e9fa), Quote: fg(0xd8dce2), Thinking: fg(0xc8ccd2), Border: fg(0xffc46b), BorderQuiet: fg(0xc8ccd2),
 		Selected: {Fg: hex(0x000000), Bg: hex(0xffc46b), Attr: Bold}, Added: fg(0xa8f5a8), Removed: fg(0xffb7b4), Hunk: fg(0xc8ccd2),
 		AddedWord: {Fg: hex(0x000000), Bg: hex(0x8df08d), Attr: Bold}, RemovedWord: {Fg: hex(0x000000), Bg: hex(0xffa3a0), Attr: Bold},
-		Comment: fg(0xc8ccd2), Keyword: fg(0xe6c2ff), Operator: fg(0xe3e6ea), Danger: {Fg: hex(0xffa3a0), Attr: Bold | Underline},
+		Comment: fg(0xc8ccd2), Keyword: fg(0xe6c2ff), Operator: fg(0xe3e6ea), Shell: fg(0xf5b5d0), Tag: fg(0xffa9ae), SyntaxError: fg(0xffa3a0), Danger: {Fg: hex(0xffa3a0), Attr: Bold | Underline},
 	})
 }
 
