@@ -63,7 +63,7 @@ func (c *calls) exec(k *call) {
 	}
 	c.emit(e)
 	if f.res.Mode != "" {
-		c.emit(event.ModeChanged{Mode: f.res.Mode, Why: k.use.Name})
+		c.emit(event.ModeChanged{Mode: f.res.Mode, Cause: event.CauseTool, Why: k.use.Name})
 	}
 	c.learn(e.Files)
 	failedShell := k.started && f.res.IsErr && k.tool.Spec().Shell && k.ctx.Err() == nil

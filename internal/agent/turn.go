@@ -168,9 +168,9 @@ func (r *run) carryOn(c Continue, o outcome) error {
 		return r.say(fmt.Sprintf(answerText, r.Structured))
 	case FallbackModel:
 		r.cap = 0
-		return r.Host.Emit(event.ModelChanged{Model: r.Fallback.ID(), Why: "fallback"})
+		return r.Host.Emit(event.ModelChanged{Model: r.Fallback.ID(), Cause: event.CauseFallback})
 	case MediaStrippedRetry:
-		return r.Host.Emit(event.Stripped{Why: "the provider refused an image or a document"})
+		return r.Host.Emit(event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"})
 	}
 	return fmt.Errorf("no way to carry on for %q", c)
 }
@@ -248,7 +248,7 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 		return o, err
 	}
 	if text := calls.fresh(); text != "" { // before prompts that wait join the conversation
-		if err := r.Host.Emit(event.Compacted{Trigger: "plan", Text: text, Tokens: window.Estimate(r.Host.State())}); err != nil {
+		if err := r.Host.Emit(event.Compacted{Trigger: event.CausePlan, Text: text, Tokens: window.Estimate(r.Host.State())}); err != nil {
 			return o, err
 		}
 	}

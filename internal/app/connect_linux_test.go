@@ -306,7 +306,7 @@ printf 'GET http://new.example/ HTTP/1.1\r\n\r\n' >&3; read x <go; exec 3>&-; re
 	fmt.Fprintln(pipe, "close it")
 	for e := range r.events {
 		if a, ok := e.Body.(event.Answered); ok {
-			if a.Call != q.Call || a.Allow || a.By != "interrupt" {
+			if a.Call != q.Call || a.Allow || a.By.Kind != event.ByInterrupt {
 				t.Errorf("%+v", a)
 			}
 			break

@@ -66,7 +66,7 @@ func (h History) Apply(e event.Event) History {
 // answered is what a person chose and wrote when they were asked. Hooks and
 // rules that settle a question are no persons.
 func answered(b event.Answered) string {
-	if strings.HasPrefix(b.By, "hook:") || strings.HasPrefix(b.By, "rule:") || b.By == "interrupt" {
+	if !b.By.Person() {
 		return ""
 	}
 	var out []string

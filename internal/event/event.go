@@ -127,7 +127,7 @@ type (
 	Answered struct {
 		Call    string   `json:"call"`
 		Allow   bool     `json:"allow"`
-		By      string   `json:"by"` // which client, "rule:…", "hook:…" or "interrupt"
+		By      By       `json:"by"`
 		Comment string   `json:"comment,omitempty"`
 		Rules   []string `json:"rules,omitempty"`
 		// Keep names the settings file that the rules were saved in: local,
@@ -169,11 +169,13 @@ type (
 	}
 	ModelChanged struct {
 		Model string `json:"model"`
+		Cause Cause  `json:"cause,omitempty"`
 		Why   string `json:"why,omitempty"`
 	}
 	ModeChanged struct {
-		Mode policy.Mode `json:"mode"`
-		Why  string      `json:"why,omitempty"`
+		Mode  policy.Mode `json:"mode"`
+		Cause Cause       `json:"cause,omitempty"`
+		Why   string      `json:"why,omitempty"`
 	}
 	Titled struct {
 		Title string `json:"title"`
@@ -186,12 +188,13 @@ type (
 	}
 	// Stripped removes images and documents up to this event.
 	Stripped struct {
-		Why string `json:"why,omitempty"`
+		Cause Cause  `json:"cause,omitempty"`
+		Why   string `json:"why,omitempty"`
 	}
 	// Compacted is a boundary: what came before it stays in the log and is not
 	// sent any more. The conversation goes on with Text, as if it began there.
 	Compacted struct {
-		Trigger string `json:"trigger"`          // plan: one was approved in a fresh context
+		Trigger Cause  `json:"trigger"`
 		Text    string `json:"text"`             // of the first message
 		Tokens  int    `json:"tokens,omitempty"` // estimated, of what is not sent any more
 	}

@@ -44,7 +44,7 @@ func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
 	case op.Answer:
 		return s.answer(ctx, st, o)
 	case op.SetModel:
-		if err := s.record(ctx, st, event.ModelChanged{Model: target.ID(), Why: "asked"}); err != nil {
+		if err := s.record(ctx, st, event.ModelChanged{Model: target.ID(), Cause: event.CauseAsked}); err != nil {
 			return err
 		}
 		st.target = target
@@ -79,7 +79,7 @@ func (st *state) mayBe(name string) (policy.Mode, error) {
 }
 
 func (s *Session) setMode(ctx context.Context, st *state, m policy.Mode) error {
-	if err := s.record(ctx, st, event.ModeChanged{Mode: m, Why: "asked"}); err != nil {
+	if err := s.record(ctx, st, event.ModeChanged{Mode: m, Cause: event.CauseAsked}); err != nil {
 		return err
 	}
 	st.mode = m
@@ -179,7 +179,7 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 			return err
 		}
 	}
-	e := event.Answered{Call: o.Call, Allow: o.Allow, By: o.By, Comment: o.Comment, Rules: o.Rules, Keep: string(o.Keep), Choices: o.Choices, Input: o.Input}
+	e := event.Answered{Call: o.Call, Allow: o.Allow, By: event.Client(o.By), Comment: o.Comment, Rules: o.Rules, Keep: string(o.Keep), Choices: o.Choices, Input: o.Input}
 	if err := s.record(ctx, st, e); err != nil {
 		return err
 	}

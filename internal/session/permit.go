@@ -82,7 +82,7 @@ func (t steering) in(r policy.Rules) policy.Rules {
 func (s *Session) withdraw(call string) (err error) {
 	derr := s.do(func(st *state) {
 		if _, open := st.Pending[call]; open {
-			err = s.record(context.Background(), st, event.Answered{Call: call, By: "interrupt"})
+			err = s.record(context.Background(), st, event.Answered{Call: call, By: event.By{Kind: event.ByInterrupt}})
 		}
 	})
 	return errors.Join(derr, err)

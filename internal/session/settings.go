@@ -58,7 +58,7 @@ func (s *Session) adopt(ctx context.Context, st *state, n Settings, what event.S
 	}
 	if why := st.forbidden[st.mode]; why != "" {
 		st.mode = policy.Default
-		events = append(events, event.ModeChanged{Mode: policy.Default, Why: why})
+		events = append(events, event.ModeChanged{Mode: policy.Default, Cause: event.CauseSettings, Why: why})
 	}
 	if st.Seq == 0 {
 		st.early = append(st.early, events...)

@@ -78,7 +78,7 @@ func TestQuestionsEndWithTheLastPerson(t *testing.T) {
 		if n := len(all[event.Asked](es)); n != 1 || r.bench.started.Load() != 0 {
 			t.Errorf("%d questions, %d calls ran", n, r.bench.started.Load())
 		}
-		if a := all[event.Answered](es); len(a) != 1 || a[0].Allow || a[0].By != "two" {
+		if a := all[event.Answered](es); len(a) != 1 || a[0].Allow || a[0].By != event.Client("two") {
 			t.Errorf("%+v", a)
 		}
 		r.Close()

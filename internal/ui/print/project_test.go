@@ -101,7 +101,7 @@ var cases = map[string]struct {
 	"failed": {events: []event.Body{begun, event.Waiting{Attempt: 1, Max: 10, For: 550 * time.Millisecond, Status: 429, Err: "slow down", Kind: "rate_limit"},
 		event.Waiting{Attempt: 2, Max: 10, For: time.Second, Err: "reset", Kind: "network"},
 		event.TurnEnded{ID: "t1", How: event.Failed, Reason: "model_error", Err: "fake: overloaded", Kind: "overloaded", Status: 529}}},
-	"notes": {events: []event.Body{begun, event.ModelChanged{Model: "fake/other", Why: "fallback"}, event.Noted{Level: "warning", Text: "the disk is full"}, replied(llm.EndTurn, llm.Text{S: "x"}), ended(event.Done, "completed", 1)}},
+	"notes": {events: []event.Body{begun, event.ModelChanged{Model: "fake/other", Cause: event.CauseFallback}, event.Noted{Level: "warning", Text: "the disk is full"}, replied(llm.EndTurn, llm.Text{S: "x"}), ended(event.Done, "completed", 1)}},
 	"changed-settings": {events: []event.Body{begun, event.SettingsChanged{
 		Changes: []event.SettingChange{
 			{Key: "permissions.deny", Added: []string{"Bash(rm *)", "Bash(mv *)"}, Removed: []string{"Bash(ls)"}, From: "/h/.adze/settings.json:3:5"},
