@@ -137,15 +137,30 @@ const (
 // several goroutines.
 func Covers(r Rules) func(m Mode, path, named string) Cover {
 	rules := compileRules(r)
+	var read [3][]ready // those about reading, by effect
+	for e, list := range rules.by {
+		for _, rule := range list {
+			if family(rule.Tool) == "Read" {
+				read[e] = append(read[e], rule)
+			}
+		}
+	}
+	speaks := func(e Effect, path, named string) bool {
+		for i := range read[e] {
+			rule := &read[e][i]
+			if rule.Spec == "" || rule.matchPath(rules.Rules, path) || named != path && rule.matchPath(rules.Rules, named) {
+				return true
+			}
+		}
+		return false
+	}
 	return func(m Mode, path, named string) Cover {
-		c := call{rules: rules, mode: m, req: Request{Tool: "Read"}}
-		a := Read{Path: path, Named: named}
 		switch {
-		case c.find(Deny, a) != nil:
+		case speaks(Deny, path, named):
 			return Denied
-		case c.find(Ask, a) != nil:
+		case speaks(Ask, path, named):
 			return Asked
-		case (m != Bypass || r.NoBypass) && (secret(path) || secret(named)) && c.find(Allow, a) == nil:
+		case (m != Bypass || r.NoBypass) && (secret(path) || named != path && secret(named)) && !speaks(Allow, path, named):
 			return Secret
 		}
 		return Uncovered

@@ -142,7 +142,12 @@ func (t *tools) tree(asked, root string, names bool, env tool.Env) *hunt {
 	}
 	named := written(asked, env)
 	h.Leave = func(rel string) bool {
-		switch env.Covers(env.Mode, search.Path(root, rel), search.Path(named, rel)) {
+		path := search.Path(root, rel)
+		reached := path
+		if named != root {
+			reached = search.Path(named, rel)
+		}
+		switch env.Covers(env.Mode, path, reached) {
 		case policy.Denied:
 			h.denied.Add(1)
 		case policy.Asked:
