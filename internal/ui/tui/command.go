@@ -1,0 +1,369 @@
+package tui
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/pick"
+)
+
+// A command is a word after "/".
+type command struct {
+	name  string
+	args  string // a hint for what follows; "" takes nothing
+	about string
+	run   func(m *Model, args string) []effect
+}
+
+// commands are all that can be done here, by name.
+func (m *Model) commands() []command {
+	out := []command{
+		{"help", "", "keys and commands", func(m *Model, _ string) []effect { m.open(newHelp(m)); return nil }},
+		{"exit", "", "leave adze", func(m *Model, _ string) []effect { return m.leave() }},
+		{"clear", "", "begin a new session", func(m *Model, _ string) []effect { return m.begin(Start{Fresh: true}) }},
+		{"mode", "[name]", "choose the permission mode", (*Model).modeCommand},
+		{"plan", "[what]", "plan mode: only look, then ask for approval", (*Model).planCommand},
+		{"effort", "[low|medium|high|max]", "how hard the model thinks", (*Model).effortCommand},
+		{"rename", "<title>", "title the session", (*Model).renameCommand},
+		{"copy", "", "copy the last answer", (*Model).copyCommand},
+		{"cost", "", "what the session cost", func(m *Model, _ string) []effect { return m.report("cost", m.cost()) }},
+		{"status", "", "session, model, settings", func(m *Model, _ string) []effect { return m.report("status", m.about()) }},
+		{"tasks", "", "what runs in the background", func(m *Model, _ string) []effect { return m.tasksCommand() }},
+		{"bashes", "", "what runs in the background", func(m *Model, _ string) []effect { return m.tasksCommand() }},
+		{"todos", "", "show or hide the todo list", func(m *Model, _ string) []effect { m.screen.todos = !m.screen.todos; return nil }},
+		{"vim", "", "vim keys on or off", (*Model).vimCommand},
+		{"init", "", "write an AGENTS.md for this folder", prompting(initPrompt)},
+		{"review", "[what]", "review the changes", prompting(reviewPrompt)},
+		{"commit", "[how]", "commit the changes", prompting(commitPrompt)},
+	}
+	if m.host.Models != nil {
+		out = append(out, command{"model", "[name]", "choose the model", (*Model).modelCommand})
+	}
+	if m.host.Sessions != nil {
+		out = append(out, command{"resume", "[words]", "go on with another session", (*Model).resumeCommand},
+			command{"fork", "", "go on in a copy of this session", func(m *Model, _ string) []effect {
+				if m.s == nil || m.st.Seq == 0 {
+					m.say("there is nothing to copy yet", draw.Quiet)
+					return nil
+				}
+				return m.begin(Start{Resume: m.s.ID, Fork: true})
+			}})
+	}
+	if m.host.Themes != nil {
+		out = append(out, command{"theme", "[name]", "choose the colours", (*Model).themeCommand})
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.host.Reports)) {
+		r := m.host.Reports[name]
+		out = append(out, command{name, r.Args, r.About, func(m *Model, args string) []effect { return m.reportOf(name, r, args) }})
+	}
+	slices.SortFunc(out, func(a, b command) int { return cmp.Compare(a.name, b.name) })
+	return out
+}
+
+// commandsFor are the commands that match what was typed, the best first.
+func (m *Model) commandsFor(word string) []found {
+	q := pick.NewQuery(word)
+	type rated struct {
+		found
+		score int
+	}
+	var hits []rated
+	for _, c := range m.commands() {
+		score, at, ok := q.Match(c.name)
+		if !ok {
+			continue
+		}
+		if strings.HasPrefix(c.name, word) {
+			score += 10_000 - len(c.name)
+		}
+		hits = append(hits, rated{found{Choice{ID: c.name, Name: c.name, About: c.about, Right: c.args}, at}, score})
+	}
+	slices.SortStableFunc(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	out := make([]found, len(hits))
+	for i, h := range hits {
+		out[i] = h.found
+	}
+	return out
+}
+
+// command runs a line that begins with "/".
+func (m *Model) command(line string) []effect {
+	name, args, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "/"), " ")
+	all := m.commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if i >= 0 {
+		return all[i].run(m, strings.TrimSpace(args))
+	}
+	var names []string
+	for _, c := range all {
+		names = append(names, c.name)
+	}
+	text := "there is no command /" + draw.String(name)
+	if close := near.Words(name, names); len(close) > 0 {
+		text += "; did you mean /" + strings.Join(close, " or /") + "?"
+	}
+	m.box.Set(line) // it can be mended
+	m.say(text, draw.Attention)
+	return nil
+}
+
+// begin opens another session in the place of this one.
+func (m *Model) begin(s Start) []effect {
+	if m.turn.running {
+		m.say("the model works: interrupt it first ("+m.keys.Hint("chat:cancel")+")", draw.Attention)
+		return nil
+	}
+	return []effect{open{s}}
+}
+
+func (m *Model) modeCommand(args string) []effect {
+	if args != "" {
+		md, ok := policy.ParseMode(args)
+		if !ok {
+			md = policy.Mode(args) // the session says which there are
+		}
+		return m.setMode(md)
+	}
+	var all []Choice
+	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.DontAsk}
+	if m.s != nil {
+		for _, md := range m.s.Modes {
+			if !slices.Contains(modes, md) {
+				modes = append(modes, md)
+			}
+		}
+	}
+	for _, md := range modes {
+		all = append(all, Choice{ID: string(md), Name: string(md), About: modeName(md), Now: md == m.mode()})
+	}
+	d := newMenu(m, "Permission mode", all, func(m *Model, c Choice) []effect { return m.setMode(policy.Mode(c.ID)) })
+	d.fixed = true
+	m.open(d)
+	return nil
+}
+
+func (m *Model) planCommand(args string) []effect {
+	out := m.setMode(policy.PlanMode)
+	if args != "" {
+		out = append(out, m.send(edit.Prompt{Text: args, Shown: args})...)
+	}
+	return out
+}
+
+func (m *Model) effortCommand(args string) []effect {
+	set := func(m *Model, level string) []effect {
+		return []effect{submit{op: op.SetEffort{Level: level}, then: func(m *Model, err error) []effect {
+			if err == nil {
+				m.say("effort: "+level, draw.Quiet)
+			}
+			return m.fail(err)
+		}}}
+	}
+	if args != "" {
+		return set(m, args)
+	}
+	var all []Choice
+	for _, l := range []string{"low", "medium", "high", "max"} {
+		all = append(all, Choice{ID: l, Name: l})
+	}
+	d := newMenu(m, "How hard the model thinks", all, func(m *Model, c Choice) []effect { return set(m, c.ID) })
+	d.fixed = true
+	m.open(d)
+	return nil
+}
+
+func (m *Model) renameCommand(args string) []effect {
+	if args == "" {
+		m.box.Set("/rename ")
+		m.say("give a title: /rename the new parser", draw.Quiet)
+		return nil
+	}
+	return []effect{submit{op: op.Rename{Title: args}, then: func(m *Model, err error) []effect {
+		if err == nil {
+			m.say("the session is now “"+draw.String(args)+"”", draw.Quiet)
+		}
+		return m.fail(err)
+	}}}
+}
+
+func (m *Model) copyCommand(string) []effect {
+	for _, it := range slices.Backward(m.story.items) {
+		if it.kind == spoke && it.done {
+			m.say("copied the last answer", draw.Quiet)
+			return []effect{clipping{it.text}}
+		}
+	}
+	m.say("there is no answer to copy yet", draw.Quiet)
+	return nil
+}
+
+func (m *Model) vimCommand(string) []effect {
+	on := m.s == nil || !m.s.UI.Vim
+	m.box.SetVim(on)
+	if m.s != nil {
+		m.s.UI.Vim = on
+	}
+	mode := "normal"
+	if on {
+		mode = "vim"
+	}
+	m.say("keys: "+mode, draw.Quiet)
+	return m.save("ui.editor_mode", mode)
+}
+
+// save writes a setting of the person's own.
+func (m *Model) save(key string, value any) []effect {
+	if m.host.Save == nil {
+		return nil
+	}
+	return []effect{work{func(context.Context) func(*Model) []effect {
+		err := m.host.Save(key, value)
+		return func(m *Model) []effect { return m.fail(err) }
+	}}}
+}
+
+func (m *Model) modelCommand(args string) []effect {
+	set := func(m *Model, name string) []effect {
+		m.say("choosing "+name, draw.Quiet)
+		return []effect{submit{op: op.SetModel{Name: name}, then: func(m *Model, err error) []effect {
+			m.flash = flash{}
+			return m.fail(err)
+		}}}
+	}
+	if args != "" {
+		return set(m, args)
+	}
+	d := newMenu(m, "Model", nil, func(m *Model, c Choice) []effect { return set(m, c.ID) })
+	d.loading = true
+	m.open(d)
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		all, err := m.host.Models(ctx)
+		return func(m *Model) []effect {
+			d.loading = false
+			if err != nil {
+				m.close(d)
+				return m.fail(err)
+			}
+			for i := range all {
+				all[i].Now = all[i].ID == m.st.Model
+			}
+			d.set(all)
+			return nil
+		}
+	}}}
+}
+
+func (m *Model) themeCommand(args string) []effect {
+	was := m.screen.chosen
+	set := func(m *Model, name string) []effect {
+		m.screen.chosen = name
+		return append(m.setTheme(name), m.save("ui.theme", name)...)
+	}
+	if args != "" {
+		return set(m, args)
+	}
+	var all []Choice
+	for _, n := range append([]string{"auto"}, m.host.Themes()...) {
+		all = append(all, Choice{ID: n, Name: n, Now: n == cmp.Or(was, "auto")})
+	}
+	d := newMenu(m, "Theme", all, func(m *Model, c Choice) []effect { return set(m, c.ID) })
+	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
+	d.dropped = func(m *Model) []effect { return m.setTheme(was) }
+	d.hint = "Enter keeps it"
+	m.open(d)
+	return nil
+}
+
+func (m *Model) tasksCommand() []effect {
+	var all []Choice
+	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
+		t := m.st.Background[id]
+		all = append(all, Choice{ID: id, Name: id + "  " + firstLine(t.Text)})
+	}
+	if len(all) == 0 {
+		m.say("nothing runs in the background", draw.Quiet)
+		return nil
+	}
+	d := newMenu(m, "Background tasks", all, func(m *Model, c Choice) []effect {
+		return []effect{submit{op: op.StopTask{ID: c.ID}, urgent: true}}
+	})
+	d.hint = "Enter stops it"
+	m.open(d)
+	return nil
+}
+
+// report prints something of adze's own.
+func (m *Model) report(name, markdown string) []effect {
+	m.story.add(&item{kind: noted, done: true, at: m.now, level: "report", text: markdown, hint: "/" + name})
+	return nil
+}
+
+func (m *Model) reportOf(name string, r Report, args string) []effect {
+	s := m.s
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		text, err := r.Run(ctx, s, args)
+		return func(m *Model) []effect {
+			if err != nil {
+				return m.fail(err)
+			}
+			return m.report(name, text)
+		}
+	}}}
+}
+
+// cost is what was used so far.
+func (m *Model) cost() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**", money(m.st.Total.Cost))
+	if n := m.st.Total.Unpriced; n > 0 {
+		fmt.Fprintf(&b, " and %s without a known price", plural(n, "reply"))
+	}
+	b.WriteString("\n\n| model | replies | in | out | from cache | cost |\n|---|---:|---:|---:|---:|---:|\n")
+	for _, name := range slices.Sorted(maps.Keys(m.st.ByModel)) {
+		s := m.st.ByModel[name]
+		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s |\n", name, s.Replies, count(s.Usage.Prompt()), count(s.Usage.Out), count(s.Usage.CacheRead), money(s.Cost))
+	}
+	return b.String()
+}
+
+func money(usd float64) string {
+	if usd > 0 && usd < 0.01 {
+		return "less than $0.01"
+	}
+	return fmt.Sprintf("$%.2f", usd)
+}
+
+// about says what this session is.
+func (m *Model) about() string {
+	if m.s == nil {
+		return "There is no session yet."
+	}
+	var b strings.Builder
+	row := func(k, v string) {
+		if v != "" {
+			fmt.Fprintf(&b, "| %s | %s |\n", k, v)
+		}
+	}
+	b.WriteString("| | |\n|---|---|\n")
+	row("adze", m.host.Version)
+	row("session", m.s.ID)
+	row("title", m.st.Title)
+	row("folder", m.s.Dir)
+	row("branch", m.s.Branch)
+	row("model", m.st.Model)
+	row("mode", string(m.mode()))
+	if m.s.Window > 0 {
+		row("window", count(m.s.Window)+" tokens")
+	}
+	row("turns", fmt.Sprint(m.st.Turns))
+	return b.String()
+}

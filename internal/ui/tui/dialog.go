@@ -1,0 +1,201 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// A dialog stands in the place of the prompt box until it is answered. One is
+// seen at a time, the most urgent first.
+type dialog interface {
+	// view draws it in at most rows lines.
+	view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor)
+	in() []keymap.Context
+	act(m *Model, a keymap.Action) ([]effect, bool)
+	typed(m *Model, k keymap.Key) []effect
+	paste(m *Model, text string) bool
+	// asks reports whether the session waits for it; then it is guarded against
+	// keys that were meant for something else.
+	asks() bool
+	rank() rank
+}
+
+// rank orders dialogs; the lowest is seen first.
+type rank uint8
+
+const (
+	rankPermission rank = iota
+	rankQuestion
+	rankPlan
+	rankTrust
+	rankMenu
+	rankWelcome
+)
+
+// open shows a dialog, in its place by rank.
+func (m *Model) open(d dialog) {
+	if m.list = nil; d.rank() == rankMenu {
+		m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog) bool { return o.rank() == rankMenu })
+	}
+	i := slices.IndexFunc(m.dialogs, func(o dialog) bool { return o.rank() > d.rank() })
+	if i < 0 {
+		i = len(m.dialogs)
+	}
+	m.dialogs = slices.Insert(m.dialogs, i, d)
+}
+
+// close takes a dialog away.
+func (m *Model) close(d dialog) {
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog) bool { return o == d })
+}
+
+// guarded is which dialog the terminal shows, and since when no key came.
+type guarded struct {
+	d     dialog
+	quiet int64 // Unix milliseconds
+}
+
+// painted is told when the terminal has taken a frame: from now on the person
+// can see the first dialog.
+func (m *Model) painted(d dialog) {
+	if d != nil && len(m.dialogs) > 0 && m.dialogs[0] == d && m.guarded.d != d {
+		m.guarded = guarded{d, m.now.UnixMilli()}
+	}
+}
+
+// unseen is the first dialog when it was not painted yet.
+func (m *Model) unseen() dialog {
+	if len(m.dialogs) > 0 && m.guarded.d != m.dialogs[0] {
+		return m.dialogs[0]
+	}
+	return nil
+}
+
+// early reports whether a key may have been meant for what was seen before the
+// dialog: it was not painted, or not for long, or the person is in the middle
+// of typing.
+func (m *Model) early(d dialog) bool {
+	if !d.asks() {
+		return false
+	}
+	if m.guarded.d != d {
+		return true
+	}
+	now := m.now.UnixMilli()
+	if now-m.guarded.quiet >= guard.Milliseconds() {
+		m.guarded.quiet = 0 // from now on it is theirs
+		return false
+	}
+	m.guarded.quiet = now
+	return true
+}
+
+func (m *Model) dialogKey(k keymap.Key) []effect {
+	d := m.dialogs[0]
+	if m.early(d) {
+		if k.Types() || k.Name == "backspace" {
+			m.box.Key(k) // what was being typed goes on
+		}
+		return nil
+	}
+	return m.press(k, append(slices.Clone(d.in()), keymap.Global), func(m *Model, a keymap.Action) ([]effect, bool) {
+		if out, done := d.act(m, a); done {
+			return out, true
+		}
+		switch a {
+		case keymap.Interrupt:
+			return m.interruptOrQuit(), true
+		case keymap.Exit, keymap.Redraw, keymap.Suspend, keymap.ToggleTranscript:
+			return m.anyAct(a)
+		}
+		return nil, false
+	}, d.typed)
+}
+
+// ask opens the dialog for a question of the session.
+func (m *Model) ask(b event.Asked) []effect {
+	if qs, about := questions(b.View); len(qs) > 0 {
+		m.open(newSurvey(b, qs, about))
+		return m.call("adze asks: " + firstLine(qs[0].Text))
+	}
+	m.open(newPermit(b))
+	return m.call("adze asks: " + firstLine(b.Title))
+}
+
+// questions finds the questions of a view, and what stands around them.
+func questions(b view.Block) (qs []view.Question, about []view.Block) {
+	switch b := b.(type) {
+	case view.Questions:
+		return b.Items, nil
+	case view.Group:
+		for _, x := range b.Blocks {
+			if q, _ := questions(x); len(q) > 0 && len(qs) == 0 {
+				qs = q
+			} else {
+				about = append(about, x)
+			}
+		}
+		if len(qs) == 0 {
+			return nil, nil
+		}
+	default: // only these two hold questions
+	}
+	return qs, about
+}
+
+// closeQuestion takes the dialog of a call away: it was answered, here or by
+// another client.
+func (m *Model) closeQuestion(call string) {
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog) bool { return callOf(d) == call && call != "" })
+}
+
+func (m *Model) dropQuestions() {
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog) bool { return callOf(d) != "" })
+}
+
+func callOf(d dialog) string {
+	switch d := d.(type) {
+	case *permit:
+		return d.q.Call
+	case *survey:
+		return d.q.Call
+	}
+	return ""
+}
+
+// field is a line of text within a dialog.
+func field(m *Model, text string) *edit.Editor {
+	e := edit.New(edit.Options{Keys: m.keys, SingleRow: true, FoldLines: -1})
+	e.Set(text)
+	return e
+}
+
+// fieldLine draws a field behind a label, and says where its cursor is.
+func (p paper) fieldLine(label draw.Line, e *edit.Editor, width int) (draw.Line, int) {
+	w := label.Width()
+	lines, _, col := e.View(clampLow(width-w-1)+1, 1)
+	if len(lines) == 0 {
+		return label, w
+	}
+	return append(slices.Clone(label), lines[0]...), w + col
+}
+
+// scrolled is the part of lines that fits, from off on, with a line that says
+// what is left out.
+func (p paper) scrolled(lines []draw.Line, off *int, rows int) []draw.Line {
+	if len(lines) <= rows {
+		*off = 0
+		return lines
+	}
+	rows = max(rows-1, 1)
+	*off = max(0, min(*off, len(lines)-rows))
+	out := slices.Clone(lines[*off : *off+rows])
+	return append(out, draw.L(draw.S(fmt.Sprintf("lines %d to %d of %d %s PgUp, PgDn", *off+1, *off+rows, len(lines), p.sign(draw.Middot)), draw.Attention)))
+}

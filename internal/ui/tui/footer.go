@@ -1,0 +1,192 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+)
+
+// status is the line that a person's own command printed.
+type status struct {
+	text    string
+	running bool
+	changed bool      // something changed since it ran
+	due     time.Time // when it runs again; zero is not at all
+}
+
+// statusWait gathers changes before the command runs, statusTime bounds it.
+const (
+	statusWait = 300 * time.Millisecond
+	statusTime = 5 * time.Second
+)
+
+// footer is the last line: how things stand.
+func (m *Model) footer(p paper) []draw.Line {
+	cols := m.screen.size.Cols
+	if m.flash.text != "" {
+		return []draw.Line{draw.L(draw.S("  ", draw.Plain), draw.S(m.flash.text, m.flash.role)).Truncate(cols, p.o)}
+	}
+	if label, _ := m.chord.Pending(); label != "" {
+		return []draw.Line{draw.L(draw.S("  "+label, draw.Quiet)).Truncate(cols, p.o)}
+	}
+	var out []draw.Line
+	if m.status.text != "" {
+		for l := range strings.Lines(m.status.text) {
+			line := draw.Line{draw.S(strings.Repeat(" ", 2+m.s.UI.Status.Padding), draw.Plain)}
+			for _, part := range draw.Output(l, draw.Style{}) {
+				line = append(line, part...)
+			}
+			if out = append(out, line.Truncate(cols, p.o)); len(out) == 3 {
+				break
+			}
+		}
+	}
+	left, right := m.facts(p)
+	if len(right) > 0 {
+		right = append(right, draw.S(" ", draw.Plain))
+	}
+	return append(out, draw.Beside(left, right, cols, p.o))
+}
+
+// facts are mode, window, cost; and what runs in the background.
+func (m *Model) facts(p paper) (left, right draw.Line) {
+	dot := draw.S(" "+p.sign(draw.Middot)+" ", draw.Quiet)
+	left = draw.L(draw.S("  ", draw.Plain))
+	say := func(s string, r draw.Role) {
+		if len(left) > 1 {
+			left = append(left, dot)
+		}
+		left = append(left, draw.S(s, r))
+	}
+	if m.box.Stashed() > 0 {
+		say("stashed ("+m.keys.Hint(keymap.Stash)+")", draw.Quiet)
+	}
+	if md := m.mode(); md != policy.Default {
+		say(modeName(md)+" ("+m.keys.Hint(keymap.CycleMode)+")", modeRole(md, draw.Quiet))
+	}
+	if m.s != nil && m.status.text == "" {
+		if m.screen.size.Cols >= 60 {
+			say(shortModel(m.st.Model), draw.Quiet)
+		}
+		if n := m.contextLeft(); n >= 0 {
+			r := draw.Quiet
+			if n <= 15 {
+				r = draw.Attention
+			}
+			say(fmt.Sprintf("%d %% of window left", n), r)
+		}
+		if c := m.st.Total.Cost; c > 0 {
+			say(fmt.Sprintf("$%.2f", c), draw.Quiet)
+		}
+	}
+	if n := len(m.st.Background); n > 0 {
+		right = append(right, draw.S(plural(n, "task")+" (/tasks)", draw.Accent))
+	} else if !m.turn.running && m.box.Empty() && m.s != nil && len(left) <= 8 {
+		right = append(right, draw.S("? for help", draw.Quiet))
+	}
+	return left, right
+}
+
+// contextLeft is how much of the window is free in percent, -1 when nobody
+// knows.
+func (m *Model) contextLeft() int {
+	g := m.st.Gauge()
+	if m.s == nil || m.s.Window <= 0 || g.Tokens <= 0 {
+		return -1
+	}
+	return max(0, 100-g.Tokens*100/m.s.Window)
+}
+
+// modeName is a permission mode for people.
+func modeName(md policy.Mode) string {
+	switch md {
+	case policy.Default:
+		return "asks"
+	case policy.AcceptEdits:
+		return "accepts edits"
+	case policy.PlanMode:
+		return "plan mode"
+	case policy.Auto:
+		return "auto mode"
+	case policy.DontAsk:
+		return "never asks"
+	case policy.Bypass:
+		return "asks nothing at all"
+	}
+	return string(md)
+}
+
+// changed is told when the status line may say something else.
+func (m *Model) changed() []effect {
+	if m.s == nil || m.s.UI.Status.Run == nil {
+		return nil
+	}
+	m.status.changed = true
+	if m.status.due.IsZero() || m.status.due.After(m.now.Add(statusWait)) {
+		m.status.due = m.now.Add(statusWait)
+	}
+	return nil
+}
+
+// statusDue runs the person's command when it is time.
+func (m *Model) statusDue() []effect {
+	if m.s == nil || m.s.UI.Status.Run == nil {
+		m.status.due = time.Time{}
+		return nil
+	}
+	if m.status.running || m.status.due.After(m.now) || m.status.due.IsZero() && !m.status.changed {
+		return nil
+	}
+	s, run := m.s, m.s.UI.Status
+	in := m.statusInput()
+	m.status.running, m.status.changed, m.status.due = true, false, time.Time{}
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		ctx, stop := context.WithTimeout(ctx, statusTime)
+		defer stop()
+		out, err := run.Run(ctx, in)
+		return func(m *Model) []effect {
+			if m.s != s {
+				return nil
+			}
+			m.status.running = false
+			if err == nil {
+				m.status.text = strings.TrimRight(out, "\n ")
+			}
+			if m.status.changed {
+				m.status.due = m.now.Add(statusWait)
+			} else if run.Every > 0 {
+				m.status.due = m.now.Add(run.Every)
+			}
+			return nil
+		}
+	}}}
+}
+
+// statusInput is what the command reads, in the published form.
+func (m *Model) statusInput() []byte {
+	left := m.contextLeft()
+	window := map[string]any{
+		"context_window_size": m.s.Window, "total_input_tokens": m.st.Total.Usage.Prompt(), "total_output_tokens": m.st.Total.Usage.Out,
+	}
+	if left >= 0 {
+		window["remaining_percentage"], window["used_percentage"] = left, 100-left
+	}
+	b, err := json.Marshal(map[string]any{
+		"hook_event_name": "Status", "session_id": m.s.ID, "session_name": m.st.Title, "cwd": m.st.Dir, "version": m.host.Version,
+		"model":           map[string]any{"id": m.st.Model, "display_name": shortModel(m.st.Model)},
+		"workspace":       map[string]any{"current_dir": m.st.Dir, "project_dir": m.st.Root},
+		"cost":            map[string]any{"total_cost_usd": m.st.Total.Cost, "total_api_duration_ms": m.st.Total.Took.Milliseconds()},
+		"context_window":  window,
+		"permission_mode": m.mode(),
+	})
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,393 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// history is how many items of an earlier run are put on the screen again.
+const recent = 60
+
+// flush returns the lines that are settled and were not printed before.
+func (m *Model) flush() []draw.Line {
+	var out []draw.Line
+	if m.s == nil || m.screen.past {
+		return nil
+	}
+	p := m.paper()
+	if !m.screen.headed {
+		m.screen.headed = true
+		out = append(out, m.header()...)
+		if skip := len(m.story.items) - recent; skip > 0 {
+			m.story.printed = skip
+			out = append(out, nil, draw.L(draw.S(fmt.Sprintf("  %s %d earlier items (%s shows all)", p.sign(draw.Ellipsis), skip, p.o.Hint), draw.Quiet)).Truncate(p.cols(), p.o))
+		}
+		out = append(out, nil)
+	}
+	st := m.story
+	for st.printed < len(st.items) {
+		it := st.items[st.printed]
+		if !st.ready(st.printed) {
+			if it.kind == spoke {
+				out = append(out, m.settled(it, p)...)
+			}
+			break
+		}
+		out = append(out, m.whole(it, p)...)
+		st.printed++
+		m.screen.last = it
+	}
+	return out
+}
+
+// whole is an item that is done, or what of it was not printed while it
+// streamed.
+func (m *Model) whole(it *item, p paper) []draw.Line {
+	var out []draw.Line
+	if it.begun {
+		out = draw.Indent(it.stream.Finish(), draw.S("  ", draw.Plain))
+	} else {
+		out = p.item(it)
+		if len(out) > 0 && apart(m.screen.last, it) {
+			out = append([]draw.Line{nil}, out...)
+		}
+	}
+	it.stream = nil
+	return out
+}
+
+// settled is what of a streaming item cannot change any more.
+func (m *Model) settled(it *item, p paper) []draw.Line {
+	if it.stream == nil {
+		it.stream = draw.NewStream(p.inner(2, 0, false))
+		it.stream.Write(it.text)
+	}
+	lines := it.stream.Take()
+	if len(lines) == 0 {
+		return nil
+	}
+	if it.begun {
+		return draw.Indent(lines, draw.S("  ", draw.Plain))
+	}
+	it.begun = true
+	lines = hang(lines, p.mark(draw.Bullet, draw.Accent))
+	if apart(m.screen.last, it) {
+		lines = append([]draw.Line{nil}, lines...)
+	}
+	m.screen.last = it
+	return lines
+}
+
+// pending draws what happens now and cannot be printed yet, in at most max
+// lines.
+func (m *Model) pending(max int) []draw.Line {
+	if max <= 0 || m.screen.past {
+		return nil
+	}
+	p := m.paper()
+	var out []draw.Line
+	before := m.screen.last
+	for _, it := range m.story.items[m.story.printed:] {
+		var lines []draw.Line
+		switch {
+		case it.stream != nil && it.begun:
+			out = append(out, draw.Indent(it.stream.Tail(max), draw.S("  ", draw.Plain))...)
+			before = it
+			continue
+		case it.stream != nil:
+			lines = hang(it.stream.Tail(max), p.mark(draw.Bullet, draw.Accent))
+		case it.kind == thought && !it.done && !p.thinking:
+			lines = []draw.Line{{p.mark(draw.Star, draw.Thinking), draw.S("Thinking", draw.Thinking)}}
+		default:
+			lines = p.item(it)
+		}
+		if len(lines) > 0 && apart(before, it) {
+			out = append(out, nil)
+		}
+		out = append(out, lines...)
+		before = it
+	}
+	return out[clampLow(len(out)-max):]
+}
+
+func clampLow(n int) int { return max(n, 0) }
+
+// header is the first line of a session.
+func (m *Model) header() []draw.Line {
+	p := m.paper()
+	dot := " " + p.sign(draw.Middot) + " "
+	left := draw.L(draw.Span{Text: "adze", Style: draw.Style{Role: draw.Accent, Attr: draw.Bold}}, draw.S(" "+m.host.Version, draw.Quiet))
+	where := m.host.Dir
+	if m.s != nil {
+		left = append(left, draw.S(dot+shortModel(m.st.Model), draw.Quiet))
+		where = m.s.Dir
+		if m.s.Branch != "" {
+			where += " on " + m.s.Branch
+		}
+	}
+	left = append(left, draw.S(dot+where, draw.Quiet))
+	lines := []draw.Line{draw.Beside(left, draw.L(draw.S("/help for keys", draw.Quiet)), p.cols(), p.o)}
+	if m.st.Title != "" {
+		lines = append(lines, draw.L(draw.S("  "+m.st.Title, draw.Plain)).Truncate(p.cols(), p.o))
+	}
+	return lines
+}
+
+// shortModel is a model's name without its provider.
+func shortModel(id string) string {
+	if i := strings.LastIndexByte(id, '/'); i >= 0 && i+1 < len(id) {
+		id = id[i+1:]
+	}
+	return clip.Line(draw.String(id), 40)
+}
+
+// frame is the screen as it is now: what to print for good, the live area,
+// and the cursor.
+func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
+	printed = m.flush()
+	if m.pager != nil {
+		live, cur = m.pager.frame(m)
+		return printed, live, cur
+	}
+	rows := m.screen.size.Rows
+	bottom, cur := m.bottom(rows)
+	room := rows - len(bottom) - 1 // a row above stays with what was printed
+	var top []draw.Line
+	if m.s == nil {
+		top = append(m.header(), nil)
+	}
+	top = append(top, m.pending(room-len(top)-1)...)
+	if len(top) > 0 && m.s != nil {
+		top = append(top, nil)
+	} else if m.s != nil && m.screen.last != nil {
+		top = []draw.Line{nil}
+	}
+	cur.Row += len(top)
+	return printed, append(top, bottom...), cur
+}
+
+// bottom is what a person acts on: the spinner, the queue, and a dialog or the
+// prompt box with its footer.
+func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
+	var out []draw.Line
+	p := m.paper()
+	if len(m.dialogs) > 0 {
+		lines, cur := m.dialogs[0].view(m, p, clampLow(rows-2))
+		return lines, cur
+	}
+	if l := m.spinner(p); l != nil {
+		out = append(out, l)
+	}
+	out = append(out, m.todos(p, rows/3)...)
+	out = append(out, m.waiting(p, clampLow(rows/4))...)
+	box, cur := m.prompt(p, min(max(rows/3, 1), 12))
+	cur.Row += len(out)
+	out = append(out, box...)
+	if m.list != nil {
+		out = append(out, m.list.view(p, clampLow(min(rows/2, rows-len(out)-1)))...)
+	} else {
+		out = append(out, m.footer(p)...)
+	}
+	return out, cur
+}
+
+// spinner says what goes on, how long, and how to stop it.
+func (m *Model) spinner(p paper) draw.Line {
+	if m.s == nil && m.gone == nil {
+		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.o.ASCII)+" ", draw.Accent), draw.S("Opening the session", draw.Quiet))
+	}
+	if !m.turn.running {
+		return nil
+	}
+	dot := " " + p.sign(draw.Middot) + " "
+	parts := []string{m.verb()}
+	if d := m.now.Sub(m.turn.began); d >= time.Second {
+		parts = append(parts, fmt.Sprintf("%s", span(d.Truncate(time.Second).Round(time.Second))))
+	}
+	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
+	if up+down > 0 {
+		parts = append(parts, p.sign(draw.ArrowUp)+" "+count(up)+" "+p.sign(draw.ArrowDown)+" "+count(down))
+	}
+	if m.turn.stopped {
+		parts = []string{"Stopping"}
+	} else {
+		parts = append(parts, m.keys.Hint(keymap.Cancel)+" interrupts")
+	}
+	head := draw.L(draw.S(draw.Spinner(m.turn.spin, p.o.ASCII)+" ", draw.Accent), draw.S(parts[0], draw.Accent))
+	if len(parts) > 1 {
+		head = append(head, draw.S(dot+strings.Join(parts[1:], dot), draw.Quiet))
+	}
+	return head.Truncate(p.cols(), p.o)
+}
+
+// verb is what goes on, in a few words.
+func (m *Model) verb() string {
+	if w := m.turn.waiting; w != nil {
+		return fmt.Sprintf("%s; trying again in %s (%d of %d)", clip.Line(w.Err, 60), span(w.For), w.Attempt, w.Max)
+	}
+	for _, t := range m.st.Tasks {
+		if t.Status == view.InProgress && t.Active != "" {
+			return clip.Line(draw.String(t.Active), 60)
+		}
+	}
+	if c := m.story.open(); c != nil {
+		verb, subject := c.words()
+		if rest, ok := strings.CutPrefix(c.title, verb+": "); ok {
+			return clip.Line(draw.String(rest), 60)
+		}
+		return clip.Line(strings.TrimSpace(verb+" "+subject), 60)
+	}
+	if m.turn.writes != "" {
+		return clip.Line(draw.String(m.turn.writes), 40) + ", " + clip.Size(int64(m.turn.typed))
+	}
+	if it := m.story.last(); it != nil && it.kind == spoke && !it.done {
+		return "Writing"
+	}
+	return "Thinking"
+}
+
+// count is a number of tokens for people.
+func count(n int) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprint(n)
+	case n < 100_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	case n < 1_000_000:
+		return fmt.Sprintf("%dk", n/1000)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
+
+// todos is the todo list, when it is wanted.
+func (m *Model) todos(p paper, max int) []draw.Line {
+	if !m.screen.todos || len(m.st.Tasks) == 0 || max < 2 || progressDone(m.st.Tasks) && !m.turn.running {
+		return nil
+	}
+	o := p.inner(2, max, false)
+	o.Hint = ""
+	return draw.Indent(draw.Block(view.Tasks{Items: m.st.Tasks}, o), draw.S("  ", draw.Plain))
+}
+
+func progressDone(items []view.Task) bool {
+	for _, t := range items {
+		if t.Status != view.Completed {
+			return false
+		}
+	}
+	return true
+}
+
+// waiting are the prompts that wait.
+func (m *Model) waiting(p paper, max int) []draw.Line {
+	var out []draw.Line
+	for i, q := range m.queue {
+		if len(out)+1 >= max && i+1 < len(m.queue) {
+			out = append(out, draw.L(draw.S(fmt.Sprintf("  %s %d more wait", p.sign(draw.Ellipsis), len(m.queue)-i), draw.Quiet)))
+			break
+		}
+		l := draw.L(p.mark(draw.Prompt, draw.Quiet), draw.S(firstLine(q.prompt.Shown), draw.Quiet))
+		out = append(out, draw.Beside(l, draw.L(draw.S(p.sign(draw.ArrowUp)+" takes it back", draw.Quiet)), p.cols(), p.o))
+	}
+	return out
+}
+
+// prompt draws the prompt box in at most max rows of text.
+func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
+	cols := m.screen.size.Cols
+	bordered := cols >= 20 && m.screen.size.Rows >= 8
+	role, sign := draw.BorderQuiet, p.sign(draw.Prompt)
+	switch m.box.Mode() {
+	case edit.Shell:
+		role = draw.Shell
+	case edit.Memory:
+		role = draw.Accent
+	case edit.Chat, edit.Command, edit.Background:
+		role = modeRole(m.mode(), role)
+	}
+	inside := cols - 2
+	if bordered {
+		inside = cols - 6
+	}
+	lines, row, col := m.box.View(clampLow(inside-1)+1, max)
+	above, below := m.box.Hidden(len(lines))
+	rows := make([]draw.Line, 0, len(lines))
+	for i, l := range lines {
+		lead := "  "
+		if i == 0 {
+			lead = pad(sign, 2)
+		}
+		if i == 0 && above {
+			lead = pad(p.sign(draw.MoreUp), 2)
+		} else if i == len(lines)-1 && below {
+			lead = pad(p.sign(draw.MoreDown), 2)
+		}
+		rows = append(rows, append(draw.Line{draw.S(lead, draw.Accent)}, l...))
+	}
+	if m.box.Empty() && len(rows) == 1 {
+		rows[0] = append(rows[0], draw.S(m.placeholder(), draw.Quiet))
+	}
+	if !bordered {
+		return rows, term.Cursor{Row: row, Col: min(col+2, cols-1)}
+	}
+	return p.boxed(rows, role, cols, nil, nil), term.Cursor{Row: row + 1, Col: min(col+4, cols-1)}
+}
+
+func (m *Model) placeholder() string {
+	if m.turn.running || m.story.printed > 0 || m.s == nil {
+		return ""
+	}
+	return " What shall be done here?"
+}
+
+// modeRole is the colour of a permission mode.
+func modeRole(md policy.Mode, other draw.Role) draw.Role {
+	switch md {
+	case policy.PlanMode:
+		return draw.Plan
+	case policy.AcceptEdits:
+		return draw.AcceptEdits
+	case policy.Bypass:
+		return draw.Danger
+	case policy.Auto:
+		return draw.Attention
+	case policy.Default, policy.DontAsk:
+	}
+	return other
+}
+
+// boxed puts a border around lines. Heading stands in the upper border, below
+// in the lower one, at its right.
+func (p paper) boxed(lines []draw.Line, r draw.Role, cols int, heading, below draw.Line) []draw.Line {
+	s := func(g draw.Glyph) draw.Span { return draw.Span{Text: p.sign(g), Style: draw.Style{Role: r}} }
+	bar := func(n int) draw.Span {
+		return draw.Span{Text: strings.Repeat(p.sign(draw.HBar), clampLow(n)), Style: draw.Style{Role: r}}
+	}
+	edge := func(from, to draw.Glyph, text draw.Line, right bool) draw.Line {
+		text = text.Truncate(clampLow(cols-6), p.o)
+		w := text.Width()
+		if w == 0 {
+			return draw.Line{s(from), bar(cols - 2), s(to)}
+		}
+		text = append(append(draw.Line{draw.S(" ", draw.Plain)}, text...), draw.S(" ", draw.Plain))
+		if right {
+			return append(append(draw.Line{s(from), bar(cols - w - 5)}, text...), bar(1), s(to))
+		}
+		return append(append(draw.Line{s(from)}, text...), bar(cols-w-4), s(to))
+	}
+	out := []draw.Line{edge(draw.TopLeft, draw.TopRight, heading, false)}
+	for _, l := range lines {
+		row := append(draw.Line{s(draw.VBar), draw.S(" ", draw.Plain)}, l.Truncate(clampLow(cols-4), p.o).Pad(clampLow(cols-4))...)
+		out = append(out, append(row, draw.S(" ", draw.Plain), s(draw.VBar)))
+	}
+	return append(out, edge(draw.BottomLeft, draw.BottomRight, below, true))
+}

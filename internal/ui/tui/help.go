@@ -1,0 +1,55 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+)
+
+// newHelp lists keys and commands.
+func newHelp(*Model) dialog {
+	return &sheet{heading: "Help", lines: func(m *Model, p paper, width int) []draw.Line {
+		var out []draw.Line
+		head := func(s string) {
+			if len(out) > 0 {
+				out = append(out, nil)
+			}
+			out = append(out, draw.L(draw.S(s, draw.Heading)))
+		}
+		row := func(left, right string) {
+			l := draw.L(draw.S(pad(left, 22)+" ", draw.Accent), draw.S(right, draw.Plain))
+			out = append(out, l.Wrap(width, draw.S(strings.Repeat(" ", 23), draw.Plain))...)
+		}
+		head("Begin a prompt with")
+		row("@", "a file of this folder")
+		row("/", "a command")
+		row("!", "a shell command, run now; the model reads what it prints")
+		row("#", "a line for a memory file")
+		for _, part := range []struct {
+			name string
+			in   keymap.Context
+		}{{"Everywhere", keymap.Global}, {"In the prompt", keymap.Chat}, {"While a command runs", keymap.Task}, {"Editing", keymap.Edit}} {
+			head(part.name)
+			for _, r := range m.keys.Help(part.in) {
+				if len(r.Keys) > 0 && offered(r.Action) {
+					row(strings.Join(r.Keys[:min(len(r.Keys), 2)], ", "), r.What)
+				}
+			}
+		}
+		head("Commands")
+		for _, c := range m.commands() {
+			row(strings.TrimSpace("/"+c.name+" "+c.args), c.about)
+		}
+		return out
+	}}
+}
+
+// offered reports whether an action does something in this version.
+func offered(a keymap.Action) bool {
+	switch a {
+	case keymap.Rewind, keymap.ThinkingToggle, keymap.KillAgents:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,359 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+)
+
+// key takes one press, where it belongs.
+func (m *Model) key(k keymap.Key) []effect {
+	switch {
+	case m.pager != nil:
+		return m.press(k, []keymap.Context{keymap.Transcript, keymap.Global}, m.pager.act, m.pager.typed)
+	case len(m.dialogs) > 0:
+		return m.dialogKey(k)
+	}
+	if _, till := m.chord.Pending(); till.IsZero() && m.box.Grabs(k) {
+		m.box.Key(k)
+		return m.edited()
+	}
+	in := []keymap.Context{keymap.Chat, keymap.Edit, keymap.Global}
+	if m.story.open() != nil && m.turn.running {
+		in = slices.Insert(in, 0, keymap.Task)
+	}
+	if m.list != nil {
+		in = slices.Insert(in, 0, keymap.Autocomplete)
+	}
+	return m.press(k, in, (*Model).chatAct, (*Model).typeText)
+}
+
+// press finds what a key means: the first of its actions that has something to
+// do, else the text that it types.
+func (m *Model) press(k keymap.Key, in []keymap.Context, act func(*Model, keymap.Action) ([]effect, bool), typed func(*Model, keymap.Key) []effect) []effect {
+	m.pressed = k
+	chord, p := m.keys.Press(m.chord, in, k, m.now)
+	m.chord = chord
+	for _, a := range p.Actions {
+		if out, done := act(m, a); done {
+			return out
+		}
+	}
+	switch {
+	case p.Lost != "":
+		m.say(p.Lost+" means nothing", draw.Quiet)
+	case !p.Pending && len(p.Actions) == 0 || !p.Pending && k.Types():
+		return typed(m, k)
+	}
+	return nil
+}
+
+func (m *Model) typeText(k keymap.Key) []effect {
+	if k.Types() && k.Text == "?" && m.box.Empty() {
+		m.open(newHelp(m))
+		return nil
+	}
+	if m.box.Key(k) == edit.Ignored {
+		return nil
+	}
+	return m.edited()
+}
+
+// edited follows a change of the prompt.
+func (m *Model) edited() []effect {
+	m.armed = armed{}
+	return m.complete()
+}
+
+func (m *Model) paste(text string) []effect {
+	switch {
+	case m.pager != nil:
+		return nil
+	case len(m.dialogs) > 0:
+		if !m.dialogs[0].paste(m, text) {
+			m.box.Paste(text) // it was meant for the prompt
+		}
+		return nil
+	}
+	m.box.Paste(text)
+	return m.edited()
+}
+
+// chatAct does an action of the prompt box; false when it has nothing to do.
+func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
+	if m.list != nil {
+		if out, done := m.list.act(m, a); done {
+			return out, true
+		}
+	}
+	switch a {
+	case keymap.Submit:
+		switch m.box.Do(a) {
+		case edit.Submitted:
+			return m.enter(), true
+		case edit.Ignored:
+			return nil, false
+		case edit.Moved, edit.Changed:
+		}
+		return m.edited(), true
+	case keymap.EditUp, keymap.HistoryOlder:
+		if m.box.Empty() && len(m.queue) > 0 {
+			return m.takeBack(), true
+		}
+	case keymap.Cancel:
+		return m.cancel()
+	case keymap.Rewind:
+		if m.box.Empty() {
+			return nil, false
+		}
+		m.box.Clear()
+		return m.edited(), true
+	case keymap.TaskBackground:
+		return m.background()
+	case keymap.EditDelete:
+		if m.box.Empty() {
+			return nil, false // Ctrl+D quits then
+		}
+	default:
+		if out, done := m.anyAct(a); done {
+			return out, true
+		}
+	}
+	if m.box.Do(a) == edit.Ignored {
+		return nil, false
+	}
+	return m.edited(), true
+}
+
+// anyAct does an action that means the same in front of a dialog.
+func (m *Model) anyAct(a keymap.Action) ([]effect, bool) {
+	switch a {
+	case keymap.Interrupt:
+		return m.interruptOrQuit(), true
+	case keymap.Exit:
+		return m.twice(a, "again to quit"), true
+	case keymap.Redraw:
+		return []effect{redraw{}}, true
+	case keymap.Suspend:
+		return []effect{suspend{}}, true
+	case keymap.ToggleTranscript:
+		return m.openPager(), true
+	case keymap.ShowHelp:
+		m.open(newHelp(m))
+		return nil, true
+	case keymap.ToggleTodos:
+		m.screen.todos = !m.screen.todos
+		if len(m.st.Tasks) == 0 {
+			m.say("there is no todo list", draw.Quiet)
+		}
+		return nil, true
+	case keymap.CycleMode:
+		return m.cycleMode(), true
+	case keymap.ModelPicker:
+		return m.command("/model"), true
+	case keymap.ExternalEditor:
+		return m.editor(), true
+	case keymap.ImagePaste:
+		return m.image(), true
+	}
+	return nil, false
+}
+
+// interruptOrQuit is Ctrl+C: it clears the prompt, else stops the turn; twice
+// in a row it quits.
+func (m *Model) interruptOrQuit() []effect {
+	if m.armed.action == keymap.Interrupt && m.now.Before(m.armed.till) {
+		return m.leave()
+	}
+	out := m.twice(keymap.Interrupt, "again to quit")
+	switch {
+	case !m.box.Empty():
+		m.box.Clear()
+		m.list = nil
+	case m.turn.running:
+		out = append(out, m.interrupt()...)
+	}
+	return out
+}
+
+// twice arms a key that quits when it comes again.
+func (m *Model) twice(a keymap.Action, what string) []effect {
+	if m.armed.action == a && m.now.Before(m.armed.till) {
+		return m.leave()
+	}
+	m.armed = armed{a, m.now.Add(again)}
+	m.flash = flash{"Press " + m.keys.Hint(a) + " " + what, draw.Attention, m.now.Add(again)}
+	return nil
+}
+
+func (m *Model) leave() []effect {
+	m.left = true
+	return []effect{quit{}}
+}
+
+func (m *Model) interrupt() []effect {
+	m.turn.stopped = true
+	return []effect{submit{op: op.Interrupt{}, urgent: true, then: func(*Model, error) []effect { return nil }}}
+}
+
+// cancel is Esc: it closes what is open, else stops the turn.
+func (m *Model) cancel() ([]effect, bool) {
+	switch {
+	case m.list != nil:
+		m.list.dismissed(m)
+		m.list = nil
+	case m.flash.text != "" && !m.turn.running:
+		m.flash = flash{}
+	case m.turn.running && !m.turn.stopped:
+		return m.interrupt(), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// enter sends what is in the prompt box.
+func (m *Model) enter() []effect {
+	p := m.box.Take()
+	m.list = nil
+	if p.Body() == "" && len(p.Images) == 0 {
+		return nil
+	}
+	if m.host.Remember != nil {
+		m.host.Remember(p.Entry())
+	}
+	switch p.Mode {
+	case edit.Command:
+		return m.command(p.Text)
+	case edit.Shell:
+		return m.shell(p)
+	case edit.Memory:
+		return m.remember(p)
+	case edit.Chat, edit.Background:
+	}
+	return m.send(p)
+}
+
+// send gives a prompt to the session, or keeps it until there is one.
+func (m *Model) send(p edit.Prompt) []effect {
+	id := m.host.NewID()
+	if m.s == nil || m.screen.past {
+		m.queue = append(m.queue, queued{id: id, prompt: p})
+		if m.gone != nil {
+			m.queue = nil
+			m.box.Restore(p)
+			m.say("there is no session to send it to", draw.Wrong)
+		}
+		return nil
+	}
+	o := op.Prompt{ID: id, Text: strings.TrimSpace(p.Text)}
+	for _, img := range p.Images {
+		o.Images = append(o.Images, op.Image{Media: img.Media, Data: img.Data})
+	}
+	m.queue = append(m.queue, queued{id: id, prompt: p, sent: true})
+	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
+		if err != nil {
+			m.unqueue(id)
+			m.box.Restore(p) // it is not lost
+		}
+		return m.fail(err)
+	}}}
+}
+
+// takeBack puts the newest prompt that waits into the box again.
+func (m *Model) takeBack() []effect {
+	q := m.queue[len(m.queue)-1]
+	if !q.sent {
+		m.queue = m.queue[:len(m.queue)-1]
+		m.box.Restore(q.prompt)
+		return m.edited()
+	}
+	return []effect{submit{op: op.Unqueue{ID: q.id}, urgent: true, then: func(m *Model, err error) []effect {
+		m.unqueue(q.id)
+		if err != nil {
+			m.say("the model has that prompt already", draw.Quiet)
+			return nil
+		}
+		m.box.Restore(q.prompt)
+		return m.edited()
+	}}}
+}
+
+// background moves the newest running call to the background.
+func (m *Model) background() ([]effect, bool) {
+	c := m.story.open()
+	if c == nil {
+		return nil, false
+	}
+	return []effect{submit{op: op.Background{Call: c.id}, urgent: true, then: func(m *Model, err error) []effect {
+		if err != nil {
+			m.say("that cannot go to the background", draw.Quiet)
+		}
+		return nil
+	}}}, true
+}
+
+// cycleMode goes to the next permission mode.
+func (m *Model) cycleMode() []effect {
+	modes := []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode}
+	if m.s != nil && len(m.s.Modes) > 0 {
+		modes = m.s.Modes
+	}
+	i := slices.Index(modes, m.mode())
+	return m.setMode(modes[(i+1)%len(modes)])
+}
+
+func (m *Model) setMode(to policy.Mode) []effect {
+	return []effect{submit{op: op.SetMode{Mode: string(to)}, then: func(m *Model, err error) []effect {
+		if err == nil && m.st.Seq == 0 {
+			m.st.Mode = to // the log begins with the first prompt
+		}
+		return m.fail(err)
+	}}}
+}
+
+// editor has the prompt written in the person's editor.
+func (m *Model) editor() []effect {
+	if m.host.Edit == nil {
+		m.say("there is no editor: set $EDITOR", draw.Quiet)
+		return nil
+	}
+	text := m.box.Text()
+	return []effect{away{func(ctx context.Context) func(*Model) []effect {
+		out, err := m.host.Edit(ctx, text)
+		return func(m *Model) []effect {
+			if err != nil {
+				m.say(fmt.Sprintf("the editor: %v", err), draw.Wrong)
+				return nil
+			}
+			m.box.Set(strings.TrimRight(out, "\n"))
+			return m.edited()
+		}
+	}}}
+}
+
+// image puts the clipboard's picture into the prompt.
+func (m *Model) image() []effect {
+	if m.host.Image == nil {
+		m.say("pictures cannot be read from the clipboard here", draw.Quiet)
+		return nil
+	}
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		img, err := m.host.Image(ctx)
+		return func(m *Model) []effect {
+			if err != nil {
+				m.say(err.Error(), draw.Quiet)
+				return nil
+			}
+			m.box.Attach(edit.Image{Media: img.Media, Data: img.Data})
+			return nil
+		}
+	}}}
+}

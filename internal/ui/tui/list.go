@@ -1,0 +1,177 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/pick"
+)
+
+// A list completes what is typed in the prompt box: a command after "/", a
+// file after "@".
+type list struct {
+	files bool
+	word  string // what is completed
+	found []found
+	at    int
+	top   int
+	busy  bool // the files are not known yet
+}
+
+// fileList are the files of the working folder, once somebody typed "@".
+type fileList struct {
+	index  *pick.Files
+	asked  bool
+	closed string // the word at which the list was closed; it stays so
+}
+
+// complete opens, changes or closes the list after an edit.
+func (m *Model) complete() []effect {
+	word, files := m.completes()
+	if word == "" || word == m.files.closed {
+		m.list = nil
+		if word == "" {
+			m.files.closed = ""
+		}
+		return nil
+	}
+	m.files.closed = ""
+	m.list = &list{files: files, word: word}
+	if !files {
+		m.list.found = m.commandsFor(word[1:])
+		if len(m.list.found) == 0 {
+			m.list = nil
+		}
+		return nil
+	}
+	return m.findFiles()
+}
+
+// completes is the word before the cursor that can be completed.
+func (m *Model) completes() (word string, files bool) {
+	if !m.box.AtEnd() || m.box.Empty() {
+		return "", false
+	}
+	text := m.box.Shown()
+	if m.box.Mode() == edit.Command && !strings.ContainsAny(text, " \n") {
+		return text, false
+	}
+	if i := strings.LastIndexAny(text, " \n\t"); i+1 < len(text) && text[i+1] == '@' && m.host.Files != nil {
+		return text[i+1:], true
+	}
+	return "", false
+}
+
+// findFiles fills the list with files, which are listed when first asked for.
+func (m *Model) findFiles() []effect {
+	if m.files.index != nil {
+		for _, h := range m.files.index.Find(m.list.word[1:], 50) {
+			m.list.found = append(m.list.found, found{Choice{ID: h.Path, Name: h.Path}, h.At})
+		}
+		if len(m.list.found) == 0 {
+			m.list = nil
+		}
+		return nil
+	}
+	m.list.busy = true
+	if m.files.asked {
+		return nil
+	}
+	m.files.asked = true
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		paths, err := m.host.Files(ctx)
+		index := pick.NewFiles(paths)
+		return func(m *Model) []effect {
+			m.files.asked = false
+			if err != nil {
+				m.say("the files cannot be listed: "+err.Error(), draw.Wrong)
+				return nil
+			}
+			m.files.index = index
+			return m.complete()
+		}
+	}}}
+}
+
+func (l *list) view(p paper, rows int) []draw.Line {
+	if l.busy {
+		return []draw.Line{draw.L(draw.S("  looking for files …", draw.Quiet))}
+	}
+	room := max(min(rows, 8), 1)
+	l.top = max(min(l.top, l.at), l.at-room+1)
+	width := 0
+	for _, f := range l.found {
+		width = max(width, draw.Width(f.Name))
+	}
+	var out []draw.Line
+	for i := l.top; i < min(len(l.found), l.top+room); i++ {
+		f := l.found[i]
+		if f.About != "" {
+			f.About = strings.Repeat(" ", max(0, min(width, 24)-draw.Width(f.Name))) + f.About
+		}
+		out = append(out, p.choice(f, i == l.at, p.cols()))
+	}
+	return out
+}
+
+func (l *list) act(m *Model, a keymap.Action) ([]effect, bool) {
+	switch a {
+	case keymap.AutocompletePrev:
+		l.at = (l.at + len(l.found) - 1) % max(len(l.found), 1)
+	case keymap.AutocompleteNext:
+		l.at = (l.at + 1) % max(len(l.found), 1)
+	case keymap.AutocompletePageUp:
+		l.at = max(0, l.at-8)
+	case keymap.AutocompletePageDn:
+		l.at = max(0, min(len(l.found)-1, l.at+8))
+	case keymap.AutocompleteDismiss:
+		l.dismissed(m)
+		m.list = nil
+	case keymap.AutocompleteAccept:
+		return l.take(m, false), true
+	case keymap.AutocompleteSubmit:
+		if l.busy {
+			return nil, false
+		}
+		return l.take(m, true), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (l *list) dismissed(m *Model) { m.files.closed = l.word }
+
+// take puts the marked choice into the prompt box. A command without arguments
+// runs at once.
+func (l *list) take(m *Model, run bool) []effect {
+	if l.at >= len(l.found) {
+		return nil
+	}
+	c := l.found[l.at]
+	m.list = nil
+	if !l.files {
+		if run && c.Right == "" {
+			m.box.Set("/" + c.ID)
+			return m.enter()
+		}
+		m.box.Set("/" + c.ID + " ")
+		return nil
+	}
+	for range []rune(l.word) {
+		m.box.Do(keymap.EditBackspace)
+	}
+	name := "@" + c.ID
+	if strings.ContainsRune(c.ID, ' ') {
+		name = `@"` + c.ID + `"`
+	}
+	if strings.HasSuffix(c.ID, "/") {
+		m.box.Insert(name)
+		return m.complete() // what is in the folder
+	}
+	m.box.Insert(name + " ")
+	return nil
+}

@@ -1,0 +1,281 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/pick"
+	"github.com/adze-agent/adze/internal/ui/term"
+)
+
+// A menu lets a person choose one of several things by typing a few letters of
+// it.
+type menu struct {
+	heading string
+	about   string // a line or two above the choices
+	all     []Choice
+	found   []found
+	at      int // of found
+	top     int
+	typed0  *edit.Editor // what was typed to find something
+	fixed   bool         // nothing is searched: letters do nothing
+	loading bool
+	place   rank
+	hint    string
+
+	chosen  func(m *Model, c Choice) []effect
+	marked  func(m *Model, c Choice) []effect // another line is marked; nil: nothing
+	dropped func(m *Model) []effect           // closed without a choice; nil: nothing
+	more    func(m *Model, k keymap.Key) ([]effect, bool)
+}
+
+// found is a choice that matched, and where.
+type found struct {
+	Choice
+	at []int
+}
+
+func newMenu(m *Model, heading string, all []Choice, chosen func(*Model, Choice) []effect) *menu {
+	d := &menu{heading: heading, chosen: chosen, place: rankMenu, typed0: field(m, "")}
+	d.set(all)
+	return d
+}
+
+// set gives the choices, and marks the one that is in force.
+func (d *menu) set(all []Choice) {
+	d.all = all
+	d.find()
+	d.at = max(0, slices.IndexFunc(d.found, func(f found) bool { return f.Now }))
+}
+
+// find keeps the choices that match, the best first.
+func (d *menu) find() {
+	q := pick.NewQuery(d.typed0.Text())
+	d.found, d.at, d.top = nil, 0, 0
+	type rated struct {
+		found
+		score int
+	}
+	var hits []rated
+	for _, c := range d.all {
+		if q.Empty() {
+			d.found = append(d.found, found{Choice: c})
+			continue
+		}
+		if score, at, ok := q.Match(c.Name); ok {
+			hits = append(hits, rated{found{c, at}, score})
+		} else if score, _, ok := q.Match(c.Name + " " + c.About); ok {
+			hits = append(hits, rated{found{Choice: c}, score})
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	for _, h := range hits {
+		d.found = append(d.found, h.found)
+	}
+}
+
+func (d *menu) asks() bool           { return false }
+func (d *menu) rank() rank           { return d.place }
+func (d *menu) in() []keymap.Context { return []keymap.Context{keymap.Select, keymap.Edit} }
+
+func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	cols := min(m.screen.size.Cols, textCols)
+	inside := clampLow(cols - 4)
+	var lines []draw.Line
+	cur := term.Cursor{Hidden: true}
+	if d.about != "" {
+		lines = append(lines, draw.WrapAll(draw.Text(d.about, draw.Style{Role: draw.Quiet}), inside)...)
+	}
+	if !d.fixed {
+		l, col := p.fieldLine(draw.L(p.mark(draw.Prompt, draw.Accent)), d.typed0, inside)
+		cur = term.Cursor{Row: len(lines) + 1, Col: col + 2}
+		lines = append(lines, l)
+	}
+	room := max(min(rows-len(lines)-2, 16), 1)
+	d.top = max(min(d.top, d.at), d.at-room+1)
+	for i := d.top; i < min(len(d.found), d.top+room); i++ {
+		lines = append(lines, p.choice(d.found[i], i == d.at, inside))
+	}
+	switch {
+	case d.loading:
+		lines = append(lines, draw.L(draw.S("  looking …", draw.Quiet)))
+	case len(d.found) == 0:
+		lines = append(lines, draw.L(draw.S("  nothing matches", draw.Quiet)))
+	}
+	hint := d.hint
+	if n := len(d.found); n > room {
+		hint = fmt.Sprintf("%d of %d", d.at+1, n) + sep(p, hint)
+	}
+	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(d.heading), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(hint, draw.Quiet))), cur
+}
+
+func sep(p paper, s string) string {
+	if s == "" {
+		return ""
+	}
+	return " " + p.sign(draw.Middot) + " " + s
+}
+
+// choice draws one line of a menu.
+func (p paper) choice(f found, marked bool, width int) draw.Line {
+	lead, role := draw.S("  ", draw.Plain), draw.Plain
+	if marked {
+		lead, role = p.mark(draw.Cursor, draw.Accent), draw.Selected
+	}
+	l := draw.L(lead)
+	name, from := draw.String(f.Name), 0
+	if name == f.Name {
+		for _, i := range f.at {
+			if i < from || i >= len(name) {
+				continue
+			}
+			if i > from {
+				l = append(l, draw.Span{Text: name[from:i], Style: draw.Style{Role: role}})
+			}
+			end := i + 1
+			for end < len(name) && name[end]&0xc0 == 0x80 {
+				end++
+			}
+			l = append(l, draw.Span{Text: name[i:end], Style: draw.Style{Role: role, Attr: draw.Underline}})
+			from = end
+		}
+	}
+	l = append(l, draw.Span{Text: name[from:], Style: draw.Style{Role: role}})
+	if f.Now {
+		l = append(l, draw.S(" "+p.sign(draw.Check), draw.OK))
+	}
+	if f.About != "" {
+		l = append(l, draw.S("  "+f.About, draw.Quiet))
+	}
+	if f.Right == "" {
+		return l.Truncate(width, p.o)
+	}
+	return draw.Beside(l, draw.L(draw.S(f.Right, draw.Quiet)), width, p.o)
+}
+
+func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
+	switch a {
+	case keymap.SelectNext, keymap.EditDown:
+		return d.mark(m, d.at+1), true
+	case keymap.SelectPrev, keymap.EditUp:
+		return d.mark(m, d.at-1), true
+	case keymap.SelectPageDn:
+		return d.mark(m, d.at+10), true
+	case keymap.SelectPageUp:
+		return d.mark(m, d.at-10), true
+	case keymap.SelectFirst:
+		return d.mark(m, 0), true
+	case keymap.SelectLast:
+		return d.mark(m, len(d.found)-1), true
+	case keymap.SelectCancel, keymap.Interrupt:
+		m.close(d)
+		if d.dropped != nil {
+			return d.dropped(m), true
+		}
+		return nil, true
+	case keymap.SelectAccept:
+		if d.at < len(d.found) {
+			m.close(d)
+			return d.chosen(m, d.found[d.at].Choice), true
+		}
+		return nil, true
+	}
+	if d.more != nil {
+		if out, done := d.more(m, m.pressed); done {
+			return out, true
+		}
+	}
+	if a.IsEdit() && !d.fixed {
+		if d.typed0.Do(a) == edit.Changed {
+			d.find()
+			return d.mark(m, 0), true
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
+func (d *menu) mark(m *Model, i int) []effect {
+	d.at = max(0, min(i, len(d.found)-1))
+	if d.marked != nil && d.at < len(d.found) {
+		return d.marked(m, d.found[d.at].Choice)
+	}
+	return nil
+}
+
+func (d *menu) typed(m *Model, k keymap.Key) []effect {
+	if d.more != nil {
+		if out, done := d.more(m, k); done {
+			return out
+		}
+	}
+	if d.fixed {
+		if n := len(k.Name); n == 1 && k.Name[0] >= '1' && int(k.Name[0]-'1') < len(d.found) {
+			d.at = int(k.Name[0] - '1')
+			m.close(d)
+			return d.chosen(m, d.found[d.at].Choice)
+		}
+		return nil
+	}
+	if d.typed0.Key(k) == edit.Changed {
+		d.find()
+		return d.mark(m, 0)
+	}
+	return nil
+}
+
+func (d *menu) paste(m *Model, text string) bool {
+	if d.fixed {
+		return false
+	}
+	d.typed0.Paste(text)
+	d.find()
+	return true
+}
+
+// A sheet shows text until it is closed.
+type sheet struct {
+	heading string
+	lines   func(m *Model, p paper, width int) []draw.Line
+	off     int
+}
+
+func (d *sheet) asks() bool                { return false }
+func (d *sheet) rank() rank                { return rankMenu }
+func (d *sheet) in() []keymap.Context      { return []keymap.Context{keymap.Help, keymap.Transcript} }
+func (d *sheet) paste(*Model, string) bool { return false }
+
+func (d *sheet) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	cols := min(m.screen.size.Cols, textCols)
+	lines := p.scrolled(d.lines(m, p, clampLow(cols-4)), &d.off, max(rows-2, 2))
+	return p.boxed(lines, draw.BorderQuiet, cols, draw.L(draw.Span{Text: draw.String(d.heading), Style: draw.Style{Attr: draw.Bold}}),
+		draw.L(draw.S("Esc closes", draw.Quiet))), term.Cursor{Hidden: true}
+}
+
+func (d *sheet) act(m *Model, a keymap.Action) ([]effect, bool) {
+	switch a {
+	case keymap.HelpDismiss, keymap.TranscriptExit, keymap.Interrupt:
+		m.close(d)
+	case keymap.TranscriptDown:
+		d.off++
+	case keymap.TranscriptUp:
+		d.off--
+	case keymap.TranscriptPageDown:
+		d.off += 10
+	case keymap.TranscriptPageUp:
+		d.off -= 10
+	case keymap.TranscriptTop:
+		d.off = 0
+	case keymap.TranscriptBottom:
+		d.off = 1 << 30
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (d *sheet) typed(*Model, keymap.Key) []effect { return nil }

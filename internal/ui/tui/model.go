@@ -1,0 +1,411 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/transcript"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// A Model is all that the UI knows. One goroutine owns it.
+type Model struct {
+	host  Host
+	s     *Session // nil until it is open
+	start Start
+	story *story
+	st    transcript.State
+	turn  turn
+	queue []queued // prompts that wait, in the session or for one
+
+	box     *edit.Editor
+	keys    *keymap.Map
+	chord   keymap.Chord
+	pressed keymap.Key // now
+	list    *list      // the @ or / picker above the prompt box
+	dialogs []dialog   // the first one is seen
+	guarded guarded
+	pager   *pager // the transcript in full screen
+	screen  screen
+	flash   flash
+	armed   armed
+	status  status
+	files   fileList
+	now     time.Time
+	left    bool // the end was asked for
+	gone    error
+}
+
+// screen is what is known about the terminal.
+type screen struct {
+	size    term.Size
+	ascii   bool
+	dark    bool
+	focused bool
+	theme   *draw.Theme
+	chosen  string // the theme's name in the settings
+	todos   bool   // the todo list is shown
+	last    *item  // that was printed
+	headed  bool   // the first line was printed
+	past    bool   // what is folded happened in an earlier run
+}
+
+// turn is what is known about the running turn beside the story.
+type turn struct {
+	running bool
+	began   time.Time
+	spin    int
+	typed   int // bytes that the model wrote in the reply that streams
+	writes  string
+	waiting *event.Waiting
+	stopped bool // an interrupt was sent
+}
+
+// queued is a prompt that waits.
+type queued struct {
+	id     string
+	prompt edit.Prompt
+	sent   bool // the session has it
+}
+
+// flash is a line below the prompt box that goes away.
+type flash struct {
+	text string
+	role draw.Role
+	till time.Time
+}
+
+// armed is a key that means more when it comes again.
+type armed struct {
+	action keymap.Action
+	till   time.Time
+}
+
+// again is how long a second Ctrl+C, Ctrl+D or Esc counts as such.
+const again = 2 * time.Second
+
+// newModel begins before anything is known but the terminal.
+func newModel(h Host, start Start, s screen) *Model {
+	keys := keymap.Default(keymap.Terminal{})
+	return &Model{
+		host: h, start: start, story: newStory(), screen: s, keys: keys,
+		box: edit.New(edit.Options{Keys: keys, Past: h.Past}),
+	}
+}
+
+// update takes a message.
+func (m *Model) update(now time.Time, in Msg) []effect {
+	m.now = now
+	switch in := in.(type) {
+	case keyMsg:
+		return m.key(in.key)
+	case pasteMsg:
+		return m.paste(in.text)
+	case sizeMsg:
+		m.screen.size = in.size
+		m.resized()
+	case focusMsg:
+		m.screen.focused = in.in
+	case backgroundMsg:
+		if m.screen.dark != in.dark {
+			m.screen.dark = in.dark
+			return m.setTheme(m.screen.chosen)
+		}
+	case mouseMsg:
+		if m.pager != nil {
+			m.pager.move(m, in.wheel)
+		}
+	case eventsMsg:
+		return m.events(in)
+	case openedMsg:
+		return m.opened(in)
+	case resultMsg:
+		if in.then != nil {
+			return in.then(m)
+		}
+	case tickMsg:
+		return m.tick()
+	}
+	return nil
+}
+
+// wake is when the model wants a tick next; zero is never.
+func (m *Model) wake() time.Time {
+	var at time.Time
+	sooner := func(t time.Time) {
+		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	if m.turn.running && !m.waitsForPerson() {
+		sooner(m.now.Add(spinEvery))
+	}
+	if m.s == nil && m.gone == nil {
+		sooner(m.now.Add(spinEvery))
+	}
+	sooner(m.flash.till)
+	sooner(m.armed.till)
+	if _, till := m.chord.Pending(); !till.IsZero() {
+		sooner(till)
+	}
+	sooner(m.status.due)
+	return at
+}
+
+// spinEvery is the pace of the spinner.
+const spinEvery = 100 * time.Millisecond
+
+func (m *Model) waitsForPerson() bool { return len(m.dialogs) > 0 && m.dialogs[0].asks() }
+
+func (m *Model) tick() []effect {
+	if m.turn.running || m.s == nil {
+		m.turn.spin++
+	}
+	if !m.flash.till.IsZero() && !m.now.Before(m.flash.till) {
+		m.flash = flash{}
+	}
+	if !m.armed.till.IsZero() && !m.now.Before(m.armed.till) {
+		m.armed = armed{}
+	}
+	m.chord = m.chord.Expired(m.now)
+	return m.statusDue()
+}
+
+// say shows a line below the prompt box for a while.
+func (m *Model) say(text string, r draw.Role) {
+	m.flash = flash{text, r, m.now.Add(4 * time.Second)}
+}
+
+// note puts a line of adze into the conversation.
+func (m *Model) note(level, text, hint string) { m.story.note(m.now, level, text, hint) }
+
+// fail shows an error of something that a person asked for.
+func (m *Model) fail(err error) []effect {
+	if err != nil {
+		text, hint := hinted(err)
+		m.note("error", text, hint)
+	}
+	return nil
+}
+
+// hinted is an error's text and its next command.
+func hinted(err error) (text, hint string) {
+	if h, ok := err.(interface{ Hint() string }); ok {
+		hint = h.Hint()
+	}
+	return err.Error(), hint
+}
+
+// opened takes a session, or learns that there is none.
+func (m *Model) opened(in openedMsg) []effect {
+	if in.err != nil {
+		m.gone = in.err
+		text, hint := hinted(in.err)
+		m.note("error", text, hint)
+		for i := len(m.queue) - 1; i >= 0; i-- { // nothing that was typed is lost
+			m.box.Restore(m.queue[i].prompt)
+		}
+		m.queue = nil
+		return m.welcome()
+	}
+	m.gone, m.s = nil, in.s
+	m.st, m.turn, m.dialogs, m.pager = transcript.State{}, turn{}, nil, nil
+	m.story = newStory()
+	m.screen.last, m.screen.headed, m.screen.past = nil, false, in.s.After > 0
+	m.st.Model, m.st.Mode = in.s.Model, in.s.Mode
+	out := m.adopt(in.s.UI)
+	out = append(out, submit{op: op.Attach{Client: clientName}}, title{"adze · " + in.s.Dir})
+	if in.s.After == 0 {
+		out = append(out, m.ready()...)
+	}
+	return out
+}
+
+// adopt takes over the settings.
+func (m *Model) adopt(u Settings) []effect {
+	m.screen.ascii = m.screen.ascii || u.ASCII
+	if u.Keys != nil {
+		m.keys = u.Keys
+		m.box.SetKeys(u.Keys)
+	}
+	m.box.SetVim(u.Vim)
+	for _, w := range u.KeysWrong {
+		m.note("warning", w, "")
+	}
+	m.status.changed = true
+	m.screen.chosen = u.Theme
+	return append(m.setTheme(u.Theme), m.statusDue()...)
+}
+
+// ready is when the session can be talked to: what was typed before goes out.
+func (m *Model) ready() []effect {
+	m.screen.past = false
+	var out []effect
+	waiting := m.queue
+	m.queue = nil
+	for _, q := range waiting {
+		out = append(out, m.send(q.prompt)...)
+	}
+	return append(out, m.welcome()...)
+}
+
+// events folds what the session said.
+func (m *Model) events(in eventsMsg) []effect {
+	if in.of != m.s || m.s == nil {
+		return nil // of a session that is left
+	}
+	var out []effect
+	for _, e := range in.events {
+		out = append(out, m.event(e)...)
+	}
+	if in.over && !m.left {
+		m.note("error", "The session ended.", "adze --resume "+m.s.ID)
+		m.turn.running = false
+	}
+	return out
+}
+
+func (m *Model) event(e event.Event) []effect {
+	old := m.screen.past
+	m.st = m.st.Apply(e)
+	if old {
+		if _, asked := e.Body.(event.Asked); !asked {
+			m.story.apply(e)
+		}
+		if e.Seq < m.s.After {
+			return nil
+		}
+		m.turn.running = m.st.Running != ""
+		return m.ready()
+	}
+	m.story.apply(e)
+	return m.happened(e)
+}
+
+// happened is what an event means beside its place in the story.
+func (m *Model) happened(e event.Event) []effect {
+	switch b := e.Body.(type) {
+	case event.TurnStarted:
+		m.turn = turn{running: true, began: m.now, spin: m.turn.spin}
+		return m.changed()
+	case event.InputAccepted:
+		m.unqueue(b.ID)
+	case event.InputRemoved:
+		m.unqueue(b.ID)
+	case event.TextDelta:
+		m.turn.typed, m.turn.waiting, m.turn.writes = m.turn.typed+len(b.S), nil, ""
+	case event.ThinkingDelta:
+		m.turn.typed, m.turn.waiting = m.turn.typed+len(b.S), nil
+	case event.ToolInputDelta:
+		m.turn.typed, m.turn.writes = m.turn.typed+len(b.S), b.Name
+	case event.ReplyStarted:
+		m.turn.waiting = nil
+	case event.PartDone:
+		m.turn.writes = ""
+	case event.Replied:
+		m.turn.typed, m.turn.writes = 0, ""
+		return m.changed()
+	case event.Waiting:
+		m.turn.waiting = &b
+	case event.Asked:
+		return m.ask(b)
+	case event.Answered:
+		m.closeQuestion(b.Call)
+	case event.ToolFinished:
+		m.closeQuestion(b.Call)
+		if _, ok := b.View.(view.Tasks); ok && len(m.st.Tasks) > 0 {
+			m.screen.todos = m.screen.todos || m.screen.size.Rows >= 20
+		}
+	case event.TurnEnded:
+		return m.turnEnded(b)
+	case event.ModeChanged, event.ModelChanged, event.Titled, event.TaskStarted:
+		return m.changed()
+	case event.TaskEnded:
+		text := "background task " + b.ID + " ended"
+		if b.Exit != 0 {
+			text += " with an error"
+		}
+		m.say(text, draw.Quiet)
+		return m.changed()
+	case event.SessionStarted, event.Resumed, event.InputQueued, event.Dropped, event.ToolStarted, event.Cleared, event.Stripped,
+		event.Compacted, event.Noted, event.SettingsChanged, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
+		// the story and the fold show these
+	}
+	return nil
+}
+
+func (m *Model) turnEnded(b event.TurnEnded) []effect {
+	took := m.now.Sub(m.turn.began)
+	m.turn = turn{spin: m.turn.spin}
+	m.dropQuestions()
+	out := m.changed()
+	if took > 10*time.Second && b.How != event.Interrupted {
+		out = append(out, m.call("adze is done")...)
+	}
+	return out
+}
+
+// call asks for a person who looks elsewhere.
+func (m *Model) call(text string) []effect {
+	if m.screen.focused || m.s == nil || m.s.UI.Notify == "off" {
+		return nil
+	}
+	return []effect{notify{text}}
+}
+
+func (m *Model) unqueue(id string) {
+	for i, q := range m.queue {
+		if q.id == id {
+			m.queue = append(m.queue[:i:i], m.queue[i+1:]...)
+			return
+		}
+	}
+}
+
+// mode is the permission mode now.
+func (m *Model) mode() policy.Mode {
+	if m.st.Mode == "" {
+		return policy.Default
+	}
+	return m.st.Mode
+}
+
+// setTheme draws in the colours of a theme.
+func (m *Model) setTheme(name string) []effect {
+	find := m.host.Theme
+	if find == nil {
+		find = func(name string, dark bool) (*draw.Theme, error) { t, _ := draw.Named(name, dark); return t, nil }
+	}
+	t, err := find(name, m.screen.dark)
+	if err != nil {
+		return m.fail(err)
+	}
+	m.screen.theme = t
+	return []effect{paint{t}}
+}
+
+// resized is told when the terminal has another size.
+func (m *Model) resized() {
+	p := m.paper()
+	for _, it := range m.story.items[m.story.printed:] {
+		if it.stream != nil {
+			it.stream.Resize(p.inner(2, 0, false))
+		}
+	}
+	if m.pager != nil {
+		m.pager.resized()
+	}
+}
+
+func (m *Model) paper() paper {
+	return paper{
+		o:        draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: m.keys.Hint(keymap.ToggleTranscript)},
+		thinking: m.s != nil && m.s.UI.Thinking, now: m.now, spin: m.turn.spin,
+	}
+}

@@ -1,0 +1,309 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/term"
+)
+
+// A pager shows the whole conversation in full screen, unfolded. Only what is
+// seen is drawn: top is an item and a line of it, and items are drawn from
+// there on.
+type pager struct {
+	top    place
+	follow bool // stay at the end while more comes
+	search *edit.Editor
+	query  string
+	wrong  string
+	cache  map[*item][]draw.Line
+	short  bool // fold as in the scrollback
+}
+
+// A place is a line of an item.
+type place struct{ item, line int }
+
+func (m *Model) openPager() []effect {
+	m.pager = &pager{follow: true, cache: map[*item][]draw.Line{}}
+	return []effect{full{true}}
+}
+
+func (g *pager) resized() { g.cache = map[*item][]draw.Line{} }
+
+// lines draws item i; what is done is kept.
+func (g *pager) lines(m *Model, i int) []draw.Line {
+	it := m.story.items[i]
+	if l, ok := g.cache[it]; ok {
+		return l
+	}
+	p := m.paper()
+	p.whole = !g.short
+	p.o.Hint = ""
+	out := p.item(it)
+	var before *item
+	if i > 0 {
+		before = m.story.items[i-1]
+	}
+	if len(out) > 0 && (apart(before, it) || p.whole && before != nil && before.kind == called && it.kind == called) {
+		out = append([]draw.Line{nil}, out...)
+	}
+	if m.story.ready(i) {
+		if len(g.cache) > 500 {
+			clear(g.cache)
+		}
+		g.cache[it] = out
+	}
+	return out
+}
+
+// back is the place n lines before at, or the first.
+func (g *pager) back(m *Model, at place, n int) place {
+	for n > at.line {
+		if at.item == 0 {
+			return place{}
+		}
+		n -= at.line
+		at.item--
+		at.line = len(g.lines(m, at.item))
+	}
+	at.line -= n
+	return at
+}
+
+// forth is the place n lines after at, no further than the end.
+func (g *pager) forth(m *Model, at place, n int) place {
+	for at.item < len(m.story.items) {
+		have := len(g.lines(m, at.item)) - at.line
+		if n < have {
+			at.line += n
+			return at
+		}
+		n -= have
+		at = place{at.item + 1, 0}
+	}
+	return at
+}
+
+func (g *pager) end(m *Model) place {
+	return g.back(m, place{len(m.story.items), 0}, g.rows(m))
+}
+
+func (g *pager) rows(m *Model) int { return max(m.screen.size.Rows-1, 1) }
+
+// move goes n lines down, or up.
+func (g *pager) move(m *Model, n int) {
+	if n < 0 {
+		g.follow = false
+		g.top = g.back(m, g.top, -n)
+		return
+	}
+	g.top = g.forth(m, g.top, n)
+	if end := g.end(m); !g.top.before(end) {
+		g.top, g.follow = end, true
+	}
+}
+
+func (p place) before(o place) bool { return p.item < o.item || p.item == o.item && p.line < o.line }
+
+func (g *pager) frame(m *Model) ([]draw.Line, term.Cursor) {
+	rows := g.rows(m)
+	if g.follow {
+		g.top = g.end(m)
+	}
+	var out []draw.Line
+	at := g.top
+	for at.item < len(m.story.items) && len(out) < rows {
+		lines := g.lines(m, at.item)
+		for _, l := range lines[min(at.line, len(lines)):] {
+			if len(out) < rows {
+				out = append(out, g.shown(l))
+			}
+		}
+		at = place{at.item + 1, 0}
+	}
+	for len(out) < rows {
+		out = append(out, nil)
+	}
+	p := m.paper()
+	cols := m.screen.size.Cols
+	if g.search != nil {
+		l, col := p.fieldLine(draw.L(draw.S("/", draw.Accent)), g.search, cols)
+		return append(out, l), term.Cursor{Row: rows, Col: min(col, cols-1)}
+	}
+	left := draw.L(draw.S(" whole conversation", draw.Accent))
+	if g.wrong != "" {
+		left = draw.L(draw.S(" "+g.wrong, draw.Attention))
+	}
+	where := "end"
+	if !g.follow && len(m.story.items) > 0 {
+		where = fmt.Sprintf("%d %%", g.top.item*100/len(m.story.items))
+	}
+	dot := " " + p.sign(draw.Middot) + " "
+	right := draw.L(draw.S("/ searches"+dot+"v opens in the editor"+dot+"q closes"+dot+where+" ", draw.Quiet))
+	return append(out, draw.Beside(left, right, cols, p.o)), term.Cursor{Hidden: true}
+}
+
+// shown marks what was searched for.
+func (g *pager) shown(l draw.Line) draw.Line {
+	if g.query == "" {
+		return l
+	}
+	text := strings.ToLower(l.String())
+	q := strings.ToLower(g.query)
+	if len(text) != len(l.String()) || !strings.Contains(text, q) {
+		return l
+	}
+	var out draw.Line
+	at := 0 // of the line's text
+	hits := map[int]bool{}
+	for i := 0; ; {
+		j := strings.Index(text[i:], q)
+		if j < 0 {
+			break
+		}
+		for k := range len(q) {
+			hits[i+j+k] = true
+		}
+		i += j + len(q)
+	}
+	for _, s := range l {
+		from := 0
+		for i := 1; i <= len(s.Text); i++ {
+			if i < len(s.Text) && hits[at+i] == hits[at+from] {
+				continue
+			}
+			part := s
+			part.Text = s.Text[from:i]
+			if hits[at+from] {
+				part.Role, part.On = draw.Match, draw.Match
+			}
+			out = append(out, part)
+			from = i
+		}
+		at += len(s.Text)
+	}
+	return out
+}
+
+// find goes to the next line that holds the query, or the one before.
+func (g *pager) find(m *Model, step int) {
+	if g.wrong = ""; g.query == "" {
+		return
+	}
+	q := strings.ToLower(g.query)
+	has := func(l draw.Line) bool { return strings.Contains(strings.ToLower(l.String()), q) }
+	at := g.top
+	for n := 0; n < 2; n++ {
+		for i := at.item; i >= 0 && i < len(m.story.items); i += step {
+			lines := g.lines(m, i)
+			from := 0
+			if step < 0 {
+				from = len(lines) - 1
+			}
+			if i == at.item && n == 0 {
+				from = at.line + step
+			}
+			for j := from; j >= 0 && j < len(lines); j += step {
+				if has(lines[j]) {
+					g.top, g.follow = place{i, j}, false
+					return
+				}
+			}
+		}
+		at = place{} // once around
+		if step < 0 {
+			at = place{len(m.story.items) - 1, 0}
+		}
+	}
+	g.wrong = "not found: " + draw.String(g.query)
+}
+
+func (g *pager) act(m *Model, a keymap.Action) ([]effect, bool) {
+	if g.search != nil {
+		switch a {
+		case keymap.Interrupt:
+			g.search = nil
+			return nil, true
+		}
+		if k := m.pressed; k.Types() || k.Name == "enter" || k.Name == "esc" {
+			return nil, false
+		}
+		g.search.Key(m.pressed)
+		return nil, true
+	}
+	rows := g.rows(m)
+	switch a {
+	case keymap.TranscriptExit, keymap.Interrupt:
+		m.pager = nil
+		return []effect{full{false}}, true
+	case keymap.TranscriptSearch:
+		g.search = field(m, "")
+	case keymap.TranscriptNext:
+		g.find(m, 1)
+	case keymap.TranscriptPrev:
+		g.find(m, -1)
+	case keymap.TranscriptTop:
+		g.top, g.follow = place{}, false
+	case keymap.TranscriptBottom:
+		g.follow = true
+	case keymap.TranscriptDown:
+		g.move(m, 1)
+	case keymap.TranscriptUp:
+		g.move(m, -1)
+	case keymap.TranscriptPageDown:
+		g.move(m, max(rows-2, 1))
+	case keymap.TranscriptPageUp:
+		g.move(m, -max(rows-2, 1))
+	case keymap.TranscriptShowAll:
+		g.short = !g.short
+		g.resized()
+	case keymap.TranscriptEditor:
+		return g.editor(m), true
+	case keymap.Redraw, keymap.Suspend, keymap.Exit:
+		return m.anyAct(a)
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (g *pager) typed(m *Model, k keymap.Key) []effect {
+	if g.search == nil {
+		return nil
+	}
+	switch k.Name {
+	case "enter":
+		g.query, g.search = g.search.Text(), nil
+		g.find(m, 1)
+	case "esc":
+		g.search = nil
+	default:
+		g.search.Key(k)
+	}
+	return nil
+}
+
+// editor opens the conversation in the person's editor.
+func (g *pager) editor(m *Model) []effect {
+	if m.host.Edit == nil {
+		return nil
+	}
+	var b strings.Builder
+	for i := range m.story.items {
+		b.WriteString(draw.TextOf(g.lines(m, i)))
+	}
+	text := b.String()
+	return []effect{away{func(ctx context.Context) func(*Model) []effect {
+		_, err := m.host.Edit(ctx, text)
+		return func(m *Model) []effect {
+			if err != nil {
+				m.say(err.Error(), draw.Wrong)
+			}
+			return nil
+		}
+	}}}
+}

@@ -1,0 +1,439 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// keeps are how long a rule may hold, in the order of the arrow keys.
+var keeps = [...]struct {
+	keep op.Keep
+	name string
+}{
+	{op.ForSession, "in this session"},
+	{op.ForLocal, "in this folder"},
+	{op.ForProject, "in this project, for everybody"},
+	{op.ForUser, "everywhere"},
+}
+
+// The answers of a permit, in their order.
+const (
+	yes = iota
+	yesRule
+	no
+)
+
+// A permit asks whether a call may run.
+type permit struct {
+	q       event.Asked
+	answers []int
+	at      int // of answers
+	keep    int
+	rules   []string
+	comment *edit.Editor // while it is written
+	said    string
+	rule    *edit.Editor // while the rule is edited
+	wrong   string       // with what was answered
+	whole   bool
+	off     int
+}
+
+func newPermit(q event.Asked) *permit {
+	d := &permit{q: q, rules: q.Verdict.Suggest, answers: []int{yes, no}}
+	if len(d.rules) > 0 {
+		d.answers = []int{yes, yesRule, no}
+	}
+	return d
+}
+
+func (d *permit) asks() bool { return true }
+func (d *permit) rank() rank { return rankPermission }
+
+func (d *permit) in() []keymap.Context {
+	if d.comment != nil || d.rule != nil {
+		return []keymap.Context{keymap.Edit}
+	}
+	return []keymap.Context{keymap.Confirmation}
+}
+
+func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	cols := min(m.screen.size.Cols, textCols)
+	inside := clampLow(cols - 6)
+	foot, cur := d.options(p, inside)
+	if d.wrong != "" {
+		foot = append(foot, draw.WrapAll(draw.Text(d.wrong, draw.Style{Role: draw.Wrong}), inside)...)
+	}
+	body := d.body(p, inside)
+	room := clampLow(rows - len(foot) - 3)
+	body = p.scrolled(body, &d.off, max(room, 2))
+	lines := append(draw.Indent(body, draw.S(" ", draw.Plain)), nil)
+	cur.Row += len(lines) + 1
+	cur.Col += 2
+	lines = append(lines, foot...)
+	hint := m.keys.Hint(keymap.ConfirmComment) + " adds a comment " + p.sign(draw.Middot) + " " + m.keys.Hint(keymap.ConfirmExplain) + " shows the whole decision"
+	if d.whole {
+		hint = m.keys.Hint(keymap.ConfirmExplain) + " shows less"
+	}
+	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(hint, draw.Quiet))), cur
+}
+
+func (d *permit) heading() string {
+	switch d.q.View.(type) {
+	case view.Terminal:
+		return "Run this command?"
+	case view.Diff:
+		return "Make this change?"
+	}
+	for _, x := range d.q.Verdict.Parts {
+		switch {
+		case x.Effect != policy.Ask:
+		case x.Kind == "connect":
+			return "Let this connect?"
+		case x.Kind == "read":
+			return "Let this be read?"
+		}
+	}
+	return "Let " + firstLine(draw.String(d.q.Tool)) + " do this?"
+}
+
+// body is what would happen, and why it is asked.
+func (d *permit) body(p paper, width int) []draw.Line {
+	var out []draw.Line
+	add := func(lines ...draw.Line) { out = append(out, draw.WrapAll(lines, width)...) }
+	v := d.q.Verdict
+	switch b := d.q.View.(type) {
+	case view.Terminal:
+		for l := range strings.SplitSeq(strings.TrimRight(b.Command, "\n"), "\n") {
+			add(marked(l, v.Part))
+		}
+	case view.Diff:
+		add(draw.L(draw.Span{Text: draw.String(b.Path), Style: draw.Style{Attr: draw.Bold}}))
+		o := p.inner(0, 0, false)
+		o.Width = width
+		out = append(out, draw.Block(b, o)...)
+	default:
+		if d.q.Title != "" {
+			add(draw.Exact(d.q.Title, draw.Plain))
+		}
+		if d.q.View != nil {
+			o := p.inner(0, 0, false)
+			o.Width = width
+			out = append(out, draw.Block(d.q.View, o)...)
+		}
+		add(d.arguments()...)
+	}
+	out = append(out, d.paths(width)...)
+	out = append(out, nil)
+	why := draw.Exact("asks because: "+v.Reason, draw.Quiet)
+	if v.Rule != "" {
+		why = append(why, draw.Exact(" ("+v.Rule+source(v.Source)+")", draw.Quiet)...)
+	}
+	add(why)
+	if d.whole {
+		out = append(out, d.decision(width)...)
+	}
+	return out
+}
+
+func source(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ", " + s
+}
+
+// marked is a line of a command, exactly, with the part that decided marked.
+func marked(l, part string) draw.Line {
+	i := strings.Index(l, part)
+	if part == "" || i < 0 {
+		return draw.Exact(l, draw.Plain)
+	}
+	out := draw.Exact(l[:i], draw.Plain)
+	for _, s := range draw.Exact(part, draw.Attention) {
+		s.Attr |= draw.Bold
+		out = append(out, s)
+	}
+	return append(out, draw.Exact(l[i+len(part):], draw.Plain)...)
+}
+
+// arguments are those of a call that has no better view.
+func (d *permit) arguments() []draw.Line {
+	var b bytes.Buffer
+	if len(d.q.Input) == 0 || json.Indent(&b, d.q.Input, "", "  ") != nil {
+		return nil
+	}
+	var out []draw.Line
+	for l := range strings.SplitSeq(b.String(), "\n") {
+		out = append(out, draw.Exact(l, draw.Quiet))
+	}
+	return out
+}
+
+// paths are those that lead elsewhere than they say.
+func (d *permit) paths(width int) []draw.Line {
+	var out []draw.Line
+	for _, x := range d.q.Verdict.Parts {
+		if x.Kind != "read" && x.Kind != "write" && x.Kind != "remove" || x.Path == "" || x.Effect == policy.Allow {
+			continue
+		}
+		if x.Path == x.Text {
+			continue
+		}
+		l := append(draw.Exact(x.Kind+" "+x.Text, draw.Plain), draw.S(" is ", draw.Quiet))
+		out = append(out, append(l, draw.Exact(x.Path, draw.Attention)...).Wrap(width)...)
+	}
+	return out
+}
+
+// decision is all that is known about a verdict.
+func (d *permit) decision(width int) []draw.Line {
+	v := d.q.Verdict
+	out := []draw.Line{nil}
+	for _, x := range v.Parts {
+		r := draw.OK
+		switch x.Effect {
+		case policy.Ask:
+			r = draw.Attention
+		case policy.Deny:
+			r = draw.Wrong
+		case policy.Allow:
+		}
+		l := draw.L(draw.S(pad(x.Effect.String(), 6), r), draw.S(x.Kind+" ", draw.Quiet))
+		l = append(l, draw.Exact(x.Text, draw.Plain)...)
+		if x.Path != "" && x.Path != x.Text {
+			l = append(append(l, draw.S(" in ", draw.Quiet)), draw.Exact(x.Path, draw.Quiet)...)
+		}
+		if x.Reason != "" {
+			l = append(append(l, draw.S(": ", draw.Quiet)), draw.Exact(x.Reason, draw.Quiet)...)
+		}
+		out = append(out, l.Wrap(width, draw.S("      ", draw.Plain))...)
+	}
+	for _, f := range [][2]string{{"check", v.Check}, {"rule", v.Rule}, {"from", v.Source}, {"part", v.Part}} {
+		if f[1] != "" {
+			out = append(out, append(draw.L(draw.S(pad(f[0], 6), draw.Quiet)), draw.Exact(f[1], draw.Plain)...).Wrap(width)...)
+		}
+	}
+	return append(out, draw.WrapAll(d.arguments(), width)...)
+}
+
+// options are the answers.
+func (d *permit) options(p paper, width int) ([]draw.Line, term.Cursor) {
+	var out []draw.Line
+	cur := term.Cursor{Hidden: true}
+	for i, a := range d.answers {
+		lead, role := draw.S("  ", draw.Plain), draw.Plain
+		if i == d.at {
+			lead, role = p.mark(draw.Cursor, draw.Accent), draw.Selected
+		}
+		switch a {
+		case yes:
+			out = append(out, draw.L(lead, draw.S("Yes", role)))
+		case yesRule:
+			if d.rule != nil {
+				l, col := p.fieldLine(draw.L(lead, draw.S("Yes, and do not ask again for ", role)), d.rule, width)
+				cur = term.Cursor{Row: len(out), Col: col + 1}
+				out = append(out, l, draw.L(draw.S("    Enter takes the rule, Esc leaves it as it was", draw.Quiet)))
+				continue
+			}
+			l := draw.L(lead, draw.S("Yes, and do not ask again for ", role))
+			l = append(l, draw.Exact(strings.Join(d.rules, ", "), draw.Code)...)
+			l = append(l, draw.S(" "+keeps[d.keep].name, role))
+			if i == d.at {
+				l = append(l, draw.S("  (← → how long, e edits)", draw.Quiet))
+			}
+			out = append(out, l.Wrap(width, draw.S("    ", draw.Plain))...)
+		case no:
+			out = append(out, draw.L(lead, draw.S("No, and say what to do instead", role)))
+		}
+		if i != d.at {
+			continue
+		}
+		if d.comment != nil {
+			l, col := p.fieldLine(draw.L(draw.S("    "+p.sign(draw.Prompt)+" ", draw.Accent)), d.comment, width)
+			cur = term.Cursor{Row: len(out), Col: col + 1}
+			out = append(out, l)
+		} else if d.said != "" {
+			out = append(out, draw.L(draw.S("    “"+d.said+"”", draw.Quiet)).Truncate(width, p.o))
+		}
+	}
+	return out, cur
+}
+
+func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
+	if e := d.writing(); e != nil {
+		if a.IsEdit() {
+			e.Do(a)
+			return nil, true
+		}
+		return nil, false
+	}
+	switch a {
+	case keymap.ConfirmYes:
+		if m.pressed.Types() { // "y" is yes, whatever is marked
+			d.at = yes
+		}
+		return d.choose(m), true
+	case keymap.ConfirmNo:
+		return d.answer(m, op.Answer{Comment: d.said}), true
+	case keymap.ConfirmPrev:
+		d.at = max(0, d.at-1)
+	case keymap.ConfirmNext:
+		d.at = min(len(d.answers)-1, d.at+1)
+	case keymap.ConfirmComment:
+		d.comment = field(m, d.said)
+	case keymap.ConfirmExplain:
+		d.whole, d.off = !d.whole, 0
+	case keymap.ConfirmEdit:
+		return d.edit(m), true
+	case keymap.ConfirmMode:
+		return d.answer(m, op.Answer{Allow: true, Comment: d.said, Mode: string(policy.AcceptEdits)}), true
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (d *permit) writing() *edit.Editor {
+	if d.comment != nil {
+		return d.comment
+	}
+	return d.rule
+}
+
+// typed takes the keys that no action has.
+func (d *permit) typed(m *Model, k keymap.Key) []effect {
+	if e := d.writing(); e != nil {
+		switch k.Name {
+		case "enter":
+			return d.written(m)
+		case "esc", "tab":
+			d.comment, d.rule = nil, nil
+		default:
+			e.Key(k)
+		}
+		return nil
+	}
+	switch k.Name {
+	case "left", "right":
+		if d.answers[d.at] == yesRule {
+			step := 1
+			if k.Name == "left" {
+				step = len(keeps) - 1
+			}
+			d.keep = (d.keep + step) % len(keeps)
+		}
+	case "pgup":
+		d.off -= 5
+	case "pgdown":
+		d.off += 5
+	case "1", "2", "3":
+		if i := int(k.Name[0] - '1'); i < len(d.answers) {
+			d.at = i
+			return d.choose(m)
+		}
+	}
+	return nil
+}
+
+// written takes over a field.
+func (d *permit) written(m *Model) []effect {
+	if d.rule != nil {
+		text := d.rule.Text()
+		d.rule = nil
+		rules := config.SplitList(text)
+		for _, r := range rules {
+			if _, err := policy.ParseRule(r, policy.Allow, policy.Session, "", "/"); err != nil {
+				d.wrong = err.Error()
+				return nil
+			}
+		}
+		if len(rules) > 0 {
+			d.rules, d.wrong = rules, ""
+		}
+		return nil
+	}
+	d.said, d.comment = strings.TrimSpace(d.comment.Text()), nil
+	if d.answers[d.at] == no {
+		return d.answer(m, op.Answer{Comment: d.said})
+	}
+	return nil
+}
+
+// choose answers with what is marked.
+func (d *permit) choose(m *Model) []effect {
+	switch d.answers[d.at] {
+	case yes:
+		return d.answer(m, op.Answer{Allow: true, Comment: d.said})
+	case yesRule:
+		return d.answer(m, op.Answer{Allow: true, Comment: d.said, Rules: d.rules, Keep: keeps[d.keep].keep})
+	}
+	if d.said == "" {
+		d.comment = field(m, "")
+		return nil
+	}
+	return d.answer(m, op.Answer{Comment: d.said})
+}
+
+// edit changes the rule that would be kept, or the arguments of the call.
+func (d *permit) edit(m *Model) []effect {
+	if d.answers[d.at] == yesRule {
+		d.rule = field(m, strings.Join(d.rules, ", "))
+		return nil
+	}
+	if m.host.Edit == nil || len(d.q.Input) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	if json.Indent(&b, d.q.Input, "", "  ") != nil {
+		return nil
+	}
+	was := b.String()
+	return []effect{away{func(ctx context.Context) func(*Model) []effect {
+		now, err := m.host.Edit(ctx, was)
+		return func(m *Model) []effect {
+			switch {
+			case err != nil:
+				d.wrong = err.Error()
+			case !json.Valid([]byte(now)):
+				d.wrong = "what was written is no JSON"
+			case strings.TrimSpace(now) != strings.TrimSpace(was):
+				return d.answer(m, op.Answer{Allow: true, Comment: d.said, Input: json.RawMessage(now)})
+			}
+			return nil
+		}
+	}}}
+}
+
+// answer submits. A refusal is shown, and the question stays.
+func (d *permit) answer(m *Model, a op.Answer) []effect {
+	a.Call, a.By = d.q.Call, clientName
+	m.close(d)
+	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
+		if err != nil && m.st.Pending[a.Call].Call != "" {
+			d.wrong = fmt.Sprint(err)
+			m.open(d)
+		}
+		return nil
+	}}}
+}
+
+func (d *permit) paste(_ *Model, text string) bool {
+	if e := d.writing(); e != nil {
+		e.Paste(text)
+		return true
+	}
+	return false
+}

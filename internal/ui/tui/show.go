@@ -1,0 +1,426 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Bounds of what one item takes in the scrollback, in lines; the transcript
+// shows all of it, up to wholeLines.
+const (
+	saidLines   = 30
+	diffLines   = 24
+	outputLines = 6
+	failLines   = 10
+	textLines   = 5
+	tailLines   = 4
+	wholeLines  = 2000
+	// textCols is how wide text runs at most: longer lines are hard to read.
+	textCols = 120
+)
+
+// A paper is what items are drawn on.
+type paper struct {
+	o        draw.Options // Width is that of the terminal
+	whole    bool         // unfold everything
+	thinking bool         // unfold what the model thought
+	now      time.Time
+	spin     int
+}
+
+func (p paper) cols() int { return max(min(p.o.Width, textCols), 10) }
+
+// inner are the options for what stands right of the gutter of n columns.
+func (p paper) inner(n, lines int, tail bool) draw.Options {
+	o := p.o
+	o.Width = max(p.cols()-n, 4)
+	o.MaxLines, o.Tail = lines, tail
+	if p.whole {
+		o.MaxLines, o.Tail = wholeLines, false
+	}
+	return o
+}
+
+func (p paper) sign(g draw.Glyph) string { return draw.Sign(g, p.o.ASCII) }
+
+// mark is a sign and what fills the gutter up to two columns.
+func (p paper) mark(g draw.Glyph, r draw.Role) draw.Span {
+	return draw.Span{Text: pad(p.sign(g), 2), Style: draw.Style{Role: r}}
+}
+
+func pad(s string, n int) string {
+	if w := draw.Width(s); w < n {
+		return s + strings.Repeat(" ", n-w)
+	}
+	return s
+}
+
+// hang puts first before the first line and blanks before the others.
+func hang(lines []draw.Line, first draw.Span) []draw.Line {
+	blank := draw.S(strings.Repeat(" ", draw.Width(first.Text)), draw.Plain)
+	out := make([]draw.Line, len(lines))
+	for i, l := range lines {
+		lead := blank
+		if i == 0 {
+			lead = first
+		}
+		out[i] = append(draw.Line{lead}, l...)
+	}
+	return out
+}
+
+// apart reports whether a blank line stands between two items.
+func apart(before, next *item) bool {
+	switch {
+	case before == nil:
+		return false
+	case next.kind == called:
+		return before.kind == said || before.kind == noted
+	case next.kind == noted && before.kind == noted:
+		return false
+	}
+	return true
+}
+
+// item draws an item that is done.
+func (p paper) item(it *item) []draw.Line {
+	switch it.kind {
+	case said:
+		return p.said(it)
+	case spoke:
+		return hang(draw.Markdown(it.text, p.inner(2, 0, false)), p.mark(draw.Bullet, draw.Accent))
+	case thought:
+		return p.thought(it)
+	case called:
+		return p.called(it)
+	case noted:
+		return p.noted(it)
+	}
+	return nil
+}
+
+func (p paper) said(it *item) []draw.Line {
+	o := p.inner(2, saidLines, false)
+	lines := o.Bound(draw.WrapAll(draw.Text(it.text, draw.Style{Role: draw.User}), o.Width))
+	if it.pics > 0 && !strings.Contains(it.text, "[Image ") {
+		lines = append(lines, draw.L(draw.S(plural(it.pics, "image"), draw.Quiet)))
+	}
+	return hang(lines, p.mark(draw.Prompt, draw.Accent))
+}
+
+func (p paper) thought(it *item) []draw.Line {
+	head := "Thought"
+	if it.took >= time.Second {
+		head += " for " + span(it.took)
+	}
+	lead := p.mark(draw.Star, draw.Thinking)
+	if !p.thinking && !p.whole {
+		return []draw.Line{{lead, draw.S(head, draw.Thinking)}}
+	}
+	body := draw.Markdown(it.text, p.inner(2, 0, false))
+	for i := range body {
+		body[i] = body[i].With(draw.Thinking)
+	}
+	return append([]draw.Line{{lead, draw.S(head, draw.Thinking)}}, draw.Indent(body, draw.S("  ", draw.Plain))...)
+}
+
+func (p paper) noted(it *item) []draw.Line {
+	lead, role := draw.S("  ", draw.Plain), draw.Quiet
+	switch it.level {
+	case "warning":
+		lead, role = p.mark(draw.Warning, draw.Attention), draw.Plain
+	case "error":
+		lead, role = p.mark(draw.Cross, draw.Wrong), draw.Plain
+	case "info":
+		role = draw.Plain
+	}
+	w := p.inner(2, 0, false).Width
+	if it.level == "report" {
+		body := draw.Indent(draw.Markdown(it.text, p.inner(2, 0, false)), draw.S("  ", draw.Plain))
+		return append([]draw.Line{{p.mark(draw.Prompt, draw.Quiet), draw.S(it.hint, draw.Quiet)}}, body...)
+	}
+	lines := draw.WrapAll(draw.Text(it.text, draw.Style{Role: role}), w)
+	if it.hint != "" {
+		lines = append(lines, draw.WrapAll(draw.Text(it.hint, draw.Style{Role: draw.Quiet}), w)...)
+	}
+	return hang(lines, lead)
+}
+
+// called draws one call, or a line for several that only looked at things.
+func (p paper) called(it *item) []draw.Line {
+	if len(it.calls) > 1 && !p.whole {
+		return []draw.Line{p.several(it)}
+	}
+	var out []draw.Line
+	for _, c := range it.calls {
+		out = append(out, p.callHead(c))
+		out = append(out, p.callBody(c)...)
+	}
+	return out
+}
+
+// several is the one line for calls that only look at things.
+func (p paper) several(it *item) draw.Line {
+	lead, verb := draw.S("  ", draw.Plain), "Read"
+	var folds, names []string
+	n, running := map[string]int{}, false
+	for _, c := range it.calls {
+		if n[c.fold] == 0 {
+			folds = append(folds, c.fold)
+		}
+		n[c.fold]++
+		_, subject := c.words()
+		names = append(names, subject)
+		running = running || !c.ended
+	}
+	if running {
+		lead = p.mark(draw.Radio, draw.Accent)
+	}
+	for i, f := range folds {
+		folds[i] = plural(n[f], f)
+	}
+	left := draw.L(lead, draw.Span{Text: pad(verb, 6) + " ", Style: draw.Style{Attr: draw.Bold}}, draw.S(strings.Join(folds, ", "), draw.Plain))
+	return append(left, draw.S("  "+strings.Join(names, ", "), draw.Quiet)).Truncate(p.cols(), p.o)
+}
+
+// words are what a call is called: what it does and what with.
+func (c *call) words() (verb, subject string) {
+	verb = c.title
+	if verb == "" {
+		verb = c.name
+	}
+	if i := strings.IndexByte(verb, ' '); i > 0 {
+		verb, subject = verb[:i], verb[i+1:]
+	}
+	verb = strings.TrimSuffix(verb, ":")
+	if t, ok := terminal(c.view); ok && t.Command != "" {
+		subject = t.Command
+	}
+	if subject == "" && c.title == "" && len(c.input) > 0 {
+		var b bytes.Buffer
+		if json.Compact(&b, c.input) == nil && b.String() != "{}" {
+			subject = b.String()
+		}
+	}
+	return clip.Line(draw.String(verb), 40), firstLine(subject)
+}
+
+func terminal(b view.Block) (view.Terminal, bool) {
+	t, ok := b.(view.Terminal)
+	return t, ok
+}
+
+// firstLine is the first line of s that says something, and a sign of more.
+func firstLine(s string) string {
+	s = strings.TrimSpace(s)
+	head, rest, _ := strings.Cut(s, "\n")
+	if strings.TrimSpace(rest) != "" {
+		head += " …"
+	}
+	return clip.Line(draw.String(head), 500)
+}
+
+// callHead is the line of a call: what it is, and what came of it.
+func (p paper) callHead(c *call) draw.Line {
+	verb, subject := c.words()
+	lead := draw.S("  ", draw.Plain)
+	switch _, changed := c.view.(view.Diff); {
+	case c.asked:
+		lead = p.mark(draw.Warning, draw.Attention)
+	case !c.ended:
+		lead = p.mark(draw.Radio, draw.Accent)
+	case c.denied:
+		lead = p.mark(draw.Cross, draw.Attention)
+	case c.wrong:
+		lead = p.mark(draw.Cross, draw.Wrong)
+	case changed:
+		lead = p.mark(draw.Pencil, draw.Accent)
+	case isTerminal(c.view) && c.task == "":
+		lead = p.mark(draw.Check, draw.OK)
+	}
+	left := draw.L(lead, draw.Span{Text: pad(verb, 6) + " ", Style: draw.Style{Attr: draw.Bold}}, draw.S(subject, draw.Plain))
+	facts := p.facts(c)
+	if len(facts) == 0 {
+		return left.Truncate(p.cols(), p.o)
+	}
+	return draw.Beside(left, facts, p.cols(), p.o)
+}
+
+func isTerminal(b view.Block) bool { _, ok := terminal(b); return ok }
+
+// facts are what came of a call, in a few words.
+func (p paper) facts(c *call) draw.Line {
+	var parts []draw.Span
+	say := func(s string, r draw.Role) {
+		if len(parts) > 0 {
+			parts = append(parts, draw.S(" "+p.sign(draw.Middot)+" ", draw.Quiet))
+		}
+		parts = append(parts, draw.S(s, r))
+	}
+	switch {
+	case c.asked:
+		say("waits for your answer", draw.Attention)
+		return parts
+	case !c.ended:
+		if !c.started {
+			say("waits", draw.Quiet)
+		} else if d := p.now.Sub(c.at); d >= time.Second {
+			say(span(d), draw.Quiet)
+		}
+		return parts
+	case c.denied:
+		say("refused", draw.Attention)
+		return parts
+	}
+	switch b := c.view.(type) {
+	case view.Terminal:
+		if b.Exit != 0 {
+			say(fmt.Sprintf("exit %d", b.Exit), draw.Wrong)
+		}
+	case view.Diff:
+		say(fmt.Sprintf("+%d", b.Added), draw.Added)
+		parts = append(parts, draw.S(" ", draw.Plain), draw.S(p.sign(draw.Minus)+fmt.Sprint(b.Removed), draw.Removed))
+	case view.Code:
+		say(plural(lineCount(b.S), "line"), draw.Quiet)
+	case view.Text:
+		say(plural(lineCount(b.S), "line"), draw.Quiet)
+	case view.Table:
+		say(plural(len(b.Rows), "row"), draw.Quiet)
+	case view.Tasks:
+		say(progress(b.Items), draw.Quiet)
+	case view.Image:
+		say(clip.Size(int64(len(b.Data))), draw.Quiet)
+	case view.Questions, view.Group, nil:
+		if c.text != "" && !c.wrong {
+			say(plural(lineCount(c.text), "line"), draw.Quiet)
+		}
+	}
+	if c.task != "" {
+		say("in the background: "+c.task, draw.Quiet)
+	} else if c.took >= 100*time.Millisecond {
+		say(span(c.took), draw.Quiet)
+	}
+	return parts
+}
+
+func progress(items []view.Task) string {
+	n := 0
+	for _, t := range items {
+		if t.Status == view.Completed {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d done", n, len(items))
+}
+
+func lineCount(s string) int {
+	s = strings.TrimSuffix(s, "\n")
+	if s == "" {
+		return 0
+	}
+	return strings.Count(s, "\n") + 1
+}
+
+// callBody is what of a call is shown below its line.
+func (p paper) callBody(c *call) []draw.Line {
+	var out []draw.Line
+	gutter := draw.S("  "+pad(p.sign(draw.Gutter), 2), draw.Quiet)
+	text := func(s string, r draw.Role, max int) {
+		o := p.inner(4, max, false)
+		out = append(out, draw.Indent(o.Bound(draw.WrapAll(draw.Text(s, draw.Style{Role: r}), o.Width)), gutter)...)
+	}
+	if t, ok := terminal(c.view); ok && p.whole && strings.Contains(strings.TrimSpace(t.Command), "\n") {
+		text(t.Command, draw.Code, wholeLines)
+	}
+	switch {
+	case c.denied:
+		text(c.why, draw.Quiet, textLines)
+		if c.comment != "" {
+			text("“"+c.comment+"”", draw.Plain, textLines)
+		}
+		return out
+	case !c.ended:
+		if len(c.tail) > 0 && !c.asked {
+			o := p.inner(4, tailLines, true)
+			o.Hint = ""
+			out = append(out, draw.Indent(lastLines(draw.Output(string(c.tail), draw.Style{Role: draw.Quiet}), o), gutter)...)
+		}
+		return out
+	case c.view == nil:
+		if c.wrong || p.whole {
+			s := c.text
+			if s == "" {
+				s = c.why
+			}
+			text(s, draw.Plain, textLines)
+		}
+		return out
+	case c.fold != "" && !p.whole && !c.wrong:
+		return nil
+	}
+	lines, n, tail := c.bounds()
+	if lines {
+		out = append(out, draw.Indent(draw.Block(c.view, p.inner(4, n, tail)), gutter)...)
+	}
+	if c.wrong && c.text != "" {
+		text(c.text, draw.Plain, textLines)
+	}
+	return out
+}
+
+// bounds says whether a result is shown below its call where it is folded, and
+// how many lines of it.
+func (c *call) bounds() (show bool, lines int, tail bool) {
+	switch b := c.view.(type) {
+	case view.Terminal:
+		if c.wrong || b.Exit != 0 {
+			return true, failLines, true
+		}
+		return true, outputLines, true
+	case view.Diff:
+		return true, diffLines, false
+	case view.Table:
+		return true, outputLines + 2, false
+	case view.Tasks, view.Image, view.Questions:
+		return true, diffLines, false
+	case view.Group, view.Code, view.Text, nil:
+	}
+	return true, textLines, false
+}
+
+// lastLines wraps lines and keeps the last of them.
+func lastLines(lines []draw.Line, o draw.Options) []draw.Line {
+	lines = lines[max(0, len(lines)-o.MaxLines):]
+	lines = draw.WrapAll(lines, o.Width)
+	return lines[max(0, len(lines)-o.MaxLines):]
+}
+
+func plural(n int, what string) string {
+	switch {
+	case n == 1:
+		return "1 " + what
+	case strings.HasSuffix(what, "ch"), strings.HasSuffix(what, "s"), strings.HasSuffix(what, "x"):
+		return fmt.Sprintf("%d %ses", n, what)
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// span is a duration for people: "1.2 s", "48 s", "3 min 20 s", "2 h 5 min".
+func span(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f s", max(d.Seconds(), 0))
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", d.Truncate(time.Second).Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+	}
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+}

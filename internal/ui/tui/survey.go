@@ -1,0 +1,281 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// A survey puts the model's questions, one page each. With something to read
+// before them, such as a plan, a no says what to change; without, every
+// question can be answered with words of one's own.
+type survey struct {
+	q     event.Asked
+	about []view.Block
+	pages []page
+	at    int
+	off   int
+	wrong string
+}
+
+// A page is one question and its answer.
+type page struct {
+	view.Question
+	at    int // the marked option; the last one is for words of one's own
+	ticks map[int]bool
+	words *edit.Editor
+	own   string
+}
+
+func newSurvey(q event.Asked, qs []view.Question, about []view.Block) *survey {
+	d := &survey{q: q, about: about}
+	for _, x := range qs {
+		d.pages = append(d.pages, page{Question: x, ticks: map[int]bool{}})
+	}
+	return d
+}
+
+func (d *survey) asks() bool { return true }
+
+func (d *survey) rank() rank {
+	if len(d.about) > 0 {
+		return rankPlan
+	}
+	return rankQuestion
+}
+
+func (d *survey) in() []keymap.Context {
+	if d.pages[d.at].words != nil {
+		return []keymap.Context{keymap.Edit}
+	}
+	return []keymap.Context{keymap.Confirmation}
+}
+
+// other is what the last option of each page says.
+func (d *survey) other() string {
+	if len(d.about) > 0 {
+		return "No, and say what to change"
+	}
+	return "Something else"
+}
+
+func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	cols := min(m.screen.size.Cols, textCols)
+	inside := clampLow(cols - 6)
+	pg := &d.pages[d.at]
+	foot, cur := d.options(p, pg, inside)
+	if d.wrong != "" {
+		foot = append(foot, draw.L(draw.S(d.wrong, draw.Wrong)))
+	}
+	var body []draw.Line
+	for _, b := range d.about {
+		o := p.inner(0, 0, false)
+		o.Width = inside
+		if t, ok := b.(view.Text); ok {
+			body = append(body, draw.Markdown(t.S, o)...)
+		} else {
+			body = append(body, draw.Block(b, o)...)
+		}
+	}
+	if len(body) > 0 {
+		body = append(body, nil)
+	}
+	body = append(body, draw.WrapAll(draw.Text(pg.Text, draw.Style{Attr: draw.Bold}), inside)...)
+	body = p.scrolled(body, &d.off, max(rows-len(foot)-3, 2))
+	lines := append(draw.Indent(body, draw.S(" ", draw.Plain)), nil)
+	cur.Row += len(lines) + 1
+	cur.Col += 2
+	lines = append(lines, foot...)
+	head := pg.Header
+	if head == "" {
+		head = "A question"
+	}
+	if len(d.pages) > 1 {
+		head += fmt.Sprintf(" (%d of %d)", d.at+1, len(d.pages))
+	}
+	hint := "Enter answers " + p.sign(draw.Middot) + " Esc declines"
+	if pg.Multi {
+		hint = "Space ticks " + p.sign(draw.Middot) + " " + hint
+	}
+	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(head), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(hint, draw.Quiet))), cur
+}
+
+func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor) {
+	var out []draw.Line
+	cur := term.Cursor{Hidden: true}
+	for i := range len(pg.Options) + 1 {
+		lead, role := draw.S("  ", draw.Plain), draw.Plain
+		if i == pg.at {
+			lead, role = p.mark(draw.Cursor, draw.Accent), draw.Selected
+		}
+		l := draw.L(lead)
+		if pg.Multi {
+			g := draw.CheckBox
+			if pg.ticks[i] {
+				g = draw.CheckBoxOn
+			}
+			l = append(l, draw.S(pad(p.sign(g), 2), draw.Accent))
+		}
+		if i == len(pg.Options) {
+			if pg.words != nil {
+				f, col := p.fieldLine(append(l, draw.S(d.other()+": ", role)), pg.words, width)
+				cur = term.Cursor{Row: len(out), Col: col + 1}
+				return append(out, f), cur
+			}
+			l = append(l, draw.S(d.other(), role))
+			if pg.own != "" {
+				l = append(l, draw.S(": "+pg.own, draw.Plain))
+			}
+			return append(out, l.Truncate(width, p.o)), cur
+		}
+		o := pg.Options[i]
+		l = append(l, draw.S(o.Label, role))
+		if o.About != "" {
+			l = append(l, draw.S("  "+o.About, draw.Quiet))
+		}
+		out = append(out, l.Wrap(width, draw.S("    ", draw.Plain))...)
+	}
+	return out, cur
+}
+
+func (d *survey) act(m *Model, a keymap.Action) ([]effect, bool) {
+	pg := &d.pages[d.at]
+	if pg.words != nil {
+		if a.IsEdit() {
+			pg.words.Do(a)
+			return nil, true
+		}
+		return nil, false
+	}
+	switch a {
+	case keymap.ConfirmYes:
+		return d.choose(m), true
+	case keymap.ConfirmNo:
+		return d.answer(m, op.Answer{Comment: "the person closed the question without an answer"}), true
+	case keymap.ConfirmPrev:
+		pg.at = max(0, pg.at-1)
+	case keymap.ConfirmNext:
+		pg.at = min(len(pg.Options), pg.at+1)
+	case keymap.ConfirmComment:
+		pg.at = len(pg.Options)
+		pg.words = field(m, pg.own)
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+func (d *survey) typed(m *Model, k keymap.Key) []effect {
+	pg := &d.pages[d.at]
+	if pg.words != nil {
+		switch k.Name {
+		case "enter":
+			pg.own, pg.words = strings.TrimSpace(pg.words.Text()), nil
+			pg.ticks[len(pg.Options)] = pg.own != ""
+			if pg.own != "" && !pg.Multi || len(d.about) > 0 {
+				return d.choose(m)
+			}
+		case "esc":
+			pg.words = nil
+		default:
+			pg.words.Key(k)
+		}
+		return nil
+	}
+	switch {
+	case k.Name == "space" && pg.Multi:
+		if pg.at == len(pg.Options) {
+			pg.words = field(m, pg.own)
+			return nil
+		}
+		pg.ticks[pg.at] = !pg.ticks[pg.at]
+	case k.Name == "left" && d.at > 0:
+		d.at--
+	case k.Name == "right" && d.at+1 < len(d.pages):
+		d.at++
+	case k.Name == "pgup":
+		d.off -= 5
+	case k.Name == "pgdown":
+		d.off += 5
+	case len(k.Name) == 1 && k.Name[0] >= '1' && int(k.Name[0]-'1') <= len(pg.Options):
+		pg.at = int(k.Name[0] - '1')
+		if pg.Multi {
+			pg.ticks[pg.at] = !pg.ticks[pg.at]
+			return nil
+		}
+		return d.choose(m)
+	}
+	return nil
+}
+
+// choose answers the page with what is marked, and goes to the next.
+func (d *survey) choose(m *Model) []effect {
+	pg := &d.pages[d.at]
+	last := len(pg.Options)
+	if pg.at == last && pg.own == "" && !(pg.Multi && len(pg.labels()) > 0) {
+		if len(d.about) > 0 && pg.words == nil && d.wrong != "" {
+			return d.answer(m, op.Answer{})
+		}
+		pg.words = field(m, "")
+		return nil
+	}
+	if pg.at == last && len(d.about) > 0 {
+		return d.answer(m, op.Answer{Comment: pg.own})
+	}
+	if !pg.Multi {
+		pg.ticks = map[int]bool{pg.at: true}
+	} else if len(pg.labels()) == 0 {
+		pg.ticks[pg.at] = true
+	}
+	if d.at+1 < len(d.pages) {
+		d.at++
+		d.off = 0
+		return nil
+	}
+	a := op.Answer{Allow: true}
+	for i := range d.pages {
+		a.Choices = append(a.Choices, d.pages[i].labels())
+	}
+	return d.answer(m, a)
+}
+
+// labels are the answers of a page.
+func (pg *page) labels() []string {
+	var out []string
+	for i, o := range pg.Options {
+		if pg.ticks[i] {
+			out = append(out, o.Label)
+		}
+	}
+	if pg.ticks[len(pg.Options)] && pg.own != "" {
+		out = append(out, pg.own)
+	}
+	return out
+}
+
+func (d *survey) answer(m *Model, a op.Answer) []effect {
+	a.Call, a.By = d.q.Call, clientName
+	m.close(d)
+	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
+		if err != nil && m.st.Pending[a.Call].Call != "" {
+			d.wrong = err.Error()
+			m.open(d)
+		}
+		return nil
+	}}}
+}
+
+func (d *survey) paste(_ *Model, text string) bool {
+	if e := d.pages[d.at].words; e != nil {
+		e.Paste(text)
+		return true
+	}
+	return false
+}

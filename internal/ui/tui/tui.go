@@ -1,0 +1,141 @@
+// Package tui is the terminal UI: a client of a session that draws what the
+// session says, and submits what a person wants. Model is a state machine
+// without I/O: messages go in, effects and frames come out; Run gives it a
+// terminal. It knows no tool and no provider, starts no process and reads no
+// file: what it needs beside the session comes in through Host.
+package tui
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/history"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+)
+
+// clientName is how the session knows us.
+const clientName = "terminal"
+
+// A Client is what the UI needs of a session, wherever it runs.
+type Client interface {
+	Submit(ctx context.Context, o op.Op) error
+	Follow(ctx context.Context, after event.Seq, d event.Detail) iter.Seq2[event.Event, error]
+}
+
+// A Start says which session to open.
+type Start struct {
+	Resume   string // an id, a title, or words
+	Continue bool   // the newest of this folder
+	Fork     bool   // go on in a copy
+	Fresh    bool   // a new one, whatever the command line said
+	Demo     bool   // on the script model that comes with adze
+}
+
+// A Session is one that is open.
+type Session struct {
+	Client
+	ID     string
+	Dir    string // where it works, for people: "~/src/calc"
+	Branch string
+	Model  string // provider/model
+	Window int    // of the model in tokens, 0 when unknown
+	Mode   policy.Mode
+	// After is the last event of an earlier run; what comes up to it is shown
+	// as what was.
+	After event.Seq
+	Kept  bool // it can be resumed
+	UI    Settings
+	// Modes are those that Shift+Tab goes through.
+	Modes []policy.Mode
+	Close func() error
+}
+
+// Settings are those of ui.*, and the status line's.
+type Settings struct {
+	Theme     string
+	Vim       bool
+	ASCII     bool
+	Thinking  bool   // show it unfolded
+	Notify    string // auto, bell, off
+	TitleOff  bool   // leave the terminal's title alone
+	Status    StatusLine
+	Keys      *keymap.Map // nil: the defaults
+	KeysWrong []string    // mistakes in keybindings.json, in words
+}
+
+// A StatusLine is a person's own command for the footer.
+type StatusLine struct {
+	Run     func(ctx context.Context, stdin []byte) (string, error) // nil: none
+	Padding int
+	Every   time.Duration // 0: on changes only
+}
+
+// A Choice is one line of a menu.
+type Choice struct {
+	ID    string // what is chosen
+	Name  string
+	About string // quiet, beside it
+	Right string // facts at the right edge
+	Now   bool   // it is in force
+}
+
+// A Host is what the UI can have done outside of the session. A nil function
+// takes what needs it out of the UI.
+type Host struct {
+	Version string
+	Dir     string // where adze was started, for people
+	NewID   func() string
+	// Open opens a session. It is called on a goroutine of its own, and takes
+	// as long as it takes; the prompt box works meanwhile.
+	Open func(ctx context.Context, s Start) (*Session, error)
+	// Models lists what /model offers.
+	Models func(ctx context.Context) ([]Choice, error)
+	// Sessions lists what /resume offers, newest first.
+	Sessions func(ctx context.Context, all bool) ([]Choice, error)
+	// Preview is the beginning and end of a session, for its picker.
+	Preview func(ctx context.Context, id string) (string, error)
+	// Files lists the files of the working folder, for @.
+	Files func(ctx context.Context) ([]string, error)
+	// Save writes a setting of the person's own file.
+	Save func(key string, value any) error
+	// Theme finds a theme by its name; Themes lists them.
+	Theme  func(name string, dark bool) (*draw.Theme, error)
+	Themes func() []string
+	// Past are earlier prompts; Remember adds one.
+	Past     edit.Past
+	Remember func(e history.Entry)
+	// Edit has the person edit a text in their editor. The terminal is free
+	// while it runs.
+	Edit func(ctx context.Context, text string) (string, error)
+	// Image is the picture on the clipboard.
+	Image func(ctx context.Context) (op.Image, error)
+	// Copy puts text on the clipboard where the terminal cannot.
+	Copy func(ctx context.Context, text string) error
+	// Memory lists the memory files that a line can be added to; Note adds it.
+	Memory func() []Choice
+	Note   func(file, line string) error
+	// Reports are commands that print something, by name.
+	Reports map[string]Report
+	// Welcome, when set, is asked on the very first start.
+	Welcome *Welcome
+}
+
+// A Report is a slash command that the host answers with Markdown.
+type Report struct {
+	About string
+	Args  string // a hint, such as "[file]"
+	Run   func(ctx context.Context, s *Session, args string) (string, error)
+}
+
+// Welcome is what a first start asks.
+type Welcome struct {
+	// Keyless says that no model can be had: there is no key and no server.
+	Keyless bool
+	Done    func()
+}
