@@ -22,6 +22,7 @@ type runFlags struct {
 	schema     string
 	cont       bool
 	resume     string
+	pick       bool // --resume without a name
 	fork       bool
 	sessionID  string
 	noSession  bool
@@ -182,10 +183,16 @@ func (f *runFlags) fill(sys System, fs *pflag.FlagSet) error {
 			return usagef("give it a value, or leave it out", "--%s is empty", name)
 		}
 	}
-	if f.fork && !f.cont && f.resume == "" {
+	if f.pick = f.resume == whichSession; f.pick {
+		f.resume = ""
+		if !f.wantsUI(sys, fs) {
+			return usagef("adze sessions list shows them", "--resume needs the name of a session where nobody can choose one")
+		}
+	}
+	if f.fork && !f.cont && f.resume == "" && !f.pick {
 		return usagef("add --continue or --resume", "--fork-session needs a session to copy")
 	}
-	if f.noSession && (f.cont || f.resume != "") {
+	if f.noSession && (f.cont || f.resume != "" || f.pick) {
 		return usagef("leave one of them out", "--no-session and going on with a session exclude each other")
 	}
 	return nil

@@ -42,7 +42,7 @@ func Main(sys System) int {
 	ctx, stop := catch(context.Background(), sys.abort)
 	defer stop()
 	root := newRoot(sys)
-	root.SetArgs(sys.Args)
+	root.SetArgs(choosing(sys.Args))
 	if sys.Args == nil {
 		root.SetArgs([]string{})
 	}

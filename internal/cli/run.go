@@ -139,8 +139,8 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 			return err
 		}
 	}
-	if !f.print && sys.InTTY && sys.OutTTY && strings.TrimSpace(text) == "" {
-		return usagef(`adze -p "…" answers one prompt; adze --help shows more`, "the terminal UI is not part of this version yet")
+	if f.wantsUI(sys, fs) {
+		return runUI(ctx, sys, f, o, text)
 	}
 	o.Print, o.Person = true, f.asker != ""
 	inputs, done, err := f.inputs(ctx, sys, text)

@@ -172,6 +172,8 @@ type UI struct {
 	Theme        string `json:"theme"`
 	EditorMode   string `json:"editor_mode"` // normal or vim
 	Plain        bool   `json:"plain"`       // for screen readers: no spinner, no redraw
+	ASCII        bool   `json:"ascii"`       // no sign that is not ASCII
+	Title        bool   `json:"title"`       // set the terminal's title
 	ShowThinking bool   `json:"show_thinking"`
 	Notify       string `json:"notify"` // auto, bell or off
 }

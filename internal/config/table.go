@@ -184,7 +184,9 @@ var uiKeys = []Key{
 	{Name: "ui.fullscreen", Kind: Bool, Default: false, Doc: "Use the alternate screen instead of the terminal's scrollback."},
 	{Name: "ui.theme", Kind: String, Default: "auto", Alias: []string{"theme"}, Doc: "Colours: auto, dark, light, or a theme's name."},
 	{Name: "ui.editor_mode", Kind: String, Default: "normal", Enum: []string{"normal", "vim"}, Alias: []string{"editorMode"}, Doc: "Keys of the prompt box."},
-	{Name: "ui.plain", Kind: Bool, Default: false, Doc: "No spinner and no redraw, for screen readers."},
+	{Name: "ui.plain", Kind: Bool, Default: false, Flag: "plain", Doc: "No spinner and no redraw, for screen readers."},
+	{Name: "ui.ascii", Kind: Bool, Default: false, Doc: "Draw signs and borders with ASCII characters."},
+	{Name: "ui.title", Kind: Bool, Default: true, Doc: "Set the title of the terminal's window."},
 	{Name: "ui.show_thinking", Kind: Bool, Default: false, Doc: "Show the model's reasoning unfolded."},
 	{Name: "ui.notify", Kind: String, Default: "auto", Enum: []string{"auto", "bell", "off"}, Doc: "How to say that a person is needed."},
 }

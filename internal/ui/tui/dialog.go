@@ -100,8 +100,11 @@ func (m *Model) early(d dialog) bool {
 func (m *Model) dialogKey(k keymap.Key) []effect {
 	d := m.dialogs[0]
 	if m.early(d) {
-		if k.Types() || k.Name == "backspace" {
+		switch {
+		case k.Types() || k.Name == "backspace":
 			m.box.Key(k) // what was being typed goes on
+		case k.Name == "esc" && m.turn.running, k.Mod == keymap.Ctrl && k.Name == "c":
+			return m.interrupt() // to stop is safe
 		}
 		return nil
 	}

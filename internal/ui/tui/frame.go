@@ -211,7 +211,7 @@ func (m *Model) spinner(p paper) draw.Line {
 	dot := " " + p.sign(draw.Middot) + " "
 	parts := []string{m.verb()}
 	if d := m.now.Sub(m.turn.began); d >= time.Second {
-		parts = append(parts, fmt.Sprintf("%s", span(d.Truncate(time.Second).Round(time.Second))))
+		parts = append(parts, seconds(d))
 	}
 	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
 	if up+down > 0 {

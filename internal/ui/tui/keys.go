@@ -255,7 +255,7 @@ func (m *Model) send(p edit.Prompt) []effect {
 	}
 	o := op.Prompt{ID: id, Text: strings.TrimSpace(p.Text)}
 	for _, img := range p.Images {
-		o.Images = append(o.Images, op.Image{Media: img.Media, Data: img.Data})
+		o.Images = append(o.Images, op.Image{Media: img.MediaType, Data: img.Data})
 	}
 	m.queue = append(m.queue, queued{id: id, prompt: p, sent: true})
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
@@ -352,7 +352,7 @@ func (m *Model) image() []effect {
 				m.say(err.Error(), draw.Quiet)
 				return nil
 			}
-			m.box.Attach(edit.Image{Media: img.Media, Data: img.Data})
+			m.box.Attach(edit.Image{MediaType: img.Media, Data: img.Data})
 			return nil
 		}
 	}}}

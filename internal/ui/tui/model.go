@@ -216,7 +216,13 @@ func (m *Model) opened(in openedMsg) []effect {
 	}
 	m.gone, m.s = nil, in.s
 	m.st, m.turn, m.dialogs, m.pager = transcript.State{}, turn{}, nil, nil
+	before := m.story.items[m.story.printed:]
 	m.story = newStory()
+	for _, it := range before {
+		if it.kind == noted { // said while the session was opened
+			m.story.add(it)
+		}
+	}
 	m.screen.last, m.screen.headed, m.screen.past = nil, false, in.s.After > 0
 	m.st.Model, m.st.Mode = in.s.Model, in.s.Mode
 	out := m.adopt(in.s.UI)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
@@ -76,7 +77,7 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if d.wrong != "" {
 		foot = append(foot, draw.WrapAll(draw.Text(d.wrong, draw.Style{Role: draw.Wrong}), inside)...)
 	}
-	body := d.body(p, inside)
+	body := d.body(p, inside, m.st.Dir)
 	room := clampLow(rows - len(foot) - 3)
 	body = p.scrolled(body, &d.off, max(room, 2))
 	lines := append(draw.Indent(body, draw.S(" ", draw.Plain)), nil)
@@ -110,7 +111,7 @@ func (d *permit) heading() string {
 }
 
 // body is what would happen, and why it is asked.
-func (d *permit) body(p paper, width int) []draw.Line {
+func (d *permit) body(p paper, width int, dir string) []draw.Line {
 	var out []draw.Line
 	add := func(lines ...draw.Line) { out = append(out, draw.WrapAll(lines, width)...) }
 	v := d.q.Verdict
@@ -135,7 +136,7 @@ func (d *permit) body(p paper, width int) []draw.Line {
 		}
 		add(d.arguments()...)
 	}
-	out = append(out, d.paths(width)...)
+	out = append(out, d.paths(width, dir)...)
 	out = append(out, nil)
 	why := draw.Exact("asks because: "+v.Reason, draw.Quiet)
 	if v.Rule != "" {
@@ -183,13 +184,13 @@ func (d *permit) arguments() []draw.Line {
 }
 
 // paths are those that lead elsewhere than they say.
-func (d *permit) paths(width int) []draw.Line {
+func (d *permit) paths(width int, dir string) []draw.Line {
 	var out []draw.Line
 	for _, x := range d.q.Verdict.Parts {
 		if x.Kind != "read" && x.Kind != "write" && x.Kind != "remove" || x.Path == "" || x.Effect == policy.Allow {
 			continue
 		}
-		if x.Path == x.Text {
+		if x.Path == x.Text || x.Path == filepath.Join(dir, x.Text) {
 			continue
 		}
 		l := append(draw.Exact(x.Kind+" "+x.Text, draw.Plain), draw.S(" is ", draw.Quiet))
@@ -244,7 +245,7 @@ func (d *permit) options(p paper, width int) ([]draw.Line, term.Cursor) {
 		case yesRule:
 			if d.rule != nil {
 				l, col := p.fieldLine(draw.L(lead, draw.S("Yes, and do not ask again for ", role)), d.rule, width)
-				cur = term.Cursor{Row: len(out), Col: col + 1}
+				cur = term.Cursor{Row: len(out), Col: col}
 				out = append(out, l, draw.L(draw.S("    Enter takes the rule, Esc leaves it as it was", draw.Quiet)))
 				continue
 			}
@@ -263,7 +264,7 @@ func (d *permit) options(p paper, width int) ([]draw.Line, term.Cursor) {
 		}
 		if d.comment != nil {
 			l, col := p.fieldLine(draw.L(draw.S("    "+p.sign(draw.Prompt)+" ", draw.Accent)), d.comment, width)
-			cur = term.Cursor{Row: len(out), Col: col + 1}
+			cur = term.Cursor{Row: len(out), Col: col}
 			out = append(out, l)
 		} else if d.said != "" {
 			out = append(out, draw.L(draw.S("    “"+d.said+"”", draw.Quiet)).Truncate(width, p.o))

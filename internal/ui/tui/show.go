@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -183,6 +184,7 @@ func (p paper) several(it *item) draw.Line {
 	if running {
 		lead = p.mark(draw.Radio, draw.Accent)
 	}
+	slices.Sort(folds) // "file" before "search"
 	for i, f := range folds {
 		folds[i] = plural(n[f], f)
 	}
@@ -272,7 +274,7 @@ func (p paper) facts(c *call) draw.Line {
 		if !c.started {
 			say("waits", draw.Quiet)
 		} else if d := p.now.Sub(c.at); d >= time.Second {
-			say(span(d), draw.Quiet)
+			say(seconds(d), draw.Quiet)
 		}
 		return parts
 	case c.denied:
@@ -366,7 +368,7 @@ func (p paper) callBody(c *call) []draw.Line {
 		return nil
 	}
 	lines, n, tail := c.bounds()
-	if lines {
+	if lines || p.whole {
 		out = append(out, draw.Indent(draw.Block(c.view, p.inner(4, n, tail)), gutter)...)
 	}
 	if c.wrong && c.text != "" {
@@ -388,7 +390,9 @@ func (c *call) bounds() (show bool, lines int, tail bool) {
 		return true, diffLines, false
 	case view.Table:
 		return true, outputLines + 2, false
-	case view.Tasks, view.Image, view.Questions:
+	case view.Tasks:
+		return false, 0, false // the list stands above the prompt
+	case view.Image, view.Questions:
 		return true, diffLines, false
 	case view.Group, view.Code, view.Text, nil:
 	}
@@ -410,6 +414,14 @@ func plural(n int, what string) string {
 		return fmt.Sprintf("%d %ses", n, what)
 	}
 	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// seconds is span without a fraction, for what still goes on.
+func seconds(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	}
+	return span(d)
 }
 
 // span is a duration for people: "1.2 s", "48 s", "3 min 20 s", "2 h 5 min".

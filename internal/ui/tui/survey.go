@@ -126,7 +126,7 @@ func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor
 		if i == len(pg.Options) {
 			if pg.words != nil {
 				f, col := p.fieldLine(append(l, draw.S(d.other()+": ", role)), pg.words, width)
-				cur = term.Cursor{Row: len(out), Col: col + 1}
+				cur = term.Cursor{Row: len(out), Col: col}
 				return append(out, f), cur
 			}
 			l = append(l, draw.S(d.other(), role))

@@ -33,6 +33,7 @@ type Start struct {
 	Resume   string // an id, a title, or words
 	Continue bool   // the newest of this folder
 	Fork     bool   // go on in a copy
+	Pick     bool   // ask which
 	Fresh    bool   // a new one, whatever the command line said
 	Demo     bool   // on the script model that comes with adze
 }
@@ -91,6 +92,8 @@ type Host struct {
 	Version string
 	Dir     string // where adze was started, for people
 	NewID   func() string
+	// Notes are what a person should know and no event says; nil has none.
+	Notes <-chan string
 	// Open opens a session. It is called on a goroutine of its own, and takes
 	// as long as it takes; the prompt box works meanwhile.
 	Open func(ctx context.Context, s Start) (*Session, error)

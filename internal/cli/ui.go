@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/sessions"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/ui/tui"
+)
+
+// wantsUI reports whether this start opens the terminal UI: somebody sits at
+// both ends, and nothing asks for print mode.
+func (f *runFlags) wantsUI(sys System, fs *pflag.FlagSet) bool {
+	return !f.print && sys.InTTY && sys.OutTTY && !fs.Changed("output-format") && !fs.Changed("input-format") && f.schema == ""
+}
+
+// whichSession is the value of --resume that asks which session.
+const whichSession = "?"
+
+// choosing gives --resume without a name a value, because the flag library
+// knows no flag that has one sometimes.
+func choosing(args []string) []string {
+	out := slices.Clone(args)
+	for i, a := range out {
+		if a == "--" {
+			break
+		}
+		if (a == "--resume" || a == "-r") && (i+1 == len(out) || strings.HasPrefix(out[i+1], "-")) {
+			out[i] = "--resume=" + whichSession
+		}
+	}
+	return out
+}
+
+// runUI is "adze" at a terminal. The prompt box is drawn first; the session is
+// opened behind it.
+func runUI(ctx context.Context, sys System, f *runFlags, o app.Options, text string) error {
+	theme, _ := draw.Named("auto", true)
+	t, err := term.Open(term.Options{In: sys.Stdin, Out: sys.Stdout, Env: sys.Env, Theme: theme, Profile: term.ProfileOf(sys.Env)})
+	if err != nil {
+		return failf(`adze -p "…" answers one prompt without it`, "open the terminal: %v", err)
+	}
+	defer t.Restore()
+	o.Lasting, o.Person = true, true
+	h := newHost(sys, f, o)
+	left := tui.Run(ctx, t, t.Screen, h.host(), tui.Options{
+		Start: tui.Start{Continue: f.cont, Resume: f.resume, Fork: f.fork, Pick: f.pick}, Prompt: clip.Clean(text),
+		ASCII: term.ASCII(sys.Env), Dark: true,
+	})
+	terr := t.Close(false)
+	var cerr error
+	if left.Session != nil {
+		if left.Session.Kept && left.Seq > 0 && left.Signal == "" {
+			fmt.Fprintf(sys.Stderr, "adze: go on with: adze --resume %s\n", left.Session.ID)
+		}
+		cerr = left.Session.Close()
+	}
+	h.tellRest(sys)
+	if code, ended := endedBy(ctx); ended {
+		return &failure{code: code, cause: "interrupted"}
+	}
+	switch {
+	case left.Signal != "":
+		return &failure{code: exitInterrupted, cause: "ended by " + left.Signal}
+	case left.Err != nil:
+		return openError(ctx, left.Err)
+	}
+	return errors.Join(cerr, terr)
+}
+
+// A uiHost is what the terminal UI can have done outside of its session.
+type uiHost struct {
+	sys   System
+	f     *runFlags
+	o     app.Options
+	notes chan string
+}
+
+func newHost(sys System, f *runFlags, o app.Options) *uiHost {
+	h := &uiHost{sys: sys, f: f, o: o, notes: make(chan string, 64)}
+	h.o.Note = func(s string) {
+		select {
+		case h.notes <- s:
+		default: // nobody reads that many
+		}
+	}
+	return h
+}
+
+// tellRest says on stderr what came when the screen was gone.
+func (h *uiHost) tellRest(sys System) {
+	for {
+		select {
+		case s := <-h.notes:
+			tell(sys.Stderr, "adze: ", s)
+		default:
+			return
+		}
+	}
+}
+
+func (h *uiHost) host() tui.Host {
+	return tui.Host{
+		Version: h.sys.Version, Dir: app.Tilde(h.o.Dir, h.o.Home), NewID: app.NewUUID, Notes: h.notes,
+		Open: h.open, Models: h.models, Sessions: h.sessions,
+	}
+}
+
+// open opens a session.
+func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
+	o := h.o
+	o.Session.Continue, o.Session.Resume, o.Session.Fork = s.Continue, s.Resume, s.Fork
+	if s.Fresh || s.Resume != "" {
+		o.Session.At, o.Session.ID = "", ""
+	}
+	a, err := app.Open(ctx, o)
+	if err != nil {
+		return nil, hintedError(ctx, err)
+	}
+	abort := a.Abort
+	h.sys.abort.Store(&abort)
+	return a.Face(), nil
+}
+
+// hintedError carries the next command along with an error.
+func hintedError(ctx context.Context, err error) error {
+	err = openError(ctx, err)
+	var f *failure
+	if errors.As(err, &f) {
+		return &advice{f}
+	}
+	return err
+}
+
+// advice is a failure as the UI reads it.
+type advice struct{ *failure }
+
+func (a *advice) Error() string { return a.cause }
+
+// Hint is the next command.
+func (a *advice) Hint() string { return a.hint }
+
+func (a *advice) Unwrap() error { return a.failure }
+
+func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
+	_, cfg, err := app.Settings(h.o)
+	if err != nil {
+		return nil, err
+	}
+	ch, err := app.Models(h.o, cfg)
+	if err != nil {
+		return nil, err
+	}
+	var out []tui.Choice
+	for _, r := range ch.List(ctx) {
+		if !r.HasKey && !r.Local {
+			continue
+		}
+		c := tui.Choice{ID: r.Provider + "/" + r.Model, Name: r.Provider + "/" + r.Model, About: strings.Join(r.Aliases, ", ")}
+		if r.Facts.Window > 0 {
+			c.Right = tokens(r.Facts.Window)
+		}
+		if p := r.Facts.Price; p != nil {
+			c.Right += fmt.Sprintf("  %s in, %s out", usd(p.In), usd(p.Out))
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+func (h *uiHost) sessions(_ context.Context, all bool) ([]tui.Choice, error) {
+	p, _, err := app.Settings(h.o)
+	if err != nil {
+		return nil, err
+	}
+	key := sessions.Key(p.Root)
+	if all {
+		key = ""
+	}
+	list, err := app.Sessions(p).List(key)
+	if err != nil {
+		return nil, err
+	}
+	var out []tui.Choice
+	for _, i := range list {
+		c := tui.Choice{ID: i.ID, Name: clip.Line(clip.Clean(i.Name()), 100)}
+		facts := []string{age(i.Changed), clip.Size(i.Size)}
+		if i.Branch != "" {
+			facts = append(facts, clip.Clean(i.Branch))
+		}
+		if i.Cost > 0 {
+			facts = append(facts, fmt.Sprintf("$%.2f", i.Cost))
+		}
+		if i.Running {
+			facts = append(facts, "running")
+		}
+		if all {
+			c.About = filepath.Base(i.Start)
+		}
+		c.Right = strings.Join(facts, " · ")
+		out = append(out, c)
+	}
+	return out, nil
+}

@@ -1,0 +1,498 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/term"
+)
+
+// frameEvery is the least time between two frames that no key asked for.
+const frameEvery = 33 * time.Millisecond
+
+// A Terminal is what Run needs of one.
+type Terminal interface {
+	Events() <-chan term.Event
+	Size() term.Size
+	Probe()
+	Mouse(on bool)
+	Title(s string)
+	Notify(c term.Channel, title, body string)
+	Copy(text string) bool
+	Release()
+	Reclaim() error
+	Suspend()
+	Recover()
+}
+
+// Options of a run.
+type Options struct {
+	Start  Start
+	Prompt string // sent as soon as there is a session
+	ASCII  bool
+	Dark   bool // the background, until the terminal has told
+}
+
+// Left is what is left of a run.
+type Left struct {
+	// Session was open at the end, and is the caller's to close; nil when none
+	// was.
+	Session *Session
+	Seq     event.Seq // of its last event; 0 means that nothing was said
+	Err     error     // why none could be opened
+	Signal  string    // the signal that ended the run, "" without
+}
+
+// loop joins a model to a terminal and a session.
+type loop struct {
+	ctx    context.Context
+	t      Terminal
+	screen *term.Screen
+	m      *Model
+	h      Host
+	msgs   chan Msg
+	wg     sync.WaitGroup
+	s      *Session
+	unhear context.CancelFunc // ends the reading of s
+	mail   *mail
+	ops    *ops
+	drawn  time.Time
+	dirty  bool
+	urgent bool
+	over   bool
+	watch  dialog // whose painting is waited for
+}
+
+// Run shows the UI until a person leaves it, or ctx ends. It returns with the
+// terminal still in its hands; the caller closes it.
+func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options) Left {
+	defer t.Recover()
+	ctx, cancel := context.WithCancel(ctx)
+	l := &loop{ctx: ctx, t: t, screen: screen, h: h, msgs: make(chan Msg, 16), unhear: func() {}}
+	l.m = newModel(h, o.Start, screenOf(t.Size(), o))
+	l.mail = newMail()
+	l.ops = newOps(l)
+	l.do(l.m.setTheme(""))
+	l.dirty, l.urgent = true, true
+	l.draw(time.Now())
+	if o.Prompt != "" {
+		l.do(l.m.send(edit.Prompt{Text: o.Prompt, Shown: o.Prompt}))
+	}
+	if o.Start.Pick {
+		o.Start.Pick = false
+		l.do(l.m.pickSession(func(*Model) []effect { return []effect{open{o.Start}} }))
+	} else {
+		l.begin(o.Start)
+	}
+	t.Probe()
+	left := l.run()
+	cancel()
+	l.unhear()
+	l.ops.close()
+	l.drain()
+	left.Session, left.Seq, left.Err = l.s, l.m.st.Seq, l.m.gone
+	if l.s != nil {
+		_ = l.s.Submit(context.WithoutCancel(ctx), op.Detach{Client: clientName})
+	}
+	return left
+}
+
+func screenOf(z term.Size, o Options) screen {
+	return screen{size: z, ascii: o.ASCII, dark: o.Dark, focused: true}
+}
+
+// drain waits for the goroutines, and takes what they still have to say.
+func (l *loop) drain() {
+	done := make(chan struct{})
+	go func() { l.wg.Wait(); close(done) }() // ends with the goroutines, which end with ctx
+	for {
+		select {
+		case in := <-l.msgs:
+			if o, ok := in.(openedMsg); ok && o.s != nil {
+				l.s = o.s
+			}
+		case <-done:
+			return
+		case <-time.After(2 * time.Second): // an editor, or a session that is slow to open
+			return
+		}
+	}
+}
+
+func (l *loop) run() Left {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for !l.over {
+		l.arm(timer)
+		select {
+		case ev := <-l.t.Events():
+			if stop, ok := ev.(term.Stop); ok {
+				return Left{Signal: stop.Signal}
+			}
+			l.event(ev)
+		case in := <-l.msgs:
+			l.take(in)
+		case <-l.mail.ready:
+			l.take(l.mail.take())
+		case s := <-l.h.Notes:
+			l.take(resultMsg{func(m *Model) []effect { m.note("warning", s, ""); return nil }})
+		case <-timer.C:
+			l.take(tickMsg{})
+		case <-l.ctx.Done():
+			return Left{}
+		}
+		if l.screen.Err() != nil {
+			return Left{Signal: "hangup"}
+		}
+		now := time.Now()
+		if l.urgent && len(l.t.Events()) == 0 || now.Sub(l.drawn) >= frameEvery {
+			l.draw(now)
+		}
+	}
+	return Left{}
+}
+
+// arm sets the timer for what comes next by itself: a frame that waits, or
+// what the model wants to be woken for. Without either nothing wakes.
+func (l *loop) arm(timer *time.Timer) {
+	at := l.m.wake()
+	if l.dirty {
+		if next := l.drawn.Add(frameEvery); at.IsZero() || next.Before(at) {
+			at = next
+		}
+	}
+	timer.Stop()
+	if !at.IsZero() {
+		timer.Reset(max(time.Until(at), 0))
+	}
+}
+
+func (l *loop) take(in Msg) {
+	l.do(l.m.update(time.Now(), in))
+	l.dirty = true
+}
+
+// event hands on what the terminal said.
+func (l *loop) event(ev term.Event) {
+	switch ev := ev.(type) {
+	case term.Key:
+		l.urgent = true
+		l.take(keyMsg{keymap.Of(ev.String(), ev.Text)})
+	case term.Paste:
+		l.urgent = true
+		l.take(pasteMsg{ev.Text})
+	case term.Focus:
+		l.take(focusMsg{ev.In})
+	case term.Resize:
+		l.urgent = true
+		l.take(sizeMsg{ev.Size})
+	case term.Mouse:
+		switch ev.Kind {
+		case term.WheelUp:
+			l.take(mouseMsg{-3})
+		case term.WheelDown:
+			l.take(mouseMsg{3})
+		case term.Press, term.Release, term.Drag:
+		}
+	case term.Background:
+		l.take(backgroundMsg{ev.Dark})
+	case term.Resumed:
+		l.screen.Redraw()
+		l.urgent = true
+		l.take(sizeMsg{l.t.Size()})
+	case term.Caps, term.Stop:
+	}
+}
+
+// draw gives the screen a frame.
+func (l *loop) draw(now time.Time) {
+	if !l.dirty {
+		return
+	}
+	l.dirty, l.urgent, l.drawn = false, false, now
+	l.m.now = now
+	printed, live, cur := l.m.frame()
+	l.screen.Update(printed, live, cur)
+	if d := l.m.unseen(); d != nil && d != l.watch {
+		l.watch = d
+		l.wg.Go(func() { // ends when the terminal has taken the frame, or the run is over
+			defer l.t.Recover()
+			l.screen.Sync()
+			l.send(resultMsg{func(m *Model) []effect { m.painted(d); return nil }})
+		})
+	}
+}
+
+// send hands a message to the loop, unless the run is over.
+func (l *loop) send(in Msg) {
+	select {
+	case l.msgs <- in:
+	case <-l.ctx.Done():
+		if o, ok := in.(openedMsg); ok && o.s != nil { // somebody has to close it
+			select {
+			case l.msgs <- in:
+			case <-time.After(time.Second):
+				_ = o.s.Close()
+			}
+		}
+	}
+}
+
+// do carries out effects.
+func (l *loop) do(list []effect) {
+	for _, e := range list {
+		switch e := e.(type) {
+		case submit:
+			l.ops.submit(e)
+		case work:
+			l.work(e.run, func() {})
+		case away:
+			l.t.Release()
+			l.work(e.run, func() {
+				if err := l.t.Reclaim(); err != nil {
+					l.over = true
+				}
+			})
+		case open:
+			l.begin(e.start)
+		case quit:
+			l.over = true
+		case suspend:
+			l.wg.Go(l.t.Suspend) // ends when the shell continues us
+		case redraw:
+			l.screen.Redraw()
+		case paint:
+			l.screen.SetTheme(e.theme)
+		case full:
+			l.screen.Full(e.on)
+			l.t.Mouse(e.on)
+		case title:
+			l.t.Title(e.text)
+		case notify:
+			c := term.Channel("")
+			if l.s != nil && l.s.UI.Notify == "bell" {
+				c = term.Bell
+			}
+			l.t.Notify(c, "adze", e.text)
+		case clipping:
+			l.copy(e.text)
+		}
+	}
+}
+
+// work runs f elsewhere, and then goes on with the model.
+func (l *loop) work(f func(context.Context) func(*Model) []effect, after func()) {
+	l.wg.Go(func() { // ends with f, which ends with ctx
+		defer l.t.Recover()
+		then := f(l.ctx)
+		l.send(resultMsg{func(m *Model) []effect {
+			after()
+			if then == nil {
+				return nil
+			}
+			return then(m)
+		}})
+	})
+}
+
+func (l *loop) copy(text string) {
+	if l.t.Copy(text) || l.h.Copy == nil {
+		return
+	}
+	l.work(func(ctx context.Context) func(*Model) []effect {
+		err := l.h.Copy(ctx, text)
+		return func(m *Model) []effect { return m.fail(err) }
+	}, func() {})
+}
+
+// begin opens a session in the place of the one that is open.
+func (l *loop) begin(start Start) {
+	l.unhear()
+	old := l.s
+	l.s, l.m.s = nil, nil
+	l.wg.Go(func() { // ends when the session is open
+		defer l.t.Recover()
+		if old != nil {
+			_ = old.Submit(context.WithoutCancel(l.ctx), op.Detach{Client: clientName})
+			_ = old.Close()
+		}
+		s, err := l.h.Open(l.ctx, start)
+		if err == nil && s == nil {
+			err = errors.New("there is no session")
+		}
+		l.send(resultMsg{func(m *Model) []effect {
+			l.s = s
+			out := m.update(m.now, openedMsg{s, err})
+			if s != nil {
+				l.hear(s)
+			}
+			return out
+		}})
+	})
+}
+
+// hear reads the events of a session from its beginning.
+func (l *loop) hear(s *Session) {
+	ctx, cancel := context.WithCancel(l.ctx)
+	l.unhear = cancel
+	events := s.Follow(ctx, 0, event.Everything)
+	l.mail = newMail()
+	to := l.mail
+	l.wg.Go(func() { // ends with the session, or with ctx
+		defer l.t.Recover()
+		for e, err := range events {
+			if err != nil {
+				break
+			}
+			to.put(ctx, s, e)
+		}
+		if ctx.Err() == nil {
+			to.end(s)
+		}
+	})
+}
+
+// A mail gathers events until the loop takes them.
+type mail struct {
+	ready chan struct{} // has room for one
+	room  chan struct{} // one token: there is room again
+
+	mu  sync.Mutex // guards in
+	in  eventsMsg
+	max int
+}
+
+func newMail() *mail {
+	return &mail{ready: make(chan struct{}, 1), room: make(chan struct{}, 1), max: 4096}
+}
+
+func (b *mail) put(ctx context.Context, s *Session, e event.Event) {
+	for {
+		b.mu.Lock()
+		full := len(b.in.events) >= b.max
+		if !full {
+			b.in.of = s
+			b.in.events = append(b.in.events, e)
+		}
+		b.mu.Unlock()
+		b.nudge(b.ready)
+		if !full {
+			return
+		}
+		select {
+		case <-b.room:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (b *mail) end(s *Session) {
+	b.mu.Lock()
+	b.in.of, b.in.over = s, true
+	b.mu.Unlock()
+	b.nudge(b.ready)
+}
+
+func (b *mail) nudge(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+func (b *mail) take() eventsMsg {
+	b.mu.Lock()
+	out := b.in
+	b.in = eventsMsg{}
+	b.mu.Unlock()
+	b.nudge(b.room)
+	return out
+}
+
+// ops gives ops to the session, one after the other; urgent ones go past those
+// that wait.
+type ops struct {
+	l    *loop
+	next chan struct{} // has room for one
+	mu   sync.Mutex    // guards list
+	list []job
+}
+
+type job struct {
+	submit
+	to *Session
+}
+
+func newOps(l *loop) *ops {
+	o := &ops{l: l, next: make(chan struct{}, 1)}
+	l.wg.Go(o.run) // ends with the loop's ctx
+	return o
+}
+
+func (o *ops) submit(e submit) {
+	if o.l.s == nil {
+		return
+	}
+	j := job{e, o.l.s}
+	if e.urgent {
+		o.l.wg.Go(func() { o.give(j) }) // ends when the session took it
+		return
+	}
+	o.mu.Lock()
+	o.list = append(o.list, j)
+	o.mu.Unlock()
+	select {
+	case o.next <- struct{}{}:
+	default:
+	}
+}
+
+func (o *ops) run() {
+	defer o.l.t.Recover()
+	for {
+		select {
+		case <-o.next:
+		case <-o.l.ctx.Done():
+			return
+		}
+		for {
+			o.mu.Lock()
+			if len(o.list) == 0 {
+				o.mu.Unlock()
+				break
+			}
+			j := o.list[0]
+			o.list = o.list[1:]
+			o.mu.Unlock()
+			o.give(j)
+		}
+	}
+}
+
+func (o *ops) give(j job) {
+	defer o.l.t.Recover()
+	err := j.to.Submit(o.l.ctx, j.op)
+	if o.l.ctx.Err() != nil {
+		return
+	}
+	o.l.send(resultMsg{func(m *Model) []effect {
+		if j.then != nil {
+			return j.then(m, err)
+		}
+		return m.fail(err)
+	}})
+}
+
+// close drops what waits.
+func (o *ops) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.list = nil
+}
