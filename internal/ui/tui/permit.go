@@ -222,7 +222,7 @@ func (d *permit) decision(width int) []draw.Line {
 		}
 		out = append(out, l.Wrap(width, draw.S("      ", draw.Plain))...)
 	}
-	for _, f := range [][2]string{{"check", v.Check}, {"rule", v.Rule}, {"from", v.Source}, {"part", v.Part}} {
+	for _, f := range [][2]string{{"check", string(v.Check)}, {"rule", v.Rule}, {"from", v.Source}, {"part", v.Part}} {
 		if f[1] != "" {
 			out = append(out, append(draw.L(draw.S(pad(f[0], 6), draw.Quiet)), draw.Exact(f[1], draw.Plain)...).Wrap(width)...)
 		}
