@@ -26,9 +26,9 @@ type (
 		// Edits means that the Write actions that follow are all it does, so
 		// that they decide (cp, mkdir, sed -i …).
 		Edits bool
-		// Unpinned, of one that is ReadOnly or Edits, says why it may do more than
-		// that in an environment that is not pinned (see Needs), which it gets
-		// beside a command of another kind; "" when it does not.
+		// Unpinned, of one that is ReadOnly or Edits beside a command that is
+		// neither, says why it may do more in the environment that it then gets,
+		// which is not pinned (see Needs); "" when it does not.
 		Unpinned string
 		// Beyond, when set, says why a rule with a wildcard does not cover this
 		// command: a flag makes it run another program, or an argument is not

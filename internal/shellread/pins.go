@@ -2,6 +2,7 @@ package shellread
 
 import (
 	"path"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -9,48 +10,70 @@ import (
 // goFetches is why go needs pins.
 const goFetches = "go may fetch the toolchain and the modules that go.mod names"
 
-// withoutPins says why the command may do more than its row says in an
-// environment that is not pinned, "" when it does not.
+// withoutPins is what stands in Exec.Unpinned until the whole script is read:
+// the program, and the folders that git works in.
 func (u *use) withoutPins(name string) string {
-	if u.r.w.Program != nil && path.Base(name) == name {
-		if why := u.r.w.Program(name); why != "" {
+	if base(name) != "git" {
+		return name
+	}
+	return strings.Join(append([]string{name}, u.st.dirs...), "\x00")
+}
+
+// settlePins says of each command that only reads or edits why it may do more in
+// an environment that is not pinned. Where all commands are such, they get one
+// that is, so nothing is looked at.
+func (r *reader) settlePins() {
+	mixed, fetched := r.unclear, map[string]bool{} // folders where a go command needs a ruling of its own
+	for _, a := range r.acts {
+		if e, ok := a.(policy.Exec); ok && !e.ReadOnly && !e.Edits && !e.Maybe {
+			mixed = true
+			if e.Argv[0] == "go" && e.Dir != "" {
+				fetched[e.Dir] = true
+			}
+		}
+	}
+	said := map[string]string{}
+	for i, a := range r.acts {
+		e, ok := a.(policy.Exec)
+		if !ok || e.Unpinned == "" {
+			continue
+		}
+		key := e.Unpinned
+		e.Unpinned = ""
+		if mixed {
+			why, known := said[key]
+			if !known {
+				why = r.unpinnedWhy(strings.Split(key, "\x00"))
+				said[key] = why
+			}
+			if why != goFetches || !fetched[e.Dir] { // that one fetches the same
+				e.Unpinned = why
+			}
+		}
+		r.acts[i] = e
+	}
+}
+
+// unpinnedWhy is the reason for one program, with the folders of git.
+func (r *reader) unpinnedWhy(words []string) string {
+	name, dirs := words[0], words[1:]
+	if r.w.Program != nil && path.Base(name) == name {
+		if why := r.w.Program(name); why != "" {
 			return why
 		}
 	}
 	switch base(name) {
-	case "git":
-		return u.gitUnpinned()
 	case "go":
 		return goFetches
-	}
-	return ""
-}
-
-func (u *use) gitUnpinned() string {
-	if u.r.w.GitUnpinned == nil {
-		return "nobody looked at the repository's settings"
-	}
-	for _, d := range u.st.dirs {
-		if ok, why := u.r.w.GitUnpinned(d); !ok {
-			return why
+	case "git":
+		if r.w.GitUnpinned == nil {
+			return "nobody looked at the repository's settings"
+		}
+		for _, d := range dirs {
+			if ok, why := r.w.GitUnpinned(d); !ok {
+				return why
+			}
 		}
 	}
 	return ""
-}
-
-// fetches takes back that go needs pins where another go command in the same
-// folder needs a ruling of its own: that one fetches the same.
-func (r *reader) fetches() {
-	rules := map[string]bool{} // folders
-	for _, a := range r.acts {
-		if e, ok := a.(policy.Exec); ok && e.Argv[0] == "go" && e.Dir != "" && !e.ReadOnly && !e.Edits && !e.Maybe {
-			rules[e.Dir] = true
-		}
-	}
-	for i, a := range r.acts {
-		if e, ok := a.(policy.Exec); ok && e.Unpinned == goFetches && rules[e.Dir] {
-			e.Unpinned = ""
-			r.acts[i] = e
-		}
-	}
 }

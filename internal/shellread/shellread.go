@@ -199,7 +199,7 @@ func (r *reader) finish(end state) Script {
 	if len(r.acts) == 0 {
 		r.acts = []policy.Action{policy.None{}}
 	}
-	r.fetches()
+	r.settlePins()
 	s := Script{Actions: r.acts, ReadOnly: !r.unclear && !r.unsafe}
 	if len(end.dirs) == 1 {
 		s.Dir = end.dirs[0]
