@@ -210,6 +210,11 @@ func TestSafeUnpinned(t *testing.T) {
 		check(key, ok)
 		git(t, dir, "config", "--unset", key)
 	}
+	git(t, dir, "config", "filter.x.clean", "x")
+	if ok, _ := gitconf.SafeUnpinned(dir); ok {
+		t.Error("a filter: not even safe with the pins")
+	}
+	git(t, dir, "config", "--unset", "filter.x.clean")
 	hook := filepath.Join(dir, ".git", "hooks", "post-index-change")
 	if err := os.MkdirAll(filepath.Dir(hook), 0o755); err != nil {
 		t.Fatal(err)

@@ -13,9 +13,6 @@ import (
 // not, why. It is stricter than Safe: what only the pins switch off must not be
 // there. The person's own settings are trusted.
 func SafeUnpinned(dir string) (ok bool, why string) {
-	if ok, why := Safe(dir); !ok {
-		return false, why
-	}
 	repo, err := Find(dir)
 	if errors.Is(err, ErrNone) {
 		return true, ""
@@ -24,7 +21,10 @@ func SafeUnpinned(dir string) (ok bool, why string) {
 		return false, err.Error()
 	}
 	for _, f := range repo.configs() {
-		if found, err := scan(f, needsPin); err != nil {
+		found, err := scan(f, func(section, key, value string) bool {
+			return needsPin(section, key, value) || dangerous(section, key, value, false) || dangerous(section, key, value, true)
+		})
+		if err != nil {
 			return false, err.Error()
 		} else if found != "" {
 			return false, fmt.Sprintf("%s sets %s", f, found)
@@ -36,6 +36,9 @@ func SafeUnpinned(dir string) (ok bool, why string) {
 		if _, err := os.Lstat(hook); !errors.Is(err, fs.ErrNotExist) {
 			return false, hook + " is a hook that reading runs"
 		}
+	}
+	if _, err := os.Lstat(filepath.Join(repo.Common, "modules")); !errors.Is(err, fs.ErrNotExist) {
+		return false, "it has submodules"
 	}
 	links, err := gitlinks(filepath.Join(repo.GitDir, "index"))
 	if err != nil || len(links) > 0 {
