@@ -324,6 +324,9 @@ func (b *runner) settle(j *job, begun []string, confined bool, env tool.Env, r *
 	if j.lost != nil {
 		r.Text += fmt.Sprintf("\n[the folder and the variables are as before the command: %s]", j.lost)
 	}
+	if confined && strings.TrimSpace(j.state.left) != "" && len(left(j.p.Status())) == 0 { // what the sandbox took with it was not seen
+		r.Text += fmt.Sprintf("\n[what it left running was ended with it: %s. Use run_in_background for what should stay]", clip.Line(clip.Clean(j.state.left), noteText))
+	}
 	dir := firstOf(j.state.dir, env.Dir)
 	if j.state.vars != nil {
 		b.mu.Lock()

@@ -24,6 +24,12 @@ const (
 	noteText = 300 // of one thing quoted in a note
 )
 
+// left are the processes that a command left behind, without the sandbox's
+// own, which is on its way out.
+func left(st proc.Status) []string {
+	return slices.DeleteFunc(slices.Clone(st.Left), func(name string) bool { return name == "bwrap" || strings.HasPrefix(name, "bwrap ") })
+}
+
 // result describes a command that ended, timed out or was interrupted.
 func (j *job) result(in input, how outcome) tool.Result {
 	k := j.out.Kept()
@@ -53,7 +59,7 @@ func (j *job) result(in input, how outcome) tool.Result {
 		}
 		why = note
 	}
-	st.Left = slices.DeleteFunc(st.Left, func(name string) bool { return name == "bwrap" || strings.HasPrefix(name, "bwrap ") }) // the sandbox's own, on its way out
+	st.Left = left(st)
 	if n := len(st.Left); n > 0 && how == ended {
 		what := "1 process that it left running was"
 		if n > 1 {

@@ -47,7 +47,7 @@ func wrapper(command string, h *handover, isBash bool) string {
 		return run
 	}
 	b, ifs := "builtin ", `$' \t\n'` // not a function of that name
-	save := `for __adze_n in $(builtin compgen -e); do builtin printf '%s=%s\0' "$__adze_n" "${!__adze_n-}"; done`
+	save := `for __adze_n in $(builtin compgen -e); do builtin printf '%s=%s\0' "$__adze_n" "${!__adze_n-}"; done; builtin printf '__adze_left=%s\0' "$(builtin jobs -r)"`
 	if !isBash {
 		b, save, ifs = "", "env -0", "' '"
 	}
@@ -78,6 +78,7 @@ func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + 
 type end struct {
 	dir  string
 	vars []string // NAME=value; nil when unknown
+	left string   // jobs of the shell that still run
 }
 
 // errState is a state that no shell of ours left.
@@ -102,11 +103,14 @@ func parseState(s string) (end, error) {
 	}
 	seen, size := map[string]bool{}, 0
 	for _, kv := range fields[1:n] {
-		name, _, ok := strings.Cut(kv, "=")
+		name, value, ok := strings.Cut(kv, "=")
 		if !ok || seen[name] {
 			return end{}, errState
 		}
 		seen[name] = true
+		if name == "__adze_left" {
+			e.left = value
+		}
 		if !lasting(name) {
 			continue
 		}
