@@ -290,14 +290,7 @@ func refusal(v policy.Verdict, a *tool.Answer) string {
 
 // denial is what the model reads when a call was refused.
 func denial(v policy.Verdict) string {
-	s := "This call was refused: " + v.Reason
-	if v.Rule != "" {
-		s += fmt.Sprintf(" (rule %s", v.Rule)
-		if v.Source != "" {
-			s += ", " + v.Source
-		}
-		s += ")"
-	}
+	s := "This call was refused: " + v.Why()
 	return s + ". Do not try to get around it; find another way, or say what you need."
 }
 

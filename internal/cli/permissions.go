@@ -32,7 +32,7 @@ type checkFlags struct {
 func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 	var o checkFlags
 	c := &cobra.Command{
-		Use: "check [COMMAND]", Short: "Say how a shell command would be judged, and why; runs nothing", Args: cobra.MaximumNArgs(1),
+		Use: "check [COMMAND | -- COMMAND ARGUMENT…]", Short: "Say how a shell command would be judged, and why; runs nothing",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.dir != "" {
 				f.cwd = o.dir
@@ -65,7 +65,11 @@ func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 			if len(args) == 0 {
 				return usagef(`adze permissions check "git status"`, "there is no command to check")
 			}
-			r := permcheck.Check(args[0], opts)
+			command := args[0]
+			if len(args) > 1 {
+				command = policy.QuoteCommand(args) // as they are, whatever a shell would make of them
+			}
+			r := permcheck.Check(command, opts)
 			if o.asJSON {
 				return printJSON(sys, r)
 			}
@@ -120,7 +124,7 @@ func printCheck(w io.Writer, r permcheck.Report) {
 	fmt.Fprintf(w, "%s  %s\n", r.Verdict.Effect, clip.Visible(r.Command))
 	fmt.Fprintf(w, "why: %s\n", why(r.Verdict))
 	for _, p := range r.Commands {
-		fmt.Fprintf(w, "  %-5s %-7s %s", p.Verdict.Effect, p.Kind, clip.Visible(p.Text))
+		fmt.Fprintf(w, "  %-5s %-8s %s", p.Verdict.Effect, p.Kind, clip.Visible(p.Text))
 		if p.Path != "" && p.Path != p.Text {
 			fmt.Fprintf(w, " -> %s", clip.Visible(p.Path))
 		}
@@ -134,17 +138,7 @@ func printCheck(w io.Writer, r permcheck.Report) {
 	}
 }
 
-func why(v policy.Verdict) string {
-	s := oneLine(v.Reason)
-	if v.Rule != "" {
-		s += " [" + clip.Visible(v.Rule)
-		if v.Source != "" {
-			s += ", " + clip.Visible(v.Source)
-		}
-		s += "]"
-	}
-	return s
-}
+func why(v policy.Verdict) string { return oneLine(v.Why()) }
 
 func permissionsList(sys System, f *runFlags) *cobra.Command {
 	asJSON := false

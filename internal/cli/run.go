@@ -412,8 +412,8 @@ func outcome(sys System, f *runFlags, a *app.App, res print.Outcome, err error) 
 		if res.Bad != nil {
 			return badInput(res)
 		}
-		if res.Refused && f.output != "stream-json" { // there the wire wants 0, and permission_denials says it
-			return &failure{exitRefused, "refused: " + res.Why, `allow what is needed, for example: --allowed-tools "Bash(go test:*)" or --permission-mode acceptEdits`}
+		if res.Refused != nil && f.output != "stream-json" { // there the wire wants 0, and permission_denials says it
+			return refusedCall(*res.Refused)
 		}
 		return nil
 	case event.Interrupted:

@@ -5,6 +5,7 @@ package permcheck
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
@@ -34,7 +35,10 @@ type Report struct {
 
 // A Part is one thing the command would do, with its own verdict.
 type Part struct {
-	Kind string `json:"kind"` // command, read, write, opaque
+	// Kind is command, read, write, opaque, or argument: a word that is judged
+	// as a file that may be read, because nobody knows what the command makes
+	// of it.
+	Kind string `json:"kind"`
 	Text string `json:"text"`
 	// Path is what Text resolves to, for a read or a write.
 	Path    string         `json:"path,omitempty"`
@@ -54,8 +58,16 @@ func Check(command string, o Options) Report {
 	req := policy.Request{Tool: "Bash", Actions: script.Actions}
 	verdict, each := policy.Judge(rules, mode, req)
 	out := Report{Command: command, Mode: mode, Dir: w.Dir, Verdict: verdict}
+	known := true // the command before: what its arguments are to it
 	for i, v := range each {
-		if p, ok := describe(script.Actions[i]); ok && v.Check != policy.CheckMaybe {
+		a := script.Actions[i]
+		if e, is := a.(policy.Exec); is {
+			known = e.ReadOnly || e.Edits
+		}
+		if p, ok := describe(a); ok && v.Check != policy.CheckMaybe {
+			if r, is := a.(policy.Read); is && r.Arg && !known {
+				p.Kind = "argument"
+			}
 			p.Verdict = v
 			out.Commands = append(out.Commands, p)
 		}
@@ -103,7 +115,7 @@ func resolved(dir string) string {
 func describe(a policy.Action) (Part, bool) {
 	switch a := a.(type) {
 	case policy.Exec:
-		return Part{Kind: "command", Text: policy.QuoteCommand(a.Argv), Dir: a.Dir}, true
+		return Part{Kind: "command", Text: spelt(a), Dir: a.Dir}, true
 	case policy.Opaque:
 		return Part{Kind: "opaque", Text: a.Source}, true
 	case policy.Read:
@@ -113,4 +125,16 @@ func describe(a policy.Action) (Part, bool) {
 	case policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
 	}
 	return Part{}, false
+}
+
+// spelt is a command as it was written: a word that only a run knows stays
+// what it is in the source.
+func spelt(a policy.Exec) string {
+	out := make([]string, len(a.Argv))
+	for i, w := range a.Argv {
+		if out[i] = w; !a.Loose || !strings.ContainsAny(w, "$`") {
+			out[i] = policy.QuoteCommand([]string{w})
+		}
+	}
+	return strings.Join(out, " ")
 }

@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -105,7 +106,7 @@ func (u *use) look(ws []word) string {
 	row, rest := find(u.name, oldStyle(u.name, ws[1:]))
 	if row == nil {
 		if deeper(u.name) {
-			return u.name + " is only known in some forms, and this is none of them"
+			return unknownForm(u.name, ws[1:])
 		}
 		return u.name + " is not known to be read-only"
 	}
@@ -113,6 +114,30 @@ func (u *use) look(ws []word) string {
 		u.name += " " + strings.Join(literals(ws[1:1+n]), " ")
 	}
 	return u.hold(row, rest)
+}
+
+// unknownForm says which form of a command is not in the table, and some that
+// are.
+func unknownForm(name string, args []word) string {
+	form := name
+	if len(args) > 0 && args[0].kind == exact && strings.Trim(args[0].text, "abcdefghijklmnopqrstuvwxyz-") == "" && !strings.HasPrefix(args[0].text, "-") {
+		form += " " + args[0].text
+	}
+	var known []string
+	for key := range rows() {
+		if rest, sub := strings.CutPrefix(key, name+" "); sub && !strings.HasPrefix(rest, "-") {
+			known = append(known, key)
+		}
+	}
+	slices.Sort(known)
+	why := form + " is not known to be read-only"
+	switch {
+	case len(known) > 3:
+		return why + "; " + strings.Join(known[:3], ", ") + " and others are"
+	case len(known) > 0:
+		return why + "; " + strings.Join(known, ", ") + " is"
+	}
+	return why
 }
 
 // speakers are programs that are not in the table but say what they are, and no

@@ -55,9 +55,8 @@ type Options struct {
 // An Outcome is what the last turn of a run came to.
 type Outcome struct {
 	Ended event.TurnEnded
-	// Refused: the last thing the model tried was refused by permissions.
-	Refused bool
-	Why     string
+	// Refused is the last thing the model tried, when permissions refused it.
+	Refused *event.ToolFinished
 	// Lost is why the result could not be written, nil when it was.
 	Lost error
 	// Stopped: the host interrupted the last turn, so that is what it came to.
@@ -231,7 +230,7 @@ func (r *runner) see(e event.Event) {
 		}
 	case event.TurnEnded:
 		maps.DeleteFunc(r.asked, func(_ string, taken bool) bool { return taken || b.Kind == "storage" })
-		r.res.Ended, r.res.Refused, r.res.Why = b, r.p.turn.refused(), r.p.turn.why
+		r.res.Ended, r.res.Refused = b, r.p.turn.refused()
 		r.res.Stopped, r.stopped = r.stopped && b.How == event.Interrupted, false
 		if r.Format == Text && b.How == event.Done {
 			r.text(r.p.answer())

@@ -66,10 +66,15 @@ type totals struct {
 	// batch and denied count the results of the newest reply with calls; when
 	// all of them were denials, the run gave up there.
 	batch, denied int
-	why           string
+	last          event.ToolFinished // that was denied
 }
 
-func (t totals) refused() bool { return t.batch > 0 && t.batch == t.denied }
+func (t totals) refused() *event.ToolFinished {
+	if t.batch > 0 && t.batch == t.denied {
+		return &t.last
+	}
+	return nil
+}
 
 func newProjection(a About, withPartial bool) *projection {
 	p := &projection{about: a, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}}
@@ -210,7 +215,7 @@ func (p *projection) show(r event.ToolFinished) (out []any) {
 	p.turn.batch++
 	if r.Denied {
 		p.turn.denied++
-		p.turn.why = r.Verdict.Reason
+		p.turn.last = r
 		p.turn.denials = append(p.turn.denials, denialLine{Tool: r.Name, ID: r.Call, Input: r.Input})
 		out = append(out, deniedLine{Type: "system", Subtype: "permission_denied", Tool: r.Name, ID: r.Call, Input: r.Input, Reason: r.Verdict.Reason, Message: r.Text, UUID: p.about.NewID(), SessionID: p.about.SessionID})
 	}

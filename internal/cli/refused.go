@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// refusedCall says which call permissions refused, why, and what would let it
+// run.
+func refusedCall(b event.ToolFinished) error {
+	name := b.Name
+	if part := b.Verdict.Part; part != "" {
+		name += "(" + clip.Line(part, 80) + ")"
+	}
+	return &failure{exitRefused, fmt.Sprintf("%s was refused: %s", name, b.Verdict.Why()), wayOut(b.Verdict)}
+}
+
+// wayOut is what lets a refused call run the next time. A rule that forbids is
+// stronger than every mode, and for some things there is no way but a person.
+func wayOut(v policy.Verdict) string {
+	switch v.Check {
+	case policy.CheckRule:
+		if strings.HasPrefix(v.Source, "--") {
+			return "leave the rule out of " + v.Source
+		}
+		return "adze permissions list shows the rules and where they stand; this one goes before every mode and every allow rule"
+	case policy.CheckUnsafe:
+		return "adze config check says what is wrong with the settings"
+	case policy.CheckProtected, policy.CheckRemoval:
+		return "no rule and no mode allows this without a person: do it yourself, or answer the question through --permission-prompt-tool stdio"
+	default: // the others ask, and a rule can answer
+	}
+	switch {
+	case strings.HasPrefix(v.Reason, "plan mode"):
+		return "plan mode changes nothing: --permission-mode default, or acceptEdits"
+	case strings.HasPrefix(v.Reason, "the mode is dontAsk"):
+		return "--permission-mode acceptEdits lets files be changed; rules allow the rest: --allowed-tools \"Bash(go test:*)\""
+	case len(v.Suggest) == 0:
+		return `--allowed-tools takes a rule for it, if one can be sure; adze permissions check "…" says what of a command is not`
+	}
+	allow := `--allowed-tools "` + strings.Join(v.Suggest, " ") + `"`
+	if v.Check == policy.CheckWrite {
+		return "--permission-mode acceptEdits, or " + allow
+	}
+	return allow + " allows it"
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+func TestWayOut(t *testing.T) {
+	const asked = "it needs a person's approval, and nobody can be asked in this run: "
+	for _, c := range []struct {
+		v          policy.Verdict
+		want, lack string
+	}{
+		{policy.Verdict{Check: policy.CheckRule, Rule: "Bash(touch:*)", Source: "--disallowed-tools"}, "leave the rule out of --disallowed-tools", "acceptEdits"},
+		{policy.Verdict{Check: policy.CheckRule, Rule: "Bash(touch:*)", Source: "/etc/adze/managed.json:3:5", Suggest: []string{"Bash(touch a)"}}, "adze permissions list", "--allowed-tools"},
+		{policy.Verdict{Check: policy.CheckProtected, Reason: asked + ".git/config is protected", Suggest: []string{"Edit(x)"}}, "without a person", "acceptEdits"},
+		{policy.Verdict{Check: policy.CheckUnsafe}, "adze config check", "acceptEdits"},
+		{policy.Verdict{Check: policy.CheckMode, Reason: "plan mode only reads: this writes a"}, "--permission-mode default", ""},
+		{policy.Verdict{Check: policy.CheckNotReadOnly, Reason: asked + "npm run is not known", Suggest: []string{"Bash(npm run test:*)"}}, `--allowed-tools "Bash(npm run test:*)"`, "acceptEdits"},
+		{policy.Verdict{Check: policy.CheckWrite, Reason: asked + "it changes a", Suggest: []string{"Edit(//w/**)"}}, "--permission-mode acceptEdits, or --allowed-tools", ""},
+		{policy.Verdict{Check: policy.CheckOutside, Reason: asked + "it changes /etc/a, outside the session's folders", Suggest: []string{"Edit(//etc/a)"}}, `--allowed-tools "Edit(//etc/a)"`, "acceptEdits"},
+		{policy.Verdict{Check: policy.CheckNotReadOnly, Reason: asked + "sh runs a script that is not known"}, "adze permissions check", "acceptEdits"},
+	} {
+		got := wayOut(c.v)
+		if !strings.Contains(got, c.want) || c.lack != "" && strings.Contains(got, c.lack) {
+			t.Errorf("%+v: %q; want %q and not %q", c.v, got, c.want, c.lack)
+		}
+	}
+}
+
+func TestRefusalNamesTheCall(t *testing.T) {
+	err := refusedCall(event.ToolFinished{Name: "Bash", Verdict: policy.Verdict{Part: "touch a", Reason: "a rule denies it: Bash(touch:*)", Rule: "Bash(touch:*)", Source: "--disallowed-tools", Check: policy.CheckRule}})
+	var f *failure
+	if !errors.As(err, &f) || f.code != exitRefused || f.cause != "Bash(touch a) was refused: a rule denies it: Bash(touch:*) (--disallowed-tools)" {
+		t.Errorf("%v", err)
+	}
+}
