@@ -28,7 +28,7 @@ var variables = []variable{
 	{"VISUAL", "the editor of adze config edit; else EDITOR, else vi"},
 	{"EDITOR", "the editor where VISUAL is not set"},
 	{"PATH", "where git, bash and other programs are"},
-	{"TMPDIR", "where temporary files go"},
+	{"TMPDIR", "where temporary files go, unless it is in the folder that is worked on"},
 	{"NO_COLOR", "any value: no colour"},
 	{"TERM", "the terminal; dumb has no colour"},
 	{"COLORTERM", "what adze doctor says of the terminal's colours"},
