@@ -296,6 +296,7 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *han
 		return proc.Command{}, nil, err
 	}
 	h.base = base
+	h.tells = still && isBash && !in.Background && b.confined(in)
 	args := []string{filepath.Base(b.shell)}
 	if isBash {
 		args = append(args, "--noprofile", "--norc")

@@ -35,6 +35,7 @@ type handover struct {
 	script string     // how the shell reads the command: "<&3"; "" when it is an argument
 	move   string     // what the shell does first, to keep its descriptors apart
 	state  string     // how the shell writes its state: ">&250"; "" when it need not
+	tells  bool       // the shell says itself what it left running
 
 	paths []string // on Windows, what to remove
 	back  *os.File // what the state comes from

@@ -60,7 +60,7 @@ func (j *job) result(in input, how outcome) tool.Result {
 		why = note
 	}
 	st.Left = left(st)
-	if n := len(st.Left); n > 0 && how == ended {
+	if n := len(st.Left); n > 0 && how == ended && !strings.Contains(text, "[what it left running was ended with it") {
 		what := "1 process that it left running was"
 		if n > 1 {
 			what = strconv.Itoa(n) + " processes that it left running were"

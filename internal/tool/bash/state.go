@@ -43,6 +43,10 @@ func wrapper(command string, h *handover, isBash bool) string {
 		run = `__adze_c=$(cat ` + h.script + `); ` + closed(h.script) + `eval "$__adze_c"`
 	}
 	run = "read __adze_g || exit 125; unset __adze_g; exec </dev/null; " + h.move + run // see proc.Command.Gate; without the line adze is gone
+	if h.tells {                                                                        // the sandbox takes what still runs with it, and nobody else sees that
+		return run + `; { __adze_s=$?; set +euxv; __adze_l=$(builtin jobs -r); } 2>/dev/null; ` +
+			`[ -z "$__adze_l" ] || builtin printf '\n[what it left running was ended with it: %s. Use run_in_background for what should stay]\n' "$__adze_l"; exit $__adze_s`
+	}
 	if h.state == "" {
 		return run
 	}
