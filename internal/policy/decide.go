@@ -189,6 +189,9 @@ func (c *call) judge(a Action) Verdict {
 		return c.settle(byRule(Ask, rule, a, "a rule asks about it"))
 	}
 	if p, ok := a.(Person); ok {
+		if p.Soft && (c.mode == Bypass || c.ruled()) {
+			return Verdict{Effect: Allow, Reason: "what allows the command allows it", Check: CheckPerson}
+		}
 		return Verdict{Effect: Ask, Reason: p.Why, Check: CheckPerson}
 	}
 	if v, ok := c.immune(a); ok {
@@ -225,6 +228,24 @@ func (c *call) enter(e Exec) {
 		c.covered = rule
 	}
 	c.suggests = suggestExec(e)
+}
+
+// ruled reports whether a rule allows each command of the call.
+func (c *call) ruled() bool {
+	commands := false
+	for _, a := range c.req.Actions {
+		switch a := a.(type) {
+		case Exec:
+			if !a.Maybe && c.find(Allow, a) == nil {
+				return false
+			}
+			commands = true
+		case Opaque:
+			return false
+		case Read, Write, Net, Call, Spawn, Skill, Person, None:
+		}
+	}
+	return commands
 }
 
 // refusal is what no rule and no person can allow.

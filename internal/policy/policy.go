@@ -100,8 +100,13 @@ type (
 	Spawn struct{ Agent string }
 	// Skill loads a skill.
 	Skill struct{ Name string }
-	// Person needs an answer from a person whatever the mode is.
-	Person struct{ Why string }
+	// Person needs an answer from a person whatever the mode is. Soft is for a
+	// question that the mode bypassPermissions answers, and rules that allow all
+	// commands of the call.
+	Person struct {
+		Why  string
+		Soft bool
+	}
 	// None touches nothing outside the session.
 	None struct{}
 )

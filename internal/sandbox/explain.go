@@ -12,10 +12,13 @@ import (
 // failed: exit is its exit code, output the end of what it wrote. ok is false
 // when the failure has another reason, as far as can be told.
 func (s *Sandbox) Explain(exit int, output string) (blocked string, ok bool) {
-	if s.mech == nil || exit == 0 {
+	if s.mech == nil {
 		return "", false
 	}
 	blocked, ok = Explain(exit, output, s.policy)
+	if exit == 0 {
+		return blocked, ok
+	}
 	if s.proxy == nil || ok && (!strings.HasPrefix(blocked, network) || noDomain.MatchString(output)) {
 		return blocked, ok
 	}
@@ -39,7 +42,10 @@ const network = "the network: "
 // Node's, in any locale that keeps them English.
 var (
 	readOnly  = regexp.MustCompile(`(?i)read-only file ?system|EROFS`)
-	noAccess  = regexp.MustCompile(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError|device or resource busy|EBUSY|file exists|EEXIST|no such device or address|ENXIO|is a directory|EISDIR`)
+	noAccess  = regexp.MustCompile(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError|device or resource busy|EBUSY`)
+	busy      = regexp.MustCompile(`(?i)device or resource busy|EBUSY`)
+	crossed   = regexp.MustCompile(`(?i)(invalid )?cross-device link|EXDEV`)
+	gitWrites = regexp.MustCompile(`(?i)could not (?:write|lock) config file ([^\s:]+)`)
 	noNetwork = regexp.MustCompile(`(?i)network is unreachable|ENETUNREACH|could not resolve host|temporary failure in name resolution|name or service not known|getaddrinfo|EAI_AGAIN|no such host|failed to connect|couldn't connect to|name resolution|connection refused.*proxy|lookup .* on .*: (dial|read) udp`)
 	noDomain  = regexp.MustCompile(`adze's sandbox: ([^\s]+) is refused: ([^\n]*)`)
 	tunnel403 = regexp.MustCompile(`(?i)(CONNECT tunnel failed, response 403|proxy.*\b403\b|403 Forbidden from proxy|tunneling socket could not be established, statusCode=403|status(?:code)?=403)`)
@@ -47,15 +53,30 @@ var (
 	pathish   = regexp.MustCompile(`(?:^|[\s'"‘“:=(\x60\[])(~?/[^\s'"’”:;,)\x60\]]+|\.{1,2}/[^\s'"’”:;,)\x60\]]+|\.[A-Za-z][^\s'"’”:;,)\x60\]/]*(?:/[^\s'"’”:;,)\x60\]]+)*)`)
 )
 
+// protectedWhy ends what is said of a protected path.
+const protectedWhy = ": it is protected, as it steers other programs"
+
 // maxExplained is how much of the end of an output is looked at.
 const maxExplained = 16 << 10
 
 // Explain is Sandbox.Explain for a policy alone.
 func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
-	if exit == 0 {
+	output = output[max(0, len(output)-maxExplained):]
+	if m := gitWrites.FindStringSubmatch(output); m != nil && (readOnly.MatchString(output) || busy.MatchString(output)) {
+		return "writing " + strings.TrimSuffix(m[1], ".lock") + ": git's settings are protected; the git command that changes them, run by itself, asks for that", true
+	}
+	if exit == 0 { // it went on, so only what is certain is told
+		for _, line := range strings.Split(output, "\n") {
+			if readOnly.MatchString(line) {
+				for _, path := range pathsIn(line, p) {
+					if protects(p, path) {
+						return "writing " + path + protectedWhy, true
+					}
+				}
+			}
+		}
 		return "", false
 	}
-	output = output[max(0, len(output)-maxExplained):]
 	if m := noDomain.FindStringSubmatch(output); m != nil {
 		return fmt.Sprintf(network+"%s is refused, %s; sandbox.network.allowed_domains can allow it", m[1], strings.TrimSpace(m[2])), true
 	}
@@ -66,6 +87,15 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if s := explainLine(lines[i], p); s != "" {
 			return s, true
+		}
+	}
+	for i := len(lines) - 1; i >= 0; i-- {
+		switch held := append(slices.Clone(p.Protected), p.Git...); {
+		case len(held) == 0:
+		case busy.MatchString(lines[i]):
+			return "moving or removing a folder that holds something protected, such as " + held[0], true
+		case crossed.MatchString(lines[i]):
+			return "renaming into or out of a folder that holds something protected, such as " + held[0] + "; copying works", true
 		}
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -90,7 +120,7 @@ func explainLine(line string, p Policy) string {
 		case withinAny(p.Hidden, path) && !withinAny(p.Readable, path):
 			return "reading " + path + ": it is hidden, as it may hold secrets"
 		case protects(p, path):
-			return "writing " + path + ": it is protected, as it steers other programs"
+			return "writing " + path + protectedWhy
 		case ro && !withinAny(p.Writable, path):
 			return "writing " + path + ": it is outside the writable folders; sandbox.filesystem.allow_write can allow it"
 		}

@@ -153,7 +153,7 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 		if b.Stays != nil && b.Stays() {
 			return tool.Plan{}, errors.New("the settings of this machine let no command run outside the sandbox; leave dangerously_disable_sandbox out")
 		}
-		p.Actions = append(p.Actions, policy.Person{Why: "it asks to run outside the sandbox"})
+		p.Actions = append(p.Actions, policy.Person{Why: "it asks to run outside the sandbox", Soft: true})
 	}
 	p.Sandboxed = b.Wrap != nil && !in.NoSandbox && b.Passes != nil && b.Passes()
 	return p, nil
@@ -245,12 +245,19 @@ func (b *runner) confined(in input) bool {
 // blame says what the sandbox blocked, when that is why a command failed.
 func (b *runner) blame(in input, r *tool.Result) {
 	t, ok := r.View.(view.Terminal)
-	if !ok || !r.IsErr || in.NoSandbox || b.Wrap == nil || b.Explain == nil {
+	if !ok || !r.IsErr && t.Exit != 0 || in.NoSandbox || b.Wrap == nil || b.Explain == nil {
 		return
 	}
-	if why := b.Explain(t.Exit, t.Output); why != "" {
-		r.Text += "\n[the sandbox blocked this: " + why + ". If it is needed, say why, and ask to run it with dangerously_disable_sandbox]"
+	why := b.Explain(t.Exit, t.Output)
+	switch {
+	case why == "":
+		return
+	case b.Stays != nil && b.Stays():
+		why += ". Here no command can run outside the sandbox; if it is needed, tell the user"
+	default:
+		why += ". If it is needed, say why, and ask to run it with dangerously_disable_sandbox"
 	}
+	r.Text = join(r.Text, []string{"the sandbox blocked this: " + why})
 }
 
 // goneDir reports a working directory that was deleted.
