@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -65,6 +66,7 @@ func runUI(ctx context.Context, sys System, f *runFlags, o app.Options, text str
 		}
 		cerr = left.Session.Close()
 	}
+	h.work.Wait()
 	h.tellRest(sys)
 	if code, ended := endedBy(ctx); ended {
 		return &failure{code: code, cause: "interrupted"}
@@ -84,6 +86,7 @@ type uiHost struct {
 	f     *runFlags
 	o     app.Options
 	notes chan string
+	work  sync.WaitGroup // what is written to the history
 }
 
 func newHost(sys System, f *runFlags, o app.Options) *uiHost {
@@ -110,10 +113,14 @@ func (h *uiHost) tellRest(sys System) {
 }
 
 func (h *uiHost) host() tui.Host {
-	return tui.Host{
+	t := tui.Host{
 		Version: h.sys.Version, Dir: app.Tilde(h.o.Dir, h.o.Home), NewID: app.NewUUID, Notes: h.notes,
-		Open: h.open, Models: h.models, Sessions: h.sessions,
+		Open: h.open, Models: h.models, Sessions: h.sessions, Files: h.files,
+		Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image,
+		Memory: h.memory, Note: h.note, Reports: h.reports(),
 	}
+	h.withHistory(&t)
+	return t
 }
 
 // open opens a session.
@@ -129,7 +136,10 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	}
 	abort := a.Abort
 	h.sys.abort.Store(&abort)
-	return a.Face(), nil
+	face := a.Face()
+	face.UI.Keys, face.UI.KeysWrong = h.keys()
+	face.UI.Status.Run = h.statusLine(a.Config)
+	return face, nil
 }
 
 // hintedError carries the next command along with an error.

@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/pick"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // A command is a word after "/".
@@ -40,6 +41,7 @@ func (m *Model) commands() []command {
 		{"tasks", "", "what runs in the background", func(m *Model, _ string) []effect { return m.tasksCommand() }},
 		{"bashes", "", "what runs in the background", func(m *Model, _ string) []effect { return m.tasksCommand() }},
 		{"todos", "", "show or hide the todo list", func(m *Model, _ string) []effect { m.screen.todos = !m.screen.todos; return nil }},
+		{"diff", "", "what the session changed", (*Model).diffCommand},
 		{"vim", "", "vim keys on or off", (*Model).vimCommand},
 		{"init", "", "write an AGENTS.md for this folder", prompting(initPrompt)},
 		{"review", "[what]", "review the changes", prompting(reviewPrompt)},
@@ -57,6 +59,9 @@ func (m *Model) commands() []command {
 				}
 				return m.begin(Start{Resume: m.s.ID, Fork: true})
 			}})
+	}
+	if m.host.Memory != nil && m.host.EditFile != nil {
+		out = append(out, command{"memory", "", "edit a memory file", (*Model).memoryCommand})
 	}
 	if m.host.Themes != nil {
 		out = append(out, command{"theme", "[name]", "choose the colours", (*Model).themeCommand})
@@ -82,7 +87,7 @@ func (m *Model) commandsFor(word string) []found {
 		if !ok {
 			continue
 		}
-		if strings.HasPrefix(c.name, word) {
+		if word != "" && strings.HasPrefix(c.name, word) {
 			score += 10_000 - len(c.name)
 		}
 		hits = append(hits, rated{found{Choice{ID: c.name, Name: c.name, About: c.about, Right: c.args}, at}, score})
@@ -269,6 +274,10 @@ func (m *Model) themeCommand(args string) []effect {
 		return append(m.setTheme(name), m.save("ui.theme", name)...)
 	}
 	if args != "" {
+		if args != "auto" && !slices.Contains(m.host.Themes(), args) {
+			m.say("there is no theme "+draw.String(args), draw.Attention)
+			return nil
+		}
 		return set(m, args)
 	}
 	var all []Choice
@@ -280,6 +289,40 @@ func (m *Model) themeCommand(args string) []effect {
 	d.dropped = func(m *Model) []effect { return m.setTheme(was) }
 	d.hint = "Enter keeps it"
 	m.open(d)
+	return nil
+}
+
+// memoryCommand opens a memory file in the person's editor.
+func (m *Model) memoryCommand(string) []effect {
+	d := newMenu(m, "Edit a memory file", m.host.Memory(), func(m *Model, c Choice) []effect {
+		return []effect{away{func(ctx context.Context) func(*Model) []effect {
+			err := m.host.EditFile(ctx, c.ID)
+			return func(m *Model) []effect { return m.fail(err) }
+		}}}
+	})
+	d.fixed = true
+	m.open(d)
+	return nil
+}
+
+// diffCommand shows all changes that tools of this session made.
+func (m *Model) diffCommand(string) []effect {
+	it := &item{kind: called, done: true, at: m.now}
+	for _, old := range m.story.items {
+		for _, c := range old.calls {
+			if _, ok := c.view.(view.Diff); ok && c.ended && !c.wrong {
+				it.calls = append(it.calls, c)
+			}
+		}
+	}
+	if len(it.calls) == 0 {
+		m.say("the session changed no file yet", draw.Quiet)
+		return nil
+	}
+	m.open(&sheet{heading: plural(len(it.calls), "change"), lines: func(_ *Model, p paper, width int) []draw.Line {
+		p.whole, p.o.Width = true, width
+		return p.item(it)
+	}})
 	return nil
 }
 
@@ -309,15 +352,22 @@ func (m *Model) report(name, markdown string) []effect {
 
 func (m *Model) reportOf(name string, r Report, args string) []effect {
 	s := m.s
-	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+	run := func(ctx context.Context) func(*Model) []effect {
 		text, err := r.Run(ctx, s, args)
 		return func(m *Model) []effect {
 			if err != nil {
 				return m.fail(err)
 			}
+			if text == "" {
+				return nil
+			}
 			return m.report(name, text)
 		}
-	}}}
+	}
+	if r.Away {
+		return []effect{away{run}}
+	}
+	return []effect{work{run}}
 }
 
 // cost is what was used so far.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -14,7 +15,8 @@ import (
 // file after "@".
 type list struct {
 	files bool
-	word  string // what is completed
+	word  string // what is completed, to know it again
+	token edit.Token
 	found []found
 	at    int
 	top   int
@@ -30,45 +32,35 @@ type fileList struct {
 
 // complete opens, changes or closes the list after an edit.
 func (m *Model) complete() []effect {
-	word, files := m.completes()
-	if word == "" || word == m.files.closed {
-		m.list = nil
-		if word == "" {
-			m.files.closed = ""
-		}
+	m.list = nil
+	t, ok := m.box.Token()
+	if !ok || t.Kind == edit.FileToken && m.host.Files == nil {
+		m.files.closed = ""
+		return nil
+	}
+	word := fmt.Sprint(t.Kind, t.Query)
+	if word == m.files.closed {
 		return nil
 	}
 	m.files.closed = ""
-	m.list = &list{files: files, word: word}
-	if !files {
-		m.list.found = m.commandsFor(word[1:])
-		if len(m.list.found) == 0 {
-			m.list = nil
+	switch t.Kind {
+	case edit.FileToken:
+		m.list = &list{files: true, word: word, token: t}
+		return m.findFiles()
+	case edit.CommandToken:
+		if found := m.commandsFor(t.Query); len(found) > 0 {
+			m.list = &list{word: word, token: t, found: found}
 		}
-		return nil
+	case edit.ArgToken, edit.PathToken:
 	}
-	return m.findFiles()
-}
-
-// completes is the word before the cursor that can be completed.
-func (m *Model) completes() (word string, files bool) {
-	if !m.box.AtEnd() || m.box.Empty() {
-		return "", false
-	}
-	text := m.box.Shown()
-	if m.box.Mode() == edit.Command && !strings.ContainsAny(text, " \n") {
-		return text, false
-	}
-	if i := strings.LastIndexAny(text, " \n\t"); i+1 < len(text) && text[i+1] == '@' && m.host.Files != nil {
-		return text[i+1:], true
-	}
-	return "", false
+	return nil
 }
 
 // findFiles fills the list with files, which are listed when first asked for.
 func (m *Model) findFiles() []effect {
 	if m.files.index != nil {
-		for _, h := range m.files.index.Find(m.list.word[1:], 50) {
+		name, _ := pick.SplitRange(m.list.token.Query)
+		for _, h := range m.files.index.Find(name, 50) {
 			m.list.found = append(m.list.found, found{Choice{ID: h.Path, Name: h.Path}, h.At})
 		}
 		if len(m.list.found) == 0 {
@@ -154,24 +146,19 @@ func (l *list) take(m *Model, run bool) []effect {
 	c := l.found[l.at]
 	m.list = nil
 	if !l.files {
-		if run && c.Right == "" {
+		if run && !strings.HasPrefix(c.Right, "<") { // what it needs can be left out
 			m.box.Set("/" + c.ID)
 			return m.enter()
 		}
-		m.box.Set("/" + c.ID + " ")
+		m.box.Complete(l.token, "/"+c.ID+" ")
 		return nil
 	}
-	for range []rune(l.word) {
-		m.box.Do(keymap.EditBackspace)
-	}
-	name := "@" + c.ID
-	if strings.ContainsRune(c.ID, ' ') {
-		name = `@"` + c.ID + `"`
-	}
+	_, lines := pick.SplitRange(l.token.Query)
+	name := pick.Mention{Path: c.ID}.String() + lines
 	if strings.HasSuffix(c.ID, "/") {
-		m.box.Insert(name)
+		m.box.Complete(l.token, "@"+c.ID)
 		return m.complete() // what is in the folder
 	}
-	m.box.Insert(name + " ")
+	m.box.Complete(l.token, name+" ")
 	return nil
 }

@@ -390,7 +390,8 @@ func (m *Model) setTheme(name string) []effect {
 	}
 	t, err := find(name, m.screen.dark)
 	if err != nil {
-		return m.fail(err)
+		m.say(err.Error(), draw.Wrong)
+		t, _ = draw.Named("auto", m.screen.dark)
 	}
 	m.screen.theme = t
 	return []effect{paint{t}}

@@ -85,7 +85,7 @@ func apart(before, next *item) bool {
 	case next.kind == called:
 		return before.kind == said || before.kind == noted
 	case next.kind == noted && before.kind == noted:
-		return false
+		return next.level == "report" || before.level == "report"
 	}
 	return true
 }

@@ -123,6 +123,8 @@ type Host struct {
 	// Memory lists the memory files that a line can be added to; Note adds it.
 	Memory func() []Choice
 	Note   func(file, line string) error
+	// Open file in the person's editor; the terminal is free meanwhile.
+	EditFile func(ctx context.Context, path string) error
 	// Reports are commands that print something, by name.
 	Reports map[string]Report
 	// Welcome, when set, is asked on the very first start.
@@ -133,6 +135,7 @@ type Host struct {
 type Report struct {
 	About string
 	Args  string // a hint, such as "[file]"
+	Away  bool   // it needs the terminal for itself
 	Run   func(ctx context.Context, s *Session, args string) (string, error)
 }
 

@@ -1,0 +1,307 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/search"
+	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/history"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/pick"
+	"github.com/adze-agent/adze/internal/ui/tui"
+)
+
+// Bounds of what the UI lists and waits for.
+const (
+	maxFiles    = 200_000
+	maxImage    = 20 << 20 // bytes of a picture from the clipboard
+	helperLimit = 10 * time.Second
+)
+
+// quiet are options for what must not speak.
+func (h *uiHost) quiet() app.Options {
+	o := h.o
+	o.Note = nil
+	return o
+}
+
+// past are earlier prompts. The file is found when somebody asks for one.
+type past struct {
+	open func() *history.Past
+}
+
+// Entry implements edit.Past.
+func (p past) Entry(i int) (history.Entry, bool) {
+	if f := p.open(); f != nil {
+		return f.Entry(i)
+	}
+	return history.Entry{}, false
+}
+
+func (h *uiHost) withHistory(t *tui.Host) {
+	file := sync.OnceValue(func() *history.File {
+		p, _, err := app.Settings(h.quiet())
+		if err != nil {
+			return nil
+		}
+		return history.At(filepath.Join(p.State, "history.jsonl"), secret.New(app.Secrets(h.o.Environ)...).String)
+	})
+	t.Past = past{sync.OnceValue(func() *history.Past {
+		if f := file(); f != nil {
+			return f.Past(h.o.Dir)
+		}
+		return nil
+	})}
+	t.Remember = func(e history.Entry) {
+		e.Project, e.Time = h.o.Dir, time.Now()
+		if f := file(); f != nil && !h.o.Session.None {
+			h.work.Go(func() { _ = f.Add(context.Background(), e) }) // ends when it is written; the history is no reason to disturb anybody
+		}
+	}
+}
+
+func (h *uiHost) files(ctx context.Context) ([]string, error) {
+	p, _, err := app.Settings(h.quiet())
+	if err != nil {
+		return nil, err
+	}
+	paths, _, err := pick.Tree(ctx, search.Tree{Root: p.Dir, Top: p.Root, Home: p.Home}, maxFiles)
+	return paths, err
+}
+
+// save writes one of the person's own settings.
+func (h *uiHost) save(key string, value any) error {
+	p, _, err := app.Settings(h.quiet())
+	if err != nil {
+		return err
+	}
+	return writeOwn(context.Background(), p, key, value)
+}
+
+// writeOwn sets a key of the person's own settings file.
+func writeOwn(ctx context.Context, p app.Paths, key string, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	t, _ := app.SettingsFile(p, "user")
+	_, err = app.WriteSettings(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: key, Value: raw})
+	return err
+}
+
+// themes are the built-in ones, and the files of the person's themes folder.
+func (h *uiHost) themes() []string {
+	out := draw.ThemeNames()
+	for _, f := range h.themeFiles() {
+		out = append(out, strings.TrimSuffix(filepath.Base(f), ".json"))
+	}
+	return out
+}
+
+func (h *uiHost) themeFiles() []string {
+	found, _ := filepath.Glob(filepath.Join(h.configDir(), "themes", "*.json"))
+	return found
+}
+
+func (h *uiHost) configDir() string {
+	f, err := config.FindFolders(h.o.Home, h.o.Env, exists)
+	if err != nil {
+		return filepath.Join(h.o.Home, ".adze")
+	}
+	return f.Config
+}
+
+func (h *uiHost) theme(name string, dark bool) (*draw.Theme, error) {
+	if t, ok := draw.Named(name, dark); ok {
+		return t, nil
+	}
+	for _, f := range h.themeFiles() {
+		if strings.TrimSuffix(filepath.Base(f), ".json") != name {
+			continue
+		}
+		b, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		t, problems := draw.ParseTheme(b)
+		if len(problems) > 0 {
+			return nil, fmt.Errorf("%s: %v", f, problems[0])
+		}
+		return t, nil
+	}
+	return nil, fmt.Errorf("there is no theme %q; there are %s", name, strings.Join(h.themes(), ", "))
+}
+
+// keys are the bindings of keybindings.json over the defaults.
+func (h *uiHost) keys() (*keymap.Map, []string) {
+	t := keymap.Terminal{Windows: runtime.GOOS == "windows"}
+	path := filepath.Join(h.configDir(), "keybindings.json")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return keymap.Default(t), nil
+	}
+	m, problems := keymap.Load(b, t)
+	var out []string
+	for _, p := range problems {
+		out = append(out, path+": "+p.String())
+	}
+	return m, out
+}
+
+// editFile opens a file in the person's editor and waits for it.
+func (h *uiHost) editFile(ctx context.Context, path string) error {
+	editor := first(h.o.Env("VISUAL"), h.o.Env("EDITOR"))
+	if editor == "" {
+		for _, name := range []string{"nano", "vi"} {
+			if found, ok := proc.Lookup(name, h.o.Env("PATH"), []string{h.o.Dir}); ok {
+				editor = found
+				break
+			}
+		}
+	}
+	if editor == "" {
+		return errors.New("there is no editor: set EDITOR")
+	}
+	words := strings.Fields(editor) // "code --wait"
+	c := exec.CommandContext(ctx, words[0], append(words[1:], path)...)
+	c.Env, c.Stdin, c.Stdout, c.Stderr = h.o.Environ, h.sys.Stdin, h.sys.Stdout, h.sys.Stdout
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("%s: %w", words[0], err)
+	}
+	return nil
+}
+
+// edit has a text edited in a file of its own.
+func (h *uiHost) edit(ctx context.Context, text string) (string, error) {
+	dir, err := os.MkdirTemp(h.o.Temp, "adze-edit-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "prompt.md")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", err
+	}
+	if err := h.editFile(ctx, path); err != nil {
+		return "", err
+	}
+	b, err := os.ReadFile(path)
+	return string(b), err
+}
+
+// helper runs the first of these programs that is there.
+func (h *uiHost) helper(ctx context.Context, stdin string, commands ...[]string) ([]byte, error) {
+	ctx, stop := context.WithTimeout(ctx, helperLimit)
+	defer stop()
+	for _, args := range commands {
+		path, ok := proc.Lookup(args[0], h.o.Env("PATH"), []string{h.o.Dir})
+		if !ok {
+			continue
+		}
+		c := exec.CommandContext(ctx, path, args[1:]...)
+		c.Env, c.WaitDelay = h.o.Environ, time.Second
+		c.Stdin = strings.NewReader(stdin)
+		out, err := c.Output()
+		if err == nil {
+			return out, nil
+		}
+	}
+	return nil, errors.New("the clipboard cannot be reached from here")
+}
+
+func (h *uiHost) copy(ctx context.Context, text string) error {
+	_, err := h.helper(ctx, text, []string{"pbcopy"}, []string{"wl-copy"}, []string{"xclip", "-selection", "clipboard"}, []string{"xsel", "-ib"}, []string{"clip.exe"})
+	return err
+}
+
+func (h *uiHost) image(ctx context.Context) (op.Image, error) {
+	out, err := h.helper(ctx, "", []string{"pngpaste", "-"}, []string{"wl-paste", "-t", "image/png"}, []string{"xclip", "-selection", "clipboard", "-t", "image/png", "-o"})
+	switch {
+	case err != nil || !bytes.HasPrefix(out, []byte("\x89PNG")):
+		return op.Image{}, errors.New("there is no picture on the clipboard")
+	case len(out) > maxImage:
+		return op.Image{}, errors.New("the picture on the clipboard is too large")
+	}
+	return op.Image{Media: "image/png", Data: out}, nil
+}
+
+// memory are the files that a person may add a line to.
+func (h *uiHost) memory() []tui.Choice {
+	p, _, err := app.Settings(h.quiet())
+	if err != nil {
+		return nil
+	}
+	project := filepath.Join(p.Root, "AGENTS.md")
+	if !exists(project) && exists(filepath.Join(p.Root, "CLAUDE.md")) {
+		project = filepath.Join(p.Root, "CLAUDE.md")
+	}
+	return []tui.Choice{
+		{ID: project, Name: "this project", About: app.Tilde(project, p.Home)},
+		{ID: filepath.Join(p.Root, "AGENTS.local.md"), Name: "this project, only for me", About: app.Tilde(filepath.Join(p.Root, "AGENTS.local.md"), p.Home)},
+		{ID: filepath.Join(p.Folders.Config, "AGENTS.md"), Name: "all my projects", About: app.Tilde(filepath.Join(p.Folders.Config, "AGENTS.md"), p.Home)},
+	}
+}
+
+// note appends a line to a memory file, as an item of a list. A link that
+// leads elsewhere is not followed.
+func (h *uiHost) note(file, line string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := filepath.Base(file)
+	old, err := root.ReadFile(name)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	text := "- " + strings.Join(strings.Fields(line), " ") + "\n"
+	if len(old) > 0 && old[len(old)-1] != '\n' {
+		text = "\n" + text
+	}
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// statusLine is the person's command for the footer, nil without one.
+func (h *uiHost) statusLine(cfg *config.Config) func(context.Context, []byte) (string, error) {
+	if cfg.StatusLine == nil || strings.TrimSpace(cfg.StatusLine.Command) == "" {
+		return nil
+	}
+	command := cfg.StatusLine.Command
+	return func(ctx context.Context, stdin []byte) (string, error) {
+		shell, err := proc.Shell(h.o.Env("PATH"), []string{h.o.Dir})
+		if err != nil {
+			return "", err
+		}
+		c := exec.CommandContext(ctx, shell, "-c", command)
+		c.Env, c.Dir, c.WaitDelay = proc.Scrub(h.o.Environ, nil), h.o.Dir, time.Second
+		c.Stdin = bytes.NewReader(stdin)
+		out, err := c.Output()
+		return string(out[:min(len(out), 4096)]), err
+	}
+}

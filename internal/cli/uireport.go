@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/ui/tui"
+)
+
+//go:embed terminal.md
+var terminalHelp string
+
+const emptyBindings = `// Keys by context and action; /help lists both. null takes a default away.
+{
+  "bindings": [
+    {"context": "Chat", "bindings": {}}
+  ]
+}
+`
+
+// reports are the slash commands that are commands of the command line, too.
+func (h *uiHost) reports() map[string]tui.Report {
+	return map[string]tui.Report{
+		"doctor":      {About: "what adze found here, and what is broken", Run: h.subcommand("doctor")},
+		"permissions": {About: "the rules, and where each comes from", Args: "[check …]", Run: h.subcommand("permissions", "list")},
+		"config":      {About: "all settings, and where each comes from", Args: "[set KEY VALUE]", Run: h.subcommand("config", "list")},
+		"sandbox":     {About: "what confines commands", Args: "[explain]", Run: h.subcommand("sandbox", "explain")},
+		"login":       {About: "save a provider's key", Args: "[provider]", Away: true, Run: h.interactive("login")},
+		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: true, Run: h.interactive("logout")},
+		"export":      {About: "write the session to a file, as Markdown", Args: "[file]", Run: h.export},
+		"keybindings": {About: "edit your keys", Away: true, Run: h.keybindings},
+		"statusline":  {About: "a command of yours that prints the last line", Args: "[command]", Run: h.setStatusLine},
+		"terminal-setup": {About: "how to get the most of this terminal", Run: func(context.Context, *tui.Session, string) (string, error) {
+			return terminalHelp, nil
+		}},
+	}
+}
+
+// own starts adze itself with a command.
+func (h *uiHost) own(ctx context.Context, args ...string) (*exec.Cmd, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := exec.CommandContext(ctx, self, args...)
+	c.Env, c.Dir = h.o.Environ, h.o.Dir
+	return c, nil
+}
+
+// subcommand runs a command of adze and shows what it prints. With arguments
+// they follow its first word.
+func (h *uiHost) subcommand(words ...string) func(context.Context, *tui.Session, string) (string, error) {
+	return func(ctx context.Context, _ *tui.Session, args string) (string, error) {
+		line := words
+		if args != "" {
+			line = append([]string{words[0]}, strings.Fields(args)...)
+		}
+		c, err := h.own(ctx, line...)
+		if err != nil {
+			return "", err
+		}
+		out, err := c.CombinedOutput()
+		var failed *exec.ExitError
+		if err != nil && !errors.As(err, &failed) {
+			return "", err
+		}
+		return fenced(string(out)), nil
+	}
+}
+
+// fenced is text as Markdown that shows it as it is.
+func fenced(s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + strings.TrimRight(s, "\n") + "\n" + fence
+}
+
+// interactive runs a command of adze in the terminal.
+func (h *uiHost) interactive(name string) func(context.Context, *tui.Session, string) (string, error) {
+	return func(ctx context.Context, _ *tui.Session, args string) (string, error) {
+		c, err := h.own(ctx, append([]string{name}, strings.Fields(args)...)...)
+		if err != nil {
+			return "", err
+		}
+		c.Stdin, c.Stdout, c.Stderr = h.sys.Stdin, h.sys.Stdout, h.sys.Stdout
+		err = c.Run()
+		var failed *exec.ExitError
+		if errors.As(err, &failed) {
+			return "", fmt.Errorf("adze %s ended with %d", name, failed.ExitCode())
+		}
+		return "", err
+	}
+}
+
+// export writes the session to a new file of the working folder.
+func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (string, error) {
+	if s == nil || !s.Kept {
+		return "", errors.New("this session is not kept on disk")
+	}
+	file := first(args, "adze-"+s.ID[:8]+".md")
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(h.o.Dir, file)
+	}
+	c, err := h.own(ctx, "export", s.ID, "--output", file)
+	if err != nil {
+		return "", err
+	}
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", errors.New(oneLine(strings.TrimPrefix(string(out), "adze: ")))
+	}
+	return "Written to `" + app.Tilde(file, h.o.Home) + "`.", nil
+}
+
+func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (string, error) {
+	path := filepath.Join(h.configDir(), "keybindings.json")
+	if !exists(path) {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(path, []byte(emptyBindings), 0o600); err != nil {
+			return "", err
+		}
+	}
+	if err := h.editFile(ctx, path); err != nil {
+		return "", err
+	}
+	if _, wrong := h.keys(); len(wrong) > 0 {
+		return fenced(strings.Join(wrong, "\n")), nil
+	}
+	return "The keys count from the next start.", nil
+}
+
+func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string) (string, error) {
+	if args == "" {
+		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last line:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`.", nil
+	}
+	p, _, err := app.Settings(h.quiet())
+	if err != nil {
+		return "", err
+	}
+	err = errors.Join(writeOwn(ctx, p, "statusLine.type", "command"), writeOwn(ctx, p, "statusLine.command", args))
+	if err != nil {
+		return "", err
+	}
+	return "The status line counts from the next start.", nil
+}
