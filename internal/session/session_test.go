@@ -53,6 +53,8 @@ func (b *bench) tool(name string, parallel, shell bool, actions ...policy.Action
 			case in.S == "fail":
 				time.Sleep(time.Duration(in.Wait) * time.Millisecond)
 				return tool.Errorf("failed as asked"), nil
+			case in.S == "needs":
+				return tool.Result{Text: strings.Join(env.Needs.Writable, " ")}, nil
 			case in.S == "where":
 				return tool.Result{Text: env.Dir}, nil
 			case in.Deaf:
@@ -82,7 +84,7 @@ func start(t *testing.T, log *mem.Log, change func(*session.Config), replies ...
 		r.log = &mem.Log{}
 	}
 	set, err := tool.NewSet(
-		r.bench.tool("look", true, false, policy.None{}), r.bench.tool("act", false, false, policy.None{}),
+		r.bench.tool("look", true, false, policy.None{}), r.bench.tool("act", false, false, policy.None{}), r.bench.tool("conf", false, false, policy.Write{Path: "/w/.git/config", Asked: ".git/config"}),
 		r.bench.tool("shell", true, true, policy.None{}), r.bench.tool("risk", false, false, policy.Exec{Argv: []string{"danger"}}), r.bench.tool("peek", true, false, policy.Exec{Argv: []string{"danger"}}))
 	if err != nil {
 		t.Fatal(err)
@@ -375,6 +377,23 @@ func TestScheduling(t *testing.T) {
 		}
 		r.Close()
 	})
+	for name, input := range map[string]string{"an approval": "", "arguments that a person rewrote": `{"s":"needs"}`} {
+		bubble(name+" keeps what the verdict needs", t, func(t *testing.T) {
+			r := start(t, nil, nil, fake.Use(call("q", "conf", "needs", 1)), fake.Say("ok")).attend()
+			r.prompt("go")
+			es := r.turns(1, func(e event.Event) {
+				if a, ok := e.Body.(event.Asked); ok {
+					if err := r.Submit(t.Context(), op.Answer{Call: a.Call, Allow: true, By: "one", Input: json.RawMessage(input)}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if txt := result(es, "q"); !strings.HasSuffix(txt, "/w/.git/config") {
+				t.Errorf("%q", txt)
+			}
+			r.Close()
+		})
+	}
 	bubble("a call runs in the folder it was judged in", t, func(t *testing.T) {
 		r := start(t, nil, nil, fake.Use(call("q", "peek", "where", 1), call("a", "act", "cd /w/sub", 0)), fake.Say("ok")).attend()
 		r.prompt("go")
