@@ -77,6 +77,9 @@ type Turn struct {
 	Aliases map[string]string
 	Env     tool.Env // Dir is where the session stands when the turn starts
 	Budget  Budget
+	// Patient: somebody watches, so that a provider's wish to wait for longer
+	// than minutes is granted.
+	Patient bool
 	// Structured is the name of the tool that takes the final answer, "" for none.
 	Structured string
 	MaxCalls   int // at once; 0 is 10

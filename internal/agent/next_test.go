@@ -104,6 +104,7 @@ func TestNextRetry(t *testing.T) {
 		e        llm.Error
 		t        tries
 		fallback bool
+		patient  bool
 		jitter   float64
 		wait     time.Duration
 		most     int
@@ -117,7 +118,10 @@ func TestNextRetry(t *testing.T) {
 		{name: "jitter down", e: llm.Error{Kind: llm.ServerError}, jitter: -1, wait: 375 * time.Millisecond, most: 10, again: true},
 		{name: "fault 44: Retry-After 0 is floored", e: llm.Error{Kind: llm.RateLimited}, wait: s / 2, most: 10, again: true},
 		{name: "fault 44: Retry-After 1", e: llm.Error{Kind: llm.RateLimited, RetryAfter: s}, jitter: -1, wait: s, most: 10, again: true},
-		{name: "fault 44: Retry-After 3600 is capped", e: llm.Error{Kind: llm.RateLimited, RetryAfter: time.Hour}, wait: 5 * time.Minute, most: 10, again: true},
+		{name: "fault 44: Retry-After 300", e: llm.Error{Kind: llm.RateLimited, RetryAfter: 5 * time.Minute}, wait: 5 * time.Minute, most: 10, again: true},
+		{name: "fault 44: Retry-After 3600 is not waited for", e: llm.Error{Kind: llm.RateLimited, RetryAfter: time.Hour}, most: 10},
+		{name: "fault 44: but by a person", e: llm.Error{Kind: llm.RateLimited, RetryAfter: time.Hour}, patient: true, jitter: 1, wait: time.Hour, most: 10, again: true},
+		{name: "fault 44: unless another model can take over", e: llm.Error{Kind: llm.RateLimited, RetryAfter: time.Hour}, patient: true, fallback: true, most: 10},
 		{name: "529 with a fallback", e: llm.Error{Kind: llm.Overloaded}, t: tries{failed: 3}, fallback: true, most: 3},
 		{name: "529 without", e: llm.Error{Kind: llm.Overloaded}, t: tries{failed: 3}, wait: 4 * s, most: 10, again: true},
 		{name: "500 with a fallback", e: llm.Error{Kind: llm.ServerError}, t: tries{failed: 3}, fallback: true, wait: 4 * s, most: 10, again: true},
@@ -127,7 +131,7 @@ func TestNextRetry(t *testing.T) {
 		{name: "wrong key", e: llm.Error{Kind: llm.Unauthorized}},
 		{name: "too long", e: llm.Error{Kind: llm.TooLong}},
 	} {
-		wait, most, again := nextRetry(&c.e, c.t, c.fallback, c.jitter)
+		wait, most, again := nextRetry(&c.e, c.t, c.fallback, c.patient, c.jitter)
 		if wait != c.wait || most != c.most || again != c.again {
 			t.Errorf("%s: got %v %d %v, want %v %d %v", c.name, wait, most, again, c.wait, c.most, c.again)
 		}

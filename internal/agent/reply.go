@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -49,8 +50,11 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 			r.mem.spent += rep.fin.Usage.Out
 		}
 		cancel()
-		wait, most, again := nextRetry(failed, t, r.Fallback != nil && target.ID() != r.Fallback.ID(), r.Jitter())
+		wait, most, again := nextRetry(failed, t, r.Fallback != nil && target.ID() != r.Fallback.ID(), r.Patient, r.Jitter())
 		if !again {
+			if failed.RetryAfter > longestAsked && failed.Retryable() {
+				failed.Hint = fmt.Sprintf("the provider asks to wait %v: try again at %s", failed.RetryAfter.Round(time.Second), r.Now().Add(failed.RetryAfter).Format("15:04:05 on 2006-01-02"))
+			}
 			return rep, nil, err
 		}
 		if failed.Begun {

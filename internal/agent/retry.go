@@ -10,7 +10,7 @@ import (
 const (
 	firstWait      = 500 * time.Millisecond
 	longestWait    = 32 * time.Second
-	longestAsked   = 5 * time.Minute // a longer Retry-After is cut to this
+	longestAsked   = 5 * time.Minute // a longer Retry-After is for a person to wait for
 	maxRetries     = 10
 	maxOverloaded  = 3 // for 529, when another model can take over
 	maxBrokenReply = 3 // replies that broke midway
@@ -24,8 +24,9 @@ type tries struct {
 
 // nextRetry says whether a failed request is sent again, after which wait,
 // and how many retries there are in all. jitter is in [-1, 1] and moves the
-// wait by up to a quarter; the provider's own wish is never shortened.
-func nextRetry(e *llm.Error, t tries, fallback bool, jitter float64) (wait time.Duration, most int, again bool) {
+// wait by up to a quarter; the provider's own wish is never shortened. When it is
+// very long, only a patient run waits.
+func nextRetry(e *llm.Error, t tries, fallback, patient bool, jitter float64) (wait time.Duration, most int, again bool) {
 	if !e.Retryable() {
 		return 0, 0, false
 	}
@@ -45,8 +46,11 @@ func nextRetry(e *llm.Error, t tries, fallback bool, jitter float64) (wait time.
 		wait = min(firstWait<<n, longestWait)
 	}
 	wait += time.Duration(jitter * float64(wait) / 4)
-	if e.RetryAfter > wait {
-		wait = min(e.RetryAfter, longestAsked)
+	switch {
+	case e.RetryAfter > longestAsked && (!patient || fallback):
+		return 0, most, false
+	case e.RetryAfter > wait:
+		wait = e.RetryAfter
 	}
 	return wait, most, true
 }

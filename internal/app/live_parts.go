@@ -44,6 +44,7 @@ func (l *live) confine(ctx context.Context, cfg *config.Config, dirs []string) f
 func (l *live) pattern(cfg *config.Config, rules policy.Rules, set tool.Set) agent.Turn {
 	t := l.turn
 	t.Fallback, t.Tools, t.MaxCalls, t.Env.Roots, t.Env.Covers = l.fallback, set, cfg.Tools.MaxParallel, rules.Dirs, policy.Covers(rules)
+	t.Patient = !l.o.Print
 	t.Budget = agent.Budget{
 		Turns: cfg.MaxTurns, USD: cfg.MaxBudgetUSD, Unpriced: cfg.Cost.UnknownPriceOK, Tokens: int(cfg.TokenBudget),
 	}

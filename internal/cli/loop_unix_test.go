@@ -239,3 +239,20 @@ func TestSignalsDuringTheStart(t *testing.T) {
 		}
 	}
 }
+
+// A provider that wants to be left alone for an hour is not waited for, one
+// that says not to try again is not asked again, and who answers instead is said.
+func TestProvidersWishes(t *testing.T) {
+	pl := newPlace(t)
+	p := provide(t, messages, llmtest.Step{Status: 429, Header: map[string]string{"Retry-After": "3600"}})
+	out, err := pl.asking(messages, p).CombinedOutput()
+	if codeOf(err) != 1 || !strings.Contains(string(out), "wait 1h0m0s: try again at ") || len(p.sent()) != 1 {
+		t.Errorf("%v, %d requests\n%s", err, len(p.sent()), out)
+	}
+	p = provide(t, messages, llmtest.Step{Status: 529, Header: map[string]string{"X-Should-Retry": "false"}})
+	pl.put("other.txt", "> from the other\n")
+	out, err = pl.asking(messages, p, "--fallback-model", "script/other.txt").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "from the other") || !strings.Contains(string(out), "going on with the fallback model script/other.txt") || len(p.sent()) != 1 {
+		t.Errorf("%v, %d requests\n%s", err, len(p.sent()), out)
+	}
+}

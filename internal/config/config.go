@@ -75,10 +75,12 @@ type Effort struct {
 
 // Budgets end a turn. Zero means none.
 type Budgets struct {
-	MaxTurns     int     `json:"max_turns"`
-	MaxBudgetUSD float64 `json:"max_budget_usd"`
-	TokenBudget  Count   `json:"token_budget"`
-	Cost         Cost    `json:"cost"`
+	MaxTurns int `json:"max_turns"`
+	// StreamIdleTimeout is in seconds; 0 leaves it to the defaults.
+	StreamIdleTimeout int     `json:"stream_idle_timeout"`
+	MaxBudgetUSD      float64 `json:"max_budget_usd"`
+	TokenBudget       Count   `json:"token_budget"`
+	Cost              Cost    `json:"cost"`
 }
 
 // Cost is what to say and do about money.

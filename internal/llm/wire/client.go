@@ -29,7 +29,7 @@ type Config struct {
 	Version   string // of adze, for the User-Agent
 	Headers   map[string]string
 	Transport http.RoundTripper // nil: NewTransport(Dial{})
-	Idle      time.Duration     // 0: DefaultIdle
+	Idle      time.Duration     // 0: DefaultIdle, and 10 minutes while the model reasons
 	FirstByte time.Duration     // limit before the first byte; 0: Idle
 	StartHint string            // what to do when a server on this machine does not answer
 
@@ -37,15 +37,19 @@ type Config struct {
 }
 
 // A Client makes single attempts.
-type Client struct{ c Config }
+type Client struct {
+	c       Config
+	patient time.Duration // how long an open piece of reasoning may be silent
+}
 
 // NewClient returns a Client with the defaults of c filled in.
 func NewClient(c Config) *Client {
 	if c.Transport == nil {
 		c.Transport = NewTransport(Dial{})
 	}
+	patient := c.Idle
 	if c.Idle <= 0 {
-		c.Idle = DefaultIdle
+		c.Idle, patient = DefaultIdle, patience
 	}
 	if c.FirstByte <= 0 {
 		c.FirstByte = c.Idle
@@ -56,7 +60,7 @@ func NewClient(c Config) *Client {
 	if c.Wall == nil {
 		c.Wall = time.Now
 	}
-	return &Client{c: c}
+	return &Client{c: c, patient: patient}
 }
 
 // A Call is one request.
@@ -82,6 +86,15 @@ type Out struct {
 	begun bool
 	left  bool
 	kept  int // bytes of the reply so far
+	watch *watch
+}
+
+// thinks tells the watch whether the model reasons now, which may take long
+// without a byte.
+func (o *Out) thinks(on bool) {
+	if o.watch != nil {
+		o.watch.thinks.Store(on)
+	}
 }
 
 // Keep counts bytes that the reply will hold and reports whether it may: one
@@ -98,6 +111,9 @@ func (o *Out) Put(c llm.Chunk) {
 	}
 	if _, said := c.(llm.Progress); !said {
 		o.begun = true
+	}
+	if o.watch != nil {
+		o.watch.said.Store(int64(time.Since(o.watch.base)))
 	}
 	if !o.yield(c, nil) {
 		o.left = true
@@ -129,8 +145,9 @@ func (c *Client) attempt(ctx context.Context, call Call, dec Decoder, out *Out) 
 	if err != nil {
 		return err
 	}
-	w := startWatch(cancel, c.c.FirstByte, c.c.Idle, c.c.Wall)
+	w := startWatch(cancel, c.c.FirstByte, c.c.Idle, c.patient, c.c.Wall)
 	defer w.end()
+	out.watch = w
 	resp, err := c.c.Transport.RoundTrip(req)
 	if err != nil {
 		return c.broken(ctx, reqCtx, err, host, nil, out)
@@ -251,10 +268,16 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 	switch why := context.Cause(reqCtx); {
 	case errors.Is(why, errStalled):
 		limit := c.c.Idle
-		if resp == nil {
+		switch {
+		case resp == nil:
 			limit = c.c.FirstByte
+		case out.watch.thinks.Load():
+			limit = max(limit, c.patient)
 		}
 		e.Kind, e.Err = llm.Stalled, fmt.Errorf("no bytes for %v", limit)
+		return e
+	case errors.Is(why, errEmpty):
+		e.Kind, e.Err = llm.Stalled, fmt.Errorf("nothing was said for %v, but the connection was kept up", patience)
 		return e
 	case errors.Is(why, errWoke):
 		e.Kind, e.Err = llm.Stalled, errors.New("the connection did not survive the computer's sleep")
@@ -355,12 +378,23 @@ func (c *Client) Fault(status int, f Fault, resp *http.Response) *llm.Error {
 	}
 	e := c.fail(k, nil, message)
 	e.Status, e.RequestID, e.RetryAfter = status, f.RequestID, f.RetryAfter
+	if e.RetryAfter == 0 && k.Retryable() {
+		e.RetryAfter = saidWait(f.Message)
+	}
 	if resp != nil {
 		if id := RequestID(resp.Header); id != "" {
 			e.RequestID = id
 		}
 		if wait := RetryAfter(resp.Header, c.c.Wall()); wait > 0 {
 			e.RetryAfter = wait
+		}
+		switch strings.ToLower(resp.Header.Get("X-Should-Retry")) { // the provider knows better than a table
+		case "false":
+			e.Permanent = e.Kind.Retryable()
+		case "true":
+			if e.Kind == llm.BadRequest {
+				e.Kind = llm.ServerError
+			}
 		}
 	}
 	c.explain(e)

@@ -200,6 +200,29 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
+var waitWords = regexp.MustCompile(`(?i)(?:try again|retry|wait)[a-z ]*?\s(?:in|after|for)?\s*((?:[0-9.]+\s*(?:ms|milliseconds?|hours?|h|minutes?|min|m|seconds?|sec|s)\s*)+)`)
+
+var waitPart = regexp.MustCompile(`(?i)([0-9.]+)\s*(ms|milli|h|m|s)`)
+
+// saidWait reads "try again in 8s", "Please retry in 1m2.5s", "try again in 20
+// seconds"; 0 when there is nothing of the kind.
+func saidWait(message string) time.Duration {
+	m := waitWords.FindStringSubmatch(message)
+	if m == nil {
+		return 0
+	}
+	var sum time.Duration
+	for _, p := range waitPart.FindAllStringSubmatch(m[1], -1) {
+		n, err := strconv.ParseFloat(p[1], 64)
+		if err != nil {
+			return 0
+		}
+		unit := map[string]time.Duration{"ms": time.Millisecond, "milli": time.Millisecond, "h": time.Hour, "m": time.Minute, "s": time.Second}[strings.ToLower(p[2])]
+		sum += time.Duration(min(n, 1e6) * float64(unit))
+	}
+	return min(sum, 24*time.Hour)
+}
+
 // RequestID finds the provider's id of an exchange.
 func RequestID(h http.Header) string {
 	for _, k := range []string{"Request-Id", "X-Request-Id", "X-Goog-Request-Id", "Apim-Request-Id", "X-Amzn-Requestid", "Cf-Ray"} {

@@ -192,6 +192,61 @@ func TestFault48Silence(t *testing.T) {
 	}
 }
 
+// thinker opens a piece of reasoning with each event.
+type thinker struct{ r *Reply }
+
+func (d thinker) Event(_ Event, out *Out) (bool, error) {
+	d.r.Thinking(out).Add("hm", out)
+	return false, nil
+}
+
+func (thinker) EOF(*Out) error { return ErrNoEnd }
+
+// pings never end and say nothing.
+type pings struct{ ctx context.Context }
+
+func (r pings) Read(p []byte) (int, error) {
+	select {
+	case <-time.After(30 * time.Second):
+		return copy(p, ": ping\n\n"), nil
+	case <-r.ctx.Done():
+		return 0, r.ctx.Err()
+	}
+}
+
+func (pings) RoundTrip(r *http.Request) (*http.Response, error) {
+	return still{pings{r.Context()}}.RoundTrip(r)
+}
+
+// A model that reasons may be silent for longer, and a connection that is only
+// kept up is no reply.
+func TestPatience(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		tr    http.RoundTripper
+		idle  time.Duration
+		after time.Duration
+		words string
+	}{
+		{"reasoning", quiet{headers: true, sent: "data: one\n\n"}, 0, 10 * time.Minute, "no bytes for 10m"},
+		{"reasoning, own limit", quiet{headers: true, sent: "data: one\n\n"}, 20 * time.Minute, 20 * time.Minute, "no bytes for 20m"},
+		{"pings", pings{}, 0, 10*time.Minute + 5*time.Second, "nothing was said for 10m"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				start := time.Now()
+				var last error
+				for _, err := range NewClient(Config{Transport: c.tr, Idle: c.idle}).Stream(context.Background(), Call{URL: "http://x"}, thinker{&Reply{}}) {
+					last = err
+				}
+				if last == nil || !strings.Contains(last.Error(), c.words) || time.Since(start).Round(5*time.Second) != c.after {
+					t.Errorf("%v after %v", last, time.Since(start))
+				}
+			})
+		})
+	}
+}
+
 func TestSlowConsumerIsNoStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tr := quiet{headers: true, sent: "data: one\n\ndata: two\n\ndata: end\n\n"}
@@ -361,3 +416,17 @@ func TestTransportHasModernTLS(t *testing.T) {
 }
 
 func quietLog() *log.Logger { return log.New(io.Discard, "", 0) }
+
+func TestSaidWait(t *testing.T) {
+	for message, want := range map[string]time.Duration{
+		"Rate limit reached for gpt-5. Please try again in 8s. Visit the page.": 8 * time.Second,
+		"Please try again in 1.25s.": 1250 * time.Millisecond, "try again in 350ms": 350 * time.Millisecond,
+		"Please retry in 1m2.5s.": 62500 * time.Millisecond, "Try again in 20 seconds": 20 * time.Second,
+		"Please retry after 2 minutes": 2 * time.Minute, "try again later": 0, "used 8s of 9s": 0, "Please try again in 6h": 6 * time.Hour,
+		"please wait for 3 seconds": 3 * time.Second,
+	} {
+		if got := saidWait(message); got != want {
+			t.Errorf("%q: %v, want %v", message, got, want)
+		}
+	}
+}

@@ -61,6 +61,7 @@ func (r *Reply) open(k slotKind, out *Out) *Slot {
 		r.hand(out)
 	}
 	s := &Slot{r: r, kind: k}
+	out.thinks(k == thinkingSlot)
 	r.slots = append(r.slots, s)
 	out.Keep(slotSize)
 	if k == callSlot {
@@ -180,6 +181,9 @@ func (s *Slot) Close(out *Out) {
 			s.held = true
 			return
 		}
+	}
+	if s.kind == thinkingSlot && s == s.r.Last() {
+		out.thinks(false)
 	}
 	s.finish("")
 	s.r.hand(out)

@@ -9,6 +9,7 @@ import (
 
 var (
 	errStalled = errors.New("no bytes for the idle limit")
+	errEmpty   = errors.New("signs of life and nothing else")
 	errWoke    = errors.New("no bytes since the computer slept")
 )
 
@@ -16,6 +17,9 @@ const (
 	watchSlice = 5 * time.Second
 	sleepJump  = 20 * time.Second // the wall clock ran this far ahead of the monotonic one
 	wokeLimit  = 5 * time.Second  // patience after a sleep: the connection is most likely dead
+	// patience is how long a model may reason without a byte, and how long
+	// comments and pings may keep up a stream in which nothing is said.
+	patience = 10 * time.Minute
 )
 
 // A watch cancels a request when nothing arrives for too long. Only the time
@@ -27,7 +31,11 @@ type watch struct {
 	base   time.Time
 	first  time.Duration // limit for the first byte of the answer
 	idle   time.Duration // limit after it
+	// patient is the limit while reasoning is open.
+	patient time.Duration
 
+	thinks  atomic.Bool  // reasoning is open: patience, where that is more
+	said    atomic.Int64 // when something was said last, ns after base
 	since   atomic.Int64 // when the waiting began, ns after base; negative: nobody waits
 	bytes   atomic.Int64
 	stop    chan struct{}
@@ -35,11 +43,11 @@ type watch struct {
 }
 
 // startWatch starts the watch; end must be called.
-func startWatch(cancel context.CancelCauseFunc, first, idle time.Duration, wall func() time.Time) *watch {
+func startWatch(cancel context.CancelCauseFunc, first, idle, patient time.Duration, wall func() time.Time) *watch {
 	if wall == nil {
 		wall = time.Now
 	}
-	w := &watch{cancel: cancel, wall: wall, base: time.Now(), first: first, idle: idle,
+	w := &watch{cancel: cancel, wall: wall, base: time.Now(), first: first, idle: idle, patient: patient,
 		stop: make(chan struct{}), stopped: make(chan struct{})}
 	w.wait()
 	go w.run() // ends with end, or after it has cancelled
@@ -81,6 +89,13 @@ func (w *watch) run() {
 			wokeAt = -1
 		}
 		limit, cause := w.idle, errStalled
+		if w.thinks.Load() {
+			limit = max(limit, w.patient)
+		}
+		if quiet := max(w.idle, patience); since >= 0 && time.Duration(now-w.said.Load()) > quiet {
+			w.cancel(errEmpty)
+			return
+		}
 		if bytes == 0 {
 			limit = w.first
 		}

@@ -243,6 +243,9 @@ func (r *runner) see(e event.Event) {
 	if b, ok := e.Body.(event.SettingsChanged); ok && r.Format != Stream {
 		r.settings(b)
 	}
+	if b, ok := e.Body.(event.ModelChanged); ok && r.Format != Stream && !r.Chatty && b.Cause == event.CauseFallback {
+		fmt.Fprintf(r.Err, "adze: going on with the fallback model %s\n", clip.Visible(b.Model))
+	}
 	if r.Chatty {
 		r.chat(e)
 	}
