@@ -50,8 +50,13 @@ func (e *Editor) Type(s string) Result {
 // Stash, UnfoldPaste and the history's. Any other is Ignored.
 func (e *Editor) Do(a keymap.Action) Result {
 	defer e.closeStep()
-	if e.vim != nil && !e.vim.inserting() && a != keymap.Submit {
-		e.vim.interrupted(e)
+	if e.vim != nil {
+		if e.vim.inserting() {
+			e.vim.done(a)
+		} else if a != keymap.Submit {
+			e.vim.interrupted(e)
+			defer e.vim.clamp(e)
+		}
 	}
 	if a != keymap.EditYank && a != keymap.EditYankPop {
 		e.kills.yanked = false
@@ -329,9 +334,6 @@ func (e *Editor) erase(a keymap.Action) (Result, bool) {
 		e.step(doOther)
 		e.kills.add(e.t.r[from:to], back)
 	} else {
-		if e.vim != nil {
-			e.vim.erased()
-		}
 		e.step(doErase)
 	}
 	e.change(from, to, nil)

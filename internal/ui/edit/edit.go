@@ -184,7 +184,12 @@ func (e *Editor) Paste(s string) Result {
 		return Ignored
 	}
 	if e.vim != nil {
-		e.vim.forPaste(e)
+		if !e.vim.inserting() {
+			e.vim.forPaste(e)
+			defer e.vim.clamp(e)
+		} else {
+			e.vim.pasted(s)
+		}
 	}
 	e.step(doOther)
 	defer e.closeStep()

@@ -28,30 +28,35 @@ type change struct {
 }
 
 type step struct {
-	changes     []change
-	before      int // cursor
-	after       int
-	wasLiteral  bool
-	nowLiteral  bool
-	kind        doing
-	vimInserted bool // part of one visit to vim's insert mode
+	changes    []change
+	before     int // cursor
+	after      int
+	wasLiteral bool
+	nowLiteral bool
+	kind       doing
 }
 
 type undo struct {
 	done, undone []step
 	open         bool // the last of done takes more changes
 	runes        int  // in all changes of done
+	changes      int  // ever made, undone or made again
 }
 
 // step begins a command that changes text. Commands that belong together share
 // one step.
 func (e *Editor) step(kind doing) {
 	u := &e.undo
+	if e.vim != nil { // a command, or a visit to insert mode, is one step
+		if !u.open || !e.vim.joined {
+			u.open = false
+			u.pending(kind, e)
+			e.vim.joined = true
+		}
+		return
+	}
 	if n := len(u.done); n > 0 && u.open {
 		last := &u.done[n-1]
-		if e.vim != nil && e.vim.inserting() && last.vimInserted {
-			return
-		}
 		if kind != doOther && last.kind == kind && last.after == e.at && !e.wordStart(kind) {
 			return
 		}
@@ -67,7 +72,6 @@ func (u *undo) pending(kind doing, e *Editor) {
 	}
 	u.done = append(u.done, step{
 		before: e.at, after: e.at, kind: kind, wasLiteral: e.literal, nowLiteral: e.literal,
-		vimInserted: e.vim != nil && e.vim.inserting(),
 	})
 	u.open = true
 }
@@ -92,6 +96,7 @@ func (e *Editor) change(from, to int, ins []rune) {
 	}
 	u.runes += to - from + len(ins)
 	u.undone = nil
+	u.changes++
 	e.t.replace(from, to, ins)
 	if e.t.len() == 0 {
 		e.literal = false
@@ -141,6 +146,7 @@ func (e *Editor) Undo() Result {
 	}
 	s := u.done[len(u.done)-1]
 	u.done = u.done[:len(u.done)-1]
+	u.changes++
 	for i := len(s.changes) - 1; i >= 0; i-- {
 		c := s.changes[i]
 		e.t.replace(c.at, c.at+len(c.ins), c.old)
@@ -159,6 +165,7 @@ func (e *Editor) Redo() Result {
 	}
 	s := u.undone[len(u.undone)-1]
 	u.undone = u.undone[:len(u.undone)-1]
+	u.changes++
 	for _, c := range s.changes {
 		e.t.replace(c.at, c.at+len(c.old), c.ins)
 		u.runes += len(c.old) + len(c.ins)

@@ -1,0 +1,259 @@
+package edit
+
+// An extent is a part of the text that an operator works on.
+type extent struct {
+	from, to int // to is behind it
+	lines    bool
+}
+
+// object finds a text object around the cursor: i or a and its letter.
+func (v *vim) object(e *Editor, around bool, k rune, count int) (extent, bool) {
+	switch k {
+	case 'w', 'W':
+		return v.wordObject(e, around, k == 'W', count)
+	case '"', '\'', '`':
+		return e.t.quoted(e.at, k, around)
+	case '(', ')', 'b':
+		return e.t.bracketed(e.at, '(', ')', around, count)
+	case '[', ']':
+		return e.t.bracketed(e.at, '[', ']', around, count)
+	case '{', '}', 'B':
+		return e.t.bracketed(e.at, '{', '}', around, count)
+	case '<', '>':
+		return e.t.bracketed(e.at, '<', '>', around, count)
+	}
+	return extent{}, false
+}
+
+// runEnd is where the characters of one class end, in their line.
+func (t *text) runEnd(at int, big bool) int {
+	class := t.class(at, big)
+	for !t.eol(at) && t.class(at, big) == class {
+		at = t.next(at)
+	}
+	return at
+}
+
+func (t *text) runStart(at int, big bool) int {
+	from, _ := t.bounds(at)
+	class := t.class(at, big)
+	for at > from && t.class(t.prev(at), big) == class {
+		at = t.prev(at)
+	}
+	return at
+}
+
+func (v *vim) wordObject(e *Editor, around, big bool, count int) (extent, bool) {
+	t := &e.t
+	if t.eol(e.at) {
+		return extent{e.at, e.at, false}, !around
+	}
+	from := t.runStart(e.at, big)
+	end := from
+	blankFirst := t.class(from, big) == classBlank
+	trailing := false
+	for ; count > 0; count-- {
+		if t.eol(end) {
+			return extent{}, false
+		}
+		if !around {
+			end = t.runEnd(end, big)
+			continue
+		}
+		blank := t.class(end, big) == classBlank
+		end = t.runEnd(end, big)
+		if blank && t.eol(end) { // the word on the next line
+			for end < len(t.r) && t.class(end, big) == classBlank && !t.emptyLine(end) {
+				end, _ = t.inc(end)
+			}
+		}
+		if blank != blankFirst && !blank {
+			continue
+		}
+		trailing = false
+		if !t.eol(end) && (t.class(end, big) == classBlank) != blank {
+			trailing = !blank
+			end = t.runEnd(end, big)
+		} else if blank {
+			return extent{}, false // blanks with no word behind them
+		}
+	}
+	if around && !blankFirst && !trailing {
+		if start, _ := t.bounds(from); from > start && t.class(t.prev(from), big) == classBlank {
+			if p := t.runStart(t.prev(from), big); p > start { // not the indentation
+				from = p
+			}
+		}
+	}
+	return extent{from, end, false}, true
+}
+
+// quoted finds what stands in quotes in the line: around the cursor, or else
+// behind it.
+func (t *text) quoted(at int, q rune, around bool) (extent, bool) {
+	from, to := t.bounds(at)
+	first, ok := -1, false
+	if at < to && t.r[at] == q { // which of a pair it is, only the line's start tells
+		for p := from; ; {
+			a, found := t.quote(p, to, q)
+			if !found || a > at {
+				return extent{}, false
+			}
+			b, found := t.quote(a+1, to, q)
+			if !found {
+				return extent{}, false
+			}
+			if at <= b {
+				first, ok = a, true
+				break
+			}
+			p = b + 1
+		}
+	} else {
+		for p := at - 1; p >= from; p-- {
+			if t.r[p] == q && !t.escaped(p, from) {
+				first, ok = p, true
+				break
+			}
+		}
+		if !ok {
+			first, ok = t.quote(at, to, q)
+		}
+	}
+	if !ok {
+		return extent{}, false
+	}
+	last, ok := t.quote(first+1, to, q)
+	if !ok {
+		return extent{}, false
+	}
+	if !around {
+		return extent{first + 1, last, false}, true
+	}
+	return t.withBlanks(first, last+1, from, to), true
+}
+
+// withBlanks adds the blanks behind a part of a line, or else those before it.
+func (t *text) withBlanks(a, b, from, to int) extent {
+	end := b
+	for end < to && t.class(end, false) == classBlank {
+		end++
+	}
+	if end == b {
+		for a > from && t.class(a-1, false) == classBlank {
+			a--
+		}
+	}
+	return extent{a, end, false}
+}
+
+// quote is the next quote that no backslash takes away.
+func (t *text) quote(p, to int, q rune) (int, bool) {
+	for ; p < to; p++ {
+		switch t.r[p] {
+		case '\\':
+			p++
+		case q:
+			return p, true
+		}
+	}
+	return 0, false
+}
+
+// escaped: an odd number of backslashes stands before p.
+func (t *text) escaped(p, from int) bool {
+	n := 0
+	for p-1-n >= from && t.r[p-1-n] == '\\' {
+		n++
+	}
+	return n%2 == 1
+}
+
+// bracketed finds the count-th pair of brackets around the cursor. Where there is
+// none, the next one behind it counts.
+func (t *text) bracketed(at int, open, end rune, around bool, count int) (extent, bool) {
+	a, b := at, 0
+	for n := range count {
+		p, ok := t.opening(a, open, end, n > 0)
+		if !ok {
+			if p, ok = t.nextOpen(a, open, n > 0); !ok {
+				return extent{}, false
+			}
+		}
+		if b, ok = t.closing(p, open, end); !ok {
+			return extent{}, false
+		}
+		a = p
+	}
+	if around {
+		return extent{a, b + 1, false}, true
+	}
+	return t.between(a+1, b), true
+}
+
+// opening is the bracket that opens what a position is in; beyond leaves the
+// bracket out that stands there.
+func (t *text) opening(at int, open, end rune, beyond bool) (int, bool) {
+	if at < len(t.r) && t.r[at] == open && !beyond {
+		return at, true
+	}
+	for a, depth := at-1, 0; a >= 0; a-- {
+		switch t.r[a] {
+		case end:
+			depth++
+		case open:
+			if depth == 0 {
+				return a, true
+			}
+			depth--
+		}
+	}
+	return 0, false
+}
+
+func (t *text) nextOpen(at int, open rune, beyond bool) (int, bool) {
+	if beyond {
+		at++
+	}
+	for ; at < len(t.r); at++ {
+		if t.r[at] == open {
+			return at, true
+		}
+	}
+	return 0, false
+}
+
+func (t *text) closing(at int, open, end rune) (int, bool) {
+	for b, depth := at+1, 0; b < len(t.r); b++ {
+		switch t.r[b] {
+		case open:
+			depth++
+		case end:
+			if depth == 0 {
+				return b, true
+			}
+			depth--
+		}
+	}
+	return 0, false
+}
+
+// between is what stands inside brackets. When they stand on lines of their own,
+// it is the lines between.
+func (t *text) between(from, to int) extent {
+	if from < to && t.r[from] == '\n' {
+		from++
+	}
+	start, _ := t.bounds(to)
+	indent := start
+	for indent < to && t.class(indent, false) == classBlank {
+		indent++
+	}
+	if indent == to && start > from { // only blanks before the closing bracket
+		if t.r[from-1] == '\n' {
+			return extent{from, start - 1, true}
+		}
+		return extent{from, start - 1, false}
+	}
+	return extent{from, max(from, to), false}
+}
