@@ -212,7 +212,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
 		Target: a.Target, Rules: rules, Mode: a.Mode, Keep: a.remember, Now: time.Now,
 		Forbidden: forbidden(o, a.Config, a.Mode), Lasts: live.lasts, Steers: a.steering(rules.Dirs),
-		Resolve: live.resolve, Tasks: kit.tasks, Turn: live.pattern(a.Config, rules, kit.set),
+		Resolve: live.resolve, Tasks: kit.tasks, Shell: a.shell(kit.all), Turn: live.pattern(a.Config, rules, kit.set),
 	})
 	if err != nil {
 		return err

@@ -75,3 +75,17 @@ func TestUIInterrupts(t *testing.T) {
 		t.Errorf("it went on:\n%s", s)
 	}
 }
+
+func TestUIRunsCommandsOfThePerson(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "? request contains \"from-the-shell\"\n> I read it.\n---\n? else\n> I read nothing.\n")
+	x.until(`What shall be done here`)
+	x.keys("!echo from-the-''shell; exit 3", enter)
+	x.until(`│ from-the-shell`)
+	x.until(`exit 3`)
+	x.keys("what was that?", enter)
+	x.until(`● I read`)
+	if !strings.Contains(x.all(), "I read it.") {
+		t.Errorf("the model did not read it:\n%s", x.all())
+	}
+}

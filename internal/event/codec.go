@@ -42,6 +42,7 @@ var (
 		plain[Answered]("answered"),
 		plain[ToolStarted]("tool_started"),
 		{"tool_finished", ToolFinished{}, decodeFinished},
+		{"ran", Ran{}, decodeRan},
 		plain[ModelChanged]("model_changed"),
 		plain[ModeChanged]("mode_changed"),
 		plain[Titled]("titled"),
@@ -253,6 +254,7 @@ type (
 	repliedFields  Replied
 	askedFields    Asked
 	finishedFields ToolFinished
+	ranFields      Ran
 
 	storedReplied struct {
 		repliedFields
@@ -264,6 +266,10 @@ type (
 	}
 	storedFinished struct {
 		finishedFields
+		View fastjson.Raw `json:"view,omitempty"`
+	}
+	storedRan struct {
+		ranFields
 		View fastjson.Raw `json:"view,omitempty"`
 	}
 	storedPart struct {
@@ -281,6 +287,9 @@ func toStored(b Body) (any, error) {
 	case ToolFinished:
 		raw, err := storeView(b.View)
 		return storedFinished{finishedFields(b), raw}, err
+	case Ran:
+		raw, err := storeView(b.View)
+		return storedRan{ranFields(b), raw}, err
 	case PartDone:
 		return storedPart{llm.Message{Role: llm.Assistant, Parts: []llm.Part{b.Part}}.Stored()}, nil
 	default: // the others hold no interface
@@ -334,6 +343,15 @@ func decodeFinished(line []byte) (Body, error) {
 	}
 	s.finishedFields.View = loadView(s.View)
 	return ToolFinished(s.finishedFields), nil
+}
+
+func decodeRan(line []byte) (Body, error) {
+	var s storedRan
+	if err := fastjson.Unmarshal(line, &s); err != nil {
+		return nil, err
+	}
+	s.ranFields.View = loadView(s.View)
+	return Ran(s.ranFields), nil
 }
 
 func decodePartDone(line []byte) (Body, error) {

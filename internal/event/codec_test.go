@@ -61,6 +61,7 @@ func samples() []event.Body {
 			Denied: true, Input: raw, Took: 1, Dir: "/d", Spill: "s", Answer: raw,
 			Files: []event.File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 1, Last: 2}},
 		},
+		event.Ran{ID: "r", Command: "ls", Text: "t", View: blocks, IsErr: true, Took: 1, Dir: "/d"},
 		event.ModelChanged{Model: "m", Cause: event.CauseFallback, Why: "w"},
 		event.ModeChanged{Mode: policy.Auto, Cause: event.CauseAsked, Why: "w"},
 		event.Titled{Title: "t", By: "b"},

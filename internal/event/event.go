@@ -167,6 +167,17 @@ type (
 		Spill  string          `json:"spill,omitempty"`  // the file that holds the whole result
 		Answer json.RawMessage `json:"answer,omitempty"` // an accepted structured answer
 	}
+	// Ran is a command that a person ran by themselves. It is part of the
+	// conversation as Text, with the next prompt; no turn begins.
+	Ran struct {
+		ID      string        `json:"id"` // as in ToolOutput, while it ran
+		Command string        `json:"command"`
+		Text    string        `json:"text"` // for the model
+		View    view.Block    `json:"-"`
+		IsErr   bool          `json:"is_error,omitempty"`
+		Took    time.Duration `json:"took,omitempty"`
+		Dir     string        `json:"dir,omitempty"` // where commands run from now on
+	}
 	ModelChanged struct {
 		Model string `json:"model"`
 		Cause Cause  `json:"cause,omitempty"`
@@ -399,6 +410,7 @@ func (Asked) body()           {}
 func (Answered) body()        {}
 func (ToolStarted) body()     {}
 func (ToolFinished) body()    {}
+func (Ran) body()             {}
 func (ModelChanged) body()    {}
 func (ModeChanged) body()     {}
 func (Titled) body()          {}

@@ -111,6 +111,10 @@ func (d *document) event(e event.Event) {
 		}
 	case event.Compacted:
 		d.put("_What came before is not sent to the model any more. It goes on with:_\n\n%s\n\n", d.text(b.Text))
+	case event.Ran:
+		d.calls()
+		d.put("## Command\n\n")
+		d.fence("", b.Text)
 	case event.Noted:
 		d.put("_%s: %s_\n\n", d.text(b.Level), d.text(clip.Line(b.Text, 300)))
 	case event.Resumed, event.InputQueued, event.InputRemoved, event.TurnStarted, event.Asked, event.Answered,

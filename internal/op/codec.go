@@ -28,6 +28,7 @@ type kind struct {
 var kinds = []kind{
 	kindOf[Prompt]("prompt"),
 	kindOf[Notify]("notify"),
+	kindOf[Shell]("shell"),
 	kindOf[Unqueue]("unqueue"),
 	kindOf[Interrupt]("interrupt"),
 	kindOf[Attach]("attach"),

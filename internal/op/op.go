@@ -25,6 +25,13 @@ type (
 	Notify struct {
 		Text string `json:"text,omitempty"`
 	}
+	// Shell runs a command of the person's own, now, without a question. The
+	// model reads what it printed with the next prompt. ID is the client's name
+	// for it, unique in the session. Interrupt ends it when no turn runs.
+	Shell struct {
+		ID      string `json:"id,omitempty"`
+		Command string `json:"command,omitempty"`
+	}
 	// Unqueue takes back a queued prompt that the model has not seen.
 	Unqueue struct {
 		ID string `json:"id,omitempty"`
@@ -114,6 +121,7 @@ type Image struct {
 
 func (Prompt) op()     {}
 func (Notify) op()     {}
+func (Shell) op()      {}
 func (Unqueue) op()    {}
 func (Interrupt) op()  {}
 func (Attach) op()     {}

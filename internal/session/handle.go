@@ -30,7 +30,15 @@ func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
 		err := s.record(ctx, st, event.InputRemoved{ID: o.ID})
 		s.showQueue(st)
 		return err
+	case op.Shell:
+		return s.shell(st, o)
 	case op.Interrupt:
+		if st.cancel == nil && len(st.shells) > 0 {
+			for _, stop := range st.shells {
+				stop()
+			}
+			return nil
+		}
 		if st.cancel == nil {
 			return ErrIdle
 		}

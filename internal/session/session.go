@@ -58,6 +58,9 @@ type Config struct {
 	// Tasks are what runs in the background; nil has none. What becomes of
 	// them is told with Session.Report.
 	Tasks Tasks
+	// Shell runs a command of the person's own in dir, and says what came of it;
+	// progress shows its output while it runs. nil refuses op.Shell.
+	Shell func(ctx context.Context, id, command, dir string, progress func(string)) event.Ran
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
 	// Forbidden are modes that cannot be switched to, and why.
@@ -106,12 +109,13 @@ type state struct {
 	cancel context.CancelFunc // of the running turn, nil when idle
 	turn   context.Context    // the running turn's, for what outlives its calls
 	asks   map[string]chan op.Answer
-	people map[string]bool   // the clients where a person can answer
-	left   []<-chan struct{} // calls that outlived their turn
-	began  time.Time         // of the running turn
-	names  int               // for inputs without an ID
-	notes  []string          // for the model, after the current step
-	broken error             // the log cannot be written any more
+	people map[string]bool               // the clients where a person can answer
+	shells map[string]context.CancelFunc // commands of the person's own
+	left   []<-chan struct{}             // calls that outlived their turn
+	began  time.Time                     // of the running turn
+	names  int                           // for inputs without an ID
+	notes  []string                      // for the model, after the current step
+	broken error                         // the log cannot be written any more
 	// What follows came with the Config, and settings may change it.
 	pattern   agent.Turn // of turns
 	auto      *auto.Classifier
@@ -127,7 +131,7 @@ type state struct {
 // ends. What a process that died had left open is closed first.
 func Start(ctx context.Context, cfg Config) (*Session, error) {
 	st := &state{
-		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}, people: map[string]bool{},
+		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}, people: map[string]bool{}, shells: map[string]context.CancelFunc{},
 		pattern: cfg.Turn, auto: cfg.Auto, forbidden: cfg.Forbidden,
 	}
 	for e, err := range cfg.Log.After(ctx, 0) {
@@ -192,7 +196,10 @@ func (s *Session) end(st *state) {
 		st.cancel()
 	}
 	st.Queue = nil
-	for st.cancel != nil {
+	for _, stop := range st.shells {
+		stop()
+	}
+	for st.cancel != nil || len(st.shells) > 0 {
 		(<-s.inbox)(st)
 	}
 	limit := time.NewTimer(leaveGrace)
@@ -275,7 +282,7 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (target agent.Target, er
 		if err != nil {
 			return target, &op.Refusal{Code: op.NoTask, Text: err.Error(), Err: err}
 		}
-	case op.Prompt, op.Notify, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetMode, op.Rename: // all of it is the session's
+	case op.Prompt, op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetMode, op.Rename: // all of it is the session's
 	}
 	return target, nil
 }

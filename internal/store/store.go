@@ -34,7 +34,7 @@ type Log interface {
 func Durable(b event.Body) bool {
 	switch b.(type) {
 	case event.SessionStarted, event.InputAccepted, event.InputQueued, event.InputRemoved,
-		event.Answered, event.ToolStarted, event.TurnEnded:
+		event.Answered, event.ToolStarted, event.Ran, event.TurnEnded:
 		return true
 	case event.Resumed, event.TurnStarted, event.Replied, event.Dropped, event.Asked, event.ToolFinished,
 		event.ModelChanged, event.ModeChanged, event.Titled, event.Cleared, event.Stripped, event.Compacted, event.TaskStarted, event.TaskEnded, event.Noted,

@@ -191,6 +191,11 @@ func (s State) Apply(e event.Event) State {
 		s.Started = with(s.Started, b.Call, b)
 	case event.ToolFinished:
 		s = s.finished(e.Seq, b)
+	case event.Ran:
+		if b.Dir != "" {
+			s.Dir = b.Dir
+		}
+		s.talk = s.talk.input(e.Seq, []llm.Part{llm.Text{S: b.Text}})
 	case event.ModelChanged:
 		s.Model = b.Model
 	case event.ModeChanged:

@@ -131,7 +131,7 @@ func (p *projection) apply(e event.Event) []any {
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.InputAccepted, event.InputQueued, event.InputRemoved,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.Cleared,
-		event.Stripped, event.Unknown, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued:
+		event.Stripped, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued:
 	}
 	return nil
 }

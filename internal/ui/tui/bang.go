@@ -1,15 +1,28 @@
 package tui
 
 import (
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // shell runs the person's own command.
 func (m *Model) shell(p edit.Prompt) []effect {
-	m.box.Restore(p)
-	m.say("shell mode is not there yet", draw.Attention)
-	return nil
+	if m.s == nil {
+		m.box.Restore(p)
+		m.say("the session is not open yet", draw.Quiet)
+		return nil
+	}
+	id, command := m.host.NewID(), p.Body()
+	m.story.shell(id, command, m.now)
+	return []effect{submit{op: op.Shell{ID: id, Command: command}, urgent: true, then: func(m *Model, err error) []effect {
+		if err != nil {
+			m.story.ran(event.Ran{ID: id, IsErr: true, View: view.Text{S: err.Error()}}, m.now)
+		}
+		return nil
+	}}}
 }
 
 // remember adds a line to a memory file.

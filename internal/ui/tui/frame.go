@@ -166,7 +166,7 @@ func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
 		top = append(m.header(), nil)
 	}
 	top = append(top, m.pending(room-len(top)-1)...)
-	if len(top) > 0 && m.s != nil {
+	if len(top) > 2 || len(top) > 0 && m.s != nil {
 		top = append(top, nil)
 	} else if m.s != nil && m.screen.last != nil {
 		top = []draw.Line{nil}

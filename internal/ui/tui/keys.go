@@ -177,7 +177,7 @@ func (m *Model) interruptOrQuit() []effect {
 	case !m.box.Empty():
 		m.box.Clear()
 		m.list = nil
-	case m.turn.running:
+	case m.turn.running, m.story.own() != nil:
 		out = append(out, m.interrupt()...)
 	}
 	return out
@@ -199,7 +199,7 @@ func (m *Model) leave() []effect {
 }
 
 func (m *Model) interrupt() []effect {
-	m.turn.stopped = true
+	m.turn.stopped = m.turn.running
 	return []effect{submit{op: op.Interrupt{}, urgent: true, then: func(*Model, error) []effect { return nil }}}
 }
 
@@ -211,7 +211,7 @@ func (m *Model) cancel() ([]effect, bool) {
 		m.list = nil
 	case m.flash.text != "" && !m.turn.running:
 		m.flash = flash{}
-	case m.turn.running && !m.turn.stopped:
+	case m.turn.running && !m.turn.stopped, m.story.own() != nil:
 		return m.interrupt(), true
 	default:
 		return nil, false

@@ -146,7 +146,7 @@ func (m *Model) wake() time.Time {
 	if m.turn.running && !m.waitsForPerson() {
 		sooner(m.now.Add(spinEvery))
 	}
-	if m.s == nil && m.gone == nil {
+	if m.s == nil && m.gone == nil || m.story.own() != nil {
 		sooner(m.now.Add(spinEvery))
 	}
 	sooner(m.flash.till)
@@ -339,7 +339,7 @@ func (m *Model) happened(e event.Event) []effect {
 		}
 		m.say(text, draw.Quiet)
 		return m.changed()
-	case event.SessionStarted, event.Resumed, event.InputQueued, event.Dropped, event.ToolStarted, event.Cleared, event.Stripped,
+	case event.SessionStarted, event.Resumed, event.InputQueued, event.Dropped, event.ToolStarted, event.Ran, event.Cleared, event.Stripped,
 		event.Compacted, event.Noted, event.SettingsChanged, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
 		// the story and the fold show these
 	}

@@ -64,6 +64,7 @@ type call struct {
 	why      string // of a denial
 	comment  string // what the person said with the answer
 	took     time.Duration
+	own      bool   // the person's, not the model's
 	task     string // the background task that it became
 }
 
@@ -136,6 +137,8 @@ func (s *story) apply(e event.Event) {
 		}
 	case event.ToolFinished:
 		s.finished(b, e.Time)
+	case event.Ran:
+		s.ran(b, e.Time)
 	case event.TaskStarted:
 		if c := s.byID[b.Call]; c != nil {
 			c.task = b.ID
@@ -326,6 +329,22 @@ func (it *item) has(id string) bool {
 	return slices.ContainsFunc(it.calls, func(c *call) bool { return c.id == id })
 }
 
+// shell is a command of the person's own that begins.
+func (s *story) shell(id, command string, now time.Time) {
+	c := &call{id: id, name: "!", title: "! " + command, at: now, started: true, own: true}
+	s.byID[id] = c
+	s.add(&item{kind: called, at: now, calls: []*call{c}})
+}
+
+// ran ends a command of the person's own.
+func (s *story) ran(b event.Ran, now time.Time) {
+	if s.byID[b.ID] == nil {
+		s.shell(b.ID, b.Command, now)
+	}
+	c := s.byID[b.ID]
+	c.ended, c.wrong, c.took, c.view, c.tail = true, b.IsErr, b.Took, b.View, nil
+}
+
 // dropped ends the calls of a reply that was discarded.
 func (s *story) dropped(b event.Dropped) {
 	for _, id := range b.Calls {
@@ -454,7 +473,7 @@ func (s *story) ended(b event.TurnEnded, now time.Time) {
 	s.settle()
 	for _, it := range s.items[s.printed:] {
 		for _, c := range it.calls {
-			if !c.ended {
+			if !c.ended && !c.own {
 				c.ended, c.wrong, c.why = true, true, "interrupted"
 			}
 		}
@@ -499,6 +518,18 @@ func (s *story) ready(i int) bool {
 	}
 	next := s.items[i+1]
 	return next.kind != called || next.calls[0].started || next.calls[0].ended
+}
+
+// own is a command of the person's own that runs, nil without.
+func (s *story) own() *call {
+	for _, it := range s.items[s.printed:] {
+		for _, c := range it.calls {
+			if c.own && !c.ended {
+				return c
+			}
+		}
+	}
+	return nil
 }
 
 // open is the newest call that runs, nil without.

@@ -1,0 +1,52 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Bounds of a command of the person's own: how long it may run, and how much
+// of its output the model reads.
+const (
+	shellMillis = 600_000
+	shellText   = 30_000
+)
+
+// shell runs commands of the person's own as the Bash tool runs those of the
+// model: with the settings' sandbox, limits and variables. Nothing asks.
+func (a *App) shell(all tool.Set) func(ctx context.Context, id, command, dir string, progress func(string)) event.Ran {
+	t, ok := all.Get("Bash")
+	if !ok {
+		return nil
+	}
+	mask := masked(a.hide)
+	return func(ctx context.Context, id, command, dir string, progress func(string)) event.Ran {
+		if dir == "" {
+			dir = a.Paths.Dir
+		}
+		in, err := json.Marshal(map[string]any{"command": command, "timeout": shellMillis})
+		if err != nil {
+			return event.Ran{IsErr: true, Text: err.Error()}
+		}
+		env := tool.Env{Dir: dir, Roots: []string{a.Paths.Dir}, Home: a.Paths.Home, Scratch: a.Where, Call: id, Mode: policy.Bypass, Progress: progress}
+		began := a.live.turn.Now()
+		res, err := t.Run(ctx, in, env)
+		if err != nil {
+			res = tool.Errorf("the command was not run: %v", err)
+		}
+		res = mask(res)
+		b := event.Ran{View: res.View, IsErr: res.IsErr, Dir: res.Dir, Took: a.live.turn.Now().Sub(began)}
+		if b.View == nil {
+			b.View = view.Text{S: res.Text}
+		}
+		b.Text = fmt.Sprintf("The person ran a command in this folder. It is for you to know; it asks nothing.\n$ %s\n%s", clip.Clean(command), clip.Middle(res.Text, shellText, ""))
+		return b
+	}
+}

@@ -1,0 +1,78 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/session"
+)
+
+// What a person runs by themselves starts no turn, and the model reads it with
+// the next prompt.
+func TestCommandsOfThePerson(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, func(c *session.Config) {
+			c.Shell = func(ctx context.Context, _, command, dir string, progress func(string)) event.Ran {
+				progress("out")
+				if command == "wait" {
+					<-ctx.Done()
+					return event.Ran{Text: "ended early", IsErr: true}
+				}
+				return event.Ran{Text: "$ " + command + " in " + dir, Dir: "/w/sub"}
+			}
+		}, fake.Say("ok"))
+		if err := r.Submit(t.Context(), op.Shell{ID: "x", Command: "ls"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		st := r.State()
+		if len(r.model.Requests()) != 0 || st.Turns != 0 || st.Dir != "/w/sub" {
+			t.Errorf("%d requests, %d turns, in %s", len(r.model.Requests()), st.Turns, st.Dir)
+		}
+		if err := r.Submit(t.Context(), op.Shell{ID: "y", Command: "wait"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := r.Submit(t.Context(), op.Interrupt{}); err != nil {
+			t.Errorf("a command cannot be interrupted: %v", err)
+		}
+		synctest.Wait()
+		if err := r.Submit(t.Context(), op.Interrupt{}); !errors.Is(err, session.ErrIdle) {
+			t.Errorf("nothing runs any more: %v", err)
+		}
+		r.prompt("go")
+		r.last(r.turns(1, nil), agent.Completed)
+		var read []string
+		for _, p := range r.model.Requests()[0].Messages[0].Parts {
+			if text, ok := p.(llm.Text); ok {
+				read = append(read, text.S)
+			}
+		}
+		if got := strings.Join(read, "|"); got != "$ ls in |ended early|go" && got != "$ ls in /w|ended early|go" {
+			t.Errorf("the model reads %q", got)
+		}
+		if err := r.Submit(t.Context(), op.Shell{Command: "wait"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		r.Close() // ends it
+	})
+}
+
+func TestCommandsOfThePersonAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Say("ok"))
+		if err := r.Submit(t.Context(), op.Shell{Command: "ls"}); !errors.Is(err, &op.Refusal{Code: op.Unsupported}) {
+			t.Errorf("%v", err)
+		}
+		r.Close()
+	})
+}
