@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOCACHE", os.Getenv("GOCACHE"))
 			return os.MkdirAll(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith, "fits": fits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith, "fits": fits, "empty": empty},
 		Condition: func(c string) (bool, error) {
 			switch c {
 			case "root":
@@ -134,6 +134,15 @@ func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if !neg {
 		ts.Fatalf("no line of type %s", args[0])
+	}
+}
+
+// empty checks that a folder holds nothing: empty $TMPDIR.
+func empty(ts *testscript.TestScript, neg bool, args []string) {
+	list, err := os.ReadDir(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if (len(list) == 0) == neg {
+		ts.Fatalf("%s holds %v", args[0], list)
 	}
 }
 

@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
+	"io"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,10 +16,13 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/print"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -26,34 +32,50 @@ var demoFiles embed.FS
 
 const demoPrompt = "The test in this module fails. Find out why and fix it."
 
+// A demonstration is one run of the demo.
+type demonstration struct {
+	sys    System
+	color  painter
+	dir    string // of the module; "" for a temporary one
+	keep   bool
+	goTool string
+	ground ground
+}
+
 func newDemo(sys System) *cobra.Command {
-	keep := ""
+	d := demonstration{sys: sys, color: sys.painter()}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "See the main job done, without a key",
 		Long: `demo makes a small Go module with a failing test in a temporary folder and has
 adze repair it. The model is a script that comes with adze; the loop, the tools,
-the permissions and the log are the real ones.`,
+the permissions and the log are the real ones. Nothing is left behind.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return demo(cmd.Context(), sys, keep) },
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			d.keep = d.keep || d.dir != ""
+			if d.goTool, err = exec.LookPath("go"); err != nil {
+				return failf("install Go from https://go.dev/dl, then run adze demo again", "the demo repairs a Go module and needs the go command, which is not on PATH")
+			}
+			wd, err := workDir("")
+			if err != nil {
+				return err
+			}
+			d.ground = sys.ground(wd)
+			if d.dir, err = demoModule(d.dir, d.ground.temp); err != nil {
+				return err
+			}
+			if !d.keep {
+				defer func() { err = errors.Join(err, os.RemoveAll(d.dir)) }()
+			}
+			return d.run(cmd.Context())
+		},
 	}
-	c.Flags().StringVar(&keep, "dir", "", "make the module here instead of in a temporary folder")
+	c.Flags().StringVar(&d.dir, "dir", "", "make the module here instead of in a temporary folder, and keep it")
+	c.Flags().BoolVar(&d.keep, "keep", false, "keep the module and the session")
 	return c
 }
 
-func demo(ctx context.Context, sys System, dir string) error {
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		return failf("install Go from https://go.dev/dl, then run adze demo again", "the demo repairs a Go module and needs the go command, which is not on PATH")
-	}
-	wd, err := workDir("")
-	if err != nil {
-		return err
-	}
-	g := sys.ground(wd)
-	if dir, err = demoModule(dir, g.temp); err != nil {
-		return err
-	}
+func (d demonstration) run(ctx context.Context) error {
 	text, err := demoFiles.ReadFile("demo/script.txt")
 	if err != nil {
 		return err
@@ -62,49 +84,127 @@ func demo(ctx context.Context, sys System, dir string) error {
 	if err != nil {
 		return fmt.Errorf("the demo's script: %w", err)
 	}
-	fmt.Fprintf(sys.Stdout, "A Go module with a failing test is in %s\n\n> %s\n\n", dir, demoPrompt)
+	out := d.sys.Stdout
+	fmt.Fprintf(out, "The module %s has a test that fails.\n", clip.Visible(d.dir))
+	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.Quiet, "The model is a script that comes with adze: no key, no network. All else is real."))
+	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.User, "> "+demoPrompt))
 	o := app.Options{
-		Version: sys.Version, Dir: dir, Print: true, Bare: true,
-		Flags:  demoFlags(),
-		Target: &agent.Target{Model: script.New(s, script.Config{Version: sys.Version}), Provider: "script", Name: "demo"},
+		Version: d.sys.Version, Dir: d.dir, Print: true, Bare: true,
+		Flags: demoFlags(), Session: app.SessionOptions{None: !d.keep},
+		Target: &agent.Target{Model: script.New(s, script.Config{Version: d.sys.Version}), Provider: "script", Name: "demo"},
 		Note:   func(string) {},
 	}
-	g.apply(&o)
+	d.ground.apply(&o)
 	a, err := app.Open(ctx, o)
 	if err != nil {
+		return openError(ctx, err)
+	}
+	res, err := d.play(ctx, a)
+	cerr := a.Close()
+	if code, ended := endedBy(ctx); ended {
+		return &failure{code: code, cause: "interrupted"}
+	}
+	if err := outcome(d.sys, &runFlags{}, a, res, err); err != nil {
 		return err
 	}
+	if cerr != nil {
+		return cerr
+	}
+	if err := d.check(ctx); err != nil {
+		return err
+	}
+	d.next(a)
+	return nil
+}
+
+// play runs the one turn and shows what happens.
+func (d demonstration) play(ctx context.Context, a *app.App) (print.Outcome, error) {
 	stop := context.AfterFunc(ctx, func() { _ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) })
 	defer stop()
 	inputs := make(chan print.Input, 1)
 	inputs <- print.Input{Op: op.Prompt{Text: demoPrompt}}
 	close(inputs)
 	watch := a.Follow(context.WithoutCancel(ctx), a.After, event.Durable)
+	shown := make(chan struct{})
+	go func() { // ends with the turn, or with the session
+		defer close(shown)
+		d.show(watch)
+	}()
 	res, err := print.Run(context.WithoutCancel(ctx), a, print.Options{
-		Format: print.Text, About: a.About(), After: a.After, Out: sys.Stdout, Err: sys.Stdout, Chatty: true, Inputs: inputs,
+		Format: print.Text, About: a.About(), After: a.After, Out: io.Discard, Err: io.Discard, Inputs: inputs,
 	})
-	diffs := demoDiffs(watch)
-	cerr := a.Close()
-	if code, ended := endedBy(ctx); ended {
-		return &failure{code: code, cause: "interrupted"}
+	if err == nil {
+		<-shown
 	}
-	if err := outcome(sys, &runFlags{}, a, res, err); err != nil {
-		return err
+	return res, err
+}
+
+// show prints what people see of a turn: what the model says, then each of its
+// calls with what came of it, though calls begin while it still speaks.
+func (d demonstration) show(events iter.Seq2[event.Event, error]) {
+	titles, results := map[string]string{}, map[string]view.Block{}
+	var waiting []string // calls of the last reply without a printed result
+	for e, err := range events {
+		if err != nil {
+			return
+		}
+		switch b := e.Body.(type) {
+		case event.Replied:
+			for _, p := range b.Message.Parts {
+				switch p := p.(type) {
+				case llm.Text:
+					fmt.Fprintf(d.sys.Stdout, "%s\n\n", strings.TrimSpace(clip.Clean(p.S)))
+				case llm.ToolUse:
+					waiting = append(waiting, p.ID)
+				case llm.Thinking, llm.ToolResult, llm.Image, llm.Document:
+				}
+			}
+		case event.ToolStarted:
+			titles[b.Call] = first(b.Title, b.Name)
+		case event.ToolFinished:
+			results[b.Call] = b.View
+		case event.TurnEnded:
+			return
+		default: // not worth a line
+		}
+		for len(waiting) > 0 {
+			result, done := results[waiting[0]]
+			if !done {
+				break
+			}
+			d.call(titles[waiting[0]], result)
+			if waiting = waiting[1:]; len(waiting) == 0 {
+				fmt.Fprintln(d.sys.Stdout)
+			}
+		}
 	}
-	if cerr != nil {
-		return cerr
+}
+
+// call shows a call, with its change or what its command printed.
+func (d demonstration) call(title string, result view.Block) {
+	out := d.sys.Stdout
+	fmt.Fprintf(out, "%s %s\n", d.color.paint(draw.Accent, "·"), clip.Line(clip.Clean(title), 100))
+	switch v := result.(type) {
+	case view.Diff:
+		fmt.Fprint(out, d.color.diff(v.Path, v.Unified))
+	case view.Terminal:
+		role := draw.OK
+		if v.Exit != 0 {
+			role = draw.Wrong
+		}
+		for line := range strings.Lines(clip.Clean(v.Output)) {
+			fmt.Fprintf(out, "    %s\n", d.color.paint(role, shown(line)))
+		}
+	default: // that something was looked at is enough
 	}
-	fmt.Fprintf(sys.Stdout, "\nWhat it changed:\n%s", diffs)
-	if err := demoCheck(ctx, sys, goTool, dir); err != nil {
-		return err
-	}
-	demoNext(sys, a)
-	return nil
 }
 
 // demoFlags allow what the demo does, as a person would on the command line.
+// Its commands are known, so no sandbox is around them: the builds of a new
+// one are cold, and would take most of the time.
 func demoFlags() []config.Given {
 	return []config.Given{
+		configGiven("sandbox.enabled", false, "--sandbox"),
 		configGiven("permissions.allow", []string{"Bash(go test:*)"}, "--allowed-tools"),
 		configGiven("permissions.defaultMode", "acceptEdits", "--permission-mode"),
 	}
@@ -139,45 +239,28 @@ func demoModule(dir, temp string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// demoDiffs collects the diffs of a session up to the end of its turn.
-func demoDiffs(events func(func(event.Event, error) bool)) string {
-	var b strings.Builder
-	for e, err := range events {
-		if err != nil {
-			break
-		}
-		if f, ok := e.Body.(event.ToolFinished); ok {
-			if d, ok := f.View.(view.Diff); ok {
-				fmt.Fprintf(&b, "--- %s\n+++ %s\n%s", d.Path, d.Path, d.Unified)
-			}
-		}
-		if _, over := e.Body.(event.TurnEnded); over {
-			break
-		}
-	}
-	return b.String()
-}
-
-// demoCheck runs the test itself: the demo has failed when it does.
-func demoCheck(ctx context.Context, sys System, goTool, dir string) error {
-	cmd := exec.CommandContext(ctx, goTool, "test", "./...")
-	cmd.Dir = dir
+// check runs the test itself: the demo has failed when it does.
+func (d demonstration) check(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, d.goTool, "test", "./...")
+	cmd.Dir = d.dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		return failf("look at what it did: adze export", "the test in %s does not pass: %s", dir, oneLine(string(out)))
+		return failf("look at what it did: adze demo --keep", "the test in %s does not pass: %s", clip.Visible(d.dir), string(out))
 	}
-	fmt.Fprintf(sys.Stdout, "\nThe test passes: %s\n", oneLine(string(out)))
+	fmt.Fprintf(d.sys.Stdout, "%s %s\n", d.color.paint(draw.OK, "The test passes, run once more without adze:"), oneLine(string(out)))
 	return nil
 }
 
-func demoNext(sys System, a *app.App) {
-	fmt.Fprintf(sys.Stdout, `
-The session is in   %s
-Read it again with  adze export %s
-
+// next says how to go on, in the words this person started adze with.
+func (d demonstration) next(a *app.App) {
+	out, name := d.sys.Stdout, first(d.sys.Name, "adze")
+	if d.keep {
+		fmt.Fprintf(out, "\nThe module is in    %s\nThe session is in   %s\nRead it again with  %s export %s -C %s\n", clip.Visible(d.dir), clip.Visible(a.Where), name, a.ID, clip.Visible(d.dir))
+	}
+	fmt.Fprintf(out, `
 To work with a real model, set a key and ask something in a folder of yours:
   export ANTHROPIC_API_KEY=…      or OPENAI_API_KEY, GEMINI_API_KEY, OPENROUTER_API_KEY
-  adze -p "what does this repository do?"
+  %s -p "what does this repository do?"
 or start a local server (Ollama, LM Studio, llama.cpp): adze finds it by itself.
-`, a.Where, a.ID)
+`, name)
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
 // A finding is one line of doctor. Level is ok, note or broken.
@@ -66,18 +67,22 @@ func newDoctor(sys System, f *runFlags) *cobra.Command {
 }
 
 func printFindings(sys System, list []finding) error {
-	w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+	var b strings.Builder
+	color, width := sys.painter(), 0
 	for _, x := range list {
-		fmt.Fprintf(w, "%s\t%s\t%s\n", x.Name, x.Level, oneLine(x.Text))
-		if x.Hint != "" {
-			name := "hint: "
-			for line := range strings.Lines(x.Hint) {
-				fmt.Fprintf(w, "\t\t%s%s\n", name, shown(line))
-				name = "      "
-			}
+		width = max(width, len(x.Name))
+	}
+	levels := map[string]draw.Role{"ok": draw.OK, "note": draw.Attention, "broken": draw.Wrong}
+	for _, x := range list {
+		fmt.Fprintf(&b, "%-*s  %s  %s\n", width, x.Name, color.cell(levels[x.Level], x.Level, len("broken")), oneLine(x.Text))
+		name := "hint: "
+		for line := range strings.Lines(x.Hint) {
+			fmt.Fprintf(&b, "%-*s  %s%s\n", width+len("broken")+2, "", color.paint(draw.Quiet, name), shown(line))
+			name = "      "
 		}
 	}
-	return w.Flush()
+	_, err := io.WriteString(sys.Stdout, b.String())
+	return err
 }
 
 func examine(ctx context.Context, sys System, o app.Options) []finding {

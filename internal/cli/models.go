@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/price"
+	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
 func newModels(sys System, f *runFlags) *cobra.Command {
@@ -51,7 +52,7 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 			if sources {
 				return modelTable(sys.Stdout, rows)
 			}
-			return modelList(sys.Stdout, rows)
+			return modelList(sys.Stdout, sys.painter(), rows)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
@@ -66,26 +67,26 @@ const nameWidth = 44
 
 // modelList is the short form: those that can be used, then those that lack a
 // key.
-func modelList(w io.Writer, rows []choose.Row) error {
+func modelList(w io.Writer, color painter, rows []choose.Row) error {
 	var b strings.Builder
-	row := func(name, window, in, out, takes string) {
+	row := func(role draw.Role, name, window, in, out, takes string) {
 		if len(name) > nameWidth {
-			fmt.Fprintf(&b, "%s\n", name)
+			fmt.Fprintf(&b, "%s\n", color.paint(role, name))
 			name = ""
 		}
-		fmt.Fprintf(&b, "%-*s %6s %7s %7s  %s\n", nameWidth, name, window, in, out, takes)
+		fmt.Fprintf(&b, "%s %6s %7s %7s  %s\n", color.cell(role, name, nameWidth), window, in, out, color.paint(draw.Quiet, takes))
 	}
-	row("MODEL", "WINDOW", "IN", "OUT", "TAKES")
+	row(draw.Heading, "MODEL", "WINDOW", "IN", "OUT", "TAKES")
 	keyless := false
 	for _, r := range rows {
 		if !r.HasKey && !r.Local && !keyless {
 			keyless = true
-			b.WriteString("without a key:\n")
+			b.WriteString(color.paint(draw.Attention, "without a key:") + "\n")
 		}
 		f := modelRow(r)
-		row(r.Provider+"/"+r.Model, f[1], f[3], f[4], beyondTools(r.Facts))
+		row(draw.Accent, r.Provider+"/"+r.Model, f[1], f[3], f[4], beyondTools(r.Facts))
 		if len(r.Aliases) > 0 {
-			fmt.Fprintf(&b, "  also: %s\n", strings.Join(r.Aliases, ", "))
+			fmt.Fprintf(&b, "  %s\n", color.paint(draw.Quiet, "also: "+strings.Join(r.Aliases, ", ")))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

@@ -73,7 +73,7 @@ func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 			if o.asJSON {
 				return printJSON(sys, r)
 			}
-			printCheck(sys.Stdout, r)
+			printCheck(sys.Stdout, sys.painter(), r)
 			return nil
 		},
 	}
@@ -120,11 +120,12 @@ func checkBatch(sys System, path string, o permcheck.Options) error {
 	return permcheck.Batch(in, sys.Stdout, o)
 }
 
-func printCheck(w io.Writer, r permcheck.Report) {
-	fmt.Fprintf(w, "%s  %s\n", r.Verdict.Effect, clip.Visible(r.Command))
+func printCheck(w io.Writer, color painter, r permcheck.Report) {
+	fmt.Fprintf(w, "%s  %s\n", color.paint(effectRole(r.Verdict.Effect.String()), r.Verdict.Effect.String()), clip.Visible(r.Command))
 	fmt.Fprintf(w, "why: %s\n", why(r.Verdict))
 	for _, p := range r.Commands {
-		fmt.Fprintf(w, "  %-5s %-8s %s", p.Verdict.Effect, p.Kind, clip.Visible(p.Text))
+		effect := p.Verdict.Effect.String()
+		fmt.Fprintf(w, "  %s %-8s %s", color.cell(effectRole(effect), effect, len("allow")), p.Kind, clip.Visible(p.Text))
 		if p.Path != "" && p.Path != p.Text {
 			fmt.Fprintf(w, " -> %s", clip.Visible(p.Path))
 		}
@@ -171,8 +172,9 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 			if rules.Unsafe != "" {
 				fmt.Fprintf(sys.Stdout, "nothing is allowed without a question: %s\n", oneLine(rules.Unsafe))
 			}
+			color := sys.painter()
 			for _, r := range rows {
-				fmt.Fprintf(sys.Stdout, "%-5s %s  (%s)\n", r.Effect, clip.Visible(r.Rule), clip.Visible(r.Source))
+				fmt.Fprintf(sys.Stdout, "%s %s  (%s)\n", color.cell(effectRole(r.Effect.String()), r.Effect.String(), len("allow")), clip.Visible(r.Rule), clip.Visible(r.Source))
 				if r.Warning != "" {
 					fmt.Fprintf(sys.Stdout, "      warning: %s\n", oneLine(r.Warning))
 				}

@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -16,6 +17,7 @@ var version = ""
 // A System is the process as commands see it. Nothing else in the program
 // reads the environment.
 type System struct {
+	Name    string   // of the program, as a person starts it
 	Args    []string // without the program's name
 	Environ []string
 	Stdin   *os.File
@@ -33,7 +35,7 @@ type System struct {
 // Process is the real one.
 func Process() System {
 	return System{
-		Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Name: started(os.Args[0]), Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		InTTY: term.IsTerminal(int(os.Stdin.Fd())), Version: Version(), abort: &atomic.Pointer[func()]{},
 	}
@@ -61,4 +63,15 @@ func (s System) Env(name string) string {
 		}
 	}
 	return ""
+}
+
+// started is how a person starts the program that was started as arg0.
+func started(arg0 string) string {
+	switch {
+	case strings.Contains(filepath.ToSlash(arg0), "/go-build"):
+		return "go run ./cmd/adze"
+	case arg0 == "":
+		return "adze"
+	}
+	return arg0
 }

@@ -135,7 +135,7 @@ func printTrust(sys System, store trust.Store, v trust.Verdict) {
 	case trust.Untrusted:
 		fmt.Fprintf(out, "%s brings:\n", clip.Visible(v.Folder.Root))
 	case trust.Changed:
-		fmt.Fprintf(out, "%s changed since you trusted it:\n%s\nIt brings now:\n", clip.Visible(v.Folder.Root), store.Diff(v))
+		fmt.Fprintf(out, "%s changed since you trusted it:\n%s\nIt brings now:\n", clip.Visible(v.Folder.Root), sys.painter().marked(store.Diff(v)))
 	}
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, c := range v.Claims() {

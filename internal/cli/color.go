@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/term"
+)
+
+// A painter colours what commands print. On anything but a terminal, and where
+// NO_COLOR is set, it leaves texts as they are.
+type painter struct {
+	theme   *draw.Theme
+	profile draw.Profile
+}
+
+// painter is for stdout. It uses the terminal's own sixteen colours, because
+// nothing here waits to hear what the background is.
+func (s System) painter() painter {
+	theme, _ := draw.Named("ansi", true)
+	p := painter{theme: theme}
+	if s.OutTTY {
+		p.profile = term.ProfileOf(s.Env)
+	}
+	switch d := p.profile.Depth; {
+	case d == draw.Mono:
+		p.profile.Depth = draw.Bare
+	case d > draw.Colors16:
+		p.profile.Depth = draw.Colors16
+	}
+	return p
+}
+
+// paint gives a text the colours of a role. It must have no line feed.
+func (p painter) paint(r draw.Role, text string) string {
+	if p.profile.Depth == draw.Bare {
+		return text
+	}
+	return string(p.theme.Append(nil, draw.L(draw.S(text, r)), p.profile))
+}
+
+// cell is paint with blanks up to a width, outside of the colours.
+func (p painter) cell(r draw.Role, text string, width int) string {
+	return p.paint(r, text) + strings.Repeat(" ", max(0, width-draw.Width(text)))
+}
+
+// diff colours a unified diff.
+func (p painter) diff(path, unified string) string {
+	return fmt.Sprintf("%s\n%s\n%s", p.paint(draw.Heading, "--- "+path), p.paint(draw.Heading, "+++ "+path), p.marked(unified))
+}
+
+// marked colours lines by their first character, as diffs have it.
+func (p painter) marked(lines string) string {
+	var b strings.Builder
+	for line := range strings.Lines(lines) {
+		role := draw.Plain
+		switch line[0] {
+		case '+':
+			role = draw.OK
+		case '-':
+			role = draw.Wrong
+		case '@':
+			role = draw.Hunk
+		}
+		b.WriteString(p.paint(role, shown(line)) + "\n")
+	}
+	return b.String()
+}
+
+// effectRole is how a verdict looks: allow, ask, deny.
+func effectRole(effect string) draw.Role {
+	switch effect {
+	case "allow":
+		return draw.OK
+	case "deny":
+		return draw.Wrong
+	}
+	return draw.Attention
+}
