@@ -3,6 +3,8 @@ package term
 import (
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
@@ -44,22 +46,32 @@ const (
 // the terminal shows that already.
 func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte {
 	next, cur = fit(next, cur, r.size)
+	if len(next) == 0 {
+		next = []draw.Line{nil} // the cursor needs a row
+	}
 	moved := r.drawn != (Size{}) && r.drawn.Cols != r.size.Cols
-	whole := r.redraw || moved || len(printed) > 0
-	if !whole && cur == r.at && slices.EqualFunc(next, r.shown, same) {
+	anew := r.redraw || moved
+	if !anew && len(printed) == 0 && cur == r.at && slices.EqualFunc(next, r.shown, same) {
 		return dst
 	}
 	dst = r.look.begin(dst)
-	if whole {
+	if anew {
 		dst = r.toTop(dst, moved)
-		for _, l := range printed {
-			dst = r.look.row(dst, nil, l, r.size.Cols)
-			dst = append(dst, "\r\n"...)
-		}
-		dst = r.all(dst, next)
-	} else {
-		dst = r.changes(dst, next)
+		dst = append(dst, eraseDn...) // rows that were wrapped must not stay so
+		r.shown = nil
 	}
+	// What is printed most often stands in the first rows of the live area
+	// already, so that the rows are not written again: they are left behind.
+	all := next
+	if len(printed) > 0 {
+		all = make([]draw.Line, 0, len(printed)+len(next))
+		for _, l := range printed {
+			all = append(all, trimmed(tidy(l.Cut(r.size.Cols))))
+		}
+		all = append(all, next...)
+	}
+	dst = r.changes(dst, all)
+	r.at.Row -= len(printed)
 	r.shown, r.drawn, r.redraw = next, r.size, false
 	dst = r.move(dst, cur.Row)
 	dst = column(dst, cur.Col)
@@ -98,11 +110,7 @@ func (r *inline) toTop(dst []byte, moved bool) []byte {
 		dst = csi(dst, up, 'A')
 	}
 	r.at = Cursor{}
-	dst = append(dst, '\r')
-	if moved || r.redraw { // rows that were wrapped must not stay so
-		dst = append(dst, eraseDn...)
-	}
-	return dst
+	return append(dst, '\r')
 }
 
 // rowsOf returns how many rows a terminal that wraps makes of l.
@@ -117,45 +125,25 @@ func rowsOf(l draw.Line, cols int) int {
 	}
 }
 
-// all writes the whole live area from where the cursor is.
-func (r *inline) all(dst []byte, next []draw.Line) []byte {
-	for i, l := range next {
-		if i > 0 {
-			dst = append(dst, "\r\n"...)
-		}
-		if i == len(next)-1 {
-			dst = append(dst, eraseDn...)
-		}
-		dst = r.look.row(dst, nil, l, r.size.Cols)
-	}
-	if len(next) == 0 {
-		dst = append(dst, eraseDn...)
-	}
-	r.at.Row = max(len(next)-1, 0)
-	return dst
-}
-
 // changes writes the rows that differ from what is shown.
 func (r *inline) changes(dst []byte, next []draw.Line) []byte {
-	old := r.shown
+	dst, old := r.shift(dst, next)
 	for i, l := range next {
 		if i < len(old) && same(l, old[i]) {
 			continue
 		}
-		if i >= len(old) && i > 0 {
-			dst = r.move(dst, i-1)
-			dst = append(dst, "\r\n"...)
+		if i >= len(old) { // below, the screen is empty
+			if i > 0 {
+				dst = r.move(dst, i-1)
+				dst = append(dst, "\r\n"...)
+			}
 			r.at.Row = i
-			dst = r.look.row(dst, nil, l, r.size.Cols)
+			dst = r.look.theme.Append(dst, l, r.look.profile)
 			continue
 		}
 		dst = r.move(dst, i)
-		var was draw.Line
-		if i < len(old) {
-			was = old[i]
-		}
 		dst = append(dst, '\r')
-		dst = r.look.row(dst, was, l, r.size.Cols)
+		dst = r.look.row(dst, old[i], l, r.size.Cols)
 	}
 	if len(next) < len(old) {
 		last := max(len(next)-1, 0)
@@ -164,6 +152,39 @@ func (r *inline) changes(dst []byte, next []draw.Line) []byte {
 		dst = r.move(dst, last)
 	}
 	return dst
+}
+
+// shift moves the rows at the end that are the same before and after to where
+// they shall be, by inserting or deleting rows above them. It returns the rows
+// that the terminal shows then.
+func (r *inline) shift(dst []byte, next []draw.Line) ([]byte, []draw.Line) {
+	old, n := r.shown, 0
+	for n < len(old) && n < len(next) && same(old[len(old)-1-n], next[len(next)-1-n]) {
+		n++
+	}
+	by := len(next) - len(old)
+	first := len(old) - n // of the rows that move
+	// What scrolled off the screen could not be written any more; and what is
+	// deleted from the first row of a screen, some terminals keep as scrolled.
+	if n < 2 || by == 0 || len(next) > r.size.Rows || first+by < 1 {
+		return dst, old
+	}
+	out := make([]draw.Line, 0, len(next))
+	if by > 0 {
+		dst = r.move(dst, len(old)-1)
+		for range by {
+			dst = append(dst, "\r\n"...)
+		}
+		r.at.Row += by
+		dst = r.move(dst, first)
+		dst = csi(append(dst, '\r'), by, 'L')
+		out = append(append(out, old[:first]...), make([]draw.Line, by)...)
+	} else {
+		dst = r.move(dst, first+by)
+		dst = csi(append(dst, '\r'), -by, 'M')
+		out = append(out, old[:first+by]...)
+	}
+	return dst, append(out, old[first:]...)
 }
 
 // move goes to a row of the live area that is there.
@@ -202,7 +223,9 @@ func (k look) row(dst []byte, was, l draw.Line, cols int) []byte {
 		was = trimmed(was)
 		if skip = alike(was, l); skip > 0 {
 			dst = column(dst, skip)
-			l, was = l.Skip(skip), was.Skip(skip)
+			if l, was = l.Skip(skip), was.Skip(skip); len(l) == 0 && len(was) == 0 {
+				return dst
+			}
 		}
 		if n, ok := changed(was, l); ok {
 			return k.theme.Append(dst, l.Cut(n), k.profile)
@@ -220,12 +243,34 @@ func (k look) row(dst []byte, was, l draw.Line, cols int) []byte {
 	return dst
 }
 
+// tidy returns l without empty spans and with spans of one style as one.
+func tidy(l draw.Line) draw.Line {
+	good := true
+	for i, s := range l {
+		if s.Text == "" || i > 0 && s.Style == l[i-1].Style && s.Link == l[i-1].Link {
+			good = false
+		}
+	}
+	if good {
+		return l
+	}
+	out := make(draw.Line, 0, len(l))
+	for _, s := range l {
+		if n := len(out) - 1; s.Text != "" && n >= 0 && s.Style == out[n].Style && s.Link == out[n].Link {
+			out[n].Text += s.Text
+		} else if s.Text != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // fit cuts a live area to the size: each line to the width, and of too many
 // lines those around the cursor stay, the last ones if they can.
 func fit(lines []draw.Line, cur Cursor, size Size) ([]draw.Line, Cursor) {
 	out := make([]draw.Line, len(lines))
 	for i, l := range lines {
-		out[i] = trimmed(l.Cut(size.Cols))
+		out[i] = trimmed(tidy(l.Cut(size.Cols)))
 	}
 	cur.Row = max(min(cur.Row, len(out)-1), 0)
 	cur.Col = max(min(cur.Col, size.Cols-1), 0)
@@ -271,19 +316,38 @@ func alike(a, b draw.Line) int {
 			break
 		}
 		s, t := a[i].Text, b[i].Text
-		j := 0
-		for j < len(s) && j < len(t) && s[j] == t[j] && s[j] < 0x80 {
-			j++
+		j, last := 0, 0 // the common bytes, and where the last character of them begins
+		for j < len(s) && j < len(t) {
+			c, size := utf8.DecodeRuneInString(s[j:])
+			if !strings.HasPrefix(t[j:], s[j:j+size]) || !one(c) {
+				break
+			}
+			last, j, n = j, j+size, n+1
 		}
-		if j > 0 && j < len(s) && s[j] >= 0x80 || j > 0 && j < len(t) && t[j] >= 0x80 {
-			j-- // what follows may join the character before it
+		if j == len(s) && j == len(t) {
+			continue
 		}
-		n += j
-		if j < len(s) || j < len(t) {
-			break
+		if joins(s[j:]) || joins(t[j:]) { // to the character before it
+			if j > last {
+				n--
+			}
 		}
+		break
 	}
 	return n
+}
+
+// joins reports whether s begins with what may be drawn into the character
+// before it.
+func joins(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return s != "" && !one(r)
+}
+
+// one reports whether c is one column in every terminal: ASCII, Latin, common
+// punctuation, arrows, box drawing and braille.
+func one(c rune) bool {
+	return c < 0x300 && c != 0xad || c >= 0x2010 && c <= 0x2027 || c >= 0x2190 && c <= 0x2193 || c >= 0x2500 && c <= 0x259f || c >= 0x2800 && c <= 0x28ff
 }
 
 // changed returns after how many columns two lines of one width are the same,
@@ -326,12 +390,11 @@ func plain(l draw.Line) bool {
 	return true
 }
 
-// narrow reports whether each character of l is one column in every terminal:
-// ASCII, Latin, box drawing and braille.
+// narrow reports whether each character of l is one column in every terminal.
 func narrow(l draw.Line) bool {
 	for _, s := range l {
 		for _, r := range s.Text {
-			if r >= 0x300 && (r < 0x2500 || r > 0x259f) && (r < 0x2800 || r > 0x28ff) {
+			if !one(r) {
 				return false
 			}
 		}

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -142,6 +143,25 @@ func (m *model) csi(args string, final byte) {
 		}
 		m.lines[m.line] = m.lines[m.line][:min(m.cell, len(m.lines[m.line]))]
 		m.lines = m.lines[:m.line+1]
+	case 'L':
+		n = max(n, 1)
+		for range n {
+			m.lines = slices.Insert(m.lines, m.line, []string(nil))
+		}
+		{ // what falls off the screen is gone
+			rows := 0
+			for i := range m.lines {
+				if rows += m.rows(i); rows > m.top+m.size.Rows {
+					m.lines = m.lines[:i]
+					break
+				}
+			}
+		}
+	case 'M':
+		m.lines = slices.Delete(m.lines, m.line, min(m.line+max(n, 1), len(m.lines)))
+		if m.line == len(m.lines) {
+			m.lines = append(m.lines, nil)
+		}
 	case 'h', 'l', 'm':
 	default:
 		m.t.Fatalf("the terminal was sent CSI %s %c", args, final)

@@ -200,13 +200,20 @@ func (s *Screen) write() {
 	}
 }
 
-// compose returns the next frame. s.mu is held.
+// compose returns the next frame, and after it what Raw wants. s.mu is held.
 func (s *Screen) compose(dst []byte) []byte {
+	if s.plain {
+		dst = s.plainLines(dst)
+	} else {
+		dst = s.picture(dst)
+	}
 	dst = append(dst, s.raw...)
 	s.raw = s.raw[:0]
-	if s.plain {
-		return s.plainLines(dst)
-	}
+	return dst
+}
+
+// picture returns what shows the lines.
+func (s *Screen) picture(dst []byte) []byte {
 	if s.want != s.onFull {
 		s.onFull = s.want
 		if s.want {

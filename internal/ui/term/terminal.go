@@ -184,7 +184,23 @@ func (t *Terminal) read(r io.Reader) {
 // gone tells that the terminal is no more.
 func (t *Terminal) gone() {
 	t.Restore()
-	t.send(Stop{})
+	t.last(Stop{})
+}
+
+// last gives the last event to the program. It takes the place of one that
+// nobody has read when there is no room.
+func (t *Terminal) last(ev Stop) {
+	for {
+		select {
+		case t.events <- ev:
+			return
+		default:
+		}
+		select {
+		case <-t.events:
+		default:
+		}
+	}
 }
 
 // send gives ev to the program, or reports false when it has ended.
@@ -278,7 +294,7 @@ func (t *Terminal) signals() {
 				t.Suspend()
 			case ended:
 				t.Restore()
-				t.send(Stop{Signal: s.String()})
+				t.last(Stop{Signal: s.String()})
 				return
 			case nothing:
 			}
