@@ -384,6 +384,9 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if v, ok := c.readable(a); ok {
 			return v, true
 		}
+		if !a.List && (secret(a.Path) || secret(a.Asked)) {
+			return Verdict{}, false // the sandbox keeps nothing from the model
+		}
 	case Write:
 		if c.inAny(c.rules.Writable, a.Path) {
 			return Verdict{Effect: Allow, Reason: "the folder belongs to this session", Check: CheckScratch, Part: a.Path}, true

@@ -50,6 +50,31 @@ func TestRulesReachTrees(t *testing.T) {
 	}
 }
 
+// The sandbox keeps what a command reads from the network, not from the model.
+func TestSandboxIsNoReasonToReadSecrets(t *testing.T) {
+	cat := policy.Exec{Argv: []string{"cat", ".env"}, ReadOnly: true}
+	env := policy.Read{Path: dir + "/.env", Asked: ".env", Arg: true}
+	for _, c := range []struct {
+		name  string
+		rules []string
+		as    []policy.Action
+		want  string
+	}{
+		{"by its name", nil, []policy.Action{cat, env}, "ask secret"},
+		{"its name alone", nil, []policy.Action{cat, policy.Read{Path: dir + "/.env", Arg: true, List: true}}, "allow read-only"},
+		{"by a program that is not known", nil, []policy.Action{exec("make")}, "allow sandbox"},
+		{"as a rule allows", []string{"allow Read(.env)"}, []policy.Action{cat, env}, "allow rule"},
+		{"another file", nil, []policy.Action{cat, policy.Read{Path: "/opt/a", Arg: true}}, "allow sandbox"},
+	} {
+		q := bash(c.as...)
+		q.Sandboxed = true
+		v, each := policy.Judge(rules(t, c.rules...), policy.Default, q)
+		if last := each[len(each)-1]; last.Effect.String()+" "+string(last.Check) != c.want || v.Effect != last.Effect {
+			t.Errorf("%s: %s %s, want %s", c.name, last.Effect, last.Check, c.want)
+		}
+	}
+}
+
 // Of two questions the one counts that the fewest may settle.
 func TestGravestQuestionCounts(t *testing.T) {
 	loses := policy.Exec{Argv: []string{"git", "reset", "--hard"}, Loses: "it drops changes"}

@@ -44,7 +44,7 @@ func (c *call) readTree(a Read) Verdict {
 	a.Below = nil
 	if below.Short != "" {
 		v := c.judge(a)
-		if v.Effect == Allow && v.Check == "read-only" && !(a.Arg && c.covered != nil) {
+		if v.Effect == Allow && v.Check == CheckReadOnly && !(a.Arg && c.covered != nil) {
 			return c.open(Verdict{Effect: Ask, Reason: "whether it reads secrets below " + show(a.Asked, a.Path) + " is not known: " + below.Short, Check: CheckTree, Part: a.Path})
 		}
 		return v
