@@ -23,6 +23,8 @@ const (
 	// CallCut goes on after a call that the output limit cut off: its result
 	// names the limit.
 	CallCut Continue = "call_cut"
+	// EmptyRetry asks again after a reply that said nothing.
+	EmptyRetry Continue = "empty_reply_retry"
 )
 
 // An End is a reason to end the turn.
@@ -72,6 +74,7 @@ type memory struct {
 	compacted  bool
 	fellBack   bool
 	hookBlocks int
+	empty      int // replies in a row that said nothing
 	structured int // answers that did not fit, or replies without one
 	small      int // nudges in a row that brought less than smallStep tokens
 	spent      int // output tokens of this turn
@@ -82,6 +85,7 @@ type outcome struct {
 	stop        llm.Stop // of the reply, "" when there was none
 	calls       int      // calls of the reply that ran or were refused
 	cut         int      // of them, those that the output limit cut off
+	empty       bool     // the reply said nothing, or only reasoned
 	acted       bool     // one of them has done something
 	tokens      int      // output tokens of the reply
 	err         *llm.Error
@@ -151,6 +155,13 @@ func next(m memory, o outcome, can means) (memory, choice) {
 	case llm.WindowFull:
 		return afterTooLong(m, can)
 	case llm.EndTurn, llm.WantTools, llm.Paused:
+	}
+	if o.empty && m.empty > 0 {
+		return m, choice{end: ModelError}
+	}
+	if o.empty {
+		m.empty++
+		return m.go_(EmptyRetry)
 	}
 	return afterDone(m, o, can)
 }
@@ -255,11 +266,14 @@ func afterError(m memory, o outcome, can means) (memory, choice) {
 // cause used up is available again once a step went well. A step that a fault
 // made necessary is not one of those that a person allowed.
 func (m memory) go_(c Continue) (memory, choice) {
+	if c != EmptyRetry {
+		m.empty = 0
+	}
 	if c == NextStep {
 		m.resumed, m.cutCalls, m.drained, m.compacted, m.stripped = 0, 0, 0, false, false
 	}
 	switch c {
-	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, MediaStrippedRetry, FallbackModel:
+	case OutputCapRaised, OutputResumed, WindowDrainedRetry, CompactedRetry, MediaStrippedRetry, FallbackModel, EmptyRetry:
 		m.recoveries++
 	case NextStep, StopHookBlocked, TokenBudgetNudge, StructuredRetry, CallCut:
 	}

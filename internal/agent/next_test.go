@@ -29,6 +29,8 @@ func TestNext(t *testing.T) {
 		{"cut call: enough", memory{cutCalls: 3}, outcome{stop: llm.MaxTokens, calls: 1, cut: 1}, means{}, choice{end: OutputCap}},
 		{"cut call: the window is full", memory{}, outcome{stop: llm.WindowFull, calls: 1, cut: 1}, means{clearable: true}, choice{again: WindowDrainedRetry}},
 		{"tools wanted, none named", memory{}, outcome{stop: llm.WantTools}, means{}, choice{end: Completed}},
+		{"empty: once more", memory{}, outcome{stop: llm.EndTurn, empty: true}, means{}, choice{again: EmptyRetry}},
+		{"empty: again", memory{empty: 1}, outcome{stop: llm.EndTurn, empty: true}, means{}, choice{end: ModelError}},
 		{"paused", memory{}, outcome{stop: llm.Paused}, means{}, choice{again: NextStep}},
 		{"refused", memory{}, outcome{stop: llm.Refused}, means{}, choice{end: Refused}},
 		{"interrupted while streaming", memory{}, outcome{interrupted: true, err: fault(llm.Transport)}, means{fallback: true}, choice{end: InterruptedStreaming}},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/clip"
@@ -147,7 +148,7 @@ func (r *run) means() means {
 // carryOn prepares the step that follows for this reason.
 func (r *run) carryOn(c Continue, o outcome) error {
 	switch c {
-	case NextStep, CompactedRetry, StopHookBlocked:
+	case NextStep, CompactedRetry, StopHookBlocked, EmptyRetry:
 		return nil
 	case CallCut: // a reply that acted could not be asked for again with more
 		r.cap = max(r.cap, r.Host.Model().LargerCap)
@@ -196,6 +197,11 @@ func (r *run) say(text string) error {
 func (r *run) ending(e End, o outcome) Outcome {
 	out := Outcome{Reason: e, Err: o.err}
 	switch e {
+	case ModelError:
+		if o.err == nil {
+			out.Text = "the model said nothing, and nothing again when it was asked once more"
+			out.Hint = "word the request differently, or use another model: --model …"
+		}
 	case OutputCap:
 		out.Text = "the reply ran into the model's output limit again and again"
 		out.Hint = "ask for the work in smaller pieces, or use a model with a larger output limit"
@@ -212,7 +218,7 @@ func (r *run) ending(e End, o outcome) Outcome {
 		out.Text = fmt.Sprintf("no answer that fits the schema after %d tries", maxStructuredTries)
 		out.Hint = "check the schema given by --json-schema, or use a more capable model"
 	case Completed, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming,
-		InterruptedTools, ModelError, StopHookPrevented, HookStopped:
+		InterruptedTools, StopHookPrevented, HookStopped:
 	}
 	return out
 }
@@ -234,12 +240,17 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 	if rep.fin.Stop == llm.MaxTokens || rep.fin.Stop == llm.WindowFull {
 		o.cut = calls.cut()
 	}
+	o.empty = o.calls == 0 && empty(rep.fin.Message)
 	can := r.means()
 	if o.cut > 0 && can.largerCap && !r.mem.raised {
 		o.acted = !calls.holdBack()
 	}
-	if _, c := next(r.mem, o, can); c.again == OutputCapRaised {
+	switch _, c := next(r.mem, o, can); c.again {
+	case OutputCapRaised:
 		return o, r.discard(calls, rep, "the reply ran into the output limit")
+	case EmptyRetry:
+		return o, r.discard(calls, rep, "the reply was empty")
+	default: // it stays
 	}
 	if err := r.Host.Emit(r.record(rep)); err != nil {
 		return o, errors.Join(err, calls.stop())
@@ -319,6 +330,22 @@ func (r *run) price(rep reply) (usd float64, known bool) {
 	}
 	r.usd += usd
 	return usd, known
+}
+
+// empty reports whether a message says nothing that anybody could read.
+func empty(m llm.Message) bool {
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case llm.Text:
+			if strings.TrimSpace(p.S) != "" {
+				return false
+			}
+		case llm.ToolUse, llm.ToolResult, llm.Image, llm.Document:
+			return false
+		case llm.Thinking:
+		}
+	}
+	return true
 }
 
 func hasMedia(ms []llm.Message) bool {

@@ -241,6 +241,9 @@ func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
 	if st.Dir != "" {
 		t.Env.Dir = st.Dir
 	}
+	if tokens == 0 {
+		tokens = wishedTokens(q.Text)
+	}
 	if tokens > 0 {
 		t.Budget.Tokens = tokens
 	}

@@ -1,0 +1,26 @@
+package session
+
+import (
+	"regexp"
+	"strconv"
+)
+
+var tokenWish = regexp.MustCompile(`(?:^|\s)\+([0-9]{1,6}(?:\.[0-9]+)?)([kKmM])(?:$|[\s.,;:!?)])`)
+
+// wishedTokens is the token budget that a prompt asks for in words, "+500k" or
+// "+1.5m", 0 when it does not.
+func wishedTokens(text string) int {
+	m := tokenWish.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return 0
+	}
+	unit := 1e3
+	if m[2] == "m" || m[2] == "M" {
+		unit = 1e6
+	}
+	return int(min(n*unit, 1e9))
+}
