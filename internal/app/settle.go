@@ -76,6 +76,9 @@ func (a *App) keep(ctx context.Context, f left) string {
 	if reason == "" && err != nil {
 		reason = err.Error()
 	}
+	if err != nil && a.note != nil { // nobody was asked, so the person hears of it in another way
+		a.note(fmt.Sprintf("%s, which a command made, is protected (%s) and was moved to %s", path, why, f.At))
+	}
 	return fmt.Sprintf("%s, which a command made, is protected (%s) and was moved to %s, out of the workspace: %s. Do not make it again another way; if it is needed, tell the user why", path, why, f.At, reason)
 }
 

@@ -27,3 +27,13 @@ func changed(info os.FileInfo) (at time.Time, ino int64) {
 func unlockAt(at int, name string) error {
 	return unix.Fchmodat(at, name, 0o700, unix.AT_SYMLINK_NOFOLLOW)
 }
+
+// look is what a survey asks of each folder.
+func look(path string) (at, size, ino int64, dir, ok bool) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0, 0, 0, false, false
+	}
+	when, ino := changed(info)
+	return when.UnixNano(), info.Size(), ino, info.IsDir(), true
+}

@@ -17,3 +17,13 @@ func changed(info os.FileInfo) (at time.Time, ino int64) { return info.ModTime()
 func quarantine(string, string, string) (string, error) { return "", errors.ErrUnsupported }
 
 func release(string, Found) error { return errors.ErrUnsupported }
+
+// look is what a survey asks of each folder.
+func look(path string) (at, size, ino int64, dir, ok bool) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return 0, 0, 0, false, false
+	}
+	when, ino := changed(info)
+	return when.UnixNano(), info.Size(), ino, info.IsDir(), true
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/adze-agent/adze/internal/config"
 )
@@ -180,5 +181,21 @@ func TestSurvey(t *testing.T) {
 	}
 	if s = v.look(); slices.Contains(s.named, at("a/.vscode")) {
 		t.Errorf("still seen: %v", s.named)
+	}
+}
+
+// BenchmarkSurvey is what looking again at a workspace of a thousand folders
+// costs, in which nothing changed: twice for each command.
+func BenchmarkSurvey(b *testing.B) {
+	root := b.TempDir()
+	for i := range 1000 {
+		put(b, filepath.Join(root, "d"+string(rune('a'+i%26)), strings.Repeat("x", 1+i/26), "file"), "")
+	}
+	v := newSurvey([]string{root}, nil, "")
+	v.look()
+	time.Sleep(2 * tick) // until a folder counts as unchanged
+	v.look()
+	for b.Loop() {
+		v.look()
 	}
 }

@@ -27,6 +27,7 @@ type survey struct {
 	roots []string // outermost, resolved
 	gits  []string // git folders that count wherever they are
 	home  string
+	now   time.Time // of the look
 	dirs  map[string]*folder
 	links map[string]indexed // by git folder
 }
@@ -62,6 +63,7 @@ func newSurvey(roots, gits []string, home string) *survey {
 // look surveys everything anew, at the cost of a look at each folder.
 func (v *survey) look() sight {
 	s := sight{gits: slices.Clone(v.gits)}
+	v.now = time.Now()
 	seen := make(map[string]*folder, len(v.dirs))
 	for _, root := range v.roots {
 		v.below(root, &s, seen)
@@ -106,7 +108,7 @@ func (v *survey) below(root string, s *sight, seen map[string]*folder) {
 
 // folder reads a folder, or knows it still.
 func (v *survey) folder(dir string, private bool) *folder {
-	m := markOf(dir)
+	m := markOf(dir, v.now)
 	if !m.dir {
 		return nil
 	}
@@ -148,7 +150,7 @@ func (v *survey) enter(dot string, s *sight) {
 	if isDir(git) && !slices.Contains(s.gits, git) && (git == dot || !slices.ContainsFunc(s.gits, func(g string) bool { return within(g, git) })) {
 		s.gits = append(s.gits, git)
 	}
-	index := markOf(filepath.Join(git, "index"))
+	index := markOf(filepath.Join(git, "index"), v.now)
 	known, ok := v.links[git]
 	if !ok || known.mark != index || !index.settled {
 		known = indexed{index, gitconf.Links(filepath.Dir(dot), git)}
@@ -172,13 +174,12 @@ type mark struct {
 // them as one.
 const tick = 20 * time.Millisecond
 
-func markOf(path string) mark {
-	info, err := os.Lstat(path)
-	if err != nil {
+func markOf(path string, now time.Time) mark {
+	at, size, ino, dir, ok := look(path)
+	if !ok {
 		return mark{}
 	}
-	at, ino := changed(info)
-	return mark{at: at.UnixNano(), size: info.Size(), ino: ino, dir: info.IsDir(), settled: time.Since(at) > tick}
+	return mark{at: at, size: size, ino: ino, dir: dir, settled: now.UnixNano()-at > int64(tick)}
 }
 
 // top is the worktree that paths in the settings of a git folder are relative to.

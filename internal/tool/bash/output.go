@@ -134,6 +134,7 @@ func (t *Tasks) news(j *job, re *regexp.Regexp) tool.Result {
 	k := j.task() // before reading, so that "ended" means the output is complete
 	b, gone, next := t.take(j, k.State == Running)
 	left := j.left
+	j.left = nil // told once
 	t.mu.Unlock()
 	more := k.Size - next
 	text := ""
