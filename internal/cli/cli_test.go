@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 	tls.StartTLS()
 	t.Cleanup(tls.Close)
 	temp := t.TempDir()
+	cache := goCache()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script", UpdateScripts: *update, RequireExplicitExec: true, RequireUniqueNames: true,
 		Setup: func(e *testscript.Env) error {
@@ -51,7 +52,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("MOCK", srv.URL)
 			e.Setenv("MOCKTLS", tls.URL)
 			e.Setenv("CLOSED", closedPort())
-			e.Setenv("GOCACHE", os.Getenv("GOCACHE"))
+			e.Setenv("GOCACHE", cache)
 			return os.MkdirAll(home, 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith, "fits": fits, "empty": empty},
@@ -65,6 +66,19 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %s", c)
 		},
 	})
+}
+
+// goCache is the build cache of whoever runs the tests: in a home of their own
+// each would compile the standard library.
+func goCache() string {
+	if dir := os.Getenv("GOCACHE"); dir != "" {
+		return dir
+	}
+	out, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // closedPort is an address of this machine where nobody listens.

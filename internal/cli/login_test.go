@@ -145,7 +145,7 @@ func TestTrust(t *testing.T) {
 	step("trust --json", 0, `"state": "untrusted"`, `"what": "permissions.allow"`)
 	step("trust --yes", 0, "trusted "+p.dir)
 	step("trust", 0, "is trusted with:")
-	step("trust --list", 0, p.dir, "trusted", "1 files")
+	step("trust --list", 0, p.dir, "trusted", "1 file")
 	put(`{"permissions":{"allow":["Bash"]}}`)
 	step("trust", 3, "changed since you trusted it", `-{"permissions":{"allow":["Bash(make *)"]}}`, `+{"permissions":{"allow":["Bash"]}}`)
 	step("trust --list", 0, "changed")
