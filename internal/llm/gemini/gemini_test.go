@@ -65,7 +65,10 @@ func TestSignaturesComeBackWithTheirPart(t *testing.T) {
 	if !strings.Contains(tr.request, `"args":{"x":1}},"thoughtSignature":"A+/="}`) {
 		t.Errorf("the call lost its signature: %s", tr.request)
 	}
-	if strings.Count(tr.request, "thoughtSignature") != 1 || strings.Contains(tr.request, `"hm"`) {
+	if !strings.Contains(tr.request, `{"text":"","thoughtSignature":"B+/="}]`) {
+		t.Errorf("the signature after the last words was lost: %s", tr.request)
+	}
+	if strings.Count(tr.request, "thoughtSignature") != 2 || strings.Contains(tr.request, `"hm"`) {
 		t.Errorf("sent %s", tr.request)
 	}
 	r.Model = "other"
@@ -146,6 +149,9 @@ func TestThinkingByFacts(t *testing.T) {
 		{llm.Request{Model: "gemini-3.1-pro-preview", Effort: llm.EffortMax}, `"thinkingLevel":"HIGH"`},
 		{llm.Request{Model: "gemini-2.5-pro", Effort: llm.EffortMedium}, `"thinkingConfig":{"includeThoughts":true,"thinkingBudget":8192}`},
 		{llm.Request{Model: "gemini-2.5-pro"}, `"thinkingConfig":{"includeThoughts":true}`},
+		{llm.Request{Model: "gemini-4-unheard-of", Effort: llm.EffortMax}, `"thinkingConfig":{"includeThoughts":true,"thinkingLevel":"HIGH"}`},
+		{llm.Request{Model: "gemini-3.9-flash", Effort: llm.EffortLow}, `"thinkingLevel":"LOW"`},
+		{llm.Request{Model: "gemini-2.5-unheard-of", Effort: llm.EffortLow}, `"thinkingBudget":2048`},
 		{llm.Request{Model: "gemini-2.5-pro", ThinkingTokens: 99999}, `"thinkingBudget":24576`},
 	} {
 		if body := string(c.request(tc.r, "")); !strings.Contains(body, tc.want) {

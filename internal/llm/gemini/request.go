@@ -2,6 +2,8 @@ package gemini
 
 import (
 	"encoding/json"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -47,6 +49,9 @@ func (w *writer) config(r llm.Request, f price.Facts) {
 	if n <= 0 {
 		n = f.Output
 	}
+	if f.ID == "" {
+		f = generation(r.Model)
+	}
 	think := thinking(r, f)
 	if n <= 0 && think == (thought{}) {
 		return
@@ -70,6 +75,25 @@ func (w *writer) config(r llm.Request, f price.Facts) {
 		w.End()
 	}
 	w.End()
+}
+
+var numbered = regexp.MustCompile(`^gemini-(\d+)(?:\.(\d+))?`)
+
+// generation tells how a model that no table knows is asked to reason: since
+// the third generation by a level, in the second one by a budget.
+func generation(model string) price.Facts {
+	m := numbered.FindStringSubmatch(model)
+	if m == nil {
+		return price.Facts{}
+	}
+	major, _ := strconv.Atoi(m[1])
+	switch {
+	case major >= 3:
+		return price.Facts{Thinking: price.Level, Efforts: []string{"low", "high"}} // those that all of them take
+	case major == 2 && m[2] == "5":
+		return price.Facts{Thinking: price.Budget}
+	}
+	return price.Facts{}
 }
 
 type thought struct {
@@ -225,6 +249,13 @@ func (w *writer) message(m llm.Message) {
 		case llm.ToolResult:
 			w.result(p)
 		}
+	}
+	if len(signature) > 0 { // it came after the last words, and goes back there
+		w.Obj()
+		w.Key("text")
+		w.Str("")
+		w.signature(signature)
+		w.End()
 	}
 	for _, p := range m.Parts { // pictures of results stand beside them
 		if res, ok := p.(llm.ToolResult); ok {

@@ -6,9 +6,11 @@ package openai
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -38,6 +40,8 @@ type Config struct {
 type Client struct {
 	c    Config
 	wire *wire.Client
+	// unsummed: the provider gives this account no summaries of reasoning.
+	unsummed atomic.Bool
 }
 
 var _ llm.Model = (*Client)(nil)
@@ -68,9 +72,30 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	if c.c.Key != "" {
 		h.Set("Authorization", "Bearer "+c.c.Key)
 	}
-	call := wire.Call{URL: c.c.BaseURL + "/responses", Header: h, Body: c.request(r, from)}
-	return func(yield func(llm.Chunk, error) bool) {
-		dec := &decoder{reply: wire.NewReply(r, from), items: map[int]*item{}}
-		c.wire.Stream(ctx, call, dec)(yield)
+	attempt := func() iter.Seq2[llm.Chunk, error] {
+		call := wire.Call{URL: c.c.BaseURL + "/responses", Header: h, Body: c.request(r, from)}
+		return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, from), items: map[int]*item{}})
 	}
+	return func(yield func(llm.Chunk, error) bool) {
+		for chunk, err := range attempt() {
+			if noSummaries(err) && c.unsummed.CompareAndSwap(false, true) {
+				attempt()(yield)
+				return
+			}
+			if !yield(chunk, err) {
+				return
+			}
+		}
+	}
+}
+
+// noSummaries reports whether a request was refused because the account may
+// not have summaries of reasoning: the provider wants to know its owner first.
+func noSummaries(err error) bool {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
+		return false
+	}
+	text := strings.ToLower(e.Error())
+	return strings.Contains(text, "reasoning.summary") || strings.Contains(text, "reasoning summar")
 }

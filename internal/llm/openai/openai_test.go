@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -84,7 +85,7 @@ func TestReasoningIsAskedForByFacts(t *testing.T) {
 			t.Errorf("%s %s: %s", tc.model, tc.effort, body)
 		}
 	}
-	for _, model := range []string{"gpt-4.1", "gpt-4o-mini", "some-other"} {
+	for _, model := range []string{"gpt-4.1", "gpt-4o-mini"} {
 		if body := string(c.request(llm.Request{Model: model, Effort: "high"}, "")); strings.Contains(body, "reasoning") {
 			t.Errorf("%s: %s", model, body)
 		}
@@ -93,12 +94,72 @@ func TestReasoningIsAskedForByFacts(t *testing.T) {
 
 func TestTrailingReasoningStaysHome(t *testing.T) {
 	c := New(Config{})
-	th := llm.Thinking{S: "x", Opaque: json.RawMessage(`{"type":"reasoning","id":"rs_1","summary":[]}`), From: "openai/m"}
+	th := llm.Thinking{S: "x", Opaque: json.RawMessage(`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2VjcmV0"}`), From: "openai/m"}
 	body := string(c.request(llm.Request{Model: "m", Messages: []llm.Message{
 		{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}},
 		{Role: llm.Assistant, Parts: []llm.Part{th, llm.Text{S: "b"}, th}},
 	}}, "openai/m"))
 	if n := strings.Count(body, "rs_1"); n != 1 {
 		t.Errorf("%d reasoning items, want 1: %s", n, body)
+	}
+}
+
+// A model that no table knows takes an effort, and is asked for its encrypted
+// reasoning once it has reasoned; what has no content is not sent back.
+func TestUnknownModelThatReasons(t *testing.T) {
+	c := New(Config{})
+	conversation := func(item string) string {
+		return string(c.request(llm.Request{Model: "m", Effort: "high", Messages: []llm.Message{
+			{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}},
+			{Role: llm.Assistant, Parts: []llm.Part{llm.Thinking{Opaque: json.RawMessage(item), From: "openai/m"}, llm.Text{S: "b"}}},
+		}}, "openai/m"))
+	}
+	first := string(c.request(llm.Request{Model: "m", Effort: "high"}, "openai/m"))
+	if !strings.Contains(first, `"reasoning":{"effort":"high"}`) || strings.Contains(first, "include") {
+		t.Error(first)
+	}
+	for _, item := range []string{`{"type":"reasoning","id":"rs_1","summary":[]}`, `{"type":"reasoning","id":"rs_1","encrypted_content":null}`} {
+		if b := conversation(item); strings.Contains(b, "rs_1") || !strings.Contains(b, `"include":["reasoning.encrypted_content"]`) {
+			t.Error(b)
+		}
+	}
+	if b := conversation(`{"type":"reasoning","id":"rs_1","encrypted_content":"x"}`); !strings.Contains(b, "rs_1") {
+		t.Error(b)
+	}
+}
+
+// An account that may not have summaries goes on without them.
+func TestSummariesAreRefused(t *testing.T) {
+	var bodies []string
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(b))
+		if strings.Contains(string(b), `"summary"`) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(400)
+			_, _ = io.WriteString(w, `{"error":{"message":"Your organization must be verified to generate reasoning summaries.","type":"invalid_request_error","param":"reasoning.summary","code":"unsupported_value"}}`)
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, strings.Join(llmtest.Responses{}.Frames(llmtest.Say("hello")), ""))
+	}))
+	defer srv.Close()
+	c := New(Config{BaseURL: srv.URL, Key: "k"})
+	for range 2 {
+		said := ""
+		for chunk, err := range c.Stream(t.Context(), llm.Request{Model: "o3", Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}}}}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, ok := chunk.(llm.TextDelta); ok {
+				said += d.S
+			}
+		}
+		if said != "hello" {
+			t.Errorf("%q", said)
+		}
+	}
+	if len(bodies) != 3 {
+		t.Errorf("%d requests: %q", len(bodies), bodies)
 	}
 }

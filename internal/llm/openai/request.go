@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -34,8 +35,9 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 		j.Key("max_output_tokens")
 		j.Int(max(n, minOutput))
 	}
-	if reasons(r.Model, facts, known) {
-		writeReasoning(&j, r, facts)
+	switch reasoned := reasons(r.Model, facts, known) || hasReasoned(r.Messages, reader); {
+	case reasoned, !known && (r.Effort != "" || r.ThinkingTokens > 0):
+		writeReasoning(&j, r, facts, reasoned, !c.unsummed.Load())
 	}
 	j.Member("prompt_cache_key", cacheKey(r.CacheKey))
 	writeTools(&j, r.Tools)
@@ -73,7 +75,20 @@ func reasons(model string, f price.Facts, known bool) bool {
 	return false
 }
 
-func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts) {
+// hasReasoned reports whether the model has reasoned in this conversation:
+// that is how one is recognised that no table knows.
+func hasReasoned(msgs []llm.Message, reader string) bool {
+	return slices.ContainsFunc(msgs, func(m llm.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p llm.Part) bool {
+			th, ok := p.(llm.Thinking)
+			return ok && th.From == reader
+		})
+	})
+}
+
+// writeReasoning asks for reasoning. What only models that reason take is left
+// out where that is not known.
+func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure, summaries bool) {
 	effort := r.Effort
 	if r.ThinkingTokens > 0 {
 		effort = nearest(r.ThinkingTokens)
@@ -88,8 +103,13 @@ func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts) {
 	j.Key("reasoning")
 	j.Obj()
 	j.Member("effort", name)
-	j.Member("summary", "auto")
+	if sure && summaries {
+		j.Member("summary", "auto")
+	}
 	j.End()
+	if !sure {
+		return
+	}
 	j.Key("include")
 	j.Arr()
 	j.Str("reasoning.encrypted_content")
@@ -148,6 +168,15 @@ func writeTools(j *wire.JSON, tools []llm.Spec) {
 	j.EndArr()
 }
 
+// sendable reports whether an item of reasoning can go back: nothing is stored
+// at the provider, so one without its content there is not found.
+func sendable(item json.RawMessage) bool {
+	var it struct {
+		Content string `json:"encrypted_content"`
+	}
+	return len(item) > 0 && item[0] == '{' && json.Unmarshal(item, &it) == nil && it.Content != ""
+}
+
 func writeAssistant(j *wire.JSON, parts []llm.Part) {
 	last := -1 // reasoning must be followed by what it led to
 	for i, p := range parts {
@@ -160,7 +189,7 @@ func writeAssistant(j *wire.JSON, parts []llm.Part) {
 	for i, p := range parts {
 		switch p := p.(type) {
 		case llm.Thinking:
-			if i < last && len(p.Opaque) > 0 && p.Opaque[0] == '{' {
+			if i < last && sendable(p.Opaque) {
 				j.Exact(p.Opaque)
 			}
 		case llm.Text:
