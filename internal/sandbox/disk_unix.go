@@ -33,3 +33,6 @@ func barred(path string, info os.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && os.Geteuid() != 0 && int(st.Uid) != os.Geteuid() && unix.Faccessat(unix.AT_FDCWD, path, unix.R_OK, unix.AT_EACCESS) != nil
 }
+
+// alive reports whether a process may be running.
+func alive(pid int) bool { return pid <= 0 || !errors.Is(unix.Kill(pid, 0), unix.ESRCH) }

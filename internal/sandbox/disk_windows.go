@@ -27,3 +27,5 @@ func look(path string) (at, size, ino int64, dir, ok bool) {
 	when, ino := changed(info)
 	return when.UnixNano(), info.Size(), ino, info.IsDir(), true
 }
+
+func alive(int) bool { return true }

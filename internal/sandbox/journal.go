@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -31,7 +32,7 @@ type noted struct {
 }
 
 func newJournal(dir string) (*journal, error) {
-	f, err := os.OpenFile(filepath.Join(dir, rand.Text()+".journal"), os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s-%d.journal", rand.Text(), os.Getpid())), os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -94,13 +95,29 @@ func recoverFrom(dir, quarantine string) []Found {
 // have been alive.
 const afterlife = slowest + 2*time.Second
 
+// dying bounds the wait for the commands of a process that was killed: the
+// kernel ends them after it.
+const dying = time.Second
+
+// lockOfDead takes the lock of a journal whose process is dead.
+func lockOfDead(f *os.File) error {
+	_, number, _ := strings.Cut(strings.TrimSuffix(filepath.Base(f.Name()), ".journal"), "-")
+	pid, _ := strconv.Atoi(number) // 0 is alive
+	for late := time.Now().Add(dying); ; time.Sleep(5 * time.Millisecond) {
+		err := lockFile(f, false)
+		if err == nil || alive(pid) || time.Now().After(late) {
+			return err
+		}
+	}
+}
+
 func recoverOne(path, dir string) ([]Found, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if err := lockFile(f, false); err != nil {
+	if err := lockOfDead(f); err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()
