@@ -18,7 +18,7 @@ const (
 	// stopGrace is how long an interrupted call may take to return; a turn is
 	// over 200 ms after an interrupt, whatever runs.
 	stopGrace = 120 * time.Millisecond
-	// maxMessage bounds the results of one reply together, in bytes.
+	// maxMessage bounds the results of one reply together, in characters.
 	maxMessage = 200_000
 )
 
@@ -36,7 +36,7 @@ type calls struct {
 	changed chan struct{} // closed and replaced when a phase changes
 	halted  bool          // nothing may start any more
 	failed  bool          // a command failed: what comes after it does not start
-	bytes   int           // of results so far
+	chars   int           // of results so far
 	err     error         // the first that means the turn cannot be recorded
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
@@ -249,22 +250,32 @@ func (c *calls) unstarted(k *call) tool.Result {
 }
 
 // bound keeps a result within its tool's limit, and all results of a reply
-// within maxMessage: what is more goes to a file.
+// within maxMessage: what is more goes to a file. What a tool read of a file
+// that is there is not written to another one; it is cut.
 func (c *calls) bound(k *call, res tool.Result) (text, spill string) {
 	limit := k.tool.Spec().Limit
 	if limit == 0 {
 		limit = tool.DefaultLimit
 	}
-	n := len(res.Text)
+	n := utf8.RuneCountInString(res.Text)
 	c.mu.Lock()
-	over := limit != tool.NoLimit && n > limit || n > previewBytes && c.bytes+n > maxMessage
-	if over {
+	left := max(previewBytes, maxMessage-c.chars)
+	over := limit != tool.NoLimit && n > limit || n > left
+	switch {
+	case over && limit == tool.NoLimit:
+		n = left
+	case over:
 		n = previewBytes
 	}
-	c.bytes += n
+	c.chars += n
 	c.mu.Unlock()
 	if !over {
 		return res.Text, ""
+	}
+	if limit == tool.NoLimit {
+		head, _ := clip.Head(res.Text, left)
+		return fmt.Sprintf("%s\n[Cut here: the results of one reply may have %s together. Ask for the rest in another reply.]",
+			strings.TrimSuffix(head, "\n"), clip.Count(maxMessage, "character")), ""
 	}
 	if c.r.Spill != nil {
 		if path, err := c.r.Spill(k.use.ID, res.Text); err == nil {
@@ -273,10 +284,7 @@ func (c *calls) bound(k *call, res tool.Result) (text, spill string) {
 				clip.Size(int64(len(res.Text))), clip.Count(strings.Count(res.Text, "\n")+1, "line"), path, head), path
 		}
 	}
-	if limit == tool.NoLimit {
-		limit = previewBytes
-	}
-	return clip.Middle(res.Text, min(limit, max(previewBytes, maxMessage-c.bytes)), "ask for less at a time"), ""
+	return clip.Middle(res.Text, min(limit, left), "ask for less at a time"), ""
 }
 
 // refusal is what the model reads when a call was refused: the words of whoever

@@ -68,7 +68,7 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 	}
 	all := slices.Concat(shells, files,
 		find.New(find.Config{Resolve: place.Resolve}),
-		[]tool.Tool{todo.New(), ask.New()}, planning(o, parts.mode),
+		[]tool.Tool{todo.New()}, asking(o), planning(o, parts.mode),
 	)
 	k := kit{aliases: aliases, tasks: tasks}
 	if o.Schema != nil {
@@ -130,6 +130,17 @@ func excluded(patterns []string) func([]policy.Action) bool {
 	}
 }
 
+// asking is the tool that puts questions to a person, where there is one.
+func asking(o Options) []tool.Tool {
+	if !o.Person {
+		return nil
+	}
+	return []tool.Tool{ask.New()}
+}
+
+// elsewhere are tools that other runs have: to name them here is no mistake.
+var elsewhere = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"}
+
 // planning are the tools of plan mode. Where nobody can approve a plan, the
 // plan is the answer of a run that was started in plan mode.
 func planning(o Options, m policy.Mode) []tool.Tool {
@@ -146,7 +157,7 @@ func planning(o Options, m policy.Mode) []tool.Tool {
 func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
 	names := set.Names()
 	for _, n := range slices.Concat(t.Allowed, t.Disallowed) {
-		if n != "default" && n != noTools && !slices.Contains(names, n) {
+		if n != "default" && n != noTools && !slices.Contains(names, n) && !slices.Contains(elsewhere, n) {
 			return set, &Mistake{fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), "the tools are " + strings.Join(names, ", ")}
 		}
 	}

@@ -273,6 +273,9 @@ func configEdit(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !sys.InTTY || !sys.OutTTY {
+				return usagef("adze config set KEY VALUE changes a setting without one", "an editor needs a terminal; the file is %s", clip.Visible(t.Path))
+			}
 			editor := strings.Fields(first(sys.Env("VISUAL"), sys.Env("EDITOR"), "vi"))
 			if _, err := os.Stat(t.Path); errors.Is(err, fs.ErrNotExist) {
 				// An empty update makes the file, with the rules that all writes obey.

@@ -16,7 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// Bounds of a result for the model, in bytes (tools.md). A result over its
+// Bounds of a result for the model, in characters (tools.md). A result over its
 // limit is spilled to a file by the loop.
 const (
 	DefaultLimit = 100_000
@@ -28,7 +28,7 @@ type Spec struct {
 	Name        string
 	Description string          // for the model; from an embedded .md
 	Schema      json.RawMessage // a JSON Schema object; Typed derives it from its input
-	Limit       int             // bytes of Result.Text; 0 is DefaultLimit
+	Limit       int             // characters of Result.Text; 0 is DefaultLimit
 	// CancelOnPrompt lets a prompt that arrives while the tool runs cancel it;
 	// otherwise the prompt waits.
 	CancelOnPrompt bool

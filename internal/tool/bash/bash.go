@@ -28,7 +28,7 @@ import (
 const (
 	DefaultTimeout = 120_000 * time.Millisecond
 	MaxTimeout     = 600_000 * time.Millisecond
-	Limit          = 30_000 // bytes of a result
+	Limit          = 30_000 // characters of a result
 )
 
 //go:embed bash.md
