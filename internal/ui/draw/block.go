@@ -15,7 +15,8 @@ func Block(b view.Block, o Options) []Line {
 	}
 	switch b := b.(type) {
 	case view.Text:
-		return o.bound(func() []Line { return WrapAll(Text(o.enough(b.S), Style{}), o.width()) })
+		part, more := o.part(b.S)
+		return o.boundOf(WrapAll(Text(part, Style{}), o.width()), more)
 	case view.Code:
 		return codeBlock(b, o)
 	case view.Terminal:
@@ -36,19 +37,19 @@ func Block(b view.Block, o Options) []Line {
 	return nil
 }
 
-// bound draws and keeps MaxLines of it.
-func (o Options) bound(lines func() []Line) []Line { return o.Bound(lines()) }
-
 // Bound keeps MaxLines of lines; a line that says how many are missing stands
 // in for the rest.
-func (o Options) Bound(lines []Line) []Line {
-	if o.MaxLines <= 0 || len(lines) <= o.MaxLines {
+func (o Options) Bound(lines []Line) []Line { return o.boundOf(lines, 0) }
+
+// boundOf is Bound of lines that are a part: more of them were not drawn.
+func (o Options) boundOf(lines []Line, more int) []Line {
+	if o.MaxLines <= 0 || len(lines)+more <= o.MaxLines {
 		return lines
 	}
-	keep := max(o.MaxLines-1, 0)
-	gone := len(lines) - keep
+	keep := min(max(o.MaxLines-1, 0), len(lines))
+	gone := len(lines) + more - keep
 	if o.Tail {
-		return append([]Line{o.missing(gone, "earlier ")}, lines[gone:]...)
+		return append([]Line{o.missing(gone, "earlier ")}, lines[len(lines)-keep:]...)
 	}
 	return append(append(make([]Line, 0, o.MaxLines), lines[:keep]...), o.missing(gone, "more "))
 }
@@ -64,6 +65,28 @@ func (o Options) missing(n int, which string) Line {
 	return L(S(s, Quiet)).Truncate(o.width(), o)
 }
 
+// part returns the lines of s that MaxLines can show, and how many others
+// there are, so that these need not be drawn.
+func (o Options) part(s string) (string, int) {
+	s = strings.TrimSuffix(o.enough(s), "\n")
+	n := strings.Count(s, "\n") + 1
+	if o.MaxLines <= 0 || n <= o.MaxLines {
+		return s, 0
+	}
+	at := 0
+	if o.Tail {
+		at = len(s)
+		for range o.MaxLines {
+			at = strings.LastIndexByte(s[:at], '\n')
+		}
+		return s[at+1:], n - o.MaxLines
+	}
+	for range o.MaxLines {
+		at += strings.IndexByte(s[at:], '\n') + 1
+	}
+	return s[:at-1], n - o.MaxLines
+}
+
 // most bounds the text that one block is drawn from, in bytes, so that no
 // block holds up the screen.
 const most = 1 << 20
@@ -77,10 +100,13 @@ func (o Options) enough(s string) string {
 }
 
 func codeBlock(b view.Code, o Options) []Line {
-	src := strings.TrimSuffix(o.enough(b.S), "\n")
+	src, more := o.part(b.S)
 	lines := o.highlight(b.Path, src)
 	if b.First <= 0 {
-		return o.bound(func() []Line { return WrapAll(lines, o.width()) })
+		return o.boundOf(WrapAll(lines, o.width()), more)
+	}
+	if o.Tail {
+		b.First += more
 	}
 	w := len(fmt.Sprint(b.First + len(lines) - 1))
 	var out []Line
@@ -93,7 +119,7 @@ func codeBlock(b view.Code, o Options) []Line {
 			out = append(out, append(Line{num}, part...).Cut(o.width()))
 		}
 	}
-	return o.Bound(out)
+	return o.boundOf(out, more)
 }
 
 func terminalBlock(b view.Terminal, o Options) []Line {
@@ -101,7 +127,8 @@ func terminalBlock(b view.Terminal, o Options) []Line {
 	if b.Dropped > 0 {
 		out = append(out, L(S(fmt.Sprintf("%s %s left out", o.glyph(Ellipsis), clip.Size(b.Dropped)), Quiet)).Truncate(o.width(), o))
 	}
-	out = append(out, o.Bound(WrapAll(Output(o.enough(b.Output), Style{}), o.width()))...)
+	part, more := o.part(b.Output)
+	out = append(out, o.boundOf(WrapAll(Output(part, Style{}), o.width()), more)...)
 	if b.Note != "" {
 		note := o
 		note.MaxLines, note.Tail = 4, false

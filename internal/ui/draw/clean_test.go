@@ -75,6 +75,9 @@ func TestHostileTextIsHarmless(t *testing.T) {
 				continue
 			}
 			every(t, s, width)
+			if len(s) > 1000 {
+				continue
+			}
 			every(t, "a "+s+" b\n"+s, width)
 		}
 	}

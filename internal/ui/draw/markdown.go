@@ -15,11 +15,23 @@ import (
 	gtext "github.com/yuin/goldmark/text"
 )
 
-// theParser parses Markdown with tables, task lists and struck text. It is
-// made when it is first needed and keeps no state between texts.
-var theParser = sync.OnceValue(func() parser.Parser {
-	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList, extension.Linkify)).Parser()
+// theParsers parse Markdown with tables, task lists and struck text; the
+// second one also finds addresses, which takes time. They are made when they
+// are first needed and keep no state between texts.
+var theParsers = sync.OnceValue(func() [2]parser.Parser {
+	ext := []goldmark.Extender{extension.Table, extension.Strikethrough, extension.TaskList}
+	return [2]parser.Parser{
+		goldmark.New(goldmark.WithExtensions(ext...)).Parser(),
+		goldmark.New(goldmark.WithExtensions(append(ext, extension.Linkify)...)).Parser(),
+	}
 })
+
+func parserFor(src string) parser.Parser {
+	if strings.Contains(src, "://") || strings.Contains(src, "www.") || strings.Contains(src, "@") {
+		return theParsers()[1]
+	}
+	return theParsers()[0]
+}
 
 // deepest bounds how far lists and quotes are drawn within each other.
 const deepest = 12
@@ -35,7 +47,7 @@ func markdown(src, refs string, o Options) []Line {
 		return nil
 	}
 	raw := []byte(refs + src)
-	doc := theParser().Parse(gtext.NewReader(raw))
+	doc := parserFor(src).Parse(gtext.NewReader(raw))
 	w := walker{src: raw, o: o}
 	lines := w.blocks(doc, o, true)
 	for i, l := range lines {

@@ -100,7 +100,7 @@ func (s *Stream) settle(n int) {
 			s.any = true
 		}
 		for _, m := range definition.FindAllString(part, -1) {
-			if len(s.refs)+len(m) < maxRefs {
+			if len(m) < 1000 && len(s.refs)+len(m) < maxRefs {
 				s.refs = append(append(s.refs, m...), '\n')
 			}
 		}
@@ -111,7 +111,7 @@ func (s *Stream) settle(n int) {
 }
 
 // definition is a link definition on a line of its own.
-var definition = regexp.MustCompile(`(?m)^ {0,3}\[[^\]\n]{1,200}\]:[ \t]*\S+[^\n]{0,500}$`)
+var definition = regexp.MustCompile(`(?m)^ {0,3}\[[^\]\n]+\]:[ \t]*\S+[^\n]*$`)
 
 // Take returns the lines that settled since the last Take.
 func (s *Stream) Take() []Line {

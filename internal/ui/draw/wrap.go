@@ -70,7 +70,7 @@ func (l Line) Truncate(width int, o Options) Line {
 		return l
 	}
 	end := o.glyph(Ellipsis)
-	head := l.Cut(max(width-Width(end), 0))
+	head := l.Cut(max(width-Width(end), 0)).trimRight()
 	out := append(make(Line, 0, len(head)+1), head...)
 	if width >= Width(end) {
 		st := Style{Role: Quiet}

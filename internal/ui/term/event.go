@@ -106,7 +106,6 @@ type Capabilities struct {
 	Version  string // as it names itself, e.g. "kitty(0.35.2)", "tmux 3.4"
 	Sync     bool   // synchronized output (mode 2026)
 	Keyboard bool   // the kitty keyboard protocol
-	Graphics bool   // the kitty graphics protocol
 	Sixel    bool
 	Cell     Size // a cell in pixels (Cols wide, Rows high), or zero
 }

@@ -1,7 +1,6 @@
 package term
 
 import (
-	"io"
 	"strings"
 	"testing"
 
@@ -9,11 +8,11 @@ import (
 	"github.com/charmbracelet/x/vt"
 )
 
-// newVT returns a virtual terminal whose answers nobody needs.
+// newVT returns a virtual terminal. It is asked nothing, because what it would
+// answer nobody reads.
 func newVT(t *testing.T, z Size) *vt.Emulator {
 	t.Helper()
 	e := vt.NewEmulator(z.Cols, z.Rows)
-	go func() { _, _ = io.Copy(io.Discard, e) }() // ends with Close
 	t.Cleanup(func() { _ = e.Close() })
 	return e
 }

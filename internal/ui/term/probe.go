@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/picture"
 	uv "github.com/charmbracelet/ultraviolet"
 )
 
@@ -238,4 +239,25 @@ func (t *Terminal) Copy(text string) bool {
 // short returns s as the safe text of a sequence.
 func short(s string, columns int) string {
 	return draw.L(draw.S(s, draw.Plain)).Cut(columns).String()
+}
+
+// Pictures is the way this terminal shows images. It is certain once Caps has
+// come. Inside tmux only text is.
+func (t *Terminal) Pictures() picture.Protocol {
+	t.mu.Lock()
+	caps := t.caps
+	t.mu.Unlock()
+	if t.o.Plain || t.env.tmux || t.env.dumb {
+		return picture.HalfBlocks
+	}
+	program := t.o.Env("TERM_PROGRAM")
+	switch {
+	case strings.Contains(t.o.Env("TERM"), "kitty") || program == "ghostty" || strings.HasPrefix(caps.Version, "kitty"):
+		return picture.Kitty
+	case program == "iTerm.app" || program == "WezTerm" || strings.HasPrefix(caps.Version, "iTerm2"):
+		return picture.ITerm2
+	case caps.Sixel:
+		return picture.Sixel
+	}
+	return picture.HalfBlocks
 }

@@ -2,6 +2,7 @@ package term
 
 import (
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -45,6 +46,7 @@ type Screen struct {
 	onFull  bool // the terminal is in full-screen mode
 	want    bool // it shall be
 	printed []draw.Line
+	images  []placed // in printed, in their order
 	live    []draw.Line
 	cur     Cursor
 	raw     []byte // to be written as it is, before the next frame
@@ -100,6 +102,27 @@ func (s *Screen) Update(printed, live []draw.Line, cur Cursor) {
 			s.printed = append(s.printed, l.Cut(s.in.size.Cols))
 		}
 		s.live, s.cur = live, cur
+	})
+}
+
+// A placed is an image among the printed lines.
+type placed struct {
+	at, rows int // the first of its rows in printed, and how many
+	seq      []byte
+	instead  []draw.Line
+}
+
+// PrintImage puts an image above the live area, for good: rows empty lines, and
+// seq written where they begin. Where they do not fit on the screen, instead
+// is printed.
+func (s *Screen) PrintImage(seq []byte, rows int, instead []draw.Line) {
+	s.change(func() {
+		if s.plain || rows < 1 {
+			s.printed = append(s.printed, instead...)
+			return
+		}
+		s.images = append(s.images, placed{at: len(s.printed), rows: rows, seq: seq, instead: instead})
+		s.printed = append(s.printed, make([]draw.Line, rows)...)
 	})
 }
 
@@ -228,15 +251,37 @@ func (s *Screen) picture(dst []byte) []byte {
 	}
 	// A great deal to print goes out in parts, so that a slow terminal shows
 	// the first of it early and the frames in between stay small.
-	part := s.printed
-	if len(part) > 2000 {
-		part = part[:2000]
-		s.dirty = true
+	part := s.printed[:min(len(s.printed), 2000)]
+	var img *placed
+	if len(s.images) > 0 {
+		img = &s.images[0]
+		end := img.at + img.rows
+		if img.rows+max(len(s.live), 1) > s.in.size.Rows {
+			s.printed = slices.Replace(s.printed, img.at, end, img.instead...)
+			for i := range s.images[1:] {
+				s.images[1+i].at += len(img.instead) - img.rows
+			}
+			s.images, s.dirty = s.images[1:], true
+			return dst
+		}
+		if part = s.printed[:min(len(part), end)]; len(part) < end {
+			part, img = part[:min(len(part), img.at)], nil
+		}
 	}
 	dst = s.in.frame(dst, part, s.live, s.cur)
-	s.printed = s.printed[len(part):]
-	if len(s.printed) == 0 {
+	if img != nil { // its rows are the last above the live area
+		dst = append(dst, "\x1b7"...)
+		dst = csi(dst, s.in.at.Row+img.rows, 'A')
+		dst = append(append(append(dst, '\r'), img.seq...), "\x1b8"...)
+		s.images = s.images[1:]
+	}
+	for i := range s.images {
+		s.images[i].at -= len(part)
+	}
+	if s.printed = s.printed[len(part):]; len(s.printed) == 0 {
 		s.printed = nil
+	} else {
+		s.dirty = true
 	}
 	return dst
 }

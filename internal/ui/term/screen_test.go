@@ -3,6 +3,7 @@ package term
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -106,6 +107,30 @@ func TestFullScreenAndBack(t *testing.T) {
 	}
 	if got := screen(e); got != "said\nmeanwhile\n" {
 		t.Errorf("in the end %q", got)
+	}
+}
+
+// An image stands where its rows are, between what was printed before and
+// after it; one that is too tall gives way to what stands for it.
+func TestImageAmongLines(t *testing.T) {
+	e := newVT(t, Size{20, 8})
+	w := &slow{}
+	s := NewScreen(io.MultiWriter(e, w), config(Size{20, 8}))
+	s.Live(lines("live", "> "), Cursor{Row: 1, Col: 2})
+	s.Print(lines("before"))
+	s.PrintImage([]byte("IMAGE"), 3, lines("alt"))
+	s.Print(lines("after"))
+	s.PrintImage([]byte("TALL"), 7, lines("too tall"))
+	s.Print(lines("last"))
+	s.Sync()
+	if got := screen(e); got != "before\nIMAGE\n\n\nafter\ntoo tall\nlast\nlive\n>\n" {
+		t.Errorf("the terminal holds\n%s", got)
+	}
+	if strings.Contains(w.out.String(), "TALL") {
+		t.Error("the tall image was written")
+	}
+	if err := s.Close(false); err != nil {
+		t.Fatal(err)
 	}
 }
 

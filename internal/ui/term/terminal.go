@@ -173,6 +173,9 @@ func (t *Terminal) read(r io.Reader) {
 		if timer.Stop(); d.waiting() {
 			timer.Reset(escWait)
 		}
+		if sizeUntold && len(got) > 0 {
+			t.resized()
+		}
 		for _, ev := range got {
 			if !t.handle(ev) {
 				return

@@ -287,7 +287,7 @@ func TestWhatTheTerminalSays(t *testing.T) {
 		{"\x1b[3~", "key delete."}, {"\x1b[H", "key home."}, {"\x1bOP", "key f1."}, {"\x0a", "key ctrl+j."}, {"\x1f", "key ctrl+_."}, {"\x1b", "key esc."},
 		{"\x1b[200~a\rb\x1b[31m\x1b[201~", `paste "a\nb".`}, {"\x1b[I", "focus true."}, {"\x1b[O", "focus false."},
 		{"\x1b]11;rgb:ffff/ffff/eeee\x1b\\", "dark false."}, {"\x1b]11;rgb:1010/1010/1010\x07", "dark true."},
-		{"\x1b[?2026;2$y\x1b[?1u\x1bP>|kitty(0.35)\x1b\\\x1b[6;20;10t\x1b[?62;4c", "caps {Version:kitty(0.35) Sync:true Keyboard:true Graphics:false Sixel:true Cell:{Cols:10 Rows:20}}."},
+		{"\x1b[?2026;2$y\x1b[?1u\x1bP>|kitty(0.35)\x1b\\\x1b[6;20;10t\x1b[?62;4c", "caps {Version:kitty(0.35) Sync:true Keyboard:true Sixel:true Cell:{Cols:10 Rows:20}}."},
 	} {
 		s.send(c.send)
 		s.wait(c.want)

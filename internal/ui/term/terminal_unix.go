@@ -14,6 +14,9 @@ import (
 // watched are the signals that a Terminal listens to.
 var watched = []os.Signal{syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT}
 
+// sizeUntold says that no signal tells of another size.
+const sizeUntold = false
+
 func kindOf(s os.Signal) signalKind {
 	switch s {
 	case syscall.SIGWINCH:

@@ -11,6 +11,10 @@ import (
 // watched are the signals that a Terminal listens to.
 var watched = []os.Signal{os.Interrupt}
 
+// sizeUntold says that no signal tells of another size: it is looked at with
+// each key.
+const sizeUntold = true
+
 func kindOf(s os.Signal) signalKind {
 	if s == os.Interrupt {
 		return ended
