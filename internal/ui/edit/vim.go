@@ -51,6 +51,7 @@ type vim struct {
 	joined  bool // changes go to one step of undo
 	rec     []input
 	dot     repeat
+	sel     repeat // the selection that the command works on
 	replays bool
 	failed  bool // the last command could not do what it says
 
@@ -259,13 +260,15 @@ func (v *vim) escape(e *Editor) {
 // finish ends a command; a change can be repeated from now on.
 func (v *vim) finish(e *Editor, changed bool) {
 	if changed && !v.replays {
-		v.dot.in, v.dot.count = slices.Clone(v.rec), 0
+		v.dot = v.sel
+		v.dot.in = slices.Clone(v.rec)
 		if v.count > 0 || v.count2 > 0 {
 			v.dot.count = v.n()
 		}
 	}
 	v.count, v.count2, v.op, v.reg, v.wait = 0, 0, 0, 0, 0
 	v.joined = false
+	v.sel = repeat{}
 	if !v.replays {
 		v.rec = v.rec[:0]
 	}

@@ -13,7 +13,6 @@ func keyOf(r rune) keymap.Key { return keymap.Rune(string(r)) }
 func (v *vim) normalKey(e *Editor, k rune) {
 	t := &e.t
 	v.goal = -1
-	v.dot.visual = v.dot.visual && k == '.'
 	switch k {
 	case 'd', 'c', 'y', '>', '<':
 		v.op = k
@@ -196,7 +195,7 @@ func (v *vim) remember(e *Editor) {
 	for p := from; p < b; p = t.next(p) {
 		cols++
 	}
-	v.dot.visual, v.dot.lines, v.dot.cols, v.dot.whole = true, lines, cols, v.mode == VimVisualLine
+	v.sel = repeat{visual: true, lines: lines, cols: cols, whole: v.mode == VimVisualLine}
 	// What selects is not repeated, only what was done then.
 	if n := len(v.rec); n > 0 {
 		keep := 1

@@ -107,7 +107,9 @@ type rated struct {
 }
 
 // Find returns the limit best files for a query, the best first. A query that
-// goes on where the last one ended looks only at what that one matched.
+// goes on where the last one ended looks only at what that one matched. When
+// enough files match in their names, those that match only across their folders
+// are not looked at.
 func (f *Files) Find(query string, limit int) []Hit {
 	if limit <= 0 {
 		return nil
@@ -122,60 +124,99 @@ func (f *Files) Find(query string, limit int) []Hit {
 	if narrow {
 		n = len(from)
 	}
+	first := f.share(n, limit, func(p *part, k int) {
+		i := int32(k)
+		if narrow {
+			i = from[k]
+		}
+		p.strong(f, q, i)
+	})
+	hits := first.hits
+	if len(first.best.heap) < limit {
+		second := f.share(len(first.rest), limit, func(p *part, k int) { p.weak(f, q, first.rest[k]) })
+		hits = append(hits, second.hits...)
+		first.best.merge(second.best)
+	} else {
+		hits = append(hits, first.rest...) // they may match
+	}
+	f.steps = append(f.steps, narrowed{query, hits})
+	return f.hits(first.best.sorted(), q)
+}
+
+// alone is how many files one goroutine looks at without help.
+const alone = 8000
+
+// share looks at n files from several goroutines and puts together what they
+// find.
+func (f *Files) share(n, limit int, look func(p *part, k int)) part {
 	parts := make([]part, max(1, min(runtime.GOMAXPROCS(0), n/alone, 8)))
 	var wg sync.WaitGroup
-	for k := range parts {
-		p := &parts[k]
+	for j := range parts {
+		p := &parts[j]
 		p.best = newBest(f, limit)
-		lo, hi := n*k/len(parts), n*(k+1)/len(parts)
-		look := func() {
-			if narrow {
-				p.look(f, q, from[lo:hi])
-			} else {
-				p.lookAll(f, q, lo, hi)
+		work := func() { // ends after its share of the files
+			for k := n * j / len(parts); k < n*(j+1)/len(parts); k++ {
+				look(p, k)
 			}
 		}
 		if len(parts) == 1 {
-			look()
+			work()
 		} else {
-			wg.Go(look) // ends after its share of the files
+			wg.Go(work)
 		}
 	}
 	wg.Wait()
 	all := parts[0]
 	for _, p := range parts[1:] {
 		all.hits = append(all.hits, p.hits...)
-		for _, r := range p.best.heap {
-			all.best.put(r)
-		}
+		all.rest = append(all.rest, p.rest...)
+		all.best.merge(p.best)
 	}
-	f.steps = append(f.steps, narrowed{query, all.hits})
-	return f.hits(all.best.sorted(), q)
+	return all
 }
-
-// alone is how many files one goroutine looks at without help.
-const alone = 8000
 
 // A part is what one goroutine finds.
 type part struct {
 	best *best
-	hits []int32
+	hits []int32 // that match
+	rest []int32 // that may match, and were not rated
 	tmp  scratch
 }
 
-func (p *part) look(f *Files, q Query, from []int32) {
-	for _, i := range from {
-		p.one(f, q, i)
+// strong rates a file that matches in its last name, and where the query has a
+// "/", one that has the query in its path as it is.
+func (p *part) strong(f *Files, q Query, i int32) {
+	o := &f.lines[i]
+	total := -int(o.len) / 8 * perEight
+	ok := true
+	for _, w := range q.words {
+		if o.mask&w.mask != w.mask {
+			return
+		}
+		if !ok {
+			continue
+		}
+		var n int
+		switch c := w.s[0]; {
+		case len(w.s) == 1 && w.fold && bit(c) < 40:
+			n = o.letter(w.mask, c)
+		case w.head != "":
+			n, ok = f.all[i].inPath(w, o, &p.tmp)
+		default:
+			n, ok = f.all[i].inBase(w, o, &p.tmp)
+		}
+		total += n
 	}
+	if !ok {
+		p.rest = append(p.rest, i)
+		return
+	}
+	p.hits = append(p.hits, i)
+	p.best.put(rated{i, int32(total)})
 }
 
-func (p *part) lookAll(f *Files, q Query, lo, hi int) {
-	for i := lo; i < hi; i++ {
-		p.one(f, q, int32(i))
-	}
-}
-
-func (p *part) one(f *Files, q Query, i int32) {
+// weak rates any other file.
+func (p *part) weak(f *Files, q Query, i int32) {
 	if score, ok := f.rate(i, q, &p.tmp); ok {
 		p.hits = append(p.hits, i)
 		p.best.put(rated{i, int32(score)})
@@ -249,29 +290,86 @@ func (o *outline) letter(m uint64, c byte) int {
 	return perLetter
 }
 
-func (e *file) word(w word, o *outline, tmp *scratch) (int, bool) {
-	text := e.fold
-	if !w.fold {
-		text = e.path
+func (e *file) text(w word) string {
+	if w.fold {
+		return e.fold
 	}
-	if o.base&w.mask == w.mask {
-		base := text[e.base:]
-		if n, _, _, ok := w.match(e.path[e.base:], base, nil, tmp); ok {
-			n += inBase
-			if rest, ok := strings.CutPrefix(base, w.s); ok {
-				n += basePrefix
-				if rest == "" || rest == "/" || rest[0] == '.' {
-					n += wholeBase
-				}
-			}
-			return n, true
+	return e.path
+}
+
+// inBase rates a match in the last name.
+func (e *file) inBase(w word, o *outline, tmp *scratch) (int, bool) {
+	if o.base&w.mask != w.mask {
+		return 0, false
+	}
+	base := e.text(w)[e.base:]
+	n, _, _, ok := w.match(e.path[e.base:], base, nil, tmp)
+	if !ok {
+		return 0, false
+	}
+	n += inBase
+	if rest, ok := strings.CutPrefix(base, w.s); ok {
+		n += basePrefix
+		if rest == "" || rest == "/" || rest[0] == '.' {
+			n += wholeBase
 		}
 	}
-	n, _, _, ok := w.match(e.path, text, nil, tmp)
-	if ok && strings.HasPrefix(text, w.s) {
-		n += fromStart - perFolder*strings.Count(text[len(w.s):], "/")
+	return n, true
+}
+
+// inPath rates a word with a "/" that the path has as it is, or of which it has
+// the folders so and the rest in the last name.
+func (e *file) inPath(w word, o *outline, tmp *scratch) (int, bool) {
+	text := e.text(w)
+	p := strings.Index(text, w.head)
+	if p < 0 {
+		return 0, false
 	}
-	return n, ok
+	if p > 0 { // better where a name begins
+		if k := strings.Index(text[p:], "/"+w.head); k >= 0 {
+			p += k + 1
+		}
+	}
+	n := word{s: w.head}.solid(e.path, p)
+	if w.tail == nil {
+		return n + e.start(w, text), true
+	}
+	if strings.HasPrefix(text[p+len(w.head):], w.tail.s) {
+		return n + len(w.tail.s)*(perLetter+following) + wholeBase + e.start(w, text), true
+	}
+	if p+len(w.head) > e.base || o.base&w.tail.mask != w.tail.mask {
+		return 0, false
+	}
+	t, _, _, ok := w.tail.match(e.path[e.base:], text[e.base:], nil, tmp)
+	return n + t, ok
+}
+
+// start is what it is worth that a path starts with the word.
+func (e *file) start(w word, text string) int {
+	if !strings.HasPrefix(text, w.s) {
+		return 0
+	}
+	return fromStart - perFolder*strings.Count(text[len(w.s):], "/")
+}
+
+func (e *file) word(w word, o *outline, tmp *scratch) (int, bool) {
+	text := e.text(w)
+	if w.head != "" {
+		if n, ok := e.inPath(w, o, tmp); ok {
+			return n, true
+		}
+		find := w.gaps
+		if len(w.s) > longestWord {
+			find = w.match
+		}
+		n, _, _, ok := find(e.path, text, nil, tmp)
+		return n, ok
+	}
+	if n, ok := e.inBase(w, o, tmp); ok {
+		return n, true
+	}
+	n, _, _, ok := w.match(e.path, text, nil, tmp)
+	return n + e.start(w, text), ok
 }
 
 // hits makes results of indices.
@@ -367,6 +465,12 @@ func (b *best) put(r rated) {
 		}
 		b.heap[i], b.heap[low] = b.heap[low], b.heap[i]
 		i = low
+	}
+}
+
+func (b *best) merge(o *best) {
+	for _, r := range o.heap {
+		b.put(r)
 	}
 }
 

@@ -22,6 +22,8 @@ type word struct {
 	s    string // folded, unless exact
 	fold bool
 	mask uint64
+	head string // up to the last "/", when there is one
+	tail *word  // what follows it, nil when nothing does
 }
 
 // NewQuery reads a query.
@@ -33,6 +35,12 @@ func NewQuery(text string) Query {
 			w.s, w.fold = f, false
 		}
 		w.mask = mask(fold(f))
+		if i := strings.LastIndexByte(w.s, '/'); i >= 0 && i+1 < len(w.s) {
+			w.tail = &word{s: w.s[i+1:], fold: w.fold, mask: mask(fold(f[i+1:]))}
+			w.head = w.s[:i+1]
+		} else if i >= 0 {
+			w.head = w.s
+		}
 		q.words = append(q.words, w)
 	}
 	return q
@@ -138,17 +146,25 @@ func (w word) match(s, text string, at []int, tmp *scratch) (score, start, end i
 		}
 		return w.solid(s, p), p, p + len(w.s), true
 	}
+	return w.gaps(s, text, at, tmp)
+}
+
+// gaps is match for a word that text does not have as it is.
+func (w word) gaps(s, text string, at []int, tmp *scratch) (score, start, end int, ok bool) {
 	if len(w.s) > longestWord {
 		return 0, 0, 0, false
 	}
 	right, near := &tmp.right, &tmp.near
 	n := len(w.s)
-	p := len(text)
-	for i := n - 1; i >= 0; i-- {
-		if p = strings.LastIndexByte(text[:p], w.s[i]); p < 0 {
-			return 0, 0, 0, false
+	i := n - 1
+	for p := len(text) - 1; p >= 0 && i >= 0; p-- {
+		if text[p] == w.s[i] {
+			right[i] = p
+			i--
 		}
-		right[i] = p
+	}
+	if i >= 0 {
+		return 0, 0, 0, false
 	}
 	if at == nil && len(text) > longText { // many long paths have to be rated quickly
 		return rate(s, right[:n]), right[0], right[n-1] + 1, true
