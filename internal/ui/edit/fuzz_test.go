@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 )
@@ -58,6 +59,15 @@ func checkView(t *testing.T, e *Editor, width, height int) {
 		if l.Width() > width {
 			t.Fatalf("%q is %d columns in %d", l, l.Width(), width)
 		}
+	}
+	if cur := e.cursorRow(); before(cur, e.top) || e.top.line < len(e.t.lines) && func() rowAt {
+		at := e.top
+		for range row {
+			at, _ = e.t.down(at, e.width)
+		}
+		return at
+	}() != cur {
+		t.Fatalf("the cursor's row %v is not the drawn row %d from %v", cur, row, e.top)
 	}
 	if row < 0 || row >= len(lines) || col < 0 || col >= width {
 		t.Fatalf("the cursor is at %d,%d of %d×%d", row, col, width, len(lines))
@@ -241,6 +251,26 @@ func TestClusters(t *testing.T) {
 	}
 	if !slices.Equal(forth, back) {
 		t.Errorf("%v\n%v", forth, back)
+	}
+}
+
+// The box follows the cursor up and down, and no row below stays empty.
+func TestScroll(t *testing.T) {
+	e := New(Options{})
+	press(t, e, `"a" ctrl+j "b" ctrl+j "c" ctrl+j "d" ctrl+j "e"`)
+	for i, step := range []struct{ keys, want string }{
+		{``, "d\ne\n"}, {`up`, "d\ne\n"}, {`up up`, "b\nc\n"}, {`up`, "a\nb\n"}, {`down`, "a\nb\n"}, {`down`, "b\nc\n"},
+		{`ctrl+end`, "d\ne\n"}, {`backspace backspace backspace`, "c\n\n"}, {`ctrl+home`, "a\nb\n"},
+	} {
+		press(t, e, step.keys)
+		lines, _, _ := e.View(10, 2)
+		if got := draw.TextOf(lines); got != step.want {
+			t.Errorf("step %d: %q, want %q", i, got, step.want)
+		}
+		checkView(t, e, 10, 2)
+	}
+	if above, below := e.Hidden(2); above || !below {
+		t.Errorf("hidden: %v %v", above, below)
 	}
 }
 

@@ -157,7 +157,12 @@ func (f *File) write(ctx context.Context, e Entry) error {
 	if err != nil || size <= maxBytes {
 		return err
 	}
-	return f.halve()
+	// Where somebody reads the file and its system keeps it in place for that,
+	// the next entry tries again.
+	if err = f.halve(); size < 2*maxBytes {
+		return nil
+	}
+	return err
 }
 
 var errNotFile = errors.New("it is no regular file")

@@ -171,6 +171,38 @@ func TestWriters(t *testing.T) {
 	}
 }
 
+// Halving loses nothing that another process writes meanwhile: of each writer the
+// newest entries are there, without a hole.
+func TestWritersAndHalving(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "history.jsonl")
+	big := strings.Repeat("z", maxText-100)
+	var wg sync.WaitGroup
+	for w := range 4 {
+		wg.Go(func() {
+			f := At(path, nil)
+			for i := range 40 {
+				if err := f.Add(context.Background(), Entry{Text: fmt.Sprintf("%d-%02d %s", w, i, big)}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	p := At(path, nil).Past("")
+	defer p.Close()
+	next := [4]int{39, 39, 39, 39}
+	for _, s := range texts(p) {
+		var w, i int
+		if _, err := fmt.Sscanf(s[:4], "%d-%d", &w, &i); err != nil || i != next[w] {
+			t.Fatalf("%q, want entry %d", s[:4], next[w])
+		}
+		next[w]--
+	}
+	if next == [4]int{39, 39, 39, 39} {
+		t.Error("no entries")
+	}
+}
+
 // What cannot be written is known all the same.
 func TestUnwritable(t *testing.T) {
 	dir := t.TempDir()
