@@ -256,3 +256,20 @@ func TestProvidersWishes(t *testing.T) {
 		t.Errorf("%v, %d requests\n%s", err, len(p.sent()), out)
 	}
 }
+
+// A model that is newer than adze takes an effort.
+func TestUnheardOfModelsTakeEffort(t *testing.T) {
+	for model, want := range map[wireName]string{
+		"openai/unheard-of": `"reasoning":{"effort":"high"}`, "gemini/gemini-4-unheard-of": `"thinkingLevel":"HIGH"`,
+	} {
+		pl := newPlace(t)
+		w := responses
+		if strings.HasPrefix(string(model), "gemini") {
+			w = gemini
+		}
+		p := provide(t, w, saying("", llm.Text{S: "hello"}))
+		if b, err := pl.asking(model, p, "--effort", "high").CombinedOutput(); err != nil || !strings.Contains(p.sent()[0], want) {
+			t.Errorf("%s: %v\n%s\n%s", model, err, b, p.sent())
+		}
+	}
+}

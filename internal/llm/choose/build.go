@@ -72,16 +72,17 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 		f := c.facts(p, model)
 		return f, f.Window > 0
 	}
+	listed := func(model string) (price.Facts, bool) { return c.table.Lookup(p.name, model) } // nothing that is only assumed
 	switch p.wire {
 	case "anthropic":
 		choice.Model = anthropic.New(anthropic.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source, Bearer: bearer,
 			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts})
 	case "openai":
 		choice.Model = openai.New(openai.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
-			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts})
+			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: listed})
 	case "gemini":
 		choice.Model = gemini.New(gemini.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
-			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts})
+			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: listed})
 	default:
 		choice.Model = compat.New(compat.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
 			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts,
