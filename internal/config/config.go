@@ -75,7 +75,8 @@ type Effort struct {
 
 // Budgets end a turn. Zero means none.
 type Budgets struct {
-	MaxTurns int `json:"max_turns"`
+	MaxTurns int    `json:"max_turns"`
+	CacheTTL string `json:"cache_ttl"`
 	// StreamIdleTimeout is in seconds; 0 leaves it to the defaults.
 	StreamIdleTimeout int     `json:"stream_idle_timeout"`
 	MaxBudgetUSD      float64 `json:"max_budget_usd"`

@@ -5,9 +5,11 @@ package anthropic
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -34,6 +36,10 @@ type Config struct {
 	Idle      time.Duration // 0: 90 s
 	FirstByte time.Duration // 0: Idle
 	Wall      func() time.Time
+	// CacheTTL is how long the provider keeps a prefix: "5m", "1h", or "" for
+	// what fits: an hour where Pauses between requests are likely.
+	CacheTTL string
+	Pauses   bool
 	// Facts describe a model; nil knows nothing, and asks for no reasoning
 	// other than a budget.
 	Facts func(model string) (price.Facts, bool)
@@ -43,6 +49,8 @@ type Config struct {
 type Client struct {
 	c    Config
 	wire *wire.Client
+	// lazy: the provider does not take eager_input_streaming.
+	lazy atomic.Bool
 }
 
 var _ llm.Model = (*Client)(nil)
@@ -69,6 +77,23 @@ func New(c Config) *Client {
 // Stream implements llm.Model.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
 	from := c.c.Name + "/" + r.Model
+	attempt := func() iter.Seq2[llm.Chunk, error] { return c.attempt(ctx, r, from) }
+	return func(yield func(llm.Chunk, error) bool) {
+		for chunk, err := range attempt() {
+			var e *llm.Error
+			if errors.As(err, &e) && e.Status == http.StatusBadRequest && strings.Contains(e.Error(), "eager_input_streaming") && c.lazy.CompareAndSwap(false, true) {
+				attempt()(yield)
+				return
+			}
+			if !yield(chunk, err) {
+				return
+			}
+		}
+	}
+}
+
+// attempt makes one request.
+func (c *Client) attempt(ctx context.Context, r llm.Request, from string) iter.Seq2[llm.Chunk, error] {
 	body, betas := c.request(r, from)
 	h := http.Header{"Anthropic-Version": {apiVersion}}
 	switch {
@@ -82,8 +107,5 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 		h.Set("Anthropic-Beta", strings.Join(betas, ","))
 	}
 	call := wire.Call{URL: c.c.BaseURL + "/v1/messages", Header: h, Body: body}
-	return func(yield func(llm.Chunk, error) bool) {
-		dec := &decoder{reply: wire.NewReply(r, from)}
-		c.wire.Stream(ctx, call, dec)(yield)
-	}
+	return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, from)})
 }

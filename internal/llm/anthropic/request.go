@@ -49,13 +49,14 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 	j.Key("stream")
 	j.Bool(true)
 	think.write(&j)
-	writeTools(&j, r.Tools)
-	writeSystem(&j, r.System)
+	k := c.marker()
+	k.writeTools(&j, r.Tools, c.own() && !c.lazy.Load())
+	k.writeSystem(&j, r.System)
 	j.Key("messages")
 	j.Arr()
 	marks := markedMessages(msgs)
 	for i, m := range msgs {
-		writeMessage(&j, m, marks[i])
+		k.writeMessage(&j, m, marks[i])
 	}
 	j.EndArr()
 	j.End()
@@ -167,7 +168,22 @@ func startsThinking(msgs []llm.Message) bool {
 	return ok
 }
 
-func writeTools(j *wire.JSON, tools []llm.Spec) {
+// A marker ends blocks with cache breakpoints.
+type marker struct{ ttl string } // "": the provider's own, 5 minutes
+
+func (c *Client) marker() marker {
+	if c.c.CacheTTL == "1h" || c.c.CacheTTL == "" && c.c.Pauses && c.own() {
+		return marker{"1h"}
+	}
+	return marker{}
+}
+
+// own reports whether the provider's own API is asked, and not one like it.
+func (c *Client) own() bool { return c.c.BaseURL == BaseURL }
+
+// writeTools asks for inputs as they are written where that is known to be
+// understood: else a long one comes at once, after minutes.
+func (k marker) writeTools(j *wire.JSON, tools []llm.Spec, eager bool) {
 	if len(tools) == 0 {
 		return
 	}
@@ -182,13 +198,17 @@ func writeTools(j *wire.JSON, tools []llm.Spec) {
 			t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		j.Raw(t.Schema)
-		mark(j, i == len(tools)-1)
+		if eager {
+			j.Key("eager_input_streaming")
+			j.Bool(true)
+		}
+		k.mark(j, i == len(tools)-1)
 		j.End()
 	}
 	j.EndArr()
 }
 
-func writeSystem(j *wire.JSON, system []string) {
+func (k marker) writeSystem(j *wire.JSON, system []string) {
 	var blocks []string
 	for _, s := range system {
 		if s != "" {
@@ -204,18 +224,19 @@ func writeSystem(j *wire.JSON, system []string) {
 		j.Obj()
 		j.Member("type", "text")
 		j.Member("text", s)
-		mark(j, i == len(blocks)-1)
+		k.mark(j, i == len(blocks)-1)
 		j.End()
 	}
 	j.EndArr()
 }
 
 // mark ends a block with a cache breakpoint when on.
-func mark(j *wire.JSON, on bool) {
+func (k marker) mark(j *wire.JSON, on bool) {
 	if on {
 		j.Key("cache_control")
 		j.Obj()
 		j.Member("type", "ephemeral")
+		j.Member("ttl", k.ttl)
 		j.End()
 	}
 }
@@ -232,19 +253,19 @@ func markedMessages(msgs []llm.Message) map[int]bool {
 	return marks
 }
 
-func writeMessage(j *wire.JSON, m llm.Message, marked bool) {
+func (k marker) writeMessage(j *wire.JSON, m llm.Message, marked bool) {
 	j.Obj()
 	j.Member("role", string(m.Role))
 	j.Key("content")
 	j.Arr()
 	for i, p := range m.Parts {
-		writePart(j, p, marked && i == len(m.Parts)-1)
+		k.writePart(j, p, marked && i == len(m.Parts)-1)
 	}
 	j.EndArr()
 	j.End()
 }
 
-func writePart(j *wire.JSON, p llm.Part, marked bool) {
+func (k marker) writePart(j *wire.JSON, p llm.Part, marked bool) {
 	switch p := p.(type) {
 	case llm.Text:
 		j.Obj()
@@ -276,7 +297,7 @@ func writePart(j *wire.JSON, p llm.Part, marked bool) {
 		writeSource(j, p.Media, p.Data)
 		j.Member("title", p.Name)
 	}
-	mark(j, marked)
+	k.mark(j, marked)
 	j.End()
 }
 

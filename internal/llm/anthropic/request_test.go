@@ -33,7 +33,7 @@ func TestCacheMarks(t *testing.T) {
 	r.Messages = append(r.Messages, user("four"))
 	body, _ := client(t).request(r, "")
 	const mark = `,"cache_control":{"type":"ephemeral"}}`
-	for _, end := range []string{`"name":"B","input_schema":{"type":"object","properties":{}}`, `"text":"changing"`, `"text":"three"`, `"text":"four"`} {
+	for _, end := range []string{`"name":"B","input_schema":{"type":"object","properties":{}},"eager_input_streaming":true`, `"text":"changing"`, `"text":"three"`, `"text":"four"`} {
 		if !strings.Contains(string(body), end+mark) {
 			t.Errorf("no mark after %s: %s", end, body)
 		}
@@ -134,4 +134,26 @@ type spy struct{ h *http.Header }
 func (s spy) RoundTrip(r *http.Request) (*http.Response, error) {
 	*s.h = r.Header
 	return body("").RoundTrip(r)
+}
+
+// The provider's own API keeps a prefix for an hour where pauses are likely,
+// and is asked for inputs as they are written; others are asked for neither,
+// unless a person says so.
+func TestOwnAPI(t *testing.T) {
+	for _, c := range []struct {
+		c     Config
+		hour  bool
+		eager bool
+	}{
+		{Config{}, false, true}, {Config{Pauses: true}, true, true}, {Config{Pauses: true, CacheTTL: "5m"}, false, true},
+		{Config{BaseURL: "http://gateway", Pauses: true}, false, false}, {Config{BaseURL: "http://gateway", CacheTTL: "1h"}, true, false},
+	} {
+		raw, _ := New(c.c).request(llm.Request{Model: "m", System: []string{"s"}, Tools: []llm.Spec{{Name: "Write"}},
+			Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}}}}, "anthropic/m")
+		body := string(raw)
+		long, short := strings.Count(body, `"cache_control":{"type":"ephemeral","ttl":"1h"}`), strings.Count(body, `"cache_control":{"type":"ephemeral"}`)
+		if c.hour && (long != 3 || short != 0) || !c.hour && (long != 0 || short != 3) || strings.Contains(body, `"eager_input_streaming":true`) != c.eager {
+			t.Errorf("%+v: %s", c.c, body)
+		}
+	}
 }

@@ -76,7 +76,7 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 	switch p.wire {
 	case "anthropic":
 		choice.Model = anthropic.New(anthropic.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source, Bearer: bearer,
-			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts})
+			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts, CacheTTL: c.c.CacheTTL, Pauses: c.c.Pauses})
 	case "openai":
 		choice.Model = openai.New(openai.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
 			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: listed})

@@ -43,6 +43,9 @@ type Config struct {
 
 	Transport http.RoundTripper // nil: one of its own, without a proxy
 	Idle      time.Duration     // 0: 90 s
+	// CacheTTL and Pauses are anthropic.Config's.
+	CacheTTL string
+	Pauses   bool
 	// Local replaces the base URLs of local servers, by name.
 	Local map[string]string
 }
