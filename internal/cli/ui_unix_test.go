@@ -78,7 +78,7 @@ func TestUIInterrupts(t *testing.T) {
 
 func TestUIRunsCommandsOfThePerson(t *testing.T) {
 	p := newPlace(t)
-	x := p.ui(80, 24, "? request contains \"from-the-shell\"\n> I read it.\n---\n? else\n> I read nothing.\n")
+	x := p.ui(80, 24, "? prompt contains \"from-the-shell\"\n> I read it.\n---\n? else\n> I read nothing.\n")
 	x.until(`What shall be done here`)
 	x.keys("!echo from-the-''shell; exit 3", enter)
 	x.until(`│ from-the-shell`)

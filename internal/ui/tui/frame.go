@@ -171,6 +171,7 @@ func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
 	} else if m.s != nil && m.screen.last != nil {
 		top = []draw.Line{nil}
 	}
+	top = top[:min(len(top), clampLow(rows-len(bottom)))]
 	cur.Row += len(top)
 	return printed, append(top, bottom...), cur
 }
@@ -181,7 +182,7 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	p := m.paper()
 	if len(m.dialogs) > 0 {
-		lines, cur := m.dialogs[0].view(m, p, clampLow(rows-2))
+		lines, cur := m.dialogs[0].view(m, p, clampLow(rows-1))
 		return lines, cur
 	}
 	if l := m.spinner(p); l != nil {

@@ -73,14 +73,21 @@ func (d *permit) in() []keymap.Context {
 func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cols := min(m.screen.size.Cols, textCols)
 	inside := clampLow(cols - 6)
-	foot, cur := d.options(p, inside)
+	small := rows < 14
+	foot, cur := d.options(p, inside, small)
 	if d.wrong != "" {
 		foot = append(foot, draw.WrapAll(draw.Text(d.wrong, draw.Style{Role: draw.Wrong}), inside)...)
 	}
 	body := d.body(p, inside, m.st.Dir)
-	room := clampLow(rows - len(foot) - 3)
+	room := rows - len(foot) - 3
+	if small {
+		room++
+	}
 	body = p.scrolled(body, &d.off, max(room, 2))
-	lines := append(draw.Indent(body, draw.S(" ", draw.Plain)), nil)
+	lines := draw.Indent(body, draw.S(" ", draw.Plain))
+	if !small {
+		lines = append(lines, nil)
+	}
 	cur.Row += len(lines) + 1
 	cur.Col += 2
 	lines = append(lines, foot...)
@@ -222,7 +229,7 @@ func (d *permit) decision(width int) []draw.Line {
 		}
 		out = append(out, l.Wrap(width, draw.S("      ", draw.Plain))...)
 	}
-	for _, f := range [][2]string{{"check", string(v.Check)}, {"rule", v.Rule}, {"from", v.Source}, {"part", v.Part}} {
+	for _, f := range [][2]string{{"check", string(v.Check)}, {"rule", v.Rule}, {"from", v.Source}, {"part", v.Part}, {"keep", strings.Join(d.rules, ", ")}} {
 		if f[1] != "" {
 			out = append(out, append(draw.L(draw.S(pad(f[0], 6), draw.Quiet)), draw.Exact(f[1], draw.Plain)...).Wrap(width)...)
 		}
@@ -231,7 +238,7 @@ func (d *permit) decision(width int) []draw.Line {
 }
 
 // options are the answers.
-func (d *permit) options(p paper, width int) ([]draw.Line, term.Cursor) {
+func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
 	for i, a := range d.answers {
@@ -252,7 +259,11 @@ func (d *permit) options(p paper, width int) ([]draw.Line, term.Cursor) {
 			l := draw.L(lead, draw.S("Yes, and do not ask again for ", role))
 			l = append(l, draw.Exact(strings.Join(d.rules, ", "), draw.Code)...)
 			l = append(l, draw.S(" "+keeps[d.keep].name, role))
-			if i == d.at {
+			if small {
+				if i != d.at { // marked, it is shown whole
+					l = l.Truncate(width, p.o)
+				}
+			} else if i == d.at {
 				l = append(l, draw.S("  (← → how long, e edits)", draw.Quiet))
 			}
 			out = append(out, l.Wrap(width, draw.S("    ", draw.Plain))...)

@@ -368,8 +368,13 @@ func (p paper) callBody(c *call) []draw.Line {
 		return nil
 	}
 	lines, n, tail := c.bounds()
+	shown := c.view
+	if t, ok := terminal(c.view); ok && t.Exit != 0 && t.Note == fmt.Sprintf("exit code %d", t.Exit) {
+		t.Note = "" // the line above says so
+		shown = t
+	}
 	if lines || p.whole {
-		out = append(out, draw.Indent(draw.Block(c.view, p.inner(4, n, tail)), gutter)...)
+		out = append(out, draw.Indent(draw.Block(shown, p.inner(4, n, tail)), gutter)...)
 	}
 	if c.wrong && c.text != "" {
 		text(c.text, draw.Plain, textLines)

@@ -89,7 +89,10 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	}
 	body = append(body, draw.WrapAll(draw.Text(pg.Text, draw.Style{Attr: draw.Bold}), inside)...)
 	body = p.scrolled(body, &d.off, max(rows-len(foot)-3, 2))
-	lines := append(draw.Indent(body, draw.S(" ", draw.Plain)), nil)
+	lines := draw.Indent(body, draw.S(" ", draw.Plain))
+	if rows >= 14 {
+		lines = append(lines, nil)
+	}
 	cur.Row += len(lines) + 1
 	cur.Col += 2
 	lines = append(lines, foot...)

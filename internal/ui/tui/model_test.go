@@ -1,0 +1,339 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden frames")
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// nobody is a session that takes everything.
+type nobody struct{}
+
+func (nobody) Submit(context.Context, op.Op) error { return nil }
+func (nobody) Follow(context.Context, event.Seq, event.Detail) iter.Seq2[event.Event, error] {
+	return func(func(event.Event, error) bool) {}
+}
+
+// rig drives a model without a terminal.
+type rig struct {
+	t       testing.TB
+	m       *Model
+	now     time.Time
+	seq     event.Seq
+	printed []draw.Line
+	ops     []op.Op
+	effects []effect
+	ids     int
+}
+
+func newRig(t testing.TB, cols, rows int) *rig {
+	r := &rig{t: t, now: start}
+	h := Host{
+		Version: "1.2.3", Dir: "~/src/calc",
+		NewID:  func() string { r.ids++; return fmt.Sprint("id", r.ids) },
+		Models: func(context.Context) ([]Choice, error) { return nil, errors.New("no") },
+		Themes: draw.ThemeNames,
+		Sessions: func(context.Context, bool) ([]Choice, error) {
+			return []Choice{{ID: "a", Name: "The first one", Right: "2h · 12 KB · main"}, {ID: "b", Name: "Another", Right: "3d · 1.1 MB"}}, nil
+		},
+		Files: func(context.Context) ([]string, error) { return []string{"calc.go", "calc_test.go", "a b.txt"}, nil },
+	}
+	r.m = newModel(h, Start{}, screen{size: term.Size{Cols: cols, Rows: rows}, dark: true, focused: true})
+	r.m.now = r.now
+	r.m.setTheme("")
+	return r
+}
+
+// open opens a session.
+func (r *rig) open() *rig {
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "0199c5a2", Dir: "~/src/calc", Branch: "main", Model: "anthropic/sonnet-4.6", Window: 200_000, Mode: policy.Default}, nil})
+	return r
+}
+
+func (r *rig) do(in Msg) {
+	r.carry(r.m.update(r.now, in))
+}
+
+// carry does what effects ask for, as far as it matters here.
+func (r *rig) carry(list []effect) {
+	for _, e := range list {
+		r.effects = append(r.effects, e)
+		switch e := e.(type) {
+		case submit:
+			r.ops = append(r.ops, e.op)
+			if e.then != nil {
+				r.carry(e.then(r.m, nil))
+			}
+		case work:
+			if then := e.run(context.Background()); then != nil {
+				r.carry(then(r.m))
+			}
+		default: // the terminal's
+		}
+	}
+}
+
+func (r *rig) event(bodies ...event.Body) *rig {
+	for _, b := range bodies {
+		e := event.Event{Seq: r.seq, Time: r.now, Body: b}
+		if _, live := b.(event.Live); !live {
+			r.seq++
+			e.Seq = r.seq
+		}
+		r.do(eventsMsg{of: r.m.s, events: []event.Event{e}})
+	}
+	return r
+}
+
+// pass lets time pass, with a frame that the terminal shows before.
+func (r *rig) pass(d time.Duration) *rig {
+	r.frame()
+	r.m.painted(r.m.unseen())
+	r.now = r.now.Add(d)
+	r.do(tickMsg{})
+	return r
+}
+
+// keys presses keys by name; a text in quotes is typed.
+func (r *rig) keys(names ...string) *rig {
+	for _, n := range names {
+		if text, typed := strings.CutPrefix(n, "'"); typed {
+			for _, c := range text {
+				r.do(keyMsg{keymap.Rune(string(c))})
+			}
+			continue
+		}
+		r.do(keyMsg{keymap.Of(n, "")})
+	}
+	return r
+}
+
+// frame takes a frame: the live area, checked to fit.
+func (r *rig) frame() []draw.Line {
+	r.t.Helper()
+	printed, live, cur := r.m.frame()
+	r.printed = append(r.printed, printed...)
+	z := r.m.screen.size
+	for _, l := range slices.Concat(printed, live) {
+		if w := l.Width(); w > z.Cols {
+			r.t.Errorf("%d columns on a screen of %d: %q", w, z.Cols, l.String())
+		}
+		if s := l.String(); strings.ContainsFunc(s, func(c rune) bool { return c < 0x20 || c >= 0x7f && c < 0xa0 }) {
+			r.t.Errorf("a control character gets through: %q", s)
+		}
+	}
+	if len(live) > z.Rows {
+		r.t.Errorf("%d rows on a screen of %d:\n%s", len(live), z.Rows, draw.TextOf(live))
+	}
+	if !cur.Hidden && (cur.Row < 0 || cur.Row >= max(len(live), 1) || cur.Col < 0 || cur.Col >= z.Cols) {
+		r.t.Errorf("the cursor is at %d, %d of %d rows and %d columns", cur.Row, cur.Col, len(live), z.Cols)
+	}
+	return live
+}
+
+func (r *rig) text() string {
+	r.t.Helper()
+	live := r.frame()
+	return draw.TextOf(append(slices.Clone(r.printed), live...))
+}
+
+func (r *rig) has(want ...string) *rig {
+	r.t.Helper()
+	s := r.text()
+	for _, w := range want {
+		if !strings.Contains(s, w) {
+			r.t.Fatalf("%q is missing:\n%s", w, s)
+		}
+	}
+	return r
+}
+
+func (r *rig) hasNot(not ...string) *rig {
+	r.t.Helper()
+	s := r.text()
+	for _, w := range not {
+		if strings.Contains(s, w) {
+			r.t.Fatalf("%q should not be there:\n%s", w, s)
+		}
+	}
+	return r
+}
+
+// Events of a small session.
+func asked(call string, cmd string, v policy.Verdict) event.Asked {
+	return event.Asked{Call: call, Tool: "Bash", Title: "Bash: " + cmd, Verdict: v, View: view.Terminal{Command: cmd}, Input: []byte(fmt.Sprintf(`{"command":%q}`, cmd))}
+}
+
+func verdict() policy.Verdict {
+	return policy.Verdict{
+		Effect: policy.Ask, Reason: "no rule allows git push; it reaches github.com", Part: "git push origin main", Suggest: []string{"Bash(git push:*)"},
+		Parts: []policy.Piece{
+			{Kind: "command", Text: "go test ./...", Path: "/home/u/src/calc", Effect: policy.Allow, Reason: "a rule allows it"},
+			{Kind: "command", Text: "git push origin main", Path: "/home/u/src/calc", Effect: policy.Ask, Reason: "no rule allows it"},
+		},
+	}
+}
+
+var plan = view.Group{Blocks: []view.Block{
+	view.Text{S: "# Plan\n\n1. Read the **parser**\n2. Mend it\n"},
+	view.Questions{Items: []view.Question{{Header: "Plan", Text: "Carry out this plan?", Options: []view.Option{
+		{Label: "Yes, and accept edits", About: "changes of files run without a question"}, {Label: "Yes, and ask before each edit"},
+	}}}},
+}}
+
+var survey2 = view.Questions{Items: []view.Question{
+	{Header: "Database", Text: "Which database?", Options: []view.Option{{Label: "SQLite", About: "a file"}, {Label: "Postgres", About: "a server"}}},
+	{Header: "Checks", Text: "Which checks?", Multi: true, Options: []view.Option{{Label: "lint"}, {Label: "race"}}},
+}}
+
+const diffText = "@@ -5,3 +5,3 @@\n \tt := 0\n-\tfor i := 1; i < len(nums); i++ {\n+\tfor i := range nums {\n \t\tt += nums[i]\n"
+
+// busy is a session in the middle of its work.
+func busy(r *rig) {
+	r.open().event(
+		event.SessionStarted{ID: "0199c5a2", Dir: "/home/u/src/calc"},
+		event.InputAccepted{ID: "p", Text: "The test in this module fails. Find out why and fix it."},
+		event.TurnStarted{ID: "t1", Model: "anthropic/sonnet-4.6", Mode: policy.AcceptEdits},
+		event.ReplyStarted{}, event.TextDelta{S: "Two places can be wrong; I read both first.\n\n"},
+		event.PartDone{Part: llm.Text{S: "Two places can be wrong; I read both first.\n\n"}},
+		event.ToolStarted{Call: "1", Name: "Grep", Title: `Grep Sum\(`, Fold: "search"},
+		event.ToolStarted{Call: "2", Name: "Read", Title: "Read calc.go", Fold: "file"},
+		event.ToolStarted{Call: "3", Name: "Read", Title: "Read calc_test.go", Fold: "file"},
+		event.ToolFinished{Call: "1", Name: "Grep", Text: "3 matches"},
+		event.ToolFinished{Call: "2", Name: "Read", View: view.Code{S: "package calc\n"}},
+		event.ToolFinished{Call: "3", Name: "Read", View: view.Code{S: "package calc\n"}},
+		event.ToolStarted{Call: "4", Name: "Bash", Title: "Bash: Run the tests"},
+		event.ToolFinished{Call: "4", Name: "Bash", IsErr: true, Took: 1200 * time.Millisecond, View: view.Terminal{
+			Command: "go test ./...", Exit: 1, Output: "--- FAIL: TestSum (0.00s)\n    calc_test.go:9: Sum(1, 2, 3) = 5, want 6\nFAIL\n", Note: "exit code 1"}},
+		event.ToolStarted{Call: "5", Name: "Edit", Title: "Edit calc.go"},
+		event.ToolFinished{Call: "5", Name: "Edit", View: view.Diff{Path: "calc.go", Unified: diffText, Added: 1, Removed: 1}},
+		event.ToolFinished{Call: "6", Name: "TodoWrite", View: view.Tasks{Items: []view.Task{
+			{Text: "Mend Sum", Status: view.Completed}, {Text: "Run the tests", Active: "Running the tests", Status: view.InProgress}, {Text: "Report", Status: view.Pending}}}},
+		event.Replied{Usage: llm.Usage{In: 1200, Out: 300}, Model: "anthropic/sonnet-4.6", Cost: 0.02, Priced: true},
+		event.ToolStarted{Call: "7", Name: "Bash", Title: "Bash: Run the tests again"},
+		event.ToolOutput{Call: "7", S: "ok one\nok two\n"},
+	)
+	r.pass(3 * time.Second)
+}
+
+// scenes are what the golden frames show.
+var scenes = []struct {
+	name string
+	play func(*rig)
+}{
+	{"start", func(r *rig) { r.pass(200 * time.Millisecond) }},
+	{"empty", func(r *rig) { r.open() }},
+	{"busy", busy},
+	{"queued", func(r *rig) { busy(r); r.keys("'and then say why", "enter", "'half a line") }},
+	{"permission", func(r *rig) {
+		busy(r)
+		r.event(asked("7", "go test ./... && git push origin main", verdict())).pass(time.Second)
+		r.keys("down")
+	}},
+	{"permission-whole", func(r *rig) {
+		r.open().event(asked("7", "go test ./... && git push origin main", verdict())).pass(time.Second)
+		r.keys("?")
+	}},
+	{"permission-comment", func(r *rig) {
+		r.open().event(asked("7", "rm -r build", policy.Verdict{Effect: policy.Ask, Reason: "it removes build"})).pass(time.Second)
+		r.keys("down", "enter", "'move it instead")
+	}},
+	{"permission-rule", func(r *rig) {
+		r.open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
+		r.keys("down", "right", "e")
+	}},
+	{"permission-edit", func(r *rig) {
+		r.open().event(event.Asked{Call: "5", Tool: "Edit", Title: "Edit link.go", View: view.Diff{Path: "link.go", Unified: diffText, Added: 1, Removed: 1},
+			Verdict: policy.Verdict{Effect: policy.Ask, Reason: "it changes link.go", Parts: []policy.Piece{{Kind: "write", Text: "link.go", Path: "/etc/passwd", Effect: policy.Ask}}}}).pass(time.Second)
+	}},
+	{"question", func(r *rig) {
+		r.open().event(event.Asked{Call: "q", Tool: "AskUserQuestion", View: survey2}).pass(time.Second)
+	}},
+	{"question-many", func(r *rig) {
+		r.open().event(event.Asked{Call: "q", Tool: "AskUserQuestion", View: survey2}).pass(time.Second)
+		r.keys("down", "enter", "space", "down", "down", "enter", "'fuzz")
+	}},
+	{"plan", func(r *rig) {
+		r.open().event(event.Asked{Call: "q", Tool: "ExitPlanMode", View: plan}).pass(time.Second)
+	}},
+	{"commands", func(r *rig) { r.open().keys("'/co") }},
+	{"files", func(r *rig) { r.open().keys("'see @cal") }},
+	{"theme", func(r *rig) { r.open().keys("'/theme", "enter", "down") }},
+	{"sessions", func(r *rig) { r.open().keys("'/resume", "enter", "'an") }},
+	{"mode", func(r *rig) { r.open().keys("'/mode", "enter") }},
+	{"help", func(r *rig) { r.open().keys("?") }},
+	{"transcript", func(r *rig) { busy(r); r.keys("ctrl+o") }},
+	{"ended", func(r *rig) {
+		busy(r)
+		r.event(event.ToolFinished{Call: "7", Name: "Bash", View: view.Terminal{Command: "go test ./...", Output: "ok\n"}}, event.TextDelta{},
+			event.TurnEnded{How: event.Failed, Err: "anthropic is overloaded (529)", Hint: "try again, or choose another model: /model"})
+	}},
+	{"cost", func(r *rig) { busy(r); r.keys("'/cost", "enter") }},
+}
+
+func TestGoldenFrames(t *testing.T) {
+	for _, s := range scenes {
+		t.Run(s.name, func(t *testing.T) {
+			var b strings.Builder
+			for _, z := range []term.Size{{Cols: 80, Rows: 24}, {Cols: 40, Rows: 10}, {Cols: 200, Rows: 50}} {
+				r := newRig(t, z.Cols, z.Rows)
+				s.play(r)
+				fmt.Fprintf(&b, "== %dx%d\n%s", z.Cols, z.Rows, r.text())
+			}
+			for _, name := range []string{"dark", "light"} {
+				r := newRig(t, 80, 24)
+				s.play(r)
+				r.frame()
+				live := r.frame()
+				th, _ := draw.Named(name, false)
+				fmt.Fprintf(&b, "== %s\n", name)
+				for _, l := range append(r.printed, live...) {
+					b.WriteString(strings.ReplaceAll(string(th.Append(nil, l, draw.Profile{Depth: draw.Colors256})), "\x1b", "␛") + "\n")
+				}
+			}
+			golden(t, s.name, b.String())
+		})
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "frames", name+".txt")
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s changed; run with -update and look at the difference:\n%s", file, got)
+	}
+}
