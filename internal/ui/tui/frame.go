@@ -156,8 +156,29 @@ func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
 	printed = m.flush()
 	if m.pager != nil {
 		live, cur = m.pager.frame(m)
-		return printed, live, cur
+	} else {
+		live, cur = m.inline()
 	}
+	z := m.screen.size
+	if over := len(live) - z.Rows; over > 0 { // what is acted on is at the end
+		live, cur.Row = live[over:], clampLow(cur.Row-over)
+	}
+	cur.Col = min(cur.Col, z.Cols-1)
+	return narrowed(printed, z.Cols), narrowed(live, z.Cols), cur
+}
+
+// narrowed cuts what does not fit even so: on screens of a few columns.
+func narrowed(lines []draw.Line, cols int) []draw.Line {
+	for i, l := range lines {
+		if l.Width() > cols {
+			lines[i] = l.Cut(cols)
+		}
+	}
+	return lines
+}
+
+// inline is the live area below the scrollback.
+func (m *Model) inline() (live []draw.Line, cur term.Cursor) {
 	rows := m.screen.size.Rows
 	bottom, cur := m.bottom(rows)
 	room := rows - len(bottom) - 1 // a row above stays with what was printed
@@ -173,7 +194,7 @@ func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
 	}
 	top = top[:min(len(top), clampLow(rows-len(bottom)))]
 	cur.Row += len(top)
-	return printed, append(top, bottom...), cur
+	return append(top, bottom...), cur
 }
 
 // bottom is what a person acts on: the spinner, the queue, and a dialog or the

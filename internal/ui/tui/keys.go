@@ -242,8 +242,9 @@ func (m *Model) enter() []effect {
 }
 
 // send gives a prompt to the session, or keeps it until there is one.
-func (m *Model) send(p edit.Prompt) []effect {
-	id := m.host.NewID()
+func (m *Model) send(p edit.Prompt) []effect { return m.sendAs(m.host.NewID(), p) }
+
+func (m *Model) sendAs(id string, p edit.Prompt) []effect {
 	if m.s == nil || m.screen.past {
 		m.queue = append(m.queue, queued{id: id, prompt: p})
 		if m.gone != nil {

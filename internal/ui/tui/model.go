@@ -256,7 +256,7 @@ func (m *Model) ready() []effect {
 	waiting := m.queue
 	m.queue = nil
 	for _, q := range waiting {
-		out = append(out, m.send(q.prompt)...)
+		out = append(out, m.sendAs(q.id, q.prompt)...)
 	}
 	return append(out, m.welcome()...)
 }

@@ -37,6 +37,9 @@ const (
 	no
 )
 
+// optionLines bounds the lines of one answer.
+const optionLines = 3
+
 // A permit asks whether a call may run.
 type permit struct {
 	q       event.Asked
@@ -76,7 +79,7 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	small := rows < 14
 	foot, cur := d.options(p, inside, small)
 	if d.wrong != "" {
-		foot = append(foot, draw.WrapAll(draw.Text(d.wrong, draw.Style{Role: draw.Wrong}), inside)...)
+		foot = append(foot, draw.L(draw.S(d.wrong, draw.Wrong)).Truncate(inside, p.o))
 	}
 	body := d.body(p, inside, m.st.Dir)
 	room := rows - len(foot) - 3
@@ -266,7 +269,12 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 			} else if i == d.at {
 				l = append(l, draw.S("  (← → how long, e edits)", draw.Quiet))
 			}
-			out = append(out, l.Wrap(width, draw.S("    ", draw.Plain))...)
+			wrapped := l.Wrap(width, draw.S("    ", draw.Plain))
+			if len(wrapped) > optionLines { // the whole decision shows all of it
+				wrapped = wrapped[:optionLines]
+				wrapped[optionLines-1] = append(wrapped[optionLines-1], draw.S(" "+p.sign(draw.Ellipsis)+strings.Repeat(" ", width), draw.Attention)).Truncate(width, p.o)
+			}
+			out = append(out, wrapped...)
 		case no:
 			out = append(out, draw.L(lead, draw.S("No, and say what to do instead", role)))
 		}

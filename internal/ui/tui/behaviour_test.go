@@ -1,0 +1,394 @@
+package tui
+
+import (
+	"encoding/json"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// last is the newest op of a type.
+func last[O op.Op](r *rig) (O, bool) {
+	for _, o := range slices.Backward(r.ops) {
+		if o, ok := o.(O); ok {
+			return o, true
+		}
+	}
+	var zero O
+	return zero, false
+}
+
+func TestAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys []string
+		want op.Answer
+	}{
+		"yes":             {[]string{"enter"}, op.Answer{Allow: true}},
+		"y":               {[]string{"down", "down", "'y"}, op.Answer{Allow: true}},
+		"no":              {[]string{"esc"}, op.Answer{}},
+		"n":               {[]string{"'n"}, op.Answer{}},
+		"no, in words":    {[]string{"down", "down", "enter", "'use main", "enter"}, op.Answer{Comment: "use main"}},
+		"yes, in words":   {[]string{"tab", "'mind it", "enter", "enter"}, op.Answer{Allow: true, Comment: "mind it"}},
+		"session":         {[]string{"down", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
+		"local":           {[]string{"down", "right", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForLocal}},
+		"project":         {[]string{"down", "right", "right", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForProject}},
+		"everywhere":      {[]string{"down", "left", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForUser}},
+		"by number":       {[]string{"'2"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
+		"edited rule":     {[]string{"down", "e", "ctrl+u", "'Bash(git push origin *)", "enter", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push origin *)"}}},
+		"rule left as is": {[]string{"down", "e", "'xx", "esc", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
+		"accept edits":    {[]string{"shift+tab"}, op.Answer{Allow: true, Mode: "acceptEdits"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 80, 24).open()
+			r.event(asked("c", "git push origin main", verdict())).pass(time.Second)
+			r.keys(c.keys...)
+			got, ok := last[op.Answer](r)
+			c.want.Call, c.want.By = "c", clientName
+			if d := cmp.Diff(c.want, got); !ok || d != "" {
+				t.Errorf("answered %t (-want +got):\n%s", ok, d)
+			}
+			if len(r.m.dialogs) != 0 {
+				t.Error("the dialog stays")
+			}
+		})
+	}
+}
+
+func TestSurveys(t *testing.T) {
+	for name, c := range map[string]struct {
+		view view.Block
+		keys []string
+		want op.Answer
+	}{
+		"choices":     {survey2, []string{"down", "enter", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Postgres"}, {"lint"}}}},
+		"own words":   {survey2, []string{"tab", "'DuckDB", "enter", "down", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"DuckDB"}, {"race"}}}},
+		"declined":    {survey2, []string{"esc"}, op.Answer{Comment: "the person closed the question without an answer"}},
+		"plan":        {plan, []string{"down", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Yes, and ask before each edit"}}}},
+		"plan change": {plan, []string{"up", "down", "down", "enter", "'smaller steps", "enter"}, op.Answer{Comment: "smaller steps"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 80, 24).open()
+			r.event(event.Asked{Call: "c", Tool: "X", View: c.view}).pass(time.Second)
+			r.keys(c.keys...)
+			got, ok := last[op.Answer](r)
+			c.want.Call, c.want.By = "c", clientName
+			if d := cmp.Diff(c.want, got); !ok || d != "" {
+				t.Errorf("answered %t (-want +got):\n%s", ok, d)
+			}
+		})
+	}
+}
+
+// A key counts for a dialog only when a person could have seen it: after it
+// was painted, a quarter of a second later, and not in the middle of typing.
+func TestStrayKeysAnswerNothing(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'I was typ")
+	r.event(asked("c", "rm -r /", verdict()))
+	r.keys("'ing y", "enter") // before it is painted
+	r.frame()
+	r.m.painted(r.m.unseen())
+	for range 5 { // and on, faster than a person decides
+		r.now = r.now.Add(guard - time.Millisecond)
+		r.keys("'y", "enter", "shift+tab")
+	}
+	if a, ok := last[op.Answer](r); ok {
+		t.Fatalf("it was answered: %+v", a)
+	}
+	if got := r.m.box.Text(); got != "I was typing yyyyyy" {
+		t.Errorf("what was typed became %q", got)
+	}
+	r.now = r.now.Add(guard)
+	r.keys("enter")
+	if a, ok := last[op.Answer](r); !ok || !a.Allow {
+		t.Error("it cannot be answered any more")
+	}
+}
+
+// To stop is never a mistake, however early.
+func TestEscapeStopsWhatADialogInterrupts(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, asked("c", "rm -r /", verdict()))
+	r.keys("esc")
+	if _, ok := last[op.Interrupt](r); !ok {
+		t.Error("the turn goes on")
+	}
+}
+
+func TestDialogsByRank(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'/mode", "enter")
+	r.event(event.Asked{Call: "q", View: survey2}, asked("c", "ls", verdict())).pass(time.Second)
+	r.has("Run this command?")
+	r.keys("enter").pass(time.Second)
+	r.has("Which database?")
+	r.event(event.Answered{Call: "q"}) // another client was faster
+	r.has("Permission mode")
+	r.keys("esc")
+	r.hasNot("Permission mode")
+}
+
+func TestQueue(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.keys("'typed early", "enter") // there is no session yet
+	r.open()
+	if p, ok := last[op.Prompt](r); !ok || p.Text != "typed early" || p.ID == "" {
+		t.Fatalf("%+v", p)
+	}
+	r.event(event.InputAccepted{ID: "id1", Text: "typed early"}, event.TurnStarted{ID: "t"})
+	r.keys("'second", "enter", "'third", "enter")
+	r.event(event.InputQueued{ID: "id2", Text: "second"}, event.InputQueued{ID: "id3", Text: "third"})
+	r.has("› second", "› third", "takes it back")
+	r.keys("up")
+	if u, ok := last[op.Unqueue](r); !ok || u.ID != "id3" || r.m.box.Text() != "third" {
+		t.Errorf("%+v, box %q", u, r.m.box.Text())
+	}
+	r.event(event.InputRemoved{ID: "id3"}, event.InputAccepted{ID: "id2", Text: "second", Steer: true})
+	if len(r.m.queue) != 0 {
+		t.Errorf("%d still wait", len(r.m.queue))
+	}
+}
+
+// A prompt that the session refuses is in the box again.
+func TestRefusedPromptIsNotLost(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.m.box.Set("precious")
+	for _, e := range r.m.enter() {
+		r.carry(e.(submit).then(r.m, errors.New("disk full")))
+	}
+	if r.m.box.Text() != "precious" || len(r.m.queue) != 0 {
+		t.Errorf("box %q, %d wait", r.m.box.Text(), len(r.m.queue))
+	}
+	r.has("disk full")
+}
+
+func TestLeaving(t *testing.T) {
+	quits := func(r *rig) bool {
+		return slices.ContainsFunc(r.effects, func(e effect) bool { _, ok := e.(quit); return ok })
+	}
+	for _, key := range []string{"ctrl+c", "ctrl+d"} {
+		r := newRig(t, 80, 24).open()
+		r.keys(key)
+		r.has("again to quit")
+		r.now = r.now.Add(again + time.Millisecond)
+		r.do(tickMsg{})
+		r.keys(key)
+		if quits(r) {
+			t.Errorf("%s once, and again much later, quits", key)
+		}
+		r.keys(key)
+		if !quits(r) {
+			t.Errorf("%s twice does not quit", key)
+		}
+	}
+	r := newRig(t, 80, 24).open()
+	r.keys("'text", "ctrl+c")
+	if !r.m.box.Empty() || quits(r) {
+		t.Error("Ctrl+C does not clear the prompt")
+	}
+}
+
+// What streams is printed once, in order, whatever the pieces are; a resumed
+// session shows the same.
+func TestStoryIsTheSameLiveAndResumed(t *testing.T) {
+	const one, two = "First **part**.\n\n- a\n- b\n\n", "Second part, after the calls."
+	reply := event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
+		llm.Text{S: one}, llm.ToolUse{ID: "1", Name: "Read"}, llm.ToolUse{ID: "2", Name: "Read"}, llm.ToolUse{ID: "3", Name: "Bash"}, llm.Text{S: two}}}}
+	durable := []event.Body{
+		event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"},
+		event.ToolStarted{Call: "1", Name: "Read", Title: "Read a", Fold: "file"}, event.ToolStarted{Call: "2", Name: "Read", Title: "Read b", Fold: "file"},
+		event.ToolFinished{Call: "1", View: view.Code{S: "x\n"}}, event.ToolFinished{Call: "2", View: view.Code{S: "y\n"}},
+		event.ToolStarted{Call: "3", Name: "Bash", Title: "Bash: ls"}, event.ToolFinished{Call: "3", View: view.Terminal{Command: "ls", Output: "out\n"}},
+		reply, event.TurnEnded{How: event.Done},
+	}
+	resumed := newRig(t, 80, 24)
+	resumed.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Branch: "main", Model: "anthropic/sonnet-4.6", After: event.Seq(len(durable))}, nil})
+	resumed.event(durable...)
+	want := resumed.text()
+	for seed := range uint64(30) {
+		rnd := rand.New(rand.NewPCG(seed, 0))
+		r := newRig(t, 80, 24).open()
+		r.event(durable[:2]...).event(event.ReplyStarted{})
+		stream := func(s string, at int) {
+			for i := 0; i < len(s); {
+				n := min(1+rnd.IntN(9), len(s)-i)
+				r.event(event.TextDelta{At: at + i, S: s[i : i+n]})
+				i += n
+				if rnd.IntN(3) == 0 {
+					r.frame()
+				}
+			}
+			r.event(event.PartDone{Part: llm.Text{S: s}})
+		}
+		stream(one, 0)
+		for _, id := range []string{"1", "2", "3"} {
+			r.event(event.PartDone{Part: reply.Message.Parts[slices.Index([]string{"", "1", "2", "3"}, id)]})
+		}
+		early := rnd.IntN(2) == 0
+		if early {
+			r.event(durable[2:8]...)
+		}
+		stream(two, len(one))
+		if early {
+			r.event(reply)
+		} else {
+			r.event(reply).event(durable[2:8]...)
+		}
+		r.event(event.TurnEnded{How: event.Done})
+		if d := cmp.Diff(want, r.text()); d != "" {
+			t.Fatalf("seed %d (-resumed +live):\n%s", seed, d)
+		}
+	}
+}
+
+// Whatever a command, a path, a model or a tool's name says, a dialog shows
+// what would run, and nothing of it reaches the terminal as a control.
+func TestHostileText(t *testing.T) {
+	evil := []string{
+		"\x1b[2J\x1b[H", "\x1b]0;title\x07", "\x1b]52;c;AAAA\x07", "\r", "\x9b2J", "\u202e", "\u2066", "\u200b", "\ufeff", "\U000e0041", "\x00", "\x7f",
+		"e" + strings.Repeat("\u0301", 300), "👩\u200d👩\u200d👧\u200d👦", "界", "\t", "\u2028", "\u115f", strings.Repeat("A", 1<<18),
+	}
+	for i, bad := range evil {
+		for _, z := range []term.Size{{Cols: 80, Rows: 24}, {Cols: 40, Rows: 10}} {
+			r := newRig(t, z.Cols, z.Rows).open()
+			cmd := "echo safe " + bad + " ; rm -rf " + bad + "x"
+			v := verdict()
+			v.Reason, v.Rule, v.Source, v.Part = "because "+bad, "Bash("+bad+")", bad, "rm -rf "+bad+"x"
+			v.Suggest, v.Parts[0].Text, v.Parts[0].Path = []string{"Bash(" + bad + ")"}, bad, bad
+			r.event(
+				event.InputAccepted{ID: "p", Text: bad}, event.TurnStarted{ID: "t", Model: "a/" + bad}, event.ReplyStarted{},
+				event.TextDelta{S: "text " + bad}, event.ThinkingDelta{S: bad},
+				event.ToolStarted{Call: "1", Name: "mcp__" + bad, Title: bad, Input: json.RawMessage(`{}`)}, event.ToolOutput{Call: "1", S: bad + "\n" + bad},
+			)
+			r.frame()
+			r.event(
+				event.ToolFinished{Call: "1", View: view.Terminal{Command: bad, Output: bad, Note: bad}},
+				event.ToolFinished{Call: "2", Name: bad, View: view.Table{Head: []string{bad}, Rows: [][]string{{bad}}}},
+				event.ToolFinished{Call: "3", Name: bad, View: view.Diff{Path: bad, Unified: "@@ -1 +1 @@\n-" + bad + "\n+" + bad + "\n"}},
+				event.ToolFinished{Call: "4", Name: bad, Denied: true, Verdict: v},
+				event.Noted{Level: "warning", Text: bad}, event.Titled{Title: bad}, event.ModelChanged{Model: bad},
+				event.TaskStarted{ID: bad, Text: bad},
+			)
+			r.frame()
+			r.event(asked("c", cmd, v)).pass(time.Second)
+			r.frame()
+			r.keys("?", "down")
+			live := draw.TextOf(r.frame())
+			if i < 12 && !strings.Contains(live, `\`) {
+				t.Errorf("the dialog hides %q:\n%s", bad, live)
+			}
+			r.keys("esc")
+			r.event(event.Asked{Call: "d", Tool: bad, View: view.Questions{Items: []view.Question{{Header: bad, Text: bad, Options: []view.Option{{Label: bad, About: bad}, {Label: "b"}}}}}}).pass(time.Second)
+			r.frame()
+			r.keys("esc", "ctrl+o")
+			r.frame()
+		}
+	}
+}
+
+// Nothing wakes an idle UI.
+func TestIdleWantsNoTicks(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	if at := r.m.wake(); !at.IsZero() {
+		t.Errorf("it wants to be woken in %s", at.Sub(r.now))
+	}
+	r.event(event.TurnStarted{ID: "t"})
+	if r.m.wake().IsZero() {
+		t.Error("the spinner stands still")
+	}
+	r.event(asked("c", "ls", policy.Verdict{}))
+	if at := r.m.wake(); !at.IsZero() {
+		t.Error("a question that waits for a person wakes the UI")
+	}
+	r.event(event.TurnEnded{How: event.Done})
+	if at := r.m.wake(); !at.IsZero() {
+		t.Errorf("after the turn it wants to be woken in %s", at.Sub(r.now))
+	}
+}
+
+func FuzzUI(f *testing.F) {
+	for i := range uint64(20) {
+		f.Add(i, uint8(80), uint8(24))
+	}
+	f.Add(uint64(99), uint8(1), uint8(1))
+	f.Add(uint64(98), uint8(3), uint8(2))
+	f.Fuzz(func(t *testing.T, seed uint64, cols, rows uint8) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		r := newRig(t, max(int(cols), 1), max(int(rows), 1))
+		if rnd.IntN(4) > 0 {
+			r.open()
+		}
+		for range 150 {
+			randomly(r, rnd)
+			if rnd.IntN(2) == 0 {
+				r.frame()
+			}
+			if t.Failed() {
+				return
+			}
+		}
+	})
+}
+
+var fuzzKeys = []string{
+	"enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "backspace", "delete", "ctrl+o", "ctrl+t", "ctrl+r", "ctrl+s", "ctrl+l", "ctrl+g", "ctrl+u",
+	"ctrl+w", "ctrl+_", "ctrl+x", "ctrl+k", "alt+p", "alt+enter", "pgup", "pgdown", "home", "end", "?", "/", "@", "!", "#", "g", "G", "n", "N", "q", "y", "e", "1", "2", "space", "f1", "ctrl+b", "ctrl+a",
+}
+
+func randomly(r *rig, rnd *rand.Rand) {
+	pick := func(list ...string) string { return list[rnd.IntN(len(list))] }
+	text := pick("x", "héllo wörld", "界界界", "\x1b[31mred", "- a\n- b\n\n", "```go\nfunc x() {}\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", strings.Repeat("long ", 60), "\n\n", "👩\u200d👧")
+	id := pick("1", "2", "3")
+	switch rnd.IntN(26) {
+	case 0, 1, 2, 3, 4:
+		r.keys(fuzzKeys[rnd.IntN(len(fuzzKeys))])
+	case 5, 6:
+		r.keys("'" + pick("hello", "/cl", "@ca", "/theme", "/mode", "/resume", "/help", "/cost", "/tasks", "/diff", "/nothing", "a b c"))
+	case 7:
+		r.do(pasteMsg{strings.Repeat(text, 1+rnd.IntN(30))})
+	case 8:
+		r.do(sizeMsg{term.Size{Cols: 1 + rnd.IntN(120), Rows: 1 + rnd.IntN(50)}})
+	case 9:
+		r.pass(time.Duration(rnd.IntN(400)) * time.Millisecond)
+	case 10:
+		r.event(event.InputAccepted{ID: pick("id1", "id2", "x"), Text: text, Steer: rnd.IntN(2) == 0})
+	case 11:
+		r.event(event.TurnStarted{ID: "t"})
+	case 12:
+		r.event(event.ReplyStarted{})
+	case 13, 14, 15:
+		r.event(event.TextDelta{At: rnd.IntN(3) * 5, S: text})
+	case 16:
+		r.event(event.ThinkingDelta{S: text})
+	case 17:
+		r.event(event.PartDone{Part: []llm.Part{llm.Text{S: text}, llm.Thinking{S: text}, llm.ToolUse{ID: id, Name: "X"}}[rnd.IntN(3)]})
+	case 18:
+		r.event(event.ToolStarted{Call: id, Name: "X", Title: text, Fold: pick("", "file")})
+	case 19:
+		r.event(event.ToolOutput{Call: id, S: text})
+	case 20:
+		r.event(event.ToolFinished{Call: id, Name: "X", IsErr: rnd.IntN(3) == 0, View: []view.Block{nil, view.Text{S: text}, view.Diff{Path: "p", Unified: diffText}, view.Terminal{Command: text, Output: text}}[rnd.IntN(4)]})
+	case 21:
+		r.event(asked(id, text, verdict()))
+	case 22:
+		r.event(event.Asked{Call: id, View: []view.Block{survey2, plan}[rnd.IntN(2)]})
+	case 23:
+		r.event([]event.Body{event.Retracted{Why: "w"}, event.Dropped{Calls: []string{id}}, event.Answered{Call: id}, event.Noted{Level: "info", Text: text}}[rnd.IntN(4)])
+	case 24:
+		r.event(event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: text}, llm.ToolUse{ID: id, Name: "X"}}}})
+	case 25:
+		r.event(event.TurnEnded{How: []event.End{event.Done, event.Interrupted, event.Failed}[rnd.IntN(3)], Err: text})
+	}
+}
