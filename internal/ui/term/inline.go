@@ -62,16 +62,15 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 	}
 	// What is printed most often stands in the first rows of the live area
 	// already, so that the rows are not written again: they are left behind.
-	all := next
-	if len(printed) > 0 {
-		all = make([]draw.Line, 0, len(printed)+len(next))
-		for _, l := range printed {
-			all = append(all, trimmed(tidy(l.Cut(r.size.Cols))))
+	all := make([]draw.Line, 0, len(printed)+len(next))
+	for _, l := range printed {
+		for _, row := range l.Wrap(r.size.Cols) {
+			all = append(all, trimmed(tidy(row)))
 		}
-		all = append(all, next...)
 	}
-	dst = r.changes(dst, all)
-	r.at.Row -= len(printed)
+	above := len(all)
+	dst = r.changes(dst, append(all, next...))
+	r.at.Row -= above
 	r.shown, r.drawn, r.redraw = next, r.size, false
 	dst = r.move(dst, cur.Row)
 	dst = column(dst, cur.Col)

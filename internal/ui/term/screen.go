@@ -77,14 +77,10 @@ func sane(z Size) Size {
 	return Size{Cols: min(z.Cols, 10_000), Rows: min(z.Rows, 10_000)}
 }
 
-// Print puts lines above the live area, for good. In full-screen mode they
-// wait until it ends.
+// Print puts lines above the live area, for good. One that is wider than the
+// terminal is then is wrapped. In full-screen mode they wait until it ends.
 func (s *Screen) Print(lines []draw.Line) {
-	s.change(func() {
-		for _, l := range lines {
-			s.printed = append(s.printed, l.Cut(s.in.size.Cols))
-		}
-	})
+	s.change(func() { s.printed = append(s.printed, lines...) })
 }
 
 // Live makes lines the live area, or in full-screen mode the screen, with the
@@ -98,9 +94,7 @@ func (s *Screen) Live(lines []draw.Line, cur Cursor) {
 // live area to the scrollback is never seen twice nor missing.
 func (s *Screen) Update(printed, live []draw.Line, cur Cursor) {
 	s.change(func() {
-		for _, l := range printed {
-			s.printed = append(s.printed, l.Cut(s.in.size.Cols))
-		}
+		s.printed = append(s.printed, printed...)
 		s.live, s.cur = live, cur
 	})
 }

@@ -134,6 +134,23 @@ func TestImageAmongLines(t *testing.T) {
 	}
 }
 
+// What was laid out for a wider terminal is wrapped, not cut: it was said.
+func TestPrintedForAnotherWidth(t *testing.T) {
+	e := newVT(t, Size{10, 8})
+	s := NewScreen(e, config(Size{40, 8}))
+	s.Hold(false)
+	s.Update(lines("some words that were said"), lines("live"), Cursor{})
+	s.Resize(Size{10, 8})
+	s.Resume()
+	s.Sync()
+	if got := screen(e); got != "some words\nthat were\nsaid\nlive\n" {
+		t.Errorf("the terminal holds\n%s", got)
+	}
+	if err := s.Close(false); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // check plays random frames on a terminal and holds the terminal to what was
 // asked for.
 func check(t *testing.T, seed uint64, z Size, steps int) {
