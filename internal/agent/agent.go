@@ -107,8 +107,6 @@ type Budget struct {
 	USD      float64
 	Unpriced bool // a model without a known price counts as free
 	Tokens   int  // to use up, with nudges
-	// SpentUSD is what the session had cost before this turn.
-	SpentUSD float64
 }
 
 // An Outcome is how a turn ended.

@@ -48,10 +48,9 @@ func (t Turn) Run(ctx context.Context) (Outcome, error) {
 type run struct {
 	Turn
 	mem    memory
-	api    time.Duration // spent waiting for the model
-	cap    int           // output cap asked for, 0 for the target's own
-	asked  int           // output cap of the newest request
-	usd    float64
+	api    time.Duration   // spent waiting for the model
+	cap    int             // output cap asked for, 0 for the target's own
+	asked  int             // output cap of the newest request
 	noCost string          // a model that answered and has no known price
 	answer json.RawMessage // the accepted structured answer
 	final  string          // the answer of a call that ended the turn
@@ -66,7 +65,10 @@ func (r *run) outcome(o Outcome) Outcome {
 // before checks what would make the next request pointless, before it costs
 // anything.
 func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
-	b := r.Budget
+	b, spent := r.Budget, r.Host.State()
+	if r.noCost == "" {
+		r.noCost = spent.Turn.Unpriced
+	}
 	switch {
 	case ctx.Err() != nil:
 		return Outcome{Reason: InterruptedStreaming}, true, nil
@@ -76,8 +78,8 @@ func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
 	case b.USD > 0 && r.noCost != "" && !b.Unpriced:
 		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", r.noCost, b.USD),
 			Hint: "give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"}, true, nil
-	case b.USD > 0 && b.SpentUSD+r.usd >= b.USD:
-		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("spent $%.4f of the budget of $%.2f", b.SpentUSD+r.usd, b.USD),
+	case b.USD > 0 && spent.Total.Cost >= b.USD:
+		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("spent $%.4f of the budget of $%.2f", spent.Total.Cost, b.USD),
 			Hint: "raise --max-budget-usd, or go on with: adze --continue -p \"…\""}, true, nil
 	case b.Tokens > 0 && r.mem.spent >= b.Tokens:
 		return Outcome{Reason: TokenBudget, Text: fmt.Sprintf("used %d of %d tokens", r.mem.spent, b.Tokens)}, true, nil
@@ -320,7 +322,7 @@ func (r *run) record(rep reply) event.Replied {
 	return e
 }
 
-// price adds a reply's cost to what the turn has spent.
+// price is what a reply cost.
 func (r *run) price(rep reply) (usd float64, known bool) {
 	if rep.target.Cost != nil {
 		usd, known = rep.target.Cost(rep.fin.Usage)
@@ -328,7 +330,6 @@ func (r *run) price(rep reply) (usd float64, known bool) {
 	if !known {
 		r.noCost = rep.target.ID()
 	}
-	r.usd += usd
 	return usd, known
 }
 

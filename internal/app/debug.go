@@ -38,7 +38,7 @@ func areaOf(b event.Body) string {
 	switch b.(type) {
 	case event.ToolStarted, event.ToolFinished, event.Asked, event.Answered, event.ToolOutput, event.Cleared:
 		return "tool"
-	case event.Replied, event.Dropped, event.Waiting, event.Retracted, event.ModelChanged, event.ReplyStarted:
+	case event.Replied, event.Dropped, event.Spent, event.Waiting, event.Retracted, event.ModelChanged, event.ReplyStarted:
 		return "model"
 	default:
 		return "session"

@@ -211,7 +211,7 @@ func (m *models) classifier(ctx context.Context, mode policy.Mode) *auto.Classif
 		return c
 	}
 	if s, err := m.Small(ctx, main, m.cfg.SmallModel); err == nil && s.Model != nil {
-		c.Model = auto.Small{Model: s.Model, Name: s.Name}
+		c.Model = auto.Small{Model: s.Model, Name: s.Name, ID: s.Provider + "/" + s.Name, Cost: s.Facts.Cost}
 	}
 	return c
 }

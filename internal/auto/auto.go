@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -86,7 +87,7 @@ type Sentences struct {
 
 // A completer is the one thing needed of a model.
 type completer interface {
-	Complete(ctx context.Context, system string, msgs []llm.Message) (string, error)
+	Complete(ctx context.Context, system string, msgs []llm.Message) (text string, spent event.Spent, err error)
 }
 
 // A Classifier rules on cases. It keeps nothing between them.
@@ -106,34 +107,35 @@ type Case struct {
 }
 
 // Judge rules on one case within Timeout. It fails closed: an error, a
-// timeout, and an answer that is not exactly what was asked for are Ask.
-func (c Classifier) Judge(ctx context.Context, k Case) Ruling {
+// timeout, and an answer that is not exactly what was asked for are Ask. spent
+// is zero when no model answered.
+func (c Classifier) Judge(ctx context.Context, k Case) (r Ruling, spent event.Spent) {
 	switch {
 	case !Applies(k.Verdict):
-		return Ruling{Ask, "a person decides this"}
+		return Ruling{Ask, "a person decides this"}, spent
 	case c.Model == nil:
-		return Ruling{Ask, "there is no small model to rule on it"}
+		return Ruling{Ask, "there is no small model to rule on it"}, spent
 	}
 	text, err := k.document()
 	if err != nil {
-		return Ruling{Ask, err.Error()}
+		return Ruling{Ask, err.Error()}, spent
 	}
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
-	out, err := c.Model.Complete(ctx, c.system(), []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: text}}}})
+	out, spent, err := c.Model.Complete(ctx, c.system(), []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: text}}}})
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return Ruling{Ask, fmt.Sprintf("the check took more than %v", Timeout)}
+		return Ruling{Ask, fmt.Sprintf("the check took more than %v", Timeout)}, spent
 	case ctx.Err() != nil:
-		return Ruling{Ask, "the check was given up"}
+		return Ruling{Ask, "the check was given up"}, spent
 	case err != nil:
-		return Ruling{Ask, "the check failed: " + clip.Line(clip.Clean(err.Error()), maxReason)}
+		return Ruling{Ask, "the check failed: " + clip.Line(clip.Clean(err.Error()), maxReason)}, spent
 	}
-	r, err := parse(out, k.token())
+	r, err = parse(out, k.token())
 	if err != nil {
-		return Ruling{Ask, "the check gave no usable answer: " + err.Error()}
+		return Ruling{Ask, "the check gave no usable answer: " + err.Error()}, spent
 	}
-	return r
+	return r, spent
 }
 
 // system are the instructions with the sentences of the settings.

@@ -45,7 +45,7 @@ func said(h History, texts ...string) History {
 func sentTo(t *testing.T, k Case, reply string) (Ruling, llm.Request) {
 	t.Helper()
 	m := &fake.Model{Replies: []fake.Reply{fake.Say(strings.ReplaceAll(reply, "$T", k.token()))}}
-	r := Classifier{Model: Small{Model: m, Name: "small"}}.Judge(t.Context(), k)
+	r, _ := Classifier{Model: Small{Model: m, Name: "small"}}.Judge(t.Context(), k)
 	if n := len(m.Requests()); n != 1 {
 		t.Fatalf("%d requests", n)
 	}
@@ -93,16 +93,16 @@ func TestFailsClosed(t *testing.T) {
 		"broken":  Small{Model: &fake.Model{Replies: []fake.Reply{func(context.Context, llm.Request, func(llm.Chunk, error) bool) {}}}},
 		"nil":     nil,
 	} {
-		if r := (Classifier{Model: m}).Judge(t.Context(), k); r.Effect != Ask || r.Reason == "" {
+		if r, _ := (Classifier{Model: m}).Judge(t.Context(), k); r.Effect != Ask || r.Reason == "" {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
 	k.Call.Input = json.RawMessage(`{"command":"` + strings.Repeat("x", maxCall) + `"}`)
-	if r := (Classifier{Model: never{t}}).Judge(t.Context(), k); r != (Ruling{Ask, "the call is too long for the check"}) {
+	if r, _ := (Classifier{Model: never{t}}).Judge(t.Context(), k); r != (Ruling{Ask, "the call is too long for the check"}) {
 		t.Errorf("%+v", r)
 	}
 	k.Call.Input = json.RawMessage(`{`)
-	if r := (Classifier{Model: never{t}}).Judge(t.Context(), k); r != (Ruling{Ask, "the call's input could not be read"}) {
+	if r, _ := (Classifier{Model: never{t}}).Judge(t.Context(), k); r != (Ruling{Ask, "the call's input could not be read"}) {
 		t.Errorf("%+v", r)
 	}
 }
@@ -110,9 +110,9 @@ func TestFailsClosed(t *testing.T) {
 // never is a model that must not be asked.
 type never struct{ t *testing.T }
 
-func (n never) Complete(context.Context, string, []llm.Message) (string, error) {
+func (n never) Complete(context.Context, string, []llm.Message) (string, event.Spent, error) {
 	n.t.Error("the model was asked")
-	return "", nil
+	return "", event.Spent{}, nil
 }
 
 // TestNeverForImmuneChecks holds for every check that is not "auto", and for
@@ -121,7 +121,7 @@ func TestNeverForImmuneChecks(t *testing.T) {
 	for _, check := range []string{"protected-path", "dangerous-removal", "rule", "person", "unsafe-settings", "no-action", ""} {
 		k := bash("x")
 		k.Verdict.Check = policy.Check(check)
-		if r := (Classifier{Model: never{t}}).Judge(t.Context(), k); r.Effect != Ask {
+		if r, _ := (Classifier{Model: never{t}}).Judge(t.Context(), k); r.Effect != Ask {
 			t.Errorf("%s: %+v", check, r)
 		}
 	}
@@ -149,27 +149,32 @@ func TestTimeout(t *testing.T) {
 		m := &fake.Model{Replies: []fake.Reply{fake.Hang(), fake.Hang(), fake.Hang()}}
 		c := Classifier{Model: Small{Model: m}}
 		began := time.Now()
-		if r := c.Judge(t.Context(), bash("make")); r != (Ruling{Ask, "the check took more than 10s"}) || time.Since(began) != Timeout {
+		if r, _ := c.Judge(t.Context(), bash("make")); r != (Ruling{Ask, "the check took more than 10s"}) || time.Since(began) != Timeout {
 			t.Errorf("%+v after %v", r, time.Since(began))
 		}
-		p := c.Start(t.Context(), bash("make"))
-		synctest.Wait()
-		p.Abandon() // leaves nothing behind, or synctest fails
 		ctx, cancel := context.WithCancel(t.Context())
-		p = c.Start(t.Context(), bash("make"))
 		cancel()
-		if r := p.Wait(ctx); r != (Ruling{Ask, "the check was given up"}) {
+		if r, _ := c.Judge(ctx, bash("make")); r != (Ruling{Ask, "the check was given up"}) {
 			t.Errorf("%+v", r)
 		}
 	})
 }
 
-func TestPending(t *testing.T) {
+// What the model used is told also when its answer is of no use.
+func TestSpent(t *testing.T) {
+	use := llm.Usage{In: 10, Out: 5} // what the fake uses
+	for _, text := range []string{`{"token":"` + bash("make").token() + `","ruling":"allow","reason":"r"}`, "no"} {
+		m := &fake.Model{Replies: []fake.Reply{fake.Say(text)}}
+		small := Small{Model: m, Name: "small", ID: "p/small", Cost: func(u llm.Usage) (float64, bool) { return float64(u.In) / 100, true }}
+		want := event.Spent{For: event.ForRuling, Model: "p/small", Usage: use, Cost: 0.1, Priced: true}
+		if _, got := (Classifier{Model: small}).Judge(t.Context(), bash("make")); got != want {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
 	k := bash("make")
-	m := &fake.Model{Replies: []fake.Reply{fake.Say(`{"token":"` + k.token() + `","ruling":"allow","reason":"r"}`)}}
-	p := Classifier{Model: Small{Model: m}}.Start(t.Context(), k)
-	if r := p.Wait(t.Context()); r != (Ruling{Allow, "r"}) {
-		t.Errorf("%+v", r)
+	k.Verdict.Check = "rule"
+	if _, got := (Classifier{Model: never{t}}).Judge(t.Context(), k); got != (event.Spent{}) {
+		t.Errorf("nothing was asked, and it cost %+v", got)
 	}
 }
 

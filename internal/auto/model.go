@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 )
 
@@ -15,27 +16,29 @@ const maxAnswer = 2_048
 type Small struct {
 	Model llm.Model
 	Name  string // the provider's own name
-	// Spent, when set, is told what an answer cost.
-	Spent func(llm.Usage)
+	ID    string // provider/model
+	// Cost prices a usage in USD; nil knows no price.
+	Cost func(llm.Usage) (usd float64, known bool)
 }
 
-// Complete returns the text of the reply. A reply that was cut short or
-// declined is an error.
-func (s Small) Complete(ctx context.Context, system string, msgs []llm.Message) (string, error) {
+// Complete returns the text of the reply and what it cost, as far as that is
+// known. A reply that was cut short or declined is an error.
+func (s Small) Complete(ctx context.Context, system string, msgs []llm.Message) (text string, spent event.Spent, err error) {
 	r := llm.Request{Model: s.Name, System: []string{system}, Messages: msgs, MaxTokens: maxAnswer}
 	for c, err := range s.Model.Stream(ctx, r) {
 		if err != nil {
-			return "", err
+			return "", spent, err
 		}
 		f, last := c.(llm.Finished)
 		if !last {
 			continue
 		}
-		if s.Spent != nil {
-			s.Spent(f.Usage)
+		spent = event.Spent{For: event.ForRuling, Model: s.ID, Usage: f.Usage}
+		if s.Cost != nil {
+			spent.Cost, spent.Priced = s.Cost(f.Usage)
 		}
 		if f.Stop != llm.EndTurn {
-			return "", errors.New("the reply stopped early: " + string(f.Stop))
+			return "", spent, errors.New("the reply stopped early: " + string(f.Stop))
 		}
 		var b strings.Builder
 		for _, p := range f.Message.Parts {
@@ -43,7 +46,7 @@ func (s Small) Complete(ctx context.Context, system string, msgs []llm.Message) 
 				b.WriteString(t.S)
 			}
 		}
-		return b.String(), nil
+		return b.String(), spent, nil
 	}
-	return "", errors.New("the reply broke off")
+	return "", spent, errors.New("the reply broke off")
 }

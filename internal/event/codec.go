@@ -38,6 +38,7 @@ var (
 		plain[TurnStarted]("turn_started"),
 		{"replied", Replied{}, decodeReplied},
 		plain[Dropped]("dropped"),
+		plain[Spent]("spent"),
 		{"asked", Asked{}, decodeAsked},
 		plain[Answered]("answered"),
 		plain[ToolStarted]("tool_started"),

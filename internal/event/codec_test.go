@@ -53,6 +53,7 @@ func samples() []event.Body {
 			Model: "p/m", ID: "id", Cost: 0.25, Priced: true, First: time.Second, Took: time.Minute, Attempts: 2,
 		},
 		event.Dropped{Reason: "r", Calls: []string{"c"}, Model: "m", Usage: llm.Usage{In: 1}, Cost: 1, Priced: true},
+		event.Spent{For: event.ForRuling, Model: "p/small", Usage: llm.Usage{In: 1, Out: 2}, Cost: 0.5, Priced: true},
 		event.Asked{Call: "c", Tool: "Bash", Input: raw, Title: "t", Verdict: verdict, View: blocks},
 		event.Answered{Call: "c", Allow: true, By: event.By{Kind: event.ByHook, Name: "b"}, Comment: "c", Rules: []string{"r"}, Keep: "local", Choices: [][]string{{"a"}}, Input: []byte(`{}`)},
 		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t", Fold: "file"},

@@ -114,6 +114,14 @@ type (
 		Cost   float64   `json:"cost,omitempty"`
 		Priced bool      `json:"priced,omitempty"`
 	}
+	// Spent is a request to a model that is no reply of the conversation.
+	Spent struct {
+		For    string    `json:"for"` // what it was made for: ForRuling
+		Model  string    `json:"model"`
+		Usage  llm.Usage `json:"usage"`
+		Cost   float64   `json:"cost,omitempty"` // USD
+		Priced bool      `json:"priced,omitempty"`
+	}
 	// Asked is an open question to a person.
 	Asked struct {
 		Call    string          `json:"call"`
@@ -386,6 +394,9 @@ func (b SettingsChanged) Lines() (counts, waits, wrong []string) {
 	return counts, waits, b.Problems
 }
 
+// ForRuling is what a classifier's request is made for.
+const ForRuling = "ruling"
+
 // An End is how a turn ended.
 type End string
 
@@ -406,6 +417,7 @@ func (InputRemoved) body()    {}
 func (TurnStarted) body()     {}
 func (Replied) body()         {}
 func (Dropped) body()         {}
+func (Spent) body()           {}
 func (Asked) body()           {}
 func (Answered) body()        {}
 func (ToolStarted) body()     {}

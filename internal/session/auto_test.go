@@ -115,3 +115,37 @@ func TestAutoModeGivesUp(t *testing.T) {
 		r.Close()
 	})
 }
+
+// What the classifier uses is part of the log, and of what a budget bounds.
+func TestAutoModeIsPaidFor(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		price    float64
+		known    bool
+		unpriced bool
+		end      agent.End
+	}{
+		{"within the budget", 0.4, true, false, agent.Completed},
+		{"over it", 0.6, true, false, agent.MaxBudget},
+		{"without a price", 0, false, false, agent.MaxBudget},
+		{"without a price, which may be", 0, false, true, agent.Completed},
+	} {
+		bubble(c.name, t, func(t *testing.T) {
+			judge := &fake.Model{Replies: []fake.Reply{rule("allow", "fine")}}
+			r := start(t, nil, func(cfg *session.Config) {
+				autoMode(judge)(cfg)
+				cfg.Auto.Model = auto.Small{Model: judge, Name: "small", ID: "p/small", Cost: func(llm.Usage) (float64, bool) { return c.price, c.known }}
+				cfg.Turn.Budget.USD, cfg.Turn.Budget.Unpriced = 0.5, c.unpriced
+				cfg.Target.Cost = func(llm.Usage) (float64, bool) { return 0, true }
+			}, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok"))
+			r.prompt("go")
+			es := r.turns(1, nil)
+			r.last(es, c.end)
+			want := event.Spent{For: event.ForRuling, Model: "p/small", Usage: llm.Usage{In: 10, Out: 5}, Cost: c.price, Priced: c.known}
+			if got := all[event.Spent](es); len(got) != 1 || got[0] != want {
+				t.Errorf("recorded %+v", got)
+			}
+			r.Close()
+		})
+	}
+}

@@ -237,7 +237,7 @@ func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
 		st.onBegin = nil
 	}
 	t := st.pattern
-	t.ID, t.Host, t.Budget.SpentUSD = id, host{s}, st.Total.Cost
+	t.ID, t.Host = id, host{s}
 	if st.Dir != "" {
 		t.Env.Dir = st.Dir
 	}

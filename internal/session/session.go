@@ -282,7 +282,7 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (target agent.Target, er
 		if err != nil {
 			return target, &op.Refusal{Code: op.NoTask, Text: err.Error(), Err: err}
 		}
-	case op.Prompt, op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetMode, op.Rename: // all of it is the session's
+	case op.Prompt, op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetEffort, op.SetMode, op.Rename: // all of it is the session's
 	}
 	return target, nil
 }
@@ -512,12 +512,17 @@ func (h host) Check(ctx context.Context, q agent.Question) (policy.Verdict, agen
 
 // judge has the classifier rule, and a person where it does not.
 func (h host) judge(ctx context.Context, q agent.Question, by *auto.Classifier, c auto.Case) (policy.Verdict, *tool.Answer, error) {
-	ruling := by.Judge(ctx, c)
+	ruling, spent := by.Judge(ctx, c)
 	v := ruling.Over(c.Verdict)
 	var wait chan op.Answer
 	var res error
 	err := h.s.do(func(st *state) {
 		st.limits = st.limits.After(ruling)
+		if spent != (event.Spent{}) {
+			if res = h.s.record(context.WithoutCancel(ctx), st, spent); res != nil {
+				return
+			}
+		}
 		if v.Effect == policy.Ask {
 			wait, res = h.s.ask(ctx, st, q, &v)
 		}

@@ -31,8 +31,8 @@ type Info struct {
 	Last   string  `json:"last_prompt"`
 	Model  string  `json:"model"`
 	Turns  int     `json:"turns"`
-	Cost   float64 `json:"cost_usd"` // of replies with a known price
-	// Unpriced are the replies without a known price.
+	Cost   float64 `json:"cost_usd"` // of requests with a known price
+	// Unpriced are the requests without a known price.
 	Unpriced int          `json:"unpriced,omitempty"`
 	Usage    llm.Usage    `json:"usage"`
 	Size     int64        `json:"size"` // of the log, in bytes
@@ -138,7 +138,7 @@ func saveDigest(root *os.Root, folder string, d digest) {
 }
 
 // add counts one line. Only the few kinds that a list shows are decoded, and
-// of a reply only its cost.
+// of a request to a model only its cost.
 func (i *Info) add(line []byte) {
 	seq, at, kind, err := event.Head(line)
 	if err != nil || seq <= i.Seq {
@@ -149,7 +149,7 @@ func (i *Info) add(line []byte) {
 		i.Began = at
 	}
 	switch kind {
-	case "replied", "dropped":
+	case "replied", "dropped", "spent":
 		var r struct {
 			Usage  llm.Usage `json:"usage"`
 			Cost   float64   `json:"cost"`

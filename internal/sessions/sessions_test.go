@@ -146,10 +146,10 @@ func TestList(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	// What is added later is counted once.
-	f.write("k1", a, 7, event.InputAccepted{Text: "again"}, event.TurnStarted{ID: "t2", Model: "m2"}, event.Replied{Cost: 1})
+	f.write("k1", a, 7, event.InputAccepted{Text: "again"}, event.TurnStarted{ID: "t2", Model: "m2"}, event.Replied{Cost: 0.75}, event.Spent{Cost: 0.25, Priced: true}, event.Spent{Usage: llm.Usage{In: 1}})
 	for range 2 {
 		all, err = f.List("k1")
-		if err != nil || len(all) != 1 || all[0].Cost != 1.5 || all[0].Turns != 2 || all[0].Last != "again" || all[0].First != "first prompt" || !all[0].Open || all[0].Model != "m2" {
+		if err != nil || len(all) != 1 || all[0].Cost != 1.5 || all[0].Turns != 2 || all[0].Last != "again" || all[0].First != "first prompt" || !all[0].Open || all[0].Unpriced != 1 || all[0].Model != "m2" {
 			t.Fatalf("got %+v, %v", all, err)
 		}
 	}

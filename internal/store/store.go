@@ -36,7 +36,7 @@ func Durable(b event.Body) bool {
 	case event.SessionStarted, event.InputAccepted, event.InputQueued, event.InputRemoved,
 		event.Answered, event.ToolStarted, event.Ran, event.TurnEnded:
 		return true
-	case event.Resumed, event.TurnStarted, event.Replied, event.Dropped, event.Asked, event.ToolFinished,
+	case event.Resumed, event.Situated, event.TurnStarted, event.Replied, event.Dropped, event.Spent, event.Asked, event.ToolFinished,
 		event.ModelChanged, event.ModeChanged, event.Titled, event.Cleared, event.Stripped, event.Compacted, event.TaskStarted, event.TaskEnded, event.Noted,
 		event.SettingsChanged, event.Unknown:
 		return false

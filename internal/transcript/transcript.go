@@ -75,7 +75,10 @@ type Turn struct {
 	Calls   int // finished calls
 	Spent   Spent
 	Denials []Denial
-	End     event.TurnEnded // zero while it runs
+	// Unpriced is a model without a known price that was asked for something
+	// beside replies.
+	Unpriced string
+	End      event.TurnEnded // zero while it runs
 }
 
 // A Denial is a call that policy or a person refused.
@@ -85,19 +88,19 @@ type Denial struct {
 	Reason     string
 }
 
-// Spent adds up what replies used.
+// Spent adds up what requests to models used.
 type Spent struct {
 	Usage    llm.Usage
-	Cost     float64 // USD, of those with a known price
-	Replies  int
-	Unpriced int           // replies without a known price
+	Cost     float64       // USD, of those with a known price
+	Replies  int           // without the requests that are no reply of the conversation
+	Unpriced int           // requests without a known price
 	Took     time.Duration // from request to the end of the reply
 }
 
-func (s Spent) plus(u llm.Usage, cost float64, priced bool, took time.Duration) Spent {
+func (s Spent) plus(u llm.Usage, cost float64, priced bool, took time.Duration, replies int) Spent {
+	s.Replies += replies
 	s.Usage = s.Usage.Add(u)
 	s.Cost += cost
-	s.Replies++
 	s.Took += took
 	if !priced {
 		s.Unpriced++
@@ -175,11 +178,16 @@ func (s State) Apply(e event.Event) State {
 		s.Turn = Turn{ID: b.ID, Seq: e.Seq, Began: e.Time}
 		s.Turns++
 	case event.Replied:
-		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced, b.Took)
+		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced, b.Took, 1)
 		s.Turn.Steps++
 		s.talk = s.talk.replied(e.Seq, b)
 	case event.Dropped:
 		s = s.dropped(b)
+	case event.Spent:
+		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced, 0, 0)
+		if !b.Priced {
+			s.Turn.Unpriced = b.Model
+		}
 	case event.Asked:
 		s.Pending = with(s.Pending, b.Call, b)
 	case event.Answered:
@@ -257,10 +265,10 @@ func (s State) unqueue(id string) (State, event.InputQueued) {
 	return s, q
 }
 
-func (s State) spend(model string, u llm.Usage, cost float64, priced bool, took time.Duration) State {
-	s.Total = s.Total.plus(u, cost, priced, took)
-	s.Turn.Spent = s.Turn.Spent.plus(u, cost, priced, took)
-	s.ByModel = with(s.ByModel, model, s.ByModel[model].plus(u, cost, priced, took))
+func (s State) spend(model string, u llm.Usage, cost float64, priced bool, took time.Duration, replies int) State {
+	s.Total = s.Total.plus(u, cost, priced, took, replies)
+	s.Turn.Spent = s.Turn.Spent.plus(u, cost, priced, took, replies)
+	s.ByModel = with(s.ByModel, model, s.ByModel[model].plus(u, cost, priced, took, replies))
 	return s
 }
 
@@ -268,7 +276,7 @@ func (s State) spend(model string, u llm.Usage, cost float64, priced bool, took 
 // results said about files is forgotten too: the model has not seen it.
 func (s State) dropped(b event.Dropped) State {
 	if b.Usage != (llm.Usage{}) || b.Cost != 0 {
-		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced || b.Cost != 0, 0)
+		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced || b.Cost != 0, 0, 1)
 	}
 	for _, call := range b.Calls {
 		s.Pending = without(s.Pending, call)

@@ -256,6 +256,23 @@ func TestFilesOfADroppedReplyAreUnread(t *testing.T) {
 	}
 }
 
+func TestSpentBesideReplies(t *testing.T) {
+	s := fold(in("a"), begin,
+		event.Replied{Message: model(text("x")), Model: "m", Usage: llm.Usage{In: 10, Out: 1}, Cost: 0.5, Priced: true},
+		event.Spent{For: event.ForRuling, Model: "s", Usage: llm.Usage{In: 3}, Cost: 0.25, Priced: true},
+		event.Spent{For: event.ForRuling, Model: "u", Usage: llm.Usage{In: 1}})
+	want := transcript.Spent{Usage: llm.Usage{In: 14, Out: 1}, Cost: 0.75, Replies: 1, Unpriced: 1}
+	if s.Total != want || s.Turn.Spent != want || s.Turn.Steps != 1 || s.Turn.Unpriced != "u" {
+		t.Errorf("total %+v, turn %+v", s.Total, s.Turn)
+	}
+	if got := s.ByModel["s"]; got != (transcript.Spent{Usage: llm.Usage{In: 3}, Cost: 0.25}) {
+		t.Errorf("the small model: %+v", got)
+	}
+	if n := len(s.Messages()); n != 2 {
+		t.Errorf("%d messages", n)
+	}
+}
+
 func TestTasksAndCost(t *testing.T) {
 	todo := view.Tasks{Items: []view.Task{{Text: "a"}}}
 	s := fold(in("a"), begin,

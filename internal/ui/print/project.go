@@ -106,6 +106,8 @@ func (p *projection) apply(e event.Event) []any {
 			p.count(b.Model, b.Usage, b.Cost, b.Priced || b.Cost != 0)
 		}
 		clear(p.results) // those without a reply were of this one; a later reply may use their names again
+	case event.Spent:
+		p.bill(b.Model, b.Usage, b.Cost, b.Priced)
 	case event.ToolFinished:
 		p.ids[b.Call] = e.UUID()
 		return p.finished(b)
@@ -129,7 +131,7 @@ func (p *projection) apply(e event.Event) []any {
 		return append(p.stream(e.Body), p.note("informational", "warning", "the reply so far was discarded: "+b.Why))
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
 		return p.stream(e.Body)
-	case event.SessionStarted, event.Resumed, event.InputAccepted, event.InputQueued, event.InputRemoved,
+	case event.SessionStarted, event.Resumed, event.Situated, event.InputAccepted, event.InputQueued, event.InputRemoved,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.Cleared,
 		event.Stripped, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued:
 	}
@@ -291,8 +293,14 @@ func (p *projection) join(b event.Replied) {
 	}
 }
 
+// count adds what replies used.
 func (p *projection) count(model string, u llm.Usage, cost float64, priced bool) {
 	p.turn.usage = p.turn.usage.Add(u)
+	p.bill(model, u, cost, priced)
+}
+
+// bill adds what any request cost.
+func (p *projection) bill(model string, u llm.Usage, cost float64, priced bool) {
 	p.cost += cost
 	name := p.about.name(model)
 	m := p.models[name]

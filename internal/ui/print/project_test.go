@@ -98,6 +98,8 @@ var cases = map[string]struct {
 	"max-budget":                  {events: []event.Body{begun, event.TurnEnded{ID: "t1", How: event.Stopped, Reason: "max_budget_usd", Err: "spent it all"}}},
 	"interrupted-with-open-calls": {events: []event.Body{begun, replied(llm.WantTools, ls, pwd, use("c3", "Bash", `{}`)), finished("c2", "was done"), ended(event.Interrupted, "interrupted_tools", 1)}},
 	"interrupted-reply":           {events: []event.Body{begun, replied("interrupted", llm.Text{S: "half"}), ended(event.Interrupted, "aborted_streaming", 1)}},
+	"spent-beside-replies": {events: []event.Body{begun, event.Spent{For: event.ForRuling, Model: "fake/small", Usage: llm.Usage{In: 7, Out: 1}, Cost: 0.5, Priced: true},
+		replied(llm.EndTurn, llm.Text{S: "ok"}), ended(event.Done, "completed", 1)}},
 	"failed": {events: []event.Body{begun, event.Waiting{Attempt: 1, Max: 10, For: 550 * time.Millisecond, Status: 429, Err: "slow down", Kind: "rate_limit"},
 		event.Waiting{Attempt: 2, Max: 10, For: time.Second, Err: "reset", Kind: "network"},
 		event.TurnEnded{ID: "t1", How: event.Failed, Reason: "model_error", Err: "fake: overloaded", Kind: "overloaded", Status: 529}}},
