@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/adze-agent/adze/internal/gitconf"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/watch"
 )
 
 // A Found is what a command left under a name that steers other programs, and
@@ -39,6 +41,8 @@ type settler struct {
 	stays   func(path string) bool
 	journal *journal
 
+	about atomic.Pointer[[]string] // the git folders of the last look
+
 	mu       sync.Mutex // guards the fields below
 	survey   *survey
 	runs     map[*started]bool
@@ -47,6 +51,7 @@ type settler struct {
 	untold   []Found
 	stop     chan struct{} // ends watch
 	watching sync.WaitGroup
+	names    *watch.Names  // nil until a command runs
 	cost     time.Duration // of the last look
 }
 
@@ -130,6 +135,7 @@ func (t *settler) begin(open []string) (*started, sight, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	seen := t.survey.look()
+	t.arm(seen)
 	r := &started{had: map[string]bool{}, todo: map[string][]string{}, open: open}
 	for path, it := range t.policy.items(seen) {
 		if it.why == "" && it.steer.Kind == gitconf.Todo {
@@ -146,7 +152,7 @@ func (t *settler) begin(open []string) (*started, sight, error) {
 	if len(t.runs) == 1 {
 		t.stop = make(chan struct{})
 		t.watching.Add(1)
-		go t.watch(t.stop) // ends with the last command
+		go t.watch(t.stop, t.names.Came()) // ends with the last command
 	}
 	return r, seen, nil
 }
@@ -201,21 +207,34 @@ func (t *settler) end(r *started) {
 const (
 	quickest, slowest = 50 * time.Millisecond, time.Second
 	pace              = 40
+	// prompt is the least time between two looks that were asked for by names
+	// that came; they may cost one part in eager of the time.
+	prompt = 5 * time.Millisecond
+	eager  = 5
 	// firm is how long what is still being written may stay; what does not
 	// change between two looks is settled at once.
 	firm = 500 * time.Millisecond
 )
 
-// watch looks while commands run.
-func (t *settler) watch(stop chan struct{}) {
+// watch looks while commands run: when the system says that a name which
+// matters came, and from time to time.
+func (t *settler) watch(stop chan struct{}, came <-chan struct{}) {
 	defer t.watching.Done()
-	pause := quickest
+	pause, rest := quickest, prompt
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
+	looked := time.Now()
 	for {
 		select {
 		case <-stop:
 			return
+		case <-came:
+			timer.Reset(max(0, rest-time.Since(looked)))
+			select {
+			case <-stop:
+				return
+			case <-timer.C:
+			}
 		case <-timer.C:
 		}
 		t.mu.Lock()
@@ -234,7 +253,9 @@ func (t *settler) watch(stop chan struct{}) {
 			pause = min(pause*21/20+time.Millisecond, slowest)
 		}
 		pause = max(pause, min(pace*t.cost, slowest))
+		rest = max(prompt, eager*t.cost)
 		t.mu.Unlock()
+		looked = time.Now()
 		timer.Reset(pause)
 	}
 }
@@ -246,6 +267,9 @@ func (t *settler) settle(final bool, mine func(path string) bool) (news bool) {
 	from := time.Now()
 	defer func() { t.cost = time.Since(from) }()
 	seen := t.survey.look()
+	if t.names != nil {
+		t.arm(seen)
+	}
 	items := t.policy.items(seen)
 	known := append(slices.Clone(seen.gits), t.policy.gits...)
 	for _, path := range slices.Sorted(maps.Keys(items)) {
@@ -422,6 +446,7 @@ func (s *Sandbox) Outside(paths []string, f func() error) error {
 }
 
 func (t *settler) close() {
+	defer t.disarm()
 	t.mu.Lock()
 	if len(t.runs) > 0 { // a command that was never started, or is ending now
 		clear(t.runs)

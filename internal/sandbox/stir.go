@@ -1,0 +1,61 @@
+package sandbox
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/watch"
+)
+
+// maxStirred bounds how many folders the system watches for names that come.
+const maxStirred = 2000
+
+// arm has the system watch the folders of a look; t.mu is held.
+func (t *settler) arm(seen sight) {
+	gits := slices.Clone(seen.gits)
+	if t.names == nil {
+		t.names = watch.WatchNames(maxStirred, t.matters)
+	}
+	t.about.Store(&gits)
+	for _, g := range gits {
+		t.names.Add(g, filepath.Join(g, "hooks"), filepath.Join(g, "info"))
+	}
+	for _, root := range t.survey.roots {
+		t.names.Add(root)
+	}
+	for dir := range t.survey.dirs {
+		t.names.Add(dir)
+	}
+}
+
+func (t *settler) disarm() {
+	t.mu.Lock()
+	names := t.names
+	t.names = nil
+	t.mu.Unlock()
+	if names != nil {
+		names.Close()
+	}
+}
+
+// matters reports whether a name that came may steer other programs. Git
+// itself makes names in its folder all the time; those that it renames to
+// their place, or that say nothing, do not count.
+func (t *settler) matters(path string) bool {
+	dir, name := filepath.Split(path)
+	dir = filepath.Clean(dir)
+	parent := filepath.Base(dir)
+	if name == ".git" || kin[name] != nil || policy.NameProtects(parent, name, true) != "" {
+		return true
+	}
+	if gits := t.about.Load(); gits != nil && slices.ContainsFunc(*gits, func(g string) bool { return within(g, dir) }) {
+		switch name {
+		case "index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG":
+			return false
+		}
+		return !strings.HasSuffix(name, ".lock")
+	}
+	return false
+}

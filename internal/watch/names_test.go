@@ -1,0 +1,70 @@
+package watch
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNamesThatComeAreTold(t *testing.T) {
+	dir := t.TempDir()
+	n := WatchNames(10, func(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") })
+	defer n.Close()
+	if n.fs == nil {
+		t.Skip("this system watches nothing")
+	}
+	n.Add(dir, dir)
+	told := func(want bool, what string) {
+		t.Helper()
+		wait := 10 * time.Second
+		if !want {
+			wait = 50 * time.Millisecond
+		}
+		select {
+		case <-n.Came():
+			if !want {
+				t.Errorf("%s was told", what)
+			}
+		case <-time.After(wait):
+			if want {
+				t.Errorf("%s was not told", what)
+			}
+		}
+	}
+	write := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".a")
+	told(true, ".a")
+	write("b")
+	told(false, "b")
+	if err := os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, ".c")); err != nil {
+		t.Fatal(err)
+	}
+	told(true, ".c")
+	if err := os.MkdirAll(filepath.Join(dir, "sub"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	told(true, "a folder")
+	write("sub/.d")
+	told(true, "sub/.d")
+}
+
+func TestNamesAreBounded(t *testing.T) {
+	dir := t.TempDir()
+	n := WatchNames(1, func(string) bool { return true })
+	defer n.Close()
+	if n.fs == nil {
+		t.Skip("this system watches nothing")
+	}
+	other := t.TempDir()
+	n.Add(dir, other, filepath.Join(dir, "absent"))
+	if len(n.armed) != 1 || !n.armed[dir] {
+		t.Errorf("watched: %v", n.armed)
+	}
+}
