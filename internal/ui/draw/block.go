@@ -140,18 +140,18 @@ func terminalBlock(b view.Terminal, o Options) []Line {
 func tasksBlock(b view.Tasks, o Options) []Line {
 	var out []Line
 	for _, t := range b.Items {
-		mark, text := S(o.glyph(Ballot)+" ", Quiet), S(t.Text, Plain)
+		mark, text := sign(o.glyph(Ballot)+" ", Quiet), S(t.Text, Plain)
 		switch t.Status {
 		case view.Completed:
-			mark, text = S(o.glyph(BallotDone)+" ", OK), Span{Text: String(t.Text), Style: Style{Role: Quiet, Attr: Strike}}
+			mark, text = sign(o.glyph(BallotDone)+" ", OK), Span{Text: String(t.Text), Style: Style{Role: Quiet, Attr: Strike}}
 		case view.InProgress:
-			mark, text = S(o.glyph(BallotNow)+" ", Accent), Span{Text: String(t.Text), Style: Style{Attr: Bold}}
+			mark, text = sign(o.glyph(BallotNow)+" ", Accent), Span{Text: String(t.Text), Style: Style{Attr: Bold}}
 			if t.Active != "" {
 				text.Text = String(t.Active)
 			}
 		case view.Pending:
 		}
-		out = append(out, L(mark, text).Wrap(o.width(), S(spaces(Width(mark.Text)), Plain))...)
+		out = append(out, L(mark, text).Wrap(o.width(), sign(spaces(Width(mark.Text)), Plain))...)
 	}
 	return o.Bound(out)
 }
@@ -161,7 +161,7 @@ func imageBlock(b view.Image, o Options) []Line {
 	if alt == "" {
 		alt = "image"
 	}
-	l := L(S(o.glyph(Picture)+" ", Quiet), S(alt, Plain), S(" "+clip.Size(int64(len(b.Data))), Quiet))
+	l := L(sign(o.glyph(Picture)+" ", Quiet), S(alt, Plain), S(" "+clip.Size(int64(len(b.Data))), Quiet))
 	return o.Bound(l.Wrap(o.width()))
 }
 
@@ -177,7 +177,7 @@ func questionsBlock(b view.Questions, o Options) []Line {
 			mark = CheckBox
 		}
 		for _, p := range q.Options {
-			l := L(S("  "+o.glyph(mark)+" ", Quiet), S(p.Label, Plain))
+			l := L(sign("  "+o.glyph(mark)+" ", Quiet), S(p.Label, Plain))
 			if p.About != "" {
 				l = append(l, S("  "+p.About, Quiet))
 			}

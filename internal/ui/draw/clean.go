@@ -150,7 +150,9 @@ func filter(s string) string {
 		switch {
 		case r < 0x7f && r >= 0x20:
 			marks = 0
-		case unicode.In(r, unicode.Mn, unicode.Me) && seen(r):
+		case r >= 0xa1 && r < 0x300 && r != 0xad:
+			marks = 0
+		case r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me) && seen(r):
 			if marks++; marks > maxMarks || prev == 0 {
 				continue
 			}
@@ -160,10 +162,10 @@ func filter(s string) string {
 			if !joins(prev, r, next) {
 				continue
 			}
-		case unicode.Is(unicode.Zs, r):
-			r, marks = ' ', 0
 		case seen(r):
 			marks = 0
+		case unicode.Is(unicode.Zs, r):
+			r, marks = ' ', 0
 		case unicode.In(r, unicode.C, unicode.M, unicode.L, unicode.So, unicode.Zl, unicode.Zp):
 			if r == 0x2800 {
 				r = ' '

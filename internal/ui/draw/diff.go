@@ -83,7 +83,7 @@ func diffBlock(b view.Diff, o Options) []Line {
 			break
 		}
 		if i > 0 {
-			out = append(out, L(Span{Text: spaces(w) + " "}, S(o.glyph(Ellipsis), Hunk)))
+			out = append(out, L(Span{Text: spaces(w) + " "}, sign(o.glyph(Ellipsis), Hunk)))
 		}
 		h.color(b.Path, o)
 		h.words()

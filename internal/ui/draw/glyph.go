@@ -76,6 +76,9 @@ func Sign(g Glyph, ascii bool) string { return glyphs[g][set(ascii)] }
 
 func (o Options) glyph(g Glyph) string { return Sign(g, o.ASCII) }
 
+// sign returns a Span of text that is our own.
+func sign(text string, role Role) Span { return Span{Text: text, Style: Style{Role: role}} }
+
 // Spinner returns the frame n of the spinner.
 func Spinner(n int, ascii bool) string {
 	f := spinners[set(ascii)]

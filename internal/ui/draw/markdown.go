@@ -68,7 +68,7 @@ type walker struct {
 // blocks draws the children of n, with an empty line between them when loose.
 func (w *walker) blocks(n ast.Node, o Options, loose bool) []Line {
 	if w.depth > deepest {
-		return []Line{L(S(o.glyph(Ellipsis), Quiet))}
+		return []Line{L(sign(o.glyph(Ellipsis), Quiet))}
 	}
 	w.depth++
 	defer func() { w.depth-- }()
@@ -106,7 +106,7 @@ func (w *walker) block(n ast.Node, o Options) []Line {
 	case *ast.CodeBlock:
 		return w.code(n, "", o)
 	case *ast.Blockquote:
-		bar := S(o.glyph(Gutter)+" ", Quiet)
+		bar := sign(o.glyph(Gutter)+" ", Quiet)
 		lines := w.blocks(n, o.narrower(Width(bar.Text)), true)
 		for i, l := range lines {
 			lines[i] = l.With(Quote)
@@ -163,15 +163,15 @@ func (w *walker) list(n *ast.List, o Options) []Line {
 	num := n.Start
 	last := num + n.ChildCount() - 1
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		mark := S(o.glyph(ListMark)+" ", Quiet)
+		mark := sign(o.glyph(ListMark)+" ", Quiet)
 		if n.IsOrdered() {
 			mark = S(fmt.Sprintf("%*d. ", len(strconv.Itoa(last)), num), Quiet)
 			num++
 		}
 		if box := taskOf(c); box != nil {
-			mark = S(o.glyph(Ballot)+" ", Quiet)
+			mark = sign(o.glyph(Ballot)+" ", Quiet)
 			if box.IsChecked {
-				mark = S(o.glyph(BallotDone)+" ", OK)
+				mark = sign(o.glyph(BallotDone)+" ", OK)
 			}
 		}
 		in := Width(mark.Text)

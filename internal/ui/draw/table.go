@@ -83,7 +83,7 @@ func (g grid) draw(o Options) []Line {
 			if c > 0 {
 				rule = append(rule, Span{Text: spaces(between)})
 			}
-			rule = append(rule, S(strings.Repeat(o.glyph(HBar), w), BorderQuiet))
+			rule = append(rule, sign(strings.Repeat(o.glyph(HBar), w), BorderQuiet))
 		}
 		out = append(out, rule)
 	}
