@@ -22,9 +22,9 @@ type Host interface {
 	Emit(event.Body) error
 	// State is the fold of everything recorded so far.
 	State() transcript.State
-	// Check rules on a planned call without waiting for anybody. When it takes
-	// a person or a classifier to settle it, it returns how to wait for them.
-	Check(ctx context.Context, q Question) (policy.Verdict, Await, error)
+	// Rule rules on a planned call, and waits for whoever it takes to settle
+	// it.
+	Rule(ctx context.Context, q Question) (Verdict, error)
 	// Steer gives the prompts that wait, and what was noted, to the model.
 	Steer() error
 	// Note keeps a text for the model until the step is over.
@@ -33,18 +33,28 @@ type Host interface {
 	Model() Target
 }
 
-// An Await waits for a ruling. A nil Answer means that nobody was asked a
-// question of the plan's view.
-type Await func(ctx context.Context) (policy.Verdict, *tool.Answer, error)
+// A Verdict is a ruling on a call.
+type Verdict struct {
+	policy.Verdict
+	// Answer is what was said with it: choices, a comment, other arguments. It
+	// is nil when nobody was asked.
+	Answer *tool.Answer
+	By     event.By // who gave the Answer
+}
+
+// rewrites reports whether the call is to have other arguments.
+func (v Verdict) rewrites() bool { return v.Answer != nil && len(v.Answer.Input) > 0 }
 
 // A Question is a planned call that needs a ruling.
 type Question struct {
 	Call llm.ToolUse
 	Tool string // the tool's own name, which Call.Name may be an alias of
 	Plan tool.Plan
-	// Rewritten: a person wrote these arguments in answer to a question, so
-	// that only a refusal can still stop the call.
-	Rewritten bool
+	// Rewritten is who wrote the arguments in the model's stead, nil when it
+	// is the model's call as it came.
+	Rewritten *event.By
+	// Waits, when set, is called before somebody is waited for.
+	Waits func()
 }
 
 // A Target is a model with the facts the loop needs.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -112,62 +111,68 @@ func (c *calls) try(k *call) (f finding) {
 	if err != nil {
 		return finding{res: tool.Errorf("%v", err)}
 	}
-	verdict, answer, err := c.check(k, Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: plan})
-	switch {
-	case k.ctx.Err() != nil:
-		return finding{res: c.unstarted(k), verdict: verdict}
-	case err != nil:
-		return finding{res: tool.Errorf("%v", err), verdict: verdict}
-	case verdict.Effect != policy.Allow:
-		return finding{res: tool.Errorf("%s", refusal(verdict, answer)), verdict: verdict, denied: true}
-	}
-	if answer != nil && len(answer.Input) > 0 {
-		var f *finding
-		if plan, verdict, f = c.rewrite(k, answer.Input, env); f != nil {
-			return *f
-		}
+	plan, verdict, answered, stop := c.check(k, plan, env)
+	if stop != nil {
+		return *stop
 	}
 	if !c.start(k, plan) {
-		return finding{res: c.unstarted(k), verdict: verdict}
+		return finding{res: c.unstarted(k), verdict: verdict.Verdict}
 	}
-	env.Answer, env.Needs = answer, verdict.Needs
-	f = c.run(k, env, verdict)
-	if answer != nil && len(answer.Input) > 0 {
-		f.res.Text = "[The person changed the arguments of this call to " + clip.Line(string(answer.Input), previewBytes) + "]\n" + f.res.Text
+	env.Answer, env.Needs = answered.Answer, verdict.Needs
+	f = c.run(k, env, verdict.Verdict)
+	if answered.rewrites() {
+		who := "The person"
+		if !answered.By.Person() {
+			who = answered.By.String()
+		}
+		f.res.Text = "[" + who + " changed the arguments of this call to " + clip.Line(string(k.use.Input), previewBytes) + "]\n" + f.res.Text
 	}
 	return f
 }
 
-// rewrite takes over arguments that a person wrote: the call is planned and
-// judged anew. The finding is nil when it may run.
-func (c *calls) rewrite(k *call, in json.RawMessage, env tool.Env) (tool.Plan, policy.Verdict, *finding) {
-	k.use.Input = in
-	plan, err := c.plan(k, env)
-	if err != nil {
-		return plan, policy.Verdict{}, &finding{res: tool.Errorf("%v", err)}
+// check has the host rule. Arguments that were rewritten are planned and ruled
+// on anew. answered is the newest verdict that came with an answer; stop is
+// what the call came to when it must not run.
+func (c *calls) check(k *call, plan tool.Plan, env tool.Env) (_ tool.Plan, v, answered Verdict, stop *finding) {
+	q := Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: plan}
+	for {
+		var err error
+		v, err = c.rule(k, q)
+		if v.Answer != nil {
+			answered = v
+		}
+		switch {
+		case k.ctx.Err() != nil:
+			return plan, v, answered, &finding{res: c.unstarted(k), verdict: v.Verdict}
+		case err != nil:
+			return plan, v, answered, &finding{res: tool.Errorf("%v", err), verdict: v.Verdict}
+		case v.Effect != policy.Allow:
+			return plan, v, answered, &finding{res: tool.Errorf("%s", refusal(v)), verdict: v.Verdict, denied: true}
+		case !v.rewrites():
+			return plan, v, answered, nil
+		}
+		k.use.Input = v.Answer.Input
+		if plan, err = c.plan(k, env); err != nil {
+			return plan, v, answered, &finding{res: tool.Errorf("%v", err)}
+		}
+		c.shift(func() { k.parallel = plan.Parallel })
+		q.Call, q.Plan, q.Rewritten = k.use, plan, &v.By
 	}
-	c.shift(func() { k.parallel = plan.Parallel })
-	v, _, err := c.r.Host.Check(k.ctx, Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: plan, Rewritten: true})
-	switch {
-	case err != nil:
-		return plan, v, &finding{res: tool.Errorf("%v", err), verdict: v}
-	case v.Effect != policy.Allow:
-		return plan, v, &finding{res: tool.Errorf("%s", denial(v)), verdict: v, denied: true}
-	}
-	return plan, v, nil
 }
 
-// check has the host rule. While a person or a classifier is waited for, calls
-// behind this one may go ahead.
-func (c *calls) check(k *call, q Question) (policy.Verdict, *tool.Answer, error) {
-	v, await, err := c.r.Host.Check(k.ctx, q)
-	if err != nil || await == nil {
-		return v, nil, err
+// rule has the host rule once. While a person or a classifier is waited for,
+// calls behind this one may go ahead.
+func (c *calls) rule(k *call, q Question) (Verdict, error) {
+	waits := false
+	q.Waits = func() {
+		waits = true
+		c.shift(func() { k.phase = asking })
 	}
-	c.shift(func() { k.phase = asking })
-	v, answer, err := await(k.ctx)
-	c.shift(func() { k.phase = planned })
-	return v, answer, err
+	v, err := c.r.Host.Rule(k.ctx, q)
+	if waits {
+		c.shift(func() { k.phase = planned })
+	}
+	return v, err
 }
 
 // start waits for the call's turn and puts its start on disk.
@@ -289,11 +294,11 @@ func (c *calls) bound(k *call, res tool.Result) (text, spill string) {
 
 // refusal is what the model reads when a call was refused: the words of whoever
 // answered where they are meant to stand alone, else denial.
-func refusal(v policy.Verdict, a *tool.Answer) string {
-	if a != nil && a.Comment != "" {
-		return a.Comment
+func refusal(v Verdict) string {
+	if v.Answer != nil && v.Answer.Comment != "" {
+		return v.Answer.Comment
 	}
-	return denial(v)
+	return denial(v.Verdict)
 }
 
 // denial is what the model reads when a call was refused.

@@ -34,15 +34,12 @@ func (s *Session) Permit(ctx context.Context, q agent.Question) (policy.Verdict,
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(turn, cancel)()
-	v, await, err := host{s}.Check(ctx, q)
-	if err == nil && await != nil {
-		v, _, err = await(ctx)
-	}
+	v, err := host{s}.Rule(ctx, q)
 	if err != nil {
 		v.Effect, v.Reason = policy.Deny, "the question was withdrawn"
-		return v, errors.Join(err, s.withdraw(q.Call.ID))
+		return v.Verdict, errors.Join(err, s.withdraw(q.Call.ID))
 	}
-	return v, nil
+	return v.Verdict, nil
 }
 
 // between rules on what a command in the background does while no turn runs.

@@ -54,6 +54,48 @@ func TestPermitByClassifier(t *testing.T) {
 	}
 }
 
+// Arguments that a person wrote need no further question, and nobody else's
+// are spared one.
+func TestWhoRewroteACall(t *testing.T) {
+	for name, c := range map[string]struct {
+		by     *event.By
+		effect policy.Effect
+		reason string
+	}{
+		"the model's own":      {nil, policy.Deny, "nobody can be asked"},
+		"written by a person":  {&event.By{Kind: event.ByClient, Name: "tui"}, policy.Allow, "the person wrote it"},
+		"written by a hook":    {&event.By{Kind: event.ByHook, Name: "fmt"}, policy.Deny, "nobody can be asked"},
+		"written by a rule":    {&event.By{Kind: event.ByRule, Name: "r"}, policy.Deny, "nobody can be asked"},
+		"after an interrupt":   {&event.By{Kind: event.ByInterrupt}, policy.Deny, "nobody can be asked"},
+		"a person, and denied": {&event.By{Kind: event.ByClient, Name: "tui"}, policy.Deny, "denies it"},
+	} {
+		bubble(name, t, func(t *testing.T) {
+			r := start(t, nil, func(cfg *session.Config) {
+				if c.reason == "denies it" {
+					rule, err := policy.ParseRule("WebFetch(domain:new.example)", policy.Deny, policy.User, "test", "/w")
+					if err != nil {
+						t.Fatal(err)
+					}
+					cfg.Rules.List = append(cfg.Rules.List, rule)
+				}
+			}, fake.Use(call("c1", "act", "", 1000)), fake.Say("ok"))
+			r.prompt("fetch it")
+			r.turns(1, func(e event.Event) {
+				if _, ok := e.Body.(event.ToolStarted); !ok {
+					return
+				}
+				q := connection()
+				q.Rewritten = c.by
+				v, err := r.Permit(t.Context(), q)
+				if err != nil || v.Effect != c.effect || !strings.Contains(v.Reason, c.reason) {
+					t.Errorf("%+v %v", v, err)
+				}
+			})
+			r.Close()
+		})
+	}
+}
+
 // TestPermitBetweenTurns: rules count, and nobody is asked.
 func TestPermitBetweenTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,174 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/auto"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// A ruler rules on a planned call, knowing what those before it said. What it
+// has nothing to say about it returns as it came. It may wait, and tells
+// q.Waits before it does; it runs on a goroutine of the turn.
+type ruler func(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error)
+
+// A chain asks its rulers in order. An error ends it.
+type chain []ruler
+
+func (c chain) rule(ctx context.Context, q agent.Question) (v agent.Verdict, err error) {
+	v.Effect = policy.Ask // the zero verdict is none
+	for _, r := range c {
+		if v, err = r(ctx, q, v); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// rulers are who rules on a call. A person's programs (hooks) belong between
+// the rules and the classifier: they are shown every call that the rules do
+// not refuse, may refuse it, settle what is still a question, or write other
+// arguments. The call is then planned and comes back as another question,
+// with Rewritten set. What the rules refuse stays refused.
+func (h host) rulers() chain { return chain{h.byRules, h.byClassifier, h.byPerson} }
+
+// Rule implements agent.Host.
+func (h host) Rule(ctx context.Context, q agent.Question) (agent.Verdict, error) {
+	if q.Waits == nil {
+		q.Waits = func() {}
+	}
+	return h.rulers().rule(ctx, q)
+}
+
+// byRules is the ruling of the rules and the mode. What a person wrote, only
+// a refusal can stop; arguments that anybody else wrote are as any other.
+func (h host) byRules(_ context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
+	if h.s.cfg.Lasts != nil {
+		h.s.cfg.Lasts()
+	}
+	steers := h.s.steers(q.Plan.Actions)
+	err := h.s.do(func(st *state) {
+		v.Verdict = policy.Decide(steers.in(st.rules), st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
+	})
+	if v.Effect == policy.Ask && q.Rewritten != nil && q.Rewritten.Person() {
+		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part, Needs: v.Needs}
+	}
+	return v, err
+}
+
+// byClassifier settles questions in the mode auto, until it refused too often.
+func (h host) byClassifier(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
+	if !auto.Applies(v.Verdict) {
+		return v, nil
+	}
+	var by *auto.Classifier
+	k := auto.Case{Call: q.Call, Tool: q.Tool, Actions: q.Plan.Actions, Verdict: v.Verdict}
+	err := h.s.do(func(st *state) {
+		if st.limits.Reached() == "" {
+			by, k.History, k.Dir = st.auto, st.history, st.Dir
+		}
+	})
+	if err != nil || by == nil {
+		return v, err
+	}
+	q.Waits()
+	ruling, spent := by.Judge(ctx, k)
+	v.Verdict = ruling.Over(v.Verdict)
+	var res error
+	err = h.s.do(func(st *state) {
+		st.limits = st.limits.After(ruling)
+		if spent != (event.Spent{}) {
+			res = h.s.record(context.WithoutCancel(ctx), st, spent)
+		}
+	})
+	return v, errors.Join(err, res)
+}
+
+// byPerson settles what is still a question: it asks, and waits for the
+// answer. Without anybody to ask it is a refusal.
+func (h host) byPerson(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
+	if v.Effect != policy.Ask {
+		return v, nil
+	}
+	var wait chan op.Answer
+	var res error
+	err := h.s.do(func(st *state) { wait, res = h.s.ask(ctx, st, q, &v.Verdict) })
+	if err := errors.Join(err, res); err != nil || wait == nil {
+		return v, err
+	}
+	q.Waits()
+	select {
+	case a := <-wait:
+		h.keep(ctx, q.Tool, a)
+		return settle(v, a), nil
+	case <-ctx.Done():
+		_ = h.s.do(func(st *state) { delete(st.asks, q.Call.ID) })
+		return v, ctx.Err()
+	}
+}
+
+// keep saves the rules of an answer. What goes wrong does not undo it: the
+// rules hold for the session in any case.
+func (h host) keep(ctx context.Context, tool string, a op.Answer) {
+	if !a.Allow || len(a.Rules) == 0 || h.s.cfg.Keep == nil {
+		return
+	}
+	if err := h.s.cfg.Keep(ctx, tool, a.Keep, a.Rules); err != nil {
+		until := "for this session only"
+		if a.Keep == op.ForSession {
+			until = "until the session is closed"
+		}
+		_ = h.Emit(event.Noted{Level: "warning", Text: fmt.Sprintf("the rule holds %s: %v", until, err)})
+	}
+}
+
+// ask opens a question. Without anybody to ask it is a refusal.
+func (s *Session) ask(ctx context.Context, st *state, q agent.Question, v *policy.Verdict) (chan op.Answer, error) {
+	if len(st.people) == 0 && onlyAsks(q.Plan.Actions) {
+		v.Effect, v.Reason = policy.Allow, "it does nothing but ask, and its result says that nobody is there"
+		return nil, nil
+	}
+	if len(st.people) == 0 {
+		v.Effect = policy.Deny
+		v.Reason = "it needs a person's approval, and nobody can be asked in this run: " + v.Reason
+		return nil, nil
+	}
+	wait := make(chan op.Answer, 1)
+	st.asks[q.Call.ID] = wait
+	return wait, s.record(ctx, st, event.Asked{Call: q.Call.ID, Tool: q.Tool, Input: q.Call.Input, Title: q.Plan.Title, Verdict: *v, View: q.Plan.View})
+}
+
+// onlyAsks reports whether a call does nothing but put something to a person.
+func onlyAsks(actions []policy.Action) bool {
+	for _, a := range actions {
+		if _, ok := a.(policy.Person); !ok {
+			return false
+		}
+	}
+	return len(actions) > 0
+}
+
+// settle turns a person's answer into a verdict.
+func settle(v agent.Verdict, a op.Answer) agent.Verdict {
+	v.By = event.Client(a.By)
+	if a.Allow {
+		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part, Needs: v.Needs}
+		v.Answer = &tool.Answer{Choices: a.Choices, Comment: a.Comment, Input: a.Input, Mode: policy.Mode(a.Mode)}
+		return v
+	}
+	v.Effect, v.Reason = policy.Deny, "the person said no"
+	if a.Exact && a.Comment != "" {
+		v.Reason, v.Answer = a.Comment, &tool.Answer{Comment: a.Comment}
+		return v
+	}
+	if a.Comment != "" {
+		v.Reason += ": " + a.Comment
+	}
+	return v
+}
