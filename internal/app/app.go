@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -142,6 +143,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	mode = resumed(cfg, mode, log.mode)
 	hide := secret.New(Secrets(o.Environ)...)
 	o.Hide = func(key string) { hide.Add(key) }
 	chooser, err := Models(o, cfg)
@@ -264,12 +266,33 @@ func (a *App) makeTemp(ctx context.Context) (err error) {
 	return nil
 }
 
-// remind is what the model is told at the start of a turn in a mode.
-func remind(m policy.Mode) string {
-	if m == policy.PlanMode {
+// remind is what the model is told at the start of a turn, and when the mode
+// changes in the middle of one.
+func remind(told, now policy.Mode) string {
+	switch {
+	case now == policy.PlanMode:
 		return plan.Reminder()
+	case told == policy.PlanMode:
+		return "Plan mode is over: you may change files and run commands again, as the permissions allow."
 	}
 	return ""
+}
+
+// strict orders modes by how much they allow without a question.
+func strict(m policy.Mode) int {
+	return slices.Index([]policy.Mode{policy.PlanMode, policy.DontAsk, policy.Default, policy.Auto, policy.AcceptEdits, policy.Bypass}, m)
+}
+
+// resumed is the mode that a session goes on in: what was asked for now, else
+// the one it was in, unless that allows more. A log can be changed by others,
+// so that what it says loosens nothing.
+func resumed(cfg *config.Config, now, logged policy.Mode) policy.Mode {
+	s, ok := cfg.Setting("permissions.defaultMode")
+	asked := ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed)
+	if i := strict(logged); !asked && i >= 0 && i < strict(now) {
+		return logged
+	}
+	return now
 }
 
 // Close interrupts what runs, ends every command and closes the log.

@@ -37,6 +37,7 @@ type openedLog struct {
 	begin event.SessionStarted
 	torn  int64
 	model string // of a session that is resumed
+	mode  policy.Mode
 	key   []byte // seals what is kept; nil when nothing is
 }
 
@@ -52,7 +53,10 @@ func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
 		return nil, err
 	}
 	id, old := info.ID, info.Dir
-	l := &openedLog{id: id, begin: begin(o, p, id), model: info.Model}
+	l := &openedLog{id: id, begin: begin(o, p, id), model: info.Model, mode: info.Mode}
+	if o.Note != nil && info.Start != "" && info.Start != p.Dir {
+		o.Note(fmt.Sprintf("this session was in %s; it goes on in %s", info.Start, p.Dir))
+	}
 	if o.Session.None {
 		l.Log = &mem.Log{}
 		return l, nil
@@ -198,7 +202,7 @@ func pick(ctx context.Context, o Options, st sessions.Store, key string, p Paths
 	}
 	if s.Fork || at > 0 {
 		copied, err := st.Fork(ctx, old, at, key, begin(o, p, ""))
-		copied.Model = old.Model
+		copied.Model, copied.Mode = old.Model, old.Mode
 		return copied, err
 	}
 	return old, nil

@@ -91,6 +91,12 @@ func (s *Session) setMode(ctx context.Context, st *state, m policy.Mode) error {
 		return err
 	}
 	st.mode = m
+	if st.cancel != nil && m != st.told && s.cfg.Remind != nil { // with the results of this step
+		if text := s.cfg.Remind(st.told, m); text != "" {
+			st.notes = append(st.notes, text)
+			st.told = m
+		}
+	}
 	return nil
 }
 
@@ -218,7 +224,7 @@ func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
 		return err
 	}
 	if s.cfg.Remind != nil {
-		if text := s.cfg.Remind(st.mode); text != "" {
+		if text := s.cfg.Remind(st.told, st.mode); text != "" {
 			st.notes = append(st.notes, text)
 		}
 	}

@@ -76,8 +76,9 @@ type Config struct {
 	// told that with the next prompt. nil tells nothing.
 	Situation event.Situated
 	Resituate func(was, now event.Situated) string
-	// Remind is what the model is told at the start of a turn in a mode.
-	Remind func(policy.Mode) string
+	// Remind is what the model is told when it was told of one mode and another
+	// one is on, and at the start of each turn; "" is nothing.
+	Remind func(told, now policy.Mode) string
 	Now    func() time.Time
 }
 
@@ -105,6 +106,7 @@ type state struct {
 	effort op.SetEffort // over the target's own; zero is none
 	rules  policy.Rules
 	mode   policy.Mode
+	told   policy.Mode        // what the model knows of it
 	cancel context.CancelFunc // of the running turn, nil when idle
 	turn   context.Context    // the running turn's, for what outlives its calls
 	asks   map[string]chan op.Answer
@@ -417,6 +419,15 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 func (st *state) apply(e event.Event) {
 	st.State = st.Apply(e)
 	st.history = st.history.Apply(e)
+	switch b := e.Body.(type) {
+	case event.TurnStarted:
+		st.told = b.Mode
+	case event.ModeChanged:
+		if b.Cause != event.CauseAsked { // a call's result says it
+			st.told = b.Mode
+		}
+	default: // the model learns of no mode
+	}
 }
 
 // host is the session as its turn sees it. It runs on the turn's goroutines.

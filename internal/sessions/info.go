@@ -13,25 +13,27 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/fastjson"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/lease"
 )
 
 // Info is what a list shows of a session.
 type Info struct {
-	ID     string  `json:"id"`
-	Key    string  `json:"project"`
-	Dir    string  `json:"dir"`            // its folder on disk
-	Start  string  `json:"cwd"`            // the folder it works in
-	Root   string  `json:"root,omitempty"` // the repository's root
-	Branch string  `json:"branch,omitempty"`
-	Parent string  `json:"parent,omitempty"` // the session it was forked from, or that started it
-	Title  string  `json:"title,omitempty"`
-	First  string  `json:"first_prompt"` // on one line of at most 200 characters, as Last
-	Last   string  `json:"last_prompt"`
-	Model  string  `json:"model"`
-	Turns  int     `json:"turns"`
-	Cost   float64 `json:"cost_usd"` // of requests with a known price
+	ID     string      `json:"id"`
+	Key    string      `json:"project"`
+	Dir    string      `json:"dir"`            // its folder on disk
+	Start  string      `json:"cwd"`            // the folder it works in
+	Root   string      `json:"root,omitempty"` // the repository's root
+	Branch string      `json:"branch,omitempty"`
+	Parent string      `json:"parent,omitempty"` // the session it was forked from, or that started it
+	Title  string      `json:"title,omitempty"`
+	First  string      `json:"first_prompt"` // on one line of at most 200 characters, as Last
+	Last   string      `json:"last_prompt"`
+	Model  string      `json:"model"`
+	Mode   policy.Mode `json:"mode,omitempty"`
+	Turns  int         `json:"turns"`
+	Cost   float64     `json:"cost_usd"` // of requests with a known price
 	// Unpriced are the requests without a known price.
 	Unpriced int          `json:"unpriced,omitempty"`
 	Usage    llm.Usage    `json:"usage"`
@@ -68,7 +70,7 @@ type digest struct {
 
 const (
 	digestName    = "summary.json"
-	digestVersion = 3
+	digestVersion = 4
 	promptChars   = 200
 )
 
@@ -164,7 +166,7 @@ func (i *Info) add(line []byte) {
 		}
 	case "turn_ended":
 		i.Open = false
-	case "session_started", "resumed", "input_accepted", "turn_started", "model_changed", "titled":
+	case "session_started", "resumed", "input_accepted", "turn_started", "model_changed", "mode_changed", "titled":
 		if e, err := event.ParseLine(line); err == nil {
 			i.addBody(e.Body)
 		}
@@ -185,7 +187,9 @@ func (i *Info) addBody(b event.Body) {
 		i.First = cmp.Or(i.First, i.Last)
 	case event.TurnStarted:
 		i.Turns++
-		i.Open, i.Model = true, b.Model
+		i.Open, i.Model, i.Mode = true, b.Model, b.Mode
+	case event.ModeChanged:
+		i.Mode = b.Mode
 	case event.ModelChanged:
 		i.Model = b.Model
 	case event.Titled:
