@@ -3,10 +3,13 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -88,4 +91,143 @@ func TestUIRunsCommandsOfThePerson(t *testing.T) {
 	if !strings.Contains(x.all(), "I read it.") {
 		t.Errorf("the model did not read it:\n%s", x.all())
 	}
+}
+
+// What a person scrolls back to is what was said, once, whatever happened to
+// the size of the screen meanwhile.
+func TestUIScrollbackAfterResizes(t *testing.T) {
+	p := newPlace(t)
+	var reply strings.Builder
+	reply.WriteString("~ 10ms\n")
+	for i := range 60 {
+		fmt.Fprintf(&reply, "> - item %d\n", i)
+	}
+	x := p.ui(80, 24, reply.String())
+	x.until(`What shall be done here`)
+	x.keys("list", enter)
+	x.until(`item 1`)
+	for i := range 20 {
+		x.resize(60+(i*7)%40, 16+(i*5)%12)
+		x.until(`interrupts|item 59`)
+	}
+	x.resize(80, 24)
+	x.until(`item 59`)
+	x.gone(`interrupts`)
+	all := x.all()
+	for i := range 60 {
+		if n := len(regexp.MustCompile(fmt.Sprintf(`(?m)item %d$`, i)).FindAllString(all, -1)); n != 1 {
+			t.Errorf("item %d is there %d times", i, n)
+		}
+	}
+	if t.Failed() {
+		t.Log(all)
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if n := strings.Count(string(x.bytes), "\x1b[2J"); n != 0 {
+		t.Errorf("the screen was cleared %d times", n)
+	}
+}
+
+func TestUIPasteAndCompletion(t *testing.T) {
+	p := newPlace(t)
+	p.put("parser.go", "package parser\n")
+	x := p.ui(80, 24, "? prompt contains \"line 4999\"\n> All of it came.\n---\n? else\n> Some is missing.\n")
+	x.until(`What shall be done here`)
+	var big strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&big, "line %d\n", i)
+	}
+	x.keys("\x1b[200~" + big.String() + "\x1b[201~")
+	x.until(`Pasted 5,?000 lines`)
+	x.keys(" of @pars")
+	x.until(`❯ parser.go`)
+	x.keys("\t")
+	x.until(`@parser.go`)
+	x.keys(enter)
+	x.until(`● All of it came\.`)
+}
+
+func TestUIIsLeftInOrder(t *testing.T) {
+	for name, c := range map[string]struct {
+		leave func(*terminal)
+		code  int
+	}{
+		"quit":    {func(x *terminal) { x.keys("/exit", enter) }, 0},
+		"SIGTERM": {func(x *terminal) { _ = x.cmd.Process.Signal(syscall.SIGTERM) }, 143},
+		"SIGHUP":  {func(x *terminal) { _ = x.cmd.Process.Signal(syscall.SIGHUP) }, 129},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			x := p.ui(80, 24, "> Begin.\n@ Bash {\"command\": \"sleep 1000\"}\n", "--allowed-tools", "Bash(sleep:*)")
+			x.until(`What shall be done here`)
+			if name != "quit" {
+				x.keys("go", enter)
+				x.until(`sleep 1000`)
+			}
+			c.leave(x)
+			if code := x.ended(); code != c.code {
+				t.Errorf("exit %d, want %d:\n%s", code, c.code, x.all())
+			}
+			x.restored()
+		})
+	}
+}
+
+// When the terminal goes away, adze ends by itself, and the session is whole.
+func TestUITerminalIsKilled(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "> Begin.\n@ Bash {\"command\": \"sleep 1000\"}\n", "--allowed-tools", "Bash(sleep:*)")
+	x.until(`What shall be done here`)
+	x.keys("go", enter)
+	x.until(`sleep 1000`)
+	_ = x.tty.Close()
+	x.ended()
+	raw, err := os.ReadFile(filepath.Join(p.log(), "log.jsonl"))
+	if err != nil || !strings.Contains(string(raw), `"turn_ended"`) {
+		t.Errorf("the turn has no end: %v\n%s", err, raw)
+	}
+}
+
+func TestUISuspends(t *testing.T) {
+	p := newPlace(t)
+	adze := p.adze("--model", "script/"+p.put("model.txt", "> Back again.\n"), "--sandbox", "off")
+	shell := exec.Command("bash", "--norc", "--noprofile", "-i")
+	shell.Dir, shell.Env = adze.Dir, append(adze.Env, "PS1=shell$ ")
+	x := p.inTerminal(shell, 80, 24)
+	x.until(`shell\$`)
+	x.keys(strings.Join(adze.Args, " ") + enter)
+	x.until(`What shall be done here`)
+	x.keys("half")
+	x.until(`half`)
+	x.keys("\x1a")
+	x.until(`Stopped`)
+	x.restored()
+	x.keys("fg" + enter)
+	x.until(`› half`)
+	x.keys(" whole")
+	x.until(`half whole`)
+	x.keys(enter)
+	x.until(`● Back again\.`)
+	x.keys("/exit", enter)
+	x.until(`adze --resume`)
+}
+
+func TestUISwitchesModeAndSession(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "> One.\n")
+	x.until(`What shall be done here`)
+	x.keys("\x1b[Z")
+	x.until(`accepts edits`)
+	x.keys("\x1b[Z")
+	x.until(`plan mode`)
+	x.keys("remember me", enter)
+	x.until(`● One\.`)
+	x.gone(`interrupts`)
+	x.keys("/clear", enter)
+	x.until(`What shall be done here`)
+	x.keys("/resume", enter)
+	x.until(`❯ remember me`)
+	x.keys(enter)
+	x.until(`● One\.`)
 }
