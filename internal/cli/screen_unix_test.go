@@ -179,19 +179,28 @@ func (x *terminal) ended() int {
 // restored checks that every mode that was set was taken back.
 func (x *terminal) restored() {
 	x.t.Helper()
+	x.off(2004, 1004, 1049, 1002, 1006)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	out := string(x.bytes)
-	for _, mode := range []int{2004, 1004, 1049, 1002, 1006} {
-		on, off := fmt.Sprintf("\x1b[?%dh", mode), fmt.Sprintf("\x1b[?%dl", mode)
-		if strings.LastIndex(out, on) > strings.LastIndex(out, off) {
-			x.t.Errorf("mode %d is still on", mode)
-		}
-	}
 	if strings.LastIndex(out, "\x1b[?25l") > strings.LastIndex(out, "\x1b[?25h") {
 		x.t.Error("the cursor is hidden")
 	}
 	if n, m := strings.Count(out, "\x1b[>1u"), strings.Count(out, "\x1b[<u"); n > m {
 		x.t.Error("the keyboard mode is still on")
+	}
+}
+
+// off checks that modes are off.
+func (x *terminal) off(modes ...int) {
+	x.t.Helper()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	out := string(x.bytes)
+	for _, mode := range modes {
+		on, off := fmt.Sprintf("\x1b[?%dh", mode), fmt.Sprintf("\x1b[?%dl", mode)
+		if strings.LastIndex(out, on) > strings.LastIndex(out, off) {
+			x.t.Errorf("mode %d is still on", mode)
+		}
 	}
 }

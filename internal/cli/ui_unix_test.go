@@ -202,7 +202,7 @@ func TestUISuspends(t *testing.T) {
 	x.until(`half`)
 	x.keys("\x1a")
 	x.until(`Stopped`)
-	x.restored()
+	x.off(1004) // bash has pastes in brackets, too
 	x.keys("fg" + enter)
 	x.until(`› half`)
 	x.keys(" whole")

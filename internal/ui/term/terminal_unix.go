@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
 	xterm "golang.org/x/term"
 )
 
@@ -31,14 +32,23 @@ func kindOf(s os.Signal) signalKind {
 
 func stopSignals(c chan os.Signal) { signal.Stop(c) }
 
-// stopSelf stops this process as Ctrl+Z does, and returns when it runs again.
-// The system ignores it where no shell could continue the process.
+// stopSelf stops this process's group as Ctrl+Z does, and returns when it runs
+// again. It does nothing where no shell could continue the group. The signal is
+// SIGSTOP: a Go program that was ever told of SIGTSTP is not stopped by it any
+// more.
 func stopSelf() {
+	parent := syscall.Getppid()
+	session, err := unix.Getsid(0)
+	if theirs, perr := unix.Getsid(parent); err != nil || perr != nil || theirs != session {
+		return
+	}
+	if group, err := syscall.Getpgid(parent); err != nil || group == syscall.Getpgrp() {
+		return
+	}
 	again := make(chan os.Signal, 1)
 	signal.Notify(again, syscall.SIGCONT)
 	defer signal.Stop(again)
-	signal.Reset(syscall.SIGTSTP)
-	if err := syscall.Kill(syscall.Getpid(), syscall.SIGTSTP); err == nil {
+	if err := syscall.Kill(0, syscall.SIGSTOP); err == nil {
 		select {
 		case <-again:
 		case <-time.After(time.Second):
