@@ -89,7 +89,7 @@ Nothing of yours is touched. Exit code 1 when one succeeds that should not.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	c.Flags().StringVar(&mechanism, "mechanism", "", "try this one: bwrap or landlock")
+	mechanismFlag(c, &mechanism, "try")
 	return c
 }
 
@@ -142,7 +142,7 @@ func sandboxExplain(sys System, f *runFlags) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
-	c.Flags().StringVar(&mechanism, "mechanism", "", "look at this one: bwrap, landlock or seatbelt")
+	mechanismFlag(c, &mechanism, "look at")
 	return c
 }
 

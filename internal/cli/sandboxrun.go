@@ -7,6 +7,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/adze-agent/adze/internal/near"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
@@ -51,9 +53,22 @@ control: it cannot type into it (TIOCSTI), nor take it over.`,
 			return &failure{code: code}
 		},
 	}
-	c.Flags().StringVar(&mechanism, "mechanism", "", "use this one: bwrap, landlock or seatbelt")
+	mechanismFlag(c, &mechanism, "use")
 	c.Flags().SetInterspersed(false)
 	return c
+}
+
+// mechanismFlag adds --mechanism, whose value is looked at before the command runs.
+func mechanismFlag(c *cobra.Command, value *string, does string) {
+	known := []string{"bwrap", "landlock", "seatbelt"}
+	c.Flags().StringVar(value, "mechanism", "", does+" this one: "+strings.Join(known, ", "))
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if *value != "" && !slices.Contains(known, *value) {
+			return usagef("the mechanisms are "+strings.Join(known, ", "), "--mechanism: there is no %q%s", *value, near.Hint(*value, known))
+		}
+		return nil
+	}
+	_ = c.RegisterFlagCompletionFunc("mechanism", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
 }
 
 // orEmpty is a word as it stands in a message, where it must be seen.

@@ -50,8 +50,13 @@ var (
 	noDomain  = regexp.MustCompile(`adze's sandbox: ([^\s]+) is refused: ([^\n]*)`)
 	tunnel403 = regexp.MustCompile(`(?i)(CONNECT tunnel failed, response 403|proxy.*\b403\b|403 Forbidden from proxy|tunneling socket could not be established, statusCode=403|status(?:code)?=403)`)
 	socketErr = regexp.MustCompile(`(?i)(unix (?:domain )?socket|\.sock\b|docker daemon|ssh-agent|authentication agent|gpg-agent|D-?Bus|X11|display|AF_UNIX|Error creating socket)`)
-	pathish   = regexp.MustCompile(`(?:^|[\s'"‘“:=(\x60\[])(~?/[^\s'"’”:;,)\x60\]]+|\.{1,2}/[^\s'"’”:;,)\x60\]]+|\.[A-Za-z][^\s'"’”:;,)\x60\]/]*(?:/[^\s'"’”:;,)\x60\]]+)*)`)
+	// A call in a stack trace, whose last line has no more than the error.
+	socketCall = regexp.MustCompile(`_socket\.socket|AF_UNIX|UNIXSocket|net\.createConnection`)
+	pathish    = regexp.MustCompile(`(?:^|[\s'"‘“:=(\x60\[])(~?/[^\s'"’”:;,)\x60\]]+|\.{1,2}/[^\s'"’”:;,)\x60\]]+|\.[A-Za-z][^\s'"’”:;,)\x60\]/]*(?:/[^\s'"’”:;,)\x60\]]+)*)`)
 )
+
+// unixSocket is all that can be said of a socket that was refused.
+const unixSocket = "a unix socket; sandbox.network.allow_unix_sockets can allow it"
 
 // protectedWhy ends what is said of a protected path.
 const protectedWhy = ": it is protected, as it steers other programs"
@@ -89,6 +94,9 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 			return s, true
 		}
 	}
+	if socketCall.MatchString(output) && noAccess.MatchString(output) {
+		return unixSocket, true
+	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		switch held := append(slices.Clone(p.Protected), p.Git...); {
 		case len(held) == 0:
@@ -115,23 +123,48 @@ func explainLine(line string, p Policy) string {
 	if !ro && !no {
 		return ""
 	}
-	for _, path := range pathsIn(line, p) {
+	paths, does := pathsIn(line, p), verb(line)
+	for _, path := range paths {
 		switch {
 		case withinAny(p.Hidden, path) && !withinAny(p.Readable, path):
 			return "reading " + path + ": it is hidden, as it may hold secrets"
 		case protects(p, path):
-			return "writing " + path + protectedWhy
-		case ro && !withinAny(p.Writable, path):
-			return "writing " + path + ": it is outside the writable folders; sandbox.filesystem.allow_write can allow it"
+			return does + path + protectedWhy
+		}
+	}
+	for _, path := range paths {
+		if ro && !withinAny(p.Writable, path) {
+			return does + path + ": it is outside the writable folders; sandbox.filesystem.allow_write can allow it"
 		}
 	}
 	if no && socketErr.MatchString(line) {
-		return "a unix socket; sandbox.network.allow_unix_sockets can allow it"
+		return unixSocket
 	}
 	if ro {
 		return "writing outside the writable folders"
 	}
 	return ""
+}
+
+// verbs are what programs say they could not do, by its word in our sentence;
+// the first that fits counts.
+var verbs = []struct {
+	said *regexp.Regexp
+	word string
+}{
+	{regexp.MustCompile(`(?i)remove|unlink|rmdir|delete`), "removing "},
+	{regexp.MustCompile(`(?i)permissions|ownership|chmod|chown|setting times|utime`), "changing the mode, owner or times of "},
+	{regexp.MustCompile(`(?i)cannot create|create (?:regular|directory|symbolic|hard)|mkdir|symlink|failed to create`), "creating "},
+}
+
+// verb is what the command was kept from doing to the path of a line.
+func verb(line string) string {
+	for _, v := range verbs {
+		if v.said.MatchString(line) {
+			return v.word
+		}
+	}
+	return "writing "
 }
 
 func protects(p Policy, path string) bool {
@@ -155,14 +188,20 @@ func protects(p Policy, path string) bool {
 // writable folder.
 func pathsIn(line string, p Policy) []string {
 	var out []string
-	for _, m := range pathish.FindAllStringSubmatch(line, 20) {
+	found := pathish.FindAllStringSubmatch(line, 20)
+	if len(found) > 1 && strings.HasPrefix(line, found[0][1]+":") { // who says it comes last
+		found = append(found[1:], found[0])
+	}
+	for _, m := range found {
 		switch t := m[1]; {
 		case filepath.IsAbs(t):
 			out = append(out, filepath.Clean(t))
 		case strings.HasPrefix(t, "~"):
 		default:
 			for _, w := range p.Writable {
-				out = append(out, filepath.Join(w, t))
+				if !withinAny(p.Hidden, w) { // nobody works there
+					out = append(out, filepath.Join(w, t))
+				}
 			}
 		}
 	}
