@@ -85,7 +85,9 @@ edits and runs commands, and asks before anything that could do harm.
 		newPermissions(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newSandbox(sys, f), newTrust(sys, f),
 	)
 	root.InitDefaultHelpCmd()
-	completeValues(root, sys, f)
+	if len(sys.Args) > 0 && strings.HasPrefix(sys.Args[0], cobra.ShellCompRequestCmd) { // else it is 40 ms of every start
+		completeValues(root, sys, f)
+	}
 	return root
 }
 
