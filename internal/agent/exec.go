@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/near"
@@ -52,28 +53,32 @@ func (c *calls) exec(k *call) {
 	}
 	e := event.ToolFinished{
 		Call: k.use.ID, Name: k.use.Name, Text: f.res.Text, Images: f.res.Images, View: f.res.View,
-		IsErr: f.res.IsErr, Verdict: f.verdict, Denied: f.denied, Took: f.took, Dir: f.res.Dir,
-		Spill: f.spill, Answer: f.res.Structured,
-	}
-	for _, x := range f.res.Files {
-		e.Files = append(e.Files, event.File(x))
+		IsErr: f.res.IsErr, Verdict: f.verdict, Denied: f.denied, Took: f.took,
+		Effects: f.res.Effects, Spill: f.spill,
 	}
 	if f.denied {
 		e.Input = k.use.Input
 	}
 	c.emit(e)
-	if f.res.Mode != "" {
-		c.emit(event.ModeChanged{Mode: f.res.Mode, Cause: event.CauseTool, Why: k.use.Name})
+	if m, ok := effect.Of[effect.Mode](e.Effects); ok {
+		c.emit(event.ModeChanged{Mode: m.To, Cause: event.CauseTool, Why: k.use.Name})
 	}
-	c.learn(e.Files)
+	c.learn(effect.Files(e.Effects))
 	failedShell := k.started && f.res.IsErr && k.tool.Spec().Shell && k.ctx.Err() == nil
 	c.shift(func() {
-		k.phase, k.isErr, k.answer, k.final = done, f.res.IsErr, f.res.Structured, f.res.Final
-		if f.res.Fresh {
-			k.fresh = f.res.Text
-		}
-		if f.res.Dir != "" {
-			c.r.Env.Dir = f.res.Dir
+		k.phase, k.isErr = done, f.res.IsErr
+		for _, e := range e.Effects {
+			switch e := e.(type) {
+			case effect.Dir:
+				c.r.Env.Dir = e.Path
+			case effect.Answer:
+				k.answer = e.JSON
+			case effect.Fresh:
+				k.fresh = f.res.Text
+			case effect.Final:
+				k.final = e.Text
+			case effect.Mode, effect.Saw, effect.Unknown: // done above, or nothing to do
+			}
 		}
 		if failedShell { // before any of them sees that this call is done
 			c.cancelSiblings(k)
@@ -82,7 +87,7 @@ func (c *calls) exec(k *call) {
 }
 
 // learn tells the model what begins to apply with the files a call touched.
-func (c *calls) learn(files []event.File) {
+func (c *calls) learn(files []effect.File) {
 	if c.r.Touched == nil || len(files) == 0 {
 		return
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/place"
@@ -223,7 +224,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	st := a.Session.State()
 	a.After = st.Seq
 	for _, f := range st.Files() {
-		ledger.Restore([]tool.File{tool.File(f)})
+		ledger.Restore([]effect.File{f})
 	}
 	a.live = live
 	if o.Lasting {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
@@ -42,7 +43,10 @@ func (a *App) shell(all tool.Set) func(ctx context.Context, id, command, dir str
 			res = tool.Errorf("the command was not run: %v", err)
 		}
 		res = mask(res)
-		b := event.Ran{View: res.View, IsErr: res.IsErr, Dir: res.Dir, Took: a.live.turn.Now().Sub(began)}
+		b := event.Ran{View: res.View, IsErr: res.IsErr, Took: a.live.turn.Now().Sub(began)}
+		if d, ok := effect.Of[effect.Dir](res.Effects); ok {
+			b.Dir = d.Path
+		}
 		if b.View == nil {
 			b.View = view.Text{S: res.Text}
 		}

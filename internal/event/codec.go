@@ -2,12 +2,14 @@ package event
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
 	"time"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/fastjson"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/view"
@@ -267,7 +269,15 @@ type (
 	}
 	storedFinished struct {
 		finishedFields
-		View fastjson.Raw `json:"view,omitempty"`
+		View    fastjson.Raw    `json:"view,omitempty"`
+		Effects []effect.Stored `json:"effects,omitempty"`
+	}
+	// readFinished has the members that effects had of their own before.
+	readFinished struct {
+		storedFinished
+		Dir    string          `json:"dir"`
+		Files  []effect.File   `json:"files"`
+		Answer json.RawMessage `json:"answer"`
 	}
 	storedRan struct {
 		ranFields
@@ -287,7 +297,8 @@ func toStored(b Body) (any, error) {
 		return storedAsked{askedFields(b), raw}, err
 	case ToolFinished:
 		raw, err := storeView(b.View)
-		return storedFinished{finishedFields(b), raw}, err
+		effects, eerr := effect.Store(b.Effects)
+		return storedFinished{finishedFields(b), raw, effects}, errors.Join(err, eerr)
 	case Ran:
 		raw, err := storeView(b.View)
 		return storedRan{ranFields(b), raw}, err
@@ -338,12 +349,22 @@ func decodeAsked(line []byte) (Body, error) {
 }
 
 func decodeFinished(line []byte) (Body, error) {
-	var s storedFinished
+	var s readFinished
 	if err := fastjson.Unmarshal(line, &s); err != nil {
 		return nil, err
 	}
-	s.finishedFields.View = loadView(s.View)
-	return ToolFinished(s.finishedFields), nil
+	effects, err := effect.Load(s.storedFinished.Effects)
+	if s.Dir != "" {
+		effects = append(effects, effect.Dir{Path: s.Dir})
+	}
+	if len(s.Files) > 0 {
+		effects = append(effects, effect.Saw{Files: s.Files})
+	}
+	if len(s.Answer) > 0 {
+		effects = append(effects, effect.Answer{JSON: s.Answer})
+	}
+	s.finishedFields.View, s.finishedFields.Effects = loadView(s.View), effects
+	return ToolFinished(s.finishedFields), err
 }
 
 func decodeRan(line []byte) (Body, error) {

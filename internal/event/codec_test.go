@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
@@ -59,8 +60,10 @@ func samples() []event.Body {
 		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t", Fold: "file"},
 		event.ToolFinished{
 			Call: "c", Name: "n", Text: "t", Images: []llm.Image{img}, View: blocks, IsErr: true, Verdict: verdict,
-			Denied: true, Input: raw, Took: 1, Dir: "/d", Spill: "s", Answer: raw,
-			Files: []event.File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 1, Last: 2}},
+			Denied: true, Input: raw, Took: 1, Spill: "s", Effects: []effect.Effect{
+				effect.Dir{Path: "/d"}, effect.Answer{JSON: raw}, effect.Mode{To: policy.PlanMode}, effect.Fresh{}, effect.Final{Text: "t"},
+				effect.Saw{Files: []effect.File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 1, Last: 2}}},
+			},
 		},
 		event.Ran{ID: "r", Command: "ls", Text: "t", View: blocks, IsErr: true, Took: 1, Dir: "/d"},
 		event.ModelChanged{Model: "m", Cause: event.CauseFallback, Why: "w"},
@@ -351,5 +354,36 @@ func BenchmarkParseLine(b *testing.B) {
 		if _, err := event.ParseLine(lines[i%len(lines)]); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// Before there were effects, each kind of them had a member of its own.
+func TestOldResultsAreRead(t *testing.T) {
+	const head = `{"seq":7,"time":"2026-01-02T03:04:05Z","type":"tool_finished","call":"c","name":"n","text":"t","verdict":{"effect":"allow"}`
+	for _, c := range []struct {
+		members string
+		want    []effect.Effect
+	}{
+		{``, nil},
+		{`,"dir":"/d"`, []effect.Effect{effect.Dir{Path: "/d"}}},
+		{`,"files":[{"path":"p","size":1,"mtime":2,"hash":"h"}]`, []effect.Effect{effect.Saw{Files: []effect.File{{Path: "p", Size: 1, MTime: 2, Hash: "h"}}}}},
+		{`,"dir":"/d","files":[{"path":"p","size":1,"mtime":2,"hash":"h","partial":true,"first":3,"last":4}],"answer":{"n":3}`, []effect.Effect{
+			effect.Dir{Path: "/d"}, effect.Saw{Files: []effect.File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 3, Last: 4}}}, effect.Answer{JSON: json.RawMessage(`{"n":3}`)},
+		}},
+		{`,"effects":[{"type":"dir","path":"/d"},{"type":"of a later version","x":1}]`, []effect.Effect{
+			effect.Dir{Path: "/d"}, effect.Unknown{Type: "of a later version", Raw: []byte(`{"type":"of a later version","x":1}`)},
+		}},
+	} {
+		e, err := event.ParseLine([]byte(head + c.members + "}"))
+		if err != nil {
+			t.Errorf("%s: %v", c.members, err)
+			continue
+		}
+		if d := cmp.Diff(c.want, e.Body.(event.ToolFinished).Effects); d != "" {
+			t.Errorf("%s: %s", c.members, d)
+		}
+	}
+	if _, err := event.ParseLine([]byte(head + `,"effects":[{}]}`)); err == nil {
+		t.Error("an effect without a type was read")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
@@ -170,10 +171,9 @@ type (
 		Denied bool            `json:"denied,omitempty"`
 		Input  json.RawMessage `json:"input,omitempty"` // of a denied call
 		Took   time.Duration   `json:"took,omitempty"`
-		Dir    string          `json:"dir,omitempty"`
-		Files  []File          `json:"files,omitempty"`
-		Spill  string          `json:"spill,omitempty"`  // the file that holds the whole result
-		Answer json.RawMessage `json:"answer,omitempty"` // an accepted structured answer
+		// Effects are what the call changed besides.
+		Effects []effect.Effect `json:"-"`
+		Spill   string          `json:"spill,omitempty"` // the file that holds the whole result
 	}
 	// Ran is a command that a person ran by themselves. It is part of the
 	// conversation as Text, with the next prompt; no turn begins.
@@ -326,17 +326,6 @@ type (
 		Texts []string `json:"texts"`
 	}
 )
-
-// A File is the state of a file when the model last saw it (see tool.File).
-type File struct {
-	Path    string `json:"path"`
-	Size    int64  `json:"size"`
-	MTime   int64  `json:"mtime"`
-	Hash    string `json:"hash"`
-	Partial bool   `json:"partial,omitempty"`
-	First   int    `json:"first,omitempty"`
-	Last    int    `json:"last,omitempty"`
-}
 
 // A Situation is one part of the instructions that can differ from start to
 // start.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
@@ -30,7 +31,7 @@ func fresh(t *testing.T, r **rig) tool.Tool {
 			if err := (*r).Submit(t.Context(), op.Prompt{ID: "meanwhile", Text: "and mind the tests"}); err != nil {
 				t.Error(err)
 			}
-			return tool.Result{Text: planText, Fresh: true, Mode: policy.AcceptEdits}, nil
+			return tool.Result{Text: planText, Effects: []tool.Effect{effect.Mode{To: policy.AcceptEdits}, effect.Fresh{}}}, nil
 		})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
@@ -49,7 +50,7 @@ func TestModeOfATool(t *testing.T) {
 		tighten := tool.New(tool.Spec{Name: "tighten"},
 			func(in, tool.Env) (tool.Plan, error) { return tool.Plan{Actions: []policy.Action{policy.None{}}}, nil },
 			func(context.Context, in, tool.Env) (tool.Result, error) {
-				return tool.Result{Mode: policy.PlanMode}, nil
+				return tool.Result{Effects: []tool.Effect{effect.Mode{To: policy.PlanMode}}}, nil
 			})
 		write := tool.New(tool.Spec{Name: "write"},
 			func(in, tool.Env) (tool.Plan, error) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
@@ -62,7 +63,7 @@ func (b *bench) tool(name string, parallel, shell bool, actions ...policy.Action
 			case agent.Sleep(ctx, time.Duration(in.Wait)*time.Millisecond) != nil:
 				return tool.Result{}, ctx.Err()
 			}
-			return tool.Result{Text: name + ":" + in.S, Dir: strings.TrimPrefix(in.S, "cd ")}, nil
+			return tool.Result{Text: name + ":" + in.S, Effects: []tool.Effect{effect.Dir{Path: strings.TrimPrefix(in.S, "cd ")}}}, nil
 		})
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
@@ -58,34 +59,12 @@ type Result struct {
 	View   view.Block // nil draws Text
 	IsErr  bool
 	Images []llm.Image
-	// Dir, when set, is the working directory for later calls.
-	Dir string
-	// Files are files whose content the model now knows (after a read or a
-	// write); they guard later edits and survive a resume through the log.
-	Files []File
-	// Structured is the accepted final answer of StructuredOutput.
-	Structured json.RawMessage
-	// Mode, when set, is the permission mode from now on. A tool may tighten
-	// the mode by itself; it loosens it only as env.Answer says.
-	Mode policy.Mode
-	// Fresh begins a new context with Text: the conversation so far stays in
-	// the log and is not sent any more.
-	Fresh bool
-	// Final, when set, ends the turn with this text as its answer.
-	Final string
+	// Effects are what the call changed besides.
+	Effects []Effect
 }
 
-// A File is the state of a file when the model last saw it.
-type File struct {
-	Path  string `json:"path"` // resolved
-	Size  int64  `json:"size"`
-	MTime int64  `json:"mtime"` // Unix nanoseconds
-	Hash  string `json:"hash"`  // SHA-256, hex
-	// Partial: only lines First..Last were shown.
-	Partial bool `json:"partial,omitempty"`
-	First   int  `json:"first,omitempty"`
-	Last    int  `json:"last,omitempty"`
-}
+// An Effect is one thing that a call changes besides what it returns.
+type Effect = effect.Effect
 
 // Env is everything a call may use. There is no other way in.
 type Env struct {

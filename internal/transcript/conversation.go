@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 )
@@ -63,7 +64,7 @@ type input struct {
 
 type result struct {
 	llm.ToolResult
-	Files []event.File
+	Files []effect.File
 	seq   event.Seq
 }
 
@@ -173,7 +174,7 @@ func (c conversation) finished(seq event.Seq, b event.ToolFinished) conversation
 	r := llm.ToolResult{ID: b.Call, Text: b.Text, IsErr: b.IsErr, Images: b.Images}
 	c, known := c.settle(seq, r)
 	if !known {
-		c.early = append(slices.Clip(c.early), result{r, b.Files, seq})
+		c.early = append(slices.Clip(c.early), result{r, effect.Files(b.Effects), seq})
 	}
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/transcript"
@@ -248,18 +249,18 @@ func clone(es []transcript.Entry) []transcript.Entry {
 // The trie is a map.
 func TestFilesAreAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		want := map[string]event.File{}
+		want := map[string]effect.File{}
 		var s transcript.State
 		for i := range rapid.IntRange(0, 300).Draw(t, "n") {
-			f := event.File{Path: fmt.Sprint("/", rapid.IntRange(0, 90).Draw(t, "path")), Size: int64(i)}
+			f := effect.File{Path: fmt.Sprint("/", rapid.IntRange(0, 90).Draw(t, "path")), Size: int64(i)}
 			if rapid.IntRange(0, 3).Draw(t, "drop") == 0 {
-				s = s.Apply(event.Event{Body: event.ToolFinished{Call: "x", Files: []event.File{f}}})
+				s = s.Apply(event.Event{Body: event.ToolFinished{Call: "x", Effects: []effect.Effect{effect.Saw{Files: []effect.File{f}}}}})
 				s = s.Apply(event.Event{Body: event.Dropped{Calls: []string{"x"}}})
 				delete(want, f.Path)
 				continue
 			}
 			s = s.Apply(event.Event{Body: event.Replied{Message: model(use("x"))}})
-			s = s.Apply(event.Event{Body: event.ToolFinished{Call: "x", Files: []event.File{f}}})
+			s = s.Apply(event.Event{Body: event.ToolFinished{Call: "x", Effects: []effect.Effect{effect.Saw{Files: []effect.File{f}}}}})
 			want[f.Path] = f
 		}
 		if d := cmp.Diff(want, maps.Collect(s.Files())); d != "" {

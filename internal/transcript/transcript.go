@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
@@ -62,7 +63,7 @@ type State struct {
 	Total   Spent
 	ByModel map[string]Spent
 
-	files trie[event.File]
+	files trie[effect.File]
 	talk  conversation
 }
 
@@ -145,10 +146,10 @@ func (s State) Boundary() event.Seq { return s.talk.boundary }
 func (s State) Stripped() event.Seq { return s.talk.stripped }
 
 // File is the state of a file when the model last saw it. path is resolved.
-func (s State) File(path string) (event.File, bool) { return s.files.get(path) }
+func (s State) File(path string) (effect.File, bool) { return s.files.get(path) }
 
 // Files yields every file the model has seen, in no useful order.
-func (s State) Files() iter.Seq2[string, event.File] { return s.files.all() }
+func (s State) Files() iter.Seq2[string, effect.File] { return s.files.all() }
 
 // Apply returns s after e. A live event changes nothing.
 func (s State) Apply(e event.Event) State {
@@ -288,7 +289,7 @@ func (s State) dropped(b event.Dropped) State {
 	return s
 }
 
-func (s State) forget(files []event.File) State {
+func (s State) forget(files []effect.File) State {
 	for _, f := range files {
 		s.files = s.files.del(f.Path)
 	}
@@ -298,9 +299,7 @@ func (s State) forget(files []event.File) State {
 func (s State) finished(seq event.Seq, b event.ToolFinished) State {
 	s.Pending, s.Started = without(s.Pending, b.Call), without(s.Started, b.Call)
 	s.Turn.Calls++
-	if b.Dir != "" {
-		s.Dir = b.Dir
-	}
+	s = s.changed(b)
 	if b.Denied {
 		s.Denied++
 		s.Turn.Denials = append(slices.Clip(s.Turn.Denials), Denial{b.Call, b.Name, b.Input, b.Verdict.Reason})
@@ -308,14 +307,29 @@ func (s State) finished(seq event.Seq, b event.ToolFinished) State {
 	if ts, ok := tasks(b.View); ok {
 		s.Tasks = ts
 	}
-	if slices.Contains(s.talk.gone, b.Call) {
-		s = s.forget(b.Files)
-	} else {
-		for _, f := range b.Files {
-			s.files = s.files.set(f.Path, f)
+	s.talk = s.talk.finished(seq, b)
+	return s
+}
+
+// changed takes over what a call changed. The mode, a new context and the end
+// of the turn have events of their own.
+func (s State) changed(b event.ToolFinished) State {
+	dropped := slices.Contains(s.talk.gone, b.Call)
+	for _, e := range b.Effects {
+		switch e := e.(type) {
+		case effect.Dir:
+			s.Dir = e.Path
+		case effect.Saw:
+			if dropped {
+				s = s.forget(e.Files)
+				continue
+			}
+			for _, f := range e.Files {
+				s.files = s.files.set(f.Path, f)
+			}
+		case effect.Answer, effect.Mode, effect.Fresh, effect.Final, effect.Unknown:
 		}
 	}
-	s.talk = s.talk.finished(seq, b)
 	return s
 }
 

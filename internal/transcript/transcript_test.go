@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/transcript"
@@ -201,7 +202,7 @@ func TestState(t *testing.T) {
 		event.Answered{Call: "1", Allow: true, Rules: []string{"Bash(ls *)"}},
 		event.Answered{Call: "2", Rules: []string{"not granted"}},
 		event.ToolStarted{Call: "1"}, event.ToolStarted{Call: "3"},
-		event.ToolFinished{Call: "1", Name: "Bash", Dir: "/d/sub", Files: []event.File{{Path: "/f", Hash: "h1"}}},
+		event.ToolFinished{Call: "1", Name: "Bash", Effects: []effect.Effect{effect.Dir{Path: "/d/sub"}, effect.Saw{Files: []effect.File{{Path: "/f", Hash: "h1"}}}}},
 		event.ToolFinished{Call: "2", Name: "Bash", Denied: true, Input: json.RawMessage(`{}`)},
 		event.Titled{Title: "T"}, event.Asked{Call: "3"},
 	)
@@ -240,7 +241,7 @@ func TestState(t *testing.T) {
 
 func TestFilesOfADroppedReplyAreUnread(t *testing.T) {
 	read := func(call, path string) event.Body {
-		return event.ToolFinished{Call: call, Files: []event.File{{Path: path, Hash: "h"}}}
+		return event.ToolFinished{Call: call, Effects: []effect.Effect{effect.Saw{Files: []effect.File{{Path: path, Hash: "h"}}}}}
 	}
 	s := fold(in("a"), begin, event.ToolStarted{Call: "1"}, event.ToolStarted{Call: "2"}, read("1", "/1"))
 	if _, ok := s.File("/1"); !ok {

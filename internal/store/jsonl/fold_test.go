@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
@@ -40,7 +41,7 @@ func session(n, size int, yield func(event.Body)) {
 			yield(event.ToolStarted{Call: call, Name: "Read", Input: in, Title: "Read file"})
 			yield(event.ToolFinished{
 				Call: call, Name: "Read", Text: body, View: view.Code{Path: "/src/file.go", First: 1, S: body},
-				Files: []event.File{{Path: fmt.Sprintf("/src/pkg/file%d.go", i%200), Size: int64(size), Hash: "0123456789abcdef"}},
+				Effects: []effect.Effect{effect.Saw{Files: []effect.File{{Path: fmt.Sprintf("/src/pkg/file%d.go", i%200), Size: int64(size), Hash: "0123456789abcdef"}}}},
 			})
 			i += 3
 			calls = append(calls, call)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -156,7 +157,7 @@ func (o *output) Run(_ context.Context, in json.RawMessage, _ tool.Env) (tool.Re
 		return tool.Errorf("the answer does not fit the schema:\n- %s\nCorrect it and call %s again.",
 			strings.Join(wrong, "\n- "), Name), nil
 	}
-	return tool.Result{Text: "ok", Structured: got, View: view.Code{S: indent(got)}}, nil
+	return tool.Result{Text: "ok", Effects: []tool.Effect{effect.Answer{JSON: got}}, View: view.Code{S: indent(got)}}, nil
 }
 
 // accept returns the canonical form of an answer (keys sorted, no white

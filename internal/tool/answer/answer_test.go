@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -46,8 +47,8 @@ func TestAccept(t *testing.T) {
 			t.Fatalf("%s: %v", c.schema, err)
 		}
 		r, err := o.Run(t.Context(), json.RawMessage(c.in), tool.Env{})
-		if err != nil || r.Text != c.text || string(r.Structured) != c.structured || r.IsErr != (c.text != "ok") {
-			t.Errorf("%s\n got %s %q %v\nwant %s %q", c.in, r.Structured, r.Text, err, c.structured, c.text)
+		if err != nil || r.Text != c.text || string(answerOf(r)) != c.structured || r.IsErr != (c.text != "ok") {
+			t.Errorf("%s\n got %s %q %v\nwant %s %q", c.in, answerOf(r), r.Text, err, c.structured, c.text)
 		}
 	}
 }
@@ -119,8 +120,13 @@ func FuzzRun(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.IsErr == json.Valid(r.Structured) {
-			t.Fatalf("%q %q: error %v, structured %s", schema, in, r.IsErr, r.Structured)
+		if r.IsErr == json.Valid(answerOf(r)) {
+			t.Fatalf("%q %q: error %v, structured %s", schema, in, r.IsErr, answerOf(r))
 		}
 	})
+}
+
+func answerOf(r tool.Result) json.RawMessage {
+	a, _ := effect.Of[effect.Answer](r.Effects)
+	return a.JSON
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/shellread"
@@ -267,8 +268,8 @@ func goneDir(env tool.Env) (tool.Result, bool) {
 	}
 	r := tool.Errorf("the command was not run: the working directory %s no longer exists.", env.Dir)
 	if len(env.Roots) > 0 && isDir(env.Roots[0]) {
-		r.Dir = env.Roots[0]
-		r.Text += " The working directory is now " + r.Dir + "; run the command again if it still makes sense there."
+		r.Effects = append(r.Effects, effect.Dir{Path: env.Roots[0]})
+		r.Text += " The working directory is now " + env.Roots[0] + "; run the command again if it still makes sense there."
 	} else {
 		r.Text += " Create it again, with an absolute path, before anything else."
 	}
@@ -351,14 +352,14 @@ func (b *runner) settle(j *job, begun []string, confined bool, env tool.Env, r *
 	}
 	switch {
 	case !isDir(dir):
-		r.Dir = back
+		r.Effects = append(r.Effects, effect.Dir{Path: back})
 		r.Text += fmt.Sprintf("\n[the working directory %s no longer exists; it is now %s]", dir, back)
 	case dir == env.Dir:
 	case within(env.Roots, dir):
-		r.Dir = dir
+		r.Effects = append(r.Effects, effect.Dir{Path: dir})
 	default:
 		if back != env.Dir {
-			r.Dir = back
+			r.Effects = append(r.Effects, effect.Dir{Path: back})
 		}
 		r.Text += fmt.Sprintf("\n[the working directory was reset to %s: %s is outside the allowed folders]", back, dir)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/shellread"
@@ -79,8 +80,8 @@ func (r *rig) call(ctx context.Context, name string, in any) tool.Result {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if res.Dir != "" {
-		r.env.Dir = res.Dir
+	if dirOf(res) != "" {
+		r.env.Dir = dirOf(res)
 	}
 	return res
 }
@@ -243,4 +244,10 @@ func TestAdvisories(t *testing.T) {
 			}
 		}
 	})
+}
+
+// dirOf is where later calls run, "" when nothing changed.
+func dirOf(r tool.Result) string {
+	d, _ := effect.Of[effect.Dir](r.Effects)
+	return d.Path
 }

@@ -363,7 +363,7 @@ func TestFault38TheResultNamesTheLimit(t *testing.T) {
 func TestFault39DeletedDirectory(t *testing.T) {
 	r := newRig(t, nil)
 	root := r.env.Dir
-	if res := r.bash("mkdir -p a/b && cd a/b && pwd"); res.Dir != root+"/a/b" {
+	if res := r.bash("mkdir -p a/b && cd a/b && pwd"); dirOf(res) != root+"/a/b" {
 		t.Fatalf("%+v", res)
 	}
 	if err := os.RemoveAll(filepath.Join(root, "a")); err != nil {
@@ -371,7 +371,7 @@ func TestFault39DeletedDirectory(t *testing.T) {
 	}
 	res := r.bash("pwd")
 	want := "the command was not run: the working directory " + root + "/a/b no longer exists. The working directory is now " + root + "; run the command again if it still makes sense there."
-	if res.Text != want || !res.IsErr || res.Dir != root {
+	if res.Text != want || !res.IsErr || dirOf(res) != root {
 		t.Errorf("%+v", res)
 	}
 	if res := r.bash("pwd"); res.Text != root {

@@ -105,8 +105,8 @@ func TestDirectoryStaysInside(t *testing.T) {
 		{"cd ..", "(no output)", root + "/in"},
 		{"cd deep; cd -", root + "/in", ""},
 	} {
-		if got := r.bash(c.command); got.Text != c.text || got.Dir != c.dir || got.IsErr {
-			t.Errorf("%s: %q dir %q", c.command, got.Text, got.Dir)
+		if got := r.bash(c.command); got.Text != c.text || dirOf(got) != c.dir || got.IsErr {
+			t.Errorf("%s: %q dir %q", c.command, got.Text, dirOf(got))
 		}
 	}
 }
@@ -234,14 +234,14 @@ func TestHostileState(t *testing.T) {
 		"a descriptor of its own": {"exec 3>three 4>four; echo x >&3; cat three", "x"},
 	} {
 		res := r.bash(c.command)
-		if !strings.Contains(res.Text, c.says) || res.Dir != "" {
-			t.Errorf("%s: %q dir %q", name, res.Text, res.Dir)
+		if !strings.Contains(res.Text, c.says) || dirOf(res) != "" {
+			t.Errorf("%s: %q dir %q", name, res.Text, dirOf(res))
 		}
 		if got := r.bash("echo ${A-unset}").Text; got != "unset" {
 			t.Errorf("%s: A is %s", name, got)
 		}
 	}
-	if res := r.bash(`trap : USR1; printf '%s\0' /etc LD_PRELOAD_X=x IFS=/ BASH_ENV=x B=1 end >&250; exec true`); res.Dir != "" || !strings.Contains(res.Text, "/etc is outside") {
+	if res := r.bash(`trap : USR1; printf '%s\0' /etc LD_PRELOAD_X=x IFS=/ BASH_ENV=x B=1 end >&250; exec true`); dirOf(res) != "" || !strings.Contains(res.Text, "/etc is outside") {
 		t.Errorf("%+v", res)
 	}
 	if got := r.bash("trap : USR1; echo ${BASH_ENV-none} $B").Text; got != "none 1" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -111,7 +112,7 @@ func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft,
 	f := entry(path, fi, content)
 	f.Partial = true // known, but not shown line by line
 	t.Ledger.put(f)
-	return tool.Result{Text: d.report(visible(asked)), View: d.diff(short(path, env)), Files: []tool.File{f}}, nil
+	return tool.Result{Text: d.report(visible(asked)), View: d.diff(short(path, env)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}, nil
 }
 
 // A draft is a change of one file that is not saved yet. was is nil for a new

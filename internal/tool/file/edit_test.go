@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -38,7 +39,7 @@ func TestFault42_MustBeReadFirst(t *testing.T) {
 func TestRestore(t *testing.T) {
 	b := newBench(t, Config{})
 	b.put("f", "one\n")
-	files := b.ok("Read", in{"file_path": "f"}).Files
+	files := effect.Files(b.ok("Read", in{"file_path": "f"}).Effects)
 	c := newBench(t, Config{})
 	c.env.Dir = b.dir
 	c.led.Restore(files)

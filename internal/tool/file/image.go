@@ -14,6 +14,7 @@ import (
 	"golang.org/x/image/webp"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -66,10 +67,10 @@ func (r *reading) image(src io.Reader) (tool.Result, error) {
 	f := entry(r.path, r.o.fi, data)
 	r.t.Ledger.put(f)
 	return tool.Result{
-		Text:   about,
-		View:   view.Image{Media: img.Media, Data: img.Data, Alt: short(r.path, r.env)},
-		Images: []llm.Image{img},
-		Files:  []tool.File{f},
+		Text:    about,
+		View:    view.Image{Media: img.Media, Data: img.Data, Alt: short(r.path, r.env)},
+		Images:  []llm.Image{img},
+		Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}},
 	}, nil
 }
 

@@ -8,21 +8,21 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/effect"
 )
 
 // A Ledger is what the model knows of files: their state when it last saw
 // them. It is shared by the tools of one session and safe for concurrent use.
 type Ledger struct {
 	mu    sync.Mutex // guards files
-	files map[string]tool.File
+	files map[string]effect.File
 }
 
 // NewLedger returns an empty ledger.
-func NewLedger() *Ledger { return &Ledger{files: map[string]tool.File{}} }
+func NewLedger() *Ledger { return &Ledger{files: map[string]effect.File{}} }
 
 // Restore adds what a resumed session had seen; later entries win.
-func (l *Ledger) Restore(files []tool.File) {
+func (l *Ledger) Restore(files []effect.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range files {
@@ -31,7 +31,7 @@ func (l *Ledger) Restore(files []tool.File) {
 }
 
 // Get returns what is known of a file.
-func (l *Ledger) Get(path string) (tool.File, bool) {
+func (l *Ledger) Get(path string) (effect.File, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f, ok := l.files[path]
@@ -51,17 +51,17 @@ func (l *Ledger) Forget(paths ...string) {
 }
 
 // Files lists all entries by path.
-func (l *Ledger) Files() []tool.File {
+func (l *Ledger) Files() []effect.File {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := make([]tool.File, 0, len(l.files))
+	out := make([]effect.File, 0, len(l.files))
 	for _, p := range slices.Sorted(maps.Keys(l.files)) {
 		out = append(out, l.files[p])
 	}
 	return out
 }
 
-func (l *Ledger) put(f tool.File) {
+func (l *Ledger) put(f effect.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.files[f.Path] = f
@@ -69,17 +69,17 @@ func (l *Ledger) put(f tool.File) {
 
 // shown reports whether an entry comes from a read: a write is known to the
 // model too, but was not shown to it line by line.
-func shown(f tool.File) bool { return !f.Partial || f.First > 0 }
+func shown(f effect.File) bool { return !f.Partial || f.First > 0 }
 
 // entry describes content as it is on disk.
-func entry(path string, fi fs.FileInfo, content []byte) tool.File {
+func entry(path string, fi fs.FileInfo, content []byte) effect.File {
 	sum := sha256.Sum256(content)
-	return tool.File{Path: path, Size: int64(len(content)), MTime: fi.ModTime().UnixNano(), Hash: hex.EncodeToString(sum[:])}
+	return effect.File{Path: path, Size: int64(len(content)), MTime: fi.ModTime().UnixNano(), Hash: hex.EncodeToString(sum[:])}
 }
 
 // same reports whether content is what the model saw. Size and hash decide;
 // a file that was only touched is the same.
-func same(f tool.File, content []byte) bool {
+func same(f effect.File, content []byte) bool {
 	if f.Size != int64(len(content)) {
 		return false
 	}

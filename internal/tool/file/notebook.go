@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -92,7 +93,7 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 	}
 	f := entry(r.path, r.o.fi, data)
 	r.t.Ledger.put(f)
-	return tool.Result{Text: b.String(), Images: images, Files: []tool.File{f}}, true
+	return tool.Result{Text: b.String(), Images: images, Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}, true
 }
 
 // show writes a cell for the model.

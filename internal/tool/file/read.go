@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -166,7 +167,7 @@ func (r *reading) text(ctx context.Context, br *bufio.Reader, head []byte) (tool
 		}
 		return r.failed(err)
 	}
-	f := tool.File{Path: r.path, Size: seen, MTime: r.o.fi.ModTime().UnixNano()}
+	f := effect.File{Path: r.path, Size: seen, MTime: r.o.fi.ModTime().UnixNano()}
 	if p.ended {
 		f.Hash = hex.EncodeToString(sum.Sum(nil))
 	}
@@ -185,11 +186,11 @@ func (r *reading) budget() int {
 	return maxOut
 }
 
-func (r *reading) result(p page, f tool.File) tool.Result {
+func (r *reading) result(p page, f effect.File) tool.Result {
 	switch {
 	case p.ended && f.Size == 0:
 		r.t.Ledger.put(f)
-		return tool.Result{Text: fmt.Sprintf("%s is an empty file.", visible(r.in.FilePath)), Files: []tool.File{f}}
+		return tool.Result{Text: fmt.Sprintf("%s is an empty file.", visible(r.in.FilePath)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}
 	case p.shown == 0 && p.ended:
 		return tool.Errorf("%s has %s; offset %d is past its end", visible(r.in.FilePath), clip.Count(p.total, "line"), p.first)
 	}
@@ -210,9 +211,9 @@ func (r *reading) result(p page, f tool.File) tool.Result {
 	r.t.Ledger.put(f)
 	body := p.b.String()
 	return tool.Result{
-		Text:  body + p.notes(),
-		View:  view.Code{Path: short(r.path, r.env), First: p.first, S: unnumbered(body)},
-		Files: []tool.File{f},
+		Text:    body + p.notes(),
+		View:    view.Code{Path: short(r.path, r.env), First: p.first, S: unnumbered(body)},
+		Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}},
 	}
 }
 

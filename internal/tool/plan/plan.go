@@ -14,6 +14,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -96,9 +97,9 @@ func planEnter(_ enterInput, env tool.Env) (tool.Plan, error) {
 
 func runEnter(context.Context, enterInput, tool.Env) (tool.Result, error) {
 	return tool.Result{
-		Text: "Plan mode is on from now on. " + strings.TrimPrefix(Reminder(), "Plan mode is on. "),
-		View: view.Text{S: "Plan mode is on: nothing is changed until you approve a plan."},
-		Mode: policy.PlanMode,
+		Text:    "Plan mode is on from now on. " + strings.TrimPrefix(Reminder(), "Plan mode is on. "),
+		View:    view.Text{S: "Plan mode is on: nothing is changed until you approve a plan."},
+		Effects: []tool.Effect{effect.Mode{To: policy.PlanMode}},
 	}, nil
 }
 
@@ -152,9 +153,9 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 	text := clip.Clean(in.Plan)
 	if env.Answer == nil {
 		return tool.Result{
-			Text:  "Nobody can approve a plan in this run, so plan mode stays on. The plan is the answer of this turn.",
-			View:  view.Text{S: text},
-			Final: strings.TrimRight(text, "\n") + "\n\nNobody could be asked to approve this plan, so nothing was changed.",
+			Text:    "Nobody can approve a plan in this run, so plan mode stays on. The plan is the answer of this turn.",
+			View:    view.Text{S: text},
+			Effects: []tool.Effect{effect.Final{Text: strings.TrimRight(text, "\n") + "\n\nNobody could be asked to approve this plan, so nothing was changed."}},
 		}, nil
 	}
 	now, file, err := settled(env.Scratch, text)
@@ -165,7 +166,11 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 	if m := env.Answer.Mode; m != "" && m != policy.PlanMode {
 		c.mode = m
 	}
-	return tool.Result{Text: told(text, now, file, c, env.Answer.Comment), View: view.Text{S: now}, Mode: c.mode, Fresh: c.fresh}, nil
+	effects := []tool.Effect{effect.Mode{To: c.mode}}
+	if c.fresh {
+		effects = append(effects, effect.Fresh{})
+	}
+	return tool.Result{Text: told(text, now, file, c, env.Answer.Comment), View: view.Text{S: now}, Effects: effects}, nil
 }
 
 // chosen is what the person picked; an answer without a known choice is the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -37,7 +38,7 @@ func TestEnter(t *testing.T) {
 		t.Errorf("it asks: %+v %v", p, err)
 	}
 	r, err := Enter().Run(t.Context(), json.RawMessage(`{}`), tool.Env{})
-	if err != nil || r.Mode != policy.PlanMode || r.IsErr || !strings.Contains(r.Text, "ExitPlanMode") {
+	if err != nil || modeOf(r) != policy.PlanMode || r.IsErr || !strings.Contains(r.Text, "ExitPlanMode") {
 		t.Errorf("%+v %v", r, err)
 	}
 	if _, err := Enter().Plan(json.RawMessage(`{}`), tool.Env{Mode: policy.PlanMode}); err == nil {
@@ -91,7 +92,7 @@ func TestExitRefuses(t *testing.T) {
 		if _, err := Exit().Plan(input(c.in), env); fmt.Sprint(err) != c.want {
 			t.Errorf("got %v, want %s", err, c.want)
 		}
-		if r, err := Exit().Run(t.Context(), input(c.in), env); err != nil || !r.IsErr || r.Text != c.want || r.Mode != "" {
+		if r, err := Exit().Run(t.Context(), input(c.in), env); err != nil || !r.IsErr || r.Text != c.want || modeOf(r) != "" {
 			t.Errorf("%+v %v", r, err)
 		}
 	}
@@ -118,7 +119,7 @@ func TestApproved(t *testing.T) {
 		}
 		env.Answer = &c.answer
 		r, err := Exit().Run(t.Context(), input(text), env)
-		if err != nil || r.IsErr || r.Mode != c.mode || r.Fresh != c.fresh || r.Final != "" || strings.Contains(r.Text, c.not) {
+		if err != nil || r.IsErr || modeOf(r) != c.mode || freshOf(r) != c.fresh || finalOf(r) != "" || strings.Contains(r.Text, c.not) {
 			t.Errorf("%+v: %+v %v", c.answer, r, err)
 		}
 		for _, w := range c.want {
@@ -146,7 +147,7 @@ func TestEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err = Exit().Run(t.Context(), input(text), env)
-	if b, _ := os.ReadFile(file); err != nil || r.Mode != policy.AcceptEdits || string(b) != text {
+	if b, _ := os.ReadFile(file); err != nil || modeOf(r) != policy.AcceptEdits || string(b) != text {
 		t.Errorf("%+v %v", r, err)
 	}
 }
@@ -175,7 +176,7 @@ func TestPlanted(t *testing.T) {
 	if err := os.Symlink(outside, file); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := Exit().Run(t.Context(), input(text), env); err != nil || !r.IsErr || r.Mode != "" || strings.Contains(r.Text, "precious") {
+	if r, err := Exit().Run(t.Context(), input(text), env); err != nil || !r.IsErr || modeOf(r) != "" || strings.Contains(r.Text, "precious") {
 		t.Errorf("%+v %v", r, err)
 	}
 	for _, content := range []string{"a\x00b", strings.Repeat("x", maxPlan+1)} {
@@ -183,7 +184,7 @@ func TestPlanted(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if r, err := Exit().Run(t.Context(), input(text), env); err != nil || !r.IsErr || r.Mode != "" {
+		if r, err := Exit().Run(t.Context(), input(text), env); err != nil || !r.IsErr || modeOf(r) != "" {
 			t.Errorf("%+v %v", r, err)
 		}
 	}
@@ -196,7 +197,7 @@ func TestPlanted(t *testing.T) {
 // TestNobody is print mode: the plan is the answer and the mode stays.
 func TestNobody(t *testing.T) {
 	r, err := Exit().Run(t.Context(), input(text), tool.Env{Mode: policy.PlanMode})
-	if err != nil || r.IsErr || r.Mode != "" || !strings.HasPrefix(r.Final, "# Sort the list") || !strings.Contains(r.Final, "Nobody could be asked to approve") {
+	if err != nil || r.IsErr || modeOf(r) != "" || !strings.HasPrefix(finalOf(r), "# Sort the list") || !strings.Contains(finalOf(r), "Nobody could be asked to approve") {
 		t.Errorf("%+v %v", r, err)
 	}
 }
@@ -208,4 +209,19 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: %d bytes of description, %s", s.Name, len(s.Description), s.Schema)
 		}
 	}
+}
+
+func modeOf(r tool.Result) policy.Mode {
+	m, _ := effect.Of[effect.Mode](r.Effects)
+	return m.To
+}
+
+func freshOf(r tool.Result) bool {
+	_, ok := effect.Of[effect.Fresh](r.Effects)
+	return ok
+}
+
+func finalOf(r tool.Result) string {
+	f, _ := effect.Of[effect.Final](r.Effects)
+	return f.Text
 }

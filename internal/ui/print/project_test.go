@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
@@ -90,7 +91,7 @@ var cases = map[string]struct {
 	"partial-with-gaps": {partial: true, events: []event.Body{begun, event.TextDelta{S: "of a message that was not seen to start"}, event.PartDone{Part: llm.Text{S: "x"}},
 		event.ReplyStarted{Model: "fake/m"}, event.TextDelta{S: "one "}, event.TextDelta{At: 8, S: "three"}, event.PartDone{Part: llm.Text{S: "one two three"}},
 		replied(llm.EndTurn, llm.Text{S: "one two three"}), ended(event.Done, "completed", 1)}},
-	"structured": {events: []event.Body{begun, replied(llm.WantTools, use("c1", "StructuredOutput", `{"count":3}`)), event.ToolFinished{Call: "c1", Name: "StructuredOutput", Text: "ok", Answer: json.RawMessage(`{"count":3}`)},
+	"structured": {events: []event.Body{begun, replied(llm.WantTools, use("c1", "StructuredOutput", `{"count":3}`)), event.ToolFinished{Call: "c1", Name: "StructuredOutput", Text: "ok", Effects: []effect.Effect{effect.Answer{JSON: json.RawMessage(`{"count":3}`)}}},
 		event.TurnEnded{ID: "t1", How: event.Done, Reason: "completed", Steps: 1, Answer: json.RawMessage(`{"count":3}`)}}},
 	"structured-never": {events: []event.Body{begun, replied(llm.EndTurn, llm.Text{S: "three"}), ended(event.Failed, "structured_output_retries", 6)}},
 	"max-turns": {events: []event.Body{begun, replied(llm.WantTools, ls), finished("c1", "a"),

@@ -1,0 +1,66 @@
+package effect
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+func TestStored(t *testing.T) {
+	list := []Effect{
+		Dir{"/d"}, Saw{[]File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 1, Last: 2}}}, Answer{json.RawMessage(`{"n":3}`)},
+		Mode{policy.PlanMode}, Fresh{}, Final{"done"}, Unknown{"later", []byte(`{"type":"later","x":[1]}`)},
+	}
+	raw, err := Store(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{
+		`{"type":"dir","path":"/d"}`,
+		`{"type":"saw","files":[{"path":"p","size":1,"mtime":2,"hash":"h","partial":true,"first":1,"last":2}]}`,
+		`{"type":"answer","json":{"n":3}}`, `{"type":"mode","mode":"plan"}`, `{"type":"fresh"}`, `{"type":"final","text":"done"}`,
+		`{"type":"later","x":[1]}`,
+	} {
+		if string(raw[i]) != want {
+			t.Errorf("%T is stored as %s, want %s", list[i], raw[i], want)
+		}
+	}
+	got, err := Load(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(list, got); d != "" {
+		t.Error(d)
+	}
+	for i := range raw { // nothing of the line is kept
+		clear(raw[i])
+	}
+	if u := got[6].(Unknown); string(u.Raw) != `{"type":"later","x":[1]}` {
+		t.Errorf("%s", u.Raw)
+	}
+	for _, bad := range []string{`{`, `{}`, `[]`, `{"type":"dir","path":3}`, `{"type":3}`} {
+		if got, err := Load([]Stored{Stored(bad)}); err == nil {
+			t.Errorf("%s is read as %+v", bad, got)
+		}
+	}
+	if _, err := Store([]Effect{Unknown{Type: "x"}}); err == nil {
+		t.Error("an unknown effect without its JSON was written")
+	}
+}
+
+func TestOf(t *testing.T) {
+	list := []Effect{Dir{"/a"}, Saw{[]File{{Path: "1"}}}, Dir{"/b"}, Saw{[]File{{Path: "2"}}}}
+	if d, ok := Of[Dir](list); !ok || d.Path != "/b" {
+		t.Errorf("%+v %t", d, ok)
+	}
+	if f, ok := Of[Final](list); ok {
+		t.Errorf("%+v", f)
+	}
+	if got := Files(list); !reflect.DeepEqual(got, []File{{Path: "1"}, {Path: "2"}}) {
+		t.Errorf("%+v", got)
+	}
+}
