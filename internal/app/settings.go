@@ -15,6 +15,10 @@ import (
 	"github.com/adze-agent/adze/internal/trust"
 )
 
+// UntrustedNote begins what is said of a folder whose own settings do not
+// count.
+const UntrustedNote = "this folder's own settings are not used"
+
 // loadConfig reads the settings, and tells what a person should know of them.
 func loadConfig(o Options, p Paths) (*config.Config, error) {
 	cfg, state, err := readConfig(o, p, nil)
@@ -37,7 +41,7 @@ func loadConfig(o Options, p Paths) (*config.Config, error) {
 			if state == trust.Changed {
 				why = "they changed since it was trusted"
 			}
-			o.Note(fmt.Sprintf("this folder's own settings are not used, because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(cfg.Ignored, ", "))))
+			o.Note(fmt.Sprintf(UntrustedNote+", because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(cfg.Ignored, ", "))))
 		}
 	}
 	return cfg, nil

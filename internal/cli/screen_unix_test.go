@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -37,8 +38,21 @@ const waitFor = 20 * time.Second
 // ui starts adze in a terminal with a script as its model.
 func (p *place) ui(cols, rows int, model string, flags ...string) *terminal {
 	p.t.Helper()
+	p.startedBefore()
 	c := p.adze(append([]string{"--model", "script/" + p.put("model.txt", model), "--sandbox", "off"}, flags...)...)
 	return p.inTerminal(c, cols, rows)
+}
+
+// startedBefore makes this not the person's first start.
+func (p *place) startedBefore() {
+	p.t.Helper()
+	settings := filepath.Join(p.home, ".adze", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(settings), 0o700); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(settings, []byte("{}"), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 func (p *place) inTerminal(c *exec.Cmd, cols, rows int) *terminal {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,9 +12,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/sessions"
+	"github.com/adze-agent/adze/internal/trust"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/ui/tui"
@@ -92,6 +97,9 @@ type uiHost struct {
 func newHost(sys System, f *runFlags, o app.Options) *uiHost {
 	h := &uiHost{sys: sys, f: f, o: o, notes: make(chan string, 64)}
 	h.o.Note = func(s string) {
+		if strings.HasPrefix(s, app.UntrustedNote) {
+			return // the UI asks
+		}
 		select {
 		case h.notes <- s:
 		default: // nobody reads that many
@@ -117,7 +125,8 @@ func (h *uiHost) host() tui.Host {
 		Version: h.sys.Version, Dir: app.Tilde(h.o.Dir, h.o.Home), NewID: app.NewUUID, Notes: h.notes,
 		Open: h.open, Models: h.models, Sessions: h.sessions, Files: h.files,
 		Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image,
-		Memory: h.memory, Note: h.note, Reports: h.reports(),
+		Memory: h.memory, Note: h.note, Reports: h.reports(), First: h.first, Keyless: keyless, Trust: h.trust,
+		Login: func(ctx context.Context) error { _, err := h.interactive("login")(ctx, nil, ""); return err },
 	}
 	h.withHistory(&t)
 	return t
@@ -125,6 +134,9 @@ func (h *uiHost) host() tui.Host {
 
 // open opens a session.
 func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
+	if s.Demo {
+		return h.demo(ctx)
+	}
 	o := h.o
 	o.Session.Continue, o.Session.Resume, o.Session.Fork = s.Continue, s.Resume, s.Fork
 	if s.Fresh || s.Resume != "" {
@@ -140,6 +152,64 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	face.UI.Keys, face.UI.KeysWrong = h.keys()
 	face.UI.Status.Run = h.statusLine(a.Config)
 	return face, nil
+}
+
+// demo opens a session on the demo's module and its scripted model.
+func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
+	text, err := demoFiles.ReadFile("demo/script.txt")
+	if err != nil {
+		return nil, err
+	}
+	s, err := script.Parse(string(text))
+	if err != nil {
+		return nil, err
+	}
+	dir, err := demoModule("", h.o.Temp)
+	if err != nil {
+		return nil, err
+	}
+	o := h.o
+	o.Dir, o.Bare, o.Flags, o.Session = dir, true, demoFlags(), app.SessionOptions{None: true}
+	o.Target = &agent.Target{Model: script.New(s, script.Config{Version: h.sys.Version}), Provider: "script", Name: "demo"}
+	a, err := app.Open(ctx, o)
+	if err != nil {
+		return nil, errors.Join(hintedError(ctx, err), os.RemoveAll(dir))
+	}
+	face := a.Face()
+	face.Close = func() error { return errors.Join(a.Close(), os.RemoveAll(dir)) }
+	face.Prompt = demoPrompt
+	face.UI.Keys, _ = h.keys()
+	return face, nil
+}
+
+// first reports whether there are no settings of this person yet.
+func (h *uiHost) first() bool {
+	return !exists(filepath.Join(h.configDir(), "settings.json"))
+}
+
+func keyless(err error) bool {
+	var none *choose.NoModelError
+	return errors.As(err, &none)
+}
+
+// trust is what this folder brings and nobody has decided about.
+func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
+	p, _, err := app.Settings(h.quiet())
+	if err != nil || h.o.Trusted || h.o.Bare {
+		return nil, err
+	}
+	v, err := app.Trust(p).Check(app.TrustFolder(p))
+	if err != nil || v.State == trust.Nothing || v.State == trust.Trusted {
+		return nil, err
+	}
+	t := &tui.Trust{Folder: app.Tilde(p.Root, p.Home), Grant: func(ctx context.Context) error { return app.Trust(p).Grant(ctx, v) }}
+	if len(v.Refused) > 0 {
+		t.Refused = v.Refused[0]
+	}
+	for _, c := range v.Claims() {
+		t.Claims = append(t.Claims, fmt.Sprintf("%s: %s: %s", c.File, c.What, c.Text))
+	}
+	return t, nil
 }
 
 // hintedError carries the next command along with an error.

@@ -191,6 +191,7 @@ func TestUITerminalIsKilled(t *testing.T) {
 
 func TestUISuspends(t *testing.T) {
 	p := newPlace(t)
+	p.startedBefore()
 	adze := p.adze("--model", "script/"+p.put("model.txt", "> Back again.\n"), "--sandbox", "off")
 	shell := exec.Command("bash", "--norc", "--noprofile", "-i")
 	shell.Dir, shell.Env = adze.Dir, append(adze.Env, "PS1=shell$ ")
@@ -230,4 +231,44 @@ func TestUISwitchesModeAndSession(t *testing.T) {
 	x.until(`❯ remember me`)
 	x.keys(enter)
 	x.until(`● One\.`)
+}
+
+func TestUIFirstStart(t *testing.T) {
+	p := newPlace(t)
+	c := p.adze("--sandbox", "off")
+	c.Env = append(c.Env, "OLLAMA_HOST="+closedPort())
+	x := p.inTerminal(c, 90, 30)
+	x.until(`Which colours\?`)
+	x.keys(down, down, enter)
+	x.until(`There is no model yet`)
+	x.keys(down)
+	x.until(`❯ See the demo`)
+	x.keys(enter)
+	x.until(`● Now the test`)
+	x.keys("/exit", enter)
+	x.ended()
+	raw, err := os.ReadFile(filepath.Join(p.home, ".adze", "settings.json"))
+	if err != nil || !strings.Contains(string(raw), `"light"`) {
+		t.Errorf("the theme was not kept: %v, %s", err, raw)
+	}
+}
+
+func TestUITrust(t *testing.T) {
+	p := newPlace(t)
+	if err := os.MkdirAll(filepath.Join(p.dir, ".adze"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	p.put(".adze/settings.json", `{"permissions": {"allow": ["Bash(touch:*)"]}}`)
+	x := p.ui(90, 30, "@ Bash {\"command\": \"touch made\"}\n---\n> Made.\n")
+	x.dialog(`Trust .*\?`)
+	if s := x.screen(); !strings.Contains(s, "Bash(touch:*)") {
+		t.Errorf("it does not say what the folder brings:\n%s", s)
+	}
+	x.keys(down)
+	x.until(`❯ Yes, I know`)
+	x.keys(enter)
+	x.gone(`Yes, I know`)
+	x.until(`What shall be done here`)
+	x.keys("go", enter)
+	x.until(`● Made\.`)
 }

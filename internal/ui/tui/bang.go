@@ -44,6 +44,3 @@ func (m *Model) remember(p edit.Prompt) []effect {
 	m.open(d)
 	return nil
 }
-
-// welcome asks what a first start asks.
-func (m *Model) welcome() []effect { return nil }

@@ -16,7 +16,9 @@ import (
 // it.
 type menu struct {
 	heading string
-	about   string // a line or two above the choices
+	about   string   // a line or two above the choices
+	body    []string // what the choice is about, exactly
+	careful bool     // a key that was meant for something else would do harm
 	all     []Choice
 	found   []found
 	at      int // of found
@@ -78,7 +80,7 @@ func (d *menu) find() {
 	}
 }
 
-func (d *menu) asks() bool           { return false }
+func (d *menu) asks() bool           { return d.careful }
 func (d *menu) rank() rank           { return d.place }
 func (d *menu) in() []keymap.Context { return []keymap.Context{keymap.Select, keymap.Edit} }
 
@@ -89,6 +91,16 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cur := term.Cursor{Hidden: true}
 	if d.about != "" {
 		lines = append(lines, draw.WrapAll(draw.Text(d.about, draw.Style{Role: draw.Quiet}), inside)...)
+	}
+	for i, l := range d.body {
+		if len(lines) > rows-len(d.found)-6 && i+1 < len(d.body) {
+			lines = append(lines, draw.L(draw.S(fmt.Sprintf("%s %d more; adze trust shows all", p.sign(draw.Ellipsis), len(d.body)-i), draw.Attention)))
+			break
+		}
+		lines = append(lines, draw.Exact(l, draw.Plain).Truncate(inside, p.o))
+	}
+	if len(lines) > 0 {
+		lines = append(lines, nil)
 	}
 	if !d.fixed {
 		l, col := p.fieldLine(draw.L(p.mark(draw.Prompt, draw.Accent)), d.typed0, inside)

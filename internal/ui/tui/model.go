@@ -24,22 +24,24 @@ type Model struct {
 	turn  turn
 	queue []queued // prompts that wait, in the session or for one
 
-	box     *edit.Editor
-	keys    *keymap.Map
-	chord   keymap.Chord
-	pressed keymap.Key // now
-	list    *list      // the @ or / picker above the prompt box
-	dialogs []dialog   // the first one is seen
-	guarded guarded
-	pager   *pager // the transcript in full screen
-	screen  screen
-	flash   flash
-	armed   armed
-	status  status
-	files   fileList
-	now     time.Time
-	left    bool // the end was asked for
-	gone    error
+	box      *edit.Editor
+	keys     *keymap.Map
+	chord    keymap.Chord
+	pressed  keymap.Key // now
+	list     *list      // the @ or / picker above the prompt box
+	dialogs  []dialog   // the first one is seen
+	guarded  guarded
+	pager    *pager // the transcript in full screen
+	screen   screen
+	flash    flash
+	armed    armed
+	status   status
+	files    fileList
+	now      time.Time
+	left     bool // the end was asked for
+	greeted  bool // what a first start asks was asked
+	trusting bool // whether the folder is trusted was asked
+	gone     error
 }
 
 // screen is what is known about the terminal.
@@ -206,8 +208,10 @@ func hinted(err error) (text, hint string) {
 func (m *Model) opened(in openedMsg) []effect {
 	if in.err != nil {
 		m.gone = in.err
-		text, hint := hinted(in.err)
-		m.note("error", text, hint)
+		if m.host.Keyless == nil || !m.host.Keyless(in.err) { // a menu says it
+			text, hint := hinted(in.err)
+			m.note("error", text, hint)
+		}
 		for i := len(m.queue) - 1; i >= 0; i-- { // nothing that was typed is lost
 			m.box.Restore(m.queue[i].prompt)
 		}

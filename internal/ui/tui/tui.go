@@ -51,7 +51,9 @@ type Session struct {
 	// as what was.
 	After event.Seq
 	Kept  bool // it can be resumed
-	UI    Settings
+	// Prompt is sent at once.
+	Prompt string
+	UI     Settings
 	// Modes are those that Shift+Tab goes through.
 	Modes []policy.Mode
 	Close func() error
@@ -127,8 +129,16 @@ type Host struct {
 	EditFile func(ctx context.Context, path string) error
 	// Reports are commands that print something, by name.
 	Reports map[string]Report
-	// Welcome, when set, is asked on the very first start.
-	Welcome *Welcome
+	// First reports whether this person starts adze for the first time.
+	First func() bool
+	// Keyless reports whether a session could not be opened because there is no
+	// model: no key and no local server.
+	Keyless func(error) bool
+	// Login has a person enter a key; the terminal is free meanwhile.
+	Login func(ctx context.Context) error
+	// Trust is what this folder brings that could run or steer, when nobody has
+	// decided about it yet; nil is nothing.
+	Trust func(ctx context.Context) (*Trust, error)
 }
 
 // A Report is a slash command that the host answers with Markdown.
@@ -139,9 +149,11 @@ type Report struct {
 	Run   func(ctx context.Context, s *Session, args string) (string, error)
 }
 
-// Welcome is what a first start asks.
-type Welcome struct {
-	// Keyless says that no model can be had: there is no key and no server.
-	Keyless bool
-	Done    func()
+// Trust is a decision about what a folder brings.
+type Trust struct {
+	Folder string
+	Claims []string // what it brings, one a line
+	// Refused says why it cannot be trusted at all, "" when it can.
+	Refused string
+	Grant   func(ctx context.Context) error
 }

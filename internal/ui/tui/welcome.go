@@ -1,0 +1,118 @@
+package tui
+
+import (
+	"context"
+
+	"github.com/adze-agent/adze/internal/ui/edit"
+)
+
+// welcome asks what a start has to ask: the colours on the first one, where a
+// model is to come from when there is none, and whether the folder is trusted.
+// Each can be left with Esc.
+func (m *Model) welcome() []effect {
+	if m.s != nil && m.s.Prompt != "" {
+		return m.send(edit.Prompt{Text: m.s.Prompt, Shown: m.s.Prompt})
+	}
+	var out []effect
+	if m.host.First != nil && m.host.Themes != nil && !m.greeted && m.host.First() {
+		m.open(m.firstTheme())
+	}
+	m.greeted = true
+	if m.gone != nil && m.host.Keyless != nil && m.host.Keyless(m.gone) {
+		m.open(m.firstModel())
+	}
+	if m.s != nil && m.host.Trust != nil && !m.trusting {
+		m.trusting = true
+		out = append(out, work{func(ctx context.Context) func(*Model) []effect {
+			t, err := m.host.Trust(ctx)
+			return func(m *Model) []effect {
+				if err != nil || t == nil {
+					return m.fail(err)
+				}
+				m.open(m.trustMenu(t))
+				return nil
+			}
+		}})
+	}
+	return out
+}
+
+func (m *Model) firstTheme() dialog {
+	keep := func(m *Model, name string) []effect {
+		m.screen.chosen = name
+		return append(m.setTheme(name), m.save("ui.theme", name)...)
+	}
+	var all []Choice
+	for _, n := range append([]string{"auto"}, m.host.Themes()...) {
+		all = append(all, Choice{ID: n, Name: n, Now: n == "auto"})
+	}
+	d := newMenu(m, "Welcome to adze. Which colours?", all, func(m *Model, c Choice) []effect { return keep(m, c.ID) })
+	d.about, d.fixed, d.place = "They change while you choose; auto follows the terminal's background. /theme changes them later.", true, rankWelcome
+	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
+	d.dropped = func(m *Model) []effect { return keep(m, "auto") }
+	d.hint = "Enter takes it, Esc skips"
+	return d
+}
+
+func (m *Model) firstModel() dialog {
+	all := []Choice{
+		{ID: "demo", Name: "See the demo", About: "needs no key: it repairs a small program, with a scripted model"},
+		{ID: "again", Name: "Look again", About: "for a key in the environment, or a local server (Ollama, LM Studio, llama.cpp)"},
+	}
+	if m.host.Login != nil {
+		all = append([]Choice{{ID: "login", Name: "Save a key", About: "Anthropic, OpenAI, Gemini, OpenRouter, …"}}, all...)
+	}
+	d := newMenu(m, "There is no model yet", all, func(m *Model, c Choice) []effect {
+		switch c.ID {
+		case "demo":
+			return m.begin(Start{Demo: true})
+		case "login":
+			return []effect{away{func(ctx context.Context) func(*Model) []effect {
+				err := m.host.Login(ctx)
+				return func(m *Model) []effect {
+					if err != nil {
+						m.open(m.firstModel())
+						return m.fail(err)
+					}
+					return m.begin(m.start)
+				}
+			}}}
+		}
+		return m.begin(m.start)
+	})
+	d.fixed, d.place = true, rankWelcome
+	d.hint = "Enter takes it, Esc closes"
+	return d
+}
+
+func (m *Model) trustMenu(t *Trust) dialog {
+	all := []Choice{{ID: "no", Name: "No, use none of it", About: "adze works all the same"}}
+	if t.Refused == "" {
+		all = append(all, Choice{ID: "yes", Name: "Yes, I know what it does"})
+	}
+	d := newMenu(m, "Trust "+t.Folder+"?", all, func(m *Model, c Choice) []effect {
+		if c.ID != "yes" {
+			return nil
+		}
+		return []effect{work{func(ctx context.Context) func(*Model) []effect {
+			err := t.Grant(ctx)
+			return func(m *Model) []effect {
+				if err != nil || m.s == nil {
+					return m.fail(err)
+				}
+				again := m.start
+				if m.st.Seq > 0 {
+					again = Start{Resume: m.s.ID}
+				}
+				return m.begin(again)
+			}
+		}}}
+	})
+	d.about = "It brings settings that could run programs or loosen what is asked about. Until you trust it, adze uses none of them."
+	if t.Refused != "" {
+		d.about += " It cannot be trusted: " + t.Refused
+	}
+	d.body, d.fixed, d.place, d.careful = t.Claims, true, rankTrust, true
+	d.hint = "Esc decides later"
+	return d
+}
