@@ -39,7 +39,7 @@ func TestResultsAreBoundedInCharacters(t *testing.T) {
 // limited is a tool with a limit.
 type limited int
 
-func (l limited) Spec() tool.Spec { return tool.Spec{Name: "Read", Limit: int(l)} }
+func (l limited) Spec() tool.Spec { return tool.Spec{Name: "Read", Again: true, Limit: int(l)} }
 
 func (limited) Plan(json.RawMessage, tool.Env) (tool.Plan, error) { return tool.Plan{}, nil }
 

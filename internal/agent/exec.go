@@ -214,13 +214,19 @@ func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {
 	return f
 }
 
+// find looks a tool up by what the model calls it.
+func (t Turn) find(name string) (tool.Tool, bool) {
+	found, ok := t.Tools.Get(name)
+	if real, alias := t.Aliases[name]; !ok && alias {
+		found, ok = t.Tools.Get(real)
+	}
+	return found, ok
+}
+
 // plan finds the tool and has it say what it would do.
 func (c *calls) plan(k *call, env tool.Env) (tool.Plan, error) {
 	name := k.use.Name
-	t, ok := c.r.Tools.Get(name)
-	if real, alias := c.r.Aliases[name]; !ok && alias {
-		t, ok = c.r.Tools.Get(real)
-	}
+	t, ok := c.r.find(name)
 	if !ok {
 		names := c.r.Tools.Names()
 		return tool.Plan{}, fmt.Errorf("there is no tool named %q%s; the tools are %s", name, near.Hint(name, names), strings.Join(names, ", "))

@@ -104,12 +104,12 @@ func (r *run) room(target Target) (out Outcome, stop bool, err error) {
 	effective := window.Effective(target.Window, target.Cap)
 	used := window.Estimate(st)
 	if window.Full(used, effective) {
-		if used, err = r.clear(window.ToClear(st, effective), used); err != nil {
+		if used, err = r.clear(window.ToClear(st, effective, r.again), used); err != nil {
 			return out, true, err
 		}
 	}
 	if window.Blocking(used, effective) {
-		if used, err = r.clear(window.Drain(r.Host.State()), used); err != nil {
+		if used, err = r.clear(window.Drain(r.Host.State(), r.again), used); err != nil {
 			return out, true, err
 		}
 	}
@@ -119,6 +119,12 @@ func (r *run) room(target Target) (out Outcome, stop bool, err error) {
 	return Outcome{Reason: BlockingLimit,
 		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective),
 		Hint: "give it less at once, start a new session, or use a model with a larger window: --model …"}, true, nil
+}
+
+// again reports whether what a tool returned can be had again.
+func (r *run) again(name string) bool {
+	t, ok := r.find(name)
+	return ok && t.Spec().Again
 }
 
 // clear takes the results of these calls out of the window, and returns what
@@ -140,7 +146,7 @@ func (r *run) means() means {
 	return means{
 		largerCap:  target.LargerCap > max(r.cap, target.Cap),
 		fallback:   r.Fallback != nil && target.ID() != r.Fallback.ID(),
-		clearable:  len(window.Drain(st)) > 0,
+		clearable:  len(window.Drain(st, r.again)) > 0,
 		media:      hasMedia(window.Build(st, window.Limits{})),
 		structured: r.Structured != "" && r.answer == nil,
 		budget:     r.Budget.Tokens,
@@ -182,9 +188,9 @@ func (r *run) carryOn(c Continue, o outcome) error {
 // first, and when that is not enough, all that can go.
 func (r *run) drain() error {
 	target, st := r.Host.Model(), r.Host.State()
-	calls := window.ToClear(st, window.Effective(target.Window, target.Cap))
+	calls := window.ToClear(st, window.Effective(target.Window, target.Cap), r.again)
 	if len(calls) == 0 {
-		calls = window.Drain(st)
+		calls = window.Drain(st, r.again)
 	}
 	return r.Host.Emit(event.Cleared{Calls: calls})
 }

@@ -50,8 +50,8 @@ type Input struct {
 	Replace string
 	Env     Environment
 	Memory  []Memory
-	Skills  []Skill
-	Agents  []Agent
+	Skills  []Skill // none when no tool loads them
+	Agents  []Agent // none when no tool starts them
 	Style   Style
 	// Language to answer in, "" leaves it to the prompt.
 	Language string
@@ -177,10 +177,7 @@ func Assemble(in Input) []Part {
 	case in.Replace != "":
 		add("system prompt", in.Replace, true)
 	case in.Profile == Small:
-		text := read("small")
-		if slices.Contains(in.Tools, "ToolSearch") {
-			text += read("small_search")
-		}
+		text := choose(read("small"), in.Tools)
 		if in.Print {
 			text += read("small_print")
 		}
@@ -203,12 +200,8 @@ func Assemble(in Input) []Part {
 	for _, n := range in.Notes {
 		add(n.Name, n.Text, false)
 	}
-	if slices.Contains(in.Tools, "Skill") {
-		add("skills", catalog("# Skills", in.Skills, func(s Skill) (string, string) { return s.Name, s.Description }), false)
-	}
-	if slices.Contains(in.Tools, "Agent") {
-		add("agents", catalog("# Agents", in.Agents, func(a Agent) (string, string) { return a.Name, a.Description }), false)
-	}
+	add("skills", catalog("# Skills", in.Skills, func(s Skill) (string, string) { return s.Name, s.Description }), false)
+	add("agents", catalog("# Agents", in.Agents, func(a Agent) (string, string) { return a.Name, a.Description }), false)
 	add("output style", style(in.Style), false)
 	if in.Language != "" {
 		add("language", "Answer in "+clip.Line(in.Language, 60)+", whatever the language of files and tools.", false)

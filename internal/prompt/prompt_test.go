@@ -46,10 +46,12 @@ func show(parts []Part) string {
 
 func TestGolden(t *testing.T) {
 	small := example()
+	small.Skills = nil // no tool loads them
 	small.Profile, small.Tools = Small, []string{"Bash", "Read", "Edit", "Grep", "ToolSearch"}
 	replaced := example()
 	replaced.Replace, replaced.Language = "You are a parrot.", "German"
 	styled := example()
+	styled.Skills = nil
 	styled.Style.Instead, styled.Print, styled.Tools = true, false, []string{"Read", "Grep", "AskUserQuestion", "EnterPlanMode", "LSP", "TaskCreate"}
 	for name, in := range map[string]Input{"print": example(), "small": small, "replaced": replaced, "styled": styled} {
 		got := show(Assemble(in))
@@ -136,7 +138,7 @@ func TestOnlyPresentTools(t *testing.T) {
 }
 
 func TestEmbeddedTexts(t *testing.T) {
-	for _, name := range []string{"identity", "work", "tools", "safety", "print", "small", "small_print", "small_search"} {
+	for _, name := range []string{"identity", "work", "tools", "safety", "print", "small", "small_print"} {
 		if read(name) == "" {
 			t.Errorf("no text %s", name)
 		}

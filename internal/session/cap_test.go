@@ -108,7 +108,7 @@ func TestSmallWindow(t *testing.T) {
 				replies = append(replies, counted(fake.Use(call(fmt.Sprint("c", i), "Read", "", 0))))
 			}
 			r := start(t, nil, func(c *session.Config) {
-				set, err := tool.NewSet(tool.New(tool.Spec{Name: "Read", Limit: tool.NoLimit},
+				set, err := tool.NewSet(tool.New(tool.Spec{Name: "Read", Again: true, Limit: tool.NoLimit},
 					func(in, tool.Env) (tool.Plan, error) {
 						return tool.Plan{Actions: []policy.Action{policy.None{}}, Parallel: true}, nil
 					},

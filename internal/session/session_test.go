@@ -38,7 +38,7 @@ type in struct {
 type bench struct{ now, most, started atomic.Int32 }
 
 func (b *bench) tool(name string, parallel, shell bool, actions ...policy.Action) tool.Tool {
-	return tool.New(tool.Spec{Name: name, Shell: shell},
+	return tool.New(tool.Spec{Name: name, Shell: shell, Again: name == "Read"},
 		func(in in, _ tool.Env) (tool.Plan, error) {
 			return tool.Plan{Actions: actions, Parallel: parallel, Title: name + " " + in.S}, nil
 		},

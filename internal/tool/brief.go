@@ -7,15 +7,9 @@ import (
 
 // Brief is t with a short text for small windows: the first paragraph of its
 // description, and a schema without descriptions of fields.
-func Brief(t Tool) Tool { return brief{t} }
-
-type brief struct{ Tool }
-
-// Spec implements Tool.
-func (b brief) Spec() Spec {
-	s := b.Tool.Spec()
-	first, _, _ := strings.Cut(s.Description, "\n")
-	s.Description = first
+func Brief(t Tool) Tool {
+	s := t.Spec()
+	s.Description, _, _ = strings.Cut(s.Description, "\n")
 	var v any
 	if json.Unmarshal(s.Schema, &v) == nil {
 		bare(v, false)
@@ -23,8 +17,16 @@ func (b brief) Spec() Spec {
 			s.Schema = raw
 		}
 	}
-	return s
+	return brief{t, s}
 }
+
+type brief struct {
+	Tool
+	spec Spec
+}
+
+// Spec implements Tool.
+func (b brief) Spec() Spec { return b.spec }
 
 // bare drops descriptions from a schema, but no property of that name.
 func bare(v any, names bool) {

@@ -30,6 +30,9 @@ type Spec struct {
 	Description string          // for the model; from an embedded .md
 	Schema      json.RawMessage // a JSON Schema object; Typed derives it from its input
 	Limit       int             // characters of Result.Text; 0 is DefaultLimit
+	// Again: a result can be had again by calling again, so that an old one may
+	// leave the window when room is short.
+	Again bool
 	// CancelOnPrompt lets a prompt that arrives while the tool runs cancel it;
 	// otherwise the prompt waits.
 	CancelOnPrompt bool

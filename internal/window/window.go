@@ -177,21 +177,15 @@ func Full(tokens, effective int) bool {
 	return effective > 0 && tokens*10 > effective*6
 }
 
-// clearable are the tools whose old results can be had again.
-var clearable = map[string]bool{
-	"Read": true, "Bash": true, "Grep": true, "Glob": true,
-	"WebFetch": true, "WebSearch": true, "Edit": true, "MultiEdit": true, "Write": true,
-}
-
 // ToClear lists the calls whose results should be cleared next, oldest first:
-// those of the clearable tools but the newest five. It is empty when fewer
-// than ClearAtLeast tokens would come free.
-func ToClear(s transcript.State, effective int) []string {
+// those that can be had again, as again says of a tool's name, but the newest
+// five. It is empty when fewer than ClearAtLeast tokens would come free.
+func ToClear(s transcript.State, effective int, again func(tool string) bool) []string {
 	least := ClearAtLeast
 	if effective > 0 {
 		least = min(least, effective/8)
 	}
-	out, bytes := clearing(s, KeepResults)
+	out, bytes := clearing(s, KeepResults, again)
 	if float64(bytes)/4*Ratio(s) < float64(least) {
 		return nil
 	}
@@ -200,7 +194,7 @@ func ToClear(s transcript.State, effective int) []string {
 
 // Drain lists all calls whose results can be cleared, when nothing else makes
 // a request fit: all but those that the model has not seen yet.
-func Drain(s transcript.State) []string {
+func Drain(s transcript.State, again func(tool string) bool) []string {
 	ms := s.Messages()
 	fresh := 0
 	if n := len(ms); n > 0 && ms[n-1].Role == llm.User {
@@ -210,7 +204,7 @@ func Drain(s transcript.State) []string {
 			}
 		}
 	}
-	out, bytes := clearing(s, fresh)
+	out, bytes := clearing(s, fresh, again)
 	if bytes == 0 {
 		return nil
 	}
@@ -219,7 +213,7 @@ func Drain(s transcript.State) []string {
 
 // clearing lists the calls whose results can be cleared, but for the newest
 // keep of them, and how many bytes come free.
-func clearing(s transcript.State, keep int) (out []string, bytes int) {
+func clearing(s transcript.State, keep int, again func(tool string) bool) (out []string, bytes int) {
 	names := map[string]string{}
 	var calls []string
 	var free []int // bytes
@@ -229,7 +223,7 @@ func clearing(s transcript.State, keep int) (out []string, bytes int) {
 			case llm.ToolUse:
 				names[p.ID] = p.Name
 			case llm.ToolResult:
-				if clearable[names[p.ID]] {
+				if again(names[p.ID]) {
 					calls, free = append(calls, p.ID), append(free, len(p.Text)+len(p.Images)*transcript.ImageBytes)
 				}
 			case llm.Text, llm.Thinking, llm.Image, llm.Document:

@@ -129,7 +129,7 @@ type runner struct {
 }
 
 func (b *runner) tools() []tool.Tool {
-	spec := tool.Spec{Name: "Bash", Description: bashText, Limit: Limit, Shell: true}
+	spec := tool.Spec{Name: "Bash", Again: true, Description: bashText, Limit: Limit, Shell: true}
 	return []tool.Tool{tool.New(spec, b.plan, b.run), outputTool(b.tasks), killTool(b.tasks)}
 }
 

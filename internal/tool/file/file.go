@@ -57,10 +57,10 @@ func New(c Config) []tool.Tool {
 	}
 	t := &tools{Config: c, calls: &pin.Calls{}, disk: realDisk()}
 	return []tool.Tool{
-		tool.New(tool.Spec{Name: "Read", Description: strings.TrimSpace(readText), Limit: tool.NoLimit}, t.planRead, t.read),
-		tool.New(tool.Spec{Name: "Edit", Description: strings.TrimSpace(editText)}, t.planEdit, t.edit),
-		tool.New(tool.Spec{Name: "MultiEdit", Description: strings.TrimSpace(multiEditText)}, t.planMulti, t.multi),
-		tool.New(tool.Spec{Name: "Write", Description: strings.TrimSpace(writeText)}, t.planWrite, t.write),
+		tool.New(tool.Spec{Name: "Read", Again: true, Description: strings.TrimSpace(readText), Limit: tool.NoLimit}, t.planRead, t.read),
+		tool.New(tool.Spec{Name: "Edit", Again: true, Description: strings.TrimSpace(editText)}, t.planEdit, t.edit),
+		tool.New(tool.Spec{Name: "MultiEdit", Again: true, Description: strings.TrimSpace(multiEditText)}, t.planMulti, t.multi),
+		tool.New(tool.Spec{Name: "Write", Again: true, Description: strings.TrimSpace(writeText)}, t.planWrite, t.write),
 	}
 }
 

@@ -50,8 +50,8 @@ func New(c Config) []tool.Tool {
 	}
 	t := &tools{Config: c, calls: &pin.Calls{}}
 	return []tool.Tool{
-		tool.New(tool.Spec{Name: "Glob", Description: strings.TrimSpace(globText), Limit: globLimit}, t.planGlob, t.glob),
-		tool.NewWithSchema(tool.Spec{Name: "Grep", Description: strings.TrimSpace(grepText), Limit: grepLimit}, grepSchema(), t.planGrep, t.grep),
+		tool.New(tool.Spec{Name: "Glob", Again: true, Description: strings.TrimSpace(globText), Limit: globLimit}, t.planGlob, t.glob),
+		tool.NewWithSchema(tool.Spec{Name: "Grep", Again: true, Description: strings.TrimSpace(grepText), Limit: grepLimit}, grepSchema(), t.planGrep, t.grep),
 	}
 }
 
