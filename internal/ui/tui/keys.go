@@ -259,7 +259,11 @@ func (m *Model) sendAs(id string, p edit.Prompt) []effect {
 		o.Images = append(o.Images, op.Image{Media: img.MediaType, Data: img.Data})
 	}
 	m.queue = append(m.queue, queued{id: id, prompt: p, sent: true})
+	to := m.s
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
+		if err != nil && m.s != to {
+			return nil // another session came in between, and is sent what waits
+		}
 		if err != nil {
 			m.unqueue(id)
 			m.box.Restore(p) // it is not lost
