@@ -7,6 +7,7 @@
 //
 //	go run ./bench            everything
 //	go run ./bench -only hello
+//	go run ./bench -quick -only ui     the terminal UI, in a pseudo-terminal
 package main
 
 import (
@@ -25,6 +26,7 @@ func main() {
 	only := flag.String("only", "", "measure only what has this in its name")
 	bin := flag.String("adze", "", "measure this binary instead of building one")
 	runs := flag.Int("runs", 15, "runs of each short measurement; the median counts")
+	quick := flag.Bool("quick", false, "stream and idle for 10 seconds only")
 	fold := flag.String("fold", "", "fold the log in this folder and exit (used by the program itself)")
 	flag.Parse()
 	if *fold != "" {
@@ -34,7 +36,7 @@ func main() {
 	dir, err := os.MkdirTemp("", "adze-bench-")
 	check(err)
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, bin: *bin, runs: *runs}
+	b := &bench{dir: dir, bin: *bin, runs: *runs, quick: *quick}
 	if b.bin == "" {
 		b.bin = filepath.Join(dir, "adze")
 		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.bin, "./cmd/adze")
@@ -42,15 +44,25 @@ func main() {
 		build.Stderr = os.Stderr
 		check(build.Run())
 	}
-	fmt.Printf("%s/%s, %d CPUs, %s, median of %d\n\n%-42s %14s   %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.runs, "what", "measured", "target")
-	for _, m := range b.all() {
+	fmt.Printf("%s/%s, %d CPUs, %s, median of %d%s\n\n%-42s %22s   %s\n", runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version(), b.runs, busy(), "what", "measured", "target")
+	for _, m := range append(b.all(), b.terminal()...) {
 		if !strings.Contains(m.name, *only) {
 			continue
 		}
 		for _, f := range m.run() {
-			fmt.Printf("%-42s %14s   %s\n", f.what, f.got, f.target)
+			fmt.Printf("%-42s %22s   %s\n", f.what, f.got, f.target)
 		}
 	}
+}
+
+// busy says how much else the machine does, where that can be read.
+func busy() string {
+	b, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return ""
+	}
+	one, _, _ := strings.Cut(string(b), " ")
+	return ", load " + one
 }
 
 func check(err error) {
@@ -63,6 +75,7 @@ func check(err error) {
 type bench struct {
 	dir, bin string
 	runs     int
+	quick    bool
 	n        int
 }
 
@@ -123,7 +136,7 @@ func durations(xs []sample, of func(sample) time.Duration) time.Duration {
 	return median(xs, of, func(a, b time.Duration) int { return int(a - b) })
 }
 
-func bytes(xs []sample, of func(sample) int64) int64 {
+func sizes(xs []sample, of func(sample) int64) int64 {
 	return median(xs, of, func(a, b int64) int { return int(a - b) })
 }
 

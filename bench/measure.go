@@ -58,7 +58,7 @@ func (b *bench) hello() []figure {
 	return []figure{
 		{"start to first request bytes", ms(durations(xs, first)), "< 40 ms"},
 		{"hello: wall", ms(durations(xs, wall)), "< 60 ms"},
-		{"hello: peak RSS", mb(bytes(xs, rss)), "< 35 MB"},
+		{"hello: peak RSS", mb(sizes(xs, rss)), "< 35 MB"},
 		{"hello: first request", kb(len(xs[0].bodies[0])), "<= 24 KB"},
 		{"hello: first request, profile small", kb(len(small[0].bodies[0])), "<= 8 KB"},
 	}
@@ -129,9 +129,9 @@ func (b *bench) deltas() []figure {
 	stream := b.with(3, play, append(args, "--output-format", "stream-json", "--include-partial-messages")...)
 	return []figure{
 		{"200,000 deltas: CPU", ms(durations(text, cpu)), "< 600 ms"},
-		{"200,000 deltas: peak RSS", mb(bytes(text, rss)), "< 45 MB"},
+		{"200,000 deltas: peak RSS", mb(sizes(text, rss)), "< 45 MB"},
 		{"200,000 deltas, all streamed out: CPU", ms(durations(stream, cpu)), "(no target)"},
-		{"200,000 deltas, all streamed out: RSS", mb(bytes(stream, rss)), "(no target)"},
+		{"200,000 deltas, all streamed out: RSS", mb(sizes(stream, rss)), "(no target)"},
 	}
 }
 
@@ -159,7 +159,7 @@ func (b *bench) parallel() []figure {
 func (b *bench) size() []figure {
 	info, err := os.Stat(b.bin)
 	check(err)
-	return []figure{{"binary, stripped", mb(info.Size()), "< 30 MB"}}
+	return []figure{{"binary, stripped", mb(info.Size()), "< 26 MB"}}
 }
 
 func (b *bench) fold() []figure {
@@ -177,7 +177,7 @@ func (b *bench) fold() []figure {
 	}
 	return []figure{
 		{"fold 100,000 events: wall", ms(durations(xs, wall)), "< 1000 ms"},
-		{"fold 100,000 events: peak RSS", mb(bytes(xs, rss)), "< 150 MB"},
+		{"fold 100,000 events: peak RSS", mb(sizes(xs, rss)), "< 150 MB"},
 	}
 }
 
