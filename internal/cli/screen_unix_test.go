@@ -55,9 +55,9 @@ func (p *place) startedBefore() {
 	}
 }
 
-func (p *place) inTerminal(c *exec.Cmd, cols, rows int) *terminal {
+func (p *place) inTerminal(c *exec.Cmd, cols, rows int, env ...string) *terminal {
 	p.t.Helper()
-	c.Env = append(c.Env, "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8")
+	c.Env = append(append(c.Env, "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"), env...)
 	x := &terminal{t: p.t, cmd: c, emu: vt.NewEmulator(cols, rows), done: make(chan error, 1), more: make(chan struct{}, 1)}
 	tty, err := pty.StartWithSize(c, &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)})
 	if err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/sessions"
@@ -52,7 +54,12 @@ func choosing(args []string) []string {
 // opened behind it.
 func runUI(ctx context.Context, sys System, f *runFlags, o app.Options, text string) error {
 	theme, _ := draw.Named("auto", true)
-	t, err := term.Open(term.Options{In: sys.Stdin, Out: sys.Stdout, Env: sys.Env, Theme: theme, Profile: term.ProfileOf(sys.Env)})
+	plain := f.plain(sys, o)
+	profile := term.ProfileOf(sys.Env)
+	if plain {
+		profile = draw.Profile{}
+	}
+	t, err := term.Open(term.Options{In: sys.Stdin, Out: sys.Stdout, Env: sys.Env, Theme: theme, Profile: profile, Plain: plain})
 	if err != nil {
 		return failf(`adze -p "…" answers one prompt without it`, "open the terminal: %v", err)
 	}
@@ -61,7 +68,7 @@ func runUI(ctx context.Context, sys System, f *runFlags, o app.Options, text str
 	h := newHost(sys, f, o)
 	left := tui.Run(ctx, t, t.Screen, h.host(), tui.Options{
 		Start: tui.Start{Continue: f.cont, Resume: f.resume, Fork: f.fork, Pick: f.pick}, Prompt: clip.Clean(text),
-		ASCII: term.ASCII(sys.Env), Dark: true,
+		ASCII: term.ASCII(sys.Env), Plain: plain, Dark: true,
 	})
 	terr := t.Close(false)
 	var cerr error
@@ -83,6 +90,30 @@ func runUI(ctx context.Context, sys System, f *runFlags, o app.Options, text str
 		return openError(ctx, left.Err)
 	}
 	return errors.Join(cerr, terr)
+}
+
+// plain reports whether the UI only prints lines: the terminal can do no more,
+// or the person wants it so. Settings are read only where a file speaks of it,
+// because they would hold up the first frame.
+func (f *runFlags) plain(sys System, o app.Options) bool {
+	if term.Dumb(sys.Env) {
+		return true
+	}
+	for _, g := range o.Flags {
+		if g.Key == "ui.plain" {
+			return fmt.Sprint(g.Value) != "false"
+		}
+	}
+	if v := o.Env(config.EnvName("plain")); v != "" {
+		return v != "0" && v != "false"
+	}
+	h := uiHost{o: o}
+	raw, err := os.ReadFile(filepath.Join(h.configDir(), "settings.json"))
+	if err != nil || !bytes.Contains(raw, []byte("plain")) {
+		return false
+	}
+	_, cfg, err := app.Settings(h.quiet())
+	return err == nil && cfg.UI.Plain
 }
 
 // A uiHost is what the terminal UI can have done outside of its session.

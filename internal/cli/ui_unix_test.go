@@ -272,3 +272,20 @@ func TestUITrust(t *testing.T) {
 	x.keys("go", enter)
 	x.until(`● Made\.`)
 }
+
+func TestUIPlain(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	c := p.adze("--model", "script/"+p.put("model.txt", "> First.\n@ Bash {\"command\": \"touch made\"}\n---\n> Second.\n"), "--sandbox", "off")
+	x := p.inTerminal(c, 80, 24, "TERM=dumb")
+	x.until(`adze 0`)
+	x.keys("go" + enter)
+	x.dialog(`3 No, and say`)
+	x.keys("1" + enter)
+	x.until(`Second\.`)
+	x.keys("/exit" + enter)
+	x.ended()
+	if i := strings.IndexByte(string(x.bytes), 0x1b); i >= 0 {
+		t.Errorf("a sequence was written: %q", x.bytes[i:])
+	}
+}

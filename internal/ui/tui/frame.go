@@ -390,6 +390,13 @@ func modeRole(md policy.Mode, other draw.Role) draw.Role {
 // boxed puts a border around lines. Heading stands in the upper border, below
 // in the lower one, at its right.
 func (p paper) boxed(lines []draw.Line, r draw.Role, cols int, heading, below draw.Line) []draw.Line {
+	if p.plain {
+		out := append([]draw.Line{nil}, heading)
+		for _, l := range append(lines, draw.L(draw.S("The number of an answer and Enter answers; y and n do, too.", draw.Quiet))) {
+			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), l...).Truncate(cols, p.o))
+		}
+		return out
+	}
 	s := func(g draw.Glyph) draw.Span { return draw.Span{Text: p.sign(g), Style: draw.Style{Role: r}} }
 	bar := func(n int) draw.Span {
 		return draw.Span{Text: strings.Repeat(p.sign(draw.HBar), clampLow(n)), Style: draw.Style{Role: r}}

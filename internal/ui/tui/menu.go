@@ -110,7 +110,7 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	room := max(min(rows-len(lines)-2, 16), 1)
 	d.top = max(min(d.top, d.at), d.at-room+1)
 	for i := d.top; i < min(len(d.found), d.top+room); i++ {
-		lines = append(lines, p.choice(d.found[i], i == d.at, inside))
+		lines = append(lines, p.choice(d.found[i], i, i == d.at, inside))
 	}
 	switch {
 	case d.loading:
@@ -132,12 +132,20 @@ func sep(p paper, s string) string {
 	return " " + p.sign(draw.Middot) + " " + s
 }
 
-// choice draws one line of a menu.
-func (p paper) choice(f found, marked bool, width int) draw.Line {
-	lead, role := draw.S("  ", draw.Plain), draw.Plain
-	if marked {
-		lead, role = p.mark(draw.Cursor, draw.Accent), draw.Selected
+// lead is what stands before answer i, and how it looks.
+func (p paper) lead(i int, marked bool) (draw.Span, draw.Role) {
+	switch {
+	case p.plain:
+		return draw.S(fmt.Sprintf("%d ", i+1), draw.Plain), draw.Plain
+	case marked:
+		return p.mark(draw.Cursor, draw.Accent), draw.Selected
 	}
+	return draw.S("  ", draw.Plain), draw.Plain
+}
+
+// choice draws one line of a menu.
+func (p paper) choice(f found, i int, marked bool, width int) draw.Line {
+	lead, role := p.lead(i, marked)
 	l := draw.L(lead)
 	name, from := draw.String(f.Name), 0
 	if name == f.Name {

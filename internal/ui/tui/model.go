@@ -24,24 +24,25 @@ type Model struct {
 	turn  turn
 	queue []queued // prompts that wait, in the session or for one
 
-	box      *edit.Editor
-	keys     *keymap.Map
-	chord    keymap.Chord
-	pressed  keymap.Key // now
-	list     *list      // the @ or / picker above the prompt box
-	dialogs  []dialog   // the first one is seen
-	guarded  guarded
-	pager    *pager // the transcript in full screen
-	screen   screen
-	flash    flash
-	armed    armed
-	status   status
-	files    fileList
-	now      time.Time
-	left     bool // the end was asked for
-	greeted  bool // what a first start asks was asked
-	trusting bool // whether the folder is trusted was asked
-	gone     error
+	box       *edit.Editor
+	keys      *keymap.Map
+	chord     keymap.Chord
+	pressed   keymap.Key // now
+	list      *list      // the @ or / picker above the prompt box
+	dialogs   []dialog   // the first one is seen
+	guarded   guarded
+	pager     *pager // the transcript in full screen
+	screen    screen
+	flash     flash
+	armed     armed
+	status    status
+	files     fileList
+	now       time.Time
+	left      bool   // the end was asked for
+	greeted   bool   // what a first start asks was asked
+	announced dialog // that plain mode has printed
+	trusting  bool   // whether the folder is trusted was asked
+	gone      error
 }
 
 // screen is what is known about the terminal.
@@ -50,6 +51,7 @@ type screen struct {
 	ascii   bool
 	dark    bool
 	focused bool
+	plain   bool // lines are printed, and nothing is drawn anew
 	theme   *draw.Theme
 	chosen  string // the theme's name in the settings
 	todos   bool   // the todo list is shown
@@ -139,6 +141,9 @@ func (m *Model) update(now time.Time, in Msg) []effect {
 
 // wake is when the model wants a tick next; zero is never.
 func (m *Model) wake() time.Time {
+	if m.screen.plain {
+		return time.Time{} // nothing moves
+	}
 	var at time.Time
 	sooner := func(t time.Time) {
 		if !t.IsZero() && (at.IsZero() || t.Before(at)) {
@@ -182,6 +187,9 @@ func (m *Model) tick() []effect {
 // say shows a line below the prompt box for a while.
 func (m *Model) say(text string, r draw.Role) {
 	m.flash = flash{text, r, m.now.Add(4 * time.Second)}
+	if m.screen.plain {
+		m.note("quiet", text, "")
+	}
 }
 
 // note puts a line of adze into the conversation.
@@ -416,7 +424,7 @@ func (m *Model) resized() {
 
 func (m *Model) paper() paper {
 	return paper{
-		o:        draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: m.keys.Hint(keymap.ToggleTranscript)},
-		thinking: m.s != nil && m.s.UI.Thinking, now: m.now, spin: m.turn.spin,
+		o:     draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: m.keys.Hint(keymap.ToggleTranscript)},
+		plain: m.screen.plain, thinking: m.s != nil && m.s.UI.Thinking, now: m.now, spin: m.turn.spin,
 	}
 }

@@ -245,10 +245,7 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
 	for i, a := range d.answers {
-		lead, role := draw.S("  ", draw.Plain), draw.Plain
-		if i == d.at {
-			lead, role = p.mark(draw.Cursor, draw.Accent), draw.Selected
-		}
+		lead, role := p.lead(i, i == d.at)
 		switch a {
 		case yes:
 			out = append(out, draw.L(lead, draw.S("Yes", role)))

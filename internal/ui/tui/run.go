@@ -36,6 +36,7 @@ type Options struct {
 	Start  Start
 	Prompt string // sent as soon as there is a session
 	ASCII  bool
+	Plain  bool // print lines, draw nothing anew; keys come in lines
 	Dark   bool // the background, until the terminal has told
 }
 
@@ -104,7 +105,7 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 }
 
 func screenOf(z term.Size, o Options) screen {
-	return screen{size: z, ascii: o.ASCII, dark: o.Dark, focused: true}
+	return screen{size: z, ascii: o.ASCII, plain: o.Plain, dark: o.Dark, focused: true}
 }
 
 // drain waits for the goroutines, and takes what they still have to say.
@@ -183,7 +184,11 @@ func (l *loop) event(ev term.Event) {
 	switch ev := ev.(type) {
 	case term.Key:
 		l.urgent = true
-		l.take(keyMsg{keymap.Of(ev.String(), ev.Text)})
+		k := keymap.Of(ev.String(), ev.Text)
+		if l.m.screen.plain && k.Mod == keymap.Ctrl && k.Name == "j" {
+			k = keymap.Of("enter", "") // the end of a line that the terminal edited
+		}
+		l.take(keyMsg{k})
 	case term.Paste:
 		l.urgent = true
 		l.take(pasteMsg{ev.Text})
@@ -218,6 +223,9 @@ func (l *loop) draw(now time.Time) {
 	l.dirty, l.urgent, l.drawn = false, false, now
 	l.m.now = now
 	printed, live, cur := l.m.frame()
+	if l.m.screen.plain {
+		printed = append(printed, l.m.announce()...)
+	}
 	l.screen.Update(printed, live, cur)
 	if d := l.m.unseen(); d != nil && d != l.watch {
 		l.watch = d

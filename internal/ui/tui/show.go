@@ -32,6 +32,7 @@ type paper struct {
 	o        draw.Options // Width is that of the terminal
 	whole    bool         // unfold everything
 	thinking bool         // unfold what the model thought
+	plain    bool         // no borders, and answers have numbers
 	now      time.Time
 	spin     int
 }

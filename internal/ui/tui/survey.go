@@ -114,10 +114,7 @@ func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor
 	var out []draw.Line
 	cur := term.Cursor{Hidden: true}
 	for i := range len(pg.Options) + 1 {
-		lead, role := draw.S("  ", draw.Plain), draw.Plain
-		if i == pg.at {
-			lead, role = p.mark(draw.Cursor, draw.Accent), draw.Selected
-		}
+		lead, role := p.lead(i, i == pg.at)
 		l := draw.L(lead)
 		if pg.Multi {
 			g := draw.CheckBox

@@ -1,0 +1,26 @@
+package tui
+
+import "github.com/adze-agent/adze/internal/ui/draw"
+
+// announce prints a dialog once, where nothing is drawn anew. It is answered
+// with the number of an answer, or with y and n.
+func (m *Model) announce() []draw.Line {
+	if len(m.dialogs) == 0 {
+		m.announced = nil
+		return nil
+	}
+	d := m.dialogs[0]
+	if d == m.announced {
+		return nil
+	}
+	m.announced = d
+	lines, _ := d.view(m, m.paper(), plainRows)
+	if _, reads := d.(*sheet); reads { // there is nothing to answer
+		m.close(d)
+		m.announced = nil
+	}
+	return lines
+}
+
+// plainRows is how many lines a dialog may take where all is printed.
+const plainRows = 10_000
