@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -56,7 +57,7 @@ func samples() []event.Body {
 		event.Dropped{Reason: "r", Calls: []string{"c"}, Model: "m", Usage: llm.Usage{In: 1}, Cost: 1, Priced: true},
 		event.Spent{For: event.ForRuling, Model: "p/small", Usage: llm.Usage{In: 1, Out: 2}, Cost: 0.5, Priced: true},
 		event.Asked{Call: "c", Tool: "Bash", Input: raw, Title: "t", Verdict: verdict, View: blocks},
-		event.Answered{Call: "c", Allow: true, By: event.By{Kind: event.ByHook, Name: "b"}, Comment: "c", Rules: []string{"r"}, Keep: "local", Choices: [][]string{{"a"}}, Input: []byte(`{}`)},
+		event.Answered{Answer: op.Answer{Call: "c", Allow: true, Comment: "c", Exact: true, Rules: []string{"r"}, Keep: op.ForLocal, Choices: [][]string{{"a"}}, Input: []byte(`{}`), Mode: policy.AcceptEdits}, By: event.By{Kind: event.ByHook, Name: "b"}},
 		event.ToolStarted{Call: "c", Name: "n", Input: raw, Title: "t", Fold: "file"},
 		event.ToolFinished{
 			Call: "c", Name: "n", Text: "t", Images: []llm.Image{img}, View: blocks, IsErr: true, Verdict: verdict,
@@ -385,5 +386,25 @@ func TestOldResultsAreRead(t *testing.T) {
 	}
 	if _, err := event.ParseLine([]byte(head + `,"effects":[{}]}`)); err == nil {
 		t.Error("an effect without a type was read")
+	}
+}
+
+// Lines that were written with other letters, or more members, are read.
+func TestOldFormsAreRead(t *testing.T) {
+	const head = `{"seq":7,"time":"2026-01-02T03:04:05Z","type":`
+	for line, want := range map[string]event.Body{
+		`"input_accepted","id":"i","text":"t","images":[{"Media":"image/png","Data":"AQI="}]}`: event.InputAccepted{ID: "i", Text: "t", Images: []llm.Image{{Media: "image/png", Data: []byte{1, 2}}}},
+		`"input_accepted","id":"i","text":"t","images":[{"media":"image/png","data":"AQI="}]}`: event.InputAccepted{ID: "i", Text: "t", Images: []llm.Image{{Media: "image/png", Data: []byte{1, 2}}}},
+		`"answered","call":"c","allow":false,"by":"tui","comment":"no","keep":"user"}`:         event.Answered{Answer: op.Answer{Call: "c", Comment: "no", Keep: op.ForUser}, By: event.Client("tui")},
+		`"answered","call":"c","allow":true,"by":"hook:fmt","input":{"a":1}}`:                  event.Answered{Answer: op.Answer{Call: "c", Allow: true, Input: json.RawMessage(`{"a":1}`)}, By: event.By{Kind: event.ByHook, Name: "fmt"}},
+	} {
+		e, err := event.ParseLine([]byte(head + line))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if d := cmp.Diff(want, e.Body); d != "" {
+			t.Errorf("%s: %s", line, d)
+		}
 	}
 }

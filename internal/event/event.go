@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -134,17 +135,8 @@ type (
 	}
 	// Answered settles a question.
 	Answered struct {
-		Call    string   `json:"call"`
-		Allow   bool     `json:"allow"`
-		By      By       `json:"by"`
-		Comment string   `json:"comment,omitempty"`
-		Rules   []string `json:"rules,omitempty"`
-		// Keep names the settings file that the rules were saved in: local,
-		// project or user; "" is none.
-		Keep    string     `json:"keep,omitempty"`
-		Choices [][]string `json:"choices,omitempty"`
-		// Input are the arguments as the person rewrote them.
-		Input json.RawMessage `json:"input,omitempty"`
+		op.Answer    // without By
+		By        By `json:"by"`
 	}
 	ToolStarted struct {
 		Call  string          `json:"call"`

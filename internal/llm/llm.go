@@ -62,8 +62,8 @@ type (
 
 	// Image is a picture. Media is image/png, image/jpeg, image/gif or image/webp.
 	Image struct {
-		Media string
-		Data  []byte
+		Media string `json:"media,omitempty,case:ignore"` // logs had other letters once
+		Data  []byte `json:"data,omitempty,case:ignore"`
 	}
 
 	// Document is a file a provider reads itself. Media is application/pdf.

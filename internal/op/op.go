@@ -2,7 +2,12 @@
 // What comes of an op arrives as events; an op carries no results.
 package op
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+)
 
 // An Op is one request. The session accepts it or refuses it.
 //
@@ -48,7 +53,8 @@ type (
 	Detach struct {
 		Client string `json:"client,omitempty"`
 	}
-	// Answer settles an open question. The first answer wins.
+	// Answer settles an open question. The first answer wins. The tool that
+	// asked is handed it, and the log keeps it.
 	Answer struct {
 		Call  string `json:"call,omitempty"`
 		Allow bool   `json:"allow,omitempty"`
@@ -68,7 +74,7 @@ type (
 		Input json.RawMessage `json:"input,omitempty"`
 		// Mode, when not empty, is the permission mode that begins with the
 		// answer. The approval of a plan leaves plan mode with it.
-		Mode string `json:"mode,omitempty"`
+		Mode policy.Mode `json:"mode,omitempty"`
 		// Choices answers view.Questions: the chosen labels, per question.
 		Choices [][]string `json:"choices,omitempty"`
 	}
@@ -113,11 +119,8 @@ const (
 	ForUser    Keep = "user"    // everywhere on this machine
 )
 
-// An Image is a picture in a prompt; Media is an IANA media type.
-type Image struct {
-	Media string `json:"media,omitempty"`
-	Data  []byte `json:"data,omitempty"`
-}
+// An Image is a picture in a prompt.
+type Image = llm.Image
 
 func (Prompt) op()     {}
 func (Notify) op()     {}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -106,10 +105,7 @@ func (s *Session) prompt(st *state, o op.Prompt) error {
 		st.names++
 		o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
 	}
-	q := event.InputQueued{ID: o.ID, Text: o.Text}
-	for _, im := range o.Images {
-		q.Images = append(q.Images, llm.Image(im))
-	}
+	q := event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images}
 	if st.cancel == nil && len(st.Queue) == 0 {
 		return s.begin(st, q, o.Tokens)
 	}
@@ -185,7 +181,7 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 		rules = append(rules, r)
 	}
 	if o.Mode != "" {
-		m, err := st.mayBe(o.Mode)
+		m, err := st.mayBe(string(o.Mode))
 		if err != nil {
 			return err
 		}
@@ -193,7 +189,8 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 			return err
 		}
 	}
-	e := event.Answered{Call: o.Call, Allow: o.Allow, By: event.Client(o.By), Comment: o.Comment, Rules: o.Rules, Keep: string(o.Keep), Choices: o.Choices, Input: o.Input}
+	e := event.Answered{Answer: o, By: event.Client(o.By)}
+	e.Answer.By = "" // it stands beside
 	if err := s.record(ctx, st, e); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
@@ -79,7 +80,7 @@ func (t steering) in(r policy.Rules) policy.Rules {
 func (s *Session) withdraw(call string) (err error) {
 	derr := s.do(func(st *state) {
 		if _, open := st.Pending[call]; open {
-			err = s.record(context.Background(), st, event.Answered{Call: call, By: event.By{Kind: event.ByInterrupt}})
+			err = s.record(context.Background(), st, event.Answered{Answer: op.Answer{Call: call}, By: event.By{Kind: event.ByInterrupt}})
 		}
 	})
 	return errors.Join(derr, err)

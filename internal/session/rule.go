@@ -10,7 +10,6 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/tool"
 )
 
 // A ruler rules on a planned call, knowing what those before it said. What it
@@ -159,12 +158,12 @@ func settle(v agent.Verdict, a op.Answer) agent.Verdict {
 	v.By = event.Client(a.By)
 	if a.Allow {
 		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part, Needs: v.Needs}
-		v.Answer = &tool.Answer{Choices: a.Choices, Comment: a.Comment, Input: a.Input, Mode: policy.Mode(a.Mode)}
+		v.Answer = &a
 		return v
 	}
 	v.Effect, v.Reason = policy.Deny, "the person said no"
 	if a.Exact && a.Comment != "" {
-		v.Reason, v.Answer = a.Comment, &tool.Answer{Comment: a.Comment}
+		v.Reason, v.Answer = a.Comment, &a
 		return v
 	}
 	if a.Comment != "" {

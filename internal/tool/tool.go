@@ -13,6 +13,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -92,17 +93,9 @@ type Env struct {
 	Needs policy.Needs
 }
 
-// An Answer is a person's reply to view.Questions.
-type Answer struct {
-	Choices [][]string // the chosen labels, per question
-	Comment string
-	// Input are the arguments as the person rewrote them, empty when they
-	// were left alone. The loop has then planned the call anew.
-	Input json.RawMessage
-	// Mode is the permission mode that the person chose with the answer, ""
-	// when they chose none.
-	Mode policy.Mode
-}
+// An Answer is what a person said to the questions of a plan's view. When it
+// has other arguments, the loop has planned the call anew with them.
+type Answer = op.Answer
 
 // A Tool is one thing a model can call. Plan returns an error for input that
 // makes no sense; Run returns an error only when the turn cannot go on, and

@@ -9,6 +9,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -199,8 +200,8 @@ func TestState(t *testing.T) {
 		in("first"), begin, event.InputQueued{ID: "q", Text: "queued"},
 		reply(use("1"), use("2"), use("3")),
 		event.Asked{Call: "1", Tool: "Bash"}, event.Asked{Call: "2"},
-		event.Answered{Call: "1", Allow: true, Rules: []string{"Bash(ls *)"}},
-		event.Answered{Call: "2", Rules: []string{"not granted"}},
+		event.Answered{Answer: op.Answer{Call: "1", Allow: true, Rules: []string{"Bash(ls *)"}}},
+		event.Answered{Answer: op.Answer{Call: "2", Rules: []string{"not granted"}}},
 		event.ToolStarted{Call: "1"}, event.ToolStarted{Call: "3"},
 		event.ToolFinished{Call: "1", Name: "Bash", Effects: []effect.Effect{effect.Dir{Path: "/d/sub"}, effect.Saw{Files: []effect.File{{Path: "/f", Hash: "h1"}}}}},
 		event.ToolFinished{Call: "2", Name: "Bash", Denied: true, Input: json.RawMessage(`{}`)},

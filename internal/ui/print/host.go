@@ -183,7 +183,7 @@ func (r *runner) grant(a *op.Answer, updates []change) {
 		keep, known := keeps[u.Destination]
 		switch {
 		case u.Type == "setMode" && keep == op.ForSession && known:
-			a.Mode = u.Mode
+			a.Mode = policy.Mode(u.Mode)
 		case u.Type == "addRules" && u.Behavior == "allow" && known && (len(a.Rules) == 0 || a.Keep == keep):
 			a.Keep = keep
 			for _, x := range u.Rules {

@@ -134,7 +134,7 @@ func TestDialogsByRank(t *testing.T) {
 	r.has("Run this command?")
 	r.keys("enter").pass(time.Second)
 	r.has("Which database?")
-	r.event(event.Answered{Call: "q"}) // another client was faster
+	r.event(event.Answered{Answer: op.Answer{Call: "q"}}) // another client was faster
 	r.has("Permission mode")
 	r.keys("esc")
 	r.hasNot("Permission mode")
@@ -385,7 +385,7 @@ func randomly(r *rig, rnd *rand.Rand) {
 	case 22:
 		r.event(event.Asked{Call: id, View: []view.Block{survey2, plan}[rnd.IntN(2)]})
 	case 23:
-		r.event([]event.Body{event.Retracted{Why: "w"}, event.Dropped{Calls: []string{id}}, event.Answered{Call: id}, event.Noted{Level: "info", Text: text}}[rnd.IntN(4)])
+		r.event([]event.Body{event.Retracted{Why: "w"}, event.Dropped{Calls: []string{id}}, event.Answered{Answer: op.Answer{Call: id}}, event.Noted{Level: "info", Text: text}}[rnd.IntN(4)])
 	case 24:
 		r.event(event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: text}, llm.ToolUse{ID: id, Name: "X"}}}})
 	case 25:

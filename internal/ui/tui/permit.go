@@ -316,7 +316,7 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.ConfirmEdit:
 		return d.edit(m), true
 	case keymap.ConfirmMode:
-		return d.answer(m, op.Answer{Allow: true, Comment: d.said, Mode: string(policy.AcceptEdits)}), true
+		return d.answer(m, op.Answer{Allow: true, Comment: d.said, Mode: policy.AcceptEdits}), true
 	default:
 		return nil, false
 	}
