@@ -185,7 +185,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	if err != nil {
 		return err
 	}
-	a.profile = prompt.Choose(a.Config.Profile, local(a.Target.Provider), a.Target.Window)
+	a.profile = prompt.Choose(a.Config.Profile, target.local, a.Target.Window)
 	if kit.set, err = kit.narrowed(a.profile, a.Config.Tools, rules); err != nil {
 		return err
 	}

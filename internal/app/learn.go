@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -104,12 +103,6 @@ func gitFacts(ctx context.Context, o Options, p Paths) prompt.Git {
 		Dir: p.Dir, Git: git, Safe: gitconf.Safe, Env: append(proc.Quiet(proc.Scrub(o.Environ, nil)), gitconf.PinnedEnv()...),
 	})
 	return prompt.Git{Branch: i.Branch, Status: i.Status, More: i.More, Commits: i.Commits, Why: i.Why}
-}
-
-// local reports whether a provider runs on this machine, where windows are
-// small.
-func local(provider string) bool {
-	return slices.Contains([]string{"ollama", "lmstudio", "llamacpp", "vllm"}, provider)
 }
 
 // situated and parts are two forms of the same.

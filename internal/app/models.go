@@ -43,7 +43,8 @@ type models struct {
 // A target is a model and where its key came from.
 type target struct {
 	agent.Target
-	key string
+	key   string
+	local bool // the model runs here
 }
 
 // Models is the chooser for these settings.
@@ -159,7 +160,7 @@ func keyHelper(ctx context.Context, o Options, command string) (string, error) {
 // main is the model of the session.
 func (m *models) main(ctx context.Context) (target, error) {
 	if m.o.Target != nil {
-		return target{*m.o.Target, "none"}, nil
+		return target{Target: *m.o.Target, key: "none"}, nil
 	}
 	asked := ""
 	if s, ok := m.cfg.Setting("model"); ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
@@ -222,7 +223,7 @@ func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
 		return target{}, err
 	}
 	f := c.Facts
-	t := target{key: first(c.KeySource, "none"), Target: agent.Target{
+	t := target{key: first(c.KeySource, "none"), local: c.Local, Target: agent.Target{
 		Model: c.Model, Provider: c.Provider, Name: c.Name, Window: f.Window, Cap: f.Output, LargerCap: f.RaisedCap(),
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
 		Images: f.Can(price.Images), PDFs: f.Can(price.PDF), Cost: f.Cost,

@@ -33,7 +33,8 @@ var wires = map[wireName]llmtest.Wire{
 // A provider answers each request with the next reply; the last one counts
 // for all that follow.
 type provider struct {
-	URL string
+	URL   string
+	props string // what GET /props answers, "" for nothing; set before the first request
 
 	mu      sync.Mutex // guards the rest
 	replies []llmtest.Step
@@ -46,6 +47,10 @@ func provide(t *testing.T, w wireName, replies ...llmtest.Step) *provider {
 	p := &provider{replies: replies}
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path == "/props" && p.props != "" {
+			_, _ = io.WriteString(rw, p.props)
+			return
+		}
 		if r.Method != http.MethodPost || len(body) == 0 {
 			http.NotFound(rw, r)
 			return
@@ -104,4 +109,29 @@ func saying(stop llm.Stop, parts ...llm.Part) llmtest.Step {
 		s.Reply.Stop = llm.EndTurn
 	}
 	return s
+}
+
+// A local server says its model's window: the instructions and the room for a
+// reply are made for it.
+func TestLocalWindow(t *testing.T) {
+	small, large := provide(t, chat, saying("", llm.Text{S: "hi"})), provide(t, chat, saying("", llm.Text{S: "hi"}))
+	small.props, large.props = `{"default_generation_settings":{"n_ctx":12000}}`, `{"default_generation_settings":{"n_ctx":64000}}`
+	size := map[*provider]int{}
+	for p, room := range map[*provider]int{small: 3000, large: 8192} {
+		pl := newPlace(t)
+		out, err := pl.asking(chat, p).CombinedOutput()
+		if err != nil || len(p.sent()) != 1 {
+			t.Fatalf("%v %s", err, out)
+		}
+		var body struct {
+			Max int `json:"max_tokens"`
+		}
+		if err := json.Unmarshal([]byte(p.sent()[0]), &body); err != nil || body.Max != room {
+			t.Errorf("max_tokens %d, want %d; %v", body.Max, room, err)
+		}
+		size[p] = len(p.sent()[0])
+	}
+	if size[small]*3/2 > size[large] {
+		t.Errorf("a request of %d bytes for the small window, %d for the large one", size[small], size[large])
+	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/price"
 )
 
-// What is assumed of a local server's model, which tells nobody its window.
+// What is assumed of a local server's model where the server does not say it.
 const (
 	localWindow = 32768
 	localOutput = 8192
@@ -25,7 +25,8 @@ const (
 
 // build makes the model of a provider.
 func (c *Chooser) build(ctx context.Context, p provider, model string) (Choice, error) {
-	choice := Choice{Provider: p.name, Name: model, Facts: c.facts(p, model)}
+	c.ask(ctx, p, model)
+	choice := Choice{Provider: p.name, Name: model, Facts: c.facts(p, model), Local: p.local || p.custom && own(p.baseURL)}
 	var err error
 	switch p.wire {
 	case "script":
@@ -91,8 +92,8 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 	return nil
 }
 
-// facts are those of the table; for what runs here they are assumed, and it
-// costs nothing.
+// facts are those of the table; for what runs here they are what its server
+// said, else assumed, and it costs nothing.
 func (c *Chooser) facts(p provider, model string) price.Facts {
 	f, ok := c.table.Lookup(p.name, model)
 	if ok {
@@ -113,5 +114,5 @@ func (c *Chooser) facts(p provider, model string) price.Facts {
 			f.Source = "assumed from " + like.ID
 		}
 	}
-	return f
+	return c.said(p, model).over(f)
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -70,6 +71,8 @@ type Choice struct {
 	Facts    price.Facts
 	// KeySource says where the key came from; "" when none was needed.
 	KeySource string
+	// Local: the model runs on this machine or beside it.
+	Local bool
 }
 
 // Sources of keys that can give another one later. Others are names of
@@ -87,6 +90,9 @@ type Chooser struct {
 	c         Config
 	table     *price.Table
 	providers []provider
+
+	mu   sync.Mutex // guards told
+	told map[string]said
 }
 
 // A provider is one that can be asked.
@@ -126,7 +132,7 @@ func New(c Config) (*Chooser, error) {
 	if c.Transport == nil {
 		c.Transport = wire.NewTransport(wire.Dial{})
 	}
-	ch := &Chooser{c: c, table: table}
+	ch := &Chooser{c: c, table: table, told: map[string]said{}}
 	ch.providers, err = providersOf(c)
 	return ch, err
 }

@@ -232,7 +232,7 @@ func TestUserFacts(t *testing.T) {
 
 func TestList(t *testing.T) {
 	local := dead()
-	local["ollama"] = server(t, "/api/tags", `{"models":[{"name":"qwen3:8b"}]}`, 0)
+	local["ollama"], _ = telling(t, map[string]string{"/api/tags": `{"models":[{"name":"qwen3:8b"}]}`, "/api/show": `{"parameters":"num_ctx 12000"}`})
 	rows := chooser(t, Config{Local: local, Aliases: map[string]string{"big": "openai/gpt-4.1"}}, "OPENAI_API_KEY", "secret").List(context.Background())
 	if len(rows) < 300 || rows[0].Provider != "openai" || !rows[0].HasKey || rows[0].KeySource != "OPENAI_API_KEY" {
 		t.Fatalf("%d rows, %+v", len(rows), rows[0])
@@ -242,7 +242,7 @@ func TestList(t *testing.T) {
 		if i > 0 && r.HasKey && !rows[i-1].HasKey {
 			t.Errorf("%s/%s with a key after one without", r.Provider, r.Model)
 		}
-		ollama = ollama || r.Provider == "ollama" && r.Model == "qwen3:8b" && r.Local
+		ollama = ollama || r.Provider == "ollama" && r.Model == "qwen3:8b" && r.Local && r.Facts.Window == 12000
 		big = big || r.Model == "gpt-4.1" && r.Provider == "openai" && len(r.Aliases) == 1
 	}
 	if !ollama || !big {

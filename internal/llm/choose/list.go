@@ -24,7 +24,9 @@ type Row struct {
 // then the local ones that answer, then the rest.
 func (c *Chooser) List(ctx context.Context) []Row {
 	locals := c.locals()
-	return c.list(locals, c.probeAll(ctx, locals))
+	found := c.probeAll(ctx, locals)
+	c.askAll(ctx, locals, found)
+	return c.list(locals, found)
 }
 
 // Known is List without those that only a local server knows: it asks nobody.
