@@ -105,9 +105,7 @@ func secret(file string) bool {
 			return true
 		case i == 0 && s == "proc" && len(segs) > 2 && (name == "environ" || name == "mem" || name == "maps"):
 			return true
-		case i > 0 && segs[i-1] == ".config" && (s == "gh" || s == "gcloud" || s == "op" || s == "hub"):
-			return true
-		case i > 0 && segs[i-1] == ".docker" && s == "config.json", i > 0 && segs[i-1] == ".cargo" && strings.HasPrefix(s, "credentials"):
+		case homeSecretAt(segs, i):
 			return true
 		}
 	}

@@ -61,14 +61,8 @@ func SecretPlaces(home string) []string {
 			out = append(out, filepath.Join(home, name))
 		}
 	}
-	for _, name := range []string{
-		".config/gh", ".config/gcloud", ".config/op", ".config/hub", ".config/rclone", ".config/doctl", ".config/stripe", ".config/heroku", ".config/configstore",
-		".docker/config.json", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings-security.xml", ".gem/credentials",
-		".codex/auth.json", ".claude/.credentials.json", ".gemini/oauth_creds.json", ".local/share/opencode/auth.json", ".local/share/keyrings",
-		".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".thunderbird",
-		"Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "Library/Cookies",
-	} {
-		out = append(out, filepath.Join(home, name))
+	for _, name := range homeSecrets {
+		out = append(out, filepath.Join(home, filepath.FromSlash(name)))
 	}
 	out = append(out, "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private", "/etc/wireguard")
 	slices.Sort(out)

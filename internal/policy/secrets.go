@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+)
+
+// homeSecrets are files and folders below a home folder that hold passwords,
+// tokens, keys, or what was typed at a prompt, by what keeps them there.
+var homeSecrets = []string{
+	// version control and its hosts
+	".config/git/credentials", ".config/gh", ".config/hub", ".config/glab-cli", ".config/tea",
+	// agents and assistants
+	".codex/auth.json", ".claude/.credentials.json", ".claude.json", ".gemini/oauth_creds.json", ".local/share/opencode/auth.json",
+	".config/opencode", ".config/github-copilot", ".copilot", ".continue/config.json", ".continue/config.yaml", ".continue/.env",
+	// clouds and hosting
+	".config/gcloud", ".config/doctl", ".config/heroku", ".config/hcloud", ".config/scw", ".config/linode-cli", ".config/configstore", ".config/stripe",
+	".oci", ".pulumi/credentials.json", ".terraform.d/credentials.tfrc.json", ".databrickscfg", ".snowflake", ".vercel", ".railway", ".supabase", ".argocd",
+	".config/argocd", ".sentryclirc", ".netlify/config.json", ".config/netlify", ".fly/config.yml", ".config/rclone",
+	// packages and builds
+	".docker/config.json", ".config/containers/auth.json", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".m2/settings-security.xml",
+	".gradle/gradle.properties", ".gem/credentials", ".composer/auth.json", ".config/composer/auth.json", ".nuget/NuGet/NuGet.Config",
+	// data and models
+	".kaggle", ".huggingface/token", ".cache/huggingface/token", ".config/huggingface", ".mylogin.cnf",
+	// passwords, keys and money
+	".config/op", ".config/1Password", ".config/Bitwarden", ".config/Bitwarden CLI", ".config/keepassxc", ".local/share/keyrings", ".local/share/kwalletd",
+	".config/sops", ".vault_pass", ".vnc", ".Xauthority", ".config/solana", ".electrum", ".ethereum", ".bitcoin",
+	// mail
+	".msmtprc", ".mbsyncrc", ".fetchmailrc", ".thunderbird",
+	// browsers
+	".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/opera", ".config/vivaldi",
+	"Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "Library/Cookies",
+	// what was typed at a prompt
+	".bash_history", ".zsh_history", ".sh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history",
+	".rediscli_history", ".irb_history", ".local/share/fish/fish_history",
+}
+
+// homeSecretsBy are homeSecrets in lower case and in segments, by the first.
+var homeSecretsBy = bySegment(homeSecrets)
+
+func bySegment(names []string) map[string][][]string {
+	out := map[string][][]string{}
+	for _, name := range names {
+		segs := strings.Split(strings.ToLower(name), "/")
+		out[segs[0]] = append(out[segs[0]], segs)
+	}
+	return out
+}
+
+// homeSecretAt reports whether one of homeSecrets stands at segment i of a
+// path in lower case, whatever is before it: it may be anybody's home.
+func homeSecretAt(segs []string, i int) bool {
+	for _, want := range homeSecretsBy[segs[i]] {
+		if len(segs)-i >= len(want) && slices.Equal(segs[i:i+len(want)], want) {
+			return true
+		}
+	}
+	return false
+}
