@@ -26,6 +26,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
@@ -70,6 +71,8 @@ type Options struct {
 	Schema  json.RawMessage // of a structured answer, nil for none
 	// Target, when set, is the model to use, whatever the settings say.
 	Target *agent.Target
+	// Memory is what servers refused, for the process; nil: nothing yet.
+	Memory *choose.Memory
 	// Record, when set, gets a cassette of everything providers answer.
 	Record io.Writer
 	// Hide is told of keys that are no variables; Open sets it.

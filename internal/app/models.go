@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -60,10 +61,14 @@ func Models(o Options, cfg *config.Config) (*choose.Chooser, error) {
 		}
 	}
 	c := choose.Config{Version: o.Version, Env: o.Env, Aliases: cfg.Aliases, Facts: cfg.Facts, FactsSource: "settings", Transport: transport, Providers: map[string]choose.Provider{},
-		CacheTTL: cfg.CacheTTL, Pauses: !o.Print,
+		CacheTTL: cfg.CacheTTL, Pauses: !o.Print, Memory: o.Memory,
 		Idle: time.Duration(max(0, cfg.StreamIdleTimeout)) * time.Second}
 	for name, p := range cfg.Providers {
-		c.Providers[name] = choose.Provider{BaseURL: p.BaseURL, KeyEnv: p.KeyEnv, Wire: p.Wire, Headers: p.Headers, Models: p.Models}
+		q := choose.Provider{BaseURL: p.BaseURL, KeyEnv: p.KeyEnv, Wire: p.Wire, Headers: p.Headers, Models: p.Models, Effort: p.Effort, Reasoning: p.Reasoning}
+		if p.Images != nil {
+			q.Images = strconv.FormatBool(*p.Images)
+		}
+		c.Providers[name] = q
 	}
 	p, err := folders(o)
 	if err != nil {

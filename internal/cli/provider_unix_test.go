@@ -34,7 +34,8 @@ var wires = map[wireName]llmtest.Wire{
 // for all that follow.
 type provider struct {
 	URL   string
-	props string // what GET /props answers, "" for nothing; set before the first request
+	props string         // what GET /props answers, "" for nothing; set before the first request
+	said  map[string]any // further settings of the provider "local"
 
 	mu      sync.Mutex // guards the rest
 	replies []llmtest.Step
@@ -89,7 +90,11 @@ func (p *provider) sent() []string {
 
 // asking is adze with a prompt for the model behind p.
 func (pl *place) asking(w wireName, p *provider, args ...string) *exec.Cmd {
-	settings, _ := json.Marshal(map[string]any{"providers": map[string]any{"local": map[string]string{"base_url": p.URL, "wire": "compat"}}})
+	local := map[string]any{"base_url": p.URL, "wire": "compat"}
+	for k, v := range p.said {
+		local[k] = v
+	}
+	settings, _ := json.Marshal(map[string]any{"providers": map[string]any{"local": local}})
 	c := pl.adze(append([]string{"-p", "go", "--model", string(w), "--settings", string(settings)}, args...)...)
 	c.Env = append(c.Env, "ANTHROPIC_API_KEY=k-0123456789", "OPENAI_API_KEY=k-0123456789", "GEMINI_API_KEY=k-0123456789",
 		"ANTHROPIC_BASE_URL="+p.URL, "OPENAI_BASE_URL="+p.URL, "GOOGLE_GEMINI_BASE_URL="+p.URL)
@@ -133,5 +138,15 @@ func TestLocalWindow(t *testing.T) {
 	}
 	if size[small]*3/2 > size[large] {
 		t.Errorf("a request of %d bytes for the small window, %d for the large one", size[small], size[large])
+	}
+}
+
+// A server under a name of one's own is asked as its settings say.
+func TestProviderQuirks(t *testing.T) {
+	p := provide(t, chat, saying("", llm.Text{S: "hi"}))
+	p.said = map[string]any{"effort": "reasoning_effort", "images": true}
+	out, err := newPlace(t).asking(chat, p, "--effort", "high").CombinedOutput()
+	if err != nil || !strings.Contains(p.sent()[0], `"reasoning_effort":"high"`) {
+		t.Errorf("%v %s %q", err, out, p.sent())
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
@@ -34,7 +35,7 @@ const (
 func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
 	o := app.Options{
 		Version: sys.Version, Environ: sys.Environ, Env: sys.Env, Proxy: http.ProxyFromEnvironment,
-		Settings: f.settings, Trusted: f.trust, Bare: f.bare, Skip: f.skip, Record: sys.Record,
+		Settings: f.settings, Trusted: f.trust, Bare: f.bare, Skip: f.skip, Record: sys.Record, Memory: &choose.Memory{},
 		Note: func(s string) { tell(sys.Stderr, "adze: ", s) },
 	}
 	if err := f.fill(sys, fs); err != nil {

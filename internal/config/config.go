@@ -65,6 +65,10 @@ type Provider struct {
 	KeyEnv  string            `json:"key_env"` // name of the variable that holds the key
 	Headers map[string]string `json:"headers"`
 	Models  []string          `json:"models"` // names it offers, where it cannot be asked
+	// Effort, Reasoning and Images say what its servers take; "" and nil: what is known.
+	Effort    string `json:"effort"`
+	Reasoning string `json:"reasoning"`
+	Images    *bool  `json:"images"`
 }
 
 // An Effort is "", low, medium, high, xhigh, max, or a number of reasoning tokens.

@@ -90,6 +90,12 @@ func Table() []Key {
 	return out
 }
 
+// What a server of the wire compat can be said to take.
+var (
+	effortFields    = []string{"none", "reasoning_effort", "reasoning", "thinking"}
+	reasoningFields = []string{"none", "reasoning_content", "reasoning"}
+)
+
 var wires = []string{"anthropic", "openai", "compat", "gemini", "bedrock", "vertex", "foundry", "script", "replay"}
 
 var modelKeys = []Key{
@@ -111,6 +117,9 @@ var modelKeys = []Key{
 	{Name: "providers.*.base_url", Kind: String, Guard: Person, Alias: []string{"url"}, Doc: "Where it is, up to and without the path of a single call."},
 	{Name: "providers.*.key_env", Kind: String, Guard: Person, Doc: "Name of the environment variable that holds its key; none for local servers."},
 	{Name: "providers.*.headers", Kind: StringMap, Guard: Person, Doc: "Further headers of every request. Not for keys."},
+	{Name: "providers.*.effort", Kind: String, Enum: effortFields, Guard: Person, Doc: "How an effort is asked for: the name of the request's field. For the wire compat."},
+	{Name: "providers.*.reasoning", Kind: String, Enum: reasoningFields, Guard: Person, Doc: "The field in which a model's reasoning goes back to it. For the wire compat."},
+	{Name: "providers.*.images", Kind: Bool, Guard: Person, Doc: "Its models take images."},
 	{Name: "providers.*.models", Kind: Strings, Guard: Person, Doc: "Models it offers, where it cannot be asked."},
 	{Name: "apiKeyHelper", Kind: String, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
 	{Name: "network.proxy", Kind: String, Guard: Person, Doc: "Proxy for providers, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},

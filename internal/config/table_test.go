@@ -144,7 +144,7 @@ func TestSchema(t *testing.T) {
 		`{"model":"m","tools":{"max_parallel":3,"defer_above":"10%"},"permissions":{"allow":["A"],"disableAutoMode":"disable"},"from_the_future":1}`: true,
 		`{"providers":{"x":{"wire":"compat","base_url":"http://h","headers":{"A":"b"}}},"effort":8000,"model_aliases":{"a":"b"},"env":null}`:         true,
 		`{"model":5}`: false, `{"permissions":{"deny":"A"}}`: false, `{"providers":{"x":{"wire":"morse"}}}`: false, `{"tools":{"max_parallel":0}}`: false,
-		`{"effort":"extreme"}`: false, `{"env":{"A":[]}}`: false,
+		`{"effort":"extreme"}`: false, `{"providers":{"x":{"effort":"reasoning","reasoning":"none","images":true}}}`: true, `{"providers":{"x":{"reasoning":"content"}}}`: false, `{"env":{"A":[]}}`: false,
 	} {
 		var v any
 		if err := json.Unmarshal([]byte(text), &v); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -87,7 +88,7 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 	default:
 		choice.Model = compat.New(compat.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
 			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts,
-			Quirks: p.quirks, Local: p.local, StartHint: p.start})
+			Quirks: p.quirks, Memory: c.c.Memory, Local: p.local, StartHint: p.start})
 	}
 	return nil
 }
@@ -98,9 +99,22 @@ func (c *Chooser) facts(p provider, model string) price.Facts {
 	f, ok := c.table.Lookup(p.name, model)
 	if ok {
 		f.ID = model
-		return f
+	} else {
+		f = c.said(p, model).over(assumed(c.table, p, model))
 	}
-	f = price.Facts{Provider: p.name, ID: model, Abilities: []price.Ability{price.Tools}}
+	others := slices.DeleteFunc(slices.Clone(f.Abilities), func(a price.Ability) bool { return a == price.Images })
+	switch p.images {
+	case "true":
+		f.Abilities = append(others, price.Images)
+	case "false":
+		f.Abilities = others
+	}
+	return f
+}
+
+// assumed are the facts of a model that no table knows.
+func assumed(table *price.Table, p provider, model string) price.Facts {
+	f := price.Facts{Provider: p.name, ID: model, Abilities: []price.Ability{price.Tools}}
 	switch {
 	case p.wire == "script" || p.wire == "replay":
 		f.Window, f.Output, f.OutputMax, f.Price, f.Source = 200000, 32000, 64000, &price.Price{}, "built in"
@@ -109,10 +123,10 @@ func (c *Chooser) facts(p provider, model string) price.Facts {
 		f.Window, f.Output, f.OutputMax, f.Price, f.Source = localWindow, localOutput, localOutput, &price.Price{}, "assumed for a local server"
 	case p.wire != "compat":
 		// A name newer than the table: what a provider's models have in common.
-		if like, ok := c.table.Lookup(p.wire, price.Default(p.wire)); ok && strings.EqualFold(p.name, p.wire) {
+		if like, ok := table.Lookup(p.wire, price.Default(p.wire)); ok && strings.EqualFold(p.name, p.wire) {
 			f.Window, f.Output, f.OutputMax, f.Abilities = min(like.Window, 200000), like.Output, like.Output, like.Abilities
 			f.Source = "assumed from " + like.ID
 		}
 	}
-	return c.said(p, model).over(f)
+	return f
 }

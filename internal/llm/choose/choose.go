@@ -47,9 +47,14 @@ type Config struct {
 	// CacheTTL and Pauses are anthropic.Config's.
 	CacheTTL string
 	Pauses   bool
+	// Memory is what servers of the Chat Completions wire refused; nil: none yet.
+	Memory *Memory
 	// Local replaces the base URLs of local servers, by name.
 	Local map[string]string
 }
+
+// A Memory is what servers refused.
+type Memory = compat.Memory
 
 // A Provider is one entry of the user's settings.
 type Provider struct {
@@ -61,6 +66,9 @@ type Provider struct {
 	Wire    string
 	Headers map[string]string
 	Models  []string // shown and completed; the first is the default
+	// Effort and Reasoning are for compat.Quirks.Said; Images is "true" or
+	// "false", and "" for what is known.
+	Effort, Reasoning, Images string
 }
 
 // A Choice is a concrete model.
@@ -107,6 +115,7 @@ type provider struct {
 	headers map[string]string
 	models  []string
 	quirks  compat.Quirks
+	images  string // Provider.Images
 	local   bool
 	custom  bool // the base URL is not the provider's own
 	start   string
@@ -128,6 +137,9 @@ func New(c Config) (*Chooser, error) {
 		if table, err = table.Extend(c.Facts, c.FactsSource); err != nil {
 			return nil, err
 		}
+	}
+	if c.Memory == nil {
+		c.Memory = &compat.Memory{}
 	}
 	if c.Transport == nil {
 		c.Transport = wire.NewTransport(wire.Dial{})
@@ -205,6 +217,7 @@ func providersOf(c Config) ([]provider, error) {
 			p.keys = append([]string{s.KeyEnv}, p.keys...)
 		}
 		p.key, p.headers, p.models = s.Key, s.Headers, s.Models
+		p.quirks, p.images = p.quirks.Said(s.Effort, s.Reasoning), s.Images
 	}
 	return ps, nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/price"
 )
 
@@ -93,6 +94,52 @@ func TestWindowIsNotAskedElsewhere(t *testing.T) {
 		"https://api.example.com/v1": false, "http://8.8.8.8/v1": false, "https://gateway/v1": false, ":": false} {
 		if own(url) != want {
 			t.Errorf("own(%s) = %v", url, !want)
+		}
+	}
+}
+
+// What a person says of a server is what it is asked.
+func TestSaidQuirks(t *testing.T) {
+	for name, c := range map[string]struct {
+		p      Provider
+		effort string // a part of the request
+		back   string
+		images bool
+	}{
+		"nothing said": {Provider{}, "", "", false},
+		"all of it":    {Provider{Effort: "reasoning_effort", Reasoning: "reasoning_content", Images: "true"}, `"reasoning_effort":"high"`, `"reasoning_content":"hm"`, true},
+		"other fields": {Provider{Effort: "reasoning", Reasoning: "reasoning", Images: "false"}, `"reasoning":{"effort":"high"}`, `"reasoning":"hm"`, false},
+		"thinking":     {Provider{Effort: "thinking"}, `"thinking":{"type":"enabled"}`, "", false},
+		"none of it":   {Provider{Effort: "none", Reasoning: "none"}, "", "", false},
+	} {
+		var body string
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v1/chat/completions" {
+				b, _ := io.ReadAll(r.Body)
+				body = string(b)
+			}
+			if r.URL.Path == "/props" { // its window is known, and no effort
+				_, _ = io.WriteString(w, `{"default_generation_settings":{"n_ctx":9000}}`)
+				return
+			}
+			http.NotFound(w, r)
+		}))
+		c.p.BaseURL = srv.URL + "/v1"
+		got, err := chooser(t, Config{Providers: map[string]Provider{"box": c.p}}).Choose(context.Background(), "box/m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err = range got.Model.Stream(context.Background(), llm.Request{Model: "m", Effort: llm.EffortHigh, Messages: []llm.Message{
+			{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}},
+			{Role: llm.Assistant, Parts: []llm.Part{llm.Thinking{S: "hm", From: "box/m"}, llm.Text{S: "b"}}},
+			{Role: llm.User, Parts: []llm.Part{llm.Text{S: "c"}}}}}) {
+		}
+		srv.Close()
+		if !strings.Contains(body, c.effort) || !strings.Contains(body, c.back) || got.Facts.Can(price.Images) != c.images {
+			t.Errorf("%s: %s, images %v", name, body, got.Facts.Can(price.Images))
+		}
+		if c.effort == "" && strings.Contains(body, "reasoning_effort") || c.back == "" && strings.Contains(body, "hm") {
+			t.Errorf("%s: %s", name, body)
 		}
 	}
 }

@@ -1,13 +1,14 @@
 // Package compat owns the Chat Completions wire as it is spoken by many
 // servers, with one table of what is particular about each. It makes one
-// attempt per call, reads no environment and does not guess a server's
-// peculiarities from its answers beyond what every server may do.
+// attempt per call, and another where the server would not take an optional
+// field of the request. It reads no environment.
 package compat
 
 import (
 	"context"
 	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +35,8 @@ type Config struct {
 	Local     bool
 	StartHint string // how to start a local server
 	Facts     func(model string) (price.Facts, bool)
+	// Memory is what servers refused before; nil: one of the client's own.
+	Memory *Memory
 }
 
 // A Client is an llm.Model.
@@ -53,6 +56,9 @@ func New(c Config) *Client {
 	if c.Facts == nil {
 		c.Facts = func(string) (price.Facts, bool) { return price.Facts{}, false }
 	}
+	if c.Memory == nil {
+		c.Memory = &Memory{}
+	}
 	if c.Local && c.FirstByte == 0 && c.Idle == 0 {
 		c.FirstByte = localFirstByte
 	}
@@ -69,9 +75,26 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	if c.c.Key != "" {
 		h.Set("Authorization", "Bearer "+c.c.Key)
 	}
-	call := wire.Call{URL: c.c.BaseURL + "/chat/completions", Header: h, Body: c.request(r, from)}
 	return func(yield func(llm.Chunk, error) bool) {
-		dec := &decoder{reply: wire.NewReply(r, from)}
-		c.wire.Stream(ctx, call, dec)(yield)
+		key := c.c.BaseURL + " " + r.Model
+		for refused := c.c.Memory.of(key); ; {
+			call := wire.Call{URL: c.c.BaseURL + "/chat/completions", Header: h, Body: c.request(r, from, c.c.Quirks.without(refused))}
+			again := ""
+			for chunk, err := range c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, from)}) {
+				if again = refusedField(err, call.Body); again != "" && !slices.Contains(refused, again) {
+					break
+				}
+				if again = ""; err == nil {
+					c.c.Memory.keep(key, refused)
+				}
+				if !yield(chunk, err) {
+					return
+				}
+			}
+			if again == "" {
+				return
+			}
+			refused = append(refused, again)
+		}
 	}
 }

@@ -6,6 +6,7 @@ type Quirks struct {
 	MaxCompletion  bool       // max_completion_tokens instead of max_tokens
 	NoUsageOption  bool       // refuses stream_options; sends usage by itself
 	Effort         EffortWire // how reasoning is asked for
+	EffortSaid     bool       // a person said so: models that nobody described take it, too
 	Reasoning      string     // the field in which reasoning goes back, "" when it must not
 	Details        bool       // reasoning_details go back as they came
 	ShortIDs       bool       // call ids are nine letters or digits
@@ -28,6 +29,29 @@ const (
 	ThinkingObject             // "thinking": {"type": "enabled"} with "reasoning_effort"
 	ReasoningToggle            // "reasoning": {"enabled": true}
 )
+
+// Said lays what a person says of a server over q: the field that asks for
+// reasoning and the one in which reasoning goes back, "none" for no such
+// field, "" for what is known.
+func (q Quirks) Said(effort, reasoning string) Quirks {
+	switch effort {
+	case "none":
+		q.Effort, q.EffortSaid = NoEffort, true
+	case "reasoning_effort":
+		q.Effort, q.EffortSaid = ReasoningEffort, true
+	case "reasoning":
+		q.Effort, q.EffortSaid = ReasoningObject, true
+	case "thinking":
+		q.Effort, q.EffortSaid = ThinkingObject, true
+	}
+	switch reasoning {
+	case "none":
+		q.Reasoning = ""
+	case "reasoning_content", "reasoning":
+		q.Reasoning = reasoning
+	}
+	return q
+}
 
 // An Endpoint is a server people use.
 type Endpoint struct {

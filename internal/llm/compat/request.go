@@ -11,8 +11,7 @@ import (
 )
 
 // request writes the body: what stays first, the messages last.
-func (c *Client) request(r llm.Request, reader string) []byte {
-	q := c.c.Quirks
+func (c *Client) request(r llm.Request, reader string, q Quirks) []byte {
 	facts, known := c.c.Facts(r.Model)
 	if !known {
 		facts = price.Facts{}
@@ -116,9 +115,9 @@ func (w *writer) effort(r llm.Request, f price.Facts) {
 		return
 	}
 	name := f.Effort(effort)
-	if name == "" && f.ID == "" { // a model nobody described: the names everyone knows
+	if name == "" && (f.ID == "" || w.q.EffortSaid) { // a model nobody described: the names everyone knows
 		name = map[llm.Effort]string{llm.EffortLow: "low", llm.EffortMedium: "medium", llm.EffortHigh: "high", llm.EffortXHigh: "high", llm.EffortMax: "high"}[effort]
-		if r.ThinkingTokens == 0 && w.q.Effort != ReasoningObject {
+		if r.ThinkingTokens == 0 && w.q.Effort != ReasoningObject && !w.q.EffortSaid {
 			return // it may not reason at all, and many servers refuse what they do not know
 		}
 	}
@@ -127,7 +126,7 @@ func (w *writer) effort(r llm.Request, f price.Facts) {
 	case ReasoningEffort:
 		w.Member("reasoning_effort", name)
 	case ReasoningObject:
-		if f.ID != "" && f.Thinking == "" {
+		if f.ID != "" && f.Thinking == "" && !w.q.EffortSaid {
 			return
 		}
 		w.Key("reasoning")

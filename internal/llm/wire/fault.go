@@ -79,6 +79,9 @@ func (f *Fault) object(body []byte) bool {
 	if f.Message == "" {
 		f.Message = firstDetail(o["detail"])
 	}
+	if p := scalar(o["param"]); p != "" && f.Message != "" && !strings.Contains(f.Message, p) {
+		f.Message += " (" + p + ")"
+	}
 	f.details(o["details"])
 	var meta struct {
 		Raw string `json:"raw"`
@@ -114,11 +117,17 @@ func (f *Fault) details(raw json.RawMessage) {
 func firstDetail(raw json.RawMessage) string {
 	var list []struct {
 		Msg string `json:"msg"`
+		Loc []any  `json:"loc"`
 	}
-	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
-		return list[0].Msg
+	if json.Unmarshal(raw, &list) != nil || len(list) == 0 {
+		return ""
 	}
-	return ""
+	if n := len(list[0].Loc); n > 0 { // FastAPI says apart from its words what it would not take
+		if field, ok := list[0].Loc[n-1].(string); ok && !strings.Contains(list[0].Msg, field) {
+			return list[0].Msg + " (" + field + ")"
+		}
+	}
+	return list[0].Msg
 }
 
 func scalar(raw json.RawMessage) string {
