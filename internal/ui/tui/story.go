@@ -471,7 +471,11 @@ func (s *story) apart(i int) {
 
 func (s *story) ended(b event.TurnEnded, now time.Time) {
 	s.settle()
-	for _, it := range s.items[s.printed:] {
+	for i := len(s.items) - 1; i >= s.printed; i-- {
+		it := s.items[i]
+		if it.kind == said && !it.steer {
+			break // what stands before the turn's prompt ended with earlier turns
+		}
 		for _, c := range it.calls {
 			if !c.ended && !c.own {
 				c.ended, c.wrong, c.why = true, true, "interrupted"
