@@ -49,6 +49,8 @@ func (b *bench) stage(name string) stage {
 	s := stage{filepath.Join(b.dir, "home"), filepath.Join(b.dir, name)}
 	check(os.MkdirAll(s.home, 0o755))
 	check(os.MkdirAll(s.work, 0o755))
+	check(os.MkdirAll(filepath.Join(s.home, ".adze"), 0o700))
+	check(os.WriteFile(filepath.Join(s.home, ".adze", "settings.json"), []byte("{}"), 0o600)) // no first start, which asks
 	return s
 }
 
