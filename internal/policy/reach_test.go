@@ -122,3 +122,22 @@ func FuzzRule(f *testing.F) {
 		}
 	})
 }
+
+// A folder that is moved takes no denied file out of a rule's reach.
+func TestMovesKeepDeniedFilesWhereTheyAre(t *testing.T) {
+	moved := policy.Write{
+		Path: dir + "/secrets", Arg: true, Remove: true, Moved: true, Tree: true,
+		Below: &policy.Below{Paths: []policy.Place{{Path: dir + "/secrets/x"}, {Path: dir + "/secrets/y"}}},
+	}
+	mv := policy.Exec{Argv: []string{"mv", "secrets", "s2"}, Edits: true}
+	for _, c := range []struct {
+		rule string
+		want policy.Effect
+	}{{"deny Read(secrets/**)", policy.Deny}, {"deny Read(secrets/y)", policy.Deny}, {"deny Read(other/**)", policy.Allow}} {
+		for _, m := range []policy.Mode{policy.AcceptEdits, policy.Bypass} {
+			if v := policy.Decide(rules(t, c.rule), m, bash(mv, moved)); v.Effect != c.want {
+				t.Errorf("%s in %s: %s (%s)", c.rule, m, v.Effect, v.Reason)
+			}
+		}
+	}
+}

@@ -81,6 +81,11 @@ func (c *call) writeTree(a Write) Verdict {
 			one.Named = p.Path
 		}
 		v = graver(v, c.judge(one))
+		if a.Moved { // under another name the rule would not know it
+			if rule := c.find(Deny, Read{Path: one.Path, Named: one.Named}); rule != nil {
+				v = graver(v, byRule(Deny, rule, one, "it moves "+p.Path+", which a rule denies"))
+			}
+		}
 		if v.Effect == Deny {
 			break
 		}

@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -285,8 +286,32 @@ func applyCopy(move bool) func(u *use) bool {
 				u.globbedPut(s, policy.Write{Remove: true, Moved: true, Tree: u.folder(s), Below: u.inside(s)})
 			}
 		}
-		return known && !u.has("-s", "--symbolic-link", "-l", "--link")
+		return known && u.backsUpPlainly() && !u.has("-s", "--symbolic-link", "-l", "--link")
 	}
+}
+
+// plainSuffix are suffixes of backups that make no name a program looks for.
+var plainSuffix = regexp.MustCompile(`^(~|[.~_-]?(bak|backup|old|orig|save|saved|tmp)~?)$`)
+
+// backsUpPlainly reports whether the command makes no file beside those it
+// names but backups with a usual suffix. Any other could make any name of one
+// that is there (cp -S c x .envr), or with a slash or, for sed, a * a path.
+func (u *use) backsUpPlainly() bool {
+	for _, f := range u.flags {
+		switch f.name {
+		case "-S", "--suffix":
+			if f.val.kind != exact || !plainSuffix.MatchString(f.val.text) {
+				u.why = "its backups get names that other programs may look for"
+				return false
+			}
+		case "-i", "--in-place":
+			if u.name == "sed" && f.has && (f.val.kind != exact || f.val.text != "" && !plainSuffix.MatchString(f.val.text)) {
+				u.why = "its backups get names that other programs may look for"
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // folder reports whether a word names a folder now.
@@ -426,7 +451,7 @@ func applySed(u *use) bool {
 			u.globbedPut(w, policy.Write{})
 		}
 	}
-	return okay && u.has("-i", "--in-place") && len(args) > 0
+	return okay && u.has("-i", "--in-place") && len(args) > 0 && u.backsUpPlainly()
 }
 
 func applyDD(u *use) bool {
@@ -447,9 +472,42 @@ func applyFormat(u *use) bool {
 		return false
 	}
 	for _, w := range u.args {
-		u.globbedPut(w, policy.Write{Tree: true})
+		below, known := u.goFiles(w)
+		if !known {
+			u.why = "it writes through links that lead out of the folder, or more files than were looked at"
+			return false
+		}
+		u.globbedPut(w, policy.Write{Tree: true, Below: below})
 	}
 	return len(u.args) > 0
+}
+
+// goFiles are the Go files below the folders that a word names, all of which a
+// formatter writes; links among them are written through, so they are not known.
+func (u *use) goFiles(w word) (below *policy.Below, known bool) {
+	out := &policy.Below{}
+	for _, t := range u.sources(w) {
+		if !u.r.isFolder(t.real) {
+			continue
+		}
+		l, ok := u.r.tree(t.real)
+		if !ok {
+			return nil, false
+		}
+		for _, e := range l.Entries {
+			if e.Dir || !strings.HasSuffix(e.Name, ".go") {
+				continue
+			}
+			if e.Link {
+				return nil, false
+			}
+			out.Paths = append(out.Paths, policy.Place{Path: t.real + "/" + e.Name, Named: t.named + "/" + e.Name})
+		}
+	}
+	if len(out.Paths) == 0 {
+		return nil, true
+	}
+	return out, true
 }
 
 func applyPack(u *use) bool {

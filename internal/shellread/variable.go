@@ -36,7 +36,7 @@ var riskyNames = map[string]bool{
 	"PS3": true, "PS4": true, "PROMPT_COMMAND": true, "PROMPT": true, "RPROMPT": true, "GLOBIGNORE": true, "FIGNORE": true, "SHELLOPTS": true,
 	"EXECIGNORE": true, "HISTFILE": true, "MAILCHECK": true, "MAIL": true, "MAILPATH": true, "OPTIND": true, "OPTARG": true, "REPLY": false,
 	"MAKEFLAGS": true, "MFLAGS": true, "CC": true, "CXX": true, "LD": true, "AR": true, "AS": true, "CPP": true, "CFLAGS": true, "CXXFLAGS": true, "LDFLAGS": true,
-	"TAR_OPTIONS": true, "POSIXLY_CORRECT": true, "LOCPATH": true, "NLSPATH": true, "GCONV_PATH": true, "HOSTALIASES": true, "RESOLV_HOST_CONF": true,
+	"SIMPLE_BACKUP_SUFFIX": true, "VERSION_CONTROL": true, "TAR_OPTIONS": true, "POSIXLY_CORRECT": true, "LOCPATH": true, "NLSPATH": true, "GCONV_PATH": true, "HOSTALIASES": true, "RESOLV_HOST_CONF": true,
 	"TERMINFO": true, "TERMCAP": true, "INPUTRC": true, "HOSTNAME": true, "USER": true, "LOGNAME": true, "TERM": true, "RUBYOPT": true, "RUBYLIB": true,
 	"ARGV0": true, "NULLCMD": true, "READNULLCMD": true, "ZDOTDIR": true, "MODULE_PATH": true, "FIGNORES": true, "DISPLAY": true, "MAGIC": true, "POSIX_ME_HARDER": true,
 	"argv": true, "path": true, "fpath": true, "cdpath": true, "manpath": true, "mailpath": true, "module_path": true, "prompt": true, "psvar": true, "watch": true,
