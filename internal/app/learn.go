@@ -99,10 +99,9 @@ func (a *App) touched(o Options) func([]string) []string {
 
 func gitFacts(ctx context.Context, o Options, p Paths) prompt.Git {
 	git, _ := proc.Lookup("git", o.Env("PATH"), []string{p.Root})
-	i := gitinfo.Read(ctx, gitinfo.Options{
+	return gitinfo.Read(ctx, gitinfo.Options{
 		Dir: p.Dir, Git: git, Safe: gitconf.Safe, Env: append(proc.Quiet(proc.Scrub(o.Environ, nil)), gitconf.PinnedEnv()...),
-	})
-	return prompt.Git{Branch: i.Branch, Status: i.Status, More: i.More, Commits: i.Commits, Why: i.Why}
+	}).Git
 }
 
 // situated and parts are two forms of the same.

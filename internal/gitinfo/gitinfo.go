@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/regular"
 )
 
@@ -51,13 +52,10 @@ type Info struct {
 	Top    string // the folder that holds .git; "" when there is no repository
 	GitDir string
 	Common string // the git folder that all worktrees share
-	Branch string // "" when detached
 	Head   string // commit, hex; "" before the first one
-	// Status is in short format, at most MaxStatus lines; More counts the rest.
-	Status  []string
-	More    int
-	Commits []string // newest first: abbreviated hash and subject
-	Why     string   // why Status or Commits are missing
+	// Git is what a model is told. Its Branch is "" when detached; Status has at
+	// most MaxStatus lines; Why is why Status or Commits are missing.
+	prompt.Git
 }
 
 // Title names what is checked out: the branch, or the commit.
