@@ -53,7 +53,7 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 		wait, most, again := nextRetry(failed, t, r.Fallback != nil && target.ID() != r.Fallback.ID(), r.Patient, r.Jitter())
 		if !again {
 			if failed.RetryAfter > longestAsked && failed.Retryable() {
-				failed.Hint = fmt.Sprintf("the provider asks to wait %v: try again at %s", failed.RetryAfter.Round(time.Second), r.Now().Add(failed.RetryAfter).Format("15:04:05 on 2006-01-02"))
+				failed.Fix = fmt.Sprintf("the provider asks to wait %v: try again at %s", failed.RetryAfter.Round(time.Second), r.Now().Add(failed.RetryAfter).Format("15:04:05 on 2006-01-02"))
 			}
 			return rep, nil, err
 		}

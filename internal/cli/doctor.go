@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/hint"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
@@ -92,7 +93,7 @@ func examine(ctx context.Context, sys System, o app.Options) []finding {
 	}
 	p, cfg, err := app.Settings(o)
 	if err != nil {
-		return append(list, finding{Name: "settings", Level: "broken", Text: err.Error(), Hint: hintOf(err)})
+		return append(list, finding{Name: "settings", Level: "broken", Text: err.Error(), Hint: hint.Of(err)})
 	}
 	list = append(list, sandboxFinding(ctx, o, p, cfg))
 	list = append(list, settingsFindings(p, cfg)...)
@@ -121,14 +122,6 @@ func sandboxFinding(ctx context.Context, o app.Options, p app.Paths, cfg *config
 		}
 	}
 	return f
-}
-
-func hintOf(err error) string {
-	var h hinter
-	if errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
 }
 
 func terminal(sys System) finding {
@@ -181,7 +174,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 	}
 	rules, err := app.Rules(cfg, p)
 	if err != nil {
-		list = append(list, finding{"permissions", "broken", err.Error(), hintOf(err)})
+		list = append(list, finding{"permissions", "broken", err.Error(), hint.Of(err)})
 	}
 	if rules.Unsafe != "" {
 		list = append(list, finding{"permissions", "broken", "everything asks: " + rules.Unsafe, "adze config edit"})
@@ -207,7 +200,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 func providerFindings(ctx context.Context, o app.Options, cfg *config.Config) []finding {
 	ch, err := app.Models(o, cfg)
 	if err != nil {
-		return []finding{{"providers", "broken", err.Error(), hintOf(err)}}
+		return []finding{{"providers", "broken", err.Error(), hint.Of(err)}}
 	}
 	seen := map[string]bool{}
 	var list []finding
@@ -228,7 +221,7 @@ func providerFindings(ctx context.Context, o app.Options, cfg *config.Config) []
 		return append(list, finding{"model", "note", "none yet: no key is set and no local server answers", none.Hint()})
 	}
 	if err != nil {
-		return append(list, finding{"model", "broken", err.Error(), first(hintOf(err), "adze models --all")})
+		return append(list, finding{"model", "broken", err.Error(), first(hint.Of(err), "adze models --all")})
 	}
 	return append(list, finding{"model", "ok", c.String(), ""})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/hint"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
 )
@@ -35,6 +36,9 @@ type failure struct {
 
 func (f *failure) Error() string { return f.cause }
 
+// Hint implements hint.Hinter.
+func (f *failure) Hint() string { return f.hint }
+
 func usagef(hint, format string, args ...any) error {
 	return &failure{exitUsage, fmt.Sprintf(format, args...), hint}
 }
@@ -43,18 +47,12 @@ func failf(hint, format string, args ...any) error {
 	return &failure{exitFailed, fmt.Sprintf(format, args...), hint}
 }
 
-// hinter is an error that knows what a person can do about it.
-type hinter interface{ Hint() string }
-
 // report writes an error for people and returns the exit code.
 func report(w io.Writer, err error) int {
 	if err == nil || errors.Is(err, syscall.EPIPE) { // whoever read stdout has seen enough
 		return exitDone
 	}
 	f := sorted(err)
-	if cause, hint, ok := strings.Cut(f.cause, "\nhint: "); ok {
-		f = &failure{f.code, cause, first(f.hint, hint)}
-	}
 	tell(w, "adze: ", f.cause)
 	tell(w, "hint: ", f.hint)
 	return f.code
@@ -66,16 +64,14 @@ func sorted(err error) *failure {
 	if errors.As(err, &own) {
 		return own
 	}
-	f := &failure{code: exitFailed, cause: err.Error()}
+	f := &failure{code: exitFailed, cause: err.Error(), hint: hint.Of(err)}
 	var model *llm.Error
 	var name *choose.NameError
 	var none *choose.NoModelError
 	var refused *app.Refusal
 	var mistake *app.Mistake
-	var h hinter
 	switch {
 	case errors.As(err, &model):
-		f.hint = model.Hint
 		if model.Kind == llm.Unauthorized {
 			f.code = exitAuth
 		}
@@ -85,9 +81,6 @@ func sorted(err error) *failure {
 		f.code = exitAuth
 	case errors.As(err, &name), errors.As(err, &mistake):
 		f.code = exitUsage
-	}
-	if errors.As(err, &h) && f.hint == "" {
-		f.hint = h.Hint()
 	}
 	return f
 }

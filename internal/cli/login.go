@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/hint"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/near"
 )
@@ -307,9 +308,9 @@ func authError(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, &own) {
 		return err
 	}
-	hint := hintOf(err)
+	fix := hint.Of(err)
 	if errors.Is(err, auth.ErrNone) {
-		hint = "adze login --list shows the saved keys"
+		fix = "adze login --list shows the saved keys"
 	}
-	return &failure{exitAuth, err.Error(), hint}
+	return &failure{exitAuth, err.Error(), fix}
 }

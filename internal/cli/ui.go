@@ -175,7 +175,7 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	}
 	a, err := app.Open(ctx, o)
 	if err != nil {
-		return nil, hintedError(ctx, err)
+		return nil, openError(ctx, err)
 	}
 	abort := a.Abort
 	h.sys.abort.Store(&abort)
@@ -204,7 +204,7 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 	o.Target = &agent.Target{Model: script.New(s, script.Config{Version: h.sys.Version}), Provider: "script", Name: "demo"}
 	a, err := app.Open(ctx, o)
 	if err != nil {
-		return nil, errors.Join(hintedError(ctx, err), os.RemoveAll(dir))
+		return nil, errors.Join(openError(ctx, err), os.RemoveAll(dir))
 	}
 	face := a.Face()
 	face.Close = func() error { return errors.Join(a.Close(), os.RemoveAll(dir)) }
@@ -242,26 +242,6 @@ func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
 	}
 	return t, nil
 }
-
-// hintedError carries the next command along with an error.
-func hintedError(ctx context.Context, err error) error {
-	err = openError(ctx, err)
-	var f *failure
-	if errors.As(err, &f) {
-		return &advice{f}
-	}
-	return err
-}
-
-// advice is a failure as the UI reads it.
-type advice struct{ *failure }
-
-func (a *advice) Error() string { return a.cause }
-
-// Hint is the next command.
-func (a *advice) Hint() string { return a.hint }
-
-func (a *advice) Unwrap() error { return a.failure }
 
 func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
 	_, cfg, err := app.Settings(h.o)

@@ -49,9 +49,8 @@ type Error struct {
 	// Permanent transport faults (unknown host name, bad certificate, refused
 	// by a proxy) are not retried.
 	Permanent bool
-	// Hint is the next command for a person, "" when there is none.
-	Hint string
-	Err  error // the cause in plain words; never holds a key
+	Fix       string // the next command for a person, "" when there is none
+	Err       error  // the cause in plain words; never holds a key
 }
 
 func (e *Error) Error() string {
@@ -66,6 +65,9 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Hint is the next command.
+func (e *Error) Hint() string { return e.Fix }
 
 // Retryable reports whether waiting and sending the same request can help.
 func (e *Error) Retryable() bool { return e.Kind.Retryable() && !e.Permanent }

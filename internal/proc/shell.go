@@ -1,12 +1,14 @@
 package proc
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/hint"
 )
 
 // Lookup finds a program in the folders of searchPath, skipping relative
@@ -58,7 +60,7 @@ func Shell(searchPath string, avoid []string) (string, error) {
 		return file, nil
 	}
 	if runtime.GOOS == "windows" {
-		return "", fmt.Errorf("no bash was found\nhint: install Git for Windows, which brings one")
+		return "", hint.With(errors.New("no bash was found"), "install Git for Windows, which brings one")
 	}
 	for _, file := range []string{"/bin/sh", "/usr/bin/sh"} {
 		if Executable(file) {
@@ -68,5 +70,5 @@ func Shell(searchPath string, avoid []string) (string, error) {
 	if file, ok := Lookup("sh", dirs, avoid); ok {
 		return file, nil
 	}
-	return "", fmt.Errorf("neither bash nor sh was found\nhint: install bash")
+	return "", hint.With(errors.New("neither bash nor sh was found"), "install bash")
 }

@@ -317,7 +317,7 @@ func ended(out agent.Outcome, err error) event.TurnEnded {
 			e.Err = out.Err.Error()
 		}
 		if e.Hint == "" {
-			e.Hint = out.Err.Hint
+			e.Hint = out.Err.Fix
 		}
 	}
 	if err != nil {

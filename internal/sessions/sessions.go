@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/hint"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/lease"
 )
@@ -62,8 +63,11 @@ func (e *AmbiguousError) Error() string {
 		}
 		fmt.Fprintf(&b, "\n  %s  %s", m.ID, m.Name())
 	}
-	return b.String() + "\nhint: give the ID of one of them"
+	return b.String()
 }
+
+// Hint is what a person can do.
+func (e *AmbiguousError) Hint() string { return "give the ID of one of them" }
 
 // Key names the folder of a project: a readable part of its root's path and 8
 // hex digits of the path's SHA-256.
@@ -212,7 +216,7 @@ func (s Store) Find(key, query string) (Info, error) {
 			}
 		}
 	}
-	return Info{}, fmt.Errorf("%w: %q\nhint: \"adze sessions list\" lists them", ErrNone, query)
+	return Info{}, hint.With(fmt.Errorf("%w: %q", ErrNone, query), `"adze sessions list" lists them`)
 }
 
 func hasWords(i Info, words []string) bool {

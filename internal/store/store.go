@@ -68,10 +68,18 @@ type LockedError struct {
 
 func (e *LockedError) Error() string {
 	if e.PID == 0 { // its lock is not written yet
-		return "another process is opening this session just now\nhint: try again"
+		return "another process is opening this session just now"
 	}
-	return fmt.Sprintf("%v: process %d on %s, since %s\nhint: open it read-only, or go on in a copy with --fork-session",
+	return fmt.Sprintf("%v: process %d on %s, since %s",
 		ErrLocked, e.PID, e.Host, e.Since.Local().Format("2006-01-02 15:04"))
+}
+
+// Hint is what a person can do.
+func (e *LockedError) Hint() string {
+	if e.PID == 0 {
+		return "try again"
+	}
+	return "open it read-only, or go on in a copy with --fork-session"
 }
 
 // Unwrap makes errors.Is(err, ErrLocked) true.

@@ -61,7 +61,7 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 	if key == "" && p.name == "anthropic" && c.c.KeyHelper != nil {
 		var err error
 		if key, err = c.c.KeyHelper(ctx); err != nil {
-			return &llm.Error{Kind: llm.Unauthorized, Provider: p.name, Hint: "run the command of apiKeyHelper by hand",
+			return &llm.Error{Kind: llm.Unauthorized, Provider: p.name, Fix: "run the command of apiKeyHelper by hand",
 				Err: fmt.Errorf("apiKeyHelper: %w", err)}
 		}
 		source = FromHelper

@@ -415,7 +415,7 @@ func (c *Chooser) onlyProvider(ctx context.Context, p provider) (Choice, error) 
 		if q, model, ok := c.probe(ctx, []provider{p}); ok {
 			return c.build(ctx, q, model)
 		}
-		return Choice{}, &llm.Error{Kind: llm.Transport, Provider: p.name, Hint: p.start,
+		return Choice{}, &llm.Error{Kind: llm.Transport, Provider: p.name, Fix: p.start,
 			Err: fmt.Errorf("no server with a model answers at %s", p.baseURL)}
 	}
 	return Choice{}, noModel(p.name, p.name)
@@ -476,10 +476,10 @@ func (c *Chooser) Small(ctx context.Context, main Choice, wishes ...string) (Cho
 var ErrNoKey = errors.New("no key is set")
 
 func (c *Chooser) noKey(p provider) error {
-	e := &llm.Error{Kind: llm.Unauthorized, Provider: p.name, Err: ErrNoKey, Hint: `add a key for it in the settings; "adze models" shows which providers have one`}
+	e := &llm.Error{Kind: llm.Unauthorized, Provider: p.name, Err: ErrNoKey, Fix: `add a key for it in the settings; "adze models" shows which providers have one`}
 	if len(p.keys) > 0 {
 		e.Err = fmt.Errorf("%w: %s is empty", ErrNoKey, p.keys[len(p.keys)-1])
-		e.Hint = "export " + p.keys[len(p.keys)-1] + `=…, or run "adze login ` + p.name + `"; "adze models" shows what else there is`
+		e.Fix = "export " + p.keys[len(p.keys)-1] + `=…, or run "adze login ` + p.name + `"; "adze models" shows what else there is`
 	}
 	return e
 }

@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	_, err := ch.Choose(context.Background(), "openai/x")
-	if e := new(llm.Error); !errors.As(err, &e) || e.Kind != llm.Unauthorized || !errors.Is(err, ErrNoKey) || !strings.Contains(e.Hint, "OPENAI_API_KEY") {
+	if e := new(llm.Error); !errors.As(err, &e) || e.Kind != llm.Unauthorized || !errors.Is(err, ErrNoKey) || !strings.Contains(e.Fix, "OPENAI_API_KEY") {
 		t.Errorf("%v", err)
 	}
 	start := time.Now()

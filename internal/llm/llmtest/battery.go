@@ -466,8 +466,8 @@ func statuses(t *testing.T, a Adapter) {
 			if e.Status != c.status || e.RetryAfter != want || e.Begun {
 				t.Errorf("%d %q: %+v", c.status, after, e)
 			}
-			if c.kind == llm.Unauthorized && (e.Hint == "" || e.Retryable()) {
-				t.Errorf("%d: hint %q, retryable %v", c.status, e.Hint, e.Retryable())
+			if c.kind == llm.Unauthorized && (e.Fix == "" || e.Retryable()) {
+				t.Errorf("%d: hint %q, retryable %v", c.status, e.Fix, e.Retryable())
 			}
 		}
 	}
@@ -506,8 +506,8 @@ func htmlPage(t *testing.T, a Adapter) {
 			_, _ = io.WriteString(w, portal)
 		}})
 		e := f.fail(t, f.ask("hi"), want)
-		if want == llm.BadReply && e.Hint == "" || strings.Contains(e.Error(), "<html") {
-			t.Errorf("%d: %v, hint %q", status, e, e.Hint)
+		if want == llm.BadReply && e.Fix == "" || strings.Contains(e.Error(), "<html") {
+			t.Errorf("%d: %v, hint %q", status, e, e.Fix)
 		}
 	}
 }

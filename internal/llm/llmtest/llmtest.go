@@ -314,10 +314,10 @@ func (f *fixture) fail(t testing.TB, r llm.Request, want llm.Kind) *llm.Error {
 	if e.Kind != want || e.Provider != f.a.Provider {
 		t.Errorf("kind %d of %q, want %d of %q: %v", e.Kind, e.Provider, want, f.a.Provider, e)
 	}
-	if strings.Contains(e.Error()+e.Hint, testKey) {
+	if strings.Contains(e.Error()+e.Fix, testKey) {
 		t.Errorf("the key is in the error: %v", e)
 	}
-	if strings.ContainsAny(e.Error()+e.Hint, "\n\r\x1b") {
+	if strings.ContainsAny(e.Error()+e.Fix, "\n\r\x1b") {
 		t.Errorf("the error has more than one line: %q", e.Error())
 	}
 	return e

@@ -202,8 +202,8 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, string,
 	}
 	if i := strings.IndexFunc(c.c.Key, func(r rune) bool { return r <= ' ' || r > '~' }); i >= 0 {
 		return nil, "", &llm.Error{Kind: llm.Unauthorized, Provider: c.c.Provider,
-			Hint: "copy the key again, without line breaks or quotes",
-			Err:  fmt.Errorf("the key%s holds a character that no key has", c.from())}
+			Fix: "copy the key again, without line breaks or quotes",
+			Err: fmt.Errorf("the key%s holds a character that no key has", c.from())}
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, bytes.NewReader(call.Body))
 	if err != nil {
@@ -227,7 +227,7 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, string,
 }
 
 func (c *Client) local(text, hint string) *llm.Error {
-	return &llm.Error{Kind: llm.BadRequest, Provider: c.c.Provider, Hint: hint, Err: errors.New(text)}
+	return &llm.Error{Kind: llm.BadRequest, Provider: c.c.Provider, Fix: hint, Err: errors.New(text)}
 }
 
 func (c *Client) from() string {
@@ -285,14 +285,14 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 	}
 	if resp == nil {
 		named := nameFailure(err, host)
-		e.Kind, e.Permanent, e.Hint, e.Err = llm.Transport, named.permanent, named.hint, errors.New(Redact(named.text, c.c.Key))
+		e.Kind, e.Permanent, e.Fix, e.Err = llm.Transport, named.permanent, named.hint, errors.New(Redact(named.text, c.c.Key))
 		if px := new(proxyError); errors.As(err, &px) {
 			e.Status = px.status
 		}
 		if strings.HasPrefix(named.text, "connection refused by "+host) {
 			// On this machine nobody listens, and waiting will not change that.
 			e.Permanent = e.Permanent || onThisMachine(host)
-			e.Hint = cmp.Or(c.c.StartHint, e.Hint)
+			e.Fix = cmp.Or(c.c.StartHint, e.Fix)
 		}
 		return e
 	}
@@ -334,7 +334,7 @@ func (c *Client) refused(resp *http.Response, page []byte, host string) error {
 		return c.Fault(statusOf(f), f, resp)
 	case resp.StatusCode == http.StatusOK:
 		e := c.fail(llm.BadReply, resp, "the answer is not a stream: "+Clean(string(page), 120))
-		e.Hint = "check that the base URL belongs to this provider's API"
+		e.Fix = "check that the base URL belongs to this provider's API"
 		return e
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		to := "elsewhere"
@@ -351,7 +351,7 @@ func (c *Client) html(resp *http.Response, f Fault, host, what string) error {
 		what += fmt.Sprintf(" (%q)", f.Message)
 	}
 	e := c.fail(llm.BadReply, resp, what)
-	e.Hint = "open http://" + host + " in a browser: a login page of this network or a wrong base URL answers"
+	e.Fix = "open http://" + host + " in a browser: a login page of this network or a wrong base URL answers"
 	return e
 }
 
@@ -419,23 +419,23 @@ func (c *Client) explain(e *llm.Error) {
 		default:
 			e.Err = fmt.Errorf("refused the key%s: %s", c.from(), text)
 		}
-		e.Hint = `run "adze doctor" to see which keys are set`
+		e.Fix = `run "adze doctor" to see which keys are set`
 		if c.c.KeySource != "" {
-			e.Hint = "set " + c.c.KeySource + ` to a working key; "adze doctor" shows which keys are set`
+			e.Fix = "set " + c.c.KeySource + ` to a working key; "adze doctor" shows which keys are set`
 		}
 	case llm.NoCredit:
 		e.Err = fmt.Errorf("the account cannot pay for this request: %s", text)
-		e.Hint = `add credit at the provider, or choose another model: "adze models"`
+		e.Fix = `add credit at the provider, or choose another model: "adze models"`
 	case llm.NotFound:
-		e.Hint = `run "adze models" to see the models that are known, and check the base URL`
+		e.Fix = `run "adze models" to see the models that are known, and check the base URL`
 	case llm.Transport:
 		if e.Status == http.StatusProxyAuthRequired {
 			e.Permanent = true
 			e.Err = errors.New("the proxy wants a user name and password (407)")
-			e.Hint = "check HTTPS_PROXY, with user:password@host when the proxy asks for it"
+			e.Fix = "check HTTPS_PROXY, with user:password@host when the proxy asks for it"
 		}
 	case llm.BadReply:
-		e.Hint = "check the base URL; a login page of this network or a proxy may answer instead"
+		e.Fix = "check the base URL; a login page of this network or a proxy may answer instead"
 	case llm.Cut, llm.Stalled, llm.RateLimited, llm.Overloaded, llm.ServerError, llm.TooLong, llm.MediaTooBig, llm.BadRequest:
 		// the provider's words say it
 	}

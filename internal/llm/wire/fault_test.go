@@ -58,7 +58,7 @@ func want(t *testing.T, err error, kind llm.Kind, permanent bool, text string) *
 	if e.Kind != kind || e.Permanent != permanent || !strings.Contains(e.Error(), text) {
 		t.Errorf("kind %d, permanent %v, %q; want %d, %v, %q", e.Kind, e.Permanent, e.Error(), kind, permanent, text)
 	}
-	if kind == llm.Transport && e.Hint == "" {
+	if kind == llm.Transport && e.Fix == "" {
 		t.Errorf("%v has no hint", e)
 	}
 	return e
@@ -283,7 +283,7 @@ func TestFault54CaptivePortal(t *testing.T) {
 	}))
 	defer srv.Close()
 	_, err := attempt(context.Background(), Config{}, srv.URL)
-	if e := want(t, err, llm.BadReply, false, `a web page came instead of a reply ("Sign in to Hotel")`); e.Hint == "" || e.Retryable() {
+	if e := want(t, err, llm.BadReply, false, `a web page came instead of a reply ("Sign in to Hotel")`); e.Fix == "" || e.Retryable() {
 		t.Errorf("%+v", e)
 	}
 	_, err = attempt(context.Background(), Config{}, srv.URL+"/redirect")
@@ -389,7 +389,7 @@ func (s still) RoundTrip(*http.Request) (*http.Response, error) {
 
 func TestKeyWithALineBreak(t *testing.T) {
 	_, err := attempt(context.Background(), Config{Key: "abc\ndef-secret", KeySource: "SOME_KEY"}, "http://x")
-	if e := want(t, err, llm.Unauthorized, false, "the key in SOME_KEY holds a character that no key has"); strings.Contains(e.Error()+e.Hint, "secret") {
+	if e := want(t, err, llm.Unauthorized, false, "the key in SOME_KEY holds a character that no key has"); strings.Contains(e.Error()+e.Fix, "secret") {
 		t.Error(e)
 	}
 	for _, bad := range []string{"", "api.test", "ftp://x", "http://[", "://"} {

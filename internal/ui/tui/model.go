@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/hint"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/transcript"
@@ -198,18 +199,9 @@ func (m *Model) note(level, text, hint string) { m.story.note(m.now, level, text
 // fail shows an error of something that a person asked for.
 func (m *Model) fail(err error) []effect {
 	if err != nil {
-		text, hint := hinted(err)
-		m.note("error", text, hint)
+		m.note("error", err.Error(), hint.Of(err))
 	}
 	return nil
-}
-
-// hinted is an error's text and its next command.
-func hinted(err error) (text, hint string) {
-	if h, ok := err.(interface{ Hint() string }); ok {
-		hint = h.Hint()
-	}
-	return err.Error(), hint
 }
 
 // opened takes a session, or learns that there is none.
@@ -217,8 +209,7 @@ func (m *Model) opened(in openedMsg) []effect {
 	if in.err != nil {
 		m.gone = in.err
 		if m.host.Keyless == nil || !m.host.Keyless(in.err) { // a menu says it
-			text, hint := hinted(in.err)
-			m.note("error", text, hint)
+			m.note("error", in.err.Error(), hint.Of(in.err))
 		}
 		for i := len(m.queue) - 1; i >= 0; i-- { // nothing that was typed is lost
 			m.box.Restore(m.queue[i].prompt)
