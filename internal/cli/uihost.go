@@ -48,7 +48,7 @@ type past struct {
 }
 
 // Entry implements edit.Past.
-func (p past) Entry(i int) (history.Entry, bool) {
+func (p *past) Entry(i int) (history.Entry, bool) {
 	if f := p.open(); f != nil {
 		return f.Entry(i)
 	}
@@ -63,12 +63,15 @@ func (h *uiHost) withHistory(t *tui.Host) {
 		}
 		return history.At(filepath.Join(p.State, "history.jsonl"), secret.New(app.Secrets(h.o.Environ)...).String)
 	})
-	t.Past = past{sync.OnceValue(func() *history.Past {
-		if f := file(); f != nil {
-			return f.Past(h.o.Dir)
-		}
-		return nil
-	})}
+	of := func(project string) *past {
+		return &past{sync.OnceValue(func() *history.Past {
+			if f := file(); f != nil {
+				return f.Past(project)
+			}
+			return nil
+		})}
+	}
+	t.Past, t.Everyone = of(h.o.Dir), of("")
 	t.Remember = func(e history.Entry) {
 		e.Project, e.Time = h.o.Dir, time.Now()
 		if f := file(); f != nil && !h.o.Session.None {

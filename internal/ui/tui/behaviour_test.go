@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
@@ -16,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -390,5 +392,77 @@ func randomly(r *rig, rnd *rand.Rand) {
 		r.event(event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: text}, llm.ToolUse{ID: id, Name: "X"}}}})
 	case 25:
 		r.event(event.TurnEnded{How: []event.End{event.Done, event.Interrupted, event.Failed}[rnd.IntN(3)], Err: text})
+	}
+}
+
+// prompts is a history.
+type prompts []string
+
+func (p prompts) Entry(i int) (history.Entry, bool) {
+	if i >= len(p) {
+		return history.Entry{}, false
+	}
+	return history.Entry{Text: p[i]}, true
+}
+
+func TestHistorySearch(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.m.host.Everyone, r.m.host.Past = prompts{"newest", "mend the parser", "oldest"}, prompts{"only here"}
+	r.keys("ctrl+r", "'pars", "enter")
+	if got := r.m.box.Text(); got != "mend the parser" {
+		t.Errorf("the box has %q", got)
+	}
+	r.keys("ctrl+u", "ctrl+r", "ctrl+s", "enter")
+	if got := r.m.box.Text(); got != "only here" {
+		t.Errorf("the box has %q", got)
+	}
+}
+
+func TestDroppedFilesAreNamed(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.do(pasteMsg{"'/home/u/a b.png'"})
+	if got := r.m.box.Text(); got != `@"/home/u/a b.png" ` {
+		t.Errorf("the box has %q", got)
+	}
+}
+
+func TestVimShowsItsMode(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'/vim", "enter").pass(5 * time.Second) // until what was done is not told any more
+	r.has("INSERT")
+	r.keys("'abc", "esc")
+	r.has("NORMAL")
+	if _, ok := last[op.Interrupt](r); ok {
+		t.Error("Esc that leaves vim's insert mode interrupts")
+	}
+}
+
+// The status line's command runs when something changed, after a pause, and
+// never twice at once.
+func TestStatusLine(t *testing.T) {
+	r := newRig(t, 80, 24)
+	runs := 0
+	var in map[string]any
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/x", Model: "a/b", UI: Settings{Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
+		runs++
+		in = nil
+		return "my \x1b[31mline\x1b[0m\n", json.Unmarshal(stdin, &in)
+	}}}}, nil})
+	r.has("my line")
+	for range 5 {
+		r.event(event.Replied{}, event.ModeChanged{Mode: policy.PlanMode})
+		r.now = r.now.Add(10 * time.Millisecond)
+		r.do(tickMsg{})
+	}
+	if runs != 1 {
+		t.Errorf("it ran %d times before the pause was over", runs)
+	}
+	r.now = r.now.Add(statusWait)
+	r.do(tickMsg{})
+	if runs != 2 || in["session_id"] != "s" {
+		t.Errorf("it ran %d times, last with %v", runs, in)
+	}
+	if !r.m.wake().IsZero() {
+		t.Error("it is to run again though nothing changed")
 	}
 }

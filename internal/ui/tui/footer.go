@@ -67,6 +67,9 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 	if m.box.Stashed() > 0 {
 		say("stashed ("+m.keys.Hint(keymap.Stash)+")", draw.Quiet)
 	}
+	if name := m.box.VimMode().String(); name != "" {
+		say(strings.TrimSpace(name+" "+m.box.VimPending()), draw.Quiet)
+	}
 	if md := m.mode(); md != policy.Default {
 		say(modeName(md)+" ("+m.keys.Hint(keymap.CycleMode)+")", modeRole(md, draw.Quiet))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/pick"
 )
 
 // key takes one press, where it belongs.
@@ -81,6 +82,14 @@ func (m *Model) paste(text string) []effect {
 			m.box.Paste(text) // it was meant for the prompt
 		}
 		return nil
+	}
+	if paths := edit.Drop(text); len(paths) > 0 { // files that were dragged here
+		var names []string
+		for _, p := range paths {
+			names = append(names, pick.Mention{Path: p}.String())
+		}
+		m.box.Insert(strings.Join(names, " ") + " ")
+		return m.edited()
 	}
 	m.box.Paste(text)
 	return m.edited()
@@ -158,6 +167,8 @@ func (m *Model) anyAct(a keymap.Action) ([]effect, bool) {
 		return m.cycleMode(), true
 	case keymap.ModelPicker:
 		return m.command("/model"), true
+	case keymap.SearchHistory:
+		return m.searchHistory(), true
 	case keymap.ExternalEditor:
 		return m.editor(), true
 	case keymap.ImagePaste:

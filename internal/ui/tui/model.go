@@ -229,7 +229,10 @@ func (m *Model) opened(in openedMsg) []effect {
 	m.screen.last, m.screen.headed, m.screen.past = nil, false, in.s.After > 0
 	m.st.Model, m.st.Mode = in.s.Model, in.s.Mode
 	out := m.adopt(in.s.UI)
-	out = append(out, submit{op: op.Attach{Client: clientName}}, title{"adze · " + in.s.Dir})
+	out = append(out, submit{op: op.Attach{Client: clientName}})
+	if !in.s.UI.TitleOff {
+		out = append(out, title{"adze · " + in.s.Dir})
+	}
 	if in.s.After == 0 {
 		out = append(out, m.ready()...)
 	}

@@ -114,6 +114,7 @@ type Host struct {
 	Themes func() []string
 	// Past are earlier prompts; Remember adds one.
 	Past     edit.Past
+	Everyone edit.Past // earlier prompts of all projects
 	Remember func(e history.Entry)
 	// Edit has the person edit a text in their editor. The terminal is free
 	// while it runs.

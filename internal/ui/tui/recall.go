@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+)
+
+// maxRecall is how many earlier prompts a search looks at.
+const maxRecall = 2000
+
+// searchHistory opens the search over earlier prompts: those of all projects,
+// or with Ctrl+S of this one.
+func (m *Model) searchHistory() []effect {
+	from, here := m.host.Everyone, false
+	if from == nil {
+		from, here = m.host.Past, true
+	}
+	if from == nil {
+		m.say("there is no history", draw.Quiet)
+		return nil
+	}
+	d := newMenu(m, "Earlier prompts", recalled(from), nil)
+	d.chosen = func(m *Model, c Choice) []effect {
+		var i int
+		if _, err := fmt.Sscan(c.ID, &i); err == nil {
+			if e, ok := from.Entry(i); ok {
+				m.box.SetEntry(e)
+			}
+		}
+		return m.edited()
+	}
+	d.hint = "Enter takes it, Ctrl+S this project or all"
+	d.more = func(m *Model, k keymap.Key) ([]effect, bool) {
+		if k.Mod == keymap.Ctrl && k.Name == "s" && m.host.Past != nil && m.host.Everyone != nil {
+			if from = m.host.Past; here {
+				from = m.host.Everyone
+			}
+			here = !here
+			d.set(recalled(from))
+			return nil, true
+		}
+		return nil, false
+	}
+	m.open(d)
+	return nil
+}
+
+func recalled(p edit.Past) []Choice {
+	var out []Choice
+	for i := range maxRecall {
+		e, ok := p.Entry(i)
+		if !ok {
+			break
+		}
+		out = append(out, Choice{ID: fmt.Sprint(i), Name: firstLine(e.Text)})
+	}
+	return out
+}
