@@ -65,14 +65,16 @@ func (p *place) inTerminal(c *exec.Cmd, cols, rows int, env ...string) *terminal
 	}
 	x.tty = tty
 	go x.read() // ends with the process
-	go func() { // answers of the emulator; ends with Close
+	go func() { // answers of the emulator; ends when its pipe is closed
 		_, _ = io.Copy(tty, x.emu)
 	}()
 	p.t.Cleanup(func() {
 		_ = c.Process.Kill()
 		<-x.done
 		_ = tty.Close()
-		_ = x.emu.Close()
+		if c, ok := x.emu.InputPipe().(io.Closer); ok { // Close of the emulator itself races with its Read
+			_ = c.Close()
+		}
 	})
 	return x
 }

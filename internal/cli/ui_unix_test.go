@@ -285,6 +285,8 @@ func TestUIPlain(t *testing.T) {
 	x.until(`Second\.`)
 	x.keys("/exit" + enter)
 	x.ended()
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	if i := strings.IndexByte(string(x.bytes), 0x1b); i >= 0 {
 		t.Errorf("a sequence was written: %q", x.bytes[i:])
 	}
