@@ -233,6 +233,7 @@ func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
 		Images: f.Can(price.Images), PDFs: f.Can(price.PDF), Cost: f.Cost,
 	}}
+	m.sayDeaf(c)
 	if renew := m.renewal(c); renew != nil {
 		t.Model = &refreshed{model: c.Model, renew: renew}
 	}
@@ -240,6 +241,19 @@ func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
 		t.Cost = func(llm.Usage) (float64, bool) { return 0, true } // nobody is paid for these
 	}
 	return t, nil
+}
+
+// sayDeaf says once that a model is told nothing of the effort of the settings.
+func (m *models) sayDeaf(c choose.Choice) {
+	e := m.cfg.Effort
+	if m.o.Note == nil || e.Level == "" && e.Tokens == 0 || c.Asks(llm.Effort(e.Level), e.Tokens) || !m.o.Memory.First("effort "+c.String()) {
+		return
+	}
+	how := ""
+	if c.Local {
+		how = fmt.Sprintf("; hint: if it takes one, say how: adze config set providers.%s.effort reasoning_effort", c.Provider)
+	}
+	m.o.Note(fmt.Sprintf("effort has no effect on %s: it is not known to take one%s", c, how))
 }
 
 func first(xs ...string) string {

@@ -150,3 +150,41 @@ func TestProviderQuirks(t *testing.T) {
 		t.Errorf("%v %s %q", err, out, p.sent())
 	}
 }
+
+// speaks is the wire of a model's provider.
+func speaks(model wireName) wireName {
+	provider, _, _ := strings.Cut(string(model), "/")
+	for w := range wires {
+		if strings.HasPrefix(string(w), provider+"/") {
+			return w
+		}
+	}
+	return model
+}
+
+// An effort that a model is not told is named, once.
+func TestEffortPassedOn(t *testing.T) {
+	const note = "effort has no effect on "
+	for _, c := range []struct {
+		wire   wireName
+		effort string
+		said   map[string]any
+		want   int
+	}{
+		{chat, "high", nil, 1}, {chat, "", nil, 0}, {chat, "high", map[string]any{"effort": "reasoning_effort"}, 0}, {chat, "high", map[string]any{"effort": "none"}, 1},
+		{messages, "high", nil, 0}, {"anthropic/claude-3-5-haiku-20241022", "high", nil, 1},
+		{responses, "high", nil, 0}, {"openai/gpt-4.1", "high", nil, 1},
+		{gemini, "high", nil, 0}, {"gemini/gemini-2.0-flash", "high", nil, 1},
+	} {
+		p := provide(t, speaks(c.wire), saying("", llm.Text{S: "hi"}))
+		p.said = c.said
+		args := []string{"--fallback-model", string(c.wire)}
+		if c.effort != "" {
+			args = append(args, "--effort", c.effort)
+		}
+		out, err := newPlace(t).asking(c.wire, p, args...).CombinedOutput()
+		if n := strings.Count(string(out), note+string(c.wire)); err != nil || n != c.want {
+			t.Errorf("%s, effort %q, %v: said %d times, want %d; %v %s", c.wire, c.effort, c.said, n, c.want, err, out)
+		}
+	}
+}

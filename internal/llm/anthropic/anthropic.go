@@ -4,6 +4,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"iter"
@@ -72,6 +73,15 @@ func New(c Config) *Client {
 		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
 		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, Wall: c.Wall,
 	})}
+}
+
+// Asks reports whether the effort of r makes a difference to what is sent.
+func (c *Client) Asks(r llm.Request) bool {
+	plain := r
+	plain.Effort, plain.ThinkingTokens = "", 0
+	with, _ := c.request(r, "")
+	without, _ := c.request(plain, "")
+	return !bytes.Equal(with, without)
 }
 
 // Stream implements llm.Model.

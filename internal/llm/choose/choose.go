@@ -93,6 +93,13 @@ const (
 // String is "provider/name".
 func (c Choice) String() string { return c.Provider + "/" + c.Name }
 
+// Asks reports whether the model is told an effort, or a number of tokens.
+// Scripts and cassettes have no use for one and count as told.
+func (c Choice) Asks(effort llm.Effort, tokens int) bool {
+	m, ok := c.Model.(interface{ Asks(llm.Request) bool })
+	return !ok || m.Asks(llm.Request{Model: c.Name, Effort: effort, ThinkingTokens: tokens})
+}
+
 // A Chooser makes choices. It is safe for use by several goroutines.
 type Chooser struct {
 	c         Config

@@ -5,6 +5,7 @@
 package compat
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"net/http"
@@ -66,6 +67,13 @@ func New(c Config) *Client {
 		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
 		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, StartHint: c.StartHint, Wall: c.Wall,
 	})}
+}
+
+// Asks reports whether the effort of r makes a difference to what is sent.
+func (c *Client) Asks(r llm.Request) bool {
+	plain := r
+	plain.Effort, plain.ThinkingTokens = "", 0
+	return !bytes.Equal(c.request(r, "", c.c.Quirks), c.request(plain, "", c.c.Quirks))
 }
 
 // Stream implements llm.Model.

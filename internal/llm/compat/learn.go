@@ -13,10 +13,27 @@ import (
 )
 
 // A Memory keeps what servers refused, so that each refusal is met once for as
-// long as the memory lasts. It is safe for use by several goroutines.
+// long as the memory lasts, and what a person was told of it. It is safe for use by several goroutines.
 type Memory struct {
 	mu      sync.Mutex
 	refused map[string][]string // of a base URL and a model: names of fields
+	said    map[string]bool
+}
+
+// First reports whether it is asked about something for the first time. A
+// Memory that is nil forgets.
+func (m *Memory) First(what string) bool {
+	if m == nil {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.said[what]
+	if m.said == nil {
+		m.said = map[string]bool{}
+	}
+	m.said[what] = true
+	return !known
 }
 
 func (m *Memory) of(key string) []string {
