@@ -48,11 +48,9 @@ func bare(v any, names bool) {
 // Map returns the set with each tool replaced by what f makes of it. f must
 // keep names.
 func (s Set) Map(f func(Tool) Tool) Set {
-	out := Set{byName: make(map[string]Tool, len(s.list))}
+	list := make([]Tool, 0, len(s.list))
 	for _, t := range s.list {
-		t = f(t)
-		out.list = append(out.list, t)
-		out.byName[t.Spec().Name] = t
+		list = append(list, f(t))
 	}
-	return out
+	return setOf(list)
 }

@@ -111,24 +111,40 @@ type Tool interface {
 // give the same bytes.
 type Set struct {
 	list   []Tool
+	specs  []llm.Spec // of list
 	byName map[string]Tool
+}
+
+// setOf keeps the order of tools with unique names. Each is asked once what it
+// is.
+func setOf(list []Tool) Set {
+	s := Set{list: list, specs: make([]llm.Spec, 0, len(list)), byName: make(map[string]Tool, len(list))}
+	for _, t := range list {
+		sp := t.Spec()
+		s.specs = append(s.specs, llm.Spec{Name: sp.Name, Description: sp.Description, Schema: sp.Schema})
+		s.byName[sp.Name] = t
+	}
+	return s
 }
 
 // NewSet refuses two tools of one name.
 func NewSet(tools ...Tool) (Set, error) {
-	s := Set{byName: make(map[string]Tool, len(tools))}
-	for _, t := range tools {
-		name := t.Spec().Name
-		if _, dup := s.byName[name]; dup {
-			return Set{}, fmt.Errorf("two tools are named %q", name)
+	s := setOf(slices.Clone(tools))
+	if len(s.byName) < len(tools) {
+		seen := map[string]bool{}
+		for _, sp := range s.specs {
+			if seen[sp.Name] {
+				return Set{}, fmt.Errorf("two tools are named %q", sp.Name)
+			}
+			seen[sp.Name] = true
 		}
-		s.byName[name] = t
-		s.list = append(s.list, t)
 	}
-	slices.SortFunc(s.list, func(a, b Tool) int {
-		x, y := a.Spec().Name, b.Spec().Name
-		return cmp.Or(cmp.Compare(btoi(isMCP(x)), btoi(isMCP(y))), cmp.Compare(x, y))
+	slices.SortFunc(s.specs, func(a, b llm.Spec) int {
+		return cmp.Or(cmp.Compare(btoi(isMCP(a.Name)), btoi(isMCP(b.Name))), cmp.Compare(a.Name, b.Name))
 	})
+	for i, sp := range s.specs {
+		s.list[i] = s.byName[sp.Name]
+	}
 	return s, nil
 }
 
@@ -137,33 +153,26 @@ func (s Set) Get(name string) (Tool, bool) { t, ok := s.byName[name]; return t, 
 
 // Names lists the tools in order.
 func (s Set) Names() []string {
-	out := make([]string, 0, len(s.list))
-	for _, t := range s.list {
-		out = append(out, t.Spec().Name)
+	out := make([]string, 0, len(s.specs))
+	for _, sp := range s.specs {
+		out = append(out, sp.Name)
 	}
 	return out
 }
 
-// Specs lists what the model is told, in order.
-func (s Set) Specs() []llm.Spec {
-	out := make([]llm.Spec, 0, len(s.list))
-	for _, t := range s.list {
-		sp := t.Spec()
-		out = append(out, llm.Spec{Name: sp.Name, Description: sp.Description, Schema: sp.Schema})
-	}
-	return out
-}
+// Specs lists what the model is told, in order. It is worked out once for a
+// set, and must not be changed.
+func (s Set) Specs() []llm.Spec { return slices.Clip(s.specs) }
 
 // Only returns the tools for which keep is true.
 func (s Set) Only(keep func(name string) bool) Set {
-	out := Set{byName: map[string]Tool{}}
-	for _, t := range s.list {
-		if n := t.Spec().Name; keep(n) {
-			out.list = append(out.list, t)
-			out.byName[n] = t
+	var list []Tool
+	for i, t := range s.list {
+		if keep(s.specs[i].Name) {
+			list = append(list, t)
 		}
 	}
-	return out
+	return setOf(list)
 }
 
 func isMCP(name string) bool { return strings.HasPrefix(name, "mcp__") }
