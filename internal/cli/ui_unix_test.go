@@ -291,3 +291,30 @@ func TestUIPlain(t *testing.T) {
 		t.Errorf("a sequence was written: %q", x.bytes[i:])
 	}
 }
+
+func TestUIBackground(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "@ Bash {\"command\": \"sleep 1000\"}\n---\n> It goes on.\n", "--allowed-tools", "Bash(sleep:*)", "go")
+	x.until(`sleep 1000`)
+	x.until(`Esc interrupts`)
+	x.keys("\x02")
+	x.until(`● It goes on\.`)
+	x.until(`1 task \(/tasks\)`)
+	x.keys("/tasks", enter)
+	x.until(`❯ b1`)
+	x.keys(enter)
+	x.gone(`1 task`)
+}
+
+func TestUIPicksASession(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "> One.\n", "first of all")
+	x.until(`● One\.`)
+	x.gone(`interrupts`)
+	x.keys("/exit", enter)
+	x.ended()
+	x = p.ui(80, 24, "> Two.\n", "--resume")
+	x.until(`❯ first of all`)
+	x.keys(enter)
+	x.until(`● One\.`)
+}

@@ -154,7 +154,7 @@ func (m *Model) wake() time.Time {
 	if m.turn.running && !m.waitsForPerson() {
 		sooner(m.now.Add(spinEvery))
 	}
-	if m.s == nil && m.gone == nil || m.story.own() != nil {
+	if m.s == nil && m.gone == nil && len(m.dialogs) == 0 || m.story.own() != nil {
 		sooner(m.now.Add(spinEvery))
 	}
 	sooner(m.flash.till)
@@ -340,7 +340,10 @@ func (m *Model) happened(e event.Event) []effect {
 		return m.changed()
 	case event.TaskEnded:
 		text := "background task " + b.ID + " ended"
-		if b.Exit != 0 {
+		switch {
+		case b.Killed != "":
+			text = "background task " + b.ID + " was stopped"
+		case b.Exit != 0:
 			text += " with an error"
 		}
 		m.say(text, draw.Quiet)
