@@ -51,6 +51,9 @@ func (a *App) settle(ctx context.Context) []string {
 func (a *App) keep(ctx context.Context, f left) string {
 	path := clip.Line(clip.Clean(f.Path), 300)
 	why := clip.Line(clip.Clean(f.Why), 300)
+	if f.Why == "" {
+		return fmt.Sprintf("%s: %s. Tell the user", path, f.Err)
+	}
 	if f.At == "" {
 		return fmt.Sprintf("%s, which a command made, is protected (%s) and could not be moved away: %s. Tell the user, who should look at it", path, why, f.Err)
 	}

@@ -26,8 +26,12 @@ func Plain(s Steer, known []string) string {
 	case info.Mode()&os.ModeSymlink != 0:
 		return "it is a link, and git follows it"
 	}
-	if s.Kind == Hook {
+	switch s.Kind {
+	case Hook:
 		return plainHook(info)
+	case Strange:
+		return plainStrange(info)
+	case Config, CommonDir, WorkTree, Attributes, Remote, Todo, Pointer, Modules, State: // by what it says
 	}
 	b, err := readPlain(s.Path, info)
 	if err != nil {
@@ -50,7 +54,11 @@ func Plain(s Steer, known []string) string {
 		return plainPointer(s.Path, known)
 	case Modules:
 		return plainModules(b)
-	case Hook: // above
+	case State:
+		if runs := stateRuns(s.Path, b); len(runs) > 0 {
+			return "git goes on with what it says: " + runs[0]
+		}
+	case Hook, Strange: // above
 	}
 	return ""
 }
@@ -99,13 +107,28 @@ func todoRuns(b []byte) []string {
 	return out
 }
 
-// TodoRuns are the programs that the list of a rebase still has to run.
-func TodoRuns(path string) []string {
-	b, err := readSmall(path)
+// Runs is what a Todo, a State or the settings at a path make git do that it
+// would not by itself, one by one.
+func Runs(s Steer, known []string) []string {
+	b, err := readSmall(s.Path)
 	if err != nil {
 		return nil
 	}
-	return todoRuns(b)
+	return RunsOf(s, b, known)
+}
+
+// RunsOf is Runs of what a file said when it was read.
+func RunsOf(s Steer, b []byte, known []string) []string {
+	switch s.Kind {
+	case Todo:
+		return todoRuns(b)
+	case State:
+		return stateRuns(s.Path, b)
+	case Config:
+		return configRuns(s.Path, b, known)
+	case Hook, CommonDir, WorkTree, Attributes, Remote, Pointer, Modules, Strange: // as a whole
+	}
+	return nil
 }
 
 func plainCommon(path string, b []byte, known []string) string {
@@ -192,21 +215,28 @@ func plainURL(u string) bool { return !strings.Contains(u, "::") && !strings.Has
 // plainConfig lets only settings pass that it knows to steer nothing but git
 // itself.
 func plainConfig(path string, b []byte, known []string) string {
-	why := ""
+	if runs := configRuns(path, b, known); len(runs) > 0 {
+		return runs[0]
+	}
+	return ""
+}
+
+func configRuns(path string, b []byte, known []string) []string {
+	var out []string
 	err := parse(b, func(section, sub, key, value string) {
-		if why != "" || plainSetting(path, section, key, value, known) {
+		if plainSetting(path, section, key, value, known) {
 			return
 		}
 		name := section
 		if sub != "" {
 			name += "." + sub
 		}
-		why = "it sets " + name + "." + key + " = " + value
+		out = append(out, "it sets "+name+"."+key+" = "+value)
 	})
 	if err != nil {
-		return "git's settings cannot be read: " + err.Error()
+		return append(out, "git's settings cannot be read: "+err.Error())
 	}
-	return why
+	return out
 }
 
 // plainKeys are the settings, by section, that git init, clone, branch and the

@@ -97,7 +97,7 @@ func TestPlain(t *testing.T) {
 			t.Errorf("%s: %q", c.path, got)
 		}
 	}
-	if got := TodoRuns(at("todo2")); !slices.Equal(got, []string{"make test", "ls"}) {
+	if got := Runs(Steer{Path: at("todo2"), Kind: Todo}, nil); !slices.Equal(got, []string{"make test", "ls"}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -129,5 +129,39 @@ func TestSteers(t *testing.T) {
 	want = []string{"config", "hooks", "info/attributes", "modules/a/b/config", "modules/a/b/hooks", "modules/a/b/modules/c/config", "remotes", "worktrees/w/commondir", "worktrees/w/config.worktree", "worktrees/w/gitdir"}
 	if !slices.Equal(got, want) {
 		t.Errorf("guards %v", got)
+	}
+}
+
+// TestPlainState: what git itself writes of an unfinished rebase passes, what
+// makes it run a program or write elsewhere does not.
+func TestPlainState(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		bad        bool
+	}{
+		{"rebase-merge/strategy", "ort\n", false},
+		{"rebase-merge/strategy", "x/../evil\n", true},
+		{"sequencer/opts", "[options]\n\tno-commit = true\n\tstrategy = recursive\n", false},
+		{"sequencer/opts", "[options]\n\tstrategy = x/../evil\n", true},
+		{"sequencer/opts", "[options\n", true},
+		{"rebase-merge/author-script", "GIT_AUTHOR_NAME='O'\\''Neil $(x)'\nGIT_AUTHOR_EMAIL='x@x'\nGIT_AUTHOR_DATE='@1 +0000'\n", false},
+		{"rebase-apply/author-script", "GIT_AUTHOR_NAME=$(evil)\n", true},
+		{"rebase-apply/author-script", "GIT_AUTHOR_NAME='x' ; evil\n", true},
+		{"rebase-apply/apply-opt", " '-p2' '--whitespace=nowarn'\n", false},
+		{"rebase-apply/apply-opt", "\n", false},
+		{"rebase-apply/apply-opt", " '--build-fake-ancestor=/x'\n", true},
+		{"rebase-apply/apply-opt", " '-p1' '--unsafe-paths'\n", true},
+		{"BISECT_NAMES", " 'a b' 'c'\n", false},
+		{"BISECT_NAMES", "`evil`\n", true},
+	} {
+		git := t.TempDir()
+		lay(t, git, map[string]string{c.name: c.text, "HEAD": "x"})
+		bad := false
+		for _, s := range Steers(git) {
+			bad = bad || s.Kind == State && Plain(s, nil) != ""
+		}
+		if bad != c.bad {
+			t.Errorf("%s %q: %v", c.name, c.text, bad)
+		}
 	}
 }

@@ -21,6 +21,8 @@ const (
 	Todo                   // what a rebase has yet to do, which may be to run programs
 	Pointer                // a .git file, which says where the git folder is
 	Modules                // .gitmodules
+	State                  // what an unfinished rebase, cherry-pick, am or bisect goes on with
+	Strange                // a link, or what is no file at all, where git makes none
 )
 
 // A Steer is a path by which git is made to run programs, or to take its
@@ -32,9 +34,11 @@ type Steer struct {
 
 // Bounds of what is looked at in one git folder.
 const (
-	maxTrees = 64
-	maxDepth = 4 // of submodules in submodules
-	maxHooks = 200
+	maxTrees = 10_000
+	maxDepth = 8 // of submodules in submodules
+	maxHooks = 10_000
+	// maxFolders are those that submodules, and the parts of their names, take.
+	maxFolders = 10_000
 )
 
 // IsGitDir reports whether git could take dir for a git folder.
@@ -90,6 +94,9 @@ func Steers(git string) []Steer {
 		for _, todo := range []string{"rebase-merge/git-rebase-todo", "sequencer/todo"} {
 			add(dir, todo, Todo)
 		}
+		for name := range states {
+			add(dir, name, State)
+		}
 		if worktree {
 			add(dir, "gitdir", WorkTree)
 			return
@@ -111,7 +118,7 @@ func each(git string, yield func(dir string, worktree bool)) {
 	for _, t := range trees[:min(len(trees), maxTrees)] {
 		yield(filepath.Join(git, "worktrees", t.Name()), true)
 	}
-	left := maxModules
+	left := maxFolders
 	modules(filepath.Join(git, "modules"), maxDepth, &left, yield)
 }
 

@@ -52,6 +52,9 @@ type Command struct {
 	// their own (a sandbox) and takes them with it when it ends: when it is
 	// asked to end, only they are.
 	Keeper bool
+	// Halt, when it is not nil, ends the command at once when something comes:
+	// the reason, which is then Status.Over.
+	Halt <-chan string
 	// After is called once, when no process is left or none was started.
 	After func()
 }
@@ -63,8 +66,8 @@ type Status struct {
 	// Left are the commands of processes that were still alive when the
 	// command itself ended, and were ended with it.
 	Left []string
-	// Over says which limit it was killed for, "" when for none: "it had more
-	// than 4096 processes".
+	// Over says which limit it was killed for, or what came on Halt; "" when for
+	// none: "it had more than 4096 processes".
 	Over string
 }
 
@@ -117,6 +120,7 @@ type Process struct {
 	Pid   int
 	table *Table
 	after func()
+	halt  <-chan string
 	ward  bool // the guardian knows it
 	clean bool // it ended and left nothing; used by own only
 	first bool // Keeper: the first process is not asked to end
@@ -160,7 +164,7 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	}
 	defer pw.Close()
 	p := &Process{
-		table: t, keep: c.Keep, out: r, after: c.After, first: c.Keeper,
+		table: t, keep: c.Keep, out: r, after: c.After, halt: c.Halt, first: c.Keeper,
 		exited: make(chan struct{}), eof: make(chan struct{}), done: make(chan struct{}),
 		stop: make(chan time.Duration, 1),
 	}
@@ -325,6 +329,11 @@ func (p *Process) own() {
 		select {
 		case grace := <-p.stop:
 			p.end(grace)
+			p.finish()
+			return
+		case why := <-p.halt:
+			p.exceeded(why)
+			p.end(0)
 			p.finish()
 			return
 		case <-exited:

@@ -117,10 +117,11 @@ func filter(p seccomp.Policy) ([]byte, error) {
 // what it starts. Go opens its own this way already.
 func closeOnExec() { _ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) }
 
-func (b *bubblewrap) wrap(c *proc.Command, p Policy, lock *os.File) (err error) {
+func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) (err error) {
 	closeOnExec()
 	own := c.Files // they stay 3, 4, … for the command; bwrap's come after them
 	steps, links := p.layout()
+	h.mounted(steps, links)
 	steps = b.otherSockets(steps)
 	var files []*os.File
 	defer func() {
@@ -130,11 +131,11 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, lock *os.File) (err error) 
 			}
 		}
 	}()
-	held, err := again(lock)
+	lock, err := again(h.lock)
 	if err != nil {
 		return err
 	}
-	files = append(files, held)
+	files = append(files, lock)
 	if !b.loose {
 		if err := b.hold(context.Background(), links); err != nil { // bounded by the helper's start
 			return err
@@ -149,7 +150,7 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, lock *os.File) (err error) 
 	if err != nil {
 		return err
 	}
-	info, heard, err := offer()
+	info, begin, heard, err := offer()
 	if err != nil {
 		return err
 	}
@@ -160,7 +161,7 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, lock *os.File) (err error) 
 	if len(c.Args) > 1 {
 		args = append(args, c.Args[1:]...)
 	}
-	c.Path, c.Args, c.Files, c.Keeper = path, args, slices.Concat(own, files, []*os.File{info}), true
+	c.Path, c.Args, c.Files, c.Keeper = path, args, slices.Concat(own, files, []*os.File{info, begin}), true
 	after := c.After
 	c.After = func() {
 		heard()
@@ -195,7 +196,7 @@ func again(f *os.File) (*os.File, error) {
 
 // arguments are bwrap's, but for the command. It gets the journal, whose lock
 // bwrap holds and hands to nobody, as descriptor fd, the filter as the next, and
-// tells its child's number on the one after.
+// tells its child's number on the one after; the child waits for the last.
 func (b *bubblewrap) arguments(steps []step, fd int) []string {
 	args := append([]string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}, namespaces...)
 	if os.Geteuid() == 0 {
@@ -205,7 +206,7 @@ func (b *bubblewrap) arguments(steps []step, fd int) []string {
 	if b.net == nil {
 		args = append(args, "--unshare-net")
 	}
-	args = append(args, "--sync-fd", strconv.Itoa(fd), "--seccomp", strconv.Itoa(fd+1), "--info-fd", strconv.Itoa(fd+2))
+	args = append(args, "--sync-fd", strconv.Itoa(fd), "--seccomp", strconv.Itoa(fd+1), "--info-fd", strconv.Itoa(fd+2), "--block-fd", strconv.Itoa(fd+3))
 	return append(args, b.mounts(steps)...)
 }
 

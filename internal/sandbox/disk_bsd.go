@@ -37,3 +37,8 @@ func look(path string) (at, size, ino int64, dir, ok bool) {
 	when, ino := changed(info)
 	return when.UnixNano(), info.Size(), ino, info.IsDir(), true
 }
+
+// An identity is only asked for where something is mounted.
+type identity struct{}
+
+func identify(string) identity { return identity{} }

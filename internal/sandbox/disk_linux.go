@@ -47,3 +47,19 @@ func unlockAt(at int, name string) error {
 	}
 	return unix.Chmod(fmt.Sprintf("/proc/self/fd/%d", fd), 0o700)
 }
+
+// An identity tells whether what is at a path is still the same file, also when
+// another one got its number.
+type identity struct {
+	ino  uint64
+	dev  [2]uint32
+	born unix.StatxTimestamp
+}
+
+func identify(path string) identity {
+	var st unix.Statx_t
+	if unix.Statx(unix.AT_FDCWD, path, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_INO|unix.STATX_BTIME, &st) != nil {
+		return identity{}
+	}
+	return identity{st.Ino, [2]uint32{st.Dev_major, st.Dev_minor}, st.Btime}
+}

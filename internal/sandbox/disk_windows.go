@@ -29,3 +29,8 @@ func look(path string) (at, size, ino int64, dir, ok bool) {
 }
 
 func alive(int) bool { return true }
+
+// An identity is only asked for where something is mounted.
+type identity struct{}
+
+func identify(string) identity { return identity{} }

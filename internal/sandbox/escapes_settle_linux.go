@@ -2,10 +2,13 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // plant writes a file and the folders above it.
@@ -14,6 +17,15 @@ func plant(path, text string) error {
 		return err
 	}
 	return os.WriteFile(path, []byte(text), 0o755)
+}
+
+// linked is a try to make a link in git's folder that leads out of it.
+func linked(name, what, path string) escape {
+	return escape{name: name, what: what, settled: true, safe: true, run: func(sc *scene) error {
+		at := sc.Project + "/.git/" + path
+		_ = os.RemoveAll(at)
+		return errors.Join(os.MkdirAll(filepath.Dir(at), 0o755), os.Symlink(sc.Outside+"/file", at))
+	}, after: absent("$/project/.git/" + path)}
 }
 
 // evil are settings that make git run a program at the next git status.
@@ -39,6 +51,38 @@ var settledEscapes = []escape{
 	planted("include-absent", "create a file that git's settings include", "pkg/hooked/extra.conf", evil),
 	planted("rebase-todo", "have a rebase run a program", ".git/rebase-merge/git-rebase-todo", "pick 0000000 x\nexec ./evil\n"),
 	planted("sequencer-todo", "have a cherry-pick run a program", ".git/sequencer/todo", "x ./evil\n"),
+	planted("rebase-strategy", "have a rebase run a program as its strategy", ".git/rebase-merge/strategy", "x/../evil\n"),
+	planted("sequencer-strategy", "have a cherry-pick run a program as its strategy", ".git/sequencer/opts", "[options]\n\tstrategy = x/../evil\n"),
+	planted("am-options", "have an am write any file", ".git/rebase-apply/apply-opt", " '--build-fake-ancestor=../../outside/file'\n"),
+	planted("rebase-author", "have a shell read the author of a rebase", ".git/rebase-merge/author-script", "GIT_AUTHOR_NAME='x'; ./evil\n"),
+	planted("bisect-names", "have a shell read the paths of a bisect", ".git/BISECT_NAMES", "$(./evil)\n"),
+	linked("git-message-link", "have git write its next message anywhere", "COMMIT_EDITMSG"),
+	linked("git-log-link", "have git write its log anywhere", "logs/HEAD"),
+	linked("git-logs-link", "have git write its logs anywhere", "logs/refs"),
+	linked("git-ref-link", "have git write a branch anywhere", "refs/heads/evil"),
+	linked("git-object-link", "have git write objects anywhere", "objects/ab"),
+	linked("worktree-log-link", "have git write a worktree's log anywhere", "worktrees/w/logs"),
+	{name: "git-pipe", what: "put a pipe in the place of a file of git", settled: true, safe: true, run: func(sc *scene) error {
+		return unix.Mkfifo(sc.Project+"/.git/MERGE_MSG", 0o666)
+	}, after: absent("$/project/.git/MERGE_MSG")},
+	planted("repo-in-git", "make a repository in git's folder", ".git/x/.git/config", evil),
+	planted("target-repo", "make a repository where builds go", "target/x/.git/config", evil),
+	planted("modules-repo", "make a repository where packages are", "node_modules/x/y/.git/config", evil),
+	{name: "many-repositories", what: "hide a repository behind many harmless ones", settled: true, safe: true, run: func(sc *scene) error {
+		var errs []error
+		for i := range 70 {
+			errs = append(errs, plant(fmt.Sprintf("%s/many/a%d/.git/HEAD", sc.Project, i), "ref: refs/heads/main\n"))
+		}
+		return errors.Join(append(errs, plant(sc.Project+"/many/z/.git/config", evil))...)
+	}, after: func(sc *scene) string {
+		why := absent("$/project/many/z/.git/config")(sc)
+		_ = removeAll(sc.Project + "/many")
+		return why
+	}},
+	{name: "put-back", what: "put .git/commondir back for as long as the command runs", settled: true, run: func(sc *scene) error {
+		script := "while :; do echo ../pkg > .git/c; mv .git/c .git/commondir; done"
+		return exec.Command("timeout", "15", "sh", "-c", script).Run()
+	}, dies: true, after: absent("$/project/.git/commondir")},
 	planted("new-repo-config", "make a repository whose settings run a program", "new/.git/config", evil),
 	planted("new-repo-hook", "make a repository with a hook", "new/.git/hooks/pre-commit", "#!/bin/sh\n"),
 	planted("module-config", "make a submodule's folder whose settings run a program", ".git/modules/m/config", evil),

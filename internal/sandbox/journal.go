@@ -29,6 +29,8 @@ type noted struct {
 	Always   []string `json:"always"`
 	Home     string   `json:"home"`
 	Had      []string `json:"had"`
+	// Since is when the first of the commands began.
+	Since time.Time `json:"since"`
 }
 
 func newJournal(dir string) (*journal, error) {
@@ -43,8 +45,8 @@ func newJournal(dir string) (*journal, error) {
 	return &journal{f: f}, nil
 }
 
-func (j *journal) write(p Policy, had []string) error {
-	b, err := json.Marshal(noted{p.Writable, p.surveys, p.gits, p.always, p.home, had})
+func (j *journal) write(p Policy, had []string, since time.Time) error {
+	b, err := json.Marshal(noted{p.Writable, p.surveys, p.gits, p.always, p.home, had, since})
 	if err != nil {
 		return err
 	}
@@ -133,12 +135,12 @@ func recoverOne(path, dir string) ([]Found, error) {
 	if json.Unmarshal(b, &e) == nil {
 		p := Policy{Writable: e.Writable, surveys: e.Surveys, gits: e.Gits, always: e.Always, home: e.Home}
 		t := newSettler(p, dir, nil)
-		r := &started{had: map[string]bool{}}
+		r := &started{had: map[string]bool{}, since: e.Since}
 		for _, h := range e.Had {
 			r.had[h] = true
 		}
 		t.runs[r] = true
-		t.settle(true, func(path string) bool {
+		t.settle(true, true, func(path string) bool {
 			return !oldest(path).After(info.ModTime().Add(afterlife)) // else it was made when no command was left
 		})
 		found = t.untold

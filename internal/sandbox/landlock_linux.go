@@ -100,7 +100,7 @@ func startLandlock(_ context.Context, s *Sandbox, abi int) (mechanism, error) {
 
 func (l *landlocked) close() error { return nil }
 
-func (l *landlocked) wrap(c *proc.Command, p Policy, _ *os.File) error {
+func (l *landlocked) wrap(c *proc.Command, p Policy, _ held) error {
 	closeOnExec()
 	n := confined{ABI: l.abi, Path: c.Path, Args: c.Args, Listen: p.Network.Listen}
 	if l.s.proxy != nil {

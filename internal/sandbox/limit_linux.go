@@ -42,14 +42,19 @@ func isShell(path string) bool {
 	return slices.Contains([]string{"bash", "sh", "dash"}, strings.TrimPrefix(filepath.Base(path), "-"))
 }
 
-// offer makes a pipe on which bwrap says its child's number, before that child
-// goes on, and has the kernel end the child's processes first when memory runs
-// out: what is set for bwrap itself may come after its fork. done must be
-// called at the end.
-func offer() (w *os.File, done func(), err error) {
-	r, w, err := os.Pipe()
+// offer makes two pipes: on info bwrap says its child's number, and the child
+// goes on when something comes on begin. Between, the kernel is told to end the
+// child's processes first when memory runs out: what is set for bwrap itself may
+// come after its fork. done must be called at the end.
+func offer() (info, begin *os.File, done func(), err error) {
+	r, info, err := os.Pipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
+	}
+	begin, w, err := os.Pipe()
+	if err != nil {
+		_, _ = r.Close(), info.Close()
+		return nil, nil, nil, err
 	}
 	go func() { // ends when bwrap has spoken, or with done
 		var said struct {
@@ -58,7 +63,8 @@ func offer() (w *os.File, done func(), err error) {
 		if json.NewDecoder(io.LimitReader(r, 4096)).Decode(&said) == nil && said.Child > 1 {
 			_ = os.WriteFile(fmt.Sprintf("/proc/%d/oom_score_adj", said.Child), []byte("500"), 0) // it may be over
 		}
-		_ = r.Close()
+		_, _ = w.WriteString("\n") // it may be over
+		_, _ = r.Close(), w.Close()
 	}()
-	return w, func() { _ = r.Close() }, nil
+	return info, begin, func() { _ = r.Close() }, nil
 }

@@ -118,10 +118,19 @@ type Sandbox struct {
 
 // mechanism is one way to confine.
 type mechanism interface {
-	// wrap confines c to p. lock, when it is not nil, is a descriptor that is
-	// kept open for as long as anything of the command lives, where that can be.
-	wrap(c *proc.Command, p Policy, lock *os.File) error
+	// wrap confines c to p.
+	wrap(c *proc.Command, p Policy, h held) error
 	close() error
+}
+
+// held is what a mechanism is to hold for a command, or to tell of.
+type held struct {
+	// lock, when it is not nil, is a descriptor that is kept open for as long
+	// as anything of the command lives, where that can be.
+	lock *os.File
+	// mounted is told what is mounted, and which links are held: both go with
+	// what they are mounted over when another program replaces that.
+	mounted func(steps []step, links []string)
 }
 
 // New finds the best mechanism and makes it ready. Without any it returns a
@@ -239,10 +248,11 @@ func (s *Sandbox) Wrap(c *proc.Command, open ...string) error {
 	p := s.policy.with(seen)
 	p.open = open
 	c.Env = p.environ(c.Env, s.proxyAddress())
-	if err := s.mech.wrap(c, p, s.settler.lock()); err != nil {
+	if err := s.mech.wrap(c, p, held{s.settler.lock(), func(steps []step, links []string) { s.settler.keep(r, steps, links) }}); err != nil {
 		s.settler.end(r)
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
+	c.Halt = r.halt
 	after := c.After
 	c.After = func() {
 		s.settler.end(r)

@@ -58,7 +58,7 @@ func startSeatbelt(_ context.Context, s *Sandbox) (mechanism, error) {
 	return m, nil
 }
 
-func (m *seatbelted) wrap(c *proc.Command, p Policy, _ *os.File) error {
+func (m *seatbelted) wrap(c *proc.Command, p Policy, _ held) error {
 	if _, err := os.Stat(sandboxExec); err != nil {
 		return err
 	}

@@ -1,11 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -29,6 +27,8 @@ type Found struct {
 	At   string `json:"at"`
 	Err  string `json:"err,omitempty"`
 	Text string `json:"text,omitempty"` // what it says, bounded
+
+	before []byte // what is in its place now: what was there before it
 }
 
 // A settler sees to it that nothing a confined command made is what steers
@@ -53,13 +53,26 @@ type settler struct {
 	watching sync.WaitGroup
 	names    *watch.Names  // nil until a command runs
 	cost     time.Duration // of the last look
+	swept    time.Time     // when everything was looked at last
+	sweep    time.Duration // what that cost
+	told     bool          // that not all could be looked at
+	says     map[string]said
+	before   map[string][]byte // what files said that were replaced while commands ran
+	mounts   atomic.Pointer[map[string]bool]
 }
 
 // A started is one command.
 type started struct {
-	had  map[string]bool     // what steers programs and was there when it began
-	todo map[string][]string // what the lists of rebases had to run then
-	open []string            // what it may write
+	since   time.Time
+	partial bool                // not all that was there is in had
+	had     map[string]bool     // what steers programs and was there when it began
+	todo    map[string][]string // what the lists of rebases, and the like, had to run then
+	open    []string            // what it may write
+	kept    []mounted           // what is mounted for it alone
+	taken   map[string]int      // how often it was taken away while this runs
+	halt    chan string         // ends it, and says why
+	takes   int
+	halted  bool
 }
 
 type suspicion struct {
@@ -71,6 +84,13 @@ type suspicion struct {
 type item struct {
 	steer gitconf.Steer // Kind is for git's own
 	why   string        // "" for git's own, which are judged by their content
+	late  bool          // had does not know it: only its time tells whether it is new
+}
+
+// passing reports whether git itself writes what is at an item and goes
+// through it, so that only what is left counts.
+func (it item) passing() bool {
+	return it.why == "" && (it.steer.Kind == gitconf.Todo || it.steer.Kind == gitconf.State)
 }
 
 func newSettler(p Policy, dir string, stays func(string) bool) *settler {
@@ -79,7 +99,7 @@ func newSettler(p Policy, dir string, stays func(string) bool) *settler {
 	}
 	return &settler{
 		policy: p, dir: dir, stays: stays, survey: p.survey(),
-		runs: map[*started]bool{}, accepted: map[string]string{}, doubtful: map[string]suspicion{},
+		runs: map[*started]bool{}, accepted: map[string]string{}, doubtful: map[string]suspicion{}, says: map[string]said{}, before: map[string][]byte{},
 	}
 }
 
@@ -127,6 +147,30 @@ func (p Policy) items(s sight) map[string]item {
 			add(gitconf.Steer{Path: filepath.Join(st.Path, e.Name()), Kind: st.Kind})
 		}
 	}
+	for _, path := range s.odd {
+		if _, ok := out[path]; !ok {
+			out[path] = item{steer: gitconf.Steer{Path: path, Kind: gitconf.Strange}, late: true}
+		}
+	}
+	return out
+}
+
+// everything is items of what is near, and of all beyond.
+func (t *settler) everything(near sight) map[string]item {
+	from := time.Now()
+	far := t.survey.all(near)
+	out := t.policy.items(near)
+	for path, it := range t.policy.items(far) {
+		if _, ok := out[path]; !ok {
+			it.late = true
+			out[path] = it
+		}
+	}
+	if far.more && !t.told {
+		t.told = true
+		t.untold = append(t.untold, Found{Path: t.survey.roots[0], Err: fmt.Sprintf("it holds more than %d folders, or very many repositories: what commands leave in the furthest is not looked at", t.survey.most)})
+	}
+	t.swept, t.sweep = time.Now(), time.Since(from)
 	return out
 }
 
@@ -134,15 +178,21 @@ func (p Policy) items(s sight) map[string]item {
 func (t *settler) begin(open []string) (*started, sight, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	r := &started{
+		since: time.Now().Add(-tick), had: map[string]bool{}, todo: map[string][]string{}, open: open,
+		taken: map[string]int{}, halt: make(chan string, 1),
+	}
 	seen := t.survey.look()
 	t.arm(seen)
-	r := &started{had: map[string]bool{}, todo: map[string][]string{}, open: open}
+	r.partial = seen.more
 	for path, it := range t.policy.items(seen) {
-		if it.why == "" && it.steer.Kind == gitconf.Todo {
-			r.todo[path] = gitconf.TodoRuns(path)
-			continue
+		switch {
+		case it.passing() || it.why == "" && it.steer.Kind == gitconf.Config:
+			r.todo[path] = gitconf.Runs(it.steer, t.known(seen))
+			r.had[path] = !it.passing()
+		case !it.late:
+			r.had[path] = true
 		}
-		r.had[path] = true
 	}
 	t.runs[r] = true
 	if err := t.note(); err != nil {
@@ -172,14 +222,18 @@ func (t *settler) note() error {
 		return nil
 	}
 	var had map[string]bool
+	var since time.Time
 	for r := range t.runs {
+		if since.IsZero() || r.since.Before(since) {
+			since = r.since
+		}
 		if had == nil {
 			had = maps.Clone(r.had)
 			continue
 		}
 		maps.DeleteFunc(had, func(p string, _ bool) bool { return !r.had[p] })
 	}
-	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)))
+	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)), since)
 }
 
 // end settles what a command left, when no process of it runs any more.
@@ -189,7 +243,8 @@ func (t *settler) end(r *started) {
 	if !t.runs[r] {
 		return
 	}
-	t.settle(true, every)
+	t.lost()
+	t.settle(true, true, every)
 	delete(t.runs, r)
 	if len(t.runs) > 0 {
 		return
@@ -197,6 +252,7 @@ func (t *settler) end(r *started) {
 	close(t.stop)
 	clear(t.accepted)
 	clear(t.doubtful)
+	clear(t.before)
 	if t.journal != nil {
 		t.journal.clear()
 	}
@@ -214,6 +270,9 @@ const (
 	// firm is how long what is still being written may stay; what does not
 	// change between two looks is settled at once.
 	firm = 500 * time.Millisecond
+	// rarely is how often everything is looked at while commands run, or more
+	// rarely still where that takes long.
+	rarely = 10 * time.Second
 )
 
 // watch looks while commands run: when the system says that a name which
@@ -247,7 +306,8 @@ func (t *settler) watch(stop chan struct{}, came <-chan struct{}) {
 		if t.journal != nil {
 			t.journal.beat()
 		}
-		if t.settle(false, every) {
+		t.lost()
+		if t.settle(false, time.Since(t.swept) > max(rarely, 100*t.sweep), every) {
 			pause = quickest
 		} else {
 			pause = min(pause*21/20+time.Millisecond, slowest)
@@ -261,17 +321,23 @@ func (t *settler) watch(stop chan struct{}, came <-chan struct{}) {
 }
 
 // settle judges what is new to a command that runs, or ends. final is at an
-// end: what is seen is what stays. mine says which paths are a command's at
-// all, which only the next start cannot know otherwise. It reports whether anything was new; t.mu is held.
-func (t *settler) settle(final bool, mine func(path string) bool) (news bool) {
+// end: what is seen is what stays. all is to look at everything. mine says which
+// paths are a command's at all, which only the next start cannot know otherwise.
+// It reports whether anything was new; t.mu is held.
+func (t *settler) settle(final, all bool, mine func(path string) bool) (news bool) {
 	from := time.Now()
-	defer func() { t.cost = time.Since(from) }()
 	seen := t.survey.look()
 	if t.names != nil {
 		t.arm(seen)
 	}
-	items := t.policy.items(seen)
-	known := append(slices.Clone(seen.gits), t.policy.gits...)
+	t.cost = time.Since(from)
+	var items map[string]item
+	if all {
+		items = t.everything(seen)
+	} else {
+		items = t.policy.items(seen)
+	}
+	known := t.known(seen)
 	for _, path := range slices.Sorted(maps.Keys(items)) {
 		it := items[path]
 		if !t.suspect(path, it, final) || !mine(path) {
@@ -283,73 +349,41 @@ func (t *settler) settle(final bool, mine func(path string) bool) (news bool) {
 		}
 		news = true
 		why := it.judge(path, known)
-		if why != "" && it.steer.Kind == gitconf.Todo && it.why == "" && !t.more(path) {
+		if why != "" && it.why == "" && !t.more(it, known) {
 			why = "" // no more than it had to run already
 		}
-		if why == "" || t.stays(path) {
+		if why == "" || t.stays(path) || t.asBefore(path) {
 			t.accepted[path] = stamp
 			continue
 		}
-		if !final && t.wait(path, stamp) {
+		if !final && t.wait(path, it, stamp) {
 			continue
 		}
 		t.untold = append(t.untold, t.take(path, why))
+		if !final {
+			t.again(path)
+		}
 	}
 	return news
 }
 
+// known are the git folders that are looked at themselves.
+func (t *settler) known(seen sight) []string {
+	return slices.Concat(seen.gits, t.policy.gits)
+}
+
 func every(string) bool { return true }
 
-// suspect reports whether some command could have made what is at path.
-func (t *settler) suspect(path string, it item, final bool) bool {
+// wait reports whether what is at path may still be half written.
+func (t *settler) wait(path string, it item, stamp string) bool {
+	if it.why == "" && it.steer.Kind == gitconf.CommonDir && filepath.Base(filepath.Dir(filepath.Dir(path))) != "worktrees" {
+		return false // git makes none there, so there is nothing to wait for
+	}
 	for r := range t.runs {
-		if allowed(r.open, path) {
+		if r.taken[path] > 0 {
 			return false
 		}
 	}
-	if it.why == "" && it.steer.Kind == gitconf.Todo {
-		return final // git writes it, and goes through it
-	}
-	for r := range t.runs {
-		if !r.had[path] {
-			return true
-		}
-	}
-	return false
-}
-
-// allowed reports whether path is open, or a folder in which all that is, is.
-func allowed(open []string, path string) bool {
-	if withinAny(open, path) {
-		return true
-	}
-	if !slices.ContainsFunc(open, func(o string) bool { return within(path, o) }) {
-		return false
-	}
-	n := 0
-	return filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if n++; err != nil || n > maxStamped || !d.IsDir() && !withinAny(open, p) {
-			return fs.ErrPermission
-		}
-		return nil
-	}) == nil
-}
-
-// more reports whether a list of a rebase has more to run than it had when
-// each command began.
-func (t *settler) more(path string) bool {
-	for r := range t.runs {
-		for _, line := range gitconf.TodoRuns(path) {
-			if !slices.Contains(r.todo[path], line) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// wait reports whether what is at path may still be half written.
-func (t *settler) wait(path, stamp string) bool {
 	d, ok := t.doubtful[path]
 	if !ok {
 		t.doubtful[path] = suspicion{stamp, time.Now()}
@@ -363,25 +397,6 @@ func (t *settler) wait(path, stamp string) bool {
 	return true
 }
 
-// judge says why what is at path matters; "" when it does not.
-func (it item) judge(path string, known []string) string {
-	if it.why == "" {
-		return gitconf.Plain(it.steer, known)
-	}
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return ""
-	case info.IsDir():
-		if list, err := os.ReadDir(path); err == nil && len(list) == 0 {
-			return ""
-		}
-	case info.Mode().IsRegular() && (info.Size() == 0 || plainKin(path)):
-		return ""
-	}
-	return it.why
-}
-
 // take moves what is at path to quarantine.
 func (t *settler) take(path, why string) Found {
 	f := Found{ID: shortID(), Path: path, Why: why}
@@ -392,6 +407,7 @@ func (t *settler) take(path, why string) Found {
 	}
 	f.At = at
 	f.Text = preview(at)
+	t.putBack(&f)
 	_ = writeAbout(t.dir, f) // for a person who looks; the move is what counts
 	return f
 }
@@ -416,6 +432,9 @@ func (s *Sandbox) Keep(f Found) error {
 	defer t.mu.Unlock()
 	if f.At == "" {
 		return fmt.Errorf("keep %s: it was never moved: %s", f.Path, f.Err)
+	}
+	if b, err := readSmall(f.Path); f.before != nil && err == nil && bytes.Equal(b, f.before) {
+		_ = os.Remove(f.Path) // else release says so
 	}
 	if err := release(t.dir, f); err != nil {
 		return fmt.Errorf("keep %s: %w", f.Path, err)
@@ -457,51 +476,4 @@ func (t *settler) close() {
 	if t.journal != nil {
 		t.journal.close()
 	}
-}
-
-// maxStamped bounds how much of a tree is looked at to tell whether it changed.
-const maxStamped = 2000
-
-// stampOf tells whether what is at path is still what it was; "" when nothing is.
-func stampOf(path string) string {
-	h := sha256.New()
-	n := 0
-	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // it shows in its folder's time
-		}
-		info, err := d.Info()
-		if err != nil {
-			return nil
-		}
-		if n++; n > maxStamped {
-			return fs.SkipAll
-		}
-		at, ino := changed(info)
-		fmt.Fprintf(h, "%s\x00%v %d %d %d\n", p, info.Mode(), info.Size(), at.UnixNano(), ino)
-		return nil
-	})
-	if n == 0 {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// oldest is when the first thing at path that still is there was made or
-// changed.
-func oldest(path string) time.Time {
-	var first time.Time
-	n := 0
-	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
-		if n++; err != nil || n > maxStamped {
-			return nil
-		}
-		if info, err := d.Info(); err == nil {
-			if at, _ := changed(info); first.IsZero() || at.Before(first) {
-				first = at
-			}
-		}
-		return nil
-	})
-	return first
 }

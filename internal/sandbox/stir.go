@@ -47,6 +47,9 @@ func (t *settler) matters(path string) bool {
 	dir, name := filepath.Split(path)
 	dir = filepath.Clean(dir)
 	parent := filepath.Base(dir)
+	if mounts := t.mounts.Load(); mounts != nil && (*mounts)[filepath.Clean(path)] {
+		return true
+	}
 	if name == ".git" || kin[name] != nil || policy.NameProtects(parent, name, true) != "" {
 		return true
 	}

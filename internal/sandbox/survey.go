@@ -12,12 +12,13 @@ import (
 
 // Bounds of a survey.
 const (
-	maxFolders = 4000 // looked into, nearest first
+	maxFolders = 4000 // looked into at each look, nearest first
 	maxRepos   = 64
 	maxNamed   = 1000 // paths with a protected name
 )
 
-// passed are folders that programs fill and nobody starts anything in.
+// passed are folders that programs fill and nobody starts anything in: of what
+// they hold only repositories count, and those at the end of a command.
 var passed = []string{"node_modules", "bower_components", "__pycache__", ".venv", "venv", ".tox", "target", ".gradle", ".terraform"}
 
 // A survey knows what lies below folders under names that steer other
@@ -30,6 +31,18 @@ type survey struct {
 	now   time.Time // of the look
 	dirs  map[string]*folder
 	links map[string]indexed // by git folder
+	// rest is where the last look stopped, and far what was seen beyond.
+	rest []spot
+	far  map[string]*folder
+	// most bounds what is looked into beyond.
+	most int
+	ins  map[string]*inner
+}
+
+// A spot is a folder to look into.
+type spot struct {
+	dir    string
+	passed bool // it is in a folder that programs fill
 }
 
 // A folder is what was seen in one.
@@ -38,8 +51,9 @@ type folder struct {
 	named []string // paths
 	kin   []string // folders of other version control
 	subs  []string
-	git   bool // it holds .git
-	bare  bool // it looks like a git folder itself
+	fills []string // folders that programs fill
+	git   bool     // it holds .git
+	bare  bool     // it looks like a git folder itself
 }
 
 // A sight is what a survey found.
@@ -48,7 +62,8 @@ type sight struct {
 	dots  []string // paths called .git: folders, files, links
 	kin   []string // what steers other version control, in its folders
 	gits  []string // git folders: those of dots, and bare ones
-	more  bool     // there were too many folders to look into
+	odd   []string // links and the like in git folders
+	more  bool     // there is more than was looked into
 }
 
 type indexed struct {
@@ -57,23 +72,31 @@ type indexed struct {
 }
 
 func newSurvey(roots, gits []string, home string) *survey {
-	return &survey{roots: roots, gits: gits, home: home, dirs: map[string]*folder{}, links: map[string]indexed{}}
+	return &survey{roots: roots, gits: gits, home: home, dirs: map[string]*folder{}, links: map[string]indexed{}, far: map[string]*folder{}, most: maxFar, ins: map[string]*inner{}}
 }
 
-// look surveys everything anew, at the cost of a look at each folder.
+// look surveys anew what is near, at the cost of a look at each folder.
 func (v *survey) look() sight {
 	s := sight{gits: slices.Clone(v.gits)}
 	v.now = time.Now()
+	v.rest = v.rest[:0]
 	seen := make(map[string]*folder, len(v.dirs))
 	for _, root := range v.roots {
 		v.below(root, &s, seen)
 	}
 	v.dirs = seen
-	for n := 0; n < len(s.dots) && n < maxRepos; n++ {
+	for n := 0; n < len(s.dots); n++ {
+		if n == maxRepos {
+			s.more = true
+			break
+		}
 		v.enter(s.dots[n], &s)
 	}
 	slices.Sort(s.named)
 	s.named = slices.Compact(s.named)
+	for _, g := range s.gits {
+		s.odd = append(s.odd, v.inside(g, nearInside)...)
+	}
 	return s
 }
 
@@ -83,36 +106,53 @@ func (v *survey) below(root string, s *sight, seen map[string]*folder) {
 	for n := 0; n < len(queue); n++ {
 		if len(seen) >= maxFolders || len(s.named) > maxNamed {
 			s.more = true
+			for _, dir := range queue[n:] {
+				v.rest = append(v.rest, spot{dir: dir})
+			}
 			return
 		}
 		dir := queue[n]
-		f := v.folder(dir, private)
+		f := v.folder(v.dirs, dir, private)
 		if f == nil {
 			continue
 		}
 		seen[dir] = f
-		if f.git {
-			s.dots = append(s.dots, filepath.Join(dir, ".git"))
-		}
-		if f.bare {
-			s.gits = append(s.gits, dir)
+		if s.add(dir, f, false) {
 			continue // its parts are git's
 		}
-		s.named = append(s.named, f.named...)
-		for _, k := range f.kin {
-			s.kin = append(s.kin, steersKin(k)...)
-		}
 		queue = append(queue, f.subs...)
+		for _, sub := range f.fills {
+			v.rest = append(v.rest, spot{sub, true})
+		}
 	}
 }
 
+// add adds what a folder holds, and reports whether it is a git folder itself.
+// In passed ones names do not count.
+func (s *sight) add(dir string, f *folder, passed bool) (bare bool) {
+	if f.git {
+		s.dots = append(s.dots, filepath.Join(dir, ".git"))
+	}
+	if f.bare {
+		s.gits = append(s.gits, dir)
+		return true
+	}
+	if !passed {
+		s.named = append(s.named, f.named...)
+	}
+	for _, k := range f.kin {
+		s.kin = append(s.kin, steersKin(k)...)
+	}
+	return false
+}
+
 // folder reads a folder, or knows it still.
-func (v *survey) folder(dir string, private bool) *folder {
+func (v *survey) folder(known map[string]*folder, dir string, private bool) *folder {
 	m := markOf(dir, v.now)
 	if !m.dir {
 		return nil
 	}
-	old := v.dirs[dir]
+	old := known[dir]
 	if old != nil && old.mark == m && m.settled {
 		return old
 	}
@@ -131,7 +171,9 @@ func (v *survey) folder(dir string, private bool) *folder {
 			f.kin = append(f.kin, filepath.Join(dir, name))
 		case policy.NameProtects(filepath.Base(dir), name, private) != "":
 			f.named = append(f.named, filepath.Join(dir, name))
-		case e.IsDir() && !slices.Contains(passed, name):
+		case e.IsDir() && slices.Contains(passed, name):
+			f.fills = append(f.fills, filepath.Join(dir, name))
+		case e.IsDir():
 			f.subs = append(f.subs, filepath.Join(dir, name))
 		}
 		head = head || name == "HEAD"

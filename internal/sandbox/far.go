@@ -1,0 +1,133 @@
+package sandbox
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/gitconf"
+)
+
+// Bounds of a look at everything.
+const (
+	maxFar      = 200_000 // folders
+	maxFarNamed = 20_000
+	maxFarRepos = 10_000
+	maxInside   = 100_000 // folders of one git folder
+)
+
+// all surveys what is beyond the last look: folders further away, those that
+// programs fill, and all that is in git folders. It costs a look at each folder
+// as well, so it is for the end of a command.
+func (v *survey) all(near sight) sight {
+	var s sight
+	seen := make(map[string]*folder, len(v.far))
+	queue := slices.Clone(v.rest)
+	for n := 0; n < len(queue); n++ {
+		if len(seen) >= v.most || len(s.named) > maxFarNamed {
+			s.more = true
+			break
+		}
+		at := queue[n]
+		f := v.folder(v.far, at.dir, withinAny(v.privates(), at.dir))
+		if f == nil {
+			continue
+		}
+		seen[at.dir] = f
+		if s.add(at.dir, f, at.passed) {
+			continue
+		}
+		for _, sub := range f.subs {
+			queue = append(queue, spot{sub, at.passed})
+		}
+		for _, sub := range f.fills {
+			queue = append(queue, spot{sub, true})
+		}
+	}
+	v.far = seen
+	s.dots = append(s.dots, near.dots[min(len(near.dots), maxRepos):]...)
+	for n := 0; n < len(s.dots); n++ {
+		if n == maxFarRepos {
+			s.more = true
+			break
+		}
+		v.enter(s.dots[n], &s)
+	}
+	for _, g := range slices.Concat(near.gits, s.gits) {
+		s.odd = append(s.odd, v.inside(g, allInside)...)
+	}
+	return s
+}
+
+// privates are the roots that hold the home folder.
+func (v *survey) privates() []string {
+	var out []string
+	for _, root := range v.roots {
+		if within(root, v.home) {
+			out = append(out, root)
+		}
+	}
+	return out
+}
+
+// An inner is what was seen in a folder inside a git folder.
+type inner struct {
+	mark mark
+	odd  []string
+	subs []string
+}
+
+// How far inside looks.
+type reach bool
+
+const (
+	nearInside reach = false // not below what holds many folders
+	allInside  reach = true
+)
+
+// inside lists what is in a git folder that git makes nothing of the kind of.
+func (v *survey) inside(git string, far reach) []string {
+	var odd []string
+	queue := []string{git}
+	for n := 0; n < len(queue) && n < maxInside; n++ {
+		dir := queue[n]
+		m := markOf(dir, v.now)
+		if !m.dir {
+			continue
+		}
+		in := v.ins[dir]
+		if in == nil || in.mark != m || !m.settled {
+			in = readInner(dir, m)
+			v.ins[dir] = in
+		}
+		odd = append(odd, in.odd...)
+		for _, sub := range in.subs {
+			if far == allInside || !bulky(git, sub) {
+				queue = append(queue, sub)
+			}
+		}
+	}
+	return odd
+}
+
+func readInner(dir string, m mark) *inner {
+	in := &inner{mark: m}
+	list, _ := os.ReadDir(dir) // one that cannot be read is of no use to git
+	for _, e := range list {
+		path := filepath.Join(dir, e.Name())
+		switch {
+		case gitconf.Odd(e):
+			in.odd = append(in.odd, path)
+		case e.IsDir():
+			in.subs = append(in.subs, path)
+		}
+	}
+	return in
+}
+
+// bulky reports whether a folder of a git folder can hold very many others.
+func bulky(git, dir string) bool {
+	top, _, _ := strings.Cut(strings.TrimPrefix(dir, git+string(filepath.Separator)), string(filepath.Separator))
+	return slices.Contains([]string{"objects", "lfs", "annex", "modules"}, top)
+}

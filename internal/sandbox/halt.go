@@ -1,0 +1,147 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Bounds of what is taken away while a command runs, before it is ended: a
+// command that puts the same thing back does not do so by accident.
+const (
+	maxTaken    = 2  // of one path
+	maxTakenAll = 50 // of all paths
+)
+
+// again counts that what is at path was taken away while commands run, and ends
+// the last begun of those that can have put it back too often; t.mu is held.
+func (t *settler) again(path string) {
+	var last *started
+	over := false
+	for r := range t.runs {
+		if r.had[path] {
+			continue
+		}
+		r.taken[path]++
+		r.takes++
+		over = over || r.taken[path] > maxTaken || r.takes > maxTakenAll
+		if !r.halted && (last == nil || r.since.After(last.since)) {
+			last = r
+		}
+	}
+	if over && last != nil {
+		last.end(fmt.Sprintf("it put back %s, which is protected, again and again", path))
+	}
+}
+
+// end has a command ended.
+func (r *started) end(why string) {
+	if r.halted || r.halt == nil {
+		return
+	}
+	r.halted = true
+	r.halt <- why
+}
+
+// A mounted is a path over which something is mounted for one command, as it
+// was when that began. When a program outside replaces what is there, the kernel
+// lets the mount go, and nothing protects or hides the new one.
+type mounted struct {
+	path string
+	is   identity
+	text []byte // what it said; nil for all but small files that are kept as they are
+}
+
+// keep notes what is mounted for a command.
+func (t *settler) keep(r *started, steps []step, links []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, s := range steps {
+		if s.do != write {
+			m := mounted{path: s.path, is: identify(s.path)}
+			if s.do == keep {
+				m.text = t.text(s.path)
+			}
+			r.kept = append(r.kept, m)
+		}
+	}
+	for _, l := range links {
+		r.kept = append(r.kept, mounted{path: l, is: identify(l)})
+	}
+	all := map[string]bool{}
+	for r := range t.runs {
+		for _, m := range r.kept {
+			all[m.path] = true
+		}
+	}
+	t.mounts.Store(&all)
+	for p := range all {
+		if t.names != nil {
+			t.names.Add(filepath.Dir(p))
+		}
+	}
+}
+
+// lost ends commands for which a mount is gone. What is at its path is judged
+// from then on as if they had made it; t.mu is held.
+func (t *settler) lost() {
+	for r := range t.runs {
+		if r.halted && len(r.kept) == 0 {
+			continue
+		}
+		for i, m := range r.kept {
+			if identify(m.path) == m.is {
+				continue
+			}
+			r.end(fmt.Sprintf("another program replaced %s, which the sandbox kept from it, and no longer can", m.path))
+			for h := range r.had {
+				if within(m.path, h) {
+					delete(r.had, h)
+				}
+			}
+			if m.text != nil {
+				t.before[m.path] = m.text
+			}
+			r.kept[i].is = identify(m.path)
+		}
+	}
+}
+
+// A said is what a file said when it was looked at.
+type said struct {
+	mark mark
+	text []byte
+}
+
+// text is what a small file says, read once for as long as it does not change.
+func (t *settler) text(path string) []byte {
+	m := markOf(path, time.Now())
+	if known, ok := t.says[path]; ok && known.mark == m && m.settled {
+		return known.text
+	}
+	b, err := readSmall(path)
+	if err != nil {
+		b = nil // a folder, mostly
+	}
+	t.says[path] = said{m, b}
+	return b
+}
+
+// putBack writes what a file that was replaced said before, when what is there
+// now was taken away.
+func (t *settler) putBack(f *Found) {
+	text, ok := t.before[f.Path]
+	if !ok || f.At == "" {
+		return
+	}
+	file, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o644)
+	if err != nil {
+		return // something else is there already, which is looked at again
+	}
+	_, err = file.Write(text)
+	if errors.Join(err, file.Close()) == nil {
+		f.before = text
+	}
+}
