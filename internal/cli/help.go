@@ -199,8 +199,12 @@ func valueWord(f *pflag.Flag) string {
 	if w := words[f.Name]; w != "" {
 		return w
 	}
-	if k, ok := config.ByFlag(f.Name); ok && (k.Kind == config.Int || k.Kind == config.Number) {
+	switch k, ok := config.ByFlag(f.Name); {
+	case !ok:
+	case k.Kind == config.Int, k.Kind == config.Number:
 		return "N"
+	case k.Kind == config.Bool:
+		return "" // true where nothing is said
 	}
 	return "TEXT"
 }

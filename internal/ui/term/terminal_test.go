@@ -173,6 +173,10 @@ var mode = regexp.MustCompile(`\x1b\[\?(\d+)([hl])`)
 // restored fails when a mode is still on, or the lines are not cooked.
 func (s *session) restored() {
 	s.t.Helper()
+	if _, err := s.tty.WriteString("(end)"); err != nil { // behind all that the child wrote
+		s.t.Fatal(err)
+	}
+	s.wait("(end)")
 	on := map[string]bool{"7": true, "25": true}
 	for _, m := range mode.FindAllStringSubmatch(s.said(), -1) {
 		on[m[1]] = m[2] == "h"
