@@ -174,6 +174,11 @@ func (c *call) judge(a Action) Verdict {
 	if v, ok := c.tree(a); ok {
 		return v
 	}
+	return c.one(a)
+}
+
+// one judges an action by its own path, whatever stands below that.
+func (c *call) one(a Action) Verdict {
 	if rule := c.find(Deny, a); rule != nil {
 		return byRule(Deny, rule, a, "a rule denies it")
 	}

@@ -141,3 +141,15 @@ func TestMovesKeepDeniedFilesWhereTheyAre(t *testing.T) {
 		}
 	}
 }
+
+// A folder that holds too much to list is moved only with a person's word where
+// a rule may deny some of it.
+func TestMovesThatWereNotListed(t *testing.T) {
+	moved := policy.Write{Path: dir + "/big", Arg: true, Remove: true, Moved: true, Tree: true}
+	mv := policy.Exec{Argv: []string{"mv", "big", "b2"}, Edits: true}
+	for rule, want := range map[string]policy.Effect{"deny Read(big/x/*.pem)": policy.Ask, "deny Read(other/**)": policy.Allow} {
+		if v := policy.Decide(rules(t, rule), policy.AcceptEdits, bash(mv, moved)); v.Effect != want {
+			t.Errorf("%s: %s (%s)", rule, v.Effect, v.Reason)
+		}
+	}
+}

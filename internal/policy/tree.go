@@ -30,6 +30,8 @@ func (c *call) tree(a Action) (v Verdict, ok bool) {
 			return c.writeWithin(a), true
 		case a.Below != nil:
 			return c.writeTree(a), true
+		case a.Moved && a.Tree && !a.Maybe:
+			return c.moveUnseen(a), true
 		}
 	case Exec, Opaque, Net, Call, Spawn, Skill, Person, None:
 	}
@@ -73,7 +75,7 @@ func (c *call) readTree(a Read) Verdict {
 func (c *call) writeTree(a Write) Verdict {
 	below := a.Below
 	a.Below = nil
-	v := c.judge(a)
+	v := c.one(a)
 	for _, p := range below.Paths {
 		one := a
 		one.Path, one.Named, one.Asked, one.Tree = p.Path, p.Named, "", false
@@ -88,6 +90,19 @@ func (c *call) writeTree(a Write) Verdict {
 		}
 		if v.Effect == Deny {
 			break
+		}
+	}
+	return v
+}
+
+// moveUnseen is the verdict on moving a folder whose content is not listed: a
+// rule that may forbid to read some of it makes it a question in every mode.
+func (c *call) moveUnseen(a Write) Verdict {
+	v := c.one(a)
+	for i := range c.rules.by[Deny] {
+		rule := &c.rules.by[Deny][i]
+		if family(rule.Tool) == "Read" && rule.Spec != "" && rule.matchBelow(c.rules.Rules, a.Path) {
+			return graver(v, c.settle(byRule(Ask, rule, a, "it may move what a rule denies to read below "+show(a.Asked, a.Path))))
 		}
 	}
 	return v

@@ -279,7 +279,11 @@ func applyCopy(move bool) func(u *use) bool {
 		}
 		tree := move || u.has("-r", "-R", "-a", "--recursive", "--archive")
 		links := tree || u.has("-P", "-d", "--no-dereference", "-s", "--symbolic-link", "-l", "--link")
+		from := len(u.acts)
 		known := u.into(into[0], rest, tree, links) // before what it says is written here
+		if why := u.copyBackups(from); why != "" {
+			u.why, known = why, false
+		}
 		for _, s := range rest {
 			u.get(s, policy.Read{Tree: tree && !move})
 			if move {
@@ -396,7 +400,9 @@ func applyInstall(u *use) bool {
 	for _, s := range rest {
 		u.get(s, policy.Read{})
 	}
+	from := len(u.acts)
 	u.into(into[0], rest, false, false)
+	u.why = u.copyBackups(from)
 	return false
 }
 
@@ -412,7 +418,9 @@ func applyLink(u *use) bool {
 		u.get(s, policy.Read{})
 	}
 	if len(into) > 0 {
+		from := len(u.acts)
 		u.into(into[0], rest, false, false)
+		u.why = u.copyBackups(from)
 	}
 	return false
 }
@@ -451,6 +459,9 @@ func applySed(u *use) bool {
 			u.globbedPut(w, policy.Write{})
 		}
 	}
+	if why := u.suffixBackups(args); why != "" {
+		u.why, okay = why, false
+	}
 	return okay && u.has("-i", "--in-place") && len(args) > 0 && u.backsUpPlainly()
 }
 
@@ -471,43 +482,11 @@ func applyFormat(u *use) bool {
 	if !u.has("-w") {
 		return false
 	}
+	known := true
 	for _, w := range u.args {
-		below, known := u.goFiles(w)
-		if !known {
-			u.why = "it writes through links that lead out of the folder, or more files than were looked at"
-			return false
-		}
-		u.globbedPut(w, policy.Write{Tree: true, Below: below})
+		known = u.formatted(w) && known
 	}
-	return len(u.args) > 0
-}
-
-// goFiles are the Go files below the folders that a word names, all of which a
-// formatter writes; links among them are written through, so they are not known.
-func (u *use) goFiles(w word) (below *policy.Below, known bool) {
-	out := &policy.Below{}
-	for _, t := range u.sources(w) {
-		if !u.r.isFolder(t.real) {
-			continue
-		}
-		l, ok := u.r.tree(t.real)
-		if !ok {
-			return nil, false
-		}
-		for _, e := range l.Entries {
-			if e.Dir || !strings.HasSuffix(e.Name, ".go") {
-				continue
-			}
-			if e.Link {
-				return nil, false
-			}
-			out.Paths = append(out.Paths, policy.Place{Path: t.real + "/" + e.Name, Named: t.named + "/" + e.Name})
-		}
-	}
-	if len(out.Paths) == 0 {
-		return nil, true
-	}
-	return out, true
+	return known && len(u.args) > 0
 }
 
 func applyPack(u *use) bool {

@@ -86,6 +86,10 @@ func TestAcceptEdits(t *testing.T) {
 		{"echo x | tee out", "ask"}, {"echo x | sed 's/x/y/w out'", "ask"}, {"cat a | sort -o main.go", "ask"}, {"ls | while read f; do rm \"$f\"; done", "ask"},
 		{"sed -i 's/a/b/e' main.go", "ask"}, {"sed -i '1e id' main.go", "ask"}, {"echo x > links/out/y", "ask"}, {"chmod +x evil.sh", "ask"}, {"ln -s /etc x", "ask"},
 		{"cp main.go links/out/", "ask"}, {"cd .claude && echo x > settings.json", "ask"}, {"mv evil.sh .git/hooks/pre-commit", "ask"}, {"go test ./...", "ask"}, {"touch $x", "ask"},
+		{"sed --in-place='.git/*' s/a/b/ main.go", "ask"}, {"sed -i'.git/hooks/*' s/a/b/ main.go", "ask"}, {"sed -i'../*' s/a/b/ main.go", "ask"}, {"sed -i/x s/a/b/ main.go", "ask"},
+		{"sed -i.bak s/a/b/ main.go", "allow"}, {"sed -i.bak s/a/b/ src/*.go", "allow"}, {"touch .exr && sed -ic s/a/b/ .exr", "ask"}, {"cp -b main.go src/a.go", "allow"}, {"cp -b -S .old main.go src/a.go", "allow"},
+		{"touch .envr; cp -b -S c main.go .envr", "ask"}, {"cp --backup=simple --suffix=c main.go .exr", "ask"}, {"mv --suffix=c -b data.txt .exr", "ask"}, {"mkdir .vsc; mv -T -b -S ode src .vsc", "ask"}, {"cp -bS /x main.go src/a.go", "ask"},
+		{"gofmt -w .", "ask"}, {"gofmt -w src", "allow"}, {"gofmt -r '1 -> 2' -w .", "ask"},
 		{"cp main.go .git", "ask"}, {"mkdir -p .github/workflows", "ask"}, {"PATH=. touch x", "ask"}, {"touch x; ./evil.sh", "ask"}, {"xargs touch", "ask"},
 	} {
 		if v := decide(t, f, c.command, policy.AcceptEdits); v.Effect.String() != c.want {

@@ -36,6 +36,7 @@ func newFixture() fixture {
 	f.links["/home/u/project/links/out"] = "/etc"
 	f.links["/home/u/project/links/passwd"] = "/etc/passwd"
 	f.links["/home/u/project/links/in"] = "../main.go"
+	f.links["/home/u/project/links/o.go"] = "/etc/o.go"
 	return f
 }
 

@@ -1,0 +1,142 @@
+package shellread
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// suffixBackups adds the backups that sed -i makes of what it edits: each is a
+// path of its own. It returns why one is not known, "" when all are. In the
+// suffix of sed a star stands for the file's name, and a slash leads elsewhere.
+func (u *use) suffixBackups(edited []word) (why string) {
+	for _, f := range u.flags {
+		if f.name != "-i" && f.name != "--in-place" || !f.has || f.val.kind == exact && f.val.text == "" {
+			continue
+		}
+		if f.val.kind != exact || strings.ContainsAny(f.val.text, "*/") {
+			why = "where it keeps a backup is not known: the suffix " + f.val.src + " names another path"
+			for _, w := range edited {
+				u.starBackup(w, f.val)
+			}
+			continue
+		}
+		for _, w := range edited {
+			for _, t := range u.sources(w) {
+				u.backup(t.named + f.val.text)
+			}
+		}
+	}
+	return why
+}
+
+// starBackup adds, for rules that forbid, where sed puts a backup whose suffix
+// holds a star or a slash.
+func (u *use) starBackup(w, suffix word) {
+	if suffix.kind != exact {
+		return
+	}
+	for _, t := range u.sources(w) {
+		dir, name := t.named[:strings.LastIndexByte(t.named, '/')+1], t.named[strings.LastIndexByte(t.named, '/')+1:]
+		made := strings.ReplaceAll(suffix.text, "*", name)
+		if !strings.Contains(suffix.text, "*") {
+			made = name + suffix.text
+		}
+		if strings.HasPrefix(made, "/") {
+			dir = ""
+		}
+		u.put(lit(dir+made), policy.Write{})
+	}
+}
+
+func (u *use) backup(named string) { u.put(lit(named), policy.Write{}) }
+
+// copyBackups adds the backups that cp, mv, install and ln make of what stands
+// where they write; from is the first of their actions. A folder that is set
+// aside takes its content along. It returns why one is not known, "" when all
+// are.
+func (u *use) copyBackups(from int) (why string) {
+	suffix, makes := "~", false
+	for _, f := range u.flags {
+		switch f.name {
+		case "-b", "--backup":
+			makes = true
+		case "-S", "--suffix":
+			if makes = true; f.val.kind != exact {
+				return "the suffix of its backups is not known"
+			}
+			suffix = f.val.text
+		}
+	}
+	if !makes {
+		return ""
+	}
+	if strings.Contains(suffix, "/") {
+		return fmt.Sprintf("the suffix %s of its backups names another path", suffix)
+	}
+	for _, a := range u.acts[from:] {
+		w, ok := a.(policy.Write)
+		if !ok || w.Remove {
+			continue
+		}
+		u.aside(w.Named, suffix)
+		if w.Below != nil {
+			for _, p := range w.Below.Paths {
+				if p.Named == "" {
+					p.Named = p.Path
+				}
+				u.aside(p.Named, suffix)
+			}
+		}
+	}
+	return ""
+}
+
+// aside adds what setting one path aside changes.
+func (u *use) aside(named, suffix string) {
+	if named == "" {
+		return
+	}
+	u.backup(named + suffix)
+	if w := lit(named); u.folder(w) {
+		u.put(w, policy.Write{Remove: true, Moved: true, Tree: true, Below: u.inside(w)})
+	}
+}
+
+// formatted adds the Go files that a formatter rewrites below a folder, each
+// where it really is: it follows links to files. It reports whether that is all.
+func (u *use) formatted(w word) bool {
+	known := true
+	for _, t := range u.sources(w) {
+		if !u.r.isFolder(t.real) {
+			u.put(lit(t.named), policy.Write{})
+			continue
+		}
+		l, ok := u.r.tree(t.real)
+		if !ok || len(l.Entries) > maxBelow {
+			u.put(lit(t.named), policy.Write{Tree: true})
+			u.why, known = "what it rewrites below "+t.asked+" is not known, or too much", false
+			continue
+		}
+		below := &policy.Below{}
+		for _, e := range l.Entries {
+			name := e.Name[strings.LastIndexByte(e.Name, '/')+1:]
+			if e.Dir || !strings.HasSuffix(name, ".go") || strings.HasPrefix(name, ".") {
+				continue
+			}
+			at := policy.Place{Path: t.real + "/" + e.Name, Named: t.named + "/" + e.Name}
+			if e.Link {
+				real, err := u.r.real(at.Path)
+				if err != nil {
+					u.why, known = err.Error(), false
+					continue
+				}
+				at.Path = real
+			}
+			below.Paths = append(below.Paths, at)
+		}
+		u.put(lit(t.named), policy.Write{Tree: true, Below: below})
+	}
+	return known
+}
