@@ -14,6 +14,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
+	"github.com/adze-agent/adze/internal/transcript"
 )
 
 // A wire is a provider's format and how adze is told to speak it.
@@ -185,6 +186,28 @@ func TestEffortPassedOn(t *testing.T) {
 		out, err := newPlace(t).asking(c.wire, p, args...).CombinedOutput()
 		if n := strings.Count(string(out), note+string(c.wire)); err != nil || n != c.want {
 			t.Errorf("%s, effort %q, %v: said %d times, want %d; %v %s", c.wire, c.effort, c.said, n, c.want, err, out)
+		}
+	}
+}
+
+// What a provider refused is not sent to it again when the session goes on.
+func TestRefusedTurnIsNotSentAgain(t *testing.T) {
+	for w := range wires {
+		p := provide(t, w, saying(llm.Refused, llm.Text{S: "rather not"}), saying("", llm.Text{S: "fine"}))
+		pl := newPlace(t)
+		if out, err := pl.asking(w, p).CombinedOutput(); err == nil {
+			t.Errorf("%s: a refused turn succeeded: %s", w, out)
+		}
+		again := pl.asking(w, p, "-c")
+		for i, a := range again.Args {
+			if a == "go" {
+				again.Args[i] = "something-else"
+			}
+		}
+		out, err := again.CombinedOutput()
+		if sent := p.sent(); err != nil || len(sent) != 2 || strings.Contains(sent[1], `"go"`) || strings.Contains(sent[1], "rather not") ||
+			!strings.Contains(sent[1], "something-else") || !strings.Contains(sent[1], transcript.LeftOut) {
+			t.Errorf("%s: %v %s\n%q", w, err, out, sent)
 		}
 	}
 }

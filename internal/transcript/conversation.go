@@ -46,6 +46,7 @@ type conversation struct {
 
 	cleared  trie[struct{}]
 	stripped event.Seq
+	partial  bool      // a refused turn is left out
 	boundary event.Seq // what came before it is not sent any more; 0: nothing did
 	gauge    Gauge
 }

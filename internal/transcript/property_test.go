@@ -72,8 +72,11 @@ func (s *script) step() bool {
 	if s.chance(9, "die in the stream") {
 		return false
 	}
-	stop := rapid.SampledFrom([]llm.Stop{llm.EndTurn, llm.MaxTokens, llm.Paused}).Draw(s.t, "stop")
+	stop := rapid.SampledFrom([]llm.Stop{llm.EndTurn, llm.MaxTokens, llm.Paused, llm.EndTurn, llm.Refused}).Draw(s.t, "stop")
 	s.add(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: parts}, Stop: stop, Usage: llm.Usage{In: len(s.out) * 10, Out: 5}})
+	if stop == llm.Refused {
+		return false
+	}
 	if s.chance(9, "die with open calls") {
 		left := ids[done:]
 		s.results(left[:rapid.IntRange(0, len(left)).Draw(s.t, "some")])

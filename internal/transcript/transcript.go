@@ -137,7 +137,7 @@ func (s State) Cleared(call string) bool {
 }
 
 // Whole reports whether every result is still in the conversation as it was.
-func (s State) Whole() bool { return s.talk.cleared.n == 0 && s.talk.boundary == 0 }
+func (s State) Whole() bool { return s.talk.cleared.n == 0 && s.talk.boundary == 0 && !s.talk.partial }
 
 // Boundary is the newest event that began the conversation anew, or 0.
 func (s State) Boundary() event.Seq { return s.talk.boundary }
@@ -181,7 +181,11 @@ func (s State) Apply(e event.Event) State {
 	case event.Replied:
 		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced, b.Took, 1)
 		s.Turn.Steps++
-		s.talk = s.talk.replied(e.Seq, b)
+		if b.Stop == llm.Refused {
+			s.talk = s.talk.refused(e.Seq, s.Turn.Seq, b)
+		} else {
+			s.talk = s.talk.replied(e.Seq, b)
+		}
 	case event.Dropped:
 		s = s.dropped(b)
 	case event.Spent:

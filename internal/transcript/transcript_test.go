@@ -65,6 +65,27 @@ func TestMessages(t *testing.T) {
 			[]llm.Message{user(llm.Image{Media: "image/png"}, text("a"))},
 		},
 		{
+			"a refused turn is left out",
+			[]event.Body{in("a"), begin, reply(text("x"), use("1")), finished("1", "r"), reply(text("y")), end, in("b"), begin, reply(use("2")), finished("2", "bad"),
+				event.Replied{Message: model(text("no"), use("3")), Stop: llm.Refused}, finished("3", "late"), end, in("c"), begin},
+			[]llm.Message{user(text("a")), model(text("x"), use("1")), user(result("1", "r")), model(text("y")), user(text(transcript.LeftOut), text("c"))},
+		},
+		{
+			"two refused turns leave one line, and the first one nothing before it",
+			[]event.Body{in("a"), begin, event.Replied{Message: model(text("no")), Stop: llm.Refused}, end, in("b"), begin, event.Replied{Stop: llm.Refused}, end},
+			[]llm.Message{user(text(transcript.LeftOut))},
+		},
+		{
+			"results of a turn that was broken off stay beside one that was refused",
+			[]event.Body{in("a"), begin, reply(use("1")), end, in("b"), begin, event.Replied{Message: model(text("no")), Stop: llm.Refused}, end},
+			[]llm.Message{user(text("a")), model(use("1")), user(stopped("1"), text(transcript.LeftOut))},
+		},
+		{
+			"what a conversation begins with stays beside a refused turn",
+			[]event.Body{in("a"), begin, event.Compacted{Text: "the plan"}, end, in("b"), begin, event.Replied{Message: model(text("no")), Stop: llm.Refused}, end},
+			[]llm.Message{user(text("the plan"), text(transcript.LeftOut))},
+		},
+		{
 			"results stand in the order of the calls",
 			[]event.Body{in("a"), begin, reply(text("x"), use("1"), use("2"), use("3")), finished("3", "c"), finished("1", "a"), finished("2", "b")},
 			[]llm.Message{user(text("a")), model(text("x"), use("1"), use("2"), use("3")), user(result("1", "a"), result("2", "b"), result("3", "c"))},

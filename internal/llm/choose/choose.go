@@ -106,6 +106,8 @@ type Chooser struct {
 	table     *price.Table
 	providers []provider
 
+	tell time.Duration // tellLimit
+
 	mu   sync.Mutex // guards told
 	told map[string]said
 }
@@ -151,7 +153,7 @@ func New(c Config) (*Chooser, error) {
 	if c.Transport == nil {
 		c.Transport = wire.NewTransport(wire.Dial{})
 	}
-	ch := &Chooser{c: c, table: table, told: map[string]said{}}
+	ch := &Chooser{c: c, table: table, told: map[string]said{}, tell: tellLimit}
 	ch.providers, err = providersOf(c)
 	return ch, err
 }

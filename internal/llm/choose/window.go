@@ -19,7 +19,7 @@ import (
 
 // tellLimit is how long a server may take to describe one of its models: the
 // most that this delays a start.
-const tellLimit = 250 * time.Millisecond
+const tellLimit = 400 * time.Millisecond
 
 // said is what a server told of one of its models; zero values are what it did
 // not tell.
@@ -56,9 +56,9 @@ func (c *Chooser) ask(ctx context.Context, p provider, model string) {
 	if !c.asks(p, model) || c.said(p, model).by != "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, tellLimit)
+	ctx, cancel := context.WithTimeout(ctx, c.tell)
 	defer cancel()
-	tr := wire.NewTransport(wire.Dial{Connect: tellLimit})
+	tr := wire.NewTransport(wire.Dial{Connect: c.tell})
 	defer tr.CloseIdleConnections()
 	a := asker{tr: tr, base: strings.TrimSuffix(strings.TrimRight(p.baseURL, "/"), "/v1"), headers: p.headers}
 	var ways []func(context.Context, string) said

