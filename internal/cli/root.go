@@ -63,6 +63,7 @@ func newRoot(sys System) *cobra.Command {
 		Long: `adze lets a language model work on the code in this folder: it reads, searches,
 edits and runs commands, and asks before anything that could do harm.
 
+  adze                                  the terminal UI
   adze -p "explain this repository"     one answer, then exit
   git diff | adze -p "review this"      with input
   adze demo                             see it work without a key`,
