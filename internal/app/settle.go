@@ -49,8 +49,8 @@ func (a *App) settle(ctx context.Context) []string {
 }
 
 func (a *App) keep(ctx context.Context, f left) string {
-	path := clip.Line(clip.Clean(f.Path), 300)
-	why := clip.Line(clip.Clean(f.Why), 300)
+	path := clip.Line(clip.Visible(f.Path), 300)
+	why := clip.Line(clip.Visible(f.Why), 300)
 	if f.Why == "" {
 		return fmt.Sprintf("%s: %s. Tell the user", path, f.Err)
 	}

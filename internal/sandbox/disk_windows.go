@@ -18,6 +18,8 @@ func quarantine(string, string, string) (string, error) { return "", errors.ErrU
 
 func release(string, Found) error { return errors.ErrUnsupported }
 
+func lookInto(string) error { return errors.ErrUnsupported }
+
 // look is what a survey asks of each folder.
 func look(path string) (at, size, ino int64, dir, ok bool) {
 	info, err := os.Lstat(path)

@@ -21,8 +21,8 @@ func shortID() string { return strings.ToLower(rand.Text()[:10]) }
 
 // Bounds of what is shown of a thing in quarantine.
 const (
-	shownText  = 2000 // bytes of a file
-	shownFiles = 20
+	shownText  = 16_000 // bytes of a file, and of all files of a folder
+	shownFiles = 200
 )
 
 // preview is what a thing in quarantine says: a file's text, a link's target,
@@ -35,7 +35,7 @@ func preview(at string) string {
 	switch {
 	case info.Mode()&os.ModeSymlink != 0:
 		to, _ := os.Readlink(at) // "" is shown as well
-		return "a link to " + clip.Clean(to)
+		return "a link to " + clip.Visible(to)
 	case !info.IsDir():
 		return head(at)
 	}
@@ -46,12 +46,14 @@ func preview(at string) string {
 			return nil
 		}
 		if n++; n > shownFiles {
-			b.WriteString("…\n")
+			fmt.Fprintf(&b, "[NOT ALL IS SHOWN: there are more than %d files; look at %s before you keep them]\n", shownFiles, clip.Visible(at))
 			return fs.SkipAll
 		}
 		rel, _ := filepath.Rel(at, p)
-		fmt.Fprintf(&b, "%s\n", clip.Clean(rel))
-		if d.Type().IsRegular() && b.Len() < shownText {
+		fmt.Fprintf(&b, "%s\n", clip.Visible(rel))
+		if d.Type().IsRegular() && b.Len() >= shownText {
+			b.WriteString("    [NOT SHOWN: look at it before you keep it]\n")
+		} else if d.Type().IsRegular() {
 			for _, l := range strings.Split(strings.TrimRight(head(p), "\n"), "\n") {
 				fmt.Fprintf(&b, "    %s\n", l)
 			}
@@ -71,12 +73,12 @@ func head(file string) string {
 	n, _ := f.Read(b) // what was read is shown
 	text := string(b[:min(n, shownText)])
 	if n > shownText {
-		text += "\n…"
+		text += fmt.Sprintf("\n[NOT ALL IS SHOWN: the file is longer than %d bytes; look at %s before you keep it]", shownText, clip.Visible(file))
 	}
 	if bytes.IndexByte(b[:n], 0) >= 0 {
 		return "(not text)"
 	}
-	return clip.Clean(text)
+	return clip.VisibleText(text)
 }
 
 // writeAbout says in the quarantine where a thing came from.

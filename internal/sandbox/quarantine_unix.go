@@ -41,6 +41,9 @@ func quarantine(dir, id, path string) (string, error) {
 	defer unix.Close(from)
 	c := &copying{bytes: maxKept, files: maxFiles}
 	err = unix.Renameat(from, name, to, "moved")
+	if errors.Is(err, unix.EACCES) && openUp(from) == nil { // the command may have locked the folder it is in
+		err = unix.Renameat(from, name, to, "moved")
+	}
 	if errors.Is(err, unix.EACCES) && unlockAt(from, name) == nil { // a folder that its owner may not write cannot move
 		err = unix.Renameat(from, name, to, "moved")
 	}
@@ -52,6 +55,7 @@ func quarantine(dir, id, path string) (string, error) {
 			return "", fmt.Errorf("copy it: %w", err)
 		}
 	case errors.Is(err, unix.EXDEV):
+		_ = openUp(from) // what cannot be removed then says so
 		err = c.copy(from, name, to, "item", 0)
 		if err := errors.Join(removeAt(from, name, 0)); err != nil {
 			return "", fmt.Errorf("remove it: %w", err)
@@ -87,6 +91,36 @@ func release(dir string, f Found) error {
 		return err
 	}
 	return os.RemoveAll(filepath.Join(dir, f.ID))
+}
+
+// openUp lets the owner of a folder read and write it. fd is the folder's.
+func openUp(fd int) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
+		return err
+	}
+	mode := uint32(st.Mode)&0o7777 | 0o700
+	err := unix.Fchmod(fd, mode)
+	if errors.Is(err, unix.EBADF) { // it is open as a path only
+		err = unix.Chmod(fmt.Sprintf("/proc/self/fd/%d", fd), mode)
+	}
+	return err
+}
+
+// lookInto lets the owner of the folder at path look into it, without
+// following a link.
+func lookInto(path string) error {
+	parent, name, err := openParent(path)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(parent)
+	fd, err := unix.Openat(parent, name, pathOnly|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	return openUp(fd)
 }
 
 // openParent opens the folder that path is in, without following any link.

@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,6 +159,9 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 		return old
 	}
 	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrPermission) && lookInto(dir) == nil { // it may hold something all the same
+		list, err = os.ReadDir(dir)
+	}
 	if err != nil {
 		return nil
 	}
