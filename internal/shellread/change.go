@@ -80,6 +80,7 @@ func (u *use) gitOutputs(ws []word) {
 		return
 	}
 	u.gitTrees(rest)
+	u.gitDumps(rest)
 	named := false
 	switch rest[0].text {
 	case "restore", "rm", "mv", "clean", "init", "clone", "worktree", "format-patch":

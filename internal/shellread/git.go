@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -103,8 +104,13 @@ func (u *use) git(ws []word) string {
 	if row == nil {
 		return "git " + rest[0].text + " is not known to be read-only"
 	}
-	u.name = "git " + strings.Join(literals(rest[:len(rest)-len(args)]), " ")
+	command := strings.Join(literals(rest[:len(rest)-len(args)]), " ")
+	u.name = "git " + command
 	if why := u.hold(row, args); why != "" {
+		return why
+	}
+	literal := slices.ContainsFunc(ws[:len(ws)-len(rest)], func(w word) bool { return w.is("--literal-pathspecs") })
+	if why := u.gitPrints(command, literal); why != "" {
 		return why
 	}
 	return u.gitFolders()
@@ -236,12 +242,27 @@ func (u *use) gitBlobs() string {
 			file = file[2:]
 		}
 		if ok && file != "" && !strings.HasPrefix(w.text, ":/") && !strings.HasPrefix(w.text, ":(") {
-			if why := u.touch('p', word{kind: exact, text: file, src: w.src}); why != "" {
+			if why := u.touchBlob(file, w.src); why != "" {
 				return why
 			}
 		}
 	}
 	return ""
+}
+
+// touchBlob adds the file of a REV:PATH, which counts from the top of the
+// repository, and with a dot before it from the folder git works in.
+func (u *use) touchBlob(file, src string) string {
+	if !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
+		for _, d := range u.st.dirs {
+			if top := u.r.gitTop(d); top != d {
+				if why := u.touch('p', word{kind: exact, text: top + "/" + file, src: src}); why != "" {
+					return why
+				}
+			}
+		}
+	}
+	return u.touch('p', word{kind: exact, text: file, src: src})
 }
 
 var gitRows = map[string]*command{

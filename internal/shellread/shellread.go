@@ -141,6 +141,8 @@ type reader struct {
 	reals map[string]resolved
 	gits  map[string]string // why git is not safe there, "" when it is
 	trees map[string]listed
+	// indexes are the files that repositories track.
+	indexes map[string]indexed
 	// walked is how many entries of trees were listed so far.
 	walked int
 	wrote  []string // what commands so far write, resolved

@@ -75,7 +75,10 @@ type use struct {
 	row   *command
 	flags []given
 	args  []word
-	acts  []policy.Action
+	// split: -- stood before the last of args; behind is how many.
+	split  bool
+	behind int
+	acts   []policy.Action
 	// visible: files and folders whose names begin with a dot are skipped.
 	visible bool
 	// pick says which files of a tree are read.
@@ -274,6 +277,7 @@ func (u *use) parse(row *command, ws []word) string {
 		}
 		switch {
 		case t == "--":
+			u.split, u.behind = true, len(ws[i+1:])
 			u.args = append(u.args, ws[i+1:]...)
 			return ""
 		case len(t) < 2 || t[0] != '-':
@@ -433,6 +437,9 @@ func (u *use) operands() string {
 		}
 		if k != 'x' {
 			paths++
+		}
+		if k == 'p' && u.ranged() && u.pathspec(i, w) {
+			continue
 		}
 		if why := u.touch(k, w); why != "" {
 			return why

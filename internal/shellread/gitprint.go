@@ -1,0 +1,367 @@
+package shellread
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// maxTracked bounds the tracked files that one git command is judged by.
+const maxTracked = 200_000
+
+// Flags that make the diff family of git print contents, and those that make it
+// print names and counts instead. The former win: their order decides in git.
+var (
+	gitPatchFlags = []string{"-p", "-u", "-U", "-W", "-S", "-G", "-L", "-c", "--cc", "--patch", "--unified", "--patch-with-raw", "--patch-with-stat", "--function-context", "--word-diff", "--word-diff-regex", "--color-words", "--binary", "--check", "--diff-merges"}
+	gitShortFlags = []string{"-s", "--no-patch", "--raw", "--stat", "--numstat", "--shortstat", "--dirstat", "-X", "--summary", "--compact-summary", "--name-only", "--name-status", "--quiet", "--cumulative"}
+)
+
+// gitPrinters say when a git command prints contents of files that it was not
+// told one by one.
+var gitPrinters = map[string]func(u *use) bool{
+	"diff": gitPatch(true), "show": gitPatch(true), "range-diff": gitPatch(true),
+	"log": gitPatch(false), "whatchanged": gitPatch(false), "diff-tree": gitPatch(false), "diff-index": gitPatch(false), "diff-files": gitPatch(false),
+	"stash show": gitPatch(false), "stash list": gitPatch(false), "reflog": gitPatch(false), "reflog show": gitPatch(false),
+	"status":   func(u *use) bool { return u.has("-v", "--verbose") },
+	"grep":     func(u *use) bool { return !u.has("--untracked", "--no-index") },
+	"cat-file": func(u *use) bool { return !u.has("-t", "-s", "-e", "--batch-check") || u.has("--batch") },
+	"am":       func(*use) bool { return true },
+}
+
+func gitPatch(plain bool) func(u *use) bool {
+	return func(u *use) bool {
+		if u.has("--no-index") {
+			return false // its operands are files, and read as such
+		}
+		return u.has(gitPatchFlags...) || plain && (!u.has(gitShortFlags...) || u.name == "git show" && slices.ContainsFunc(u.args, mayBeBlob))
+	}
+}
+
+// ranged reports whether the operands are pathspecs, whose files gitPrints adds.
+func (u *use) ranged() bool {
+	command, git := strings.CutPrefix(u.name, "git ")
+	return git && gitPrinters[command] != nil && !u.has("--no-index", "--untracked")
+}
+
+// pathspec takes an operand for what it is to git: a folder stands for the files
+// below it, and what begins with a colon is no path.
+func (u *use) pathspec(i int, w word) bool {
+	if u.folder(w) && w.kind == exact {
+		u.get(w, policy.Read{Tree: true, Below: &policy.Below{}})
+		return true
+	}
+	return w.kind == exact && strings.HasPrefix(w.text, ":") && i >= len(u.args)-u.behind
+}
+
+// gitPrints adds what a git command that prints contents may read of the files
+// the repository tracks: their state now stands for that in every commit. It
+// says what is not known, "" when nothing.
+func (u *use) gitPrints(command string, literal bool) string {
+	prints := gitPrinters[command]
+	if prints == nil || !prints(u) {
+		return ""
+	}
+	if u.has("-L") {
+		return u.gitLines()
+	}
+	specs, some := u.gitRange(command)
+	if !some {
+		return ""
+	}
+	if literal {
+		specs = nil // no pathspec excludes anything
+	}
+	for _, d := range u.st.dirs {
+		u.gitTracked(command, d, specs)
+	}
+	return ""
+}
+
+// gitLines adds the files that -L FROM,TO:FILE and -L :FUNCTION:FILE name. What
+// stands before the file may hold a colon too.
+func (u *use) gitLines() string {
+	for _, f := range u.flags {
+		if f.name != "-L" {
+			continue
+		}
+		for i, c := range f.val.text {
+			if c == ':' && i+1 < len(f.val.text) {
+				if why := u.touch('p', lit(f.val.text[i+1:])); why != "" {
+					return why
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// gitRange are the pathspecs of a command; none mean all files. some is false
+// when it prints no files but those that its operands name one by one.
+func (u *use) gitRange(command string) (specs []word, some bool) {
+	before, behind := u.args[:len(u.args)-u.behind], u.args[len(u.args)-u.behind:]
+	if command == "grep" && !u.has("-e", "-f") && len(before) > 0 {
+		before = before[1:]
+	}
+	if command == "cat-file" {
+		typed := len(before) == 2 && (before[0].is("commit") || before[0].is("tree") || before[0].is("tag"))
+		return nil, u.has("--batch") || !typed && slices.ContainsFunc(before, mayBeBlob)
+	}
+	if command == "grep" && len(before)+len(behind) == 0 {
+		return nil, false // its row says what it reads
+	}
+	objects, blob := 0, false
+	for _, w := range before {
+		switch {
+		case gitBlobName(w):
+			continue
+		case !u.split && u.gitPathspec(w) && command != "status" && command != "range-diff" && command != "stash show":
+			specs = append(specs, w)
+		default:
+			objects, blob = objects+1, blob || mayBeBlob(w)
+		}
+	}
+	switch {
+	case command == "show" && blob:
+		return nil, true
+	case len(behind) > 0:
+		return behind, true
+	case len(before) > 0 && len(specs)+objects == 0:
+		return nil, false
+	}
+	return specs, true
+}
+
+// gitBlobName reports REV:PATH and :PATH, which name one file.
+func gitBlobName(w word) bool {
+	_, file, ok := strings.Cut(w.text, ":")
+	return w.kind == exact && ok && file != "" && !strings.ContainsAny(w.text, "{}") && !strings.HasPrefix(w.text, ":/") && !strings.HasPrefix(w.text, ":(") && !strings.HasPrefix(w.text, ":!") && !strings.HasPrefix(w.text, ":^")
+}
+
+// mayBeBlob reports whether a word may name the content of a file by its number,
+// or by what leads there.
+func mayBeBlob(w word) bool {
+	if w.kind != exact {
+		return true
+	}
+	name, _, peeled := strings.Cut(w.text, "^{")
+	if peeled && strings.Contains(w.text, ":") {
+		return true
+	}
+	if i := strings.LastIndex(name, "-g"); i >= 0 {
+		name = name[i+2:]
+	}
+	return len(name) >= 4 && strings.Trim(name, "0123456789abcdefABCDEF") == ""
+}
+
+// gitPathspec reports whether git takes a word before -- for a file: it is there,
+// or holds what no name of a commit does. Where it could be both, git refuses.
+func (u *use) gitPathspec(w word) bool {
+	if w.kind == pattern {
+		return true
+	}
+	if w.kind != exact || strings.ContainsAny(w.text, ":@^~{}") {
+		return false
+	}
+	return strings.ContainsAny(w.text, "*?[") || u.r.there(w, u.st)
+}
+
+// gitTracked adds the tracked files that pathspecs name from a folder.
+func (u *use) gitTracked(command, dir string, specs []word) {
+	if u.r.w.Repo != nil {
+		if _, _, ok := u.r.repo(dir); !ok {
+			return // git finds nothing to print
+		}
+	}
+	top := u.r.gitTop(dir)
+	root := top
+	if (command == "grep" || u.has("--relative")) && len(specs) == 0 {
+		root = dir
+	}
+	files, ok := u.r.tracked(top)
+	if !ok {
+		p := pick{tracked: true}
+		u.acts = append(u.acts, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Arg: true, Tree: true, Below: u.r.below(root, root, p)})
+		return
+	}
+	match, below := newPathspecs(specs, dir, top), &policy.Below{}
+	for _, f := range files {
+		if policy.Within(root, f, false) && match.names(f) {
+			below.Paths = append(below.Paths, policy.Place{Path: f})
+		}
+	}
+	if len(below.Paths) > 0 {
+		u.acts = append(u.acts, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Arg: true, Tree: true, Below: below})
+	}
+}
+
+// tracked lists the files of a repository, once.
+func (r *reader) tracked(top string) (files []string, ok bool) {
+	if got, known := r.indexes[top]; known {
+		return got.files, got.ok
+	}
+	if r.w.Tracked != nil {
+		files, ok = r.w.Tracked(top, maxTracked)
+	}
+	if r.indexes == nil {
+		r.indexes = map[string]indexed{}
+	}
+	r.indexes[top] = indexed{files, ok}
+	return files, ok
+}
+
+// indexed is what World.Tracked said.
+type indexed struct {
+	files []string
+	ok    bool
+}
+
+// Pathspecs of one command, each made absolute and in lower case: every form
+// matches at least what git's does. A form that is not known matches everything.
+type pathspecs struct {
+	all     bool
+	named   []string // wildcards are *, any run of characters, and ?
+	without []string // literal, as git compares them
+}
+
+func newPathspecs(ws []word, dir, top string) pathspecs {
+	var p pathspecs
+	for _, w := range ws {
+		if w.kind != exact && w.kind != pattern {
+			return pathspecs{all: true}
+		}
+		p.add(w, dir, top)
+	}
+	p.all = p.all || len(p.named) == 0
+	return p
+}
+
+func (p *pathspecs) add(w word, dir, top string) {
+	text, from, exclude, plain := w.text, dir, false, w.kind == exact
+	switch {
+	case text == ":":
+		p.all = true
+		return
+	case strings.HasPrefix(text, ":("):
+		magic, rest, ok := strings.Cut(text[2:], ")")
+		if !ok {
+			p.all = true
+			return
+		}
+		text = rest
+		for m := range strings.SplitSeq(magic, ",") {
+			switch m {
+			case "top":
+				from = top
+			case "exclude":
+				exclude = true
+			case "glob", "icase", "literal", "":
+				plain = plain && m != "icase"
+			default:
+				p.all = true
+				return
+			}
+		}
+	case strings.HasPrefix(text, ":"):
+		n := 1
+		for ; n < len(text) && strings.IndexByte("/!^", text[n]) >= 0; n++ {
+			if text[n] == '/' {
+				from = top
+			} else {
+				exclude = true
+			}
+		}
+		if n < len(text) && text[n] == ':' {
+			n++
+		}
+		text = text[n:]
+	}
+	switch {
+	case strings.ContainsAny(text, "\\["):
+		p.all = p.all || !exclude
+	case exclude:
+		if plain && !strings.ContainsAny(text, "*?") {
+			p.without = append(p.without, path.Join(from, text))
+		}
+	default:
+		text = strings.ReplaceAll(text, "**/", "*")
+		if !path.IsAbs(text) {
+			text = path.Join(from, text)
+		}
+		p.named = append(p.named, strings.ToLower(path.Clean(text)))
+	}
+}
+
+// names reports whether a file may be meant.
+func (p pathspecs) names(file string) bool {
+	for _, w := range p.without {
+		if policy.Within(w, file, false) {
+			return false
+		}
+	}
+	if p.all {
+		return true
+	}
+	low := strings.ToLower(file)
+	return slices.ContainsFunc(p.named, func(n string) bool {
+		return policy.Within(n, low, false) || strings.ContainsAny(n, "*?") && runs(n, low)
+	})
+}
+
+// runs matches a pattern in which * is any run of characters, slashes too, and ?
+// one. What stands behind the match in the name counts as below it.
+func runs(pattern, name string) bool {
+	pi, si, mark, back := 0, 0, -1, 0
+	for si < len(name) {
+		switch {
+		case pi == len(pattern) && name[si] == '/':
+			return true
+		case pi < len(pattern) && pattern[pi] == '*':
+			mark, back = pi, si
+			pi++
+		case pi < len(pattern) && (pattern[pi] == name[si] || pattern[pi] == '?'):
+			pi++
+			si++
+		case mark >= 0:
+			back++
+			pi, si = mark+1, back
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[pi:], "*") == ""
+}
+
+// gitDumps adds the tracked files for a git command that is not read exactly and
+// prints contents, for rules that forbid.
+func (u *use) gitDumps(rest []word) {
+	command := rest[0].text
+	given := func(flags []string) bool {
+		return slices.ContainsFunc(rest[1:], func(w word) bool { return slices.Contains(flags, w.text) })
+	}
+	switch command {
+	case "archive", "format-patch", "fast-export", "request-pull", "send-email", "difftool", "show", "grep":
+	case "diff":
+		if given(gitShortFlags) && !given(gitPatchFlags) {
+			return
+		}
+	case "log", "whatchanged", "diff-tree", "diff-index", "diff-files", "reflog", "stash", "add", "checkout", "restore", "reset":
+		if !given(gitPatchFlags) {
+			return
+		}
+	case "commit", "status":
+		if !given([]string{"-v", "-vv", "--verbose", "-p", "--patch"}) {
+			return
+		}
+	case "cat-file":
+		if given([]string{"-t", "-s", "-e"}) {
+			return
+		}
+	default:
+		return
+	}
+	for _, d := range u.st.dirs {
+		u.gitTracked(command, d, nil)
+	}
+}
