@@ -26,20 +26,26 @@ var protectedNames = map[string]string{
 	".claude": agents, ".claude-plugin": agents, ".codex": agents, ".gemini": agents, ".cursor": agents, ".windsurf": agents, ".opencode": agents,
 	".continue": agents, ".kiro": agents, ".goose": agents, ".agents": agents, ".crush": agents, ".roo": agents, ".qwen": agents, ".amazonq": agents,
 	".factory": agents, ".trae": agents, ".augment": agents, ".junie": agents, ".cline": agents, ".kilocode": agents, ".tabnine": agents,
+	".copilot": agents, ".pi": agents, ".amp": agents, ".codebuddy": agents, ".iflow": agents, ".kilo": agents, ".grok": agents, ".vibe": agents,
 	"opencode.json": agents, "opencode.jsonc": agents, "crush.json": agents, ".crush.json": agents, ".aider.conf.yml": agents, ".continuerc.json": agents,
 	".clinerules": agents, ".cursorrules": agents, ".windsurfrules": agents, ".roorules": agents,
 	".mcp.json": "the list of MCP servers, which are programs",
 	".vscode":   editors, ".idea": editors, ".zed": editors, ".fleet": editors, ".helix": editors, ".vs": editors,
 	".nvim.lua": editors, ".nvimrc": editors, ".exrc": editors, ".lvimrc": editors, ".dir-locals.el": editors, ".dir-locals-2.el": editors,
+	".nvim": editors, ".lite_project.lua": editors, ".bsp": editors, "buildserver.json": editors, "hie.yaml": editors, ".luarc.json": editors, ".luarc.jsonc": editors,
+	"rust-analyzer.toml": editors, ".rust-analyzer.toml": editors, ".neoconf.json": editors, ".nlsp-settings": editors, ".latexmkrc": starts, "latexmkrc": starts,
 	".devcontainer": container, ".devcontainer.json": container,
 	".gdbinit": starts, ".lldbinit": starts, ".pdbrc": starts, ".irbrc": starts, ".pryrc": starts, ".rprofile": starts, ".iex.exs": starts, ".ghci": starts, ".ocamlinit": starts,
+	".renviron": starts, ".octaverc": starts, ".perldb": starts,
 	".mvn":       "a build tool's settings, which can load programs",
 	".mise.toml": "a shell runs it in its folder", "mise.toml": "a shell runs it in its folder", ".mise": "a shell runs it in its folder",
-	".mise.local.toml": "a shell runs it in its folder", "mise.local.toml": "a shell runs it in its folder", ".envrc": shells,
+	".mise.local.toml": "a shell runs it in its folder", "mise.local.toml": "a shell runs it in its folder", ".envrc": shells, ".envrc.local": shells,
+	"mise.dev.toml": "a shell runs it in its folder", ".mise.dev.toml": "a shell runs it in its folder",
 	".husky": hooks, ".pre-commit-config.yaml": hooks, "lefthook.yml": hooks, "lefthook.yaml": hooks, ".lefthook.yml": hooks, ".lefthook.yaml": hooks,
 	"lefthook-local.yml": hooks, ".lefthook": hooks, ".lefthook-local.yml": hooks, ".overcommit.yml": hooks,
+	"lefthook.toml": hooks, "lefthook.json": hooks, ".lefthook.toml": hooks, ".lefthook.json": hooks, "prek.toml": hooks, ".pre-commit-config.yml": hooks, "captainhook.json": hooks,
 	".npmrc": packages, ".yarnrc": packages, ".yarnrc.yml": packages, ".pnpmrc": packages, ".pypirc": packages, ".gemrc": packages,
-	".bunfig.toml": packages, "bunfig.toml": packages, ".condarc": packages, ".pnpmfile.cjs": "a package manager's hooks",
+	".bunfig.toml": packages, "bunfig.toml": packages, ".condarc": packages, ".pnpmfile.cjs": "a package manager's hooks", ".pnpmfile.mjs": "a package manager's hooks",
 
 	".gitconfig": "git's settings, which can run programs", ".ssh": "keys and settings of ssh", ".aws": "cloud credentials", ".gnupg": "keys", ".kube": "cluster credentials",
 	".netrc": "credentials", ".pam_environment": "environment of every login",
@@ -50,7 +56,7 @@ var protectedNames = map[string]string{
 }
 
 // protectedSuffixes are ends of names, in lower case.
-var protectedSuffixes = map[string]string{".code-workspace": editors}
+var protectedSuffixes = map[string]string{".code-workspace": editors, ".sublime-project": editors}
 
 // protectedPairs are a folder and a name directly in it.
 var protectedPairs = map[string]string{
@@ -59,6 +65,7 @@ var protectedPairs = map[string]string{
 	".cargo/credentials": "credentials", ".cargo/credentials.toml": "credentials",
 	".pip/pip.conf": "a package manager's settings", ".docker/config.json": "credentials", ".m2/settings.xml": "a package manager's settings",
 	".gradle/init.gradle": "a build tool's start file", ".gradle/gradle.properties": "a build tool's settings",
+	".config/mise": "a shell runs it in its folder", "mise/config.toml": "a shell runs it in its folder", ".vim/coc-settings.json": editors, ".github/hooks": agents,
 	".emacs.d/init.el": "settings that can run programs", ".vim/vimrc": "settings that can run programs",
 }
 
