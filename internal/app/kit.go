@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/gitconf"
 	"github.com/adze-agent/adze/internal/near"
 	"github.com/adze-agent/adze/internal/place"
@@ -38,6 +39,7 @@ type kit struct {
 type kitParts struct {
 	ledger     *file.Ledger
 	whole      func() bool // every result is still in the conversation
+	earlier    func() []effect.Export
 	background background
 	temp       temporary
 	hide       *secret.Redactor
@@ -60,7 +62,7 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 	box := parts.boxes
 	shell.Vars, shell.Stays, shell.Excluded = parts.vars, box.stays, box.excluded
 	shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.wrap, box.active, box.passes, box.explain
-	shell.Settle = parts.settle
+	shell.Settle, shell.Earlier = parts.settle, parts.earlier
 	shells, aliases, tasks := bash.New(shell)
 	files := file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve, InWindow: func(string) bool { return parts.whole() }})
 	for i, t := range files {

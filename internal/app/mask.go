@@ -2,7 +2,9 @@ package app
 
 import (
 	"io"
+	"slices"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -12,11 +14,28 @@ import (
 func masked(r *secret.Redactor) func(tool.Result) tool.Result {
 	return func(res tool.Result) tool.Result {
 		res.Text = r.String(res.Text)
+		for i, e := range res.Effects {
+			if x, ok := e.(effect.Exported); ok {
+				res.Effects = slices.Clone(res.Effects)
+				res.Effects[i] = maskedExports(r, x)
+			}
+		}
 		if res.View != nil {
 			res.View = maskedView(r, res.View)
 		}
 		return res
 	}
+}
+
+// maskedExports keeps of a variable that holds a secret only that it was set.
+func maskedExports(r *secret.Redactor, e effect.Exported) effect.Exported {
+	e.Vars = slices.Clone(e.Vars)
+	for i, v := range e.Vars {
+		if kv := v.Name + "=" + v.Value; r.String(kv) != kv || len(secret.Environ([]string{kv})) > 0 {
+			e.Vars[i] = effect.Variable{Name: v.Name, Hidden: true}
+		}
+	}
+	return e
 }
 
 // maskedView goes through the stored form, in which every text of every shape

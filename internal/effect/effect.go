@@ -35,12 +35,33 @@ type (
 	Fresh struct{}
 	// Final ends the turn with this text as its answer.
 	Final struct{ Text string }
+	// Exported is how a command changed the environment of later ones: Confined,
+	// only of those in the sandbox.
+	Exported struct {
+		Vars     []Variable
+		Confined bool
+	}
 	// Unknown keeps an effect that a newer version wrote.
 	Unknown struct {
 		Type string
 		Raw  []byte
 	}
 )
+
+// A Variable was set, or unset. One that is Hidden was changed, to a value that
+// is not kept.
+type Variable struct {
+	Name   string `json:"name"`
+	Value  string `json:"value,omitempty"`
+	Unset  bool   `json:"unset,omitempty"`
+	Hidden bool   `json:"hidden,omitempty"`
+}
+
+// An Export is a variable as a command left it for later ones.
+type Export struct {
+	Variable
+	Confined bool // for commands in the sandbox only
+}
 
 // A File is the state of a file when the model last saw it.
 type File struct {
@@ -54,13 +75,14 @@ type File struct {
 	Last    int  `json:"last,omitempty"`
 }
 
-func (Dir) effect()     {}
-func (Saw) effect()     {}
-func (Answer) effect()  {}
-func (Mode) effect()    {}
-func (Fresh) effect()   {}
-func (Final) effect()   {}
-func (Unknown) effect() {}
+func (Dir) effect()      {}
+func (Saw) effect()      {}
+func (Answer) effect()   {}
+func (Mode) effect()     {}
+func (Fresh) effect()    {}
+func (Final) effect()    {}
+func (Exported) effect() {}
+func (Unknown) effect()  {}
 
 // Of finds the last effect of a kind.
 func Of[E Effect](list []Effect) (found E, ok bool) {
@@ -93,6 +115,9 @@ type form struct {
 	JSON  json.RawMessage `json:"json,omitempty"`
 	Mode  policy.Mode     `json:"mode,omitempty"`
 	Text  string          `json:"text,omitempty"`
+	Vars  []Variable      `json:"vars,omitempty"`
+	// Confined is Exported's.
+	Confined bool `json:"confined,omitempty"`
 }
 
 // Store gives the JSON form of a list.
@@ -112,6 +137,8 @@ func Store(list []Effect) (out []Stored, err error) {
 			f = form{Type: "fresh"}
 		case Final:
 			f = form{Type: "final", Text: e.Text}
+		case Exported:
+			f = form{Type: "exported", Vars: e.Vars, Confined: e.Confined}
 		case Unknown:
 			if !fastjson.Valid(e.Raw) {
 				return nil, fmt.Errorf("an effect %q without its JSON", e.Type)
@@ -164,6 +191,8 @@ func load(kind string, raw Stored) (Effect, error) {
 		make = func(form) Effect { return Fresh{} }
 	case "final":
 		make = func(f form) Effect { return Final{f.Text} }
+	case "exported":
+		make = func(f form) Effect { return Exported{f.Vars, f.Confined} }
 	default:
 		return Unknown{kind, bytes.Clone(raw)}, nil
 	}

@@ -13,7 +13,8 @@ import (
 func TestStored(t *testing.T) {
 	list := []Effect{
 		Dir{"/d"}, Saw{[]File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 1, Last: 2}}}, Answer{json.RawMessage(`{"n":3}`)},
-		Mode{policy.PlanMode}, Fresh{}, Final{"done"}, Unknown{"later", []byte(`{"type":"later","x":[1]}`)},
+		Mode{policy.PlanMode}, Fresh{}, Final{"done"},
+		Exported{[]Variable{{Name: "A", Value: "b"}, {Name: "C", Unset: true}, {Name: "D", Hidden: true}}, true}, Unknown{"later", []byte(`{"type":"later","x":[1]}`)},
 	}
 	raw, err := Store(list)
 	if err != nil {
@@ -23,6 +24,7 @@ func TestStored(t *testing.T) {
 		`{"type":"dir","path":"/d"}`,
 		`{"type":"saw","files":[{"path":"p","size":1,"mtime":2,"hash":"h","partial":true,"first":1,"last":2}]}`,
 		`{"type":"answer","json":{"n":3}}`, `{"type":"mode","mode":"plan"}`, `{"type":"fresh"}`, `{"type":"final","text":"done"}`,
+		`{"type":"exported","vars":[{"name":"A","value":"b"},{"name":"C","unset":true},{"name":"D","hidden":true}],"confined":true}`,
 		`{"type":"later","x":[1]}`,
 	} {
 		if string(raw[i]) != want {
@@ -39,7 +41,7 @@ func TestStored(t *testing.T) {
 	for i := range raw { // nothing of the line is kept
 		clear(raw[i])
 	}
-	if u := got[6].(Unknown); string(u.Raw) != `{"type":"later","x":[1]}` {
+	if u := got[7].(Unknown); string(u.Raw) != `{"type":"later","x":[1]}` {
 		t.Errorf("%s", u.Raw)
 	}
 	for _, bad := range []string{`{`, `{}`, `[]`, `{"type":"dir","path":3}`, `{"type":3}`} {

@@ -63,6 +63,9 @@ type State struct {
 	Total   Spent
 	ByModel map[string]Spent
 
+	// Exports are the variables that commands changed, in order.
+	Exports []effect.Export
+
 	files trie[effect.File]
 	talk  conversation
 }
@@ -331,10 +334,23 @@ func (s State) changed(b event.ToolFinished) State {
 			for _, f := range e.Files {
 				s.files = s.files.set(f.Path, f)
 			}
+		case effect.Exported:
+			s.Exports = exported(s.Exports, e)
 		case effect.Answer, effect.Mode, effect.Fresh, effect.Final, effect.Unknown:
 		}
 	}
 	return s
+}
+
+// exported adds to was what a command changed, in place of what it changed
+// before.
+func exported(was []effect.Export, e effect.Exported) []effect.Export {
+	out := slices.Clone(was)
+	for _, v := range e.Vars {
+		out = slices.DeleteFunc(out, func(x effect.Export) bool { return x.Name == v.Name && (x.Confined || !e.Confined) })
+		out = append(out, effect.Export{Variable: v, Confined: e.Confined})
+	}
+	return out
 }
 
 // tasks finds a todo list in a view.

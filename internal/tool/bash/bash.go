@@ -89,6 +89,9 @@ type Config struct {
 	OnOutput func(id, s string)
 	OnFinish func(Task)
 	Now      func() time.Time // nil is time.Now
+	// Earlier is what commands of this session exported before it was resumed;
+	// it is asked for once. nil: nothing.
+	Earlier func() []effect.Export
 }
 
 // New returns the tools, the further names they answer to (not for the
@@ -125,6 +128,7 @@ type runner struct {
 	tasks   *Tasks
 	mu      sync.Mutex // guards the fields below
 	exports exports
+	resumed sync.Once // fills exports with what Earlier gives
 	shell   string
 }
 
@@ -313,6 +317,7 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *han
 		Path: b.shell, Dir: env.Dir, Keep: in.Background, Gate: true, Files: h.files,
 		Args: append(args, "-c", wrapper(in.Command, h, isBash), "bash"),
 	}
+	b.resume()
 	vars := b.exports.of(base, b.confined(in))
 	if env.Needs.Pinned {
 		vars = b.pinned(base, diff(base, vars), b.avoid(env))
@@ -342,6 +347,9 @@ func (b *runner) settle(j *job, begun []string, confined bool, env tool.Env, r *
 		base := j.hand.base
 		b.exports.add(base, begun, j.state.vars, confined)
 		b.mu.Unlock()
+		if vars := recorded(diff(begun, j.state.vars)); len(vars) > 0 {
+			r.Effects = append(r.Effects, effect.Exported{Vars: vars, Confined: confined})
+		}
 	}
 	if real, err := filepath.EvalSymlinks(dir); err == nil && plainDir(real) {
 		dir = real

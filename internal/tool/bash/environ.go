@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/tool"
@@ -33,6 +36,70 @@ func (x *exports) of(base []string, confined bool) []string {
 		return x.inside.apply(base)
 	}
 	return x.outside.apply(base)
+}
+
+// Bounds of what is recorded of one command.
+const (
+	maxRecorded = 200
+	maxValue    = 4096 // bytes
+)
+
+// recorded is what of a change may come back when the session is resumed: what
+// steers no program. Of the rest only the name is said, so that no earlier
+// value comes back in its place.
+func recorded(d delta) (out []effect.Variable) {
+	for _, kv := range d.set {
+		name, value, _ := strings.Cut(kv, "=")
+		if keeps(name, value) {
+			out = append(out, effect.Variable{Name: name, Value: value})
+		} else {
+			out = append(out, effect.Variable{Name: name, Hidden: true})
+		}
+	}
+	for _, name := range d.unset {
+		out = append(out, effect.Variable{Name: name, Unset: !shellread.Steers(name, ""), Hidden: shellread.Steers(name, "")})
+	}
+	return out[:min(len(out), maxRecorded)]
+}
+
+// keeps reports whether a variable lasts from one run to the next.
+func keeps(name, value string) bool {
+	return plainName.MatchString(name) && len(value) <= maxValue && !strings.ContainsRune(value, 0) && !shellread.Steers(name, value)
+}
+
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// resume takes over what was exported before the session was resumed. The log
+// is not trusted: what steers a program stays out, whoever wrote it there.
+func (b *runner) resume() {
+	b.resumed.Do(func() {
+		if b.Earlier == nil {
+			return
+		}
+		for _, v := range b.Earlier() {
+			if v.Hidden || !keeps(v.Name, v.Value) {
+				continue
+			}
+			b.exports.inside = b.exports.inside.with(v.Variable)
+			if !v.Confined {
+				b.exports.outside = b.exports.outside.with(v.Variable)
+			}
+		}
+	})
+}
+
+// with is d and the change of one more variable.
+func (d delta) with(v effect.Variable) delta {
+	out := delta{
+		set:   slices.DeleteFunc(slices.Clone(d.set), func(kv string) bool { return strings.HasPrefix(kv, v.Name+"=") }),
+		unset: slices.DeleteFunc(slices.Clone(d.unset), func(name string) bool { return name == v.Name }),
+	}
+	if v.Unset {
+		out.unset = append(out.unset, v.Name)
+	} else {
+		out.set = append(out.set, v.Name+"="+v.Value)
+	}
+	return out
 }
 
 // pinned is the environment of commands that only read or edit: of what was
@@ -89,6 +156,7 @@ func notWorldWritable(dir string) bool {
 // when they are not pinned.
 func (b *runner) program(env tool.Env) func(name string) string {
 	b.mu.Lock()
+	b.resume()
 	d := b.exports.inside // holds what outside does
 	b.mu.Unlock()
 	var path string
