@@ -61,7 +61,7 @@ func Models(o Options, cfg *config.Config) (*choose.Chooser, error) {
 		}
 	}
 	c := choose.Config{Version: o.Version, Env: o.Env, Aliases: cfg.Aliases, Facts: cfg.Facts, FactsSource: "settings", Transport: transport, Providers: map[string]choose.Provider{},
-		CacheTTL: cfg.CacheTTL, Pauses: !o.Print, Memory: o.Memory,
+		CacheTTL: cfg.CacheTTL, Retention: cfg.CacheRetention, Summary: cfg.ReasoningSummary, Pauses: !o.Print, Memory: o.Memory,
 		Idle: time.Duration(max(0, cfg.StreamIdleTimeout)) * time.Second}
 	for name, p := range cfg.Providers {
 		q := choose.Provider{BaseURL: p.BaseURL, KeyEnv: p.KeyEnv, Wire: p.Wire, Headers: p.Headers, Models: p.Models, Effort: p.Effort, Reasoning: p.Reasoning}

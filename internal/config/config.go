@@ -81,6 +81,9 @@ type Effort struct {
 type Budgets struct {
 	MaxTurns int    `json:"max_turns"`
 	CacheTTL string `json:"cache_ttl"`
+	// CacheRetention and ReasoningSummary are for the wire openai.
+	CacheRetention   string `json:"cache_retention"`
+	ReasoningSummary string `json:"reasoning_summary"`
 	// StreamIdleTimeout is in seconds; 0 leaves it to the defaults.
 	StreamIdleTimeout int     `json:"stream_idle_timeout"`
 	MaxBudgetUSD      float64 `json:"max_budget_usd"`

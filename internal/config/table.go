@@ -103,6 +103,8 @@ var modelKeys = []Key{
 	{Name: "fallback_model", Kind: String, Flag: "fallback-model", Doc: "Model to switch to when the first one stays overloaded."},
 	{Name: "small_model", Kind: String, Flag: "small-model", Doc: "Model for titles, summaries and classification. Unset: the cheap sibling of the main model."},
 	{Name: "effort", Kind: Level, Flag: "effort", Alias: []string{"effortLevel"}, Enum: []string{"low", "medium", "high", "xhigh", "max"}, Doc: "How hard the model thinks: low, medium, high, xhigh, max, or a number of tokens."},
+	{Name: "cache_retention", Kind: String, Enum: []string{"in_memory", "24h"}, Guard: Person, Doc: "How long the wire openai keeps what was sent (prompt_cache_retention); unset, as the provider does. Not all models take 24h."},
+	{Name: "reasoning_summary", Kind: String, Enum: []string{"auto", "concise", "detailed", "none"}, Doc: "Which summary of its reasoning a model of the wire openai is asked for; unset, auto."},
 	{Name: "cache_ttl", Kind: String, Enum: []string{"5m", "1h"}, Doc: "How long the provider anthropic keeps what was sent; unset, an hour at a terminal and 5 minutes in print mode. Writing for an hour costs twice the input."},
 	{Name: "stream_idle_timeout", Kind: Int, Default: 0, Doc: "Seconds that a provider may be silent in the middle of a reply; 0 is 90, and 600 while the model reasons."},
 	{Name: "max_turns", Kind: Int, Default: 0, Flag: "max-turns", Doc: "Most model requests of one turn; 0 is no limit."},

@@ -81,7 +81,7 @@ func (c *Chooser) remote(ctx context.Context, p provider, choice *Choice) error 
 			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: facts, CacheTTL: c.c.CacheTTL, Pauses: c.c.Pauses})
 	case "openai":
 		choice.Model = openai.New(openai.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
-			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: listed})
+			Retention: c.c.Retention, Summary: c.c.Summary, Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: listed})
 	case "gemini":
 		choice.Model = gemini.New(gemini.Config{Name: p.name, BaseURL: p.baseURL, Key: key, KeySource: source,
 			Version: c.c.Version, Headers: p.headers, Transport: c.c.Transport, Idle: c.c.Idle, Facts: listed})

@@ -47,6 +47,8 @@ type Config struct {
 	// CacheTTL and Pauses are anthropic.Config's.
 	CacheTTL string
 	Pauses   bool
+	// Retention and Summary are openai.Config's.
+	Retention, Summary string
 	// Memory is what servers of the Chat Completions wire refused; nil: none yet.
 	Memory *Memory
 	// Local replaces the base URLs of local servers, by name.

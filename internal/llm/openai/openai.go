@@ -35,6 +35,9 @@ type Config struct {
 	FirstByte time.Duration // 0: Idle
 	Wall      func() time.Time
 	Facts     func(model string) (price.Facts, bool)
+	// Retention is prompt_cache_retention, "" for the provider's own; Summary
+	// the kind of summary of reasoning, "" for auto and "none" for no summary.
+	Retention, Summary string
 }
 
 // A Client is an llm.Model.
@@ -59,6 +62,9 @@ func New(c Config) *Client {
 	c.Key = strings.TrimSpace(c.Key)
 	if c.Facts == nil {
 		c.Facts = func(string) (price.Facts, bool) { return price.Facts{}, false }
+	}
+	if c.Summary == "" {
+		c.Summary = "auto"
 	}
 	return &Client{c: c, wire: wire.NewClient(wire.Config{
 		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,

@@ -163,3 +163,17 @@ func TestSummariesAreRefused(t *testing.T) {
 		t.Errorf("%d requests: %q", len(bodies), bodies)
 	}
 }
+
+func TestSummaryAndRetention(t *testing.T) {
+	for _, c := range []struct{ summary, retention, has, not string }{
+		{"", "", `"summary":"auto"`, "prompt_cache_retention"},
+		{"detailed", "24h", `"summary":"detailed"`, "in_memory"},
+		{"none", "in_memory", `"prompt_cache_retention":"in_memory"`, `"summary"`},
+	} {
+		client := New(Config{Summary: c.summary, Retention: c.retention})
+		body := string(client.request(llm.Request{Model: "gpt-5.1", Effort: llm.EffortHigh}, "openai/gpt-5.1"))
+		if !strings.Contains(body, c.has) || strings.Contains(body, c.not) || c.retention != "" && !strings.Contains(body, `"prompt_cache_retention":"`+c.retention+`"`) {
+			t.Errorf("%+v: %s", c, body)
+		}
+	}
+}

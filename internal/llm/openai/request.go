@@ -37,9 +37,10 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	}
 	switch reasoned := reasons(r.Model, facts, known) || hasReasoned(r.Messages, reader); {
 	case reasoned, !known && (r.Effort != "" || r.ThinkingTokens > 0):
-		writeReasoning(&j, r, facts, reasoned, !c.unsummed.Load())
+		writeReasoning(&j, r, facts, reasoned, c.summary())
 	}
 	j.Member("prompt_cache_key", cacheKey(r.CacheKey))
+	j.Member("prompt_cache_retention", c.c.Retention)
 	writeTools(&j, r.Tools)
 	var system []string
 	for _, s := range r.System {
@@ -60,6 +61,14 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	j.EndArr()
 	j.End()
 	return j.Bytes()
+}
+
+// summary is the kind of summary to ask for, "" for none.
+func (c *Client) summary() string {
+	if c.unsummed.Load() || c.c.Summary == "none" {
+		return ""
+	}
+	return c.c.Summary
 }
 
 // reasons reports whether a model reasons; names decide where facts are missing.
@@ -88,7 +97,7 @@ func hasReasoned(msgs []llm.Message, reader string) bool {
 
 // writeReasoning asks for reasoning. What only models that reason take is left
 // out where that is not known.
-func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure, summaries bool) {
+func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure bool, summary string) {
 	effort := r.Effort
 	if r.ThinkingTokens > 0 {
 		effort = nearest(r.ThinkingTokens)
@@ -103,8 +112,8 @@ func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure, summaries 
 	j.Key("reasoning")
 	j.Obj()
 	j.Member("effort", name)
-	if sure && summaries {
-		j.Member("summary", "auto")
+	if sure {
+		j.Member("summary", summary)
 	}
 	j.End()
 	if !sure {
