@@ -47,11 +47,11 @@ func yamlKey(s *scanner) bool {
 	}
 	start := strings.TrimLeft(s.src[strings.LastIndexByte(s.src[:s.pos], '\n')+1:s.pos], " -")
 	if start == "" {
-		if i := strings.Index(line, ": "); i > 0 && strings.IndexAny(line[:i], "{[#") < 0 {
+		if i := strings.Index(line, ": "); i > 0 && !strings.ContainsAny(line[:i], "{[#") {
 			s.emit(Attribute, s.pos+i)
 			return true
 		}
-		if i := len(line) - 1; i > 0 && line[i] == ':' && strings.IndexAny(line[:i], "{[#") < 0 {
+		if i := len(line) - 1; i > 0 && line[i] == ':' && !strings.ContainsAny(line[:i], "{[#") {
 			s.emit(Attribute, s.pos+i)
 			return true
 		}

@@ -74,9 +74,10 @@ type ops struct {
 	list []job
 }
 
+// A job is an op on its way to a session.
 type job struct {
-	submit
-	to *Session
+	what submit
+	to   *Session
 }
 
 func newOps(l *loop) *ops {
@@ -127,13 +128,13 @@ func (o *ops) run() {
 
 func (o *ops) give(j job) {
 	defer o.l.t.Recover()
-	err := j.to.Submit(o.l.ctx, j.op)
+	err := j.to.Submit(o.l.ctx, j.what.op)
 	if o.l.ctx.Err() != nil {
 		return
 	}
 	o.l.send(resultMsg{func(m *Model) []effect {
-		if j.then != nil {
-			return j.then(m, err)
+		if j.what.then != nil {
+			return j.what.then(m, err)
 		}
 		return m.fail(err)
 	}})
