@@ -101,7 +101,7 @@ func (t *typist) key() time.Duration {
 func (b *bench) uiKeys() []figure {
 	x := b.show(b.stage("keys"), "> Hello.\n").open()
 	defer x.close()
-	t := typist{x, 'Ѐ'}
+	t := typist{x, '一'}
 	var ds []time.Duration
 	for range 100 {
 		ds = append(ds, t.key())
@@ -146,7 +146,7 @@ func (b *bench) uiStream() []figure {
 	x.keys("warm up\r")
 	x.until("Begin.", 0)
 	x.settled(500 * time.Millisecond)
-	t := typist{x, 'Ѐ'}
+	t := typist{x, '一'}
 	from, ok := x.load()
 	at, start := x.at(), time.Now()
 	x.keys("go\r")
