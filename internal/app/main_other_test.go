@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox"
 )
 
 // TestMain plays the guardian, for which adze starts itself again: without it
 // each guardian would be all of these tests once more.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == proc.GuardianArg {
-		os.Exit(proc.Guardian(os.Stdin))
+		os.Exit(proc.Guardian(os.Stdin, sandbox.Settle))
 	}
 	os.Exit(m.Run())
 }

@@ -31,7 +31,7 @@ func Main(sys System) int {
 	}
 	if len(sys.Args) == 1 && sys.Args[0] == proc.GuardianArg {
 		proc.Hide()
-		return proc.Guardian(os.Stdin)
+		return proc.Guardian(os.Stdin, sandbox.Settle)
 	}
 	if len(sys.Args) == 1 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
 		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,9 +77,16 @@ func TestOrphansAreFoundBySessionTagAndParent(t *testing.T) {
 	}
 }
 
-// What is said of commands that are over is forgotten, and nonsense is no command.
+// What is said of commands that are over is forgotten, and nonsense is no
+// command; what is to be seen to is, in its order and after them.
 func TestGuardianReads(t *testing.T) {
-	if code := Guardian(strings.NewReader("+99999991 5 6\nhello\n+1 1 1\n+-5 0 0\n-99999991\n-7\n")); code != 0 {
+	var got []string
+	in := "+99999991 5 6\nhello\n+1 1 1\n=\"/a b\\n\"\n+-5 0 0\n-99999991\n-7\n=\"/c\"\n=x\n"
+	if code := Guardian(strings.NewReader(in), func(e string) { got = append(got, e) }); code != 0 {
 		t.Errorf("code %d", code)
 	}
+	if !slices.Equal(got, []string{"/a b\n", "/c"}) {
+		t.Errorf("%q", got)
+	}
+	Guardian(strings.NewReader("=\"/c\"\n.\n"), func(e string) { t.Errorf("%s after an orderly end", e) })
 }

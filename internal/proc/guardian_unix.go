@@ -29,6 +29,7 @@ type guardian struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when it is gone
 	gone bool          // it cannot be had
+	told map[string]bool
 }
 
 // A ward is a command as its guardian knows it.
@@ -46,6 +47,20 @@ func (g *guardian) watchOver(w ward) {
 		return
 	}
 	g.tell(fmt.Sprintf("+%d %d %d\n", w.pid, w.tag.soft, w.tag.hard))
+}
+
+// inherit tells the guardian what is left to see to when this process is killed.
+func (g *guardian) inherit(estate string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.told[estate] || g.gone || g.pipe == nil && !g.start() {
+		return
+	}
+	if g.told == nil {
+		g.told = map[string]bool{}
+	}
+	g.told[estate] = true
+	g.tell(fmt.Sprintf("=%q\n", estate))
 }
 
 // let tells the guardian that a command is over.
@@ -117,6 +132,7 @@ func (g *guardian) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.gone = true
+	g.tell(".\n")
 	if g.pipe != nil {
 		_ = g.pipe.Close()
 		g.pipe = nil
@@ -134,14 +150,22 @@ func (g *guardian) close() {
 }
 
 // Guardian is what this program does when a Table started it again: it reads
-// which commands run, until in ends with the process that writes it, and then
-// ends those that still run. It returns the exit code.
-func Guardian(in io.Reader) int {
+// which commands run, until in ends with the process that writes it, then ends
+// those that still run, and has what that process left seen to, each by its
+// Estate, unless it was dismissed. It returns the exit code.
+func Guardian(in io.Reader, settle func(estate string)) int {
 	wards := map[int]ward{}
+	var estates []string
+	dismissed := false
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		var w ward
-		if _, err := fmt.Sscanf(lines.Text(), "+%d %d %d", &w.pid, &w.tag.soft, &w.tag.hard); err == nil && w.pid > 1 {
+		var estate string
+		if lines.Text() == "." {
+			dismissed = true
+		} else if _, err := fmt.Sscanf(lines.Text(), "=%q", &estate); err == nil {
+			estates = append(estates, estate)
+		} else if _, err := fmt.Sscanf(lines.Text(), "+%d %d %d", &w.pid, &w.tag.soft, &w.tag.hard); err == nil && w.pid > 1 {
 			wards[w.pid] = w
 		} else if _, err := fmt.Sscanf(strings.TrimSpace(lines.Text()), "-%d", &w.pid); err == nil {
 			delete(wards, w.pid)
@@ -149,6 +173,11 @@ func Guardian(in io.Reader) int {
 	}
 	if len(wards) > 0 {
 		orphaned(wards)
+	}
+	for _, e := range estates {
+		if !dismissed {
+			settle(e)
+		}
 	}
 	return 0
 }

@@ -10,6 +10,8 @@ const GuardianArg = "__guardian"
 type guardian struct{}
 
 // Guardian does nothing on Windows.
-func Guardian(io.Reader) int { return 0 }
+func Guardian(io.Reader, func(string)) int { return 0 }
 
 func (*guardian) close() {}
+
+func (*guardian) inherit(string) {}

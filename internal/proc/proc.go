@@ -55,6 +55,9 @@ type Command struct {
 	// Halt, when it is not nil, ends the command at once when something comes:
 	// the reason, which is then Status.Over.
 	Halt <-chan string
+	// Estate is what the guardian hands to its caller when this process is killed
+	// before it closed its table; "" is nothing.
+	Estate string
 	// After is called once, when no process is left or none was started.
 	After func()
 }
@@ -91,7 +94,8 @@ type Config struct {
 	Limits Limits
 	// Guardian has commands ended even when this process is killed: it starts
 	// this program once more, which must then call Guardian. Commands of a
-	// Keeper do without, because that takes them with it. Windows needs none.
+	// Keeper do without, because that takes them with it, unless they have an
+	// Estate. Windows needs none.
 	Guardian bool
 	// Groups makes the limits the kernel's where this process has a control
 	// group for itself (Linux). Only one table of a process can have that.
@@ -189,6 +193,9 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	p.os.started(p, &t.os)
 	if p.ward = t.ward && !c.Keeper; p.ward {
 		p.os.guard(p)
+	}
+	if t.ward && c.Estate != "" {
+		t.os.guardian.inherit(c.Estate)
 	}
 	t.procs[p] = struct{}{}
 	t.wg.Add(1)

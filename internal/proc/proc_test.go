@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if len(os.Args) == 2 && os.Args[1] == GuardianArg {
-		os.Exit(Guardian(os.Stdin))
+		os.Exit(Guardian(os.Stdin, func(string) {}))
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -87,10 +87,35 @@ func recoverFrom(dir, quarantine string) []Found {
 	list, _ := filepath.Glob(filepath.Join(dir, "*.journal"))
 	var out []Found
 	for _, path := range list {
-		found, _ := recoverOne(path, quarantine) // one that is locked is alive, and sees to itself
+		found, _ := recoverOne(path, quarantine, false) // one that is locked is alive, and sees to itself
 		out = append(out, found...)
 	}
+	list, _ = filepath.Glob(filepath.Join(dir, "*"+foundSuffix))
+	for _, path := range list {
+		b, err := readSmall(path)
+		var found []Found
+		if err == nil && json.Unmarshal(b, &found) == nil && os.Remove(path) == nil {
+			out = append(out, found...)
+		}
+	}
 	return out
+}
+
+// foundSuffix ends the name of a list of what was found when nobody could be told.
+const foundSuffix = ".found"
+
+// Settle settles what the commands left that a journal tells of, when its
+// process was killed, for the next start to tell of it. Without one there is
+// nothing to do.
+func Settle(journal string) {
+	dir := filepath.Dir(journal)
+	found, _ := recoverOne(journal, filepath.Join(dir, "quarantine"), true) // what fails is for the next start
+	if len(found) == 0 {
+		return
+	}
+	if b, err := json.Marshal(found); err == nil {
+		_ = os.WriteFile(journal+foundSuffix, b, 0o600) // it is in quarantine all the same
+	}
 }
 
 // afterlife is how long after its last sign a process and its commands can
@@ -99,27 +124,28 @@ const afterlife = slowest + 2*time.Second
 
 // dying bounds the wait for the commands of a process that was killed: the
 // kernel ends them after it.
-const dying = time.Second
+const dying = 5 * time.Second
 
-// lockOfDead takes the lock of a journal whose process is dead.
-func lockOfDead(f *os.File) error {
+// lockOfDead takes the lock of a journal whose process is dead, and waits for
+// its commands to die. gone is that the process is known to be.
+func lockOfDead(f *os.File, gone bool) error {
 	_, number, _ := strings.Cut(strings.TrimSuffix(filepath.Base(f.Name()), ".journal"), "-")
 	pid, _ := strconv.Atoi(number) // 0 is alive
 	for late := time.Now().Add(dying); ; time.Sleep(5 * time.Millisecond) {
 		err := lockFile(f, false)
-		if err == nil || alive(pid) || time.Now().After(late) {
+		if err == nil || !gone && alive(pid) || time.Now().After(late) {
 			return err
 		}
 	}
 }
 
-func recoverOne(path, dir string) ([]Found, error) {
+func recoverOne(path, dir string, gone bool) ([]Found, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|noFollow, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if err := lockOfDead(f); err != nil {
+	if err := lockOfDead(f, gone); err != nil {
 		return nil, err
 	}
 	info, err := f.Stat()

@@ -252,7 +252,7 @@ func (s *Sandbox) Wrap(c *proc.Command, open ...string) error {
 		s.settler.end(r)
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
-	c.Halt = r.halt
+	c.Halt, c.Estate = r.halt, s.settler.journal.f.Name()
 	after := c.After
 	c.After = func() {
 		s.settler.end(r)
