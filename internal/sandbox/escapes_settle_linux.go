@@ -119,6 +119,22 @@ var settledEscapes = []escape{
 	{name: "locked-in", what: "create .idea and lock it", settled: true, safe: true, run: func(sc *scene) error {
 		return errors.Join(plant(sc.Project+"/.idea/a/workspace.xml", "x"), os.Chmod(sc.Project+"/.idea/a", 0), os.Chmod(sc.Project+"/.idea", 0))
 	}, after: absent("$/project/.idea")},
+	{name: "locked-parent", what: "lock the folder in which .git/commondir was made", settled: true, run: func(sc *scene) error {
+		at := sc.Project + "/pkg/lib/.git"
+		return errors.Join(plant(at+"/commondir", "../../sub\n"), os.Chmod(at, 0o555))
+	}, after: func(sc *scene) string {
+		why := absent("$/project/pkg/lib/.git/commondir")(sc)
+		_ = os.Chmod(sc.Project+"/pkg/lib/.git", 0o755)
+		return why
+	}},
+	{name: "locked-away", what: "make a repository in a folder that cannot be looked into", settled: true, run: func(sc *scene) error {
+		dir := sc.Project + "/noread"
+		return errors.Join(plant(dir+"/a/r/.git/config", evil), os.Chmod(dir+"/a", 0o444), os.Chmod(dir, 0))
+	}, after: func(sc *scene) string {
+		_ = os.Chmod(sc.Project+"/noread", 0o755)
+		_ = os.Chmod(sc.Project+"/noread/a", 0o755)
+		return absent("$/project/noread/a/r/.git/config")(sc)
+	}},
 	{name: "linked-in", what: "make .gemini a link", settled: true, safe: true, run: func(sc *scene) error {
 		return errors.Join(plant(sc.Project+"/pkg/g/settings.json", "{}"), os.Symlink("pkg/g", sc.Project+"/.gemini"))
 	}, after: absent("$/project/.gemini")},

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -98,7 +97,7 @@ func (v *survey) inside(git string, far reach) []string {
 		}
 		in := v.ins[dir]
 		if in == nil || in.mark != m || !m.settled {
-			in = readInner(dir, m)
+			in = v.readInner(dir, m)
 			v.ins[dir] = in
 		}
 		odd = append(odd, in.odd...)
@@ -111,9 +110,9 @@ func (v *survey) inside(git string, far reach) []string {
 	return odd
 }
 
-func readInner(dir string, m mark) *inner {
+func (v *survey) readInner(dir string, m mark) *inner {
 	in := &inner{mark: m}
-	list, _ := os.ReadDir(dir) // one that cannot be read is of no use to git
+	list, _ := v.list(dir, m) // one that cannot be read is of no use to git
 	for _, e := range list {
 		path := filepath.Join(dir, e.Name())
 		switch {

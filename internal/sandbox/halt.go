@@ -21,17 +21,24 @@ func (t *settler) again(path string) {
 	var last *started
 	over := false
 	for r := range t.runs {
+		if r.halted {
+			return // it may be what did it, until it is gone
+		}
 		if r.had[path] {
 			continue
 		}
 		r.taken[path]++
 		r.takes++
 		over = over || r.taken[path] > maxTaken || r.takes > maxTakenAll
-		if !r.halted && (last == nil || r.since.After(last.since)) {
+		if last == nil || r.since.After(last.since) {
 			last = r
 		}
 	}
 	if over && last != nil {
+		for r := range t.runs { // if it was not that one, the next does it again
+			clear(r.taken)
+			r.takes = 0
+		}
 		last.end(fmt.Sprintf("it put back %s, which is protected, again and again", path))
 	}
 }

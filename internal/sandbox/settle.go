@@ -222,18 +222,24 @@ func (t *settler) note() error {
 		return nil
 	}
 	var had map[string]bool
-	var since time.Time
 	for r := range t.runs {
-		if since.IsZero() || r.since.Before(since) {
-			since = r.since
-		}
 		if had == nil {
 			had = maps.Clone(r.had)
 			continue
 		}
 		maps.DeleteFunc(had, func(p string, _ bool) bool { return !r.had[p] })
 	}
-	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)), since)
+	return t.journal.write(t.policy, slices.Sorted(maps.Keys(had)), t.began())
+}
+
+// began is when the first of the commands began.
+func (t *settler) began() (first time.Time) {
+	for r := range t.runs {
+		if first.IsZero() || r.since.Before(first) {
+			first = r.since
+		}
+	}
+	return first
 }
 
 // end settles what a command left, when no process of it runs any more.
@@ -326,6 +332,8 @@ func (t *settler) watch(stop chan struct{}, came <-chan struct{}) {
 // It reports whether anything was new; t.mu is held.
 func (t *settler) settle(final, all bool, mine func(path string) bool) (news bool) {
 	from := time.Now()
+	t.survey.since = t.began()
+	defer func() { t.survey.since = time.Time{} }()
 	seen := t.survey.look()
 	if t.names != nil {
 		t.arm(seen)

@@ -1,8 +1,6 @@
 package sandbox
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +36,10 @@ type survey struct {
 	far  map[string]*folder
 	// most bounds what is looked into beyond.
 	most int
-	ins  map[string]*inner
+	// since is when the first command that runs began: what its owner cannot
+	// look into, and changed after it, is opened. Zero opens nothing.
+	since time.Time
+	ins   map[string]*inner
 }
 
 // A spot is a folder to look into.
@@ -158,10 +159,7 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 	if old != nil && old.mark == m && m.settled {
 		return old
 	}
-	list, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrPermission) && lookInto(dir) == nil { // it may hold something all the same
-		list, err = os.ReadDir(dir)
-	}
+	list, err := v.list(dir, m)
 	if err != nil {
 		return nil
 	}
@@ -185,6 +183,17 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 	}
 	f.bare = head && gitconf.IsGitDir(dir)
 	return f
+}
+
+// list reads a folder. One that a command locked may hold something all the
+// same, so it is opened first; what a person locked stays as it is.
+func (v *survey) list(dir string, m mark) ([]os.DirEntry, error) {
+	if !v.since.IsZero() && m.at >= v.since.UnixNano() && os.Geteuid() != 0 {
+		if info, err := os.Lstat(dir); err == nil && info.Mode().Perm()&0o500 != 0o500 {
+			_ = lookInto(dir) // one that is another's says so below
+		}
+	}
+	return os.ReadDir(dir)
 }
 
 // enter adds the git folder behind a path called .git, and the repositories
