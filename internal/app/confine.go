@@ -63,7 +63,8 @@ func SandboxConfig(o Options, cfg *config.Config, p Paths, roots []string) (sand
 	return sandbox.Config{
 		Dir: p.Dir, Roots: roots, Home: p.Home, State: []string{p.Folders.State, p.Folders.Config, p.Folders.Cache},
 		Cache: p.Folders.Cache, TempRoot: o.Temp, Run: filepath.Join(p.Folders.State, "sandbox"),
-		Path: o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),
+		Denials: fileDenials(cfg, p),
+		Path:    o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),
 	}, nil
 }
 
@@ -80,6 +81,18 @@ func upstream(o Options, cfg *config.Config) netproxy.Upstream {
 		u.HTTP, u.HTTPS = cfg.Network.Proxy, cfg.Network.Proxy
 	}
 	return u
+}
+
+// fileDenials are the deny rules of the settings about files, which hold for
+// what commands do inside, too.
+func fileDenials(cfg *config.Config, p Paths) policy.Denials {
+	r := policy.Rules{Dir: p.Dir, Home: p.Home}
+	for _, c := range cfg.Permissions.Deny {
+		if rule, err := policy.ParseRule(c.Text, policy.Deny, scope(c.Scope), c.Origin.String(), c.Root); err == nil {
+			r.List = append(r.List, rule)
+		}
+	}
+	return policy.FileDenials(r)
 }
 
 // deniedDomains are those that permission rules deny, which commands must not

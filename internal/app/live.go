@@ -170,7 +170,7 @@ func (l *live) apply(was, now *config.Config) (n session.Settings, bad []string)
 	n.Rules, n.Forbidden, n.Auto = rules, forbidden(l.o, now, l.started), l.auto
 	n.Turn = l.pattern(now, rules, set)
 	n.Begin = func() {}
-	if !reflect.DeepEqual(was.Sandbox, now.Sandbox) || !slices.Equal(deniedDomains(was), deniedDomains(now)) || !slices.Equal(dirs, l.dirs) {
+	if !reflect.DeepEqual(was.Sandbox, now.Sandbox) || !slices.Equal(deniedDomains(was), deniedDomains(now)) || fileDenials(was, l.a.Paths).Key() != fileDenials(now, l.a.Paths).Key() || !slices.Equal(dirs, l.dirs) {
 		// Not before the next turn: a call that was allowed because it would
 		// be confined may not find itself outside.
 		n.Begin = l.confine(context.Background(), now, dirs)

@@ -98,7 +98,7 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 		return unixSocket, true
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
-		switch held := append(slices.Clone(p.Protected), p.Git...); {
+		switch held := slices.Concat(p.Denied, p.Fixed, p.Protected, p.Git); {
 		case len(held) == 0:
 		case busy.MatchString(lines[i]):
 			return "moving or removing a folder that holds something protected, such as " + held[0], true
@@ -126,6 +126,10 @@ func explainLine(line string, p Policy) string {
 	paths, does := pathsIn(line, p), verb(line)
 	for _, path := range paths {
 		switch {
+		case withinAny(p.Denied, path):
+			return "reading " + path + ": a permission rule denies it"
+		case withinAny(p.Fixed, path):
+			return does + path + ": a permission rule denies it"
 		case withinAny(p.Hidden, path) && !withinAny(p.Readable, path):
 			return "reading " + path + ": it is hidden, as it may hold secrets"
 		case protects(p, path):

@@ -47,11 +47,17 @@ func (p Policy) layout() (steps []step, links []string) {
 		l.protect(g)
 	}
 	l.release(p.open)
+	for _, f := range p.Fixed {
+		if l.protect(f); l.at[f] == write || l.at[f] == pin {
+			l.at[f] = keep
+		}
+	}
 	for _, h := range p.Hidden {
 		if info, err := os.Stat(h); err == nil {
 			if !info.IsDir() && barred(h, info) {
 				continue // /etc/shadow, for most: each mount costs a command a fifth of a millisecond
 			}
+			l.pinAbove(h)
 			l.at[h] = hideFile
 			if info.IsDir() {
 				l.at[h] = hideDir
@@ -111,6 +117,14 @@ func (l *layout) release(open []string) {
 // folder in its place. What does not exist is not kept from coming into being:
 // that is for settling.
 func (l *layout) protect(path string) { l.follow(path, 0) }
+
+// pinAbove keeps the folders between a writable one and path in their places:
+// under another name, nobody would know what is hidden.
+func (l *layout) pinAbove(path string) {
+	for at := filepath.Dir(path); slices.ContainsFunc(l.policy.Writable, func(w string) bool { return w != at && within(w, at) }); at = filepath.Dir(at) {
+		l.set(at, pin)
+	}
+}
 
 // maxHops bounds links that lead to links.
 const maxHops = 8

@@ -29,6 +29,10 @@ type Policy struct {
 	// Hidden folders and files cannot be read, but for what is in Readable.
 	Hidden   []string `json:"hidden"`
 	Readable []string `json:"readable,omitempty"`
+	// Denied are those of Hidden that permission rules deny to read; Fixed stay
+	// as they are because rules deny to change them.
+	Denied []string `json:"denied,omitempty"`
+	Fixed  []string `json:"fixed,omitempty"`
 	// Env are the names of variables that commands inside do not get.
 	Env     []string `json:"env,omitempty"`
 	Temp    string   `json:"temp"`
@@ -40,6 +44,8 @@ type Policy struct {
 	always  []string // protected wherever they are and whatever they are called
 	gits    []string // git folders that count although they may lie elsewhere
 	open    []string // protected paths that may be written all the same
+	denials policy.Denials
+	far     *far // nil where the denials name nothing outside the surveyed folders
 }
 
 // Network is what can be reached from inside.
@@ -93,6 +99,7 @@ func NewPolicy(c Config) Policy {
 	if slices.ContainsFunc(p.surveys, func(root string) bool { return within(root, c.Home) }) {
 		p.always = append(p.always, policy.LoginPlaces(c.Home)...)
 	}
+	p.denials, p.far = c.Denials, newFar(c.Denials, p.surveys, c.Home)
 	n := c.Settings.Network
 	p.Network = Network{
 		Allowed: n.AllowedDomains, Denied: n.DeniedDomains,
@@ -103,7 +110,11 @@ func NewPolicy(c Config) Policy {
 }
 
 // survey looks for what the policy protects.
-func (p Policy) survey() *survey { return newSurvey(p.surveys, p.gits, p.home) }
+func (p Policy) survey() *survey {
+	v := newSurvey(p.surveys, p.gits, p.home)
+	v.denied = p.denials
+	return v
+}
 
 // with is the policy for what a survey saw.
 func (p Policy) with(s sight) Policy {
@@ -122,7 +133,7 @@ func (p Policy) with(s sight) Policy {
 	p.Protected = slices.Compact(p.Protected)
 	p.Git = slices.Clone(s.gits)
 	slices.Sort(p.Git)
-	return p
+	return p.denying(s)
 }
 
 // configured are the paths in writable folders that git's settings name, there

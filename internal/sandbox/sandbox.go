@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox/netproxy"
 )
@@ -53,6 +54,8 @@ type Config struct {
 	// Self is this program.
 	Self     string
 	Settings config.Sandbox
+	// Denials are what permission rules deny of files, inside too.
+	Denials policy.Denials
 	// Processes is how many processes and threads a command may have; 0 is
 	// the person's own limit.
 	Processes int
@@ -247,6 +250,10 @@ func (s *Sandbox) Wrap(c *proc.Command, open ...string) error {
 	}
 	p := s.policy.with(seen)
 	p.open = open
+	if err := p.bounded(); err != nil {
+		s.settler.end(r)
+		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
+	}
 	c.Env = p.environ(c.Env, s.proxyAddress())
 	if err := s.mech.wrap(c, p, held{s.settler.lock(), func(steps []step, links []string) { s.settler.keep(r, steps, links) }}); err != nil {
 		s.settler.end(r)

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/gitconf"
@@ -42,6 +43,9 @@ func seatbelt(p Policy, port int) string {
 	for _, o := range p.open {
 		line("(allow file-write* (subpath %s) (literal %s))", quote(o), quote(o+".lock"))
 	}
+	for _, f := range p.Fixed {
+		line("(deny file-write* (subpath %s))", quote(f))
+	}
 	// Neither a protected path nor anything above it can be moved away.
 	for _, dir := range above(p) {
 		line("(deny file-write-unlink (literal %s))", quote(dir))
@@ -68,12 +72,12 @@ func seatbelt(p Policy, port int) string {
 	return b.String()
 }
 
-// above are the folders between a writable folder and what is protected in
-// it, and the protected paths themselves.
+// above are the folders between a writable folder and what is protected or
+// hidden in it, and the protected paths themselves.
 func above(p Policy) []string {
 	seen := map[string]bool{}
 	var out []string
-	for _, g := range append(append([]string{}, p.Protected...), p.Git...) {
+	for _, g := range slices.Concat(p.Protected, p.Git, p.Fixed, p.Hidden) {
 		for at := g; withinAny(p.Writable, at) && !seen[at]; at = filepath.Dir(at) {
 			seen[at] = true
 			out = append(out, at)

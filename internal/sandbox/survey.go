@@ -40,6 +40,8 @@ type survey struct {
 	// look into, and changed after it, is opened. Zero opens nothing.
 	since time.Time
 	ins   map[string]*inner
+	// denied is what permission rules deny of what it sees.
+	denied policy.Denials
 }
 
 // A spot is a folder to look into.
@@ -55,8 +57,10 @@ type folder struct {
 	kin   []string // folders of other version control
 	subs  []string
 	fills []string // folders that programs fill
-	git   bool     // it holds .git
-	bare  bool     // it looks like a git folder itself
+	hide  []string // what rules deny to read, and what to change
+	fix   []string
+	git   bool // it holds .git
+	bare  bool // it looks like a git folder itself
 }
 
 // A sight is what a survey found.
@@ -66,7 +70,9 @@ type sight struct {
 	kin   []string // what steers other version control, in its folders
 	gits  []string // git folders: those of dots, and bare ones
 	odd   []string // links and the like in git folders
-	more  bool     // there is more than was looked into
+	hide  []string // what rules deny to read, and what to change
+	fix   []string
+	more  bool // there is more than was looked into
 }
 
 type indexed struct {
@@ -105,6 +111,9 @@ func (v *survey) look() sight {
 
 func (v *survey) below(root string, s *sight, seen map[string]*folder) {
 	private := within(root, v.home)
+	if _, fixed := v.denied.Names(root, true); fixed {
+		s.fix = append(s.fix, root)
+	}
 	queue := []string{root}
 	for n := 0; n < len(queue); n++ {
 		if len(seen) >= maxFolders || len(s.named) > maxNamed {
@@ -120,6 +129,7 @@ func (v *survey) below(root string, s *sight, seen map[string]*folder) {
 			continue
 		}
 		seen[dir] = f
+		s.hide, s.fix = append(s.hide, f.hide...), append(s.fix, f.fix...)
 		if s.add(dir, f, false) {
 			continue // its parts are git's
 		}
@@ -167,6 +177,9 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 	head := false
 	for _, e := range list {
 		name := e.Name()
+		if f.judge(v.denied, filepath.Join(dir, name), e.IsDir()) && name != ".git" {
+			continue
+		}
 		switch {
 		case name == ".git":
 			f.git = true
