@@ -3,6 +3,7 @@
 package cli_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -34,13 +35,22 @@ var wires = map[wireName]llmtest.Wire{
 // A provider answers each request with the next reply; the last one counts
 // for all that follow.
 type provider struct {
-	URL   string
-	props string         // what GET /props answers, "" for nothing; set before the first request
-	said  map[string]any // further settings of the provider "local"
+	URL  string
+	said map[string]any // further settings of the provider "local"
 
 	mu      sync.Mutex // guards the rest
+	props   string     // what GET /props answers, "" for nothing
 	replies []llmtest.Step
 	bodies  []string
+}
+
+// properties is what GET /props answers; set, when it is not empty, is that
+// from now on.
+func (p *provider) properties(set string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.props = cmp.Or(set, p.props)
+	return p.props
 }
 
 // provide starts one that speaks a wire.
@@ -49,8 +59,8 @@ func provide(t *testing.T, w wireName, replies ...llmtest.Step) *provider {
 	p := &provider{replies: replies}
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if r.URL.Path == "/props" && p.props != "" {
-			_, _ = io.WriteString(rw, p.props)
+		if props := p.properties(""); r.URL.Path == "/props" && props != "" {
+			_, _ = io.WriteString(rw, props)
 			return
 		}
 		if r.Method != http.MethodPost || len(body) == 0 {
@@ -121,7 +131,8 @@ func saying(stop llm.Stop, parts ...llm.Part) llmtest.Step {
 // reply are made for it.
 func TestLocalWindow(t *testing.T) {
 	small, large := provide(t, chat, saying("", llm.Text{S: "hi"})), provide(t, chat, saying("", llm.Text{S: "hi"}))
-	small.props, large.props = `{"default_generation_settings":{"n_ctx":12000}}`, `{"default_generation_settings":{"n_ctx":64000}}`
+	small.properties(`{"default_generation_settings":{"n_ctx":12000}}`)
+	large.properties(`{"default_generation_settings":{"n_ctx":64000}}`)
 	size := map[*provider]int{}
 	for p, room := range map[*provider]int{small: 3000, large: 8192} {
 		pl := newPlace(t)
