@@ -215,7 +215,7 @@ func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {
 }
 
 // find looks a tool up by what the model calls it.
-func (t Turn) find(name string) (tool.Tool, bool) {
+func (t *Turn) find(name string) (tool.Tool, bool) {
 	found, ok := t.Tools.Get(name)
 	if real, alias := t.Aliases[name]; !ok && alias {
 		found, ok = t.Tools.Get(real)
