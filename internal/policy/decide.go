@@ -208,10 +208,37 @@ func (c *call) one(a Action) Verdict {
 	if v, ok := c.byMode(a); ok {
 		return v
 	}
+	if v, ok := c.unseen(a); ok {
+		return v
+	}
 	if v, ok := c.allowed(a); ok {
 		return v
 	}
 	return c.nothing(a)
+}
+
+// unseen asks, where a rule denies commands, about what may run one that nobody
+// could read.
+func (c *call) unseen(a Action) (Verdict, bool) {
+	why := ""
+	switch a := a.(type) {
+	case Opaque:
+		why = a.Why
+	case Exec:
+		if rule := c.find(Allow, a); rule == nil || !rule.cmd.exact() || a.Loose {
+			why = a.Unseen
+		}
+	case Read, Write, Net, Call, Spawn, Skill, Person, None:
+	}
+	if why == "" {
+		return Verdict{}, false
+	}
+	for i := range c.rules.by[Deny] {
+		if rule := &c.rules.by[Deny][i]; shellTool(rule.Tool) && !rule.cmd.any {
+			return c.open(Verdict{Effect: Ask, Reason: "a rule denies commands (" + rule.Text() + "), and which ones this runs could not be read: " + why, Check: CheckOpaque, Part: part(a)}), true
+		}
+	}
+	return Verdict{}, false
 }
 
 // maybe reports whether an action is only a possible meaning of another one.

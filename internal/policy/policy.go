@@ -34,6 +34,9 @@ type (
 		// command: a flag makes it run another program, or an argument is not
 		// known before it runs. A rule that spells it out still does.
 		Beyond string
+		// Unseen, when set, says why commands that this one starts are not known.
+		// Where a rule denies commands, no sandbox and no wildcard excuses that.
+		Unseen string
 		// Loses, when set, says what would be lost for good. Such a command is
 		// asked about in every mode.
 		Loses string

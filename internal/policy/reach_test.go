@@ -153,3 +153,29 @@ func TestMovesThatWereNotListed(t *testing.T) {
 		}
 	}
 }
+
+// Where a rule denies commands, neither the sandbox nor a rule for all commands
+// excuses what nobody could read.
+func TestUnseenCommandsAsk(t *testing.T) {
+	unread := policy.Opaque{Source: "$X f", Why: "not known"}
+	awk := policy.Exec{Argv: []string{"awk", "x"}, Unseen: "it uses system"}
+	for _, a := range []policy.Action{unread, awk} {
+		for _, c := range []struct {
+			rules []string
+			boxed bool
+			want  policy.Effect
+		}{
+			{nil, true, policy.Allow}, {[]string{"deny Bash(touch:*)"}, true, policy.Ask}, {[]string{"deny Bash(touch:*)", "allow Bash"}, false, policy.Ask},
+			{[]string{"allow Bash"}, false, policy.Allow}, {[]string{"deny Read(x)"}, true, policy.Allow},
+		} {
+			q := bash(a)
+			q.Sandboxed = c.boxed
+			if v := policy.Decide(rules(t, c.rules...), policy.Default, q); v.Effect != c.want {
+				t.Errorf("%v with %v: %s (%s)", a, c.rules, v.Effect, v.Reason)
+			}
+		}
+	}
+	if v := policy.Decide(rules(t, "deny Bash(touch:*)", "allow Bash(awk x)"), policy.Default, bash(awk)); v.Effect != policy.Allow {
+		t.Errorf("spelled out: %s (%s)", v.Effect, v.Reason)
+	}
+}

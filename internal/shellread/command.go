@@ -273,6 +273,7 @@ func (r *reader) exec(ws []word, st state) {
 		e.Why = e.Beyond
 	}
 	e.Loses = loses(prog, ws)
+	e.Unseen = r.runsUnseen(prog, ws, st, &e)
 	u.name = prog
 	if !e.ReadOnly {
 		if edits, ok := u.changes(ws); ok {
@@ -298,6 +299,7 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	if !e.ReadOnly {
 		r.launched(prog, ws, st)
+		r.behind(prog, ws, st)
 	}
 }
 

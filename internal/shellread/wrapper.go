@@ -101,12 +101,22 @@ func (r *reader) hidden(ws []word, st state, why string) {
 	r.markExec(ws, st, why)
 	for i, a := range r.acts[at:] {
 		if e, ok := a.(policy.Exec); ok && e.Beyond == "" {
-			e.Beyond = why // a rule for the launcher does not cover what it runs
+			e.Beyond, e.Unseen = why, why // a rule for the launcher does not cover what it runs
 			r.acts[at+i] = e
 		}
 	}
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)
+}
+
+// blind notes of the commands from an action on that what they start is not known.
+func (r *reader) blind(from int, why string) {
+	for i, a := range r.acts[from:] {
+		if e, ok := a.(policy.Exec); ok && !e.Maybe {
+			e.Unseen = why
+			r.acts[from+i] = e
+		}
+	}
 }
 
 // texts searches the words of a launcher that a shell would read.
@@ -209,7 +219,7 @@ func (r *reader) denyScript(text string, st state) {
 }
 
 // textual are launchers that hand a word to a shell.
-var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "sg": true, "at": true, "batch": true, "entr": true}
+var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true}
 
 // readEnv is env: plain assignments and a few flags, then a command.
 func readEnv(r *reader, ws []word, st state) (state, state) {
@@ -309,7 +319,9 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 		if len(ws) > 2 && ws[1].text != "" && strings.IndexByte("-+", ws[1].text[0]) >= 0 && strings.Contains(ws[1].text, "c") {
 			r.opaque(ws[0].src, why)
 		}
+		at := len(r.acts)
 		r.markExec(ws, st, why)
+		r.blind(at, why)
 		r.suspect(ws[1:], st)
 		r.texts(ws, st)
 		return st, st
@@ -355,7 +367,11 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 		r.exec(ws, st) // it says what the machine is
 		return st, st
 	}
+	at := len(r.acts)
 	r.markExec(ws, st, ws[0].text+" runs another command with other rights or elsewhere")
+	if slices.ContainsFunc(ws[1:], func(w word) bool { return w.kind != exact }) {
+		r.blind(at, "a word behind "+ws[0].text+" is not known before it runs")
+	}
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)
 	return st, st

@@ -1,0 +1,119 @@
+package shellread
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// runners are programs that run the words behind one of these as a command; one
+// without any does so always.
+var runners = map[string][]string{
+	"uv": {"run", "x", "tool"}, "poetry": {"run"}, "pdm": {"run"}, "hatch": {"run"}, "rye": {"run"}, "pipenv": {"run"}, "conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"}, "pixi": {"run"},
+	"bundle": {"exec"}, "bundler": {"exec"}, "rbenv": {"exec"}, "pyenv": {"exec"}, "nodenv": {"exec"}, "asdf": {"exec"}, "mise": {"exec", "x"}, "rtx": {"exec", "x"}, "volta": {"run"}, "fnm": {"exec"}, "nvm": {"exec", "run"},
+	"npm": {"exec", "x"}, "pnpm": {"exec", "dlx", "x"}, "yarn": {"exec", "dlx"}, "bun": {"x"}, "deno": {"task"}, "lerna": {"exec"}, "turbo": {"exec"}, "opam": {"exec"}, "stack": {"exec"}, "cabal": {"exec"}, "rustup": {"run"},
+	"nix": {"run", "shell", "develop"}, "devbox": {"run"}, "guix": {"shell"}, "docker": {"run", "exec", "compose"}, "podman": {"run", "exec", "compose"}, "nerdctl": {"run", "exec"}, "kubectl": {"run", "exec"}, "oc": {"exec"}, "vagrant": {"ssh"},
+	"dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
+}
+
+// behind lists, for rules that forbid or ask, the commands that the words of a
+// runner, the values of flags that run programs, and git's own aliases may mean.
+func (r *reader) behind(prog string, ws []word, st state) {
+	if verbs, ok := runners[prog]; ok && (verbs == nil || slices.ContainsFunc(ws[1:], func(w word) bool { return slices.Contains(verbs, w.text) })) {
+		for i := range ws[1:min(len(ws), 40)] {
+			r.mayRun(ws[1+i:], st)
+			r.denyScript(ws[1+i].text, st)
+		}
+	}
+	for i, w := range ws {
+		_, val, glued := strings.Cut(w.text, "=")
+		for _, f := range launchFlags[prog] {
+			if i == 0 || w.kind != exact || !matchFlag(f, w.text) {
+				continue
+			}
+			if glued {
+				r.mentioned(val, st)
+			} else if i+1 < len(ws) {
+				r.mayRun(ws[i+1:], st)
+				r.mentioned(ws[i+1].text, st)
+			}
+		}
+		if prog == "git" && i > 0 && w.kind == exact && (ws[i-1].is("-c") || ws[i-1].is("--config-env")) {
+			name, val, _ := strings.Cut(w.text, "=")
+			shell, yes := strings.CutPrefix(val, "!")
+			if yes || !strings.HasPrefix(strings.ToLower(name), "alias.") {
+				r.mentioned(shell, st)
+				r.denyScript(shell, st)
+			} else {
+				r.mentioned("git "+val, st)
+			}
+		}
+	}
+}
+
+// mentioned lists the commands that a text may hold.
+func (r *reader) mentioned(text string, st state) {
+	for i, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(";&|()\n`{}\"'", c) }) {
+		var ws []word
+		for _, f := range strings.Fields(part) {
+			ws = append(ws, lit(f))
+		}
+		for at := range ws {
+			if i < 50 && at < 20 {
+				r.mayRun(ws[at:], st)
+			}
+		}
+	}
+}
+
+// mayRun adds a command for rules that forbid or ask, and nothing of what it
+// would do.
+func (r *reader) mayRun(ws []word, st state) {
+	if len(ws) == 0 || ws[0].kind != exact || ws[0].text == "" || strings.HasPrefix(ws[0].text, "-") {
+		return
+	}
+	e := r.begin(ws[:min(len(ws), 100)], st)
+	e.Maybe, e.Also = true, nil
+	r.add(e)
+}
+
+// runsUnseen says why commands that this one starts are not known, "" when it
+// starts none or they are. A path that leads to a program of another name is
+// added to the spellings of e.
+func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) string {
+	if awks[prog] || prog == "sed" {
+		if why := beyondScript(prog, ws[1:]); why != "" {
+			for _, w := range ws[1:] {
+				if w.kind == exact {
+					r.mentioned(w.text, st)
+				}
+			}
+			return why
+		}
+	}
+	if strings.Contains(ws[0].text, "/") {
+		for _, d := range append([]string{}, st.dirs...) {
+			at := ws[0].text
+			if !path.IsAbs(at) {
+				at = d + "/" + at
+			}
+			real, err := r.real(at)
+			if err != nil || slices.Contains(r.wrote, real) || slices.Contains(r.wrote, path.Clean(at)) {
+				return ws[0].text + " is made by the commands before it"
+			}
+			if path.Base(real) != prog {
+				e.Also = append(e.Also, append([]string{path.Base(real)}, e.Argv[1:]...))
+			}
+		}
+	}
+	if prog == "find" || prog == "fd" || prog == "fdfind" || prog == "git" || prog == "docker" {
+		for i, w := range ws[1:] {
+			if w.kind != exact && (ws[i].is("-exec") || ws[i].is("-execdir") || ws[i].is("-ok") || ws[i].is("-x") || ws[i].is("-X") || ws[i].is("--exec") || ws[i].is("-c")) {
+				return w.src + " is a command that is not known before it runs"
+			}
+		}
+	}
+	return ""
+}
