@@ -133,7 +133,7 @@ func RunsOf(s Steer, b []byte, known []string) []string {
 
 func plainCommon(path string, b []byte, known []string) string {
 	to := strings.TrimRight(string(b), "\r\n")
-	if to == "." {
+	if to == "." || to == "" { // git ends at an empty one, which it has just begun to write
 		return ""
 	}
 	if !filepath.IsAbs(to) {
@@ -148,6 +148,9 @@ func plainCommon(path string, b []byte, known []string) string {
 // plainTree wants the .git file that the path names to name the git folder.
 func plainTree(path string, b []byte) string {
 	dot := strings.TrimRight(string(b), "\r\n")
+	if dot == "" {
+		return "" // git has just begun to write it
+	}
 	if !filepath.IsAbs(dot) {
 		dot = filepath.Join(filepath.Dir(path), dot)
 	}
@@ -170,6 +173,9 @@ func same(a, b string) bool {
 }
 
 func plainPointer(dot string, known []string) string {
+	if info, err := os.Lstat(dot); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return "" // git has just begun to write it, and ends at an empty one
+	}
 	git, err := GitDir(dot)
 	if err != nil {
 		return "git looks for a repository there: " + err.Error()

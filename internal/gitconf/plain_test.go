@@ -165,3 +165,15 @@ func TestPlainState(t *testing.T) {
 		}
 	}
 }
+
+// TestPlainBegun: what git has just begun to write is empty, and is not taken
+// from it.
+func TestPlainBegun(t *testing.T) {
+	git := t.TempDir()
+	lay(t, git, map[string]string{"worktrees/w/commondir": "", "worktrees/w/gitdir": "", "w/.git": ""})
+	for path, k := range map[string]Kind{"worktrees/w/commondir": CommonDir, "worktrees/w/gitdir": WorkTree, "w/.git": Pointer} {
+		if why := Plain(Steer{Path: filepath.Join(git, path), Kind: k}, nil); why != "" {
+			t.Errorf("%s: %s", path, why)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -44,8 +45,33 @@ func (s *Steering) Look() []policy.Steer {
 		if filepath.Base(g) == ".git" {
 			continue // known by its name
 		}
+		out = append(out, completing(g)...)
 		for _, name := range []string{"config", "config.worktree", "commondir", "hooks", filepath.Join("info", "attributes"), "worktrees", "modules"} {
 			out = append(out, policy.Steer{Path: filepath.Join(g, name), Why: "git takes " + g + " for a repository, and follows what is in it"})
+		}
+	}
+	for _, dir := range seen.half {
+		out = append(out, completing(dir)...)
+	}
+	return out
+}
+
+// completing are the paths in a folder that would make git take it for a
+// repository, when what it holds already would then steer git.
+func completing(dir string) []policy.Steer {
+	harmless := gitconf.Plain(gitconf.Steer{Path: filepath.Join(dir, "config"), Kind: gitconf.Config}, nil) == "" &&
+		!exists(filepath.Join(dir, "commondir"))
+	if list, err := os.ReadDir(filepath.Join(dir, "hooks")); harmless && (err != nil || len(list) == 0) {
+		return nil
+	}
+	missing := []string{"HEAD"}
+	if exists(filepath.Join(dir, "HEAD")) {
+		missing = []string{"objects", "refs"}
+	}
+	var out []policy.Steer
+	for _, name := range missing {
+		if at := filepath.Join(dir, name); !exists(at) {
+			out = append(out, policy.Steer{Path: at, Why: "with it git takes " + dir + " for a repository, and follows what is in it"})
 		}
 	}
 	return out

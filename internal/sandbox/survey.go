@@ -61,6 +61,7 @@ type folder struct {
 	fix   []string
 	git   bool // it holds .git
 	bare  bool // it looks like a git folder itself
+	half  bool // it holds what steers git in a git folder
 }
 
 // A sight is what a survey found.
@@ -72,7 +73,8 @@ type sight struct {
 	odd   []string // links and the like in git folders
 	hide  []string // what rules deny to read, and what to change
 	fix   []string
-	more  bool // there is more than was looked into
+	more  bool     // there is more than was looked into
+	half  []string // folders that a file more could make git folders
 }
 
 type indexed struct {
@@ -150,6 +152,9 @@ func (s *sight) add(dir string, f *folder, passed bool) (bare bool) {
 		s.gits = append(s.gits, dir)
 		return true
 	}
+	if f.half {
+		s.half = append(s.half, dir)
+	}
 	if !passed {
 		s.named = append(s.named, f.named...)
 	}
@@ -174,7 +179,7 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 		return nil
 	}
 	f := &folder{mark: m}
-	head := false
+	head, steers := false, false
 	for _, e := range list {
 		name := e.Name()
 		if f.judge(v.denied, filepath.Join(dir, name), e.IsDir()) && name != ".git" {
@@ -193,7 +198,9 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 			f.subs = append(f.subs, filepath.Join(dir, name))
 		}
 		head = head || name == "HEAD"
+		steers = steers || name == "config" || name == "commondir" || name == "hooks"
 	}
+	f.half = steers
 	f.bare = head && gitconf.IsGitDir(dir)
 	return f
 }
