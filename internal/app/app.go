@@ -22,8 +22,8 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/temp"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/choose"
@@ -33,7 +33,7 @@ import (
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/session"
-	"github.com/adze-agent/adze/internal/tempdir"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/bash"
 	"github.com/adze-agent/adze/internal/tool/file"
@@ -117,9 +117,9 @@ type App struct {
 	note     func(string)
 	tasks    *bash.Tasks
 	temp     temporary
-	tempRoot string          // temp.all stands in it
-	folder   *tempdir.Folder // temp.all
-	swept    func()          // ends the search for folders of dead sessions
+	tempRoot string       // temp.all stands in it
+	folder   *temp.Folder // temp.all
+	swept    func()       // ends the search for folders of dead sessions
 	version  string
 }
 
@@ -244,7 +244,7 @@ type temporary struct{ all, inside, outside string }
 // makeTemp makes the folder for temporary files, and removes those of dead
 // sessions beside it meanwhile.
 func (a *App) makeTemp(ctx context.Context) (err error) {
-	if a.folder, err = tempdir.Make(a.tempRoot); err != nil {
+	if a.folder, err = temp.Make(a.tempRoot); err != nil {
 		return err
 	}
 	a.temp = temporary{all: a.folder.Path, inside: filepath.Join(a.folder.Path, "in"), outside: filepath.Join(a.folder.Path, "out")}
@@ -257,7 +257,7 @@ func (a *App) makeTemp(ctx context.Context) (err error) {
 	done := make(chan struct{})
 	go func() { // ends after all folders, or with Close
 		defer close(done)
-		tempdir.Sweep(ctx, a.tempRoot, time.Now())
+		temp.Sweep(ctx, a.tempRoot, time.Now())
 	}()
 	a.swept = func() {
 		select {

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // DebugAreas are what --debug can be narrowed to.

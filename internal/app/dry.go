@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Dry opens a session that is not meant to run: without a key, the

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/gitinfo"
+	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
@@ -22,7 +22,7 @@ func (a *App) Face() *tui.Session {
 	if st.Model != "" {
 		s.Model = st.Model
 	}
-	if i, ok := gitinfo.Find(a.Paths.Dir); ok {
+	if i, ok := info.Find(a.Paths.Dir); ok {
 		s.Branch = i.Branch
 	}
 	no := forbidden(a.live.o, a.Config, a.live.started)

@@ -8,14 +8,14 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/effect"
-	"github.com/adze-agent/adze/internal/gitconf"
-	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/answer"
 	"github.com/adze-agent/adze/internal/tool/ask"
@@ -52,7 +52,7 @@ type kitParts struct {
 // newKit makes the tools. To add a tool, add it to the list here.
 func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error) {
 	shell := bash.Config{
-		Environ: environ(o, cfg, parts.temp.outside), Allow: allowEnv(cfg), Pins: append(gitconf.PinnedEnv(), goPins...), Temp: parts.temp.outside, Confined: parts.temp.inside,
+		Environ: environ(o, cfg, parts.temp.outside), Allow: allowEnv(cfg), Pins: append(conf.PinnedEnv(), goPins...), Temp: parts.temp.outside, Confined: parts.temp.inside,
 		Mask:     maskedWriter(parts.hide),
 		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
 		Guardian: true, Groups: true,

@@ -9,8 +9,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/gitconf"
-	"github.com/adze-agent/adze/internal/gitinfo"
+	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
@@ -32,7 +32,7 @@ func learn(ctx context.Context, o Options, cfg *config.Config, p Paths) <-chan l
 		return out
 	}
 	git := make(chan prompt.Git, 1)
-	go func() { git <- gitFacts(ctx, o, p) }() // ends within gitinfo's deadline
+	go func() { git <- gitFacts(ctx, o, p) }() // ends within git's deadline
 	go func() {                                // ends with the files and git
 		var l learned
 		l.reader = Memory(o, cfg, p)
@@ -99,8 +99,8 @@ func (a *App) touched(o Options) func([]string) []string {
 
 func gitFacts(ctx context.Context, o Options, p Paths) prompt.Git {
 	git, _ := proc.Lookup("git", o.Env("PATH"), []string{p.Root})
-	return gitinfo.Read(ctx, gitinfo.Options{
-		Dir: p.Dir, Git: git, Safe: gitconf.Safe, Env: append(proc.Quiet(proc.Scrub(o.Environ, nil)), gitconf.PinnedEnv()...),
+	return info.Read(ctx, info.Options{
+		Dir: p.Dir, Git: git, Safe: conf.Safe, Env: append(proc.Quiet(proc.Scrub(o.Environ, nil)), conf.PinnedEnv()...),
 	}).Git
 }
 

@@ -12,16 +12,16 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/gitinfo"
+	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/sessions"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/grants"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/store/seal"
+	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Sessions is the store of all sessions of these folders.
@@ -242,7 +242,7 @@ func newID(st sessions.Store, key, want string) (string, error) {
 
 func begin(o Options, p Paths, id string) event.SessionStarted {
 	b := event.SessionStarted{ID: id, Schema: event.Schema, Version: o.Version, Dir: p.Dir, Root: p.Root}
-	if i, ok := gitinfo.Find(p.Dir); ok {
+	if i, ok := info.Find(p.Dir); ok {
 		b.Branch = i.Branch
 	}
 	return b

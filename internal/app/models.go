@@ -22,10 +22,10 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/replay"
 	"github.com/adze-agent/adze/internal/llm/wire"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/price"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/secret"
 )

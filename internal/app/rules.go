@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/near"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/near"
 )
 
 // DeadRule says why a rule can never match anything, with the nearest name

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/confedit"
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/trust"
 )
@@ -47,7 +47,7 @@ func WriteSettings(ctx context.Context, p Paths, t confedit.Target, edits ...con
 	if err := Trust(p).Wrote(ctx, before, rel); err != nil {
 		notes = append(notes, fmt.Sprintf("the folder has to be trusted again: %v", err))
 	}
-	if repo, err := gitconf.Find(p.Root); err == nil && strings.HasSuffix(rel, ".local.json") {
+	if repo, err := conf.Find(p.Root); err == nil && strings.HasSuffix(rel, ".local.json") {
 		if err := confedit.HideFromGit(ctx, repo.Common, rel); err != nil {
 			notes = append(notes, fmt.Sprintf("could not keep %s out of git: %v", rel, err))
 		}

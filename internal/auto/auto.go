@@ -19,10 +19,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 //go:embed instructions.md

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Bounds of a history in bytes: of all that people wrote, of all calls, and

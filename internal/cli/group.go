@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/text/near"
 )
 
 // group is a command that only holds others.

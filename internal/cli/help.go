@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/text/near"
 )
 
 // helpWidth is how wide help is at most, in characters.

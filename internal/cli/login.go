@@ -17,10 +17,10 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/auth"
-	"github.com/adze-agent/adze/internal/clip"
-	"github.com/adze-agent/adze/internal/hint"
 	"github.com/adze-agent/adze/internal/llm/choose"
-	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/text/near"
 )
 
 func newLogin(sys System, f *runFlags) *cobra.Command {

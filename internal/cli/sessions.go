@@ -13,10 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/clip"
-	"github.com/adze-agent/adze/internal/export"
-	"github.com/adze-agent/adze/internal/sessions"
 	"github.com/adze-agent/adze/internal/store/jsonl"
+	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/export"
 )
 
 func newSessions(sys System, f *runFlags) *cobra.Command {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // A spec is the table as a tree: what may stand at one place of a file.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // guard takes out of one layer what its scope may not set. below is what the

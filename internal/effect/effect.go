@@ -10,8 +10,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/adze-agent/adze/internal/fastjson"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // An Effect is one thing that a call changes.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/effect"
-	"github.com/adze-agent/adze/internal/fastjson"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/view"
 )
 

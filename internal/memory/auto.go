@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Bounds of the automatic memory's index.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Bounds. The first two are defaults of settings.

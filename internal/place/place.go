@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/shellread"
 )
 
@@ -21,11 +21,11 @@ const maxLinks = 40
 // World is the real file system as a script that starts in dir (absolute,
 // resolved) would find it.
 func World(dir, home string) shellread.World {
-	return shellread.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: gitconf.Safe, GitUnpinned: gitconf.SafeUnpinned, Tree: Tree, Tracked: gitconf.Tracked, Repo: repo}
+	return shellread.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Tracked: conf.Tracked, Repo: repo}
 }
 
 func repo(dir string) (common, git string, ok bool) {
-	r, err := gitconf.Find(dir)
+	r, err := conf.Find(dir)
 	return r.Common, r.GitDir, err == nil
 }
 

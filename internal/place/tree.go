@@ -2,7 +2,7 @@ package place
 
 import (
 	"errors"
-	"github.com/adze-agent/adze/internal/regular"
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/shellread"
 	"io/fs"
 	"os"

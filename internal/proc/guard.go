@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // MaxProcesses is how many processes one command may have at once unless

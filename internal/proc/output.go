@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/regular"
+	"github.com/adze-agent/adze/internal/disk/regular"
 )
 
 // Bounds of one command's output, in bytes.

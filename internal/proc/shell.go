@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/hint"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // Lookup finds a program in the folders of searchPath, skipping relative

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 //go:embed text/*.md

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 )
 
 // Bounds of a look at everything.
@@ -116,7 +116,7 @@ func (v *survey) readInner(dir string, m mark) *inner {
 	for _, e := range list {
 		path := filepath.Join(dir, e.Name())
 		switch {
-		case gitconf.Odd(e):
+		case conf.Odd(e):
 			in.odd = append(in.odd, path)
 		case e.IsDir():
 			in.subs = append(in.subs, path)

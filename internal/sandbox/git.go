@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 )
 
 // repository is what git needs when dir is in a repository. git are git
@@ -15,7 +15,7 @@ import (
 // must stay. A worktree's claim counts only when the shared folder names it
 // too, so a planted .git file opens nothing.
 func repository(dir string) (git, outside, guards []string) {
-	repo, err := gitconf.Find(dir)
+	repo, err := conf.Find(dir)
 	if err != nil {
 		return nil, nil, nil
 	}

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 )
 
 // kin are the folders of other version control, and what in them makes it run
@@ -44,7 +44,7 @@ func plainKin(path string) bool {
 		to := strings.TrimSpace(string(b))
 		return to == "git" || to == "../../../.git"
 	case "config":
-		return filepath.Base(filepath.Dir(path)) == "git" && gitconf.Plain(gitconf.Steer{Path: path, Kind: gitconf.Config}, nil) == ""
+		return filepath.Base(filepath.Dir(path)) == "git" && conf.Plain(conf.Steer{Path: path, Kind: conf.Config}, nil) == ""
 	case "hgrc":
 		section := ""
 		for _, l := range strings.Split(string(b), "\n") {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 )
 
 // A step puts one path into the view of the file system that starts as all
@@ -39,7 +39,7 @@ func (p Policy) layout() (steps []step, links []string) {
 		}
 	}
 	for _, g := range p.Git {
-		for _, guard := range gitconf.Guards(g) {
+		for _, guard := range conf.Guards(g) {
 			l.protect(guard)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
@@ -139,10 +139,10 @@ func (p Policy) with(s sight) Policy {
 // configured are the paths in writable folders that git's settings name, there
 // or not. A folder that holds a whole writable one is not among them: nothing
 // could be written any more.
-func (p Policy) configured(s sight) []gitconf.Steer {
-	var out []gitconf.Steer
+func (p Policy) configured(s sight) []conf.Steer {
+	var out []conf.Steer
 	for _, g := range s.gits {
-		for _, st := range gitconf.Named(g, top(g), p.home) {
+		for _, st := range conf.Named(g, top(g), p.home) {
 			holds := slices.ContainsFunc(p.Writable, func(w string) bool { return within(st.Path, w) })
 			if withinAny(p.Writable, st.Path) && !holds && !slices.Contains(out, st) {
 				out = append(out, st)

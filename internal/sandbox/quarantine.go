@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // quarantineAge is how long what nobody kept stays in quarantine.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 )
 
 // seatbelt is the profile for macOS's sandbox-exec. port is the proxy's, 0
@@ -36,7 +36,7 @@ func seatbelt(p Policy, port int) string {
 		for _, name := range []string{"hooks", "config", "config.worktree", "commondir", "info/attributes"} {
 			line("(deny file-write* (subpath %s))", quote(filepath.Join(g, name)))
 		}
-		for _, guard := range gitconf.Guards(g) { // of its worktrees and submodules
+		for _, guard := range conf.Guards(g) { // of its worktrees and submodules
 			line("(deny file-write* (subpath %s))", quote(guard))
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/disk/watch"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/watch"
 )
 
 // A Found is what a command left under a name that steers other programs, and
@@ -82,15 +82,15 @@ type suspicion struct {
 
 // An item is a path that steers programs.
 type item struct {
-	steer gitconf.Steer // Kind is for git's own
-	why   string        // "" for git's own, which are judged by their content
-	late  bool          // had does not know it: only its time tells whether it is new
+	steer conf.Steer // Kind is for git's own
+	why   string     // "" for git's own, which are judged by their content
+	late  bool       // had does not know it: only its time tells whether it is new
 }
 
 // passing reports whether git itself writes what is at an item and goes
 // through it, so that only what is left counts.
 func (it item) passing() bool {
-	return it.why == "" && (it.steer.Kind == gitconf.Todo || it.steer.Kind == gitconf.State)
+	return it.why == "" && (it.steer.Kind == conf.Todo || it.steer.Kind == conf.State)
 }
 
 func newSettler(p Policy, dir string, stays func(string) bool) *settler {
@@ -114,7 +114,7 @@ func (p Policy) items(s sight) map[string]item {
 	}
 	for _, path := range s.named {
 		if filepath.Base(path) == ".gitmodules" {
-			out[path] = item{steer: gitconf.Steer{Path: path, Kind: gitconf.Modules}}
+			out[path] = item{steer: conf.Steer{Path: path, Kind: conf.Modules}}
 			continue
 		}
 		parent, name := filepath.Split(path)
@@ -124,14 +124,14 @@ func (p Policy) items(s sight) map[string]item {
 	for _, path := range s.kin {
 		out[path] = item{why: "version control takes its settings from it, which can run programs"}
 	}
-	add := func(st gitconf.Steer) { out[st.Path] = item{steer: st} }
+	add := func(st conf.Steer) { out[st.Path] = item{steer: st} }
 	for _, dot := range s.dots {
 		if !isDir(dot) {
-			add(gitconf.Steer{Path: dot, Kind: gitconf.Pointer})
+			add(conf.Steer{Path: dot, Kind: conf.Pointer})
 		}
 	}
 	for _, g := range s.gits {
-		for _, st := range gitconf.Steers(g) {
+		for _, st := range conf.Steers(g) {
 			add(st)
 		}
 	}
@@ -144,12 +144,12 @@ func (p Policy) items(s sight) map[string]item {
 			continue
 		}
 		for _, e := range list {
-			add(gitconf.Steer{Path: filepath.Join(st.Path, e.Name()), Kind: st.Kind})
+			add(conf.Steer{Path: filepath.Join(st.Path, e.Name()), Kind: st.Kind})
 		}
 	}
 	for _, path := range s.odd {
 		if _, ok := out[path]; !ok {
-			out[path] = item{steer: gitconf.Steer{Path: path, Kind: gitconf.Strange}, late: true}
+			out[path] = item{steer: conf.Steer{Path: path, Kind: conf.Strange}, late: true}
 		}
 	}
 	return out
@@ -187,8 +187,8 @@ func (t *settler) begin(open []string) (*started, sight, error) {
 	r.partial = seen.more
 	for path, it := range t.policy.items(seen) {
 		switch {
-		case it.passing() || it.why == "" && it.steer.Kind == gitconf.Config:
-			r.todo[path] = gitconf.Runs(it.steer, t.known(seen))
+		case it.passing() || it.why == "" && it.steer.Kind == conf.Config:
+			r.todo[path] = conf.Runs(it.steer, t.known(seen))
 			r.had[path] = !it.passing()
 		case !it.late:
 			r.had[path] = true
@@ -384,7 +384,7 @@ func every(string) bool { return true }
 
 // wait reports whether what is at path may still be half written.
 func (t *settler) wait(path string, it item, stamp string) bool {
-	if it.why == "" && it.steer.Kind == gitconf.CommonDir && filepath.Base(filepath.Dir(filepath.Dir(path))) != "worktrees" {
+	if it.why == "" && it.steer.Kind == conf.CommonDir && filepath.Base(filepath.Dir(filepath.Dir(path))) != "worktrees" {
 		return false // git makes none there, so there is nothing to wait for
 	}
 	for r := range t.runs {

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
@@ -36,7 +36,7 @@ func (s *Steering) Look() []policy.Steer {
 	var out []policy.Steer
 	for _, st := range s.policy.configured(seen) {
 		why := "git's settings name it, and it can make git run programs"
-		if st.Kind == gitconf.Hook {
+		if st.Kind == conf.Hook {
 			why = "git's settings name it as a hook or program"
 		}
 		out = append(out, policy.Steer{Path: st.Path, Why: why})
@@ -59,7 +59,7 @@ func (s *Steering) Look() []policy.Steer {
 // completing are the paths in a folder that would make git take it for a
 // repository, when what it holds already would then steer git.
 func completing(dir string) []policy.Steer {
-	harmless := gitconf.Plain(gitconf.Steer{Path: filepath.Join(dir, "config"), Kind: gitconf.Config}, nil) == "" &&
+	harmless := conf.Plain(conf.Steer{Path: filepath.Join(dir, "config"), Kind: conf.Config}, nil) == "" &&
 		!exists(filepath.Join(dir, "commondir"))
 	if list, err := os.ReadDir(filepath.Join(dir, "hooks")); harmless && (err != nil || len(list) == 0) {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/watch"
 )
 
 // maxStirred bounds how many folders the system watches for names that come.

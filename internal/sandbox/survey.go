@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
@@ -201,7 +201,7 @@ func (v *survey) folder(known map[string]*folder, dir string, private bool) *fol
 		steers = steers || name == "config" || name == "commondir" || name == "hooks"
 	}
 	f.half = steers
-	f.bare = head && gitconf.IsGitDir(dir)
+	f.bare = head && conf.IsGitDir(dir)
 	return f
 }
 
@@ -219,8 +219,8 @@ func (v *survey) list(dir string, m mark) ([]os.DirEntry, error) {
 // enter adds the git folder behind a path called .git, and the repositories
 // that its index holds.
 func (v *survey) enter(dot string, s *sight) {
-	git, err := gitconf.GitDir(dot)
-	if err != nil || !gitconf.IsGitDir(git) {
+	git, err := conf.GitDir(dot)
+	if err != nil || !conf.IsGitDir(git) {
 		git = dot
 	}
 	if isDir(git) && !slices.Contains(s.gits, git) && (git == dot || !slices.ContainsFunc(s.gits, func(g string) bool { return within(g, git) })) {
@@ -229,7 +229,7 @@ func (v *survey) enter(dot string, s *sight) {
 	index := markOf(filepath.Join(git, "index"), v.now)
 	known, ok := v.links[git]
 	if !ok || known.mark != index || !index.settled {
-		known = indexed{index, gitconf.Links(filepath.Dir(dot), git)}
+		known = indexed{index, conf.Links(filepath.Dir(dot), git)}
 		v.links[git] = known
 	}
 	for _, to := range known.to {

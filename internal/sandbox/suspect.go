@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/adze-agent/adze/internal/gitconf"
+	"github.com/adze-agent/adze/internal/git/conf"
 )
 
 // suspect reports whether some command could have made what is at path.
@@ -52,7 +52,7 @@ func allowed(open []string, path string) bool {
 // more reports whether a list of a rebase, or git's settings, have more to run
 // than when each command began.
 func (t *settler) more(it item, known []string) bool {
-	runs := gitconf.Runs(it.steer, known)
+	runs := conf.Runs(it.steer, known)
 	if len(runs) == 0 {
 		return true // it is judged as a whole
 	}
@@ -79,7 +79,7 @@ func (t *settler) asBefore(path string) bool {
 // judge says why what is at path matters; "" when it does not.
 func (it item) judge(path string, known []string) string {
 	if it.why == "" {
-		return gitconf.Plain(it.steer, known)
+		return conf.Plain(it.steer, known)
 	}
 	info, err := os.Lstat(path)
 	switch {

@@ -1,8 +1,8 @@
 package search
 
 import (
-	"github.com/adze-agent/adze/internal/ignore"
-	"github.com/adze-agent/adze/internal/regular"
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/git/ignore"
 	"os"
 	"path/filepath"
 	"runtime"

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/ignore"
+	"github.com/adze-agent/adze/internal/git/ignore"
 )
 
 // kind is what an entry of a folder is.

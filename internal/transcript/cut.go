@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // subjects are the members of a call's input that say what it was about.

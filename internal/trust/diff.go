@@ -9,8 +9,8 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Bounds of the copies of trusted content, and of a difference that is shown.

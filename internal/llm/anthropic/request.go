@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/wire"
-	"github.com/adze-agent/adze/internal/price"
 )
 
 // Output caps in tokens. The API wants one in every request.

@@ -13,9 +13,9 @@ import (
 	"github.com/adze-agent/adze/internal/llm/compat"
 	"github.com/adze-agent/adze/internal/llm/gemini"
 	"github.com/adze-agent/adze/internal/llm/openai"
+	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/replay"
 	"github.com/adze-agent/adze/internal/llm/script"
-	"github.com/adze-agent/adze/internal/price"
 )
 
 // What is assumed of a local server's model where the server does not say it.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/adze-agent/adze/internal/price"
+	"github.com/adze-agent/adze/internal/llm/price"
 )
 
 // A Row is one line of "adze models".

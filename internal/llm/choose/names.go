@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/near"
-	"github.com/adze-agent/adze/internal/price"
+	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/text/near"
 )
 
 // A NoModelError says that there is nothing to ask. Its hint has the ways to

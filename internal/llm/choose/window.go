@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/wire"
-	"github.com/adze-agent/adze/internal/price"
 )
 
 // tellLimit is how long a server may take to describe one of its models: the

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/price"
+	"github.com/adze-agent/adze/internal/llm/price"
 )
 
 // telling answers paths, and keeps what it was asked.

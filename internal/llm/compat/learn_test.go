@@ -10,7 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
-	"github.com/adze-agent/adze/internal/price"
+	"github.com/adze-agent/adze/internal/llm/price"
 )
 
 // picky refuses requests by their bodies.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/wire"
-	"github.com/adze-agent/adze/internal/price"
 )
 
 // request writes the body: what stays first, the messages last.

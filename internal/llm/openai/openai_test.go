@@ -11,7 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/llmtest"
-	"github.com/adze-agent/adze/internal/price"
+	"github.com/adze-agent/adze/internal/llm/price"
 )
 
 func TestBattery(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/wire"
-	"github.com/adze-agent/adze/internal/price"
 )
 
 const minOutput = 16 // the API refuses a smaller cap

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/adze-agent/adze/internal/pin"
+	"github.com/adze-agent/adze/internal/disk/pin"
 )
 
 // maxFile is the largest file that is edited, in bytes.

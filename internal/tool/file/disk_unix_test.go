@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/adze-agent/adze/internal/pin"
+	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/tool"
 )
 

@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/pin"
+	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/tool"
 )

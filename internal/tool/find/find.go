@@ -14,11 +14,11 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/adze-agent/adze/internal/clip"
-	"github.com/adze-agent/adze/internal/pin"
+	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/search"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 )
 

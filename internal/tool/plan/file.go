@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/adze-agent/adze/internal/clip"
-	"github.com/adze-agent/adze/internal/pin"
+	"github.com/adze-agent/adze/internal/disk/pin"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // write puts the plan into its file. A command in the sandbox may have

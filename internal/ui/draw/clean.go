@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 const (

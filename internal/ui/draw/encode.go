@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Depth is how many colours a terminal has.

@@ -3,7 +3,7 @@ package draw
 import (
 	"strings"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
 )

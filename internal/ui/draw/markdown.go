@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"

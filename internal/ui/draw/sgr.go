@@ -3,7 +3,7 @@ package draw
 import (
 	"strings"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Output returns what a program printed as lines: its colours and attributes

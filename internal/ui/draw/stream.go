@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/clip"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // A Stream draws Markdown that arrives in pieces. What is settled never

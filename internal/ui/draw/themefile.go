@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/text/near"
 )
 
 // roleNames are the names of the roles in a theme's file.

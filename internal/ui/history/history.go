@@ -19,8 +19,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // An Entry is a prompt as it was entered. Pastes are folded in Text: each label

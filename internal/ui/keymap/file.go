@@ -12,7 +12,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/near"
+	"github.com/adze-agent/adze/internal/text/near"
 )
 
 // A Problem is something in keybindings.json that does not count, or (Warning)

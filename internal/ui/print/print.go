@@ -14,9 +14,9 @@ import (
 	"maps"
 	"time"
 
-	"github.com/adze-agent/adze/internal/clip"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // A Format is how the outcome is written.

@@ -1,0 +1,119 @@
+//go:build unix
+
+package temp
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+)
+
+// age makes path look unused for an hour.
+func age(t *testing.T, path string) {
+	t.Helper()
+	old := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(path, old, old); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMakeAndRemove(t *testing.T) {
+	f, err := Make(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fi, err := os.Stat(f.Path); err != nil || fi.Mode() != os.ModeDir|0o700 || !name.MatchString(filepath.Base(f.Path)) {
+		t.Errorf("%s: %v %v", f.Path, fi, err)
+	}
+	if err := os.MkdirAll(f.Path+"/locked/in", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(f.Path+"/locked", 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Remove(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(f.Path); !os.IsNotExist(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+func TestSweepTakesOnlyDeadFolders(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	lives, err := Make(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lives.Remove()
+	age(t, lives.Path)
+	died, err := Make(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(died.Path+"/a/b", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(outside+"/precious", []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range []string{died.Path + "/out", died.Path + "/a/b/out", dir + "/adze-s-77"} {
+		if err := os.Symlink(outside, link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	died.lock.Close() // as the kernel does
+	age(t, died.Path)
+	stays := []string{filepath.Base(lives.Path), "adze-s-77"}
+	for _, n := range []string{"adze-1", "adze-s-", "adze-s-1x", "xadze-s-1", "adze-s-young"} {
+		if err := os.Mkdir(filepath.Join(dir, n), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		age(t, filepath.Join(dir, n))
+		stays = append(stays, n)
+	}
+	if err := os.Mkdir(dir+"/adze-s-5", 0o700); err != nil { // no lock, but just made
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(dir+"/adze-s-6", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	age(t, dir+"/adze-s-6")
+	stays = append(stays, "adze-s-5", "adze-s-6")
+	if os.Geteuid() == 0 {
+		if err := os.Mkdir(dir+"/adze-s-8", 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chown(dir+"/adze-s-8", 65534, 65534); err != nil {
+			t.Fatal(err)
+		}
+		age(t, dir+"/adze-s-8")
+		stays = append(stays, "adze-s-8")
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if n := Sweep(over, dir, time.Now()); n != 0 {
+		t.Errorf("%d removed after the end", n)
+	}
+	if n := Sweep(t.Context(), dir, time.Now()); n != 1 {
+		t.Errorf("%d removed", n)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name())
+	}
+	slices.Sort(stays)
+	if !slices.Equal(got, stays) {
+		t.Errorf("left\n%q, want\n%q", got, stays)
+	}
+	if _, err := os.Stat(outside + "/precious"); err != nil {
+		t.Error(err)
+	}
+}

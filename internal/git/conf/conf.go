@@ -1,0 +1,282 @@
+// Package conf finds the git repository a folder belongs to and reads its
+// configuration files for settings that would make git run programs. It does
+// so without running git: a hostile repository can make even git status run
+// something. It also holds the environment every git of ours runs with. It
+// never writes and never decides; it says what it found.
+package conf
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/disk/regular"
+)
+
+// Bounds of what is read: a real configuration is far smaller.
+const (
+	maxConfig  = 1 << 20 // bytes of one configuration file
+	maxModules = 200     // submodules looked at
+)
+
+// PinnedEnv is the environment, NAME=value, that git runs with when nobody
+// was asked: it neutralises what a repository's configuration could start.
+func PinnedEnv() []string {
+	pins := [][2]string{
+		{"core.fsmonitor", "false"},
+		{"core.hooksPath", os.DevNull},
+		{"safe.bareRepository", "explicit"},
+		{"diff.autoRefreshIndex", "false"},
+		{"log.showSignature", "false"},
+		{"core.pager", "cat"},
+		{"protocol.ext.allow", "never"},
+	}
+	env := []string{
+		"GIT_OPTIONAL_LOCKS=0",
+		"GIT_PAGER=cat",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_NO_LAZY_FETCH=1",
+		fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(pins)),
+	}
+	for i, p := range pins {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, p[0]), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, p[1]))
+	}
+	return env
+}
+
+// DiffFlags are the flags that diff-like commands (diff, log, show …) get
+// besides, so that they run no diff driver.
+func DiffFlags() []string { return []string{"--no-ext-diff", "--no-textconv"} }
+
+// A Repo is where git would work.
+type Repo struct {
+	Top    string // the folder that holds .git
+	GitDir string // its git folder; for a worktree below Common
+	Common string // the git folder shared by all worktrees
+}
+
+// ErrBare is returned for a folder that is itself a git folder.
+var ErrBare = errors.New("a bare repository, whose settings git would follow")
+
+// ErrNone is returned when no repository holds the folder.
+var ErrNone = errors.New("no git repository")
+
+// Find walks up from dir (absolute, resolved) as git does.
+func Find(dir string) (Repo, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		dot := filepath.Join(at, ".git")
+		info, err := os.Lstat(dot)
+		switch {
+		case err == nil && info.Mode()&fs.ModeSymlink != 0:
+			return Repo{}, fmt.Errorf("%s is a link", dot)
+		case err == nil && info.IsDir() && looksLikeGitDir(dot):
+			return withCommon(Repo{Top: at, GitDir: dot})
+		case err == nil && info.Mode().IsRegular():
+			return fromFile(at, dot)
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(err):
+			return Repo{}, fmt.Errorf("looking for a repository: %w", err)
+		}
+		if looksLikeGitDir(at) {
+			return Repo{}, fmt.Errorf("%s is %w", at, ErrBare)
+		}
+		if filepath.Dir(at) == at {
+			return Repo{}, ErrNone
+		}
+	}
+}
+
+// looksLikeGitDir is wider than git's own test, so that nothing that git
+// takes for a repository escapes.
+func looksLikeGitDir(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
+		return false
+	}
+	for _, name := range []string{"objects", "refs", "commondir", "config"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// fromFile follows a .git file: "gitdir: PATH".
+func fromFile(top, dot string) (Repo, error) {
+	b, err := readSmall(dot)
+	if err != nil {
+		return Repo{}, err
+	}
+	target, ok := strings.CutPrefix(strings.TrimRight(string(b), "\r\n"), "gitdir: ")
+	if !ok || target == "" {
+		return Repo{}, fmt.Errorf("%s does not say where the repository is", dot)
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(top, target)
+	}
+	return withCommon(Repo{Top: top, GitDir: filepath.Clean(target)})
+}
+
+func withCommon(r Repo) (Repo, error) {
+	r.Common = r.GitDir
+	b, err := readSmall(filepath.Join(r.GitDir, "commondir"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return r, err
+	}
+	common := strings.TrimRight(string(b), "\r\n")
+	if common == "" {
+		return r, fmt.Errorf("%s is empty", filepath.Join(r.GitDir, "commondir"))
+	}
+	if !filepath.IsAbs(common) {
+		common = filepath.Join(r.GitDir, common)
+	}
+	r.Common = filepath.Clean(common)
+	return r, nil
+}
+
+// Safe reports whether git with PinnedEnv and DiffFlags runs nothing but
+// itself in dir, and if not, why. A folder outside any repository is safe.
+func Safe(dir string) (ok bool, why string) {
+	repo, err := Find(dir)
+	if errors.Is(err, ErrNone) {
+		return true, ""
+	}
+	if err != nil {
+		return false, err.Error()
+	}
+	for _, f := range repo.configs() {
+		if found, err := Scan(f, false); err != nil {
+			return false, err.Error()
+		} else if found != "" {
+			return false, fmt.Sprintf("%s sets %s, which makes git run a program or read elsewhere", f, found)
+		}
+	}
+	if ok, why := scanModules(filepath.Join(repo.Common, "modules")); !ok {
+		return false, why
+	}
+	return scanLinks(repo, 0)
+}
+
+// scanModules looks at the configuration of submodules: the pins do not reach
+// the git that runs inside one.
+func scanModules(dir string) (bool, string) {
+	n, why := 0, ""
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || why != "" {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "objects" || d.Name() == "refs" || d.Name() == "logs" || d.Name() == "hooks") && looksLikeGitDir(filepath.Dir(p)) {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || d.Name() != "config" && d.Name() != "config.worktree" {
+			return nil
+		}
+		if n++; n > maxModules {
+			why = "there are too many submodules to look at"
+			return filepath.SkipAll
+		}
+		found, err := Scan(p, true)
+		if err != nil {
+			why = err.Error()
+		} else if found != "" {
+			why = fmt.Sprintf("%s sets %s, which makes git run a program", p, found)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err.Error()
+	}
+	return why == "", why
+}
+
+// Scan reads one configuration file and returns the first dangerous setting
+// in it, "" when there is none or no such file. A submodule is not reached by
+// the pins, so more is dangerous there.
+func Scan(file string, submodule bool) (string, error) {
+	return scan(file, func(section, key, value string) bool { return dangerous(section, key, value, submodule) })
+}
+
+// scan returns the first setting that is bad, as Scan does.
+func scan(file string, bad func(section, key, value string) bool) (string, error) {
+	b, err := readSmall(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	found := ""
+	err = parse(b, func(section, sub, key, value string) {
+		if found == "" && bad(section, key, value) {
+			found = section
+			if sub != "" {
+				found += "." + sub
+			}
+			found += "." + key
+		}
+	})
+	if err != nil {
+		return "", fmt.Errorf("reading %s: %w", file, err)
+	}
+	return found, nil
+}
+
+// dangerous names the settings that the pins leave standing. All names are
+// lower case.
+func dangerous(section, key, value string, submodule bool) bool {
+	switch section {
+	case "include", "includeif", "alias", "gpg", "credential", "ssh", "pager", "man", "browser", "difftool", "mergetool", "web", "trailer", "sequence":
+		return true
+	case "filter":
+		return key == "clean" || key == "smudge" || key == "process"
+	case "diff":
+		return key == "command" || key == "textconv" || key == "external" || key == "orderfile" || key == "submodule" && value != "short"
+	case "blame":
+		return key == "ignorerevsfile"
+	case "fsck", "mailmap":
+		return key == "skiplist" || key == "file"
+	case "format", "pretty":
+		return strings.Contains(value, "%G")
+	case "log":
+		return key == "diffmerges" && strings.HasPrefix(value, "r")
+	case "status":
+		return key == "submodulesummary" && value != "false" && value != "0"
+	case "submodule":
+		return key == "recurse" && value != "false"
+	case "merge":
+		return key == "driver"
+	case "interactive":
+		return key == "difffilter"
+	case "remote":
+		return key == "promisor" && value != "false" || key == "vcs" || key == "uploadpack" || key == "receivepack"
+	case "extensions":
+		return key == "partialclone"
+	case "core":
+		return dangerousCore(key, value, submodule)
+	}
+	return false
+}
+
+func dangerousCore(key, value string, submodule bool) bool {
+	switch key {
+	case "sshcommand", "editor", "askpass", "alternaterefscommand", "gitproxy":
+		return true
+	case "worktree":
+		return !submodule
+	case "fsmonitor":
+		return submodule && value != "false"
+	case "attributesfile", "excludesfile":
+		return true
+	case "hookspath", "pager":
+		return submodule
+	}
+	return false
+}
+
+func readSmall(file string) ([]byte, error) { return regular.Read(file, maxConfig) }
+
+func isNotDir(err error) bool { return strings.Contains(err.Error(), "not a directory") }

@@ -1,0 +1,213 @@
+package conf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/adze-agent/adze/internal/disk/regular"
+)
+
+// maxIndex bounds the index that is looked into, in bytes: a repository of half
+// a million files.
+const maxIndex = 64 << 20
+
+// errIndex is an index that is not understood, so that nothing is known of the
+// repositories in it.
+var errIndex = errors.New("the index of the repository is not understood")
+
+// gitlinks lists the paths, relative to the working tree, at which the index
+// holds other repositories. Git enters those to see whether they changed, and
+// follows the settings it finds there.
+//
+// The format is that of gitformat-index(5), versions 2 to 4.
+func gitlinks(file string) (links []string, err error) {
+	err = entries(file, func() { links = nil }, func(name []byte, mode uint32) {
+		if mode&0o170000 == 0o160000 {
+			links = append(links, string(name))
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return links, nil
+}
+
+// Tracked lists the files below dir that the index of its repository names, as
+// absolute paths; ok is false when that is not known, or they are more than most.
+func Tracked(dir string, most int) (files []string, ok bool) {
+	repo, err := Find(dir)
+	if err != nil || repo.GitDir == "" || repo.Top == "" {
+		return nil, false
+	}
+	below := ""
+	if dir != repo.Top {
+		rel, err := filepath.Rel(repo.Top, dir)
+		if err != nil || !filepath.IsLocal(rel) {
+			return nil, false
+		}
+		below = filepath.ToSlash(rel) + "/"
+	}
+	n, whole := 0, true
+	err = entries(filepath.Join(repo.GitDir, "index"), func() { files, n, whole = nil, 0, true }, func(name []byte, mode uint32) {
+		whole = whole && mode&0o170000 != 0o040000 // a sparse index holds folders
+		if bytes.HasPrefix(name, []byte(below)) {
+			if n++; n <= most {
+				files = append(files, filepath.Join(repo.Top, filepath.FromSlash(string(name))))
+			}
+		}
+	})
+	return files, err == nil && whole && n <= most
+}
+
+// entries calls each for every entry of an index; one that is not there has
+// none. It may begin anew, and calls again then.
+func entries(file string, again func(), each func(name []byte, mode uint32)) error {
+	b, err := regular.Read(file, maxIndex)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, regular.ErrKind), errors.Is(err, regular.ErrLarge):
+		return errIndex
+	case err != nil:
+		return fmt.Errorf("reading the index: %w", err)
+	}
+	// Which hash a repository uses stands elsewhere; only one of them fits.
+	for _, hash := range []int{20, 32} {
+		again()
+		if readIndex(b, hash, each) {
+			return nil
+		}
+	}
+	return errIndex
+}
+
+// readIndex reads the entries of an index whose hashes have that many bytes. ok
+// is false when the whole does not fit, or a part of it lies in another file.
+func readIndex(b []byte, hash int, each func(name []byte, mode uint32)) (ok bool) {
+	if len(b) < 12+hash || string(b[:4]) != "DIRC" {
+		return false
+	}
+	version, count := binary.BigEndian.Uint32(b[4:]), int(binary.BigEndian.Uint32(b[8:]))
+	if version < 2 || version > 4 {
+		return false
+	}
+	end := len(b) - hash // of entries and extensions; a checksum follows
+	at, name := 12, []byte(nil)
+	for range count {
+		from := at
+		if at += 40 + hash + 2; at > end {
+			return false
+		}
+		if flags := binary.BigEndian.Uint16(b[at-2:]); flags&0x4000 != 0 {
+			at += 2
+		}
+		if version == 4 {
+			strip, n := varint(b[at:end])
+			if n == 0 || strip > len(name) {
+				return false
+			}
+			at += n
+			name = name[:len(name)-strip]
+		} else {
+			name = name[:0]
+		}
+		n := bytes.IndexByte(b[min(at, end):end], 0)
+		if n < 0 {
+			return false
+		}
+		name = append(name, b[at:at+n]...)
+		at += n + 1
+		if version < 4 {
+			at = from + (at-1-from+8)/8*8
+		}
+		each(name, binary.BigEndian.Uint32(b[from+24:]))
+	}
+	for at+8 <= end {
+		if string(b[at:at+4]) == "link" {
+			return false // the entries are in a shared index
+		}
+		at += 8 + int(binary.BigEndian.Uint32(b[at+4:]))
+	}
+	return at == end
+}
+
+// varint reads a number as version 4 writes it; n is how many bytes it took, 0
+// when it is not whole.
+func varint(b []byte) (v, n int) {
+	for n < len(b) && n < 5 {
+		c := b[n]
+		n++
+		v |= int(c & 0x7f)
+		if c&0x80 == 0 {
+			return v, n
+		}
+		v = (v + 1) << 7
+	}
+	return 0, 0
+}
+
+// scanLinks looks at the settings of the repositories that the index of repo
+// names, and of those in their indexes.
+func scanLinks(repo Repo, depth int) (ok bool, why string) {
+	if depth > 8 {
+		return false, "its submodules are nested too deeply"
+	}
+	links, err := gitlinks(filepath.Join(repo.GitDir, "index"))
+	if err != nil {
+		return false, err.Error()
+	}
+	if len(links) > maxModules {
+		return false, "there are too many submodules to look at"
+	}
+	for _, l := range links {
+		at := filepath.Join(repo.Top, filepath.FromSlash(l))
+		sub, err := entered(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return false, err.Error()
+		}
+		for _, f := range sub.configs() {
+			if found, err := Scan(f, true); err != nil {
+				return false, err.Error()
+			} else if found != "" {
+				return false, fmt.Sprintf("%s sets %s, which makes git run a program", f, found)
+			}
+		}
+		if ok, why := scanLinks(sub, depth+1); !ok {
+			return false, why
+		}
+	}
+	return true, ""
+}
+
+// entered is the repository at a folder that the index names. The error is
+// fs.ErrNotExist where there is none yet.
+func entered(at string) (Repo, error) {
+	dot := filepath.Join(at, ".git")
+	info, err := os.Lstat(dot)
+	switch {
+	case err != nil:
+		return Repo{}, err
+	case info.IsDir():
+		return withCommon(Repo{Top: at, GitDir: dot})
+	case info.Mode().IsRegular():
+		return fromFile(at, dot)
+	}
+	return Repo{}, fmt.Errorf("%s is a link", dot)
+}
+
+// configs are the files in which a repository's settings stand.
+func (r Repo) configs() []string {
+	files := []string{filepath.Join(r.Common, "config"), filepath.Join(r.GitDir, "config.worktree")}
+	if r.GitDir != r.Common {
+		files = append(files, filepath.Join(r.GitDir, "config"), filepath.Join(r.Common, "config.worktree"))
+	}
+	return files
+}

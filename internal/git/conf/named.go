@@ -1,0 +1,113 @@
+package conf
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxIncludes bounds the files that settings include, in all.
+const maxIncludes = 64
+
+// Named are the paths that the settings of a repository, and those of the
+// person, name: folders of hooks, included files, and programs as far as they
+// are words of a command. git is the git folder, top its worktree, which paths
+// in settings are relative to, home the person's. What a name leads to need not
+// exist.
+func Named(git, top, home string) []Steer {
+	n := &named{top: top, home: home, seen: map[string]bool{}}
+	files := []string{"/etc/gitconfig", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "config")}
+	if home == "" {
+		files = files[:1]
+	}
+	for _, f := range append(files, filepath.Join(git, "config"), filepath.Join(git, "config.worktree")) {
+		n.file(f)
+	}
+	return n.out
+}
+
+type named struct {
+	top, home string
+	seen      map[string]bool
+	out       []Steer
+}
+
+func (n *named) file(path string) {
+	if n.seen[path] || len(n.seen) > maxIncludes {
+		return
+	}
+	n.seen[path] = true
+	b, err := readSmall(path)
+	if err != nil {
+		return
+	}
+	// What stands before a mistake counts, although git would stop at it.
+	_ = parse(b, func(section, _, key, value string) {
+		switch {
+		case (section == "include" || section == "includeif") && key == "path":
+			p := n.resolve(value, filepath.Dir(path))
+			n.out = append(n.out, Steer{p, Config})
+			n.file(p)
+		case section == "core" && key == "hookspath":
+			n.out = append(n.out, Steer{n.resolve(value, n.top), Hook})
+		case section == "core" && key == "attributesfile":
+			n.out = append(n.out, Steer{n.resolve(value, n.top), Attributes})
+		case section == "alias" && !strings.HasPrefix(value, "!"): // a command of git's own
+		case runs(section, key):
+			n.program(value)
+		}
+	})
+}
+
+func (n *named) resolve(p, dir string) string {
+	switch {
+	case strings.HasPrefix(p, "~/") && n.home != "":
+		return filepath.Join(n.home, p[2:])
+	case filepath.IsAbs(p):
+		return filepath.Clean(p)
+	}
+	return filepath.Join(dir, p)
+}
+
+// program adds the words of a command line that are files. A shell reads such
+// a line, so that more can be in it than is found here.
+func (n *named) program(line string) {
+	for i, w := range strings.FieldsFunc(strings.TrimPrefix(line, "!"), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;&|<>()=", r) }) {
+		p := n.resolve(w, n.top)
+		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() || i == 0 && strings.Contains(w, "/") && os.IsNotExist(err) {
+			n.out = append(n.out, Steer{p, Hook})
+		}
+	}
+}
+
+// runs names the settings whose value is a command.
+func runs(section, key string) bool {
+	switch section {
+	case "alias", "pager", "mergetool", "difftool", "man", "browser", "web", "credential", "gpg":
+		return key != "format"
+	case "filter":
+		return key == "clean" || key == "smudge" || key == "process"
+	case "diff":
+		return key == "command" || key == "textconv" || key == "external"
+	case "merge":
+		return key == "driver"
+	case "interactive":
+		return key == "difffilter"
+	case "sequence":
+		return key == "editor"
+	case "trailer":
+		return key == "command" || key == "cmd"
+	case "submodule":
+		return key == "update"
+	case "remote":
+		return key == "uploadpack" || key == "receivepack"
+	case "uploadpack":
+		return key == "packobjectshook"
+	case "core":
+		switch key {
+		case "fsmonitor", "editor", "pager", "sshcommand", "askpass", "gitproxy", "alternaterefscommand":
+			return true
+		}
+	}
+	return false
+}

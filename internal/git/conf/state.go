@@ -1,0 +1,106 @@
+package conf
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// states are the files with which an unfinished rebase, cherry-pick, am or
+// bisect goes on, and how each is judged: what in it makes git run a program or
+// write elsewhere. Git itself writes them all the time, harmlessly.
+var states = map[string]func(b []byte) []string{
+	"rebase-merge/strategy":      strategyRuns,
+	"rebase-merge/author-script": quotedRuns, // git before 2.20 has a shell read it
+	"rebase-apply/author-script": quotedRuns,
+	"rebase-apply/apply-opt":     applyRuns,
+	"sequencer/opts":             optsRuns,
+	"BISECT_NAMES":               quotedRuns, // git before 2.37 has a shell read it
+}
+
+func stateRuns(path string, b []byte) []string {
+	name := filepath.Base(path)
+	if f := states[name]; f != nil {
+		return f(b)
+	}
+	if f := states[filepath.Base(filepath.Dir(path))+"/"+name]; f != nil {
+		return f(b)
+	}
+	return nil
+}
+
+// strategies are those that git brings: for any other name it runs the program
+// git-merge-NAME.
+var strategies = []string{"ort", "recursive", "resolve", "octopus", "ours", "subtree"}
+
+func strategyRuns(b []byte) []string {
+	name := strings.TrimSpace(string(b))
+	if name == "" || slices.Contains(strategies, name) {
+		return nil
+	}
+	return []string{"it runs git-merge-" + name}
+}
+
+func optsRuns(b []byte) []string {
+	var out []string
+	err := parse(b, func(_, _, key, value string) {
+		if key == "strategy" {
+			out = append(out, strategyRuns([]byte(value))...)
+		}
+	})
+	if err != nil {
+		out = append(out, "it cannot be read: "+err.Error())
+	}
+	return out
+}
+
+var (
+	// quoted is what git itself writes of words for a shell.
+	quoted = regexp.MustCompile(`^(?:\s|[A-Z_]+=|'[^']*'|\\'|\\!)*$`)
+	// applies are the options that a rebase hands to git apply and that touch
+	// nothing beyond the patch.
+	applies = regexp.MustCompile(`^(?:-[Cp][0-9]+|--(?:whitespace|exclude|include)=[^']*|--ignore-(?:space-change|whitespace)|--reject|--no-reject|)$`)
+)
+
+func quotedRuns(b []byte) []string {
+	if !quoted.Match(b) {
+		return []string{"a shell could read it, and it is not quoted as git does"}
+	}
+	return nil
+}
+
+func applyRuns(b []byte) []string {
+	var out []string
+	for _, o := range strings.Split(strings.TrimSpace(string(b)), "' '") {
+		if o = strings.Trim(o, "'"); !applies.MatchString(o) {
+			out = append(out, "it gives "+o+" to git apply")
+		}
+	}
+	return out
+}
+
+// odd reports whether git makes nothing of this kind in its folder: links, named
+// pipes, devices and sockets, but for the socket of its own watcher.
+func odd(name string, mode os.FileMode) bool {
+	if mode&os.ModeSocket != 0 && name == "fsmonitor--daemon.ipc" {
+		return false
+	}
+	return !mode.IsRegular() && !mode.IsDir()
+}
+
+// Odd reports whether an entry of a git folder is of a kind that git itself
+// makes none of: a link, say, through which its next message would be written
+// to any file. A folder .git in a git folder is such a thing as well.
+func Odd(e os.DirEntry) bool { return e.Name() == ".git" || odd(e.Name(), e.Type()) }
+
+func plainStrange(info os.FileInfo) string {
+	switch {
+	case info.Name() == ".git":
+		return "it is a repository inside git's folder"
+	case odd(info.Name(), info.Mode()):
+		return "it is no file, and git opens it"
+	}
+	return ""
+}

@@ -1,0 +1,28 @@
+package clip_test
+
+import (
+	"testing"
+
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+func TestVisible(t *testing.T) {
+	for _, c := range []struct{ in, line, text string }{
+		{"plain é 漢 🙂 \\ \"", "plain é 漢 🙂 \\ \"", "plain é 漢 🙂 \\ \""},
+		{"a\nb\tc\r", `a\nb\tc\r`, "a\nb\tc\\r"},
+		{"\x1b[31mred\x1b]0;t\x07", `\x1b[31mred\x1b]0;t\a`, `\x1b[31mred\x1b]0;t\a`},
+		{"a\u202eb\u2066c\u200bd\ufeff", `a\u202eb\u2066c\u200bd\ufeff`, `a\u202eb\u2066c\u200bd\ufeff`},
+		{"\u009b31m\x7f", `\u009b31m\x7f`, `\u009b31m\x7f`},
+		{"a\xffb", `a\xffb`, `a\xffb`},
+		{"\U000e0041x\u3164\ufe0f\u2800", `\U000e0041x\u3164\ufe0f\u2800`, `\U000e0041x\u3164\ufe0f\u2800`},
+		{"a\u00a0b\u2028c", `a\u00a0b\u2028c`, `a\u00a0b\u2028c`},
+		{"", "", ""},
+	} {
+		if got := clip.Visible(c.in); got != c.line {
+			t.Errorf("Visible(%q) = %q, want %q", c.in, got, c.line)
+		}
+		if got := clip.VisibleText(c.in); got != c.text {
+			t.Errorf("VisibleText(%q) = %q, want %q", c.in, got, c.text)
+		}
+	}
+}

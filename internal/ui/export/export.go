@@ -1,0 +1,197 @@
+// Package export writes a session for people and programs outside of adze. It
+// reads events and nothing else, and lets no secret out that it can recognise.
+package export
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Options say what to write.
+type Options struct {
+	Title string // "" writes the session's ID
+	// Secrets are values that must not appear, beside keys of known shapes.
+	Secrets []string
+	// MaxResult bounds each result in Markdown, in bytes; 0 means all of it.
+	MaxResult int
+}
+
+// JSONL writes the events as they are in the log, one per line, with secrets
+// masked in every string.
+func JSONL(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
+	out := bufio.NewWriter(w)
+	hide := secret.New(o.Secrets...)
+	var line []byte
+	for e, err := range events {
+		if err != nil {
+			return fmt.Errorf("export session: %w", err)
+		}
+		if line, err = event.AppendLine(line[:0], e); err != nil {
+			return fmt.Errorf("export session: %w", err)
+		}
+		masked, err := fastjson.MapStrings(line, hide.String)
+		if err != nil {
+			return fmt.Errorf("export session: event %d: %w", e.Seq, err)
+		}
+		if _, err := out.Write(append(masked, '\n')); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// Markdown writes the conversation as a document: prompts, replies, and each
+// call with its input and result, in the order of the calls.
+func Markdown(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
+	d := document{out: bufio.NewWriter(w), o: o, hide: secret.New(o.Secrets...), results: map[string]event.ToolFinished{}}
+	for e, err := range events {
+		if err != nil {
+			return fmt.Errorf("export session: %w", err)
+		}
+		d.event(e)
+	}
+	d.calls()
+	return d.out.Flush()
+}
+
+// document is a Markdown file that is being written. Errors stay in out
+// until Flush.
+type document struct {
+	out     *bufio.Writer
+	o       Options
+	hide    *secret.Redactor
+	uses    []llm.ToolUse // of the newest reply, not written yet
+	results map[string]event.ToolFinished
+}
+
+func (d *document) event(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.SessionStarted:
+		d.put("# %s\n\n", d.text(clip.Line(cmp.Or(d.o.Title, "Session "+b.ID), 200)))
+		d.put("Session %s, started %s in `%s`", b.ID, e.Time.Format("2006-01-02 15:04 MST"), d.text(b.Dir))
+		if b.Branch != "" {
+			d.put(" on `%s`", d.text(b.Branch))
+		}
+		d.put(".\n\n")
+	case event.InputAccepted:
+		d.calls()
+		if !b.Hidden {
+			d.put("## Prompt\n\n%s\n\n", d.text(b.Text))
+			if n := len(b.Images); n > 0 {
+				d.put("_%d images_\n\n", n)
+			}
+		}
+	case event.Replied:
+		d.calls()
+		d.reply(b)
+	case event.ToolFinished:
+		d.results[b.Call] = b
+	case event.Dropped:
+		for _, call := range b.Calls {
+			delete(d.results, call)
+		}
+	case event.TurnEnded:
+		d.calls()
+		clear(d.results)
+		if b.How != event.Done {
+			d.put("_The turn ended: %s_\n\n", d.text(clip.Line(strings.TrimSpace(string(b.How)+" "+b.Err), 300)))
+		}
+	case event.Compacted:
+		d.put("_What came before is not sent to the model any more. It goes on with:_\n\n%s\n\n", d.text(b.Text))
+	case event.Ran:
+		d.calls()
+		d.put("## Command\n\n")
+		d.fence("", b.Text)
+	case event.Noted:
+		d.put("_%s: %s_\n\n", d.text(b.Level), d.text(clip.Line(b.Text, 300)))
+	case event.Resumed, event.Situated, event.InputQueued, event.InputRemoved, event.TurnStarted, event.Spent, event.Asked, event.Answered,
+		event.ToolStarted, event.ModelChanged, event.ModeChanged, event.Titled, event.Cleared, event.Stripped, event.SettingsChanged, event.TaskStarted, event.TaskEnded, event.Unknown:
+		// nothing that a reader misses
+	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
+		event.Retracted, event.Waiting, event.ToolOutput, event.TaskOutput, event.Queued: // never stored
+	}
+}
+
+func (d *document) reply(b event.Replied) {
+	d.put("## Reply\n\n")
+	for _, p := range b.Message.Parts {
+		switch p := p.(type) {
+		case llm.Text:
+			d.put("%s\n\n", d.text(p.S))
+		case llm.Thinking:
+			if strings.TrimSpace(p.S) != "" {
+				d.put("<details><summary>Thinking</summary>\n\n%s\n\n</details>\n\n", d.text(p.S))
+			}
+		case llm.ToolUse:
+			d.uses = append(d.uses, p)
+		case llm.ToolResult, llm.Image, llm.Document:
+		}
+	}
+}
+
+// calls writes the calls of the newest reply with their results.
+func (d *document) calls() {
+	for _, u := range d.uses {
+		d.put("### %s\n\n", d.text(clip.Line(u.Name, 100)))
+		d.fence("json", indent(u.Input))
+		r, ok := d.results[u.ID]
+		delete(d.results, u.ID) // what is left came before its reply
+		switch {
+		case !ok:
+			d.put("_no result_\n\n")
+			continue
+		case r.Denied:
+			d.put("_refused: %s_\n\n", d.text(clip.Line(r.Verdict.Reason, 300)))
+		case r.IsErr:
+			d.put("_failed_\n\n")
+		}
+		if diff, ok := r.View.(view.Diff); ok {
+			d.put("`%s`: +%d −%d\n\n", d.text(diff.Path), diff.Added, diff.Removed)
+			d.fence("diff", diff.Unified)
+			continue
+		}
+		d.fence("", r.Text)
+	}
+	d.uses = nil
+}
+
+// fence writes a code block whose fence is longer than any in s.
+func (d *document) fence(lang, s string) {
+	if strings.TrimSpace(s) == "" {
+		return
+	}
+	if d.o.MaxResult > 0 {
+		s = clip.Middle(s, d.o.MaxResult, "")
+	}
+	marks := "```"
+	for strings.Contains(s, marks) {
+		marks += "`"
+	}
+	d.put("%s%s\n%s\n%s\n\n", marks, lang, strings.TrimRight(d.text(s), "\n"), marks)
+}
+
+// text is s without control characters and secrets.
+func (d *document) text(s string) string { return d.hide.String(clip.Clean(s)) }
+
+func (d *document) put(format string, args ...any) { fmt.Fprintf(d.out, format, args...) }
+
+func indent(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
