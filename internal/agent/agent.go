@@ -1,6 +1,6 @@
 // Package agent runs one turn: ask the model, gate its calls, run them,
 // repeat. It does no I/O of its own: what it needs of the world is in the
-// fields of a Turn. It refuses to know front ends, disks and providers.
+// fields of a Loop, or asked of a Turn's Host. It refuses to know front ends, disks and providers.
 package agent
 
 import (
@@ -29,8 +29,15 @@ type Host interface {
 	Steer() error
 	// Note keeps a text for the model until the step is over.
 	Note(text string)
-	// Model is what the next request goes to; it changes when a person says so.
+	// Model is what the next request goes to, and whom the result of a call is
+	// for. It changes when a person says so, and with Switch.
 	Model() Target
+	// Switch records that the session goes on with another model, and makes it
+	// so.
+	Switch(to Target, why event.Cause) error
+	// Leave is told of a goroutine that outlives the turn: a call that did not
+	// stop in time. done is closed when it is over.
+	Leave(done <-chan struct{})
 }
 
 // A Verdict is a ruling on a call.
@@ -76,17 +83,18 @@ type Target struct {
 // ID is provider/name.
 func (t Target) ID() string { return t.Provider + "/" + t.Name }
 
-// A Turn is one run of the loop.
-type Turn struct {
-	ID       string
-	Host     Host
-	Fallback *Target
+// A Loop is what all turns of a session have in common. It does not change;
+// what can change between two requests or calls, the model above all, is asked
+// of the Host.
+type Loop struct {
+	Fallback *Target // to switch to when the model is overloaded for long; nil: none
 	System   []string
 	Tools    tool.Set
 	// Aliases are further names a model may call a tool by.
 	Aliases map[string]string
-	Env     tool.Env // Dir is where the session stands when the turn starts
-	Budget  Budget
+	// Env is what every call may use. The turn adds what is so at the time of a
+	// call: where it runs, the mode, what the model takes.
+	Env tool.Env
 	// Patient: somebody watches, so that a provider's wish to wait for longer
 	// than minutes is granted.
 	Patient bool
@@ -106,9 +114,13 @@ type Turn struct {
 	// Sleep waits, or returns the context's error. Jitter is in [-1, 1].
 	Sleep  func(ctx context.Context, d time.Duration) error
 	Jitter func() float64
-	// Leave is called for a goroutine that outlives the turn: a call that did
-	// not stop in time. It gets a channel that is closed when it is done.
-	Leave func(done <-chan struct{})
+}
+
+// A Turn is one run of a Loop.
+type Turn struct {
+	ID     string
+	Host   Host
+	Budget Budget
 }
 
 // A Budget bounds a turn; zero values do not.

@@ -12,7 +12,7 @@ import (
 
 func TestResultsAreBoundedInCharacters(t *testing.T) {
 	spilt := 0
-	c := &calls{r: &run{Turn: Turn{Spill: func(string, string) (string, error) { spilt++; return "/s/x.txt", nil }}}}
+	c := &calls{r: &run{Loop: &Loop{Spill: func(string, string) (string, error) { spilt++; return "/s/x.txt", nil }}}}
 	give := func(limit int, text string) string {
 		k := &call{use: llm.ToolUse{ID: "c1"}, tool: limited(limit)}
 		out, _ := c.bound(k, tool.Result{Text: text})

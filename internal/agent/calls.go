@@ -199,9 +199,7 @@ func (c *calls) close(k *call) {
 		<-k.ended // it is recording its own result right now
 		return
 	}
-	if c.r.Leave != nil {
-		c.r.Leave(k.ended)
-	}
+	c.r.Host.Leave(k.ended)
 	c.emit(event.ToolFinished{Call: k.use.ID, Name: k.use.Name, IsErr: true, Text: interruptedText})
 }
 

@@ -70,7 +70,7 @@ func (c *calls) exec(k *call) {
 		for _, e := range e.Effects {
 			switch e := e.(type) {
 			case effect.Dir:
-				c.r.Env.Dir = e.Path
+				c.r.dir = e.Path
 			case effect.Answer:
 				k.answer = e.JSON
 			case effect.Fresh:
@@ -215,10 +215,10 @@ func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {
 }
 
 // find looks a tool up by what the model calls it.
-func (t *Turn) find(name string) (tool.Tool, bool) {
-	found, ok := t.Tools.Get(name)
-	if real, alias := t.Aliases[name]; !ok && alias {
-		found, ok = t.Tools.Get(real)
+func (l *Loop) find(name string) (tool.Tool, bool) {
+	found, ok := l.Tools.Get(name)
+	if real, alias := l.Aliases[name]; !ok && alias {
+		found, ok = l.Tools.Get(real)
 	}
 	return found, ok
 }
@@ -245,10 +245,13 @@ func (c *calls) plan(k *call, env tool.Env) (tool.Plan, error) {
 	return plan, nil
 }
 
+// env is what a call may use, as it is now.
 func (c *calls) env(k *call) tool.Env {
+	env, target := c.r.Env, c.r.Host.Model()
 	c.mu.Lock()
-	env := c.r.Env
+	env.Dir = c.r.dir
 	c.mu.Unlock()
+	env.Window, env.Images, env.PDFs = target.Window, target.Images, target.PDFs
 	env.Call, env.Mode = k.use.ID, c.r.Host.State().Mode
 	env.Progress = func(s string) { _ = c.r.Host.Emit(event.ToolOutput{Call: k.use.ID, S: s}) }
 	return env

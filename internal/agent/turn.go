@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,10 +22,10 @@ const (
 	nudgeText  = "You have used %d of the %d output tokens meant for this task. If there is more worth doing, go on with it; do not sum up yet."
 )
 
-// Run drives the turn to its end. The error is not nil only when the turn
+// Run drives a turn to its end. The error is not nil only when the turn
 // could not be recorded; then nothing further was done.
-func (t Turn) Run(ctx context.Context) (Outcome, error) {
-	r := &run{Turn: t}
+func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
+	r := &run{Loop: l, Turn: t, dir: cmp.Or(t.Host.State().Dir, l.Env.Dir)}
 	for {
 		if out, stop, err := r.before(ctx); stop || err != nil {
 			return r.outcome(out), err
@@ -46,7 +47,9 @@ func (t Turn) Run(ctx context.Context) (Outcome, error) {
 
 // run is the state of one Run, owned by its goroutine.
 type run struct {
+	*Loop
 	Turn
+	dir    string // where the next call runs; guarded by calls.mu while calls run
 	mem    memory
 	api    time.Duration   // spent waiting for the model
 	cap    int             // output cap asked for, 0 for the target's own
@@ -177,7 +180,7 @@ func (r *run) carryOn(c Continue, o outcome) error {
 		return r.say(fmt.Sprintf(answerText, r.Structured))
 	case FallbackModel:
 		r.cap = 0
-		return r.Host.Emit(event.ModelChanged{Model: r.Fallback.ID(), Cause: event.CauseFallback})
+		return r.Host.Switch(*r.Fallback, event.CauseFallback)
 	case MediaStrippedRetry:
 		return r.Host.Emit(event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"})
 	}

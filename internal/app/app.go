@@ -205,7 +205,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	if len(told.Parts) > 0 {
 		a.Parts = prompt.Keep(a.Parts, parts(told))
 	}
-	live.kit, live.turn = kit, agent.Turn{
+	live.kit, live.turn = kit, agent.Loop{
 		System: prompt.Blocks(a.Parts), Aliases: kit.aliases,
 		Env:     tool.Env{Dir: a.Paths.Dir, Home: a.Paths.Home, Scratch: log.dir},
 		Touched: a.touched(o),
@@ -218,7 +218,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
 		Target: a.Target, Rules: rules, Mode: a.Mode, Keep: a.remember, Now: time.Now,
 		Forbidden: forbidden(o, a.Config, a.Mode), Lasts: live.lasts, Steers: a.steering(rules.Dirs),
-		Resolve: live.resolve, Tasks: kit.tasks, Shell: a.shell(kit.all), Turn: live.pattern(a.Config, rules, kit.set),
+		Resolve: live.resolve, Tasks: kit.tasks, Shell: a.shell(kit.all), Loop: live.loop(a.Config, rules, kit.set), Budget: budget(a.Config),
 	})
 	if err != nil {
 		return err

@@ -36,7 +36,7 @@ type live struct {
 	o       Options
 	log     *openedLog
 	kit     kit
-	turn    agent.Turn // what settings do not change
+	turn    agent.Loop // what settings do not change
 	started policy.Mode
 	read    time.Time // when the settings were
 
@@ -168,7 +168,7 @@ func (l *live) apply(was, now *config.Config) (n session.Settings, bad []string)
 		set, bad = l.a.Tools, append(bad, err.Error())
 	}
 	n.Rules, n.Forbidden, n.Auto = rules, forbidden(l.o, now, l.started), l.auto
-	n.Turn = l.pattern(now, rules, set)
+	n.Loop, n.Budget = l.loop(now, rules, set), budget(now)
 	n.Begin = func() {}
 	if !reflect.DeepEqual(was.Sandbox, now.Sandbox) || !slices.Equal(deniedDomains(was), deniedDomains(now)) || fileDenials(was, l.a.Paths).Key() != fileDenials(now, l.a.Paths).Key() || !slices.Equal(dirs, l.dirs) {
 		// Not before the next turn: a call that was allowed because it would

@@ -40,15 +40,19 @@ func (l *live) confine(ctx context.Context, cfg *config.Config, dirs []string) f
 	return func() { l.a.boxes.swap(box) }
 }
 
-// pattern is the pattern of turns with these settings.
-func (l *live) pattern(cfg *config.Config, rules policy.Rules, set tool.Set) agent.Turn {
+// loop is what turns have in common with these settings.
+func (l *live) loop(cfg *config.Config, rules policy.Rules, set tool.Set) *agent.Loop {
 	t := l.turn
 	t.Fallback, t.Tools, t.MaxCalls, t.Env.Roots, t.Env.Covers = l.fallback, set, cfg.Tools.MaxParallel, rules.Dirs, policy.Covers(rules)
 	t.Patient = !l.o.Print
-	t.Budget = agent.Budget{
+	return &t
+}
+
+// budget is what bounds each turn.
+func budget(cfg *config.Config) agent.Budget {
+	return agent.Budget{
 		Turns: cfg.MaxTurns, USD: cfg.MaxBudgetUSD, Unpriced: cfg.Cost.UnknownPriceOK, Tokens: int(cfg.TokenBudget),
 	}
-	return t
 }
 
 // resolve finds a model by name, for a person who switches.

@@ -135,7 +135,7 @@ func TestAutoModeIsPaidFor(t *testing.T) {
 			r := start(t, nil, func(cfg *session.Config) {
 				autoMode(judge)(cfg)
 				cfg.Auto.Model = auto.Small{Model: judge, Name: "small", ID: "p/small", Cost: func(llm.Usage) (float64, bool) { return c.price, c.known }}
-				cfg.Turn.Budget.USD, cfg.Turn.Budget.Unpriced = 0.5, c.unpriced
+				cfg.Budget.USD, cfg.Budget.Unpriced = 0.5, c.unpriced
 				cfg.Target.Cost = func(llm.Usage) (float64, bool) { return 0, true }
 			}, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok"))
 			r.prompt("go")

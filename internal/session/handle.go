@@ -239,39 +239,20 @@ func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
 		st.onBegin()
 		st.onBegin = nil
 	}
-	t := st.pattern
-	t.ID, t.Host = id, host{s}
-	if st.Dir != "" {
-		t.Env.Dir = st.Dir
-	}
+	loop, t := st.loop, agent.Turn{ID: id, Host: host{s}, Budget: st.budget}
 	if tokens == 0 {
 		tokens = wishedTokens(q.Text)
 	}
 	if tokens > 0 {
 		t.Budget.Tokens = tokens
 	}
-	t.Env.Window, t.Env.Images, t.Env.PDFs = st.target.Window, st.target.Images, st.target.PDFs
-	t.Leave = func(c <-chan struct{}) { _ = s.do(func(st *state) { st.left = append(st.left, c) }) }
 	ctx, cancel := context.WithCancel(context.Background())
 	st.cancel, st.turn, st.began = cancel, ctx, s.cfg.Now()
 	go func() { // ends with the turn; end and finish wait for it through cancel
-		out, err := t.Run(ctx)
+		out, err := loop.Run(ctx, t)
 		_ = s.do(func(st *state) { s.finish(st, out, err) })
 	}()
 	return nil
-}
-
-// follow takes over a change that the turn made.
-func (s *Session) follow(st *state, b event.Body) {
-	switch b := b.(type) {
-	case event.ModelChanged:
-		if f := st.pattern.Fallback; f != nil && f.ID() == b.Model {
-			st.target = *f
-		}
-	case event.ModeChanged:
-		st.mode = b.Mode
-	default: // the others change nothing here
-	}
 }
 
 // finish ends the turn and begins the next prompt that waits.

@@ -62,7 +62,7 @@ func TestModeOfATool(t *testing.T) {
 			})
 		r := start(t, nil, func(c *session.Config) {
 			c.Mode, c.Rules = policy.AcceptEdits, policy.Rules{Dir: "/w", Dirs: []string{"/w"}}
-			c.Turn.Tools, _ = tool.NewSet(tighten, write)
+			c.Loop.Tools, _ = tool.NewSet(tighten, write)
 		}, fake.Use(call("a", "write", "", 0)), fake.Use(call("b", "tighten", "", 0)), fake.Use(call("c", "write", "", 0)), fake.Say("ok"))
 		r.prompt("go")
 		es := r.turns(1, nil)
@@ -142,7 +142,7 @@ func TestAnswersGrantWhatTheySay(t *testing.T) {
 func TestBudgetThatSuffices(t *testing.T) {
 	for name, change := range map[string]func(*session.Config){
 		"enough": func(c *session.Config) {
-			c.Turn.Budget.USD = 1
+			c.Budget.USD = 1
 			c.Target.Cost = func(llm.Usage) (float64, bool) { return 0.1, true }
 		},
 		"no price, no budget": func(c *session.Config) {

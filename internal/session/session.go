@@ -38,12 +38,11 @@ const leaveGrace = 2500 * time.Millisecond
 type Config struct {
 	Log store.Log
 	// Begin is recorded when the log is empty, Again when it is not.
-	Begin event.SessionStarted
-	Again event.Resumed
-	// Turn is the pattern of every turn; the session fills in ID, Host,
-	// Fallback's host side, the directory and the budget's past.
-	Turn   agent.Turn
-	Target agent.Target
+	Begin  event.SessionStarted
+	Again  event.Resumed
+	Loop   *agent.Loop  // of all turns
+	Budget agent.Budget // of each turn
+	Target agent.Target // the model
 	// Resolve finds a model by name, for op.SetModel. It is called by the
 	// goroutine that submits, because a key may take seconds to come. nil
 	// refuses.
@@ -118,7 +117,8 @@ type state struct {
 	notes  []string                      // for the model, after the current step
 	broken error                         // the log cannot be written any more
 	// What follows came with the Config, and settings may change it.
-	pattern   agent.Turn // of turns
+	loop      *agent.Loop
+	budget    agent.Budget
 	auto      *auto.Classifier
 	forbidden map[policy.Mode]string
 	onBegin   func()       // to be called once, when a turn begins
@@ -133,7 +133,7 @@ type state struct {
 func Start(ctx context.Context, cfg Config) (*Session, error) {
 	st := &state{
 		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}, people: map[string]bool{}, shells: map[string]context.CancelFunc{},
-		pattern: cfg.Turn, auto: cfg.Auto, forbidden: cfg.Forbidden,
+		loop: cfg.Loop, budget: cfg.Budget, auto: cfg.Auto, forbidden: cfg.Forbidden,
 	}
 	for e, err := range cfg.Log.After(ctx, 0) {
 		if err != nil {
@@ -442,8 +442,8 @@ func (h host) Emit(b event.Body) error {
 	var res error
 	err := h.s.do(func(st *state) {
 		res = h.s.record(context.Background(), st, b)
-		if res == nil {
-			h.s.follow(st, b)
+		if m, ok := b.(event.ModeChanged); ok && res == nil {
+			st.mode = m.Mode
 		}
 	})
 	return errors.Join(err, res)
@@ -462,6 +462,22 @@ func (h host) Model() agent.Target {
 		}
 	})
 	return out
+}
+
+// Switch implements agent.Host.
+func (h host) Switch(to agent.Target, why event.Cause) error {
+	var res error
+	err := h.s.do(func(st *state) {
+		if res = h.s.record(context.Background(), st, event.ModelChanged{Model: to.ID(), Cause: why}); res == nil {
+			st.target = to
+		}
+	})
+	return errors.Join(err, res)
+}
+
+// Leave implements agent.Host.
+func (h host) Leave(done <-chan struct{}) {
+	_ = h.s.do(func(st *state) { st.left = append(st.left, done) })
 }
 
 // Steer implements agent.Host.

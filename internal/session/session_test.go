@@ -94,7 +94,7 @@ func start(t *testing.T, log *mem.Log, change func(*session.Config), replies ...
 		Log: r.log, Begin: event.SessionStarted{ID: "s1", Schema: event.Schema, Dir: "/w"}, Again: event.Resumed{Dir: "/w"},
 		Now: time.Now, Mode: policy.Default,
 		Target: agent.Target{Model: r.model, Provider: "fake", Name: "m"},
-		Turn: agent.Turn{
+		Loop: &agent.Loop{
 			Tools: set, Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }, Env: tool.Env{Dir: "/w"},
 		},
 	}
@@ -442,7 +442,7 @@ func result(es []event.Event, call string) string {
 func TestAliasesAreJudgedByTheToolsName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil, func(c *session.Config) {
-			c.Turn.Aliases = map[string]string{"gaze": "look"}
+			c.Loop.Aliases = map[string]string{"gaze": "look"}
 			c.Rules.List = []policy.Rule{{Tool: "look", Effect: policy.Deny, Scope: policy.User}}
 		}, fake.Use(call("c1", "gaze", "x", 0)), fake.Say("ok"))
 		r.prompt("go")
@@ -685,16 +685,16 @@ func TestRecovery(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			}},
-		{name: "max turns", change: func(c *session.Config) { c.Turn.Budget.Turns = 1 }, replies: []fake.Reply{fake.Use(call("a", "look", "", 0))}, end: agent.MaxTurns},
+		{name: "max turns", change: func(c *session.Config) { c.Budget.Turns = 1 }, replies: []fake.Reply{fake.Use(call("a", "look", "", 0))}, end: agent.MaxTurns},
 		{name: "price not known", change: func(c *session.Config) {
-			c.Turn.Budget.USD = 1
+			c.Budget.USD = 1
 			c.Target.Cost = func(llm.Usage) (float64, bool) { return 0, false }
 		}, end: agent.MaxBudget},
 		{name: "money spent", change: func(c *session.Config) {
-			c.Turn.Budget.USD = 1
+			c.Budget.USD = 1
 			c.Target.Cost = func(llm.Usage) (float64, bool) { return 2, true }
 		}, replies: []fake.Reply{fake.Use(call("a", "look", "", 0))}, end: agent.MaxBudget},
-		{name: "token budget nudges", change: func(c *session.Config) { c.Turn.Budget.Tokens = 1000 }, replies: slices.Repeat([]fake.Reply{fake.Say("more")}, 5), end: agent.Completed,
+		{name: "token budget nudges", change: func(c *session.Config) { c.Budget.Tokens = 1000 }, replies: slices.Repeat([]fake.Reply{fake.Say("more")}, 5), end: agent.Completed,
 			check: func(t *testing.T, r *rig, es []event.Event) {
 				if n := len(r.model.Requests()); n != 4 {
 					t.Errorf("%d requests", n)
@@ -717,7 +717,7 @@ func TestRecovery(t *testing.T) {
 
 func withFallback(replies ...fake.Reply) func(*session.Config) {
 	return func(c *session.Config) {
-		c.Turn.Fallback = &agent.Target{Model: &fake.Model{Replies: replies}, Provider: "fake", Name: "other"}
+		c.Loop.Fallback = &agent.Target{Model: &fake.Model{Replies: replies}, Provider: "fake", Name: "other"}
 	}
 }
 
@@ -725,7 +725,7 @@ func TestSpill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		big := strings.Repeat("0123456789\n", 20_000)
 		r := start(t, nil, func(c *session.Config) {
-			c.Turn.Spill = func(call, text string) (string, error) {
+			c.Loop.Spill = func(call, text string) (string, error) {
 				if call != "a" || !strings.Contains(text, big) {
 					t.Errorf("spilled %d bytes of %s", len(text), call)
 				}

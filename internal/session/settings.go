@@ -17,7 +17,8 @@ type Settings struct {
 	Rules     policy.Rules
 	Forbidden map[policy.Mode]string
 	Auto      *auto.Classifier
-	Turn      agent.Turn    // from the next turn
+	Loop      *agent.Loop   // from the next turn
+	Budget    agent.Budget  // from the next turn
 	Target    *agent.Target // from the next step; nil leaves the model as it is
 	// Begin is called when the next turn begins, before anything of it runs,
 	// unless other settings come before. It must not block. nil is fine.
@@ -47,7 +48,7 @@ func (s *Session) adopt(ctx context.Context, st *state, n Settings, what event.S
 	}
 	st.rules = n.Rules
 	st.rules.List = append(slices.Clip(n.Rules.List), granted...)
-	st.pattern, st.auto, st.forbidden = n.Turn, n.Auto, n.Forbidden
+	st.loop, st.budget, st.auto, st.forbidden = n.Loop, n.Budget, n.Auto, n.Forbidden
 	st.onBegin = n.Begin
 	if n.Target != nil {
 		st.target = *n.Target

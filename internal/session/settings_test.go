@@ -33,17 +33,15 @@ func input(s string) json.RawMessage {
 	return b
 }
 
-// A new rule counts for the next call of a turn that runs, a new pattern of
-// turns from the next turn on, and what was granted for the session stays.
+// A new rule counts for the next call of a turn that runs, a new budget
+// from the next turn on, and what was granted for the session stays.
 func TestSettingsCountFromTheNextDecision(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r *rig
 		began := 0
 		apply := func() {
-			turn := r.cfg.Turn
-			turn.Budget.Turns = 1
 			err := r.Apply(t.Context(), session.Settings{
-				Rules: policy.Rules{Dir: "/w", List: []policy.Rule{settingsRule(t, "risk", policy.Deny, policy.User)}}, Turn: turn,
+				Rules: policy.Rules{Dir: "/w", List: []policy.Rule{settingsRule(t, "risk", policy.Deny, policy.User)}}, Loop: r.cfg.Loop, Budget: agent.Budget{Turns: 1},
 				Begin: func() { began++ },
 			}, changed)
 			if err != nil {
@@ -52,7 +50,7 @@ func TestSettingsCountFromTheNextDecision(t *testing.T) {
 		}
 		r = start(t, nil, func(c *session.Config) {
 			c.Rules = policy.Rules{Dir: "/w", List: []policy.Rule{settingsRule(t, "risk", policy.Allow, policy.User)}}
-			c.Turn.Budget = agent.Budget{Turns: 9}
+			c.Budget = agent.Budget{Turns: 9}
 		},
 			fake.Use(llm.ToolUse{ID: "c1", Name: "risk", Input: input("one")}),
 			func(ctx context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
@@ -95,7 +93,7 @@ func TestSettingsKeepWhatWasGranted(t *testing.T) {
 		}
 		r.prompt("go")
 		r.turns(1, answer)
-		if err := r.Apply(t.Context(), session.Settings{Rules: policy.Rules{Dir: "/w"}, Turn: r.cfg.Turn}, changed); err != nil {
+		if err := r.Apply(t.Context(), session.Settings{Rules: policy.Rules{Dir: "/w"}, Loop: r.cfg.Loop}, changed); err != nil {
 			t.Fatal(err)
 		}
 		r.prompt("again")
@@ -113,7 +111,7 @@ func TestSettingsForbidModes(t *testing.T) {
 	r := start(t, nil, func(c *session.Config) { c.Mode = policy.Bypass }, fake.Say("done"))
 	r.prompt("go")
 	r.turns(1, nil)
-	err := r.Apply(t.Context(), session.Settings{Turn: r.cfg.Turn, Forbidden: map[policy.Mode]string{policy.Bypass: "the settings forbid it"}}, changed)
+	err := r.Apply(t.Context(), session.Settings{Loop: r.cfg.Loop, Forbidden: map[policy.Mode]string{policy.Bypass: "the settings forbid it"}}, changed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +130,7 @@ func TestSettingsForbidModes(t *testing.T) {
 // once there is one.
 func TestSettingsBeforeTheFirstPrompt(t *testing.T) {
 	r := start(t, nil, nil, fake.Say("done"))
-	if err := r.Apply(t.Context(), session.Settings{Turn: r.cfg.Turn}, changed); err != nil {
+	if err := r.Apply(t.Context(), session.Settings{Loop: r.cfg.Loop}, changed); err != nil {
 		t.Fatal(err)
 	}
 	for e := range r.log.After(t.Context(), 0) {
