@@ -144,17 +144,18 @@ func next(m memory, o outcome, can means) (memory, choice) {
 	if o.cut > 0 {
 		return afterCutCall(m, o, can)
 	}
+	if o.stop == llm.Refused {
+		return m, choice{end: Refused}
+	}
 	if o.calls > 0 || o.stop == llm.Paused {
 		return m.go_(NextStep)
 	}
 	switch o.stop {
-	case llm.Refused:
-		return m, choice{end: Refused}
 	case llm.MaxTokens:
 		return afterCap(m, can)
 	case llm.WindowFull:
 		return afterTooLong(m, can)
-	case llm.EndTurn, llm.WantTools, llm.Paused:
+	case llm.EndTurn, llm.WantTools, llm.Paused, llm.Refused:
 	}
 	if o.empty && m.empty > 0 {
 		return m, choice{end: ModelError}

@@ -32,6 +32,7 @@ func TestNext(t *testing.T) {
 		{"empty: once more", memory{}, outcome{stop: llm.EndTurn, empty: true}, means{}, choice{again: EmptyRetry}},
 		{"empty: again", memory{empty: 1}, outcome{stop: llm.EndTurn, empty: true}, means{}, choice{end: ModelError}},
 		{"paused", memory{}, outcome{stop: llm.Paused}, means{}, choice{again: NextStep}},
+		{"refused with a call", memory{}, outcome{stop: llm.Refused, calls: 1}, means{}, choice{end: Refused}},
 		{"refused", memory{}, outcome{stop: llm.Refused}, means{}, choice{end: Refused}},
 		{"interrupted while streaming", memory{}, outcome{interrupted: true, err: fault(llm.Transport)}, means{fallback: true}, choice{end: InterruptedStreaming}},
 		{"interrupted while tools ran", memory{}, outcome{interrupted: true, inTools: true, calls: 1}, means{}, choice{end: InterruptedTools}},

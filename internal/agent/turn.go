@@ -263,6 +263,11 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 		return o, r.discard(calls, rep, "the reply was empty")
 	default: // it stays
 	}
+	if rep.fin.Stop == llm.Refused { // what it began is finished, and nothing more begins
+		if _, err := calls.abandon(); err != nil {
+			return o, err
+		}
+	}
 	if err := r.Host.Emit(r.record(rep)); err != nil {
 		return o, errors.Join(err, calls.stop())
 	}

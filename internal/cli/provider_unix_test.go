@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -220,5 +221,53 @@ func TestRefusedTurnIsNotSentAgain(t *testing.T) {
 			!strings.Contains(sent[1], "something-else") || !strings.Contains(sent[1], transcript.LeftOut) {
 			t.Errorf("%s: %v %s\n%q", w, err, out, sent)
 		}
+	}
+}
+
+// The work of a refused turn is known when the session goes on, on each wire
+// as a call and its result; when that is refused, too, it goes as well.
+func TestWorkOfARefusedTurnStays(t *testing.T) {
+	for w := range wires {
+		t.Run(string(w), func(t *testing.T) {
+			read := saying("", llm.ToolUse{ID: "call_1", Name: "Read", Input: json.RawMessage(`{"file_path":"f.txt"}`)})
+			no := saying(llm.Refused, llm.Text{S: "rather not"})
+			p := provide(t, w, read, no, no, saying("", llm.Text{S: "fine"}))
+			pl := newPlace(t)
+			pl.put("f.txt", "the content of the file\n")
+			for i, prompt := range []string{"go", "second-words", "third-words"} {
+				c := pl.asking(w, p)
+				if i > 0 {
+					c = pl.asking(w, p, "-c")
+				}
+				c.Args[slices.Index(c.Args, "go")] = prompt
+				if out, err := c.CombinedOutput(); (err == nil) != (i == 2) {
+					t.Fatalf("%s: %v %s", prompt, err, out)
+				}
+			}
+			sent := p.sent()
+			if len(sent) != 4 {
+				t.Fatalf("%d requests", len(sent))
+			}
+			for i, c := range []struct {
+				has, not []string
+			}{
+				2: {[]string{"the content of the file", "second-words", transcript.LeftOut, transcript.Refused}, []string{`"go"`, "rather not"}},
+				3: {[]string{"third-words", transcript.AllLeftOut}, []string{"the content of the file", "second-words", "call_1", "rather not"}},
+			} {
+				if _, err := wires[w].History([]byte(sent[i])); err != nil {
+					t.Errorf("request %d: %v", i, err)
+				}
+				for _, x := range c.has {
+					if !strings.Contains(sent[i], x) {
+						t.Errorf("request %d has no %q: %s", i, x, sent[i][max(0, len(sent[i])-2000):])
+					}
+				}
+				for _, x := range c.not {
+					if strings.Contains(sent[i], x) {
+						t.Errorf("request %d has %q", i, x)
+					}
+				}
+			}
+		})
 	}
 }

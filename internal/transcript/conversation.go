@@ -46,8 +46,10 @@ type conversation struct {
 
 	cleared  trie[struct{}]
 	stripped event.Seq
-	partial  bool      // a refused turn is left out
-	boundary event.Seq // what came before it is not sent any more; 0: nothing did
+	partial  bool        // of a refused turn something is left out
+	declined event.Seq   // the first turn of those refused since the last reply; 0: none
+	words    []event.Seq // events of this turn that hold what people said, or of one before that nobody answered
+	boundary event.Seq   // what came before it is not sent any more; 0: nothing did
 	gauge    Gauge
 }
 
@@ -111,6 +113,7 @@ func (c conversation) input(seq event.Seq, parts []llm.Part) conversation {
 
 func (c conversation) replied(seq event.Seq, b event.Replied) conversation {
 	c = c.closeRound(seq) // only after a damaged log
+	c.declined = 0
 	parts := make([]llm.Part, 0, len(b.Message.Parts))
 	var round []slot
 	for _, p := range b.Message.Parts {
@@ -240,12 +243,15 @@ func (c conversation) anew(seq event.Seq, text string) conversation {
 	for _, in := range c.held {
 		next = next.input(in.seq, in.parts)
 	}
+	next.words = c.words
+	next.words = next.unanswered()
 	return next
 }
 
 func (c conversation) turnEnded(seq event.Seq) conversation {
 	c = c.closeRound(seq)
 	c.early, c.gone = nil, nil
+	c.words = c.unanswered()
 	return c
 }
 
@@ -271,7 +277,7 @@ const ImageBytes = 6400
 func size(p llm.Part) int {
 	switch p := p.(type) {
 	case llm.Text:
-		return len(p.S)
+		return len(p.S) + len(p.Opaque)
 	case llm.Thinking:
 		return len(p.S) + len(p.Opaque)
 	case llm.ToolUse:

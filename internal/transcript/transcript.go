@@ -211,7 +211,7 @@ func (s State) Apply(e event.Event) State {
 		if b.Dir != "" {
 			s.Dir = b.Dir
 		}
-		s.talk = s.talk.input(e.Seq, []llm.Part{llm.Text{S: b.Text}})
+		s.talk = s.talk.said(e.Seq).input(e.Seq, []llm.Part{llm.Text{S: b.Text}})
 	case event.ModelChanged:
 		s.Model = b.Model
 	case event.ModeChanged:
@@ -250,6 +250,7 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 			s.First = b.Text
 		}
 		s.Last = b.Text
+		s.talk = s.talk.said(seq)
 	}
 	parts := make([]llm.Part, 0, 1+len(b.Images))
 	for _, img := range b.Images {

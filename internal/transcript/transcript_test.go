@@ -65,15 +65,41 @@ func TestMessages(t *testing.T) {
 			[]llm.Message{user(llm.Image{Media: "image/png"}, text("a"))},
 		},
 		{
-			"a refused turn is left out",
-			[]event.Body{in("a"), begin, reply(text("x"), use("1")), finished("1", "r"), reply(text("y")), end, in("b"), begin, reply(use("2")), finished("2", "bad"),
+			"of a refused turn, what was asked and the reply are left out",
+			[]event.Body{in("a"), begin, reply(text("x"), use("1")), finished("1", "r"), reply(text("y")), end, in("b"), begin, reply(use("2")), finished("2", "done"), in("steered"), reply(use("4")), finished("4", "too"),
 				event.Replied{Message: model(text("no"), use("3")), Stop: llm.Refused}, finished("3", "late"), end, in("c"), begin},
-			[]llm.Message{user(text("a")), model(text("x"), use("1")), user(result("1", "r")), model(text("y")), user(text(transcript.LeftOut), text("c"))},
+			[]llm.Message{user(text("a")), model(text("x"), use("1")), user(result("1", "r")), model(text("y")), user(text(transcript.LeftOut)), model(use("2")), user(result("2", "done")),
+				model(use("4")), user(result("4", "too"), text(transcript.Refused), text("c"))},
+		},
+		{
+			"what else is in a refused turn's input stays",
+			[]event.Body{hidden("h"), in("b"), begin, event.Replied{Message: model(text("no")), Stop: llm.Refused}, end},
+			[]llm.Message{user(text("h"), text(transcript.LeftOut))},
+		},
+		{
+			"what a call of the refused reply came to stays",
+			[]event.Body{in("b"), begin, finished("3", "early"), event.Replied{Message: model(use("3")), Stop: llm.Refused}, end},
+			[]llm.Message{user(text(transcript.LeftOut), text("[a call had run before: early]"), text(transcript.Refused))},
+		},
+		{
+			"refused again, and nothing of both turns is left",
+			[]event.Body{in("a"), begin, reply(use("1")), finished("1", "r"), event.Replied{Stop: llm.Refused}, end, in("b"), begin, event.Replied{Stop: llm.Refused}, end, in("c")},
+			[]llm.Message{user(text(transcript.AllLeftOut), text("c"))},
+		},
+		{
+			"a reply between two refused turns keeps the first one's work",
+			[]event.Body{in("a"), begin, reply(use("1")), finished("1", "r"), event.Replied{Stop: llm.Refused}, end, in("b"), begin, reply(text("fine")), end, in("c"), begin, event.Replied{Stop: llm.Refused}, end},
+			[]llm.Message{user(text(transcript.LeftOut)), model(use("1")), user(result("1", "r"), text(transcript.Refused), text("b")), model(text("fine")), user(text(transcript.LeftOut))},
+		},
+		{
+			"a prompt that nobody answered goes with the refused one",
+			[]event.Body{in("a"), begin, end, in("b"), begin, event.Replied{Stop: llm.Refused}, end},
+			[]llm.Message{user(text(transcript.LeftOut))},
 		},
 		{
 			"two refused turns leave one line, and the first one nothing before it",
 			[]event.Body{in("a"), begin, event.Replied{Message: model(text("no")), Stop: llm.Refused}, end, in("b"), begin, event.Replied{Stop: llm.Refused}, end},
-			[]llm.Message{user(text(transcript.LeftOut))},
+			[]llm.Message{user(text(transcript.AllLeftOut))},
 		},
 		{
 			"results of a turn that was broken off stay beside one that was refused",
