@@ -70,6 +70,9 @@ func TestResumeKeepsThePrefix(t *testing.T) {
 			if w == messages || w == responses || w == chat {
 				call.Reply.Parts[2].Pieces = []string{strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(raw)}
 			}
+			if w == responses {
+				call.Reply.Parts[1].Part = llm.Text{S: "I look & see", Opaque: json.RawMessage(`"comm\u0065ntary"`)}
+			}
 			p := provide(t, w, call, saying("", llm.Text{S: "done <&>"}))
 			run := func(args ...string) string {
 				t.Helper()
@@ -87,6 +90,9 @@ func TestResumeKeepsThePrefix(t *testing.T) {
 			pl.put("new.txt", "x")
 			after := run("--continue")
 			samePrefix(t, before, after)
+			if w == responses && strings.Count(after, `"phase":"comm\u0065ntary"`) != 1 {
+				t.Errorf("the phase of a message is not what it was: %s", after)
+			}
 			if n := strings.Count(after, "second commit"); n != 1 {
 				t.Errorf("the new commit is told %d times", n)
 			}

@@ -70,7 +70,7 @@ func (m *Message) UnmarshalJSON(raw []byte) error {
 func toPart(p Part) part {
 	switch p := p.(type) {
 	case Text:
-		return part{Type: "text", Text: p.S}
+		return part{Type: "text", Text: p.S, Opaque: p.Opaque, From: p.From}
 	case Thinking:
 		return part{Type: "thinking", Text: p.S, Opaque: p.Opaque, From: p.From}
 	case ToolUse:
@@ -88,7 +88,7 @@ func toPart(p Part) part {
 func fromPart(p part) Part {
 	switch p.Type {
 	case "text":
-		return Text{S: p.Text}
+		return Text{S: p.Text, Opaque: p.Opaque, From: p.From}
 	case "thinking":
 		return Thinking{S: p.Text, Opaque: p.Opaque, From: p.From}
 	case "tool_use":

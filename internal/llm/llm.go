@@ -27,8 +27,13 @@ const (
 type Part interface{ part() }
 
 type (
-	// Text is prose.
-	Text struct{ S string }
+	// Text is prose. Opaque is a provider's token that must return with it (the
+	// phase of a Responses message), kept byte for byte, for the model named by From.
+	Text struct {
+		S      string
+		Opaque json.RawMessage
+		From   string
+	}
 
 	// Thinking is a model's reasoning. Opaque is the provider's own token
 	// (a signature, an encrypted item), kept byte for byte; From names who

@@ -542,7 +542,7 @@ func TestSteering(t *testing.T) {
 		r.last(r.turns(1, nil), agent.Completed)
 		ms := r.model.Requests()[1].Messages
 		parts := ms[len(ms)-1].Parts
-		if len(parts) != 2 || parts[1] != (llm.Text{S: "mind the gap"}) {
+		if len(parts) != 2 || !reflect.DeepEqual(parts[1], llm.Part(llm.Text{S: "mind the gap"})) {
 			t.Errorf("after the step the model got %+v", parts)
 		}
 		if err := r.Submit(t.Context(), op.Unqueue{ID: "p2"}); err != session.ErrNoPrompt {

@@ -57,7 +57,7 @@ func Parts(stop llm.Stop, parts ...llm.Part) Reply {
 // Send yields parts as they would stream, without an end.
 func Send(yield func(llm.Chunk, error) bool, parts ...llm.Part) bool {
 	for _, p := range parts {
-		if t, ok := p.(llm.Text); ok && !yield(llm.TextDelta(t), nil) {
+		if t, ok := p.(llm.Text); ok && !yield(llm.TextDelta{S: t.S}, nil) {
 			return false
 		}
 		if !yield(llm.PartDone{Part: p}, nil) {

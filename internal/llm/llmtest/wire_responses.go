@@ -21,13 +21,17 @@ func (Responses) Frames(r Reply) []string {
 	for i, p := range r.Parts {
 		switch part := p.Part.(type) {
 		case llm.Text:
-			add("response.output_item.added", `"output_index":%d,"item":{"id":"msg_1","type":"message","status":"in_progress","role":"assistant","content":[]}`, i)
+			phase := ""
+			if len(part.Opaque) > 0 {
+				phase = `"phase":` + string(part.Opaque) + ","
+			}
+			add("response.output_item.added", `"output_index":%d,"item":{"id":"msg_1","type":"message",%s"status":"in_progress","role":"assistant","content":[]}`, i, phase)
 			add("response.content_part.added", `"output_index":%d,"content_index":0,"part":{"type":"output_text","text":""}`, i)
 			for _, raw := range p.Cuts(part.S) {
 				add("response.output_text.delta", `"item_id":"msg_1","output_index":%d,"content_index":0,"delta":"%s","obfuscation":"xx"`, i, raw)
 			}
 			add("response.output_text.done", `"output_index":%d,"content_index":0,"text":"…"`, i)
-			add("response.output_item.done", `"output_index":%d,"item":{"id":"msg_1","type":"message","status":"completed","role":"assistant","content":[]}`, i)
+			add("response.output_item.done", `"output_index":%d,"item":{"id":"msg_1","type":"message",%s"status":"completed","role":"assistant","content":[]}`, i, phase)
 		case llm.Thinking:
 			add("response.output_item.added", `"output_index":%d,"item":{"id":"rs_1","type":"reasoning","summary":[]}`, i)
 			add("response.reasoning_summary_part.added", `"output_index":%d,"summary_index":0,"part":{"type":"summary_text","text":""}`, i)

@@ -104,6 +104,39 @@ func TestTrailingReasoningStaysHome(t *testing.T) {
 	}
 }
 
+// A message returns with its phase to the model that wrote it, and to no other.
+func TestPhaseReturns(t *testing.T) {
+	for _, kinds := range [][]string{
+		{`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","phase":"comm\u0065ntary","content":[]}}`,
+			`{"type":"response.output_text.delta","output_index":0,"delta":"I look"}`, `{"type":"response.output_item.done","output_index":0,"item":{"type":"message","content":[]}}`},
+		{`{"type":"response.output_item.done","output_index":0,"item":{"type":"message","phase":"comm\u0065ntary","content":[{"type":"output_text","text":"I look"}]}}`},
+	} {
+		g := run(t, append(kinds, completed)...)
+		if g.Err != nil {
+			t.Fatal(g.Err)
+		}
+		stored, err := json.Marshal(g.Finished.Message)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m llm.Message
+		if err := json.Unmarshal(stored, &m); err != nil {
+			t.Fatal(err)
+		}
+		r := llm.Request{Model: "m", Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}}, m}}
+		if body := string(New(Config{}).request(r, "openai/m")); !strings.Contains(body, `"role":"assistant","phase":"comm\u0065ntary","content"`) {
+			t.Error(body)
+		}
+		if body := string(New(Config{}).request(r, "openai/other")); strings.Contains(body, "phase") {
+			t.Error(body)
+		}
+	}
+	g := run(t, `{"type":"response.output_item.done","output_index":0,"item":{"type":"message","phase":null,"content":[{"type":"output_text","text":"x"}]}}`, completed)
+	if x, ok := g.Finished.Message.Parts[0].(llm.Text); g.Err != nil || !ok || x.Opaque != nil {
+		t.Errorf("%+v %v", g.Finished, g.Err)
+	}
+}
+
 // A model that no table knows takes an effort, and is asked for its encrypted
 // reasoning once it has reasoned; what has no content is not sent back.
 func TestUnknownModelThatReasons(t *testing.T) {

@@ -205,6 +205,10 @@ func writeAssistant(j *wire.JSON, parts []llm.Part) {
 			j.Obj()
 			j.Member("type", "message")
 			j.Member("role", "assistant")
+			if len(p.Opaque) > 0 {
+				j.Key("phase")
+				j.Exact(p.Opaque)
+			}
 			j.Key("content")
 			j.Arr()
 			j.Obj()

@@ -98,6 +98,7 @@ type rawItem struct {
 	Name      string
 	Arguments string
 	Status    string
+	Phase     json.RawMessage
 	Content   []struct{ Type, Text, Refusal string }
 	Summary   []struct{ Text string }
 }
@@ -116,7 +117,9 @@ func (d *decoder) added(index int, body []byte, out *wire.Out) error {
 func (d *decoder) open(r rawItem, out *wire.Out) *item {
 	switch r.Type {
 	case "message":
-		return &item{slot: d.reply.Text(out)}
+		it := &item{slot: d.reply.Text(out)}
+		it.keepPhase(r, out)
+		return it
 	case "reasoning":
 		return &item{slot: d.reply.Thinking(out)}
 	case "function_call":
@@ -125,6 +128,14 @@ func (d *decoder) open(r rawItem, out *wire.Out) *item {
 		return it
 	}
 	return &item{}
+}
+
+// keepPhase keeps what a message is for, such as "commentary": the models that
+// write it want to read it again.
+func (it *item) keepPhase(r rawItem, out *wire.Out) {
+	if len(r.Phase) > 0 && r.Phase[0] == '"' && out.Keep(len(r.Phase)) {
+		it.slot.Opaque = r.Phase
+	}
 }
 
 // done completes an item. A server that sent no deltas has it all here.
@@ -157,6 +168,8 @@ func (d *decoder) done(index int, body []byte, out *wire.Out) error {
 		it.slot.Add(r.Arguments, out)
 	}
 	switch {
+	case r.Type == "message":
+		it.keepPhase(r, out)
 	case r.Type == "reasoning":
 		out.Keep(len(body))
 		var b bytes.Buffer // without space, as the log keeps it

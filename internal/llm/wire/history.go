@@ -119,6 +119,9 @@ func (p *preparer) assistant(mi int, m llm.Message) {
 	for pi, part := range m.Parts {
 		switch part := part.(type) {
 		case llm.Text:
+			if part.From != p.rules.Reader {
+				part.Opaque, part.From = nil, ""
+			}
 			if strings.TrimSpace(part.S) != "" {
 				parts = append(parts, part)
 				solid = true

@@ -194,7 +194,11 @@ func (s *Slot) finish(bad string) {
 	switch s.kind {
 	case textSlot:
 		if s.text.Len() > 0 {
-			s.part = llm.Text{S: s.text.String()}
+			text := llm.Text{S: s.text.String(), Opaque: s.Opaque}
+			if len(s.Opaque) > 0 {
+				text.From = s.r.from
+			}
+			s.part = text
 		}
 	case thinkingSlot:
 		if s.text.Len() > 0 || len(s.Opaque) > 0 {
