@@ -108,8 +108,9 @@ type Loop struct {
 	// Spill keeps a whole result and returns where; nil cuts without keeping.
 	Spill func(call, text string) (path string, err error)
 	// Touched learns what begins to apply when files are read or changed (a
-	// folder's own memory file) and returns it for the model. nil knows nothing.
-	Touched func(paths []string) []string
+	// folder's own memory file) and returns it for the model. Another boundary
+	// is another context, whose model was told nothing yet. nil knows nothing.
+	Touched func(boundary event.Seq, paths []string) []string
 	Now     func() time.Time
 	// Sleep waits, or returns the context's error. Jitter is in [-1, 1].
 	Sleep  func(ctx context.Context, d time.Duration) error

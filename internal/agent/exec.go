@@ -95,7 +95,7 @@ func (c *calls) learn(files []effect.File) {
 	for _, f := range files {
 		paths = append(paths, f.Path)
 	}
-	for _, text := range c.r.Touched(paths) {
+	for _, text := range c.r.Touched(c.r.Host.State().Boundary(), paths) {
 		c.r.Host.Note(text)
 	}
 }
@@ -252,7 +252,8 @@ func (c *calls) env(k *call) tool.Env {
 	env.Dir = c.r.dir
 	c.mu.Unlock()
 	env.Window, env.Images, env.PDFs = target.Window, target.Images, target.PDFs
-	env.Call, env.Mode = k.use.ID, c.r.Host.State().Mode
+	st := c.r.Host.State()
+	env.Call, env.Mode, env.Whole, env.Exports = k.use.ID, st.Mode, st.Whole(), st.Exports
 	env.Progress = func(s string) { _ = c.r.Host.Emit(event.ToolOutput{Call: k.use.ID, S: s}) }
 	return env
 }

@@ -181,10 +181,9 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		return fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	ledger := file.NewLedger()
-	whole := func() bool { return a.Session.State().Whole() }
 	live.confine(ctx, a.Config, rules.Dirs)()
 	live.setVars(a.Config)
-	kit, err := newKit(o, a.Config, a.Paths, kitParts{boxes: &a.boxes, settle: a.settle, vars: live.environment, mode: a.Mode, ledger: ledger, whole: whole, earlier: func() []effect.Export { return a.Session.State().Exports }, background: background{a}, temp: a.temp, hide: a.hide})
+	kit, err := newKit(o, a.Config, a.Paths, kitParts{boxes: &a.boxes, settle: a.settle, vars: live.environment, mode: a.Mode, ledger: ledger, temp: a.temp, hide: a.hide})
 	if err != nil {
 		return err
 	}
@@ -223,6 +222,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	if err != nil {
 		return err
 	}
+	kit.tasks.Watch(background{a.Session, a.hide})
 	log.tell(o)
 	st := a.Session.State()
 	a.After = st.Seq

@@ -7,29 +7,37 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool/bash"
 )
 
 // background tells a session what becomes of its commands in the background.
 // After the session has closed nobody hears it.
-type background struct{ a *App }
-
-func (b background) started(t bash.Task) {
-	_ = b.a.Session.Report(event.TaskStarted{ID: t.ID, Call: t.Call, Kind: "shell", Text: b.a.hide.String(t.Command)})
+type background struct {
+	session *session.Session
+	hide    *secret.Redactor
 }
 
-func (b background) output(id, s string) {
-	_ = b.a.Session.Report(event.TaskOutput{ID: id, S: s})
+// Started implements bash.Watcher.
+func (b background) Started(t bash.Task) {
+	_ = b.session.Report(event.TaskStarted{ID: t.ID, Call: t.Call, Kind: "shell", Text: b.hide.String(t.Command)})
 }
 
-func (b background) ended(t bash.Task) {
+// Output implements bash.Watcher.
+func (b background) Output(id, s string) {
+	_ = b.session.Report(event.TaskOutput{ID: id, S: s})
+}
+
+// Ended implements bash.Watcher.
+func (b background) Ended(t bash.Task) {
 	e := event.TaskEnded{ID: t.ID, Exit: t.Exit, Took: t.Ended.Sub(t.Started)}
 	if t.State == bash.Killed {
 		e.Killed = t.Note
 	}
-	_ = b.a.Session.Report(e)
-	_ = b.a.Session.Submit(context.Background(), op.Notify{Text: taskNote(t)})
+	_ = b.session.Report(e)
+	_ = b.session.Submit(context.Background(), op.Notify{Text: taskNote(t)})
 }
 
 // taskNote tells the model that a background command has ended.

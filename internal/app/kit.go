@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
@@ -37,16 +36,13 @@ type kit struct {
 
 // kitParts are what tools share with the rest of a session.
 type kitParts struct {
-	ledger     *file.Ledger
-	whole      func() bool // every result is still in the conversation
-	earlier    func() []effect.Export
-	background background
-	temp       temporary
-	hide       *secret.Redactor
-	boxes      *boxes
-	settle     func(context.Context) []string // what became of what commands left
-	vars       func() (environ, allow []string)
-	mode       policy.Mode // to start in
+	ledger *file.Ledger
+	temp   temporary
+	hide   *secret.Redactor
+	boxes  *boxes
+	settle func(context.Context) []string // what became of what commands left
+	vars   func() (environ, allow []string)
+	mode   policy.Mode // to start in
 }
 
 // newKit makes the tools. To add a tool, add it to the list here.
@@ -56,15 +52,14 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 		Mask:     maskedWriter(parts.hide),
 		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
 		Guardian: true, Groups: true,
-		OnStart: parts.background.started, OnOutput: parts.background.output, OnFinish: parts.background.ended,
 		World: func(dir string) shellread.World { return place.World(dir, p.Home) },
 	}
 	box := parts.boxes
 	shell.Vars, shell.Stays, shell.Excluded = parts.vars, box.stays, box.excluded
 	shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.wrap, box.active, box.passes, box.explain
-	shell.Settle, shell.Earlier = parts.settle, parts.earlier
+	shell.Settle = parts.settle
 	shells, aliases, tasks := bash.New(shell)
-	files := file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve, InWindow: func(string) bool { return parts.whole() }})
+	files := file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve})
 	for i, t := range files {
 		files[i] = openly{t, parts.boxes}
 	}

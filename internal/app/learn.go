@@ -74,16 +74,16 @@ func Memory(o Options, cfg *config.Config, p Paths) *memory.Reader {
 
 // touched is what the folders of files have to say, once they are looked at.
 // A conversation that begins anew is told again.
-func (a *App) touched(o Options) func([]string) []string {
+func (a *App) touched(o Options) func(event.Seq, []string) []string {
 	if a.memory == nil {
 		return nil
 	}
 	var mu sync.Mutex // guards what follows
 	reader, boundary := a.memory, event.Seq(0)
-	return func(paths []string) []string {
+	return func(now event.Seq, paths []string) []string {
 		mu.Lock()
 		defer mu.Unlock()
-		if now := a.Session.State().Boundary(); now != boundary {
+		if now != boundary {
 			boundary, reader = now, Memory(o, a.Config, a.Paths)
 			reader.Start() // that is in the instructions, which stay
 		}

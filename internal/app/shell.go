@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -22,21 +24,18 @@ const (
 
 // shell runs commands of the person's own as the Bash tool runs those of the
 // model: with the settings' sandbox, limits and variables. Nothing asks.
-func (a *App) shell(all tool.Set) func(ctx context.Context, id, command, dir string, progress func(string)) event.Ran {
+func (a *App) shell(all tool.Set) func(ctx context.Context, c session.Command, progress func(string)) event.Ran {
 	t, ok := all.Get("Bash")
 	if !ok {
 		return nil
 	}
 	mask := masked(a.hide)
-	return func(ctx context.Context, id, command, dir string, progress func(string)) event.Ran {
-		if dir == "" {
-			dir = a.Paths.Dir
-		}
-		in, err := json.Marshal(map[string]any{"command": command, "timeout": shellMillis})
+	return func(ctx context.Context, c session.Command, progress func(string)) event.Ran {
+		in, err := json.Marshal(map[string]any{"command": c.Text, "timeout": shellMillis})
 		if err != nil {
 			return event.Ran{IsErr: true, Text: err.Error()}
 		}
-		env := tool.Env{Dir: dir, Roots: []string{a.Paths.Dir}, Home: a.Paths.Home, Scratch: a.Where, Call: id, Mode: policy.Bypass, Progress: progress}
+		env := tool.Env{Dir: cmp.Or(c.Dir, a.Paths.Dir), Roots: []string{a.Paths.Dir}, Home: a.Paths.Home, Scratch: a.Where, Call: c.ID, Mode: policy.Bypass, Exports: c.Exports, Progress: progress}
 		began := a.live.turn.Now()
 		res, err := t.Run(ctx, in, env)
 		if err != nil {
@@ -50,7 +49,7 @@ func (a *App) shell(all tool.Set) func(ctx context.Context, id, command, dir str
 		if b.View == nil {
 			b.View = view.Text{S: res.Text}
 		}
-		b.Text = fmt.Sprintf("The person ran a command in this folder. It is for you to know; it asks nothing.\n$ %s\n%s", clip.Clean(command), clip.Middle(res.Text, shellText, ""))
+		b.Text = fmt.Sprintf("The person ran a command in this folder. It is for you to know; it asks nothing.\n$ %s\n%s", clip.Clean(c.Text), clip.Middle(res.Text, shellText, ""))
 		return b
 	}
 }

@@ -14,8 +14,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"
@@ -56,9 +56,9 @@ type Config struct {
 	// Tasks are what runs in the background; nil has none. What becomes of
 	// them is told with Session.Report.
 	Tasks Tasks
-	// Shell runs a command of the person's own in dir, and says what came of it;
+	// Shell runs a command of the person's own, and says what came of it;
 	// progress shows its output while it runs. nil refuses op.Shell.
-	Shell func(ctx context.Context, id, command, dir string, progress func(string)) event.Ran
+	Shell func(ctx context.Context, c Command, progress func(string)) event.Ran
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
 	// Forbidden are modes that cannot be switched to, and why.
@@ -87,6 +87,14 @@ type Tasks interface {
 	Background(call string) (id string, ok bool)
 	// Kill ends a task. It returns at once.
 	Kill(id string) error
+}
+
+// A Command is one that a person runs.
+type Command struct {
+	ID      string
+	Text    string
+	Dir     string          // to run in, "" where the session works
+	Exports []effect.Export // of earlier commands
 }
 
 // A Session is a running conversation.
@@ -453,16 +461,7 @@ func (h host) Emit(b event.Body) error {
 func (h host) State() transcript.State { return h.s.State() }
 
 // Model implements agent.Host.
-func (h host) Model() agent.Target {
-	out := h.s.cfg.Target
-	_ = h.s.do(func(st *state) {
-		out = st.target
-		if e := st.effort; e != (op.SetEffort{}) {
-			out.Effort, out.Thinking = llm.Effort(e.Level), e.Tokens
-		}
-	})
-	return out
-}
+func (h host) Model() agent.Target { return h.s.Target() }
 
 // Switch implements agent.Host.
 func (h host) Switch(to agent.Target, why event.Cause) error {

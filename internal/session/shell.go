@@ -24,10 +24,10 @@ func (s *Session) shell(st *state, o op.Shell) error {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	st.shells[o.ID] = stop
-	dir, id := st.Dir, o.ID
+	id, c := o.ID, Command{ID: o.ID, Text: o.Command, Dir: st.Dir, Exports: st.Exports}
 	go func() { // ends with the command; end waits for it through shells
 		defer stop()
-		b := s.cfg.Shell(ctx, id, o.Command, dir, func(text string) {
+		b := s.cfg.Shell(ctx, c, func(text string) {
 			s.fan.send(event.Event{Time: s.cfg.Now(), Body: event.ToolOutput{Call: id, S: text}})
 		})
 		b.ID, b.Command = id, o.Command

@@ -20,13 +20,13 @@ import (
 func TestCommandsOfThePerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil, func(c *session.Config) {
-			c.Shell = func(ctx context.Context, _, command, dir string, progress func(string)) event.Ran {
+			c.Shell = func(ctx context.Context, cmd session.Command, progress func(string)) event.Ran {
 				progress("out")
-				if command == "wait" {
+				if cmd.Text == "wait" {
 					<-ctx.Done()
 					return event.Ran{Text: "ended early", IsErr: true}
 				}
-				return event.Ran{Text: "$ " + command + " in " + dir, Dir: "/w/sub"}
+				return event.Ran{Text: "$ " + cmd.Text + " in " + cmd.Dir, Dir: "/w/sub"}
 			}
 		}, fake.Say("ok"))
 		if err := r.Submit(t.Context(), op.Shell{ID: "x", Command: "ls"}); err != nil {

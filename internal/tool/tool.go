@@ -82,6 +82,10 @@ type Env struct {
 	// Covers, when set, tells which files a tool that reads what it finds leaves
 	// out: path is resolved, named is how it was reached.
 	Covers func(m policy.Mode, path, named string) policy.Cover
+	// Whole: the result of every earlier call is still in the model's window.
+	Whole bool
+	// Exports are the variables that commands of the session have exported.
+	Exports []effect.Export
 	// Images and PDFs tell what the model takes.
 	Images, PDFs bool
 	// Progress shows output while the call runs; never nil in Run.

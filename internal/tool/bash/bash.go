@@ -82,16 +82,7 @@ type Config struct {
 	Limits proc.Limits
 	// Guardian and Groups are those of proc.Config.
 	Guardian, Groups bool
-	// OnStart is told of a task when it is in the background, OnOutput what it
-	// writes from then on, OnFinish when it ends; each is called after the one
-	// before it, and none may block or call back. nil is fine.
-	OnStart  func(Task)
-	OnOutput func(id, s string)
-	OnFinish func(Task)
-	Now      func() time.Time // nil is time.Now
-	// Earlier is what commands of this session exported before it was resumed;
-	// it is asked for once. nil: nothing.
-	Earlier func() []effect.Export
+	Now              func() time.Time // nil is time.Now
 }
 
 // New returns the tools, the further names they answer to (not for the
@@ -128,7 +119,7 @@ type runner struct {
 	tasks   *Tasks
 	mu      sync.Mutex // guards the fields below
 	exports exports
-	resumed sync.Once // fills exports with what Earlier gives
+	resumed sync.Once // fills exports with those of the first Env
 	shell   string
 }
 
@@ -317,7 +308,7 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *han
 		Path: b.shell, Dir: env.Dir, Keep: in.Background, Gate: true, Files: h.files,
 		Args: append(args, "-c", wrapper(in.Command, h, isBash), "bash"),
 	}
-	b.resume()
+	b.resume(env.Exports)
 	vars := b.exports.of(base, b.confined(in))
 	if env.Needs.Pinned {
 		vars = b.pinned(base, diff(base, vars), b.avoid(env))

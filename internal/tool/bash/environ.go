@@ -69,14 +69,11 @@ func keeps(name, value string) bool {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// resume takes over what was exported before the session was resumed. The log
-// is not trusted: what steers a program stays out, whoever wrote it there.
-func (b *runner) resume() {
+// resume takes over, once, what was exported before the session was resumed.
+// The log is not trusted: what steers a program stays out, whoever wrote it there.
+func (b *runner) resume(earlier []effect.Export) {
 	b.resumed.Do(func() {
-		if b.Earlier == nil {
-			return
-		}
-		for _, v := range b.Earlier() {
+		for _, v := range earlier {
 			if v.Hidden || !keeps(v.Name, v.Value) {
 				continue
 			}
@@ -156,7 +153,7 @@ func notWorldWritable(dir string) bool {
 // when they are not pinned.
 func (b *runner) program(env tool.Env) func(name string) string {
 	b.mu.Lock()
-	b.resume()
+	b.resume(env.Exports)
 	d := b.exports.inside // holds what outside does
 	b.mu.Unlock()
 	var path string

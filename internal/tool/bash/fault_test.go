@@ -311,7 +311,8 @@ func TestOnlyOwnChildrenAreEnded(t *testing.T) {
 func TestFault37BackgroundOutlivesNothing(t *testing.T) {
 	word, alive := mark(t)
 	ended := make(chan Task, 10)
-	r := newRig(t, func(c *Config) { c.OnFinish = func(k Task) { ended <- k } })
+	r := newRig(t, nil)
+	r.tasks.Watch(watcher(ended))
 	r.call(t.Context(), "Bash", map[string]any{"command": "sleep " + word, "run_in_background": true})
 	r.call(t.Context(), "Bash", map[string]any{"command": "setsid -f sleep " + word, "run_in_background": true})
 	r.call(t.Context(), "Bash", map[string]any{"command": "echo quick; exit 4", "run_in_background": true})

@@ -65,6 +65,23 @@ type Tasks struct {
 	dir     string
 	ownDir  bool
 	closed  bool
+	watcher Watcher
+}
+
+// A Watcher is told of tasks in the background: of their start, what they
+// write from then on, and their end, each after the one before it. None of it
+// may block or call back. Started is told while no task can end.
+type Watcher interface {
+	Started(Task)
+	Output(id, s string)
+	Ended(Task)
+}
+
+// Watch has w told of what comes from now on.
+func (t *Tasks) Watch(w Watcher) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.watcher = w
 }
 
 // A job is one started command.
@@ -247,12 +264,9 @@ func (j *job) kill(why string, grace time.Duration) {
 // announce tells that j is in the background; tasks.mu is held, so that its
 // end is not told before.
 func (j *job) announce() {
-	if f := j.tasks.conf.OnStart; f != nil {
-		f(j.task())
-	}
-	if f := j.tasks.conf.OnOutput; f != nil {
-		id := j.id
-		j.tasks.wg.Go(func() { j.report(func(s string) { f(id, s) }) }) // ends when the command does
+	if w, id := j.tasks.watcher, j.id; w != nil {
+		w.Started(j.task())
+		j.tasks.wg.Go(func() { j.report(func(s string) { w.Output(id, s) }) }) // ends when the command does
 	}
 }
 
@@ -295,7 +309,7 @@ func (j *job) watch() {
 			t.spilled = append(t.spilled, j)
 		}
 	}
-	task := j.task()
+	task, w := j.task(), t.watcher
 	t.mu.Unlock()
 	close(j.over)
 	if task.ID != "" && t.conf.Settle != nil {
@@ -304,8 +318,8 @@ func (j *job) watch() {
 		j.left = left
 		t.mu.Unlock()
 	}
-	if task.ID != "" && t.conf.OnFinish != nil {
-		t.conf.OnFinish(task)
+	if task.ID != "" && w != nil {
+		w.Ended(task)
 	}
 }
 

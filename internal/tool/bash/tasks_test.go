@@ -19,9 +19,17 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
+// A watcher gets tasks that have ended.
+type watcher chan<- Task
+
+func (watcher) Started(Task)          {}
+func (watcher) Output(string, string) {}
+func (w watcher) Ended(t Task)        { w <- t }
+
 func TestBackground(t *testing.T) {
 	ended := make(chan Task, 1)
-	r := newRig(t, func(c *Config) { c.OnFinish = func(k Task) { ended <- k } })
+	r := newRig(t, nil)
+	r.tasks.Watch(watcher(ended))
 	r.env.Call = "call/1"
 	res := r.call(t.Context(), "Bash", map[string]any{"command": "echo one; echo two >&2; read x <fifo; echo three; exit 2", "run_in_background": true, "description": "count"})
 	path := r.env.Scratch + "/tasks/b1-call_1.output"
@@ -138,7 +146,8 @@ func TestKill(t *testing.T) {
 
 func TestMoveToBackground(t *testing.T) {
 	ended := make(chan Task, 1)
-	r := newRig(t, func(c *Config) { c.OnFinish = func(k Task) { ended <- k } })
+	r := newRig(t, nil)
+	r.tasks.Watch(watcher(ended))
 	r.env.Call = "c1"
 	wait := r.started(t.Context(), map[string]any{"command": "mkfifo pipe; echo before; cat pipe; echo after"})
 	id, ok := r.tasks.Background("c1")

@@ -39,9 +39,6 @@ type Config struct {
 	// Resolve follows all links of an absolute path, also where its last
 	// components do not exist; nil is place.Resolve.
 	Resolve func(path string) (string, error)
-	// InWindow reports whether the result of the last read of a file is still
-	// in the model's window; nil means it never is.
-	InWindow func(path string) bool
 	// Before is called with the resolved path before a file is first created
 	// or changed; an error stops the change.
 	Before func(path string) error

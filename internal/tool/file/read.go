@@ -201,7 +201,7 @@ func (r *reading) result(p page, f effect.File) tool.Result {
 	}
 	if old, ok := r.t.Ledger.Get(r.path); ok && f.Hash != "" && old.Hash == f.Hash && old.Size == f.Size {
 		known := shown(old) && (!old.Partial || old.First <= p.first && last <= old.Last)
-		if known && r.t.InWindow != nil && r.t.InWindow(r.path) {
+		if known && r.env.Whole {
 			return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read it (lines %d-%d are in the earlier result).", visible(r.in.FilePath), p.first, last)}
 		}
 		if shown(old) && !old.Partial {

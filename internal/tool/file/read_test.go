@@ -120,14 +120,13 @@ func TestReadWrongNames(t *testing.T) {
 }
 
 func TestUnchangedNote(t *testing.T) {
-	seen := map[string]bool{}
-	b := newBench(t, Config{InWindow: func(p string) bool { return seen[p] }})
-	p := b.put("f", "one\ntwo\nthree\n")
+	b := newBench(t, Config{})
+	b.put("f", "one\ntwo\nthree\n")
 	full := b.ok("Read", in{"file_path": "f"}).Text
 	if r := b.ok("Read", in{"file_path": "f"}); r.Text != full {
 		t.Errorf("out of the window: got %q", r.Text)
 	}
-	seen[p] = true
+	b.env.Whole = true
 	for _, m := range []in{{"file_path": "f"}, {"file_path": "f", "offset": 2, "limit": 1}} {
 		if r := b.ok("Read", m); !strings.Contains(r.Text, "unchanged since") || strings.Contains(r.Text, "\n") {
 			t.Errorf("%v: got %q", m, r.Text)
@@ -141,8 +140,7 @@ func TestUnchangedNote(t *testing.T) {
 	if r := b.ok("Read", in{"file_path": "f"}); !strings.Contains(r.Text, "     3\tfive") {
 		t.Errorf("after an edit the content must be shown: got %q", r.Text)
 	}
-	g := b.put("g", linesOf(10))
-	seen[g] = true
+	b.put("g", linesOf(10))
 	b.ok("Read", in{"file_path": "g", "limit": 3})
 	if r := b.ok("Read", in{"file_path": "g"}); strings.Contains(r.Text, "unchanged") {
 		t.Errorf("more than was shown: got %q", r.Text)

@@ -1,0 +1,27 @@
+package session
+
+import (
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// Mode is the one that the session is in, "" after its end.
+func (s *Session) Mode() (m policy.Mode) {
+	_ = s.do(func(st *state) { m = st.mode })
+	return m
+}
+
+// Target is the model that the next request goes to, with the effort that was
+// asked for; after the session's end, the one it began with.
+func (s *Session) Target() agent.Target {
+	out := s.cfg.Target
+	_ = s.do(func(st *state) {
+		out = st.target
+		if e := st.effort; e != (op.SetEffort{}) {
+			out.Effort, out.Thinking = llm.Effort(e.Level), e.Tokens
+		}
+	})
+	return out
+}
