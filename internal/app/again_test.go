@@ -21,4 +21,5 @@ func TestResultsThatCanBeHadAgain(t *testing.T) {
 	if d := cmp.Diff([]string{"Bash", "Edit", "Glob", "Grep", "Read", "Write"}, slices.DeleteFunc(again, func(n string) bool { return n == "MultiEdit" })); d != "" {
 		t.Error(d)
 	}
+	r.close()
 }

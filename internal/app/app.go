@@ -60,7 +60,7 @@ type Options struct {
 
 	Print bool // nobody watches
 	// Lasting: more prompts may come, so that settings are watched from the
-	// start. Other sessions watch them from their first decision on.
+	// start. Other sessions watch them when they take longer than a second.
 	Lasting bool
 	Person  bool // somebody can answer questions
 	Skip    bool // --dangerously-skip-permissions
@@ -175,7 +175,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		return err
 	}
 	a.Target, a.Key = target.Target, target.key
-	live := &live{a: a, o: o, log: log, cfg: a.Config, fallback: fallback, started: a.Mode, read: began, auto: models.classifier(ctx, a.Mode)}
+	live := &live{closing: make(chan struct{}), a: a, o: o, log: log, cfg: a.Config, fallback: fallback, started: a.Mode, read: began, auto: models.classifier(ctx, a.Mode)}
 	live.models.Store(models)
 	if err := a.makeTemp(ctx); err != nil {
 		return fmt.Errorf("make a folder for temporary files: %w", err)
@@ -216,7 +216,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		Auto: live.auto, Remind: remind,
 		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
 		Target: a.Target, Rules: rules, Mode: a.Mode, Keep: a.remember, Now: time.Now,
-		Forbidden: forbidden(o, a.Config, a.Mode), Lasts: live.lasts, Steers: a.steering(rules.Dirs),
+		Forbidden: forbidden(o, a.Config, a.Mode), Steers: a.steering(rules.Dirs),
 		Resolve: live.resolve, Tasks: kit.tasks, Shell: a.shell(kit.all), Loop: live.loop(a.Config, rules, kit.set), Budget: budget(a.Config),
 	})
 	if err != nil {
@@ -230,9 +230,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		ledger.Restore([]effect.File{f})
 	}
 	a.live = live
-	if o.Lasting {
-		live.wait.Go(live.start) // ends when the watch has begun; close waits for it
-	}
+	live.watch()
 	return nil
 }
 

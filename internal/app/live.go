@@ -22,15 +22,15 @@ import (
 	"github.com/adze-agent/adze/internal/trust"
 )
 
-// fresh is how long settings that were read count as new. A run that is over
-// by then never watches them: to let a watch go takes the system some
-// milliseconds.
+// fresh is how long settings that were read count as new. A run of one prompt
+// that is over by then never watches them: to let a watch go takes the system
+// some milliseconds.
 const fresh = time.Second
 
 // live makes settings that change count while the session runs. Files are
-// watched from the start of a session that lasts, else from the first decision
-// for which they are not fresh; then they are compared with what was read, so
-// nothing in between is missed.
+// watched from the start of a session that lasts, else from when they are not
+// fresh any more; then they are compared with what was read, so nothing in
+// between is missed. No decision waits for it.
 type live struct {
 	a       *App
 	o       Options
@@ -47,23 +47,35 @@ type live struct {
 	own    ownWrites
 
 	once    sync.Once
-	watcher *watch.Watcher // set once
-	wait    sync.WaitGroup // start, where it has a goroutine of its own
+	closing chan struct{}  // closed by close
+	wait    sync.WaitGroup // of watch
 
 	mu       sync.Mutex     // guards the rest, and is held during a reload
 	cfg      *config.Config // in force
 	fallback *agent.Target
 	auto     *auto.Classifier
 	dirs     []string // that the sandbox was made for
+	watcher  *watch.Watcher
 	seen     string   // fingerprint of what was last loaded
 	said     []string // problems that were told
 }
 
-// lasts is called before each decision.
-func (l *live) lasts() {
-	if time.Since(l.read) > fresh {
-		l.start()
+// watch begins to watch on a goroutine of its own, which ends then, or with
+// close.
+func (l *live) watch() {
+	wait := fresh - time.Since(l.read)
+	if l.o.Lasting {
+		wait = 0
 	}
+	l.wait.Go(func() {
+		late := time.NewTimer(wait)
+		defer late.Stop()
+		select {
+		case <-late.C:
+			l.start()
+		case <-l.closing:
+		}
+	})
 }
 
 // start begins to watch, once; everybody else waits until it has begun.
@@ -84,7 +96,10 @@ func (l *live) start() {
 			}
 			files = append(files, s)
 		}
-		l.watcher = watch.Start(watch.Config{Files: files, Dirs: cfg.Dirs, Changed: l.reload})
+		w := watch.Start(watch.Config{Files: files, Dirs: cfg.Dirs, Changed: l.reload})
+		l.mu.Lock()
+		l.watcher = w
+		l.mu.Unlock()
 		l.reload()
 	})
 }
@@ -92,10 +107,18 @@ func (l *live) start() {
 // close ends the watch. Nothing changes afterwards.
 func (l *live) close() {
 	l.once.Do(func() {}) // a watch that has not begun never does
+	close(l.closing)
 	l.wait.Wait()
-	if l.watcher != nil {
+	if l.watching() {
 		l.watcher.Close()
 	}
+}
+
+// watching reports whether settings are watched.
+func (l *live) watching() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.watcher != nil
 }
 
 // reload loads the settings again and makes what changed count.

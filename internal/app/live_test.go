@@ -369,20 +369,16 @@ func (r *watched) do(errs ...error) {
 	}
 }
 
-// A run that is one answer long watches nothing.
-func TestOneAnswerWatchesNothing(t *testing.T) {
+// A run watches nothing before what it read is not fresh any more.
+func TestOneBriefAnswerWatchesNothing(t *testing.T) {
 	r := watchSettings(t, nil, func(o *Options) { o.Lasting = false })
 	r.model.Replies = []fake.Reply{fake.Say("hello")}
 	if err := r.Submit(t.Context(), op.Prompt{Text: "hello"}); err != nil {
 		t.Fatal(err)
 	}
 	next[event.TurnEnded](r)
-	if r.live.watcher != nil {
+	if is := r.live.watching(); is && time.Since(r.live.read) < fresh {
 		t.Error("settings are watched")
 	}
-	r.live.read = r.live.read.Add(-2 * fresh)
-	r.run("true")
-	if r.live.watcher == nil {
-		t.Error("settings are not watched")
-	}
+	r.waitFor("watched, though the run goes on", r.live.watching)
 }

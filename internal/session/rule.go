@@ -48,9 +48,6 @@ func (h host) Rule(ctx context.Context, q agent.Question) (agent.Verdict, error)
 // byRules is the ruling of the rules and the mode. What a person wrote, only
 // a refusal can stop; arguments that anybody else wrote are as any other.
 func (h host) byRules(_ context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
-	if h.s.cfg.Lasts != nil {
-		h.s.cfg.Lasts()
-	}
 	steers := h.s.steers(q.Plan.Actions)
 	err := h.s.do(func(st *state) {
 		v.Verdict = policy.Decide(steers.in(st.rules), st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})

@@ -63,9 +63,6 @@ type Config struct {
 	Auto *auto.Classifier
 	// Forbidden are modes that cannot be switched to, and why.
 	Forbidden map[policy.Mode]string
-	// Lasts is called before each decision, by any goroutine of a turn, and
-	// waited for: the session is more than one reply. nil is fine.
-	Lasts func()
 	// Steers lists what the rules protect besides what is known by its name, as
 	// it is now. It is called before decisions on calls that write, by any
 	// goroutine, and waited for. nil lists nothing.
