@@ -69,7 +69,7 @@ func plan(in input, _ tool.Env) (tool.Plan, error) {
 	return tool.Plan{
 		Actions: []policy.Action{policy.Person{Why: "it asks you something"}},
 		View:    in.view(),
-		Title:   "AskUserQuestion: " + clip.Line(clip.Clean(in.Questions[0].Question), 100),
+		Title:   "Question: " + clip.Line(clip.Clean(in.Questions[0].Question), 100),
 	}, nil
 }
 

@@ -20,7 +20,7 @@ func TestPlan(t *testing.T) {
 	p, err := New().Plan(json.RawMessage(two), tool.Env{})
 	want := tool.Plan{
 		Actions: []policy.Action{policy.Person{Why: "it asks you something"}},
-		Title:   "AskUserQuestion: Which database?",
+		Title:   "Question: Which database?",
 		View: view.Questions{Items: []view.Question{
 			{Text: "Which database?", Header: "Database", Options: []view.Option{{Label: "SQLite", About: "a file"}, {Label: "Postgres", About: "a server"}}},
 			{Text: "Which tests?", Header: "Tests", Multi: true, Options: []view.Option{{Label: "Unit"}, {Label: "End to end"}}},

@@ -51,7 +51,7 @@ func outputTool(t *Tasks) tool.Tool {
 			}
 			return tool.Plan{
 				Actions:  []policy.Action{policy.None{}},
-				Title:    "BashOutput: " + clip.Line(visible(in.ID), 40),
+				Title:    "Output: " + clip.Line(visible(in.ID), 40),
 				Parallel: true,
 			}, nil
 		}, t.readOutput)}
@@ -63,7 +63,7 @@ func killTool(t *Tasks) tool.Tool {
 		func(in killInput, _ tool.Env) (tool.Plan, error) {
 			return tool.Plan{
 				Actions: []policy.Action{policy.None{}}, // it only ends what this session started
-				Title:   "KillShell: " + clip.Line(visible(in.ID), 40),
+				Title:   "Stop: " + clip.Line(visible(in.ID), 40),
 			}, nil
 		},
 		func(_ context.Context, in killInput, _ tool.Env) (tool.Result, error) {

@@ -92,7 +92,7 @@ func planEnter(_ enterInput, env tool.Env) (tool.Plan, error) {
 	if env.Mode == policy.PlanMode {
 		return tool.Plan{}, errors.New("plan mode is already on")
 	}
-	return tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "EnterPlanMode"}, nil
+	return tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "Plan mode"}, nil
 }
 
 func runEnter(context.Context, enterInput, tool.Env) (tool.Result, error) {
@@ -132,7 +132,7 @@ func planExit(in exitInput, env tool.Env) (tool.Plan, error) {
 	return tool.Plan{
 		Actions: []policy.Action{policy.Person{Why: "a plan needs your approval"}},
 		View:    view.Group{Blocks: []view.Block{view.Text{S: text}, view.Questions{Items: []view.Question{q}}}},
-		Title:   "ExitPlanMode: " + title(text),
+		Title:   "Plan: " + title(text),
 	}, nil
 }
 

@@ -55,7 +55,7 @@ func TestExitPlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Title != "ExitPlanMode: Sort the list" || p.Parallel {
+	if p.Title != "Plan: Sort the list" || p.Parallel {
 		t.Errorf("%+v", p)
 	}
 	g := p.View.(view.Group)

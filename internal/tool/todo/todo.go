@@ -53,7 +53,7 @@ func plan(in input, _ tool.Env) (tool.Plan, error) {
 	return tool.Plan{
 		Actions: []policy.Action{policy.None{}},
 		View:    in.tasks(),
-		Title:   fmt.Sprintf("TodoWrite: %d items", len(in.Todos)),
+		Title:   fmt.Sprintf("Todos: %d items", len(in.Todos)),
 	}, nil
 }
 

@@ -129,10 +129,9 @@ func (h *hunk) words() {
 		if n := j - i; n > 0 && n == k-j {
 			for x := range n {
 				was, now := &h.rows[i+x], &h.rows[j+x]
-				a, b := was.line.String(), now.line.String()
-				if from, toA, toB, ok := middle(a, b); ok {
-					was.line = was.line.marked(from, toA, RemovedWord)
-					now.line = now.line.marked(from, toB, AddedWord)
+				if gone, came, ok := differ(was.line.String(), now.line.String()); ok {
+					was.line = was.line.marked(gone, RemovedWord)
+					now.line = now.line.marked(came, AddedWord)
 				}
 			}
 		}
@@ -140,46 +139,120 @@ func (h *hunk) words() {
 	}
 }
 
-// middle returns what two lines do not have in common at their ends, cut at
-// the bounds of words, and whether what they share is worth the marking.
-func middle(a, b string) (from, toA, toB int, ok bool) {
-	for from < len(a) && from < len(b) && a[from] == b[from] {
-		from++
+// A stretch is the bytes of a line from one place up to another.
+type stretch struct{ from, to int }
+
+// maxTokens bounds the lines whose words are compared.
+const maxTokens = 400
+
+// differ returns the words of a that are not in b, and those of b that are not
+// in a, in the order of the line; false when the lines share too little for
+// that to help a reader.
+func differ(a, b string) (gone, came []stretch, ok bool) {
+	x, y := tokens(a), tokens(b)
+	if len(x) > maxTokens || len(y) > maxTokens {
+		return nil, nil, false
 	}
-	end := 0
-	for end < len(a)-from && end < len(b)-from && a[len(a)-1-end] == b[len(b)-1-end] {
-		end++
+	word := func(s string, t stretch) string { return s[t.from:t.to] }
+	// same[i][j] is the weight of the tokens that x[i:] and y[j:] have in common.
+	same := make([][]int, len(x)+1)
+	for i := range same {
+		same[i] = make([]int, len(y)+1)
 	}
-	for from > 0 && (wordByte(a[from-1]) && (from < len(a) && wordByte(a[from]) || from < len(b) && wordByte(b[from]))) {
-		from--
+	for i := len(x) - 1; i >= 0; i-- {
+		for j := len(y) - 1; j >= 0; j-- {
+			same[i][j] = max(same[i+1][j], same[i][j+1])
+			if w := word(a, x[i]); w == word(b, y[j]) {
+				same[i][j] = max(same[i][j], same[i+1][j+1]+weight(w))
+			}
+		}
 	}
-	for end > 0 && wordByte(a[len(a)-end]) && (len(a)-end > from && wordByte(a[len(a)-end-1]) || len(b)-end > from && wordByte(b[len(b)-end-1])) {
-		end--
+	if ink := same[0][0] / inkWeight; a == b || ink == 0 || ink*3 < max(inked(a), inked(b)) {
+		return nil, nil, false
 	}
-	toA, toB = len(a)-end, len(b)-end
-	same := len(strings.TrimSpace(a[:from])) + len(strings.TrimSpace(a[toA:]))
-	return from, toA, toB, same > 0 && same*3 >= max(len(strings.TrimSpace(a)), len(strings.TrimSpace(b))) && (toA > from || toB > from)
+	for i, j := 0, 0; i < len(x) || j < len(y); {
+		switch {
+		case i < len(x) && j < len(y) && word(a, x[i]) == word(b, y[j]) && same[i][j] == same[i+1][j+1]+weight(word(a, x[i])):
+			i, j = i+1, j+1
+		case j == len(y) || i < len(x) && same[i+1][j] >= same[i][j+1]:
+			gone = joined(a, gone, x[i])
+			i++
+		default:
+			came = joined(b, came, y[j])
+			j++
+		}
+	}
+	return gone, came, true
+}
+
+// inkWeight is what a byte that is no blank counts; a run of blanks counts 1, so
+// that of two ways to compare lines the one that keeps blanks is taken.
+const inkWeight = 2 * maxTokens
+
+func weight(token string) int { return max(inkWeight*len(strings.TrimSpace(token)), 1) }
+
+// inked is how many bytes of s are no blanks.
+func inked(s string) int { return len(strings.Join(strings.Fields(s), "")) }
+
+// joined adds t to list, to the last of it when only blanks stand between them.
+func joined(s string, list []stretch, t stretch) []stretch {
+	if n := len(list) - 1; n >= 0 && strings.TrimSpace(s[list[n].to:t.from]) == "" {
+		list[n].to = t.to
+		return list
+	}
+	return append(list, t)
+}
+
+// tokens cuts a line into words, blanks, and other characters one by one.
+func tokens(s string) []stretch {
+	var out []stretch
+	class := func(i int) int {
+		switch c := s[i]; {
+		case wordByte(c) || c >= 0x80:
+			return 1
+		case c == ' ' || c == '\t':
+			return 2
+		}
+		return 3
+	}
+	for i := 0; i < len(s); {
+		j := i + 1
+		for c := class(i); c < 3 && j < len(s) && class(j) == c; {
+			j++
+		}
+		out = append(out, stretch{i, j})
+		i = j
+	}
+	return out
 }
 
 func wordByte(c byte) bool { return c == '_' || c >= '0' && c <= '9' || letter(c) }
 
-// marked returns l with the bytes between from and to upon role.
-func (l Line) marked(from, to int, role Role) Line {
-	if from >= to {
-		return l
+// marked returns l with some of its bytes in role.
+func (l Line) marked(parts []stretch, role Role) Line {
+	var out Line
+	at := 0
+	for _, p := range parts {
+		out = append(out, l.from(at).bytes(p.from-at)...)
+		for _, s := range l.from(p.from).bytes(p.to - p.from) {
+			s.Style = Style{Role: role}
+			out = append(out, s)
+		}
+		at = p.to
 	}
-	mid := l.from(from).bytes(to - from)
-	out := append(Line{}, l.bytes(from)...)
-	for _, s := range mid {
-		s.Style = Style{Role: role}
-		out = append(out, s)
-	}
-	return append(out, l.from(to)...)
+	return append(out, l.from(at)...)
 }
 
-// draw returns the rows of h with their numbers and marks.
+// draw returns the rows of h with their numbers and marks. The ground of lines
+// that went and came is as wide as the widest of them.
 func (h *hunk) draw(w int, o Options) []Line {
 	var out []Line
+	wide := 0
+	for _, r := range h.rows {
+		if r.mark != ' ' {
+			wide = max(wide, r.line.Width())
+		}
+	}
 	was, now := h.old, h.new
 	for _, r := range h.rows {
 		n, role, mark := now, Plain, " "
@@ -200,23 +273,17 @@ func (h *hunk) draw(w int, o Options) []Line {
 		if room < 4 { // too narrow for numbers
 			num, room = Span{}, o.width()-2
 		}
-		line := r.line
-		if role == Removed { // what is gone is not read as code
-			line = append(Line{}, line...)
-			for i := range line {
-				if line[i].Role != RemovedWord {
-					line[i].Role = Removed
-				}
-			}
-		}
-		for i, part := range line.Wrap(max(room, 1)) {
+		for i, part := range r.line.Wrap(max(room, 1)) {
 			if i > 0 {
 				num.Text = spaces(len(num.Text))
 				sign.Text = "  "
 			}
-			row := append(Line{num, sign}, part...)
-			if num.Text == "" {
-				row = row[1:]
+			row := append(Line{sign}, part...)
+			if role != Plain {
+				row = row.Pad(min(room, wide) + 2).On(role)
+			}
+			if num.Text != "" {
+				row = append(Line{num}, row...)
 			}
 			out = append(out, row.Cut(o.width()))
 		}

@@ -35,7 +35,7 @@ const (
 	AcceptEdits // accept-edits mode
 	Danger      // a mode that asks for nothing
 
-	Added // a line of a diff, its marker and its background
+	Added // a line of a diff: its marker, and the ground of all of it
 	Removed
 	AddedWord // the part of a line that changed
 	RemovedWord

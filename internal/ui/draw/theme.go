@@ -73,7 +73,7 @@ func darkTheme() *Theme {
 		Quote: {Fg: hex(0xa7adb6), Attr: Italic}, Thinking: {Fg: hex(0x8b929c), Attr: Italic}, User: {Attr: Bold},
 		Border: fg(0xe0a458), BorderQuiet: fg(0x848a94), Selected: {Fg: hex(0xe0a458), Attr: Bold}, Match: {Fg: hex(0x15181c), Bg: hex(0xe5c07b)},
 		Shell: fg(0xe08ab0), Plan: fg(0x6fc3c8), AcceptEdits: fg(0xb49cf0), Danger: {Fg: hex(0xf0807f), Attr: Bold},
-		Added: {Fg: hex(0x8fcf8f)}, Removed: {Fg: hex(0xf09a98)},
+		Added: {Fg: hex(0x8fcf8f), Bg: hex(0x14261a)}, Removed: {Fg: hex(0xf09a98), Bg: hex(0x2e1a1c)},
 		AddedWord: {Fg: hex(0xd6f5d6), Bg: hex(0x1f4a2a)}, RemovedWord: {Fg: hex(0xffdad8), Bg: hex(0x5a2426)}, Hunk: fg(0x8b929c),
 		Keyword: fg(0xc99be0), TypeName: fg(0xe5c07b), Function: fg(0x7eb6ea), StringLit: fg(0x98c379), Number: fg(0xdba06b),
 		Comment: {Fg: hex(0x8b929c), Attr: Italic}, Operator: fg(0xa9b2bd), Variable: {}, Constant: fg(0xdba06b), Tag: fg(0xe88388),
@@ -90,7 +90,7 @@ func lightTheme() *Theme {
 		Quote: {Fg: hex(0x555c66), Attr: Italic}, Thinking: {Fg: hex(0x626973), Attr: Italic}, User: {Attr: Bold},
 		Border: fg(0x9a5700), BorderQuiet: fg(0x6a7079), Selected: {Fg: hex(0x9a5700), Attr: Bold}, Match: {Fg: hex(0x1a1a1a), Bg: hex(0xf7d774)},
 		Shell: fg(0xa02565), Plan: fg(0x006a70), AcceptEdits: fg(0x6239b8), Danger: {Fg: hex(0xb3261e), Attr: Bold},
-		Added: {Fg: hex(0x1f7034)}, Removed: {Fg: hex(0xb3261e)},
+		Added: {Fg: hex(0x1b6a30), Bg: hex(0xeaf8ed)}, Removed: {Fg: hex(0xa8211a), Bg: hex(0xfdf0ee)},
 		AddedWord: {Fg: hex(0x0d3d1a), Bg: hex(0xb9e8c3)}, RemovedWord: {Fg: hex(0x5c0f0b), Bg: hex(0xffcfca)}, Hunk: fg(0x626973),
 		Keyword: fg(0x7b2c9e), TypeName: fg(0x855f00), Function: fg(0x0b5cad), StringLit: fg(0x1f7034), Number: fg(0x9a4600),
 		Comment: {Fg: hex(0x626973), Attr: Italic}, Operator: fg(0x4f5660), Variable: {}, Constant: fg(0x9a4600), Tag: fg(0xa8233a),
@@ -146,7 +146,7 @@ func darkBlind() *Theme {
 	fg := func(n uint32) Face { return Face{Fg: hex(n)} }
 	return darkTheme().with("dark-colorblind", map[Role]Face{
 		OK: fg(0x79b8ff), Wrong: fg(0xff9e4a), Attention: fg(0xf0d34a), Danger: {Fg: hex(0xff9e4a), Attr: Bold},
-		Added: fg(0x8cc4ff), Removed: fg(0xffb273), AddedWord: {Fg: hex(0xe3f1ff), Bg: hex(0x17406b)}, RemovedWord: {Fg: hex(0xffeedd), Bg: hex(0x66390a)},
+		Added: {Fg: hex(0x8cc4ff), Bg: hex(0x122338)}, Removed: {Fg: hex(0xffb273), Bg: hex(0x2e2013)}, AddedWord: {Fg: hex(0xe3f1ff), Bg: hex(0x17406b)}, RemovedWord: {Fg: hex(0xffeedd), Bg: hex(0x66390a)},
 		StringLit: fg(0x8cc4ff), Tag: fg(0xffb273), SyntaxError: fg(0xff9e4a),
 	})
 }
@@ -155,7 +155,7 @@ func lightBlind() *Theme {
 	fg := func(n uint32) Face { return Face{Fg: hex(n)} }
 	return lightTheme().with("light-colorblind", map[Role]Face{
 		OK: fg(0x0b56a8), Wrong: fg(0x9c4a00), Attention: fg(0x6e5a00), Danger: {Fg: hex(0x9c4a00), Attr: Bold},
-		Added: fg(0x0b56a8), Removed: fg(0x9c4a00), AddedWord: {Fg: hex(0x06294f), Bg: hex(0xbfdcff)}, RemovedWord: {Fg: hex(0x4d2500), Bg: hex(0xffd9b3)},
+		Added: {Fg: hex(0x0b56a8), Bg: hex(0xeaf3fd)}, Removed: {Fg: hex(0x8f4400), Bg: hex(0xfdf2e6)}, AddedWord: {Fg: hex(0x06294f), Bg: hex(0xbfdcff)}, RemovedWord: {Fg: hex(0x4d2500), Bg: hex(0xffd9b3)},
 		StringLit: fg(0x0b56a8), Tag: fg(0x9c4a00), SyntaxError: fg(0x9c4a00),
 	})
 }

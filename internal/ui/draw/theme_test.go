@@ -34,6 +34,11 @@ func TestContrast(t *testing.T) {
 				if c := Contrast(f.Fg, ground); c < need {
 					t.Errorf("%s: %s has a contrast of %.2f on %06x", name, roleNames[r], c, ground&0xffffff)
 				}
+				for _, on := range []Role{Added, Removed} { // code stands on these
+					if bg := th.Face(on).Bg; r >= Keyword && !bg.None() && Contrast(f.Fg, bg) < need {
+						t.Errorf("%s: %s has a contrast of %.2f upon %s", name, roleNames[r], Contrast(f.Fg, bg), roleNames[on])
+					}
+				}
 				// Where there are 256 colours it is nearly the same.
 				if c := Contrast(f.Fg.to256(), ground); c < need*0.85 {
 					t.Errorf("%s: %s has a contrast of %.2f on %06x in 256 colours", name, roleNames[r], c, ground&0xffffff)

@@ -267,31 +267,6 @@ func (m *Model) modelCommand(args string) []effect {
 	}}}
 }
 
-func (m *Model) themeCommand(args string) []effect {
-	was := m.screen.chosen
-	set := func(m *Model, name string) []effect {
-		m.screen.chosen = name
-		return append(m.setTheme(name), m.save("ui.theme", name)...)
-	}
-	if args != "" {
-		if args != "auto" && !slices.Contains(m.host.Themes(), args) {
-			m.say("there is no theme "+draw.String(args), draw.Attention)
-			return nil
-		}
-		return set(m, args)
-	}
-	var all []Choice
-	for _, n := range append([]string{"auto"}, m.host.Themes()...) {
-		all = append(all, Choice{ID: n, Name: n, Now: n == cmp.Or(was, "auto")})
-	}
-	d := newMenu(m, "Theme", all, func(m *Model, c Choice) []effect { return set(m, c.ID) })
-	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
-	d.dropped = func(m *Model) []effect { return m.setTheme(was) }
-	d.hint = "Enter keeps it"
-	m.open(d)
-	return nil
-}
-
 // memoryCommand opens a memory file in the person's editor.
 func (m *Model) memoryCommand(string) []effect {
 	d := newMenu(m, "Edit a memory file", m.host.Memory(), func(m *Model, c Choice) []effect {

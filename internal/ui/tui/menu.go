@@ -28,6 +28,7 @@ type menu struct {
 	loading bool
 	place   rank
 	hint    string
+	sample  func(p paper, width int) []draw.Line // below the choices, when there is room; nil: nothing
 
 	chosen  func(m *Model, c Choice) []effect
 	marked  func(m *Model, c Choice) []effect // another line is marked; nil: nothing
@@ -107,7 +108,14 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		cur = term.Cursor{Row: len(lines) + 1, Col: col + 2}
 		lines = append(lines, l)
 	}
-	room := max(min(rows-len(lines)-2, 16), 1)
+	var sample []draw.Line
+	if d.sample != nil {
+		sample = append([]draw.Line{nil}, d.sample(p, inside)...)
+		if rows-len(lines)-2-len(sample) < min(len(d.found), 4) {
+			sample = nil
+		}
+	}
+	room := max(min(rows-len(lines)-2-len(sample), 16), 1)
 	d.top = max(min(d.top, d.at), d.at-room+1)
 	for i := d.top; i < min(len(d.found), d.top+room); i++ {
 		lines = append(lines, p.choice(d.found[i], i, i == d.at, inside))
@@ -118,6 +126,7 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	case len(d.found) == 0:
 		lines = append(lines, draw.L(draw.S("  nothing matches", draw.Quiet)))
 	}
+	lines = append(lines, sample...)
 	hint := d.hint
 	if n := len(d.found); n > room {
 		hint = fmt.Sprintf("%d of %d", d.at+1, n) + sep(p, hint)

@@ -21,14 +21,15 @@ type pager struct {
 	query  string
 	wrong  string
 	cache  map[*item][]draw.Line
-	short  bool // fold as in the scrollback
+	short  bool  // fold as in the scrollback
+	hit    place // that was found last
 }
 
 // A place is a line of an item.
 type place struct{ item, line int }
 
 func (m *Model) openPager() []effect {
-	m.pager = &pager{follow: true, cache: map[*item][]draw.Line{}}
+	m.pager = &pager{follow: true, hit: place{-1, 0}, cache: map[*item][]draw.Line{}}
 	return []effect{full{true}}
 }
 
@@ -197,6 +198,9 @@ func (g *pager) find(m *Model, step int) {
 	q := strings.ToLower(g.query)
 	has := func(l draw.Line) bool { return strings.Contains(strings.ToLower(l.String()), q) }
 	at := g.top
+	if g.near(m) {
+		at = g.hit
+	}
 	for n := 0; n < 2; n++ {
 		for i := at.item; i >= 0 && i < len(m.story.items); i += step {
 			lines := g.lines(m, i)
@@ -209,7 +213,10 @@ func (g *pager) find(m *Model, step int) {
 			}
 			for j := from; j >= 0 && j < len(lines); j += step {
 				if has(lines[j]) {
-					g.top, g.follow = place{i, j}, false
+					g.top, g.follow, g.hit = place{i, j}, false, place{i, j}
+					if end := g.end(m); end.before(g.top) {
+						g.top = end // the page stays full
+					}
 					return
 				}
 			}
@@ -220,6 +227,12 @@ func (g *pager) find(m *Model, step int) {
 		}
 	}
 	g.wrong = "not found: " + draw.String(g.query)
+}
+
+// near reports whether what was found last is on the page, so that a search
+// goes on from there.
+func (g *pager) near(m *Model) bool {
+	return !g.hit.before(g.top) && g.hit.before(g.forth(m, g.top, g.rows(m)))
 }
 
 func (g *pager) act(m *Model, a keymap.Action) ([]effect, bool) {
@@ -277,7 +290,7 @@ func (g *pager) typed(m *Model, k keymap.Key) []effect {
 	}
 	switch k.Name {
 	case "enter":
-		g.query, g.search = g.search.Text(), nil
+		g.query, g.search, g.hit = g.search.Text(), nil, place{-1, 0}
 		g.find(m, 1)
 	case "esc":
 		g.search = nil

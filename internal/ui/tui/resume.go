@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/ui/keymap"
 )
@@ -30,7 +31,7 @@ func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
 					m.close(d)
 					return m.fail(err)
 				}
-				d.set(list)
+				d.set(slices.DeleteFunc(list, func(c Choice) bool { return m.s != nil && c.ID == m.s.ID }))
 				return nil
 			}
 		}}}

@@ -288,8 +288,8 @@ func (p paper) facts(c *call) draw.Line {
 			say(fmt.Sprintf("exit %d", b.Exit), draw.Wrong)
 		}
 	case view.Diff:
-		say(fmt.Sprintf("+%d", b.Added), draw.Added)
-		parts = append(parts, draw.S(" ", draw.Plain), draw.S(p.sign(draw.Minus)+fmt.Sprint(b.Removed), draw.Removed))
+		say(fmt.Sprintf("+%d", b.Added), draw.OK)
+		parts = append(parts, draw.S(" ", draw.Plain), draw.S(p.sign(draw.Minus)+fmt.Sprint(b.Removed), draw.Wrong))
 	case view.Code:
 		say(plural(lineCount(b.S), "line"), draw.Quiet)
 	case view.Text:
@@ -345,7 +345,7 @@ func (p paper) callBody(c *call) []draw.Line {
 	switch {
 	case c.denied:
 		text(c.why, draw.Quiet, textLines)
-		if c.comment != "" {
+		if c.comment != "" && !strings.Contains(c.why, c.comment) {
 			text("“"+c.comment+"”", draw.Plain, textLines)
 		}
 		return out

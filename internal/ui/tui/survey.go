@@ -158,7 +158,7 @@ func (d *survey) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.ConfirmYes:
 		return d.choose(m), true
 	case keymap.ConfirmNo:
-		return d.answer(m, op.Answer{Comment: "the person closed the question without an answer"}), true
+		return d.answer(m, op.Answer{Comment: "closed without an answer"}), true
 	case keymap.ConfirmPrev:
 		pg.at = max(0, pg.at-1)
 	case keymap.ConfirmNext:

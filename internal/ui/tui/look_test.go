@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+)
+
+func TestNoIsSaidOnce(t *testing.T) {
+	for name, b := range map[string]struct{ reason, comment string }{
+		"in the reason":    {"the person said no: use main", "use main"},
+		"beside a reason":  {"the person said no", "use main"},
+		"without a remark": {"the person said no", ""},
+	} {
+		r := newRig(t, 80, 24).open()
+		r.event(event.Asked{Call: "c", Tool: "Bash", Title: "Bash: x"}, event.Answered{Answer: op.Answer{Call: "c", Comment: b.comment}},
+			event.ToolFinished{Call: "c", Name: "Bash", Denied: true, Verdict: policy.Verdict{Reason: b.reason}}, event.TurnEnded{})
+		r.frame()
+		all := draw.TextOf(r.printed)
+		if n := strings.Count(all, "said no"); n != 1 {
+			t.Errorf("%s: %d times no:\n%s", name, n, all)
+		}
+		if n := strings.Count(all, "use main"); b.comment != "" && n != 1 {
+			t.Errorf("%s: the remark stands there %d times:\n%s", name, n, all)
+		}
+	}
+}
+
+// Each part of a command has its own verdict; one that is the only part is
+// explained in one line.
+func TestPartsAreExplainedEach(t *testing.T) {
+	unknown := "it is not known to be read-only"
+	parts := []policy.Piece{
+		{Kind: "command", Text: "git commit -qm x", Effect: policy.Ask, Reason: unknown},
+		{Kind: "read", Text: "x", Effect: policy.Allow, Reason: "it reads"},
+		{Kind: "command", Text: "git push", Effect: policy.Ask, Reason: "it reaches github.com"},
+	}
+	r := newRig(t, 80, 30).open()
+	r.event(asked("c", "git commit -qm x && git push", policy.Verdict{Effect: policy.Ask, Reason: unknown, Parts: parts})).pass(time.Second)
+	for _, want := range []string{"▲ git commit -qm x  " + unknown, "▲ git push  it reaches github.com"} {
+		if !strings.Contains(r.text(), want) {
+			t.Errorf("%q is missing:\n%s", want, r.text())
+		}
+	}
+	if strings.Contains(r.text(), "asks because") || strings.Contains(r.text(), "it reads") {
+		t.Errorf("too much is said:\n%s", r.text())
+	}
+	r = newRig(t, 80, 30).open()
+	r.event(asked("c", "git commit -qm x", policy.Verdict{Effect: policy.Ask, Reason: unknown, Parts: parts[:2]})).pass(time.Second)
+	if got := r.text(); !strings.Contains(got, "asks because: "+unknown) || strings.Contains(got, "▲ git") && strings.Count(got, unknown) != 1 {
+		t.Errorf("one part:\n%s", got)
+	}
+}
+
+func TestTheOpenSessionIsNotOffered(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.m.s.ID = "a" // the first that the host lists
+	r.keys("'/resume", "enter")
+	if got := r.text(); strings.Contains(got, "The first one") || !strings.Contains(got, "❯ Another") {
+		t.Errorf("\n%s", got)
+	}
+}
+
+// A search never scrolls past the end, and goes on from what it found last.
+func TestSearchKeepsThePageFull(t *testing.T) {
+	r := newRig(t, 60, 12).open()
+	for i := range 30 {
+		word := "line"
+		if i >= 27 {
+			word = "needle"
+		}
+		r.event(event.InputAccepted{ID: string(rune('a' + i)), Text: strings.Repeat(word+" ", 3)})
+	}
+	r.frame()
+	r.keys("ctrl+o", "g", "/", "'needle", "enter")
+	full := draw.TextOf(r.frame())
+	if strings.Count(full, "needle") != 9 || strings.Count(full, "line") < 6 {
+		t.Errorf("the page is not full:\n%s", full)
+	}
+	for range 3 { // around, over all three of them
+		r.keys("n")
+	}
+	if r.m.pager.wrong != "" || r.m.pager.hit.item < 27 {
+		t.Errorf("at %+v, %q", r.m.pager.hit, r.m.pager.wrong)
+	}
+	first := r.m.pager.hit
+	r.keys("n")
+	if r.m.pager.hit == first {
+		t.Error("n found the same line again")
+	}
+}
+
+func TestThemesAreShownOnCode(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'/theme ", "enter")
+	if got := r.text(); !strings.Contains(got, "for i := range nums {") || !strings.Contains(got, "light-colorblind") {
+		t.Errorf("\n%s", got)
+	}
+	r.m.screen.size.Rows = 12
+	if got := r.text(); strings.Contains(got, "range nums") || !strings.Contains(got, "❯ auto") {
+		t.Errorf("on a small screen:\n%s", got)
+	}
+}

@@ -1,0 +1,139 @@
+package tui
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+)
+
+// maxWhy bounds the parts of a call that are explained one by one.
+const maxWhy = 6
+
+// why says what makes it a question: of a call that does several things, each
+// with its own verdict.
+func (d *permit) why(p paper, width int) []draw.Line {
+	v := d.q.Verdict
+	var parts []policy.Piece
+	said := false // the reason of the whole is that of a part
+	for _, x := range v.Parts {
+		if x.Effect == policy.Allow && x.Kind != "command" {
+			continue // what is read on the way
+		}
+		parts = append(parts, x)
+		said = said || x.Effect != policy.Allow && x.Reason == v.Reason
+	}
+	var out []draw.Line
+	if len(parts) < 2 || !said || v.Rule != "" {
+		l := draw.Exact("asks because: "+v.Reason, draw.Quiet)
+		if v.Rule != "" {
+			l = append(l, draw.Exact(" ("+v.Rule+source(v.Source)+")", draw.Quiet)...)
+		}
+		out = append(out, l.Wrap(width)...)
+	}
+	if len(parts) < 2 {
+		return out
+	}
+	for i, x := range parts {
+		if i == maxWhy {
+			more := fmt.Sprintf("%s %d more", p.sign(draw.Ellipsis), len(parts)-i)
+			out = append(out, draw.L(draw.S(more, draw.Quiet)))
+			break
+		}
+		g, role := ruled(x.Effect)
+		l := append(draw.Line{p.mark(g, role)}, draw.Exact(x.Text, draw.Plain)...)
+		l = append(append(l, draw.S("  ", draw.Plain)), draw.Exact(x.Reason, draw.Quiet)...)
+		out = append(out, l.Wrap(width, draw.S("  ", draw.Plain))...)
+	}
+	return out
+}
+
+// ruled is how a verdict about a part looks.
+func ruled(e policy.Effect) (draw.Glyph, draw.Role) {
+	switch e {
+	case policy.Ask:
+		return draw.Warning, draw.Attention
+	case policy.Deny:
+		return draw.Cross, draw.Wrong
+	case policy.Allow:
+	}
+	return draw.Check, draw.OK
+}
+
+func source(s string) string {
+	if s == "" {
+		return ""
+	}
+	return ", " + s
+}
+
+// marked is a line of a command, exactly, with the part that decided marked.
+func marked(l, part string) draw.Line {
+	i := strings.Index(l, part)
+	if part == "" || i < 0 {
+		return draw.Exact(l, draw.Plain)
+	}
+	out := draw.Exact(l[:i], draw.Plain)
+	for _, s := range draw.Exact(part, draw.Attention) {
+		s.Attr |= draw.Bold
+		out = append(out, s)
+	}
+	return append(out, draw.Exact(l[i+len(part):], draw.Plain)...)
+}
+
+// arguments are those of a call that has no better view.
+func (d *permit) arguments() []draw.Line {
+	var b bytes.Buffer
+	if len(d.q.Input) == 0 || json.Indent(&b, d.q.Input, "", "  ") != nil {
+		return nil
+	}
+	var out []draw.Line
+	for l := range strings.SplitSeq(b.String(), "\n") {
+		out = append(out, draw.Exact(l, draw.Quiet))
+	}
+	return out
+}
+
+// paths are those that lead elsewhere than they say.
+func (d *permit) paths(width int, dir string) []draw.Line {
+	var out []draw.Line
+	for _, x := range d.q.Verdict.Parts {
+		if x.Kind != "read" && x.Kind != "write" && x.Kind != "remove" || x.Path == "" || x.Effect == policy.Allow {
+			continue
+		}
+		if x.Path == x.Text || x.Path == filepath.Join(dir, x.Text) {
+			continue
+		}
+		l := append(draw.Exact(x.Kind+" "+x.Text, draw.Plain), draw.S(" is ", draw.Quiet))
+		out = append(out, append(l, draw.Exact(x.Path, draw.Attention)...).Wrap(width)...)
+	}
+	return out
+}
+
+// decision is all that is known about a verdict.
+func (d *permit) decision(width int) []draw.Line {
+	v := d.q.Verdict
+	out := []draw.Line{nil}
+	for _, x := range v.Parts {
+		_, r := ruled(x.Effect)
+		l := draw.L(draw.S(pad(x.Effect.String(), 6), r), draw.S(x.Kind+" ", draw.Quiet))
+		l = append(l, draw.Exact(x.Text, draw.Plain)...)
+		if x.Path != "" && x.Path != x.Text {
+			l = append(append(l, draw.S(" in ", draw.Quiet)), draw.Exact(x.Path, draw.Quiet)...)
+		}
+		if x.Reason != "" {
+			l = append(append(l, draw.S(": ", draw.Quiet)), draw.Exact(x.Reason, draw.Quiet)...)
+		}
+		out = append(out, l.Wrap(width, draw.S("      ", draw.Plain))...)
+	}
+	for _, f := range [][2]string{{"check", string(v.Check)}, {"rule", v.Rule}, {"from", v.Source}, {"part", v.Part}, {"keep", strings.Join(d.rules, ", ")}} {
+		if f[1] != "" {
+			out = append(out, append(draw.L(draw.S(pad(f[0], 6), draw.Quiet)), draw.Exact(f[1], draw.Plain)...).Wrap(width)...)
+		}
+	}
+	return append(out, draw.WrapAll(d.arguments(), width)...)
+}

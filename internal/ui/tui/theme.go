@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// themeCommand chooses the colours; while a person looks for them, all is
+// drawn in those that are marked.
+func (m *Model) themeCommand(args string) []effect {
+	was := m.screen.chosen
+	set := func(m *Model, name string) []effect {
+		m.screen.chosen = name
+		return append(m.setTheme(name), m.save("ui.theme", name)...)
+	}
+	if args != "" {
+		if args != "auto" && !slices.Contains(m.host.Themes(), args) {
+			m.say("there is no theme "+draw.String(args), draw.Attention)
+			return nil
+		}
+		return set(m, args)
+	}
+	var all []Choice
+	for _, n := range append([]string{"auto"}, m.host.Themes()...) {
+		all = append(all, Choice{ID: n, Name: n, Now: n == cmp.Or(was, "auto")})
+	}
+	d := newMenu(m, "Theme", all, func(m *Model, c Choice) []effect { return set(m, c.ID) })
+	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
+	d.dropped = func(m *Model) []effect { return m.setTheme(was) }
+	d.hint, d.sample = "Enter keeps it", sampled
+	m.open(d)
+	return nil
+}
+
+// sampled is a change of some code and a few words, to judge colours by.
+func sampled(p paper, width int) []draw.Line {
+	o := p.inner(0, 0, false)
+	o.Width, o.Hint = width, ""
+	lines := draw.Block(view.Diff{Path: "sum.go", Unified: sampleDiff}, o)
+	words := draw.L(
+		draw.S("it works", draw.OK), draw.S("  look here", draw.Attention), draw.S("  it failed", draw.Wrong), draw.S("  a link", draw.Link), draw.S("  by the way", draw.Quiet),
+	)
+	return append(lines, words.Truncate(width, p.o))
+}
+
+const sampleDiff = `@@ -7,4 +7,4 @@
+ // Sum returns the sum of nums, 0 for none.
+-	for i := 1; i < len(nums); i++ {
++	for i := range nums {
+ 		fmt.Printf("%d\n", nums[i])
+`
