@@ -19,10 +19,16 @@ const maxWhy = 6
 func (d *permit) why(p paper, width int) []draw.Line {
 	v := d.q.Verdict
 	var parts []policy.Piece
+	commands := 0
+	for _, x := range v.Parts {
+		if x.Kind == "command" {
+			commands++
+		}
+	}
 	said := false // the reason of the whole is that of a part
 	for _, x := range v.Parts {
-		if x.Effect == policy.Allow && x.Kind != "command" {
-			continue // what is read on the way
+		if x.Effect == policy.Allow && (x.Kind != "command" || commands == 1) {
+			continue // what is read on the way, and the one command whose paths ask
 		}
 		parts = append(parts, x)
 		said = said || x.Effect != policy.Allow && x.Reason == v.Reason
