@@ -14,10 +14,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/store/seal"
+	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
 // What the terminal UI promises, measured in a pseudo-terminal of 120 x 40.
@@ -206,14 +208,13 @@ func (b *bench) longSession(s stage, n int) (id string) {
 	file := filepath.Join(b.dir, fmt.Sprint("script", b.n))
 	check(os.WriteFile(file, []byte("> Hello.\n"), 0o644))
 	stageRun(b, s, "-p", "hello", "--model", "script/"+file)
-	found, err := filepath.Glob(filepath.Join(s.home, ".adze", "projects", "open-*", "*"))
-	check(err)
-	if len(found) != 1 {
-		check(fmt.Errorf("%d sessions, want one", len(found)))
-	}
 	key, err := seal.Key(filepath.Join(s.home, ".adze"))
 	check(err)
-	log, err := jsonl.Open(jsonl.Options{Dir: found[0], Key: key})
+	all := app.Sessions(app.Paths{Folders: config.Folders{State: filepath.Join(s.home, ".adze")}})
+	all.Key = key
+	info, err := all.Find(context.Background(), sessions.Key(s.work), "")
+	check(err)
+	log, err := all.Open(context.Background(), info)
 	check(err)
 	seq := event.Seq(0)
 	for e, err := range log.After(context.Background(), 0) {
@@ -246,7 +247,7 @@ func (b *bench) longSession(s stage, n int) (id string) {
 		add(event.TurnEnded{ID: t, How: event.Done, Reason: "completed"})
 	}
 	check(log.Close())
-	return filepath.Base(found[0])
+	return info.ID
 }
 
 func (b *bench) uiFiles() []figure {

@@ -107,8 +107,9 @@ type App struct {
 	ID     string    // of the session
 	After  event.Seq // the last event before this run
 	Parts  []prompt.Part
-	Where  string // the session's folder, "" when nothing is kept
+	Kept   bool // the session can be resumed
 
+	log      *openedLog
 	boxes    boxes
 	live     *live // nil until the session has started
 	hide     *secret.Redactor
@@ -155,7 +156,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 		return nil, errors.Join(err, log.Close())
 	}
 	models := &models{Chooser: chooser, o: o, cfg: cfg, begun: log.model}
-	a := &App{hide: hide, version: o.Version, note: o.Note, tempRoot: cmp.Or(o.Temp, os.TempDir()), Config: cfg, Paths: paths, Mode: mode, ID: log.id, Where: log.dir}
+	a := &App{hide: hide, version: o.Version, note: o.Note, tempRoot: cmp.Or(o.Temp, os.TempDir()), Config: cfg, Paths: paths, Mode: mode, ID: log.id, Kept: log.kept, log: log}
 	if err := a.start(ctx, o, began, models, rules, log, learned); err != nil {
 		_ = log.Close()
 		return nil, err
@@ -206,13 +207,13 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 	}
 	live.kit, live.turn = kit, agent.Loop{
 		System: prompt.Blocks(a.Parts), Aliases: kit.aliases,
-		Env:     tool.Env{Dir: a.Paths.Dir, Home: a.Paths.Home, Scratch: log.dir},
+		Env:     tool.Env{Dir: a.Paths.Dir, Home: a.Paths.Home, Scratch: log.scratch()},
 		Touched: a.touched(o),
 		Mask:    masked(a.hide), Structured: kit.structured, CacheKey: log.id, Spill: log.spill,
 		Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}
 	a.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
-		Log: log.Log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
+		Log: log, Begin: log.begin, Again: event.Resumed{Version: o.Version, Dir: a.Paths.Dir, Torn: log.torn},
 		Auto: live.auto, Remind: remind,
 		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
 		Target: a.Target, Rules: rules, Mode: a.Mode, Keep: a.remember, Now: time.Now,
@@ -311,7 +312,7 @@ func (a *App) Close() error {
 	watch.Wait()
 	a.swept()
 	_ = a.folder.Remove()
-	if a.Where != "" {
+	if a.Kept {
 		a.cleanUp()
 	}
 	return err
@@ -333,11 +334,9 @@ func (a *App) cleanUp() {
 	if os.WriteFile(mark, nil, 0o600) != nil {
 		return
 	}
-	n, err := Sessions(a.Paths).Cleanup(days)
-	Grants(a.Paths, nil).Sweep(func(id string) bool {
-		found, _ := filepath.Glob(filepath.Join(Sessions(a.Paths).Dir, "*", id)) // ids have no letters that mean something else
-		return len(found) > 0 || id == a.ID
-	})
+	all := Sessions(a.Paths)
+	n, err := all.Cleanup(context.Background(), days)
+	Grants(a.Paths, nil).Sweep(func(id string) bool { return id == a.ID || all.Has(id) })
 	if err == nil && n > 0 && a.note != nil {
 		a.note(fmt.Sprintf("removed %s, not used for %s (cleanup_days)", clip.Count(n, "session"), clip.Count(days, "day")))
 	}

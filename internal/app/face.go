@@ -17,7 +17,7 @@ func (a *App) Face() *tui.Session {
 	st := a.State()
 	s := &tui.Session{
 		Client: a.Session, ID: a.ID, Dir: Tilde(a.Paths.Dir, a.Paths.Home), Model: a.Target.ID(), Window: a.Target.Window,
-		Mode: a.Mode, After: a.After, Kept: a.Where != "", UI: Look(a.Config), Close: a.Close,
+		Mode: a.Mode, After: a.After, Kept: a.Kept, UI: Look(a.Config), Close: a.Close,
 	}
 	if st.Model != "" {
 		s.Model = st.Model
@@ -36,6 +36,9 @@ func (a *App) Face() *tui.Session {
 	}
 	return s
 }
+
+// Stored is where the session is kept, for people; "" when nothing is kept.
+func (a *App) Stored() string { return a.log.scratch() }
 
 // Look are the settings of the terminal UI.
 func Look(cfg *config.Config) tui.Settings {

@@ -126,7 +126,7 @@ func Test0DIN_GrantsAreRestored(t *testing.T) {
 	fork.close()
 
 	// A new session that is given the ID of one that was removed begins without.
-	if err := os.RemoveAll(first.Where); err != nil {
+	if err := os.RemoveAll(first.Stored()); err != nil {
 		t.Fatal(err)
 	}
 	reborn := kept(t, dir, home, SessionOptions{ID: first.ID})
@@ -149,7 +149,7 @@ func Test0DIN_AnEditedTranscriptGrantsNothing(t *testing.T) {
 	dir, home := scratch(t)
 	first := kept(t, dir, home, SessionOptions{})
 	first.run("touch a", "Bash(touch a)")
-	where := first.Where
+	where := first.Stored()
 	first.close()
 
 	path := filepath.Join(where, jsonl.LogName)

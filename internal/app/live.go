@@ -204,8 +204,8 @@ func (l *live) apply(was, now *config.Config) (n session.Settings, bad []string)
 // readable adds the session's own folders to those that may be read.
 func (l *live) readable(rules *policy.Rules) {
 	rules.Readable = append(rules.Readable, l.a.temp.all)
-	if l.log.dir != "" {
-		rules.Readable = append(rules.Readable, l.log.dir)
+	if dir := l.log.scratch(); dir != "" {
+		rules.Readable = append(rules.Readable, dir)
 	}
 }
 

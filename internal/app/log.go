@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -17,7 +16,6 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/grants"
-	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/store/seal"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -31,9 +29,9 @@ func Sessions(p Paths) sessions.Store {
 
 // An openedLog is a session's log, ready for its session.
 type openedLog struct {
-	store.Log
+	store.Session
 	id    string
-	dir   string // "" when nothing is kept
+	kept  bool // it can be resumed
 	begin event.SessionStarted
 	torn  int64
 	model string // of a session that is resumed
@@ -45,31 +43,36 @@ type openedLog struct {
 func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
 	st := Sessions(p)
 	if o.Session.Fork || o.Session.At != "" {
-		st.Key = sealKey(o, p) // the copy is sealed, too
+		st.Key, _ = seal.Key(p.State) // the copy is sealed, too
 	}
 	key := sessions.Key(p.Root)
-	info, err := pick(ctx, o, st, key, p)
+	info, fresh, err := pick(ctx, o, st, key, p)
 	if err != nil {
 		return nil, err
 	}
-	id, old := info.ID, info.Dir
+	id := info.ID
 	l := &openedLog{id: id, begin: begin(o, p, id), model: info.Model, mode: info.Mode}
 	if o.Note != nil && info.Start != "" && info.Start != p.Dir {
 		o.Note(fmt.Sprintf("this session was in %s; it goes on in %s", info.Start, p.Dir))
 	}
 	if o.Session.None {
-		l.Log = &mem.Log{}
+		l.Session = &mem.Session{}
 		return l, nil
 	}
-	if old == "" {
-		l.grants(p).Forget(id) // of an earlier session that was given the same ID
-		if err := makePrivate(filepath.Join(st.Dir, key)); err != nil {
+	if fresh {
+		if err := st.Ready(key); err != nil {
 			return l, l.inMemory(o, err)
 		}
-		old = st.Folder(key, id)
 	}
-	l.key = sealKey(o, p)
-	log, err := jsonl.Open(jsonl.Options{Dir: old, Key: l.key})
+	var unsealed error
+	st.Key, unsealed = seal.Key(p.State)
+	l.key = st.Key
+	if fresh {
+		l.grants(p).Forget(id) // of an earlier session that was given the same ID
+		l.Session, err = st.Create(ctx, key, id)
+	} else {
+		l.Session, err = st.Open(ctx, info)
+	}
 	var locked *store.LockedError
 	switch {
 	case errors.As(err, &locked):
@@ -77,8 +80,8 @@ func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
 	case err != nil:
 		return nil, err
 	}
-	l.Log, l.dir = log, old
-	l.torn = log.Report().Torn
+	l.kept, l.torn = true, l.Report().Torn
+	noSeals(o, unsealed)
 	return l, nil
 }
 
@@ -102,13 +105,12 @@ func (l *openedLog) situation(ctx context.Context) (event.Situated, error) {
 
 // tell says what was wrong with the file, once it has been read.
 func (l *openedLog) tell(o Options) {
-	log, ok := l.Log.(*jsonl.Log)
-	if !ok || o.Note == nil {
+	if o.Note == nil {
 		return
 	}
-	r := log.Report()
+	r := l.Report()
 	if r.Torn > 0 {
-		o.Note(fmt.Sprintf("the end of the session (%s) was torn by a crash; it is kept in %s", clip.Size(r.Torn), filepath.Join(l.dir, jsonl.TornName)))
+		o.Note(fmt.Sprintf("the end of the session (%s) was torn by a crash; it is kept in %s", clip.Size(r.Torn), r.TornAt))
 	}
 	if len(r.Bad) > 0 {
 		o.Note(fmt.Sprintf("lines of the session that could not be read were skipped: %s", numbers(r.Bad)))
@@ -133,22 +135,17 @@ func numbers(lines []int) string {
 	return strings.Join(out, ", ")
 }
 
-// sealKey is the key that sessions are sealed with, nil when it cannot be had.
-func sealKey(o Options, p Paths) []byte {
-	key, err := seal.Key(p.State)
-	if err != nil {
-		if o.Note != nil {
-			o.Note(fmt.Sprintf("this session is kept without seals, and rules granted for it end with it: %v", err))
-		}
-		return nil
+// noSeals says that sessions cannot be sealed, if that is so.
+func noSeals(o Options, err error) {
+	if err != nil && o.Note != nil {
+		o.Note(fmt.Sprintf("this session is kept without seals, and rules granted for it end with it: %v", err))
 	}
-	return key
 }
 
 // granted are the rules that were granted for the session before, in this
 // folder. They come from a place of their own, never from the log.
 func (l *openedLog) granted(o Options, p Paths) []policy.Rule {
-	if l.key == nil || l.dir == "" {
+	if l.key == nil || !l.kept {
 		return nil
 	}
 	texts, err := l.grants(p).Get(l.id, p.Dir)
@@ -164,6 +161,14 @@ func (l *openedLog) granted(o Options, p Paths) []policy.Rule {
 	return out
 }
 
+// scratch is the session's own folder for files, "" when nothing is kept.
+func (l *openedLog) scratch() string {
+	if !l.kept {
+		return ""
+	}
+	return l.Scratch()
+}
+
 func (l *openedLog) grants(p Paths) grants.Store { return Grants(p, l.key) }
 
 // Grants is where rules granted for a session are kept.
@@ -171,51 +176,46 @@ func Grants(p Paths, key []byte) grants.Store {
 	return grants.Store{Dir: filepath.Join(p.State, "grants"), Key: key}
 }
 
-// pick chooses the session; a new one has no folder yet.
-func pick(ctx context.Context, o Options, st sessions.Store, key string, p Paths) (old sessions.Info, err error) {
+// pick chooses the session; a fresh one is not in the catalogue yet.
+func pick(ctx context.Context, o Options, st sessions.Store, key string, p Paths) (old store.Info, fresh bool, err error) {
 	s := o.Session
 	switch {
 	case s.Resume != "":
-		old, err = st.Find(key, s.Resume)
+		old, err = st.Find(ctx, key, s.Resume)
 	case s.Continue:
-		old, err = st.Newest(key)
+		old, err = st.Find(ctx, key, "")
 	default:
-		old.ID, err = newID(st, key, s.ID)
-		return old, err
+		old.ID, err = newID(st, s.ID)
+		return old, true, err
 	}
-	var many *sessions.AmbiguousError
+	var many *store.AmbiguousError
 	switch {
 	case errors.As(err, &many):
-		return old, &Mistake{many.Error(), "give more of the id; adze sessions list shows them"}
-	case errors.Is(err, sessions.ErrNone) && s.Resume != "":
-		return old, &Mistake{fmt.Sprintf("there is no session %q", s.Resume), "adze sessions list --all shows them"}
-	case errors.Is(err, sessions.ErrNone):
-		return old, &Mistake{"there is no session in this folder to go on with", "leave --continue out to start one; adze sessions list --all shows those of other folders"}
+		return old, false, &Mistake{many.Error(), "give more of the id; adze sessions list shows them"}
+	case errors.Is(err, store.ErrNone) && s.Resume != "":
+		return old, false, &Mistake{fmt.Sprintf("there is no session %q", s.Resume), "adze sessions list --all shows them"}
+	case errors.Is(err, store.ErrNone):
+		return old, false, &Mistake{"there is no session in this folder to go on with", "leave --continue out to start one; adze sessions list --all shows those of other folders"}
 	case err != nil:
-		return old, err
+		return old, false, err
 	}
 	at := event.Seq(0)
 	if s.At != "" {
-		if at, err = messageIn(ctx, old, s.At); err != nil {
-			return old, err
+		if at, err = messageIn(ctx, st, old, s.At); err != nil {
+			return old, false, err
 		}
 	}
 	if s.Fork || at > 0 {
 		copied, err := st.Fork(ctx, old, at, key, begin(o, p, ""))
 		copied.Model, copied.Mode = old.Model, old.Mode
-		return copied, err
+		return copied, false, err
 	}
-	return old, nil
+	return old, false, nil
 }
 
 // messageIn finds a message of a session by the name that print mode gave it.
-func messageIn(ctx context.Context, i sessions.Info, uuid string) (event.Seq, error) {
-	log, err := jsonl.OpenReader(jsonl.Options{Dir: i.Dir})
-	if err != nil {
-		return 0, err
-	}
-	defer log.Close()
-	for e, err := range log.After(ctx, 0) {
+func messageIn(ctx context.Context, st store.Catalogue, i store.Info, uuid string) (event.Seq, error) {
+	for e, err := range st.Read(ctx, i, 0) {
 		if err != nil {
 			return 0, err
 		}
@@ -227,14 +227,14 @@ func messageIn(ctx context.Context, i sessions.Info, uuid string) (event.Seq, er
 }
 
 // newID makes an id, or checks the one that was asked for.
-func newID(st sessions.Store, key, want string) (string, error) {
+func newID(st sessions.Store, want string) (string, error) {
 	if want == "" {
 		return st.NewID()
 	}
 	if !sessions.ValidID(want) {
 		return "", &Mistake{fmt.Sprintf("--session-id: %q is not a UUID", want), "a UUID looks like 0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b57"}
 	}
-	if exists(st.Folder(key, want)) {
+	if st.Has(want) {
 		return "", &Mistake{fmt.Sprintf("session %s exists already", want), "go on with it: --resume " + want}
 	}
 	return want, nil
@@ -254,7 +254,7 @@ func (l *openedLog) inMemory(o Options, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) {
 		return &Refusable{err, "make room on the disk, or keep nothing: --no-session"}
 	}
-	l.Log = &mem.Log{}
+	l.Session = &mem.Session{}
 	if o.Note != nil {
 		o.Note(fmt.Sprintf("this session is kept in memory only: %v", err))
 	}
@@ -273,49 +273,5 @@ func (r *Refusable) Unwrap() error { return r.Err }
 // Hint is the next command.
 func (r *Refusable) Hint() string { return r.What }
 
-// spill writes a whole result once and returns its path. It creates the file
-// through the folder's descriptor, so that a planted link leads nowhere.
-func (l *openedLog) spill(call, text string) (string, error) {
-	if l.dir == "" {
-		return "", errors.New("nothing is kept on disk")
-	}
-	dir := filepath.Join(l.dir, "tool-results")
-	if err := makePrivate(dir); err != nil {
-		return "", err
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	name := fileName(call) + ".txt"
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.WriteString(text)
-	if err := errors.Join(err, f.Close()); err != nil {
-		_ = root.Remove(name)
-		return "", err
-	}
-	return filepath.Join(dir, name), nil
-}
-
-// fileName makes a call's id safe as a name: a provider chose it.
-func fileName(id string) string {
-	safe := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
-			return r
-		}
-		return '_'
-	}, id)
-	return "call-" + safe[:min(len(safe), 80)]
-}
-
-// makePrivate makes a folder that only its owner can look into.
-func makePrivate(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the folder %s: %w", dir, err)
-	}
-	return nil
-}
+// spill keeps a whole result and returns the path of its file.
+func (l *openedLog) spill(_, text string) (string, error) { return l.Spill(text) }

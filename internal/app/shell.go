@@ -35,7 +35,7 @@ func (a *App) shell(all tool.Set) func(ctx context.Context, c session.Command, p
 		if err != nil {
 			return event.Ran{IsErr: true, Text: err.Error()}
 		}
-		env := tool.Env{Dir: cmp.Or(c.Dir, a.Paths.Dir), Roots: []string{a.Paths.Dir}, Home: a.Paths.Home, Scratch: a.Where, Call: c.ID, Mode: policy.Bypass, Exports: c.Exports, Progress: progress}
+		env := tool.Env{Dir: cmp.Or(c.Dir, a.Paths.Dir), Roots: []string{a.Paths.Dir}, Home: a.Paths.Home, Scratch: a.log.scratch(), Call: c.ID, Mode: policy.Bypass, Exports: c.Exports, Progress: progress}
 		began := a.live.turn.Now()
 		res, err := t.Run(ctx, in, env)
 		if err != nil {

@@ -64,7 +64,7 @@ var errUntrusted = errors.New("the settings of this folder are not used until it
 // other rule goes into permissions.allow.
 func (a *App) remember(ctx context.Context, tool string, where op.Keep, rules []string) error {
 	if where == op.ForSession {
-		if a.live.log.key == nil || a.Where == "" {
+		if a.live.log.key == nil || !a.Kept {
 			return nil // the session cannot be resumed, or was told so
 		}
 		return a.live.log.grants(a.Paths).Add(ctx, a.ID, a.Paths.Dir, rules)

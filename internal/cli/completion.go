@@ -155,7 +155,7 @@ func sessionNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {
 	if err != nil {
 		return nil
 	}
-	list, err := app.Sessions(p).List(sessions.Key(p.Root))
+	list, err := app.Sessions(p).List(cmd.Context(), sessions.Key(p.Root))
 	if err != nil {
 		return nil
 	}

@@ -255,7 +255,7 @@ func (d demonstration) check(ctx context.Context) error {
 func (d demonstration) next(a *app.App) {
 	out, name := d.sys.Stdout, first(d.sys.Name, "adze")
 	if d.keep {
-		fmt.Fprintf(out, "\nThe module is in    %s\nThe session is in   %s\nRead it again with  %s export %s -C %s\n", clip.Visible(d.dir), clip.Visible(a.Where), name, a.ID, clip.Visible(d.dir))
+		fmt.Fprintf(out, "\nThe module is in    %s\nThe session is in   %s\nRead it again with  %s export %s -C %s\n", clip.Visible(d.dir), clip.Visible(a.Stored()), name, a.ID, clip.Visible(d.dir))
 	}
 	fmt.Fprintf(out, `
 To work with a real model, set a key and ask something in a folder of yours:

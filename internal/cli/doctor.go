@@ -245,7 +245,7 @@ func stateFindings(p app.Paths) []finding {
 			f.Level, f.Hint = "broken", "make room: sessions stop when they cannot be recorded"
 		}
 	}
-	list, err := app.Sessions(p).List("")
+	list, err := app.Sessions(p).List(context.Background(), "")
 	if err != nil {
 		return []finding{f, {"sessions", "broken", err.Error(), ""}}
 	}

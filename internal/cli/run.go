@@ -268,7 +268,7 @@ func (f *runFlags) noteIgnored(w io.Writer) {
 
 // resumeHint says how to go on with a session that was kept.
 func resumeHint(a *app.App) string {
-	if a.Where == "" {
+	if !a.Kept {
 		return ""
 	}
 	return "go on with: adze --resume " + a.ID + " -p \"…\""

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/store/jsonl"
+	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/export"
@@ -31,26 +31,21 @@ func sessionStore(sys System, f *runFlags, cmd *cobra.Command) (sessions.Store, 
 
 // findSession looks up the session that is named, the newest of this folder
 // when none is.
-func findSession(sys System, f *runFlags, cmd *cobra.Command, names ...string) (sessions.Store, sessions.Info, error) {
+func findSession(sys System, f *runFlags, cmd *cobra.Command, names ...string) (sessions.Store, store.Info, error) {
 	query := first(names...)
 	if len(names) > 0 && strings.TrimSpace(query) == "" {
-		return sessions.Store{}, sessions.Info{}, usagef("adze sessions list shows them", "the name of the session is empty")
+		return sessions.Store{}, store.Info{}, usagef("adze sessions list shows them", "the name of the session is empty")
 	}
 	st, key, err := sessionStore(sys, f, cmd)
 	if err != nil {
-		return st, sessions.Info{}, err
+		return st, store.Info{}, err
 	}
-	var i sessions.Info
-	if query == "" {
-		i, err = st.Newest(key)
-	} else {
-		i, err = st.Find(key, query)
-	}
-	var many *sessions.AmbiguousError
+	i, err := st.Find(cmd.Context(), key, query)
+	var many *store.AmbiguousError
 	switch {
-	case errors.Is(err, sessions.ErrNone) && query == "":
+	case errors.Is(err, store.ErrNone) && query == "":
 		return st, i, usagef("adze sessions list --all shows those of other folders", "there is no session in this folder")
-	case errors.Is(err, sessions.ErrNone):
+	case errors.Is(err, store.ErrNone):
 		return st, i, usagef("adze sessions list --all shows them", "there is no session %q", query)
 	case errors.As(err, &many):
 		return st, i, usagef("give more of the id", "%v", many)
@@ -70,13 +65,13 @@ func sessionsList(sys System, f *runFlags) *cobra.Command {
 			if all {
 				key = ""
 			}
-			list, err := st.List(key)
+			list, err := st.List(cmd.Context(), key)
 			if err != nil {
 				return err
 			}
 			if asJSON {
 				if list == nil {
-					list = []sessions.Info{}
+					list = []store.Info{}
 				}
 				return printJSON(sys, list)
 			}
@@ -120,7 +115,7 @@ func sessionsShow(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "show [SESSION]", Short: "Show one session: facts, then the conversation", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, i, err := findSession(sys, f, cmd, args...)
+			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
 				return err
 			}
@@ -141,7 +136,7 @@ func sessionsShow(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			fmt.Fprintln(sys.Stdout)
-			return writeExport(cmd.Context(), sys, sys.Stdout, i, "md", 2000)
+			return writeExport(cmd.Context(), sys, sys.Stdout, st, i, "md", 2000)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "the facts as JSON")
@@ -157,8 +152,8 @@ func sessionsRemove(sys System, f *runFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				err = st.Remove(i)
-				if errors.Is(err, sessions.ErrRunning) {
+				err = st.Remove(cmd.Context(), i)
+				if errors.Is(err, store.ErrRunning) {
 					return failf("end it first", "session %s is running in process %d", i.ID, i.Holder.PID)
 				}
 				if err != nil {
@@ -179,7 +174,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 			if format != "md" && format != "jsonl" {
 				return usagef("md or jsonl", "--format cannot be %q", format)
 			}
-			_, i, err := findSession(sys, f, cmd, args...)
+			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
 				return err
 			}
@@ -195,7 +190,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 				defer func() { err = errors.Join(err, file.Close()) }()
 				out = file
 			}
-			return writeExport(cmd.Context(), sys, out, i, format, 0)
+			return writeExport(cmd.Context(), sys, out, st, i, format, 0)
 		},
 	}
 	c.Flags().StringVar(&format, "format", "md", "md or jsonl")
@@ -203,15 +198,11 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 	return c
 }
 
-func writeExport(ctx context.Context, sys System, w io.Writer, i sessions.Info, format string, most int) error {
-	r, err := jsonl.OpenReader(jsonl.Options{Dir: i.Dir})
-	if err != nil {
-		return err
-	}
-	defer r.Close()
+func writeExport(ctx context.Context, sys System, w io.Writer, st store.Catalogue, i store.Info, format string, most int) error {
 	o := export.Options{Title: i.Title, Secrets: app.Secrets(sys.Environ), MaxResult: most}
+	events := st.Read(ctx, i, 0)
 	if format == "jsonl" {
-		return export.JSONL(w, r.After(ctx, 0), o)
+		return export.JSONL(w, events, o)
 	}
-	return export.Markdown(w, r.After(ctx, 0), o)
+	return export.Markdown(w, events, o)
 }

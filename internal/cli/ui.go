@@ -269,7 +269,7 @@ func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
 	return out, nil
 }
 
-func (h *uiHost) sessions(_ context.Context, all bool) ([]tui.Choice, error) {
+func (h *uiHost) sessions(ctx context.Context, all bool) ([]tui.Choice, error) {
 	p, _, err := app.Settings(h.o)
 	if err != nil {
 		return nil, err
@@ -278,7 +278,7 @@ func (h *uiHost) sessions(_ context.Context, all bool) ([]tui.Choice, error) {
 	if all {
 		key = ""
 	}
-	list, err := app.Sessions(p).List(key)
+	list, err := app.Sessions(p).List(ctx, key)
 	if err != nil {
 		return nil, err
 	}

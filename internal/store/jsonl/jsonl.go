@@ -170,24 +170,14 @@ func (l *Log) detach() error {
 	return err
 }
 
-// Report is what a log's reader found to be wrong with it.
-type Report struct {
-	Torn     int64 // bytes of a cut last line that Open moved to log.torn
-	Bad      []int // numbers of lines that are no event; at most 1,000 are listed
-	Repeated int   // lines whose seq had come before
-	// Foreign lines are not as this machine's adze wrote them: changed, added,
-	// or after one that was taken out. Sealed says that the first line is,
-	// so that the log was begun here. Both are zero without a key.
-	Foreign int
-	Sealed  bool
-}
-
 // Report says what was wrong with the file as far as it was read.
-func (l *Log) Report() Report {
+func (l *Log) Report() store.Report {
 	r := l.scan.report()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r.Torn = l.torn
+	if l.torn > 0 {
+		r.Torn, r.TornAt = l.torn, filepath.Join(l.opt.Dir, TornName)
+	}
 	return r
 }
 

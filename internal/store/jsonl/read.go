@@ -149,7 +149,7 @@ func (r *Reader) Follow(ctx context.Context, seq event.Seq) iter.Seq2[event.Even
 const pollEvery = 200 * time.Millisecond
 
 // Report says what was wrong with the file as far as it was read.
-func (r *Reader) Report() Report { return r.scan.report() }
+func (r *Reader) Report() store.Report { return r.scan.report() }
 
 // Close does nothing.
 func (r *Reader) Close() error { return nil }
@@ -196,10 +196,10 @@ func (s *scanner) open() (file interface {
 	return f, dir.Close()
 }
 
-func (s *scanner) report() Report {
+func (s *scanner) report() store.Report {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Report{Bad: slices.Clone(s.bad), Repeated: s.repeated, Foreign: s.foreign, Sealed: s.sealed}
+	return store.Report{Bad: slices.Clone(s.bad), Repeated: s.repeated, Foreign: s.foreign, Sealed: s.sealed}
 }
 
 func (s *scanner) newest() event.Seq {

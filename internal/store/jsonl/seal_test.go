@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 )
 
@@ -41,7 +42,7 @@ func sealed(t *testing.T, dir string) string {
 }
 
 // check reads the log as a resume does.
-func check(t *testing.T, dir string, key []byte) (events []event.Event, r jsonl.Report) {
+func check(t *testing.T, dir string, key []byte) (events []event.Event, r store.Report) {
 	t.Helper()
 	l, err := jsonl.Open(jsonl.Options{Dir: dir, Key: key})
 	if err != nil {

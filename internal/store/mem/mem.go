@@ -75,3 +75,9 @@ func (l *Log) Close() error {
 	l.closed = true
 	return nil
 }
+
+func (l *Log) reopen() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = false
+}

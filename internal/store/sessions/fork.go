@@ -10,32 +10,30 @@ import (
 	"path/filepath"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/seal"
 )
 
-// Fork copies a session's events up to and including at (0: all of them) into
-// a new session. first takes the place of the parent's first event; its ID,
-// Schema, Parent and At are filled in. key is the project of the copy. Lines
-// of a newer version are copied byte for byte. The parent may be running.
-func (s Store) Fork(ctx context.Context, parent Info, at event.Seq, key string, first event.SessionStarted) (Info, error) {
+// Fork implements store.Catalogue.
+func (s Store) Fork(ctx context.Context, parent store.Info, at event.Seq, key string, first event.SessionStarted) (store.Info, error) {
 	id, err := s.NewID()
 	if err == nil {
 		err = s.fork(ctx, parent, at, key, id, first)
 	}
 	if err != nil {
-		return Info{}, fmt.Errorf("fork session %s: %w", parent.ID, err)
+		return store.Info{}, fmt.Errorf("fork session %s: %w", parent.ID, err)
 	}
 	root, err := os.OpenRoot(s.Dir)
 	if err != nil {
-		return Info{}, err
+		return store.Info{}, err
 	}
 	defer root.Close()
 	return s.info(root, key, id)
 }
 
-func (s Store) fork(ctx context.Context, parent Info, at event.Seq, key, id string, first event.SessionStarted) (err error) {
-	src, err := disk.Open(s.Folder(parent.Key, parent.ID))
+func (s Store) fork(ctx context.Context, parent store.Info, at event.Seq, key, id string, first event.SessionStarted) (err error) {
+	src, err := disk.Open(s.folder(parent.Key, parent.ID))
 	if err != nil {
 		return err
 	}
@@ -49,7 +47,7 @@ func (s Store) fork(ctx context.Context, parent Info, at event.Seq, key, id stri
 	if err != nil {
 		return err
 	}
-	dst, err := disk.Create(s.Folder(key, id))
+	dst, err := disk.Create(s.folder(key, id))
 	if err != nil {
 		return err
 	}
@@ -76,7 +74,7 @@ func (s Store) fork(ctx context.Context, parent Info, at event.Seq, key, id stri
 	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(s.Folder(key, id))
+	root, err := os.OpenRoot(s.folder(key, id))
 	if err != nil {
 		return err
 	}

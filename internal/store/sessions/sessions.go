@@ -5,6 +5,7 @@ package sessions
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -18,9 +19,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/lease"
-	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 const logName = "log.jsonl"
@@ -40,34 +41,6 @@ func (s Store) self() lease.Self {
 	}
 	return s.Self
 }
-
-// Errors of Find and Remove.
-var (
-	ErrNone    = errors.New("there is no such session")
-	ErrRunning = errors.New("the session is running")
-)
-
-// An AmbiguousError says that several sessions fit, newest first.
-type AmbiguousError struct {
-	Query   string
-	Matches []Info
-}
-
-func (e *AmbiguousError) Error() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d sessions fit %q:", len(e.Matches), e.Query)
-	for i, m := range e.Matches {
-		if i == 5 {
-			fmt.Fprintf(&b, "\n  … and %d more", len(e.Matches)-i)
-			break
-		}
-		fmt.Fprintf(&b, "\n  %s  %s", m.ID, m.Name())
-	}
-	return b.String()
-}
-
-// Hint is what a person can do.
-func (e *AmbiguousError) Hint() string { return "give the ID of one of them" }
 
 // Key names the folder of a project: a readable part of its root's path and 8
 // hex digits of the path's SHA-256.
@@ -104,12 +77,11 @@ func (s Store) NewID() (string, error) {
 // ValidID reports whether id is a UUID in its usual form, as --session-id wants.
 func ValidID(id string) bool { return uuid.MatchString(id) }
 
-// Folder is where a session is or would be.
-func (s Store) Folder(key, id string) string { return filepath.Join(s.Dir, key, id) }
+// folder is where a session is or would be.
+func (s Store) folder(key, id string) string { return filepath.Join(s.Dir, key, id) }
 
-// List returns the sessions of a project, or of all when key is "", newest
-// first. Sub-agents' sessions are among them; see Info.Parent.
-func (s Store) List(key string) ([]Info, error) {
+// List implements store.Catalogue.
+func (s Store) List(ctx context.Context, key string) ([]store.Info, error) {
 	root, err := os.OpenRoot(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -124,7 +96,7 @@ func (s Store) List(key string) ([]Info, error) {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 	}
-	var out []Info
+	var out []store.Info
 	for _, k := range keys {
 		ids, err := folders(root, k)
 		if err != nil {
@@ -134,6 +106,9 @@ func (s Store) List(key string) ([]Info, error) {
 			return nil, fmt.Errorf("list sessions: %w", err)
 		}
 		for _, id := range ids {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			if !ValidID(id) {
 				continue
 			}
@@ -142,7 +117,7 @@ func (s Store) List(key string) ([]Info, error) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Info) int {
+	slices.SortFunc(out, func(a, b store.Info) int {
 		return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.ID, a.ID))
 	})
 	return out, nil
@@ -168,88 +143,88 @@ func folders(root *os.Root, name string) ([]string, error) {
 	return out, nil
 }
 
-// Newest is the session of a project that was used last.
-func (s Store) Newest(key string) (Info, error) {
-	all, err := s.List(key)
-	if err != nil {
-		return Info{}, err
-	}
-	if len(all) == 0 {
-		return Info{}, fmt.Errorf("%w here yet", ErrNone)
-	}
-	return all[0], nil
-}
-
-// Find looks for a session by ID, the beginning of an ID (four characters or
-// more), title, or words of its title and prompts, in this order. Sessions of
-// the project key come first; the others are looked at when none of it fits.
-func (s Store) Find(key, query string) (Info, error) {
-	all, err := s.List("")
-	if err != nil {
-		return Info{}, err
-	}
-	query = strings.TrimSpace(query)
-	if query == "" {
-		return s.Newest(key)
-	}
-	lower := strings.ToLower(query)
-	tests := []func(Info) bool{
-		func(i Info) bool { return i.ID == lower },
-		func(i Info) bool { return len(lower) >= 4 && strings.HasPrefix(i.ID, lower) },
-		func(i Info) bool { return strings.EqualFold(i.Title, query) },
-		func(i Info) bool { return hasWords(i, strings.Fields(lower)) },
-	}
-	for _, here := range []bool{true, false} {
-		for _, fits := range tests {
-			var found []Info
-			for _, i := range all {
-				if (i.Key == key) == here && fits(i) {
-					found = append(found, i)
-				}
-			}
-			switch len(found) {
-			case 0:
-			case 1:
-				return found[0], nil
-			default:
-				return Info{}, &AmbiguousError{query, found}
-			}
+// Find implements store.Catalogue. A whole ID is looked up without a list.
+func (s Store) Find(ctx context.Context, project, query string) (store.Info, error) {
+	if id := strings.ToLower(strings.TrimSpace(query)); ValidID(id) {
+		if i, err := s.byID(id); err == nil {
+			return i, nil
 		}
 	}
-	return Info{}, hint.With(fmt.Errorf("%w: %q", ErrNone, query), `"adze sessions list" lists them`)
+	if strings.TrimSpace(query) == "" {
+		all, err := s.List(ctx, project)
+		if err != nil {
+			return store.Info{}, err
+		}
+		return store.Match(all, project, "")
+	}
+	all, err := s.List(ctx, "")
+	if err != nil {
+		return store.Info{}, err
+	}
+	return store.Match(all, project, query)
 }
 
-func hasWords(i Info, words []string) bool {
-	text := strings.ToLower(i.Title + "\n" + i.First + "\n" + i.Last)
-	for _, w := range words {
-		if !strings.Contains(text, w) {
-			return false
+// byID looks for a session in the folder of every project.
+func (s Store) byID(id string) (store.Info, error) {
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return store.Info{}, err
+	}
+	defer root.Close()
+	keys, err := folders(root, ".")
+	if err != nil {
+		return store.Info{}, err
+	}
+	for _, k := range keys {
+		if i, err := s.info(root, k, id); err == nil {
+			return i, nil
 		}
 	}
-	return true
+	return store.Info{}, store.ErrNone
 }
 
-// Remove deletes a session for good. It refuses while a process writes it.
-func (s Store) Remove(i Info) error {
-	if err := s.remove(i); err != nil {
+// Has reports whether there is a folder of a session with this ID.
+func (s Store) Has(id string) bool {
+	if !ValidID(id) {
+		return false
+	}
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return false
+	}
+	defer root.Close()
+	keys, _ := folders(root, ".")
+	return slices.ContainsFunc(keys, func(key string) bool {
+		_, err := root.Lstat(filepath.Join(key, id))
+		return err == nil
+	})
+}
+
+// Remove implements store.Catalogue.
+func (s Store) Remove(ctx context.Context, i store.Info) error {
+	err := ctx.Err()
+	if err == nil {
+		err = s.remove(i)
+	}
+	if err != nil {
 		return fmt.Errorf("remove session %s: %w", i.ID, err)
 	}
 	return nil
 }
 
-func (s Store) remove(i Info) error {
+func (s Store) remove(i store.Info) error {
 	root, err := os.OpenRoot(s.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	dir, err := disk.Open(s.Folder(i.Key, i.ID))
+	dir, err := disk.Open(s.folder(i.Key, i.ID))
 	if err != nil {
 		return err
 	}
 	held, err := lease.Take(dir, s.self()) // nobody may open it meanwhile
 	if other, ok := errors.AsType[*lease.Held](err); ok {
-		return errors.Join(fmt.Errorf("%w in process %d on %s", ErrRunning, other.PID, other.Host), dir.Close())
+		return errors.Join(fmt.Errorf("%w in process %d on %s", store.ErrRunning, other.PID, other.Host), dir.Close())
 	}
 	if err != nil {
 		return errors.Join(err, dir.Close())
@@ -265,11 +240,11 @@ func (s Store) remove(i Info) error {
 
 // Cleanup removes sessions that were not used for so many days, but never a
 // running one, and returns how many it removed. days of 0 or less keep all.
-func (s Store) Cleanup(days int) (int, error) {
+func (s Store) Cleanup(ctx context.Context, days int) (int, error) {
 	if days <= 0 {
 		return 0, nil
 	}
-	all, err := s.List("")
+	all, err := s.List(ctx, "")
 	if err != nil {
 		return 0, err
 	}
@@ -279,10 +254,10 @@ func (s Store) Cleanup(days int) (int, error) {
 		if i.Running || !i.Changed.Before(limit) {
 			continue
 		}
-		switch err := s.Remove(i); {
+		switch err := s.Remove(ctx, i); {
 		case err == nil:
 			n++
-		case !errors.Is(err, ErrRunning):
+		case !errors.Is(err, store.ErrRunning):
 			errs = append(errs, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -37,6 +38,8 @@ func setup(t *testing.T) *fixture {
 	return f
 }
 
+func (f *fixture) folder(key, id string) string { return filepath.Join(f.Dir, key, id) }
+
 func (f *fixture) id() string {
 	f.t.Helper()
 	id, err := f.NewID()
@@ -50,7 +53,7 @@ func (f *fixture) id() string {
 // write adds events to a session's log, the first with seq from.
 func (f *fixture) write(key, id string, from int, bodies ...event.Body) {
 	f.t.Helper()
-	dir := f.Folder(key, id)
+	dir := f.folder(key, id)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		f.t.Fatal(err)
 	}
@@ -121,25 +124,25 @@ func TestKey(t *testing.T) {
 
 func TestList(t *testing.T) {
 	f := setup(t)
-	if got, err := f.List(""); err != nil || got != nil {
+	if got, err := f.List(f.t.Context(), ""); err != nil || got != nil {
 		t.Fatalf("nothing there: %v, %v", got, err)
 	}
 	a := f.session("k1", "first\nprompt", "The title")
 	b := f.session("k2", "other", "")
-	if err := os.MkdirAll(f.Folder("k1", f.id()), 0o700); err != nil { // no log
+	if err := os.MkdirAll(f.folder("k1", f.id()), 0o700); err != nil { // no log
 		t.Fatal(err)
 	}
-	all, err := f.List("")
+	all, err := f.List(f.t.Context(), "")
 	if err != nil || len(all) != 2 || all[0].ID != b || all[1].ID != a {
 		t.Fatalf("got %+v, %v", all, err)
 	}
 	got := all[1]
-	stat, err := os.Stat(filepath.Join(f.Folder("k1", a), "log.jsonl"))
+	stat, err := os.Stat(filepath.Join(f.folder("k1", a), "log.jsonl"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := sessions.Info{
-		ID: a, Key: "k1", Dir: f.Folder("k1", a), Start: "/d", Root: "/r", Branch: "main", Title: "The title", First: "first prompt", Last: "first prompt",
+	want := store.Info{
+		ID: a, Key: "k1", Dir: f.folder("k1", a), Start: "/d", Root: "/r", Branch: "main", Title: "The title", First: "first prompt", Last: "first prompt",
 		Model: "m", Turns: 1, Cost: 0.5, Usage: llm.Usage{In: 5}, Size: stat.Size(), Began: start, Changed: stat.ModTime(), Seq: 6,
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -148,15 +151,15 @@ func TestList(t *testing.T) {
 	// What is added later is counted once.
 	f.write("k1", a, 7, event.InputAccepted{Text: "again"}, event.TurnStarted{ID: "t2", Model: "m2"}, event.Replied{Cost: 0.75}, event.Spent{Cost: 0.25, Priced: true}, event.Spent{Usage: llm.Usage{In: 1}})
 	for range 2 {
-		all, err = f.List("k1")
+		all, err = f.List(f.t.Context(), "k1")
 		if err != nil || len(all) != 1 || all[0].Cost != 1.5 || all[0].Turns != 2 || all[0].Last != "again" || all[0].First != "first prompt" || !all[0].Open || all[0].Unpriced != 1 || all[0].Model != "m2" {
 			t.Fatalf("got %+v, %v", all, err)
 		}
 	}
-	if newest, err := f.Newest("k2"); err != nil || newest.ID != b {
+	if newest, err := f.Find(f.t.Context(), "k2", ""); err != nil || newest.ID != b {
 		t.Errorf("newest %+v, %v", newest, err)
 	}
-	if _, err := f.Newest("k3"); !errors.Is(err, sessions.ErrNone) {
+	if _, err := f.Find(f.t.Context(), "k3", ""); !errors.Is(err, store.ErrNone) {
 		t.Errorf("newest of nothing: %v", err)
 	}
 }
@@ -164,16 +167,16 @@ func TestList(t *testing.T) {
 func TestADamagedDigestIsMadeAgain(t *testing.T) {
 	f := setup(t)
 	a := f.session("k", "p", "t")
-	want, err := f.List("k")
+	want, err := f.List(f.t.Context(), "k")
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(f.Folder("k", a), "summary.json")
+	path := filepath.Join(f.folder("k", a), "summary.json")
 	for _, bad := range []string{"", "{", `{"version":1,"off":99999999,"info":{"Cost":100}}`, `{"version":99,"off":1,"info":{"Cost":100}}`} {
 		if err := os.WriteFile(path, []byte(bad), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		got, err := f.List("k")
+		got, err := f.List(f.t.Context(), "k")
 		if err != nil || !cmp.Equal(want, got) {
 			t.Errorf("%q: %+v, %v", bad, got, err)
 		}
@@ -188,17 +191,17 @@ func TestFind(t *testing.T) {
 	for _, q := range []struct{ query, want string }{
 		{a, a}, {b[:13], b}, {"parser", a}, {"PRINTER fix", b}, {"world", c}, {"", b}, {c, c}, {"printer work", b},
 	} {
-		got, err := f.Find("here", q.query)
+		got, err := f.Find(f.t.Context(), "here", q.query)
 		if err != nil || got.ID != q.want {
 			t.Errorf("%q: %s, %v", q.query, got.ID, err)
 		}
 	}
-	_, err := f.Find("here", "fix the")
-	if amb, ok := errors.AsType[*sessions.AmbiguousError](err); !ok || len(amb.Matches) != 2 || !strings.Contains(err.Error(), a) || !strings.Contains(err.Error(), "Printer work") {
+	_, err := f.Find(f.t.Context(), "here", "fix the")
+	if amb, ok := errors.AsType[*store.AmbiguousError](err); !ok || len(amb.Matches) != 2 || !strings.Contains(err.Error(), a) || !strings.Contains(err.Error(), "Printer work") {
 		t.Errorf("got %v", err)
 	}
 	for _, q := range []string{"nothing like it", a[:3], "../else"} {
-		if _, err := f.Find("here", q); !errors.Is(err, sessions.ErrNone) {
+		if _, err := f.Find(f.t.Context(), "here", q); !errors.Is(err, store.ErrNone) {
 			t.Errorf("%q: %v", q, err)
 		}
 	}
@@ -206,7 +209,7 @@ func TestFind(t *testing.T) {
 
 func (f *fixture) lock(key, id string) {
 	f.t.Helper()
-	dir, err := disk.Open(f.Folder(key, id))
+	dir, err := disk.Open(f.folder(key, id))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -226,24 +229,24 @@ func TestRemoveAndCleanup(t *testing.T) {
 	f.now = start.AddDate(0, 0, 60)
 	young := f.session("k", "young", "")
 	f.now = start.AddDate(0, 0, 91)
-	if n, err := f.Cleanup(0); n != 0 || err != nil {
+	if n, err := f.Cleanup(f.t.Context(), 0); n != 0 || err != nil {
 		t.Errorf("0 days removed %d, %v", n, err)
 	}
-	if n, err := f.Cleanup(90); n != 1 || err != nil {
+	if n, err := f.Cleanup(f.t.Context(), 90); n != 1 || err != nil {
 		t.Errorf("%d were removed, %v", n, err)
 	}
-	all, err := f.List("k")
+	all, err := f.List(f.t.Context(), "k")
 	if err != nil || len(all) != 2 || all[0].ID != young || all[1].ID != busy || !all[1].Running || all[1].Holder.PID != 7 {
 		t.Fatalf("left %+v, %v", all, err)
 	}
-	if err := f.Remove(all[1]); !errors.Is(err, sessions.ErrRunning) {
+	if err := f.Remove(f.t.Context(), all[1]); !errors.Is(err, store.ErrRunning) {
 		t.Errorf("a running session was removed: %v", err)
 	}
-	if err := f.Remove(all[0]); err != nil {
+	if err := f.Remove(f.t.Context(), all[0]); err != nil {
 		t.Error(err)
 	}
 	for _, id := range []string{old, young} {
-		if _, err := os.Stat(f.Folder("k", id)); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(f.folder("k", id)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s is still there: %v", id, err)
 		}
 	}
@@ -252,7 +255,7 @@ func TestRemoveAndCleanup(t *testing.T) {
 func TestFork(t *testing.T) {
 	f := setup(t)
 	a := f.session("k", "p", "t")
-	file, err := os.OpenFile(filepath.Join(f.Folder("k", a), "log.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	file, err := os.OpenFile(filepath.Join(f.folder("k", a), "log.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +264,7 @@ func TestFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	file.Close()
-	parent, err := f.Find("k", a)
+	parent, err := f.Find(f.t.Context(), "k", a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,10 +292,10 @@ func TestFork(t *testing.T) {
 			t.Errorf("first event %+v, %v", e, err)
 		}
 	}
-	if _, err := f.Fork(t.Context(), sessions.Info{Key: "k", ID: f.id()}, 0, "other", event.SessionStarted{}); err == nil {
+	if _, err := f.Fork(t.Context(), store.Info{Key: "k", ID: f.id()}, 0, "other", event.SessionStarted{}); err == nil {
 		t.Error("a fork of nothing")
 	}
-	if all, _ := f.List("other"); len(all) != 3 {
+	if all, _ := f.List(f.t.Context(), "other"); len(all) != 3 {
 		t.Errorf("%d forks", len(all))
 	}
 }
@@ -301,7 +304,7 @@ func TestTheZeroSelfIsThisProcess(t *testing.T) {
 	f := setup(t)
 	f.Self = lease.Self{}
 	id := f.session("k", "p", "")
-	dir, err := disk.Open(f.Folder("k", id))
+	dir, err := disk.Open(f.folder("k", id))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,11 +313,11 @@ func TestTheZeroSelfIsThisProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, err := f.Newest("k")
+	i, err := f.Find(f.t.Context(), "k", "")
 	if err != nil || !i.Running || i.Holder.PID != os.Getpid() {
 		t.Errorf("got %+v, %v", i, err)
 	}
-	if err := errors.Join(held.Release(), f.Remove(i)); err != nil {
+	if err := errors.Join(held.Release(), f.Remove(f.t.Context(), i)); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,5 +1,5 @@
-// Package storetest is the battery that every store.Log passes. It tests the
-// contract and knows no implementation.
+// Package storetest is the batteries that every store.Log and every
+// store.Catalogue passes. It tests the contracts and knows no implementation.
 package storetest
 
 import (

@@ -1,0 +1,133 @@
+// Package blob keeps large contents in files that are named after their
+// SHA-256, so that equal ones are kept once and a changed one is not taken for
+// the one that was kept. It owns the folder it is given and nothing else.
+package blob
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/adze-agent/adze/internal/store/disk"
+)
+
+// A Folder holds blobs. It is made with the first one.
+type Folder struct {
+	Path string
+	// Open opens the folder; create allows it to be made. nil is the real disk.
+	Open func(path string, create bool) (disk.Dir, error)
+}
+
+// maxSize bounds what is read of one blob, in bytes.
+const maxSize = 64 << 20
+
+// Errors of Get.
+var (
+	ErrMissing = errors.New("it is not there any more")
+	ErrChanged = errors.New("it was changed since it was kept")
+)
+
+// Name is the name that a content is kept under.
+func Name(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
+
+// Valid reports whether a name is one that Name makes; no such name leads to
+// another folder.
+func Valid(name string) bool {
+	raw, err := hex.DecodeString(name)
+	return err == nil && len(raw) == sha256.Size
+}
+
+// At is the path of a blob.
+func (f Folder) At(name string) string { return filepath.Join(f.Path, name) }
+
+func (f Folder) open(create bool) (disk.Dir, error) {
+	if f.Open != nil {
+		return f.Open(f.Path, create)
+	}
+	if create {
+		return disk.Create(f.Path)
+	}
+	return disk.Open(f.Path)
+}
+
+// Put keeps a content and returns its name. It is on disk for good when Put
+// returns.
+func (f Folder) Put(content []byte) (name string, err error) {
+	name = Name(content)
+	dir, err := f.open(true)
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	if was, err := read(dir, name); err == nil && bytes.Equal(was, content) {
+		return name, nil
+	}
+	return name, write(dir, name, content)
+}
+
+func write(dir disk.Dir, name string, content []byte) error {
+	f, err := dir.OpenFile(name, os.O_RDWR|os.O_CREATE, disk.FileMode)
+	if err != nil {
+		return err
+	}
+	err = f.Truncate(0) // of one that a crash cut
+	if err == nil {
+		_, err = f.WriteAt(content, 0)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	return dir.Sync()
+}
+
+func read(dir disk.Dir, name string) ([]byte, error) {
+	info, err := dir.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > maxSize {
+		return nil, fmt.Errorf("%w: it is no file of at most %d bytes", ErrChanged, maxSize)
+	}
+	f, err := dir.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]byte, info.Size())
+	_, err = io.ReadFull(io.NewSectionReader(f, 0, info.Size()), out)
+	return out, errors.Join(err, f.Close())
+}
+
+// Get returns the content that was kept under a name. The error is ErrMissing
+// or ErrChanged when it is not there as it was.
+func (f Folder) Get(name string) ([]byte, error) {
+	if !Valid(name) {
+		return nil, fmt.Errorf("%q names no blob", name)
+	}
+	dir, err := f.open(false)
+	if err == nil {
+		defer dir.Close()
+		var out []byte
+		if out, err = read(dir, name); err == nil {
+			if Name(out) != name {
+				return nil, ErrChanged
+			}
+			return out, nil
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrMissing
+	}
+	return nil, err
+}
