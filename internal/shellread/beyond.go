@@ -74,9 +74,9 @@ var launchWords = map[string][]string{
 
 // beyond says why a rule with a wildcard does not cover a command: a flag, a
 // subcommand or a script in it makes it run another program. "" when nothing does.
-func beyond(name string, ws []word) string {
+func (t *table) beyond(name string, ws []word) string {
 	args := ws[1:]
-	if name == "git" && gitSpeaks(args) {
+	if name == "git" && t.gitSpeaks(args) {
 		return ""
 	}
 	if name == "git" {
@@ -111,7 +111,7 @@ func beyond(name string, ws []word) string {
 	switch name {
 	case "npx", "bunx", "uvx", "pnpx":
 		if len(args) > 0 && args[0].kind == exact && !strings.HasPrefix(args[0].text, "-") {
-			return beyond(base(args[0].text), args)
+			return t.beyond(base(args[0].text), args)
 		}
 		return name + " with flags may run anything"
 	case "git":
@@ -141,7 +141,7 @@ func beyond(name string, ws []word) string {
 			}
 		}
 	}
-	return beyondScript(name, args)
+	return t.beyondScript(name, args)
 }
 
 // withoutMessage takes -F - out of git commit's words: the message comes from
@@ -190,7 +190,7 @@ func matchFlag(pattern, t string) bool {
 }
 
 // beyondScript looks into the scripts that filters carry.
-func beyondScript(name string, args []word) string {
+func (t *table) beyondScript(name string, args []word) string {
 	switch name {
 	case "awk", "gawk", "mawk", "nawk":
 		for i, w := range args {
@@ -215,15 +215,15 @@ func beyondScript(name string, args []word) string {
 			break
 		}
 	case "sed":
-		return beyondSed(args)
+		return t.beyondSed(args)
 	}
 	return ""
 }
 
 // beyondSed checks every script that a sed command carries.
-func beyondSed(args []word) string {
-	row := changeRows["sed"]
-	u := &use{name: "sed", r: &reader{}}
+func (t *table) beyondSed(args []word) string {
+	row := t.changes["sed"]
+	u := &use{name: "sed", r: &recorder{table: t}}
 	if why := u.parse(&row.command, args); why != "" {
 		return why
 	}

@@ -73,8 +73,8 @@ func wrapper(name string) reading {
 
 // known reports whether a name means something to this package, so that a
 // function of that name changes the meaning of what follows.
-func known(name string) bool {
-	if builtin(name) != nil || wrapper(name) != nil || tabled(name) {
+func (r *reader) known(name string) bool {
+	if builtin(name) != nil || wrapper(name) != nil || r.table.has(name) {
 		return true
 	}
 	return policy.Runner(name) || name == "rm" || name == "cp" || name == "mv"
@@ -216,7 +216,7 @@ var readFlags = command{flags: "-rs -d=x -n=x -N=x -p=x -t=x -u=x"}
 
 // readRead is read: it sets variables to what comes in.
 func readRead(r *reader, ws []word, st state) (state, state) {
-	u := &use{r: r, st: st, name: "read"}
+	u := &use{r: &r.recorder, dirs: st.dirs, name: "read"}
 	if why := u.parse(&readFlags, ws[1:]); why != "" {
 		return refuse("a form of read that is not known: "+why)(r, ws, st)
 	}
@@ -297,7 +297,7 @@ func readTest(r *reader, ws []word, st state) (state, state) {
 	}
 	r.add(e)
 	for _, w := range reads {
-		r.read(w, st, policy.Read{Arg: true, List: true})
+		r.read(w, st.dirs, policy.Read{Arg: true, List: true})
 	}
 	return st, st
 }

@@ -15,11 +15,11 @@ func (u *use) changes(ws []word) (acts []policy.Action, ok bool) {
 	if !standardPath(ws[0].text) {
 		return nil, false
 	}
-	row, found := changeRows[u.name]
+	row, found := u.r.table.changes[u.name]
 	if !found {
 		return u.outputs(ws), false
 	}
-	c := &use{r: u.r, st: u.st, name: u.name, row: &row.command}
+	c := &use{r: u.r, dirs: u.dirs, name: u.name, row: &row.command}
 	if why := c.parse(&row.command, ws[1:]); why != "" {
 		return u.outputs(ws), false
 	}
@@ -43,7 +43,7 @@ func (u *use) changes(ws []word) (acts []policy.Action, ok bool) {
 
 // outputs are the files that common flags of other commands write.
 func (u *use) outputs(ws []word) []policy.Action {
-	c := &use{r: u.r, st: u.st, name: u.name}
+	c := &use{r: u.r, dirs: u.dirs, name: u.name}
 	for i, w := range ws {
 		if i == 0 || w.kind != exact {
 			continue
@@ -87,7 +87,7 @@ func (u *use) gitOutputs(ws []word) {
 		named = true
 	case "checkout":
 		// A name that is there is taken for a file.
-		named = len(rest) > 1 && slices.ContainsFunc(rest[1:], func(w word) bool { return w.kind == exact && u.r.there(w, u.st) })
+		named = len(rest) > 1 && slices.ContainsFunc(rest[1:], func(w word) bool { return w.kind == exact && u.r.there(w, u.dirs) })
 	default:
 		return
 	}
@@ -104,13 +104,13 @@ func (u *use) gitOutputs(ws []word) {
 // guess adds every operand that could be a file as read, for deny rules about
 // paths; they change nothing about a command that asks anyway.
 func (u *use) guess(ws []word) []policy.Action {
-	if len(u.st.dirs) == 0 {
+	if len(u.dirs) == 0 {
 		return nil
 	}
 	if len(ws) > 200 {
 		ws = ws[:200]
 	}
-	c := &use{r: u.r, st: u.st, name: u.name}
+	c := &use{r: u.r, dirs: u.dirs, name: u.name}
 	operands, named := 0, false
 	for _, w := range ws[1:] {
 		if w.kind != exact || w.text == "" || len(w.text) > 1000 || strings.ContainsAny(w.text, "\n") {
@@ -128,7 +128,7 @@ func (u *use) guess(ws []word) []policy.Action {
 		tree := walkers[u.name] && u.folder(name)
 		if !strings.HasPrefix(w.text, "-") {
 			operands++
-			named = named || operands > 1 && u.r.there(name, u.st)
+			named = named || operands > 1 && u.r.there(name, u.dirs)
 		}
 		c.get(name, policy.Read{Tree: tree})
 	}
@@ -142,7 +142,7 @@ func (u *use) put(w word, like policy.Write) {
 	like.Arg, like.Blind = true, u.r.piped && u.name == "tee"
 	saved := u.r.acts
 	u.r.acts = nil
-	u.r.write(w, u.st, like)
+	u.r.write(w, u.dirs, like)
 	u.acts = append(u.acts, u.r.acts...)
 	u.r.acts = saved
 }
@@ -151,7 +151,7 @@ func (u *use) get(w word, like policy.Read) {
 	like.Arg = true
 	saved := u.r.acts
 	u.r.acts = nil
-	u.r.read(w, u.st, like)
+	u.r.read(w, u.dirs, like)
 	u.acts = append(u.acts, u.fill(u.r.acts)...)
 	u.r.acts = saved
 }
@@ -324,7 +324,7 @@ func (u *use) folder(w word) bool {
 	if w.kind != exact {
 		return w.kind == pattern
 	}
-	for _, t := range u.r.resolve(w, u.st) {
+	for _, t := range u.r.resolve(w, u.dirs) {
 		if u.r.isFolder(t.real) {
 			return true
 		}
@@ -375,7 +375,7 @@ func (u *use) into(dst word, srcs []word, deep, links bool) bool {
 		if name == "" || name == "." || name == ".." {
 			continue
 		}
-		for _, t := range u.r.resolve(dst, u.st) {
+		for _, t := range u.r.resolve(dst, u.dirs) {
 			if u.r.isFolder(t.real) {
 				u.put(word{kind: exact, text: strings.TrimSuffix(dst.text, "/") + "/" + name, src: dst.src}, policy.Write{})
 			}

@@ -1,7 +1,6 @@
 package shellread
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -32,7 +31,7 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 		words = append(words, r.words(w, in)...)
 	}
 	for _, w := range words {
-		r.touchGlob(w, in)
+		r.touchGlob(w, in.dirs)
 	}
 	if len(words) == 0 {
 		r.opaque(r.source(c), "the command is not known before it runs")
@@ -149,22 +148,6 @@ func firstVariable(n syntax.Node) bool {
 	return found
 }
 
-// base is the name of a program without its folders.
-func base(name string) string { return path.Base(path.Clean(name)) }
-
-// standardPath reports whether a name is looked up in PATH or stands in a
-// folder of the system.
-func standardPath(name string) bool {
-	if !strings.Contains(name, "/") {
-		return true
-	}
-	switch path.Dir(name) {
-	case "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin":
-		return name == path.Clean(name)
-	}
-	return false
-}
-
 // inside reads the command that a wrapper runs.
 func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 	if len(rest) == 0 {
@@ -182,17 +165,6 @@ func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 	r.depth--
 	r.outer = r.outer[:len(r.outer)-1]
 	return ok, any
-}
-
-// literals are the words as an argv; what is not known stands as written.
-func literals(ws []word) []string {
-	out := make([]string, len(ws))
-	for i, w := range ws {
-		if out[i] = w.src; w.kind == exact {
-			out[i] = w.text
-		}
-	}
-	return out
 }
 
 // begin starts an Exec with everything that does not depend on the table.
@@ -224,9 +196,6 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 	return e
 }
 
-// verbs are programs that take flags before their subcommand.
-var verbs = map[string]bool{"docker": true, "podman": true, "kubectl": true, "helm": true, "npm": true, "pnpm": true, "yarn": true, "cargo": true, "gh": true, "uv": true, "pip": true, "terraform": true}
-
 // markExec adds a command that is not proven anything, for deny rules.
 func (r *reader) markExec(ws []word, st state, why string) {
 	if ws[0].kind != exact {
@@ -234,12 +203,12 @@ func (r *reader) markExec(ws []word, st state, why string) {
 	}
 	e := r.begin(ws, st)
 	e.Why = why
-	if e.Beyond = beyond(base(ws[0].text), ws); e.Beyond == "" {
+	if e.Beyond = r.table.beyond(base(ws[0].text), ws); e.Beyond == "" {
 		e.Beyond = openWord(ws)
 	}
 	e.Loses = loses(base(ws[0].text), ws)
 	r.add(e)
-	u := &use{r: r, st: st, name: base(ws[0].text)}
+	u := &use{r: &r.recorder, dirs: st.dirs, name: base(ws[0].text)}
 	for _, a := range u.guess(ws) {
 		r.add(a)
 	}
@@ -250,7 +219,7 @@ func (r *reader) markExec(ws []word, st state, why string) {
 func (r *reader) exec(ws []word, st state) {
 	e := r.begin(ws, st)
 	prog := base(ws[0].text)
-	u := &use{r: r, st: st, name: prog}
+	u := &use{r: &r.recorder, dirs: st.dirs, name: prog}
 	switch {
 	case !standardPath(ws[0].text):
 		e.Why = ws[0].text + " is a program of its own, not the one of that name"
@@ -262,7 +231,7 @@ func (r *reader) exec(ws []word, st state) {
 		}
 		e.ReadOnly = e.Why == ""
 	}
-	e.Beyond = beyond(prog, ws)
+	e.Beyond = r.table.beyond(prog, ws)
 	if r.fed && e.Beyond == "" && !e.ReadOnly {
 		e.Beyond = "xargs adds arguments that are not known before it runs"
 	}
@@ -338,28 +307,4 @@ func (r *reader) launched(prog string, ws []word, st state) {
 			r.suspectOne([]word{lit(w.text[2:])}, st)
 		}
 	}
-}
-
-// openWord names an argument that may turn out to be a flag, or several words.
-func openWord(ws []word) string {
-	for i, w := range ws[1:] {
-		if messageFlag(ws[i]) && !w.many && (ws[0].is("git") || ws[0].is("gh")) {
-			continue
-		}
-		if w.kind == exact || w.fd || w.kind == number && !w.many {
-			continue
-		}
-		if w.kind == pattern && !w.flagLike() {
-			continue
-		}
-		if w.many || w.flagLike() {
-			return w.src + " may become any argument"
-		}
-	}
-	return ""
-}
-
-// messageFlag knows the flags of git and gh whose value is prose.
-func messageFlag(w word) bool {
-	return w.is("-m") || w.is("--message") || w.is("--title") || w.is("--body")
 }

@@ -177,8 +177,8 @@ func (r *reader) variable(name string, st state) value {
 	}
 	switch name {
 	case "HOME":
-		if r.w.Home != "" {
-			return value{kind: exact, text: r.w.Home}
+		if r.world.Home != "" {
+			return value{kind: exact, text: r.world.Home}
 		}
 	case "PWD":
 		if len(st.dirs) == 1 {
@@ -447,19 +447,6 @@ func isHex(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-func plainNumber(s string) bool {
-	s = strings.TrimPrefix(s, "-")
-	if s == "" {
-		return false
-	}
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // visitWord walks the commands inside a word that is not read otherwise, so

@@ -45,7 +45,7 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	if c.Name != nil {
 		name = c.Name.Value
 	}
-	if !syntax.ValidName(name) || known(name) {
+	if !syntax.ValidName(name) || r.known(name) {
 		r.opaque(r.source(c), "a function that stands in for a command")
 	}
 	st := state{vars: map[string]value{}}
@@ -57,7 +57,7 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	r.stmt(c.Body, st)
 	r.seen = seen
 	found := r.acts[len(saved):]
-	if r.funcs[name] == nil && name != "" && !known(name) {
+	if r.funcs[name] == nil && name != "" && !r.known(name) {
 		// Only what deny rules look at stays, in the place of found.
 		keep := saved
 		for _, a := range found {

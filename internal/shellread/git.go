@@ -77,7 +77,7 @@ func gitPlain(ws []word) []string {
 // git holds a git command against its rows and asks the World about each
 // folder it would run in.
 func (u *use) git(ws []word) string {
-	if gitSpeaks(ws) {
+	if u.r.table.gitSpeaks(ws) {
 		return ""
 	}
 	dirs, rest, why := gitSplit(ws)
@@ -100,7 +100,7 @@ func (u *use) git(ws []word) string {
 			return why
 		}
 	}
-	row, args := findGit(rest)
+	row, args := u.r.table.findGit(rest)
 	if row == nil {
 		return "git " + rest[0].text + " is not known to be read-only"
 	}
@@ -118,7 +118,7 @@ func (u *use) git(ws []word) string {
 
 // gitSpeaks knows the words with which git only speaks of itself. Help on a
 // command starts man.
-func gitSpeaks(ws []word) bool {
+func (t *table) gitSpeaks(ws []word) bool {
 	switch {
 	case len(ws) == 1 && ws[0].kind == exact:
 		switch ws[0].text {
@@ -126,7 +126,7 @@ func gitSpeaks(ws []word) bool {
 			return true
 		}
 	case len(ws) == 2 && ws[1].is("-h") && ws[0].kind == exact:
-		return gitRows[ws[0].text] != nil
+		return t.git[ws[0].text] != nil
 	case len(ws) == 2 && ws[0].is("help"):
 		return ws[1].is("-a") || ws[1].is("--all") || ws[1].is("-g") || ws[1].is("--guides")
 	}
@@ -140,16 +140,16 @@ func (u *use) moveGit(d word) string {
 	}
 	saved := u.r.acts
 	u.r.acts = nil
-	found := u.r.resolve(d, u.st)
+	found := u.r.resolve(d, u.dirs)
 	u.acts = append(u.acts, u.r.acts...)
 	u.r.acts = saved
 	if len(found) == 0 {
 		return "the folder git works in is not known"
 	}
-	u.st.dirs = nil
+	u.dirs = nil
 	for _, t := range found {
 		u.acts = append(u.acts, policy.Read{Path: t.real, Named: t.named, Asked: t.asked, Arg: true, List: true})
-		u.st.dirs = append(u.st.dirs, t.real)
+		u.dirs = append(u.dirs, t.real)
 	}
 	return ""
 }
@@ -158,13 +158,13 @@ func (u *use) gitFolders() string {
 	if u.r.unpinned {
 		return "git without the variables that keep it from running programs"
 	}
-	if u.r.w.Git == nil {
+	if u.r.world.Git == nil {
 		return "nobody looked at the repository's settings, which can make git run programs"
 	}
-	if len(u.st.dirs) == 0 {
+	if len(u.dirs) == 0 {
 		return "the folder git works in is not known"
 	}
-	for _, d := range u.st.dirs {
+	for _, d := range u.dirs {
 		if why := u.r.git(d); why != "" {
 			return "git may run programs here: " + why
 		}
@@ -172,32 +172,13 @@ func (u *use) gitFolders() string {
 	return ""
 }
 
-// git asks the World about a folder once; it says why git is not safe there.
-func (r *reader) git(dir string) string {
-	if why, known := r.gits[dir]; known {
-		return why
-	}
-	ok, why := r.w.Git(dir)
-	switch {
-	case ok:
-		why = ""
-	case why == "":
-		why = "nobody said why not"
-	}
-	if r.gits == nil {
-		r.gits = map[string]string{}
-	}
-	r.gits[dir] = why
-	return why
-}
-
-func findGit(ws []word) (*command, []word) {
+func (t *table) findGit(ws []word) (*command, []word) {
 	if len(ws) > 1 && ws[1].kind == exact {
-		if row, ok := gitRows[ws[0].text+" "+ws[1].text]; ok {
+		if row, ok := t.git[ws[0].text+" "+ws[1].text]; ok {
 			return row, ws[2:]
 		}
 	}
-	if row, ok := gitRows[ws[0].text]; ok {
+	if row, ok := t.git[ws[0].text]; ok {
 		return row, ws[1:]
 	}
 	return nil, nil
@@ -254,7 +235,7 @@ func (u *use) gitBlobs() string {
 // repository, and with a dot before it from the folder git works in.
 func (u *use) touchBlob(file, src string) string {
 	if !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
-		for _, d := range u.st.dirs {
+		for _, d := range u.dirs {
 			if top := u.r.gitTop(d); top != d {
 				if why := u.touch('p', word{kind: exact, text: top + "/" + file, src: src}); why != "" {
 					return why
@@ -401,4 +382,13 @@ func reflogForm(u *use) string {
 		}
 	}
 	return signed(u)
+}
+
+// withoutPins is what stands in Exec.Unpinned until the whole script is read:
+// the program, and the folders that git works in.
+func (u *use) withoutPins(name string) string {
+	if base(name) != "git" {
+		return name
+	}
+	return strings.Join(append([]string{name}, u.dirs...), "\x00")
 }

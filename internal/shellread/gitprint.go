@@ -73,7 +73,7 @@ func (u *use) gitPrints(command string, literal bool) string {
 	if literal {
 		specs = nil // no pathspec excludes anything
 	}
-	for _, d := range u.st.dirs {
+	for _, d := range u.dirs {
 		u.gitTracked(command, d, specs)
 	}
 	return ""
@@ -164,12 +164,12 @@ func (u *use) gitPathspec(w word) bool {
 	if w.kind != exact || strings.ContainsAny(w.text, ":@^~{}") {
 		return false
 	}
-	return strings.ContainsAny(w.text, "*?[") || u.r.there(w, u.st)
+	return strings.ContainsAny(w.text, "*?[") || u.r.there(w, u.dirs)
 }
 
 // gitTracked adds the tracked files that pathspecs name from a folder.
 func (u *use) gitTracked(command, dir string, specs []word) {
-	if u.r.w.Repo != nil {
+	if u.r.world.Repo != nil {
 		if _, _, ok := u.r.repo(dir); !ok {
 			return // git finds nothing to print
 		}
@@ -194,27 +194,6 @@ func (u *use) gitTracked(command, dir string, specs []word) {
 	if len(below.Paths) > 0 {
 		u.acts = append(u.acts, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Arg: true, Tree: true, Below: below})
 	}
-}
-
-// tracked lists the files of a repository, once.
-func (r *reader) tracked(top string) (files []string, ok bool) {
-	if got, known := r.indexes[top]; known {
-		return got.files, got.ok
-	}
-	if r.w.Tracked != nil {
-		files, ok = r.w.Tracked(top, maxTracked)
-	}
-	if r.indexes == nil {
-		r.indexes = map[string]indexed{}
-	}
-	r.indexes[top] = indexed{files, ok}
-	return files, ok
-}
-
-// indexed is what World.Tracked said.
-type indexed struct {
-	files []string
-	ok    bool
 }
 
 // Pathspecs of one command, each made absolute and in lower case: every form
@@ -361,7 +340,7 @@ func (u *use) gitDumps(rest []word) {
 	default:
 		return
 	}
-	for _, d := range u.st.dirs {
+	for _, d := range u.dirs {
 		u.gitTracked(command, d, nil)
 	}
 }

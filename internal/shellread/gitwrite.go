@@ -16,13 +16,13 @@ func (u *use) gitSteers(ws []word) {
 	if len(rest) == 0 || rest[0].kind != exact {
 		return
 	}
-	c := &use{r: u.r, st: u.st, name: u.name}
+	c := &use{r: u.r, dirs: u.dirs, name: u.name}
 	for _, d := range dirs {
 		if c.moveGit(d) != "" {
 			return
 		}
 	}
-	for _, dir := range c.st.dirs {
+	for _, dir := range c.dirs {
 		common, git, ok := u.r.repo(dir)
 		if !ok {
 			continue // what is made anew steers nothing yet
@@ -30,15 +30,6 @@ func (u *use) gitSteers(ws []word) {
 		g := gitWrite{u: u, dir: dir, common: common, git: git, args: rest[1:]}
 		g.steer(rest[0].text)
 	}
-}
-
-// repo is the git folder that a folder belongs to, and the one it shares with
-// other worktrees.
-func (r *reader) repo(dir string) (common, git string, ok bool) {
-	if r.w.Repo == nil {
-		return "", "", false
-	}
-	return r.w.Repo(dir)
 }
 
 // A gitWrite is one git command in one repository.
@@ -139,7 +130,7 @@ func (g gitWrite) config() {
 	case g.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--get-color", "--get-colorbool"):
 	case slices.Contains([]string{"get", "list"}, g.verb()):
 	case g.has("--global"):
-		if home := g.u.r.w.Home; home != "" {
+		if home := g.u.r.world.Home; home != "" {
 			p := path.Join(home, ".gitconfig")
 			g.u.acts = append(g.u.acts, policy.Write{Path: p, Named: p, Asked: "~/.gitconfig", Arg: true, Own: true})
 		}

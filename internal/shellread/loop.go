@@ -174,7 +174,7 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 	var vals []value
 	for _, w := range l.Items {
 		for _, got := range r.words(w, in) {
-			r.touchGlob(got, in)
+			r.touchGlob(got, in.dirs)
 			vals = append(vals, loopValue(got))
 		}
 	}

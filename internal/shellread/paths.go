@@ -1,124 +1,18 @@
 package shellread
 
 import (
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// read adds a Read of a word in every folder the shell may stand in. like
-// carries the other fields.
-func (r *reader) read(w word, st state, like policy.Read) {
-	if w.fd {
-		return
-	}
-	for _, p := range r.resolve(w, st) {
-		a := like
-		a.Path, a.Named, a.Asked = p.real, p.named, p.asked
-		if safeDevice(p.named) {
-			continue
-		}
-		r.add(a)
-	}
-}
-
-// safeDevice is the device that gives nothing away, and ends.
-func safeDevice(p string) bool { return p == "/dev/null" }
-
-func (r *reader) write(w word, st state, like policy.Write) {
-	if w.fd {
-		return
-	}
-	for _, p := range r.resolve(w, st) {
-		a := like
-		a.Path, a.Named, a.Asked = p.real, p.named, p.asked
-		if p.named == "/dev/null" && !a.Remove {
-			continue
-		}
-		r.add(a)
-	}
-}
-
-// A target is one path that a word may mean.
-type target struct{ asked, named, real string }
-
-// resolve lists what a word may name, and notes what cannot be known.
-func (r *reader) resolve(w word, st state) []target {
-	switch w.kind {
-	case exact:
-		return r.resolveText(w.text, w.src, st)
-	case pattern:
-		return r.resolveGlob(w, st)
-	case unset, number, unknown:
-	}
-	r.opaque(w.src, "a path that is worked out when it runs")
-	return nil
-}
-
-func (r *reader) resolveText(text, src string, st state) []target {
-	if text == "" {
-		return nil
-	}
-	if filepath.IsAbs(text) {
-		return r.resolveIn("", text, src)
-	}
-	if len(st.dirs) == 0 {
-		r.opaque(src, "the folder this runs in is not known")
-		return nil
-	}
-	var out []target
-	for _, d := range st.dirs {
-		out = append(out, r.resolveIn(d, text, src)...)
-	}
-	return out
-}
-
-func (r *reader) resolveIn(dir, text, src string) []target {
-	full := text
-	if dir != "" {
-		full = strings.TrimSuffix(dir, "/") + "/" + text
-	}
-	named := path.Clean(full)
-	real, err := r.real(full)
-	if err != nil {
-		r.opaque(src, err.Error())
-		return nil
-	}
-	return []target{{asked: text, named: named, real: real}}
-}
-
-func (r *reader) real(p string) (string, error) {
-	if r.w.Real == nil {
-		return path.Clean(p), nil
-	}
-	if got, ok := r.reals[p]; ok {
-		return got.path, got.err
-	}
-	var got resolved
-	got.path, got.err = r.w.Real(p)
-	if r.reals == nil {
-		r.reals = map[string]resolved{}
-	}
-	r.reals[p] = got
-	return got.path, got.err
-}
-
-// resolved is what World.Real said of a path; a script is read against one
-// state of the file system.
-type resolved struct {
-	path string
-	err  error
-}
-
 // cd moves the shell: ok is where it stands when that worked.
 func (r *reader) cd(args []word, st state) (ok, any state) {
 	for len(args) > 0 && args[0].kind == exact && slices.Contains([]string{"-L", "-P", "-e", "--"}, args[0].text) {
 		args = args[1:]
 	}
-	to := word{kind: exact, text: r.w.Home, src: "cd"}
+	to := word{kind: exact, text: r.world.Home, src: "cd"}
 	switch {
 	case len(args) > 1 || len(args) == 1 && (args[0].kind != exact || args[0].many):
 		return r.lost("the folder cd goes to is not known", args, st)
@@ -134,13 +28,13 @@ func (r *reader) cd(args []word, st state) (ok, any state) {
 		return r.lost("a form of cd that is not known", args, st)
 	case len(args) == 1:
 		to = args[0]
-	case r.w.Home == "" || st.vars["HOME"].kind != unset:
+	case r.world.Home == "" || st.vars["HOME"].kind != unset:
 		return r.lost("the folder cd goes to is not known", args, st)
 	}
 	if st.linked && strings.Contains(to.text, "..") {
 		return r.lost("cd .. behind a link goes by names", args, st)
 	}
-	found := r.resolve(to, st)
+	found := r.resolve(to, st.dirs)
 	if len(found) == 0 {
 		return r.lost("the folder cd goes to is not known", args, st)
 	}

@@ -9,7 +9,7 @@ import (
 // perhaps are the files that a command which is not read exactly may change,
 // by the words it was given.
 func (u *use) perhaps(ws []word) []policy.Action {
-	c := &use{r: u.r, st: u.st, name: u.name}
+	c := &use{r: u.r, dirs: u.dirs, name: u.name}
 	switch {
 	case u.name == "sed" || awks[u.name]:
 		c.inPrograms(ws[1:])
@@ -21,7 +21,7 @@ func (u *use) perhaps(ws []word) []policy.Action {
 				c.every([]word{w})
 			}
 		}
-	case writers[u.name] || changeRows[u.name] != nil:
+	case writers[u.name] || u.r.table.changes[u.name] != nil:
 		c.every(ws[1:])
 	case u.name == "find":
 		c.found(ws[1:])
@@ -70,7 +70,7 @@ func (u *use) found(ws []word) {
 		if !strings.HasPrefix(w.text, "-exec") && !strings.HasPrefix(w.text, "-ok") || i+1 == len(ws) {
 			continue
 		}
-		if name := base(ws[i+1].text); changeRows[name] == nil && !writers[name] || copies[name] {
+		if name := base(ws[i+1].text); u.r.table.changes[name] == nil && !writers[name] || copies[name] {
 			continue
 		}
 		for _, from := range ws[:i] {

@@ -10,15 +10,6 @@ import (
 // goFetches is why go needs pins.
 const goFetches = "go may fetch the toolchain and the modules that go.mod names"
 
-// withoutPins is what stands in Exec.Unpinned until the whole script is read:
-// the program, and the folders that git works in.
-func (u *use) withoutPins(name string) string {
-	if base(name) != "git" {
-		return name
-	}
-	return strings.Join(append([]string{name}, u.st.dirs...), "\x00")
-}
-
 // settlePins says of each command that only reads or edits why it may do more in
 // an environment that is not pinned. Where all commands are such, they get one
 // that is, so nothing is looked at.
@@ -57,8 +48,8 @@ func (r *reader) settlePins() {
 // unpinnedWhy is the reason for one program, with the folders of git.
 func (r *reader) unpinnedWhy(words []string) string {
 	name, dirs := words[0], words[1:]
-	if r.w.Program != nil && path.Base(name) == name {
-		if why := r.w.Program(name); why != "" {
+	if r.world.Program != nil && path.Base(name) == name {
+		if why := r.world.Program(name); why != "" {
 			return why
 		}
 	}
@@ -66,11 +57,11 @@ func (r *reader) unpinnedWhy(words []string) string {
 	case "go":
 		return goFetches
 	case "git":
-		if r.w.GitUnpinned == nil {
+		if r.world.GitUnpinned == nil {
 			return "nobody looked at the repository's settings"
 		}
 		for _, d := range dirs {
-			if ok, why := r.w.GitUnpinned(d); !ok {
+			if ok, why := r.world.GitUnpinned(d); !ok {
 				return why
 			}
 		}

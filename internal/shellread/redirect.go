@@ -31,7 +31,7 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 			r.value(rd.Word, st)
 		case syntax.RdrIn:
 			if w, ok := r.target(rd, st); ok {
-				r.read(w, st, policy.Read{})
+				r.read(w, st.dirs, policy.Read{})
 			}
 		case syntax.DplIn, syntax.DplOut:
 			r.duplicate(rd, st)
@@ -41,7 +41,7 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 			}
 		case syntax.RdrInOut:
 			if w, ok := r.target(rd, st); ok {
-				r.read(w, st, policy.Read{})
+				r.read(w, st.dirs, policy.Read{})
 				r.writeRedirect(w, st, s)
 			}
 		default:
@@ -133,7 +133,7 @@ func (r *reader) writeRedirect(w word, st state, s *syntax.Stmt) {
 	if s != nil && !printsLiteral(s) {
 		blind = true
 	}
-	r.write(w, st, policy.Write{Blind: blind && r.piped})
+	r.write(w, st.dirs, policy.Write{Blind: blind && r.piped})
 }
 
 // printsLiteral reports whether a statement is a single command.

@@ -2,14 +2,57 @@ package shellread
 
 import (
 	"maps"
+	"strings"
 	"sync"
 )
 
-// rows is the whole read-only table.
-var rows = sync.OnceValue(func() map[string]*command {
-	out := map[string]*command{}
+// A table is what is known of programs. It is never changed once it is made.
+type table struct {
+	reads       map[string]*command // what only reads, by the program and its subcommands
+	git         map[string]*command // the same of git, by its subcommands
+	changes     map[string]*changeRow
+	subcommands map[string]bool // programs with rows for their subcommands
+	flags       map[*command]map[string]flagKind
+}
+
+// standard is the one table there is, made when it is first asked for.
+var standard = sync.OnceValue(func() *table {
+	t := &table{reads: map[string]*command{}, git: gitRows, changes: changeRows, subcommands: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
 	for _, family := range []map[string]*command{printRows, fileRows, textRows, systemRows, searchRows, goRows, packageRows, containerRows, hostRows} {
-		maps.Copy(out, family)
+		maps.Copy(t.reads, family)
 	}
-	return out
+	for name, row := range t.reads {
+		if first, _, sub := strings.Cut(name, " "); sub {
+			t.subcommands[first] = true
+		}
+		t.compile(row)
+	}
+	for _, row := range t.git {
+		t.compile(row)
+	}
+	for _, row := range t.changes {
+		t.compile(&row.command)
+	}
+	return t
 })
+
+// compile reads a row's flags, once for all its names.
+func (t *table) compile(row *command) {
+	if row != nil && t.flags[row] == nil {
+		t.flags[row] = parseFlags(row)
+	}
+}
+
+// flagsOf are the flags of a row, which may be one that is not in the table.
+func (t *table) flagsOf(row *command) map[string]flagKind {
+	if got, ok := t.flags[row]; ok {
+		return got
+	}
+	return parseFlags(row)
+}
+
+// has reports whether something is known of a program.
+func (t *table) has(name string) bool {
+	_, ok := t.reads[name]
+	return ok || t.subcommands[name] || name == "git"
+}

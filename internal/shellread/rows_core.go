@@ -168,7 +168,7 @@ var fileRows = map[string]*command{
 // suffix, and taken for a pattern.
 func archive(u *use) string {
 	w := u.args[0]
-	if w.kind != exact || strings.ContainsAny(w.text, "*?[") || !u.r.there(w, u.st) && !strings.HasSuffix(w.text, ".zip") {
+	if w.kind != exact || strings.ContainsAny(w.text, "*?[") || !u.r.there(w, u.dirs) && !strings.HasSuffix(w.text, ".zip") {
 		return w.src + " may be another archive"
 	}
 	return ""
@@ -179,7 +179,7 @@ func archive(u *use) string {
 func packed(u *use) string {
 	for _, w := range u.args {
 		suffix := slices.Contains([]string{".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z"}, path.Ext(w.text))
-		if w.kind == exact && w.text != "-" && !suffix && !u.r.there(w, u.st) {
+		if w.kind == exact && w.text != "-" && !suffix && !u.r.there(w, u.dirs) {
 			return "there is no " + w.src + ", and " + u.name + " would look for another name"
 		}
 	}

@@ -125,10 +125,10 @@ func noRC(u *use) string {
 			return f.val.src + " may be an option of npm"
 		}
 	}
-	if u.r.w.Glob == nil || len(u.st.dirs) != 1 {
+	if u.r.world.Glob == nil || len(u.dirs) != 1 {
 		return "whether the project steers npm is not known"
 	}
-	for d := u.st.dirs[0]; d != u.r.w.Home; {
+	for d := u.dirs[0]; d != u.r.world.Home; {
 		if len(u.r.glob(escapeGlob(strings.TrimSuffix(d, "/")+"/.npmrc"))) > 0 {
 			return d + "/.npmrc may change what npm does"
 		}
@@ -143,12 +143,12 @@ func noRC(u *use) string {
 
 // noCargoConfig refuses where the project chooses what cargo runs.
 func noCargoConfig(u *use) string {
-	if u.r.w.Glob == nil || len(u.st.dirs) != 1 {
+	if u.r.world.Glob == nil || len(u.dirs) != 1 {
 		return "whether the project changes what cargo runs is not known"
 	}
-	for d := u.st.dirs[0]; ; {
+	for d := u.dirs[0]; ; {
 		for _, f := range []string{"rust-toolchain", "rust-toolchain.toml", ".cargo/config", ".cargo/config.toml"} {
-			if len(u.r.glob(escapeGlob(strings.TrimSuffix(d, "/")+"/"+f))) > 0 && d != u.r.w.Home {
+			if len(u.r.glob(escapeGlob(strings.TrimSuffix(d, "/")+"/"+f))) > 0 && d != u.r.world.Home {
 				return d + "/" + f + " may change what cargo runs"
 			}
 		}

@@ -44,12 +44,12 @@ var searchRows = map[string]*command{
 				return "rg -L follows links out of the folder"
 			}
 			u.pickRg()
-			if u.r.w.Tree != nil {
+			if u.r.world.Tree != nil {
 				return "" // the listing says what ignore files let pass
 			}
 			for _, name := range []string{".ignore", ".rgignore", ".gitignore"} {
 				// Such a file may let names with a dot pass.
-				u.visible = u.visible && !u.r.there(lit(name), u.st)
+				u.visible = u.visible && !u.r.there(lit(name), u.dirs)
 			}
 			return ""
 		},

@@ -21,16 +21,6 @@ type state struct {
 	linked bool
 }
 
-type valueKind int
-
-const (
-	unset   valueKind = iota
-	exact             // text is the value
-	pattern           // one match of the glob text
-	number            // digits, not known which
-	unknown           // anything; begins with head
-)
-
 // A value is what is known of a variable.
 type value struct {
 	kind valueKind

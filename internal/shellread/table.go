@@ -3,7 +3,6 @@ package shellread
 import (
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -69,9 +68,9 @@ type given struct {
 
 // A use is one command line held against its row.
 type use struct {
-	r     *reader
-	st    state
-	name  string // "git log"
+	r     *recorder
+	dirs  []string // the folders it may run in; none means unknown
+	name  string   // "git log"
 	row   *command
 	flags []given
 	args  []word
@@ -90,7 +89,7 @@ type use struct {
 // has reports whether one of the flags was given.
 func (u *use) has(names ...string) bool {
 	for _, f := range u.flags {
-		if contains(names, f.name) {
+		if slices.Contains(names, f.name) {
 			return true
 		}
 	}
@@ -106,10 +105,10 @@ func (u *use) look(ws []word) string {
 	if len(ws) == 2 && (ws[1].is("--version") || ws[1].is("--help")) && speakers[u.name] {
 		return ""
 	}
-	row, rest := find(u.name, oldStyle(u.name, ws[1:]))
+	row, rest := u.r.table.find(u.name, oldStyle(u.name, ws[1:]))
 	if row == nil {
-		if deeper(u.name) {
-			return unknownForm(u.name, ws[1:])
+		if u.r.table.subcommands[u.name] {
+			return u.r.table.unknownForm(u.name, ws[1:])
 		}
 		return u.name + " is not known to be read-only"
 	}
@@ -121,13 +120,13 @@ func (u *use) look(ws []word) string {
 
 // unknownForm says which form of a command is not in the table, and some that
 // are.
-func unknownForm(name string, args []word) string {
+func (t *table) unknownForm(name string, args []word) string {
 	form := name
 	if len(args) > 0 && args[0].kind == exact && strings.Trim(args[0].text, "abcdefghijklmnopqrstuvwxyz-") == "" && !strings.HasPrefix(args[0].text, "-") {
 		form += " " + args[0].text
 	}
 	var known []string
-	for key := range rows() {
+	for key := range t.reads {
 		if rest, sub := strings.CutPrefix(key, name+" "); sub && !strings.HasPrefix(rest, "-") {
 			known = append(known, key)
 		}
@@ -172,10 +171,10 @@ func (u *use) hold(row *command, rest []word) string {
 }
 
 // find takes the longest run of leading words that has a row.
-func find(name string, rest []word) (*command, []word) {
+func (t *table) find(name string, rest []word) (*command, []word) {
 	var best *command
 	left := rest
-	if row, ok := rows()[name]; ok {
+	if row, ok := t.reads[name]; ok {
 		best = row
 	}
 	key := name
@@ -184,35 +183,15 @@ func find(name string, rest []word) (*command, []word) {
 			break
 		}
 		key += " " + w.text
-		if row, ok := rows()[key]; ok {
+		if row, ok := t.reads[key]; ok {
 			best, left = row, rest[i+1:]
 		}
 	}
 	return best, left
 }
 
-func tabled(name string) bool { _, ok := rows()[name]; return ok || deeper(name) || name == "git" }
-
-// deeper reports whether a program has rows for its subcommands.
-func deeper(name string) bool { return subcommands()[name] }
-
-var subcommands = sync.OnceValue(func() map[string]bool {
-	out := map[string]bool{}
-	for key := range rows() {
-		if first, _, sub := strings.Cut(key, " "); sub {
-			out[first] = true
-		}
-	}
-	return out
-})
-
-// flagTable is a row's flags, read once.
-var flagTables sync.Map
-
-func flagTable(row *command) map[string]flagKind {
-	if got, ok := flagTables.Load(row); ok {
-		return got.(map[string]flagKind)
-	}
+// parseFlags reads a row's flags.
+func parseFlags(row *command) map[string]flagKind {
 	out := map[string]flagKind{}
 	for _, tok := range strings.Fields(row.flags) {
 		kind := flagKind{}
@@ -238,7 +217,6 @@ func flagTable(row *command) map[string]flagKind {
 			}
 		}
 	}
-	flagTables.Store(row, out)
 	return out
 }
 
@@ -248,7 +226,7 @@ func (u *use) parse(row *command, ws []word) string {
 		u.args = ws
 		return ""
 	}
-	table := flagTable(row)
+	table := u.r.table.flagsOf(row)
 	for i := 0; i < len(ws); i++ {
 		w := ws[i]
 		if name, _, attached := strings.Cut(w.head, "="); w.kind == unknown && !w.many && attached && strings.HasPrefix(name, "--") {
@@ -310,7 +288,7 @@ func (u *use) matchesFlag(w word) string {
 	if w.head != "" {
 		return ""
 	}
-	names, ok := u.r.matchNames(w.text, u.st)
+	names, ok := u.r.matchNames(w.text, u.dirs)
 	if !ok {
 		return "what " + w.src + " matches is not known"
 	}
@@ -473,7 +451,7 @@ func (u *use) touch(kind byte, w word) string {
 	like := policy.Read{Visible: u.visible, Arg: true, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
 	saved := u.r.acts
 	u.r.acts = nil
-	u.r.read(w, u.st, like)
+	u.r.read(w, u.dirs, like)
 	u.pick.visible = u.visible
 	u.acts = append(u.acts, u.fill(u.r.acts)...)
 	u.r.acts = saved

@@ -16,7 +16,7 @@ func TestFlagsAgree(t *testing.T) {
 		}
 		seen := map[string]flagKind{}
 		for _, tok := range strings.Fields(row.flags) {
-			for flag, kind := range flagTable(&command{flags: tok, dash: row.dash}) {
+			for flag, kind := range parseFlags(&command{flags: tok, dash: row.dash}) {
 				if old, twice := seen[flag]; twice && old != kind {
 					t.Errorf("%s: %s is %v and %v", name, flag, old, kind)
 				}
@@ -27,7 +27,7 @@ func TestFlagsAgree(t *testing.T) {
 			}
 		}
 	}
-	for name, row := range rows() {
+	for name, row := range standard().reads {
 		check(name, row)
 	}
 	for name, row := range gitRows {
@@ -40,7 +40,7 @@ func TestFlagsAgree(t *testing.T) {
 
 // TestFlagTokens holds the notation of flags against what it means.
 func TestFlagTokens(t *testing.T) {
-	got := flagTable(&command{flags: "-ab? -c?d=x -e --long=p --opt?"})
+	got := parseFlags(&command{flags: "-ab? -c?d=x -e --long=p --opt?"})
 	want := map[string]flagKind{"-a": {}, "-b": {'x', true}, "-c": {'x', true}, "-d": {value: 'x'}, "-e": {}, "--long": {value: 'p'}, "--opt": {'x', true}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -80,5 +80,5 @@ func (r *reader) testPath(x syntax.TestExpr, st state) {
 		r.opaque(r.source(w), "a path that is worked out when it runs")
 		return
 	}
-	r.read(word{kind: exact, text: v.text, src: r.source(w)}, st, policy.Read{List: true})
+	r.read(word{kind: exact, text: v.text, src: r.source(w)}, st.dirs, policy.Read{List: true})
 }

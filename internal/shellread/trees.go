@@ -15,32 +15,6 @@ const (
 	maxMade  = 5_000  // paths that its copies make
 )
 
-// listed is what World.Tree said.
-type listed struct {
-	Listing
-	ok bool
-}
-
-// tree lists a folder, once; ok is false when not all of it is known.
-func (r *reader) tree(dir string) (l Listing, ok bool) {
-	if r.w.Tree == nil {
-		return Listing{}, false
-	}
-	if got, known := r.trees[dir]; known {
-		return got.Listing, got.ok
-	}
-	var got listed
-	if room := maxBelow - r.walked; room > 0 {
-		got.Listing, got.ok = r.w.Tree(dir, room)
-		r.walked += len(got.Entries)
-	}
-	if r.trees == nil {
-		r.trees = map[string]listed{}
-	}
-	r.trees[dir] = got
-	return got.Listing, got.ok
-}
-
 // A pick says which files of a tree a command reads. The zero value is all.
 type pick struct {
 	tracked bool // those that git tracks
@@ -81,7 +55,7 @@ func anyMatch(patterns []string, name string) bool {
 // names in the same way; ok is false when one of them is not.
 func (u *use) plainPatterns(flags ...string) (out []string, ok bool) {
 	for _, f := range u.flags {
-		if !contains(flags, f.name) {
+		if !slices.Contains(flags, f.name) {
 			continue
 		}
 		if f.val.kind != exact || f.val.text == "" || strings.Trim(f.val.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-*?") != "" {
@@ -147,8 +121,8 @@ var rgTypes = map[string]string{
 
 // below lists the files that a command reads in a folder; nil when nobody can
 // look. named is the folder as it is reached.
-func (r *reader) below(dir, named string, p pick) *policy.Below {
-	if r.w.Tree == nil {
+func (r *recorder) below(dir, named string, p pick) *policy.Below {
+	if r.world.Tree == nil {
 		return nil
 	}
 	out := &policy.Below{}
@@ -159,8 +133,8 @@ func (r *reader) below(dir, named string, p pick) *policy.Below {
 		}
 		out.Paths = append(out.Paths, at)
 	}
-	if p.tracked && r.w.Tracked != nil {
-		if files, ok := r.w.Tracked(dir, maxBelow); ok {
+	if p.tracked && r.world.Tracked != nil {
+		if files, ok := r.world.Tracked(dir, maxBelow); ok {
 			for _, f := range files {
 				if rel, in := strings.CutPrefix(f, strings.TrimSuffix(dir, "/")+"/"); in {
 					add(rel)
@@ -273,7 +247,7 @@ func (u *use) copied(dst word, srcs []word, deep, links bool) (why string) {
 			continue
 		}
 		for _, from := range u.sources(s) {
-			for _, to := range u.r.resolve(dst, u.st) {
+			for _, to := range u.r.resolve(dst, u.dirs) {
 				m.source(from, u.places(s, from, to))
 			}
 		}
@@ -284,12 +258,12 @@ func (u *use) copied(dst word, srcs []word, deep, links bool) (why string) {
 
 // sources is what a word names now.
 func (u *use) sources(s word) []target {
-	found := u.r.resolve(s, u.st)
+	found := u.r.resolve(s, u.dirs)
 	if s.kind != pattern {
 		return found
 	}
 	// The first is the folder that is listed, for each folder the shell may be in.
-	names, _ := u.r.matches(s.text, u.st)
+	names, _ := u.r.matches(s.text, u.dirs)
 	return slices.DeleteFunc(found, func(t target) bool {
 		return !slices.ContainsFunc(names, func(n string) bool { return path.Clean(n) == t.named })
 	})

@@ -1,7 +1,6 @@
 package shellread
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ func pickGo(u *use) string {
 func (u *use) flagged(names ...string) []word {
 	var out []word
 	for _, f := range u.flags {
-		if contains(names, f.name) {
+		if slices.Contains(names, f.name) {
 			out = append(out, f.val)
 		}
 	}
@@ -154,14 +153,14 @@ func (u *use) gitTrees(rest []word) {
 	default:
 		return
 	}
-	if len(u.st.dirs) == 0 {
+	if len(u.dirs) == 0 {
 		return
 	}
-	for _, d := range u.st.dirs {
+	for _, d := range u.dirs {
 		top := u.r.gitTop(d)
 		w := policy.Write{Path: top, Named: top, Asked: top, Arg: true, Within: true, Maybe: true}
-		if u.r.w.Tracked != nil && !all {
-			if files, ok := u.r.w.Tracked(top, maxBelow); ok {
+		if u.r.world.Tracked != nil && !all {
+			if files, ok := u.r.world.Tracked(top, maxBelow); ok {
 				w.Below = &policy.Below{}
 				for _, f := range files {
 					w.Below.Paths = append(w.Below.Paths, policy.Place{Path: f})
@@ -169,17 +168,5 @@ func (u *use) gitTrees(rest []word) {
 			}
 		}
 		u.acts = append(u.acts, w)
-	}
-}
-
-// gitTop is the folder of the repository around a folder, as far as is known.
-func (r *reader) gitTop(dir string) string {
-	for at := dir; ; at = path.Dir(at) {
-		if r.w.Glob != nil && len(r.glob(escapeGlob(strings.TrimSuffix(at, "/"))+"/.git")) > 0 {
-			return at
-		}
-		if at == path.Dir(at) {
-			return dir
-		}
 	}
 }

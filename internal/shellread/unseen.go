@@ -8,16 +8,6 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// runners are programs that run the words behind one of these as a command; one
-// without any does so always.
-var runners = map[string][]string{
-	"uv": {"run", "x", "tool"}, "poetry": {"run"}, "pdm": {"run"}, "hatch": {"run"}, "rye": {"run"}, "pipenv": {"run"}, "conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"}, "pixi": {"run"},
-	"bundle": {"exec"}, "bundler": {"exec"}, "rbenv": {"exec"}, "pyenv": {"exec"}, "nodenv": {"exec"}, "asdf": {"exec"}, "mise": {"exec", "x"}, "rtx": {"exec", "x"}, "volta": {"run"}, "fnm": {"exec"}, "nvm": {"exec", "run"},
-	"npm": {"exec", "x"}, "pnpm": {"exec", "dlx", "x"}, "yarn": {"exec", "dlx"}, "bun": {"x"}, "deno": {"task"}, "lerna": {"exec"}, "turbo": {"exec"}, "opam": {"exec"}, "stack": {"exec"}, "cabal": {"exec"}, "rustup": {"run"},
-	"nix": {"run", "shell", "develop"}, "devbox": {"run"}, "guix": {"shell"}, "docker": {"run", "exec", "compose"}, "podman": {"run", "exec", "compose"}, "nerdctl": {"run", "exec"}, "kubectl": {"run", "exec"}, "oc": {"exec"}, "vagrant": {"ssh"},
-	"dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
-}
-
 // behind lists, for rules that forbid or ask, the commands that the words of a
 // runner, the values of flags that run programs, and git's own aliases may mean.
 func (r *reader) behind(prog string, ws []word, st state) {
@@ -84,7 +74,7 @@ func (r *reader) mayRun(ws []word, st state) {
 // added to the spellings of e.
 func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) string {
 	if awks[prog] || prog == "sed" {
-		if why := beyondScript(prog, ws[1:]); why != "" {
+		if why := r.table.beyondScript(prog, ws[1:]); why != "" {
 			for _, w := range ws[1:] {
 				if w.kind == exact {
 					r.mentioned(w.text, st)

@@ -291,7 +291,7 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 			}
 			if e.Value != nil {
 				for _, w := range r.words(e.Value, st) {
-					r.touchGlob(w, st)
+					r.touchGlob(w, st.dirs)
 				}
 			}
 		}

@@ -18,38 +18,6 @@ const (
 // maxValue bounds what is followed of one value, in bytes: x=$x$x doubles.
 const maxValue = 64 << 10
 
-// A word is one argument as far as it is known before it runs.
-type word struct {
-	kind valueKind // exact, pattern, number or unknown
-	text string    // exact: the argument; pattern: the glob, literals escaped
-	head string    // pattern, unknown: how it surely begins
-	src  string    // as written
-	many bool      // it may become no word or several
-	fd   bool      // it names a process substitution: harmless to read
-	bare bool      // an exact word without any quoting
-	made bool      // it came out of a brace expansion
-}
-
-// lit is an exact word.
-func lit(s string) word { return word{kind: exact, text: s, src: s} }
-
-func (w word) is(s string) bool { return w.kind == exact && w.text == s }
-
-// flagLike reports whether the word is, or may turn out to be, a flag.
-func (w word) flagLike() bool {
-	switch w.kind {
-	case exact:
-		return len(w.text) > 1 && w.text[0] == '-'
-	case number:
-		return false
-	case unset, pattern, unknown:
-	}
-	if w.fd {
-		return false
-	}
-	return w.head == "" || w.head[0] == '-'
-}
-
 // A builder puts one word together.
 type builder struct {
 	plain  strings.Builder // the literal text
@@ -187,7 +155,7 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 		}
 	case pattern:
 		out.text = b.glob.String()
-		if strings.HasPrefix(out.head, "--") && strings.Contains(out.head, "=") && !b.loose && r.noMatches(out.text, st) {
+		if strings.HasPrefix(out.head, "--") && strings.Contains(out.head, "=") && !b.loose && r.noMatches(out.text, st.dirs) {
 			// --include=*.go: bash leaves a pattern that matches nothing alone.
 			return word{kind: exact, text: plainGlob(out.text), src: src}, true
 		}
@@ -273,7 +241,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 	case v.kind == exact && strings.TrimLeft(v.text, " \t\n") == v.text:
 		b.add(firstField(v.text))
 		b.unknown(true)
-	case v.kind == pattern && b.parts == 0 && r.cleanMatches(v.text, st):
+	case v.kind == pattern && b.parts == 0 && r.cleanMatches(v.text, st.dirs):
 		b.mark(pattern)
 		b.glob.WriteString(v.text)
 		b.head = v.head
@@ -433,14 +401,14 @@ func (r *reader) tilde(b *builder, s string, last bool, st state) string {
 		b.unknown(false)
 		return ""
 	}
-	if v, set := st.vars["HOME"]; set || r.w.Home == "" {
+	if v, set := st.vars["HOME"]; set || r.world.Home == "" {
 		_ = v
 		r.opaque(s, "HOME is changed")
 		b.unknown(false)
 		return ""
 	}
 	b.quoted = true
-	b.add(r.w.Home)
+	b.add(r.world.Home)
 	if slash {
 		return "/" + rest
 	}

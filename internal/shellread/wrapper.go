@@ -69,29 +69,20 @@ func skipFlags(ws []word, f wrapFlags) (rest []word, why string) {
 		}
 		name, _, has := strings.Cut(w.text, "=")
 		switch {
-		case contains(plain, w.text):
-		case contains(valued, name) && has && strings.HasPrefix(name, "--"):
-		case contains(valued, w.text):
+		case slices.Contains(plain, w.text):
+		case slices.Contains(valued, name) && has && strings.HasPrefix(name, "--"):
+		case slices.Contains(valued, w.text):
 			if len(ws) == 0 || ws[0].kind != exact {
 				return nil, w.text + " needs a value that is known"
 			}
 			ws = ws[1:]
-		case len(w.text) > 2 && w.text[1] != '-' && contains(valued, w.text[:2]):
+		case len(w.text) > 2 && w.text[1] != '-' && slices.Contains(valued, w.text[:2]):
 		case f.digits && plainNumber(w.text[1:]):
 		default:
 			return nil, w.text + " is not known"
 		}
 	}
 	return nil, ""
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 // hidden adds a launcher that cannot be read exactly, and after it every way
@@ -172,7 +163,7 @@ func (r *reader) suspectOne(ws []word, st state) {
 	prog := base(ws[0].text)
 	e.Maybe, e.Also, e.Loses = true, nil, loses(prog, ws)
 	r.add(e)
-	u := &use{r: r, st: st, name: prog}
+	u := &use{r: &r.recorder, dirs: st.dirs, name: prog}
 	acts, _ := u.changes(ws)
 	for _, a := range acts {
 		if w, ok := a.(policy.Write); ok {
@@ -217,9 +208,6 @@ func (r *reader) denyScript(text string, st state) {
 		}
 	}
 }
-
-// textual are launchers that hand a word to a shell.
-var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true}
 
 // readEnv is env: plain assignments and a few flags, then a command.
 func readEnv(r *reader, ws []word, st state) (state, state) {

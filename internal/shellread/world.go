@@ -1,0 +1,50 @@
+package shellread
+
+// A World is what a script's meaning depends on. Its functions may look at
+// the file system but never change it and never run anything.
+type World struct {
+	Dir  string // where the script starts: absolute, resolved
+	Home string
+	// Real resolves every symlink of an absolute path, also when its last
+	// components do not exist yet. nil cleans the path lexically.
+	Real func(path string) (string, error)
+	// Glob lists what a pattern (absolute; a backslash makes the next
+	// character literal) matches now, as bash does: a wildcard never matches a
+	// leading dot. nil, as function or result, means unknown.
+	Glob func(pattern string) []string
+	// Git says whether git in this folder runs nothing but git, and if not, why.
+	// nil means it was not looked at, and git is not read-only.
+	Git func(dir string) (ok bool, why string)
+	// GitUnpinned is Git for one that runs without pinned settings. nil means it
+	// was not looked at.
+	GitUnpinned func(dir string) (ok bool, why string)
+	// Repo is the git folder that a folder belongs to, and the one that it shares
+	// with other worktrees; ok is false where there is none. nil means unknown.
+	Repo func(dir string) (common, git string, ok bool)
+	// Program says why the program that a name stands for in an environment
+	// which is not pinned may be another one than the system's, "" when it is that.
+	// nil means that the environment is a plain one.
+	Program func(name string) (why string)
+	// Tree lists what stands below a folder (resolved) now, without following
+	// links; a folder that is not there, or that may not be listed, is empty. ok
+	// is false when there are more than most entries. nil means unknown.
+	Tree func(dir string, most int) (l Listing, ok bool)
+	// Tracked lists the files below a folder that its git repository tracks, as
+	// absolute paths; ok is false when that is not known. nil means unknown.
+	Tracked func(dir string, most int) (files []string, ok bool)
+}
+
+// A Listing is what stands below a folder.
+type Listing struct {
+	Entries []Entry
+	// Unhides means that an ignore file in the folder, above or below it may
+	// make a search look at names that begin with a dot.
+	Unhides bool
+}
+
+// An Entry is one file, folder or link. Name is its path below the folder of
+// the Listing, with slashes.
+type Entry struct {
+	Name      string
+	Dir, Link bool
+}
