@@ -13,7 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/secret"
-	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/answer"
@@ -52,7 +52,7 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 		Mask:     maskedWriter(parts.hide),
 		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
 		Guardian: true, Groups: true,
-		World: func(dir string) shellread.World { return place.World(dir, p.Home) },
+		World: func(dir string) world.World { return place.World(dir, p.Home) },
 	}
 	box := parts.boxes
 	shell.Vars, shell.Stays, shell.Excluded = parts.vars, box.stays, box.excluded

@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // Options are what a check depends on besides the command.
@@ -19,7 +20,7 @@ type Options struct {
 	Dir   string       // where the command would run; absolute
 	Home  string
 	// World replaces the real file system, in tests; Dir and Home of it count.
-	World *shellread.World
+	World *world.World
 }
 
 // A Report is the verdict on one command and how it came about.
@@ -80,14 +81,14 @@ func Check(command string, o Options) Report {
 	return out
 }
 
-func (o Options) world() shellread.World {
+func (o Options) world() world.World {
 	if o.World != nil {
 		return *o.World
 	}
 	return place.World(resolved(o.Dir), resolved(o.Home))
 }
 
-func (o Options) rules(w shellread.World) policy.Rules {
+func (o Options) rules(w world.World) policy.Rules {
 	r := o.Rules
 	if r.Dir == "" {
 		r.Dir = w.Dir

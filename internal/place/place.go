@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/git/conf"
-	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // maxLinks is how many links one path may pass through, as in Linux.
@@ -20,8 +20,8 @@ const maxLinks = 40
 
 // World is the real file system as a script that starts in dir (absolute,
 // resolved) would find it.
-func World(dir, home string) shellread.World {
-	return shellread.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Tracked: conf.Tracked, Repo: repo}
+func World(dir, home string) world.World {
+	return world.World{Dir: dir, Home: home, Real: Resolve, Glob: Glob, Git: conf.Safe, GitUnpinned: conf.SafeUnpinned, Tree: Tree, Tracked: conf.Tracked, Repo: repo}
 }
 
 func repo(dir string) (common, git string, ok bool) {

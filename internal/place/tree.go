@@ -2,18 +2,19 @@ package place
 
 import (
 	"errors"
-	"github.com/adze-agent/adze/internal/disk/regular"
-	"github.com/adze-agent/adze/internal/shellread"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // Tree lists what stands below dir (absolute, resolved), without following
 // links. A folder that may not be listed counts as empty: a command of the same
 // user finds no more. ok is false when there are more than most entries.
-func Tree(dir string, most int) (l shellread.Listing, ok bool) {
+func Tree(dir string, most int) (l world.Listing, ok bool) {
 	l.Unhides = unhidesAbove(dir)
 	todo := []string{""}
 	for len(todo) > 0 {
@@ -34,7 +35,7 @@ func Tree(dir string, most int) (l shellread.Listing, ok bool) {
 					f.Close()
 					return l, false
 				}
-				l.Entries = append(l.Entries, shellread.Entry{Name: name, Dir: e.IsDir(), Link: e.Type()&fs.ModeSymlink != 0})
+				l.Entries = append(l.Entries, world.Entry{Name: name, Dir: e.IsDir(), Link: e.Type()&fs.ModeSymlink != 0})
 				if e.IsDir() {
 					todo = append(todo, name)
 				} else if ignoreFiles[e.Name()] && e.Type().IsRegular() {

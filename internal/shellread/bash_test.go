@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // TestArgvAgainstBash makes words of quoting, escapes, braces and variables,
@@ -24,7 +25,7 @@ func TestArgvAgainstBash(t *testing.T) {
 		"~", "~/k", "a~", "#", "a#b", " #", "=", "a=b", "-n", "--", "$", "!", "%", "@", "^", ",", ":", ".", "é", "🚀", "]", "}", "{}", `\ `, `"\\"`, `"\a"`, `$"`, "$((1+1))", "\\\n", " ", "  ", "\t", `''`, `""`, "&", ";", "|", "<", ">", "(", ")",
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
-	w := shellread.World{Dir: "/", Home: "/h", Glob: func(string) []string { return []string{} }}
+	w := world.World{Dir: "/", Home: "/h", Glob: func(string) []string { return []string{} }}
 	var scripts []string
 	var ours [][]string
 	for len(scripts) < 1500 {

@@ -7,6 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/programs"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
 type reading func(r *reader, ws []word, st state) (ok, any state)
@@ -74,7 +76,7 @@ func wrapper(name string) reading {
 // known reports whether a name means something to this package, so that a
 // function of that name changes the meaning of what follows.
 func (r *reader) known(name string) bool {
-	if builtin(name) != nil || wrapper(name) != nil || r.table.has(name) {
+	if builtin(name) != nil || wrapper(name) != nil || r.Table.Has(name) {
 		return true
 	}
 	return policy.Runner(name) || name == "rm" || name == "cp" || name == "mv"
@@ -82,7 +84,7 @@ func (r *reader) known(name string) bool {
 
 func refuse(why string) reading {
 	return func(r *reader, ws []word, st state) (state, state) {
-		r.opaque(strings.Join(literals(ws), " "), why)
+		r.Opaque(strings.Join(programs.Literals(ws), " "), why)
 		r.markExec(ws, st, why)
 		r.texts(ws, st)
 		return st, st
@@ -93,21 +95,21 @@ func refuse(why string) reading {
 // operands.
 func readLimit(r *reader, ws []word, st state) (state, state) {
 	for _, w := range ws[1:] {
-		if ws[0].text == "hash" || w.kind != exact || len(w.text) < 2 || w.text[0] != '-' || strings.Trim(w.text[1:], "aSHcdefilmnpqrstuvx") != "" {
-			return refuse(ws[0].text+" changes or shows the shell itself")(r, ws, st)
+		if ws[0].Text == "hash" || w.Kind != exact || len(w.Text) < 2 || w.Text[0] != '-' || strings.Trim(w.Text[1:], "aSHcdefilmnpqrstuvx") != "" {
+			return refuse(ws[0].Text+" changes or shows the shell itself")(r, ws, st)
 		}
 	}
 	e := r.begin(ws, st)
 	e.ReadOnly = true
-	r.add(e)
+	r.Add(e)
 	return st, st
 }
 
 // readZshWord is a program for bash and part of the language for zsh, which
 // may run the words behind it.
 func readZshWord(r *reader, ws []word, st state) (state, state) {
-	r.opaque(strings.Join(literals(ws), " "), "zsh reads "+ws[0].text+" as a command of its own")
-	r.markExec(ws, st, ws[0].text+" is read differently by shells")
+	r.Opaque(strings.Join(programs.Literals(ws), " "), "zsh reads "+ws[0].Text+" as a command of its own")
+	r.markExec(ws, st, ws[0].Text+" is read differently by shells")
 	r.suspect(ws[1:], st)
 	return st, st
 }
@@ -115,8 +117,8 @@ func readZshWord(r *reader, ws []word, st state) (state, state) {
 func readCd(r *reader, ws []word, st state) (state, state) {
 	e := r.begin(ws, st)
 	e.ReadOnly = true
-	r.add(e)
-	if ws[0].text == "pushd" && len(ws) != 2 {
+	r.Add(e)
+	if ws[0].Text == "pushd" && len(ws) != 2 {
 		return r.lost("a form of pushd that is not known", ws[1:], st)
 	}
 	return r.cd(ws[1:], st)
@@ -129,7 +131,7 @@ func readExec(r *reader, ws []word, st state) (state, state) {
 		// Where later commands read and write is judged with the redirect.
 		return st, st
 	}
-	if ws[1].flagLike() {
+	if ws[1].FlagLike() {
 		r.suspect(ws[1:], st)
 		return refuse("a form of exec that is not known")(r, ws, st)
 	}
@@ -139,8 +141,8 @@ func readExec(r *reader, ws []word, st state) (state, state) {
 // readCommand is command and builtin: they run their first operand.
 func readCommand(r *reader, ws []word, st state) (state, state) {
 	rest := ws[1:]
-	for len(rest) > 0 && rest[0].kind == exact && strings.HasPrefix(rest[0].text, "-") {
-		switch rest[0].text {
+	for len(rest) > 0 && rest[0].Kind == exact && strings.HasPrefix(rest[0].Text, "-") {
+		switch rest[0].Text {
 		case "--":
 			return r.inside(ws[:len(ws)-len(rest)+1], rest[1:], st)
 		case "-v", "-V", "-pv", "-pV":
@@ -150,16 +152,16 @@ func readCommand(r *reader, ws []word, st state) (state, state) {
 			rest = rest[1:]
 			continue
 		}
-		return refuse("a form of "+ws[0].text+" that is not known")(r, ws, st)
+		return refuse("a form of "+ws[0].Text+" that is not known")(r, ws, st)
 	}
 	if len(rest) == 0 {
 		return st, st
 	}
-	if name := rest[0]; ws[0].text == "command" && name.kind == exact && builtin(name.text) != nil {
-		switch name.text {
+	if name := rest[0]; ws[0].Text == "command" && name.Kind == exact && builtin(name.Text) != nil {
+		switch name.Text {
 		case "printf", "test", "[", ":":
 		default:
-			r.opaque(name.src, "zsh's command runs a program of this name, bash's the shell's own")
+			r.Opaque(name.Source, "zsh's command runs a program of this name, bash's the shell's own")
 		}
 	}
 	return r.inside(ws[:len(ws)-len(rest)], rest, st)
@@ -168,17 +170,17 @@ func readCommand(r *reader, ws []word, st state) (state, state) {
 // readEval reads what eval would read, if it is literal. It still asks: the
 // text is joined and read anew, which shells do differently.
 func readEval(r *reader, ws []word, st state) (state, state) {
-	r.opaque(strings.Join(literals(ws), " "), "eval runs text as a script")
+	r.Opaque(strings.Join(programs.Literals(ws), " "), "eval runs text as a script")
 	var text []string
 	args := ws[1:]
-	if len(args) > 0 && args[0].is("--") {
+	if len(args) > 0 && args[0].Is("--") {
 		args = args[1:]
 	}
 	for _, w := range args {
-		if w.kind != exact {
+		if w.Kind != exact {
 			return st, st
 		}
-		text = append(text, w.text)
+		text = append(text, w.Text)
 	}
 	if r.depth > maxDepth {
 		return st, st
@@ -194,15 +196,15 @@ func readEval(r *reader, ws []word, st state) (state, state) {
 func readSet(r *reader, ws []word, st state) (state, state) {
 	rest := ws[1:]
 	if len(rest) == 0 {
-		r.opaque("set", "set prints every variable")
+		r.Opaque("set", "set prints every variable")
 		return st, st
 	}
 	for i := 0; i < len(rest); i++ {
-		t := rest[i].text
-		okay := rest[i].kind == exact && len(t) > 1 && (t[0] == '-' || t[0] == '+') && strings.Trim(t[1:], "euxo") == ""
+		t := rest[i].Text
+		okay := rest[i].Kind == exact && len(t) > 1 && (t[0] == '-' || t[0] == '+') && strings.Trim(t[1:], "euxo") == ""
 		if okay && strings.HasSuffix(t, "o") {
 			i++
-			okay = i < len(rest) && slices.Contains([]string{"pipefail", "errexit", "nounset", "xtrace"}, rest[i].text)
+			okay = i < len(rest) && slices.Contains([]string{"pipefail", "errexit", "nounset", "xtrace"}, rest[i].Text)
 		}
 		if !okay {
 			return refuse("set changes how the shell reads")(r, ws, st)
@@ -212,36 +214,36 @@ func readSet(r *reader, ws []word, st state) (state, state) {
 }
 
 // readFlags are the flags of read that only say how to read.
-var readFlags = command{flags: "-rs -d=x -n=x -N=x -p=x -t=x -u=x"}
+const readFlags = "-rs -d=x -n=x -N=x -p=x -t=x -u=x"
 
 // readRead is read: it sets variables to what comes in.
 func readRead(r *reader, ws []word, st state) (state, state) {
-	u := &use{r: &r.recorder, dirs: st.dirs, name: "read"}
-	if why := u.parse(&readFlags, ws[1:]); why != "" {
+	names, why := r.Use("read", st.dirs).OperandsBehind(readFlags, ws[1:])
+	if why != "" {
 		return refuse("a form of read that is not known: "+why)(r, ws, st)
 	}
-	if len(u.args) == 0 {
+	if len(names) == 0 {
 		return st.with("REPLY", value{kind: unknown}), st.with("REPLY", value{kind: unknown})
 	}
-	for _, a := range u.args {
-		if a.kind != exact || !syntax.ValidName(a.text) || riskyVariable(a.text) {
+	for _, a := range names {
+		if a.Kind != exact || !syntax.ValidName(a.Text) || riskyVariable(a.Text) {
 			return refuse("read sets a variable that is not known")(r, ws, st)
 		}
-		st = st.with(a.text, value{kind: unknown})
+		st = st.with(a.Text, value{kind: unknown})
 	}
 	return st, st
 }
 
 // readPrintf is printf: -v sets a variable, and its name may hold code.
 func readPrintf(r *reader, ws []word, st state) (state, state) {
-	if len(ws) > 1 && ws[1].flagLike() && !ws[1].is("--") {
-		if ws[1].is("-v") && len(ws) > 2 && ws[2].kind == exact && syntax.ValidName(ws[2].text) && !riskyVariable(ws[2].text) {
-			st = st.with(ws[2].text, value{kind: unknown})
+	if len(ws) > 1 && ws[1].FlagLike() && !ws[1].Is("--") {
+		if ws[1].Is("-v") && len(ws) > 2 && ws[2].Kind == exact && syntax.ValidName(ws[2].Text) && !riskyVariable(ws[2].Text) {
+			st = st.with(ws[2].Text, value{kind: unknown})
 			return st, st
 		}
 		return refuse("printf may set a variable that is not known")(r, ws, st)
 	}
-	if len(ws) > 1 && (ws[1].kind != exact || strings.Contains(ws[1].text, "%n")) && !(len(ws) == 2 && ws[1].kind != exact) {
+	if len(ws) > 1 && (ws[1].Kind != exact || strings.Contains(ws[1].Text, "%n")) && !(len(ws) == 2 && ws[1].Kind != exact) {
 		return refuse("the format of printf may set a variable")(r, ws, st)
 	}
 	r.exec(ws, st)
@@ -251,16 +253,16 @@ func readPrintf(r *reader, ws []word, st state) (state, state) {
 // readUnset forgets variables.
 func readUnset(r *reader, ws []word, st state) (state, state) {
 	for _, w := range ws[1:] {
-		if w.kind == exact && (w.text == "-v" || w.text == "--") {
+		if w.Kind == exact && (w.Text == "-v" || w.Text == "--") {
 			continue
 		}
-		if w.kind != exact || !syntax.ValidName(w.text) || riskyVariable(w.text) {
+		if w.Kind != exact || !syntax.ValidName(w.Text) || riskyVariable(w.Text) {
 			return refuse("unset of a name that is not plain")(r, ws, st)
 		}
-		if r.funcs[w.text] != nil {
+		if r.funcs[w.Text] != nil {
 			return refuse("unset of a name that is a function too")(r, ws, st)
 		}
-		st = st.with(w.text, value{kind: exact})
+		st = st.with(w.Text, value{kind: exact})
 	}
 	return st, st
 }
@@ -268,8 +270,8 @@ func readUnset(r *reader, ws []word, st state) (state, state) {
 // readTest is test and [: paths are looked at, -v evaluates subscripts.
 func readTest(r *reader, ws []word, st state) (state, state) {
 	args := ws[1:]
-	if ws[0].text == "[" {
-		if len(args) == 0 || !args[len(args)-1].is("]") {
+	if ws[0].Text == "[" {
+		if len(args) == 0 || !args[len(args)-1].Is("]") {
 			return refuse("[ without its ]")(r, ws, st)
 		}
 		args = args[:len(args)-1]
@@ -278,26 +280,26 @@ func readTest(r *reader, ws []word, st state) (state, state) {
 	e.ReadOnly = true
 	var reads []word
 	for i, a := range args {
-		if a.many && a.kind != pattern || a.is("-v") || a.is("-R") {
+		if a.Many && a.Kind != pattern || a.Is("-v") || a.Is("-R") {
 			return refuse("test of something that is not known")(r, ws, st)
 		}
-		if a.kind != exact && i+1 < len(args) && i == 0 && len(args) == 2 {
+		if a.Kind != exact && i+1 < len(args) && i == 0 && len(args) == 2 {
 			return refuse("test of something that is not known")(r, ws, st)
 		}
-		if a.kind == exact && len(a.text) == 2 && a.text[0] == '-' && strings.IndexByte("abcdefghkprstuwxGLNOS", a.text[1]) >= 0 && i+1 < len(args) {
-			if a.text != "-a" && a.text != "-t" {
+		if a.Kind == exact && len(a.Text) == 2 && a.Text[0] == '-' && strings.IndexByte("abcdefghkprstuwxGLNOS", a.Text[1]) >= 0 && i+1 < len(args) {
+			if a.Text != "-a" && a.Text != "-t" {
 				reads = append(reads, args[i+1])
 			}
 		}
-		if a.is("-nt") || a.is("-ot") || a.is("-ef") {
+		if a.Is("-nt") || a.Is("-ot") || a.Is("-ef") {
 			if i > 0 && i+1 < len(args) {
 				reads = append(reads, args[i-1], args[i+1])
 			}
 		}
 	}
-	r.add(e)
+	r.Add(e)
 	for _, w := range reads {
-		r.read(w, st.dirs, policy.Read{Arg: true, List: true})
+		r.Read(w, st.dirs, policy.Read{Arg: true, List: true})
 	}
 	return st, st
 }
@@ -305,21 +307,21 @@ func readTest(r *reader, ws []word, st state) (state, state) {
 // readExit stops the shell here or leaves a loop; what follows may still be
 // reached another way.
 func readExit(r *reader, ws []word, st state) (state, state) {
-	if ws[0].text == ":" {
+	if ws[0].Text == ":" {
 		return st, st
 	}
 	for _, w := range ws[1:] {
 		// zsh evaluates these as arithmetic.
-		if w.kind == number || w.kind == exact && (plainNumber(w.text) || ws[0].text == "wait" && (w.text == "-n" || strings.HasPrefix(w.text, "%"))) {
+		if w.Kind == number || w.Kind == exact && (scan.Number(w.Text) || ws[0].Text == "wait" && (w.Text == "-n" || strings.HasPrefix(w.Text, "%"))) {
 			continue
 		}
-		return refuse("a form of "+ws[0].text+" that is not known")(r, ws, st)
+		return refuse("a form of "+ws[0].Text+" that is not known")(r, ws, st)
 	}
-	if ws[0].text == "shift" {
+	if ws[0].Text == "shift" {
 		st = st.forget([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9"})
 		return st, st
 	}
-	if ws[0].text == "break" || ws[0].text == "continue" || ws[0].text == "return" {
+	if ws[0].Text == "break" || ws[0].Text == "continue" || ws[0].Text == "return" {
 		r.jump(st)
 	}
 	return st, st

@@ -8,6 +8,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/programs"
 )
 
 // call walks a simple command: assignments, words, and what they run.
@@ -31,10 +32,10 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 		words = append(words, r.words(w, in)...)
 	}
 	for _, w := range words {
-		r.touchGlob(w, in.dirs)
+		r.TouchGlob(w, in.dirs)
 	}
 	if len(words) == 0 {
-		r.opaque(r.source(c), "the command is not known before it runs")
+		r.Opaque(r.source(c), "the command is not known before it runs")
 		return in, in
 	}
 	ok, any = r.simple(words, c, in)
@@ -45,7 +46,7 @@ func (r *reader) call(c *syntax.CallExpr, in state) (ok, any state) {
 // prefix notes NAME=value before a command.
 func (r *reader) prefix(a *syntax.Assign, st state) {
 	if a.Index != nil || a.Array != nil || a.Append || a.Name == nil {
-		r.opaque(r.source(a), "an assignment that is not plain")
+		r.Opaque(r.source(a), "an assignment that is not plain")
 		r.visit(a, st)
 		return
 	}
@@ -66,9 +67,9 @@ func (r *reader) setEnv(name, text string, known bool, src string) {
 		return
 	}
 	if !harmlessVariable(name) {
-		r.opaque(src, "the variable "+name+" may change what the command does")
+		r.Opaque(src, "the variable "+name+" may change what the command does")
 	} else if !known || strings.ContainsAny(text, "/$`") {
-		r.opaque(src, "the value of "+name+" may change what the command does")
+		r.Opaque(src, "the value of "+name+" may change what the command does")
 	}
 }
 
@@ -76,54 +77,54 @@ func (r *reader) setEnv(name, text string, known bool, src string) {
 func (r *reader) simple(ws []word, n syntax.Node, st state) (ok, any state) {
 	r.cmds++
 	name := ws[0]
-	if n := len(r.outer); name.is("--") && len(ws) > 1 && n > 0 && len(r.outer[n-1]) == 1 && r.outer[n-1][0] == "time" {
+	if n := len(r.outer); name.Is("--") && len(ws) > 1 && n > 0 && len(r.outer[n-1]) == 1 && r.outer[n-1][0] == "time" {
 		// bash's time takes -- as the end of its own flags.
-		r.opaque(name.src, "a form of time that shells read differently")
+		r.Opaque(name.Source, "a form of time that shells read differently")
 		return r.simple(ws[1:], nil, st)
 	}
-	if name.made {
-		r.opaque(name.src, "a brace expansion makes the command")
+	if name.Made {
+		r.Opaque(name.Source, "a brace expansion makes the command")
 	}
-	if name.kind != exact || name.many {
-		r.opaque(name.src, "the command is not known before it runs")
+	if name.Kind != exact || name.Many {
+		r.Opaque(name.Source, "the command is not known before it runs")
 		r.markExec(ws, st, "the command is not known before it runs")
 		return st, st
 	}
-	if len(name.src) > 1 && strings.IndexByte("!{}", name.src[0]) >= 0 {
-		r.opaque(name.src, "shells read this beginning of a command differently")
+	if len(name.Source) > 1 && strings.IndexByte("!{}", name.Source[0]) >= 0 {
+		r.Opaque(name.Source, "shells read this beginning of a command differently")
 	}
-	if eq := strings.IndexByte(name.src, '='); eq > 0 && strings.IndexFunc(name.src[:eq], func(c rune) bool { return c >= utf8.RuneSelf }) >= 0 {
-		r.opaque(name.src, "zsh takes this for an assignment and runs what follows")
+	if eq := strings.IndexByte(name.Source, '='); eq > 0 && strings.IndexFunc(name.Source[:eq], func(c rune) bool { return c >= utf8.RuneSelf }) >= 0 {
+		r.Opaque(name.Source, "zsh takes this for an assignment and runs what follows")
 	}
-	if digits := strings.TrimLeft(name.src, "0123456789"); digits != name.src && strings.HasPrefix(strings.TrimPrefix(digits, "+"), "=") {
-		r.opaque(name.src, "zsh assigns an argument here and runs what follows")
+	if digits := strings.TrimLeft(name.Source, "0123456789"); digits != name.Source && strings.HasPrefix(strings.TrimPrefix(digits, "+"), "=") {
+		r.Opaque(name.Source, "zsh assigns an argument here and runs what follows")
 	}
 	if r.depth > maxDepth {
-		r.opaque(name.src, "it is nested too deeply")
+		r.Opaque(name.Source, "it is nested too deeply")
 		r.suspect(ws, st)
 		return st, st
 	}
 	if n != nil && firstVariable(n) {
 		// x=ls; $x: a shell that splits differently runs something else.
-		r.opaque(name.src, "the command's name comes from a variable")
+		r.Opaque(name.Source, "the command's name comes from a variable")
 		return st, st
 	}
-	if body := r.funcs[name.text]; body != nil && r.direct() {
+	if body := r.funcs[name.Text]; body != nil && r.direct() {
 		if len(r.env) > 0 {
-			r.opaque(name.src, "a function that is called with variables of its own")
+			r.Opaque(name.Source, "a function that is called with variables of its own")
 		}
-		if st.defs[name.text] {
-			return r.callFunc(name.text, body, ws[1:], st)
+		if st.defs[name.Text] {
+			return r.callFunc(name.Text, body, ws[1:], st)
 		}
 		// It may be defined here or not, so the program may run as well.
 		r.exec(ws, st)
-		_, called := r.callFunc(name.text, body, ws[1:], st)
+		_, called := r.callFunc(name.Text, body, ws[1:], st)
 		return both(merge(st, called))
 	}
-	if b := builtin(name.text); b != nil {
+	if b := builtin(name.Text); b != nil {
 		return b(r, ws, st)
 	}
-	if w := wrapper(base(name.text)); w != nil && standardPath(name.text) {
+	if w := wrapper(programs.Base(name.Text)); w != nil && programs.StandardPath(name.Text) {
 		return w(r, ws, st)
 	}
 	r.exec(ws, st)
@@ -154,13 +155,13 @@ func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 		r.exec(wrapper, st)
 		return st, st
 	}
-	r.outer = append(r.outer, literals(wrapper))
+	r.outer = append(r.outer, programs.Literals(wrapper))
 	r.depth++
-	before := len(r.acts)
+	before := len(r.Actions)
 	ok, any = r.simple(rest, nil, st)
-	if len(r.acts) == before && builtin(wrapper[0].text) == nil {
+	if len(r.Actions) == before && builtin(wrapper[0].Text) == nil {
 		// A builtin that does nothing here is a program behind a wrapper.
-		r.markExec(rest, st, rest[0].text+" behind a wrapper is a program of that name")
+		r.markExec(rest, st, rest[0].Text+" behind a wrapper is a program of that name")
 	}
 	r.depth--
 	r.outer = r.outer[:len(r.outer)-1]
@@ -169,27 +170,27 @@ func (r *reader) inside(wrapper, rest []word, st state) (ok, any state) {
 
 // begin starts an Exec with everything that does not depend on the table.
 func (r *reader) begin(ws []word, st state) policy.Exec {
-	e := policy.Exec{Argv: literals(ws), Env: slices.Clone(r.env)}
+	e := policy.Exec{Argv: programs.Literals(ws), Env: slices.Clone(r.env)}
 	if len(st.dirs) == 1 {
 		e.Dir = st.dirs[0]
 	}
 	for _, w := range ws {
-		e.Loose = e.Loose || w.kind != exact
+		e.Loose = e.Loose || w.Kind != exact
 	}
 	for i := range min(len(r.outer), 20) {
 		argv := slices.Concat(r.outer[i:]...)
 		e.Also = append(e.Also, append(argv, e.Argv...))
 	}
-	if verbs[base(e.Argv[0])] && len(ws) > 2 && strings.HasPrefix(e.Argv[1], "-") {
+	if programs.FlagsFirst(programs.Base(e.Argv[0])) && len(ws) > 2 && strings.HasPrefix(e.Argv[1], "-") {
 		// docker --context x run y is docker run y for a deny rule.
 		for i := 2; i < min(len(ws), 10); i++ {
 			if !strings.HasPrefix(e.Argv[i], "-") {
-				e.Also = append(e.Also, append([]string{base(e.Argv[0])}, e.Argv[i:]...))
+				e.Also = append(e.Also, append([]string{programs.Base(e.Argv[0])}, e.Argv[i:]...))
 			}
 		}
 	}
-	if e.Argv[0] == "git" || base(e.Argv[0]) == "git" {
-		if plain := gitPlain(ws); plain != nil {
+	if e.Argv[0] == "git" || programs.Base(e.Argv[0]) == "git" {
+		if plain := programs.GitPlain(ws); plain != nil {
 			e.Also = append(e.Also, plain)
 		}
 	}
@@ -198,19 +199,18 @@ func (r *reader) begin(ws []word, st state) policy.Exec {
 
 // markExec adds a command that is not proven anything, for deny rules.
 func (r *reader) markExec(ws []word, st state, why string) {
-	if ws[0].kind != exact {
+	if ws[0].Kind != exact {
 		return
 	}
 	e := r.begin(ws, st)
 	e.Why = why
-	if e.Beyond = r.table.beyond(base(ws[0].text), ws); e.Beyond == "" {
-		e.Beyond = openWord(ws)
+	if e.Beyond = r.Table.Beyond(programs.Base(ws[0].Text), ws); e.Beyond == "" {
+		e.Beyond = programs.OpenWord(ws)
 	}
-	e.Loses = loses(base(ws[0].text), ws)
-	r.add(e)
-	u := &use{r: &r.recorder, dirs: st.dirs, name: base(ws[0].text)}
-	for _, a := range u.guess(ws) {
-		r.add(a)
+	e.Loses = programs.Loses(programs.Base(ws[0].Text), ws)
+	r.Add(e)
+	for _, a := range r.Use(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
+		r.Add(a)
 	}
 }
 
@@ -218,41 +218,35 @@ func (r *reader) markExec(ws []word, st state, why string) {
 // its arguments touch.
 func (r *reader) exec(ws []word, st state) {
 	e := r.begin(ws, st)
-	prog := base(ws[0].text)
-	u := &use{r: &r.recorder, dirs: st.dirs, name: prog}
+	prog := programs.Base(ws[0].Text)
+	u := r.Use(prog, st.dirs)
 	switch {
-	case !standardPath(ws[0].text):
-		e.Why = ws[0].text + " is a program of its own, not the one of that name"
+	case !programs.StandardPath(ws[0].Text):
+		e.Why = ws[0].Text + " is a program of its own, not the one of that name"
 		e.Beyond = ""
 	default:
-		e.Why = u.look(ws)
-		if prog == "go" && e.Why == "" && r.unpinned {
+		e.Why = u.ReadOnly(ws)
+		if prog == "go" && e.Why == "" && r.Unpinned {
 			e.Why = "go without the variables that keep it from fetching"
 		}
 		e.ReadOnly = e.Why == ""
 	}
-	e.Beyond = r.table.beyond(prog, ws)
-	if r.fed && e.Beyond == "" && !e.ReadOnly {
+	e.Beyond = r.Table.Beyond(prog, ws)
+	if r.Fed && e.Beyond == "" && !e.ReadOnly {
 		e.Beyond = "xargs adds arguments that are not known before it runs"
 	}
 	if e.Beyond == "" && !e.ReadOnly {
-		e.Beyond = openWord(ws)
+		e.Beyond = programs.OpenWord(ws)
 	}
 	if e.Beyond != "" && !e.ReadOnly {
 		e.Why = e.Beyond
 	}
-	e.Loses = loses(prog, ws)
+	e.Loses = programs.Loses(prog, ws)
 	e.Unseen = r.runsUnseen(prog, ws, st, &e)
-	u.name = prog
 	if !e.ReadOnly {
-		if edits, ok := u.changes(ws); ok {
-			e.Edits = true
-			u.acts = edits
-		} else {
-			u.acts = append(u.acts, edits...)
-			if e.Beyond == "" && u.why != "" {
-				e.Why = u.why
-			}
+		e.Edits = u.Changes(ws)
+		if !e.Edits && e.Beyond == "" && u.Why != "" {
+			e.Why = u.Why
 		}
 	}
 	if e.ReadOnly && e.Beyond != "" {
@@ -260,11 +254,11 @@ func (r *reader) exec(ws []word, st state) {
 		e.Why = e.Beyond
 	}
 	if e.ReadOnly || e.Edits {
-		e.Unpinned = u.withoutPins(ws[0].text)
+		e.Unpinned = u.WithoutPins(ws[0].Text)
 	}
-	r.add(e)
-	for _, a := range u.acts {
-		r.add(a)
+	r.Add(e)
+	for _, a := range u.Actions {
+		r.Add(a)
 	}
 	if !e.ReadOnly {
 		r.launched(prog, ws, st)
@@ -276,35 +270,35 @@ func (r *reader) exec(ws []word, st state) {
 // through its flags: find -exec, fd -x, git rebase --exec …
 func (r *reader) launched(prog string, ws []word, st state) {
 	for i, w := range ws {
-		if w.kind != exact || i == 0 {
+		if w.Kind != exact || i == 0 {
 			continue
 		}
 		from := -1
 		switch {
-		case prog == "find" && (strings.HasPrefix(w.text, "-exec") || strings.HasPrefix(w.text, "-ok")),
-			(prog == "fd" || prog == "fdfind") && (strings.HasPrefix(w.text, "--exec") || strings.HasPrefix(w.text, "-") && strings.ContainsAny(w.text, "xX") && !strings.HasPrefix(w.text, "--")),
-			prog == "git" && (w.text == "run" && ws[i-1].is("bisect") || w.text == "foreach"):
+		case prog == "find" && (strings.HasPrefix(w.Text, "-exec") || strings.HasPrefix(w.Text, "-ok")),
+			(prog == "fd" || prog == "fdfind") && (strings.HasPrefix(w.Text, "--exec") || strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text, "xX") && !strings.HasPrefix(w.Text, "--")),
+			prog == "git" && (w.Text == "run" && ws[i-1].Is("bisect") || w.Text == "foreach"):
 			from = i + 1
-		case prog == "git" && (w.text == "--exec" || w.text == "-x") && i+1 < len(ws) && ws[i+1].kind == exact:
-			r.denyScript(ws[i+1].text, st)
+		case prog == "git" && (w.Text == "--exec" || w.Text == "-x") && i+1 < len(ws) && ws[i+1].Kind == exact:
+			r.denyScript(ws[i+1].Text, st)
 		}
-		if from > 0 && from < len(ws) && ws[from].kind == exact {
+		if from > 0 && from < len(ws) && ws[from].Kind == exact {
 			inner := ws[from:]
-			if end := slices.IndexFunc(inner, func(w word) bool { return w.is(";") }); end > 0 {
+			if end := slices.IndexFunc(inner, func(w word) bool { return w.Is(";") }); end > 0 {
 				inner = inner[:end]
 			}
 			r.suspectOne(inner, st)
-			if wrapper(base(inner[0].text)) != nil {
+			if wrapper(programs.Base(inner[0].Text)) != nil {
 				r.suspect(inner[1:], st)
 			}
-			r.denyScript(inner[0].text, st)
+			r.denyScript(inner[0].Text, st)
 		}
 		// fd --exec=rm, fd -xrm, git rebase --exec='rm x'
-		if name, val, _ := strings.Cut(w.text, "="); val != "" && (name == "--exec" || name == "--exec-batch") {
+		if name, val, _ := strings.Cut(w.Text, "="); val != "" && (name == "--exec" || name == "--exec-batch") {
 			r.suspectOne([]word{lit(val)}, st)
 			r.denyScript(val, st)
-		} else if (prog == "fd" || prog == "fdfind") && len(w.text) > 2 && (w.text[:2] == "-x" || w.text[:2] == "-X") {
-			r.suspectOne([]word{lit(w.text[2:])}, st)
+		} else if (prog == "fd" || prog == "fdfind") && len(w.Text) > 2 && (w.Text[:2] == "-x" || w.Text[:2] == "-X") {
+			r.suspectOne([]word{lit(w.Text[2:])}, st)
 		}
 	}
 }

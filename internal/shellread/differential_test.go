@@ -20,6 +20,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // go test -run Differential ./internal/shellread -scripts 100000 is what CI
@@ -82,7 +83,7 @@ func readable(g generator, n int) []*result {
 	var list []*result
 	for range n {
 		at := "/w/d/" + strconv.Itoa(len(list)+1)
-		w := shellread.World{Dir: at, Home: "/w/home", Git: func(string) (bool, string) { return true, "" }, Glob: globIn(at)}
+		w := world.World{Dir: at, Home: "/w/home", Git: func(string) (bool, string) { return true, "" }, Glob: globIn(at)}
 		r := &result{script: g.script(), dir: at}
 		r.got = shellread.Read(r.script, w)
 		if !slices.ContainsFunc(r.got.Actions, func(a policy.Action) bool { _, o := a.(policy.Opaque); return o }) {

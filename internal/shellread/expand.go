@@ -4,24 +4,26 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/shellread/programs"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 	"mvdan.cc/sh/v3/syntax"
 )
 
 // param reads a parameter expansion.
 func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 	if why := r.oddInside(p, quoted); why != "" {
-		r.opaque(r.source(p), why)
+		r.Opaque(r.source(p), why)
 		r.visitParam(p, st)
 		return value{kind: unknown}
 	}
 	if why := oddParam(p); why != "" {
-		r.opaque(r.source(p), why)
+		r.Opaque(r.source(p), why)
 		r.visitParam(p, st)
 		return value{kind: unknown}
 	}
 	name := p.Param.Value
 	if p.Index != nil && !allIndex(p.Index) {
-		r.opaque(r.source(p), "a subscript that is worked out when it runs")
+		r.Opaque(r.source(p), "a subscript that is worked out when it runs")
 		r.visitParam(p, st)
 	}
 	if p.Length {
@@ -35,7 +37,7 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 		return value{kind: unknown}
 	case p.Slice != nil:
 		if len(assigned(p)) > 0 {
-			r.opaque(r.source(p), "arithmetic that sets a variable inside a word")
+			r.Opaque(r.source(p), "arithmetic that sets a variable inside a word")
 		}
 		r.checkArithm(p.Slice.Offset, st)
 		r.checkArithm(p.Slice.Length, st)
@@ -49,7 +51,7 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 	}
 	if v.kind == unset {
 		if secretName(name) {
-			r.opaque(r.source(p), "the variable may hold a secret")
+			r.Opaque(r.source(p), "the variable may hold a secret")
 		}
 		return value{kind: unknown}
 	}
@@ -61,10 +63,10 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 // any other for shells, and everywhere zsh knows =( ).
 func (r *reader) oddInside(n syntax.Node, quoted bool) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
-	if from < 0 || to > len(r.src) || from >= to {
+	if from < 0 || to > len(r.Source) || from >= to {
 		return "an expansion whose text is not known"
 	}
-	text := r.src[from:to]
+	text := r.Source[from:to]
 	switch {
 	case quoted && strings.ContainsAny(text, `'"`):
 		return "a quote stands inside ${…} within double quotes"
@@ -150,7 +152,7 @@ func (r *reader) expansion(p *syntax.ParamExp, v value, st state, quoted bool) v
 	case syntax.AlternateUnset, syntax.AlternateUnsetOrNull, syntax.RemSmallSuffix, syntax.RemLargeSuffix,
 		syntax.RemSmallPrefix, syntax.RemLargePrefix, syntax.UpperFirst, syntax.UpperAll, syntax.LowerFirst, syntax.LowerAll:
 	default:
-		r.opaque(r.source(p), "an expansion that is not bash")
+		r.Opaque(r.source(p), "an expansion that is not bash")
 	}
 	return value{kind: unknown}
 }
@@ -177,8 +179,8 @@ func (r *reader) variable(name string, st state) value {
 	}
 	switch name {
 	case "HOME":
-		if r.world.Home != "" {
-			return value{kind: exact, text: r.world.Home}
+		if r.World.Home != "" {
+			return value{kind: exact, text: r.World.Home}
 		}
 	case "PWD":
 		if len(st.dirs) == 1 {
@@ -211,20 +213,20 @@ func secretName(name string) bool {
 // what it gives.
 func (r *reader) subst(p *syntax.CmdSubst, st state) value {
 	if p.TempFile || p.ReplyVar {
-		r.opaque(r.source(p), "a substitution that is not known to every shell")
+		r.Opaque(r.source(p), "a substitution that is not known to every shell")
 	}
 	if p.Backquotes {
 		if why := r.oddBackquotes(p); why != "" {
-			r.opaque(r.source(p), why)
+			r.Opaque(r.source(p), why)
 		}
 	}
 	if v, ok := r.printed(p, st); ok {
 		return v
 	}
-	piped := r.piped
-	r.piped = false
+	piped := r.Piped
+	r.Piped = false
 	r.stmts(p.Stmts, st)
-	r.piped = piped
+	r.Piped = piped
 	if r.counts(p) {
 		return value{kind: number}
 	}
@@ -272,10 +274,10 @@ func (r *reader) counts(p *syntax.CmdSubst) bool {
 // backquotes, where backslashes are taken off before the text is parsed.
 func (r *reader) oddBackquotes(p *syntax.CmdSubst) (why string) {
 	from, to := int(p.Pos().Offset()), int(p.End().Offset())
-	if from < 0 || to > len(r.src) || from >= to || strings.Contains(r.src[from:to], "\\\n") {
+	if from < 0 || to > len(r.Source) || from >= to || strings.Contains(r.Source[from:to], "\\\n") {
 		return "a backslash before a line end within backquotes"
 	}
-	for inner, i := r.src[from+1:max(from+1, to-1)], 0; i < len(inner); i++ {
+	for inner, i := r.Source[from+1:max(from+1, to-1)], 0; i < len(inner); i++ {
 		switch inner[i] {
 		case '\\':
 			i++
@@ -357,24 +359,24 @@ func quotedDelimiter(w *syntax.Word) bool {
 
 func (r *reader) procSubst(p *syntax.ProcSubst, st state) {
 	if p.Op == syntax.CmdInTemp {
-		r.opaque(r.source(p), "zsh's =( ) is not known to bash")
+		r.Opaque(r.source(p), "zsh's =( ) is not known to bash")
 	}
-	piped := r.piped
-	r.piped = p.Op == syntax.CmdOut
+	piped := r.Piped
+	r.Piped = p.Op == syntax.CmdOut
 	r.stmts(p.Stmts, st)
-	r.piped = piped
+	r.Piped = piped
 }
 
 // arithm adds $((…)).
 func (r *reader) arithm(b *builder, p *syntax.ArithmExp, st state) {
 	if p.Bracket || p.Unsigned {
-		r.opaque(r.source(p), "an arithmetic form that shells read differently")
+		r.Opaque(r.source(p), "an arithmetic form that shells read differently")
 	}
 	if why := r.oddInside(p, true); why != "" {
-		r.opaque(r.source(p), "a quote stands inside arithmetic")
+		r.Opaque(r.source(p), "a quote stands inside arithmetic")
 	}
 	if len(assigned(p)) > 0 {
-		r.opaque(r.source(p), "arithmetic that sets a variable inside a word")
+		r.Opaque(r.source(p), "arithmetic that sets a variable inside a word")
 	}
 	r.checkArithm(p.X, st)
 	// It may be negative, but no command here has a harmful flag of digits.
@@ -396,7 +398,7 @@ func (r *reader) checkArithm(x syntax.ArithmExpr, st state) {
 	case *syntax.Word:
 		r.arithmWord(x, st)
 	default:
-		r.opaque(clip(r.src), "arithmetic that is not known")
+		r.Opaque(programs.Clip(r.Source), "arithmetic that is not known")
 	}
 }
 
@@ -408,29 +410,29 @@ func (r *reader) arithmWord(w *syntax.Word, st state) {
 				return
 			}
 			text = p.Param.Value
-			if v := r.variable(text, st); v.kind == number || v.kind == exact && plainNumber(v.text) {
+			if v := r.variable(text, st); v.kind == number || v.kind == exact && scan.Number(v.text) {
 				return
 			}
-			r.opaque(r.source(w), "arithmetic over a variable whose value is not a known number")
+			r.Opaque(r.source(w), "arithmetic over a variable whose value is not a known number")
 			return
 		}
 	}
 	if text == "" {
 		r.visitWord(w, st)
-		r.opaque(r.source(w), "an expansion inside arithmetic")
+		r.Opaque(r.source(w), "an expansion inside arithmetic")
 		return
 	}
-	if plainNumber(text) || strings.HasPrefix(text, "0x") && isHex(text[2:]) {
+	if scan.Number(text) || strings.HasPrefix(text, "0x") && isHex(text[2:]) {
 		return
 	}
 	if !syntax.ValidName(text) {
-		r.opaque(r.source(w), "arithmetic that is not plain")
+		r.Opaque(r.source(w), "arithmetic that is not plain")
 		return
 	}
 	switch v := r.variable(text, st); {
-	case v.kind == number, v.kind == unset && ownName(text), v.kind == exact && (v.text == "" || plainNumber(v.text)):
+	case v.kind == number, v.kind == unset && ownName(text), v.kind == exact && (v.text == "" || scan.Number(v.text)):
 	default:
-		r.opaque(r.source(w), "arithmetic over a variable whose value is not a known number")
+		r.Opaque(r.source(w), "arithmetic over a variable whose value is not a known number")
 	}
 }
 

@@ -38,7 +38,7 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 	if !compound(c.Body) {
 		// The parser takes all of f() { …; } && rm x for the body; shells end it
 		// at the brace and run the rest.
-		r.opaque(r.source(c), "a function whose body is not a single compound command")
+		r.Opaque(r.source(c), "a function whose body is not a single compound command")
 		r.stmt(c.Body, in)
 	}
 	name := ""
@@ -46,17 +46,17 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 		name = c.Name.Value
 	}
 	if !syntax.ValidName(name) || r.known(name) {
-		r.opaque(r.source(c), "a function that stands in for a command")
+		r.Opaque(r.source(c), "a function that stands in for a command")
 	}
 	st := state{vars: map[string]value{}}
 	st = st.forget(assigned(c))
 	// Where and with which variables it runs is not known here; a call of it
 	// is read again in its place.
-	saved, unclear, unsafe, n, seen := r.acts, r.unclear, r.unsafe, r.cmds, r.seen
-	r.seen = nil // what is unclear in it must be said again where it is called
+	saved, unclear, unsafe, n, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
+	r.Seen = nil // what is unclear in it must be said again where it is called
 	r.stmt(c.Body, st)
-	r.seen = seen
-	found := r.acts[len(saved):]
+	r.Seen = seen
+	found := r.Actions[len(saved):]
 	if r.funcs[name] == nil && name != "" && !r.known(name) {
 		// Only what deny rules look at stays, in the place of found.
 		keep := saved
@@ -65,9 +65,9 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 				keep = append(keep, defined(e))
 			}
 		}
-		r.acts, r.unclear, r.unsafe, r.cmds = keep, unclear, unsafe, n
+		r.Actions, r.Unclear, r.Unsafe, r.cmds = keep, unclear, unsafe, n
 	} else {
-		r.opaque(r.source(c), "a function that is defined twice")
+		r.Opaque(r.source(c), "a function that is defined twice")
 	}
 	if name != "" {
 		r.funcs[name] = c.Body
@@ -100,7 +100,7 @@ func (r *reader) callFunc(name string, body *syntax.Stmt, args []word, st state)
 		return st, st
 	}
 	if slices.Contains(r.calling, name) || r.depth > maxDepth {
-		r.opaque(name, "a function that calls itself")
+		r.Opaque(name, "a function that calls itself")
 		return st, st
 	}
 	r.calling = append(r.calling, name)

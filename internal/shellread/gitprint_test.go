@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // TestGitPrints: what prints the contents of tracked files is a question where
@@ -22,7 +23,7 @@ func TestGitPrints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge := func(command string, w shellread.World, list ...policy.Rule) policy.Effect {
+	judge := func(command string, w world.World, list ...policy.Rule) policy.Effect {
 		r := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u", List: list}
 		return policy.Decide(r, policy.Default, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions}).Effect
 	}

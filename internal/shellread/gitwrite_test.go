@@ -7,12 +7,13 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // TestGitSteers: which parts of git's own folder a command writes that steer
 // git, so that they are asked about and opened for it.
 func TestGitSteers(t *testing.T) {
-	w := shellread.World{
+	w := world.World{
 		Dir: "/w", Home: "/h",
 		Glob: func(p string) []string {
 			if p == "/w/.git/refs/remotes/origin/." || p == "/w/sub/." {

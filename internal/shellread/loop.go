@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/shellread/programs"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -34,7 +36,7 @@ func (r *reader) repeat(st state, n syntax.Node, body func(state) state) state {
 		}
 		r.cmds = cmds // the body's commands count once
 	}
-	r.opaque(r.source(n), "a loop whose rounds cannot be followed")
+	r.Opaque(r.source(n), "a loop whose rounds cannot be followed")
 	return st
 }
 
@@ -44,7 +46,7 @@ func (r *reader) tired() bool {
 	if r.steps < maxSteps {
 		return false
 	}
-	r.opaque(clip(r.src), "its loops and functions are too deep to follow")
+	r.Opaque(programs.Clip(r.Source), "its loops and functions are too deep to follow")
 	return true
 }
 
@@ -55,7 +57,7 @@ func (r *reader) forgetIn(n syntax.Node, st state) state {
 	out := st.forget(names)
 	for _, name := range names {
 		old := st.vars[name]
-		if (old.kind == number || old.kind == exact && plainNumber(old.text)) && onlyArithmetic(n, name) {
+		if (old.kind == number || old.kind == exact && scan.Number(old.text)) && onlyArithmetic(n, name) {
 			out = out.with(name, value{kind: number})
 		}
 	}
@@ -147,7 +149,7 @@ func (r *reader) assignedIn(n syntax.Node, st state) state {
 
 func (r *reader) forClause(c *syntax.ForClause, in state) state {
 	if c.Select {
-		r.opaque(r.source(c), "select waits for a person")
+		r.Opaque(r.source(c), "select waits for a person")
 	}
 	switch l := c.Loop.(type) {
 	case *syntax.CStyleLoop:
@@ -160,21 +162,21 @@ func (r *reader) forClause(c *syntax.ForClause, in state) state {
 	case *syntax.WordIter:
 		return r.forWords(c, l, in)
 	}
-	r.opaque(r.source(c), "a loop that is not known")
+	r.Opaque(r.source(c), "a loop that is not known")
 	return in
 }
 
 func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) state {
 	name := l.Name.Value
 	if l.Name.Value == "" || !syntax.ValidName(name) {
-		r.opaque(r.source(c), "a loop that is not bash")
+		r.Opaque(r.source(c), "a loop that is not bash")
 		name = "_"
 	}
 	r.checkName(name, c)
 	var vals []value
 	for _, w := range l.Items {
 		for _, got := range r.words(w, in) {
-			r.touchGlob(got, in.dirs)
+			r.TouchGlob(got, in.dirs)
 			vals = append(vals, loopValue(got))
 		}
 	}
@@ -184,10 +186,10 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 	if len(vals) > maxUnroll {
 		if slices.ContainsFunc(vals, func(v value) bool { return v.kind != exact }) {
 			vals = []value{{kind: unknown}}
-		} else if !slices.ContainsFunc(vals, func(v value) bool { return !plainNumber(v.text) || v.text[0] == '-' }) {
+		} else if !slices.ContainsFunc(vals, func(v value) bool { return !scan.Number(v.text) || v.text[0] == '-' }) {
 			vals = []value{{kind: number}}
 		} else {
-			r.opaque(r.source(c), "a loop over too many values")
+			r.Opaque(r.source(c), "a loop over too many values")
 		}
 	}
 	st := r.forgetIn(c, in)
@@ -219,17 +221,17 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 }
 
 func loopValue(w word) value {
-	switch w.kind {
+	switch w.Kind {
 	case exact:
-		return value{kind: exact, text: w.text}
+		return value{kind: exact, text: w.Text}
 	case number:
 		return value{kind: number}
 	case pattern:
-		return value{kind: pattern, text: w.text, head: w.head}
+		return value{kind: pattern, text: w.Text, head: w.Head}
 	case unset, unknown:
 	}
-	if w.many {
+	if w.Many {
 		return value{kind: unknown}
 	}
-	return value{kind: unknown, head: w.head}
+	return value{kind: unknown, head: w.Head}
 }

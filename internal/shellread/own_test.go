@@ -12,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 type ownCase struct {
@@ -178,7 +179,7 @@ func TestSpeed(t *testing.T) {
 	f := newFixture()
 	f.glob("") // nothing
 	var all []time.Duration
-	w := shellread.World{Dir: "/home/u/project", Home: "/home/u", Git: func(string) (bool, string) { return true, "" }, Glob: func(string) []string { return []string{} }}
+	w := world.World{Dir: "/home/u/project", Home: "/home/u", Git: func(string) (bool, string) { return true, "" }, Glob: func(string) []string { return []string{} }}
 	for _, c := range ownCases(t) {
 		start := time.Now()
 		shellread.Read(c.command, w)

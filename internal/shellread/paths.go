@@ -9,14 +9,14 @@ import (
 
 // cd moves the shell: ok is where it stands when that worked.
 func (r *reader) cd(args []word, st state) (ok, any state) {
-	for len(args) > 0 && args[0].kind == exact && slices.Contains([]string{"-L", "-P", "-e", "--"}, args[0].text) {
+	for len(args) > 0 && args[0].Kind == exact && slices.Contains([]string{"-L", "-P", "-e", "--"}, args[0].Text) {
 		args = args[1:]
 	}
-	to := word{kind: exact, text: r.world.Home, src: "cd"}
+	to := word{Kind: exact, Text: r.World.Home, Source: "cd"}
 	switch {
-	case len(args) > 1 || len(args) == 1 && (args[0].kind != exact || args[0].many):
+	case len(args) > 1 || len(args) == 1 && (args[0].Kind != exact || args[0].Many):
 		return r.lost("the folder cd goes to is not known", args, st)
-	case len(args) == 1 && args[0].text == "-":
+	case len(args) == 1 && args[0].Text == "-":
 		if len(st.old) == 0 {
 			return r.lost("the folder cd goes back to is not known", args, st)
 		}
@@ -24,33 +24,33 @@ func (r *reader) cd(args []word, st state) (ok, any state) {
 		ok.dirs, ok.old = st.old, st.dirs
 		r.readDirs(ok, "-")
 		return ok, ok
-	case len(args) == 1 && (args[0].text == "" || strings.HasPrefix(args[0].text, "-") || strings.HasPrefix(args[0].text, "+")):
+	case len(args) == 1 && (args[0].Text == "" || strings.HasPrefix(args[0].Text, "-") || strings.HasPrefix(args[0].Text, "+")):
 		return r.lost("a form of cd that is not known", args, st)
 	case len(args) == 1:
 		to = args[0]
-	case r.world.Home == "" || st.vars["HOME"].kind != unset:
+	case r.World.Home == "" || st.vars["HOME"].kind != unset:
 		return r.lost("the folder cd goes to is not known", args, st)
 	}
-	if st.linked && strings.Contains(to.text, "..") {
+	if st.linked && strings.Contains(to.Text, "..") {
 		return r.lost("cd .. behind a link goes by names", args, st)
 	}
-	found := r.resolve(to, st.dirs)
+	found := r.Resolve(to, st.dirs)
 	if len(found) == 0 {
 		return r.lost("the folder cd goes to is not known", args, st)
 	}
 	ok, sure := st, true
 	ok.old, ok.dirs = st.dirs, nil
 	for _, t := range found {
-		r.add(policy.Read{Path: t.real, Named: t.named, Asked: t.asked, List: true})
-		if !slices.Contains(ok.dirs, t.real) {
-			ok.dirs = append(ok.dirs, t.real)
+		r.Add(policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, List: true})
+		if !slices.Contains(ok.dirs, t.Real) {
+			ok.dirs = append(ok.dirs, t.Real)
 		}
 		// cd goes by names, everything else by places: after cd link, "cd .."
 		// leaves the link, and "cat ../x" the folder it leads to.
-		if t.real != t.named {
+		if t.Real != t.Named {
 			ok.linked = true
 		}
-		sure = sure && r.isFolder(t.real)
+		sure = sure && r.IsFolder(t.Real)
 	}
 	if sure {
 		return ok, ok
@@ -60,16 +60,16 @@ func (r *reader) cd(args []word, st state) (ok, any state) {
 
 func (r *reader) readDirs(st state, asked string) {
 	for _, d := range st.dirs {
-		r.add(policy.Read{Path: d, Asked: asked, List: true})
+		r.Add(policy.Read{Path: d, Asked: asked, List: true})
 	}
 }
 
 func (r *reader) lost(why string, args []word, st state) (ok, any state) {
 	src := "cd"
 	for _, a := range args {
-		src += " " + a.src
+		src += " " + a.Source
 	}
-	r.opaque(src, why)
+	r.Opaque(src, why)
 	st.old, st.dirs = st.dirs, nil
 	return st, st
 }

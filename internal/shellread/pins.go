@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/programs"
 )
 
 // goFetches is why go needs pins.
@@ -14,8 +15,8 @@ const goFetches = "go may fetch the toolchain and the modules that go.mod names"
 // an environment that is not pinned. Where all commands are such, they get one
 // that is, so nothing is looked at.
 func (r *reader) settlePins() {
-	mixed, fetched := r.unclear, map[string]bool{} // folders where a go command needs a ruling of its own
-	for _, a := range r.acts {
+	mixed, fetched := r.Unclear, map[string]bool{} // folders where a go command needs a ruling of its own
+	for _, a := range r.Actions {
 		if e, ok := a.(policy.Exec); ok && !e.ReadOnly && !e.Edits && !e.Maybe {
 			mixed = true
 			if e.Argv[0] == "go" && e.Dir != "" {
@@ -24,7 +25,7 @@ func (r *reader) settlePins() {
 		}
 	}
 	said := map[string]string{}
-	for i, a := range r.acts {
+	for i, a := range r.Actions {
 		e, ok := a.(policy.Exec)
 		if !ok || e.Unpinned == "" {
 			continue
@@ -41,27 +42,27 @@ func (r *reader) settlePins() {
 				e.Unpinned = why
 			}
 		}
-		r.acts[i] = e
+		r.Actions[i] = e
 	}
 }
 
 // unpinnedWhy is the reason for one program, with the folders of git.
 func (r *reader) unpinnedWhy(words []string) string {
 	name, dirs := words[0], words[1:]
-	if r.world.Program != nil && path.Base(name) == name {
-		if why := r.world.Program(name); why != "" {
+	if r.World.Program != nil && path.Base(name) == name {
+		if why := r.World.Program(name); why != "" {
 			return why
 		}
 	}
-	switch base(name) {
+	switch programs.Base(name) {
 	case "go":
 		return goFetches
 	case "git":
-		if r.world.GitUnpinned == nil {
+		if r.World.GitUnpinned == nil {
 			return "nobody looked at the repository's settings"
 		}
 		for _, d := range dirs {
-			if ok, why := r.world.GitUnpinned(d); !ok {
+			if ok, why := r.World.GitUnpinned(d); !ok {
 				return why
 			}
 		}

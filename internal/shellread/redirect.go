@@ -6,23 +6,24 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
 // redirects turns each redirect into Read or Write.
 func (r *reader) redirects(s *syntax.Stmt, st state) {
 	for _, rd := range s.Redirs {
 		if rd.N != nil && strings.HasPrefix(rd.N.Value, "{") {
-			r.opaque(r.source(rd), "a file descriptor in a variable")
+			r.Opaque(r.source(rd), "a file descriptor in a variable")
 		} else if rd.N != nil && len(rd.N.Value) > 1 {
-			r.opaque(r.source(rd), "zsh takes a number of two digits for an argument")
-		} else if at := int(rd.OpPos.Offset()); rd.N == nil && at > 0 && at <= len(r.src) && (r.src[at-1] == '}' || r.src[at-1] >= '0' && r.src[at-1] <= '9') {
-			r.opaque(r.source(rd), "zsh takes what stands before a redirect for its descriptor")
+			r.Opaque(r.source(rd), "zsh takes a number of two digits for an argument")
+		} else if at := int(rd.OpPos.Offset()); rd.N == nil && at > 0 && at <= len(r.Source) && (r.Source[at-1] == '}' || r.Source[at-1] >= '0' && r.Source[at-1] <= '9') {
+			r.Opaque(r.source(rd), "zsh takes what stands before a redirect for its descriptor")
 		}
 		if rd.N == nil && r.bracedBefore(int(rd.OpPos.Offset())) {
-			r.opaque(r.source(rd), "zsh takes the name in braces before a redirect for its descriptor")
+			r.Opaque(r.source(rd), "zsh takes the name in braces before a redirect for its descriptor")
 		}
 		if r.rangeAt(int(rd.OpPos.Offset())) {
-			r.opaque(r.source(s), "zsh takes <1-9> for a range of numbers in a name")
+			r.Opaque(r.source(s), "zsh takes <1-9> for a range of numbers in a name")
 		}
 		switch rd.Op {
 		case syntax.Hdoc, syntax.DashHdoc:
@@ -31,7 +32,7 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 			r.value(rd.Word, st)
 		case syntax.RdrIn:
 			if w, ok := r.target(rd, st); ok {
-				r.read(w, st.dirs, policy.Read{})
+				r.Read(w, st.dirs, policy.Read{})
 			}
 		case syntax.DplIn, syntax.DplOut:
 			r.duplicate(rd, st)
@@ -41,11 +42,11 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 			}
 		case syntax.RdrInOut:
 			if w, ok := r.target(rd, st); ok {
-				r.read(w, st.dirs, policy.Read{})
+				r.Read(w, st.dirs, policy.Read{})
 				r.writeRedirect(w, st, s)
 			}
 		default:
-			r.opaque(r.source(rd), "a redirect that is not bash")
+			r.Opaque(r.source(rd), "a redirect that is not bash")
 			r.target(rd, st)
 		}
 	}
@@ -53,21 +54,21 @@ func (r *reader) redirects(s *syntax.Stmt, st state) {
 
 // bracedBefore reports {name}, and perhaps blanks, before a place of the source.
 func (r *reader) bracedBefore(at int) bool {
-	if at < 0 || at > len(r.src) {
+	if at < 0 || at > len(r.Source) {
 		return false
 	}
-	before, braced := strings.CutSuffix(strings.TrimRight(r.src[:at], " \t\\\n"), "}")
+	before, braced := strings.CutSuffix(strings.TrimRight(r.Source[:at], " \t\\\n"), "}")
 	open := strings.LastIndexByte(before, '{')
 	return braced && open >= 0 && open < len(before)-1 && !strings.ContainsAny(before[open+1:], " \t\n;&|")
 }
 
 // rangeAt reports <->, <1->, <-9> or <1-9> at a place of the source.
 func (r *reader) rangeAt(at int) bool {
-	if at < 0 || at >= len(r.src) || r.src[at] != '<' {
+	if at < 0 || at >= len(r.Source) || r.Source[at] != '<' {
 		return false
 	}
 	const digits = "0123456789"
-	rest, dash := strings.CutPrefix(strings.TrimLeft(r.src[at+1:], digits), "-")
+	rest, dash := strings.CutPrefix(strings.TrimLeft(r.Source[at+1:], digits), "-")
 	return dash && strings.HasPrefix(strings.TrimLeft(rest, digits), ">")
 }
 
@@ -76,7 +77,7 @@ func (r *reader) heredoc(rd *syntax.Redirect, st state) {
 		return
 	}
 	if endsEarly(r.text(rd.Hdoc), rd) {
-		r.opaque(r.source(rd), "a here-document with a line in it that ends it")
+		r.Opaque(r.source(rd), "a here-document with a line in it that ends it")
 	}
 	b := &builder{kind: exact}
 	for _, p := range rd.Hdoc.Parts {
@@ -87,11 +88,11 @@ func (r *reader) heredoc(rd *syntax.Redirect, st state) {
 // target reads the word of a redirect; it must be one exact path.
 func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 	if strings.HasPrefix(r.source(rd.Word), "!") {
-		r.opaque(r.source(rd), "zsh takes the ! off and writes another file")
+		r.Opaque(r.source(rd), "zsh takes the ! off and writes another file")
 	}
 	ws := r.words(rd.Word, st)
-	if len(ws) != 1 || ws[0].kind != exact && !ws[0].fd || ws[0].is("") {
-		r.opaque(r.source(rd), "a redirect whose file is not known")
+	if len(ws) != 1 || ws[0].Kind != exact && !ws[0].Substitution || ws[0].Is("") {
+		r.Opaque(r.source(rd), "a redirect whose file is not known")
 		return word{}, false
 	}
 	return ws[0], true
@@ -103,37 +104,37 @@ func (r *reader) duplicate(rd *syntax.Redirect, st state) {
 	if !ok {
 		return
 	}
-	if strings.HasPrefix(w.text, "-") && w.text != "-" {
+	if strings.HasPrefix(w.Text, "-") && w.Text != "-" {
 		// bash closes the descriptor and takes the rest as a word of its own.
-		r.opaque(r.source(rd), "a redirect that shells read differently")
+		r.Opaque(r.source(rd), "a redirect that shells read differently")
 		return
 	}
-	if w.text == "-" || !strings.HasPrefix(w.text, "-") && plainNumber(w.text) {
+	if w.Text == "-" || !strings.HasPrefix(w.Text, "-") && scan.Number(w.Text) {
 		return
 	}
-	if n, moved := strings.CutSuffix(w.text, "-"); moved && plainNumber(n) {
-		r.opaque(r.source(rd), "zsh takes a descriptor that bash moves for a file")
+	if n, moved := strings.CutSuffix(w.Text, "-"); moved && scan.Number(n) {
+		r.Opaque(r.source(rd), "zsh takes a descriptor that bash moves for a file")
 	}
 	if rd.Op == syntax.DplIn {
-		r.opaque(r.source(rd), "a redirect whose source is not known")
+		r.Opaque(r.source(rd), "a redirect whose source is not known")
 		return
 	}
-	if strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,") != "" {
+	if strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+,") != "" {
 		// bash expands this word a second time: >&'$(cmd)' runs cmd.
-		r.opaque(r.source(rd), "a redirect that bash expands twice")
+		r.Opaque(r.source(rd), "a redirect that bash expands twice")
 	}
 	r.writeRedirect(w, st, nil)
 }
 
 func (r *reader) writeRedirect(w word, st state, s *syntax.Stmt) {
-	if w.is("/dev/null") || w.fd {
+	if w.Is("/dev/null") || w.Substitution {
 		return
 	}
-	blind := r.piped
+	blind := r.Piped
 	if s != nil && !printsLiteral(s) {
 		blind = true
 	}
-	r.write(w, st.dirs, policy.Write{Blind: blind && r.piped})
+	r.Write(w, st.dirs, policy.Write{Blind: blind && r.Piped})
 }
 
 // printsLiteral reports whether a statement is a single command.

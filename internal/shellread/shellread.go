@@ -11,6 +11,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/programs"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // Bounds of what is read exactly (permissions.md). Past them a script is
@@ -20,9 +22,7 @@ const (
 	MaxCommands = 50      // simple commands
 	maxSearch   = 200_000 // bytes of a longer script that are still searched
 	maxDepth    = 12      // scripts within scripts, functions within functions
-	maxActions  = 4_000
-	maxMatched  = 3_000 // files that patterns name, each time they do
-	maxSteps    = 1_500 // statements walked before loops and functions are no longer followed
+	maxSteps    = 1_500   // statements walked before loops and functions are no longer followed
 )
 
 // A Script is what was read.
@@ -36,18 +36,18 @@ type Script struct {
 }
 
 // Read takes script apart as bash would.
-func Read(script string, w World) Script { return read(script, w, standard()) }
+func Read(script string, w world.World) Script { return read(script, w, programs.Standard()) }
 
-func read(script string, w World, t *table) Script {
+func read(script string, w world.World, t *programs.Table) Script {
 	r := &reader{funcs: map[string]*syntax.Stmt{}}
-	r.world, r.table, r.src = w, t, script
+	r.World, r.Table, r.Source = w, t, script
 	why := precheck(script)
 	if why != "" {
-		r.opaque(clip(script), why)
+		r.Opaque(programs.Clip(script), why)
 	}
 	if len(script) > maxSearch {
 		script = script[:maxSearch]
-		r.src = script
+		r.Source = script
 	}
 	st := state{vars: map[string]value{}}
 	if w.Dir != "" {
@@ -61,7 +61,7 @@ func read(script string, w World, t *table) Script {
 func (r *reader) guarded(script string, st state) (end state) {
 	defer func() {
 		if recover() != nil {
-			r.opaque(clip(script), "the reader gave up")
+			r.Opaque(programs.Clip(script), "the reader gave up")
 			end = state{}
 		}
 	}()
@@ -70,7 +70,7 @@ func (r *reader) guarded(script string, st state) (end state) {
 
 // A reader walks one script. It belongs to one call of Read.
 type reader struct {
-	recorder
+	programs.Recorder
 	cmds    int
 	steps   int
 	braced  int // words that brace expansions made
@@ -88,18 +88,18 @@ type reader struct {
 func (r *reader) script(text string, st state) state {
 	stmts, err := parse(text)
 	if err != nil {
-		r.opaque(clip(text), "it is not valid shell: "+plainError(err))
+		r.Opaque(programs.Clip(text), "it is not valid shell: "+plainError(err))
 		if msg := plainError(err); !strings.Contains(msg, "without closing") && !strings.Contains(msg, "unclosed") {
 			r.mentions(text, st) // shells may accept what the parser does not
 		}
 	} else if why := misread(text, stmts); why != "" {
-		r.opaque(clip(text), why)
+		r.Opaque(programs.Clip(text), why)
 		r.mentions(text, st)
 	}
-	saved := r.src
-	r.src = text
+	saved := r.Source
+	r.Source = text
 	st = r.stmts(stmts, st)
-	r.src = saved
+	r.Source = saved
 	return st
 }
 
@@ -131,13 +131,13 @@ func plainError(err error) string {
 
 func (r *reader) finish(end state) Script {
 	if r.cmds > MaxCommands {
-		r.opaque(clip(r.src), "it holds more than 50 commands")
+		r.Opaque(programs.Clip(r.Source), "it holds more than 50 commands")
 	}
-	if len(r.acts) == 0 {
-		r.acts = []policy.Action{policy.None{}}
+	if len(r.Actions) == 0 {
+		r.Actions = []policy.Action{policy.None{}}
 	}
 	r.settlePins()
-	s := Script{Actions: r.acts, ReadOnly: !r.unclear && !r.unsafe}
+	s := Script{Actions: r.Actions, ReadOnly: !r.Unclear && !r.Unsafe}
 	if len(end.dirs) == 1 {
 		s.Dir = end.dirs[0]
 	}
@@ -145,13 +145,13 @@ func (r *reader) finish(end state) Script {
 }
 
 // source is the text of a node, for a person to see.
-func (r *reader) source(n syntax.Node) string { return clip(r.text(n)) }
+func (r *reader) source(n syntax.Node) string { return programs.Clip(r.text(n)) }
 
 // text is the whole text of a node.
 func (r *reader) text(n syntax.Node) string {
 	from, to := int(n.Pos().Offset()), int(n.End().Offset())
-	if from < 0 || to > len(r.src) || from >= to {
-		return r.src
+	if from < 0 || to > len(r.Source) || from >= to {
+		return r.Source
 	}
-	return r.src[from:to]
+	return r.Source[from:to]
 }

@@ -3,6 +3,8 @@ package shellread
 import (
 	"maps"
 	"slices"
+
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
 // A state is what is known at one point of a script. Values are never changed
@@ -83,7 +85,7 @@ func (s state) equal(t state) bool {
 
 // join is what is known of a variable that is either of two values.
 func join(a, b value) value {
-	digits := func(v value) bool { return v.kind == number || v.kind == exact && plainNumber(v.text) }
+	digits := func(v value) bool { return v.kind == number || v.kind == exact && scan.Number(v.text) }
 	switch {
 	case a == b:
 		return a
@@ -116,8 +118,8 @@ func (s state) parameters(args []word) state {
 	for i := range 9 {
 		v := value{kind: unknown}
 		if i < len(args) && known {
-			if known = !args[i].many; known && args[i].kind == exact {
-				v = value{kind: exact, text: args[i].text}
+			if known = !args[i].Many; known && args[i].Kind == exact {
+				v = value{kind: exact, text: args[i].Text}
 			}
 		}
 		s.vars[string(rune('1'+i))] = v

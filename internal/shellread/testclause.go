@@ -4,6 +4,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
 // testExpr walks [[ … ]].
@@ -30,7 +31,7 @@ func (r *reader) testExpr(x syntax.TestExpr, st state) {
 			r.testExpr(x.X, st)
 		case syntax.TsVarSet, syntax.TsRefVar:
 			if w, ok := x.X.(*syntax.Word); !ok || !syntax.ValidName(w.Lit()) {
-				r.opaque(r.source(x), "a variable's name that is worked out when it runs")
+				r.Opaque(r.source(x), "a variable's name that is worked out when it runs")
 			}
 			r.testWord(x.X, st)
 		case syntax.TsEmpStr, syntax.TsNempStr, syntax.TsOptSet:
@@ -63,10 +64,10 @@ func (r *reader) testNumber(x syntax.TestExpr, st state) {
 		return
 	}
 	v := r.value(w, st)
-	if v.kind == number || v.kind == exact && (plainNumber(v.text) || v.text == "") {
+	if v.kind == number || v.kind == exact && (scan.Number(v.text) || v.text == "") {
 		return
 	}
-	r.opaque(r.source(w), "[[ ]] evaluates this as arithmetic")
+	r.Opaque(r.source(w), "[[ ]] evaluates this as arithmetic")
 }
 
 func (r *reader) testPath(x syntax.TestExpr, st state) {
@@ -77,8 +78,8 @@ func (r *reader) testPath(x syntax.TestExpr, st state) {
 	}
 	v := r.value(w, st)
 	if v.kind != exact {
-		r.opaque(r.source(w), "a path that is worked out when it runs")
+		r.Opaque(r.source(w), "a path that is worked out when it runs")
 		return
 	}
-	r.read(word{kind: exact, text: v.text, src: r.source(w)}, st.dirs, policy.Read{List: true})
+	r.Read(word{Kind: exact, Text: v.text, Source: r.source(w)}, st.dirs, policy.Read{List: true})
 }

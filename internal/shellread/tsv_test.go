@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // fixture is the world of testdata/shell_cases.tsv: what its README and
@@ -110,17 +111,17 @@ func (f fixture) git(dir string) (bool, string) {
 	return policy.Within("/home/u/project", dir, false), "not the project"
 }
 
-func (f fixture) tree(dir string, most int) (l shellread.Listing, ok bool) {
+func (f fixture) tree(dir string, most int) (l world.Listing, ok bool) {
 	for i, set := range []map[string]bool{f.folders, f.files} {
 		for p := range set {
 			if rel, below := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/"); below && rel != "" {
-				l.Entries = append(l.Entries, shellread.Entry{Name: rel, Dir: i == 0})
+				l.Entries = append(l.Entries, world.Entry{Name: rel, Dir: i == 0})
 			}
 		}
 	}
 	for p := range f.links {
 		if rel, below := strings.CutPrefix(p, strings.TrimSuffix(dir, "/")+"/"); below {
-			l.Entries = append(l.Entries, shellread.Entry{Name: rel, Link: true})
+			l.Entries = append(l.Entries, world.Entry{Name: rel, Link: true})
 		}
 	}
 	return l, len(l.Entries) <= most
@@ -136,8 +137,8 @@ func (f fixture) tracked(dir string, most int) (files []string, ok bool) {
 	return files, len(files) <= most
 }
 
-func (f fixture) world() shellread.World {
-	return shellread.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git, GitUnpinned: f.git, Tree: f.tree, Tracked: f.tracked}
+func (f fixture) world() world.World {
+	return world.World{Dir: "/home/u/project", Home: "/home/u", Real: f.real, Glob: f.glob, Git: f.git, GitUnpinned: f.git, Tree: f.tree, Tracked: f.tracked}
 }
 
 // decide judges one command in the fixture with rules as the TSV writes them.

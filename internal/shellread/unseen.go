@@ -6,32 +6,30 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/programs"
 )
 
 // behind lists, for rules that forbid or ask, the commands that the words of a
 // runner, the values of flags that run programs, and git's own aliases may mean.
 func (r *reader) behind(prog string, ws []word, st state) {
-	if verbs, ok := runners[prog]; ok && (verbs == nil || slices.ContainsFunc(ws[1:], func(w word) bool { return slices.Contains(verbs, w.text) })) {
+	if programs.RunsWords(prog, ws[1:]) {
 		for i := range ws[1:min(len(ws), 40)] {
 			r.mayRun(ws[1+i:], st)
-			r.denyScript(ws[1+i].text, st)
+			r.denyScript(ws[1+i].Text, st)
 		}
 	}
 	for i, w := range ws {
-		_, val, glued := strings.Cut(w.text, "=")
-		for _, f := range launchFlags[prog] {
-			if i == 0 || w.kind != exact || !matchFlag(f, w.text) {
-				continue
-			}
+		_, val, glued := strings.Cut(w.Text, "=")
+		if i > 0 && programs.LaunchFlag(prog, w) {
 			if glued {
 				r.mentioned(val, st)
 			} else if i+1 < len(ws) {
 				r.mayRun(ws[i+1:], st)
-				r.mentioned(ws[i+1].text, st)
+				r.mentioned(ws[i+1].Text, st)
 			}
 		}
-		if prog == "git" && i > 0 && w.kind == exact && (ws[i-1].is("-c") || ws[i-1].is("--config-env")) {
-			name, val, _ := strings.Cut(w.text, "=")
+		if prog == "git" && i > 0 && w.Kind == exact && (ws[i-1].Is("-c") || ws[i-1].Is("--config-env")) {
+			name, val, _ := strings.Cut(w.Text, "=")
 			shell, yes := strings.CutPrefix(val, "!")
 			if yes || !strings.HasPrefix(strings.ToLower(name), "alias.") {
 				r.mentioned(shell, st)
@@ -61,37 +59,37 @@ func (r *reader) mentioned(text string, st state) {
 // mayRun adds a command for rules that forbid or ask, and nothing of what it
 // would do.
 func (r *reader) mayRun(ws []word, st state) {
-	if len(ws) == 0 || ws[0].kind != exact || ws[0].text == "" || strings.HasPrefix(ws[0].text, "-") {
+	if len(ws) == 0 || ws[0].Kind != exact || ws[0].Text == "" || strings.HasPrefix(ws[0].Text, "-") {
 		return
 	}
 	e := r.begin(ws[:min(len(ws), 100)], st)
 	e.Maybe, e.Also = true, nil
-	r.add(e)
+	r.Add(e)
 }
 
 // runsUnseen says why commands that this one starts are not known, "" when it
 // starts none or they are. A path that leads to a program of another name is
 // added to the spellings of e.
 func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) string {
-	if awks[prog] || prog == "sed" {
-		if why := r.table.beyondScript(prog, ws[1:]); why != "" {
+	if programs.IsAwk(prog) || prog == "sed" {
+		if why := r.Table.BeyondScript(prog, ws[1:]); why != "" {
 			for _, w := range ws[1:] {
-				if w.kind == exact {
-					r.mentioned(w.text, st)
+				if w.Kind == exact {
+					r.mentioned(w.Text, st)
 				}
 			}
 			return why
 		}
 	}
-	if strings.Contains(ws[0].text, "/") {
+	if strings.Contains(ws[0].Text, "/") {
 		for _, d := range append([]string{}, st.dirs...) {
-			at := ws[0].text
+			at := ws[0].Text
 			if !path.IsAbs(at) {
 				at = d + "/" + at
 			}
-			real, err := r.real(at)
-			if err != nil || slices.Contains(r.wrote, real) || slices.Contains(r.wrote, path.Clean(at)) {
-				return ws[0].text + " is made by the commands before it"
+			real, err := r.Real(at)
+			if err != nil || slices.Contains(r.Wrote, real) || slices.Contains(r.Wrote, path.Clean(at)) {
+				return ws[0].Text + " is made by the commands before it"
 			}
 			if path.Base(real) != prog {
 				e.Also = append(e.Also, append([]string{path.Base(real)}, e.Argv[1:]...))
@@ -100,8 +98,8 @@ func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) st
 	}
 	if prog == "find" || prog == "fd" || prog == "fdfind" || prog == "git" || prog == "docker" {
 		for i, w := range ws[1:] {
-			if w.kind != exact && (ws[i].is("-exec") || ws[i].is("-execdir") || ws[i].is("-ok") || ws[i].is("-x") || ws[i].is("-X") || ws[i].is("--exec") || ws[i].is("-c")) {
-				return w.src + " is a command that is not known before it runs"
+			if w.Kind != exact && (ws[i].Is("-exec") || ws[i].Is("-execdir") || ws[i].Is("-ok") || ws[i].Is("-x") || ws[i].Is("-X") || ws[i].Is("--exec") || ws[i].Is("-c")) {
+				return w.Source + " is a command that is not known before it runs"
 			}
 		}
 	}

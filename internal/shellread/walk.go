@@ -3,6 +3,8 @@ package shellread
 import (
 	"strings"
 
+	"github.com/adze-agent/adze/internal/shellread/programs"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -28,13 +30,13 @@ func (r *reader) list(list []*syntax.Stmt, st state) (ok, any state) {
 func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 	r.steps++
 	if s.Disown || s.Coprocess {
-		r.opaque(r.source(s), "a form that is not bash")
+		r.Opaque(r.source(s), "a form that is not bash")
 	}
-	piped := r.piped
+	piped := r.Piped
 	for _, rd := range s.Redirs {
 		if rd.Op == syntax.RdrIn || rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc {
 			if rd.N == nil {
-				r.piped = false
+				r.Piped = false
 			}
 		}
 	}
@@ -44,7 +46,7 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 	if s.Cmd != nil {
 		ok, any = r.cmd(s, in)
 	}
-	r.piped = piped
+	r.Piped = piped
 	if len(s.Redirs) > 0 {
 		// A redirect that fails keeps the command from running.
 		any = merge(in, any)
@@ -63,7 +65,7 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 // fedShell searches what a shell is given to read: bash <<< 'rm x'.
 func (r *reader) fedShell(s *syntax.Stmt, st state) {
 	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 || !shellNames[base(c.Args[0].Lit())] {
+	if !ok || len(c.Args) == 0 || !shellNames[programs.Base(c.Args[0].Lit())] {
 		return
 	}
 	for _, rd := range s.Redirs {
@@ -111,7 +113,7 @@ func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
 		return in, in
 	case *syntax.TimeClause:
 		if c.Stmt == nil { // behind a pipe, bash looks for a program of that name
-			r.opaque(r.source(c), "time without a command can run a program named time")
+			r.Opaque(r.source(c), "time without a command can run a program named time")
 			return in, in
 		}
 		r.outer = append(r.outer, []string{"time"})
@@ -120,7 +122,7 @@ func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
 		return ok, any
 	case *syntax.ArithmCmd:
 		if why := r.oddInside(c, true); why != "" {
-			r.opaque(r.source(c), "a quote stands inside arithmetic")
+			r.Opaque(r.source(c), "a quote stands inside arithmetic")
 		}
 		r.checkArithm(c.X, in)
 		return both(r.assignedIn(c, in))
@@ -130,18 +132,18 @@ func (r *reader) cmd(s *syntax.Stmt, in state) (ok, any state) {
 	case *syntax.DeclClause:
 		return both(r.decl(c, in))
 	case *syntax.LetClause:
-		r.opaque(r.source(c), "let evaluates text as arithmetic")
+		r.Opaque(r.source(c), "let evaluates text as arithmetic")
 		r.visit(c, in)
 		return in, in
 	case *syntax.CoprocClause:
-		r.opaque(r.source(c), "coproc starts a command beside the shell")
+		r.Opaque(r.source(c), "coproc starts a command beside the shell")
 		r.stmt(c.Stmt, in)
 		return in, in
 	case *syntax.TestDecl:
-		r.opaque(r.source(c), "a test declaration is not bash")
+		r.Opaque(r.source(c), "a test declaration is not bash")
 		return in, in
 	}
-	r.opaque(r.source(s), "a kind of command that is not known")
+	r.Opaque(r.source(s), "a kind of command that is not known")
 	return in, in
 }
 
@@ -161,15 +163,15 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 		}
 		return merge(okX, okY), merge(okX, anyY)
 	case syntax.Pipe, syntax.PipeAll:
-		piped := r.piped
+		piped := r.Piped
 		r.stmt(c.X, in)
-		r.piped = true
+		r.Piped = true
 		_, last := r.stmt(c.Y, in)
-		r.piped = piped
+		r.Piped = piped
 		// The last part may run in this shell or in one of its own.
 		return both(merge(in, last))
 	}
-	r.opaque(r.source(c), "an operator that is not bash")
+	r.Opaque(r.source(c), "an operator that is not bash")
 	r.stmt(c.X, in)
 	_, any = r.stmt(c.Y, in)
 	return any, any
@@ -240,12 +242,12 @@ func (r *reader) casePattern(w *syntax.Word, st state) {
 		case *syntax.Lit:
 		case *syntax.ExtGlob:
 			if strings.ContainsAny(r.text(p), "$`<>=\"'\\") {
-				r.opaque(r.source(w), "an extended glob that holds more than names")
+				r.Opaque(r.source(w), "an extended glob that holds more than names")
 			}
 		case *syntax.SglQuoted, *syntax.DblQuoted, *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp, *syntax.ProcSubst:
 			r.quotedPart(&builder{kind: exact}, p, st)
 		default:
-			r.opaque(r.source(w), "a pattern that is not known")
+			r.Opaque(r.source(w), "a pattern that is not known")
 		}
 	}
 }
@@ -254,11 +256,11 @@ func (r *reader) casePattern(w *syntax.Word, st state) {
 // harmless: the others may change the environment of every later command.
 func (r *reader) decl(c *syntax.DeclClause, st state) state {
 	if c.Variant.Value != "local" || len(r.calling) == 0 {
-		r.opaque(r.source(c), c.Variant.Value+" may change the environment of later commands")
+		r.Opaque(r.source(c), c.Variant.Value+" may change the environment of later commands")
 	}
 	for _, a := range c.Args {
 		if a.Naked && a.Name == nil {
-			r.opaque(r.source(c), c.Variant.Value+" with flags or expansions")
+			r.Opaque(r.source(c), c.Variant.Value+" with flags or expansions")
 			r.visitWord(a.Value, st)
 			continue
 		}
@@ -270,28 +272,28 @@ func (r *reader) decl(c *syntax.DeclClause, st state) state {
 // assign notes NAME=value in this shell.
 func (r *reader) assign(a *syntax.Assign, st state) state {
 	if a.Name == nil || !syntax.ValidName(a.Name.Value) {
-		r.opaque(r.source(a), "an assignment without a name")
+		r.Opaque(r.source(a), "an assignment without a name")
 		r.visit(a, st)
 		return st
 	}
 	name := a.Name.Value
-	if name != "SECONDS" && name != "RANDOM" || a.Append || a.Value == nil || !plainNumber(a.Value.Lit()) {
+	if name != "SECONDS" && name != "RANDOM" || a.Append || a.Value == nil || !scan.Number(a.Value.Lit()) {
 		r.checkName(name, a)
 	}
 	switch {
 	case a.Index != nil:
-		r.opaque(r.source(a), "a subscript that is worked out when it runs")
+		r.Opaque(r.source(a), "a subscript that is worked out when it runs")
 		r.visit(a, st)
 		return st.with(name, value{kind: unknown})
 	case a.Array != nil:
 		for _, e := range a.Array.Elems {
 			if e.Index != nil {
-				r.opaque(r.source(a), "a subscript that is worked out when it runs")
+				r.Opaque(r.source(a), "a subscript that is worked out when it runs")
 				r.visit(e.Index, st)
 			}
 			if e.Value != nil {
 				for _, w := range r.words(e.Value, st) {
-					r.touchGlob(w, st.dirs)
+					r.TouchGlob(w, st.dirs)
 				}
 			}
 		}
@@ -300,8 +302,8 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 		return st
 	}
 	v := r.value(a.Value, st)
-	if r.ints[name] && v.kind != number && !(v.kind == exact && plainNumber(v.text)) {
-		r.opaque(r.source(a), "zsh evaluates what is assigned to a variable that arithmetic has set")
+	if r.ints[name] && v.kind != number && !(v.kind == exact && scan.Number(v.text)) {
+		r.Opaque(r.source(a), "zsh evaluates what is assigned to a variable that arithmetic has set")
 	}
 	if a.Append {
 		old := r.variable(name, st)
@@ -317,6 +319,6 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 // checkName asks about variables whose change alters what later commands do.
 func (r *reader) checkName(name string, n syntax.Node) {
 	if riskyVariable(name) {
-		r.opaque(r.source(n), "setting "+name+" may change what commands do")
+		r.Opaque(r.source(n), "setting "+name+" may change what commands do")
 	}
 }

@@ -5,8 +5,25 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/adze-agent/adze/internal/shellread/programs"
 	"mvdan.cc/sh/v3/syntax"
 )
+
+// The words of a command, as the table of programs takes them.
+type (
+	word      = programs.Word
+	valueKind = programs.ValueKind
+)
+
+const (
+	unset   = programs.Unset
+	exact   = programs.Exact
+	pattern = programs.Pattern
+	number  = programs.Number
+	unknown = programs.Unknown
+)
+
+func lit(s string) word { return programs.Lit(s) }
 
 // maxBraces bounds how many words one brace expansion may become, maxBraced
 // all of a script.
@@ -91,7 +108,7 @@ func (b *builder) unknown(many bool) {
 // words expands one word of the script into arguments.
 func (r *reader) words(w *syntax.Word, st state) []word {
 	text := r.text(w)
-	src := clip(text)
+	src := programs.Clip(text)
 	alts := []*syntax.Word{w}
 	if hasBrace(w) {
 		var ok bool
@@ -102,26 +119,26 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 			r.braced += len(alts)
 		}
 		if !ok || r.braced > maxBraced {
-			r.opaque(src, "a brace expansion cannot be read exactly")
+			r.Opaque(src, "a brace expansion cannot be read exactly")
 			r.visitWord(w, st)
-			return []word{{kind: unknown, src: src, many: true}}
+			return []word{{Kind: unknown, Source: src, Many: true}}
 		}
 	}
 	if len(alts) == 1 && hasBrace(w) && !plainBraces(text) {
-		r.opaque(src, "a brace expansion that shells may read differently")
+		r.Opaque(src, "a brace expansion that shells may read differently")
 	}
 	out := make([]word, 0, len(alts))
 	for _, a := range alts {
 		got, ok := r.word(a, st, text)
-		if len(alts) > 1 && (!ok || slices.ContainsFunc(a.Parts, shortParam) || strings.Contains(got.text, "{")) {
+		if len(alts) > 1 && (!ok || slices.ContainsFunc(a.Parts, shortParam) || strings.Contains(got.Text, "{")) {
 			// zsh keeps an empty alternative; $v{1,2} is $v1 and $v2.
-			r.opaque(src, "a brace expansion that shells read differently")
+			r.Opaque(src, "a brace expansion that shells read differently")
 		}
 		if ok {
 			flag, _, valued := strings.Cut(text, "=")
 			given := valued && strings.HasPrefix(flag, "--") && !strings.Contains(flag, "{") // --include=*.{a,b}
-			if got.made = len(alts) > 1; got.made && !given && got.kind != pattern && got.flagLike() {
-				r.opaque(src, "a brace expansion makes a flag")
+			if got.Made = len(alts) > 1; got.Made && !given && got.Kind != pattern && got.FlagLike() {
+				r.Opaque(src, "a brace expansion makes a flag")
 			}
 			out = append(out, got)
 		}
@@ -132,12 +149,12 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 // word reads one word without braces; ok is false when it surely vanishes.
 func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 	b := &builder{kind: exact}
-	src := clip(text)
+	src := programs.Clip(text)
 	if r.zshSplit(w.Parts) {
-		r.opaque(src, "an expansion that is not bash")
+		r.Opaque(src, "an expansion that is not bash")
 	}
 	if assignsTilde(w, text) {
-		r.opaque(src, "bash replaces a tilde behind NAME= by a folder")
+		r.Opaque(src, "bash replaces a tilde behind NAME= by a folder")
 	}
 	bare := true
 	for i, p := range w.Parts {
@@ -146,18 +163,18 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 		}
 		r.part(b, p, st, i == 0, i == len(w.Parts)-1)
 	}
-	out := word{kind: b.kind, head: b.head, src: src, many: b.many, fd: b.fd && b.parts == 1, bare: bare && !b.quoted}
+	out := word{Kind: b.kind, Head: b.head, Source: src, Many: b.many, Substitution: b.fd && b.parts == 1, Bare: bare && !b.quoted}
 	switch b.kind {
 	case exact:
-		out.text = b.plain.String()
-		if out.text == "" && !b.quoted {
+		out.Text = b.plain.String()
+		if out.Text == "" && !b.quoted {
 			return word{}, false
 		}
 	case pattern:
-		out.text = b.glob.String()
-		if strings.HasPrefix(out.head, "--") && strings.Contains(out.head, "=") && !b.loose && r.noMatches(out.text, st.dirs) {
+		out.Text = b.glob.String()
+		if strings.HasPrefix(out.Head, "--") && strings.Contains(out.Head, "=") && !b.loose && r.NoMatches(out.Text, st.dirs) {
 			// --include=*.go: bash leaves a pattern that matches nothing alone.
-			return word{kind: exact, text: plainGlob(out.text), src: src}, true
+			return word{Kind: exact, Text: plainGlob(out.Text), Source: src}, true
 		}
 	case unset, number, unknown:
 	}
@@ -172,7 +189,7 @@ func (r *reader) value(w *syntax.Word, st state) value {
 	}
 	b := &builder{kind: exact}
 	if r.zshSplit(w.Parts) {
-		r.opaque(r.source(w), "an expansion that is not bash")
+		r.Opaque(r.source(w), "an expansion that is not bash")
 	}
 	for i, p := range w.Parts {
 		if l, ok := p.(*syntax.Lit); ok {
@@ -183,7 +200,7 @@ func (r *reader) value(w *syntax.Word, st state) value {
 				}
 			}
 			if strings.Contains(s, ":~") {
-				r.opaque(r.source(w), "a tilde inside an assignment")
+				r.Opaque(r.source(w), "a tilde inside an assignment")
 			}
 			b.quoted = true
 			b.add(unescape(s))
@@ -223,10 +240,10 @@ func (r *reader) part(b *builder, p syntax.WordPart, st state, first, last bool)
 		b.unknown(false)
 		b.head = "/dev/fd/"
 	case *syntax.ExtGlob:
-		r.opaque(r.source(p), "an extended glob")
+		r.Opaque(r.source(p), "an extended glob")
 		b.unknown(true)
 	default:
-		r.opaque(clip(r.src), "an expansion that is not known")
+		r.Opaque(programs.Clip(r.Source), "an expansion that is not known")
 		b.unknown(true)
 	}
 }
@@ -241,7 +258,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 	case v.kind == exact && strings.TrimLeft(v.text, " \t\n") == v.text:
 		b.add(firstField(v.text))
 		b.unknown(true)
-	case v.kind == pattern && b.parts == 0 && r.cleanMatches(v.text, st.dirs):
+	case v.kind == pattern && b.parts == 0 && r.CleanMatches(v.text, st.dirs):
 		b.mark(pattern)
 		b.glob.WriteString(v.text)
 		b.head = v.head
@@ -281,14 +298,14 @@ func (r *reader) quotedPart(b *builder, p syntax.WordPart, st state) {
 		}
 		s, ok := ansiC(p.Value)
 		if !ok {
-			r.opaque(r.source(p), "an escape in $'…' that is not known")
+			r.Opaque(r.source(p), "an escape in $'…' that is not known")
 			b.unknown(false)
 			return
 		}
 		b.add(s)
 	case *syntax.DblQuoted:
 		if p.Dollar {
-			r.opaque(r.source(p), "a translated string")
+			r.Opaque(r.source(p), "a translated string")
 		}
 		b.add("")
 		for _, q := range p.Parts {
@@ -342,14 +359,14 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 				return
 			}
 		case len(s) > 1 && s[0] == '=' && s != "==" && s != "=~":
-			r.opaque(s, "zsh replaces a word that begins with = by a program's path")
+			r.Opaque(s, "zsh replaces a word that begins with = by a program's path")
 		}
 	}
 	if !first && strings.HasPrefix(s, "~") && b.kind == exact && b.plain.Len() == 0 {
-		r.opaque(s, "zsh replaces a tilde behind empty quotes by a folder")
+		r.Opaque(s, "zsh replaces a tilde behind empty quotes by a folder")
 	}
 	if strings.Contains(s, "{") && !plainBraces(s) {
-		r.opaque(s, "a brace expansion that shells may read differently")
+		r.Opaque(s, "a brace expansion that shells may read differently")
 	}
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; c {
@@ -361,7 +378,7 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 				b.add(s[i : i+n])
 				i += n - 1
 			} else {
-				r.opaque(s, "a backslash with nothing behind it")
+				r.Opaque(s, "a backslash with nothing behind it")
 			}
 		case '*', '?':
 			b.wild(string(c))
@@ -397,18 +414,18 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 func (r *reader) tilde(b *builder, s string, last bool, st state) string {
 	name, rest, slash := strings.Cut(s[1:], "/")
 	if name != "" || !slash && !last {
-		r.opaque(s, "the home folder of another user, or a folder the shell remembers")
+		r.Opaque(s, "the home folder of another user, or a folder the shell remembers")
 		b.unknown(false)
 		return ""
 	}
-	if v, set := st.vars["HOME"]; set || r.world.Home == "" {
+	if v, set := st.vars["HOME"]; set || r.World.Home == "" {
 		_ = v
-		r.opaque(s, "HOME is changed")
+		r.Opaque(s, "HOME is changed")
 		b.unknown(false)
 		return ""
 	}
 	b.quoted = true
-	b.add(r.world.Home)
+	b.add(r.World.Home)
 	if slash {
 		return "/" + rest
 	}

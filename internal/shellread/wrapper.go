@@ -7,6 +7,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/programs"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
 // A wrapper's flags: those with a value, those without.
@@ -36,7 +38,7 @@ func transparent(name string) reading {
 			return st, st
 		}
 		for _, w := range rest[:f.operands] {
-			if w.kind != exact || strings.HasPrefix(w.text, "-") {
+			if w.Kind != exact || strings.HasPrefix(w.Text, "-") {
 				r.hidden(ws, st, "a form of "+name+" that is not known")
 				return st, st
 			}
@@ -54,32 +56,32 @@ func skipFlags(ws []word, f wrapFlags) (rest []word, why string) {
 	valued, plain := strings.Fields(f.valued), strings.Fields(f.plain)
 	for len(ws) > 0 {
 		w := ws[0]
-		if w.kind != exact {
-			if w.flagLike() {
-				return nil, w.src + " may be a flag"
+		if w.Kind != exact {
+			if w.FlagLike() {
+				return nil, w.Source + " may be a flag"
 			}
 			return ws, ""
 		}
-		if !strings.HasPrefix(w.text, "-") || w.text == "-" {
+		if !strings.HasPrefix(w.Text, "-") || w.Text == "-" {
 			return ws, ""
 		}
 		ws = ws[1:]
-		if w.text == "--" {
+		if w.Text == "--" {
 			return ws, ""
 		}
-		name, _, has := strings.Cut(w.text, "=")
+		name, _, has := strings.Cut(w.Text, "=")
 		switch {
-		case slices.Contains(plain, w.text):
+		case slices.Contains(plain, w.Text):
 		case slices.Contains(valued, name) && has && strings.HasPrefix(name, "--"):
-		case slices.Contains(valued, w.text):
-			if len(ws) == 0 || ws[0].kind != exact {
-				return nil, w.text + " needs a value that is known"
+		case slices.Contains(valued, w.Text):
+			if len(ws) == 0 || ws[0].Kind != exact {
+				return nil, w.Text + " needs a value that is known"
 			}
 			ws = ws[1:]
-		case len(w.text) > 2 && w.text[1] != '-' && slices.Contains(valued, w.text[:2]):
-		case f.digits && plainNumber(w.text[1:]):
+		case len(w.Text) > 2 && w.Text[1] != '-' && slices.Contains(valued, w.Text[:2]):
+		case f.digits && scan.Number(w.Text[1:]):
 		default:
-			return nil, w.text + " is not known"
+			return nil, w.Text + " is not known"
 		}
 	}
 	return nil, ""
@@ -88,12 +90,12 @@ func skipFlags(ws []word, f wrapFlags) (rest []word, why string) {
 // hidden adds a launcher that cannot be read exactly, and after it every way
 // its words could be a command, so that deny rules see it.
 func (r *reader) hidden(ws []word, st state, why string) {
-	at := len(r.acts)
+	at := len(r.Actions)
 	r.markExec(ws, st, why)
-	for i, a := range r.acts[at:] {
+	for i, a := range r.Actions[at:] {
 		if e, ok := a.(policy.Exec); ok && e.Beyond == "" {
 			e.Beyond, e.Unseen = why, why // a rule for the launcher does not cover what it runs
-			r.acts[at+i] = e
+			r.Actions[at+i] = e
 		}
 	}
 	r.suspect(ws[1:], st)
@@ -102,28 +104,28 @@ func (r *reader) hidden(ws []word, st state, why string) {
 
 // blind notes of the commands from an action on that what they start is not known.
 func (r *reader) blind(from int, why string) {
-	for i, a := range r.acts[from:] {
+	for i, a := range r.Actions[from:] {
 		if e, ok := a.(policy.Exec); ok && !e.Maybe {
 			e.Unseen = why
-			r.acts[from+i] = e
+			r.Actions[from+i] = e
 		}
 	}
 }
 
 // texts searches the words of a launcher that a shell would read.
 func (r *reader) texts(ws []word, st state) {
-	if !textual[base(ws[0].text)] && !shellNames[base(ws[0].text)] {
+	if !programs.RunsText(programs.Base(ws[0].Text)) && !shellNames[programs.Base(ws[0].Text)] {
 		return
 	}
 	for _, w := range ws[1:] {
-		if w.kind != exact {
+		if w.Kind != exact {
 			continue
 		}
-		r.denyScript(w.text, st)
-		if strings.HasPrefix(w.text, "-") && len(w.text) > 2 { // -S'rm x', --command='rm x'
-			_, val, attached := strings.Cut(w.text, "=")
+		r.denyScript(w.Text, st)
+		if strings.HasPrefix(w.Text, "-") && len(w.Text) > 2 { // -S'rm x', --command='rm x'
+			_, val, attached := strings.Cut(w.Text, "=")
 			if !attached {
-				val = w.text[2:]
+				val = w.Text[2:]
 			}
 			r.denyScript(val, st)
 		}
@@ -150,7 +152,7 @@ func (r *reader) mentions(text string, st state) {
 func (r *reader) suspect(ws []word, st state) {
 	const most = 40 // at either end
 	for i, w := range ws {
-		if w.kind != exact || w.text == "" || strings.HasPrefix(w.text, "-") || i > most && i < len(ws)-most {
+		if w.Kind != exact || w.Text == "" || strings.HasPrefix(w.Text, "-") || i > most && i < len(ws)-most {
 			continue
 		}
 		r.suspectOne(ws[i:], st)
@@ -160,21 +162,21 @@ func (r *reader) suspect(ws []word, st state) {
 func (r *reader) suspectOne(ws []word, st state) {
 	ws = ws[:min(len(ws), 100)]
 	e := r.begin(ws, st)
-	prog := base(ws[0].text)
-	e.Maybe, e.Also, e.Loses = true, nil, loses(prog, ws)
-	r.add(e)
-	u := &use{r: &r.recorder, dirs: st.dirs, name: prog}
-	acts, _ := u.changes(ws)
-	for _, a := range acts {
+	prog := programs.Base(ws[0].Text)
+	e.Maybe, e.Also, e.Loses = true, nil, programs.Loses(prog, ws)
+	r.Add(e)
+	u := r.Use(prog, st.dirs)
+	u.Changes(ws)
+	for _, a := range u.Actions {
 		if w, ok := a.(policy.Write); ok {
 			w.Maybe = prog != "rm" // what is removed is judged as such
-			r.add(w)
+			r.Add(w)
 		}
 	}
-	if shellNames[base(ws[0].text)] {
+	if shellNames[programs.Base(ws[0].Text)] {
 		for _, w := range ws[1:] {
-			if w.kind == exact {
-				r.denyScript(w.text, st)
+			if w.Kind == exact {
+				r.denyScript(w.Text, st)
 			}
 		}
 	}
@@ -186,23 +188,23 @@ func (r *reader) denyScript(text string, st state) {
 	if r.depth > maxDepth/2 || len(text) > MaxChars || !strings.ContainsAny(text, " \t\n;") {
 		return
 	}
-	acts, unclear, unsafe, cmds, seen := r.acts, r.unclear, r.unsafe, r.cmds, r.seen
-	r.acts, r.seen = nil, nil
+	acts, unclear, unsafe, cmds, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
+	r.Actions, r.Seen = nil, nil
 	r.depth++
 	r.script(text, state{dirs: st.dirs, vars: map[string]value{}})
 	r.depth--
-	found := r.acts
-	r.acts, r.unclear, r.unsafe, r.cmds, r.seen = acts, unclear, unsafe, cmds, seen
+	found := r.Actions
+	r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen = acts, unclear, unsafe, cmds, seen
 	for _, a := range found {
 		switch a := a.(type) {
 		case policy.Exec:
 			lost := a.Loses
 			a = defined(a)
 			a.Loses = lost
-			r.add(a)
+			r.Add(a)
 		case policy.Write:
 			if a.Remove && a.Tree {
-				r.add(a)
+				r.Add(a)
 			}
 		case policy.Opaque, policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
 		}
@@ -212,27 +214,27 @@ func (r *reader) denyScript(text string, st state) {
 // readEnv is env: plain assignments and a few flags, then a command.
 func readEnv(r *reader, ws []word, st state) (state, state) {
 	rest := ws[1:]
-	saved, pinned := len(r.env), r.unpinned
-	defer func() { r.env, r.unpinned = r.env[:saved], pinned }()
+	saved, pinned := len(r.env), r.Unpinned
+	defer func() { r.env, r.Unpinned = r.env[:saved], pinned }()
 	in := st
 	for len(rest) > 0 {
 		w := rest[0]
-		if w.kind != exact {
+		if w.Kind != exact {
 			r.hidden(ws, st, "env with words that are not known")
 			return in, in
 		}
-		name, val, assign := strings.Cut(w.text, "=")
+		name, val, assign := strings.Cut(w.Text, "=")
 		switch {
-		case assign && !strings.HasPrefix(w.text, "-"):
-			r.setEnv(name, val, true, w.src)
-		case w.text == "-i" || w.text == "-" || w.text == "--ignore-environment":
-			r.unpinned = true
-		case (w.text == "-u" || w.text == "--unset") && len(rest) > 1:
-			r.unpinned = true
+		case assign && !strings.HasPrefix(w.Text, "-"):
+			r.setEnv(name, val, true, w.Source)
+		case w.Text == "-i" || w.Text == "-" || w.Text == "--ignore-environment":
+			r.Unpinned = true
+		case (w.Text == "-u" || w.Text == "--unset") && len(rest) > 1:
+			r.Unpinned = true
 			rest = rest[1:]
-		case strings.HasPrefix(w.text, "--unset="):
-			r.unpinned = true
-		case w.text == "--":
+		case strings.HasPrefix(w.Text, "--unset="):
+			r.Unpinned = true
+		case w.Text == "--":
 			rest = rest[1:]
 			if len(rest) > 0 {
 				r.inside(ws[:len(ws)-len(rest)], rest, in)
@@ -240,7 +242,7 @@ func readEnv(r *reader, ws []word, st state) (state, state) {
 			}
 			r.markExec(ws, st, "env prints the environment")
 			return st, st
-		case strings.HasPrefix(w.text, "-"):
+		case strings.HasPrefix(w.Text, "-"):
 			r.hidden(ws, st, "a form of env that is not known")
 			return st, st
 		default:
@@ -263,15 +265,15 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 	replace := ""
 	for i, w := range ws[1 : len(ws)-len(rest)] {
 		switch {
-		case strings.HasPrefix(w.text, "-a") || strings.HasPrefix(w.text, "--arg-file") || strings.HasPrefix(w.text, "--replace"):
+		case strings.HasPrefix(w.Text, "-a") || strings.HasPrefix(w.Text, "--arg-file") || strings.HasPrefix(w.Text, "--replace"):
 			why = "a form of xargs that is not known"
-		case w.text == "-I" && i+2 < len(ws):
-			replace = ws[i+2].text
-		case strings.HasPrefix(w.text, "-I"):
-			replace = w.text[2:]
+		case w.Text == "-I" && i+2 < len(ws):
+			replace = ws[i+2].Text
+		case strings.HasPrefix(w.Text, "-I"):
+			replace = w.Text[2:]
 		}
 	}
-	if replace != "" && (len(rest) == 0 || rest[0].kind != exact || strings.Contains(rest[0].text, replace)) {
+	if replace != "" && (len(rest) == 0 || rest[0].Kind != exact || strings.Contains(rest[0].Text, replace)) {
 		why = "a form of xargs that is not known"
 	}
 	if why != "" {
@@ -286,58 +288,58 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 		r.texts(rest, st) // sh -c 'rm {}'
 	}
 	for i, w := range rest {
-		if replace != "" && (w.kind != exact || strings.Contains(w.text, replace)) {
-			rest[i] = word{kind: unknown, src: w.src}
+		if replace != "" && (w.Kind != exact || strings.Contains(w.Text, replace)) {
+			rest[i] = word{Kind: unknown, Source: w.Source}
 		}
 	}
 	if replace == "" {
-		rest = append(rest, word{kind: unknown, src: "…", many: true})
+		rest = append(rest, word{Kind: unknown, Source: "…", Many: true})
 	}
-	saved := r.fed
-	r.fed = true
+	saved := r.Fed
+	r.Fed = true
 	r.inside(ws[:1], rest, st)
-	r.fed = saved
+	r.Fed = saved
 	return st, st
 }
 
 // readShell is bash -c '…': the literal is read as a script of its own.
 func readShell(r *reader, ws []word, st state) (state, state) {
-	if len(ws) < 3 || !shellCFlag(ws[1]) || ws[2].kind != exact || strings.HasPrefix(ws[2].text, "-") {
-		why := ws[0].text + " runs a script that is not known here"
-		if len(ws) > 2 && ws[1].text != "" && strings.IndexByte("-+", ws[1].text[0]) >= 0 && strings.Contains(ws[1].text, "c") {
-			r.opaque(ws[0].src, why)
+	if len(ws) < 3 || !shellCFlag(ws[1]) || ws[2].Kind != exact || strings.HasPrefix(ws[2].Text, "-") {
+		why := ws[0].Text + " runs a script that is not known here"
+		if len(ws) > 2 && ws[1].Text != "" && strings.IndexByte("-+", ws[1].Text[0]) >= 0 && strings.Contains(ws[1].Text, "c") {
+			r.Opaque(ws[0].Source, why)
 		}
-		at := len(r.acts)
+		at := len(r.Actions)
 		r.markExec(ws, st, why)
 		r.blind(at, why)
 		r.suspect(ws[1:], st)
 		r.texts(ws, st)
 		return st, st
 	}
-	if r.fed {
-		r.opaque(ws[0].src, "xargs gives the script arguments that are not known")
+	if r.Fed {
+		r.Opaque(ws[0].Source, "xargs gives the script arguments that are not known")
 	}
-	if base(ws[0].text) != "bash" && base(ws[0].text) != "sh" {
-		r.opaque(ws[0].src, ws[0].text+" reads scripts in its own way")
+	if programs.Base(ws[0].Text) != "bash" && programs.Base(ws[0].Text) != "sh" {
+		r.Opaque(ws[0].Source, ws[0].Text+" reads scripts in its own way")
 	}
-	if why := precheck(ws[2].text); why != "" {
-		r.opaque(clip(ws[2].text), why)
+	if why := precheck(ws[2].Text); why != "" {
+		r.Opaque(programs.Clip(ws[2].Text), why)
 	}
-	before := len(r.acts)
+	before := len(r.Actions)
 	child := state{dirs: st.dirs, vars: map[string]value{}}
 	funcs := r.funcs
 	r.funcs = map[string]*syntax.Stmt{}
-	r.outer = append(r.outer, literals(ws[:2]))
+	r.outer = append(r.outer, programs.Literals(ws[:2]))
 	r.depth++
 	if r.depth <= maxDepth {
-		r.script(ws[2].text, child)
+		r.script(ws[2].Text, child)
 	} else {
-		r.opaque(clip(ws[2].text), "it is nested too deeply")
+		r.Opaque(programs.Clip(ws[2].Text), "it is nested too deeply")
 	}
 	r.depth--
 	r.outer = r.outer[:len(r.outer)-1]
 	r.funcs = funcs
-	if !slices.ContainsFunc(r.acts[before:], func(a policy.Action) bool { _, runs := a.(policy.Exec); return runs }) {
+	if !slices.ContainsFunc(r.Actions[before:], func(a policy.Action) bool { _, runs := a.(policy.Exec); return runs }) {
 		r.markExec(ws, st, "a shell that is given nothing to run")
 	}
 	return st, st
@@ -345,20 +347,20 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 
 // shellCFlag knows -c alone or with flags that only make the shell stricter.
 func shellCFlag(w word) bool {
-	return w.kind == exact && len(w.text) > 1 && w.text[0] == '-' && strings.Count(w.text, "c") == 1 && strings.Trim(w.text[1:], "ceux") == ""
+	return w.Kind == exact && len(w.Text) > 1 && w.Text[0] == '-' && strings.Count(w.Text, "c") == 1 && strings.Trim(w.Text[1:], "ceux") == ""
 }
 
 // launcher is a command that runs another one in a way this package does not
 // follow: sudo, ssh, watch … The whole asks; deny rules see what is inside.
 func launcher(r *reader, ws []word, st state) (state, state) {
-	if len(ws) == 1 && ws[0].is("arch") {
+	if len(ws) == 1 && ws[0].Is("arch") {
 		r.exec(ws, st) // it says what the machine is
 		return st, st
 	}
-	at := len(r.acts)
-	r.markExec(ws, st, ws[0].text+" runs another command with other rights or elsewhere")
-	if slices.ContainsFunc(ws[1:], func(w word) bool { return w.kind != exact }) {
-		r.blind(at, "a word behind "+ws[0].text+" is not known before it runs")
+	at := len(r.Actions)
+	r.markExec(ws, st, ws[0].Text+" runs another command with other rights or elsewhere")
+	if slices.ContainsFunc(ws[1:], func(w word) bool { return w.Kind != exact }) {
+		r.blind(at, "a word behind "+ws[0].Text+" is not known before it runs")
 	}
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)

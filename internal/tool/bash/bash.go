@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -47,7 +48,7 @@ type Config struct {
 	// which keep git and others from more than that.
 	Pins []string
 	// World tells shellread about the file system; nil knows only the folder.
-	World func(dir string) shellread.World
+	World func(dir string) world.World
 	// Wrap puts a command into the sandbox; nil means there is none. When it
 	// fails the command does not run. What the command was allowed to write
 	// although it is protected is in its needs.
@@ -183,7 +184,7 @@ func (in input) timeout() time.Duration {
 }
 
 func (b *runner) read(command string, env tool.Env) shellread.Script {
-	w := shellread.World{Dir: env.Dir, Home: env.Home}
+	w := world.World{Dir: env.Dir, Home: env.Home}
 	if b.World != nil {
 		w = b.World(env.Dir)
 	}

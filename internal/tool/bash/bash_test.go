@@ -13,7 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
-	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -47,7 +47,7 @@ func newRig(t *testing.T, change func(*Config)) *rig {
 	c := Config{
 		Environ: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Join(dir, "home"), "LANG=C.UTF-8", "ANTHROPIC_API_KEY=sk-planted", "OTHER=x"},
 		Temp:    filepath.Join(dir, "temp"),
-		World:   func(d string) shellread.World { return shellread.World{Dir: d} },
+		World:   func(d string) world.World { return world.World{Dir: d} },
 	}
 	if change != nil {
 		change(&c)

@@ -149,7 +149,7 @@ func notWorldWritable(dir string) bool {
 	return err == nil && info.IsDir() && info.Mode().Perm()&0o002 == 0
 }
 
-// program is shellread.World.Program for the environment that commands get now
+// program is world.World.Program for the environment that commands get now
 // when they are not pinned.
 func (b *runner) program(env tool.Env) func(name string) string {
 	b.mu.Lock()

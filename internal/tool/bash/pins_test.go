@@ -10,7 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
-	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // hostile is what an earlier command exported, or wrote as if it had.
@@ -78,10 +78,10 @@ func TestWhatReadsIsPinned(t *testing.T) {
 		c.Pins = pins
 		c.Wrap = func(*proc.Command, policy.Needs) error { return nil }
 		c.Excluded = func([]policy.Action) bool { return outside }
-		c.World = func(d string) shellread.World {
+		c.World = func(d string) world.World {
 			safe := func(string) (bool, string) { return true, "" }
 			hit := func(string) (bool, string) { return false, "core.fsmonitor is set" }
-			return shellread.World{Dir: d, Git: safe, GitUnpinned: hit, Glob: func(string) []string { return []string{} }}
+			return world.World{Dir: d, Git: safe, GitUnpinned: hit, Glob: func(string) []string { return []string{} }}
 		}
 	})
 	if err := os.MkdirAll(filepath.Join(r.env.Dir, "bin"), 0o755); err != nil {

@@ -1,9 +1,11 @@
-package shellread
+package programs
 
 import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
 // printRows are commands that only print, or do nothing.
@@ -18,7 +20,7 @@ var printRows = map[string]*command{
 	"basename": {flags: "-az --multiple --zero -s=x --suffix=x", args: "x*", safe: true},
 	"dirname":  {flags: "-z --zero", args: "x*", safe: true},
 	"date": {flags: "-uRI? --utc --universal --rfc-email --iso-8601? --rfc-3339=x -d=x --date=x -r=p --reference=p --debug", args: "x", check: func(u *use) string {
-		if len(u.args) == 1 && (u.args[0].kind != exact || !strings.HasPrefix(u.args[0].text, "+")) {
+		if len(u.args) == 1 && (u.args[0].Kind != Exact || !strings.HasPrefix(u.args[0].Text, "+")) {
 			return "date with an operand may set the clock"
 		}
 		return ""
@@ -26,8 +28,8 @@ var printRows = map[string]*command{
 	"cal": {flags: "-13myjn=x", args: "x x x"},
 	"sleep": {args: "x*", check: func(u *use) string {
 		for _, w := range u.args {
-			if w.kind == exact && strings.Trim(w.text, "0123456789.smhd") != "" {
-				return "sleep " + w.src + " may never end"
+			if w.Kind == Exact && strings.Trim(w.Text, "0123456789.smhd") != "" {
+				return "sleep " + w.Source + " may never end"
 			}
 		}
 		return ""
@@ -45,7 +47,7 @@ var printRows = map[string]*command{
 	"locale":   {flags: "-a --all-locales -m --charmaps -k --keyword-name", args: "x*"},
 	"getconf":  {args: "x"},
 	"tput": {args: "x x x", min: 1, check: func(u *use) string {
-		switch u.args[0].text {
+		switch u.args[0].Text {
 		case "cols", "lines", "colors", "bold", "sgr0", "setaf", "setab", "rev", "smul", "rmul":
 			return ""
 		}
@@ -86,8 +88,8 @@ var fileRows = map[string]*command{
 			}
 			for _, f := range u.flags {
 				// What is attached to -L, -P and -I are more flags for tree.
-				if len(f.name) == 2 && f.has && f.val.kind == exact && strings.HasPrefix(f.val.src, "-") && !(f.name == "-L" && plainNumber(f.val.text)) {
-					return "tree " + f.val.src + " holds flags that are not known"
+				if len(f.name) == 2 && f.has && f.val.Kind == Exact && strings.HasPrefix(f.val.Source, "-") && !(f.name == "-L" && scan.Number(f.val.Text)) {
+					return "tree " + f.val.Source + " holds flags that are not known"
 				}
 			}
 			return ""
@@ -168,8 +170,8 @@ var fileRows = map[string]*command{
 // suffix, and taken for a pattern.
 func archive(u *use) string {
 	w := u.args[0]
-	if w.kind != exact || strings.ContainsAny(w.text, "*?[") || !u.r.there(w, u.dirs) && !strings.HasSuffix(w.text, ".zip") {
-		return w.src + " may be another archive"
+	if w.Kind != Exact || strings.ContainsAny(w.Text, "*?[") || !u.r.there(w, u.dirs) && !strings.HasSuffix(w.Text, ".zip") {
+		return w.Source + " may be another archive"
 	}
 	return ""
 }
@@ -178,9 +180,9 @@ func archive(u *use) string {
 // for the name with a suffix.
 func packed(u *use) string {
 	for _, w := range u.args {
-		suffix := slices.Contains([]string{".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z"}, path.Ext(w.text))
-		if w.kind == exact && w.text != "-" && !suffix && !u.r.there(w, u.dirs) {
-			return "there is no " + w.src + ", and " + u.name + " would look for another name"
+		suffix := slices.Contains([]string{".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z"}, path.Ext(w.Text))
+		if w.Kind == Exact && w.Text != "-" && !suffix && !u.r.there(w, u.dirs) {
+			return "there is no " + w.Source + ", and " + u.name + " would look for another name"
 		}
 	}
 	return ""
@@ -201,13 +203,13 @@ func toStdout(u *use) string {
 // arguments, plugins among them.
 func noResponse(u *use) string {
 	for _, w := range u.args {
-		if w.kind == exact && strings.HasPrefix(w.text, "@") || w.kind != exact && strings.HasPrefix(w.head, "@") {
-			return w.src + " names a file with more arguments"
+		if w.Kind == Exact && strings.HasPrefix(w.Text, "@") || w.Kind != Exact && strings.HasPrefix(w.Head, "@") {
+			return w.Source + " names a file with more arguments"
 		}
 	}
 	for _, f := range u.flags {
-		if f.has && (f.val.kind != exact || strings.HasPrefix(f.val.text, "@")) {
-			return f.val.src + " names a file with more arguments"
+		if f.has && (f.val.Kind != Exact || strings.HasPrefix(f.val.Text, "@")) {
+			return f.val.Source + " names a file with more arguments"
 		}
 	}
 	return ""
@@ -223,7 +225,7 @@ func checkTar(u *use) string {
 	}
 	for _, f := range u.flags {
 		if f.name == "-f" || f.name == "--file" {
-			if f.val.kind != exact || strings.Contains(f.val.text, ":") {
+			if f.val.Kind != Exact || strings.Contains(f.val.Text, ":") {
 				return "tar may fetch an archive whose name holds a colon"
 			}
 		}
@@ -266,8 +268,8 @@ var textRows = map[string]*command{
 	"base32":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x", args: "p", safe: true},
 	"iconv": {flags: "-f=x -t=x -lcs --from-code=x --to-code=x --list --silent", args: "p*", check: func(u *use) string {
 		for _, f := range u.flags {
-			if f.has && (f.val.kind != exact || strings.Contains(strings.TrimSuffix(strings.TrimSuffix(f.val.text, "//TRANSLIT"), "//IGNORE"), "/")) {
-				return f.val.src + " may name a file"
+			if f.has && (f.val.Kind != Exact || strings.Contains(strings.TrimSuffix(strings.TrimSuffix(f.val.Text, "//TRANSLIT"), "//IGNORE"), "/")) {
+				return f.val.Source + " may name a file"
 			}
 		}
 		return ""
@@ -315,9 +317,9 @@ func checkPs(u *use) string {
 	// Flags of threads and of trees conflict, and then the line is read again.
 	retried := u.has("-T", "-L", "-m", "-M") && u.has("-H", "-f", "--forest", "-T", "-L", "-m", "-M")
 	for _, f := range u.flags {
-		text := f.val.text
-		if f.has && f.val.kind != exact && f.val.kind != number {
-			return f.val.src + " is not known before it runs"
+		text := f.val.Text
+		if f.has && f.val.Kind != Exact && f.val.Kind != Number {
+			return f.val.Source + " is not known before it runs"
 		}
 		switch f.name {
 		case "-o", "--format":
@@ -333,7 +335,7 @@ func checkPs(u *use) string {
 		return why
 	}
 	for _, w := range u.args {
-		if w.kind != exact || strings.ContainsAny(w.text, "e") && !plainNumber(w.text) || retried {
+		if w.Kind != Exact || strings.ContainsAny(w.Text, "e") && !scan.Number(w.Text) || retried {
 			return why
 		}
 	}

@@ -1,4 +1,7 @@
-package shellread
+// Package world is what the meaning of a shell script depends on besides its
+// text: folders, files, repositories. It only looks, through functions it is
+// given, and never runs anything.
+package world
 
 // A World is what a script's meaning depends on. Its functions may look at
 // the file system but never change it and never run anything.

@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"maps"
@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A table is what is known of programs. It is never changed once it is made.
-type table struct {
+// A Table is what is known of programs. It is never changed once it is made.
+type Table struct {
 	reads       map[string]*command // what only reads, by the program and its subcommands
 	git         map[string]*command // the same of git, by its subcommands
 	changes     map[string]*changeRow
@@ -15,9 +15,9 @@ type table struct {
 	flags       map[*command]map[string]flagKind
 }
 
-// standard is the one table there is, made when it is first asked for.
-var standard = sync.OnceValue(func() *table {
-	t := &table{reads: map[string]*command{}, git: gitRows, changes: changeRows, subcommands: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
+// Standard is the one table there is, made when it is first asked for.
+var Standard = sync.OnceValue(func() *Table {
+	t := &Table{reads: map[string]*command{}, git: gitRows, changes: changeRows, subcommands: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
 	for _, family := range []map[string]*command{printRows, fileRows, textRows, systemRows, searchRows, goRows, packageRows, containerRows, hostRows} {
 		maps.Copy(t.reads, family)
 	}
@@ -37,22 +37,22 @@ var standard = sync.OnceValue(func() *table {
 })
 
 // compile reads a row's flags, once for all its names.
-func (t *table) compile(row *command) {
+func (t *Table) compile(row *command) {
 	if row != nil && t.flags[row] == nil {
 		t.flags[row] = parseFlags(row)
 	}
 }
 
 // flagsOf are the flags of a row, which may be one that is not in the table.
-func (t *table) flagsOf(row *command) map[string]flagKind {
+func (t *Table) flagsOf(row *command) map[string]flagKind {
 	if got, ok := t.flags[row]; ok {
 		return got
 	}
 	return parseFlags(row)
 }
 
-// has reports whether something is known of a program.
-func (t *table) has(name string) bool {
+// Has reports whether something is known of a program.
+func (t *Table) Has(name string) bool {
 	_, ok := t.reads[name]
 	return ok || t.subcommands[name] || name == "git"
 }

@@ -1,22 +1,23 @@
-package shellread
+package programs
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // suffixBackups adds the backups that sed -i makes of what it edits: each is a
 // path of its own. It returns why one is not known, "" when all are. In the
 // suffix of sed a star stands for the file's name, and a slash leads elsewhere.
-func (u *use) suffixBackups(edited []word) (why string) {
+func (u *use) suffixBackups(edited []Word) (why string) {
 	for _, f := range u.flags {
-		if f.name != "-i" && f.name != "--in-place" || !f.has || f.val.kind == exact && f.val.text == "" {
+		if f.name != "-i" && f.name != "--in-place" || !f.has || f.val.Kind == Exact && f.val.Text == "" {
 			continue
 		}
-		if f.val.kind != exact || strings.ContainsAny(f.val.text, "*/") {
-			why = "where it keeps a backup is not known: the suffix " + f.val.src + " names another path"
+		if f.val.Kind != Exact || strings.ContainsAny(f.val.Text, "*/") {
+			why = "where it keeps a backup is not known: the suffix " + f.val.Source + " names another path"
 			for _, w := range edited {
 				u.starBackup(w, f.val)
 			}
@@ -24,7 +25,7 @@ func (u *use) suffixBackups(edited []word) (why string) {
 		}
 		for _, w := range edited {
 			for _, t := range u.sources(w) {
-				u.backup(t.named + f.val.text)
+				u.backup(t.Named + f.val.Text)
 			}
 		}
 	}
@@ -33,24 +34,24 @@ func (u *use) suffixBackups(edited []word) (why string) {
 
 // starBackup adds, for rules that forbid, where sed puts a backup whose suffix
 // holds a star or a slash.
-func (u *use) starBackup(w, suffix word) {
-	if suffix.kind != exact {
+func (u *use) starBackup(w, suffix Word) {
+	if suffix.Kind != Exact {
 		return
 	}
 	for _, t := range u.sources(w) {
-		dir, name := t.named[:strings.LastIndexByte(t.named, '/')+1], t.named[strings.LastIndexByte(t.named, '/')+1:]
-		made := strings.ReplaceAll(suffix.text, "*", name)
-		if !strings.Contains(suffix.text, "*") {
-			made = name + suffix.text
+		dir, name := t.Named[:strings.LastIndexByte(t.Named, '/')+1], t.Named[strings.LastIndexByte(t.Named, '/')+1:]
+		made := strings.ReplaceAll(suffix.Text, "*", name)
+		if !strings.Contains(suffix.Text, "*") {
+			made = name + suffix.Text
 		}
 		if strings.HasPrefix(made, "/") {
 			dir = ""
 		}
-		u.put(lit(dir+made), policy.Write{})
+		u.put(Lit(dir+made), policy.Write{})
 	}
 }
 
-func (u *use) backup(named string) { u.put(lit(named), policy.Write{}) }
+func (u *use) backup(named string) { u.put(Lit(named), policy.Write{}) }
 
 // copyBackups adds the backups that cp, mv, install and ln make of what stands
 // where they write; from is the first of their actions. A folder that is set
@@ -63,10 +64,10 @@ func (u *use) copyBackups(from int) (why string) {
 		case "-b", "--backup":
 			makes = true
 		case "-S", "--suffix":
-			if makes = true; f.val.kind != exact {
+			if makes = true; f.val.Kind != Exact {
 				return "the suffix of its backups is not known"
 			}
-			suffix = f.val.text
+			suffix = f.val.Text
 		}
 	}
 	if !makes {
@@ -75,7 +76,7 @@ func (u *use) copyBackups(from int) (why string) {
 	if strings.Contains(suffix, "/") {
 		return fmt.Sprintf("the suffix %s of its backups names another path", suffix)
 	}
-	for _, a := range u.acts[from:] {
+	for _, a := range u.Actions[from:] {
 		w, ok := a.(policy.Write)
 		if !ok || w.Remove {
 			continue
@@ -99,24 +100,24 @@ func (u *use) aside(named, suffix string) {
 		return
 	}
 	u.backup(named + suffix)
-	if w := lit(named); u.folder(w) {
+	if w := Lit(named); u.folder(w) {
 		u.put(w, policy.Write{Remove: true, Moved: true, Tree: true, Below: u.inside(w)})
 	}
 }
 
 // formatted adds the Go files that a formatter rewrites below a folder, each
 // where it really is: it follows links to files. It reports whether that is all.
-func (u *use) formatted(w word) bool {
+func (u *use) formatted(w Word) bool {
 	known := true
 	for _, t := range u.sources(w) {
-		if !u.r.isFolder(t.real) {
-			u.put(lit(t.named), policy.Write{})
+		if !u.r.IsFolder(t.Real) {
+			u.put(Lit(t.Named), policy.Write{})
 			continue
 		}
-		l, ok := u.r.tree(t.real)
-		if !ok || len(l.Entries) > maxBelow {
-			u.put(lit(t.named), policy.Write{Tree: true})
-			u.why, known = "what it rewrites below "+t.asked+" is not known, or too much", false
+		l, ok := u.r.Tree(t.Real)
+		if !ok || len(l.Entries) > world.MaxListed {
+			u.put(Lit(t.Named), policy.Write{Tree: true})
+			u.Why, known = "what it rewrites below "+t.Asked+" is not known, or too much", false
 			continue
 		}
 		below := &policy.Below{}
@@ -125,18 +126,18 @@ func (u *use) formatted(w word) bool {
 			if e.Dir || !strings.HasSuffix(name, ".go") || strings.HasPrefix(name, ".") {
 				continue
 			}
-			at := policy.Place{Path: t.real + "/" + e.Name, Named: t.named + "/" + e.Name}
+			at := policy.Place{Path: t.Real + "/" + e.Name, Named: t.Named + "/" + e.Name}
 			if e.Link {
-				real, err := u.r.real(at.Path)
+				real, err := u.r.Real(at.Path)
 				if err != nil {
-					u.why, known = err.Error(), false
+					u.Why, known = err.Error(), false
 					continue
 				}
 				at.Path = real
 			}
 			below.Paths = append(below.Paths, at)
 		}
-		u.put(lit(t.named), policy.Write{Tree: true, Below: below})
+		u.put(Lit(t.Named), policy.Write{Tree: true, Below: below})
 	}
 	return known
 }

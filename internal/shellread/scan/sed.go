@@ -1,10 +1,13 @@
-package shellread
+// Package scan reads programs of the small languages that filters carry (sed,
+// awk, jq, yq) and says why one does more than print. It knows no shell and no
+// files, and refuses what it does not understand.
+package scan
 
 import "strings"
 
-// sedScript reads a script of sed; it returns why it does more than print, ""
+// Sed reads a script of sed; it returns why it does more than print, ""
 // when it does not. What it does not know is refused.
-func sedScript(s string) string {
+func Sed(s string) string {
 	p := &sedReader{s: s}
 	for {
 		p.skip(" \t\n;")

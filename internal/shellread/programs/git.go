@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"slices"
@@ -22,15 +22,15 @@ var gitGlobal = map[string]struct {
 
 // gitSplit separates the flags before the subcommand. why names the first one
 // that is not harmless.
-func gitSplit(ws []word) (dirs []word, rest []word, why string) {
+func gitSplit(ws []Word) (dirs []Word, rest []Word, why string) {
 	for len(ws) > 0 {
 		w := ws[0]
-		if w.kind != exact || !strings.HasPrefix(w.text, "-") {
+		if w.Kind != Exact || !strings.HasPrefix(w.Text, "-") {
 			return dirs, ws, why
 		}
-		name, _, attached := strings.Cut(w.text, "=")
+		name, _, attached := strings.Cut(w.Text, "=")
 		g, ok := gitGlobal[name]
-		if name == "-c" && len(ws) > 1 && ws[1].kind == exact && harmlessSetting(ws[1].text) {
+		if name == "-c" && len(ws) > 1 && ws[1].Kind == Exact && harmlessSetting(ws[1].Text) {
 			ws = ws[2:]
 			continue
 		}
@@ -65,19 +65,19 @@ func harmlessSetting(s string) bool {
 	return strings.HasPrefix(name, "color.") && name != "color.pager" || strings.HasPrefix(name, "advice.")
 }
 
-// gitPlain is the command without git's own flags, for deny and ask rules.
-func gitPlain(ws []word) []string {
+// GitPlain is the command without git's own flags, for deny and ask rules.
+func GitPlain(ws []Word) []string {
 	_, rest, _ := gitSplit(ws[1:])
 	if len(rest) == 0 || len(rest) == len(ws)-1 {
 		return nil
 	}
-	return append([]string{"git"}, literals(rest)...)
+	return append([]string{"git"}, Literals(rest)...)
 }
 
 // git holds a git command against its rows and asks the World about each
 // folder it would run in.
-func (u *use) git(ws []word) string {
-	if u.r.table.gitSpeaks(ws) {
+func (u *use) git(ws []Word) string {
+	if u.r.Table.gitSpeaks(ws) {
 		return ""
 	}
 	dirs, rest, why := gitSplit(ws)
@@ -86,13 +86,13 @@ func (u *use) git(ws []word) string {
 	}
 	if len(rest) == 0 {
 		for _, w := range ws {
-			if w.is("--version") || w.is("-v") {
+			if w.Is("--version") || w.Is("-v") {
 				return ""
 			}
 		}
 		return "git without a command is not known"
 	}
-	if rest[0].kind != exact {
+	if rest[0].Kind != Exact {
 		return "the git command is not known before it runs"
 	}
 	for _, d := range dirs {
@@ -100,16 +100,16 @@ func (u *use) git(ws []word) string {
 			return why
 		}
 	}
-	row, args := u.r.table.findGit(rest)
+	row, args := u.r.Table.findGit(rest)
 	if row == nil {
-		return "git " + rest[0].text + " is not known to be read-only"
+		return "git " + rest[0].Text + " is not known to be read-only"
 	}
-	command := strings.Join(literals(rest[:len(rest)-len(args)]), " ")
+	command := strings.Join(Literals(rest[:len(rest)-len(args)]), " ")
 	u.name = "git " + command
 	if why := u.hold(row, args); why != "" {
 		return why
 	}
-	literal := slices.ContainsFunc(ws[:len(ws)-len(rest)], func(w word) bool { return w.is("--literal-pathspecs") })
+	literal := slices.ContainsFunc(ws[:len(ws)-len(rest)], func(w Word) bool { return w.Is("--literal-pathspecs") })
 	if why := u.gitPrints(command, literal); why != "" {
 		return why
 	}
@@ -118,67 +118,67 @@ func (u *use) git(ws []word) string {
 
 // gitSpeaks knows the words with which git only speaks of itself. Help on a
 // command starts man.
-func (t *table) gitSpeaks(ws []word) bool {
+func (t *Table) gitSpeaks(ws []Word) bool {
 	switch {
-	case len(ws) == 1 && ws[0].kind == exact:
-		switch ws[0].text {
+	case len(ws) == 1 && ws[0].Kind == Exact:
+		switch ws[0].Text {
 		case "help", "--help", "-h", "--version", "-v", "--exec-path", "--html-path", "--man-path", "--info-path":
 			return true
 		}
-	case len(ws) == 2 && ws[1].is("-h") && ws[0].kind == exact:
-		return t.git[ws[0].text] != nil
-	case len(ws) == 2 && ws[0].is("help"):
-		return ws[1].is("-a") || ws[1].is("--all") || ws[1].is("-g") || ws[1].is("--guides")
+	case len(ws) == 2 && ws[1].Is("-h") && ws[0].Kind == Exact:
+		return t.git[ws[0].Text] != nil
+	case len(ws) == 2 && ws[0].Is("help"):
+		return ws[1].Is("-a") || ws[1].Is("--all") || ws[1].Is("-g") || ws[1].Is("--guides")
 	}
 	return false
 }
 
 // moveGit applies -C: later paths are relative to that folder.
-func (u *use) moveGit(d word) string {
-	if d.kind != exact {
+func (u *use) moveGit(d Word) string {
+	if d.Kind != Exact {
 		return "the folder git works in is not known before it runs"
 	}
-	saved := u.r.acts
-	u.r.acts = nil
-	found := u.r.resolve(d, u.dirs)
-	u.acts = append(u.acts, u.r.acts...)
-	u.r.acts = saved
+	saved := u.r.Actions
+	u.r.Actions = nil
+	found := u.r.Resolve(d, u.dirs)
+	u.Actions = append(u.Actions, u.r.Actions...)
+	u.r.Actions = saved
 	if len(found) == 0 {
 		return "the folder git works in is not known"
 	}
 	u.dirs = nil
 	for _, t := range found {
-		u.acts = append(u.acts, policy.Read{Path: t.real, Named: t.named, Asked: t.asked, Arg: true, List: true})
-		u.dirs = append(u.dirs, t.real)
+		u.Actions = append(u.Actions, policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, List: true})
+		u.dirs = append(u.dirs, t.Real)
 	}
 	return ""
 }
 
 func (u *use) gitFolders() string {
-	if u.r.unpinned {
+	if u.r.Unpinned {
 		return "git without the variables that keep it from running programs"
 	}
-	if u.r.world.Git == nil {
+	if u.r.World.Git == nil {
 		return "nobody looked at the repository's settings, which can make git run programs"
 	}
 	if len(u.dirs) == 0 {
 		return "the folder git works in is not known"
 	}
 	for _, d := range u.dirs {
-		if why := u.r.git(d); why != "" {
+		if why := u.r.GitWhy(d); why != "" {
 			return "git may run programs here: " + why
 		}
 	}
 	return ""
 }
 
-func (t *table) findGit(ws []word) (*command, []word) {
-	if len(ws) > 1 && ws[1].kind == exact {
-		if row, ok := t.git[ws[0].text+" "+ws[1].text]; ok {
+func (t *Table) findGit(ws []Word) (*command, []Word) {
+	if len(ws) > 1 && ws[1].Kind == Exact {
+		if row, ok := t.git[ws[0].Text+" "+ws[1].Text]; ok {
 			return row, ws[2:]
 		}
 	}
-	if row, ok := t.git[ws[0].text]; ok {
+	if row, ok := t.git[ws[0].Text]; ok {
 		return row, ws[1:]
 	}
 	return nil, nil
@@ -196,17 +196,17 @@ const (
 // signed refuses formats that check signatures, which runs gpg.
 func signed(u *use) string {
 	for _, f := range u.flags {
-		if (f.name == "--format" || f.name == "--pretty") && (strings.Contains(f.val.text, "%G") || strings.Contains(f.val.text, "(signature")) {
+		if (f.name == "--format" || f.name == "--pretty") && (strings.Contains(f.val.Text, "%G") || strings.Contains(f.val.Text, "(signature")) {
 			return "the format checks signatures, which runs gpg"
 		}
-		if f.name == "--submodule" && f.val.text != "" && f.val.text != "short" && f.val.text != "log" {
+		if f.name == "--submodule" && f.val.Text != "" && f.val.Text != "short" && f.val.Text != "log" {
 			return "git starts itself in the submodules for this"
 		}
-		if f.name == "--diff-merges" && strings.HasPrefix(f.val.text, "r") {
+		if f.name == "--diff-merges" && strings.HasPrefix(f.val.Text, "r") {
 			return "git merges anew to show this, which writes objects and runs merge drivers"
 		}
-		if f.has && f.val.kind != exact && f.name != "-n" && f.name != "-S" && f.name != "-G" && f.name != "--grep" && f.name != "--author" {
-			return f.val.src + " is not known before it runs"
+		if f.has && f.val.Kind != Exact && f.name != "-n" && f.name != "-S" && f.name != "-G" && f.name != "--grep" && f.name != "--author" {
+			return f.val.Source + " is not known before it runs"
 		}
 	}
 	return u.gitBlobs()
@@ -215,15 +215,15 @@ func signed(u *use) string {
 // gitBlobs adds the file behind REV:PATH as read.
 func (u *use) gitBlobs() string {
 	for _, w := range u.args {
-		if w.kind != exact {
+		if w.Kind != Exact {
 			continue
 		}
-		_, file, ok := strings.Cut(w.text, ":")
-		if strings.HasPrefix(w.text, ":") && len(file) > 2 && file[0] >= '0' && file[0] <= '3' && file[1] == ':' {
+		_, file, ok := strings.Cut(w.Text, ":")
+		if strings.HasPrefix(w.Text, ":") && len(file) > 2 && file[0] >= '0' && file[0] <= '3' && file[1] == ':' {
 			file = file[2:]
 		}
-		if ok && file != "" && !strings.HasPrefix(w.text, ":/") && !strings.HasPrefix(w.text, ":(") {
-			if why := u.touchBlob(file, w.src); why != "" {
+		if ok && file != "" && !strings.HasPrefix(w.Text, ":/") && !strings.HasPrefix(w.Text, ":(") {
+			if why := u.touchBlob(file, w.Source); why != "" {
 				return why
 			}
 		}
@@ -236,14 +236,14 @@ func (u *use) gitBlobs() string {
 func (u *use) touchBlob(file, src string) string {
 	if !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
 		for _, d := range u.dirs {
-			if top := u.r.gitTop(d); top != d {
-				if why := u.touch('p', word{kind: exact, text: top + "/" + file, src: src}); why != "" {
+			if top := u.r.GitTop(d); top != d {
+				if why := u.touch('p', Word{Kind: Exact, Text: top + "/" + file, Source: src}); why != "" {
 					return why
 				}
 			}
 		}
 	}
-	return u.touch('p', word{kind: exact, text: file, src: src})
+	return u.touch('p', Word{Kind: Exact, Text: file, Source: src})
 }
 
 var gitRows = map[string]*command{
@@ -299,7 +299,7 @@ var gitRows = map[string]*command{
 
 	"sparse-checkout list": {}, "notes": {}, "rerere status": {}, "check-mailmap": {args: "x*", min: 1},
 	"config": {early: true, flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *use) string {
-		if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && len(u.flags) == 0 && strings.Contains(u.args[0].text, ".") {
+		if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && len(u.flags) == 0 && strings.Contains(u.args[0].Text, ".") {
 			return configSecret(u)
 		}
 		return "this form of git config may write"
@@ -354,16 +354,16 @@ func branchLike(flags ...string) func(u *use) string {
 func configSecret(u *use) string {
 	if u.has("--get-regexp", "--regexp") && !u.has("--name-only") {
 		for _, w := range u.args {
-			if w.kind != exact || strings.Trim(w.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ^\\.-") != "" || !strings.ContainsAny(w.text, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(strings.ReplaceAll(w.text, "\\.", ""), ".") {
+			if w.Kind != Exact || strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ^\\.-") != "" || !strings.ContainsAny(w.Text, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(strings.ReplaceAll(w.Text, "\\.", ""), ".") {
 				return "the settings this names are not known, and may hold secrets"
 			}
 		}
 	}
 	for _, w := range u.args {
-		if w.kind != exact {
-			return w.src + " is not known before it runs"
+		if w.Kind != Exact {
+			return w.Source + " is not known before it runs"
 		}
-		low := strings.ToLower(w.text)
+		low := strings.ToLower(w.Text)
 		if strings.Contains(low, "credential") || strings.Contains(low, "extraheader") || strings.Contains(low, "token") || strings.Contains(low, "password") {
 			return "the setting may hold a secret"
 		}
@@ -373,21 +373,21 @@ func configSecret(u *use) string {
 
 func reflogForm(u *use) string {
 	if len(u.args) > 0 {
-		if u.args[0].kind != exact {
-			return u.args[0].src + " is not known before it runs"
+		if u.args[0].Kind != Exact {
+			return u.args[0].Source + " is not known before it runs"
 		}
-		switch u.args[0].text {
+		switch u.args[0].Text {
 		case "expire", "delete", "drop", "write":
-			return "git reflog " + u.args[0].text + " removes history"
+			return "git reflog " + u.args[0].Text + " removes history"
 		}
 	}
 	return signed(u)
 }
 
-// withoutPins is what stands in Exec.Unpinned until the whole script is read:
+// WithoutPins is what stands in Exec.Unpinned until the whole script is read:
 // the program, and the folders that git works in.
-func (u *use) withoutPins(name string) string {
-	if base(name) != "git" {
+func (u *use) WithoutPins(name string) string {
+	if Base(name) != "git" {
 		return name
 	}
 	return strings.Join(append([]string{name}, u.dirs...), "\x00")

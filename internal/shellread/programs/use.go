@@ -1,10 +1,11 @@
-package shellread
+package programs
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
 // A command is one row of the read-only table: what is provably read-only
@@ -62,28 +63,28 @@ type flagKind struct {
 // A given flag of one use.
 type given struct {
 	name string
-	val  word
+	val  Word
 	has  bool
 }
 
 // A use is one command line held against its row.
 type use struct {
-	r     *recorder
+	r     *Recorder
 	dirs  []string // the folders it may run in; none means unknown
 	name  string   // "git log"
 	row   *command
 	flags []given
-	args  []word
+	args  []Word
 	// split: -- stood before the last of args; behind is how many.
-	split  bool
-	behind int
-	acts   []policy.Action
+	split   bool
+	behind  int
+	Actions []policy.Action
 	// visible: files and folders whose names begin with a dot are skipped.
 	visible bool
 	// pick says which files of a tree are read.
 	pick pick
 	// why says what of a change is not known.
-	why string
+	Why string
 }
 
 // has reports whether one of the flags was given.
@@ -96,34 +97,46 @@ func (u *use) has(names ...string) bool {
 	return false
 }
 
-// look finds the row of a command and holds the words against it. It returns
+// Use is a command line of a program, which may run in any of the folders.
+func (r *Recorder) Use(program string, dirs []string) *use {
+	return &use{r: r, dirs: dirs, name: program}
+}
+
+// OperandsBehind are the words behind the flags, which may stand in any order with
+// them; why says that one is not among those listed.
+func (u *use) OperandsBehind(flags string, ws []Word) (operands []Word, why string) {
+	why = u.parse(&command{flags: flags}, ws)
+	return u.args, why
+}
+
+// ReadOnly finds the row of a command and holds the words against it. It returns
 // why the command is not provably read-only, "" when it is.
-func (u *use) look(ws []word) string {
+func (u *use) ReadOnly(ws []Word) string {
 	if u.name == "git" {
 		return u.git(ws[1:])
 	}
-	if len(ws) == 2 && (ws[1].is("--version") || ws[1].is("--help")) && speakers[u.name] {
+	if len(ws) == 2 && (ws[1].Is("--version") || ws[1].Is("--help")) && speakers[u.name] {
 		return ""
 	}
-	row, rest := u.r.table.find(u.name, oldStyle(u.name, ws[1:]))
+	row, rest := u.r.Table.find(u.name, oldStyle(u.name, ws[1:]))
 	if row == nil {
-		if u.r.table.subcommands[u.name] {
-			return u.r.table.unknownForm(u.name, ws[1:])
+		if u.r.Table.subcommands[u.name] {
+			return u.r.Table.unknownForm(u.name, ws[1:])
 		}
 		return u.name + " is not known to be read-only"
 	}
 	if n := len(ws) - 1 - len(rest); n > 0 && u.name != "tar" {
-		u.name += " " + strings.Join(literals(ws[1:1+n]), " ")
+		u.name += " " + strings.Join(Literals(ws[1:1+n]), " ")
 	}
 	return u.hold(row, rest)
 }
 
 // unknownForm says which form of a command is not in the table, and some that
 // are.
-func (t *table) unknownForm(name string, args []word) string {
+func (t *Table) unknownForm(name string, args []Word) string {
 	form := name
-	if len(args) > 0 && args[0].kind == exact && strings.Trim(args[0].text, "abcdefghijklmnopqrstuvwxyz-") == "" && !strings.HasPrefix(args[0].text, "-") {
-		form += " " + args[0].text
+	if len(args) > 0 && args[0].Kind == Exact && strings.Trim(args[0].Text, "abcdefghijklmnopqrstuvwxyz-") == "" && !strings.HasPrefix(args[0].Text, "-") {
+		form += " " + args[0].Text
 	}
 	var known []string
 	for key := range t.reads {
@@ -151,9 +164,9 @@ var speakers = map[string]bool{
 	"ffmpeg": true, "protoc": true, "openssl": true, "vim": true, "nvim": true, "tmux": true, "shellcheck": true, "ldd": true, "envsubst": true, "watch": true, "golangci-lint": true, "staticcheck": true,
 }
 
-func (u *use) hold(row *command, rest []word) string {
+func (u *use) hold(row *command, rest []Word) string {
 	u.row = row
-	if len(rest) == 1 && !strings.Contains(u.name, " ") && (rest[0].is("--help") || rest[0].is("--version")) {
+	if len(rest) == 1 && !strings.Contains(u.name, " ") && (rest[0].Is("--help") || rest[0].Is("--version")) {
 		return ""
 	}
 	if why := u.parse(row, rest); why != "" {
@@ -171,7 +184,7 @@ func (u *use) hold(row *command, rest []word) string {
 }
 
 // find takes the longest run of leading words that has a row.
-func (t *table) find(name string, rest []word) (*command, []word) {
+func (t *Table) find(name string, rest []Word) (*command, []Word) {
 	var best *command
 	left := rest
 	if row, ok := t.reads[name]; ok {
@@ -179,10 +192,10 @@ func (t *table) find(name string, rest []word) (*command, []word) {
 	}
 	key := name
 	for i, w := range rest {
-		if w.kind != exact || i == 3 {
+		if w.Kind != Exact || i == 3 {
 			break
 		}
-		key += " " + w.text
+		key += " " + w.Text
 		if row, ok := t.reads[key]; ok {
 			best, left = row, rest[i+1:]
 		}
@@ -221,15 +234,15 @@ func parseFlags(row *command) map[string]flagKind {
 }
 
 // parse splits words into flags and operands as the program would.
-func (u *use) parse(row *command, ws []word) string {
+func (u *use) parse(row *command, ws []Word) string {
 	if row.verbatim {
 		u.args = ws
 		return ""
 	}
-	table := u.r.table.flagsOf(row)
+	table := u.r.Table.flagsOf(row)
 	for i := 0; i < len(ws); i++ {
 		w := ws[i]
-		if name, _, attached := strings.Cut(w.head, "="); w.kind == unknown && !w.many && attached && strings.HasPrefix(name, "--") {
+		if name, _, attached := strings.Cut(w.Head, "="); w.Kind == Unknown && !w.Many && attached && strings.HasPrefix(name, "--") {
 			kind, ok := table[name]
 			if !ok || kind.value != 'x' {
 				return name + " is not a flag of " + u.name + " that is known to be harmless with any value"
@@ -237,11 +250,11 @@ func (u *use) parse(row *command, ws []word) string {
 			u.flags = append(u.flags, given{name: name, val: w, has: true})
 			continue
 		}
-		if w.kind != exact {
-			if w.flagLike() && (!row.safe || w.kind != pattern && row.reads()) {
-				return w.src + " may turn out to be a flag"
+		if w.Kind != Exact {
+			if w.FlagLike() && (!row.safe || w.Kind != Pattern && row.reads()) {
+				return w.Source + " may turn out to be a flag"
 			}
-			if w.kind == pattern {
+			if w.Kind == Pattern {
 				if why := u.matchesFlag(w); why != "" {
 					return why
 				}
@@ -249,7 +262,7 @@ func (u *use) parse(row *command, ws []word) string {
 			u.args = append(u.args, w)
 			continue
 		}
-		t := w.text
+		t := w.Text
 		if row.early && len(u.args) > 0 && len(t) > 1 && t[0] == '-' && !(t == "--" && strings.HasSuffix(row.args, "p*")) {
 			return t + " behind an operand is a name for " + u.name
 		}
@@ -260,7 +273,7 @@ func (u *use) parse(row *command, ws []word) string {
 			return ""
 		case len(t) < 2 || t[0] != '-':
 			u.args = append(u.args, w)
-		case row.digits && plainNumber(t[1:]) && t[1] != '-':
+		case row.digits && scan.Number(t[1:]) && t[1] != '-':
 			u.flags = append(u.flags, given{name: "-#", val: w})
 		case strings.HasPrefix(t, "--") || row.dash:
 			n, why := u.long(row, table, ws[i:])
@@ -281,28 +294,28 @@ func (u *use) parse(row *command, ws []word) string {
 
 // matchesFlag says why a pattern may be, or is now, the name of something that
 // a program does not take for a file.
-func (u *use) matchesFlag(w word) string {
-	if strings.HasPrefix(w.head, "-") {
-		return w.src + " may turn out to be a flag"
+func (u *use) matchesFlag(w Word) string {
+	if strings.HasPrefix(w.Head, "-") {
+		return w.Source + " may turn out to be a flag"
 	}
-	if w.head != "" {
+	if w.Head != "" {
 		return ""
 	}
-	names, ok := u.r.matchNames(w.text, u.dirs)
+	names, ok := u.r.matchNames(w.Text, u.dirs)
 	if !ok {
-		return "what " + w.src + " matches is not known"
+		return "what " + w.Source + " matches is not known"
 	}
 	for _, n := range names {
 		if strings.IndexByte("-+@", n[0]) >= 0 {
-			return w.src + " matches " + n + ", which may be taken for a flag"
+			return w.Source + " matches " + n + ", which may be taken for a flag"
 		}
 	}
 	return ""
 }
 
 // long reads --name, --name=value, --name value; n is how many words more it took.
-func (u *use) long(row *command, table map[string]flagKind, ws []word) (n int, why string) {
-	name, val, attached := strings.Cut(ws[0].text, "=")
+func (u *use) long(row *command, table map[string]flagKind, ws []Word) (n int, why string) {
+	name, val, attached := strings.Cut(ws[0].Text, "=")
 	if row.dash && strings.HasPrefix(name, "--") {
 		name = name[1:]
 	}
@@ -318,7 +331,7 @@ func (u *use) long(row *command, table map[string]flagKind, ws []word) (n int, w
 		}
 		return 0, name + " takes no value"
 	case attached:
-		f.val, f.has = word{kind: exact, text: val, src: ws[0].src}, true
+		f.val, f.has = Word{Kind: Exact, Text: val, Source: ws[0].Source}, true
 	case kind.value == 0 || kind.optional:
 	case len(ws) < 2:
 		return 0, name + " needs a value"
@@ -326,7 +339,7 @@ func (u *use) long(row *command, table map[string]flagKind, ws []word) (n int, w
 		if len(ws) < 3 {
 			return 0, name + " needs two values"
 		}
-		if ws[1].many || ws[2].many {
+		if ws[1].Many || ws[2].Many {
 			return 0, name + " with values that are not known"
 		}
 		f.val, f.has, n = ws[2], true, 2
@@ -340,8 +353,8 @@ func (u *use) long(row *command, table map[string]flagKind, ws []word) (n int, w
 }
 
 // short reads a cluster: -la, -n5, -n 5.
-func (u *use) short(table map[string]flagKind, ws []word) (n int, why string) {
-	t := ws[0].text
+func (u *use) short(table map[string]flagKind, ws []Word) (n int, why string) {
+	t := ws[0].Text
 	for i := 1; i < len(t); i++ {
 		name := "-" + t[i:i+1]
 		kind, ok := table[name]
@@ -358,7 +371,7 @@ func (u *use) short(table map[string]flagKind, ws []word) (n int, why string) {
 		rest := t[i+1:]
 		switch {
 		case rest != "":
-			f.val, f.has = word{kind: exact, text: rest, src: ws[0].src}, true
+			f.val, f.has = Word{Kind: Exact, Text: rest, Source: ws[0].Source}, true
 		case kind.optional:
 		case len(ws) < 2:
 			return 0, name + " needs a value"
@@ -376,8 +389,8 @@ func (u *use) take(f given, kind flagKind) string {
 	if !f.has {
 		return ""
 	}
-	if f.val.many {
-		return f.val.src + " may become several words"
+	if f.val.Many {
+		return f.val.Source + " may become several words"
 	}
 	switch kind.value {
 	case 'p':
@@ -404,10 +417,10 @@ func (u *use) operands() string {
 		case len(kinds) > 0 && strings.HasSuffix(kinds[len(kinds)-1], "*"):
 			kind = kinds[len(kinds)-1]
 		default:
-			return u.name + " with " + w.src + " is not known to be read-only"
+			return u.name + " with " + w.Source + " is not known to be read-only"
 		}
-		if w.many && !strings.HasSuffix(kind, "*") {
-			return w.src + " may become several words"
+		if w.Many && !strings.HasSuffix(kind, "*") {
+			return w.Source + " may become several words"
 		}
 		k := kind[0]
 		if deep && k == 'p' {
@@ -428,46 +441,46 @@ func (u *use) operands() string {
 		here = "t"
 	}
 	if paths == 0 && here != "" {
-		return u.touch(here[0], word{kind: exact, text: ".", src: u.name})
+		return u.touch(here[0], Word{Kind: Exact, Text: ".", Source: u.name})
 	}
 	return ""
 }
 
 // touch adds the Read for one operand of a kind.
-func (u *use) touch(kind byte, w word) string {
-	if kind == 'x' || w.fd {
+func (u *use) touch(kind byte, w Word) string {
+	if kind == 'x' || w.Substitution {
 		return ""
 	}
-	if kind == 'p' && w.is("-") {
+	if kind == 'p' && w.Is("-") {
 		return ""
 	}
-	if w.kind != exact && w.kind != pattern {
-		return w.src + " is not known before it runs, and it names a file"
+	if w.Kind != Exact && w.Kind != Pattern {
+		return w.Source + " is not known before it runs, and it names a file"
 	}
-	if kind == 'p' && strings.HasPrefix(u.name, "git ") && w.kind == exact && u.folder(w) {
+	if kind == 'p' && strings.HasPrefix(u.name, "git ") && w.Kind == Exact && u.folder(w) {
 		kind = 't' // a pathspec means all below
 	}
 	u.pick.tracked = strings.HasPrefix(u.name, "git ") && !u.has("--untracked", "--no-index")
 	like := policy.Read{Visible: u.visible, Arg: true, List: kind == 'l' || kind == 'd', Tree: kind == 't' || kind == 'd'}
-	saved := u.r.acts
-	u.r.acts = nil
-	u.r.read(w, u.dirs, like)
+	saved := u.r.Actions
+	u.r.Actions = nil
+	u.r.Read(w, u.dirs, like)
 	u.pick.visible = u.visible
-	u.acts = append(u.acts, u.fill(u.r.acts)...)
-	u.r.acts = saved
+	u.Actions = append(u.Actions, u.fill(u.r.Actions)...)
+	u.r.Actions = saved
 	return ""
 }
 
 // oldStyle turns tar's first word, which holds flags also without a dash, into
 // one with it. Only f may take a value, and must stand last.
-func oldStyle(name string, ws []word) []word {
-	if name != "tar" || len(ws) == 0 || ws[0].kind != exact || strings.HasPrefix(ws[0].text, "-") {
+func oldStyle(name string, ws []Word) []Word {
+	if name != "tar" || len(ws) == 0 || ws[0].Kind != Exact || strings.HasPrefix(ws[0].Text, "-") {
 		return ws
 	}
-	if i := strings.IndexByte(ws[0].text, 'f'); i >= 0 && i != len(ws[0].text)-1 {
-		return append([]word{lit("--unknown-order")}, ws...) // f's value is not the next word
+	if i := strings.IndexByte(ws[0].Text, 'f'); i >= 0 && i != len(ws[0].Text)-1 {
+		return append([]Word{Lit("--unknown-order")}, ws...) // f's value is not the next word
 	}
 	first := ws[0]
-	first.text = "-" + first.text
-	return append([]word{first}, ws[1:]...)
+	first.Text = "-" + first.Text
+	return append([]Word{first}, ws[1:]...)
 }

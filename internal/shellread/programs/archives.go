@@ -1,10 +1,11 @@
-package shellread
+package programs
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
 // walkers read all of a folder that they are given, seekers also the one they
@@ -21,39 +22,39 @@ func pickGo(u *use) string {
 }
 
 // flagged are the values of flags, the current folder when there are none.
-func (u *use) flagged(names ...string) []word {
-	var out []word
+func (u *use) flagged(names ...string) []Word {
+	var out []Word
 	for _, f := range u.flags {
 		if slices.Contains(names, f.name) {
 			out = append(out, f.val)
 		}
 	}
 	if len(out) == 0 {
-		out = []word{lit(".")}
+		out = []Word{Lit(".")}
 	}
 	return out
 }
 
 // somewhere adds folders below which something is written, not known what.
-func (u *use) somewhere(folders []word) {
+func (u *use) somewhere(folders []Word) {
 	for _, w := range folders {
-		if w.kind != exact {
-			w = lit("/")
+		if w.Kind != Exact {
+			w = Lit("/")
 		}
 		u.put(w, policy.Write{Within: true, Maybe: true})
 	}
 }
 
 // inside lists what is in a folder that a word names; nil when that is not known.
-func (u *use) inside(s word) *policy.Below {
+func (u *use) inside(s Word) *policy.Below {
 	out := &policy.Below{}
 	for _, t := range u.sources(s) {
-		l, ok := u.r.tree(t.real)
+		l, ok := u.r.Tree(t.Real)
 		if !ok || len(l.Entries) > maxMade {
 			return nil
 		}
 		for _, e := range l.Entries {
-			out.Paths = append(out.Paths, policy.Place{Path: t.real + "/" + e.Name, Named: t.named + "/" + e.Name})
+			out.Paths = append(out.Paths, policy.Place{Path: t.Real + "/" + e.Name, Named: t.Named + "/" + e.Name})
 		}
 	}
 	return out
@@ -61,25 +62,25 @@ func (u *use) inside(s word) *policy.Below {
 
 // unpacks adds where programs write that take the names from an archive or a
 // patch: listing that would mean to read foreign data without an end.
-func (u *use) unpacks(ws []word) {
+func (u *use) unpacks(ws []Word) {
 	var flags []string // before which, or glued to which, the folder stands
 	switch u.name {
 	case "tar", "bsdtar", "gtar":
-		if len(ws) < 2 || !slices.ContainsFunc(ws[1:], func(w word) bool {
-			return w.is("--extract") || w.is("--get") || strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.Contains(w.text, "x")
-		}) && !strings.Contains(ws[1].text, "x") {
+		if len(ws) < 2 || !slices.ContainsFunc(ws[1:], func(w Word) bool {
+			return w.Is("--extract") || w.Is("--get") || strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && strings.Contains(w.Text, "x")
+		}) && !strings.Contains(ws[1].Text, "x") {
 			return
 		}
 		flags = []string{"-C", "--directory", "--one-top-level"}
-		if slices.ContainsFunc(ws, func(w word) bool { return w.is("-P") || w.is("--absolute-names") }) {
-			u.somewhere([]word{lit("/")})
+		if slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-P") || w.Is("--absolute-names") }) {
+			u.somewhere([]Word{Lit("/")})
 		}
 	case "unzip":
 		flags = []string{"-d"}
 	case "7z", "7za", "7zr", "unrar", "rar", "unar":
 		flags = []string{"-o"}
 	case "cpio", "pax":
-		u.somewhere([]word{lit("/")}) // absolute names are followed
+		u.somewhere([]Word{Lit("/")}) // absolute names are followed
 		return
 	case "ar", "jar", "bsdcpio", "patch", "uudecode", "ditto", "degit":
 	default:
@@ -90,15 +91,15 @@ func (u *use) unpacks(ws []word) {
 
 // valuesOf are the values that stand behind or in flags, and the current
 // folder: what comes before a flag may count for other operands.
-func valuesOf(ws []word, flags []string) []word {
-	out := []word{lit(".")}
+func valuesOf(ws []Word, flags []string) []Word {
+	out := []Word{Lit(".")}
 	for i, w := range ws {
 		for _, f := range flags {
-			switch val, glued := strings.CutPrefix(w.text, f); {
-			case w.is(f) && i+1 < len(ws):
+			switch val, glued := strings.CutPrefix(w.Text, f); {
+			case w.Is(f) && i+1 < len(ws):
 				out = append(out, ws[i+1])
 			case glued && val != "":
-				out = append(out, word{kind: w.kind, text: strings.TrimPrefix(val, "="), src: w.src})
+				out = append(out, Word{Kind: w.Kind, Text: strings.TrimPrefix(val, "="), Source: w.Source})
 			}
 		}
 	}
@@ -107,13 +108,13 @@ func valuesOf(ws []word, flags []string) []word {
 
 // synced adds what rsync and scp write here. With flags that remove or name
 // more, anything in the destination may be meant.
-func (u *use) synced(ws []word) {
-	var names []word
+func (u *use) synced(ws []Word) {
+	var names []Word
 	loose := false
 	for _, w := range ws {
-		if w.kind == exact && strings.HasPrefix(w.text, "-") {
-			loose = loose || strings.HasPrefix(w.text, "--delete") || strings.HasPrefix(w.text, "--files-from") || strings.HasPrefix(w.text, "--remove") || w.text == "-R" || w.text == "--relative"
-			u.flags = append(u.flags, given{name: w.text})
+		if w.Kind == Exact && strings.HasPrefix(w.Text, "-") {
+			loose = loose || strings.HasPrefix(w.Text, "--delete") || strings.HasPrefix(w.Text, "--files-from") || strings.HasPrefix(w.Text, "--remove") || w.Text == "-R" || w.Text == "--relative"
+			u.flags = append(u.flags, given{name: w.Text})
 			continue
 		}
 		names = append(names, w)
@@ -122,31 +123,31 @@ func (u *use) synced(ws []word) {
 		return
 	}
 	dst, srcs := names[len(names)-1], names[:len(names)-1]
-	if dst.kind != exact || strings.Contains(dst.text, ":") {
+	if dst.Kind != Exact || strings.Contains(dst.Text, ":") {
 		return
 	}
 	u.args = names
 	for _, s := range srcs {
-		loose = loose || s.kind != exact && s.kind != pattern || strings.Contains(s.text, ":")
+		loose = loose || s.Kind != Exact && s.Kind != Pattern || strings.Contains(s.Text, ":")
 	}
 	if u.copied(dst, srcs, true, false) != "" || loose {
-		u.somewhere([]word{dst})
+		u.somewhere([]Word{dst})
 	}
 }
 
 // gitTrees adds what git commands may change of the working tree by themselves:
 // files that are tracked now, and with clean any. What another commit brings
 // is not known.
-func (u *use) gitTrees(rest []word) {
+func (u *use) gitTrees(rest []Word) {
 	all := false
-	switch rest[0].text {
+	switch rest[0].Text {
 	case "clean", "checkout-index", "archive", "sparse-checkout", "apply", "am", "read-tree":
 		all = true
 	case "stash":
-		all = slices.ContainsFunc(rest, func(w word) bool {
-			return w.is("-u") || w.is("-a") || w.is("--include-untracked") || w.is("--all")
+		all = slices.ContainsFunc(rest, func(w Word) bool {
+			return w.Is("-u") || w.Is("-a") || w.Is("--include-untracked") || w.Is("--all")
 		})
-		if len(rest) > 1 && (rest[1].is("list") || rest[1].is("show") || rest[1].is("drop")) {
+		if len(rest) > 1 && (rest[1].Is("list") || rest[1].Is("show") || rest[1].Is("drop")) {
 			return
 		}
 	case "checkout", "switch", "restore", "reset", "pull", "merge", "rebase", "cherry-pick", "revert", "bisect", "submodule":
@@ -157,16 +158,16 @@ func (u *use) gitTrees(rest []word) {
 		return
 	}
 	for _, d := range u.dirs {
-		top := u.r.gitTop(d)
+		top := u.r.GitTop(d)
 		w := policy.Write{Path: top, Named: top, Asked: top, Arg: true, Within: true, Maybe: true}
-		if u.r.world.Tracked != nil && !all {
-			if files, ok := u.r.world.Tracked(top, maxBelow); ok {
+		if u.r.World.Tracked != nil && !all {
+			if files, ok := u.r.World.Tracked(top, world.MaxListed); ok {
 				w.Below = &policy.Below{}
 				for _, f := range files {
 					w.Below.Paths = append(w.Below.Paths, policy.Place{Path: f})
 				}
 			}
 		}
-		u.acts = append(u.acts, w)
+		u.Actions = append(u.Actions, w)
 	}
 }

@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"path"
@@ -7,9 +7,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 )
-
-// maxTracked bounds the tracked files that one git command is judged by.
-const maxTracked = 200_000
 
 // Flags that make the diff family of git print contents, and those that make it
 // print names and counts instead. The former win: their order decides in git.
@@ -47,12 +44,12 @@ func (u *use) ranged() bool {
 
 // pathspec takes an operand for what it is to git: a folder stands for the files
 // below it, and what begins with a colon is no path.
-func (u *use) pathspec(i int, w word) bool {
-	if u.folder(w) && w.kind == exact {
+func (u *use) pathspec(i int, w Word) bool {
+	if u.folder(w) && w.Kind == Exact {
 		u.get(w, policy.Read{Tree: true, Below: &policy.Below{}})
 		return true
 	}
-	return w.kind == exact && strings.HasPrefix(w.text, ":") && i >= len(u.args)-u.behind
+	return w.Kind == Exact && strings.HasPrefix(w.Text, ":") && i >= len(u.args)-u.behind
 }
 
 // gitPrints adds what a git command that prints contents may read of the files
@@ -86,9 +83,9 @@ func (u *use) gitLines() string {
 		if f.name != "-L" {
 			continue
 		}
-		for i, c := range f.val.text {
-			if c == ':' && i+1 < len(f.val.text) {
-				if why := u.touch('p', lit(f.val.text[i+1:])); why != "" {
+		for i, c := range f.val.Text {
+			if c == ':' && i+1 < len(f.val.Text) {
+				if why := u.touch('p', Lit(f.val.Text[i+1:])); why != "" {
 					return why
 				}
 			}
@@ -99,13 +96,13 @@ func (u *use) gitLines() string {
 
 // gitRange are the pathspecs of a command; none mean all files. some is false
 // when it prints no files but those that its operands name one by one.
-func (u *use) gitRange(command string) (specs []word, some bool) {
+func (u *use) gitRange(command string) (specs []Word, some bool) {
 	before, behind := u.args[:len(u.args)-u.behind], u.args[len(u.args)-u.behind:]
 	if command == "grep" && !u.has("-e", "-f") && len(before) > 0 {
 		before = before[1:]
 	}
 	if command == "cat-file" {
-		typed := len(before) == 2 && (before[0].is("commit") || before[0].is("tree") || before[0].is("tag"))
+		typed := len(before) == 2 && (before[0].Is("commit") || before[0].Is("tree") || before[0].Is("tag"))
 		return nil, u.has("--batch") || !typed && slices.ContainsFunc(before, mayBeBlob)
 	}
 	if command == "grep" && len(before)+len(behind) == 0 {
@@ -134,19 +131,19 @@ func (u *use) gitRange(command string) (specs []word, some bool) {
 }
 
 // gitBlobName reports REV:PATH and :PATH, which name one file.
-func gitBlobName(w word) bool {
-	_, file, ok := strings.Cut(w.text, ":")
-	return w.kind == exact && ok && file != "" && !strings.ContainsAny(w.text, "{}") && !strings.HasPrefix(w.text, ":/") && !strings.HasPrefix(w.text, ":(") && !strings.HasPrefix(w.text, ":!") && !strings.HasPrefix(w.text, ":^")
+func gitBlobName(w Word) bool {
+	_, file, ok := strings.Cut(w.Text, ":")
+	return w.Kind == Exact && ok && file != "" && !strings.ContainsAny(w.Text, "{}") && !strings.HasPrefix(w.Text, ":/") && !strings.HasPrefix(w.Text, ":(") && !strings.HasPrefix(w.Text, ":!") && !strings.HasPrefix(w.Text, ":^")
 }
 
 // mayBeBlob reports whether a word may name the content of a file by its number,
 // or by what leads there.
-func mayBeBlob(w word) bool {
-	if w.kind != exact {
+func mayBeBlob(w Word) bool {
+	if w.Kind != Exact {
 		return true
 	}
-	name, _, peeled := strings.Cut(w.text, "^{")
-	if peeled && strings.Contains(w.text, ":") {
+	name, _, peeled := strings.Cut(w.Text, "^{")
+	if peeled && strings.Contains(w.Text, ":") {
 		return true
 	}
 	if i := strings.LastIndex(name, "-g"); i >= 0 {
@@ -157,32 +154,32 @@ func mayBeBlob(w word) bool {
 
 // gitPathspec reports whether git takes a word before -- for a file: it is there,
 // or holds what no name of a commit does. Where it could be both, git refuses.
-func (u *use) gitPathspec(w word) bool {
-	if w.kind == pattern {
+func (u *use) gitPathspec(w Word) bool {
+	if w.Kind == Pattern {
 		return true
 	}
-	if w.kind != exact || strings.ContainsAny(w.text, ":@^~{}") {
+	if w.Kind != Exact || strings.ContainsAny(w.Text, ":@^~{}") {
 		return false
 	}
-	return strings.ContainsAny(w.text, "*?[") || u.r.there(w, u.dirs)
+	return strings.ContainsAny(w.Text, "*?[") || u.r.there(w, u.dirs)
 }
 
 // gitTracked adds the tracked files that pathspecs name from a folder.
-func (u *use) gitTracked(command, dir string, specs []word) {
-	if u.r.world.Repo != nil {
-		if _, _, ok := u.r.repo(dir); !ok {
+func (u *use) gitTracked(command, dir string, specs []Word) {
+	if u.r.World.Repo != nil {
+		if _, _, ok := u.r.Repo(dir); !ok {
 			return // git finds nothing to print
 		}
 	}
-	top := u.r.gitTop(dir)
+	top := u.r.GitTop(dir)
 	root := top
 	if (command == "grep" || u.has("--relative")) && len(specs) == 0 {
 		root = dir
 	}
-	files, ok := u.r.tracked(top)
+	files, ok := u.r.Tracked(top)
 	if !ok {
 		p := pick{tracked: true}
-		u.acts = append(u.acts, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Arg: true, Tree: true, Below: u.r.below(root, root, p)})
+		u.Actions = append(u.Actions, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Arg: true, Tree: true, Below: u.r.below(root, root, p)})
 		return
 	}
 	match, below := newPathspecs(specs, dir, top), &policy.Below{}
@@ -192,7 +189,7 @@ func (u *use) gitTracked(command, dir string, specs []word) {
 		}
 	}
 	if len(below.Paths) > 0 {
-		u.acts = append(u.acts, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Arg: true, Tree: true, Below: below})
+		u.Actions = append(u.Actions, policy.Read{Path: dir, Named: dir, Asked: "git " + command, Arg: true, Tree: true, Below: below})
 	}
 }
 
@@ -204,10 +201,10 @@ type pathspecs struct {
 	without []string // literal, as git compares them
 }
 
-func newPathspecs(ws []word, dir, top string) pathspecs {
+func newPathspecs(ws []Word, dir, top string) pathspecs {
 	var p pathspecs
 	for _, w := range ws {
-		if w.kind != exact && w.kind != pattern {
+		if w.Kind != Exact && w.Kind != Pattern {
 			return pathspecs{all: true}
 		}
 		p.add(w, dir, top)
@@ -216,8 +213,8 @@ func newPathspecs(ws []word, dir, top string) pathspecs {
 	return p
 }
 
-func (p *pathspecs) add(w word, dir, top string) {
-	text, from, exclude, plain := w.text, dir, false, w.kind == exact
+func (p *pathspecs) add(w Word, dir, top string) {
+	text, from, exclude, plain := w.Text, dir, false, w.Kind == Exact
 	switch {
 	case text == ":":
 		p.all = true
@@ -314,10 +311,10 @@ func runs(pattern, name string) bool {
 
 // gitDumps adds the tracked files for a git command that is not read exactly and
 // prints contents, for rules that forbid.
-func (u *use) gitDumps(rest []word) {
-	command := rest[0].text
+func (u *use) gitDumps(rest []Word) {
+	command := rest[0].Text
 	given := func(flags []string) bool {
-		return slices.ContainsFunc(rest[1:], func(w word) bool { return slices.Contains(flags, w.text) })
+		return slices.ContainsFunc(rest[1:], func(w Word) bool { return slices.Contains(flags, w.Text) })
 	}
 	switch command {
 	case "archive", "format-patch", "fast-export", "request-pull", "send-email", "difftool", "show", "grep":

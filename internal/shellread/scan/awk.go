@@ -1,8 +1,8 @@
-package shellread
+package scan
 
 import "strings"
 
-func isAwkAssignment(s string) bool {
+func AwkAssignment(s string) bool {
 	name, _, ok := strings.Cut(s, "=")
 	if !ok || name == "" {
 		return false
@@ -16,8 +16,8 @@ func isAwkAssignment(s string) bool {
 	return true
 }
 
-// awkProgram returns why a program of awk does more than print.
-func awkProgram(s string) string {
+// Awk returns why a program of awk does more than print.
+func Awk(s string) string {
 	for _, bad := range []string{"system", "getline", "ENVIRON", "ARGV", "PROCINFO", "SYMTAB", "FUNCTAB", "@", "/inet"} {
 		if strings.Contains(s, bad) {
 			return "the awk program uses " + bad

@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"regexp"
@@ -6,16 +6,27 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
-// changes lists what a command that changes files would change, so that the
+// Changes lists what a command that changes files would change, so that the
 // mode and path rules can judge it. ok means that this is all it does; without
-// it the actions are only what is known.
-func (u *use) changes(ws []word) (acts []policy.Action, ok bool) {
-	if !standardPath(ws[0].text) {
+// it the actions are only what is known, and are added to those before.
+func (u *use) Changes(ws []Word) (ok bool) {
+	u.name = Base(ws[0].Text)
+	acts, ok := u.changed(ws)
+	if ok {
+		u.Actions = nil
+	}
+	u.Actions = append(u.Actions, acts...)
+	return ok
+}
+
+func (u *use) changed(ws []Word) (acts []policy.Action, ok bool) {
+	if !StandardPath(ws[0].Text) {
 		return nil, false
 	}
-	row, found := u.r.table.changes[u.name]
+	row, found := u.r.Table.changes[u.name]
 	if !found {
 		return u.outputs(ws), false
 	}
@@ -24,41 +35,41 @@ func (u *use) changes(ws []word) (acts []policy.Action, ok bool) {
 		return u.outputs(ws), false
 	}
 	for _, w := range c.args {
-		if w.kind != exact && w.kind != pattern {
+		if w.Kind != Exact && w.Kind != Pattern {
 			return u.outputs(ws), false
 		}
 	}
-	unclear := u.r.unclear
-	saved := u.r.acts
-	u.r.acts = nil
+	unclear := u.r.Unclear
+	saved := u.r.Actions
+	u.r.Actions = nil
 	ok = row.apply(c)
-	acts = append(c.acts, u.r.acts...)
-	u.r.acts = saved
-	u.why = c.why
-	if ok = ok && u.r.unclear == unclear && !u.r.fed; !ok {
+	acts = append(c.Actions, u.r.Actions...)
+	u.r.Actions = saved
+	u.Why = c.Why
+	if ok = ok && u.r.Unclear == unclear && !u.r.Fed; !ok {
 		acts = append(acts, u.perhaps(ws)...)
 	}
 	return acts, ok
 }
 
 // outputs are the files that common flags of other commands write.
-func (u *use) outputs(ws []word) []policy.Action {
+func (u *use) outputs(ws []Word) []policy.Action {
 	c := &use{r: u.r, dirs: u.dirs, name: u.name}
 	for i, w := range ws {
-		if i == 0 || w.kind != exact {
+		if i == 0 || w.Kind != Exact {
 			continue
 		}
 		switch {
-		case w.text == "-o" || w.text == "--output" || u.name == "wget" && (w.text == "-O" || w.text == "--output-document") || u.name == "unzip" && w.text == "-d":
-			if i+1 < len(ws) && ws[i+1].kind == exact {
+		case w.Text == "-o" || w.Text == "--output" || u.name == "wget" && (w.Text == "-O" || w.Text == "--output-document") || u.name == "unzip" && w.Text == "-d":
+			if i+1 < len(ws) && ws[i+1].Kind == Exact {
 				c.put(ws[i+1], policy.Write{})
 			}
-		case strings.HasPrefix(w.text, "--output=") || strings.HasPrefix(w.text, "of="):
-			_, file, _ := strings.Cut(w.text, "=")
-			c.put(word{kind: exact, text: file, src: w.src}, policy.Write{})
+		case strings.HasPrefix(w.Text, "--output=") || strings.HasPrefix(w.Text, "of="):
+			_, file, _ := strings.Cut(w.Text, "=")
+			c.put(Word{Kind: Exact, Text: file, Source: w.Source}, policy.Write{})
 		}
 	}
-	if u.name == "find" && len(ws) > 1 && ws[1].kind == exact && slices.ContainsFunc(ws, func(w word) bool { return w.is("-delete") }) {
+	if u.name == "find" && len(ws) > 1 && ws[1].Kind == Exact && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-delete") }) {
 		c.put(ws[1], policy.Write{Remove: true, Tree: true})
 	}
 	if u.name == "rsync" || u.name == "scp" {
@@ -69,41 +80,41 @@ func (u *use) outputs(ws []word) []policy.Action {
 		c.gitSteers(ws)
 	}
 	c.unpacks(ws)
-	return append(c.acts, u.perhaps(ws)...)
+	return append(c.Actions, u.perhaps(ws)...)
 }
 
 // gitOutputs are the files that git's own commands write or remove in the
 // working tree, as far as they are named.
-func (u *use) gitOutputs(ws []word) {
+func (u *use) gitOutputs(ws []Word) {
 	_, rest, _ := gitSplit(ws[1:])
-	if len(rest) == 0 || rest[0].kind != exact {
+	if len(rest) == 0 || rest[0].Kind != Exact {
 		return
 	}
 	u.gitTrees(rest)
 	u.gitDumps(rest)
 	named := false
-	switch rest[0].text {
+	switch rest[0].Text {
 	case "restore", "rm", "mv", "clean", "init", "clone", "worktree", "format-patch":
 		named = true
 	case "checkout":
 		// A name that is there is taken for a file.
-		named = len(rest) > 1 && slices.ContainsFunc(rest[1:], func(w word) bool { return w.kind == exact && u.r.there(w, u.dirs) })
+		named = len(rest) > 1 && slices.ContainsFunc(rest[1:], func(w Word) bool { return w.Kind == Exact && u.r.there(w, u.dirs) })
 	default:
 		return
 	}
 	for _, w := range rest[1:] {
 		switch {
-		case w.is("--"):
+		case w.Is("--"):
 			named = true
-		case named && w.kind == exact && !strings.HasPrefix(w.text, "-"):
-			u.put(w, policy.Write{Remove: rest[0].text == "rm", Tree: u.folder(w)})
+		case named && w.Kind == Exact && !strings.HasPrefix(w.Text, "-"):
+			u.put(w, policy.Write{Remove: rest[0].Text == "rm", Tree: u.folder(w)})
 		}
 	}
 }
 
-// guess adds every operand that could be a file as read, for deny rules about
+// MayRead adds every operand that could be a file as read, for deny rules about
 // paths; they change nothing about a command that asks anyway.
-func (u *use) guess(ws []word) []policy.Action {
+func (u *use) MayRead(ws []Word) []policy.Action {
 	if len(u.dirs) == 0 {
 		return nil
 	}
@@ -113,10 +124,10 @@ func (u *use) guess(ws []word) []policy.Action {
 	c := &use{r: u.r, dirs: u.dirs, name: u.name}
 	operands, named := 0, false
 	for _, w := range ws[1:] {
-		if w.kind != exact || w.text == "" || len(w.text) > 1000 || strings.ContainsAny(w.text, "\n") {
+		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.ContainsAny(w.Text, "\n") {
 			continue
 		}
-		text := w.text
+		text := w.Text
 		if strings.HasPrefix(text, "-") {
 			_, val, has := strings.Cut(text, "=")
 			if !has {
@@ -124,36 +135,36 @@ func (u *use) guess(ws []word) []policy.Action {
 			}
 			text = val
 		}
-		name := word{kind: exact, text: strings.TrimPrefix(text, "@"), src: w.src}
+		name := Word{Kind: Exact, Text: strings.TrimPrefix(text, "@"), Source: w.Source}
 		tree := walkers[u.name] && u.folder(name)
-		if !strings.HasPrefix(w.text, "-") {
+		if !strings.HasPrefix(w.Text, "-") {
 			operands++
 			named = named || operands > 1 && u.r.there(name, u.dirs)
 		}
 		c.get(name, policy.Read{Tree: tree})
 	}
 	if seekers[u.name] && !named {
-		c.get(lit("."), policy.Read{Tree: true})
+		c.get(Lit("."), policy.Read{Tree: true})
 	}
-	return c.acts
+	return c.Actions
 }
 
-func (u *use) put(w word, like policy.Write) {
-	like.Arg, like.Blind = true, u.r.piped && u.name == "tee"
-	saved := u.r.acts
-	u.r.acts = nil
-	u.r.write(w, u.dirs, like)
-	u.acts = append(u.acts, u.r.acts...)
-	u.r.acts = saved
+func (u *use) put(w Word, like policy.Write) {
+	like.Arg, like.Blind = true, u.r.Piped && u.name == "tee"
+	saved := u.r.Actions
+	u.r.Actions = nil
+	u.r.Write(w, u.dirs, like)
+	u.Actions = append(u.Actions, u.r.Actions...)
+	u.r.Actions = saved
 }
 
-func (u *use) get(w word, like policy.Read) {
+func (u *use) get(w Word, like policy.Read) {
 	like.Arg = true
-	saved := u.r.acts
-	u.r.acts = nil
-	u.r.read(w, u.dirs, like)
-	u.acts = append(u.acts, u.fill(u.r.acts)...)
-	u.r.acts = saved
+	saved := u.r.Actions
+	u.r.Actions = nil
+	u.r.Read(w, u.dirs, like)
+	u.Actions = append(u.Actions, u.fill(u.r.Actions)...)
+	u.r.Actions = saved
 }
 
 // A changeRow says what a command that changes files does to its operands.
@@ -209,7 +220,7 @@ var changeRows = map[string]*changeRow{
 	}},
 	"uniq": {command{safe: true, early: true, flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *use) bool {
 		for i, w := range u.args {
-			if w.many {
+			if w.Many {
 				return false // the second of several would be written
 			}
 			if i == 0 {
@@ -222,7 +233,7 @@ var changeRows = map[string]*changeRow{
 	}},
 }
 
-func (u *use) all(ws []word, like policy.Write) {
+func (u *use) all(ws []Word, like policy.Write) {
 	for _, w := range ws {
 		u.put(w, like)
 	}
@@ -240,8 +251,8 @@ func applyAll(like policy.Write) func(u *use) bool {
 func applyRemove(u *use) bool {
 	tree := u.has("-r", "-R", "--recursive")
 	for _, w := range u.args {
-		if w.kind == pattern {
-			last := w.text[strings.LastIndexByte(w.text, '/')+1:]
+		if w.Kind == Pattern {
+			last := w.Text[strings.LastIndexByte(w.Text, '/')+1:]
 			if last != "*" && last != ".*" && last != "?*" {
 				u.globbed(w, policy.Write{Remove: true, Tree: tree})
 				continue
@@ -249,7 +260,7 @@ func applyRemove(u *use) bool {
 			u.put(w, policy.Write{Remove: true, Tree: true})
 			continue
 		}
-		if tree && (w.text == "." || w.text == ".." || w.text == "/" || strings.HasSuffix(w.text, "/.") || strings.HasSuffix(w.text, "/..")) {
+		if tree && (w.Text == "." || w.Text == ".." || w.Text == "/" || strings.HasSuffix(w.Text, "/.") || strings.HasSuffix(w.Text, "/..")) {
 			u.put(w, policy.Write{Remove: true, Tree: true})
 			continue
 		}
@@ -259,13 +270,13 @@ func applyRemove(u *use) bool {
 }
 
 // globbed adds the matches of a pattern without its folder.
-func (u *use) globbed(w word, like policy.Write) {
-	before := len(u.acts)
+func (u *use) globbed(w Word, like policy.Write) {
+	before := len(u.Actions)
 	u.put(w, like)
-	if len(u.acts) > before {
-		if wr, ok := u.acts[before].(policy.Write); ok {
+	if len(u.Actions) > before {
+		if wr, ok := u.Actions[before].(policy.Write); ok {
 			// The folder itself is only listed.
-			u.acts[before] = policy.Read{Path: wr.Path, Named: wr.Named, Asked: wr.Asked, Arg: true, List: true}
+			u.Actions[before] = policy.Read{Path: wr.Path, Named: wr.Named, Asked: wr.Asked, Arg: true, List: true}
 		}
 	}
 }
@@ -280,10 +291,10 @@ func applyCopy(move bool) func(u *use) bool {
 		}
 		tree := move || u.has("-r", "-R", "-a", "--recursive", "--archive")
 		links := tree || u.has("-P", "-d", "--no-dereference", "-s", "--symbolic-link", "-l", "--link")
-		from := len(u.acts)
+		from := len(u.Actions)
 		known := u.into(into[0], rest, tree, links) // before what it says is written here
 		if why := u.copyBackups(from); why != "" {
-			u.why, known = why, false
+			u.Why, known = why, false
 		}
 		for _, s := range rest {
 			u.get(s, policy.Read{Tree: tree && !move})
@@ -305,13 +316,13 @@ func (u *use) backsUpPlainly() bool {
 	for _, f := range u.flags {
 		switch f.name {
 		case "-S", "--suffix":
-			if f.val.kind != exact || !plainSuffix.MatchString(f.val.text) {
-				u.why = "its backups get names that other programs may look for"
+			if f.val.Kind != Exact || !plainSuffix.MatchString(f.val.Text) {
+				u.Why = "its backups get names that other programs may look for"
 				return false
 			}
 		case "-i", "--in-place":
-			if u.name == "sed" && f.has && (f.val.kind != exact || f.val.text != "" && !plainSuffix.MatchString(f.val.text)) {
-				u.why = "its backups get names that other programs may look for"
+			if u.name == "sed" && f.has && (f.val.Kind != Exact || f.val.Text != "" && !plainSuffix.MatchString(f.val.Text)) {
+				u.Why = "its backups get names that other programs may look for"
 				return false
 			}
 		}
@@ -320,20 +331,20 @@ func (u *use) backsUpPlainly() bool {
 }
 
 // folder reports whether a word names a folder now.
-func (u *use) folder(w word) bool {
-	if w.kind != exact {
-		return w.kind == pattern
+func (u *use) folder(w Word) bool {
+	if w.Kind != Exact {
+		return w.Kind == Pattern
 	}
-	for _, t := range u.r.resolve(w, u.dirs) {
-		if u.r.isFolder(t.real) {
+	for _, t := range u.r.Resolve(w, u.dirs) {
+		if u.r.IsFolder(t.Real) {
 			return true
 		}
 	}
 	return false
 }
 
-func (u *use) globbedPut(w word, like policy.Write) {
-	if w.kind == pattern {
+func (u *use) globbedPut(w Word, like policy.Write) {
+	if w.Kind == Pattern {
 		u.globbed(w, like)
 		return
 	}
@@ -341,10 +352,10 @@ func (u *use) globbedPut(w word, like policy.Write) {
 }
 
 // destination splits operands into where to and what.
-func (u *use) destination() (into, rest []word) {
+func (u *use) destination() (into, rest []Word) {
 	for _, f := range u.flags {
 		if f.name == "-t" || f.name == "--target-directory" {
-			return []word{f.val}, u.args
+			return []Word{f.val}, u.args
 		}
 	}
 	if len(u.args) < 2 {
@@ -356,18 +367,18 @@ func (u *use) destination() (into, rest []word) {
 // into adds the destination and every path that appears in it: deep with what
 // is in folders; links that are made, not followed, make it unknown. It reports
 // whether that is all.
-func (u *use) into(dst word, srcs []word, deep, links bool) bool {
-	if dst.kind != exact {
+func (u *use) into(dst Word, srcs []Word, deep, links bool) bool {
+	if dst.Kind != Exact {
 		return false
 	}
-	var trees []word
+	var trees []Word
 	plain := !u.has("--parents")
 	for _, s := range srcs {
-		if s.kind != exact || deep && u.folder(s) || links {
+		if s.Kind != Exact || deep && u.folder(s) || links {
 			trees = append(trees, s)
 			continue
 		}
-		name := s.text
+		name := s.Text
 		if plain {
 			name = strings.TrimRight(name, "/")
 			name = name[strings.LastIndexByte(name, '/')+1:]
@@ -375,9 +386,9 @@ func (u *use) into(dst word, srcs []word, deep, links bool) bool {
 		if name == "" || name == "." || name == ".." {
 			continue
 		}
-		for _, t := range u.r.resolve(dst, u.dirs) {
-			if u.r.isFolder(t.real) {
-				u.put(word{kind: exact, text: strings.TrimSuffix(dst.text, "/") + "/" + name, src: dst.src}, policy.Write{})
+		for _, t := range u.r.Resolve(dst, u.dirs) {
+			if u.r.IsFolder(t.Real) {
+				u.put(Word{Kind: Exact, Text: strings.TrimSuffix(dst.Text, "/") + "/" + name, Source: dst.Source}, policy.Write{})
 			}
 		}
 	}
@@ -385,8 +396,8 @@ func (u *use) into(dst word, srcs []word, deep, links bool) bool {
 		u.put(dst, policy.Write{})
 		return true
 	}
-	u.why = u.copied(dst, trees, deep, links)
-	return u.why == ""
+	u.Why = u.copied(dst, trees, deep, links)
+	return u.Why == ""
 }
 
 func applyInstall(u *use) bool {
@@ -401,9 +412,9 @@ func applyInstall(u *use) bool {
 	for _, s := range rest {
 		u.get(s, policy.Read{})
 	}
-	from := len(u.acts)
+	from := len(u.Actions)
 	u.into(into[0], rest, false, false)
-	u.why = u.copyBackups(from)
+	u.Why = u.copyBackups(from)
 	return false
 }
 
@@ -413,15 +424,15 @@ func applyLink(u *use) bool {
 	into, rest := u.destination()
 	if len(u.args) == 1 {
 		rest = u.args
-		into = []word{lit(".")}
+		into = []Word{Lit(".")}
 	}
 	for _, s := range rest {
 		u.get(s, policy.Read{})
 	}
 	if len(into) > 0 {
-		from := len(u.acts)
+		from := len(u.Actions)
 		u.into(into[0], rest, false, false)
-		u.why = u.copyBackups(from)
+		u.Why = u.copyBackups(from)
 	}
 	return false
 }
@@ -439,7 +450,7 @@ func applyMode(u *use) bool {
 // applySed is sed -i.
 func applySed(u *use) bool {
 	args, okay := u.args, true
-	scripts := []word{}
+	scripts := []Word{}
 	for _, f := range u.flags {
 		switch f.name {
 		case "-e", "--expression":
@@ -452,7 +463,7 @@ func applySed(u *use) bool {
 		scripts, args = args[:1], args[1:]
 	}
 	for _, s := range scripts {
-		okay = okay && s.kind == exact && sedScript(s.text) == ""
+		okay = okay && s.Kind == Exact && scan.Sed(s.Text) == ""
 	}
 	for _, w := range args {
 		u.get(w, policy.Read{})
@@ -461,19 +472,19 @@ func applySed(u *use) bool {
 		}
 	}
 	if why := u.suffixBackups(args); why != "" {
-		u.why, okay = why, false
+		u.Why, okay = why, false
 	}
 	return okay && u.has("-i", "--in-place") && len(args) > 0 && u.backsUpPlainly()
 }
 
 func applyDD(u *use) bool {
 	for _, w := range u.args {
-		name, val, _ := strings.Cut(w.text, "=")
+		name, val, _ := strings.Cut(w.Text, "=")
 		switch name {
 		case "of":
-			u.put(word{kind: exact, text: val, src: w.src}, policy.Write{})
+			u.put(Word{Kind: Exact, Text: val, Source: w.Source}, policy.Write{})
 		case "if":
-			u.get(word{kind: exact, text: val, src: w.src}, policy.Read{})
+			u.get(Word{Kind: Exact, Text: val, Source: w.Source}, policy.Read{})
 		}
 	}
 	return false

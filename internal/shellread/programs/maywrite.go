@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"strings"
@@ -8,43 +8,42 @@ import (
 
 // perhaps are the files that a command which is not read exactly may change,
 // by the words it was given.
-func (u *use) perhaps(ws []word) []policy.Action {
+func (u *use) perhaps(ws []Word) []policy.Action {
 	c := &use{r: u.r, dirs: u.dirs, name: u.name}
 	switch {
-	case u.name == "sed" || awks[u.name]:
+	case u.name == "sed" || IsAwk(u.name):
 		c.inPrograms(ws[1:])
 	case copies[u.name]:
 		c.destinations(ws[1:])
 	case u.name == "curl" || u.name == "wget":
 		for i, w := range ws[1:] {
-			if i > 0 && strings.HasPrefix(ws[i].text, "-") || strings.HasPrefix(w.text, "-") {
-				c.every([]word{w})
+			if i > 0 && strings.HasPrefix(ws[i].Text, "-") || strings.HasPrefix(w.Text, "-") {
+				c.every([]Word{w})
 			}
 		}
-	case writers[u.name] || u.r.table.changes[u.name] != nil:
+	case writers[u.name] || u.r.Table.changes[u.name] != nil:
 		c.every(ws[1:])
 	case u.name == "find":
 		c.found(ws[1:])
 	}
-	return append(c.acts, u.guess(ws)...)
+	return append(c.Actions, u.MayRead(ws)...)
 }
 
 var (
-	awks   = map[string]bool{"awk": true, "gawk": true, "mawk": true, "nawk": true}
 	copies = map[string]bool{"cp": true, "mv": true, "install": true, "ln": true, "rsync": true, "scp": true}
 )
 
 // inPrograms adds the words of sed's and awk's programs, which may name files.
-func (u *use) inPrograms(ws []word) {
+func (u *use) inPrograms(ws []Word) {
 	for _, w := range ws[:min(len(ws), 20)] {
-		if w.kind != exact || len(w.text) > 5000 {
+		if w.Kind != Exact || len(w.Text) > 5000 {
 			continue
 		}
-		words := strings.FieldsFunc(w.text, func(c rune) bool { return strings.ContainsRune(" \t\n\"';{}()<>|", c) })
+		words := strings.FieldsFunc(w.Text, func(c rune) bool { return strings.ContainsRune(" \t\n\"';{}()<>|", c) })
 		for _, name := range words[:min(len(words), 100)] {
 			if strings.ContainsAny(name, "./") {
-				u.put(lit(name), policy.Write{Maybe: true})
-				u.get(lit(name), policy.Read{})
+				u.put(Lit(name), policy.Write{Maybe: true})
+				u.get(Lit(name), policy.Read{})
 			}
 		}
 	}
@@ -52,29 +51,29 @@ func (u *use) inPrograms(ws []word) {
 
 // destinations adds where a copy may go: the last operand, and every value
 // that is given to a flag.
-func (u *use) destinations(ws []word) {
+func (u *use) destinations(ws []Word) {
 	for i, w := range ws[:min(len(ws), 100)] {
-		flag, val, has := strings.Cut(w.text, "=")
+		flag, val, has := strings.Cut(w.Text, "=")
 		switch {
 		case has && strings.HasPrefix(flag, "--t"):
-			u.any(word{kind: w.kind, text: val, src: w.src})
-		case i == len(ws)-1 && !strings.HasPrefix(w.text, "-"), i > 0 && strings.HasPrefix(ws[i-1].text, "-") && strings.HasSuffix(ws[i-1].text, "t"):
+			u.any(Word{Kind: w.Kind, Text: val, Source: w.Source})
+		case i == len(ws)-1 && !strings.HasPrefix(w.Text, "-"), i > 0 && strings.HasPrefix(ws[i-1].Text, "-") && strings.HasSuffix(ws[i-1].Text, "t"):
 			u.any(w)
 		}
 	}
 }
 
 // found adds the folders of a find that runs a program which changes files.
-func (u *use) found(ws []word) {
+func (u *use) found(ws []Word) {
 	for i, w := range ws {
-		if !strings.HasPrefix(w.text, "-exec") && !strings.HasPrefix(w.text, "-ok") || i+1 == len(ws) {
+		if !strings.HasPrefix(w.Text, "-exec") && !strings.HasPrefix(w.Text, "-ok") || i+1 == len(ws) {
 			continue
 		}
-		if name := base(ws[i+1].text); u.r.table.changes[name] == nil && !writers[name] || copies[name] {
+		if name := Base(ws[i+1].Text); u.r.Table.changes[name] == nil && !writers[name] || copies[name] {
 			continue
 		}
 		for _, from := range ws[:i] {
-			if strings.HasPrefix(from.text, "-") {
+			if strings.HasPrefix(from.Text, "-") {
 				break
 			}
 			u.any(from)
@@ -83,8 +82,8 @@ func (u *use) found(ws []word) {
 }
 
 // any adds a folder or file that something in it may be changed.
-func (u *use) any(w word) {
-	if w.kind == exact || w.kind == pattern {
+func (u *use) any(w Word) {
+	if w.Kind == Exact || w.Kind == Pattern {
 		u.put(w, policy.Write{Maybe: true, Tree: u.folder(w)})
 	}
 }
@@ -93,17 +92,17 @@ func (u *use) any(w word) {
 var writers = map[string]bool{"tar": true, "unzip": true, "zip": true, "split": true, "csplit": true, "xxd": true, "patch": true, "mkfifo": true, "mknod": true, "perl": true, "yq": true, "busybox": true, "install": true, "zstd": true}
 
 // every adds each operand, and each value of a flag, as written.
-func (u *use) every(ws []word) {
+func (u *use) every(ws []Word) {
 	for _, w := range ws[:min(len(ws), 100)] {
-		if w.kind != exact || w.text == "" || len(w.text) > 1000 || strings.Contains(w.text, "\n") {
+		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.Contains(w.Text, "\n") {
 			continue
 		}
-		text := w.text
+		text := w.Text
 		if strings.HasPrefix(text, "-") {
 			_, text, _ = strings.Cut(text, "=")
 		}
 		if text != "" {
-			w.text = text
+			w.Text = text
 			u.put(w, policy.Write{Maybe: true, Tree: u.folder(w)})
 		}
 	}

@@ -1,4 +1,17 @@
-package shellread
+package programs
+
+import "slices"
+
+// RunsWords reports whether a program runs some of the words behind it as a command.
+func RunsWords(name string, ws []Word) bool {
+	verbs, ok := runners[name]
+	return ok && (verbs == nil || slices.ContainsFunc(ws, func(w Word) bool { return slices.Contains(verbs, w.Text) }))
+}
+
+// LaunchFlag reports whether a word is a flag with which a program runs another.
+func LaunchFlag(name string, w Word) bool {
+	return w.Kind == Exact && slices.ContainsFunc(launchFlags[name], func(f string) bool { return matchFlag(f, w.Text) })
+}
 
 // runners are programs that run the words behind one of these as a command; one
 // without any does so always.
@@ -10,5 +23,7 @@ var runners = map[string][]string{
 	"dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
 }
 
-// textual are launchers that hand a word to a shell.
+// RunsText reports a launcher that hands a word to a shell.
+func RunsText(name string) bool { return textual[name] }
+
 var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true}

@@ -1,4 +1,4 @@
-package shellread
+package scan
 
 import (
 	"slices"
@@ -7,6 +7,25 @@ import (
 
 // jqTraps are what a program of jq sees the environment or other files with.
 var jqTraps = []string{"env", "ENV", "input_filename", "import", "include", "modulemeta", "get_search_list", "__prog_args"}
+
+// JQ returns what a program of jq does beyond filtering its input.
+func JQ(s string) string {
+	if i := wordIn(s, jqTraps); i != "" {
+		return "the jq program uses " + i
+	}
+	return ""
+}
+
+// YQ returns what an expression of yq does beyond filtering its input.
+func YQ(s string) string {
+	low := strings.ToLower(s)
+	for _, bad := range append([]string{"load", "system", "eval"}, jqTraps...) {
+		if strings.Contains(low, strings.ToLower(bad)) {
+			return "the yq expression uses " + bad
+		}
+	}
+	return ""
+}
 
 // wordIn finds one of the names as a word of its own that is not a field.
 func wordIn(s string, names []string) string {
@@ -27,7 +46,7 @@ func wordIn(s string, names []string) string {
 	return ""
 }
 
-func plainNumber(s string) bool {
+func Number(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	if s == "" {
 		return false

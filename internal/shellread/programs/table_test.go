@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ func TestFlagsAgree(t *testing.T) {
 			}
 		}
 	}
-	for name, row := range standard().reads {
+	for name, row := range Standard().reads {
 		check(name, row)
 	}
 	for name, row := range gitRows {

@@ -1,14 +1,20 @@
-package shellread
+package world
 
 import (
 	"path"
 	"strings"
 )
 
-// A cache asks a World, and each question once: a script is read against one
+// Bounds of what one script looks at.
+const (
+	MaxListed  = 50_000  // entries of folders listed
+	maxTracked = 200_000 // files that one git command is judged by
+)
+
+// A Cache asks a World, and each question once: a script is read against one
 // state of the file system.
-type cache struct {
-	world   World
+type Cache struct {
+	World   World
 	globs   map[string][]string
 	reals   map[string]resolved
 	gits    map[string]string // why git is not safe in a folder, "" when it is
@@ -17,15 +23,15 @@ type cache struct {
 	walked  int // entries of trees that were listed so far
 }
 
-func (c *cache) real(p string) (string, error) {
-	if c.world.Real == nil {
+func (c *Cache) Real(p string) (string, error) {
+	if c.World.Real == nil {
 		return path.Clean(p), nil
 	}
 	if got, ok := c.reals[p]; ok {
 		return got.path, got.err
 	}
 	var got resolved
-	got.path, got.err = c.world.Real(p)
+	got.path, got.err = c.World.Real(p)
 	if c.reals == nil {
 		c.reals = map[string]resolved{}
 	}
@@ -40,14 +46,14 @@ type resolved struct {
 	err  error
 }
 
-func (c *cache) glob(full string) []string {
-	if c.world.Glob == nil {
+func (c *Cache) Glob(full string) []string {
+	if c.World.Glob == nil {
 		return nil
 	}
 	if got, ok := c.globs[full]; ok {
 		return got
 	}
-	got := c.world.Glob(full)
+	got := c.World.Glob(full)
 	if c.globs == nil {
 		c.globs = map[string][]string{}
 	}
@@ -55,8 +61,8 @@ func (c *cache) glob(full string) []string {
 	return got
 }
 
-// globBase is the folder of a pattern above its first wildcard.
-func globBase(p string) string {
+// GlobBase is the folder of a pattern above its first wildcard.
+func GlobBase(p string) string {
 	var out []string
 	for _, seg := range strings.Split(p, "/") {
 		plain, wild := strings.Builder{}, false
@@ -82,7 +88,7 @@ func globBase(p string) string {
 	return base
 }
 
-func escapeGlob(s string) string {
+func EscapeGlob(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if strings.IndexByte(`*?[]\`, s[i]) >= 0 {
@@ -93,20 +99,20 @@ func escapeGlob(s string) string {
 	return b.String()
 }
 
-// isFolder reports whether a folder is surely there now.
-func (c *cache) isFolder(p string) bool {
-	if c.world.Glob == nil {
+// IsFolder reports whether a folder is surely there now.
+func (c *Cache) IsFolder(p string) bool {
+	if c.World.Glob == nil {
 		return false
 	}
-	return len(c.glob(escapeGlob(p)+"/.")) > 0
+	return len(c.Glob(EscapeGlob(p)+"/.")) > 0
 }
 
-// git asks the World about a folder once; it says why git is not safe there.
-func (c *cache) git(dir string) string {
+// GitWhy asks the World about a folder once; it says why git is not safe there.
+func (c *Cache) GitWhy(dir string) string {
 	if why, known := c.gits[dir]; known {
 		return why
 	}
-	ok, why := c.world.Git(dir)
+	ok, why := c.World.Git(dir)
 	switch {
 	case ok:
 		why = ""
@@ -120,13 +126,13 @@ func (c *cache) git(dir string) string {
 	return why
 }
 
-// tracked lists the files of a repository, once.
-func (c *cache) tracked(top string) (files []string, ok bool) {
+// Tracked lists the files of a repository, once.
+func (c *Cache) Tracked(top string) (files []string, ok bool) {
 	if got, known := c.indexes[top]; known {
 		return got.files, got.ok
 	}
-	if c.world.Tracked != nil {
-		files, ok = c.world.Tracked(top, maxTracked)
+	if c.World.Tracked != nil {
+		files, ok = c.World.Tracked(top, maxTracked)
 	}
 	if c.indexes == nil {
 		c.indexes = map[string]indexed{}
@@ -141,26 +147,26 @@ type indexed struct {
 	ok    bool
 }
 
-// repo is the git folder that a folder belongs to, and the one it shares with
+// Repo is the git folder that a folder belongs to, and the one it shares with
 // other worktrees.
-func (c *cache) repo(dir string) (common, git string, ok bool) {
-	if c.world.Repo == nil {
+func (c *Cache) Repo(dir string) (common, git string, ok bool) {
+	if c.World.Repo == nil {
 		return "", "", false
 	}
-	return c.world.Repo(dir)
+	return c.World.Repo(dir)
 }
 
-// tree lists a folder, once; ok is false when not all of it is known.
-func (c *cache) tree(dir string) (l Listing, ok bool) {
-	if c.world.Tree == nil {
+// Tree lists a folder, once; ok is false when not all of it is known.
+func (c *Cache) Tree(dir string) (l Listing, ok bool) {
+	if c.World.Tree == nil {
 		return Listing{}, false
 	}
 	if got, known := c.trees[dir]; known {
 		return got.Listing, got.ok
 	}
 	var got listed
-	if room := maxBelow - c.walked; room > 0 {
-		got.Listing, got.ok = c.world.Tree(dir, room)
+	if room := MaxListed - c.walked; room > 0 {
+		got.Listing, got.ok = c.World.Tree(dir, room)
 		c.walked += len(got.Entries)
 	}
 	if c.trees == nil {
@@ -176,10 +182,10 @@ type listed struct {
 	ok bool
 }
 
-// gitTop is the folder of the repository around a folder, as far as is known.
-func (c *cache) gitTop(dir string) string {
+// GitTop is the folder of the repository around a folder, as far as is known.
+func (c *Cache) GitTop(dir string) string {
 	for at := dir; ; at = path.Dir(at) {
-		if c.world.Glob != nil && len(c.glob(escapeGlob(strings.TrimSuffix(at, "/"))+"/.git")) > 0 {
+		if c.World.Glob != nil && len(c.Glob(EscapeGlob(strings.TrimSuffix(at, "/"))+"/.git")) > 0 {
 			return at
 		}
 		if at == path.Dir(at) {

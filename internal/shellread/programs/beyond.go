@@ -1,7 +1,9 @@
-package shellread
+package programs
 
 import (
 	"strings"
+
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
 // launchFlags are flags that make a command run another program or do what a
@@ -72,9 +74,9 @@ var launchWords = map[string][]string{
 	"gh alias": {"*"}, "gh extension": {"*"}, "gh config": {"*"}, "gh codespace": {"*"}, "uv tool": {"*"}, "bundle exec": {"*"}, "poetry run": {"*"}, "pipenv run": {"*"}, "conda run": {"*"},
 }
 
-// beyond says why a rule with a wildcard does not cover a command: a flag, a
+// Beyond says why a rule with a wildcard does not cover a command: a flag, a
 // subcommand or a script in it makes it run another program. "" when nothing does.
-func (t *table) beyond(name string, ws []word) string {
+func (t *Table) Beyond(name string, ws []Word) string {
 	args := ws[1:]
 	if name == "git" && t.gitSpeaks(args) {
 		return ""
@@ -87,71 +89,71 @@ func (t *table) beyond(name string, ws []word) string {
 		args = rest
 	}
 	for _, w := range args {
-		if w.kind != exact {
+		if w.Kind != Exact {
 			continue
 		}
-		if w.text == "--" {
+		if w.Text == "--" {
 			break
 		}
 		for _, f := range launchFlags[name] {
-			if matchFlag(f, w.text) {
-				return name + " " + w.text + " makes it do more than " + name + " does"
+			if matchFlag(f, w.Text) {
+				return name + " " + w.Text + " makes it do more than " + name + " does"
 			}
 		}
-		if name == "go" && strings.Contains(w.text, "extld") {
-			return "go " + w.text + " chooses the linker that go runs"
+		if name == "go" && strings.Contains(w.Text, "extld") {
+			return "go " + w.Text + " chooses the linker that go runs"
 		}
-		if why := cluster(name, w.text); why != "" {
+		if why := cluster(name, w.Text); why != "" {
 			return why
 		}
 	}
-	if name == "tar" && len(args) > 0 && args[0].kind == exact && !strings.HasPrefix(args[0].text, "-") && strings.ContainsAny(args[0].text, "IF") {
-		return "tar " + args[0].text + " may run another program"
+	if name == "tar" && len(args) > 0 && args[0].Kind == Exact && !strings.HasPrefix(args[0].Text, "-") && strings.ContainsAny(args[0].Text, "IF") {
+		return "tar " + args[0].Text + " may run another program"
 	}
 	switch name {
 	case "npx", "bunx", "uvx", "pnpx":
-		if len(args) > 0 && args[0].kind == exact && !strings.HasPrefix(args[0].text, "-") {
-			return t.beyond(base(args[0].text), args)
+		if len(args) > 0 && args[0].Kind == Exact && !strings.HasPrefix(args[0].Text, "-") {
+			return t.Beyond(Base(args[0].Text), args)
 		}
 		return name + " with flags may run anything"
 	case "git":
-		if len(args) > 0 && args[0].is("config") {
+		if len(args) > 0 && args[0].Is("config") {
 			return gitConfigBeyond(args)
 		}
 	}
-	if name == "git" && len(args) > 1 && args[0].is("grep") {
+	if name == "git" && len(args) > 1 && args[0].Is("grep") {
 		for _, w := range args[1:] {
-			if w.kind == exact && len(w.text) > 1 && w.text[0] == '-' && w.text[1] != '-' && strings.Contains(w.text, "O") {
-				return "git grep " + w.text + " may start a pager"
+			if w.Kind == Exact && len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.Contains(w.Text, "O") {
+				return "git grep " + w.Text + " may start a pager"
 			}
 		}
 	}
-	if name == "git" && len(args) > 1 && args[0].is("commit") {
+	if name == "git" && len(args) > 1 && args[0].Is("commit") {
 		args = withoutMessage(args)
 	}
-	if len(args) > 0 && args[0].kind == exact {
-		for _, f := range launchWords[name+" "+args[0].text] {
+	if len(args) > 0 && args[0].Kind == Exact {
+		for _, f := range launchWords[name+" "+args[0].Text] {
 			if f == "*" {
-				return name + " " + args[0].text + " runs other programs"
+				return name + " " + args[0].Text + " runs other programs"
 			}
 			for _, w := range args[1:] {
-				if w.kind == exact && matchFlag(f, w.text) {
-					return name + " " + args[0].text + " " + w.text + " runs other programs or writes elsewhere"
+				if w.Kind == Exact && matchFlag(f, w.Text) {
+					return name + " " + args[0].Text + " " + w.Text + " runs other programs or writes elsewhere"
 				}
 			}
 		}
 	}
-	return t.beyondScript(name, args)
+	return t.BeyondScript(name, args)
 }
 
 // withoutMessage takes -F - out of git commit's words: the message comes from
 // the standard input.
-func withoutMessage(args []word) []word {
-	var out []word
+func withoutMessage(args []Word) []Word {
+	var out []Word
 	for i := 0; i < len(args); i++ {
 		switch {
-		case args[i].is("--file=-") || args[i].is("-F-"):
-		case (args[i].is("-F") || args[i].is("--file")) && i+1 < len(args) && args[i+1].is("-"):
+		case args[i].Is("--file=-") || args[i].Is("-F-"):
+		case (args[i].Is("-F") || args[i].Is("--file")) && i+1 < len(args) && args[i+1].Is("-"):
 			i++
 		default:
 			out = append(out, args[i])
@@ -189,27 +191,27 @@ func matchFlag(pattern, t string) bool {
 	return t == pattern
 }
 
-// beyondScript looks into the scripts that filters carry.
-func (t *table) beyondScript(name string, args []word) string {
+// BeyondScript looks into the scripts that filters carry.
+func (t *Table) BeyondScript(name string, args []Word) string {
 	switch name {
 	case "awk", "gawk", "mawk", "nawk":
 		for i, w := range args {
-			if w.kind != exact {
+			if w.Kind != Exact {
 				return "the program of awk is not known before it runs"
 			}
-			if len(args) == 1 && w.text == "--version" {
+			if len(args) == 1 && w.Text == "--version" {
 				break
 			}
-			if w.text == "-f" || strings.HasPrefix(w.text, "--file") || strings.HasPrefix(w.text, "-f") || w.text == "-i" || w.text == "-l" || w.text == "-e" || w.text == "-E" || strings.HasPrefix(w.text, "--") {
-				return "awk " + w.text + " takes its program from elsewhere"
+			if w.Text == "-f" || strings.HasPrefix(w.Text, "--file") || strings.HasPrefix(w.Text, "-f") || w.Text == "-i" || w.Text == "-l" || w.Text == "-e" || w.Text == "-E" || strings.HasPrefix(w.Text, "--") {
+				return "awk " + w.Text + " takes its program from elsewhere"
 			}
-			if strings.HasPrefix(w.text, "-") {
+			if strings.HasPrefix(w.Text, "-") {
 				continue
 			}
-			if i > 0 && (args[i-1].is("-F") || args[i-1].is("-v")) {
+			if i > 0 && (args[i-1].Is("-F") || args[i-1].Is("-v")) {
 				continue
 			}
-			if why := awkProgram(w.text); why != "" {
+			if why := scan.Awk(w.Text); why != "" {
 				return why
 			}
 			break
@@ -221,13 +223,13 @@ func (t *table) beyondScript(name string, args []word) string {
 }
 
 // beyondSed checks every script that a sed command carries.
-func (t *table) beyondSed(args []word) string {
+func (t *Table) beyondSed(args []Word) string {
 	row := t.changes["sed"]
-	u := &use{name: "sed", r: &recorder{table: t}}
+	u := &use{name: "sed", r: &Recorder{Table: t}}
 	if why := u.parse(&row.command, args); why != "" {
 		return why
 	}
-	var scripts []word
+	var scripts []Word
 	for _, f := range u.flags {
 		switch f.name {
 		case "-e", "--expression":
@@ -243,10 +245,10 @@ func (t *table) beyondSed(args []word) string {
 		scripts = u.args[:1]
 	}
 	for _, s := range scripts {
-		if s.kind != exact {
+		if s.Kind != Exact {
 			return "the script of sed is not known before it runs"
 		}
-		if why := sedScript(s.text); why != "" {
+		if why := scan.Sed(s.Text); why != "" {
 			return why
 		}
 	}
@@ -254,45 +256,45 @@ func (t *table) beyondSed(args []word) string {
 }
 
 // gitConfigReads knows the forms that only read settings of the usual files.
-func gitConfigReads(args []word) bool {
+func gitConfigReads(args []Word) bool {
 	get, operands := false, 0
 	for i, w := range args {
-		if w.kind != exact {
+		if w.Kind != Exact {
 			return false
 		}
-		if operands > 0 && strings.HasPrefix(w.text, "-") {
+		if operands > 0 && strings.HasPrefix(w.Text, "-") {
 			return false // behind the key it is a value to set
 		}
-		switch w.text {
+		switch w.Text {
 		case "--get", "--get-all", "--get-regexp", "--list", "-l":
 			get = true
 		case "get", "list":
 			get = get || i == 0
 		case "--local", "--global", "--system", "--worktree", "--null", "-z", "--name-only", "--show-origin", "--show-scope", "--bool", "--int", "--path", "--all":
 		default:
-			if strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--type=") {
+			if strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--type=") {
 				return false
 			}
 			operands++
 		}
 	}
-	return get || operands == 1 && len(args) == 1 && strings.Contains(args[0].text, ".")
+	return get || operands == 1 && len(args) == 1 && strings.Contains(args[0].Text, ".")
 }
 
 // gitConfigBeyond: reading a setting is what a rule for git config means;
 // some settings make git run programs.
-func gitConfigBeyond(args []word) string {
+func gitConfigBeyond(args []Word) string {
 	if gitConfigReads(args[1:]) {
 		return ""
 	}
 	for _, w := range args[1:] {
-		if w.kind != exact {
+		if w.Kind != Exact {
 			return "git config of something that is not known"
 		}
-		low := strings.ToLower(w.text)
+		low := strings.ToLower(w.Text)
 		for _, s := range []string{"alias.", "core.", "filter.", "diff.", "merge.", "include", "credential.", "gpg.", "url.", "protocol.", "sequence.", "pager.", "--edit", "-e", "-f", "--file", "http.", "remote.", "submodule.", "uploadpack.", "receive", "trailer.", "difftool.", "mergetool.", "browser.", "man.", "interactive.", "ssh.", "safe.", "extensions.", "init."} {
 			if strings.HasPrefix(low, s) {
-				return "git config " + w.text + " may make git run a program"
+				return "git config " + w.Text + " may make git run a program"
 			}
 		}
 	}

@@ -1,13 +1,13 @@
-package shellread
+package programs
 
 import (
 	"slices"
 	"strings"
 )
 
-// loses says what a command would destroy for good, "" when it is not one of
+// Loses says what a command would destroy for good, "" when it is not one of
 // those that do. Such a command is asked about in every mode.
-func loses(name string, ws []word) string {
+func Loses(name string, ws []Word) string {
 	args := ws[1:]
 	switch name {
 	case "git":
@@ -19,7 +19,7 @@ func loses(name string, ws []word) string {
 		return name + " destroys what cannot be brought back"
 	case "dd":
 		for _, w := range args {
-			if w.kind == exact && strings.HasPrefix(w.text, "of=/dev/") && w.text != "of=/dev/null" {
+			if w.Kind == Exact && strings.HasPrefix(w.Text, "of=/dev/") && w.Text != "of=/dev/null" {
 				return "dd would overwrite a device"
 			}
 		}
@@ -27,7 +27,7 @@ func loses(name string, ws []word) string {
 		return sqlLoses(args)
 	case "find":
 		for _, w := range args {
-			if w.is("-delete") {
+			if w.Is("-delete") {
 				return "find -delete removes every match for good"
 			}
 		}
@@ -38,11 +38,11 @@ func loses(name string, ws []word) string {
 	return ""
 }
 
-func gitLoses(ws []word) string {
-	if len(ws) == 0 || ws[0].kind != exact {
+func gitLoses(ws []Word) string {
+	if len(ws) == 0 || ws[0].Kind != Exact {
 		return ""
 	}
-	flags := literals(ws[1:])
+	flags := Literals(ws[1:])
 	short := func(c string) bool {
 		return slices.ContainsFunc(flags, func(f string) bool {
 			return len(f) > 1 && f[0] == '-' && f[1] != '-' && strings.Contains(f, c)
@@ -54,7 +54,7 @@ func gitLoses(ws []word) string {
 			return slices.Contains(names, name)
 		})
 	}
-	switch ws[0].text {
+	switch ws[0].Text {
 	case "clean":
 		if (short("f") || has("--force")) && !short("n") && !has("--dry-run") {
 			return "git clean removes files that git does not know, for good"
@@ -92,23 +92,23 @@ func gitLoses(ws []word) string {
 			return "git reflog " + flags[0] + " drops the way back to lost commits"
 		}
 	case "filter-branch", "filter-repo":
-		return "git " + ws[0].text + " rewrites history"
+		return "git " + ws[0].Text + " rewrites history"
 	case "gc", "prune":
-		if has("--prune") || ws[0].text == "prune" {
-			return "git " + ws[0].text + " drops objects for good"
+		if has("--prune") || ws[0].Text == "prune" {
+			return "git " + ws[0].Text + " drops objects for good"
 		}
 	}
 	return ""
 }
 
 // rmLoses names a recursive removal whose target is not known.
-func rmLoses(args []word) string {
+func rmLoses(args []Word) string {
 	recursive := false
 	for _, w := range args {
-		if w.kind == exact && (w.text == "--recursive" || len(w.text) > 1 && w.text[0] == '-' && w.text[1] != '-' && strings.ContainsAny(w.text, "rR")) {
+		if w.Kind == Exact && (w.Text == "--recursive" || len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.ContainsAny(w.Text, "rR")) {
 			recursive = true
 		}
-		if w.is("--no-preserve-root") {
+		if w.Is("--no-preserve-root") {
 			return "rm --no-preserve-root may remove everything on this system"
 		}
 	}
@@ -116,16 +116,16 @@ func rmLoses(args []word) string {
 		return ""
 	}
 	for _, w := range args {
-		if w.kind != exact && w.kind != pattern {
-			return "what " + w.src + " names is not known before it runs, and everything below it would be removed"
+		if w.Kind != Exact && w.Kind != Pattern {
+			return "what " + w.Source + " names is not known before it runs, and everything below it would be removed"
 		}
 	}
 	return ""
 }
 
-func sqlLoses(args []word) string {
+func sqlLoses(args []Word) string {
 	for _, w := range args {
-		up := strings.Join(strings.Fields(strings.ToUpper(w.text)), " ")
+		up := strings.Join(strings.Fields(strings.ToUpper(w.Text)), " ")
 		for _, s := range []string{"DROP DATABASE", "DROP TABLE", "DROP SCHEMA", "TRUNCATE ", "DROPDATABASE", "FLUSHALL", "FLUSHDB", "DELETE FROM"} {
 			if strings.Contains(up, s) {
 				return "this would drop data of a database for good"

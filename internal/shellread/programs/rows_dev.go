@@ -1,6 +1,11 @@
-package shellread
+package programs
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/adze-agent/adze/internal/shellread/scan"
+	"github.com/adze-agent/adze/internal/shellread/world"
+)
 
 // inRepo asks whether git, which the command starts, runs nothing else.
 func inRepo(u *use) string { return u.gitFolders() }
@@ -39,48 +44,48 @@ func inHost(u *use) string {
 	for _, f := range u.flags {
 		switch f.name {
 		case "-q", "--jq", "-t", "--template":
-			if f.val.kind != exact {
-				return f.val.src + " is not known before it runs"
+			if f.val.Kind != Exact {
+				return f.val.Source + " is not known before it runs"
 			}
-			if i := wordIn(f.val.text, jqTraps); i != "" {
-				return "the jq program uses " + i
+			if why := scan.JQ(f.val.Text); why != "" {
+				return why
 			}
 		case "-R", "--repo":
 			if !ownHost(f.val) {
-				return f.val.src + " names another host"
+				return f.val.Source + " names another host"
 			}
 		}
 	}
 	for _, w := range u.args {
-		if !ownHost(w) || u.name == "gh repo list" && strings.Contains(w.text, "/") {
-			return w.src + " names another host"
+		if !ownHost(w) || u.name == "gh repo list" && strings.Contains(w.Text, "/") {
+			return w.Source + " names another host"
 		}
 	}
 	return inRepo(u)
 }
 
 // ownHost reports a name of gh that holds no host.
-func ownHost(w word) bool {
-	return w.kind == number || w.kind == exact && strings.Count(w.text, "/") < 2 && !strings.Contains(w.text, ":")
+func ownHost(w Word) bool {
+	return w.Kind == Number || w.Kind == Exact && strings.Count(w.Text, "/") < 2 && !strings.Contains(w.Text, ":")
 }
 
 // rustVersion starts the toolchain that the project may choose.
 var rustVersion = &command{check: noCargoConfig}
 
 // packageFolder adds the folder that a package's name is a path of.
-func (u *use) packageFolder(w word) string {
-	if w.kind != exact {
-		return w.src + " is not known before it runs"
+func (u *use) packageFolder(w Word) string {
+	if w.Kind != Exact {
+		return w.Source + " is not known before it runs"
 	}
-	if !strings.HasPrefix(w.text, "/") && !strings.HasPrefix(w.text, ".") && !strings.Contains(w.text, "..") {
+	if !strings.HasPrefix(w.Text, "/") && !strings.HasPrefix(w.Text, ".") && !strings.Contains(w.Text, "..") {
 		return ""
 	}
-	text := strings.TrimSuffix(strings.TrimSuffix(w.text, "..."), "/")
+	text := strings.TrimSuffix(strings.TrimSuffix(w.Text, "..."), "/")
 	if text == "" {
 		text = "/"
 	}
 	u.pick.names = []string{"*.go", "go.*"}
-	return u.touch('t', word{kind: exact, text: text, src: w.src})
+	return u.touch('t', Word{Kind: Exact, Text: text, Source: w.Source})
 }
 
 // goDoc is go doc, whose operands may be folders.
@@ -96,22 +101,22 @@ func goDoc(u *use) string {
 // goList refuses values that make go list change go.mod.
 func goList(u *use) string {
 	for _, f := range u.flags {
-		if f.name == "-mod" && f.val.text != "readonly" && f.val.text != "vendor" {
-			return "go list -mod=" + f.val.text + " may change go.mod"
+		if f.name == "-mod" && f.val.Text != "readonly" && f.val.Text != "vendor" {
+			return "go list -mod=" + f.val.Text + " may change go.mod"
 		}
 		if f.name == "-u" || f.name == "-versions" || f.name == "-retracted" {
 			return "go list " + f.name + " uses the network"
 		}
 	}
 	for _, w := range u.args {
-		if w.kind != exact || strings.Contains(w.text, "@") {
+		if w.Kind != Exact || strings.Contains(w.Text, "@") {
 			return "go list of a version uses the network"
 		}
 		if why := u.packageFolder(w); why != "" {
 			return why
 		}
 	}
-	if u.has("-m") && len(u.args) > 0 && !u.args[0].is("all") {
+	if u.has("-m") && len(u.args) > 0 && !u.args[0].Is("all") {
 		return "go list -m of a module may use the network"
 	}
 	return inRepo(u)
@@ -121,15 +126,15 @@ func goList(u *use) string {
 // takes for options.
 func noRC(u *use) string {
 	for _, f := range u.flags {
-		if f.has && (f.val.kind != exact || strings.HasPrefix(f.val.text, "-")) {
-			return f.val.src + " may be an option of npm"
+		if f.has && (f.val.Kind != Exact || strings.HasPrefix(f.val.Text, "-")) {
+			return f.val.Source + " may be an option of npm"
 		}
 	}
-	if u.r.world.Glob == nil || len(u.dirs) != 1 {
+	if u.r.World.Glob == nil || len(u.dirs) != 1 {
 		return "whether the project steers npm is not known"
 	}
-	for d := u.dirs[0]; d != u.r.world.Home; {
-		if len(u.r.glob(escapeGlob(strings.TrimSuffix(d, "/")+"/.npmrc"))) > 0 {
+	for d := u.dirs[0]; d != u.r.World.Home; {
+		if len(u.r.Glob(world.EscapeGlob(strings.TrimSuffix(d, "/")+"/.npmrc"))) > 0 {
 			return d + "/.npmrc may change what npm does"
 		}
 		i := strings.LastIndexByte(d, '/')
@@ -143,12 +148,12 @@ func noRC(u *use) string {
 
 // noCargoConfig refuses where the project chooses what cargo runs.
 func noCargoConfig(u *use) string {
-	if u.r.world.Glob == nil || len(u.dirs) != 1 {
+	if u.r.World.Glob == nil || len(u.dirs) != 1 {
 		return "whether the project changes what cargo runs is not known"
 	}
 	for d := u.dirs[0]; ; {
 		for _, f := range []string{"rust-toolchain", "rust-toolchain.toml", ".cargo/config", ".cargo/config.toml"} {
-			if len(u.r.glob(escapeGlob(strings.TrimSuffix(d, "/")+"/"+f))) > 0 && d != u.r.world.Home {
+			if len(u.r.Glob(world.EscapeGlob(strings.TrimSuffix(d, "/")+"/"+f))) > 0 && d != u.r.World.Home {
 				return d + "/" + f + " may change what cargo runs"
 			}
 		}
@@ -164,7 +169,7 @@ func noCargoConfig(u *use) string {
 var packageRows = map[string]*command{
 	"npm --version": {check: noRC}, "npm -v": {check: noRC}, "node --version": {}, "node -v": {}, "npm prefix": {flags: "-g --global", check: noRC}, "npm root": {flags: "-g --global", check: noRC},
 	"npm ls": npmList, "npm list": npmList, "npm ll": npmList, "npm la": npmList, "npm why": npmList, "npm explain": npmList, "npm query": {args: "x", min: 1, check: func(u *use) string {
-		if u.args[0].kind != exact || strings.ContainsAny(u.args[0].text, ":") {
+		if u.args[0].Kind != Exact || strings.ContainsAny(u.args[0].Text, ":") {
 			return "npm query with a selector may ask the registry"
 		}
 		return noRC(u)
@@ -181,8 +186,8 @@ var packageRows = map[string]*command{
 	"apt-cache show": {args: "x*"}, "apt-cache policy": {args: "x*"}, "apt-cache search": {flags: "-nf --names-only", args: "x*"}, "rpm -q": {args: "x*"}, "rpm -qa": {args: "x*"},
 	"brew list": {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*", check: func(u *use) string {
 		for _, w := range u.args {
-			if w.kind != exact || strings.Contains(w.text, "/") || strings.HasSuffix(w.text, ".rb") {
-				return w.src + " may be a formula that brew runs"
+			if w.Kind != Exact || strings.Contains(w.Text, "/") || strings.HasSuffix(w.Text, ".rb") {
+				return w.Source + " may be a formula that brew runs"
 			}
 		}
 		return ""
@@ -230,16 +235,16 @@ const kubeFlags = "-n=x -A --namespace=x --all-namespaces --context=x --request-
 // checkKube refuses what prints secrets or never ends.
 func checkKube(u *use) string {
 	for _, w := range u.args {
-		if w.kind != exact {
-			return w.src + " is not known before it runs"
+		if w.Kind != Exact {
+			return w.Source + " is not known before it runs"
 		}
-		low := strings.ToLower(w.text)
+		low := strings.ToLower(w.Text)
 		if strings.Contains(low, "secret") {
 			return "kubectl may print secrets"
 		}
 	}
 	for _, f := range u.flags {
-		if (f.name == "-o" || f.name == "--output") && strings.Contains(f.val.text, "file") {
+		if (f.name == "-o" || f.name == "--output") && strings.Contains(f.val.Text, "file") {
 			return "kubectl reads a template from a file"
 		}
 	}

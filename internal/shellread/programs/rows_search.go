@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"strings"
@@ -14,7 +14,7 @@ var grepRow = &command{flags: grepFlags, args: "x p*", given: "-e --regexp -f --
 			folders = folders[1:]
 		}
 		if len(folders) == 0 {
-			folders = []word{lit(".")}
+			folders = []Word{Lit(".")}
 		}
 		if why := u.linksBelow(folders); why != "" {
 			return why
@@ -24,10 +24,10 @@ var grepRow = &command{flags: grepFlags, args: "x p*", given: "-e --regexp -f --
 		if f.name != "-d" && f.name != "--directories" {
 			continue
 		}
-		if f.val.text != "read" && f.val.text != "skip" && f.val.text != "recurse" {
-			return "grep " + f.name + " " + f.val.src + " is not known"
+		if f.val.Text != "read" && f.val.Text != "skip" && f.val.Text != "recurse" {
+			return "grep " + f.name + " " + f.val.Source + " is not known"
 		}
-		if f.val.text == "recurse" {
+		if f.val.Text == "recurse" {
 			u.row = &command{args: "x t*", given: "-e --regexp -f --file", here: "t"}
 		}
 	}
@@ -44,12 +44,12 @@ var searchRows = map[string]*command{
 				return "rg -L follows links out of the folder"
 			}
 			u.pickRg()
-			if u.r.world.Tree != nil {
+			if u.r.World.Tree != nil {
 				return "" // the listing says what ignore files let pass
 			}
 			for _, name := range []string{".ignore", ".rgignore", ".gitignore"} {
 				// Such a file may let names with a dot pass.
-				u.visible = u.visible && !u.r.there(lit(name), u.dirs)
+				u.visible = u.visible && !u.r.there(Lit(name), u.dirs)
 			}
 			return ""
 		},
@@ -85,36 +85,36 @@ func checkFind(u *use) string {
 	ws := u.args
 	u.args = nil
 	u.row = &command{args: "d*", here: "d"}
-	for len(ws) > 0 && (ws[0].is("-H") || ws[0].is("-P") || ws[0].is("-O1") || ws[0].is("-O2") || ws[0].is("-O3")) {
+	for len(ws) > 0 && (ws[0].Is("-H") || ws[0].Is("-P") || ws[0].Is("-O1") || ws[0].Is("-O2") || ws[0].Is("-O3")) {
 		ws = ws[1:]
 	}
 	for len(ws) > 0 {
 		w := ws[0]
-		if w.kind != exact && w.flagLike() {
-			return w.src + " may turn out to be an expression of find"
+		if w.Kind != Exact && w.FlagLike() {
+			return w.Source + " may turn out to be an expression of find"
 		}
-		if w.kind == exact && (strings.HasPrefix(w.text, "-") || w.text == "!" || w.text == "(" || w.text == ")" || w.text == ",") {
+		if w.Kind == Exact && (strings.HasPrefix(w.Text, "-") || w.Text == "!" || w.Text == "(" || w.Text == ")" || w.Text == ",") {
 			break
 		}
 		u.args = append(u.args, w)
 		ws = ws[1:]
 	}
 	for i := 0; i < len(ws); i++ {
-		if ws[i].kind != exact {
-			return ws[i].src + " may turn out to be an expression of find"
+		if ws[i].Kind != Exact {
+			return ws[i].Source + " may turn out to be an expression of find"
 		}
-		n, ok := findTests[ws[i].text]
+		n, ok := findTests[ws[i].Text]
 		if !ok {
-			return "find " + ws[i].text + " is not known to be read-only"
+			return "find " + ws[i].Text + " is not known to be read-only"
 		}
 		if n == 0 {
 			continue
 		}
 		if i++; i >= len(ws) {
-			return "find " + ws[i-1].text + " needs a value"
+			return "find " + ws[i-1].Text + " needs a value"
 		}
-		if ws[i].many {
-			return ws[i].src + " may become several words"
+		if ws[i].Many {
+			return ws[i].Source + " may become several words"
 		}
 		if n < 0 {
 			if why := u.touch('l', ws[i]); why != "" {

@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"fmt"
@@ -7,13 +7,11 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/world"
 )
 
-// Bounds of the trees that one script reads or makes.
-const (
-	maxBelow = 50_000 // entries listed
-	maxMade  = 5_000  // paths that its copies make
-)
+// maxMade bounds the paths that the copies of one script make.
+const maxMade = 5_000
 
 // A pick says which files of a tree a command reads. The zero value is all.
 type pick struct {
@@ -26,7 +24,7 @@ type pick struct {
 }
 
 // keeps reports whether a file or link of a listing is read.
-func (p pick) keeps(e Entry, unhides bool) bool {
+func (p pick) keeps(e world.Entry, unhides bool) bool {
 	if e.Dir || e.Link {
 		return false
 	}
@@ -58,10 +56,10 @@ func (u *use) plainPatterns(flags ...string) (out []string, ok bool) {
 		if !slices.Contains(flags, f.name) {
 			continue
 		}
-		if f.val.kind != exact || f.val.text == "" || strings.Trim(f.val.text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-*?") != "" {
+		if f.val.Kind != Exact || f.val.Text == "" || strings.Trim(f.val.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-*?") != "" {
 			return nil, false
 		}
-		out = append(out, f.val.text)
+		out = append(out, f.val.Text)
 	}
 	return out, true
 }
@@ -87,14 +85,14 @@ func (u *use) pickRg() {
 	for _, f := range u.flags {
 		switch f.name {
 		case "-g", "--glob":
-			if f.val.kind == exact && strings.HasPrefix(f.val.text, "!") {
+			if f.val.Kind == Exact && strings.HasPrefix(f.val.Text, "!") {
 				drops++
 				continue
 			}
-			names, u.visible = append(names, f.val.text), false
+			names, u.visible = append(names, f.val.Text), false
 		case "-t", "--type":
-			globs := rgTypes[f.val.text]
-			u.visible = u.visible && f.val.kind == exact && globs != ""
+			globs := rgTypes[f.val.Text]
+			u.visible = u.visible && f.val.Kind == Exact && globs != ""
 			u.pick.names = append(u.pick.names, strings.Fields(globs)...)
 		}
 	}
@@ -121,8 +119,8 @@ var rgTypes = map[string]string{
 
 // below lists the files that a command reads in a folder; nil when nobody can
 // look. named is the folder as it is reached.
-func (r *recorder) below(dir, named string, p pick) *policy.Below {
-	if r.world.Tree == nil {
+func (r *Recorder) below(dir, named string, p pick) *policy.Below {
+	if r.World.Tree == nil {
 		return nil
 	}
 	out := &policy.Below{}
@@ -133,8 +131,8 @@ func (r *recorder) below(dir, named string, p pick) *policy.Below {
 		}
 		out.Paths = append(out.Paths, at)
 	}
-	if p.tracked && r.world.Tracked != nil {
-		if files, ok := r.world.Tracked(dir, maxBelow); ok {
+	if p.tracked && r.World.Tracked != nil {
+		if files, ok := r.World.Tracked(dir, world.MaxListed); ok {
 			for _, f := range files {
 				if rel, in := strings.CutPrefix(f, strings.TrimSuffix(dir, "/")+"/"); in {
 					add(rel)
@@ -143,9 +141,9 @@ func (r *recorder) below(dir, named string, p pick) *policy.Below {
 			return out
 		}
 	}
-	l, ok := r.tree(dir)
+	l, ok := r.Tree(dir)
 	if !ok {
-		out.Short = fmt.Sprintf("there are more than %d files to look at", maxBelow)
+		out.Short = fmt.Sprintf("there are more than %d files to look at", world.MaxListed)
 		return out
 	}
 	for _, e := range l.Entries {
@@ -183,21 +181,21 @@ type making struct {
 // the end. both places count where systems differ.
 func (m *making) source(t target, dsts []string) {
 	r := m.u.r
-	parent, err := r.real(path.Dir(t.named))
-	if err != nil || m.links && path.Join(parent, path.Base(t.named)) != t.real {
-		m.why = t.asked + " is a link, which would stand in another place"
+	parent, err := r.Real(path.Dir(t.Named))
+	if err != nil || m.links && path.Join(parent, path.Base(t.Named)) != t.Real {
+		m.why = t.Asked + " is a link, which would stand in another place"
 	}
-	var l Listing
-	if m.deep && r.isFolder(t.real) {
+	var l world.Listing
+	if m.deep && r.IsFolder(t.Real) {
 		ok := false
-		if l, ok = r.tree(t.real); !ok {
-			m.why = "what is in " + t.asked + " is not known, or too much"
+		if l, ok = r.Tree(t.Real); !ok {
+			m.why = "what is in " + t.Asked + " is not known, or too much"
 		}
-		if slices.ContainsFunc(r.wrote, func(p string) bool { return policy.Within(t.real, p, true) }) {
-			m.why = "what is in " + t.asked + " by then is not known"
+		if slices.ContainsFunc(r.Wrote, func(p string) bool { return policy.Within(t.Real, p, true) }) {
+			m.why = "what is in " + t.Asked + " by then is not known"
 		}
-	} else if len(r.glob(escapeGlob(t.real))) == 0 {
-		m.why = t.asked + " is not there yet"
+	} else if len(r.Glob(world.EscapeGlob(t.Real))) == 0 {
+		m.why = t.Asked + " is not there yet"
 		if !m.deep {
 			m.why = "" // one file, whatever it holds
 		}
@@ -206,7 +204,7 @@ func (m *making) source(t target, dsts []string) {
 		m.add(dst)
 		for _, e := range l.Entries {
 			if e.Link {
-				m.why = "there are links in " + t.asked
+				m.why = "there are links in " + t.Asked
 			}
 			if m.add(dst + "/" + e.Name); m.why != "" && len(m.below.Paths) > maxMade {
 				return
@@ -221,7 +219,7 @@ func (m *making) add(named string) {
 		return
 	}
 	named = path.Clean(named)
-	real, err := m.u.r.real(named)
+	real, err := m.u.r.Real(named)
 	if err != nil {
 		m.why = err.Error()
 		return
@@ -235,19 +233,19 @@ func (m *making) add(named string) {
 
 // copied adds the destination of a copy with every path that is made there. It
 // returns why that is not all, "" when it is.
-func (u *use) copied(dst word, srcs []word, deep, links bool) (why string) {
-	if dst.kind != exact {
+func (u *use) copied(dst Word, srcs []Word, deep, links bool) (why string) {
+	if dst.Kind != Exact {
 		return "where it writes is not known"
 	}
 	m := making{u: u, deep: deep, links: links}
 	for _, s := range srcs {
-		if s.kind != exact && s.kind != pattern {
+		if s.Kind != Exact && s.Kind != Pattern {
 			u.any(dst)
 			m.why = "what it copies is not known"
 			continue
 		}
 		for _, from := range u.sources(s) {
-			for _, to := range u.r.resolve(dst, u.dirs) {
+			for _, to := range u.r.Resolve(dst, u.dirs) {
 				m.source(from, u.places(s, from, to))
 			}
 		}
@@ -257,40 +255,40 @@ func (u *use) copied(dst word, srcs []word, deep, links bool) (why string) {
 }
 
 // sources is what a word names now.
-func (u *use) sources(s word) []target {
-	found := u.r.resolve(s, u.dirs)
-	if s.kind != pattern {
+func (u *use) sources(s Word) []target {
+	found := u.r.Resolve(s, u.dirs)
+	if s.Kind != Pattern {
 		return found
 	}
 	// The first is the folder that is listed, for each folder the shell may be in.
-	names, _ := u.r.matches(s.text, u.dirs)
+	names, _ := u.r.matches(s.Text, u.dirs)
 	return slices.DeleteFunc(found, func(t target) bool {
-		return !slices.ContainsFunc(names, func(n string) bool { return path.Clean(n) == t.named })
+		return !slices.ContainsFunc(names, func(n string) bool { return path.Clean(n) == t.Named })
 	})
 }
 
 // places are where a source comes to stand when it is copied to dst.
-func (u *use) places(s word, from, dst target) []string {
-	name := from.asked
+func (u *use) places(s Word, from, dst target) []string {
+	name := from.Asked
 	if u.has("--parents") {
-		return []string{dst.named + "/" + strings.TrimLeft(name, "/")}
+		return []string{dst.Named + "/" + strings.TrimLeft(name, "/")}
 	}
-	inside := []string{dst.named + "/" + path.Base(path.Clean(from.named))}
+	inside := []string{dst.Named + "/" + path.Base(path.Clean(from.Named))}
 	switch last := name[strings.LastIndexByte(strings.TrimRight(name, "/"), '/')+1:]; {
 	case strings.TrimRight(last, "/") == "." || strings.TrimRight(last, "/") == "..":
-		inside = []string{dst.named}
-	case strings.HasSuffix(name, "/") && s.kind == exact:
-		inside = append(inside, dst.named) // on some systems, and for rsync
+		inside = []string{dst.Named}
+	case strings.HasSuffix(name, "/") && s.Kind == Exact:
+		inside = append(inside, dst.Named) // on some systems, and for rsync
 	}
 	switch {
 	case u.has("-T", "--no-target-directory"):
-		return []string{dst.named}
-	case u.r.isFolder(dst.real):
+		return []string{dst.Named}
+	case u.r.IsFolder(dst.Real):
 		return inside
 	case u.has("-t", "--target-directory") || len(u.args) > 2:
 		return inside
-	case len(u.r.glob(escapeGlob(dst.real))) > 0:
-		return []string{dst.named}
+	case len(u.r.Glob(world.EscapeGlob(dst.Real))) > 0:
+		return []string{dst.Named}
 	}
-	return append(inside, dst.named) // an earlier command may make the folder
+	return append(inside, dst.Named) // an earlier command may make the folder
 }

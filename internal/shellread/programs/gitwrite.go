@@ -1,4 +1,4 @@
-package shellread
+package programs
 
 import (
 	"path"
@@ -11,9 +11,9 @@ import (
 // gitSteers are the parts of git's own folder that a git command writes and
 // that steer git: mostly its settings. Without them it fails where those are
 // protected, after a question nobody was asked.
-func (u *use) gitSteers(ws []word) {
+func (u *use) gitSteers(ws []Word) {
 	dirs, rest, _ := gitSplit(ws[1:])
-	if len(rest) == 0 || rest[0].kind != exact {
+	if len(rest) == 0 || rest[0].Kind != Exact {
 		return
 	}
 	c := &use{r: u.r, dirs: u.dirs, name: u.name}
@@ -23,12 +23,12 @@ func (u *use) gitSteers(ws []word) {
 		}
 	}
 	for _, dir := range c.dirs {
-		common, git, ok := u.r.repo(dir)
+		common, git, ok := u.r.Repo(dir)
 		if !ok {
 			continue // what is made anew steers nothing yet
 		}
 		g := gitWrite{u: u, dir: dir, common: common, git: git, args: rest[1:]}
-		g.steer(rest[0].text)
+		g.steer(rest[0].Text)
 	}
 }
 
@@ -36,20 +36,20 @@ func (u *use) gitSteers(ws []word) {
 type gitWrite struct {
 	u                *use
 	dir, common, git string
-	args             []word
+	args             []Word
 }
 
 func (g gitWrite) write(parts ...string) {
 	p := path.Join(append([]string{g.common}, parts...)...)
-	g.u.acts = append(g.u.acts, policy.Write{Path: p, Named: p, Asked: p, Arg: true, Own: true})
+	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: p, Arg: true, Own: true})
 }
 
 // has reports whether one of the flags is given, alone, with a value, or among
 // several letters.
 func (g gitWrite) has(flags ...string) bool {
-	return slices.ContainsFunc(g.args, func(w word) bool {
-		name, _, _ := strings.Cut(w.text, "=")
-		if w.kind != exact || !strings.HasPrefix(w.text, "-") {
+	return slices.ContainsFunc(g.args, func(w Word) bool {
+		name, _, _ := strings.Cut(w.Text, "=")
+		if w.Kind != Exact || !strings.HasPrefix(w.Text, "-") {
 			return false
 		}
 		for _, f := range flags {
@@ -64,8 +64,8 @@ func (g gitWrite) has(flags ...string) bool {
 // verb is the first word that is no flag.
 func (g gitWrite) verb() string {
 	for _, w := range g.args {
-		if w.kind == exact && !strings.HasPrefix(w.text, "-") {
-			return w.text
+		if w.Kind == Exact && !strings.HasPrefix(w.Text, "-") {
+			return w.Text
 		}
 	}
 	return ""
@@ -80,9 +80,9 @@ func (g gitWrite) tracks() bool {
 	if g.has("--no-track", "--detach") {
 		return false
 	}
-	return slices.ContainsFunc(g.args, func(w word) bool {
-		remote, branch, ok := strings.Cut(strings.TrimPrefix(w.text, "remotes/"), "/")
-		return ok && w.kind == exact && branch != "" && remote != "" && remote != "." && remote != ".." && g.u.r.isFolder(path.Join(g.common, "refs", "remotes", remote))
+	return slices.ContainsFunc(g.args, func(w Word) bool {
+		remote, branch, ok := strings.Cut(strings.TrimPrefix(w.Text, "remotes/"), "/")
+		return ok && w.Kind == Exact && branch != "" && remote != "" && remote != "." && remote != ".." && g.u.r.IsFolder(path.Join(g.common, "refs", "remotes", remote))
 	})
 }
 
@@ -130,17 +130,17 @@ func (g gitWrite) config() {
 	case g.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--get-color", "--get-colorbool"):
 	case slices.Contains([]string{"get", "list"}, g.verb()):
 	case g.has("--global"):
-		if home := g.u.r.world.Home; home != "" {
+		if home := g.u.r.World.Home; home != "" {
 			p := path.Join(home, ".gitconfig")
-			g.u.acts = append(g.u.acts, policy.Write{Path: p, Named: p, Asked: "~/.gitconfig", Arg: true, Own: true})
+			g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: "~/.gitconfig", Arg: true, Own: true})
 		}
 	case g.has("--system"):
 	case g.has("-f", "--file"):
 		for i, w := range g.args {
-			if (w.is("-f") || w.is("--file")) && i+1 < len(g.args) && g.args[i+1].kind == exact {
+			if (w.Is("-f") || w.Is("--file")) && i+1 < len(g.args) && g.args[i+1].Kind == Exact {
 				g.u.put(g.args[i+1], policy.Write{})
-			} else if file, ok := strings.CutPrefix(w.text, "--file="); ok && w.kind == exact {
-				g.u.put(word{kind: exact, text: file, src: w.src}, policy.Write{})
+			} else if file, ok := strings.CutPrefix(w.Text, "--file="); ok && w.Kind == Exact {
+				g.u.put(Word{Kind: Exact, Text: file, Source: w.Source}, policy.Write{})
 			}
 		}
 	case g.has("--worktree"):
@@ -148,10 +148,10 @@ func (g gitWrite) config() {
 		g.write("config.worktree")
 		if g.git != g.common {
 			p := path.Join(g.git, "config.worktree")
-			g.u.acts = append(g.u.acts, policy.Write{Path: p, Named: p, Asked: p, Arg: true, Own: true})
+			g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: p, Arg: true, Own: true})
 		}
 	default:
-		if n := slices.IndexFunc(g.args, func(w word) bool { return w.kind != exact || !strings.HasPrefix(w.text, "-") }); n >= 0 && len(g.args) == n+1 && g.args[n].kind == exact && strings.Contains(g.args[n].text, ".") && !g.has("--unset", "--unset-all", "-e", "--edit") {
+		if n := slices.IndexFunc(g.args, func(w Word) bool { return w.Kind != Exact || !strings.HasPrefix(w.Text, "-") }); n >= 0 && len(g.args) == n+1 && g.args[n].Kind == Exact && strings.Contains(g.args[n].Text, ".") && !g.has("--unset", "--unset-all", "-e", "--edit") {
 			return // git config NAME
 		}
 		g.write("config")
@@ -180,7 +180,7 @@ func (g gitWrite) submodule() {
 	g.write("config")
 	switch verb {
 	case "add", "set-url", "set-branch":
-		g.u.put(word{kind: exact, text: ".gitmodules", src: ".gitmodules"}, policy.Write{Own: true})
+		g.u.put(Word{Kind: Exact, Text: ".gitmodules", Source: ".gitmodules"}, policy.Write{Own: true})
 	case "deinit", "sync", "absorbgitdirs":
 		g.write("modules")
 	}

@@ -1,0 +1,297 @@
+package programs
+
+import (
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/world"
+)
+
+// Bounds of what one script may do.
+const (
+	maxActions = 4_000
+	maxMatched = 3_000 // files that patterns name, each time they do
+)
+
+// A Recorder collects the actions of one script, and resolves the paths that
+// its words name.
+type Recorder struct {
+	world.Cache
+	Table    *Table
+	Source   string // the script, or the part of it that is being read
+	Actions  []policy.Action
+	Seen     map[string]bool // parts that were said to be unclear, with the reason
+	Unclear  bool            // something was Opaque
+	Unsafe   bool            // something is not read-only
+	matched  int             // files that patterns named
+	Wrote    []string        // what commands so far write, resolved
+	Unpinned bool            // variables are taken away, maybe those that keep git from running programs
+	Piped    bool            // the command's input comes from a pipe
+	Fed      bool            // its arguments come from elsewhere (xargs)
+}
+
+// Read adds a Read of a word in every folder the shell may stand in. like
+// carries the other fields.
+func (r *Recorder) Read(w Word, dirs []string, like policy.Read) {
+	if w.Substitution {
+		return
+	}
+	for _, p := range r.Resolve(w, dirs) {
+		a := like
+		a.Path, a.Named, a.Asked = p.Real, p.Named, p.Asked
+		if safeDevice(p.Named) {
+			continue
+		}
+		r.Add(a)
+	}
+}
+
+// safeDevice is the device that gives nothing away, and ends.
+func safeDevice(p string) bool { return p == "/dev/null" }
+
+func (r *Recorder) Write(w Word, dirs []string, like policy.Write) {
+	if w.Substitution {
+		return
+	}
+	for _, p := range r.Resolve(w, dirs) {
+		a := like
+		a.Path, a.Named, a.Asked = p.Real, p.Named, p.Asked
+		if p.Named == "/dev/null" && !a.Remove {
+			continue
+		}
+		r.Add(a)
+	}
+}
+
+// A target is one path that a word may mean.
+type target struct{ Asked, Named, Real string }
+
+// Resolve lists what a word may name, and notes what cannot be known.
+func (r *Recorder) Resolve(w Word, dirs []string) []target {
+	switch w.Kind {
+	case Exact:
+		return r.resolveText(w.Text, w.Source, dirs)
+	case Pattern:
+		return r.resolveGlob(w, dirs)
+	case Unset, Number, Unknown:
+	}
+	r.Opaque(w.Source, "a path that is worked out when it runs")
+	return nil
+}
+
+func (r *Recorder) resolveText(text, src string, dirs []string) []target {
+	if text == "" {
+		return nil
+	}
+	if filepath.IsAbs(text) {
+		return r.resolveIn("", text, src)
+	}
+	if len(dirs) == 0 {
+		r.Opaque(src, "the folder this runs in is not known")
+		return nil
+	}
+	var out []target
+	for _, d := range dirs {
+		out = append(out, r.resolveIn(d, text, src)...)
+	}
+	return out
+}
+
+func (r *Recorder) resolveIn(dir, text, src string) []target {
+	full := text
+	if dir != "" {
+		full = strings.TrimSuffix(dir, "/") + "/" + text
+	}
+	named := path.Clean(full)
+	real, err := r.Real(full)
+	if err != nil {
+		r.Opaque(src, err.Error())
+		return nil
+	}
+	return []target{{Asked: text, Named: named, Real: real}}
+}
+
+// resolveGlob lists the glob's folder and its matches, links resolved.
+func (r *Recorder) resolveGlob(w Word, dirs []string) []target {
+	var out []target
+	if strings.HasPrefix(w.Text, "/") {
+		dirs = []string{""}
+	}
+	if len(dirs) == 0 {
+		r.Opaque(w.Source, "the folder this runs in is not known")
+		return nil
+	}
+	for _, d := range dirs {
+		full := w.Text
+		if strings.Contains(full, "***/") {
+			r.Opaque(w.Source, "zsh follows links to any depth for ***/")
+		}
+		if d != "" {
+			full = world.EscapeGlob(strings.TrimSuffix(d, "/")) + "/" + w.Text
+		}
+		matches := r.Glob(full)
+		if matches == nil {
+			r.Opaque(w.Source, "what this pattern matches is not known")
+			continue
+		}
+		if r.matched += len(matches); r.matched > maxMatched {
+			r.Opaque(Clip(r.Source), "its patterns match too many files")
+			continue
+		}
+		out = append(out, r.resolveIn("", world.GlobBase(full), w.Source)...)
+		for _, m := range matches {
+			out = append(out, r.resolveIn("", m, w.Source)...)
+		}
+	}
+	return out
+}
+
+// there reports whether something of that name is there now.
+func (r *Recorder) there(w Word, dirs []string) bool {
+	saved := r.Actions
+	defer func() { r.Actions = saved }()
+	for _, t := range r.Resolve(w, dirs) {
+		if len(r.Glob(world.EscapeGlob(t.Real))) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// TouchGlob notes that bash lists folders to expand a word, whatever the
+// command does with it.
+func (r *Recorder) TouchGlob(w Word, dirs []string) {
+	if w.Kind != Pattern {
+		return
+	}
+	if strings.HasPrefix(w.Text, "/") {
+		dirs = []string{""}
+	}
+	if len(dirs) == 0 {
+		r.Opaque(w.Source, "the folder this runs in is not known")
+	}
+	for _, d := range dirs {
+		full := w.Text
+		if d != "" {
+			full = world.EscapeGlob(strings.TrimSuffix(d, "/")) + "/" + w.Text
+		}
+		for _, t := range r.resolveIn("", world.GlobBase(full), w.Source) {
+			r.Add(policy.Read{Path: t.Real, Named: t.Named, Asked: w.Source, List: true})
+		}
+	}
+}
+
+// CleanMatches reports whether every match of a pattern is a single word that
+// holds nothing to split or expand further.
+func (r *Recorder) CleanMatches(pattern string, dirs []string) bool {
+	matches, ok := r.matches(pattern, dirs)
+	if !ok || len(matches) == 0 {
+		return false
+	}
+	for _, m := range matches {
+		if strings.ContainsAny(m, " \t\n*?[\\") {
+			return false
+		}
+	}
+	return true
+}
+
+// matchNames is how the matches of a pattern without a folder before it are
+// spelled: from where the shell stands.
+func (r *Recorder) matchNames(pattern string, dirs []string) (names []string, ok bool) {
+	if len(dirs) == 0 {
+		return nil, false
+	}
+	for _, d := range dirs {
+		prefix := strings.TrimSuffix(d, "/") + "/"
+		got := r.Glob(world.EscapeGlob(prefix) + pattern)
+		if got == nil {
+			return nil, false
+		}
+		for _, m := range got {
+			if m = strings.TrimPrefix(m, prefix); m != "" {
+				names = append(names, m)
+			}
+		}
+	}
+	return names, true
+}
+
+func (r *Recorder) NoMatches(pattern string, dirs []string) bool {
+	matches, ok := r.matches(pattern, dirs)
+	return ok && len(matches) == 0
+}
+
+// matches lists what a pattern matches now, in every folder the shell may
+// stand in; ok is false when that is not known.
+func (r *Recorder) matches(pattern string, dirs []string) (all []string, ok bool) {
+	if strings.HasPrefix(pattern, "/") {
+		dirs = []string{""}
+	}
+	if len(dirs) == 0 {
+		return nil, false
+	}
+	for _, d := range dirs {
+		full := pattern
+		if d != "" {
+			full = world.EscapeGlob(strings.TrimSuffix(d, "/")) + "/" + pattern
+		}
+		got := r.Glob(full)
+		if got == nil {
+			return nil, false
+		}
+		all = append(all, got...)
+	}
+	return all, true
+}
+
+// Add appends an action once.
+func (r *Recorder) Add(a policy.Action) {
+	switch a := a.(type) {
+	case policy.Exec:
+		if !a.ReadOnly {
+			r.Unsafe = true
+		}
+	case policy.Opaque:
+		r.Unclear = true
+	case policy.Write:
+		r.Unsafe = true
+		r.Wrote = append(r.Wrote, a.Path)
+	case policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
+	}
+	if len(r.Actions) >= maxActions {
+		if !r.Unclear {
+			r.Unclear = true
+			r.Actions = append(r.Actions, policy.Opaque{Source: Clip(r.Source), Why: "it does too many things"})
+		}
+		// Commands are still listed: a deny rule must see them.
+		if _, exec := a.(policy.Exec); !exec || len(r.Actions) >= 4*maxActions {
+			return
+		}
+	}
+	r.Actions = append(r.Actions, a)
+}
+
+// Opaque notes a part that cannot be read exactly.
+func (r *Recorder) Opaque(source, why string) {
+	key := source + "\x00" + why
+	if r.Seen[key] {
+		return
+	}
+	if r.Seen == nil {
+		r.Seen = map[string]bool{}
+	}
+	r.Seen[key] = true
+	r.Add(policy.Opaque{Source: source, Why: why})
+}
+
+// Clip bounds a piece of source for messages.
+func Clip(s string) string {
+	const most = 400
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + " …"
+}

@@ -1,0 +1,109 @@
+// Package programs is the table of what is known about programs: which command
+// lines provably only read, what others would change, which start further
+// programs, and which destroy something. It holds the words of one command
+// against the table and answers with actions; it knows no shell, and whatever the
+// table does not name is not known to be harmless.
+package programs
+
+import (
+	"path"
+	"strings"
+)
+
+type ValueKind int
+
+// A Word is one argument as far as it is known before it runs.
+type Word struct {
+	Kind         ValueKind // exact, pattern, number or unknown
+	Text         string    // exact: the argument; pattern: the glob, literals escaped
+	Head         string    // pattern, unknown: how it surely begins
+	Source       string    // as written
+	Many         bool      // it may become no word or several
+	Substitution bool      // it names a process substitution: harmless to read
+	Bare         bool      // an exact word without any quoting
+	Made         bool      // it came out of a brace expansion
+}
+
+// Lit is an exact word.
+func Lit(s string) Word { return Word{Kind: Exact, Text: s, Source: s} }
+
+func (w Word) Is(s string) bool { return w.Kind == Exact && w.Text == s }
+
+// FlagLike reports whether the word is, or may turn out to be, a flag.
+func (w Word) FlagLike() bool {
+	switch w.Kind {
+	case Exact:
+		return len(w.Text) > 1 && w.Text[0] == '-'
+	case Number:
+		return false
+	case Unset, Pattern, Unknown:
+	}
+	if w.Substitution {
+		return false
+	}
+	return w.Head == "" || w.Head[0] == '-'
+}
+
+// Base is the name of a program without its folders.
+func Base(name string) string { return path.Base(path.Clean(name)) }
+
+// StandardPath reports whether a name is looked up in PATH or stands in a
+// folder of the system.
+func StandardPath(name string) bool {
+	if !strings.Contains(name, "/") {
+		return true
+	}
+	switch path.Dir(name) {
+	case "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin":
+		return name == path.Clean(name)
+	}
+	return false
+}
+
+// Literals are the words as an argv; what is not known stands as written.
+func Literals(ws []Word) []string {
+	out := make([]string, len(ws))
+	for i, w := range ws {
+		if out[i] = w.Source; w.Kind == Exact {
+			out[i] = w.Text
+		}
+	}
+	return out
+}
+
+// FlagsFirst reports a program that takes flags before its subcommand.
+func FlagsFirst(name string) bool { return flagsBefore[name] }
+
+var flagsBefore = map[string]bool{"docker": true, "podman": true, "kubectl": true, "helm": true, "npm": true, "pnpm": true, "yarn": true, "cargo": true, "gh": true, "uv": true, "pip": true, "terraform": true}
+
+// OpenWord names an argument that may turn out to be a flag, or several words.
+func OpenWord(ws []Word) string {
+	for i, w := range ws[1:] {
+		if messageFlag(ws[i]) && !w.Many && (ws[0].Is("git") || ws[0].Is("gh")) {
+			continue
+		}
+		if w.Kind == Exact || w.Substitution || w.Kind == Number && !w.Many {
+			continue
+		}
+		if w.Kind == Pattern && !w.FlagLike() {
+			continue
+		}
+		if w.Many || w.FlagLike() {
+			return w.Source + " may become any argument"
+		}
+	}
+	return ""
+}
+
+// messageFlag knows the flags of git and gh whose value is prose.
+func messageFlag(w Word) bool {
+	return w.Is("-m") || w.Is("--message") || w.Is("--title") || w.Is("--body")
+}
+
+const (
+	Unset   ValueKind = iota
+	Exact             // text is the value
+	Pattern           // one match of the glob text
+	Number            // digits, not known which
+	Unknown           // anything; begins with head
+)
