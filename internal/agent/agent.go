@@ -76,6 +76,7 @@ type Target struct {
 	Effort         llm.Effort
 	Thinking       int // tokens, 0 leaves it to Effort
 	Images, PDFs   bool
+	ImageEdge      int // pixels that the long edge of an image may have, 0 when unknown
 	// Cost prices a usage in USD; known is false when there is no price.
 	Cost func(llm.Usage) (usd float64, known bool)
 }

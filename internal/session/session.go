@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"
@@ -255,6 +256,11 @@ func (s *Session) Submit(ctx context.Context, o op.Op) error {
 	if err != nil {
 		return err
 	}
+	if p, ok := o.(op.Prompt); ok && len(p.Images) > 0 {
+		if o, err = s.fitted(ctx, p); err != nil {
+			return err
+		}
+	}
 	var res error
 	if err := s.within(ctx, func(st *state) { res = s.handle(st, o, target) }); err != nil {
 		return err
@@ -291,6 +297,22 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (target agent.Target, er
 	case op.Prompt, op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetEffort, op.SetMode, op.Rename: // all of it is the session's
 	}
 	return target, nil
+}
+
+// fitted is the prompt with images that the model takes. What cannot be read
+// stays as it is: the provider says what is wrong with it.
+func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
+	edge := 0
+	if err := s.within(ctx, func(st *state) { edge = st.target.ImageEdge }); err != nil {
+		return p, err
+	}
+	p.Images = slices.Clone(p.Images)
+	for i, img := range p.Images {
+		if small, err := pixels.Fit(img.Data, edge); err == nil {
+			p.Images[i] = small
+		}
+	}
+	return p, nil
 }
 
 // Report tells readers what becomes of a background task, and records its

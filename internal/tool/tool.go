@@ -88,6 +88,7 @@ type Env struct {
 	Exports []effect.Export
 	// Images and PDFs tell what the model takes.
 	Images, PDFs bool
+	ImageEdge    int // pixels that the long edge of an image may have, 0 when unknown
 	// Progress shows output while the call runs; never nil in Run.
 	Progress func(s string)
 	// Answer holds what a person said to the questions of the plan's view.

@@ -31,6 +31,10 @@ type Facts struct {
 	OutputMax int       `json:"output_max,omitempty"`
 	Price     *Price    `json:"price,omitempty"` // nil: unknown
 	Abilities []Ability `json:"abilities,omitempty"`
+	// ImageEdge is how many pixels the long edge of an image may have before the
+	// model sees a smaller one; 0 when unknown. Some providers refuse more than 2,000
+	// in a conversation with many images, whatever one may have alone.
+	ImageEdge int `json:"image_edge,omitempty"`
 	// Thinking is how reasoning is asked for on the wire.
 	Thinking Thinking `json:"thinking,omitempty"`
 	// Efforts are the names of effort the model takes, weakest first.

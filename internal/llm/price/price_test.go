@@ -3,6 +3,7 @@ package price
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -179,6 +180,23 @@ func TestExtend(t *testing.T) {
 	for _, bad := range []string{"noslash", "a/b"} {
 		if _, err := tab.Extend(map[string]json.RawMessage{bad: json.RawMessage(`[`)}, ""); err == nil {
 			t.Errorf("%s: no error", bad)
+		}
+	}
+}
+
+// Images may be as large as the model sees them.
+func TestImageEdge(t *testing.T) {
+	tab, err := Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for model, want := range map[string]int{
+		"anthropic/claude-opus-4-6": 0, "anthropic/claude-opus-4-7": 2000, "anthropic/claude-sonnet-5-5": 2000, "anthropic/claude-sonnet-4-5-20250929": 0,
+		"openrouter/anthropic/claude-opus-4.8": 2000, "bedrock/anthropic.claude-opus-5-v1:0": 2000, "openai/gpt-5.1": 2048, "gemini/gemini-2.5-pro": 3072, "mistral/devstral-latest": 0,
+	} {
+		provider, id, _ := strings.Cut(model, "/")
+		if f, ok := tab.Lookup(provider, id); !ok || f.ImageEdge != want {
+			t.Errorf("%s: %d pixels, want %d (known: %v)", model, f.ImageEdge, want, ok)
 		}
 	}
 }

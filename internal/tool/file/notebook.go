@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -84,7 +85,7 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 		b.WriteString(text)
 		for _, o := range c.Outputs {
 			if r.env.Images && len(images) < maxFigures {
-				images = append(images, figures(o.Data)...)
+				images = append(images, figures(o.Data, r.env.ImageEdge)...)
 			}
 		}
 	}
@@ -139,7 +140,7 @@ func plainData(data map[string]json.RawMessage) string {
 	return ""
 }
 
-func figures(data map[string]json.RawMessage) []llm.Image {
+func figures(data map[string]json.RawMessage, edge int) []llm.Image {
 	var out []llm.Image
 	for _, kind := range []string{"image/png", "image/jpeg"} {
 		var s lines
@@ -147,14 +148,10 @@ func figures(data map[string]json.RawMessage) []llm.Image {
 			continue
 		}
 		b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(string(s)), ""))
-		if err != nil || media(b) != kind {
+		if err != nil || pixels.Media(b) != kind {
 			continue
 		}
-		cfg, err := dimensions(kind, b)
-		if err != nil {
-			continue
-		}
-		if img, err := fitImage(kind, b, cfg); err == nil {
+		if img, err := pixels.Fit(b, edge); err == nil {
 			out = append(out, img)
 		}
 	}

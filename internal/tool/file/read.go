@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
@@ -104,7 +105,7 @@ func (r *reading) run(ctx context.Context) (tool.Result, error) {
 	}
 	ext := strings.ToLower(filepath.Ext(r.path))
 	switch {
-	case media(head) != "":
+	case pixels.Media(head) != "":
 		return r.image(br)
 	case bytes.HasPrefix(head, []byte("%PDF-")):
 		return r.pdf(ctx)

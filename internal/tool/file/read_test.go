@@ -10,6 +10,8 @@ import (
 	"image/png"
 	"strings"
 	"testing"
+
+	"github.com/adze-agent/adze/internal/llm/pixels"
 )
 
 func numbered(from, to int) string {
@@ -179,10 +181,15 @@ func TestReadImages(t *testing.T) {
 			t.Fatalf("%s: %d images", name, len(r.Images))
 		}
 		img := r.Images[0]
-		got, err := dimensions(img.Media, img.Data)
-		if err != nil || got.Width != want.Width || got.Height != want.Height || len(img.Data) > maxImage {
+		got, err := pixels.Size(img.Media, img.Data)
+		if err != nil || got.Width != want.Width || got.Height != want.Height || len(img.Data) > pixels.MaxBytes {
 			t.Errorf("%s: got %d×%d (%v), want %d×%d", name, got.Width, got.Height, err, want.Width, want.Height)
 		}
+	}
+	b.env.ImageEdge = 3000
+	r := b.ok("Read", in{"file_path": "wide.png"})
+	if got, err := pixels.Size(r.Images[0].Media, r.Images[0].Data); err != nil || got.Width != 3000 {
+		t.Errorf("a model that takes 3,000 pixels gets %d (%v)", got.Width, err)
 	}
 	b.fails("cannot be decoded", "Read", in{"file_path": "broken.png"})
 	b.env.Images = false
