@@ -231,9 +231,10 @@ func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
 	t := target{key: first(c.KeySource, "none"), local: c.Local, Target: agent.Target{
 		Model: c.Model, Provider: c.Provider, Name: c.Name, Window: f.Window, Cap: f.Output, LargerCap: f.RaisedCap(),
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
-		Images: f.Can(price.Images), PDFs: f.Can(price.PDF), Cost: f.Cost,
+		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, PDFs: f.Can(price.PDF), Cost: f.Cost,
 	}}
 	m.sayDeaf(c)
+	m.sayAssumed(c)
 	if renew := m.renewal(c); renew != nil {
 		t.Model = &refreshed{model: c.Model, renew: renew}
 	}
@@ -254,6 +255,15 @@ func (m *models) sayDeaf(c choose.Choice) {
 		how = fmt.Sprintf("; hint: if it takes one, say how: adze config set providers.%s.effort reasoning_effort", c.Provider)
 	}
 	m.o.Note(fmt.Sprintf("effort has no effect on %s: it is not known to take one%s", c, how))
+}
+
+// sayAssumed says once that the window of a model was not told, and what to do.
+func (m *models) sayAssumed(c choose.Choice) {
+	why, assumed := strings.CutPrefix(c.Facts.Source, choose.Assumed)
+	if !assumed || !c.Local || m.o.Note == nil || !m.o.Memory.First("window "+c.String()) {
+		return
+	}
+	m.o.Note(fmt.Sprintf("the window of %s is assumed to be %d tokens: %s; hint: load it before adze starts, or say it: adze config set models.%s.window 8192", c, c.Facts.Window, why, c))
 }
 
 func first(xs ...string) string {

@@ -223,7 +223,11 @@ func providerFindings(ctx context.Context, o app.Options, cfg *config.Config) []
 	if err != nil {
 		return append(list, finding{"model", "broken", err.Error(), first(hint.Of(err), "adze models --all")})
 	}
-	return append(list, finding{"model", "ok", c.String(), ""})
+	text := c.String()
+	if why, assumed := strings.CutPrefix(c.Facts.Source, choose.Assumed); assumed {
+		return append(list, finding{"model", "note", fmt.Sprintf("%s, with an assumed window of %d tokens: %s", text, c.Facts.Window, why), "load it first, or set its window under \"models\" in the settings"})
+	}
+	return append(list, finding{"model", "ok", text, ""})
 }
 
 func stateFindings(p app.Paths) []finding {

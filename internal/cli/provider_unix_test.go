@@ -3,12 +3,17 @@
 package cli_test
 
 import (
-	"cmp"
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -39,19 +44,27 @@ type provider struct {
 	URL  string
 	said map[string]any // further settings of the provider "local"
 
-	mu      sync.Mutex // guards the rest
-	props   string     // what GET /props answers, "" for nothing
+	mu      sync.Mutex        // guards the rest
+	answers map[string]string // what other paths answer
 	replies []llmtest.Step
 	bodies  []string
 }
 
-// properties is what GET /props answers; set, when it is not empty, is that
-// from now on.
-func (p *provider) properties(set string) string {
+// answer makes a path other than that of the wire answer.
+func (p *provider) answer(path, body string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.props = cmp.Or(set, p.props)
-	return p.props
+	if p.answers == nil {
+		p.answers = map[string]string{}
+	}
+	p.answers[path] = body
+}
+
+func (p *provider) answerOf(path string) (string, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	body, ok := p.answers[path]
+	return body, ok
 }
 
 // provide starts one that speaks a wire.
@@ -60,8 +73,8 @@ func provide(t *testing.T, w wireName, replies ...llmtest.Step) *provider {
 	p := &provider{replies: replies}
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if props := p.properties(""); r.URL.Path == "/props" && props != "" {
-			_, _ = io.WriteString(rw, props)
+		if answer, ok := p.answerOf(r.URL.Path); ok {
+			_, _ = io.WriteString(rw, answer)
 			return
 		}
 		if r.Method != http.MethodPost || len(body) == 0 {
@@ -132,8 +145,8 @@ func saying(stop llm.Stop, parts ...llm.Part) llmtest.Step {
 // reply are made for it.
 func TestLocalWindow(t *testing.T) {
 	small, large := provide(t, chat, saying("", llm.Text{S: "hi"})), provide(t, chat, saying("", llm.Text{S: "hi"}))
-	small.properties(`{"default_generation_settings":{"n_ctx":12000}}`)
-	large.properties(`{"default_generation_settings":{"n_ctx":64000}}`)
+	small.answer("/props", `{"default_generation_settings":{"n_ctx":12000}}`)
+	large.answer("/props", `{"default_generation_settings":{"n_ctx":64000}}`)
 	size := map[*provider]int{}
 	for p, room := range map[*provider]int{small: 3000, large: 8192} {
 		pl := newPlace(t)
@@ -151,6 +164,28 @@ func TestLocalWindow(t *testing.T) {
 	}
 	if size[small]*3/2 > size[large] {
 		t.Errorf("a request of %d bytes for the small window, %d for the large one", size[small], size[large])
+	}
+}
+
+// A window that is only assumed is named, once, and by doctor.
+func TestAssumedWindowIsSaid(t *testing.T) {
+	p := provide(t, chat, saying("", llm.Text{S: "hi"}))
+	p.answer("/api/show", `{"model_info":{"q.context_length":40960}}`)
+	for env, want := range map[string]int{"OLLAMA_HOST=" + p.URL: 1, "OLLAMA_CONTEXT_LENGTH=8000": 0} {
+		pl := newPlace(t)
+		c := pl.asking(chat, p, "--fallback-model", "ollama/q")
+		c.Args[slices.Index(c.Args, string(chat))] = "ollama/q"
+		c.Env = append(c.Env, "OLLAMA_HOST="+p.URL, env)
+		out, err := c.CombinedOutput()
+		if n := strings.Count(string(out), "the window of ollama/q is assumed to be 32768 tokens: it is not loaded; Ollama says at most 40960"); err != nil || n != want {
+			t.Errorf("%s: said %d times, want %d; %v %s", env, n, want, err, out)
+		}
+		doctor := pl.adze("doctor")
+		doctor.Env = append(doctor.Env, "ADZE_MODEL=ollama/q", "OLLAMA_HOST="+p.URL, env)
+		out, _ = doctor.CombinedOutput()
+		if strings.Contains(string(out), "an assumed window of 32768 tokens") != (want > 0) {
+			t.Errorf("%s: %s", env, out)
+		}
 	}
 }
 
@@ -269,5 +304,39 @@ func TestWorkOfARefusedTurnStays(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+var inRequest = regexp.MustCompile(`"data":"([A-Za-z0-9+/=]{50,})"`)
+
+// Images that a person attaches, and those that Read shows, are as large as
+// the model in use sees them.
+func TestImagesFitTheModel(t *testing.T) {
+	var wide bytes.Buffer
+	if err := png.Encode(&wide, image.NewGray(image.Rect(0, 0, 3000, 60))); err != nil {
+		t.Fatal(err)
+	}
+	for model, want := range map[wireName]int{messages: 1568, "anthropic/claude-opus-4-8": 2000} {
+		p := provide(t, messages, saying("", llm.ToolUse{ID: "call_1", Name: "Read", Input: json.RawMessage(`{"file_path":"wide.png"}`)}), saying("", llm.Text{S: "seen"}))
+		pl := newPlace(t)
+		pl.put("wide.png", wide.String())
+		c := pl.asking(model, p, "--input-format", "stream-json", "--output-format", "stream-json")
+		c.Args = slices.DeleteFunc(c.Args, func(a string) bool { return a == "go" })
+		c.Stdin = strings.NewReader(fmt.Sprintf(`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":%q}}]}}`, base64.StdEncoding.EncodeToString(wide.Bytes())))
+		out, err := c.CombinedOutput()
+		sent := p.sent()
+		if err != nil || len(sent) != 2 {
+			t.Fatalf("%v %s", err, out)
+		}
+		pictures := inRequest.FindAllStringSubmatch(sent[1], -1)
+		if len(pictures) != 2 {
+			t.Fatalf("%d images in the request", len(pictures))
+		}
+		for i, m := range pictures {
+			raw, _ := base64.StdEncoding.DecodeString(m[1])
+			if cfg, err := png.DecodeConfig(bytes.NewReader(raw)); err != nil || cfg.Width != want {
+				t.Errorf("%s: image %d has %d pixels, want %d (%v)", model, i, cfg.Width, want, err)
+			}
+		}
 	}
 }

@@ -120,7 +120,7 @@ func assumed(table *price.Table, p provider, model string) price.Facts {
 		f.Window, f.Output, f.OutputMax, f.Price, f.Source = 200000, 32000, 64000, &price.Price{}, "built in"
 		f.Abilities = []price.Ability{price.Tools, price.Images, price.PDF}
 	case p.local:
-		f.Window, f.Output, f.OutputMax, f.Price, f.Source = localWindow, localOutput, localOutput, &price.Price{}, "assumed for a local server"
+		f.Window, f.Output, f.OutputMax, f.Price, f.Source = localWindow, localOutput, localOutput, &price.Price{}, Assumed+"its server does not say it"
 	case p.wire != "compat":
 		// A name newer than the table: what a provider's models have in common.
 		if like, ok := table.Lookup(p.wire, price.Default(p.wire)); ok && strings.EqualFold(p.name, p.wire) {

@@ -31,6 +31,13 @@ type said struct {
 	by       string // which answer it is from
 }
 
+// Assumed begins the source of facts that nobody told; the reason follows.
+const Assumed = "assumed: "
+
+// contextLength is what Ollama loads a model with that says nothing else. The
+// server reads it; where it runs here, it is often ours, too.
+const contextLength = "OLLAMA_CONTEXT_LENGTH"
+
 // own reports whether a URL leads to this machine or a private network.
 func own(base string) bool {
 	u, err := url.Parse(base)
@@ -60,7 +67,7 @@ func (c *Chooser) ask(ctx context.Context, p provider, model string) {
 	defer cancel()
 	tr := wire.NewTransport(wire.Dial{Connect: c.tell})
 	defer tr.CloseIdleConnections()
-	a := asker{tr: tr, base: strings.TrimSuffix(strings.TrimRight(p.baseURL, "/"), "/v1"), headers: p.headers}
+	a := asker{tr: tr, base: strings.TrimSuffix(strings.TrimRight(p.baseURL, "/"), "/v1"), headers: p.headers, environ: c.c.Env(contextLength)}
 	var ways []func(context.Context, string) said
 	switch p.name {
 	case "ollama":
@@ -116,7 +123,7 @@ func (s said) over(f price.Facts) price.Facts {
 	case s.window > 0:
 		f.Window, f.Source = s.window, s.by
 	default: // not loaded: the server decides when it is
-		f.Window, f.Source = min(localWindow, s.most), "assumed; "+s.by+" says at most "+strconv.Itoa(s.most)
+		f.Window, f.Source = min(localWindow, s.most), Assumed+"it is not loaded; "+s.by+" says at most "+strconv.Itoa(s.most)
 	}
 	f.OutputMax = min(localOutput, f.Window/2)
 	f.Output = min(localOutput, f.Window/4)
@@ -134,6 +141,7 @@ type asker struct {
 	tr      http.RoundTripper
 	base    string
 	headers map[string]string
+	environ string // our value of contextLength
 }
 
 // get decodes the answer to one request and reports whether there is one;
@@ -201,6 +209,9 @@ func (a asker) ollama(ctx context.Context, model string) said {
 		if f := strings.Fields(line); len(f) == 2 && f[0] == "num_ctx" {
 			s.window, _ = strconv.Atoi(f[1])
 		}
+	}
+	if n, err := strconv.Atoi(a.environ); s.window == 0 && err == nil && n > 0 {
+		s.window, s.by = n, contextLength
 	}
 	if s.most > 0 {
 		s.window = min(s.window, s.most)

@@ -49,18 +49,18 @@ func TestWindowOfLocalServers(t *testing.T) {
 		images          bool
 		asks            string // a path that must have been asked
 	}{
-		"ollama, only known at most": {"ollama", "q", map[string]string{"/api/show": asIs}, 32768, 8192, "assumed; Ollama says at most 40960", true, "/api/ps"},
+		"ollama, only known at most": {"ollama", "q", map[string]string{"/api/show": asIs}, 32768, 8192, Assumed + "it is not loaded; Ollama says at most 40960", true, "/api/ps"},
 		"ollama, num_ctx":            {"ollama", "q", map[string]string{"/api/show": small}, 8192, 2048, "Ollama", true, "/api/ps"},
 		"ollama, loaded": {"ollama", "q", map[string]string{"/api/show": small, "/api/ps": `{"models":[{"name":"other:latest","context_length":1},{"name":"q:latest","context_length":16384}]}`},
 			16384, 4096, "Ollama", true, "/api/ps"},
 		"llama.cpp":            {"llamacpp", "m", map[string]string{"/props": `{"default_generation_settings":{"n_ctx":4096},"modalities":{"vision":false}}`}, 4096, 1024, "llama.cpp", false, "/props"},
 		"LM Studio, loaded":    {"lmstudio", "m", map[string]string{"/api/v0/models": `{"data":[{"id":"m","type":"vlm","max_context_length":131072,"loaded_context_length":65536}]}`}, 65536, 8192, "LM Studio", true, "/api/v0/models"},
-		"LM Studio, not":       {"lmstudio", "m", map[string]string{"/api/v0/models": `{"data":[{"id":"m","type":"llm","max_context_length":8000}]}`}, 8000, 2000, "assumed; LM Studio says at most 8000", false, "/api/v0/models"},
+		"LM Studio, not":       {"lmstudio", "m", map[string]string{"/api/v0/models": `{"data":[{"id":"m","type":"llm","max_context_length":8000}]}`}, 8000, 2000, Assumed + "it is not loaded; LM Studio says at most 8000", false, "/api/v0/models"},
 		"vLLM":                 {"vllm", "m", map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":20000}]}`}, 20000, 5000, "its list of models", false, "/v1/models"},
 		"one's own name":       {"box", "m", map[string]string{"/props": `{"default_generation_settings":{"n_ctx":9000}}`}, 9000, 2250, "llama.cpp", false, "/api/version"},
-		"nothing said":         {"ollama", "m", nil, 32768, 8192, "assumed for a local server", false, "/api/show"},
-		"silence":              {"ollama", "m", map[string]string{"/api/show": "hang"}, 32768, 8192, "assumed for a local server", false, "/api/show"},
-		"an answer of no sort": {"llamacpp", "m", map[string]string{"/props": `[]`}, 32768, 8192, "assumed for a local server", false, "/props"},
+		"nothing said":         {"ollama", "m", nil, 32768, 8192, Assumed + "its server does not say it", false, "/api/show"},
+		"silence":              {"ollama", "m", map[string]string{"/api/show": "hang"}, 32768, 8192, Assumed + "its server does not say it", false, "/api/show"},
+		"an answer of no sort": {"llamacpp", "m", map[string]string{"/props": `[]`}, 32768, 8192, Assumed + "its server does not say it", false, "/props"},
 	} {
 		base, asked := telling(t, c.answers)
 		conf := Config{Local: map[string]string{c.provider: base}}
@@ -146,6 +146,18 @@ func TestSaidQuirks(t *testing.T) {
 		}
 		if c.effort == "" && strings.Contains(body, "reasoning_effort") || c.back == "" && strings.Contains(body, "hm") {
 			t.Errorf("%s: %s", name, body)
+		}
+	}
+}
+
+// What Ollama loads models with by itself is read where it is set for us, too.
+func TestWindowThatOllamaLoadsWith(t *testing.T) {
+	for params, want := range map[string]int{"": 12288, `num_ctx 8192`: 8192} {
+		base, _ := telling(t, map[string]string{"/api/show": `{"model_info":{"q.context_length":40960},"parameters":"` + params + `"}`})
+		ch := chooser(t, Config{Local: map[string]string{"ollama": base}}, "OLLAMA_CONTEXT_LENGTH", "12288")
+		ch.tell = time.Minute
+		if got, err := ch.Choose(context.Background(), "ollama/q"); err != nil || got.Facts.Window != want {
+			t.Errorf("%q: %+v %v", params, got.Facts, err)
 		}
 	}
 }
