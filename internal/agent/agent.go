@@ -29,6 +29,9 @@ type Host interface {
 	Steer() error
 	// Note keeps a text for the model until the step is over.
 	Note(text string)
+	// Tools are what the next request offers, and what its calls may be of. A
+	// change is recorded before it returns.
+	Tools() (tool.Set, error)
 	// Model is what the next request goes to, and whom the result of a call is
 	// for. It changes when a person says so, and with Switch.
 	Model() Target
@@ -90,7 +93,6 @@ func (t Target) ID() string { return t.Provider + "/" + t.Name }
 type Loop struct {
 	Fallback *Target // to switch to when the model is overloaded for long; nil: none
 	System   []string
-	Tools    tool.Set
 	// Aliases are further names a model may call a tool by.
 	Aliases map[string]string
 	// Env is what every call may use. The turn adds what is so at the time of a

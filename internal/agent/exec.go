@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -215,10 +217,10 @@ func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {
 }
 
 // find looks a tool up by what the model calls it.
-func (l *Loop) find(name string) (tool.Tool, bool) {
-	found, ok := l.Tools.Get(name)
-	if real, alias := l.Aliases[name]; !ok && alias {
-		found, ok = l.Tools.Get(real)
+func (r *run) find(name string) (tool.Tool, bool) {
+	found, ok := r.tools.Get(name)
+	if real, alias := r.Aliases[name]; !ok && alias {
+		found, ok = r.tools.Get(real)
 	}
 	return found, ok
 }
@@ -228,7 +230,10 @@ func (c *calls) plan(k *call, env tool.Env) (tool.Plan, error) {
 	name := k.use.Name
 	t, ok := c.r.find(name)
 	if !ok {
-		names := c.r.Tools.Names()
+		names := c.r.tools.Names()
+		if slices.Contains(c.r.Host.State().Gone, cmp.Or(c.r.Aliases[name], name)) {
+			return tool.Plan{}, fmt.Errorf("the tool %s is not there any more; the tools are %s", name, strings.Join(names, ", "))
+		}
 		return tool.Plan{}, fmt.Errorf("there is no tool named %q%s; the tools are %s", name, near.Hint(name, names), strings.Join(names, ", "))
 	}
 	k.tool = t

@@ -33,6 +33,7 @@ type host struct {
 	st     transcript.State
 	events []event.Body
 	target agent.Target
+	tools  tool.Set
 	notes  []string
 	left   int
 	rule   func(agent.Question) agent.Verdict
@@ -66,6 +67,12 @@ func (h *host) Rule(_ context.Context, q agent.Question) (agent.Verdict, error) 
 }
 
 func (h *host) Steer() error { return nil }
+
+func (h *host) Tools() (tool.Set, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tools, nil
+}
 
 func (h *host) Note(text string) {
 	h.mu.Lock()
@@ -124,9 +131,9 @@ func newRig(t *testing.T, tools []tool.Tool, replies ...fake.Reply) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{model: &fake.Model{Replies: replies}}
-	r.host = &host{target: agent.Target{Model: r.model, Provider: "fake", Name: "m", Images: true, PDFs: true}}
+	r.host = &host{tools: set, target: agent.Target{Model: r.model, Provider: "fake", Name: "m", Images: true, PDFs: true}}
 	r.loop = agent.Loop{
-		Tools: set, Env: tool.Env{Dir: "/w"}, Now: time.Now, Jitter: func() float64 { return 0 },
+		Env: tool.Env{Dir: "/w"}, Now: time.Now, Jitter: func() float64 { return 0 },
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			r.waits = append(r.waits, d)
 			return agent.Sleep(ctx, d)

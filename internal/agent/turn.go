@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/window"
 )
 
@@ -49,7 +50,8 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 type run struct {
 	*Loop
 	Turn
-	dir    string // where the next call runs; guarded by calls.mu while calls run
+	tools  tool.Set // of the newest request
+	dir    string   // where the next call runs; guarded by calls.mu while calls run
 	mem    memory
 	api    time.Duration   // spent waiting for the model
 	cap    int             // output cap asked for, 0 for the target's own
@@ -68,6 +70,9 @@ func (r *run) outcome(o Outcome) Outcome {
 // before checks what would make the next request pointless, before it costs
 // anything.
 func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
+	if r.tools, err = r.Host.Tools(); err != nil {
+		return out, true, err
+	}
 	b, spent := r.Budget, r.Host.State()
 	if r.noCost == "" {
 		r.noCost = spent.Turn.Unpriced

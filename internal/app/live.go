@@ -191,7 +191,7 @@ func (l *live) apply(was, now *config.Config) (n session.Settings, bad []string)
 		set, bad = l.a.Tools, append(bad, err.Error())
 	}
 	n.Rules, n.Forbidden, n.Auto = rules, forbidden(l.o, now, l.started), l.auto
-	n.Loop, n.Budget = l.loop(now, rules, set), budget(now)
+	n.Loop, n.Tools, n.Budget = l.loop(now, rules), &set, budget(now)
 	n.Begin = func() {}
 	if !reflect.DeepEqual(was.Sandbox, now.Sandbox) || !slices.Equal(deniedDomains(was), deniedDomains(now)) || fileDenials(was, l.a.Paths).Key() != fileDenials(now, l.a.Paths).Key() || !slices.Equal(dirs, l.dirs) {
 		// Not before the next turn: a call that was allowed because it would

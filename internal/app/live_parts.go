@@ -13,7 +13,6 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/tool"
 )
 
 type disk = confedit.Disk
@@ -41,9 +40,9 @@ func (l *live) confine(ctx context.Context, cfg *config.Config, dirs []string) f
 }
 
 // loop is what turns have in common with these settings.
-func (l *live) loop(cfg *config.Config, rules policy.Rules, set tool.Set) *agent.Loop {
+func (l *live) loop(cfg *config.Config, rules policy.Rules) *agent.Loop {
 	t := l.turn
-	t.Fallback, t.Tools, t.MaxCalls, t.Env.Roots, t.Env.Covers = l.fallback, set, cfg.Tools.MaxParallel, rules.Dirs, policy.Covers(rules)
+	t.Fallback, t.MaxCalls, t.Env.Roots, t.Env.Covers = l.fallback, cfg.Tools.MaxParallel, rules.Dirs, policy.Covers(rules)
 	t.Patient = !l.o.Print
 	return &t
 }

@@ -49,6 +49,7 @@ var (
 		plain[ModelChanged]("model_changed"),
 		plain[ModeChanged]("mode_changed"),
 		plain[Titled]("titled"),
+		plain[ToolsChanged]("tools_changed"),
 		plain[Cleared]("cleared"),
 		plain[Stripped]("stripped"),
 		plain[Compacted]("compacted"),

@@ -69,6 +69,7 @@ func samples() []event.Body {
 		event.Ran{ID: "r", Command: "ls", Text: "t", View: blocks, IsErr: true, Took: 1, Dir: "/d"},
 		event.ModelChanged{Model: "m", Cause: event.CauseFallback, Why: "w"},
 		event.ModeChanged{Mode: policy.Auto, Cause: event.CauseAsked, Why: "w"},
+		event.ToolsChanged{Added: []string{"a"}, Removed: []string{"b"}},
 		event.Titled{Title: "t", By: "b"},
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},

@@ -192,6 +192,13 @@ type (
 		Title string `json:"title"`
 		By    string `json:"by,omitempty"`
 	}
+	// ToolsChanged says that the model has other tools from the next request on.
+	// A request goes on listing what was removed, because providers keep what
+	// stays the same; a call of it gets an error.
+	ToolsChanged struct {
+		Added   []string `json:"added,omitempty"`
+		Removed []string `json:"removed,omitempty"`
+	}
 	// Cleared and Stripped change the view that is sent, never the history.
 	// Cleared replaces the results of these calls by one fixed line.
 	Cleared struct {
@@ -407,6 +414,7 @@ func (Ran) body()             {}
 func (ModelChanged) body()    {}
 func (ModeChanged) body()     {}
 func (Titled) body()          {}
+func (ToolsChanged) body()    {}
 func (Cleared) body()         {}
 func (Stripped) body()        {}
 func (Compacted) body()       {}

@@ -118,7 +118,7 @@ func TestSmallWindow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c.Loop.Tools, c.Target.Window, c.Target.Cap = set, window, 16_000
+				c.Tools, c.Target.Window, c.Target.Cap = set, window, 16_000
 			}, append(replies, counted(fake.Say("done")))...)
 			r.prompt("go")
 			r.last(r.turns(1, nil), agent.Completed)

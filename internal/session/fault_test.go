@@ -96,7 +96,7 @@ func TestFault53_PromptTooLong(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Loop.Tools = set
+		c.Tools = set
 	}
 	bubble("cleared and sent again", t, func(t *testing.T) {
 		r := start(t, nil, withRead, append(reads(), tooLong, fake.Say("ok"))...)
@@ -164,7 +164,7 @@ func TestFault32_OnlyCharactersAreSent(t *testing.T) {
 			// The model writes a lone surrogate, which Go's reader of JSON
 			// turns into U+FFFD.
 			use := llm.ToolUse{ID: "c1", Name: "echo", Input: json.RawMessage(`{"s":"a\ud83d"}`)}
-			r := start(t, nil, func(c *session.Config) { c.Loop.Tools = set }, fake.Use(use), fake.Say("ok"))
+			r := start(t, nil, func(c *session.Config) { c.Tools = set }, fake.Use(use), fake.Say("ok"))
 			r.prompt("go")
 			es := r.turns(1, nil)
 			r.last(es, agent.Completed)

@@ -45,7 +45,7 @@ func TestFreshContextBeginsWithThePlan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Loop.Tools = set
+		c.Tools = set
 	}
 	r = start(t, nil, withPlan,
 		fake.Use(llm.ToolUse{ID: "c1", Name: "look", Input: input("secret of the old context")}),
@@ -106,6 +106,6 @@ func TestFreshContextBeginsWithThePlan(t *testing.T) {
 
 // r0 is a tool of the usual set.
 func r0(c *session.Config, name string) tool.Tool {
-	t, _ := c.Loop.Tools.Get(name)
+	t, _ := c.Tools.Get(name)
 	return t
 }

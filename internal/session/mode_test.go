@@ -62,7 +62,7 @@ func TestModeOfATool(t *testing.T) {
 			})
 		r := start(t, nil, func(c *session.Config) {
 			c.Mode, c.Rules = policy.AcceptEdits, policy.Rules{Dir: "/w", Dirs: []string{"/w"}}
-			c.Loop.Tools, _ = tool.NewSet(tighten, write)
+			c.Tools, _ = tool.NewSet(tighten, write)
 		}, fake.Use(call("a", "write", "", 0)), fake.Use(call("b", "tighten", "", 0)), fake.Use(call("c", "write", "", 0)), fake.Say("ok"))
 		r.prompt("go")
 		es := r.turns(1, nil)

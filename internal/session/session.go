@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
@@ -42,6 +43,7 @@ type Config struct {
 	Begin  event.SessionStarted
 	Again  event.Resumed
 	Loop   *agent.Loop  // of all turns
+	Tools  tool.Set     // that the model has
 	Budget agent.Budget // of each turn
 	Target agent.Target // the model
 	// Resolve finds a model by name, for op.SetModel. It is called by the
@@ -124,6 +126,9 @@ type state struct {
 	broken error                         // the log cannot be written any more
 	// What follows came with the Config, and settings may change it.
 	loop      *agent.Loop
+	wanted    *tool.Set // to have from the next step on, nil when that is tools
+	tools     tool.Set  // that the newest request offered
+	offered   bool      // there was such a request in this process
 	budget    agent.Budget
 	auto      *auto.Classifier
 	forbidden map[policy.Mode]string
@@ -139,7 +144,7 @@ type state struct {
 func Start(ctx context.Context, cfg Config) (*Session, error) {
 	st := &state{
 		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}, people: map[string]bool{}, shells: map[string]context.CancelFunc{},
-		loop: cfg.Loop, budget: cfg.Budget, auto: cfg.Auto, forbidden: cfg.Forbidden,
+		loop: cfg.Loop, tools: cfg.Tools, budget: cfg.Budget, auto: cfg.Auto, forbidden: cfg.Forbidden,
 	}
 	for e, err := range cfg.Log.After(ctx, 0) {
 		if err != nil {
@@ -481,6 +486,31 @@ func (h host) State() transcript.State { return h.s.State() }
 
 // Model implements agent.Host.
 func (h host) Model() agent.Target { return h.s.Target() }
+
+// Tools implements agent.Host.
+func (h host) Tools() (set tool.Set, err error) {
+	derr := h.s.do(func(st *state) { set, err = h.s.offer(st) })
+	return set, errors.Join(derr, err)
+}
+
+// offer makes the tools that are wanted those of the next request.
+func (s *Session) offer(st *state) (tool.Set, error) {
+	switch {
+	case st.wanted == nil:
+	case !st.offered: // nobody has read another list yet
+		st.tools = *st.wanted
+	default:
+		now, added, removed := st.tools.Then(*st.wanted)
+		if len(added)+len(removed) > 0 {
+			if err := s.record(context.Background(), st, event.ToolsChanged{Added: added, Removed: removed}); err != nil {
+				return st.tools, err
+			}
+		}
+		st.tools = now
+	}
+	st.wanted, st.offered = nil, true
+	return st.tools, nil
+}
 
 // Switch implements agent.Host.
 func (h host) Switch(to agent.Target, why event.Cause) error {

@@ -94,8 +94,9 @@ func start(t *testing.T, log *mem.Log, change func(*session.Config), replies ...
 		Log: r.log, Begin: event.SessionStarted{ID: "s1", Schema: event.Schema, Dir: "/w"}, Again: event.Resumed{Dir: "/w"},
 		Now: time.Now, Mode: policy.Default,
 		Target: agent.Target{Model: r.model, Provider: "fake", Name: "m"},
+		Tools:  set,
 		Loop: &agent.Loop{
-			Tools: set, Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }, Env: tool.Env{Dir: "/w"},
+			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 0 }, Env: tool.Env{Dir: "/w"},
 		},
 	}
 	if change != nil {

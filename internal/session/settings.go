@@ -8,6 +8,7 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // Settings are what of a Config may change while a session runs.
@@ -19,6 +20,7 @@ type Settings struct {
 	Auto      *auto.Classifier
 	Loop      *agent.Loop   // from the next turn
 	Budget    agent.Budget  // from the next turn
+	Tools     *tool.Set     // from the next step; nil leaves them as they are
 	Target    *agent.Target // from the next step; nil leaves the model as it is
 	// Begin is called when the next turn begins, before anything of it runs,
 	// unless other settings come before. It must not block. nil is fine.
@@ -50,6 +52,9 @@ func (s *Session) adopt(ctx context.Context, st *state, n Settings, what event.S
 	st.rules.List = append(slices.Clip(n.Rules.List), granted...)
 	st.loop, st.budget, st.auto, st.forbidden = n.Loop, n.Budget, n.Auto, n.Forbidden
 	st.onBegin = n.Begin
+	if n.Tools != nil {
+		st.wanted = n.Tools
+	}
 	if n.Target != nil {
 		st.target = *n.Target
 	}

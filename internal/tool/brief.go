@@ -44,13 +44,3 @@ func bare(v any, names bool) {
 		}
 	}
 }
-
-// Map returns the set with each tool replaced by what f makes of it. f must
-// keep names.
-func (s Set) Map(f func(Tool) Tool) Set {
-	list := make([]Tool, 0, len(s.list))
-	for _, t := range s.list {
-		list = append(list, f(t))
-	}
-	return setOf(list)
-}

@@ -55,3 +55,50 @@ func TestSet(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// What a set lists never moves when tools come and go.
+func TestSetThen(t *testing.T) {
+	n := 0
+	of := func(names ...string) tool.Set {
+		var list []tool.Tool
+		for _, name := range names {
+			list = append(list, named(name, &n))
+		}
+		set, err := tool.NewSet(list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	set := of("c", "mcp__x")
+	for _, step := range []struct {
+		next                         tool.Set
+		added, removed, names, specs []string
+	}{
+		{of("c", "mcp__x"), nil, nil, []string{"c", "mcp__x"}, []string{"c", "mcp__x"}},
+		{of("b", "a", "c", "mcp__x"), []string{"a", "b"}, nil, []string{"c", "mcp__x", "a", "b"}, []string{"c", "mcp__x", "a", "b"}},
+		{of("b", "d"), []string{"d"}, []string{"c", "mcp__x", "a"}, []string{"b", "d"}, []string{"c", "mcp__x", "a", "b", "d"}},
+		{of("c", "d"), []string{"c"}, []string{"b"}, []string{"c", "d"}, []string{"c", "mcp__x", "a", "b", "d"}},
+		{of(), nil, []string{"c", "d"}, []string{}, []string{"c", "mcp__x", "a", "b", "d"}},
+	} {
+		asked := n
+		var added, removed []string
+		set, added, removed = set.Then(step.next)
+		var specs []string
+		for _, sp := range set.Specs() {
+			specs = append(specs, sp.Name)
+			if _, ok := set.Get(sp.Name); ok != slices.Contains(step.names, sp.Name) {
+				t.Errorf("%s is found: %t", sp.Name, ok)
+			}
+		}
+		if !slices.Equal(added, step.added) || !slices.Equal(removed, step.removed) || !slices.Equal(set.Names(), step.names) || !slices.Equal(specs, step.specs) {
+			t.Errorf("added %v, removed %v, names %v, listed %v; want %+v", added, removed, set.Names(), specs, step)
+		}
+		if n != asked {
+			t.Errorf("tools were asked %d times more", n-asked)
+		}
+	}
+	if back := set.Only(func(name string) bool { return name == "a" }).Names(); len(back) > 0 {
+		t.Errorf("%v is there again", back)
+	}
+}

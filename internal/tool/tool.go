@@ -4,12 +4,9 @@
 package tool
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/llm"
@@ -109,84 +106,6 @@ type Tool interface {
 	Spec() Spec
 	Plan(in json.RawMessage, env Env) (Plan, error)
 	Run(ctx context.Context, in json.RawMessage, env Env) (Result, error)
-}
-
-// A Set is an ordered, immutable collection of tools with unique names:
-// built-ins by name, then MCP tools by name, so that the same tools always
-// give the same bytes.
-type Set struct {
-	list   []Tool
-	specs  []llm.Spec // of list
-	byName map[string]Tool
-}
-
-// setOf keeps the order of tools with unique names. Each is asked once what it
-// is.
-func setOf(list []Tool) Set {
-	s := Set{list: list, specs: make([]llm.Spec, 0, len(list)), byName: make(map[string]Tool, len(list))}
-	for _, t := range list {
-		sp := t.Spec()
-		s.specs = append(s.specs, llm.Spec{Name: sp.Name, Description: sp.Description, Schema: sp.Schema})
-		s.byName[sp.Name] = t
-	}
-	return s
-}
-
-// NewSet refuses two tools of one name.
-func NewSet(tools ...Tool) (Set, error) {
-	s := setOf(slices.Clone(tools))
-	if len(s.byName) < len(tools) {
-		seen := map[string]bool{}
-		for _, sp := range s.specs {
-			if seen[sp.Name] {
-				return Set{}, fmt.Errorf("two tools are named %q", sp.Name)
-			}
-			seen[sp.Name] = true
-		}
-	}
-	slices.SortFunc(s.specs, func(a, b llm.Spec) int {
-		return cmp.Or(cmp.Compare(btoi(isMCP(a.Name)), btoi(isMCP(b.Name))), cmp.Compare(a.Name, b.Name))
-	})
-	for i, sp := range s.specs {
-		s.list[i] = s.byName[sp.Name]
-	}
-	return s, nil
-}
-
-// Get finds a tool by name.
-func (s Set) Get(name string) (Tool, bool) { t, ok := s.byName[name]; return t, ok }
-
-// Names lists the tools in order.
-func (s Set) Names() []string {
-	out := make([]string, 0, len(s.specs))
-	for _, sp := range s.specs {
-		out = append(out, sp.Name)
-	}
-	return out
-}
-
-// Specs lists what the model is told, in order. It is worked out once for a
-// set, and must not be changed.
-func (s Set) Specs() []llm.Spec { return slices.Clip(s.specs) }
-
-// Only returns the tools for which keep is true.
-func (s Set) Only(keep func(name string) bool) Set {
-	var list []Tool
-	for i, t := range s.list {
-		if keep(s.specs[i].Name) {
-			list = append(list, t)
-		}
-	}
-	return setOf(list)
-}
-
-func isMCP(name string) bool { return strings.HasPrefix(name, "mcp__") }
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // Errorf is a Result that tells the model what went wrong.

@@ -57,6 +57,7 @@ type State struct {
 	// Background are the tasks that run beside turns, by ID.
 	Background map[string]event.TaskStarted
 	Rules      []string // granted for the session, in order
+	Gone       []string // tools that were taken away and did not come back, in order
 	Denied     int      // calls that were refused, in all turns
 
 	Tasks   []view.Task // the todo list as it stands
@@ -218,6 +219,8 @@ func (s State) Apply(e event.Event) State {
 		s.Mode = b.Mode
 	case event.Titled:
 		s.Title = b.Title
+	case event.ToolsChanged:
+		s.Gone = slices.DeleteFunc(slices.Concat(s.Gone, b.Removed), func(name string) bool { return slices.Contains(b.Added, name) })
 	case event.Cleared:
 		s.talk = s.talk.clear(b.Calls)
 	case event.Stripped:

@@ -253,7 +253,11 @@ func TestState(t *testing.T) {
 		event.ToolFinished{Call: "1", Name: "Bash", Effects: []effect.Effect{effect.Dir{Path: "/d/sub"}, effect.Saw{Files: []effect.File{{Path: "/f", Hash: "h1"}}}}},
 		event.ToolFinished{Call: "2", Name: "Bash", Denied: true, Input: json.RawMessage(`{}`)},
 		event.Titled{Title: "T"}, event.Asked{Call: "3"},
+		event.ToolsChanged{Removed: []string{"a", "b"}}, event.ToolsChanged{Added: []string{"a"}, Removed: []string{"c"}},
 	)
+	if d := cmp.Diff([]string{"b", "c"}, s.Gone); d != "" {
+		t.Error(d)
+	}
 	if s.ID != "id" || s.Start != "/d" || s.Dir != "/d/sub" || s.Root != "/r" || s.Branch != "b" || s.Parent != "p" || s.Title != "T" {
 		t.Errorf("got %+v", s)
 	}

@@ -153,7 +153,7 @@ func (s *story) apply(e event.Event) {
 		s.note(e.Time, "info", "The conversation goes on in a fresh context; what came before it is kept and not sent any more.", "")
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
-	case event.Resumed, event.SessionStarted, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled,
+	case event.Resumed, event.SessionStarted, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged,
 		event.Cleared, event.Stripped, event.TaskEnded, event.Unknown, event.Waiting, event.TaskOutput, event.Queued, event.ToolInputDelta:
 		// shown elsewhere, or not at all
 	}
