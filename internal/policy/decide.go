@@ -21,7 +21,7 @@ func Decide(r Rules, m Mode, q Request) Verdict {
 // their order.
 func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 	if len(q.Actions) == 0 {
-		return settle(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: CheckNoAction}), nil
+		return unlessDontAsk(m, Verdict{Effect: Ask, Reason: "the tool did not say what it would do", Check: CheckNoAction}), nil
 	}
 	all := each(r, m, q)
 	out := all[0]
@@ -66,10 +66,10 @@ func each(r Rules, m Mode, q Request) []Verdict {
 	}
 	c := call{rules: compileRules(r), mode: m, req: q, mixed: !readOrEdits(q.Actions)}
 	out := make([]Verdict, len(q.Actions))
-	seen := map[again]Verdict{}
+	seen := map[memoKey]Verdict{}
 	for i, a := range q.Actions {
 		// A long script touches the same files over and over.
-		key, same := c.again(a)
+		key, same := c.memoKey(a)
 		v, ok := seen[key]
 		if !ok {
 			v = c.judge(a)
@@ -81,22 +81,22 @@ func each(r Rules, m Mode, q Request) []Verdict {
 	return out
 }
 
-// again is everything that the verdict on a path depends on.
-type again struct {
+// A memoKey is everything that the verdict on a path depends on.
+type memoKey struct {
 	a        Action
-	covered  *ready
+	covered  *compiledRule
 	pure     bool
 	suggests string
 }
 
-// again is the key of a; ok is false for what is judged anew each time.
-func (c *call) again(a Action) (key again, ok bool) {
+// memoKey is the key of a; ok is false for what is judged anew each time.
+func (c *call) memoKey(a Action) (key memoKey, ok bool) {
 	switch a.(type) {
 	case Read, Write:
-		return again{a, c.covered, c.pure, strings.Join(c.suggests, "\x00")}, true
+		return memoKey{a, c.covered, c.pure, strings.Join(c.suggests, "\x00")}, true
 	case Exec, Opaque, Net, Call, Spawn, Skill, Person, None:
 	}
-	return again{}, false
+	return memoKey{}, false
 }
 
 // suggestAll unites the suggestions of all asking parts; one part that no
@@ -121,39 +121,6 @@ func suggestAll(all []Verdict) []string {
 	return out
 }
 
-// A ready rule has its spec compiled once per decision.
-type ready struct {
-	Rule
-	cmd  commandPattern
-	path place
-}
-
-type compiled struct {
-	Rules
-	by [3][]ready // by effect
-}
-
-func compileRules(r Rules) compiled {
-	c := compiled{Rules: r}
-	for _, rule := range r.List {
-		if rule.Effect != Deny && r.ManagedOnly && rule.Scope != Managed {
-			continue
-		}
-		e := rule.Effect
-		if e < Allow || e > Deny {
-			e = Ask
-		}
-		rd := ready{Rule: rule}
-		if rule.Tool == "Bash" || rule.Tool == "PowerShell" {
-			rd.cmd = compileCommand(rule.Spec)
-		} else if f := family(rule.Tool); f == "Read" || f == "Edit" {
-			rd.path = rule.compilePath(r)
-		}
-		c.by[e] = append(c.by[e], rd)
-	}
-	return c
-}
-
 // A call is one request being judged; exec is the command whose arguments are
 // being looked at.
 type call struct {
@@ -162,8 +129,8 @@ type call struct {
 	req   Request
 	mixed bool // not all commands only read or edit, so nothing is pinned
 
-	covered  *ready // the allow rule that covers the last Exec
-	pure     bool   // the last Exec changes nothing by itself
+	covered  *compiledRule // the allow rule that covers the last Exec
+	pure     bool          // the last Exec changes nothing by itself
 	suggests []string
 }
 
@@ -187,11 +154,11 @@ func (c *call) one(a Action) Verdict {
 	}
 	if c.rules.Unsafe != "" {
 		if _, none := a.(None); !none {
-			return c.settle(Verdict{Effect: Ask, Reason: c.rules.Unsafe, Check: CheckUnsafe, Part: part(a)})
+			return c.unlessDontAsk(Verdict{Effect: Ask, Reason: c.rules.Unsafe, Check: CheckUnsafe, Part: part(a)})
 		}
 	}
 	if rule := c.find(Ask, a); rule != nil {
-		return c.settle(byRule(Ask, rule, a, "a rule asks about it"))
+		return c.unlessDontAsk(byRule(Ask, rule, a, "a rule asks about it"))
 	}
 	if p, ok := a.(Person); ok {
 		if p.Soft && (c.mode == Bypass || c.ruled()) {
@@ -200,7 +167,7 @@ func (c *call) one(a Action) Verdict {
 		return Verdict{Effect: Ask, Reason: p.Why, Check: CheckPerson}
 	}
 	if v, ok := c.immune(a); ok {
-		return c.settle(v)
+		return c.unlessDontAsk(v)
 	}
 	if maybe(a) {
 		return Verdict{Effect: Allow, Reason: "no rule speaks against it", Check: CheckMaybe, Part: part(a)}
@@ -235,7 +202,7 @@ func (c *call) unseen(a Action) (Verdict, bool) {
 	}
 	for i := range c.rules.by[Deny] {
 		if rule := &c.rules.by[Deny][i]; shellTool(rule.Tool) && !rule.cmd.any {
-			return c.open(Verdict{Effect: Ask, Reason: "a rule denies commands (" + rule.Text() + "), and which ones this runs could not be read: " + why, Check: CheckOpaque, Part: part(a)}), true
+			return c.classifiable(Verdict{Effect: Ask, Reason: "a rule denies commands (" + rule.Text() + "), and which ones this runs could not be read: " + why, Check: CheckOpaque, Part: part(a)}), true
 		}
 	}
 	return Verdict{}, false
@@ -351,158 +318,10 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 	return Verdict{}, false
 }
 
-func (c *call) byMode(a Action) (Verdict, bool) {
-	switch c.mode {
-	case Bypass:
-		return Verdict{Effect: Allow, Reason: "the mode is bypassPermissions", Check: CheckMode, Part: part(a)}, true
-	case PlanMode:
-		return c.inPlan(a)
-	case AcceptEdits:
-		w, ok := a.(Write)
-		if ok && !w.Blind && c.inDirs(w.Path) && (!w.Arg || c.pure) && (!w.Remove || !w.Tree || w.Moved) {
-			return Verdict{Effect: Allow, Reason: "the mode accepts edits inside the session's folders", Check: CheckMode, Part: w.Path}, true
-		}
-	case Default, Auto, DontAsk:
-	}
-	return Verdict{}, false
-}
+// unlessDontAsk turns a question into a refusal in the mode that never asks.
+func (c *call) unlessDontAsk(v Verdict) Verdict { return unlessDontAsk(c.mode, v) }
 
-// inPlan lets research pass to the ordinary checks and denies the rest.
-func (c *call) inPlan(a Action) (Verdict, bool) {
-	denied := func(why string) (Verdict, bool) {
-		return Verdict{Effect: Deny, Reason: "plan mode only reads: " + why, Check: CheckMode, Part: part(a)}, true
-	}
-	switch a := a.(type) {
-	case Exec:
-		if !a.ReadOnly {
-			return denied(whyNot(a))
-		}
-	case Opaque:
-		return denied("this could not be read exactly: " + a.Why)
-	case Write:
-		if !c.inAny(c.rules.Writable, a.Path) {
-			return denied("this writes " + show(a.Asked, a.Path))
-		}
-	case Call:
-		if !a.ReadOnly {
-			return denied("the tool may change things")
-		}
-	case Read, Net, Spawn, Skill, Person, None:
-	}
-	return Verdict{}, false
-}
-
-// allowed are allow rules and the things that are safe by themselves.
-func (c *call) allowed(a Action) (Verdict, bool) {
-	if rule := c.find(Allow, a); rule != nil {
-		return byRule(Allow, rule, a, "a rule allows it"), true
-	}
-	switch a := a.(type) {
-	case None:
-		return Verdict{Effect: Allow, Reason: "touches nothing", Check: CheckNone}, true
-	case Spawn:
-		return Verdict{Effect: Allow, Reason: "what the agent does is decided call by call", Check: CheckSpawn, Part: a.Agent}, true
-	case Exec:
-		if c.mixed && a.Unpinned != "" {
-			break
-		}
-		if a.ReadOnly && a.Beyond == "" {
-			return Verdict{Effect: Allow, Reason: "it provably only reads", Check: CheckReadOnly, Part: part(a)}, true
-		}
-		if a.Edits && a.Beyond == "" {
-			return Verdict{Effect: Allow, Reason: "the paths it changes are judged one by one", Check: CheckEdits, Part: part(a)}, true
-		}
-	case Read:
-		if v, ok := c.readable(a); ok {
-			return v, true
-		}
-		if !a.List && (secret(a.Path) || secret(a.Asked)) {
-			return Verdict{}, false // the sandbox keeps nothing from the model
-		}
-	case Write:
-		if c.inAny(c.rules.Writable, a.Path) {
-			return Verdict{Effect: Allow, Reason: "the folder belongs to this session", Check: CheckScratch, Part: a.Path}, true
-		}
-		if a.Arg && c.covered != nil {
-			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
-		}
-	case Opaque, Net, Call, Skill, Person:
-	}
-	if c.req.Sandboxed {
-		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: CheckSandbox, Part: part(a)}, true
-	}
-	return Verdict{}, false
-}
-
-func (c *call) readable(a Read) (Verdict, bool) {
-	if !a.List && (secret(a.Path) || secret(a.Asked)) {
-		return Verdict{}, false
-	}
-	if a.Arg && c.covered != nil && !a.Tree {
-		return byRule(Allow, c.covered, a, "the command's rule covers it"), true
-	}
-	if !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) {
-		if a.Arg && c.covered != nil {
-			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
-		}
-		return Verdict{}, false
-	}
-	if a.Tree && !a.List {
-		for i := range c.rules.by[Deny] {
-			rule := &c.rules.by[Deny][i]
-			if family(rule.Tool) == "Read" && !(a.Visible && rule.hidden()) && rule.matchBelow(c.rules.Rules, a.Path) {
-				return Verdict{}, false
-			}
-		}
-	}
-	return Verdict{Effect: Allow, Reason: "it reads inside the session's folders", Check: CheckReadOnly, Part: a.Path}, true
-}
-
-// nothing is the answer when nothing matched.
-func (c *call) nothing(a Action) Verdict {
-	v := Verdict{Effect: Ask, Check: CheckNoRule, Part: part(a), Reason: "no rule covers this", Suggest: c.suggest(a)}
-	switch a := a.(type) {
-	case Exec:
-		v.Reason = whyNot(a)
-		v.Check = CheckNotReadOnly
-		if c.mixed && a.Unpinned != "" {
-			v.Reason, v.Check = "beside a command that does more than read, it runs with all settings, and then may do more itself: "+a.Unpinned, CheckUnpinned
-		}
-	case Opaque:
-		v.Reason, v.Check = "part of this could not be read exactly: "+a.Why, CheckOpaque
-	case Read:
-		switch {
-		case !a.List && (secret(a.Path) || secret(a.Asked)):
-			v.Reason, v.Check = show(a.Asked, a.Path)+" may hold secrets", CheckSecret
-		case a.Tree && !a.List && c.inDirs(a.Path):
-			v.Reason, v.Check = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow
-		default:
-			v.Reason, v.Check = show(a.Asked, a.Path)+" is outside the folders that may be read", CheckOutside
-		}
-	case Write:
-		v.Reason, v.Check = "it changes "+show(a.Asked, a.Path), CheckWrite
-		if !c.inDirs(a.Path) {
-			v.Reason, v.Check = "it changes "+show(a.Asked, a.Path)+", outside the session's folders", CheckOutside
-		}
-	case Net:
-		v.Reason = "it connects to " + a.Host
-	case Call:
-		v.Reason = "no rule covers this tool of the MCP server " + a.Server
-	case Skill:
-		v.Reason = "no rule covers the skill " + a.Name
-	case Spawn, Person, None:
-	}
-	if c.mode == Auto {
-		v.Check = CheckAuto
-		return v
-	}
-	return c.settle(v)
-}
-
-// settle turns a question into a refusal in the mode that never asks.
-func (c *call) settle(v Verdict) Verdict { return settle(c.mode, v) }
-
-func settle(m Mode, v Verdict) Verdict {
+func unlessDontAsk(m Mode, v Verdict) Verdict {
 	if m == DontAsk && v.Effect == Ask {
 		v.Effect = Deny
 		v.Reason = "the mode is dontAsk, and this would need a question: " + v.Reason
@@ -535,53 +354,4 @@ func (c *call) named(named, asked string) string {
 		return filepath.Clean(asked)
 	}
 	return filepath.Join(c.rules.Dir, asked)
-}
-
-func byRule(e Effect, rule *ready, a Action, why string) Verdict {
-	return Verdict{Effect: e, Reason: fmt.Sprintf("%s: %s", why, rule.Text()), Rule: rule.Text(), Source: rule.Source, Check: CheckRule, Part: part(a)}
-}
-
-func whyNot(e Exec) string {
-	switch {
-	case e.Beyond != "":
-		return e.Beyond
-	case e.Why != "":
-		return e.Why
-	}
-	return "no rule covers this command"
-}
-
-// show names a path for a person: what was written, and what it means.
-func show(asked, resolved string) string {
-	if asked == "" || asked == resolved {
-		return resolved
-	}
-	return asked + " (" + resolved + ")"
-}
-
-// part is the piece of a request that a dialog marks.
-func part(a Action) string {
-	switch a := a.(type) {
-	case Exec:
-		return QuoteCommand(a.Argv)
-	case Opaque:
-		return a.Source
-	case Read:
-		return a.Path
-	case Write:
-		return a.Path
-	case Net:
-		if a.URL != "" {
-			return a.URL
-		}
-		return a.Host
-	case Call:
-		return "mcp__" + a.Server + "__" + a.Tool
-	case Spawn:
-		return a.Agent
-	case Skill:
-		return a.Name
-	case Person, None:
-	}
-	return ""
 }

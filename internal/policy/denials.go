@@ -10,8 +10,8 @@ import (
 // name that nobody has read.
 type Denials struct {
 	rules Rules
-	read  []ready
-	edit  []ready
+	read  []compiledRule
+	edit  []compiledRule
 	key   string
 }
 
@@ -44,7 +44,7 @@ func (d Denials) Key() string { return d.key }
 // Names says what is denied of a path, which is absolute: reading it, changing
 // it. A folder counts when all that can be in it is denied.
 func (d Denials) Names(file string, folder bool) (read, edit bool) {
-	named := func(list []ready) bool {
+	named := func(list []compiledRule) bool {
 		for i := range list {
 			if list[i].matchPath(d.rules, file) || folder && list[i].matchAll(d.rules, file) {
 				return true

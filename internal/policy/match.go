@@ -6,7 +6,7 @@ import (
 )
 
 // find returns the first rule with this effect that matches a, nil if none.
-func (c *call) find(e Effect, a Action) *ready {
+func (c *call) find(e Effect, a Action) *compiledRule {
 	for i := range c.rules.by[e] {
 		rule := &c.rules.by[e][i]
 		if c.matches(rule, e, a) {
@@ -28,7 +28,7 @@ func (c *call) granted(a Action) bool {
 
 // matches reports whether a rule speaks about an action. Deny and ask rules
 // look at every spelling; an allow rule only at the plain one.
-func (c *call) matches(rule *ready, e Effect, a Action) bool {
+func (c *call) matches(rule *compiledRule, e Effect, a Action) bool {
 	if rule.Spec == "" && family(rule.Tool) == family(c.req.Tool) {
 		return true
 	}
@@ -38,24 +38,9 @@ func (c *call) matches(rule *ready, e Effect, a Action) bool {
 	case Opaque:
 		return rule.Tool == "Bash" && rule.cmd.any
 	case Read:
-		if c.wholeShell(rule) && e == Allow {
-			return true
-		}
-		if family(rule.Tool) != "Read" {
-			return false
-		}
-		return c.matchFile(rule, a.Path, a.Named, a.Asked) || e != Allow && a.Tree && !a.List && rule.matchAll(c.rules.Rules, a.Path)
+		return c.wholeShell(rule) && e == Allow || c.matchRead(rule, e, a)
 	case Write:
-		if c.wholeShell(rule) && e == Allow {
-			return true
-		}
-		if family(rule.Tool) != "Edit" || e == Allow && (a.Blind || a.Remove && a.Tree) {
-			return false
-		}
-		if c.matchFile(rule, a.Path, a.Named, a.Asked) {
-			return true
-		}
-		return a.Tree && e != Allow && rule.Spec != "" && rule.matchBelow(c.rules.Rules, a.Path)
+		return c.wholeShell(rule) && e == Allow || c.matchWrite(rule, e, a)
 	case Net:
 		return matchNet(rule.Rule, e, a)
 	case Call:
@@ -69,15 +54,32 @@ func (c *call) matches(rule *ready, e Effect, a Action) bool {
 	return false
 }
 
+func (c *call) matchRead(rule *compiledRule, e Effect, a Read) bool {
+	if family(rule.Tool) != "Read" {
+		return false
+	}
+	return c.matchFile(rule, a.Path, a.Named, a.Asked) || e != Allow && a.Tree && !a.List && rule.matchAll(c.rules.Rules, a.Path)
+}
+
+func (c *call) matchWrite(rule *compiledRule, e Effect, a Write) bool {
+	if family(rule.Tool) != "Edit" || e == Allow && (a.Blind || a.Remove && a.Tree) {
+		return false
+	}
+	if c.matchFile(rule, a.Path, a.Named, a.Asked) {
+		return true
+	}
+	return a.Tree && e != Allow && rule.Spec != "" && rule.matchBelow(c.rules.Rules, a.Path)
+}
+
 // wholeShell reports whether the rule is Bash or Bash(*), and the request is
 // a command.
-func (c *call) wholeShell(rule *ready) bool {
+func (c *call) wholeShell(rule *compiledRule) bool {
 	return rule.Tool == "Bash" && rule.cmd.any && shellTool(c.req.Tool)
 }
 
 func shellTool(name string) bool { return name == "Bash" || name == "PowerShell" }
 
-func matchExec(rule *ready, e Effect, a Exec) bool {
+func matchExec(rule *compiledRule, e Effect, a Exec) bool {
 	if e == Allow {
 		if !rule.cmd.match(a.Argv) {
 			return false
@@ -108,7 +110,7 @@ func matchBase(p commandPattern, argv []string) bool {
 	return p.match(append([]string{base}, argv[1:]...))
 }
 
-func (c *call) matchFile(rule *ready, resolved, named, asked string) bool {
+func (c *call) matchFile(rule *compiledRule, resolved, named, asked string) bool {
 	if rule.Spec == "" {
 		return true
 	}

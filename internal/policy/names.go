@@ -117,3 +117,16 @@ func RunAtLogin(home, file string) string {
 	}
 	return ""
 }
+
+// ciPaths are the files that tell build servers what to run.
+var ciNames = map[string]bool{
+	".gitlab-ci.yml": true, "azure-pipelines.yml": true, "jenkinsfile": true, ".travis.yml": true,
+	"bitbucket-pipelines.yml": true, ".circleci": true, ".buildkite": true, ".drone.yml": true, "appveyor.yml": true, ".woodpecker.yml": true,
+}
+
+var gitHooks = map[string]bool{
+	"pre-commit": true, "post-commit": true, "pre-push": true, "post-checkout": true, "post-merge": true,
+	"prepare-commit-msg": true, "commit-msg": true, "pre-rebase": true, "post-rewrite": true, "pre-receive": true,
+	"update": true, "post-receive": true, "post-update": true, "fsmonitor-watchman": true, "applypatch-msg": true,
+	"pre-applypatch": true, "post-applypatch": true, "reference-transaction": true, "post-index-change": true, "pre-merge-commit": true,
+}

@@ -169,18 +169,18 @@ func (r Rule) compilePath(rules Rules) place {
 }
 
 // matchPath reports whether the rule names file.
-func (r *ready) matchPath(rules Rules, file string) bool {
+func (r *compiledRule) matchPath(rules Rules, file string) bool {
 	rel, ok := r.relative(rules, file)
 	return ok && r.path.g.match(rel)
 }
 
 // matchAll reports whether the rule names whatever stands in the folder.
-func (r *ready) matchAll(rules Rules, folder string) bool {
+func (r *compiledRule) matchAll(rules Rules, folder string) bool {
 	return r.matchPath(rules, filepath.Join(folder, "\x00")) // no file has this name
 }
 
 // matchBelow reports whether the rule may name something below the folder.
-func (r *ready) matchBelow(rules Rules, folder string) bool {
+func (r *compiledRule) matchBelow(rules Rules, folder string) bool {
 	if r.Spec == "" {
 		return true
 	}
@@ -192,7 +192,7 @@ func (r *ready) matchBelow(rules Rules, folder string) bool {
 }
 
 // relative is file from the rule's folder; ok is false when it is not in it.
-func (r *ready) relative(rules Rules, file string) (rel string, ok bool) {
+func (r *compiledRule) relative(rules Rules, file string) (rel string, ok bool) {
 	if file == "" || !r.path.ok {
 		return "", false
 	}

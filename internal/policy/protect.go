@@ -7,12 +7,6 @@ import (
 	"strings"
 )
 
-// ciPaths are the files that tell build servers what to run.
-var ciNames = map[string]bool{
-	".gitlab-ci.yml": true, "azure-pipelines.yml": true, "jenkinsfile": true, ".travis.yml": true,
-	"bitbucket-pipelines.yml": true, ".circleci": true, ".buildkite": true, ".drone.yml": true, "appveyor.yml": true, ".woodpecker.yml": true,
-}
-
 // protected says why writing file needs a person whatever the mode is; ci is
 // true for build server files, where a rule of this session is enough. Names
 // are compared without regard to case everywhere: some file systems do.
@@ -54,26 +48,6 @@ func protected(r Rules, file string) (why string, ci bool) {
 	}
 	return "", false
 }
-
-var gitHooks = map[string]bool{
-	"pre-commit": true, "post-commit": true, "pre-push": true, "post-checkout": true, "post-merge": true,
-	"prepare-commit-msg": true, "commit-msg": true, "pre-rebase": true, "post-rewrite": true, "pre-receive": true,
-	"update": true, "post-receive": true, "post-update": true, "fsmonitor-watchman": true, "applypatch-msg": true,
-	"pre-applypatch": true, "post-applypatch": true, "reference-transaction": true, "post-index-change": true, "pre-merge-commit": true,
-}
-
-// secretNames are base names of well-known secrets.
-var secretNames = map[string]bool{
-	"id_rsa": true, "id_dsa": true, "id_ecdsa": true, "id_ed25519": true, "id_ecdsa_sk": true, "id_ed25519_sk": true,
-	".netrc": true, "_netrc": true, ".pgpass": true, ".my.cnf": true, ".npmrc": true, ".pypirc": true, ".git-credentials": true,
-	".htpasswd": true, "credentials.json": true, "service-account.json": true, "secrets.yml": true, "secrets.yaml": true, "secrets.json": true,
-	"master.key": true, "shadow": true, ".vault-token": true, ".dockercfg": true, ".boto": true, ".s3cfg": true, "kubeconfig": true,
-	"terraform.tfstate": true, "wallet.dat": true, ".credentials.json": true,
-}
-
-var secretSuffixes = []string{".pem", ".p12", ".pfx", ".key", ".jks", ".keystore", ".ppk", ".kdbx", ".p8", ".asc.key"}
-
-var secretFolders = map[string]bool{".ssh": true, ".gnupg": true, ".aws": true, ".azure": true, ".kube": true, ".password-store": true}
 
 // secret reports whether file is known to hold secrets: .env files, private
 // keys, cloud credentials.

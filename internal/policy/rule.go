@@ -239,3 +239,36 @@ func quoteWord(a string, last bool) string {
 	}
 	return b.String()
 }
+
+// A compiledRule has its spec compiled once per decision.
+type compiledRule struct {
+	Rule
+	cmd  commandPattern
+	path place
+}
+
+type compiled struct {
+	Rules
+	by [3][]compiledRule // by effect
+}
+
+func compileRules(r Rules) compiled {
+	c := compiled{Rules: r}
+	for _, rule := range r.List {
+		if rule.Effect != Deny && r.ManagedOnly && rule.Scope != Managed {
+			continue
+		}
+		e := rule.Effect
+		if e < Allow || e > Deny {
+			e = Ask
+		}
+		rd := compiledRule{Rule: rule}
+		if rule.Tool == "Bash" || rule.Tool == "PowerShell" {
+			rd.cmd = compileCommand(rule.Spec)
+		} else if f := family(rule.Tool); f == "Read" || f == "Edit" {
+			rd.path = rule.compilePath(r)
+		}
+		c.by[e] = append(c.by[e], rd)
+	}
+	return c
+}

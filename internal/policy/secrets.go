@@ -57,3 +57,16 @@ func homeSecretAt(segs []string, i int) bool {
 	}
 	return false
 }
+
+// secretNames are base names of well-known secrets.
+var secretNames = map[string]bool{
+	"id_rsa": true, "id_dsa": true, "id_ecdsa": true, "id_ed25519": true, "id_ecdsa_sk": true, "id_ed25519_sk": true,
+	".netrc": true, "_netrc": true, ".pgpass": true, ".my.cnf": true, ".npmrc": true, ".pypirc": true, ".git-credentials": true,
+	".htpasswd": true, "credentials.json": true, "service-account.json": true, "secrets.yml": true, "secrets.yaml": true, "secrets.json": true,
+	"master.key": true, "shadow": true, ".vault-token": true, ".dockercfg": true, ".boto": true, ".s3cfg": true, "kubeconfig": true,
+	"terraform.tfstate": true, "wallet.dat": true, ".credentials.json": true,
+}
+
+var secretSuffixes = []string{".pem", ".p12", ".pfx", ".key", ".jks", ".keystore", ".ppk", ".kdbx", ".p8", ".asc.key"}
+
+var secretFolders = map[string]bool{".ssh": true, ".gnupg": true, ".aws": true, ".azure": true, ".kube": true, ".password-store": true}

@@ -47,7 +47,7 @@ func (c *call) readTree(a Read) Verdict {
 	if below.Short != "" {
 		v := c.judge(a)
 		if v.Effect == Allow && v.Check == CheckReadOnly && !(a.Arg && c.covered != nil) {
-			return c.open(Verdict{Effect: Ask, Reason: "whether it reads secrets below " + show(a.Asked, a.Path) + " is not known: " + below.Short, Check: CheckTree, Part: a.Path})
+			return c.classifiable(Verdict{Effect: Ask, Reason: "whether it reads secrets below " + show(a.Asked, a.Path) + " is not known: " + below.Short, Check: CheckTree, Part: a.Path})
 		}
 		return v
 	}
@@ -62,7 +62,7 @@ func (c *call) readTree(a Read) Verdict {
 			one.Named = p.Path
 		}
 		if rule := c.find(Deny, one); rule != nil {
-			return graver(v, c.settle(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
+			return graver(v, c.unlessDontAsk(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
 		}
 		if secret(one.Path) || secret(one.Named) || c.find(Ask, one) != nil {
 			v = graver(v, c.judge(one))
@@ -102,7 +102,7 @@ func (c *call) moveUnseen(a Write) Verdict {
 	for i := range c.rules.by[Deny] {
 		rule := &c.rules.by[Deny][i]
 		if family(rule.Tool) == "Read" && rule.Spec != "" && rule.matchBelow(c.rules.Rules, a.Path) {
-			return graver(v, c.settle(byRule(Ask, rule, a, "it may move what a rule denies to read below "+show(a.Asked, a.Path))))
+			return graver(v, c.unlessDontAsk(byRule(Ask, rule, a, "it may move what a rule denies to read below "+show(a.Asked, a.Path))))
 		}
 	}
 	return v
@@ -114,9 +114,9 @@ func (c *call) writeWithin(a Write) Verdict {
 	below := a.Below
 	a.Within, a.Tree, a.Below = false, false, nil
 	v := c.judge(a)
-	speaks := func(rule *ready) bool { return rule.matchBelow(c.rules.Rules, a.Path) }
+	speaks := func(rule *compiledRule) bool { return rule.matchBelow(c.rules.Rules, a.Path) }
 	if below != nil {
-		speaks = func(rule *ready) bool {
+		speaks = func(rule *compiledRule) bool {
 			return slices.ContainsFunc(below.Paths, func(p Place) bool { return rule.matchPath(c.rules.Rules, p.Path) })
 		}
 	}
@@ -124,20 +124,20 @@ func (c *call) writeWithin(a Write) Verdict {
 		for i := range c.rules.by[e] {
 			rule := &c.rules.by[e][i]
 			if family(rule.Tool) == "Edit" && speaks(rule) {
-				return graver(v, c.settle(byRule(Ask, rule, a, fmt.Sprintf("what it writes below %s is not known, and a rule speaks about some of it", show(a.Asked, a.Path)))))
+				return graver(v, c.unlessDontAsk(byRule(Ask, rule, a, fmt.Sprintf("what it writes below %s is not known, and a rule speaks about some of it", show(a.Asked, a.Path)))))
 			}
 		}
 	}
 	return v
 }
 
-// open is a question that the classifier of auto mode may answer.
-func (c *call) open(v Verdict) Verdict {
+// classifiable is a question that the classifier of auto mode may answer.
+func (c *call) classifiable(v Verdict) Verdict {
 	if c.mode == Auto {
 		v.Check = CheckAuto
 		return v
 	}
-	return c.settle(v)
+	return c.unlessDontAsk(v)
 }
 
 // A Cover says why a file is left out of what a search prints.
@@ -157,7 +157,7 @@ const (
 // several goroutines.
 func Covers(r Rules) func(m Mode, path, named string) Cover {
 	rules := compileRules(r)
-	var read [3][]ready // those about reading, by effect
+	var read [3][]compiledRule // those about reading, by effect
 	for e, list := range rules.by {
 		for _, rule := range list {
 			if family(rule.Tool) == "Read" {

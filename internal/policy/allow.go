@@ -1,0 +1,149 @@
+package policy
+
+func (c *call) byMode(a Action) (Verdict, bool) {
+	switch c.mode {
+	case Bypass:
+		return Verdict{Effect: Allow, Reason: "the mode is bypassPermissions", Check: CheckMode, Part: part(a)}, true
+	case PlanMode:
+		return c.inPlan(a)
+	case AcceptEdits:
+		w, ok := a.(Write)
+		if ok && !w.Blind && c.inDirs(w.Path) && (!w.Arg || c.pure) && (!w.Remove || !w.Tree || w.Moved) {
+			return Verdict{Effect: Allow, Reason: "the mode accepts edits inside the session's folders", Check: CheckMode, Part: w.Path}, true
+		}
+	case Default, Auto, DontAsk:
+	}
+	return Verdict{}, false
+}
+
+// inPlan lets research pass to the ordinary checks and denies the rest.
+func (c *call) inPlan(a Action) (Verdict, bool) {
+	denied := func(why string) (Verdict, bool) {
+		return Verdict{Effect: Deny, Reason: "plan mode only reads: " + why, Check: CheckMode, Part: part(a)}, true
+	}
+	switch a := a.(type) {
+	case Exec:
+		if !a.ReadOnly {
+			return denied(whyNot(a))
+		}
+	case Opaque:
+		return denied("this could not be read exactly: " + a.Why)
+	case Write:
+		if !c.inAny(c.rules.Writable, a.Path) {
+			return denied("this writes " + show(a.Asked, a.Path))
+		}
+	case Call:
+		if !a.ReadOnly {
+			return denied("the tool may change things")
+		}
+	case Read, Net, Spawn, Skill, Person, None:
+	}
+	return Verdict{}, false
+}
+
+// allowed are allow rules and the things that are safe by themselves.
+func (c *call) allowed(a Action) (Verdict, bool) {
+	if rule := c.find(Allow, a); rule != nil {
+		return byRule(Allow, rule, a, "a rule allows it"), true
+	}
+	switch a := a.(type) {
+	case None:
+		return Verdict{Effect: Allow, Reason: "touches nothing", Check: CheckNone}, true
+	case Spawn:
+		return Verdict{Effect: Allow, Reason: "what the agent does is decided call by call", Check: CheckSpawn, Part: a.Agent}, true
+	case Exec:
+		if c.mixed && a.Unpinned != "" {
+			break
+		}
+		if a.ReadOnly && a.Beyond == "" {
+			return Verdict{Effect: Allow, Reason: "it provably only reads", Check: CheckReadOnly, Part: part(a)}, true
+		}
+		if a.Edits && a.Beyond == "" {
+			return Verdict{Effect: Allow, Reason: "the paths it changes are judged one by one", Check: CheckEdits, Part: part(a)}, true
+		}
+	case Read:
+		if v, ok := c.readable(a); ok {
+			return v, true
+		}
+		if !a.List && (secret(a.Path) || secret(a.Asked)) {
+			return Verdict{}, false // the sandbox keeps nothing from the model
+		}
+	case Write:
+		if c.inAny(c.rules.Writable, a.Path) {
+			return Verdict{Effect: Allow, Reason: "the folder belongs to this session", Check: CheckScratch, Part: a.Path}, true
+		}
+		if a.Arg && c.covered != nil {
+			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
+		}
+	case Opaque, Net, Call, Skill, Person:
+	}
+	if c.req.Sandboxed {
+		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: CheckSandbox, Part: part(a)}, true
+	}
+	return Verdict{}, false
+}
+
+func (c *call) readable(a Read) (Verdict, bool) {
+	if !a.List && (secret(a.Path) || secret(a.Asked)) {
+		return Verdict{}, false
+	}
+	if a.Arg && c.covered != nil && !a.Tree {
+		return byRule(Allow, c.covered, a, "the command's rule covers it"), true
+	}
+	if !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) {
+		if a.Arg && c.covered != nil {
+			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
+		}
+		return Verdict{}, false
+	}
+	if a.Tree && !a.List {
+		for i := range c.rules.by[Deny] {
+			rule := &c.rules.by[Deny][i]
+			if family(rule.Tool) == "Read" && !(a.Visible && rule.hidden()) && rule.matchBelow(c.rules.Rules, a.Path) {
+				return Verdict{}, false
+			}
+		}
+	}
+	return Verdict{Effect: Allow, Reason: "it reads inside the session's folders", Check: CheckReadOnly, Part: a.Path}, true
+}
+
+// nothing is the answer when nothing matched.
+func (c *call) nothing(a Action) Verdict {
+	v := Verdict{Effect: Ask, Check: CheckNoRule, Part: part(a), Reason: "no rule covers this", Suggest: c.suggest(a)}
+	switch a := a.(type) {
+	case Exec:
+		v.Reason = whyNot(a)
+		v.Check = CheckNotReadOnly
+		if c.mixed && a.Unpinned != "" {
+			v.Reason, v.Check = "beside a command that does more than read, it runs with all settings, and then may do more itself: "+a.Unpinned, CheckUnpinned
+		}
+	case Opaque:
+		v.Reason, v.Check = "part of this could not be read exactly: "+a.Why, CheckOpaque
+	case Read:
+		switch {
+		case !a.List && (secret(a.Path) || secret(a.Asked)):
+			v.Reason, v.Check = show(a.Asked, a.Path)+" may hold secrets", CheckSecret
+		case a.Tree && !a.List && c.inDirs(a.Path):
+			v.Reason, v.Check = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow
+		default:
+			v.Reason, v.Check = show(a.Asked, a.Path)+" is outside the folders that may be read", CheckOutside
+		}
+	case Write:
+		v.Reason, v.Check = "it changes "+show(a.Asked, a.Path), CheckWrite
+		if !c.inDirs(a.Path) {
+			v.Reason, v.Check = "it changes "+show(a.Asked, a.Path)+", outside the session's folders", CheckOutside
+		}
+	case Net:
+		v.Reason = "it connects to " + a.Host
+	case Call:
+		v.Reason = "no rule covers this tool of the MCP server " + a.Server
+	case Skill:
+		v.Reason = "no rule covers the skill " + a.Name
+	case Spawn, Person, None:
+	}
+	if c.mode == Auto {
+		v.Check = CheckAuto
+		return v
+	}
+	return c.unlessDontAsk(v)
+}
