@@ -218,7 +218,7 @@ const readFlags = "-rs -d=x -n=x -N=x -p=x -t=x -u=x"
 
 // readRead is read: it sets variables to what comes in.
 func readRead(r *reader, ws []word, st state) (state, state) {
-	names, why := r.Use("read", st.dirs).OperandsBehind(readFlags, ws[1:])
+	names, why := r.Invoke("read", st.dirs).OperandsBehind(readFlags, ws[1:])
 	if why != "" {
 		return refuse("a form of read that is not known: "+why)(r, ws, st)
 	}

@@ -209,7 +209,7 @@ func (r *reader) markExec(ws []word, st state, why string) {
 	}
 	e.Loses = programs.Loses(programs.Base(ws[0].Text), ws)
 	r.Add(e)
-	for _, a := range r.Use(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
+	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
 		r.Add(a)
 	}
 }
@@ -219,7 +219,7 @@ func (r *reader) markExec(ws []word, st state, why string) {
 func (r *reader) exec(ws []word, st state) {
 	e := r.begin(ws, st)
 	prog := programs.Base(ws[0].Text)
-	u := r.Use(prog, st.dirs)
+	u := r.Invoke(prog, st.dirs)
 	switch {
 	case !programs.StandardPath(ws[0].Text):
 		e.Why = ws[0].Text + " is a program of its own, not the one of that name"
@@ -273,32 +273,45 @@ func (r *reader) launched(prog string, ws []word, st state) {
 		if w.Kind != exact || i == 0 {
 			continue
 		}
-		from := -1
-		switch {
-		case prog == "find" && (strings.HasPrefix(w.Text, "-exec") || strings.HasPrefix(w.Text, "-ok")),
-			(prog == "fd" || prog == "fdfind") && (strings.HasPrefix(w.Text, "--exec") || strings.HasPrefix(w.Text, "-") && strings.ContainsAny(w.Text, "xX") && !strings.HasPrefix(w.Text, "--")),
-			prog == "git" && (w.Text == "run" && ws[i-1].Is("bisect") || w.Text == "foreach"):
-			from = i + 1
-		case prog == "git" && (w.Text == "--exec" || w.Text == "-x") && i+1 < len(ws) && ws[i+1].Kind == exact:
-			r.denyScript(ws[i+1].Text, st)
-		}
-		if from > 0 && from < len(ws) && ws[from].Kind == exact {
-			inner := ws[from:]
-			if end := slices.IndexFunc(inner, func(w word) bool { return w.Is(";") }); end > 0 {
-				inner = inner[:end]
+		if i+1 < len(ws) && ws[i+1].Kind == exact {
+			switch {
+			case launches(prog, ws, i):
+				r.launchedFrom(ws[i+1:], st)
+			case prog == "git" && (w.Text == "--exec" || w.Text == "-x"):
+				r.denyScript(ws[i+1].Text, st)
 			}
-			r.suspectOne(inner, st)
-			if wrapper(programs.Base(inner[0].Text)) != nil {
-				r.suspect(inner[1:], st)
-			}
-			r.denyScript(inner[0].Text, st)
 		}
 		// fd --exec=rm, fd -xrm, git rebase --exec='rm x'
 		if name, val, _ := strings.Cut(w.Text, "="); val != "" && (name == "--exec" || name == "--exec-batch") {
 			r.suspectOne([]word{lit(val)}, st)
 			r.denyScript(val, st)
-		} else if (prog == "fd" || prog == "fdfind") && len(w.Text) > 2 && (w.Text[:2] == "-x" || w.Text[:2] == "-X") {
+		} else if isFd(prog) && len(w.Text) > 2 && (w.Text[:2] == "-x" || w.Text[:2] == "-X") {
 			r.suspectOne([]word{lit(w.Text[2:])}, st)
 		}
 	}
+}
+
+// launches reports whether the words behind the one at i are a command.
+func launches(prog string, ws []word, i int) bool {
+	t := ws[i].Text
+	switch {
+	case prog == "find":
+		return strings.HasPrefix(t, "-exec") || strings.HasPrefix(t, "-ok")
+	case isFd(prog):
+		return strings.HasPrefix(t, "--exec") || strings.HasPrefix(t, "-") && strings.ContainsAny(t, "xX") && !strings.HasPrefix(t, "--")
+	}
+	return prog == "git" && (t == "run" && ws[i-1].Is("bisect") || t == "foreach")
+}
+
+func isFd(prog string) bool { return prog == "fd" || prog == "fdfind" }
+
+func (r *reader) launchedFrom(inner []word, st state) {
+	if end := slices.IndexFunc(inner, func(w word) bool { return w.Is(";") }); end > 0 {
+		inner = inner[:end]
+	}
+	r.suspectOne(inner, st)
+	if wrapper(programs.Base(inner[0].Text)) != nil {
+		r.suspect(inner[1:], st)
+	}
+	r.denyScript(inner[0].Text, st)
 }

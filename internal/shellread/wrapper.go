@@ -165,7 +165,7 @@ func (r *reader) suspectOne(ws []word, st state) {
 	prog := programs.Base(ws[0].Text)
 	e.Maybe, e.Also, e.Loses = true, nil, programs.Loses(prog, ws)
 	r.Add(e)
-	u := r.Use(prog, st.dirs)
+	u := r.Invoke(prog, st.dirs)
 	u.Changes(ws)
 	for _, a := range u.Actions {
 		if w, ok := a.(policy.Write); ok {

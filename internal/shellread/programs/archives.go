@@ -16,13 +16,13 @@ var (
 )
 
 // pickGo is for programs that read Go files only.
-func pickGo(u *use) string {
+func pickGo(u *Invocation) string {
 	u.pick.names = []string{"*.go"}
 	return ""
 }
 
 // flagged are the values of flags, the current folder when there are none.
-func (u *use) flagged(names ...string) []Word {
+func (u *Invocation) flagged(names ...string) []Word {
 	var out []Word
 	for _, f := range u.flags {
 		if slices.Contains(names, f.name) {
@@ -36,7 +36,7 @@ func (u *use) flagged(names ...string) []Word {
 }
 
 // somewhere adds folders below which something is written, not known what.
-func (u *use) somewhere(folders []Word) {
+func (u *Invocation) somewhere(folders []Word) {
 	for _, w := range folders {
 		if w.Kind != Exact {
 			w = Lit("/")
@@ -46,7 +46,7 @@ func (u *use) somewhere(folders []Word) {
 }
 
 // inside lists what is in a folder that a word names; nil when that is not known.
-func (u *use) inside(s Word) *policy.Below {
+func (u *Invocation) inside(s Word) *policy.Below {
 	out := &policy.Below{}
 	for _, t := range u.sources(s) {
 		l, ok := u.r.Tree(t.Real)
@@ -62,7 +62,7 @@ func (u *use) inside(s Word) *policy.Below {
 
 // unpacks adds where programs write that take the names from an archive or a
 // patch: listing that would mean to read foreign data without an end.
-func (u *use) unpacks(ws []Word) {
+func (u *Invocation) unpacks(ws []Word) {
 	var flags []string // before which, or glued to which, the folder stands
 	switch u.name {
 	case "tar", "bsdtar", "gtar":
@@ -108,7 +108,7 @@ func valuesOf(ws []Word, flags []string) []Word {
 
 // synced adds what rsync and scp write here. With flags that remove or name
 // more, anything in the destination may be meant.
-func (u *use) synced(ws []Word) {
+func (u *Invocation) synced(ws []Word) {
 	var names []Word
 	loose := false
 	for _, w := range ws {
@@ -138,7 +138,7 @@ func (u *use) synced(ws []Word) {
 // gitTrees adds what git commands may change of the working tree by themselves:
 // files that are tracked now, and with clean any. What another commit brings
 // is not known.
-func (u *use) gitTrees(rest []Word) {
+func (u *Invocation) gitTrees(rest []Word) {
 	all := false
 	switch rest[0].Text {
 	case "clean", "checkout-index", "archive", "sparse-checkout", "apply", "am", "read-tree":

@@ -11,7 +11,7 @@ import (
 // suffixBackups adds the backups that sed -i makes of what it edits: each is a
 // path of its own. It returns why one is not known, "" when all are. In the
 // suffix of sed a star stands for the file's name, and a slash leads elsewhere.
-func (u *use) suffixBackups(edited []Word) (why string) {
+func (u *Invocation) suffixBackups(edited []Word) (why string) {
 	for _, f := range u.flags {
 		if f.name != "-i" && f.name != "--in-place" || !f.has || f.val.Kind == Exact && f.val.Text == "" {
 			continue
@@ -34,7 +34,7 @@ func (u *use) suffixBackups(edited []Word) (why string) {
 
 // starBackup adds, for rules that forbid, where sed puts a backup whose suffix
 // holds a star or a slash.
-func (u *use) starBackup(w, suffix Word) {
+func (u *Invocation) starBackup(w, suffix Word) {
 	if suffix.Kind != Exact {
 		return
 	}
@@ -51,13 +51,13 @@ func (u *use) starBackup(w, suffix Word) {
 	}
 }
 
-func (u *use) backup(named string) { u.put(Lit(named), policy.Write{}) }
+func (u *Invocation) backup(named string) { u.put(Lit(named), policy.Write{}) }
 
 // copyBackups adds the backups that cp, mv, install and ln make of what stands
 // where they write; from is the first of their actions. A folder that is set
 // aside takes its content along. It returns why one is not known, "" when all
 // are.
-func (u *use) copyBackups(from int) (why string) {
+func (u *Invocation) copyBackups(from int) (why string) {
 	suffix, makes := "~", false
 	for _, f := range u.flags {
 		switch f.name {
@@ -95,7 +95,7 @@ func (u *use) copyBackups(from int) (why string) {
 }
 
 // aside adds what setting one path aside changes.
-func (u *use) aside(named, suffix string) {
+func (u *Invocation) aside(named, suffix string) {
 	if named == "" {
 		return
 	}
@@ -107,7 +107,7 @@ func (u *use) aside(named, suffix string) {
 
 // formatted adds the Go files that a formatter rewrites below a folder, each
 // where it really is: it follows links to files. It reports whether that is all.
-func (u *use) formatted(w Word) bool {
+func (u *Invocation) formatted(w Word) bool {
 	known := true
 	for _, t := range u.sources(w) {
 		if !u.r.IsFolder(t.Real) {

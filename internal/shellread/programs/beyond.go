@@ -78,16 +78,52 @@ var launchWords = map[string][]string{
 // subcommand or a script in it makes it run another program. "" when nothing does.
 func (t *Table) Beyond(name string, ws []Word) string {
 	args := ws[1:]
-	if name == "git" && t.gitSpeaks(args) {
-		return ""
-	}
 	if name == "git" {
+		if t.gitSpeaks(args) {
+			return ""
+		}
 		_, rest, why := gitSplit(args)
 		if why != "" {
 			return why
 		}
 		args = rest
 	}
+	if why := beyondFlags(name, args); why != "" {
+		return why
+	}
+	switch name {
+	case "npx", "bunx", "uvx", "pnpx":
+		if len(args) > 0 && args[0].Kind == Exact && !strings.HasPrefix(args[0].Text, "-") {
+			return t.Beyond(Base(args[0].Text), args)
+		}
+		return name + " with flags may run anything"
+	case "tar":
+		if len(args) > 0 && args[0].Kind == Exact && !strings.HasPrefix(args[0].Text, "-") && strings.ContainsAny(args[0].Text, "IF") {
+			return "tar " + args[0].Text + " may run another program"
+		}
+	case "git":
+		if len(args) == 0 {
+			break
+		}
+		switch args[0].Text {
+		case "config":
+			return gitConfigBeyond(args)
+		case "grep":
+			if why := gitGrepBeyond(args[1:]); why != "" {
+				return why
+			}
+		case "commit":
+			args = withoutMessage(args)
+		}
+	}
+	if why := beyondWords(name, args); why != "" {
+		return why
+	}
+	return t.BeyondScript(name, args)
+}
+
+// beyondFlags looks at the flags that a program has whatever its subcommand is.
+func beyondFlags(name string, args []Word) string {
 	for _, w := range args {
 		if w.Kind != Exact {
 			continue
@@ -95,10 +131,8 @@ func (t *Table) Beyond(name string, ws []Word) string {
 		if w.Text == "--" {
 			break
 		}
-		for _, f := range launchFlags[name] {
-			if matchFlag(f, w.Text) {
-				return name + " " + w.Text + " makes it do more than " + name + " does"
-			}
+		if LaunchFlag(name, w) {
+			return name + " " + w.Text + " makes it do more than " + name + " does"
 		}
 		if name == "go" && strings.Contains(w.Text, "extld") {
 			return "go " + w.Text + " chooses the linker that go runs"
@@ -107,43 +141,35 @@ func (t *Table) Beyond(name string, ws []Word) string {
 			return why
 		}
 	}
-	if name == "tar" && len(args) > 0 && args[0].Kind == Exact && !strings.HasPrefix(args[0].Text, "-") && strings.ContainsAny(args[0].Text, "IF") {
-		return "tar " + args[0].Text + " may run another program"
+	return ""
+}
+
+// beyondWords looks at a subcommand and at the flags that it alone has.
+func beyondWords(name string, args []Word) string {
+	if len(args) == 0 || args[0].Kind != Exact {
+		return ""
 	}
-	switch name {
-	case "npx", "bunx", "uvx", "pnpx":
-		if len(args) > 0 && args[0].Kind == Exact && !strings.HasPrefix(args[0].Text, "-") {
-			return t.Beyond(Base(args[0].Text), args)
+	for _, f := range launchWords[name+" "+args[0].Text] {
+		if f == "*" {
+			return name + " " + args[0].Text + " runs other programs"
 		}
-		return name + " with flags may run anything"
-	case "git":
-		if len(args) > 0 && args[0].Is("config") {
-			return gitConfigBeyond(args)
-		}
-	}
-	if name == "git" && len(args) > 1 && args[0].Is("grep") {
 		for _, w := range args[1:] {
-			if w.Kind == Exact && len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.Contains(w.Text, "O") {
-				return "git grep " + w.Text + " may start a pager"
+			if w.Kind == Exact && matchFlag(f, w.Text) {
+				return name + " " + args[0].Text + " " + w.Text + " runs other programs or writes elsewhere"
 			}
 		}
 	}
-	if name == "git" && len(args) > 1 && args[0].Is("commit") {
-		args = withoutMessage(args)
-	}
-	if len(args) > 0 && args[0].Kind == Exact {
-		for _, f := range launchWords[name+" "+args[0].Text] {
-			if f == "*" {
-				return name + " " + args[0].Text + " runs other programs"
-			}
-			for _, w := range args[1:] {
-				if w.Kind == Exact && matchFlag(f, w.Text) {
-					return name + " " + args[0].Text + " " + w.Text + " runs other programs or writes elsewhere"
-				}
-			}
+	return ""
+}
+
+// gitGrepBeyond finds -O, which opens the matches in a pager.
+func gitGrepBeyond(args []Word) string {
+	for _, w := range args {
+		if w.Kind == Exact && len(w.Text) > 1 && w.Text[0] == '-' && w.Text[1] != '-' && strings.Contains(w.Text, "O") {
+			return "git grep " + w.Text + " may start a pager"
 		}
 	}
-	return t.BeyondScript(name, args)
+	return ""
 }
 
 // withoutMessage takes -F - out of git commit's words: the message comes from
@@ -225,7 +251,7 @@ func (t *Table) BeyondScript(name string, args []Word) string {
 // beyondSed checks every script that a sed command carries.
 func (t *Table) beyondSed(args []Word) string {
 	row := t.changes["sed"]
-	u := &use{name: "sed", r: &Recorder{Table: t}}
+	u := &Invocation{name: "sed", r: &Recorder{Table: t}}
 	if why := u.parse(&row.command, args); why != "" {
 		return why
 	}

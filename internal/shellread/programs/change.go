@@ -12,7 +12,7 @@ import (
 // Changes lists what a command that changes files would change, so that the
 // mode and path rules can judge it. ok means that this is all it does; without
 // it the actions are only what is known, and are added to those before.
-func (u *use) Changes(ws []Word) (ok bool) {
+func (u *Invocation) Changes(ws []Word) (ok bool) {
 	u.name = Base(ws[0].Text)
 	acts, ok := u.changed(ws)
 	if ok {
@@ -22,7 +22,7 @@ func (u *use) Changes(ws []Word) (ok bool) {
 	return ok
 }
 
-func (u *use) changed(ws []Word) (acts []policy.Action, ok bool) {
+func (u *Invocation) changed(ws []Word) (acts []policy.Action, ok bool) {
 	if !StandardPath(ws[0].Text) {
 		return nil, false
 	}
@@ -30,7 +30,7 @@ func (u *use) changed(ws []Word) (acts []policy.Action, ok bool) {
 	if !found {
 		return u.outputs(ws), false
 	}
-	c := &use{r: u.r, dirs: u.dirs, name: u.name, row: &row.command}
+	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name, row: &row.command}
 	if why := c.parse(&row.command, ws[1:]); why != "" {
 		return u.outputs(ws), false
 	}
@@ -53,8 +53,8 @@ func (u *use) changed(ws []Word) (acts []policy.Action, ok bool) {
 }
 
 // outputs are the files that common flags of other commands write.
-func (u *use) outputs(ws []Word) []policy.Action {
-	c := &use{r: u.r, dirs: u.dirs, name: u.name}
+func (u *Invocation) outputs(ws []Word) []policy.Action {
+	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	for i, w := range ws {
 		if i == 0 || w.Kind != Exact {
 			continue
@@ -85,7 +85,7 @@ func (u *use) outputs(ws []Word) []policy.Action {
 
 // gitOutputs are the files that git's own commands write or remove in the
 // working tree, as far as they are named.
-func (u *use) gitOutputs(ws []Word) {
+func (u *Invocation) gitOutputs(ws []Word) {
 	_, rest, _ := gitSplit(ws[1:])
 	if len(rest) == 0 || rest[0].Kind != Exact {
 		return
@@ -114,14 +114,14 @@ func (u *use) gitOutputs(ws []Word) {
 
 // MayRead adds every operand that could be a file as read, for deny rules about
 // paths; they change nothing about a command that asks anyway.
-func (u *use) MayRead(ws []Word) []policy.Action {
+func (u *Invocation) MayRead(ws []Word) []policy.Action {
 	if len(u.dirs) == 0 {
 		return nil
 	}
 	if len(ws) > 200 {
 		ws = ws[:200]
 	}
-	c := &use{r: u.r, dirs: u.dirs, name: u.name}
+	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	operands, named := 0, false
 	for _, w := range ws[1:] {
 		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.ContainsAny(w.Text, "\n") {
@@ -149,7 +149,7 @@ func (u *use) MayRead(ws []Word) []policy.Action {
 	return c.Actions
 }
 
-func (u *use) put(w Word, like policy.Write) {
+func (u *Invocation) put(w Word, like policy.Write) {
 	like.Arg, like.Blind = true, u.r.Piped && u.name == "tee"
 	saved := u.r.Actions
 	u.r.Actions = nil
@@ -158,7 +158,7 @@ func (u *use) put(w Word, like policy.Write) {
 	u.r.Actions = saved
 }
 
-func (u *use) get(w Word, like policy.Read) {
+func (u *Invocation) get(w Word, like policy.Read) {
 	like.Arg = true
 	saved := u.r.Actions
 	u.r.Actions = nil
@@ -171,7 +171,7 @@ func (u *use) get(w Word, like policy.Read) {
 // apply returns whether that is all.
 type changeRow struct {
 	command
-	apply func(u *use) bool
+	apply func(u *Invocation) bool
 }
 
 var changeRows = map[string]*changeRow{
@@ -194,12 +194,12 @@ var changeRows = map[string]*changeRow{
 	"dd":        {command{safe: true}, applyDD},
 	"gofmt":     {command{safe: true, flags: "-l -d -s -e -w -r=x", dash: true}, applyFormat},
 	"goimports": {command{safe: true, flags: "-l -d -e -v -w -local=x", dash: true}, applyFormat},
-	"patch": {command{safe: true, flags: "-p=x -i=p -o=x -R -N -s -d=x -b -f -t -E -u -c -n -l -r=x --input=p --output=x --dry-run --reverse --forward --silent --quiet"}, func(u *use) bool {
+	"patch": {command{safe: true, flags: "-p=x -i=p -o=x -R -N -s -d=x -b -f -t -E -u -c -n -l -r=x --input=p --output=x --dry-run --reverse --forward --silent --quiet"}, func(u *Invocation) bool {
 		u.all(u.args, policy.Write{})
 		u.somewhere(u.flagged("-d", "--directory"))
 		return false
 	}},
-	"split": {command{safe: true, flags: "-l=x -b=x -n=x -C=x -a=x -d -x"}, func(u *use) bool {
+	"split": {command{safe: true, flags: "-l=x -b=x -n=x -C=x -a=x -d -x"}, func(u *Invocation) bool {
 		if len(u.args) > 0 {
 			u.get(u.args[0], policy.Read{})
 		}
@@ -207,7 +207,7 @@ var changeRows = map[string]*changeRow{
 	}},
 	"gzip": {command{safe: true, flags: "-123456789dfknqrv --keep --force --decompress --best --fast"}, applyPack}, "gunzip": {command{safe: true, flags: "-cfknqrtv"}, applyPack},
 	"bzip2": {command{safe: true, flags: "-123456789dfkqv"}, applyPack}, "xz": {command{safe: true, flags: "-0123456789dfkqvzeT=x"}, applyPack}, "zstd": {command{safe: true, flags: "-123456789dfkqvT=x --rm"}, applyPack},
-	"sort": {command{safe: true, flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x -o=x --output=x --key=x --numeric-sort --reverse --unique"}, func(u *use) bool {
+	"sort": {command{safe: true, flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x -o=x --output=x --key=x --numeric-sort --reverse --unique"}, func(u *Invocation) bool {
 		for _, f := range u.flags {
 			if f.name == "-o" || f.name == "--output" {
 				u.put(f.val, policy.Write{})
@@ -218,7 +218,7 @@ var changeRows = map[string]*changeRow{
 		}
 		return true
 	}},
-	"uniq": {command{safe: true, early: true, flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *use) bool {
+	"uniq": {command{safe: true, early: true, flags: "-cdDiuz -f=x -s=x -w=x"}, func(u *Invocation) bool {
 		for i, w := range u.args {
 			if w.Many {
 				return false // the second of several would be written
@@ -233,14 +233,14 @@ var changeRows = map[string]*changeRow{
 	}},
 }
 
-func (u *use) all(ws []Word, like policy.Write) {
+func (u *Invocation) all(ws []Word, like policy.Write) {
 	for _, w := range ws {
 		u.put(w, like)
 	}
 }
 
-func applyAll(like policy.Write) func(u *use) bool {
-	return func(u *use) bool {
+func applyAll(like policy.Write) func(u *Invocation) bool {
+	return func(u *Invocation) bool {
 		u.all(u.args, like)
 		return len(u.args) > 0
 	}
@@ -248,7 +248,7 @@ func applyAll(like policy.Write) func(u *use) bool {
 
 // applyRemove is rm: with -r everything below goes too. A bare * in a folder
 // is that folder's content.
-func applyRemove(u *use) bool {
+func applyRemove(u *Invocation) bool {
 	tree := u.has("-r", "-R", "--recursive")
 	for _, w := range u.args {
 		if w.Kind == Pattern {
@@ -270,7 +270,7 @@ func applyRemove(u *use) bool {
 }
 
 // globbed adds the matches of a pattern without its folder.
-func (u *use) globbed(w Word, like policy.Write) {
+func (u *Invocation) globbed(w Word, like policy.Write) {
 	before := len(u.Actions)
 	u.put(w, like)
 	if len(u.Actions) > before {
@@ -283,8 +283,8 @@ func (u *use) globbed(w Word, like policy.Write) {
 
 // applyCopy is cp and mv: the last operand (or -t) is written, and so may be
 // a file of the source's name in it; mv removes its sources.
-func applyCopy(move bool) func(u *use) bool {
-	return func(u *use) bool {
+func applyCopy(move bool) func(u *Invocation) bool {
+	return func(u *Invocation) bool {
 		into, rest := u.destination()
 		if len(into) == 0 || len(rest) == 0 {
 			return false
@@ -312,7 +312,7 @@ var plainSuffix = regexp.MustCompile(`^(~|[.~_-]?(bak|backup|old|orig|save|saved
 // backsUpPlainly reports whether the command makes no file beside those it
 // names but backups with a usual suffix. Any other could make any name of one
 // that is there (cp -S c x .envr), or with a slash or, for sed, a * a path.
-func (u *use) backsUpPlainly() bool {
+func (u *Invocation) backsUpPlainly() bool {
 	for _, f := range u.flags {
 		switch f.name {
 		case "-S", "--suffix":
@@ -331,7 +331,7 @@ func (u *use) backsUpPlainly() bool {
 }
 
 // folder reports whether a word names a folder now.
-func (u *use) folder(w Word) bool {
+func (u *Invocation) folder(w Word) bool {
 	if w.Kind != Exact {
 		return w.Kind == Pattern
 	}
@@ -343,7 +343,7 @@ func (u *use) folder(w Word) bool {
 	return false
 }
 
-func (u *use) globbedPut(w Word, like policy.Write) {
+func (u *Invocation) globbedPut(w Word, like policy.Write) {
 	if w.Kind == Pattern {
 		u.globbed(w, like)
 		return
@@ -352,7 +352,7 @@ func (u *use) globbedPut(w Word, like policy.Write) {
 }
 
 // destination splits operands into where to and what.
-func (u *use) destination() (into, rest []Word) {
+func (u *Invocation) destination() (into, rest []Word) {
 	for _, f := range u.flags {
 		if f.name == "-t" || f.name == "--target-directory" {
 			return []Word{f.val}, u.args
@@ -367,7 +367,7 @@ func (u *use) destination() (into, rest []Word) {
 // into adds the destination and every path that appears in it: deep with what
 // is in folders; links that are made, not followed, make it unknown. It reports
 // whether that is all.
-func (u *use) into(dst Word, srcs []Word, deep, links bool) bool {
+func (u *Invocation) into(dst Word, srcs []Word, deep, links bool) bool {
 	if dst.Kind != Exact {
 		return false
 	}
@@ -400,7 +400,7 @@ func (u *use) into(dst Word, srcs []Word, deep, links bool) bool {
 	return u.Why == ""
 }
 
-func applyInstall(u *use) bool {
+func applyInstall(u *Invocation) bool {
 	if u.has("-d", "--directory") {
 		u.all(u.args, policy.Write{})
 		return len(u.args) > 0
@@ -420,7 +420,7 @@ func applyInstall(u *use) bool {
 
 // applyLink is ln: the link is written; where it leads is noted as read, so
 // that a denied file cannot be reached under another name.
-func applyLink(u *use) bool {
+func applyLink(u *Invocation) bool {
 	into, rest := u.destination()
 	if len(u.args) == 1 {
 		rest = u.args
@@ -437,7 +437,7 @@ func applyLink(u *use) bool {
 	return false
 }
 
-func applyMode(u *use) bool {
+func applyMode(u *Invocation) bool {
 	args := u.args
 	if !u.has("--reference") && len(args) > 0 {
 		args = args[1:]
@@ -448,7 +448,7 @@ func applyMode(u *use) bool {
 }
 
 // applySed is sed -i.
-func applySed(u *use) bool {
+func applySed(u *Invocation) bool {
 	args, okay := u.args, true
 	scripts := []Word{}
 	for _, f := range u.flags {
@@ -477,7 +477,7 @@ func applySed(u *use) bool {
 	return okay && u.has("-i", "--in-place") && len(args) > 0 && u.backsUpPlainly()
 }
 
-func applyDD(u *use) bool {
+func applyDD(u *Invocation) bool {
 	for _, w := range u.args {
 		name, val, _ := strings.Cut(w.Text, "=")
 		switch name {
@@ -490,7 +490,7 @@ func applyDD(u *use) bool {
 	return false
 }
 
-func applyFormat(u *use) bool {
+func applyFormat(u *Invocation) bool {
 	if !u.has("-w") {
 		return false
 	}
@@ -501,7 +501,7 @@ func applyFormat(u *use) bool {
 	return known && len(u.args) > 0
 }
 
-func applyPack(u *use) bool {
+func applyPack(u *Invocation) bool {
 	for _, w := range u.args {
 		u.globbedPut(w, policy.Write{})
 	}

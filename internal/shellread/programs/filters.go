@@ -7,7 +7,7 @@ import (
 )
 
 // checkSed lets only scripts of sed pass that print.
-func checkSed(u *use) string {
+func checkSed(u *Invocation) string {
 	for _, f := range u.flags {
 		if (f.name == "-l" || f.name == "--line-length") && !scan.Number(f.val.Text) {
 			return "the line length of sed is not a number"
@@ -43,7 +43,7 @@ func IsAwk(name string) bool {
 var awkRow = &command{flags: "-F=x -v=x --field-separator=x --assign=x --posix --traditional --re-interval --sandbox --csv", args: "x p*", min: 1, early: true, check: checkAwk}
 
 // checkAwk lets only programs of awk pass that print.
-func checkAwk(u *use) string {
+func checkAwk(u *Invocation) string {
 	if u.args[0].Kind != Exact {
 		return "the program of awk is not known before it runs"
 	}
@@ -56,7 +56,7 @@ func checkAwk(u *use) string {
 }
 
 // checkJQ refuses programs that see the environment or other files.
-func checkJQ(u *use) string {
+func checkJQ(u *Invocation) string {
 	if u.args[0].Kind != Exact {
 		return "the program of jq is not known before it runs"
 	}
@@ -64,7 +64,7 @@ func checkJQ(u *use) string {
 }
 
 // checkYQ refuses expressions that load files, run programs or see the environment.
-func checkYQ(u *use) string {
+func checkYQ(u *Invocation) string {
 	if u.args[0].Kind != Exact {
 		return "the expression of yq is not known before it runs"
 	}

@@ -76,7 +76,7 @@ func GitPlain(ws []Word) []string {
 
 // git holds a git command against its rows and asks the World about each
 // folder it would run in.
-func (u *use) git(ws []Word) string {
+func (u *Invocation) git(ws []Word) string {
 	if u.r.Table.gitSpeaks(ws) {
 		return ""
 	}
@@ -134,7 +134,7 @@ func (t *Table) gitSpeaks(ws []Word) bool {
 }
 
 // moveGit applies -C: later paths are relative to that folder.
-func (u *use) moveGit(d Word) string {
+func (u *Invocation) moveGit(d Word) string {
 	if d.Kind != Exact {
 		return "the folder git works in is not known before it runs"
 	}
@@ -154,7 +154,7 @@ func (u *use) moveGit(d Word) string {
 	return ""
 }
 
-func (u *use) gitFolders() string {
+func (u *Invocation) gitFolders() string {
 	if u.r.Unpinned {
 		return "git without the variables that keep it from running programs"
 	}
@@ -194,7 +194,7 @@ const (
 )
 
 // signed refuses formats that check signatures, which runs gpg.
-func signed(u *use) string {
+func signed(u *Invocation) string {
 	for _, f := range u.flags {
 		if (f.name == "--format" || f.name == "--pretty") && (strings.Contains(f.val.Text, "%G") || strings.Contains(f.val.Text, "(signature")) {
 			return "the format checks signatures, which runs gpg"
@@ -213,7 +213,7 @@ func signed(u *use) string {
 }
 
 // gitBlobs adds the file behind REV:PATH as read.
-func (u *use) gitBlobs() string {
+func (u *Invocation) gitBlobs() string {
 	for _, w := range u.args {
 		if w.Kind != Exact {
 			continue
@@ -233,7 +233,7 @@ func (u *use) gitBlobs() string {
 
 // touchBlob adds the file of a REV:PATH, which counts from the top of the
 // repository, and with a dot before it from the folder git works in.
-func (u *use) touchBlob(file, src string) string {
+func (u *Invocation) touchBlob(file, src string) string {
 	if !strings.HasPrefix(file, "./") && !strings.HasPrefix(file, "../") {
 		for _, d := range u.dirs {
 			if top := u.r.GitTop(d); top != d {
@@ -257,8 +257,8 @@ var gitRows = map[string]*command{
 	"annotate":         {flags: "-bltfnscwpe -L=x --root --porcelain", args: "p*", min: 1},
 	"ls-files":         {flags: "-cdmoiksutzvft -x=x -X=p --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory --no-empty-directory --eol --exclude=x --exclude-from=p --exclude-standard --error-unmatch --full-name --abbrev? --deduplicate --format=x --resolve-undo --with-tree=x --sparse --debug", args: "l*"},
 	"ls-tree":          {flags: "-drtlz --long --name-only --name-status --object-only --full-name --full-tree --abbrev? --format=x", args: "x l*"},
-	"cat-file":         {flags: "-tspe --batch? --batch-check? --batch-all-objects --buffer --unordered --allow-unknown-type --follow-symlinks -Z -z", args: "p*", check: func(u *use) string { return u.gitBlobs() }},
-	"rev-parse":        {flags: "-q --verify --quiet --short? --abbrev-ref? --symbolic --symbolic-full-name --all --branches? --tags? --remotes? --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-superproject-working-tree --show-ref-format --show-object-format? --revs-only --no-revs --flags --no-flags --default=x --not --since=x --until=x --path-format=x --local-env-vars --git-path=x --sq --disambiguate=x --exclude=x --glob=x", args: "p*", check: func(u *use) string { return u.gitBlobs() }},
+	"cat-file":         {flags: "-tspe --batch? --batch-check? --batch-all-objects --buffer --unordered --allow-unknown-type --follow-symlinks -Z -z", args: "p*", check: func(u *Invocation) string { return u.gitBlobs() }},
+	"rev-parse":        {flags: "-q --verify --quiet --short? --abbrev-ref? --symbolic --symbolic-full-name --all --branches? --tags? --remotes? --show-toplevel --show-prefix --show-cdup --git-dir --git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository --show-superproject-working-tree --show-ref-format --show-object-format? --revs-only --no-revs --flags --no-flags --default=x --not --since=x --until=x --path-format=x --local-env-vars --git-path=x --sq --disambiguate=x --exclude=x --glob=x", args: "p*", check: func(u *Invocation) string { return u.gitBlobs() }},
 	"rev-list":         {flags: gitRevFlags + gitLogFlags + " --objects --objects-edge --quiet --timestamp --header --disk-usage? --no-object-names --object-names --in-commit-order --unpacked --use-bitmap-index", args: "x*", digits: true, check: signed},
 	"merge-base":       {flags: "-a --all --octopus --is-ancestor --independent --fork-point", args: "x*"},
 	"describe":         {flags: "--all --tags --contains --abbrev? --candidates=x --exact-match --debug --long --match=x --exclude=x --always --first-parent", args: "x*"},
@@ -278,14 +278,14 @@ var gitRows = map[string]*command{
 	"var":              {args: "x", min: 1},
 	"version":          {flags: "--build-options"},
 	"grep": {flags: "-inwvhHlLcoqazIEFGPWpe=x -A=x -B=x -C=x -m=x -f=p --cached --untracked --no-index --no-exclude-standard --exclude-standard --text --ignore-case --word-regexp --invert-match --full-name --extended-regexp --basic-regexp --perl-regexp --fixed-strings --line-number --column --files-with-matches --name-only --files-without-match --null --only-matching --count --color? --no-color --break --heading --show-function --after-context=x --before-context=x --context=x --function-context --max-count=x --threads=x --and --or --not --all-match --quiet --max-depth=x --recursive --no-recursive",
-		args: "x p*", given: "-e -f", here: "t", digits: true, check: func(u *use) string { return u.gitBlobs() }},
+		args: "x p*", given: "-e -f", here: "t", digits: true, check: func(u *Invocation) string { return u.gitBlobs() }},
 	"branch":         {flags: "-arvlq --all --remotes --list --verbose --show-current --abbrev? --no-abbrev --quiet" + gitRefFlags, args: "x*", check: branchLike("--list", "-l")},
 	"tag":            {flags: "-ln? --list" + gitRefFlags, args: "x*", check: branchLike("--list", "-l", "-n")},
 	"remote":         {flags: "-v --verbose"},
 	"remote get-url": {flags: "--push --all", args: "x", min: 1},
 	"stash list":     {flags: gitDiffFlags + gitRevFlags + gitLogFlags, check: signed},
 	"stash show":     {flags: "-u --include-untracked --only-untracked" + gitDiffFlags, args: "x p*", check: signed},
-	"remote show": {flags: "-n", args: "x*", check: func(u *use) string {
+	"remote show": {flags: "-n", args: "x*", check: func(u *Invocation) string {
 		if len(u.args) > 0 && !u.has("-n") {
 			return "git remote show asks the other side"
 		}
@@ -298,7 +298,7 @@ var gitRows = map[string]*command{
 	"am":        {flags: "--show-current-patch?", check: oneOf("--show-current-patch")},
 
 	"sparse-checkout list": {}, "notes": {}, "rerere status": {}, "check-mailmap": {args: "x*", min: 1},
-	"config": {early: true, flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *use) string {
+	"config": {early: true, flags: "-lz --get --get-all --get-regexp --get-urlmatch --list --global --local --system --worktree --show-origin --show-scope --null --name-only --type=x --bool --int --path --bool-or-int --expiry-date --includes --no-includes --default=x", args: "x x", check: func(u *Invocation) string {
 		if u.has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "-l", "--list") || len(u.args) == 1 && len(u.flags) == 0 && strings.Contains(u.args[0].Text, ".") {
 			return configSecret(u)
 		}
@@ -324,8 +324,8 @@ var gitRows = map[string]*command{
 }
 
 // oneOf asks for one of the flags that make a command only show what it would do.
-func oneOf(flags ...string) func(u *use) string {
-	return func(u *use) string {
+func oneOf(flags ...string) func(u *Invocation) string {
+	return func(u *Invocation) string {
 		if !u.has(flags...) {
 			return u.name + " without " + flags[len(flags)-1] + " changes something"
 		}
@@ -335,8 +335,8 @@ func oneOf(flags ...string) func(u *use) string {
 
 // branchLike lets git branch and git tag pass when they list: without names,
 // or with names behind a flag that makes them patterns or commits.
-func branchLike(flags ...string) func(u *use) string {
-	return func(u *use) string {
+func branchLike(flags ...string) func(u *Invocation) string {
+	return func(u *Invocation) string {
 		if why := signed(u); why != "" {
 			return why
 		}
@@ -351,7 +351,7 @@ func branchLike(flags ...string) func(u *use) string {
 	}
 }
 
-func configSecret(u *use) string {
+func configSecret(u *Invocation) string {
 	if u.has("--get-regexp", "--regexp") && !u.has("--name-only") {
 		for _, w := range u.args {
 			if w.Kind != Exact || strings.Trim(w.Text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ^\\.-") != "" || !strings.ContainsAny(w.Text, "abcdefghijklmnopqrstuvwxyz") || strings.Contains(strings.ReplaceAll(w.Text, "\\.", ""), ".") {
@@ -371,7 +371,7 @@ func configSecret(u *use) string {
 	return ""
 }
 
-func reflogForm(u *use) string {
+func reflogForm(u *Invocation) string {
 	if len(u.args) > 0 {
 		if u.args[0].Kind != Exact {
 			return u.args[0].Source + " is not known before it runs"
@@ -386,7 +386,7 @@ func reflogForm(u *use) string {
 
 // WithoutPins is what stands in Exec.Unpinned until the whole script is read:
 // the program, and the folders that git works in.
-func (u *use) WithoutPins(name string) string {
+func (u *Invocation) WithoutPins(name string) string {
 	if Base(name) != "git" {
 		return name
 	}

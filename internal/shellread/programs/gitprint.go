@@ -17,18 +17,18 @@ var (
 
 // gitPrinters say when a git command prints contents of files that it was not
 // told one by one.
-var gitPrinters = map[string]func(u *use) bool{
+var gitPrinters = map[string]func(u *Invocation) bool{
 	"diff": gitPatch(true), "show": gitPatch(true), "range-diff": gitPatch(true),
 	"log": gitPatch(false), "whatchanged": gitPatch(false), "diff-tree": gitPatch(false), "diff-index": gitPatch(false), "diff-files": gitPatch(false),
 	"stash show": gitPatch(false), "stash list": gitPatch(false), "reflog": gitPatch(false), "reflog show": gitPatch(false),
-	"status":   func(u *use) bool { return u.has("-v", "--verbose") },
-	"grep":     func(u *use) bool { return !u.has("--untracked", "--no-index") },
-	"cat-file": func(u *use) bool { return !u.has("-t", "-s", "-e", "--batch-check") || u.has("--batch") },
-	"am":       func(*use) bool { return true },
+	"status":   func(u *Invocation) bool { return u.has("-v", "--verbose") },
+	"grep":     func(u *Invocation) bool { return !u.has("--untracked", "--no-index") },
+	"cat-file": func(u *Invocation) bool { return !u.has("-t", "-s", "-e", "--batch-check") || u.has("--batch") },
+	"am":       func(*Invocation) bool { return true },
 }
 
-func gitPatch(plain bool) func(u *use) bool {
-	return func(u *use) bool {
+func gitPatch(plain bool) func(u *Invocation) bool {
+	return func(u *Invocation) bool {
 		if u.has("--no-index") {
 			return false // its operands are files, and read as such
 		}
@@ -37,14 +37,14 @@ func gitPatch(plain bool) func(u *use) bool {
 }
 
 // ranged reports whether the operands are pathspecs, whose files gitPrints adds.
-func (u *use) ranged() bool {
+func (u *Invocation) ranged() bool {
 	command, git := strings.CutPrefix(u.name, "git ")
 	return git && gitPrinters[command] != nil && !u.has("--no-index", "--untracked")
 }
 
 // pathspec takes an operand for what it is to git: a folder stands for the files
 // below it, and what begins with a colon is no path.
-func (u *use) pathspec(i int, w Word) bool {
+func (u *Invocation) pathspec(i int, w Word) bool {
 	if u.folder(w) && w.Kind == Exact {
 		u.get(w, policy.Read{Tree: true, Below: &policy.Below{}})
 		return true
@@ -55,7 +55,7 @@ func (u *use) pathspec(i int, w Word) bool {
 // gitPrints adds what a git command that prints contents may read of the files
 // the repository tracks: their state now stands for that in every commit. It
 // says what is not known, "" when nothing.
-func (u *use) gitPrints(command string, literal bool) string {
+func (u *Invocation) gitPrints(command string, literal bool) string {
 	prints := gitPrinters[command]
 	if prints == nil || !prints(u) {
 		return ""
@@ -78,7 +78,7 @@ func (u *use) gitPrints(command string, literal bool) string {
 
 // gitLines adds the files that -L FROM,TO:FILE and -L :FUNCTION:FILE name. What
 // stands before the file may hold a colon too.
-func (u *use) gitLines() string {
+func (u *Invocation) gitLines() string {
 	for _, f := range u.flags {
 		if f.name != "-L" {
 			continue
@@ -96,7 +96,7 @@ func (u *use) gitLines() string {
 
 // gitRange are the pathspecs of a command; none mean all files. some is false
 // when it prints no files but those that its operands name one by one.
-func (u *use) gitRange(command string) (specs []Word, some bool) {
+func (u *Invocation) gitRange(command string) (specs []Word, some bool) {
 	before, behind := u.args[:len(u.args)-u.behind], u.args[len(u.args)-u.behind:]
 	if command == "grep" && !u.has("-e", "-f") && len(before) > 0 {
 		before = before[1:]
@@ -154,7 +154,7 @@ func mayBeBlob(w Word) bool {
 
 // gitPathspec reports whether git takes a word before -- for a file: it is there,
 // or holds what no name of a commit does. Where it could be both, git refuses.
-func (u *use) gitPathspec(w Word) bool {
+func (u *Invocation) gitPathspec(w Word) bool {
 	if w.Kind == Pattern {
 		return true
 	}
@@ -165,7 +165,7 @@ func (u *use) gitPathspec(w Word) bool {
 }
 
 // gitTracked adds the tracked files that pathspecs name from a folder.
-func (u *use) gitTracked(command, dir string, specs []Word) {
+func (u *Invocation) gitTracked(command, dir string, specs []Word) {
 	if u.r.World.Repo != nil {
 		if _, _, ok := u.r.Repo(dir); !ok {
 			return // git finds nothing to print
@@ -311,7 +311,7 @@ func runs(pattern, name string) bool {
 
 // gitDumps adds the tracked files for a git command that is not read exactly and
 // prints contents, for rules that forbid.
-func (u *use) gitDumps(rest []Word) {
+func (u *Invocation) gitDumps(rest []Word) {
 	command := rest[0].Text
 	given := func(flags []string) bool {
 		return slices.ContainsFunc(rest[1:], func(w Word) bool { return slices.Contains(flags, w.Text) })

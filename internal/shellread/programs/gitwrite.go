@@ -11,12 +11,12 @@ import (
 // gitSteers are the parts of git's own folder that a git command writes and
 // that steer git: mostly its settings. Without them it fails where those are
 // protected, after a question nobody was asked.
-func (u *use) gitSteers(ws []Word) {
+func (u *Invocation) gitSteers(ws []Word) {
 	dirs, rest, _ := gitSplit(ws[1:])
 	if len(rest) == 0 || rest[0].Kind != Exact {
 		return
 	}
-	c := &use{r: u.r, dirs: u.dirs, name: u.name}
+	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	for _, d := range dirs {
 		if c.moveGit(d) != "" {
 			return
@@ -34,7 +34,7 @@ func (u *use) gitSteers(ws []Word) {
 
 // A gitWrite is one git command in one repository.
 type gitWrite struct {
-	u                *use
+	u                *Invocation
 	dir, common, git string
 	args             []Word
 }

@@ -12,7 +12,7 @@ const maxLinks = 400
 
 // linksBelow says why a command that follows links out of the folders it walks
 // is not confined to them: one of them holds a link, or too much to look at.
-func (u *use) linksBelow(folders []Word) string {
+func (u *Invocation) linksBelow(folders []Word) string {
 	looked := 0
 	for _, w := range folders {
 		if w.Kind != Exact && w.Kind != Pattern {

@@ -38,67 +38,68 @@ func Loses(name string, ws []Word) string {
 	return ""
 }
 
+// A gitFlags are the words behind git's subcommand, by what they may be.
+type gitFlags []string
+
+// short reports a flag of one letter, alone or among others.
+func (f gitFlags) short(c string) bool {
+	return slices.ContainsFunc(f, func(w string) bool {
+		return len(w) > 1 && w[0] == '-' && w[1] != '-' && strings.Contains(w, c)
+	})
+}
+
+// has reports one of the words, alone or with a value.
+func (f gitFlags) has(names ...string) bool {
+	return slices.ContainsFunc(f, func(w string) bool {
+		name, _, _ := strings.Cut(w, "=")
+		return slices.Contains(names, name)
+	})
+}
+
+// begins reports a word that begins so.
+func (f gitFlags) begins(prefixes ...string) bool {
+	return slices.ContainsFunc(f, func(w string) bool {
+		return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(w, p) })
+	})
+}
+
+// A gitLoss is a subcommand of git that destroys something, when it does, and what.
+type gitLoss struct {
+	when func(f gitFlags) bool
+	what string
+}
+
+var gitLosses = map[string]gitLoss{
+	"clean": {func(f gitFlags) bool {
+		return (f.short("f") || f.has("--force")) && !f.short("n") && !f.has("--dry-run")
+	}, "removes files that git does not know, for good"},
+	"reset":    {func(f gitFlags) bool { return f.has("--hard", "--merge") }, "--hard drops every change that is not committed"},
+	"checkout": {func(f gitFlags) bool { return f.has("--", "--force", ".") || f.short("f") }, "of files drops their changes that are not committed"},
+	"restore":  {func(f gitFlags) bool { return !f.has("--staged", "-S") || f.has("--worktree", "-W") }, "drops changes that are not committed"},
+	"switch":   {func(f gitFlags) bool { return f.has("--discard-changes", "--force", "-f") }, "--discard-changes drops changes that are not committed"},
+	"push": {func(f gitFlags) bool {
+		return f.has("--force", "-f", "--force-with-lease", "--delete", "-d", "--mirror", "--prune") || f.short("f") || f.begins("+", ":")
+	}, "--force replaces what others may have"},
+	"branch": {func(f gitFlags) bool {
+		return f.short("D") || f.has("-d", "--delete") && f.has("-f", "--force")
+	}, "-D drops commits that are only on that branch"},
+	"stash":         {func(f gitFlags) bool { return f.has("drop", "clear") }, "drop or clear drops what was stashed"},
+	"reflog":        {func(f gitFlags) bool { return f.has("expire", "delete") }, "expire or delete drops the way back to lost commits"},
+	"filter-branch": {nil, "rewrites history"},
+	"filter-repo":   {nil, "rewrites history"},
+	"gc":            {func(f gitFlags) bool { return f.has("--prune") }, "drops objects for good"},
+	"prune":         {nil, "drops objects for good"},
+}
+
 func gitLoses(ws []Word) string {
 	if len(ws) == 0 || ws[0].Kind != Exact {
 		return ""
 	}
-	flags := Literals(ws[1:])
-	short := func(c string) bool {
-		return slices.ContainsFunc(flags, func(f string) bool {
-			return len(f) > 1 && f[0] == '-' && f[1] != '-' && strings.Contains(f, c)
-		})
+	loss, ok := gitLosses[ws[0].Text]
+	if !ok || loss.when != nil && !loss.when(Literals(ws[1:])) {
+		return ""
 	}
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(flags, func(f string) bool {
-			name, _, _ := strings.Cut(f, "=")
-			return slices.Contains(names, name)
-		})
-	}
-	switch ws[0].Text {
-	case "clean":
-		if (short("f") || has("--force")) && !short("n") && !has("--dry-run") {
-			return "git clean removes files that git does not know, for good"
-		}
-	case "reset":
-		if has("--hard") || has("--merge") {
-			return "git reset --hard drops every change that is not committed"
-		}
-	case "checkout":
-		if has("--") || short("f") || has("--force") || has(".") {
-			return "git checkout of files drops their changes that are not committed"
-		}
-	case "restore":
-		if !has("--staged", "-S") || has("--worktree", "-W") {
-			return "git restore drops changes that are not committed"
-		}
-	case "switch":
-		if has("--discard-changes", "--force", "-f") {
-			return "git switch --discard-changes drops changes that are not committed"
-		}
-	case "push":
-		if has("--force", "-f", "--force-with-lease", "--delete", "-d", "--mirror", "--prune") || short("f") || slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "+") || strings.HasPrefix(f, ":") }) {
-			return "git push --force replaces what others may have"
-		}
-	case "branch":
-		if has("-D") || (has("-d", "--delete") && has("-f", "--force")) || short("D") {
-			return "git branch -D drops commits that are only on that branch"
-		}
-	case "stash":
-		if has("drop", "clear") {
-			return "git stash " + flags[0] + " drops what was stashed"
-		}
-	case "reflog":
-		if has("expire", "delete") {
-			return "git reflog " + flags[0] + " drops the way back to lost commits"
-		}
-	case "filter-branch", "filter-repo":
-		return "git " + ws[0].Text + " rewrites history"
-	case "gc", "prune":
-		if has("--prune") || ws[0].Text == "prune" {
-			return "git " + ws[0].Text + " drops objects for good"
-		}
-	}
-	return ""
+	return "git " + ws[0].Text + " " + loss.what
 }
 
 // rmLoses names a recursive removal whose target is not known.

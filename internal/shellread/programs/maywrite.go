@@ -8,8 +8,8 @@ import (
 
 // perhaps are the files that a command which is not read exactly may change,
 // by the words it was given.
-func (u *use) perhaps(ws []Word) []policy.Action {
-	c := &use{r: u.r, dirs: u.dirs, name: u.name}
+func (u *Invocation) perhaps(ws []Word) []policy.Action {
+	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	switch {
 	case u.name == "sed" || IsAwk(u.name):
 		c.inPrograms(ws[1:])
@@ -34,7 +34,7 @@ var (
 )
 
 // inPrograms adds the words of sed's and awk's programs, which may name files.
-func (u *use) inPrograms(ws []Word) {
+func (u *Invocation) inPrograms(ws []Word) {
 	for _, w := range ws[:min(len(ws), 20)] {
 		if w.Kind != Exact || len(w.Text) > 5000 {
 			continue
@@ -51,7 +51,7 @@ func (u *use) inPrograms(ws []Word) {
 
 // destinations adds where a copy may go: the last operand, and every value
 // that is given to a flag.
-func (u *use) destinations(ws []Word) {
+func (u *Invocation) destinations(ws []Word) {
 	for i, w := range ws[:min(len(ws), 100)] {
 		flag, val, has := strings.Cut(w.Text, "=")
 		switch {
@@ -64,7 +64,7 @@ func (u *use) destinations(ws []Word) {
 }
 
 // found adds the folders of a find that runs a program which changes files.
-func (u *use) found(ws []Word) {
+func (u *Invocation) found(ws []Word) {
 	for i, w := range ws {
 		if !strings.HasPrefix(w.Text, "-exec") && !strings.HasPrefix(w.Text, "-ok") || i+1 == len(ws) {
 			continue
@@ -82,7 +82,7 @@ func (u *use) found(ws []Word) {
 }
 
 // any adds a folder or file that something in it may be changed.
-func (u *use) any(w Word) {
+func (u *Invocation) any(w Word) {
 	if w.Kind == Exact || w.Kind == Pattern {
 		u.put(w, policy.Write{Maybe: true, Tree: u.folder(w)})
 	}
@@ -92,7 +92,7 @@ func (u *use) any(w Word) {
 var writers = map[string]bool{"tar": true, "unzip": true, "zip": true, "split": true, "csplit": true, "xxd": true, "patch": true, "mkfifo": true, "mknod": true, "perl": true, "yq": true, "busybox": true, "install": true, "zstd": true}
 
 // every adds each operand, and each value of a flag, as written.
-func (u *use) every(ws []Word) {
+func (u *Invocation) every(ws []Word) {
 	for _, w := range ws[:min(len(ws), 100)] {
 		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.Contains(w.Text, "\n") {
 			continue

@@ -19,14 +19,14 @@ var printRows = map[string]*command{
 	"seq":      {flags: "-w --equal-width -f=x --format=x -s=x --separator=x", args: "x x x", digits: true, min: 1},
 	"basename": {flags: "-az --multiple --zero -s=x --suffix=x", args: "x*", safe: true},
 	"dirname":  {flags: "-z --zero", args: "x*", safe: true},
-	"date": {flags: "-uRI? --utc --universal --rfc-email --iso-8601? --rfc-3339=x -d=x --date=x -r=p --reference=p --debug", args: "x", check: func(u *use) string {
+	"date": {flags: "-uRI? --utc --universal --rfc-email --iso-8601? --rfc-3339=x -d=x --date=x -r=p --reference=p --debug", args: "x", check: func(u *Invocation) string {
 		if len(u.args) == 1 && (u.args[0].Kind != Exact || !strings.HasPrefix(u.args[0].Text, "+")) {
 			return "date with an operand may set the clock"
 		}
 		return ""
 	}},
 	"cal": {flags: "-13myjn=x", args: "x x x"},
-	"sleep": {args: "x*", check: func(u *use) string {
+	"sleep": {args: "x*", check: func(u *Invocation) string {
 		for _, w := range u.args {
 			if w.Kind == Exact && strings.Trim(w.Text, "0123456789.smhd") != "" {
 				return "sleep " + w.Source + " may never end"
@@ -46,7 +46,7 @@ var printRows = map[string]*command{
 	"uptime":   {flags: "-ps --pretty --since"},
 	"locale":   {flags: "-a --all-locales -m --charmaps -k --keyword-name", args: "x*"},
 	"getconf":  {args: "x"},
-	"tput": {args: "x x x", min: 1, check: func(u *use) string {
+	"tput": {args: "x x x", min: 1, check: func(u *Invocation) string {
 		switch u.args[0].Text {
 		case "cols", "lines", "colors", "bold", "sgr0", "setaf", "setab", "rev", "smul", "rmul":
 			return ""
@@ -73,7 +73,7 @@ const hashFlags = "-btz --binary --text --tag --zero"
 var fileRows = map[string]*command{
 	"ls": {
 		flags: "-aAbBcCdDfFgGhHiklmnNopqQrRsStuUvxXZ1 --all --almost-all --author --escape --block-size=x --ignore-backups --color? --directory --dired --classify? --file-type --format=x --full-time --group-directories-first --no-group --human-readable --si --hide=x --hyperlink? --indicator-style=x --inode -I=x --ignore=x --kibibytes --literal --numeric-uid-gid --hide-control-chars --show-control-chars --quote-name --quoting-style=x --reverse --recursive --size --sort=x --time=x --time-style=x -T=x --tabsize=x -w=x --width=x --context --zero",
-		args:  "l*", here: "l", safe: true, check: func(u *use) string {
+		args:  "l*", here: "l", safe: true, check: func(u *Invocation) string {
 			if u.has("-R", "--recursive") {
 				u.row = &command{args: "d*", here: "d"}
 			}
@@ -82,7 +82,7 @@ var fileRows = map[string]*command{
 	},
 	"tree": {
 		flags: "-adfxlqNQpugshDFivtcrnC1 -L=x -P=x -I=x --dirsfirst --filesfirst --noreport --prune --sort=x --gitignore --charset=x --filelimit=x --du --si --inodes --device --matchdirs --ignore-case -J -X -S -A",
-		args:  "d*", here: "d", check: func(u *use) string {
+		args:  "d*", here: "d", check: func(u *Invocation) string {
 			if u.has("-l") {
 				return "tree -l follows links out of the folder"
 			}
@@ -96,7 +96,7 @@ var fileRows = map[string]*command{
 		},
 	},
 	"stat": {flags: "-LftZ -c=x --format=x --printf=x --dereference --file-system --terse", args: "l*", min: 1, safe: true},
-	"file": {flags: "-bhikLNnprsSvzZ0E -F=x --brief --mime --mime-type --mime-encoding --dereference --no-dereference --extension --keep-going --no-pad --print0 --raw -e=x --exclude=x --separator=x -P=x --parameter=x", args: "p*", min: 1, check: func(u *use) string {
+	"file": {flags: "-bhikLNnprsSvzZ0E -F=x --brief --mime --mime-type --mime-encoding --dereference --no-dereference --extension --keep-going --no-pad --print0 --raw -e=x --exclude=x --separator=x -P=x --parameter=x", args: "p*", min: 1, check: func(u *Invocation) string {
 		if u.has("-z", "-Z", "-S", "-s", "-p") {
 			return "this flag of file starts other programs or writes"
 		}
@@ -111,7 +111,7 @@ var fileRows = map[string]*command{
 	"cmp":      {flags: "-bls -i=x --ignore-initial=x -n=x --bytes=x --print-bytes --verbose --silent --quiet", args: "p p x x", min: 1, safe: true},
 	"diff": {
 		flags: "-aBbcdeEfiHnNpPqrstTuwyZ -C=x --context? -U=x --unified? --brief --report-identical-files --side-by-side --width=x -W=x --left-column --suppress-common-lines --show-c-function -F=x --show-function-line=x --label=x --expand-tabs --initial-tab --tabsize=x --recursive --no-dereference --new-file --unidirectional-new-file --ignore-file-name-case -x=x --exclude=x -X=p --exclude-from=p -S=x --starting-file=x --ignore-case --ignore-tab-expansion --ignore-trailing-space --ignore-space-change --ignore-all-space --ignore-blank-lines -I=x --ignore-matching-lines=x --text --strip-trailing-cr --minimal --horizon-lines=x --speed-large-files --color? --normal",
-		args:  "p p", min: 2, digits: true, deep: "-r --recursive", safe: true, check: func(u *use) string {
+		args:  "p p", min: 2, digits: true, deep: "-r --recursive", safe: true, check: func(u *Invocation) string {
 			if !u.has("-r", "--recursive") && !slices.ContainsFunc(u.args, u.folder) {
 				return ""
 			}
@@ -135,7 +135,7 @@ var fileRows = map[string]*command{
 	"sum":       {flags: "-rs --sysv", args: "p*", safe: true},
 	"md5":       {flags: "-qr", args: "p*"},
 	"tar":       {flags: "-tvzjJa -f=p --list --verbose --file=p --gzip --gunzip --bzip2 --xz --zstd --auto-compress --wildcards --no-wildcards --anchored --show-defaults --numeric-owner --full-time --utc -R --block-number --exclude=x --strip-components=x", args: "x*", check: checkTar},
-	"unzip": {flags: "-lvZtqpc12hsm", args: "p x*", min: 1, early: true, check: func(u *use) string {
+	"unzip": {flags: "-lvZtqpc12hsm", args: "p x*", min: 1, early: true, check: func(u *Invocation) string {
 		if !u.has("-l", "-v", "-Z", "-t", "-p", "-c") {
 			return "unzip without -l or -p writes what it unpacks"
 		}
@@ -153,7 +153,7 @@ var fileRows = map[string]*command{
 	"xzcat":   {args: "p*", check: packed},
 	"zstdcat": {args: "p*", check: packed},
 	"lsblk":   {flags: "-abfmpSt"},
-	"mount": {check: func(u *use) string {
+	"mount": {check: func(u *Invocation) string {
 		if len(u.args) > 0 || len(u.flags) > 0 {
 			return "mount changes the file system"
 		}
@@ -168,7 +168,7 @@ var fileRows = map[string]*command{
 
 // archive asks for one zip archive that is there: another name is tried with a
 // suffix, and taken for a pattern.
-func archive(u *use) string {
+func archive(u *Invocation) string {
 	w := u.args[0]
 	if w.Kind != Exact || strings.ContainsAny(w.Text, "*?[") || !u.r.there(w, u.dirs) && !strings.HasSuffix(w.Text, ".zip") {
 		return w.Source + " may be another archive"
@@ -178,7 +178,7 @@ func archive(u *use) string {
 
 // packed asks for archives that are there: for another name these programs look
 // for the name with a suffix.
-func packed(u *use) string {
+func packed(u *Invocation) string {
 	for _, w := range u.args {
 		suffix := slices.Contains([]string{".gz", ".bz2", ".xz", ".zst", ".lzma", ".Z"}, path.Ext(w.Text))
 		if w.Kind == Exact && w.Text != "-" && !suffix && !u.r.there(w, u.dirs) {
@@ -190,7 +190,7 @@ func packed(u *use) string {
 
 // toStdout lets a packer list, test and print; its last mode counts, so that
 // unpacking must not stand beside the others.
-func toStdout(u *use) string {
+func toStdout(u *Invocation) string {
 	prints := u.has("-c", "--stdout", "--to-stdout")
 	looks := u.has("-l", "--list", "-t", "--test") && !u.has("-d", "--decompress", "--uncompress")
 	if len(u.args) > 0 && !prints && !looks {
@@ -201,7 +201,7 @@ func toStdout(u *use) string {
 
 // noResponse refuses @file, from which the binary utilities take more
 // arguments, plugins among them.
-func noResponse(u *use) string {
+func noResponse(u *Invocation) string {
 	for _, w := range u.args {
 		if w.Kind == Exact && strings.HasPrefix(w.Text, "@") || w.Kind != Exact && strings.HasPrefix(w.Head, "@") {
 			return w.Source + " names a file with more arguments"
@@ -216,7 +216,7 @@ func noResponse(u *use) string {
 }
 
 // checkTar lets tar only list.
-func checkTar(u *use) string {
+func checkTar(u *Invocation) string {
 	if !u.has("-t", "--list") {
 		return "tar writes what it packs or unpacks"
 	}
@@ -246,7 +246,7 @@ var textRows = map[string]*command{
 	"tr":   {flags: "-cCdst --complement --delete --squeeze-repeats --truncate-set1", args: "x x", min: 1},
 	"uniq": {early: true, flags: "-cdDiuz -f=x -s=x -w=x --count --repeated --all-repeated? --group? --ignore-case --skip-fields=x --skip-chars=x --unique --check-chars=x --zero-terminated", args: "p"},
 	"sort": {flags: "-bdfgiMhnRrVcCmsuz -k=x -t=x -S=x --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse --version-sort --check? --key=x --merge --stable --unique --field-separator=x --zero-terminated --sort=x --parallel=x --buffer-size=x --debug --batch-size=x", args: "p*"},
-	"shuf": {flags: "-erz -i=x -n=x --echo --input-range=x --head-count=x --repeat --zero-terminated", args: "p", check: func(u *use) string {
+	"shuf": {flags: "-erz -i=x -n=x --echo --input-range=x --head-count=x --repeat --zero-terminated", args: "p", check: func(u *Invocation) string {
 		if u.has("-e", "--echo") {
 			u.row = &command{args: "x*"}
 		}
@@ -266,7 +266,7 @@ var textRows = map[string]*command{
 	"strings":  {flags: "-afow -n=x -t=x -e=x --all --print-file-name --bytes=x --radix=x --encoding=x", args: "p*", digits: true, safe: true, check: noResponse},
 	"base64":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x -D", args: "p", safe: true},
 	"base32":   {flags: "-di -w=x --decode --ignore-garbage --wrap=x", args: "p", safe: true},
-	"iconv": {flags: "-f=x -t=x -lcs --from-code=x --to-code=x --list --silent", args: "p*", check: func(u *use) string {
+	"iconv": {flags: "-f=x -t=x -lcs --from-code=x --to-code=x --list --silent", args: "p*", check: func(u *Invocation) string {
 		for _, f := range u.flags {
 			if f.has && (f.val.Kind != Exact || strings.Contains(strings.TrimSuffix(strings.TrimSuffix(f.val.Text, "//TRANSLIT"), "//IGNORE"), "/")) {
 				return f.val.Source + " may name a file"
@@ -300,7 +300,7 @@ var systemRows = map[string]*command{
 	"last":    nil,
 	"vmstat":  {flags: "-a -s -S=x"},
 	"sw_vers": {flags: "-productVersion -productName -buildVersion", dash: true},
-	"top": {flags: "-b -n=x -o=x -d=x -p=x", check: func(u *use) string {
+	"top": {flags: "-b -n=x -o=x -d=x -p=x", check: func(u *Invocation) string {
 		if !u.has("-b") || !u.has("-n") {
 			return "top never ends"
 		}
@@ -309,7 +309,7 @@ var systemRows = map[string]*command{
 }
 
 // checkPs refuses the forms that print environments.
-func checkPs(u *use) string {
+func checkPs(u *Invocation) string {
 	const why = "ps e prints environments, which may hold secrets"
 	// Where a value is refused, ps reads the whole line again in BSD's way: then
 	// every e in it may be that one.

@@ -8,7 +8,7 @@ import (
 )
 
 // inRepo asks whether git, which the command starts, runs nothing else.
-func inRepo(u *use) string { return u.gitFolders() }
+func inRepo(u *Invocation) string { return u.gitFolders() }
 
 // goRows are Go's own tools.
 var goRows = map[string]*command{
@@ -23,13 +23,13 @@ var goRows = map[string]*command{
 	"goimports":       {early: true, flags: "-l -d -e -v -local=x", dash: true, args: "t*", check: pickGo},
 	"cargo --version": rustVersion, "cargo -V": rustVersion, "cargo version": rustVersion, "rustc --version": rustVersion, "rustc -V": rustVersion, "rustup --version": rustVersion,
 	"cargo locate-project": {flags: "--workspace --message-format=x", check: noCargoConfig},
-	"cargo metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *use) string {
+	"cargo metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *Invocation) string {
 		if !u.has("--no-deps") {
 			return "cargo metadata may fetch and write Cargo.lock"
 		}
 		return noCargoConfig(u)
 	}},
-	"cargo tree": {flags: "-dieqv -p=x --offline --locked --frozen --depth=x --edges=x --invert=x --prefix=x --format=x -f=x --duplicates --no-dedupe --package=x --all-features --features=x --no-default-features --target=x --charset=x", check: func(u *use) string {
+	"cargo tree": {flags: "-dieqv -p=x --offline --locked --frozen --depth=x --edges=x --invert=x --prefix=x --format=x -f=x --duplicates --no-dedupe --package=x --all-features --features=x --no-default-features --target=x --charset=x", check: func(u *Invocation) string {
 		if !u.has("--frozen") && !(u.has("--locked") && u.has("--offline")) {
 			return "cargo tree may fetch and write Cargo.lock"
 		}
@@ -40,7 +40,7 @@ var goRows = map[string]*command{
 
 // inHost is inRepo for gh: its programs of jq see the environment, and it asks
 // the host that is named.
-func inHost(u *use) string {
+func inHost(u *Invocation) string {
 	for _, f := range u.flags {
 		switch f.name {
 		case "-q", "--jq", "-t", "--template":
@@ -73,7 +73,7 @@ func ownHost(w Word) bool {
 var rustVersion = &command{check: noCargoConfig}
 
 // packageFolder adds the folder that a package's name is a path of.
-func (u *use) packageFolder(w Word) string {
+func (u *Invocation) packageFolder(w Word) string {
 	if w.Kind != Exact {
 		return w.Source + " is not known before it runs"
 	}
@@ -89,7 +89,7 @@ func (u *use) packageFolder(w Word) string {
 }
 
 // goDoc is go doc, whose operands may be folders.
-func goDoc(u *use) string {
+func goDoc(u *Invocation) string {
 	for _, w := range u.args {
 		if why := u.packageFolder(w); why != "" {
 			return why
@@ -99,7 +99,7 @@ func goDoc(u *use) string {
 }
 
 // goList refuses values that make go list change go.mod.
-func goList(u *use) string {
+func goList(u *Invocation) string {
 	for _, f := range u.flags {
 		if f.name == "-mod" && f.val.Text != "readonly" && f.val.Text != "vendor" {
 			return "go list -mod=" + f.val.Text + " may change go.mod"
@@ -124,7 +124,7 @@ func goList(u *use) string {
 
 // noRC refuses where an .npmrc of the project steers npm, and values that npm
 // takes for options.
-func noRC(u *use) string {
+func noRC(u *Invocation) string {
 	for _, f := range u.flags {
 		if f.has && (f.val.Kind != Exact || strings.HasPrefix(f.val.Text, "-")) {
 			return f.val.Source + " may be an option of npm"
@@ -147,7 +147,7 @@ func noRC(u *use) string {
 }
 
 // noCargoConfig refuses where the project chooses what cargo runs.
-func noCargoConfig(u *use) string {
+func noCargoConfig(u *Invocation) string {
 	if u.r.World.Glob == nil || len(u.dirs) != 1 {
 		return "whether the project changes what cargo runs is not known"
 	}
@@ -168,7 +168,7 @@ func noCargoConfig(u *use) string {
 // packageRows are package managers; what asks a registry is not here.
 var packageRows = map[string]*command{
 	"npm --version": {check: noRC}, "npm -v": {check: noRC}, "node --version": {}, "node -v": {}, "npm prefix": {flags: "-g --global", check: noRC}, "npm root": {flags: "-g --global", check: noRC},
-	"npm ls": npmList, "npm list": npmList, "npm ll": npmList, "npm la": npmList, "npm why": npmList, "npm explain": npmList, "npm query": {args: "x", min: 1, check: func(u *use) string {
+	"npm ls": npmList, "npm list": npmList, "npm ll": npmList, "npm la": npmList, "npm why": npmList, "npm explain": npmList, "npm query": {args: "x", min: 1, check: func(u *Invocation) string {
 		if u.args[0].Kind != Exact || strings.ContainsAny(u.args[0].Text, ":") {
 			return "npm query with a selector may ask the registry"
 		}
@@ -184,7 +184,7 @@ var packageRows = map[string]*command{
 	"terraform --version": {}, "kubectl version": {flags: "-o=x --output=x --client"}, "helm version": {flags: "--short --client"}, "brew --version": {}, "apt --version": {}, "dpkg --version": {},
 	"dpkg -l": {args: "x*"}, "dpkg -L": {args: "x*"}, "dpkg -s": {args: "x*"}, "dpkg-query": {flags: "-Wls -f=x", args: "x*"}, "apt list": {flags: "--installed --upgradable --all-versions", args: "x*"},
 	"apt-cache show": {args: "x*"}, "apt-cache policy": {args: "x*"}, "apt-cache search": {flags: "-nf --names-only", args: "x*"}, "rpm -q": {args: "x*"}, "rpm -qa": {args: "x*"},
-	"brew list": {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*", check: func(u *use) string {
+	"brew list": {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*", check: func(u *Invocation) string {
 		for _, w := range u.args {
 			if w.Kind != Exact || strings.Contains(w.Text, "/") || strings.HasSuffix(w.Text, ".rb") {
 				return w.Source + " may be a formula that brew runs"
@@ -208,7 +208,7 @@ var containerRows = map[string]*command{
 	"docker version": {flags: "-f=x --format=x"}, "docker info": {flags: "-f=x --format=x"}, "docker top": {args: "x", min: 1}, "docker port": {args: "x x", min: 1}, "docker diff": {args: "x", min: 1},
 	"docker history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1},
 	"docker logs":    {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1},
-	"docker stats": {flags: "-a --no-stream --all --format=x --no-trunc", args: "x*", check: func(u *use) string {
+	"docker stats": {flags: "-a --no-stream --all --format=x --no-trunc", args: "x*", check: func(u *Invocation) string {
 		if !u.has("--no-stream") {
 			return "docker stats never ends"
 		}
@@ -233,7 +233,7 @@ var dockerList = &command{flags: "-aqnls -f=x --all --filter=x --format=x --last
 const kubeFlags = "-n=x -A --namespace=x --all-namespaces --context=x --request-timeout=x"
 
 // checkKube refuses what prints secrets or never ends.
-func checkKube(u *use) string {
+func checkKube(u *Invocation) string {
 	for _, w := range u.args {
 		if w.Kind != Exact {
 			return w.Source + " is not known before it runs"

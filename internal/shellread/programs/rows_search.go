@@ -6,7 +6,7 @@ import (
 
 const grepFlags = "-EFGPivwxcLloqsbHhnTUzaIrRyuZ -A=x -B=x -C=x -m=x -D=x -d=x -e=x -f=p --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --color? --colour? --files-without-match --files-with-matches --max-count=x --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --label=x --line-number --initial-tab --null --null-data --after-context=x --before-context=x --context=x --text --binary-files=x --devices=x --directories=x --exclude=x --exclude-from=p --exclude-dir=x --include=x --recursive --dereference-recursive --line-buffered --binary --regexp=x --file=p --group-separator=x --no-group-separator"
 
-var grepRow = &command{flags: grepFlags, args: "x p*", given: "-e --regexp -f --file", deep: "-r --recursive -R --dereference-recursive", digits: true, safe: true, min: 0, check: func(u *use) string {
+var grepRow = &command{flags: grepFlags, args: "x p*", given: "-e --regexp -f --file", deep: "-r --recursive -R --dereference-recursive", digits: true, safe: true, min: 0, check: func(u *Invocation) string {
 	u.pickGrep()
 	if u.has("-R", "--dereference-recursive") {
 		folders := u.args
@@ -39,7 +39,7 @@ var searchRows = map[string]*command{
 	"grep": grepRow, "egrep": grepRow, "fgrep": grepRow,
 	"rg": {
 		flags: "-ivwxcloqsnNHhFPSUuuu0LaIp -A=x -B=x -C=x -m=x -e=x -f=p -g=x -t=x -T=x -j=x -r=x -M=x -d=x -E=x -b.V --version --no-ignore-files --unicode --auto-hybrid-regex --pcre2-version --ignore-file=p --byte-offset --type-add=x --context-separator=x --no-context-separator --dfa-size-limit=x --regex-size-limit=x --no-follow --ignore-case --smart-case --case-sensitive --invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --files --only-matching --quiet --line-number --no-line-number --column --with-filename --no-filename --fixed-strings --pcre2 --multiline --multiline-dotall --hidden --no-hidden --no-ignore --no-ignore-vcs --no-ignore-parent --no-ignore-global --no-ignore-dot --unrestricted --null --text --after-context=x --before-context=x --context=x --max-count=x --regexp=x --file=p --glob=x --iglob=x --type=x --type-not=x --type-list --threads=x --replace=x --max-columns=x --max-columns-preview --max-depth=x --encoding=x --sort=x --sortr=x --heading --no-heading --color=x --colors=x --json --stats --trim --vimgrep --passthru --no-messages --no-config --pretty --line-buffered --block-buffered --engine=x --max-filesize=x --one-file-system --path-separator=x --crlf --null-data --no-unicode --sort-files --include-zero --field-match-separator=x --field-context-separator=x --debug --binary --max-count=x",
-		args:  "x t*", given: "-e --regexp -f --file --files --type-list", here: "t", check: func(u *use) string {
+		args:  "x t*", given: "-e --regexp -f --file --files --type-list", here: "t", check: func(u *Invocation) string {
 			if u.has("-L") {
 				return "rg -L follows links out of the folder"
 			}
@@ -81,7 +81,7 @@ var findTests = map[string]int{
 }
 
 // checkFind reads folders, then an expression of tests.
-func checkFind(u *use) string {
+func checkFind(u *Invocation) string {
 	ws := u.args
 	u.args = nil
 	u.row = &command{args: "d*", here: "d"}

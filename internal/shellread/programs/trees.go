@@ -51,7 +51,7 @@ func anyMatch(patterns []string, name string) bool {
 
 // plainPatterns are values of a flag that every program matches against base
 // names in the same way; ok is false when one of them is not.
-func (u *use) plainPatterns(flags ...string) (out []string, ok bool) {
+func (u *Invocation) plainPatterns(flags ...string) (out []string, ok bool) {
 	for _, f := range u.flags {
 		if !slices.Contains(flags, f.name) {
 			continue
@@ -66,7 +66,7 @@ func (u *use) plainPatterns(flags ...string) (out []string, ok bool) {
 
 // pickGrep is what grep -r reads: of flags that contradict each other the
 // order decides, so that both together count for nothing.
-func (u *use) pickGrep() {
+func (u *Invocation) pickGrep() {
 	names, ok1 := u.plainPatterns("--include")
 	without, ok2 := u.plainPatterns("--exclude")
 	if ok1 && ok2 && (len(names) == 0 || len(without) == 0) {
@@ -79,7 +79,7 @@ func (u *use) pickGrep() {
 
 // pickRg is what rg reads: a name or type that is asked for is searched even if
 // it begins with a dot, in folders that do not.
-func (u *use) pickRg() {
+func (u *Invocation) pickRg() {
 	u.visible = !u.has("--hidden", "-.", "-u", "-uu", "--unrestricted", "--iglob", "--type-add")
 	names, drops := []string{}, 0
 	for _, f := range u.flags {
@@ -155,7 +155,7 @@ func (r *Recorder) below(dir, named string, p pick) *policy.Below {
 }
 
 // fill adds to reads of trees what they read there.
-func (u *use) fill(acts []policy.Action) []policy.Action {
+func (u *Invocation) fill(acts []policy.Action) []policy.Action {
 	for i, a := range acts {
 		if a, ok := a.(policy.Read); ok && a.Tree && !a.List && a.Below == nil {
 			if a.Below = u.r.below(a.Path, a.Named, u.pick); a.Below != nil && a.Below.Short != "" {
@@ -169,7 +169,7 @@ func (u *use) fill(acts []policy.Action) []policy.Action {
 
 // A making collects the paths that a copy makes.
 type making struct {
-	u     *use
+	u     *Invocation
 	deep  bool // with what is in folders
 	links bool // a link that is a source is made anew, not followed
 	below policy.Below
@@ -233,7 +233,7 @@ func (m *making) add(named string) {
 
 // copied adds the destination of a copy with every path that is made there. It
 // returns why that is not all, "" when it is.
-func (u *use) copied(dst Word, srcs []Word, deep, links bool) (why string) {
+func (u *Invocation) copied(dst Word, srcs []Word, deep, links bool) (why string) {
 	if dst.Kind != Exact {
 		return "where it writes is not known"
 	}
@@ -255,7 +255,7 @@ func (u *use) copied(dst Word, srcs []Word, deep, links bool) (why string) {
 }
 
 // sources is what a word names now.
-func (u *use) sources(s Word) []target {
+func (u *Invocation) sources(s Word) []target {
 	found := u.r.Resolve(s, u.dirs)
 	if s.Kind != Pattern {
 		return found
@@ -268,7 +268,7 @@ func (u *use) sources(s Word) []target {
 }
 
 // places are where a source comes to stand when it is copied to dst.
-func (u *use) places(s Word, from, dst target) []string {
+func (u *Invocation) places(s Word, from, dst target) []string {
 	name := from.Asked
 	if u.has("--parents") {
 		return []string{dst.Named + "/" + strings.TrimLeft(name, "/")}

@@ -48,7 +48,7 @@ type command struct {
 	// min is the least number of operands.
 	min int
 	// check looks at the rest and says why it is not read-only.
-	check func(u *use) string
+	check func(u *Invocation) string
 }
 
 // reads reports whether the row has operands that are files.
@@ -67,8 +67,8 @@ type given struct {
 	has  bool
 }
 
-// A use is one command line held against its row.
-type use struct {
+// An Invocation is one command line held against its row.
+type Invocation struct {
 	r     *Recorder
 	dirs  []string // the folders it may run in; none means unknown
 	name  string   // "git log"
@@ -88,7 +88,7 @@ type use struct {
 }
 
 // has reports whether one of the flags was given.
-func (u *use) has(names ...string) bool {
+func (u *Invocation) has(names ...string) bool {
 	for _, f := range u.flags {
 		if slices.Contains(names, f.name) {
 			return true
@@ -97,21 +97,21 @@ func (u *use) has(names ...string) bool {
 	return false
 }
 
-// Use is a command line of a program, which may run in any of the folders.
-func (r *Recorder) Use(program string, dirs []string) *use {
-	return &use{r: r, dirs: dirs, name: program}
+// Invoke begins a command line of a program, which may run in any of the folders.
+func (r *Recorder) Invoke(program string, dirs []string) *Invocation {
+	return &Invocation{r: r, dirs: dirs, name: program}
 }
 
 // OperandsBehind are the words behind the flags, which may stand in any order with
 // them; why says that one is not among those listed.
-func (u *use) OperandsBehind(flags string, ws []Word) (operands []Word, why string) {
+func (u *Invocation) OperandsBehind(flags string, ws []Word) (operands []Word, why string) {
 	why = u.parse(&command{flags: flags}, ws)
 	return u.args, why
 }
 
 // ReadOnly finds the row of a command and holds the words against it. It returns
 // why the command is not provably read-only, "" when it is.
-func (u *use) ReadOnly(ws []Word) string {
+func (u *Invocation) ReadOnly(ws []Word) string {
 	if u.name == "git" {
 		return u.git(ws[1:])
 	}
@@ -164,7 +164,7 @@ var speakers = map[string]bool{
 	"ffmpeg": true, "protoc": true, "openssl": true, "vim": true, "nvim": true, "tmux": true, "shellcheck": true, "ldd": true, "envsubst": true, "watch": true, "golangci-lint": true, "staticcheck": true,
 }
 
-func (u *use) hold(row *command, rest []Word) string {
+func (u *Invocation) hold(row *command, rest []Word) string {
 	u.row = row
 	if len(rest) == 1 && !strings.Contains(u.name, " ") && (rest[0].Is("--help") || rest[0].Is("--version")) {
 		return ""
@@ -234,7 +234,7 @@ func parseFlags(row *command) map[string]flagKind {
 }
 
 // parse splits words into flags and operands as the program would.
-func (u *use) parse(row *command, ws []Word) string {
+func (u *Invocation) parse(row *command, ws []Word) string {
 	if row.verbatim {
 		u.args = ws
 		return ""
@@ -242,24 +242,10 @@ func (u *use) parse(row *command, ws []Word) string {
 	table := u.r.Table.flagsOf(row)
 	for i := 0; i < len(ws); i++ {
 		w := ws[i]
-		if name, _, attached := strings.Cut(w.Head, "="); w.Kind == Unknown && !w.Many && attached && strings.HasPrefix(name, "--") {
-			kind, ok := table[name]
-			if !ok || kind.value != 'x' {
-				return name + " is not a flag of " + u.name + " that is known to be harmless with any value"
-			}
-			u.flags = append(u.flags, given{name: name, val: w, has: true})
-			continue
-		}
 		if w.Kind != Exact {
-			if w.FlagLike() && (!row.safe || w.Kind != Pattern && row.reads()) {
-				return w.Source + " may turn out to be a flag"
+			if why := u.parseInexact(row, table, w); why != "" {
+				return why
 			}
-			if w.Kind == Pattern {
-				if why := u.matchesFlag(w); why != "" {
-					return why
-				}
-			}
-			u.args = append(u.args, w)
 			continue
 		}
 		t := w.Text
@@ -292,9 +278,32 @@ func (u *use) parse(row *command, ws []Word) string {
 	return ""
 }
 
+// parseInexact takes a word that is not known as a whole: --flag=… with a value of
+// which only that it is data counts, or an operand.
+func (u *Invocation) parseInexact(row *command, table map[string]flagKind, w Word) string {
+	if name, _, attached := strings.Cut(w.Head, "="); w.Kind == Unknown && !w.Many && attached && strings.HasPrefix(name, "--") {
+		kind, ok := table[name]
+		if !ok || kind.value != 'x' {
+			return name + " is not a flag of " + u.name + " that is known to be harmless with any value"
+		}
+		u.flags = append(u.flags, given{name: name, val: w, has: true})
+		return ""
+	}
+	if w.FlagLike() && (!row.safe || w.Kind != Pattern && row.reads()) {
+		return w.Source + " may turn out to be a flag"
+	}
+	if w.Kind == Pattern {
+		if why := u.matchesFlag(w); why != "" {
+			return why
+		}
+	}
+	u.args = append(u.args, w)
+	return ""
+}
+
 // matchesFlag says why a pattern may be, or is now, the name of something that
 // a program does not take for a file.
-func (u *use) matchesFlag(w Word) string {
+func (u *Invocation) matchesFlag(w Word) string {
 	if strings.HasPrefix(w.Head, "-") {
 		return w.Source + " may turn out to be a flag"
 	}
@@ -314,7 +323,7 @@ func (u *use) matchesFlag(w Word) string {
 }
 
 // long reads --name, --name=value, --name value; n is how many words more it took.
-func (u *use) long(row *command, table map[string]flagKind, ws []Word) (n int, why string) {
+func (u *Invocation) long(row *command, table map[string]flagKind, ws []Word) (n int, why string) {
 	name, val, attached := strings.Cut(ws[0].Text, "=")
 	if row.dash && strings.HasPrefix(name, "--") {
 		name = name[1:]
@@ -353,7 +362,7 @@ func (u *use) long(row *command, table map[string]flagKind, ws []Word) (n int, w
 }
 
 // short reads a cluster: -la, -n5, -n 5.
-func (u *use) short(table map[string]flagKind, ws []Word) (n int, why string) {
+func (u *Invocation) short(table map[string]flagKind, ws []Word) (n int, why string) {
 	t := ws[0].Text
 	for i := 1; i < len(t); i++ {
 		name := "-" + t[i:i+1]
@@ -384,7 +393,7 @@ func (u *use) short(table map[string]flagKind, ws []Word) (n int, why string) {
 }
 
 // take notes a flag and the file it names.
-func (u *use) take(f given, kind flagKind) string {
+func (u *Invocation) take(f given, kind flagKind) string {
 	u.flags = append(u.flags, f)
 	if !f.has {
 		return ""
@@ -402,7 +411,7 @@ func (u *use) take(f given, kind flagKind) string {
 }
 
 // operands turns the operands into the paths they read.
-func (u *use) operands() string {
+func (u *Invocation) operands() string {
 	kinds := strings.Fields(u.row.args)
 	if u.row.given != "" && len(kinds) > 0 && u.has(strings.Fields(u.row.given)...) {
 		kinds = kinds[1:]
@@ -447,7 +456,7 @@ func (u *use) operands() string {
 }
 
 // touch adds the Read for one operand of a kind.
-func (u *use) touch(kind byte, w Word) string {
+func (u *Invocation) touch(kind byte, w Word) string {
 	if kind == 'x' || w.Substitution {
 		return ""
 	}
