@@ -119,7 +119,7 @@ func readCd(r *reader, ws []word, st state) (state, state) {
 	e.ReadOnly = true
 	r.Add(e)
 	if ws[0].Text == "pushd" && len(ws) != 2 {
-		return r.lost("a form of pushd that is not known", ws[1:], st)
+		return r.folderUnknown("a form of pushd that is not known", ws[1:], st)
 	}
 	return r.cd(ws[1:], st)
 }

@@ -262,7 +262,7 @@ func (r *reader) exec(ws []word, st state) {
 	}
 	if !e.ReadOnly {
 		r.launched(prog, ws, st)
-		r.behind(prog, ws, st)
+		r.launchedByRunner(prog, ws, st)
 	}
 }
 

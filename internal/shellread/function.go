@@ -17,9 +17,9 @@ func (r *reader) jump(st state) {
 	r.jumped = &st
 }
 
-// landing walks a body and adds what is known where something left it early.
+// withJumps walks a body and adds what is known where something left it early.
 // The jump may leave what stands around it too, so it stays noted.
-func (r *reader) landing(body func() state) state {
+func (r *reader) withJumps(body func() state) state {
 	before := r.jumped
 	r.jumped = nil
 	out := body()
@@ -62,7 +62,7 @@ func (r *reader) funcDecl(c *syntax.FuncDecl, in state) {
 		keep := saved
 		for _, a := range found {
 			if e, ok := a.(policy.Exec); ok {
-				keep = append(keep, defined(e))
+				keep = append(keep, forRulesOnly(e))
 			}
 		}
 		r.Actions, r.Unclear, r.Unsafe, r.cmds = keep, unclear, unsafe, n
@@ -87,16 +87,16 @@ func compound(s *syntax.Stmt) bool {
 	return false
 }
 
-// defined turns a command of a function that may never be called into one
+// forRulesOnly turns a command of a function that may never be called into one
 // that only deny and ask rules look at.
-func defined(e policy.Exec) policy.Exec {
+func forRulesOnly(e policy.Exec) policy.Exec {
 	e.ReadOnly, e.Why, e.Beyond, e.Loses, e.Edits = true, "", "", "", false
 	return e
 }
 
 // callFunc reads a function's body where it is called.
 func (r *reader) callFunc(name string, body *syntax.Stmt, args []word, st state) (ok, any state) {
-	if r.tired() {
+	if r.exhausted() {
 		return st, st
 	}
 	if slices.Contains(r.calling, name) || r.depth > maxDepth {
@@ -106,7 +106,7 @@ func (r *reader) callFunc(name string, body *syntax.Stmt, args []word, st state)
 	r.calling = append(r.calling, name)
 	r.depth++
 	var okay state
-	after := r.landing(func() (any state) {
+	after := r.withJumps(func() (any state) {
 		okay, any = r.stmt(body, st.parameters(args))
 		return any
 	})

@@ -23,7 +23,7 @@ func (r *reader) loop(in state, body func(state) state, n syntax.Node) state {
 func (r *reader) repeat(st state, n syntax.Node, body func(state) state) state {
 	for range 5 {
 		cmds, funcs := r.cmds, len(r.funcs)
-		out := merge(st, r.landing(func() state { return body(st) }))
+		out := merge(st, r.withJumps(func() state { return body(st) }))
 		if out.equal(st) && len(r.funcs) == funcs {
 			return out
 		}
@@ -31,7 +31,7 @@ func (r *reader) repeat(st state, n syntax.Node, body func(state) state) state {
 			out.dirs = nil
 		}
 		st = out
-		if r.tired() {
+		if r.exhausted() {
 			return st
 		}
 		r.cmds = cmds // the body's commands count once
@@ -40,9 +40,9 @@ func (r *reader) repeat(st state, n syntax.Node, body func(state) state) state {
 	return st
 }
 
-// tired reports that too much was walked already to follow a loop again. Its
+// exhausted reports that too much was walked already to follow a loop again. Its
 // body has been seen once, which is enough for deny rules; the rest asks.
-func (r *reader) tired() bool {
+func (r *reader) exhausted() bool {
 	if r.steps < maxSteps {
 		return false
 	}
@@ -196,18 +196,18 @@ func (r *reader) forWords(c *syntax.ForClause, l *syntax.WordIter, in state) sta
 	out := st
 	cmds, funcs := r.cmds, len(r.funcs)
 	for i, v := range vals {
-		after := r.landing(func() state { return r.stmts(c.Do, st.with(name, v)) })
+		after := r.withJumps(func() state { return r.stmts(c.Do, st.with(name, v)) })
 		if i == 0 {
 			cmds = r.cmds // the body's commands count once
 		}
 		r.cmds = cmds
 		out = merge(out, after.with(name, value{kind: unknown}))
-		if r.tired() {
+		if r.exhausted() {
 			out.dirs = nil
 			break
 		}
 	}
-	if before := st.with(name, value{kind: unknown}); len(vals) > 1 && !r.tired() && (!out.with(name, value{kind: unknown}).equal(before) || len(r.funcs) != funcs) {
+	if before := st.with(name, value{kind: unknown}); len(vals) > 1 && !r.exhausted() && (!out.with(name, value{kind: unknown}).equal(before) || len(r.funcs) != funcs) {
 		// What one round leaves behind is there in the next.
 		if !slices.Equal(out.dirs, st.dirs) {
 			out.dirs = nil

@@ -15,28 +15,28 @@ func (r *reader) cd(args []word, st state) (ok, any state) {
 	to := word{Kind: exact, Text: r.World.Home, Source: "cd"}
 	switch {
 	case len(args) > 1 || len(args) == 1 && (args[0].Kind != exact || args[0].Many):
-		return r.lost("the folder cd goes to is not known", args, st)
+		return r.folderUnknown("the folder cd goes to is not known", args, st)
 	case len(args) == 1 && args[0].Text == "-":
 		if len(st.old) == 0 {
-			return r.lost("the folder cd goes back to is not known", args, st)
+			return r.folderUnknown("the folder cd goes back to is not known", args, st)
 		}
 		ok = st
 		ok.dirs, ok.old = st.old, st.dirs
 		r.readDirs(ok, "-")
 		return ok, ok
 	case len(args) == 1 && (args[0].Text == "" || strings.HasPrefix(args[0].Text, "-") || strings.HasPrefix(args[0].Text, "+")):
-		return r.lost("a form of cd that is not known", args, st)
+		return r.folderUnknown("a form of cd that is not known", args, st)
 	case len(args) == 1:
 		to = args[0]
 	case r.World.Home == "" || st.vars["HOME"].kind != unset:
-		return r.lost("the folder cd goes to is not known", args, st)
+		return r.folderUnknown("the folder cd goes to is not known", args, st)
 	}
 	if st.linked && strings.Contains(to.Text, "..") {
-		return r.lost("cd .. behind a link goes by names", args, st)
+		return r.folderUnknown("cd .. behind a link goes by names", args, st)
 	}
 	found := r.Resolve(to, st.dirs)
 	if len(found) == 0 {
-		return r.lost("the folder cd goes to is not known", args, st)
+		return r.folderUnknown("the folder cd goes to is not known", args, st)
 	}
 	ok, sure := st, true
 	ok.old, ok.dirs = st.dirs, nil
@@ -64,7 +64,7 @@ func (r *reader) readDirs(st state, asked string) {
 	}
 }
 
-func (r *reader) lost(why string, args []word, st state) (ok, any state) {
+func (r *reader) folderUnknown(why string, args []word, st state) (ok, any state) {
 	src := "cd"
 	for _, a := range args {
 		src += " " + a.Source

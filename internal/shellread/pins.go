@@ -11,10 +11,10 @@ import (
 // goFetches is why go needs pins.
 const goFetches = "go may fetch the toolchain and the modules that go.mod names"
 
-// settlePins says of each command that only reads or edits why it may do more in
+// reportUnpinned says of each command that only reads or edits why it may do more in
 // an environment that is not pinned. Where all commands are such, they get one
 // that is, so nothing is looked at.
-func (r *reader) settlePins() {
+func (r *reader) reportUnpinned() {
 	mixed, fetched := r.Unclear, map[string]bool{} // folders where a go command needs a ruling of its own
 	for _, a := range r.Actions {
 		if e, ok := a.(policy.Exec); ok && !e.ReadOnly && !e.Edits && !e.Maybe {

@@ -53,12 +53,12 @@ func read(script string, w world.World, t *programs.Table) Script {
 	if w.Dir != "" {
 		st.dirs = []string{w.Dir}
 	}
-	end := r.guarded(script, st)
+	end := r.recovered(script, st)
 	return r.finish(end)
 }
 
-// guarded is script, and unclear where the reader itself gives up.
-func (r *reader) guarded(script string, st state) (end state) {
+// recovered is script, and unclear where the reader itself gives up.
+func (r *reader) recovered(script string, st state) (end state) {
 	defer func() {
 		if recover() != nil {
 			r.Opaque(programs.Clip(script), "the reader gave up")
@@ -90,11 +90,11 @@ func (r *reader) script(text string, st state) state {
 	if err != nil {
 		r.Opaque(programs.Clip(text), "it is not valid shell: "+plainError(err))
 		if msg := plainError(err); !strings.Contains(msg, "without closing") && !strings.Contains(msg, "unclosed") {
-			r.mentions(text, st) // shells may accept what the parser does not
+			r.suspectText(text, st) // shells may accept what the parser does not
 		}
 	} else if why := misread(text, stmts); why != "" {
 		r.Opaque(programs.Clip(text), why)
-		r.mentions(text, st)
+		r.suspectText(text, st)
 	}
 	saved := r.Source
 	r.Source = text
@@ -136,7 +136,7 @@ func (r *reader) finish(end state) Script {
 	if len(r.Actions) == 0 {
 		r.Actions = []policy.Action{policy.None{}}
 	}
-	r.settlePins()
+	r.reportUnpinned()
 	s := Script{Actions: r.Actions, ReadOnly: !r.Unclear && !r.Unsafe}
 	if len(end.dirs) == 1 {
 		s.Dir = end.dirs[0]

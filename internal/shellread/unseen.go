@@ -9,9 +9,9 @@ import (
 	"github.com/adze-agent/adze/internal/shellread/programs"
 )
 
-// behind lists, for rules that forbid or ask, the commands that the words of a
-// runner, the values of flags that run programs, and git's own aliases may mean.
-func (r *reader) behind(prog string, ws []word, st state) {
+// launchedByRunner lists, for rules that forbid or ask, the commands that the words
+// of a runner, the values of flags that run programs, and git's own aliases may mean.
+func (r *reader) launchedByRunner(prog string, ws []word, st state) {
 	if programs.RunsWords(prog, ws[1:]) {
 		for i := range ws[1:min(len(ws), 40)] {
 			r.mayRun(ws[1+i:], st)
@@ -22,27 +22,27 @@ func (r *reader) behind(prog string, ws []word, st state) {
 		_, val, glued := strings.Cut(w.Text, "=")
 		if i > 0 && programs.LaunchFlag(prog, w) {
 			if glued {
-				r.mentioned(val, st)
+				r.mayRunText(val, st)
 			} else if i+1 < len(ws) {
 				r.mayRun(ws[i+1:], st)
-				r.mentioned(ws[i+1].Text, st)
+				r.mayRunText(ws[i+1].Text, st)
 			}
 		}
 		if prog == "git" && i > 0 && w.Kind == exact && (ws[i-1].Is("-c") || ws[i-1].Is("--config-env")) {
 			name, val, _ := strings.Cut(w.Text, "=")
 			shell, yes := strings.CutPrefix(val, "!")
 			if yes || !strings.HasPrefix(strings.ToLower(name), "alias.") {
-				r.mentioned(shell, st)
+				r.mayRunText(shell, st)
 				r.denyScript(shell, st)
 			} else {
-				r.mentioned("git "+val, st)
+				r.mayRunText("git "+val, st)
 			}
 		}
 	}
 }
 
-// mentioned lists the commands that a text may hold.
-func (r *reader) mentioned(text string, st state) {
+// mayRunText lists the commands that a text may hold.
+func (r *reader) mayRunText(text string, st state) {
 	for i, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(";&|()\n`{}\"'", c) }) {
 		var ws []word
 		for _, f := range strings.Fields(part) {
@@ -75,7 +75,7 @@ func (r *reader) runsUnseen(prog string, ws []word, st state, e *policy.Exec) st
 		if why := r.Table.BeyondScript(prog, ws[1:]); why != "" {
 			for _, w := range ws[1:] {
 				if w.Kind == exact {
-					r.mentioned(w.Text, st)
+					r.mayRunText(w.Text, st)
 				}
 			}
 			return why

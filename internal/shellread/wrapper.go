@@ -34,12 +34,12 @@ func transparent(name string) reading {
 		f := wrapTable[name]
 		rest, why := skipFlags(ws[1:], f)
 		if why != "" || len(rest) < f.operands {
-			r.hidden(ws, st, "a form of "+name+" that is not known")
+			r.unreadLauncher(ws, st, "a form of "+name+" that is not known")
 			return st, st
 		}
 		for _, w := range rest[:f.operands] {
 			if w.Kind != exact || strings.HasPrefix(w.Text, "-") {
-				r.hidden(ws, st, "a form of "+name+" that is not known")
+				r.unreadLauncher(ws, st, "a form of "+name+" that is not known")
 				return st, st
 			}
 		}
@@ -87,9 +87,9 @@ func skipFlags(ws []word, f wrapFlags) (rest []word, why string) {
 	return nil, ""
 }
 
-// hidden adds a launcher that cannot be read exactly, and after it every way
+// unreadLauncher adds a launcher that cannot be read exactly, and after it every way
 // its words could be a command, so that deny rules see it.
-func (r *reader) hidden(ws []word, st state, why string) {
+func (r *reader) unreadLauncher(ws []word, st state, why string) {
 	at := len(r.Actions)
 	r.markExec(ws, st, why)
 	for i, a := range r.Actions[at:] {
@@ -102,8 +102,8 @@ func (r *reader) hidden(ws []word, st state, why string) {
 	r.texts(ws, st)
 }
 
-// blind notes of the commands from an action on that what they start is not known.
-func (r *reader) blind(from int, why string) {
+// markUnseen notes of the commands from an action on that what they start is not known.
+func (r *reader) markUnseen(from int, why string) {
 	for i, a := range r.Actions[from:] {
 		if e, ok := a.(policy.Exec); ok && !e.Maybe {
 			e.Unseen = why
@@ -132,9 +132,9 @@ func (r *reader) texts(ws []word, st state) {
 	}
 }
 
-// mentions searches a text that is not read exactly for words that may be
+// suspectText searches a text that is not read exactly for words that may be
 // commands, for deny and ask rules.
-func (r *reader) mentions(text string, st state) {
+func (r *reader) suspectText(text string, st state) {
 	for i, part := range strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(";&|()\n\r`{}", c) }) {
 		if i > 200 {
 			return
@@ -199,7 +199,7 @@ func (r *reader) denyScript(text string, st state) {
 		switch a := a.(type) {
 		case policy.Exec:
 			lost := a.Loses
-			a = defined(a)
+			a = forRulesOnly(a)
 			a.Loses = lost
 			r.Add(a)
 		case policy.Write:
@@ -220,7 +220,7 @@ func readEnv(r *reader, ws []word, st state) (state, state) {
 	for len(rest) > 0 {
 		w := rest[0]
 		if w.Kind != exact {
-			r.hidden(ws, st, "env with words that are not known")
+			r.unreadLauncher(ws, st, "env with words that are not known")
 			return in, in
 		}
 		name, val, assign := strings.Cut(w.Text, "=")
@@ -243,7 +243,7 @@ func readEnv(r *reader, ws []word, st state) (state, state) {
 			r.markExec(ws, st, "env prints the environment")
 			return st, st
 		case strings.HasPrefix(w.Text, "-"):
-			r.hidden(ws, st, "a form of env that is not known")
+			r.unreadLauncher(ws, st, "a form of env that is not known")
 			return st, st
 		default:
 			r.inside(ws[:len(ws)-len(rest)], rest, in)
@@ -277,7 +277,7 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 		why = "a form of xargs that is not known"
 	}
 	if why != "" {
-		r.hidden(ws, st, why)
+		r.unreadLauncher(ws, st, why)
 		return st, st
 	}
 	if len(rest) == 0 {
@@ -311,7 +311,7 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 		}
 		at := len(r.Actions)
 		r.markExec(ws, st, why)
-		r.blind(at, why)
+		r.markUnseen(at, why)
 		r.suspect(ws[1:], st)
 		r.texts(ws, st)
 		return st, st
@@ -360,7 +360,7 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 	at := len(r.Actions)
 	r.markExec(ws, st, ws[0].Text+" runs another command with other rights or elsewhere")
 	if slices.ContainsFunc(ws[1:], func(w word) bool { return w.Kind != exact }) {
-		r.blind(at, "a word behind "+ws[0].Text+" is not known before it runs")
+		r.markUnseen(at, "a word behind "+ws[0].Text+" is not known before it runs")
 	}
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)

@@ -10,7 +10,7 @@ import (
 // zshSplit reports whether a word holds what zsh takes for an expansion with
 // flags, modifiers or a name: $=x, $~x, $^x, $+x, $é, $x:h, $x[1].
 func (r *reader) zshSplit(parts []syntax.WordPart) bool {
-	text := r.own(parts)
+	text := r.ownText(parts)
 	for i := 1; i < len(text); i++ {
 		if text[i-1] == '$' && (text[i] >= utf8.RuneSelf || strings.IndexByte("=~^+", text[i]) >= 0 || zshTail(text[afterName(text, i):]) || twoDigits(text[i:])) {
 			return true
@@ -19,16 +19,16 @@ func (r *reader) zshSplit(parts []syntax.WordPart) bool {
 	return false
 }
 
-// own is the text of a word without what stands in substitutions and single
+// ownText is the text of a word without what stands in substitutions and single
 // quotes.
-func (r *reader) own(parts []syntax.WordPart) string {
+func (r *reader) ownText(parts []syntax.WordPart) string {
 	var b strings.Builder
 	for _, p := range parts {
 		switch p := p.(type) {
 		case *syntax.CmdSubst, *syntax.ProcSubst, *syntax.SglQuoted:
 			b.WriteByte(' ')
 		case *syntax.DblQuoted:
-			b.WriteString(r.own(p.Parts))
+			b.WriteString(r.ownText(p.Parts))
 		default:
 			b.WriteString(r.text(p))
 		}

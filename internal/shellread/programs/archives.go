@@ -35,8 +35,8 @@ func (u *Invocation) flagged(names ...string) []Word {
 	return out
 }
 
-// somewhere adds folders below which something is written, not known what.
-func (u *Invocation) somewhere(folders []Word) {
+// mayWriteBelow adds folders below which something is written, not known what.
+func (u *Invocation) mayWriteBelow(folders []Word) {
 	for _, w := range folders {
 		if w.Kind != Exact {
 			w = Lit("/")
@@ -73,20 +73,20 @@ func (u *Invocation) unpacks(ws []Word) {
 		}
 		flags = []string{"-C", "--directory", "--one-top-level"}
 		if slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-P") || w.Is("--absolute-names") }) {
-			u.somewhere([]Word{Lit("/")})
+			u.mayWriteBelow([]Word{Lit("/")})
 		}
 	case "unzip":
 		flags = []string{"-d"}
 	case "7z", "7za", "7zr", "unrar", "rar", "unar":
 		flags = []string{"-o"}
 	case "cpio", "pax":
-		u.somewhere([]Word{Lit("/")}) // absolute names are followed
+		u.mayWriteBelow([]Word{Lit("/")}) // absolute names are followed
 		return
 	case "ar", "jar", "bsdcpio", "patch", "uudecode", "ditto", "degit":
 	default:
 		return
 	}
-	u.somewhere(valuesOf(ws[1:], flags))
+	u.mayWriteBelow(valuesOf(ws[1:], flags))
 }
 
 // valuesOf are the values that stand behind or in flags, and the current
@@ -131,7 +131,7 @@ func (u *Invocation) synced(ws []Word) {
 		loose = loose || s.Kind != Exact && s.Kind != Pattern || strings.Contains(s.Text, ":")
 	}
 	if u.copied(dst, srcs, true, false) != "" || loose {
-		u.somewhere([]Word{dst})
+		u.mayWriteBelow([]Word{dst})
 	}
 }
 

@@ -81,21 +81,21 @@ func (u *Invocation) copyBackups(from int) (why string) {
 		if !ok || w.Remove {
 			continue
 		}
-		u.aside(w.Named, suffix)
+		u.setAside(w.Named, suffix)
 		if w.Below != nil {
 			for _, p := range w.Below.Paths {
 				if p.Named == "" {
 					p.Named = p.Path
 				}
-				u.aside(p.Named, suffix)
+				u.setAside(p.Named, suffix)
 			}
 		}
 	}
 	return ""
 }
 
-// aside adds what setting one path aside changes.
-func (u *Invocation) aside(named, suffix string) {
+// setAside adds what setting one path aside changes.
+func (u *Invocation) setAside(named, suffix string) {
 	if named == "" {
 		return
 	}

@@ -47,7 +47,7 @@ func (u *Invocation) changed(ws []Word) (acts []policy.Action, ok bool) {
 	u.r.Actions = saved
 	u.Why = c.Why
 	if ok = ok && u.r.Unclear == unclear && !u.r.Fed; !ok {
-		acts = append(acts, u.perhaps(ws)...)
+		acts = append(acts, u.mayWrite(ws)...)
 	}
 	return acts, ok
 }
@@ -80,7 +80,7 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 		c.gitSteers(ws)
 	}
 	c.unpacks(ws)
-	return append(c.Actions, u.perhaps(ws)...)
+	return append(c.Actions, u.mayWrite(ws)...)
 }
 
 // gitOutputs are the files that git's own commands write or remove in the
@@ -196,7 +196,7 @@ var changeRows = map[string]*changeRow{
 	"goimports": {command{safe: true, flags: "-l -d -e -v -w -local=x", dash: true}, applyFormat},
 	"patch": {command{safe: true, flags: "-p=x -i=p -o=x -R -N -s -d=x -b -f -t -E -u -c -n -l -r=x --input=p --output=x --dry-run --reverse --forward --silent --quiet"}, func(u *Invocation) bool {
 		u.all(u.args, policy.Write{})
-		u.somewhere(u.flagged("-d", "--directory"))
+		u.mayWriteBelow(u.flagged("-d", "--directory"))
 		return false
 	}},
 	"split": {command{safe: true, flags: "-l=x -b=x -n=x -C=x -a=x -d -x"}, func(u *Invocation) bool {

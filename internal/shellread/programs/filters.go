@@ -36,6 +36,7 @@ func checkSed(u *Invocation) string {
 	return ""
 }
 
+// IsAwk reports whether a program is awk, under any of its names.
 func IsAwk(name string) bool {
 	return name == "awk" || name == "gawk" || name == "mawk" || name == "nawk"
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// perhaps are the files that a command which is not read exactly may change,
+// mayWrite are the files that a command which is not read exactly may change,
 // by the words it was given.
-func (u *Invocation) perhaps(ws []Word) []policy.Action {
+func (u *Invocation) mayWrite(ws []Word) []policy.Action {
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	switch {
 	case u.name == "sed" || IsAwk(u.name):
@@ -18,13 +18,13 @@ func (u *Invocation) perhaps(ws []Word) []policy.Action {
 	case u.name == "curl" || u.name == "wget":
 		for i, w := range ws[1:] {
 			if i > 0 && strings.HasPrefix(ws[i].Text, "-") || strings.HasPrefix(w.Text, "-") {
-				c.every([]Word{w})
+				c.eachWord([]Word{w})
 			}
 		}
 	case writers[u.name] || u.r.Table.changes[u.name] != nil:
-		c.every(ws[1:])
+		c.eachWord(ws[1:])
 	case u.name == "find":
-		c.found(ws[1:])
+		c.findTargets(ws[1:])
 	}
 	return append(c.Actions, u.MayRead(ws)...)
 }
@@ -56,15 +56,15 @@ func (u *Invocation) destinations(ws []Word) {
 		flag, val, has := strings.Cut(w.Text, "=")
 		switch {
 		case has && strings.HasPrefix(flag, "--t"):
-			u.any(Word{Kind: w.Kind, Text: val, Source: w.Source})
+			u.mayTouch(Word{Kind: w.Kind, Text: val, Source: w.Source})
 		case i == len(ws)-1 && !strings.HasPrefix(w.Text, "-"), i > 0 && strings.HasPrefix(ws[i-1].Text, "-") && strings.HasSuffix(ws[i-1].Text, "t"):
-			u.any(w)
+			u.mayTouch(w)
 		}
 	}
 }
 
-// found adds the folders of a find that runs a program which changes files.
-func (u *Invocation) found(ws []Word) {
+// findTargets adds the folders of a find that runs a program which changes files.
+func (u *Invocation) findTargets(ws []Word) {
 	for i, w := range ws {
 		if !strings.HasPrefix(w.Text, "-exec") && !strings.HasPrefix(w.Text, "-ok") || i+1 == len(ws) {
 			continue
@@ -76,13 +76,13 @@ func (u *Invocation) found(ws []Word) {
 			if strings.HasPrefix(from.Text, "-") {
 				break
 			}
-			u.any(from)
+			u.mayTouch(from)
 		}
 	}
 }
 
-// any adds a folder or file that something in it may be changed.
-func (u *Invocation) any(w Word) {
+// mayTouch adds a file that may be changed, or a folder in which something may be.
+func (u *Invocation) mayTouch(w Word) {
 	if w.Kind == Exact || w.Kind == Pattern {
 		u.put(w, policy.Write{Maybe: true, Tree: u.folder(w)})
 	}
@@ -91,8 +91,8 @@ func (u *Invocation) any(w Word) {
 // writers are programs that may write any file they are told of.
 var writers = map[string]bool{"tar": true, "unzip": true, "zip": true, "split": true, "csplit": true, "xxd": true, "patch": true, "mkfifo": true, "mknod": true, "perl": true, "yq": true, "busybox": true, "install": true, "zstd": true}
 
-// every adds each operand, and each value of a flag, as written.
-func (u *Invocation) every(ws []Word) {
+// eachWord adds each operand, and each value of a flag, as written.
+func (u *Invocation) eachWord(ws []Word) {
 	for _, w := range ws[:min(len(ws), 100)] {
 		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.Contains(w.Text, "\n") {
 			continue

@@ -51,6 +51,7 @@ func (r *Recorder) Read(w Word, dirs []string, like policy.Read) {
 // safeDevice is the device that gives nothing away, and ends.
 func safeDevice(p string) bool { return p == "/dev/null" }
 
+// Write is Read for what is created, changed or removed.
 func (r *Recorder) Write(w Word, dirs []string, like policy.Write) {
 	if w.Substitution {
 		return
@@ -219,6 +220,7 @@ func (r *Recorder) matchNames(pattern string, dirs []string) (names []string, ok
 	return names, true
 }
 
+// NoMatches reports whether a pattern surely matches nothing now.
 func (r *Recorder) NoMatches(pattern string, dirs []string) bool {
 	matches, ok := r.matches(pattern, dirs)
 	return ok && len(matches) == 0

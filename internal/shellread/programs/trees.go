@@ -177,8 +177,8 @@ type making struct {
 	why string
 }
 
-// into notes what one source, resolved, makes of dst, which is its place in
-// the end. both places count where systems differ.
+// source adds the paths that copying t makes. dsts are the places where it may come
+// to stand: more than one where systems differ.
 func (m *making) source(t target, dsts []string) {
 	r := m.u.r
 	parent, err := r.Real(path.Dir(t.Named))
@@ -240,7 +240,7 @@ func (u *Invocation) copied(dst Word, srcs []Word, deep, links bool) (why string
 	m := making{u: u, deep: deep, links: links}
 	for _, s := range srcs {
 		if s.Kind != Exact && s.Kind != Pattern {
-			u.any(dst)
+			u.mayTouch(dst)
 			m.why = "what it copies is not known"
 			continue
 		}

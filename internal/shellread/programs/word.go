@@ -10,6 +10,7 @@ import (
 	"strings"
 )
 
+// A ValueKind says how much is known of a text before the script runs.
 type ValueKind int
 
 // A Word is one argument as far as it is known before it runs.
@@ -27,6 +28,7 @@ type Word struct {
 // Lit is an exact word.
 func Lit(s string) Word { return Word{Kind: Exact, Text: s, Source: s} }
 
+// Is reports whether the word is known to be s.
 func (w Word) Is(s string) bool { return w.Kind == Exact && w.Text == s }
 
 // FlagLike reports whether the word is, or may turn out to be, a flag.

@@ -2,6 +2,7 @@ package scan
 
 import "strings"
 
+// AwkAssignment reports whether awk takes an operand for NAME=value instead of a file.
 func AwkAssignment(s string) bool {
 	name, _, ok := strings.Cut(s, "=")
 	if !ok || name == "" {

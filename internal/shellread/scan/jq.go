@@ -46,6 +46,7 @@ func wordIn(s string, names []string) string {
 	return ""
 }
 
+// Number reports decimal digits, with a minus sign before them or not.
 func Number(s string) bool {
 	s = strings.TrimPrefix(s, "-")
 	if s == "" {

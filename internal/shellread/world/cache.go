@@ -23,6 +23,7 @@ type Cache struct {
 	walked  int // entries of trees that were listed so far
 }
 
+// Real is World.Real.
 func (c *Cache) Real(p string) (string, error) {
 	if c.World.Real == nil {
 		return path.Clean(p), nil
@@ -46,6 +47,7 @@ type resolved struct {
 	err  error
 }
 
+// Glob is World.Glob.
 func (c *Cache) Glob(full string) []string {
 	if c.World.Glob == nil {
 		return nil
@@ -88,6 +90,7 @@ func GlobBase(p string) string {
 	return base
 }
 
+// EscapeGlob is a pattern that matches s alone.
 func EscapeGlob(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
