@@ -6,20 +6,10 @@ import (
 	"strings"
 )
 
-// Protects says why writing file needs a person whatever the mode is, ""
-// when it does not. Build server files, where a rule of the session is
-// enough, are not meant.
-func Protects(file string) string {
-	why, ci := protected(Rules{}, file)
-	if ci {
-		return ""
-	}
-	return why
-}
-
-// NameProtects is Protects for a name and the folder it is in, by its name
-// alone: "" when they mean nothing. home adds what has a meaning only in a home
-// folder: the start files of shells and editors, and credentials.
+// NameProtects says why writing a name in a folder needs a person whatever the mode
+// is, by the two names alone: "" when they mean nothing. home adds what has a
+// meaning only in a home folder: the start files of shells and editors, and
+// credentials.
 func NameProtects(parent, name string, home bool) string {
 	name, parent = strings.ToLower(name), strings.ToLower(parent)
 	if why := nameWhy(name); why != "" && (home || !homeOnly(name, why)) {

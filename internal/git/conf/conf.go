@@ -47,10 +47,6 @@ func PinnedEnv() []string {
 	return env
 }
 
-// DiffFlags are the flags that diff-like commands (diff, log, show …) get
-// besides, so that they run no diff driver.
-func DiffFlags() []string { return []string{"--no-ext-diff", "--no-textconv"} }
-
 // A Repo is where git would work.
 type Repo struct {
 	Top    string // the folder that holds .git

@@ -49,18 +49,6 @@ func Host(s string) (string, error) {
 	return s, nil
 }
 
-// CheckRule says what is wrong with an entry of a list, "" when nothing is.
-func CheckRule(rule string) string {
-	name, _ := splitRule(rule)
-	if name == "*" {
-		return ""
-	}
-	if _, err := Host(strings.TrimPrefix(name, "*.")); err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
 // verdict of the lists alone.
 type verdict int
 

@@ -4,8 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io/fs"
-	"maps"
-	"slices"
 	"sync"
 
 	"github.com/adze-agent/adze/internal/effect"
@@ -48,17 +46,6 @@ func (l *Ledger) Forget(paths ...string) {
 	for _, p := range paths {
 		delete(l.files, p)
 	}
-}
-
-// Files lists all entries by path.
-func (l *Ledger) Files() []effect.File {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	out := make([]effect.File, 0, len(l.files))
-	for _, p := range slices.Sorted(maps.Keys(l.files)) {
-		out = append(out, l.files[p])
-	}
-	return out
 }
 
 func (l *Ledger) put(f effect.File) {

@@ -20,9 +20,6 @@ var roleNames = [nRoles]string{
 	Attribute: "attribute", Escape: "escape", SyntaxError: "error",
 }
 
-// RoleNames lists the roles that a theme's file can set.
-func RoleNames() []string { return slices.Clone(roleNames[:]) }
-
 // A Problem is what is wrong with a theme's file, and on which line.
 type Problem struct {
 	Line int

@@ -68,9 +68,6 @@ func (l *List) SetQuery(text string) {
 	l.filter()
 }
 
-// Query is the filter.
-func (l *List) Query() string { return l.query.text }
-
 func (l *List) filter() {
 	l.sel, l.top = 0, 0
 	l.shown = l.shown[:0]
@@ -153,12 +150,8 @@ func (w word) near(s string, at []int) (int, bool) {
 // asItIs is what a word without gaps is worth more than one with gaps.
 const asItIs = 30
 
-// Len is the number of items that match, Total of all.
-func (l *List) Len() int   { return len(l.shown) }
-func (l *List) Total() int { return len(l.items) }
-
-// Index is which of the matching items is selected.
-func (l *List) Index() int { return l.sel }
+// Len is the number of items that match.
+func (l *List) Len() int { return len(l.shown) }
 
 // Selected is the selected item; false when none can be chosen.
 func (l *List) Selected() (Item, bool) {
