@@ -80,6 +80,9 @@ type Target struct {
 	Thinking       int // tokens, 0 leaves it to Effort
 	Images, PDFs   bool
 	ImageEdge      int // pixels that the long edge of an image may have, 0 when unknown
+	// Deaf says, once, that the model is told nothing of an effort; "" when it is.
+	// nil knows nothing.
+	Deaf func(effort llm.Effort, tokens int) string
 	// Cost prices a usage in USD; known is false when there is no price.
 	Cost func(llm.Usage) (usd float64, known bool)
 }

@@ -3,9 +3,11 @@ package app
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/ui/print"
 	"github.com/adze-agent/adze/internal/window"
@@ -16,7 +18,7 @@ func (a *App) About() print.About {
 	return print.About{
 		SessionID: a.ID, Cwd: a.Paths.Dir, Tools: a.Tools.Names(), Model: a.Target.ID(), Mode: string(a.Mode),
 		KeySource: a.Key, Version: a.version, Prefix: a.Config.Print.ProviderPrefix, NewID: NewUUID,
-		Facts: a.facts, Models: a.switchable, Context: a.context,
+		Facts: a.facts, Models: a.switchable, Context: a.context, Settings: a.settings,
 	}
 }
 
@@ -44,6 +46,46 @@ func (a *App) switchable(ctx context.Context) []print.Model {
 		}
 		m.Efforts = r.Facts.Efforts
 		out = append(out, m)
+	}
+	return out
+}
+
+// sources are the names of scopes on the wire of hosts, weakest first.
+var sources = []struct {
+	scope config.Scope
+	name  string
+}{
+	{config.User, "userSettings"}, {config.Project, "projectSettings"}, {config.Local, "localSettings"}, {config.EnvVar, "environment"},
+	{config.Settings, "flagSettings"}, {config.Flag, "flagSettings"}, {config.Managed, "policySettings"},
+}
+
+// settings are those in force now. What is secret is masked.
+func (a *App) settings() print.Settings {
+	target := a.Session.Target()
+	out := print.Settings{Effective: map[string]json.RawMessage{}, Sources: []print.Source{}, Applied: print.Applied{Model: target.ID()}}
+	if e := string(target.Effort); e != "" && target.Thinking == 0 {
+		out.Applied.Effort = &e
+	}
+	by := map[string]map[string]json.RawMessage{}
+	for _, s := range a.live.inForce().Settings() {
+		if string(s.Value) == "null" {
+			continue
+		}
+		out.Effective[s.Key] = s.Value
+		for _, x := range sources {
+			if x.scope != s.Origin.Scope {
+				continue
+			}
+			if by[x.name] == nil {
+				by[x.name] = map[string]json.RawMessage{}
+			}
+			by[x.name][s.Key] = s.Value
+		}
+	}
+	for i, x := range sources {
+		if values := by[x.name]; len(values) > 0 && (i == 0 || sources[i-1].name != x.name) {
+			out.Sources = append(out.Sources, print.Source{Name: x.name, Settings: values})
+		}
 	}
 	return out
 }

@@ -121,6 +121,13 @@ func (l *live) watching() bool {
 	return l.watcher != nil
 }
 
+// inForce are the settings that count now.
+func (l *live) inForce() *config.Config {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cfg
+}
+
 // reload loads the settings again and makes what changed count.
 func (l *live) reload() {
 	l.mu.Lock()

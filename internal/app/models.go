@@ -233,7 +233,12 @@ func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
 		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, PDFs: f.Can(price.PDF), Cost: f.Cost,
 	}}
-	m.sayDeaf(c)
+	t.Deaf = func(effort llm.Effort, tokens int) string { return m.deaf(c, effort, tokens) }
+	if m.o.Note != nil {
+		if text := t.Deaf(t.Effort, t.Thinking); text != "" {
+			m.o.Note(text)
+		}
+	}
 	m.sayAssumed(c)
 	if renew := m.renewal(c); renew != nil {
 		t.Model = &refreshed{model: c.Model, renew: renew}
@@ -244,17 +249,23 @@ func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
 	return t, nil
 }
 
-// sayDeaf says once that a model is told nothing of the effort of the settings.
-func (m *models) sayDeaf(c choose.Choice) {
-	e := m.cfg.Effort
-	if m.o.Note == nil || e.Level == "" && e.Tokens == 0 || c.Asks(llm.Effort(e.Level), e.Tokens) || !m.o.Memory.First("effort "+c.String()) {
-		return
+// deaf says that a model is told nothing of an effort; "" when it is told, and
+// when that was said before.
+func (m *models) deaf(c choose.Choice, effort llm.Effort, tokens int) string {
+	if effort == "" && tokens == 0 || c.Asks(effort, tokens) {
+		return ""
 	}
-	how := ""
+	what, text := "effort ", fmt.Sprintf("effort has no effect on %s: it is not known to take one", c)
+	if effort == llm.EffortNone && tokens == 0 {
+		what, text = "no thinking ", fmt.Sprintf("thinking cannot be turned off on %s: it is not known to do without", c)
+	}
+	if !m.o.Memory.First(what + c.String()) {
+		return ""
+	}
 	if c.Local {
-		how = fmt.Sprintf("; hint: if it takes one, say how: adze config set providers.%s.effort reasoning_effort", c.Provider)
+		text += fmt.Sprintf("; hint: if it takes one, say how: adze config set providers.%s.effort reasoning_effort", c.Provider)
 	}
-	m.o.Note(fmt.Sprintf("effort has no effect on %s: it is not known to take one%s", c, how))
+	return text
 }
 
 // sayAssumed says once that the window of a model was not told, and what to do.

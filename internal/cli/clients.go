@@ -93,8 +93,13 @@ func (c *clientFlags) apply(f *runFlags) {
 
 // given are those that are settings under another name.
 func (c *clientFlags) given(fs *pflag.FlagSet) []config.Given {
-	if c.maxThinking == 0 || fs.Changed("effort") {
+	switch asked := fs.Changed("max-thinking-tokens"); {
+	case c.thinking == "disabled":
+		return []config.Given{{Key: "effort", From: "--thinking", Value: "none"}}
+	case !asked || fs.Changed("effort"):
 		return nil
+	case c.maxThinking == 0:
+		return []config.Given{{Key: "effort", From: "--max-thinking-tokens", Value: "none"}}
 	}
 	return []config.Given{{Key: "effort", From: "--max-thinking-tokens", Value: strconv.Itoa(c.maxThinking)}}
 }
@@ -105,7 +110,6 @@ func (c *clientFlags) ignored() (out []string) {
 		given bool
 		text  string
 	}{
-		{c.thinking == "disabled", "--thinking=disabled: thinking is left to the model and to --effort"},
 		{len(c.betas) > 0, "--betas=" + strings.Join(c.betas, ",") + ": what a provider needs is sent by itself"},
 		{c.display != "", "--thinking-display=" + c.display + ": reasoning comes as the provider gives it"},
 		{c.taskBudget != 0, "--task-budget: no provider is told of a budget; --max-budget-usd and --token-budget are limits"},

@@ -71,7 +71,7 @@ func completeValues(root *cobra.Command, sys System, f *runFlags) {
 	formats := fixed("text", "json", "stream-json")
 	flags := map[string]completer{
 		"model": models, "fallback-model": models, "small-model": models, "permission-mode": modes, "mode": modes, "output-format": formats,
-		"input-format": fixed("text", "stream-json"), "effort": fixed("low", "medium", "high", "xhigh", "max"), "resume": known, "sandbox": fixed("on", "off", "strict"),
+		"input-format": fixed("text", "stream-json"), "effort": fixed("none", "low", "medium", "high", "xhigh", "max"), "resume": known, "sandbox": fixed("on", "off", "strict"),
 		"setting-sources": fixed("user", "project", "local"), "permission-prompt-tool": fixed("stdio"), "debug": fixed(append([]string{"all"}, app.DebugAreas...)...),
 		"scope": fixed("user", "project", "local"), "to": fixed("allow", "ask", "deny"), "format": fixed("md", "jsonl"), "mechanism": fixed("bwrap", "landlock", "seatbelt"),
 	}

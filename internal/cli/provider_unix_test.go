@@ -340,3 +340,75 @@ func TestImagesFitTheModel(t *testing.T) {
 		}
 	}
 }
+
+// Thinking is turned off on each wire where that can be, at the start and in
+// the middle of a session; where it cannot, that is said, once.
+func TestThinkingIsTurnedOff(t *testing.T) {
+	const note = "thinking cannot be turned off on "
+	for _, c := range []struct {
+		model wireName
+		said  map[string]any
+		off   string // of the request, "" where it cannot be said
+		notes int
+	}{
+		{"anthropic/claude-sonnet-5-5", nil, `"thinking":{"type":"disabled"}`, 0},
+		{"anthropic/claude-sonnet-4-5-20250929", nil, `"max_tokens"`, 0}, // it does not unless it is asked to
+		{responses, nil, `"reasoning":{"effort":"none"`, 0}, {"openai/gpt-5-pro", nil, "", 1}, {"openai/gpt-4.1", nil, `"max_output_tokens"`, 0},
+		{"gemini/gemini-2.5-flash", nil, `"thinkingConfig":{"includeThoughts":false,"thinkingBudget":0}`, 0}, {gemini, nil, "", 1},
+		{chat, map[string]any{"effort": "reasoning_effort"}, `"reasoning_effort":"none"`, 0}, {chat, map[string]any{"effort": "thinking"}, `"thinking":{"type":"disabled"}`, 0},
+		{chat, map[string]any{"effort": "reasoning"}, `"reasoning":{"enabled":false}`, 0}, {chat, nil, "", 1},
+	} {
+		for _, way := range []string{"--thinking=disabled", "--max-thinking-tokens=0", "--effort=none", "request"} {
+			p := provide(t, speaks(c.model), saying("", llm.Text{S: "hi"}))
+			p.said = c.said
+			args := []string{"--input-format", "stream-json", "--output-format", "stream-json"}
+			in := `{"type":"user","message":{"role":"user","content":"hi"}}` + "\n"
+			if way == "request" {
+				off := `{"type":"control_request","request_id":"r","request":{"subtype":"set_max_thinking_tokens","max_thinking_tokens":0}}` + "\n"
+				in = off + off + in
+			} else {
+				args = append(args, way)
+			}
+			cmd := newPlace(t).asking(c.model, p, args...)
+			cmd.Args = slices.DeleteFunc(cmd.Args, func(a string) bool { return a == "go" })
+			cmd.Stdin = strings.NewReader(in)
+			out, err := cmd.CombinedOutput()
+			if err != nil || len(p.sent()) != 1 {
+				t.Fatalf("%s %s: %v %s", c.model, way, err, out)
+			}
+			if n := strings.Count(string(out), note+string(c.model)); n != c.notes || !strings.Contains(p.sent()[0], c.off) {
+				t.Errorf("%s %v %s: said %d times, want %d: %s\n%s", c.model, c.said, way, n, c.notes, out, p.sent()[0][:300])
+			}
+		}
+	}
+}
+
+// A model that does not take it that thinking is disabled is asked without it.
+func TestThinkingThatCannotBeDisabled(t *testing.T) {
+	no := llmtest.Step{Status: 400, Raw: func(w http.ResponseWriter, _ []string) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(400)
+		_, _ = io.WriteString(w, `{"type":"error","error":{"type":"invalid_request_error","message":"thinking: disabled is not supported by this model"}}`)
+	}}
+	p := provide(t, messages, no, saying("", llm.Text{S: "hi"}))
+	out, err := newPlace(t).asking("anthropic/claude-sonnet-5-5", p, "--effort", "none").CombinedOutput()
+	if sent := p.sent(); err != nil || len(sent) != 2 || strings.Contains(sent[1], `"thinking"`) || !strings.Contains(string(out), "hi") {
+		t.Errorf("%v %s %d", err, out, len(sent))
+	}
+}
+
+// An effort that is changed in the middle of a session is no different, nor is
+// one that is none.
+func TestEffortChangedInASession(t *testing.T) {
+	p := provide(t, messages, saying("", llm.Text{S: "hi"}))
+	set := func(level string) string {
+		return `{"type":"control_request","request_id":"` + level + `","request":{"subtype":"apply_flag_settings","settings":{"effortLevel":"` + level + `"}}}` + "\n"
+	}
+	c := newPlace(t).asking("anthropic/claude-3-5-haiku-20241022", p, "--input-format", "stream-json", "--output-format", "stream-json")
+	c.Args = slices.DeleteFunc(c.Args, func(a string) bool { return a == "go" })
+	c.Stdin = strings.NewReader(set("high") + `{"type":"user","message":{"role":"user","content":"hi"}}` + "\n" + set("low") + `{"type":"user","message":{"role":"user","content":"hi"}}` + "\n")
+	out, err := c.CombinedOutput()
+	if n := strings.Count(string(out), "effort has no effect on anthropic/claude-3-5-haiku-20241022"); err != nil || n != 1 {
+		t.Errorf("said %d times: %v %s", n, err, out)
+	}
+}

@@ -71,7 +71,7 @@ type Provider struct {
 	Images    *bool  `json:"images"`
 }
 
-// An Effort is "", low, medium, high, xhigh, max, or a number of reasoning tokens.
+// An Effort is "", none, low, medium, high, xhigh, max, or a number of reasoning tokens.
 type Effort struct {
 	Level  string
 	Tokens int

@@ -102,7 +102,7 @@ var modelKeys = []Key{
 	{Name: "model", Kind: String, Flag: "model", CC: true, Doc: "Model to use, as provider/model or an alias. Unset: the first provider with a key, then a local server."},
 	{Name: "fallback_model", Kind: String, Flag: "fallback-model", Doc: "Model to switch to when the first one stays overloaded."},
 	{Name: "small_model", Kind: String, Flag: "small-model", Doc: "Model for titles, summaries and classification. Unset: the cheap sibling of the main model."},
-	{Name: "effort", Kind: Level, Flag: "effort", Alias: []string{"effortLevel"}, Enum: []string{"low", "medium", "high", "xhigh", "max"}, Doc: "How hard the model thinks: low, medium, high, xhigh, max, or a number of tokens."},
+	{Name: "effort", Kind: Level, Flag: "effort", Alias: []string{"effortLevel"}, Enum: []string{"none", "low", "medium", "high", "xhigh", "max"}, Doc: "How hard the model thinks: none, low, medium, high, xhigh, max, or a number of tokens."},
 	{Name: "cache_retention", Kind: String, Enum: []string{"in_memory", "24h"}, Guard: Person, Doc: "How long the wire openai keeps what was sent (prompt_cache_retention); unset, as the provider does. Not all models take 24h."},
 	{Name: "reasoning_summary", Kind: String, Enum: []string{"auto", "concise", "detailed", "none"}, Doc: "Which summary of its reasoning a model of the wire openai is asked for; unset, auto."},
 	{Name: "cache_ttl", Kind: String, Enum: []string{"5m", "1h"}, Doc: "How long the provider anthropic keeps what was sent; unset, an hour at a terminal and 5 minutes in print mode. Writing for an hour costs twice the input."},

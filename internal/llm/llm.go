@@ -109,7 +109,7 @@ type Request struct {
 	Tools    []Spec
 	// MaxTokens bounds the reply; 0 leaves it to the provider's default.
 	MaxTokens int
-	// Effort asks for reasoning: "", "low", "medium", "high" or "max".
+	// Effort asks for reasoning, or for none.
 	Effort Effort
 	// ThinkingTokens, when positive, is a reasoning budget that wins over Effort.
 	ThinkingTokens int
@@ -120,8 +120,10 @@ type Request struct {
 // An Effort is how hard a model should think.
 type Effort string
 
-// Efforts. "" is the model's default.
+// Efforts. "" is the model's default; EffortNone asks a model that can do
+// without reasoning not to reason.
 const (
+	EffortNone   Effort = "none"
 	EffortLow    Effort = "low"
 	EffortMedium Effort = "medium"
 	EffortHigh   Effort = "high"

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -55,10 +57,13 @@ func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
 			return err
 		}
 		st.target = target
-		return nil
+		return s.sayDeaf(ctx, st)
 	case op.SetEffort:
+		if !slices.Contains(levels, o.Level) {
+			return &op.Refusal{Code: op.Unsupported, Text: fmt.Sprintf("there is no effort %q; it is one of %s, or a number of tokens", o.Level, strings.Join(levels[1:], ", "))}
+		}
 		st.effort = o
-		return nil
+		return s.sayDeaf(ctx, st)
 	case op.SetMode:
 		m, err := st.mayBe(o.Mode)
 		if err != nil {
@@ -71,6 +76,20 @@ func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
 		return s.record(ctx, st, event.Titled{Title: o.Title, By: "person"})
 	}
 	return &op.Refusal{Code: op.Unsupported, Text: fmt.Sprintf("the session cannot do %T", o)}
+}
+
+// levels are the efforts that can be asked for; "" is the settings'.
+var levels = []string{"", string(llm.EffortNone), string(llm.EffortLow), string(llm.EffortMedium), string(llm.EffortHigh), string(llm.EffortXHigh), string(llm.EffortMax)}
+
+// sayDeaf says that the effort that was asked for has no effect, where that is so.
+func (s *Session) sayDeaf(ctx context.Context, st *state) error {
+	if st.target.Deaf == nil {
+		return nil
+	}
+	if text := st.target.Deaf(llm.Effort(st.effort.Level), st.effort.Tokens); text != "" {
+		return s.record(ctx, st, event.Noted{Level: "warning", Text: text})
+	}
+	return nil
 }
 
 // mayBe reads the name of a mode that the session may change to.

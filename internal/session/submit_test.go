@@ -78,6 +78,7 @@ func TestRefusalsHaveCodes(t *testing.T) {
 			{op.Answer{Call: "c9"}, op.NoQuestion},
 			{op.Unqueue{ID: "p9"}, op.NoPrompt},
 			{op.SetMode{Mode: "yolo"}, op.UnknownMode},
+			{op.SetEffort{Level: "loud"}, op.Unsupported},
 			{op.SetModel{Name: "x"}, op.BadModel},
 		} {
 			err := r.Submit(t.Context(), x.op)

@@ -52,6 +52,8 @@ type Client struct {
 	wire *wire.Client
 	// lazy: the provider does not take eager_input_streaming.
 	lazy atomic.Bool
+	// always: a model does not take it that thinking is disabled.
+	always atomic.Bool
 }
 
 var _ llm.Model = (*Client)(nil)
@@ -91,7 +93,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	return func(yield func(llm.Chunk, error) bool) {
 		for chunk, err := range attempt() {
 			var e *llm.Error
-			if errors.As(err, &e) && e.Status == http.StatusBadRequest && strings.Contains(e.Error(), "eager_input_streaming") && c.lazy.CompareAndSwap(false, true) {
+			if errors.As(err, &e) && e.Status == http.StatusBadRequest && c.without(r, e.Error()) {
 				attempt()(yield)
 				return
 			}
@@ -100,6 +102,18 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 			}
 		}
 	}
+}
+
+// without gives up what a refusal is about, and reports whether that makes
+// another request.
+func (c *Client) without(r llm.Request, why string) bool {
+	switch {
+	case strings.Contains(why, "eager_input_streaming"):
+		return c.lazy.CompareAndSwap(false, true)
+	case r.Effort == llm.EffortNone && strings.Contains(why, "thinking"):
+		return c.always.CompareAndSwap(false, true)
+	}
+	return false
 }
 
 // attempt makes one request.

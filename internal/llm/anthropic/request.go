@@ -31,6 +31,7 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 		maxTokens = unknownOutput
 	}
 	think := thinking(r, facts, maxTokens)
+	think.off = think.off && !c.always.Load()
 	if think.budget > 0 && !startsThinking(msgs) {
 		think = thought{} // the API refuses a budget when the running tool loop began without reasoning
 	}
@@ -66,12 +67,16 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 // A thought is how reasoning is asked for.
 type thought struct {
 	adaptive bool
+	off      bool
 	effort   string
 	budget   int
 }
 
 // thinking maps an effort or a number of tokens to what the model takes.
 func thinking(r llm.Request, f price.Facts, maxTokens int) thought {
+	if r.Effort == llm.EffortNone && r.ThinkingTokens <= 0 { // only some reason without being asked
+		return thought{off: f.Thinking == price.Adaptive}
+	}
 	switch f.Thinking {
 	case price.Adaptive:
 		effort := r.Effort
@@ -125,6 +130,11 @@ func effortOf(tokens int) llm.Effort {
 
 func (t thought) write(j *wire.JSON) {
 	switch {
+	case t.off:
+		j.Key("thinking")
+		j.Obj()
+		j.Member("type", "disabled")
+		j.End()
 	case t.adaptive:
 		j.Key("thinking")
 		j.Obj()

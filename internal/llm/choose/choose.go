@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/anthropic"
 	"github.com/adze-agent/adze/internal/llm/compat"
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/wire"
@@ -98,8 +99,24 @@ func (c Choice) String() string { return c.Provider + "/" + c.Name }
 // Asks reports whether the model is told an effort, or a number of tokens.
 // Scripts and cassettes have no use for one and count as told.
 func (c Choice) Asks(effort llm.Effort, tokens int) bool {
+	if effort == llm.EffortNone && tokens <= 0 && c.quiet() {
+		return true
+	}
 	m, ok := c.Model.(interface{ Asks(llm.Request) bool })
 	return !ok || m.Asks(llm.Request{Model: c.Name, Effort: effort, ThinkingTokens: tokens})
+}
+
+// quiet reports whether the model is known not to reason unless it is asked to.
+func (c Choice) quiet() bool {
+	switch c.Facts.Thinking {
+	case "":
+		return c.Facts.Source != "" && !strings.HasPrefix(strings.ToLower(c.Facts.Source), "assumed")
+	case price.Budget:
+		_, messages := c.Model.(*anthropic.Client)
+		return messages
+	case price.Adaptive, price.Effort, price.Level, price.Toggle, price.Always:
+	}
+	return false
 }
 
 // A Chooser makes choices. It is safe for use by several goroutines.

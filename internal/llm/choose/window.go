@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/wire"
 )
@@ -131,7 +132,7 @@ func (s said) over(f price.Facts) price.Facts {
 		f.Abilities = append(f.Abilities, price.Images)
 	}
 	if s.thinking {
-		f.Thinking, f.Efforts = price.Effort, []string{"low", "medium", "high"}
+		f.Thinking, f.Efforts, f.Off = price.Effort, []string{"low", "medium", "high"}, string(llm.EffortNone)
 	}
 	return f
 }

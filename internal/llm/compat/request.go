@@ -111,7 +111,11 @@ func (w *writer) effort(r llm.Request, f price.Facts) {
 	if effort == "" && r.ThinkingTokens > 0 {
 		effort = nearest(r.ThinkingTokens)
 	}
-	if effort == "" {
+	switch effort {
+	case "":
+		return
+	case llm.EffortNone:
+		w.noEffort(f)
 		return
 	}
 	name := f.Effort(effort)
@@ -158,6 +162,39 @@ func (w *writer) effort(r llm.Request, f price.Facts) {
 			return
 		}
 		w.Member("reasoning_effort", name)
+	}
+}
+
+// noEffort asks for a reply without reasoning, where that can be said.
+func (w *writer) noEffort(f price.Facts) {
+	flag := func(key, value string, off bool) {
+		w.Key(key)
+		w.Obj()
+		if off {
+			w.Key(value)
+			w.Bool(false)
+		} else {
+			w.Member("type", value)
+		}
+		w.End()
+	}
+	switch w.q.Effort {
+	case NoEffort:
+	case ReasoningEffort:
+		if w.q.EffortSaid {
+			f.Off = string(llm.EffortNone)
+		}
+		w.Member("reasoning_effort", f.Off)
+	case ReasoningObject:
+		if f.ID == "" || f.Thinking != "" || w.q.EffortSaid {
+			flag("reasoning", "enabled", true)
+		}
+	case ThinkingObject:
+		flag("thinking", "disabled", false)
+	case ReasoningToggle:
+		if f.Thinking == price.Toggle {
+			flag("reasoning", "enabled", true)
+		}
 	}
 }
 

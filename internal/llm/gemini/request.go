@@ -66,9 +66,9 @@ func (w *writer) config(r llm.Request, f price.Facts) {
 		w.Key("thinkingConfig")
 		w.Obj()
 		w.Key("includeThoughts")
-		w.Bool(true)
+		w.Bool(!think.off)
 		w.Member("thinkingLevel", think.level)
-		if think.budget > 0 {
+		if think.budget > 0 || think.off {
 			w.Key("thinkingBudget")
 			w.Int(think.budget)
 		}
@@ -91,13 +91,18 @@ func generation(model string) price.Facts {
 	case major >= 3:
 		return price.Facts{Thinking: price.Level, Efforts: []string{"low", "high"}} // those that all of them take
 	case major == 2 && m[2] == "5":
-		return price.Facts{Thinking: price.Budget}
+		f := price.Facts{Thinking: price.Budget}
+		if strings.Contains(model, "flash") { // the larger ones always think
+			f.Off = "0"
+		}
+		return f
 	}
 	return price.Facts{}
 }
 
 type thought struct {
 	show   bool
+	off    bool
 	level  string
 	budget int
 }
@@ -112,6 +117,9 @@ func thinking(r llm.Request, f price.Facts) thought {
 		}
 		return thought{show: true, level: strings.ToUpper(f.Effort(effort))}
 	case price.Budget:
+		if r.Effort == llm.EffortNone && r.ThinkingTokens <= 0 && f.Off == "0" {
+			return thought{off: true}
+		}
 		return thought{show: true, budget: budget(r)}
 	case price.Adaptive, price.Effort, price.Toggle, price.Always:
 		return thought{show: true}

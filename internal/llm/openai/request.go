@@ -36,7 +36,7 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 		j.Int(max(n, minOutput))
 	}
 	switch reasoned := reasons(r.Model, facts, known) || hasReasoned(r.Messages, reader); {
-	case reasoned, !known && (r.Effort != "" || r.ThinkingTokens > 0):
+	case reasoned, !known && (r.Effort != "" && r.Effort != llm.EffortNone || r.ThinkingTokens > 0):
 		writeReasoning(&j, r, facts, reasoned, c.summary())
 	}
 	j.Member("prompt_cache_key", cacheKey(r.CacheKey))
@@ -103,7 +103,7 @@ func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure bool, summa
 		effort = nearest(r.ThinkingTokens)
 	}
 	name := f.Effort(effort)
-	if name == "" && f.ID == "" && effort != "" {
+	if name == "" && f.ID == "" && effort != "" && effort != llm.EffortNone {
 		name = string(effort)
 		if effort == llm.EffortMax {
 			name = "high"

@@ -39,6 +39,9 @@ type Facts struct {
 	Thinking Thinking `json:"thinking,omitempty"`
 	// Efforts are the names of effort the model takes, weakest first.
 	Efforts []string `json:"efforts,omitempty"`
+	// Off is the effort, or the number of tokens, with which the model does not
+	// reason; "" where there is none, or where it is another field of the wire.
+	Off string `json:"off,omitempty"`
 	// Source says where the facts come from and Date, YYYY-MM-DD, how old they are.
 	Source string `json:"source,omitempty"`
 	Date   string `json:"date,omitempty"`
@@ -100,6 +103,9 @@ func (f Facts) RaisedCap() int {
 
 // Effort maps an effort to the name the model takes, "" when it takes none.
 func (f Facts) Effort(e llm.Effort) string {
+	if e == llm.EffortNone {
+		return f.Off
+	}
 	if e == "" || len(f.Efforts) == 0 {
 		return ""
 	}

@@ -127,6 +127,7 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 		Queued   bool           `json:"cancel_queued"`
 		Settings map[string]any `json:"settings"`
 		Servers  object         `json:"servers"`
+		Server   string         `json:"serverName"`
 		Title    string         `json:"title"`
 		Task     string         `json:"task_id"`
 	}
@@ -150,6 +151,12 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 		return object{}, r.apply(ctx, in.Settings)
 	case "mcp_status":
 		return object{"mcpServers": []any{}}, nil
+	case "mcp_reconnect", "mcp_toggle", "mcp_read_resource", "mcp_call":
+		return nil, fmt.Errorf("there is no MCP server %q: this version of adze has none yet", in.Server)
+	case "rewind_files":
+		return nil, errors.New("files cannot be rewound: this version of adze keeps no checkpoints yet")
+	case "get_settings":
+		return r.settingsNow(), nil
 	case "mcp_set_servers":
 		if len(in.Servers) > 0 {
 			return nil, errors.New("this version of adze has no MCP servers yet")
@@ -234,13 +241,44 @@ func (r *runner) setThinking(ctx context.Context, tokens *int) error {
 		return r.c.Submit(ctx, op.SetEffort{})
 	}
 	if *tokens <= 0 {
-		return errors.New("thinking cannot be turned off; null leaves it to the settings")
+		return r.c.Submit(ctx, op.SetEffort{Level: "none"})
 	}
 	return r.c.Submit(ctx, op.SetEffort{Tokens: *tokens})
 }
 
+// Settings are those in force, by the names of adze's own files.
+type Settings struct {
+	Effective map[string]json.RawMessage `json:"effective"`
+	// Sources are those that say something, the weakest first.
+	Sources []Source `json:"sources"`
+	Applied Applied  `json:"applied"`
+}
+
+// A Source is where settings come from: userSettings, projectSettings,
+// localSettings, flagSettings, policySettings or environment.
+type Source struct {
+	Name     string                     `json:"source"`
+	Settings map[string]json.RawMessage `json:"settings"`
+}
+
+// Applied is what the next request is made with.
+type Applied struct {
+	Model  string  `json:"model"`
+	Effort *string `json:"effort"` // nil is the model's own
+}
+
+// settingsNow answers get_settings.
+func (r *runner) settingsNow() Settings {
+	var s Settings
+	if r.About.Settings != nil {
+		s = r.About.Settings()
+	}
+	s.Applied.Model = r.About.name(s.Applied.Model)
+	return s
+}
+
 // levels are the efforts that a host can ask for by name; "" is the settings'.
-var levels = []string{"", "low", "medium", "high", "xhigh", "max"}
+var levels = []string{"", "none", "low", "medium", "high", "xhigh", "max"}
 
 // apply takes over settings for this session. One that cannot be changed
 // leaves all as they are.
@@ -253,7 +291,7 @@ func (r *runner) apply(ctx context.Context, settings map[string]any) error {
 		case key == "model":
 		case key == "effortLevel" && slices.Contains(levels, text):
 		case key == "effortLevel":
-			return fmt.Errorf("effortLevel cannot be %q; it is one of low, medium, high, xhigh, max", text)
+			return fmt.Errorf("effortLevel cannot be %q; it is one of none, low, medium, high, xhigh, max", text)
 		default:
 			return fmt.Errorf("the setting %q cannot be changed while a session runs; model and effortLevel can", key)
 		}

@@ -29,7 +29,9 @@ type About struct {
 	// now. Both are for hosts; nil knows nothing.
 	Models  func(context.Context) []Model
 	Context func() Context
-	NewID   func() string
+	// Settings are those in force; nil knows none.
+	Settings func() Settings
+	NewID    func() string
 }
 
 // name is what a model is called on this wire.

@@ -177,7 +177,7 @@ func (m *Model) effortCommand(args string) []effect {
 		return set(m, args)
 	}
 	var all []Choice
-	for _, l := range []string{"low", "medium", "high", "max"} {
+	for _, l := range []string{"none", "low", "medium", "high", "xhigh", "max"} {
 		all = append(all, Choice{ID: l, Name: l})
 	}
 	d := newMenu(m, "How hard the model thinks", all, func(m *Model, c Choice) []effect { return set(m, c.ID) })
