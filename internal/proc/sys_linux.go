@@ -28,6 +28,10 @@ type tableOS struct {
 	guardian guardian
 	groups   groups
 
+	// reaping is held by who reaps orphans, and read-locked by who looks for
+	// processes: what is reaped in between leaves no trace of its children.
+	reaping sync.RWMutex
+
 	mu     sync.Mutex // guards tags and direct
 	tags   map[tag]bool
 	direct map[int]bool // our commands that exec.Cmd has not reaped
@@ -306,9 +310,46 @@ func tagOf(pid int) (g tag) {
 	return g
 }
 
-// members lists the processes of a command: those with its tag, those in its
-// session, and everything below either.
+// maxLooks bounds how often members looks: each look but the last has seen a
+// process die.
+const maxLooks = 100
+
+// members lists the processes of a command, with zombies also those that are
+// dead and not yet reaped.
+//
+// A process may fork while the process table is read, and be dead when it is
+// looked at itself: its child is in no list then. So nobody is left only when a
+// look shows no dead one that the look before did not show.
 func (p *processOS) members(pr *Process, zombies bool) []task {
+	p.table.reaping.RLock()
+	defer p.table.reaping.RUnlock()
+	dead := map[int]bool{}
+	var all []task
+	for range maxLooks {
+		all = p.look(pr)
+		alive := slices.DeleteFunc(slices.Clone(all), func(t task) bool { return t.zombie })
+		if len(alive) > 0 && !zombies {
+			return alive
+		}
+		fresh := false
+		for _, t := range all {
+			if t.zombie && !dead[t.pid] {
+				dead[t.pid], fresh = true, true
+			}
+		}
+		if len(alive) > 0 || !fresh {
+			break
+		}
+	}
+	if !zombies {
+		return nil
+	}
+	return all
+}
+
+// look finds those with the command's tag, those in its session, and everything
+// below either, dead or not.
+func (p *processOS) look(pr *Process) (out []task) {
 	all := p.table.below()
 	pr.mu.Lock()
 	reaped := pr.reaped
@@ -320,15 +361,9 @@ func (p *processOS) members(pr *Process, zombies bool) []task {
 		}
 	}
 	in := map[int]bool{}
-	var out []task
 	for _, t := range all {
-		mine := in[t.ppid] || t.sid == session ||
-			p.tag != (tag{}) && tagOf(t.pid) == p.tag
-		if !mine {
-			continue
-		}
-		in[t.pid] = true
-		if !t.zombie || zombies {
+		if in[t.ppid] || t.sid == session || p.tag != (tag{}) && tagOf(t.pid) == p.tag {
+			in[t.pid] = true
 			out = append(out, t)
 		}
 	}
@@ -433,6 +468,8 @@ func (t *tableOS) sweep() {
 	if t.alone() {
 		return
 	}
+	t.reaping.Lock()
+	defer t.reaping.Unlock()
 	self := os.Getpid()
 	mine, err := unix.Getsid(0)
 	if err != nil {
