@@ -27,7 +27,7 @@ type bubblewrap struct {
 	filter  []byte
 	blank   string    // an empty file nobody may read
 	net     *netspace // with the proxy in it; nil: commands have no network
-	space   *netspace // net, or one that only holds links
+	space   *netspace // net, or one that only holds links and covers sockets
 	links   links
 	prlimit string // the program, "" when it is missing
 	loose   bool   // links cannot be held here, and the level says so
@@ -100,6 +100,9 @@ func startBwrap(ctx context.Context, s *Sandbox, path string) (mechanism, error)
 		}
 	}
 	b.holdFirst(ctx)
+	if err := b.coverSockets(ctx); err != nil {
+		return b, err
+	}
 	closeOnExec()
 	return b, nil
 }
@@ -122,7 +125,6 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) (err error) {
 	own := c.Files // they stay 3, 4, … for the command; bwrap's come after them
 	steps, links := p.layout()
 	h.mounted(steps, links)
-	steps = b.otherSockets(steps)
 	var files []*os.File
 	defer func() {
 		if err != nil {
@@ -140,6 +142,9 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) (err error) {
 		if err := b.hold(context.Background(), links); err != nil { // bounded by the helper's start
 			return err
 		}
+	}
+	if err := b.coverSockets(context.Background()); err != nil { // bounded as well
+		return err
 	}
 	filter, err := memfile(b.filter)
 	if err != nil {
@@ -175,7 +180,7 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) (err error) {
 // enter is the program to start and its first arguments: bwrap itself, or what
 // enters the shared network, and the table of mounts with held links, before.
 func (b *bubblewrap) enter() (path string, args []string, err error) {
-	held := b.holds()
+	held := b.holds() || b.listsSockets()
 	if b.net == nil && !held {
 		return b.path, nil, nil
 	}
@@ -208,44 +213,6 @@ func (b *bubblewrap) arguments(steps []step, fd int) []string {
 	}
 	args = append(args, "--sync-fd", strconv.Itoa(fd), "--seccomp", strconv.Itoa(fd+1), "--info-fd", strconv.Itoa(fd+2), "--block-fd", strconv.Itoa(fd+3))
 	return append(args, b.mounts(steps)...)
-}
-
-// maxSockets bounds how many sockets are covered; a machine has a hundred.
-const maxSockets = 300
-
-// otherSockets adds steps that cover every unix socket with a path that is
-// not listed, when some are: then the filter of system calls lets all through.
-// One that is made while the command runs is not covered.
-func (b *bubblewrap) otherSockets(steps []step) []step {
-	n := b.s.policy.Network
-	if n.AllUnix || len(n.Unix) == 0 {
-		return steps
-	}
-	table, err := os.ReadFile("/proc/net/unix")
-	if err != nil {
-		return steps
-	}
-	have := map[string]bool{}
-	for _, s := range steps {
-		have[s.path] = true
-	}
-	// Num RefCount Protocol Flags Type St Inode Path; an abstract one has an @.
-	for _, line := range strings.Split(string(table), "\n") {
-		f := strings.Fields(line)
-		if len(f) < 8 || !filepath.IsAbs(f[7]) || len(have) > maxSockets {
-			continue
-		}
-		path := real(f[7])
-		if have[path] || slices.Contains(n.Unix, path) || withinAny(b.s.policy.Hidden, path) {
-			continue
-		}
-		if info, err := os.Lstat(path); err == nil && info.Mode()&os.ModeSocket != 0 {
-			have[path] = true
-			steps = append(steps, step{path, hideFile})
-		}
-	}
-	slices.SortFunc(steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
-	return steps
 }
 
 // mounts are bwrap's arguments for steps. bwrap reads the whole table of

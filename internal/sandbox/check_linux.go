@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -192,7 +193,7 @@ func (sc *scene) command(self, name string) (proc.Command, error) {
 		return proc.Command{}, err
 	}
 	return proc.Command{
-		Path: self, Args: []string{filepath.Base(self), HelperArg, "try", name, string(data)}, Dir: sc.Project,
+		Path: self, Args: []string{filepath.Base(self), HelperArg, "try", name, string(data)}, Dir: sc.Project, Gate: true,
 		Env: []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + filepath.Join(sc.Root, "home")},
 	}, nil
 }
@@ -235,6 +236,7 @@ func try(name, data string) int {
 		fmt.Println("no such try")
 		return codeSkipped
 	}
+	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // until what ends it at last knows it
 	err := table[i].run(&sc)
 	switch {
 	case err == nil:

@@ -10,10 +10,12 @@ import (
 )
 
 // links are the links on the way to protected paths that are held in their
-// place, as they were then: one that somebody outside replaced is a new one.
+// place, and the sockets that are covered, as they were then: one that somebody
+// outside replaced is a new one.
 type links struct {
-	mu   sync.Mutex // guards held, and the talk with the helper
-	held map[string]unix.Stat_t
+	mu      sync.Mutex // guards the fields below, the start of the helper, and the talk with it
+	held    map[string]unix.Stat_t
+	covered map[string]unix.Stat_t
 }
 
 // hold has the links among paths held. It must succeed before a command runs:
@@ -32,18 +34,10 @@ func (b *bubblewrap) hold(ctx context.Context, paths []string) error {
 		if was, ok := b.links.held[p]; ok && was.Ino == st.Ino && was.Dev == st.Dev && was.Ctim == st.Ctim {
 			continue
 		}
-		if b.space == nil {
-			enter := findTool(b.s.config, "nsenter")
-			if enter == "" {
-				return errors.New("a protected path is a link, and nsenter (package util-linux) is needed to hold it: " + p)
-			}
-			n, err := startNetspace(ctx, b.path, b.s.config.Self, enter)
-			if err != nil {
-				return err
-			}
-			b.space = n
+		if err := b.holder(ctx, "the protected path "+p+" is a link, and"); err != nil {
+			return err
 		}
-		if err := b.space.hold(p); err != nil {
+		if err := b.space.ask("hold " + p); err != nil {
 			return fmt.Errorf("the protected path %s is a link that cannot be held in its place (%w); make it a file or folder of its own", p, err)
 		}
 		if b.links.held == nil {
@@ -51,6 +45,24 @@ func (b *bubblewrap) hold(ctx context.Context, paths []string) error {
 		}
 		b.links.held[p] = st
 	}
+	return nil
+}
+
+// holder starts the helper that holds links and covers sockets, if there is none
+// yet. why begins what is said when it cannot be had.
+func (b *bubblewrap) holder(ctx context.Context, why string) error {
+	if b.space != nil {
+		return nil
+	}
+	enter := findTool(b.s.config, "nsenter")
+	if enter == "" {
+		return errors.New(why + " nsenter (package util-linux) is needed for it")
+	}
+	n, err := startNetspace(ctx, b.path, b.s.config.Self, enter)
+	if err != nil {
+		return fmt.Errorf("%s it needs mounts of its own: %w", why, err)
+	}
+	b.space = n
 	return nil
 }
 

@@ -184,7 +184,7 @@ func listen() error {
 		return err
 	}
 	_, _ = l.Close(), lf.Close()
-	msg := make([]byte, unix.PathMax)
+	msg := make([]byte, unix.PathMax+len("cover "))
 	for {
 		m, err := unix.Read(3, msg)
 		if errors.Is(err, unix.EINTR) {
@@ -193,14 +193,29 @@ func listen() error {
 		if err != nil || m == 0 {
 			return nil
 		}
-		answer := "held"
-		if err := holdLink(string(msg[:m])); err != nil {
+		answer := done
+		if err := mountAsTold(string(msg[:m])); err != nil {
 			answer = err.Error()
 		}
 		if _, err := unix.Write(3, []byte(answer)); err != nil {
 			return nil
 		}
 	}
+}
+
+// done is what the helper says when it did what it was asked.
+const done = "done"
+
+// mountAsTold carries out "hold PATH" or "cover PATH".
+func mountAsTold(msg string) error {
+	what, path, _ := strings.Cut(msg, " ")
+	switch what {
+	case "hold":
+		return holdLink(path)
+	case "cover":
+		return coverSocket(path)
+	}
+	return fmt.Errorf("unknown request %q", msg)
 }
 
 // holdLink mounts a link onto itself: then it still leads where it did, and
@@ -230,10 +245,10 @@ func holdLink(path string) error {
 	return nil
 }
 
-// hold has the helper hold a link in its place.
-func (n *netspace) hold(path string) error {
+// ask has the helper do something: see mountAsTold.
+func (n *netspace) ask(what string) error {
 	fd := int(n.conn.Fd())
-	if _, err := unix.Write(fd, []byte(path)); err != nil {
+	if _, err := unix.Write(fd, []byte(what)); err != nil {
 		return err
 	}
 	var b [512]byte
@@ -246,7 +261,7 @@ func (n *netspace) hold(path string) error {
 			return err
 		case m == 0:
 			return errors.New("the helper ended")
-		case string(b[:m]) != "held":
+		case string(b[:m]) != done:
 			return errors.New(string(b[:m]))
 		}
 		return nil

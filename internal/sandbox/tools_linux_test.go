@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -480,7 +481,9 @@ func TestCredentialsInside(t *testing.T) {
 	})
 }
 
-// TestListedSocket: one unix socket is reachable, its neighbour is not.
+// TestListedSocket: one unix socket is reachable, and those in a folder that is
+// listed; their neighbours are not, however many there are, and however fast
+// others come and go. A command can make some of its own.
 func TestListedSocket(t *testing.T) {
 	need(t, "python3")
 	c := testConfig(t, "bwrap")
@@ -489,19 +492,79 @@ func TestListedSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	for _, n := range []string{"yes", "no"} {
-		l, err := net.Listen("unix", filepath.Join(dir, n))
+	if err := os.Mkdir(filepath.Join(dir, "all"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	serve := func(name string) func() {
+		l, err := net.Listen("unix", filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { l.Close() })
+		return func() { _ = l.Close() }
 	}
-	c.Settings.Network.UnixSockets = []string{filepath.Join(dir, "yes")}
+	works := map[string]bool{"yes": true, "no": false, "all/of them": true}
+	for n := range works {
+		t.Cleanup(serve(n))
+	}
+	for i := range 320 {
+		t.Cleanup(serve(fmt.Sprint("other", i)))
+	}
+	c.Settings.Network.UnixSockets = []string{filepath.Join(dir, "yes"), filepath.Join(dir, "all")}
 	s := open(t, c)
-	for n, works := range map[string]bool{"yes": true, "no": false} {
-		out, code := sh(t, s, `python3 -c 'import socket,sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])' `+filepath.Join(dir, n))
-		if (code == 0) != works {
-			t.Errorf("%s: code %d %s", n, code, out)
+	works["late"] = false
+	t.Cleanup(serve("late"))
+	for i := range 320 {
+		works[fmt.Sprint("other", i)] = false
+	}
+	stop, over := make(chan struct{}), make(chan struct{})
+	go func() { // ends with stop
+		defer close(over)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				var ends []func()
+				for i := range 20 {
+					if l, err := net.Listen("unix", filepath.Join(dir, fmt.Sprint("brief", i))); err == nil {
+						ends = append(ends, func() { _ = l.Close() })
+					}
+				}
+				for _, end := range ends {
+					end()
+				}
+			}
+		}
+	}()
+	defer func() { close(stop); <-over }()
+	script := `import socket, sys, os
+for p in sys.argv[1:]:
+    try:
+        socket.socket(socket.AF_UNIX).connect(p)
+        print("reached " + os.path.relpath(p, os.path.dirname(sys.argv[1])))
+    except OSError: pass
+at = os.environ["TMPDIR"] + "/own"
+if os.path.exists(at): os.unlink(at)
+l = socket.socket(socket.AF_UNIX); l.bind(at); l.listen()
+socket.socket(socket.AF_UNIX).connect(at)
+print("own")`
+	args := " " + filepath.Join(dir, "yes")
+	for n := range works {
+		args += fmt.Sprintf(" %q", filepath.Join(dir, n))
+	}
+	for range 5 {
+		out, code := sh(t, s, "python3 -c '"+script+"'"+args)
+		if code != 0 {
+			t.Fatalf("code %d %s", code, out)
+		}
+		lines := strings.Split(out, "\n")
+		for n, may := range works {
+			if slices.Contains(lines, "reached "+n) != may {
+				t.Errorf("%s: reached %v", n, !may)
+			}
+		}
+		if !slices.Contains(lines, "own") {
+			t.Errorf("it could make no socket of its own: %s", out)
 		}
 	}
 }
