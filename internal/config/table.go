@@ -182,7 +182,7 @@ var sandboxKeys = []Key{
 	{Name: "sandbox.network.allowed_domains", Kind: Strings, CC: true, Guard: Own, Runs: true, Doc: "Domains reachable from inside; others are asked about; [] is none."},
 	{Name: "sandbox.network.denied_domains", Kind: Strings, CC: true, Doc: "Domains never reachable."},
 	{Name: "sandbox.network.strict_allowlist", Kind: Bool, CC: true, Guard: Tighten, Doc: "Refuse other domains without a question."},
-	{Name: "sandbox.network.allow_unix_sockets", Kind: Strings, CC: true, Guard: Person, Doc: "Unix sockets reachable from inside."},
+	{Name: "sandbox.network.allow_unix_sockets", Kind: Strings, CC: true, Guard: Person, Doc: "Unix sockets reachable from inside, or folders of them. With any, commands can make sockets of their own."},
 	{Name: "sandbox.network.allow_all_unix_sockets", Kind: Bool, CC: true, Guard: Person, Doc: "All unix sockets are."},
 	{Name: "sandbox.network.allow_local_binding", Kind: Bool, CC: true, Guard: Person, Doc: "Commands may listen on local ports."},
 	{Name: "sandbox.filesystem.allow_write", Kind: Strings, CC: true, Guard: Person, Doc: "Further folders that are writable inside."},

@@ -47,19 +47,33 @@ var (
 	crossed   = regexp.MustCompile(`(?i)(invalid )?cross-device link|EXDEV`)
 	gitWrites = regexp.MustCompile(`(?i)could not (?:write|lock) config file ([^\s:]+)`)
 	noNetwork = regexp.MustCompile(`(?i)network is unreachable|ENETUNREACH|could not resolve host|temporary failure in name resolution|name or service not known|getaddrinfo|EAI_AGAIN|no such host|failed to connect|couldn't connect to|name resolution|connection refused.*proxy|lookup .* on .*: (dial|read) udp`)
+	// A host that a line says cannot be reached.
+	farHost = regexp.MustCompile(`(?i)(?:could not resolve (?:host(?:name)?|proxy):?|connect to host|getaddrinfo(?: [A-Z_]+)?|failed to connect to|connection to|\blookup|connectionpool\(host=|resolve)\s*['"(]*([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})\b`)
+	// A push to a repository beside the workspace says what, and then where.
+	unpacked  = regexp.MustCompile(`unable to create temporary object directory|insufficient permission for adding an object|unpacker error`)
+	pushedTo  = regexp.MustCompile(`(?m)^To (?:file://)?(~?[./][^\n]*)$`)
 	noDomain  = regexp.MustCompile(`adze's sandbox: ([^\s]+) is refused: ([^\n]*)`)
 	tunnel403 = regexp.MustCompile(`(?i)(CONNECT tunnel failed, response 403|proxy.*\b403\b|403 Forbidden from proxy|tunneling socket could not be established, statusCode=403|status(?:code)?=403)`)
+	// What the filter of system calls answers who asks for a family that is not
+	// there: mostly that of unix sockets.
+	noFamily  = regexp.MustCompile(`(?i)address family not supported|EAFNOSUPPORT`)
 	socketErr = regexp.MustCompile(`(?i)(unix (?:domain )?socket|\.sock\b|docker daemon|ssh-agent|authentication agent|gpg-agent|D-?Bus|X11|display|AF_UNIX|Error creating socket)`)
 	// A call in a stack trace, whose last line has no more than the error.
 	socketCall = regexp.MustCompile(`_socket\.socket|AF_UNIX|UNIXSocket|net\.createConnection`)
-	pathish    = regexp.MustCompile(`(?:^|[\s'"‘“:=(\x60\[])(~?/[^\s'"’”:;,)\x60\]]+|\.{1,2}/[^\s'"’”:;,)\x60\]]+|\.[A-Za-z][^\s'"’”:;,)\x60\]/]*(?:/[^\s'"’”:;,)\x60\]]+)*)`)
+	// A socket that is not among the listed ones does not listen.
+	unheard = regexp.MustCompile(`(?i)connection refused|ECONNREFUSED|cannot connect|could not connect`)
+	quoted  = regexp.MustCompile(`['"‘“\x60]([^'"’”\x60]+)['"’”\x60]`)
+	pathish = regexp.MustCompile(`(?:^|[\s'"‘“:=(\x60\[])(~?/[^\s'"’”:;,)\x60\]]+|\.{1,2}/[^\s'"’”:;,)\x60\]]+|\.[A-Za-z][^\s'"’”:;,)\x60\]/]*(?:/[^\s'"’”:;,)\x60\]]+)*)`)
 )
 
 // unixSocket is all that can be said of a socket that was refused.
-const unixSocket = "a unix socket; sandbox.network.allow_unix_sockets can allow it"
+const unixSocket = "using a unix socket; sandbox.network.allow_unix_sockets can name sockets, or folders of them, and then a command can make its own as well"
 
 // protectedWhy ends what is said of a protected path.
 const protectedWhy = ": it is protected, as it steers other programs"
+
+// outsideWhy ends what is said of a path that is in no writable folder.
+const outsideWhy = ": it is outside the writable folders; sandbox.filesystem.allow_write can allow it"
 
 // maxExplained is how much of the end of an output is looked at.
 const maxExplained = 16 << 10
@@ -73,9 +87,9 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 	if exit == 0 { // it went on, so only what is certain is told
 		for _, line := range strings.Split(output, "\n") {
 			if readOnly.MatchString(line) {
-				for _, path := range pathsIn(line, p) {
-					if protects(p, path) {
-						return "writing " + path + protectedWhy, true
+				for _, n := range pathsIn(line, p) {
+					if protects(p, n.at) {
+						return "writing " + n.said + protectedWhy, true
 					}
 				}
 			}
@@ -94,55 +108,84 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 			return s, true
 		}
 	}
-	if socketCall.MatchString(output) && noAccess.MatchString(output) {
+	if noFamily.MatchString(output) || socketCall.MatchString(output) && noAccess.MatchString(output) {
 		return unixSocket, true
 	}
+	if m := pushedTo.FindStringSubmatch(output); m != nil && unpacked.MatchString(output) && !inWritable(p, m[1]) {
+		return "writing " + m[1] + outsideWhy, true
+	}
 	for i := len(lines) - 1; i >= 0; i-- {
-		switch held := slices.Concat(p.Denied, p.Fixed, p.Protected, p.Git); {
-		case len(held) == 0:
+		switch {
+		case len(p.Denied)+len(p.Fixed)+len(p.Protected)+len(p.Git) == 0:
 		case busy.MatchString(lines[i]):
-			return "moving or removing a folder that holds something protected, such as " + held[0], true
+			return "moving or removing a folder that holds something protected" + heldIn(lines[i], p), true
 		case crossed.MatchString(lines[i]):
-			return "renaming into or out of a folder that holds something protected, such as " + held[0] + "; copying works", true
+			return "renaming into or out of a folder that holds something protected" + heldIn(lines[i], p) + "; copying works", true
 		}
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		if noNetwork.MatchString(lines[i]) {
-			if p.Network.Off() {
-				return network + "nothing can leave the sandbox", true
-			}
-			return network + "only programs that use HTTP_PROXY or ALL_PROXY reach it, through the proxy of the sandbox", true
+			return unreached(lines[i], p), true
 		}
 	}
 	return "", false
 }
 
+// unreached says why nothing was reached, and which host, if the line tells.
+func unreached(line string, p Policy) string {
+	host, allow := "", "a domain"
+	if m := farHost.FindStringSubmatch(line); m != nil {
+		host, allow = ", so not "+m[1], m[1]
+	}
+	if p.Network.Off() {
+		return network + "nothing can leave the sandbox" + host + "; sandbox.network.allowed_domains can allow " + allow
+	}
+	return network + "only programs that use HTTP_PROXY or ALL_PROXY reach it, through the proxy of the sandbox" + host
+}
+
+// heldIn names what is protected in a folder that a line names.
+func heldIn(line string, p Policy) string {
+	held := slices.Concat(p.Denied, p.Fixed, p.Protected, p.Git)
+	for _, m := range quoted.FindAllStringSubmatch(line, 20) {
+		for _, dir := range absolute(m[1], p) {
+			if i := slices.IndexFunc(held, func(h string) bool { return within(dir, h) }); i >= 0 && !slices.Contains(p.Writable, dir) {
+				return ", such as " + held[i]
+			}
+		}
+	}
+	return ""
+}
+
+func inWritable(p Policy, path string) bool {
+	return slices.ContainsFunc(absolute(path, p), func(at string) bool { return withinAny(p.Writable, at) })
+}
+
 // explainLine looks for a path or a socket in a line that tells of a refusal.
 func explainLine(line string, p Policy) string {
 	ro, no := readOnly.MatchString(line), noAccess.MatchString(line)
+	if socketErr.MatchString(line) && (no || len(p.Network.Unix) > 0 && unheard.MatchString(line)) {
+		return unixSocket
+	}
 	if !ro && !no {
 		return ""
 	}
-	paths, does := pathsIn(line, p), verb(line)
-	for _, path := range paths {
-		switch {
+	named, does := pathsIn(line, p), verb(line)
+	for _, n := range named {
+		switch path := n.at; {
 		case withinAny(p.Denied, path):
-			return "reading " + path + ": a permission rule denies it"
+			return "reading " + n.said + ": a permission rule denies it"
 		case withinAny(p.Fixed, path):
-			return does + path + ": a permission rule denies it"
+			return does + n.said + ": a permission rule denies it"
 		case withinAny(p.Hidden, path) && !withinAny(p.Readable, path):
-			return "reading " + path + ": it is hidden, as it may hold secrets"
+			return "reading " + n.said + ": it is hidden, as it may hold secrets"
 		case protects(p, path):
-			return does + path + protectedWhy
+			return does + n.said + protectedWhy
 		}
 	}
-	for _, path := range paths {
-		if ro && !withinAny(p.Writable, path) {
-			return does + path + ": it is outside the writable folders; sandbox.filesystem.allow_write can allow it"
+	for _, n := range named {
+		if ro && !withinAny(p.Writable, n.at) {
+			return does + n.said + outsideWhy
 		}
-	}
-	if no && socketErr.MatchString(line) {
-		return unixSocket
 	}
 	if ro {
 		return "writing outside the writable folders"
@@ -188,25 +231,39 @@ func protects(p Policy, path string) bool {
 	return false
 }
 
-// pathsIn are what looks like paths in a line, made absolute against each
-// writable folder.
-func pathsIn(line string, p Policy) []string {
-	var out []string
+// A naming is a path in a line: as the program wrote it, which is what a person
+// is told, because nobody knows in which folder the program was; and where it
+// may lead.
+type naming struct{ said, at string }
+
+// pathsIn are what looks like paths in a line.
+func pathsIn(line string, p Policy) []naming {
+	var out []naming
 	found := pathish.FindAllStringSubmatch(line, 20)
 	if len(found) > 1 && strings.HasPrefix(line, found[0][1]+":") { // who says it comes last
 		found = append(found[1:], found[0])
 	}
 	for _, m := range found {
-		switch t := m[1]; {
-		case filepath.IsAbs(t):
-			out = append(out, filepath.Clean(t))
-		case strings.HasPrefix(t, "~"):
-		default:
-			for _, w := range p.Writable {
-				if !withinAny(p.Hidden, w) { // nobody works there
-					out = append(out, filepath.Join(w, t))
-				}
-			}
+		for _, at := range absolute(m[1], p) {
+			out = append(out, naming{m[1], at})
+		}
+	}
+	return out
+}
+
+// absolute is where a path may lead: a relative one against each writable
+// folder in which a program may be.
+func absolute(path string, p Policy) []string {
+	switch {
+	case filepath.IsAbs(path):
+		return []string{filepath.Clean(path)}
+	case strings.HasPrefix(path, "~"):
+		return nil
+	}
+	var out []string
+	for _, w := range p.Writable {
+		if !withinAny(p.Hidden, w) && w != p.Temp && w != p.Cache { // nobody works there
+			out = append(out, filepath.Join(w, path))
 		}
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 
 func TestExplain(t *testing.T) {
 	p := Policy{
-		Writable: []string{"/tmp/t", "/w/project"}, Protected: []string{"/w/project/.claude", "/w/project/.mcp.json"},
+		Writable: []string{"/tmp/t", "/w/project"}, Protected: []string{"/w/project/.claude", "/w/project/.mcp.json", "/w/project/deps/.vscode"},
 		Git: []string{"/w/project/.git"}, Hidden: []string{"/home/u/.ssh", "/home/u/.aws"},
 		Network: Network{Allowed: []string{"example.com"}},
 	}
@@ -21,27 +21,37 @@ func TestExplain(t *testing.T) {
 		{1, "Error: EROFS: read-only file system, open '/usr/lib/x'", "writing /usr/lib/x: it is outside"},
 		{1, "cat: /home/u/.ssh/id_rsa: Permission denied", "reading /home/u/.ssh/id_rsa: it is hidden"},
 		{1, "mkdir: cannot create directory ‘.claude’: File exists", ""},
-		{1, "touch: cannot touch '.mcp.json': Read-only file system", "writing /w/project/.mcp.json: it is protected"},
-		{0, "./build: 1: cannot create .git/hooks/pre-commit: Read-only file system\ndone", "writing /w/project/.git/hooks/pre-commit: it is protected"},
-		{2, "/usr/bin/sh: 1: cannot create .git/config: Read-only file system", "creating /w/project/.git/config: it is protected"},
+		{1, "touch: cannot touch '.mcp.json': Read-only file system", "writing .mcp.json: it is protected"},
+		{0, "./build: 1: cannot create .git/hooks/pre-commit: Read-only file system\ndone", "writing .git/hooks/pre-commit: it is protected"},
+		{2, "/usr/bin/sh: 1: cannot create .git/config: Read-only file system", "creating .git/config: it is protected"},
 		{1, "/usr/bin/touch: cannot touch '/etc/x': Read-only file system", "writing /etc/x: it is outside"},
 		{1, "/etc/x: Read-only file system", "writing /etc/x: it is outside"},
 		{1, "rm: cannot remove '/usr/share/doc/x': Read-only file system", "removing /usr/share/doc/x: it is outside"},
 		{1, "mkdir: cannot create directory ‘/opt/y’: Read-only file system", "creating /opt/y: it is outside"},
 		{1, "chmod: changing permissions of '/etc': Read-only file system", "changing the mode, owner or times of /etc: it is outside"},
-		{1, "  File \"/usr/lib/python3.11/socket.py\", line 232, in __init__\n    _socket.socket.__init__(self, family, type, proto, fileno)\nPermissionError: [Errno 1] Operation not permitted", "a unix socket"},
+		{1, "  File \"/usr/lib/python3.11/socket.py\", line 232, in __init__\n    _socket.socket.__init__(self, family, type, proto, fileno)\nPermissionError: [Errno 1] Operation not permitted", "using a unix socket"},
 		{0, "error: could not write config file .git/config: Device or resource busy", "writing .git/config: git's settings"},
 		{1, "error: could not lock config file sub/.git/config: Read-only file system", "writing sub/.git/config: git's settings"},
-		{1, "mv: cannot move 'src' to 'lib': Device or resource busy", "moving or removing a folder that holds"},
+		{1, "mv: cannot move 'src' to 'lib': Device or resource busy", "moving or removing a folder that holds something protected"},
 		{1, "OSError: [Errno 18] Invalid cross-device link: 'a' -> 'src/a'", "renaming into or out of a folder"},
-		{1, "mv: cannot move '.git' to 'g': Device or resource busy", "writing /w/project/.git: it is protected"},
+		{1, "mv: cannot move '.git' to 'g': Device or resource busy", "writing .git: it is protected"},
 		{4, "error: could not lock config file .git/config: Device or resource busy", "writing .git/config: git's settings"},
-		{1, "touch: cannot touch '.git/hooks/pre-commit': Read-only file system", "writing /w/project/.git/hooks/pre-commit: it is protected"},
+		{1, "touch: cannot touch '.git/hooks/pre-commit': Read-only file system", "writing .git/hooks/pre-commit: it is protected"},
 		{6, "curl: (6) Could not resolve host: example.org", "the network: only programs"},
 		{56, "curl: (56) CONNECT tunnel failed, response 403", "the network: the proxy"},
 		{22, "adze's sandbox: evil.example is refused: no rule allows it", "the network: evil.example is refused"},
 		{1, "ping: connect: Network is unreachable", "the network: only programs"},
-		{1, "Cannot connect to the Docker daemon at unix:///var/run/docker.sock: dial unix: socket: operation not permitted", "a unix socket"},
+		{1, "Cannot connect to the Docker daemon at unix:///var/run/docker.sock: dial unix: socket: operation not permitted", "using a unix socket"},
+		{1, "bash: line 1: ../../x: Read-only file system", "writing ../../x: it is outside"},
+		{1, "[Errno 97] Address family not supported by protocol", "using a unix socket"},
+		{1, "Error: listen EAFNOSUPPORT: address family not supported /tmp/x\n    at Server.setupListenHandle", "using a unix socket"},
+		{1, "error: remote unpack failed: unable to create temporary object directory\nTo ../remote.git\n ! [remote rejected] main -> main (unpacker error)", "writing ../remote.git: it is outside"},
+		{1, "remote: error: insufficient permission for adding an object to repository database ./objects\nTo file:///srv/r.git\n ! [remote rejected]", "writing /srv/r.git: it is outside"},
+		{1, "error: remote unpack failed: unable to create temporary object directory\nTo copy.git\n", ""},
+		{1, "error: remote unpack failed: unable to create temporary object directory\nTo ./copy.git\n", ""},
+		{128, "ssh: connect to host git.example.com port 22: Network is unreachable", "the network: only programs that use HTTP_PROXY or ALL_PROXY reach it, through the proxy of the sandbox, so not git.example.com"},
+		{128, "fatal: unable to access 'https://example.org/x/': Could not resolve host: example.org", "the network: only programs that use HTTP_PROXY or ALL_PROXY reach it, through the proxy of the sandbox, so not example.org"},
+		{1, "mv: cannot move 'deps' to 'x': Device or resource busy", "moving or removing a folder that holds something protected, such as /w/project/deps/.vscode"},
 		{1, "--- FAIL: TestX\nexpected 1, got 2", ""},
 		{1, "cat: /w/project/unreadable: Permission denied", ""},
 		{2, "ls: cannot access 'x': No such file or directory", ""},
@@ -63,4 +73,18 @@ func FuzzExplain(f *testing.F) {
 			t.Errorf("%q %v", got, ok)
 		}
 	})
+}
+
+// TestExplainListed: a socket that is not among the listed ones does not listen.
+func TestExplainListed(t *testing.T) {
+	said := "Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?"
+	for _, c := range []struct {
+		listed []string
+		want   bool
+	}{{nil, false}, {[]string{"/run/x"}, true}} {
+		got, ok := Explain(1, said, Policy{Network: Network{Unix: c.listed}})
+		if ok != c.want || ok && !strings.Contains(got, "allow_unix_sockets") {
+			t.Errorf("%v: %q %v", c.listed, got, ok)
+		}
+	}
 }
