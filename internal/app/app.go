@@ -218,7 +218,7 @@ func (a *App) start(ctx context.Context, o Options, began time.Time, models *mod
 		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
 		Target: a.Target, Rules: rules, Mode: a.Mode, Keep: a.remember, Now: time.Now,
 		Forbidden: forbidden(o, a.Config, a.Mode), Steers: a.steering(rules.Dirs),
-		Resolve: live.resolve, Tasks: kit.tasks, Shell: a.shell(kit.all), Loop: live.loop(a.Config, rules), Tools: kit.set, Budget: budget(a.Config),
+		Resolve: live.resolve, Tasks: kit.tasks, Shell: a.shell(kit.all), Attach: a.attach(kit.all), Loop: live.loop(a.Config, rules), Tools: kit.set, Budget: budget(a.Config),
 	})
 	if err != nil {
 		return err

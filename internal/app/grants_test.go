@@ -33,7 +33,7 @@ func kept(t *testing.T, dir, home string, s SessionOptions) *keptRun {
 	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home}
 	a, err := Open(t.Context(), Options{
 		Version: "test", Dir: dir, Home: home, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home}, Env: func(n string) string { return env[n] },
-		Person: true, Session: s, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m"},
+		Person: true, Session: s, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m", Images: true},
 		Settings: `{"sandbox":{"enabled":false}}`, Note: func(s string) { r.notes = append(r.notes, s) },
 	})
 	if err != nil {

@@ -155,7 +155,7 @@ func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: app.Tilde(h.o.Dir, h.o.Home), NewID: app.NewUUID, Notes: h.notes,
 		Open: h.open, Models: h.models, Sessions: h.sessions, Files: h.files,
-		Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image,
+		Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
 		Memory: h.memory, Note: h.note, Reports: h.reports(), First: h.first, Keyless: keyless, Trust: h.trust,
 		Login: func(ctx context.Context) error { _, err := h.interactive("login")(ctx, nil, ""); return err },
 	}

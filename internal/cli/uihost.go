@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,8 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/search"
@@ -243,6 +246,28 @@ func (h *uiHost) image(ctx context.Context) (op.Image, error) {
 		return op.Image{}, errors.New("the picture on the clipboard is too large")
 	}
 	return op.Image{Media: "image/png", Data: out}, nil
+}
+
+// picture is an image file that was dragged here. The session makes it as small
+// as the model takes it.
+func (h *uiHost) picture(_ context.Context, path string) (op.Image, error) {
+	f, _, err := regular.Open(path)
+	if err != nil {
+		return op.Image{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxImage+1))
+	if err == nil && len(data) > maxImage {
+		err = errors.New("the picture is too large")
+	}
+	if err != nil {
+		return op.Image{}, err
+	}
+	kind := pixels.Media(data)
+	if kind == "" {
+		return op.Image{}, errors.New("it is no PNG, JPEG, GIF or WebP image")
+	}
+	return op.Image{Media: kind, Data: data}, nil
 }
 
 // memory are the files that a person may add a line to.

@@ -37,11 +37,14 @@ func samples() []event.Body {
 		view.Tasks{Items: []view.Task{{Text: "a", Active: "b", Status: view.InProgress}}},
 		view.Group{Blocks: []view.Block{view.Image{Media: "image/png", Data: []byte{9}}}},
 	}}
+	attached := []event.Attached{{
+		Name: "n", About: "a", Refused: true, Text: "t", Images: []llm.Image{img}, Saw: []effect.File{{Path: "/p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 3, Last: 4}},
+	}}
 	return []event.Body{
 		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7},
 		event.Resumed{Version: "v", Dir: "/d", Torn: 12},
-		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, Steer: true, Hidden: true},
-		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}},
+		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, Attached: attached, Steer: true, Hidden: true},
+		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}, Attached: attached},
 		event.InputRemoved{ID: "i"},
 		event.TurnStarted{ID: "t", Model: "m", Mode: policy.PlanMode},
 		event.Replied{

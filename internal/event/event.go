@@ -68,10 +68,11 @@ type (
 	// InputAccepted is a prompt that will be given to the model. Steer is true
 	// when it joined a running turn.
 	InputAccepted struct {
-		ID     string      `json:"id"`
-		Text   string      `json:"text"`
-		Images []llm.Image `json:"images,omitempty"`
-		Steer  bool        `json:"steer,omitempty"`
+		ID       string      `json:"id"`
+		Text     string      `json:"text"`
+		Images   []llm.Image `json:"images,omitempty"`
+		Attached []Attached  `json:"attached,omitempty"`
+		Steer    bool        `json:"steer,omitempty"`
 		// Hidden input comes from the loop itself (resume where you stopped).
 		Hidden bool `json:"hidden,omitempty"`
 	}
@@ -79,9 +80,10 @@ type (
 	// no part of the conversation until an InputAccepted with its ID follows,
 	// and never when an InputRemoved does.
 	InputQueued struct {
-		ID     string      `json:"id"`
-		Text   string      `json:"text"`
-		Images []llm.Image `json:"images,omitempty"`
+		ID       string      `json:"id"`
+		Text     string      `json:"text"`
+		Images   []llm.Image `json:"images,omitempty"`
+		Attached []Attached  `json:"attached,omitempty"`
 	}
 	// InputRemoved takes back a queued prompt.
 	InputRemoved struct {
@@ -325,6 +327,18 @@ type (
 		Texts []string `json:"texts"`
 	}
 )
+
+// An Attached is what a prompt names with "@", as it was when it was sent.
+type Attached struct {
+	Name string `json:"name"` // as the prompt names it, without "@": "calc.go#L3-9"
+	// About says what of it was attached ("7 lines"), or of one that was Refused
+	// why nothing was.
+	About   string        `json:"about"`
+	Refused bool          `json:"refused,omitempty"`
+	Text    string        `json:"text,omitempty"` // for the model, in a tag of its own
+	Images  []llm.Image   `json:"images,omitempty"`
+	Saw     []effect.File `json:"saw,omitempty"` // the files as the model knows them from here on
+}
 
 // A Situation is one part of the instructions that can differ from start to
 // start.

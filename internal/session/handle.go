@@ -15,12 +15,12 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// handle runs on the session's goroutine. target is what op.SetModel means.
-func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
+// handle runs on the session's goroutine.
+func (s *Session) handle(st *state, o op.Op, with prepared) error {
 	ctx := context.Background() // an accepted op is recorded whatever becomes of its client
 	switch o := o.(type) {
 	case op.Prompt:
-		return s.prompt(st, o)
+		return s.prompt(st, o, with.attached)
 	case op.Notify:
 		st.notes = append(st.notes, o.Text)
 		return nil
@@ -53,10 +53,10 @@ func (s *Session) handle(st *state, o op.Op, target agent.Target) error {
 	case op.Answer:
 		return s.answer(ctx, st, o)
 	case op.SetModel:
-		if err := s.record(ctx, st, event.ModelChanged{Model: target.ID(), Cause: event.CauseAsked}); err != nil {
+		if err := s.record(ctx, st, event.ModelChanged{Model: with.target.ID(), Cause: event.CauseAsked}); err != nil {
 			return err
 		}
-		st.target = target
+		st.target = with.target
 		return s.sayDeaf(ctx, st)
 	case op.SetEffort:
 		if !slices.Contains(levels, o.Level) {
@@ -119,12 +119,12 @@ func (s *Session) setMode(ctx context.Context, st *state, m policy.Mode) error {
 }
 
 // prompt makes the input durable, and begins a turn if none runs.
-func (s *Session) prompt(st *state, o op.Prompt) error {
+func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) error {
 	if o.ID == "" {
 		st.names++
 		o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
 	}
-	q := event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images}
+	q := event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Attached: attached}
 	if st.cancel == nil && len(st.Queue) == 0 {
 		return s.begin(st, q, o.Tokens)
 	}
@@ -140,7 +140,7 @@ func (s *Session) prompt(st *state, o op.Prompt) error {
 
 // accept gives an input to the model.
 func (s *Session) accept(st *state, q event.InputQueued, steer bool) error {
-	err := s.record(context.Background(), st, event.InputAccepted{ID: q.ID, Text: q.Text, Images: q.Images, Steer: steer})
+	err := s.record(context.Background(), st, event.InputAccepted{ID: q.ID, Text: q.Text, Images: q.Images, Attached: q.Attached, Steer: steer})
 	if steer {
 		s.showQueue(st)
 	}

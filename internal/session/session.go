@@ -62,6 +62,9 @@ type Config struct {
 	// Shell runs a command of the person's own, and says what came of it;
 	// progress shows its output while it runs. nil refuses op.Shell.
 	Shell func(ctx context.Context, c Command, progress func(string)) event.Ran
+	// Attach reads what a prompt names with "@". It is called by the goroutine
+	// that submits. nil attaches nothing.
+	Attach func(ctx context.Context, n Naming) []event.Attached
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
 	// Forbidden are modes that cannot be switched to, and why.
@@ -257,7 +260,7 @@ func (s *Session) Submit(ctx context.Context, o op.Op) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	target, err := s.prepare(ctx, o)
+	with, err := s.prepare(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -267,41 +270,50 @@ func (s *Session) Submit(ctx context.Context, o op.Op) error {
 		}
 	}
 	var res error
-	if err := s.within(ctx, func(st *state) { res = s.handle(st, o, target) }); err != nil {
+	if err := s.within(ctx, func(st *state) { res = s.handle(st, o, with) }); err != nil {
 		return err
 	}
 	return res
 }
 
+// prepared is what was found out about an op before the session took it.
+type prepared struct {
+	target   agent.Target     // that op.SetModel means
+	attached []event.Attached // that op.Prompt names
+}
+
 // prepare does what of an op may take time or needs nothing of the session's
-// state. target is what op.SetModel means.
-func (s *Session) prepare(ctx context.Context, o op.Op) (target agent.Target, err error) {
+// state.
+func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error) {
 	switch o := o.(type) {
+	case op.Prompt:
+		out.attached, err = s.attached(ctx, o.Text)
+		return out, err
 	case op.SetModel:
 		if s.cfg.Resolve == nil {
-			return target, &op.Refusal{Code: op.Unsupported, Text: "this session cannot change its model"}
+			return out, &op.Refusal{Code: op.Unsupported, Text: "this session cannot change its model"}
 		}
-		if target, err = s.cfg.Resolve(ctx, o.Name); err != nil {
-			return target, &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
+		if out.target, err = s.cfg.Resolve(ctx, o.Name); err != nil {
+			return out, &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
 		}
 	case op.Background:
 		if s.cfg.Tasks != nil {
 			if _, ok := s.cfg.Tasks.Background(o.Call); ok {
-				return target, nil
+				return out, nil
 			}
 		}
-		return target, &op.Refusal{Code: op.NoTask, Text: "no command runs that could go to the background"}
+		return out, &op.Refusal{Code: op.NoTask, Text: "no command runs that could go to the background"}
 	case op.StopTask:
 		err = fmt.Errorf("there is no background task %q", o.ID)
 		if s.cfg.Tasks != nil {
 			err = s.cfg.Tasks.Kill(o.ID)
 		}
 		if err != nil {
-			return target, &op.Refusal{Code: op.NoTask, Text: err.Error(), Err: err}
+			return out, &op.Refusal{Code: op.NoTask, Text: err.Error(), Err: err}
 		}
-	case op.Prompt, op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetEffort, op.SetMode, op.Rename: // all of it is the session's
+	case op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetEffort, op.SetMode, op.Rename: // all of it is the session's
 	}
-	return target, nil
+	return out, nil
 }
 
 // fitted is the prompt with images that the model takes. What cannot be read

@@ -246,7 +246,7 @@ func (s State) Apply(e event.Event) State {
 func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 	s, queued := s.unqueue(b.ID)
 	if b.Text == "" && len(b.Images) == 0 {
-		b.Text, b.Images = queued.Text, queued.Images
+		b.Text, b.Images, b.Attached = queued.Text, queued.Images, queued.Attached
 	}
 	if !b.Hidden {
 		if s.First == "" {
@@ -255,12 +255,23 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 		s.Last = b.Text
 		s.talk = s.talk.said(seq)
 	}
-	parts := make([]llm.Part, 0, 1+len(b.Images))
+	parts := make([]llm.Part, 0, 1+len(b.Images)+2*len(b.Attached))
 	for _, img := range b.Images {
 		parts = append(parts, img)
 	}
 	if b.Text != "" {
 		parts = append(parts, llm.Text{S: b.Text})
+	}
+	for _, a := range b.Attached {
+		if a.Text != "" {
+			parts = append(parts, llm.Text{S: a.Text})
+		}
+		for _, img := range a.Images {
+			parts = append(parts, img)
+		}
+		for _, f := range a.Saw {
+			s.files = s.files.set(f.Path, f)
+		}
 	}
 	s.talk = s.talk.input(seq, parts)
 	return s

@@ -162,7 +162,7 @@ func Drop(s string) []string {
 		var p string
 		p, rest = dropped(rest)
 		p = fileURL(p)
-		if !absolute(p) {
+		if !absolute(p) || s[0] == '/' && strings.Count(s, "/") == 1 { // "/help" is a command
 			return nil
 		}
 		out = append(out, p)

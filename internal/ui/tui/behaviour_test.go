@@ -426,6 +426,36 @@ func TestDroppedFilesAreNamed(t *testing.T) {
 	}
 }
 
+func TestDroppedPicturesAreAttached(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.m.host.Picture = func(_ context.Context, path string) (op.Image, error) {
+		if path == "/home/u/bad.png" {
+			return op.Image{}, errors.New("it is none")
+		}
+		return op.Image{Media: "image/png", Data: []byte(path)}, nil
+	}
+	r.keys("'see ")
+	r.do(pasteMsg{"/home/u/a.PNG /home/u/bad.png /home/u/c.txt"})
+	r.has("bad.png is not attached: it is none")
+	r.keys("enter")
+	got, _ := last[op.Prompt](r)
+	if got.Text != "see @/home/u/c.txt [Image 1] @/home/u/bad.png" || len(got.Images) != 1 || string(got.Images[0].Data) != "/home/u/a.PNG" {
+		t.Errorf("%q with %d images", got.Text, len(got.Images))
+	}
+	r.do(pasteMsg{"/help"})
+	if got := r.m.box.Text(); got != "/help" {
+		t.Errorf("a pasted command became %q", got)
+	}
+}
+
+func TestWhatAPromptNamesIsSaidInALine(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.event(event.InputAccepted{ID: "i", Text: "see @a.go#L3-9 and @.env", Attached: []event.Attached{
+		{Name: "a.go#L3-9", About: "7 lines", Text: "…"}, {Name: "b/", About: "folder"}, {Name: ".env", About: "it may hold secrets", Refused: true},
+	}})
+	r.has("with a.go#L3-9 (7 lines), b/ (folder)", "not attached: .env: it may hold secrets")
+}
+
 func TestVimShowsItsMode(t *testing.T) {
 	r := newRig(t, 80, 24).open()
 	r.keys("'/vim", "enter").pass(5 * time.Second) // until what was done is not told any more

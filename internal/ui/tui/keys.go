@@ -11,7 +11,6 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
-	"github.com/adze-agent/adze/internal/ui/pick"
 )
 
 // key takes one press, where it belongs.
@@ -83,13 +82,8 @@ func (m *Model) paste(text string) []effect {
 		}
 		return nil
 	}
-	if paths := edit.Drop(text); len(paths) > 0 { // files that were dragged here
-		var names []string
-		for _, p := range paths {
-			names = append(names, pick.Mention{Path: p}.String())
-		}
-		m.box.Insert(strings.Join(names, " ") + " ")
-		return m.edited()
+	if paths := edit.Drop(text); len(paths) > 0 {
+		return m.drop(paths)
 	}
 	m.box.Paste(text)
 	return m.edited()
@@ -351,25 +345,6 @@ func (m *Model) editor() []effect {
 			}
 			m.box.Set(strings.TrimRight(out, "\n"))
 			return m.edited()
-		}
-	}}}
-}
-
-// image puts the clipboard's picture into the prompt.
-func (m *Model) image() []effect {
-	if m.host.Image == nil {
-		m.say("pictures cannot be read from the clipboard here", draw.Quiet)
-		return nil
-	}
-	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		img, err := m.host.Image(ctx)
-		return func(m *Model) []effect {
-			if err != nil {
-				m.say(err.Error(), draw.Quiet)
-				return nil
-			}
-			m.box.Attach(edit.Image{MediaType: img.Media, Data: img.Data})
-			return nil
 		}
 	}}}
 }

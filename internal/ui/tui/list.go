@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/mention"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -59,7 +60,7 @@ func (m *Model) complete() []effect {
 // findFiles fills the list with files, which are listed when first asked for.
 func (m *Model) findFiles() []effect {
 	if m.files.index != nil {
-		name, _ := pick.SplitRange(m.list.token.Query)
+		name, _ := mention.SplitRange(m.list.token.Query)
 		for _, h := range m.files.index.Find(name, 50) {
 			m.list.found = append(m.list.found, found{Choice{ID: h.Path, Name: h.Path}, h.At})
 		}
@@ -153,8 +154,8 @@ func (l *list) take(m *Model, run bool) []effect {
 		m.box.Complete(l.token, "/"+c.ID+" ")
 		return nil
 	}
-	_, lines := pick.SplitRange(l.token.Query)
-	name := pick.Mention{Path: c.ID}.String() + lines
+	_, lines := mention.SplitRange(l.token.Query)
+	name := mention.Mention{Path: c.ID}.String() + lines
 	if strings.HasSuffix(c.ID, "/") {
 		m.box.Complete(l.token, "@"+c.ID)
 		return m.complete() // what is in the folder

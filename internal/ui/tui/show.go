@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/view"
@@ -114,7 +115,25 @@ func (p paper) said(it *item) []draw.Line {
 	if it.pics > 0 && !strings.Contains(it.text, "[Image ") {
 		lines = append(lines, draw.L(draw.S(plural(it.pics, "image"), draw.Quiet)))
 	}
+	lines = append(lines, attached(it.names, o.Width)...)
 	return hang(lines, p.mark(draw.Prompt, draw.Accent))
+}
+
+// attached says what of the files that a prompt names went along with it.
+func attached(names []event.Attached, width int) []draw.Line {
+	var with []string
+	var out []draw.Line
+	for _, a := range names {
+		if !a.Refused {
+			with = append(with, a.Name+" ("+a.About+")")
+			continue
+		}
+		out = append(out, draw.L(draw.S("not attached: "+a.Name+": "+a.About, draw.Attention)).Wrap(width)...)
+	}
+	if len(with) == 0 {
+		return out
+	}
+	return append(draw.L(draw.S("with "+strings.Join(with, ", "), draw.Quiet)).Wrap(width), out...)
 }
 
 func (p paper) thought(it *item) []draw.Line {

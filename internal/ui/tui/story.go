@@ -33,10 +33,11 @@ type item struct {
 	done  bool
 	at    time.Time
 	text  string
-	level string // of noted: info, warning, error, quiet
-	hint  string // of noted
-	steer bool   // of said: it joined a running turn
-	pics  int    // of said: images
+	level string           // of noted: info, warning, error, quiet
+	hint  string           // of noted
+	steer bool             // of said: it joined a running turn
+	pics  int              // of said: images
+	names []event.Attached // of said: what it names
 	took  time.Duration
 	calls []*call
 
@@ -97,7 +98,7 @@ func (s *story) apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.InputAccepted:
 		if !b.Hidden {
-			s.add(&item{kind: said, done: true, at: e.Time, text: b.Text, pics: len(b.Images), steer: b.Steer})
+			s.add(&item{kind: said, done: true, at: e.Time, text: b.Text, pics: len(b.Images), names: b.Attached, steer: b.Steer})
 		}
 		s.reply, s.live = len(s.items), false
 	case event.TurnStarted:

@@ -121,6 +121,8 @@ type Host struct {
 	Edit func(ctx context.Context, text string) (string, error)
 	// Image is the picture on the clipboard.
 	Image func(ctx context.Context) (op.Image, error)
+	// Picture is the picture in a file.
+	Picture func(ctx context.Context, path string) (op.Image, error)
 	// Copy puts text on the clipboard where the terminal cannot.
 	Copy func(ctx context.Context, text string) error
 	// Memory lists the memory files that a line can be added to; Note adds it.

@@ -1,7 +1,8 @@
-package pick
+// Package mention finds the files that a prompt names with "@". It looks at no
+// disk.
+package mention
 
 import (
-	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,11 +19,11 @@ type Mention struct {
 
 var ranges = regexp.MustCompile(`^(.+?)(?::([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?|#L([1-9][0-9]{0,8})(?:-L?([1-9][0-9]{0,8}))?)$`)
 
-// Mentions finds the files that a text names: @path, @path:10, @path:10-20,
+// In finds the files that a text names: @path, @path:10, @path:10-20,
 // @path#L10-20, and @"a path with spaces"#L3. An "@" inside a word is none, so
 // that mail addresses stay what they are; punctuation after a path is not part of
 // it. Whether a file exists is not looked at.
-func Mentions(text string) []Mention {
+func In(text string) []Mention {
 	var out []Mention
 	before := ' '
 	for i := 0; i < len(text); {
@@ -112,20 +113,4 @@ func SplitRange(query string) (name, lines string) {
 		return g[1], query[len(g[1]):]
 	}
 	return query, ""
-}
-
-// Outside says that a query is about files that no index of the folder has (/,
-// ~/, ../), and which folder to list for it. What remains is what to match the
-// names in that folder with.
-func Outside(query string) (dir, rest string, ok bool) {
-	switch {
-	case strings.HasPrefix(query, "/"), query == "..", strings.HasPrefix(query, "../"), query == "~", strings.HasPrefix(query, "~/"):
-	default:
-		return "", "", false
-	}
-	if query == ".." || query == "~" {
-		return query + "/", "", true
-	}
-	dir, rest = path.Split(query)
-	return dir, rest, true
 }

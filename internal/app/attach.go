@@ -1,0 +1,180 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/mention"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Bounds of what a prompt attaches by naming it.
+const (
+	maxMentions     = 20
+	maxAttached     = 60_000  // bytes of one text
+	maxAllAttached  = 200_000 // bytes of all texts of a prompt
+	firstLines      = 400     // of a file that is larger than maxAttached, without a range
+	attachedLineTag = "\n[%d more bytes of it are left out]\n"
+)
+
+// attach reads what a prompt names with "@": files as the Read tool reads them
+// for the model, folders as Glob lists them, and so with the same rules, bounds
+// and masking. What the rules would ask about is not attached, because a
+// prompt may hold text that its sender did not write. A name that is no file
+// is a word of the prompt.
+func (a *App) attach(all tool.Set) func(ctx context.Context, n session.Naming) []event.Attached {
+	read, ok := all.Get("Read")
+	list, ok2 := all.Get("Glob")
+	if !ok || !ok2 {
+		return nil
+	}
+	at := attacher{app: a, read: read, list: list, mask: masked(a.hide)}
+	return at.all
+}
+
+// An attacher has the tools that look at what is named.
+type attacher struct {
+	app        *App
+	read, list tool.Tool
+	mask       func(tool.Result) tool.Result
+}
+
+func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
+	var out []event.Attached
+	seen, total := map[string]bool{}, 0
+	for _, m := range mention.In(n.Text) {
+		name := strings.TrimPrefix(m.String(), "@")
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		one, ok := at.one(ctx, n, m)
+		switch {
+		case !ok:
+			continue
+		case len(out) == maxMentions:
+			one = event.Attached{About: fmt.Sprintf("a prompt attaches at most %d files", maxMentions), Refused: true}
+		case total+len(one.Text) > maxAllAttached:
+			one = event.Attached{About: "this prompt attaches as much as fits already", Refused: true}
+		}
+		if one.Name = clip.Line(clip.Clean(name), 200); len(out) > maxMentions {
+			break
+		}
+		total += len(one.Text)
+		out = append(out, one)
+	}
+	return out
+}
+
+// one reads one file or folder; false when there is none of that name.
+func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention) (event.Attached, bool) {
+	dir := cmp.Or(n.Dir, at.app.Paths.Dir)
+	path := m.Path
+	if rest, home := strings.CutPrefix(path, "~/"); home {
+		path = filepath.Join(at.app.Paths.Home, rest)
+	} else if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, filepath.FromSlash(path))
+	}
+	fi, err := os.Stat(path)
+	if err != nil {
+		return event.Attached{About: "it cannot be read: permission denied", Refused: true}, errors.Is(err, fs.ErrPermission)
+	}
+	env := tool.Env{
+		Dir: dir, Roots: []string{at.app.Paths.Dir}, Home: at.app.Paths.Home, Call: "attach", Window: n.Window, Mode: n.Mode,
+		Images: n.Images, PDFs: n.PDFs, ImageEdge: n.ImageEdge, Progress: func(string) {},
+	}
+	t, name, in := at.read, "Read", map[string]any{"file_path": path}
+	switch {
+	case fi.IsDir():
+		t, name, in = at.list, "Glob", map[string]any{"pattern": "*", "path": path}
+	case !fi.Mode().IsRegular():
+		return event.Attached{About: "it is no regular file", Refused: true}, true
+	case m.From > 0:
+		in["offset"], in["limit"] = m.From, 1
+		if m.To > 0 {
+			in["limit"] = m.To - m.From + 1
+		}
+	case fi.Size() > maxAttached && !picture(path):
+		in["limit"] = firstLines
+	}
+	res, v, err := at.run(ctx, n, t, name, in, env)
+	switch {
+	case err != nil:
+		return event.Attached{About: clip.Line(clip.Clean(err.Error()), 200), Refused: true}, true
+	case v.Effect != policy.Allow:
+		return event.Attached{About: v.Reason, Refused: true}, true
+	case res.IsErr:
+		return event.Attached{About: clip.Line(clip.Clean(res.Text), 200), Refused: true}, true
+	}
+	text, saw := res.Text, effect.Files(res.Effects)
+	if len(text) > maxAttached {
+		cut := strings.LastIndexByte(text[:maxAttached], '\n') + 1
+		text, saw = text[:cut]+fmt.Sprintf(attachedLineTag, len(text)-cut), nil
+	}
+	if len(res.Images) == 0 {
+		text = tagged(m, text)
+	}
+	return event.Attached{About: attachedAs(res, fi.IsDir()), Text: text, Images: res.Images, Saw: saw}, true
+}
+
+// run plans a call, has it judged, and runs it when it may.
+func (at attacher) run(ctx context.Context, n session.Naming, t tool.Tool, name string, in map[string]any, env tool.Env) (res tool.Result, v policy.Verdict, err error) {
+	raw, err := json.Marshal(in)
+	if err != nil {
+		return res, v, err
+	}
+	plan, err := t.Plan(raw, env)
+	if err != nil {
+		return res, v, err
+	}
+	if v = n.Judge(name, plan.Actions); v.Effect != policy.Allow {
+		return res, v, nil
+	}
+	env.Needs = v.Needs
+	res, err = t.Run(ctx, raw, env)
+	return at.mask(res), v, err
+}
+
+// picture reports whether a file is read as a whole whatever its size, by its
+// name: what it really is, Read finds out.
+func picture(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".pdf":
+		return true
+	}
+	return false
+}
+
+// tagged puts what was read into a tag that says whence it is.
+func tagged(m mention.Mention, text string) string {
+	name := clip.Line(clip.Clean(strings.TrimPrefix(m.String(), "@")), 200)
+	return fmt.Sprintf("<attached name=%q>\n%s\n</attached>", name, strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "</attached", "< /attached"))
+}
+
+// attachedAs says what was attached, in a few words.
+func attachedAs(res tool.Result, folder bool) string {
+	switch b := res.View.(type) {
+	case view.Image:
+		return "image, " + clip.Size(int64(len(b.Data)))
+	case view.Code:
+		return clip.Count(strings.Count(strings.TrimSuffix(b.S, "\n"), "\n")+1, "line")
+	default: // a folder, or what is told in words
+	}
+	if folder {
+		return "folder"
+	}
+	return clip.Line(clip.Clean(res.Text), 100)
+}

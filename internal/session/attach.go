@@ -1,0 +1,39 @@
+package session
+
+import (
+	"context"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// A Naming is a prompt, which may name files, and what counts for reading them.
+type Naming struct {
+	Text         string
+	Dir          string // where the session works now
+	Window       int    // of the model in tokens, 0 when unknown
+	Images, PDFs bool   // what the model takes
+	ImageEdge    int    // the longest edge of an image that it reads in full, 0 for the usual
+	Mode         policy.Mode
+	// Judge rules on a call by the rules and the mode as they are now.
+	Judge func(tool string, plan []policy.Action) policy.Verdict
+}
+
+// attached reads what a prompt names.
+func (s *Session) attached(ctx context.Context, text string) (out []event.Attached, err error) {
+	if s.cfg.Attach == nil || !strings.Contains(text, "@") {
+		return nil, nil
+	}
+	var n Naming
+	if err := s.within(ctx, func(st *state) {
+		t, rules, mode := st.target, st.rules, st.mode
+		n = Naming{Text: text, Dir: st.Dir, Window: t.Window, Images: t.Images, PDFs: t.PDFs, ImageEdge: t.ImageEdge, Mode: mode}
+		n.Judge = func(tool string, plan []policy.Action) policy.Verdict {
+			return policy.Decide(rules, mode, policy.Request{Tool: tool, Actions: plan})
+		}
+	}); err != nil {
+		return nil, err
+	}
+	return s.cfg.Attach(ctx, n), nil
+}
