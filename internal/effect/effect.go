@@ -117,7 +117,9 @@ type form struct {
 	Text  string          `json:"text,omitempty"`
 	Vars  []Variable      `json:"vars,omitempty"`
 	// Confined is Exported's.
-	Confined bool `json:"confined,omitempty"`
+	Confined bool     `json:"confined,omitempty"`
+	Changes  []Change `json:"changes,omitempty"`
+	Missed   []string `json:"missed,omitempty"`
 }
 
 // Store gives the JSON form of a list.
@@ -139,6 +141,8 @@ func Store(list []Effect) (out []Stored, err error) {
 			f = form{Type: "final", Text: e.Text}
 		case Exported:
 			f = form{Type: "exported", Vars: e.Vars, Confined: e.Confined}
+		case Changed:
+			f = form{Type: "changed", Changes: e.Files, Missed: e.Missed}
 		case Unknown:
 			if !fastjson.Valid(e.Raw) {
 				return nil, fmt.Errorf("an effect %q without its JSON", e.Type)
@@ -193,6 +197,8 @@ func load(kind string, raw Stored) (Effect, error) {
 		make = func(f form) Effect { return Final{f.Text} }
 	case "exported":
 		make = func(f form) Effect { return Exported{f.Vars, f.Confined} }
+	case "changed":
+		make = func(f form) Effect { return Changed{f.Changes, f.Missed} }
 	default:
 		return Unknown{kind, bytes.Clone(raw)}, nil
 	}

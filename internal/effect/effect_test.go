@@ -14,7 +14,9 @@ func TestStored(t *testing.T) {
 	list := []Effect{
 		Dir{"/d"}, Saw{[]File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 1, Last: 2}}}, Answer{json.RawMessage(`{"n":3}`)},
 		Mode{policy.PlanMode}, Fresh{}, Final{"done"},
-		Exported{[]Variable{{Name: "A", Value: "b"}, {Name: "C", Unset: true}, {Name: "D", Hidden: true}}, true}, Unknown{"later", []byte(`{"type":"later","x":[1]}`)},
+		Exported{[]Variable{{Name: "A", Value: "b"}, {Name: "C", Unset: true}, {Name: "D", Hidden: true}}, true},
+		Changed{[]Change{{Path: "/f", Before: Version{Kind: IsFile, Mode: 0o644, Size: 1, Hash: "h", Same: "/g", Lost: "l"}, After: Version{Kind: IsLink, Link: "x"}}}, []string{"m"}},
+		Unknown{"later", []byte(`{"type":"later","x":[1]}`)},
 	}
 	raw, err := Store(list)
 	if err != nil {
@@ -25,6 +27,7 @@ func TestStored(t *testing.T) {
 		`{"type":"saw","files":[{"path":"p","size":1,"mtime":2,"hash":"h","partial":true,"first":1,"last":2}]}`,
 		`{"type":"answer","json":{"n":3}}`, `{"type":"mode","mode":"plan"}`, `{"type":"fresh"}`, `{"type":"final","text":"done"}`,
 		`{"type":"exported","vars":[{"name":"A","value":"b"},{"name":"C","unset":true},{"name":"D","hidden":true}],"confined":true}`,
+		`{"type":"changed","changes":[{"path":"/f","before":{"kind":"file","mode":420,"size":1,"hash":"h","same":"/g","lost":"l"},"after":{"kind":"link","link":"x"}}],"missed":["m"]}`,
 		`{"type":"later","x":[1]}`,
 	} {
 		if string(raw[i]) != want {
@@ -41,7 +44,7 @@ func TestStored(t *testing.T) {
 	for i := range raw { // nothing of the line is kept
 		clear(raw[i])
 	}
-	if u := got[7].(Unknown); string(u.Raw) != `{"type":"later","x":[1]}` {
+	if u := got[8].(Unknown); string(u.Raw) != `{"type":"later","x":[1]}` {
 		t.Errorf("%s", u.Raw)
 	}
 	for _, bad := range []string{`{`, `{}`, `[]`, `{"type":"dir","path":3}`, `{"type":3}`} {

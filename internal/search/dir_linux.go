@@ -130,6 +130,71 @@ func (f folder) modified(name string) (at time.Time, link, ok bool) {
 	return time.Unix(st.Mtim.Unix()), st.Mode&unix.S_IFMT == unix.S_IFLNK, true
 }
 
+// Stat looks at an entry of the folder, "" at the folder itself.
+func (f Folder) Stat(name string) (Stat, error) {
+	var st unix.Stat_t
+	var err error
+	if name == "" {
+		err = unix.Fstat(f.fd, &st)
+	} else {
+		err = unix.Fstatat(f.fd, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if err != nil {
+		return Stat{}, &fs.PathError{Op: "stat", Path: join(f.rel, name), Err: err}
+	}
+	return Stat{
+		Mode: fileMode(st.Mode), Size: st.Size, MTime: st.Mtim.Nano(), CTime: st.Ctim.Nano(),
+		Ino: st.Ino, Links: uint64(st.Nlink),
+	}, nil
+}
+
+func fileMode(m uint32) fs.FileMode {
+	mode := fs.FileMode(m & 0o777)
+	for _, bit := range []struct {
+		sys  uint32
+		mode fs.FileMode
+	}{{unix.S_ISUID, fs.ModeSetuid}, {unix.S_ISGID, fs.ModeSetgid}, {unix.S_ISVTX, fs.ModeSticky}} {
+		if m&bit.sys != 0 {
+			mode |= bit.mode
+		}
+	}
+	switch m & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		mode |= fs.ModeDir
+	case unix.S_IFLNK:
+		mode |= fs.ModeSymlink
+	case unix.S_IFIFO:
+		mode |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		mode |= fs.ModeSocket
+	default:
+		mode |= fs.ModeDevice
+	}
+	return mode
+}
+
+// Born is when an entry came into being; ok is false where the file system
+// does not say.
+func (f Folder) Born(name string) (at time.Time, ok bool) {
+	var st unix.Statx_t
+	err := unix.Statx(f.fd, name, unix.AT_SYMLINK_NOFOLLOW, unix.STATX_BTIME, &st)
+	if err != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(st.Btime.Sec, int64(st.Btime.Nsec)), true
+}
+
+// Readlink is where a link of the folder points to.
+func (f Folder) Readlink(name string) (string, error) {
+	b := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(f.fd, name, b)
+	if err != nil {
+		return "", &fs.PathError{Op: "readlink", Path: join(f.rel, name), Err: err}
+	}
+	return string(b[:n]), nil
+}
+
 // A source is an open file.
 type source struct{ fd int }
 

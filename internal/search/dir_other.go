@@ -78,6 +78,24 @@ func (f folder) modified(name string) (at time.Time, link, ok bool) {
 	return fi.ModTime(), fi.Mode()&fs.ModeSymlink != 0, true
 }
 
+// Stat looks at an entry of the folder, "" at the folder itself.
+func (f Folder) Stat(name string) (Stat, error) {
+	fi, err := f.root.Lstat(filepath.Join(f.folder.rel, name))
+	if err != nil {
+		return Stat{}, err
+	}
+	return Stat{Mode: fi.Mode(), Size: fi.Size(), MTime: fi.ModTime().UnixNano()}, nil
+}
+
+// Born is when an entry came into being; ok is false where the file system
+// does not say.
+func (f Folder) Born(string) (at time.Time, ok bool) { return time.Time{}, false }
+
+// Readlink is where a link of the folder points to.
+func (f Folder) Readlink(name string) (string, error) {
+	return f.root.Readlink(filepath.Join(f.folder.rel, name))
+}
+
 // A source is an open file.
 type source struct{ f *os.File }
 

@@ -57,8 +57,11 @@ func (r *rules) local(rel string) string {
 }
 
 // ignored judges a path whose parents are all kept.
-func (r *rules) ignored(rel string, dir bool) bool {
-	for k := range kinds {
+func (r *rules) ignored(rel string, dir bool) bool { return r.ignoredBy(rel, dir, 0) }
+
+// ignoredBy is ignored by the kinds of ignore files from strongest on.
+func (r *rules) ignoredBy(rel string, dir bool, strongest int) bool {
+	for k := strongest; k < kinds; k++ {
 		for at := r; at != nil; at = at.up {
 			if l := at.lists[k]; !l.Empty() {
 				if v := l.Match(at.local(rel), dir); v != ignore.None {

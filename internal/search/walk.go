@@ -211,7 +211,7 @@ func (k *walk) list(w *worker, d folder, j job) []string {
 	}
 	r := j.rules
 	if !k.tree.All {
-		r = k.rules(d, j, items)
+		r = k.tree.rulesIn(d, j.rel, j.rules, items)
 	}
 	none := r.empty()
 	var dirs []job
@@ -249,19 +249,19 @@ func (k *walk) list(w *worker, d folder, j job) []string {
 	return files
 }
 
-// rules adds the ignore files of a listed folder to those above it.
-func (k *walk) rules(d folder, j job, items []item) *rules {
-	r := j.rules
+// rulesIn adds the ignore files of a listed folder to those above it.
+func (t Tree) rulesIn(d folder, rel string, above *rules, items []item) *rules {
+	r := above
 	own := func() *rules {
-		if r == j.rules {
-			r = &rules{up: j.rules, base: j.rel}
+		if r == above {
+			r = &rules{up: above, base: rel}
 		}
 		return r
 	}
 	for _, it := range items {
 		if it.name == ".git" {
 			own().repo = true
-			r.more = k.tree.git(Path(k.tree.Root, j.rel))
+			r.more = t.git(Path(t.Root, rel))
 			continue
 		}
 		if n := ignoreKind(it.name); n >= 0 && it.kind == isFile {

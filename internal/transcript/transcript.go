@@ -351,7 +351,7 @@ func (s State) changed(b event.ToolFinished) State {
 			}
 		case effect.Exported:
 			s.Exports = exported(s.Exports, e)
-		case effect.Answer, effect.Mode, effect.Fresh, effect.Final, effect.Unknown:
+		case effect.Answer, effect.Mode, effect.Fresh, effect.Final, effect.Changed, effect.Unknown:
 		}
 	}
 	return s

@@ -16,6 +16,9 @@ import (
 // ErrMoved says that a path no longer leads where it led when it was judged.
 var ErrMoved = errors.New("the path was changed while the call waited")
 
+// ErrNoFolder says of a name on the way that it is a file.
+var ErrNoFolder = errors.New("is not a folder")
+
 // Dir opens a resolved, absolute folder step by step and refuses a symbolic
 // link in any component: one that appears there now was planted after the
 // path was resolved. Everything done through the root stays below it.
@@ -88,7 +91,7 @@ func step(root *os.Root, name string) (*os.Root, error) {
 	case seen.Mode()&fs.ModeSymlink != 0:
 		return nil, fmt.Errorf("%s is now a link: %w", name, ErrMoved)
 	case !seen.IsDir():
-		return nil, fmt.Errorf("%s is not a folder", name)
+		return nil, fmt.Errorf("%s %w", name, ErrNoFolder)
 	}
 	next, err := root.OpenRoot(name)
 	if err != nil {

@@ -3,6 +3,7 @@ package conf
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,8 +27,8 @@ var errIndex = errors.New("the index of the repository is not understood")
 //
 // The format is that of gitformat-index(5), versions 2 to 4.
 func gitlinks(file string) (links []string, err error) {
-	err = entries(file, func() { links = nil }, func(name []byte, mode uint32) {
-		if mode&0o170000 == 0o160000 {
+	err = entries(file, func() { links = nil }, func(name []byte, e stat) {
+		if e.mode()&0o170000 == 0o160000 {
 			links = append(links, string(name))
 		}
 	})
@@ -53,8 +54,8 @@ func Tracked(dir string, most int) (files []string, ok bool) {
 		below = filepath.ToSlash(rel) + "/"
 	}
 	n, whole := 0, true
-	err = entries(filepath.Join(repo.GitDir, "index"), func() { files, n, whole = nil, 0, true }, func(name []byte, mode uint32) {
-		whole = whole && mode&0o170000 != 0o040000 // a sparse index holds folders
+	err = entries(filepath.Join(repo.GitDir, "index"), func() { files, n, whole = nil, 0, true }, func(name []byte, e stat) {
+		whole = whole && e.mode()&0o170000 != 0o040000 // a sparse index holds folders
 		if bytes.HasPrefix(name, []byte(below)) {
 			if n++; n <= most {
 				files = append(files, filepath.Join(repo.Top, filepath.FromSlash(string(name))))
@@ -64,9 +65,50 @@ func Tracked(dir string, most int) (files []string, ok bool) {
 	return files, err == nil && whole && n <= most
 }
 
+// A stat is the fixed part of an entry: what the file looked like, its object
+// and its flags.
+type stat []byte
+
+func (s stat) at(i int) uint32 { return binary.BigEndian.Uint32(s[i:]) }
+func (s stat) mode() uint32    { return s.at(24) }
+
+// A Clean file is one whose content is an object of the repository, as long as
+// it looks as it does here.
+type Clean struct {
+	Path  string // relative to the working tree, with slashes
+	ID    string // of the object, as hex
+	Size  int64
+	MTime int64 // Unix nanoseconds
+	Ino   uint32
+}
+
+// CleanFiles calls each for the files that the index of a repository vouches
+// for: their content was that of the object when it was looked at, and cannot
+// have changed since without another time. ok is false when that is not known.
+func CleanFiles(repo Repo, each func(Clean)) (ok bool) {
+	file := filepath.Join(repo.GitDir, "index")
+	fi, err := os.Lstat(file)
+	if err != nil {
+		return false
+	}
+	written := fi.ModTime().UnixNano()
+	var all []Clean
+	err = entries(file, func() { all = nil }, func(name []byte, e stat) {
+		c := Clean{Path: string(name), ID: hex.EncodeToString(e[40 : len(e)-2]), Size: int64(e.at(36)), MTime: int64(e.at(8))*1e9 + int64(e.at(12)), Ino: e.at(20)}
+		flags := binary.BigEndian.Uint16(e[len(e)-2:])
+		if e.mode()&0o170000 == 0o100000 && flags&0xb000 == 0 && c.MTime < written && c.MTime%1e9 != 0 {
+			all = append(all, c)
+		}
+	})
+	for _, c := range all {
+		each(c)
+	}
+	return err == nil
+}
+
 // entries calls each for every entry of an index; one that is not there has
 // none. It may begin anew, and calls again then.
-func entries(file string, again func(), each func(name []byte, mode uint32)) error {
+func entries(file string, again func(), each func(name []byte, e stat)) error {
 	b, err := regular.Read(file, maxIndex)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -88,7 +130,7 @@ func entries(file string, again func(), each func(name []byte, mode uint32)) err
 
 // readIndex reads the entries of an index whose hashes have that many bytes. ok
 // is false when the whole does not fit, or a part of it lies in another file.
-func readIndex(b []byte, hash int, each func(name []byte, mode uint32)) (ok bool) {
+func readIndex(b []byte, hash int, each func(name []byte, e stat)) (ok bool) {
 	if len(b) < 12+hash || string(b[:4]) != "DIRC" {
 		return false
 	}
@@ -125,7 +167,7 @@ func readIndex(b []byte, hash int, each func(name []byte, mode uint32)) (ok bool
 		if version < 4 {
 			at = from + (at-1-from+8)/8*8
 		}
-		each(name, binary.BigEndian.Uint32(b[from+24:]))
+		each(name, stat(b[from:from+40+hash+2]))
 	}
 	for at+8 <= end {
 		if string(b[at:at+4]) == "link" {

@@ -1,0 +1,159 @@
+// Package checkpoint notes what tools change on disk, in such a way that it can
+// be undone: it remembers the files of a tree, compares the tree before and
+// after a command, keeps the bytes of what a command may change, and puts a
+// tree back. It never looks into or changes the folders of version control
+// systems, follows no link, and leaves alone what git ignores. It decides
+// nothing about permissions, and knows no session.
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/git/object"
+	"github.com/adze-agent/adze/internal/search"
+)
+
+// Limits bound what is remembered and kept. Zero values mean the defaults.
+type Limits struct {
+	Files int   // entries of the tree; beyond, nothing is recorded (200,000)
+	File  int64 // bytes of one file that are kept (64 MiB)
+	Kept  int64 // bytes that are kept ahead of changes, in all (1 GiB)
+	Took  time.Duration
+}
+
+func (l Limits) orDefault() Limits {
+	set := func(n *int64, d int64) {
+		if *n <= 0 {
+			*n = d
+		}
+	}
+	files, took := int64(l.Files), int64(l.Took)
+	set(&files, 200_000)
+	set(&took, int64(5*time.Second))
+	set(&l.File, 64<<20)
+	set(&l.Kept, 1<<30)
+	l.Files, l.Took = int(files), time.Duration(took)
+	return l
+}
+
+// Blobs keep contents for good, by the SHA-256 of the content as hex.
+type Blobs interface {
+	Put(content []byte) (hash string, err error)
+	Get(hash string) ([]byte, error)
+}
+
+// A Tree is what is known of a folder tree. It may be used by several
+// goroutines.
+type Tree struct {
+	root    string
+	search  search.Tree
+	blobs   Blobs
+	scratch *os.File
+	program string // git
+	env     []string
+	limits  Limits
+	now     func() time.Time
+
+	mu      sync.Mutex // guards what follows
+	folders map[string]*folder
+	order   []*folder // of folders, each behind the one that holds it
+	files   int       // entries of all folders
+	ruled   bool      // an ignore file changed
+	kept    int64     // bytes in scratch
+	git     object.Repo
+	off     error // why nothing is recorded any more
+}
+
+// Config says which tree and where bytes are kept.
+type Config struct {
+	Root  string // absolute, resolved
+	Home  string // where git's global settings are; "" reads none
+	Blobs Blobs
+	// Scratch takes the contents that a command could change. Nobody else may
+	// write it; who made it closes it.
+	Scratch *os.File
+	// Git is the program, absolute, and Env its whole environment, with the pins;
+	// with "" nothing is read from a repository.
+	Git    string
+	Env    []string
+	Limits Limits
+	Now    func() time.Time
+}
+
+// New remembers nothing yet: the first Begin looks at the whole tree.
+func New(c Config) *Tree {
+	return &Tree{
+		root: c.Root, blobs: c.Blobs, scratch: c.Scratch, program: c.Git, env: c.Env, limits: c.Limits.orDefault(), now: c.Now,
+		search: search.Tree{Root: c.Root, Top: c.Root, Home: c.Home},
+	}
+}
+
+// ErrTooLarge says that a tree has too many files to be watched.
+var ErrTooLarge = errors.New("too many files to record what commands change")
+
+// A Mark is the tree as it was when a command began.
+type Mark struct {
+	tree  *Tree
+	began time.Time
+	// Others is what changed since the mark before, and no command that was
+	// marked did.
+	Others []effect.Change
+}
+
+// Begin looks at the tree and keeps the bytes of what a command could change,
+// unless git has them. It costs a look at every file, and at first their
+// content. The error is for people; a tree that cannot be looked at has no Mark.
+func (t *Tree) Begin(ctx context.Context) (*Mark, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.off != nil {
+		return nil, t.off
+	}
+	first := t.folders == nil
+	began := t.now()
+	changes, err := t.look(ctx, began)
+	if err != nil {
+		if errors.Is(err, ErrTooLarge) {
+			t.off = err
+			t.folders, t.order = nil, nil
+		}
+		return nil, err
+	}
+	m := &Mark{tree: t, began: began}
+	if first {
+		if err := t.tracked(ctx); err != nil {
+			return nil, err
+		}
+	} else {
+		m.Others = t.changes(ctx, changes, began)
+	}
+	t.keepAll(ctx)
+	return m, nil
+}
+
+// End looks at the tree again and says what changed since Begin.
+func (m *Mark) End(ctx context.Context) (effect.Changed, error) {
+	t := m.tree
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.off != nil {
+		return effect.Changed{}, t.off
+	}
+	found, err := t.look(ctx, t.now())
+	if err != nil {
+		return effect.Changed{}, fmt.Errorf("look for what the command changed: %w", err)
+	}
+	out := effect.Changed{Files: t.changes(ctx, found, m.began)}
+	for _, c := range out.Files {
+		if c.Before.Lost != "" {
+			out.Missed = append(out.Missed, fmt.Sprintf("%s: %s", c.Path, c.Before.Lost))
+		}
+	}
+	return out, nil
+}

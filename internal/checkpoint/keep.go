@@ -1,0 +1,360 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/search"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// keepAll copies the content of every file that git does not have to the
+// scratch file, where it is found when the file has changed.
+func (t *Tree) keepAll(ctx context.Context) {
+	lister, err := search.NewLister(t.search)
+	if err != nil {
+		return // the look that follows says it
+	}
+	defer lister.Close()
+	t.shrink()
+	late := t.now().Add(t.limits.Took)
+	buf := make([]byte, 256<<10)
+	for _, d := range t.order {
+		for name, f := range d.files {
+			if f == nil || f.copied || f.git != "" || f.lost != "" || !f.stat.Mode.IsRegular() {
+				continue
+			}
+			switch {
+			case f.stat.Size > t.limits.File:
+				f.lost = fmt.Sprintf("it is larger than the %s that are kept", clip.Size(t.limits.File))
+			case t.kept+f.stat.Size > t.limits.Kept:
+				f.lost = fmt.Sprintf("more than %s were to be kept", clip.Size(t.limits.Kept))
+			case ctx.Err() != nil || t.now().After(late):
+				f.lost = "there was no time to keep it"
+			default:
+				t.copy(lister, below(d.rel, name), f, buf)
+			}
+		}
+	}
+}
+
+// shrink begins the scratch file anew when most of it is of no use any more.
+func (t *Tree) shrink() {
+	if t.kept < t.limits.Kept/2 {
+		return
+	}
+	used := int64(0)
+	for _, d := range t.order {
+		for _, f := range d.files {
+			if f != nil && f.copied {
+				used += f.stat.Size
+			}
+		}
+	}
+	if used > t.kept/2 {
+		return
+	}
+	t.kept = 0
+	for _, d := range t.order {
+		for _, f := range d.files {
+			if f != nil {
+				f.copied = false
+			}
+		}
+	}
+	_ = t.scratch.Truncate(0) // else it is as large as it was
+}
+
+// copy appends a content to the scratch file.
+func (t *Tree) copy(lister *search.Lister, rel string, f *file, buf []byte) {
+	r, err := open(lister, rel)
+	if err != nil {
+		f.lost = unreadable(err)
+		return
+	}
+	defer r.Close()
+	f.at = t.kept
+	w := io.NewOffsetWriter(t.scratch, f.at)
+	n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(r, f.stat.Size+1), buf)
+	switch {
+	case err != nil:
+		f.lost = unreadable(err)
+	case n != f.stat.Size:
+		f.lost = "it was being changed when it was to be kept"
+	default:
+		f.copied = true
+		t.kept += n
+	}
+}
+
+func unreadable(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return "it could not be read (" + err.Error() + ")"
+}
+
+func open(lister *search.Lister, rel string) (io.ReadCloser, error) {
+	d, err := lister.Open(parent(rel))
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return d.Read(rel[strings.LastIndexByte(rel, '/')+1:])
+}
+
+// changes turns deltas into changes, by path. Commands that made them began at
+// began.
+func (t *Tree) changes(ctx context.Context, ds []delta, began time.Time) []effect.Change {
+	if len(ds) == 0 {
+		return nil
+	}
+	lister, err := search.NewLister(t.search)
+	if err != nil {
+		return nil
+	}
+	defer lister.Close()
+	ds = joined(ds)
+	for _, d := range ds {
+		if d.is != nil && d.is.stat.Mode.IsRegular() {
+			t.name(lister, d.rel, d.is)
+		}
+	}
+	ds = slices.DeleteFunc(ds, t.touched)
+	t.store(ctx, ds)
+	names := t.names(ds)
+	known := map[uint64]bool{}
+	for _, d := range ds {
+		if d.was != nil {
+			known[d.was.stat.Ino] = true
+		}
+		if d.old != nil {
+			known[d.old.Ino] = true
+		}
+	}
+	out := make([]effect.Change, 0, len(ds))
+	for _, d := range ds {
+		c := effect.Change{Path: t.path(d.rel), Before: d.was.version(), After: versionOf(d.fresh)}
+		if d.old != nil {
+			c.Before = versionOf(d.old)
+		}
+		if d.is != nil {
+			c.After = d.is.version()
+		}
+		switch {
+		case c.Before == c.After:
+			continue
+		case d.was != nil && d.was.stat.Links > 1:
+			c.Before.Same = cmp.Or(names[d.was.stat.Ino], fmt.Sprint(d.was.stat.Ino))
+		case c.Before.Kind == effect.Absent && elsewhere(lister, d, known, began):
+			c.Before.Kind = effect.Elsewhere
+		}
+		out = append(out, c)
+	}
+	slices.SortFunc(out, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// joined makes one delta of two for a path: a folder may have taken the place
+// of a file, or a file that of a folder.
+func joined(ds []delta) []delta {
+	at := make(map[string]int, len(ds))
+	out := ds[:0]
+	for _, d := range ds {
+		i, twice := at[d.rel]
+		if !twice {
+			at[d.rel] = len(out)
+			out = append(out, d)
+			continue
+		}
+		j := &out[i]
+		j.was, j.is = cmp.Or(j.was, d.was), cmp.Or(j.is, d.is)
+		j.old, j.fresh = cmp.Or(j.old, d.old), cmp.Or(j.fresh, d.fresh)
+	}
+	return out
+}
+
+// name gives a file the hash of its content, where that is not too large.
+func (t *Tree) name(lister *search.Lister, rel string, f *file) {
+	if f.stat.Size > t.limits.File {
+		return
+	}
+	r, err := open(lister, rel)
+	if err != nil {
+		return
+	}
+	defer r.Close()
+	h := sha256.New()
+	if n, err := io.Copy(h, io.LimitReader(r, t.limits.File)); err == nil {
+		f.hash, f.stat.Size = hex.EncodeToString(h.Sum(nil)), n
+	}
+}
+
+// touched reports whether a file is what it was but for its times: its content
+// was copied and is the same. What was copied still counts.
+func (t *Tree) touched(d delta) bool {
+	if d.was == nil || d.is == nil || !d.was.copied || d.is.hash == "" || d.was.stat.Mode != d.is.stat.Mode || d.was.stat.Size != d.is.stat.Size || d.was.stat.Links > 1 {
+		return false
+	}
+	if d.was.hash == "" {
+		h := sha256.New()
+		if _, err := io.Copy(h, t.section(d.was)); err != nil {
+			return false
+		}
+		d.was.hash = hex.EncodeToString(h.Sum(nil))
+	}
+	if d.was.hash != d.is.hash {
+		return false
+	}
+	d.is.copied, d.is.at = true, d.was.at
+	return true
+}
+
+func (t *Tree) section(f *file) *io.SectionReader {
+	return io.NewSectionReader(t.scratch, f.at, f.stat.Size)
+}
+
+// store keeps for good what was there before.
+func (t *Tree) store(ctx context.Context, ds []delta) {
+	want := map[string][]*file{} // by object
+	var ids []string
+	for _, d := range ds {
+		f := d.was
+		switch {
+		case f == nil || f.stored:
+		case f.copied:
+			b, err := io.ReadAll(t.section(f))
+			t.put(f, b, err)
+		case f.git != "":
+			if want[f.git] == nil {
+				ids = append(ids, f.git)
+			}
+			want[f.git] = append(want[f.git], f)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	err := t.git.Read(ctx, ids, func(id string, content []byte) error {
+		for _, f := range want[id] {
+			if int64(len(content)) == f.stat.Size {
+				t.put(f, content, nil)
+			}
+		}
+		return nil
+	})
+	for _, fs := range want {
+		for _, f := range fs {
+			if !f.stored && f.lost == "" {
+				f.lost = "git did not give it back"
+				if err != nil {
+					f.lost += ": " + err.Error()
+				}
+			}
+		}
+	}
+}
+
+// put stores the content of a file.
+func (t *Tree) put(f *file, content []byte, err error) {
+	hash := ""
+	if err == nil {
+		hash, err = t.blobs.Put(content)
+	}
+	if err != nil {
+		f.hash, f.lost = "", "it could not be kept ("+err.Error()+")"
+		return
+	}
+	f.hash, f.stored = hash, true
+}
+
+// names finds, for every file with several names that the deltas are about, one
+// of its names that stays; "" where none does.
+func (t *Tree) names(ds []delta) map[uint64]string {
+	many := map[uint64]string{}
+	changed := map[string]bool{}
+	for _, d := range ds {
+		changed[d.rel] = true
+		if d.was != nil && d.was.stat.Links > 1 {
+			many[d.was.stat.Ino] = ""
+		}
+	}
+	if len(many) == 0 {
+		return nil
+	}
+	stays := func(rel string, ino uint64) {
+		if _, ok := many[ino]; ok {
+			many[ino] = t.path(rel)
+		}
+	}
+	for _, d := range ds {
+		if d.was != nil && d.is != nil && d.was.version() == d.is.version() { // only the number of its names changed
+			stays(d.rel, d.was.stat.Ino)
+		}
+	}
+	for _, d := range t.order {
+		for name, f := range d.files {
+			if rel := below(d.rel, name); f != nil && f.stat.Links > 1 && !changed[rel] {
+				stays(rel, f.stat.Ino)
+			}
+		}
+	}
+	return many
+}
+
+func (t *Tree) path(rel string) string { return filepath.Join(t.root, filepath.FromSlash(rel)) }
+
+// elsewhere reports whether what appeared was there before the command, where
+// nobody looks: git ignores the place, or it is outside of the tree. To remove
+// it would lose it.
+func elsewhere(lister *search.Lister, d delta, known map[uint64]bool, began time.Time) bool {
+	st := d.fresh
+	if d.is != nil {
+		st = &d.is.stat
+	}
+	if st == nil || st.Ino == 0 || known[st.Ino] || !st.Mode.IsDir() && st.Links > 1 {
+		return false
+	}
+	limit := began.Add(-50 * time.Millisecond)
+	if f, err := lister.Open(parent(d.rel)); err == nil && d.rel != "" {
+		defer f.Close()
+		if at, ok := f.Born(d.rel[strings.LastIndexByte(d.rel, '/')+1:]); ok {
+			return at.Before(limit)
+		}
+	}
+	return st.CTime < limit.UnixNano()
+}
+
+const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+func versionOf(st *search.Stat) effect.Version {
+	if st == nil {
+		return effect.Version{}
+	}
+	return effect.Version{Kind: effect.IsFolder, Mode: uint32(st.Mode & modeBits)}
+}
+
+func (f *file) version() effect.Version {
+	if f == nil {
+		return effect.Version{}
+	}
+	switch mode := f.stat.Mode; {
+	case mode.IsRegular():
+		return effect.Version{Kind: effect.IsFile, Mode: uint32(mode & modeBits), Size: f.stat.Size, Hash: f.hash, Lost: f.lost}
+	case mode&fs.ModeSymlink != 0:
+		return effect.Version{Kind: effect.IsLink, Link: f.link}
+	}
+	return effect.Version{Kind: effect.IsSpecial}
+}

@@ -1,0 +1,348 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/disk/pin"
+	"github.com/adze-agent/adze/internal/effect"
+)
+
+// Back is what undoes a list of changes, the oldest first: for every path that
+// they name, from what the newest left to what stood there before the oldest.
+// It is sorted by path.
+func Back(all []effect.Change) []effect.Change {
+	at := map[string]int{}
+	var out []effect.Change
+	for _, c := range all {
+		i, known := at[c.Path]
+		if !known {
+			at[c.Path] = len(out)
+			out = append(out, effect.Change{Path: c.Path, Before: c.After, After: c.Before})
+			continue
+		}
+		out[i].Before = c.After
+	}
+	out = slices.DeleteFunc(out, func(c effect.Change) bool { return c.Before == c.After })
+	slices.SortFunc(out, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
+	return out
+}
+
+// Look is what stands at a path now. The content of a file is put into blobs,
+// unless that is nil.
+func Look(path string, blobs Blobs) (effect.Version, error) {
+	dir, err := pin.Dir(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, pin.ErrMoved) || errors.Is(err, pin.ErrNoFolder) {
+		return effect.Version{}, nil
+	}
+	if err != nil {
+		return effect.Version{}, err
+	}
+	defer dir.Close()
+	name := filepath.Base(path)
+	fi, err := dir.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return effect.Version{}, nil
+	case err != nil:
+		return effect.Version{}, err
+	}
+	v := effect.Version{Mode: uint32(fi.Mode() & modeBits)}
+	switch {
+	case fi.IsDir():
+		v.Kind = effect.IsFolder
+	case fi.Mode()&fs.ModeSymlink != 0:
+		v.Mode, v.Kind = 0, effect.IsLink
+		v.Link, err = dir.Readlink(name)
+	case fi.Mode().IsRegular():
+		v.Kind, v.Size = effect.IsFile, fi.Size()
+		var f *os.File
+		if f, err = dir.Open(name); err == nil {
+			v.Hash, v.Size, err = keep(f, blobs)
+			f.Close()
+		}
+	default:
+		v.Mode, v.Kind = 0, effect.IsSpecial
+	}
+	return v, err
+}
+
+// keep names a content, and puts it into blobs.
+func keep(r io.Reader, blobs Blobs) (hash string, size int64, err error) {
+	if blobs == nil {
+		h := sha256.New()
+		size, err = io.Copy(h, r)
+		return hex.EncodeToString(h.Sum(nil)), size, err
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return "", 0, err
+	}
+	hash, err = blobs.Put(b)
+	return hash, int64(len(b)), err
+}
+
+// Restore makes each path what After says, and returns what it changed, so that
+// it can be undone in its turn. problems are for people: a path that could not
+// be restored stays as it is, and the others are restored. The error is that of
+// ctx.
+//
+// What another program changes at the same time can be overwritten, but nothing
+// is reached through a link: each folder is opened step by step.
+func Restore(ctx context.Context, blobs Blobs, list []effect.Change) (done []effect.Change, problems []string, err error) {
+	r := &restorer{blobs: blobs, opened: map[string]fs.FileMode{}, failed: map[string]bool{}, named: map[string]bool{}}
+	for _, c := range list {
+		r.plan(c)
+	}
+	slices.SortFunc(r.todo, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
+	deepest := slices.Clone(r.todo)
+	slices.Reverse(deepest)
+	for _, step := range []struct {
+		do   func(effect.Change) error
+		list []effect.Change
+	}{{r.remove, deepest}, {r.folder, r.todo}, {r.content, r.todo}, {r.name, r.todo}, {r.mode, deepest}} {
+		for _, c := range step.list {
+			if err = ctx.Err(); err != nil {
+				break
+			}
+			if r.failed[c.Path] {
+				continue
+			}
+			if err := step.do(c); err != nil {
+				r.problem(c.Path, err)
+			}
+		}
+	}
+	r.close()
+	for _, c := range r.todo {
+		now, lookErr := Look(c.Path, nil)
+		if c.After = now; lookErr == nil && c.Before != c.After {
+			done = append(done, c)
+		}
+	}
+	return done, r.problems, err
+}
+
+// A restorer puts paths back, in steps: what is in the way goes, then folders,
+// contents, further names of files and the modes of folders come.
+type restorer struct {
+	blobs    Blobs
+	todo     []effect.Change
+	opened   map[string]fs.FileMode // folders made writable, with their modes
+	failed   map[string]bool
+	named    map[string]bool // looked at by name
+	problems []string
+}
+
+func (r *restorer) problem(path string, err error) {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		err = pe.Err
+	}
+	r.failed[path] = true
+	r.problems = append(r.problems, fmt.Sprintf("%s: %v", path, err))
+}
+
+// Reasons why a path stays as it is.
+var (
+	errElsewhere = errors.New("it was moved here from a place that is not recorded, and stays")
+	errSpecial   = errors.New("it was a pipe, a socket or a device, which cannot be made again")
+	errHolds     = errors.New("the folder holds what is not recorded, and stays")
+)
+
+// plan notes what is to be done with a path.
+func (r *restorer) plan(c effect.Change) {
+	now, err := Look(c.Path, r.blobs)
+	want := c.After
+	same := now
+	same.Same, same.Lost = want.Same, want.Lost
+	switch {
+	case err != nil:
+	case want.Kind == effect.Elsewhere:
+		if now.Kind != effect.Absent {
+			err = errElsewhere
+		}
+	case want == same && want.Same == "":
+	case want.Kind == effect.IsSpecial:
+		if now.Kind != effect.IsSpecial {
+			err = errSpecial
+		}
+	case want.Kind == effect.IsFile && want.Hash == "":
+		err = errors.New("what stood there before was not kept: " + cmp.Or(want.Lost, "no reason is known"))
+	default:
+		r.todo = append(r.todo, effect.Change{Path: c.Path, Before: now, After: want})
+	}
+	if err != nil {
+		r.problem(c.Path, err)
+	}
+}
+
+// in runs do in the folder that holds path. A folder that is closed to us is
+// opened for the time.
+func (r *restorer) in(path string, do func(dir *os.Root, name string) error) error {
+	try := func() error {
+		dir, err := pin.Dir(filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		return do(dir, filepath.Base(path))
+	}
+	err := try()
+	if errors.Is(err, fs.ErrPermission) && r.open(filepath.Dir(path)) {
+		err = try()
+	}
+	return err
+}
+
+// open makes a folder writable, and reports whether it was not.
+func (r *restorer) open(path string) bool {
+	if _, is := r.opened[path]; is {
+		return false
+	}
+	up, err := pin.Dir(filepath.Dir(path))
+	if err != nil {
+		return false
+	}
+	defer up.Close()
+	name := filepath.Base(path)
+	fi, err := up.Lstat(name)
+	if err != nil || !fi.IsDir() || fi.Mode()&0o700 == 0o700 || up.Chmod(name, fi.Mode()&modeBits|0o700) != nil {
+		return false
+	}
+	r.opened[path] = fi.Mode() & modeBits
+	return true
+}
+
+// close gives the folders that were opened their modes again, but for those
+// that have new ones.
+func (r *restorer) close() {
+	for path, mode := range r.opened {
+		_ = chmod(path, mode)
+	}
+}
+
+func (r *restorer) remove(c effect.Change) error {
+	if c.Before.Kind == effect.Absent || c.Before.Kind == c.After.Kind && c.After.Kind != effect.IsLink {
+		return nil
+	}
+	return r.in(c.Path, func(dir *os.Root, name string) error {
+		err := dir.Remove(name)
+		if err != nil && c.Before.Kind == effect.IsFolder && !errors.Is(err, fs.ErrPermission) {
+			return errHolds
+		}
+		return err
+	})
+}
+
+func (r *restorer) folder(c effect.Change) error {
+	if c.After.Kind != effect.IsFolder || c.Before.Kind == effect.IsFolder {
+		return nil
+	}
+	return r.in(c.Path, func(dir *os.Root, name string) error { return dir.Mkdir(name, 0o700) })
+}
+
+func (r *restorer) content(c effect.Change) error {
+	switch c.After.Kind {
+	case effect.IsLink:
+		return r.in(c.Path, func(dir *os.Root, name string) error { return dir.Symlink(c.After.Link, name) })
+	case effect.IsFile:
+		return r.in(c.Path, func(dir *os.Root, name string) error { return r.write(dir, name, c.After) })
+	case effect.Absent, effect.IsFolder, effect.IsSpecial, effect.Elsewhere:
+	}
+	return nil
+}
+
+// write replaces a file as a whole.
+func (r *restorer) write(dir *os.Root, name string, v effect.Version) (err error) {
+	content, err := r.blobs.Get(v.Hash)
+	if err != nil {
+		return fmt.Errorf("what stood there: %w", err)
+	}
+	tmp := ".adze-" + rand.Text() + ".tmp"
+	out, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = dir.Remove(tmp)
+		}
+	}()
+	_, err = out.Write(content)
+	err = errors.Join(err, out.Chmod(fs.FileMode(v.Mode)), out.Close())
+	if err != nil {
+		return err
+	}
+	return dir.Rename(tmp, name)
+}
+
+// name makes a path another name of the file that it was one of, where that
+// has the same content again.
+func (r *restorer) name(c effect.Change) error {
+	if c.After.Same == "" || r.named[c.Path] {
+		return nil
+	}
+	r.named[c.Path] = true
+	to := c.After.Same
+	for _, o := range r.todo {
+		if o.After.Same == to && !filepath.IsAbs(to) { // the first stands for all
+			to = o.Path
+			break
+		}
+	}
+	for _, o := range r.todo {
+		if o.Path == to {
+			if err := r.name(o); err != nil {
+				return err
+			}
+		}
+	}
+	if to == c.Path {
+		return nil
+	}
+	other, err := Look(to, nil)
+	if err != nil || other.Hash != c.After.Hash || other.Mode != c.After.Mode {
+		return nil //nolint:nilerr // it has its content, if not its kin
+	}
+	from, err := pin.Dir(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	return r.in(c.Path, func(dir *os.Root, name string) error {
+		return link(from, filepath.Base(to), dir, name)
+	})
+}
+
+func (r *restorer) mode(c effect.Change) error {
+	if c.After.Kind != effect.IsFolder {
+		return nil
+	}
+	delete(r.opened, c.Path)
+	return chmod(c.Path, fs.FileMode(c.After.Mode))
+}
+
+// chmod changes the mode of a folder.
+func chmod(path string, mode fs.FileMode) error {
+	up, err := pin.Dir(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer up.Close()
+	if fi, err := up.Lstat(filepath.Base(path)); err != nil || !fi.IsDir() {
+		return errors.Join(err, pin.ErrNoFolder)
+	}
+	return up.Chmod(filepath.Base(path), mode)
+}

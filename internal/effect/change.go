@@ -1,0 +1,44 @@
+package effect
+
+// Changed names what a call changed on disk, in such a way that it can be
+// undone. Missed says in plain words what of it cannot.
+type Changed struct {
+	Files  []Change
+	Missed []string
+}
+
+func (Changed) effect() {}
+
+// A Change is a path before and after a call.
+type Change struct {
+	Path   string  `json:"path"` // absolute
+	Before Version `json:"before"`
+	After  Version `json:"after"`
+}
+
+// A Version is what stood at a path. The zero value is nothing.
+type Version struct {
+	Kind VersionKind `json:"kind,omitempty"`
+	Mode uint32      `json:"mode,omitempty"` // the bits of fs.FileMode without the type
+	Size int64       `json:"size,omitempty"` // of a file, in bytes
+	Hash string      `json:"hash,omitempty"` // of a file's content, SHA-256 as hex, under which it is kept
+	Link string      `json:"link,omitempty"` // where a link points
+	// Same tells that a file had more names: the path of another one that stayed,
+	// else a number that all of them share.
+	Same string `json:"same,omitempty"`
+	Lost string `json:"lost,omitempty"` // why a file's content is not kept
+}
+
+// A VersionKind is what a Version is.
+type VersionKind string
+
+// Kinds of versions. Elsewhere is something that was there before the call, in
+// a place that is not looked at, and that the call moved to the path.
+const (
+	Absent    VersionKind = ""
+	IsFile    VersionKind = "file"
+	IsFolder  VersionKind = "folder"
+	IsLink    VersionKind = "link"
+	IsSpecial VersionKind = "special" // a pipe, a socket or a device
+	Elsewhere VersionKind = "elsewhere"
+)
