@@ -14,44 +14,45 @@ import (
 )
 
 // About is what a print run says of itself.
-func (a *App) About() print.About {
+func (r *Running) About() print.About {
+	w := r.world
 	return print.About{
-		SessionID: a.ID, Cwd: a.Paths.Dir, Tools: a.Tools.Names(), Model: a.Target.ID(), Mode: string(a.Mode),
-		KeySource: a.Key, Version: a.version, Prefix: a.Config.Print.ProviderPrefix, NewID: NewUUID,
-		Facts: a.facts, Models: a.switchable, Context: a.context, Settings: a.settings,
+		SessionID: r.ID, Cwd: w.Paths.Dir, Tools: r.Tools().Names(), Model: r.Target().ID(), Mode: string(r.Mode()),
+		KeySource: r.key, Version: w.process.Version, Prefix: w.Config().Print.ProviderPrefix, NewID: NewUUID,
+		Facts: r.facts, Models: r.switchable, Context: r.context, Settings: r.settings,
 	}
 }
 
 // facts are the window and the output cap of a model of this session.
-func (a *App) facts(id string) (window, limit int) {
-	if id == a.Target.ID() {
-		return a.Target.Window, a.Target.Cap
+func (r *Running) facts(id string) (window, limit int) {
+	if t := r.Target(); id == t.ID() {
+		return t.Window, t.Cap
 	}
 	provider, name, _ := strings.Cut(id, "/")
-	f, _ := a.live.models.Load().Table().Lookup(provider, name)
+	f, _ := r.world.models.Load().Table().Lookup(provider, name)
 	return f.Window, f.Output
 }
 
 // switchable are the models that a host can switch to: those of providers
 // with a key, and what local servers have.
-func (a *App) switchable(ctx context.Context) []print.Model {
+func (r *Running) switchable(ctx context.Context) []print.Model {
 	var out []print.Model
-	for _, r := range a.live.models.Load().List(ctx) {
-		if !r.HasKey && !r.Local {
+	for _, row := range r.world.models.Load().List(ctx) {
+		if !row.HasKey && !row.Local {
 			continue
 		}
-		m := print.Model{ID: r.Provider + "/" + r.Model, Name: first(r.Facts.Name, r.Model), Description: r.Provider, Adaptive: r.Facts.Thinking == price.Adaptive}
-		if r.Facts.Window > 0 {
-			m.Description += fmt.Sprintf(", window %d tokens", r.Facts.Window)
+		m := print.Model{ID: row.Provider + "/" + row.Model, Name: first(row.Facts.Name, row.Model), Description: row.Provider, Adaptive: row.Facts.Thinking == price.Adaptive}
+		if row.Facts.Window > 0 {
+			m.Description += fmt.Sprintf(", window %d tokens", row.Facts.Window)
 		}
-		m.Efforts = r.Facts.Efforts
+		m.Efforts = row.Facts.Efforts
 		out = append(out, m)
 	}
 	return out
 }
 
-// sources are the names of scopes on the wire of hosts, weakest first.
-var sources = []struct {
+// scopes are the names of scopes on the wire of hosts, weakest first.
+var scopes = []struct {
 	scope config.Scope
 	name  string
 }{
@@ -60,19 +61,19 @@ var sources = []struct {
 }
 
 // settings are those in force now. What is secret is masked.
-func (a *App) settings() print.Settings {
-	target := a.Session.Target()
+func (r *Running) settings() print.Settings {
+	target := r.Target()
 	out := print.Settings{Effective: map[string]json.RawMessage{}, Sources: []print.Source{}, Applied: print.Applied{Model: target.ID()}}
 	if e := string(target.Effort); e != "" && target.Thinking == 0 {
 		out.Applied.Effort = &e
 	}
 	by := map[string]map[string]json.RawMessage{}
-	for _, s := range a.live.inForce().Settings() {
+	for _, s := range r.world.Config().Settings() {
 		if string(s.Value) == "null" {
 			continue
 		}
 		out.Effective[s.Key] = s.Value
-		for _, x := range sources {
+		for _, x := range scopes {
 			if x.scope != s.Origin.Scope {
 				continue
 			}
@@ -82,8 +83,8 @@ func (a *App) settings() print.Settings {
 			by[x.name][s.Key] = s.Value
 		}
 	}
-	for i, x := range sources {
-		if values := by[x.name]; len(values) > 0 && (i == 0 || sources[i-1].name != x.name) {
+	for i, x := range scopes {
+		if values := by[x.name]; len(values) > 0 && (i == 0 || scopes[i-1].name != x.name) {
 			out.Sources = append(out.Sources, print.Source{Name: x.name, Settings: values})
 		}
 	}
@@ -91,10 +92,10 @@ func (a *App) settings() print.Settings {
 }
 
 // context is what fills the window now.
-func (a *App) context() print.Context {
-	c := print.Context{Parts: []print.Part{}, Tools: []print.Part{}, Window: a.Target.Window}
+func (r *Running) context() print.Context {
+	c := print.Context{Parts: []print.Part{}, Tools: []print.Part{}, Window: r.Target().Window}
 	fixed := 0
-	for _, s := range a.Sizes() {
+	for _, s := range r.Sizes() {
 		p := print.Part{Name: s.Name, Tokens: s.Tokens}
 		fixed += s.Tokens
 		if name, tool := strings.CutPrefix(s.Name, "tool "); tool {
@@ -104,14 +105,11 @@ func (a *App) context() print.Context {
 			c.Parts = append(c.Parts, p)
 		}
 	}
-	st := a.Session.State()
+	st := r.State()
 	if n := window.Estimate(st); st.Total.Replies > 0 {
 		c.Talk = max(0, n-fixed)
 	} else {
 		c.Talk = n
-	}
-	if id := st.Model; id != "" {
-		c.Window, _ = a.facts(id)
 	}
 	return c
 }

@@ -89,7 +89,7 @@ func TestAdvisories(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := connectRig(t, dir, home, func(o *Options) {
+		r := connectRig(t, dir, home, func(o *options) {
 			o.Environ = append(o.Environ, "BASH_ENV="+home+"/start", "ENV="+home+"/start")
 		}, "echo first >f; bash -c 'echo second'")
 		r.prompt()

@@ -13,8 +13,8 @@ func TestResultsThatCanBeHadAgain(t *testing.T) {
 	dir, home := scratch(t)
 	r := kept(t, dir, home, SessionOptions{})
 	var again []string
-	for _, name := range r.Tools.Names() {
-		if tl, _ := r.Tools.Get(name); tl.Spec().Again {
+	for _, name := range r.Tools().Names() {
+		if tl, _ := r.Tools().Get(name); tl.Spec().Again {
 			again = append(again, name)
 		}
 	}

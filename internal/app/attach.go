@@ -35,19 +35,19 @@ const (
 // and masking. What the rules would ask about is not attached, because a
 // prompt may hold text that its sender did not write. A name that is no file
 // is a word of the prompt.
-func (a *App) attach(all tool.Set) func(ctx context.Context, n session.Naming) []event.Attached {
-	read, ok := all.Get("Read")
-	list, ok2 := all.Get("Glob")
+func (r *Running) attach() func(ctx context.Context, n session.Naming) []event.Attached {
+	read, ok := r.kit.all.Get("Read")
+	list, ok2 := r.kit.all.Get("Glob")
 	if !ok || !ok2 {
 		return nil
 	}
-	at := attacher{app: a, read: read, list: list, mask: masked(a.hide)}
+	at := attacher{paths: r.world.Paths, read: read, list: list, mask: masked(r.world.hide)}
 	return at.all
 }
 
 // An attacher has the tools that look at what is named.
 type attacher struct {
-	app        *App
+	paths      Paths
 	read, list tool.Tool
 	mask       func(tool.Result) tool.Result
 }
@@ -81,10 +81,10 @@ func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
 
 // one reads one file or folder; false when there is none of that name.
 func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention) (event.Attached, bool) {
-	dir := cmp.Or(n.Dir, at.app.Paths.Dir)
+	dir := cmp.Or(n.Dir, at.paths.Dir)
 	path := m.Path
 	if rest, home := strings.CutPrefix(path, "~/"); home {
-		path = filepath.Join(at.app.Paths.Home, rest)
+		path = filepath.Join(at.paths.Home, rest)
 	} else if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, filepath.FromSlash(path))
 	}
@@ -93,7 +93,7 @@ func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention)
 		return event.Attached{About: "it cannot be read: permission denied", Refused: true}, errors.Is(err, fs.ErrPermission)
 	}
 	env := tool.Env{
-		Dir: dir, Roots: []string{at.app.Paths.Dir}, Home: at.app.Paths.Home, Call: "attach", Window: n.Window, Mode: n.Mode,
+		Dir: dir, Roots: []string{at.paths.Dir}, Home: at.paths.Home, Call: "attach", Window: n.Window, Mode: n.Mode,
 		Images: n.Images, PDFs: n.PDFs, ImageEdge: n.ImageEdge, Progress: func(string) {},
 	}
 	t, name, in := at.read, "Read", map[string]any{"file_path": path}

@@ -16,7 +16,7 @@ import (
 // A command goes to the background by an op, says what it writes, is ended by
 // an op, and all of it is told by events.
 func TestBackgroundByOp(t *testing.T) {
-	r := watchSettings(t, nil, func(o *Options) {
+	r := watchSettings(t, nil, func(o *options) {
 		o.Flags = append(o.Flags, config.Given{Key: "permissions.defaultMode", Value: string(policy.DontAsk)}, config.Given{Key: "sandbox.enabled", Value: false},
 			config.Given{Key: "permissions.allow", Value: []string{"Bash"}})
 	})

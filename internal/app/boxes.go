@@ -1,29 +1,86 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"sync"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 )
 
-// boxes are the sandboxes of a session: the one that counts now, and those of
-// earlier settings, which commands in the background may still run in.
+// boxes are the sandboxes of a session: the one that counts now, the one that
+// counts from the next turn, and those of earlier settings, which commands in
+// the background may still run in.
 type boxes struct {
-	mu  sync.Mutex   // guards the rest
-	now *confinement // nil: the settings want none
-	all []*confinement
+	note   func(string) // tells a person, nil: nobody
+	bypass bool         // the session began in the mode bypassPermissions
+
+	mu      sync.Mutex // guards the rest
+	session attended   // nil: there is none yet, and nothing ran
+	now     *confinement
+	next    *confinement // nil: the settings want none
+	all     []*confinement
 }
 
-func (b *boxes) swap(c *confinement) {
+// attended is what sandboxes need of the session that they are for.
+type attended interface {
+	Permit(ctx context.Context, q agent.Question) (policy.Verdict, error)
+	Mode() policy.Mode
+}
+
+// attend hands over the session, before it runs anything.
+func (b *boxes) attend(s attended) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.now = c; c != nil {
-		b.all = append(b.all, c)
-	}
+	b.session = s
 }
 
+func (b *boxes) permit(ctx context.Context, q agent.Question) (policy.Verdict, error) {
+	b.mu.Lock()
+	s := b.session
+	b.mu.Unlock()
+	if s == nil {
+		return policy.Verdict{Effect: policy.Deny, Reason: "the session has not begun"}, errors.New("the session has not begun")
+	}
+	return s.Permit(ctx, q)
+}
+
+// lenient says that what commands leave is not judged: in the mode that lets
+// everything pass, which a session can only be in when it began in it.
+func (b *boxes) lenient(string) bool {
+	if !b.bypass {
+		return false
+	}
+	b.mu.Lock()
+	s := b.session
+	b.mu.Unlock()
+	if s == nil {
+		return true
+	}
+	now := s.Mode()
+	return now == policy.Bypass || now == "" // or the session is over
+}
+
+// prepare has c count from the next advance on.
+func (b *boxes) prepare(c *confinement) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next = c
+}
+
+// advance makes the prepared sandbox count.
+func (b *boxes) advance() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.now == b.next {
+		return
+	}
+	if b.now = b.next; b.now != nil {
+		b.all = append(b.all, b.now)
+	}
+}
 func (b *boxes) get() *confinement {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -32,13 +32,13 @@ const networkTool = "SandboxNetworkAccess"
 
 // connect has the session rule on a host that a command inside wants to reach
 // and no list names.
-func (a *App) connect(ctx context.Context, host string, port int) netproxy.Answer {
+func (b *boxes) connect(ctx context.Context, host string, port int) netproxy.Answer {
 	input, err := json.Marshal(map[string]any{"host": host, "port": port})
 	if err != nil {
 		return netproxy.Answer{Why: err.Error()}
 	}
 	where := net.JoinHostPort(host, strconv.Itoa(port))
-	v, err := a.Session.Permit(ctx, agent.Question{
+	v, err := b.permit(ctx, agent.Question{
 		Call: llm.ToolUse{Name: networkTool, Input: input}, Tool: networkTool,
 		Plan: tool.Plan{
 			Actions: []policy.Action{policy.Net{Host: host, Port: port}}, Title: "Connect to " + where,
@@ -53,7 +53,7 @@ func (a *App) connect(ctx context.Context, host string, port int) netproxy.Answe
 
 // SandboxConfig is what the settings make of the sandbox. roots are the
 // folders that may be written, resolved.
-func SandboxConfig(o Options, cfg *config.Config, p Paths, roots []string) (sandbox.Config, error) {
+func SandboxConfig(o Process, cfg *config.Config, p Paths, roots []string) (sandbox.Config, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return sandbox.Config{}, fmt.Errorf("find this program: %w", err)
@@ -70,7 +70,7 @@ func SandboxConfig(o Options, cfg *config.Config, p Paths, roots []string) (sand
 
 // upstream is the proxy that commands reach the world through, behind the
 // sandbox's own: that of the settings, else of the environment.
-func upstream(o Options, cfg *config.Config) netproxy.Upstream {
+func upstream(o Process, cfg *config.Config) netproxy.Upstream {
 	u := netproxy.FromEnvironment(func(name string) string {
 		if v, ok := cfg.Env[name]; ok {
 			return v
@@ -126,19 +126,13 @@ type confinement struct {
 	made atomic.Pointer[sandbox.Sandbox]
 }
 
-// An attended is what a sandbox needs of the session it is for.
-type attended struct {
-	ask   netproxy.Ask
-	stays func(path string) bool
-}
-
-func confine(ctx context.Context, o Options, cfg *config.Config, p Paths, roots []string, temp string, by attended) *confinement {
+func confine(ctx context.Context, o Process, cfg *config.Config, p Paths, roots []string, temp string, by *boxes) *confinement {
 	return &confinement{settings: cfg.Sandbox, excluded: excluded(cfg.Sandbox.ExcludedCommands), open: func() (*sandbox.Sandbox, error) {
 		c, err := SandboxConfig(o, cfg, p, roots)
 		if err != nil {
 			return nil, err
 		}
-		c.Temp, c.Ask, c.Stays, c.Resolve, c.Dial = temp, by.ask, by.stays, o.Resolve, o.Dial
+		c.Temp, c.Ask, c.Stays, c.Resolve, c.Dial = temp, by.connect, by.lenient, o.Resolve, o.Dial
 		return sandbox.New(context.WithoutCancel(ctx), c)
 	}}
 }

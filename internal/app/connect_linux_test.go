@@ -32,7 +32,7 @@ for i in $(seq %[2]d); do ask & done; wait`, host, n)
 // online is a session whose commands live in a world with one server: every
 // name leads to it.
 type online struct {
-	*App
+	*opened
 	t      *testing.T
 	asked  chan event.Asked
 	events chan event.Event
@@ -40,7 +40,7 @@ type online struct {
 	home   string
 }
 
-func connectRig(t *testing.T, dir, home string, change func(*Options), commands ...string) *online {
+func connectRig(t *testing.T, dir, home string, change func(*options), commands ...string) *online {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "page of %s\n", r.Host) }))
 	t.Cleanup(server.Close)
@@ -52,22 +52,19 @@ func connectRig(t *testing.T, dir, home string, change func(*Options), commands 
 		}
 		model.Replies = append(model.Replies, fake.Use(llm.ToolUse{ID: fmt.Sprintf("c%d", i+1), Name: "Bash", Input: in}), fake.Say("done"))
 	}
-	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home}
-	o := Options{
-		Version: "test", Dir: dir, Home: home, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home}, Env: func(n string) string { return env[n] },
-		Person: true, Session: SessionOptions{None: true},
-		Target: &agent.Target{Model: model, Provider: "fake", Name: "m"},
-		Resolve: func(context.Context, string) ([]netip.Addr, error) {
-			return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
-		},
-		Dial: func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
-		},
+	o := options{Process: here(dir, home), Front: Front{Person: true}, Spec: Spec{
+		Log: SessionOptions{None: true}, Target: &agent.Target{Model: model, Provider: "fake", Name: "m"},
+	}}
+	o.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+	}
+	o.Dial = func(ctx context.Context, _ netip.AddrPort) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
 	}
 	if change != nil {
 		change(&o)
 	}
-	a, err := Open(t.Context(), o)
+	a, err := o.open(t)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +79,7 @@ func connectRig(t *testing.T, dir, home string, change func(*Options), commands 
 	if !a.boxes.passes() {
 		t.Skip("this system cannot run bubblewrap")
 	}
-	r := &online{App: a, t: t, asked: make(chan event.Asked, 16), events: make(chan event.Event, 256), dir: dir, home: home}
+	r := &online{opened: a, t: t, asked: make(chan event.Asked, 16), events: make(chan event.Event, 256), dir: dir, home: home}
 	follow := a.Events(t.Context(), 0)
 	go func() { // ends with the session
 		for e, err := range follow {
@@ -236,31 +233,31 @@ func TestDomainIsSaved(t *testing.T) {
 func TestDomainWithoutPerson(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
-		change     func(*Options)
+		change     func(*options)
 	}{
 		{"nobody is there", "nobody can be asked in this run", nil},
-		{"dontAsk", "the mode is dontAsk", func(o *Options) { o.Flags = mode("dontAsk") }},
-		{"bypass", "page of new.example", func(o *Options) {
+		{"dontAsk", "the mode is dontAsk", func(o *options) { o.Flags = mode("dontAsk") }},
+		{"bypass", "page of new.example", func(o *options) {
 			o.Skip, o.Env = true, func(n string) string {
 				return map[string]string{"ADZE_BYPASS_AS_ROOT": "1", "PATH": os.Getenv("PATH")}[n]
 			}
 		}},
-		{"a rule", "page of new.example", func(o *Options) {
+		{"a rule", "page of new.example", func(o *options) {
 			o.Flags = []config.Given{{Key: "permissions.allow", Value: []string{"WebFetch(domain:new.example)"}, From: "--allowed-tools"}}
 		}},
-		{"denied", "the settings deny it", func(o *Options) {
-			o.Settings = `{"sandbox":{"network":{"allowed_domains":["new.example"],"denied_domains":["new.example"]}}}`
+		{"denied", "the settings deny it", func(o *options) {
+			o.Inline = `{"sandbox":{"network":{"allowed_domains":["new.example"],"denied_domains":["new.example"]}}}`
 		}},
-		{"a rule denies what the list allows", "the settings deny it", func(o *Options) {
-			o.Settings = `{"sandbox":{"network":{"allowed_domains":["new.example"]}},"permissions":{"deny":["WebFetch(domain:example)"]}}`
+		{"a rule denies what the list allows", "the settings deny it", func(o *options) {
+			o.Inline = `{"sandbox":{"network":{"allowed_domains":["new.example"]}},"permissions":{"deny":["WebFetch(domain:example)"]}}`
 		}},
-		{"strict", "no rule allows it", func(o *Options) {
-			o.Settings = `{"sandbox":{"network":{"allowed_domains":["x.example"],"strict_allowlist":true}}}`
+		{"strict", "no rule allows it", func(o *options) {
+			o.Inline = `{"sandbox":{"network":{"allowed_domains":["x.example"],"strict_allowlist":true}}}`
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, home := scratch(t)
-			r := connectRig(t, dir, home, func(o *Options) {
+			r := connectRig(t, dir, home, func(o *options) {
 				o.Person, o.Print = false, true
 				if c.change != nil {
 					c.change(o)

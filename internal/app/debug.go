@@ -17,8 +17,8 @@ var DebugAreas = []string{"session", "tool", "model"}
 // Debug writes a line for each event of these areas ("all" for every one) to
 // w, with secrets masked, until the session ends. The returned function waits
 // for the last line.
-func (a *App) Debug(w io.Writer, areas []string) (wait func()) {
-	events := a.Follow(context.Background(), a.After, event.Notices)
+func (r *Running) Debug(w io.Writer, areas []string) (wait func()) {
+	events := r.Follow(context.Background(), r.After, event.Notices)
 	done := make(chan struct{})
 	go func() { // ends with the session
 		defer close(done)
@@ -27,7 +27,7 @@ func (a *App) Debug(w io.Writer, areas []string) (wait func()) {
 				return
 			}
 			if area := areaOf(e.Body); slices.Contains(areas, area) || slices.Contains(areas, "all") {
-				fmt.Fprintf(w, "%s %-7s %s\n", e.Time.Format("15:04:05.000"), area, a.hide.String(clip.Line(clip.Clean(describe(e)), 400)))
+				fmt.Fprintf(w, "%s %-7s %s\n", e.Time.Format("15:04:05.000"), area, r.world.hide.String(clip.Line(clip.Clean(describe(e)), 400)))
 			}
 		}
 	}()

@@ -2,23 +2,22 @@ package app
 
 import (
 	"context"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
-// Dry opens a session that is not meant to run: without a key, the
+// Dry starts a session that is not meant to run: without a key, the
 // instructions are those for a model that is not known.
-func Dry(ctx context.Context, o Options) (*App, error) {
-	a, err := Open(ctx, o)
-	if err == nil {
-		return a, nil
+func (w *World) Dry(ctx context.Context, s Spec) (*Running, error) {
+	r, err := w.Start(ctx, s)
+	if err == nil || w.Config().Model != "" {
+		return r, err
 	}
-	if _, cfg, serr := Settings(o); serr != nil || cfg.Model != "" {
-		return nil, err
-	}
-	o.Target = &agent.Target{Provider: "no", Name: "model"}
-	return Open(ctx, o)
+	s.Target = &agent.Target{Provider: "no", Name: "model"}
+	return w.Start(ctx, s)
 }
 
 // A Size is how much of a request a part takes. Tokens are estimated.
@@ -28,13 +27,16 @@ type Size struct {
 	Bytes  int    `json:"bytes"`
 }
 
+// Instructions are the parts of the system prompt.
+func (r *Running) Instructions() []prompt.Part { return slices.Clone(r.parts) }
+
 // Sizes measures the instructions and the tools.
-func (a *App) Sizes() []Size {
+func (r *Running) Sizes() []Size {
 	var out []Size
-	for _, p := range a.Parts {
+	for _, p := range r.parts {
 		out = append(out, Size{p.Name, p.Tokens(), len(p.Text)})
 	}
-	for _, s := range a.Tools.Specs() {
+	for _, s := range r.Tools().Specs() {
 		n := len(s.Name) + len(s.Description) + len(s.Schema)
 		out = append(out, Size{"tool " + s.Name, clip.Tokens(n), n})
 	}

@@ -13,24 +13,22 @@ import (
 )
 
 // Face is the session as the terminal UI sees it.
-func (a *App) Face() *tui.Session {
-	st := a.State()
+func (r *Running) Face() *tui.Session {
+	w, target := r.world, r.Target()
+	cfg := w.Config()
 	s := &tui.Session{
-		Client: a.Session, ID: a.ID, Dir: Tilde(a.Paths.Dir, a.Paths.Home), Model: a.Target.ID(), Window: a.Target.Window,
-		Mode: a.Mode, After: a.After, Kept: a.Kept, UI: Look(a.Config), Close: a.Close,
+		Client: r.Session, ID: r.ID, Dir: Tilde(w.Paths.Dir, w.Paths.Home), Model: target.ID(), Window: target.Window,
+		Mode: r.Mode(), After: r.After, Kept: r.Kept, UI: Look(cfg), Close: r.Close,
 	}
-	if st.Model != "" {
-		s.Model = st.Model
-	}
-	if i, ok := info.Find(a.Paths.Dir); ok {
+	if i, ok := info.Find(w.Paths.Dir); ok {
 		s.Branch = i.Branch
 	}
-	no := forbidden(a.live.o, a.Config, a.live.started)
+	no := forbidden(w.process, r.spec, cfg, r.started)
 	for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.Bypass} {
-		if m == policy.Auto && a.Mode != policy.Auto { // there is a classifier only where the session began with it
+		if m == policy.Auto && r.started != policy.Auto { // there is a classifier only where the session began with it
 			continue
 		}
-		if _, bad := no[m]; !bad && (m != policy.Bypass || a.live.started == m) {
+		if _, bad := no[m]; !bad && (m != policy.Bypass || r.started == m) {
 			s.Modes = append(s.Modes, m)
 		}
 	}
@@ -38,7 +36,7 @@ func (a *App) Face() *tui.Session {
 }
 
 // Stored is where the session is kept, for people; "" when nothing is kept.
-func (a *App) Stored() string { return a.log.scratch() }
+func (r *Running) Stored() string { return r.log.scratch() }
 
 // Look are the settings of the terminal UI.
 func Look(cfg *config.Config) tui.Settings {

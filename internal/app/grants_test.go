@@ -19,7 +19,7 @@ import (
 
 // a keptRun is one run of a session on disk.
 type keptRun struct {
-	*App
+	*opened
 	t      *testing.T
 	events chan event.Event
 	model  *fake.Model
@@ -30,16 +30,14 @@ type keptRun struct {
 func kept(t *testing.T, dir, home string, s SessionOptions) *keptRun {
 	t.Helper()
 	r := &keptRun{t: t, events: make(chan event.Event, 256), model: &fake.Model{}}
-	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home}
-	a, err := Open(t.Context(), Options{
-		Version: "test", Dir: dir, Home: home, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home}, Env: func(n string) string { return env[n] },
-		Person: true, Session: s, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m", Images: true},
-		Settings: `{"sandbox":{"enabled":false}}`, Note: func(s string) { r.notes = append(r.notes, s) },
-	})
+	o := options{Process: here(dir, home), Sources: Sources{Inline: `{"sandbox":{"enabled":false}}`}, Front: Front{Person: true},
+		Spec: Spec{Log: s, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m", Images: true}}}
+	o.Note = func(s string) { r.notes = append(r.notes, s) }
+	a, err := o.open(t)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.App = a
+	r.opened = a
 	attend(t, a)
 	follow := a.Events(t.Context(), a.After)
 	go func() { // ends with the session
@@ -195,7 +193,7 @@ func Test0DIN_AnEditedTranscriptGrantsNothing(t *testing.T) {
 func TestSealKeyIsASecret(t *testing.T) {
 	dir, home := scratch(t)
 	r := kept(t, dir, home, SessionOptions{})
-	path := filepath.Join(r.Paths.State, seal.KeyName)
+	path := filepath.Join(r.world.Paths.State, seal.KeyName)
 	for _, command := range []string{"cat " + path, "cp " + path + " k", "echo x > " + path} {
 		if !r.run(command) {
 			t.Errorf("%s runs without a question", command)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
-	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/shellread/world"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
@@ -37,27 +35,23 @@ type kit struct {
 // kitParts are what tools share with the rest of a session.
 type kitParts struct {
 	ledger *file.Ledger
-	temp   temporary
-	hide   *secret.Redactor
 	boxes  *boxes
-	settle func(context.Context) []string // what became of what commands left
-	vars   func() (environ, allow []string)
 	mode   policy.Mode // to start in
 }
 
 // newKit makes the tools. To add a tool, add it to the list here.
-func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error) {
+func newKit(w *World, s Spec, cfg *config.Config, parts kitParts) (kit, error) {
 	shell := bash.Config{
-		Environ: environ(o, cfg, parts.temp.outside), Allow: allowEnv(cfg), Pins: append(conf.PinnedEnv(), goPins...), Temp: parts.temp.outside, Confined: parts.temp.inside,
-		Mask:     maskedWriter(parts.hide),
+		Vars: w.variables, Pins: append(conf.PinnedEnv(), goPins...), Temp: w.temp.outside, Confined: w.temp.inside,
+		Mask:     maskedWriter(w.hide),
 		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
 		Guardian: true, Groups: true,
-		World: func(dir string) world.World { return place.World(dir, p.Home) },
+		World: func(dir string) world.World { return place.World(dir, w.Paths.Home) },
 	}
 	box := parts.boxes
-	shell.Vars, shell.Stays, shell.Excluded = parts.vars, box.stays, box.excluded
+	shell.Stays, shell.Excluded = box.stays, box.excluded
 	shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.wrap, box.active, box.passes, box.explain
-	shell.Settle = parts.settle
+	shell.Settle = box.settle
 	shells, aliases, tasks := bash.New(shell)
 	files := file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve})
 	for i, t := range files {
@@ -65,11 +59,11 @@ func newKit(o Options, cfg *config.Config, p Paths, parts kitParts) (kit, error)
 	}
 	all := slices.Concat(shells, files,
 		find.New(find.Config{Resolve: place.Resolve}),
-		[]tool.Tool{todo.New()}, asking(o), planning(o, parts.mode),
+		[]tool.Tool{todo.New()}, asking(w.front), planning(w.front, parts.mode),
 	)
 	k := kit{aliases: aliases, tasks: tasks}
-	if o.Schema != nil {
-		t, err := answer.New(o.Schema)
+	if s.Schema != nil {
+		t, err := answer.New(s.Schema)
 		if err != nil {
 			return k, &Mistake{fmt.Sprintf("the schema of --json-schema: %v", err), "give a JSON Schema object, as text or as a file's path"}
 		}
@@ -128,8 +122,8 @@ func excluded(patterns []string) func([]policy.Action) bool {
 }
 
 // asking is the tool that puts questions to a person, where there is one.
-func asking(o Options) []tool.Tool {
-	if !o.Person {
+func asking(f Front) []tool.Tool {
+	if !f.Person {
 		return nil
 	}
 	return []tool.Tool{ask.New()}
@@ -140,9 +134,9 @@ var elsewhere = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"}
 
 // planning are the tools of plan mode. Where nobody can approve a plan, the
 // plan is the answer of a run that was started in plan mode.
-func planning(o Options, m policy.Mode) []tool.Tool {
+func planning(f Front, m policy.Mode) []tool.Tool {
 	switch {
-	case o.Person:
+	case f.Person:
 		return []tool.Tool{plan.Enter(), plan.Exit()}
 	case m == policy.PlanMode:
 		return []tool.Tool{plan.Exit()}
@@ -182,22 +176,14 @@ func small(set tool.Set) tool.Set {
 // another toolchain, or modules.
 var goPins = []string{"GOTOOLCHAIN=local", "GOPROXY=off"}
 
-// environ is what commands may inherit: our environment, and the variables of
-// the settings.
-func environ(o Options, cfg *config.Config, temp string) []string {
-	env := slices.Clone(o.Environ)
+// variables are what commands may inherit now: our environment, and the
+// variables of the settings. allow names those that pass to them: what the
+// settings name, and what they set themselves.
+func (w *World) variables() (environ, allow []string) {
+	cfg := w.Config()
+	environ, allow = slices.Clone(w.process.Environ), slices.Clone(cfg.ChildEnv)
 	for k, v := range cfg.Env {
-		env = append(env, k+"="+v)
+		environ, allow = append(environ, k+"="+v), append(allow, k)
 	}
-	return append(env, "TMPDIR="+temp)
-}
-
-// allowEnv names what passes to commands: what the settings name, and what
-// they set themselves.
-func allowEnv(cfg *config.Config) []string {
-	out := slices.Clone(cfg.ChildEnv)
-	for k := range cfg.Env {
-		out = append(out, k)
-	}
-	return out
+	return append(environ, "TMPDIR="+w.temp.outside), allow
 }

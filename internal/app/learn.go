@@ -25,9 +25,9 @@ type learned struct {
 }
 
 // learn reads memory files and git in the background; the channel yields once.
-func learn(ctx context.Context, o Options, cfg *config.Config, p Paths) <-chan learned {
+func learn(ctx context.Context, o Process, s Sources, cfg *config.Config, p Paths) <-chan learned {
 	out := make(chan learned, 1)
-	if o.Bare {
+	if s.Bare {
 		out <- learned{}
 		return out
 	}
@@ -38,10 +38,8 @@ func learn(ctx context.Context, o Options, cfg *config.Config, p Paths) <-chan l
 		l.reader = Memory(o, cfg, p)
 		for _, f := range l.reader.Start() {
 			l.memory = append(l.memory, prompt.Memory{Path: f.Path, Scope: string(f.Scope), Text: f.Text, Notes: f.Notes})
-			if o.Note != nil {
-				for _, w := range f.Warnings {
-					o.Note(f.Path + ": " + w)
-				}
+			for _, w := range f.Warnings {
+				o.note("%s: %s", f.Path, w)
 			}
 		}
 		l.git = <-git
@@ -51,9 +49,10 @@ func learn(ctx context.Context, o Options, cfg *config.Config, p Paths) <-chan l
 }
 
 // Memory is the reader of memory files for these settings.
-func Memory(o Options, cfg *config.Config, p Paths) *memory.Reader {
+func Memory(o Process, cfg *config.Config, p Paths) *memory.Reader {
 	own, cc := config.ManagedDirs(runtime.GOOS, o.Env)
-	covers := policy.Covers(rulesOf(&config.Config{Permissions: cfg.Permissions}, p, func(error) {})) // problems are told elsewhere
+	rules, _ := rulesOf(cfg, p, func(error) {}) // problems are told elsewhere
+	covers := policy.Covers(rules)
 	return memory.New(memory.Options{
 		Covered: func(path, named string) string {
 			switch covers(policy.Default, path, named) {
@@ -74,17 +73,17 @@ func Memory(o Options, cfg *config.Config, p Paths) *memory.Reader {
 
 // touched is what the folders of files have to say, once they are looked at.
 // A conversation that begins anew is told again.
-func (a *App) touched(o Options) func(event.Seq, []string) []string {
-	if a.memory == nil {
+func (w *World) touched(reader *memory.Reader) func(event.Seq, []string) []string {
+	if reader == nil { // with --bare
 		return nil
 	}
 	var mu sync.Mutex // guards what follows
-	reader, boundary := a.memory, event.Seq(0)
+	boundary := event.Seq(0)
 	return func(now event.Seq, paths []string) []string {
 		mu.Lock()
 		defer mu.Unlock()
 		if now != boundary {
-			boundary, reader = now, Memory(o, a.Config, a.Paths)
+			boundary, reader = now, Memory(w.process, w.Config(), w.Paths)
 			reader.Start() // that is in the instructions, which stay
 		}
 		var out []string
@@ -97,7 +96,7 @@ func (a *App) touched(o Options) func(event.Seq, []string) []string {
 	}
 }
 
-func gitFacts(ctx context.Context, o Options, p Paths) prompt.Git {
+func gitFacts(ctx context.Context, o Process, p Paths) prompt.Git {
 	git, _ := proc.Lookup("git", o.Env("PATH"), []string{p.Root})
 	return info.Read(ctx, info.Options{
 		Dir: p.Dir, Git: git, Safe: conf.Safe, Env: append(proc.Quiet(proc.Scrub(o.Environ, nil)), conf.PinnedEnv()...),
@@ -119,15 +118,15 @@ func parts(e event.Situated) (out []prompt.Part) {
 	return out
 }
 
-// parts are the parts of the system prompt, in cache order.
-func (a *App) parts(o Options, l learned) []prompt.Part {
-	cfg := a.Config
+// instructions are the parts of the system prompt, in cache order.
+func (r *Running) instructions(cfg *config.Config, l learned, tools []string, model string) []prompt.Part {
+	w := r.world
 	return prompt.Assemble(prompt.Input{
-		Profile: a.profile, Tools: a.Tools.Names(), Print: o.Print && !o.Person,
+		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
 		Replace: cfg.SystemPrompt, Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: l.memory,
 		Env: prompt.Environment{
-			Dir: a.Paths.Dir, Root: a.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
-			Date: time.Now(), Model: a.Target.ID(), Git: l.git,
+			Dir: w.Paths.Dir, Root: w.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
+			Date: time.Now(), Model: model, Git: l.git,
 		},
 	})
 }

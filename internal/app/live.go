@@ -5,20 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/auto"
+	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -27,44 +22,32 @@ import (
 // some milliseconds.
 const fresh = time.Second
 
-// live makes settings that change count while the session runs. Files are
-// watched from the start of a session that lasts, else from when they are not
-// fresh any more; then they are compared with what was read, so nothing in
-// between is missed. No decision waits for it.
+// live are the settings of a process. Files are watched from the start of one
+// that lasts, else from when they are not fresh any more; then they are
+// compared with what was read, so nothing in between is missed. No decision
+// waits for it.
 type live struct {
-	a       *App
-	o       Options
-	log     *openedLog
-	kit     kit
-	turn    agent.Loop // what settings do not change
-	started policy.Mode
-	read    time.Time // when the settings were
+	world   *World
+	read    time.Time         // when the settings were
+	trusted map[string]string // sums of what --trust was given for
 
-	// These are read by the session's goroutine, which a reload waits for, so
-	// they stand outside of its lock.
-	models atomic.Pointer[models]
-	vars   atomic.Pointer[variables]
-	own    ownWrites
+	now atomic.Pointer[config.Config] // in force
+	own ownWrites
 
 	once    sync.Once
 	closing chan struct{}  // closed by close
 	wait    sync.WaitGroup // of watch
 
-	mu       sync.Mutex     // guards the rest, and is held during a reload
-	cfg      *config.Config // in force
-	fallback *agent.Target
-	auto     *auto.Classifier
-	dirs     []string // that the sandbox was made for
-	watcher  *watch.Watcher
-	seen     string   // fingerprint of what was last loaded
-	said     []string // problems that were told
+	mu      sync.Mutex // guards the rest, and is held while sessions learn of a change
+	watcher *watch.Watcher
+	seen    string // fingerprint of what was last loaded
 }
 
 // watch begins to watch on a goroutine of its own, which ends then, or with
 // close.
 func (l *live) watch() {
 	wait := fresh - time.Since(l.read)
-	if l.o.Lasting {
+	if l.world.front.Lasting {
 		wait = 0
 	}
 	l.wait.Go(func() {
@@ -81,21 +64,20 @@ func (l *live) watch() {
 // start begins to watch, once; everybody else waits until it has begun.
 func (l *live) start() {
 	l.once.Do(func() {
-		l.mu.Lock()
-		cfg := l.cfg
-		l.seen = fingerprint(cfg, nil)
-		l.said = problems(cfg, nil)
-		l.mu.Unlock()
-		files := []string{Trust(l.a.Paths).Path}
+		cfg, paths := l.now.Load(), l.world.Paths
+		files := []string{Trust(paths).Path}
 		for _, f := range cfg.Files {
 			files = append(files, f.Path)
 		}
-		if s := strings.TrimSpace(l.o.Settings); s != "" && !strings.HasPrefix(s, "{") {
+		if s := strings.TrimSpace(l.world.sources.Inline); s != "" && !strings.HasPrefix(s, "{") {
 			if !filepath.IsAbs(s) {
-				s = filepath.Join(l.a.Paths.Dir, s)
+				s = filepath.Join(paths.Dir, s)
 			}
 			files = append(files, s)
 		}
+		l.mu.Lock()
+		l.seen = fingerprint(cfg, nil)
+		l.mu.Unlock()
 		w := watch.Start(watch.Config{Files: files, Dirs: cfg.Dirs, Changed: l.reload})
 		l.mu.Lock()
 		l.watcher = w
@@ -121,18 +103,12 @@ func (l *live) watching() bool {
 	return l.watcher != nil
 }
 
-// inForce are the settings that count now.
-func (l *live) inForce() *config.Config {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.cfg
-}
-
-// reload loads the settings again and makes what changed count.
+// reload loads the settings again and makes what changed count in every
+// session.
 func (l *live) reload() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	was := l.cfg
+	was := l.now.Load()
 	now, err := l.load(was)
 	print := fingerprint(now, err)
 	if print == l.seen && (err != nil || config.Diff(was, now) == nil) {
@@ -143,32 +119,37 @@ func (l *live) reload() {
 		copied := *was
 		now = &copied
 		now.Permissions.Unsafe = "the settings cannot be loaded any more: " + err.Error()
+	} else {
+		l.now.Store(now)
 	}
-	n, bad := l.apply(was, now)
-	what := event.SettingsChanged{Changes: l.changes(was, now), Untrusted: waiting(was, now), Problems: l.news(now, bad)}
+	for _, r := range l.world.sessions() {
+		l.tell(r, was, now)
+	}
+}
+
+// tell makes changed settings count in a session. l.mu is held.
+func (l *live) tell(r *Running, was, now *config.Config) {
+	n, bad := r.apply(was, now)
+	what := event.SettingsChanged{Changes: changes(l.world.hide, was, now), Untrusted: waiting(was, now), Problems: r.news(now, bad)}
 	if l.own.all(was, now) {
 		what = event.SettingsChanged{}
 	}
-	_ = l.a.Session.Apply(context.Background(), n, what) // a log that cannot be written ends the next turn, and says so there
-	if err == nil {
-		l.cfg = now
-	}
+	_ = r.Session.Apply(context.Background(), n, what) // a log that cannot be written ends the next turn, and says so there
 }
 
 // load is readConfig, with --trust bound to what it was given for: the
 // content of the folder's files at the start.
 func (l *live) load(was *config.Config) (*config.Config, error) {
-	o := l.o
-	o.Note, o.Trusted = nil, false
-	if l.o.Trusted {
-		o.Trusted = true
-		cfg, _, err := readConfig(o, l.a.Paths, was)
-		if err != nil || maps.Equal(repoSums(cfg, l.a.Paths), repoSums(l.a.Config, l.a.Paths)) {
+	p, s, paths := l.world.process, l.world.sources, l.world.Paths
+	p.Note = nil
+	if s.Trusted {
+		cfg, _, err := readConfig(p, s, paths, was)
+		if err != nil || maps.Equal(repoSums(cfg, paths), l.trusted) {
 			return cfg, err
 		}
-		o.Trusted, o.once = false, true
+		s.Trusted, s.once = false, true
 	}
-	cfg, _, err := readConfig(o, l.a.Paths, was)
+	cfg, _, err := readConfig(p, s, paths, was)
 	return cfg, err
 }
 
@@ -183,37 +164,6 @@ func fingerprint(c *config.Config, err error) string {
 	}
 	fmt.Fprintln(&b, c.Permissions.Unsafe)
 	return b.String()
-}
-
-// apply makes the parts that depend on settings anew. bad says which could
-// not be made; those stay as they are.
-func (l *live) apply(was, now *config.Config) (n session.Settings, bad []string) {
-	rules := rulesOf(now, l.a.Paths, func(err error) { bad = append(bad, err.Error()) })
-	dirs := slices.Clone(rules.Dirs)
-	l.readable(&rules)
-	l.setVars(now)
-	n.Target, bad = l.choose(was, now, bad)
-	set, err := l.kit.narrowed(l.a.profile, now.Tools, rules)
-	if err != nil {
-		set, bad = l.a.Tools, append(bad, err.Error())
-	}
-	n.Rules, n.Forbidden, n.Auto = rules, forbidden(l.o, now, l.started), l.auto
-	n.Loop, n.Tools, n.Budget = l.loop(now, rules), &set, budget(now)
-	n.Begin = func() {}
-	if !reflect.DeepEqual(was.Sandbox, now.Sandbox) || !slices.Equal(deniedDomains(was), deniedDomains(now)) || fileDenials(was, l.a.Paths).Key() != fileDenials(now, l.a.Paths).Key() || !slices.Equal(dirs, l.dirs) {
-		// Not before the next turn: a call that was allowed because it would
-		// be confined may not find itself outside.
-		n.Begin = l.confine(context.Background(), now, dirs)
-	}
-	return n, bad
-}
-
-// readable adds the session's own folders to those that may be read.
-func (l *live) readable(rules *policy.Rules) {
-	rules.Readable = append(rules.Readable, l.a.temp.all)
-	if dir := l.log.scratch(); dir != "" {
-		rules.Readable = append(rules.Readable, dir)
-	}
 }
 
 // ownWrites are contents of settings files that this process wrote: a change
@@ -259,9 +209,9 @@ func sums(c *config.Config) map[string]string {
 
 // Wrote tells that this process wrote a settings file, so that it is not told
 // as a change.
-func (a *App) Wrote(path string) {
-	text, err := trust.Files{Folder: TrustFolder(a.Paths), Disk: disk{}}.Read(path, config.MaxFile)
+func (w *World) Wrote(path string) {
+	text, err := trust.Files{Folder: TrustFolder(w.Paths), Disk: confedit.Disk{}}.Read(path, config.MaxFile)
 	if err == nil {
-		a.live.own.note(config.Sum(text))
+		w.live.own.note(config.Sum(text))
 	}
 }

@@ -23,7 +23,7 @@ import (
 // watched is a session that watches its settings from the start, and runs one
 // command for each prompt.
 type watched struct {
-	*App
+	*opened
 	t         *testing.T
 	dir, home string
 	events    chan event.Event
@@ -31,27 +31,24 @@ type watched struct {
 	n         int
 }
 
-func watchSettings(t *testing.T, files map[string]string, change func(*Options)) *watched {
+func watchSettings(t *testing.T, files map[string]string, change func(*options)) *watched {
 	t.Helper()
 	dir, home := scratch(t)
 	r := &watched{t: t, dir: dir, home: home, events: make(chan event.Event, 256), model: &fake.Model{}}
 	for name, text := range files {
 		r.put(name, text)
 	}
-	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home}
-	o := Options{
-		Version: "test", Dir: dir, Home: home, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home}, Env: func(n string) string { return env[n] },
-		Lasting: true, Session: SessionOptions{None: true}, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m"},
-	}
+	o := options{Process: here(dir, home), Front: Front{Lasting: true},
+		Spec: Spec{Log: SessionOptions{None: true}, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m"}}}
 	if change != nil {
 		change(&o)
 	}
 	before := goleak.IgnoreCurrent()
-	a, err := Open(t.Context(), o)
+	a, err := o.open(t)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.App = a
+	r.opened = a
 	if o.Person {
 		attend(t, a)
 	}
@@ -74,13 +71,13 @@ func watchSettings(t *testing.T, files map[string]string, change func(*Options))
 		goleak.VerifyNone(t, before)
 	})
 	if o.Lasting {
-		a.live.start() // what the session does by itself; now it has been done
+		a.world.live.start() // what the session does by itself; now it has been done
 	}
 	return r
 }
 
 // attend puts a person there who can be asked.
-func attend(t *testing.T, a *App) {
+func attend(t *testing.T, a *opened) {
 	t.Helper()
 	if err := a.Submit(t.Context(), op.Attach{Client: "test"}); err != nil {
 		t.Fatal(err)
@@ -180,7 +177,7 @@ func TestLiveVariablesAndSandbox(t *testing.T) {
 	if text, _ := r.run("touch a; echo $GREETING"); !strings.Contains(text, "one") {
 		t.Error(text)
 	}
-	if _, err := r.live.resolve(t.Context(), "mine"); err == nil {
+	if _, err := r.world.resolve(t.Context(), "mine"); err == nil {
 		t.Error("an alias is known that is not there yet")
 	}
 	r.put("model.txt", "> hello\n")
@@ -193,7 +190,7 @@ func TestLiveVariablesAndSandbox(t *testing.T) {
 	if !slices.Equal(keys, []string{"max_turns", "model_aliases", "env", "sandbox.enabled"}) {
 		t.Errorf("told: %v", keys)
 	}
-	if m, err := r.live.resolve(t.Context(), "mine"); err != nil || m.Provider != "script" {
+	if m, err := r.world.resolve(t.Context(), "mine"); err != nil || m.Provider != "script" {
 		t.Errorf("the new alias leads to %v %v", m, err)
 	}
 	if r.boxes.get() != nil {
@@ -237,7 +234,7 @@ func TestLiveProjectNeedsTrust(t *testing.T) {
 		}
 	}
 	// Trust that is taken back.
-	if _, err := Trust(r.Paths).Revoke(t.Context(), r.Paths.Root); err != nil {
+	if _, err := Trust(r.world.Paths).Revoke(t.Context(), r.world.Paths.Root); err != nil {
 		t.Fatal(err)
 	}
 	next[event.SettingsChanged](r)
@@ -248,9 +245,9 @@ func TestLiveProjectNeedsTrust(t *testing.T) {
 
 func (r *watched) trust() {
 	r.t.Helper()
-	v, err := Trust(r.Paths).Check(TrustFolder(r.Paths))
+	v, err := Trust(r.world.Paths).Check(TrustFolder(r.world.Paths))
 	if err == nil {
-		err = Trust(r.Paths).Grant(r.t.Context(), v)
+		err = Trust(r.world.Paths).Grant(r.t.Context(), v)
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -260,7 +257,7 @@ func (r *watched) trust() {
 // --trust is for what the folder held at the start.
 func TestLiveTrustFlagIsForTheStart(t *testing.T) {
 	r := watchSettings(t, map[string]string{"~/.adze/settings.json": `{` + unconfined + `}`, ".adze/settings.json": `{"permissions":{"allow":["Bash(touch *)"]}}`},
-		func(o *Options) { o.Trusted = true }).begun()
+		func(o *options) { o.Trusted = true }).begun()
 	r.put(".adze/settings.json", `{"permissions":{"allow":["Bash(touch *)","Bash(mkdir *)"]}}`)
 	if b := next[event.SettingsChanged](r); len(b.Untrusted) != 1 || len(b.Changes) != 0 {
 		t.Errorf("told: %+v", b)
@@ -288,7 +285,11 @@ func TestLiveBrokenFile(t *testing.T) {
 		t.Error(text)
 	}
 	r.put("~/.adze/settings.json", text+"\n")
-	r.waitFor("mended", func() bool { r.live.mu.Lock(); defer r.live.mu.Unlock(); return r.live.cfg.Permissions.Unsafe == "" })
+	r.waitFor("mended", func() bool {
+		r.world.live.mu.Lock()
+		defer r.world.live.mu.Unlock()
+		return r.world.Config().Permissions.Unsafe == ""
+	})
 	if text, denied := r.run("touch a"); denied {
 		t.Error(text)
 	}
@@ -308,7 +309,7 @@ func (r *watched) waitFor(what string, is func() bool) {
 
 // What this process wrote itself is no news, whenever it is noticed.
 func TestLiveOwnWritesAreNoNews(t *testing.T) {
-	r := watchSettings(t, map[string]string{"~/.adze/settings.json": `{` + unconfined + `}`}, func(o *Options) { o.Person = true })
+	r := watchSettings(t, map[string]string{"~/.adze/settings.json": `{` + unconfined + `}`}, func(o *options) { o.Person = true })
 	r.model.Replies = append(r.model.Replies, fake.Use(llm.ToolUse{ID: "q", Name: "Bash", Input: json.RawMessage(`{"command":"touch a"}`)}), fake.Say("done"))
 	if err := r.Submit(t.Context(), op.Prompt{Text: "go"}); err != nil {
 		t.Fatal(err)
@@ -319,9 +320,9 @@ func TestLiveOwnWritesAreNoNews(t *testing.T) {
 	}
 	next[event.TurnEnded](r)
 	r.waitFor("loaded", func() bool {
-		r.live.mu.Lock()
-		defer r.live.mu.Unlock()
-		return len(r.live.cfg.Permissions.Allow) == 1
+		r.world.live.mu.Lock()
+		defer r.world.live.mu.Unlock()
+		return len(r.world.live.now.Load().Permissions.Allow) == 1
 	})
 	r.put("~/.adze/settings.json", `{`+unconfined+`,"permissions":{"deny":["Bash(x)"]}}`)
 	if b := next[event.SettingsChanged](r); len(b.Changes) != 1 || b.Changes[0].Key != "permissions.deny" {
@@ -349,10 +350,10 @@ func TestLiveFilesThatComeAndGo(t *testing.T) {
 		step.do()
 		want := []string{"a", "a b", "b c", "b d", "b d e", "b e"}[i]
 		r.waitFor(step.what+": "+want, func() bool {
-			r.live.mu.Lock()
-			defer r.live.mu.Unlock()
+			r.world.live.mu.Lock()
+			defer r.world.live.mu.Unlock()
 			have := map[string]bool{}
-			for _, d := range r.live.cfg.Permissions.Deny {
+			for _, d := range r.world.live.now.Load().Permissions.Deny {
 				have[strings.TrimSuffix(strings.TrimPrefix(d.Text, "Bash("), ")")] = true
 			}
 			return strings.Join(slices.Sorted(maps.Keys(have)), " ") == want
@@ -371,14 +372,14 @@ func (r *watched) do(errs ...error) {
 
 // A run watches nothing before what it read is not fresh any more.
 func TestOneBriefAnswerWatchesNothing(t *testing.T) {
-	r := watchSettings(t, nil, func(o *Options) { o.Lasting = false })
+	r := watchSettings(t, nil, func(o *options) { o.Lasting = false })
 	r.model.Replies = []fake.Reply{fake.Say("hello")}
 	if err := r.Submit(t.Context(), op.Prompt{Text: "hello"}); err != nil {
 		t.Fatal(err)
 	}
 	next[event.TurnEnded](r)
-	if is := r.live.watching(); is && time.Since(r.live.read) < fresh {
+	if is := r.world.live.watching(); is && time.Since(r.world.live.read) < fresh {
 		t.Error("settings are watched")
 	}
-	r.waitFor("watched, though the run goes on", r.live.watching)
+	r.waitFor("watched, though the run goes on", r.world.live.watching)
 }

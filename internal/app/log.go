@@ -40,22 +40,22 @@ type openedLog struct {
 }
 
 // openLog finds or makes the log that the options ask for.
-func openLog(ctx context.Context, o Options, p Paths) (*openedLog, error) {
+func openLog(ctx context.Context, o Process, s SessionOptions, p Paths) (*openedLog, error) {
 	st := Sessions(p)
-	if o.Session.Fork || o.Session.At != "" {
+	if s.Fork || s.At != "" {
 		st.Key, _ = seal.Key(p.State) // the copy is sealed, too
 	}
 	key := sessions.Key(p.Root)
-	info, fresh, err := pick(ctx, o, st, key, p)
+	info, fresh, err := pick(ctx, o, s, st, key, p)
 	if err != nil {
 		return nil, err
 	}
 	id := info.ID
 	l := &openedLog{id: id, begin: begin(o, p, id), model: info.Model, mode: info.Mode}
-	if o.Note != nil && info.Start != "" && info.Start != p.Dir {
-		o.Note(fmt.Sprintf("this session was in %s; it goes on in %s", info.Start, p.Dir))
+	if info.Start != "" && info.Start != p.Dir {
+		o.note("this session was in %s; it goes on in %s", info.Start, p.Dir)
 	}
-	if o.Session.None {
+	if s.None {
 		l.Session = &mem.Session{}
 		return l, nil
 	}
@@ -104,22 +104,19 @@ func (l *openedLog) situation(ctx context.Context) (event.Situated, error) {
 }
 
 // tell says what was wrong with the file, once it has been read.
-func (l *openedLog) tell(o Options) {
-	if o.Note == nil {
-		return
-	}
+func (l *openedLog) tell(o Process) {
 	r := l.Report()
 	if r.Torn > 0 {
-		o.Note(fmt.Sprintf("the end of the session (%s) was torn by a crash; it is kept in %s", clip.Size(r.Torn), r.TornAt))
+		o.note("the end of the session (%s) was torn by a crash; it is kept in %s", clip.Size(r.Torn), r.TornAt)
 	}
 	if len(r.Bad) > 0 {
-		o.Note(fmt.Sprintf("lines of the session that could not be read were skipped: %s", numbers(r.Bad)))
+		o.note("lines of the session that could not be read were skipped: %s", numbers(r.Bad))
 	}
 	switch {
 	case r.Foreign > 0 && r.Sealed:
-		o.Note(fmt.Sprintf("this session's file was changed by another program since adze wrote it (%s); what it says was approved does not count", clip.Count(r.Foreign, "line")))
+		o.note("this session's file was changed by another program since adze wrote it (%s); what it says was approved does not count", clip.Count(r.Foreign, "line"))
 	case r.Foreign > 0:
-		o.Note(fmt.Sprintf("%s of this session, written by an older adze, on another machine or by another program: what is said there to be approved does not count", clip.Count(r.Foreign, "line")))
+		o.note("%s of this session, written by an older adze, on another machine or by another program: what is said there to be approved does not count", clip.Count(r.Foreign, "line"))
 	}
 }
 
@@ -136,21 +133,21 @@ func numbers(lines []int) string {
 }
 
 // noSeals says that sessions cannot be sealed, if that is so.
-func noSeals(o Options, err error) {
-	if err != nil && o.Note != nil {
-		o.Note(fmt.Sprintf("this session is kept without seals, and rules granted for it end with it: %v", err))
+func noSeals(o Process, err error) {
+	if err != nil {
+		o.note("this session is kept without seals, and rules granted for it end with it: %v", err)
 	}
 }
 
 // granted are the rules that were granted for the session before, in this
 // folder. They come from a place of their own, never from the log.
-func (l *openedLog) granted(o Options, p Paths) []policy.Rule {
+func (l *openedLog) granted(o Process, p Paths) []policy.Rule {
 	if l.key == nil || !l.kept {
 		return nil
 	}
 	texts, err := l.grants(p).Get(l.id, p.Dir)
-	if err != nil && o.Note != nil {
-		o.Note(fmt.Sprintf("rules granted for this session are asked again: %v", err))
+	if err != nil {
+		o.note("rules granted for this session are asked again: %v", err)
 	}
 	var out []policy.Rule
 	for _, text := range texts {
@@ -177,8 +174,7 @@ func Grants(p Paths, key []byte) grants.Store {
 }
 
 // pick chooses the session; a fresh one is not in the catalogue yet.
-func pick(ctx context.Context, o Options, st sessions.Store, key string, p Paths) (old store.Info, fresh bool, err error) {
-	s := o.Session
+func pick(ctx context.Context, o Process, s SessionOptions, st sessions.Store, key string, p Paths) (old store.Info, fresh bool, err error) {
 	switch {
 	case s.Resume != "":
 		old, err = st.Find(ctx, key, s.Resume)
@@ -240,7 +236,7 @@ func newID(st sessions.Store, want string) (string, error) {
 	return want, nil
 }
 
-func begin(o Options, p Paths, id string) event.SessionStarted {
+func begin(o Process, p Paths, id string) event.SessionStarted {
 	b := event.SessionStarted{ID: id, Schema: event.Schema, Version: o.Version, Dir: p.Dir, Root: p.Root}
 	if i, ok := info.Find(p.Dir); ok {
 		b.Branch = i.Branch
@@ -250,14 +246,12 @@ func begin(o Options, p Paths, id string) event.SessionStarted {
 
 // inMemory goes on without a disk when the home cannot be written to, and
 // says so. Any other fault is an error.
-func (l *openedLog) inMemory(o Options, err error) error {
+func (l *openedLog) inMemory(o Process, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) {
 		return &Refusable{err, "make room on the disk, or keep nothing: --no-session"}
 	}
 	l.Session = &mem.Session{}
-	if o.Note != nil {
-		o.Note(fmt.Sprintf("this session is kept in memory only: %v", err))
-	}
+	o.note("this session is kept in memory only: %v", err)
 	return nil
 }
 

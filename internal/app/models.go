@@ -33,12 +33,33 @@ import (
 // helperTime bounds apiKeyHelper.
 const helperTime = 10 * time.Second
 
-// models makes targets from what people call models.
+// models makes targets from what people call models, with these settings.
 type models struct {
 	*choose.Chooser
-	o     Options
-	cfg   *config.Config
-	begun string // the model of the session that is resumed, "" for a new one
+	process Process
+	cfg     *config.Config
+	patient bool
+	hide    func(key string) // is told of keys that are no variables
+}
+
+// modelsOf are the models with these settings.
+func (w *World) modelsOf(cfg *config.Config) (*models, error) {
+	if m := w.models.Load(); m != nil && m.cfg == cfg {
+		return m, nil
+	}
+	m := &models{process: w.process, cfg: cfg, patient: !w.front.Print, hide: func(key string) { w.hide.Add(key) }}
+	var err error
+	if m.Chooser, err = newChooser(m.process, cfg, m.patient, m.hide); err != nil {
+		return nil, err
+	}
+	w.models.Store(m)
+	return m, nil
+}
+
+// resolve finds a model by name, for a person who switches.
+func (w *World) resolve(ctx context.Context, name string) (agent.Target, error) {
+	t, err := w.models.Load().named(ctx, name)
+	return t.Target, err
 }
 
 // A target is a model and where its key came from.
@@ -48,8 +69,12 @@ type target struct {
 	local bool // the model runs here
 }
 
-// Models is the chooser for these settings.
-func Models(o Options, cfg *config.Config) (*choose.Chooser, error) {
+// Models is the chooser for these settings. patient: somebody watches.
+func Models(o Process, cfg *config.Config, patient bool) (*choose.Chooser, error) {
+	return newChooser(o, cfg, patient, func(string) {})
+}
+
+func newChooser(o Process, cfg *config.Config, patient bool, hide func(key string)) (*choose.Chooser, error) {
 	dial, err := network(o, cfg)
 	if err != nil {
 		return nil, err
@@ -61,7 +86,7 @@ func Models(o Options, cfg *config.Config) (*choose.Chooser, error) {
 		}
 	}
 	c := choose.Config{Version: o.Version, Env: o.Env, Aliases: cfg.Aliases, Facts: cfg.Facts, FactsSource: "settings", Transport: transport, Providers: map[string]choose.Provider{},
-		CacheTTL: cfg.CacheTTL, Retention: cfg.CacheRetention, Summary: cfg.ReasoningSummary, Pauses: !o.Print, Memory: o.Memory,
+		CacheTTL: cfg.CacheTTL, Retention: cfg.CacheRetention, Summary: cfg.ReasoningSummary, Pauses: patient, Memory: o.Memory,
 		Idle: time.Duration(max(0, cfg.StreamIdleTimeout)) * time.Second}
 	for name, p := range cfg.Providers {
 		q := choose.Provider{BaseURL: p.BaseURL, KeyEnv: p.KeyEnv, Wire: p.Wire, Headers: p.Headers, Models: p.Models, Effort: p.Effort, Reasoning: p.Reasoning}
@@ -74,34 +99,25 @@ func Models(o Options, cfg *config.Config) (*choose.Chooser, error) {
 	if err != nil {
 		return nil, err
 	}
-	hide := func(key string) string {
-		if o.Hide != nil {
-			o.Hide(key)
-		}
-		return key
-	}
-	saved := Keys(o, p).Lookup(context.Background(), func(err error) {
-		if o.Note != nil {
-			o.Note(err.Error())
-		}
-	})
-	c.Saved = func(provider string) string { return hide(saved(provider)) }
+	saved := Keys(o, p).Lookup(context.Background(), func(err error) { o.note("%v", err) })
+	hidden := func(key string) string { hide(key); return key }
+	c.Saved = func(provider string) string { return hidden(saved(provider)) }
 	if cfg.APIKeyHelper != "" {
 		c.KeyHelper = func(ctx context.Context) (string, error) {
 			key, err := keyHelper(ctx, o, cfg.APIKeyHelper)
-			return hide(key), err
+			return hidden(key), err
 		}
 	}
 	return choose.New(c)
 }
 
 // Keys is where saved keys are.
-func Keys(o Options, p Paths) auth.Store {
+func Keys(o Process, p Paths) auth.Store {
 	return auth.Store{Dir: p.Config, Keyring: auth.System(runtime.GOOS, o.Env)}
 }
 
 // network is how providers are reached: proxy and certificates.
-func network(o Options, cfg *config.Config) (wire.Dial, error) {
+func network(o Process, cfg *config.Config) (wire.Dial, error) {
 	var d wire.Dial
 	d.Proxy = o.Proxy
 	if cfg.Network.Proxy != "" {
@@ -140,7 +156,7 @@ func loopback(host string) bool {
 
 // keyHelper runs the person's own command for a key. The settings table takes
 // it from no project file.
-func keyHelper(ctx context.Context, o Options, command string) (string, error) {
+func keyHelper(ctx context.Context, o Process, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, helperTime)
 	defer cancel()
 	shell, err := proc.Shell(o.Env("PATH"), nil)
@@ -163,19 +179,20 @@ func keyHelper(ctx context.Context, o Options, command string) (string, error) {
 }
 
 // main is the model of the session.
-func (m *models) main(ctx context.Context) (target, error) {
-	if m.o.Target != nil {
-		return target{Target: *m.o.Target, key: "none"}, nil
+// begun is the one of a session that is resumed, "" for a new one.
+func (m *models) main(ctx context.Context, spec Spec, begun string) (target, error) {
+	if spec.Target != nil {
+		return target{Target: *spec.Target, key: "none"}, nil
 	}
-	asked := ""
-	if s, ok := m.cfg.Setting("model"); ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
+	asked := spec.Model
+	if s, ok := m.cfg.Setting("model"); asked == "" && ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
 		asked = m.cfg.Model
 	}
-	if asked == "" && m.begun != "" {
-		if t, err := m.named(ctx, m.begun); err == nil {
+	if asked == "" && begun != "" {
+		if t, err := m.named(ctx, begun); err == nil {
 			return t, nil
-		} else if m.o.Note != nil {
-			m.o.Note(fmt.Sprintf("the session's model %s cannot be used now: %v", m.begun, err))
+		} else {
+			m.process.note("the session's model %s cannot be used now: %v", begun, err)
 		}
 	}
 	t, err := m.named(ctx, asked, m.cfg.Model)
@@ -193,8 +210,8 @@ func (m *models) where(key string, err error) error {
 }
 
 // fallback is the model to switch to, nil when none is set.
-func (m *models) fallback(ctx context.Context) (*agent.Target, error) {
-	if m.cfg.FallbackModel == "" || m.o.Target != nil {
+func (m *models) fallback(ctx context.Context, spec Spec) (*agent.Target, error) {
+	if m.cfg.FallbackModel == "" || spec.Target != nil {
 		return nil, nil
 	}
 	t, err := m.named(ctx, m.cfg.FallbackModel)
@@ -234,9 +251,9 @@ func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
 		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, PDFs: f.Can(price.PDF), Cost: f.Cost,
 	}}
 	t.Deaf = func(effort llm.Effort, tokens int) string { return m.deaf(c, effort, tokens) }
-	if m.o.Note != nil {
+	if m.process.Note != nil {
 		if text := t.Deaf(t.Effort, t.Thinking); text != "" {
-			m.o.Note(text)
+			m.process.Note(text)
 		}
 	}
 	m.sayAssumed(c)
@@ -259,7 +276,7 @@ func (m *models) deaf(c choose.Choice, effort llm.Effort, tokens int) string {
 	if effort == llm.EffortNone && tokens == 0 {
 		what, text = "no thinking ", fmt.Sprintf("thinking cannot be turned off on %s: it is not known to do without", c)
 	}
-	if !m.o.Memory.First(what + c.String()) {
+	if !m.process.Memory.First(what + c.String()) {
 		return ""
 	}
 	if c.Local {
@@ -271,10 +288,10 @@ func (m *models) deaf(c choose.Choice, effort llm.Effort, tokens int) string {
 // sayAssumed says once that the window of a model was not told, and what to do.
 func (m *models) sayAssumed(c choose.Choice) {
 	why, assumed := strings.CutPrefix(c.Facts.Source, choose.Assumed)
-	if !assumed || !c.Local || m.o.Note == nil || !m.o.Memory.First("window "+c.String()) {
+	if !assumed || !c.Local || m.process.Note == nil || !m.process.Memory.First("window "+c.String()) {
 		return
 	}
-	m.o.Note(fmt.Sprintf("the window of %s is assumed to be %d tokens: %s; hint: load it before adze starts, or say it: adze config set models.%s.window 8192", c, c.Facts.Window, why, c))
+	m.process.note("the window of %s is assumed to be %d tokens: %s; hint: load it first, or say it: adze config set models.%s.window \"8192\"", c, c.Facts.Window, why, c)
 }
 
 func first(xs ...string) string {

@@ -30,13 +30,13 @@ func (m *Mistake) Error() string { return m.Why }
 func (m *Mistake) Hint() string { return m.What }
 
 // permissions turns settings into rules and the mode to start in.
-func permissions(o Options, cfg *config.Config, p Paths) (policy.Rules, policy.Mode, error) {
-	rules, err := Rules(cfg, p)
+func permissions(o Process, s Spec, cfg *config.Config, p Paths) (policy.Rules, policy.Mode, error) {
+	rules, _, err := Rules(cfg, p)
 	if err != nil {
 		return rules, "", err
 	}
 	mode := cfg.Permissions.Mode()
-	if o.Skip {
+	if s.Skip {
 		mode = policy.Bypass
 	}
 	if refused := bypassRefused(o, cfg); refused != nil && mode == policy.Bypass {
@@ -50,7 +50,7 @@ func permissions(o Options, cfg *config.Config, p Paths) (policy.Rules, policy.M
 
 // bypassRefused says why no session may be in the mode bypassPermissions here,
 // nil when one may.
-func bypassRefused(o Options, cfg *config.Config) *Refusal {
+func bypassRefused(o Process, cfg *config.Config) *Refusal {
 	switch {
 	case bool(cfg.Permissions.DisableBypass):
 		return &Refusal{"the settings of this machine forbid the mode bypassPermissions", "run without --dangerously-skip-permissions; rules can allow single commands: --allowed-tools \"Bash(go test:*)\""}
@@ -71,20 +71,22 @@ func contained() bool {
 }
 
 // Rules turns the lists of the settings into rules. When a rule that forbids
-// cannot be read, nothing is allowed without a question.
-func Rules(cfg *config.Config, p Paths) (policy.Rules, error) {
+// cannot be read, nothing is allowed without a question. The problems are
+// those of rules.
+func Rules(cfg *config.Config, p Paths) (policy.Rules, []config.Problem, error) {
 	var first error
-	r := rulesOf(cfg, p, func(err error) {
+	r, problems := rulesOf(cfg, p, func(err error) {
 		if first == nil {
 			first = err
 		}
 	})
-	return r, first
+	return r, problems, first
 }
 
 // rulesOf is Rules without the folders that cannot be used; missing is told
 // why.
-func rulesOf(cfg *config.Config, p Paths, missing func(error)) policy.Rules {
+func rulesOf(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []config.Problem) {
+	var problems []config.Problem
 	perms := cfg.Permissions
 	r := policy.Rules{Dir: p.Dir, Dirs: []string{p.Dir}, Home: p.Home, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
 	for _, part := range []struct {
@@ -98,7 +100,7 @@ func rulesOf(cfg *config.Config, p Paths, missing func(error)) policy.Rules {
 					if given(c.Origin) {
 						missing(unusable(c, why))
 					}
-					cfg.Problems = append(cfg.Problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q: %s", c.Text, why)})
+					problems = append(problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q: %s", c.Text, why)})
 				}
 			} else {
 				if given(c.Origin) {
@@ -107,7 +109,7 @@ func rulesOf(cfg *config.Config, p Paths, missing func(error)) policy.Rules {
 				if part.effect != policy.Allow { // without it, more would be allowed than was meant
 					r.Unsafe = fmt.Sprintf("the %s rule %q at %s cannot be read: %v", part.effect, c.Text, c.Origin, err)
 				}
-				cfg.Problems = append(cfg.Problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q is not used: %v", c.Text, err)})
+				problems = append(problems, config.Problem{Severity: config.Warning, Origin: c.Origin, Key: "permissions." + part.effect.String(), Message: fmt.Sprintf("rule %q is not used: %v", c.Text, err)})
 				continue
 			}
 			if p.Home == "" && part.effect != policy.Allow && strings.HasPrefix(rule.Spec, "~") {
@@ -124,16 +126,16 @@ func rulesOf(cfg *config.Config, p Paths, missing func(error)) policy.Rules {
 		}
 		r.Dirs = append(r.Dirs, dir)
 	}
-	return r
+	return r, problems
 }
 
 // forbidden are the modes that a session cannot be switched to, and why. It
 // may be in the mode it was started in.
-func forbidden(o Options, cfg *config.Config, started policy.Mode) map[policy.Mode]string {
+func forbidden(o Process, s Spec, cfg *config.Config, started policy.Mode) map[policy.Mode]string {
 	out := map[policy.Mode]string{}
 	switch refused := bypassRefused(o, cfg); {
 	case started == policy.Bypass:
-	case !o.MayBypass:
+	case !s.MayBypass:
 		out[policy.Bypass] = "it needs --dangerously-skip-permissions or --allow-dangerously-skip-permissions at the start"
 	case refused != nil:
 		out[policy.Bypass] = refused.Why

@@ -20,15 +20,15 @@ func (m *models) renewal(c choose.Choice) func(context.Context) (llm.Model, erro
 	name, tried := c.String(), ""
 	switch c.KeySource {
 	case choose.FromStore: // somebody may have logged in again meanwhile
-		if m.o.Record != nil {
+		if m.process.Record != nil {
 			return nil // a recording is of one set of keys
 		}
 		return func(ctx context.Context) (llm.Model, error) {
-			p, err := folders(m.o)
+			p, err := folders(m.process)
 			if err != nil {
 				return nil, err
 			}
-			key, err := Keys(m.o, p).Get(ctx, c.Provider)
+			key, err := Keys(m.process, p).Get(ctx, c.Provider)
 			switch {
 			case err != nil:
 				return nil, err
@@ -43,7 +43,7 @@ func (m *models) renewal(c choose.Choice) func(context.Context) (llm.Model, erro
 			// Of several processes whose key expired at once, one after the other
 			// runs its helper, so that the later ones find what the first fetched
 			// where the helper itself keeps it. adze writes no key to disk.
-			if p, err := folders(m.o); err == nil {
+			if p, err := folders(m.process); err == nil {
 				if unlock, err := confedit.Lock(ctx, p.State, "apiKeyHelper"); err == nil {
 					defer unlock()
 				} else if ctx.Err() != nil {
@@ -60,7 +60,7 @@ func (m *models) renewal(c choose.Choice) func(context.Context) (llm.Model, erro
 // anew makes a model with the keys that are saved now; a chooser reads them
 // once.
 func (m *models) anew(ctx context.Context, name string) (llm.Model, error) {
-	chooser, err := Models(m.o, m.cfg)
+	chooser, err := newChooser(m.process, m.cfg, m.patient, m.hide)
 	if err != nil {
 		return nil, err
 	}

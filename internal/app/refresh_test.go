@@ -76,8 +76,8 @@ func TestSavedKeyIsReadAgain(t *testing.T) {
 	t.Cleanup(server.Close)
 	home := t.TempDir()
 	env := map[string]string{"ANTHROPIC_BASE_URL": server.URL}
-	o := Options{Home: home, Dir: home, Env: func(n string) string { return env[n] }}
-	p, cfg, err := Settings(o)
+	o := Process{Home: home, Dir: home, Env: func(n string) string { return env[n] }}
+	p, cfg, err := Settings(o, Sources{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,11 +88,11 @@ func TestSavedKeyIsReadAgain(t *testing.T) {
 		}
 	}
 	save("first")
-	chooser, err := Models(o, cfg)
+	chooser, err := Models(o, cfg, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &models{Chooser: chooser, o: o, cfg: cfg}
+	m := &models{Chooser: chooser, process: o, cfg: cfg, hide: func(string) {}}
 	target, err := m.named(t.Context(), "anthropic/claude-sonnet-4-6")
 	if err != nil {
 		t.Fatal(err)

@@ -21,3 +21,36 @@ func scratch(t *testing.T) (dir, home string) {
 	}
 	return dir, home
 }
+
+// options are what a world with one session is made of.
+type options struct {
+	Process
+	Sources
+	Front
+	Spec
+}
+
+// opened is the one session of a world.
+type opened struct{ *Running }
+
+func (o options) open(t *testing.T) (*opened, error) {
+	w, err := Open(t.Context(), o.Process, o.Sources, o.Front)
+	if err != nil {
+		return nil, err
+	}
+	r, err := w.Start(t.Context(), o.Spec)
+	if err != nil {
+		_ = w.Close()
+		return nil, err
+	}
+	return &opened{r}, nil
+}
+
+// Close ends the world.
+func (o *opened) Close() error { return o.world.Close() }
+
+// here is a process in these folders that knows nothing else.
+func here(dir, home string) Process {
+	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home}
+	return Process{Version: "test", Dir: dir, Home: home, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home}, Env: func(n string) string { return env[n] }}
+}

@@ -20,70 +20,68 @@ import (
 const UntrustedNote = "this folder's own settings are not used"
 
 // loadConfig reads the settings, and tells what a person should know of them.
-func loadConfig(o Options, p Paths) (*config.Config, error) {
-	cfg, state, err := readConfig(o, p, nil)
+func loadConfig(o Process, s Sources, p Paths) (*config.Config, error) {
+	cfg, state, err := readConfig(o, s, p, nil)
 	if err != nil {
 		return nil, err
 	}
 	unused, loud := withoutEffect(cfg, p)
-	cfg.Problems = append(cfg.Problems, unused...)
-	if o.Note != nil {
-		if len(loud) > 0 {
-			o.Note("without effect, because this version does not have it yet: " + strings.Join(loud, ", "))
+	cfg.Problems = append(cfg.Problems, unused...) // nobody else has cfg yet
+	if len(loud) > 0 {
+		o.note("without effect, because this version does not have it yet: %s", strings.Join(loud, ", "))
+	}
+	for _, pr := range cfg.Problems {
+		if pr.Severity == config.Error {
+			o.note("settings: %s", pr)
 		}
-		for _, pr := range cfg.Problems {
-			if pr.Severity == config.Error {
-				o.Note("settings: " + pr.String())
-			}
+	}
+	if len(cfg.Ignored) > 0 {
+		why := "it is not trusted"
+		if state == trust.Changed {
+			why = "they changed since it was trusted"
 		}
-		if len(cfg.Ignored) > 0 {
-			why := "it is not trusted"
-			if state == trust.Changed {
-				why = "they changed since it was trusted"
-			}
-			o.Note(fmt.Sprintf(UntrustedNote+", because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(cfg.Ignored, ", "))))
-		}
+		o.note(UntrustedNote+", because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(cfg.Ignored, ", ")))
 	}
 	return cfg, nil
 }
 
 // readConfig reads the settings. held, for a reload, is what is in force.
-func readConfig(o Options, p Paths, held *config.Config) (*config.Config, trust.State, error) {
+func readConfig(o Process, s Sources, p Paths, held *config.Config) (*config.Config, trust.State, error) {
 	own, cc := config.ManagedDirs(runtime.GOOS, o.Env)
-	sources := o.Sources
-	if o.Bare && sources == nil {
+	sources := s.Only
+	if s.Bare && sources == nil {
 		sources = []string{string(config.User)}
 	}
-	for _, s := range sources {
-		if !slices.Contains([]string{"user", "project", "local"}, s) {
-			return nil, "", &Mistake{fmt.Sprintf("--setting-sources: there is no source %q", s), "the sources are user, project and local"}
+	for _, x := range sources {
+		if !slices.Contains([]string{"user", "project", "local"}, x) {
+			return nil, "", &Mistake{fmt.Sprintf("--setting-sources: there is no source %q", x), "the sources are user, project and local"}
 		}
 	}
 	seen := trust.Verdict{State: trust.Nothing}
-	if o.once {
+	if s.once {
 		seen.State = trust.Changed
 	}
-	if !o.Trusted {
+	if !s.Trusted {
 		v, err := Trust(p).Check(TrustFolder(p))
 		if seen.State != trust.Changed || v.State == trust.Trusted {
 			seen = v
 		}
-		if err != nil && o.Note != nil {
-			o.Note(fmt.Sprintf("who is trusted is not known: %v", err))
+		if err != nil {
+			o.note("who is trusted is not known: %v", err)
 		}
 	}
 	load := func(trusted, changed bool) (*config.Config, error) {
 		cfg, err := config.Load(config.Options{
 			Files: trust.Files{Folder: TrustFolder(p), Disk: confedit.Disk{}}, Keeper: Good(p), Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: o.Env,
-			Flags: o.Flags, Settings: o.Settings, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: trusted, Held: held, Changed: changed,
+			Flags: s.Flags, Settings: s.Inline, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: trusted, Held: held, Changed: changed,
 		})
 		if err != nil {
 			return nil, &Mistake{err.Error(), "adze config list shows what can be set"}
 		}
 		return cfg, nil
 	}
-	cfg, err := load(o.Trusted || seen.State == trust.Trusted, seen.State == trust.Changed)
-	if err != nil || o.Trusted || seen.State != trust.Trusted || seen.Covers(repoSums(cfg, p)) {
+	cfg, err := load(s.Trusted || seen.State == trust.Trusted, seen.State == trust.Changed)
+	if err != nil || s.Trusted || seen.State != trust.Trusted || seen.Covers(repoSums(cfg, p)) {
 		return cfg, seen.State, err
 	}
 	// Another process changed the files since they were looked at.
@@ -118,8 +116,8 @@ func Good(p Paths) *confedit.Good {
 
 // ModelProblems are settings that name a model which nothing here has. No key
 // is needed for it, and nobody is asked.
-func ModelProblems(o Options, cfg *config.Config) []config.Problem {
-	ch, err := Models(o, cfg)
+func ModelProblems(o Process, cfg *config.Config) []config.Problem {
+	ch, err := Models(o, cfg, true)
 	if err != nil {
 		return nil // a run says so
 	}

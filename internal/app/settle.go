@@ -40,15 +40,15 @@ func (c *confinement) found() []left {
 
 // settle asks what is to become of the things that commands left and the
 // sandbox took away, and says what did.
-func (a *App) settle(ctx context.Context) []string {
+func (b *boxes) settle(ctx context.Context) []string {
 	var notes []string
-	for _, f := range a.boxes.found() {
-		notes = append(notes, a.keep(ctx, f))
+	for _, f := range b.found() {
+		notes = append(notes, b.keep(ctx, f))
 	}
 	return notes
 }
 
-func (a *App) keep(ctx context.Context, f left) string {
+func (b *boxes) keep(ctx context.Context, f left) string {
 	path := clip.Line(clip.Visible(f.Path), 300)
 	why := clip.Line(clip.Visible(f.Why), 300)
 	if f.Why == "" {
@@ -65,7 +65,7 @@ func (a *App) keep(ctx context.Context, f left) string {
 	if f.Text != "" {
 		shown += "\n\n" + f.Text
 	}
-	v, err := a.Session.Permit(ctx, agent.Question{
+	v, err := b.permit(ctx, agent.Question{
 		Call: llm.ToolUse{Name: keepTool, Input: input}, Tool: keepTool,
 		Plan: tool.Plan{Actions: []policy.Action{policy.Write{Path: f.Path, Asked: f.Path}}, Title: "Keep " + path, View: view.Text{S: shown}},
 	})
@@ -79,8 +79,8 @@ func (a *App) keep(ctx context.Context, f left) string {
 	if reason == "" && err != nil {
 		reason = err.Error()
 	}
-	if err != nil && a.note != nil { // nobody was asked, so the person hears of it in another way
-		a.note(fmt.Sprintf("%s, which a command made, is protected (%s) and was moved to %s", path, why, f.At))
+	if err != nil && b.note != nil { // nobody was asked, so the person hears of it in another way
+		b.note(fmt.Sprintf("%s, which a command made, is protected (%s) and was moved to %s", path, why, f.At))
 	}
 	return fmt.Sprintf("%s, which a command made, is protected (%s) and was moved to %s, out of the workspace: %s. Do not make it again another way; if it is needed, tell the user why", path, why, f.At, reason)
 }
@@ -106,17 +106,7 @@ func (o openly) Run(ctx context.Context, in json.RawMessage, env tool.Env) (r to
 // steering returns what lists the paths that make git run programs, besides
 // those that are known by their names. The folders are first looked at when it
 // is called.
-func (a *App) steering(dirs []string) func() []policy.Steer {
-	made := sync.OnceValue(func() *sandbox.Steering { return sandbox.NewSteering(a.Paths.Dir, dirs, a.Paths.Home) })
+func (w *World) steering(dirs []string) func() []policy.Steer {
+	made := sync.OnceValue(func() *sandbox.Steering { return sandbox.NewSteering(w.Paths.Dir, dirs, w.Paths.Home) })
 	return func() []policy.Steer { return made().Look() }
-}
-
-// lenient says that what commands leave is not judged: in the mode that lets
-// everything pass.
-func (a *App) lenient(string) bool {
-	if a.Mode != policy.Bypass { // it can only be begun in
-		return false
-	}
-	now := a.Session.State().Mode
-	return now == policy.Bypass || now == "" // or the session is over
 }

@@ -38,7 +38,7 @@ func TestLeftIsAsked(t *testing.T) {
 	r.answer(q, op.Answer{Comment: "what for?"})
 	text, _ := r.result()
 	want(t, text, "planted")
-	want(t, text, "was moved to "+filepath.Join(r.Paths.Folders.State, "sandbox", "quarantine"))
+	want(t, text, "was moved to "+filepath.Join(r.world.Paths.Folders.State, "sandbox", "quarantine"))
 	want(t, text, "the person said no: what for?")
 	if _, err := os.Lstat(hook); err == nil {
 		t.Error("no was said, and it is there")
@@ -78,7 +78,7 @@ func TestLeftUnattended(t *testing.T) {
 			if err := os.WriteFile(settings, []byte(`{"permissions":{"defaultMode":"`+string(x.mode)+`"}}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			r := connectRig(t, dir, home, func(o *Options) {
+			r := connectRig(t, dir, home, func(o *options) {
 				o.Person, o.Skip = false, x.mode == policy.Bypass
 				env := o.Env
 				o.Env = func(n string) string {

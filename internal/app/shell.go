@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
@@ -24,25 +25,26 @@ const (
 
 // shell runs commands of the person's own as the Bash tool runs those of the
 // model: with the settings' sandbox, limits and variables. Nothing asks.
-func (a *App) shell(all tool.Set) func(ctx context.Context, c session.Command, progress func(string)) event.Ran {
-	t, ok := all.Get("Bash")
+func (r *Running) shell() func(ctx context.Context, c session.Command, progress func(string)) event.Ran {
+	w := r.world
+	t, ok := r.kit.all.Get("Bash")
 	if !ok {
 		return nil
 	}
-	mask := masked(a.hide)
+	mask := masked(w.hide)
 	return func(ctx context.Context, c session.Command, progress func(string)) event.Ran {
 		in, err := json.Marshal(map[string]any{"command": c.Text, "timeout": shellMillis})
 		if err != nil {
 			return event.Ran{IsErr: true, Text: err.Error()}
 		}
-		env := tool.Env{Dir: cmp.Or(c.Dir, a.Paths.Dir), Roots: []string{a.Paths.Dir}, Home: a.Paths.Home, Scratch: a.log.scratch(), Call: c.ID, Mode: policy.Bypass, Exports: c.Exports, Progress: progress}
-		began := a.live.turn.Now()
+		env := tool.Env{Dir: cmp.Or(c.Dir, w.Paths.Dir), Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.scratch(), Call: c.ID, Mode: policy.Bypass, Exports: c.Exports, Progress: progress}
+		began := time.Now()
 		res, err := t.Run(ctx, in, env)
 		if err != nil {
 			res = tool.Errorf("the command was not run: %v", err)
 		}
 		res = mask(res)
-		b := event.Ran{View: res.View, IsErr: res.IsErr, Took: a.live.turn.Now().Sub(began)}
+		b := event.Ran{View: res.View, IsErr: res.IsErr, Took: time.Since(began)}
 		if d, ok := effect.Of[effect.Dir](res.Effects); ok {
 			b.Dir = d.Path
 		}

@@ -62,46 +62,47 @@ var errUntrusted = errors.New("the settings of this folder are not used until it
 // finds them when it is resumed; for later sessions, in a settings file. A domain that the sandbox asked about goes into its list,
 // which a shared file cannot extend, so there it goes into the local one; any
 // other rule goes into permissions.allow.
-func (a *App) remember(ctx context.Context, tool string, where op.Keep, rules []string) error {
+func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rules []string) error {
+	w := r.world
 	if where == op.ForSession {
-		if a.live.log.key == nil || !a.Kept {
+		if r.log.key == nil || !r.Kept {
 			return nil // the session cannot be resumed, or was told so
 		}
-		return a.live.log.grants(a.Paths).Add(ctx, a.ID, a.Paths.Dir, rules)
+		return r.log.grants(w.Paths).Add(ctx, r.ID, w.Paths.Dir, rules)
 	}
 	if tool == networkTool && where == op.ForProject {
 		where = op.ForLocal
 	}
-	t, ok := SettingsFile(a.Paths, string(where))
+	t, ok := SettingsFile(w.Paths, string(where))
 	if !ok {
 		return fmt.Errorf("rules cannot be saved for %q", where)
 	}
 	if t.Root != "" {
-		if v, err := Trust(a.Paths).Check(TrustFolder(a.Paths)); err != nil {
+		if v, err := Trust(w.Paths).Check(TrustFolder(w.Paths)); err != nil {
 			return err
 		} else if v.State != trust.Trusted && v.State != trust.Nothing {
 			return errUntrusted
 		}
 	}
 	var edits []confedit.Edit
-	for _, r := range rules {
+	for _, rule := range rules {
 		e := confedit.Edit{Op: confedit.Add, Key: "permissions.allow"}
-		if host, ok := strings.CutPrefix(r, "WebFetch(domain:"); ok && tool == networkTool {
-			e.Key, r = "sandbox.network.allowed_domains", strings.TrimSuffix(host, ")")
+		if host, ok := strings.CutPrefix(rule, "WebFetch(domain:"); ok && tool == networkTool {
+			e.Key, rule = "sandbox.network.allowed_domains", strings.TrimSuffix(host, ")")
 		}
 		var err error
-		if e.Value, err = json.Marshal(r); err != nil {
+		if e.Value, err = json.Marshal(rule); err != nil {
 			return err
 		}
 		edits = append(edits, e)
 	}
 	var notes []string
-	err := a.boxes.outside([]string{t.Path}, func() (err error) {
-		notes, err = WriteSettings(ctx, a.Paths, t, edits...)
+	err := r.boxes.outside([]string{t.Path}, func() (err error) {
+		notes, err = WriteSettings(ctx, w.Paths, t, edits...)
 		return err
 	})
 	if err == nil {
-		a.Wrote(t.Path)
+		w.Wrote(t.Path)
 	}
 	if len(notes) > 0 && err == nil {
 		err = errors.New(strings.Join(notes, "; "))

@@ -114,11 +114,11 @@ func chooserOf(sys System, f *runFlags, cmd *cobra.Command) *choose.Chooser {
 		return nil
 	}
 	o.Note = nil
-	_, cfg, err := app.Settings(o)
+	_, cfg, err := o.load()
 	if err != nil {
 		return nil
 	}
-	ch, err := app.Models(o, cfg)
+	ch, err := o.models(cfg)
 	if err != nil {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf16"
@@ -39,7 +40,7 @@ func settings(sys System, f *runFlags, cmd *cobra.Command) (app.Paths, *config.C
 		return app.Paths{}, nil, err
 	}
 	o.Note = nil
-	p, cfg, err := app.Settings(o)
+	p, cfg, err := o.load()
 	if err != nil {
 		return p, nil, openError(cmd.Context(), err)
 	}
@@ -160,7 +161,7 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 		return err
 	}
 	o.Note = nil
-	p, _, err := app.Settings(o)
+	p, _, err := o.load()
 	if err != nil {
 		return openError(cmd.Context(), err)
 	}
@@ -228,7 +229,8 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := app.Rules(cfg, p); err != nil {
+			_, problems, err := app.Rules(cfg, p)
+			if err != nil {
 				return openError(cmd.Context(), err)
 			}
 			o, err := f.options(sys, cmd.Flags())
@@ -236,12 +238,12 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			o.Note = nil
-			cfg.Problems = append(cfg.Problems, app.ModelProblems(o, cfg)...)
+			problems = slices.Concat(cfg.Problems, problems, app.ModelProblems(o.Process, cfg))
 			if asJSON {
-				return printJSON(sys, map[string]any{"problems": cfg.Problems, "files": cfg.Files, "ignored": cfg.Ignored})
+				return printJSON(sys, map[string]any{"problems": problems, "files": cfg.Files, "ignored": cfg.Ignored})
 			}
 			bad := 0
-			for _, pr := range cfg.Problems {
+			for _, pr := range problems {
 				fmt.Fprintln(sys.Stdout, clip.Visible(pr.String()))
 				if pr.Severity == config.Error {
 					bad++
@@ -250,7 +252,7 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 			if bad > 0 {
 				return &failure{code: exitFailed, cause: "the settings have mistakes", hint: "adze config edit opens the file"}
 			}
-			if len(cfg.Problems) == 0 {
+			if len(problems) == 0 {
 				fmt.Fprintln(sys.Stdout, "the settings are fine")
 			}
 			return nil

@@ -88,16 +88,14 @@ func (d demonstration) run(ctx context.Context) error {
 	fmt.Fprintf(out, "The module %s has a test that fails.\n", clip.Visible(d.dir))
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.Quiet, "The model is a script that comes with adze: no key, no network. All else is real."))
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.User, "> "+demoPrompt))
-	o := app.Options{
-		Version: d.sys.Version, Dir: d.dir, Print: true, Bare: true,
-		Flags: demoFlags(), Session: app.SessionOptions{None: !d.keep},
-		Target: &agent.Target{Model: script.New(s, script.Config{Version: d.sys.Version}), Provider: "script", Name: "demo"},
-		Note:   func(string) {},
+	o := invocation{
+		Process: app.Process{Version: d.sys.Version, Dir: d.dir}, Sources: app.Sources{Flags: demoFlags(), Bare: true}, Front: app.Front{Print: true},
+		spec: app.Spec{Log: app.SessionOptions{None: !d.keep}, Target: &agent.Target{Model: script.New(s, script.Config{Version: d.sys.Version}), Provider: "script", Name: "demo"}},
 	}
-	d.ground.apply(&o)
-	a, err := app.Open(ctx, o)
+	d.ground.apply(&o.Process)
+	a, err := o.start(ctx)
 	if err != nil {
-		return openError(ctx, err)
+		return err
 	}
 	res, err := d.play(ctx, a)
 	cerr := a.Close()
@@ -118,7 +116,7 @@ func (d demonstration) run(ctx context.Context) error {
 }
 
 // play runs the one turn and shows what happens.
-func (d demonstration) play(ctx context.Context, a *app.App) (print.Outcome, error) {
+func (d demonstration) play(ctx context.Context, a running) (print.Outcome, error) {
 	stop := context.AfterFunc(ctx, func() { _ = a.Submit(context.WithoutCancel(ctx), op.Interrupt{}) })
 	defer stop()
 	inputs := make(chan print.Input, 1)
@@ -252,7 +250,7 @@ func (d demonstration) check(ctx context.Context) error {
 }
 
 // next says how to go on, in the words this person started adze with.
-func (d demonstration) next(a *app.App) {
+func (d demonstration) next(a running) {
 	out, name := d.sys.Stdout, first(d.sys.Name, "adze")
 	if d.keep {
 		fmt.Fprintf(out, "\nThe module is in    %s\nThe session is in   %s\nRead it again with  %s export %s -C %s\n", clip.Visible(d.dir), clip.Visible(a.Stored()), name, a.ID, clip.Visible(d.dir))

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,12 +87,12 @@ func printFindings(sys System, list []finding) error {
 	return err
 }
 
-func examine(ctx context.Context, sys System, o app.Options) []finding {
+func examine(ctx context.Context, sys System, o invocation) []finding {
 	list := []finding{
 		{Name: "version", Level: "ok", Text: fmt.Sprintf("adze %s, %s, %s/%s", sys.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)},
 		terminal(sys), program(ctx, sys, "git"), shell(sys),
 	}
-	p, cfg, err := app.Settings(o)
+	p, cfg, err := o.load()
 	if err != nil {
 		return append(list, finding{Name: "settings", Level: "broken", Text: err.Error(), Hint: hint.Of(err)})
 	}
@@ -102,11 +103,11 @@ func examine(ctx context.Context, sys System, o app.Options) []finding {
 }
 
 // sandboxFinding says what confines commands, and how to get better.
-func sandboxFinding(ctx context.Context, o app.Options, p app.Paths, cfg *config.Config) finding {
+func sandboxFinding(ctx context.Context, o invocation, p app.Paths, cfg *config.Config) finding {
 	if !cfg.Sandbox.Enabled {
 		return finding{"sandbox", "note", "off: commands run with your rights", "adze config set sandbox.enabled true"}
 	}
-	c, err := app.SandboxConfig(o, cfg, p, nil)
+	c, err := app.SandboxConfig(o.Process, cfg, p, nil)
 	if err != nil {
 		return finding{"sandbox", "broken", err.Error(), ""}
 	}
@@ -172,7 +173,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 			list = append(list, x)
 		}
 	}
-	rules, err := app.Rules(cfg, p)
+	rules, problems, err := app.Rules(cfg, p)
 	if err != nil {
 		list = append(list, finding{"permissions", "broken", err.Error(), hint.Of(err)})
 	}
@@ -184,7 +185,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 			list = append(list, finding{"permissions", "note", fmt.Sprintf("%s %s (%s): %s", r.Effect, r.Text(), r.Source, w), ""})
 		}
 	}
-	for _, pr := range cfg.Problems {
+	for _, pr := range slices.Concat(cfg.Problems, problems) {
 		level := "note"
 		if pr.Severity == config.Error {
 			level = "broken"
@@ -197,8 +198,8 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 	return list
 }
 
-func providerFindings(ctx context.Context, o app.Options, cfg *config.Config) []finding {
-	ch, err := app.Models(o, cfg)
+func providerFindings(ctx context.Context, o invocation, cfg *config.Config) []finding {
+	ch, err := o.models(cfg)
 	if err != nil {
 		return []finding{{"providers", "broken", err.Error(), hint.Of(err)}}
 	}

@@ -105,11 +105,11 @@ func keyHolders(cmd *cobra.Command, sys System, f *runFlags) (app.Paths, *choose
 		return app.Paths{}, nil, err
 	}
 	o.Note = nil
-	p, cfg, err := app.Settings(o)
+	p, cfg, err := o.load()
 	if err != nil {
 		return p, nil, openError(cmd.Context(), err)
 	}
-	ch, err := app.Models(o, cfg)
+	ch, err := o.models(cfg)
 	if err != nil {
 		return p, nil, openError(cmd.Context(), err)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -25,11 +24,11 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, cfg, err := app.Settings(o)
+			_, cfg, err := o.load()
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}
-			ch, err := app.Models(o, cfg)
+			ch, err := o.models(cfg)
 			if err != nil {
 				return err
 			}

@@ -41,7 +41,7 @@ func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rules, err := app.Rules(cfg, p)
+			rules, _, err := app.Rules(cfg, p)
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}
@@ -150,7 +150,7 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rules, err := app.Rules(cfg, p)
+			rules, _, err := app.Rules(cfg, p)
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}

@@ -20,17 +20,17 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Print, o.Session = true, app.SessionOptions{None: true}
-			a, err := app.Dry(cmd.Context(), o)
+			o.Print, o.spec.Log = true, app.SessionOptions{None: true}
+			a, err := o.dry(cmd.Context())
 			if err != nil {
-				return openError(cmd.Context(), err)
+				return err
 			}
 			defer a.Close()
 			if asJSON {
-				return printJSON(sys, map[string]any{"model": a.Target.ID(), "parts": a.Sizes(), "system": texts(a), "tools": a.Tools.Specs()})
+				return printJSON(sys, map[string]any{"model": a.Target().ID(), "parts": a.Sizes(), "system": texts(a), "tools": a.Tools().Specs()})
 			}
 			if !sizes {
-				for _, p := range a.Parts {
+				for _, p := range a.Instructions() {
 					fmt.Fprintf(sys.Stdout, "%s\n\n", strings.TrimRight(p.Text, "\n"))
 				}
 			}
@@ -41,7 +41,7 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 				fmt.Fprintf(w, "%s\t%d\t%d\n", clip.Visible(s.Name), s.Tokens, s.Bytes)
 				total, bytes = total+s.Tokens, bytes+s.Bytes
 			}
-			fmt.Fprintf(w, "all (estimated for %s)\t%d\t%d\n", clip.Visible(a.Target.ID()), total, bytes)
+			fmt.Fprintf(w, "all (estimated for %s)\t%d\t%d\n", clip.Visible(a.Target().ID()), total, bytes)
 			return w.Flush()
 		},
 	}
@@ -50,9 +50,9 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 	return c
 }
 
-func texts(a *app.App) []string {
-	out := make([]string, 0, len(a.Parts))
-	for _, p := range a.Parts {
+func texts(a running) []string {
+	out := make([]string, 0, len(a.Instructions()))
+	for _, p := range a.Instructions() {
 		out = append(out, p.Text)
 	}
 	return out

@@ -32,30 +32,31 @@ const (
 )
 
 // options gathers what every command that loads settings needs.
-func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
-	o := app.Options{
+func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
+	o := invocation{Process: app.Process{
 		Version: sys.Version, Environ: sys.Environ, Env: sys.Env, Proxy: http.ProxyFromEnvironment,
-		Settings: f.settings, Trusted: f.trust, Bare: f.bare, Skip: f.skip, Record: sys.Record, Memory: &choose.Memory{},
+		Record: sys.Record, Memory: &choose.Memory{},
 		Note: func(s string) { tell(sys.Stderr, "adze: ", s) },
-	}
+	}}
 	if err := f.fill(sys, fs); err != nil {
 		return o, err
 	}
-	o.Trusted, o.Bare, o.Skip, o.Settings = f.trust, f.bare, f.skip, f.settings
+	o.Trusted, o.Bare, o.Inline = f.trust, f.bare, f.settings
+	o.spec.Skip, o.spec.MayBypass = f.skip, f.clients.mayBypass
 	dir, err := workDir(f.cwd)
 	if err != nil {
 		return o, err
 	}
 	o.Dir = dir
 	g := sys.ground(dir)
-	g.apply(&o)
+	g.apply(&o.Process)
 	for _, line := range g.notes {
 		o.Note(line)
 	}
 	if fs.Changed("setting-sources") {
-		o.Sources = config.SplitList(f.sources) // none, when it is empty
+		o.Only = config.SplitList(f.sources) // none, when it is empty
 	}
-	o.Flags, o.MayBypass = append(given(fs), f.clients.given(fs)...), f.clients.mayBypass
+	o.Flags = append(given(fs), f.clients.given(fs)...)
 	for _, x := range []struct{ flag, path, key string }{
 		{"system-prompt-file", f.systemFile, "system_prompt"}, {"append-system-prompt-file", f.appendFile, "append_system_prompt"},
 	} {
@@ -69,9 +70,9 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (app.Options, error) {
 		o.Flags = append(o.Flags, configGiven(x.key, text, "--"+x.flag))
 	}
 	o.Lasting = f.input == "stream-json"
-	o.Session = app.SessionOptions{Continue: f.cont, Resume: f.resume, Fork: f.fork, At: f.clients.resumeAt, ID: f.sessionID, None: f.noSession}
+	o.spec.Log = app.SessionOptions{Continue: f.cont, Resume: f.resume, Fork: f.fork, At: f.clients.resumeAt, ID: f.sessionID, None: f.noSession}
 	if f.schema != "" {
-		if o.Schema, err = schema(f.schema); err != nil {
+		if o.spec.Schema, err = schema(f.schema); err != nil {
 			return o, err
 		}
 	}
@@ -153,11 +154,11 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 			return err
 		}
 	}
-	a, err := app.Open(ctx, o)
+	a, err := o.start(ctx)
 	if err != nil {
-		return openError(ctx, err)
+		return err
 	}
-	abort := a.Abort
+	abort := a.world.Abort
 	sys.abort.Store(&abort)
 	debugged, err := f.debugTo(sys, a)
 	if err != nil {
@@ -181,7 +182,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 
 // setUp waits for the first input, and puts what a host decides with it before
 // the session begins into the options. It returns the inputs, this one first.
-func setUp(ctx context.Context, sys System, o *app.Options, in <-chan print.Input) (<-chan print.Input, error) {
+func setUp(ctx context.Context, sys System, o *invocation, in <-chan print.Input) (<-chan print.Input, error) {
 	out := make(chan print.Input, 1)
 	x, ok := <-in // ends with ctx
 	if !ok {
@@ -198,8 +199,8 @@ func setUp(ctx context.Context, sys System, o *app.Options, in <-chan print.Inpu
 			o.Flags = append(o.Flags, configGiven(v.key, v.text, "initialize"))
 		}
 	}
-	if o.Schema == nil {
-		o.Schema = s.Schema
+	if o.spec.Schema == nil {
+		o.spec.Schema = s.Schema
 	}
 	out <- x
 	go func() { // ends with the input, or with ctx
@@ -235,7 +236,7 @@ func interrupting(ctx context.Context, a interface {
 }
 
 // debugTo starts --debug. The returned function ends it.
-func (f *runFlags) debugTo(sys System, a *app.App) (func() error, error) {
+func (f *runFlags) debugTo(sys System, a running) (func() error, error) {
 	if f.debug == "" {
 		return func() error { return nil }, nil
 	}
@@ -267,7 +268,7 @@ func (f *runFlags) noteIgnored(w io.Writer) {
 }
 
 // resumeHint says how to go on with a session that was kept.
-func resumeHint(a *app.App) string {
+func resumeHint(a running) string {
 	if !a.Kept {
 		return ""
 	}
@@ -391,7 +392,7 @@ func (in *input) Read(p []byte) (int, error) {
 }
 
 // outcome turns what a run came to into an error for people, or none.
-func outcome(sys System, f *runFlags, a *app.App, res print.Outcome, err error) error {
+func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) error {
 	switch {
 	case errors.Is(err, print.ErrNothing) && res.Bad != nil:
 		return badInput(res)

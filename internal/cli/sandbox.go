@@ -24,11 +24,11 @@ func newSandbox(sys System, f *runFlags) *cobra.Command {
 
 // sandboxConfig is what the settings make of the sandbox.
 func sandboxConfig(sys System, p app.Paths, cfg *config.Config) (sandbox.Config, error) {
-	rules, err := app.Rules(cfg, p)
+	rules, _, err := app.Rules(cfg, p)
 	if err != nil {
 		return sandbox.Config{}, err
 	}
-	return app.SandboxConfig(app.Options{Env: sys.Env, Temp: sys.ground(p.Dir).temp}, cfg, p, rules.Dirs)
+	return app.SandboxConfig(app.Process{Env: sys.Env, Temp: sys.ground(p.Dir).temp}, cfg, p, rules.Dirs)
 }
 
 // openSandbox starts the sandbox that the settings describe. A person who

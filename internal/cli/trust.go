@@ -72,12 +72,12 @@ them until you trust the folder, and asks again when they change.
 }
 
 // trustPaths finds the folders. What may be gone needs no settings.
-func trustPaths(ctx context.Context, o app.Options, gone bool) (app.Paths, error) {
+func trustPaths(ctx context.Context, o invocation, gone bool) (app.Paths, error) {
 	want := o.Dir
 	if _, err := place.Resolve(want); err != nil && gone {
 		o.Dir = o.Home
 	}
-	p, _, err := app.Settings(o)
+	p, _, err := o.load()
 	if err != nil {
 		return p, openError(ctx, err)
 	}

@@ -52,7 +52,7 @@ func choosing(args []string) []string {
 
 // runUI is "adze" at a terminal. The prompt box is drawn first; the session is
 // opened behind it.
-func runUI(ctx context.Context, sys System, f *runFlags, o app.Options, text string) error {
+func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text string) error {
 	theme, _ := draw.Named("auto", true)
 	plain := f.plain(sys, o)
 	profile := term.ProfileOf(sys.Env)
@@ -95,7 +95,7 @@ func runUI(ctx context.Context, sys System, f *runFlags, o app.Options, text str
 // plain reports whether the UI only prints lines: the terminal can do no more,
 // or the person wants it so. Settings are read only where a file speaks of it,
 // because they would hold up the first frame.
-func (f *runFlags) plain(sys System, o app.Options) bool {
+func (f *runFlags) plain(sys System, o invocation) bool {
 	if term.Dumb(sys.Env) {
 		return true
 	}
@@ -112,7 +112,7 @@ func (f *runFlags) plain(sys System, o app.Options) bool {
 	if err != nil || !bytes.Contains(raw, []byte("plain")) {
 		return false
 	}
-	_, cfg, err := app.Settings(h.quiet())
+	_, cfg, err := h.quiet().load()
 	return err == nil && cfg.UI.Plain
 }
 
@@ -120,12 +120,12 @@ func (f *runFlags) plain(sys System, o app.Options) bool {
 type uiHost struct {
 	sys   System
 	f     *runFlags
-	o     app.Options
+	o     invocation
 	notes chan string
 	work  sync.WaitGroup // what is written to the history
 }
 
-func newHost(sys System, f *runFlags, o app.Options) *uiHost {
+func newHost(sys System, f *runFlags, o invocation) *uiHost {
 	h := &uiHost{sys: sys, f: f, o: o, notes: make(chan string, 64)}
 	h.o.Note = func(s string) {
 		if strings.HasPrefix(s, app.UntrustedNote) {
@@ -169,19 +169,21 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 		return h.demo(ctx)
 	}
 	o := h.o
-	o.Session.Continue, o.Session.Resume, o.Session.Fork = s.Continue, s.Resume, s.Fork
+	l := &o.spec.Log
+	l.Continue, l.Resume, l.Fork = s.Continue, s.Resume, s.Fork
 	if s.Fresh || s.Resume != "" {
-		o.Session.At, o.Session.ID = "", ""
+		l.At, l.ID = "", ""
 	}
-	a, err := app.Open(ctx, o)
+	a, err := o.start(ctx)
 	if err != nil {
-		return nil, openError(ctx, err)
+		return nil, err
 	}
-	abort := a.Abort
+	abort := a.world.Abort
 	h.sys.abort.Store(&abort)
 	face := a.Face()
+	face.Close = a.Close
 	face.UI.Keys, face.UI.KeysWrong = h.keys()
-	face.UI.Status.Run = h.statusLine(a.Config)
+	face.UI.Status.Run = h.statusLine(a.world.Config())
 	return face, nil
 }
 
@@ -200,11 +202,11 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 		return nil, err
 	}
 	o := h.o
-	o.Dir, o.Bare, o.Flags, o.Session = dir, true, demoFlags(), app.SessionOptions{None: true}
-	o.Target = &agent.Target{Model: script.New(s, script.Config{Version: h.sys.Version}), Provider: "script", Name: "demo"}
-	a, err := app.Open(ctx, o)
+	o.Dir, o.Bare, o.Flags, o.spec = dir, true, demoFlags(), app.Spec{Log: app.SessionOptions{None: true}}
+	o.spec.Target = &agent.Target{Model: script.New(s, script.Config{Version: h.sys.Version}), Provider: "script", Name: "demo"}
+	a, err := o.start(ctx)
 	if err != nil {
-		return nil, errors.Join(openError(ctx, err), os.RemoveAll(dir))
+		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	face := a.Face()
 	face.Close = func() error { return errors.Join(a.Close(), os.RemoveAll(dir)) }
@@ -225,7 +227,7 @@ func keyless(err error) bool {
 
 // trust is what this folder brings and nobody has decided about.
 func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
-	p, _, err := app.Settings(h.quiet())
+	p, _, err := h.quiet().load()
 	if err != nil || h.o.Trusted || h.o.Bare {
 		return nil, err
 	}
@@ -244,11 +246,11 @@ func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
 }
 
 func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
-	_, cfg, err := app.Settings(h.o)
+	_, cfg, err := h.o.load()
 	if err != nil {
 		return nil, err
 	}
-	ch, err := app.Models(h.o, cfg)
+	ch, err := h.o.models(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +272,7 @@ func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
 }
 
 func (h *uiHost) sessions(ctx context.Context, all bool) ([]tui.Choice, error) {
-	p, _, err := app.Settings(h.o)
+	p, _, err := h.o.load()
 	if err != nil {
 		return nil, err
 	}

@@ -38,12 +38,8 @@ const (
 	helperLimit = 10 * time.Second
 )
 
-// quiet are options for what must not speak.
-func (h *uiHost) quiet() app.Options {
-	o := h.o
-	o.Note = nil
-	return o
-}
+// quiet is for what must not speak.
+func (h *uiHost) quiet() invocation { return h.o.quiet() }
 
 // past are earlier prompts. The file is found when somebody asks for one.
 type past struct {
@@ -60,7 +56,7 @@ func (p *past) Entry(i int) (history.Entry, bool) {
 
 func (h *uiHost) withHistory(t *tui.Host) {
 	file := sync.OnceValue(func() *history.File {
-		p, _, err := app.Settings(h.quiet())
+		p, _, err := h.quiet().load()
 		if err != nil {
 			return nil
 		}
@@ -77,14 +73,14 @@ func (h *uiHost) withHistory(t *tui.Host) {
 	t.Past, t.Everyone = of(h.o.Dir), of("")
 	t.Remember = func(e history.Entry) {
 		e.Project, e.Time = h.o.Dir, time.Now()
-		if f := file(); f != nil && !h.o.Session.None {
+		if f := file(); f != nil && !h.o.spec.Log.None {
 			h.work.Go(func() { _ = f.Add(context.Background(), e) }) // ends when it is written; the history is no reason to disturb anybody
 		}
 	}
 }
 
 func (h *uiHost) files(ctx context.Context) ([]string, error) {
-	p, _, err := app.Settings(h.quiet())
+	p, _, err := h.quiet().load()
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +90,7 @@ func (h *uiHost) files(ctx context.Context) ([]string, error) {
 
 // save writes one of the person's own settings.
 func (h *uiHost) save(key string, value any) error {
-	p, _, err := app.Settings(h.quiet())
+	p, _, err := h.quiet().load()
 	if err != nil {
 		return err
 	}
@@ -272,7 +268,7 @@ func (h *uiHost) picture(_ context.Context, path string) (op.Image, error) {
 
 // memory are the files that a person may add a line to.
 func (h *uiHost) memory() []tui.Choice {
-	p, _, err := app.Settings(h.quiet())
+	p, _, err := h.quiet().load()
 	if err != nil {
 		return nil
 	}

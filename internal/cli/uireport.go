@@ -143,7 +143,7 @@ func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string)
 	if args == "" {
 		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last line:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`.", nil
 	}
-	p, _, err := app.Settings(h.quiet())
+	p, _, err := h.quiet().load()
 	if err != nil {
 		return "", err
 	}

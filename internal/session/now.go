@@ -5,6 +5,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // Mode is the one that the session is in, "" after its end.
@@ -24,4 +25,16 @@ func (s *Session) Target() agent.Target {
 		}
 	})
 	return out
+}
+
+// Tools are those that the next request offers, as long as nothing changes
+// before it.
+func (s *Session) Tools() (set tool.Set) {
+	_ = s.do(func(st *state) {
+		set = st.tools
+		if st.wanted != nil {
+			set = *st.wanted
+		}
+	})
+	return set
 }

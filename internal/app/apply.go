@@ -1,0 +1,138 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// apply makes the parts that depend on settings anew. bad says which could
+// not be made; those stay as they are.
+func (r *Running) apply(was, now *config.Config) (n session.Settings, bad []string) {
+	w := r.world
+	rules, _ := rulesOf(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
+	dirs := slices.Clone(rules.Dirs)
+	readable(&rules, r)
+	n.Target, bad = r.chooseAgain(was, now, bad)
+	if set, err := r.narrowed(now, rules); err != nil {
+		bad = append(bad, err.Error())
+	} else {
+		n.Tools = &set
+	}
+	n.Rules, n.Forbidden, n.Auto = rules, forbidden(w.process, r.spec, now, r.started), r.auto
+	n.Loop, n.Budget = r.turns(now, rules), budget(now)
+	if !reflect.DeepEqual(was.Sandbox, now.Sandbox) || !slices.Equal(deniedDomains(was), deniedDomains(now)) || fileDenials(was, w.Paths).Key() != fileDenials(now, w.Paths).Key() || !slices.Equal(dirs, r.dirs) {
+		r.confine(context.Background(), now, dirs)
+	}
+	// Not before the next turn: a call that was allowed because it would be
+	// confined may not find itself outside.
+	n.Begin = r.boxes.advance
+	return n, bad
+}
+
+// readable adds the session's own folders to those that may be read.
+func readable(rules *policy.Rules, r *Running) {
+	rules.Readable = append(rules.Readable, r.world.temp.all)
+	if dir := r.log.scratch(); dir != "" {
+		rules.Readable = append(rules.Readable, dir)
+	}
+}
+
+// confine makes a sandbox of these settings the next one.
+func (r *Running) confine(ctx context.Context, cfg *config.Config, dirs []string) {
+	r.dirs = dirs
+	var box *confinement
+	if w := r.world; cfg.Sandbox.Enabled {
+		box = confine(ctx, w.process, cfg, w.Paths, dirs, w.temp.inside, &r.boxes)
+	}
+	r.boxes.prepare(box)
+}
+
+// turns is what turns have in common with these settings.
+func (r *Running) turns(cfg *config.Config, rules policy.Rules) *agent.Loop {
+	l := r.loop
+	l.Fallback, l.MaxCalls, l.Env.Roots, l.Env.Covers = r.fallback, cfg.Tools.MaxParallel, rules.Dirs, policy.Covers(rules)
+	return &l
+}
+
+// narrowed are the tools that the session has with these settings.
+func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, error) {
+	set, err := r.kit.narrowed(r.profile, cfg.Tools, rules)
+	if r.spec.Tools != nil {
+		set = set.Only(func(name string) bool { return name == r.kit.structured || slices.Contains(r.spec.Tools, name) })
+	}
+	return set, err
+}
+
+// budget is what bounds each turn.
+func budget(cfg *config.Config) agent.Budget {
+	return agent.Budget{
+		Turns: cfg.MaxTurns, USD: cfg.MaxBudgetUSD, Unpriced: cfg.Cost.UnknownPriceOK, Tokens: int(cfg.TokenBudget),
+	}
+}
+
+// Keys that models are made from. The model itself is none of them: a session
+// keeps the one it has.
+var (
+	modelKeys  = []string{"providers", "models", "model_aliases", "apiKeyHelper", "network.proxy", "network.ca_file", "effort", "fallback_model", "small_model"}
+	targetKeys = []string{"providers", "models", "apiKeyHelper", "network.proxy", "network.ca_file", "effort"}
+	autoKeys   = []string{"autoMode.allow", "autoMode.soft_deny", "autoMode.hard_deny", "autoMode.environment", "small_model", "providers", "model_aliases"}
+)
+
+// chooseAgain makes models anew when settings that they depend on changed. The
+// target is nil when the session's model stays as it is.
+func (r *Running) chooseAgain(was, now *config.Config, bad []string) (*agent.Target, []string) {
+	changed := map[string]bool{}
+	for _, c := range config.Diff(was, now) {
+		changed[c.Key] = true
+	}
+	any := func(keys []string) bool { return slices.ContainsFunc(keys, func(k string) bool { return changed[k] }) }
+	if !any(autoKeys) && !any(modelKeys) {
+		return nil, bad
+	}
+	m, err := r.world.modelsOf(now)
+	if err != nil {
+		return nil, append(bad, err.Error())
+	}
+	ctx := context.Background()
+	if any(autoKeys) {
+		r.auto = m.classifier(ctx, r.started)
+	}
+	if any(modelKeys) {
+		if f, err := m.fallback(ctx, r.spec); err != nil {
+			bad = append(bad, err.Error())
+		} else {
+			r.fallback = f
+		}
+	}
+	if !any(targetKeys) || r.spec.Target != nil {
+		return nil, bad
+	}
+	name := r.Session.Target().ID()
+	t, err := m.named(ctx, name)
+	if err != nil {
+		return nil, append(bad, fmt.Sprintf("the model %s goes on as it was: %v", name, err))
+	}
+	return &t.Target, bad
+}
+
+// news are the problems that the session was not told yet.
+func (r *Running) news(c *config.Config, bad []string) []string {
+	all := problems(c, bad)
+	var out []string
+	for _, p := range all {
+		if !slices.Contains(r.said, p) {
+			out = append(out, clip.Line(r.world.hide.String(p), 2*maxValue))
+		}
+	}
+	r.said = all
+	return out
+}

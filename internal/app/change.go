@@ -1,0 +1,135 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// later are settings that were used up when the session started; one that
+// ends in a dot stands for all below it.
+var later = []string{
+	"model", "permissions.defaultMode", "profile", "output_style", "language", "agent", "system_prompt", "append_system_prompt",
+	"memory.", "cleanup_days", "ui.", "hooks", "disableAllHooks", "statusLine.", "mcpServers", "enableAllProjectMcpServers",
+	"enabledMcpjsonServers", "disabledMcpjsonServers", "allowedMcpServers", "deniedMcpServers", "enabledPlugins",
+	"extraKnownMarketplaces", "strictKnownMarketplaces", "lsp", "worktree", "web.", "cost.warn_usd", "tools.defer_above", "bash.",
+}
+
+func countsLater(key string) bool {
+	return slices.ContainsFunc(later, func(p string) bool { return key == p || strings.HasSuffix(p, ".") && strings.HasPrefix(key, p) })
+}
+
+// Bounds of what an event says of a change.
+const (
+	maxValue   = 500 // characters of one value
+	maxEntries = 20  // of a list
+)
+
+// changes describes what differs, without secrets.
+func changes(hide *secret.Redactor, was, now *config.Config) []event.SettingChange {
+	var out []event.SettingChange
+	for _, c := range config.Diff(was, now) {
+		e := event.SettingChange{Key: c.Key, From: c.From.String(), Later: countsLater(c.Key)}
+		before, isList := entries(c.Old)
+		after, isList2 := entries(c.New)
+		if isList && isList2 && (before != nil || after != nil) {
+			e.Added, e.Removed = less(hide, after, before), less(hide, before, after)
+		} else {
+			e.Old, e.New = value(hide, c.Old), value(hide, c.New)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// entries reads a list, or a map of scalars, as texts; ok is also true for null.
+func entries(raw json.RawMessage) (out []string, ok bool) {
+	if string(raw) == "null" {
+		return nil, true
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) == nil {
+		for _, e := range list {
+			out = append(out, text(e))
+		}
+		return out, true
+	}
+	var entries map[string]json.RawMessage
+	if json.Unmarshal(raw, &entries) != nil {
+		return nil, false
+	}
+	for k, v := range entries {
+		out = append(out, k+"="+text(v))
+	}
+	slices.Sort(out)
+	return out, true
+}
+
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// less are the entries of a that b lacks, bounded.
+func less(hide *secret.Redactor, a, b []string) []string {
+	var out []string
+	more := 0
+	for _, s := range a {
+		switch {
+		case slices.Contains(b, s):
+		case len(out) == maxEntries:
+			more++
+		default:
+			out = append(out, clip.Line(hide.String(s), maxValue))
+		}
+	}
+	if more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return out
+}
+
+func value(hide *secret.Redactor, raw json.RawMessage) json.RawMessage {
+	clean := hide.Bytes(raw)
+	if len(clean) <= maxValue && json.Valid(clean) {
+		return clean
+	}
+	b, _ := json.Marshal("[" + clip.Size(int64(len(raw))) + "]") // a string always can
+	return b
+}
+
+// waiting are the project's files that changed and want more than counts.
+func waiting(was, now *config.Config) []string {
+	var out []string
+	before, after := sums(was), sums(now)
+	for _, path := range now.Ignored {
+		if before[path] != after[path] {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
+// problems are what is wrong with settings, in words.
+func problems(c *config.Config, bad []string) []string {
+	var out []string
+	for _, p := range c.Problems {
+		if p.Severity == config.Error || p.Severity == config.Warning && p.Key == "" {
+			out = append(out, p.String())
+		}
+	}
+	out = append(out, bad...)
+	if c.Permissions.Unsafe != "" {
+		out = append(out, "nothing passes without a question until this is mended: "+c.Permissions.Unsafe)
+	}
+	return out
+}

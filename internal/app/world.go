@@ -1,0 +1,217 @@
+// Package app puts the parts of adze together. A World is what a process has
+// once: settings, models, temporary files. Start makes a session in it: log,
+// tools, instructions. It is wired by hand, top to bottom, and decides nothing
+// that a part could decide.
+package app
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/temp"
+	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// A Process is what surrounds adze.
+type Process struct {
+	Version string
+	Dir     string // where to work: absolute
+	Home    string // absolute, "" when there is none
+	Temp    string // where temporary files go: absolute; "" asks the system
+	Environ []string
+	Env     func(string) string
+	// Note is told what a person should know and no event says; nil: nobody.
+	Note func(string)
+	// Proxy chooses the proxy of a request, as the environment says; nil is none.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Memory is what servers refused, for the process; nil: nothing yet.
+	Memory *choose.Memory
+	// Record, when set, gets a cassette of everything providers answer.
+	Record io.Writer
+	// Resolve and Dial are how the sandbox's proxy looks names up and connects
+	// to what it checked; nil uses the system's.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+}
+
+// note tells a person something, where somebody listens.
+func (p Process) note(format string, args ...any) {
+	if p.Note != nil {
+		p.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// Sources say which settings count.
+type Sources struct {
+	Flags   []config.Given
+	Inline  string   // --settings: a file, or JSON
+	Only    []string // --setting-sources, nil for all
+	Trusted bool     // --trust: those of the folder count, as they are at the start
+	Bare    bool     // none of the project; no memory and no git either
+	once    bool     // it was Trusted, with other content than there is now
+}
+
+// A Front is what a process's front end is.
+type Front struct {
+	Print  bool // nobody watches
+	Person bool // somebody can answer questions
+	// Lasting: more prompts may come, so that settings are watched from the
+	// start. Other sessions watch them when they take longer than a second.
+	Lasting bool
+}
+
+// A World is what all sessions of a process share.
+type World struct {
+	Paths   Paths
+	process Process
+	sources Sources
+	front   Front
+	hide    *secret.Redactor
+	models  atomic.Pointer[models] // nil before the first session
+	live    live
+	temp    temporary
+
+	ids atomic.Pointer[[]string] // of sessions that are kept on disk
+	mu  sync.Mutex               // guards running
+	// running are the sessions that have begun and are not closed.
+	running []*Running
+}
+
+// Paths are the folders of a run: absolute, resolved.
+type Paths struct {
+	Dir  string // where the session works
+	Root string // the repository's, or Dir
+	Home string
+	config.Folders
+}
+
+// Open loads the settings and makes what sessions share. Close it in the end.
+func Open(ctx context.Context, p Process, s Sources, f Front) (*World, error) {
+	began := time.Now()
+	paths, cfg, err := Settings(p, s)
+	if err != nil {
+		return nil, err
+	}
+	w := &World{Paths: paths, process: p, sources: s, front: f, hide: secret.New(Secrets(p.Environ)...)}
+	w.live = live{world: w, read: began, closing: make(chan struct{})}
+	w.live.now.Store(cfg)
+	if s.Trusted {
+		w.live.trusted = repoSums(cfg, paths)
+	}
+	if w.temp, err = makeTemp(ctx, cmp.Or(p.Temp, os.TempDir())); err != nil {
+		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
+	}
+	w.live.watch()
+	return w, nil
+}
+
+// Config is the settings in force. Nothing may change them.
+func (w *World) Config() *config.Config { return w.live.now.Load() }
+
+// sessions are those that run now.
+func (w *World) sessions() []*Running {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.running)
+}
+
+// Close ends every session and what they shared.
+func (w *World) Close() error {
+	var watch sync.WaitGroup
+	watch.Go(w.live.close) // takes milliseconds, and nothing here needs it
+	var errs []error
+	for _, r := range slices.Backward(w.sessions()) { // the youngest first: it may be a child of others
+		errs = append(errs, r.Close())
+	}
+	watch.Wait()
+	w.temp.remove()
+	w.cleanUp()
+	return errors.Join(errs...)
+}
+
+// Abort ends every command at once. It is for a process that will not live
+// to Close.
+func (w *World) Abort() {
+	for _, r := range w.sessions() {
+		r.kit.tasks.Close(0)
+	}
+	_ = w.temp.folder.Remove()
+}
+
+// cleanUp removes old sessions, at most once a day, where one was kept.
+func (w *World) cleanUp() {
+	mine := w.ids.Load()
+	days, mark := w.Config().CleanupDays, filepath.Join(w.Paths.State, "last-cleanup")
+	if info, err := os.Stat(mark); mine == nil || days <= 0 || err == nil && time.Since(info.ModTime()) < 24*time.Hour {
+		return
+	}
+	if os.WriteFile(mark, nil, 0o600) != nil {
+		return
+	}
+	all := Sessions(w.Paths)
+	n, err := all.Cleanup(context.Background(), days)
+	Grants(w.Paths, nil).Sweep(func(id string) bool { return slices.Contains(*mine, id) || all.Has(id) })
+	if err == nil && n > 0 {
+		w.process.note("removed %s, not used for %s (cleanup_days)", clip.Count(n, "session"), clip.Count(days, "day"))
+	}
+}
+
+// temporary are the folders for temporary files. Commands in the sandbox write
+// in inside, and nothing that is not confined makes or opens a file there by
+// its name; TMPDIR of all other commands is outside.
+type temporary struct {
+	all, inside, outside string
+	folder               *temp.Folder // all
+	swept                func()       // ends the search for folders of dead sessions
+}
+
+// makeTemp makes the folder for temporary files in root, and removes those of
+// dead sessions beside it meanwhile.
+func makeTemp(ctx context.Context, root string) (temporary, error) {
+	folder, err := temp.Make(root)
+	if err != nil {
+		return temporary{}, err
+	}
+	t := temporary{folder: folder, all: folder.Path, inside: filepath.Join(folder.Path, "in"), outside: filepath.Join(folder.Path, "out")}
+	for _, dir := range []string{t.inside, t.outside} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return t, errors.Join(err, folder.Remove())
+		}
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() { // ends after all folders, or with remove
+		defer close(done)
+		temp.Sweep(ctx, root, time.Now())
+	}()
+	t.swept = func() {
+		select {
+		case <-done:
+		case <-time.After(time.Second): // there is much; the next start goes on
+		}
+		stop()
+		<-done
+	}
+	return t, nil
+}
+
+func (t temporary) remove() {
+	t.swept()
+	_ = t.folder.Remove()
+}

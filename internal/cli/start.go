@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/llm/choose"
+)
+
+// An invocation is what flags and environment ask for.
+type invocation struct {
+	app.Process
+	app.Sources
+	app.Front
+	spec app.Spec
+}
+
+// quiet is the same for what must not speak.
+func (i invocation) quiet() invocation {
+	i.Note = nil
+	return i
+}
+
+// load finds the folders and loads the settings.
+func (i invocation) load() (app.Paths, *config.Config, error) {
+	return app.Settings(i.Process, i.Sources)
+}
+
+// models is the chooser for these settings.
+func (i invocation) models(cfg *config.Config) (*choose.Chooser, error) {
+	return app.Models(i.Process, cfg, !i.Print)
+}
+
+// A running is the one session of a world. Close ends both.
+type running struct {
+	*app.Running
+	world *app.World
+}
+
+func (r running) Close() error { return r.world.Close() }
+
+// start opens a world and starts the session.
+func (i invocation) start(ctx context.Context) (running, error) {
+	return i.with(ctx, func(w *app.World) (*app.Running, error) { return w.Start(ctx, i.spec) })
+}
+
+// dry is start for a session that is not meant to run.
+func (i invocation) dry(ctx context.Context) (running, error) {
+	return i.with(ctx, func(w *app.World) (*app.Running, error) { return w.Dry(ctx, i.spec) })
+}
+
+func (i invocation) with(ctx context.Context, start func(*app.World) (*app.Running, error)) (running, error) {
+	w, err := app.Open(ctx, i.Process, i.Sources, i.Front)
+	if err != nil {
+		return running{}, openError(ctx, err)
+	}
+	r, err := start(w)
+	if err != nil {
+		_ = w.Close() // nothing of it was used
+		return running{}, openError(ctx, err)
+	}
+	return running{r, w}, nil
+}
