@@ -66,7 +66,7 @@ func (it *item) folds() bool {
 	if it.kind != called {
 		return false
 	}
-	return !slices.ContainsFunc(it.calls, func(c *call) bool { return c.fold == "" || c.wrong || c.denied })
+	return !slices.ContainsFunc(it.calls, func(c *call) bool { return c.fold == "" || c.wrong || c.denied || isImage(c.view) })
 }
 
 // hear adds output of a running call.

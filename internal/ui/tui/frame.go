@@ -20,6 +20,7 @@ const recent = 60
 // flush returns the lines that are settled and were not printed before.
 func (m *Model) flush() []draw.Line {
 	var out []draw.Line
+	m.placed = nil
 	if m.s == nil || m.screen.past {
 		return nil
 	}
@@ -43,6 +44,10 @@ func (m *Model) flush() []draw.Line {
 			break
 		}
 		out = append(out, m.whole(it, p)...)
+		for _, f := range it.figures {
+			m.placed = append(m.placed, placing{len(out), f})
+			out = append(out, f.lines...)
+		}
 		st.printed++
 		m.screen.last = it
 	}

@@ -6,10 +6,106 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/mention"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/picture"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
 )
+
+// Bounds of a picture in the conversation, in cells.
+const (
+	pictureCols = 72
+	pictureRows = 16
+)
+
+// A figure is a picture of the conversation: as lines, and where the terminal
+// shows images, as what it is sent for them.
+type figure struct {
+	lines []draw.Line
+	seq   []byte
+}
+
+// A placing is a figure among the lines that a frame prints.
+type placing struct {
+	at int
+	figure
+}
+
+// canvas is how this terminal shows pictures.
+type canvas struct {
+	on   bool // there are colours enough
+	how  picture.Protocol
+	cell term.Size // in pixels, zero when unknown
+}
+
+// depict has pictures made ready for an item. Until they are, it is not
+// printed.
+func (m *Model) depict(it *item, pics ...[]byte) []effect {
+	if !m.screen.canvas.on || m.screen.plain || it == nil {
+		return nil
+	}
+	c, z := m.screen.canvas, m.screen.size
+	cols, rows := min(pictureCols, z.Cols-6), min(pictureRows, z.Rows/2)
+	if cols < 8 || rows < 3 {
+		return nil
+	}
+	var out []effect
+	for _, data := range pics {
+		it.drawing++
+		out = append(out, work{func(context.Context) func(*Model) []effect {
+			f, err := figureOf(data, c, cols, rows)
+			return func(*Model) []effect {
+				it.drawing--
+				if err == nil { // else its name has to do
+					it.figures = append(it.figures, f)
+				}
+				return nil
+			}
+		}})
+	}
+	return out
+}
+
+func figureOf(data []byte, c canvas, cols, rows int) (figure, error) {
+	p, err := picture.Fit(data, cols, rows, c.cell.Cols, c.cell.Rows)
+	if err != nil {
+		return figure{}, err
+	}
+	f := figure{lines: draw.Indent(p.Lines(), draw.S("    ", draw.Plain))}
+	if c.how == picture.HalfBlocks {
+		return f, nil
+	}
+	if f.seq, err = p.Bytes(c.how); err == nil {
+		f.seq = append([]byte("\x1b[4C"), f.seq...) // as far in as the lines
+	}
+	return f, err
+}
+
+// pictured are the pictures that an event brings.
+func (m *Model) pictured(b event.Body) []effect {
+	switch b := b.(type) {
+	case event.InputAccepted:
+		if len(b.Images) == 0 || b.Hidden {
+			return nil
+		}
+		var pics [][]byte
+		for _, img := range b.Images {
+			pics = append(pics, img.Data)
+		}
+		return m.depict(m.story.items[len(m.story.items)-1], pics...)
+	case event.ToolFinished:
+		if img, ok := b.View.(view.Image); ok {
+			if i := m.story.find(b.Call); i >= m.story.printed {
+				return m.depict(m.story.items[i], img.Data)
+			}
+		}
+	default: // no other brings any
+	}
+	return nil
+}
 
 // pictures are the ends of files that are attached as pictures.
 var pictures = []string{".png", ".jpg", ".jpeg", ".gif", ".webp"}

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"bytes"
+	"image"
+	"image/png"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/picture"
 )
 
 func TestNoIsSaidOnce(t *testing.T) {
@@ -104,5 +108,37 @@ func TestThemesAreShownOnCode(t *testing.T) {
 	r.m.screen.size.Rows = 12
 	if got := r.text(); strings.Contains(got, "range nums") || !strings.Contains(got, "❯ auto") {
 		t.Errorf("on a small screen:\n%s", got)
+	}
+}
+
+// A picture is not printed before it is ready, stands where its prompt or call
+// is, and one that cannot be read holds up nothing.
+func TestPicturesWaitToBePrinted(t *testing.T) {
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewRGBA(image.Rect(0, 0, 40, 40))); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, 80, 24).open()
+	r.m.screen.canvas = canvas{on: true, how: picture.Kitty}
+	held := r.m.update(r.now, eventsMsg{of: r.m.s, events: []event.Event{{Seq: 1, Body: event.InputAccepted{
+		ID: "i", Text: "[Image 1] [Image 2]", Images: []op.Image{{Media: "image/png", Data: file.Bytes()}, {Media: "image/png", Data: []byte("none")}},
+	}}}})
+	r.frame()
+	if s := draw.TextOf(r.printed); strings.Contains(s, "[Image 1]") {
+		t.Errorf("printed without its picture:\n%s", s)
+	}
+	r.carry(held)
+	before := len(r.printed)
+	r.frame()
+	if s := draw.TextOf(r.printed[before:]); !strings.Contains(s, "[Image 1]") || len(r.m.placed) != 1 {
+		t.Fatalf("%d pictures in\n%s", len(r.m.placed), s)
+	}
+	f := r.m.placed[0]
+	if !bytes.HasPrefix(f.seq, []byte("\x1b[4C\x1b_G")) || len(f.lines) == 0 || before+f.at+len(f.lines) != len(r.printed) {
+		t.Errorf("%d lines at %d of %d, as %.20q", len(f.lines), f.at, len(r.printed)-before, f.seq)
+	}
+	r.event(event.InputAccepted{ID: "j", Text: "next"})
+	if r.frame(); len(r.m.placed) != 0 {
+		t.Error("the picture is printed twice")
 	}
 }

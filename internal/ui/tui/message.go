@@ -8,6 +8,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/picture"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 
@@ -24,7 +25,11 @@ type (
 	focusMsg      struct{ in bool }
 	backgroundMsg struct{ dark bool }
 	mouseMsg      struct{ wheel int } // lines, down is positive
-	eventsMsg     struct {
+	capsMsg       struct {
+		how  picture.Protocol
+		cell term.Size
+	}
+	eventsMsg struct {
 		of     *Session
 		events []event.Event
 		over   bool // no more will come
@@ -44,6 +49,7 @@ func (sizeMsg) msg()       {}
 func (focusMsg) msg()      {}
 func (backgroundMsg) msg() {}
 func (mouseMsg) msg()      {}
+func (capsMsg) msg()       {}
 func (eventsMsg) msg()     {}
 func (openedMsg) msg()     {}
 func (resultMsg) msg()     {}

@@ -39,10 +39,11 @@ type Model struct {
 	status    status
 	files     fileList
 	now       time.Time
-	left      bool   // the end was asked for
-	greeted   bool   // what a first start asks was asked
-	announced dialog // that plain mode has printed
-	trusting  bool   // whether the folder is trusted was asked
+	left      bool      // the end was asked for
+	greeted   bool      // what a first start asks was asked
+	announced dialog    // that plain mode has printed
+	placed    []placing // the pictures among what the last frame printed
+	trusting  bool      // whether the folder is trusted was asked
 	gone      error
 }
 
@@ -54,6 +55,7 @@ type screen struct {
 	focused bool
 	plain   bool // lines are printed, and nothing is drawn anew
 	theme   *draw.Theme
+	canvas  canvas
 	chosen  string // the theme's name in the settings
 	todos   bool   // the todo list is shown
 	last    *item  // that was printed
@@ -117,6 +119,8 @@ func (m *Model) update(now time.Time, in Msg) []effect {
 		m.resized()
 	case focusMsg:
 		m.screen.focused = in.in
+	case capsMsg:
+		m.screen.canvas.how, m.screen.canvas.cell = in.how, in.cell
 	case backgroundMsg:
 		if m.screen.dark != in.dark {
 			m.screen.dark = in.dark
@@ -297,7 +301,7 @@ func (m *Model) event(e event.Event) []effect {
 		return m.ready()
 	}
 	m.story.apply(e)
-	return m.happened(e)
+	return append(m.pictured(e.Body), m.happened(e)...)
 }
 
 // happened is what an event means beside its place in the story.

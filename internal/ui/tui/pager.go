@@ -45,6 +45,9 @@ func (g *pager) lines(m *Model, i int) []draw.Line {
 	p.whole = !g.short
 	p.o.Hint = ""
 	out := p.item(it)
+	for _, f := range it.figures {
+		out = append(out, f.lines...)
+	}
 	var before *item
 	if i > 0 {
 		before = m.story.items[i-1]

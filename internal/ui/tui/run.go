@@ -8,8 +8,10 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/picture"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 
@@ -22,6 +24,7 @@ type Terminal interface {
 	Size() term.Size
 	Probe()
 	Mouse(on bool)
+	Pictures() picture.Protocol
 	Title(s string)
 	Notify(c term.Channel, title, body string)
 	Copy(text string) bool
@@ -37,6 +40,7 @@ type Options struct {
 	Prompt string // sent as soon as there is a session
 	ASCII  bool
 	Plain  bool // print lines, draw nothing anew; keys come in lines
+	Colors bool // there are enough of them for pictures of half blocks
 	Dark   bool // the background, until the terminal has told
 }
 
@@ -105,7 +109,7 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 }
 
 func screenOf(z term.Size, o Options) screen {
-	return screen{size: z, ascii: o.ASCII, plain: o.Plain, dark: o.Dark, focused: true}
+	return screen{size: z, ascii: o.ASCII, plain: o.Plain, dark: o.Dark, focused: true, canvas: canvas{on: o.Colors && !o.ASCII}}
 }
 
 // drain waits for the goroutines, and takes what they still have to say.
@@ -211,7 +215,9 @@ func (l *loop) event(ev term.Event) {
 		l.screen.Redraw()
 		l.urgent = true
 		l.take(sizeMsg{l.t.Size()})
-	case term.Caps, term.Stop:
+	case term.Caps:
+		l.take(capsMsg{l.t.Pictures(), ev.Caps.Cell})
+	case term.Stop:
 	}
 }
 
@@ -226,7 +232,7 @@ func (l *loop) draw(now time.Time) {
 	if l.m.screen.plain {
 		printed = append(printed, l.m.announce()...)
 	}
-	l.screen.Update(printed, live, cur)
+	l.show(printed, live, cur)
 	if d := l.m.unseen(); d != nil && d != l.watch {
 		l.watch = d
 		l.wg.Go(func() { // ends when the terminal has taken the frame, or the run is over
@@ -235,6 +241,22 @@ func (l *loop) draw(now time.Time) {
 			l.send(resultMsg{func(m *Model) []effect { m.painted(d); return nil }})
 		})
 	}
+}
+
+// show puts a frame on the screen. Where the terminal shows images, they are
+// printed in the place of the lines that stand for them.
+func (l *loop) show(printed, live []draw.Line, cur term.Cursor) {
+	at := 0
+	for _, f := range l.m.placed {
+		if len(f.seq) == 0 {
+			continue
+		}
+		end := f.at + len(f.lines)
+		l.screen.Print(printed[at:f.at])
+		l.screen.PrintImage(f.seq, len(f.lines), printed[f.at:end])
+		at = end
+	}
+	l.screen.Update(printed[at:], live, cur)
 }
 
 // send hands a message to the loop, unless the run is over.

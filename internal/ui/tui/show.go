@@ -275,6 +275,8 @@ func (p paper) callHead(c *call) draw.Line {
 	return draw.Beside(left, facts, p.cols(), p.o)
 }
 
+func isImage(b view.Block) bool { _, ok := b.(view.Image); return ok }
+
 func isTerminal(b view.Block) bool { _, ok := terminal(b); return ok }
 
 // facts are what came of a call, in a few words.
@@ -384,7 +386,7 @@ func (p paper) callBody(c *call) []draw.Line {
 			text(s, draw.Plain, textLines)
 		}
 		return out
-	case c.fold != "" && !p.whole && !c.wrong:
+	case c.fold != "" && !p.whole && !c.wrong, isImage(c.view): // the line above names it, and a picture follows
 		return nil
 	}
 	lines, n, tail := c.bounds()

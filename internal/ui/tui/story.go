@@ -41,6 +41,9 @@ type item struct {
 	took  time.Duration
 	calls []*call
 
+	figures []figure // its pictures
+	drawing int      // pictures that are being made ready
+
 	stream *draw.Stream // of spoke, while it streams on a screen
 	begun  bool         // something of it was printed
 	heard  int          // bytes that deltas brought
@@ -393,6 +396,9 @@ func (s *story) ended(b event.TurnEnded, now time.Time) {
 // ready reports whether item i can be printed for good.
 func (s *story) ready(i int) bool {
 	it := s.items[i]
+	if it.drawing > 0 {
+		return false
+	}
 	if it.kind != called {
 		return it.done
 	}

@@ -1,0 +1,62 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/png"
+	"strings"
+	"testing"
+)
+
+// A picture that is read is drawn below its call: by half blocks where a
+// terminal has colours only, by the terminal's own protocol where it says that
+// it has one, and not at all without colours.
+func TestUIPictures(t *testing.T) {
+	img := image.NewRGBA(image.Rect(0, 0, 64, 64))
+	for y := range 64 {
+		for x := range 64 {
+			img.Set(x, y, color.RGBA{uint8(4 * x), uint8(4 * y), 128, 255})
+		}
+	}
+	var b bytes.Buffer
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		env       string
+		text, raw bool // half blocks; an image of kitty's protocol
+	}{
+		"half blocks": {env: "TERM=xterm-256color", text: true},
+		"kitty":       {env: "TERM=xterm-kitty", raw: true},
+		"no colours":  {env: "NO_COLOR=1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			p.put("dot.png", b.String())
+			p.startedBefore()
+			cmd := p.adze("--model", "script/"+p.put("model.txt", "> I look.\n@ Read {\"file_path\": \"dot.png\"}\n---\n> A dot.\n"), "--sandbox", "off")
+			x := p.inTerminal(cmd, 80, 30, c.env)
+			x.until("What shall be done")
+			x.keys("look", enter)
+			x.until(`● A dot\.`)
+			if got := strings.Count(x.all(), "▀") > 20; got != c.text {
+				t.Errorf("half blocks: %v, want %v:\n%s", got, c.text, x.all())
+			}
+			x.mu.Lock()
+			got := strings.Contains(string(x.bytes), "\x1b_Ga=T")
+			x.mu.Unlock()
+			if got != c.raw {
+				t.Errorf("an image of the terminal's own: %v, want %v", got, c.raw)
+			}
+			if s := x.all(); strings.Index(s, "dot.png") > strings.Index(s, "A dot.") {
+				t.Errorf("in another order:\n%s", s)
+			}
+			x.keys("/exit", enter)
+			x.ended()
+		})
+	}
+}
