@@ -146,6 +146,12 @@ func (c *call) judge(a Action) Verdict {
 
 // one judges an action by its own path, whatever stands below that.
 func (c *call) one(a Action) Verdict {
+	if r, ok := a.(Read); ok && r.Mention {
+		if v, ok := c.immune(r); ok {
+			return c.unlessDontAsk(v)
+		}
+		return Verdict{Effect: Allow, Reason: "no check speaks against it", Check: CheckMaybe, Part: r.Path}
+	}
 	if rule := c.find(Deny, a); rule != nil {
 		return byRule(Deny, rule, a, "a rule denies it")
 	}
@@ -215,7 +221,9 @@ func maybe(a Action) bool {
 		return a.Maybe
 	case Write:
 		return a.Maybe
-	case Opaque, Read, Net, Call, Spawn, Skill, Person, None:
+	case Read:
+		return a.Mention
+	case Opaque, Net, Call, Spawn, Skill, Person, None:
 	}
 	return false
 }
@@ -271,8 +279,11 @@ func (c *call) immune(a Action) (Verdict, bool) {
 			return Verdict{Effect: Ask, Reason: a.Loses, Check: CheckRemoval, Part: part(a)}, true
 		}
 	case Read:
-		if why := foreign(a.Asked); why != "" {
+		if why := foreign(a.Asked); why != "" && !a.Mention {
 			return Verdict{Effect: Ask, Reason: a.Asked + " is not plain: " + why, Check: CheckPath, Part: a.Path}, true
+		}
+		if a.MayWrite && !c.req.Sandboxed { // the sandbox keeps it from that
+			return c.protectedMention(a)
 		}
 	case Write:
 		if why := foreign(a.Asked); why != "" && !a.Maybe {
@@ -285,6 +296,16 @@ func (c *call) immune(a Action) (Verdict, bool) {
 	case Opaque, Net, Call, Spawn, Skill, Person, None:
 	}
 	return Verdict{}, false
+}
+
+// protectedMention asks about a protected path that is given to a program which may
+// write it.
+func (c *call) protectedMention(a Read) (Verdict, bool) {
+	v, ok := c.protectedWrite(Write{Path: a.Path, Named: a.Named, Asked: a.Asked, Arg: true})
+	if ok {
+		v.Reason += ", and whether this command changes it is not known"
+	}
+	return v, ok
 }
 
 func (c *call) protectedWrite(w Write) (Verdict, bool) {
@@ -303,7 +324,7 @@ func (c *call) protectedWrite(w Write) (Verdict, bool) {
 				continue
 			}
 		}
-		if w.Own && (c.mode == Bypass || w.Arg && c.covered != nil) {
+		if w.Own && (c.mode == Bypass || w.Arg && c.covered != nil && !(w.Steers && c.covered.cmd.any)) {
 			continue // what allows the command allows what it is for
 		}
 		v := Verdict{Effect: Ask, Reason: fmt.Sprintf("%s is protected: %s", show(w.Asked, w.Path), why), Check: CheckProtected, Part: w.Path}

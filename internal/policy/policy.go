@@ -62,6 +62,12 @@ type (
 		Visible bool
 		// List means that only names and sizes are read, not content.
 		List bool
+		// MayWrite means that a program of which that is not known may just as well
+		// write Path: what is protected needs a person then.
+		MayWrite bool
+		// Mention means that the path stands inside of a word, in code or behind a
+		// flag: nothing but MayWrite is judged.
+		Mention bool
 		// Below, of a Tree, are the files that would be read; nil when nobody looked.
 		Below *Below
 	}
@@ -86,6 +92,9 @@ type (
 		// config): what allows the command, a rule or the mode bypassPermissions,
 		// allows this as well, although it is protected.
 		Own bool
+		// Steers, of what is Own, means that the setting makes the program run another
+		// one: a rule that allows every command does not speak of that.
+		Steers bool
 	}
 	// Net is a connection; Host is a name or an address, Port 0 means any.
 	// URL is set when one was asked for.

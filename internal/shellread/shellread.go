@@ -80,6 +80,7 @@ type reader struct {
 	funcs   map[string]*syntax.Stmt
 	ints    map[string]bool // variables that arithmetic has set
 	calling []string        // functions being read, against recursion
+	remote  bool            // what is searched runs on another machine
 	jumped  *state          // what is known where break, continue or return was read
 }
 

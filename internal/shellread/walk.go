@@ -62,10 +62,25 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 	return ok, any
 }
 
-// fedShell searches what a shell is given to read: bash <<< 'rm x'.
+// fedShell searches what a shell is given to read (bash <<< 'rm x'), and what
+// another interpreter is given for paths.
 func (r *reader) fedShell(s *syntax.Stmt, st state) {
 	c, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || len(c.Args) == 0 || !shellNames[programs.Base(c.Args[0].Lit())] {
+	if !ok || len(c.Args) == 0 {
+		return
+	}
+	name := programs.Base(c.Args[0].Lit())
+	if !shellNames[name] {
+		for _, rd := range s.Redirs {
+			switch {
+			case rd.Op == syntax.WordHdoc:
+				if v := r.value(rd.Word, st); v.kind == exact {
+					r.Invoke(name, st.dirs).Fed(v.text)
+				}
+			case rd.Hdoc != nil:
+				r.Invoke(name, st.dirs).Fed(r.text(rd.Hdoc))
+			}
+		}
 		return
 	}
 	for _, rd := range s.Redirs {

@@ -117,6 +117,9 @@ func (r *reader) texts(ws []word, st state) {
 	if !programs.RunsText(programs.Base(ws[0].Text)) && !shellNames[programs.Base(ws[0].Text)] {
 		return
 	}
+	remote := r.remote
+	r.remote = remote || programs.Base(ws[0].Text) == "ssh"
+	defer func() { r.remote = remote }()
 	for _, w := range ws[1:] {
 		if w.Kind != exact {
 			continue
@@ -203,7 +206,10 @@ func (r *reader) denyScript(text string, st state) {
 			a.Loses = lost
 			r.Add(a)
 		case policy.Write:
-			if a.Remove && a.Tree {
+			if !a.Remove || !a.Tree {
+				a.Maybe = true
+			}
+			if !r.remote {
 				r.Add(a)
 			}
 		case policy.Opaque, policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:

@@ -24,7 +24,7 @@ func (u *Invocation) Changes(ws []Word) (ok bool) {
 
 func (u *Invocation) changed(ws []Word) (acts []policy.Action, ok bool) {
 	if !StandardPath(ws[0].Text) {
-		return nil, false
+		return u.MayRead(ws), false
 	}
 	row, found := u.r.Table.changes[u.name]
 	if !found {
@@ -123,7 +123,8 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 	}
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
 	operands, named := 0, false
-	for _, w := range ws[1:] {
+	told := u.toldToWrite(ws)
+	for i, w := range ws[1:] {
 		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.ContainsAny(w.Text, "\n") {
 			continue
 		}
@@ -141,8 +142,9 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 			operands++
 			named = named || operands > 1 && u.r.there(name, u.dirs)
 		}
-		c.get(name, policy.Read{Tree: tree})
+		c.get(name, policy.Read{Tree: tree, MayWrite: told[i+1]})
 	}
+	c.mentions(ws, told)
 	if seekers[u.name] && !named {
 		c.get(Lit("."), policy.Read{Tree: true})
 	}

@@ -37,11 +37,19 @@ type gitWrite struct {
 	u                *Invocation
 	dir, common, git string
 	args             []Word
+	steers           bool // the setting makes git run a program
 }
 
 func (g gitWrite) write(parts ...string) {
-	p := path.Join(append([]string{g.common}, parts...)...)
-	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: p, Arg: true, Own: true})
+	g.own(path.Join(append([]string{g.common}, parts...)...), "")
+}
+
+// own adds a file of settings that git keeps for itself.
+func (g gitWrite) own(p, asked string) {
+	if asked == "" {
+		asked = p
+	}
+	g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: asked, Arg: true, Own: true, Steers: g.steers})
 }
 
 // has reports whether one of the flags is given, alone, with a value, or among
@@ -90,6 +98,7 @@ func (g gitWrite) steer(command string) {
 	settings := false
 	switch command {
 	case "config":
+		g.steers = gitConfigBeyond(append([]Word{Lit("config")}, g.args...)) != ""
 		g.config()
 	case "init":
 		settings = g.verb() == "" && path.Dir(g.git) == g.dir // else a new one is made
@@ -131,8 +140,7 @@ func (g gitWrite) config() {
 	case slices.Contains([]string{"get", "list"}, g.verb()):
 	case g.has("--global"):
 		if home := g.u.r.World.Home; home != "" {
-			p := path.Join(home, ".gitconfig")
-			g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: "~/.gitconfig", Arg: true, Own: true})
+			g.own(path.Join(home, ".gitconfig"), "~/.gitconfig")
 		}
 	case g.has("--system"):
 	case g.has("-f", "--file"):
@@ -147,8 +155,7 @@ func (g gitWrite) config() {
 		g.write("config")
 		g.write("config.worktree")
 		if g.git != g.common {
-			p := path.Join(g.git, "config.worktree")
-			g.u.Actions = append(g.u.Actions, policy.Write{Path: p, Named: p, Asked: p, Arg: true, Own: true})
+			g.own(path.Join(g.git, "config.worktree"), "")
 		}
 	default:
 		if n := slices.IndexFunc(g.args, func(w Word) bool { return w.Kind != Exact || !strings.HasPrefix(w.Text, "-") }); n >= 0 && len(g.args) == n+1 && g.args[n].Kind == Exact && strings.Contains(g.args[n].Text, ".") && !g.has("--unset", "--unset-all", "-e", "--edit") {

@@ -1,0 +1,113 @@
+package programs
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// onlyRead are programs that write no file they are told of, besides those in the
+// table none of whose flags does.
+var onlyRead = map[string]bool{
+	"rg": true, "jq": true, "man": true, "bat": true, "ag": true, "ack": true, "less": true, "more": true, "ps": true,
+	"ssh-add": true, "shellcheck": true, "yamllint": true, "actionlint": true, "hadolint": true, "jsonlint": true,
+}
+
+// readingFlags are flags whose value a program only reads.
+var readingFlags = map[string][]string{
+	"ssh": {"-i", "-F"}, "scp": {"-i", "-F"}, "sftp": {"-i", "-F"}, "kubectl": {"--kubeconfig"}, "helm": {"--kubeconfig"},
+	"docker": {"-f", "--file"}, "make": {"-f", "--file"}, "npm": {"--userconfig"}, "pre-commit": {"-c", "--config"},
+}
+
+// gitWritingFlags are flags of git's subcommands whose value is a file or folder
+// that is written. What git commands write otherwise is known.
+var gitWritingFlags = []string{"-o", "--output", "--output-directory", "--export-marks", "--separate-git-dir"}
+
+// toldToWrite says of each word of a command whether the program may write what it
+// names, because nobody knows that it does not.
+func (u *Invocation) toldToWrite(ws []Word) []bool {
+	told := make([]bool, len(ws))
+	if row := u.r.Table.reads[u.name]; StandardPath(ws[0].Text) && (onlyRead[u.name] || row != nil && row.safe) {
+		return told
+	}
+	script := policy.Runner(u.name) && !editors[u.name] && u.name != "make" && u.name != "just" // the first operand is what it runs
+	for i := 1; i < len(ws); i++ {
+		before, flag := ws[i-1].Text, strings.HasPrefix(ws[i].Text, "-")
+		switch u.name {
+		case "git":
+			told[i] = slices.Contains(gitWritingFlags, before) || i > 1 && before == "create" && ws[i-2].Is("bundle")
+			continue
+		case "find":
+			told[i] = strings.HasPrefix(before, "-fprint") || before == "-fls"
+			continue
+		case "ssh":
+			told[i] = flag || before == "-E" || before == "-S" // what stands behind the host is done there
+			continue
+		}
+		switch {
+		case slices.Contains(readingFlags[u.name], before):
+		case script && !flag:
+			script = false
+		default:
+			told[i] = true
+		}
+	}
+	return told
+}
+
+// editors are interpreters that change the file they are given.
+var editors = map[string]bool{"vim": true, "vi": true, "nvim": true, "ed": true, "ex": true, "emacs": true}
+
+// mentions adds the paths that stand inside of words: behind a flag of one letter
+// (-o.git/x), behind a sign (-Wl,-Map=x, a:b), and in the code of an interpreter.
+func (u *Invocation) mentions(ws []Word, told []bool) {
+	code := takesCode(u.name)
+	for i, w := range ws[:min(len(ws), 100)] {
+		if w.Kind != Exact || i == 0 || !told[i] && !(code && strings.ContainsAny(w.Text, " (")) || len(w.Text) > 5000 {
+			continue
+		}
+		if strings.ContainsAny(w.Text, " \n") && !code {
+			continue // prose
+		}
+		text := w.Text
+		if len(text) > 2 && text[0] == '-' && text[1] != '-' {
+			u.mention(text[2:], w)
+		}
+		u.parts(w)
+	}
+}
+
+// Fed adds the paths that the text on an interpreter's standard input names.
+func (u *Invocation) Fed(text string) {
+	if !takesCode(u.name) {
+		return
+	}
+	u.parts(Word{Kind: Exact, Text: text, Source: u.name})
+	for _, a := range u.Actions {
+		u.r.Add(a)
+	}
+}
+
+func takesCode(name string) bool {
+	return name != "ssh" && (policy.Runner(name) || interpreters[name] || name == "patch")
+}
+
+// parts adds the paths that stand between the signs of a word.
+func (u *Invocation) parts(w Word) {
+	parts := strings.FieldsFunc(w.Text, func(c rune) bool { return strings.ContainsRune("=:,;@ \t\n\"'`()[]{}<>|&", c) })
+	for _, part := range parts[:min(len(parts), 100)] {
+		if part != w.Text {
+			u.mention(part, w)
+		}
+	}
+}
+
+// interpreters are further programs that take code, or commands of their own, as words.
+var interpreters = map[string]bool{"sqlite3": true, "psql": true, "mysql": true, "gnuplot": true, "octave": true, "R": true, "jshell": true}
+
+func (u *Invocation) mention(text string, w Word) {
+	if strings.ContainsAny(text, "./") && !strings.HasPrefix(text, "-") {
+		u.get(Word{Kind: Exact, Text: text, Source: w.Source}, policy.Read{MayWrite: true, Mention: true})
+	}
+}
