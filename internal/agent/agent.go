@@ -25,8 +25,9 @@ type Host interface {
 	// Rule rules on a planned call, and waits for whoever it takes to settle
 	// it.
 	Rule(ctx context.Context, q Question) (Verdict, error)
-	// Steer gives the prompts that wait, and what was noted, to the model.
-	Steer() error
+	// Steer gives the prompts that wait, and what was noted, to the model. Hooks
+	// may look at each first; those are waited for until ctx ends.
+	Steer(ctx context.Context) error
 	// Note keeps a text for the model until the step is over.
 	Note(text string)
 	// Tools are what the next request offers, and what its calls may be of. A

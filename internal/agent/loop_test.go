@@ -66,7 +66,7 @@ func (h *host) Rule(_ context.Context, q agent.Question) (agent.Verdict, error) 
 	return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}}, nil
 }
 
-func (h *host) Steer() error { return nil }
+func (h *host) Steer(context.Context) error { return nil }
 
 func (h *host) Tools() (tool.Set, error) {
 	h.mu.Lock()

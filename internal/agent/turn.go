@@ -292,7 +292,7 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 		return o, nil
 	}
 	if o.calls > 0 && !o.answered {
-		err = r.Host.Steer()
+		err = r.Host.Steer(ctx)
 	}
 	return o, err
 }

@@ -44,8 +44,8 @@ func samples() []event.Body {
 		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7},
 		event.Resumed{Version: "v", Dir: "/d", Torn: 12},
 		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, Attached: attached, Steer: true, Hidden: true},
-		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}, Attached: attached},
-		event.InputRemoved{ID: "i"},
+		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}, Attached: attached, Tokens: 1},
+		event.InputRemoved{ID: "i", Why: "w"},
 		event.TurnStarted{ID: "t", Model: "m", Mode: policy.PlanMode},
 		event.Replied{
 			Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{
@@ -214,7 +214,7 @@ func TestParseLine(t *testing.T) {
 		want       event.Body // nil for a line that is no event
 	}{
 		{"other order and space", ` { "type":"input_removed", "id":"x", "time":"2026-01-02T03:04:05Z", "seq":4 } `, event.InputRemoved{ID: "x"}},
-		{"a member of a newer version", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"input_removed","id":"x","why":{"a":1}}`, event.InputRemoved{ID: "x"}},
+		{"a member of a newer version", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"input_removed","id":"x","whence":{"a":1}}`, event.InputRemoved{ID: "x"}},
 		{"invalid UTF-8", "{\"seq\":4,\"time\":\"2026-01-02T03:04:05Z\",\"type\":\"input_removed\",\"id\":\"a\xff\xfeb\"}", event.InputRemoved{ID: "a��b"}},
 		{"a lone surrogate", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"input_removed","id":"\ud83d"}`, event.InputRemoved{ID: "�"}},
 		{"a body that is {}", `{"seq":4,"time":"2026-01-02T03:04:05Z","type":"stripped"}`, event.Stripped{}},

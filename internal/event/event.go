@@ -76,18 +76,21 @@ type (
 		// Hidden input comes from the loop itself (resume where you stopped).
 		Hidden bool `json:"hidden,omitempty"`
 	}
-	// InputQueued is a prompt that arrived while a turn runs. It is durable but
-	// no part of the conversation until an InputAccepted with its ID follows,
+	// InputQueued is a prompt that arrived. It is durable but no part of the
+	// conversation until an InputAccepted with its ID follows,
 	// and never when an InputRemoved does.
 	InputQueued struct {
 		ID       string      `json:"id"`
 		Text     string      `json:"text"`
 		Images   []llm.Image `json:"images,omitempty"`
 		Attached []Attached  `json:"attached,omitempty"`
+		Tokens   int         `json:"tokens,omitempty"` // the budget of the turn that it begins
 	}
-	// InputRemoved takes back a queued prompt.
+	// InputRemoved takes back a queued prompt: a person did, or a hook refused
+	// it.
 	InputRemoved struct {
-		ID string `json:"id"`
+		ID  string `json:"id"`
+		Why string `json:"why,omitempty"` // of a refusal
 	}
 	TurnStarted struct {
 		ID    string      `json:"id"`

@@ -118,33 +118,22 @@ func (s *Session) setMode(ctx context.Context, st *state, m policy.Mode) error {
 	return nil
 }
 
-// prompt makes the input durable, and begins a turn if none runs.
+// prompt makes the input durable. It waits for the turn, which takes it when
+// it begins, or after its current step.
 func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) error {
 	if o.ID == "" {
 		st.names++
 		o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
 	}
-	q := event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Attached: attached}
-	if st.cancel == nil && len(st.Queue) == 0 {
-		return s.begin(st, q, o.Tokens)
-	}
-	if err := s.record(context.Background(), st, q); err != nil {
+	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Attached: attached, Tokens: o.Tokens}); err != nil {
 		return err
 	}
 	if st.cancel == nil {
-		return s.begin(st, st.Queue[0], 0)
+		s.begin(st)
+		return nil
 	}
 	s.showQueue(st)
 	return nil
-}
-
-// accept gives an input to the model.
-func (s *Session) accept(st *state, q event.InputQueued, steer bool) error {
-	err := s.record(context.Background(), st, event.InputAccepted{ID: q.ID, Text: q.Text, Images: q.Images, Attached: q.Attached, Steer: steer})
-	if steer {
-		s.showQueue(st)
-	}
-	return err
 }
 
 // tell gives what happened meanwhile to the model, as input that no person
@@ -234,65 +223,30 @@ func (s *Session) situate(st *state) error {
 	return s.record(context.Background(), st, now)
 }
 
-// begin starts a turn with its first input.
-func (s *Session) begin(st *state, q event.InputQueued, tokens int) error {
-	if err := s.situate(st); err != nil {
-		return err
-	}
-	if s.cfg.Remind != nil {
-		if text := s.cfg.Remind(st.told, st.mode); text != "" {
-			st.notes = append(st.notes, text)
-		}
-	}
-	if err := s.tell(st); err != nil {
-		return err
-	}
-	if err := s.accept(st, q, false); err != nil {
-		return err
-	}
-	id := fmt.Sprintf("t%d", st.Turns+1)
-	if err := s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.target.ID(), Mode: st.mode}); err != nil {
-		return err
-	}
-	if st.onBegin != nil {
-		st.onBegin()
-		st.onBegin = nil
-	}
-	loop, t := st.loop, agent.Turn{ID: id, Host: host{s}, Budget: st.budget}
-	if tokens == 0 {
-		tokens = wishedTokens(q.Text)
-	}
-	if tokens > 0 {
-		t.Budget.Tokens = tokens
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	st.cancel, st.turn, st.began = cancel, ctx, s.cfg.Now()
-	go func() { // ends with the turn; end and finish wait for it through cancel
-		out, err := loop.Run(ctx, t)
-		_ = s.do(func(st *state) { s.finish(st, out, err) })
-	}()
-	return nil
-}
-
 // finish ends the turn and begins the next prompt that waits.
 func (s *Session) finish(st *state, out agent.Outcome, err error) {
 	st.cancel()
 	st.cancel = nil
 	st.asks = map[string]chan op.Answer{}
-	e := ended(out, err)
-	e.ID, e.Took = st.Running, s.cfg.Now().Sub(st.began)
-	if rerr := s.record(context.Background(), st, e); rerr != nil {
-		// The log cannot say it, but whoever watches must know.
-		e.How, e.Reason = event.Failed, string(agent.ModelError)
-		e.Err, e.Kind, e.Hint = rerr.Error(), "storage", storageHint
-		s.fan.send(event.Event{Time: s.cfg.Now(), Body: e})
-		return
+	began := st.Running != ""
+	if (began || err != nil) && !s.close(st, ended(out, err)) || !began && err != nil {
+		return // a prompt that could not be taken is not tried again by itself
 	}
 	if len(st.Queue) > 0 {
-		if err := s.begin(st, st.Queue[0], 0); err != nil {
-			s.fan.send(event.Event{Time: s.cfg.Now(), Body: event.TurnEnded{How: event.Failed, Reason: string(agent.ModelError), Err: err.Error(), Kind: "storage"}})
-		}
+		s.begin(st)
 	}
+}
+
+// close records the end of the turn.
+func (s *Session) close(st *state, e event.TurnEnded) (ok bool) {
+	e.ID, e.Took = st.Running, s.cfg.Now().Sub(st.began)
+	err := s.record(context.Background(), st, e)
+	if err != nil { // the log cannot say it, but whoever watches must know
+		e.How, e.Reason = event.Failed, string(agent.ModelError)
+		e.Err, e.Kind, e.Hint = err.Error(), "storage", storageHint
+		s.fan.send(event.Event{Time: s.cfg.Now(), Body: e})
+	}
+	return err == nil
 }
 
 // storageHint is for a turn that ended because it could not be recorded.

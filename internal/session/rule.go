@@ -30,12 +30,8 @@ func (c chain) rule(ctx context.Context, q agent.Question) (v agent.Verdict, err
 	return v, nil
 }
 
-// rulers are who rules on a call. A person's programs (hooks) belong between
-// the rules and the classifier: they are shown every call that the rules do
-// not refuse, may refuse it, settle what is still a question, or write other
-// arguments. The call is then planned and comes back as another question,
-// with Rewritten set. What the rules refuse stays refused.
-func (h host) rulers() chain { return chain{h.byRules, h.byClassifier, h.byPerson} }
+// rulers are who rules on a call.
+func (h host) rulers() chain { return chain{h.byRules, h.byHooks, h.byClassifier, h.byPerson} }
 
 // Rule implements agent.Host.
 func (h host) Rule(ctx context.Context, q agent.Question) (agent.Verdict, error) {
@@ -55,6 +51,20 @@ func (h host) byRules(_ context.Context, q agent.Question, v agent.Verdict) (age
 	if v.Effect == policy.Ask && q.Rewritten != nil && q.Rewritten.Person() {
 		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part, Needs: v.Needs}
 	}
+	return v, err
+}
+
+// byHooks has a person's programs rule. What the rules refuse stays refused.
+// What they allow under conditions (Needs) a hook does not loosen. With other
+// arguments than the model's the call is planned anew and comes back as another
+// question, with Rewritten set.
+func (h host) byHooks(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
+	if h.s.cfg.Hooks == nil || v.Effect == policy.Deny {
+		return v, nil
+	}
+	needs := v.Needs
+	v, err := h.s.cfg.Hooks.Rule(ctx, q, v)
+	v.Needs = needs
 	return v, err
 }
 

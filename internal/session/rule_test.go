@@ -49,7 +49,7 @@ func TestChain(t *testing.T) {
 func TestRulersLeaveWhatIsSettled(t *testing.T) {
 	for _, e := range []policy.Effect{policy.Allow, policy.Deny} {
 		want := agent.Verdict{Verdict: policy.Verdict{Effect: e, Reason: "r", Check: policy.CheckAuto}}
-		for i, r := range slices.Backward(host{}.rulers()) {
+		for i, r := range slices.Backward(host{&Session{}}.rulers()) {
 			if i == 0 {
 				continue // the rules always have their say
 			}

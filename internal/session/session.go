@@ -67,6 +67,8 @@ type Config struct {
 	Attach func(ctx context.Context, n Naming) []event.Attached
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
+	// Hooks are a person's programs; nil has none.
+	Hooks Hooks
 	// Forbidden are modes that cannot be switched to, and why.
 	Forbidden map[policy.Mode]string
 	// Steers lists what the rules protect besides what is known by its name, as
@@ -82,6 +84,19 @@ type Config struct {
 	// one is on, and at the start of each turn; "" is nothing.
 	Remind func(told, now policy.Mode) string
 	Now    func() time.Time
+}
+
+// Hooks are a person's programs that look at what is about to happen. They are
+// called on goroutines of the turn, may take their time, and end with ctx. An
+// error is a refusal.
+type Hooks interface {
+	// Prompt is shown a prompt before the model is.
+	Prompt(ctx context.Context, p event.InputQueued) (Admission, error)
+	// Rule is shown a planned call that the rules do not refuse, with what they
+	// say: an Allow, or an Ask. What it has nothing to say about it returns as it
+	// came. It may refuse the call, ask, or write other arguments; only what the
+	// rules ask about can it allow.
+	Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error)
 }
 
 // Tasks are the calls that can go to the background, and those that did.
@@ -538,21 +553,6 @@ func (h host) Switch(to agent.Target, why event.Cause) error {
 // Leave implements agent.Host.
 func (h host) Leave(done <-chan struct{}) {
 	_ = h.s.do(func(st *state) { st.left = append(st.left, done) })
-}
-
-// Steer implements agent.Host.
-func (h host) Steer() (err error) {
-	derr := h.s.do(func(st *state) {
-		if err = h.s.tell(st); err != nil {
-			return
-		}
-		for _, q := range st.Queue {
-			if err = h.s.accept(st, q, true); err != nil {
-				return
-			}
-		}
-	})
-	return errors.Join(derr, err)
 }
 
 // Note implements agent.Host.

@@ -138,7 +138,7 @@ func TestSettingsBeforeTheFirstPrompt(t *testing.T) {
 	}
 	r.prompt("go")
 	es := r.turns(1, nil)
-	if got := kinds(es); len(got) < 3 || !slices.Equal(got[:3], []string{"SessionStarted", "SettingsChanged", "InputAccepted"}) {
+	if got := kinds(es); len(got) < 3 || !slices.Equal(got[:3], []string{"SessionStarted", "SettingsChanged", "InputQueued"}) {
 		t.Errorf("recorded %v", got)
 	}
 	if err := r.Close(); err != nil {

@@ -33,10 +33,10 @@ type Log interface {
 // the ends of turns.
 func Durable(b event.Body) bool {
 	switch b.(type) {
-	case event.SessionStarted, event.InputAccepted, event.InputQueued, event.InputRemoved,
+	case event.SessionStarted, event.InputQueued, event.InputRemoved,
 		event.Answered, event.ToolStarted, event.Ran, event.TurnEnded:
 		return true
-	case event.Resumed, event.Situated, event.TurnStarted, event.Replied, event.Dropped, event.Spent, event.Asked, event.ToolFinished,
+	case event.Resumed, event.Situated, event.InputAccepted, event.TurnStarted, event.Replied, event.Dropped, event.Spent, event.Asked, event.ToolFinished,
 		event.ModelChanged, event.ModeChanged, event.Titled, event.ToolsChanged, event.Cleared, event.Stripped, event.Compacted, event.TaskStarted, event.TaskEnded, event.Noted,
 		event.SettingsChanged, event.Unknown:
 		return false

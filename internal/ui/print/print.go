@@ -224,10 +224,9 @@ func (r *runner) see(e event.Event) {
 	}
 	switch b := e.Body.(type) {
 	case event.InputAccepted:
-		r.unqueued(b.ID)
-		if _, mine := r.asked[b.ID]; mine {
-			r.asked[b.ID] = true
-		}
+		r.taken(b.ID)
+	case event.InputRemoved:
+		r.taken(b.ID)
 	case event.TurnEnded:
 		maps.DeleteFunc(r.asked, func(_ string, taken bool) bool { return taken || b.Kind == "storage" })
 		r.res.Ended, r.res.Refused = b, r.p.turn.refused()
@@ -248,6 +247,15 @@ func (r *runner) see(e event.Event) {
 	}
 	if r.Chatty {
 		r.chat(e)
+	}
+}
+
+// taken notes that a prompt does not wait any more: the end of the turn is its
+// end.
+func (r *runner) taken(id string) {
+	r.unqueued(id)
+	if _, mine := r.asked[id]; mine {
+		r.asked[id] = true
 	}
 }
 

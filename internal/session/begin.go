@@ -1,0 +1,188 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+)
+
+// An Admission is what hooks say of a prompt.
+type Admission struct {
+	// Refused is why the model is not given it, "" when it is. A turn that it
+	// would have begun ends with these words.
+	Refused string
+	Context []string // texts that the model reads behind it
+}
+
+// begin starts a turn with the first of the prompts that wait.
+func (s *Session) begin(st *state) {
+	ctx, cancel := context.WithCancel(context.Background())
+	st.cancel, st.turn, st.began = cancel, ctx, s.cfg.Now()
+	go func() { // ends with the turn; end and finish wait for it through cancel
+		out, err := s.run(ctx)
+		_ = s.do(func(st *state) { s.finish(st, out, err) })
+	}()
+}
+
+// run is a turn, on its own goroutine: hooks may look at its prompt for as long
+// as they like. When every prompt was taken back meanwhile, nothing begins.
+func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
+	for {
+		q, ok := s.waiting()
+		if !ok {
+			return out, nil
+		}
+		a := s.look(ctx, q)
+		var loop *agent.Loop
+		var turn agent.Turn
+		taken := false
+		derr := s.do(func(st *state) {
+			switch taken = waits(st, q.ID); {
+			case !taken:
+			case a.Refused != "":
+				if err = s.record(context.WithoutCancel(ctx), st, event.InputRemoved{ID: q.ID, Why: a.Refused}); err == nil {
+					_, err = s.started(st)
+				}
+			default:
+				loop, turn, err = s.enter(st, q, a)
+			}
+		})
+		switch err = errors.Join(err, derr); {
+		case err != nil:
+			return out, err
+		case !taken:
+			continue
+		case a.Refused != "" && ctx.Err() != nil:
+			return agent.Outcome{Reason: agent.InterruptedStreaming}, nil
+		case a.Refused != "":
+			return agent.Outcome{Reason: agent.HookStopped, Text: "the prompt was refused: " + a.Refused}, nil
+		}
+		return loop.Run(ctx, turn)
+	}
+}
+
+// waiting is the first prompt that waits.
+func (s *Session) waiting() (q event.InputQueued, ok bool) {
+	_ = s.do(func(st *state) {
+		if ok = len(st.Queue) > 0; ok {
+			q = st.Queue[0]
+		}
+	})
+	return q, ok
+}
+
+func waits(st *state, id string) bool {
+	return slices.ContainsFunc(st.Queue, func(q event.InputQueued) bool { return q.ID == id })
+}
+
+// look has the hooks look at a prompt. It runs on the turn's goroutine.
+func (s *Session) look(ctx context.Context, q event.InputQueued) (a Admission) {
+	if s.cfg.Hooks == nil {
+		return a
+	}
+	a, err := s.cfg.Hooks.Prompt(ctx, q)
+	switch {
+	case ctx.Err() != nil: // nobody has looked at it
+		a.Refused = "interrupted"
+	case err != nil:
+		a.Refused = err.Error()
+	}
+	return a
+}
+
+// accept gives a prompt to the model, and what hooks add to it.
+func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool) error {
+	if err := s.record(context.Background(), st, event.InputAccepted{ID: q.ID, Text: q.Text, Images: q.Images, Attached: q.Attached, Steer: steer}); err != nil {
+		return err
+	}
+	st.notes = append(st.notes, a.Context...)
+	return s.tell(st)
+}
+
+// enter begins a turn with its first prompt.
+func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loop, agent.Turn, error) {
+	t := agent.Turn{Host: host{s}}
+	if err := s.situate(st); err != nil {
+		return nil, t, err
+	}
+	if s.cfg.Remind != nil {
+		if text := s.cfg.Remind(st.told, st.mode); text != "" {
+			st.notes = append(st.notes, text)
+		}
+	}
+	if err := s.tell(st); err != nil {
+		return nil, t, err
+	}
+	if err := s.accept(st, q, a, false); err != nil {
+		return nil, t, err
+	}
+	id, err := s.started(st)
+	if err != nil {
+		return nil, t, err
+	}
+	if st.onBegin != nil {
+		st.onBegin()
+		st.onBegin = nil
+	}
+	t.ID, t.Budget = id, st.budget
+	tokens := q.Tokens
+	if tokens == 0 {
+		tokens = wishedTokens(q.Text)
+	}
+	if tokens > 0 {
+		t.Budget.Tokens = tokens
+	}
+	if len(st.Queue) > 0 {
+		s.showQueue(st)
+	}
+	return st.loop, t, nil
+}
+
+// started records the start of a turn.
+func (s *Session) started(st *state) (id string, err error) {
+	id = fmt.Sprintf("t%d", st.Turns+1)
+	return id, s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.target.ID(), Mode: st.mode})
+}
+
+// Steer implements agent.Host. A prompt that hooks were looking at when the
+// turn was interrupted goes on waiting.
+func (h host) Steer(ctx context.Context) (err error) {
+	if derr := h.s.do(func(st *state) { err = h.s.tell(st) }); derr != nil || err != nil {
+		return errors.Join(derr, err)
+	}
+	for {
+		q, ok := h.s.waiting()
+		if !ok {
+			return nil
+		}
+		a := h.s.look(ctx, q)
+		if a.Refused != "" && ctx.Err() != nil {
+			return nil
+		}
+		derr := h.s.do(func(st *state) {
+			switch {
+			case !waits(st, q.ID):
+			case a.Refused != "":
+				err = h.s.refuse(ctx, st, q, a.Refused)
+			default:
+				err = h.s.accept(st, q, a, true)
+			}
+			h.s.showQueue(st)
+		})
+		if derr != nil || err != nil {
+			return errors.Join(derr, err)
+		}
+	}
+}
+
+// refuse takes back a prompt that waited while a turn runs, and says why.
+func (s *Session) refuse(ctx context.Context, st *state, q event.InputQueued, why string) error {
+	if err := s.record(context.WithoutCancel(ctx), st, event.InputRemoved{ID: q.ID, Why: why}); err != nil {
+		return err
+	}
+	return s.record(context.WithoutCancel(ctx), st, event.Noted{Level: "warning", Text: "a prompt was refused: " + why})
+}
