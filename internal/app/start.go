@@ -96,6 +96,17 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 	return r, nil
 }
 
+// Dry starts a session that is not meant to run: without a key, the
+// instructions are those for a model that is not known.
+func (w *World) Dry(ctx context.Context, s Spec) (*Running, error) {
+	r, err := w.Start(ctx, s)
+	if err == nil || w.Config().Model != "" {
+		return r, err
+	}
+	s.Target = &agent.Target{Provider: "no", Name: "model"}
+	return w.Start(ctx, s)
+}
+
 // begin makes the parts of a session on its open log, and then the session.
 func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Rules, learned <-chan learned) error {
 	w := r.world

@@ -27,7 +27,7 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 			}
 			defer a.Close()
 			if asJSON {
-				return printJSON(sys, map[string]any{"model": a.Target().ID(), "parts": a.Sizes(), "system": texts(a), "tools": a.Tools().Specs()})
+				return printJSON(sys, map[string]any{"model": a.Target().ID(), "parts": sizesOf(a), "system": texts(a), "tools": a.Tools().Specs()})
 			}
 			if !sizes {
 				for _, p := range a.Instructions() {
@@ -37,7 +37,7 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
 			fmt.Fprintln(w, "PART\tTOKENS\tBYTES")
 			total, bytes := 0, 0
-			for _, s := range a.Sizes() {
+			for _, s := range sizesOf(a) {
 				fmt.Fprintf(w, "%s\t%d\t%d\n", clip.Visible(s.Name), s.Tokens, s.Bytes)
 				total, bytes = total+s.Tokens, bytes+s.Bytes
 			}
@@ -48,6 +48,16 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 	c.Flags().BoolVar(&sizes, "sizes", false, "only the sizes")
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON, with the tools")
 	return c
+}
+
+// sizesOf are the parts of a request: the instructions, then the tools.
+func sizesOf(a running) []app.Size {
+	out, tools := a.Sizes()
+	for _, s := range tools {
+		s.Name = "tool " + s.Name
+		out = append(out, s)
+	}
+	return out
 }
 
 func texts(a running) []string {

@@ -169,7 +169,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	}
 	stop := interrupting(ctx, a)
 	res, err := print.Run(context.WithoutCancel(ctx), a, print.Options{
-		Format: print.Format(f.output), Partial: f.partial, About: a.About(), After: a.After,
+		Format: print.Format(f.output), Partial: f.partial, About: a.about(), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person,
 	})
 	stop()

@@ -153,7 +153,7 @@ func (h *uiHost) tellRest(sys System) {
 
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
-		Version: h.sys.Version, Dir: app.Tilde(h.o.Dir, h.o.Home), NewID: app.NewUUID, Notes: h.notes,
+		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes,
 		Open: h.open, Models: h.models, Sessions: h.sessions, Files: h.files,
 		Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
 		Memory: h.memory, Note: h.note, Reports: h.reports(), First: h.first, Keyless: keyless, Trust: h.trust,
@@ -180,8 +180,7 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	}
 	abort := a.world.Abort
 	h.sys.abort.Store(&abort)
-	face := a.Face()
-	face.Close = a.Close
+	face := a.face()
 	face.UI.Keys, face.UI.KeysWrong = h.keys()
 	face.UI.Status.Run = h.statusLine(a.world.Config())
 	return face, nil
@@ -208,7 +207,7 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	face := a.Face()
+	face := a.face()
 	face.Close = func() error { return errors.Join(a.Close(), os.RemoveAll(dir)) }
 	face.Prompt = demoPrompt
 	face.UI.Keys, _ = h.keys()
@@ -235,7 +234,7 @@ func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
 	if err != nil || v.State == trust.Nothing || v.State == trust.Trusted {
 		return nil, err
 	}
-	t := &tui.Trust{Folder: app.Tilde(p.Root, p.Home), Grant: func(ctx context.Context) error { return app.Trust(p).Grant(ctx, v) }}
+	t := &tui.Trust{Folder: tilde(p.Root, p.Home), Grant: func(ctx context.Context) error { return app.Trust(p).Grant(ctx, v) }}
 	if len(v.Refused) > 0 {
 		t.Refused = v.Refused[0]
 	}

@@ -277,9 +277,9 @@ func (h *uiHost) memory() []tui.Choice {
 		project = filepath.Join(p.Root, "CLAUDE.md")
 	}
 	return []tui.Choice{
-		{ID: project, Name: "this project", About: app.Tilde(project, p.Home)},
-		{ID: filepath.Join(p.Root, "AGENTS.local.md"), Name: "this project, only for me", About: app.Tilde(filepath.Join(p.Root, "AGENTS.local.md"), p.Home)},
-		{ID: filepath.Join(p.Folders.Config, "AGENTS.md"), Name: "all my projects", About: app.Tilde(filepath.Join(p.Folders.Config, "AGENTS.md"), p.Home)},
+		{ID: project, Name: "this project", About: tilde(project, p.Home)},
+		{ID: filepath.Join(p.Root, "AGENTS.local.md"), Name: "this project, only for me", About: tilde(filepath.Join(p.Root, "AGENTS.local.md"), p.Home)},
+		{ID: filepath.Join(p.Folders.Config, "AGENTS.md"), Name: "all my projects", About: tilde(filepath.Join(p.Folders.Config, "AGENTS.md"), p.Home)},
 	}
 }
 

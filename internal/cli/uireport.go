@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
@@ -117,7 +116,7 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", errors.New(oneLine(strings.TrimPrefix(string(out), "adze: ")))
 	}
-	return "Written to `" + app.Tilde(file, h.o.Home) + "`.", nil
+	return "Written to `" + tilde(file, h.o.Home) + "`.", nil
 }
 
 func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (string, error) {

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/git/info"
+	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/window"
+)
+
+// A Description is what a session is now, in nobody's wire format.
+type Description struct {
+	ID      string
+	Dir     string // where it works: absolute
+	Branch  string // of git, "" without one
+	Version string // of adze
+	Tools   []string
+	Model   agent.Target
+	Key     string // where the model's key came from, "none" without one
+	Mode    policy.Mode
+	Modes   []policy.Mode // that a person can go through
+	After   event.Seq     // the last event before this run
+	Kept    bool          // it can be resumed
+}
+
+// Describe says what the session is now.
+func (r *Running) Describe() Description {
+	w := r.world
+	d := Description{
+		ID: r.ID, Dir: w.Paths.Dir, Version: w.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
+		Mode: r.Mode(), After: r.After, Kept: r.Kept,
+	}
+	if i, ok := info.Find(w.Paths.Dir); ok {
+		d.Branch = i.Branch
+	}
+	no := forbidden(w.process, r.spec, w.Config(), r.started)
+	for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.Bypass} {
+		if m == policy.Auto && r.started != policy.Auto { // there is a classifier only where the session began with it
+			continue
+		}
+		if _, bad := no[m]; !bad && (m != policy.Bypass || r.started == m) {
+			d.Modes = append(d.Modes, m)
+		}
+	}
+	return d
+}
+
+// Stored is where the session is kept, for people; "" when nothing is kept.
+func (r *Running) Stored() string { return r.log.scratch() }
+
+// Facts are the window and the output cap of a model, in tokens; 0 when
+// unknown.
+func (r *Running) Facts(id string) (window, limit int) {
+	if t := r.Target(); id == t.ID() {
+		return t.Window, t.Cap
+	}
+	provider, name, _ := strings.Cut(id, "/")
+	f, _ := r.world.models.Load().Table().Lookup(provider, name)
+	return f.Window, f.Output
+}
+
+// Switchable are the models that the session can be switched to: those of
+// providers with a key, and what local servers have.
+func (r *Running) Switchable(ctx context.Context) []choose.Row {
+	return slices.DeleteFunc(r.world.models.Load().List(ctx), func(row choose.Row) bool { return !row.HasKey && !row.Local })
+}
+
+// Instructions are the parts of the system prompt.
+func (r *Running) Instructions() []prompt.Part { return slices.Clone(r.parts) }
+
+// A Size is how much of a request a part takes. Tokens are estimated.
+type Size struct {
+	Name   string `json:"name"`
+	Tokens int    `json:"tokens"`
+	Bytes  int    `json:"bytes"`
+}
+
+// Sizes measures the instructions and the tools.
+func (r *Running) Sizes() (parts, tools []Size) {
+	for _, p := range r.parts {
+		parts = append(parts, Size{p.Name, p.Tokens(), len(p.Text)})
+	}
+	for _, s := range r.Tools().Specs() {
+		n := len(s.Name) + len(s.Description) + len(s.Schema)
+		tools = append(tools, Size{s.Name, clip.Tokens(n), n})
+	}
+	return parts, tools
+}
+
+// Talk is what the conversation takes of the window, without instructions and
+// tools: tokens, estimated.
+func (r *Running) Talk() int {
+	st := r.State()
+	n := window.Estimate(st)
+	if st.Total.Replies == 0 {
+		return n
+	}
+	parts, tools := r.Sizes()
+	for _, s := range slices.Concat(parts, tools) {
+		n -= s.Tokens
+	}
+	return max(0, n)
+}

@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/ui/print"
+	"github.com/adze-agent/adze/internal/ui/tui"
+)
+
+// about is the session as print mode describes it.
+func (r running) about() print.About {
+	d := r.Describe()
+	return print.About{
+		SessionID: d.ID, Cwd: d.Dir, Tools: d.Tools, Model: d.Model.ID(), Mode: string(d.Mode),
+		KeySource: d.Key, Version: d.Version, Prefix: r.world.Config().Print.ProviderPrefix, NewID: newUUID,
+		Facts: r.Facts, Models: r.switchable, Context: r.context, Settings: r.settings,
+	}
+}
+
+// switchable are the models that a host can switch to.
+func (r running) switchable(ctx context.Context) []print.Model {
+	var out []print.Model
+	for _, row := range r.Switchable(ctx) {
+		m := print.Model{ID: row.Provider + "/" + row.Model, Name: first(row.Facts.Name, row.Model), Description: row.Provider, Adaptive: row.Facts.Thinking == price.Adaptive, Efforts: row.Facts.Efforts}
+		if row.Facts.Window > 0 {
+			m.Description += fmt.Sprintf(", window %d tokens", row.Facts.Window)
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// scopes are the names of scopes on the wire of hosts, weakest first.
+var scopes = []struct {
+	scope config.Scope
+	name  string
+}{
+	{config.User, "userSettings"}, {config.Project, "projectSettings"}, {config.Local, "localSettings"}, {config.EnvVar, "environment"},
+	{config.Settings, "flagSettings"}, {config.Flag, "flagSettings"}, {config.Managed, "policySettings"},
+}
+
+// settings are those in force now. What is secret is masked.
+func (r running) settings() print.Settings {
+	target := r.Target()
+	out := print.Settings{Effective: map[string]json.RawMessage{}, Sources: []print.Source{}, Applied: print.Applied{Model: target.ID()}}
+	if e := string(target.Effort); e != "" && target.Thinking == 0 {
+		out.Applied.Effort = &e
+	}
+	by := map[string]map[string]json.RawMessage{}
+	for _, s := range r.world.Config().Settings() {
+		if string(s.Value) == "null" {
+			continue
+		}
+		out.Effective[s.Key] = s.Value
+		for _, x := range scopes {
+			if x.scope != s.Origin.Scope {
+				continue
+			}
+			if by[x.name] == nil {
+				by[x.name] = map[string]json.RawMessage{}
+			}
+			by[x.name][s.Key] = s.Value
+		}
+	}
+	for i, x := range scopes {
+		if values := by[x.name]; len(values) > 0 && (i == 0 || scopes[i-1].name != x.name) {
+			out.Sources = append(out.Sources, print.Source{Name: x.name, Settings: values})
+		}
+	}
+	return out
+}
+
+// context is what fills the window now.
+func (r running) context() print.Context {
+	c := print.Context{Parts: []print.Part{}, Tools: []print.Part{}, Window: r.Target().Window, Talk: r.Talk()}
+	parts, tools := r.Sizes()
+	for _, s := range parts {
+		c.Parts = append(c.Parts, print.Part{Name: s.Name, Tokens: s.Tokens})
+	}
+	for _, s := range tools {
+		c.Tools = append(c.Tools, print.Part{Name: s.Name, Tokens: s.Tokens})
+	}
+	return c
+}
+
+// face is the session as the terminal UI sees it.
+func (r running) face() *tui.Session {
+	d := r.Describe()
+	return &tui.Session{
+		Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
+		Mode: d.Mode, Modes: d.Modes, After: d.After, Kept: d.Kept, UI: look(r.world.Config()), Close: r.Close,
+	}
+}
+
+// look are the settings of the terminal UI.
+func look(cfg *config.Config) tui.Settings {
+	u := cfg.UI
+	s := tui.Settings{
+		Theme: u.Theme, Vim: u.EditorMode == "vim", ASCII: u.ASCII, Thinking: u.ShowThinking, Notify: u.Notify, TitleOff: !u.Title,
+	}
+	if l := cfg.StatusLine; l != nil {
+		s.Status.Padding, s.Status.Every = l.Padding, time.Duration(l.RefreshInterval)*time.Second
+	}
+	return s
+}
+
+// tilde is a path for people: "~/src/calc".
+func tilde(path, home string) string {
+	if home == "" || path == home {
+		return strings.Replace(path, home, "~", min(len(home), 1))
+	}
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) && runtime.GOOS != "windows" {
+		return filepath.Join("~", rel)
+	}
+	return path
+}
+
+// newUUID is a random UUID (RFC 9562, version 4).
+func newUUID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails (crypto/rand)
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
