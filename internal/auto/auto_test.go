@@ -306,8 +306,8 @@ func TestHistoryBounds(t *testing.T) {
 		h = h.Apply(event.Event{Body: event.Replied{Message: llm.Message{Parts: []llm.Part{fake.Call(fmt.Sprint(i), "Bash", map[string]string{"command": strings.Repeat("y", 2000)})}}}})
 	}
 	steps, left := h.render()
-	if len(h.steps) != maxSteps || steps[0]["person"] != "never push" || left == 0 || len(steps)+left != maxSteps {
-		t.Errorf("%d kept, %d shown, first %v", len(h.steps), len(steps), steps[0])
+	if len(h.steps()) != maxSteps || steps[0]["person"] != "never push" || left == 0 || len(steps)+left != maxSteps {
+		t.Errorf("%d kept, %d shown, first %v", len(h.steps()), len(steps), steps[0])
 	}
 	raw, _ := json.Marshal(steps)
 	if len(raw) > maxSaid+2*maxDone {
@@ -399,5 +399,37 @@ func TestGolden(t *testing.T) {
 	}
 	if got != string(want) {
 		t.Errorf("run with -update when this is meant:\n%s", got)
+	}
+}
+
+// A stored history goes on as the one that was not stored.
+func TestAStoredHistoryGoesOnTheSame(t *testing.T) {
+	var whole, h History
+	for i := range 3 * maxSteps {
+		var b event.Body = event.InputAccepted{ID: fmt.Sprint(i), Text: fmt.Sprint("say ", i)}
+		if i%3 > 0 {
+			b = event.Replied{Message: llm.Message{Parts: []llm.Part{llm.ToolUse{Name: "Write", Input: json.RawMessage(`{"content": "` + strings.Repeat("x", i*3) + `"}`)}}}}
+		}
+		if i%7 == 0 {
+			b = event.InputQueued{ID: fmt.Sprint("q", i), Text: "later"}
+		}
+		whole, h = whole.Apply(event.Event{Body: b}), h.Apply(event.Event{Body: b})
+		if i%100 == 99 {
+			raw, err := AppendHistory(nil, h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if h, err = ParseHistory(raw); err != nil {
+				t.Fatal(err)
+			}
+			want, wleft := whole.render()
+			got, gleft := h.render()
+			if len(got) == 0 || fmt.Sprint(got) != fmt.Sprint(want) || len(got)+gleft > maxSteps || len(want)+wleft > maxSteps || len(h.queued) != len(whole.queued) {
+				t.Fatalf("after %d: %d and %d, not %d and %d", i, len(got), gleft, len(want), wleft)
+			}
+		}
+	}
+	if _, err := ParseHistory([]byte("{")); err == nil {
+		t.Error("broken JSON was read")
 	}
 }

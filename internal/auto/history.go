@@ -2,6 +2,7 @@ package auto
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -21,16 +22,45 @@ const (
 	maxSteps   = 500
 )
 
+// maxWhole is the size in bytes up to which a step waits to be cut until
+// somebody wants to see it: most never are.
+const maxWhole = 2_000
+
 // A History is what people wrote and which calls the model made, in order. It
-// is a pure fold of the log, and a value: Apply returns a new one. It never
-// looks at a result, at the model's prose, or at input that no person wrote.
+// is a pure fold of the log, and a value: Apply returns a new one, in constant
+// time. It never looks at a result, at the model's prose, or at input that no
+// person wrote.
 type History struct {
-	steps  []step
+	last   *link // the newest step, nil without one
+	n      int   // how many there are
 	queued []event.InputQueued
 }
 
-// A step is what a person said, or a call (then tool is set).
-type step struct{ said, tool, input string }
+// A link is a step and those before it, which many histories share.
+type link struct {
+	step
+	before *link
+}
+
+// A step is what a person said, or a call (then tool is set). It is cut when
+// it is as it is shown.
+type step struct {
+	said, tool, input string
+	cut               bool
+}
+
+func (s step) shown() step {
+	switch {
+	case s.cut:
+	case s.tool == "":
+		s.said = clip.Middle(plain(s.said), maxOneSaid, "")
+	default:
+		s.input = clip.Middle(compact(claimless(s.tool, json.RawMessage(s.input))), maxOneDone, "")
+		s.tool = clip.Line(plain(s.tool), 100)
+	}
+	s.cut = true
+	return s
+}
 
 // Apply returns h after e.
 func (h History) Apply(e event.Event) History {
@@ -46,16 +76,16 @@ func (h History) Apply(e event.Event) History {
 		}
 		h.queued = without(h.queued, b.ID)
 		if !b.Hidden && text != "" {
-			h = h.add(step{said: clip.Middle(plain(text), maxOneSaid, "")})
+			h = h.add(step{said: text})
 		}
 	case event.Answered:
 		if text := answered(b); text != "" {
-			h = h.add(step{said: clip.Middle(plain(text), maxOneSaid, "")})
+			h = h.add(step{said: text})
 		}
 	case event.Replied:
 		for _, p := range b.Message.Parts {
 			if u, ok := p.(llm.ToolUse); ok {
-				h = h.add(step{tool: clip.Line(plain(u.Name), 100), input: clip.Middle(compact(claimless(u.Name, u.Input)), maxOneDone, "")})
+				h = h.add(step{tool: cmp.Or(u.Name, "?"), input: string(u.Input)})
 			}
 		}
 	default: // results, prose and everything else must not speak here
@@ -84,13 +114,36 @@ func without(list []event.InputQueued, id string) []event.InputQueued {
 }
 
 func (h History) add(s step) History {
-	steps := slices.Clip(h.steps)
-	if len(steps) >= maxSteps { // calls go first: what people said stays as long as it can
-		i := max(0, slices.IndexFunc(steps, func(s step) bool { return s.tool != "" }))
-		steps = slices.Concat(steps[:i], steps[i+1:])
+	if len(s.said)+len(s.input) > maxWhole {
+		s = s.shown()
 	}
-	h.steps = append(steps, s)
+	if h.n >= 2*maxSteps { // seldom, because it takes its time
+		was := h.steps()
+		h.last, h.n = nil, 0
+		for _, s := range was {
+			h.last, h.n = &link{s, h.last}, h.n+1
+		}
+	}
+	h.last, h.n = &link{s, h.last}, h.n+1
 	return h
+}
+
+// steps are the newest ones, at most maxSteps, oldest first. Calls go before
+// what people said, which stays as long as it can.
+func (h History) steps() []step {
+	out := make([]step, h.n)
+	for i, l := h.n-1, h.last; i >= 0; i, l = i-1, l.before {
+		out[i] = l.step
+	}
+	over := len(out) - maxSteps
+	out = slices.DeleteFunc(out, func(s step) bool {
+		if s.tool == "" || over <= 0 {
+			return false
+		}
+		over--
+		return true
+	})
+	return out[max(0, len(out)-maxSteps):]
 }
 
 // compact is a call's input without what cannot be seen.
@@ -105,7 +158,8 @@ func compact(raw json.RawMessage) string {
 // render lists the newest steps that fit, oldest first, and counts the rest.
 func (h History) render() (out []map[string]any, left int) {
 	said, did := maxSaid, maxDone
-	for _, s := range slices.Backward(h.steps) {
+	for _, s := range slices.Backward(h.steps()) {
+		s = s.shown()
 		room, size, m := &said, len(s.said), map[string]any{"person": s.said}
 		if s.tool != "" {
 			room, size, m = &did, len(s.tool)+len(s.input), map[string]any{"call": s.tool, "input": s.input}
