@@ -109,6 +109,9 @@ func (l *openedLog) tell(o Process) {
 	if r.Torn > 0 {
 		o.note("the end of the session (%s) was torn by a crash; it is kept in %s", clip.Size(r.Torn), r.TornAt)
 	}
+	if r.Cut > 0 {
+		o.Note(fmt.Sprintf("the end of this session's file is gone (%s that adze had written); it goes on from what is left", clip.Size(r.Cut)))
+	}
 	if len(r.Bad) > 0 {
 		o.note("lines of the session that could not be read were skipped: %s", numbers(r.Bad))
 	}

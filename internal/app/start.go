@@ -142,7 +142,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}
 	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
-		Log: r.log, Begin: r.log.begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.torn},
+		Log: r.log, Keeper: r.log, Begin: r.log.begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.torn},
 		Auto: r.auto, Remind: remind,
 		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,

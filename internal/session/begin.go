@@ -65,10 +65,10 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 	}
 }
 
-// waiting is the first prompt that waits.
+// waiting is the first prompt that waits; when the session ends, none does.
 func (s *Session) waiting() (q event.InputQueued, ok bool) {
 	_ = s.do(func(st *state) {
-		if ok = len(st.Queue) > 0; ok {
+		if ok = len(st.Queue) > 0 && !st.ending; ok {
 			q = st.Queue[0]
 		}
 	})

@@ -232,7 +232,7 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 	if (began || err != nil) && !s.close(st, ended(out, err)) || !began && err != nil {
 		return // a prompt that could not be taken is not tried again by itself
 	}
-	if len(st.Queue) > 0 {
+	if len(st.Queue) > 0 && !st.ending {
 		s.begin(st)
 	}
 }

@@ -39,6 +39,9 @@ const leaveGrace = 2500 * time.Millisecond
 // Config is what a session needs from outside.
 type Config struct {
 	Log store.Log
+	// Keeper keeps snapshots of what the log comes to, so that its beginning is
+	// not read again; nil keeps none.
+	Keeper store.Keeper
 	// Begin is recorded when the log is empty, Again when it is not.
 	Begin  event.SessionStarted
 	Again  event.Resumed
@@ -132,6 +135,7 @@ type state struct {
 	rules  policy.Rules
 	mode   policy.Mode
 	told   policy.Mode        // what the model knows of it
+	logged policy.Mode        // of told, what the log says
 	cancel context.CancelFunc // of the running turn, nil when idle
 	turn   context.Context    // the running turn's, for what outlives its calls
 	asks   map[string]chan op.Answer
@@ -155,6 +159,9 @@ type state struct {
 	// history and limits are for the mode auto.
 	history auto.History
 	limits  auto.Limits
+	ending  bool          // no turn begins any more
+	keeping chan struct{} // closed when the snapshot that is being made is written; nil without
+	keptAt  int64         // where the newest snapshot is, in bytes of the log
 }
 
 // Start opens a session on its log and runs it until Close, or until ctx
@@ -164,20 +171,19 @@ func Start(ctx context.Context, cfg Config) (*Session, error) {
 		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}, people: map[string]bool{}, shells: map[string]context.CancelFunc{},
 		loop: cfg.Loop, tools: cfg.Tools, budget: cfg.Budget, auto: cfg.Auto, forbidden: cfg.Forbidden,
 	}
-	for e, err := range cfg.Log.After(ctx, 0) {
-		if err != nil {
-			return nil, fmt.Errorf("read the session: %w", err)
-		}
-		st.apply(e)
-	}
 	ctx, stop := context.WithCancel(ctx)
-	s := &Session{
-		cfg: cfg, inbox: make(chan func(*state)), done: make(chan struct{}), stop: stop,
-		fan: fan{feeds: map[*feed]struct{}{}, last: st.Seq},
+	s := &Session{cfg: cfg, inbox: make(chan func(*state)), done: make(chan struct{}), stop: stop, fan: fan{feeds: map[*feed]struct{}{}}}
+	err := s.restore(ctx, st)
+	s.fan.last = st.Seq
+	if err == nil {
+		err = s.open(ctx, st)
 	}
-	if err := s.open(ctx, st); err != nil {
+	if err != nil {
 		stop()
 		return nil, err
+	}
+	if st.Running == "" {
+		s.keep(st, keepEvery) // the last process could not
 	}
 	go s.loop(ctx, st) // ends with ctx; Close waits for it
 	return s, nil
@@ -225,13 +231,16 @@ func (s *Session) end(st *state) {
 	if st.cancel != nil {
 		st.cancel()
 	}
-	st.Queue = nil
+	st.ending = true
 	for _, stop := range st.shells {
 		stop()
 	}
 	for st.cancel != nil || len(st.shells) > 0 {
 		(<-s.inbox)(st)
 	}
+	st.waitKept()
+	s.keep(st, keepLast)
+	defer st.waitKept()
 	limit := time.NewTimer(leaveGrace)
 	defer limit.Stop()
 	for _, c := range st.left {
@@ -472,6 +481,9 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 	}
 	st.apply(e)
 	s.fan.send(e)
+	if _, end := b.(event.TurnEnded); end {
+		s.keep(st, keepEvery)
+	}
 	return nil
 }
 
@@ -480,10 +492,10 @@ func (st *state) apply(e event.Event) {
 	st.history = st.history.Apply(e)
 	switch b := e.Body.(type) {
 	case event.TurnStarted:
-		st.told = b.Mode
+		st.told, st.logged = b.Mode, b.Mode
 	case event.ModeChanged:
 		if b.Cause != event.CauseAsked { // a call's result says it
-			st.told = b.Mode
+			st.told, st.logged = b.Mode, b.Mode
 		}
 	default: // the model learns of no mode
 	}

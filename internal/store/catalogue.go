@@ -56,6 +56,7 @@ type Opener interface {
 // A Session is a log that is open for writing, with what is kept beside it.
 type Session interface {
 	Log
+	Keeper
 	// Report says what was wrong with the log as far as it was read.
 	Report() Report
 	// Scratch is a folder of the session's own, where tools may keep files; it
@@ -67,12 +68,38 @@ type Session interface {
 	Spill(text string) (path string, err error)
 }
 
+// A Keeper keeps beside a log what a fold of it came to, so that opening the
+// log reads only its end.
+type Keeper interface {
+	// Place is the end of the log now. It is zero when no snapshot of it can be
+	// kept.
+	Place() Place
+	// Keep keeps a snapshot in the place of the one before: data is what the
+	// fold came to at a place. fold names the version of what made it.
+	Keep(ctx context.Context, fold string, at Place, data []byte) error
+	// Kept returns the newest snapshot and its place; ok is false when there is
+	// none of this version that fits the log as it is. It is called before
+	// anything of the log is read.
+	Kept(fold string) (data []byte, at Place, ok bool)
+}
+
+// A Place is the end of a log at some time.
+type Place struct {
+	Seq   event.Seq `json:"seq"` // of the event before it
+	Off   int64     `json:"off"` // in bytes
+	Lines int       `json:"lines"`
+	Mark  string    `json:"mark"` // that seals the line before it
+}
+
 // Report is what a log's reader found to be wrong with it.
 type Report struct {
-	Torn     int64  // bytes of a cut last line that were moved aside, to TornAt
-	TornAt   string // a file's path
-	Bad      []int  // numbers of lines that are no event; at most 1,000 are listed
-	Repeated int    // lines whose seq had come before
+	Torn   int64  `json:"-"` // bytes of a cut last line that were moved aside, to TornAt
+	TornAt string `json:"-"` // a file's path
+	// Cut is how many bytes of the log are gone that were there, sealed and on
+	// disk.
+	Cut      int64 `json:"-"`
+	Bad      []int // numbers of lines that are no event; at most 1,000 are listed
+	Repeated int   // lines whose seq had come before
 	// Foreign lines are not as this machine's adze wrote them: changed, added,
 	// or after one that was taken out. Sealed says that the first line is,
 	// so that the log was begun here. Both are zero without a key.

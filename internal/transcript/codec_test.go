@@ -87,6 +87,9 @@ func TestRestoredStatesGoOnTheSame(t *testing.T) {
 		var s transcript.State
 		for k, e := range es {
 			s = s.Apply(e)
+			if len(es) > 40 && k%7 > 0 && k != closer { // all of small logs, some of large ones
+				continue
+			}
 			got := restored(t, s)
 			if k == closer {
 				if d := same(s, got); d != "" {

@@ -33,6 +33,7 @@ type Dir interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	Stat(name string) (fs.FileInfo, error)
 	Remove(name string) error
+	Rename(old, name string) error
 	// Sync makes sure that names which were created or removed stay so.
 	Sync() error
 	Close() error

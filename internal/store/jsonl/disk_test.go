@@ -122,6 +122,21 @@ func (x fakeDir) Remove(name string) error {
 	return nil
 }
 
+func (x fakeDir) Rename(old, name string) error {
+	x.d.mu.Lock()
+	defer x.d.mu.Unlock()
+	if err := x.d.op(); err != nil {
+		return err
+	}
+	f, ok := x.d.names[old]
+	if !ok {
+		return fs.ErrNotExist
+	}
+	x.d.names[name] = f
+	delete(x.d.names, old)
+	return nil
+}
+
 func (x fakeDir) Sync() error {
 	x.d.mu.Lock()
 	defer x.d.mu.Unlock()

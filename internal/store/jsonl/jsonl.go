@@ -1,6 +1,6 @@
-// Package jsonl keeps a session's log in a file, one event per line. It owns
-// the session's log.jsonl, log.torn and lock, and touches nothing else in the
-// folder. It never maps the file into memory, never rewrites what was synced,
+// Package jsonl keeps a session's log in a file, one event per line, and beside
+// it a snapshot of what the log comes to. It owns the session's log.jsonl,
+// log.torn, snapshot and lock, and touches nothing else in the folder. It never maps the file into memory, never rewrites what was synced,
 // and never waits for a lock.
 package jsonl
 
@@ -72,6 +72,9 @@ type Log struct {
 	lost  bool
 	done  bool
 	torn  int64
+	cut   int64 // bytes that were there when the snapshot was sealed, and are gone
+	kept  *head // of the snapshot that is there, nil without
+	added int   // lines
 
 	last   event.Seq    // of the log
 	seal   *seal.Sealer // nil without a key
@@ -135,6 +138,7 @@ func (l *Log) attach() error {
 		return l.failed(err)
 	}
 	l.f, l.synced = f, end
+	l.scan.opened(end)
 	l.quit, l.gone = make(chan struct{}), make(chan struct{})
 	go l.keeper() // ends when Close closes quit
 	return nil
@@ -175,6 +179,7 @@ func (l *Log) Report() store.Report {
 	r := l.scan.report()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	r.Cut = l.cut
 	if l.torn > 0 {
 		r.Torn, r.TornAt = l.torn, filepath.Join(l.opt.Dir, TornName)
 	}
@@ -221,7 +226,7 @@ func (l *Log) Append(ctx context.Context, e event.Event) error {
 		l.takeBack(before)
 		return err
 	}
-	l.last, l.mark = e.Seq, mark
+	l.last, l.mark, l.added = e.Seq, mark, l.added+1
 	l.remember(e, len(tail)-before)
 	return nil
 }
@@ -355,7 +360,9 @@ func (l *Log) Close() error {
 	defer l.mu.Unlock()
 	var err error
 	if !l.lost {
-		err = l.flush(true)
+		if err = l.flush(true); err == nil {
+			l.touch()
+		}
 	}
 	return errors.Join(err, l.detach())
 }

@@ -162,6 +162,9 @@ type scanner struct {
 	mu       sync.Mutex // guards the fields below
 	marks    []mark     // in order of both fields
 	front    mark       // how far anyone has read
+	base     int64      // where the log ended when it was opened for writing
+	lines    int        // of the file up to base
+	counted  bool       // lines is known
 	bad      []int
 	repeated int
 	foreign  int
@@ -208,18 +211,104 @@ func (s *scanner) newest() event.Seq {
 	return s.front.seq
 }
 
-// start finds the mark from which the events above seq are read.
-func (s *scanner) start(seq event.Seq, size int64) mark {
+// opened notes where the log ended when it was opened for writing.
+func (s *scanner) opened(end int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.base, s.lines, s.counted = end, 0, end == 0
+}
+
+// linesAtOpen is how many lines the log had when it was opened for writing,
+// known as soon as all of it was read.
+func (s *scanner) linesAtOpen() (n int, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lines, s.counted
+}
+
+// fresh reports whether the log had nothing when it was opened for writing.
+func (s *scanner) fresh() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.base == 0
+}
+
+// goOn takes over what an earlier process read up to a mark.
+func (s *scanner) goOn(m mark, r store.Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.front.off > 0 {
+		return // it was read here, too
+	}
+	s.front, s.marks = m, []mark{m}
+	s.bad, s.repeated, s.foreign, s.sealed = r.Bad, r.Repeated, r.Foreign, r.Sealed
+	if m.off == s.base {
+		s.lines, s.counted = m.lines, true
+	}
+}
+
+// start finds the mark from which the events above seq are read. Where marks
+// are far apart, because a snapshot spared reading what is between them, it
+// looks into the file.
+func (s *scanner) start(f io.ReaderAt, seq event.Seq, size int64) mark {
+	from, to := s.around(seq, size)
+	if seq == 0 || to-from.off <= 2*markEvery {
+		return from
+	}
+	if off := search(f, seq, from.off, to); off > from.off {
+		return mark{off: off} // nothing there is unread, so that nothing is counted
+	}
+	return from
+}
+
+// around are the marks between which the events above seq start; the end of
+// what is known is of no use to a search.
+func (s *scanner) around(seq event.Seq, size int64) (from mark, to int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.front.seq <= seq && s.front.off <= size {
-		return s.front
+		return s.front, s.front.off
 	}
 	i := sort.Search(len(s.marks), func(i int) bool { return s.marks[i].seq > seq || s.marks[i].off > size })
-	if i == 0 {
-		return mark{}
+	if i > 0 {
+		from = s.marks[i-1]
 	}
-	return s.marks[i-1]
+	if i == len(s.marks) {
+		return from, from.off
+	}
+	return from, s.marks[i].off
+}
+
+// search finds a line between two others so that no event before it is above
+// seq, and not many between them are below: numbers only rise in a log.
+func search(f io.ReaderAt, seq event.Seq, from, to int64) int64 {
+	for to-from > 64<<10 {
+		at, n, ok := lineIn(f, from+(to-from)/2, to)
+		switch {
+		case !ok:
+			to = from + (to-from)/2
+		case n > seq:
+			to = min(at, from+(to-from)/2)
+		default:
+			from = at
+		}
+	}
+	return from
+}
+
+// lineIn finds the first event that begins behind off and before end.
+func lineIn(f io.ReaderAt, off, end int64) (at int64, seq event.Seq, ok bool) {
+	first := true
+	for line, err := range event.Lines(io.NewSectionReader(f, off, end-off), off) {
+		if err != nil {
+			return 0, 0, false
+		}
+		if seq, _, _, err := event.Head(line.Bytes); err == nil && !first {
+			return line.Off, seq, true
+		}
+		first = false // it began somewhere before
+	}
+	return 0, 0, false
 }
 
 // pass notes that everything up to m.off was read.
@@ -230,6 +319,9 @@ func (s *scanner) pass(m mark) {
 		return
 	}
 	s.front = m
+	if m.off == s.base {
+		s.lines, s.counted = m.lines, true
+	}
 	if n := len(s.marks); n == 0 || m.off-s.marks[n-1].off >= markEvery {
 		s.marks = append(s.marks, s.front)
 	}
@@ -342,7 +434,7 @@ func (s *scanner) inFile(ctx context.Context, seq event.Seq, end int64) iter.Seq
 			}
 			end = info.Size()
 		}
-		from := s.start(seq, end)
+		from := s.start(f, seq, end)
 		high := from.seq // of everything read so far
 		seals := sealReader{s: s, prev: from.seal}
 		for line, err := range event.Lines(io.NewSectionReader(f, from.off, end-from.off), from.off) {

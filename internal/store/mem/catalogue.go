@@ -35,6 +35,10 @@ type Session struct {
 	project string
 	id      string
 	open    bool
+
+	fold string // the version of data
+	at   store.Place
+	data []byte
 }
 
 // Report implements store.Session.
@@ -45,6 +49,37 @@ func (*Session) Scratch() string { return "" }
 
 // Spill implements store.Session.
 func (*Session) Spill(string) (string, error) { return "", store.ErrNoDisk }
+
+// Place implements store.Keeper.
+func (s *Session) Place() store.Place {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if len(s.es) == 0 {
+		return store.Place{}
+	}
+	return store.Place{Seq: s.es[len(s.es)-1].Seq, Off: int64(len(s.es)), Lines: len(s.es)}
+}
+
+// Keep implements store.Keeper.
+func (s *Session) Keep(ctx context.Context, fold string, at store.Place, data []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return store.ErrClosed
+	}
+	s.fold, s.at, s.data = fold, at, data
+	return ctx.Err()
+}
+
+// Kept implements store.Keeper.
+func (s *Session) Kept(fold string) (data []byte, at store.Place, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.data == nil || s.fold != fold {
+		return nil, store.Place{}, false
+	}
+	return s.data, s.at, true
+}
 
 // Close implements store.Log: the session can be opened again.
 func (s *Session) Close() error {

@@ -1,0 +1,116 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/auto"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/transcript"
+)
+
+// How many bytes of a log are read again rather than kept in a snapshot: while
+// a session runs, and when it is left.
+const (
+	keepEvery = 1 << 20
+	keepLast  = 256 << 10
+)
+
+// foldVersion names what a snapshot was made by. Another adze may make
+// something else of the same events, so its version is a part.
+func (c Config) foldVersion() string {
+	return fmt.Sprintf("%d.%d.1 %s", transcript.Version, auto.HistoryVersion, c.Again.Version)
+}
+
+// kept is the part of a session's state that comes from its log.
+type kept struct {
+	State   fastjson.Raw `json:"state"`
+	History fastjson.Raw `json:"history"`
+	Told    policy.Mode  `json:"told,omitempty"`
+}
+
+// restore begins with the newest snapshot, or with nothing, and folds what the
+// log says after it.
+func (s *Session) restore(ctx context.Context, st *state) error {
+	if s.cfg.Keeper != nil {
+		if data, at, ok := s.cfg.Keeper.Kept(s.cfg.foldVersion()); ok && st.take(data) == nil && st.Seq == at.Seq {
+			st.keptAt = at.Off
+		} else {
+			st.State, st.history, st.told, st.logged = transcript.State{}, auto.History{}, "", ""
+		}
+	}
+	for e, err := range s.cfg.Log.After(ctx, st.Seq) {
+		if err != nil {
+			return fmt.Errorf("read the session: %w", err)
+		}
+		st.apply(e)
+	}
+	return nil
+}
+
+// take replaces the state by that of a snapshot.
+func (st *state) take(data []byte) error {
+	var k kept
+	if err := fastjson.Unmarshal(data, &k); err != nil {
+		return err
+	}
+	var err error
+	if st.State, err = transcript.ParseState(k.State); err != nil {
+		return err
+	}
+	st.told, st.logged = k.Told, k.Told
+	st.history, err = auto.ParseHistory(k.History)
+	return err
+}
+
+// keep makes a snapshot in the background, when so many bytes came since the
+// last one and none is being made. end waits for it.
+func (s *Session) keep(st *state, every int64) {
+	if s.cfg.Keeper == nil {
+		return
+	}
+	select {
+	case <-st.keeping: // it is written
+		st.keeping = nil
+	default:
+		if st.keeping != nil {
+			return
+		}
+	}
+	at := s.cfg.Keeper.Place()
+	if at == (store.Place{}) || at.Seq != st.Seq || at.Off-st.keptAt < every {
+		return
+	}
+	st.keptAt = at.Off
+	done := make(chan struct{})
+	st.keeping = done
+	state, history, told := st.State, st.history, st.logged
+	go func() { // ends when it is written; end waits for it
+		defer close(done)
+		if data, err := encode(state, history, told); err == nil {
+			_ = s.cfg.Keeper.Keep(context.Background(), s.cfg.foldVersion(), at, data) // without one, more of the log is read next time
+		}
+	}()
+}
+
+// waitKept waits for the snapshot that is being made.
+func (st *state) waitKept() {
+	if st.keeping != nil {
+		<-st.keeping
+		st.keeping = nil
+	}
+}
+
+func encode(st transcript.State, h auto.History, told policy.Mode) ([]byte, error) {
+	k := kept{Told: told}
+	var err error
+	if k.State, err = transcript.AppendState(nil, st); err != nil {
+		return nil, err
+	}
+	if k.History, err = auto.AppendHistory(nil, h); err != nil {
+		return nil, err
+	}
+	return fastjson.Append(nil, k)
+}
