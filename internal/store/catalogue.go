@@ -79,7 +79,7 @@ type Keeper interface {
 	Keep(ctx context.Context, fold string, at Place, data []byte) error
 	// Kept returns the newest snapshot and its place; ok is false when there is
 	// none of this version that fits the log as it is. It is called before
-	// anything of the log is read.
+	// more than the beginning of the log is read.
 	Kept(fold string) (data []byte, at Place, ok bool)
 }
 

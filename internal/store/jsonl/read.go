@@ -237,10 +237,10 @@ func (s *scanner) fresh() bool {
 func (s *scanner) goOn(m mark, r store.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.front.off > 0 {
+	if s.front.off > m.off {
 		return // it was read here, too
 	}
-	s.front, s.marks = m, []mark{m}
+	s.front, s.marks = m, append(s.marks, m)
 	s.bad, s.repeated, s.foreign, s.sealed = r.Bad, r.Repeated, r.Foreign, r.Sealed
 	if m.off == s.base {
 		s.lines, s.counted = m.lines, true
