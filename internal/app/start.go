@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/file"
 	"github.com/adze-agent/adze/internal/tool/plan"
@@ -190,6 +192,9 @@ func (r *Running) attend(ledger *file.Ledger) {
 	r.boxes.attend(r.Session)
 	r.log.tell(w.process)
 	st := r.State()
+	if len(st.Lost) > 0 {
+		w.process.note("variables that commands had exported are not set any more, because they steer programs, are secret or longer than 4 KB: %s", clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500))
+	}
 	r.After = st.Seq
 	for _, f := range st.Files() {
 		ledger.Restore([]effect.File{f})

@@ -172,6 +172,25 @@ func TestSpent(t *testing.T) {
 			t.Errorf("%s: %+v", text, got)
 		}
 	}
+	broken := func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+		if yield(llm.Progress{Usage: use}, nil) {
+			yield(nil, &llm.Error{Kind: llm.Cut, Err: errors.New("it broke off")})
+		}
+	}
+	slow := func(ctx context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+		if yield(llm.Progress{Usage: use}, nil) {
+			<-ctx.Done()
+			yield(nil, ctx.Err())
+		}
+	}
+	for name, reply := range map[string]fake.Reply{"broken": broken, "slow": slow} {
+		synctest.Test(t, func(t *testing.T) {
+			small := Small{Model: &fake.Model{Replies: []fake.Reply{reply}}, ID: "p/small"}
+			if r, got := (Classifier{Model: small}).Judge(t.Context(), bash("make")); r.Effect != Ask || got != (event.Spent{For: event.ForRuling, Model: "p/small", Usage: use}) {
+				t.Errorf("%s: %+v %+v", name, r, got)
+			}
+		})
+	}
 	k := bash("make")
 	k.Verdict.Check = "rule"
 	if _, got := (Classifier{Model: never{t}}).Judge(t.Context(), k); got != (event.Spent{}) {

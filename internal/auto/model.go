@@ -29,14 +29,14 @@ func (s Small) Complete(ctx context.Context, system string, msgs []llm.Message) 
 		if err != nil {
 			return "", spent, err
 		}
+		if p, ok := c.(llm.Progress); ok { // billed, whatever comes of it
+			spent = s.spent(p.Usage)
+		}
 		f, last := c.(llm.Finished)
 		if !last {
 			continue
 		}
-		spent = event.Spent{For: event.ForRuling, Model: s.ID, Usage: f.Usage}
-		if s.Cost != nil {
-			spent.Cost, spent.Priced = s.Cost(f.Usage)
-		}
+		spent = s.spent(f.Usage)
 		if f.Stop != llm.EndTurn {
 			return "", spent, errors.New("the reply stopped early: " + string(f.Stop))
 		}
@@ -49,4 +49,15 @@ func (s Small) Complete(ctx context.Context, system string, msgs []llm.Message) 
 		return b.String(), spent, nil
 	}
 	return "", spent, errors.New("the reply broke off")
+}
+
+func (s Small) spent(u llm.Usage) event.Spent {
+	if u == (llm.Usage{}) {
+		return event.Spent{}
+	}
+	out := event.Spent{For: event.ForRuling, Model: s.ID, Usage: u}
+	if s.Cost != nil {
+		out.Cost, out.Priced = s.Cost(u)
+	}
+	return out
 }

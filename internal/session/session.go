@@ -10,6 +10,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -20,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/transcript"
 )
@@ -196,6 +198,9 @@ func (s *Session) open(ctx context.Context, st *state) error {
 	}
 	if err := s.record(ctx, st, s.cfg.Again); err != nil {
 		return err
+	}
+	if len(st.Lost) > 0 {
+		st.notes = append(st.notes, "The session was resumed. Variables that commands had exported before and that are not set any more: "+clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500)+". Export them again where they are needed.")
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.Background)) { // they ended with the process that ran them
 		if err := s.record(ctx, st, event.TaskEnded{ID: id, Killed: "adze ended"}); err != nil {

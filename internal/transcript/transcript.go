@@ -64,8 +64,10 @@ type State struct {
 	Total   Spent
 	ByModel map[string]Spent
 
-	// Exports are the variables that commands changed, in order.
+	// Exports are the variables that commands changed, in order. Lost are names
+	// of those that were there before the session was resumed, and are not now.
 	Exports []effect.Export
+	Lost    []string
 
 	files trie[effect.File]
 	talk  conversation
@@ -167,6 +169,7 @@ func (s State) Apply(e event.Event) State {
 		s.Start, s.Dir = b.Dir, b.Dir
 	case event.Resumed:
 		s.Version = b.Version
+		s = s.lose()
 		if b.Dir != "" && b.Dir != s.Start {
 			s.Start, s.Dir = b.Dir, b.Dir
 		}
@@ -354,6 +357,21 @@ func (s State) changed(b event.ToolFinished) State {
 		case effect.Answer, effect.Mode, effect.Fresh, effect.Final, effect.Changed, effect.Unknown:
 		}
 	}
+	return s
+}
+
+// lose lets go what was exported and not kept: it ended with its process.
+func (s State) lose() State {
+	var kept []effect.Export
+	s.Lost = nil
+	for _, x := range s.Exports {
+		if !x.Hidden {
+			kept = append(kept, x)
+		} else if !slices.Contains(s.Lost, x.Name) {
+			s.Lost = append(s.Lost, x.Name)
+		}
+	}
+	s.Exports = kept
 	return s
 }
 

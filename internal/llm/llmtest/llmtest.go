@@ -261,7 +261,7 @@ func (g Got) check(t testing.TB) {
 		t.Fatalf("a stream ends with Finished or with an error: %v, %v", g.Finished, g.Err)
 	}
 	if g.Finished == nil {
-		if e, ok := g.Err.(*llm.Error); ok && e.Begun != (len(g.Chunks) > 0) {
+		if e, ok := g.Err.(*llm.Error); ok && !e.Begun && len(g.Chunks) > 0 {
 			t.Errorf("Begun is %v after %d chunks", e.Begun, len(g.Chunks))
 		}
 		return
