@@ -103,7 +103,7 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 			rep.took, rep.fin.Usage = r.Now().Sub(start), said.known.Usage
 			var failed *llm.Error
 			if errors.As(err, &failed) {
-				failed.Begun = begun
+				failed.Begun = failed.Begun || begun
 			}
 			if ctx.Err() != nil {
 				rep.fin = said.message()

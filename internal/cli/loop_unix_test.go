@@ -48,6 +48,43 @@ func TestOutputCapInsideACall(t *testing.T) {
 	}
 }
 
+// Gemini sends calls whole. One that its server could not read is a reply that
+// broke off: it is billed, and asked for again three times and no more; one
+// that the output limit cut off is asked for with more room.
+func TestCallsThatGeminiLost(t *testing.T) {
+	lost := func(text, reason string) llmtest.Step {
+		return llmtest.Step{Status: 200, Raw: func(w http.ResponseWriter, _ []string) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "data: {\"candidates\":[{\"content\":{\"parts\":[%s]},\"finishReason\":%q}],\"usageMetadata\":{\"promptTokenCount\":1000,\"candidatesTokenCount\":7}}\n\n", text, reason)
+		}}
+	}
+	words := `{"text":"I write it"}`
+	for name, c := range map[string]struct {
+		replies  []llmtest.Step
+		requests int
+		code, in int
+		says     string
+	}{
+		"again and again": {[]llmtest.Step{lost("", "MALFORMED_FUNCTION_CALL")}, 4, 1, 4000, "its own server could not read"},
+		"after words":     {[]llmtest.Step{lost(words, "MALFORMED_FUNCTION_CALL"), saying("", llm.Text{S: "done"})}, 2, 0, 1010, `"result":"done"`},
+		"cut off":         {[]llmtest.Step{lost("", "MAX_TOKENS"), saying("", llm.Text{S: "done"})}, 2, 0, 1010, `"result":"done"`},
+		"words cut off":   {[]llmtest.Step{lost(words, "MAX_TOKENS"), lost(words, "MAX_TOKENS"), saying("", llm.Text{S: " and done"})}, 3, 0, 2010, `"result":"I write it and done"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pl := newPlace(t)
+			p := provide(t, gemini, c.replies...)
+			out, err := pl.asking(gemini, p, "--output-format", "json").CombinedOutput()
+			if codeOf(err) != c.code || len(p.sent()) != c.requests || !strings.Contains(string(out), c.says) {
+				t.Errorf("%v, %d requests, want %d: %s", err, len(p.sent()), c.requests, out)
+			}
+			if st, _ := pl.history(); st.Total.Usage.In != c.in {
+				t.Errorf("%d tokens billed, want %d", st.Total.Usage.In, c.in)
+			}
+		})
+	}
+}
+
 // What was sent before is the beginning of what is sent after a restart, byte
 // for byte, whatever the repository and the date did meanwhile.
 func TestResumeKeepsThePrefix(t *testing.T) {
@@ -265,11 +302,17 @@ func TestProvidersWishes(t *testing.T) {
 	if codeOf(err) != 1 || !strings.Contains(string(out), "wait 1h0m0s: try again at ") || len(p.sent()) != 1 {
 		t.Errorf("%v, %d requests\n%s", err, len(p.sent()), out)
 	}
-	p = provide(t, messages, llmtest.Step{Status: 529, Header: map[string]string{"X-Should-Retry": "false"}})
 	pl.put("other.txt", "> from the other\n")
-	out, err = pl.asking(messages, p, "--fallback-model", "script/other.txt").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "from the other") || !strings.Contains(string(out), "going on with the fallback model script/other.txt") || len(p.sent()) != 1 {
-		t.Errorf("%v, %d requests\n%s", err, len(p.sent()), out)
+	for w := range wires {
+		p = provide(t, w, llmtest.Step{Status: 529, Header: map[string]string{"X-Should-Retry": "false"}})
+		out, err = pl.asking(w, p, "--fallback-model", "script/other.txt").CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "from the other") || !strings.Contains(string(out), "going on with the fallback model script/other.txt") || len(p.sent()) != 1 {
+			t.Errorf("%s: %v, %d requests\n%s", w, err, len(p.sent()), out)
+		}
+		p = provide(t, w, llmtest.Step{Status: 400, Header: map[string]string{"X-Should-Retry": "true", "Retry-After-Ms": "1"}}, saying("", llm.Text{S: "now"}))
+		if out, err = pl.asking(w, p).CombinedOutput(); err != nil || len(p.sent()) != 2 {
+			t.Errorf("%s: %v, %d requests\n%s", w, err, len(p.sent()), out)
+		}
 	}
 }
 

@@ -44,7 +44,7 @@ type Error struct {
 	Status     int           // HTTP status, 0 when there was no answer
 	RetryAfter time.Duration // what the provider asked for, 0 when it did not
 	RequestID  string
-	// Begun is true once a chunk of the reply had been yielded.
+	// Begun is true once the model had begun to reply.
 	Begun bool
 	// Permanent transport faults (unknown host name, bad certificate, refused
 	// by a proxy) are not retried.

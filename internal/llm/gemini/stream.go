@@ -16,6 +16,7 @@ type decoder struct {
 	usage llm.Usage
 	stop  llm.Stop
 	ended bool
+	lost  error // why what the model wrote did not come
 }
 
 type part struct {
@@ -48,9 +49,7 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 					s.Raw()
 					continue
 				}
-				if err := d.candidate(&s, out); err != nil {
-					return false, err
-				}
+				d.candidate(&s, out)
 			}
 		case "usageMetadata":
 			d.count(s.Raw(), out)
@@ -80,7 +79,7 @@ func (d *decoder) Event(ev wire.Event, out *wire.Out) (bool, error) {
 	if s.Bad() {
 		return false, wire.ErrGarbage
 	}
-	return false, nil
+	return false, d.lost // after what it is billed
 }
 
 // EOF implements wire.Decoder. The wire has no terminal event: the reason to
@@ -93,9 +92,9 @@ func (d *decoder) EOF(out *wire.Out) error {
 	return nil
 }
 
-func (d *decoder) candidate(s *wire.Scan, out *wire.Out) error {
+func (d *decoder) candidate(s *wire.Scan, out *wire.Out) {
 	if !s.Object() {
-		return nil
+		return
 	}
 	for k, ok := s.Key(); ok; k, ok = s.Key() {
 		switch string(k) {
@@ -103,18 +102,15 @@ func (d *decoder) candidate(s *wire.Scan, out *wire.Out) error {
 			d.content(s, out)
 		case "finishReason":
 			if v, ok := s.Str(); ok {
-				if err := d.end(string(v)); err != nil {
-					return err
-				}
+				d.end(string(v))
 			}
 		default:
 			s.Raw()
 		}
 	}
-	return nil
 }
 
-func (d *decoder) end(reason string) error {
+func (d *decoder) end(reason string) {
 	d.ended = true
 	switch reason {
 	case "STOP":
@@ -125,13 +121,12 @@ func (d *decoder) end(reason string) error {
 		d.stop = llm.Refused
 	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE", "TOO_MANY_TOOL_CALLS":
 		// What the model wrote was lost at the server; another try may do better.
-		return wire.Fault{Type: "server_error", Message: "the model wrote a call that its own server could not read (" + reason + ")"}
+		d.lost = wire.Fault{Begun: true, Type: "server_error", Message: "the model wrote a call that its own server could not read (" + reason + ")"}
 	case "", "FINISH_REASON_UNSPECIFIED":
 		d.ended = false
 	default:
 		d.stop = llm.EndTurn
 	}
-	return nil
 }
 
 func (d *decoder) content(s *wire.Scan, out *wire.Out) {

@@ -258,7 +258,7 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 		if e.Status == 0 && e.Kind == llm.BadRequest { // an error nobody has a name for
 			e.Kind = llm.ServerError
 		}
-		e.Begun = out.begun
+		e.Begun = e.Begun || out.begun
 		return e
 	}
 	e := &llm.Error{Provider: c.c.Provider, Begun: out.begun}
@@ -377,7 +377,7 @@ func (c *Client) Fault(status int, f Fault, resp *http.Response) *llm.Error {
 		message = "the request failed"
 	}
 	e := c.fail(k, nil, message)
-	e.Status, e.RequestID, e.RetryAfter = status, f.RequestID, f.RetryAfter
+	e.Status, e.RequestID, e.RetryAfter, e.Begun = status, f.RequestID, f.RetryAfter, f.Begun
 	if e.RetryAfter == 0 && k.Retryable() {
 		e.RetryAfter = saidWait(f.Message)
 	}

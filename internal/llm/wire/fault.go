@@ -20,6 +20,8 @@ type Fault struct {
 	RequestID           string
 	RetryAfter          time.Duration
 	HTML                bool
+	// Begun: the model had written a reply, whether or not a word of it came.
+	Begun bool
 }
 
 // Error makes a fault usable as a decoder's error: the provider's own words
