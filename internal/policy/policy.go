@@ -37,6 +37,9 @@ type (
 		// Unseen, when set, says why commands that this one starts are not known.
 		// Where a rule denies commands, no sandbox and no wildcard excuses that.
 		Unseen string
+		// FromFile means that what is Unseen is the content of a file which the
+		// command names, as it is of any program.
+		FromFile bool
 		// Loses, when set, says what would be lost for good. Such a command is
 		// asked about in every mode.
 		Loses string
@@ -47,7 +50,12 @@ type (
 		Maybe bool
 	}
 	// Opaque is a script, or a part of one, that could not be read exactly.
-	Opaque struct{ Source, Why string }
+	Opaque struct {
+		Source, Why string
+		// Listed means that all its commands are listed: what is not known is which
+		// files it touches, or with which variables.
+		Listed bool
+	}
 	// Read names a file or folder whose content is read. Asked is what was
 	// written, Path what it resolves to.
 	Read struct {

@@ -42,7 +42,7 @@ func builtin(name string) reading {
 	case "repeat", "foreach", "integer", "float", "private", "chdir", "getln", "pushln", "zparseopts", "zformat", "zstyle", "zregexparse", "zpty", "ztcp", "zselect", "zsystem", "bye", "rehash", "disable", "limit", "unlimit":
 		return readZshWord
 	case "source", ".":
-		return refuse("it reads a script that may change")
+		return readSource
 	case "trap", "alias", "unalias", "enable", "shopt", "bind", "complete", "compgen", "compopt", "fc", "history",
 		"mapfile", "readarray", "getopts", "let", "export", "declare", "typeset", "readonly", "local", "popd", "dirs", "logout",
 		"suspend", "disown", "bg", "fg", "caller", "times", "coproc",
@@ -80,6 +80,15 @@ func (r *reader) known(name string) bool {
 		return true
 	}
 	return policy.Runner(name) || name == "rm" || name == "cp" || name == "mv"
+}
+
+// readSource is source and the dot: a script in a file, which may change.
+func readSource(r *reader, ws []word, st state) (state, state) {
+	const why = "it reads a script that may change"
+	if r.scriptFile(ws[1:], st) {
+		r.OpaqueListed(strings.Join(programs.Literals(ws), " "), why)
+	}
+	return refuse(why)(r, ws, st)
 }
 
 func refuse(why string) reading {

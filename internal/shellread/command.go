@@ -66,9 +66,15 @@ func (r *reader) setEnv(name, text string, known bool, src string) {
 	if harmlessValue(name, text) && known {
 		return
 	}
-	if !harmlessVariable(name) {
+	switch {
+	case !harmlessVariable(name) && !riskyVariable(name):
+		r.OpaqueListed(src, "the variable "+name+" may change what the command does")
+		return
+	case !harmlessVariable(name):
 		r.Opaque(src, "the variable "+name+" may change what the command does")
-	} else if !known || strings.ContainsAny(text, "/$`") {
+		return
+	}
+	if !known || strings.ContainsAny(text, "/$`") {
 		r.Opaque(src, "the value of "+name+" may change what the command does")
 	}
 }

@@ -51,7 +51,7 @@ func (r *reader) param(p *syntax.ParamExp, st state, quoted bool) value {
 	}
 	if v.kind == unset {
 		if secretName(name) {
-			r.Opaque(r.source(p), "the variable may hold a secret")
+			r.OpaqueListed(r.source(p), "the variable may hold a secret")
 		}
 		return value{kind: unknown}
 	}

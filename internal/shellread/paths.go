@@ -69,7 +69,7 @@ func (r *reader) folderUnknown(why string, args []word, st state) (ok, any state
 	for _, a := range args {
 		src += " " + a.Source
 	}
-	r.Opaque(src, why)
+	r.OpaqueListed(src, why)
 	st.old, st.dirs = st.dirs, nil
 	return st, st
 }

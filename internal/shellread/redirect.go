@@ -92,7 +92,7 @@ func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 	}
 	ws := r.words(rd.Word, st)
 	if len(ws) != 1 || ws[0].Kind != exact && !ws[0].Substitution || ws[0].Is("") {
-		r.Opaque(r.source(rd), "a redirect whose file is not known")
+		r.OpaqueListed(r.source(rd), "a redirect whose file is not known")
 		return word{}, false
 	}
 	return ws[0], true

@@ -132,7 +132,7 @@ func plainError(err error) string {
 
 func (r *reader) finish(end state) Script {
 	if r.cmds > MaxCommands {
-		r.Opaque(programs.Clip(r.Source), "it holds more than 50 commands")
+		r.OpaqueListed(programs.Clip(r.Source), "it holds more than 50 commands")
 	}
 	if len(r.Actions) == 0 {
 		r.Actions = []policy.Action{policy.None{}}

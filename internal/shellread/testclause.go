@@ -78,7 +78,7 @@ func (r *reader) testPath(x syntax.TestExpr, st state) {
 	}
 	v := r.value(w, st)
 	if v.kind != exact {
-		r.Opaque(r.source(w), "a path that is worked out when it runs")
+		r.OpaqueListed(r.source(w), "a path that is worked out when it runs")
 		return
 	}
 	r.Read(word{Kind: exact, Text: v.text, Source: r.source(w)}, st.dirs, policy.Read{List: true})

@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/shellread/programs"
@@ -271,7 +272,12 @@ func (r *reader) casePattern(w *syntax.Word, st state) {
 // harmless: the others may change the environment of every later command.
 func (r *reader) decl(c *syntax.DeclClause, st state) state {
 	if c.Variant.Value != "local" || len(r.calling) == 0 {
-		r.Opaque(r.source(c), c.Variant.Value+" may change the environment of later commands")
+		why := c.Variant.Value + " may change the environment of later commands"
+		if slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return a.Name == nil || riskyVariable(a.Name.Value) }) {
+			r.Opaque(r.source(c), why)
+		} else {
+			r.OpaqueListed(r.source(c), why)
+		}
 	}
 	for _, a := range c.Args {
 		if a.Naked && a.Name == nil {

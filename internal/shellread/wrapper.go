@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -93,8 +94,10 @@ func (r *reader) unreadLauncher(ws []word, st state, why string) {
 	at := len(r.Actions)
 	r.markExec(ws, st, why)
 	for i, a := range r.Actions[at:] {
-		if e, ok := a.(policy.Exec); ok && e.Beyond == "" {
-			e.Beyond, e.Unseen = why, why // a rule for the launcher does not cover what it runs
+		if e, ok := a.(policy.Exec); ok {
+			if e.Unseen = why; e.Beyond == "" {
+				e.Beyond = why // a rule for the launcher does not cover what it runs
+			}
 			r.Actions[at+i] = e
 		}
 	}
@@ -110,6 +113,36 @@ func (r *reader) markUnseen(from int, why string) {
 			r.Actions[from+i] = e
 		}
 	}
+}
+
+// fromFile notes of the shell at an action that it runs a script in a file, when its
+// first operand is one that no command before has made.
+func (r *reader) fromFile(at int, ws []word, st state) {
+	e, ok := r.Actions[at].(policy.Exec)
+	if !ok || r.Fed || !r.scriptFile(ws, st) {
+		return
+	}
+	e.FromFile = true
+	r.Actions[at] = e
+}
+
+// scriptFile reports whether the first of the words names a file, and no command
+// so far wrote it.
+func (r *reader) scriptFile(ws []word, st state) bool {
+	if len(ws) == 0 || ws[0].Kind != exact || ws[0].Text == "" || strings.HasPrefix(ws[0].Text, "-") || len(st.dirs) == 0 {
+		return false
+	}
+	for _, d := range st.dirs {
+		at := ws[0].Text
+		if !path.IsAbs(at) {
+			at = d + "/" + at
+		}
+		real, err := r.Real(at)
+		if err != nil || strings.HasPrefix(real, "/dev/") || strings.HasPrefix(real, "/proc/") || slices.Contains(r.Wrote, real) || slices.Contains(r.Wrote, path.Clean(at)) {
+			return false
+		}
+	}
+	return true
 }
 
 // texts searches the words of a launcher that a shell would read.
@@ -318,6 +351,7 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 		at := len(r.Actions)
 		r.markExec(ws, st, why)
 		r.markUnseen(at, why)
+		r.fromFile(at, ws[1:], st)
 		r.suspect(ws[1:], st)
 		r.texts(ws, st)
 		return st, st

@@ -78,7 +78,7 @@ func (r *Recorder) Resolve(w Word, dirs []string) []target {
 		return r.resolveGlob(w, dirs)
 	case Unset, Number, Unknown:
 	}
-	r.Opaque(w.Source, "a path that is worked out when it runs")
+	r.OpaqueListed(w.Source, "a path that is worked out when it runs")
 	return nil
 }
 
@@ -90,7 +90,7 @@ func (r *Recorder) resolveText(text, src string, dirs []string) []target {
 		return r.resolveIn("", text, src)
 	}
 	if len(dirs) == 0 {
-		r.Opaque(src, "the folder this runs in is not known")
+		r.OpaqueListed(src, "the folder this runs in is not known")
 		return nil
 	}
 	var out []target
@@ -108,7 +108,7 @@ func (r *Recorder) resolveIn(dir, text, src string) []target {
 	named := path.Clean(full)
 	real, err := r.Real(full)
 	if err != nil {
-		r.Opaque(src, err.Error())
+		r.OpaqueListed(src, err.Error())
 		return nil
 	}
 	return []target{{Asked: text, Named: named, Real: real}}
@@ -121,7 +121,7 @@ func (r *Recorder) resolveGlob(w Word, dirs []string) []target {
 		dirs = []string{""}
 	}
 	if len(dirs) == 0 {
-		r.Opaque(w.Source, "the folder this runs in is not known")
+		r.OpaqueListed(w.Source, "the folder this runs in is not known")
 		return nil
 	}
 	for _, d := range dirs {
@@ -134,11 +134,11 @@ func (r *Recorder) resolveGlob(w Word, dirs []string) []target {
 		}
 		matches := r.Glob(full)
 		if matches == nil {
-			r.Opaque(w.Source, "what this pattern matches is not known")
+			r.OpaqueListed(w.Source, "what this pattern matches is not known")
 			continue
 		}
 		if r.matched += len(matches); r.matched > maxMatched {
-			r.Opaque(Clip(r.Source), "its patterns match too many files")
+			r.OpaqueListed(Clip(r.Source), "its patterns match too many files")
 			continue
 		}
 		out = append(out, r.resolveIn("", world.GlobBase(full), w.Source)...)
@@ -171,7 +171,7 @@ func (r *Recorder) TouchGlob(w Word, dirs []string) {
 		dirs = []string{""}
 	}
 	if len(dirs) == 0 {
-		r.Opaque(w.Source, "the folder this runs in is not known")
+		r.OpaqueListed(w.Source, "the folder this runs in is not known")
 	}
 	for _, d := range dirs {
 		full := w.Text
@@ -278,7 +278,17 @@ func (r *Recorder) Add(a policy.Action) {
 
 // Opaque notes a part that cannot be read exactly.
 func (r *Recorder) Opaque(source, why string) {
-	key := source + "\x00" + why
+	r.note(policy.Opaque{Source: source, Why: why})
+}
+
+// OpaqueListed notes a part whose commands are all listed: what is not known is
+// which files it touches, or with which variables.
+func (r *Recorder) OpaqueListed(source, why string) {
+	r.note(policy.Opaque{Source: source, Why: why, Listed: true})
+}
+
+func (r *Recorder) note(o policy.Opaque) {
+	key := o.Source + "\x00" + o.Why
 	if r.Seen[key] {
 		return
 	}
@@ -286,7 +296,7 @@ func (r *Recorder) Opaque(source, why string) {
 		r.Seen = map[string]bool{}
 	}
 	r.Seen[key] = true
-	r.Add(policy.Opaque{Source: source, Why: why})
+	r.Add(o)
 }
 
 // Clip bounds a piece of source for messages.
