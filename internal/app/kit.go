@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
@@ -70,12 +71,9 @@ func newKit(w *World, s Spec, cfg *config.Config, parts kitParts) (kit, error) {
 		k.structured = t.Spec().Name
 		all = append(all, t)
 	}
-	set, err := tool.NewSet(all...)
-	if err != nil {
-		return k, err
-	}
-	k.all = set
-	return k, nil
+	set, err := contrib.Join(contrib.Contribution{From: contrib.BuiltIn, Tools: all})
+	k.all = set.Tools()
+	return k, err
 }
 
 // narrowed are the tools that the settings and the size of the instructions

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/near"
@@ -27,44 +28,24 @@ type command struct {
 
 // commands are all that can be done here, by name.
 func (m *Model) commands() []command {
-	out := []command{
-		{"help", "", "keys and commands", func(m *Model, _ string) []effect { m.open(newHelp(m)); return nil }},
-		{"exit", "", "leave adze", func(m *Model, _ string) []effect { return m.leave() }},
-		{"clear", "", "begin a new session", func(m *Model, _ string) []effect { return m.begin(Start{Fresh: true}) }},
-		{"mode", "[name]", "choose the permission mode", (*Model).modeCommand},
-		{"plan", "[what]", "plan mode: only look, then ask for approval", (*Model).planCommand},
-		{"effort", "[low|medium|high|max]", "how hard the model thinks", (*Model).effortCommand},
-		{"rename", "<title>", "title the session", (*Model).renameCommand},
-		{"copy", "", "copy the last answer", (*Model).copyCommand},
-		{"cost", "", "what the session cost", func(m *Model, _ string) []effect { return m.report("cost", m.cost()) }},
-		{"status", "", "session, model, settings", func(m *Model, _ string) []effect { return m.report("status", m.about()) }},
-		{"tasks", "", "what runs in the background", func(m *Model, _ string) []effect { return m.tasksCommand() }},
-		{"bashes", "", "what runs in the background", func(m *Model, _ string) []effect { return m.tasksCommand() }},
-		{"todos", "", "show or hide the todo list", func(m *Model, _ string) []effect { m.screen.todos = !m.screen.todos; return nil }},
-		{"diff", "", "what the session changed", (*Model).diffCommand},
-		{"vim", "", "vim keys on or off", (*Model).vimCommand},
-		{"init", "", "write an AGENTS.md for this folder", prompting(initPrompt)},
-		{"review", "[what]", "review the changes", prompting(reviewPrompt)},
-		{"commit", "[how]", "commit the changes", prompting(commitPrompt)},
-	}
-	if m.host.Models != nil {
-		out = append(out, command{"model", "[name]", "choose the model", (*Model).modelCommand})
-	}
-	if m.host.Sessions != nil {
-		out = append(out, command{"resume", "[words]", "go on with another session", (*Model).resumeCommand},
-			command{"fork", "", "go on in a copy of this session", func(m *Model, _ string) []effect {
-				if m.s == nil || m.st.Seq == 0 {
-					m.say("there is nothing to copy yet", draw.Quiet)
-					return nil
-				}
-				return m.begin(Start{Resume: m.s.ID, Fork: true})
-			}})
-	}
-	if m.host.Memory != nil && m.host.EditFile != nil {
-		out = append(out, command{"memory", "", "edit a memory file", (*Model).memoryCommand})
-	}
-	if m.host.Themes != nil {
-		out = append(out, command{"theme", "[name]", "choose the colours", (*Model).themeCommand})
+	var out []command
+	views := m.views()
+	for _, c := range contrib.Commands().Commands {
+		k := command{name: c.Name, args: c.Args, about: c.About}
+		switch do := c.Do.(type) {
+		case contrib.Prompt:
+			k.run = func(m *Model, args string) []effect {
+				text := do.With(args)
+				return m.send(edit.Prompt{Text: text, Shown: text})
+			}
+		case contrib.Op:
+			k.run = func(m *Model, args string) []effect { return m.opCommand(c.Name, do, args) }
+		case contrib.View:
+			if k.run = views[c.Name]; k.run == nil {
+				continue
+			}
+		}
+		out = append(out, k)
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.host.Reports)) {
 		r := m.host.Reports[name]
@@ -72,6 +53,64 @@ func (m *Model) commands() []command {
 	}
 	slices.SortFunc(out, func(a, b command) int { return cmp.Compare(a.name, b.name) })
 	return out
+}
+
+// views are what commands show or do here, by their names, as far as the host
+// can.
+func (m *Model) views() map[string]func(m *Model, args string) []effect {
+	out := map[string]func(m *Model, args string) []effect{
+		"help":   func(m *Model, _ string) []effect { m.open(newHelp(m)); return nil },
+		"exit":   func(m *Model, _ string) []effect { return m.leave() },
+		"clear":  func(m *Model, _ string) []effect { return m.begin(Start{Fresh: true}) },
+		"mode":   (*Model).modeCommand,
+		"plan":   (*Model).planCommand,
+		"effort": (*Model).effortCommand,
+		"copy":   (*Model).copyCommand,
+		"cost":   func(m *Model, _ string) []effect { return m.report("cost", m.cost()) },
+		"status": func(m *Model, _ string) []effect { return m.report("status", m.about()) },
+		"tasks":  (*Model).tasksCommand,
+		"bashes": (*Model).tasksCommand,
+		"todos":  func(m *Model, _ string) []effect { m.screen.todos = !m.screen.todos; return nil },
+		"diff":   (*Model).diffCommand,
+		"vim":    (*Model).vimCommand,
+	}
+	if m.host.Models != nil {
+		out["model"] = (*Model).modelCommand
+	}
+	if m.host.Sessions != nil {
+		out["resume"], out["fork"] = (*Model).resumeCommand, (*Model).forkCommand
+	}
+	if m.host.Memory != nil && m.host.EditFile != nil {
+		out["memory"] = (*Model).memoryCommand
+	}
+	if m.host.Themes != nil {
+		out["theme"] = (*Model).themeCommand
+	}
+	return out
+}
+
+// opCommand asks something of the session.
+func (m *Model) opCommand(name string, do contrib.Op, args string) []effect {
+	o, err := do.Make(args)
+	if err != nil {
+		m.box.Set("/" + name + " ")
+		m.say(draw.String(err.Error()), draw.Quiet)
+		return nil
+	}
+	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
+		if err == nil {
+			m.say(draw.String(do.Done(args)), draw.Quiet)
+		}
+		return m.fail(err)
+	}}}
+}
+
+func (m *Model) forkCommand(string) []effect {
+	if m.s == nil || m.st.Seq == 0 {
+		m.say("there is nothing to copy yet", draw.Quiet)
+		return nil
+	}
+	return m.begin(Start{Resume: m.s.ID, Fork: true})
 }
 
 // commandsFor are the commands that match what was typed, the best first.
@@ -186,20 +225,6 @@ func (m *Model) effortCommand(args string) []effect {
 	return nil
 }
 
-func (m *Model) renameCommand(args string) []effect {
-	if args == "" {
-		m.box.Set("/rename ")
-		m.say("give a title: /rename the new parser", draw.Quiet)
-		return nil
-	}
-	return []effect{submit{op: op.Rename{Title: args}, then: func(m *Model, err error) []effect {
-		if err == nil {
-			m.say("the session is now “"+draw.String(args)+"”", draw.Quiet)
-		}
-		return m.fail(err)
-	}}}
-}
-
 func (m *Model) copyCommand(string) []effect {
 	for _, it := range slices.Backward(m.story.items) {
 		if it.kind == spoke && it.done {
@@ -301,7 +326,7 @@ func (m *Model) diffCommand(string) []effect {
 	return nil
 }
 
-func (m *Model) tasksCommand() []effect {
+func (m *Model) tasksCommand(string) []effect {
 	var all []Choice
 	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
 		t := m.st.Background[id]

@@ -1,0 +1,61 @@
+package contrib
+
+import (
+	_ "embed"
+	"errors"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/op"
+)
+
+// Prompts of commands that have the model do something.
+var (
+	//go:embed prompts/init.md
+	initPrompt string
+	//go:embed prompts/review.md
+	reviewPrompt string
+	//go:embed prompts/commit.md
+	commitPrompt string
+)
+
+// Commands are adze's own.
+func Commands() Contribution {
+	prompt := func(text string) Prompt { return Prompt{strings.TrimSpace(text)} }
+	return Contribution{From: BuiltIn, Commands: []Command{
+		{"help", "", "keys and commands", View{}},
+		{"exit", "", "leave adze", View{}},
+		{"clear", "", "begin a new session", View{}},
+		{"mode", "[name]", "choose the permission mode", View{}},
+		{"plan", "[what]", "plan mode: only look, then ask for approval", View{}},
+		{"effort", "[low|medium|high|max]", "how hard the model thinks", View{}},
+		{"rename", "<title>", "title the session", rename()},
+		{"copy", "", "copy the last answer", View{}},
+		{"cost", "", "what the session cost", View{}},
+		{"status", "", "session, model, settings", View{}},
+		{"tasks", "", "what runs in the background", View{}},
+		{"bashes", "", "what runs in the background", View{}},
+		{"todos", "", "show or hide the todo list", View{}},
+		{"diff", "", "what the session changed", View{}},
+		{"vim", "", "vim keys on or off", View{}},
+		{"init", "", "write an AGENTS.md for this folder", prompt(initPrompt)},
+		{"review", "[what]", "review the changes", prompt(reviewPrompt)},
+		{"commit", "[how]", "commit the changes", prompt(commitPrompt)},
+		{"model", "[name]", "choose the model", View{}},
+		{"resume", "[words]", "go on with another session", View{}},
+		{"fork", "", "go on in a copy of this session", View{}},
+		{"memory", "", "edit a memory file", View{}},
+		{"theme", "[name]", "choose the colours", View{}},
+	}}
+}
+
+func rename() Op {
+	return Op{
+		Make: func(title string) (op.Op, error) {
+			if title == "" {
+				return nil, errors.New("give a title: /rename the new parser")
+			}
+			return op.Rename{Title: title}, nil
+		},
+		Done: func(title string) string { return "the session is now “" + title + "”" },
+	}
+}
