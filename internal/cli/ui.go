@@ -18,7 +18,6 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/llm/script"
-	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -154,7 +153,7 @@ func (h *uiHost) tellRest(sys System) {
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes,
-		Open: h.open, Models: h.models, Sessions: h.sessions, Files: h.files,
+		Open: h.open, Models: h.models, Sessions: h.sessions, Preview: h.preview, Rename: h.rename, Files: h.files,
 		Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
 		Memory: h.memory, Note: h.note, Reports: h.reports(), First: h.first, Keyless: keyless, Trust: h.trust,
 		Login: func(ctx context.Context) error { _, err := h.interactive("login")(ctx, nil, ""); return err },
@@ -265,41 +264,6 @@ func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
 		if p := r.Facts.Price; p != nil {
 			c.Right += fmt.Sprintf("  %s in, %s out", usd(p.In), usd(p.Out))
 		}
-		out = append(out, c)
-	}
-	return out, nil
-}
-
-func (h *uiHost) sessions(ctx context.Context, all bool) ([]tui.Choice, error) {
-	p, _, err := h.o.load()
-	if err != nil {
-		return nil, err
-	}
-	key := sessions.Key(p.Root)
-	if all {
-		key = ""
-	}
-	list, err := app.Sessions(p).List(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	var out []tui.Choice
-	for _, i := range list {
-		c := tui.Choice{ID: i.ID, Name: clip.Line(clip.Clean(i.Name()), 100)}
-		facts := []string{age(i.Changed), clip.Size(i.Size)}
-		if i.Branch != "" {
-			facts = append(facts, clip.Clean(i.Branch))
-		}
-		if i.Cost > 0 {
-			facts = append(facts, fmt.Sprintf("$%.2f", i.Cost))
-		}
-		if i.Running {
-			facts = append(facts, "running")
-		}
-		if all {
-			c.About = filepath.Base(i.Start)
-		}
-		c.Right = strings.Join(facts, " · ")
 		out = append(out, c)
 	}
 	return out, nil

@@ -224,11 +224,18 @@ func (m *Model) cancel() ([]effect, bool) {
 	return nil, true
 }
 
+// goOn is what an interrupted turn is gone on with.
+const goOn = "Go on where you were interrupted."
+
 // enter sends what is in the prompt box.
 func (m *Model) enter() []effect {
 	p := m.box.Take()
 	m.list = nil
 	if p.Body() == "" && len(p.Images) == 0 {
+		if m.cutOff {
+			m.cutOff = false
+			return m.send(edit.Prompt{Text: goOn, Shown: goOn})
+		}
 		return nil
 	}
 	if m.host.Remember != nil {

@@ -63,10 +63,75 @@ func TestPartsAreExplainedEach(t *testing.T) {
 
 func TestTheOpenSessionIsNotOffered(t *testing.T) {
 	r := newRig(t, 80, 24).open()
-	r.m.s.ID = "a" // the first that the host lists
+	r.m.s.ID = "a"
 	r.keys("'/resume", "enter")
-	if got := r.text(); strings.Contains(got, "The first one") || !strings.Contains(got, "❯ Another") {
+	if got := r.text(); strings.Contains(got, "The first one") || !strings.Contains(got, "❯ A fork of it") {
 		t.Errorf("\n%s", got)
+	}
+}
+
+// live is what the live area says.
+func (r *rig) live() string { return draw.TextOf(r.frame()) }
+
+func TestSessionPicker(t *testing.T) {
+	r := newRig(t, 100, 30).open()
+	r.keys("'/resume", "enter")
+	has := func(what string, want ...string) {
+		t.Helper()
+		got, at := r.live(), 0
+		for _, w := range want {
+			i := strings.Index(got[at:], w)
+			if i < 0 {
+				t.Fatalf("%s: %q is missing, or in another order:\n%s", what, w, got)
+			}
+			at += i
+		}
+	}
+	gone := func(what, word string) {
+		t.Helper()
+		if got := r.live(); strings.Contains(got, word) {
+			t.Errorf("%s: %q is there:\n%s", what, word, got)
+		}
+	}
+	has("a fork is below what it was forked from", "❯ The first one", "└ A fork of it", "Another")
+	r.keys("ctrl+b")
+	gone("this branch", "Another")
+	has("this branch", "The first one", "all branches")
+	r.keys("ctrl+b")
+	r.keys("'overflow")
+	gone("found by its prompt", "Another")
+	has("found by its prompt", "The first one")
+	r.keys("ctrl+u", "down", "ctrl+v")
+	has("the preview", "❯ └ A fork of it", "began c")
+	r.keys("down")
+	has("the next preview", "began b")
+	r.keys("ctrl+r", "'taken", "enter")
+	has("refused", "it is open elsewhere")
+	r.keys("ctrl+r", "ctrl+u", "'renamed", "enter")
+	has("renamed", "❯ renamed")
+	r.keys("ctrl+r", "'no", "esc", "ctrl+a")
+	has("all projects", "Elsewhere", "this project")
+	r.keys("down", "down", "down", "enter")
+	r.frame()
+	if s := draw.TextOf(r.printed); !strings.Contains(s, "cd /src/web && adze --resume d") {
+		t.Errorf("the way to another project is not said:\n%s", s)
+	}
+	r.keys("'/resume", "enter", "enter")
+	if o, ok := r.effects[len(r.effects)-1].(open); !ok || o.start.Resume != "a" {
+		t.Errorf("chosen: %+v", r.effects[len(r.effects)-1])
+	}
+}
+
+func TestAnInterruptedTurnGoesOnWithOneKey(t *testing.T) {
+	for _, how := range []event.End{event.Interrupted, event.Done} {
+		r := newRig(t, 80, 24)
+		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", After: 3}, nil})
+		r.event(event.InputAccepted{ID: "i", Text: "do it"}, event.TurnStarted{ID: "t"}, event.TurnEnded{ID: "t", How: how})
+		r.keys("enter", "enter")
+		got, sent := last[op.Prompt](r)
+		if want := how == event.Interrupted; sent != want || want && got.Text != goOn {
+			t.Errorf("%s: sent %v, %q", how, sent, got.Text)
+		}
 	}
 }
 

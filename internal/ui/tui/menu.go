@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -29,11 +30,33 @@ type menu struct {
 	place   rank
 	hint    string
 	sample  func(p paper, width int) []draw.Line // below the choices, when there is room; nil: nothing
+	wrong   string                               // with what was tried
+	field   *question                            // a text that is asked for now, in the place of the search
 
 	chosen  func(m *Model, c Choice) []effect
 	marked  func(m *Model, c Choice) []effect // another line is marked; nil: nothing
 	dropped func(m *Model) []effect           // closed without a choice; nil: nothing
 	more    func(m *Model, k keymap.Key) ([]effect, bool)
+}
+
+// A question is a line of text that a menu asks for.
+type question struct {
+	label string
+	e     *edit.Editor
+	done  func(m *Model, text string) []effect
+}
+
+// ask has a person write a text; Esc leaves it.
+func (d *menu) ask(m *Model, label, text string, done func(*Model, string) []effect) {
+	d.wrong, d.field = "", &question{label, field(m, text), done}
+}
+
+// now is the marked choice.
+func (d *menu) now() (Choice, bool) {
+	if d.at < len(d.found) {
+		return d.found[d.at].Choice, true
+	}
+	return Choice{}, false
 }
 
 // found is a choice that matched, and where.
@@ -71,7 +94,7 @@ func (d *menu) find() {
 		}
 		if score, at, ok := q.Match(c.Name); ok {
 			hits = append(hits, rated{found{c, at}, score})
-		} else if score, _, ok := q.Match(c.Name + " " + c.About); ok {
+		} else if score, _, ok := q.Match(c.Name + " " + c.About + " " + c.Find); ok {
 			hits = append(hits, rated{found{Choice: c}, score})
 		}
 	}
@@ -81,9 +104,15 @@ func (d *menu) find() {
 	}
 }
 
-func (d *menu) asks() bool           { return d.careful }
-func (d *menu) rank() rank           { return d.place }
-func (d *menu) in() []keymap.Context { return []keymap.Context{keymap.Select, keymap.Edit} }
+func (d *menu) asks() bool { return d.careful }
+func (d *menu) rank() rank { return d.place }
+
+func (d *menu) in() []keymap.Context {
+	if d.field != nil {
+		return []keymap.Context{keymap.Edit}
+	}
+	return []keymap.Context{keymap.Select, keymap.Edit}
+}
 
 func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cols := min(m.screen.size.Cols, textCols)
@@ -103,14 +132,23 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if len(lines) > 0 {
 		lines = append(lines, nil)
 	}
-	if !d.fixed {
+	if d.wrong != "" {
+		lines = append(lines, draw.L(draw.S(d.wrong, draw.Wrong)).Truncate(inside, p.o))
+	}
+	if d.field != nil {
+		l, col := p.fieldLine(draw.L(draw.S(d.field.label+": ", draw.Accent)), d.field.e, inside)
+		cur = term.Cursor{Row: len(lines) + 1, Col: col + 2}
+		lines = append(lines, l)
+	} else if !d.fixed {
 		l, col := p.fieldLine(draw.L(p.mark(draw.Prompt, draw.Accent)), d.typed0, inside)
 		cur = term.Cursor{Row: len(lines) + 1, Col: col + 2}
 		lines = append(lines, l)
 	}
 	var sample []draw.Line
 	if d.sample != nil {
-		sample = append([]draw.Line{nil}, d.sample(p, inside)...)
+		if sample = d.sample(p, inside); len(sample) > 0 {
+			sample = append([]draw.Line{nil}, sample...)
+		}
 		if rows-len(lines)-2-len(sample) < min(len(d.found), 4) {
 			sample = nil
 		}
@@ -156,6 +194,9 @@ func (p paper) lead(i int, marked bool) (draw.Span, draw.Role) {
 func (p paper) choice(f found, i int, marked bool, width int) draw.Line {
 	lead, role := p.lead(i, marked)
 	l := draw.L(lead)
+	if f.Lead != "" {
+		l = append(l, draw.S(f.Lead, draw.Quiet))
+	}
 	name, from := draw.String(f.Name), 0
 	if name == f.Name {
 		for _, i := range f.at {
@@ -187,6 +228,13 @@ func (p paper) choice(f found, i int, marked bool, width int) draw.Line {
 }
 
 func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
+	if d.field != nil {
+		if a.IsEdit() {
+			d.field.e.Do(a)
+			return nil, true
+		}
+		return nil, false
+	}
 	switch a {
 	case keymap.SelectNext, keymap.EditDown:
 		return d.mark(m, d.at+1), true
@@ -236,7 +284,25 @@ func (d *menu) mark(m *Model, i int) []effect {
 	return nil
 }
 
+// answer takes a key for the text that is asked for.
+func (d *menu) answer(m *Model, k keymap.Key) []effect {
+	f := d.field
+	switch k.Name {
+	case "enter":
+		d.field = nil
+		return f.done(m, strings.TrimSpace(f.e.Text()))
+	case "esc":
+		d.field = nil
+	default:
+		f.e.Key(k)
+	}
+	return nil
+}
+
 func (d *menu) typed(m *Model, k keymap.Key) []effect {
+	if d.field != nil {
+		return d.answer(m, k)
+	}
 	if d.more != nil {
 		if out, done := d.more(m, k); done {
 			return out
@@ -258,6 +324,10 @@ func (d *menu) typed(m *Model, k keymap.Key) []effect {
 }
 
 func (d *menu) paste(m *Model, text string) bool {
+	if d.field != nil {
+		d.field.e.Paste(text)
+		return true
+	}
 	if d.fixed {
 		return false
 	}

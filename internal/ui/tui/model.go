@@ -45,6 +45,7 @@ type Model struct {
 	placed    []placing // the pictures among what the last frame printed
 	trusting  bool      // whether the folder is trusted was asked
 	gone      error
+	cutOff    bool // the turn before was interrupted, and Enter goes on with it
 }
 
 // screen is what is known about the terminal.
@@ -262,6 +263,10 @@ func (m *Model) adopt(u Settings) []effect {
 // ready is when the session can be talked to: what was typed before goes out.
 func (m *Model) ready() []effect {
 	m.screen.past = false
+	if m.s.After > 0 && m.st.Turn.End.How == event.Interrupted && !m.turn.running {
+		m.cutOff = true
+		m.note("info", "The last turn was interrupted. Enter goes on with it.", "")
+	}
 	var out []effect
 	waiting := m.queue
 	m.queue = nil
@@ -308,6 +313,7 @@ func (m *Model) event(e event.Event) []effect {
 func (m *Model) happened(e event.Event) []effect {
 	switch b := e.Body.(type) {
 	case event.TurnStarted:
+		m.cutOff = false
 		m.turn = turn{running: true, began: m.now, spin: m.turn.spin}
 		return m.changed()
 	case event.InputAccepted:

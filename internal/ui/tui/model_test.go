@@ -54,8 +54,23 @@ func newRig(t testing.TB, cols, rows int) *rig {
 		NewID:  func() string { r.ids++; return fmt.Sprint("id", r.ids) },
 		Models: func(context.Context) ([]Choice, error) { return nil, errors.New("no") },
 		Themes: draw.ThemeNames,
-		Sessions: func(context.Context, bool) ([]Choice, error) {
-			return []Choice{{ID: "a", Name: "The first one", Right: "2h · 12 KB · main"}, {ID: "b", Name: "Another", Right: "3d · 1.1 MB"}}, nil
+		Sessions: func(_ context.Context, all bool) ([]Saved, string, error) {
+			list := []Saved{
+				{Choice: Choice{ID: "c", Name: "A fork of it", Right: "1h · 14 KB · main"}, Branch: "main", Parent: "a"},
+				{Choice: Choice{ID: "a", Name: "The first one", Right: "2h · 12 KB · main", Find: "overflow"}, Branch: "main"},
+				{Choice: Choice{ID: "b", Name: "Another", Right: "3d · 1.1 MB"}, Branch: "fix"},
+			}
+			if all {
+				list = append(list, Saved{Choice: Choice{ID: "d", Name: "Elsewhere", About: "web"}, Away: "cd /src/web && adze --resume d"})
+			}
+			return list, "main", nil
+		},
+		Preview: func(_ context.Context, id string) (string, error) { return "> began " + id, nil },
+		Rename: func(_ context.Context, id, title string) error {
+			if title == "taken" {
+				return errors.New("it is open elsewhere")
+			}
+			return nil
 		},
 		Files: func(context.Context) ([]string, error) { return []string{"calc.go", "calc_test.go", "a b.txt"}, nil },
 	}
@@ -281,6 +296,8 @@ var scenes = []struct {
 	{"files", func(r *rig) { r.open().keys("'see @cal") }},
 	{"theme", func(r *rig) { r.open().keys("'/theme", "enter", "down") }},
 	{"sessions", func(r *rig) { r.open().keys("'/resume", "enter", "'an") }},
+	{"sessions-preview", func(r *rig) { r.open().keys("'/resume", "enter", "down", "ctrl+v") }},
+	{"sessions-rename", func(r *rig) { r.open().keys("'/resume", "enter", "ctrl+r", "'a name") }},
 	{"mode", func(r *rig) { r.open().keys("'/mode", "enter") }},
 	{"help", func(r *rig) { r.open().keys("?") }},
 	{"transcript", func(r *rig) { busy(r); r.keys("ctrl+o") }},

@@ -85,6 +85,8 @@ type Choice struct {
 	Name  string
 	About string // quiet, beside it
 	Right string // facts at the right edge
+	Lead  string // before the name: where it belongs
+	Find  string // further words that a search finds it by
 	Now   bool   // it is in force
 }
 
@@ -101,10 +103,13 @@ type Host struct {
 	Open func(ctx context.Context, s Start) (*Session, error)
 	// Models lists what /model offers.
 	Models func(ctx context.Context) ([]Choice, error)
-	// Sessions lists what /resume offers, newest first.
-	Sessions func(ctx context.Context, all bool) ([]Choice, error)
-	// Preview is the beginning and end of a session, for its picker.
+	// Sessions lists what /resume offers, newest first: of this project, or of
+	// all of them. branch is the one that is checked out here.
+	Sessions func(ctx context.Context, all bool) (list []Saved, branch string, err error)
+	// Preview is the beginning and end of a session, as Markdown.
 	Preview func(ctx context.Context, id string) (string, error)
+	// Rename titles a session that is not open.
+	Rename func(ctx context.Context, id, title string) error
 	// Files lists the files of the working folder, for @.
 	Files func(ctx context.Context) ([]string, error)
 	// Save writes a setting of the person's own file.

@@ -60,3 +60,33 @@ func TestUIPictures(t *testing.T) {
 		})
 	}
 }
+
+// The picker of the real binary previews a session and renames it on disk.
+func TestUISessionPicker(t *testing.T) {
+	p := newPlace(t)
+	for _, said := range []string{"first words", "other words"} {
+		c := p.adze("-p", said, "--model", "script/"+p.put("model.txt", "> An answer to remember.\n"))
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	x := p.ui(100, 30, "> Two.\n", "--resume")
+	x.until(`first words`)
+	x.keys("first")
+	x.gone(`other words`)
+	x.keys("\x16") // Ctrl+V
+	x.until(`An answer to remember`)
+	x.keys("\x12") // Ctrl+R
+	x.until(`title:`)
+	x.keys("a first title", enter)
+	x.until(`❯ a first title`)
+	x.keys(enter)
+	x.until(`● An answer to remember`)
+	x.until(`a first title`)
+	x.keys("/exit", enter)
+	x.ended()
+	out, err := p.adze("sessions", "list").Output()
+	if err != nil || !strings.Contains(string(out), "a first title") {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}

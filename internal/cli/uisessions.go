@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/git/info"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/tui"
+)
+
+// sessions are what the picker of the terminal UI offers.
+func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branch string, err error) {
+	p, _, err := h.o.load()
+	if err != nil {
+		return nil, "", err
+	}
+	key := sessions.Key(p.Root)
+	of := key
+	if all {
+		of = ""
+	}
+	list, err := app.Sessions(p).List(ctx, of)
+	if err != nil {
+		return nil, "", err
+	}
+	if i, ok := info.Find(p.Dir); ok {
+		branch = i.Branch
+	}
+	for _, i := range list {
+		c := tui.Saved{Title: clip.Line(clip.Clean(i.Title), 200), Branch: i.Branch, Parent: i.Parent}
+		c.ID, c.Name = i.ID, clip.Line(clip.Clean(i.Name()), 100)
+		c.Find = clip.Clean(i.First + " " + i.Last + " " + i.Branch)
+		if i.Key != key {
+			c.Away = policy.QuoteCommand([]string{"cd", i.Start}) + " && adze --resume " + i.ID
+		}
+		facts := []string{age(i.Changed), clip.Size(i.Size)}
+		if i.Branch != "" {
+			facts = append(facts, clip.Clean(i.Branch))
+		}
+		if i.Cost > 0 {
+			facts = append(facts, fmt.Sprintf("$%.2f", i.Cost))
+		}
+		if i.Running {
+			facts = append(facts, "running")
+		}
+		if all {
+			c.About = filepath.Base(i.Start)
+		}
+		c.Right = strings.Join(facts, " · ")
+		out = append(out, c)
+	}
+	return out, branch, nil
+}
+
+// saved finds a session by its id.
+func (h *uiHost) saved(ctx context.Context, id string) (sessions.Store, store.Info, error) {
+	p, _, err := h.quiet().load()
+	if err != nil {
+		return sessions.Store{}, store.Info{}, err
+	}
+	st := app.Sessions(p)
+	i, err := st.Find(ctx, sessions.Key(p.Root), id)
+	return st, i, err
+}
+
+// previewChars bounds each text of a preview.
+const previewChars = 400
+
+// preview is how a session began, and how it stands.
+func (h *uiHost) preview(ctx context.Context, id string) (string, error) {
+	st, i, err := h.saved(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	var last string // what the model said last
+	for e, err := range st.Read(ctx, i, 0) {
+		if err != nil {
+			return "", err
+		}
+		if r, ok := e.Body.(event.Replied); ok {
+			for _, part := range r.Message.Parts {
+				if t, ok := part.(llm.Text); ok && strings.TrimSpace(t.S) != "" {
+					last = t.S
+				}
+			}
+		}
+	}
+	quote := func(s string) string { return "> " + clip.Line(clip.Clean(s), previewChars) + "\n\n" }
+	text := quote(i.First)
+	if i.Last != i.First {
+		text += quote(i.Last)
+	}
+	if i.Open && !i.Running {
+		text += "*Its last turn was cut off.* "
+	}
+	return text + clip.Middle(clip.Clean(last), previewChars, ""), nil
+}
+
+// rename titles a session that no process has open.
+func (h *uiHost) rename(ctx context.Context, id, title string) error {
+	st, i, err := h.saved(ctx, id)
+	if err != nil {
+		return err
+	}
+	log, err := st.Open(ctx, i)
+	var locked *store.LockedError
+	switch {
+	case errors.As(err, &locked):
+		return errors.New("it is open elsewhere: rename it there")
+	case err != nil:
+		return err
+	}
+	err = log.Append(ctx, event.Event{Seq: i.Seq + 1, Time: time.Now(), Body: event.Titled{Title: title, By: "person"}})
+	return errors.Join(err, log.Close())
+}

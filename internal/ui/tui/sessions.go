@@ -1,0 +1,221 @@
+package tui
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+)
+
+// A Saved is a session that can be gone on with.
+type Saved struct {
+	Choice
+	Title  string // as it can be changed; Name may be its first prompt
+	Branch string
+	Parent string // the session it was forked from
+	// Away is the command that goes on with it, when it works in another
+	// project; "" when it opens here.
+	Away string
+}
+
+// resumeCommand goes on with another session: the one that was named, or one
+// from the picker.
+func (m *Model) resumeCommand(args string) []effect {
+	if args != "" {
+		return m.begin(Start{Resume: args})
+	}
+	return m.pickSession(func(m *Model) []effect { return nil })
+}
+
+// A sessionPicker is the menu of sessions and what narrows it.
+type sessionPicker struct {
+	d      *menu
+	list   []Saved
+	branch string // the one that is checked out here
+	all    bool   // of all projects
+	ours   bool   // of this branch only
+	shows  bool   // the preview
+	texts  map[string]string
+}
+
+// pickSession opens the picker of sessions. dropped is for when none is
+// chosen.
+func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
+	k := &sessionPicker{texts: map[string]string{}}
+	d := newMenu(m, "Go on with a session", nil, nil)
+	d.chosen = func(m *Model, c Choice) []effect {
+		s := k.find(c.ID)
+		if s.Away == "" {
+			return m.begin(Start{Resume: s.ID})
+		}
+		m.note("info", "That session works in another folder. Go on with it there:", s.Away)
+		return dropped(m)
+	}
+	d.dropped, d.more, d.loading = dropped, k.more, true
+	d.marked = func(m *Model, c Choice) []effect { return k.look(m) }
+	d.sample = k.preview
+	k.d = d
+	k.hint()
+	m.open(d)
+	return k.load(m)
+}
+
+func (k *sessionPicker) find(id string) Saved {
+	i := slices.IndexFunc(k.list, func(s Saved) bool { return s.ID == id })
+	if i < 0 {
+		return Saved{Choice: Choice{ID: id}}
+	}
+	return k.list[i]
+}
+
+func (k *sessionPicker) load(m *Model) []effect {
+	all := k.all
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		list, branch, err := m.host.Sessions(ctx, all)
+		return func(m *Model) []effect {
+			if k.d.loading = false; err != nil {
+				m.close(k.d)
+				return m.fail(err)
+			}
+			k.branch = branch
+			k.list = slices.DeleteFunc(list, func(s Saved) bool { return m.s != nil && s.ID == m.s.ID })
+			return k.fill(m, "")
+		}
+	}}}
+}
+
+// fill shows what is left of the list, forks below what they were forked from,
+// and marks a session.
+func (k *sessionPicker) fill(m *Model, marked string) []effect {
+	var kept []Saved
+	for _, s := range k.list {
+		if !k.ours || s.Branch == k.branch {
+			kept = append(kept, s)
+		}
+	}
+	var out []Choice
+	for _, s := range kept {
+		if !slices.ContainsFunc(kept, func(o Saved) bool { return o.ID == s.Parent }) {
+			out = family(out, kept, s, 0)
+		}
+	}
+	k.d.set(out)
+	k.d.at = max(0, slices.IndexFunc(k.d.found, func(f found) bool { return f.ID == marked }))
+	k.hint()
+	return k.look(m)
+}
+
+// maxForks bounds how deep forks of forks are shown below each other.
+const maxForks = 8
+
+// family adds s and its forks.
+func family(out []Choice, all []Saved, s Saved, depth int) []Choice {
+	c := s.Choice
+	if depth > 0 {
+		c.Lead = strings.Repeat("  ", depth-1) + "└ "
+	}
+	out = append(out, c)
+	for _, o := range all {
+		if o.Parent == s.ID && o.ID != s.ID && depth < maxForks {
+			out = family(out, all, o, depth+1)
+		}
+	}
+	return out
+}
+
+func (k *sessionPicker) hint() {
+	words := []string{"Ctrl+A all projects", "Ctrl+B this branch", "Ctrl+V preview", "Ctrl+R rename"}
+	if k.all {
+		words[0] = "Ctrl+A this project"
+	}
+	if k.ours {
+		words[1] = "Ctrl+B all branches"
+	}
+	k.d.hint = strings.Join(words, ", ")
+}
+
+func (k *sessionPicker) more(m *Model, key keymap.Key) ([]effect, bool) {
+	if key.Mod != keymap.Ctrl {
+		return nil, false
+	}
+	now := ""
+	if c, ok := k.d.now(); ok {
+		now = c.ID
+	}
+	switch key.Name {
+	case "a":
+		k.all = !k.all
+		return k.load(m), true
+	case "b":
+		if k.branch == "" {
+			m.say("this folder is on no branch", draw.Quiet)
+			return nil, true
+		}
+		k.ours = !k.ours
+		return k.fill(m, now), true
+	case "v":
+		k.shows = !k.shows
+		return k.look(m), true
+	case "r":
+		if s := k.find(now); m.host.Rename != nil && now != "" {
+			k.d.ask(m, "title", s.Title, func(m *Model, title string) []effect { return k.rename(m, s.ID, title) })
+		}
+		return nil, true
+	}
+	return nil, false
+}
+
+func (k *sessionPicker) rename(m *Model, id, title string) []effect {
+	if title == "" {
+		return nil
+	}
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		err := m.host.Rename(ctx, id, title)
+		return func(m *Model) []effect {
+			if err != nil {
+				k.d.wrong = err.Error()
+				return nil
+			}
+			for i := range k.list {
+				if k.list[i].ID == id {
+					k.list[i].Name, k.list[i].Title = title, title
+				}
+			}
+			return k.fill(m, id)
+		}
+	}}}
+}
+
+// look has the preview of the marked session made, when it is shown and not
+// there yet.
+func (k *sessionPicker) look(m *Model) []effect {
+	c, ok := k.d.now()
+	if _, there := k.texts[c.ID]; !ok || there || !k.shows || m.host.Preview == nil {
+		return nil
+	}
+	k.texts[c.ID] = ""
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		text, err := m.host.Preview(ctx, c.ID)
+		return func(*Model) []effect {
+			if k.texts[c.ID] = text; err != nil {
+				k.texts[c.ID] = err.Error()
+			}
+			return nil
+		}
+	}}}
+}
+
+// previewLines bounds the preview.
+const previewLines = 8
+
+func (k *sessionPicker) preview(p paper, width int) []draw.Line {
+	c, ok := k.d.now()
+	if !k.shows || !ok {
+		return nil
+	}
+	o := p.inner(0, 0, false)
+	o.Width, o.MaxLines, o.Hint = width, previewLines, ""
+	return o.Bound(draw.Markdown(k.texts[c.ID], o))
+}
