@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -16,12 +15,12 @@ import (
 
 // apply makes the parts that depend on settings anew. bad says which could
 // not be made; those stay as they are.
-func (r *Running) apply(was, now *config.Config) (n session.Settings, bad []string) {
+func (r *Running) apply(was, now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
 	w := r.world
 	rules, _ := rulesOf(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
 	dirs := slices.Clone(rules.Dirs)
 	readable(&rules, r)
-	n.Target, bad = r.chooseAgain(was, now, bad)
+	n.Target, bad = r.chooseAgain(now, makes, bad)
 	if set, err := r.narrowed(now, rules); err != nil {
 		bad = append(bad, err.Error())
 	} else {
@@ -29,7 +28,7 @@ func (r *Running) apply(was, now *config.Config) (n session.Settings, bad []stri
 	}
 	n.Rules, n.Forbidden, n.Auto = rules, forbidden(w.process, r.spec, now, r.started), r.auto
 	n.Loop, n.Budget = r.turns(now, rules), budget(now)
-	if !reflect.DeepEqual(was.Sandbox, now.Sandbox) || !slices.Equal(deniedDomains(was), deniedDomains(now)) || fileDenials(was, w.Paths).Key() != fileDenials(now, w.Paths).Key() || !slices.Equal(dirs, r.dirs) {
+	if makes&config.MakesSandbox != 0 || !slices.Equal(deniedDomains(was), deniedDomains(now)) || fileDenials(was, w.Paths).Key() != fileDenials(now, w.Paths).Key() || !slices.Equal(dirs, r.dirs) {
 		r.confine(context.Background(), now, dirs)
 	}
 	// Not before the next turn: a call that was allowed because it would be
@@ -79,23 +78,10 @@ func budget(cfg *config.Config) agent.Budget {
 	}
 }
 
-// Keys that models are made from. The model itself is none of them: a session
-// keeps the one it has.
-var (
-	modelKeys  = []string{"providers", "models", "model_aliases", "apiKeyHelper", "network.proxy", "network.ca_file", "effort", "fallback_model", "small_model"}
-	targetKeys = []string{"providers", "models", "apiKeyHelper", "network.proxy", "network.ca_file", "effort"}
-	autoKeys   = []string{"autoMode.allow", "autoMode.soft_deny", "autoMode.hard_deny", "autoMode.environment", "small_model", "providers", "model_aliases"}
-)
-
-// chooseAgain makes models anew when settings that they depend on changed. The
-// target is nil when the session's model stays as it is.
-func (r *Running) chooseAgain(was, now *config.Config, bad []string) (*agent.Target, []string) {
-	changed := map[string]bool{}
-	for _, c := range config.Diff(was, now) {
-		changed[c.Key] = true
-	}
-	any := func(keys []string) bool { return slices.ContainsFunc(keys, func(k string) bool { return changed[k] }) }
-	if !any(autoKeys) && !any(modelKeys) {
+// chooseAgain makes models anew. The target is nil when the session's model
+// stays as it is: it is not another one because the settings name another.
+func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []string) (*agent.Target, []string) {
+	if makes&(config.MakesModels|config.MakesTarget|config.MakesClassifier) == 0 {
 		return nil, bad
 	}
 	m, err := r.world.modelsOf(now)
@@ -103,17 +89,17 @@ func (r *Running) chooseAgain(was, now *config.Config, bad []string) (*agent.Tar
 		return nil, append(bad, err.Error())
 	}
 	ctx := context.Background()
-	if any(autoKeys) {
+	if makes&config.MakesClassifier != 0 {
 		r.auto = m.classifier(ctx, r.started)
 	}
-	if any(modelKeys) {
+	if makes&config.MakesModels != 0 {
 		if f, err := m.fallback(ctx, r.spec); err != nil {
 			bad = append(bad, err.Error())
 		} else {
 			r.fallback = f
 		}
 	}
-	if !any(targetKeys) || r.spec.Target != nil {
+	if makes&config.MakesTarget == 0 || r.spec.Target != nil {
 		return nil, bad
 	}
 	name := r.Session.Target().ID()

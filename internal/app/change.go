@@ -4,26 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
-
-// later are settings that were used up when the session started; one that
-// ends in a dot stands for all below it.
-var later = []string{
-	"model", "permissions.defaultMode", "profile", "output_style", "language", "agent", "system_prompt", "append_system_prompt",
-	"memory.", "cleanup_days", "ui.", "hooks", "disableAllHooks", "statusLine.", "mcpServers", "enableAllProjectMcpServers",
-	"enabledMcpjsonServers", "disabledMcpjsonServers", "allowedMcpServers", "deniedMcpServers", "enabledPlugins",
-	"extraKnownMarketplaces", "strictKnownMarketplaces", "lsp", "worktree", "web.", "cost.warn_usd", "tools.defer_above", "bash.",
-}
-
-func countsLater(key string) bool {
-	return slices.ContainsFunc(later, func(p string) bool { return key == p || strings.HasSuffix(p, ".") && strings.HasPrefix(key, p) })
-}
 
 // Bounds of what an event says of a change.
 const (
@@ -32,10 +18,10 @@ const (
 )
 
 // changes describes what differs, without secrets.
-func changes(hide *secret.Redactor, was, now *config.Config) []event.SettingChange {
+func changes(hide *secret.Redactor, changed []config.Change) []event.SettingChange {
 	var out []event.SettingChange
-	for _, c := range config.Diff(was, now) {
-		e := event.SettingChange{Key: c.Key, From: c.From.String(), Later: countsLater(c.Key)}
+	for _, c := range changed {
+		e := event.SettingChange{Key: c.Key, From: c.From.String(), Later: c.When.Later()}
 		before, isList := entries(c.Old)
 		after, isList2 := entries(c.New)
 		if isList && isList2 && (before != nil || after != nil) {

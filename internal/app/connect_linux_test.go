@@ -271,10 +271,6 @@ func TestDomainWithoutPerson(t *testing.T) {
 	}
 }
 
-func mode(m string) []config.Given {
-	return []config.Given{{Key: "permissions.defaultMode", Value: m, From: "--permission-mode"}}
-}
-
 // TestDomainQuestionIsWithdrawn by an interrupt, and by the end of the command.
 func TestDomainQuestionIsWithdrawn(t *testing.T) {
 	dir, home := scratch(t)

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/adze-agent/adze/internal/config"
 )
 
 // scratch is a folder to work in and a home, both real paths.
@@ -53,4 +55,8 @@ func (o *opened) Close() error { return o.world.Close() }
 func here(dir, home string) Process {
 	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home}
 	return Process{Version: "test", Dir: dir, Home: home, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home}, Env: func(n string) string { return env[n] }}
+}
+
+func mode(m string) []config.Given {
+	return []config.Given{{Key: "permissions.defaultMode", Value: m, From: "--permission-mode"}}
 }

@@ -248,6 +248,16 @@ type Change struct {
 	// Loosens: a project's file adds an allow rule, a folder, or something
 	// that runs code; that needs trust again.
 	Loosens bool
+	When    When
+	Makes   Parts
+}
+
+// Makes is what all of these changes make anew.
+func Makes(changes []Change) (p Parts) {
+	for _, c := range changes {
+		p |= c.Makes
+	}
+	return p
 }
 
 // Diff lists what changed from one configuration to the next.
@@ -262,7 +272,7 @@ func Diff(was, now *Config) []Change {
 		if bytes.Equal(aj, bj) {
 			continue
 		}
-		c := Change{Key: k.Name, Old: masked(a, k.Name).json(), New: masked(b, k.Name).json()}
+		c := Change{Key: k.Name, When: k.When, Makes: k.Makes, Old: masked(a, k.Name).json(), New: masked(b, k.Name).json()}
 		switch {
 		case b != nil:
 			c.From = b.from

@@ -123,7 +123,7 @@ func nullable(names []string) []any {
 // same keys.
 func Markdown() string {
 	var b strings.Builder
-	b.WriteString("| key | kind | default | flag | meaning |\n|---|---|---|---|---|\n")
+	b.WriteString("| key | kind | default | flag | a change counts | meaning |\n|---|---|---|---|---|---|\n")
 	cell := func(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
 	for _, k := range Table() {
 		def, flag, doc := "", "", k.Doc
@@ -141,7 +141,7 @@ func Markdown() string {
 			doc += " One of " + oneOf(k.Enum) + "."
 		}
 		doc += map[Guard]string{Person: " Not from a project's files.", Tighten: " A project's files can only make it stricter.", Own: " Not from a project's shared file.", Admin: " Only in managed settings.", Free: ""}[k.Guard]
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", k.Name, cmp.Or(string(k.Kind), "any"), def, flag, cell(doc))
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Name, cmp.Or(string(k.Kind), "any"), def, flag, k.When, cell(doc))
 	}
 	return b.String()
 }

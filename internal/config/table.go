@@ -55,7 +55,40 @@ type Key struct {
 	Replaces bool
 	Runs     bool // could run code or loosen a rule: trust shows it
 	Paths    bool // a list of folders: as text it is split as PATH is
+	// When a change counts in a session that runs, and what is made anew then
+	// besides what is read where it is needed.
+	When  When
+	Makes Parts
+	// Absent names the feature that the key is for and this version lacks. A
+	// run says so, unless it is Quiet because nothing that runs depends on it.
+	Absent string
+	Quiet  bool
 }
+
+// A When says when a change of a setting counts.
+type When string
+
+// Whens.
+const (
+	AtOnce      When = "at once"      // for the next decision, request or command
+	NextTurn    When = "next turn"    // from the next prompt on
+	NextSession When = "next session" // for sessions that begin after it
+	NextStart   When = "next start"   // of adze
+)
+
+// Later reports whether sessions that run go on as they were.
+func (w When) Later() bool { return w == NextSession || w == NextStart }
+
+// Parts are what is made from settings.
+type Parts uint8
+
+// Parts.
+const (
+	MakesModels     Parts = 1 << iota // what names of models lead to, and the fallback
+	MakesTarget                       // the model in use, with its effort
+	MakesClassifier                   // of the mode auto
+	MakesSandbox
+)
 
 // Env is the variable that sets the key, or "".
 func (k Key) Env() string {
@@ -99,129 +132,129 @@ var (
 var wires = []string{"anthropic", "openai", "compat", "gemini", "bedrock", "vertex", "foundry", "script", "replay"}
 
 var modelKeys = []Key{
-	{Name: "model", Kind: String, Flag: "model", CC: true, Doc: "Model to use, as provider/model or an alias. Unset: the first provider with a key, then a local server."},
-	{Name: "fallback_model", Kind: String, Flag: "fallback-model", Doc: "Model to switch to when the first one stays overloaded."},
-	{Name: "small_model", Kind: String, Flag: "small-model", Doc: "Model for titles, summaries and classification. Unset: the cheap sibling of the main model."},
-	{Name: "effort", Kind: Level, Flag: "effort", Alias: []string{"effortLevel"}, Enum: []string{"none", "low", "medium", "high", "xhigh", "max"}, Doc: "How hard the model thinks: none, low, medium, high, xhigh, max, or a number of tokens."},
-	{Name: "cache_retention", Kind: String, Enum: []string{"in_memory", "24h"}, Guard: Person, Doc: "How long the wire openai keeps what was sent (prompt_cache_retention); unset, as the provider does. Not all models take 24h."},
-	{Name: "reasoning_summary", Kind: String, Enum: []string{"auto", "concise", "detailed", "none"}, Doc: "Which summary of its reasoning a model of the wire openai is asked for; unset, auto."},
-	{Name: "cache_ttl", Kind: String, Enum: []string{"5m", "1h"}, Doc: "How long the provider anthropic keeps what was sent; unset, an hour at a terminal and 5 minutes in print mode. Writing for an hour costs twice the input."},
-	{Name: "stream_idle_timeout", Kind: Int, Default: 0, Doc: "Seconds that a provider may be silent in the middle of a reply; 0 is 90, and 600 while the model reasons."},
-	{Name: "max_turns", Kind: Int, Default: 0, Flag: "max-turns", Doc: "Most model requests of one turn; 0 is no limit."},
-	{Name: "max_budget_usd", Kind: Number, Default: 0.0, Flag: "max-budget-usd", Doc: "Most US dollars one turn may cost; 0 is no limit."},
-	{Name: "token_budget", Kind: Tokens, Default: 0, Flag: "token-budget", Doc: "Tokens the model is nudged to use before it stops (500000, or \"500k\"); 0 is none."},
-	{Name: "cost.warn_usd", Kind: Number, Default: 5.0, Doc: "Say so when a session has cost this many US dollars; 0 never does."},
-	{Name: "cost.unknown_price_ok", Kind: Bool, Default: false, Guard: Person, Doc: "Let a turn with a money budget use a model whose price is not known."},
-	{Name: "model_aliases", Kind: StringMap, Doc: "Short names for models: {\"mine\": \"compat/qwen3\"}."},
-	{Name: "models", Kind: Objects, Guard: Person, Doc: "Facts about models that correct or extend the built-in table, by provider/model."},
-	{Name: "providers", Kind: Objects, Guard: Person, Runs: true, Doc: "Endpoints by name."},
-	{Name: "providers.*.wire", Kind: String, Enum: wires, Guard: Person, Doc: "The protocol the endpoint speaks."},
-	{Name: "providers.*.base_url", Kind: String, Guard: Person, Alias: []string{"url"}, Doc: "Where it is, up to and without the path of a single call."},
-	{Name: "providers.*.key_env", Kind: String, Guard: Person, Doc: "Name of the environment variable that holds its key; none for local servers."},
-	{Name: "providers.*.headers", Kind: StringMap, Guard: Person, Doc: "Further headers of every request. Not for keys."},
-	{Name: "providers.*.effort", Kind: String, Enum: effortFields, Guard: Person, Doc: "How an effort is asked for: the name of the request's field. For the wire compat."},
-	{Name: "providers.*.reasoning", Kind: String, Enum: reasoningFields, Guard: Person, Doc: "The field in which a model's reasoning goes back to it. For the wire compat."},
-	{Name: "providers.*.images", Kind: Bool, Guard: Person, Doc: "Its models take images."},
-	{Name: "providers.*.models", Kind: Strings, Guard: Person, Doc: "Models it offers, where it cannot be asked."},
-	{Name: "apiKeyHelper", Kind: String, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
-	{Name: "network.proxy", Kind: String, Guard: Person, Doc: "Proxy for providers, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
-	{Name: "network.ca_file", Kind: String, Guard: Person, Doc: "File with further root certificates, PEM."},
+	{Name: "model", When: NextSession, Kind: String, Flag: "model", CC: true, Doc: "Model to use, as provider/model or an alias. Unset: the first provider with a key, then a local server."},
+	{Name: "fallback_model", When: NextTurn, Makes: MakesModels, Kind: String, Flag: "fallback-model", Doc: "Model to switch to when the first one stays overloaded."},
+	{Name: "small_model", When: AtOnce, Makes: MakesModels | MakesClassifier, Kind: String, Flag: "small-model", Doc: "Model for titles, summaries and classification. Unset: the cheap sibling of the main model."},
+	{Name: "effort", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: Level, Flag: "effort", Alias: []string{"effortLevel"}, Enum: []string{"none", "low", "medium", "high", "xhigh", "max"}, Doc: "How hard the model thinks: none, low, medium, high, xhigh, max, or a number of tokens."},
+	{Name: "cache_retention", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Enum: []string{"in_memory", "24h"}, Guard: Person, Doc: "How long the wire openai keeps what was sent (prompt_cache_retention); unset, as the provider does. Not all models take 24h."},
+	{Name: "reasoning_summary", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Enum: []string{"auto", "concise", "detailed", "none"}, Doc: "Which summary of its reasoning a model of the wire openai is asked for; unset, auto."},
+	{Name: "cache_ttl", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Enum: []string{"5m", "1h"}, Doc: "How long the provider anthropic keeps what was sent; unset, an hour at a terminal and 5 minutes in print mode. Writing for an hour costs twice the input."},
+	{Name: "stream_idle_timeout", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: Int, Default: 0, Doc: "Seconds that a provider may be silent in the middle of a reply; 0 is 90, and 600 while the model reasons."},
+	{Name: "max_turns", When: NextTurn, Kind: Int, Default: 0, Flag: "max-turns", Doc: "Most model requests of one turn; 0 is no limit."},
+	{Name: "max_budget_usd", When: NextTurn, Kind: Number, Default: 0.0, Flag: "max-budget-usd", Doc: "Most US dollars one turn may cost; 0 is no limit."},
+	{Name: "token_budget", When: NextTurn, Kind: Tokens, Default: 0, Flag: "token-budget", Doc: "Tokens the model is nudged to use before it stops (500000, or \"500k\"); 0 is none."},
+	{Name: "cost.warn_usd", When: NextStart, Absent: "warning about costs", Quiet: true, Kind: Number, Default: 5.0, Doc: "Say so when a session has cost this many US dollars; 0 never does."},
+	{Name: "cost.unknown_price_ok", When: NextTurn, Kind: Bool, Default: false, Guard: Person, Doc: "Let a turn with a money budget use a model whose price is not known."},
+	{Name: "model_aliases", When: AtOnce, Makes: MakesModels | MakesClassifier, Kind: StringMap, Doc: "Short names for models: {\"mine\": \"compat/qwen3\"}."},
+	{Name: "models", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: Objects, Guard: Person, Doc: "Facts about models that correct or extend the built-in table, by provider/model."},
+	{Name: "providers", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Objects, Guard: Person, Runs: true, Doc: "Endpoints by name."},
+	{Name: "providers.*.wire", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: String, Enum: wires, Guard: Person, Doc: "The protocol the endpoint speaks."},
+	{Name: "providers.*.base_url", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: String, Guard: Person, Alias: []string{"url"}, Doc: "Where it is, up to and without the path of a single call."},
+	{Name: "providers.*.key_env", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: String, Guard: Person, Doc: "Name of the environment variable that holds its key; none for local servers."},
+	{Name: "providers.*.headers", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: StringMap, Guard: Person, Doc: "Further headers of every request. Not for keys."},
+	{Name: "providers.*.effort", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: String, Enum: effortFields, Guard: Person, Doc: "How an effort is asked for: the name of the request's field. For the wire compat."},
+	{Name: "providers.*.reasoning", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: String, Enum: reasoningFields, Guard: Person, Doc: "The field in which a model's reasoning goes back to it. For the wire compat."},
+	{Name: "providers.*.images", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Bool, Guard: Person, Doc: "Its models take images."},
+	{Name: "providers.*.models", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Strings, Guard: Person, Doc: "Models it offers, where it cannot be asked."},
+	{Name: "apiKeyHelper", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: String, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
+	{Name: "network.proxy", When: AtOnce, Makes: MakesModels | MakesTarget | MakesSandbox, Kind: String, Guard: Person, Doc: "Proxy for providers, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
+	{Name: "network.ca_file", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Guard: Person, Doc: "File with further root certificates, PEM."},
 }
 
 var promptKeys = []Key{
-	{Name: "profile", Kind: String, Default: "auto", Enum: []string{"auto", "full", "small"}, Doc: "Size of the instructions: small is for small windows; auto chooses small for local models with at most 32,000 tokens."},
-	{Name: "output_style", Kind: String, CC: true, Doc: "Name of the output style."},
-	{Name: "language", Kind: String, Doc: "Language the model answers in. Unset: that of the prompt."},
-	{Name: "agent", Kind: String, Flag: "agent", Doc: "Agent definition that runs the main conversation."},
-	{Name: "system_prompt", Kind: String, Flag: "system-prompt", Doc: "Text that replaces the built-in instructions."},
-	{Name: "append_system_prompt", Kind: String, Flag: "append-system-prompt", Doc: "Text added after all instructions."},
-	{Name: "memory.warn_chars", Kind: Int, Default: 40000, Min: 1, Doc: "Warn about a memory file with more characters."},
-	{Name: "memory.max_bytes", Kind: Int, Default: 256 << 10, Min: 1024, Max: 2 << 20, Doc: "Most bytes read of one memory file; the rest is cut and said so."},
-	{Name: "memory.excludes", Kind: Strings, Alias: []string{"claudeMdExcludes"}, Doc: "Globs of memory files not to read."},
-	{Name: "memory.auto", Kind: Bool, Default: true, Doc: "Let the model keep notes of its own between sessions, per project."},
-	{Name: "cleanup_days", Kind: Int, Default: 90, Alias: []string{"cleanupPeriodDays"}, Guard: Person, Doc: "Remove sessions older than this many days; 0 keeps them."},
+	{Name: "profile", When: NextSession, Kind: String, Default: "auto", Enum: []string{"auto", "full", "small"}, Doc: "Size of the instructions: small is for small windows; auto chooses small for local models with at most 32,000 tokens."},
+	{Name: "output_style", When: NextStart, Absent: "output styles", Kind: String, CC: true, Doc: "Name of the output style."},
+	{Name: "language", When: NextSession, Kind: String, Doc: "Language the model answers in. Unset: that of the prompt."},
+	{Name: "agent", When: NextStart, Absent: "agents", Kind: String, Flag: "agent", Doc: "Agent definition that runs the main conversation."},
+	{Name: "system_prompt", When: NextSession, Kind: String, Flag: "system-prompt", Doc: "Text that replaces the built-in instructions."},
+	{Name: "append_system_prompt", When: NextSession, Kind: String, Flag: "append-system-prompt", Doc: "Text added after all instructions."},
+	{Name: "memory.warn_chars", When: NextSession, Kind: Int, Default: 40000, Min: 1, Doc: "Warn about a memory file with more characters."},
+	{Name: "memory.max_bytes", When: NextSession, Kind: Int, Default: 256 << 10, Min: 1024, Max: 2 << 20, Doc: "Most bytes read of one memory file; the rest is cut and said so."},
+	{Name: "memory.excludes", When: NextSession, Kind: Strings, Alias: []string{"claudeMdExcludes"}, Doc: "Globs of memory files not to read."},
+	{Name: "memory.auto", When: NextStart, Absent: "notes of the model's own", Quiet: true, Kind: Bool, Default: true, Doc: "Let the model keep notes of its own between sessions, per project."},
+	{Name: "cleanup_days", When: AtOnce, Kind: Int, Default: 90, Alias: []string{"cleanupPeriodDays"}, Guard: Person, Doc: "Remove sessions older than this many days; 0 keeps them."},
 }
 
 var permissionKeys = []Key{
-	{Name: "permissions.allow", Kind: Strings, Flag: "allowed-tools", CC: true, Runs: true, Doc: "Rules for what runs without a question: \"Bash(npm run test:*)\", \"Edit(src/**)\"."},
-	{Name: "permissions.ask", Kind: Strings, CC: true, Doc: "Rules for what always asks."},
-	{Name: "permissions.deny", Kind: Strings, Flag: "disallowed-tools", CC: true, Doc: "Rules for what never runs. Deny wins over everything, from any file."},
-	{Name: "permissions.defaultMode", Kind: String, Default: "default", Flag: "permission-mode", CC: true, Guard: Tighten, Enum: []string{"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"}, Doc: "Mode to start in. bypassPermissions only by flag."},
-	{Name: "permissions.additionalDirectories", Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Paths: true, Doc: "Further folders that may be read and, by mode, written."},
-	{Name: "permissions.disableBypassPermissionsMode", Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
-	{Name: "permissions.disableAutoMode", Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},
-	{Name: "permissions.managed_only", Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow rules count; ask and deny rules of every file always do."},
-	{Name: "autoMode.allow", Kind: Strings, Guard: Person, Doc: "Auto mode: what may run, in plain sentences."},
-	{Name: "autoMode.soft_deny", Kind: Strings, Guard: Person, Doc: "Auto mode: what should not run unless the user asked for it."},
-	{Name: "autoMode.hard_deny", Kind: Strings, Guard: Person, Doc: "Auto mode: what must never run."},
-	{Name: "autoMode.environment", Kind: Strings, Guard: Person, Doc: "Auto mode: facts about this environment."},
+	{Name: "permissions.allow", When: AtOnce, Kind: Strings, Flag: "allowed-tools", CC: true, Runs: true, Doc: "Rules for what runs without a question: \"Bash(npm run test:*)\", \"Edit(src/**)\"."},
+	{Name: "permissions.ask", When: AtOnce, Kind: Strings, CC: true, Doc: "Rules for what always asks."},
+	{Name: "permissions.deny", When: AtOnce, Kind: Strings, Flag: "disallowed-tools", CC: true, Doc: "Rules for what never runs. Deny wins over everything, from any file."},
+	{Name: "permissions.defaultMode", When: NextSession, Kind: String, Default: "default", Flag: "permission-mode", CC: true, Guard: Tighten, Enum: []string{"default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "bypass"}, Doc: "Mode to start in. bypassPermissions only by flag."},
+	{Name: "permissions.additionalDirectories", When: AtOnce, Kind: Strings, Flag: "add-dir", CC: true, Runs: true, Paths: true, Doc: "Further folders that may be read and, by mode, written."},
+	{Name: "permissions.disableBypassPermissionsMode", When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the bypass mode."},
+	{Name: "permissions.disableAutoMode", When: AtOnce, Kind: Off, Default: false, CC: true, Guard: Tighten, Doc: "Forbid the auto mode."},
+	{Name: "permissions.managed_only", When: AtOnce, Kind: Bool, Default: false, Guard: Admin, Alias: []string{"allowManagedPermissionRulesOnly"}, Doc: "Only managed allow rules count; ask and deny rules of every file always do."},
+	{Name: "autoMode.allow", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what may run, in plain sentences."},
+	{Name: "autoMode.soft_deny", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what should not run unless the user asked for it."},
+	{Name: "autoMode.hard_deny", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: what must never run."},
+	{Name: "autoMode.environment", When: AtOnce, Makes: MakesClassifier, Kind: Strings, Guard: Person, Doc: "Auto mode: facts about this environment."},
 }
 
 var toolKeys = []Key{
-	{Name: "tools.max_parallel", Kind: Int, Default: 10, Min: 1, Max: 100, Doc: "Most tool calls at once."},
-	{Name: "tools.defer_above", Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
-	{Name: "tools.allowed", Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Empty: all."},
-	{Name: "tools.disallowed", Kind: Strings, Doc: "Names of tools to leave out."},
-	{Name: "env", Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers. A project's file cannot redirect a provider or a runtime with it."},
-	{Name: "child_env", Kind: Strings, Guard: Person, Doc: "Names of further variables that commands may see."},
-	{Name: "web.search", Kind: String, Enum: []string{"", "brave", "tavily", "exa", "searxng"}, Guard: Person, Doc: "Search engine where the provider has none."},
-	{Name: "web.search_url", Kind: String, Guard: Person, Doc: "Address of a SearXNG instance."},
+	{Name: "tools.max_parallel", When: NextTurn, Kind: Int, Default: 10, Min: 1, Max: 100, Doc: "Most tool calls at once."},
+	{Name: "tools.defer_above", When: NextStart, Absent: "loading of tools on demand", Quiet: true, Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
+	{Name: "tools.allowed", When: AtOnce, Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Empty: all."},
+	{Name: "tools.disallowed", When: AtOnce, Kind: Strings, Doc: "Names of tools to leave out."},
+	{Name: "env", When: AtOnce, Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers. A project's file cannot redirect a provider or a runtime with it."},
+	{Name: "child_env", When: AtOnce, Kind: Strings, Guard: Person, Doc: "Names of further variables that commands may see."},
+	{Name: "web.search", When: NextStart, Absent: "web search", Kind: String, Enum: []string{"", "brave", "tavily", "exa", "searxng"}, Guard: Person, Doc: "Search engine where the provider has none."},
+	{Name: "web.search_url", When: NextStart, Absent: "web search", Quiet: true, Kind: String, Guard: Person, Doc: "Address of a SearXNG instance."},
 }
 
 var bashKeys = []Key{
-	{Name: "bash.max_memory", Kind: Space, Default: "75%", Guard: Person, Doc: "Most memory the processes of one command may use, and all commands together; above it they are killed: bytes, \"4GB\", or a share of what this machine has. 0 is no limit."},
-	{Name: "bash.max_processes", Kind: Int, Default: 4096, Min: 1, Guard: Person, Doc: "Most processes of one command at once; above it they are killed."},
+	{Name: "bash.max_memory", When: NextSession, Kind: Space, Default: "75%", Guard: Person, Doc: "Most memory the processes of one command may use, and all commands together; above it they are killed: bytes, \"4GB\", or a share of what this machine has. 0 is no limit."},
+	{Name: "bash.max_processes", When: NextSession, Kind: Int, Default: 4096, Min: 1, Guard: Person, Doc: "Most processes of one command at once; above it they are killed."},
 }
 
 var sandboxKeys = []Key{
-	{Name: "sandbox.enabled", Kind: Bool, Default: true, Flag: "sandbox", CC: true, Guard: Tighten, Doc: "Confine commands where the system can. The flag also takes strict, which sets sandbox.fail_if_unavailable."},
-	{Name: "sandbox.fail_if_unavailable", Kind: Bool, Default: false, CC: true, Guard: Tighten, Doc: "Run nothing when the sandbox cannot start."},
-	{Name: "sandbox.auto_allow", Kind: Bool, Default: true, CC: true, Guard: Person, Alias: []string{"autoAllowBashIfSandboxed"}, Doc: "Run sandboxed commands without a question."},
-	{Name: "sandbox.allow_unsandboxed_commands", Kind: Bool, Default: true, CC: true, Guard: Person, Doc: "Let the model ask to run a command outside the sandbox."},
-	{Name: "sandbox.excluded_commands", Kind: Strings, CC: true, Guard: Person, Doc: "Commands that never run inside."},
-	{Name: "sandbox.network.allowed_domains", Kind: Strings, CC: true, Guard: Own, Runs: true, Doc: "Domains reachable from inside; others are asked about; [] is none."},
-	{Name: "sandbox.network.denied_domains", Kind: Strings, CC: true, Doc: "Domains never reachable."},
-	{Name: "sandbox.network.strict_allowlist", Kind: Bool, CC: true, Guard: Tighten, Doc: "Refuse other domains without a question."},
-	{Name: "sandbox.network.allow_unix_sockets", Kind: Strings, CC: true, Guard: Person, Doc: "Unix sockets reachable from inside, or folders of them. With any, commands can make sockets of their own."},
-	{Name: "sandbox.network.allow_all_unix_sockets", Kind: Bool, CC: true, Guard: Person, Doc: "All unix sockets are."},
-	{Name: "sandbox.network.allow_local_binding", Kind: Bool, CC: true, Guard: Person, Doc: "Commands may listen on local ports."},
-	{Name: "sandbox.filesystem.allow_write", Kind: Strings, CC: true, Guard: Person, Doc: "Further folders that are writable inside."},
-	{Name: "sandbox.filesystem.deny_write", Kind: Strings, CC: true, Doc: "Paths never writable inside."},
-	{Name: "sandbox.filesystem.allow_read", Kind: Strings, CC: true, Guard: Person, Doc: "Paths readable in spite of deny_read."},
-	{Name: "sandbox.filesystem.deny_read", Kind: Strings, CC: true, Doc: "Paths never readable inside."},
-	{Name: "sandbox.credentials", Kind: Object, CC: true, Guard: Person, Doc: "Files and variables kept out of the sandbox: {\"files\": [{\"path\": \"~/.config/gh/hosts.yml\", \"mode\": \"deny\"}], \"envVars\": [{\"name\": \"GITHUB_TOKEN\", \"mode\": \"deny\"}]}. The mode mask hides, too."},
+	{Name: "sandbox.enabled", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, Flag: "sandbox", CC: true, Guard: Tighten, Doc: "Confine commands where the system can. The flag also takes strict, which sets sandbox.fail_if_unavailable."},
+	{Name: "sandbox.fail_if_unavailable", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: false, CC: true, Guard: Tighten, Doc: "Run nothing when the sandbox cannot start."},
+	{Name: "sandbox.auto_allow", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, CC: true, Guard: Person, Alias: []string{"autoAllowBashIfSandboxed"}, Doc: "Run sandboxed commands without a question."},
+	{Name: "sandbox.allow_unsandboxed_commands", When: NextTurn, Makes: MakesSandbox, Kind: Bool, Default: true, CC: true, Guard: Person, Doc: "Let the model ask to run a command outside the sandbox."},
+	{Name: "sandbox.excluded_commands", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Commands that never run inside."},
+	{Name: "sandbox.network.allowed_domains", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Own, Runs: true, Doc: "Domains reachable from inside; others are asked about; [] is none."},
+	{Name: "sandbox.network.denied_domains", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Domains never reachable."},
+	{Name: "sandbox.network.strict_allowlist", When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Tighten, Doc: "Refuse other domains without a question."},
+	{Name: "sandbox.network.allow_unix_sockets", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Unix sockets reachable from inside, or folders of them. With any, commands can make sockets of their own."},
+	{Name: "sandbox.network.allow_all_unix_sockets", When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Person, Doc: "All unix sockets are."},
+	{Name: "sandbox.network.allow_local_binding", When: NextTurn, Makes: MakesSandbox, Kind: Bool, CC: true, Guard: Person, Doc: "Commands may listen on local ports."},
+	{Name: "sandbox.filesystem.allow_write", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Further folders that are writable inside."},
+	{Name: "sandbox.filesystem.deny_write", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Paths never writable inside."},
+	{Name: "sandbox.filesystem.allow_read", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Guard: Person, Doc: "Paths readable in spite of deny_read."},
+	{Name: "sandbox.filesystem.deny_read", When: NextTurn, Makes: MakesSandbox, Kind: Strings, CC: true, Doc: "Paths never readable inside."},
+	{Name: "sandbox.credentials", When: NextTurn, Makes: MakesSandbox, Kind: Object, CC: true, Guard: Person, Doc: "Files and variables kept out of the sandbox: {\"files\": [{\"path\": \"~/.config/gh/hosts.yml\", \"mode\": \"deny\"}], \"envVars\": [{\"name\": \"GITHUB_TOKEN\", \"mode\": \"deny\"}]}. The mode mask hides, too."},
 }
 
 var uiKeys = []Key{
-	{Name: "print.provider_prefix", Kind: Bool, Default: false, Doc: "Put the provider in front of the names of models in json and stream-json output (anthropic/claude-…)."},
-	{Name: "ui.fullscreen", Kind: Bool, Default: false, Doc: "Use the alternate screen instead of the terminal's scrollback."},
-	{Name: "ui.theme", Kind: String, Default: "auto", Alias: []string{"theme"}, Doc: "Colours: auto, dark, light, or a theme's name."},
-	{Name: "ui.editor_mode", Kind: String, Default: "normal", Enum: []string{"normal", "vim"}, Alias: []string{"editorMode"}, Doc: "Keys of the prompt box."},
-	{Name: "ui.plain", Kind: Bool, Default: false, Flag: "plain", Doc: "No spinner and no redraw, for screen readers."},
-	{Name: "ui.ascii", Kind: Bool, Default: false, Doc: "Draw signs and borders with ASCII characters."},
-	{Name: "ui.title", Kind: Bool, Default: true, Doc: "Set the title of the terminal's window."},
-	{Name: "ui.show_thinking", Kind: Bool, Default: false, Doc: "Show the model's reasoning unfolded."},
-	{Name: "ui.notify", Kind: String, Default: "auto", Enum: []string{"auto", "bell", "off"}, Doc: "How to say that a person is needed."},
+	{Name: "print.provider_prefix", When: NextStart, Kind: Bool, Default: false, Doc: "Put the provider in front of the names of models in json and stream-json output (anthropic/claude-…)."},
+	{Name: "ui.fullscreen", When: NextSession, Kind: Bool, Default: false, Doc: "Use the alternate screen instead of the terminal's scrollback."},
+	{Name: "ui.theme", When: NextSession, Kind: String, Default: "auto", Alias: []string{"theme"}, Doc: "Colours: auto, dark, light, or a theme's name."},
+	{Name: "ui.editor_mode", When: NextSession, Kind: String, Default: "normal", Enum: []string{"normal", "vim"}, Alias: []string{"editorMode"}, Doc: "Keys of the prompt box."},
+	{Name: "ui.plain", When: NextStart, Kind: Bool, Default: false, Flag: "plain", Doc: "No spinner and no redraw, for screen readers."},
+	{Name: "ui.ascii", When: NextSession, Kind: Bool, Default: false, Doc: "Draw signs and borders with ASCII characters."},
+	{Name: "ui.title", When: NextSession, Kind: Bool, Default: true, Doc: "Set the title of the terminal's window."},
+	{Name: "ui.show_thinking", When: NextSession, Kind: Bool, Default: false, Doc: "Show the model's reasoning unfolded."},
+	{Name: "ui.notify", When: NextSession, Kind: String, Default: "auto", Enum: []string{"auto", "bell", "off"}, Doc: "How to say that a person is needed."},
 }
 
 var extensionKeys = []Key{
-	{Name: "hooks", Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
-	{Name: "disableAllHooks", Kind: Bool, Default: false, CC: true, Guard: Person, Doc: "Run no hook."},
-	{Name: "statusLine.type", Kind: String, CC: true, Enum: []string{"command"}, Doc: "Always command."},
-	{Name: "statusLine.command", Kind: String, CC: true, Runs: true, Doc: "Command that prints the footer; gets JSON on stdin."},
-	{Name: "statusLine.padding", Kind: Int, CC: true, Doc: "Columns left free at both ends."},
-	{Name: "statusLine.refreshInterval", Kind: Int, CC: true, Doc: "Seconds between runs; 0 is only on changes."},
-	{Name: "mcpServers", Kind: Objects, Guard: Person, Runs: true, Doc: "MCP servers by name."},
-	{Name: "enableAllProjectMcpServers", Kind: Bool, Default: false, CC: true, Guard: Person, Runs: true, Doc: "Approve every server of a project's .mcp.json."},
-	{Name: "enabledMcpjsonServers", Kind: Strings, CC: true, Guard: Person, Runs: true, Doc: "Approved servers of .mcp.json."},
-	{Name: "disabledMcpjsonServers", Kind: Strings, CC: true, Doc: "Refused servers of .mcp.json."},
-	{Name: "allowedMcpServers", Kind: List, CC: true, Guard: Person, Doc: "The only servers that may be used."},
-	{Name: "deniedMcpServers", Kind: List, CC: true, Doc: "Servers that may not be used."},
-	{Name: "enabledPlugins", Kind: Bools, CC: true, Runs: true, Doc: "Plugins by name@marketplace."},
-	{Name: "extraKnownMarketplaces", Kind: Objects, CC: true, Runs: true, Doc: "Further marketplaces by name."},
-	{Name: "strictKnownMarketplaces", Kind: Anything, CC: true, Guard: Admin, Doc: "The only marketplaces that may be used."},
-	{Name: "lsp", Kind: Objects, Runs: true, Doc: "Language servers by name, beside the built-in list."},
-	{Name: "worktree", Kind: Object, Doc: "How worktrees are made."},
+	{Name: "hooks", When: NextStart, Absent: "hooks", Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
+	{Name: "disableAllHooks", When: NextStart, Kind: Bool, Default: false, CC: true, Guard: Person, Doc: "Run no hook."},
+	{Name: "statusLine.type", When: NextSession, Kind: String, CC: true, Enum: []string{"command"}, Doc: "Always command."},
+	{Name: "statusLine.command", When: NextSession, Absent: "status line", Quiet: true, Kind: String, CC: true, Runs: true, Doc: "Command that prints the footer; gets JSON on stdin."},
+	{Name: "statusLine.padding", When: NextSession, Kind: Int, CC: true, Doc: "Columns left free at both ends."},
+	{Name: "statusLine.refreshInterval", When: NextSession, Kind: Int, CC: true, Doc: "Seconds between runs; 0 is only on changes."},
+	{Name: "mcpServers", When: NextStart, Absent: "MCP servers", Kind: Objects, Guard: Person, Runs: true, Doc: "MCP servers by name."},
+	{Name: "enableAllProjectMcpServers", When: NextStart, Absent: "MCP servers", Quiet: true, Kind: Bool, Default: false, CC: true, Guard: Person, Runs: true, Doc: "Approve every server of a project's .mcp.json."},
+	{Name: "enabledMcpjsonServers", When: NextStart, Absent: "MCP servers", Quiet: true, Kind: Strings, CC: true, Guard: Person, Runs: true, Doc: "Approved servers of .mcp.json."},
+	{Name: "disabledMcpjsonServers", When: NextStart, Kind: Strings, CC: true, Doc: "Refused servers of .mcp.json."},
+	{Name: "allowedMcpServers", When: NextStart, Kind: List, CC: true, Guard: Person, Doc: "The only servers that may be used."},
+	{Name: "deniedMcpServers", When: NextStart, Kind: List, CC: true, Doc: "Servers that may not be used."},
+	{Name: "enabledPlugins", When: NextStart, Absent: "plugins", Kind: Bools, CC: true, Runs: true, Doc: "Plugins by name@marketplace."},
+	{Name: "extraKnownMarketplaces", When: NextStart, Absent: "plugins", Quiet: true, Kind: Objects, CC: true, Runs: true, Doc: "Further marketplaces by name."},
+	{Name: "strictKnownMarketplaces", When: NextStart, Kind: Anything, CC: true, Guard: Admin, Doc: "The only marketplaces that may be used."},
+	{Name: "lsp", When: NextStart, Absent: "language servers", Kind: Objects, Runs: true, Doc: "Language servers by name, beside the built-in list."},
+	{Name: "worktree", When: NextStart, Absent: "worktrees", Quiet: true, Kind: Object, Doc: "How worktrees are made."},
 }
 
 // Fold makes spellings of one name equal: "fallbackModel" and

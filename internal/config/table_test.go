@@ -171,7 +171,7 @@ func TestMarkdown(t *testing.T) {
 		t.Error("the reference changed; run with -update and look at the difference")
 	}
 	for line := range strings.Lines(got) {
-		if n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); n != 6 {
+		if n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|"); n != 7 {
 			t.Errorf("%d bars: %s", n, line)
 		}
 	}
