@@ -48,6 +48,9 @@ type initialize struct {
 	Servers map[string]json.RawMessage `json:"mcpServers"`
 	Plugins []json.RawMessage          `json:"plugins"`
 	Aliases map[string]string          `json:"toolAliases"`
+	Skills  json.RawMessage            `json:"skills"` // a list of names, or "all"
+	InPlan  string                     `json:"planModeInstructions"`
+	Title   string                     `json:"title"`
 }
 
 // Setup is what the request decides, nothing for most. The caller carries it
@@ -102,6 +105,7 @@ func (in initialize) missing() error {
 	}{
 		{len(in.Hooks) > 0, "hooks"}, {len(in.Agents) > 0, "agents"}, {len(in.Inside)+len(in.Servers) > 0, "MCP servers"},
 		{len(in.Plugins) > 0, "plugins"}, {len(in.Aliases) > 0, "tool aliases"},
+		{len(in.Skills) > 2 && in.Skills[0] == '[', "skills"}, {in.InPlan != "", "instructions for plan mode"},
 	} {
 		if x.wanted {
 			return fmt.Errorf("this version of adze has no %s yet", x.what)
@@ -184,6 +188,11 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	}
 	if in.setup().any() && !q.taken {
 		return nil, errors.New("instructions and schema cannot change any more: initialize has to be the first line")
+	}
+	if in.Title != "" {
+		if err := r.c.Submit(ctx, op.Rename{Title: in.Title}); err != nil {
+			return nil, err
+		}
 	}
 	provider, _, _ := strings.Cut(r.About.Model, "/")
 	return object{

@@ -1,0 +1,516 @@
+// The cases of ./run: node cases.mjs ADZE SDK FOLDER [NAME…].
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import http from 'node:http'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+const [adze, sdk, folder, ...wanted] = process.argv.slice(2)
+const { query, AbortError } = await import(pathToFileURL(sdk).href)
+const cases = []
+const test = (name, run) => cases.push({ name, run })
+
+// A Place is a home and a folder to work in, with scripts for the model.
+class Place {
+  constructor(n) {
+    this.home = path.join(folder, 'case' + n, 'home')
+    this.dir = path.join(folder, 'case' + n, 'work')
+    fs.mkdirSync(this.home, { recursive: true })
+    fs.mkdirSync(this.dir, { recursive: true })
+  }
+  put(name, text) {
+    const to = path.join(this.dir, name)
+    fs.mkdirSync(path.dirname(to), { recursive: true })
+    fs.writeFileSync(to, text)
+    return to
+  }
+  script(text) {
+    this.put('model.txt', text)
+    return this
+  }
+  env(more) {
+    return { PATH: process.env.PATH, HOME: this.home, ...more }
+  }
+  query(prompt, options = {}) {
+    const { env, ...rest } = options
+    return query({
+      prompt,
+      options: { pathToClaudeCodeExecutable: adze, cwd: this.dir, env: this.env(env), model: 'script/model.txt', settingSources: [], ...rest },
+    })
+  }
+  // all is every message of a run, the last result, and why it failed.
+  async all(prompt, options) {
+    const out = { messages: [], error: undefined }
+    try {
+      for await (const m of this.query(prompt, options)) out.messages.push(m)
+    } catch (err) {
+      out.error = err
+    }
+    out.result = out.messages.findLast((m) => m.type === 'result')
+    out.init = out.messages.find((m) => m.type === 'system' && m.subtype === 'init')
+    return out
+  }
+  // says runs a prompt and wants it to succeed.
+  async says(prompt, options) {
+    const out = await this.all(prompt, options)
+    assert.ifError(out.error)
+    assert.equal(out.result?.subtype, 'success', JSON.stringify(out.result))
+    return out
+  }
+}
+
+// An Input is a stream of prompts that stays open until it is closed.
+class Input {
+  waiting = []
+  closed = false
+  wake = () => {}
+  say(text) {
+    this.waiting.push({ type: 'user', message: { role: 'user', content: text }, parent_tool_use_id: null, session_id: '' })
+    this.wake()
+  }
+  close() {
+    this.closed = true
+    this.wake()
+  }
+  async *[Symbol.asyncIterator]() {
+    for (;;) {
+      while (this.waiting.length > 0) yield this.waiting.shift()
+      if (this.closed) return
+      await new Promise((r) => (this.wake = r))
+    }
+  }
+}
+
+// talk gives a streaming run to steps, which read its messages with next.
+async function talk(place, options, steps) {
+  const input = new Input()
+  const q = place.query(input, options)
+  const messages = q[Symbol.asyncIterator]()
+  const next = async (fits) => {
+    for (;;) {
+      const { value, done } = await messages.next()
+      assert.ok(!done, 'the run ended')
+      if (fits(value)) return value
+    }
+  }
+  const result = () => next((m) => m.type === 'result')
+  try {
+    await steps({ q, input, next, result })
+  } finally {
+    input.close()
+    await q.return?.()
+  }
+}
+
+// refused wants a run to fail with these words, and nothing to be answered.
+async function refused(place, options, words) {
+  const heard = []
+  const out = await place.script('> done\n').all('hi', { stderr: (s) => heard.push(s), ...options })
+  assert.equal(out.result?.result, undefined, 'it ran: ' + JSON.stringify(out.result))
+  assert.match(String(out.error) + heard.join(''), words)
+}
+
+const results = (out) =>
+  out.messages.filter((m) => m.type === 'user').flatMap((m) => (Array.isArray(m.message.content) ? m.message.content : [])).filter((c) => c.type === 'tool_result')
+
+const write = '@ Write {"file_path":"new.txt","content":"as asked\\n"}\n---\n> done\n'
+
+// A provider answers Chat Completions requests with one call of Read each, or
+// with words when it is told to.
+async function provider(steps) {
+  const bodies = []
+  const server = http.createServer((req, res) => {
+    let body = ''
+    req.on('data', (d) => (body += d))
+    req.on('end', () => {
+      if (!req.url.endsWith('/chat/completions')) return res.writeHead(404).end()
+      bodies.push(JSON.parse(body))
+      const delta = steps[Math.min(bodies.length, steps.length) - 1]
+      const line = (x) => 'data: ' + JSON.stringify({ id: 'r', model: 'm', ...x }) + '\n\n'
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      res.end(
+        line({ choices: [{ index: 0, delta }] }) + line({ choices: [{ index: 0, delta: {}, finish_reason: delta.tool_calls ? 'tool_calls' : 'stop' }] }) +
+          line({ choices: [], usage: { prompt_tokens: 1000, completion_tokens: 1000 } }) + 'data: [DONE]\n\n',
+      )
+    })
+  })
+  await new Promise((r) => server.listen(0, '127.0.0.1', r))
+  const settings = JSON.stringify({
+    providers: { local: { base_url: `http://127.0.0.1:${server.address().port}/v1`, wire: 'compat', effort: 'reasoning_effort' } },
+    models: { 'local/m': { window: 100000, output: 4000, price: { in: 100, out: 100 } } },
+  })
+  return { bodies, options: { model: 'local/m', settings }, [Symbol.asyncDispose]: () => new Promise((r) => server.close(r)), close: () => server.close() }
+}
+
+// ---- prompts and what comes back
+
+test('prompt: a string', async (p) => {
+  const out = await p.script('> hello there\n').says('hi')
+  assert.equal(out.result.result, 'hello there')
+  assert.equal(out.init.cwd, fs.realpathSync(p.dir))
+  assert.ok(out.init.tools.includes('Bash'))
+  assert.ok(out.messages.some((m) => m.type === 'assistant' && m.message.content[0].text === 'hello there'))
+})
+
+test('prompt: a stream', async (p) => {
+  p.script('? prompt contains "one"\n> first\n---\n> second\n')
+  await talk(p, {}, async ({ input, result }) => {
+    input.say('one')
+    assert.equal((await result()).result, 'first')
+    input.say('two')
+    assert.equal((await result()).result, 'second')
+  })
+})
+
+test('includePartialMessages', async (p) => {
+  const out = await p.script('> some words to stream\n').says('hi', { includePartialMessages: true })
+  const text = out.messages.filter((m) => m.type === 'stream_event' && m.event.delta?.type === 'text_delta').map((m) => m.event.delta.text)
+  assert.equal(text.join(''), 'some words to stream')
+})
+
+test('outputFormat: json_schema', async (p) => {
+  const schema = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
+  const out = await p.script('@ StructuredOutput {"n": 3}\n').says('how many?', { outputFormat: { type: 'json_schema', schema } })
+  assert.deepEqual(out.result.structured_output, { n: 3 })
+})
+
+test('maxTurns', async (p) => {
+  p.put('f.txt', 'x')
+  const out = await p.script('@ Read {"file_path":"f.txt"}\n---\n@ Read {"file_path":"f.txt"}\n---\n> done\n').all('go', { maxTurns: 1 })
+  assert.equal(out.result.subtype, 'error_max_turns')
+})
+
+test('maxBudgetUsd', async (p) => {
+  p.put('f.txt', 'x')
+  const call = { tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'Read', arguments: '{"file_path":"f.txt"}' } }] }
+  const there = await provider([call, { content: 'done' }])
+  try {
+    const out = await p.all('go', { ...there.options, maxBudgetUsd: 0.01 })
+    assert.equal(out.result.subtype, 'error_max_budget_usd', JSON.stringify(out.result))
+    assert.equal(there.bodies.length, 1)
+    assert.ok(out.result.total_cost_usd > 0.01)
+  } finally {
+    there.close()
+  }
+})
+
+// ---- the model
+
+test('model and setModel', async (p) => {
+  p.script('> from the first\n')
+  p.put('other.txt', '> from the other\n')
+  await talk(p, {}, async ({ q, input, next, result }) => {
+    input.say('one')
+    assert.equal((await next((m) => m.subtype === 'init')).model, 'model.txt')
+    assert.equal((await result()).result, 'from the first')
+    await q.setModel('script/other.txt')
+    input.say('two')
+    assert.equal((await result()).result, 'from the other')
+    await assert.rejects(q.setModel('no-such-model'), /no model/)
+  })
+})
+
+test('fallbackModel', async (p) => {
+  p.put('other.txt', '> from the other\n')
+  const out = await p.script('!529\n---\n!529\n---\n!529\n---\n!529\n---\n> late\n').says('hi', { fallbackModel: 'script/other.txt' })
+  assert.equal(out.result.result, 'from the other')
+})
+
+test('thinking, effort and maxThinkingTokens', async (p) => {
+  for (const [options, effort] of [
+    [{ thinking: { type: 'disabled' } }, 'none'], [{ effort: 'high' }, 'high'], [{ maxThinkingTokens: 20000 }, 'high'],
+    [{ maxThinkingTokens: 0 }, 'none'], [{ thinking: { type: 'adaptive' } }, undefined],
+  ]) {
+    const there = await provider([{ content: 'done' }])
+    try {
+      await p.says('hi', { ...there.options, ...options })
+      assert.equal(there.bodies[0].reasoning_effort, effort, JSON.stringify(options))
+    } finally {
+      there.close()
+    }
+  }
+})
+
+test('setMaxThinkingTokens', async (p) => {
+  const there = await provider([{ content: 'done' }])
+  try {
+    await talk(p, there.options, async ({ q, input, result }) => {
+      for (const [tokens, effort] of [[20000, 'high'], [0, 'none'], [null, undefined]]) {
+        await q.setMaxThinkingTokens(tokens)
+        input.say('hi')
+        await result()
+        assert.equal(there.bodies.at(-1).reasoning_effort, effort)
+      }
+    })
+  } finally {
+    there.close()
+  }
+})
+
+// ---- permissions
+
+test('canUseTool: allow', async (p) => {
+  const asked = []
+  await p.script(write).says('write', { canUseTool: async (name, input) => (asked.push([name, input.file_path]), { behavior: 'allow', updatedInput: input }) })
+  assert.deepEqual(asked, [['Write', 'new.txt']])
+  assert.equal(fs.readFileSync(path.join(p.dir, 'new.txt'), 'utf8'), 'as asked\n')
+})
+
+test('canUseTool: deny', async (p) => {
+  const out = await p.script(write).says('write', { canUseTool: async () => ({ behavior: 'deny', message: 'not on a Sunday' }) })
+  assert.match(JSON.stringify(results(out)), /not on a Sunday/)
+  assert.equal(out.result.permission_denials[0].tool_name, 'Write')
+  assert.ok(!fs.existsSync(path.join(p.dir, 'new.txt')))
+})
+
+test('canUseTool: rewrite', async (p) => {
+  await p.script(write).says('write', { canUseTool: async (name, input) => ({ behavior: 'allow', updatedInput: { ...input, content: 'rewritten\n' } }) })
+  assert.equal(fs.readFileSync(path.join(p.dir, 'new.txt'), 'utf8'), 'rewritten\n')
+})
+
+test('canUseTool: a rule for the session', async (p) => {
+  let asked = 0
+  p.script('@ Bash {"command":"touch a"}\n---\n@ Bash {"command":"touch b"}\n---\n> done\n')
+  await p.says('go', {
+    settings: JSON.stringify({ sandbox: { enabled: false } }),
+    canUseTool: async (name, input) => {
+      asked++
+      const rules = [{ toolName: 'Bash', ruleContent: 'touch *' }]
+      return { behavior: 'allow', updatedInput: input, updatedPermissions: [{ type: 'addRules', behavior: 'allow', destination: 'session', rules }] }
+    },
+  })
+  assert.equal(asked, 1)
+  assert.ok(fs.existsSync(path.join(p.dir, 'b')))
+})
+
+test('permissionMode', async (p) => {
+  const out = await p.script(write).says('write', { permissionMode: 'acceptEdits' })
+  assert.equal(out.init.permissionMode, 'acceptEdits')
+  assert.ok(fs.existsSync(path.join(p.dir, 'new.txt')))
+})
+
+test('permissionMode: bypassPermissions', async (p) => {
+  const out = await p.script(write).says('write', { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true })
+  assert.equal(out.init.permissionMode, 'bypassPermissions')
+})
+
+test('setPermissionMode', async (p) => {
+  p.script('> one\n---\n' + write)
+  await talk(p, {}, async ({ q, input, next, result }) => {
+    input.say('one')
+    await result()
+    await q.setPermissionMode('acceptEdits')
+    input.say('two')
+    assert.equal((await next((m) => m.subtype === 'init')).permissionMode, 'acceptEdits')
+    await result()
+    assert.ok(fs.existsSync(path.join(p.dir, 'new.txt')))
+    await assert.rejects(q.setPermissionMode('yolo'), /no permission mode/)
+  })
+})
+
+test('allowedTools', async (p) => {
+  await p.script(write).says('write', { allowedTools: ['Write'] })
+  assert.ok(fs.existsSync(path.join(p.dir, 'new.txt')))
+})
+
+test('disallowedTools', async (p) => {
+  const out = await p.script(write).says('write', { disallowedTools: ['Write', 'Edit'], permissionMode: 'acceptEdits' })
+  assert.ok(!out.init.tools.includes('Write'))
+  assert.ok(!fs.existsSync(path.join(p.dir, 'new.txt')))
+})
+
+test('tools', async (p) => {
+  assert.deepEqual((await p.script('> hi\n').says('hi', { tools: ['Read', 'Grep'] })).init.tools, ['Grep', 'Read'])
+  assert.deepEqual((await p.says('hi', { tools: [] })).init.tools, [])
+})
+
+test('additionalDirectories', async (p) => {
+  const other = path.join(path.dirname(p.dir), 'other')
+  fs.mkdirSync(other)
+  fs.writeFileSync(path.join(other, 'f.txt'), 'from over there\n')
+  p.script(`@ Read {"file_path":"${other}/f.txt"}\n---\n> done\n`)
+  assert.doesNotMatch(JSON.stringify(results(await p.says('read'))), /from over there/)
+  assert.match(JSON.stringify(results(await p.says('read', { additionalDirectories: [other] }))), /from over there/)
+})
+
+// ---- where and how it runs
+
+test('cwd and env', async (p) => {
+  p.script('> wrong\n')
+  fs.mkdirSync(path.join(p.dir, 'below'))
+  p.put('below/other.txt', '> by the variable\n')
+  const out = await p.says('hi', { cwd: path.join(p.dir, 'below'), model: undefined, env: { ADZE_MODEL: 'script/other.txt' } })
+  assert.equal(out.result.result, 'by the variable')
+  assert.equal(out.init.cwd, fs.realpathSync(path.join(p.dir, 'below')))
+})
+
+test('systemPrompt: a string', async (p) => {
+  p.script('? system contains "PIRATE" && !(system contains "coding")\n> aye\n---\n? else\n> no\n')
+  assert.equal((await p.says('hi', { systemPrompt: 'You are a PIRATE.' })).result.result, 'aye')
+})
+
+test('systemPrompt: append', async (p) => {
+  p.script('? system contains "PIRATE" && system contains "You are"\n> aye\n---\n? else\n> no\n')
+  assert.equal((await p.says('hi', { systemPrompt: { type: 'preset', preset: 'claude_code', append: 'Talk like a PIRATE.' } })).result.result, 'aye')
+})
+
+test('settingSources', async (p) => {
+  p.script('> hi\n')
+  fs.mkdirSync(path.join(p.home, '.adze'))
+  fs.writeFileSync(path.join(p.home, '.adze/settings.json'), '{"permissions":{"defaultMode":"plan"}}')
+  assert.equal((await p.says('hi', { settingSources: ['user'] })).init.permissionMode, 'plan')
+  assert.equal((await p.says('hi', { settingSources: [] })).init.permissionMode, 'default')
+})
+
+test('settings', async (p) => {
+  p.script(write)
+  assert.match(JSON.stringify(results(await p.says('go', { permissionMode: 'acceptEdits', settings: JSON.stringify({ permissions: { deny: ['Edit(new.txt)'] } }) }))), /deny|refused|denied/i)
+  assert.ok(!fs.existsSync(path.join(p.dir, 'new.txt')))
+})
+
+test('stderr and debug', async (p) => {
+  let heard = ''
+  await p.script('> hi\n').says('hi', { debug: true, stderr: (s) => (heard += s) })
+  assert.match(heard, /session|turn|reply/i)
+})
+
+test('debugFile', async (p) => {
+  await p.script('> hi\n').says('hi', { debugFile: path.join(p.dir, 'debug.log') })
+  assert.ok(fs.statSync(path.join(p.dir, 'debug.log')).size > 0)
+})
+
+// ---- stopping
+
+const sleeps = '@ Bash {"command":"touch started; sleep 60"}\n---\n> done\n'
+const begun = async (p) => {
+  while (!fs.existsSync(path.join(p.dir, 'started'))) await new Promise((r) => setTimeout(r, 20))
+}
+
+test('interrupt', async (p) => {
+  p.script(sleeps + '---\n> after it\n')
+  await talk(p, { allowedTools: ['Bash'] }, async ({ q, input, result }) => {
+    input.say('sleep')
+    const over = result()
+    await begun(p)
+    await q.interrupt()
+    assert.equal((await over).subtype, 'error_during_execution')
+    input.say('go on')
+    await result()
+    await q.interrupt() // when nothing runs it is fine
+  })
+})
+
+test('abortController', async (p) => {
+  const abortController = new AbortController()
+  const all = p.script(sleeps).all('sleep', { allowedTools: ['Bash'], abortController })
+  await begun(p)
+  const at = Date.now()
+  abortController.abort()
+  const out = await all
+  assert.ok(out.error instanceof AbortError, String(out.error))
+  assert.ok(Date.now() - at < 10_000)
+})
+
+test('close', async (p) => {
+  const q = p.script(sleeps).query('sleep', { allowedTools: ['Bash'] })
+  const heard = (async () => { for await (const m of q) m })().catch(() => {})
+  await begun(p)
+  q.close()
+  await heard
+})
+
+// ---- sessions
+
+const counts = '? prompt contains "again"\n> I know\n---\n? else\n> hi\n'
+
+test('resume, continue and forkSession', async (p) => {
+  const first = (await p.script(counts).says('one')).result.session_id
+  assert.equal((await p.says('again', { resume: first })).result.session_id, first)
+  assert.equal((await p.says('again', { continue: true })).result.session_id, first)
+  const fork = (await p.says('again', { resume: first, forkSession: true })).result.session_id
+  assert.notEqual(fork, first)
+})
+
+test('resumeSessionAt', async (p) => {
+  const one = await p.script(counts).says('one')
+  const at = one.messages.find((m) => m.type === 'assistant').uuid
+  await p.says('again', { resume: one.result.session_id })
+  assert.notEqual((await p.says('again', { resume: one.result.session_id, resumeSessionAt: at })).result.session_id, undefined)
+})
+
+test('sessionId and persistSession', async (p) => {
+  const id = '0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b57'
+  assert.equal((await p.script('> hi\n').says('hi', { sessionId: id })).result.session_id, id)
+  const unkept = (await p.says('hi', { persistSession: false })).result.session_id
+  assert.ok((await p.all('again', { resume: unkept })).error)
+})
+
+test('title', async (p) => {
+  const id = (await p.script('> hi\n').says('hi', { title: 'the name of it' })).result.session_id
+  const listed = spawnSync(adze, ['sessions', 'list'], { cwd: p.dir, env: p.env(), encoding: 'utf8' }).stdout
+  assert.match(listed, /the name of it/, listed + id)
+})
+
+// ---- questions to the session
+
+test('what is supported', async (p) => {
+  await talk(p.script('> hi\n'), {}, async ({ q, input, result }) => {
+    assert.ok((await q.supportedModels()).some((m) => m.value === 'default' && m.resolvedModel === 'model.txt'))
+    assert.deepEqual(await q.supportedCommands(), [])
+    assert.deepEqual(await q.supportedAgents(), [])
+    assert.equal((await q.accountInfo()).apiKeySource, 'none')
+    assert.deepEqual(await q.mcpServerStatus(), [])
+    assert.ok((await q.initializationResult()).output_style)
+    const usage = await q.getContextUsage()
+    assert.equal(usage.maxTokens, 200000)
+    await q.applyFlagSettings({ effortLevel: 'high' })
+    await assert.rejects(q.applyFlagSettings({ permissions: {} }), /cannot be changed|cannot be/)
+    await assert.rejects(q.reconnectMcpServer('x'), /no MCP server/)
+    await assert.rejects(q.toggleMcpServer('x', true), /no MCP server/)
+    await assert.rejects(q.stopTask('x'), /no background command/)
+    await assert.rejects(q.rewindFiles('x'), /checkpoints/)
+    assert.deepEqual((await q.setMcpServers({})).added, [])
+    await assert.rejects(q.setMcpServers({ x: { command: 'x' } }), /no MCP servers/)
+    input.say('hi')
+    await result()
+  })
+})
+
+// ---- what there is not, in plain words
+
+test('not there: hooks', (p) => refused(p, { hooks: { PreToolUse: [{ hooks: [async () => ({})] }] } }, /no hooks yet/))
+test('not there: agents', (p) => refused(p, { agents: { a: { description: 'd', prompt: 'p' } } }, /no agents yet/))
+test('not there: agent', (p) => refused(p, { agent: 'a' }, /no agents yet/))
+test('not there: mcpServers', (p) => refused(p, { mcpServers: { x: { command: 'x' } } }, /no MCP servers yet/))
+test('not there: plugins', (p) => refused(p, { plugins: [{ type: 'local', path: '/x' }] }, /no plugins yet/))
+test('not there: toolAliases', (p) => refused(p, { toolAliases: { Read: 'x' } }, /no tool aliases yet/))
+test('not there: skills', (p) => refused(p, { skills: ['x'] }, /no skills yet/))
+test('not there: planModeInstructions', (p) => refused(p, { planModeInstructions: 'x' }, /no instructions for plan mode yet/))
+test('not there: managedSettings', (p) => refused(p, { managedSettings: { permissions: {} } }, /no flag --managed-settings/))
+test('not there: projectConfigRoot', (p) => refused(p, { projectConfigRoot: '/tmp' }, /no flag --project-config-root/))
+test('not there: resumeDropsTurn', (p) => refused(p, { resume: 'x', resumeDropsTurn: 'y' }, /no flag --resume-drops-turn/))
+test('not there: permissionPromptToolName', (p) => refused(p, { permissionPromptToolName: 'mcp__x' }, /--permission-prompt-tool cannot be/))
+test('not there: an unknown tool', (p) => refused(p, { tools: ['NoSuchTool'] }, /no tool "NoSuchTool"/))
+test('not there: an unknown flag', (p) => refused(p, { extraArgs: { 'no-such-flag': null } }, /no flag --no-such-flag/))
+
+const limit = 60_000
+let failed = 0
+const chosen = cases.filter((c) => wanted.length === 0 || wanted.some((w) => c.name.includes(w)))
+const queue = chosen.map((c, n) => ({ ...c, n }))
+const worker = async () => {
+  for (let c = queue.shift(); c; c = queue.shift()) {
+    let late
+    try {
+      await Promise.race([c.run(new Place(c.n)), new Promise((_, no) => (late = setTimeout(() => no(new Error('it takes more than a minute')), limit)))])
+    } catch (err) {
+      failed++
+      console.error(`FAIL ${c.name}\n${err?.stack ?? err}`)
+    } finally {
+      clearTimeout(late)
+    }
+  }
+}
+await Promise.all(Array.from({ length: 4 }, worker))
+console.log(`${chosen.length - failed} of ${chosen.length} cases of the agent SDK hold`)
+process.exit(failed > 0 ? 1 : 0)
