@@ -428,6 +428,15 @@ func (s *Session) Follow(ctx context.Context, seq event.Seq, d event.Detail) ite
 	}
 }
 
+// Past yields the durable events above after, up to upTo: for a reader who
+// began late and goes back.
+func (s *Session) Past(ctx context.Context, after, upTo event.Seq) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		c := cursor{log: s.cfg.Log, seq: after, yield: yield}
+		c.catchUp(ctx, upTo)
+	}
+}
+
 // A cursor is how far one reader has come.
 type cursor struct {
 	log   store.Log

@@ -28,9 +28,14 @@ func (m *Model) flush() []draw.Line {
 	if !m.screen.headed {
 		m.screen.headed = true
 		out = append(out, m.header()...)
-		if skip := len(m.story.items) - recent; skip > 0 {
+		skip := max(len(m.story.items)-recent, 0)
+		what := fmt.Sprintf("%d earlier items", skip)
+		if m.shownAfter > 0 { // how many there are is not known yet
+			what = "earlier items"
+		}
+		if skip > 0 || m.shownAfter > 0 {
 			m.story.printed = skip
-			out = append(out, nil, draw.L(draw.S(fmt.Sprintf("  %s %d earlier items (%s shows all)", p.sign(draw.Ellipsis), skip, p.o.Hint), draw.Quiet)).Truncate(p.cols(), p.o))
+			out = append(out, nil, draw.L(draw.S(fmt.Sprintf("  %s %s (%s shows all)", p.sign(draw.Ellipsis), what, p.o.Hint), draw.Quiet)).Truncate(p.cols(), p.o))
 		}
 		out = append(out, nil)
 	}

@@ -46,6 +46,10 @@ type Model struct {
 	trusting  bool      // whether the folder is trusted was asked
 	gone      error
 	cutOff    bool // the turn before was interrupted, and Enter goes on with it
+	// shownAfter is the event after which the story begins, 0 when it has all;
+	// begun says that its first event was there.
+	shownAfter event.Seq
+	begun      bool
 }
 
 // screen is what is known about the terminal.
@@ -224,6 +228,11 @@ func (m *Model) opened(in openedMsg) []effect {
 	}
 	m.gone, m.s = nil, in.s
 	m.st, m.turn, m.dialogs, m.pager = transcript.State{}, turn{}, nil, nil
+	m.shownAfter, m.begun = in.s.first(), false
+	if m.shownAfter > 0 {
+		m.st = in.s.Was
+	}
+	in.s.Was = transcript.State{} // it would keep what the session lets go
 	before := m.story.items[m.story.printed:]
 	m.story = newStory()
 	for _, it := range before {
@@ -294,16 +303,18 @@ func (m *Model) events(in eventsMsg) []effect {
 
 func (m *Model) event(e event.Event) []effect {
 	old := m.screen.past
-	m.st = m.st.Apply(e)
+	if e.Seq > m.st.Seq { // of the past, the state is there
+		m.st = m.st.Apply(e)
+	}
 	if old {
-		if _, asked := e.Body.(event.Asked); !asked {
+		if _, asked := e.Body.(event.Asked); !asked && !m.before(e) {
 			m.story.apply(e)
 		}
 		if e.Seq < m.s.After {
 			return nil
 		}
 		m.turn.running = m.st.Running != ""
-		return m.ready()
+		return append(m.ready(), m.readBack()...)
 	}
 	m.story.apply(e)
 	return append(m.pictured(e.Body), m.happened(e)...)

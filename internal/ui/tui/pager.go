@@ -139,6 +139,9 @@ func (g *pager) frame(m *Model) ([]draw.Line, term.Cursor) {
 		return append(out, l), term.Cursor{Row: rows, Col: min(col, cols-1)}
 	}
 	left := draw.L(draw.S(" whole conversation", draw.Accent))
+	if n := m.shownAfter; n > 0 {
+		left = draw.L(draw.S(fmt.Sprintf(" without its first %d events (adze export has all)", n), draw.Accent))
+	}
 	if g.wrong != "" {
 		left = draw.L(draw.S(" "+g.wrong, draw.Attention))
 	}

@@ -367,11 +367,11 @@ func (l *loop) begin(start Start) {
 	})
 }
 
-// hear reads the events of a session from its beginning.
+// hear reads the events of a session, from those on that are shown at once.
 func (l *loop) hear(s *Session) {
 	ctx, cancel := context.WithCancel(l.ctx)
 	l.unhear = cancel
-	events := s.Follow(ctx, 0, event.Everything)
+	events := s.Follow(ctx, l.m.shownAfter, event.Everything)
 	l.mail = newMail()
 	to := l.mail
 	l.wg.Go(func() { // ends with the session, or with ctx

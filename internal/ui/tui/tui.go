@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
@@ -50,7 +51,11 @@ type Session struct {
 	// After is the last event of an earlier run; what comes up to it is shown
 	// as what was.
 	After event.Seq
-	Kept  bool // it can be resumed
+	// Was is what the session came to by then, and Past reads the events that
+	// Follow was not asked for. Without them all of it is followed.
+	Was  transcript.State
+	Past Past
+	Kept bool // it can be resumed
 	// Prompt is sent at once.
 	Prompt string
 	UI     Settings

@@ -1,0 +1,142 @@
+package tui
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// A session that is taken up again is shown from its newest events on; what
+// came before is read when the screen stands.
+const (
+	firstEvents = 600      // read before anything is shown
+	moreEvents  = 200      // read at once afterwards
+	maxPast     = 32 << 20 // bytes of texts that are read back
+)
+
+// A Past reads the durable events above after, up to upTo.
+type Past func(ctx context.Context, after, upTo event.Seq) iter.Seq2[event.Event, error]
+
+// first is the event after which a session is shown at once. Without a state
+// to begin with, all of it is.
+func (s *Session) first() event.Seq {
+	if s.Past == nil || s.Was.Seq == 0 || s.After <= firstEvents {
+		return 0
+	}
+	return min(s.After-firstEvents, s.Was.Seq)
+}
+
+// before reports whether an event of the past is left to be read back: the
+// story begins with a prompt, or where none comes, with a reply.
+func (m *Model) before(e event.Event) bool {
+	if m.shownAfter == 0 || m.begun {
+		return false
+	}
+	switch b := e.Body.(type) {
+	case event.InputAccepted:
+		m.begun = !b.Hidden && !b.Steer
+	case event.Replied:
+		m.begun = e.Seq > m.s.After-firstEvents/2
+	default: // what comes before belongs to what is read back
+		m.begun = e.Seq >= m.s.After
+	}
+	if !m.begun {
+		m.shownAfter = e.Seq
+	}
+	return !m.begun
+}
+
+// readBack reads what came before what is shown, as far as it may be kept.
+func (m *Model) readBack() []effect {
+	if m.shownAfter == 0 || m.s.Past == nil {
+		return nil
+	}
+	s, upTo := m.s, m.shownAfter
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		past, from := newStory(), upTo
+		var parts [][]event.Event
+		for room := maxPast; from > 0 && room > 0; {
+			after := from - min(from, moreEvents)
+			var es []event.Event
+			for e, err := range s.Past(ctx, after, from) {
+				if err != nil {
+					return func(m *Model) []effect { return m.fail(err) }
+				}
+				es = append(es, e)
+				room -= weight(e.Body)
+			}
+			parts, from = append(parts, es), after
+		}
+		for _, es := range slices.Backward(parts) {
+			for _, e := range es {
+				if _, asked := e.Body.(event.Asked); !asked {
+					past.apply(e)
+				}
+			}
+		}
+		return func(m *Model) []effect {
+			if m.s == s {
+				m.shownAfter = from
+				m.prepend(past)
+			}
+			return nil
+		}
+	}}}
+}
+
+// weight is about how many bytes of text an event holds.
+func weight(b event.Body) int {
+	const least = 200
+	switch b := b.(type) {
+	case event.ToolFinished:
+		n := least + 2*len(b.Text)
+		for _, img := range b.Images {
+			n += len(img.Data)
+		}
+		return n
+	case event.Replied:
+		n := least
+		for _, p := range b.Message.Parts {
+			switch p := p.(type) {
+			case llm.Text:
+				n += len(p.S)
+			case llm.Thinking:
+				n += len(p.S)
+			case llm.ToolUse:
+				n += 2 * len(p.Input)
+			case llm.ToolResult, llm.Image, llm.Document:
+			}
+		}
+		return n
+	case event.InputAccepted:
+		n := least + len(b.Text)
+		for _, img := range b.Images {
+			n += len(img.Data)
+		}
+		return n
+	default: // the others are small
+		return least
+	}
+}
+
+// prepend puts what was read back before the story.
+func (m *Model) prepend(past *story) {
+	n, s := len(past.items), m.story
+	for _, it := range past.items {
+		it.done = true
+	}
+	s.items = append(past.items, s.items...)
+	s.printed, s.reply = s.printed+n, s.reply+n
+	maps.Copy(past.byID, s.byID)
+	s.byID = past.byID
+	if g := m.pager; g != nil {
+		g.top.item += n
+		if g.hit.item >= 0 {
+			g.hit.item += n
+		}
+	}
+}

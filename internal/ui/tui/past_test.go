@@ -1,0 +1,131 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/ui/draw"
+)
+
+// longLog is a log of turns with a call each; the last one goes on for long.
+func longLog(turns, last int) (es []event.Event) {
+	add := func(b event.Body) {
+		es = append(es, event.Event{Seq: event.Seq(len(es) + 1), Time: start, Body: b})
+	}
+	for n := range turns {
+		add(event.InputAccepted{ID: fmt.Sprint("p", n), Text: fmt.Sprint("prompt ", n)})
+		add(event.TurnStarted{ID: fmt.Sprint("t", n), Model: "m/x"})
+		steps := 1
+		if n == turns-1 {
+			steps = last
+		}
+		for step := range steps {
+			call := fmt.Sprint("c", n, ".", step)
+			add(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "I look."}, llm.ToolUse{ID: call, Name: "Bash"}}}, Stop: llm.WantTools, Usage: llm.Usage{In: 1}})
+			add(event.ToolStarted{Call: call, Name: "Bash", Title: "Bash: make " + call})
+			add(event.ToolFinished{Call: call, Name: "Bash", Text: "done " + call})
+		}
+		add(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: fmt.Sprint("answer ", n)}}}, Stop: llm.EndTurn, Usage: llm.Usage{In: 1}})
+		add(event.TurnEnded{ID: fmt.Sprint("t", n), How: event.Done})
+	}
+	return es
+}
+
+// resume opens a session on a log, and is told what the loop would ask for.
+func resume(t *testing.T, es []event.Event, late bool) (r *rig, followed int) {
+	r = newRig(t, 80, 24)
+	s := &Session{Client: nobody{}, Dir: "~/src/calc", Branch: "main", Model: "m/x", After: event.Seq(len(es))}
+	if late {
+		for _, e := range es {
+			s.Was = s.Was.Apply(e)
+		}
+		s.Past = func(_ context.Context, after, upTo event.Seq) iter.Seq2[event.Event, error] {
+			return func(yield func(event.Event, error) bool) {
+				for _, e := range es[after:upTo] {
+					if !yield(e, nil) {
+						return
+					}
+				}
+			}
+		}
+	}
+	r.do(openedMsg{s, nil})
+	from := r.m.shownAfter
+	r.do(eventsMsg{of: r.m.s, events: es[from:]})
+	r.frame()
+	return r, len(es) - int(from)
+}
+
+// whole is the conversation as the transcript shows it, and the figures of the
+// footer.
+func whole(r *rig) string {
+	g := &pager{cache: map[*item][]draw.Line{}}
+	var out []draw.Line
+	for i := range r.m.story.items {
+		out = append(out, g.lines(r.m, i)...)
+	}
+	return draw.TextOf(out) + fmt.Sprint(r.m.st.Total, r.m.st.Turns, r.m.st.First, r.m.st.Seq, r.m.st.Running)
+}
+
+// A session that is shown from its newest events on has all of it in the end,
+// and the same on the screen.
+func TestALongSessionIsReadFromItsEnd(t *testing.T) {
+	for name, es := range map[string][]event.Event{"many turns": longLog(300, 1), "one long turn": longLog(20, 400)} {
+		t.Run(name, func(t *testing.T) {
+			all, n := resume(t, es, false)
+			late, few := resume(t, es, true)
+			if n != len(es) || few > firstEvents {
+				t.Errorf("followed %d events, and %d of %d", n, few, len(es))
+			}
+			if late.m.shownAfter != 0 || late.m.s.Was.Seq != 0 {
+				t.Errorf("events up to %d were not read back", late.m.shownAfter)
+			}
+			if d := cmp.Diff(whole(all), whole(late)); d != "" {
+				t.Errorf("(-all +late)\n%s", d)
+			}
+			tail := func(r *rig) string {
+				lines := strings.Split(r.text(), "\n")
+				return strings.Join(lines[len(lines)-40:], "\n")
+			}
+			if d := cmp.Diff(tail(all), tail(late)); d != "" {
+				t.Errorf("the screen: (-all +late)\n%s", d)
+			}
+			if !strings.Contains(late.text(), "earlier items") {
+				t.Error("nothing says that there is more")
+			}
+			late.seq, all.seq = event.Seq(len(es)), event.Seq(len(es))
+			for _, r := range []*rig{all, late} {
+				r.event(event.InputAccepted{ID: "n", Text: "go on"}, event.TurnStarted{ID: "n"}, event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "yes"}}}}, event.TurnEnded{ID: "n", How: event.Done})
+			}
+			if d := cmp.Diff(tail(all), tail(late)); d != "" {
+				t.Errorf("afterwards: (-all +late)\n%s", d)
+			}
+		})
+	}
+}
+
+// Of a session that is too large to be shown as a whole, the newest part is.
+func TestAHugePastIsBounded(t *testing.T) {
+	es := longLog(900, 1)
+	for i, e := range es {
+		if b, ok := e.Body.(event.ToolFinished); ok {
+			b.Text = strings.Repeat("x", 100_000)
+			es[i].Body = b
+		}
+	}
+	r, _ := resume(t, es, true)
+	if r.m.shownAfter == 0 || int(r.m.shownAfter) > len(es)-firstEvents {
+		t.Errorf("shown after %d of %d", r.m.shownAfter, len(es))
+	}
+	r.keys("ctrl+o")
+	if text := r.text(); !strings.Contains(text, "without its first") {
+		t.Errorf("the transcript does not say that it is a part:\n%s", text)
+	}
+}
