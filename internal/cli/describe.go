@@ -105,7 +105,7 @@ func (r running) face() *tui.Session {
 func look(cfg *config.Config) tui.Settings {
 	u := cfg.UI
 	s := tui.Settings{
-		Theme: u.Theme, Vim: u.EditorMode == "vim", ASCII: u.ASCII, Thinking: u.ShowThinking, Notify: u.Notify, TitleOff: !u.Title,
+		Theme: u.Theme, Vim: u.EditorMode == "vim", ASCII: u.ASCII, Thinking: u.ShowThinking, Fullscreen: u.Fullscreen, Notify: u.Notify, TitleOff: !u.Title,
 	}
 	if l := cfg.StatusLine; l != nil {
 		s.Status.Padding, s.Status.Every = l.Padding, time.Duration(l.RefreshInterval)*time.Second

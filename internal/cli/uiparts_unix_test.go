@@ -90,3 +90,27 @@ func TestUISessionPicker(t *testing.T) {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }
+
+// ui.fullscreen takes the alternate screen; what was said is in the terminal's
+// scrollback afterwards, and every mode is as it was.
+func TestUIFullscreen(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "> One answer.\n---\n> Another answer.\n", "--settings", `{"ui":{"fullscreen":true}}`)
+	x.until("What shall be done")
+	x.keys("first", enter)
+	x.until(`● One answer\.`)
+	x.keys("second", enter)
+	x.until(`● Another answer\.`)
+	x.mu.Lock()
+	taken := strings.Contains(string(x.bytes), "\x1b[?1049h")
+	x.mu.Unlock()
+	if !taken {
+		t.Error("the alternate screen was not taken")
+	}
+	x.keys("/exit", enter)
+	x.ended()
+	if s := x.all(); strings.Count(s, "● One answer.") != 1 || strings.Count(s, "● Another answer.") != 1 {
+		t.Errorf("afterwards:\n%s", s)
+	}
+	x.restored()
+}

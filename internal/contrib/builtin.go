@@ -27,7 +27,7 @@ func Commands() Contribution {
 		{"clear", "", "begin a new session", View{}},
 		{"mode", "[name]", "choose the permission mode", View{}},
 		{"plan", "[what]", "plan mode: only look, then ask for approval", View{}},
-		{"effort", "[low|medium|high|max]", "how hard the model thinks", View{}},
+		{"effort", "[none|low|medium|high|xhigh|max]", "how hard the model thinks", View{}},
 		{"rename", "<title>", "title the session", rename()},
 		{"copy", "", "copy the last answer", View{}},
 		{"cost", "", "what the session cost", View{}},

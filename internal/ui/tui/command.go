@@ -203,10 +203,29 @@ func (m *Model) planCommand(args string) []effect {
 	return out
 }
 
+// switchThinking has the model answer at once, or think again as the settings
+// say.
+func (m *Model) switchThinking() []effect {
+	if m.s == nil {
+		return nil
+	}
+	o := op.SetEffort{Level: "none"}
+	if m.quick {
+		o.Level = ""
+	}
+	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
+		if err == nil {
+			m.quick = o.Level != ""
+		}
+		return m.fail(err)
+	}}}
+}
+
 func (m *Model) effortCommand(args string) []effect {
 	set := func(m *Model, level string) []effect {
 		return []effect{submit{op: op.SetEffort{Level: level}, then: func(m *Model, err error) []effect {
 			if err == nil {
+				m.quick = level == "none"
 				m.say("effort: "+level, draw.Quiet)
 			}
 			return m.fail(err)

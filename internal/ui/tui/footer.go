@@ -73,6 +73,9 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 	if md := m.mode(); md != policy.Default {
 		say(modeName(md)+" ("+m.keys.Hint(keymap.CycleMode)+")", modeRole(md, draw.Quiet))
 	}
+	if m.quick {
+		say("no thinking ("+m.keys.Hint(keymap.ThinkingToggle)+")", draw.Quiet)
+	}
 	if m.s != nil && m.status.text == "" {
 		if m.screen.size.Cols >= 60 {
 			say(shortModel(m.st.Model), draw.Quiet)

@@ -166,6 +166,8 @@ func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
 	printed = m.flush()
 	if m.pager != nil {
 		live, cur = m.pager.frame(m)
+	} else if m.fills() {
+		live, cur = m.filled()
 	} else {
 		live, cur = m.inline()
 	}

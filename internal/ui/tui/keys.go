@@ -20,6 +20,8 @@ func (m *Model) key(k keymap.Key) []effect {
 		return m.press(k, []keymap.Context{keymap.Transcript, keymap.Global}, m.pager.act, m.pager.typed)
 	case len(m.dialogs) > 0:
 		return m.dialogKey(k)
+	case m.scrolls(k):
+		return nil
 	}
 	if _, till := m.chord.Pending(); till.IsZero() && m.box.Grabs(k) {
 		m.box.Key(k)
@@ -159,6 +161,8 @@ func (m *Model) anyAct(a keymap.Action) ([]effect, bool) {
 		return nil, true
 	case keymap.CycleMode:
 		return m.cycleMode(), true
+	case keymap.ThinkingToggle:
+		return m.switchThinking(), true
 	case keymap.ModelPicker:
 		return m.command("/model"), true
 	case keymap.SearchHistory:
@@ -257,6 +261,9 @@ func (m *Model) enter() []effect {
 func (m *Model) send(p edit.Prompt) []effect { return m.sendAs(m.host.NewID(), p) }
 
 func (m *Model) sendAs(id string, p edit.Prompt) []effect {
+	if m.scroll != nil {
+		m.scroll.follow = true
+	}
 	if m.s == nil || m.screen.past {
 		m.queue = append(m.queue, queued{id: id, prompt: p})
 		if m.gone != nil {

@@ -2,8 +2,10 @@ package tui
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/png"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -205,5 +207,67 @@ func TestPicturesWaitToBePrinted(t *testing.T) {
 	r.event(event.InputAccepted{ID: "j", Text: "next"})
 	if r.frame(); len(r.m.placed) != 0 {
 		t.Error("the picture is printed twice")
+	}
+}
+
+func TestThinkingSwitch(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("alt+t")
+	if got, _ := last[op.SetEffort](r); got.Level != "none" {
+		t.Errorf("off is %+v", got)
+	}
+	r.has("no thinking")
+	r.keys("alt+t")
+	if got, _ := last[op.SetEffort](r); got.Level != "" || r.m.quick {
+		t.Errorf("on is %+v", got)
+	}
+}
+
+// With the whole screen, the prompt stays at its end, the conversation scrolls
+// above it, and all of it is printed for when adze ends.
+func TestFullscreen(t *testing.T) {
+	r := newRig(t, 60, 16)
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/x", UI: Settings{Fullscreen: true}}, nil})
+	if e := r.effects[len(r.effects)-1]; !slices.ContainsFunc(r.effects, func(e effect) bool { f, ok := e.(full); return ok && f.on }) {
+		t.Errorf("the screen was not taken: %+v", e)
+	}
+	check := func(what string) string {
+		t.Helper()
+		lines := r.frame()
+		if len(lines) != 16 || !strings.HasPrefix(lines[12].String(), "╭") {
+			t.Errorf("%s: %d lines:\n%s", what, len(lines), draw.TextOf(lines))
+		}
+		return draw.TextOf(lines)
+	}
+	if s := check("empty"); !strings.Contains(s, "adze 1.2.3") {
+		t.Errorf("no first line:\n%s", s)
+	}
+	for i := range 30 {
+		r.event(event.InputAccepted{ID: fmt.Sprint("i", i), Text: fmt.Sprint("said ", i, ".")})
+	}
+	if s := check("at the end"); !strings.Contains(s, "said 29.") || strings.Contains(s, "said 3.") || strings.Contains(s, "more below") {
+		t.Errorf("at the end:\n%s", s)
+	}
+	r.keys("pgup")
+	r.do(mouseMsg{-3})
+	if s := check("above"); strings.Contains(s, "said 29.") || !strings.Contains(s, "more below") {
+		t.Errorf("above:\n%s", s)
+	}
+	r.event(event.InputAccepted{ID: "more", Text: "said while looking back"})
+	if s := check("above"); strings.Contains(s, "while looking back") {
+		t.Errorf("it jumped:\n%s", s)
+	}
+	r.keys("'next", "enter")
+	if s := check("after a prompt"); !strings.Contains(s, "while looking back") {
+		t.Errorf("a prompt does not go to the end:\n%s", s)
+	}
+	r.keys("ctrl+o", "q")
+	if f, ok := r.effects[len(r.effects)-1].(full); !ok || !f.on {
+		t.Errorf("the transcript gave the screen away: %+v", r.effects[len(r.effects)-1])
+	}
+	for i := range 30 {
+		if n := strings.Count(draw.TextOf(r.printed), fmt.Sprint("said ", i, ".")); n != 1 {
+			t.Errorf("what was said as number %d is printed %d times", i, n)
+		}
 	}
 }

@@ -23,6 +23,7 @@ type Model struct {
 	story *story
 	st    transcript.State
 	turn  turn
+	quick bool     // thinking was switched off
 	queue []queued // prompts that wait, in the session or for one
 
 	box       *edit.Editor
@@ -33,6 +34,7 @@ type Model struct {
 	dialogs   []dialog   // the first one is seen
 	guarded   guarded
 	pager     *pager // the transcript in full screen
+	scroll    *pager // the conversation, when adze has the whole screen
 	screen    screen
 	flash     flash
 	armed     armed
@@ -132,8 +134,11 @@ func (m *Model) update(now time.Time, in Msg) []effect {
 			return m.setTheme(m.screen.chosen)
 		}
 	case mouseMsg:
-		if m.pager != nil {
+		switch {
+		case m.pager != nil:
 			m.pager.move(m, in.wheel)
+		case m.fills():
+			m.scroll.move(m, in.wheel)
 		}
 	case eventsMsg:
 		return m.events(in)
@@ -226,7 +231,7 @@ func (m *Model) opened(in openedMsg) []effect {
 		m.queue = nil
 		return m.welcome()
 	}
-	m.gone, m.s = nil, in.s
+	m.gone, m.s, m.quick = nil, in.s, false
 	m.st, m.turn, m.dialogs, m.pager = transcript.State{}, turn{}, nil, nil
 	m.shownAfter, m.begun = in.s.first(), false
 	if m.shownAfter > 0 {
@@ -242,7 +247,11 @@ func (m *Model) opened(in openedMsg) []effect {
 	}
 	m.screen.last, m.screen.headed, m.screen.past = nil, false, in.s.After > 0
 	m.st.Model, m.st.Mode = in.s.Model, in.s.Mode
+	m.scroll = newPager(true)
 	out := m.adopt(in.s.UI)
+	if m.fills() {
+		out = append(out, full{true})
+	}
 	out = append(out, submit{op: op.Attach{Client: clientName}})
 	if !in.s.UI.TitleOff {
 		out = append(out, title{"adze · " + in.s.Dir})
@@ -437,6 +446,9 @@ func (m *Model) resized() {
 	}
 	if m.pager != nil {
 		m.pager.resized()
+	}
+	if m.scroll != nil {
+		m.scroll.resized()
 	}
 }
 

@@ -23,14 +23,19 @@ type pager struct {
 	cache  map[*item][]draw.Line
 	short  bool  // fold as in the scrollback
 	hit    place // that was found last
+	height int   // rows for the conversation; 0 is all but one
 }
 
 // A place is a line of an item.
 type place struct{ item, line int }
 
 func (m *Model) openPager() []effect {
-	m.pager = &pager{follow: true, hit: place{-1, 0}, cache: map[*item][]draw.Line{}}
+	m.pager = newPager(false)
 	return []effect{full{true}}
+}
+
+func newPager(short bool) *pager {
+	return &pager{follow: true, short: short, hit: place{-1, 0}, cache: map[*item][]draw.Line{}}
 }
 
 func (g *pager) resized() { g.cache = map[*item][]draw.Line{} }
@@ -96,7 +101,12 @@ func (g *pager) end(m *Model) place {
 	return g.back(m, place{len(m.story.items), 0}, g.rows(m))
 }
 
-func (g *pager) rows(m *Model) int { return max(m.screen.size.Rows-1, 1) }
+func (g *pager) rows(m *Model) int {
+	if g.height > 0 {
+		return g.height
+	}
+	return max(m.screen.size.Rows-1, 1)
+}
 
 // move goes n lines down, or up.
 func (g *pager) move(m *Model, n int) {
@@ -113,7 +123,8 @@ func (g *pager) move(m *Model, n int) {
 
 func (p place) before(o place) bool { return p.item < o.item || p.item == o.item && p.line < o.line }
 
-func (g *pager) frame(m *Model) ([]draw.Line, term.Cursor) {
+// page are the lines that are seen.
+func (g *pager) page(m *Model) []draw.Line {
 	rows := g.rows(m)
 	if g.follow {
 		g.top = g.end(m)
@@ -129,6 +140,12 @@ func (g *pager) frame(m *Model) ([]draw.Line, term.Cursor) {
 		}
 		at = place{at.item + 1, 0}
 	}
+	return out
+}
+
+func (g *pager) frame(m *Model) ([]draw.Line, term.Cursor) {
+	rows := g.rows(m)
+	out := g.page(m)
 	for len(out) < rows {
 		out = append(out, nil)
 	}
@@ -258,7 +275,7 @@ func (g *pager) act(m *Model, a keymap.Action) ([]effect, bool) {
 	switch a {
 	case keymap.TranscriptExit, keymap.Interrupt:
 		m.pager = nil
-		return []effect{full{false}}, true
+		return []effect{full{m.fills()}}, true
 	case keymap.TranscriptSearch:
 		g.search = field(m, "")
 	case keymap.TranscriptNext:

@@ -138,6 +138,9 @@ func attached(names []event.Attached, width int) []draw.Line {
 
 func (p paper) thought(it *item) []draw.Line {
 	head := "Thought"
+	if !it.done {
+		head = "Thinking"
+	}
 	if it.took >= time.Second {
 		head += " for " + span(it.took)
 	}

@@ -66,15 +66,18 @@ type Session struct {
 
 // Settings are those of ui.*, and the status line's.
 type Settings struct {
-	Theme     string
-	Vim       bool
-	ASCII     bool
-	Thinking  bool   // show it unfolded
-	Notify    string // auto, bell, off
-	TitleOff  bool   // leave the terminal's title alone
-	Status    StatusLine
-	Keys      *keymap.Map // nil: the defaults
-	KeysWrong []string    // mistakes in keybindings.json, in words
+	Theme    string
+	Vim      bool
+	ASCII    bool
+	Thinking bool // show it unfolded
+	// Fullscreen draws on the alternate screen, in the place of the terminal's
+	// scrollback.
+	Fullscreen bool
+	Notify     string // auto, bell, off
+	TitleOff   bool   // leave the terminal's title alone
+	Status     StatusLine
+	Keys       *keymap.Map // nil: the defaults
+	KeysWrong  []string    // mistakes in keybindings.json, in words
 }
 
 // A StatusLine is a person's own command for the footer.
