@@ -81,7 +81,7 @@ func (r *run) request(target Target) llm.Request {
 	most = window.Reply(most, target.Window, window.Estimate(st))
 	r.asked = most
 	return llm.Request{
-		Model: target.Name, System: r.System, Tools: r.tools.Specs(), MaxTokens: most,
+		Model: target.Name, System: r.System, Tools: r.tools.Specs(), Force: r.force, MaxTokens: most,
 		Messages: window.Build(st, window.LimitsOf(window.Effective(target.Window, target.Cap))),
 		Effort:   target.Effort, ThinkingTokens: target.Thinking, CacheKey: r.CacheKey,
 	}

@@ -58,6 +58,7 @@ type run struct {
 	asked  int             // output cap of the newest request
 	noCost string          // a model that answered and has no known price
 	answer json.RawMessage // the accepted structured answer
+	force  string          // the tool that the next reply has to call
 	final  string          // the answer of a call that ended the turn
 	hidden int             // inputs of the loop itself, for their IDs
 }
@@ -163,6 +164,7 @@ func (r *run) means() means {
 
 // carryOn prepares the step that follows for this reason.
 func (r *run) carryOn(c Continue, o outcome) error {
+	r.force = ""
 	switch c {
 	case NextStep, CompactedRetry, StopHookBlocked, EmptyRetry:
 		return nil
@@ -182,6 +184,7 @@ func (r *run) carryOn(c Continue, o outcome) error {
 	case TokenBudgetNudge:
 		return r.say(fmt.Sprintf(nudgeText, r.mem.spent, r.Budget.Tokens))
 	case StructuredRetry:
+		r.force = r.Structured
 		return r.say(fmt.Sprintf(answerText, r.Structured))
 	case FallbackModel:
 		r.cap = 0

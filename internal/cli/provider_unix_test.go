@@ -412,3 +412,40 @@ func TestEffortChangedInASession(t *testing.T) {
 		t.Errorf("said %d times: %v %s", n, err, out)
 	}
 }
+
+// A model that ends without the structured answer is made to give it, on each
+// wire; where a server does not take that, it is only asked to.
+func TestStructuredAnswerIsForced(t *testing.T) {
+	answer := saying("", llm.ToolUse{ID: "call_1", Name: "StructuredOutput", Input: json.RawMessage(`{"n":3}`)})
+	for model, forced := range map[wireName]string{
+		"anthropic/claude-sonnet-5-5": `"tool_choice":{"type":"tool","name":"StructuredOutput"}`, responses: `"tool_choice":{"type":"function","name":"StructuredOutput"}`,
+		chat: `"tool_choice":{"type":"function","function":{"name":"StructuredOutput"}}`, gemini: `"toolConfig":{"functionCallingConfig":{"mode":"ANY","allowedFunctionNames":["StructuredOutput"]}}`,
+	} {
+		for _, refused := range []bool{false, true} {
+			replies := []llmtest.Step{saying("", llm.Text{S: "it is three"}), answer}
+			if refused && (model == gemini || model == responses) {
+				continue // each of their models takes it
+			}
+			if refused {
+				no := llmtest.Step{Raw: func(w http.ResponseWriter, _ []string) {
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(400)
+					_, _ = io.WriteString(w, `{"error":{"type":"invalid_request_error","message":"tool_choice: this model does not support a forced tool"}}`)
+				}}
+				replies = slices.Insert(replies, 1, no)
+			}
+			p := provide(t, speaks(model), replies...)
+			out, err := newPlace(t).asking(model, p, "--output-format", "json", "--json-schema", `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`, "--effort", "high").CombinedOutput()
+			sent := p.sent()
+			if err != nil || !strings.Contains(string(out), `"structured_output":{"n":3}`) || len(sent) != len(replies) {
+				t.Fatalf("%s: %v %s", model, err, out)
+			}
+			if strings.Contains(sent[0], forced) || !strings.Contains(sent[1], forced) || refused && strings.Contains(sent[2], forced) {
+				t.Errorf("%s: %q", model, sent)
+			}
+			if strings.HasPrefix(string(model), "anthropic") && (!strings.Contains(sent[0], `"adaptive"`) || !strings.Contains(sent[1], `"thinking":{"type":"disabled"}`)) {
+				t.Errorf("reasoning and a forced tool: %s", sent[1][:300])
+			}
+		}
+	}
+}

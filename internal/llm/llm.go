@@ -107,6 +107,9 @@ type Request struct {
 	System   []string
 	Messages []Message
 	Tools    []Spec
+	// Force is the name of the tool that the reply has to call, "" leaves it to
+	// the model. Where a server does not know the like, it is a wish.
+	Force string
 	// MaxTokens bounds the reply; 0 leaves it to the provider's default.
 	MaxTokens int
 	// Effort asks for reasoning, or for none.

@@ -54,6 +54,8 @@ type Client struct {
 	lazy atomic.Bool
 	// always: a model does not take it that thinking is disabled.
 	always atomic.Bool
+	// unforced: a model does not take it that a tool is forced.
+	unforced atomic.Bool
 }
 
 var _ llm.Model = (*Client)(nil)
@@ -110,6 +112,8 @@ func (c *Client) without(r llm.Request, why string) bool {
 	switch {
 	case strings.Contains(why, "eager_input_streaming"):
 		return c.lazy.CompareAndSwap(false, true)
+	case r.Force != "" && (strings.Contains(why, "tool_choice") || strings.Contains(why, "thinking")):
+		return c.unforced.CompareAndSwap(false, true)
 	case r.Effort == llm.EffortNone && strings.Contains(why, "thinking"):
 		return c.always.CompareAndSwap(false, true)
 	}

@@ -31,6 +31,13 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 		maxTokens = unknownOutput
 	}
 	think := thinking(r, facts, maxTokens)
+	force := r.Force
+	if c.unforced.Load() {
+		force = ""
+	}
+	if force != "" { // the API refuses it together with reasoning
+		think = thought{off: facts.Thinking == price.Adaptive}
+	}
 	think.off = think.off && !c.always.Load()
 	if think.budget > 0 && !startsThinking(msgs) {
 		think = thought{} // the API refuses a budget when the running tool loop began without reasoning
@@ -52,6 +59,13 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 	think.write(&j)
 	k := c.marker()
 	k.writeTools(&j, r.Tools, c.own() && !c.lazy.Load())
+	if force != "" {
+		j.Key("tool_choice")
+		j.Obj()
+		j.Member("type", "tool")
+		j.Member("name", force)
+		j.End()
+	}
 	k.writeSystem(&j, r.System)
 	j.Key("messages")
 	j.Arr()

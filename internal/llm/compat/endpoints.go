@@ -15,6 +15,7 @@ type Quirks struct {
 	CacheMarks     bool       // takes cache_control for models of Anthropic
 	CacheKey       bool       // takes prompt_cache_key
 	PDF            bool       // takes documents as file parts
+	NoForce        bool       // a tool cannot be forced
 	ObjectContents bool       // text must be a list of parts
 }
 

@@ -59,7 +59,7 @@ func (m *Memory) keep(key string, fields []string) {
 // in which an error is searched for them. "max_tokens" and those in which
 // reasoning returns are the other way round when they are refused.
 var optional = []string{"stream_options", "max_completion_tokens", "max_tokens", "reasoning_effort", "reasoning_content", "reasoning_details",
-	"prompt_cache_key", "cache_control", "thinking", "reasoning"}
+	"prompt_cache_key", "cache_control", "tool_choice", "thinking", "reasoning"}
 
 // without are the quirks of a server that refused these fields.
 func (q Quirks) without(fields []string) Quirks {
@@ -77,6 +77,8 @@ func (q Quirks) without(fields []string) Quirks {
 			q.CacheKey = false
 		case "cache_control":
 			q.CacheMarks = false
+		case "tool_choice":
+			q.NoForce = true
 		case "reasoning_details":
 			q.Details = false
 		case "+reasoning_content":

@@ -47,6 +47,16 @@ func (c *Client) request(r llm.Request, reader string, q Quirks) []byte {
 		j.Member("prompt_cache_key", r.CacheKey)
 	}
 	w.tools(r.Tools)
+	if r.Force != "" && !q.NoForce {
+		j.Key("tool_choice")
+		j.Obj()
+		j.Member("type", "function")
+		j.Key("function")
+		j.Obj()
+		j.Member("name", r.Force)
+		j.End()
+		j.End()
+	}
 	j.Key("messages")
 	j.Arr()
 	w.system(r.System)

@@ -42,6 +42,13 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	j.Member("prompt_cache_key", cacheKey(r.CacheKey))
 	j.Member("prompt_cache_retention", c.c.Retention)
 	writeTools(&j, r.Tools)
+	if r.Force != "" {
+		j.Key("tool_choice")
+		j.Obj()
+		j.Member("type", "function")
+		j.Member("name", r.Force)
+		j.End()
+	}
 	var system []string
 	for _, s := range r.System {
 		if s != "" {
