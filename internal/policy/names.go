@@ -1,6 +1,9 @@
 package policy
 
-import "path/filepath"
+import (
+	"path/filepath"
+	"strings"
+)
 
 // What a protected name means: why a person is asked before it is written.
 const (
@@ -107,11 +110,17 @@ func LoginPlaces(home string) []string {
 // RunAtLogin says why writing file needs a person when it is in one of
 // LoginPlaces; "" when it is not.
 func RunAtLogin(home, file string) string {
-	if home == "" || !Within(home, file, false) {
+	if home == "" || file == "" {
 		return ""
 	}
+	rel, ok := below(filepath.ToSlash(home), filepath.ToSlash(file))
+	if !ok {
+		return ""
+	}
+	rel = strings.ToLower(rel)
 	for _, p := range loginPlaces {
-		if Within(filepath.Join(home, filepath.FromSlash(p)), file, true) {
+		// The few with capitals are on systems that fold case.
+		if n := len(p); len(rel) >= n && strings.EqualFold(rel[:n], p) && (len(rel) == n || rel[n] == '/') {
 			return "a login, a shell or the desktop runs what is in ~/" + p
 		}
 	}

@@ -27,11 +27,13 @@ func (n Needs) IsZero() bool { return !n.Pinned && !n.Confined && len(n.Writable
 // needs are those of the whole call.
 func needs(r Rules, as []Action, vs []Verdict) Needs {
 	n := Needs{Pinned: readOrEdits(as)}
+	looked := map[string]bool{} // a long script writes the same paths over and over
 	for i, a := range as {
 		if vs[i].Effect == Allow && vs[i].Check == "sandbox" {
 			n.Confined = true
 		}
-		if w, ok := a.(Write); ok && !w.Maybe && !slices.Contains(n.Writable, w.Path) {
+		if w, ok := a.(Write); ok && !w.Maybe && !looked[w.Path] {
+			looked[w.Path] = true
 			if why, _ := protected(r, w.Path); why != "" {
 				n.Writable = append(n.Writable, w.Path)
 			}

@@ -13,7 +13,7 @@ import (
 // protected, after a question nobody was asked.
 func (u *Invocation) gitSteers(ws []Word) {
 	dirs, rest, _ := gitSplit(ws[1:])
-	if len(rest) == 0 || rest[0].Kind != Exact {
+	if len(rest) == 0 || rest[0].Kind != Exact || !slices.Contains(gitSteering, rest[0].Text) {
 		return
 	}
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
@@ -31,6 +31,9 @@ func (u *Invocation) gitSteers(ws []Word) {
 		g.steer(rest[0].Text)
 	}
 }
+
+// gitSteering are the subcommands that gitWrite knows.
+var gitSteering = []string{"config", "init", "remote", "push", "fetch", "pull", "branch", "checkout", "switch", "worktree", "submodule", "sparse-checkout", "lfs"}
 
 // A gitWrite is one git command in one repository.
 type gitWrite struct {

@@ -8,6 +8,7 @@ import (
 // Bounds of what one script looks at.
 const (
 	MaxListed  = 50_000  // entries of folders listed
+	maxRepos   = 100     // folders that git works in
 	maxTracked = 200_000 // files that one git command is judged by
 )
 
@@ -114,6 +115,9 @@ func (c *Cache) IsFolder(p string) bool {
 func (c *Cache) GitWhy(dir string) string {
 	if why, known := c.gits[dir]; known {
 		return why
+	}
+	if len(c.gits) >= maxRepos {
+		return "it works in too many folders to look at"
 	}
 	ok, why := c.World.Git(dir)
 	switch {
