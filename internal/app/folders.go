@@ -1,11 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
 )
 
@@ -29,7 +30,7 @@ func folders(p Process) (Paths, error) {
 	if h, err := place.Resolve(p.Home); err == nil && p.Home != "" {
 		out.Home = h
 	}
-	out.Root = RepoRoot(dir)
+	out.Root = cmp.Or(conf.Root(dir), dir)
 	if out.Folders, err = config.FindFolders(out.Home, p.Env, exists); err != nil {
 		return out, &Mistake{err.Error(), "set HOME, or set ADZE_HOME to an absolute path: HOME=/home/me adze …"}
 	}
@@ -39,16 +40,4 @@ func folders(p Process) (Paths, error) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
-}
-
-// RepoRoot is the folder above dir that holds .git, or dir.
-func RepoRoot(dir string) string {
-	for d := dir; ; d = filepath.Dir(d) {
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
-			return d
-		}
-		if d == filepath.Dir(d) {
-			return dir
-		}
-	}
 }

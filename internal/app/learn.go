@@ -66,7 +66,7 @@ func Memory(o Process, cfg *config.Config, p Paths) *memory.Reader {
 			}
 			return ""
 		},
-		Managed: []string{own, cc}, Config: p.Config, Home: p.Home, Root: memory.Root(p.Dir), Dir: p.Dir,
+		Managed: []string{own, cc}, Config: p.Config, Home: p.Home, Root: conf.Root(p.Dir), Dir: p.Dir,
 		Excludes: cfg.Memory.Excludes, MaxBytes: cfg.Memory.MaxBytes, WarnChars: cfg.Memory.WarnChars,
 	})
 }

@@ -198,7 +198,7 @@ func makeTemp(ctx context.Context, root string) (temporary, error) {
 	done := make(chan struct{})
 	go func() { // ends after all folders, or with remove
 		defer close(done)
-		temp.Sweep(ctx, root, time.Now())
+		temp.Sweep(ctx, root)
 	}()
 	t.swept = func() {
 		select {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -129,9 +130,7 @@ func real(path string) string {
 // ground is stand for this process and a folder to work in.
 func (sys System) ground(dir string) ground {
 	s := surroundings{environ: sys.Environ, dir: real(dir), user: databaseHome(), windows: runtime.GOOS == "windows", temp: "/tmp"}
-	if root := app.RepoRoot(s.dir); exists(filepath.Join(root, ".git")) {
-		s.repo = root
-	}
+	s.repo = conf.Root(s.dir)
 	if s.windows {
 		s.temp = filepath.Join(s.user, "AppData", "Local", "Temp")
 	}

@@ -106,21 +106,6 @@ func New(o Options) *Reader {
 	return &Reader{o: o, seen: map[string]bool{}, dirs: map[string]bool{}}
 }
 
-// Root walks up from dir to the folder that holds .git (a folder, or a file
-// in a worktree). "" means there is none. Git is not run.
-func Root(dir string) string {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
-		}
-		dir = up
-	}
-}
-
 // Start reads what applies from the beginning, general files first: managed,
 // the user's, then from the repository's root down to the working directory.
 func (r *Reader) Start() []File {

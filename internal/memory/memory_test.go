@@ -206,15 +206,6 @@ func TestBoundsAndExcludes(t *testing.T) {
 	}
 }
 
-func TestRoot(t *testing.T) {
-	dir := tree(t, map[string]string{"r/.git/HEAD": "", "r/a/b/x": "", "wt/.git": "gitdir: ../r/.git/worktrees/wt", "wt/a/x": ""})
-	for at, want := range map[string]string{"r/a/b": "r", "r": "r", "wt/a": "wt"} {
-		if got := Root(filepath.Join(dir, at)); got != filepath.Join(dir, want) {
-			t.Errorf("%s: %s", at, got)
-		}
-	}
-}
-
 // Parsing never panics, never invents text, and finds no import in what is
 // wholly code.
 func FuzzParse(f *testing.F) {

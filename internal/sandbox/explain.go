@@ -125,14 +125,14 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		if noNetwork.MatchString(lines[i]) {
-			return unreached(lines[i], p), true
+			return farAway(lines[i], p), true
 		}
 	}
 	return "", false
 }
 
-// unreached says why nothing was reached, and which host, if the line tells.
-func unreached(line string, p Policy) string {
+// farAway says why nothing was reached, and which host, if the line tells.
+func farAway(line string, p Policy) string {
 	host, allow := "", "a domain"
 	if m := farHost.FindStringSubmatch(line); m != nil {
 		host, allow = ", so not "+m[1], m[1]

@@ -47,7 +47,11 @@ func (b *bubblewrap) coverSockets(ctx context.Context) error {
 			continue
 		}
 		if was, ok := b.links.covered[path]; !ok || was.Ino != st.Ino || was.Dev != st.Dev || was.Ctim != st.Ctim {
-			if err := b.space.ask("cover " + path); err != nil {
+			err := b.space.ask("cover " + path)
+			if err != nil && err.Error() == errUnreached.Error() {
+				continue
+			}
+			if err != nil {
 				return fmt.Errorf("keep the socket %s from commands: %w", path, err)
 			}
 		}
@@ -76,8 +80,12 @@ func namedSockets() ([]string, error) {
 	return slices.Compact(out), nil
 }
 
+// errUnreached is what the helper says of a socket that it cannot reach, and so
+// no command can: it is gone, or in a folder that is closed to this user.
+var errUnreached = errors.New("not reached")
+
 // coverSocket mounts a file that nobody can connect to over the socket at path,
-// in the helper's table of mounts. One that is gone by now needs none.
+// in the helper's table of mounts.
 func coverSocket(path string) error {
 	blank, err := unix.OpenTree(unix.AT_FDCWD, os.DevNull, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
 	if err != nil {
@@ -86,7 +94,7 @@ func coverSocket(path string) error {
 	defer unix.Close(blank)
 	at, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return gone(err)
+		return unreached(err)
 	}
 	defer unix.Close(at)
 	attr := unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV}
@@ -94,14 +102,14 @@ func coverSocket(path string) error {
 		return fmt.Errorf("mount_setattr: %w", err)
 	}
 	if err := unix.MoveMount(blank, "", at, "", unix.MOVE_MOUNT_F_EMPTY_PATH|unix.MOVE_MOUNT_T_EMPTY_PATH); err != nil {
-		return gone(fmt.Errorf("move_mount: %w", err))
+		return unreached(fmt.Errorf("move_mount: %w", err))
 	}
 	return nil
 }
 
-func gone(err error) error {
-	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
-		return nil
+func unreached(err error) error {
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.EACCES) {
+		return errUnreached
 	}
 	return err
 }

@@ -1,12 +1,15 @@
 package search
 
 import (
-	"github.com/adze-agent/adze/internal/disk/regular"
-	"github.com/adze-agent/adze/internal/git/ignore"
-	"os"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/git/ignore"
 )
 
 // maxIgnore bounds an ignore file, in bytes.
@@ -109,12 +112,12 @@ func foldCase() bool { return runtime.GOOS == "windows" || runtime.GOOS == "darw
 // repository's, or else up to t.Top. It returns the innermost, or nil.
 func (t Tree) above() *rules {
 	var dirs []string
-	repo := -1
+	repo, top := -1, conf.Root(t.Root)
 	for d := t.Root; ; d = filepath.Dir(d) {
 		if d != t.Root {
 			dirs = append(dirs, d)
 		}
-		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+		if d == top {
 			repo = len(dirs)
 			break
 		}
@@ -143,7 +146,7 @@ func (t Tree) above() *rules {
 		}
 		if i == repo-1 {
 			r.repo = true
-			r.more = t.git(dirs[i])
+			r.more, _ = t.git(dirs[i])
 		}
 	}
 	if r == nil || !r.repo && repo != 0 {
@@ -159,18 +162,17 @@ func below(path, top string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// git reads a repository's own lists.
-func (t Tree) git(repo string) []ignore.List {
-	dir := filepath.Join(repo, ".git")
-	if b, err := regular.Head(dir, maxIgnore); err == nil { // a worktree's or submodule's .git is a file
-		if to, ok := strings.CutPrefix(strings.TrimSpace(string(b)), "gitdir:"); ok {
-			dir = inDir(repo, strings.TrimSpace(to))
-		}
-		if b, err := regular.Head(filepath.Join(dir, "commondir"), maxIgnore); err == nil {
-			dir = inDir(dir, strings.TrimSpace(string(b)))
-		}
+// git reads the lists of the repository whose .git is in a folder; ok is false
+// when there is none.
+func (t Tree) git(top string) (lists []ignore.List, ok bool) {
+	repo, err := conf.In(top)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false
 	}
-	return append([]ignore.List{readList(filepath.Join(dir, "info", "exclude"))}, t.global()...)
+	if err == nil {
+		lists = append(lists, readList(filepath.Join(repo.Common, "info", "exclude")))
+	}
+	return append(lists, t.global()...), true
 }
 
 func inDir(dir, path string) string {
@@ -187,8 +189,8 @@ func (t Tree) global() []ignore.List {
 		return nil
 	}
 	path := filepath.Join(t.Home, ".config", "git", "ignore")
-	for _, conf := range []string{filepath.Join(t.Home, ".config", "git", "config"), filepath.Join(t.Home, ".gitconfig")} {
-		b, err := regular.Head(conf, maxIgnore)
+	for _, file := range []string{filepath.Join(t.Home, ".config", "git", "config"), filepath.Join(t.Home, ".gitconfig")} {
+		b, err := regular.Head(file, maxIgnore)
 		if err != nil {
 			continue
 		}

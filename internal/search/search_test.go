@@ -58,10 +58,10 @@ func equal(t *testing.T, what string, got, want []string) {
 
 func TestIgnoreFiles(t *testing.T) {
 	root := grow(t, map[string]string{
-		".git/info/exclude": "excluded\n", ".git/HEAD": "x", ".gitignore": "*.log\n/build/\n!keep.log\n", ".ignore": "kept.log\n!special.log\n",
+		".git/info/exclude": "excluded\n", ".git/HEAD": "x", ".git/refs/": "", ".gitignore": "*.log\n/build/\n!keep.log\n", ".ignore": "kept.log\n!special.log\n",
 		"a.go": "x", "b.log": "x", "keep.log": "x", "kept.log": "x", "special.log": "x", "build/c.go": "x", "sub/build/d.go": "x", "excluded": "x",
 		"sub/.gitignore": "!b.log\nd.go\n", "sub/b.log": "x", "sub/e.go": "x", "sub/.adzeignore": "e.go\n", ".github/w.yml": "x", "global.tmp": "x",
-		"inner/.git/HEAD": "x", "inner/b.log": "x", ".hg/x": "x", "node_modules/.gitignore": "*\n", "node_modules/m/i.js": "x",
+		"inner/.git/HEAD": "x", "inner/.git/refs/": "", "inner/b.log": "x", ".hg/x": "x", "node_modules/.gitignore": "*\n", "node_modules/m/i.js": "x",
 	})
 	home := grow(t, map[string]string{".gitconfig": "[core]\n\texcludesFile = ~/ig\n", "ig": "*.tmp\n"})
 	equal(t, "tree", names(t, Tree{Root: root, Home: home}, Query{Pattern: "x"}),

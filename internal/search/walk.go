@@ -260,8 +260,10 @@ func (t Tree) rulesIn(d folder, rel string, above *rules, items []item) *rules {
 	}
 	for _, it := range items {
 		if it.name == ".git" {
-			own().repo = true
-			r.more = t.git(Path(t.Root, rel))
+			if lists, ok := t.git(Path(t.Root, rel)); ok {
+				own().repo = true
+				r.more = lists
+			}
 			continue
 		}
 		if n := ignoreKind(it.name); n >= 0 && it.kind == isFile {

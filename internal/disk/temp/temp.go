@@ -7,11 +7,11 @@ package temp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"time"
 )
 
 // name is what Make calls folders.
@@ -19,9 +19,8 @@ var name = regexp.MustCompile(`^adze-s-[0-9]+$`)
 
 // Bounds of Sweep.
 const (
-	young    = 10 * time.Minute // a folder this new may be about to be locked
-	maxNames = 10_000           // that are looked at
-	maxDepth = 64               // to which folders are made removable
+	maxNames = 10_000 // that are looked at
+	maxDepth = 64     // to which folders are made removable
 )
 
 // A Folder belongs to this process until Remove.
@@ -32,31 +31,50 @@ type Folder struct {
 
 // Make makes a folder of mode 0700 in dir.
 func Make(dir string) (*Folder, error) {
-	path, err := os.MkdirTemp(dir, "adze-s-*")
+	for range maxTries {
+		path, err := os.MkdirTemp(dir, "adze-s-*")
+		if err != nil {
+			return nil, err
+		}
+		if f, ok := lock(path); ok {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("make a temporary folder in %s: each is taken away at once", dir)
+}
+
+// maxTries bounds how often Sweep, in another process, may be quicker than Make.
+const maxTries = 10
+
+// lock locks a folder that was just made; ok is false when Sweep took it for a
+// dead one's before.
+func lock(path string) (f *Folder, ok bool) {
+	d, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, false
 	}
-	f := &Folder{Path: path}
-	if d, err := os.Open(path); err == nil { // else nobody can tell that it lives, and it is spared as long as it is young
-		f.lock = d
-		hold(d)
+	if hold(d) {
+		is, err := d.Stat()
+		now, gone := os.Lstat(path)
+		if err == nil && gone == nil && os.SameFile(is, now) {
+			return &Folder{path, d}, true
+		}
 	}
-	return f, nil
+	_ = d.Close()
+	return nil, false
 }
 
 // Remove deletes the folder with all that is in it.
 func (f *Folder) Remove() error {
 	err := removeAll(f.Path)
-	if f.lock != nil {
-		_ = f.lock.Close()
-	}
+	_ = f.lock.Close()
 	return err
 }
 
 // Sweep removes the folders in dir that Make made for this user in processes
 // that are dead, until ctx ends, and returns how many. Where folders cannot be
 // locked (Windows, some network file systems) it removes none.
-func Sweep(ctx context.Context, dir string, now time.Time) (removed int) {
+func Sweep(ctx context.Context, dir string) (removed int) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return 0
@@ -72,7 +90,7 @@ func Sweep(ctx context.Context, dir string, now time.Time) (removed int) {
 		if ctx.Err() != nil {
 			return removed
 		}
-		if name.MatchString(n) && dead(ctx, root, n, now) {
+		if name.MatchString(n) && dead(ctx, root, n) {
 			removed++
 		}
 	}
@@ -80,9 +98,9 @@ func Sweep(ctx context.Context, dir string, now time.Time) (removed int) {
 }
 
 // dead removes the folder n if its process is dead, and reports whether it did.
-func dead(ctx context.Context, root *os.Root, n string, now time.Time) bool {
+func dead(ctx context.Context, root *os.Root, n string) bool {
 	seen, err := root.Lstat(n)
-	if err != nil || !seen.IsDir() || !ours(seen) || now.Sub(seen.ModTime()) < young {
+	if err != nil || !seen.IsDir() || !ours(seen) {
 		return false
 	}
 	d, err := root.Open(n)

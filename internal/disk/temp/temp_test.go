@@ -8,17 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 )
-
-// age makes path look unused for an hour.
-func age(t *testing.T, path string) {
-	t.Helper()
-	old := time.Now().Add(-time.Hour)
-	if err := os.Chtimes(path, old, old); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestMakeAndRemove(t *testing.T) {
 	f, err := Make(t.TempDir())
@@ -49,7 +39,6 @@ func TestSweepTakesOnlyDeadFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer lives.Remove()
-	age(t, lives.Path)
 	died, err := Make(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -66,23 +55,17 @@ func TestSweepTakesOnlyDeadFolders(t *testing.T) {
 		}
 	}
 	died.lock.Close() // as the kernel does
-	age(t, died.Path)
 	stays := []string{filepath.Base(lives.Path), "adze-s-77"}
 	for _, n := range []string{"adze-1", "adze-s-", "adze-s-1x", "xadze-s-1", "adze-s-young"} {
 		if err := os.Mkdir(filepath.Join(dir, n), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		age(t, filepath.Join(dir, n))
 		stays = append(stays, n)
-	}
-	if err := os.Mkdir(dir+"/adze-s-5", 0o700); err != nil { // no lock, but just made
-		t.Fatal(err)
 	}
 	if err := os.WriteFile(dir+"/adze-s-6", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	age(t, dir+"/adze-s-6")
-	stays = append(stays, "adze-s-5", "adze-s-6")
+	stays = append(stays, "adze-s-6")
 	if os.Geteuid() == 0 {
 		if err := os.Mkdir(dir+"/adze-s-8", 0o700); err != nil {
 			t.Fatal(err)
@@ -90,15 +73,14 @@ func TestSweepTakesOnlyDeadFolders(t *testing.T) {
 		if err := os.Chown(dir+"/adze-s-8", 65534, 65534); err != nil {
 			t.Fatal(err)
 		}
-		age(t, dir+"/adze-s-8")
 		stays = append(stays, "adze-s-8")
 	}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if n := Sweep(over, dir, time.Now()); n != 0 {
+	if n := Sweep(over, dir); n != 0 {
 		t.Errorf("%d removed after the end", n)
 	}
-	if n := Sweep(t.Context(), dir, time.Now()); n != 1 {
+	if n := Sweep(t.Context(), dir); n != 1 {
 		t.Errorf("%d removed", n)
 	}
 	entries, err := os.ReadDir(dir)
@@ -115,5 +97,36 @@ func TestSweepTakesOnlyDeadFolders(t *testing.T) {
 	}
 	if _, err := os.Stat(outside + "/precious"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestMakeAgainstSweep: a folder that is swept away before it is locked is made
+// again, and one that is locked stays.
+func TestMakeAgainstSweep(t *testing.T) {
+	dir := t.TempDir()
+	stop, over := make(chan struct{}), make(chan struct{})
+	go func() { // ends with stop
+		defer close(over)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				Sweep(t.Context(), dir)
+			}
+		}
+	}()
+	defer func() { close(stop); <-over }()
+	for range 300 {
+		f, err := Make(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f.Path+"/file", nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Remove(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

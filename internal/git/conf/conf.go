@@ -47,93 +47,6 @@ func PinnedEnv() []string {
 	return env
 }
 
-// A Repo is where git would work.
-type Repo struct {
-	Top    string // the folder that holds .git
-	GitDir string // its git folder; for a worktree below Common
-	Common string // the git folder shared by all worktrees
-}
-
-// ErrBare is returned for a folder that is itself a git folder.
-var ErrBare = errors.New("a bare repository, whose settings git would follow")
-
-// ErrNone is returned when no repository holds the folder.
-var ErrNone = errors.New("no git repository")
-
-// Find walks up from dir (absolute, resolved) as git does.
-func Find(dir string) (Repo, error) {
-	for at := dir; ; at = filepath.Dir(at) {
-		dot := filepath.Join(at, ".git")
-		info, err := os.Lstat(dot)
-		switch {
-		case err == nil && info.Mode()&fs.ModeSymlink != 0:
-			return Repo{}, fmt.Errorf("%s is a link", dot)
-		case err == nil && info.IsDir() && looksLikeGitDir(dot):
-			return withCommon(Repo{Top: at, GitDir: dot})
-		case err == nil && info.Mode().IsRegular():
-			return fromFile(at, dot)
-		case err != nil && !errors.Is(err, fs.ErrNotExist) && !isNotDir(err):
-			return Repo{}, fmt.Errorf("looking for a repository: %w", err)
-		}
-		if looksLikeGitDir(at) {
-			return Repo{}, fmt.Errorf("%s is %w", at, ErrBare)
-		}
-		if filepath.Dir(at) == at {
-			return Repo{}, ErrNone
-		}
-	}
-}
-
-// looksLikeGitDir is wider than git's own test, so that nothing that git
-// takes for a repository escapes.
-func looksLikeGitDir(dir string) bool {
-	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); err != nil {
-		return false
-	}
-	for _, name := range []string{"objects", "refs", "commondir", "config"} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// fromFile follows a .git file: "gitdir: PATH".
-func fromFile(top, dot string) (Repo, error) {
-	b, err := readSmall(dot)
-	if err != nil {
-		return Repo{}, err
-	}
-	target, ok := strings.CutPrefix(strings.TrimRight(string(b), "\r\n"), "gitdir: ")
-	if !ok || target == "" {
-		return Repo{}, fmt.Errorf("%s does not say where the repository is", dot)
-	}
-	if !filepath.IsAbs(target) {
-		target = filepath.Join(top, target)
-	}
-	return withCommon(Repo{Top: top, GitDir: filepath.Clean(target)})
-}
-
-func withCommon(r Repo) (Repo, error) {
-	r.Common = r.GitDir
-	b, err := readSmall(filepath.Join(r.GitDir, "commondir"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err != nil {
-		return r, err
-	}
-	common := strings.TrimRight(string(b), "\r\n")
-	if common == "" {
-		return r, fmt.Errorf("%s is empty", filepath.Join(r.GitDir, "commondir"))
-	}
-	if !filepath.IsAbs(common) {
-		common = filepath.Join(r.GitDir, common)
-	}
-	r.Common = filepath.Clean(common)
-	return r, nil
-}
-
 // Safe reports whether git with PinnedEnv and DiffFlags runs nothing but
 // itself in dir, and if not, why. A folder outside any repository is safe.
 func Safe(dir string) (ok bool, why string) {
@@ -144,8 +57,12 @@ func Safe(dir string) (ok bool, why string) {
 	if err != nil {
 		return false, err.Error()
 	}
+	own := repo.Claimed() // a submodule's settings say where its folder is
 	for _, f := range repo.configs() {
-		if found, err := Scan(f, false); err != nil {
+		found, err := scan(f, func(section, key, value string) bool {
+			return dangerous(section, key, value, false) && !(own && section == "core" && key == "worktree" && repo.workTree(value))
+		})
+		if err != nil {
 			return false, err.Error()
 		} else if found != "" {
 			return false, fmt.Sprintf("%s sets %s, which makes git run a program or read elsewhere", f, found)

@@ -208,7 +208,7 @@ func scanLinks(repo Repo, depth int) (ok bool, why string) {
 	}
 	for _, l := range links {
 		at := filepath.Join(repo.Top, filepath.FromSlash(l))
-		sub, err := entered(at)
+		sub, err := In(at)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -227,22 +227,6 @@ func scanLinks(repo Repo, depth int) (ok bool, why string) {
 		}
 	}
 	return true, ""
-}
-
-// entered is the repository at a folder that the index names. The error is
-// fs.ErrNotExist where there is none yet.
-func entered(at string) (Repo, error) {
-	dot := filepath.Join(at, ".git")
-	info, err := os.Lstat(dot)
-	switch {
-	case err != nil:
-		return Repo{}, err
-	case info.IsDir():
-		return withCommon(Repo{Top: at, GitDir: dot})
-	case info.Mode().IsRegular():
-		return fromFile(at, dot)
-	}
-	return Repo{}, fmt.Errorf("%s is a link", dot)
 }
 
 // configs are the files in which a repository's settings stand.

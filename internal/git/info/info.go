@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/prompt"
 )
 
@@ -72,32 +72,13 @@ func (i Info) Title() string {
 // Find locates the repository of a folder without running git; ok is false
 // when there is none.
 func Find(dir string) (i Info, ok bool) {
-	for top := dir; ; top = filepath.Dir(top) {
-		at := filepath.Join(top, ".git")
-		if st, err := os.Lstat(at); err == nil {
-			i = Info{Top: top, GitDir: at}
-			if !st.IsDir() {
-				line, found := strings.CutPrefix(head(at, 4096), "gitdir:")
-				if i.GitDir = strings.TrimSpace(line); !found || i.GitDir == "" {
-					return Info{}, false
-				}
-				if !filepath.IsAbs(i.GitDir) {
-					i.GitDir = filepath.Join(top, i.GitDir)
-				}
-			}
-			i.Common = i.GitDir
-			if c := strings.TrimSpace(head(filepath.Join(i.GitDir, "commondir"), 4096)); c != "" {
-				if i.Common = c; !filepath.IsAbs(c) {
-					i.Common = filepath.Join(i.GitDir, c)
-				}
-			}
-			i.Branch, i.Head = checkedOut(i.GitDir, i.Common)
-			return i, true
-		}
-		if filepath.Dir(top) == top {
-			return Info{}, false
-		}
+	r, err := conf.Find(dir)
+	if err != nil {
+		return Info{}, false
 	}
+	i = Info{Top: r.Top, GitDir: r.GitDir, Common: r.Common}
+	i.Branch, i.Head = checkedOut(i.GitDir, i.Common)
+	return i, true
 }
 
 // checkedOut reads HEAD and follows it to a commit.
