@@ -1,0 +1,271 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// job is the input of jobs.
+type job struct {
+	For  int    `json:"for,omitempty"` // seconds
+	Fail bool   `json:"fail,omitempty"`
+	Deaf bool   `json:"deaf,omitempty"` // does not heed its context
+	Plan string `json:"plan,omitempty"` // an error of the plan
+}
+
+// A log of what jobs did, in order: "+a" began, "-a" ended.
+type jobs struct{ did []string }
+
+func (j *jobs) tool(name string, parallel, shell bool) tool.Tool {
+	return tool.New(tool.Spec{Name: name, Shell: shell},
+		func(in job, _ tool.Env) (tool.Plan, error) {
+			if in.Plan != "" {
+				return tool.Plan{}, fmt.Errorf("%s", in.Plan)
+			}
+			return tool.Plan{Actions: []policy.Action{policy.None{}}, Parallel: parallel, Title: name, Fold: "job"}, nil
+		},
+		func(ctx context.Context, in job, env tool.Env) (tool.Result, error) {
+			j.did = append(j.did, "+"+env.Call)
+			defer func() { j.did = append(j.did, "-"+env.Call) }()
+			wait := time.Duration(in.For) * time.Second
+			if in.Deaf {
+				time.Sleep(wait)
+			} else if err := agent.Sleep(ctx, wait); err != nil {
+				return tool.Result{}, err
+			}
+			return tool.Result{Text: "did " + env.Call, IsErr: in.Fail}, nil
+		})
+}
+
+func do(id, name string, in job) llm.ToolUse { return fake.Call(id, name, in) }
+
+// How calls of one reply run: in which order, beside each other or alone, and
+// what a failure or an interrupt means for the others.
+func TestCalls(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		calls     []llm.ToolUse
+		most      int
+		interrupt time.Duration
+		refuse    string // a call that the host refuses
+		did       string
+		took      time.Duration
+		texts     map[string]string // what results begin with, of those that are told
+		left      int
+		end       agent.End
+	}{
+		{name: "readers run together", calls: []llm.ToolUse{do("a", "look", job{For: 2}), do("b", "look", job{For: 1}), do("c", "look", job{For: 3})}, did: "+a+b+c-b-a-c", took: 3 * time.Second},
+		{name: "writers run alone, in order", calls: []llm.ToolUse{do("a", "act", job{For: 2}), do("b", "act", job{For: 1})}, did: "+a-a+b-b", took: 3 * time.Second},
+		{name: "a writer waits for readers, and readers for a writer", calls: []llm.ToolUse{do("a", "look", job{For: 2}), do("b", "act", job{For: 1}), do("c", "look", job{For: 1})}, did: "+a-a+b-b+c-c", took: 4 * time.Second},
+		{name: "at most so many", most: 2, calls: []llm.ToolUse{do("a", "look", job{For: 3}), do("b", "look", job{For: 1}), do("c", "look", job{For: 1})}, did: "+a+b-b+c-c-a", took: 3 * time.Second},
+		{name: "a failed command cancels its siblings", calls: []llm.ToolUse{do("a", "shell", job{For: 1, Fail: true}), do("b", "shell", job{For: 5}), do("c", "act", job{For: 5})}, did: "+a+b-a-b", took: time.Second,
+			texts: map[string]string{"a": "did a", "b": "This call was cancelled, because another command", "c": "This call was not run, because another command"}},
+		{name: "another failure does not", calls: []llm.ToolUse{do("a", "look", job{For: 1, Fail: true}), do("b", "look", job{For: 5})}, did: "+a+b-a-b", took: 5 * time.Second, texts: map[string]string{"b": "did b"}},
+		{name: "a refused command does not", refuse: "a", calls: []llm.ToolUse{do("a", "shell", job{}), do("b", "look", job{For: 1})}, did: "+b-b", took: time.Second, texts: map[string]string{"a": "This call was refused: because.", "b": "did b"}},
+		{name: "a command without a plan does not", calls: []llm.ToolUse{do("a", "shell", job{Plan: "no such thing"}), do("b", "look", job{For: 1})}, did: "+b-b", took: time.Second, texts: map[string]string{"a": "shell: no such thing", "b": "did b"}},
+		{name: "interrupted", interrupt: time.Second, calls: []llm.ToolUse{do("a", "look", job{For: 5}), do("b", "act", job{For: 5})}, did: "+a-a", took: time.Second, end: agent.InterruptedTools,
+			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted"}},
+		{name: "interrupted, and one does not stop", interrupt: time.Second, calls: []llm.ToolUse{do("a", "look", job{For: 5, Deaf: true}), do("b", "look", job{For: 5}), do("c", "look", job{For: 6, Deaf: true})}, did: "+a+b+c-b", took: 1120 * time.Millisecond, left: 2, end: agent.InterruptedTools,
+			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted", "c": "The person interrupted"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var j jobs
+				r := newRig(t, []tool.Tool{j.tool("look", true, false), j.tool("act", false, false), j.tool("shell", true, true)}, fake.Use(c.calls...), fake.Say("done"))
+				r.loop.MaxCalls = c.most
+				r.host.rule = func(q agent.Question) agent.Verdict {
+					if q.Call.ID == c.refuse {
+						return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Deny, Reason: "because"}}
+					}
+					return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow, Reason: "why not"}}
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if c.interrupt > 0 {
+					time.AfterFunc(c.interrupt, cancel)
+				}
+				began := time.Now()
+				out, err := r.loop.Run(ctx, r.turn)
+				took, did := time.Since(began), strings.Join(j.did, "")
+				end := c.end
+				if end == "" {
+					end = agent.Completed
+				}
+				// Calls that begin at one moment may do so in any order.
+				if err != nil || out.Reason != end || took != c.took || sorted(did) != sorted(c.did) || r.host.left != c.left {
+					t.Errorf("%v, %q after %v, left %d: %s; want %s", err, out.Reason, took, r.host.left, did, c.did)
+				}
+				got := map[string]event.ToolFinished{}
+				for _, f := range said[event.ToolFinished](r.host) {
+					if _, twice := got[f.Call]; twice {
+						t.Errorf("%s has two results", f.Call)
+					}
+					got[f.Call] = f
+				}
+				for id, text := range c.texts {
+					if f := got[id]; !strings.HasPrefix(f.Text, text) || f.IsErr == strings.HasPrefix(f.Text, "did b") {
+						t.Errorf("%s: %+v, want %q", id, f, text)
+					}
+				}
+				for _, s := range said[event.ToolStarted](r.host) {
+					if s.Title != s.Name || s.Fold != "job" || len(s.Input) == 0 || got[s.Call].Verdict.Reason == "" && c.left == 0 {
+						t.Errorf("%+v; %+v", s, got[s.Call])
+					}
+				}
+				time.Sleep(time.Minute) // those that were left end
+			})
+		})
+	}
+}
+
+// sorted orders what began at one moment.
+func sorted(did string) string {
+	var out []string
+	for i, part := range strings.Split(did, "-") {
+		end, began, _ := strings.Cut(part, "+")
+		ids := strings.Split(began, "+")
+		slices.Sort(ids)
+		if i == 0 {
+			end = ""
+		}
+		out = append(out, end+"+"+strings.Join(ids, "+"))
+	}
+	return strings.Join(out, "-")
+}
+
+// An interrupt while the reply streams keeps what was said; one before
+// anything was said keeps nothing.
+func TestInterruptedReply(t *testing.T) {
+	for name, c := range map[string]struct {
+		reply fake.Reply
+		said  string
+		calls int
+	}{
+		"in the middle":    {fake.Hang(llm.Text{S: "half"}), "half", 0},
+		"with a call":      {fake.Hang(llm.Text{S: "half"}, use("a", "read")), "half", 1},
+		"before the first": {fake.Hang(), "", 0},
+		"in an open part": {func(ctx context.Context, _ llm.Request, y func(llm.Chunk, error) bool) {
+			y(llm.TextDelta{S: "ha"}, nil)
+			<-ctx.Done()
+			y(nil, ctx.Err())
+		}, "ha", 0},
+		"and the model ends": {func(ctx context.Context, _ llm.Request, y func(llm.Chunk, error) bool) {
+			y(llm.TextDelta{S: "ha"}, nil)
+			<-ctx.Done()
+		}, "ha", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, []tool.Tool{read(100)}, c.reply)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				out, err := r.loop.Run(ctx, r.turn)
+				if err != nil || out.Reason != agent.InterruptedStreaming {
+					t.Errorf("%+v %v", out, err)
+				}
+				got := said[event.Replied](r.host)
+				if c.said == "" {
+					if len(got) != 0 {
+						t.Errorf("%+v", got)
+					}
+					return
+				}
+				if len(got) != 1 || got[0].Stop != "interrupted" || !strings.Contains(fmt.Sprint(got[0].Message.Parts[0]), c.said) || len(said[event.ToolFinished](r.host)) != c.calls {
+					t.Errorf("%+v", got)
+				}
+			})
+		})
+	}
+}
+
+// What calls may change of the turn: its answer, its context, its mode.
+func TestEffectsOnTheTurn(t *testing.T) {
+	with := func(name string, effects ...tool.Effect) tool.Tool {
+		return returning(tool.Spec{Name: name}, func(tool.Env) tool.Result { return tool.Result{Text: "the plan", Effects: effects} })
+	}
+	t.Run("the last word", func(t *testing.T) {
+		r := newRig(t, []tool.Tool{with("end", effect.Final{Text: "that was it"})}, fake.Use(use("a", "end")))
+		if out := r.run(t); out.Reason != agent.Completed || out.Final != "that was it" {
+			t.Errorf("%+v", out)
+		}
+	})
+	t.Run("a fresh context", func(t *testing.T) {
+		r := newRig(t, []tool.Tool{read(100), with("anew", effect.Fresh{})}, fake.Use(use("r", "read")), fake.Use(use("r2", "read"), use("a", "anew")), fake.Say("done"))
+		if out := r.run(t); out.Reason != agent.Completed {
+			t.Errorf("%+v", out)
+		}
+		c := said[event.Compacted](r.host)
+		if len(c) != 1 || c[0].Trigger != event.CausePlan || c[0].Text != "the plan" || c[0].Tokens == 0 || words(r.last()) != "the plan\n" {
+			t.Errorf("%+v; sent %q", c, words(r.last()))
+		}
+	})
+	t.Run("another mode", func(t *testing.T) {
+		r := newRig(t, []tool.Tool{with("tighten", effect.Mode{To: policy.PlanMode})}, fake.Use(use("a", "tighten")), fake.Say("done"))
+		r.run(t)
+		if m := said[event.ModeChanged](r.host); len(m) != 1 || m[0] != (event.ModeChanged{Mode: policy.PlanMode, Cause: event.CauseTool, Why: "tighten"}) {
+			t.Errorf("%+v", m)
+		}
+	})
+}
+
+// A tool may be called by its other name; it may panic; its question is asked
+// under its own name, and rewritten arguments are planned anew.
+func TestCallsByOtherNames(t *testing.T) {
+	bad := returning(tool.Spec{Name: "bad"}, func(tool.Env) tool.Result { panic("oh") })
+	echo := tool.New(tool.Spec{Name: "echo"},
+		func(in job, _ tool.Env) (tool.Plan, error) {
+			return tool.Plan{Title: fmt.Sprint(in.For), Parallel: in.For == 1}, nil
+		},
+		func(_ context.Context, in job, env tool.Env) (tool.Result, error) {
+			return tool.Result{Text: fmt.Sprintf("%d %t %t %s", in.For, env.Answer != nil, env.Needs.Pinned, env.Mode)}, nil
+		})
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, []tool.Tool{bad, echo}, fake.Use(use("a", "bad"), do("b", "say", job{For: 1})), fake.Say("done"))
+		r.loop.Aliases = map[string]string{"say": "echo", "lost": "nosuch"}
+		asked := 0
+		r.host.rule = func(q agent.Question) agent.Verdict {
+			v := agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow, Needs: policy.Needs{Pinned: true}}}
+			if q.Call.ID != "b" {
+				return v
+			}
+			asked++
+			if q.Tool != "echo" || q.Call.Name != "say" {
+				t.Errorf("asked about %s (%s)", q.Tool, q.Call.Name)
+			}
+			switch asked {
+			case 1:
+				v.Answer, v.By = &tool.Answer{Input: json.RawMessage(`{"for":2}`)}, event.Client("one")
+				if q.Rewritten != nil || q.Plan.Title != "1" {
+					t.Errorf("%+v", q)
+				}
+			case 2:
+				if q.Rewritten == nil || q.Rewritten.Name != "one" || q.Plan.Title != "2" || q.Plan.Parallel || string(q.Call.Input) != `{"for":2}` {
+					t.Errorf("%+v", q)
+				}
+			}
+			return v
+		}
+		r.run(t)
+		got := map[string]string{}
+		for _, f := range said[event.ToolFinished](r.host) {
+			got[f.Call] = f.Text
+		}
+		if !strings.Contains(got["a"], "bad failed in a way it should not: oh") || got["b"] != "[The person changed the arguments of this call to {\"for\":2}]\n2 true true default" || asked != 2 {
+			t.Errorf("%q, asked %d times", got, asked)
+		}
+	})
+}

@@ -1,0 +1,387 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+func fails(k llm.Kind) fake.Reply {
+	return fake.Fail(llm.Error{Kind: k, Provider: "fake", Err: errTest})
+}
+
+// used answers with calls of a tool, and says that the request had so many tokens.
+func used(tokens int, calls ...llm.ToolUse) fake.Reply {
+	return func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+		m := llm.Message{Role: llm.Assistant}
+		for _, c := range calls {
+			m.Parts = append(m.Parts, c)
+		}
+		if fake.Send(yield, m.Parts...) {
+			yield(llm.Finished{Message: m, Stop: llm.WantTools, Usage: llm.Usage{In: tokens, Out: 10}}, nil)
+		}
+	}
+}
+
+// read is a tool whose results, of so many characters, can be had again; keep
+// is one whose cannot.
+func read(n int) tool.Tool {
+	return returning(tool.Spec{Name: "read", Again: true, Limit: tool.NoLimit}, func(env tool.Env) tool.Result {
+		return tool.Result{Text: env.Call + " " + strings.Repeat("x", n-len(env.Call)-1)}
+	})
+}
+
+func keep(n int) tool.Tool {
+	return returning(tool.Spec{Name: "keep", Limit: tool.NoLimit}, func(tool.Env) tool.Result { return tool.Result{Text: strings.Repeat("y", n)} })
+}
+
+// reads are so many replies, with a call of read each.
+func reads(n int) []fake.Reply { return measured(n, 0, 0) }
+
+// measured are reads whose requests had so many tokens, each more by grows than
+// the one before.
+func measured(n, tokens, grows int) (out []fake.Reply) {
+	for i := range n {
+		out = append(out, used(max(10, tokens+i*grows), use(fmt.Sprint("r", i), "read")))
+	}
+	return out
+}
+
+// cleared are the calls of each event, joined.
+func cleared(h *host) (out []string) {
+	for _, c := range said[event.Cleared](h) {
+		out = append(out, strings.Join(c.Calls, " "))
+	}
+	return out
+}
+
+// Every row of the recovery table (loop.md), and what keeps a window from
+// filling up, as a turn goes through them: what it ends with, what it asked
+// for, and what it recorded.
+func TestRecovery(t *testing.T) {
+	capped := fake.Parts(llm.MaxTokens, llm.Text{S: "cut"})
+	full := fake.Parts(llm.WindowFull, llm.Text{S: "cut"})
+	larger := func(r *rig) { r.host.target.Cap, r.host.target.LargerCap = 8000, 64_000 }
+	picture := func(r *rig) {
+		_ = r.host.Emit(event.InputAccepted{ID: "p2", Text: "see", Images: []llm.Image{{Media: "image/png", Data: []byte("x")}}})
+	}
+	schema := func(r *rig) { r.loop.Structured = "answer" }
+	answer := returning(tool.Spec{Name: "answer"}, func(env tool.Env) tool.Result {
+		if env.Call != "fits" {
+			return tool.Errorf("it does not fit")
+		}
+		return tool.Result{Text: "taken", Effects: []tool.Effect{effect.Answer{JSON: json.RawMessage(`{"n":1}`)}}}
+	})
+	second := time.Second
+	for _, c := range []struct {
+		name     string
+		tools    []tool.Tool
+		change   func(*rig)
+		replies  []fake.Reply
+		end      agent.End
+		requests int // of the first model
+		clear    []string
+		waits    []time.Duration
+		check    func(*testing.T, *rig, agent.Outcome)
+	}{
+		{name: "too long: old results first, and the newest five stay", tools: []tool.Tool{read(40_000)}, change: func(r *rig) { r.host.target.Window = 400_000 },
+			replies: append(reads(8), fails(llm.TooLong), fake.Say("done")), end: agent.Completed, requests: 10, clear: []string{"r0 r1 r2"}},
+		{name: "too long again: then all that can go", tools: []tool.Tool{read(40_000)}, change: func(r *rig) { r.host.target.Window = 400_000 },
+			replies: append(reads(8), fails(llm.TooLong), fails(llm.TooLong), fake.Say("done")), end: agent.Completed, requests: 11, clear: []string{"r0 r1 r2", "r3 r4 r5 r6"}},
+		{name: "too long for good", tools: []tool.Tool{read(40_000)}, change: func(r *rig) { r.host.target.Window = 400_000 },
+			replies: append(reads(8), fails(llm.TooLong), fails(llm.TooLong), fails(llm.TooLong)), end: agent.PromptTooLong, requests: 11, clear: []string{"r0 r1 r2", "r3 r4 r5 r6"}},
+		{name: "too long, little is old: all that can go at once", tools: []tool.Tool{read(1000)},
+			replies: append(reads(2), fails(llm.TooLong), fake.Say("done")), end: agent.Completed, requests: 4, clear: []string{"r0"}},
+		{name: "too long, and nothing can go", tools: []tool.Tool{keep(1000)}, replies: []fake.Reply{fake.Use(use("k", "keep")), fails(llm.TooLong)}, end: agent.PromptTooLong, requests: 2,
+			check: func(t *testing.T, r *rig, out agent.Outcome) {
+				if out.Text == "" || !strings.Contains(out.Hint, "--model") || out.Err == nil {
+					t.Errorf("%+v", out)
+				}
+			}},
+		{name: "the window is full in the middle of a reply", tools: []tool.Tool{read(1000)}, replies: append(reads(2), full, fake.Say("done")), end: agent.Completed, requests: 4, clear: []string{"r0 r1"},
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if !strings.Contains(words(r.last()), "Continue exactly where it stopped") {
+					t.Error("it was not told to go on")
+				}
+			}},
+
+		{name: "old results leave before the window is full", tools: []tool.Tool{read(40_000)}, change: func(r *rig) { r.host.target.Window = 100_000 },
+			replies: append(measured(7, 0, 10_000), fake.Say("done")), end: agent.Completed, requests: 8, clear: []string{"r0 r1"},
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if s := words(r.last()); strings.Contains(s, "r0 x") || strings.Contains(s, "r1 x") || !strings.Contains(s, "r2 x") || !strings.Contains(s, "was cleared") {
+					t.Errorf("sent %.300s", s)
+				}
+			}},
+		{name: "of what can be had again only", tools: []tool.Tool{read(40_000), keep(40_000)}, change: func(r *rig) { r.host.target.Window = 100_000 },
+			replies: append([]fake.Reply{fake.Use(use("k", "keep"))}, append(measured(7, 10_000, 10_000), fake.Say("done"))...), end: agent.Completed, requests: 9, clear: []string{"r0 r1"}},
+		{name: "a window that is not known never is full", tools: []tool.Tool{read(150_000)}, replies: append(reads(9), fake.Say("done")), end: agent.Completed, requests: 10},
+		{name: "blocked: all that can go, then on", tools: []tool.Tool{read(8000)}, change: func(r *rig) { r.host.target.Window = 10_000 },
+			replies: append(measured(5, 0, 2000), fake.Say("done")), end: agent.Completed, requests: 6, clear: []string{"r0 r1 r2 r3"}},
+		{name: "blocked for good", tools: []tool.Tool{keep(36_000)}, change: func(r *rig) { r.host.target.Window = 10_000 },
+			replies: []fake.Reply{fake.Use(use("k", "keep")), fake.Say("not asked")}, end: agent.BlockingLimit, requests: 1,
+			check: func(t *testing.T, _ *rig, out agent.Outcome) {
+				if !strings.Contains(out.Text, "of 10000 tokens") || !strings.Contains(out.Hint, "--model") || out.Steps != 1 {
+					t.Errorf("%+v", out)
+				}
+			}},
+		{name: "what a provider counted blocks, not what it looks like", tools: []tool.Tool{keep(10)}, change: func(r *rig) { r.host.target.Window = 10_000 },
+			replies: []fake.Reply{used(9500, use("k", "keep"))}, end: agent.BlockingLimit, requests: 1},
+
+		{name: "output cap: the same request with the larger cap", change: larger, replies: []fake.Reply{capped, fake.Say("whole")}, end: agent.Completed, requests: 2,
+			check: func(t *testing.T, r *rig, out agent.Outcome) {
+				q := r.model.Requests()
+				if q[0].MaxTokens != 8000 || q[1].MaxTokens != 64_000 || words(q[0]) != words(q[1]) || out.Steps != 1 {
+					t.Errorf("%d, then %d tokens; %d steps; %q", q[0].MaxTokens, q[1].MaxTokens, out.Steps, words(q[1]))
+				}
+				if d := said[event.Dropped](r.host); len(d) != 1 || d[0].Usage.Out != 5 || d[0].Model != "fake/m" {
+					t.Errorf("dropped %+v", d)
+				}
+			}},
+		{name: "output cap: raised once, resumed three times", change: larger, replies: []fake.Reply{capped, capped, capped, capped, fake.Say("end")}, end: agent.Completed, requests: 5,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				hidden := 0
+				for _, in := range said[event.InputAccepted](r.host) {
+					if in.Hidden {
+						hidden++
+						if want := fmt.Sprintf("t1.h%d", hidden); in.ID != want || !in.Steer {
+							t.Errorf("%+v, want %s", in, want)
+						}
+					}
+				}
+				if hidden != 3 || strings.Count(words(r.last()), "cut\n") != 3 {
+					t.Errorf("asked %d times to go on; sent %q", hidden, words(r.last()))
+				}
+			}},
+		{name: "output cap for good", replies: slices.Repeat([]fake.Reply{capped}, 4), end: agent.OutputCap, requests: 4},
+
+		{name: "media too large: stripped, once", change: picture, replies: []fake.Reply{fails(llm.MediaTooBig), fake.Say("done")}, end: agent.Completed, requests: 2,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if s := said[event.Stripped](r.host); len(s) != 1 || s[0].Cause != event.CauseMedia || !strings.Contains(words(r.last()), "image was removed") {
+					t.Errorf("%+v; sent %q", s, words(r.last()))
+				}
+			}},
+		{name: "media too large again", change: picture, replies: []fake.Reply{fails(llm.MediaTooBig), fails(llm.MediaTooBig)}, end: agent.MediaTooLarge, requests: 2},
+		{name: "media too large, and there is none", replies: []fake.Reply{fails(llm.MediaTooBig)}, end: agent.MediaTooLarge, requests: 1},
+
+		{name: "busy: waits grow", replies: []fake.Reply{fails(llm.RateLimited), fails(llm.ServerError), fails(llm.Transport), fails(llm.Overloaded), fake.Say("done")}, end: agent.Completed, requests: 5,
+			waits: []time.Duration{second / 2, second, 2 * second, 4 * second},
+			check: func(t *testing.T, r *rig, out agent.Outcome) {
+				w := said[event.Waiting](r.host)
+				if len(w) != 4 || w[1] != (event.Waiting{Attempt: 2, Max: 10, For: second, Err: errTest.Error(), Kind: "server_error"}) || out.Steps != 1 || out.API != 7500*time.Millisecond {
+					t.Errorf("%+v; %+v", w, out)
+				}
+				if e := said[event.Replied](r.host); len(e) != 1 || e[0].Attempts != 5 {
+					t.Errorf("%+v", e)
+				}
+			}},
+		{name: "the provider's wish wins", replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.RateLimited, Err: errTest, RetryAfter: 7 * second}), fake.Say("done")}, end: agent.Completed, requests: 2, waits: []time.Duration{7 * second}},
+		{name: "a wish for longer than anybody waits", replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.RateLimited, Err: errTest, RetryAfter: time.Hour})}, end: agent.ModelError, requests: 1,
+			check: func(t *testing.T, _ *rig, out agent.Outcome) {
+				if !strings.Contains(out.Err.Fix, "1h0m0s: try again at ") {
+					t.Errorf("%q", out.Err.Fix)
+				}
+			}},
+		{name: "busy for good", replies: slices.Repeat([]fake.Reply{overloaded()}, 11), end: agent.ModelError, requests: 11,
+			waits: []time.Duration{second / 2, second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 32 * second, 32 * second, 32 * second}},
+		{name: "busy: another model after three retries", change: func(r *rig) {
+			r.loop.Fallback = &agent.Target{Model: &fake.Model{Replies: []fake.Reply{fake.Say("from the other")}}, Provider: "fake", Name: "other"}
+		}, replies: slices.Repeat([]fake.Reply{overloaded()}, 4), end: agent.Completed, requests: 4, waits: []time.Duration{second / 2, second, 2 * second},
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if e := said[event.Replied](r.host); len(e) != 1 || e[0].Model != "fake/other" || len(said[event.ModelChanged](r.host)) != 1 {
+					t.Errorf("%+v", e)
+				}
+			}},
+		{name: "both models are busy", change: func(r *rig) {
+			r.loop.Fallback = &agent.Target{Model: &fake.Model{Replies: slices.Repeat([]fake.Reply{overloaded()}, 11)}, Provider: "fake", Name: "other"}
+		}, replies: slices.Repeat([]fake.Reply{overloaded()}, 4), end: agent.ModelError, requests: 4,
+			waits: []time.Duration{second / 2, second, 2 * second, second / 2, second, 2 * second, 4 * second, 8 * second, 16 * second, 32 * second, 32 * second, 32 * second, 32 * second}},
+
+		{name: "broken midway: dropped and asked again", replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.Cut, Err: errTest}, llm.Text{S: "half"}), fake.Say("whole")}, end: agent.Completed, requests: 2, waits: []time.Duration{second / 2},
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if len(said[event.Retracted](r.host)) != 1 || len(said[event.Dropped](r.host)) != 1 || strings.Contains(words(r.last()), "half") {
+					t.Errorf("sent %q", words(r.last()))
+				}
+				if w := said[event.Waiting](r.host); len(w) != 1 || w[0].Max != 3 {
+					t.Errorf("%+v", w)
+				}
+			}},
+		{name: "broken midway four times", replies: slices.Repeat([]fake.Reply{fake.Fail(llm.Error{Kind: llm.Stalled, Err: errTest}, llm.Text{S: "half"})}, 4), end: agent.ModelError, requests: 4},
+		{name: "the result of a reply that broke off is dropped", tools: []tool.Tool{read(100)}, replies: []fake.Reply{
+			func(ctx context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
+				fake.Send(yield, use("gone", "read"))
+				time.Sleep(second) // the call has run
+				yield(nil, &llm.Error{Kind: llm.Cut, Err: errTest})
+			}, fake.Say("whole")}, end: agent.Completed, requests: 2, waits: []time.Duration{second / 2},
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if d := said[event.Dropped](r.host); len(d) != 1 || !slices.Equal(d[0].Calls, []string{"gone"}) || strings.Contains(words(r.last()), "gone") {
+					t.Errorf("%+v; sent %q", d, words(r.last()))
+				}
+			}},
+
+		{name: "arguments that are no JSON, or do not fit; a tool that is not there", tools: []tool.Tool{read(100)}, replies: []fake.Reply{fake.Use(
+			llm.ToolUse{ID: "a", Name: "read", Input: json.RawMessage(`"{"`), Bad: "unexpected end"}, llm.ToolUse{ID: "b", Name: "read", Input: json.RawMessage(`7`)}, use("c", "raed")), fake.Say("done")}, end: agent.Completed, requests: 2,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				want := map[string]string{"a": "the arguments of read are not valid JSON: unexpected end", "b": "read: ", "c": `there is no tool named "raed"`}
+				for _, f := range said[event.ToolFinished](r.host) {
+					if !f.IsErr || f.Denied || !strings.Contains(f.Text, want[f.Call]) || f.Call == "c" && strings.Count(f.Text, "read") < 2 {
+						t.Errorf("%s: %q", f.Call, f.Text)
+					}
+				}
+			}},
+
+		{name: "structured answer: does not fit, then is forgotten, then fits", tools: []tool.Tool{answer}, change: schema, replies: []fake.Reply{fake.Use(use("no", "answer")), fake.Say("so"), fake.Use(use("fits", "answer"))}, end: agent.Completed, requests: 3,
+			check: func(t *testing.T, r *rig, out agent.Outcome) {
+				if string(out.Answer) != `{"n":1}` || !strings.Contains(words(r.last()), "Call the tool answer now") {
+					t.Errorf("%s; sent %q", out.Answer, words(r.last()))
+				}
+			}},
+		{name: "structured answer: never fits", tools: []tool.Tool{answer}, change: schema, replies: slices.Repeat([]fake.Reply{fake.Use(use("no", "answer"))}, 6), end: agent.StructuredRetries, requests: 6},
+		{name: "a reply that says nothing is asked for again", replies: []fake.Reply{fake.Parts(llm.EndTurn), fake.Say("done")}, end: agent.Completed, requests: 2},
+		{name: "nothing is ever said", replies: []fake.Reply{fake.Parts(llm.EndTurn), fake.Parts(llm.EndTurn, llm.Text{S: " \n"})}, end: agent.ModelError, requests: 2},
+		{name: "a wrong key is not tried again", replies: []fake.Reply{fails(llm.Unauthorized)}, end: agent.ModelError, requests: 1},
+		{name: "declined", replies: []fake.Reply{fake.Parts(llm.Refused, llm.Text{S: "no"})}, end: agent.Refused, requests: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, c.tools, c.replies...)
+				if c.change != nil {
+					c.change(r)
+				}
+				out := r.run(t)
+				if out.Reason != c.end || len(r.model.Requests()) != c.requests {
+					t.Errorf("ended with %q (%s, %v) after %d requests; want %q after %d", out.Reason, out.Text, out.Err, len(r.model.Requests()), c.end, c.requests)
+				}
+				if got := cleared(r.host); !slices.Equal(got, c.clear) {
+					t.Errorf("cleared %q, want %q", got, c.clear)
+				}
+				if c.waits != nil && !slices.Equal(r.waits, c.waits) {
+					t.Errorf("waited %v, want %v", r.waits, c.waits)
+				}
+				if c.check != nil && !t.Failed() {
+					c.check(t, r, out)
+				}
+			})
+		})
+	}
+}
+
+// Budgets are looked at before a request, and say what to do.
+func TestBudgets(t *testing.T) {
+	costs := func(usd float64, known bool) func(*rig) {
+		return func(r *rig) { r.host.target.Cost = func(llm.Usage) (float64, bool) { return usd, known } }
+	}
+	for _, c := range []struct {
+		name     string
+		budget   agent.Budget
+		change   func(*rig)
+		end      agent.End
+		requests int
+		text     string
+	}{
+		{"none", agent.Budget{}, costs(5, true), agent.Completed, 4, ""},
+		{"three steps", agent.Budget{Turns: 3}, costs(5, true), agent.MaxTurns, 3, "reached the limit of 3 turns"},
+		{"four steps", agent.Budget{Turns: 4}, costs(5, true), agent.Completed, 4, ""},
+		{"money that is used up", agent.Budget{USD: 10}, costs(5, true), agent.MaxBudget, 2, "spent $10.0000 of the budget of $10.00"},
+		{"money that is not", agent.Budget{USD: 15.5}, costs(5, true), agent.Completed, 4, ""},
+		{"no price", agent.Budget{USD: 10}, costs(0, false), agent.MaxBudget, 0, "the price of fake/m is not known"},
+		{"no price, and none needed", agent.Budget{USD: 10, Unpriced: true}, costs(0, false), agent.Completed, 4, ""},
+		{"tokens", agent.Budget{Tokens: 20}, costs(5, true), agent.TokenBudget, 2, "used 20 of 20 tokens"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, []tool.Tool{read(100)}, append(reads(3), fake.Say("done"))...)
+				c.change(r)
+				r.turn.Budget = c.budget
+				out := r.run(t)
+				if out.Reason != c.end || len(r.model.Requests()) != c.requests || !strings.Contains(out.Text, c.text) || (c.end == agent.MaxTurns || c.end == agent.MaxBudget) != (out.Hint != "") {
+					t.Errorf("%+v after %d requests", out, len(r.model.Requests()))
+				}
+			})
+		})
+	}
+}
+
+// A turn ends when it cannot be recorded, whatever could not be, and no call
+// runs that is not on disk.
+func TestWhatCannotBeRecordedEndsTheTurn(t *testing.T) {
+	for _, what := range []string{"event.ReplyStarted", "event.TextDelta", "event.PartDone", "event.Replied", "event.ToolStarted", "event.ToolFinished"} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ran := 0
+				act := returning(tool.Spec{Name: "act"}, func(tool.Env) tool.Result { ran++; return tool.Result{Text: "ok"} })
+				r := newRig(t, []tool.Tool{act}, fake.Parts(llm.WantTools, llm.Text{S: "x"}, use("a", "act")), fake.Say("done"))
+				full := errors.New("the disk is full")
+				r.host.refuse = func(b event.Body) error {
+					if fmt.Sprintf("%T", b) == what {
+						return full
+					}
+					return nil
+				}
+				if _, err := r.loop.Run(t.Context(), r.turn); !errors.Is(err, full) || len(r.model.Requests()) != 1 {
+					t.Errorf("%v after %d requests", err, len(r.model.Requests()))
+				}
+				if started := len(said[event.ToolStarted](r.host)); ran > started {
+					t.Errorf("ran %d times, started %d times", ran, started)
+				}
+			})
+		})
+	}
+}
+
+// What a call is told: masked, timed, and refused in the words of who refused.
+func TestResultsAreMaskedAndTimed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := returning(tool.Spec{Name: "slow"}, func(tool.Env) tool.Result {
+			time.Sleep(time.Second)
+			return tool.Result{Text: "key=123", Effects: []tool.Effect{effect.Saw{Files: []effect.File{{Path: "/w/f"}}}, effect.Dir{Path: "/w/sub"}}}
+		})
+		where := returning(tool.Spec{Name: "where"}, func(env tool.Env) tool.Result { return tool.Result{Text: env.Dir} })
+		r := newRig(t, []tool.Tool{slow, where}, fake.Use(use("a", "slow")), fake.Use(use("b", "where"), use("c", "slow"), use("d", "slow")), fake.Say("done"))
+		r.loop.Mask = func(res tool.Result) tool.Result { res.Text = strings.ReplaceAll(res.Text, "123", "***"); return res }
+		r.loop.Touched = func(_ event.Seq, paths []string) []string { return []string{"about " + strings.Join(paths, " ")} }
+		r.host.rule = func(q agent.Question) agent.Verdict {
+			v := agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}}
+			switch q.Call.ID {
+			case "c":
+				v.Effect, v.Reason = policy.Deny, "it is late"
+			case "d":
+				v.Effect, v.Answer = policy.Deny, &tool.Answer{Comment: "do something else"}
+			}
+			return v
+		}
+		r.run(t)
+		got := map[string]event.ToolFinished{}
+		for _, f := range said[event.ToolFinished](r.host) {
+			got[f.Call] = f
+		}
+		if a := got["a"]; a.Text != "key=***" || a.Took != time.Second || a.IsErr || a.Name != "slow" || len(a.Effects) != 2 {
+			t.Errorf("%+v", a)
+		}
+		if got["b"].Text != "/w/sub" {
+			t.Errorf("the next call runs in %q", got["b"].Text)
+		}
+		if c := got["c"]; !c.Denied || !strings.HasPrefix(c.Text, "This call was refused: it is late. Do not") || string(c.Input) != "{}" {
+			t.Errorf("%+v", c)
+		}
+		if d := got["d"]; !d.Denied || d.Text != "do something else" {
+			t.Errorf("%+v", d)
+		}
+		if !slices.Equal(r.host.notes, []string{"about /w/f"}) {
+			t.Errorf("noted %q", r.host.notes)
+		}
+	})
+}
