@@ -90,10 +90,10 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 	}
 	ctx := context.Background()
 	if makes&config.MakesClassifier != 0 {
-		r.auto = m.classifier(ctx, r.started)
+		r.auto = m.Classifier(ctx, r.started)
 	}
-	if makes&config.MakesModels != 0 {
-		if f, err := m.fallback(ctx, r.spec); err != nil {
+	if makes&config.MakesModels != 0 && r.spec.Target == nil {
+		if f, err := m.Fallback(ctx); err != nil {
 			bad = append(bad, err.Error())
 		} else {
 			r.fallback = f
@@ -103,7 +103,7 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 		return nil, bad
 	}
 	name := r.Session.Target().ID()
-	t, err := m.named(ctx, name)
+	t, err := m.Named(ctx, name)
 	if err != nil {
 		return nil, append(bad, fmt.Sprintf("the model %s goes on as it was: %v", name, err))
 	}

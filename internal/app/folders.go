@@ -8,6 +8,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // Settings finds the folders and loads the settings.
@@ -32,7 +33,7 @@ func folders(p Process) (Paths, error) {
 	}
 	out.Root = cmp.Or(conf.Root(dir), dir)
 	if out.Folders, err = config.FindFolders(out.Home, p.Env, exists); err != nil {
-		return out, &Mistake{err.Error(), "set HOME, or set ADZE_HOME to an absolute path: HOME=/home/me adze …"}
+		return out, &hint.Mistake{Why: err.Error(), What: "set HOME, or set ADZE_HOME to an absolute path: HOME=/home/me adze …"}
 	}
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/shellread/world"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/answer"
@@ -66,7 +67,7 @@ func newKit(w *World, s Spec, cfg *config.Config, parts kitParts) (kit, error) {
 	if s.Schema != nil {
 		t, err := answer.New(s.Schema)
 		if err != nil {
-			return k, &Mistake{fmt.Sprintf("the schema of --json-schema: %v", err), "give a JSON Schema object, as text or as a file's path"}
+			return k, &hint.Mistake{Why: fmt.Sprintf("the schema of --json-schema: %v", err), What: "give a JSON Schema object, as text or as a file's path"}
 		}
 		k.structured = t.Spec().Name
 		all = append(all, t)
@@ -147,7 +148,7 @@ func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
 	names := set.Names()
 	for _, n := range slices.Concat(t.Allowed, t.Disallowed) {
 		if n != "default" && n != noTools && !slices.Contains(names, n) && !slices.Contains(elsewhere, n) {
-			return set, &Mistake{fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), "the tools are " + strings.Join(names, ", ")}
+			return set, &hint.Mistake{Why: fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), What: "the tools are " + strings.Join(names, ", ")}
 		}
 	}
 	return set.Only(func(name string) bool {

@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/seal"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // Sessions is the store of all sessions of these folders.
@@ -76,7 +77,7 @@ func openLog(ctx context.Context, o Process, s SessionOptions, p Paths) (*opened
 	var locked *store.LockedError
 	switch {
 	case errors.As(err, &locked):
-		return nil, &Mistake{fmt.Sprintf("session %s is open in another process (%d on %s)", id, locked.PID, locked.Host), "close it there, or go on in a copy: --resume " + id + " --fork-session"}
+		return nil, &hint.Mistake{Why: fmt.Sprintf("session %s is open in another process (%d on %s)", id, locked.PID, locked.Host), What: "close it there, or go on in a copy: --resume " + id + " --fork-session"}
 	case err != nil:
 		return nil, err
 	}
@@ -190,11 +191,11 @@ func pick(ctx context.Context, o Process, s SessionOptions, st sessions.Store, k
 	var many *store.AmbiguousError
 	switch {
 	case errors.As(err, &many):
-		return old, false, &Mistake{many.Error(), "give more of the id; adze sessions list shows them"}
+		return old, false, &hint.Mistake{Why: many.Error(), What: "give more of the id; adze sessions list shows them"}
 	case errors.Is(err, store.ErrNone) && s.Resume != "":
-		return old, false, &Mistake{fmt.Sprintf("there is no session %q", s.Resume), "adze sessions list --all shows them"}
+		return old, false, &hint.Mistake{Why: fmt.Sprintf("there is no session %q", s.Resume), What: "adze sessions list --all shows them"}
 	case errors.Is(err, store.ErrNone):
-		return old, false, &Mistake{"there is no session in this folder to go on with", "leave --continue out to start one; adze sessions list --all shows those of other folders"}
+		return old, false, &hint.Mistake{Why: "there is no session in this folder to go on with", What: "leave --continue out to start one; adze sessions list --all shows those of other folders"}
 	case err != nil:
 		return old, false, err
 	}
@@ -222,7 +223,7 @@ func messageIn(ctx context.Context, st store.Catalogue, i store.Info, uuid strin
 			return e.Seq, nil
 		}
 	}
-	return 0, &Mistake{fmt.Sprintf("session %s has no message %s", i.ID, uuid), "give the uuid of an assistant or user line of its stream-json output"}
+	return 0, &hint.Mistake{Why: fmt.Sprintf("session %s has no message %s", i.ID, uuid), What: "give the uuid of an assistant or user line of its stream-json output"}
 }
 
 // newID makes an id, or checks the one that was asked for.
@@ -231,10 +232,10 @@ func newID(st sessions.Store, want string) (string, error) {
 		return st.NewID()
 	}
 	if !sessions.ValidID(want) {
-		return "", &Mistake{fmt.Sprintf("--session-id: %q is not a UUID", want), "a UUID looks like 0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b57"}
+		return "", &hint.Mistake{Why: fmt.Sprintf("--session-id: %q is not a UUID", want), What: "a UUID looks like 0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b57"}
 	}
 	if st.Has(want) {
-		return "", &Mistake{fmt.Sprintf("session %s exists already", want), "go on with it: --resume " + want}
+		return "", &hint.Mistake{Why: fmt.Sprintf("session %s exists already", want), What: "go on with it: --resume " + want}
 	}
 	return want, nil
 }
@@ -251,24 +252,12 @@ func begin(o Process, p Paths, id string) event.SessionStarted {
 // says so. Any other fault is an error.
 func (l *openedLog) inMemory(o Process, err error) error {
 	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) {
-		return &Refusable{err, "make room on the disk, or keep nothing: --no-session"}
+		return hint.With(err, "make room on the disk, or keep nothing: --no-session")
 	}
 	l.Session = &mem.Session{}
 	o.note("this session is kept in memory only: %v", err)
 	return nil
 }
-
-// A Refusable is a fault with a way around it.
-type Refusable struct {
-	Err  error
-	What string
-}
-
-func (r *Refusable) Error() string { return r.Err.Error() }
-func (r *Refusable) Unwrap() error { return r.Err }
-
-// Hint is the next command.
-func (r *Refusable) Hint() string { return r.What }
 
 // spill keeps a whole result and returns the path of its file.
 func (l *openedLog) spill(_, text string) (string, error) { return l.Spill(text) }

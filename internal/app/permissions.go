@@ -10,24 +10,8 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
-
-// A Refusal is a start that permissions do not allow.
-type Refusal struct{ Why, What string }
-
-func (r *Refusal) Error() string { return r.Why }
-
-// Hint is the next command.
-func (r *Refusal) Hint() string { return r.What }
-
-// A Mistake is a start that cannot be meant: a folder that is not there, a
-// tool that does not exist.
-type Mistake struct{ Why, What string }
-
-func (m *Mistake) Error() string { return m.Why }
-
-// Hint is the next command.
-func (m *Mistake) Hint() string { return m.What }
 
 // permissions turns settings into rules and the mode to start in.
 func permissions(o Process, s Spec, cfg *config.Config, p Paths) (policy.Rules, policy.Mode, error) {
@@ -43,19 +27,19 @@ func permissions(o Process, s Spec, cfg *config.Config, p Paths) (policy.Rules, 
 		return rules, mode, refused
 	}
 	if mode == policy.Auto && bool(cfg.Permissions.DisableAuto) {
-		return rules, mode, &Refusal{"the settings of this machine forbid the mode auto", "run with --permission-mode default"}
+		return rules, mode, &hint.Refusal{Why: "the settings of this machine forbid the mode auto", What: "run with --permission-mode default"}
 	}
 	return rules, mode, nil
 }
 
 // bypassRefused says why no session may be in the mode bypassPermissions here,
 // nil when one may.
-func bypassRefused(o Process, cfg *config.Config) *Refusal {
+func bypassRefused(o Process, cfg *config.Config) *hint.Refusal {
 	switch {
 	case bool(cfg.Permissions.DisableBypass):
-		return &Refusal{"the settings of this machine forbid the mode bypassPermissions", "run without --dangerously-skip-permissions; rules can allow single commands: --allowed-tools \"Bash(go test:*)\""}
+		return &hint.Refusal{Why: "the settings of this machine forbid the mode bypassPermissions", What: "run without --dangerously-skip-permissions; rules can allow single commands: --allowed-tools \"Bash(go test:*)\""}
 	case os.Geteuid() == 0 && o.Env("ADZE_BYPASS_AS_ROOT") != "1" && !contained():
-		return &Refusal{"bypassPermissions is refused as root outside a container", "run as a normal user, or set ADZE_BYPASS_AS_ROOT=1 if this machine may be lost"}
+		return &hint.Refusal{Why: "bypassPermissions is refused as root outside a container", What: "run as a normal user, or set ADZE_BYPASS_AS_ROOT=1 if this machine may be lost"}
 	}
 	return nil
 }
@@ -165,11 +149,11 @@ func folder(d config.Rule, p Paths) (string, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return "", &Mistake{fmt.Sprintf("the additional folder %s (%s) does not exist", d.Text, d.Origin), "create it, or leave it out"}
+		return "", &hint.Mistake{Why: fmt.Sprintf("the additional folder %s (%s) does not exist", d.Text, d.Origin), What: "create it, or leave it out"}
 	case err != nil:
 		return "", fmt.Errorf("look at the additional folder %s: %w", d.Text, err)
 	case !info.IsDir():
-		return "", &Mistake{fmt.Sprintf("the additional folder %s (%s) is a file", d.Text, d.Origin), "give the folder that holds it"}
+		return "", &hint.Mistake{Why: fmt.Sprintf("the additional folder %s (%s) is a file", d.Text, d.Origin), What: "give the folder that holds it"}
 	}
 	return place.Resolve(path)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 )
 
@@ -25,7 +26,7 @@ func given(o config.Origin) bool { return o.Scope == config.Flag || o.Scope == c
 
 // unusable is what a rule that matches nothing is, where it was given for this run.
 func unusable(c config.Rule, why string) error {
-	return &Mistake{fmt.Sprintf("%s: the rule %q is of no use: %s", c.Origin, c.Text, why), `rules look like "Bash(go test:*)", "Edit(src/**)" or "mcp__server__tool"`}
+	return &hint.Mistake{Why: fmt.Sprintf("%s: the rule %q is of no use: %s", c.Origin, c.Text, why), What: `rules look like "Bash(go test:*)", "Edit(src/**)" or "mcp__server__tool"`}
 }
 
 // offered reports whether the model is told of a tool: not of one that rules

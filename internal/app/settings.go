@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -54,7 +54,7 @@ func readConfig(o Process, s Sources, p Paths, held *config.Config) (*config.Con
 	}
 	for _, x := range sources {
 		if !slices.Contains([]string{"user", "project", "local"}, x) {
-			return nil, "", &Mistake{fmt.Sprintf("--setting-sources: there is no source %q", x), "the sources are user, project and local"}
+			return nil, "", &hint.Mistake{Why: fmt.Sprintf("--setting-sources: there is no source %q", x), What: "the sources are user, project and local"}
 		}
 	}
 	seen := trust.Verdict{State: trust.Nothing}
@@ -76,7 +76,7 @@ func readConfig(o Process, s Sources, p Paths, held *config.Config) (*config.Con
 			Flags: s.Flags, Settings: s.Inline, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: trusted, Held: held, Changed: changed,
 		})
 		if err != nil {
-			return nil, &Mistake{err.Error(), "adze config list shows what can be set"}
+			return nil, &hint.Mistake{Why: err.Error(), What: "adze config list shows what can be set"}
 		}
 		return cfg, nil
 	}
@@ -112,28 +112,4 @@ func TrustFolder(p Paths) trust.Folder { return trust.Folder{Root: p.Root, Dir: 
 // Good keeps copies of settings that could be read, beside the state.
 func Good(p Paths) *confedit.Good {
 	return &confedit.Good{Dir: filepath.Join(p.State, "last-good")}
-}
-
-// ModelProblems are settings that name a model which nothing here has. No key
-// is needed for it, and nobody is asked.
-func ModelProblems(o Process, cfg *config.Config) []config.Problem {
-	ch, err := Models(o, cfg, true)
-	if err != nil {
-		return nil // a run says so
-	}
-	names := map[string]string{"model": cfg.Model, "fallback_model": cfg.FallbackModel, "small_model": cfg.SmallModel}
-	for alias, name := range cfg.Aliases {
-		names["model_aliases."+alias] = name
-	}
-	var out []config.Problem
-	for _, key := range slices.Sorted(maps.Keys(names)) {
-		if names[key] == "" {
-			continue
-		}
-		if err := ch.Check(names[key]); err != nil {
-			s, _ := cfg.Setting(key)
-			out = append(out, config.Problem{Severity: config.Error, Origin: s.Origin, Key: key, Message: err.Error()})
-		}
-	}
-	return out
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
@@ -159,29 +160,31 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 }
 
 // choose finds the models of the session.
-func (r *Running) choose(ctx context.Context, cfg *config.Config) (target, error) {
+func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target, error) {
 	m, err := r.world.modelsOf(cfg)
 	if err != nil {
-		return target{}, err
+		return models.Target{}, err
 	}
-	t, err := m.main(ctx, r.spec, r.log.model)
+	r.auto = m.Classifier(ctx, r.started)
+	if t := r.spec.Target; t != nil {
+		r.key = "none"
+		return models.Target{Target: *t}, nil
+	}
+	t, err := m.Main(ctx, r.spec.Model, r.log.model)
 	if err != nil {
 		return t, err
 	}
-	r.key = t.key
-	if r.fallback, err = m.fallback(ctx, r.spec); err != nil {
-		return t, err
-	}
-	r.auto = m.classifier(ctx, r.started)
-	return t, nil
+	r.key = t.Key
+	r.fallback, err = m.Fallback(ctx)
+	return t, err
 }
 
 // equip makes the tools, and returns those that the session has.
-func (r *Running) equip(cfg *config.Config, rules policy.Rules, target target, ledger *file.Ledger) (set tool.Set, err error) {
+func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target, ledger *file.Ledger) (set tool.Set, err error) {
 	if r.kit, err = newKit(r.world, r.spec, cfg, kitParts{boxes: &r.boxes, mode: r.started, ledger: ledger}); err != nil {
 		return set, err
 	}
-	r.profile = prompt.Choose(cfg.Profile, target.local, target.Window)
+	r.profile = prompt.Choose(cfg.Profile, target.Local, target.Window)
 	return r.narrowed(cfg, rules)
 }
 

@@ -21,9 +21,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/temp"
 	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -48,6 +50,32 @@ type Process struct {
 	// to what it checked; nil uses the system's.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+}
+
+// Models are the models of these settings. patient: somebody watches.
+func (p Process) Models(f config.Folders, cfg *config.Config, patient bool, hide func(key string)) (*models.Set, error) {
+	return models.New(models.Config{
+		Version: p.Version, Home: p.Home, Folders: f, Environ: p.Environ, Env: p.Env, Proxy: p.Proxy,
+		Memory: p.Memory, Record: p.Record, Patient: patient, Hide: hide, Note: p.Note,
+	}, cfg)
+}
+
+// modelsOf are the models with these settings.
+func (w *World) modelsOf(cfg *config.Config) (*models.Set, error) {
+	if m := w.models.Load(); m != nil && m.From(cfg) {
+		return m, nil
+	}
+	m, err := w.process.Models(w.Paths.Folders, cfg, !w.front.Print, func(key string) { w.hide.Add(key) })
+	if err == nil {
+		w.models.Store(m)
+	}
+	return m, err
+}
+
+// resolve finds a model by name, for a person who switches.
+func (w *World) resolve(ctx context.Context, name string) (agent.Target, error) {
+	t, err := w.models.Load().Named(ctx, name)
+	return t.Target, err
 }
 
 // note tells a person something, where somebody listens.
@@ -83,7 +111,7 @@ type World struct {
 	sources Sources
 	front   Front
 	hide    *secret.Redactor
-	models  atomic.Pointer[models] // nil before the first session
+	models  atomic.Pointer[models.Set] // nil before the first session
 	live    live
 	temp    temporary
 
@@ -108,7 +136,7 @@ func Open(ctx context.Context, p Process, s Sources, f Front) (*World, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &World{Paths: paths, process: p, sources: s, front: f, hide: secret.New(Secrets(p.Environ)...)}
+	w := &World{Paths: paths, process: p, sources: s, front: f, hide: secret.New(secret.Environ(p.Environ)...)}
 	w.live = live{world: w, read: began, closing: make(chan struct{})}
 	w.live.now.Store(cfg)
 	if s.Trusted {

@@ -114,15 +114,15 @@ func chooserOf(sys System, f *runFlags, cmd *cobra.Command) *choose.Chooser {
 		return nil
 	}
 	o.Note = nil
-	_, cfg, err := o.load()
+	p, cfg, err := o.load()
 	if err != nil {
 		return nil
 	}
-	ch, err := o.models(cfg)
+	m, err := o.models(p, cfg)
 	if err != nil {
 		return nil
 	}
-	return ch
+	return m.Chooser
 }
 
 func modelNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {

@@ -238,7 +238,10 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			o.Note = nil
-			problems = slices.Concat(cfg.Problems, problems, app.ModelProblems(o.Process, cfg))
+			problems = slices.Concat(cfg.Problems, problems)
+			if m, err := o.models(p, cfg); err == nil { // a run says the error
+				problems = append(problems, m.Problems()...)
+			}
 			if asJSON {
 				return printJSON(sys, map[string]any{"problems": problems, "files": cfg.Files, "ignored": cfg.Ignored})
 			}

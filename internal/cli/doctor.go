@@ -98,7 +98,7 @@ func examine(ctx context.Context, sys System, o invocation) []finding {
 	}
 	list = append(list, sandboxFinding(ctx, o, p, cfg))
 	list = append(list, settingsFindings(p, cfg)...)
-	list = append(list, providerFindings(ctx, o, cfg)...)
+	list = append(list, providerFindings(ctx, o, p, cfg)...)
 	return append(list, stateFindings(p)...)
 }
 
@@ -198,8 +198,8 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 	return list
 }
 
-func providerFindings(ctx context.Context, o invocation, cfg *config.Config) []finding {
-	ch, err := o.models(cfg)
+func providerFindings(ctx context.Context, o invocation, p app.Paths, cfg *config.Config) []finding {
+	ch, err := o.models(p, cfg)
 	if err != nil {
 		return []finding{{"providers", "broken", err.Error(), hint.Of(err)}}
 	}

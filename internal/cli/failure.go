@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -68,8 +67,8 @@ func sorted(err error) *failure {
 	var model *llm.Error
 	var name *choose.NameError
 	var none *choose.NoModelError
-	var refused *app.Refusal
-	var mistake *app.Mistake
+	var refused *hint.Refusal
+	var mistake *hint.Mistake
 	switch {
 	case errors.As(err, &model):
 		if model.Kind == llm.Unauthorized {

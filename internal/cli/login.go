@@ -109,11 +109,11 @@ func keyHolders(cmd *cobra.Command, sys System, f *runFlags) (app.Paths, *choose
 	if err != nil {
 		return p, nil, openError(cmd.Context(), err)
 	}
-	ch, err := o.models(cfg)
+	m, err := o.models(p, cfg)
 	if err != nil {
 		return p, nil, openError(cmd.Context(), err)
 	}
-	return p, ch, nil
+	return p, m.Chooser, nil
 }
 
 // keyed finds the provider that was named. What else was given is not

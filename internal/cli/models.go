@@ -24,11 +24,11 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, cfg, err := o.load()
+			p, cfg, err := o.load()
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}
-			ch, err := o.models(cfg)
+			ch, err := o.models(p, cfg)
 			if err != nil {
 				return err
 			}

@@ -22,6 +22,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
 
@@ -446,11 +447,11 @@ func badInput(res print.Outcome) error {
 
 // openError sorts errors of a start by exit code.
 func openError(ctx context.Context, err error) error {
-	var r *app.Refusal
+	var r *hint.Refusal
 	if errors.As(err, &r) {
 		return &failure{exitRefused, r.Why, r.What}
 	}
-	var m *app.Mistake
+	var m *hint.Mistake
 	if errors.As(err, &m) {
 		return &failure{exitUsage, m.Why, m.What}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -199,7 +200,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 }
 
 func writeExport(ctx context.Context, sys System, w io.Writer, st store.Catalogue, i store.Info, format string, most int) error {
-	o := export.Options{Title: i.Title, Secrets: app.Secrets(sys.Environ), MaxResult: most}
+	o := export.Options{Title: i.Title, Secrets: secret.Environ(sys.Environ), MaxResult: most}
 	events := st.Read(ctx, i, 0)
 	if format == "jsonl" {
 		return export.JSONL(w, events, o)

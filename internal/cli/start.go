@@ -5,7 +5,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/models"
 )
 
 // An invocation is what flags and environment ask for.
@@ -27,9 +27,9 @@ func (i invocation) load() (app.Paths, *config.Config, error) {
 	return app.Settings(i.Process, i.Sources)
 }
 
-// models is the chooser for these settings.
-func (i invocation) models(cfg *config.Config) (*choose.Chooser, error) {
-	return app.Models(i.Process, cfg, !i.Print)
+// models are those of these settings.
+func (i invocation) models(p app.Paths, cfg *config.Config) (*models.Set, error) {
+	return i.Process.Models(p.Folders, cfg, !i.Print, nil)
 }
 
 // A running is the one session of a world. Close ends both.

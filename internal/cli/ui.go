@@ -244,11 +244,11 @@ func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
 }
 
 func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
-	_, cfg, err := h.o.load()
+	p, cfg, err := h.o.load()
 	if err != nil {
 		return nil, err
 	}
-	ch, err := h.o.models(cfg)
+	ch, err := h.o.models(p, cfg)
 	if err != nil {
 		return nil, err
 	}

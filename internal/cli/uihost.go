@@ -60,7 +60,7 @@ func (h *uiHost) withHistory(t *tui.Host) {
 		if err != nil {
 			return nil
 		}
-		return history.At(filepath.Join(p.State, "history.jsonl"), secret.New(app.Secrets(h.o.Environ)...).String)
+		return history.At(filepath.Join(p.State, "history.jsonl"), secret.New(secret.Environ(h.o.Environ)...).String)
 	})
 	of := func(project string) *past {
 		return &past{sync.OnceValue(func() *history.Past {

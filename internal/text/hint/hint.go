@@ -38,3 +38,20 @@ func (h *hinted) Unwrap() error { return h.error }
 
 // Hint implements Hinter.
 func (h *hinted) Hint() string { return h.hint }
+
+// A Refusal is a start that permissions do not allow.
+type Refusal struct{ Why, What string }
+
+func (r *Refusal) Error() string { return r.Why }
+
+// Hint implements Hinter.
+func (r *Refusal) Hint() string { return r.What }
+
+// A Mistake is a start that cannot be meant: a folder that is not there, a
+// tool that does not exist.
+type Mistake struct{ Why, What string }
+
+func (m *Mistake) Error() string { return m.Why }
+
+// Hint implements Hinter.
+func (m *Mistake) Hint() string { return m.What }

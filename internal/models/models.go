@@ -1,17 +1,24 @@
-package app
+// Package models makes what a session talks to of what people call a model: it
+// knows the providers of the settings, where their keys are, and how to get
+// another key when one is refused.
+package models
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,65 +35,75 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // helperTime bounds apiKeyHelper.
 const helperTime = 10 * time.Second
 
-// models makes targets from what people call models, with these settings.
-type models struct {
+// A Config is what models are made from beside the settings.
+type Config struct {
+	Version string
+	Home    string // "" when there is none
+	Folders config.Folders
+	Environ []string
+	Env     func(string) string
+	// Proxy chooses the proxy of a request, as the environment says; nil is none.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Memory is what servers refused, for the process; nil: nothing yet.
+	Memory *choose.Memory
+	// Record, when set, gets a cassette of everything providers answer.
+	Record io.Writer
+	// Patient: somebody watches.
+	Patient bool
+	// Hide is told of keys that are no variables, Note what a person should
+	// know; nil: nobody.
+	Hide func(key string)
+	Note func(string)
+}
+
+func (c Config) note(format string, args ...any) {
+	if c.Note != nil {
+		c.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// A Set makes targets with these settings, from what people call models.
+type Set struct {
 	*choose.Chooser
-	process Process
-	cfg     *config.Config
-	patient bool
-	hide    func(key string) // is told of keys that are no variables
+	conf Config
+	cfg  *config.Config
 }
 
-// modelsOf are the models with these settings.
-func (w *World) modelsOf(cfg *config.Config) (*models, error) {
-	if m := w.models.Load(); m != nil && m.cfg == cfg {
-		return m, nil
-	}
-	m := &models{process: w.process, cfg: cfg, patient: !w.front.Print, hide: func(key string) { w.hide.Add(key) }}
-	var err error
-	if m.Chooser, err = newChooser(m.process, cfg, m.patient, m.hide); err != nil {
-		return nil, err
-	}
-	w.models.Store(m)
-	return m, nil
-}
-
-// resolve finds a model by name, for a person who switches.
-func (w *World) resolve(ctx context.Context, name string) (agent.Target, error) {
-	t, err := w.models.Load().named(ctx, name)
-	return t.Target, err
-}
-
-// A target is a model and where its key came from.
-type target struct {
+// A Target is a model and where its key came from.
+type Target struct {
 	agent.Target
-	key   string
-	local bool // the model runs here
+	Key   string // "none" without one
+	Local bool   // the model runs here
 }
 
-// Models is the chooser for these settings. patient: somebody watches.
-func Models(o Process, cfg *config.Config, patient bool) (*choose.Chooser, error) {
-	return newChooser(o, cfg, patient, func(string) {})
+// New makes the models of these settings. It reads no key yet.
+func New(conf Config, cfg *config.Config) (*Set, error) {
+	c, err := newChooser(conf, cfg)
+	return &Set{c, conf, cfg}, err
 }
 
-func newChooser(o Process, cfg *config.Config, patient bool, hide func(key string)) (*choose.Chooser, error) {
+// From reports whether m was made from cfg.
+func (m *Set) From(cfg *config.Config) bool { return m.cfg == cfg }
+
+func newChooser(o Config, cfg *config.Config) (*choose.Chooser, error) {
 	dial, err := network(o, cfg)
 	if err != nil {
 		return nil, err
 	}
 	transport := http.RoundTripper(wire.NewTransport(dial))
 	if o.Record != nil {
-		if transport, err = replay.NewRecorder(o.Record, replay.RecordConfig{Next: transport, Secrets: Secrets(o.Environ), Home: o.Home}); err != nil {
+		if transport, err = replay.NewRecorder(o.Record, replay.RecordConfig{Next: transport, Secrets: secret.Environ(o.Environ), Home: o.Home}); err != nil {
 			return nil, err
 		}
 	}
 	c := choose.Config{Version: o.Version, Env: o.Env, Aliases: cfg.Aliases, Facts: cfg.Facts, FactsSource: "settings", Transport: transport, Providers: map[string]choose.Provider{},
-		CacheTTL: cfg.CacheTTL, Retention: cfg.CacheRetention, Summary: cfg.ReasoningSummary, Pauses: patient, Memory: o.Memory,
+		CacheTTL: cfg.CacheTTL, Retention: cfg.CacheRetention, Summary: cfg.ReasoningSummary, Pauses: o.Patient, Memory: o.Memory,
 		Idle: time.Duration(max(0, cfg.StreamIdleTimeout)) * time.Second}
 	for name, p := range cfg.Providers {
 		q := choose.Provider{BaseURL: p.BaseURL, KeyEnv: p.KeyEnv, Wire: p.Wire, Headers: p.Headers, Models: p.Models, Effort: p.Effort, Reasoning: p.Reasoning}
@@ -95,12 +112,13 @@ func newChooser(o Process, cfg *config.Config, patient bool, hide func(key strin
 		}
 		c.Providers[name] = q
 	}
-	p, err := folders(o)
-	if err != nil {
-		return nil, err
+	saved := o.keys().Lookup(context.Background(), func(err error) { o.note("%v", err) })
+	hidden := func(key string) string {
+		if o.Hide != nil {
+			o.Hide(key)
+		}
+		return key
 	}
-	saved := Keys(o, p).Lookup(context.Background(), func(err error) { o.note("%v", err) })
-	hidden := func(key string) string { hide(key); return key }
 	c.Saved = func(provider string) string { return hidden(saved(provider)) }
 	if cfg.APIKeyHelper != "" {
 		c.KeyHelper = func(ctx context.Context) (string, error) {
@@ -111,19 +129,19 @@ func newChooser(o Process, cfg *config.Config, patient bool, hide func(key strin
 	return choose.New(c)
 }
 
-// Keys is where saved keys are.
-func Keys(o Process, p Paths) auth.Store {
-	return auth.Store{Dir: p.Config, Keyring: auth.System(runtime.GOOS, o.Env)}
+// keys is where saved keys are.
+func (c Config) keys() auth.Store {
+	return auth.Store{Dir: c.Folders.Config, Keyring: auth.System(runtime.GOOS, c.Env)}
 }
 
 // network is how providers are reached: proxy and certificates.
-func network(o Process, cfg *config.Config) (wire.Dial, error) {
+func network(o Config, cfg *config.Config) (wire.Dial, error) {
 	var d wire.Dial
 	d.Proxy = o.Proxy
 	if cfg.Network.Proxy != "" {
 		u, err := url.Parse(cfg.Network.Proxy)
 		if err != nil || u.Host == "" {
-			return d, &Mistake{fmt.Sprintf("network.proxy: %q is no address of a proxy", cfg.Network.Proxy), "it looks like http://proxy.example.com:3128 or socks5://127.0.0.1:1080"}
+			return d, &hint.Mistake{Why: fmt.Sprintf("network.proxy: %q is no address of a proxy", cfg.Network.Proxy), What: "it looks like http://proxy.example.com:3128 or socks5://127.0.0.1:1080"}
 		}
 		d.Proxy = func(r *http.Request) (*url.URL, error) {
 			if loopback(r.URL.Hostname()) {
@@ -137,13 +155,13 @@ func network(o Process, cfg *config.Config) (wire.Dial, error) {
 	}
 	pem, err := os.ReadFile(cfg.Network.CAFile)
 	if err != nil {
-		return d, &Mistake{fmt.Sprintf("network.ca_file: %v", err), "give the path of a PEM file"}
+		return d, &hint.Mistake{Why: fmt.Sprintf("network.ca_file: %v", err), What: "give the path of a PEM file"}
 	}
 	if d.Roots, err = x509.SystemCertPool(); err != nil {
 		d.Roots = x509.NewCertPool()
 	}
 	if !d.Roots.AppendCertsFromPEM(pem) {
-		return d, &Mistake{fmt.Sprintf("network.ca_file: %s holds no certificate", cfg.Network.CAFile), "give the path of a PEM file"}
+		return d, &hint.Mistake{Why: fmt.Sprintf("network.ca_file: %s holds no certificate", cfg.Network.CAFile), What: "give the path of a PEM file"}
 	}
 	return d, nil
 }
@@ -156,7 +174,7 @@ func loopback(host string) bool {
 
 // keyHelper runs the person's own command for a key. The settings table takes
 // it from no project file.
-func keyHelper(ctx context.Context, o Process, command string) (string, error) {
+func keyHelper(ctx context.Context, o Config, command string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, helperTime)
 	defer cancel()
 	shell, err := proc.Shell(o.Env("PATH"), nil)
@@ -178,29 +196,26 @@ func keyHelper(ctx context.Context, o Process, command string) (string, error) {
 	return key, nil
 }
 
-// main is the model of the session.
+// Main is the model of a session; asked is the one it was started with, "" for
+// none.
 // begun is the one of a session that is resumed, "" for a new one.
-func (m *models) main(ctx context.Context, spec Spec, begun string) (target, error) {
-	if spec.Target != nil {
-		return target{Target: *spec.Target, key: "none"}, nil
-	}
-	asked := spec.Model
+func (m *Set) Main(ctx context.Context, asked, begun string) (Target, error) {
 	if s, ok := m.cfg.Setting("model"); asked == "" && ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
 		asked = m.cfg.Model
 	}
 	if asked == "" && begun != "" {
-		if t, err := m.named(ctx, begun); err == nil {
+		if t, err := m.Named(ctx, begun); err == nil {
 			return t, nil
 		} else {
-			m.process.note("the session's model %s cannot be used now: %v", begun, err)
+			m.conf.note("the session's model %s cannot be used now: %v", begun, err)
 		}
 	}
-	t, err := m.named(ctx, asked, m.cfg.Model)
+	t, err := m.Named(ctx, asked, m.cfg.Model)
 	return t, m.where("model", err)
 }
 
 // where says which setting a name stands in that nothing has.
-func (m *models) where(key string, err error) error {
+func (m *Set) where(key string, err error) error {
 	var name *choose.NameError
 	s, _ := m.cfg.Setting(key)
 	if !errors.As(err, &name) || s.Origin.File == "" {
@@ -209,21 +224,21 @@ func (m *models) where(key string, err error) error {
 	return fmt.Errorf("%w (%s at %s)", err, key, s.Origin)
 }
 
-// fallback is the model to switch to, nil when none is set.
-func (m *models) fallback(ctx context.Context, spec Spec) (*agent.Target, error) {
-	if m.cfg.FallbackModel == "" || spec.Target != nil {
+// Fallback is the model to switch to, nil when none is set.
+func (m *Set) Fallback(ctx context.Context) (*agent.Target, error) {
+	if m.cfg.FallbackModel == "" {
 		return nil, nil
 	}
-	t, err := m.named(ctx, m.cfg.FallbackModel)
+	t, err := m.Named(ctx, m.cfg.FallbackModel)
 	if err != nil {
 		return nil, fmt.Errorf("the fallback model: %w", m.where("fallback_model", err))
 	}
 	return &t.Target, nil
 }
 
-// classifier is what rules on questions in the mode auto, nil in the others.
+// Classifier is what rules on questions in the mode auto, nil in the others.
 // It is the small model; without one every question goes to a person.
-func (m *models) classifier(ctx context.Context, mode policy.Mode) *auto.Classifier {
+func (m *Set) Classifier(ctx context.Context, mode policy.Mode) *auto.Classifier {
 	if mode != policy.Auto {
 		return nil
 	}
@@ -239,21 +254,22 @@ func (m *models) classifier(ctx context.Context, mode policy.Mode) *auto.Classif
 	return c
 }
 
-func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
+// Named is the first of these that there is a model of.
+func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 	c, err := m.Choose(ctx, wishes...)
 	if err != nil {
-		return target{}, err
+		return Target{}, err
 	}
 	f := c.Facts
-	t := target{key: first(c.KeySource, "none"), local: c.Local, Target: agent.Target{
+	t := Target{Key: cmp.Or(c.KeySource, "none"), Local: c.Local, Target: agent.Target{
 		Model: c.Model, Provider: c.Provider, Name: c.Name, Window: f.Window, Cap: f.Output, LargerCap: f.RaisedCap(),
 		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
 		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, PDFs: f.Can(price.PDF), Cost: f.Cost,
 	}}
 	t.Deaf = func(effort llm.Effort, tokens int) string { return m.deaf(c, effort, tokens) }
-	if m.process.Note != nil {
+	if m.conf.Note != nil {
 		if text := t.Deaf(t.Effort, t.Thinking); text != "" {
-			m.process.Note(text)
+			m.conf.Note(text)
 		}
 	}
 	m.sayAssumed(c)
@@ -268,7 +284,7 @@ func (m *models) named(ctx context.Context, wishes ...string) (target, error) {
 
 // deaf says that a model is told nothing of an effort; "" when it is told, and
 // when that was said before.
-func (m *models) deaf(c choose.Choice, effort llm.Effort, tokens int) string {
+func (m *Set) deaf(c choose.Choice, effort llm.Effort, tokens int) string {
 	if effort == "" && tokens == 0 || c.Asks(effort, tokens) {
 		return ""
 	}
@@ -276,7 +292,7 @@ func (m *models) deaf(c choose.Choice, effort llm.Effort, tokens int) string {
 	if effort == llm.EffortNone && tokens == 0 {
 		what, text = "no thinking ", fmt.Sprintf("thinking cannot be turned off on %s: it is not known to do without", c)
 	}
-	if !m.process.Memory.First(what + c.String()) {
+	if !m.conf.Memory.First(what + c.String()) {
 		return ""
 	}
 	if c.Local {
@@ -286,23 +302,31 @@ func (m *models) deaf(c choose.Choice, effort llm.Effort, tokens int) string {
 }
 
 // sayAssumed says once that the window of a model was not told, and what to do.
-func (m *models) sayAssumed(c choose.Choice) {
+func (m *Set) sayAssumed(c choose.Choice) {
 	why, assumed := strings.CutPrefix(c.Facts.Source, choose.Assumed)
-	if !assumed || !c.Local || m.process.Note == nil || !m.process.Memory.First("window "+c.String()) {
+	if !assumed || !c.Local || m.conf.Note == nil || !m.conf.Memory.First("window "+c.String()) {
 		return
 	}
-	m.process.note("the window of %s is assumed to be %d tokens: %s; hint: load it first, or say it: adze config set models.%s.window \"8192\"", c, c.Facts.Window, why, c)
+	m.conf.note("the window of %s is assumed to be %d tokens: %s; hint: load it first, or say it: adze config set models.%s.window \"8192\"", c, c.Facts.Window, why, c)
 }
 
-func first(xs ...string) string {
-	for _, x := range xs {
-		if x != "" {
-			return x
+// Problems are settings that name a model which nothing here has. No key
+// is needed for it, and nobody is asked.
+func (m *Set) Problems() []config.Problem {
+	cfg := m.cfg
+	names := map[string]string{"model": cfg.Model, "fallback_model": cfg.FallbackModel, "small_model": cfg.SmallModel}
+	for alias, name := range cfg.Aliases {
+		names["model_aliases."+alias] = name
+	}
+	var out []config.Problem
+	for _, key := range slices.Sorted(maps.Keys(names)) {
+		if names[key] == "" {
+			continue
+		}
+		if err := m.Check(names[key]); err != nil {
+			s, _ := cfg.Setting(key)
+			out = append(out, config.Problem{Severity: config.Error, Origin: s.Origin, Key: key, Message: err.Error()})
 		}
 	}
-	return ""
+	return out
 }
-
-// Secrets are values that must not appear in anything that is written: those
-// of variables whose names say that they are keys.
-func Secrets(environ []string) []string { return secret.Environ(environ) }

@@ -1,4 +1,4 @@
-package app
+package models
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm"
 )
 
@@ -76,24 +78,23 @@ func TestSavedKeyIsReadAgain(t *testing.T) {
 	t.Cleanup(server.Close)
 	home := t.TempDir()
 	env := map[string]string{"ANTHROPIC_BASE_URL": server.URL}
-	o := Process{Home: home, Dir: home, Env: func(n string) string { return env[n] }}
-	p, cfg, err := Settings(o, Sources{})
+	o := Config{Home: home, Folders: config.Folders{Config: home, State: home, Cache: home}, Patient: true, Env: func(n string) string { return env[n] }}
+	cfg, err := config.Load(config.Options{Files: confedit.Disk{}, Home: home, Folders: o.Folders, Dir: home, Root: home, Env: o.Env})
 	if err != nil {
 		t.Fatal(err)
 	}
 	save := func(key string) {
 		t.Helper()
-		if _, _, err := Keys(o, p).Save(t.Context(), "anthropic", key); err != nil {
+		if _, _, err := o.keys().Save(t.Context(), "anthropic", key); err != nil {
 			t.Fatal(err)
 		}
 	}
 	save("first")
-	chooser, err := Models(o, cfg, true)
+	m, err := New(o, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &models{Chooser: chooser, process: o, cfg: cfg, hide: func(string) {}}
-	target, err := m.named(t.Context(), "anthropic/claude-sonnet-4-6")
+	target, err := m.Named(t.Context(), "anthropic/claude-sonnet-4-6")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package app
+package models
 
 import (
 	"context"
@@ -16,19 +16,15 @@ var errSame = errors.New("the saved key is the one that was refused")
 
 // renewal is how to get a newer key for a choice whose key is refused; nil when
 // there is no other. It is called for one request at a time.
-func (m *models) renewal(c choose.Choice) func(context.Context) (llm.Model, error) {
+func (m *Set) renewal(c choose.Choice) func(context.Context) (llm.Model, error) {
 	name, tried := c.String(), ""
 	switch c.KeySource {
 	case choose.FromStore: // somebody may have logged in again meanwhile
-		if m.process.Record != nil {
+		if m.conf.Record != nil {
 			return nil // a recording is of one set of keys
 		}
 		return func(ctx context.Context) (llm.Model, error) {
-			p, err := folders(m.process)
-			if err != nil {
-				return nil, err
-			}
-			key, err := Keys(m.process, p).Get(ctx, c.Provider)
+			key, err := m.conf.keys().Get(ctx, c.Provider)
 			switch {
 			case err != nil:
 				return nil, err
@@ -43,12 +39,10 @@ func (m *models) renewal(c choose.Choice) func(context.Context) (llm.Model, erro
 			// Of several processes whose key expired at once, one after the other
 			// runs its helper, so that the later ones find what the first fetched
 			// where the helper itself keeps it. adze writes no key to disk.
-			if p, err := folders(m.process); err == nil {
-				if unlock, err := confedit.Lock(ctx, p.State, "apiKeyHelper"); err == nil {
-					defer unlock()
-				} else if ctx.Err() != nil {
-					return nil, ctx.Err()
-				}
+			if unlock, err := confedit.Lock(ctx, m.conf.Folders.State, "apiKeyHelper"); err == nil {
+				defer unlock()
+			} else if ctx.Err() != nil {
+				return nil, ctx.Err()
 			}
 			again, err := m.Choose(ctx, name)
 			return again.Model, err
@@ -59,8 +53,8 @@ func (m *models) renewal(c choose.Choice) func(context.Context) (llm.Model, erro
 
 // anew makes a model with the keys that are saved now; a chooser reads them
 // once.
-func (m *models) anew(ctx context.Context, name string) (llm.Model, error) {
-	chooser, err := newChooser(m.process, m.cfg, m.patient, m.hide)
+func (m *Set) anew(ctx context.Context, name string) (llm.Model, error) {
+	chooser, err := newChooser(m.conf, m.cfg)
 	if err != nil {
 		return nil, err
 	}
