@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +29,16 @@ type job struct {
 }
 
 // A log of what jobs did, in order: "+a" began, "-a" ended.
-type jobs struct{ did []string }
+type jobs struct {
+	mu  sync.Mutex // guards did
+	did []string
+}
+
+func (j *jobs) note(s string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.did = append(j.did, s)
+}
 
 func (j *jobs) tool(name string, parallel, shell bool) tool.Tool {
 	return tool.New(tool.Spec{Name: name, Shell: shell},
@@ -39,8 +49,8 @@ func (j *jobs) tool(name string, parallel, shell bool) tool.Tool {
 			return tool.Plan{Actions: []policy.Action{policy.None{}}, Parallel: parallel, Title: name, Fold: "job"}, nil
 		},
 		func(ctx context.Context, in job, env tool.Env) (tool.Result, error) {
-			j.did = append(j.did, "+"+env.Call)
-			defer func() { j.did = append(j.did, "-"+env.Call) }()
+			j.note("+" + env.Call)
+			defer j.note("-" + env.Call)
 			wait := time.Duration(in.For) * time.Second
 			if in.Deaf {
 				time.Sleep(wait)
@@ -100,7 +110,10 @@ func TestCalls(t *testing.T) {
 				}
 				began := time.Now()
 				out, err := r.loop.Run(ctx, r.turn)
-				took, did := time.Since(began), strings.Join(j.did, "")
+				took := time.Since(began)
+				j.mu.Lock()
+				did := strings.Join(j.did, "")
+				j.mu.Unlock()
 				end := c.end
 				if end == "" {
 					end = agent.Completed
