@@ -1,0 +1,130 @@
+package checkpoint
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// A Recorder notes what calls change: those that only write files that they
+// name, by these files; all others by the whole tree.
+type Recorder struct {
+	Tree  *Tree
+	Blobs Blobs
+	// Beside reports whether something runs that an earlier call left running,
+	// so that what changed between two calls may be its doing. nil is no.
+	Beside func() bool
+
+	mu      sync.Mutex // guards what follows
+	open    int        // calls that have not ended
+	pending bool       // a call did not end, or left something running
+}
+
+// Begin looks at what a call with these actions may change. end, called once
+// after it, says what it did change. note is for people, when not all can be
+// recorded.
+func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string) {
+	paths, whole := r.scope(actions)
+	before := make([]effect.Version, len(paths))
+	for i, p := range paths {
+		v, err := Look(p, r.Blobs)
+		if err != nil {
+			v.Lost = unreadable(err)
+		}
+		before[i] = v
+	}
+	var mark *Mark
+	var others []effect.Change
+	if whole {
+		var err error
+		if mark, err = r.Tree.Begin(ctx); err != nil {
+			note = err.Error()
+		} else if r.begun() {
+			others = mark.Others
+		}
+	}
+	return func(ctx context.Context) (out effect.Changed) {
+		if mark != nil {
+			r.ended()
+			var err error
+			if out, err = mark.End(ctx); err != nil {
+				out.Missed = append(out.Missed, err.Error())
+			}
+		}
+		for i, p := range paths {
+			after, err := Look(p, nil)
+			if c := (effect.Change{Path: p, Before: before[i], After: after}); err == nil && c.Before != c.After {
+				out.Files = append(out.Files, c)
+			}
+		}
+		if len(others) > 0 {
+			out.Files = joinChanges(others, out.Files)
+		}
+		return out
+	}, note
+}
+
+// joinChanges puts two lists, one after the other, into one.
+func joinChanges(first, then []effect.Change) []effect.Change {
+	at := map[string]int{}
+	out := slices.Clone(first)
+	for i, c := range out {
+		at[c.Path] = i
+	}
+	for _, c := range then {
+		if i, ok := at[c.Path]; ok {
+			out[i].After = c.After
+			continue
+		}
+		out = append(out, c)
+	}
+	return slices.DeleteFunc(out, func(c effect.Change) bool { return c.Before == c.After })
+}
+
+// begun notes a call that begins, and reports whether others of ours may have
+// changed something since the last one ended.
+func (r *Recorder) begun() (ours bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	ours = r.pending || r.open > 0
+	r.open++
+	r.pending = r.Beside != nil && r.Beside()
+	return ours
+}
+
+func (r *Recorder) ended() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open--
+	r.pending = r.pending || r.Beside != nil && r.Beside()
+}
+
+// scope is what a call may change: files that it names, or anything.
+func (r *Recorder) scope(actions []policy.Action) (paths []string, whole bool) {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case policy.Exec:
+			whole = whole || !a.ReadOnly
+		case policy.Opaque, policy.Call, policy.Spawn:
+			whole = true
+		case policy.Write:
+			if a.Tree || a.Below != nil || a.Within {
+				whole = true
+			} else if a.Path != "" && !slices.Contains(paths, a.Path) {
+				paths = append(paths, a.Path)
+			}
+		case policy.Read, policy.Net, policy.Skill, policy.Person, policy.None:
+		}
+	}
+	if whole {
+		paths = slices.DeleteFunc(paths, func(p string) bool {
+			rel, err := filepath.Rel(r.Tree.root, p)
+			return err == nil && filepath.IsLocal(rel)
+		})
+	}
+	return paths, whole
+}

@@ -1,0 +1,90 @@
+package checkpoint_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/adze-agent/adze/internal/checkpoint"
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+func TestRecorderLooksWhereACallMayWrite(t *testing.T) {
+	dir := tempTree(t)
+	outside := filepath.Join(tempTree(t), "o")
+	shell(t, dir, `printf a >a; printf b >b`)
+	shell(t, filepath.Dir(outside), `printf o >o`)
+	for _, x := range []struct {
+		name    string
+		actions []policy.Action
+		want    []string
+	}{
+		{"a file it names", []policy.Action{policy.Write{Path: filepath.Join(dir, "a")}}, []string{"a"}},
+		{"a file outside", []policy.Action{policy.Write{Path: outside}}, []string{"o"}},
+		{"a command", []policy.Action{policy.Exec{Argv: []string{"x"}}}, []string{"a", "b"}},
+		{"a command and a file outside", []policy.Action{policy.Exec{Argv: []string{"x"}}, policy.Write{Path: outside}, policy.Write{Path: filepath.Join(dir, "a")}}, []string{"a", "b", "o"}},
+		{"a tree", []policy.Action{policy.Write{Path: dir, Tree: true}}, []string{"a", "b"}},
+		{"another server", []policy.Action{policy.Call{Server: "s", Tool: "t"}}, []string{"a", "b"}},
+		{"only reading", []policy.Action{policy.Exec{Argv: []string{"ls"}, ReadOnly: true}, policy.Read{Path: dir}}, nil},
+	} {
+		tree, blobs := newTree(t, dir)
+		r := &checkpoint.Recorder{Tree: tree, Blobs: blobs}
+		end, note := r.Begin(context.Background(), x.actions)
+		shell(t, dir, `printf + >>a; printf + >>b; printf + >>`+outside)
+		var got []string
+		for _, c := range end(context.Background()).Files {
+			got = append(got, filepath.Base(c.Path))
+		}
+		if d := cmp.Diff(x.want, got); d != "" || note != "" {
+			t.Errorf("%s: %s%s", x.name, d, note)
+		}
+	}
+}
+
+// What a call leaves running, and a call that never ends, change files between
+// calls; what a person does then is nobody's.
+func TestRecorderBetweenCalls(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		busy bool
+		want int
+	}{{"a person", false, 0}, {"a task in the background", true, 1}} {
+		dir := tempTree(t)
+		shell(t, dir, `printf a >a`)
+		tree, blobs := newTree(t, dir)
+		r := &checkpoint.Recorder{Tree: tree, Blobs: blobs, Beside: func() bool { return x.busy }}
+		command := []policy.Action{policy.Exec{Argv: []string{"x"}}}
+		end, _ := r.Begin(context.Background(), command)
+		end(context.Background())
+		shell(t, dir, `printf b >a`)
+		end, _ = r.Begin(context.Background(), command)
+		c := end(context.Background())
+		if len(c.Files) != x.want {
+			t.Errorf("%s: %d changes, want %d", x.name, len(c.Files), x.want)
+		}
+		if x.want > 0 {
+			if _, _, err := checkpoint.Restore(context.Background(), blobs, checkpoint.Back(c.Files)); err != nil {
+				t.Error(err)
+			}
+			if b, _ := os.ReadFile(filepath.Join(dir, "a")); string(b) != "a" {
+				t.Errorf("%s: a is %q", x.name, b)
+			}
+		}
+	}
+}
+
+// Changes of one path by several calls are one: from the first to the last.
+func TestBack(t *testing.T) {
+	file := func(hash string) effect.Version { return effect.Version{Kind: effect.IsFile, Hash: hash} }
+	got := checkpoint.Back([]effect.Change{
+		{Path: "/b", Before: effect.Version{}, After: file("1")}, {Path: "/a", Before: file("x"), After: file("y")},
+		{Path: "/b", Before: file("1"), After: file("2")}, {Path: "/a", Before: file("y"), After: file("x")},
+	})
+	if d := cmp.Diff([]effect.Change{{Path: "/b", Before: file("2"), After: effect.Version{}}}, got); d != "" {
+		t.Error(d)
+	}
+}
