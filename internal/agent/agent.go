@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
@@ -114,6 +115,10 @@ type Loop struct {
 	Mask func(tool.Result) tool.Result
 	// Spill keeps a whole result and returns where; nil cuts without keeping.
 	Spill func(call, text string) (path string, err error)
+	// Record looks at what a call with these actions may change; end, called once
+	// after it, says what it did change, and note what a person should know when
+	// not all can be recorded. nil records nothing.
+	Record func(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string)
 	// Touched learns what begins to apply when files are read or changed (a
 	// folder's own memory file) and returns it for the model. Another boundary
 	// is another context, whose model was told nothing yet. nil knows nothing.

@@ -35,6 +35,7 @@ type finding struct {
 	denied  bool
 	took    time.Duration
 	spill   string
+	changed func(context.Context) effect.Changed // what the call changed, nil for one that only reads
 }
 
 // exec takes a call from its input to its recorded result.
@@ -46,6 +47,9 @@ func (c *calls) exec(k *call) {
 	if !c.claim(k) || halted {
 		c.shift(func() { k.phase = done })
 		return
+	}
+	if f.changed != nil {
+		f.res.Effects = append(f.res.Effects, c.changes(f)...)
 	}
 	if c.r.Mask != nil {
 		f.res = c.r.Mask(f.res)
@@ -126,7 +130,9 @@ func (c *calls) try(k *call) (f finding) {
 		return finding{res: c.unstarted(k), verdict: verdict.Verdict}
 	}
 	env.Answer, env.Needs = answered.Answer, verdict.Needs
+	changed := c.record(k, plan)
 	f = c.run(k, env, verdict.Verdict)
+	f.changed = changed
 	if answered.rewrites() {
 		who := "The person"
 		if !answered.By.Person() {
@@ -214,6 +220,31 @@ func (c *calls) run(k *call, env tool.Env, v policy.Verdict) finding {
 		f.res = tool.Errorf("%v", err)
 	}
 	return f
+}
+
+// recordTime bounds the look for what a call changed.
+const recordTime = 10 * time.Second
+
+// record looks at what a call may change. It returns nil for one that only reads.
+func (c *calls) record(k *call, plan tool.Plan) func(context.Context) effect.Changed {
+	if c.r.Record == nil || plan.Parallel {
+		return nil
+	}
+	end, note := c.r.Record(k.ctx, plan.Actions)
+	if note != "" {
+		c.emit(event.Noted{Level: "warning", Text: note})
+	}
+	return end
+}
+
+// changes are the effects of what a call changed, also of one that was stopped.
+func (c *calls) changes(f finding) []effect.Effect {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(c.ctx), recordTime)
+	defer stop()
+	if changed := f.changed(ctx); len(changed.Files) > 0 || len(changed.Missed) > 0 {
+		return []effect.Effect{changed}
+	}
+	return nil
 }
 
 // find looks a tool up by what the model calls it.

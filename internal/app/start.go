@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -69,6 +70,7 @@ type Running struct {
 	boxes   boxes
 	loop    agent.Loop // what settings do not change
 	closed  sync.Once
+	scratch *os.File // for what commands may change
 
 	// A reload changes these; one runs at a time.
 	fallback *agent.Target
@@ -137,7 +139,12 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if len(told.Parts) > 0 {
 		r.parts = prompt.Keep(r.parts, parts(told))
 	}
+	recorder, err := r.recorder()
+	if err != nil {
+		return err
+	}
 	r.loop = agent.Loop{
+		Record: recorder.Begin,
 		System: prompt.Blocks(r.parts), Aliases: r.kit.aliases,
 		Env:     tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.scratch()},
 		Touched: w.touched(known.reader), Patient: !w.front.Print,
@@ -236,6 +243,7 @@ func (r *Running) Close() (err error) {
 			w.process.note("ended what ran in the background: %s", taskList(ended))
 		}
 		err = errors.Join(err, r.boxes.close())
+		_ = r.scratch.Close()
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.running = slices.DeleteFunc(w.running, func(x *Running) bool { return x == r })

@@ -154,10 +154,10 @@ func (t *Tree) changes(ctx context.Context, ds []delta, began time.Time) []effec
 			c.After = d.is.version()
 		}
 		switch {
-		case c.Before == c.After:
+		case c.Before == c.After && (d.was == nil || !d.was.shared() || d.was.stat.Ino == d.is.stat.Ino):
 			continue
-		case d.was != nil && d.was.stat.Links > 1:
-			c.Before.Same = cmp.Or(names[d.was.stat.Ino], fmt.Sprint(d.was.stat.Ino))
+		case d.was != nil && d.was.shared():
+			c.Names = names.but(d.was.stat.Ino, c.Path)
 		case c.Before.Kind == effect.Absent && elsewhere(lister, d, known, began):
 			c.Before.Kind = effect.Elsewhere
 		}
@@ -280,38 +280,53 @@ func (t *Tree) put(f *file, content []byte, err error) {
 	f.hash, f.stored = hash, true
 }
 
-// names finds, for every file with several names that the deltas are about, one
-// of its names that stays; "" where none does.
-func (t *Tree) names(ds []delta) map[uint64]string {
-	many := map[uint64]string{}
+// names are the paths that every file with several names had, those that stay
+// first.
+type names map[uint64][]string
+
+// but are at most eight of them without path.
+func (n names) but(ino uint64, path string) (out []string) {
+	for _, p := range n[ino] {
+		if p != path && len(out) < 8 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// shared reports whether a file has several names.
+func (f *file) shared() bool { return f.stat.Links > 1 && f.stat.Mode.IsRegular() }
+
+// names finds the names of the files that deltas are about.
+func (t *Tree) names(ds []delta) names {
+	out, gone := names{}, names{}
 	changed := map[string]bool{}
 	for _, d := range ds {
 		changed[d.rel] = true
-		if d.was != nil && d.was.stat.Links > 1 {
-			many[d.was.stat.Ino] = ""
+		if d.was == nil || !d.was.shared() {
+			continue
+		}
+		ino := d.was.stat.Ino
+		if d.is != nil && d.was.version() == d.is.version() { // only the number of its names changed
+			out[ino] = append(out[ino], t.path(d.rel))
+		} else {
+			gone[ino] = append(gone[ino], t.path(d.rel))
 		}
 	}
-	if len(many) == 0 {
+	if len(out)+len(gone) == 0 {
 		return nil
-	}
-	stays := func(rel string, ino uint64) {
-		if _, ok := many[ino]; ok {
-			many[ino] = t.path(rel)
-		}
-	}
-	for _, d := range ds {
-		if d.was != nil && d.is != nil && d.was.version() == d.is.version() { // only the number of its names changed
-			stays(d.rel, d.was.stat.Ino)
-		}
 	}
 	for _, d := range t.order {
 		for name, f := range d.files {
-			if rel := below(d.rel, name); f != nil && f.stat.Links > 1 && !changed[rel] {
-				stays(rel, f.stat.Ino)
+			if rel := below(d.rel, name); f != nil && f.shared() && !changed[rel] && len(out[f.stat.Ino])+len(gone[f.stat.Ino]) > 0 {
+				out[f.stat.Ino] = append(out[f.stat.Ino], t.path(rel))
 			}
 		}
 	}
-	return many
+	for ino, paths := range gone {
+		out[ino] = append(out[ino], paths...)
+	}
+	return out
 }
 
 func (t *Tree) path(rel string) string { return filepath.Join(t.root, filepath.FromSlash(rel)) }

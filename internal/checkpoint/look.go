@@ -215,7 +215,7 @@ func (l *look) check(d *folder, w *scratch) {
 	var out []delta
 	if fresh {
 		out = append(out, delta{rel: d.rel, fresh: &st})
-	} else if old := d.stat; old.Mode != st.Mode {
+	} else if old := d.stat; old.Mode != st.Mode || old.Ino != st.Ino {
 		out = append(out, delta{rel: d.rel, old: &old, fresh: &st})
 	}
 	if !sameNames && !d.named {

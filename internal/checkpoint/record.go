@@ -20,8 +20,8 @@ type Recorder struct {
 	Beside func() bool
 
 	mu      sync.Mutex // guards what follows
-	open    int        // calls that have not ended
 	pending bool       // a call did not end, or left something running
+	said    string     // the newest note
 }
 
 // Begin looks at what a call with these actions may change. end, called once
@@ -42,7 +42,7 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 	if whole {
 		var err error
 		if mark, err = r.Tree.Begin(ctx); err != nil {
-			note = err.Error()
+			note = r.note(err)
 		} else if r.begun() {
 			others = mark.Others
 		}
@@ -82,7 +82,7 @@ func joinChanges(first, then []effect.Change) []effect.Change {
 		}
 		out = append(out, c)
 	}
-	return slices.DeleteFunc(out, func(c effect.Change) bool { return c.Before == c.After })
+	return slices.DeleteFunc(out, nothing)
 }
 
 // begun notes a call that begins, and reports whether others of ours may have
@@ -90,17 +90,27 @@ func joinChanges(first, then []effect.Change) []effect.Change {
 func (r *Recorder) begun() (ours bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	ours = r.pending || r.open > 0
-	r.open++
-	r.pending = r.Beside != nil && r.Beside()
+	ours = r.pending
+	r.pending = true
 	return ours
+}
+
+// note is what a person should know of an error, once.
+func (r *Recorder) note(err error) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := "What commands change is not recorded, and cannot be taken back: " + err.Error()
+	if text == r.said {
+		return ""
+	}
+	r.said = text
+	return text
 }
 
 func (r *Recorder) ended() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.open--
-	r.pending = r.pending || r.Beside != nil && r.Beside()
+	r.pending = r.Beside != nil && r.Beside()
 }
 
 // scope is what a call may change: files that it names, or anything.

@@ -29,15 +29,18 @@ func Back(all []effect.Change) []effect.Change {
 		i, known := at[c.Path]
 		if !known {
 			at[c.Path] = len(out)
-			out = append(out, effect.Change{Path: c.Path, Before: c.After, After: c.Before})
+			out = append(out, effect.Change{Path: c.Path, Before: c.After, After: c.Before, Names: c.Names})
 			continue
 		}
 		out[i].Before = c.After
 	}
-	out = slices.DeleteFunc(out, func(c effect.Change) bool { return c.Before == c.After })
+	out = slices.DeleteFunc(out, nothing)
 	slices.SortFunc(out, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
+
+// nothing reports that a change is none.
+func nothing(c effect.Change) bool { return c.Before == c.After && len(c.Names) == 0 }
 
 // Look is what stands at a path now. The content of a file is put into blobs,
 // unless that is nil.
@@ -127,7 +130,7 @@ func Restore(ctx context.Context, blobs Blobs, list []effect.Change) (done []eff
 	r.close()
 	for _, c := range r.todo {
 		now, lookErr := Look(c.Path, nil)
-		if c.After = now; lookErr == nil && c.Before != c.After {
+		if c.After, c.Names = now, nil; lookErr == nil && c.Before != c.After {
 			done = append(done, c)
 		}
 	}
@@ -166,14 +169,14 @@ func (r *restorer) plan(c effect.Change) {
 	now, err := Look(c.Path, r.blobs)
 	want := c.After
 	same := now
-	same.Same, same.Lost = want.Same, want.Lost
+	same.Lost = want.Lost
 	switch {
 	case err != nil:
 	case want.Kind == effect.Elsewhere:
 		if now.Kind != effect.Absent {
 			err = errElsewhere
 		}
-	case want == same && want.Same == "":
+	case want == same && len(c.Names) == 0:
 	case want.Kind == effect.IsSpecial:
 		if now.Kind != effect.IsSpecial {
 			err = errSpecial
@@ -181,7 +184,7 @@ func (r *restorer) plan(c effect.Change) {
 	case want.Kind == effect.IsFile && want.Hash == "":
 		err = errors.New("what stood there before was not kept: " + cmp.Or(want.Lost, "no reason is known"))
 	default:
-		r.todo = append(r.todo, effect.Change{Path: c.Path, Before: now, After: want})
+		r.todo = append(r.todo, effect.Change{Path: c.Path, Before: now, After: want, Names: c.Names})
 	}
 	if err != nil {
 		r.problem(c.Path, err)
@@ -288,42 +291,34 @@ func (r *restorer) write(dir *os.Root, name string, v effect.Version) (err error
 	return dir.Rename(tmp, name)
 }
 
-// name makes a path another name of the file that it was one of, where that
-// has the same content again.
+// name makes a path another name of the file that it was one of, where one of
+// its other names has the same content again.
 func (r *restorer) name(c effect.Change) error {
-	if c.After.Same == "" || r.named[c.Path] {
+	if r.named[c.Path] {
 		return nil
 	}
 	r.named[c.Path] = true
-	to := c.After.Same
-	for _, o := range r.todo {
-		if o.After.Same == to && !filepath.IsAbs(to) { // the first stands for all
-			to = o.Path
-			break
-		}
-	}
-	for _, o := range r.todo {
-		if o.Path == to {
-			if err := r.name(o); err != nil {
-				return err
+	for _, other := range c.Names {
+		for _, o := range r.todo {
+			if o.Path == other {
+				if err := r.name(o); err != nil {
+					return err
+				}
 			}
 		}
+		if v, err := Look(other, nil); err != nil || v.Kind != effect.IsFile || v.Hash != c.After.Hash || v.Mode != c.After.Mode {
+			continue
+		}
+		from, err := pin.Dir(filepath.Dir(other))
+		if err != nil {
+			return err
+		}
+		defer from.Close()
+		return r.in(c.Path, func(dir *os.Root, name string) error {
+			return link(from, filepath.Base(other), dir, name)
+		})
 	}
-	if to == c.Path {
-		return nil
-	}
-	other, err := Look(to, nil)
-	if err != nil || other.Hash != c.After.Hash || other.Mode != c.After.Mode {
-		return nil //nolint:nilerr // it has its content, if not its kin
-	}
-	from, err := pin.Dir(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	return r.in(c.Path, func(dir *os.Root, name string) error {
-		return link(from, filepath.Base(to), dir, name)
-	})
+	return nil
 }
 
 func (r *restorer) mode(c effect.Change) error {

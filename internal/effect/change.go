@@ -14,6 +14,9 @@ type Change struct {
 	Path   string  `json:"path"` // absolute
 	Before Version `json:"before"`
 	After  Version `json:"after"`
+	// Names are paths that were the same file before (hard links), the ones that
+	// stayed so first; at most eight.
+	Names []string `json:"names,omitempty"`
 }
 
 // A Version is what stood at a path. The zero value is nothing.
@@ -23,10 +26,7 @@ type Version struct {
 	Size int64       `json:"size,omitempty"` // of a file, in bytes
 	Hash string      `json:"hash,omitempty"` // of a file's content, SHA-256 as hex, under which it is kept
 	Link string      `json:"link,omitempty"` // where a link points
-	// Same tells that a file had more names: the path of another one that stayed,
-	// else a number that all of them share.
-	Same string `json:"same,omitempty"`
-	Lost string `json:"lost,omitempty"` // why a file's content is not kept
+	Lost string      `json:"lost,omitempty"` // why a file's content is not kept
 }
 
 // A VersionKind is what a Version is.

@@ -15,7 +15,7 @@ func TestStored(t *testing.T) {
 		Dir{"/d"}, Saw{[]File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 1, Last: 2}}}, Answer{json.RawMessage(`{"n":3}`)},
 		Mode{policy.PlanMode}, Fresh{}, Final{"done"},
 		Exported{[]Variable{{Name: "A", Value: "b"}, {Name: "C", Unset: true}, {Name: "D", Hidden: true}}, true},
-		Changed{[]Change{{Path: "/f", Before: Version{Kind: IsFile, Mode: 0o644, Size: 1, Hash: "h", Same: "/g", Lost: "l"}, After: Version{Kind: IsLink, Link: "x"}}}, []string{"m"}},
+		Changed{[]Change{{Path: "/f", Before: Version{Kind: IsFile, Mode: 0o644, Size: 1, Hash: "h", Lost: "l"}, After: Version{Kind: IsLink, Link: "x"}, Names: []string{"/g"}}}, []string{"m"}},
 		Unknown{"later", []byte(`{"type":"later","x":[1]}`)},
 	}
 	raw, err := Store(list)
@@ -27,7 +27,7 @@ func TestStored(t *testing.T) {
 		`{"type":"saw","files":[{"path":"p","size":1,"mtime":2,"hash":"h","partial":true,"first":1,"last":2}]}`,
 		`{"type":"answer","json":{"n":3}}`, `{"type":"mode","mode":"plan"}`, `{"type":"fresh"}`, `{"type":"final","text":"done"}`,
 		`{"type":"exported","vars":[{"name":"A","value":"b"},{"name":"C","unset":true},{"name":"D","hidden":true}],"confined":true}`,
-		`{"type":"changed","changes":[{"path":"/f","before":{"kind":"file","mode":420,"size":1,"hash":"h","same":"/g","lost":"l"},"after":{"kind":"link","link":"x"}}],"missed":["m"]}`,
+		`{"type":"changed","changes":[{"path":"/f","before":{"kind":"file","mode":420,"size":1,"hash":"h","lost":"l"},"after":{"kind":"link","link":"x"},"names":["/g"]}],"missed":["m"]}`,
 		`{"type":"later","x":[1]}`,
 	} {
 		if string(raw[i]) != want {

@@ -66,6 +66,15 @@ type Session interface {
 	// same text gives the same file. The text is on disk for good when Spill
 	// returns. The error is ErrNoDisk when nothing is on a disk.
 	Spill(text string) (path string, err error)
+	// Blobs keeps contents beside the log, by their hash.
+	Blobs() Blobs
+}
+
+// Blobs keep contents by their SHA-256, as hex. What Put kept survives the end
+// of the process, and not always a power cut.
+type Blobs interface {
+	Put(content []byte) (hash string, err error)
+	Get(hash string) ([]byte, error)
 }
 
 // A Keeper keeps beside a log what a fold of it came to, so that opening the

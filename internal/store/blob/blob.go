@@ -20,6 +20,8 @@ import (
 // A Folder holds blobs. It is made with the first one.
 type Folder struct {
 	Path string
+	// Quick: what was kept need not survive a power cut.
+	Quick bool
 	// Open opens the folder; create allows it to be made. nil is the real disk.
 	Open func(path string, create bool) (disk.Dir, error)
 }
@@ -59,8 +61,8 @@ func (f Folder) open(create bool) (disk.Dir, error) {
 	return disk.Open(f.Path)
 }
 
-// Put keeps a content and returns its name. It is on disk for good when Put
-// returns.
+// Put keeps a content and returns its name. Unless the folder is Quick, it is on
+// disk for good when Put returns.
 func (f Folder) Put(content []byte) (name string, err error) {
 	name = Name(content)
 	dir, err := f.open(true)
@@ -71,10 +73,10 @@ func (f Folder) Put(content []byte) (name string, err error) {
 	if was, err := read(dir, name); err == nil && bytes.Equal(was, content) {
 		return name, nil
 	}
-	return name, write(dir, name, content)
+	return name, write(dir, name, content, !f.Quick)
 }
 
-func write(dir disk.Dir, name string, content []byte) error {
+func write(dir disk.Dir, name string, content []byte, safe bool) error {
 	f, err := dir.OpenFile(name, os.O_RDWR|os.O_CREATE, disk.FileMode)
 	if err != nil {
 		return err
@@ -83,10 +85,10 @@ func write(dir disk.Dir, name string, content []byte) error {
 	if err == nil {
 		_, err = f.WriteAt(content, 0)
 	}
-	if err == nil {
+	if err == nil && safe {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Close()); err != nil || !safe {
 		return err
 	}
 	return dir.Sync()

@@ -1,6 +1,7 @@
 package mem
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/blob"
 )
 
 // A Catalogue is a store.Catalogue in memory.
@@ -36,9 +38,10 @@ type Session struct {
 	id      string
 	open    bool
 
-	fold string // the version of data
-	at   store.Place
-	data []byte
+	fold  string // the version of data
+	at    store.Place
+	data  []byte
+	blobs Blobs
 }
 
 // Report implements store.Session.
@@ -79,6 +82,38 @@ func (s *Session) Kept(fold string) (data []byte, at store.Place, ok bool) {
 		return nil, store.Place{}, false
 	}
 	return s.data, s.at, true
+}
+
+// Blobs implements store.Session.
+func (s *Session) Blobs() store.Blobs { return &s.blobs }
+
+// Blobs keeps contents in memory. The zero value is ready.
+type Blobs struct {
+	mu   sync.Mutex // guards have
+	have map[string][]byte
+}
+
+// Put implements store.Blobs.
+func (b *Blobs) Put(content []byte) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	name := blob.Name(content)
+	if b.have == nil {
+		b.have = map[string][]byte{}
+	}
+	b.have[name] = bytes.Clone(content)
+	return name, nil
+}
+
+// Get implements store.Blobs.
+func (b *Blobs) Get(hash string) ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	content, ok := b.have[hash]
+	if !ok {
+		return nil, blob.ErrMissing
+	}
+	return content, nil
 }
 
 // Close implements store.Log: the session can be opened again.
