@@ -52,6 +52,11 @@ type Command struct {
 	// their own (a sandbox) and takes them with it when it ends: when it is
 	// asked to end, only they are.
 	Keeper bool
+	// Launch, when it is not nil, has something else start the command in the
+	// stead of Path and Args: with files as its descriptors 0, 1, 2, …. When it
+	// fails, Otherwise makes the command ready for an ordinary start.
+	Launch    func(files []*os.File) (Launched, error)
+	Otherwise func(c *Command) error
 	// Halt, when it is not nil, ends the command at once when something comes:
 	// the reason, which is then Status.Over.
 	Halt <-chan string
@@ -60,6 +65,14 @@ type Command struct {
 	Estate string
 	// After is called once, when no process is left or none was started.
 	After func()
+}
+
+// A Launched is a child of this process that something else started, and with
+// whose end the kernel ends all that it started in its turn. It does nothing
+// until Begin is called, and ends when Begin is called with false.
+type Launched struct {
+	Pid   int
+	Begin func(bool)
 }
 
 // A Status is how a command ended.
@@ -128,7 +141,9 @@ type Process struct {
 	ward  bool // the guardian knows it
 	clean bool // it ended and left nothing; used by own only
 	first bool // Keeper: the first process is not asked to end
+	whole bool // Launched: when the first process is gone, all are
 	cmd   *exec.Cmd
+	child *os.Process // the command itself, cmd's where it has one
 	out   *os.File // our end of the output pipe
 	os    processOS
 
@@ -147,9 +162,11 @@ type Process struct {
 // output and standard error goes to w as it comes, from one goroutine, until
 // Done.
 func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
-	for _, f := range c.Files {
-		defer f.Close()
-	}
+	defer func() { // also those that Otherwise adds
+		for _, f := range c.Files {
+			_ = f.Close()
+		}
+	}()
 	started := false
 	defer func() {
 		if !started && c.After != nil {
@@ -168,15 +185,9 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	}
 	defer pw.Close()
 	p := &Process{
-		table: t, keep: c.Keep, out: r, after: c.After, halt: c.Halt, first: c.Keeper,
+		table: t, keep: c.Keep, out: r,
 		exited: make(chan struct{}), eof: make(chan struct{}), done: make(chan struct{}),
 		stop: make(chan time.Duration, 1),
-	}
-	cmd := func() *exec.Cmd {
-		return &exec.Cmd{
-			Path: c.Path, Args: c.Args, Dir: c.Dir, Env: append([]string{}, c.Env...),
-			Stdin: in, Stdout: pw, Stderr: pw, ExtraFiles: c.Files, SysProcAttr: attributes(),
-		}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -184,12 +195,13 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 		r.Close()
 		return nil, ErrClosed
 	}
-	if err := p.start(cmd); err != nil {
+	begin, err := p.start(&c, in, pw)
+	if err != nil {
 		r.Close()
 		return nil, fmt.Errorf("start command: %w", err)
 	}
 	started = true
-	p.Pid = p.cmd.Process.Pid
+	p.Pid, p.after, p.halt, p.first = p.child.Pid, c.After, c.Halt, c.Keeper
 	p.os.started(p, &t.os)
 	if p.ward = t.ward && !c.Keeper; p.ward {
 		p.os.guard(p)
@@ -197,6 +209,7 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	if t.ward && c.Estate != "" {
 		t.os.guardian.inherit(c.Estate)
 	}
+	begin()
 	t.procs[p] = struct{}{}
 	t.wg.Add(1)
 	t.watched()
@@ -206,17 +219,49 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	return p, nil
 }
 
-// start starts the command, in a group of its own where that can be.
-func (p *Process) start(cmd func() *exec.Cmd) error {
+// start starts the command, in a group of its own where that can be. It does
+// nothing before begin is called where something else starts it.
+func (p *Process) start(c *Command, in, out *os.File) (begin func(), err error) {
+	if c.Launch != nil {
+		l, err := c.Launch(append([]*os.File{in, out, out}, c.Files...))
+		if err == nil {
+			return p.adopt(l)
+		}
+		if err := c.Otherwise(c); err != nil {
+			return nil, err
+		}
+	}
+	cmd := func() *exec.Cmd {
+		return &exec.Cmd{
+			Path: c.Path, Args: c.Args, Dir: c.Dir, Env: append([]string{}, c.Env...),
+			Stdin: in, Stdout: out, Stderr: out, ExtraFiles: c.Files, SysProcAttr: attributes(),
+		}
+	}
 	p.cmd = cmd()
 	if p.table.groups && p.os.enclose(p) {
-		if p.cmd.Start() == nil {
-			return nil
+		if err = p.cmd.Start(); err != nil {
+			p.os.disclose() // the kernel is too old, or the group was taken away
+			p.cmd = cmd()
+			err = p.cmd.Start()
 		}
-		p.os.disclose() // the kernel is too old, or the group was taken away
-		p.cmd = cmd()
+	} else {
+		err = p.cmd.Start()
 	}
-	return p.cmd.Start()
+	p.child = p.cmd.Process
+	return func() {}, err
+}
+
+// adopt takes over a command that something else started.
+func (p *Process) adopt(l Launched) (begin func(), err error) {
+	if p.child, err = os.FindProcess(l.Pid); err != nil {
+		l.Begin(false)
+		return nil, err
+	}
+	if p.table.groups && !p.os.admit(p, l.Pid) {
+		p.os.disclose()
+	}
+	p.whole = true
+	return func() { l.Begin(true) }, nil
 }
 
 // input is the standard input and what opens the gate.
@@ -312,12 +357,12 @@ func (p *Process) read(w io.Writer) {
 
 func (p *Process) wait() {
 	defer close(p.exited)
-	_ = p.cmd.Wait() // the state says it all
+	state, _ := p.child.Wait() // the state says it all
 	p.os.reaped(p)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reaped = true
-	p.status.Code, p.status.Signal = exitStatus(p.cmd.ProcessState)
+	p.status.Code, p.status.Signal = exitStatus(state)
 }
 
 // own sees the command to its end: it carries out Stop, ends forgotten
@@ -344,7 +389,7 @@ func (p *Process) own() {
 			p.finish()
 			return
 		case <-exited:
-			if p.kept() && p.alive() {
+			if !p.whole && p.kept() && p.alive() {
 				exited, eof = nil, p.eof // from now on its children count
 				continue
 			}
@@ -381,7 +426,7 @@ func (p *Process) leave() {
 		p.finish()
 		return
 	}
-	if p.clean = p.os.clean(); p.clean {
+	if p.clean = p.whole || p.os.clean(); p.clean {
 		p.finish()
 		return
 	}
@@ -421,6 +466,9 @@ func (p *Process) end(grace time.Duration) {
 				}
 			}
 		}
+	}
+	if p.whole {
+		_ = p.child.Kill() // it may be over
 	}
 	p.os.kill(p)
 }

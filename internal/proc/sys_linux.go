@@ -74,8 +74,16 @@ func (p *processOS) enclose(pr *Process) bool {
 	return true
 }
 
+// admit makes a group and moves a process there.
+func (p *processOS) admit(pr *Process, pid int) bool {
+	p.group = pr.table.os.groups.make(pr.table.limits)
+	return p.group != nil && move([]int{pid}, p.group.dir)
+}
+
 func (p *processOS) disclose() {
-	p.group.remove()
+	if p.group != nil {
+		p.group.remove()
+	}
 	p.group = nil
 }
 

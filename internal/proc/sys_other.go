@@ -71,7 +71,8 @@ func (o *processOS) kill(pr *Process) {
 }
 
 // Control groups are Linux's.
-func (*processOS) enclose(*Process) bool { return false }
-func (*processOS) disclose()             {}
+func (*processOS) enclose(*Process) bool    { return false }
+func (*processOS) admit(*Process, int) bool { return false }
+func (*processOS) disclose()                {}
 
 func (t *tableOS) close() { t.guardian.close() }

@@ -124,7 +124,8 @@ func exitStatus(s *os.ProcessState) (code int, signal string) {
 }
 
 // Control groups are Linux's.
-func (*processOS) enclose(*Process) bool { return false }
-func (*processOS) disclose()             {}
+func (*processOS) enclose(*Process) bool    { return false }
+func (*processOS) admit(*Process, int) bool { return false }
+func (*processOS) disclose()                {}
 
 func (t *tableOS) close() { t.guardian.close() }

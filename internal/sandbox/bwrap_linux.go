@@ -31,6 +31,7 @@ type bubblewrap struct {
 	links   links
 	prlimit string // the program, "" when it is missing
 	loose   bool   // links cannot be held here, and the level says so
+	nursery nursery
 }
 
 // namespaces are what every command gets for itself. The network's comes
@@ -120,24 +121,10 @@ func filter(p seccomp.Policy) ([]byte, error) {
 // what it starts. Go opens its own this way already.
 func closeOnExec() { _ = unix.CloseRange(3, 1<<31-1, unix.CLOSE_RANGE_CLOEXEC) }
 
-func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) (err error) {
+func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) error {
 	closeOnExec()
-	own := c.Files // they stay 3, 4, … for the command; bwrap's come after them
 	steps, links := p.layout()
 	h.mounted(steps, links)
-	var files []*os.File
-	defer func() {
-		if err != nil {
-			for _, f := range files {
-				_ = f.Close()
-			}
-		}
-	}()
-	lock, err := again(h.lock)
-	if err != nil {
-		return err
-	}
-	files = append(files, lock)
 	if !b.loose {
 		if err := b.hold(context.Background(), links); err != nil { // bounded by the helper's start
 			return err
@@ -146,6 +133,32 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) (err error) {
 	if err := b.coverSockets(context.Background()); err != nil { // bounded as well
 		return err
 	}
+	limitProcesses(c, b.s.config.Processes, b.prlimit)
+	c.Keeper = true
+	if w := b.nursery.at(b, newLayout(steps, links, b.links.count()), len(p.open) == 0); w != nil {
+		c.Launch = func(files []*os.File) (proc.Launched, error) { return w.launch(c, h.lock, files) }
+		c.Otherwise = func(c *proc.Command) error { return b.bwrap(c, steps, h.lock) }
+		return nil
+	}
+	return b.bwrap(c, steps, h.lock)
+}
+
+// bwrap has bubblewrap itself start a command.
+func (b *bubblewrap) bwrap(c *proc.Command, steps []step, journal *os.File) (err error) {
+	own := c.Files // they stay 3, 4, … for the command; bwrap's come after them
+	var files []*os.File
+	defer func() {
+		if err != nil {
+			for _, f := range files {
+				_ = f.Close()
+			}
+		}
+	}()
+	lock, err := again(journal)
+	if err != nil {
+		return err
+	}
+	files = append(files, lock)
 	filter, err := memfile(b.filter)
 	if err != nil {
 		return err
@@ -159,14 +172,13 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) (err error) {
 	if err != nil {
 		return err
 	}
-	limitProcesses(c, b.s.config.Processes, b.prlimit)
 	args := append([]string{filepath.Base(path)}, before...)
 	args = append(args, b.arguments(steps, 3+len(own))...)
 	args = append(args, "--chdir", c.Dir, "--", c.Path)
 	if len(c.Args) > 1 {
 		args = append(args, c.Args[1:]...)
 	}
-	c.Path, c.Args, c.Files, c.Keeper = path, args, slices.Concat(own, files, []*os.File{info, begin}), true
+	c.Path, c.Args, c.Files = path, args, slices.Concat(own, files, []*os.File{info, begin})
 	after := c.After
 	c.After = func() {
 		heard()
@@ -262,6 +274,7 @@ func memfile(data []byte) (*os.File, error) {
 }
 
 func (b *bubblewrap) close() error {
+	b.nursery.close()
 	var err error
 	if b.space != nil {
 		err = b.space.close()

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -168,7 +169,7 @@ var settledEscapes = []escape{
 // allEscapes is the whole table. What destroys a repository where it is not
 // stopped comes last.
 func allEscapes() []escape {
-	return append(settledEscapes[:len(settledEscapes):len(settledEscapes)], escapes...)
+	return slices.Concat(settledEscapes, escapes, nurseryEscapes)
 }
 
 // sceneRepos are the files of repositories that the tries above aim at.

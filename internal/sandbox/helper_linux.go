@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox/zygote"
 )
 
 // Helper is what this program does when the sandbox started it again, with
@@ -16,6 +19,12 @@ func Helper(args []string) int {
 	switch {
 	case len(args) == 1 && args[0] == "listen":
 		err = listen()
+	case len(args) == 1 && args[0] == "zygote":
+		// When memory runs out, the kernel ends what comes from here first. To be
+		// hidden it must be the last that is written about itself.
+		_ = os.WriteFile("/proc/self/oom_score_adj", []byte("500"), 0) // nothing else is lost without
+		proc.Hide()
+		err = zygote.Serve()
 	case len(args) == 2 && args[0] == "landlock":
 		fd, bad := strconv.ParseUint(args[1], 10, 16)
 		if bad != nil || fd < 3 {

@@ -16,6 +16,13 @@ type links struct {
 	mu      sync.Mutex // guards the fields below, the start of the helper, and the talk with it
 	held    map[string]unix.Stat_t
 	covered map[string]unix.Stat_t
+	mounts  int // how often the helper has mounted something
+}
+
+func (l *links) count() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mounts
 }
 
 // hold has the links among paths held. It must succeed before a command runs:
@@ -44,6 +51,7 @@ func (b *bubblewrap) hold(ctx context.Context, paths []string) error {
 			b.links.held = map[string]unix.Stat_t{}
 		}
 		b.links.held[p] = st
+		b.links.mounts++
 	}
 	return nil
 }

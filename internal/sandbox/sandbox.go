@@ -69,6 +69,8 @@ type Config struct {
 	// Resolve and Dial stand in for the system's; nil uses those.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+
+	cold bool // each command is started from nothing; for tests
 }
 
 // credentials are those of the settings that could be read; New has refused

@@ -122,9 +122,11 @@ func TestEscapes(t *testing.T) {
 	if raceDetector {
 		t.Skip("each try is a process of its own, which the race detector makes slow and does not watch")
 	}
-	for _, mech := range []string{"bwrap", "landlock"} {
-		t.Run(mech, func(t *testing.T) {
+	for _, name := range []string{"bwrap", "bwrap-cold", "landlock"} {
+		t.Run(name, func(t *testing.T) {
+			mech, cold := strings.CutSuffix(name, "-cold")
 			c := testConfig(t, mech)
+			c.cold = cold
 			level, tries, err := Check(t.Context(), c)
 			if err != nil {
 				t.Skipf("this system cannot run %s: %v", mech, err)

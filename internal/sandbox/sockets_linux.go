@@ -54,6 +54,7 @@ func (b *bubblewrap) coverSockets(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("keep the socket %s from commands: %w", path, err)
 			}
+			b.links.mounts++
 		}
 		if now[path] = st; len(now) > maxSockets {
 			return fmt.Errorf("there are more than %d unix sockets, too many to keep commands from those that sandbox.network.allow_unix_sockets does not name; take the setting out, or set sandbox.network.allow_all_unix_sockets", maxSockets)
