@@ -99,7 +99,7 @@ func (t *tail) Write(p []byte) (int, error) {
 // runInside runs c confined and returns its exit code, or that of the signal
 // that ended us.
 func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Command) (int, error) {
-	if err := s.Wrap(&c); err != nil {
+	if err := s.WrapItself(&c); err != nil {
 		return 0, err
 	}
 	over := sync.OnceFunc(func() {

@@ -95,16 +95,15 @@ func startBwrap(ctx context.Context, s *Sandbox, path string) (mechanism, error)
 	if b.filter, err = filter(seccomp.Policy{Unix: s.policy.Network.AllUnix || len(s.policy.Network.Unix) > 0, UDP: true, Inet: true}); err != nil {
 		return nil, err
 	}
+	closeOnExec()
 	if !s.policy.Network.Off() {
-		if err := b.network(ctx); err != nil {
-			return b, err
-		}
+		b.network(ctx)
 	}
 	b.holdFirst(ctx)
 	if err := b.coverSockets(ctx); err != nil {
 		return b, err
 	}
-	closeOnExec()
+	b.proxy(ctx)
 	return b, nil
 }
 
@@ -135,12 +134,21 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) error {
 	}
 	limitProcesses(c, b.s.config.Processes, b.prlimit)
 	c.Keeper = true
-	if w := b.nursery.at(b, newLayout(steps, links, b.links.count()), len(p.open) == 0); w != nil {
-		c.Launch = func(files []*os.File) (proc.Launched, error) { return w.launch(c, h.lock, files) }
-		c.Otherwise = func(c *proc.Command) error { return b.bwrap(c, steps, h.lock) }
-		return nil
+	if h.itself || b.s.config.cold {
+		return b.bwrap(c, steps, h.lock)
 	}
-	return b.bwrap(c, steps, h.lock)
+	w := b.nursery.at(b, newLayout(steps, links, b.links.count()), len(p.open) == 0)
+	if w == nil {
+		return b.bwrap(c, steps, h.lock)
+	}
+	inside := *c
+	c.Launch = func(files []*os.File) (proc.Launched, error) { return w.launch(inside, h.lock, files) }
+	c.Otherwise = func(c *proc.Command) error {
+		c.Path, c.Args = inside.Path, inside.Args
+		return b.bwrap(c, steps, h.lock)
+	}
+	c.Path, c.Args = "", nil // who does not know of Launch starts nothing
+	return nil
 }
 
 // bwrap has bubblewrap itself start a command.

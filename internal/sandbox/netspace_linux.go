@@ -27,28 +27,35 @@ type netspace struct {
 	pid   int // of the helper, a child of bwrap
 }
 
-// network starts the netspace and the proxy in it. When commands cannot enter
-// it here, they get no network at all, and the level says so.
-func (b *bubblewrap) network(ctx context.Context) error {
+// network starts the netspace. Where that cannot be had, commands get no
+// network at all, and the level says so.
+func (b *bubblewrap) network(ctx context.Context) {
 	enter := findTool(b.s.config, "nsenter")
 	if enter == "" {
 		b.noNetwork("nsenter is not installed", "install the package util-linux")
-		return nil
+		return
 	}
 	n, err := startNetspace(ctx, b.path, b.s.config.Self, enter)
-	if err == nil {
-		err = n.try(ctx, b.path)
-	}
 	if err != nil {
-		if n != nil {
-			_ = n.close()
-		}
 		b.noNetwork(err.Error(), "")
-		return nil
+		return
 	}
 	b.net, b.space = n, n
-	b.s.serve(n.l)
-	return nil
+}
+
+// proxy starts the proxy in the network that commands can enter. That they can,
+// a zygote for what is there now has shown already, when there is one.
+func (b *bubblewrap) proxy(ctx context.Context) {
+	steps, links := b.s.policy.layout()
+	if b.nursery.at(b, newLayout(steps, links, b.links.count()), true) == nil && b.net != nil {
+		if err := b.net.try(ctx, b.path); err != nil {
+			b.noNetwork(err.Error(), "")
+			b.net = nil
+		}
+	}
+	if b.net != nil {
+		b.s.serve(b.net.l)
+	}
 }
 
 func (b *bubblewrap) noNetwork(why, hint string) {

@@ -258,7 +258,7 @@ func (b *bubblewrap) zygoteArguments(steps []step) []string {
 }
 
 // launch has the zygote start c.
-func (p *parent) launch(c *proc.Command, lock *os.File, files []*os.File) (proc.Launched, error) {
+func (p *parent) launch(c proc.Command, lock *os.File, files []*os.File) (proc.Launched, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return proc.Launched{}, err

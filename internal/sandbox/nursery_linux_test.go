@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -248,6 +249,22 @@ func (l *lines) wait(t *testing.T, want string) {
 		case <-late:
 			t.Fatalf("%q did not come, but %q", want, seen)
 		}
+	}
+}
+
+// TestNothingRunsUnconfined: who starts a wrapped command by its path alone,
+// although a zygote is to start it, starts nothing.
+func TestNothingRunsUnconfined(t *testing.T) {
+	c := testConfig(t, "bwrap")
+	s := open(t, c)
+	zygotePid(t, s)
+	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo ran"}, Dir: c.Dir}
+	if err := s.Wrap(&pc); err != nil {
+		t.Fatal(err)
+	}
+	defer pc.After()
+	if out, err := (&exec.Cmd{Path: pc.Path, Args: pc.Args, Dir: pc.Dir}).CombinedOutput(); err == nil || len(out) > 0 {
+		t.Errorf("it ran: %s", out)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"sync"
 )
 
 // probed is the best mechanism and how to start it.
@@ -19,10 +20,10 @@ func probeAll(ctx context.Context, c Config) probed {
 		path := findTool(c, "bwrap")
 		if path == "" {
 			why, hint = "bubblewrap (bwrap) is not installed", "install the package bubblewrap"
-		} else if err := tryBwrap(ctx, path); err != nil {
+		} else if version, err := lookAtBwrap(ctx, path); err != nil {
 			why, hint = fmt.Sprintf("%s does not work here: %v", path, err), bwrapHint(err)
 		} else {
-			l := Level{Name: "bwrap", Strength: Full, Detail: bwrapVersion(ctx, path)}
+			l := Level{Name: "bwrap", Strength: Full, Detail: version}
 			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path) }}
 		}
 	}
@@ -46,6 +47,15 @@ func probeAll(ctx context.Context, c Config) probed {
 
 // knownLandlock is the newest version whose rights are known here.
 const knownLandlock = 7
+
+// lookAtBwrap says which bubblewrap it is, and tries it meanwhile.
+func lookAtBwrap(ctx context.Context, path string) (version string, err error) {
+	var both sync.WaitGroup
+	both.Go(func() { version = bwrapVersion(ctx, path) })
+	both.Go(func() { err = tryBwrap(ctx, path) })
+	both.Wait()
+	return version, err
+}
 
 func bwrapVersion(ctx context.Context, path string) string {
 	cmd := exec.CommandContext(ctx, path, "--version")

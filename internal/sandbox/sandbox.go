@@ -130,6 +130,8 @@ type mechanism interface {
 
 // held is what a mechanism is to hold for a command, or to tell of.
 type held struct {
+	// itself: what starts the command knows its Path and Args only.
+	itself bool
 	// lock, when it is not nil, is a descriptor that is kept open for as long
 	// as anything of the command lives, where that can be.
 	lock *os.File
@@ -230,10 +232,16 @@ func (s *Sandbox) Policy() Policy { return s.policy }
 // Temp is the folder commands may write to, TMPDIR inside; "" without a sandbox.
 func (s *Sandbox) Temp() string { return s.policy.Temp }
 
-// Wrap changes c so that it runs inside. open are protected paths that this
+// Wrap changes c so that it runs inside when a Table starts it. open are protected paths that this
 // command may write. When Wrap returns an error the command must not run; else
 // c.After must be called when it is over, or was not started.
-func (s *Sandbox) Wrap(c *proc.Command, open ...string) error {
+func (s *Sandbox) Wrap(c *proc.Command, open ...string) error { return s.wrap(c, false, open) }
+
+// WrapItself is Wrap for a command that is started by its Path and Args, as they
+// are then, and not by a Table.
+func (s *Sandbox) WrapItself(c *proc.Command, open ...string) error { return s.wrap(c, true, open) }
+
+func (s *Sandbox) wrap(c *proc.Command, itself bool, open []string) error {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
@@ -257,7 +265,7 @@ func (s *Sandbox) Wrap(c *proc.Command, open ...string) error {
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
 	c.Env = p.environ(c.Env, s.proxyAddress())
-	if err := s.mech.wrap(c, p, held{s.settler.lock(), func(steps []step, links []string) { s.settler.keep(r, steps, links) }}); err != nil {
+	if err := s.mech.wrap(c, p, held{itself, s.settler.lock(), func(steps []step, links []string) { s.settler.keep(r, steps, links) }}); err != nil {
 		s.settler.end(r)
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}

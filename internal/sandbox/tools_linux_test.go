@@ -163,7 +163,7 @@ func TestKilledSandbox(t *testing.T) {
 	c := testConfig(t, "bwrap")
 	s := open(t, c)
 	pc := proc.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "echo started; exec sleep 30"}, Dir: c.Dir, Env: []string{"PATH=/usr/bin:/bin"}}
-	if err := s.Wrap(&pc); err != nil {
+	if err := s.WrapItself(&pc); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(pc.Path)
