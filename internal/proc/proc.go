@@ -144,7 +144,7 @@ type Process struct {
 	whole bool // Launched: when the first process is gone, all are
 	cmd   *exec.Cmd
 	child *os.Process // the command itself, cmd's where it has one
-	out   *os.File // our end of the output pipe
+	out   *os.File    // our end of the output pipe
 	os    processOS
 
 	exited chan struct{} // the command itself ended
