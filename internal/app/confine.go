@@ -132,7 +132,7 @@ func confine(ctx context.Context, o Process, cfg *config.Config, p Paths, roots 
 		if err != nil {
 			return nil, err
 		}
-		c.Temp, c.Ask, c.Stays, c.Resolve, c.Dial = temp, by.connect, by.lenient, o.Resolve, o.Dial
+		c.Temp, c.Ask, c.Stays, c.Took, c.Resolve, c.Dial = temp, by.connect, by.lenient, by.took, o.Resolve, o.Dial
 		return sandbox.New(context.WithoutCancel(ctx), c)
 	}}
 }

@@ -79,10 +79,18 @@ func (b *boxes) keep(ctx context.Context, f left) string {
 	if reason == "" && err != nil {
 		reason = err.Error()
 	}
-	if err != nil && b.note != nil { // nobody was asked, so the person hears of it in another way
-		b.note(fmt.Sprintf("%s, which a command made, is protected (%s) and was moved to %s", path, why, f.At))
+	if !f.Told {
+		b.took(f.Found)
 	}
 	return fmt.Sprintf("%s, which a command made, is protected (%s) and was moved to %s, out of the workspace: %s. Do not make it again another way; if it is needed, tell the user why", path, why, f.At, reason)
+}
+
+// took tells a person where something is that was moved away: it may be their
+// own, and it may be that nobody is asked.
+func (b *boxes) took(f sandbox.Found) {
+	if b.note != nil && f.At != "" {
+		b.note(fmt.Sprintf("%s, made while a command ran in the sandbox, is protected (%s) and was moved away. If you made it: %s", clip.Line(clip.Visible(f.Path), 300), clip.Line(clip.Visible(f.Why), 300), f.Back()))
+	}
 }
 
 // An openly is a tool of adze's own that says in its verdict which protected

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/text/near"
@@ -151,5 +150,5 @@ func tellFound(w io.Writer, f sandbox.Found) {
 		fmt.Fprintf(w, "adze: the command made %s, which is protected (%s), and it could not be moved away: %s\n", oneLine(f.Path), oneLine(f.Why), oneLine(f.Err))
 		return
 	}
-	fmt.Fprintf(w, "adze: the command made %s, which is protected (%s); it was moved away\nhint: mv %s %s\n", oneLine(f.Path), oneLine(f.Why), policy.QuoteCommand([]string{f.At}), policy.QuoteCommand([]string{f.Path}))
+	fmt.Fprintf(w, "adze: the command made %s, which is protected (%s); it was moved away\nhint: %s\n", oneLine(f.Path), oneLine(f.Why), f.Back())
 }

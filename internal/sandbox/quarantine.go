@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -79,6 +80,11 @@ func head(file string) string {
 		return "(not text)"
 	}
 	return clip.VisibleText(text)
+}
+
+// Back is the command by which a person brings it back.
+func (f Found) Back() string {
+	return "mv " + policy.QuoteCommand([]string{f.At}) + " " + policy.QuoteCommand([]string{f.Path})
 }
 
 // writeAbout says in the quarantine where a thing came from.

@@ -45,6 +45,10 @@ type Config struct {
 	// Stays says that what commands make at a path that steers programs is
 	// left alone, unjudged; nil leaves nothing.
 	Stays func(path string) bool
+	// Took is told at once of what is moved to quarantine while a command goes
+	// on: it may be somebody else's, as the kernel does not say who made a file.
+	// It must be quick. nil tells nobody before the command ends.
+	Took func(Found)
 	// Temp is the session's temporary folder; "" makes one that Close removes.
 	Temp string
 	// TempRoot is where that one is made; "" asks the system.
@@ -211,6 +215,7 @@ func (s *Sandbox) settling() (err error) {
 	sweepQuarantine(dir)
 	sweepCovers(s.config.Run)
 	t := newSettler(s.policy, dir, s.config.Stays)
+	t.took = s.config.Took
 	t.untold = recoverFrom(s.config.Run, dir)
 	if t.journal, err = newJournal(s.config.Run); err != nil {
 		return err

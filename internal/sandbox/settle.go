@@ -27,6 +27,7 @@ type Found struct {
 	At   string `json:"at"`
 	Err  string `json:"err,omitempty"`
 	Text string `json:"text,omitempty"` // what it says, bounded
+	Told bool   `json:"-"`              // Config.Took heard of it
 
 	before []byte // what is in its place now: what was there before it
 }
@@ -39,6 +40,7 @@ type settler struct {
 	policy  Policy
 	dir     string // of the quarantine
 	stays   func(path string) bool
+	took    func(Found) // may be nil
 	journal *journal
 
 	about atomic.Pointer[[]string] // the git folders of the last look
@@ -367,10 +369,14 @@ func (t *settler) settle(final, all bool, mine func(path string) bool) (news boo
 		if !final && t.wait(path, it, stamp) {
 			continue
 		}
-		t.untold = append(t.untold, t.take(path, why))
+		f := t.take(path, why)
 		if !final {
+			if f.Told = t.took != nil; f.Told {
+				t.took(f)
+			}
 			t.again(path)
 		}
+		t.untold = append(t.untold, f)
 	}
 	return news
 }
