@@ -89,6 +89,7 @@ func TestCalls(t *testing.T) {
 		{name: "a command without a plan does not", calls: []llm.ToolUse{do("a", "shell", job{Plan: "no such thing"}), do("b", "look", job{For: 1})}, did: "+b-b", took: time.Second, texts: map[string]string{"a": "shell: no such thing", "b": "did b"}},
 		{name: "interrupted", interrupt: time.Second, calls: []llm.ToolUse{do("a", "look", job{For: 5}), do("b", "act", job{For: 5})}, did: "+a-a", took: time.Second, end: agent.InterruptedTools,
 			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted"}},
+		{name: "interrupted, and it is done all the same", interrupt: 900 * time.Millisecond, calls: []llm.ToolUse{do("a", "look", job{For: 1, Deaf: true})}, did: "+a-a", took: time.Second, end: agent.InterruptedTools, texts: map[string]string{"a": "did a"}},
 		{name: "interrupted, and one does not stop", interrupt: time.Second, calls: []llm.ToolUse{do("a", "look", job{For: 5, Deaf: true}), do("b", "look", job{For: 5}), do("c", "look", job{For: 6, Deaf: true})}, did: "+a+b+c-b", took: 1120 * time.Millisecond, left: 2, end: agent.InterruptedTools,
 			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted", "c": "The person interrupted"}},
 	} {
@@ -130,7 +131,7 @@ func TestCalls(t *testing.T) {
 					got[f.Call] = f
 				}
 				for id, text := range c.texts {
-					if f := got[id]; !strings.HasPrefix(f.Text, text) || f.IsErr == strings.HasPrefix(f.Text, "did b") {
+					if f := got[id]; !strings.HasPrefix(f.Text, text) || f.IsErr == strings.HasPrefix(f.Text, "did") && c.name != "a failed command cancels its siblings" {
 						t.Errorf("%s: %+v, want %q", id, f, text)
 					}
 				}
@@ -176,6 +177,11 @@ func TestInterruptedReply(t *testing.T) {
 			<-ctx.Done()
 			y(nil, ctx.Err())
 		}, "ha", 0},
+		"and what it cost is known": {func(ctx context.Context, _ llm.Request, y func(llm.Chunk, error) bool) {
+			y(llm.Progress{Usage: llm.Usage{In: 7}}, nil)
+			<-ctx.Done()
+			y(nil, ctx.Err())
+		}, "", 7},
 		"and the model ends": {func(ctx context.Context, _ llm.Request, y func(llm.Chunk, error) bool) {
 			y(llm.TextDelta{S: "ha"}, nil)
 			<-ctx.Done()
@@ -192,8 +198,9 @@ func TestInterruptedReply(t *testing.T) {
 				}
 				got := said[event.Replied](r.host)
 				if c.said == "" {
-					if len(got) != 0 {
-						t.Errorf("%+v", got)
+					d := said[event.Dropped](r.host)
+					if len(got) != 0 || (len(d) == 1) != (c.calls == 7) || len(d) == 1 && d[0].Usage.In != 7 {
+						t.Errorf("%+v; dropped %+v", got, d)
 					}
 					return
 				}
@@ -279,6 +286,46 @@ func TestCallsByOtherNames(t *testing.T) {
 		}
 		if !strings.Contains(got["a"], "bad failed in a way it should not: oh") || got["b"] != "[The person changed the arguments of this call to {\"for\":2}]\n2 true true default" || asked != 2 {
 			t.Errorf("%q, asked %d times", got, asked)
+		}
+	})
+}
+
+// A hook's words are a hook's, and arguments that make no sense are no call.
+func TestRewrittenByAHook(t *testing.T) {
+	for input, want := range map[string]string{`{"for":0}`: "[hook:check changed the arguments of this call to {\"for\":0}]\ndid a", `{"plan":"no such thing"}`: "look: no such thing"} {
+		synctest.Test(t, func(t *testing.T) {
+			var j jobs
+			r := newRig(t, []tool.Tool{j.tool("look", true, false)}, fake.Use(do("a", "look", job{})), fake.Say("done"))
+			r.host.rule = func(q agent.Question) agent.Verdict {
+				v := agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}}
+				if q.Rewritten == nil {
+					v.Answer, v.By = &tool.Answer{Input: json.RawMessage(input)}, event.By{Kind: event.ByHook, Name: "check"}
+				}
+				return v
+			}
+			r.run(t)
+			if f := said[event.ToolFinished](r.host); len(f) != 1 || f[0].Text != want {
+				t.Errorf("%+v, want %q", f, want)
+			}
+		})
+	}
+}
+
+// A reader that was asked about while a writer ran waits for the writer.
+func TestAnswerWhileAWriterRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j jobs
+		r := newRig(t, []tool.Tool{j.tool("look", true, false), j.tool("act", false, false)}, fake.Use(do("a", "look", job{For: 1}), do("b", "act", job{For: 3})), fake.Say("done"))
+		r.host.rule = func(q agent.Question) agent.Verdict {
+			if q.Call.ID == "a" {
+				q.Waits()
+				time.Sleep(time.Second)
+			}
+			return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}}
+		}
+		r.run(t)
+		if did := strings.Join(j.did, ""); did != "+b-b+a-a" {
+			t.Errorf("%s", did)
 		}
 	})
 }

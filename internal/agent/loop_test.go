@@ -29,15 +29,16 @@ import (
 // A host is a session as small as a turn needs it: a fold, and a list of what
 // was said.
 type host struct {
-	mu     sync.Mutex // guards the rest
-	st     transcript.State
-	events []event.Body
-	target agent.Target
-	tools  tool.Set
-	notes  []string
-	left   int
-	rule   func(agent.Question) agent.Verdict
-	refuse func(event.Body) error // nil records everything
+	mu      sync.Mutex // guards the rest
+	st      transcript.State
+	events  []event.Body
+	target  agent.Target
+	tools   tool.Set
+	noTools error
+	notes   []string
+	left    int
+	rule    func(agent.Question) agent.Verdict
+	refuse  func(event.Body) error // nil records everything
 }
 
 func (h *host) Emit(b event.Body) error {
@@ -71,7 +72,7 @@ func (h *host) Steer(context.Context) error { return nil }
 func (h *host) Tools() (tool.Set, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.tools, nil
+	return h.tools, h.noTools
 }
 
 func (h *host) Note(text string) {

@@ -189,6 +189,21 @@ func TestRecovery(t *testing.T) {
 				}
 			}},
 		{name: "the provider's wish wins", replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.RateLimited, Err: errTest, RetryAfter: 7 * second}), fake.Say("done")}, end: agent.Completed, requests: 2, waits: []time.Duration{7 * second}},
+		{name: "a wish for as long as anybody waits", replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.RateLimited, Err: errTest, RetryAfter: 5 * time.Minute}), fake.Say("done")}, end: agent.Completed, requests: 2, waits: []time.Duration{5 * time.Minute}},
+		{name: "a wish for longer, and somebody watches", change: func(r *rig) { r.loop.Patient = true }, replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.RateLimited, Err: errTest, RetryAfter: time.Hour}), fake.Say("done")}, end: agent.Completed, requests: 2, waits: []time.Duration{time.Hour}},
+		{name: "a call that the cap cuts off is named", tools: []tool.Tool{read(100)}, change: larger, replies: []fake.Reply{cutCall(), cutCall(), fake.Say("done")}, end: agent.Completed, requests: 3,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if s := words(r.last()); !strings.Contains(s, "cut off by the output limit of 64,000 tokens for one reply") || r.last().MaxTokens != 64_000 {
+					t.Errorf("%d tokens; sent %q", r.last().MaxTokens, s)
+				}
+			}},
+		{name: "a cap that nobody knows", tools: []tool.Tool{read(100)}, replies: []fake.Reply{cutCall(), fake.Say("done")}, end: agent.Completed, requests: 2,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if s := words(r.last()); !strings.Contains(s, "cut off by the output limit of a reply.") {
+					t.Errorf("sent %q", s)
+				}
+			}},
+		{name: "cut off again and again", tools: []tool.Tool{read(100)}, replies: slices.Repeat([]fake.Reply{cutCall()}, 4), end: agent.OutputCap, requests: 4},
 		{name: "a wish for longer than anybody waits", replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.RateLimited, Err: errTest, RetryAfter: time.Hour})}, end: agent.ModelError, requests: 1,
 			check: func(t *testing.T, _ *rig, out agent.Outcome) {
 				if !strings.Contains(out.Err.Fix, "1h0m0s: try again at ") {
@@ -265,6 +280,12 @@ func TestRecovery(t *testing.T) {
 				if out.Reason != c.end || len(r.model.Requests()) != c.requests {
 					t.Errorf("ended with %q (%s, %v) after %d requests; want %q after %d", out.Reason, out.Text, out.Err, len(r.model.Requests()), c.end, c.requests)
 				}
+				switch out.Reason { // people are told why, and what to do
+				case agent.OutputCap, agent.PromptTooLong, agent.BlockingLimit, agent.MediaTooLarge, agent.Refused, agent.StructuredRetries:
+					if out.Text == "" || out.Hint == "" {
+						t.Errorf("%+v", out)
+					}
+				}
 				if got := cleared(r.host); !slices.Equal(got, c.clear) {
 					t.Errorf("cleared %q, want %q", got, c.clear)
 				}
@@ -277,6 +298,11 @@ func TestRecovery(t *testing.T) {
 			})
 		})
 	}
+}
+
+// cutCall is a reply that the output limit cuts off inside of a call.
+func cutCall() fake.Reply {
+	return fake.Parts(llm.MaxTokens, llm.ToolUse{ID: "cut", Name: "read", Input: json.RawMessage(`"{"`), Bad: llm.CutCall})
 }
 
 // Budgets are looked at before a request, and say what to do.
@@ -339,6 +365,71 @@ func TestWhatCannotBeRecordedEndsTheTurn(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// So do the changes that a recovery records, and tools that cannot be had.
+func TestARecoveryThatCannotBeRecorded(t *testing.T) {
+	capped := fake.Parts(llm.MaxTokens, llm.Text{S: "cut"})
+	full := errors.New("the disk is full")
+	for what, c := range map[string]struct {
+		change  func(*rig)
+		replies []fake.Reply
+	}{
+		"event.Cleared":       {nil, append(reads(2), fails(llm.TooLong), fake.Say("done"))},
+		"event.Stripped":      {nil, []fake.Reply{fails(llm.MediaTooBig), fake.Say("done")}},
+		"event.InputAccepted": {nil, []fake.Reply{capped, fake.Say("done")}},
+		"event.Waiting":       {nil, []fake.Reply{overloaded(), fake.Say("done")}},
+		"event.Retracted":     {nil, []fake.Reply{fake.Fail(llm.Error{Kind: llm.Cut, Err: errTest}, llm.Text{S: "half"}), fake.Say("done")}},
+		"event.Dropped":       {nil, []fake.Reply{fake.Fail(llm.Error{Kind: llm.Cut, Err: errTest}, llm.Text{S: "half"}), fake.Say("done")}},
+		"event.ModelChanged": {func(r *rig) {
+			r.loop.Fallback = &agent.Target{Model: &fake.Model{Replies: []fake.Reply{fake.Say("done")}}, Provider: "fake", Name: "other"}
+		}, slices.Repeat([]fake.Reply{overloaded()}, 4)},
+		"event.Compacted": {func(r *rig) {
+			r.host.tools, _ = tool.NewSet(returning(tool.Spec{Name: "anew"}, func(tool.Env) tool.Result {
+				return tool.Result{Text: "x", Effects: []tool.Effect{effect.Fresh{}}}
+			}))
+		}, []fake.Reply{fake.Use(use("a", "anew")), fake.Say("done")}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, []tool.Tool{read(1000)}, c.replies...)
+				_ = r.host.Emit(event.InputAccepted{ID: "p2", Text: "see", Images: []llm.Image{{Media: "image/png", Data: []byte("x")}}})
+				if c.change != nil {
+					c.change(r)
+				}
+				r.host.refuse = func(b event.Body) error {
+					if fmt.Sprintf("%T", b) == what {
+						return full
+					}
+					return nil
+				}
+				if out, err := r.loop.Run(t.Context(), r.turn); !errors.Is(err, full) || out.Reason != "" {
+					t.Errorf("%+v, %v", out, err)
+				}
+			})
+		})
+	}
+	t.Run("tools", func(t *testing.T) {
+		r := newRig(t, nil, fake.Say("done"))
+		r.host.noTools = full
+		if _, err := r.loop.Run(t.Context(), r.turn); !errors.Is(err, full) || len(r.model.Requests()) > 0 {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// A tool that is gone says so, by its other names, too.
+func TestGoneTools(t *testing.T) {
+	r := newRig(t, []tool.Tool{read(10)}, fake.Use(use("a", "zoom"), use("b", "gaze"), use("c", "nosuch")), fake.Say("done"))
+	r.loop.Aliases = map[string]string{"gaze": "zoom"}
+	_ = r.host.Emit(event.ToolsChanged{Removed: []string{"zoom"}})
+	r.run(t)
+	want := map[string]string{"a": "the tool zoom is not there any more; the tools are read", "b": "the tool gaze is not there any more; the tools are read", "c": `there is no tool named "nosuch"; the tools are read`}
+	for _, f := range said[event.ToolFinished](r.host) {
+		if f.Text != want[f.Call] || !f.IsErr {
+			t.Errorf("%s: %q", f.Call, f.Text)
+		}
 	}
 }
 

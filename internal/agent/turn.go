@@ -259,7 +259,7 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 	if rep.fin.Stop == llm.MaxTokens || rep.fin.Stop == llm.WindowFull {
 		o.cut = calls.cut()
 	}
-	o.empty = o.calls == 0 && empty(rep.fin.Message)
+	o.empty = empty(rep.fin.Message)
 	can := r.means()
 	if o.cut > 0 && can.largerCap && !r.mem.raised {
 		o.acted = !calls.holdBack()
