@@ -7,7 +7,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const [adze, sdk, folder, ...wanted] = process.argv.slice(2)
-const { query, AbortError } = await import(pathToFileURL(sdk).href)
+const { query, AbortError, InMemorySessionStore } = await import(pathToFileURL(sdk).href)
 const cases = []
 const test = (name, run) => cases.push({ name, run })
 
@@ -491,6 +491,7 @@ test('not there: managedSettings', (p) => refused(p, { managedSettings: { permis
 test('not there: projectConfigRoot', (p) => refused(p, { projectConfigRoot: '/tmp' }, /no flag --project-config-root/))
 test('not there: resumeDropsTurn', (p) => refused(p, { resume: 'x', resumeDropsTurn: 'y' }, /no flag --resume-drops-turn/))
 test('not there: permissionPromptToolName', (p) => refused(p, { permissionPromptToolName: 'mcp__x' }, /--permission-prompt-tool cannot be/))
+test('not there: sessionStore', (p) => refused(p, { sessionStore: new InMemorySessionStore() }, /no flag --session-mirror/))
 test('not there: an unknown tool', (p) => refused(p, { tools: ['NoSuchTool'] }, /no tool "NoSuchTool"/))
 test('not there: an unknown flag', (p) => refused(p, { extraArgs: { 'no-such-flag': null } }, /no flag --no-such-flag/))
 
