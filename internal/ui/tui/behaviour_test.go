@@ -329,7 +329,12 @@ func FuzzUI(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, cols, rows uint8) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		r := newRig(t, max(int(cols), 1), max(int(rows), 1))
-		if rnd.IntN(4) > 0 {
+		r.m.screen.canvas.on = rnd.IntN(2) == 0
+		switch rnd.IntN(5) {
+		case 0: // nothing is open yet
+		case 1:
+			r.do(openedMsg{&Session{Client: nobody{}, ID: "s", UI: Settings{Fullscreen: true}}, nil})
+		default:
 			r.open()
 		}
 		for range 150 {
@@ -346,8 +351,11 @@ func FuzzUI(f *testing.F) {
 
 var fuzzKeys = []string{
 	"enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "backspace", "delete", "ctrl+o", "ctrl+t", "ctrl+r", "ctrl+s", "ctrl+l", "ctrl+g", "ctrl+u",
-	"ctrl+w", "ctrl+_", "ctrl+x", "ctrl+k", "alt+p", "alt+enter", "pgup", "pgdown", "home", "end", "?", "/", "@", "!", "#", "g", "G", "n", "N", "q", "y", "e", "1", "2", "space", "f1", "ctrl+b", "ctrl+a",
+	"ctrl+w", "ctrl+_", "ctrl+x", "ctrl+k", "alt+p", "alt+enter", "pgup", "pgdown", "home", "end", "?", "/", "@", "!", "#", "g", "G", "n", "N", "q", "y", "e", "1", "2", "space", "f1", "ctrl+b", "ctrl+a", "ctrl+v", "alt+t",
 }
+
+// dot is a picture of one pixel.
+var dot = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;")
 
 func randomly(r *rig, rnd *rand.Rand) {
 	pick := func(list ...string) string { return list[rnd.IntN(len(list))] }
@@ -360,12 +368,13 @@ func randomly(r *rig, rnd *rand.Rand) {
 		r.keys("'" + pick("hello", "/cl", "@ca", "/theme", "/mode", "/resume", "/help", "/cost", "/tasks", "/diff", "/nothing", "a b c"))
 	case 7:
 		r.do(pasteMsg{strings.Repeat(text, 1+rnd.IntN(30))})
+		r.do(mouseMsg{rnd.IntN(9) - 4})
 	case 8:
 		r.do(sizeMsg{term.Size{Cols: 1 + rnd.IntN(120), Rows: 1 + rnd.IntN(50)}})
 	case 9:
 		r.pass(time.Duration(rnd.IntN(400)) * time.Millisecond)
 	case 10:
-		r.event(event.InputAccepted{ID: pick("id1", "id2", "x"), Text: text, Steer: rnd.IntN(2) == 0})
+		r.event(event.InputAccepted{ID: pick("id1", "id2", "x"), Text: text, Images: []op.Image{{Data: dot}}[rnd.IntN(2):], Attached: []event.Attached{{Name: text, About: text, Refused: rnd.IntN(2) == 0}}, Steer: rnd.IntN(2) == 0})
 	case 11:
 		r.event(event.TurnStarted{ID: "t"})
 	case 12:
@@ -381,7 +390,7 @@ func randomly(r *rig, rnd *rand.Rand) {
 	case 19:
 		r.event(event.ToolOutput{Call: id, S: text})
 	case 20:
-		r.event(event.ToolFinished{Call: id, Name: "X", IsErr: rnd.IntN(3) == 0, View: []view.Block{nil, view.Text{S: text}, view.Diff{Path: "p", Unified: diffText}, view.Terminal{Command: text, Output: text}}[rnd.IntN(4)]})
+		r.event(event.ToolFinished{Call: id, Name: "X", IsErr: rnd.IntN(3) == 0, View: []view.Block{nil, view.Text{S: text}, view.Diff{Path: "p", Unified: diffText}, view.Terminal{Command: text, Output: text}, view.Image{Data: dot}}[rnd.IntN(5)]})
 	case 21:
 		r.event(asked(id, text, verdict()))
 	case 22:

@@ -306,6 +306,36 @@ var scenes = []struct {
 		r.event(event.ToolFinished{Call: "7", Name: "Bash", View: view.Terminal{Command: "go test ./...", Output: "ok\n"}}, event.TextDelta{},
 			event.TurnEnded{How: event.Failed, Err: "anthropic is overloaded (529)", Hint: "try again, or choose another model: /model"})
 	}},
+	{"fullscreen", func(r *rig) {
+		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6", UI: Settings{Fullscreen: true}}, nil})
+		for i := range 12 {
+			r.event(event.InputAccepted{ID: fmt.Sprint(i), Text: fmt.Sprint("question ", i)})
+		}
+		r.keys("pgup")
+	}},
+	{"attached", func(r *rig) {
+		r.open().event(event.InputAccepted{ID: "i", Text: "Compare @calc.go#L3-9 with @docs/ and @.env", Attached: []event.Attached{
+			{Name: "calc.go#L3-9", About: "7 lines"}, {Name: "docs/", About: "folder"}, {Name: ".env", About: "it may hold secrets", Refused: true},
+		}})
+	}},
+	{"welcome", func(r *rig) {
+		r.m.host.First = func() bool { return true }
+		r.open().pass(time.Second)
+	}},
+	{"trust", func(r *rig) {
+		r.m.host.Trust = func(context.Context) (*Trust, error) {
+			return &Trust{Folder: "~/src/calc", Claims: []string{".adze/settings.json: a rule: allow Bash(make:*)", "\x1b[2J.mcp.json: a server: \u202egnp.x"}}, nil
+		}
+		r.open().pass(time.Second)
+	}},
+	{"no-model", func(r *rig) {
+		r.m.host.Keyless = func(error) bool { return true }
+		r.do(openedMsg{nil, errors.New("there is no model")})
+	}},
+	{"tasks", func(r *rig) {
+		r.open().event(event.TaskStarted{ID: "b1", Call: "1", Text: "make watch"}).keys("'/tasks", "enter")
+	}},
+	{"effort", func(r *rig) { r.open().keys("'/effort", "enter") }},
 	{"cost", func(r *rig) { busy(r); r.keys("'/cost", "enter") }},
 }
 

@@ -124,11 +124,10 @@ func (d *permit) heading() string {
 func (d *permit) body(p paper, width int, dir string) []draw.Line {
 	var out []draw.Line
 	add := func(lines ...draw.Line) { out = append(out, draw.WrapAll(lines, width)...) }
-	v := d.q.Verdict
 	switch b := d.q.View.(type) {
 	case view.Terminal:
 		for l := range strings.SplitSeq(strings.TrimRight(b.Command, "\n"), "\n") {
-			add(marked(l, v.Part))
+			add(marked(l, d.asking()))
 		}
 	case view.Diff:
 		add(draw.L(draw.Span{Text: draw.String(b.Path), Style: draw.Style{Attr: draw.Bold}}))

@@ -77,18 +77,35 @@ func source(s string) string {
 	return ", " + s
 }
 
-// marked is a line of a command, exactly, with the part that decided marked.
-func marked(l, part string) draw.Line {
-	i := strings.Index(l, part)
-	if part == "" || i < 0 {
-		return draw.Exact(l, draw.Plain)
+// asking are the parts of a command that need an answer, as they stand in it.
+func (d *permit) asking() []string {
+	out := []string{d.q.Verdict.Part}
+	for _, x := range d.q.Verdict.Parts {
+		if x.Effect != policy.Allow && (x.Kind == "command" || x.Kind == "unclear") {
+			out = append(out, x.Text)
+		}
 	}
-	out := draw.Exact(l[:i], draw.Plain)
-	for _, s := range draw.Exact(part, draw.Attention) {
-		s.Attr |= draw.Bold
-		out = append(out, s)
+	return out
+}
+
+// marked is a line of a command, exactly, with some parts of it marked.
+func marked(l string, parts []string) draw.Line {
+	var out draw.Line
+	for l != "" {
+		at, end := len(l), len(l)
+		for _, part := range parts {
+			if i := strings.Index(l, part); part != "" && i >= 0 && (i < at || i == at && i+len(part) > end) {
+				at, end = i, i+len(part)
+			}
+		}
+		out = append(out, draw.Exact(l[:at], draw.Plain)...)
+		for _, s := range draw.Exact(l[at:end], draw.Attention) {
+			s.Attr |= draw.Bold
+			out = append(out, s)
+		}
+		l = l[end:]
 	}
-	return append(out, draw.Exact(l[i+len(part):], draw.Plain)...)
+	return out
 }
 
 // arguments are those of a call that has no better view.

@@ -50,7 +50,7 @@ func (m *Model) firstTheme() dialog {
 	d.about, d.fixed, d.place = "They change while you choose; auto follows the terminal's background. /theme changes them later.", true, rankWelcome
 	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
 	d.dropped = func(m *Model) []effect { return keep(m, "auto") }
-	d.hint = "Enter takes it, Esc skips"
+	d.hint, d.sample = "Enter takes it, Esc skips", sampled
 	return d
 }
 
