@@ -8,6 +8,7 @@
 //	go run ./bench            everything
 //	go run ./bench -only hello
 //	go run ./bench -quick -only ui     the terminal UI, in a pseudo-terminal
+//	go run ./bench -only huge -huge 1024     a session whose log has 1 GB
 package main
 
 import (
@@ -27,6 +28,7 @@ func main() {
 	bin := flag.String("adze", "", "measure this binary instead of building one")
 	runs := flag.Int("runs", 15, "runs of each short measurement; the median counts")
 	quick := flag.Bool("quick", false, "stream and idle for 10 seconds only")
+	huge := flag.Int("huge", 0, "also make a session whose log has so many megabytes, and open it")
 	fold := flag.String("fold", "", "fold the log in this folder and exit (used by the program itself)")
 	flag.Parse()
 	if *fold != "" {
@@ -36,7 +38,7 @@ func main() {
 	dir, err := os.MkdirTemp("", "adze-bench-")
 	check(err)
 	defer os.RemoveAll(dir)
-	b := &bench{dir: dir, bin: *bin, runs: *runs, quick: *quick}
+	b := &bench{dir: dir, bin: *bin, runs: *runs, quick: *quick, huge: *huge}
 	if b.bin == "" {
 		b.bin = filepath.Join(dir, "adze")
 		build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", b.bin, "./cmd/adze")
@@ -76,6 +78,7 @@ type bench struct {
 	dir, bin string
 	runs     int
 	quick    bool
+	huge     int // megabytes
 	n        int
 }
 

@@ -3,8 +3,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,20 +11,13 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/store/seal"
-	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
 // What the terminal UI promises, measured in a pseudo-terminal of 120 x 40.
 func (b *bench) terminal() []measurement {
 	return []measurement{
 		{"ui start", b.uiStart}, {"ui idle", b.uiIdle}, {"ui keys", b.uiKeys}, {"ui stream", b.uiStream},
-		{"ui open", b.uiOpen}, {"ui files", b.uiFiles}, {"ui paste", b.uiPaste},
+		{"ui open", b.uiOpen}, {"ui huge", b.uiHuge}, {"ui files", b.uiFiles}, {"ui paste", b.uiPaste},
 	}
 }
 
@@ -185,7 +176,7 @@ func (b *bench) uiOpen() []figure {
 	written := 0
 	for range 5 {
 		x := b.show(s, "> Hello.\n", "--resume", id)
-		ds = append(ds, x.until("the last word ☙", 0).Sub(x.start))
+		ds = append(ds, x.until(lastWord, 0).Sub(x.start))
 		x.settled(500 * time.Millisecond)
 		l, _ := x.load()
 		rss = append(rss, l.rss)
@@ -198,56 +189,6 @@ func (b *bench) uiOpen() []figure {
 		{"ui: open 10,000 messages: RSS", mb(rss[len(rss)/2]), "< 120 MB"},
 		{"ui: open 10,000 messages: written", kb(written), "(no target)"},
 	}
-}
-
-// longSession has adze make a session, and adds to its log as adze would have:
-// n messages in turns of a prompt, two replies with a call each, their results
-// and an answer.
-func (b *bench) longSession(s stage, n int) (id string) {
-	b.n++
-	file := filepath.Join(b.dir, fmt.Sprint("script", b.n))
-	check(os.WriteFile(file, []byte("> Hello.\n"), 0o644))
-	stageRun(b, s, "-p", "hello", "--model", "script/"+file)
-	key, err := seal.Key(filepath.Join(s.home, ".adze"))
-	check(err)
-	all := app.Sessions(app.Paths{Folders: config.Folders{State: filepath.Join(s.home, ".adze")}})
-	all.Key = key
-	info, err := all.Find(context.Background(), sessions.Key(s.work), "")
-	check(err)
-	log, err := all.Open(context.Background(), info)
-	check(err)
-	seq := event.Seq(0)
-	for e, err := range log.After(context.Background(), 0) {
-		check(err)
-		seq = e.Seq
-	}
-	add := func(body event.Body) {
-		seq++
-		check(log.Append(context.Background(), event.Event{Seq: seq, Time: time.Now(), Body: body}))
-	}
-	usage := llm.Usage{In: 10, Out: 20}
-	said := func(stop llm.Stop, parts ...llm.Part) {
-		add(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: parts}, Stop: stop, Usage: usage, Model: "script/x"})
-	}
-	answer := strings.ReplaceAll(page, "> ", "")
-	for turn := 1; turn <= n/6; turn++ {
-		prompt, t := fmt.Sprint("p", turn), fmt.Sprint("t", turn)
-		add(event.InputAccepted{ID: prompt, Text: "do the next thing"})
-		add(event.TurnStarted{ID: t, Model: "script/x"})
-		for step := range 2 {
-			call := fmt.Sprint("c", turn, ".", step)
-			said(llm.WantTools, llm.Text{S: "I run make."}, llm.ToolUse{ID: call, Name: "Bash", Input: json.RawMessage(`{"command":"make"}`)})
-			add(event.ToolFinished{Call: call, Name: "Bash", Text: strings.Repeat("some output of a command\n", 24)})
-		}
-		last := ""
-		if turn == n/6 {
-			last = "\nthe last word ☙\n"
-		}
-		said(llm.EndTurn, llm.Text{S: answer + last})
-		add(event.TurnEnded{ID: t, How: event.Done, Reason: "completed"})
-	}
-	check(log.Close())
-	return info.ID
 }
 
 func (b *bench) uiFiles() []figure {

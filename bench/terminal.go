@@ -162,6 +162,7 @@ type load struct {
 	cpu   time.Duration
 	wakes int   // how often one of its threads stopped waiting
 	rss   int64 // bytes, now
+	peak  int64 // bytes, the most so far; rss where the system does not tell
 }
 
 // load asks the system about adze and the processes it started; ok says
@@ -172,6 +173,13 @@ func (x *terminal) load() (l load, ok bool) {
 	l.rss, err = strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 	check(err)
 	l.rss *= 1024
+	l.peak = l.rss
+	if status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", x.cmd.Process.Pid)); err == nil {
+		_, after, _ := strings.Cut(string(status), "\nVmHWM:")
+		if n, err := strconv.ParseInt(strings.Fields(after + " 0")[0], 10, 64); err == nil {
+			l.peak = n * 1024
+		}
+	}
 	if runtime.GOOS != "linux" {
 		return l, false
 	}

@@ -71,9 +71,23 @@ func (f Folder) Put(content []byte) (name string, err error) {
 	}
 	defer dir.Close()
 	if was, err := read(dir, name); err == nil && bytes.Equal(was, content) {
-		return name, nil
+		if f.Quick {
+			return name, nil
+		}
+		return name, settle(dir, name) // who kept it may have been quick
 	}
 	return name, write(dir, name, content, !f.Quick)
+}
+
+func settle(dir disk.Dir, name string) error {
+	f, err := dir.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return dir.Sync()
 }
 
 func write(dir disk.Dir, name string, content []byte, safe bool) error {

@@ -1,6 +1,7 @@
 // Package jsonl keeps a session's log in a file, one event per line, and beside
-// it a snapshot of what the log comes to. It owns the session's log.jsonl,
-// log.torn, snapshot and lock, and touches nothing else in the folder. It never maps the file into memory, never rewrites what was synced,
+// it a snapshot of what the log comes to, and its large parts. It owns the
+// session's log.jsonl, log.torn, snapshot, lock and blobs, and touches nothing
+// else in the folder. It never maps the file into memory, never rewrites what was synced,
 // and never waits for a lock.
 package jsonl
 
@@ -16,6 +17,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/blob"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/store/seal"
@@ -81,6 +83,7 @@ type Log struct {
 	mark   seal.Mark    // of the last line
 	synced int64        // everything before it is on disk for good
 	tail   []byte       // the lines after it
+	line   []byte       // room for the next one
 	wrote  int          // how many bytes of tail are in the file
 	unsure bool         // the file may differ from synced and wrote
 	recent []kept
@@ -202,14 +205,21 @@ func (l *Log) Append(ctx context.Context, e event.Event) error {
 	case l.lost:
 		return store.ErrLost
 	}
-	before := len(l.tail)
-	tail, err := event.AppendLine(l.tail, e)
+	line, err := event.AppendLine(l.line[:0], e)
 	if err != nil {
 		return err
+	}
+	if l.line = line; cap(line) > 1<<20 {
+		l.line = nil
 	}
 	if err := errors.Join(l.ready(), l.stillOurs()); err != nil {
 		return err
 	}
+	if line, err = blob.Out(line, l.opt.blobs().Put); err != nil {
+		return l.failed(err)
+	}
+	before := len(l.tail)
+	tail := append(l.tail, line...)
 	mark := l.mark
 	if l.seal != nil {
 		tail, mark = l.seal.Append(tail, before, mark)

@@ -389,7 +389,7 @@ func (s *scanner) after(ctx context.Context, seq event.Seq, end int64, rest []by
 	return func(yield func(event.Event, error) bool) {
 		for _, part := range []func() iter.Seq2[event.Event, error]{
 			func() iter.Seq2[event.Event, error] { return s.inFile(ctx, seq, end) },
-			func() iter.Seq2[event.Event, error] { return inMemory(rest, seq) },
+			func() iter.Seq2[event.Event, error] { return s.inMemory(rest, seq) },
 		} {
 			for e, err := range part() {
 				if !yield(e, err) || err != nil {
@@ -401,11 +401,11 @@ func (s *scanner) after(ctx context.Context, seq event.Seq, end int64, rest []by
 	}
 }
 
-func inMemory(rest []byte, seq event.Seq) iter.Seq2[event.Event, error] {
+func (s *scanner) inMemory(rest []byte, seq event.Seq) iter.Seq2[event.Event, error] {
 	return func(yield func(event.Event, error) bool) {
 		for line := range bytes.Lines(rest) {
 			line, _ = seal.Split(bytes.TrimSuffix(line, []byte("\n")))
-			if e, err := event.ParseLine(line); err == nil && e.Seq > seq && !yield(e, nil) {
+			if e, err := s.parseLine(line); err == nil && e.Seq > seq && !yield(e, nil) {
 				return
 			}
 		}
@@ -468,7 +468,7 @@ func (s *scanner) parse(line event.Line, seq, high event.Seq) (event.Event, bool
 	if n, _, _, err := event.Head(line.Bytes); err == nil && n <= seq && n > high {
 		return event.Event{Seq: n}, true
 	}
-	e, err := event.ParseLine(line.Bytes)
+	e, err := s.parseLine(line.Bytes)
 	if err != nil {
 		s.wrong(line, false)
 		return e, false

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/store/blob"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/seal"
 )
@@ -129,7 +130,7 @@ func seqOf(f io.ReaderAt, start, end int64) (event.Seq, bool) {
 	if _, err := f.ReadAt(line, start); err != nil {
 		return 0, false
 	}
-	e, err := event.ParseLine(line)
+	e, err := event.ParseLine(blob.Bare(line))
 	return e.Seq, err == nil
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/blob"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/seal"
 )
@@ -106,6 +107,9 @@ func (l *Log) Keep(ctx context.Context, fold string, at store.Place, data []byte
 	r.Sealed = r.Sealed || l.scan.fresh()
 	report, err := json.Marshal(r)
 	if err != nil {
+		return err
+	}
+	if data, err = blob.Out(data, l.opt.blobs().Put); err != nil {
 		return err
 	}
 	body := append(append(report, '\n'), data...)
@@ -205,6 +209,10 @@ func (l *Log) Kept(fold string) (data []byte, at store.Place, ok bool) {
 	var r store.Report
 	if json.Unmarshal(report, &r) != nil {
 		return nil, at, false
+	}
+	data, missing := blob.In(data, l.opt.blobs().Get)
+	if missing > 0 {
+		return nil, at, false // the log says what is missing
 	}
 	l.kept = &h
 	l.scan.goOn(mark{h.At.Seq, h.At.Off, h.At.Lines, markOf(h.At)}, r)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -103,6 +104,12 @@ func (b *Blobs) Put(content []byte) (string, error) {
 	}
 	b.have[name] = bytes.Clone(content)
 	return name, nil
+}
+
+func (b *Blobs) all() map[string][]byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.have)
 }
 
 // Get implements store.Blobs.
@@ -248,6 +255,7 @@ func (c *Catalogue) Fork(ctx context.Context, parent store.Info, at event.Seq, p
 	}
 	to := c.add(project, id)
 	to.open = false
+	to.blobs.have = from.blobs.all()
 	to.es = append([]event.Event{{Seq: 1, Time: c.Now(), Body: first}}, rest...)
 	return to.info(ctx)
 }

@@ -6,12 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/blob"
 	"github.com/adze-agent/adze/internal/store/disk"
+	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/store/seal"
 )
 
@@ -66,7 +70,7 @@ func (s Store) fork(ctx context.Context, parent store.Info, at event.Seq, key, i
 	first.ID, first.Schema, first.Parent = id, event.Schema, parent.ID
 	w := bufio.NewWriterSize(io.NewOffsetWriter(out, 0), 256<<10)
 	if first.At, err = s.lastSeq(ctx, in, stat.Size(), at); err == nil {
-		err = s.copyLines(ctx, w, in, stat.Size(), first)
+		err = s.copyLines(ctx, w, in, stat.Size(), first, s.sharing(s.blobs(parent.Key, parent.ID), s.blobs(key, id)))
 	}
 	if err = errors.Join(err, w.Flush()); err == nil {
 		err = out.Sync()
@@ -102,7 +106,7 @@ func (s Store) lastSeq(ctx context.Context, in io.ReaderAt, size int64, at event
 	return last, nil
 }
 
-func (s Store) copyLines(ctx context.Context, w io.Writer, in io.ReaderAt, size int64, first event.SessionStarted) error {
+func (s Store) copyLines(ctx context.Context, w io.Writer, in io.ReaderAt, size int64, first event.SessionStarted, blobs func(line []byte) error) error {
 	head, err := event.AppendLine(nil, event.Event{Seq: 1, Time: s.Now(), Body: first})
 	if err != nil {
 		return err
@@ -124,16 +128,61 @@ func (s Store) copyLines(ctx context.Context, w io.Writer, in io.ReaderAt, size 
 		if err != nil || line.Torn || seq <= last || seq > first.At || kind == "session_started" {
 			continue
 		}
-		if _, err := event.ParseLine(body); err != nil {
+		if _, err := event.ParseLine(blob.Bare(body)); err != nil {
 			continue
 		}
 		last = seq
+		if err := blobs(body); err != nil {
+			return err
+		}
 		if _, err := w.Write(seals.put(body, ours)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// named finds in a line the names of what is kept beside the log: large parts,
+// what files were before a call, and whole results.
+var named = regexp.MustCompile(`"(?:data":"blob:|hash":"|spill":"[^"]*[/\\])([0-9a-f]{64})"`)
+
+// sharing returns what gives the copy the blobs that a line names: as links, or
+// as copies where the disk has no links. One that is missing is missing in the
+// copy, too.
+func (s Store) sharing(from, to string) func(line []byte) error {
+	src, dst := blob.Folder{Path: from}, blob.Folder{Path: to}
+	made := false
+	return func(line []byte) error {
+		for _, m := range named.FindAllSubmatch(line, -1) {
+			name := string(m[1])
+			if info, err := os.Lstat(src.At(name)); err != nil || !info.Mode().IsRegular() {
+				continue
+			}
+			if !made {
+				if err := os.MkdirAll(to, disk.DirMode); err != nil {
+					return err
+				}
+				made = true
+			}
+			if err := os.Link(src.At(name), dst.At(name)); err == nil || errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			content, err := src.Get(name)
+			if errors.Is(err, blob.ErrMissing) || errors.Is(err, blob.ErrChanged) {
+				continue
+			}
+			if err == nil {
+				_, err = dst.Put(content)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func (s Store) blobs(key, id string) string { return filepath.Join(s.folder(key, id), jsonl.BlobsName) }
 
 // A resealer gives lines that adze wrote the seals of their copy. Lines of
 // others stay without one.

@@ -9,6 +9,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/blob"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/text/fastjson"
@@ -119,7 +120,7 @@ func count(i *store.Info, line []byte) {
 	case "turn_ended":
 		i.Open = false
 	case "session_started", "resumed", "input_accepted", "turn_started", "model_changed", "mode_changed", "titled":
-		if e, err := event.ParseLine(line); err == nil {
+		if e, err := event.ParseLine(blob.Bare(line)); err == nil {
 			i.Count(e.Body)
 		}
 	}

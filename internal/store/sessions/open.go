@@ -96,20 +96,7 @@ func (s Store) read(i store.Info, events func(*jsonl.Reader) iter.Seq2[event.Eve
 	}
 }
 
-// blobsName is the folder of a session's large parts.
-const blobsName = "blobs"
-
 // Blobs implements store.Session.
 func (s *Session) Blobs() store.Blobs {
-	return blob.Folder{Path: filepath.Join(s.dir, blobsName), Quick: true}
-}
-
-// Spill implements store.Session.
-func (s *Session) Spill(text string) (string, error) {
-	f := blob.Folder{Path: filepath.Join(s.dir, blobsName)}
-	name, err := f.Put([]byte(text))
-	if err != nil {
-		return "", err
-	}
-	return f.At(name), nil
+	return blob.Folder{Path: filepath.Join(s.dir, jsonl.BlobsName), Quick: true}
 }

@@ -1,15 +1,19 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/store"
 )
 
@@ -29,7 +33,7 @@ const (
 // RunCatalogue tests the catalogues that open makes: empty ones, each a new one.
 func RunCatalogue(t *testing.T, open func(t *testing.T) Catalogue) {
 	for name, f := range map[string]func(*testing.T, Catalogue){
-		"list and find": finding, "one writer": oneWriter, "fork": forking, "remove": removing, "follow": following, "spill": spilling,
+		"list and find": finding, "one writer": oneWriter, "fork": forking, "large parts": largeParts, "remove": removing, "follow": following, "spill": spilling,
 	} {
 		t.Run(name, func(t *testing.T) { f(t, open(t)) })
 	}
@@ -166,6 +170,83 @@ func forking(t *testing.T, c Catalogue) {
 	if _, err := c.Fork(t.Context(), store.Info{ID: none, Key: "one"}, 0, "one", event.SessionStarted{}); err == nil {
 		t.Error("a copy of nothing")
 	}
+}
+
+// largeParts are in what is read, in the first prompt of a list, and in a copy
+// whose parent is gone.
+func largeParts(t *testing.T, c Catalogue) {
+	s, err := c.Create(t.Context(), "one", idA)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pic := llm.Image{Media: "image/png", Data: bytes.Repeat([]byte("\x89PNG"), 10_000)}
+	es := []event.Event{
+		{Seq: 1, Time: time.Unix(1, 0).UTC(), Body: event.SessionStarted{ID: idA, Schema: event.Schema}},
+		{Seq: 2, Time: time.Unix(2, 0).UTC(), Body: event.InputAccepted{ID: "p", Text: "what is this?", Images: []llm.Image{pic}}},
+	}
+	for _, e := range es {
+		if err := s.Append(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole, err := s.Spill("all of it")
+	if err == nil {
+		err = s.Append(t.Context(), event.Event{Seq: 3, Time: time.Unix(3, 0).UTC(), Body: event.ToolFinished{Call: "c", Name: "Bash", Text: "some of it", Spill: whole}})
+	} else if errors.Is(err, store.ErrNoDisk) {
+		err = nil
+		add(t, s, 3)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Blobs().Put([]byte("before"))
+	if err == nil {
+		err = s.Append(t.Context(), event.Event{Seq: 4, Time: time.Unix(4, 0).UTC(), Body: event.ToolFinished{Call: "c", Name: "Edit", Effects: []effect.Effect{effect.Changed{Files: []effect.Change{{Path: "/x", Before: effect.Version{Kind: effect.IsFile, Hash: before}}}}}}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	i := found(t, c, idA)
+	if i.First != "what is this?" || i.Seq != 4 {
+		t.Errorf("the list has %+v", i)
+	}
+	fork, err := c.Fork(t.Context(), i, 0, "one", event.SessionStarted{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = c.Open(t.Context(), i); err != nil { // the last line is one with a large part
+		t.Fatal(err)
+	}
+	add(t, s, 5)
+	closed(t, s)
+	if err := c.Remove(t.Context(), i); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for e, err := range c.Read(t.Context(), fork, 1) {
+		if n++; n > 1 {
+			continue
+		}
+		if d := cmp.Diff(es[1], e); d != "" || err != nil {
+			t.Errorf("the copy: %v\n%s", err, d)
+		}
+	}
+	if n != 3 {
+		t.Errorf("the copy has %d events more", n)
+	}
+	if s, err = c.Open(t.Context(), fork); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.Blobs().Get(before); err != nil || string(got) != "before" {
+		t.Errorf("what a file was before is %q: %v", got, err)
+	}
+	if dir := s.Scratch(); dir != "" {
+		if got, err := s.Blobs().Get(filepath.Base(whole)); err != nil || string(got) != "all of it" {
+			t.Errorf("the whole result is %q: %v", got, err)
+		}
+	}
+	closed(t, s)
 }
 
 func removing(t *testing.T, c Catalogue) {
