@@ -477,10 +477,6 @@ func (c *cursor) give(e event.Event) bool {
 
 // record makes an event durable, folds it and hands it on.
 func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
-	if _, live := b.(event.Live); live {
-		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
-		return nil
-	}
 	if st.Seq == 0 {
 		if _, first := b.(event.SessionStarted); !first {
 			if err := s.begun(ctx, st); err != nil {
