@@ -15,7 +15,7 @@ import (
 
 // apply makes the parts that depend on settings anew. bad says which could
 // not be made; those stay as they are.
-func (r *Running) apply(was, now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
+func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
 	w := r.world
 	rules, _ := rulesOf(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
 	dirs := slices.Clone(rules.Dirs)
@@ -28,12 +28,10 @@ func (r *Running) apply(was, now *config.Config, makes config.Parts) (n session.
 	}
 	n.Rules, n.Forbidden, n.Auto = rules, forbidden(w.process, r.spec, now, r.started), r.auto
 	n.Loop, n.Budget = r.turns(now, rules), budget(now)
-	if makes&config.MakesSandbox != 0 || !slices.Equal(deniedDomains(was), deniedDomains(now)) || fileDenials(was, w.Paths).Key() != fileDenials(now, w.Paths).Key() || !slices.Equal(dirs, r.dirs) {
-		r.confine(context.Background(), now, dirs)
-	}
+	r.boxes.Prepare(context.Background(), now, dirs, makes&config.MakesSandbox != 0)
 	// Not before the next turn: a call that was allowed because it would be
 	// confined may not find itself outside.
-	n.Begin = r.boxes.advance
+	n.Begin = r.boxes.Advance
 	return n, bad
 }
 
@@ -43,16 +41,6 @@ func readable(rules *policy.Rules, r *Running) {
 	if dir := r.log.scratch(); dir != "" {
 		rules.Readable = append(rules.Readable, dir)
 	}
-}
-
-// confine makes a sandbox of these settings the next one.
-func (r *Running) confine(ctx context.Context, cfg *config.Config, dirs []string) {
-	r.dirs = dirs
-	var box *confinement
-	if w := r.world; cfg.Sandbox.Enabled {
-		box = confine(ctx, w.process, cfg, w.Paths, dirs, w.temp.inside, &r.boxes)
-	}
-	r.boxes.prepare(box)
 }
 
 // turns is what turns have in common with these settings.

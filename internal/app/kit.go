@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/sandbox/boxes"
 	"github.com/adze-agent/adze/internal/shellread/world"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
@@ -37,7 +38,7 @@ type kit struct {
 // kitParts are what tools share with the rest of a session.
 type kitParts struct {
 	ledger *file.Ledger
-	boxes  *boxes
+	boxes  *boxes.Set
 	mode   policy.Mode // to start in
 }
 
@@ -51,13 +52,13 @@ func newKit(w *World, s Spec, cfg *config.Config, parts kitParts) (kit, error) {
 		World: func(dir string) world.World { return place.World(dir, w.Paths.Home) },
 	}
 	box := parts.boxes
-	shell.Stays, shell.Excluded = box.stays, box.excluded
-	shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.wrap, box.active, box.passes, box.explain
-	shell.Settle = box.settle
+	shell.Stays, shell.Excluded = box.Stays, box.Excluded
+	shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.Wrap, box.Active, box.Passes, box.Explain
+	shell.Settle = box.Settle
 	shells, aliases, tasks := bash.New(shell)
 	files := file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve})
 	for i, t := range files {
-		files[i] = openly{t, parts.boxes}
+		files[i] = parts.boxes.Openly(t)
 	}
 	all := slices.Concat(shells, files,
 		find.New(find.Config{Resolve: place.Resolve}),
@@ -87,37 +88,6 @@ func (k kit) narrowed(p prompt.Profile, t config.Tools, rules policy.Rules) (too
 		set = small(set)
 	}
 	return set, err
-}
-
-// excluded tells scripts whose every command the settings keep out of the
-// sandbox, by patterns as in Bash rules.
-func excluded(patterns []string) func([]policy.Action) bool {
-	var rules policy.Rules
-	for _, p := range patterns {
-		if r, err := policy.ParseRule("Bash("+p+")", policy.Allow, policy.User, "sandbox.excluded_commands", ""); err == nil {
-			rules.List = append(rules.List, r)
-		}
-	}
-	if len(rules.List) == 0 {
-		return nil
-	}
-	return func(actions []policy.Action) bool {
-		commands := 0
-		for _, a := range actions {
-			switch a.(type) {
-			case policy.Exec:
-				commands++
-				v := policy.Decide(rules, policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{a}})
-				if v.Effect != policy.Allow || v.Rule == "" {
-					return false
-				}
-			case policy.Opaque:
-				return false
-			default: // paths are judged by permissions
-			}
-		}
-		return commands > 0
-	}
 }
 
 // asking is the tool that puts questions to a person, where there is one.

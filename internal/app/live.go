@@ -130,7 +130,7 @@ func (l *live) reload() {
 // tell makes changed settings count in a session. l.mu is held.
 func (l *live) tell(r *Running, was, now *config.Config) {
 	changed := config.Diff(was, now)
-	n, bad := r.apply(was, now, config.Makes(changed))
+	n, bad := r.apply(now, config.Makes(changed))
 	what := event.SettingsChanged{Changes: changes(l.world.hide, changed), Untrusted: waiting(was, now), Problems: r.news(now, bad)}
 	if l.own.all(was, now) {
 		what = event.SettingsChanged{}

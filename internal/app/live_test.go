@@ -193,13 +193,13 @@ func TestLiveVariablesAndSandbox(t *testing.T) {
 	if m, err := r.world.resolve(t.Context(), "mine"); err != nil || m.Provider != "script" {
 		t.Errorf("the new alias leads to %v %v", m, err)
 	}
-	if r.boxes.get() != nil {
+	if now, _ := r.boxes.Wants(); now != nil {
 		t.Error("the sandbox counts before the next turn")
 	}
 	if text, _ := r.run("touch a; echo $GREETING"); !strings.Contains(text, "two") {
 		t.Error(text)
 	}
-	if r.boxes.get() == nil {
+	if now, _ := r.boxes.Wants(); now == nil {
 		t.Error("the sandbox does not count in the next turn")
 	}
 }

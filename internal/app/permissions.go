@@ -78,7 +78,7 @@ func rulesOf(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []
 		effect policy.Effect
 	}{{perms.Deny, policy.Deny}, {perms.Ask, policy.Ask}, {perms.Allow, policy.Allow}} {
 		for _, c := range part.list {
-			rule, err := policy.ParseRule(c.Text, part.effect, scope(c.Scope), c.Origin.String(), c.Root)
+			rule, err := policy.ParseRule(c.Text, part.effect, c.Scope.Policy(), c.Origin.String(), c.Root)
 			if err == nil {
 				if why := DeadRule(rule); why != "" {
 					if given(c.Origin) {
@@ -156,18 +156,4 @@ func folder(d config.Rule, p Paths) (string, error) {
 		return "", &hint.Mistake{Why: fmt.Sprintf("the additional folder %s (%s) is a file", d.Text, d.Origin), What: "give the folder that holds it"}
 	}
 	return place.Resolve(path)
-}
-
-func scope(s config.Scope) policy.Scope {
-	switch s {
-	case config.Managed:
-		return policy.Managed
-	case config.User:
-		return policy.User
-	case config.Project:
-		return policy.Project
-	case config.Local:
-		return policy.Local
-	}
-	return policy.CLI
 }

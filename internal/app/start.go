@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/sandbox/boxes"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
@@ -67,7 +68,7 @@ type Running struct {
 	profile prompt.Profile
 	parts   []prompt.Part // of the instructions
 	kit     kit
-	boxes   boxes
+	boxes   *boxes.Set
 	loop    agent.Loop // what settings do not change
 	closed  sync.Once
 	scratch *os.File // for what commands may change
@@ -75,7 +76,6 @@ type Running struct {
 	// A reload changes these; one runs at a time.
 	fallback *agent.Target
 	auto     *auto.Classifier
-	dirs     []string // that the sandbox was made for
 	said     []string // problems of settings that were told
 }
 
@@ -119,9 +119,9 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
-	r.boxes.note, r.boxes.bypass = w.process.Note, r.started == policy.Bypass
-	r.confine(ctx, cfg, rules.Dirs)
-	r.boxes.advance()
+	r.boxes = boxes.New(w.sandboxes(r.started == policy.Bypass))
+	r.boxes.Prepare(ctx, cfg, rules.Dirs, true)
+	r.boxes.Advance()
 	ledger := file.NewLedger()
 	set, err := r.equip(cfg, rules, target, ledger)
 	if err != nil {
@@ -156,7 +156,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Auto: r.auto, Remind: remind,
 		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
-		Forbidden: forbidden(w.process, r.spec, cfg, r.started), Steers: w.steering(rules.Dirs),
+		Forbidden: forbidden(w.process, r.spec, cfg, r.started), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
 		Resolve: w.resolve, Tasks: r.kit.tasks, Shell: r.shell(), Attach: r.attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg),
 	})
 	if err != nil {
@@ -188,7 +188,7 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 
 // equip makes the tools, and returns those that the session has.
 func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target, ledger *file.Ledger) (set tool.Set, err error) {
-	if r.kit, err = newKit(r.world, r.spec, cfg, kitParts{boxes: &r.boxes, mode: r.started, ledger: ledger}); err != nil {
+	if r.kit, err = newKit(r.world, r.spec, cfg, kitParts{boxes: r.boxes, mode: r.started, ledger: ledger}); err != nil {
 		return set, err
 	}
 	r.profile = prompt.Choose(cfg.Profile, target.Local, target.Window)
@@ -199,7 +199,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 func (r *Running) attend(ledger *file.Ledger) {
 	w := r.world
 	r.kit.tasks.Watch(background{r.Session, w.hide})
-	r.boxes.attend(r.Session)
+	r.boxes.Attend(r.Session)
 	r.log.tell(w.process)
 	st := r.State()
 	if len(st.Lost) > 0 {
@@ -242,7 +242,7 @@ func (r *Running) Close() (err error) {
 		if len(ended) > 0 {
 			w.process.note("ended what ran in the background: %s", taskList(ended))
 		}
-		err = errors.Join(err, r.boxes.close())
+		err = errors.Join(err, r.boxes.Close())
 		_ = r.scratch.Close()
 		w.mu.Lock()
 		defer w.mu.Unlock()

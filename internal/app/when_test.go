@@ -127,12 +127,12 @@ func handed(ctx context.Context, w *World, r *Running, cfg *config.Config, makes
 	models, auto := w.models.Load(), r.auto
 	w.live.now.Store(cfg)
 	var n session.Settings
-	n, bad := r.apply(cfg, cfg, makes)
+	n, bad := r.apply(cfg, makes)
 	environ, allow := w.variables()
 	_, unknown := w.resolve(ctx, "mine")
 	next := "none"
-	if r.boxes.next != nil {
-		next = fmt.Sprintf("%+v", r.boxes.next.settings)
+	if _, want := r.boxes.Wants(); want != nil {
+		next = fmt.Sprintf("%+v", *want)
 	}
 	var names []string
 	if n.Tools != nil {

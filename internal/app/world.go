@@ -26,6 +26,8 @@ import (
 	"github.com/adze-agent/adze/internal/disk/temp"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/models"
+	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/sandbox/boxes"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -70,6 +72,25 @@ func (w *World) modelsOf(cfg *config.Config) (*models.Set, error) {
 		w.models.Store(m)
 	}
 	return m, err
+}
+
+// Sandbox is what the settings make of the sandbox.
+func (p Process) Sandbox(paths Paths, cfg *config.Config, roots []string) (sandbox.Config, error) {
+	return boxes.Settings(p.sandboxes(paths), cfg, roots)
+}
+
+func (p Process) sandboxes(paths Paths) boxes.Config {
+	return boxes.Config{
+		Dir: paths.Dir, Home: paths.Home, Folders: paths.Folders, Env: p.Env, TempRoot: p.Temp,
+		Resolve: p.Resolve, Dial: p.Dial, Note: p.Note,
+	}
+}
+
+// sandboxes is what those of a session are made from.
+func (w *World) sandboxes(bypass bool) boxes.Config {
+	c := w.process.sandboxes(w.Paths)
+	c.Temp, c.Bypass = w.temp.inside, bypass
+	return c
 }
 
 // resolve finds a model by name, for a person who switches.

@@ -11,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/sandbox/boxes"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -70,7 +71,7 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 		}
 		return r.log.grants(w.Paths).Add(ctx, r.ID, w.Paths.Dir, rules)
 	}
-	if tool == networkTool && where == op.ForProject {
+	if tool == boxes.NetworkTool && where == op.ForProject {
 		where = op.ForLocal
 	}
 	t, ok := SettingsFile(w.Paths, string(where))
@@ -87,7 +88,7 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 	var edits []confedit.Edit
 	for _, rule := range rules {
 		e := confedit.Edit{Op: confedit.Add, Key: "permissions.allow"}
-		if host, ok := strings.CutPrefix(rule, "WebFetch(domain:"); ok && tool == networkTool {
+		if host, ok := strings.CutPrefix(rule, "WebFetch(domain:"); ok && tool == boxes.NetworkTool {
 			e.Key, rule = "sandbox.network.allowed_domains", strings.TrimSuffix(host, ")")
 		}
 		var err error
@@ -97,7 +98,7 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 		edits = append(edits, e)
 	}
 	var notes []string
-	err := r.boxes.outside([]string{t.Path}, func() (err error) {
+	err := r.boxes.Outside([]string{t.Path}, func() (err error) {
 		notes, err = WriteSettings(ctx, w.Paths, t, edits...)
 		return err
 	})

@@ -107,7 +107,7 @@ func sandboxFinding(ctx context.Context, o invocation, p app.Paths, cfg *config.
 	if !cfg.Sandbox.Enabled {
 		return finding{"sandbox", "note", "off: commands run with your rights", "adze config set sandbox.enabled true"}
 	}
-	c, err := app.SandboxConfig(o.Process, cfg, p, nil)
+	c, err := o.Sandbox(p, cfg, nil)
 	if err != nil {
 		return finding{"sandbox", "broken", err.Error(), ""}
 	}

@@ -28,7 +28,7 @@ func sandboxConfig(sys System, p app.Paths, cfg *config.Config) (sandbox.Config,
 	if err != nil {
 		return sandbox.Config{}, err
 	}
-	return app.SandboxConfig(app.Process{Env: sys.Env, Temp: sys.ground(p.Dir).temp}, cfg, p, rules.Dirs)
+	return app.Process{Env: sys.Env, Temp: sys.ground(p.Dir).temp}.Sandbox(p, cfg, rules.Dirs)
 }
 
 // openSandbox starts the sandbox that the settings describe. A person who

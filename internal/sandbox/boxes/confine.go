@@ -1,4 +1,4 @@
-package app
+package boxes
 
 import (
 	"cmp"
@@ -26,20 +26,20 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// networkTool is the name under which connections from inside the sandbox are
+// NetworkTool is the name under which connections from inside the sandbox are
 // asked about: hosts that drive adze know it from other agents.
-const networkTool = "SandboxNetworkAccess"
+const NetworkTool = "SandboxNetworkAccess"
 
 // connect has the session rule on a host that a command inside wants to reach
 // and no list names.
-func (b *boxes) connect(ctx context.Context, host string, port int) netproxy.Answer {
+func (b *Set) connect(ctx context.Context, host string, port int) netproxy.Answer {
 	input, err := json.Marshal(map[string]any{"host": host, "port": port})
 	if err != nil {
 		return netproxy.Answer{Why: err.Error()}
 	}
 	where := net.JoinHostPort(host, strconv.Itoa(port))
 	v, err := b.permit(ctx, agent.Question{
-		Call: llm.ToolUse{Name: networkTool, Input: input}, Tool: networkTool,
+		Call: llm.ToolUse{Name: NetworkTool, Input: input}, Tool: NetworkTool,
 		Plan: tool.Plan{
 			Actions: []policy.Action{policy.Net{Host: host, Port: port}}, Title: "Connect to " + where,
 			View: view.Text{S: "A command in the sandbox connects to " + where + "."},
@@ -51,9 +51,9 @@ func (b *boxes) connect(ctx context.Context, host string, port int) netproxy.Ans
 	return netproxy.Answer{Allow: v.Effect == policy.Allow, Why: v.Reason, Brief: err != nil}
 }
 
-// SandboxConfig is what the settings make of the sandbox. roots are the
-// folders that may be written, resolved.
-func SandboxConfig(o Process, cfg *config.Config, p Paths, roots []string) (sandbox.Config, error) {
+// Settings is what the settings make of the sandbox. roots are the folders
+// that may be written, resolved.
+func Settings(o Config, cfg *config.Config, roots []string) (sandbox.Config, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return sandbox.Config{}, fmt.Errorf("find this program: %w", err)
@@ -61,16 +61,16 @@ func SandboxConfig(o Process, cfg *config.Config, p Paths, roots []string) (sand
 	set := cfg.Sandbox
 	set.Network.DeniedDomains = append(slices.Clip(set.Network.DeniedDomains), deniedDomains(cfg)...)
 	return sandbox.Config{
-		Dir: p.Dir, Roots: roots, Home: p.Home, State: []string{p.Folders.State, p.Folders.Config, p.Folders.Cache},
-		Cache: p.Folders.Cache, TempRoot: o.Temp, Run: filepath.Join(p.Folders.State, "sandbox"),
-		Denials: fileDenials(cfg, p),
+		Dir: o.Dir, Roots: roots, Home: o.Home, State: []string{o.Folders.State, o.Folders.Config, o.Folders.Cache},
+		Cache: o.Folders.Cache, TempRoot: o.TempRoot, Run: filepath.Join(o.Folders.State, "sandbox"),
+		Denials: fileDenials(o, cfg),
 		Path:    o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),
 	}, nil
 }
 
 // upstream is the proxy that commands reach the world through, behind the
 // sandbox's own: that of the settings, else of the environment.
-func upstream(o Process, cfg *config.Config) netproxy.Upstream {
+func upstream(o Config, cfg *config.Config) netproxy.Upstream {
 	u := netproxy.FromEnvironment(func(name string) string {
 		if v, ok := cfg.Env[name]; ok {
 			return v
@@ -85,10 +85,10 @@ func upstream(o Process, cfg *config.Config) netproxy.Upstream {
 
 // fileDenials are the deny rules of the settings about files, which hold for
 // what commands do inside, too.
-func fileDenials(cfg *config.Config, p Paths) policy.Denials {
-	r := policy.Rules{Dir: p.Dir, Home: p.Home}
+func fileDenials(o Config, cfg *config.Config) policy.Denials {
+	r := policy.Rules{Dir: o.Dir, Home: o.Home}
 	for _, c := range cfg.Permissions.Deny {
-		if rule, err := policy.ParseRule(c.Text, policy.Deny, scope(c.Scope), c.Origin.String(), c.Root); err == nil {
+		if rule, err := policy.ParseRule(c.Text, policy.Deny, c.Scope.Policy(), c.Origin.String(), c.Root); err == nil {
 			r.List = append(r.List, rule)
 		}
 	}
@@ -126,13 +126,17 @@ type confinement struct {
 	made atomic.Pointer[sandbox.Sandbox]
 }
 
-func confine(ctx context.Context, o Process, cfg *config.Config, p Paths, roots []string, temp string, by *boxes) *confinement {
+// confine is a sandbox of these settings, nil when they want none.
+func (b *Set) confine(ctx context.Context, cfg *config.Config, roots []string) *confinement {
+	if !cfg.Sandbox.Enabled {
+		return nil
+	}
 	return &confinement{settings: cfg.Sandbox, excluded: excluded(cfg.Sandbox.ExcludedCommands), open: func() (*sandbox.Sandbox, error) {
-		c, err := SandboxConfig(o, cfg, p, roots)
+		c, err := Settings(b.conf, cfg, roots)
 		if err != nil {
 			return nil, err
 		}
-		c.Temp, c.Ask, c.Stays, c.Took, c.Resolve, c.Dial = temp, by.connect, by.lenient, by.took, o.Resolve, o.Dial
+		c.Temp, c.Ask, c.Stays, c.Took, c.Resolve, c.Dial = b.conf.Temp, b.connect, b.lenient, b.took, b.conf.Resolve, b.conf.Dial
 		return sandbox.New(context.WithoutCancel(ctx), c)
 	}}
 }
@@ -181,4 +185,35 @@ func (c *confinement) explain(exit int, output string) string {
 	}
 	why, _ := c.box.Explain(exit, output)
 	return why
+}
+
+// excluded tells scripts whose every command the settings keep out of the
+// sandbox, by patterns as in Bash rules.
+func excluded(patterns []string) func([]policy.Action) bool {
+	var rules policy.Rules
+	for _, p := range patterns {
+		if r, err := policy.ParseRule("Bash("+p+")", policy.Allow, policy.User, "sandbox.excluded_commands", ""); err == nil {
+			rules.List = append(rules.List, r)
+		}
+	}
+	if len(rules.List) == 0 {
+		return nil
+	}
+	return func(actions []policy.Action) bool {
+		commands := 0
+		for _, a := range actions {
+			switch a.(type) {
+			case policy.Exec:
+				commands++
+				v := policy.Decide(rules, policy.Default, policy.Request{Tool: "Bash", Actions: []policy.Action{a}})
+				if v.Effect != policy.Allow || v.Rule == "" {
+					return false
+				}
+			case policy.Opaque:
+				return false
+			default: // paths are judged by permissions
+			}
+		}
+		return commands > 0
+	}
 }

@@ -1,4 +1,4 @@
-package app
+package boxes
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"github.com/adze-agent/adze/internal/view"
 )
 
-// keepTool is the name under which it is asked whether something that a
+// KeepTool is the name under which it is asked whether something that a
 // command left may stay.
-const keepTool = "SandboxKeep"
+const KeepTool = "SandboxKeep"
 
 // A left is what a command left where it could steer other programs, with the
 // sandbox that moved it away.
@@ -38,9 +38,9 @@ func (c *confinement) found() []left {
 	return out
 }
 
-// settle asks what is to become of the things that commands left and the
+// Settle asks what is to become of the things that commands left and the
 // sandbox took away, and says what did.
-func (b *boxes) settle(ctx context.Context) []string {
+func (b *Set) Settle(ctx context.Context) []string {
 	var notes []string
 	for _, f := range b.found() {
 		notes = append(notes, b.keep(ctx, f))
@@ -48,7 +48,7 @@ func (b *boxes) settle(ctx context.Context) []string {
 	return notes
 }
 
-func (b *boxes) keep(ctx context.Context, f left) string {
+func (b *Set) keep(ctx context.Context, f left) string {
 	path := clip.Line(clip.Visible(f.Path), 300)
 	why := clip.Line(clip.Visible(f.Why), 300)
 	if f.Why == "" {
@@ -66,7 +66,7 @@ func (b *boxes) keep(ctx context.Context, f left) string {
 		shown += "\n\n" + f.Text
 	}
 	v, err := b.permit(ctx, agent.Question{
-		Call: llm.ToolUse{Name: keepTool, Input: input}, Tool: keepTool,
+		Call: llm.ToolUse{Name: KeepTool, Input: input}, Tool: KeepTool,
 		Plan: tool.Plan{Actions: []policy.Action{policy.Write{Path: f.Path, Asked: f.Path}}, Title: "Keep " + path, View: view.Text{S: shown}},
 	})
 	if err == nil && v.Effect == policy.Allow {
@@ -87,34 +87,38 @@ func (b *boxes) keep(ctx context.Context, f left) string {
 
 // took tells a person where something is that was moved away: it may be their
 // own, and it may be that nobody is asked.
-func (b *boxes) took(f sandbox.Found) {
-	if b.note != nil && f.At != "" {
-		b.note(fmt.Sprintf("%s, made while a command ran in the sandbox, is protected (%s) and was moved away. If you made it: %s", clip.Line(clip.Visible(f.Path), 300), clip.Line(clip.Visible(f.Why), 300), f.Back()))
+func (b *Set) took(f sandbox.Found) {
+	if b.conf.Note != nil && f.At != "" {
+		b.conf.Note(fmt.Sprintf("%s, made while a command ran in the sandbox, is protected (%s) and was moved away. If you made it: %s", clip.Line(clip.Visible(f.Path), 300), clip.Line(clip.Visible(f.Why), 300), f.Back()))
 	}
 }
+
+// Openly is t for a session with these sandboxes: what it leaves in protected
+// paths that its verdict names was made by no command.
+func (b *Set) Openly(t tool.Tool) tool.Tool { return openly{t, b} }
 
 // An openly is a tool of adze's own that says in its verdict which protected
 // paths it writes: what it leaves there was made by no command.
 type openly struct {
 	tool.Tool
-	boxes *boxes
+	boxes *Set
 }
 
 func (o openly) Run(ctx context.Context, in json.RawMessage, env tool.Env) (r tool.Result, err error) {
 	if len(env.Needs.Writable) == 0 {
 		return o.Tool.Run(ctx, in, env)
 	}
-	err = o.boxes.outside(env.Needs.Writable, func() (err error) {
+	err = o.boxes.Outside(env.Needs.Writable, func() (err error) {
 		r, err = o.Tool.Run(ctx, in, env)
 		return err
 	})
 	return r, err
 }
 
-// steering returns what lists the paths that make git run programs, besides
+// Steering returns what lists the paths that make git run programs, besides
 // those that are known by their names. The folders are first looked at when it
 // is called.
-func (w *World) steering(dirs []string) func() []policy.Steer {
-	made := sync.OnceValue(func() *sandbox.Steering { return sandbox.NewSteering(w.Paths.Dir, dirs, w.Paths.Home) })
+func Steering(dir string, dirs []string, home string) func() []policy.Steer {
+	made := sync.OnceValue(func() *sandbox.Steering { return sandbox.NewSteering(dir, dirs, home) })
 	return func() []policy.Steer { return made().Look() }
 }

@@ -1,0 +1,214 @@
+// Package boxes keeps the sandboxes of a session: it makes one with the first
+// command, replaces it when settings change, and asks the session what commands
+// inside may reach and keep.
+package boxes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// A Config is what sandboxes are made from beside the settings.
+type Config struct {
+	Dir     string // that is worked in: absolute, resolved
+	Home    string
+	Folders config.Folders
+	Env     func(string) string
+	// TempRoot is where temporary files of all programs go, Temp the folder
+	// for those of commands inside.
+	TempRoot, Temp string
+	// Resolve and Dial are how the proxy looks names up and connects to what it
+	// checked; nil uses the system's.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+	// Note tells a person what no event says; nil: nobody.
+	Note func(string)
+	// Bypass: the session began in the mode bypassPermissions.
+	Bypass bool
+}
+
+// A Set are the sandboxes of a session: the one that counts now, the one that
+// counts from the next turn, and those of earlier settings, which commands in
+// the background may still run in.
+type Set struct {
+	conf Config
+
+	mu      sync.Mutex // guards the rest
+	session attended   // nil: there is none yet, and nothing ran
+	now     *confinement
+	next    *confinement // nil: the settings want none
+	key     string       // what next was made for, besides its settings
+	all     []*confinement
+}
+
+// New makes a set without a sandbox.
+func New(c Config) *Set { return &Set{conf: c} }
+
+// attended is what sandboxes need of the session that they are for.
+type attended interface {
+	Permit(ctx context.Context, q agent.Question) (policy.Verdict, error)
+	Mode() policy.Mode
+}
+
+// Attend hands over the session, before it runs anything.
+func (b *Set) Attend(s attended) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.session = s
+}
+
+func (b *Set) permit(ctx context.Context, q agent.Question) (policy.Verdict, error) {
+	b.mu.Lock()
+	s := b.session
+	b.mu.Unlock()
+	if s == nil {
+		return policy.Verdict{Effect: policy.Deny, Reason: "the session has not begun"}, errors.New("the session has not begun")
+	}
+	return s.Permit(ctx, q)
+}
+
+// lenient says that what commands leave is not judged: in the mode that lets
+// everything pass, which a session can only be in when it began in it.
+func (b *Set) lenient(string) bool {
+	if !b.conf.Bypass {
+		return false
+	}
+	b.mu.Lock()
+	s := b.session
+	b.mu.Unlock()
+	if s == nil {
+		return true
+	}
+	now := s.Mode()
+	return now == policy.Bypass || now == "" // or the session is over
+}
+
+// Prepare has these settings count from the next Advance on. roots are the
+// folders that may be written. A sandbox that would be the same stays, unless
+// anew is set.
+func (b *Set) Prepare(ctx context.Context, cfg *config.Config, roots []string, anew bool) {
+	key := fmt.Sprintf("%q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if anew || key != b.key {
+		b.next, b.key = b.confine(ctx, cfg, roots), key
+	}
+}
+
+// Wants are the settings of the sandbox that counts now, and of the one from
+// the next turn on; nil for none.
+func (b *Set) Wants() (now, next *config.Sandbox) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.now != nil {
+		now = &b.now.settings
+	}
+	if b.next != nil {
+		next = &b.next.settings
+	}
+	return now, next
+}
+
+// Advance makes the prepared sandbox count.
+func (b *Set) Advance() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.now == b.next {
+		return
+	}
+	if b.now = b.next; b.now != nil {
+		b.all = append(b.all, b.now)
+	}
+}
+
+func (b *Set) get() *confinement {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+// Wrap puts a command inside, where the settings want it. When the sandbox
+// cannot be had, the command must not run.
+func (b *Set) Wrap(cmd *proc.Command, needs policy.Needs) error {
+	if c := b.get(); c != nil {
+		return c.wrap(cmd, needs)
+	}
+	return nil
+}
+
+// Active reports whether Wrap confines anything.
+func (b *Set) Active() bool {
+	c := b.get()
+	return c != nil && c.active()
+}
+
+// Passes reports whether being confined is reason enough to run without a
+// question.
+func (b *Set) Passes() bool {
+	c := b.get()
+	return c != nil && c.passes()
+}
+
+// Explain says what was blocked when a command inside failed.
+func (b *Set) Explain(exit int, output string) string {
+	if c := b.get(); c != nil {
+		return c.explain(exit, output)
+	}
+	return ""
+}
+
+// found are the things that commands left and nobody was asked about.
+func (b *Set) found() []left {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []left
+	for _, c := range b.all {
+		out = append(out, c.found()...)
+	}
+	return out
+}
+
+// Outside has adze itself write protected paths while commands may run.
+func (b *Set) Outside(paths []string, f func() error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, c := range b.all {
+		if box := c.made.Load(); box != nil {
+			inner := f
+			f = func() error { return box.Outside(paths, inner) }
+		}
+	}
+	return f()
+}
+
+// Stays reports whether no command may be run outside.
+func (b *Set) Stays() bool {
+	c := b.get()
+	return c != nil && !c.settings.AllowUnsandboxed
+}
+
+// Excluded reports whether the settings keep a script out of the sandbox.
+func (b *Set) Excluded(actions []policy.Action) bool {
+	c := b.get()
+	return c != nil && c.excluded != nil && c.excluded(actions)
+}
+
+// Close ends what they began, and waits for it.
+func (b *Set) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var err error
+	for _, c := range b.all {
+		err = errors.Join(err, c.close())
+	}
+	return err
+}

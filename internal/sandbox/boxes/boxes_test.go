@@ -1,0 +1,57 @@
+package boxes
+
+import (
+	"testing"
+
+	"github.com/adze-agent/adze/internal/config"
+)
+
+// A sandbox counts from the next turn on: the last of those that settings
+// wanted until then, and the same one while nothing of it changes.
+func TestTheLastPreparedCounts(t *testing.T) {
+	b := New(Config{Dir: "/w"})
+	cfg := func(enabled bool, deny ...string) *config.Config {
+		c := &config.Config{}
+		c.Sandbox.Enabled = enabled
+		for _, d := range deny {
+			c.Permissions.Deny = append(c.Permissions.Deny, config.Rule{Text: d})
+		}
+		return c
+	}
+	b.Prepare(t.Context(), cfg(false), []string{"/w"}, true)
+	b.Advance()
+	b.Prepare(t.Context(), cfg(true), []string{"/w"}, true)
+	if now, next := b.Wants(); now != nil || next == nil {
+		t.Errorf("before the next turn: %v %v", now, next)
+	}
+	b.Prepare(t.Context(), cfg(true), []string{"/w"}, false) // something else changed
+	b.Advance()
+	first, _ := b.Wants()
+	if first == nil {
+		t.Fatal("a later change of something else took the sandbox away")
+	}
+	b.Prepare(t.Context(), cfg(true, "Bash(x)"), []string{"/w"}, false)
+	b.Advance()
+	if now, _ := b.Wants(); now != first {
+		t.Error("a rule about commands made another sandbox")
+	}
+	for _, change := range []struct {
+		deny  string
+		roots []string
+	}{{"Read(secret)", []string{"/w"}}, {"WebFetch(domain:x.example)", []string{"/w"}}, {"", []string{"/w", "/x"}}} {
+		c := cfg(true)
+		if change.deny != "" {
+			c = cfg(true, change.deny)
+		}
+		b.Prepare(t.Context(), c, change.roots, false)
+		b.Advance()
+		now, _ := b.Wants()
+		if now == first {
+			t.Errorf("%v makes no other sandbox", change)
+		}
+		first = now
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
