@@ -453,3 +453,23 @@ func TestStructuredAnswerIsForced(t *testing.T) {
 		}
 	}
 }
+
+// A refused reply that has a call ends its turn all the same, and what follows
+// is a conversation that each provider takes.
+func TestRefusedReplyWithACall(t *testing.T) {
+	for w := range wires {
+		p := provide(t, w, saying(llm.Refused, llm.ToolUse{ID: "call_1", Name: "Read", Input: json.RawMessage(`{"file_path":"f.txt"}`)}), saying("", llm.Text{S: "fine"}))
+		pl := newPlace(t)
+		pl.put("f.txt", "content\n")
+		if out, err := pl.asking(w, p).CombinedOutput(); codeOf(err) != 1 || !strings.Contains(string(out), "declined to answer") || len(p.sent()) != 1 {
+			t.Fatalf("%s: %v, %d requests: %s", w, err, len(p.sent()), out)
+		}
+		out, err := pl.asking(w, p, "-c").CombinedOutput()
+		if err != nil || len(p.sent()) != 2 {
+			t.Fatalf("%s: %v %s", w, err, out)
+		}
+		if _, err := wires[w].History([]byte(p.sent()[1])); err != nil || strings.Contains(p.sent()[1], "call_1") {
+			t.Errorf("%s: %v %s", w, err, p.sent()[1])
+		}
+	}
+}
