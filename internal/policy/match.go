@@ -84,7 +84,7 @@ func matchExec(rule *compiledRule, e Effect, a Exec) bool {
 		if !rule.cmd.match(a.Argv) {
 			return false
 		}
-		return rule.cmd.any || a.Beyond == "" || rule.cmd.exact() && !a.Loose
+		return rule.cmd.any || a.Beyond == "" || rule.cmd.exact() && !a.Loose || a.Through > 0 && len(rule.cmd.tokens) > a.Through
 	}
 	if rule.cmd.match(a.Argv) || matchBase(rule.cmd, a.Argv) {
 		return true

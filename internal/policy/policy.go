@@ -34,6 +34,9 @@ type (
 		// command: a flag makes it run another program, or an argument is not
 		// known before it runs. A rule that spells it out still does.
 		Beyond string
+		// Through, when set, is how many words before the command that a runner starts
+		// (bundle exec) Beyond is about: a rule that names the command too covers it.
+		Through int
 		// Unseen, when set, says why commands that this one starts are not known.
 		// Where a rule denies commands, no sandbox and no wildcard excuses that.
 		Unseen string

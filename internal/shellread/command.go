@@ -238,6 +238,7 @@ func (r *reader) exec(ws []word, st state) {
 		e.ReadOnly = e.Why == ""
 	}
 	e.Beyond = r.Table.Beyond(prog, ws)
+	e.Through = r.Table.Through(prog, ws)
 	if r.Fed && e.Beyond == "" && !e.ReadOnly {
 		e.Beyond = "xargs adds arguments that are not known before it runs"
 	}
@@ -254,6 +255,9 @@ func (r *reader) exec(ws []word, st state) {
 		if !e.Edits && e.Beyond == "" && u.Why != "" {
 			e.Why = u.Why
 		}
+	}
+	if openWord := programs.OpenWord(ws); openWord != "" {
+		e.Through = 0
 	}
 	if e.ReadOnly && e.Beyond != "" {
 		e.ReadOnly = false

@@ -54,6 +54,29 @@ func TestOwnCases(t *testing.T) {
 	}
 }
 
+// TestHostileCases: what looks as if it only read, or only edited, and does not.
+func TestHostileCases(t *testing.T) {
+	b, err := os.ReadFile(filepath.Join("testdata", "hostile_cases.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, n := newFixture(), 0
+	for line := range strings.Lines(string(b)) {
+		mode, command, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") || !ok {
+			continue
+		}
+		n++
+		command = strings.ReplaceAll(command, "§", "\n")
+		if v := decide(t, f, command, policy.Mode(mode)); v.Effect != policy.Ask {
+			t.Errorf("%s: %q: got %s (%s: %s), want ask", mode, command, v.Effect, v.Check, v.Reason)
+		}
+	}
+	if n < 150 {
+		t.Errorf("only %d commands", n)
+	}
+}
+
 // TestPlanModeChangesNothing: nothing that is not read-only passes plan mode,
 // whatever the rules say.
 func TestPlanModeChangesNothing(t *testing.T) {

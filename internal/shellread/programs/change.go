@@ -140,7 +140,7 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 		tree := walkers[u.name] && u.folder(name)
 		if !strings.HasPrefix(w.Text, "-") {
 			operands++
-			named = named || operands > 1 && u.r.there(name, u.dirs)
+			named = named || seekers[u.name] && operands > 1 && u.r.there(name, u.dirs)
 		}
 		c.get(name, policy.Read{Tree: tree, MayWrite: told[i+1]})
 	}

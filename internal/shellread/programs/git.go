@@ -16,8 +16,8 @@ var gitGlobal = map[string]struct {
 	"--literal-pathspecs": {false, true}, "--glob-pathspecs": {false, true}, "--noglob-pathspecs": {false, true}, "--icase-pathspecs": {false, true}, "--no-lazy-fetch": {false, true},
 	"--version": {false, true}, "-v": {false, true}, "--no-advice": {false, true},
 	"-c": {true, false}, "--git-dir": {true, false}, "--work-tree": {true, false}, "--namespace": {true, false}, "--config-env": {true, false},
-	"--exec-path": {false, false}, "--super-prefix": {true, false}, "--attr-source": {true, false}, "--bare": {false, false}, "-p": {false, false},
-	"--paginate": {false, false}, "--html-path": {false, true}, "--man-path": {false, true}, "--info-path": {false, true}, "-h": {false, true}, "--help": {false, false},
+	"--exec-path": {false, false}, "--super-prefix": {true, false}, "--attr-source": {true, false}, "--bare": {false, false}, "-p": {false, true},
+	"--paginate": {false, true}, "--html-path": {false, true}, "--man-path": {false, true}, "--info-path": {false, true}, "-h": {false, true}, "--help": {false, false},
 }
 
 // gitSplit separates the flags before the subcommand. why names the first one
@@ -284,7 +284,7 @@ var gitRows = map[string]*command{
 	"remote":         {flags: "-v --verbose"},
 	"remote get-url": {flags: "--push --all", args: "x", min: 1},
 	"stash list":     {flags: gitDiffFlags + gitRevFlags + gitLogFlags, check: signed},
-	"stash show":     {flags: "-u --include-untracked --only-untracked" + gitDiffFlags, args: "x p*", check: signed},
+	"stash show":     {flags: gitDiffFlags, args: "x p*", check: stashShow},
 	"remote show": {flags: "-n", args: "x*", check: func(u *Invocation) string {
 		if len(u.args) > 0 && !u.has("-n") {
 			return "git remote show asks the other side"
@@ -321,6 +321,15 @@ var gitRows = map[string]*command{
 	"column":            {flags: "--mode=x --width=x --indent=x --nl=x --padding=x"},
 	"stripspace":        {flags: "-sc --strip-comments --comment-lines"},
 	"patch-id":          {flags: "--stable --unstable --verbatim"},
+}
+
+// stashShow refuses -u, which for this one adds files that git does not track: by
+// those that it tracks nobody can tell what they hold.
+func stashShow(u *Invocation) string {
+	if u.has("-u") {
+		return "git stash show -u prints files that are not tracked"
+	}
+	return signed(u)
 }
 
 // oneOf asks for one of the flags that make a command only show what it would do.

@@ -1,6 +1,11 @@
 package programs
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
 
 // RunsWords reports whether a program runs some of the words behind it as a command.
 func RunsWords(name string, ws []Word) bool {
@@ -12,6 +17,22 @@ func RunsWords(name string, ws []Word) bool {
 func LaunchFlag(name string, w Word) bool {
 	return w.Kind == Exact && slices.ContainsFunc(launchFlags[name], func(f string) bool { return matchFlag(f, w.Text) })
 }
+
+// Through is how many words stand before the command that a runner starts, when that
+// is all there is to say against a rule with a wildcard; else 0.
+func (t *Table) Through(name string, ws []Word) int {
+	if len(ws) < 3 || !slices.Contains(namingRunners, name+" "+ws[1].Text) || ws[2].Kind != Exact || strings.HasPrefix(ws[2].Text, "-") {
+		return 0
+	}
+	inner := Base(ws[2].Text)
+	if policy.Runner(inner) || runners[inner] != nil || t.Beyond(inner, ws[2:]) != "" {
+		return 0
+	}
+	return 2
+}
+
+// namingRunners are forms behind which the command stands that they run.
+var namingRunners = []string{"bundle exec", "npm exec", "npm x", "pnpm exec", "yarn exec", "poetry run", "pipenv run"}
 
 // runners are programs that run the words behind one of these as a command; one
 // without any does so always.

@@ -335,7 +335,7 @@ func checkPs(u *Invocation) string {
 		return why
 	}
 	for _, w := range u.args {
-		if w.Kind != Exact || strings.ContainsAny(w.Text, "e") && !scan.Number(w.Text) || retried {
+		if w.Kind != Exact || strings.ContainsAny(w.Text, "eE") && !scan.Number(w.Text) || retried {
 			return why
 		}
 	}

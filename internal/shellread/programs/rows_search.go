@@ -57,11 +57,22 @@ var searchRows = map[string]*command{
 	"fd":     fdRow,
 	"fdfind": fdRow,
 	"find":   {verbatim: true, check: checkFind},
+	"less":   pagerRow,
+	"more":   pagerRow,
 	"ag":     nil,
 	"locate": nil,
 	"cloc":   nil,
 	"tokei":  {flags: "-fs --files -e=x --exclude=x -o=x --output=x -t=x --type=x --hidden --no-ignore", args: "d*", here: "d"}, // it prints numbers
 }
+
+// pagerRow is a pager behind a pipe: without a terminal, which no command has, it
+// copies what comes in.
+var pagerRow = &command{flags: "-RFXSNre", check: func(u *Invocation) string {
+	if !u.r.Piped || u.r.Unpinned {
+		return "this form of " + u.name + " is not known to be read-only"
+	}
+	return ""
+}}
 
 var fdRow = &command{
 	flags: "-HIuisgFa0p1q -d=x -t=x -e=x -E=x -S=x -c=x -j=x -n=x --hidden --no-ignore --unrestricted --case-sensitive --ignore-case --glob --fixed-strings --absolute-path --print0 --full-path --max-depth=x --min-depth=x --exact-depth=x --type=x --extension=x --exclude=x --size=x --color=x --threads=x --max-results=x --changed-within=x --changed-before=x --no-ignore-vcs --no-ignore-parent --prune --quiet --one-file-system --strip-cwd-prefix --path-separator=x --regex",
