@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -188,4 +189,64 @@ func TestLostVariablesAreTold(t *testing.T) {
 			_, _ = r.Close(), next.Close()
 		})
 	}
+}
+
+// The tokens that a prompt asks for bound its turn, also when it waited for
+// another one's end; without any, those of the settings do.
+func TestTokensOfAPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		many := slices.Repeat([]fake.Reply{fake.Use(call("a", "look", "", 0))}, 40)
+		r := start(t, nil, func(c *session.Config) { c.Budget.Tokens = 15 }, many...) // each reply has 5
+		for i, c := range []struct {
+			p    op.Prompt
+			text string
+		}{
+			{op.Prompt{Text: "go", Tokens: 1}, "used 5 of 1 tokens"},
+			{op.Prompt{Text: "go +0.02k"}, "used 20 of 20 tokens"},
+			{op.Prompt{Text: "go +0.02k", Tokens: 10}, "used 10 of 10 tokens"},
+			{op.Prompt{Text: "go"}, "used 15 of 15 tokens"},
+		} {
+			if err := r.Submit(t.Context(), c.p); err != nil {
+				t.Fatal(err)
+			}
+			if e := r.last(r.turns(i+1, nil), agent.TokenBudget); e.Err != c.text {
+				t.Errorf("%+v: %s, want %s", c.p, e.Err, c.text)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What the model should know of the mode and of where it is, it is told when a
+// turn begins: of a place only what differs from what it was told before.
+func TestWhatATurnBeginsWith(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		told := func(where string) func(*session.Config) {
+			return func(c *session.Config) {
+				c.Mode = policy.PlanMode
+				c.Remind = func(_, now policy.Mode) string { return "the mode is " + string(now) }
+				c.Situation = event.Situated{Parts: []event.Situation{{Name: "env", Text: where}}}
+				c.Resituate = func(was, now event.Situated) string { return was.Parts[0].Text + " became " + now.Parts[0].Text }
+			}
+		}
+		said := func(r *rig, turns int) (out []string) {
+			for _, in := range all[event.InputAccepted](r.turns(turns, nil)) {
+				out = append(out, in.Text)
+			}
+			return out
+		}
+		r := start(t, nil, told("here"), fake.Say("ok"), fake.Say("ok"))
+		r.prompt("one")
+		if got := said(r, 1); !slices.Equal(got, []string{"the mode is plan", "one"}) {
+			t.Errorf("told %q", got)
+		}
+		next := start(t, again(t, r.log), told("there"), fake.Say("ok"))
+		next.prompt("two")
+		if got := said(next, 2); !slices.Equal(got[2:], []string{"here became there", "the mode is plan", "two"}) {
+			t.Errorf("told %q", got)
+		}
+		_, _ = r.Close(), next.Close()
+	})
 }
