@@ -52,9 +52,9 @@ func (r *Running) turns(cfg *config.Config, rules policy.Rules) *agent.Loop {
 
 // narrowed are the tools that the session has with these settings.
 func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, error) {
-	set, err := r.kit.narrowed(r.profile, cfg.Tools, rules)
+	set, err := r.kit.Narrowed(r.profile, cfg.Tools, rules)
 	if r.spec.Tools != nil {
-		set = set.Only(func(name string) bool { return name == r.kit.structured || slices.Contains(r.spec.Tools, name) })
+		set = set.Only(func(name string) bool { return name == r.kit.Structured || slices.Contains(r.spec.Tools, name) })
 	}
 	return set, err
 }

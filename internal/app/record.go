@@ -25,7 +25,7 @@ func (r *Running) recorder() (*checkpoint.Recorder, error) {
 	blobs := r.log.Blobs()
 	return &checkpoint.Recorder{
 		Blobs:  blobs,
-		Beside: func() bool { return len(r.kit.tasks.Running()) > 0 },
+		Beside: func() bool { return len(r.kit.Tasks.Running()) > 0 },
 		Tree: checkpoint.New(checkpoint.Config{
 			Root: w.Paths.Root, Home: w.Paths.Home, Blobs: blobs, Scratch: scratch,
 			Git: git, Env: append(proc.Quiet(proc.Scrub(w.process.Environ, nil)), conf.PinnedEnv()...), Now: time.Now,

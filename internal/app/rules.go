@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/policy"
@@ -27,12 +26,4 @@ func given(o config.Origin) bool { return o.Scope == config.Flag || o.Scope == c
 // unusable is what a rule that matches nothing is, where it was given for this run.
 func unusable(c config.Rule, why string) error {
 	return &hint.Mistake{Why: fmt.Sprintf("%s: the rule %q is of no use: %s", c.Origin, c.Text, why), What: `rules look like "Bash(go test:*)", "Edit(src/**)" or "mcp__server__tool"`}
-}
-
-// offered reports whether the model is told of a tool: not of one that rules
-// deny whatever it is asked to do.
-func offered(rules policy.Rules) func(tool string) bool {
-	return func(tool string) bool {
-		return !slices.ContainsFunc(rules.List, func(r policy.Rule) bool { return r.Effect == policy.Deny && r.Wholly(tool) })
-	}
 }

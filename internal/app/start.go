@@ -14,8 +14,8 @@ import (
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/kit"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -23,8 +23,6 @@ import (
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
-	"github.com/adze-agent/adze/internal/tool/file"
-	"github.com/adze-agent/adze/internal/tool/plan"
 )
 
 // A Spec is what one session is to be. The zero value is a new one, as the
@@ -67,7 +65,7 @@ type Running struct {
 	key     string      // where the model's key came from, "none" without one
 	profile prompt.Profile
 	parts   []prompt.Part // of the instructions
-	kit     kit
+	kit     kit.Kit
 	boxes   *boxes.Set
 	loop    agent.Loop // what settings do not change
 	closed  sync.Once
@@ -122,8 +120,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	r.boxes = boxes.New(w.sandboxes(r.started == policy.Bypass))
 	r.boxes.Prepare(ctx, cfg, rules.Dirs, true)
 	r.boxes.Advance()
-	ledger := file.NewLedger()
-	set, err := r.equip(cfg, rules, target, ledger)
+	set, err := r.equip(cfg, rules, target)
 	if err != nil {
 		return err
 	}
@@ -145,24 +142,24 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	}
 	r.loop = agent.Loop{
 		Record: recorder.Begin,
-		System: prompt.Blocks(r.parts), Aliases: r.kit.aliases,
+		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases,
 		Env:     tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.scratch()},
 		Touched: w.touched(known.reader), Patient: !w.front.Print,
-		Mask: masked(w.hide), Structured: r.kit.structured, CacheKey: r.log.id, Spill: r.log.spill,
+		Mask: w.hide.Result, Structured: r.kit.Structured, CacheKey: r.log.id, Spill: r.log.spill,
 		Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}
 	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: r.log, Keeper: r.log, Begin: r.log.begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.torn},
-		Auto: r.auto, Remind: remind,
+		Auto: r.auto, Remind: kit.Remind,
 		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
 		Forbidden: forbidden(w.process, r.spec, cfg, r.started), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
-		Resolve: w.resolve, Tasks: r.kit.tasks, Shell: r.shell(), Attach: r.attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg),
+		Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg),
 	})
 	if err != nil {
 		return err
 	}
-	r.attend(ledger)
+	r.attend()
 	return nil
 }
 
@@ -187,8 +184,12 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 }
 
 // equip makes the tools, and returns those that the session has.
-func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target, ledger *file.Ledger) (set tool.Set, err error) {
-	if r.kit, err = newKit(r.world, r.spec, cfg, kitParts{boxes: r.boxes, mode: r.started, ledger: ledger}); err != nil {
+func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target) (set tool.Set, err error) {
+	w := r.world
+	if r.kit, err = kit.New(kit.Config{
+		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.scratch(), Temp: w.temp.outside, Confined: w.temp.inside,
+		Variables: w.variables, Limits: cfg.Bash, Hide: w.hide, Boxes: r.boxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema,
+	}); err != nil {
 		return set, err
 	}
 	r.profile = prompt.Choose(cfg.Profile, target.Local, target.Window)
@@ -196,9 +197,9 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 }
 
 // attend hands the session to those that were made before it.
-func (r *Running) attend(ledger *file.Ledger) {
+func (r *Running) attend() {
 	w := r.world
-	r.kit.tasks.Watch(background{r.Session, w.hide})
+	r.kit.Tell(r.Session)
 	r.boxes.Attend(r.Session)
 	r.log.tell(w.process)
 	st := r.State()
@@ -206,9 +207,7 @@ func (r *Running) attend(ledger *file.Ledger) {
 		w.process.note("variables that commands had exported are not set any more, because they steer programs, are secret or longer than 4 KB: %s", clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500))
 	}
 	r.After = st.Seq
-	for _, f := range st.Files() {
-		ledger.Restore([]effect.File{f})
-	}
+	r.kit.Knows(st.Files())
 }
 
 // add has changed settings count for r from now on, and those that changed
@@ -237,10 +236,8 @@ func (r *Running) Close() (err error) {
 	r.closed.Do(func() {
 		w := r.world
 		err = r.Session.Close()
-		ended := r.kit.tasks.Running()
-		r.kit.tasks.Close(2 * time.Second)
-		if len(ended) > 0 {
-			w.process.note("ended what ran in the background: %s", taskList(ended))
+		if ended := r.kit.Close(2 * time.Second); ended != "" {
+			w.process.note("ended what ran in the background: %s", ended)
 		}
 		err = errors.Join(err, r.boxes.Close())
 		_ = r.scratch.Close()
@@ -249,18 +246,6 @@ func (r *Running) Close() (err error) {
 		w.running = slices.DeleteFunc(w.running, func(x *Running) bool { return x == r })
 	})
 	return err
-}
-
-// remind is what the model is told at the start of a turn, and when the mode
-// changes in the middle of one.
-func remind(told, now policy.Mode) string {
-	switch {
-	case now == policy.PlanMode:
-		return plan.Reminder()
-	case told == policy.PlanMode:
-		return "Plan mode is over: you may change files and run commands again, as the permissions allow."
-	}
-	return ""
 }
 
 // strict orders modes by how much they allow without a question.

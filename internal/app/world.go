@@ -198,7 +198,7 @@ func (w *World) Close() error {
 // to Close.
 func (w *World) Abort() {
 	for _, r := range w.sessions() {
-		r.kit.tasks.Close(0)
+		r.kit.Tasks.Close(0)
 	}
 	_ = w.temp.folder.Remove()
 }
@@ -263,4 +263,16 @@ func makeTemp(ctx context.Context, root string) (temporary, error) {
 func (t temporary) remove() {
 	t.swept()
 	_ = t.folder.Remove()
+}
+
+// variables are what commands may inherit now: our environment, and the
+// variables of the settings. allow names those that pass to them: what the
+// settings name, and what they set themselves.
+func (w *World) variables() (environ, allow []string) {
+	cfg := w.Config()
+	environ, allow = slices.Clone(w.process.Environ), slices.Clone(cfg.ChildEnv)
+	for k, v := range cfg.Env {
+		environ, allow = append(environ, k+"="+v), append(allow, k)
+	}
+	return append(environ, "TMPDIR="+w.temp.outside), allow
 }

@@ -1,4 +1,4 @@
-package app
+package kit
 
 import (
 	"cmp"
@@ -23,27 +23,25 @@ const (
 	shellText   = 30_000
 )
 
-// shell runs commands of the person's own as the Bash tool runs those of the
+// Shell runs commands of the person's own as the Bash tool runs those of the
 // model: with the settings' sandbox, limits and variables. Nothing asks.
-func (r *Running) shell() func(ctx context.Context, c session.Command, progress func(string)) event.Ran {
-	w := r.world
-	t, ok := r.kit.all.Get("Bash")
+func (k Kit) Shell() func(ctx context.Context, c session.Command, progress func(string)) event.Ran {
+	t, ok := k.All.Get("Bash")
 	if !ok {
 		return nil
 	}
-	mask := masked(w.hide)
 	return func(ctx context.Context, c session.Command, progress func(string)) event.Ran {
 		in, err := json.Marshal(map[string]any{"command": c.Text, "timeout": shellMillis})
 		if err != nil {
 			return event.Ran{IsErr: true, Text: err.Error()}
 		}
-		env := tool.Env{Dir: cmp.Or(c.Dir, w.Paths.Dir), Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.scratch(), Call: c.ID, Mode: policy.Bypass, Exports: c.Exports, Progress: progress}
+		env := tool.Env{Dir: cmp.Or(c.Dir, k.conf.Dir), Roots: []string{k.conf.Dir}, Home: k.conf.Home, Scratch: k.conf.Scratch, Call: c.ID, Mode: policy.Bypass, Exports: c.Exports, Progress: progress}
 		began := time.Now()
 		res, err := t.Run(ctx, in, env)
 		if err != nil {
 			res = tool.Errorf("the command was not run: %v", err)
 		}
-		res = mask(res)
+		res = k.conf.Hide.Result(res)
 		b := event.Ran{View: res.View, IsErr: res.IsErr, Took: time.Since(began)}
 		if d, ok := effect.Of[effect.Dir](res.Effects); ok {
 			b.Dir = d.Path

@@ -1,9 +1,10 @@
-package app
+package kit
 
 import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
@@ -50,6 +51,17 @@ func taskNote(t bash.Task) string {
 		}
 	}
 	return fmt.Sprintf("<notice>The background command %s (%s) %s. Its output is there with BashOutput.</notice>", t.ID, clip.Line(clip.Clean(t.Command), 80), how)
+}
+
+// Tell has the session told of what becomes of commands in the background.
+func (k Kit) Tell(s *session.Session) { k.Tasks.Watch(background{s, k.conf.Hide}) }
+
+// Close ends every command, with force after grace, and names those that ran
+// in the background, for a person.
+func (k Kit) Close(grace time.Duration) (ended string) {
+	running := taskList(k.Tasks.Running())
+	k.Tasks.Close(grace)
+	return running
 }
 
 // taskList names tasks for a person.

@@ -1,4 +1,4 @@
-package app
+package kit
 
 import (
 	"cmp"
@@ -30,26 +30,25 @@ const (
 	attachedLineTag = "\n[%d more bytes of it are left out]\n"
 )
 
-// attach reads what a prompt names with "@": files as the Read tool reads them
+// Attach reads what a prompt names with "@": files as the Read tool reads them
 // for the model, folders as Glob lists them, and so with the same rules, bounds
 // and masking. What the rules would ask about is not attached, because a
 // prompt may hold text that its sender did not write. A name that is no file
 // is a word of the prompt.
-func (r *Running) attach() func(ctx context.Context, n session.Naming) []event.Attached {
-	read, ok := r.kit.all.Get("Read")
-	list, ok2 := r.kit.all.Get("Glob")
+func (k Kit) Attach() func(ctx context.Context, n session.Naming) []event.Attached {
+	read, ok := k.All.Get("Read")
+	list, ok2 := k.All.Get("Glob")
 	if !ok || !ok2 {
 		return nil
 	}
-	at := attacher{paths: r.world.Paths, read: read, list: list, mask: masked(r.world.hide)}
+	at := attacher{conf: k.conf, read: read, list: list}
 	return at.all
 }
 
 // An attacher has the tools that look at what is named.
 type attacher struct {
-	paths      Paths
+	conf       Config
 	read, list tool.Tool
-	mask       func(tool.Result) tool.Result
 }
 
 func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
@@ -81,10 +80,10 @@ func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
 
 // one reads one file or folder; false when there is none of that name.
 func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention) (event.Attached, bool) {
-	dir := cmp.Or(n.Dir, at.paths.Dir)
+	dir := cmp.Or(n.Dir, at.conf.Dir)
 	path := m.Path
 	if rest, home := strings.CutPrefix(path, "~/"); home {
-		path = filepath.Join(at.paths.Home, rest)
+		path = filepath.Join(at.conf.Home, rest)
 	} else if !filepath.IsAbs(path) {
 		path = filepath.Join(dir, filepath.FromSlash(path))
 	}
@@ -93,7 +92,7 @@ func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention)
 		return event.Attached{About: "it cannot be read: permission denied", Refused: true}, errors.Is(err, fs.ErrPermission)
 	}
 	env := tool.Env{
-		Dir: dir, Roots: []string{at.paths.Dir}, Home: at.paths.Home, Call: "attach", Window: n.Window, Mode: n.Mode,
+		Dir: dir, Roots: []string{at.conf.Dir}, Home: at.conf.Home, Call: "attach", Window: n.Window, Mode: n.Mode,
 		Images: n.Images, PDFs: n.PDFs, ImageEdge: n.ImageEdge, Progress: func(string) {},
 	}
 	t, name, in := at.read, "Read", map[string]any{"file_path": path}
@@ -145,7 +144,7 @@ func (at attacher) run(ctx context.Context, n session.Naming, t tool.Tool, name 
 	}
 	env.Needs = v.Needs
 	res, err = t.Run(ctx, raw, env)
-	return at.mask(res), v, err
+	return at.conf.Hide.Result(res), v, err
 }
 
 // picture reports whether a file is read as a whole whatever its size, by its

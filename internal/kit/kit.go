@@ -1,18 +1,25 @@
-package app
+// Package kit makes the tools of a session, and what uses them besides the
+// model: commands of a person's own, and files that a prompt names.
+package kit
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/sandbox/boxes"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/shellread/world"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
@@ -26,64 +33,78 @@ import (
 	"github.com/adze-agent/adze/internal/tool/todo"
 )
 
-// A kit is the tools of a session.
-type kit struct {
-	all        tool.Set // before the settings took some away
-	set        tool.Set // what the session has
-	aliases    map[string]string
-	structured string // the name of the tool that takes the final answer
-	tasks      *bash.Tasks
+// A Config is what the tools of a session are made from.
+type Config struct {
+	Dir     string // that is worked in
+	Home    string
+	Scratch string // the session's own folder for files, "" when nothing is kept
+	// Temp is the folder for temporary files of commands, Confined of those in
+	// the sandbox.
+	Temp, Confined string
+	// Variables are asked for before each command: what it may inherit, and the
+	// names that pass to it.
+	Variables func() (environ, allow []string)
+	Limits    config.Bash
+	Hide      *secret.Redactor
+	Boxes     *boxes.Set
+	Person    bool            // somebody can answer questions
+	Mode      policy.Mode     // to start in
+	Schema    json.RawMessage // of a structured answer, nil for none
 }
 
-// kitParts are what tools share with the rest of a session.
-type kitParts struct {
+// A Kit is the tools of a session.
+type Kit struct {
+	All        tool.Set // before the settings took some away
+	Aliases    map[string]string
+	Structured string // the name of the tool that takes the final answer
+	Tasks      *bash.Tasks
+
+	conf   Config
 	ledger *file.Ledger
-	boxes  *boxes.Set
-	mode   policy.Mode // to start in
 }
 
-// newKit makes the tools. To add a tool, add it to the list here.
-func newKit(w *World, s Spec, cfg *config.Config, parts kitParts) (kit, error) {
+// New makes the tools. To add a tool, add it to the list here.
+func New(c Config) (Kit, error) {
 	shell := bash.Config{
-		Vars: w.variables, Pins: append(conf.PinnedEnv(), goPins...), Temp: w.temp.outside, Confined: w.temp.inside,
-		Mask:     maskedWriter(w.hide),
-		Limits:   proc.Limits{Memory: cfg.Bash.MaxMemory.Of(proc.Memory()), Processes: cfg.Bash.MaxProcesses},
+		Vars: c.Variables, Pins: append(conf.PinnedEnv(), goPins...), Temp: c.Temp, Confined: c.Confined,
+		Mask:     func(to io.Writer) io.Writer { return c.Hide.Writer(to) },
+		Limits:   proc.Limits{Memory: c.Limits.MaxMemory.Of(proc.Memory()), Processes: c.Limits.MaxProcesses},
 		Guardian: true, Groups: true,
-		World: func(dir string) world.World { return place.World(dir, w.Paths.Home) },
+		World: func(dir string) world.World { return place.World(dir, c.Home) },
 	}
-	box := parts.boxes
+	box, ledger := c.Boxes, file.NewLedger()
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded
 	shell.Wrap, shell.Active, shell.Passes, shell.Explain = box.Wrap, box.Active, box.Passes, box.Explain
 	shell.Settle = box.Settle
 	shells, aliases, tasks := bash.New(shell)
-	files := file.New(file.Config{Ledger: parts.ledger, Resolve: place.Resolve})
+	files := file.New(file.Config{Ledger: ledger, Resolve: place.Resolve})
 	for i, t := range files {
-		files[i] = parts.boxes.Openly(t)
+		files[i] = box.Openly(t)
 	}
 	all := slices.Concat(shells, files,
 		find.New(find.Config{Resolve: place.Resolve}),
-		[]tool.Tool{todo.New()}, asking(w.front), planning(w.front, parts.mode),
+		[]tool.Tool{todo.New()}, asking(c), planning(c),
 	)
-	k := kit{aliases: aliases, tasks: tasks}
-	if s.Schema != nil {
-		t, err := answer.New(s.Schema)
+	k := Kit{Aliases: aliases, Tasks: tasks, conf: c, ledger: ledger}
+	if c.Schema != nil {
+		t, err := answer.New(c.Schema)
 		if err != nil {
 			return k, &hint.Mistake{Why: fmt.Sprintf("the schema of --json-schema: %v", err), What: "give a JSON Schema object, as text or as a file's path"}
 		}
-		k.structured = t.Spec().Name
+		k.Structured = t.Spec().Name
 		all = append(all, t)
 	}
 	set, err := contrib.Join(contrib.Contribution{From: contrib.BuiltIn, Tools: all})
-	k.all = set.Tools()
+	k.All = set.Tools()
 	return k, err
 }
 
-// narrowed are the tools that the settings and the size of the instructions
+// Narrowed are the tools that the settings and the size of the instructions
 // leave.
-func (k kit) narrowed(p prompt.Profile, t config.Tools, rules policy.Rules) (tool.Set, error) {
-	set, err := narrow(k.all, t, k.structured)
+func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules) (tool.Set, error) {
+	set, err := narrow(k.All, t, k.Structured)
 	keep := offered(rules)
-	set = set.Only(func(name string) bool { return name == k.structured || keep(name) })
+	set = set.Only(func(name string) bool { return name == k.Structured || keep(name) })
 	if p == prompt.Small {
 		set = small(set)
 	}
@@ -91,8 +112,8 @@ func (k kit) narrowed(p prompt.Profile, t config.Tools, rules policy.Rules) (too
 }
 
 // asking is the tool that puts questions to a person, where there is one.
-func asking(f Front) []tool.Tool {
-	if !f.Person {
+func asking(c Config) []tool.Tool {
+	if !c.Person {
 		return nil
 	}
 	return []tool.Tool{ask.New()}
@@ -103,11 +124,11 @@ var elsewhere = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"}
 
 // planning are the tools of plan mode. Where nobody can approve a plan, the
 // plan is the answer of a run that was started in plan mode.
-func planning(f Front, m policy.Mode) []tool.Tool {
+func planning(c Config) []tool.Tool {
 	switch {
-	case f.Person:
+	case c.Person:
 		return []tool.Tool{plan.Enter(), plan.Exit()}
-	case m == policy.PlanMode:
+	case c.Mode == policy.PlanMode:
 		return []tool.Tool{plan.Exit()}
 	}
 	return nil
@@ -145,14 +166,29 @@ func small(set tool.Set) tool.Set {
 // another toolchain, or modules.
 var goPins = []string{"GOTOOLCHAIN=local", "GOPROXY=off"}
 
-// variables are what commands may inherit now: our environment, and the
-// variables of the settings. allow names those that pass to them: what the
-// settings name, and what they set themselves.
-func (w *World) variables() (environ, allow []string) {
-	cfg := w.Config()
-	environ, allow = slices.Clone(w.process.Environ), slices.Clone(cfg.ChildEnv)
-	for k, v := range cfg.Env {
-		environ, allow = append(environ, k+"="+v), append(allow, k)
+// offered reports whether the model is told of a tool: not of one that rules
+// deny whatever it is asked to do.
+func offered(rules policy.Rules) func(tool string) bool {
+	return func(tool string) bool {
+		return !slices.ContainsFunc(rules.List, func(r policy.Rule) bool { return r.Effect == policy.Deny && r.Wholly(tool) })
 	}
-	return append(environ, "TMPDIR="+w.temp.outside), allow
+}
+
+// Remind is what the model is told at the start of a turn, and when the mode
+// changes in the middle of one.
+func Remind(told, now policy.Mode) string {
+	switch {
+	case now == policy.PlanMode:
+		return plan.Reminder()
+	case told == policy.PlanMode:
+		return "Plan mode is over: you may change files and run commands again, as the permissions allow."
+	}
+	return ""
+}
+
+// Knows has the tools know files that the model has seen before.
+func (k Kit) Knows(files iter.Seq2[string, effect.File]) {
+	for _, f := range files {
+		k.ledger.Restore([]effect.File{f})
+	}
 }
