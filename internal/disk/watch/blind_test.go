@@ -34,3 +34,23 @@ func TestWithoutTheSystem(t *testing.T) {
 	}
 	heard("a new file in a folder")
 }
+
+// Where the system tells of every change, nothing wakes to look for one.
+func TestNothingIsLookedAtWhereTheSystemTells(t *testing.T) {
+	dir := t.TempDir()
+	if distant(dir) {
+		t.Skip("the folder for temporary files is on a file system that is looked at")
+	}
+	w := Start(Config{Files: []string{filepath.Join(dir, "settings.json")}, Changed: func() {}})
+	w.Close() // what run owns can be read now
+	if p := w.pause(); p != 0 {
+		t.Errorf("the files are looked at every %s", p)
+	}
+	w.far = true
+	if p := w.pause(); p != slow {
+		t.Errorf("on a network file system they are looked at every %s", p)
+	}
+	if !distant("/proc/self") {
+		t.Error("a file system that the kernel makes up is taken for a disk")
+	}
+}

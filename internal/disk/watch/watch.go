@@ -21,9 +21,9 @@ const (
 	Quiet = 200 * time.Millisecond
 	// patience bounds how long changes that never pause are held back.
 	patience = 2 * time.Second
-	// slow is how often the files are looked at besides: a network file
-	// system tells nothing of what other machines do. fast is for when the
-	// system cannot watch at all.
+	// slow is how often the files are looked at besides, where one is on a
+	// network file system: it tells nothing of what other machines do. fast is
+	// for when the system cannot watch at all. Otherwise nothing wakes.
 	slow, fast = 10 * time.Second, 2 * time.Second
 )
 
@@ -51,6 +51,7 @@ type Watcher struct {
 	armed map[string]os.FileInfo // watched folders, as they were when that began
 	names map[string]bool        // paths that matter
 	blind bool                   // a folder could not be watched
+	far   bool                   // of one, others' changes are not told
 	seen  string                 // what the files looked like
 }
 
@@ -101,8 +102,14 @@ func (w *Watcher) run() {
 		}
 		due.Reset(min(Quiet, last.Sub(now)))
 	}
-	look := time.NewTimer(w.pause())
+	look := time.NewTimer(time.Hour)
 	defer look.Stop()
+	again := func() {
+		if look.Stop(); w.pause() > 0 {
+			look.Reset(w.pause())
+		}
+	}
+	again()
 	for {
 		select {
 		case <-w.quit:
@@ -123,21 +130,26 @@ func (w *Watcher) run() {
 			if w.look() != w.seen {
 				bump()
 			}
-			look.Reset(w.pause())
+			again()
 		case <-wait:
 			wait = nil
 			w.arm() // before the files are read, so that nothing is missed
 			w.seen = w.look()
+			again()
 			w.c.Changed()
 		}
 	}
 }
 
+// pause is the time until the files are looked at again, 0 for not at all.
 func (w *Watcher) pause() time.Duration {
-	if w.fs == nil || w.blind {
+	switch {
+	case w.fs == nil || w.blind:
 		return fast
+	case w.far:
+		return slow
 	}
-	return slow
+	return 0
 }
 
 // matters reports whether a name is one that was asked for, a folder on the
@@ -174,8 +186,9 @@ func (w *Watcher) arm() {
 			delete(w.armed, d)
 		}
 	}
-	w.blind = false
+	w.blind, w.far = false, false
 	for d := range dirs {
+		w.far = w.far || distant(d)
 		if w.armed[d] != nil {
 			continue
 		}

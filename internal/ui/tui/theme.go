@@ -40,8 +40,9 @@ func sampled(p paper, width int) []draw.Line {
 	o := p.inner(0, 0, false)
 	o.Width, o.Hint = width, ""
 	lines := draw.Block(view.Diff{Path: "sum.go", Unified: sampleDiff}, o)
+	gap := draw.S("  ", draw.Plain)
 	words := draw.L(
-		draw.S("it works", draw.OK), draw.S("  look here", draw.Attention), draw.S("  it failed", draw.Wrong), draw.S("  a link", draw.Link), draw.S("  by the way", draw.Quiet),
+		draw.S("it works", draw.OK), gap, draw.S("look here", draw.Attention), gap, draw.S("it failed", draw.Wrong), gap, draw.S("a link", draw.Link), gap, draw.S("by the way", draw.Quiet),
 	)
 	return append(lines, words.Truncate(width, p.o))
 }
