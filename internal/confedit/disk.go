@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
 // Disk reads settings files; it is config.Files.
@@ -126,7 +128,7 @@ func (g *Good) Keep(path string, text []byte) {
 		return
 	}
 	defer dir.Close()
-	_ = steps{sync: func(*os.File) error { return nil }}.replace(dir, filepath.Base(g.path(path)), text, 0o600, nil)
+	_ = safe.Replace(dir, safe.File{Name: filepath.Base(g.path(path)), Text: text, Mode: 0o600, Exact: true, Brief: true})
 }
 
 // HideFromGit adds a path, relative to the repository's root, to the

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
 // A Migration brings a settings file from one shape to the next. Change is
@@ -73,5 +75,5 @@ func backup(dir, name string, text []byte) error {
 	if _, err := root.Lstat(name); err == nil {
 		return nil
 	}
-	return steps{}.replace(root, name, text, 0o600, nil)
+	return safe.Replace(root, safe.File{Name: name, Text: text, Mode: 0o600, Exact: true})
 }

@@ -36,11 +36,3 @@ func owned(path string) error {
 	}
 	return nil
 }
-
-// ignoreUnsupported: some file systems cannot sync a folder, and say so.
-func ignoreUnsupported(err error) error {
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
-		return nil
-	}
-	return err
-}

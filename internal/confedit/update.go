@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
 // An Editor writes settings files. The zero value works.
@@ -21,7 +21,7 @@ type Editor struct {
 	// of a file that was cut to nothing starts from its copy.
 	Good *Good
 	lock locker // its parts are replaced by tests
-	disk steps
+	disk safe.Disk
 }
 
 // A Target is a settings file. For a file of a repository, Root is the
@@ -113,7 +113,7 @@ func (e Editor) rewrite(dir *os.Root, name string, t Target, change func([]byte)
 	if len(now) > config.MaxFile {
 		return fmt.Errorf("it would have more than 2 MiB")
 	}
-	if err := e.disk.replace(dir, name, now, mode, held.check); err != nil {
+	if err := e.disk.Replace(dir, safe.File{Name: name, Text: now, Mode: mode, Exact: true, Check: func(string) error { return held.check() }}); err != nil {
 		return err
 	}
 	if e.Good != nil {
@@ -190,71 +190,4 @@ func current(dir *os.Root, name string, t Target) ([]byte, fs.FileMode, error) {
 	}
 	text, err := readRegular(f, info, config.MaxFile)
 	return text, info.Mode().Perm(), err
-}
-
-// steps are the system calls of a replacement; tests make each of them fail.
-type steps struct {
-	write  func(*os.File, []byte) error
-	sync   func(*os.File) error
-	rename func(dir *os.Root, from, to string) error
-}
-
-// replace writes name atomically: a new file beside it, synced, renamed over
-// it, and the folder synced. stillMine is asked just before the rename.
-func (s steps) replace(dir *os.Root, name string, text []byte, mode fs.FileMode, stillMine func() error) (err error) {
-	if s.write == nil {
-		s.write = func(f *os.File, b []byte) error { _, err := f.Write(b); return err }
-	}
-	if s.sync == nil {
-		s.sync = (*os.File).Sync
-	}
-	if s.rename == nil {
-		s.rename = (*os.Root).Rename
-	}
-	tmp := "." + name + "." + nonce() + ".tmp"
-	f, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = dir.Remove(tmp) // the write is reported; a leftover is harmless
-		}
-	}()
-	err = s.write(f, text)
-	if err == nil {
-		err = f.Chmod(mode)
-		if runtime.GOOS == "windows" {
-			err = nil
-		}
-	}
-	if err == nil {
-		err = s.sync(f)
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil && stillMine != nil {
-		err = stillMine()
-	}
-	if err != nil {
-		return err
-	}
-	if err = s.rename(dir, tmp, name); err != nil {
-		return err
-	}
-	return s.syncDir(dir)
-}
-
-// syncDir makes the rename durable, where a folder can be synced at all.
-func (s steps) syncDir(dir *os.Root) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := dir.Open(".")
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return ignoreUnsupported(s.sync(d))
 }

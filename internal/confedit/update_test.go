@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
 // The test binary is also the program that updates, for Fault06 and Fault17.
@@ -162,10 +164,9 @@ func TestBrokenFileIsNotOverwritten(t *testing.T) {
 // Faults 11 and 12: whatever step fails is reported, and the file is intact.
 func TestFault11_12_FailedStepsLeaveTheFile(t *testing.T) {
 	bad := errors.New("input/output error")
-	for name, s := range map[string]steps{
-		"write":  {write: func(f *os.File, b []byte) error { _, _ = f.Write(b[:1]); return bad }},
-		"sync":   {sync: func(*os.File) error { return bad }},
-		"rename": {rename: func(*os.Root, string, string) error { return bad }},
+	for name, s := range map[string]safe.Disk{
+		"create": {Create: func(*os.Root, string, int, fs.FileMode) (safe.Handle, error) { return nil, bad }},
+		"rename": {Rename: func(*os.Root, string, string) error { return bad }},
 	} {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "settings.json")

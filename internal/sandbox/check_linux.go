@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -42,7 +43,7 @@ func Check(ctx context.Context, c Config) (Level, []Try, error) {
 	if err != nil {
 		return Level{}, nil, err
 	}
-	defer func() { _ = removeAll(root) }()
+	defer func() { _ = safe.RemoveAll(root) }()
 	if root, err = filepath.EvalSymlinks(root); err != nil {
 		return Level{}, nil, err
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
 // plant writes a file and the folders above it.
@@ -77,7 +79,7 @@ var settledEscapes = []escape{
 		return errors.Join(append(errs, plant(sc.Project+"/many/z/.git/config", evil))...)
 	}, after: func(sc *scene) string {
 		why := absent("$/project/many/z/.git/config")(sc)
-		_ = removeAll(sc.Project + "/many")
+		_ = safe.RemoveAll(sc.Project + "/many")
 		return why
 	}},
 	{name: "put-back", what: "put .git/commondir back for as long as the command runs", settled: true, run: func(sc *scene) error {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -101,7 +102,7 @@ func sweepQuarantine(dir string) {
 	list, _ := os.ReadDir(dir) // there is none yet, mostly
 	for _, e := range list {
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > quarantineAge {
-			_ = removeAll(filepath.Join(dir, e.Name()))
+			_ = safe.RemoveAll(filepath.Join(dir, e.Name()))
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox/netproxy"
@@ -342,41 +343,9 @@ func (s *Sandbox) Close() error {
 		errs = append(errs, s.proxy.Close())
 	}
 	if s.temp != "" {
-		errs = append(errs, removeAll(s.temp))
+		errs = append(errs, safe.RemoveAll(s.temp))
 	}
 	return errors.Join(errs...)
-}
-
-// removeAll also removes what a command made unwritable. It never follows a link.
-func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	unlock(root, ".", 0)
-	return os.RemoveAll(dir)
-}
-
-// unlock makes folders writable that a command locked; at most 64 deep.
-func unlock(root *os.Root, at string, depth int) {
-	info, err := root.Lstat(at)
-	if err != nil || !info.IsDir() || depth > 64 {
-		return
-	}
-	_ = root.Chmod(at, 0o700)
-	d, err := root.Open(at)
-	if err != nil {
-		return
-	}
-	names, _ := d.Readdirnames(-1) // what was read so far is enough
-	_ = d.Close()
-	for _, n := range names {
-		unlock(root, filepath.Join(at, n), depth+1)
-	}
 }
 
 // within reports whether p is dir or below it.

@@ -1,7 +1,6 @@
 package trust
 
 import (
-	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -46,10 +46,7 @@ func (s Store) keepCopies(v Verdict) {
 		if _, err := dir.Lstat(f.Sum); err == nil {
 			continue
 		}
-		tmp := "." + rand.Text()
-		if dir.WriteFile(tmp, f.text, 0o600) != nil || dir.Rename(tmp, f.Sum) != nil {
-			_ = dir.Remove(tmp)
-		}
+		_ = safe.Replace(dir, safe.File{Name: f.Sum, Text: f.text, Mode: 0o600, Brief: true}) // without it a change is shown less well
 	}
 	for _, name := range (confedit.Disk{}).Names(at) {
 		if !wanted[name] {

@@ -8,10 +8,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
 // name is what Make calls folders.
@@ -66,7 +67,7 @@ func lock(path string) (f *Folder, ok bool) {
 
 // Remove deletes the folder with all that is in it.
 func (f *Folder) Remove() error {
-	err := removeAll(f.Path)
+	err := safe.RemoveAll(f.Path)
 	_ = f.lock.Close()
 	return err
 }
@@ -119,34 +120,7 @@ func dead(ctx context.Context, root *os.Root, n string) bool {
 		err = errors.Join(err, root.RemoveAll(filepath.Join(n, x)))
 	}
 	if err != nil {
-		unlock(root, n, 0)
+		safe.Unlock(root, n)
 	}
 	return root.RemoveAll(n) == nil
-}
-
-// removeAll also removes what a command made unwritable.
-func removeAll(path string) error {
-	if os.RemoveAll(path) == nil {
-		return nil
-	}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return err
-	}
-	unlock(root, ".", 0)
-	_ = root.Close()
-	return os.RemoveAll(path)
-}
-
-// unlock makes folders writable that a command locked.
-func unlock(root *os.Root, at string, depth int) {
-	info, err := root.Lstat(at)
-	if err != nil || !info.IsDir() || depth > maxDepth {
-		return
-	}
-	_ = root.Chmod(at, 0o700)
-	entries, _ := fs.ReadDir(root.FS(), filepath.ToSlash(at)) // what was read so far is enough
-	for _, e := range entries {
-		unlock(root, filepath.Join(at, e.Name()), depth+1)
-	}
 }

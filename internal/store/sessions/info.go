@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/store"
@@ -90,10 +91,7 @@ func saveDigest(root *os.Root, folder string, d digest) {
 	if err != nil {
 		return
 	}
-	name := filepath.Join(folder, digestName)
-	if root.WriteFile(name+".new", raw, disk.FileMode) == nil {
-		_ = root.Rename(name+".new", name)
-	}
+	_ = safe.Replace(root, safe.File{Name: filepath.Join(folder, digestName), Text: raw, Mode: disk.FileMode, Brief: true})
 }
 
 // count adds one line. Only the few kinds that a list shows are decoded, and

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/pin"
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
 // maxFile is the largest file that is edited, in bytes.
@@ -19,32 +19,11 @@ const maxFile = 64 << 20
 // A disk is the part of the file system that can fail while a file is saved;
 // tests put faults in.
 type disk struct {
-	create func(root *os.Root, name string, flag int, perm fs.FileMode) (handle, error)
-	rename func(root *os.Root, from, to string) error
-	swept  *sweeper
+	safe.Disk
+	swept *sweeper
 }
 
-type handle interface {
-	io.Writer
-	Truncate(size int64) error
-	Chmod(mode fs.FileMode) error
-	Sync() error
-	Close() error
-}
-
-func realDisk() disk {
-	return disk{
-		create: func(root *os.Root, name string, flag int, perm fs.FileMode) (handle, error) {
-			f, err := root.OpenFile(name, flag, perm)
-			if err != nil {
-				return nil, err
-			}
-			return f, nil
-		},
-		rename: func(root *os.Root, from, to string) error { return root.Rename(from, to) },
-		swept:  &sweeper{},
-	}
-}
+func realDisk() disk { return disk{swept: &sweeper{}} }
 
 // opened is a regular file found link-free below a verified folder.
 type opened struct {
@@ -210,48 +189,28 @@ func unchanged(root *os.Root, name string, was fs.FileInfo) error {
 // errInPlace says that a file cannot be replaced by a rename.
 var errInPlace = errors.New("cannot be replaced by a rename")
 
-// replace writes a temporary file beside name and renames it over it. The
-// original is whole until the rename, whatever fails.
-func (d disk) replace(root *os.Root, name string, content []byte, mode fs.FileMode, was fs.FileInfo) (err error) {
-	temp := ".adze-" + rand.Text()[:12] + ".tmp"
-	f, err := d.create(root, temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		if was != nil && (errors.Is(err, fs.ErrPermission) || readOnly(err)) {
-			return errInPlace // the folder may not be writable though the file is
-		}
-		return err
+// replace replaces name if it is still the file that was read.
+func (d disk) replace(root *os.Root, name string, content []byte, mode fs.FileMode, was fs.FileInfo) error {
+	f := safe.File{Name: name, Text: content, Mode: mode}
+	if was != nil {
+		f.Mode, f.Exact = was.Mode()&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky), true
 	}
-	defer func() {
-		if err != nil {
-			root.Remove(temp)
-		}
-	}()
-	_, err = f.Write(content)
-	if err == nil && was != nil {
-		err = f.Chmod(was.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky))
-		if err == nil && !sameOwner(root, temp, was) {
-			err = errInPlace
-		}
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	if err := unchanged(root, name, was); err != nil {
-		return err
-	}
-	if err := d.rename(root, temp, name); err != nil {
-		if was != nil && crossing(err) {
+	f.Check = func(temp string) error {
+		if was != nil && !sameOwner(root, temp, was) {
 			return errInPlace
 		}
-		return err
+		return unchanged(root, name, was)
 	}
-	return syncDir(root)
+	err := d.Replace(root, f)
+	var beside *safe.CreateError
+	switch {
+	case was == nil || err == nil:
+	case errors.As(err, &beside) && (errors.Is(err, fs.ErrPermission) || readOnly(err)):
+		return errInPlace // the folder may not be writable though the file is
+	case crossing(err):
+		return errInPlace
+	}
+	return err
 }
 
 // inPlace overwrites a file and puts its old content back when that fails.
@@ -278,7 +237,7 @@ func (d disk) inPlace(root *os.Root, name string, content []byte, was fs.FileInf
 }
 
 func (d disk) overwrite(root *os.Root, name string, content []byte, was fs.FileInfo) error {
-	f, err := d.create(root, name, os.O_WRONLY|nonblock, 0)
+	f, err := d.Open(root, name, os.O_WRONLY|nonblock, 0)
 	if err != nil {
 		return err
 	}

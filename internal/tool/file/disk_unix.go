@@ -71,16 +71,3 @@ func lock(root *os.Root) (unlock func()) {
 	}
 	return func() { d.Close() }
 }
-
-// syncDir makes a rename durable.
-func syncDir(root *os.Root) error {
-	d, err := root.Open(".")
-	if err != nil {
-		return nil // renamed already; the folder is not readable to us
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return err
-	}
-	return nil
-}

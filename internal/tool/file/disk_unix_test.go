@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/pin"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -91,26 +92,26 @@ func TestFault41_RefusesSpecialFiles(t *testing.T) {
 
 // A faulty file fails after a number of bytes.
 type faulty struct {
-	handle
+	safe.Handle
 	left *int
 	err  error
 }
 
 func (f faulty) Write(b []byte) (int, error) {
 	if len(b) > *f.left {
-		n, _ := f.handle.Write(b[:*f.left])
+		n, _ := f.Handle.Write(b[:*f.left])
 		*f.left = 0
 		return n, f.err
 	}
 	*f.left -= len(b)
-	return f.handle.Write(b)
+	return f.Handle.Write(b)
 }
 
 func (f faulty) Sync() error {
 	if *f.left < 0 {
 		return f.err
 	}
-	return f.handle.Sync()
+	return f.Handle.Sync()
 }
 
 // TestFault11_FullDisk lets the disk fill up after every number of bytes: the
@@ -139,8 +140,8 @@ func TestFault11_FullDisk(t *testing.T) {
 			}
 			d := realDisk()
 			left, first := n, true
-			d.create = func(root *os.Root, name string, flag int, perm fs.FileMode) (handle, error) {
-				h, err := realDisk().create(root, name, flag, perm)
+			d.Create = func(root *os.Root, name string, flag int, perm fs.FileMode) (safe.Handle, error) {
+				h, err := realDisk().Open(root, name, flag, perm)
 				if err != nil || !first {
 					return h, err // putting the old content back takes no new space
 				}
@@ -170,18 +171,18 @@ func TestFailingRenameAndSync(t *testing.T) {
 		return fi
 	}
 	d := realDisk()
-	d.rename = func(*os.Root, string, string) error { return syscall.EBUSY }
+	d.Rename = func(*os.Root, string, string) error { return syscall.EBUSY }
 	before := stat()
 	if _, err := d.save(path, []byte("bind mount"), before); err != nil || b.get("f") != "bind mount" || !os.SameFile(before, stat()) {
 		t.Errorf("EBUSY: %v, %q", err, b.get("f"))
 	}
-	d.rename = func(*os.Root, string, string) error { return syscall.EIO }
+	d.Rename = func(*os.Root, string, string) error { return syscall.EIO }
 	if _, err := d.save(path, []byte("x"), stat()); err == nil || b.get("f") != "bind mount" {
 		t.Errorf("EIO: %v, %q", err, b.get("f"))
 	}
 	d = realDisk()
-	d.create = func(root *os.Root, name string, flag int, perm fs.FileMode) (handle, error) {
-		h, err := realDisk().create(root, name, flag, perm)
+	d.Create = func(root *os.Root, name string, flag int, perm fs.FileMode) (safe.Handle, error) {
+		h, err := realDisk().Open(root, name, flag, perm)
 		left := -1
 		return syncFails{faulty{h, &left, syscall.EIO}}, err
 	}
@@ -201,7 +202,7 @@ func TestFailingRenameAndSync(t *testing.T) {
 
 type syncFails struct{ faulty }
 
-func (f syncFails) Write(b []byte) (int, error) { return f.handle.Write(b) }
+func (f syncFails) Write(b []byte) (int, error) { return f.Handle.Write(b) }
 
 // TestMovedBetweenPlanAndRun: a link that changes after the decision.
 func TestMovedBetweenPlanAndRun(t *testing.T) {

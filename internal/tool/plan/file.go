@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -9,33 +8,20 @@ import (
 	"path/filepath"
 
 	"github.com/adze-agent/adze/internal/disk/pin"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // write puts the plan into its file. A command in the sandbox may have
 // planted a link under that name: the new file is made beside it under a name
 // nobody knows and takes its place, so no link is ever followed.
-func write(dir, text string) (err error) {
+func write(dir, text string) error {
 	root, err := pin.Dir(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	temp := "." + File + "." + rand.Text()
-	f, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, root.Remove(temp))
-		}
-	}()
-	_, err = f.WriteString(text)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return root.Rename(temp, File)
+	return safe.Replace(root, safe.File{Name: File, Text: []byte(text), Mode: 0o600, Brief: true})
 }
 
 // settled is the plan as it stands in its file, where a person may have

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -214,20 +215,13 @@ func (f *File) halve() error {
 	if err != nil {
 		return err
 	}
-	_, rest, _ = bytes.Cut(rest, []byte("\n"))                                      // the first line is cut
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), "."+filepath.Base(f.path)+"-*") // made for the owner alone
+	_, rest, _ = bytes.Cut(rest, []byte("\n")) // the first line is cut
+	root, err := os.OpenRoot(filepath.Dir(f.path))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(rest)
-	if e := tmp.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), f.path)
+	defer root.Close()
+	return safe.Replace(root, safe.File{Name: filepath.Base(f.path), Text: rest, Mode: 0o600, Brief: true})
 }
 
 // open opens the file to read it. No file is an empty one.

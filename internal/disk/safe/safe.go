@@ -1,0 +1,156 @@
+// Package safe replaces and removes files where other programs write as well:
+// a file is replaced whole or not at all, a link that somebody planted is never
+// followed, and what a command made unwritable is removed all the same. It knows
+// no meaning of any file, and takes no lock.
+package safe
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// A Handle is a file that is being written.
+type Handle interface {
+	io.Writer
+	Truncate(size int64) error
+	Chmod(mode fs.FileMode) error
+	Sync() error
+	Close() error
+}
+
+// A Disk is the real one, unless a test puts faults in.
+type Disk struct {
+	Create func(root *os.Root, name string, flag int, mode fs.FileMode) (Handle, error)
+	Rename func(root *os.Root, from, to string) error
+}
+
+// A File is what is to be in the place of a file, there or not.
+type File struct {
+	Name string // in root, and of no other folder
+	Text []byte
+	Mode fs.FileMode // when it is made; with Exact, also where the umask forbids it
+	// Exact sets Mode as it is, with what is beyond permissions.
+	Exact bool
+	// Brief does not wait until it is on disk: a crash may lose it, or leave it
+	// empty. It is for what can be made again.
+	Brief bool
+	// Check is asked when all is written, as temp beside the old file, which its
+	// error leaves as it is. May be nil.
+	Check func(temp string) error
+}
+
+// A CreateError says that nothing can be made beside the file.
+type CreateError struct{ Err error }
+
+func (e *CreateError) Error() string { return e.Err.Error() }
+func (e *CreateError) Unwrap() error { return e.Err }
+
+// Open makes or opens a file in root.
+func (d Disk) Open(root *os.Root, name string, flag int, mode fs.FileMode) (Handle, error) {
+	if d.Create != nil {
+		return d.Create(root, name, flag, mode)
+	}
+	f, err := root.OpenFile(name, flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Replace writes a new file beside the old one, under a name that nobody knows,
+// and renames it over that. Whatever fails, the old one is whole until then. A
+// crash can leave a file .adze-*.tmp.
+func (d Disk) Replace(root *os.Root, f File) (err error) {
+	temp := filepath.Join(filepath.Dir(f.Name), ".adze-"+rand.Text()[:12]+".tmp")
+	h, err := d.Open(root, temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
+	if err != nil {
+		return &CreateError{err}
+	}
+	defer func() {
+		if err != nil {
+			_ = root.Remove(temp) // the failure is reported; what is left is harmless
+		}
+	}()
+	_, err = h.Write(f.Text)
+	if err == nil && f.Exact && runtime.GOOS != "windows" {
+		err = h.Chmod(f.Mode)
+	}
+	if err == nil && !f.Brief {
+		err = h.Sync()
+	}
+	if e := h.Close(); err == nil {
+		err = e
+	}
+	if err == nil && f.Check != nil {
+		err = f.Check(temp)
+	}
+	if err != nil {
+		return err
+	}
+	rename := d.Rename
+	if rename == nil {
+		rename = (*os.Root).Rename
+	}
+	if err = rename(root, temp, f.Name); err != nil || f.Brief {
+		return err
+	}
+	return syncDir(root, filepath.Dir(f.Name))
+}
+
+// Replace replaces a file on the real disk.
+func Replace(root *os.Root, f File) error { return Disk{}.Replace(root, f) }
+
+// syncDir makes a rename durable, where a folder can be synced at all.
+func syncDir(root *os.Root, name string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := root.Open(name)
+	if err != nil {
+		return nil // it was renamed already; the folder is not readable to us
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !unsupported(err) {
+		return err
+	}
+	return nil
+}
+
+// maxDepth is to which folders are made removable.
+const maxDepth = 64
+
+// RemoveAll is os.RemoveAll that also removes what is in folders which nobody
+// may write, as far as they are this user's. It follows no link.
+func RemoveAll(path string) error {
+	if os.RemoveAll(path) == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(path))
+	}
+	Unlock(root, ".")
+	_ = root.Close()
+	return os.RemoveAll(path)
+}
+
+// Unlock makes the folder name in root, and those in it, writable for their
+// owner.
+func Unlock(root *os.Root, name string) { unlock(root, name, 0) }
+
+func unlock(root *os.Root, at string, depth int) {
+	info, err := root.Lstat(at)
+	if err != nil || !info.IsDir() || depth > maxDepth {
+		return
+	}
+	_ = root.Chmod(at, 0o700)
+	entries, _ := fs.ReadDir(root.FS(), filepath.ToSlash(at)) // what was read so far is enough
+	for _, e := range entries {
+		unlock(root, filepath.Join(at, e.Name()), depth+1)
+	}
+}
