@@ -32,6 +32,8 @@ type bubblewrap struct {
 	prlimit string // the program, "" when it is missing
 	loose   bool   // links cannot be held here, and the level says so
 	nursery nursery
+	cached  bool     // the helper has mounted layers of caches
+	claim   *os.File // keeps other sessions from doing so; nil: it is not held
 }
 
 // namespaces are what every command gets for itself. The network's comes
@@ -103,6 +105,7 @@ func startBwrap(ctx context.Context, s *Sandbox, path string) (mechanism, error)
 	if err := b.coverSockets(ctx); err != nil {
 		return b, err
 	}
+	b.warmCaches(ctx)
 	b.proxy(ctx)
 	return b, nil
 }
@@ -200,7 +203,7 @@ func (b *bubblewrap) bwrap(c *proc.Command, steps []step, journal *os.File) (err
 // enter is the program to start and its first arguments: bwrap itself, or what
 // enters the shared network, and the table of mounts with held links, before.
 func (b *bubblewrap) enter() (path string, args []string, err error) {
-	held := b.holds() || b.listsSockets()
+	held := b.cached || b.holds() || b.listsSockets()
 	if b.net == nil && !held {
 		return b.path, nil, nil
 	}
@@ -286,6 +289,9 @@ func (b *bubblewrap) close() error {
 	var err error
 	if b.space != nil {
 		err = b.space.close()
+	}
+	if b.claim != nil {
+		_ = b.claim.Close()
 	}
 	return err
 }

@@ -52,7 +52,7 @@ func Check(ctx context.Context, c Config) (Level, []Try, error) {
 		return Level{}, nil, err
 	}
 	defer closeScene()
-	c.Dir, c.Roots, c.Temp, c.Cache, c.Ask = sc.Project, nil, "", "", nil
+	c.Dir, c.Roots, c.Temp, c.Cache, c.Env, c.Ask = sc.Project, nil, "", filepath.Join(root, "home", ".adze", "cache"), nil, nil
 	c.Home, c.State, c.Run = filepath.Join(root, "home"), []string{filepath.Dir(sc.State)}, filepath.Join(root, "home", ".adze", "sandbox")
 	c.Settings.Network.AllowedDomains = []string{"allowed.invalid"}
 	c.Settings.Network.UnixSockets, c.Settings.Network.AllUnixSockets = nil, false
@@ -91,7 +91,7 @@ func newScene(root string) (*scene, func(), error) {
 		sc.Project + "/.git/objects/x": "", sc.Project + "/.git/refs/x": "", sc.Project + "/.vscode/settings.json": "{}", sc.Project + "/main.go": "package main\n",
 		sc.Project + "/pkg/sub/.keep": "", sc.Project + "/pkg/sub/.vscode/settings.json": "{}", sc.Project + "/shared/cursor/rules": "before",
 		sc.Project + "/pkg/lib/.git/HEAD": "ref: refs/heads/main\n", sc.Project + "/pkg/lib/.git/config": "[core]\n", sc.Project + "/pkg/lib/.git/objects/x": "", sc.Project + "/pkg/lib/.git/refs/x": "",
-		sc.Project + "/pkg/lib/githooks/pre-commit": "before",
+		sc.Project + "/pkg/lib/githooks/pre-commit": "before", sc.Root + "/home/.cache/go-build/ab/entry": "before",
 	}
 	links := map[string]string{sc.Project + "/.cursor": "shared/cursor", sc.Project + "/pkg/lib/.git/hooks": "../githooks"}
 	maps.Copy(files, sceneRepos(sc.Project))

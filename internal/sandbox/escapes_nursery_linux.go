@@ -145,6 +145,46 @@ var nurseryEscapes = []escape{
 	}},
 }
 
+// cacheEscapes aim at the person's own caches, which lie under those inside.
+var cacheEscapes = []escape{
+	{name: "cache-write", what: "change the person's build cache through the one inside", run: func(*scene) error {
+		return inCache(func(entry string) error { return os.WriteFile(entry, []byte("planted"), 0o644) })
+	}, after: content("$/home/.cache/go-build/ab/entry", "before")},
+	{name: "cache-remove", what: "empty the person's build cache through the one inside", run: func(*scene) error {
+		return inCache(func(entry string) error { return os.RemoveAll(filepath.Dir(entry)) })
+	}, after: content("$/home/.cache/go-build/ab/entry", "before")},
+	{name: "cache-add", what: "plant something in the person's build cache", run: func(*scene) error {
+		return inCache(func(entry string) error {
+			dir := filepath.Join(filepath.Dir(filepath.Dir(entry)), "ef")
+			return errors.Join(os.MkdirAll(dir, 0o755), create(dir+"/entry"))
+		})
+	}, after: absent("$/home/.cache/go-build/ef")},
+	{name: "cache-direct", what: "write to the person's build cache itself", safe: true, run: func(sc *scene) error {
+		return os.WriteFile(sc.Root+"/home/.cache/go-build/ab/entry", []byte("planted"), 0o644)
+	}, after: content("$/home/.cache/go-build/ab/entry", "before")},
+	{name: "cache-layers", what: "reach the folders that what is written to caches is kept in", run: func(sc *scene) error {
+		_, err := os.ReadDir(sc.Root + "/home/.adze/cache/layers")
+		return err
+	}},
+	{name: "cache-link", what: "have the next cache mounted elsewhere", run: func(sc *scene) error {
+		cache := os.Getenv("GOCACHE")
+		if err := os.RemoveAll(cache); err != nil {
+			return err // it is a mount
+		}
+		return errors.Join(os.Symlink(sc.Outside, cache), errNothing)
+	}},
+}
+
+// inCache does something to an entry of the build cache inside; what became of
+// the person's own, the look afterwards tells.
+func inCache(f func(entry string) error) error {
+	dir := os.Getenv("GOCACHE")
+	if dir == "" {
+		return errors.New("skip: there is no build cache inside")
+	}
+	return errors.Join(f(filepath.Join(dir, "ab", "entry")), errNothing)
+}
+
 // ours skips a try where the first process is another program, which has
 // nothing in its memory but what the command has, too.
 func ours() error {

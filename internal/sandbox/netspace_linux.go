@@ -74,7 +74,7 @@ func startNetspace(ctx context.Context, bwrap, self, enter string) (*netspace, e
 	ours, theirs := os.NewFile(uintptr(pair[0]), "netspace"), os.NewFile(uintptr(pair[1]), "netspace")
 	defer theirs.Close()
 	n := &netspace{enter: enter, conn: ours}
-	n.cmd = exec.Command(bwrap, "--unshare-user", "--unshare-net", "--cap-add", "CAP_SYS_ADMIN", "--dev-bind", "/", "/", "--die-with-parent", "--", self, HelperArg, "listen")
+	n.cmd = exec.Command(bwrap, "--unshare-user", "--unshare-net", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_DAC_OVERRIDE", "--dev-bind", "/", "/", "--die-with-parent", "--", self, HelperArg, "listen")
 	n.cmd.Env = []string{}
 	n.cmd.ExtraFiles = []*os.File{theirs}
 	var said strings.Builder
@@ -191,7 +191,7 @@ func listen() error {
 		return err
 	}
 	_, _ = l.Close(), lf.Close()
-	msg := make([]byte, unix.PathMax+len("cover "))
+	msg := make([]byte, 4*unix.PathMax)
 	for {
 		m, err := unix.Read(3, msg)
 		if errors.Is(err, unix.EINTR) {
@@ -213,7 +213,7 @@ func listen() error {
 // done is what the helper says when it did what it was asked.
 const done = "done"
 
-// mountAsTold carries out "hold PATH" or "cover PATH".
+// mountAsTold carries out "hold PATH", "cover PATH" or "layer LAYER".
 func mountAsTold(msg string) error {
 	what, path, _ := strings.Cut(msg, " ")
 	switch what {
@@ -221,6 +221,8 @@ func mountAsTold(msg string) error {
 		return holdLink(path)
 	case "cover":
 		return coverSocket(path)
+	case "layer":
+		return mountLayer(path)
 	}
 	return fmt.Errorf("unknown request %q", msg)
 }

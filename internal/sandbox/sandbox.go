@@ -40,6 +40,9 @@ type Config struct {
 	// not shared with what runs outside; "" keeps them in the session's
 	// temporary folder.
 	Cache string
+	// Env is the person's environment, which says where their own caches are;
+	// nil takes them where they are by default.
+	Env func(name string) string
 	// Run is a folder of adze's own, shared by all sessions of a person: for
 	// what must be seen to after a crash, and for the quarantine.
 	Run string

@@ -62,7 +62,7 @@ func Settings(o Config, cfg *config.Config, roots []string) (sandbox.Config, err
 	set.Network.DeniedDomains = append(slices.Clip(set.Network.DeniedDomains), deniedDomains(cfg)...)
 	return sandbox.Config{
 		Dir: o.Dir, Roots: roots, Home: o.Home, State: []string{o.Folders.State, o.Folders.Config, o.Folders.Cache},
-		Cache: o.Folders.Cache, TempRoot: o.TempRoot, Run: filepath.Join(o.Folders.State, "sandbox"),
+		Cache: o.Folders.Cache, Env: o.Env, TempRoot: o.TempRoot, Run: filepath.Join(o.Folders.State, "sandbox"),
 		Denials: fileDenials(o, cfg),
 		Path:    o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),
 	}, nil
