@@ -54,6 +54,7 @@ func (b *bubblewrap) coverSockets(ctx context.Context) error {
 			if err != nil {
 				return fmt.Errorf("keep the socket %s from commands: %w", path, err)
 			}
+			b.links.mounts++ // what was started before does not have it
 			b.links.mounts++
 		}
 		if now[path] = st; len(now) > maxSockets {
