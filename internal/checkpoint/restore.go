@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/pin"
+	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/effect"
 )
 
@@ -71,7 +72,7 @@ func Look(path string, blobs Blobs) (effect.Version, error) {
 	case fi.Mode().IsRegular():
 		v.Kind, v.Size = effect.IsFile, fi.Size()
 		var f *os.File
-		if f, err = dir.Open(name); err == nil {
+		if f, err = regular.OpenIn(dir, name, fi); err == nil {
 			v.Hash, v.Size, err = keep(f, blobs)
 			f.Close()
 		}
@@ -79,6 +80,26 @@ func Look(path string, blobs Blobs) (effect.Version, error) {
 		v.Mode, v.Kind = 0, effect.IsSpecial
 	}
 	return v, err
+}
+
+// content reads a file without following a link on the way.
+func content(path string) ([]byte, error) {
+	dir, err := pin.Dir(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	name := filepath.Base(path)
+	fi, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := regular.OpenIn(dir, name, fi)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // keep names a content, and puts it into blobs.

@@ -53,6 +53,7 @@ var (
 		plain[Cleared]("cleared"),
 		plain[Stripped]("stripped"),
 		plain[Compacted]("compacted"),
+		{"rewound", Rewound{}, decodeRewound},
 		plain[TaskStarted]("task_started"),
 		plain[TaskEnded]("task_ended"),
 		plain[Noted]("noted"),
@@ -68,6 +69,7 @@ var (
 		plain[Retracted]("retracted"),
 		plain[Waiting]("waiting"),
 		plain[ToolOutput]("tool_output"),
+		plain[RewindPlan]("rewind_plan"),
 		plain[TaskOutput]("task_output"),
 		plain[Queued]("queued"),
 	}
@@ -259,6 +261,7 @@ type (
 	askedFields    Asked
 	finishedFields ToolFinished
 	ranFields      Ran
+	rewoundFields  Rewound
 
 	storedReplied struct {
 		repliedFields
@@ -284,6 +287,11 @@ type (
 		ranFields
 		View fastjson.Raw `json:"view,omitempty"`
 	}
+	storedRewound struct {
+		rewoundFields
+		Messages []llm.Stored `json:"messages,omitempty"`
+		Empty    bool         `json:"empty,omitempty"` // Messages has none, and is not nil
+	}
 	storedPart struct {
 		Part llm.Stored `json:"message"`
 	}
@@ -303,6 +311,12 @@ func toStored(b Body) (any, error) {
 	case Ran:
 		raw, err := storeView(b.View)
 		return storedRan{ranFields(b), raw}, err
+	case Rewound:
+		out := storedRewound{rewoundFields: rewoundFields(b), Empty: b.Messages != nil && len(b.Messages) == 0}
+		for _, m := range b.Messages {
+			out.Messages = append(out.Messages, m.Stored())
+		}
+		return out, nil
 	case PartDone:
 		return storedPart{llm.Message{Role: llm.Assistant, Parts: []llm.Part{b.Part}}.Stored()}, nil
 	default: // the others hold no interface
@@ -375,6 +389,20 @@ func decodeRan(line []byte) (Body, error) {
 	}
 	s.ranFields.View = loadView(s.View)
 	return Ran(s.ranFields), nil
+}
+
+func decodeRewound(line []byte) (Body, error) {
+	var s storedRewound
+	if err := fastjson.Unmarshal(line, &s); err != nil {
+		return nil, err
+	}
+	if s.Empty {
+		s.rewoundFields.Messages = []llm.Message{}
+	}
+	for _, m := range s.Messages {
+		s.rewoundFields.Messages = append(s.rewoundFields.Messages, llm.FromStored(m))
+	}
+	return Rewound(s.rewoundFields), nil
 }
 
 func decodePartDone(line []byte) (Body, error) {

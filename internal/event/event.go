@@ -4,6 +4,7 @@ package event
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 
@@ -221,6 +222,30 @@ type (
 		Text    string `json:"text"`             // of the first message
 		Tokens  int    `json:"tokens,omitempty"` // estimated, of what is not sent any more
 	}
+	// Rewound says that a person went back to before an event. What came since
+	// stays in the log.
+	Rewound struct {
+		To   Seq    `json:"to"`           // the prompt that was taken back, or the Rewound
+		ID   string `json:"id,omitempty"` // of the prompt
+		Text string `json:"text,omitempty"`
+		// Undo: To is an earlier Rewound, which is taken back.
+		Undo bool `json:"undo,omitempty"`
+		// Conversation: it is again as it was then. Tasks, Seen, Dir, Last and
+		// Tokens are what was so then; Messages is all of the conversation, when
+		// the fold does not have it any more.
+		Conversation bool          `json:"conversation,omitempty"`
+		Messages     []llm.Message `json:"-"`
+		Tasks        []view.Task   `json:"tasks,omitempty"`
+		Seen         []effect.File `json:"seen,omitempty"`
+		Dir          string        `json:"dir,omitempty"`
+		Last         string        `json:"last,omitempty"` // the newest prompt
+		Tokens       int           `json:"tokens,omitempty"`
+		// Code: files were put back. Changes are what that did, Problems what it
+		// could not do.
+		Code     bool            `json:"code,omitempty"`
+		Changes  []effect.Change `json:"changes,omitempty"`
+		Problems []string        `json:"problems,omitempty"`
+	}
 	// TaskStarted says that something runs in the background: a call that said
 	// so, or one that was moved there.
 	TaskStarted struct {
@@ -272,6 +297,16 @@ type (
 	}
 )
 
+// A FileChange is what happens to a file, for people.
+type FileChange struct {
+	Path    string `json:"path"`
+	Kind    string `json:"kind"`              // "created", "changed", "removed", "mode"
+	Added   int    `json:"added,omitempty"`   // lines
+	Removed int    `json:"removed,omitempty"` // lines
+	// Foreign: it was changed since by something that no call did.
+	Foreign bool `json:"foreign,omitempty"`
+}
+
 // Live bodies.
 type (
 	// ReplyStarted says that the first chunk of a reply arrived.
@@ -318,6 +353,12 @@ type (
 	ToolOutput struct {
 		Call string `json:"call"`
 		S    string `json:"s"`
+	}
+	// RewindPlan is what a rewind would do to files.
+	RewindPlan struct {
+		ID    string       `json:"id"` // of the prompt
+		Files []FileChange `json:"files,omitempty"`
+		Lost  []string     `json:"lost,omitempty"` // what cannot be put back, in words
 	}
 	// TaskOutput is output of a background task.
 	TaskOutput struct {
@@ -388,6 +429,28 @@ func (c SettingChange) String() string {
 	return s
 }
 
+// String says it in a sentence.
+func (b Rewound) String() string {
+	what := "the conversation"
+	switch {
+	case b.Code && b.Conversation:
+		what = "the conversation and files"
+	case b.Code:
+		what = "files"
+	}
+	s := fmt.Sprintf("Went back in %s to before %q", what, b.Text)
+	if b.Undo {
+		s = fmt.Sprintf("Took the last rewind back in %s", what)
+	}
+	if b.Code {
+		s += fmt.Sprintf(": %d changed on disk", len(b.Changes))
+	}
+	if n := len(b.Problems); n > 0 {
+		s += fmt.Sprintf(", %d could not be", n)
+	}
+	return s + "."
+}
+
 // Lines says it in lines: what counts, what does not, and what is wrong.
 func (b SettingsChanged) Lines() (counts, waits, wrong []string) {
 	for _, c := range b.Changes {
@@ -435,6 +498,7 @@ func (ToolsChanged) body()    {}
 func (Cleared) body()         {}
 func (Stripped) body()        {}
 func (Compacted) body()       {}
+func (Rewound) body()         {}
 func (TaskStarted) body()     {}
 func (TaskEnded) body()       {}
 func (Noted) body()           {}
@@ -450,6 +514,7 @@ func (PartDone) body()       {}
 func (Retracted) body()      {}
 func (Waiting) body()        {}
 func (ToolOutput) body()     {}
+func (RewindPlan) body()     {}
 func (TaskOutput) body()     {}
 func (Queued) body()         {}
 
@@ -461,5 +526,6 @@ func (PartDone) live()       {}
 func (Retracted) live()      {}
 func (Waiting) live()        {}
 func (ToolOutput) live()     {}
+func (RewindPlan) live()     {}
 func (TaskOutput) live()     {}
 func (Queued) live()         {}

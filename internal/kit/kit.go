@@ -192,3 +192,9 @@ func (k Kit) Knows(files iter.Seq2[string, effect.File]) {
 		k.ledger.Restore([]effect.File{f})
 	}
 }
+
+// KnowsOnly has the tools know these files, as the model saw them, and no others.
+func (k Kit) KnowsOnly(files []effect.File) {
+	k.ledger.Forget()
+	k.ledger.Restore(files)
+}

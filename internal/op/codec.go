@@ -39,6 +39,7 @@ var kinds = []kind{
 	kindOf[SetMode]("set_mode"),
 	kindOf[Background]("background"),
 	kindOf[StopTask]("stop_task"),
+	kindOf[Rewind]("rewind"),
 	kindOf[Rename]("rename"),
 }
 

@@ -102,6 +102,17 @@ type (
 	StopTask struct {
 		ID string `json:"id,omitempty"`
 	}
+	// Rewind goes back to before a prompt, while no turn runs: the conversation,
+	// the files that calls changed, or both.
+	Rewind struct {
+		To string `json:"to,omitempty"` // the prompt's ID
+		// Undo takes the newest rewind back instead.
+		Undo         bool `json:"undo,omitempty"`
+		Conversation bool `json:"conversation,omitempty"`
+		Code         bool `json:"code,omitempty"`
+		// Preview changes nothing and says, as an event, what Code would do.
+		Preview bool `json:"preview,omitempty"`
+	}
 	// Rename titles the session.
 	Rename struct {
 		Title string `json:"title,omitempty"`
@@ -135,4 +146,5 @@ func (SetEffort) op()  {}
 func (SetMode) op()    {}
 func (Background) op() {}
 func (StopTask) op()   {}
+func (Rewind) op()     {}
 func (Rename) op()     {}

@@ -25,6 +25,7 @@ type Code string
 // Codes of refusals.
 const (
 	Idle        Code = "idle"           // nothing is running
+	Busy        Code = "busy"           // something runs that must end first
 	NoQuestion  Code = "no_question"    // the question is not open (any more)
 	NoPrompt    Code = "no_prompt"      // the prompt does not wait (any more)
 	NoTask      Code = "no_task"        // nothing of that name runs, or can go to the background

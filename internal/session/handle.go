@@ -70,7 +70,7 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 			return err
 		}
 		return s.setMode(ctx, st, m)
-	case op.Background, op.StopTask:
+	case op.Background, op.StopTask, op.Rewind:
 		return nil // see prepare
 	case op.Rename:
 		return s.record(ctx, st, event.Titled{Title: o.Title, By: "person"})
@@ -128,7 +128,7 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Attached: attached, Tokens: o.Tokens}); err != nil {
 		return err
 	}
-	if st.cancel == nil {
+	if st.cancel == nil && !st.rewinding {
 		s.begin(st)
 		return nil
 	}

@@ -67,6 +67,8 @@ type Config struct {
 	// Shell runs a command of the person's own, and says what came of it;
 	// progress shows its output while it runs. nil refuses op.Shell.
 	Shell func(ctx context.Context, c Command, progress func(string)) event.Ran
+	// Files are what calls changed on disk; nil refuses to take that back.
+	Files Files
 	// Attach reads what a prompt names with "@". It is called by the goroutine
 	// that submits. nil attaches nothing.
 	Attach func(ctx context.Context, n Naming) []event.Attached
@@ -132,22 +134,23 @@ type Session struct {
 // state belongs to the session's goroutine alone.
 type state struct {
 	transcript.State
-	target agent.Target
-	effort op.SetEffort // over the target's own; zero is none
-	rules  policy.Rules
-	mode   policy.Mode
-	told   policy.Mode        // what the model knows of it
-	logged policy.Mode        // of told, what the log says
-	cancel context.CancelFunc // of the running turn, nil when idle
-	turn   context.Context    // the running turn's, for what outlives its calls
-	asks   map[string]chan op.Answer
-	people map[string]bool               // the clients where a person can answer
-	shells map[string]context.CancelFunc // commands of the person's own
-	left   []<-chan struct{}             // calls that outlived their turn
-	began  time.Time                     // of the running turn
-	names  int                           // for inputs without an ID
-	notes  []string                      // for the model, after the current step
-	broken error                         // the log cannot be written any more
+	target    agent.Target
+	effort    op.SetEffort // over the target's own; zero is none
+	rules     policy.Rules
+	mode      policy.Mode
+	told      policy.Mode        // what the model knows of it
+	logged    policy.Mode        // of told, what the log says
+	cancel    context.CancelFunc // of the running turn, nil when idle
+	turn      context.Context    // the running turn's, for what outlives its calls
+	asks      map[string]chan op.Answer
+	people    map[string]bool               // the clients where a person can answer
+	shells    map[string]context.CancelFunc // commands of the person's own
+	rewinding bool                          // no turn begins meanwhile
+	left      []<-chan struct{}             // calls that outlived their turn
+	began     time.Time                     // of the running turn
+	names     int                           // for inputs without an ID
+	notes     []string                      // for the model, after the current step
+	broken    error                         // the log cannot be written any more
 	// What follows came with the Config, and settings may change it.
 	loop      *agent.Loop
 	wanted    *tool.Set // to have from the next step on, nil when that is tools
@@ -325,6 +328,8 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error
 		if out.target, err = s.cfg.Resolve(ctx, o.Name); err != nil {
 			return out, &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
 		}
+	case op.Rewind:
+		return out, s.rewind(ctx, o)
 	case op.Background:
 		if s.cfg.Tasks != nil {
 			if _, ok := s.cfg.Tasks.Background(o.Call); ok {

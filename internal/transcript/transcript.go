@@ -230,6 +230,8 @@ func (s State) Apply(e event.Event) State {
 		s.talk = s.talk.strip(e.Seq)
 	case event.Compacted:
 		s.talk = s.talk.anew(e.Seq, b.Text)
+	case event.Rewound:
+		s = s.rewound(e.Seq, b)
 	case event.TurnEnded:
 		s.talk = s.talk.turnEnded(e.Seq)
 		s.Turn.End = b
@@ -240,7 +242,7 @@ func (s State) Apply(e event.Event) State {
 		s.Background = without(s.Background, b.ID)
 	case event.Noted, event.SettingsChanged, event.Unknown: // nothing to keep
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.TaskOutput, event.Queued: // live
+		event.Retracted, event.Waiting, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan: // live
 	}
 	return s
 }

@@ -111,6 +111,8 @@ func (d *document) event(e event.Event) {
 		}
 	case event.Compacted:
 		d.put("_What came before is not sent to the model any more. It goes on with:_\n\n%s\n\n", d.text(b.Text))
+	case event.Rewound:
+		d.put("_%s_\n\n", d.text(b.String()))
 	case event.Ran:
 		d.calls()
 		d.put("## Command\n\n")
@@ -121,7 +123,7 @@ func (d *document) event(e event.Event) {
 		event.ToolStarted, event.ModelChanged, event.ModeChanged, event.Titled, event.ToolsChanged, event.Cleared, event.Stripped, event.SettingsChanged, event.TaskStarted, event.TaskEnded, event.Unknown:
 		// nothing that a reader misses
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.TaskOutput, event.Queued: // never stored
+		event.Retracted, event.Waiting, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan: // never stored
 	}
 }
 

@@ -127,6 +127,8 @@ func (p *projection) apply(e event.Event) []any {
 		return p.settings(b)
 	case event.Compacted:
 		return []any{boundaryLine{Type: "system", Subtype: "compact_boundary", Metadata: boundary{Trigger: "manual", Tokens: b.Tokens}, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
+	case event.Rewound:
+		return []any{p.note("informational", "info", b.String())}
 	case event.Waiting:
 		return []any{p.retry(b)}
 	case event.Retracted:
@@ -135,7 +137,7 @@ func (p *projection) apply(e event.Event) []any {
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputAccepted, event.InputQueued, event.InputRemoved,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.Cleared,
-		event.Stripped, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued:
+		event.Stripped, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
 	}
 	return nil
 }

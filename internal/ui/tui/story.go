@@ -155,10 +155,12 @@ func (s *story) apply(e event.Event) {
 		s.settings(b, e.Time)
 	case event.Compacted:
 		s.note(e.Time, "info", "The conversation goes on in a fresh context; what came before it is kept and not sent any more.", "")
+	case event.Rewound:
+		s.note(e.Time, "info", b.String(), strings.Join(b.Problems, "\n"))
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
 	case event.Resumed, event.SessionStarted, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged,
-		event.Cleared, event.Stripped, event.TaskEnded, event.Unknown, event.Waiting, event.TaskOutput, event.Queued, event.ToolInputDelta:
+		event.Cleared, event.Stripped, event.TaskEnded, event.Unknown, event.Waiting, event.TaskOutput, event.Queued, event.RewindPlan, event.ToolInputDelta:
 		// shown elsewhere, or not at all
 	}
 }

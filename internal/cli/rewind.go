@@ -1,0 +1,238 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// newRewind goes back in a session that is not running.
+func newRewind(sys System, f *runFlags) *cobra.Command {
+	var to string
+	var undo, conversation, code, dry bool
+	c := &cobra.Command{
+		Use: "rewind [SESSION]", Short: "Go back to before a prompt: conversation, files, or both", Args: cobra.MaximumNArgs(1),
+		Long: "Without --to, the prompts of the session are listed, with how many files changed after each.\n" +
+			"Files are put back as they were before the prompt, also where commands changed them;\nwhat git ignores, and git's own state, stays. A rewind can be taken back with --undo.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			st, i, err := findSession(sys, f, cmd, args...)
+			if err != nil {
+				return err
+			}
+			prompts, err := promptsOf(cmd, st, i)
+			if err != nil {
+				return err
+			}
+			if to == "" && !undo {
+				return listPrompts(sys, prompts)
+			}
+			o := op.Rewind{Undo: undo, Conversation: conversation || !code, Code: code || !conversation, Preview: dry}
+			if !undo {
+				if o.To, err = promptNamed(prompts, to); err != nil {
+					return err
+				}
+			}
+			return rewind(sys, f, cmd, i, o)
+		},
+	}
+	c.Flags().StringVar(&to, "to", "", "the prompt to go back to before: its number or id")
+	c.Flags().BoolVar(&undo, "undo", false, "take the last rewind back")
+	c.Flags().BoolVar(&conversation, "conversation", false, "the conversation only")
+	c.Flags().BoolVar(&code, "code", false, "the files only")
+	c.Flags().BoolVar(&dry, "dry-run", false, "say what would happen to files, and change nothing")
+	c.MarkFlagsMutuallyExclusive("to", "undo")
+	return c
+}
+
+// A said is a prompt that can be gone back to.
+type said struct {
+	id, text string
+	at       time.Time
+	changed  map[string]bool // paths, until the next prompt
+}
+
+// promptsOf are the prompts of a session, without those that a rewind took back.
+func promptsOf(cmd *cobra.Command, st store.Catalogue, i store.Info) (out []said, err error) {
+	var seqs []event.Seq
+	for e, err := range st.Read(cmd.Context(), i, 0) {
+		if err != nil {
+			return nil, err
+		}
+		switch b := e.Body.(type) {
+		case event.InputAccepted:
+			if !b.Hidden {
+				out, seqs = append(out, said{b.ID, b.Text, e.Time, map[string]bool{}}), append(seqs, e.Seq)
+			}
+		case event.ToolFinished:
+			if c, ok := effect.Of[effect.Changed](b.Effects); ok && len(out) > 0 {
+				for _, x := range c.Files {
+					out[len(out)-1].changed[x.Path] = true
+				}
+			}
+		case event.Rewound:
+			if n := slices.IndexFunc(seqs, func(s event.Seq) bool { return s >= b.To }); b.Conversation && !b.Undo && n >= 0 {
+				out, seqs = out[:n], seqs[:n]
+			}
+		default: // no prompt
+		}
+	}
+	return out, nil
+}
+
+func listPrompts(sys System, prompts []said) error {
+	if len(prompts) == 0 {
+		fmt.Fprintln(sys.Stderr, "this session has no prompts yet")
+		return nil
+	}
+	w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "NR\tAGE\tFILES\tPROMPT")
+	for n, p := range prompts {
+		fmt.Fprintf(w, "%d\t%s\t%d\t%s\n", n+1, age(p.at), len(p.changed), clip.Line(clip.VisibleText(p.text), 100))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(sys.Stderr, "go back to before one of them with: adze rewind --to NR")
+	return nil
+}
+
+// promptNamed finds the prompt with a number, from 1, or an ID.
+func promptNamed(prompts []said, name string) (string, error) {
+	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= len(prompts) {
+		return prompts[n-1].id, nil
+	}
+	for _, p := range prompts {
+		if p.id == name {
+			return p.id, nil
+		}
+	}
+	return "", usagef("adze rewind lists the prompts", "there is no prompt %q in this session", name)
+}
+
+// rewind opens the session, goes back and says what came of it.
+func rewind(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewind) error {
+	opts, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return err
+	}
+	opts.Note = nil
+	p, _, err := opts.load()
+	if err != nil {
+		return openError(cmd.Context(), err)
+	}
+	s, err := app.OpenPast(cmd.Context(), opts.Process, p, i.ID)
+	if err != nil {
+		return openError(cmd.Context(), err)
+	}
+	events := s.Follow(cmd.Context(), s.State().Seq, event.Everything) // what comes of the op
+	err = s.Submit(cmd.Context(), o)
+	if err == nil {
+		err = sayWhatCame(sys, events)
+	}
+	if err = errors.Join(err, s.Close()); err != nil {
+		return failf("adze rewind lists the prompts", "%v", err)
+	}
+	return nil
+}
+
+// sayWhatCame waits for the event of a rewind.
+func sayWhatCame(sys System, events iter.Seq2[event.Event, error]) error {
+	for e, err := range events {
+		if err != nil {
+			return err
+		}
+		switch b := e.Body.(type) {
+		case event.Rewound:
+			sayRewound(sys, b)
+			return nil
+		case event.RewindPlan:
+			sayPlan(sys, b)
+			return nil
+		default: // of the opening
+		}
+	}
+	return nil
+}
+
+func sayRewound(sys System, b event.Rewound) {
+	fmt.Fprintln(sys.Stdout, clip.VisibleText(b.String()))
+	for _, c := range b.Changes {
+		fmt.Fprintf(sys.Stdout, "  %s\n", clip.Visible(c.Path))
+	}
+	for _, x := range b.Problems {
+		fmt.Fprintf(sys.Stderr, "not put back: %s\n", clip.VisibleText(x))
+	}
+	fmt.Fprintln(sys.Stderr, "take it back with: adze rewind --undo")
+}
+
+func sayPlan(sys System, plan event.RewindPlan) {
+	paint := sys.painter()
+	if len(plan.Files) == 0 && len(plan.Lost) == 0 {
+		fmt.Fprintln(sys.Stdout, "no file would change")
+	}
+	for _, x := range plan.Files {
+		note := ""
+		if x.Foreign {
+			note = "  changed since by something else"
+		}
+		fmt.Fprintf(sys.Stdout, "%s %s %s %s%s\n", paint.cell(draw.Plain, x.Kind, 8), paint.cell(draw.OK, fmt.Sprintf("+%d", x.Added), 6), paint.cell(draw.Wrong, fmt.Sprintf("-%d", x.Removed), 6), clip.Visible(x.Path), note)
+	}
+	for _, x := range plan.Lost {
+		fmt.Fprintf(sys.Stderr, "would not be put back: %s\n", clip.VisibleText(x))
+	}
+}
+
+// newDiff shows what a session changed on disk.
+func newDiff(sys System, f *runFlags) *cobra.Command {
+	stat := false
+	c := &cobra.Command{
+		Use: "diff [SESSION]", Short: "Show what a session changed on disk until now", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, i, err := findSession(sys, f, cmd, args...)
+			if err != nil {
+				return err
+			}
+			p, _, err := settings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			blocks, err := app.Diff(cmd.Context(), p, i)
+			if err != nil {
+				return err
+			}
+			if len(blocks) == 0 {
+				fmt.Fprintln(sys.Stderr, "no file is different from what it was before this session")
+			}
+			paint := sys.painter()
+			for _, b := range blocks {
+				d, ok := b.(view.Diff)
+				switch {
+				case !ok:
+				case stat:
+					fmt.Fprintf(sys.Stdout, "%s %s %s\n", paint.cell(draw.OK, fmt.Sprintf("+%d", d.Added), 6), paint.cell(draw.Wrong, fmt.Sprintf("-%d", d.Removed), 6), clip.Visible(d.Path))
+				default:
+					fmt.Fprint(sys.Stdout, strings.TrimSuffix(paint.diff(clip.Visible(d.Path), d.Unified), "\n")+"\n")
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&stat, "stat", false, "only how many lines changed, a line for each file")
+	return c
+}

@@ -1,0 +1,197 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/transcript"
+	"github.com/adze-agent/adze/internal/window"
+)
+
+// Files are what calls changed on disk, and how that is taken back.
+type Files interface {
+	// Preview says what taking these changes back, the oldest first, would do.
+	Preview(ctx context.Context, changes []effect.Change) (files []event.FileChange, lost []string)
+	// TakeBack does it, and returns what it changed in its turn.
+	TakeBack(ctx context.Context, changes []effect.Change) (done []effect.Change, problems []string, err error)
+	// Seen replaces what the model is taken to know of files.
+	Seen(files []effect.File)
+}
+
+// A past is the session as it was before an event.
+type past struct {
+	at      event.Event // the prompt or the Rewound
+	state   transcript.State
+	changes []effect.Change // since then, the oldest first
+}
+
+// rewind goes back. It runs on the goroutine that submits: the log is read and
+// files are written meanwhile, and prompts wait.
+func (s *Session) rewind(ctx context.Context, o op.Rewind) error {
+	if s.cfg.Files == nil && o.Code {
+		return &op.Refusal{Code: op.Unsupported, Text: "this session does not record what changes on disk"}
+	}
+	if !o.Conversation && !o.Code {
+		return &op.Refusal{Code: op.Unsupported, Text: "a rewind is of the conversation, of the code, or of both"}
+	}
+	var now transcript.State
+	var err error
+	if werr := s.within(ctx, func(st *state) {
+		if st.cancel != nil || st.rewinding || len(st.shells) > 0 {
+			err = &op.Refusal{Code: op.Busy, Text: "something is running; interrupt it first"}
+			return
+		}
+		st.rewinding, now = true, st.State
+	}); werr != nil || err != nil {
+		return errors.Join(werr, err)
+	}
+	e, live, err := s.goBack(ctx, o, now)
+	derr := s.do(func(st *state) {
+		st.rewinding = false
+		switch {
+		case err != nil:
+		case live != nil:
+			s.fan.send(event.Event{Time: s.cfg.Now(), Body: *live})
+		default:
+			if err = s.record(context.WithoutCancel(ctx), st, *e); err == nil {
+				s.wentBack(st, *e)
+			}
+		}
+		if st.cancel == nil && len(st.Queue) > 0 && !st.ending {
+			s.begin(st)
+		}
+	})
+	return errors.Join(derr, err)
+}
+
+// goBack finds what was, and takes changes back, or says what that would do.
+func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State) (*event.Rewound, *event.RewindPlan, error) {
+	was, err := s.past(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	e := event.Rewound{To: was.at.Seq, Undo: o.Undo}
+	if in, ok := was.at.Body.(event.InputAccepted); ok {
+		e.ID, e.Text = in.ID, clip.Line(in.Text, 200)
+	}
+	if o.Preview {
+		plan := event.RewindPlan{ID: e.ID}
+		if s.cfg.Files != nil {
+			plan.Files, plan.Lost = s.cfg.Files.Preview(ctx, was.changes)
+		}
+		return nil, &plan, nil
+	}
+	if o.Code {
+		e.Code = true
+		if e.Changes, e.Problems, err = s.cfg.Files.TakeBack(ctx, was.changes); err != nil && len(e.Changes) == 0 {
+			return nil, nil, fmt.Errorf("take changes back: %w", err)
+		}
+	}
+	if o.Conversation {
+		e.Conversation = true
+		e.Tasks, e.Dir, e.Last, e.Tokens = was.state.Tasks, was.state.Dir, was.state.Last, window.Estimate(was.state)
+		for _, f := range was.state.Files() {
+			e.Seen = append(e.Seen, f)
+		}
+		if o.Undo || now.Boundary() >= e.To {
+			e.Messages = was.state.Messages()
+			if e.Messages == nil {
+				e.Messages = []llm.Message{} // it began with this prompt
+			}
+		}
+	}
+	return &e, nil, nil
+}
+
+// past reads the log up to what the op names, and what changed since.
+func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
+	if p.at, err = s.target(ctx, o); err != nil {
+		return p, err
+	}
+	for e, err := range s.cfg.Log.After(ctx, 0) {
+		switch {
+		case err != nil:
+			return p, fmt.Errorf("read the session: %w", err)
+		case e.Seq < p.at.Seq:
+			p.state = p.state.Apply(e)
+			continue
+		}
+		switch b := e.Body.(type) {
+		case event.ToolFinished:
+			if c, ok := effect.Of[effect.Changed](b.Effects); ok {
+				p.changes = append(p.changes, c.Files...)
+			}
+		case event.Rewound:
+			p.changes = append(p.changes, b.Changes...)
+		default: // changes no file
+		}
+	}
+	return p, nil
+}
+
+// target is the event that the op goes back to: a person's prompt, or the newest
+// rewind that was not taken back itself.
+func (s *Session) target(ctx context.Context, o op.Rewind) (at event.Event, err error) {
+	var rewinds []event.Event
+	for e, err := range s.cfg.Log.After(ctx, 0) {
+		if err != nil {
+			return at, fmt.Errorf("read the session: %w", err)
+		}
+		switch b := e.Body.(type) {
+		case event.InputAccepted:
+			if !o.Undo && b.ID == o.To && !b.Hidden {
+				return e, nil
+			}
+		case event.Rewound:
+			if !b.Undo {
+				rewinds = append(rewinds, e)
+			} else if len(rewinds) > 0 {
+				rewinds = rewinds[:len(rewinds)-1]
+			}
+		default: // nothing to go back to
+		}
+	}
+	if o.Undo && len(rewinds) > 0 {
+		return rewinds[len(rewinds)-1], nil
+	}
+	if o.Undo {
+		return at, &op.Refusal{Code: op.NoPrompt, Text: "there is no rewind to take back"}
+	}
+	return at, &op.Refusal{Code: op.NoPrompt, Text: fmt.Sprintf("there is no prompt %q in this session", o.To)}
+}
+
+// wentBack brings the rest of the session in line with a rewind.
+func (s *Session) wentBack(st *state, e event.Rewound) {
+	if e.Conversation && s.cfg.Files != nil {
+		s.cfg.Files.Seen(e.Seen)
+	}
+	var paths []string
+	for _, c := range e.Changes {
+		paths = append(paths, shortPath(st.Dir, c.Path))
+	}
+	if len(paths) > 0 && !e.Conversation {
+		more := ""
+		if n := len(paths) - 20; n > 0 {
+			paths, more = paths[:20], fmt.Sprintf(" and %d more", n)
+		}
+		st.notes = append(st.notes, "The person took back changes on disk. These files are not as you last saw them: "+strings.Join(paths, ", ")+more+".")
+	}
+	if e.Conversation && !e.Code {
+		st.notes = append(st.notes, "The person went back to this point of the conversation. Files may have changed since: read them again before you rely on them.")
+	}
+}
+
+func shortPath(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+		return rel
+	}
+	return path
+}

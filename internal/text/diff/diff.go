@@ -1,0 +1,73 @@
+// Package diff compares two texts line by line, for people. It reads nothing and
+// decides nothing.
+package diff
+
+import (
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// maxShown bounds the diff shown to people, in bytes.
+const maxShown = 256 << 10
+
+// Edits compares two texts line by line. What they share at both ends is
+// set aside first: a small change of a large file is the common case.
+func Edits(a, b string) []udiff.Edit {
+	n := min(len(a), len(b))
+	from := 0
+	for from < n && a[from] == b[from] {
+		from++
+	}
+	from = strings.LastIndexByte(a[:from], '\n') + 1
+	end := 0
+	for end < n-from && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	// The shared end must start where a line starts in both.
+	for end > 0 && !(lineStart(a, len(a)-end) && lineStart(b, len(b)-end)) {
+		end--
+	}
+	edits := udiff.Lines(a[from:len(a)-end], b[from:len(b)-end])
+	for i := range edits {
+		edits[i].Start += from
+		edits[i].End += from
+	}
+	return edits
+}
+
+func lineStart(s string, i int) bool { return i == 0 || s[i-1] == '\n' }
+
+// Shown is the change from one text to another: hunks with three lines of
+// context, of at most 256 KiB. visible makes what a terminal would act on harmless.
+func Shown(path, from, to string, created bool, visible func(string) string) view.Diff {
+	out := view.Diff{Path: path, Created: created}
+	u, err := udiff.ToUnifiedDiff("a", "b", from, Edits(from, to), 3)
+	if err != nil {
+		return out // edits of our own text always apply
+	}
+	for _, h := range u.Hunks {
+		for _, l := range h.Lines {
+			switch l.Kind {
+			case udiff.Insert:
+				out.Added++
+			case udiff.Delete:
+				out.Removed++
+			case udiff.Equal:
+			}
+		}
+	}
+	s := u.String()
+	if i := strings.Index(s, "@@ "); i >= 0 {
+		s = s[i:]
+	}
+	s, cut := clip.Head(visible(s), maxShown)
+	if cut {
+		s += "\\ the rest of this diff is not shown\n"
+	}
+	out.Unified = s
+	return out
+}

@@ -1,0 +1,85 @@
+package transcript
+
+import (
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// rewound goes back to what was before an event. A rewind of files alone
+// changes nothing of the conversation; the model is told of it.
+func (s State) rewound(seq event.Seq, b event.Rewound) State {
+	if !b.Conversation {
+		return s
+	}
+	s.talk = s.talk.back(seq, b)
+	s.Tasks, s.Dir, s.Last = b.Tasks, b.Dir, b.Last
+	s.files = trie[effect.File]{}
+	for _, f := range b.Seen {
+		s.files = s.files.set(f.Path, f)
+	}
+	return s
+}
+
+// back takes what came from b.To on out of the conversation, or replaces it by
+// b.Messages, when what is to come back is not there any more.
+func (c conversation) back(seq event.Seq, b event.Rewound) conversation {
+	c = c.closeRound(seq)
+	next := conversation{
+		gone: c.gone, cleared: c.cleared, stripped: c.stripped, partial: c.partial, declined: c.declined, boundary: c.boundary,
+		gauge: Gauge{GrownTokens: c.gauge.GrownTokens, GrownBytes: c.gauge.GrownBytes, cut: true},
+	}
+	var es []Entry
+	if b.Messages != nil {
+		next.boundary = seq
+		for _, m := range b.Messages {
+			from := make([]event.Seq, len(m.Parts))
+			for i := range from {
+				from[i] = seq
+			}
+			es = append(es, Entry{m, from})
+		}
+	} else {
+		es = before(c.entries(), b.To)
+	}
+	for _, w := range c.words {
+		if w < b.To {
+			next.words = append(next.words, w)
+		}
+	}
+	for i, e := range es {
+		if e.Role == llm.User && i == len(es)-1 {
+			for j, p := range e.Parts {
+				next = next.add(e.From[j], p)
+			}
+			break
+		}
+		for _, p := range e.Parts {
+			next.gauge.Bytes += size(p)
+		}
+		next.done = next.done.push(e)
+	}
+	next.gauge.Tokens, next.gauge.At = b.Tokens, next.gauge.Bytes
+	return next
+}
+
+// before are the parts that come from events before to. The results of a reply
+// stay with it.
+func before(es []Entry, to event.Seq) (out []Entry) {
+	for _, e := range es {
+		var kept Entry
+		kept.Role = e.Role
+		for i, p := range e.Parts {
+			if _, result := p.(llm.ToolResult); e.From[i] < to || result && len(out) > 0 {
+				kept.Parts, kept.From = append(kept.Parts, p), append(kept.From, e.From[i])
+			}
+		}
+		if len(kept.Parts) > 0 {
+			out = append(out, kept)
+		}
+		if len(kept.Parts) < len(e.Parts) || len(kept.Parts) == 0 {
+			break
+		}
+	}
+	return out
+}
