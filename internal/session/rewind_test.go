@@ -1,0 +1,266 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/store/mem"
+	"github.com/adze-agent/adze/internal/transcript"
+)
+
+// takenBack notes what it is asked to take back.
+type takenBack struct {
+	changes []effect.Change
+	seen    []effect.File
+	known   bool
+	fail    error
+}
+
+func (f *takenBack) Preview(_ context.Context, cs []effect.Change) ([]event.FileChange, []string) {
+	var out []event.FileChange
+	for _, c := range cs {
+		out = append(out, event.FileChange{Path: c.Path, Kind: "changed"})
+	}
+	return out, []string{"one is lost"}
+}
+
+func (f *takenBack) TakeBack(_ context.Context, cs []effect.Change) ([]effect.Change, []string, error) {
+	f.changes = cs
+	var done []effect.Change
+	for _, c := range cs {
+		done = append(done, effect.Change{Path: c.Path, Before: c.After, After: c.Before})
+	}
+	return done, []string{"a problem"}, f.fail
+}
+
+func (f *takenBack) Seen(files []effect.File) { f.seen, f.known = files, true }
+
+func words(ms []llm.Message) (out []string) {
+	for _, m := range ms {
+		for _, p := range m.Parts {
+			if t, ok := p.(llm.Text); ok {
+				out = append(out, t.S)
+			}
+		}
+	}
+	return out
+}
+
+// folded is the state that the log alone comes to.
+func (r *rig) folded() (st transcript.State) {
+	r.t.Helper()
+	for e, err := range r.log.After(r.t.Context(), 0) {
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		st = st.Apply(e)
+	}
+	return st
+}
+
+func (r *rig) ids() (out []string) {
+	for e := range r.log.After(r.t.Context(), 0) {
+		if b, ok := e.Body.(event.InputAccepted); ok && !b.Hidden {
+			out = append(out, b.ID)
+		}
+	}
+	return out
+}
+
+func TestRewindOfTheConversation(t *testing.T) {
+	files := &takenBack{}
+	r := start(t, nil, func(c *session.Config) { c.Files = files }, fake.Say("A1"), fake.Say("A2"), fake.Say("A3"), fake.Say("A4"))
+	for i, q := range []string{"Q1", "Q2", "Q3"} {
+		r.prompt(q)
+		r.turns(i+1, nil)
+	}
+	before := r.State().Messages()
+	if err := r.Submit(t.Context(), op.Rewind{To: r.ids()[1], Conversation: true}); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"Q1", "A1"}, words(r.State().Messages())); d != "" {
+		t.Error(d)
+	}
+	if st := r.State(); st.Last != "Q1" || !files.known {
+		t.Errorf("the newest prompt is %q, files known %t", st.Last, files.known)
+	}
+	// the rewind is taken back, word for word
+	if err := r.Submit(t.Context(), op.Rewind{Undo: true, Conversation: true}); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(before, r.State().Messages()); d != "" {
+		t.Error(d)
+	}
+	if err := r.Submit(t.Context(), op.Rewind{Undo: true, Conversation: true}); code(err) != op.NoPrompt {
+		t.Errorf("a rewind was taken back twice: %v", err)
+	}
+	// back to the very beginning, and on from there
+	if err := r.Submit(t.Context(), op.Rewind{To: r.ids()[0], Conversation: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.prompt("Q4")
+	r.turns(4, nil)
+	if got := words(r.State().Messages()); got[0] != "Q4" && !strings.Contains(got[0], "went back") || !slices.Contains(got, "A4") || slices.Contains(got, "A1") {
+		t.Errorf("%q", got)
+	}
+	valid(t, r.State().Messages())
+	if d := cmp.Diff(r.State().Messages(), r.folded().Messages()); d != "" {
+		t.Errorf("the log says something else:\n%s", d)
+	}
+	var st transcript.State // and it survives a codec
+	for e := range r.log.After(t.Context(), 0) {
+		line, err := event.AppendLine(nil, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := event.ParseLine(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		st = st.Apply(again)
+	}
+	if d := cmp.Diff(r.State().Messages(), st.Messages()); d != "" {
+		t.Error(d)
+	}
+}
+
+// What a compaction took out of the conversation comes back when a person goes
+// back to before it.
+func TestRewindToBeforeABoundary(t *testing.T) {
+	log := &mem.Log{}
+	r := start(t, log, nil, fake.Say("A1"), fake.Say("A2"))
+	r.prompt("Q1")
+	r.turns(1, nil)
+	r.prompt("Q2")
+	r.turns(2, nil)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	second := r.ids()[1]
+	log = reopened(t, log, event.Compacted{Text: "what was"})
+	r = start(t, log, nil)
+	if d := cmp.Diff([]string{"what was"}, words(r.State().Messages())); d != "" {
+		t.Fatal(d)
+	}
+	if err := r.Submit(t.Context(), op.Rewind{To: second, Conversation: true}); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff([]string{"Q1", "A1"}, words(r.State().Messages())); d != "" {
+		t.Error(d)
+	}
+}
+
+// reopened copies a log and adds to it.
+func reopened(t *testing.T, from *mem.Log, more ...event.Body) *mem.Log {
+	t.Helper()
+	out := &mem.Log{}
+	var last event.Event
+	for e := range from.After(t.Context(), 0) {
+		last = e
+		if err := out.Append(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, b := range more {
+		last = event.Event{Seq: last.Seq + 1, Time: last.Time, Body: b}
+		if err := out.Append(t.Context(), last); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func TestRewindOfFiles(t *testing.T) {
+	files := &takenBack{}
+	change := func(path string) effect.Changed {
+		return effect.Changed{Files: []effect.Change{{Path: path, After: effect.Version{Kind: effect.IsFile, Hash: path}}}}
+	}
+	log := &mem.Log{}
+	r := start(t, log, nil, fake.Say("A1"), fake.Say("A2"))
+	r.prompt("Q1")
+	r.turns(1, nil)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log = reopened(t, log, event.ToolFinished{Call: "1", Effects: []effect.Effect{change("/w/a")}}, event.InputAccepted{ID: "second", Text: "Q2"},
+		event.ToolFinished{Call: "2", Effects: []effect.Effect{change("/w/b"), effect.Dir{Path: "/w"}}}, event.ToolFinished{Call: "3", Effects: []effect.Effect{change("/w/c")}})
+	r = start(t, log, func(c *session.Config) { c.Files = files })
+	events := r.Follow(t.Context(), r.State().Seq, event.Everything)
+	if err := r.Submit(t.Context(), op.Rewind{To: "second", Code: true, Preview: true}); err != nil {
+		t.Fatal(err)
+	}
+	for e := range events {
+		if plan, ok := e.Body.(event.RewindPlan); ok {
+			if len(plan.Files) != 2 || plan.ID != "second" || len(plan.Lost) != 1 || files.changes != nil {
+				t.Errorf("%+v, %v", plan, files.changes)
+			}
+			break
+		}
+	}
+	if err := r.Submit(t.Context(), op.Rewind{To: "second", Code: true}); err != nil {
+		t.Fatal(err)
+	}
+	if len(files.changes) != 2 || files.changes[0].Path != "/w/b" || files.changes[1].Path != "/w/c" || files.known {
+		t.Errorf("%+v", files)
+	}
+	if got := words(r.State().Messages()); !slices.Contains(got, "Q2") {
+		t.Errorf("the conversation changed, too: %q", got)
+	}
+	// the model is told with the next prompt
+	r.model.Replies = append(r.model.Replies, fake.Say("A3"))
+	r.prompt("Q3")
+	r.turns(2, nil) // of which the log has one already
+	if got := strings.Join(words(r.State().Messages()), "\n"); !strings.Contains(got, "took back changes on disk") || !strings.Contains(got, ": b, c.") {
+		t.Errorf("%s", got)
+	}
+	// nothing is recorded when nothing could be done
+	files.fail, files.changes = errors.New("no disk"), nil
+	seq := r.State().Seq
+	if err := r.Submit(t.Context(), op.Rewind{To: "nobody", Code: true}); code(err) != op.NoPrompt || r.State().Seq != seq {
+		t.Errorf("%v", err)
+	}
+}
+
+func code(err error) op.Code {
+	var refused *op.Refusal
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return ""
+}
+
+func TestRewindIsRefused(t *testing.T) {
+	r := start(t, nil, nil, fake.Use(call("1", "act", "x", 100000)))
+	if err := r.Submit(t.Context(), op.Rewind{To: "x", Code: true}); code(err) != op.Unsupported {
+		t.Errorf("without files: %v", err)
+	}
+	if err := r.Submit(t.Context(), op.Rewind{To: "x"}); code(err) != op.Unsupported {
+		t.Errorf("of nothing: %v", err)
+	}
+	if err := r.Submit(t.Context(), op.Rewind{To: "x", Conversation: true}); code(err) != op.NoPrompt {
+		t.Errorf("to nothing: %v", err)
+	}
+	r.prompt("Q1")
+	for e := range r.watch {
+		if _, ok := e.Body.(event.ToolStarted); ok {
+			break
+		}
+	}
+	if err := r.Submit(t.Context(), op.Rewind{To: r.ids()[0], Conversation: true}); code(err) != op.Busy {
+		t.Errorf("in a turn: %v", err)
+	}
+	if err := r.Submit(t.Context(), op.Interrupt{}); err != nil {
+		t.Fatal(err)
+	}
+}
