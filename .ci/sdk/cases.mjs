@@ -65,8 +65,8 @@ class Input {
   waiting = []
   closed = false
   wake = () => {}
-  say(text) {
-    this.waiting.push({ type: 'user', message: { role: 'user', content: text }, parent_tool_use_id: null, session_id: '' })
+  say(text, more) {
+    this.waiting.push({ type: 'user', message: { role: 'user', content: text }, parent_tool_use_id: null, session_id: '', ...more })
     this.wake()
   }
   close() {
@@ -469,11 +469,32 @@ test('what is supported', async (p) => {
     await assert.rejects(q.reconnectMcpServer('x'), /no MCP server/)
     await assert.rejects(q.toggleMcpServer('x', true), /no MCP server/)
     await assert.rejects(q.stopTask('x'), /no background command/)
-    await assert.rejects(q.rewindFiles('x'), /checkpoints/)
+    assert.match((await q.rewindFiles('x')).error, /no prompt/)
     assert.deepEqual((await q.setMcpServers({})).added, [])
     await assert.rejects(q.setMcpServers({ x: { command: 'x' } }), /no MCP servers/)
     input.say('hi')
     await result()
+  })
+})
+
+test('rewindFiles and enableFileCheckpointing', async (p) => {
+  p.put('a.txt', 'one\n')
+  const uuid = '0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b58'
+  const script = '@ Bash {"command": "echo two > a.txt; echo n > new.txt"}\n---\n> done\n'
+  const options = { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true, enableFileCheckpointing: true }
+  await talk(p.script(script), options, async ({ q, input, result }) => {
+    input.say('go', { uuid })
+    await result()
+    const content = () => fs.readFileSync(path.join(p.dir, 'a.txt'), 'utf8')
+    assert.equal(content(), 'two\n')
+    const would = await q.rewindFiles(uuid, { dryRun: true })
+    assert.deepEqual(would.filesChanged.map((f) => path.basename(f)).sort(), ['a.txt', 'new.txt'])
+    assert.equal(would.insertions + would.deletions, 3)
+    assert.equal(content(), 'two\n')
+    assert.ok((await q.rewindFiles(uuid)).canRewind)
+    assert.equal(content(), 'one\n')
+    assert.ok(!fs.existsSync(path.join(p.dir, 'new.txt')))
+    assert.deepEqual((await q.rewindFiles(uuid)).filesChanged, [])
   })
 })
 

@@ -28,8 +28,8 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 	var undo, conversation, code, dry bool
 	c := &cobra.Command{
 		Use: "rewind [SESSION]", Short: "Go back to before a prompt: conversation, files, or both", Args: cobra.MaximumNArgs(1),
-		Long: "Without --to, the prompts of the session are listed, with how many files changed after each.\n" +
-			"Files are put back as they were before the prompt, also where commands changed them;\nwhat git ignores, and git's own state, stays. A rewind can be taken back with --undo.",
+		Long: "Without --to, the prompts are listed, with how many files changed after each.\n" +
+			"Files are put back as they were before the prompt, also where commands changed\nthem; what git ignores, and git's own state, stays.\nA rewind can be taken back with --undo.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {

@@ -134,6 +134,8 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 		Server   string         `json:"serverName"`
 		Title    string         `json:"title"`
 		Task     string         `json:"task_id"`
+		Message  string         `json:"user_message_id"`
+		Dry      bool           `json:"dry_run"`
 	}
 	if q.subtype != "initialize" {
 		if err := json.Unmarshal(q.raw, &in); err != nil {
@@ -158,7 +160,7 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 	case "mcp_reconnect", "mcp_toggle", "mcp_read_resource", "mcp_call":
 		return nil, fmt.Errorf("there is no MCP server %q: this version of adze has none yet", in.Server)
 	case "rewind_files":
-		return nil, errors.New("files cannot be rewound: this version of adze keeps no checkpoints yet")
+		return r.rewindFiles(ctx, in.Message, in.Dry), nil
 	case "get_settings":
 		return r.settingsNow(), nil
 	case "mcp_set_servers":

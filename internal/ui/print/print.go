@@ -112,6 +112,7 @@ type runner struct {
 	queued  []string        // those that no turn has taken up, in order
 	any     bool            // there was a prompt
 	stopped bool            // the host interrupted the running turn
+	seen    event.Seq       // the newest event that was looked at
 	res     Outcome
 	host    host
 }
@@ -141,6 +142,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 			if !ok {
 				return r.res, r.gone(ctx)
 			}
+			r.seen = max(r.seen, e.Seq)
 			r.see(e)
 			if r.Host {
 				r.consult(ctx, e.Body)

@@ -53,6 +53,7 @@ type projection struct {
 	models  map[string]modelUsage
 	results map[string]event.ToolFinished // that wait for their reply or their turn in it
 	ids     map[string]string             // of those results
+	prompts map[string]string             // by their names on the wire
 	waiting []string                      // calls of the last reply, in order, without a printed result
 	last    event.Replied
 	said    string // the text of the last reply, with those that it goes on from
@@ -79,7 +80,7 @@ func (t totals) refused() *event.ToolFinished {
 }
 
 func newProjection(a About, withPartial bool) *projection {
-	p := &projection{about: a, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}}
+	p := &projection{about: a, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, prompts: map[string]string{}}
 	if withPartial {
 		p.partial = &partial{}
 	}
@@ -99,6 +100,8 @@ func (p *projection) init() any {
 // apply returns the lines for an event.
 func (p *projection) apply(e event.Event) []any {
 	switch b := e.Body.(type) {
+	case event.InputAccepted:
+		p.prompts[e.UUID()] = b.ID
 	case event.TurnStarted:
 		return p.started(b)
 	case event.Replied:
@@ -135,7 +138,7 @@ func (p *projection) apply(e event.Event) []any {
 		return append(p.stream(e.Body), p.note("informational", "warning", "the reply so far was discarded: "+b.Why))
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
 		return p.stream(e.Body)
-	case event.SessionStarted, event.Resumed, event.Situated, event.InputAccepted, event.InputQueued, event.InputRemoved,
+	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.InputRemoved,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.Cleared,
 		event.Stripped, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
 	}
