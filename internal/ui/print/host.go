@@ -148,7 +148,7 @@ func (r *runner) answer(ctx context.Context, in reply) {
 	if p.Behavior == "deny" {
 		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: p.Message, Exact: true})
 		if p.Stop {
-			_ = r.c.Submit(ctx, op.Interrupt{}) // a turn that is over needs none
+			r.stopped = r.c.Submit(ctx, op.Interrupt{}) == nil // a turn that is over needs none
 		}
 		return
 	}
