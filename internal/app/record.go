@@ -86,12 +86,13 @@ func (r *Running) recorder() (*checkpoint.Recorder, error) {
 	_ = os.Remove(scratch.Name()) // not on Windows; it goes with its folder there
 	git, _ := proc.Lookup("git", w.process.Env("PATH"), []string{w.Paths.Root})
 	blobs := r.log.Blobs()
-	return &checkpoint.Recorder{
+	r.recorded = &checkpoint.Recorder{
 		Blobs:  blobs,
 		Beside: func() bool { return len(r.kit.Tasks.Running()) > 0 },
 		Tree: checkpoint.New(checkpoint.Config{
 			Root: w.Paths.Root, Home: w.Paths.Home, Blobs: blobs, Scratch: scratch,
 			Git: git, Env: append(proc.Quiet(proc.Scrub(w.process.Environ, nil)), conf.PinnedEnv()...), Now: time.Now,
 		}),
-	}, nil
+	}
+	return r.recorded, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
+	"github.com/adze-agent/adze/internal/checkpoint"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/kit"
@@ -69,7 +70,9 @@ type Running struct {
 	boxes   *boxes.Set
 	loop    agent.Loop // what settings do not change
 	closed  sync.Once
-	scratch *os.File // for what commands may change
+	// recorded is what calls changed; scratch is for what commands may change.
+	recorded *checkpoint.Recorder
+	scratch  *os.File
 
 	// A reload changes these; one runs at a time.
 	fallback *agent.Target
@@ -240,6 +243,7 @@ func (r *Running) Close() (err error) {
 			w.process.note("ended what ran in the background: %s", ended)
 		}
 		err = errors.Join(err, r.boxes.Close())
+		r.recorded.Tree.Close()
 		_ = r.scratch.Close()
 		w.mu.Lock()
 		defer w.mu.Unlock()

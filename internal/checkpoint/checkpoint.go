@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/git/object"
 	"github.com/adze-agent/adze/internal/search"
@@ -65,9 +66,12 @@ type Tree struct {
 	order   []*folder // of folders, each behind the one that holds it
 	files   int       // entries of all folders
 	ruled   bool      // an ignore file changed
+	todo    []found   // whose content is not kept yet
 	kept    int64     // bytes in scratch
 	git     object.Repo
-	off     error // why nothing is recorded any more
+	told    *watch.Touched // nil where the system does not tell of changes
+	blind   bool           // look at everything: something runs beside
+	off     error          // why nothing is recorded any more
 }
 
 // Config says which tree and where bytes are kept.
@@ -94,6 +98,27 @@ func New(c Config) *Tree {
 	}
 }
 
+// maxTold is how many folders the system is asked to tell of.
+const maxTold = 20_000
+
+// Beside says whether something that calls started runs beside them now: then
+// all files are looked at, because it may have some mapped and write to them.
+func (t *Tree) Beside(runs bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.blind = runs
+}
+
+// Close ends what the tree watches. Nothing is recorded any more.
+func (t *Tree) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.told != nil {
+		t.told.Close()
+	}
+	t.told, t.folders, t.order, t.off = nil, nil, nil, errors.New("the session is closed")
+}
+
 // ErrTooLarge says that a tree has too many files to be watched.
 var ErrTooLarge = errors.New("too many files to record what commands change")
 
@@ -116,6 +141,9 @@ func (t *Tree) Begin(ctx context.Context) (*Mark, error) {
 		return nil, t.off
 	}
 	first := t.folders == nil
+	if first && t.told == nil {
+		t.told = watch.WatchTouched(t.root, maxTold)
+	}
 	began := t.now()
 	changes, err := t.look(ctx, began)
 	if err != nil {

@@ -186,6 +186,31 @@ func TestAnyCommandsCanBeUndone(t *testing.T) {
 	})
 }
 
+// Folders that are renamed, exchanged or replaced take everything below with them,
+// although nothing happens in the folders below.
+func TestFoldersThatMove(t *testing.T) {
+	const deep = `mkdir -p a/x/y b/x/y; printf 1 >a/x/y/f; printf 2 >b/x/y/f; printf 3 >b/x/y/g`
+	for _, script := range []string{
+		`mv a t; mv b a; mv t b`, `mv a c; mkdir -p a/x/y; printf n >a/x/y/f`, `mv a/x b/z`, `rm -r a; mv b a`, `mv a c; ln -s c a`, `mv a c; : >a`, `mv a/x t; mv b/x a/x; mv t b/x`,
+	} {
+		dir := tempTree(t)
+		shell(t, dir, deep)
+		before := listing(t, dir)
+		tree, blobs := newTree(t, dir, func(c *checkpoint.Config) { c.Now = func() time.Time { return time.Now().Add(time.Minute) } })
+		run(t, tree, dir, `true`) // the tree is known, and nothing in it is new
+		c := run(t, tree, dir, script)
+		more := run(t, tree, dir, `printf later >>a/x/y/f; printf later >>c/x/y/f; printf later >>b/z/y/f`)
+		if _, _, err := checkpoint.Restore(t.Context(), blobs, checkpoint.Back(append(c.Files, more.Files...))); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(before, "\n") { // what was made and was there before is "elsewhere" with this clock
+			if !strings.Contains(listing(t, dir), line) {
+				t.Errorf("%s: %q is not there again; changes %+v", script, line, c.Files)
+			}
+		}
+	}
+}
+
 // plainNames leaves out which names are one file: an undo gives each its content.
 func plainNames(listing string) string {
 	var out []string

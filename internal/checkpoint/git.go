@@ -86,6 +86,7 @@ func (t *Tree) add(ctx context.Context, more map[string]*folder) error {
 			t.order = append(t.order, d)
 		}
 	}
+	t.todo = append(t.todo, l.fresh...)
 	return l.err
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
-// keepAll copies the content of every file that git does not have to the
+// keepAll copies the content of every new file that git does not have to the
 // scratch file, where it is found when the file has changed.
 func (t *Tree) keepAll(ctx context.Context) {
 	lister, err := search.NewLister(t.search)
@@ -30,23 +30,22 @@ func (t *Tree) keepAll(ctx context.Context) {
 	t.shrink()
 	late := t.now().Add(t.limits.Took)
 	buf := make([]byte, 256<<10)
-	for _, d := range t.order {
-		for name, f := range d.files {
-			if f == nil || f.copied || f.git != "" || f.lost != "" || !f.stat.Mode.IsRegular() {
-				continue
-			}
-			switch {
-			case f.stat.Size > t.limits.File:
-				f.lost = fmt.Sprintf("it is larger than the %s that are kept", clip.Size(t.limits.File))
-			case t.kept+f.stat.Size > t.limits.Kept:
-				f.lost = fmt.Sprintf("more than %s were to be kept", clip.Size(t.limits.Kept))
-			case ctx.Err() != nil || t.now().After(late):
-				f.lost = "there was no time to keep it"
-			default:
-				t.copy(lister, below(d.rel, name), f, buf)
-			}
+	for _, f := range t.todo {
+		if f.copied || f.git != "" || f.lost != "" || !f.stat.Mode.IsRegular() {
+			continue
+		}
+		switch {
+		case f.stat.Size > t.limits.File:
+			f.lost = fmt.Sprintf("it is larger than the %s that are kept", clip.Size(t.limits.File))
+		case t.kept+f.stat.Size > t.limits.Kept:
+			f.lost = fmt.Sprintf("more than %s were to be kept", clip.Size(t.limits.Kept))
+		case ctx.Err() != nil || t.now().After(late):
+			f.lost = "there was no time to keep it"
+		default:
+			t.copy(lister, f.rel, f.file, buf)
 		}
 	}
+	t.todo = nil
 }
 
 // shrink begins the scratch file anew when most of it is of no use any more.
@@ -67,9 +66,10 @@ func (t *Tree) shrink() {
 	}
 	t.kept = 0
 	for _, d := range t.order {
-		for _, f := range d.files {
-			if f != nil {
+		for name, f := range d.files {
+			if f != nil && f.copied {
 				f.copied = false
+				t.todo = append(t.todo, found{below(d.rel, name), f})
 			}
 		}
 	}

@@ -23,6 +23,8 @@ type folder struct {
 	files map[string]*file
 	subs  map[string]bool
 	again bool // list it anew, whatever its times say
+	told  bool // the system tells when something happens in it
+	loose bool // look at it again: a file of it is too young, or has other names
 	// named: git ignores the folder and tracks files in it; only these count.
 	named bool
 }
@@ -40,6 +42,12 @@ type file struct {
 	lost   string
 	hash   string // of the content, where it was needed
 	stored bool   // as a blob
+}
+
+// A found is a file as it was found by a look.
+type found struct {
+	rel string
+	*file
 }
 
 // A delta is one path that differs between two looks.
@@ -68,8 +76,10 @@ type look struct {
 
 	mu     sync.Mutex // guards what follows
 	deltas []delta
+	fresh  []found
 	found  []*folder // not yet known
 	gone   []string  // folders
+	moved  []string  // folders that are other ones now, or gone
 	files  int       // listed by this pass
 	ruled  bool      // an ignore file changed
 	err    error
@@ -86,15 +96,17 @@ func (t *Tree) look(ctx context.Context, now time.Time) ([]delta, error) {
 	}
 	defer lister.Close()
 	l := &look{tree: t, lister: lister, ctx: ctx, seen: now.UnixNano()}
-	known := t.order
 	if t.folders == nil {
-		t.folders, known = map[string]*folder{}, nil
+		t.folders = map[string]*folder{}
 		l.found = []*folder{{above: lister.Above()}}
 	}
+	known := t.due()
 	if t.ruled {
 		l.rule()
+		known = t.order
 	}
 	l.spread(known, func(d *folder, w *scratch) { l.check(d, w) })
+	l.follow(known)
 	for len(l.found) > 0 && l.err == nil {
 		next := l.found
 		l.found = nil
@@ -104,11 +116,55 @@ func (t *Tree) look(ctx context.Context, now time.Time) ([]delta, error) {
 		t.order = append(t.order, next...)
 		l.spread(next, func(d *folder, w *scratch) { l.check(d, w) })
 	}
+	t.todo = append(t.todo, l.fresh...)
 	if err := l.done(); err != nil {
+		t.todo = nil
 		t.folders, t.order, t.files = nil, nil, 0
 		return nil, err
 	}
 	return l.deltas, nil
+}
+
+// due are the folders that have to be looked at: those in which something
+// happened, and those of which the system does not tell.
+func (t *Tree) due() []*folder {
+	if t.told == nil {
+		return t.order
+	}
+	dirs, all := t.told.Take()
+	if all || t.blind {
+		return t.order
+	}
+	var out []*folder
+	for _, d := range t.order {
+		if !d.told || d.loose || d.again || near(d.stat, d.seen) || dirs[t.path(d.rel)] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// follow looks at everything below folders that were removed, renamed or
+// exchanged: nothing need have happened in those below.
+func (l *look) follow(seen []*folder) {
+	done := map[*folder]bool{}
+	for _, d := range seen {
+		done[d] = true
+	}
+	for len(l.moved) > 0 {
+		moved := l.moved
+		l.moved = nil
+		var next []*folder
+		for _, d := range l.tree.order {
+			for _, m := range moved {
+				if !done[d] && (m == "" || strings.HasPrefix(d.rel, m+"/")) {
+					done[d], d.again = true, true
+					next = append(next, d)
+				}
+			}
+		}
+		l.spread(next, func(d *folder, w *scratch) { l.check(d, w) })
+	}
 }
 
 // rule reads the ignore files anew, from the root down.
@@ -186,6 +242,11 @@ func (l *look) spread(folders []*folder, do func(*folder, *scratch)) {
 func (l *look) add(ds ...delta) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, d := range ds {
+		if d.is != nil {
+			l.fresh = append(l.fresh, found{d.rel, d.is})
+		}
+	}
 	l.deltas = append(l.deltas, ds...)
 }
 
@@ -217,6 +278,12 @@ func (l *look) check(d *folder, w *scratch) {
 		out = append(out, delta{rel: d.rel, fresh: &st})
 	} else if old := d.stat; old.Mode != st.Mode || old.Ino != st.Ino {
 		out = append(out, delta{rel: d.rel, old: &old, fresh: &st})
+		if old.Ino != st.Ino {
+			l.move(d.rel)
+		}
+	}
+	if fresh || d.again || d.stat.Ino != st.Ino {
+		d.told = l.tree.told != nil && l.tree.told.Add(l.tree.path(d.rel))
 	}
 	if !sameNames && !d.named {
 		if err := l.list(f, d, w); err != nil {
@@ -262,6 +329,7 @@ func (l *look) list(f search.Folder, d *folder, w *scratch) error {
 
 // stats compares every file of a folder with what was known of it.
 func (l *look) stats(f search.Folder, d *folder, out []delta) []delta {
+	d.loose = false
 	for name, was := range d.files {
 		rel := below(d.rel, name)
 		st, err := f.Stat(name)
@@ -272,6 +340,7 @@ func (l *look) stats(f search.Folder, d *folder, out []delta) []delta {
 			delete(d.files, name)
 			continue
 		}
+		d.loose = d.loose || st.Links > 1 || near(st, l.seen)
 		if was != nil && same(st, was.stat) && (!near(was.stat, was.seen) || !st.Mode.IsRegular()) {
 			continue // else only its content can tell
 		}
@@ -316,7 +385,13 @@ func (l *look) lose(d *folder, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deltas = append(l.deltas, out...)
-	l.gone = append(l.gone, d.rel)
+	l.gone, l.moved = append(l.gone, d.rel), append(l.moved, d.rel)
+}
+
+func (l *look) move(rel string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.moved = append(l.moved, rel)
 }
 
 // ignores notes that an ignore file changed.

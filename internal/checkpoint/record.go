@@ -41,6 +41,7 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 	var others []effect.Change
 	if whole {
 		var err error
+		r.Tree.Beside(r.Beside != nil && r.Beside())
 		if mark, err = r.Tree.Begin(ctx); err != nil {
 			note = r.note(err)
 		} else if r.begun() {
