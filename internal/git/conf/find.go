@@ -89,20 +89,27 @@ func looksLikeGitDir(dir string) bool {
 
 // fromFile follows a .git file: "gitdir: PATH".
 func fromFile(top, dot string) (Repo, error) {
-	r := Repo{Top: top}
+	git, err := pointee(dot)
+	if err != nil {
+		return Repo{Top: top}, err
+	}
+	return withCommon(Repo{Top: top, GitDir: git})
+}
+
+// pointee is the folder that a .git file names, whatever is there.
+func pointee(dot string) (string, error) {
 	b, err := readSmall(dot)
 	if err != nil {
-		return r, broken(err)
+		return "", broken(err)
 	}
 	target, ok := strings.CutPrefix(strings.TrimRight(string(b), "\r\n"), "gitdir: ")
 	if !ok || target == "" {
-		return r, fmt.Errorf("%s does not say where the repository is", dot)
+		return "", fmt.Errorf("%s does not say where the repository is", dot)
 	}
 	if !filepath.IsAbs(target) {
-		target = filepath.Join(top, target)
+		target = filepath.Join(filepath.Dir(dot), target)
 	}
-	r.GitDir = filepath.Clean(target)
-	return withCommon(r)
+	return filepath.Clean(target), nil
 }
 
 func withCommon(r Repo) (Repo, error) {

@@ -154,13 +154,19 @@ func plainTree(path string, b []byte) string {
 	if !filepath.IsAbs(dot) {
 		dot = filepath.Join(filepath.Dir(path), dot)
 	}
-	if !exists(dot) {
-		return "" // a worktree that is gone
+	if !exists(dot) || begun(dot) {
+		return "" // a worktree that is gone, or comes into being
 	}
 	if git, err := GitDir(dot); filepath.Base(dot) == ".git" && err == nil && same(git, filepath.Dir(path)) {
 		return ""
 	}
 	return "it says where the worktree is, and that does not say the same"
+}
+
+// begun reports whether git has just begun to write a file: it ends at an empty one.
+func begun(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
 func same(a, b string) bool {
@@ -173,8 +179,8 @@ func same(a, b string) bool {
 }
 
 func plainPointer(dot string, known []string) string {
-	if info, err := os.Lstat(dot); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return "" // git has just begun to write it, and ends at an empty one
+	if begun(dot) {
+		return ""
 	}
 	git, err := GitDir(dot)
 	if err != nil {

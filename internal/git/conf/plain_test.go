@@ -166,14 +166,30 @@ func TestPlainState(t *testing.T) {
 	}
 }
 
-// TestPlainBegun: what git has just begun to write is empty, and is not taken
-// from it.
+// TestPlainBegun: what git has just begun to write is empty, and nothing is taken
+// from it, at any moment of a git worktree add.
 func TestPlainBegun(t *testing.T) {
-	git := t.TempDir()
-	lay(t, git, map[string]string{"worktrees/w/commondir": "", "worktrees/w/gitdir": "", "w/.git": ""})
-	for path, k := range map[string]Kind{"worktrees/w/commondir": CommonDir, "worktrees/w/gitdir": WorkTree, "w/.git": Pointer} {
-		if why := Plain(Steer{Path: filepath.Join(git, path), Kind: k}, nil); why != "" {
-			t.Errorf("%s: %s", path, why)
+	for i, now := range []map[string]string{
+		{"worktrees/w/gitdir": ""},
+		{"worktrees/w/gitdir": "$/w/.git\n", "w/.git": ""},
+		{"worktrees/w/gitdir": "$/w/.git\n", "w/.git": "gitdir: $/worktrees/w\n"},
+		{"worktrees/w/gitdir": "$/w/.git\n", "w/.git": "gitdir: $/worktrees/w\n", "worktrees/w/commondir": ""},
+		{"worktrees/w/gitdir": "$/w/.git\n", "w/.git": "gitdir: $/worktrees/w\n", "worktrees/w/commondir": "../..\n"},
+	} {
+		git := t.TempDir()
+		for name, text := range now {
+			lay(t, git, map[string]string{name: strings.ReplaceAll(text, "$", git)})
 		}
+		for path, k := range map[string]Kind{"worktrees/w/commondir": CommonDir, "worktrees/w/gitdir": WorkTree, "w/.git": Pointer} {
+			if why := Plain(Steer{Path: filepath.Join(git, path), Kind: k}, []string{git}); why != "" {
+				t.Errorf("moment %d, %s: %s", i, path, why)
+			}
+		}
+	}
+	// What is empty elsewhere is still to be written.
+	away := t.TempDir()
+	lay(t, away, map[string]string{"g/HEAD": "x", "g/commondir": "", "w/.git": "gitdir: ../g\n"})
+	if why := Plain(Steer{Path: filepath.Join(away, "w/.git"), Kind: Pointer}, []string{filepath.Join(away, ".git")}); why == "" {
+		t.Error("a folder that is not looked at passes")
 	}
 }

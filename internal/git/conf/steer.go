@@ -169,8 +169,7 @@ func GitDir(dot string) (string, error) {
 	case info.IsDir():
 		return dot, nil
 	case info.Mode().IsRegular():
-		r, err := fromFile(filepath.Dir(dot), dot)
-		return r.GitDir, err
+		return pointee(dot)
 	}
 	return "", &fs.PathError{Op: "read", Path: dot, Err: fs.ErrInvalid}
 }
