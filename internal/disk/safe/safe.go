@@ -125,18 +125,37 @@ func syncDir(root *os.Root, name string) error {
 const maxDepth = 64
 
 // RemoveAll is os.RemoveAll that also removes what is in folders which nobody
-// may write, as far as they are this user's. It follows no link.
+// may read or write, as far as they are this user's. It follows no link.
 func RemoveAll(path string) error {
 	if os.RemoveAll(path) == nil {
 		return nil
 	}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return errors.Join(err, os.RemoveAll(path))
+	if root, err := openLocked(path); err == nil {
+		Unlock(root, ".")
+		_ = root.Close()
 	}
-	Unlock(root, ".")
-	_ = root.Close()
-	return os.RemoveAll(path)
+	return os.RemoveAll(path) // says what was wrong
+}
+
+// openLocked opens a folder that its owner may not even look into.
+func openLocked(path string) (*os.Root, error) {
+	root, err := os.OpenRoot(path)
+	if err == nil || !errors.Is(err, fs.ErrPermission) {
+		return root, err
+	}
+	above, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer above.Close()
+	name := filepath.Base(path)
+	if info, err := above.Lstat(name); err != nil || !info.IsDir() {
+		return nil, errors.Join(err, fs.ErrPermission)
+	}
+	if err := above.Chmod(name, 0o700); err != nil {
+		return nil, err
+	}
+	return above.OpenRoot(name)
 }
 
 // Unlock makes the folder name in root, and those in it, writable for their

@@ -44,8 +44,8 @@ func Make(dir string) (*Folder, error) {
 	return nil, fmt.Errorf("make a temporary folder in %s: each is taken away at once", dir)
 }
 
-// maxTries bounds how often Sweep, in another process, may be quicker than Make.
-const maxTries = 10
+// maxTries bounds how often Sweep, in other processes, may be quicker than Make.
+const maxTries = 100
 
 // lock locks a folder that was just made; ok is false when Sweep took it for a
 // dead one's before.
