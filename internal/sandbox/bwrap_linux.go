@@ -227,8 +227,7 @@ func again(f *os.File) (*os.File, error) {
 // tells its child's number on the one after; the child waits for the last.
 func (b *bubblewrap) arguments(steps []step, fd int) []string {
 	args := append([]string{"--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"}, namespaces...)
-	if os.Geteuid() == 0 {
-		// The owner of /proc/sys needs no capability to write there.
+	if ownsProc() {
 		args = append(args, "--remount-ro", "/proc")
 	}
 	if b.net == nil {
@@ -236,6 +235,13 @@ func (b *bubblewrap) arguments(steps []step, fd int) []string {
 	}
 	args = append(args, "--sync-fd", strconv.Itoa(fd), "--seccomp", strconv.Itoa(fd+1), "--info-fd", strconv.Itoa(fd+2), "--block-fd", strconv.Itoa(fd+3))
 	return append(args, b.mounts(steps)...)
+}
+
+// ownsProc reports whether this user owns what is in /proc/sys: its owner needs no
+// capability to write there. It is root, by whatever number a namespace shows it.
+func ownsProc() bool {
+	var st unix.Stat_t
+	return os.Geteuid() == 0 || unix.Stat("/proc/sys", &st) != nil || int(st.Uid) == os.Geteuid()
 }
 
 // mounts are bwrap's arguments for steps. bwrap reads the whole table of

@@ -160,7 +160,7 @@ func (b *bubblewrap) parent(l laid) (*parent, error) {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return nil, fmt.Errorf("adopt a zygote: %w", err)
 	}
-	setup, err := json.Marshal(zygote.Setup{Filter: b.filter, Mounts: l.mounts, User: os.Geteuid(), Group: os.Getegid(), SealProc: os.Geteuid() == 0})
+	setup, err := json.Marshal(zygote.Setup{Filter: b.filter, Mounts: l.mounts, User: os.Geteuid(), Group: os.Getegid(), SealProc: ownsProc()})
 	if err != nil {
 		return nil, err
 	}

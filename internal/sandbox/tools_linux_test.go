@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -348,8 +350,14 @@ func listening(t *testing.T) int {
 // whether it did; false means that the caller is that user.
 func asUser(t *testing.T) bool {
 	t.Helper()
-	if os.Geteuid() != 0 {
+	var most unix.Rlimit
+	switch err := unix.Getrlimit(unix.RLIMIT_NPROC, &most); {
+	case os.Geteuid() != 0 && ownsProc():
+		t.Skip("this user is root under another number")
+	case os.Geteuid() != 0:
 		return false
+	case err != nil || most.Max < 200:
+		t.Skipf("another user could have %d processes here (RLIMIT_NPROC)", most.Max)
 	}
 	dir, err := os.MkdirTemp("", "adze-user-") // t.TempDir is below a folder of root's own
 	if err != nil {
