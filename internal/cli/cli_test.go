@@ -114,6 +114,20 @@ func mock(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(400)
 		fmt.Fprintf(w, `{"type":"error","error":{"type":"invalid_request_error","message":%s}}`, b)
+	case "says":
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, e := range []string{
+			`{"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"claude-sonnet-4-6","content":[],"stop_reason":null,"usage":{"input_tokens":3,"output_tokens":1}}}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"as asked"}}`,
+			`{"type":"content_block_stop","index":0}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":2}}`,
+			`{"type":"message_stop"}`,
+		} {
+			var kind struct{ Type string }
+			_ = json.Unmarshal([]byte(e), &kind)
+			fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind.Type, e)
+		}
 	default:
 		w.WriteHeader(http.StatusTeapot)
 	}

@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// Each command has a script that runs it with success, and one that is
+// refused with an exit code.
+func TestEveryCommandHasAScript(t *testing.T) {
+	files, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	var all strings.Builder
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(b)
+	}
+	var look func(c *cobra.Command)
+	look = func(c *cobra.Command) {
+		for _, sub := range c.Commands() {
+			look(sub)
+		}
+		if !c.HasParent() || c.Hidden || c.Name() == "help" {
+			return
+		}
+		path := regexp.QuoteMeta(c.CommandPath())
+		terminal := c.CommandPath() == "adze config edit" // where no script is
+		if c.Runnable() && !c.HasSubCommands() && !terminal && !regexp.MustCompile(`(?m)^(\[[^]]*\] )*(exec|code 0) `+path+`( |$)`).MatchString(all.String()) {
+			t.Errorf("no script runs %q", c.CommandPath())
+		}
+		if !regexp.MustCompile(`(?m)^(\[[^]]*\] )*code [1-9] ` + path + `( |$)`).MatchString(all.String()) {
+			t.Errorf("no script has the exit code of %q with bad input", c.CommandPath())
+		}
+	}
+	look(newRoot(System{}))
+}
