@@ -14,7 +14,9 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/grants"
 	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/store/seal"
@@ -27,6 +29,13 @@ import (
 func Sessions(p Paths) sessions.Store {
 	return sessions.Store{Dir: filepath.Join(p.State, "projects"), Now: time.Now, Rand: rand.Reader}
 }
+
+// Search is the index of what all sessions say.
+func Search(o Process, p Paths) fulltext.Folder {
+	return fulltext.Folder{Path: searchFolder(p), Mask: secret.New(secret.Environ(o.Environ)...).String}
+}
+
+func searchFolder(p Paths) string { return filepath.Join(p.State, "search") }
 
 // An openedLog is a session's log, ready for its session.
 type openedLog struct {
@@ -82,6 +91,7 @@ func openLog(ctx context.Context, o Process, s SessionOptions, p Paths) (*opened
 		return nil, err
 	}
 	l.kept, l.torn = true, l.Report().Torn
+	_ = fulltext.Folder{Path: searchFolder(p)}.Mark(id) // without it the session is found after the next whole reading
 	noSeals(o, unsealed)
 	return l, nil
 }

@@ -21,7 +21,8 @@ import (
 )
 
 func newSessions(sys System, f *runFlags) *cobra.Command {
-	return group("sessions", "List, show and remove sessions", sessionsList(sys, f), sessionsShow(sys, f), sessionsRemove(sys, f))
+	return group("sessions", "List, search, show and remove sessions",
+		sessionsList(sys, f), sessionsSearch(sys, f), sessionsShow(sys, f), sessionsRemove(sys, f), sessionsReindex(sys, f))
 }
 
 // sessionStore finds the sessions and the project of this folder.
@@ -160,6 +161,7 @@ func sessionsRemove(sys System, f *runFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				unsearchable(sys, f, cmd, i.ID)
 				fmt.Fprintf(sys.Stderr, "removed %s (%s)\n", i.ID, clip.Line(clip.VisibleText(i.Name()), 60))
 			}
 			return nil

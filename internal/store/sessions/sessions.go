@@ -183,6 +183,24 @@ func (s Store) byID(id string) (store.Info, error) {
 	return store.Info{}, store.ErrNone
 }
 
+// At returns the session of a project with this ID, without looking for it in
+// others. The error is store.ErrNone.
+func (s Store) At(project, id string) (store.Info, error) {
+	if !ValidID(id) || project != filepath.Base(project) {
+		return store.Info{}, store.ErrNone
+	}
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return store.Info{}, err
+	}
+	defer root.Close()
+	i, err := s.info(root, project, id)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = store.ErrNone
+	}
+	return i, err
+}
+
 // Has reports whether there is a folder of a session with this ID.
 func (s Store) Has(id string) bool {
 	if !ValidID(id) {
