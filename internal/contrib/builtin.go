@@ -35,6 +35,7 @@ func Commands() Contribution {
 		{"tasks", "", "what runs in the background", View{}},
 		{"bashes", "", "what runs in the background", View{}},
 		{"todos", "", "show or hide the todo list", View{}},
+		{"rewind", "[undo]", "go back to before a prompt: conversation, code or both", View{}},
 		{"diff", "", "what the session changed", View{}},
 		{"vim", "", "vim keys on or off", View{}},
 		{"init", "", "write an AGENTS.md for this folder", prompt(initPrompt)},

@@ -78,6 +78,7 @@ func (c *call) hear(s string) {
 }
 
 func (s *story) finished(b event.ToolFinished, now time.Time) {
+	s.changedFiles(b)
 	c := s.call(b.Call, b.Name, now)
 	c.ended, c.wrong, c.denied, c.took, c.text, c.asked = true, b.IsErr, b.Denied, b.Took, b.Text, false
 	if b.Denied {

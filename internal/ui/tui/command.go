@@ -73,6 +73,7 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 		"todos":  func(m *Model, _ string) []effect { m.screen.todos = !m.screen.todos; return nil },
 		"diff":   (*Model).diffCommand,
 		"vim":    (*Model).vimCommand,
+		"rewind": (*Model).rewindCommand,
 	}
 	if m.host.Models != nil {
 		out["model"] = (*Model).modelCommand
@@ -246,7 +247,7 @@ func (m *Model) effortCommand(args string) []effect {
 
 func (m *Model) copyCommand(string) []effect {
 	for _, it := range slices.Backward(m.story.items) {
-		if it.kind == spoke && it.done {
+		if it.kind == spoke && it.done && it.back == 0 {
 			m.say("copied the last answer", draw.Quiet)
 			return []effect{clipping{it.text}}
 		}

@@ -31,7 +31,8 @@ type dialog interface {
 type rank uint8
 
 const (
-	rankPermission rank = iota
+	rankRewind rank = iota
+	rankPermission
 	rankQuestion
 	rankPlan
 	rankTrust
@@ -41,8 +42,8 @@ const (
 
 // open shows a dialog, in its place by rank.
 func (m *Model) open(d dialog) {
-	if m.list = nil; d.rank() == rankMenu {
-		m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog) bool { return o.rank() == rankMenu })
+	if m.list = nil; d.rank() == rankMenu || d.rank() == rankRewind {
+		m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog) bool { return o.rank() == d.rank() })
 	}
 	i := slices.IndexFunc(m.dialogs, func(o dialog) bool { return o.rank() > d.rank() })
 	if i < 0 {

@@ -115,11 +115,14 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 	case keymap.Cancel:
 		return m.cancel()
 	case keymap.Rewind:
-		if m.box.Empty() {
+		switch {
+		case !m.box.Empty():
+			m.box.Clear()
+			return m.edited(), true
+		case m.s == nil || m.turn.running:
 			return nil, false
 		}
-		m.box.Clear()
-		return m.edited(), true
+		return m.rewindCommand(""), true
 	case keymap.TaskBackground:
 		return m.background()
 	case keymap.EditDelete:

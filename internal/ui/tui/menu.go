@@ -17,9 +17,9 @@ import (
 // it.
 type menu struct {
 	heading string
-	about   string   // a line or two above the choices
-	body    []string // what the choice is about, exactly
-	careful bool     // a key that was meant for something else would do harm
+	about   string                                     // a line or two above the choices
+	above   func(p paper, width, rows int) []draw.Line // what the choice is about, in at most rows lines; nil: nothing
+	careful bool                                       // a key that was meant for something else would do harm
 	all     []Choice
 	found   []found
 	at      int // of found
@@ -122,12 +122,8 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if d.about != "" {
 		lines = append(lines, draw.WrapAll(draw.Text(d.about, draw.Style{Role: draw.Quiet}), inside)...)
 	}
-	for i, l := range d.body {
-		if len(lines) > rows-len(d.found)-6 && i+1 < len(d.body) {
-			lines = append(lines, draw.L(draw.S(fmt.Sprintf("%s %d more; adze trust shows all", p.sign(draw.Ellipsis), len(d.body)-i), draw.Attention)))
-			break
-		}
-		lines = append(lines, draw.Exact(l, draw.Plain).Truncate(inside, p.o))
+	if d.above != nil {
+		lines = append(lines, d.above(p, inside, rows-len(lines)-len(d.found)-3)...)
 	}
 	if len(lines) > 0 {
 		lines = append(lines, nil)

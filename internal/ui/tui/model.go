@@ -33,8 +33,9 @@ type Model struct {
 	list      *list      // the @ or / picker above the prompt box
 	dialogs   []dialog   // the first one is seen
 	guarded   guarded
-	pager     *pager // the transcript in full screen
-	scroll    *pager // the conversation, when adze has the whole screen
+	going     *rewinding // that is looked at
+	pager     *pager     // the transcript in full screen
+	scroll    *pager     // the conversation, when adze has the whole screen
 	screen    screen
 	flash     flash
 	armed     armed
@@ -366,6 +367,10 @@ func (m *Model) happened(e event.Event) []effect {
 		}
 	case event.TurnEnded:
 		return m.turnEnded(b)
+	case event.Rewound:
+		return m.wentBack()
+	case event.RewindPlan:
+		m.planned(b)
 	case event.ModeChanged, event.ModelChanged, event.Titled, event.TaskStarted:
 		return m.changed()
 	case event.TaskEnded:
@@ -379,7 +384,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.say(text, draw.Quiet)
 		return m.changed()
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Stripped,
-		event.Compacted, event.Noted, event.SettingsChanged, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued, event.Rewound, event.RewindPlan:
+		event.Compacted, event.Noted, event.SettingsChanged, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil

@@ -335,6 +335,12 @@ var scenes = []struct {
 	{"tasks", func(r *rig) {
 		r.open().event(event.TaskStarted{ID: "b1", Call: "1", Text: "make watch"}).keys("'/tasks", "enter")
 	}},
+	{"rewind", func(r *rig) { spoken(r).keys("esc", "esc") }},
+	{"rewind-plan", func(r *rig) { spoken(r).keys("'/rewind", "enter", "up", "enter").event(planOf("p1")) }},
+	{"rewound", func(r *rig) {
+		spoken(r).event(event.Rewound{To: r.seqOf("p1"), ID: "p1", Text: "Repair the sum", Conversation: true, Code: true})
+		r.keys("ctrl+o")
+	}},
 	{"effort", func(r *rig) { r.open().keys("'/effort", "enter") }},
 	{"cost", func(r *rig) { busy(r); r.keys("'/cost", "enter") }},
 }

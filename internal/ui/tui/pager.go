@@ -50,8 +50,10 @@ func (g *pager) lines(m *Model, i int) []draw.Line {
 	p.whole = !g.short
 	p.o.Hint = ""
 	out := p.item(it)
-	for _, f := range it.figures {
-		out = append(out, f.lines...)
+	if it.back == 0 {
+		for _, f := range it.figures {
+			out = append(out, f.lines...)
+		}
 	}
 	var before *item
 	if i > 0 {

@@ -133,6 +133,7 @@ func (m *Model) prepend(past *story) {
 	s.printed, s.reply = s.printed+n, s.reply+n
 	maps.Copy(past.byID, s.byID)
 	s.byID = past.byID
+	s.remark()
 	if g := m.pager; g != nil {
 		g.top.item += n
 		if g.hit.item >= 0 {

@@ -94,6 +94,14 @@ func apart(before, next *item) bool {
 
 // item draws an item that is done.
 func (p paper) item(it *item) []draw.Line {
+	if it.back != 0 {
+		return p.takenBack(it)
+	}
+	return p.present(it)
+}
+
+// present draws an item that counts.
+func (p paper) present(it *item) []draw.Line {
 	switch it.kind {
 	case said:
 		return p.said(it)
@@ -312,8 +320,7 @@ func (p paper) facts(c *call) draw.Line {
 			say(fmt.Sprintf("exit %d", b.Exit), draw.Wrong)
 		}
 	case view.Diff:
-		say(fmt.Sprintf("+%d", b.Added), draw.OK)
-		parts = append(parts, draw.S(" ", draw.Plain), draw.S(p.sign(draw.Minus)+fmt.Sprint(b.Removed), draw.Wrong))
+		parts = append(parts, p.plusMinus(b.Added, b.Removed)...)
 	case view.Code:
 		say(plural(lineCount(b.S), "line"), draw.Quiet)
 	case view.Text:

@@ -38,6 +38,11 @@ type item struct {
 	steer bool             // of said: it joined a running turn
 	pics  int              // of said: images
 	names []event.Attached // of said: what it names
+	id    string           // of said
+	seq   event.Seq        // of said, and of what tells of a rewind
+	files map[string]bool  // of said: what changed on disk until the next one
+	went  *went            // of noted: it tells of a rewind
+	back  event.Seq        // the rewind that took it back, 0 without
 	took  time.Duration
 	calls []*call
 
@@ -101,7 +106,7 @@ func (s *story) apply(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.InputAccepted:
 		if !b.Hidden {
-			s.add(&item{kind: said, done: true, at: e.Time, text: b.Text, pics: len(b.Images), names: b.Attached, steer: b.Steer})
+			s.add(&item{kind: said, done: true, at: e.Time, id: b.ID, seq: e.Seq, text: b.Text, pics: len(b.Images), names: b.Attached, steer: b.Steer})
 		}
 		s.reply, s.live = len(s.items), false
 	case event.TurnStarted:
@@ -156,7 +161,7 @@ func (s *story) apply(e event.Event) {
 	case event.Compacted:
 		s.note(e.Time, "info", "The conversation goes on in a fresh context; what came before it is kept and not sent any more.", "")
 	case event.Rewound:
-		s.note(e.Time, "info", b.String(), strings.Join(b.Problems, "\n"))
+		s.rewound(e.Seq, e.Time, b)
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
 	case event.Resumed, event.SessionStarted, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged,

@@ -2,7 +2,9 @@ package tui
 
 import (
 	"context"
+	"fmt"
 
+	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 )
 
@@ -112,7 +114,19 @@ func (m *Model) trustMenu(t *Trust) dialog {
 	if t.Refused != "" {
 		d.about += " It cannot be trusted: " + t.Refused
 	}
-	d.body, d.fixed, d.place, d.careful = t.Claims, true, rankTrust, true
+	d.above, d.fixed, d.place, d.careful = t.claims, true, rankTrust, true
 	d.hint = "Esc decides later"
 	return d
+}
+
+// claims are what a folder brings, exactly.
+func (t *Trust) claims(p paper, width, rows int) []draw.Line {
+	var out []draw.Line
+	for i, l := range t.Claims {
+		if i+1 >= rows && i+1 < len(t.Claims) {
+			return append(out, draw.L(draw.S(fmt.Sprintf("%s %d more; adze trust shows all", p.sign(draw.Ellipsis), len(t.Claims)-i), draw.Attention)))
+		}
+		out = append(out, draw.Exact(l, draw.Plain).Truncate(width, p.o))
+	}
+	return out
 }

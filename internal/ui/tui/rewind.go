@@ -1,0 +1,225 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+)
+
+// undoID is what the choice that takes the last rewind back is called; prompts
+// have other IDs.
+const undoID = " undo"
+
+// rewindCommand goes back to before a prompt that is chosen, or takes the last
+// rewind back.
+func (m *Model) rewindCommand(args string) []effect {
+	switch {
+	case m.s == nil || m.screen.past:
+		m.say("there is no session yet", draw.Quiet)
+		return nil
+	case m.turn.running || m.story.own() != nil:
+		m.say("something runs: interrupt it first ("+m.keys.Hint("chat:cancel")+")", draw.Attention)
+		return nil
+	case args == "undo":
+		return m.planRewind(nil)
+	case args != "":
+		m.say("say /rewind to choose a prompt, or /rewind undo", draw.Attention)
+		return nil
+	}
+	return m.pickPrompt()
+}
+
+// pickPrompt lists what a person said, newest last.
+func (m *Model) pickPrompt() []effect {
+	var all []Choice
+	byID := map[string]*item{}
+	for _, it := range m.story.items {
+		if it.kind != said || it.back != 0 || it.id == "" {
+			continue
+		}
+		right := ago(m.now.Sub(it.at))
+		if n := len(it.files); n > 0 {
+			right = plural(n, "file") + " changed " + m.paper().sign(draw.Middot) + " " + right
+		}
+		byID[it.id] = it
+		all = append(all, Choice{ID: it.id, Name: firstLine(it.text), Right: right, Find: it.text})
+	}
+	at := max(len(all)-1, 0)
+	if m.story.undoable() != nil {
+		all = append(all, Choice{ID: undoID, Name: "Take the last rewind back"})
+	}
+	if len(all) == 0 {
+		m.say("there is no prompt to go back to", draw.Quiet)
+		return nil
+	}
+	d := newMenu(m, "Go back to before …", all, func(m *Model, c Choice) []effect { return m.planRewind(byID[c.ID]) })
+	d.place, d.at, d.hint = rankRewind, at, "Enter shows what would change"
+	if m.shownAfter > 0 {
+		d.about = "Earlier prompts than these: adze rewind lists all."
+	}
+	m.open(d)
+	return nil
+}
+
+// A rewinding is a rewind that a person looks at: its menu shows what would
+// change on disk, and asks in what to go back.
+type rewinding struct {
+	d    *menu
+	o    op.Rewind
+	was  *item // the prompt, nil to undo
+	dir  string
+	plan *event.RewindPlan
+}
+
+// planRewind asks the session what going back to before a prompt would do, or
+// without one, what taking the last rewind back would.
+func (m *Model) planRewind(was *item) []effect {
+	g := &rewinding{o: op.Rewind{Undo: true, Conversation: true, Code: true}, was: was, dir: m.st.Dir}
+	heading := "Take the last rewind back?"
+	if was != nil {
+		heading, g.o.Undo, g.o.To = "Go back to before “"+firstLine(was.text)+"”?", false, was.id
+	} else if w := m.story.undoable(); w != nil {
+		g.o.Conversation, g.o.Code = w.talk, w.code
+	}
+	g.d = newMenu(m, heading, nil, g.carryOut)
+	g.d.fixed, g.d.loading, g.d.place, g.d.hint = true, true, rankRewind, "Esc cancels"
+	g.d.above = g.files
+	m.going = g
+	m.open(g.d)
+	o := g.o
+	o.Preview = true
+	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
+		if r, ok := errors.AsType[*op.Refusal](err); ok && r.Code == op.Unsupported && was != nil {
+			g.o.Code = false // no record of files
+			g.planned(event.RewindPlan{})
+		} else if err != nil {
+			m.close(g.d)
+			return m.fail(err)
+		}
+		return nil
+	}}}
+}
+
+// planned takes what a rewind would do, when its menu waits for it.
+func (m *Model) planned(b event.RewindPlan) {
+	if g := m.going; g != nil && g.plan == nil && g.o.To == b.ID {
+		g.planned(b)
+	}
+}
+
+func (g *rewinding) planned(b event.RewindPlan) {
+	g.plan, g.d.loading = &b, false
+	var all []Choice
+	switch {
+	case g.o.Undo:
+		all = []Choice{{ID: "undo", Name: "Yes, take it back"}}
+	case len(b.Files) > 0 && g.o.Code:
+		all = []Choice{
+			{ID: "both", Name: "Conversation and code", About: "as it was before that prompt"},
+			{ID: "talk", Name: "Conversation", About: "files stay as they are"},
+			{ID: "code", Name: "Code", About: "the conversation stays, and the model is told"},
+		}
+	default:
+		all = []Choice{{ID: "talk", Name: "Conversation", About: "as it was before that prompt"}}
+	}
+	g.d.set(append(all, Choice{Name: "Cancel"}))
+}
+
+// files says what would change on disk, in at most rows lines.
+func (g *rewinding) files(p paper, width, rows int) []draw.Line {
+	if g.plan == nil {
+		return nil
+	}
+	if !g.o.Code {
+		return []draw.Line{draw.L(draw.S("Files stay as they are.", draw.Quiet)).Truncate(width, p.o)}
+	}
+	added, removed := 0, 0
+	var out []draw.Line
+	for _, f := range g.plan.Files {
+		added, removed = added+f.Added, removed+f.Removed
+		out = append(out, g.file(p, f, width))
+	}
+	for _, l := range g.plan.Lost {
+		out = append(out, append(draw.L(p.mark(draw.Warning, draw.Attention), draw.S("cannot be put back: ", draw.Attention)), draw.Exact(l, draw.Plain)...).Truncate(width, p.o))
+	}
+	if len(out) == 0 {
+		return []draw.Line{draw.L(draw.S("No file would change.", draw.Quiet))}
+	}
+	head := draw.Beside(draw.L(draw.S(plural(len(g.plan.Files), "file")+" would change on disk", draw.Plain)), p.plusMinus(added, removed), width, p.o)
+	room := max(rows-1, 1)
+	if n := len(out) - room; n > 0 {
+		out = append(out[:max(room-1, 0)], draw.L(draw.S(fmt.Sprintf("%s %d more", p.sign(draw.Ellipsis), len(out)-max(room-1, 0)), draw.Attention)))
+	}
+	return append([]draw.Line{head}, out...)
+}
+
+func (g *rewinding) file(p paper, f event.FileChange, width int) draw.Line {
+	l := draw.L(draw.S("  "+pad(draw.String(f.Kind), 8), draw.Quiet))
+	path := f.Path
+	if rel, err := filepath.Rel(g.dir, path); err == nil && g.dir != "" && filepath.IsLocal(rel) {
+		path = rel
+	}
+	facts := draw.Line{}
+	if f.Added+f.Removed > 0 {
+		facts = p.plusMinus(f.Added, f.Removed)
+	}
+	if f.Foreign {
+		facts = append(draw.L(draw.S("changed since by something else  ", draw.Attention)), facts...)
+	}
+	return draw.Beside(append(l, draw.Exact(path, draw.Plain)...), facts, width, p.o)
+}
+
+// plusMinus are lines added and removed.
+func (p paper) plusMinus(added, removed int) draw.Line {
+	return draw.Line{draw.S(fmt.Sprintf("+%d", added), draw.OK), draw.S(" ", draw.Plain), draw.S(p.sign(draw.Minus)+fmt.Sprint(removed), draw.Wrong)}
+}
+
+// carryOut carries out what was chosen.
+func (g *rewinding) carryOut(m *Model, c Choice) []effect {
+	o := g.o
+	switch c.ID {
+	case "":
+		return nil
+	case "talk":
+		o.Code = false
+	case "code":
+		o.Conversation = false
+	}
+	m.say("going back …", draw.Quiet)
+	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
+		m.flash = flash{}
+		if err != nil {
+			return m.fail(err)
+		}
+		m.cutOff = m.cutOff && !o.Conversation
+		if o.Conversation && g.was != nil {
+			m.editAgain(g.was)
+		}
+		return nil
+	}}}
+}
+
+// editAgain puts a prompt that was taken back into the box.
+func (m *Model) editAgain(was *item) {
+	m.box.Restore(edit.Prompt{Text: was.text, Shown: was.text})
+	if was.pics > 0 {
+		m.say("the prompt is here again, without its "+plural(was.pics, "image"), draw.Attention)
+	}
+}
+
+// wentBack brings the screen in line with a rewind.
+func (m *Model) wentBack() []effect {
+	for _, g := range []*pager{m.pager, m.scroll} {
+		if g != nil {
+			g.resized()
+		}
+	}
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog) bool { return d.rank() == rankRewind })
+	return m.changed()
+}

@@ -1,0 +1,166 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	effects "github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/draw"
+)
+
+// hostileName is a file name that would like to say something else.
+const hostileName = "/home/u/src/calc/a\x1b[2J\u202egpj.exe\nb"
+
+// spoken is a session of three prompts; the second changed two files.
+func spoken(r *rig) *rig {
+	r.open().event(event.SessionStarted{ID: "0199c5a2", Dir: "/home/u/src/calc"})
+	for i, text := range []string{"Look around.", "Repair the sum,\nand its test.", "Tidy up."} {
+		id := fmt.Sprint("p", i)
+		r.event(event.InputAccepted{ID: id, Text: text}, event.TurnStarted{ID: "t" + id})
+		if i == 1 {
+			for _, path := range []string{"/home/u/src/calc/calc.go", hostileName, "/home/u/src/calc/calc.go"} {
+				r.event(event.ToolFinished{Call: path, Name: "Edit", Effects: []effects.Effect{effects.Changed{Files: []effects.Change{{Path: path}}}}})
+			}
+		}
+		r.event(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: fmt.Sprint("Answer ", i, ".")}}}}, event.TurnEnded{ID: "t" + id})
+		r.pass(5 * time.Minute)
+	}
+	return r
+}
+
+// seqOf is the event that told of a prompt.
+func (r *rig) seqOf(id string) event.Seq {
+	for _, it := range r.m.story.items {
+		if it.id == id {
+			return it.seq
+		}
+	}
+	r.t.Fatalf("no prompt %s", id)
+	return 0
+}
+
+func planOf(id string) event.RewindPlan {
+	return event.RewindPlan{ID: id, Files: []event.FileChange{
+		{Path: "/home/u/src/calc/calc.go", Kind: "changed", Added: 3, Removed: 1}, {Path: hostileName, Kind: "removed", Removed: 12, Foreign: true},
+		{Path: "/etc/motd", Kind: "mode"},
+	}, Lost: []string{"/home/u/src/calc/big.bin: it was too large to keep"}}
+}
+
+func TestRewindGoesBack(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		keys []string
+		want op.Rewind
+		text string
+	}{
+		{"both", []string{"enter"}, op.Rewind{To: "p1", Conversation: true, Code: true}, "Repair the sum,\nand its test."},
+		{"conversation", []string{"down", "enter"}, op.Rewind{To: "p1", Conversation: true}, "Repair the sum,\nand its test."},
+		{"code", []string{"3"}, op.Rewind{To: "p1", Code: true}, ""},
+		{"cancel", []string{"4"}, op.Rewind{To: "p1", Conversation: true, Code: true, Preview: true}, ""},
+		{"escape", []string{"esc"}, op.Rewind{To: "p1", Conversation: true, Code: true, Preview: true}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := spoken(newRig(t, 80, 30)).keys("esc", "esc")
+			if s := r.live(); !strings.Contains(s, "❯ Tidy up.") || !strings.Contains(s, "2 files changed · 10 min") {
+				t.Fatalf("the prompts:\n%s", s)
+			}
+			r.keys("up", "enter")
+			if s := r.live(); !strings.Contains(s, "looking") {
+				t.Errorf("nothing says that it looks:\n%s", s)
+			}
+			r.keys("enter") // nothing can be chosen yet
+			r.event(planOf("p9"), planOf("p1"))
+			r.keys(c.keys...)
+			if got, _ := last[op.Rewind](r); got != c.want {
+				t.Errorf("asked for %+v", got)
+			}
+			if got := r.m.box.Text(); got != c.text {
+				t.Errorf("the prompt box has %q", got)
+			}
+			if len(r.m.dialogs) != 0 {
+				t.Error("the dialog is still there")
+			}
+		})
+	}
+}
+
+// The dialog shows file names as they are and in one line each.
+func TestRewindShowsWhatWouldChange(t *testing.T) {
+	r := spoken(newRig(t, 100, 30)).keys("'/rewind", "enter", "up", "enter").event(planOf("p1"))
+	s := r.live()
+	for _, want := range []string{"3 files would change on disk", "+3 −13", `a\x1b[2J\u202egpj.exe\nb`, "changed since by something else", "/etc/motd", "cannot be put back: /home/u/src/calc/big.bin"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("%q is missing:\n%s", want, s)
+		}
+	}
+}
+
+// What was taken back is a line for each prompt, and all of it, quietly, in the
+// transcript. Undo brings it back and takes back what came meanwhile.
+func TestRewoundIsMarked(t *testing.T) {
+	r := spoken(newRig(t, 80, 40))
+	to := r.seqOf("p1")
+	r.event(event.Rewound{To: to, ID: "p1", Text: "Repair the sum", Conversation: true, Problems: []string{"x: gone"}})
+	rewind := r.seq
+	r.event(event.InputAccepted{ID: "p3", Text: "Another way."}, event.TurnEnded{})
+	back := func() (out string) {
+		for _, it := range r.m.story.items {
+			if it.kind == said && it.back != 0 {
+				out += " " + it.id
+			}
+		}
+		return out
+	}
+	if got := back(); got != " p1 p2" {
+		t.Errorf("taken back:%s", got)
+	}
+	r.has("Not put back: x: gone")
+	r.keys("ctrl+o", "g")
+	full := draw.TextOf(r.frame())
+	if !strings.Contains(full, "Answer 1.") || strings.Count(full, "taken back") < 2 {
+		t.Errorf("the transcript:\n%s", full)
+	}
+	r.keys("q", "'/copy", "enter")
+	if c, ok := r.effects[len(r.effects)-1].(clipping); !ok || c.text != "Answer 0." {
+		t.Errorf("copied %+v", r.effects[len(r.effects)-1])
+	}
+	r.keys("'/rewind", "enter")
+	if s := r.live(); strings.Contains(s, "Tidy up") || !strings.Contains(s, "Take the last rewind back") {
+		t.Errorf("the prompts:\n%s", s)
+	}
+	r.keys("down", "enter").event(event.RewindPlan{}).keys("enter")
+	if got, _ := last[op.Rewind](r); got != (op.Rewind{Undo: true, Conversation: true}) {
+		t.Errorf("undo asks for %+v", got)
+	}
+	r.event(event.Rewound{To: rewind, Undo: true, Conversation: true})
+	if got := back(); got != " p3" || r.m.story.undoable() != nil {
+		t.Errorf("taken back after undo:%s", got)
+	}
+}
+
+// A session without a record of files goes back in its conversation.
+func TestRewindWithoutFiles(t *testing.T) {
+	r := spoken(newRig(t, 80, 30)).keys("esc", "esc", "enter")
+	r.m.planned(event.RewindPlan{ID: "p2"})
+	if s := r.live(); !strings.Contains(s, "No file would change.") || strings.Contains(s, "Code") {
+		t.Errorf("\n%s", s)
+	}
+}
+
+func TestRewindWaitsForTheTurn(t *testing.T) {
+	r := spoken(newRig(t, 80, 30)).event(event.InputAccepted{ID: "x", Text: "y"}, event.TurnStarted{ID: "t"})
+	r.keys("'/rewind", "enter")
+	r.has("interrupt it first")
+	if len(r.m.dialogs) != 0 {
+		t.Error("a dialog opened")
+	}
+	r.keys("esc", "esc")
+	if len(r.m.dialogs) != 0 {
+		t.Error("a dialog opened by Esc Esc")
+	}
+}
