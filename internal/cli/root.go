@@ -22,6 +22,7 @@ import (
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/ui/term"
 )
 
 // Main runs one command line and returns the exit code.
@@ -32,6 +33,10 @@ func Main(sys System) int {
 	if len(sys.Args) == 1 && sys.Args[0] == proc.GuardianArg {
 		proc.Hide()
 		return proc.Guardian(os.Stdin, sandbox.Settle)
+	}
+	if len(sys.Args) == 1 && sys.Args[0] == term.GuardArg {
+		proc.Hide()
+		return term.Guard(os.Stdin)
 	}
 	if len(sys.Args) == 1 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
 		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)

@@ -85,26 +85,10 @@ func (g *guardian) tell(line string) {
 
 // start starts the guardian; g.mu is held.
 func (g *guardian) start() bool {
-	self, err := os.Executable()
-	if runtime.GOOS == "linux" {
-		self, err = "/proc/self/exe", nil // also when the file was replaced since
-	}
-	if err != nil {
-		g.gone = true
-		return false
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		g.gone = true
-		return false
-	}
-	defer r.Close()
 	// A session of its own: what ends ours, a closed terminal or an interrupt,
-	// does not end it. One processor, because it waits.
-	cmd := &exec.Cmd{Path: self, Args: []string{"adze", GuardianArg}, Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdin: r,
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
-	if err := cmd.Start(); err != nil {
-		_ = w.Close()
+	// does not end it.
+	w, cmd, err := StartSelf(GuardianArg, &syscall.SysProcAttr{Setsid: true})
+	if err != nil {
 		g.gone = true
 		return false
 	}
@@ -115,6 +99,31 @@ func (g *guardian) start() bool {
 	}()
 	g.pipe, g.cmd, g.done = w, cmd, done
 	return true
+}
+
+// StartSelf starts this program again, to wait for our death: pipe is the other
+// end of its standard input, and files are its descriptors from 3 on. The caller
+// waits for cmd.
+func StartSelf(arg string, attr *syscall.SysProcAttr, files ...*os.File) (pipe *os.File, cmd *exec.Cmd, err error) {
+	self, err := os.Executable()
+	if runtime.GOOS == "linux" {
+		self, err = "/proc/self/exe", nil // also when the file was replaced since
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	// One processor, because it waits.
+	cmd = &exec.Cmd{Path: self, Args: []string{"adze", arg}, Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdin: r, ExtraFiles: files, SysProcAttr: attr}
+	if err := cmd.Start(); err != nil {
+		_ = w.Close()
+		return nil, nil, err
+	}
+	return w, cmd, nil
 }
 
 // pid is the guardian's, 0 when there is none.

@@ -81,6 +81,9 @@ func ProfileOf(env func(string) string) draw.Profile {
 // Probe asks the terminal what it can do. It is called after the first frame;
 // the answers come as Background and Caps events.
 func (t *Terminal) Probe() {
+	if t.o.Guard && !t.o.Plain {
+		t.wg.Go(t.watchOver) // ends when the guard was started
+	}
 	if t.o.Plain || t.env.dumb || t.env.linux {
 		return
 	}
@@ -116,6 +119,7 @@ func (t *Terminal) answer(ev uv.Event) bool {
 			caps := t.caps
 			on := caps.Keyboard && !t.modes.keyboard && t.modes.on
 			t.modes.keyboard = t.modes.keyboard || on
+			t.guarded()
 			t.mu.Unlock()
 			return t.learned(caps, on)
 		}
@@ -149,6 +153,7 @@ func (t *Terminal) Mouse(on bool) {
 		return
 	}
 	t.modes.mouse = on
+	defer t.guarded()
 	if on {
 		t.Screen.Raw([]byte(mouseOn))
 	} else {
@@ -168,6 +173,7 @@ func (t *Terminal) Title(s string) {
 	if !t.modes.title {
 		t.modes.title = true
 		b = append(b, "\x1b[22;2t"...)
+		t.guarded()
 	}
 	t.Screen.Raw(append(b, "\x1b]2;"+short(s, 200)+"\x1b\\"...))
 }

@@ -26,6 +26,13 @@ func (t *Terminal) Restore() {
 func (t *Terminal) Close(keep bool) error {
 	err := within(patience, func() error { return t.Screen.Close(keep) })
 	t.Restore()
+	t.mu.Lock()
+	g := t.guard
+	t.guard = nil
+	t.mu.Unlock()
+	if g != nil {
+		g.close()
+	}
 	stopSignals(t.sig)
 	_ = within(patience, func() error { t.wg.Wait(); return nil })
 	return err
@@ -64,6 +71,7 @@ func (t *Terminal) cooked(last bool) {
 		_ = restore(t.o.In, t.o.Out, t.saved)
 		t.saved = nil
 	}
+	t.guarded()
 }
 
 // off returns the bytes that switch off what is on. It needs no more than a
@@ -77,17 +85,7 @@ func (t *Terminal) off(last bool) []byte {
 		}
 		t.Screen.mu.Unlock()
 	}
-	b = append(b, syncOff+wrapOn+"\x1b[m"+"\x1b[?2004l\x1b[?1004l"...)
-	if t.modes.keyboard {
-		b = append(b, "\x1b[<u"...)
-	}
-	if t.modes.mouse {
-		b = append(b, mouseOff...)
-	}
-	if t.modes.title {
-		b = append(b, "\x1b]0;\x1b\\\x1b[23;2t"...)
-	}
-	return append(b, showCur...)
+	return append(append(b, "\x1b[?2004l"...), t.ways()...)
 }
 
 // within runs f and waits for it no longer than d. A terminal that never takes
@@ -122,6 +120,7 @@ func (t *Terminal) Reclaim() error {
 
 // Suspend stops the program until the shell continues it (Ctrl+Z, fg).
 func (t *Terminal) Suspend() {
+	defer t.Recover()
 	if t.o.Plain {
 		return
 	}

@@ -133,6 +133,13 @@ func (s *Screen) Resize(z Size) {
 // what Live gave last, so the caller calls Live next.
 func (s *Screen) Full(on bool) { s.change(func() { s.want = on }) }
 
+// alternate reports whether the terminal shows the alternate screen, or will.
+func (s *Screen) alternate() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.want || s.onFull
+}
+
 // Redraw draws the live area anew, for when something else wrote to the
 // terminal (Ctrl+L).
 func (s *Screen) Redraw() { s.change(func() { s.in.redraw, s.full.redraw = true, true }) }

@@ -25,6 +25,9 @@ type Options struct {
 	Theme   *draw.Theme         // of the first frame
 	Profile draw.Profile
 	Plain   bool // nothing is redrawn, no mode is set; keys are read in lines
+	// Guard has the terminal put back also when this process is killed, by a
+	// second one that begins with Probe.
+	Guard bool
 }
 
 // A Terminal is an open terminal. Restore puts it back, on every way out.
@@ -41,6 +44,8 @@ type Terminal struct {
 
 	mu     sync.Mutex // guards what follows
 	saved  *xterm.State
+	before *termios // as saved, for the guard
+	guard  *guard   // nil: there is none
 	modes  modes
 	reader cancelreader.CancelReader
 	asked  bool // an answer to Probe is still to come
@@ -98,6 +103,7 @@ func (t *Terminal) begin() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.o.Plain {
+		t.before = modesOf(t.o.In)
 		st, err := raw(t.o.In, t.o.Out)
 		if err != nil {
 			return err
@@ -112,6 +118,7 @@ func (t *Terminal) begin() error {
 			on += mouseOn
 		}
 		t.Screen.Raw([]byte(on))
+		t.guarded()
 	}
 	r, err := cancelreader.NewReader(t.o.In)
 	if err != nil {
@@ -132,11 +139,13 @@ const escWait = 40 * time.Millisecond
 
 // read turns what comes from the terminal into events.
 func (t *Terminal) read(r io.Reader) {
+	defer t.Recover()
 	chunks := make(chan []byte)
 	end := make(chan error, 1)
 	done := make(chan struct{})
 	defer close(done)
 	t.wg.Go(func() { // ends when r is cancelled or at its end
+		defer t.Recover()
 		for {
 			buf := make([]byte, 4096)
 			n, err := r.Read(buf)
@@ -285,6 +294,7 @@ func mouse(ev uv.MouseEvent) (Mouse, bool) {
 
 // signals handles what the system tells.
 func (t *Terminal) signals() {
+	defer t.Recover()
 	for {
 		select {
 		case <-t.quit:
