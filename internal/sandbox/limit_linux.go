@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -28,8 +30,9 @@ func limitProcesses(c *proc.Command, most int, prlimit string) {
 		c.Args[i+1] = fmt.Sprintf("{ ulimit -u %d || ulimit -p %d; } 2>/dev/null; ", most, most) + c.Args[i+1] // -p is dash's
 		return
 	}
-	if prlimit == "" {
-		return
+	var has unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NPROC, &has); prlimit == "" || err == nil && has.Max < uint64(most) {
+		return // what holds already is stricter, and prlimit would fail to raise it
 	}
 	args := []string{"prlimit", fmt.Sprintf("--nproc=%d", most), "--", c.Path}
 	if len(c.Args) > 1 {
