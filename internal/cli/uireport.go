@@ -31,6 +31,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"permissions": {About: "the rules, and where each comes from", Args: "[check …]", Run: h.subcommand("permissions", "list")},
 		"config":      {About: "all settings, and where each comes from", Args: "[set KEY VALUE]", Run: h.subcommand("config", "list")},
 		"sandbox":     {About: "what confines commands", Args: "[explain]", Run: h.subcommand("sandbox", "explain")},
+		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
 		"login":       {About: "save a provider's key", Args: "[provider]", Away: true, Run: h.interactive("login")},
 		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: true, Run: h.interactive("logout")},
 		"export":      {About: "write the session to a file, as Markdown", Args: "[file]", Run: h.export},

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/usage"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -61,8 +62,10 @@ type State struct {
 	Denied     int      // calls that were refused, in all turns
 
 	Tasks   []view.Task // the todo list as it stands
-	Total   Spent
-	ByModel map[string]Spent
+	Total   usage.Spent
+	ByModel map[string]usage.Spent
+	Helpers map[string]usage.Spent // of Total, what was no reply of the conversation, by what it was for
+	ByTool  map[string]usage.Work
 
 	// Exports are the variables that commands changed, in order. Lost are names
 	// of those that were there before the session was resumed, and are not now.
@@ -80,7 +83,7 @@ type Turn struct {
 	Began   time.Time
 	Steps   int // finished replies
 	Calls   int // finished calls
-	Spent   Spent
+	Spent   usage.Spent
 	Denials []Denial
 	// Unpriced is a model without a known price that was asked for something
 	// beside replies.
@@ -93,26 +96,6 @@ type Denial struct {
 	Call, Tool string
 	Input      []byte
 	Reason     string
-}
-
-// Spent adds up what requests to models used.
-type Spent struct {
-	Usage    llm.Usage
-	Cost     float64       // USD, of those with a known price
-	Replies  int           // without the requests that are no reply of the conversation
-	Unpriced int           // requests without a known price
-	Took     time.Duration // from request to the end of the reply
-}
-
-func (s Spent) plus(u llm.Usage, cost float64, priced bool, took time.Duration, replies int) Spent {
-	s.Replies += replies
-	s.Usage = s.Usage.Add(u)
-	s.Cost += cost
-	s.Took += took
-	if !priced {
-		s.Unpriced++
-	}
-	return s
 }
 
 // Messages is the conversation as it can be sent: roles alternate, and every
@@ -186,7 +169,7 @@ func (s State) Apply(e event.Event) State {
 		s.Turn = Turn{ID: b.ID, Seq: e.Seq, Began: e.Time}
 		s.Turns++
 	case event.Replied:
-		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced, b.Took, 1)
+		s = s.spend(b)
 		s.Turn.Steps++
 		if b.Stop == llm.Refused {
 			s.talk = s.talk.refused(e.Seq, s.Turn.Seq, b)
@@ -196,7 +179,7 @@ func (s State) Apply(e event.Event) State {
 	case event.Dropped:
 		s = s.dropped(b)
 	case event.Spent:
-		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced, 0, 0)
+		s = s.spend(b)
 		if !b.Priced {
 			s.Turn.Unpriced = b.Model
 		}
@@ -293,19 +276,24 @@ func (s State) unqueue(id string) (State, event.InputQueued) {
 	return s, q
 }
 
-func (s State) spend(model string, u llm.Usage, cost float64, priced bool, took time.Duration, replies int) State {
-	s.Total = s.Total.plus(u, cost, priced, took, replies)
-	s.Turn.Spent = s.Turn.Spent.plus(u, cost, priced, took, replies)
-	s.ByModel = with(s.ByModel, model, s.ByModel[model].plus(u, cost, priced, took, replies))
+// spend counts the request to a model that b tells of.
+func (s State) spend(b event.Body) State {
+	r, ok := event.Request(b)
+	if !ok {
+		return s
+	}
+	s.Total, s.Turn.Spent = s.Total.Plus(r), s.Turn.Spent.Plus(r)
+	s.ByModel = with(s.ByModel, r.Model, s.ByModel[r.Model].Plus(r))
+	if r.For != "" {
+		s.Helpers = with(s.Helpers, r.For, s.Helpers[r.For].Plus(r))
+	}
 	return s
 }
 
 // dropped forgets the calls of a reply that never came to its end. What their
 // results said about files is forgotten too: the model has not seen it.
 func (s State) dropped(b event.Dropped) State {
-	if b.Usage != (llm.Usage{}) || b.Cost != 0 {
-		s = s.spend(b.Model, b.Usage, b.Cost, b.Priced || b.Cost != 0, 0, 1)
-	}
+	s = s.spend(b)
 	for _, call := range b.Calls {
 		s.Pending = without(s.Pending, call)
 	}
@@ -326,6 +314,9 @@ func (s State) forget(files []effect.File) State {
 func (s State) finished(seq event.Seq, b event.ToolFinished) State {
 	s.Pending, s.Started = without(s.Pending, b.Call), without(s.Started, b.Call)
 	s.Turn.Calls++
+	if name, w, ok := event.Work(b); ok {
+		s.ByTool = with(s.ByTool, name, s.ByTool[name].Add(w))
+	}
 	s = s.changed(b)
 	if b.Denied {
 		s.Denied++

@@ -11,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/transcript"
+	"github.com/adze-agent/adze/internal/usage"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -314,11 +315,11 @@ func TestSpentBesideReplies(t *testing.T) {
 		event.Replied{Message: model(text("x")), Model: "m", Usage: llm.Usage{In: 10, Out: 1}, Cost: 0.5, Priced: true},
 		event.Spent{For: event.ForRuling, Model: "s", Usage: llm.Usage{In: 3}, Cost: 0.25, Priced: true},
 		event.Spent{For: event.ForRuling, Model: "u", Usage: llm.Usage{In: 1}})
-	want := transcript.Spent{Usage: llm.Usage{In: 14, Out: 1}, Cost: 0.75, Replies: 1, Unpriced: 1}
+	want := usage.Spent{Usage: llm.Usage{In: 14, Out: 1}, Cost: 0.75, Replies: 1, Helped: 2, Unpriced: 1}
 	if s.Total != want || s.Turn.Spent != want || s.Turn.Steps != 1 || s.Turn.Unpriced != "u" {
 		t.Errorf("total %+v, turn %+v", s.Total, s.Turn)
 	}
-	if got := s.ByModel["s"]; got != (transcript.Spent{Usage: llm.Usage{In: 3}, Cost: 0.25}) {
+	if got := s.ByModel["s"]; got != (usage.Spent{Usage: llm.Usage{In: 3}, Cost: 0.25, Helped: 1}) {
 		t.Errorf("the small model: %+v", got)
 	}
 	if n := len(s.Messages()); n != 2 {

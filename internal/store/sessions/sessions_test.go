@@ -25,11 +25,11 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 type fixture struct {
 	sessions.Store
-	t   *testing.T
+	t   testing.TB
 	now time.Time
 }
 
-func setup(t *testing.T) *fixture {
+func setup(t testing.TB) *fixture {
 	f := &fixture{t: t, now: start}
 	f.Store = sessions.Store{
 		Dir: filepath.Join(t.TempDir(), "projects"), Now: func() time.Time { return f.now }, Rand: rand.Reader,

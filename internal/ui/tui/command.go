@@ -390,28 +390,6 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 	return []effect{work{run}}
 }
 
-// cost is what was used so far.
-func (m *Model) cost() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**", money(m.st.Total.Cost))
-	if n := m.st.Total.Unpriced; n > 0 {
-		fmt.Fprintf(&b, " and %s without a known price", plural(n, "reply"))
-	}
-	b.WriteString("\n\n| model | replies | in | out | from cache | cost |\n|---|---:|---:|---:|---:|---:|\n")
-	for _, name := range slices.Sorted(maps.Keys(m.st.ByModel)) {
-		s := m.st.ByModel[name]
-		fmt.Fprintf(&b, "| %s | %d | %s | %s | %s | %s |\n", name, s.Replies, count(s.Usage.Prompt()), count(s.Usage.Out), count(s.Usage.CacheRead), money(s.Cost))
-	}
-	return b.String()
-}
-
-func money(usd float64) string {
-	if usd > 0 && usd < 0.01 {
-		return "less than $0.01"
-	}
-	return fmt.Sprintf("$%.2f", usd)
-}
-
 // about says what this session is.
 func (m *Model) about() string {
 	if m.s == nil {

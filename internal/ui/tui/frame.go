@@ -290,17 +290,7 @@ func (m *Model) verb() string {
 }
 
 // count is a number of tokens for people.
-func count(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprint(n)
-	case n < 100_000:
-		return fmt.Sprintf("%.1fk", float64(n)/1000)
-	case n < 1_000_000:
-		return fmt.Sprintf("%dk", n/1000)
-	}
-	return fmt.Sprintf("%.1fM", float64(n)/1e6)
-}
+func count(n int) string { return clip.Short(n) }
 
 // todos is the todo list, when it is wanted.
 func (m *Model) todos(p paper, max int) []draw.Line {

@@ -461,15 +461,5 @@ func seconds(d time.Duration) string {
 	return span(d)
 }
 
-// span is a duration for people: "1.2 s", "48 s", "3 min 20 s", "2 h 5 min".
-func span(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", max(d.Seconds(), 0))
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", d.Truncate(time.Second).Seconds())
-	case d < time.Hour:
-		return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
-}
+// span is a duration for people.
+func span(d time.Duration) string { return clip.Span(d) }

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/usage"
+)
+
+// mostRows bounds the rows of a table of what was used.
+const mostRows = 20
+
+// cost is what was used so far, as Markdown.
+func (m *Model) cost() string {
+	var b strings.Builder
+	t := m.st.Total
+	fmt.Fprintf(&b, "**%s**", t.Money(2))
+	if t.Unpriced > 0 {
+		fmt.Fprintf(&b, ", and %s without a known price", plural(t.Unpriced, "request"))
+	}
+	if rate, ok := t.HitRate(); ok {
+		fmt.Fprintf(&b, ". %.0f %% of what was sent came from the provider's cache", 100*rate)
+	}
+	if t.Took > 0 {
+		fmt.Fprintf(&b, ". Replies took %s", span(t.Took))
+	}
+	if t.Retries > 0 {
+		fmt.Fprintf(&b, ". %s had to be sent again", plural(t.Retries, "request"))
+	}
+	b.WriteString(".\n\n| model | requests | in | out | cached | written | first | cost |\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
+	for _, name := range slices.Sorted(maps.Keys(m.st.ByModel)) {
+		s := m.st.ByModel[name]
+		b.WriteString("| " + cellOf(name) + spentCells(s) + "\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.st.Helpers)) {
+		b.WriteString("| of it for: " + cellOf(name) + spentCells(m.st.Helpers[name]) + "\n")
+	}
+	m.toolTimes(&b)
+	return b.String()
+}
+
+func spentCells(s usage.Spent) string {
+	first := ""
+	if s.Timed > 0 {
+		first = span(s.FirstChunk())
+	}
+	return fmt.Sprintf(" | %d | %s | %s | %s | %s | %s | %s |", s.Requests(), count(s.Usage.Prompt()), count(s.Usage.Out), count(s.Usage.CacheRead), count(s.Usage.CacheWrite), first, s.Money(2))
+}
+
+// toolTimes lists the tools that took longest.
+func (m *Model) toolTimes(b *strings.Builder) {
+	if len(m.st.ByTool) == 0 {
+		return
+	}
+	names := slices.Collect(maps.Keys(m.st.ByTool))
+	slices.SortFunc(names, func(x, y string) int {
+		return cmp.Or(cmp.Compare(m.st.ByTool[y].Took, m.st.ByTool[x].Took), cmp.Compare(x, y))
+	})
+	b.WriteString("\n| tool | calls | failed | refused | time |\n|---|---:|---:|---:|---:|\n")
+	for _, name := range names[:min(len(names), mostRows)] {
+		w := m.st.ByTool[name]
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %s |\n", cellOf(name), w.Calls, w.Errors, w.Denied, span(w.Took))
+	}
+}
+
+// cellOf is a name as a cell of a table in Markdown.
+func cellOf(name string) string {
+	return strings.NewReplacer("|", "\\|", "`", "'").Replace(clip.Line(clip.Visible(name), 60))
+}
