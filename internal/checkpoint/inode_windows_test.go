@@ -1,0 +1,5 @@
+package checkpoint_test
+
+import "io/fs"
+
+func inode(fs.FileInfo) string { return "" }
