@@ -26,6 +26,13 @@ func World(dir, home string) world.World {
 
 func repo(dir string) (common, git string, ok bool) {
 	r, err := conf.Find(dir)
+	if errors.Is(err, conf.ErrBare) { // git works with the git folder that it stands in
+		for at := dir; ; at = filepath.Dir(at) {
+			if conf.IsGitDir(at) {
+				return at, at, true
+			}
+		}
+	}
 	return r.Common, r.GitDir, err == nil
 }
 

@@ -12,22 +12,27 @@ var homeSecrets = []string{
 	".config/git/credentials", ".config/gh", ".config/hub", ".config/glab-cli", ".config/tea",
 	// agents and assistants
 	".codex/auth.json", ".claude/.credentials.json", ".claude.json", ".gemini/oauth_creds.json", ".local/share/opencode/auth.json",
+	".config/cursor/auth.json", ".cursor/mcp.json", ".qwen/oauth_creds.json", ".config/goose/secrets.yaml", ".codeium/config.json", ".local/share/crush/crush.json", ".claude/history.jsonl",
 	".config/opencode", ".config/github-copilot", ".copilot", ".continue/config.json", ".continue/config.yaml", ".continue/.env",
 	// clouds and hosting
 	".config/gcloud", ".config/doctl", ".config/heroku", ".config/hcloud", ".config/scw", ".config/linode-cli", ".config/configstore", ".config/stripe",
 	".oci", ".pulumi/credentials.json", ".terraform.d/credentials.tfrc.json", ".databrickscfg", ".snowflake", ".vercel", ".railway", ".supabase", ".argocd",
-	".config/argocd", ".sentryclirc", ".netlify/config.json", ".config/netlify", ".fly/config.yml", ".config/rclone",
+	".terraformrc", ".config/.wrangler", ".cloudflared", ".config/ngrok", ".ngrok2", ".doppler", ".snowsql", ".dbt/profiles.yml", ".local/share/com.vercel.cli", ".minikube", ".step",
+	".config/helm/registry", ".docker/machine", ".config/boto", ".config/argocd", ".sentryclirc", ".netlify/config.json", ".config/netlify", ".fly/config.yml", ".config/rclone",
 	// packages and builds
 	".docker/config.json", ".config/containers/auth.json", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".m2/settings-security.xml",
-	".gradle/gradle.properties", ".gem/credentials", ".composer/auth.json", ".config/composer/auth.json", ".nuget/NuGet/NuGet.Config",
+	".yarnrc", ".yarnrc.yml", ".bundle/config", ".local/share/gem/credentials", ".config/pypoetry", ".local/share/uv/credentials", ".config/NuGet", ".config/pip", ".pip/pip.conf",
+	".pub-cache/credentials.json", ".config/dart", ".hex", ".ivy2/.credentials", ".sbt/1.0/credentials.sbt", ".sbt/.credentials", ".lein/credentials.clj", ".lein/credentials.clj.gpg", ".gradle/gradle.properties", ".gem/credentials", ".composer/auth.json", ".config/composer/auth.json", ".nuget/NuGet/NuGet.Config",
 	// data and models
-	".kaggle", ".huggingface/token", ".cache/huggingface/token", ".config/huggingface", ".mylogin.cnf",
+	".kaggle", ".huggingface/token", ".cache/huggingface/token", ".cache/huggingface/stored_tokens", ".config/huggingface", ".config/io.datasette.llm", ".jupyter", ".local/share/jupyter/runtime", ".mylogin.cnf",
 	// passwords, keys and money
-	".config/op", ".config/1Password", ".config/Bitwarden", ".config/Bitwarden CLI", ".config/keepassxc", ".local/share/keyrings", ".local/share/kwalletd",
+	".config/age", ".authinfo", ".authinfo.gpg", ".smbcredentials", ".local/share/atuin/key", ".android/adbkey", ".config/bitwarden", ".config/syncthing", ".config/weechat/sec.conf",
+	".config/filezilla", ".purple", ".config/op", ".config/1Password", ".config/Bitwarden", ".config/Bitwarden CLI", ".config/keepassxc", ".local/share/keyrings", ".local/share/kwalletd",
 	".config/sops", ".vault_pass", ".vnc", ".Xauthority", ".config/solana", ".electrum", ".ethereum", ".bitcoin",
 	// mail
 	".msmtprc", ".mbsyncrc", ".fetchmailrc", ".thunderbird",
 	// browsers
+	"snap/firefox/common/.mozilla", ".var/app/org.mozilla.firefox/.mozilla", ".config/Code/User/globalStorage", ".config/Slack",
 	".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/opera", ".config/vivaldi",
 	"Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "Library/Cookies",
 	// what was typed at a prompt

@@ -29,7 +29,7 @@ func TestEveryCommandAllowed(t *testing.T) {
 		if v := decideIn(command, policy.Default, all); v.Effect != policy.Ask || v.Check != policy.CheckProtected {
 			t.Errorf("allowed Bash: %q: %s %s (%s), want ask protected-path", command, v.Effect, v.Check, v.Reason)
 		}
-		if v := decideIn(command, policy.Bypass); v.Effect != policy.Ask && !strings.HasPrefix(command, "git config") {
+		if v := decideIn(command, policy.Bypass); v.Effect != policy.Ask && !strings.HasPrefix(command, "git config") && !strings.HasPrefix(command, "git init") {
 			t.Errorf("bypass: %q: %s %s (%s), want ask", command, v.Effect, v.Check, v.Reason)
 		}
 	}
@@ -136,6 +136,27 @@ dotnet build -o .git/hooks
 gofmt -cpuprofile .git/hooks/x main.go
 pip download -d .git/hooks x
 jq --unknown . x | tee .git/hooks/x
+sudo -D .git touch config
+env -C .git touch config
+env -C .git sh -c 'echo x >> config'
+nice env -C .git tee -a config
+python3 x.py .gi?/config
+somecmd .gi[t]/config
+echo a >> .gi?/config
+echo a > .gi[t]/config
+echo 'echo a > .git/config' | bash
+echo 'open(".git/config","w")' | python3
+echo 'echo a > .git/config' | sudo sh
+printf 'w .git/config\n' | ed f
+bash <(echo 'echo a > .git/config')
+source <(echo 'echo a > .git/config')
+python3 < <(echo 'open(".git/config","w")')
+echo .git/hooks/pre-commit | xargs cp f
+printf .git/config | xargs rm
+echo .git/hooks/x | xargs -I{} cp f {}
+git config --system core.hooksPath /tmp/x
+git config -f /etc/gitconfig core.hooksPath /tmp/x
+git init --template=src
 `
 
 const mentionAllows = `
@@ -177,6 +198,12 @@ python3 -c "import os.path"
 curl -o out.html http://h/x
 pandoc x.md -o x.html
 echo 'see .git/hooks' | wc -l
+echo 'see .git/hooks' | grep hooks
+echo .git/config | xargs cat
+cat x.py | python3
+echo 'print(1)' | python3 -
+echo src/*.go | xargs somecmd
+prettier --write src/*.ts
 printf '%s\n' .git/config
 diff .git/config x
 stat .git/HEAD

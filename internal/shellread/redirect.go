@@ -6,6 +6,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/programs"
 	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
@@ -91,6 +92,9 @@ func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 		r.Opaque(r.source(rd), "zsh takes the ! off and writes another file")
 	}
 	ws := r.words(rd.Word, st)
+	if len(ws) == 1 && ws[0].Kind == programs.Pattern && rd.Op != syntax.RdrIn {
+		r.Write(ws[0], st.dirs, policy.Write{Maybe: true}) // bash writes the one file that it matches
+	}
 	if len(ws) != 1 || ws[0].Kind != exact && !ws[0].Substitution || ws[0].Is("") {
 		r.OpaqueListed(r.source(rd), "a redirect whose file is not known")
 		return word{}, false

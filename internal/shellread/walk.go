@@ -63,6 +63,59 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 	return ok, any
 }
 
+// fedByPipe searches the commands before a pipe for paths that the one behind it
+// may write: an interpreter, whose program they print, or what xargs runs.
+func (r *reader) fedByPipe(c *syntax.BinaryCmd, st state) {
+	call, ok := c.Y.Cmd.(*syntax.CallExpr)
+	if !ok {
+		return
+	}
+	for i, w := range call.Args[:min(len(call.Args), 20)] { // also behind sudo, env and the like
+		name := programs.Base(w.Lit())
+		switch {
+		case name == "xargs" || name == "parallel":
+			if r.feedsReader(call.Args[i+1:], st) {
+				return
+			}
+		case !programs.TakesCode(name) && !shellNames[name]:
+			continue
+		}
+		r.Invoke(name, st.dirs).Named(r.source(c.X))
+		return
+	}
+}
+
+// feedsReader reports whether what xargs runs, as its words say, only reads what it
+// is given.
+func (r *reader) feedsReader(ws []*syntax.Word, st state) bool {
+	for i, w := range ws {
+		if name := w.Lit(); name != "" && !strings.HasPrefix(name, "-") && !scan.Number(name) && (i == 0 || ws[i-1].Lit() != "-I" && ws[i-1].Lit() != "-d") {
+			return r.Invoke(programs.Base(name), st.dirs).OnlyReads()
+		}
+	}
+	return true // echo
+}
+
+// fedBySubstitution searches what an interpreter reads through <(…).
+func (r *reader) fedBySubstitution(s *syntax.Stmt, c *syntax.CallExpr, name string, st state) {
+	if !programs.TakesCode(name) && !shellNames[name] && name != "source" && name != "." {
+		return
+	}
+	words := slices.Clone(c.Args[1:])
+	for _, rd := range s.Redirs {
+		if rd.Op == syntax.RdrIn {
+			words = append(words, rd.Word)
+		}
+	}
+	for _, w := range words {
+		for _, p := range w.Parts {
+			if sub, ok := p.(*syntax.ProcSubst); ok && sub.Op == syntax.CmdIn {
+				r.Invoke(name, st.dirs).Named(r.source(sub))
+			}
+		}
+	}
+}
+
 // fedShell searches what a shell is given to read (bash <<< 'rm x'), and what
 // another interpreter is given for paths.
 func (r *reader) fedShell(s *syntax.Stmt, st state) {
@@ -71,6 +124,7 @@ func (r *reader) fedShell(s *syntax.Stmt, st state) {
 		return
 	}
 	name := programs.Base(c.Args[0].Lit())
+	r.fedBySubstitution(s, c, name, st)
 	if !shellNames[name] {
 		for _, rd := range s.Redirs {
 			switch {
@@ -184,6 +238,7 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 		r.Piped = true
 		_, last := r.stmt(c.Y, in)
 		r.Piped = piped
+		r.fedByPipe(c, in)
 		// The last part may run in this shell or in one of its own.
 		return both(merge(in, last))
 	}

@@ -125,6 +125,9 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 	operands, named := 0, false
 	told := u.toldToWrite(ws)
 	for i, w := range ws[1:] {
+		if w.Kind == Pattern && told[i+1] {
+			c.get(w, policy.Read{MayWrite: true, Mention: true})
+		}
 		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.ContainsAny(w.Text, "\n") {
 			continue
 		}

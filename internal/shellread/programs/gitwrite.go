@@ -25,7 +25,13 @@ func (u *Invocation) gitSteers(ws []Word) {
 	for _, dir := range c.dirs {
 		common, git, ok := u.r.Repo(dir)
 		if !ok {
-			continue // what is made anew steers nothing yet
+			if !rest[0].Is("config") && (!rest[0].Is("init") || !slices.ContainsFunc(rest, func(w Word) bool { return strings.HasPrefix(w.Text, "--template") })) {
+				continue // what is made anew steers nothing yet
+			}
+			if common, git = "", ""; rest[0].Is("init") {
+				git = path.Join(dir, ".git")
+				common = git
+			}
 		}
 		g := gitWrite{u: u, dir: dir, common: common, git: git, args: rest[1:]}
 		g.steer(rest[0].Text)
@@ -44,6 +50,9 @@ type gitWrite struct {
 }
 
 func (g gitWrite) write(parts ...string) {
+	if g.common == "" {
+		return // no repository: git refuses
+	}
 	g.own(path.Join(append([]string{g.common}, parts...)...), "")
 }
 
@@ -105,6 +114,10 @@ func (g gitWrite) steer(command string) {
 		g.config()
 	case "init":
 		settings = g.verb() == "" && path.Dir(g.git) == g.dir // else a new one is made
+		if g.has("--template") {
+			g.steers = true
+			g.write("hooks")
+		}
 	case "remote":
 		settings = slices.Contains([]string{"add", "remove", "rm", "rename", "set-url", "set-branches"}, g.verb())
 	case "push":
@@ -146,6 +159,7 @@ func (g gitWrite) config() {
 			g.own(path.Join(home, ".gitconfig"), "~/.gitconfig")
 		}
 	case g.has("--system"):
+		g.own("/etc/gitconfig", "")
 	case g.has("-f", "--file"):
 		for i, w := range g.args {
 			if (w.Is("-f") || w.Is("--file")) && i+1 < len(g.args) && g.args[i+1].Kind == Exact {

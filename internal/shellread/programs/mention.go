@@ -20,6 +20,9 @@ var readingFlags = map[string][]string{
 	"docker": {"-f", "--file"}, "make": {"-f", "--file"}, "npm": {"--userconfig"}, "pre-commit": {"-c", "--config"},
 }
 
+// folderFlags name the folder in which what a program starts is run.
+var folderFlags = []string{"-C", "-D", "--chdir", "--directory", "--working-directory", "--cwd"}
+
 // gitWritingFlags are flags of git's subcommands whose value is a file or folder
 // that is written. What git commands write otherwise is known.
 var gitWritingFlags = []string{"-o", "--output", "--output-directory", "--export-marks", "--separate-git-dir"}
@@ -28,7 +31,7 @@ var gitWritingFlags = []string{"-o", "--output", "--output-directory", "--export
 // names, because nobody knows that it does not.
 func (u *Invocation) toldToWrite(ws []Word) []bool {
 	told := make([]bool, len(ws))
-	if row := u.r.Table.reads[u.name]; StandardPath(ws[0].Text) && (onlyRead[u.name] || row != nil && row.safe) {
+	if StandardPath(ws[0].Text) && u.OnlyReads() {
 		return told
 	}
 	script := policy.Runner(u.name) && !editors[u.name] && u.name != "make" && u.name != "just" // the first operand is what it runs
@@ -47,6 +50,8 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 		}
 		switch {
 		case slices.Contains(readingFlags[u.name], before):
+		case slices.Contains(folderFlags, before):
+			told[i] = true
 		case script && !flag:
 			script = false
 		default:
@@ -54,6 +59,12 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 		}
 	}
 	return told
+}
+
+// OnlyReads reports whether the program writes no file that it is told of.
+func (u *Invocation) OnlyReads() bool {
+	row := u.r.Table.reads[u.name]
+	return onlyRead[u.name] || row != nil && row.safe
 }
 
 // editors are interpreters that change the file they are given.
@@ -80,9 +91,18 @@ func (u *Invocation) mentions(ws []Word, told []bool) {
 
 // Fed adds the paths that the text on an interpreter's standard input names.
 func (u *Invocation) Fed(text string) {
-	if !takesCode(u.name) {
-		return
+	if takesCode(u.name) {
+		u.Named(text)
 	}
+}
+
+// TakesCode reports a program that runs, as a program of its own language, what it
+// is given to read.
+func TakesCode(name string) bool { return takesCode(name) }
+
+// Named adds the paths that a text names, as ones that may be written.
+func (u *Invocation) Named(text string) {
+	text = strings.NewReplacer(`\n`, " ", `\t`, " ", `\`, "").Replace(text)
 	u.parts(Word{Kind: Exact, Text: text, Source: u.name})
 	for _, a := range u.Actions {
 		u.r.Add(a)
