@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/adze-agent/adze/internal/app"
-	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/store"
@@ -35,7 +33,7 @@ func (b *bench) makeSession(s stage) *maker {
 	stageRun(b, s, "-p", "hello", "--model", "script/"+b.script())
 	key, err := seal.Key(filepath.Join(s.home, ".adze"))
 	check(err)
-	all := app.Sessions(app.Paths{Folders: config.Folders{State: filepath.Join(s.home, ".adze")}})
+	all := sessions.In(filepath.Join(s.home, ".adze"))
 	all.Key = key
 	info, err := all.Find(context.Background(), sessions.Key(s.work), "")
 	check(err)

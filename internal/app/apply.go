@@ -7,17 +7,31 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 )
+
+// reload makes changed settings count, and tells of them unless adze wrote
+// them itself. One runs at a time.
+func (r *Running) reload(was, now *config.Config) {
+	w, changed := r.world, config.Diff(was, now)
+	n, bad := r.apply(now, config.Makes(changed))
+	what := event.SettingsChanged{Changes: settings.Changes(w.hide, changed), Untrusted: settings.Waiting(was, now), Problems: r.news(now, bad)}
+	if w.live.Own(was, now) {
+		what = event.SettingsChanged{}
+	}
+	_ = r.Session.Apply(context.Background(), n, what) // a log that cannot be written ends the next turn, and says so there
+}
 
 // apply makes the parts that depend on settings anew. bad says which could
 // not be made; those stay as they are.
 func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
 	w := r.world
-	rules, _ := rulesOf(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
+	rules, _ := settings.UsableRules(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
 	dirs := slices.Clone(rules.Dirs)
 	readable(&rules, r)
 	n.Target, bad = r.chooseAgain(now, makes, bad)
@@ -26,7 +40,7 @@ func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Setti
 	} else {
 		n.Tools = &set
 	}
-	n.Rules, n.Forbidden, n.Auto = rules, forbidden(w.process, r.spec, now, r.started), r.auto
+	n.Rules, n.Forbidden, n.Auto = rules, r.forbidden(now), r.auto
 	n.Loop, n.Budget = r.turns(now, rules), budget(now)
 	r.boxes.Prepare(context.Background(), now, dirs, makes&config.MakesSandbox != 0)
 	// Not before the next turn: a call that was allowed because it would be
@@ -38,7 +52,7 @@ func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Setti
 // readable adds the session's own folders to those that may be read.
 func readable(rules *policy.Rules, r *Running) {
 	rules.Readable = append(rules.Readable, r.world.temp.all)
-	if dir := r.log.scratch(); dir != "" {
+	if dir := r.log.Scratch(); dir != "" {
 		rules.Readable = append(rules.Readable, dir)
 	}
 }
@@ -100,11 +114,11 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 
 // news are the problems that the session was not told yet.
 func (r *Running) news(c *config.Config, bad []string) []string {
-	all := problems(c, bad)
+	all := settings.Problems(c, bad)
 	var out []string
 	for _, p := range all {
 		if !slices.Contains(r.said, p) {
-			out = append(out, clip.Line(r.world.hide.String(p), 2*maxValue))
+			out = append(out, clip.Line(r.world.hide.String(p), settings.MaxProblem))
 		}
 	}
 	r.said = all

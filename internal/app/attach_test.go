@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
 // What a prompt names with "@" is beside it in the model's window, within
@@ -38,7 +39,7 @@ func TestMentionsAreAttached(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := kept(t, dir, home, SessionOptions{})
+	r := kept(t, dir, home, sessions.Choice{})
 	r.model.Replies = []fake.Reply{fake.Say("done")}
 	prompt := "Look at @a.txt#L2-3, @a.txt:4 and @a.txt#L2-3; @sub/ @big.txt @.env @shot.png @../outside.txt @nothing.here me@a.txt"
 	if err := r.Submit(t.Context(), op.Prompt{Text: prompt}); err != nil {
@@ -94,7 +95,7 @@ func TestMentionsAreAttached(t *testing.T) {
 	}
 	before := fmt.Sprintf("%+v", said(r.Session.State().Messages()))
 	r.close()
-	again := kept(t, dir, home, SessionOptions{Resume: r.ID})
+	again := kept(t, dir, home, sessions.Choice{Resume: r.ID})
 	defer again.close()
 	if after := fmt.Sprintf("%+v", said(again.Session.State().Messages())); before != after {
 		t.Errorf("resumed, it is\n%s\nand was\n%s", after, before)

@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/sandbox/boxes"
+	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
 // reach is a command that asks the sandbox's proxy for the host $1, n times at once.
@@ -54,7 +55,7 @@ func connectRig(t *testing.T, dir, home string, change func(*options), commands 
 		model.Replies = append(model.Replies, fake.Use(llm.ToolUse{ID: fmt.Sprintf("c%d", i+1), Name: "Bash", Input: in}), fake.Say("done"))
 	}
 	o := options{Process: here(dir, home), Front: Front{Person: true}, Spec: Spec{
-		Log: SessionOptions{None: true}, Target: &agent.Target{Model: model, Provider: "fake", Name: "m"},
+		Log: sessions.Choice{None: true}, Target: &agent.Target{Model: model, Provider: "fake", Name: "m"},
 	}}
 	o.Resolve = func(context.Context, string) ([]netip.Addr, error) {
 		return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil

@@ -7,10 +7,10 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/situation"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/window"
 )
@@ -35,12 +35,9 @@ func (r *Running) Describe() Description {
 	w := r.world
 	d := Description{
 		ID: r.ID, Dir: w.Paths.Dir, Version: w.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
-		Mode: r.Mode(), After: r.After, Kept: r.Kept,
+		Mode: r.Mode(), Branch: situation.Branch(w.Paths.Dir), After: r.After, Kept: r.Kept,
 	}
-	if i, ok := info.Find(w.Paths.Dir); ok {
-		d.Branch = i.Branch
-	}
-	no := forbidden(w.process, r.spec, w.Config(), r.started)
+	no := r.forbidden(w.Config())
 	for _, m := range []policy.Mode{policy.Default, policy.AcceptEdits, policy.PlanMode, policy.Auto, policy.Bypass} {
 		if m == policy.Auto && r.started != policy.Auto { // there is a classifier only where the session began with it
 			continue
@@ -53,7 +50,7 @@ func (r *Running) Describe() Description {
 }
 
 // Stored is where the session is kept, for people; "" when nothing is kept.
-func (r *Running) Stored() string { return r.log.scratch() }
+func (r *Running) Stored() string { return r.log.Scratch() }
 
 // Facts are the window and the output cap of a model, in tokens; 0 when
 // unknown.

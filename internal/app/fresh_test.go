@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
 // A plan that a person approves in a fresh context is the first message from
@@ -27,7 +28,7 @@ func TestPlanInAFreshContext(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r := kept(t, dir, home, SessionOptions{})
+	r := kept(t, dir, home, sessions.Choice{})
 	call := func(id, name string, in map[string]any) llm.ToolUse {
 		b, err := json.Marshal(in)
 		if err != nil {
@@ -77,7 +78,7 @@ func TestPlanInAFreshContext(t *testing.T) {
 	before := said(r.Session.State().Messages())
 	r.close()
 
-	again := kept(t, dir, home, SessionOptions{Resume: r.ID})
+	again := kept(t, dir, home, sessions.Choice{Resume: r.ID})
 	if got := said(again.Session.State().Messages()); got != before || strings.Contains(got, "the old prompt") {
 		t.Errorf("after a resume: %s\nbefore: %s", got, before)
 	}

@@ -13,8 +13,10 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/store/seal"
+	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
 // a keptRun is one run of a session on disk.
@@ -27,10 +29,10 @@ type keptRun struct {
 }
 
 // kept opens a session in dir with the state of home.
-func kept(t *testing.T, dir, home string, s SessionOptions) *keptRun {
+func kept(t *testing.T, dir, home string, s sessions.Choice) *keptRun {
 	t.Helper()
 	r := &keptRun{t: t, events: make(chan event.Event, 256), model: &fake.Model{}}
-	o := options{Process: here(dir, home), Sources: Sources{Inline: `{"sandbox":{"enabled":false}}`}, Front: Front{Person: true},
+	o := options{Process: here(dir, home), Sources: settings.Sources{Inline: `{"sandbox":{"enabled":false}}`}, Front: Front{Person: true},
 		Spec: Spec{Log: s, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m", Images: true}}}
 	o.Note = func(s string) { r.notes = append(r.notes, s) }
 	a, err := o.open(t)
@@ -93,7 +95,7 @@ func (r *keptRun) close() {
 // folder, for this session alone.
 func Test0DIN_GrantsAreRestored(t *testing.T) {
 	dir, home := scratch(t)
-	first := kept(t, dir, home, SessionOptions{})
+	first := kept(t, dir, home, sessions.Choice{})
 	if !first.run("touch a", "Bash(touch *)") || first.run("touch b") {
 		t.Error("the rule does not hold in its session")
 	}
@@ -102,7 +104,7 @@ func Test0DIN_GrantsAreRestored(t *testing.T) {
 	}
 	first.close()
 
-	again := kept(t, dir, home, SessionOptions{Resume: first.ID})
+	again := kept(t, dir, home, sessions.Choice{Resume: first.ID})
 	if again.run("touch c") {
 		t.Error("asked again after a resume")
 	}
@@ -114,7 +116,7 @@ func Test0DIN_GrantsAreRestored(t *testing.T) {
 	}
 	again.close()
 
-	fork := kept(t, dir, home, SessionOptions{Resume: first.ID, Fork: true})
+	fork := kept(t, dir, home, sessions.Choice{Resume: first.ID, Fork: true})
 	if !fork.run("touch d") {
 		t.Error("a copy has the rules of its parent")
 	}
@@ -127,14 +129,14 @@ func Test0DIN_GrantsAreRestored(t *testing.T) {
 	if err := os.RemoveAll(first.Stored()); err != nil {
 		t.Fatal(err)
 	}
-	reborn := kept(t, dir, home, SessionOptions{ID: first.ID})
+	reborn := kept(t, dir, home, sessions.Choice{ID: first.ID})
 	if !reborn.run("touch c", "Bash(touch *)") {
 		t.Error("a new session has the rules of one that is gone")
 	}
 	reborn.close()
 
 	other, _ := scratch(t)
-	moved := kept(t, other, home, SessionOptions{Resume: first.ID})
+	moved := kept(t, other, home, sessions.Choice{Resume: first.ID})
 	if !moved.run("touch e") {
 		t.Error("the rules hold in another folder")
 	}
@@ -145,7 +147,7 @@ func Test0DIN_GrantsAreRestored(t *testing.T) {
 // person is told once that it was edited.
 func Test0DIN_AnEditedTranscriptGrantsNothing(t *testing.T) {
 	dir, home := scratch(t)
-	first := kept(t, dir, home, SessionOptions{})
+	first := kept(t, dir, home, sessions.Choice{})
 	first.run("touch a", "Bash(touch a)")
 	where := first.Stored()
 	first.close()
@@ -174,7 +176,7 @@ func Test0DIN_AnEditedTranscriptGrantsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	again := kept(t, dir, home, SessionOptions{Resume: first.ID})
+	again := kept(t, dir, home, sessions.Choice{Resume: first.ID})
 	if n := len(again.notes); n != 1 || !strings.Contains(again.notes[0], "changed by another program since adze wrote it (4 lines)") {
 		t.Errorf("notes: %q", again.notes)
 	}
@@ -192,7 +194,7 @@ func Test0DIN_AnEditedTranscriptGrantsNothing(t *testing.T) {
 // The key is one of the files that commands and tools are kept from.
 func TestSealKeyIsASecret(t *testing.T) {
 	dir, home := scratch(t)
-	r := kept(t, dir, home, SessionOptions{})
+	r := kept(t, dir, home, sessions.Choice{})
 	path := filepath.Join(r.world.Paths.State, seal.KeyName)
 	for _, command := range []string{"cat " + path, "cp " + path + " k", "echo x > " + path} {
 		if !r.run(command) {

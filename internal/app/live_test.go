@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
 // watched is a session that watches its settings from the start, and runs one
@@ -39,7 +40,7 @@ func watchSettings(t *testing.T, files map[string]string, change func(*options))
 		r.put(name, text)
 	}
 	o := options{Process: here(dir, home), Front: Front{Lasting: true},
-		Spec: Spec{Log: SessionOptions{None: true}, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m"}}}
+		Spec: Spec{Log: sessions.Choice{None: true}, Target: &agent.Target{Model: r.model, Provider: "fake", Name: "m"}}}
 	if change != nil {
 		change(&o)
 	}
@@ -71,7 +72,7 @@ func watchSettings(t *testing.T, files map[string]string, change func(*options))
 		goleak.VerifyNone(t, before)
 	})
 	if o.Lasting {
-		a.world.live.start() // what the session does by itself; now it has been done
+		a.world.live.Start() // what the session does by itself; now it has been done
 	}
 	return r
 }
@@ -234,7 +235,7 @@ func TestLiveProjectNeedsTrust(t *testing.T) {
 		}
 	}
 	// Trust that is taken back.
-	if _, err := Trust(r.world.Paths).Revoke(t.Context(), r.world.Paths.Root); err != nil {
+	if _, err := r.world.Paths.Trust().Revoke(t.Context(), r.world.Paths.Root); err != nil {
 		t.Fatal(err)
 	}
 	next[event.SettingsChanged](r)
@@ -245,9 +246,9 @@ func TestLiveProjectNeedsTrust(t *testing.T) {
 
 func (r *watched) trust() {
 	r.t.Helper()
-	v, err := Trust(r.world.Paths).Check(TrustFolder(r.world.Paths))
+	v, err := r.world.Paths.Trust().Check(r.world.Paths.TrustFolder())
 	if err == nil {
-		err = Trust(r.world.Paths).Grant(r.t.Context(), v)
+		err = r.world.Paths.Trust().Grant(r.t.Context(), v)
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -285,10 +286,9 @@ func TestLiveBrokenFile(t *testing.T) {
 		t.Error(text)
 	}
 	r.put("~/.adze/settings.json", text+"\n")
-	r.waitFor("mended", func() bool {
-		r.world.live.mu.Lock()
-		defer r.world.live.mu.Unlock()
-		return r.world.Config().Permissions.Unsafe == ""
+	r.waitFor("mended", func() (is bool) {
+		r.world.live.Hold(func() { is = r.world.Config().Permissions.Unsafe == "" })
+		return is
 	})
 	if text, denied := r.run("touch a"); denied {
 		t.Error(text)
@@ -319,10 +319,9 @@ func TestLiveOwnWritesAreNoNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	next[event.TurnEnded](r)
-	r.waitFor("loaded", func() bool {
-		r.world.live.mu.Lock()
-		defer r.world.live.mu.Unlock()
-		return len(r.world.live.now.Load().Permissions.Allow) == 1
+	r.waitFor("loaded", func() (is bool) {
+		r.world.live.Hold(func() { is = len(r.world.Config().Permissions.Allow) == 1 })
+		return is
 	})
 	r.put("~/.adze/settings.json", `{`+unconfined+`,"permissions":{"deny":["Bash(x)"]}}`)
 	if b := next[event.SettingsChanged](r); len(b.Changes) != 1 || b.Changes[0].Key != "permissions.deny" {
@@ -350,10 +349,8 @@ func TestLiveFilesThatComeAndGo(t *testing.T) {
 		step.do()
 		want := []string{"a", "a b", "b c", "b d", "b d e", "b e"}[i]
 		r.waitFor(step.what+": "+want, func() bool {
-			r.world.live.mu.Lock()
-			defer r.world.live.mu.Unlock()
 			have := map[string]bool{}
-			for _, d := range r.world.live.now.Load().Permissions.Deny {
+			for _, d := range r.world.Config().Permissions.Deny {
 				have[strings.TrimSuffix(strings.TrimPrefix(d.Text, "Bash("), ")")] = true
 			}
 			return strings.Join(slices.Sorted(maps.Keys(have)), " ") == want
@@ -372,14 +369,15 @@ func (r *watched) do(errs ...error) {
 
 // A run watches nothing before what it read is not fresh any more.
 func TestOneBriefAnswerWatchesNothing(t *testing.T) {
+	began := time.Now()
 	r := watchSettings(t, nil, func(o *options) { o.Lasting = false })
 	r.model.Replies = []fake.Reply{fake.Say("hello")}
 	if err := r.Submit(t.Context(), op.Prompt{Text: "hello"}); err != nil {
 		t.Fatal(err)
 	}
 	next[event.TurnEnded](r)
-	if is := r.world.live.watching(); is && time.Since(r.world.live.read) < fresh {
+	if is := r.world.live.Watching(); is && time.Since(began) < time.Second {
 		t.Error("settings are watched")
 	}
-	r.waitFor("watched, though the run goes on", r.world.live.watching)
+	r.waitFor("watched, though the run goes on", r.world.live.Watching)
 }

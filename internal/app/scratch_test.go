@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/settings"
 )
 
 // scratch is a folder to work in and a home, both real paths.
@@ -27,7 +28,7 @@ func scratch(t *testing.T) (dir, home string) {
 // options are what a world with one session is made of.
 type options struct {
 	Process
-	Sources
+	settings.Sources
 	Front
 	Spec
 }
@@ -54,7 +55,10 @@ func (o *opened) Close() error { return o.world.Close() }
 // here is a process in these folders that knows nothing else.
 func here(dir, home string) Process {
 	env := map[string]string{"PATH": os.Getenv("PATH"), "HOME": home}
-	return Process{Version: "test", Dir: dir, Home: home, Environ: []string{"PATH=" + env["PATH"], "HOME=" + home}, Env: func(n string) string { return env[n] }}
+	return Process{
+		Environment: settings.Environment{Dir: dir, Home: home, Env: func(n string) string { return env[n] }},
+		Version:     "test", Environ: []string{"PATH=" + env["PATH"], "HOME=" + home},
+	}
 }
 
 func mode(m string) []config.Given {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
-	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -13,15 +13,19 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
-	"github.com/adze-agent/adze/internal/checkpoint"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/kit"
 	"github.com/adze-agent/adze/internal/models"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/rewind"
 	"github.com/adze-agent/adze/internal/sandbox/boxes"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/situation"
+	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -29,7 +33,7 @@ import (
 // A Spec is what one session is to be. The zero value is a new one, as the
 // settings say.
 type Spec struct {
-	Log SessionOptions
+	Log sessions.Choice
 	// Model is the model to use, as people call it, "" for that of the settings.
 	// Target, when set, is the model itself.
 	Model  string
@@ -42,16 +46,6 @@ type Spec struct {
 	Skip, MayBypass bool
 }
 
-// SessionOptions choose the log.
-type SessionOptions struct {
-	Continue bool
-	Resume   string
-	Fork     bool
-	At       string // with Resume: the message to go on from, in a copy; "" is the last
-	ID       string // of a new session
-	None     bool   // keep nothing on disk
-}
-
 // A Running is a session with everything that belongs to it alone.
 type Running struct {
 	*session.Session
@@ -59,20 +53,18 @@ type Running struct {
 	Kept  bool      // it can be resumed
 	After event.Seq // the last event before this run
 
-	world   *World
-	spec    Spec
-	log     *openedLog
-	started policy.Mode // the mode that it began in
-	key     string      // where the model's key came from, "none" without one
-	profile prompt.Profile
-	parts   []prompt.Part // of the instructions
-	kit     kit.Kit
-	boxes   *boxes.Set
-	loop    agent.Loop // what settings do not change
-	closed  sync.Once
-	// recorded is what calls changed; scratch is for what commands may change.
-	recorded *checkpoint.Recorder
-	scratch  *os.File
+	world    *World
+	spec     Spec
+	log      *sessions.Opened
+	started  policy.Mode // the mode that it began in
+	key      string      // where the model's key came from, "none" without one
+	profile  prompt.Profile
+	parts    []prompt.Part // of the instructions
+	kit      kit.Kit
+	boxes    *boxes.Set
+	loop     agent.Loop // what settings do not change
+	closed   sync.Once
+	recorded *rewind.Recorder // what calls changed
 
 	// A reload changes these; one runs at a time.
 	fallback *agent.Target
@@ -84,17 +76,17 @@ type Running struct {
 // of the World.
 func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 	cfg := w.Config()
-	rules, mode, err := permissions(w.process, s, cfg, w.Paths)
+	rules, mode, err := settings.Permissions(w.process.Environment, cfg, w.Paths, s.Skip)
 	if err != nil {
 		return nil, err
 	}
-	learned := learn(ctx, w.process, w.sources, cfg, w.Paths) // memory and git are read while the model is chosen
-	log, err := openLog(ctx, w.process, s.Log, w.Paths)
+	facts := w.learn(ctx) // memory and git are read while the model is chosen
+	log, err := sessions.Choose(ctx, w.process.Run(w.Paths), s.Log)
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{world: w, spec: s, log: log, ID: log.id, Kept: log.kept, started: resumed(cfg, mode, log.mode)}
-	if err := r.begin(ctx, cfg, rules, learned); err != nil {
+	r := &Running{world: w, spec: s, log: log, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, mode, log.Mode)}
+	if err := r.begin(ctx, cfg, rules, facts); err != nil {
 		_ = log.Close()
 		return nil, err
 	}
@@ -102,19 +94,37 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 	return r, nil
 }
 
-// Dry starts a session that is not meant to run: without a key, the
-// instructions are those for a model that is not known.
-func (w *World) Dry(ctx context.Context, s Spec) (*Running, error) {
-	r, err := w.Start(ctx, s)
-	if err == nil || w.Config().Model != "" {
-		return r, err
+// learn reads what a session is told of where it is, in the background.
+func (w *World) learn(ctx context.Context) <-chan situation.Facts {
+	if w.bare {
+		none := make(chan situation.Facts, 1)
+		none <- situation.Facts{}
+		return none
 	}
-	s.Target = &agent.Target{Provider: "no", Name: "model"}
-	return w.Start(ctx, s)
+	return situation.Learn(ctx, situation.Place{
+		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config,
+	})
+}
+
+// strict orders modes by how much they allow without a question.
+func strict(m policy.Mode) int {
+	return slices.Index([]policy.Mode{policy.PlanMode, policy.DontAsk, policy.Default, policy.Auto, policy.AcceptEdits, policy.Bypass}, m)
+}
+
+// resumed is the mode that a session goes on in: what was asked for now, else
+// the one it was in, unless that allows more. A log can be changed by others,
+// so that what it says loosens nothing.
+func resumed(cfg *config.Config, now, logged policy.Mode) policy.Mode {
+	s, ok := cfg.Setting("permissions.defaultMode")
+	asked := ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed)
+	if i := strict(logged); !asked && i >= 0 && i < strict(now) {
+		return logged
+	}
+	return now
 }
 
 // begin makes the parts of a session on its open log, and then the session.
-func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Rules, learned <-chan learned) error {
+func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Rules, facts <-chan situation.Facts) error {
 	w := r.world
 	target, err := r.choose(ctx, cfg)
 	if err != nil {
@@ -128,36 +138,25 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		return err
 	}
 	readable(&rules, r)
-	rules.List = append(rules.List, r.log.granted(w.process, w.Paths)...)
-	known := <-learned
-	r.parts = r.instructions(cfg, known, set.Names(), target.ID())
-	now := situated(prompt.Situation(r.parts))
-	told, err := r.log.situation(ctx)
+	rules.List = append(rules.List, r.log.Granted()...)
+	known := <-facts
+	where, err := r.instruct(ctx, cfg, known, set.Names(), target.ID())
 	if err != nil {
 		return err
 	}
-	if len(told.Parts) > 0 {
-		r.parts = prompt.Keep(r.parts, parts(told))
-	}
-	recorder, err := r.recorder()
-	if err != nil {
+	if r.recorded, err = rewind.Record(rewind.Config{
+		Root: w.Paths.Root, Home: w.Paths.Home, Temp: w.temp.all, Path: w.process.Env("PATH"), Environ: w.process.Environ,
+		Blobs: r.log.Blobs(), Beside: func() bool { return len(r.kit.Tasks.Running()) > 0 }, Told: r.kit.KnowsOnly,
+	}); err != nil {
 		return err
 	}
-	r.loop = agent.Loop{
-		Record: recorder.Begin,
-		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases,
-		Env:     tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.scratch()},
-		Touched: w.touched(known.reader), Patient: !w.front.Print,
-		Mask: w.hide.Result, Structured: r.kit.Structured, CacheKey: r.log.id, Spill: r.log.spill,
-		Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
-	}
+	r.loop = r.newLoop(known)
 	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
-		Log: r.log, Keeper: r.log, Begin: r.log.begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.torn},
-		Auto: r.auto, Remind: kit.Remind,
-		Situation: now, Resituate: func(was, now event.Situated) string { return prompt.Changed(parts(was), parts(now)) },
+		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
+		Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
-		Forbidden: forbidden(w.process, r.spec, cfg, r.started), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
-		Files: files{recorder, r.kit.KnowsOnly}, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg),
+		Forbidden: r.forbidden(cfg), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
+		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg),
 	})
 	if err != nil {
 		return err
@@ -177,7 +176,7 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		r.key = "none"
 		return models.Target{Target: *t}, nil
 	}
-	t, err := m.Main(ctx, r.spec.Model, r.log.model)
+	t, err := m.Main(ctx, r.spec.Model, r.log.Model)
 	if err != nil {
 		return t, err
 	}
@@ -190,8 +189,8 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Target) (set tool.Set, err error) {
 	w := r.world
 	if r.kit, err = kit.New(kit.Config{
-		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.scratch(), Temp: w.temp.outside, Confined: w.temp.inside,
-		Variables: w.variables, Limits: cfg.Bash, Hide: w.hide, Boxes: r.boxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema,
+		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Temp: w.temp.outside, Confined: w.temp.inside,
+		Variables: func() (environ, allow []string) { return w.inherited(w.Config()) }, Limits: cfg.Bash, Hide: w.hide, Boxes: r.boxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema,
 	}); err != nil {
 		return set, err
 	}
@@ -199,72 +198,110 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	return r.narrowed(cfg, rules)
 }
 
+// instruct makes the instructions, in cache order, and returns what they say of
+// where the session is. What an earlier run was told stays as it was.
+func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situation.Facts, tools []string, model string) (event.Situated, error) {
+	w := r.world
+	r.parts = prompt.Assemble(prompt.Input{
+		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
+		Replace: cfg.SystemPrompt, Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory,
+		Env: prompt.Environment{
+			Dir: w.Paths.Dir, Root: w.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
+			Date: time.Now(), Model: model, Git: known.Git,
+		},
+	})
+	now := situation.Event(prompt.Situation(r.parts))
+	told, err := r.log.Situation(ctx)
+	if err == nil && len(told.Parts) > 0 {
+		r.parts = prompt.Keep(r.parts, situation.Parts(told))
+	}
+	return now, err
+}
+
+// newLoop is what all turns of the session have in common, whatever the
+// settings say.
+func (r *Running) newLoop(known situation.Facts) agent.Loop {
+	w := r.world
+	return agent.Loop{
+		Record: r.recorded.Begin,
+		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases,
+		Env:     tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch()},
+		Touched: known.Touched(), Patient: !w.front.Print,
+		Mask: w.hide.Result, Structured: r.kit.Structured, CacheKey: r.ID,
+		Spill: func(_, text string) (string, error) { return r.log.Spill(text) },
+		Now:   time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
+	}
+}
+
 // attend hands the session to those that were made before it.
 func (r *Running) attend() {
-	w := r.world
 	r.kit.Tell(r.Session)
 	r.boxes.Attend(r.Session)
-	r.log.tell(w.process)
+	r.log.Tell()
 	st := r.State()
 	if len(st.Lost) > 0 {
-		w.process.note("variables that commands had exported are not set any more, because they steer programs, are secret or longer than 4 KB: %s", clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500))
+		r.world.process.Notef("variables that commands had exported are not set any more, because they steer programs, are secret or longer than 4 KB: %s", clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500))
 	}
 	r.After = st.Seq
 	r.kit.Knows(st.Files())
 }
 
-// add has changed settings count for r from now on, and those that changed
-// since it was made from cfg.
-func (w *World) add(r *Running, cfg *config.Config) {
-	w.live.mu.Lock()
-	defer w.live.mu.Unlock()
-	w.mu.Lock()
-	w.running = append(w.running, r)
-	w.mu.Unlock()
-	if r.Kept {
-		ids := []string{r.ID}
-		if old := w.ids.Load(); old != nil {
-			ids = append(ids, *old...)
-		}
-		w.ids.Store(&ids)
+// forbidden are the modes that the session cannot be switched to, and why.
+func (r *Running) forbidden(cfg *config.Config) map[policy.Mode]string {
+	return settings.Forbidden(r.world.process.Environment, cfg, r.started, r.spec.MayBypass)
+}
+
+// remember saves the rules of a person's answer: for this session, or for
+// later ones in a settings file. A domain that the sandbox asked about goes
+// into its list, which a shared file cannot extend, so there it goes into the
+// local one.
+func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rules []string) error {
+	if where == op.ForSession {
+		return r.log.Grant(ctx, rules)
 	}
-	r.said = problems(cfg, nil)
-	if now := w.Config(); now != cfg {
-		w.live.tell(r, cfg, now)
+	w, domains := r.world, tool == boxes.NetworkTool
+	if domains && where == op.ForProject {
+		where = op.ForLocal
 	}
+	file, edits, err := settings.Allow(w.Paths, string(where), rules, domains)
+	if err != nil {
+		return err
+	}
+	var notes []string
+	if err := r.boxes.Outside([]string{file.Path}, func() (err error) {
+		notes, err = settings.Write(ctx, w.Paths, file, edits...)
+		return err
+	}); err != nil {
+		return err
+	}
+	w.live.Wrote(file.Path)
+	if len(notes) > 0 {
+		return errors.New(strings.Join(notes, "; "))
+	}
+	return nil
 }
 
 // Close interrupts what runs, ends every command and closes the log.
 func (r *Running) Close() (err error) {
 	r.closed.Do(func() {
-		w := r.world
 		err = r.Session.Close()
 		if ended := r.kit.Close(2 * time.Second); ended != "" {
-			w.process.note("ended what ran in the background: %s", ended)
+			r.world.process.Notef("ended what ran in the background: %s", ended)
 		}
 		err = errors.Join(err, r.boxes.Close())
-		r.recorded.Tree.Close()
-		_ = r.scratch.Close()
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.running = slices.DeleteFunc(w.running, func(x *Running) bool { return x == r })
+		err = errors.Join(err, r.recorded.Close())
+		r.world.drop(r)
 	})
 	return err
 }
 
-// strict orders modes by how much they allow without a question.
-func strict(m policy.Mode) int {
-	return slices.Index([]policy.Mode{policy.PlanMode, policy.DontAsk, policy.Default, policy.Auto, policy.AcceptEdits, policy.Bypass}, m)
-}
-
-// resumed is the mode that a session goes on in: what was asked for now, else
-// the one it was in, unless that allows more. A log can be changed by others,
-// so that what it says loosens nothing.
-func resumed(cfg *config.Config, now, logged policy.Mode) policy.Mode {
-	s, ok := cfg.Setting("permissions.defaultMode")
-	asked := ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed)
-	if i := strict(logged); !asked && i >= 0 && i < strict(now) {
-		return logged
+// Dry starts a session that is not meant to run: without a key, the
+// instructions are those for a model that is not known.
+func (w *World) Dry(ctx context.Context, s Spec) (*Running, error) {
+	r, err := w.Start(ctx, s)
+	if err == nil || w.Config().Model != "" {
+		return r, err
 	}
-	return now
+	s.Target = &agent.Target{Provider: "no", Name: "model"}
+	return w.Start(ctx, s)
 }

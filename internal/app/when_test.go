@@ -11,6 +11,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
 // values are what a key is set to where any value of its kind will not do.
@@ -80,19 +82,19 @@ func TestSettingsCountWhenTheTableSays(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, cfg, err := Settings(here(dir, home), Sources{})
+		_, cfg, err := settings.Load(here(dir, home).Environment, settings.Sources{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return cfg
 	}
 	was := put("ui.theme", `"auto"`)
-	w, err := Open(t.Context(), here(dir, home), Sources{Flags: mode("auto")}, Front{})
+	w, err := Open(t.Context(), here(dir, home), settings.Sources{Flags: mode("auto")}, Front{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	r, err := w.Start(t.Context(), Spec{Log: SessionOptions{None: true}})
+	r, err := w.Start(t.Context(), Spec{Log: sessions.Choice{None: true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,10 +127,9 @@ func TestSettingsCountWhenTheTableSays(t *testing.T) {
 // handed is what a session is given with these settings, and what it makes.
 func handed(ctx context.Context, w *World, r *Running, cfg *config.Config, makes config.Parts) string {
 	models, auto := w.models.Load(), r.auto
-	w.live.now.Store(cfg)
 	var n session.Settings
 	n, bad := r.apply(cfg, makes)
-	environ, allow := w.variables()
+	environ, allow := w.inherited(cfg)
 	_, unknown := w.resolve(ctx, "mine")
 	next := "none"
 	if _, want := r.boxes.Wants(); want != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/settings"
 )
 
 // Two sessions live in one world at the same time: a child is one with fewer
@@ -34,7 +35,7 @@ func TestTwoSessionsInOneWorld(t *testing.T) {
 		}
 	}
 	file(`{` + unconfined + `,"permissions":{"allow":["Bash"]}}`)
-	w, err := Open(t.Context(), here(dir, home), Sources{}, Front{})
+	w, err := Open(t.Context(), here(dir, home), settings.Sources{}, Front{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +104,7 @@ func TestTwoSessionsInOneWorld(t *testing.T) {
 	}
 
 	file(`{` + unconfined + `,"permissions":{"allow":["Bash"],"deny":["Bash(touch *)"]}}`)
-	w.live.start()
+	w.live.Start()
 	for _, r := range []struct {
 		*Running
 		*fake.Model

@@ -151,11 +151,11 @@ func providerNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {
 }
 
 func sessionNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {
-	p, _, err := settings(sys, f, cmd)
+	p, _, err := loadSettings(sys, f, cmd)
 	if err != nil {
 		return nil
 	}
-	list, err := app.Sessions(p).List(cmd.Context(), sessions.Key(p.Root))
+	list, err := sessions.In(p.State).List(cmd.Context(), sessions.Key(p.Root))
 	if err != nil {
 		return nil
 	}

@@ -17,9 +17,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -33,11 +33,11 @@ func newConfig(sys System, f *runFlags) *cobra.Command {
 		}})
 }
 
-// settings loads the settings as a run here would see them.
-func settings(sys System, f *runFlags, cmd *cobra.Command) (app.Paths, *config.Config, error) {
+// loadSettings loads the settings as a run here would see them.
+func loadSettings(sys System, f *runFlags, cmd *cobra.Command) (settings.Paths, *config.Config, error) {
 	o, err := f.options(sys, cmd.Flags())
 	if err != nil {
-		return app.Paths{}, nil, err
+		return settings.Paths{}, nil, err
 	}
 	o.Note = nil
 	p, cfg, err := o.load()
@@ -52,7 +52,7 @@ func configList(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List settings and where each comes from", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, cfg, err := settings(sys, f, cmd)
+			_, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
@@ -78,7 +78,7 @@ func configGet(sys System, f *runFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "get KEY", Short: "Print one setting", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, cfg, err := settings(sys, f, cmd)
+			_, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
@@ -146,8 +146,8 @@ func configUnset(sys System, f *runFlags) *cobra.Command {
 }
 
 // settingsFile is the file of a scope.
-func settingsFile(p app.Paths, scope string) (confedit.Target, error) {
-	t, ok := app.SettingsFile(p, scope)
+func settingsFile(p settings.Paths, scope string) (confedit.Target, error) {
+	t, ok := p.File(scope)
 	if !ok {
 		return t, usagef("one of user, project, local", "--scope cannot be %q", scope)
 	}
@@ -172,7 +172,7 @@ func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edi
 	if err := removes(t.Path, edits); err != nil {
 		return err
 	}
-	notes, err := app.WriteSettings(cmd.Context(), p, t, edits...)
+	notes, err := settings.Write(cmd.Context(), p, t, edits...)
 	if err != nil {
 		return failf("adze config check shows what is wrong with it", "change %s: %v", t.Path, err)
 	}
@@ -207,7 +207,7 @@ func configPath(sys System, f *runFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "path", Short: "List the settings files that are looked at", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, cfg, err := settings(sys, f, cmd)
+			_, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
@@ -225,11 +225,11 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "check", Short: "Say what is wrong with the settings", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, cfg, err := settings(sys, f, cmd)
+			p, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
-			_, problems, err := app.Rules(cfg, p)
+			_, problems, err := settings.Rules(cfg, p)
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}
@@ -270,7 +270,7 @@ func configEdit(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "edit", Short: "Open a settings file in $EDITOR", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, _, err := settings(sys, f, cmd)
+			p, _, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}

@@ -21,6 +21,8 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/print"
@@ -89,8 +91,8 @@ func (d demonstration) run(ctx context.Context) error {
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.Quiet, "The model is a script that comes with adze: no key, no network. All else is real."))
 	fmt.Fprintf(out, "%s\n\n", d.color.paint(draw.User, "> "+demoPrompt))
 	o := invocation{
-		Process: app.Process{Version: d.sys.Version, Dir: d.dir}, Sources: app.Sources{Flags: demoFlags(), Bare: true}, Front: app.Front{Print: true},
-		spec: app.Spec{Log: app.SessionOptions{None: !d.keep}, Target: &agent.Target{Model: script.New(s, script.Config{Version: d.sys.Version}), Provider: "script", Name: "demo"}},
+		Process: app.Process{Version: d.sys.Version, Environment: settings.Environment{Dir: d.dir}}, Sources: settings.Sources{Flags: demoFlags(), Bare: true}, Front: app.Front{Print: true},
+		spec: app.Spec{Log: sessions.Choice{None: !d.keep}, Target: &agent.Target{Model: script.New(s, script.Config{Version: d.sys.Version}), Provider: "script", Name: "demo"}},
 	}
 	d.ground.apply(&o.Process)
 	a, err := o.start(ctx)

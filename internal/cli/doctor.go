@@ -15,12 +15,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -103,7 +104,7 @@ func examine(ctx context.Context, sys System, o invocation) []finding {
 }
 
 // sandboxFinding says what confines commands, and how to get better.
-func sandboxFinding(ctx context.Context, o invocation, p app.Paths, cfg *config.Config) finding {
+func sandboxFinding(ctx context.Context, o invocation, p settings.Paths, cfg *config.Config) finding {
 	if !cfg.Sandbox.Enabled {
 		return finding{"sandbox", "note", "off: commands run with your rights", "adze config set sandbox.enabled true"}
 	}
@@ -162,7 +163,7 @@ func shell(sys System) finding {
 	return finding{"shell", "ok", path, ""}
 }
 
-func settingsFindings(p app.Paths, cfg *config.Config) []finding {
+func settingsFindings(p settings.Paths, cfg *config.Config) []finding {
 	var list []finding
 	for _, file := range cfg.Files {
 		if file.State == config.Loaded {
@@ -173,7 +174,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 			list = append(list, x)
 		}
 	}
-	rules, problems, err := app.Rules(cfg, p)
+	rules, problems, err := settings.Rules(cfg, p)
 	if err != nil {
 		list = append(list, finding{"permissions", "broken", err.Error(), hint.Of(err)})
 	}
@@ -198,7 +199,7 @@ func settingsFindings(p app.Paths, cfg *config.Config) []finding {
 	return list
 }
 
-func providerFindings(ctx context.Context, o invocation, p app.Paths, cfg *config.Config) []finding {
+func providerFindings(ctx context.Context, o invocation, p settings.Paths, cfg *config.Config) []finding {
 	ch, err := o.models(p, cfg)
 	if err != nil {
 		return []finding{{"providers", "broken", err.Error(), hint.Of(err)}}
@@ -231,7 +232,7 @@ func providerFindings(ctx context.Context, o invocation, p app.Paths, cfg *confi
 	return append(list, finding{"model", "ok", text, ""})
 }
 
-func stateFindings(p app.Paths) []finding {
+func stateFindings(p settings.Paths) []finding {
 	dir := filepath.Join(p.State, "projects")
 	f := finding{Name: "state", Level: "ok", Text: p.State}
 	if info, err := os.Stat(p.State); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
@@ -250,7 +251,7 @@ func stateFindings(p app.Paths) []finding {
 			f.Level, f.Hint = "broken", "make room: sessions stop when they cannot be recorded"
 		}
 	}
-	list, err := app.Sessions(p).List(context.Background(), "")
+	list, err := sessions.In(p.State).List(context.Background(), "")
 	if err != nil {
 		return []finding{f, {"sessions", "broken", err.Error(), ""}}
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
@@ -95,14 +95,14 @@ func newLogout(sys System, f *runFlags) *cobra.Command {
 }
 
 // keys is where this person's keys are saved.
-func keys(sys System, p app.Paths) auth.Store {
+func keys(sys System, p settings.Paths) auth.Store {
 	return auth.Store{Dir: p.Folders.Config, Keyring: auth.System(runtime.GOOS, sys.Env)}
 }
 
-func keyHolders(cmd *cobra.Command, sys System, f *runFlags) (app.Paths, *choose.Chooser, error) {
+func keyHolders(cmd *cobra.Command, sys System, f *runFlags) (settings.Paths, *choose.Chooser, error) {
 	o, err := f.options(sys, cmd.Flags())
 	if err != nil {
-		return app.Paths{}, nil, err
+		return settings.Paths{}, nil, err
 	}
 	o.Note = nil
 	p, cfg, err := o.load()

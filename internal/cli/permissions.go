@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/permcheck"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -37,11 +37,11 @@ func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 			if o.dir != "" {
 				f.cwd = o.dir
 			}
-			p, cfg, err := settings(sys, f, cmd)
+			p, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
-			rules, _, err := app.Rules(cfg, p)
+			rules, _, err := settings.Rules(cfg, p)
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}
@@ -87,7 +87,7 @@ func permissionsCheck(sys System, f *runFlags) *cobra.Command {
 	return c
 }
 
-func (o checkFlags) addRules(r *policy.Rules, p app.Paths) error {
+func (o checkFlags) addRules(r *policy.Rules, p settings.Paths) error {
 	for _, x := range []struct {
 		flag   string
 		texts  []string
@@ -98,7 +98,7 @@ func (o checkFlags) addRules(r *policy.Rules, p app.Paths) error {
 			if err != nil {
 				return usagef(`rules look like "Bash(go test:*)" or "Edit(src/**)"`, "--%s: %v", x.flag, err)
 			}
-			if why := app.DeadRule(rule); why != "" {
+			if why := settings.DeadRule(rule); why != "" {
 				return usagef(`rules look like "Bash(go test:*)" or "Edit(src/**)"`, "--%s: the rule %q is of no use: %s", x.flag, t, why)
 			}
 			r.List = append(r.List, rule)
@@ -146,11 +146,11 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List the rules in force and where each comes from", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, cfg, err := settings(sys, f, cmd)
+			p, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
-			rules, _, err := app.Rules(cfg, p)
+			rules, _, err := settings.Rules(cfg, p)
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}
@@ -208,7 +208,7 @@ func permissionsChange(sys System, f *runFlags, verb string) *cobra.Command {
 			if err != nil {
 				return usagef(`rules look like "Bash(go test:*)" or "Edit(src/**)"`, "%v", err)
 			}
-			if w := first(app.DeadRule(rule), policy.Lint(rule)); w != "" && verb == "add" {
+			if w := first(settings.DeadRule(rule), policy.Lint(rule)); w != "" && verb == "add" {
 				fmt.Fprintf(sys.Stderr, "adze: warning: %s\n", oneLine(w))
 			}
 			raw, err := jsonText(args[0])

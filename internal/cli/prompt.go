@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -20,7 +21,7 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Print, o.spec.Log = true, app.SessionOptions{None: true}
+			o.Print, o.spec.Log = true, sessions.Choice{None: true}
 			a, err := o.dry(cmd.Context())
 			if err != nil {
 				return err

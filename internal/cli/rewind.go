@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/rewind"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -48,7 +48,7 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 					return err
 				}
 			}
-			return rewind(sys, f, cmd, i, o)
+			return goBack(sys, f, cmd, i, o)
 		},
 	}
 	c.Flags().StringVar(&to, "to", "", "the prompt to go back to before: its number or id")
@@ -125,8 +125,8 @@ func promptNamed(prompts []said, name string) (string, error) {
 	return "", usagef("adze rewind lists the prompts", "there is no prompt %q in this session", name)
 }
 
-// rewind opens the session, goes back and says what came of it.
-func rewind(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewind) error {
+// goBack opens the session, goes back and says what came of it.
+func goBack(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewind) error {
 	opts, err := f.options(sys, cmd.Flags())
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func rewind(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewi
 	if err != nil {
 		return openError(cmd.Context(), err)
 	}
-	s, err := app.OpenPast(cmd.Context(), opts.Process, p, i.ID)
+	s, err := rewind.Open(cmd.Context(), opts.Run(p), i.ID)
 	if err != nil {
 		return openError(cmd.Context(), err)
 	}
@@ -204,15 +204,11 @@ func newDiff(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff [SESSION]", Short: "Show what a session changed on disk until now", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, i, err := findSession(sys, f, cmd, args...)
+			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
 				return err
 			}
-			p, _, err := settings(sys, f, cmd)
-			if err != nil {
-				return err
-			}
-			blocks, err := app.Diff(cmd.Context(), p, i)
+			blocks, err := rewind.Diff(cmd.Context(), st, i)
 			if err != nil {
 				return err
 			}

@@ -21,6 +21,8 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/print"
@@ -35,9 +37,9 @@ const (
 // options gathers what every command that loads settings needs.
 func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	o := invocation{Process: app.Process{
-		Version: sys.Version, Environ: sys.Environ, Env: sys.Env, Proxy: http.ProxyFromEnvironment,
+		Environment: settings.Environment{Env: sys.Env, Note: func(s string) { tell(sys.Stderr, "adze: ", s) }},
+		Version:     sys.Version, Environ: sys.Environ, Proxy: http.ProxyFromEnvironment,
 		Record: sys.Record, Memory: &choose.Memory{},
-		Note: func(s string) { tell(sys.Stderr, "adze: ", s) },
 	}}
 	if err := f.fill(sys, fs); err != nil {
 		return o, err
@@ -71,7 +73,7 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 		o.Flags = append(o.Flags, configGiven(x.key, text, "--"+x.flag))
 	}
 	o.Lasting = f.input == "stream-json"
-	o.spec.Log = app.SessionOptions{Continue: f.cont, Resume: f.resume, Fork: f.fork, At: f.clients.resumeAt, ID: f.sessionID, None: f.noSession}
+	o.spec.Log = sessions.Choice{Continue: f.cont, Resume: f.resume, Fork: f.fork, At: f.clients.resumeAt, ID: f.sessionID, None: f.noSession}
 	if f.schema != "" {
 		if o.spec.Schema, err = schema(f.schema); err != nil {
 			return o, err

@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/sandbox/netproxy"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -23,18 +24,18 @@ func newSandbox(sys System, f *runFlags) *cobra.Command {
 }
 
 // sandboxConfig is what the settings make of the sandbox.
-func sandboxConfig(sys System, p app.Paths, cfg *config.Config) (sandbox.Config, error) {
-	rules, _, err := app.Rules(cfg, p)
+func sandboxConfig(sys System, p settings.Paths, cfg *config.Config) (sandbox.Config, error) {
+	rules, _, err := settings.Rules(cfg, p)
 	if err != nil {
 		return sandbox.Config{}, err
 	}
-	return app.Process{Env: sys.Env, Temp: sys.ground(p.Dir).temp}.Sandbox(p, cfg, rules.Dirs)
+	return app.Process{Environment: settings.Environment{Env: sys.Env}, Temp: sys.ground(p.Dir).temp}.Sandbox(p, cfg, rules.Dirs)
 }
 
 // openSandbox starts the sandbox that the settings describe. A person who
 // runs a sandbox command wants one, so none is an error.
-func openSandbox(sys System, f *runFlags, cmd *cobra.Command, mechanism string) (*sandbox.Sandbox, app.Paths, *config.Config, error) {
-	p, cfg, err := settings(sys, f, cmd)
+func openSandbox(sys System, f *runFlags, cmd *cobra.Command, mechanism string) (*sandbox.Sandbox, settings.Paths, *config.Config, error) {
+	p, cfg, err := loadSettings(sys, f, cmd)
 	if err != nil {
 		return nil, p, nil, err
 	}
@@ -55,7 +56,7 @@ func sandboxCheck(sys System, f *runFlags) *cobra.Command {
 		Long: `Runs every known way out against the mechanism in use, in a scratch project.
 Nothing of yours is touched. Exit code 1 when one succeeds that should not.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, cfg, err := settings(sys, f, cmd)
+			p, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
@@ -118,7 +119,7 @@ func sandboxExplain(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "explain", Short: "Show what the sandbox allows here, and what enforces it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, cfg, err := settings(sys, f, cmd)
+			p, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -31,7 +32,7 @@ func sessionsSearch(sys System, f *runFlags) *cobra.Command {
 			if limit < 1 || limit > 1000 {
 				return usagef("a number from 1 to 1000", "--limit cannot be %d", limit)
 			}
-			p, _, err := settings(sys, f, cmd)
+			p, _, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
@@ -69,10 +70,15 @@ func sessionsSearch(sys System, f *runFlags) *cobra.Command {
 	return c
 }
 
+// searchIndex is the index of what all sessions say, without secrets.
+func searchIndex(sys System, p settings.Paths) fulltext.Folder {
+	return fulltext.In(p.State, secret.New(secret.Environ(sys.Environ)...).String)
+}
+
 // searchSessions reads what is new into the index, and searches. When the index
 // cannot be written to now, it is searched as it is.
-func searchSessions(ctx context.Context, sys System, p app.Paths, q fulltext.Query) ([]foundSession, error) {
-	st, ix := app.Sessions(p), app.Search(app.Process{Environ: sys.Environ}, p)
+func searchSessions(ctx context.Context, sys System, p settings.Paths, q fulltext.Query) ([]foundSession, error) {
+	st, ix := sessions.In(p.State), searchIndex(sys, p)
 	stale := ix.Update(ctx, st, indexing(sys))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -119,13 +125,13 @@ func sessionsReindex(sys System, f *runFlags) *cobra.Command {
 	return &cobra.Command{
 		Use: "reindex", Short: "Make the index of the search anew from all sessions", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, _, err := settings(sys, f, cmd)
+			p, _, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
 			n := 0
 			tell := indexing(sys)
-			err = app.Search(app.Process{Environ: sys.Environ}, p).Rebuild(cmd.Context(), app.Sessions(p), func(done, all int) { n = all; tell(done, all) })
+			err = searchIndex(sys, p).Rebuild(cmd.Context(), sessions.In(p.State), func(done, all int) { n = all; tell(done, all) })
 			if err != nil {
 				return failf("end other searches and try again", "make the search index: %v", err)
 			}
@@ -138,12 +144,12 @@ func sessionsReindex(sys System, f *runFlags) *cobra.Command {
 // unsearchable takes a session that was removed out of the index, where there
 // is one. What cannot be done now, the next search does.
 func unsearchable(sys System, f *runFlags, cmd *cobra.Command, id string) {
-	p, _, err := settings(sys, f, cmd)
+	p, _, err := loadSettings(sys, f, cmd)
 	if err != nil {
 		return
 	}
-	ix := app.Search(app.Process{Environ: sys.Environ}, p)
+	ix := searchIndex(sys, p)
 	if ix.Mark(id) == nil && ix.Built(cmd.Context()) {
-		_ = ix.Update(cmd.Context(), app.Sessions(p), nil)
+		_ = ix.Update(cmd.Context(), sessions.In(p.State), nil)
 	}
 }

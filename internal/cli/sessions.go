@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -27,8 +26,8 @@ func newSessions(sys System, f *runFlags) *cobra.Command {
 
 // sessionStore finds the sessions and the project of this folder.
 func sessionStore(sys System, f *runFlags, cmd *cobra.Command) (sessions.Store, string, error) {
-	p, _, err := settings(sys, f, cmd)
-	return app.Sessions(p), sessions.Key(p.Root), err
+	p, _, err := loadSettings(sys, f, cmd)
+	return sessions.In(p.State), sessions.Key(p.Root), err
 }
 
 // findSession looks up the session that is named, the newest of this folder

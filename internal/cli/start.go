@@ -6,12 +6,13 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/models"
+	"github.com/adze-agent/adze/internal/settings"
 )
 
 // An invocation is what flags and environment ask for.
 type invocation struct {
 	app.Process
-	app.Sources
+	settings.Sources
 	app.Front
 	spec app.Spec
 }
@@ -23,12 +24,12 @@ func (i invocation) quiet() invocation {
 }
 
 // load finds the folders and loads the settings.
-func (i invocation) load() (app.Paths, *config.Config, error) {
-	return app.Settings(i.Process, i.Sources)
+func (i invocation) load() (settings.Paths, *config.Config, error) {
+	return settings.Load(i.Environment, i.Sources)
 }
 
 // models are those of these settings.
-func (i invocation) models(p app.Paths, cfg *config.Config) (*models.Set, error) {
+func (i invocation) models(p settings.Paths, cfg *config.Config) (*models.Set, error) {
 	return i.Process.Models(p.Folders, cfg, !i.Print, nil)
 }
 

@@ -13,8 +13,9 @@ import (
 	"github.com/spf13/cobra"
 	xterm "golang.org/x/term"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/ui/charts"
@@ -44,7 +45,7 @@ func newStats(sys System, f *runFlags) *cobra.Command {
 			case cmd.Flags().Changed("html") && page == "":
 				return usagef("give the name of a file", "--html is empty")
 			}
-			p, _, err := settings(sys, f, cmd)
+			p, _, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
@@ -69,10 +70,10 @@ func newStats(sys System, f *runFlags) *cobra.Command {
 
 // statsOf reads what changed of the sessions, and adds all of them up. Secrets
 // in names are masked.
-func statsOf(ctx context.Context, sys System, p app.Paths, days int, now time.Time) (usage.Report, error) {
+func statsOf(ctx context.Context, sys System, p settings.Paths, days int, now time.Time) (usage.Report, error) {
 	hide := secret.New(secret.Environ(sys.Environ)...)
 	rep := usage.NewReporter(now, days)
-	for u, err := range app.Sessions(p).Usage(ctx, rep.Since()) {
+	for u, err := range sessions.In(p.State).Usage(ctx, rep.Since()) {
 		if err != nil {
 			return usage.Report{}, err
 		}

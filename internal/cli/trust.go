@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
 )
@@ -54,7 +54,7 @@ them until you trust the folder, and asks again when they change.
 			if err != nil {
 				return err
 			}
-			store := app.Trust(p)
+			store := p.Trust()
 			switch {
 			case list:
 				return listTrusted(sys, store, p, asJSON)
@@ -72,7 +72,7 @@ them until you trust the folder, and asks again when they change.
 }
 
 // trustPaths finds the folders. What may be gone needs no settings.
-func trustPaths(ctx context.Context, o invocation, gone bool) (app.Paths, error) {
+func trustPaths(ctx context.Context, o invocation, gone bool) (settings.Paths, error) {
 	want := o.Dir
 	if _, err := place.Resolve(want); err != nil && gone {
 		o.Dir = o.Home
@@ -87,8 +87,8 @@ func trustPaths(ctx context.Context, o invocation, gone bool) (app.Paths, error)
 	return p, nil
 }
 
-func trustFolder(ctx context.Context, sys System, store trust.Store, p app.Paths, yes, asJSON bool) error {
-	v, err := store.Check(app.TrustFolder(p))
+func trustFolder(ctx context.Context, sys System, store trust.Store, p settings.Paths, yes, asJSON bool) error {
+	v, err := store.Check(p.TrustFolder())
 	if err != nil {
 		return failf("repair it, or move it away and trust your folders again", "%v", err)
 	}
@@ -173,7 +173,7 @@ func trustJSON(v trust.Verdict) any {
 	}
 }
 
-func listTrusted(sys System, store trust.Store, p app.Paths, asJSON bool) error {
+func listTrusted(sys System, store trust.Store, p settings.Paths, asJSON bool) error {
 	list, err := store.List()
 	if err != nil {
 		return failf("repair it, or move it away and trust your folders again", "%v", err)
@@ -198,7 +198,7 @@ func listTrusted(sys System, store trust.Store, p app.Paths, asJSON bool) error 
 
 func exists(path string) bool { return existing(path) == path }
 
-func revokeTrust(ctx context.Context, sys System, store trust.Store, p app.Paths) error {
+func revokeTrust(ctx context.Context, sys System, store trust.Store, p settings.Paths) error {
 	had, err := store.Revoke(ctx, p.Root)
 	if err == nil && !had && p.Root != p.Dir {
 		had, err = store.Revoke(ctx, p.Dir)

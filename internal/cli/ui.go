@@ -18,6 +18,8 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/llm/script"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -127,7 +129,7 @@ type uiHost struct {
 func newHost(sys System, f *runFlags, o invocation) *uiHost {
 	h := &uiHost{sys: sys, f: f, o: o, notes: make(chan string, 64)}
 	h.o.Note = func(s string) {
-		if strings.HasPrefix(s, app.UntrustedNote) {
+		if strings.HasPrefix(s, settings.UntrustedNote) {
 			return // the UI asks
 		}
 		select {
@@ -200,7 +202,7 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 		return nil, err
 	}
 	o := h.o
-	o.Dir, o.Bare, o.Flags, o.spec = dir, true, demoFlags(), app.Spec{Log: app.SessionOptions{None: true}}
+	o.Dir, o.Bare, o.Flags, o.spec = dir, true, demoFlags(), app.Spec{Log: sessions.Choice{None: true}}
 	o.spec.Target = &agent.Target{Model: script.New(s, script.Config{Version: h.sys.Version}), Provider: "script", Name: "demo"}
 	a, err := o.start(ctx)
 	if err != nil {
@@ -229,11 +231,11 @@ func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
 	if err != nil || h.o.Trusted || h.o.Bare {
 		return nil, err
 	}
-	v, err := app.Trust(p).Check(app.TrustFolder(p))
+	v, err := p.Trust().Check(p.TrustFolder())
 	if err != nil || v.State == trust.Nothing || v.State == trust.Trusted {
 		return nil, err
 	}
-	t := &tui.Trust{Folder: tilde(p.Root, p.Home), Grant: func(ctx context.Context) error { return app.Trust(p).Grant(ctx, v) }}
+	t := &tui.Trust{Folder: tilde(p.Root, p.Home), Grant: func(ctx context.Context) error { return p.Trust().Grant(ctx, v) }}
 	if len(v.Refused) > 0 {
 		t.Refused = v.Refused[0]
 	}

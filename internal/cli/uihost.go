@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
@@ -24,6 +23,7 @@ import (
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -98,13 +98,13 @@ func (h *uiHost) save(key string, value any) error {
 }
 
 // writeOwn sets a key of the person's own settings file.
-func writeOwn(ctx context.Context, p app.Paths, key string, value any) error {
+func writeOwn(ctx context.Context, p settings.Paths, key string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
-	t, _ := app.SettingsFile(p, "user")
-	_, err = app.WriteSettings(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: key, Value: raw})
+	t, _ := p.File("user")
+	_, err = settings.Write(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: key, Value: raw})
 	return err
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/llm"
@@ -30,7 +29,7 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 	if all {
 		of = ""
 	}
-	list, err := app.Sessions(p).List(ctx, of)
+	list, err := sessions.In(p.State).List(ctx, of)
 	if err != nil {
 		return nil, "", err
 	}
@@ -69,7 +68,7 @@ func (h *uiHost) saved(ctx context.Context, id string) (sessions.Store, store.In
 	if err != nil {
 		return sessions.Store{}, store.Info{}, err
 	}
-	st := app.Sessions(p)
+	st := sessions.In(p.State)
 	i, err := st.Find(ctx, sessions.Key(p.Root), id)
 	return st, i, err
 }

@@ -49,6 +49,11 @@ type Folder struct {
 	Mask func(string) string
 }
 
+// In is the index below a state folder.
+func In(state string, mask func(string) string) Folder {
+	return Folder{Path: filepath.Join(state, "search"), Mask: mask}
+}
+
 // An index is an open database. It is for one goroutine.
 type index struct {
 	db   *sql.DB

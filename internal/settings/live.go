@@ -1,7 +1,6 @@
-package app
+package settings
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/watch"
-	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -22,32 +20,56 @@ import (
 // some milliseconds.
 const fresh = time.Second
 
-// live are the settings of a process. Files are watched from the start of one
+// Live are the settings of a process. Files are watched from the start of one
 // that lasts, else from when they are not fresh any more; then they are
 // compared with what was read, so nothing in between is missed. No decision
 // waits for it.
-type live struct {
-	world   *World
+type Live struct {
+	Paths Paths
+
+	env     Environment
+	sources Sources
 	read    time.Time         // when the settings were
 	trusted map[string]string // sums of what --trust was given for
+	changed func(was, now *config.Config)
 
 	now atomic.Pointer[config.Config] // in force
 	own ownWrites
 
 	once    sync.Once
-	closing chan struct{}  // closed by close
-	wait    sync.WaitGroup // of watch
+	closing chan struct{}  // closed by Close
+	wait    sync.WaitGroup // of Watch
 
-	mu      sync.Mutex // guards the rest, and is held while sessions learn of a change
+	mu      sync.Mutex // guards the rest, and is held while changed runs
 	watcher *watch.Watcher
 	seen    string // fingerprint of what was last loaded
 }
 
-// watch begins to watch on a goroutine of its own, which ends then, or with
-// close.
-func (l *live) watch() {
+// Open loads the settings of a process.
+func Open(e Environment, s Sources) (*Live, error) {
+	began := time.Now()
+	p, cfg, err := Load(e, s)
+	if err != nil {
+		return nil, err
+	}
+	l := &Live{Paths: p, env: e, sources: s, read: began, closing: make(chan struct{})}
+	l.now.Store(cfg)
+	if s.Trusted {
+		l.trusted = repoSums(cfg, p)
+	}
+	return l, nil
+}
+
+// Config is the settings in force. Nothing may change them.
+func (l *Live) Config() *config.Config { return l.now.Load() }
+
+// Watch has changed told of each change, one at a time, until Close. lasting:
+// from now on, not only when the settings are not fresh any more. It begins
+// on a goroutine, which ends then, or with Close.
+func (l *Live) Watch(lasting bool, changed func(was, now *config.Config)) {
+	l.changed = changed
 	wait := fresh - time.Since(l.read)
-	if l.world.front.Lasting {
+	if lasting {
 		wait = 0
 	}
 	l.wait.Go(func() {
@@ -55,21 +77,28 @@ func (l *live) watch() {
 		defer late.Stop()
 		select {
 		case <-late.C:
-			l.start()
+			l.Start()
 		case <-l.closing:
 		}
 	})
 }
 
-// start begins to watch, once; everybody else waits until it has begun.
-func (l *live) start() {
+// Hold runs f at a moment when no change is being told.
+func (l *Live) Hold(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	f()
+}
+
+// Start begins to watch, once; everybody else waits until it has begun.
+func (l *Live) Start() {
 	l.once.Do(func() {
-		cfg, paths := l.now.Load(), l.world.Paths
-		files := []string{Trust(paths).Path}
+		cfg, paths := l.now.Load(), l.Paths
+		files := []string{paths.Trust().Path}
 		for _, f := range cfg.Files {
 			files = append(files, f.Path)
 		}
-		if s := strings.TrimSpace(l.world.sources.Inline); s != "" && !strings.HasPrefix(s, "{") {
+		if s := strings.TrimSpace(l.sources.Inline); s != "" && !strings.HasPrefix(s, "{") {
 			if !filepath.IsAbs(s) {
 				s = filepath.Join(paths.Dir, s)
 			}
@@ -86,26 +115,25 @@ func (l *live) start() {
 	})
 }
 
-// close ends the watch. Nothing changes afterwards.
-func (l *live) close() {
+// Close ends the watch. Nothing changes afterwards.
+func (l *Live) Close() {
 	l.once.Do(func() {}) // a watch that has not begun never does
 	close(l.closing)
 	l.wait.Wait()
-	if l.watching() {
+	if l.Watching() {
 		l.watcher.Close()
 	}
 }
 
-// watching reports whether settings are watched.
-func (l *live) watching() bool {
+// Watching reports whether settings are watched.
+func (l *Live) Watching() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.watcher != nil
 }
 
-// reload loads the settings again and makes what changed count in every
-// session.
-func (l *live) reload() {
+// reload loads the settings again and tells of what changed.
+func (l *Live) reload() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	was := l.now.Load()
@@ -122,35 +150,22 @@ func (l *live) reload() {
 	} else {
 		l.now.Store(now)
 	}
-	for _, r := range l.world.sessions() {
-		l.tell(r, was, now)
-	}
-}
-
-// tell makes changed settings count in a session. l.mu is held.
-func (l *live) tell(r *Running, was, now *config.Config) {
-	changed := config.Diff(was, now)
-	n, bad := r.apply(now, config.Makes(changed))
-	what := event.SettingsChanged{Changes: changes(l.world.hide, changed), Untrusted: waiting(was, now), Problems: r.news(now, bad)}
-	if l.own.all(was, now) {
-		what = event.SettingsChanged{}
-	}
-	_ = r.Session.Apply(context.Background(), n, what) // a log that cannot be written ends the next turn, and says so there
+	l.changed(was, now)
 }
 
 // load is readConfig, with --trust bound to what it was given for: the
 // content of the folder's files at the start.
-func (l *live) load(was *config.Config) (*config.Config, error) {
-	p, s, paths := l.world.process, l.world.sources, l.world.Paths
-	p.Note = nil
+func (l *Live) load(was *config.Config) (*config.Config, error) {
+	e, s, paths := l.env, l.sources, l.Paths
+	e.Note = nil
 	if s.Trusted {
-		cfg, _, err := readConfig(p, s, paths, was)
+		cfg, _, err := readConfig(e, s, paths, was)
 		if err != nil || maps.Equal(repoSums(cfg, paths), l.trusted) {
 			return cfg, err
 		}
 		s.Trusted, s.once = false, true
 	}
-	cfg, _, err := readConfig(p, s, paths, was)
+	cfg, _, err := readConfig(e, s, paths, was)
 	return cfg, err
 }
 
@@ -210,9 +225,12 @@ func sums(c *config.Config) map[string]string {
 
 // Wrote tells that this process wrote a settings file, so that it is not told
 // as a change.
-func (w *World) Wrote(path string) {
-	text, err := trust.Files{Folder: TrustFolder(w.Paths), Disk: confedit.Disk{}}.Read(path, config.MaxFile)
+func (l *Live) Wrote(path string) {
+	text, err := trust.Files{Folder: l.Paths.TrustFolder(), Disk: confedit.Disk{}}.Read(path, config.MaxFile)
 	if err == nil {
-		w.live.own.note(config.Sum(text))
+		l.own.note(config.Sum(text))
 	}
 }
+
+// Own reports whether all that changed was written by this process.
+func (l *Live) Own(was, now *config.Config) bool { return l.own.all(was, now) }

@@ -1,4 +1,4 @@
-package app
+package settings
 
 import (
 	"encoding/json"
@@ -15,10 +15,12 @@ import (
 const (
 	maxValue   = 500 // characters of one value
 	maxEntries = 20  // of a list
+	// MaxProblem is for one problem.
+	MaxProblem = 2 * maxValue
 )
 
-// changes describes what differs, without secrets.
-func changes(hide *secret.Redactor, changed []config.Change) []event.SettingChange {
+// Changes describes what differs, without secrets.
+func Changes(hide *secret.Redactor, changed []config.Change) []event.SettingChange {
 	var out []event.SettingChange
 	for _, c := range changed {
 		e := event.SettingChange{Key: c.Key, From: c.From.String(), Later: c.When.Later()}
@@ -93,8 +95,8 @@ func value(hide *secret.Redactor, raw json.RawMessage) json.RawMessage {
 	return b
 }
 
-// waiting are the project's files that changed and want more than counts.
-func waiting(was, now *config.Config) []string {
+// Waiting are the project's files that changed and want more than counts.
+func Waiting(was, now *config.Config) []string {
 	var out []string
 	before, after := sums(was), sums(now)
 	for _, path := range now.Ignored {
@@ -105,8 +107,8 @@ func waiting(was, now *config.Config) []string {
 	return out
 }
 
-// problems are what is wrong with settings, in words.
-func problems(c *config.Config, bad []string) []string {
+// Problems are what is wrong with settings, in words.
+func Problems(c *config.Config, bad []string) []string {
 	var out []string
 	for _, p := range c.Problems {
 		if p.Severity == config.Error || p.Severity == config.Warning && p.Key == "" {

@@ -1,4 +1,4 @@
-package app
+package settings
 
 import (
 	"errors"
@@ -13,17 +13,19 @@ import (
 	"github.com/adze-agent/adze/internal/text/hint"
 )
 
-// permissions turns settings into rules and the mode to start in.
-func permissions(o Process, s Spec, cfg *config.Config, p Paths) (policy.Rules, policy.Mode, error) {
+// Permissions turns settings into rules and the mode to start in; skip asks
+// for the mode bypassPermissions, whatever the settings say. The error is a
+// rule or folder that cannot be used, or a mode that is forbidden here.
+func Permissions(e Environment, cfg *config.Config, p Paths, skip bool) (policy.Rules, policy.Mode, error) {
 	rules, _, err := Rules(cfg, p)
 	if err != nil {
 		return rules, "", err
 	}
 	mode := cfg.Permissions.Mode()
-	if s.Skip {
+	if skip {
 		mode = policy.Bypass
 	}
-	if refused := bypassRefused(o, cfg); refused != nil && mode == policy.Bypass {
+	if refused := bypassRefused(e, cfg); refused != nil && mode == policy.Bypass {
 		return rules, mode, refused
 	}
 	if mode == policy.Auto && bool(cfg.Permissions.DisableAuto) {
@@ -34,11 +36,11 @@ func permissions(o Process, s Spec, cfg *config.Config, p Paths) (policy.Rules, 
 
 // bypassRefused says why no session may be in the mode bypassPermissions here,
 // nil when one may.
-func bypassRefused(o Process, cfg *config.Config) *hint.Refusal {
+func bypassRefused(e Environment, cfg *config.Config) *hint.Refusal {
 	switch {
 	case bool(cfg.Permissions.DisableBypass):
 		return &hint.Refusal{Why: "the settings of this machine forbid the mode bypassPermissions", What: "run without --dangerously-skip-permissions; rules can allow single commands: --allowed-tools \"Bash(go test:*)\""}
-	case os.Geteuid() == 0 && o.Env("ADZE_BYPASS_AS_ROOT") != "1" && !contained():
+	case os.Geteuid() == 0 && e.Env("ADZE_BYPASS_AS_ROOT") != "1" && !contained():
 		return &hint.Refusal{Why: "bypassPermissions is refused as root outside a container", What: "run as a normal user, or set ADZE_BYPASS_AS_ROOT=1 if this machine may be lost"}
 	}
 	return nil
@@ -59,7 +61,7 @@ func contained() bool {
 // those of rules.
 func Rules(cfg *config.Config, p Paths) (policy.Rules, []config.Problem, error) {
 	var first error
-	r, problems := rulesOf(cfg, p, func(err error) {
+	r, problems := UsableRules(cfg, p, func(err error) {
 		if first == nil {
 			first = err
 		}
@@ -67,9 +69,9 @@ func Rules(cfg *config.Config, p Paths) (policy.Rules, []config.Problem, error) 
 	return r, problems, first
 }
 
-// rulesOf is Rules without the folders that cannot be used; missing is told
-// why.
-func rulesOf(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []config.Problem) {
+// UsableRules is Rules without the folders that cannot be used; missing is
+// told why.
+func UsableRules(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []config.Problem) {
 	var problems []config.Problem
 	perms := cfg.Permissions
 	r := policy.Rules{Dir: p.Dir, Dirs: []string{p.Dir}, Home: p.Home, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
@@ -113,13 +115,14 @@ func rulesOf(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []
 	return r, problems
 }
 
-// forbidden are the modes that a session cannot be switched to, and why. It
-// may be in the mode it was started in.
-func forbidden(o Process, s Spec, cfg *config.Config, started policy.Mode) map[policy.Mode]string {
+// Forbidden are the modes that a session cannot be switched to, and why. It
+// may be in the mode it was started in. mayBypass: it was started so that it
+// may be switched to bypassPermissions.
+func Forbidden(e Environment, cfg *config.Config, started policy.Mode, mayBypass bool) map[policy.Mode]string {
 	out := map[policy.Mode]string{}
-	switch refused := bypassRefused(o, cfg); {
+	switch refused := bypassRefused(e, cfg); {
 	case started == policy.Bypass:
-	case !s.MayBypass:
+	case !mayBypass:
 		out[policy.Bypass] = "it needs --dangerously-skip-permissions or --allow-dangerously-skip-permissions at the start"
 	case refused != nil:
 		out[policy.Bypass] = refused.Why

@@ -1,4 +1,4 @@
-package app
+package settings
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
@@ -15,24 +14,34 @@ import (
 	"github.com/adze-agent/adze/internal/trust"
 )
 
+// Sources say which settings count.
+type Sources struct {
+	Flags   []config.Given
+	Inline  string   // --settings: a file, or JSON
+	Only    []string // --setting-sources, nil for all
+	Trusted bool     // --trust: those of the folder count, as they are at the start
+	Bare    bool     // none of the project; no memory and no git either
+	once    bool     // it was Trusted, with other content than there is now
+}
+
 // UntrustedNote begins what is said of a folder whose own settings do not
 // count.
 const UntrustedNote = "this folder's own settings are not used"
 
 // loadConfig reads the settings, and tells what a person should know of them.
-func loadConfig(o Process, s Sources, p Paths) (*config.Config, error) {
-	cfg, state, err := readConfig(o, s, p, nil)
+func loadConfig(e Environment, s Sources, p Paths) (*config.Config, error) {
+	cfg, state, err := readConfig(e, s, p, nil)
 	if err != nil {
 		return nil, err
 	}
 	unused, loud := withoutEffect(cfg, p)
 	cfg.Problems = append(cfg.Problems, unused...) // nobody else has cfg yet
 	if len(loud) > 0 {
-		o.note("without effect, because this version does not have it yet: %s", strings.Join(loud, ", "))
+		e.Notef("without effect, because this version does not have it yet: %s", strings.Join(loud, ", "))
 	}
 	for _, pr := range cfg.Problems {
 		if pr.Severity == config.Error {
-			o.note("settings: %s", pr)
+			e.Notef("settings: %s", pr)
 		}
 	}
 	if len(cfg.Ignored) > 0 {
@@ -40,14 +49,14 @@ func loadConfig(o Process, s Sources, p Paths) (*config.Config, error) {
 		if state == trust.Changed {
 			why = "they changed since it was trusted"
 		}
-		o.note(UntrustedNote+", because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(cfg.Ignored, ", ")))
+		e.Notef(UntrustedNote+", because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(cfg.Ignored, ", ")))
 	}
 	return cfg, nil
 }
 
 // readConfig reads the settings. held, for a reload, is what is in force.
-func readConfig(o Process, s Sources, p Paths, held *config.Config) (*config.Config, trust.State, error) {
-	own, cc := config.ManagedDirs(runtime.GOOS, o.Env)
+func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config.Config, trust.State, error) {
+	own, cc := config.ManagedDirs(runtime.GOOS, e.Env)
 	sources := s.Only
 	if s.Bare && sources == nil {
 		sources = []string{string(config.User)}
@@ -62,17 +71,17 @@ func readConfig(o Process, s Sources, p Paths, held *config.Config) (*config.Con
 		seen.State = trust.Changed
 	}
 	if !s.Trusted {
-		v, err := Trust(p).Check(TrustFolder(p))
+		v, err := p.Trust().Check(p.TrustFolder())
 		if seen.State != trust.Changed || v.State == trust.Trusted {
 			seen = v
 		}
 		if err != nil {
-			o.note("who is trusted is not known: %v", err)
+			e.Notef("who is trusted is not known: %v", err)
 		}
 	}
 	load := func(trusted, changed bool) (*config.Config, error) {
 		cfg, err := config.Load(config.Options{
-			Files: trust.Files{Folder: TrustFolder(p), Disk: confedit.Disk{}}, Keeper: Good(p), Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: o.Env,
+			Files: trust.Files{Folder: p.TrustFolder(), Disk: confedit.Disk{}}, Keeper: p.lastGood(), Home: p.Home, Folders: p.Folders, Dir: p.Dir, Root: p.Root, Env: e.Env,
 			Flags: s.Flags, Settings: s.Inline, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: trusted, Held: held, Changed: changed,
 		})
 		if err != nil {
@@ -99,17 +108,4 @@ func repoSums(cfg *config.Config, p Paths) map[string]string {
 		}
 	}
 	return out
-}
-
-// Trust is the record of trusted folders.
-func Trust(p Paths) trust.Store {
-	return trust.Store{Path: filepath.Join(p.State, "trust.json"), Now: time.Now}
-}
-
-// TrustFolder is this run's folder as trust sees it.
-func TrustFolder(p Paths) trust.Folder { return trust.Folder{Root: p.Root, Dir: p.Dir, Home: p.Home} }
-
-// Good keeps copies of settings that could be read, beside the state.
-func Good(p Paths) *confedit.Good {
-	return &confedit.Good{Dir: filepath.Join(p.State, "last-good")}
 }

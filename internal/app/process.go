@@ -1,0 +1,70 @@
+package app
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/models"
+	"github.com/adze-agent/adze/internal/sandbox"
+	"github.com/adze-agent/adze/internal/sandbox/boxes"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/sessions"
+)
+
+// A Process is what surrounds adze.
+type Process struct {
+	settings.Environment
+	Version string
+	Temp    string // where temporary files go: absolute; "" asks the system
+	Environ []string
+	// Proxy chooses the proxy of a request, as the environment says; nil is none.
+	Proxy func(*http.Request) (*url.URL, error)
+	// Memory is what servers refused, for the process; nil: nothing yet.
+	Memory *choose.Memory
+	// Record, when set, gets a cassette of everything providers answer.
+	Record io.Writer
+	// Resolve and Dial are how the sandbox's proxy looks names up and connects
+	// to what it checked; nil uses the system's.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+}
+
+// Models are the models of these settings. patient: somebody watches.
+func (p Process) Models(f config.Folders, cfg *config.Config, patient bool, hide func(key string)) (*models.Set, error) {
+	return models.New(models.Config{
+		Version: p.Version, Home: p.Home, Folders: f, Environ: p.Environ, Env: p.Env, Proxy: p.Proxy,
+		Memory: p.Memory, Record: p.Record, Patient: patient, Hide: hide, Note: p.Note,
+	}, cfg)
+}
+
+// Run is who opens a session in these folders.
+func (p Process) Run(paths settings.Paths) sessions.Run {
+	return sessions.Run{Version: p.Version, State: paths.State, Dir: paths.Dir, Root: paths.Root, Note: p.Notef}
+}
+
+// A Front is what a process's front end is.
+type Front struct {
+	Print  bool // nobody watches
+	Person bool // somebody can answer questions
+	// Lasting: more prompts may come, so that settings are watched from the
+	// start. Other sessions watch them when they take longer than a second.
+	Lasting bool
+}
+
+// Sandbox is what the settings make of the sandbox.
+func (p Process) Sandbox(paths settings.Paths, cfg *config.Config, roots []string) (sandbox.Config, error) {
+	return boxes.Settings(p.sandboxes(paths), cfg, roots)
+}
+
+func (p Process) sandboxes(paths settings.Paths) boxes.Config {
+	return boxes.Config{
+		Dir: paths.Dir, Home: paths.Home, Folders: paths.Folders, Env: p.Env, TempRoot: p.Temp,
+		Resolve: p.Resolve, Dial: p.Dial, Note: p.Note,
+	}
+}

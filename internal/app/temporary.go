@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/adze-agent/adze/internal/disk/temp"
+)
+
+// temporary are the folders for temporary files. Commands in the sandbox write
+// in inside, and nothing that is not confined makes or opens a file there by
+// its name; TMPDIR of all other commands is outside.
+type temporary struct {
+	all, inside, outside string
+	folder               *temp.Folder // all
+	swept                func()       // ends the search for folders of dead sessions
+}
+
+// makeTemp makes the folder for temporary files in root, and removes those of
+// dead sessions beside it meanwhile.
+func makeTemp(ctx context.Context, root string) (temporary, error) {
+	folder, err := temp.Make(root)
+	if err != nil {
+		return temporary{}, err
+	}
+	t := temporary{folder: folder, all: folder.Path, inside: filepath.Join(folder.Path, "in"), outside: filepath.Join(folder.Path, "out")}
+	for _, dir := range []string{t.inside, t.outside} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return t, errors.Join(err, folder.Remove())
+		}
+	}
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() { // ends after all folders, or with remove
+		defer close(done)
+		temp.Sweep(ctx, root)
+	}()
+	t.swept = func() {
+		select {
+		case <-done:
+		case <-time.After(time.Second): // there is much; the next start goes on
+		}
+		stop()
+		<-done
+	}
+	return t, nil
+}
+
+func (t temporary) remove() {
+	t.swept()
+	_ = t.folder.Remove()
+}

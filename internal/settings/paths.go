@@ -1,0 +1,105 @@
+// Package settings finds the folders of a run, and loads, watches and writes
+// the settings that count there: which files are read, which of them are
+// trusted, what became of them while adze runs, and which rules they make. It
+// knows no session.
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/trust"
+)
+
+// An Environment is what surrounds a run, as far as settings depend on it.
+type Environment struct {
+	Dir  string // where to work: absolute
+	Home string // absolute, "" when there is none
+	Env  func(string) string
+	// Note is told what a person should know and no event says; nil: nobody.
+	Note func(string)
+}
+
+// Notef tells a person something, where somebody listens.
+func (e Environment) Notef(format string, args ...any) {
+	if e.Note != nil {
+		e.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// Paths are the folders of a run: absolute, resolved.
+type Paths struct {
+	Dir  string // where the session works
+	Root string // the repository's, or Dir
+	Home string
+	config.Folders
+}
+
+// Load finds the folders and loads the settings.
+func Load(e Environment, s Sources) (Paths, *config.Config, error) {
+	p, err := findPaths(e)
+	if err != nil {
+		return p, nil, err
+	}
+	cfg, err := loadConfig(e, s, p)
+	return p, cfg, err
+}
+
+func findPaths(e Environment) (Paths, error) {
+	var out Paths
+	dir, err := place.Resolve(e.Dir)
+	if err != nil {
+		return out, fmt.Errorf("work in %s: %w", e.Dir, err)
+	}
+	out.Dir, out.Home = dir, e.Home
+	if h, err := place.Resolve(e.Home); err == nil && e.Home != "" {
+		out.Home = h
+	}
+	out.Root = cmp.Or(conf.Root(dir), dir)
+	if out.Folders, err = config.FindFolders(out.Home, e.Env, exists); err != nil {
+		return out, &hint.Mistake{Why: err.Error(), What: "set HOME, or set ADZE_HOME to an absolute path: HOME=/home/me adze …"}
+	}
+	return out, nil
+}
+
+// Trust is the record of trusted folders.
+func (p Paths) Trust() trust.Store {
+	return trust.Store{Path: filepath.Join(p.State, "trust.json"), Now: time.Now}
+}
+
+// TrustFolder is this run's folder as trust sees it.
+func (p Paths) TrustFolder() trust.Folder {
+	return trust.Folder{Root: p.Root, Dir: p.Dir, Home: p.Home}
+}
+
+// lastGood keeps copies of settings that could be read, beside the state.
+func (p Paths) lastGood() *confedit.Good {
+	return &confedit.Good{Dir: filepath.Join(p.State, "last-good")}
+}
+
+// File is the settings file of a scope: user, project or local. ok is false
+// for any other.
+func (p Paths) File(scope string) (t confedit.Target, ok bool) {
+	switch scope {
+	case "user":
+		return confedit.Target{Path: filepath.Join(p.Folders.Config, "settings.json")}, true
+	case "project":
+		return confedit.Target{Path: filepath.Join(p.Root, ".adze", "settings.json"), Root: p.Root, Mode: 0o644}, true
+	case "local":
+		return confedit.Target{Path: filepath.Join(p.Root, ".adze", "settings.local.json"), Root: p.Root}, true
+	}
+	return confedit.Target{}, false
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

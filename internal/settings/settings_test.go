@@ -1,0 +1,136 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// run is a folder to work in and a home, and the settings files in them
+// ("~/…" is the home's).
+func run(t *testing.T, files map[string]string) Environment {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := Environment{Dir: filepath.Join(root, "project"), Home: filepath.Join(root, "home"), Env: func(string) string { return "" }}
+	for _, d := range []string{e.Dir, e.Home} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range files {
+		path := filepath.Join(e.Dir, name)
+		if rest, ok := strings.CutPrefix(name, "~/"); ok {
+			path = filepath.Join(e.Home, rest)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return e
+}
+
+func TestAllowedRulesAreSavedWhereTheyAreRead(t *testing.T) {
+	own := map[string]string{".adze/settings.json": `{"permissions":{"allow":["Bash(x)"]}}`}
+	for name, test := range map[string]struct {
+		files   map[string]string
+		scope   string
+		domains bool
+		rule    string
+		file    string // below the project's or the home's folder
+		key     string
+		value   string
+		refused string
+	}{
+		"for the person":            {scope: "user", rule: "Bash(ls)", file: "home/.adze/settings.json", key: "permissions.allow", value: `"Bash(ls)"`},
+		"for the project":           {scope: "project", rule: "Bash(ls)", file: "project/.adze/settings.json", key: "permissions.allow", value: `"Bash(ls)"`},
+		"for this copy of it":       {scope: "local", rule: "Bash(ls)", file: "project/.adze/settings.local.json", key: "permissions.allow", value: `"Bash(ls)"`},
+		"a domain of the sandbox":   {scope: "local", domains: true, rule: "WebFetch(domain:a.b)", file: "project/.adze/settings.local.json", key: "sandbox.network.allowed_domains", value: `"a.b"`},
+		"a domain of a tool":        {scope: "local", rule: "WebFetch(domain:a.b)", file: "project/.adze/settings.local.json", key: "permissions.allow", value: `"WebFetch(domain:a.b)"`},
+		"a folder that counts not":  {files: own, scope: "project", rule: "Bash(ls)", refused: "not used until it is trusted"},
+		"the person's count anyway": {files: own, scope: "user", rule: "Bash(ls)", file: "home/.adze/settings.json", key: "permissions.allow", value: `"Bash(ls)"`},
+		"no scope":                  {scope: "managed", rule: "Bash(ls)", refused: `"managed"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := run(t, test.files)
+			p, _, err := Load(e, Sources{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			to, edits, err := Allow(p, test.scope, []string{test.rule}, test.domains)
+			if test.refused != "" {
+				if err == nil || !strings.Contains(err.Error(), test.refused) {
+					t.Fatalf("not refused: %v", err)
+				}
+				return
+			}
+			if err != nil || len(edits) != 1 {
+				t.Fatal(edits, err)
+			}
+			if want := filepath.Join(filepath.Dir(e.Dir), test.file); to.Path != want {
+				t.Errorf("written to %s, not to %s", to.Path, want)
+			}
+			if edits[0].Key != test.key || string(edits[0].Value) != test.value {
+				t.Errorf("%s: %s", edits[0].Key, edits[0].Value)
+			}
+		})
+	}
+}
+
+// A rule that cannot be read allows nothing more than was meant.
+func TestRulesThatCannotBeUsed(t *testing.T) {
+	for list, unsafe := range map[string]bool{"deny": true, "ask": true, "allow": false} {
+		p, cfg, err := Load(run(t, map[string]string{"~/.adze/settings.json": `{"permissions":{"` + list + `":["Bash("]}}`}), Sources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rules, problems, err := Rules(cfg, p)
+		if err != nil || len(problems) != 1 || len(rules.List) != 0 || (rules.Unsafe != "") != unsafe {
+			t.Errorf("%s: %d rules, unsafe %q, problems %v, %v", list, len(rules.List), rules.Unsafe, problems, err)
+		}
+	}
+	p, cfg, err := Load(run(t, nil), Sources{Flags: []config.Given{{Key: "permissions.additionalDirectories", Value: "gone", From: "--add-dir"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Rules(cfg, p); err == nil || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("a folder that does not exist: %v", err)
+	}
+	if rules, _ := UsableRules(cfg, p, func(error) {}); len(rules.Dirs) != 1 {
+		t.Errorf("folders: %q", rules.Dirs)
+	}
+}
+
+func TestModesThatAreForbidden(t *testing.T) {
+	_, cfg, err := Load(run(t, map[string]string{"~/.adze/settings.json": `{"permissions":{"disableAutoMode":"disable"}}`}), Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := Environment{Env: func(string) string { return "1" }} // where root may, too
+	for name, test := range map[string]struct {
+		started   policy.Mode
+		mayBypass bool
+		bypass    bool
+	}{
+		"began without":     {policy.Default, false, true},
+		"may be switched":   {policy.Default, true, false},
+		"began in the mode": {policy.Bypass, false, false},
+	} {
+		no := Forbidden(root, cfg, test.started, test.mayBypass)
+		if _, is := no[policy.Bypass]; is != test.bypass {
+			t.Errorf("%s: %v", name, no)
+		}
+		if _, is := no[policy.Auto]; !is {
+			t.Errorf("%s: auto is allowed", name)
+		}
+	}
+}

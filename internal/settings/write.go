@@ -1,0 +1,75 @@
+package settings
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/trust"
+)
+
+// Write changes a settings file. A folder that was trusted stays so;
+// the local file is kept out of git. What went wrong besides the change
+// itself comes back as notes.
+func Write(ctx context.Context, p Paths, t confedit.Target, edits ...confedit.Edit) (notes []string, err error) {
+	before, _ := p.Trust().Check(p.TrustFolder()) // without a verdict trust stays as it is
+	if err := (confedit.Editor{Good: p.lastGood()}).Update(ctx, t, edits...); err != nil {
+		return nil, err
+	}
+	if t.Root == "" {
+		return nil, nil
+	}
+	rel, err := filepath.Rel(t.Root, t.Path)
+	if err != nil {
+		return nil, err
+	}
+	rel = filepath.ToSlash(rel)
+	if err := p.Trust().Wrote(ctx, before, rel); err != nil {
+		notes = append(notes, fmt.Sprintf("the folder has to be trusted again: %v", err))
+	}
+	if repo, err := conf.Find(p.Root); err == nil && strings.HasSuffix(rel, ".local.json") {
+		if err := confedit.HideFromGit(ctx, repo.Common, rel); err != nil {
+			notes = append(notes, fmt.Sprintf("could not keep %s out of git: %v", rel, err))
+		}
+	}
+	return notes, nil
+}
+
+// errUntrusted is why a rule is not written where it would not be read.
+var errUntrusted = errors.New("the settings of this folder are not used until it is trusted (adze trust)")
+
+// Allow is the file of a scope that may have rules added, and the edits that
+// add them to permissions.allow; with domains, those that allow a domain go
+// into the list of the sandbox's network. It is an error when settings of the
+// scope would not be read.
+func Allow(p Paths, scope string, rules []string, domains bool) (confedit.Target, []confedit.Edit, error) {
+	t, ok := p.File(scope)
+	if !ok {
+		return t, nil, fmt.Errorf("rules cannot be saved for %q", scope)
+	}
+	if t.Root != "" {
+		if v, err := p.Trust().Check(p.TrustFolder()); err != nil {
+			return t, nil, err
+		} else if v.State != trust.Trusted && v.State != trust.Nothing {
+			return t, nil, errUntrusted
+		}
+	}
+	var edits []confedit.Edit
+	for _, rule := range rules {
+		e := confedit.Edit{Op: confedit.Add, Key: "permissions.allow"}
+		if host, ok := strings.CutPrefix(rule, "WebFetch(domain:"); ok && domains {
+			e.Key, rule = "sandbox.network.allowed_domains", strings.TrimSuffix(host, ")")
+		}
+		var err error
+		if e.Value, err = json.Marshal(rule); err != nil {
+			return t, nil, err
+		}
+		edits = append(edits, e)
+	}
+	return t, edits, nil
+}

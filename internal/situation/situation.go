@@ -1,0 +1,139 @@
+// Package situation finds what a session is told of where it is: the memory
+// files that count in a folder, and what git says of it. What may be read is
+// for the rules to say; how it is put is for package prompt.
+package situation
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/git/info"
+	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/settings"
+)
+
+// A Place is where a session is to be.
+type Place struct {
+	settings.Environment
+	Paths   settings.Paths
+	Environ []string
+	Config  func() *config.Config // the settings in force
+}
+
+// Facts are what is known of a place.
+type Facts struct {
+	Memory []prompt.Memory
+	Git    prompt.Git
+
+	place  Place
+	reader *memory.Reader // nil when memory is not read
+}
+
+// Learn reads memory files and git in the background; the channel yields once.
+func Learn(ctx context.Context, p Place) <-chan Facts {
+	out := make(chan Facts, 1)
+	git := make(chan prompt.Git, 1)
+	go func() { git <- gitFacts(ctx, p) }() // ends within git's deadline
+	go func() {                             // ends with the files and git
+		f := Facts{place: p, reader: p.memory()}
+		for _, m := range f.reader.Start() {
+			f.Memory = append(f.Memory, prompt.Memory{Path: m.Path, Scope: string(m.Scope), Text: m.Text, Notes: m.Notes})
+			for _, w := range m.Warnings {
+				p.Notef("%s: %s", m.Path, w)
+			}
+		}
+		f.Git = <-git
+		out <- f
+	}()
+	return out
+}
+
+// memory is the reader of memory files for the settings in force.
+func (p Place) memory() *memory.Reader {
+	cfg := p.Config()
+	own, cc := config.ManagedDirs(runtime.GOOS, p.Env)
+	rules, _ := settings.UsableRules(cfg, p.Paths, func(error) {}) // problems are told elsewhere
+	covers := policy.Covers(rules)
+	return memory.New(memory.Options{
+		Covered: func(path, named string) string {
+			switch covers(policy.Default, path, named) {
+			case policy.Denied:
+				return "a rule denies it"
+			case policy.Asked:
+				return "a rule asks about it"
+			case policy.Secret:
+				return "it may hold secrets"
+			case policy.Uncovered:
+			}
+			return ""
+		},
+		Managed: []string{own, cc}, Config: p.Paths.Config, Home: p.Paths.Home, Root: conf.Root(p.Paths.Dir), Dir: p.Paths.Dir,
+		Excludes: cfg.Memory.Excludes, MaxBytes: cfg.Memory.MaxBytes, WarnChars: cfg.Memory.WarnChars,
+	})
+}
+
+// Touched is what the folders of files have to say, once they are looked at;
+// nil when memory is not read. A conversation that begins anew, after another
+// event than before, is told again.
+func (f Facts) Touched() func(begins event.Seq, paths []string) []string {
+	if f.reader == nil {
+		return nil
+	}
+	var mu sync.Mutex // guards what follows
+	boundary, reader := event.Seq(0), f.reader
+	return func(begins event.Seq, paths []string) []string {
+		mu.Lock()
+		defer mu.Unlock()
+		if begins != boundary {
+			boundary, reader = begins, f.place.memory()
+			reader.Start() // that is in the instructions, which stay
+		}
+		var out []string
+		for _, p := range paths {
+			for _, m := range reader.Touched(p) {
+				out = append(out, fmt.Sprintf("<memory path=%q>\nThis applies to the files below that folder, from now on:\n\n%s\n</memory>", m.Path, m.Text))
+			}
+		}
+		return out
+	}
+}
+
+func gitFacts(ctx context.Context, p Place) prompt.Git {
+	git, _ := proc.Lookup("git", p.Env("PATH"), []string{p.Paths.Root})
+	return info.Read(ctx, info.Options{
+		Dir: p.Paths.Dir, Git: git, Safe: conf.Safe, Env: append(proc.Quiet(proc.Scrub(p.Environ, nil)), conf.PinnedEnv()...),
+	}).Git
+}
+
+// Branch is the branch of git that dir is on, "" without one.
+func Branch(dir string) string {
+	i, _ := info.Find(dir)
+	return i.Branch
+}
+
+// Event is what was told of a place, as a log keeps it.
+func Event(ps []prompt.Part) (out event.Situated) {
+	for _, p := range ps {
+		out.Parts = append(out.Parts, event.Situation{Name: p.Name, Text: p.Text})
+	}
+	return out
+}
+
+// Parts are the parts of the instructions that an event keeps.
+func Parts(e event.Situated) (out []prompt.Part) {
+	for _, p := range e.Parts {
+		out = append(out, prompt.Part{Name: p.Name, Text: p.Text})
+	}
+	return out
+}
+
+// Changed says what is otherwise than it was told, "" for nothing.
+func Changed(was, now event.Situated) string { return prompt.Changed(Parts(was), Parts(now)) }

@@ -1,0 +1,310 @@
+package sessions
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/git/info"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/fulltext"
+	"github.com/adze-agent/adze/internal/store/grants"
+	"github.com/adze-agent/adze/internal/store/mem"
+	"github.com/adze-agent/adze/internal/store/seal"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
+)
+
+// In is the store of all sessions below a state folder.
+func In(state string) Store {
+	return Store{Dir: filepath.Join(state, "projects"), Now: time.Now, Rand: rand.Reader}
+}
+
+// A Run is who opens a session.
+type Run struct {
+	Version string // of adze
+	State   string // the state folder
+	Dir     string // that is worked in
+	Root    string // the repository's, or Dir
+	// Note is told what a person should know of the session.
+	Note func(format string, args ...any)
+}
+
+// A Choice says which session to open. The zero value is a new one.
+type Choice struct {
+	Continue bool
+	Resume   string
+	Fork     bool
+	At       string // with Resume: the message to go on from, in a copy; "" is the last
+	ID       string // of a new session
+	None     bool   // keep nothing on disk
+}
+
+// An Opened is a session's log, ready for its session.
+type Opened struct {
+	store.Session
+	ID        string
+	Resumable bool
+	Begin     event.SessionStarted // its first event, when it is new
+	Torn      int64                // bytes of its end that a crash tore
+	Model     string               // of a session that is resumed
+	Mode      policy.Mode          // of a session that is resumed
+
+	run Run
+	key []byte // seals what is kept; nil when nothing is
+}
+
+// Choose finds or makes the session that was chosen, and opens its log. What
+// a person can mend is a hint.Mistake.
+func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
+	st := In(r.State)
+	if c.Fork || c.At != "" {
+		st.Key, _ = seal.Key(r.State) // the copy is sealed, too
+	}
+	project := Key(r.Root)
+	info, fresh, err := r.pick(ctx, c, st, project)
+	if err != nil {
+		return nil, err
+	}
+	l := &Opened{ID: info.ID, Begin: r.begin(info.ID), Model: info.Model, Mode: info.Mode, run: r}
+	if info.Start != "" && info.Start != r.Dir {
+		r.Note("this session was in %s; it goes on in %s", info.Start, r.Dir)
+	}
+	if c.None {
+		l.Session = &mem.Session{}
+		return l, nil
+	}
+	if fresh {
+		if err := st.Ready(project); err != nil {
+			return l, l.inMemory(err)
+		}
+	}
+	var unsealed error
+	st.Key, unsealed = seal.Key(r.State)
+	l.key = st.Key
+	if err := l.open(ctx, st, project, info, fresh); err != nil {
+		return nil, err
+	}
+	l.Resumable, l.Torn = true, l.Report().Torn
+	_ = fulltext.In(r.State, nil).Mark(l.ID) // without it the session is found after the next whole reading
+	if unsealed != nil {
+		r.Note("this session is kept without seals, and rules granted for it end with it: %v", unsealed)
+	}
+	return l, nil
+}
+
+// open opens the log of a session, which is made when it is fresh.
+func (l *Opened) open(ctx context.Context, st Store, project string, info store.Info, fresh bool) (err error) {
+	if fresh {
+		l.grants().Forget(l.ID) // of an earlier session that was given the same ID
+		l.Session, err = st.Create(ctx, project, l.ID)
+	} else {
+		l.Session, err = st.Open(ctx, info)
+	}
+	var locked *store.LockedError
+	if errors.As(err, &locked) {
+		return &hint.Mistake{Why: fmt.Sprintf("session %s is open in another process (%d on %s)", l.ID, locked.PID, locked.Host), What: "close it there, or go on in a copy: --resume " + l.ID + " --fork-session"}
+	}
+	return err
+}
+
+// Situation is what the model was told of where it is when the session began:
+// among the first events, nothing when the log is of an older adze or new.
+func (l *Opened) Situation(ctx context.Context) (event.Situated, error) {
+	for e, err := range l.After(ctx, 0) {
+		if err != nil {
+			return event.Situated{}, fmt.Errorf("read the session: %w", err)
+		}
+		switch b := e.Body.(type) {
+		case event.Situated:
+			return b, nil
+		case event.TurnStarted:
+			return event.Situated{}, nil
+		default: // comes before it
+		}
+	}
+	return event.Situated{}, nil
+}
+
+// Tell notes what was wrong with the file, once it has been read.
+func (l *Opened) Tell() {
+	r := l.Report()
+	if r.Torn > 0 {
+		l.run.Note("the end of the session (%s) was torn by a crash; it is kept in %s", clip.Size(r.Torn), r.TornAt)
+	}
+	if r.Cut > 0 {
+		l.run.Note("the end of this session's file is gone (%s that adze had written); it goes on from what is left", clip.Size(r.Cut))
+	}
+	if len(r.Bad) > 0 {
+		l.run.Note("lines of the session that could not be read were skipped: %s", numbers(r.Bad))
+	}
+	switch {
+	case r.Foreign > 0 && r.Sealed:
+		l.run.Note("this session's file was changed by another program since adze wrote it (%s); what it says was approved does not count", clip.Count(r.Foreign, "line"))
+	case r.Foreign > 0:
+		l.run.Note("%s of this session, written by an older adze, on another machine or by another program: what is said there to be approved does not count", clip.Count(r.Foreign, "line"))
+	}
+}
+
+// numbers lists line numbers, as many as a note can hold.
+func numbers(lines []int) string {
+	var out []string
+	for _, n := range lines[:min(len(lines), 10)] {
+		out = append(out, fmt.Sprint(n))
+	}
+	if len(lines) > 10 {
+		out = append(out, "…")
+	}
+	return strings.Join(out, ", ")
+}
+
+// Granted are the rules that were granted for the session before, in this
+// folder. They come from a place of their own, never from the log.
+func (l *Opened) Granted() []policy.Rule {
+	if l.key == nil || !l.Resumable {
+		return nil
+	}
+	texts, err := l.grants().Get(l.ID, l.run.Dir)
+	if err != nil {
+		l.run.Note("rules granted for this session are asked again: %v", err)
+	}
+	var out []policy.Rule
+	for _, text := range texts {
+		if r, err := policy.ParseRule(text, policy.Allow, policy.Session, "this session", l.run.Dir); err == nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Grant keeps rules for the session, where Granted finds them when it is
+// resumed. One that cannot be resumed keeps none, which is no error.
+func (l *Opened) Grant(ctx context.Context, rules []string) error {
+	if l.key == nil || !l.Resumable {
+		return nil
+	}
+	return l.grants().Add(ctx, l.ID, l.run.Dir, rules)
+}
+
+func (l *Opened) grants() grants.Store { return grantsIn(l.run.State, l.key) }
+
+// grantsIn is where rules granted for a session are kept.
+func grantsIn(state string, key []byte) grants.Store {
+	return grants.Store{Dir: filepath.Join(state, "grants"), Key: key}
+}
+
+// Scratch is the session's own folder for files, "" when nothing is kept.
+func (l *Opened) Scratch() string {
+	if !l.Resumable {
+		return ""
+	}
+	return l.Session.Scratch()
+}
+
+// pick chooses the session; a fresh one is not in the catalogue yet.
+func (r Run) pick(ctx context.Context, c Choice, st Store, project string) (old store.Info, fresh bool, err error) {
+	switch {
+	case c.Resume != "":
+		old, err = st.Find(ctx, project, c.Resume)
+	case c.Continue:
+		old, err = st.Find(ctx, project, "")
+	default:
+		old.ID, err = newID(st, c.ID)
+		return old, true, err
+	}
+	var many *store.AmbiguousError
+	switch {
+	case errors.As(err, &many):
+		return old, false, &hint.Mistake{Why: many.Error(), What: "give more of the id; adze sessions list shows them"}
+	case errors.Is(err, store.ErrNone) && c.Resume != "":
+		return old, false, &hint.Mistake{Why: fmt.Sprintf("there is no session %q", c.Resume), What: "adze sessions list --all shows them"}
+	case errors.Is(err, store.ErrNone):
+		return old, false, &hint.Mistake{Why: "there is no session in this folder to go on with", What: "leave --continue out to start one; adze sessions list --all shows those of other folders"}
+	case err != nil:
+		return old, false, err
+	}
+	at := event.Seq(0)
+	if c.At != "" {
+		if at, err = messageIn(ctx, st, old, c.At); err != nil {
+			return old, false, err
+		}
+	}
+	if c.Fork || at > 0 {
+		copied, err := st.Fork(ctx, old, at, project, r.begin(""))
+		copied.Model, copied.Mode = old.Model, old.Mode
+		return copied, false, err
+	}
+	return old, false, nil
+}
+
+// messageIn finds a message of a session by the name that print mode gave it.
+func messageIn(ctx context.Context, st store.Catalogue, i store.Info, uuid string) (event.Seq, error) {
+	for e, err := range st.Read(ctx, i, 0) {
+		if err != nil {
+			return 0, err
+		}
+		if e.UUID() == uuid {
+			return e.Seq, nil
+		}
+	}
+	return 0, &hint.Mistake{Why: fmt.Sprintf("session %s has no message %s", i.ID, uuid), What: "give the uuid of an assistant or user line of its stream-json output"}
+}
+
+// newID makes an id, or checks the one that was asked for.
+func newID(st Store, want string) (string, error) {
+	if want == "" {
+		return st.NewID()
+	}
+	if !ValidID(want) {
+		return "", &hint.Mistake{Why: fmt.Sprintf("--session-id: %q is not a UUID", want), What: "a UUID looks like 0199c5a2-7d3e-7b11-8f00-2a6c1d9e4b57"}
+	}
+	if st.Has(want) {
+		return "", &hint.Mistake{Why: fmt.Sprintf("session %s exists already", want), What: "go on with it: --resume " + want}
+	}
+	return want, nil
+}
+
+func (r Run) begin(id string) event.SessionStarted {
+	b := event.SessionStarted{ID: id, Schema: event.Schema, Version: r.Version, Dir: r.Dir, Root: r.Root}
+	if i, ok := info.Find(r.Dir); ok {
+		b.Branch = i.Branch
+	}
+	return b
+}
+
+// inMemory goes on without a disk when the home cannot be written to, and
+// says so. Any other fault is an error.
+func (l *Opened) inMemory(err error) error {
+	if !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) && !errors.Is(err, syscall.ENOTDIR) {
+		return hint.With(err, "make room on the disk, or keep nothing: --no-session")
+	}
+	l.Session = &mem.Session{}
+	l.run.Note("this session is kept in memory only: %v", err)
+	return nil
+}
+
+// Sweep removes what was not used for some days, at most once a day, and
+// the rules granted for sessions that are gone, except those of keep.
+func Sweep(ctx context.Context, state string, days int, keep []string) (removed int, err error) {
+	mark := filepath.Join(state, "last-cleanup")
+	if i, err := os.Stat(mark); days <= 0 || err == nil && time.Since(i.ModTime()) < 24*time.Hour {
+		return 0, nil
+	}
+	if err := os.WriteFile(mark, nil, 0o600); err != nil {
+		return 0, err
+	}
+	st := In(state)
+	removed, err = st.Cleanup(ctx, days)
+	grantsIn(state, nil).Sweep(func(id string) bool { return slices.Contains(keep, id) || st.Has(id) })
+	return removed, err
+}
