@@ -16,10 +16,10 @@ func (m *Model) shell(p edit.Prompt) []effect {
 		return nil
 	}
 	id, command := m.host.NewID(), p.Body()
-	m.story.shell(id, command, m.now)
+	m.story.Shell(id, command, m.now)
 	return []effect{submit{op: op.Shell{ID: id, Command: command}, urgent: true, then: func(m *Model, err error) []effect {
 		if err != nil {
-			m.story.ran(event.Ran{ID: id, IsErr: true, View: view.Text{S: err.Error()}}, m.now)
+			m.story.Ran(event.Ran{ID: id, IsErr: true, View: view.Text{S: err.Error()}}, m.now)
 		}
 		return nil
 	}}}

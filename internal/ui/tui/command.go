@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"maps"
 	"slices"
 	"strings"
@@ -246,10 +247,10 @@ func (m *Model) effortCommand(args string) []effect {
 }
 
 func (m *Model) copyCommand(string) []effect {
-	for _, it := range slices.Backward(m.story.items) {
-		if it.kind == spoke && it.done && it.back == 0 {
+	for _, it := range slices.Backward(m.story.Items) {
+		if it.Kind == story.Spoke && it.Done && it.Back == 0 {
 			m.say("copied the last answer", draw.Quiet)
-			return []effect{clipping{it.text}}
+			return []effect{clipping{it.Text}}
 		}
 	}
 	m.say("there is no answer to copy yet", draw.Quiet)
@@ -327,21 +328,21 @@ func (m *Model) memoryCommand(string) []effect {
 
 // diffCommand shows all changes that tools of this session made.
 func (m *Model) diffCommand(string) []effect {
-	it := &item{kind: called, done: true, at: m.now}
-	for _, old := range m.story.items {
-		for _, c := range old.calls {
-			if _, ok := c.view.(view.Diff); ok && c.ended && !c.wrong {
-				it.calls = append(it.calls, c)
+	it := &story.Item{Kind: story.Called, Done: true, At: m.now}
+	for _, old := range m.story.Items {
+		for _, c := range old.Calls {
+			if _, ok := c.View.(view.Diff); ok && c.Ended && !c.Wrong {
+				it.Calls = append(it.Calls, c)
 			}
 		}
 	}
-	if len(it.calls) == 0 {
+	if len(it.Calls) == 0 {
 		m.say("the session changed no file yet", draw.Quiet)
 		return nil
 	}
-	m.open(&sheet{heading: plural(len(it.calls), "change"), lines: func(_ *Model, p paper, width int) []draw.Line {
-		p.whole, p.o.Width = true, width
-		return p.item(it)
+	m.open(&sheet{heading: story.Plural(len(it.Calls), "change"), lines: func(_ *Model, p paper, width int) []draw.Line {
+		p.Whole, p.O.Width = true, width
+		return p.Item(it)
 	}})
 	return nil
 }
@@ -350,7 +351,7 @@ func (m *Model) tasksCommand(string) []effect {
 	var all []Choice
 	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
 		t := m.st.Background[id]
-		all = append(all, Choice{ID: id, Name: id + "  " + firstLine(t.Text)})
+		all = append(all, Choice{ID: id, Name: id + "  " + story.FirstLine(t.Text)})
 	}
 	if len(all) == 0 {
 		m.say("nothing runs in the background", draw.Quiet)
@@ -366,7 +367,7 @@ func (m *Model) tasksCommand(string) []effect {
 
 // report prints something of adze's own.
 func (m *Model) report(name, markdown string) []effect {
-	m.story.add(&item{kind: noted, done: true, at: m.now, level: "report", text: markdown, hint: "/" + name})
+	m.story.Add(&story.Item{Kind: story.Noted, Done: true, At: m.now, Level: "report", Text: markdown, Hint: "/" + name})
 	return nil
 }
 

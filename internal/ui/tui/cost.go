@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"maps"
 	"slices"
 	"strings"
@@ -20,16 +21,16 @@ func (m *Model) cost() string {
 	t := m.st.Total
 	fmt.Fprintf(&b, "**%s**", t.Money(2))
 	if t.Unpriced > 0 {
-		fmt.Fprintf(&b, ", and %s without a known price", plural(t.Unpriced, "request"))
+		fmt.Fprintf(&b, ", and %s without a known price", story.Plural(t.Unpriced, "request"))
 	}
 	if rate, ok := t.HitRate(); ok {
 		fmt.Fprintf(&b, ". %.0f %% of what was sent came from the provider's cache", 100*rate)
 	}
 	if t.Took > 0 {
-		fmt.Fprintf(&b, ". Replies took %s", span(t.Took))
+		fmt.Fprintf(&b, ". Replies took %s", story.Span(t.Took))
 	}
 	if t.Retries > 0 {
-		fmt.Fprintf(&b, ". %s had to be sent again", plural(t.Retries, "request"))
+		fmt.Fprintf(&b, ". %s had to be sent again", story.Plural(t.Retries, "request"))
 	}
 	b.WriteString(".\n\n| model | requests | in | out | cached | written | first | cost |\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
 	for _, name := range slices.Sorted(maps.Keys(m.st.ByModel)) {
@@ -46,7 +47,7 @@ func (m *Model) cost() string {
 func spentCells(s usage.Spent) string {
 	first := ""
 	if s.Timed > 0 {
-		first = span(s.FirstChunk())
+		first = story.Span(s.FirstChunk())
 	}
 	return fmt.Sprintf(" | %d | %s | %s | %s | %s | %s | %s |", s.Requests(), count(s.Usage.Prompt()), count(s.Usage.Out), count(s.Usage.CacheRead), count(s.Usage.CacheWrite), first, s.Money(2))
 }
@@ -63,7 +64,7 @@ func (m *Model) toolTimes(b *strings.Builder) {
 	b.WriteString("\n| tool | calls | failed | refused | time |\n|---|---:|---:|---:|---:|\n")
 	for _, name := range names[:min(len(names), mostRows)] {
 		w := m.st.ByTool[name]
-		fmt.Fprintf(b, "| %s | %d | %d | %d | %s |\n", cellOf(name), w.Calls, w.Errors, w.Denied, span(w.Took))
+		fmt.Fprintf(b, "| %s | %d | %d | %d | %s |\n", cellOf(name), w.Calls, w.Errors, w.Denied, story.Span(w.Took))
 	}
 }
 

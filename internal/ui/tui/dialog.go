@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -127,10 +128,10 @@ func (m *Model) dialogKey(k keymap.Key) []effect {
 func (m *Model) ask(b event.Asked) []effect {
 	if qs, about := questions(b.View); len(qs) > 0 {
 		m.open(newSurvey(b, qs, about))
-		return m.call("adze asks: " + firstLine(qs[0].Text))
+		return m.call("adze asks: " + story.FirstLine(qs[0].Text))
 	}
 	m.open(newPermit(b))
-	return m.call("adze asks: " + firstLine(b.Title))
+	return m.call("adze asks: " + story.FirstLine(b.Title))
 }
 
 // questions finds the questions of a view, and what stands around them.
@@ -201,5 +202,5 @@ func (p paper) scrolled(lines []draw.Line, off *int, rows int) []draw.Line {
 	rows = max(rows-1, 1)
 	*off = max(0, min(*off, len(lines)-rows))
 	out := slices.Clone(lines[*off : *off+rows])
-	return append(out, draw.L(draw.S(fmt.Sprintf("lines %d to %d of %d %s PgUp, PgDn", *off+1, *off+rows, len(lines), p.sign(draw.Middot)), draw.Attention)))
+	return append(out, draw.L(draw.S(fmt.Sprintf("lines %d to %d of %d %s PgUp, PgDn", *off+1, *off+rows, len(lines), p.Sign(draw.Middot)), draw.Attention)))
 }

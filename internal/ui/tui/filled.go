@@ -27,9 +27,9 @@ func (m *Model) filled() ([]draw.Line, term.Cursor) {
 	}
 	below := draw.Line{}
 	if !g.follow {
-		below = draw.L(draw.S("  "+p.sign(draw.MoreDown)+" more below (PgDn)", draw.Attention))
+		below = draw.L(draw.S("  "+p.Sign(draw.MoreDown)+" more below (PgDn)", draw.Attention))
 	}
-	out = append(out, below.Truncate(m.screen.size.Cols, p.o))
+	out = append(out, below.Truncate(m.screen.size.Cols, p.O))
 	cur.Row += len(out)
 	return append(out, bottom...), cur
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 	"time"
 
@@ -30,10 +31,10 @@ const (
 func (m *Model) footer(p paper) []draw.Line {
 	cols := m.screen.size.Cols
 	if m.flash.text != "" {
-		return []draw.Line{draw.L(draw.S("  ", draw.Plain), draw.S(m.flash.text, m.flash.role)).Truncate(cols, p.o)}
+		return []draw.Line{draw.L(draw.S("  ", draw.Plain), draw.S(m.flash.text, m.flash.role)).Truncate(cols, p.O)}
 	}
 	if label, _ := m.chord.Pending(); label != "" {
-		return []draw.Line{draw.L(draw.S("  "+label, draw.Quiet)).Truncate(cols, p.o)}
+		return []draw.Line{draw.L(draw.S("  "+label, draw.Quiet)).Truncate(cols, p.O)}
 	}
 	var out []draw.Line
 	if m.status.text != "" {
@@ -42,7 +43,7 @@ func (m *Model) footer(p paper) []draw.Line {
 			for _, part := range draw.Output(l, draw.Style{}) {
 				line = append(line, part...)
 			}
-			if out = append(out, line.Truncate(cols, p.o)); len(out) == 3 {
+			if out = append(out, line.Truncate(cols, p.O)); len(out) == 3 {
 				break
 			}
 		}
@@ -51,12 +52,12 @@ func (m *Model) footer(p paper) []draw.Line {
 	if len(right) > 0 {
 		right = append(right, draw.S(" ", draw.Plain))
 	}
-	return append(out, draw.Beside(left, right, cols, p.o))
+	return append(out, draw.Beside(left, right, cols, p.O))
 }
 
 // facts are mode, window, cost; and what runs in the background.
 func (m *Model) facts(p paper) (left, right draw.Line) {
-	dot := draw.S(" "+p.sign(draw.Middot)+" ", draw.Quiet)
+	dot := draw.S(" "+p.Sign(draw.Middot)+" ", draw.Quiet)
 	left = draw.L(draw.S("  ", draw.Plain))
 	say := func(s string, r draw.Role) {
 		if len(left) > 1 {
@@ -92,7 +93,7 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 		}
 	}
 	if n := len(m.st.Background); n > 0 {
-		right = append(right, draw.S(plural(n, "task")+" (/tasks)", draw.Accent))
+		right = append(right, draw.S(story.Plural(n, "task")+" (/tasks)", draw.Accent))
 	} else if !m.turn.running && m.box.Empty() && m.s != nil && len(left) <= 8 {
 		right = append(right, draw.S("? for help", draw.Quiet))
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 	"time"
 
@@ -28,32 +29,32 @@ func (m *Model) flush() []draw.Line {
 	if !m.screen.headed {
 		m.screen.headed = true
 		out = append(out, m.header()...)
-		skip := max(len(m.story.items)-recent, 0)
+		skip := max(len(m.story.Items)-recent, 0)
 		what := fmt.Sprintf("%d earlier items", skip)
 		if m.shownAfter > 0 { // how many there are is not known yet
 			what = "earlier items"
 		}
 		if skip > 0 || m.shownAfter > 0 {
-			m.story.printed = skip
-			out = append(out, nil, draw.L(draw.S(fmt.Sprintf("  %s %s (%s shows all)", p.sign(draw.Ellipsis), what, p.o.Hint), draw.Quiet)).Truncate(p.cols(), p.o))
+			m.story.Printed = skip
+			out = append(out, nil, draw.L(draw.S(fmt.Sprintf("  %s %s (%s shows all)", p.Sign(draw.Ellipsis), what, p.O.Hint), draw.Quiet)).Truncate(p.Cols(), p.O))
 		}
 		out = append(out, nil)
 	}
 	st := m.story
-	for st.printed < len(st.items) {
-		it := st.items[st.printed]
-		if !st.ready(st.printed) {
-			if it.kind == spoke {
+	for st.Printed < len(st.Items) {
+		it := st.Items[st.Printed]
+		if !st.Ready(st.Printed) {
+			if it.Kind == story.Spoke {
 				out = append(out, m.settled(it, p)...)
 			}
 			break
 		}
 		out = append(out, m.whole(it, p)...)
-		for _, f := range it.figures {
+		for _, f := range it.Figures {
 			m.placed = append(m.placed, placing{len(out), f})
-			out = append(out, f.lines...)
+			out = append(out, f.Lines...)
 		}
-		st.printed++
+		st.Printed++
 		m.screen.last = it
 	}
 	return out
@@ -61,36 +62,36 @@ func (m *Model) flush() []draw.Line {
 
 // whole is an item that is done, or what of it was not printed while it
 // streamed.
-func (m *Model) whole(it *item, p paper) []draw.Line {
+func (m *Model) whole(it *story.Item, p paper) []draw.Line {
 	var out []draw.Line
-	if it.begun {
-		out = draw.Indent(it.stream.Finish(), draw.S("  ", draw.Plain))
+	if it.Begun {
+		out = draw.Indent(it.Stream.Finish(), draw.S("  ", draw.Plain))
 	} else {
-		out = p.item(it)
-		if len(out) > 0 && apart(m.screen.last, it) {
+		out = p.Item(it)
+		if len(out) > 0 && story.Apart(m.screen.last, it) {
 			out = append([]draw.Line{nil}, out...)
 		}
 	}
-	it.stream = nil
+	it.Stream = nil
 	return out
 }
 
 // settled is what of a streaming item cannot change any more.
-func (m *Model) settled(it *item, p paper) []draw.Line {
-	if it.stream == nil {
-		it.stream = draw.NewStream(p.inner(2, 0, false))
-		it.stream.Write(it.text)
+func (m *Model) settled(it *story.Item, p paper) []draw.Line {
+	if it.Stream == nil {
+		it.Stream = draw.NewStream(p.Inner(2, 0, false))
+		it.Stream.Write(it.Text)
 	}
-	lines := it.stream.Take()
+	lines := it.Stream.Take()
 	if len(lines) == 0 {
 		return nil
 	}
-	if it.begun {
+	if it.Begun {
 		return draw.Indent(lines, draw.S("  ", draw.Plain))
 	}
-	it.begun = true
-	lines = hang(lines, p.mark(draw.Bullet, draw.Accent))
-	if apart(m.screen.last, it) {
+	it.Begun = true
+	lines = story.Hang(lines, p.Mark(draw.Bullet, draw.Accent))
+	if story.Apart(m.screen.last, it) {
 		lines = append([]draw.Line{nil}, lines...)
 	}
 	m.screen.last = it
@@ -106,21 +107,21 @@ func (m *Model) pending(max int) []draw.Line {
 	p := m.paper()
 	var out []draw.Line
 	before := m.screen.last
-	for _, it := range m.story.items[m.story.printed:] {
+	for _, it := range m.story.Items[m.story.Printed:] {
 		var lines []draw.Line
 		switch {
-		case it.stream != nil && it.begun:
-			out = append(out, draw.Indent(it.stream.Tail(max), draw.S("  ", draw.Plain))...)
+		case it.Stream != nil && it.Begun:
+			out = append(out, draw.Indent(it.Stream.Tail(max), draw.S("  ", draw.Plain))...)
 			before = it
 			continue
-		case it.stream != nil:
-			lines = hang(it.stream.Tail(max), p.mark(draw.Bullet, draw.Accent))
-		case it.kind == thought && !it.done && !p.thinking:
-			lines = []draw.Line{{p.mark(draw.Star, draw.Thinking), draw.S("Thinking", draw.Thinking)}}
+		case it.Stream != nil:
+			lines = story.Hang(it.Stream.Tail(max), p.Mark(draw.Bullet, draw.Accent))
+		case it.Kind == story.Thought && !it.Done && !p.Thinking:
+			lines = []draw.Line{{p.Mark(draw.Star, draw.Thinking), draw.S("Thinking", draw.Thinking)}}
 		default:
-			lines = p.item(it)
+			lines = p.Item(it)
 		}
-		if len(lines) > 0 && apart(before, it) {
+		if len(lines) > 0 && story.Apart(before, it) {
 			out = append(out, nil)
 		}
 		out = append(out, lines...)
@@ -134,7 +135,7 @@ func clampLow(n int) int { return max(n, 0) }
 // header is the first line of a session.
 func (m *Model) header() []draw.Line {
 	p := m.paper()
-	dot := " " + p.sign(draw.Middot) + " "
+	dot := " " + p.Sign(draw.Middot) + " "
 	left := draw.L(draw.Span{Text: "adze", Style: draw.Style{Role: draw.Accent, Attr: draw.Bold}}, draw.S(" "+m.host.Version, draw.Quiet))
 	where := m.host.Dir
 	if m.s != nil {
@@ -145,9 +146,9 @@ func (m *Model) header() []draw.Line {
 		}
 	}
 	left = append(left, draw.S(dot+where, draw.Quiet))
-	lines := []draw.Line{draw.Beside(left, draw.L(draw.S("/help for keys", draw.Quiet)), p.cols(), p.o)}
+	lines := []draw.Line{draw.Beside(left, draw.L(draw.S("/help for keys", draw.Quiet)), p.Cols(), p.O)}
 	if m.st.Title != "" {
-		lines = append(lines, draw.L(draw.S("  "+m.st.Title, draw.Plain)).Truncate(p.cols(), p.o))
+		lines = append(lines, draw.L(draw.S("  "+m.st.Title, draw.Plain)).Truncate(p.Cols(), p.O))
 	}
 	return lines
 }
@@ -237,45 +238,45 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 // spinner says what goes on, how long, and how to stop it.
 func (m *Model) spinner(p paper) draw.Line {
 	if m.s == nil && m.gone == nil {
-		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.o.ASCII)+" ", draw.Accent), draw.S("Opening the session", draw.Quiet))
+		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Opening the session", draw.Quiet))
 	}
 	if !m.turn.running {
 		return nil
 	}
-	dot := " " + p.sign(draw.Middot) + " "
+	dot := " " + p.Sign(draw.Middot) + " "
 	parts := []string{m.verb()}
 	if d := m.now.Sub(m.turn.began); d >= time.Second {
-		parts = append(parts, seconds(d))
+		parts = append(parts, story.Seconds(d))
 	}
 	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
 	if up+down > 0 {
-		parts = append(parts, p.sign(draw.ArrowUp)+" "+count(up)+" "+p.sign(draw.ArrowDown)+" "+count(down))
+		parts = append(parts, p.Sign(draw.ArrowUp)+" "+count(up)+" "+p.Sign(draw.ArrowDown)+" "+count(down))
 	}
 	if m.turn.stopped {
 		parts = []string{"Stopping"}
 	} else {
 		parts = append(parts, m.keys.Hint(keymap.Cancel)+" interrupts")
 	}
-	head := draw.L(draw.S(draw.Spinner(m.turn.spin, p.o.ASCII)+" ", draw.Accent), draw.S(parts[0], draw.Accent))
+	head := draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S(parts[0], draw.Accent))
 	if len(parts) > 1 {
 		head = append(head, draw.S(dot+strings.Join(parts[1:], dot), draw.Quiet))
 	}
-	return head.Truncate(p.cols(), p.o)
+	return head.Truncate(p.Cols(), p.O)
 }
 
 // verb is what goes on, in a few words.
 func (m *Model) verb() string {
 	if w := m.turn.waiting; w != nil {
-		return fmt.Sprintf("%s; trying again in %s (%d of %d)", clip.Line(w.Err, 60), span(w.For), w.Attempt, w.Max)
+		return fmt.Sprintf("%s; trying again in %s (%d of %d)", clip.Line(w.Err, 60), story.Span(w.For), w.Attempt, w.Max)
 	}
 	for _, t := range m.st.Tasks {
 		if t.Status == view.InProgress && t.Active != "" {
 			return clip.Line(draw.String(t.Active), 60)
 		}
 	}
-	if c := m.story.open(); c != nil {
-		verb, subject := c.words()
-		if rest, ok := strings.CutPrefix(c.title, verb+": "); ok {
+	if c := m.story.Open(); c != nil {
+		verb, subject := c.Words()
+		if rest, ok := strings.CutPrefix(c.Title, verb+": "); ok {
 			return clip.Line(draw.String(rest), 60)
 		}
 		return clip.Line(strings.TrimSpace(verb+" "+subject), 60)
@@ -283,7 +284,7 @@ func (m *Model) verb() string {
 	if m.turn.writes != "" {
 		return clip.Line(draw.String(m.turn.writes), 40) + ", " + clip.Size(int64(m.turn.typed))
 	}
-	if it := m.story.last(); it != nil && it.kind == spoke && !it.done {
+	if it := m.story.Last(); it != nil && it.Kind == story.Spoke && !it.Done {
 		return "Writing"
 	}
 	return "Thinking"
@@ -297,7 +298,7 @@ func (m *Model) todos(p paper, max int) []draw.Line {
 	if !m.screen.todos || len(m.st.Tasks) == 0 || max < 2 || progressDone(m.st.Tasks) && !m.turn.running {
 		return nil
 	}
-	o := p.inner(2, max, false)
+	o := p.Inner(2, max, false)
 	o.Hint = ""
 	return draw.Indent(draw.Block(view.Tasks{Items: m.st.Tasks}, o), draw.S("  ", draw.Plain))
 }
@@ -316,11 +317,11 @@ func (m *Model) waiting(p paper, max int) []draw.Line {
 	var out []draw.Line
 	for i, q := range m.queue {
 		if len(out)+1 >= max && i+1 < len(m.queue) {
-			out = append(out, draw.L(draw.S(fmt.Sprintf("  %s %d more wait", p.sign(draw.Ellipsis), len(m.queue)-i), draw.Quiet)))
+			out = append(out, draw.L(draw.S(fmt.Sprintf("  %s %d more wait", p.Sign(draw.Ellipsis), len(m.queue)-i), draw.Quiet)))
 			break
 		}
-		l := draw.L(p.mark(draw.Prompt, draw.Quiet), draw.S(firstLine(q.prompt.Shown), draw.Quiet))
-		out = append(out, draw.Beside(l, draw.L(draw.S(p.sign(draw.ArrowUp)+" takes it back", draw.Quiet)), p.cols(), p.o))
+		l := draw.L(p.Mark(draw.Prompt, draw.Quiet), draw.S(story.FirstLine(q.prompt.Shown), draw.Quiet))
+		out = append(out, draw.Beside(l, draw.L(draw.S(p.Sign(draw.ArrowUp)+" takes it back", draw.Quiet)), p.Cols(), p.O))
 	}
 	return out
 }
@@ -329,7 +330,7 @@ func (m *Model) waiting(p paper, max int) []draw.Line {
 func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
 	cols := m.screen.size.Cols
 	bordered := cols >= 20 && m.screen.size.Rows >= 8
-	role, sign := draw.BorderQuiet, p.sign(draw.Prompt)
+	role, sign := draw.BorderQuiet, p.Sign(draw.Prompt)
 	switch m.box.Mode() {
 	case edit.Shell:
 		role = draw.Shell
@@ -348,12 +349,12 @@ func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
 	for i, l := range lines {
 		lead := "  "
 		if i == 0 {
-			lead = pad(sign, 2)
+			lead = story.Pad(sign, 2)
 		}
 		if i == 0 && above {
-			lead = pad(p.sign(draw.MoreUp), 2)
+			lead = story.Pad(p.Sign(draw.MoreUp), 2)
 		} else if i == len(lines)-1 && below {
-			lead = pad(p.sign(draw.MoreDown), 2)
+			lead = story.Pad(p.Sign(draw.MoreDown), 2)
 		}
 		rows = append(rows, append(draw.Line{draw.S(lead, draw.Accent)}, l...))
 	}
@@ -367,7 +368,7 @@ func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
 }
 
 func (m *Model) placeholder() string {
-	if m.turn.running || m.story.printed > 0 || m.s == nil {
+	if m.turn.running || m.story.Printed > 0 || m.s == nil {
 		return ""
 	}
 	return " What shall be done here?"
@@ -392,19 +393,19 @@ func modeRole(md policy.Mode, other draw.Role) draw.Role {
 // boxed puts a border around lines. Heading stands in the upper border, below
 // in the lower one, at its right.
 func (p paper) boxed(lines []draw.Line, r draw.Role, cols int, heading, below draw.Line) []draw.Line {
-	if p.plain {
+	if p.Plain {
 		out := append([]draw.Line{nil}, heading)
 		for _, l := range append(lines, draw.L(draw.S("The number of an answer and Enter answers; y and n do, too.", draw.Quiet))) {
-			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), l...).Truncate(cols, p.o))
+			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), l...).Truncate(cols, p.O))
 		}
 		return out
 	}
-	s := func(g draw.Glyph) draw.Span { return draw.Span{Text: p.sign(g), Style: draw.Style{Role: r}} }
+	s := func(g draw.Glyph) draw.Span { return draw.Span{Text: p.Sign(g), Style: draw.Style{Role: r}} }
 	bar := func(n int) draw.Span {
-		return draw.Span{Text: strings.Repeat(p.sign(draw.HBar), clampLow(n)), Style: draw.Style{Role: r}}
+		return draw.Span{Text: strings.Repeat(p.Sign(draw.HBar), clampLow(n)), Style: draw.Style{Role: r}}
 	}
 	edge := func(from, to draw.Glyph, text draw.Line, right bool) draw.Line {
-		text = text.Truncate(clampLow(cols-6), p.o)
+		text = text.Truncate(clampLow(cols-6), p.O)
 		w := text.Width()
 		if w == 0 {
 			return draw.Line{s(from), bar(cols - 2), s(to)}
@@ -417,7 +418,7 @@ func (p paper) boxed(lines []draw.Line, r draw.Role, cols int, heading, below dr
 	}
 	out := []draw.Line{edge(draw.TopLeft, draw.TopRight, heading, false)}
 	for _, l := range lines {
-		row := append(draw.Line{s(draw.VBar), draw.S(" ", draw.Plain)}, l.Truncate(clampLow(cols-4), p.o).Pad(clampLow(cols-4))...)
+		row := append(draw.Line{s(draw.VBar), draw.S(" ", draw.Plain)}, l.Truncate(clampLow(cols-4), p.O).Pad(clampLow(cols-4))...)
 		out = append(out, append(row, draw.S(" ", draw.Plain), s(draw.VBar)))
 	}
 	return append(out, edge(draw.BottomLeft, draw.BottomRight, below, true))

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -18,7 +19,7 @@ func newHelp(*Model) dialog {
 			out = append(out, draw.L(draw.S(s, draw.Heading)))
 		}
 		row := func(left, right string) {
-			l := draw.L(draw.S(pad(left, 22)+" ", draw.Accent), draw.S(right, draw.Plain))
+			l := draw.L(draw.S(story.Pad(left, 22)+" ", draw.Accent), draw.S(right, draw.Plain))
 			out = append(out, l.Wrap(width, draw.S(strings.Repeat(" ", 23), draw.Plain))...)
 		}
 		head("Begin a prompt with")

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,17 +22,10 @@ const (
 	pictureRows = 16
 )
 
-// A figure is a picture of the conversation: as lines, and where the terminal
-// shows images, as what it is sent for them.
-type figure struct {
-	lines []draw.Line
-	seq   []byte
-}
-
 // A placing is a figure among the lines that a frame prints.
 type placing struct {
 	at int
-	figure
+	story.Figure
 }
 
 // canvas is how this terminal shows pictures.
@@ -43,7 +37,7 @@ type canvas struct {
 
 // depict has pictures made ready for an item. Until they are, it is not
 // printed.
-func (m *Model) depict(it *item, pics ...[]byte) []effect {
+func (m *Model) depict(it *story.Item, pics ...[]byte) []effect {
 	if !m.screen.canvas.on || m.screen.plain || it == nil {
 		return nil
 	}
@@ -54,13 +48,13 @@ func (m *Model) depict(it *item, pics ...[]byte) []effect {
 	}
 	var out []effect
 	for _, data := range pics {
-		it.drawing++
+		it.Drawing++
 		out = append(out, work{func(context.Context) func(*Model) []effect {
 			f, err := figureOf(data, c, cols, rows)
 			return func(*Model) []effect {
-				it.drawing--
+				it.Drawing--
 				if err == nil { // else its name has to do
-					it.figures = append(it.figures, f)
+					it.Figures = append(it.Figures, f)
 				}
 				return nil
 			}
@@ -69,17 +63,17 @@ func (m *Model) depict(it *item, pics ...[]byte) []effect {
 	return out
 }
 
-func figureOf(data []byte, c canvas, cols, rows int) (figure, error) {
+func figureOf(data []byte, c canvas, cols, rows int) (story.Figure, error) {
 	p, err := picture.Fit(data, cols, rows, c.cell.Cols, c.cell.Rows)
 	if err != nil {
-		return figure{}, err
+		return story.Figure{}, err
 	}
-	f := figure{lines: draw.Indent(p.Lines(), draw.S("    ", draw.Plain))}
+	f := story.Figure{Lines: draw.Indent(p.Lines(), draw.S("    ", draw.Plain))}
 	if c.how == picture.HalfBlocks {
 		return f, nil
 	}
-	if f.seq, err = p.Bytes(c.how); err == nil {
-		f.seq = append([]byte("\x1b[4C"), f.seq...) // as far in as the lines
+	if f.Seq, err = p.Bytes(c.how); err == nil {
+		f.Seq = append([]byte("\x1b[4C"), f.Seq...) // as far in as the lines
 	}
 	return f, err
 }
@@ -95,11 +89,11 @@ func (m *Model) pictured(b event.Body) []effect {
 		for _, img := range b.Images {
 			pics = append(pics, img.Data)
 		}
-		return m.depict(m.story.items[len(m.story.items)-1], pics...)
+		return m.depict(m.story.Items[len(m.story.Items)-1], pics...)
 	case event.ToolFinished:
 		if img, ok := b.View.(view.Image); ok {
-			if i := m.story.find(b.Call); i >= m.story.printed {
-				return m.depict(m.story.items[i], img.Data)
+			if i := m.story.Find(b.Call); i >= m.story.Printed {
+				return m.depict(m.story.Items[i], img.Data)
 			}
 		}
 	default: // no other brings any

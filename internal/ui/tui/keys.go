@@ -28,7 +28,7 @@ func (m *Model) key(k keymap.Key) []effect {
 		return m.edited()
 	}
 	in := []keymap.Context{keymap.Chat, keymap.Edit, keymap.Global}
-	if m.story.open() != nil && m.turn.running {
+	if m.story.Open() != nil && m.turn.running {
 		in = slices.Insert(in, 0, keymap.Task)
 	}
 	if m.list != nil {
@@ -189,7 +189,7 @@ func (m *Model) interruptOrQuit() []effect {
 	case !m.box.Empty():
 		m.box.Clear()
 		m.list = nil
-	case m.turn.running, m.story.own() != nil:
+	case m.turn.running, m.story.Own() != nil:
 		out = append(out, m.interrupt()...)
 	}
 	return out
@@ -223,7 +223,7 @@ func (m *Model) cancel() ([]effect, bool) {
 		m.list = nil
 	case m.flash.text != "" && !m.turn.running:
 		m.flash = flash{}
-	case m.turn.running && !m.turn.stopped, m.story.own() != nil:
+	case m.turn.running && !m.turn.stopped, m.story.Own() != nil:
 		return m.interrupt(), true
 	default:
 		return nil, false
@@ -315,11 +315,11 @@ func (m *Model) takeBack() []effect {
 
 // background moves the newest running call to the background.
 func (m *Model) background() ([]effect, bool) {
-	c := m.story.open()
+	c := m.story.Open()
 	if c == nil {
 		return nil, false
 	}
-	return []effect{submit{op: op.Background{Call: c.id}, urgent: true, then: func(m *Model, err error) []effect {
+	return []effect{submit{op: op.Background{Call: c.ID}, urgent: true, then: func(m *Model, err error) []effect {
 		if err != nil {
 			m.say("that cannot go to the background", draw.Quiet)
 		}

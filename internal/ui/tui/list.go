@@ -105,7 +105,7 @@ func (l *list) view(p paper, rows int) []draw.Line {
 		if f.About != "" {
 			f.About = strings.Repeat(" ", max(0, min(width, 24)-draw.Width(f.Name))) + f.About
 		}
-		out = append(out, p.choice(f, i, i == l.at, p.cols()))
+		out = append(out, p.choice(f, i, i == l.at, p.Cols()))
 	}
 	return out
 }

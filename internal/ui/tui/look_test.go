@@ -228,8 +228,8 @@ func TestPicturesWaitToBePrinted(t *testing.T) {
 		t.Fatalf("%d pictures in\n%s", len(r.m.placed), s)
 	}
 	f := r.m.placed[0]
-	if !bytes.HasPrefix(f.seq, []byte("\x1b[4C\x1b_G")) || len(f.lines) == 0 || before+f.at+len(f.lines) != len(r.printed) {
-		t.Errorf("%d lines at %d of %d, as %.20q", len(f.lines), f.at, len(r.printed)-before, f.seq)
+	if !bytes.HasPrefix(f.Seq, []byte("\x1b[4C\x1b_G")) || len(f.Lines) == 0 || before+f.at+len(f.Lines) != len(r.printed) {
+		t.Errorf("%d lines at %d of %d, as %.20q", len(f.Lines), f.at, len(r.printed)-before, f.Seq)
 	}
 	r.event(event.InputAccepted{ID: "j", Text: "next"})
 	if r.frame(); len(r.m.placed) != 0 {

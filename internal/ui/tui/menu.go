@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"slices"
 	"strings"
 
@@ -115,7 +116,7 @@ func (d *menu) in() []keymap.Context {
 }
 
 func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
-	cols := min(m.screen.size.Cols, textCols)
+	cols := min(m.screen.size.Cols, story.TextCols)
 	inside := clampLow(cols - 4)
 	var lines []draw.Line
 	cur := term.Cursor{Hidden: true}
@@ -129,14 +130,14 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		lines = append(lines, nil)
 	}
 	if d.wrong != "" {
-		lines = append(lines, draw.L(draw.S(d.wrong, draw.Wrong)).Truncate(inside, p.o))
+		lines = append(lines, draw.L(draw.S(d.wrong, draw.Wrong)).Truncate(inside, p.O))
 	}
 	if d.field != nil {
 		l, col := p.fieldLine(draw.L(draw.S(d.field.label+": ", draw.Accent)), d.field.e, inside)
 		cur = term.Cursor{Row: len(lines) + 1, Col: col + 2}
 		lines = append(lines, l)
 	} else if !d.fixed {
-		l, col := p.fieldLine(draw.L(p.mark(draw.Prompt, draw.Accent)), d.typed0, inside)
+		l, col := p.fieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), d.typed0, inside)
 		cur = term.Cursor{Row: len(lines) + 1, Col: col + 2}
 		lines = append(lines, l)
 	}
@@ -172,16 +173,16 @@ func sep(p paper, s string) string {
 	if s == "" {
 		return ""
 	}
-	return " " + p.sign(draw.Middot) + " " + s
+	return " " + p.Sign(draw.Middot) + " " + s
 }
 
 // lead is what stands before answer i, and how it looks.
 func (p paper) lead(i int, marked bool) (draw.Span, draw.Role) {
 	switch {
-	case p.plain:
+	case p.Plain:
 		return draw.S(fmt.Sprintf("%d ", i+1), draw.Plain), draw.Plain
 	case marked:
-		return p.mark(draw.Cursor, draw.Accent), draw.Selected
+		return p.Mark(draw.Cursor, draw.Accent), draw.Selected
 	}
 	return draw.S("  ", draw.Plain), draw.Plain
 }
@@ -212,15 +213,15 @@ func (p paper) choice(f found, i int, marked bool, width int) draw.Line {
 	}
 	l = append(l, draw.Span{Text: name[from:], Style: draw.Style{Role: role}})
 	if f.Now {
-		l = append(l, draw.S(" "+p.sign(draw.Check), draw.OK))
+		l = append(l, draw.S(" "+p.Sign(draw.Check), draw.OK))
 	}
 	if f.About != "" {
 		l = append(l, draw.S("  "+f.About, draw.Quiet))
 	}
 	if f.Right == "" {
-		return l.Truncate(width, p.o)
+		return l.Truncate(width, p.O)
 	}
-	return draw.Beside(l, draw.L(draw.S(f.Right, draw.Quiet)), width, p.o)
+	return draw.Beside(l, draw.L(draw.S(f.Right, draw.Quiet)), width, p.O)
 }
 
 func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
@@ -345,7 +346,7 @@ func (d *sheet) in() []keymap.Context      { return []keymap.Context{keymap.Help
 func (d *sheet) paste(*Model, string) bool { return false }
 
 func (d *sheet) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
-	cols := min(m.screen.size.Cols, textCols)
+	cols := min(m.screen.size.Cols, story.TextCols)
 	lines := p.scrolled(d.lines(m, p, clampLow(cols-4)), &d.off, max(rows-2, 2))
 	return p.boxed(lines, draw.BorderQuiet, cols, draw.L(draw.Span{Text: draw.String(d.heading), Style: draw.Style{Attr: draw.Bold}}),
 		draw.L(draw.S("Esc closes", draw.Quiet))), term.Cursor{Hidden: true}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"github.com/adze-agent/adze/internal/ui/story"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -20,7 +21,7 @@ type Model struct {
 	host  Host
 	s     *Session // nil until it is open
 	start Start
-	story *story
+	story *story.Story
 	st    transcript.State
 	turn  turn
 	quick bool     // thinking was switched off
@@ -64,11 +65,11 @@ type screen struct {
 	plain   bool // lines are printed, and nothing is drawn anew
 	theme   *draw.Theme
 	canvas  canvas
-	chosen  string // the theme's name in the settings
-	todos   bool   // the todo list is shown
-	last    *item  // that was printed
-	headed  bool   // the first line was printed
-	past    bool   // what is folded happened in an earlier run
+	chosen  string      // the theme's name in the settings
+	todos   bool        // the todo list is shown
+	last    *story.Item // that was printed
+	headed  bool        // the first line was printed
+	past    bool        // what is folded happened in an earlier run
 }
 
 // turn is what is known about the running turn beside the story.
@@ -109,7 +110,7 @@ const again = 2 * time.Second
 func newModel(h Host, start Start, s screen) *Model {
 	keys := keymap.Default(keymap.Terminal{})
 	return &Model{
-		host: h, start: start, story: newStory(), screen: s, keys: keys,
+		host: h, start: start, story: story.New(), screen: s, keys: keys,
 		box: edit.New(edit.Options{Keys: keys, Past: h.Past}),
 	}
 }
@@ -169,7 +170,7 @@ func (m *Model) wake() time.Time {
 	if m.turn.running && !m.waitsForPerson() {
 		sooner(m.now.Add(spinEvery))
 	}
-	if m.s == nil && m.gone == nil && len(m.dialogs) == 0 || m.story.own() != nil {
+	if m.s == nil && m.gone == nil && len(m.dialogs) == 0 || m.story.Own() != nil {
 		sooner(m.now.Add(spinEvery))
 	}
 	sooner(m.flash.till)
@@ -209,7 +210,7 @@ func (m *Model) say(text string, r draw.Role) {
 }
 
 // note puts a line of adze into the conversation.
-func (m *Model) note(level, text, hint string) { m.story.note(m.now, level, text, hint) }
+func (m *Model) note(level, text, hint string) { m.story.Note(m.now, level, text, hint) }
 
 // fail shows an error of something that a person asked for.
 func (m *Model) fail(err error) []effect {
@@ -239,11 +240,11 @@ func (m *Model) opened(in openedMsg) []effect {
 		m.st = in.s.Was
 	}
 	in.s.Was = transcript.State{} // it would keep what the session lets go
-	before := m.story.items[m.story.printed:]
-	m.story = newStory()
+	before := m.story.Items[m.story.Printed:]
+	m.story = story.New()
 	for _, it := range before {
-		if it.kind == noted { // said while the session was opened
-			m.story.add(it)
+		if it.Kind == story.Noted { // said while the session was opened
+			m.story.Add(it)
 		}
 	}
 	m.screen.last, m.screen.headed, m.screen.past = nil, false, in.s.After > 0
@@ -318,7 +319,7 @@ func (m *Model) event(e event.Event) []effect {
 	}
 	if old {
 		if _, asked := e.Body.(event.Asked); !asked && !m.before(e) {
-			m.story.apply(e)
+			m.story.Apply(e)
 		}
 		if e.Seq < m.s.After {
 			return nil
@@ -326,7 +327,7 @@ func (m *Model) event(e event.Event) []effect {
 		m.turn.running = m.st.Running != ""
 		return append(m.ready(), m.readBack()...)
 	}
-	m.story.apply(e)
+	m.story.Apply(e)
 	return append(m.pictured(e.Body), m.happened(e)...)
 }
 
@@ -444,9 +445,9 @@ func (m *Model) setTheme(name string) []effect {
 // resized is told when the terminal has another size.
 func (m *Model) resized() {
 	p := m.paper()
-	for _, it := range m.story.items[m.story.printed:] {
-		if it.stream != nil {
-			it.stream.Resize(p.inner(2, 0, false))
+	for _, it := range m.story.Items[m.story.Printed:] {
+		if it.Stream != nil {
+			it.Stream.Resize(p.Inner(2, 0, false))
 		}
 	}
 	if m.pager != nil {
@@ -458,8 +459,8 @@ func (m *Model) resized() {
 }
 
 func (m *Model) paper() paper {
-	return paper{
-		o:     draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: m.keys.Hint(keymap.ToggleTranscript)},
-		plain: m.screen.plain, thinking: m.s != nil && m.s.UI.Thinking, now: m.now, spin: m.turn.spin,
-	}
+	return paper{story.Paper{
+		O:     draw.Options{Width: m.screen.size.Cols, ASCII: m.screen.ascii, Hint: m.keys.Hint(keymap.ToggleTranscript)},
+		Plain: m.screen.plain, Thinking: m.s != nil && m.s.UI.Thinking, Now: m.now, Spin: m.turn.spin,
+	}}
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -20,7 +21,7 @@ type pager struct {
 	search *edit.Editor
 	query  string
 	wrong  string
-	cache  map[*item][]draw.Line
+	cache  map[*story.Item][]draw.Line
 	short  bool  // fold as in the scrollback
 	hit    place // that was found last
 	height int   // rows for the conversation; 0 is all but one
@@ -35,34 +36,34 @@ func (m *Model) openPager() []effect {
 }
 
 func newPager(short bool) *pager {
-	return &pager{follow: true, short: short, hit: place{-1, 0}, cache: map[*item][]draw.Line{}}
+	return &pager{follow: true, short: short, hit: place{-1, 0}, cache: map[*story.Item][]draw.Line{}}
 }
 
-func (g *pager) resized() { g.cache = map[*item][]draw.Line{} }
+func (g *pager) resized() { g.cache = map[*story.Item][]draw.Line{} }
 
 // lines draws item i; what is done is kept.
 func (g *pager) lines(m *Model, i int) []draw.Line {
-	it := m.story.items[i]
+	it := m.story.Items[i]
 	if l, ok := g.cache[it]; ok {
 		return l
 	}
 	p := m.paper()
-	p.whole = !g.short
-	p.o.Hint = ""
-	out := p.item(it)
-	if it.back == 0 {
-		for _, f := range it.figures {
-			out = append(out, f.lines...)
+	p.Whole = !g.short
+	p.O.Hint = ""
+	out := p.Item(it)
+	if it.Back == 0 {
+		for _, f := range it.Figures {
+			out = append(out, f.Lines...)
 		}
 	}
-	var before *item
+	var before *story.Item
 	if i > 0 {
-		before = m.story.items[i-1]
+		before = m.story.Items[i-1]
 	}
-	if len(out) > 0 && (apart(before, it) || p.whole && before != nil && before.kind == called && it.kind == called) {
+	if len(out) > 0 && (story.Apart(before, it) || p.Whole && before != nil && before.Kind == story.Called && it.Kind == story.Called) {
 		out = append([]draw.Line{nil}, out...)
 	}
-	if m.story.ready(i) {
+	if m.story.Ready(i) {
 		if len(g.cache) > 500 {
 			clear(g.cache)
 		}
@@ -87,7 +88,7 @@ func (g *pager) back(m *Model, at place, n int) place {
 
 // forth is the place n lines after at, no further than the end.
 func (g *pager) forth(m *Model, at place, n int) place {
-	for at.item < len(m.story.items) {
+	for at.item < len(m.story.Items) {
 		have := len(g.lines(m, at.item)) - at.line
 		if n < have {
 			at.line += n
@@ -100,7 +101,7 @@ func (g *pager) forth(m *Model, at place, n int) place {
 }
 
 func (g *pager) end(m *Model) place {
-	return g.back(m, place{len(m.story.items), 0}, g.rows(m))
+	return g.back(m, place{len(m.story.Items), 0}, g.rows(m))
 }
 
 func (g *pager) rows(m *Model) int {
@@ -133,7 +134,7 @@ func (g *pager) page(m *Model) []draw.Line {
 	}
 	var out []draw.Line
 	at := g.top
-	for at.item < len(m.story.items) && len(out) < rows {
+	for at.item < len(m.story.Items) && len(out) < rows {
 		lines := g.lines(m, at.item)
 		for _, l := range lines[min(at.line, len(lines)):] {
 			if len(out) < rows {
@@ -165,12 +166,12 @@ func (g *pager) frame(m *Model) ([]draw.Line, term.Cursor) {
 		left = draw.L(draw.S(" "+g.wrong, draw.Attention))
 	}
 	where := "end"
-	if !g.follow && len(m.story.items) > 0 {
-		where = fmt.Sprintf("%d %%", g.top.item*100/len(m.story.items))
+	if !g.follow && len(m.story.Items) > 0 {
+		where = fmt.Sprintf("%d %%", g.top.item*100/len(m.story.Items))
 	}
-	dot := " " + p.sign(draw.Middot) + " "
+	dot := " " + p.Sign(draw.Middot) + " "
 	right := draw.L(draw.S("/ searches"+dot+"v opens in the editor"+dot+"q closes"+dot+where+" ", draw.Quiet))
-	return append(out, draw.Beside(left, right, cols, p.o)), term.Cursor{Hidden: true}
+	return append(out, draw.Beside(left, right, cols, p.O)), term.Cursor{Hidden: true}
 }
 
 // shown marks what was searched for.
@@ -227,7 +228,7 @@ func (g *pager) find(m *Model, step int) {
 		at = g.hit
 	}
 	for n := 0; n < 2; n++ {
-		for i := at.item; i >= 0 && i < len(m.story.items); i += step {
+		for i := at.item; i >= 0 && i < len(m.story.Items); i += step {
 			lines := g.lines(m, i)
 			from := 0
 			if step < 0 {
@@ -248,7 +249,7 @@ func (g *pager) find(m *Model, step int) {
 		}
 		at = place{} // once around
 		if step < 0 {
-			at = place{len(m.story.items) - 1, 0}
+			at = place{len(m.story.Items) - 1, 0}
 		}
 	}
 	g.wrong = "not found: " + draw.String(g.query)
@@ -331,7 +332,7 @@ func (g *pager) editor(m *Model) []effect {
 		return nil
 	}
 	var b strings.Builder
-	for i := range m.story.items {
+	for i := range m.story.Items {
 		b.WriteString(draw.TextOf(g.lines(m, i)))
 	}
 	text := b.String()

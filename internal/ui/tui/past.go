@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"iter"
 	"maps"
 	"slices"
@@ -57,7 +58,7 @@ func (m *Model) readBack() []effect {
 	}
 	s, upTo := m.s, m.shownAfter
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		past, from := newStory(), upTo
+		past, from := story.New(), upTo
 		var parts [][]event.Event
 		for room := maxPast; from > 0 && room > 0; {
 			after := from - min(from, moreEvents)
@@ -74,7 +75,7 @@ func (m *Model) readBack() []effect {
 		for _, es := range slices.Backward(parts) {
 			for _, e := range es {
 				if _, asked := e.Body.(event.Asked); !asked {
-					past.apply(e)
+					past.Apply(e)
 				}
 			}
 		}
@@ -124,16 +125,16 @@ func weight(b event.Body) int {
 }
 
 // prepend puts what was read back before the story.
-func (m *Model) prepend(past *story) {
-	n, s := len(past.items), m.story
-	for _, it := range past.items {
-		it.done = true
+func (m *Model) prepend(past *story.Story) {
+	n, s := len(past.Items), m.story
+	for _, it := range past.Items {
+		it.Done = true
 	}
-	s.items = append(past.items, s.items...)
-	s.printed, s.reply = s.printed+n, s.reply+n
-	maps.Copy(past.byID, s.byID)
-	s.byID = past.byID
-	s.remark()
+	s.Items = append(past.Items, s.Items...)
+	s.Printed, s.Reply = s.Printed+n, s.Reply+n
+	maps.Copy(past.ByID, s.ByID)
+	s.ByID = past.ByID
+	s.Remark()
 	if g := m.pager; g != nil {
 		g.top.item += n
 		if g.hit.item >= 0 {

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"iter"
 	"strings"
 	"testing"
@@ -66,9 +67,9 @@ func resume(t *testing.T, es []event.Event, late bool) (r *rig, followed int) {
 // whole is the conversation as the transcript shows it, and the figures of the
 // footer.
 func whole(r *rig) string {
-	g := &pager{cache: map[*item][]draw.Line{}}
+	g := &pager{cache: map[*story.Item][]draw.Line{}}
 	var out []draw.Line
-	for i := range r.m.story.items {
+	for i := range r.m.story.Items {
 		out = append(out, g.lines(r.m, i)...)
 	}
 	return draw.TextOf(out) + fmt.Sprint(r.m.st.Total, r.m.st.Turns, r.m.st.First, r.m.st.Seq, r.m.st.Running)

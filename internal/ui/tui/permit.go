@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
@@ -73,12 +74,12 @@ func (d *permit) in() []keymap.Context {
 }
 
 func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
-	cols := min(m.screen.size.Cols, textCols)
+	cols := min(m.screen.size.Cols, story.TextCols)
 	inside := clampLow(cols - 6)
 	small := rows < 14
 	foot, cur := d.options(p, inside, small)
 	if d.wrong != "" {
-		foot = append(foot, draw.L(draw.S(d.wrong, draw.Wrong)).Truncate(inside, p.o))
+		foot = append(foot, draw.L(draw.S(d.wrong, draw.Wrong)).Truncate(inside, p.O))
 	}
 	body := d.body(p, inside, m.st.Dir)
 	room := rows - len(foot) - 3
@@ -93,7 +94,7 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	cur.Row += len(lines) + 1
 	cur.Col += 2
 	lines = append(lines, foot...)
-	hint := m.keys.Hint(keymap.ConfirmComment) + " adds a comment " + p.sign(draw.Middot) + " " + m.keys.Hint(keymap.ConfirmExplain) + " shows the whole decision"
+	hint := m.keys.Hint(keymap.ConfirmComment) + " adds a comment " + p.Sign(draw.Middot) + " " + m.keys.Hint(keymap.ConfirmExplain) + " shows the whole decision"
 	if d.whole {
 		hint = m.keys.Hint(keymap.ConfirmExplain) + " shows less"
 	}
@@ -117,7 +118,7 @@ func (d *permit) heading() string {
 			return "Let this be read?"
 		}
 	}
-	return "Let " + firstLine(draw.String(d.q.Tool)) + " do this?"
+	return "Let " + story.FirstLine(draw.String(d.q.Tool)) + " do this?"
 }
 
 // body is what would happen, and why it is asked.
@@ -131,7 +132,7 @@ func (d *permit) body(p paper, width int, dir string) []draw.Line {
 		}
 	case view.Diff:
 		add(draw.L(draw.Span{Text: draw.String(b.Path), Style: draw.Style{Attr: draw.Bold}}))
-		o := p.inner(0, 0, false)
+		o := p.Inner(0, 0, false)
 		o.Width = width
 		out = append(out, draw.Block(b, o)...)
 	default:
@@ -139,7 +140,7 @@ func (d *permit) body(p paper, width int, dir string) []draw.Line {
 			add(draw.Exact(d.q.Title, draw.Plain))
 		}
 		if d.q.View != nil {
-			o := p.inner(0, 0, false)
+			o := p.Inner(0, 0, false)
 			o.Width = width
 			out = append(out, draw.Block(d.q.View, o)...)
 		}
@@ -175,7 +176,7 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 			l = append(l, draw.S(" "+keeps[d.keep].name, role))
 			if small {
 				if i != d.at { // marked, it is shown whole
-					l = l.Truncate(width, p.o)
+					l = l.Truncate(width, p.O)
 				}
 			} else if i == d.at {
 				l = append(l, draw.S("  (← → how long, e edits)", draw.Quiet))
@@ -183,7 +184,7 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 			wrapped := l.Wrap(width, draw.S("    ", draw.Plain))
 			if len(wrapped) > optionLines { // the whole decision shows all of it
 				wrapped = wrapped[:optionLines]
-				wrapped[optionLines-1] = append(wrapped[optionLines-1], draw.S(" "+p.sign(draw.Ellipsis)+strings.Repeat(" ", width), draw.Attention)).Truncate(width, p.o)
+				wrapped[optionLines-1] = append(wrapped[optionLines-1], draw.S(" "+p.Sign(draw.Ellipsis)+strings.Repeat(" ", width), draw.Attention)).Truncate(width, p.O)
 			}
 			out = append(out, wrapped...)
 		case no:
@@ -193,11 +194,11 @@ func (d *permit) options(p paper, width int, small bool) ([]draw.Line, term.Curs
 			continue
 		}
 		if d.comment != nil {
-			l, col := p.fieldLine(draw.L(draw.S("    "+p.sign(draw.Prompt)+" ", draw.Accent)), d.comment, width)
+			l, col := p.fieldLine(draw.L(draw.S("    "+p.Sign(draw.Prompt)+" ", draw.Accent)), d.comment, width)
 			cur = term.Cursor{Row: len(out), Col: col}
 			out = append(out, l)
 		} else if d.said != "" {
-			out = append(out, draw.L(draw.S("    “"+d.said+"”", draw.Quiet)).Truncate(width, p.o))
+			out = append(out, draw.L(draw.S("    “"+d.said+"”", draw.Quiet)).Truncate(width, p.O))
 		}
 	}
 	return out, cur

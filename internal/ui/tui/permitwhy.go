@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"path/filepath"
 	"strings"
 
@@ -46,12 +47,12 @@ func (d *permit) why(p paper, width int) []draw.Line {
 	}
 	for i, x := range parts {
 		if i == maxWhy {
-			more := fmt.Sprintf("%s %d more", p.sign(draw.Ellipsis), len(parts)-i)
+			more := fmt.Sprintf("%s %d more", p.Sign(draw.Ellipsis), len(parts)-i)
 			out = append(out, draw.L(draw.S(more, draw.Quiet)))
 			break
 		}
 		g, role := ruled(x.Effect)
-		l := append(draw.Line{p.mark(g, role)}, draw.Exact(x.Text, draw.Plain)...)
+		l := append(draw.Line{p.Mark(g, role)}, draw.Exact(x.Text, draw.Plain)...)
 		l = append(append(l, draw.S("  ", draw.Plain)), draw.Exact(x.Reason, draw.Quiet)...)
 		out = append(out, l.Wrap(width, draw.S("  ", draw.Plain))...)
 	}
@@ -143,7 +144,7 @@ func (d *permit) decision(width int) []draw.Line {
 	out := []draw.Line{nil}
 	for _, x := range v.Parts {
 		_, r := ruled(x.Effect)
-		l := draw.L(draw.S(pad(x.Effect.String(), 6), r), draw.S(x.Kind+" ", draw.Quiet))
+		l := draw.L(draw.S(story.Pad(x.Effect.String(), 6), r), draw.S(x.Kind+" ", draw.Quiet))
 		l = append(l, draw.Exact(x.Text, draw.Plain)...)
 		if x.Path != "" && x.Path != x.Text {
 			l = append(append(l, draw.S(" in ", draw.Quiet)), draw.Exact(x.Path, draw.Quiet)...)
@@ -155,7 +156,7 @@ func (d *permit) decision(width int) []draw.Line {
 	}
 	for _, f := range [][2]string{{"check", string(v.Check)}, {"rule", v.Rule}, {"from", v.Source}, {"part", v.Part}, {"keep", strings.Join(d.rules, ", ")}} {
 		if f[1] != "" {
-			out = append(out, append(draw.L(draw.S(pad(f[0], 6), draw.Quiet)), draw.Exact(f[1], draw.Plain)...).Wrap(width)...)
+			out = append(out, append(draw.L(draw.S(story.Pad(f[0], 6), draw.Quiet)), draw.Exact(f[1], draw.Plain)...).Wrap(width)...)
 		}
 	}
 	return append(out, draw.WrapAll(d.arguments(), width)...)

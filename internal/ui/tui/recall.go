@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -55,7 +56,7 @@ func recalled(p edit.Past) []Choice {
 		if !ok {
 			break
 		}
-		out = append(out, Choice{ID: fmt.Sprint(i), Name: firstLine(e.Text)})
+		out = append(out, Choice{ID: fmt.Sprint(i), Name: story.FirstLine(e.Text)})
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"path/filepath"
 	"slices"
 
@@ -23,7 +24,7 @@ func (m *Model) rewindCommand(args string) []effect {
 	case m.s == nil || m.screen.past:
 		m.say("there is no session yet", draw.Quiet)
 		return nil
-	case m.turn.running || m.story.own() != nil:
+	case m.turn.running || m.story.Own() != nil:
 		m.say("something runs: interrupt it first ("+m.keys.Hint("chat:cancel")+")", draw.Attention)
 		return nil
 	case args == "undo":
@@ -38,20 +39,20 @@ func (m *Model) rewindCommand(args string) []effect {
 // pickPrompt lists what a person said, newest last.
 func (m *Model) pickPrompt() []effect {
 	var all []Choice
-	byID := map[string]*item{}
-	for _, it := range m.story.items {
-		if it.kind != said || it.back != 0 || it.id == "" {
+	byID := map[string]*story.Item{}
+	for _, it := range m.story.Items {
+		if it.Kind != story.Said || it.Back != 0 || it.ID == "" {
 			continue
 		}
-		right := ago(m.now.Sub(it.at))
-		if n := len(it.files); n > 0 {
-			right = plural(n, "file") + " changed " + m.paper().sign(draw.Middot) + " " + right
+		right := story.Ago(m.now.Sub(it.At))
+		if n := len(it.Files); n > 0 {
+			right = story.Plural(n, "file") + " changed " + m.paper().Sign(draw.Middot) + " " + right
 		}
-		byID[it.id] = it
-		all = append(all, Choice{ID: it.id, Name: firstLine(it.text), Right: right, Find: it.text})
+		byID[it.ID] = it
+		all = append(all, Choice{ID: it.ID, Name: story.FirstLine(it.Text), Right: right, Find: it.Text})
 	}
 	at := max(len(all)-1, 0)
-	if m.story.undoable() != nil {
+	if m.story.Undoable() != nil {
 		all = append(all, Choice{ID: undoID, Name: "Take the last rewind back"})
 	}
 	if len(all) == 0 {
@@ -72,20 +73,20 @@ func (m *Model) pickPrompt() []effect {
 type rewinding struct {
 	d    *menu
 	o    op.Rewind
-	was  *item // the prompt, nil to undo
+	was  *story.Item // the prompt, nil to undo
 	dir  string
 	plan *event.RewindPlan
 }
 
 // planRewind asks the session what going back to before a prompt would do, or
 // without one, what taking the last rewind back would.
-func (m *Model) planRewind(was *item) []effect {
+func (m *Model) planRewind(was *story.Item) []effect {
 	g := &rewinding{o: op.Rewind{Undo: true, Conversation: true, Code: true}, was: was, dir: m.st.Dir}
 	heading := "Take the last rewind back?"
 	if was != nil {
-		heading, g.o.Undo, g.o.To = "Go back to before “"+firstLine(was.text)+"”?", false, was.id
-	} else if w := m.story.undoable(); w != nil {
-		g.o.Conversation, g.o.Code = w.talk, w.code
+		heading, g.o.Undo, g.o.To = "Go back to before “"+story.FirstLine(was.Text)+"”?", false, was.ID
+	} else if w := m.story.Undoable(); w != nil {
+		g.o.Conversation, g.o.Code = w.Talk, w.Code
 	}
 	g.d = newMenu(m, heading, nil, g.carryOut)
 	g.d.fixed, g.d.loading, g.d.place, g.d.hint = true, true, rankRewind, "Esc cancels"
@@ -137,7 +138,7 @@ func (g *rewinding) files(p paper, width, rows int) []draw.Line {
 		return nil
 	}
 	if !g.o.Code {
-		return []draw.Line{draw.L(draw.S("Files stay as they are.", draw.Quiet)).Truncate(width, p.o)}
+		return []draw.Line{draw.L(draw.S("Files stay as they are.", draw.Quiet)).Truncate(width, p.O)}
 	}
 	added, removed := 0, 0
 	var out []draw.Line
@@ -146,38 +147,33 @@ func (g *rewinding) files(p paper, width, rows int) []draw.Line {
 		out = append(out, g.file(p, f, width))
 	}
 	for _, l := range g.plan.Lost {
-		out = append(out, append(draw.L(p.mark(draw.Warning, draw.Attention), draw.S("cannot be put back: ", draw.Attention)), draw.Exact(l, draw.Plain)...).Truncate(width, p.o))
+		out = append(out, append(draw.L(p.Mark(draw.Warning, draw.Attention), draw.S("cannot be put back: ", draw.Attention)), draw.Exact(l, draw.Plain)...).Truncate(width, p.O))
 	}
 	if len(out) == 0 {
 		return []draw.Line{draw.L(draw.S("No file would change.", draw.Quiet))}
 	}
-	head := draw.Beside(draw.L(draw.S(plural(len(g.plan.Files), "file")+" would change on disk", draw.Plain)), p.plusMinus(added, removed), width, p.o)
+	head := draw.Beside(draw.L(draw.S(story.Plural(len(g.plan.Files), "file")+" would change on disk", draw.Plain)), p.PlusMinus(added, removed), width, p.O)
 	room := max(rows-1, 1)
 	if n := len(out) - room; n > 0 {
-		out = append(out[:max(room-1, 0)], draw.L(draw.S(fmt.Sprintf("%s %d more", p.sign(draw.Ellipsis), len(out)-max(room-1, 0)), draw.Attention)))
+		out = append(out[:max(room-1, 0)], draw.L(draw.S(fmt.Sprintf("%s %d more", p.Sign(draw.Ellipsis), len(out)-max(room-1, 0)), draw.Attention)))
 	}
 	return append([]draw.Line{head}, out...)
 }
 
 func (g *rewinding) file(p paper, f event.FileChange, width int) draw.Line {
-	l := draw.L(draw.S("  "+pad(draw.String(f.Kind), 8), draw.Quiet))
+	l := draw.L(draw.S("  "+story.Pad(draw.String(f.Kind), 8), draw.Quiet))
 	path := f.Path
 	if rel, err := filepath.Rel(g.dir, path); err == nil && g.dir != "" && filepath.IsLocal(rel) {
 		path = rel
 	}
 	facts := draw.Line{}
 	if f.Added+f.Removed > 0 {
-		facts = p.plusMinus(f.Added, f.Removed)
+		facts = p.PlusMinus(f.Added, f.Removed)
 	}
 	if f.Foreign {
 		facts = append(draw.L(draw.S("changed since by something else  ", draw.Attention)), facts...)
 	}
-	return draw.Beside(append(l, draw.Exact(path, draw.Plain)...), facts, width, p.o)
-}
-
-// plusMinus are lines added and removed.
-func (p paper) plusMinus(added, removed int) draw.Line {
-	return draw.Line{draw.S(fmt.Sprintf("+%d", added), draw.OK), draw.S(" ", draw.Plain), draw.S(p.sign(draw.Minus)+fmt.Sprint(removed), draw.Wrong)}
+	return draw.Beside(append(l, draw.Exact(path, draw.Plain)...), facts, width, p.O)
 }
 
 // carryOut carries out what was chosen.
@@ -206,10 +202,10 @@ func (g *rewinding) carryOut(m *Model, c Choice) []effect {
 }
 
 // editAgain puts a prompt that was taken back into the box.
-func (m *Model) editAgain(was *item) {
-	m.box.Restore(edit.Prompt{Text: was.text, Shown: was.text})
-	if was.pics > 0 {
-		m.say("the prompt is here again, without its "+plural(was.pics, "image"), draw.Attention)
+func (m *Model) editAgain(was *story.Item) {
+	m.box.Restore(edit.Prompt{Text: was.Text, Shown: was.Text})
+	if was.Pics > 0 {
+		m.say("the prompt is here again, without its "+story.Plural(was.Pics, "image"), draw.Attention)
 	}
 }
 

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 	"testing"
 	"time"
@@ -35,9 +36,9 @@ func spoken(r *rig) *rig {
 
 // seqOf is the event that told of a prompt.
 func (r *rig) seqOf(id string) event.Seq {
-	for _, it := range r.m.story.items {
-		if it.id == id {
-			return it.seq
+	for _, it := range r.m.story.Items {
+		if it.ID == id {
+			return it.Seq
 		}
 	}
 	r.t.Fatalf("no prompt %s", id)
@@ -109,9 +110,9 @@ func TestRewoundIsMarked(t *testing.T) {
 	rewind := r.seq
 	r.event(event.InputAccepted{ID: "p3", Text: "Another way."}, event.TurnEnded{})
 	back := func() (out string) {
-		for _, it := range r.m.story.items {
-			if it.kind == said && it.back != 0 {
-				out += " " + it.id
+		for _, it := range r.m.story.Items {
+			if it.Kind == story.Said && it.Back != 0 {
+				out += " " + it.ID
 			}
 		}
 		return out
@@ -138,7 +139,7 @@ func TestRewoundIsMarked(t *testing.T) {
 		t.Errorf("undo asks for %+v", got)
 	}
 	r.event(event.Rewound{To: rewind, Undo: true, Conversation: true})
-	if got := back(); got != " p3" || r.m.story.undoable() != nil {
+	if got := back(); got != " p3" || r.m.story.Undoable() != nil {
 		t.Errorf("taken back after undo:%s", got)
 	}
 }

@@ -248,12 +248,12 @@ func (l *loop) draw(now time.Time) {
 func (l *loop) show(printed, live []draw.Line, cur term.Cursor) {
 	at := 0
 	for _, f := range l.m.placed {
-		if len(f.seq) == 0 {
+		if len(f.Seq) == 0 {
 			continue
 		}
-		end := f.at + len(f.lines)
+		end := f.at + len(f.Lines)
 		l.screen.Print(printed[at:f.at])
-		l.screen.PrintImage(f.seq, len(f.lines), printed[f.at:end])
+		l.screen.PrintImage(f.Seq, len(f.Lines), printed[f.at:end])
 		at = end
 	}
 	l.screen.Update(printed[at:], live, cur)

@@ -215,7 +215,7 @@ func (k *sessionPicker) preview(p paper, width int) []draw.Line {
 	if !k.shows || !ok {
 		return nil
 	}
-	o := p.inner(0, 0, false)
+	o := p.Inner(0, 0, false)
 	o.Width, o.MaxLines, o.Hint = width, previewLines, ""
 	return o.Bound(draw.Markdown(k.texts[c.ID], o))
 }

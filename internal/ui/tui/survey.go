@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -67,7 +68,7 @@ func (d *survey) other() string {
 }
 
 func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
-	cols := min(m.screen.size.Cols, textCols)
+	cols := min(m.screen.size.Cols, story.TextCols)
 	inside := clampLow(cols - 6)
 	pg := &d.pages[d.at]
 	foot, cur := d.options(p, pg, inside)
@@ -76,7 +77,7 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	}
 	var body []draw.Line
 	for _, b := range d.about {
-		o := p.inner(0, 0, false)
+		o := p.Inner(0, 0, false)
 		o.Width = inside
 		if t, ok := b.(view.Text); ok {
 			body = append(body, draw.Markdown(t.S, o)...)
@@ -103,9 +104,9 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	if len(d.pages) > 1 {
 		head += fmt.Sprintf(" (%d of %d)", d.at+1, len(d.pages))
 	}
-	hint := "Enter answers " + p.sign(draw.Middot) + " Esc declines"
+	hint := "Enter answers " + p.Sign(draw.Middot) + " Esc declines"
 	if pg.Multi {
-		hint = "Space ticks " + p.sign(draw.Middot) + " " + hint
+		hint = "Space ticks " + p.Sign(draw.Middot) + " " + hint
 	}
 	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(head), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(hint, draw.Quiet))), cur
 }
@@ -121,7 +122,7 @@ func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor
 			if pg.ticks[i] {
 				g = draw.CheckBoxOn
 			}
-			l = append(l, draw.S(pad(p.sign(g), 2), draw.Accent))
+			l = append(l, draw.S(story.Pad(p.Sign(g), 2), draw.Accent))
 		}
 		if i == len(pg.Options) {
 			if pg.words != nil {
@@ -133,7 +134,7 @@ func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor
 			if pg.own != "" {
 				l = append(l, draw.S(": "+pg.own, draw.Plain))
 			}
-			return append(out, l.Truncate(width, p.o)), cur
+			return append(out, l.Truncate(width, p.O)), cur
 		}
 		o := pg.Options[i]
 		l = append(l, draw.S(o.Label, role))

@@ -37,14 +37,14 @@ func (m *Model) themeCommand(args string) []effect {
 
 // sampled is a change of some code and a few words, to judge colours by.
 func sampled(p paper, width int) []draw.Line {
-	o := p.inner(0, 0, false)
+	o := p.Inner(0, 0, false)
 	o.Width, o.Hint = width, ""
 	lines := draw.Block(view.Diff{Path: "sum.go", Unified: sampleDiff}, o)
 	gap := draw.S("  ", draw.Plain)
 	words := draw.L(
 		draw.S("it works", draw.OK), gap, draw.S("look here", draw.Attention), gap, draw.S("it failed", draw.Wrong), gap, draw.S("a link", draw.Link), gap, draw.S("by the way", draw.Quiet),
 	)
-	return append(lines, words.Truncate(width, p.o))
+	return append(lines, words.Truncate(width, p.O))
 }
 
 const sampleDiff = `@@ -7,4 +7,4 @@

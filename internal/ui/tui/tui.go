@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // clientName is how the session knows us.
@@ -173,3 +174,6 @@ type Trust struct {
 	Refused string
 	Grant   func(ctx context.Context) error
 }
+
+// A paper is what dialogs and items are drawn on.
+type paper struct{ story.Paper }

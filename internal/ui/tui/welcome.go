@@ -124,9 +124,9 @@ func (t *Trust) claims(p paper, width, rows int) []draw.Line {
 	var out []draw.Line
 	for i, l := range t.Claims {
 		if i+1 >= rows && i+1 < len(t.Claims) {
-			return append(out, draw.L(draw.S(fmt.Sprintf("%s %d more; adze trust shows all", p.sign(draw.Ellipsis), len(t.Claims)-i), draw.Attention)))
+			return append(out, draw.L(draw.S(fmt.Sprintf("%s %d more; adze trust shows all", p.Sign(draw.Ellipsis), len(t.Claims)-i), draw.Attention)))
 		}
-		out = append(out, draw.Exact(l, draw.Plain).Truncate(width, p.o))
+		out = append(out, draw.Exact(l, draw.Plain).Truncate(width, p.O))
 	}
 	return out
 }

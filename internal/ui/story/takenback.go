@@ -1,4 +1,4 @@
-package tui
+package story
 
 import (
 	"fmt"
@@ -10,15 +10,15 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
-// A went is a rewind, as the item that tells of it has it.
-type went struct {
+// A Went is a rewind, as the item that tells of it has it.
+type Went struct {
 	to         event.Seq // the prompt that it went back to before, or the rewind that it undoes
 	undo       bool
-	talk, code bool // what it went back in
+	Talk, Code bool // what it went back in
 }
 
 // rewound tells of a rewind and marks what it took back.
-func (s *story) rewound(seq event.Seq, at time.Time, b event.Rewound) {
+func (s *Story) rewound(seq event.Seq, at time.Time, b event.Rewound) {
 	text := b.String()
 	for _, x := range b.Problems {
 		text += "\nNot put back: " + x
@@ -31,40 +31,40 @@ func (s *story) rewound(seq event.Seq, at time.Time, b event.Rewound) {
 	if !b.Undo {
 		hint = "/rewind undo takes it back"
 	}
-	s.add(&item{kind: noted, done: true, at: at, seq: seq, level: level, text: text, hint: hint, went: &went{b.To, b.Undo, b.Conversation, b.Code}})
-	s.remark()
+	s.Add(&Item{Kind: Noted, Done: true, At: at, Seq: seq, Level: level, Text: text, Hint: hint, went: &Went{b.To, b.Undo, b.Conversation, b.Code}})
+	s.Remark()
 }
 
-// remark says anew of each item which rewind took it back.
-func (s *story) remark() {
-	for _, it := range s.items {
-		it.back = 0
+// Remark says anew of each item which rewind took it back.
+func (s *Story) Remark() {
+	for _, it := range s.Items {
+		it.Back = 0
 	}
-	for n, it := range s.items {
+	for n, it := range s.Items {
 		w := it.went
-		if w == nil || !w.talk {
+		if w == nil || !w.Talk {
 			continue
 		}
-		from := slices.IndexFunc(s.items[:n], func(o *item) bool { return o.seq >= w.to })
+		from := slices.IndexFunc(s.Items[:n], func(o *Item) bool { return o.Seq >= w.to })
 		if w.undo {
-			for _, o := range s.items[:n] {
-				if o.back == w.to {
-					o.back = 0
+			for _, o := range s.Items[:n] {
+				if o.Back == w.to {
+					o.Back = 0
 				}
 			}
 		}
-		for _, o := range s.items[max(from, 0):n] {
-			if o.back == 0 && o.went == nil {
-				o.back = it.seq
+		for _, o := range s.Items[max(from, 0):n] {
+			if o.Back == 0 && o.went == nil {
+				o.Back = it.Seq
 			}
 		}
 	}
 }
 
-// undoable is the newest rewind that was not taken back, nil without.
-func (s *story) undoable() *went {
-	var open []*went
-	for _, it := range s.items {
+// Undoable is the newest rewind that was not taken back, nil without.
+func (s *Story) Undoable() *Went {
+	var open []*Went
+	for _, it := range s.Items {
 		switch w := it.went; {
 		case w == nil:
 		case !w.undo:
@@ -80,20 +80,20 @@ func (s *story) undoable() *went {
 }
 
 // changedFiles adds the files that a call changed to the prompt that led to it.
-func (s *story) changedFiles(b event.ToolFinished) {
+func (s *Story) changedFiles(b event.ToolFinished) {
 	c, ok := effects.Of[effects.Changed](b.Effects)
 	if !ok {
 		return
 	}
-	for _, it := range slices.Backward(s.items) {
-		if it.kind != said {
+	for _, it := range slices.Backward(s.Items) {
+		if it.Kind != Said {
 			continue
 		}
-		if it.files == nil {
-			it.files = map[string]bool{}
+		if it.Files == nil {
+			it.Files = map[string]bool{}
 		}
 		for _, f := range c.Files {
-			it.files[f.Path] = true
+			it.Files[f.Path] = true
 		}
 		return
 	}
@@ -101,14 +101,14 @@ func (s *story) changedFiles(b event.ToolFinished) {
 
 // takenBack draws an item that a rewind took back: quietly in the transcript,
 // and where things are folded, a line for each prompt.
-func (p paper) takenBack(it *item) []draw.Line {
+func (p Paper) takenBack(it *Item) []draw.Line {
 	tag := draw.L(draw.S("taken back", draw.Quiet))
-	if !p.whole {
-		if it.kind != said {
+	if !p.Whole {
+		if it.Kind != Said {
 			return nil
 		}
-		left := draw.L(p.mark(draw.Prompt, draw.Quiet), draw.S(firstLine(it.text), draw.Quiet))
-		return []draw.Line{draw.Beside(left, tag, p.cols(), p.o)}
+		left := draw.L(p.Mark(draw.Prompt, draw.Quiet), draw.S(FirstLine(it.Text), draw.Quiet))
+		return []draw.Line{draw.Beside(left, tag, p.Cols(), p.O)}
 	}
 	lines := p.present(it)
 	for i, l := range lines {
@@ -117,14 +117,14 @@ func (p paper) takenBack(it *item) []draw.Line {
 			quiet[j].Style = draw.Style{Role: draw.Quiet, Attr: quiet[j].Attr}
 		}
 		if lines[i] = quiet; i == 0 {
-			lines[i] = draw.Beside(quiet, tag, p.cols(), p.o)
+			lines[i] = draw.Beside(quiet, tag, p.Cols(), p.O)
 		}
 	}
 	return lines
 }
 
-// ago is how long something is past, for people: "now", "12 min", "3 h", "4 days".
-func ago(d time.Duration) string {
+// Ago is how long something is past, for people: "now", "12 min", "3 h", "4 days".
+func Ago(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return "now"
@@ -133,5 +133,5 @@ func ago(d time.Duration) string {
 	case d < 48*time.Hour:
 		return fmt.Sprintf("%d h", int(d.Hours()))
 	}
-	return plural(int(d/(24*time.Hour)), "day")
+	return Plural(int(d/(24*time.Hour)), "day")
 }

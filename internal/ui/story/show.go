@@ -1,4 +1,4 @@
-package tui
+package story
 
 import (
 	"bytes"
@@ -25,48 +25,48 @@ const (
 	tailLines   = 4
 	wholeLines  = 2000
 	// textCols is how wide text runs at most: longer lines are hard to read.
-	textCols = 120
+	TextCols = 120
 )
 
-// A paper is what items are drawn on.
-type paper struct {
-	o        draw.Options // Width is that of the terminal
-	whole    bool         // unfold everything
-	thinking bool         // unfold what the model thought
-	plain    bool         // no borders, and answers have numbers
-	now      time.Time
-	spin     int
+// A Paper is what items are drawn on.
+type Paper struct {
+	O        draw.Options // Width is that of the terminal
+	Whole    bool         // unfold everything
+	Thinking bool         // unfold what the model thought
+	Plain    bool         // no borders, and answers have numbers
+	Now      time.Time
+	Spin     int
 }
 
-func (p paper) cols() int { return max(min(p.o.Width, textCols), 10) }
+func (p Paper) Cols() int { return max(min(p.O.Width, TextCols), 10) }
 
-// inner are the options for what stands right of the gutter of n columns.
-func (p paper) inner(n, lines int, tail bool) draw.Options {
-	o := p.o
-	o.Width = max(p.cols()-n, 4)
+// Inner are the options for what stands right of the gutter of n columns.
+func (p Paper) Inner(n, lines int, tail bool) draw.Options {
+	o := p.O
+	o.Width = max(p.Cols()-n, 4)
 	o.MaxLines, o.Tail = lines, tail
-	if p.whole {
+	if p.Whole {
 		o.MaxLines, o.Tail = wholeLines, false
 	}
 	return o
 }
 
-func (p paper) sign(g draw.Glyph) string { return draw.Sign(g, p.o.ASCII) }
+func (p Paper) Sign(g draw.Glyph) string { return draw.Sign(g, p.O.ASCII) }
 
-// mark is a sign and what fills the gutter up to two columns.
-func (p paper) mark(g draw.Glyph, r draw.Role) draw.Span {
-	return draw.Span{Text: pad(p.sign(g), 2), Style: draw.Style{Role: r}}
+// Mark is a sign and what fills the gutter up to two columns.
+func (p Paper) Mark(g draw.Glyph, r draw.Role) draw.Span {
+	return draw.Span{Text: Pad(p.Sign(g), 2), Style: draw.Style{Role: r}}
 }
 
-func pad(s string, n int) string {
+func Pad(s string, n int) string {
 	if w := draw.Width(s); w < n {
 		return s + strings.Repeat(" ", n-w)
 	}
 	return s
 }
 
-// hang puts first before the first line and blanks before the others.
-func hang(lines []draw.Line, first draw.Span) []draw.Line {
+// Hang puts first before the first line and blanks before the others.
+func Hang(lines []draw.Line, first draw.Span) []draw.Line {
 	blank := draw.S(strings.Repeat(" ", draw.Width(first.Text)), draw.Plain)
 	out := make([]draw.Line, len(lines))
 	for i, l := range lines {
@@ -79,52 +79,52 @@ func hang(lines []draw.Line, first draw.Span) []draw.Line {
 	return out
 }
 
-// apart reports whether a blank line stands between two items.
-func apart(before, next *item) bool {
+// Apart reports whether a blank line stands between two items.
+func Apart(before, next *Item) bool {
 	switch {
 	case before == nil:
 		return false
-	case next.kind == called:
-		return before.kind == said || before.kind == noted
-	case next.kind == noted && before.kind == noted:
-		return next.level == "report" || before.level == "report"
+	case next.Kind == Called:
+		return before.Kind == Said || before.Kind == Noted
+	case next.Kind == Noted && before.Kind == Noted:
+		return next.Level == "report" || before.Level == "report"
 	}
 	return true
 }
 
-// item draws an item that is done.
-func (p paper) item(it *item) []draw.Line {
-	if it.back != 0 {
+// Item draws an item that is done.
+func (p Paper) Item(it *Item) []draw.Line {
+	if it.Back != 0 {
 		return p.takenBack(it)
 	}
 	return p.present(it)
 }
 
 // present draws an item that counts.
-func (p paper) present(it *item) []draw.Line {
-	switch it.kind {
-	case said:
+func (p Paper) present(it *Item) []draw.Line {
+	switch it.Kind {
+	case Said:
 		return p.said(it)
-	case spoke:
-		return hang(draw.Markdown(it.text, p.inner(2, 0, false)), p.mark(draw.Bullet, draw.Accent))
-	case thought:
+	case Spoke:
+		return Hang(draw.Markdown(it.Text, p.Inner(2, 0, false)), p.Mark(draw.Bullet, draw.Accent))
+	case Thought:
 		return p.thought(it)
-	case called:
+	case Called:
 		return p.called(it)
-	case noted:
+	case Noted:
 		return p.noted(it)
 	}
 	return nil
 }
 
-func (p paper) said(it *item) []draw.Line {
-	o := p.inner(2, saidLines, false)
-	lines := o.Bound(draw.WrapAll(draw.Text(it.text, draw.Style{Role: draw.User}), o.Width))
-	if it.pics > 0 && !strings.Contains(it.text, "[Image ") {
-		lines = append(lines, draw.L(draw.S(plural(it.pics, "image"), draw.Quiet)))
+func (p Paper) said(it *Item) []draw.Line {
+	o := p.Inner(2, saidLines, false)
+	lines := o.Bound(draw.WrapAll(draw.Text(it.Text, draw.Style{Role: draw.User}), o.Width))
+	if it.Pics > 0 && !strings.Contains(it.Text, "[Image ") {
+		lines = append(lines, draw.L(draw.S(Plural(it.Pics, "image"), draw.Quiet)))
 	}
 	lines = append(lines, attached(it.names, o.Width)...)
-	return hang(lines, p.mark(draw.Prompt, draw.Accent))
+	return Hang(lines, p.Mark(draw.Prompt, draw.Accent))
 }
 
 // attached says what of the files that a prompt names went along with it.
@@ -144,54 +144,54 @@ func attached(names []event.Attached, width int) []draw.Line {
 	return append(draw.L(draw.S("with "+strings.Join(with, ", "), draw.Quiet)).Wrap(width), out...)
 }
 
-func (p paper) thought(it *item) []draw.Line {
+func (p Paper) thought(it *Item) []draw.Line {
 	head := "Thought"
-	if !it.done {
+	if !it.Done {
 		head = "Thinking"
 	}
 	if it.took >= time.Second {
-		head += " for " + span(it.took)
+		head += " for " + Span(it.took)
 	}
-	lead := p.mark(draw.Star, draw.Thinking)
-	if !p.thinking && !p.whole {
+	lead := p.Mark(draw.Star, draw.Thinking)
+	if !p.Thinking && !p.Whole {
 		return []draw.Line{{lead, draw.S(head, draw.Thinking)}}
 	}
-	body := draw.Markdown(it.text, p.inner(2, 0, false))
+	body := draw.Markdown(it.Text, p.Inner(2, 0, false))
 	for i := range body {
 		body[i] = body[i].With(draw.Thinking)
 	}
 	return append([]draw.Line{{lead, draw.S(head, draw.Thinking)}}, draw.Indent(body, draw.S("  ", draw.Plain))...)
 }
 
-func (p paper) noted(it *item) []draw.Line {
+func (p Paper) noted(it *Item) []draw.Line {
 	lead, role := draw.S("  ", draw.Plain), draw.Quiet
-	switch it.level {
+	switch it.Level {
 	case "warning":
-		lead, role = p.mark(draw.Warning, draw.Attention), draw.Plain
+		lead, role = p.Mark(draw.Warning, draw.Attention), draw.Plain
 	case "error":
-		lead, role = p.mark(draw.Cross, draw.Wrong), draw.Plain
+		lead, role = p.Mark(draw.Cross, draw.Wrong), draw.Plain
 	case "info":
 		role = draw.Plain
 	}
-	w := p.inner(2, 0, false).Width
-	if it.level == "report" {
-		body := draw.Indent(draw.Markdown(it.text, p.inner(2, 0, false)), draw.S("  ", draw.Plain))
-		return append([]draw.Line{{p.mark(draw.Prompt, draw.Quiet), draw.S(it.hint, draw.Quiet)}}, body...)
+	w := p.Inner(2, 0, false).Width
+	if it.Level == "report" {
+		body := draw.Indent(draw.Markdown(it.Text, p.Inner(2, 0, false)), draw.S("  ", draw.Plain))
+		return append([]draw.Line{{p.Mark(draw.Prompt, draw.Quiet), draw.S(it.Hint, draw.Quiet)}}, body...)
 	}
-	lines := draw.WrapAll(draw.Text(it.text, draw.Style{Role: role}), w)
-	if it.hint != "" {
-		lines = append(lines, draw.WrapAll(draw.Text(it.hint, draw.Style{Role: draw.Quiet}), w)...)
+	lines := draw.WrapAll(draw.Text(it.Text, draw.Style{Role: role}), w)
+	if it.Hint != "" {
+		lines = append(lines, draw.WrapAll(draw.Text(it.Hint, draw.Style{Role: draw.Quiet}), w)...)
 	}
-	return hang(lines, lead)
+	return Hang(lines, lead)
 }
 
 // called draws one call, or a line for several that only looked at things.
-func (p paper) called(it *item) []draw.Line {
-	if len(it.calls) > 1 && !p.whole {
+func (p Paper) called(it *Item) []draw.Line {
+	if len(it.Calls) > 1 && !p.Whole {
 		return []draw.Line{p.several(it)}
 	}
 	var out []draw.Line
-	for _, c := range it.calls {
+	for _, c := range it.Calls {
 		out = append(out, p.callHead(c))
 		out = append(out, p.callBody(c)...)
 	}
@@ -199,33 +199,33 @@ func (p paper) called(it *item) []draw.Line {
 }
 
 // several is the one line for calls that only look at things.
-func (p paper) several(it *item) draw.Line {
+func (p Paper) several(it *Item) draw.Line {
 	lead, verb := draw.S("  ", draw.Plain), "Read"
 	var folds, names []string
 	n, running := map[string]int{}, false
-	for _, c := range it.calls {
+	for _, c := range it.Calls {
 		if n[c.fold] == 0 {
 			folds = append(folds, c.fold)
 		}
 		n[c.fold]++
-		_, subject := c.words()
+		_, subject := c.Words()
 		names = append(names, subject)
-		running = running || !c.ended
+		running = running || !c.Ended
 	}
 	if running {
-		lead = p.mark(draw.Radio, draw.Accent)
+		lead = p.Mark(draw.Radio, draw.Accent)
 	}
 	slices.Sort(folds) // "file" before "search"
 	for i, f := range folds {
-		folds[i] = plural(n[f], f)
+		folds[i] = Plural(n[f], f)
 	}
-	left := draw.L(lead, draw.Span{Text: pad(verb, 6) + " ", Style: draw.Style{Attr: draw.Bold}}, draw.S(strings.Join(folds, ", "), draw.Plain))
-	return append(left, draw.S("  "+strings.Join(names, ", "), draw.Quiet)).Truncate(p.cols(), p.o)
+	left := draw.L(lead, draw.Span{Text: Pad(verb, 6) + " ", Style: draw.Style{Attr: draw.Bold}}, draw.S(strings.Join(folds, ", "), draw.Plain))
+	return append(left, draw.S("  "+strings.Join(names, ", "), draw.Quiet)).Truncate(p.Cols(), p.O)
 }
 
-// words are what a call is called: what it does and what with.
-func (c *call) words() (verb, subject string) {
-	verb = c.title
+// Words are what a call is called: what it does and what with.
+func (c *Call) Words() (verb, subject string) {
+	verb = c.Title
 	if verb == "" {
 		verb = c.name
 	}
@@ -233,16 +233,16 @@ func (c *call) words() (verb, subject string) {
 		verb, subject = verb[:i], verb[i+1:]
 	}
 	verb = strings.TrimSuffix(verb, ":")
-	if t, ok := terminal(c.view); ok && t.Command != "" {
+	if t, ok := terminal(c.View); ok && t.Command != "" {
 		subject = t.Command
 	}
-	if subject == "" && c.title == "" && len(c.input) > 0 {
+	if subject == "" && c.Title == "" && len(c.input) > 0 {
 		var b bytes.Buffer
 		if json.Compact(&b, c.input) == nil && b.String() != "{}" {
 			subject = b.String()
 		}
 	}
-	return clip.Line(draw.String(verb), 40), firstLine(subject)
+	return clip.Line(draw.String(verb), 40), FirstLine(subject)
 }
 
 func terminal(b view.Block) (view.Terminal, bool) {
@@ -250,8 +250,8 @@ func terminal(b view.Block) (view.Terminal, bool) {
 	return t, ok
 }
 
-// firstLine is the first line of s that says something, and a sign of more.
-func firstLine(s string) string {
+// FirstLine is the first line of s that says something, and a sign of more.
+func FirstLine(s string) string {
 	s = strings.TrimSpace(s)
 	head, rest, _ := strings.Cut(s, "\n")
 	if strings.TrimSpace(rest) != "" {
@@ -261,29 +261,29 @@ func firstLine(s string) string {
 }
 
 // callHead is the line of a call: what it is, and what came of it.
-func (p paper) callHead(c *call) draw.Line {
-	verb, subject := c.words()
+func (p Paper) callHead(c *Call) draw.Line {
+	verb, subject := c.Words()
 	lead := draw.S("  ", draw.Plain)
-	switch _, changed := c.view.(view.Diff); {
+	switch _, changed := c.View.(view.Diff); {
 	case c.asked:
-		lead = p.mark(draw.Warning, draw.Attention)
-	case !c.ended:
-		lead = p.mark(draw.Radio, draw.Accent)
+		lead = p.Mark(draw.Warning, draw.Attention)
+	case !c.Ended:
+		lead = p.Mark(draw.Radio, draw.Accent)
 	case c.denied:
-		lead = p.mark(draw.Cross, draw.Attention)
-	case c.wrong:
-		lead = p.mark(draw.Cross, draw.Wrong)
+		lead = p.Mark(draw.Cross, draw.Attention)
+	case c.Wrong:
+		lead = p.Mark(draw.Cross, draw.Wrong)
 	case changed:
-		lead = p.mark(draw.Pencil, draw.Accent)
-	case isTerminal(c.view) && c.task == "":
-		lead = p.mark(draw.Check, draw.OK)
+		lead = p.Mark(draw.Pencil, draw.Accent)
+	case isTerminal(c.View) && c.task == "":
+		lead = p.Mark(draw.Check, draw.OK)
 	}
-	left := draw.L(lead, draw.Span{Text: pad(verb, 6) + " ", Style: draw.Style{Attr: draw.Bold}}, draw.S(subject, draw.Plain))
+	left := draw.L(lead, draw.Span{Text: Pad(verb, 6) + " ", Style: draw.Style{Attr: draw.Bold}}, draw.S(subject, draw.Plain))
 	facts := p.facts(c)
 	if len(facts) == 0 {
-		return left.Truncate(p.cols(), p.o)
+		return left.Truncate(p.Cols(), p.O)
 	}
-	return draw.Beside(left, facts, p.cols(), p.o)
+	return draw.Beside(left, facts, p.Cols(), p.O)
 }
 
 func isImage(b view.Block) bool { _, ok := b.(view.Image); return ok }
@@ -291,11 +291,11 @@ func isImage(b view.Block) bool { _, ok := b.(view.Image); return ok }
 func isTerminal(b view.Block) bool { _, ok := terminal(b); return ok }
 
 // facts are what came of a call, in a few words.
-func (p paper) facts(c *call) draw.Line {
+func (p Paper) facts(c *Call) draw.Line {
 	var parts []draw.Span
 	say := func(s string, r draw.Role) {
 		if len(parts) > 0 {
-			parts = append(parts, draw.S(" "+p.sign(draw.Middot)+" ", draw.Quiet))
+			parts = append(parts, draw.S(" "+p.Sign(draw.Middot)+" ", draw.Quiet))
 		}
 		parts = append(parts, draw.S(s, r))
 	}
@@ -303,43 +303,43 @@ func (p paper) facts(c *call) draw.Line {
 	case c.asked:
 		say("waits for your answer", draw.Attention)
 		return parts
-	case !c.ended:
+	case !c.Ended:
 		if !c.started {
 			say("waits", draw.Quiet)
-		} else if d := p.now.Sub(c.at); d >= time.Second {
-			say(seconds(d), draw.Quiet)
+		} else if d := p.Now.Sub(c.at); d >= time.Second {
+			say(Seconds(d), draw.Quiet)
 		}
 		return parts
 	case c.denied:
 		say("refused", draw.Attention)
 		return parts
 	}
-	switch b := c.view.(type) {
+	switch b := c.View.(type) {
 	case view.Terminal:
 		if b.Exit != 0 {
 			say(fmt.Sprintf("exit %d", b.Exit), draw.Wrong)
 		}
 	case view.Diff:
-		parts = append(parts, p.plusMinus(b.Added, b.Removed)...)
+		parts = append(parts, p.PlusMinus(b.Added, b.Removed)...)
 	case view.Code:
-		say(plural(lineCount(b.S), "line"), draw.Quiet)
+		say(Plural(lineCount(b.S), "line"), draw.Quiet)
 	case view.Text:
-		say(plural(lineCount(b.S), "line"), draw.Quiet)
+		say(Plural(lineCount(b.S), "line"), draw.Quiet)
 	case view.Table:
-		say(plural(len(b.Rows), "row"), draw.Quiet)
+		say(Plural(len(b.Rows), "row"), draw.Quiet)
 	case view.Tasks:
 		say(progress(b.Items), draw.Quiet)
 	case view.Image:
 		say(clip.Size(int64(len(b.Data))), draw.Quiet)
 	case view.Questions, view.Group, nil:
-		if c.text != "" && !c.wrong {
-			say(plural(lineCount(c.text), "line"), draw.Quiet)
+		if c.text != "" && !c.Wrong {
+			say(Plural(lineCount(c.text), "line"), draw.Quiet)
 		}
 	}
 	if c.task != "" {
 		say("in the background: "+c.task, draw.Quiet)
 	} else if c.took >= 100*time.Millisecond {
-		say(span(c.took), draw.Quiet)
+		say(Span(c.took), draw.Quiet)
 	}
 	return parts
 }
@@ -363,14 +363,14 @@ func lineCount(s string) int {
 }
 
 // callBody is what of a call is shown below its line.
-func (p paper) callBody(c *call) []draw.Line {
+func (p Paper) callBody(c *Call) []draw.Line {
 	var out []draw.Line
-	gutter := draw.S("  "+pad(p.sign(draw.Gutter), 2), draw.Quiet)
+	gutter := draw.S("  "+Pad(p.Sign(draw.Gutter), 2), draw.Quiet)
 	text := func(s string, r draw.Role, max int) {
-		o := p.inner(4, max, false)
+		o := p.Inner(4, max, false)
 		out = append(out, draw.Indent(o.Bound(draw.WrapAll(draw.Text(s, draw.Style{Role: r}), o.Width)), gutter)...)
 	}
-	if t, ok := terminal(c.view); ok && p.whole && strings.Contains(strings.TrimSpace(t.Command), "\n") {
+	if t, ok := terminal(c.View); ok && p.Whole && strings.Contains(strings.TrimSpace(t.Command), "\n") {
 		text(t.Command, draw.Code, wholeLines)
 	}
 	switch {
@@ -380,15 +380,15 @@ func (p paper) callBody(c *call) []draw.Line {
 			text("“"+c.comment+"”", draw.Plain, textLines)
 		}
 		return out
-	case !c.ended:
+	case !c.Ended:
 		if len(c.tail) > 0 && !c.asked {
-			o := p.inner(4, tailLines, true)
+			o := p.Inner(4, tailLines, true)
 			o.Hint = ""
 			out = append(out, draw.Indent(lastLines(draw.Output(string(c.tail), draw.Style{Role: draw.Quiet}), o), gutter)...)
 		}
 		return out
-	case c.view == nil:
-		if c.wrong || p.whole {
+	case c.View == nil:
+		if c.Wrong || p.Whole {
 			s := c.text
 			if s == "" {
 				s = c.why
@@ -396,19 +396,19 @@ func (p paper) callBody(c *call) []draw.Line {
 			text(s, draw.Plain, textLines)
 		}
 		return out
-	case c.fold != "" && !p.whole && !c.wrong, isImage(c.view): // the line above names it, and a picture follows
+	case c.fold != "" && !p.Whole && !c.Wrong, isImage(c.View): // the line above names it, and a picture follows
 		return nil
 	}
 	lines, n, tail := c.bounds()
-	shown := c.view
-	if t, ok := terminal(c.view); ok && t.Exit != 0 && t.Note == fmt.Sprintf("exit code %d", t.Exit) {
+	shown := c.View
+	if t, ok := terminal(c.View); ok && t.Exit != 0 && t.Note == fmt.Sprintf("exit code %d", t.Exit) {
 		t.Note = "" // the line above says so
 		shown = t
 	}
-	if lines || p.whole {
-		out = append(out, draw.Indent(draw.Block(shown, p.inner(4, n, tail)), gutter)...)
+	if lines || p.Whole {
+		out = append(out, draw.Indent(draw.Block(shown, p.Inner(4, n, tail)), gutter)...)
 	}
-	if c.wrong && c.text != "" {
+	if c.Wrong && c.text != "" {
 		text(c.text, draw.Plain, textLines)
 	}
 	return out
@@ -416,10 +416,10 @@ func (p paper) callBody(c *call) []draw.Line {
 
 // bounds says whether a result is shown below its call where it is folded, and
 // how many lines of it.
-func (c *call) bounds() (show bool, lines int, tail bool) {
-	switch b := c.view.(type) {
+func (c *Call) bounds() (show bool, lines int, tail bool) {
+	switch b := c.View.(type) {
 	case view.Terminal:
-		if c.wrong || b.Exit != 0 {
+		if c.Wrong || b.Exit != 0 {
 			return true, failLines, true
 		}
 		return true, outputLines, true
@@ -443,7 +443,7 @@ func lastLines(lines []draw.Line, o draw.Options) []draw.Line {
 	return lines[max(0, len(lines)-o.MaxLines):]
 }
 
-func plural(n int, what string) string {
+func Plural(n int, what string) string {
 	switch {
 	case n == 1:
 		return "1 " + what
@@ -453,13 +453,18 @@ func plural(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// seconds is span without a fraction, for what still goes on.
-func seconds(d time.Duration) string {
+// Seconds is span without a fraction, for what still goes on.
+func Seconds(d time.Duration) string {
 	if d < 10*time.Second {
 		return fmt.Sprintf("%d s", int(d.Seconds()))
 	}
-	return span(d)
+	return Span(d)
 }
 
-// span is a duration for people.
-func span(d time.Duration) string { return clip.Span(d) }
+// Span is a duration for people.
+func Span(d time.Duration) string { return clip.Span(d) }
+
+// PlusMinus are lines added and removed.
+func (p Paper) PlusMinus(added, removed int) draw.Line {
+	return draw.Line{draw.S(fmt.Sprintf("+%d", added), draw.OK), draw.S(" ", draw.Plain), draw.S(p.Sign(draw.Minus)+fmt.Sprint(removed), draw.Wrong)}
+}

@@ -1,0 +1,122 @@
+package story
+
+import (
+	"slices"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+)
+
+// call finds a call, or adds one.
+func (s *Story) call(id, name string, now time.Time) *Call {
+	if c := s.ByID[id]; c != nil {
+		return c
+	}
+	c := &Call{ID: id, name: name, at: now}
+	s.ByID[id] = c
+	s.Add(&Item{Kind: Called, At: now, Calls: []*Call{c}})
+	return c
+}
+
+func (s *Story) started(b event.ToolStarted, now time.Time) {
+	c := s.call(b.Call, b.Name, now)
+	c.started, c.at, c.fold = true, now, b.Fold
+	if b.Title != "" {
+		c.Title = b.Title
+	}
+	if len(b.Input) > 0 {
+		c.input = b.Input
+	}
+	if i := s.Find(b.Call); i > 0 && i >= s.Printed {
+		it := s.Items[i]
+		s.Items = slices.Delete(s.Items, i, i+1)
+		rest := slices.Clone(s.Items[i:])
+		s.Items = s.Items[:i]
+		s.join(it)
+		s.Items = append(s.Items, rest...)
+		if s.Reply > len(s.Items) {
+			s.Reply = len(s.Items)
+		}
+	}
+}
+
+// Find is the item of a call, -1 without.
+func (s *Story) Find(id string) int {
+	for i := len(s.Items) - 1; i >= 0; i-- {
+		if s.Items[i].has(id) {
+			return i
+		}
+	}
+	return -1
+}
+
+// join adds an item of calls, to the one before it when both only look.
+func (s *Story) join(it *Item) {
+	n := len(s.Items)
+	if n > s.Printed && it.folds() && s.Items[n-1].folds() {
+		s.Items[n-1].Calls = append(s.Items[n-1].Calls, it.Calls...)
+		return
+	}
+	s.Items = append(s.Items, it)
+}
+
+// folds reports whether all of an item only looks, and nothing of it has to be
+// seen on its own.
+func (it *Item) folds() bool {
+	if it.Kind != Called {
+		return false
+	}
+	return !slices.ContainsFunc(it.Calls, func(c *Call) bool { return c.fold == "" || c.Wrong || c.denied || isImage(c.View) })
+}
+
+// hear adds output of a running call.
+func (c *Call) hear(s string) {
+	c.tail = append(c.tail, s...)
+	if over := len(c.tail) - maxTail; over > 0 {
+		c.tail = append(c.tail[:0], c.tail[over:]...)
+	}
+}
+
+func (s *Story) finished(b event.ToolFinished, now time.Time) {
+	s.changedFiles(b)
+	c := s.call(b.Call, b.Name, now)
+	c.Ended, c.Wrong, c.denied, c.took, c.text, c.asked = true, b.IsErr, b.Denied, b.Took, b.Text, false
+	if b.Denied {
+		c.why = b.Verdict.Reason
+	}
+	if len(b.Input) > 0 {
+		c.input = b.Input
+	}
+	if b.View != nil {
+		c.View = b.View
+		c.text = ""
+	} else if !b.Denied {
+		c.View = nil
+	}
+	c.tail = nil
+	if i := s.Find(b.Call); i >= s.Printed && i >= 0 {
+		s.apart(i)
+	}
+}
+
+// apart takes calls that failed out of a line of several, so that they are
+// seen.
+func (s *Story) apart(i int) {
+	it := s.Items[i]
+	if len(it.Calls) == 1 || it.folds() {
+		return
+	}
+	var parts []*Item
+	for _, c := range it.Calls {
+		one := &Item{Kind: Called, At: it.At, Calls: []*Call{c}}
+		if n := len(parts); n > 0 && one.folds() && parts[n-1].folds() {
+			parts[n-1].Calls = append(parts[n-1].Calls, c)
+			continue
+		}
+		parts = append(parts, one)
+	}
+	s.Items = slices.Replace(s.Items, i, i+1, parts...)
+	if s.Reply > i {
+		s.Reply += len(parts) - 1
+	}
+}
