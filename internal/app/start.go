@@ -56,6 +56,7 @@ type Running struct {
 	world    *World
 	spec     Spec
 	log      *sessions.Opened
+	beside   func()      // ends what goes on beside the turns, and waits for it
 	started  policy.Mode // the mode that it began in
 	key      string      // where the model's key came from, "none" without one
 	profile  prompt.Profile
@@ -244,6 +245,7 @@ func (r *Running) attend() {
 	}
 	r.After = st.Seq
 	r.kit.Knows(st.Files())
+	r.accompany()
 }
 
 // forbidden are the modes that the session cannot be switched to, and why.
@@ -284,6 +286,7 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 // Close interrupts what runs, ends every command and closes the log.
 func (r *Running) Close() (err error) {
 	r.closed.Do(func() {
+		r.beside()
 		err = r.Session.Close()
 		if ended := r.kit.Close(2 * time.Second); ended != "" {
 			r.world.process.Notef("ended what ran in the background: %s", ended)

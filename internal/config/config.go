@@ -33,7 +33,8 @@ type Config struct {
 	Web         Web         `json:"web"`
 	Extensions
 
-	CleanupDays int `json:"cleanup_days"` // age at which sessions are removed; 0 keeps them
+	CleanupDays int  `json:"cleanup_days"` // age at which sessions are removed; 0 keeps them
+	Titles      bool `json:"titles"`       // the small model names sessions
 
 	Report `json:"-"`
 	tree   *node

@@ -124,7 +124,7 @@ type (
 	}
 	// Spent is a request to a model that is no reply of the conversation.
 	Spent struct {
-		For    string    `json:"for"` // what it was made for: ForRuling
+		For    string    `json:"for"` // what it was made for: ForRuling, ForTitle
 		Model  string    `json:"model"`
 		Usage  llm.Usage `json:"usage"`
 		Cost   float64   `json:"cost,omitempty"` // USD
@@ -462,8 +462,12 @@ func (b SettingsChanged) Lines() (counts, waits, wrong []string) {
 	return counts, waits, b.Problems
 }
 
-// ForRuling is what a classifier's request is made for.
-const ForRuling = "ruling"
+// What requests are made for that are no reply: to rule on a call, and to name
+// the session.
+const (
+	ForRuling = "ruling"
+	ForTitle  = "title"
+)
 
 // An End is how a turn ended.
 type End string

@@ -244,14 +244,34 @@ func (m *Set) Classifier(ctx context.Context, mode policy.Mode) *auto.Classifier
 	}
 	a := m.cfg.Permissions.AutoMode
 	c := &auto.Classifier{Sentences: auto.Sentences{Allow: a.Allow, SoftDeny: a.SoftDeny, HardDeny: a.HardDeny, Environment: a.Environment}}
-	main, err := m.Choose(ctx, m.cfg.Model)
-	if err != nil {
-		return c
-	}
-	if s, err := m.Small(ctx, main, m.cfg.SmallModel); err == nil && s.Model != nil {
-		c.Model = auto.Small{Model: s.Model, Name: s.Name, ID: s.Provider + "/" + s.Name, Cost: s.Facts.Cost}
+	if s, ok := m.small(ctx, m.cfg.Model); ok {
+		c.Model = asked(s)
 	}
 	return c
+}
+
+// Titles is the small model where it may be asked for a title, beside a main
+// one. A model that runs here and that nobody chose to be the small one is left
+// alone: it would lose what it keeps of the conversation.
+func (m *Set) Titles(ctx context.Context, main string) (auto.Small, bool) {
+	s, ok := m.small(ctx, main)
+	if !ok || s.Local && m.cfg.SmallModel == "" {
+		return auto.Small{}, false
+	}
+	return asked(s), true
+}
+
+func (m *Set) small(ctx context.Context, main string) (choose.Choice, bool) {
+	c, err := m.Choose(ctx, main)
+	if err != nil {
+		return c, false
+	}
+	s, err := m.Small(ctx, c, m.cfg.SmallModel)
+	return s, err == nil && s.Model != nil
+}
+
+func asked(s choose.Choice) auto.Small {
+	return auto.Small{Model: s.Model, Name: s.Name, ID: s.Provider + "/" + s.Name, Cost: s.Facts.Cost}
 }
 
 // Named is the first of these that there is a model of.

@@ -383,6 +383,21 @@ func (s *Session) Report(b event.Body) error {
 	}
 }
 
+// Entitle records what a title cost and, unless the session has one by now, the
+// title: what a person chose stays. "" is no title.
+func (s *Session) Entitle(ctx context.Context, title string, spent event.Spent) error {
+	var res error
+	err := s.do(func(st *state) {
+		if spent != (event.Spent{}) {
+			res = s.record(ctx, st, spent)
+		}
+		if title != "" && st.Title == "" {
+			res = errors.Join(res, s.record(ctx, st, event.Titled{Title: title, By: "model"}))
+		}
+	})
+	return errors.Join(err, res)
+}
+
 // State is the fold of everything recorded so far.
 func (s *Session) State() transcript.State {
 	var out transcript.State

@@ -1,0 +1,147 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/fulltext"
+	"github.com/adze-agent/adze/internal/store/sessions"
+)
+
+// titled runs a session with these settings and a small model that answers in
+// this way, takes its events by hand as accompany would, and returns the title
+// and what titles cost.
+func titled(t *testing.T, set, small string, before func(*Running)) (title string, spent []event.Spent) {
+	t.Helper()
+	dir, home := scratch(t)
+	file := filepath.Join(home, ".adze", "settings.json")
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	main, little := filepath.Join(dir, "m.txt"), filepath.Join(dir, "s.txt")
+	for path, text := range map[string]string{main: "> hello\n", little: small, file: fmt.Sprintf(`{"model":%q,"small_model":%q%s}`, "script/"+main, "script/"+little, set)} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Open(t.Context(), here(dir, home), settings.Sources{}, Front{Print: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r, err := w.Start(t.Context(), Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before != nil {
+		before(r)
+	}
+	c := companion{Running: r}
+	c.see(t.Context(), event.InputAccepted{Text: "mend the parser"})
+	for range 3 {
+		c.see(t.Context(), event.TurnEnded{})
+	}
+	for e, err := range r.log.After(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, ok := e.Body.(event.Spent); ok {
+			spent = append(spent, s)
+		}
+	}
+	return r.State().Title, spent
+}
+
+func TestTitles(t *testing.T) {
+	title, spent := titled(t, "", "? prompt contains \"mend the parser\"\n> Title: Mend the parser.\n", nil)
+	if title != "Mend the parser" || len(spent) != 1 || spent[0].For != event.ForTitle {
+		t.Errorf("%q, %+v", title, spent)
+	}
+	if title, spent := titled(t, `,"titles":false`, "> No\n", nil); title != "" || len(spent) != 0 {
+		t.Errorf("switched off: %q, %+v", title, spent)
+	}
+	title, spent = titled(t, "", "> No\n", func(r *Running) {
+		if err := r.Submit(t.Context(), op.Rename{Title: "Mine"}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if title != "Mine" || len(spent) != 0 {
+		t.Errorf("a person's title became %q, %+v", title, spent)
+	}
+	if title, _ := titled(t, "", "!500\n", nil); title != "" {
+		t.Errorf("of an error: %q", title)
+	}
+	if title, spent := titled(t, "", "> ...\n---\n> ...\n---\n> At last\n", nil); title != "" || len(spent) != maxTitleTries {
+		t.Errorf("after tries without a title: %q, %+v", title, spent)
+	}
+}
+
+// A person who names the session while the model thinks keeps the name.
+func TestEntitleYieldsToAPerson(t *testing.T) {
+	title, _ := titled(t, `,"titles":false`, "> No\n", func(r *Running) {
+		if err := r.Submit(t.Context(), op.Rename{Title: "Mine"}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Entitle(t.Context(), "Theirs", event.Spent{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if title != "Mine" {
+		t.Errorf("the title is %q", title)
+	}
+}
+
+// In the terminal UI all of it happens by itself, and the end of the session
+// waits for nothing of it.
+func TestAccompany(t *testing.T) {
+	dir, home := scratch(t)
+	main, little := filepath.Join(dir, "m.txt"), filepath.Join(dir, "s.txt")
+	for path, text := range map[string]string{main: "> a walrus\n---\n> more\n", little: "> About a walrus\n---\n!stall\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Open(t.Context(), here(dir, home), settings.Sources{Inline: fmt.Sprintf(`{"model":%q,"small_model":%q}`, "script/"+main, "script/"+little)}, Front{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	r, err := w.Start(t.Context(), Spec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := r.Follow(t.Context(), r.After, event.Durable)
+	if err := r.Submit(t.Context(), op.Prompt{Text: "say something"}); err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range events {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, ok := e.Body.(event.Titled); ok {
+			if b.Title != "About a walrus" || b.By != "model" {
+				t.Errorf("%+v", b)
+			}
+			break
+		}
+	}
+	// The index is next; closing cancels it, and a search does what is left.
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	ix := fulltext.In(w.Paths.State, nil)
+	if err := ix.Update(t.Context(), sessions.In(w.Paths.State), nil); err != nil {
+		t.Fatal(err)
+	}
+	hits, err := ix.Search(context.Background(), fulltext.Query{Words: "walrus"})
+	if err != nil || !slices.ContainsFunc(hits, func(h fulltext.Hit) bool { return h.ID == r.ID }) {
+		t.Errorf("%+v, %v", hits, err)
+	}
+}
