@@ -3,9 +3,10 @@ package config
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A Setting is one value in force and where it comes from.
@@ -88,8 +89,8 @@ func masked(n *node, path string) *node {
 	if n.kind == '"' && (inEnv && secretName(path) || inHeaders) && n.text != "" {
 		return &node{kind: '"', raw: []byte(mask), from: n.from}
 	}
-	if n.kind == '"' && login.MatchString(n.text) {
-		return &node{kind: '"', raw: login.ReplaceAll(n.raw, []byte("://••••••@")), from: n.from}
+	if n.kind == '"' && login().MatchString(n.text) {
+		return &node{kind: '"', raw: login().ReplaceAll(n.raw, []byte("://••••••@")), from: n.from}
 	}
 	if n.kind != '{' {
 		return n
@@ -103,7 +104,7 @@ func masked(n *node, path string) *node {
 }
 
 // login is the name and password in an address.
-var login = regexp.MustCompile(`://[^/@\s"]+@`)
+var login = pattern.Lazy(`://[^/@\s"]+@`)
 
 func secretName(name string) bool {
 	u := strings.ToUpper(name)
@@ -162,7 +163,7 @@ func (s *spec) entry(rest []string) []string {
 				out = append(out, strings.Join(rest[j+1:], "."))
 			}
 			return out
-		case s.star == nil && j == len(rest)-1 && word.MatchString(rest[j]):
+		case s.star == nil && j == len(rest)-1 && word().MatchString(rest[j]):
 			return []string{strings.Join(rest[:j], "."), rest[j]}
 		}
 	}
@@ -170,7 +171,7 @@ func (s *spec) entry(rest []string) []string {
 }
 
 // word is a field's name, unlike the last part of a version.
-var word = regexp.MustCompile(`^[A-Za-z_]+$`)
+var word = pattern.Lazy(`^[A-Za-z_]+$`)
 
 func takesNames(k Kind) bool {
 	switch k {

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // maxDepth bounds nesting: the parser and everything after it recurse.
@@ -156,7 +157,7 @@ func (e *syntaxError) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.line, e.column, e.why)
 }
 
-var hujsonError = regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
+var hujsonError = pattern.Lazy(`^hujson: line (\d+), column (\d+): `)
 
 var errNUL = errors.New("the file holds NUL bytes")
 
@@ -171,7 +172,7 @@ func parse(text []byte, base Origin) (*node, []Problem, error) {
 	v, err := hujson.Parse(text)
 	if err != nil {
 		se := &syntaxError{1, 1, err.Error()}
-		if m := hujsonError.FindStringSubmatch(se.why); m != nil {
+		if m := hujsonError().FindStringSubmatch(se.why); m != nil {
 			se.line, _ = strconv.Atoi(m[1])
 			se.column, _ = strconv.Atoi(m[2])
 			se.why = strings.TrimPrefix(se.why, m[0])

@@ -2,10 +2,11 @@ package memory
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // frontMatter splits a text into the globs of its front matter and its body.
@@ -52,7 +53,7 @@ func frontMatter(text string) (globs []string, body, bad string) {
 }
 
 // importName finds "@path" where a word begins.
-var importName = regexp.MustCompile("(?:^|[\\s(\\[*_>\"'])@((?:\\\\ |[^\\s`])+)")
+var importName = pattern.Lazy("(?:^|[\\s(\\[*_>\"'])@((?:\\\\ |[^\\s`])+)")
 
 // parse drops HTML comments and finds imports, both outside code.
 func parse(text string) (body string, imports []string) {
@@ -188,7 +189,7 @@ func importsIn(text string) []string {
 		}
 		plain.WriteString(p)
 	})
-	for _, m := range importName.FindAllStringSubmatch(plain.String(), -1) {
+	for _, m := range importName().FindAllStringSubmatch(plain.String(), -1) {
 		name := strings.TrimRight(strings.ReplaceAll(m[1], `\ `, " "), ".,;:!?)]}*_\"'")
 		base := name[strings.LastIndexByte(name, '/')+1:]
 		file := strings.LastIndexByte(base, '.') > 0 || strings.HasPrefix(base, ".") && len(base) > 1 || strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") ||

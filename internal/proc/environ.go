@@ -3,9 +3,10 @@ package proc
 import (
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // passed are the variables a command gets from our own environment: what
@@ -47,11 +48,11 @@ var providers = []string{
 }
 
 // secret matches the names of variables that hold secrets.
-var secret = regexp.MustCompile(`(?i)KEY|TOKEN|SECRET|PASS|CRED|AUTH|COOKIE|PRIVATE_|SIGNATURE|_PAT$|_DSN$`)
+var secret = pattern.Lazy(`(?i)KEY|TOKEN|SECRET|PASS|CRED|AUTH|COOKIE|PRIVATE_|SIGNATURE|_PAT$|_DSN$`)
 
 // userinfo is a user and a password, or a web address's user alone (a token,
 // often), inside an address: RFC 3986, 3.2.1.
-var userinfo = regexp.MustCompile(`(?i)(https?://|socks[45]h?://|ftp://)[^/?#\s@]*@|([a-z][a-z0-9+.-]*://)[^/?#\s@:]*:[^/?#\s@]*@`)
+var userinfo = pattern.Lazy(`(?i)(https?://|socks[45]h?://|ftp://)[^/?#\s@]*@|([a-z][a-z0-9+.-]*://)[^/?#\s@:]*:[^/?#\s@]*@`)
 
 // Scrub returns what of environ, NAME=value each, a command may see. Names
 // pass that are on the built-in list or match one of allow (NAME, or a
@@ -71,10 +72,10 @@ func Scrub(environ, allow []string) []string {
 		case hasPrefix(name, providers):
 			continue
 		case exact:
-		case name == "SSH_AUTH_SOCK", secret.MatchString(name):
+		case name == "SSH_AUTH_SOCK", secret().MatchString(name):
 			continue
 		case match(passed, name):
-			value = userinfo.ReplaceAllString(value, "$1$2")
+			value = userinfo().ReplaceAllString(value, "$1$2")
 		case match(allow, name):
 		default:
 			continue

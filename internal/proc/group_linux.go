@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // groups puts each command into a control group of its own (cgroups(7),
@@ -41,7 +42,7 @@ type group struct {
 const tasksEach = 8
 
 // groupName is what leftovers of a killed adze are called.
-var groupName = regexp.MustCompile(`^adze-[0-9]+-[0-9]+$`)
+var groupName = pattern.Lazy(`^adze-[0-9]+-[0-9]+$`)
 
 // prepare looks for a place for groups once; mount is where the file system
 // of groups is, /sys/fs/cgroup.
@@ -66,7 +67,7 @@ func (g *groups) prepare(mount string) {
 	g.base = dir
 	entries, _ := os.ReadDir(dir) // nothing to remove, then
 	for _, e := range entries {
-		if groupName.MatchString(e.Name()) {
+		if groupName().MatchString(e.Name()) {
 			_ = os.Remove(filepath.Join(dir, e.Name())) // only an empty one can be
 		}
 	}

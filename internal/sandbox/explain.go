@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // Explain says what the sandbox kept a command from, when that is why it
@@ -19,7 +21,7 @@ func (s *Sandbox) Explain(exit int, output string) (blocked string, ok bool) {
 	if exit == 0 {
 		return blocked, ok
 	}
-	if s.proxy == nil || ok && (!strings.HasPrefix(blocked, network) || noDomain.MatchString(output)) {
+	if s.proxy == nil || ok && (!strings.HasPrefix(blocked, network) || noDomain().MatchString(output)) {
 		return blocked, ok
 	}
 	// Most programs do not show what the proxy says to them.
@@ -41,29 +43,29 @@ const network = "the network: "
 // Lines that failures of a sandbox leave: the C library's texts, Go's and
 // Node's, in any locale that keeps them English.
 var (
-	readOnly  = regexp.MustCompile(`(?i)read-only file ?system|EROFS`)
-	noAccess  = regexp.MustCompile(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError|device or resource busy|EBUSY`)
-	busy      = regexp.MustCompile(`(?i)device or resource busy|EBUSY`)
-	crossed   = regexp.MustCompile(`(?i)(invalid )?cross-device link|EXDEV`)
-	gitWrites = regexp.MustCompile(`(?i)could not (?:write|lock) config file ([^\s:]+)`)
-	noNetwork = regexp.MustCompile(`(?i)network is unreachable|ENETUNREACH|could not resolve host|temporary failure in name resolution|name or service not known|getaddrinfo|EAI_AGAIN|no such host|failed to connect|couldn't connect to|name resolution|connection refused.*proxy|lookup .* on .*: (dial|read) udp`)
+	readOnly  = pattern.Lazy(`(?i)read-only file ?system|EROFS`)
+	noAccess  = pattern.Lazy(`(?i)permission denied|operation not permitted|EACCES|EPERM|PermissionError|device or resource busy|EBUSY`)
+	busy      = pattern.Lazy(`(?i)device or resource busy|EBUSY`)
+	crossed   = pattern.Lazy(`(?i)(invalid )?cross-device link|EXDEV`)
+	gitWrites = pattern.Lazy(`(?i)could not (?:write|lock) config file ([^\s:]+)`)
+	noNetwork = pattern.Lazy(`(?i)network is unreachable|ENETUNREACH|could not resolve host|temporary failure in name resolution|name or service not known|getaddrinfo|EAI_AGAIN|no such host|failed to connect|couldn't connect to|name resolution|connection refused.*proxy|lookup .* on .*: (dial|read) udp`)
 	// A host that a line says cannot be reached.
-	farHost = regexp.MustCompile(`(?i)(?:could not resolve (?:host(?:name)?|proxy):?|connect to host|getaddrinfo(?: [A-Z_]+)?|failed to connect to|connection to|\blookup|connectionpool\(host=|resolve)\s*['"(]*([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})\b`)
+	farHost = pattern.Lazy(`(?i)(?:could not resolve (?:host(?:name)?|proxy):?|connect to host|getaddrinfo(?: [A-Z_]+)?|failed to connect to|connection to|\blookup|connectionpool\(host=|resolve)\s*['"(]*([a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,})\b`)
 	// A push to a repository beside the workspace says what, and then where.
-	unpacked  = regexp.MustCompile(`unable to create temporary object directory|insufficient permission for adding an object|unpacker error`)
-	pushedTo  = regexp.MustCompile(`(?m)^To (?:file://)?(~?[./][^\n]*)$`)
-	noDomain  = regexp.MustCompile(`adze's sandbox: ([^\s]+) is refused: ([^\n]*)`)
-	tunnel403 = regexp.MustCompile(`(?i)(CONNECT tunnel failed, response 403|proxy.*\b403\b|403 Forbidden from proxy|tunneling socket could not be established, statusCode=403|status(?:code)?=403)`)
+	unpacked  = pattern.Lazy(`unable to create temporary object directory|insufficient permission for adding an object|unpacker error`)
+	pushedTo  = pattern.Lazy(`(?m)^To (?:file://)?(~?[./][^\n]*)$`)
+	noDomain  = pattern.Lazy(`adze's sandbox: ([^\s]+) is refused: ([^\n]*)`)
+	tunnel403 = pattern.Lazy(`(?i)(CONNECT tunnel failed, response 403|proxy.*\b403\b|403 Forbidden from proxy|tunneling socket could not be established, statusCode=403|status(?:code)?=403)`)
 	// What the filter of system calls answers who asks for a family that is not
 	// there: mostly that of unix sockets.
-	noFamily  = regexp.MustCompile(`(?i)address family not supported|EAFNOSUPPORT`)
-	socketErr = regexp.MustCompile(`(?i)(unix (?:domain )?socket|\.sock\b|docker daemon|ssh-agent|authentication agent|gpg-agent|D-?Bus|X11|display|AF_UNIX|Error creating socket)`)
+	noFamily  = pattern.Lazy(`(?i)address family not supported|EAFNOSUPPORT`)
+	socketErr = pattern.Lazy(`(?i)(unix (?:domain )?socket|\.sock\b|docker daemon|ssh-agent|authentication agent|gpg-agent|D-?Bus|X11|display|AF_UNIX|Error creating socket)`)
 	// A call in a stack trace, whose last line has no more than the error.
-	socketCall = regexp.MustCompile(`_socket\.socket|AF_UNIX|UNIXSocket|net\.createConnection`)
+	socketCall = pattern.Lazy(`_socket\.socket|AF_UNIX|UNIXSocket|net\.createConnection`)
 	// A socket that is not among the listed ones does not listen.
-	unheard = regexp.MustCompile(`(?i)connection refused|ECONNREFUSED|cannot connect|could not connect`)
-	quoted  = regexp.MustCompile(`['"‘“\x60]([^'"’”\x60]+)['"’”\x60]`)
-	pathish = regexp.MustCompile(`(?:^|[\s'"‘“:=(\x60\[])(~?/[^\s'"’”:;,)\x60\]]+|\.{1,2}/[^\s'"’”:;,)\x60\]]+|\.[A-Za-z][^\s'"’”:;,)\x60\]/]*(?:/[^\s'"’”:;,)\x60\]]+)*)`)
+	unheard = pattern.Lazy(`(?i)connection refused|ECONNREFUSED|cannot connect|could not connect`)
+	quoted  = pattern.Lazy(`['"‘“\x60]([^'"’”\x60]+)['"’”\x60]`)
+	pathish = pattern.Lazy(`(?:^|[\s'"‘“:=(\x60\[])(~?/[^\s'"’”:;,)\x60\]]+|\.{1,2}/[^\s'"’”:;,)\x60\]]+|\.[A-Za-z][^\s'"’”:;,)\x60\]/]*(?:/[^\s'"’”:;,)\x60\]]+)*)`)
 )
 
 // unixSocket is all that can be said of a socket that was refused.
@@ -81,12 +83,12 @@ const maxExplained = 16 << 10
 // Explain is Sandbox.Explain for a policy alone.
 func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 	output = output[max(0, len(output)-maxExplained):]
-	if m := gitWrites.FindStringSubmatch(output); m != nil && (readOnly.MatchString(output) || busy.MatchString(output)) {
+	if m := gitWrites().FindStringSubmatch(output); m != nil && (readOnly().MatchString(output) || busy().MatchString(output)) {
 		return "writing " + strings.TrimSuffix(m[1], ".lock") + ": git's settings are protected; the git command that changes them, run by itself, asks for that", true
 	}
 	if exit == 0 { // it went on, so only what is certain is told
 		for _, line := range strings.Split(output, "\n") {
-			if readOnly.MatchString(line) {
+			if readOnly().MatchString(line) {
 				for _, n := range pathsIn(line, p) {
 					if protects(p, n.at) {
 						return "writing " + n.said + protectedWhy, true
@@ -96,10 +98,10 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 		}
 		return "", false
 	}
-	if m := noDomain.FindStringSubmatch(output); m != nil {
+	if m := noDomain().FindStringSubmatch(output); m != nil {
 		return fmt.Sprintf(network+"%s is refused, %s; sandbox.network.allowed_domains can allow it", m[1], strings.TrimSpace(m[2])), true
 	}
-	if tunnel403.MatchString(output) {
+	if tunnel403().MatchString(output) {
 		return network + "the proxy of the sandbox refused a domain; sandbox.network.allowed_domains can allow it", true
 	}
 	lines := strings.Split(output, "\n")
@@ -108,23 +110,23 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 			return s, true
 		}
 	}
-	if noFamily.MatchString(output) || socketCall.MatchString(output) && noAccess.MatchString(output) {
+	if noFamily().MatchString(output) || socketCall().MatchString(output) && noAccess().MatchString(output) {
 		return unixSocket, true
 	}
-	if m := pushedTo.FindStringSubmatch(output); m != nil && unpacked.MatchString(output) && !inWritable(p, m[1]) {
+	if m := pushedTo().FindStringSubmatch(output); m != nil && unpacked().MatchString(output) && !inWritable(p, m[1]) {
 		return "writing " + m[1] + outsideWhy, true
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
 		switch {
 		case len(p.Denied)+len(p.Fixed)+len(p.Protected)+len(p.Git) == 0:
-		case busy.MatchString(lines[i]):
+		case busy().MatchString(lines[i]):
 			return "moving or removing a folder that holds something protected" + heldIn(lines[i], p), true
-		case crossed.MatchString(lines[i]):
+		case crossed().MatchString(lines[i]):
 			return "renaming into or out of a folder that holds something protected" + heldIn(lines[i], p) + "; copying works", true
 		}
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
-		if noNetwork.MatchString(lines[i]) {
+		if noNetwork().MatchString(lines[i]) {
 			return farAway(lines[i], p), true
 		}
 	}
@@ -134,7 +136,7 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 // farAway says why nothing was reached, and which host, if the line tells.
 func farAway(line string, p Policy) string {
 	host, allow := "", "a domain"
-	if m := farHost.FindStringSubmatch(line); m != nil {
+	if m := farHost().FindStringSubmatch(line); m != nil {
 		host, allow = ", so not "+m[1], m[1]
 	}
 	if p.Network.Off() {
@@ -146,7 +148,7 @@ func farAway(line string, p Policy) string {
 // heldIn names what is protected in a folder that a line names.
 func heldIn(line string, p Policy) string {
 	held := slices.Concat(p.Denied, p.Fixed, p.Protected, p.Git)
-	for _, m := range quoted.FindAllStringSubmatch(line, 20) {
+	for _, m := range quoted().FindAllStringSubmatch(line, 20) {
 		for _, dir := range absolute(m[1], p) {
 			if i := slices.IndexFunc(held, func(h string) bool { return within(dir, h) }); i >= 0 && !slices.Contains(p.Writable, dir) {
 				return ", such as " + held[i]
@@ -162,8 +164,8 @@ func inWritable(p Policy, path string) bool {
 
 // explainLine looks for a path or a socket in a line that tells of a refusal.
 func explainLine(line string, p Policy) string {
-	ro, no := readOnly.MatchString(line), noAccess.MatchString(line)
-	if socketErr.MatchString(line) && (no || len(p.Network.Unix) > 0 && unheard.MatchString(line)) {
+	ro, no := readOnly().MatchString(line), noAccess().MatchString(line)
+	if socketErr().MatchString(line) && (no || len(p.Network.Unix) > 0 && unheard().MatchString(line)) {
 		return unixSocket
 	}
 	if !ro && !no {
@@ -196,18 +198,18 @@ func explainLine(line string, p Policy) string {
 // verbs are what programs say they could not do, by its word in our sentence;
 // the first that fits counts.
 var verbs = []struct {
-	said *regexp.Regexp
+	said func() *regexp.Regexp
 	word string
 }{
-	{regexp.MustCompile(`(?i)remove|unlink|rmdir|delete`), "removing "},
-	{regexp.MustCompile(`(?i)permissions|ownership|chmod|chown|setting times|utime`), "changing the mode, owner or times of "},
-	{regexp.MustCompile(`(?i)cannot create|create (?:regular|directory|symbolic|hard)|mkdir|symlink|failed to create`), "creating "},
+	{pattern.Lazy(`(?i)remove|unlink|rmdir|delete`), "removing "},
+	{pattern.Lazy(`(?i)permissions|ownership|chmod|chown|setting times|utime`), "changing the mode, owner or times of "},
+	{pattern.Lazy(`(?i)cannot create|create (?:regular|directory|symbolic|hard)|mkdir|symlink|failed to create`), "creating "},
 }
 
 // verb is what the command was kept from doing to the path of a line.
 func verb(line string) string {
 	for _, v := range verbs {
-		if v.said.MatchString(line) {
+		if v.said().MatchString(line) {
 			return v.word
 		}
 	}
@@ -239,7 +241,7 @@ type naming struct{ said, at string }
 // pathsIn are what looks like paths in a line.
 func pathsIn(line string, p Policy) []naming {
 	var out []naming
-	found := pathish.FindAllStringSubmatch(line, 20)
+	found := pathish().FindAllStringSubmatch(line, 20)
 	if len(found) > 1 && strings.HasPrefix(line, found[0][1]+":") { // who says it comes last
 		found = append(found[1:], found[0])
 	}

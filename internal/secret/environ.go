@@ -2,17 +2,18 @@ package secret
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 var (
 	// named matches names of variables that hold secrets.
-	named = regexp.MustCompile(`(?i)KEY|TOKEN|SECRET|PASS|CRED|AUTH(?:_|$|ORIZATION)|COOKIE|PRIVATE|SIGNATURE|_PAT$|_DSN$`)
+	named = pattern.Lazy(`(?i)KEY|TOKEN|SECRET|PASS|CRED|AUTH(?:_|$|ORIZATION)|COOKIE|PRIVATE|SIGNATURE|_PAT$|_DSN$`)
 	// places matches names of variables that hold where a secret is.
-	places = regexp.MustCompile(`(?i)(?:_FILE|_PATH|_DIR|_HOME|_SOCK|_URL|_URI|_TYPE|_METHOD|_NAME|ASKPASS|KEYRING_CONTROL|XAUTHORITY)$`)
+	places = pattern.Lazy(`(?i)(?:_FILE|_PATH|_DIR|_HOME|_SOCK|_URL|_URI|_TYPE|_METHOD|_NAME|ASKPASS|KEYRING_CONTROL|XAUTHORITY)$`)
 	// words are values that are a setting, no secret.
-	words = regexp.MustCompile(`^(?i:true|false|disabled|enabled|required|optional|password|publickey|keyboard(?:-\w+)?|[0-9]{1,9}|(?:/[\w.@+-]+){2,}/?|~/.*|[A-Za-z]:\\.*)$`)
+	words = pattern.Lazy(`^(?i:true|false|disabled|enabled|required|optional|password|publickey|keyboard(?:-\w+)?|[0-9]{1,9}|(?:/[\w.@+-]+){2,}/?|~/.*|[A-Za-z]:\\.*)$`)
 )
 
 // Environ picks the secrets out of an environment, NAME=value each: values of
@@ -33,7 +34,7 @@ func Environ(environ []string) []string {
 				}
 			}
 		}
-		if named.MatchString(name) && !places.MatchString(name) && !words.MatchString(value) {
+		if named().MatchString(name) && !places().MatchString(name) && !words().MatchString(value) {
 			out = append(out, value)
 		}
 	}

@@ -1,16 +1,17 @@
 package session
 
 import (
-	"regexp"
 	"strconv"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
-var tokenWish = regexp.MustCompile(`(?:^|\s)\+([0-9]{1,6}(?:\.[0-9]+)?)([kKmM])(?:$|[\s.,;:!?)])`)
+var tokenWish = pattern.Lazy(`(?:^|\s)\+([0-9]{1,6}(?:\.[0-9]+)?)([kKmM])(?:$|[\s.,;:!?)])`)
 
 // wishedTokens is the token budget that a prompt asks for in words, "+500k" or
 // "+1.5m", 0 when it does not.
 func wishedTokens(text string) int {
-	m := tokenWish.FindStringSubmatch(text)
+	m := tokenWish().FindStringSubmatch(text)
 	if m == nil {
 		return 0
 	}

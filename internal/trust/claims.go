@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A Claim is one thing that a folder wants: what a person decides about. The
@@ -149,7 +149,7 @@ func servers(f File) []Claim {
 }
 
 // inline matches commands that a skill or a command runs when it is used.
-var inline = regexp.MustCompile("!`([^`\n]+)`")
+var inline = pattern.Lazy("!`([^`\n]+)`")
 
 // running are fields of a frontmatter that run or allow something.
 var running = []string{"allowed-tools", "hooks", "mcpServers", "permissionMode", "tools", "shell", "model", "initialPrompt"}
@@ -178,7 +178,7 @@ func matter(f File) []Claim {
 			out = append(out, claim(f.Path, 0, what+": "+k, "%s", b))
 		}
 	}
-	for i, m := range inline.FindAllSubmatch(body, 21) {
+	for i, m := range inline().FindAllSubmatch(body, 21) {
 		if i == 20 {
 			out = append(out, claim(f.Path, 0, what+": runs", "and more"))
 			break

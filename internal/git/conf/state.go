@@ -3,9 +3,10 @@ package conf
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // states are the files with which an unfinished rebase, cherry-pick, am or
@@ -58,14 +59,14 @@ func optsRuns(b []byte) []string {
 
 var (
 	// quoted is what git itself writes of words for a shell.
-	quoted = regexp.MustCompile(`^(?:\s|[A-Z_]+=|'[^']*'|\\'|\\!)*$`)
+	quoted = pattern.Lazy(`^(?:\s|[A-Z_]+=|'[^']*'|\\'|\\!)*$`)
 	// applies are the options that a rebase hands to git apply and that touch
 	// nothing beyond the patch.
-	applies = regexp.MustCompile(`^(?:-[Cp][0-9]+|--(?:whitespace|exclude|include)=[^']*|--ignore-(?:space-change|whitespace)|--reject|--no-reject|)$`)
+	applies = pattern.Lazy(`^(?:-[Cp][0-9]+|--(?:whitespace|exclude|include)=[^']*|--ignore-(?:space-change|whitespace)|--reject|--no-reject|)$`)
 )
 
 func quotedRuns(b []byte) []string {
-	if !quoted.Match(b) {
+	if !quoted().Match(b) {
 		return []string{"a shell could read it, and it is not quoted as git does"}
 	}
 	return nil
@@ -74,7 +75,7 @@ func quotedRuns(b []byte) []string {
 func applyRuns(b []byte) []string {
 	var out []string
 	for _, o := range strings.Split(strings.TrimSpace(string(b)), "' '") {
-		if o = strings.Trim(o, "'"); !applies.MatchString(o) {
+		if o = strings.Trim(o, "'"); !applies().MatchString(o) {
 			out = append(out, "it gives "+o+" to git apply")
 		}
 	}

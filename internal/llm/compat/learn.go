@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A Memory keeps what servers refused, so that each refusal is met once for as
@@ -98,9 +98,9 @@ func (q Quirks) without(fields []string) Quirks {
 }
 
 var (
-	refusing = regexp.MustCompile(`(?i)unsupported|not support|unknown|unrecogni[sz]ed|not permitted|not allowed|unexpected|not expected|extra |additional |invalid|must be one of|not available|not valid|forbidden`)
-	missing  = regexp.MustCompile(`(?i)missing|required|must be (?:passed|provided|included|present|sent|returned)`)
-	word     = regexp.MustCompile(`[A-Za-z_]+`)
+	refusing = pattern.Lazy(`(?i)unsupported|not support|unknown|unrecogni[sz]ed|not permitted|not allowed|unexpected|not expected|extra |additional |invalid|must be one of|not available|not valid|forbidden`)
+	missing  = pattern.Lazy(`(?i)missing|required|must be (?:passed|provided|included|present|sent|returned)`)
+	word     = pattern.Lazy(`[A-Za-z_]+`)
 )
 
 // refusedField is the field of a request that a server would not take, "" when
@@ -111,12 +111,12 @@ func refusedField(err error, body []byte) string {
 		return ""
 	}
 	text := strings.ToLower(e.Err.Error())
-	words := word.FindAllString(text, -1)
+	words := word().FindAllString(text, -1)
 	sent := func(f string) bool { return bytes.Contains(body, []byte(`"`+f+`":`)) }
-	if slices.Contains(words, "reasoning_content") && !sent("reasoning_content") && missing.MatchString(text) {
+	if slices.Contains(words, "reasoning_content") && !sent("reasoning_content") && missing().MatchString(text) {
 		return "+reasoning_content"
 	}
-	if !refusing.MatchString(text) {
+	if !refusing().MatchString(text) {
 		return ""
 	}
 	for _, f := range optional {

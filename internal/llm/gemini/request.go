@@ -2,13 +2,13 @@ package gemini
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
 	"github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // request writes the body: what stays first, the contents last.
@@ -90,12 +90,12 @@ func (w *writer) config(r llm.Request, f price.Facts) {
 	w.End()
 }
 
-var numbered = regexp.MustCompile(`^gemini-(\d+)(?:\.(\d+))?`)
+var numbered = pattern.Lazy(`^gemini-(\d+)(?:\.(\d+))?`)
 
 // generation tells how a model that no table knows is asked to reason: since
 // the third generation by a level, in the second one by a budget.
 func generation(model string) price.Facts {
-	m := numbered.FindStringSubmatch(model)
+	m := numbered().FindStringSubmatch(model)
 	if m == nil {
 		return price.Facts{}
 	}

@@ -9,11 +9,11 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 //go:embed models.json
@@ -217,8 +217,8 @@ func (t *Table) has(provider, id string) bool { _, ok := t.index[key(provider, i
 func (t *Table) All() []Facts { return slices.Clone(t.models) }
 
 var (
-	dated  = regexp.MustCompile(`(?:[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})|-v\d+(?::\d+)?|:[a-z]+)$`)
-	region = regexp.MustCompile(`^(?:[a-z]{2,6}\.)?anthropic\.`)
+	dated  = pattern.Lazy(`(?:[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})|-v\d+(?::\d+)?|:[a-z]+)$`)
+	region = pattern.Lazy(`^(?:[a-z]{2,6}\.)?anthropic\.`)
 )
 
 // Lookup finds the facts of a model: the exact name, or the name without a
@@ -230,7 +230,7 @@ func (t *Table) Lookup(provider, model string) (Facts, bool) {
 	case "google":
 		provider = "gemini"
 	case "bedrock", "vertex", "foundry":
-		f, ok := t.Lookup("anthropic", region.ReplaceAllString(strings.ToLower(model), ""))
+		f, ok := t.Lookup("anthropic", region().ReplaceAllString(strings.ToLower(model), ""))
 		if !ok {
 			return Facts{Provider: provider, ID: model}, false
 		}
@@ -241,7 +241,7 @@ func (t *Table) Lookup(provider, model string) (Facts, bool) {
 		if i, ok := t.index[key(provider, name)]; ok {
 			return t.models[i], true
 		}
-		cut := dated.ReplaceAllString(name, "")
+		cut := dated().ReplaceAllString(name, "")
 		if cut == name {
 			break
 		}

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A scene is what a condition may look at.
@@ -111,7 +113,7 @@ func parseCond(s string) (expr, error) {
 	return e, nil
 }
 
-var token = regexp.MustCompile(`^(?:&&|\|\||==|!=|!|\(|\)|[A-Za-z_][A-Za-z0-9_]*|\d+)`)
+var token = pattern.Lazy(`^(?:&&|\|\||==|!=|!|\(|\)|[A-Za-z_][A-Za-z0-9_]*|\d+)`)
 
 func tokens(s string) ([]string, error) {
 	var out []string
@@ -120,7 +122,7 @@ func tokens(s string) ([]string, error) {
 		if s == "" || s[0] == '#' {
 			return out, nil
 		}
-		t := token.FindString(s)
+		t := token().FindString(s)
 		if s[0] == '"' {
 			var err error
 			if t, err = strconv.QuotedPrefix(s); err != nil {

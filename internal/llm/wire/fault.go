@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A Fault is what an error answer said, whatever shape it had.
@@ -143,10 +143,10 @@ func scalar(raw json.RawMessage) string {
 	return ""
 }
 
-var titleTag = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
+var titleTag = pattern.Lazy(`(?is)<title[^>]*>(.*?)</title>`)
 
 func htmlTitle(page []byte) string {
-	if m := titleTag.FindSubmatch(page); m != nil {
+	if m := titleTag().FindSubmatch(page); m != nil {
 		return Clean(string(m[1]), 100)
 	}
 	return ""
@@ -183,14 +183,14 @@ func Clean(s string, limit int) string {
 	return b.String()
 }
 
-var keyShape = regexp.MustCompile(`\b(?:sk|pk|rk|gsk|xai|key|AIza|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}`)
+var keyShape = pattern.Lazy(`\b(?:sk|pk|rk|gsk|xai|key|AIza|Bearer)[-_ ]?[A-Za-z0-9_\-*.]{12,}`)
 
 // Redact removes key, and whatever looks like one, from foreign text.
 func Redact(s, key string) string {
 	if len(key) >= 6 {
 		s = strings.ReplaceAll(s, key, "[key]")
 	}
-	return keyShape.ReplaceAllString(s, "[key]")
+	return keyShape().ReplaceAllString(s, "[key]")
 }
 
 // RetryAfter reads how long an answer asks to wait: retry-after-ms,
@@ -211,19 +211,19 @@ func RetryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-var waitWords = regexp.MustCompile(`(?i)(?:try again|retry|wait)[a-z ]*?\s(?:in|after|for)?\s*((?:[0-9.]+\s*(?:ms|milliseconds?|hours?|h|minutes?|min|m|seconds?|sec|s)\s*)+)`)
+var waitWords = pattern.Lazy(`(?i)(?:try again|retry|wait)[a-z ]*?\s(?:in|after|for)?\s*((?:[0-9.]+\s*(?:ms|milliseconds?|hours?|h|minutes?|min|m|seconds?|sec|s)\s*)+)`)
 
-var waitPart = regexp.MustCompile(`(?i)([0-9.]+)\s*(ms|milli|h|m|s)`)
+var waitPart = pattern.Lazy(`(?i)([0-9.]+)\s*(ms|milli|h|m|s)`)
 
 // saidWait reads "try again in 8s", "Please retry in 1m2.5s", "try again in 20
 // seconds"; 0 when there is nothing of the kind.
 func saidWait(message string) time.Duration {
-	m := waitWords.FindStringSubmatch(message)
+	m := waitWords().FindStringSubmatch(message)
 	if m == nil {
 		return 0
 	}
 	var sum time.Duration
-	for _, p := range waitPart.FindAllStringSubmatch(m[1], -1) {
+	for _, p := range waitPart().FindAllStringSubmatch(m[1], -1) {
 		n, err := strconv.ParseFloat(p[1], 64)
 		if err != nil {
 			return 0

@@ -1,12 +1,12 @@
 package programs
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/scan"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // Changes lists what a command that changes files would change, so that the
@@ -312,7 +312,7 @@ func applyCopy(move bool) func(u *Invocation) bool {
 }
 
 // plainSuffix are suffixes of backups that make no name a program looks for.
-var plainSuffix = regexp.MustCompile(`^(~|[.~_-]?(bak|backup|old|orig|save|saved|tmp)~?)$`)
+var plainSuffix = pattern.Lazy(`^(~|[.~_-]?(bak|backup|old|orig|save|saved|tmp)~?)$`)
 
 // backsUpPlainly reports whether the command makes no file beside those it
 // names but backups with a usual suffix. Any other could make any name of one
@@ -321,12 +321,12 @@ func (u *Invocation) backsUpPlainly() bool {
 	for _, f := range u.flags {
 		switch f.name {
 		case "-S", "--suffix":
-			if f.val.Kind != Exact || !plainSuffix.MatchString(f.val.Text) {
+			if f.val.Kind != Exact || !plainSuffix().MatchString(f.val.Text) {
 				u.Why = "its backups get names that other programs may look for"
 				return false
 			}
 		case "-i", "--in-place":
-			if u.name == "sed" && f.has && (f.val.Kind != Exact || f.val.Text != "" && !plainSuffix.MatchString(f.val.Text)) {
+			if u.name == "sed" && f.has && (f.val.Kind != Exact || f.val.Text != "" && !plainSuffix().MatchString(f.val.Text)) {
 				u.Why = "its backups get names that other programs may look for"
 				return false
 			}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
@@ -17,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 	"github.com/adze-agent/adze/internal/store/seal"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // Fork implements store.Catalogue.
@@ -144,7 +144,7 @@ func (s Store) copyLines(ctx context.Context, w io.Writer, in io.ReaderAt, size 
 
 // named finds in a line the names of what is kept beside the log: large parts,
 // what files were before a call, and whole results.
-var named = regexp.MustCompile(`"(?:data":"blob:|hash":"|spill":"[^"]*[/\\])([0-9a-f]{64})"`)
+var named = pattern.Lazy(`"(?:data":"blob:|hash":"|spill":"[^"]*[/\\])([0-9a-f]{64})"`)
 
 // sharing returns what gives the copy the blobs that a line names: as links, or
 // as copies where the disk has no links. One that is missing is missing in the
@@ -153,7 +153,7 @@ func (s Store) sharing(from, to string) func(line []byte) error {
 	src, dst := blob.Folder{Path: from}, blob.Folder{Path: to}
 	made := false
 	return func(line []byte) error {
-		for _, m := range named.FindAllSubmatch(line, -1) {
+		for _, m := range named().FindAllSubmatch(line, -1) {
 			name := string(m[1])
 			if info, err := os.Lstat(src.At(name)); err != nil || !info.Mode().IsRegular() {
 				continue

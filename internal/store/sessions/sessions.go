@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/lease"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 const logName = "log.jsonl"
@@ -46,7 +46,7 @@ func (s Store) self() lease.Self {
 // hex digits of the path's SHA-256.
 func Key(root string) string {
 	sum := sha256.Sum256([]byte(root))
-	slug := strings.Trim(notPlain.ReplaceAllString(strings.ToLower(filepath.Base(root)), "-"), "-")
+	slug := strings.Trim(notPlain().ReplaceAllString(strings.ToLower(filepath.Base(root)), "-"), "-")
 	if len(slug) > 40 {
 		slug = strings.Trim(slug[:40], "-")
 	}
@@ -54,8 +54,8 @@ func Key(root string) string {
 }
 
 var (
-	notPlain = regexp.MustCompile(`[^a-z0-9._]+`)
-	uuid     = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+	notPlain = pattern.Lazy(`[^a-z0-9._]+`)
+	uuid     = pattern.Lazy(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
 // NewID makes a UUID of version 7 (RFC 9562, 5.7), so that IDs sort by time.
@@ -75,7 +75,7 @@ func (s Store) NewID() (string, error) {
 }
 
 // ValidID reports whether id is a UUID in its usual form, as --session-id wants.
-func ValidID(id string) bool { return uuid.MatchString(id) }
+func ValidID(id string) bool { return uuid().MatchString(id) }
 
 // folder is where a session is or would be.
 func (s Store) folder(key, id string) string { return filepath.Join(s.Dir, key, id) }

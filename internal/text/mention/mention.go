@@ -3,11 +3,12 @@
 package mention
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A Mention is a file that a prompt names with "@".
@@ -17,7 +18,7 @@ type Mention struct {
 	Start, End int // the bytes of the prompt that it takes, with "@"
 }
 
-var ranges = regexp.MustCompile(`^(.+?)(?::([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?|#L([1-9][0-9]{0,8})(?:-L?([1-9][0-9]{0,8}))?)$`)
+var ranges = pattern.Lazy(`^(.+?)(?::([1-9][0-9]{0,8})(?:-([1-9][0-9]{0,8}))?|#L([1-9][0-9]{0,8})(?:-L?([1-9][0-9]{0,8}))?)$`)
 
 // In finds the files that a text names: @path, @path:10, @path:10-20,
 // @path#L10-20, and @"a path with spaces"#L3. An "@" inside a word is none, so
@@ -61,7 +62,7 @@ func mention(text string, start int) (Mention, bool) {
 			tail = after[:i]
 		}
 		tail = strings.TrimRight(tail, ".,;!?)]}>'\"")
-		if g := ranges.FindStringSubmatch("x" + tail); g != nil && g[1] == "x" {
+		if g := ranges().FindStringSubmatch("x" + tail); g != nil && g[1] == "x" {
 			m.setRange(g)
 			m.End += len(tail)
 		}
@@ -75,7 +76,7 @@ func mention(text string, start int) (Mention, bool) {
 		return m, false
 	}
 	m.Path, m.End = rest, start+1+len(rest)
-	if g := ranges.FindStringSubmatch(rest); g != nil {
+	if g := ranges().FindStringSubmatch(rest); g != nil {
 		m.Path = g[1]
 		m.setRange(g)
 	}
@@ -94,7 +95,7 @@ func (m *Mention) setRange(g []string) {
 // String spells the mention, in quotes where it needs them.
 func (m Mention) String() string {
 	s := "@" + m.Path
-	if strings.IndexFunc(m.Path, unicode.IsSpace) >= 0 || strings.TrimRight(m.Path, ".,;:!?)]}>'\"`") != m.Path || ranges.MatchString(m.Path) {
+	if strings.IndexFunc(m.Path, unicode.IsSpace) >= 0 || strings.TrimRight(m.Path, ".,;:!?)]}>'\"`") != m.Path || ranges().MatchString(m.Path) {
 		s = `@"` + m.Path + `"`
 	}
 	switch {
@@ -109,7 +110,7 @@ func (m Mention) String() string {
 // SplitRange takes the range off what is typed after "@", so that the files can
 // still be searched by the rest.
 func SplitRange(query string) (name, lines string) {
-	if g := ranges.FindStringSubmatch(query); g != nil {
+	if g := ranges().FindStringSubmatch(query); g != nil {
 		return g[1], query[len(g[1]):]
 	}
 	return query, ""

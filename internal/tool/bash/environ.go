@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -64,10 +64,10 @@ func recorded(d delta) (out []effect.Variable) {
 
 // keeps reports whether a variable lasts from one run to the next.
 func keeps(name, value string) bool {
-	return plainName.MatchString(name) && len(value) <= maxValue && !strings.ContainsRune(value, 0) && !shellread.Steers(name, value)
+	return plainName().MatchString(name) && len(value) <= maxValue && !strings.ContainsRune(value, 0) && !shellread.Steers(name, value)
 }
 
-var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var plainName = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // resume takes over, once, what was exported before the session was resumed.
 // The log is not trusted: what steers a program stays out, whoever wrote it there.

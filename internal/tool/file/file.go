@@ -11,12 +11,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -67,7 +67,7 @@ type tools struct {
 	disk  disk
 }
 
-var shellPath = regexp.MustCompile(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
+var shellPath = pattern.Lazy(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
 
 // absolute turns what the model wrote into an absolute path, not yet cleaned:
 // ".." behind a link is the resolver's to understand. Spellings
@@ -84,7 +84,7 @@ func absolute(asked string, env tool.Env) (string, error) {
 			return "", fmt.Errorf("%s: the home folder is not known; write the path in full", asked)
 		}
 		return env.Home + asked[1:], nil
-	case shellPath.MatchString(asked):
+	case shellPath().MatchString(asked):
 		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
 	case filepath.IsAbs(asked):
 		return asked, nil
@@ -110,12 +110,12 @@ func (t *tools) locate(asked string, env tool.Env) (string, error) {
 	return path, special(path)
 }
 
-var procPath = regexp.MustCompile(`^/proc/[^/]+/(task/[^/]+/)?(fd|fdinfo|mem|environ|root|cwd|exe|map_files|clear_refs|pagemap)(/|$)|^/dev/(fd(/|$)|std(in|out|err)$)`)
+var procPath = pattern.Lazy(`^/proc/[^/]+/(task/[^/]+/)?(fd|fdinfo|mem|environ|root|cwd|exe|map_files|clear_refs|pagemap)(/|$)|^/dev/(fd(/|$)|std(in|out|err)$)`)
 
 // special refuses names that stand for open descriptors, memory and
 // environments of processes.
 func special(path string) error {
-	if procPath.MatchString(filepath.ToSlash(path)) {
+	if procPath().MatchString(filepath.ToSlash(path)) {
 		return fmt.Errorf("%s: names of open descriptors and process internals are refused", path)
 	}
 	return nil

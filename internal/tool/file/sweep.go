@@ -2,13 +2,14 @@ package file
 
 import (
 	"os"
-	"regexp"
 	"sync"
 	"time"
+
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // tempName is what replace calls its temporary files.
-var tempName = regexp.MustCompile(`^\.adze-[A-Z2-7]{12}\.tmp$`)
+var tempName = pattern.Lazy(`^\.adze-[A-Z2-7]{12}\.tmp$`)
 
 // Bounds of a sweep.
 const (
@@ -46,7 +47,7 @@ func (s *sweeper) sweep(root *os.Root, dir string, now time.Time) {
 	defer d.Close()
 	names, _ := d.Readdirnames(sweepNames) // what was read so far is enough
 	for _, name := range names {
-		if !tempName.MatchString(name) {
+		if !tempName().MatchString(name) {
 			continue
 		}
 		fi, err := root.Lstat(name)

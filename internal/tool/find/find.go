@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync/atomic"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -60,7 +60,7 @@ type tools struct {
 	calls *pin.Calls
 }
 
-var shellPath = regexp.MustCompile(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
+var shellPath = pattern.Lazy(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
 
 // locate returns the resolved path of a folder or file the model named; "" is
 // the working directory.
@@ -76,7 +76,7 @@ func (t *tools) locate(asked string, env tool.Env) (string, error) {
 			return "", fmt.Errorf("%s: the home folder is not known; write the path in full", asked)
 		}
 		abs = env.Home + asked[1:]
-	case shellPath.MatchString(asked):
+	case shellPath().MatchString(asked):
 		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
 	case !filepath.IsAbs(asked):
 		abs = env.Dir + string(filepath.Separator) + asked
