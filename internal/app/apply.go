@@ -41,7 +41,7 @@ func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Setti
 		n.Tools = &set
 	}
 	n.Rules, n.Forbidden, n.Auto = rules, r.forbidden(now), r.auto
-	n.Loop, n.Budget = r.turns(now, rules), budget(now)
+	n.Loop, n.Budget, n.WarnUSD = r.turns(now, rules), budget(now), now.Cost.WarnUSD
 	r.boxes.Prepare(context.Background(), now, dirs, makes&config.MakesSandbox != 0)
 	// Not before the next turn: a call that was allowed because it would be
 	// confined may not find itself outside.

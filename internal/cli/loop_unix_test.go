@@ -256,9 +256,35 @@ func TestUnknownPriceIsUnknown(t *testing.T) {
 	if b, err := pl.asking(chat, p).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, b)
 	}
-	for _, args := range [][]string{{"sessions", "list"}, {"sessions", "show"}} {
+	for _, args := range [][]string{{"sessions", "list"}, {"sessions", "show"}, {"stats"}, {"stats", "--by", "day"}} {
 		if b, err := pl.adze(args...).CombinedOutput(); err != nil || !strings.Contains(string(b), "unknown") || strings.Contains(string(b), "$0") {
 			t.Errorf("%v: %v\n%s", args, err, b)
+		}
+	}
+}
+
+// A person is told once when a session cost as much as they said, on stderr.
+func TestCostWarning(t *testing.T) {
+	step := saying("", llm.Text{S: "hello"})
+	step.Reply.Usage = llm.Usage{In: 100_000, Out: 5}
+	for _, format := range []string{"text", "json", "stream-json"} {
+		pl := newPlace(t)
+		p := provide(t, messages, step, step)
+		c := pl.asking(messages, p, "--output-format", format, "--settings", `{"cost": {"warn_usd": 0.01}}`)
+		var stderr strings.Builder
+		c.Stderr = &stderr
+		out, err := c.Output()
+		where := stderr.String()
+		if format == "stream-json" {
+			where = string(out)
+		}
+		if err != nil || strings.Count(where, "this session has cost $0.") != 1 || !strings.Contains(where, "cost.warn_usd is $0.01") {
+			t.Errorf("%s: %v\n%s\n%s", format, err, out, stderr.String())
+		}
+		// It is said when it is passed, and not each time.
+		more, err := pl.asking(messages, p, "--continue", "--settings", `{"cost": {"warn_usd": 0.01}}`).CombinedOutput()
+		if err != nil || strings.Contains(string(more), "has cost") {
+			t.Errorf("%s, again: %v\n%s", format, err, more)
 		}
 	}
 }

@@ -26,8 +26,8 @@ func mixed() usage.Report {
 func TestStatsText(t *testing.T) {
 	c := canvas{System{}.painter(), 80, true}
 	tests := map[string]string{
-		"model": "p/\\e[31mpaid  $0.25  400   20     300         1  ##########################\n" +
-			"local        unknown    7    0       0         1\n",
+		"model": "p/\\x1b[31mpaid    $0.25  400   20     300         1  ##########################\n" +
+			"local           unknown    7    0       0         1\n",
 		"day":   "2026-03-10                    0    0       0         0\n2026-03-11  $0.25 and more  407   20     300         2  #######################\n",
 		"agent": "title  unknown    7    0       0         1\n",
 		"tool":  "TOOL  CALLS  FAILED  REFUSED       TIME\nBash      3       1        2  1 min 0 s  ######",

@@ -143,7 +143,7 @@ var modelKeys = []Key{
 	{Name: "max_turns", When: NextTurn, Kind: Int, Default: 0, Flag: "max-turns", Doc: "Most model requests of one turn; 0 is no limit."},
 	{Name: "max_budget_usd", When: NextTurn, Kind: Number, Default: 0.0, Flag: "max-budget-usd", Doc: "Most US dollars one turn may cost; 0 is no limit."},
 	{Name: "token_budget", When: NextTurn, Kind: Tokens, Default: 0, Flag: "token-budget", Doc: "Tokens the model is nudged to use before it stops (500000, or \"500k\"); 0 is none."},
-	{Name: "cost.warn_usd", When: NextStart, Absent: "warning about costs", Quiet: true, Kind: Number, Default: 5.0, Doc: "Say so when a session has cost this many US dollars; 0 never does."},
+	{Name: "cost.warn_usd", When: AtOnce, Kind: Number, Default: 5.0, Doc: "Say so when a session has cost this many US dollars; 0 never does."},
 	{Name: "cost.unknown_price_ok", When: NextTurn, Kind: Bool, Default: false, Guard: Person, Doc: "Let a turn with a money budget use a model whose price is not known."},
 	{Name: "model_aliases", When: AtOnce, Makes: MakesModels | MakesClassifier, Kind: StringMap, Doc: "Short names for models: {\"mine\": \"compat/qwen3\"}."},
 	{Name: "models", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: Objects, Guard: Person, Doc: "Facts about models that correct or extend the built-in table, by provider/model."},

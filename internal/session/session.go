@@ -24,6 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/transcript"
+	"github.com/adze-agent/adze/internal/usage"
 )
 
 // What a session may answer to an op, beside refusals that name what was asked
@@ -50,7 +51,10 @@ type Config struct {
 	Loop   *agent.Loop  // of all turns
 	Tools  tool.Set     // that the model has
 	Budget agent.Budget // of each turn
-	Target agent.Target // the model
+	// WarnUSD is what the session may cost before a person is told, once; 0 says
+	// nothing.
+	WarnUSD float64
+	Target  agent.Target // the model
 	// Resolve finds a model by name, for op.SetModel. It is called by the
 	// goroutine that submits, because a key may take seconds to come. nil
 	// refuses.
@@ -157,6 +161,7 @@ type state struct {
 	tools     tool.Set  // that the newest request offered
 	offered   bool      // there was such a request in this process
 	budget    agent.Budget
+	warnUSD   float64
 	auto      *auto.Classifier
 	forbidden map[policy.Mode]string
 	onBegin   func()       // to be called once, when a turn begins
@@ -174,7 +179,7 @@ type state struct {
 func Start(ctx context.Context, cfg Config) (*Session, error) {
 	st := &state{
 		target: cfg.Target, rules: cfg.Rules, mode: cfg.Mode, asks: map[string]chan op.Answer{}, people: map[string]bool{}, shells: map[string]context.CancelFunc{},
-		loop: cfg.Loop, tools: cfg.Tools, budget: cfg.Budget, auto: cfg.Auto, forbidden: cfg.Forbidden,
+		loop: cfg.Loop, tools: cfg.Tools, budget: cfg.Budget, warnUSD: cfg.WarnUSD, auto: cfg.Auto, forbidden: cfg.Forbidden,
 	}
 	ctx, stop := context.WithCancel(ctx)
 	s := &Session{cfg: cfg, inbox: make(chan func(*state)), done: make(chan struct{}), stop: stop, fan: fan{feeds: map[*feed]struct{}{}}}
@@ -509,12 +514,25 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 		st.broken = err
 		return err
 	}
+	was := st.Total
 	st.apply(e)
 	s.fan.send(e)
+	if text := dear(was, st.Total, st.warnUSD); text != "" {
+		return s.record(ctx, st, event.Noted{Level: "warning", Text: text})
+	}
 	if _, end := b.(event.TurnEnded); end {
 		s.keep(st, keepEvery)
 	}
 	return nil
+}
+
+// dear says that a session costs as much as a person wanted to be told of, when
+// it does since its newest request.
+func dear(was, now usage.Spent, warn float64) string {
+	if warn <= 0 || was.Cost >= warn || now.Cost < warn {
+		return ""
+	}
+	return fmt.Sprintf("this session has cost %s; cost.warn_usd is $%.2f", now.Money(2), warn)
 }
 
 func (st *state) apply(e event.Event) {

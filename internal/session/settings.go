@@ -20,6 +20,7 @@ type Settings struct {
 	Auto      *auto.Classifier
 	Loop      *agent.Loop   // from the next turn
 	Budget    agent.Budget  // from the next turn
+	WarnUSD   float64       // from the next request; what was spent by then is not told
 	Tools     *tool.Set     // from the next step; nil leaves them as they are
 	Target    *agent.Target // from the next step; nil leaves the model as it is
 	// Begin is called when the next turn begins, before anything of it runs,
@@ -51,7 +52,7 @@ func (s *Session) adopt(ctx context.Context, st *state, n Settings, what event.S
 	st.rules = n.Rules
 	st.rules.List = append(slices.Clip(n.Rules.List), granted...)
 	st.loop, st.budget, st.auto, st.forbidden = n.Loop, n.Budget, n.Auto, n.Forbidden
-	st.onBegin = n.Begin
+	st.onBegin, st.warnUSD = n.Begin, n.WarnUSD
 	if n.Tools != nil {
 		st.wanted = n.Tools
 	}

@@ -247,6 +247,9 @@ func (r *runner) see(e event.Event) {
 	if b, ok := e.Body.(event.ModelChanged); ok && r.Format != Stream && !r.Chatty && b.Cause == event.CauseFallback {
 		fmt.Fprintf(r.Err, "adze: going on with the fallback model %s\n", clip.Visible(b.Model))
 	}
+	if b, ok := e.Body.(event.Noted); ok && b.Level == "warning" && r.Format != Stream {
+		fmt.Fprintf(r.Err, "adze: %s\n", clip.Line(clip.VisibleText(b.Text), 500))
+	}
 	if r.Chatty {
 		r.chat(e)
 	}
