@@ -171,10 +171,10 @@ func sessionsRemove(sys System, f *runFlags) *cobra.Command {
 func newExport(sys System, f *runFlags) *cobra.Command {
 	format, to := "", ""
 	c := &cobra.Command{
-		Use: "export [SESSION]", Short: "Write a session as Markdown or JSON lines, with secrets masked", Args: cobra.MaximumNArgs(1),
+		Use: "export [SESSION]", Short: "Write a session as Markdown, a page or JSON lines, with secrets masked", Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if format != "md" && format != "jsonl" {
-				return usagef("md or jsonl", "--format cannot be %q", format)
+			if format != "md" && format != "html" && format != "jsonl" {
+				return usagef("md, html or jsonl", "--format cannot be %q", format)
 			}
 			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
@@ -195,7 +195,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 			return writeExport(cmd.Context(), sys, out, st, i, format, 0)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "md", "md or jsonl")
+	c.Flags().StringVar(&format, "format", "md", "md, html (one page that needs nothing else) or jsonl")
 	c.Flags().StringVarP(&to, "output", "o", "", "write to this new file")
 	return c
 }
@@ -203,8 +203,11 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 func writeExport(ctx context.Context, sys System, w io.Writer, st store.Catalogue, i store.Info, format string, most int) error {
 	o := export.Options{Title: i.Title, Secrets: secret.Environ(sys.Environ), MaxResult: most}
 	events := st.Read(ctx, i, 0)
-	if format == "jsonl" {
+	switch format {
+	case "jsonl":
 		return export.JSONL(w, events, o)
+	case "html":
+		return export.HTML(w, events, o)
 	}
 	return export.Markdown(w, events, o)
 }
