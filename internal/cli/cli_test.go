@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -55,7 +56,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOCACHE", cache)
 			return os.MkdirAll(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith, "fits": fits, "empty": empty},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith, "fits": fits, "empty": empty, "old": old},
 		Condition: func(c string) (bool, error) {
 			switch c {
 			case "root":
@@ -249,4 +250,17 @@ func big(ts *testscript.TestScript, _ bool, args []string) {
 	n := 0
 	fmt.Sscan(args[1], &n)
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat("some words of a long prompt\n", n/28+1)[:n]), 0o644))
+}
+
+// old makes all logs of sessions below a folder a year old.
+func old(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: old DIR")
+	}
+	logs, err := filepath.Glob(filepath.Join(args[0], "*", "*", "log.jsonl"))
+	ts.Check(err)
+	then := time.Now().AddDate(-1, 0, 0)
+	for _, f := range logs {
+		ts.Check(os.Chtimes(f, then, then))
+	}
 }

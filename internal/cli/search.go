@@ -149,7 +149,7 @@ func unsearchable(sys System, f *runFlags, cmd *cobra.Command, id string) {
 		return
 	}
 	ix := searchIndex(sys, p)
-	if ix.Mark(id) == nil && ix.Built(cmd.Context()) {
+	if ix.Built(cmd.Context()) {
 		_ = ix.Update(cmd.Context(), sessions.In(p.State), nil)
 	}
 }

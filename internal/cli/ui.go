@@ -155,7 +155,7 @@ func (h *uiHost) tellRest(sys System) {
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes,
-		Open: h.open, Models: h.models, Sessions: h.sessions, Preview: h.preview, Rename: h.rename, Files: h.files,
+		Open: h.open, Models: h.models, Sessions: h.sessions, Search: h.search, Preview: h.preview, Rename: h.rename, Files: h.files,
 		Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
 		Memory: h.memory, Note: h.note, Reports: h.reports(), First: h.first, Keyless: keyless, Trust: h.trust,
 		Login: func(ctx context.Context) error { _, err := h.interactive("login")(ctx, nil, ""); return err },

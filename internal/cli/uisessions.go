@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/tui"
@@ -60,6 +61,30 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 		out = append(out, c)
 	}
 	return out, branch, nil
+}
+
+// searchHits bounds what a search in the picker finds.
+const searchHits = 50
+
+// search looks through whole conversations, as far as the index has them.
+func (h *uiHost) search(ctx context.Context, words string, all bool) map[string]string {
+	p, _, err := h.quiet().load()
+	if err != nil {
+		return nil
+	}
+	q := fulltext.Query{Words: words, Limit: searchHits}
+	if !all {
+		q.Project = sessions.Key(p.Root)
+	}
+	hits, err := fulltext.In(p.State, nil).Search(ctx, q)
+	if err != nil {
+		return nil // titles and prompts are searched all the same
+	}
+	out := map[string]string{}
+	for _, hit := range hits {
+		out[hit.ID] = clip.Line(clip.Clean(hit.Snippet), 200)
+	}
+	return out
 }
 
 // saved finds a session by its id.

@@ -78,7 +78,7 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	}
 	l := &Opened{ID: info.ID, Begin: r.begin(info.ID), Model: info.Model, Mode: info.Mode, run: r}
 	if info.Start != "" && info.Start != r.Dir {
-		r.Note("this session was in %s; it goes on in %s", info.Start, r.Dir)
+		r.Note("this session was in %s; it goes on in %s (to go on there: %s && adze --resume %s)", info.Start, r.Dir, policy.QuoteCommand([]string{"cd", info.Start}), info.ID)
 	}
 	if c.None {
 		l.Session = &mem.Session{}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/disk"
+	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
@@ -253,6 +254,7 @@ func (s Store) remove(i store.Info) error {
 	if err != nil {
 		return err
 	}
+	_ = fulltext.In(filepath.Dir(s.Dir), nil).Mark(i.ID) // its words go with the next search
 	return root.RemoveAll(filepath.Join(i.Key, i.ID))
 }
 

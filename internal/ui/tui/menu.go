@@ -36,6 +36,7 @@ type menu struct {
 
 	chosen  func(m *Model, c Choice) []effect
 	marked  func(m *Model, c Choice) []effect // another line is marked; nil: nothing
+	sought  func(m *Model) []effect           // other letters were typed to find something; nil: nothing
 	dropped func(m *Model) []effect           // closed without a choice; nil: nothing
 	more    func(m *Model, k keymap.Key) ([]effect, bool)
 }
@@ -315,7 +316,11 @@ func (d *menu) typed(m *Model, k keymap.Key) []effect {
 	}
 	if d.typed0.Key(k) == edit.Changed {
 		d.find()
-		return d.mark(m, 0)
+		out := d.mark(m, 0)
+		if d.sought != nil {
+			out = append(out, d.sought(m)...)
+		}
+		return out
 	}
 	return nil
 }

@@ -65,6 +65,12 @@ func newRig(t testing.TB, cols, rows int) *rig {
 			}
 			return list, "main", nil
 		},
+		Search: func(_ context.Context, words string, all bool) map[string]string {
+			if words != "walrus" {
+				return nil
+			}
+			return map[string]string{"b": "and then a walrus came"}
+		},
 		Preview: func(_ context.Context, id string) (string, error) { return "> began " + id, nil },
 		Rename: func(_ context.Context, id, title string) error {
 			if title == "taken" {

@@ -38,6 +38,9 @@ type sessionPicker struct {
 	ours   bool   // of this branch only
 	shows  bool   // the preview
 	texts  map[string]string
+	asked  string            // the words that were searched for last
+	words  string            // the words of hits
+	hits   map[string]string // what was found inside, by ID: a line of it
 }
 
 // pickSession opens the picker of sessions. dropped is for when none is
@@ -55,6 +58,7 @@ func (m *Model) pickSession(dropped func(*Model) []effect) []effect {
 	}
 	d.dropped, d.more, d.loading = dropped, k.more, true
 	d.marked = func(m *Model, c Choice) []effect { return k.look(m) }
+	d.sought = k.search
 	d.sample = k.preview
 	k.d = d
 	k.hint()
@@ -98,7 +102,7 @@ func (k *sessionPicker) fill(m *Model, marked string) []effect {
 	var out []Choice
 	for _, s := range kept {
 		if !slices.ContainsFunc(kept, func(o Saved) bool { return o.ID == s.Parent }) {
-			out = family(out, kept, s, 0)
+			out = k.family(out, kept, s, 0)
 		}
 	}
 	k.d.set(out)
@@ -107,19 +111,47 @@ func (k *sessionPicker) fill(m *Model, marked string) []effect {
 	return k.look(m)
 }
 
+// minSearch is how many letters a search through whole conversations begins
+// with.
+const minSearch = 3
+
+// search looks through whole conversations for what was typed, unless that was
+// done.
+func (k *sessionPicker) search(m *Model) []effect {
+	words, all := strings.TrimSpace(k.d.typed0.Text()), k.all
+	if m.host.Search == nil || words == k.asked || len(words) < minSearch {
+		return nil
+	}
+	k.asked = words
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		hits := m.host.Search(ctx, words, all)
+		return func(m *Model) []effect {
+			if k.asked != words || len(hits) == 0 && len(k.hits) == 0 {
+				return nil
+			}
+			k.words, k.hits = words, hits
+			now, _ := k.d.now()
+			return k.fill(m, now.ID)
+		}
+	}}}
+}
+
 // maxForks bounds how deep forks of forks are shown below each other.
 const maxForks = 8
 
 // family adds s and its forks.
-func family(out []Choice, all []Saved, s Saved, depth int) []Choice {
+func (k *sessionPicker) family(out []Choice, all []Saved, s Saved, depth int) []Choice {
 	c := s.Choice
+	if line := k.hits[s.ID]; line != "" {
+		c.Find, c.About = c.Find+" "+k.words, line
+	}
 	if depth > 0 {
 		c.Lead = strings.Repeat("  ", depth-1) + "└ "
 	}
 	out = append(out, c)
 	for _, o := range all {
 		if o.Parent == s.ID && o.ID != s.ID && depth < maxForks {
-			out = family(out, all, o, depth+1)
+			out = k.family(out, all, o, depth+1)
 		}
 	}
 	return out
@@ -146,8 +178,8 @@ func (k *sessionPicker) more(m *Model, key keymap.Key) ([]effect, bool) {
 	}
 	switch key.Name {
 	case "a":
-		k.all = !k.all
-		return k.load(m), true
+		k.all, k.asked = !k.all, ""
+		return append(k.load(m), k.search(m)...), true
 	case "b":
 		if k.branch == "" {
 			m.say("this folder is on no branch", draw.Quiet)

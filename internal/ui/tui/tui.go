@@ -115,6 +115,9 @@ type Host struct {
 	// Sessions lists what /resume offers, newest first: of this project, or of
 	// all of them. branch is the one that is checked out here.
 	Sessions func(ctx context.Context, all bool) (list []Saved, branch string, err error)
+	// Search finds sessions by words anywhere in them, and says where: by ID, a
+	// line with the words. It answers at once, with what is known by then.
+	Search func(ctx context.Context, words string, all bool) map[string]string
 	// Preview is the beginning and end of a session, as Markdown.
 	Preview func(ctx context.Context, id string) (string, error)
 	// Rename titles a session that is not open.
