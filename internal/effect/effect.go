@@ -35,6 +35,8 @@ type (
 	Fresh struct{}
 	// Final ends the turn with this text as its answer.
 	Final struct{ Text string }
+	// Planned is a plan that a person approved, as it stands.
+	Planned struct{ Text string }
 	// Exported is how a command changed the environment of later ones: Confined,
 	// only of those in the sandbox.
 	Exported struct {
@@ -81,6 +83,7 @@ func (Answer) effect()   {}
 func (Mode) effect()     {}
 func (Fresh) effect()    {}
 func (Final) effect()    {}
+func (Planned) effect()  {}
 func (Exported) effect() {}
 func (Unknown) effect()  {}
 
@@ -139,6 +142,8 @@ func Store(list []Effect) (out []Stored, err error) {
 			f = form{Type: "fresh"}
 		case Final:
 			f = form{Type: "final", Text: e.Text}
+		case Planned:
+			f = form{Type: "planned", Text: e.Text}
 		case Exported:
 			f = form{Type: "exported", Vars: e.Vars, Confined: e.Confined}
 		case Changed:
@@ -195,6 +200,8 @@ func load(kind string, raw Stored) (Effect, error) {
 		make = func(form) Effect { return Fresh{} }
 	case "final":
 		make = func(f form) Effect { return Final{f.Text} }
+	case "planned":
+		make = func(f form) Effect { return Planned{f.Text} }
 	case "exported":
 		make = func(f form) Effect { return Exported{f.Vars, f.Confined} }
 	case "changed":

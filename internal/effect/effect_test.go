@@ -13,7 +13,7 @@ import (
 func TestStored(t *testing.T) {
 	list := []Effect{
 		Dir{"/d"}, Saw{[]File{{Path: "p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 1, Last: 2}}}, Answer{json.RawMessage(`{"n":3}`)},
-		Mode{policy.PlanMode}, Fresh{}, Final{"done"},
+		Mode{policy.PlanMode}, Fresh{}, Final{"done"}, Planned{"p"},
 		Exported{[]Variable{{Name: "A", Value: "b"}, {Name: "C", Unset: true}, {Name: "D", Hidden: true}}, true},
 		Changed{[]Change{{Path: "/f", Before: Version{Kind: IsFile, Mode: 0o644, Size: 1, Hash: "h", Lost: "l"}, After: Version{Kind: IsLink, Link: "x"}, Names: []string{"/g"}}}, []string{"m"}},
 		Unknown{"later", []byte(`{"type":"later","x":[1]}`)},

@@ -68,4 +68,6 @@ const (
 	CauseSettings Cause = "settings" // settings changed
 	CausePlan     Cause = "plan"     // a plan was approved in a fresh context
 	CauseMedia    Cause = "media"    // the provider refused an image or a document
+	CauseFull     Cause = "full"     // the model's window is nearly full
+	CauseTooLong  Cause = "too_long" // the provider refused a request that is too long
 )

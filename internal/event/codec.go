@@ -52,8 +52,9 @@ var (
 		plain[ToolsChanged]("tools_changed"),
 		plain[Cleared]("cleared"),
 		plain[Stripped]("stripped"),
-		plain[Compacted]("compacted"),
 		{"rewound", Rewound{}, decodeRewound},
+		{"compacted", Compacted{}, decodeCompacted},
+		plain[CompactFailed]("compact_failed"),
 		plain[TaskStarted]("task_started"),
 		plain[TaskEnded]("task_ended"),
 		plain[Noted]("noted"),
@@ -70,6 +71,7 @@ var (
 		plain[Waiting]("waiting"),
 		plain[ToolOutput]("tool_output"),
 		plain[RewindPlan]("rewind_plan"),
+		plain[Compacting]("compacting"),
 		plain[TaskOutput]("task_output"),
 		plain[Queued]("queued"),
 	}
@@ -257,11 +259,12 @@ func plain[B Body](name string) kind {
 // Stored forms of bodies that hold an interface. They embed the body's fields
 // and not the body, so that they are no bodies themselves.
 type (
-	repliedFields  Replied
-	askedFields    Asked
-	finishedFields ToolFinished
-	ranFields      Ran
-	rewoundFields  Rewound
+	repliedFields   Replied
+	askedFields     Asked
+	finishedFields  ToolFinished
+	ranFields       Ran
+	compactedFields Compacted
+	rewoundFields   Rewound
 
 	storedReplied struct {
 		repliedFields
@@ -292,6 +295,10 @@ type (
 		Messages []llm.Stored `json:"messages,omitempty"`
 		Empty    bool         `json:"empty,omitempty"` // Messages has none, and is not nil
 	}
+	storedCompacted struct {
+		compactedFields
+		Messages []llm.Stored `json:"messages,omitempty"`
+	}
 	storedPart struct {
 		Part llm.Stored `json:"message"`
 	}
@@ -313,6 +320,12 @@ func toStored(b Body) (any, error) {
 		return storedRan{ranFields(b), raw}, err
 	case Rewound:
 		out := storedRewound{rewoundFields: rewoundFields(b), Empty: b.Messages != nil && len(b.Messages) == 0}
+		for _, m := range b.Messages {
+			out.Messages = append(out.Messages, m.Stored())
+		}
+		return out, nil
+	case Compacted:
+		out := storedCompacted{compactedFields: compactedFields(b)}
 		for _, m := range b.Messages {
 			out.Messages = append(out.Messages, m.Stored())
 		}
@@ -403,6 +416,17 @@ func decodeRewound(line []byte) (Body, error) {
 		s.rewoundFields.Messages = append(s.rewoundFields.Messages, llm.FromStored(m))
 	}
 	return Rewound(s.rewoundFields), nil
+}
+
+func decodeCompacted(line []byte) (Body, error) {
+	var s storedCompacted
+	if err := fastjson.Unmarshal(line, &s); err != nil {
+		return nil, err
+	}
+	for _, m := range s.Messages {
+		s.compactedFields.Messages = append(s.compactedFields.Messages, llm.FromStored(m))
+	}
+	return Compacted(s.compactedFields), nil
 }
 
 func decodePartDone(line []byte) (Body, error) {

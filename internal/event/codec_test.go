@@ -79,7 +79,11 @@ func samples() []event.Body {
 		event.TaskStarted{ID: "b1", Call: "c", Kind: "shell", Text: "make"}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second},
 		event.Noted{Level: "info", Text: "t"},
 		event.Situated{Parts: []event.Situation{{Name: "environment", Text: "t"}}},
-		event.Compacted{Trigger: "plan", Text: "the plan", Tokens: 9},
+		event.Compacted{
+			Trigger: "plan", Text: "the plan", Tokens: 9, Before: 2, From: 3, Left: 4,
+			Undo: 5, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
+		},
+		event.CompactFailed{Trigger: "full", Why: "w", Stops: true},
 		event.Rewound{
 			To: 3, ID: "p", Text: "t", Undo: true, Conversation: true, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
 			Tasks: []view.Task{{Text: "t"}}, Seen: []effect.File{{Path: "p"}}, Dir: "/d", Last: "l", Tokens: 5,
@@ -99,7 +103,7 @@ func liveSamples() []event.Body {
 		event.ToolInputDelta{Call: "c", Name: "n", At: 1, S: "{"},
 		event.PartDone{Part: llm.ToolUse{ID: "c", Name: "n", Input: json.RawMessage(`{}`)}},
 		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},
-		event.ToolOutput{Call: "c", S: "s"}, event.TaskOutput{ID: "b1", S: "s"}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
+		event.ToolOutput{Call: "c", S: "s"}, event.Compacting{Trigger: "full"}, event.TaskOutput{ID: "b1", S: "s"}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
 		event.RewindPlan{ID: "p", Files: []event.FileChange{{Path: "p", Kind: "changed", Added: 1, Removed: 2, Foreign: true}}, Lost: []string{"l"}},
 	}
 }

@@ -13,7 +13,7 @@ const (
 // Wants reports whether a reader with this detail is handed a live body.
 func (d Detail) Wants(b Body) bool {
 	switch b.(type) {
-	case Waiting, Retracted, Queued:
+	case Waiting, Retracted, Compacting, Queued:
 		return d >= Notices
 	default: // the deltas
 		return d >= Everything

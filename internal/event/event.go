@@ -124,7 +124,7 @@ type (
 	}
 	// Spent is a request to a model that is no reply of the conversation.
 	Spent struct {
-		For    string    `json:"for"` // what it was made for: ForRuling, ForTitle
+		For    string    `json:"for"` // what it was made for: ForRuling, ForTitle, ForSummary
 		Model  string    `json:"model"`
 		Usage  llm.Usage `json:"usage"`
 		Cost   float64   `json:"cost,omitempty"` // USD
@@ -219,8 +219,25 @@ type (
 	// sent any more. The conversation goes on with Text, as if it began there.
 	Compacted struct {
 		Trigger Cause  `json:"trigger"`
-		Text    string `json:"text"`             // of the first message
-		Tokens  int    `json:"tokens,omitempty"` // estimated, of what is not sent any more
+		Text    string `json:"text,omitempty"`   // for the model
+		Tokens  int    `json:"tokens,omitempty"` // estimated, of the conversation until then
+		// Before and From keep a part of the conversation as it is: what came from
+		// events before Before goes in front of Text, what came from From on goes
+		// behind it. 0 keeps nothing.
+		Before Seq `json:"before,omitempty"`
+		From   Seq `json:"from,omitempty"`
+		Left   int `json:"left,omitempty"` // tokens, estimated, of the next request with instructions and tools
+		// Undo takes the boundary of that event back: the conversation is Messages.
+		Undo     Seq           `json:"undo,omitempty"`
+		Messages []llm.Message `json:"-"`
+	}
+	// CompactFailed says that the conversation is as it was, because no summary of
+	// it could be had.
+	CompactFailed struct {
+		Trigger Cause  `json:"trigger"`
+		Why     string `json:"why"`
+		// Stops: it was one too many in a row, and it is not tried again by itself.
+		Stops bool `json:"stops,omitempty"`
 	}
 	// Rewound says that a person went back to before an event. What came since
 	// stays in the log.
@@ -360,6 +377,10 @@ type (
 		Files []FileChange `json:"files,omitempty"`
 		Lost  []string     `json:"lost,omitempty"` // what cannot be put back, in words
 	}
+	// Compacting says that a summary of the conversation is being written.
+	Compacting struct {
+		Trigger Cause `json:"trigger"`
+	}
 	// TaskOutput is output of a background task.
 	TaskOutput struct {
 		ID string `json:"id"`
@@ -451,6 +472,27 @@ func (b Rewound) String() string {
 	return s + "."
 }
 
+// String says it in a sentence.
+func (b Compacted) String() string {
+	switch {
+	case b.Undo > 0:
+		return "The last compaction was taken back: the conversation is whole again."
+	case b.Trigger == CausePlan || b.Trigger == CauseTool:
+		return "The conversation goes on in a fresh context; what came before it is kept and not sent any more."
+	}
+	why := map[Cause]string{CauseFull: "the model's window was nearly full", CauseTooLong: "the provider refused it as too long", CauseAsked: "as asked"}[b.Trigger]
+	return fmt.Sprintf("The conversation was compacted (%s): about %d tokens became %d. All of it is kept; /compact --undo brings it back.", why, b.Tokens, b.Left)
+}
+
+// String says it in a sentence.
+func (b CompactFailed) String() string {
+	s := "The conversation could not be compacted: " + b.Why + "."
+	if b.Stops {
+		s += " That was one time too many in a row: it is not tried again by itself in this session; /compact does."
+	}
+	return s
+}
+
 // Lines says it in lines: what counts, what does not, and what is wrong.
 func (b SettingsChanged) Lines() (counts, waits, wrong []string) {
 	for _, c := range b.Changes {
@@ -462,11 +504,11 @@ func (b SettingsChanged) Lines() (counts, waits, wrong []string) {
 	return counts, waits, b.Problems
 }
 
-// What requests are made for that are no reply: to rule on a call, and to name
-// the session.
+// What requests are made for that are no reply of the conversation.
 const (
-	ForRuling = "ruling"
-	ForTitle  = "title"
+	ForRuling  = "ruling"     // a classifier's
+	ForTitle   = "title"      // a name for the session
+	ForSummary = "compaction" // the summary that takes the conversation's place
 )
 
 // An End is how a turn ended.
@@ -503,6 +545,7 @@ func (Cleared) body()         {}
 func (Stripped) body()        {}
 func (Compacted) body()       {}
 func (Rewound) body()         {}
+func (CompactFailed) body()   {}
 func (TaskStarted) body()     {}
 func (TaskEnded) body()       {}
 func (Noted) body()           {}
@@ -519,6 +562,7 @@ func (Retracted) body()      {}
 func (Waiting) body()        {}
 func (ToolOutput) body()     {}
 func (RewindPlan) body()     {}
+func (Compacting) body()     {}
 func (TaskOutput) body()     {}
 func (Queued) body()         {}
 
@@ -531,5 +575,6 @@ func (Retracted) live()      {}
 func (Waiting) live()        {}
 func (ToolOutput) live()     {}
 func (RewindPlan) live()     {}
+func (Compacting) live()     {}
 func (TaskOutput) live()     {}
 func (Queued) live()         {}

@@ -61,11 +61,17 @@ type State struct {
 	Gone       []string // tools that were taken away and did not come back, in order
 	Denied     int      // calls that were refused, in all turns
 
-	Tasks   []view.Task // the todo list as it stands
-	Total   usage.Spent
-	ByModel map[string]usage.Spent
-	Helpers map[string]usage.Spent // of Total, what was no reply of the conversation, by what it was for
-	ByTool  map[string]usage.Work
+	Tasks    []view.Task // the todo list as it stands
+	Plan     string      // the newest that a person approved, or ""
+	Said     []Said      // prompts of people, in order; see maxSaid
+	Changed  []string    // files that calls changed, in the order of the first change; at most maxChanged
+	Recent   []string    // files that the model saw last, the newest last; at most maxRecent
+	Failed   int         // compactions that failed in a row
+	Answered time.Time   // when the newest reply came
+	Total    usage.Spent
+	ByModel  map[string]usage.Spent
+	Helpers  map[string]usage.Spent // of Total, what was no reply of the conversation, by what it was for
+	ByTool   map[string]usage.Work
 
 	// Exports are the variables that commands changed, in order. Lost are names
 	// of those that were there before the session was resumed, and are not now.
@@ -75,6 +81,21 @@ type State struct {
 	files trie[effect.File]
 	talk  conversation
 }
+
+// A Said is a prompt of a person.
+type Said struct {
+	Seq  event.Seq
+	Text string
+}
+
+// Bounds of what a State keeps beside the conversation. Of prompts the first
+// one stays, and the newest that together have so many bytes.
+const (
+	maxSaid    = 256 << 10
+	maxSaids   = 2000
+	maxChanged = 1000
+	maxRecent  = 20
+)
 
 // A Turn is what is known about one turn.
 type Turn struct {
@@ -171,6 +192,7 @@ func (s State) Apply(e event.Event) State {
 	case event.Replied:
 		s = s.spend(b)
 		s.Turn.Steps++
+		s.Answered = e.Time
 		if b.Stop == llm.Refused {
 			s.talk = s.talk.refused(e.Seq, s.Turn.Seq, b)
 		} else {
@@ -212,7 +234,9 @@ func (s State) Apply(e event.Event) State {
 	case event.Stripped:
 		s.talk = s.talk.strip(e.Seq)
 	case event.Compacted:
-		s.talk = s.talk.anew(e.Seq, b.Text)
+		s = s.compacted(e.Seq, b)
+	case event.CompactFailed:
+		s.Failed++
 	case event.Rewound:
 		s = s.rewound(e.Seq, b)
 	case event.TurnEnded:
@@ -225,7 +249,7 @@ func (s State) Apply(e event.Event) State {
 		s.Background = without(s.Background, b.ID)
 	case event.Noted, event.SettingsChanged, event.Unknown: // nothing to keep
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan: // live
+		event.Retracted, event.Waiting, event.ToolOutput, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan: // live
 	}
 	return s
 }
@@ -241,6 +265,7 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 			s.First = b.Text
 		}
 		s.Last = b.Text
+		s.Said = said(s.Said, Said{seq, b.Text})
 		s.talk = s.talk.said(seq)
 	}
 	parts := make([]llm.Part, 0, 1+len(b.Images)+2*len(b.Attached))
@@ -257,9 +282,7 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 		for _, img := range a.Images {
 			parts = append(parts, img)
 		}
-		for _, f := range a.Saw {
-			s.files = s.files.set(f.Path, f)
-		}
+		s = s.saw(a.Saw)
 	}
 	s.talk = s.talk.input(seq, parts)
 	return s
@@ -342,12 +365,14 @@ func (s State) changed(b event.ToolFinished) State {
 				s = s.forget(e.Files)
 				continue
 			}
-			for _, f := range e.Files {
-				s.files = s.files.set(f.Path, f)
-			}
+			s = s.saw(e.Files)
+		case effect.Planned:
+			s.Plan = e.Text
+		case effect.Changed:
+			s = s.touched(e.Files)
 		case effect.Exported:
 			s.Exports = exported(s.Exports, e)
-		case effect.Answer, effect.Mode, effect.Fresh, effect.Final, effect.Changed, effect.Unknown:
+		case effect.Answer, effect.Mode, effect.Fresh, effect.Final, effect.Unknown:
 		}
 	}
 	return s

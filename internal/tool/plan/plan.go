@@ -166,7 +166,7 @@ func runExit(_ context.Context, in exitInput, env tool.Env) (tool.Result, error)
 	if m := env.Answer.Mode; m != "" && m != policy.PlanMode {
 		c.mode = m
 	}
-	effects := []tool.Effect{effect.Mode{To: c.mode}}
+	effects := []tool.Effect{effect.Mode{To: c.mode}, effect.Planned{Text: now}}
 	if c.fresh {
 		effects = append(effects, effect.Fresh{})
 	}

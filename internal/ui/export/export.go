@@ -109,7 +109,13 @@ func (d *document) event(e event.Event) {
 		if b.How != event.Done {
 			d.put("_The turn ended: %s_\n\n", d.text(clip.Line(strings.TrimSpace(string(b.How)+" "+b.Err), 300)))
 		}
+	case event.CompactFailed:
+		d.put("_%s_\n\n", d.text(b.String()))
 	case event.Compacted:
+		if b.Undo > 0 {
+			d.put("_%s_\n\n", d.text(b.String()))
+			return
+		}
 		d.put("_What came before is not sent to the model any more. It goes on with:_\n\n%s\n\n", d.text(b.Text))
 	case event.Rewound:
 		d.put("_%s_\n\n", d.text(b.String()))
@@ -123,7 +129,7 @@ func (d *document) event(e event.Event) {
 		event.ToolStarted, event.ModelChanged, event.ModeChanged, event.Titled, event.ToolsChanged, event.Cleared, event.Stripped, event.SettingsChanged, event.TaskStarted, event.TaskEnded, event.Unknown:
 		// nothing that a reader misses
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
-		event.Retracted, event.Waiting, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan: // never stored
+		event.Retracted, event.Waiting, event.ToolOutput, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan: // never stored
 	}
 }
 

@@ -129,7 +129,12 @@ func (p *projection) apply(e event.Event) []any {
 	case event.SettingsChanged:
 		return p.settings(b)
 	case event.Compacted:
-		return []any{boundaryLine{Type: "system", Subtype: "compact_boundary", Metadata: boundary{Trigger: "manual", Tokens: b.Tokens}, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
+		return p.compacted(b)
+	case event.CompactFailed:
+		return []any{p.note("informational", "warning", b.String())}
+	case event.Compacting:
+		status := "compacting"
+		return []any{modeLine{Type: "system", Subtype: "status", Status: &status, Mode: p.about.Mode, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
 	case event.Rewound:
 		return []any{p.note("informational", "info", b.String())}
 	case event.Waiting:
@@ -143,6 +148,18 @@ func (p *projection) apply(e event.Event) []any {
 		event.Stripped, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
 	}
 	return nil
+}
+
+// compacted says where the conversation begins anew.
+func (p *projection) compacted(b event.Compacted) []any {
+	if b.Undo > 0 {
+		return []any{p.note("informational", "info", b.String())}
+	}
+	trigger := "manual"
+	if b.Trigger == event.CauseFull || b.Trigger == event.CauseTooLong {
+		trigger = "auto"
+	}
+	return []any{boundaryLine{Type: "system", Subtype: "compact_boundary", Metadata: boundary{Trigger: trigger, Tokens: b.Tokens}, UUID: p.about.NewID(), SessionID: p.about.SessionID}}
 }
 
 // started begins a turn: with what it is about, as it is now.

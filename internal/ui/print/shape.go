@@ -146,7 +146,7 @@ type deniedLine struct {
 type modeLine struct {
 	Type      string  `json:"type"`    // system
 	Subtype   string  `json:"subtype"` // status
-	Status    *string `json:"status"`  // of compaction, which is none of it
+	Status    *string `json:"status"`  // "compacting", null when only the mode changed
 	Mode      string  `json:"permissionMode"`
 	UUID      string  `json:"uuid"`
 	SessionID string  `json:"session_id"`

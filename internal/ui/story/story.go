@@ -171,13 +171,15 @@ func (s *Story) Apply(e event.Event) {
 	case event.SettingsChanged:
 		s.settings(b, e.Time)
 	case event.Compacted:
-		s.Note(e.Time, "info", "The conversation goes on in a fresh context; what came before it is kept and not sent any more.", "")
+		s.Note(e.Time, "info", b.String(), "")
+	case event.CompactFailed:
+		s.Note(e.Time, "warning", b.String(), "")
 	case event.Rewound:
 		s.rewound(e.Seq, e.Time, b)
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
 	case event.Resumed, event.SessionStarted, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged,
-		event.Cleared, event.Stripped, event.TaskEnded, event.Unknown, event.Waiting, event.TaskOutput, event.Queued, event.RewindPlan, event.ToolInputDelta:
+		event.Cleared, event.Stripped, event.TaskEnded, event.Unknown, event.Waiting, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.ToolInputDelta:
 		// shown elsewhere, or not at all
 	}
 }
