@@ -40,6 +40,11 @@ type Host interface {
 	// Switch records that the session goes on with another model, and makes it
 	// so.
 	Switch(to Target, why event.Cause) error
+	// Wanted is the compaction that somebody asked for, once.
+	Wanted() (c Compaction, ok bool)
+	// Look reads files as far as the rules let the model read them without a
+	// question. What cannot be read is left out, or says why.
+	Look(ctx context.Context, paths []string) []event.Attached
 	// Leave is told of a goroutine that outlives the turn: a call that did not
 	// stop in time. done is closed when it is over.
 	Leave(done <-chan struct{})
@@ -67,6 +72,18 @@ type Question struct {
 	Rewritten *event.By
 	// Waits, when set, is called before somebody is waited for.
 	Waits func()
+}
+
+// A Compaction is a wish to replace the conversation, or a part of it, by a
+// summary.
+type Compaction struct {
+	Trigger event.Cause
+	Focus   string // what the summary is to mind most, "" for nothing
+	// Before and From name the part that stays as it is: what came before an
+	// event, or from one on. At most one of them is set; without, the newest
+	// messages stay as far as there is room.
+	Before, From event.Seq
+	Part         string // which part is replaced, in words, when one of them is set
 }
 
 // A Target is a model with the facts the loop needs.

@@ -37,6 +37,7 @@ type host struct {
 	noTools error
 	notes   []string
 	left    int
+	wish    *agent.Compaction
 	rule    func(agent.Question) agent.Verdict
 	refuse  func(event.Body) error // nil records everything
 }
@@ -50,7 +51,7 @@ func (h *host) Emit(b event.Body) error {
 		}
 	}
 	h.events = append(h.events, b)
-	h.st = h.st.Apply(event.Event{Seq: h.st.Seq + 1, Body: b})
+	h.st = h.st.Apply(event.Event{Seq: h.st.Seq + 1, Time: time.Now(), Body: b})
 	return nil
 }
 
@@ -95,6 +96,24 @@ func (h *host) Switch(to agent.Target, why event.Cause) error {
 	defer h.mu.Unlock()
 	h.target = to
 	return nil
+}
+
+func (h *host) Wanted() (agent.Compaction, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := h.wish
+	h.wish = nil
+	if c == nil {
+		return agent.Compaction{}, false
+	}
+	return *c, true
+}
+
+func (h *host) Look(_ context.Context, paths []string) (out []event.Attached) {
+	for _, p := range paths {
+		out = append(out, event.Attached{Name: p, Text: "<file path=\"" + p + "\">\nwhat is in it\n</file>"})
+	}
+	return out
 }
 
 func (h *host) Leave(<-chan struct{}) {
@@ -149,6 +168,13 @@ func newRig(t *testing.T, tools []tool.Tool, replies ...fake.Reply) *rig {
 		}
 	}
 	return r
+}
+
+// cannotCompact makes the next compaction one too many.
+func (r *rig) cannotCompact() {
+	for range 3 {
+		_ = r.host.Emit(event.CompactFailed{Trigger: event.CauseFull, Why: "the test wants it"})
+	}
 }
 
 // run runs the turn. What it leaves must be a conversation that a provider
@@ -256,6 +282,7 @@ func TestThresholdsFollowAFallback(t *testing.T) {
 		much := returning(tool.Spec{Name: "much", Limit: tool.NoLimit}, func(tool.Env) tool.Result { return tool.Result{Text: strings.Repeat("word ", 8000)} })
 		r := newRig(t, []tool.Tool{much}, slices.Concat([]fake.Reply{fake.Use(use("a", "much"))}, slices.Repeat([]fake.Reply{overloaded()}, 4))...)
 		r.host.target.Window, r.host.target.Cap = 200_000, 4000
+		r.cannotCompact()
 		small := &fake.Model{Replies: []fake.Reply{fake.Say("not asked")}}
 		r.loop.Fallback = &agent.Target{Model: small, Provider: "fake", Name: "small", Window: 8000, Cap: 1000}
 		if out := r.run(t); out.Reason != agent.BlockingLimit || !strings.Contains(out.Text, "of 7000 tokens") {

@@ -222,6 +222,9 @@ func afterCutCall(m memory, o outcome, can means) (memory, choice) {
 	case o.stop == llm.WindowFull && can.clearable && m.drained < maxDrains:
 		m.drained++
 		return m.go_(WindowDrainedRetry)
+	case o.stop == llm.WindowFull && can.compactable && !m.compacted:
+		m.compacted = true
+		return m.go_(CompactedRetry)
 	case m.cutCalls < maxCutCalls:
 		m.cutCalls++
 		return m.go_(CallCut)

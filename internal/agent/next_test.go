@@ -27,6 +27,8 @@ func TestNext(t *testing.T) {
 		{"cut call: others have acted", memory{}, outcome{stop: llm.MaxTokens, calls: 2, cut: 1, acted: true}, means{largerCap: true}, choice{again: CallCut}},
 		{"cut call: raised before", memory{raised: true, cutCalls: 2}, outcome{stop: llm.MaxTokens, calls: 1, cut: 1}, means{largerCap: true}, choice{again: CallCut}},
 		{"cut call: enough", memory{cutCalls: 3}, outcome{stop: llm.MaxTokens, calls: 1, cut: 1}, means{}, choice{end: OutputCap}},
+		{"cut call: the window is full, and nothing can be cleared", memory{}, outcome{stop: llm.WindowFull, calls: 1, cut: 1}, means{compactable: true}, choice{again: CompactedRetry}},
+		{"cut call: the window is full, and it was compacted", memory{compacted: true}, outcome{stop: llm.WindowFull, calls: 1, cut: 1}, means{compactable: true}, choice{again: CallCut}},
 		{"cut call: the window is full", memory{}, outcome{stop: llm.WindowFull, calls: 1, cut: 1}, means{clearable: true}, choice{again: WindowDrainedRetry}},
 		{"tools wanted, none named", memory{}, outcome{stop: llm.WantTools}, means{}, choice{end: Completed}},
 		{"empty: once more", memory{}, outcome{stop: llm.EndTurn, empty: true}, means{}, choice{again: EmptyRetry}},

@@ -80,6 +80,13 @@ func TestRecovery(t *testing.T) {
 		_ = r.host.Emit(event.InputAccepted{ID: "p2", Text: "see", Images: []llm.Image{{Media: "image/png", Data: []byte("x")}}})
 	}
 	schema := func(r *rig) { r.loop.Structured = "answer" }
+	// stuck makes no summary any more, in a window of so many tokens.
+	stuck := func(window int) func(*rig) {
+		return func(r *rig) {
+			r.host.target.Window = window
+			r.cannotCompact()
+		}
+	}
 	answer := returning(tool.Spec{Name: "answer"}, func(env tool.Env) tool.Result {
 		if env.Call != "fits" {
 			return tool.Errorf("it does not fit")
@@ -102,11 +109,11 @@ func TestRecovery(t *testing.T) {
 			replies: append(reads(8), fails(llm.TooLong), fake.Say("done")), end: agent.Completed, requests: 10, clear: []string{"r0 r1 r2"}},
 		{name: "too long again: then all that can go", tools: []tool.Tool{read(40_000)}, change: func(r *rig) { r.host.target.Window = 400_000 },
 			replies: append(reads(8), fails(llm.TooLong), fails(llm.TooLong), fake.Say("done")), end: agent.Completed, requests: 11, clear: []string{"r0 r1 r2", "r3 r4 r5 r6"}},
-		{name: "too long for good", tools: []tool.Tool{read(40_000)}, change: func(r *rig) { r.host.target.Window = 400_000 },
+		{name: "too long for good", tools: []tool.Tool{read(40_000)}, change: stuck(400000),
 			replies: append(reads(8), fails(llm.TooLong), fails(llm.TooLong), fails(llm.TooLong)), end: agent.PromptTooLong, requests: 11, clear: []string{"r0 r1 r2", "r3 r4 r5 r6"}},
 		{name: "too long, little is old: all that can go at once", tools: []tool.Tool{read(1000)},
 			replies: append(reads(2), fails(llm.TooLong), fake.Say("done")), end: agent.Completed, requests: 4, clear: []string{"r0"}},
-		{name: "too long, and nothing can go", tools: []tool.Tool{keep(1000)}, replies: []fake.Reply{fake.Use(use("k", "keep")), fails(llm.TooLong)}, end: agent.PromptTooLong, requests: 2,
+		{name: "too long, and nothing can go", tools: []tool.Tool{keep(1000)}, change: stuck(0), replies: []fake.Reply{fake.Use(use("k", "keep")), fails(llm.TooLong)}, end: agent.PromptTooLong, requests: 2,
 			check: func(t *testing.T, r *rig, out agent.Outcome) {
 				if out.Text == "" || !strings.Contains(out.Hint, "--model") || out.Err == nil {
 					t.Errorf("%+v", out)
@@ -129,16 +136,16 @@ func TestRecovery(t *testing.T) {
 		{name: "of what can be had again only", tools: []tool.Tool{read(40_000), keep(40_000)}, change: func(r *rig) { r.host.target.Window = 100_000 },
 			replies: append([]fake.Reply{fake.Use(use("k", "keep"))}, append(measured(7, 10_000, 10_000), fake.Say("done"))...), end: agent.Completed, requests: 9, clear: []string{"r0 r1"}},
 		{name: "a window that is not known never is full", tools: []tool.Tool{read(150_000)}, replies: append(reads(9), fake.Say("done")), end: agent.Completed, requests: 10},
-		{name: "blocked: all that can go, then on", tools: []tool.Tool{read(8000)}, change: func(r *rig) { r.host.target.Window = 10_000 },
+		{name: "blocked: all that can go, then on", tools: []tool.Tool{read(8000)}, change: stuck(10000),
 			replies: append(measured(5, 0, 2000), fake.Say("done")), end: agent.Completed, requests: 6, clear: []string{"r0 r1 r2 r3"}},
-		{name: "blocked for good", tools: []tool.Tool{keep(36_000)}, change: func(r *rig) { r.host.target.Window = 10_000 },
+		{name: "blocked for good", tools: []tool.Tool{keep(36_000)}, change: stuck(10000),
 			replies: []fake.Reply{fake.Use(use("k", "keep")), fake.Say("not asked")}, end: agent.BlockingLimit, requests: 1,
 			check: func(t *testing.T, _ *rig, out agent.Outcome) {
 				if !strings.Contains(out.Text, "of 10000 tokens") || !strings.Contains(out.Hint, "--model") || out.Steps != 1 {
 					t.Errorf("%+v", out)
 				}
 			}},
-		{name: "what a provider counted blocks, not what it looks like", tools: []tool.Tool{keep(10)}, change: func(r *rig) { r.host.target.Window = 10_000 },
+		{name: "what a provider counted blocks, not what it looks like", tools: []tool.Tool{keep(10)}, change: stuck(10000),
 			replies: []fake.Reply{used(9500, use("k", "keep"))}, end: agent.BlockingLimit, requests: 1},
 
 		{name: "output cap: the same request with the larger cap", change: larger, replies: []fake.Reply{capped, fake.Say("whole")}, end: agent.Completed, requests: 2,

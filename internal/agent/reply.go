@@ -50,26 +50,36 @@ func (r *run) reply(ctx context.Context) (reply, *calls, error) {
 			r.mem.spent += rep.fin.Usage.Out
 		}
 		cancel()
-		wait, most, again := nextRetry(failed, t, r.Fallback != nil && target.ID() != r.Fallback.ID(), r.Patient, r.Jitter())
-		if !again {
-			if failed.RetryAfter > longestAsked && failed.Retryable() {
-				failed.Fix = fmt.Sprintf("the provider asks to wait %v: try again at %s", failed.RetryAfter.Round(time.Second), r.Now().Add(failed.RetryAfter).Format("15:04:05 on 2006-01-02"))
-			}
+		if again, werr := r.pause(ctx, failed, &t, target); werr != nil {
+			return rep, nil, werr
+		} else if !again {
 			return rep, nil, err
-		}
-		if failed.Begun {
-			t.broken++
-		} else {
-			t.failed++
-		}
-		w := event.Waiting{Attempt: t.failed + t.broken, Max: most, For: wait, Status: failed.Status, Err: failed.Err.Error(), Kind: KindName(failed.Kind)}
-		if err := r.Host.Emit(w); err != nil {
-			return rep, nil, err
-		}
-		if r.Sleep(ctx, wait) != nil {
-			return rep, nil, ctx.Err()
 		}
 	}
+}
+
+// pause waits before a failed request is sent again, where waiting can cure it.
+func (r *run) pause(ctx context.Context, failed *llm.Error, t *tries, target Target) (again bool, err error) {
+	wait, most, again := nextRetry(failed, *t, r.Fallback != nil && target.ID() != r.Fallback.ID(), r.Patient, r.Jitter())
+	if !again {
+		if failed.RetryAfter > longestAsked && failed.Retryable() {
+			failed.Fix = fmt.Sprintf("the provider asks to wait %v: try again at %s", failed.RetryAfter.Round(time.Second), r.Now().Add(failed.RetryAfter).Format("15:04:05 on 2006-01-02"))
+		}
+		return false, nil
+	}
+	if failed.Begun {
+		t.broken++
+	} else {
+		t.failed++
+	}
+	w := event.Waiting{Attempt: t.failed + t.broken, Max: most, For: wait, Status: failed.Status, Err: failed.Err.Error(), Kind: KindName(failed.Kind)}
+	if err := r.Host.Emit(w); err != nil {
+		return false, err
+	}
+	if r.Sleep(ctx, wait) != nil {
+		return false, ctx.Err()
+	}
+	return true, nil
 }
 
 func (r *run) request(target Target) llm.Request {

@@ -40,8 +40,10 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		if c.end != "" {
 			return r.outcome(r.ending(c.end, o)), nil
 		}
-		if err := r.carryOn(c.again, o); err != nil {
+		if ok, err := r.carryOn(ctx, c.again, o); err != nil {
 			return r.outcome(Outcome{}), err
+		} else if !ok {
+			return r.outcome(r.ending(PromptTooLong, o)), nil
 		}
 	}
 }
@@ -50,17 +52,18 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 type run struct {
 	*Loop
 	Turn
-	tools  tool.Set // of the newest request
-	dir    string   // where the next call runs; guarded by calls.mu while calls run
-	mem    memory
-	api    time.Duration   // spent waiting for the model
-	cap    int             // output cap asked for, 0 for the target's own
-	asked  int             // output cap of the newest request
-	noCost string          // a model that answered and has no known price
-	answer json.RawMessage // the accepted structured answer
-	force  string          // the tool that the next reply has to call
-	final  string          // the answer of a call that ended the turn
-	hidden int             // inputs of the loop itself, for their IDs
+	tools     tool.Set // of the newest request
+	dir       string   // where the next call runs; guarded by calls.mu while calls run
+	mem       memory
+	api       time.Duration   // spent waiting for the model
+	cap       int             // output cap asked for, 0 for the target's own
+	asked     int             // output cap of the newest request
+	noCost    string          // a model that answered and has no known price
+	answer    json.RawMessage // the accepted structured answer
+	force     string          // the tool that the next reply has to call
+	final     string          // the answer of a call that ended the turn
+	hidden    int             // inputs of the loop itself, for their IDs
+	noSummary string          // why the newest summary could not be had
 }
 
 func (r *run) outcome(o Outcome) Outcome {
@@ -100,52 +103,7 @@ func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
 			return r.before(ctx)
 		}
 	}
-	return r.room(target)
-}
-
-// room keeps the window from filling up: clear what is old when it is full,
-// and end the turn rather than send what cannot be answered.
-func (r *run) room(target Target) (out Outcome, stop bool, err error) {
-	if target.Window == 0 {
-		return out, false, nil
-	}
-	st := r.Host.State()
-	effective := window.Effective(target.Window, target.Cap)
-	used := window.Estimate(st)
-	if window.Full(used, effective) {
-		if used, err = r.clear(window.ToClear(st, effective, r.again), used); err != nil {
-			return out, true, err
-		}
-	}
-	if window.Blocking(used, effective) {
-		if used, err = r.clear(window.Drain(r.Host.State(), r.again), used); err != nil {
-			return out, true, err
-		}
-	}
-	if !window.Blocking(used, effective) {
-		return out, false, nil
-	}
-	return Outcome{Reason: BlockingLimit,
-		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective),
-		Hint: "give it less at once, start a new session, or use a model with a larger window: --model …"}, true, nil
-}
-
-// again reports whether what a tool returned can be had again.
-func (r *run) again(name string) bool {
-	t, ok := r.find(name)
-	return ok && t.Spec().Again
-}
-
-// clear takes the results of these calls out of the window, and returns what
-// is used then.
-func (r *run) clear(calls []string, used int) (int, error) {
-	if len(calls) == 0 {
-		return used, nil
-	}
-	if err := r.Host.Emit(event.Cleared{Calls: calls}); err != nil {
-		return used, err
-	}
-	return window.Estimate(r.Host.State()), nil
+	return r.room(ctx, target)
 }
 
 // means looks up what is still possible.
@@ -153,46 +111,61 @@ func (r *run) means() means {
 	st := r.Host.State()
 	target := r.Host.Model()
 	return means{
-		largerCap:  target.LargerCap > max(r.cap, target.Cap),
-		fallback:   r.Fallback != nil && target.ID() != r.Fallback.ID(),
-		clearable:  len(window.Drain(st, r.again)) > 0,
-		media:      hasMedia(window.Build(st, window.Limits{})),
-		structured: r.Structured != "" && r.answer == nil,
-		budget:     r.Budget.Tokens,
+		largerCap:   target.LargerCap > max(r.cap, target.Cap),
+		fallback:    r.Fallback != nil && target.ID() != r.Fallback.ID(),
+		clearable:   len(window.Drain(st, r.again)) > 0,
+		compactable: compactable(st),
+		media:       hasMedia(window.Build(st, window.Limits{})),
+		structured:  r.Structured != "" && r.answer == nil,
+		budget:      r.Budget.Tokens,
 	}
 }
 
-// carryOn prepares the step that follows for this reason.
-func (r *run) carryOn(c Continue, o outcome) error {
+// carryOn prepares the step that follows for this reason. ok is false when it
+// could not make the room that the step needs.
+func (r *run) carryOn(ctx context.Context, c Continue, o outcome) (ok bool, err error) {
 	r.force = ""
 	switch c {
-	case NextStep, CompactedRetry, StopHookBlocked, EmptyRetry:
-		return nil
+	case NextStep, StopHookBlocked, EmptyRetry:
+		return true, nil
 	case CallCut: // a reply that acted could not be asked for again with more
 		r.cap = max(r.cap, r.Host.Model().LargerCap)
-		return nil
+		return true, nil
 	case WindowDrainedRetry:
-		if err := r.drain(); err != nil || o.stop != llm.WindowFull || o.calls > 0 {
-			return err
+		if err := r.drain(); err != nil {
+			return true, err
 		}
-		return r.say(resumeText)
+		return true, r.resume(o)
+	case CompactedRetry:
+		if ok, err := r.compact(ctx, Compaction{Trigger: event.CauseTooLong}); !ok || err != nil {
+			return ctx.Err() != nil, err
+		}
+		return true, r.resume(o)
 	case OutputCapRaised:
 		r.cap = r.Host.Model().LargerCap
-		return nil
+		return true, nil
 	case OutputResumed:
-		return r.say(resumeText)
+		return true, r.say(resumeText)
 	case TokenBudgetNudge:
-		return r.say(fmt.Sprintf(nudgeText, r.mem.spent, r.Budget.Tokens))
+		return true, r.say(fmt.Sprintf(nudgeText, r.mem.spent, r.Budget.Tokens))
 	case StructuredRetry:
 		r.force = r.Structured
-		return r.say(fmt.Sprintf(answerText, r.Structured))
+		return true, r.say(fmt.Sprintf(answerText, r.Structured))
 	case FallbackModel:
 		r.cap = 0
-		return r.Host.Switch(*r.Fallback, event.CauseFallback)
+		return true, r.Host.Switch(*r.Fallback, event.CauseFallback)
 	case MediaStrippedRetry:
-		return r.Host.Emit(event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"})
+		return true, r.Host.Emit(event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"})
 	}
-	return fmt.Errorf("no way to carry on for %q", c)
+	return false, fmt.Errorf("no way to carry on for %q", c)
+}
+
+// resume has the model go on where the end of the window cut its text off.
+func (r *run) resume(o outcome) error {
+	if o.stop != llm.WindowFull || o.calls > 0 {
+		return nil
+	}
+	return r.say(resumeText)
 }
 
 // drain makes room for a request that was refused as too long: what is old

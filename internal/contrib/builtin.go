@@ -3,6 +3,8 @@ package contrib
 import (
 	_ "embed"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/op"
@@ -28,6 +30,7 @@ func Commands() Contribution {
 		{"mode", "[name]", "choose the permission mode", View{}},
 		{"plan", "[what]", "plan mode: only look, then ask for approval", View{}},
 		{"effort", "[none|low|medium|high|xhigh|max]", "how hard the model thinks", View{}},
+		{"compact", "[--undo | [--from N | --up-to N] focus]", "replace the conversation by a summary", compact()},
 		{"rename", "<title>", "title the session", rename()},
 		{"copy", "", "copy the last answer", View{}},
 		{"cost", "", "what the session cost", View{}},
@@ -58,5 +61,44 @@ func rename() Op {
 			return op.Rename{Title: title}, nil
 		},
 		Done: func(title string) string { return "the session is now “" + title + "”" },
+	}
+}
+
+func compact() Op {
+	return Op{
+		Make: func(args string) (op.Op, error) {
+			var o op.Compact
+			for {
+				word, rest, _ := strings.Cut(args, " ")
+				rest = strings.TrimSpace(rest)
+				switch word {
+				case "--undo":
+					if rest != "" || o != (op.Compact{}) {
+						return nil, errors.New("--undo stands alone: /compact --undo")
+					}
+					return op.Compact{Undo: true}, nil
+				case "--from", "--up-to":
+					n, more, _ := strings.Cut(rest, " ")
+					if i, err := strconv.Atoi(n); err != nil || i < 1 {
+						return nil, fmt.Errorf("%s takes a number: 1 is your newest prompt, 2 the one before it", word)
+					}
+					if word == "--from" {
+						o.From = n
+					} else {
+						o.UpTo = n
+					}
+					args = strings.TrimSpace(more)
+				default:
+					o.Focus = args
+					return o, nil
+				}
+			}
+		},
+		Done: func(args string) string {
+			if args == "--undo" {
+				return ""
+			}
+			return "the conversation is being compacted"
+		},
 	}
 }

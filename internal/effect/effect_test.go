@@ -26,6 +26,7 @@ func TestStored(t *testing.T) {
 		`{"type":"dir","path":"/d"}`,
 		`{"type":"saw","files":[{"path":"p","size":1,"mtime":2,"hash":"h","partial":true,"first":1,"last":2}]}`,
 		`{"type":"answer","json":{"n":3}}`, `{"type":"mode","mode":"plan"}`, `{"type":"fresh"}`, `{"type":"final","text":"done"}`,
+		`{"type":"planned","text":"p"}`,
 		`{"type":"exported","vars":[{"name":"A","value":"b"},{"name":"C","unset":true},{"name":"D","hidden":true}],"confined":true}`,
 		`{"type":"changed","changes":[{"path":"/f","before":{"kind":"file","mode":420,"size":1,"hash":"h","lost":"l"},"after":{"kind":"link","link":"x"},"names":["/g"]}],"missed":["m"]}`,
 		`{"type":"later","x":[1]}`,
@@ -44,7 +45,7 @@ func TestStored(t *testing.T) {
 	for i := range raw { // nothing of the line is kept
 		clear(raw[i])
 	}
-	if u := got[8].(Unknown); string(u.Raw) != `{"type":"later","x":[1]}` {
+	if u := got[9].(Unknown); string(u.Raw) != `{"type":"later","x":[1]}` {
 		t.Errorf("%s", u.Raw)
 	}
 	for _, bad := range []string{`{`, `{}`, `[]`, `{"type":"dir","path":3}`, `{"type":3}`} {

@@ -77,10 +77,10 @@ func samples() []event.Body {
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},
 		event.TaskStarted{ID: "b1", Call: "c", Kind: "shell", Text: "make"}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second},
-		event.Noted{Level: "info", Text: "t"},
+		event.Noted{Level: "info", Text: "t", About: "window"},
 		event.Situated{Parts: []event.Situation{{Name: "environment", Text: "t"}}},
 		event.Compacted{
-			Trigger: "plan", Text: "the plan", Tokens: 9, Before: 2, From: 3, Left: 4,
+			Trigger: "plan", Text: "the plan", Tokens: 9, Before: 2, From: 3, Left: 4, Record: "/r",
 			Undo: 5, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
 		},
 		event.CompactFailed{Trigger: "full", Why: "w", Stops: true},

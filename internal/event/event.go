@@ -226,7 +226,9 @@ type (
 		// behind it. 0 keeps nothing.
 		Before Seq `json:"before,omitempty"`
 		From   Seq `json:"from,omitempty"`
-		Left   int `json:"left,omitempty"` // tokens, estimated, of the next request with instructions and tools
+		// Record is a file that holds what is not sent any more, "" without one.
+		Record string `json:"record,omitempty"`
+		Left   int    `json:"left,omitempty"` // tokens, estimated, of the next request with instructions and tools
 		// Undo takes the boundary of that event back: the conversation is Messages.
 		Undo     Seq           `json:"undo,omitempty"`
 		Messages []llm.Message `json:"-"`
@@ -282,6 +284,7 @@ type (
 	Noted struct {
 		Level string `json:"level"` // info, warning, error
 		Text  string `json:"text"`
+		About string `json:"about,omitempty"` // AboutWindow, or ""
 	}
 	// SettingsChanged says that settings files changed while the session ran:
 	// what of them counts from now on, and what does not.
@@ -510,6 +513,9 @@ const (
 	ForTitle   = "title"      // a name for the session
 	ForSummary = "compaction" // the summary that takes the conversation's place
 )
+
+// AboutWindow is a warning that the conversation will be compacted soon.
+const AboutWindow = "window"
 
 // An End is how a turn ended.
 type End string

@@ -40,6 +40,7 @@ var kinds = []kind{
 	kindOf[Background]("background"),
 	kindOf[StopTask]("stop_task"),
 	kindOf[Rewind]("rewind"),
+	kindOf[Compact]("compact"),
 	kindOf[Rename]("rename"),
 }
 

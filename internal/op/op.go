@@ -113,6 +113,18 @@ type (
 		// Preview changes nothing and says, as an event, what Code would do.
 		Preview bool `json:"preview,omitempty"`
 	}
+	// Compact replaces the conversation, or a part of it, by a summary: now, or
+	// before the next request of the turn that runs.
+	Compact struct {
+		Focus string `json:"focus,omitempty"` // what the summary is to mind most
+		// From and UpTo name a prompt, by its ID or by a number (1 is the newest):
+		// only what came from that one on is replaced, or only what came before it.
+		// At most one of them is set.
+		From string `json:"from,omitempty"`
+		UpTo string `json:"up_to,omitempty"`
+		// Undo takes the newest compaction back instead, while no turn runs.
+		Undo bool `json:"undo,omitempty"`
+	}
 	// Rename titles the session.
 	Rename struct {
 		Title string `json:"title,omitempty"`
@@ -147,4 +159,5 @@ func (SetMode) op()    {}
 func (Background) op() {}
 func (StopTask) op()   {}
 func (Rewind) op()     {}
+func (Compact) op()    {}
 func (Rename) op()     {}

@@ -32,6 +32,7 @@ const (
 	Closed      Code = "closed"         // the session is closed
 	UnknownMode Code = "unknown_mode"   // there is no such permission mode
 	Forbidden   Code = "forbidden_mode" // settings or the start forbid the mode
+	TooLarge    Code = "too_large"      // it does not fit the model's window
 	BadModel    Code = "bad_model"      // the model cannot be had
 	BadRule     Code = "bad_rule"       // a rule cannot be read
 	Malformed   Code = "malformed"      // it is not the JSON form of an op

@@ -40,3 +40,8 @@ func Compacted(summary string, sections []Section) string {
 	}
 	return b.String()
 }
+
+// Record says where what was taken out can be read.
+func Record(files []string) string {
+	return strings.TrimSpace(read("record")) + "\n" + strings.Join(files, "\n")
+}

@@ -31,6 +31,12 @@ func (s *Session) begin(st *state) {
 // run is a turn, on its own goroutine: hooks may look at its prompt for as long
 // as they like. When every prompt was taken back meanwhile, nothing begins.
 func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
+	if c, loop, turn, ok, err := s.compacting(); ok || err != nil {
+		if err != nil {
+			return out, err
+		}
+		return loop.Compact(ctx, turn, c)
+	}
 	for {
 		q, ok := s.waiting()
 		if !ok {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -113,7 +114,7 @@ func TestFault53_PromptTooLong(t *testing.T) {
 		r.Close()
 	})
 	bubble("for good", t, func(t *testing.T) {
-		r := start(t, nil, withRead, append(reads(), tooLong, tooLong, tooLong, fake.Say("on we go"))...)
+		r := start(t, nil, withRead, append(reads(), slices.Concat(slices.Repeat([]fake.Reply{tooLong}, 6), []fake.Reply{fake.Say("on we go")})...)...)
 		r.prompt("go")
 		es := r.turns(1, nil)
 		end := r.last(es, agent.PromptTooLong)

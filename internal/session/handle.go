@@ -43,6 +43,7 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 		if st.cancel == nil {
 			return ErrIdle
 		}
+		st.wish = nil
 		st.cancel()
 		return nil
 	case op.Attach:
@@ -72,6 +73,11 @@ func (s *Session) handle(st *state, o op.Op, with prepared) error {
 		return s.setMode(ctx, st, m)
 	case op.Background, op.StopTask, op.Rewind:
 		return nil // see prepare
+	case op.Compact:
+		if o.Undo {
+			return nil // see prepare
+		}
+		return s.compact(st, o)
 	case op.Rename:
 		return s.record(ctx, st, event.Titled{Title: o.Title, By: "person"})
 	}
@@ -232,7 +238,7 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 	if (began || err != nil) && !s.close(st, ended(out, err)) || !began && err != nil {
 		return // a prompt that could not be taken is not tried again by itself
 	}
-	if len(st.Queue) > 0 && !st.ending {
+	if (len(st.Queue) > 0 || st.wish != nil) && !st.ending {
 		s.begin(st)
 	}
 }

@@ -149,6 +149,7 @@ type state struct {
 	asks      map[string]chan op.Answer
 	people    map[string]bool               // the clients where a person can answer
 	shells    map[string]context.CancelFunc // commands of the person's own
+	wish      *agent.Compaction             // that was asked for, nil: none
 	rewinding bool                          // no turn begins meanwhile
 	left      []<-chan struct{}             // calls that outlived their turn
 	began     time.Time                     // of the running turn
@@ -335,6 +336,10 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error
 		}
 	case op.Rewind:
 		return out, s.rewind(ctx, o)
+	case op.Compact:
+		if o.Undo {
+			return out, s.uncompact(ctx)
+		}
 	case op.Background:
 		if s.cfg.Tasks != nil {
 			if _, ok := s.cfg.Tasks.Background(o.Call); ok {

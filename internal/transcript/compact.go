@@ -10,7 +10,16 @@ import (
 
 // compacted carries out a boundary, or takes one back.
 func (s State) compacted(seq event.Seq, b event.Compacted) State {
-	s.Failed = 0
+	if b.Left*10 > b.Tokens*9 && b.Undo == 0 {
+		s.Failed++
+	} else {
+		s.Failed = 0
+	}
+	if b.Record != "" {
+		s.Records = append(slices.Clip(s.Records), b.Record)
+		s.Records = s.Records[max(0, len(s.Records)-maxRecords):]
+	}
+	s.Warned = false
 	if b.Trigger == event.CausePlan {
 		s.Plan = b.Text
 	}
@@ -155,6 +164,20 @@ func said(list []Said, p Said) []Said {
 	for len(list) > 2 && (bytes > maxSaid || len(list) > maxSaids) {
 		bytes -= len(list[1].Text)
 		list = slices.Delete(list, 1, 2)
+	}
+	return list
+}
+
+// taken are the prompts when a person went back.
+func taken(list []Said, seq event.Seq, b event.Rewound) []Said {
+	list = slices.Clone(list)
+	for i, p := range list {
+		switch {
+		case b.Undo && p.Gone == b.To:
+			list[i].Gone = 0
+		case !b.Undo && p.Gone == 0 && p.Seq >= b.To:
+			list[i].Gone = seq
+		}
 	}
 	return list
 }

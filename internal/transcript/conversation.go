@@ -96,7 +96,7 @@ func (c conversation) tailEntry() Entry {
 
 func (c conversation) add(seq event.Seq, p llm.Part) conversation {
 	c.tail, c.from = c.tail.push(p), c.from.push(seq)
-	c.gauge.Bytes += size(p)
+	c.gauge.Bytes += Size(p)
 	return c
 }
 
@@ -148,7 +148,7 @@ func (c conversation) replied(seq event.Seq, b event.Replied) conversation {
 func (c conversation) push(seq event.Seq, parts []llm.Part) conversation {
 	from := slices.Repeat([]event.Seq{seq}, len(parts))
 	for _, p := range parts {
-		c.gauge.Bytes += size(p)
+		c.gauge.Bytes += Size(p)
 	}
 	n := c.done.len()
 	switch {
@@ -163,7 +163,7 @@ func (c conversation) push(seq event.Seq, parts []llm.Part) conversation {
 		return c
 	default: // a conversation starts with a user
 		p := llm.Part(llm.Text{S: "[the beginning of the conversation could not be read]"})
-		c.gauge.Bytes += size(p)
+		c.gauge.Bytes += Size(p)
 		c.done = c.done.push(Entry{llm.Message{Role: llm.User, Parts: []llm.Part{p}}, []event.Seq{seq}})
 	}
 	c.done = c.done.push(Entry{llm.Message{Role: llm.Assistant, Parts: parts}, from})
@@ -273,8 +273,8 @@ func (g Gauge) request(u llm.Usage) Gauge {
 // picture of a million pixels costs.
 const ImageBytes = 6400
 
-// size is how much of a request a part is, in bytes of text.
-func size(p llm.Part) int {
+// Size is how much of a request a part is, in bytes of text.
+func Size(p llm.Part) int {
 	switch p := p.(type) {
 	case llm.Text:
 		return len(p.S) + len(p.Opaque)

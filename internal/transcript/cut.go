@@ -102,7 +102,7 @@ func (c conversation) rewrite(from int, f func(llm.Part) llm.Part) conversation 
 				out = slices.Clone(ps)
 			}
 			out[i] = q
-			c.gauge.Bytes += size(q) - size(p)
+			c.gauge.Bytes += Size(q) - Size(p)
 		}
 		return out
 	}

@@ -45,7 +45,7 @@ func (c conversation) refused(seq, began event.Seq, b event.Replied) conversatio
 	}
 	for _, e := range all[keep:] {
 		for _, p := range e.Parts {
-			c.gauge.Bytes -= size(p)
+			c.gauge.Bytes -= Size(p)
 		}
 	}
 	if again {

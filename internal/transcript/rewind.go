@@ -14,6 +14,7 @@ func (s State) rewound(seq event.Seq, b event.Rewound) State {
 	}
 	s.talk = s.talk.back(seq, b)
 	s.Tasks, s.Dir, s.Last = b.Tasks, b.Dir, b.Last
+	s.Said = taken(s.Said, seq, b)
 	s.files = trie[effect.File]{}
 	for _, f := range b.Seen {
 		s.files = s.files.set(f.Path, f)
@@ -55,7 +56,7 @@ func (c conversation) back(seq event.Seq, b event.Rewound) conversation {
 			break
 		}
 		for _, p := range e.Parts {
-			next.gauge.Bytes += size(p)
+			next.gauge.Bytes += Size(p)
 		}
 		next.done = next.done.push(e)
 	}

@@ -66,7 +66,9 @@ type State struct {
 	Said     []Said      // prompts of people, in order; see maxSaid
 	Changed  []string    // files that calls changed, in the order of the first change; at most maxChanged
 	Recent   []string    // files that the model saw last, the newest last; at most maxRecent
-	Failed   int         // compactions that failed in a row
+	Failed   int         // compactions in a row that failed or brought nothing
+	Records  []string    // files that hold what compactions took out, in order; at most maxRecords
+	Warned   bool        // that the conversation will be compacted soon, since the last time it was
 	Answered time.Time   // when the newest reply came
 	Total    usage.Spent
 	ByModel  map[string]usage.Spent
@@ -85,7 +87,9 @@ type State struct {
 // A Said is a prompt of a person.
 type Said struct {
 	Seq  event.Seq
+	ID   string
 	Text string
+	Gone event.Seq `json:",omitempty"` // the Rewound that took it out of the conversation; 0: none did
 }
 
 // Bounds of what a State keeps beside the conversation. Of prompts the first
@@ -95,6 +99,7 @@ const (
 	maxSaids   = 2000
 	maxChanged = 1000
 	maxRecent  = 20
+	maxRecords = 50
 )
 
 // A Turn is what is known about one turn.
@@ -247,7 +252,9 @@ func (s State) Apply(e event.Event) State {
 		s.Background = with(s.Background, b.ID, b)
 	case event.TaskEnded:
 		s.Background = without(s.Background, b.ID)
-	case event.Noted, event.SettingsChanged, event.Unknown: // nothing to keep
+	case event.Noted:
+		s.Warned = s.Warned || b.About == event.AboutWindow
+	case event.SettingsChanged, event.Unknown: // nothing to keep
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
 		event.Retracted, event.Waiting, event.ToolOutput, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan: // live
 	}
@@ -265,7 +272,7 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 			s.First = b.Text
 		}
 		s.Last = b.Text
-		s.Said = said(s.Said, Said{seq, b.Text})
+		s.Said = said(s.Said, Said{Seq: seq, ID: b.ID, Text: b.Text})
 		s.talk = s.talk.said(seq)
 	}
 	parts := make([]llm.Part, 0, 1+len(b.Images)+2*len(b.Attached))

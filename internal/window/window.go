@@ -192,6 +192,20 @@ func ToClear(s transcript.State, effective int, again func(tool string) bool) []
 	return out
 }
 
+// coldAtLeast tokens make a conversation worth clearing whose prefix no cache
+// holds any more.
+const coldAtLeast = ClearAtLeast / 8
+
+// ToClearCold is ToClear for when the provider's cache has gone cold, so that a
+// changed prefix costs nothing: less has to come free.
+func ToClearCold(s transcript.State, again func(tool string) bool) []string {
+	out, bytes := clearing(s, KeepResults, again)
+	if float64(bytes)/4*Ratio(s) < coldAtLeast {
+		return nil
+	}
+	return out
+}
+
 // Drain lists all calls whose results can be cleared, when nothing else makes
 // a request fit: all but those that the model has not seen yet.
 func Drain(s transcript.State, again func(tool string) bool) []string {

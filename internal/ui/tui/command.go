@@ -100,8 +100,8 @@ func (m *Model) opCommand(name string, do contrib.Op, args string) []effect {
 		return nil
 	}
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
-		if err == nil {
-			m.say(draw.String(do.Done(args)), draw.Quiet)
+		if text := do.Done(args); err == nil && text != "" {
+			m.say(draw.String(text), draw.Quiet)
 		}
 		return m.fail(err)
 	}}}

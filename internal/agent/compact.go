@@ -1,0 +1,273 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/transcript"
+	"github.com/adze-agent/adze/internal/view"
+	"github.com/adze-agent/adze/internal/window"
+)
+
+// Bounds of asking for a summary.
+const (
+	maxSummaryReply = 20_000 // tokens, with what the model thinks before it
+	maxShortenings  = 3      // times that the oldest rounds are left out
+)
+
+// refusedCall answers a call in place of a summary.
+const refusedCall = "This call was refused: only the text of the summary is wanted now. Write it, and call no tool."
+
+// Compact runs a turn that does nothing but compact the conversation.
+func (l *Loop) Compact(ctx context.Context, t Turn, c Compaction) (Outcome, error) {
+	r := &run{Loop: l, Turn: t}
+	var err error
+	if r.tools, err = t.Host.Tools(); err != nil {
+		return Outcome{}, err
+	}
+	ok, err := r.compact(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		return r.outcome(Outcome{Reason: InterruptedStreaming}), err
+	case !ok:
+		return r.outcome(Outcome{Reason: ModelError, Text: "the conversation could not be compacted: " + r.noSummary, Hint: "use another model (--model …), or start a new session"}), err
+	}
+	return r.outcome(Outcome{Reason: Completed}), err
+}
+
+// compact replaces the conversation by a summary and what is kept word for word.
+// When no summary can be had, it stays as it is, and ok is false. err is not nil
+// when something could not be recorded.
+func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
+	if err := r.Host.Emit(event.Compacting{Trigger: c.Trigger}); err != nil {
+		return false, err
+	}
+	st, target := r.Host.State(), r.Host.Model()
+	overhead := window.Overhead(r.System, r.tools.Specs())
+	shares := window.SharesOf(window.Effective(target.Window, target.Cap), overhead)
+	summary, err := r.summary(ctx, target, c, shares)
+	var recorded *unrecorded
+	switch {
+	case ctx.Err() != nil:
+		return false, nil
+	case errors.As(err, &recorded):
+		return false, recorded.err
+	case err != nil:
+		r.noSummary = clip.Line(err.Error(), 300)
+		stops := c.Trigger != event.CauseAsked && st.Failed+1 >= maxFailed
+		return false, r.Host.Emit(event.CompactFailed{Trigger: c.Trigger, Why: r.noSummary, Stops: stops})
+	}
+	e := event.Compacted{Trigger: c.Trigger, Tokens: window.Estimate(st), Before: c.Before, From: c.From}
+	switch {
+	case c.Before > 0:
+		e.From = st.Seq + 1
+	case c.From == 0:
+		e.From = window.Tail(st, shares.Tail)
+	}
+	shown := func(s event.Seq) bool { return s < e.Before || s >= e.From }
+	gone := transcript.Keep(st.Entries(), func(s event.Seq) bool { return !shown(s) })
+	if r.Spill != nil {
+		if e.Record, err = r.Spill("compaction", window.Record(gone)); err != nil {
+			e.Record = "" // the log has it all the same
+		}
+	}
+	e.Text = prompt.Compacted(clip.Middle(summary, 4*shares.Summary, ""), r.kept(ctx, st, e, shares, shown))
+	after := st.Apply(event.Event{Seq: st.Seq + 1, Time: st.Time, Body: e})
+	e.Left = overhead + int(float64(after.Gauge().Bytes)/4*window.Ratio(st))
+	return true, r.Host.Emit(e)
+}
+
+// unrecorded wraps an error of the host: nothing further may be done.
+type unrecorded struct{ err error }
+
+func (u *unrecorded) Error() string { return u.err.Error() }
+
+// summary asks the model to sum the conversation up. The request is the next one
+// of the conversation with a question behind it, so that the provider's cache
+// serves all of it but that.
+func (r *run) summary(ctx context.Context, target Target, c Compaction, shares window.Shares) (string, error) {
+	st := r.Host.State()
+	req := r.request(target)
+	req.Force = ""
+	ms, ratio := req.Messages, window.Ratio(st)
+	ask := prompt.Compact(prompt.Summary{Words: max(100, shares.Summary*6/10), Focus: c.Focus, Part: c.Part})
+	used := window.Estimate(st)
+	if bytes := window.Bytes(ms); bytes < st.Gauge().Bytes { // some of it was cut to fit
+		used = window.Overhead(r.System, req.Tools) + int(float64(bytes)/4*ratio)
+	}
+	used += clip.Tokens(len(ask))
+	most := maxSummaryReply
+	if target.Cap > 0 {
+		most = min(most, target.Cap)
+	}
+	req.MaxTokens = window.Reply(most, target.Window, used)
+	if over := used + req.MaxTokens - target.Window; target.Window > 0 && over > 0 {
+		ms = window.WithoutOldest(ms, over, ratio)
+	}
+	req.Messages = window.Ask(ms, ask)
+	refused, shortened := false, 0
+	for t := (tries{}); ; {
+		fin, err := r.ask(ctx, target, req)
+		var failed *llm.Error
+		switch text := said(fin.Message); {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err == nil && fin.Stop == llm.Refused:
+			return "", errors.New("the provider declined to write a summary")
+		case err == nil && text != "":
+			return text, nil
+		case err == nil && !refused && len(uses(fin.Message)) > 0:
+			refused = true
+			req.Messages = refusing(req.Messages, fin.Message)
+		case err == nil:
+			return "", errors.New("the model wrote no summary")
+		case !errors.As(err, &failed):
+			return "", err
+		case failed.Kind == llm.TooLong && shortened < maxShortenings:
+			shortened++
+			less := window.WithoutOldest(ms, window.Gap(failed.Err.Error()), ratio)
+			if len(less) == len(ms) {
+				return "", err
+			}
+			ms = less
+			req.Messages = window.Ask(ms, ask)
+		default:
+			again, werr := r.pause(ctx, failed, &t, target)
+			switch {
+			case ctx.Err() != nil:
+				return "", ctx.Err()
+			case werr != nil:
+				return "", &unrecorded{werr}
+			case !again:
+				return "", err
+			}
+		}
+	}
+}
+
+// ask sends a request that is no reply of the conversation, and notes what it
+// cost.
+func (r *run) ask(ctx context.Context, target Target, req llm.Request) (fin llm.Finished, err error) {
+	started := r.Now()
+	defer func() { r.api += r.Now().Sub(started) }()
+	var usage llm.Usage
+	begun, done := false, false
+	for chunk, cerr := range target.Model.Stream(ctx, req) {
+		if cerr != nil {
+			err = cerr
+			break
+		}
+		switch k := chunk.(type) {
+		case llm.Progress:
+			usage = k.Usage
+		case llm.Finished:
+			fin, usage, done = k, k.Usage, true
+		case llm.TextDelta, llm.ThinkingDelta, llm.ToolInputDelta, llm.PartDone:
+			begun = true
+		}
+	}
+	if err == nil && !done {
+		err = &llm.Error{Kind: llm.Cut, Provider: target.Provider, Begun: begun, Err: errors.New("the reply ended without its end mark")}
+	}
+	var failed *llm.Error
+	if errors.As(err, &failed) {
+		failed.Begun = failed.Begun || begun
+	}
+	if usage != (llm.Usage{}) {
+		e := event.Spent{For: event.ForSummary, Model: target.ID(), Usage: usage}
+		e.Cost, e.Priced = r.price(reply{target: target, fin: llm.Finished{Usage: usage}})
+		r.mem.spent += usage.Out
+		if eerr := r.Host.Emit(e); eerr != nil {
+			return fin, &unrecorded{eerr}
+		}
+	}
+	return fin, err
+}
+
+// said is the text of a reply.
+func said(m llm.Message) string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if t, ok := p.(llm.Text); ok {
+			b.WriteString(t.S)
+		}
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func uses(m llm.Message) (out []llm.ToolUse) {
+	for _, p := range m.Parts {
+		if u, ok := p.(llm.ToolUse); ok {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// refusing is a conversation with a reply behind it whose calls were refused.
+func refusing(ms []llm.Message, m llm.Message) []llm.Message {
+	var results []llm.Part
+	for _, u := range uses(m) {
+		results = append(results, llm.ToolResult{ID: u.ID, Text: refusedCall, IsErr: true})
+	}
+	return append(ms[:len(ms):len(ms)], m, llm.Message{Role: llm.User, Parts: results})
+}
+
+// kept is what stays word for word beside the summary.
+func (r *run) kept(ctx context.Context, st transcript.State, e event.Compacted, s window.Shares, shown func(event.Seq) bool) []prompt.Section {
+	bytes := 4 * s.Other
+	out := []prompt.Section{
+		{Name: "user_messages", Text: window.Said(st, s.Said, shown)},
+		{Name: "plan", Text: clip.Middle(st.Plan, bytes, "")},
+		{Name: "todo_list", Text: open(st.Tasks)},
+		{Name: "changed_files", Text: clip.Middle(strings.Join(st.Changed, "\n"), bytes, "")},
+		{Name: "background_tasks", Text: background(st)},
+	}
+	if s.File > 0 && len(st.Recent) > 0 {
+		recent := st.Recent[max(0, len(st.Recent)-window.RecentFiles):]
+		var files strings.Builder
+		for _, a := range r.Host.Look(ctx, recent) {
+			if !a.Refused && a.Text != "" {
+				files.WriteString(clip.Middle(a.Text, 4*s.File, "Read shows the rest") + "\n")
+			}
+		}
+		out = append(out, prompt.Section{Name: "recent_files", Text: files.String()})
+	}
+	records := st.Records
+	if e.Record != "" {
+		records = append(records[:len(records):len(records)], e.Record)
+	}
+	if len(records) > 0 {
+		out = append(out, prompt.Section{Name: "record", Text: prompt.Record(records)})
+	}
+	return out
+}
+
+// open lists what of a todo list is not done.
+func open(tasks []view.Task) string {
+	var lines []string
+	for _, t := range tasks {
+		if t.Status != view.Completed {
+			lines = append(lines, fmt.Sprintf("- [%s] %s", t.Status, t.Text))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// background lists what runs in the background.
+func background(st transcript.State) string {
+	var lines []string
+	for _, id := range slices.Sorted(maps.Keys(st.Background)) {
+		t := st.Background[id]
+		lines = append(lines, fmt.Sprintf("- %s (%s): %s", id, t.Kind, clip.Line(t.Text, 200)))
+	}
+	return strings.Join(lines, "\n")
+}

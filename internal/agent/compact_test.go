@@ -1,0 +1,245 @@
+package agent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// summing answers a request for a summary, and fails every other one.
+func summing(t *testing.T, text string, usage llm.Usage) fake.Reply {
+	return func(_ context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
+		if !strings.Contains(words(q), "under these nine headings") {
+			t.Errorf("this request wants no summary: %.100s", words(q))
+		}
+		part := llm.Text{S: text}
+		if fake.Send(yield, part) {
+			yield(llm.Finished{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{part}}, Stop: llm.EndTurn, Usage: usage}, nil)
+		}
+	}
+}
+
+func TestCompaction(t *testing.T) {
+	keep := func(chars int) tool.Tool {
+		return returning(tool.Spec{Name: "keep", Limit: tool.NoLimit}, func(env tool.Env) tool.Result {
+			return tool.Result{Text: env.Call + " " + strings.Repeat("x", chars)}
+		})
+	}
+	calls := func(n, from, tokens int) (out []fake.Reply) {
+		for i := range n {
+			out = append(out, used(from+(i+1)*tokens, use(fmt.Sprint("k", i), "keep")))
+		}
+		return out
+	}
+	small := func(r *rig) { r.host.target.Window, r.host.target.Cap = 10_000, 1000 }
+	cost := llm.Usage{In: 7000, Out: 300}
+	summary := summing(t, "nine parts", cost)
+	tooLong := fake.Fail(llm.Error{Kind: llm.TooLong, Err: errors.New("prompt is too long: 12000 tokens > 10000 maximum")})
+	for _, c := range []struct {
+		name     string
+		change   func(*rig)
+		replies  []fake.Reply
+		end      agent.End
+		requests int
+		done     int // compactions
+		failed   int
+		check    func(*testing.T, *rig, agent.Outcome)
+	}{
+		{name: "before the window is full", change: small, replies: append(calls(3, 0, 2000), summary, fake.Say("done")), end: agent.Completed, requests: 5, done: 1,
+			check: func(t *testing.T, r *rig, out agent.Outcome) {
+				q := r.model.Requests()
+				before, asked := q[2], q[3]
+				if asked.Model != before.Model || !slices.Equal(asked.System, before.System) || !slices.EqualFunc(asked.Tools, before.Tools, func(a, b llm.Spec) bool { return a.Name == b.Name }) ||
+					fmt.Sprint(asked.Messages[:len(before.Messages)]) != fmt.Sprint(before.Messages) {
+					t.Error("the request for a summary does not begin as the one before")
+				}
+				e := said[event.Compacted](r.host)[0]
+				if e.Trigger != event.CauseFull || e.Tokens < 7000 || e.Left > e.Tokens*9/10 || e.From == 0 {
+					t.Errorf("%+v", e)
+				}
+				if s := words(r.last()); !strings.Contains(s, "nine parts") || !strings.Contains(s, "- go") || strings.Contains(s, "k0 x") {
+					t.Errorf("sent %.2000s", s)
+				}
+				if sp := said[event.Spent](r.host); len(sp) != 1 || sp[0].For != event.ForSummary || sp[0].Usage != cost || sp[0].Model != "fake/m" {
+					t.Errorf("%+v", sp)
+				}
+				if out.Steps != 4 {
+					t.Errorf("%d steps", out.Steps)
+				}
+			}},
+		{name: "too long: compacted, once", replies: append(calls(2, 0, 10), tooLong, summary, fake.Say("done")), end: agent.Completed, requests: 5, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if e := said[event.Compacted](r.host)[0]; e.Trigger != event.CauseTooLong {
+					t.Errorf("%+v", e)
+				}
+			}},
+		{name: "too long again: given up", replies: append(calls(2, 0, 10), tooLong, summary, tooLong), end: agent.PromptTooLong, requests: 5, done: 1},
+		{name: "the request for the summary is too long: the oldest go, three times", replies: append(calls(8, 0, 10), tooLong, tooLong, tooLong, tooLong, summary, fake.Say("done")), end: agent.Completed, requests: 14, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				q := r.model.Requests()
+				for i := 10; i < 13; i++ {
+					if len(q[i].Messages) >= len(q[i-1].Messages) || q[i].Messages[0].Role != llm.User {
+						t.Errorf("request %d has %d messages, the one before %d", i, len(q[i].Messages), len(q[i-1].Messages))
+					}
+				}
+			}},
+		{name: "too long for a fourth time", replies: append(calls(8, 0, 10), slices.Repeat([]fake.Reply{tooLong}, 5)...), end: agent.PromptTooLong, requests: 13, failed: 1},
+		{name: "a call in place of a summary is refused", change: small, replies: append(calls(3, 0, 2000), fake.Use(use("z", "keep")), summary, fake.Say("done")), end: agent.Completed, requests: 6, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if len(said[event.ToolStarted](r.host)) != 3 || !strings.Contains(words(r.model.Requests()[4]), "This call was refused") {
+					t.Error("it ran, or was not told")
+				}
+			}},
+		{name: "calls for good, and then nothing but calls", change: small, replies: append(calls(3, 0, 2000), fake.Use(use("z", "keep")), fake.Use(use("y", "keep")), fake.Say("done")), end: agent.Completed, requests: 6, failed: 1},
+		{name: "busy: it is waited for", change: small, replies: append(calls(3, 0, 2000), overloaded(), summary, fake.Say("done")), end: agent.Completed, requests: 6, done: 1},
+		{name: "three failures, and it is not tried again", change: func(r *rig) {
+			r.host.target.Window, r.host.target.Cap = 100_000, 1000
+		}, replies: slices.Concat(calls(1, 85_000, 900), []fake.Reply{fake.Parts(llm.EndTurn)}, []fake.Reply{used(87_000, use("b", "keep")), fake.Parts(llm.EndTurn), used(87_500, use("c", "keep")), fake.Parts(llm.EndTurn), used(88_000, use("d", "keep")), fake.Say("done")}),
+			end: agent.Completed, requests: 8, failed: 3,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				for i, f := range said[event.CompactFailed](r.host) {
+					if f.Stops != (i == 2) || f.Why == "" {
+						t.Errorf("%d: %+v", i, f)
+					}
+				}
+			}},
+		{name: "as asked, in the middle of a turn", change: func(r *rig) {
+			r.host.wish = &agent.Compaction{Trigger: event.CauseAsked, Focus: "the parser"}
+			for i := range 4 {
+				_ = r.host.Emit(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: fmt.Sprint("long ago ", i)}}}})
+				_ = r.host.Emit(event.InputAccepted{ID: fmt.Sprint("q", i), Text: fmt.Sprint("question ", i)})
+			}
+		}, replies: []fake.Reply{summary, fake.Say("done")}, end: agent.Completed, requests: 2, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if s := words(r.model.Requests()[0]); !strings.Contains(s, "special care about this: the parser") {
+					t.Errorf("asked %q", s)
+				}
+				for i := range 4 {
+					if !strings.Contains(words(r.last()), fmt.Sprint("question ", i)) {
+						t.Errorf("question %d is not word for word in %q", i, words(r.last()))
+					}
+				}
+			}},
+		{name: "a warning, once", change: func(r *rig) { r.host.target.Window, r.host.target.Cap = 100_000, 1000 },
+			replies: append(calls(1, 70_000, 500), append(calls(2, 77_000, 500), fake.Say("done"))...), end: agent.Completed, requests: 4,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				n := said[event.Noted](r.host)
+				if len(n) != 1 || !strings.Contains(n[0].Text, "of the 99,000 tokens") || !strings.Contains(n[0].Text, "At 86,000") {
+					t.Errorf("%+v", n)
+				}
+			}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, []tool.Tool{keep(7000)}, c.replies...)
+				if c.change != nil {
+					c.change(r)
+				}
+				out := r.run(t)
+				if out.Reason != c.end || len(r.model.Requests()) != c.requests {
+					t.Errorf("ended with %q (%s, %v) after %d requests; want %q after %d", out.Reason, out.Text, out.Err, len(r.model.Requests()), c.end, c.requests)
+				}
+				if done, failed := len(said[event.Compacted](r.host)), len(said[event.CompactFailed](r.host)); done != c.done || failed != c.failed {
+					t.Errorf("%d compactions, %d failed: %+v", done, failed, said[event.CompactFailed](r.host))
+				}
+				if c.check != nil && !t.Failed() {
+					c.check(t, r, out)
+				}
+			})
+		})
+	}
+}
+
+// What is kept beside a summary stands there word for word.
+func TestWhatACompactionKeeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, []tool.Tool{returning(tool.Spec{Name: "keep", Limit: tool.NoLimit}, func(tool.Env) tool.Result {
+			return tool.Result{
+				Text: strings.Repeat("y", 200_000), View: view.Tasks{Items: []view.Task{{Text: "write it", Status: view.InProgress}, {Text: "read it", Status: view.Completed}}},
+				Effects: []tool.Effect{
+					effect.Planned{Text: "step one of the plan"}, effect.Changed{Files: []effect.Change{{Path: "/w/changed.go"}}},
+					effect.Saw{Files: []effect.File{{Path: "/w/seen.go"}}},
+				},
+			}
+		})}, used(100, use("k0", "keep")), used(56_000, use("k1", "keep")), summing(t, "the sum", llm.Usage{In: 1, Out: 1}), fake.Say("done"))
+		r.host.target.Window, r.host.target.Cap = 120_000, 4000
+		var spilled string
+		r.loop.Spill = func(_, text string) (string, error) { spilled = text; return "/session/record.txt", nil }
+		_ = r.host.Emit(event.TaskStarted{ID: "b1", Kind: "shell", Text: "make watch"})
+		if out := r.run(t); out.Reason != agent.Completed {
+			t.Fatalf("%+v", out)
+		}
+		s := words(r.last())
+		for _, want := range []string{"the sum", "- go", "step one of the plan", "- [in_progress] write it", "/w/changed.go", "b1 (shell): make watch", "<file path=\"/w/seen.go\">", "/session/record.txt"} {
+			if !strings.Contains(s, want) {
+				t.Errorf("%q is not in %.1000s", want, s)
+			}
+		}
+		if strings.Contains(s, "read it") || strings.Contains(s, "yyyyyyyyyy") {
+			t.Error("what is done stands there, or a result")
+		}
+		if !strings.Contains(spilled, "== result k0 (event ") || !strings.Contains(spilled, "yyyyy") {
+			t.Errorf("the record: %.300s", spilled)
+		}
+	})
+}
+
+// An interrupt while the summary is written leaves the conversation as it was.
+func TestAnInterruptWhileCompacting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := newRig(t, nil, func(ctx context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+			fake.Send(yield, llm.Text{S: "half a summary"})
+			cancel()
+			<-ctx.Done()
+			yield(nil, &llm.Error{Kind: llm.Transport, Err: ctx.Err()})
+		})
+		_ = r.host.Emit(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "so"}}}})
+		before := fmt.Sprint(r.host.State().Messages())
+		out, err := r.loop.Compact(ctx, r.turn, agent.Compaction{Trigger: event.CauseAsked})
+		if err != nil || out.Reason != agent.InterruptedStreaming {
+			t.Errorf("%+v, %v", out, err)
+		}
+		if after := fmt.Sprint(r.host.State().Messages()); after != before || len(said[event.CompactFailed](r.host)) > 0 {
+			t.Errorf("%s, before %s", after, before)
+		}
+	})
+}
+
+// After an hour no cache holds the prefix any more, so that old results go
+// without costing anything.
+func TestAColdCacheIsClearedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read := returning(tool.Spec{Name: "read", Again: true, Limit: tool.NoLimit}, func(env tool.Env) tool.Result {
+			return tool.Result{Text: env.Call + strings.Repeat("x", 20_000)}
+		})
+		var replies []fake.Reply
+		for i := range 8 {
+			replies = append(replies, fake.Use(use(fmt.Sprint("r", i), "read")))
+		}
+		r := newRig(t, []tool.Tool{read}, append(replies, fake.Say("done"), fake.Say("again"))...)
+		r.run(t)
+		if n := len(said[event.Cleared](r.host)); n > 0 {
+			t.Errorf("cleared %d times while it was warm", n)
+		}
+		time.Sleep(61 * time.Minute)
+		_ = r.host.Emit(event.InputAccepted{ID: "p9", Text: "and now"})
+		r.run(t)
+		if c := said[event.Cleared](r.host); len(c) != 1 || len(c[0].Calls) != 3 {
+			t.Errorf("cleared %+v", c)
+		}
+	})
+}

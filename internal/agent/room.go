@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/transcript"
+	"github.com/adze-agent/adze/internal/window"
+)
+
+// maxFailed compactions in a row that failed or brought nothing are the last
+// that are tried without being asked for.
+const maxFailed = 3
+
+// room keeps the window from filling up, the cheapest way first: clear what is
+// old, compact, and end the turn rather than send what cannot be answered.
+func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, err error) {
+	if c, ok := r.Host.Wanted(); ok {
+		if _, err := r.compact(ctx, c); err != nil || ctx.Err() != nil {
+			return Outcome{Reason: InterruptedStreaming}, true, err
+		}
+	}
+	st := r.Host.State()
+	effective := window.Effective(target.Window, target.Cap)
+	used := window.Estimate(st)
+	switch {
+	case window.Full(used, effective):
+		used, err = r.clear(window.ToClear(st, effective, r.again), used)
+	case !st.Answered.IsZero() && r.Now().Sub(st.Answered) > window.ColdAfter:
+		used, err = r.clear(window.ToClearCold(st, r.again), used)
+	}
+	if err != nil || target.Window == 0 {
+		return out, err != nil, err
+	}
+	if err := r.warn(st, used, effective); err != nil {
+		return out, true, err
+	}
+	if st = r.Host.State(); window.Nearly(used, effective) && compactable(st) {
+		if _, err := r.compact(ctx, Compaction{Trigger: event.CauseFull}); err != nil || ctx.Err() != nil {
+			return Outcome{Reason: InterruptedStreaming}, true, err
+		}
+		used = window.Estimate(r.Host.State())
+	}
+	if window.Blocking(used, effective) {
+		if used, err = r.clear(window.Drain(r.Host.State(), r.again), used); err != nil {
+			return out, true, err
+		}
+	}
+	if !window.Blocking(used, effective) {
+		return out, false, nil
+	}
+	return Outcome{Reason: BlockingLimit,
+		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective),
+		Hint: "give it less at once, start a new session, or use a model with a larger window: --model …"}, true, nil
+}
+
+// warn says once that compaction is near.
+func (r *run) warn(st transcript.State, used, effective int) error {
+	if st.Warned || used < window.Warning(effective) || window.Nearly(used, effective) {
+		return nil
+	}
+	return r.Host.Emit(event.Noted{Level: "info", About: event.AboutWindow, Text: fmt.Sprintf(
+		"The conversation takes about %s of the %s tokens that the model's window has for it. At %s it is compacted by itself; /compact does it now.",
+		clip.Thousands(used), clip.Thousands(effective), clip.Thousands(window.Threshold(effective)))})
+}
+
+// compactable reports whether a summary may be asked for without anybody's wish:
+// there is something to sum up, and it did not fail too often.
+func compactable(st transcript.State) bool { return st.Failed < maxFailed && len(st.Messages()) > 1 }
+
+// again reports whether what a tool returned can be had again.
+func (r *run) again(name string) bool {
+	t, ok := r.find(name)
+	return ok && t.Spec().Again
+}
+
+// clear takes the results of these calls out of the window, and returns what
+// is used then.
+func (r *run) clear(calls []string, used int) (int, error) {
+	if len(calls) == 0 {
+		return used, nil
+	}
+	if err := r.Host.Emit(event.Cleared{Calls: calls}); err != nil {
+		return used, err
+	}
+	return window.Estimate(r.Host.State()), nil
+}

@@ -1,0 +1,198 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/mention"
+	"github.com/adze-agent/adze/internal/transcript"
+	"github.com/adze-agent/adze/internal/window"
+)
+
+// compact notes a wish for a summary. The running turn carries it out before its
+// next request; without one, or when it makes none, a turn of its own does.
+func (s *Session) compact(st *state, o op.Compact) error {
+	if st.rewinding {
+		return &op.Refusal{Code: op.Busy, Text: "something is running; interrupt it first"}
+	}
+	c := agent.Compaction{Trigger: event.CauseAsked, Focus: strings.TrimSpace(o.Focus)}
+	if o.From != "" && o.UpTo != "" {
+		return &op.Refusal{Code: op.Unsupported, Text: "a compaction is from a message or up to one, not both"}
+	}
+	if id := o.From + o.UpTo; id != "" {
+		p, ok := prompted(st.State, id)
+		if !ok {
+			return &op.Refusal{Code: op.NoPrompt, Text: fmt.Sprintf("there is no prompt %q in the conversation", id)}
+		}
+		begins := fmt.Sprintf("the message of the person that begins with %q", clip.Line(p.Text, 100))
+		if o.From != "" {
+			c.Before, c.Part = p.Seq, "from "+begins+" on"
+		} else {
+			c.From, c.Part = p.Seq, "what came before "+begins
+		}
+	}
+	if len(st.Messages()) < 2 {
+		return &op.Refusal{Code: op.Idle, Text: "there is nothing to compact yet"}
+	}
+	st.wish = &c
+	if st.cancel == nil {
+		s.begin(st)
+	}
+	return nil
+}
+
+// prompted finds a prompt that stands in the conversation, by its ID or by its
+// number from the newest.
+func prompted(st transcript.State, name string) (transcript.Said, bool) {
+	n, _ := strconv.Atoi(name)
+	es := st.Entries()
+	for _, p := range slices.Backward(st.Said) {
+		there := slices.ContainsFunc(es, func(e transcript.Entry) bool { return slices.Contains(e.From, p.Seq) })
+		if p.Gone > 0 || !there {
+			continue
+		}
+		if n--; p.ID == name || n == 0 {
+			return p, true
+		}
+	}
+	return transcript.Said{}, false
+}
+
+// Wanted implements agent.Host.
+func (h host) Wanted() (c agent.Compaction, ok bool) {
+	_ = h.s.do(func(st *state) { c, ok = st.wished() })
+	return c, ok
+}
+
+// wished is the compaction that was asked for, once.
+func (st *state) wished() (agent.Compaction, bool) {
+	if st.wish == nil {
+		return agent.Compaction{}, false
+	}
+	c := *st.wish
+	st.wish = nil
+	return c, true
+}
+
+// compacting begins a turn that only compacts, when nothing else runs and that
+// was asked for.
+func (s *Session) compacting() (c agent.Compaction, loop *agent.Loop, t agent.Turn, ok bool, err error) {
+	derr := s.do(func(st *state) {
+		if st.ending {
+			return
+		}
+		if c, ok = st.wished(); ok {
+			loop, t = st.loop, agent.Turn{Host: host{s}, Budget: st.budget}
+			t.ID, err = s.started(st)
+		}
+	})
+	return c, loop, t, ok, errors.Join(err, derr)
+}
+
+// Look implements agent.Host.
+func (h host) Look(ctx context.Context, paths []string) []event.Attached {
+	var names []string
+	for _, p := range paths {
+		names = append(names, mention.Mention{Path: p}.String())
+	}
+	out, _ := h.s.attached(ctx, strings.Join(names, "\n")) // an error is the session's end
+	return out
+}
+
+// uncompact takes the newest compaction back. It runs on the goroutine that
+// submits: the log is read meanwhile, and prompts wait.
+func (s *Session) uncompact(ctx context.Context) error {
+	var target agent.Target
+	var err error
+	if werr := s.within(ctx, func(st *state) {
+		if st.cancel != nil || st.rewinding || len(st.shells) > 0 {
+			err = &op.Refusal{Code: op.Busy, Text: "something is running; interrupt it first"}
+			return
+		}
+		st.rewinding, target = true, st.target
+	}); werr != nil || err != nil {
+		return errors.Join(werr, err)
+	}
+	e, err := s.whole(ctx, target)
+	derr := s.do(func(st *state) {
+		st.rewinding = false
+		if err == nil {
+			err = s.record(context.WithoutCancel(ctx), st, e)
+		}
+		if st.cancel == nil && len(st.Queue) > 0 && !st.ending {
+			s.begin(st)
+		}
+	})
+	return errors.Join(derr, err)
+}
+
+// whole is the conversation as it would be without its newest compaction.
+func (s *Session) whole(ctx context.Context, target agent.Target) (e event.Compacted, err error) {
+	at, err := s.newestCompaction(ctx)
+	if err != nil {
+		return e, err
+	}
+	var was transcript.State
+	for ev, err := range s.cfg.Log.After(ctx, 0) {
+		if err != nil {
+			return e, fmt.Errorf("read the session: %w", err)
+		}
+		if ev.Seq == at {
+			ev.Body = event.Noted{} // as if it had not been
+		}
+		was = was.Apply(ev)
+	}
+	overhead := window.Overhead(s.system(), s.Tools().Specs())
+	e = event.Compacted{Trigger: event.CauseAsked, Undo: at, Messages: was.Messages(), Tokens: window.Estimate(s.State())}
+	e.Left = overhead + int(float64(was.Gauge().Bytes)/4*window.Ratio(was))
+	if effective := window.Effective(target.Window, target.Cap); window.Nearly(e.Left, effective) {
+		return e, &op.Refusal{Code: op.TooLarge, Text: fmt.Sprintf("without the compaction the conversation has about %s tokens, and the model's window takes %s before it is compacted again",
+			clip.Thousands(e.Left), clip.Thousands(window.Threshold(effective)))}
+	}
+	return e, nil
+}
+
+// system is the instructions of the turns.
+func (s *Session) system() (out []string) {
+	_ = s.do(func(st *state) { out = st.loop.System })
+	return out
+}
+
+// newestCompaction is the newest boundary that is in force and stands for a
+// summary.
+func (s *Session) newestCompaction(ctx context.Context) (event.Seq, error) {
+	var open []event.Seq
+	for e, err := range s.cfg.Log.After(ctx, 0) {
+		if err != nil {
+			return 0, fmt.Errorf("read the session: %w", err)
+		}
+		switch b := e.Body.(type) {
+		case event.Compacted:
+			switch {
+			case b.Undo > 0:
+				open = open[:max(0, len(open)-1)]
+			case b.From == 0: // a plan in a fresh context: nothing was summed up
+				open = nil
+			default:
+				open = append(open, e.Seq)
+			}
+		case event.Rewound:
+			for b.Conversation && len(open) > 0 && open[len(open)-1] > b.To {
+				open = open[:len(open)-1]
+			}
+		default: // no boundary
+		}
+	}
+	if len(open) == 0 {
+		return 0, &op.Refusal{Code: op.NoPrompt, Text: "there is no compaction to take back"}
+	}
+	return open[len(open)-1], nil
+}

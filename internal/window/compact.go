@@ -1,0 +1,236 @@
+package window
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/transcript"
+)
+
+// Threshold is how many tokens a conversation has when it is compacted by
+// itself: CompactMargin below an effective window, in a small one a sixth of it.
+func Threshold(effective int) int { return effective - min(CompactMargin, effective/6) }
+
+// Warning is from how many tokens on a person is told that compaction is near.
+func Warning(effective int) int { return Threshold(effective) - min(WarnMargin, effective/8) }
+
+// Nearly reports whether tokens reached the threshold of an effective window.
+func Nearly(tokens, effective int) bool { return effective > 0 && tokens >= Threshold(effective) }
+
+// Shares say how many tokens each part of what takes a conversation's place may
+// have.
+type Shares struct {
+	Summary int
+	Said    int // prompts of people, word for word
+	Tail    int // the newest messages
+	File    int // one file that was read lately; 0: none is worth it
+	Other   int // each of: the plan, the list of changed files, the todo list
+}
+
+// Bounds of context.md in tokens, for a window that has room for them.
+const (
+	maxSummary  = 20_000
+	maxSaid     = 20_000
+	maxTail     = 10_000
+	maxFile     = 5_000
+	minFile     = 500 // less of a file is worth nothing
+	RecentFiles = 5
+)
+
+// SharesOf leaves half of what instructions and tools (overhead, in tokens) leave
+// of a window below its threshold. A window that is not known counts as large.
+func SharesOf(effective, overhead int) Shares {
+	if effective <= 0 {
+		return Shares{maxSummary, maxSaid, maxTail, maxFile, maxFile}
+	}
+	half := max(0, Threshold(effective)-overhead) / 2
+	s := Shares{Summary: min(maxSummary, half/4), Said: min(maxSaid, half/4), Tail: min(maxTail, half/8), Other: half / 50}
+	if s.File = min(maxFile, half*3/10/RecentFiles); s.File < minFile {
+		s.File = 0
+	}
+	return s
+}
+
+// Overhead estimates the tokens of instructions and tools.
+func Overhead(system []string, tools []llm.Spec) int {
+	n := 0
+	for _, s := range system {
+		n += len(s)
+	}
+	for _, t := range tools {
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return clip.Tokens(n)
+}
+
+// Tail is the event from which on messages are kept as they are: whole replies
+// with the results of their calls, of at most so many tokens and at most half of
+// the conversation. A prompt that no reply came to is kept whatever it has.
+func Tail(s transcript.State, tokens int) event.Seq {
+	from := s.Seq + 1 // what comes while the summary is written
+	es := s.Entries()
+	room := min(4*tokens, s.Gauge().Bytes/2)
+	if n := len(es); n > 0 && es[n-1].Role == llm.User {
+		for i, p := range es[n-1].Parts {
+			if _, result := p.(llm.ToolResult); !result && es[n-1].From[i] != s.Boundary() {
+				from = es[n-1].From[i]
+				break
+			}
+		}
+	}
+	bytes := 0
+	for i := len(es) - 1; i > 0; i-- {
+		for _, p := range es[i].Parts {
+			bytes += transcript.Size(p)
+		}
+		if bytes > room {
+			break
+		}
+		if es[i].Role == llm.Assistant {
+			from = es[i].From[0]
+		}
+	}
+	return from
+}
+
+// Said lists people's prompts word for word, but those that shown says stand in
+// the conversation anyway, as far as they fit so many tokens: the first one, and
+// the newest.
+func Said(s transcript.State, tokens int, shown func(event.Seq) bool) string {
+	var all []transcript.Said
+	for _, p := range s.Said {
+		if p.Gone == 0 && !shown(p.Seq) && strings.TrimSpace(p.Text) != "" {
+			all = append(all, p)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	room := 4 * tokens
+	one := func(p transcript.Said) string {
+		text := clip.Middle(p.Text, max(200, room/4), "the record has the rest of this message")
+		return "- " + strings.ReplaceAll(text, "\n", "\n  ")
+	}
+	first := one(all[0])
+	room -= len(first)
+	var newest []string
+	left := len(all) - 1
+	for ; left > 0; left-- {
+		text := one(all[left])
+		if room -= len(text); room < 0 {
+			break
+		}
+		newest = append(newest, text)
+	}
+	lines := []string{first}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("- [%s left out here; the record has them]", clip.Count(left, "message")))
+	}
+	for i := len(newest) - 1; i >= 0; i-- {
+		lines = append(lines, newest[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Ask is a request's conversation with a question of the program's own behind it.
+func Ask(ms []llm.Message, text string) []llm.Message {
+	ask := llm.Part(llm.Text{S: text})
+	n := len(ms)
+	if n > 0 && ms[n-1].Role == llm.User {
+		last := ms[n-1]
+		last.Parts = append(last.Parts[:len(last.Parts):len(last.Parts)], ask)
+		return append(ms[:n-1:n-1], last)
+	}
+	return append(ms[:n:n], llm.Message{Role: llm.User, Parts: []llm.Part{ask}})
+}
+
+// Bytes is the size of messages, as a Gauge counts.
+func Bytes(ms []llm.Message) (n int) {
+	for _, m := range ms {
+		for _, p := range m.Parts {
+			n += transcript.Size(p)
+		}
+	}
+	return n
+}
+
+// WithoutOldest leaves out the oldest rounds of a conversation until it is
+// shorter by so many tokens (0: by a fifth), but never the newest reply. What it
+// begins with stays when it is short, because that may be an earlier summary. It
+// returns ms itself when nothing can go.
+func WithoutOldest(ms []llm.Message, tokens int, ratio float64) []llm.Message {
+	sizes, total := make([]int, len(ms)), 0
+	for i := range ms {
+		sizes[i] = Bytes(ms[i : i+1])
+		total += sizes[i]
+	}
+	want := total / 5
+	if tokens > 0 {
+		want = int(float64(4*tokens) / ratio)
+	}
+	var begin []llm.Part
+	freed, at := 0, 0
+	for i, m := range ms {
+		if i == 0 && sizes[0] <= total/4 {
+			begin = m.Parts[:len(m.Parts):len(m.Parts)]
+			continue
+		}
+		if m.Role == llm.Assistant && (i > 1 || begin == nil) {
+			at = i
+			if freed >= want {
+				break
+			}
+		}
+		freed += sizes[i]
+	}
+	if at == 0 {
+		return ms
+	}
+	begin = append(begin, llm.Text{S: "[the oldest part of the conversation is left out here, because it did not fit]"})
+	return append([]llm.Message{{Role: llm.User, Parts: begin}}, ms[at:]...)
+}
+
+var numbers = regexp.MustCompile(`[0-9][0-9,_]{3,}`)
+
+// Gap is by how many tokens a request was too long, as a provider's error says
+// it with two numbers; 0 when it does not.
+func Gap(text string) int {
+	var seen []int
+	for _, s := range numbers.FindAllString(text, -1) {
+		n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(s))
+		if err == nil && (len(seen) == 0 || seen[0] != n) {
+			seen = append(seen, n)
+		}
+	}
+	if len(seen) != 2 {
+		return 0
+	}
+	return max(seen[0]-seen[1], seen[1]-seen[0])
+}
+
+// Record is a part of a conversation as text, in which each result can be found
+// by its call's ID.
+func Record(es []transcript.Entry) string {
+	var b strings.Builder
+	for _, e := range es {
+		for i, p := range e.Parts {
+			switch p := p.(type) {
+			case llm.Text:
+				fmt.Fprintf(&b, "== %s (event %d)\n%s\n\n", e.Role, e.From[i], p.S)
+			case llm.ToolUse:
+				fmt.Fprintf(&b, "== call %s: %s (event %d)\n%s\n\n", p.ID, p.Name, e.From[i], p.Input)
+			case llm.ToolResult:
+				fmt.Fprintf(&b, "== result %s (event %d)\n%s\n\n", p.ID, e.From[i], p.Text)
+			case llm.Image, llm.Document:
+				fmt.Fprintf(&b, "== %s (event %d)\n[a picture or a document]\n\n", e.Role, e.From[i])
+			case llm.Thinking: // it was for the model alone
+			}
+		}
+	}
+	return b.String()
+}
