@@ -30,7 +30,7 @@ func Commands() Contribution {
 		{"mode", "[name]", "choose the permission mode", View{}},
 		{"plan", "[what]", "plan mode: only look, then ask for approval", View{}},
 		{"effort", "[none|low|medium|high|xhigh|max]", "how hard the model thinks", View{}},
-		{"compact", "[--undo | [--from N | --up-to N] focus]", "replace the conversation by a summary", compact()},
+		{"compact", "[focus | --undo]", "replace the conversation by a summary", compact()},
 		{"rename", "<title>", "title the session", rename()},
 		{"copy", "", "copy the last answer", View{}},
 		{"cost", "", "what the session cost", View{}},
