@@ -61,7 +61,9 @@ func (p Policy) denying(s sight) Policy {
 	p.Denied = outermost(slices.DeleteFunc(found, holds))
 	p.Fixed = outermost(s.fix)
 	p.Readable = slices.DeleteFunc(slices.Clone(p.Readable), func(r string) bool { return withinAny(p.Denied, r) })
-	p.Hidden = outermost(slices.Concat(p.Hidden, p.Denied))
+	if len(p.Denied) > 0 {
+		p.Hidden = outermost(slices.Concat(p.Hidden, p.Denied))
+	}
 	return p
 }
 

@@ -189,15 +189,20 @@ func key(p string) string {
 
 // outermost sorts, and drops what is inside another.
 func outermost(dirs []string) []string {
-	dirs = slices.Clone(dirs)
-	slices.Sort(dirs)
-	var out []string
+	all := make(map[string]bool, len(dirs))
 	for _, d := range dirs {
-		if d != "" && !withinAny(out, d) {
-			out = append(out, d)
-		}
+		all[d] = true
 	}
-	return out
+	out := slices.DeleteFunc(slices.Clone(dirs), func(d string) bool {
+		for at := d; at != filepath.Dir(at); {
+			if at = filepath.Dir(at); all[at] {
+				return true
+			}
+		}
+		return d == ""
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // environ is the environment inside: where to write, what to go through.

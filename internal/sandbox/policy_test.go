@@ -199,3 +199,15 @@ func BenchmarkSurvey(b *testing.B) {
 		v.look()
 	}
 }
+
+// TestOutermost: what is inside another goes, whatever stands between them in
+// the order of the texts.
+func TestOutermost(t *testing.T) {
+	got := outermost([]string{"/b", "/a/c", "/a-b", "/a", "", "/b", "/a/c/d", "/a-b/x", "/c/d"})
+	if want := []string{"/a", "/a-b", "/b", "/c/d"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := outermost([]string{"/x", "/"}); !slices.Equal(got, []string{"/"}) {
+		t.Errorf("%q", got)
+	}
+}
