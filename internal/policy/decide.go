@@ -312,6 +312,9 @@ func (c *call) immune(a Action) (Verdict, bool) {
 // protectedMention asks about a protected path that is given to a program which may
 // write it.
 func (c *call) protectedMention(a Read) (Verdict, bool) {
+	if firstAbove(programPlaces, filepath.ToSlash(a.Path)) != "" {
+		return Verdict{}, false
+	}
 	v, ok := c.protectedWrite(Write{Path: a.Path, Named: a.Named, Asked: a.Asked, Arg: true})
 	if ok {
 		v.Reason += ", and whether this command changes it is not known"

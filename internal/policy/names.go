@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -98,31 +100,88 @@ var loginPlaces = []string{
 	"Library/LaunchAgents", "Library/Application Scripts",
 }
 
-// LoginPlaces are the paths below a home folder from which a login, a shell or a
-// desktop runs programs, besides those that are protected by their name.
+// userPlaces are settings below a home folder by which the programs that people
+// use all day run others. Most of these names mean nothing elsewhere, or are
+// edited every day there.
+var userPlaces = []string{
+	".claude.json", ".config/go", "Library/Application Support/go", ".hgrc", ".config/hg", ".config/jj", ".bazelrc", ".terraformrc", ".screenrc", ".lesskey", ".lessfilter", ".config/lesskey", ".config/tmux",
+	".config/Code", ".config/Code - OSS", ".config/VSCodium", ".config/Cursor", ".config/Windsurf", ".config/zed", ".config/helix", ".config/sublime-text", ".config/emacs", ".doom.d", ".config/doom", ".spacemacs", ".spacemacs.d", ".nanorc", ".config/micro",
+	"Library/Application Support/Code", "Library/Application Support/Cursor", "Library/Application Support/VSCodium", "Library/Application Support/Windsurf", "Library/Preferences",
+	".mailcap", ".forward", ".procmailrc", ".muttrc", ".mutt", ".config/mutt", ".config/neomutt", ".rvmrc", ".asdfrc", ".julia/config", ".pythonrc", ".pythonrc.py", ".ipython", ".jupyter", ".config/ipython", ".node_repl_history.js",
+	".wezterm.lua", ".config/wezterm", ".config/alacritty", ".alacritty.toml", ".config/ghostty", ".config/foot", ".hammerspoon", ".config/karabiner", ".config/skhd", ".skhdrc", ".config/yabai", ".yabairc",
+	".config/starship.toml", ".config/nushell", ".config/powershell", ".config/elvish", ".config/xonsh", ".xonshrc", ".bash_completion", ".local/share/bash-completion", ".config/bash", ".config/shell", ".xsessionrc", ".dmrc",
+	".config/bspwm", ".config/sxhkd", ".config/openbox", ".config/qtile", ".config/river", ".config/niri", ".config/labwc", ".config/waybar", ".config/polybar", ".config/rofi", ".config/dunst", ".config/mako",
+	".config/ranger", ".config/lf", ".config/yazi", ".config/mpv", ".config/lazygit", ".config/tig", ".tigrc", ".config/ripgrep", ".config/bat", ".config/fd", ".config/npm", ".config/pypoetry", ".config/nix", ".config/home-manager", ".config/pre-commit",
+	".gdbearlyinit", ".config/gdb", ".radare2rc", ".sbclrc", ".guile", ".clojure", ".lein/profiles.clj", ".sbt", ".m2/extensions.xml", ".bundle/config", ".cmake", ".conan", ".conan2",
+}
+
+// systemPlaces are what the system, or whoever logs in, runs or takes settings
+// from that can run programs. Only root may write most of them.
+var systemPlaces = []string{
+	"/etc/adze", "/etc/claude-code", "/Library/Application Support/adze", "/Library/Application Support/ClaudeCode",
+	"/etc/profile", "/etc/profile.d", "/etc/bash.bashrc", "/etc/bashrc", "/etc/bash.bash_logout", "/etc/bash_completion.d", "/etc/inputrc", "/etc/zsh", "/etc/zshrc", "/etc/zshenv", "/etc/zprofile", "/etc/zlogin",
+	"/etc/csh.cshrc", "/etc/csh.login", "/etc/fish", "/etc/environment", "/etc/environment.d", "/etc/skel", "/etc/shells", "/etc/ld.so.preload", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.cache",
+	"/etc/gitconfig", "/etc/gitattributes", "/etc/npmrc", "/etc/pip.conf", "/etc/mercurial", "/etc/vim", "/etc/vimrc", "/etc/emacs", "/etc/tmux.conf", "/etc/screenrc", "/etc/lesskey", "/etc/sysless", "/etc/mailcap", "/etc/bazel.bazelrc", "/etc/xdg",
+	"/etc/crontab", "/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/cron.monthly", "/etc/anacrontab", "/var/spool/cron", "/var/spool/at", "/var/spool/anacron", "/var/at",
+	"/etc/systemd", "/usr/lib/systemd", "/lib/systemd", "/run/systemd", "/usr/local/lib/systemd", "/etc/init.d", "/etc/init", "/etc/inittab", "/etc/rc.local", "/etc/rc.d", "/etc/runit", "/etc/sv", "/etc/s6", "/etc/openrc", "/etc/conf.d",
+	"/etc/shadow", "/etc/gshadow", "/etc/subuid", "/etc/sudoers", "/etc/sudoers.d", "/etc/sudo.conf", "/etc/doas.conf", "/etc/pam.d", "/etc/pam.conf", "/etc/security", "/etc/login.defs", "/etc/nsswitch.conf", "/etc/polkit-1", "/usr/share/polkit-1", "/etc/dbus-1", "/usr/share/dbus-1",
+	"/etc/ssh", "/etc/udev", "/lib/udev", "/usr/lib/udev", "/etc/modprobe.d", "/etc/modules", "/etc/modules-load.d", "/etc/sysctl.conf", "/etc/sysctl.d", "/etc/X11", "/etc/NetworkManager", "/etc/network", "/etc/dhcp", "/etc/ppp", "/etc/logrotate.conf", "/etc/logrotate.d", "/etc/update-motd.d", "/etc/acpi", "/etc/pm",
+	"/etc/apt", "/etc/dpkg", "/etc/yum.conf", "/etc/yum.repos.d", "/etc/dnf", "/etc/pacman.conf", "/etc/pacman.d", "/etc/apk", "/etc/zypp", "/etc/alternatives", "/etc/ca-certificates", "/etc/docker", "/etc/containerd", "/etc/containers", "/etc/kubernetes", "/etc/nix", "/etc/binfmt.d",
+	"/boot", "/proc/sys", "/proc/sysrq-trigger",
+	"/Library/LaunchDaemons", "/Library/LaunchAgents", "/Library/StartupItems", "/System", "/etc/launchd.conf", "/etc/periodic", "/etc/paths.d", "/etc/manpaths.d", "/usr/lib/cron",
+}
+
+// programPlaces are what system places are, too, and so often given to programs
+// that read them (CC=/usr/bin/gcc) that a word alone says nothing.
+var programPlaces = []string{
+	"/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", "/opt/local/bin", "/snap/bin", "/etc/passwd", "/etc/group", "/sys",
+}
+
+// LoginPlaces are the paths below a home folder from which a login, a shell, a
+// desktop or what people use all day runs programs, besides those that are
+// protected by their name.
 func LoginPlaces(home string) []string {
 	var out []string
-	for _, p := range loginPlaces {
+	for _, p := range slices.Concat(loginPlaces, userPlaces) {
 		out = append(out, filepath.Join(home, filepath.FromSlash(p)))
 	}
 	return out
 }
 
+// SystemPlaces are the paths from which the system, or whoever logs in, runs
+// programs.
+func SystemPlaces() []string { return slices.Concat(systemPlaces, programPlaces) }
+
 // RunAtLogin says why writing file needs a person when it is in one of
-// LoginPlaces; "" when it is not.
+// LoginPlaces or SystemPlaces; "" when it is not.
 func RunAtLogin(home, file string) string {
-	if home == "" || file == "" {
+	if file == "" {
 		return ""
 	}
-	rel, ok := below(filepath.ToSlash(home), filepath.ToSlash(file))
-	if !ok {
+	file = filepath.ToSlash(file)
+	plain := strings.TrimPrefix(file, "/private") // where macOS has /etc and /var
+	if p := cmp.Or(firstAbove(systemPlaces, plain), firstAbove(programPlaces, plain)); p != "" {
+		return "the system, or whoever logs in, runs programs by what is in " + p
+	}
+	rel, ok := below(filepath.ToSlash(home), file)
+	if home == "" || !ok {
 		return ""
 	}
-	rel = strings.ToLower(rel)
-	for _, p := range loginPlaces {
-		// The few with capitals are on systems that fold case.
-		if n := len(p); len(rel) >= n && strings.EqualFold(rel[:n], p) && (len(rel) == n || rel[n] == '/') {
-			return "a login, a shell or the desktop runs what is in ~/" + p
+	if p := firstAbove(loginPlaces, rel); p != "" {
+		return "a login, a shell or the desktop runs what is in ~/" + p
+	}
+	if p := firstAbove(userPlaces, rel); p != "" {
+		return "programs that people use take settings from ~/" + p + ", which can run others"
+	}
+	return ""
+}
+
+// firstAbove is the first of the places that path is or lies in, "" for none.
+// Names are compared without regard to case: some file systems do.
+func firstAbove(places []string, path string) string {
+	for _, p := range places {
+		if n := len(p); len(path) >= n && strings.EqualFold(path[:n], p) && (len(path) == n || path[n] == '/') {
+			return p
 		}
 	}
 	return ""

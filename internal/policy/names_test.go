@@ -31,6 +31,27 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestPlaces: what the system and the programs that people use run is protected
+// where it lies, and what is beside it or of that name elsewhere is not.
+func TestPlaces(t *testing.T) {
+	r := Rules{Dir: "/w", Home: "/home/u"}
+	for _, p := range []string{
+		"/etc/adze/managed.json", "/etc/claude-code/managed-settings.json", "/etc/gitconfig", "/etc/profile", "/etc/profile.d/x.sh", "/etc/bash.bashrc", "/etc/zsh/zshrc", "/private/etc/zshrc",
+		"/etc/environment", "/etc/ld.so.preload", "/etc/crontab", "/etc/cron.d/x", "/var/spool/cron/crontabs/root", "/etc/sudoers.d/x", "/etc/systemd/system/x.service", "/usr/local/bin/git", "/bin/sh", "/etc/passwd", "/proc/sys/kernel/core_pattern",
+		"/home/u/.claude.json", "/home/u/.config/go/env", "/home/u/.config/Code/User/settings.json", "/home/u/.config/emacs/init.el", "/home/u/.doom.d/x", "/home/u/.hgrc", "/home/u/.config/jj/config.toml", "/home/u/.bazelrc", "/home/u/.screenrc",
+		"/home/u/.terraformrc", "/home/u/.lesskey", "/home/u/.mailcap", "/home/u/.forward", "/home/u/.julia/config/startup.jl", "/home/u/.wezterm.lua", "/home/u/.hammerspoon/init.lua", "/home/u/.config/starship.toml", "/home/u/.pythonrc", "/home/u/.Config/GO/env",
+	} {
+		if got, ci := protected(r, p); got == "" || ci {
+			t.Errorf("%s is not protected", p)
+		}
+	}
+	for _, p := range []string{"/w/.bazelrc", "/w/etc/profile", "/etc/hosts", "/etc/hostname", "/etc/profiles", "/binary", "/usr/share/x", "/opt/x/bin/y", "/home/u/.config/Codex/x", "/srv/bin/x", "/tmp/etc/crontab", "/w/.screenrc", "/home/u/work/.hgrc2"} {
+		if got, _ := protected(r, p); got != "" {
+			t.Errorf("%s: %s", p, got)
+		}
+	}
+}
+
 // TestNameProtects: in a project only what programs read there counts.
 func TestNameProtects(t *testing.T) {
 	for _, c := range []struct {

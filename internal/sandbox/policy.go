@@ -99,6 +99,7 @@ func NewPolicy(c Config) Policy {
 	if slices.ContainsFunc(p.surveys, func(root string) bool { return within(root, c.Home) }) {
 		p.always = append(p.always, policy.LoginPlaces(c.Home)...)
 	}
+	p.always = append(p.always, slices.DeleteFunc(policy.SystemPlaces(), func(at string) bool { return !withinAny(p.surveys, at) })...)
 	p.denials, p.far = c.Denials, newFar(c.Denials, p.surveys, c.Home)
 	n := c.Settings.Network
 	p.Network = Network{

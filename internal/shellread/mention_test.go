@@ -157,6 +157,11 @@ echo .git/hooks/x | xargs -I{} cp f {}
 git config --system core.hooksPath /tmp/x
 git config -f /etc/gitconfig core.hooksPath /tmp/x
 git init --template=src
+go env -w GOFLAGS=-toolexec=./x
+echo x > /etc/adze/managed.json
+cp x /usr/local/bin/git
+python3 x.py /etc/crontab
+echo x > ~/.bazelrc
 `
 
 const mentionAllows = `
@@ -210,4 +215,8 @@ stat .git/HEAD
 du -sh .git
 npm install x@1.2.3
 terraform plan -out=plan.bin
+cmake -DCMAKE_C_COMPILER=/usr/bin/gcc ..
+./configure CC=/usr/bin/gcc
+curl --cacert /etc/ssl/certs/ca.pem -o x http://h/x
+go env GOFLAGS
 `

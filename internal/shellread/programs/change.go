@@ -1,6 +1,7 @@
 package programs
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -78,6 +79,10 @@ func (u *Invocation) outputs(ws []Word) []policy.Action {
 	if u.name == "git" {
 		c.gitOutputs(ws)
 		c.gitSteers(ws)
+	}
+	if home := u.r.World.Home; u.name == "go" && len(ws) > 2 && ws[1].Is("env") && home != "" && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-w") || w.Is("-u") }) {
+		at := path.Join(home, ".config/go/env") // it may be elsewhere, and is settings all the same
+		c.Actions = append(c.Actions, policy.Write{Path: at, Named: at, Asked: at, Arg: true})
 	}
 	c.unpacks(ws)
 	return append(c.Actions, u.mayWrite(ws)...)
