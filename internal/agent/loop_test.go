@@ -38,6 +38,7 @@ type host struct {
 	notes   []string
 	left    int
 	wish    *agent.Compaction
+	steered int
 	rule    func(agent.Question) agent.Verdict
 	refuse  func(event.Body) error // nil records everything
 }
@@ -68,7 +69,12 @@ func (h *host) Rule(_ context.Context, q agent.Question) (agent.Verdict, error) 
 	return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}}, nil
 }
 
-func (h *host) Steer(context.Context) error { return nil }
+func (h *host) Steer(context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.steered++
+	return nil
+}
 
 func (h *host) Tools() (tool.Set, error) {
 	h.mu.Lock()

@@ -1,0 +1,170 @@
+package agent_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// A reply that was cut off is asked for again only when no call of it has done
+// more than look; else it stays, and the next one may be larger.
+func TestCutReplyWithOtherCalls(t *testing.T) {
+	cut := llm.ToolUse{ID: "cut", Name: "act", Input: json.RawMessage(`"{"`), Bad: llm.CutCall}
+	for name, c := range map[string]struct {
+		first   llm.ToolUse
+		dropped int
+		did     string
+	}{
+		"one acts":  {do("a", "act", job{For: 1}), 0, "+a-a"},
+		"one looks": {do("a", "look", job{For: 1}), 1, "+a-a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var j jobs
+				later := func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+					if !fake.Send(yield, c.first) {
+						return
+					}
+					synctest.Wait() // until it has started
+					if fake.Send(yield, cut) {
+						yield(llm.Finished{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{c.first, cut}}, Stop: llm.MaxTokens, Usage: llm.Usage{In: 1, Out: 1}}, nil)
+					}
+				}
+				r := newRig(t, []tool.Tool{j.tool("look", true, false), j.tool("act", false, false)}, later, fake.Say("done"))
+				r.host.target.Cap, r.host.target.LargerCap = 8000, 64_000
+				out := r.run(t)
+				if out.Reason != agent.Completed || r.last().MaxTokens != 64_000 || len(said[event.Dropped](r.host)) != c.dropped || strings.Join(j.did, "") != c.did {
+					t.Errorf("%q, at most %d, dropped %d, did %v", out.Reason, r.last().MaxTokens, len(said[event.Dropped](r.host)), j.did)
+				}
+			})
+		})
+	}
+}
+
+// Of a reply that broke off, what runs is finished and what waits never
+// starts.
+func TestBrokenReplyStartsNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j jobs
+		broken := func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+			if !fake.Send(yield, do("a", "act", job{For: 2})) {
+				return
+			}
+			synctest.Wait()
+			if fake.Send(yield, do("b", "act", job{For: 1})) {
+				synctest.Wait()
+				yield(nil, &llm.Error{Kind: llm.Overloaded, Status: 529, Err: errTest})
+			}
+		}
+		r := newRig(t, []tool.Tool{j.tool("act", false, false)}, broken, fake.Say("done"))
+		if out := r.run(t); out.Reason != agent.Completed || strings.Join(j.did, "") != "+a-a" {
+			t.Errorf("%q, did %v", out.Reason, j.did)
+		}
+	})
+}
+
+// Prompts that wait join the turn between its steps: after calls that are no
+// answer, and only then.
+func TestSteerBetweenSteps(t *testing.T) {
+	answer := returning(tool.Spec{Name: "answer"}, func(tool.Env) tool.Result {
+		return tool.Result{Text: "taken", Effects: []tool.Effect{effect.Answer{JSON: json.RawMessage(`{"n":1}`)}}}
+	})
+	for name, c := range map[string]struct {
+		replies []fake.Reply
+		want    int
+	}{
+		"no calls":  {[]fake.Reply{fake.Say("done")}, 0},
+		"calls":     {[]fake.Reply{fake.Use(use("a", "keep")), fake.Use(use("b", "keep")), fake.Say("done")}, 2},
+		"an answer": {[]fake.Reply{fake.Use(use("a", "answer"))}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, []tool.Tool{keep(10), answer}, c.replies...)
+			if name == "an answer" {
+				r.loop.Structured = "answer"
+			}
+			if r.run(t); r.host.steered != c.want {
+				t.Errorf("%d times", r.host.steered)
+			}
+		})
+	}
+}
+
+// An interrupt when the whole reply was there is one of the reply, or of its
+// calls when it has some.
+func TestInterruptedAtTheEndOfAReply(t *testing.T) {
+	for want, reply := range map[agent.End]fake.Reply{agent.InterruptedStreaming: fake.Say("done"), agent.InterruptedTools: fake.Use(use("a", "keep"))} {
+		r := newRig(t, []tool.Tool{keep(10)}, reply)
+		ctx, cancel := context.WithCancel(t.Context())
+		r.host.refuse = func(b event.Body) error {
+			if _, ok := b.(event.Replied); ok {
+				cancel()
+			}
+			return nil
+		}
+		if out, err := r.loop.Run(ctx, r.turn); err != nil || out.Reason != want {
+			t.Errorf("%q, %v; want %q", out.Reason, err, want)
+		}
+		cancel()
+	}
+}
+
+// What was said before an interrupt and cannot be recorded is an error.
+func TestInterruptedReplyThatCannotBeRecorded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil, fake.Hang(llm.Text{S: "half"}))
+		r.host.refuse = func(b event.Body) error {
+			if _, ok := b.(event.Replied); ok {
+				return errTest
+			}
+			return nil
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		time.AfterFunc(time.Second, cancel)
+		if _, err := r.loop.Run(ctx, r.turn); !errors.Is(err, errTest) {
+			t.Error(err)
+		}
+	})
+}
+
+// What cannot be kept of files before a call is told, once a call.
+func TestRecordSaysWhatItCannotKeep(t *testing.T) {
+	for _, note := range []string{"", "the folder is too large"} {
+		var j jobs
+		r := newRig(t, []tool.Tool{j.tool("act", false, false), j.tool("look", true, false)}, fake.Use(do("a", "act", job{}), do("b", "look", job{})), fake.Say("done"))
+		asked := 0
+		r.loop.Record = func(context.Context, []policy.Action) (func(context.Context) effect.Changed, string) {
+			asked++
+			return nil, note
+		}
+		r.run(t)
+		n := said[event.Noted](r.host)
+		if asked != 1 || (note == "") != (len(n) == 0) || note != "" && n[0] != (event.Noted{Level: "warning", Text: note}) {
+			t.Errorf("asked %d times, told %v", asked, n)
+		}
+	}
+}
+
+// A picture that a tool returned is media of the request, too: without it the
+// turn goes on when a provider finds it too large.
+func TestPictureOfAToolIsTooLarge(t *testing.T) {
+	shot := returning(tool.Spec{Name: "shot"}, func(tool.Env) tool.Result {
+		return tool.Result{Text: "see", Images: []llm.Image{{Media: "image/png", Data: []byte("x")}}}
+	})
+	r := newRig(t, []tool.Tool{shot}, fake.Use(use("a", "shot")), fails(llm.MediaTooBig), fake.Say("done"))
+	if out := r.run(t); out.Reason != agent.Completed || len(said[event.Stripped](r.host)) == 0 {
+		t.Errorf("%q, stripped %v", out.Reason, said[event.Stripped](r.host))
+	}
+}
