@@ -150,6 +150,9 @@ func (c *call) one(a Action) Verdict {
 		if v, ok := c.immune(r); ok {
 			return c.unlessDontAsk(v)
 		}
+		if v, ok := c.deniedMention(r); ok {
+			return c.unlessDontAsk(v)
+		}
 		return Verdict{Effect: Allow, Reason: "no check speaks against it", Check: CheckMaybe, Part: r.Path}
 	}
 	if rule := c.find(Deny, a); rule != nil {
@@ -305,6 +308,21 @@ func (c *call) immune(a Action) (Verdict, bool) {
 		}
 		return c.protectedWrite(a)
 	case Opaque, Net, Call, Spawn, Skill, Person, None:
+	}
+	return Verdict{}, false
+}
+
+// deniedMention asks about a path that a rule denies and that is named in code, or
+// behind a flag: whether it is read or written there is not known. In the sandbox
+// it can be neither.
+func (c *call) deniedMention(r Read) (Verdict, bool) {
+	if c.req.Sandboxed {
+		return Verdict{}, false
+	}
+	for _, a := range []Action{Read{Path: r.Path, Named: r.Named, Asked: r.Asked}, Write{Path: r.Path, Named: r.Named, Asked: r.Asked}} {
+		if rule := c.find(Deny, a); rule != nil {
+			return byRule(Ask, rule, a, "the command names "+show(r.Asked, r.Path)+", which a rule denies"), true
+		}
 	}
 	return Verdict{}, false
 }

@@ -10,6 +10,32 @@ import (
 
 // TestEveryCommandAllowed: under a rule that allows every command, and in the mode
 // that allows everything, one that may write a protected path still asks.
+// TestDeniedNamesAreSeen: where a rule denies a file, a command that may read or
+// write it by a name from elsewhere, or names it in code, asks in every mode.
+func TestDeniedNamesAreSeen(t *testing.T) {
+	f := newFixture()
+	deny := []policy.Rule{}
+	for _, text := range []string{"Read(.env)", "Edit(src/**)"} {
+		r, err := policy.ParseRule(text, policy.Deny, policy.CLI, "test", "/home/u/project")
+		if err != nil {
+			t.Fatal(err)
+		}
+		deny = append(deny, r)
+	}
+	all := policy.Rule{Tool: "Bash", Effect: policy.Allow, Scope: policy.CLI}
+	for _, command := range []string{
+		`find . -type f -exec cat {} +`, `find . -name '.env*' -print0 | xargs -0 cat`, `ls -A | xargs cat`, `cat < .e*`, `while read -r l; do echo $l; done < .e*`,
+		`python3 -c "print(open('.env').read())"`, `env -S 'cat .env'`, `gcc -osrc/x y.c`, `perl -ne print .e*`, `echo x >> sr?/a.go`,
+	} {
+		for _, mode := range []policy.Mode{policy.Bypass, policy.Default} {
+			r := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u", List: append([]policy.Rule{all}, deny...)}
+			if v := policy.Decide(r, mode, policy.Request{Tool: "Bash", Actions: shellread.Read(command, f.world()).Actions}); v.Effect == policy.Allow {
+				t.Errorf("%s: %q: %s (%s)", mode, command, v.Effect, v.Reason)
+			}
+		}
+	}
+}
+
 func TestEveryCommandAllowed(t *testing.T) {
 	f := newFixture()
 	decideIn := func(command string, mode policy.Mode, rules ...policy.Rule) policy.Verdict {

@@ -92,8 +92,13 @@ func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 		r.Opaque(r.source(rd), "zsh takes the ! off and writes another file")
 	}
 	ws := r.words(rd.Word, st)
-	if len(ws) == 1 && ws[0].Kind == programs.Pattern && rd.Op != syntax.RdrIn {
-		r.Write(ws[0], st.dirs, policy.Write{Maybe: true}) // bash writes the one file that it matches
+	if len(ws) == 1 && ws[0].Kind == programs.Pattern { // bash takes the one file that it matches
+		if rd.Op != syntax.RdrIn {
+			r.Write(ws[0], st.dirs, policy.Write{Maybe: true})
+		}
+		if rd.Op == syntax.RdrIn || rd.Op == syntax.RdrInOut {
+			r.Read(ws[0], st.dirs, policy.Read{})
+		}
 	}
 	if len(ws) != 1 || ws[0].Kind != exact && !ws[0].Substitution || ws[0].Is("") {
 		r.OpaqueListed(r.source(rd), "a redirect whose file is not known")

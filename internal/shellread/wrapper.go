@@ -334,6 +334,9 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 	if replace == "" {
 		rest = append(rest, word{Kind: unknown, Source: "…", Many: true})
 	}
+	if !programs.NamesOnly(programs.Base(rest[0].Text)) {
+		r.Invoke("xargs", st.dirs).ReadsBelow()
+	}
 	saved := r.Fed
 	r.Fed = true
 	r.inside(ws[:1], rest, st)

@@ -58,7 +58,8 @@ var launchFlags = map[string][]string{
 	"nmap":  {"--script*", "-oN*", "-oX*", "-oA*"},
 	"ctags": {"--options*", "-o*", "-f*"},
 	"emacs": {"--eval*", "-l*", "--batch*"}, "vim": {"-c*", "+*", "-S*", "-u*", "--cmd*"}, "vi": {"-c*", "+*"}, "nvim": {"-c*", "+*", "-S*"},
-	"script": {"-c*", "--command*"}, "watch": {}, "uv": {"--python*", "--with*", "--index*", "--default-index*"},
+	"script": {"-c*", "--command*"}, "watch": {}, "npx": {"-c*", "--call*"}, "gdb": {"-ex*", "--ex*", "-x*", "--command*"}, "nodemon": {"-x*", "--exec*"}, "nc": {"-c*", "-e*"}, "ncat": {"-c*", "-e*", "--exec*", "--sh-exec*"},
+	"ed": {}, "capsh": {"-c", "--"}, "watchexec": {"--"}, "uv": {"--python*", "--with*", "--index*", "--default-index*"},
 }
 
 // launchWords are subcommands that run what stands behind them.

@@ -152,6 +152,9 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 		}
 		c.get(name, policy.Read{Tree: tree, MayWrite: told[i+1]})
 	}
+	if u.name == "find" && slices.ContainsFunc(ws, func(w Word) bool { return strings.HasPrefix(w.Text, "-exec") || strings.HasPrefix(w.Text, "-ok") }) {
+		c.starts(ws[1:])
+	}
 	c.mentions(ws, told)
 	if seekers[u.name] && !named {
 		c.get(Lit("."), policy.Read{Tree: true})

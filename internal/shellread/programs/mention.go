@@ -73,7 +73,7 @@ var editors = map[string]bool{"vim": true, "vi": true, "nvim": true, "ed": true,
 // mentions adds the paths that stand inside of words: behind a flag of one letter
 // (-o.git/x), behind a sign (-Wl,-Map=x, a:b), and in the code of an interpreter.
 func (u *Invocation) mentions(ws []Word, told []bool) {
-	code := takesCode(u.name)
+	code := takesCode(u.name) || RunsText(u.name) && u.name != "ssh"
 	for i, w := range ws[:min(len(ws), 100)] {
 		if w.Kind != Exact || i == 0 || !told[i] && !(code && strings.ContainsAny(w.Text, " (")) || len(w.Text) > 5000 {
 			continue

@@ -292,3 +292,34 @@ func (u *Invocation) places(s Word, from, dst target) []string {
 	}
 	return append(inside, dst.Named) // an earlier command may make the folder
 }
+
+// starts adds the trees whose files find hands to a program.
+func (u *Invocation) starts(ws []Word) {
+	n := slices.IndexFunc(ws, func(w Word) bool { return strings.HasPrefix(w.Text, "-") || w.Is("(") || w.Is("!") })
+	if n <= 0 {
+		u.get(Lit("."), policy.Read{Tree: true})
+	}
+	for _, w := range ws[:max(n, 0)] {
+		if w.Kind == Exact || w.Kind == Pattern {
+			u.get(w, policy.Read{Tree: true})
+		}
+	}
+}
+
+// ReadsBelow adds that files below the folder the command runs in are read, by names
+// that come from elsewhere.
+func (u *Invocation) ReadsBelow() {
+	u.get(Lit("."), policy.Read{Tree: true})
+	for _, a := range u.Actions {
+		u.r.Add(a)
+	}
+}
+
+// NamesOnly reports a program that reads no content of the files it is given.
+func NamesOnly(name string) bool {
+	switch name {
+	case "echo", "printf", "basename", "dirname", "realpath", "readlink", "stat", "ls", "test", "[", "rm", "rmdir", "mv", "touch", "mkdir", "chmod", "chown", "ln", "du", "true", "kill":
+		return true
+	}
+	return false
+}
