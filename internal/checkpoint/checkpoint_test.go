@@ -39,6 +39,16 @@ func (m *memory) Put(b []byte) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
+// bytes is how much it has.
+func (m *memory) bytes() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, b := range m.have {
+		n += len(b)
+	}
+	return n
+}
+
 func (m *memory) Get(hash string) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -52,6 +52,8 @@ func (r *Recorder) preview(c effect.Change) (f event.FileChange, d view.Diff, pr
 		return event.FileChange{}, d, errSpecial.Error()
 	case want.Kind == effect.IsFile && want.Hash == "":
 		return event.FileChange{}, d, "what stood there before was not kept: " + c.After.Lost
+	case now.Kind == effect.IsFile && now.Hash == "":
+		return event.FileChange{}, d, errLarge.Error()
 	case want.Kind == effect.Absent:
 		f.Kind = "removed"
 	case now.Kind == effect.Absent:

@@ -2,9 +2,11 @@ package checkpoint
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
@@ -29,8 +31,9 @@ type Recorder struct {
 // recorded.
 func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string) {
 	paths, whole := r.scope(actions)
-	before := make([]effect.Version, len(paths))
+	before, times := make([]effect.Version, len(paths)), make([]time.Time, len(paths))
 	for i, p := range paths {
+		times[i] = changedAt(p)
 		v, err := Look(p, r.Blobs)
 		if err != nil {
 			v.Lost = unreadable(err)
@@ -58,8 +61,12 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 		}
 		for i, p := range paths {
 			after, err := Look(p, nil)
-			if c := (effect.Change{Path: p, Before: before[i], After: after}); err == nil && c.Before != c.After {
+			c := effect.Change{Path: p, Before: before[i], After: after}
+			if err == nil && c.Before != c.After {
 				out.Files = append(out.Files, c)
+			}
+			if c.Before.Lost != "" && (c.Before != c.After || !changedAt(p).Equal(times[i])) {
+				out.Missed = append(out.Missed, p+": "+c.Before.Lost)
 			}
 		}
 		if len(others) > 0 {
@@ -67,6 +74,15 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 		}
 		return out
 	}, note
+}
+
+// changedAt is the time of what stands at a path, zero when nothing does.
+func changedAt(path string) time.Time {
+	fi, err := os.Lstat(path)
+	if err != nil {
+		return time.Time{}
+	}
+	return fi.ModTime()
 }
 
 // joinChanges puts two lists, one after the other, into one.

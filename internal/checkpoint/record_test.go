@@ -45,6 +45,32 @@ func TestRecorderLooksWhereACallMayWrite(t *testing.T) {
 	}
 }
 
+// A file that says it is huge costs neither memory nor disk, and that its content
+// is not kept is said; nothing overwrites it when the rest is put back.
+func TestRecorderLeavesHugeFiles(t *testing.T) {
+	dir := tempTree(t)
+	huge := filepath.Join(dir, "huge")
+	for _, x := range []struct{ name, before, script string }{
+		{"appended", "truncate -s 1T huge", "printf x >>huge"},
+		{"changed in place", "truncate -s 1T huge", "printf x | dd of=huge conv=notrunc status=none"},
+		{"it became huge", "rm -f huge; printf x >huge", "truncate -s 1T huge"},
+	} {
+		shell(t, dir, x.before)
+		tree, blobs := newTree(t, dir)
+		r := &checkpoint.Recorder{Tree: tree, Blobs: blobs}
+		end, _ := r.Begin(context.Background(), []policy.Action{policy.Write{Path: huge}})
+		shell(t, dir, x.script)
+		got := end(context.Background())
+		if lost := x.name != "it became huge"; lost != (len(got.Missed) == 1) || lost && blobs.bytes() > 0 {
+			t.Errorf("%s: missed %q, %d bytes kept", x.name, got.Missed, blobs.bytes())
+		}
+		done, problems, err := checkpoint.Restore(context.Background(), blobs, checkpoint.Back(got.Files))
+		if fi, bad := os.Stat(huge); err != nil || bad != nil || len(done) > 0 || len(got.Files) > 0 && len(problems) == 0 || fi.Size() < 1<<40 {
+			t.Errorf("%s: restored %v, problems %q, %v %v", x.name, done, problems, err, bad)
+		}
+	}
+}
+
 // What a call leaves running, and a call that never ends, change files between
 // calls; what a person does then is nobody's.
 func TestRecorderBetweenCalls(t *testing.T) {

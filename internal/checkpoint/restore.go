@@ -43,8 +43,17 @@ func Back(all []effect.Change) []effect.Change {
 // nothing reports that a change is none.
 func nothing(c effect.Change) bool { return c.Before == c.After && len(c.Names) == 0 }
 
+// maxContent bounds a file whose content is read, in bytes: what is larger is
+// Lost. A file may say that it is of any size, and take no room on the disk.
+const maxContent = 64 << 20
+
+// tooLarge is why the content of a file is not known.
+func tooLarge(size int64) string {
+	return fmt.Sprintf("it has %d bytes, and at most %d of a file are kept", size, maxContent)
+}
+
 // Look is what stands at a path now. The content of a file is put into blobs,
-// unless that is nil.
+// unless that is nil. One of more than maxContent is Lost.
 func Look(path string, blobs Blobs) (effect.Version, error) {
 	dir, err := pin.Dir(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, pin.ErrMoved) || errors.Is(err, pin.ErrNoFolder) {
@@ -71,10 +80,17 @@ func Look(path string, blobs Blobs) (effect.Version, error) {
 		v.Link, err = dir.Readlink(name)
 	case fi.Mode().IsRegular():
 		v.Kind, v.Size = effect.IsFile, fi.Size()
+		if v.Size > maxContent {
+			v.Lost = tooLarge(v.Size)
+			break
+		}
 		var f *os.File
 		if f, err = regular.OpenIn(dir, name, fi); err == nil {
 			v.Hash, v.Size, err = keep(f, blobs)
 			f.Close()
+		}
+		if v.Size > maxContent { // it grew meanwhile
+			v.Hash, v.Lost = "", tooLarge(v.Size)
 		}
 	default:
 		v.Mode, v.Kind = 0, effect.IsSpecial
@@ -99,19 +115,23 @@ func content(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	b, err := io.ReadAll(io.LimitReader(f, maxContent+1))
+	if err == nil && len(b) > maxContent {
+		err = errors.New(tooLarge(max(fi.Size(), int64(len(b)))))
+	}
+	return b, err
 }
 
-// keep names a content, and puts it into blobs.
+// keep names a content, and puts it into blobs when it has at most maxContent.
 func keep(r io.Reader, blobs Blobs) (hash string, size int64, err error) {
 	if blobs == nil {
 		h := sha256.New()
-		size, err = io.Copy(h, r)
+		size, err = io.Copy(h, io.LimitReader(r, maxContent+1))
 		return hex.EncodeToString(h.Sum(nil)), size, err
 	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return "", 0, err
+	b, err := io.ReadAll(io.LimitReader(r, maxContent+1))
+	if err != nil || len(b) > maxContent {
+		return "", int64(len(b)), err
 	}
 	hash, err = blobs.Put(b)
 	return hash, int64(len(b)), err
@@ -182,6 +202,7 @@ func (r *restorer) problem(path string, err error) {
 var (
 	errElsewhere = errors.New("it was moved here from a place that is not recorded, and stays")
 	errSpecial   = errors.New("it was a pipe, a socket or a device, which cannot be made again")
+	errLarge     = errors.New("what stands there now is too large to keep, and stays")
 	errHolds     = errors.New("the folder holds what is not recorded, and stays")
 )
 
@@ -197,13 +218,15 @@ func (r *restorer) plan(c effect.Change) {
 		if now.Kind != effect.Absent {
 			err = errElsewhere
 		}
-	case want == same && len(c.Names) == 0:
+	case want == same && len(c.Names) == 0 && (want.Kind != effect.IsFile || want.Hash != ""):
 	case want.Kind == effect.IsSpecial:
 		if now.Kind != effect.IsSpecial {
 			err = errSpecial
 		}
 	case want.Kind == effect.IsFile && want.Hash == "":
 		err = errors.New("what stood there before was not kept: " + cmp.Or(want.Lost, "no reason is known"))
+	case now.Kind == effect.IsFile && now.Hash == "":
+		err = errLarge
 	default:
 		r.todo = append(r.todo, effect.Change{Path: c.Path, Before: now, After: want, Names: c.Names})
 	}
