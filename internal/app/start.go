@@ -34,9 +34,7 @@ import (
 // settings say.
 type Spec struct {
 	Log sessions.Choice
-	// Model is the model to use, as people call it, "" for that of the settings.
-	// Target, when set, is the model itself.
-	Model  string
+	// Target is the model to use; nil: the one of the settings.
 	Target *agent.Target
 	// Tools are the names of the only tools it has; nil: those of the settings.
 	Tools  []string
@@ -177,7 +175,7 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		r.key = "none"
 		return models.Target{Target: *t}, nil
 	}
-	t, err := m.Main(ctx, r.spec.Model, r.log.Model)
+	t, err := m.Main(ctx, r.log.Model)
 	if err != nil {
 		return t, err
 	}

@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -73,6 +74,11 @@ type Set struct {
 	*choose.Chooser
 	conf Config
 	cfg  *config.Config
+
+	mu sync.Mutex // guards renewed
+	// renewed are the models whose key can be another one later, by name: all
+	// sessions share one, so that a key that is refused is fetched once.
+	renewed map[string]*refreshed
 }
 
 // A Target is a model and where its key came from.
@@ -85,7 +91,7 @@ type Target struct {
 // New makes the models of these settings. It reads no key yet.
 func New(conf Config, cfg *config.Config) (*Set, error) {
 	c, err := newChooser(conf, cfg)
-	return &Set{c, conf, cfg}, err
+	return &Set{Chooser: c, conf: conf, cfg: cfg, renewed: map[string]*refreshed{}}, err
 }
 
 // From reports whether m was made from cfg.
@@ -196,11 +202,11 @@ func keyHelper(ctx context.Context, o Config, command string) (string, error) {
 	return key, nil
 }
 
-// Main is the model of a session; asked is the one it was started with, "" for
-// none.
-// begun is the one of a session that is resumed, "" for a new one.
-func (m *Set) Main(ctx context.Context, asked, begun string) (Target, error) {
-	if s, ok := m.cfg.Setting("model"); asked == "" && ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
+// Main is the model of a session; begun is the one of a session that is
+// resumed, "" for a new one.
+func (m *Set) Main(ctx context.Context, begun string) (Target, error) {
+	asked := ""
+	if s, ok := m.cfg.Setting("model"); ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
 		asked = m.cfg.Model
 	}
 	if asked == "" && begun != "" {
@@ -293,9 +299,7 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 		}
 	}
 	m.sayAssumed(c)
-	if renew := m.renewal(c); renew != nil {
-		t.Model = &refreshed{model: c.Model, renew: renew}
-	}
+	t.Model = m.sharing(c)
 	if c.Provider == "script" || c.Provider == "replay" {
 		t.Cost = func(llm.Usage) (float64, bool) { return 0, true } // nobody is paid for these
 	}

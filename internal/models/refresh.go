@@ -51,6 +51,23 @@ func (m *Set) renewal(c choose.Choice) func(context.Context) (llm.Model, error) 
 	return nil
 }
 
+// sharing is the model of a choice, the same one for all who choose it when its
+// key can be another one later.
+func (m *Set) sharing(c choose.Choice) llm.Model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if shared := m.renewed[c.String()]; shared != nil {
+		return shared
+	}
+	renew := m.renewal(c)
+	if renew == nil {
+		return c.Model
+	}
+	shared := &refreshed{model: c.Model, renew: renew}
+	m.renewed[c.String()] = shared
+	return shared
+}
+
 // anew makes a model with the keys that are saved now; a chooser reads them
 // once.
 func (m *Set) anew(ctx context.Context, name string) (llm.Model, error) {
