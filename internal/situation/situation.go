@@ -34,6 +34,7 @@ type Facts struct {
 	Git    prompt.Git
 
 	place  Place
+	begun  *config.Config // the settings that the session began with
 	reader *memory.Reader // nil when memory is not read
 }
 
@@ -43,7 +44,8 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 	git := make(chan prompt.Git, 1)
 	go func() { git <- gitFacts(ctx, p) }() // ends within git's deadline
 	go func() {                             // ends with the files and git
-		f := Facts{place: p, reader: p.memory()}
+		begun := p.Config()
+		f := Facts{place: p, begun: begun, reader: p.memory(begun)}
 		for _, m := range f.reader.Start() {
 			f.Memory = append(f.Memory, prompt.Memory{Path: m.Path, Scope: string(m.Scope), Text: m.Text, Notes: m.Notes})
 			for _, w := range m.Warnings {
@@ -56,11 +58,12 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 	return out
 }
 
-// memory is the reader of memory files for the settings in force.
-func (p Place) memory() *memory.Reader {
-	cfg := p.Config()
+// memory is the reader of memory files, with the rules in force now, and what
+// the settings said of memory when the session began: those count from the next
+// session.
+func (p Place) memory(begun *config.Config) *memory.Reader {
 	own, cc := config.ManagedDirs(runtime.GOOS, p.Env)
-	rules, _ := settings.UsableRules(cfg, p.Paths, func(error) {}) // problems are told elsewhere
+	rules, _ := settings.UsableRules(p.Config(), p.Paths, func(error) {}) // problems are told elsewhere
 	covers := policy.Covers(rules)
 	return memory.New(memory.Options{
 		Covered: func(path, named string) string {
@@ -76,7 +79,7 @@ func (p Place) memory() *memory.Reader {
 			return ""
 		},
 		Managed: []string{own, cc}, Config: p.Paths.Config, Home: p.Paths.Home, Root: conf.Root(p.Paths.Dir), Dir: p.Paths.Dir,
-		Excludes: cfg.Memory.Excludes, MaxBytes: cfg.Memory.MaxBytes, WarnChars: cfg.Memory.WarnChars,
+		Excludes: begun.Memory.Excludes, MaxBytes: begun.Memory.MaxBytes, WarnChars: begun.Memory.WarnChars,
 	})
 }
 
@@ -93,7 +96,7 @@ func (f Facts) Touched() func(begins event.Seq, paths []string) []string {
 		mu.Lock()
 		defer mu.Unlock()
 		if begins != boundary {
-			boundary, reader = begins, f.place.memory()
+			boundary, reader = begins, f.place.memory(f.begun)
 			reader.Start() // that is in the instructions, which stay
 		}
 		var out []string
