@@ -9,6 +9,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -52,6 +53,9 @@ func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Setti
 // readable adds the session's own folders to those that may be read.
 func readable(rules *policy.Rules, r *Running) {
 	rules.Readable = append(rules.Readable, r.world.temp.all)
+	if r.notes != "" && r.profile != prompt.Small {
+		rules.Notes = []string{r.notes}
+	}
 	if dir := r.log.Scratch(); dir != "" {
 		rules.Readable = append(rules.Readable, dir)
 	}

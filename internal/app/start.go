@@ -42,6 +42,8 @@ type Spec struct {
 	// Skip: it begins in the mode bypassPermissions. MayBypass: it may be
 	// switched to that mode.
 	Skip, MayBypass bool
+
+	dry bool // it is not meant to run, and told all that one that runs would be
 }
 
 // A Running is a session with everything that belongs to it alone.
@@ -58,6 +60,7 @@ type Running struct {
 	started  policy.Mode // the mode that it began in
 	key      string      // where the model's key came from, "none" without one
 	profile  prompt.Profile
+	notes    string        // the folder of the model's own notes, "" for none
 	parts    []prompt.Part // of the instructions
 	kit      kit.Kit
 	boxes    *boxes.Set
@@ -79,7 +82,7 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := w.learn(ctx) // memory and git are read while the model is chosen
+	facts := w.learn(ctx, s) // memory and git are read while the model is chosen
 	log, err := sessions.Choose(ctx, w.process.Run(w.Paths), s.Log)
 	if err != nil {
 		return nil, err
@@ -94,15 +97,24 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 }
 
 // learn reads what a session is told of where it is, in the background.
-func (w *World) learn(ctx context.Context) <-chan situation.Facts {
+func (w *World) learn(ctx context.Context, s Spec) <-chan situation.Facts {
 	if w.bare {
 		none := make(chan situation.Facts, 1)
 		none <- situation.Facts{}
 		return none
 	}
 	return situation.Learn(ctx, situation.Place{
-		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config,
+		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config, Notes: w.notes(s),
 	})
+}
+
+// notes is the folder of the model's own notes on this project, "" when it is to
+// have none.
+func (w *World) notes(s Spec) string {
+	if !w.Config().Memory.Auto || s.Log.None && !s.dry || w.bare {
+		return ""
+	}
+	return sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root))
 }
 
 // strict orders modes by how much they allow without a question.
@@ -136,6 +148,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
+	r.notes = w.notes(r.spec)
 	readable(&rules, r)
 	rules.List = append(rules.List, r.log.Granted()...)
 	known := <-facts
@@ -203,7 +216,7 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 	w := r.world
 	r.parts = prompt.Assemble(prompt.Input{
 		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
-		Replace: cfg.SystemPrompt, Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory,
+		Replace: cfg.SystemPrompt, Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: known.Own,
 		Env: prompt.Environment{
 			Dir: w.Paths.Dir, Root: w.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
 			Date: time.Now(), Model: model, Git: known.Git,
@@ -299,6 +312,7 @@ func (r *Running) Close() (err error) {
 // Dry starts a session that is not meant to run: without a key, the
 // instructions are those for a model that is not known.
 func (w *World) Dry(ctx context.Context, s Spec) (*Running, error) {
+	s.dry = true
 	r, err := w.Start(ctx, s)
 	if err == nil || w.Config().Model != "" {
 		return r, err

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,6 +21,9 @@ const (
 // index is empty text.
 func Index(dir string) (text, warning string) {
 	path := filepath.Join(dir, "MEMORY.md")
+	if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
+		return "", path + " not read: it is no regular file"
+	}
 	b, err := confedit.Disk{}.Read(path, maxFile)
 	if err != nil {
 		if r := reason(err); r != "no such file" {

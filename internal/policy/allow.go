@@ -72,6 +72,9 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if c.inAny(c.rules.Writable, a.Path) {
 			return Verdict{Effect: Allow, Reason: "the folder belongs to this session", Check: CheckScratch, Part: a.Path}, true
 		}
+		if c.note(a) {
+			return Verdict{Effect: Allow, Reason: "it is a note of the model's own", Check: CheckScratch, Part: a.Path}, true
+		}
 		if a.Arg && c.covered != nil {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 		}
@@ -90,7 +93,7 @@ func (c *call) readable(a Read) (Verdict, bool) {
 	if a.Arg && c.covered != nil && !a.Tree {
 		return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 	}
-	if !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) {
+	if !c.inDirs(a.Path) && !c.inAny(c.rules.Readable, a.Path) && !c.inAny(c.rules.Writable, a.Path) && !c.inAny(c.rules.Notes, a.Path) {
 		if a.Arg && c.covered != nil {
 			return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 		}

@@ -341,6 +341,9 @@ func (c *call) protectedMention(a Read) (Verdict, bool) {
 }
 
 func (c *call) protectedWrite(w Write) (Verdict, bool) {
+	if c.note(w) {
+		return Verdict{}, false
+	}
 	for _, d := range c.rules.Writable {
 		if Within(d, w.Path, c.rules.FoldCase) {
 			return Verdict{}, false
@@ -385,6 +388,13 @@ func unlessDontAsk(m Mode, v Verdict) Verdict {
 
 func (c *call) inDirs(p string) bool {
 	return Within(c.rules.Dir, p, c.rules.FoldCase) || c.inAny(c.rules.Dirs, p)
+}
+
+// note reports whether w writes a note of the model's own: a Markdown file in
+// their folder, resolved, by a tool that says itself what it writes. No link
+// leads there, and no command.
+func (c *call) note(w Write) bool {
+	return !w.Arg && !w.Blind && !w.Remove && !w.Tree && strings.HasSuffix(w.Path, ".md") && c.inAny(c.rules.Notes, w.Path)
 }
 
 func (c *call) inAny(dirs []string, p string) bool {

@@ -277,6 +277,9 @@ type Rules struct {
 	// Writable are further folders that may be written without a question, in
 	// every mode (the session's scratch folder, a plan file).
 	Writable []string
+	// Notes are folders of the model's own notes: Markdown files in them may be
+	// read and, but in plan mode, written by file tools without a question.
+	Notes []string
 	// Protected are further paths that need a person in every mode, with all
 	// that is in them: what settings and layout of the repositories here name.
 	Protected []Steer

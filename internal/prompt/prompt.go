@@ -56,8 +56,9 @@ type Input struct {
 	// Language to answer in, "" leaves it to the prompt.
 	Language string
 	Append   string
+	Own      Own
 	// Notes are further texts that stay the same for a session, after memory:
-	// the automatic memory's index, a SessionStart hook's output.
+	// a SessionStart hook's output.
 	Notes []Note
 }
 
@@ -87,6 +88,13 @@ type Git struct {
 type Memory struct {
 	Path, Scope, Text string
 	Notes             []string
+}
+
+// Own are the model's notes of its own.
+type Own struct {
+	Dir     string // their folder; "" when there are none
+	Index   string // what MEMORY.md says
+	Warning string // what of it is missing
 }
 
 // A Skill can be loaded; an Agent can be started.
@@ -126,7 +134,7 @@ func Blocks(parts []Part) []string {
 // What they say stays in the instructions as it was when the session began.
 func Situation(parts []Part) (out []Part) {
 	for _, p := range parts {
-		if p.Name == "environment" || p.Name == "memory" {
+		if p.Name == "environment" || p.Name == "memory" || p.Name == ownNotes {
 			out = append(out, p)
 		}
 	}
@@ -197,6 +205,9 @@ func Assemble(in Input) []Part {
 	}
 	add("environment", environment(in.Env), false)
 	add("memory", memory(in.Memory), false)
+	if in.Profile != Small {
+		add(ownNotes, own(in.Own, in.Tools), false)
+	}
 	for _, n := range in.Notes {
 		add(n.Name, n.Text, false)
 	}
@@ -339,6 +350,28 @@ func memory(files []Memory) string {
 	}
 	return "# Memory\nWhat the user and this project want you to know and do. It comes before your own habits. " +
 		"Where two files disagree, the later one is nearer and wins; what the user says now wins over both.\n" + b.String()
+}
+
+// ownNotes is the part that tells of the model's own notes.
+const ownNotes = "notes"
+
+// own tells of the model's own notes, where it has the tools to read and write
+// them.
+func own(o Own, tools []string) string {
+	if o.Dir == "" || !present([]string{"Read", "Write", "Edit"}, tools) {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Notes of your own\n%s holds what you wrote down about this project in earlier sessions. MEMORY.md in it is the index.\n%s", clip.Line(clip.Clean(o.Dir), 500), read("notes"))
+	if text := strings.TrimSpace(o.Index); text == "" {
+		b.WriteString("MEMORY.md is empty or not there yet.\n")
+	} else {
+		b.WriteString("<notes file=\"MEMORY.md\">\n" + strings.ReplaceAll(text, "</notes", "< /notes") + "\n</notes>\n")
+	}
+	if o.Warning != "" {
+		b.WriteString("[" + clip.Line(clip.Clean(o.Warning), 300) + "]\n")
+	}
+	return b.String()
 }
 
 // Bounds of a catalog: characters per entry, and bytes in all.

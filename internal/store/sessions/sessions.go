@@ -54,6 +54,9 @@ func Key(root string) string {
 	return cmp.Or(slug, "root") + "-" + hex.EncodeToString(sum[:4])
 }
 
+// Notes is the folder of a project for the model's own notes; it may not exist.
+func (s Store) Notes(project string) string { return filepath.Join(s.Dir, project, "memory") }
+
 var (
 	notPlain = pattern.Lazy(`[^a-z0-9._]+`)
 	uuid     = pattern.Lazy(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
