@@ -13,7 +13,7 @@ func TestDead(t *testing.T) {
 		"Bsh": "no tool", "bash": "no tool", "Bsh(ls)": "no tool", "*": "no tool", "edit(src/**)": "no tool", "mcp_x": "no tool",
 		"WebFetch(example.com)": "WebFetch takes", "mcp__a__b(x)": "no parentheses", "TodoWrite(x)": "takes nothing", "ExitPlanMode(a)": "takes nothing",
 		"Bash(ls && rm x)": "each command", "Bash(A=1 ls)": "assignments",
-		"Bash": "", "Bash(*)": "", "Bash(ls:*)": "", "Read(src/**)": "", "Grep(src/**)": "", "Write(x)": "", "mcp__a": "", "mcp__a__*": "", "Task(x)": "", "Skill(x)": "", "WebFetch(domain:x.org)": "",
+		"TodoWrite": "", "Bash": "", "Bash(*)": "", "Bash(ls:*)": "", "Read(src/**)": "", "Grep(src/**)": "", "Write(x)": "", "mcp__a": "", "mcp__a__*": "", "Task(x)": "", "Skill(x)": "", "WebFetch(domain:x.org)": "",
 	} {
 		got := policy.Dead(rule(t, "deny "+text))
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
