@@ -168,3 +168,27 @@ func TestPictureOfAToolIsTooLarge(t *testing.T) {
 		t.Errorf("%q, stripped %v", out.Reason, said[event.Stripped](r.host))
 	}
 }
+
+// What a call changed goes with its result, also when all that is known is
+// what was not looked at.
+func TestResultsSayWhatChanged(t *testing.T) {
+	for name, c := range map[string]struct {
+		changed effect.Changed
+		some    bool
+	}{
+		"nothing": {effect.Changed{}, false},
+		"a file":  {effect.Changed{Files: []effect.Change{{Path: "/w/a"}}}, true},
+		"missed":  {effect.Changed{Missed: []string{"/w/b"}}, true},
+	} {
+		var j jobs
+		r := newRig(t, []tool.Tool{j.tool("act", false, false)}, fake.Use(do("a", "act", job{})), fake.Say("done"))
+		r.loop.Record = func(context.Context, []policy.Action) (func(context.Context) effect.Changed, string) {
+			return func(context.Context) effect.Changed { return c.changed }, ""
+		}
+		r.run(t)
+		f := said[event.ToolFinished](r.host)
+		if len(f) != 1 || (len(f[0].Effects) == 1) != c.some {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}

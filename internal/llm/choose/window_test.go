@@ -57,7 +57,7 @@ func TestWindowOfLocalServers(t *testing.T) {
 		"LM Studio, loaded":    {"lmstudio", "m", map[string]string{"/api/v0/models": `{"data":[{"id":"m","type":"vlm","max_context_length":131072,"loaded_context_length":65536}]}`}, 65536, 8192, "LM Studio", true, "/api/v0/models"},
 		"LM Studio, not":       {"lmstudio", "m", map[string]string{"/api/v0/models": `{"data":[{"id":"m","type":"llm","max_context_length":8000}]}`}, 8000, 2000, Assumed + "it is not loaded; LM Studio says at most 8000", false, "/api/v0/models"},
 		"vLLM":                 {"vllm", "m", map[string]string{"/v1/models": `{"data":[{"id":"m","max_model_len":20000}]}`}, 20000, 5000, "its list of models", false, "/v1/models"},
-		"one's own name":       {"box", "m", map[string]string{"/props": `{"default_generation_settings":{"n_ctx":9000}}`}, 9000, 2250, "llama.cpp", false, "/api/version"},
+		"one's own name":       {"box", "m", map[string]string{"/props": `{"default_generation_settings":{"n_ctx":9000}}`}, 9000, 2250, "llama.cpp", false, "/props"}, // who else is asked before it answers is open
 		"nothing said":         {"ollama", "m", nil, 32768, 8192, Assumed + "its server does not say it", false, "/api/show"},
 		"silence":              {"ollama", "m", map[string]string{"/api/show": "hang"}, 32768, 8192, Assumed + "its server does not say it", false, "/api/show"},
 		"an answer of no sort": {"llamacpp", "m", map[string]string{"/props": `[]`}, 32768, 8192, Assumed + "its server does not say it", false, "/props"},
