@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	xterm "golang.org/x/term"
+
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
@@ -43,6 +45,28 @@ func (p painter) paint(r draw.Role, text string) string {
 // cell is paint with blanks up to a width, outside of the colours.
 func (p painter) cell(r draw.Role, text string, width int) string {
 	return p.paint(r, text) + strings.Repeat(" ", max(0, width-draw.Width(text)))
+}
+
+// lines are drawn lines as text, each with its end.
+func (p painter) lines(ls []draw.Line) string {
+	var b strings.Builder
+	for _, l := range ls {
+		if p.profile.Depth == draw.Bare {
+			b.WriteString(strings.TrimRight(l.String(), " "))
+		} else {
+			b.Write(p.theme.Append(nil, l, p.profile))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// columns is how wide what a command draws may be.
+func (s System) columns() int {
+	if cols, _, err := xterm.GetSize(int(s.Stdout.Fd())); err == nil && s.OutTTY && cols > 0 {
+		return cols
+	}
+	return 80
 }
 
 // diff colours a unified diff.

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -18,7 +17,6 @@ import (
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
@@ -26,7 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/print"
-	"github.com/adze-agent/adze/internal/view"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 //go:embed demo
@@ -139,63 +137,22 @@ func (d demonstration) play(ctx context.Context, a running) (print.Outcome, erro
 	return res, err
 }
 
-// show prints what people see of a turn: what the model says, then each of its
-// calls with what came of it, though calls begin while it still speaks.
+// show prints what people see of a turn.
 func (d demonstration) show(events iter.Seq2[event.Event, error]) {
-	titles, results := map[string]string{}, map[string]view.Block{}
-	var waiting []string // calls of the last reply without a printed result
+	st := story.New()
 	for e, err := range events {
 		if err != nil {
 			return
 		}
-		switch b := e.Body.(type) {
-		case event.Replied:
-			for _, p := range b.Message.Parts {
-				switch p := p.(type) {
-				case llm.Text:
-					fmt.Fprintf(d.sys.Stdout, "%s\n\n", strings.TrimSpace(clip.Clean(p.S)))
-				case llm.ToolUse:
-					waiting = append(waiting, p.ID)
-				case llm.Thinking, llm.ToolResult, llm.Image, llm.Document:
-				}
-			}
-		case event.ToolStarted:
-			titles[b.Call] = first(b.Title, b.Name)
-		case event.ToolFinished:
-			results[b.Call] = b.View
-		case event.TurnEnded:
+		if in, ok := e.Body.(event.InputAccepted); ok && in.Text == demoPrompt {
+			continue // it stands above
+		}
+		st.Apply(e)
+		fmt.Fprint(d.sys.Stdout, d.color.lines(st.Next(story.Paper{O: draw.Options{Width: d.sys.columns()}})))
+		if _, over := e.Body.(event.TurnEnded); over {
+			fmt.Fprintln(d.sys.Stdout)
 			return
-		default: // not worth a line
 		}
-		for len(waiting) > 0 {
-			result, done := results[waiting[0]]
-			if !done {
-				break
-			}
-			d.call(titles[waiting[0]], result)
-			if waiting = waiting[1:]; len(waiting) == 0 {
-				fmt.Fprintln(d.sys.Stdout)
-			}
-		}
-	}
-}
-
-// call shows a call, with its change or what its command printed.
-func (d demonstration) call(title string, result view.Block) {
-	out := d.sys.Stdout
-	fmt.Fprintf(out, "%s %s\n", d.color.paint(draw.Accent, "·"), clip.Line(clip.Clean(title), 100))
-	switch v := result.(type) {
-	case view.Diff:
-		fmt.Fprint(out, d.color.diff(v.Path, v.Unified))
-	case view.Terminal:
-		role := draw.OK
-		if v.Exit != 0 {
-			role = draw.Wrong
-		}
-		for line := range strings.Lines(clip.Clean(v.Output)) {
-			fmt.Fprintf(out, "    %s\n", d.color.paint(role, shown(line)))
-		}
-	default: // that something was looked at is enough
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -222,7 +223,9 @@ func newDiff(sys System, f *runFlags) *cobra.Command {
 				case !ok:
 				case stat:
 					fmt.Fprintf(sys.Stdout, "%s %s %s\n", paint.cell(draw.OK, fmt.Sprintf("+%d", d.Added), 6), paint.cell(draw.Wrong, fmt.Sprintf("-%d", d.Removed), 6), clip.Visible(d.Path))
-				default:
+				case sys.OutTTY:
+					fmt.Fprint(sys.Stdout, paint.lines(story.Paper{O: draw.Options{Width: sys.columns()}, Whole: true}.Change(d)))
+				default: // for git apply
 					fmt.Fprint(sys.Stdout, strings.TrimSuffix(paint.diff(clip.Visible(d.Path), d.Unified), "\n")+"\n")
 				}
 			}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	xterm "golang.org/x/term"
 
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
@@ -111,11 +110,7 @@ type canvas struct {
 }
 
 func (s System) canvas() canvas {
-	c := canvas{s.painter(), 80, term.ASCII(s.Env)}
-	if w, _, err := xterm.GetSize(int(s.Stdout.Fd())); err == nil && s.OutTTY {
-		c.width = w
-	}
-	return c
+	return canvas{s.painter(), s.columns(), term.ASCII(s.Env)}
 }
 
 // A bar is one line of a list.

@@ -468,3 +468,8 @@ func Span(d time.Duration) string { return clip.Span(d) }
 func (p Paper) PlusMinus(added, removed int) draw.Line {
 	return draw.Line{draw.S(fmt.Sprintf("+%d", added), draw.OK), draw.S(" ", draw.Plain), draw.S(p.Sign(draw.Minus)+fmt.Sprint(removed), draw.Wrong)}
 }
+
+// Change draws a change of a file, as the call that made it is drawn.
+func (p Paper) Change(d view.Diff) []draw.Line {
+	return p.called(&Item{Kind: Called, Done: true, Calls: []*Call{{name: "Edit", Title: "Edit " + d.Path, started: true, Ended: true, View: d}}})
+}

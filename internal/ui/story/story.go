@@ -462,3 +462,19 @@ func (s *Story) Open() *Call {
 	}
 	return nil
 }
+
+// Next draws the items that are settled and were not drawn by it before, for
+// where lines are printed and stay.
+func (s *Story) Next(p Paper) []draw.Line {
+	var out []draw.Line
+	for s.Printed < len(s.Items) && s.Ready(s.Printed) {
+		it := s.Items[s.Printed]
+		lines := p.Item(it)
+		if len(lines) > 0 && s.Printed > 0 && Apart(s.Items[s.Printed-1], it) {
+			out = append(out, nil)
+		}
+		out = append(out, lines...)
+		s.Printed++
+	}
+	return out
+}

@@ -1,0 +1,42 @@
+package story_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Next gives each item once, in order, and what is not settled yet later.
+func TestNext(t *testing.T) {
+	s, p := story.New(), story.Paper{O: draw.Options{Width: 60}}
+	got := ""
+	for i, b := range []event.Body{
+		event.InputAccepted{ID: "p", Text: "Do it."}, event.TurnStarted{ID: "t"},
+		event.ToolStarted{Call: "1", Name: "Bash", Title: "Bash: Try"},
+		event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "I try."}, llm.ToolUse{ID: "1", Name: "Bash"}}}},
+		event.ToolFinished{Call: "1", Name: "Bash", View: view.Terminal{Command: "true", Output: "ok\n"}}, event.TurnEnded{ID: "t"},
+	} {
+		s.Apply(event.Event{Seq: event.Seq(i + 1), Body: b})
+		for _, l := range s.Next(p) {
+			got += strings.TrimRight(l.String(), " ") + "\n"
+		}
+		if _, ok := b.(event.ToolStarted); ok && strings.Contains(got, "Bash") {
+			t.Error("a call that runs was drawn for good")
+		}
+	}
+	if want := "› Do it.\n\n● I try.\n✓ Bash   true\n  │ ok\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestChange(t *testing.T) {
+	got := draw.TextOf(story.Paper{O: draw.Options{Width: 40}}.Change(view.Diff{Path: "a.go", Unified: "@@ -1 +1 @@\n-a\n+b\n", Added: 1, Removed: 1}))
+	if !strings.HasPrefix(got, "✎ Edit   a.go") || !strings.Contains(got, "+1 −1") || !strings.Contains(got, "1 + b") {
+		t.Errorf("\n%s", got)
+	}
+}
