@@ -46,7 +46,30 @@ func TestBypassUnderDenial(t *testing.T) {
 			bash -c 'rm x'
 			sudo rm x
 			export X=1; rm x
-			trap 'rm x' EXIT`},
+			trap 'rm x' EXIT
+			git clone -u 'rm x' a b
+			git clone -urm a b
+			git grep -O'rm x' a
+			git grep -Orm a
+			git fetch 'ext::rm x'
+			npx -c 'rm x'
+			npx --call='rm x'
+			i386 rm x
+			tar cf x f --checkpoint=1 --checkpoint-action=exec='rm x'
+			/lib64/ld-linux-x86-64.so.2 /usr/bin/rm x
+			capsh -- -c 'rm x'
+			tini rm x
+			dumb-init rm x
+			gosu x rm x
+			gdb -batch -ex 'shell rm x'
+			sqlite3 :memory: '.shell rm x'
+			vim -c '!rm x'
+			less +'!rm x' f
+			ssh -o ProxyCommand='rm x' h
+			socat EXEC:'rm x' -
+			nc -c 'rm x' h 1
+			watchexec rm x
+			nodemon -x 'rm x'`},
 		{"allow", `
 			make
 			./build.sh
@@ -62,6 +85,9 @@ func TestBypassUnderDenial(t *testing.T) {
 			cd "$x" && make
 			for f in $(ls); do echo "$f"; done
 			python3 x.py
+			git commit -m 'use rm x'
+			git push -u origin main
+			vim rm.txt
 			npm run build`},
 	} {
 		for command := range strings.Lines(c.commands) {

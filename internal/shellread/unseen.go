@@ -18,11 +18,19 @@ func (r *reader) launchedByRunner(prog string, ws []word, st state) {
 			r.denyScript(ws[1+i].Text, st)
 		}
 	}
+	if programs.RunsCode(prog) {
+		for _, w := range ws[1:min(len(ws), 40)] {
+			r.mayRunCode(w.Text, st)
+		}
+	}
+	if prog == "git" {
+		r.launchedByGit(ws, st)
+	}
 	for i, w := range ws {
 		_, val, glued := strings.Cut(w.Text, "=")
 		if i > 0 && programs.LaunchFlag(prog, w) {
 			if glued {
-				r.mayRunText(val, st)
+				r.mayRunCode(val, st)
 			} else if i+1 < len(ws) {
 				r.mayRun(ws[i+1:], st)
 				r.mayRunText(ws[i+1].Text, st)
@@ -39,6 +47,35 @@ func (r *reader) launchedByRunner(prog string, ws []word, st state) {
 			}
 		}
 	}
+}
+
+// launchedByGit lists what git's short flags and addresses make it run.
+func (r *reader) launchedByGit(ws []word, st state) {
+	has := func(verb string) bool { return slices.ContainsFunc(ws, func(w word) bool { return w.Is(verb) }) }
+	for i, w := range ws {
+		_, remote, found := strings.Cut(w.Text, "ext::")
+		pager, pages := strings.CutPrefix(w.Text, "-O")
+		pack, packs := strings.CutPrefix(w.Text, "-u")
+		switch {
+		case w.Kind != exact:
+		case found:
+			r.mayRunText(remote, st)
+		case pages && has("grep"):
+			r.mayRunText(pager, st)
+		case packs && has("clone"):
+			r.mayRunText(pack, st)
+			if pack == "" && i+1 < len(ws) {
+				r.mayRunText(ws[i+1].Text, st)
+			}
+		}
+	}
+}
+
+// mayRunCode lists the commands that a text in some program's own language may
+// hold: behind a sign such as "!" or "EXEC:", too.
+func (r *reader) mayRunCode(text string, st state) {
+	r.mayRunText(strings.NewReplacer("!", "\n", "=", "\n", ":", "\n", ",", "\n").Replace(text), st)
+	r.mayRunText(text, st)
 }
 
 // mayRunText lists the commands that a text may hold.

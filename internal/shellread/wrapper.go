@@ -158,6 +158,7 @@ func (r *reader) texts(ws []word, st state) {
 			continue
 		}
 		r.denyScript(w.Text, st)
+		r.mayRunCode(w.Text, st)
 		if strings.HasPrefix(w.Text, "-") && len(w.Text) > 2 { // -S'rm x', --command='rm x'
 			_, val, attached := strings.Cut(w.Text, "=")
 			if !attached {

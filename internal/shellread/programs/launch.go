@@ -9,6 +9,9 @@ import (
 
 // RunsWords reports whether a program runs some of the words behind it as a command.
 func RunsWords(name string, ws []Word) bool {
+	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") || name == "ld.so" {
+		return true
+	}
 	verbs, ok := runners[name]
 	return ok && (verbs == nil || slices.ContainsFunc(ws, func(w Word) bool { return slices.Contains(verbs, w.Text) }))
 }
@@ -41,10 +44,20 @@ var runners = map[string][]string{
 	"bundle": {"exec"}, "bundler": {"exec"}, "rbenv": {"exec"}, "pyenv": {"exec"}, "nodenv": {"exec"}, "asdf": {"exec"}, "mise": {"exec", "x"}, "rtx": {"exec", "x"}, "volta": {"run"}, "fnm": {"exec"}, "nvm": {"exec", "run"},
 	"npm": {"exec", "x"}, "pnpm": {"exec", "dlx", "x"}, "yarn": {"exec", "dlx"}, "bun": {"x"}, "deno": {"task"}, "lerna": {"exec"}, "turbo": {"exec"}, "opam": {"exec"}, "stack": {"exec"}, "cabal": {"exec"}, "rustup": {"run"},
 	"nix": {"run", "shell", "develop"}, "devbox": {"run"}, "guix": {"shell"}, "docker": {"run", "exec", "compose"}, "podman": {"run", "exec", "compose"}, "nerdctl": {"run", "exec"}, "kubectl": {"run", "exec"}, "oc": {"exec"}, "vagrant": {"ssh"},
-	"dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
+	"capsh": nil, "tini": nil, "dumb-init": nil, "catatonit": nil, "gosu": nil, "su-exec": nil, "setuidgid": nil, "s6-setuidgid": nil, "chpst": nil, "softlimit": nil, "i386": nil, "x86_64": nil, "uname26": nil, "linux26": nil,
+	"watchexec": nil, "nodemon": nil, "dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
+}
+
+// RunsCode reports a program that may run commands which its words name in a
+// language of its own.
+func RunsCode(name string) bool { return codes[name] }
+
+var codes = map[string]bool{
+	"gdb": true, "lldb": true, "sqlite3": true, "psql": true, "mysql": true, "vim": true, "vi": true, "nvim": true, "view": true, "ex": true, "ed": true, "emacs": true, "less": true, "more": true, "man": true,
+	"socat": true, "nc": true, "ncat": true, "netcat": true, "ssh": true, "scp": true, "sftp": true, "rsync": true, "tar": true, "nodemon": true, "watchexec": true, "watchman": true, "chokidar": true, "onchange": true, "concurrently": true,
 }
 
 // RunsText reports a launcher that hands a word to a shell.
 func RunsText(name string) bool { return textual[name] }
 
-var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true}
+var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true, "npx": true, "bunx": true, "gdb": true}
