@@ -196,3 +196,58 @@ func TestCompactDuringATurn(t *testing.T) {
 		r.Close()
 	})
 }
+
+// Facts in 200 prompts: after five compactions those that people said stand in
+// the window word for word, as far as there is room for them; every one is in
+// the log.
+func TestFactsOutliveCompactions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const turns = 200
+		var replies []fake.Reply
+		made := 0
+		model := func(_ context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
+			said := llm.Text{S: "noted: " + strings.Repeat("word ", 600)}
+			if strings.Contains(spoken(q.Messages), "under these nine headings") {
+				made++
+				said.S = fmt.Sprint("summary ", made)
+			}
+			if fake.Send(yield, said) {
+				yield(llm.Finished{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{said}}, Stop: llm.EndTurn, Usage: llm.Usage{In: size(q) / 4, Out: len(said.S) / 4}}, nil)
+			}
+		}
+		for range 2 * turns {
+			replies = append(replies, model)
+		}
+		r := start(t, nil, func(c *session.Config) { c.Target.Window, c.Target.Cap = 32_000, 4000 }, replies...)
+		for i := range turns {
+			r.prompt(fmt.Sprintf("fact %d is %x", i, i*7919))
+			synctest.Wait()
+		}
+		if made < 5 {
+			t.Fatalf("%d compactions", made)
+		}
+		valid(t, r.State().Messages())
+		window := spoken(r.State().Messages())
+		log := ""
+		for e := range r.log.After(t.Context(), 0) {
+			if in, ok := e.Body.(event.InputAccepted); ok {
+				log += in.Text + "\n"
+			}
+		}
+		for i := range turns {
+			fact := fmt.Sprintf("fact %d is %x\n", i, i*7919)
+			if !strings.Contains(window, fact) {
+				t.Errorf("%q is not in the window", fact)
+			}
+			if !strings.Contains(log, fact) {
+				t.Errorf("%q is not in the log", fact)
+			}
+		}
+		for i, q := range r.model.Requests() {
+			if n := size(q); n > 4*28_000 {
+				t.Errorf("request %d has %d bytes", i, n)
+			}
+		}
+		r.Close()
+	})
+}

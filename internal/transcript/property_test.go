@@ -100,11 +100,39 @@ func (s *script) turn() {
 		if s.chance(9, "begin anew") {
 			s.add(event.Compacted{Trigger: "plan", Text: "the plan"})
 		}
+		s.shorten()
 		if !more {
 			break
 		}
 	}
 	s.add(event.TurnEnded{ID: id})
+	s.shorten()
+	if s.chance(9, "go back") {
+		s.add(event.Rewound{To: s.place("to"), Conversation: true})
+	}
+}
+
+// shorten compacts at any place, also one that no summary would choose.
+func (s *script) shorten() {
+	switch {
+	case s.chance(9, "keep the end"):
+		s.add(event.Compacted{Trigger: event.CauseFull, Text: "the summary", From: s.place("from"), Tokens: 100, Left: 10})
+	case s.chance(9, "keep the beginning"):
+		s.add(event.Compacted{Trigger: event.CauseAsked, Text: "the summary", Before: s.place("before"), From: event.Seq(len(s.out) + 1), Tokens: 100, Left: 10})
+	case s.chance(9, "bring all back"):
+		var was transcript.State
+		for i, b := range s.out {
+			if _, boundary := b.(event.Compacted); !boundary {
+				was = was.Apply(event.Event{Seq: event.Seq(i + 1), Body: b})
+			}
+		}
+		s.add(event.Compacted{Trigger: event.CauseAsked, Undo: 1, Messages: was.Messages()})
+	}
+}
+
+// place is any event so far, or the next.
+func (s *script) place(what string) event.Seq {
+	return event.Seq(rapid.IntRange(1, len(s.out)+1).Draw(s.t, what))
 }
 
 func draw(t *rapid.T) []event.Event {

@@ -1,0 +1,116 @@
+package window
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/transcript"
+)
+
+func TestThresholds(t *testing.T) {
+	for _, c := range []struct{ window, cap, threshold, warning int }{
+		{200_000, 64_000, 167_000, 147_000},
+		{32_000, 8000, 20_000, 17_000},
+		{8192, 4096, 5120, 4352},
+	} {
+		e := Effective(c.window, c.cap)
+		if got := Threshold(e); got != c.threshold {
+			t.Errorf("%d: compacted at %d, want %d", c.window, got, c.threshold)
+		}
+		if got := Warning(e); got != c.warning {
+			t.Errorf("%d: warned at %d, want %d", c.window, got, c.warning)
+		}
+		if Nearly(c.threshold-1, e) || !Nearly(c.threshold, e) || Blocking(c.threshold, e) {
+			t.Errorf("%d: the threshold is not where it should be", c.window)
+		}
+		s := SharesOf(e, e/4)
+		if all := s.Summary + s.Said + s.Tail + RecentFiles*s.File + 3*s.Other; all+e/4 >= c.threshold*9/10 || s.Summary < 100 {
+			t.Errorf("%d: %d tokens stay: %+v", c.window, all, s)
+		}
+	}
+	if Nearly(1<<40, 0) {
+		t.Error("a window that is not known is full")
+	}
+}
+
+func TestGap(t *testing.T) {
+	for text, want := range map[string]int{
+		"prompt is too long: 215345 tokens > 200000 maximum":                                          15_345,
+		"maximum context length is 128,000 tokens. However, your messages resulted in 130,500 tokens": 2500,
+		"the input token count (1048580) exceeds the maximum number of tokens allowed (1048576)":      4,
+		"too long": 0, "413": 0, "9000 tokens": 0, "1000 2000 3000": 0,
+	} {
+		if got := Gap(text); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
+	}
+}
+
+// talk is a conversation of so many rounds with calls.
+func talk(rounds, chars int) (s transcript.State) {
+	add := func(b event.Body) { s = s.Apply(event.Event{Seq: s.Seq + 1, Body: b}) }
+	add(event.InputAccepted{ID: "p1", Text: "the task"})
+	for i := range rounds {
+		id := fmt.Sprint("c", i)
+		add(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: id, Name: "Read"}}}, Stop: llm.WantTools})
+		add(event.ToolFinished{Call: id, Name: "Read", Text: strings.Repeat("x", chars)})
+	}
+	return s
+}
+
+func TestTailKeepsWholeRounds(t *testing.T) {
+	for _, c := range []struct{ rounds, tokens, kept int }{{10, 0, 0}, {10, 300, 1}, {10, 800, 3}, {10, 1 << 30, 5}, {1, 1 << 30, 0}} {
+		s := talk(c.rounds, 1000)
+		kept := transcript.Keep(s.Entries(), func(seq event.Seq) bool { return seq >= Tail(s, c.tokens) })
+		if len(kept) != 2*c.kept {
+			t.Errorf("%+v: %d messages are kept", c, len(kept))
+		}
+	}
+	s := talk(3, 1000)
+	s = s.Apply(event.Event{Seq: s.Seq + 1, Body: event.InputAccepted{ID: "p2", Text: strings.Repeat("y", 9000)}})
+	if at := Tail(s, 0); at != s.Seq {
+		t.Errorf("a prompt without a reply is not kept: from %d of %d", at, s.Seq)
+	}
+}
+
+func TestSaidKeepsTheFirstAndTheNewest(t *testing.T) {
+	var s transcript.State
+	for i := range 100 {
+		s.Said = append(s.Said, transcript.Said{Seq: event.Seq(i + 1), Text: fmt.Sprintf("fact %d: %s", i, strings.Repeat("z", 190))})
+	}
+	s.Said[98].Gone = 200
+	got := Said(s, 1000, func(seq event.Seq) bool { return seq == 100 })
+	for want, is := range map[string]bool{"fact 0:": true, "fact 97:": true, "fact 98:": false, "fact 99:": false, "fact 50:": false, "messages left out here": true} {
+		if strings.Contains(got, want) != is {
+			t.Errorf("%q: %v, want %v", want, !is, is)
+		}
+	}
+	if len(got) > 4200 || Said(transcript.State{}, 1000, nil) != "" {
+		t.Errorf("%d bytes", len(got))
+	}
+	if all := Said(s, 100_000, func(event.Seq) bool { return false }); strings.Count(all, "- fact") != 99 {
+		t.Errorf("%d of 99 prompts", strings.Count(all, "- fact"))
+	}
+}
+
+func TestWithoutOldest(t *testing.T) {
+	ms := talk(10, 1000).Messages()
+	for _, c := range []struct{ tokens, left int }{{1, 19}, {0, 15}, {1000, 13}, {1 << 20, 3}} {
+		got := WithoutOldest(ms, c.tokens, 1)
+		if len(got) != c.left || got[0].Role != llm.User || got[1].Role != llm.Assistant {
+			t.Errorf("%d tokens less: %d messages, want %d", c.tokens, len(got), c.left)
+		}
+		if got := Ask(got, "why?"); len(got) != c.left || len(got[c.left-1].Parts) != 2 {
+			t.Errorf("the question is not in the last message: %+v", got[len(got)-1])
+		}
+	}
+	if got := WithoutOldest(ms[:3], 1<<20, 1); len(got) != 3 {
+		t.Errorf("the only reply went: %d messages", len(got))
+	}
+	if n := len(talk(10, 1000).Messages()); len(ms) != n || len(ms[n-1].Parts) != 1 {
+		t.Error("the conversation was changed")
+	}
+}
