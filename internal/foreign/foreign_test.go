@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/transcript"
 )
 
 func read(tb testing.TB, from, text string) (Session, error) {
@@ -76,6 +77,29 @@ not json
 	}
 	if n := paired(t, s.Events(event.SessionStarted{})); n != 3 {
 		t.Errorf("%d calls", n)
+	}
+	// What a model is sent of it: roles take turns, and results follow their calls.
+	var st transcript.State
+	for _, e := range s.Events(event.SessionStarted{}) {
+		st = st.Apply(e)
+	}
+	var roles []llm.Role
+	results := 0
+	for _, m := range st.Messages() {
+		roles = append(roles, m.Role)
+		for _, p := range m.Parts {
+			if _, ok := p.(llm.ToolResult); ok {
+				results++
+			}
+		}
+	}
+	if roles[0] != llm.User || results != 3 {
+		t.Errorf("roles %v, %d results", roles, results)
+	}
+	for i := range roles[1:] {
+		if roles[i] == roles[i+1] {
+			t.Errorf("roles do not take turns: %v", roles)
+		}
 	}
 	again, _ := read(t, ClaudeCode, `{"type":"user","message":{"content":"x"}}`)
 	if s.NewID() == again.NewID() && s.Began != again.Began {
