@@ -216,6 +216,11 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
 	}
+	if confined && b.Explain != nil {
+		b.tasks.mu.Lock()
+		j.blocked = b.blocked
+		b.tasks.mu.Unlock()
+	}
 	if in.Background {
 		return j.backgroundResult(in.Command), nil
 	}
@@ -245,16 +250,24 @@ func (b *runner) blame(in input, r *tool.Result) {
 	if !ok || !r.IsErr && t.Exit != 0 || in.NoSandbox || b.Wrap == nil || b.Explain == nil {
 		return
 	}
-	why := b.Explain(t.Exit, t.Output)
+	if why := b.blocked(t.Exit, t.Output); why != "" {
+		r.Text = join(r.Text, []string{why})
+	}
+}
+
+// blocked says what the sandbox blocked when a command failed, and how to go on;
+// "" when that is not why.
+func (b *runner) blocked(exit int, output string) string {
+	why := b.Explain(exit, output)
 	switch {
 	case why == "":
-		return
+		return ""
 	case b.Stays != nil && b.Stays():
 		why += ". Here no command can run outside the sandbox; if it is needed, tell the user"
 	default:
 		why += ". If it is needed, say why, and ask to run it with dangerously_disable_sandbox"
 	}
-	r.Text = join(r.Text, []string{"the sandbox blocked this: " + why})
+	return "the sandbox blocked this: " + why
 }
 
 // goneDir reports a working directory that was deleted.

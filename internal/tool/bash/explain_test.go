@@ -1,8 +1,11 @@
 package bash
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -72,5 +75,39 @@ func BenchmarkBash(b *testing.B) {
 		if res, err := r.run(b.Context(), input{Command: "echo hi"}, env); err != nil || res.Text != "hi" {
 			b.Fatal(res, err)
 		}
+	}
+}
+
+// A command in the background that the sandbox made fail says so when its end is
+// read, once.
+func TestBlockedInTheBackground(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		c.Wrap = func(*proc.Command, policy.Needs) error { return nil }
+		c.Explain = func(exit int, output string) string {
+			if exit == 3 && strings.Contains(output, "no way") {
+				return "it may not write there"
+			}
+			return ""
+		}
+	})
+	begin := func(command string) (id string) {
+		text := r.call(t.Context(), "Bash", map[string]any{"command": command, "run_in_background": true}).Text
+		return regexp.MustCompile(`\bb\d+\b`).FindString(text)
+	}
+	id := begin("echo no way; exit 3")
+	if id == "" {
+		t.Fatal("there is no task")
+	}
+	read := func(id string) string {
+		return r.call(t.Context(), "BashOutput", map[string]any{"id": id, "block": true}).Text
+	}
+	if got := read(id); !strings.Contains(got, "the sandbox blocked this: it may not write there") || !strings.Contains(got, "dangerously_disable_sandbox") {
+		t.Error(got)
+	}
+	if got := read(id); strings.Contains(got, "blocked") {
+		t.Errorf("told twice: %s", got)
+	}
+	if got := read(begin("echo no way; exit 4")); strings.Contains(got, "blocked") {
+		t.Error(got)
 	}
 }

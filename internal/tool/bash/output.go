@@ -135,6 +135,12 @@ func (t *Tasks) news(j *job, re *regexp.Regexp) tool.Result {
 	b, gone, next := t.take(j, k.State == Running)
 	left := j.left
 	j.left = nil // told once
+	if k.State != Running && k.Exit != 0 && j.blocked != nil {
+		if why := j.blocked(k.Exit, string(b)); why != "" {
+			left = append(left, why)
+		}
+		j.blocked = nil
+	}
 	t.mu.Unlock()
 	more := k.Size - next
 	text := ""

@@ -107,6 +107,9 @@ type job struct {
 	note  string   // why it was killed
 	read  int64    // how far BashOutput has read
 	left  []string // what became of what it left; told with its end
+	// blocked says what the sandbox blocked when it failed; nil once that was told,
+	// and for a command outside.
+	blocked func(exit int, output string) string
 }
 
 func newTasks(c Config) *Tasks {
