@@ -119,6 +119,10 @@ func explain(root *cobra.Command, err error) error {
 	if err == nil || errors.As(err, &own) {
 		return err
 	}
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		return usagef("adze help flags lists the flags, adze help COMMAND shows how a command is used", "--%s cannot be %q: it takes %s", value.GetFlag().Name, value.GetValue(), typeWords(value.GetFlag()))
+	}
 	s := err.Error()
 	if m := unknownFlag.FindStringSubmatch(s); m != nil {
 		name := strings.TrimLeft(m[1], "-")
@@ -134,6 +138,21 @@ func explain(root *cobra.Command, err error) error {
 		}
 	}
 	return err
+}
+
+// typeWords says what a flag of this type takes.
+func typeWords(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "int", "int64", "uint", "count":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a time such as 30s"
+	}
+	return "something else"
 }
 
 // absent are commands of other agents and of versions to come. Alone, their

@@ -97,7 +97,7 @@ func foldDir(tb testing.TB, dir string) transcript.State {
 
 // Memory grows with what can still be sent, not with the log.
 func TestFault18_FoldKeepsOnlyTheWindow(t *testing.T) {
-	dir := writeSession(t, 8_000, 2000)
+	dir := writeSession(t, 8_000, 4000)
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
