@@ -66,7 +66,8 @@ func btoi(b bool) int {
 // turn is something else than before, and at any other change it is the same.
 func TestSettingsCountWhenTheTableSays(t *testing.T) {
 	dir, home := scratch(t)
-	file := filepath.Join(home, ".adze", "settings.json")
+	_, other := scratch(t) // the session's own files stay as they are: they are watched
+	file := filepath.Join(other, ".adze", "settings.json")
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -82,13 +83,23 @@ func TestSettingsCountWhenTheTableSays(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, cfg, err := settings.Load(here(dir, home).Environment, settings.Sources{})
+		_, cfg, err := settings.Load(here(dir, other).Environment, settings.Sources{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return cfg
 	}
 	was := put("ui.theme", `"auto"`)
+	if err := os.MkdirAll(filepath.Join(home, ".adze"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, ".adze", "settings.json"), own, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	w, err := Open(t.Context(), here(dir, home), settings.Sources{Flags: mode("auto")}, Front{})
 	if err != nil {
 		t.Fatal(err)
