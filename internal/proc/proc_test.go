@@ -59,6 +59,8 @@ func touch(b []byte) {
 
 // buffer is a bytes.Buffer for two goroutines.
 type buffer struct {
+	wrote chan struct{} // closed with the first write; nil tells nobody
+
 	mu sync.Mutex
 	b  bytes.Buffer
 }
@@ -66,6 +68,9 @@ type buffer struct {
 func (b *buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.wrote != nil && b.b.Len() == 0 && len(p) > 0 {
+		close(b.wrote)
+	}
 	return b.b.Write(p)
 }
 
@@ -77,7 +82,7 @@ func (b *buffer) String() string {
 
 func start(t *testing.T, tab *Table, script string, keep bool) (*Process, *buffer) {
 	t.Helper()
-	out := &buffer{}
+	out := &buffer{wrote: make(chan struct{})}
 	p, err := tab.Start(Command{
 		Path: "/bin/sh", Args: []string{"sh", "-c", "read x; exec </dev/null; " + script}, Dir: t.TempDir(),
 		Env: []string{"PATH=/usr/bin:/bin"}, Keep: keep, Gate: true,
@@ -141,7 +146,8 @@ func TestKeepWaitsForTheLastChild(t *testing.T) {
 func TestStopTakesTheShorterGrace(t *testing.T) {
 	tab := NewTable()
 	defer tab.Close(0)
-	p, _ := start(t, tab, "trap '' TERM; while :; do sleep 1; done", false)
+	p, out := start(t, tab, "trap '' TERM; echo deaf; while :; do sleep 1; done", false)
+	<-out.wrote // before that it is not deaf
 	p.Stop(time.Hour)
 	p.Stop(0)
 	<-p.Done()
