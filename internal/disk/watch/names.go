@@ -66,13 +66,14 @@ func (n *Names) Close() {
 
 func (n *Names) run() {
 	defer close(n.done)
-	events, errs := n.fs.Events, n.fs.Errors
-	for events != nil || errs != nil {
+	lost, done := losses(n.fs)
+	defer func() { <-done }()
+	for {
 		select {
-		case e, ok := <-events:
+		case e, ok := <-n.fs.Events:
 			switch {
 			case !ok:
-				events = nil
+				return
 			case e.Has(fsnotify.Create):
 				n.created(e.Name)
 			case e.Has(fsnotify.Remove), e.Has(fsnotify.Rename):
@@ -80,12 +81,8 @@ func (n *Names) run() {
 				delete(n.armed, e.Name) // the system lets its watch go
 				n.mu.Unlock()
 			}
-		case _, ok := <-errs: // more happened than could be told
-			if !ok {
-				errs = nil
-			} else {
-				n.tell()
-			}
+		case <-lost:
+			n.tell()
 		}
 	}
 }

@@ -44,6 +44,8 @@ type Config struct {
 type Watcher struct {
 	c    Config
 	fs   *fsnotify.Watcher // nil: the system cannot
+	lost <-chan struct{}   // more happened than was told
+	read <-chan struct{}   // closed when nothing reads that any more
 	quit chan struct{}
 	done chan struct{}
 
@@ -67,6 +69,9 @@ func Start(c Config) *Watcher {
 
 func start(c Config, fs *fsnotify.Watcher) *Watcher {
 	w := &Watcher{c: c, fs: fs, quit: make(chan struct{}), done: make(chan struct{}), armed: map[string]os.FileInfo{}}
+	if fs != nil {
+		w.lost, w.read = losses(fs)
+	}
 	w.arm()
 	w.seen = w.look()
 	go w.run() // ends when Close closes quit
@@ -76,18 +81,18 @@ func start(c Config, fs *fsnotify.Watcher) *Watcher {
 // Close ends the watch and waits for a Changed that runs.
 func (w *Watcher) Close() {
 	close(w.quit)
-	<-w.done
 	if w.fs != nil {
 		_ = w.fs.Close()
+		<-w.read
 	}
+	<-w.done
 }
 
 func (w *Watcher) run() {
 	defer close(w.done)
 	var events chan fsnotify.Event
-	var errs chan error
 	if w.fs != nil {
-		events, errs = w.fs.Events, w.fs.Errors
+		events = w.fs.Events
 	}
 	var due *time.Timer
 	var wait <-chan time.Time
@@ -120,12 +125,8 @@ func (w *Watcher) run() {
 			} else if w.matters(e.Name) {
 				bump()
 			}
-		case _, ok := <-errs: // more happened than could be told
-			if !ok {
-				errs = nil
-			} else {
-				bump()
-			}
+		case <-w.lost:
+			bump()
 		case <-look.C:
 			if w.look() != w.seen {
 				bump()
