@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/effect"
 )
 
@@ -312,27 +312,12 @@ func (r *restorer) content(c effect.Change) error {
 }
 
 // write replaces a file as a whole.
-func (r *restorer) write(dir *os.Root, name string, v effect.Version) (err error) {
+func (r *restorer) write(dir *os.Root, name string, v effect.Version) error {
 	content, err := r.blobs.Get(v.Hash)
 	if err != nil {
 		return fmt.Errorf("what stood there: %w", err)
 	}
-	tmp := ".adze-" + rand.Text() + ".tmp"
-	out, err := dir.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = dir.Remove(tmp)
-		}
-	}()
-	_, err = out.Write(content)
-	err = errors.Join(err, out.Chmod(fs.FileMode(v.Mode)), out.Close())
-	if err != nil {
-		return err
-	}
-	return dir.Rename(tmp, name)
+	return safe.Replace(dir, safe.File{Name: name, Text: content, Mode: fs.FileMode(v.Mode), Exact: true})
 }
 
 // name makes a path another name of the file that it was one of, where one of

@@ -67,7 +67,7 @@ func (d Disk) Open(root *os.Root, name string, flag int, mode fs.FileMode) (Hand
 // crash can leave a file .adze-*.tmp.
 func (d Disk) Replace(root *os.Root, f File) (err error) {
 	temp := filepath.Join(filepath.Dir(f.Name), ".adze-"+rand.Text()[:12]+".tmp")
-	h, err := d.Open(root, temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode)
+	h, err := d.Open(root, temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode.Perm())
 	if err != nil {
 		return &CreateError{err}
 	}
