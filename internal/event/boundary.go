@@ -30,6 +30,9 @@ type (
 		// behind it. 0 keeps nothing.
 		Before Seq `json:"before,omitempty"`
 		From   Seq `json:"from,omitempty"`
+		// Notes: Text is not a summary but the session's notes, which tell of all up
+		// to and with this event.
+		Notes Seq `json:"notes,omitempty"`
 		// Record is a file that holds what is not sent any more, "" without one.
 		Record string `json:"record,omitempty"`
 		Left   int    `json:"left,omitempty"` // tokens, estimated, of the next request with instructions and tools

@@ -81,6 +81,7 @@ func samples() []event.Body {
 		event.Noted{Level: "info", Text: "t", About: "window"},
 		event.Situated{Parts: []event.Situation{{Name: "environment", Text: "t"}}},
 		event.Compacted{
+			Notes:   6,
 			Trigger: "plan", Text: "the plan", Tokens: 9, Before: 2, From: 3, Left: 4, Record: "/r",
 			Undo: 5, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
 		},
