@@ -117,7 +117,7 @@ func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loo
 	}
 	if s.cfg.Remind != nil {
 		if text := s.cfg.Remind(st.told, st.mode); text != "" {
-			st.notes = append(st.notes, text)
+			st.notes, st.told = append(st.notes, text), st.mode
 		}
 	}
 	if err := s.tell(st); err != nil {

@@ -68,6 +68,25 @@ func TestFeedBoundsOutput(t *testing.T) {
 	}
 }
 
+// What a reader does not take is kept up to a number of events, and then the
+// reader is told to read the log.
+func TestFeedIsBounded(t *testing.T) {
+	f := newFeed(event.Everything)
+	for i := range maxBehind + 1 {
+		if es := f.items; len(es) > maxBehind {
+			t.Fatalf("%d events are kept", len(es))
+		}
+		f.push(event.Event{Seq: event.Seq(i + 1), Body: event.Noted{Text: "n"}})
+	}
+	if es, behind := f.take(); !behind || len(es) != 1 || es[0].Seq != maxBehind+1 {
+		t.Errorf("%d events, behind: %t", len(es), behind)
+	}
+	f.push(event.Event{Seq: maxBehind + 2, Body: event.Noted{Text: "n"}})
+	if es, behind := f.take(); behind || len(es) != 1 {
+		t.Errorf("afterwards %d events, behind: %t", len(es), behind)
+	}
+}
+
 func TestOnlyAsks(t *testing.T) {
 	ask, run := policy.Person{}, policy.Exec{}
 	for _, c := range []struct {

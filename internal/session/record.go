@@ -47,8 +47,15 @@ func (st *state) apply(e event.Event) {
 	st.State = st.Apply(e)
 	st.history = st.history.Apply(e)
 	switch b := e.Body.(type) {
+	case event.InputAccepted:
+		st.given = st.given || !b.Hidden && !b.Steer
 	case event.TurnStarted:
-		st.told, st.logged = b.Mode, b.Mode
+		if st.given { // a turn that gives the model no prompt does not tell it of the mode either
+			st.told, st.logged = b.Mode, b.Mode
+		}
+		st.given = false
+	case event.TurnEnded:
+		st.given = false // its turn could not begin
 	case event.ModeChanged:
 		if b.Cause != event.CauseAsked { // a call's result says it
 			st.told, st.logged = b.Mode, b.Mode

@@ -230,6 +230,9 @@ func TestRewindOfFiles(t *testing.T) {
 	if err := r.Submit(t.Context(), op.Rewind{To: "nobody", Code: true}); code(err) != op.NoPrompt || r.State().Seq != seq {
 		t.Errorf("%v", err)
 	}
+	if err := r.Submit(t.Context(), op.Rewind{To: r.ids()[2], Code: true}); !errors.Is(err, files.fail) || r.State().Seq != seq {
+		t.Errorf("%v", err)
+	}
 }
 
 func code(err error) op.Code {

@@ -139,6 +139,7 @@ type state struct {
 	mode      policy.Mode
 	told      policy.Mode        // what the model knows of it
 	logged    policy.Mode        // of told, what the log says
+	given     bool               // a prompt was accepted since the last turn began
 	cancel    context.CancelFunc // of the running turn, nil when idle
 	turn      context.Context    // the running turn's, for what outlives its calls
 	asks      map[string]chan op.Answer

@@ -120,3 +120,17 @@ func TestEffortOverModel(t *testing.T) {
 		r.Close()
 	})
 }
+
+// What looks like the name of a file is nothing but text where nobody reads
+// files.
+func TestNamesWithoutAReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Say("ok"))
+		r.prompt("read @notes.md")
+		es := r.turns(1, nil)
+		if in := all[event.InputAccepted](es); len(in) != 1 || len(in[0].Attached) > 0 {
+			t.Errorf("%+v", in)
+		}
+		r.Close()
+	})
+}
