@@ -156,7 +156,7 @@ func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes,
 		Open: h.open, Models: h.models, Sessions: h.sessions, Search: h.search, Preview: h.preview, Rename: h.rename, Files: h.files,
-		Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
+		Look: h.look, Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
 		Memory: h.memory, Note: h.note, Reports: h.reports(), First: h.first, Keyless: keyless, Trust: h.trust,
 		Login: func(ctx context.Context) error { _, err := h.interactive("login")(ctx, nil, ""); return err },
 	}
@@ -182,8 +182,7 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	abort := a.world.Abort
 	h.sys.abort.Store(&abort)
 	face := a.face()
-	face.UI.Keys, face.UI.KeysWrong = h.keys()
-	face.UI.Status.Run = h.statusLine(a.world.Config())
+	face.UI = h.dressed(a.world.Config())
 	return face, nil
 }
 
@@ -211,7 +210,7 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 	face := a.face()
 	face.Close = func() error { return errors.Join(a.Close(), os.RemoveAll(dir)) }
 	face.Prompt = demoPrompt
-	face.UI.Keys, _ = h.keys()
+	face.UI = h.dressed(a.world.Config())
 	return face, nil
 }
 

@@ -88,6 +88,23 @@ func (h *uiHost) files(ctx context.Context) ([]string, error) {
 	return paths, err
 }
 
+// dressed are the settings of the UI, with what lies beside the settings files.
+func (h *uiHost) dressed(cfg *config.Config) tui.Settings {
+	s := look(cfg)
+	s.Keys, s.KeysWrong = h.keys()
+	s.Status.Run = h.statusLine(cfg)
+	return s
+}
+
+// look reads the settings of the UI anew.
+func (h *uiHost) look(context.Context) (tui.Settings, error) {
+	_, cfg, err := h.quiet().load()
+	if err != nil {
+		return tui.Settings{}, err
+	}
+	return h.dressed(cfg), nil
+}
+
 // save writes one of the person's own settings.
 func (h *uiHost) save(key string, value any) error {
 	p, _, err := h.quiet().load()

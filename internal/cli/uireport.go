@@ -35,8 +35,8 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"login":       {About: "save a provider's key", Args: "[provider]", Away: true, Run: h.interactive("login")},
 		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: true, Run: h.interactive("logout")},
 		"export":      {About: "write the session to a file, as Markdown", Args: "[file]", Run: h.export},
-		"keybindings": {About: "edit your keys", Away: true, Run: h.keybindings},
-		"statusline":  {About: "a command of yours that prints the last line", Args: "[command]", Run: h.setStatusLine},
+		"keybindings": {About: "edit your keys", Away: true, Looks: true, Run: h.keybindings},
+		"statusline":  {About: "a command of yours that prints the last line", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
 		"terminal-setup": {About: "how to get the most of this terminal", Run: func(context.Context, *tui.Session, string) (string, error) {
 			return terminalHelp, nil
 		}},
@@ -136,20 +136,19 @@ func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (str
 	if _, wrong := h.keys(); len(wrong) > 0 {
 		return fenced(strings.Join(wrong, "\n")), nil
 	}
-	return "The keys count from the next start.", nil
+	return "The keys count now.", nil
 }
 
 func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string) (string, error) {
 	if args == "" {
-		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last line:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`.", nil
+		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last line:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`; `/statusline off` takes it away.", nil
 	}
 	p, _, err := h.quiet().load()
 	if err != nil {
 		return "", err
 	}
-	err = errors.Join(writeOwn(ctx, p, "statusLine.type", "command"), writeOwn(ctx, p, "statusLine.command", args))
-	if err != nil {
-		return "", err
+	if args == "off" {
+		args = ""
 	}
-	return "The status line counts from the next start.", nil
+	return "", errors.Join(writeOwn(ctx, p, "statusLine.type", "command"), writeOwn(ctx, p, "statusLine.command", args))
 }

@@ -45,7 +45,7 @@ func samples() []event.Body {
 		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7},
 		event.Resumed{Version: "v", Dir: "/d", Torn: 12},
 		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, Attached: attached, Steer: true, Hidden: true},
-		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}, Attached: attached, Tokens: 1},
+		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}, Attached: attached, Tokens: 1, Later: true},
 		event.InputRemoved{ID: "i", Why: "w"},
 		event.TurnStarted{ID: "t", Model: "m", Mode: policy.PlanMode},
 		event.Replied{

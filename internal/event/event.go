@@ -84,6 +84,7 @@ type (
 		Images   []llm.Image `json:"images,omitempty"`
 		Attached []Attached  `json:"attached,omitempty"`
 		Tokens   int         `json:"tokens,omitempty"` // the budget of the turn that it begins
+		Later    bool        `json:"later,omitempty"`  // it joins no turn that runs
 	}
 	// InputRemoved takes back a queued prompt: a person did, or a hook refused
 	// it.

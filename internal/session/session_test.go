@@ -553,6 +553,30 @@ func TestSteering(t *testing.T) {
 	})
 }
 
+// A prompt for later joins no turn, and those that came after it do.
+func TestLaterPromptsBeginATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Use(call("a", "act", "x", 1000)), fake.Say("first"), fake.Say("second"))
+		r.prompt("go")
+		time.Sleep(100 * time.Millisecond)
+		_ = r.Submit(t.Context(), op.Prompt{ID: "p2", Text: "then this", Later: true})
+		_ = r.Submit(t.Context(), op.Prompt{ID: "p3", Text: "mind the gap"})
+		es := r.turns(2, nil)
+		r.last(es, agent.Completed)
+		var steered []string
+		for _, e := range all[event.InputAccepted](es) {
+			steered = append(steered, fmt.Sprint(e.ID, e.Steer))
+		}
+		if want := []string{"p3true", "p2false"}; !reflect.DeepEqual(steered[len(steered)-2:], want) {
+			t.Errorf("given in the order %q", steered)
+		}
+		if s := fmt.Sprint(r.model.Requests()[1].Messages); strings.Contains(s, "then this") || !strings.Contains(s, "mind the gap") {
+			t.Errorf("with the next step the model got %s", s)
+		}
+		r.Close()
+	})
+}
+
 func TestQueuedPromptRunsNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil, nil, fake.Hang(), fake.Say("two"))

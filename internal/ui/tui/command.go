@@ -379,10 +379,13 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 			if err != nil {
 				return m.fail(err)
 			}
-			if text == "" {
-				return nil
+			if text != "" {
+				m.report(name, text)
 			}
-			return m.report(name, text)
+			if r.Looks {
+				return m.lookAgain()
+			}
+			return nil
 		}
 	}
 	if r.Away {

@@ -124,6 +124,8 @@ type Host struct {
 	Rename func(ctx context.Context, id, title string) error
 	// Files lists the files of the working folder, for @.
 	Files func(ctx context.Context) ([]string, error)
+	// Look reads the settings of the UI anew, and keybindings.json.
+	Look func(ctx context.Context) (Settings, error)
 	// Save writes a setting of the person's own file.
 	Save func(key string, value any) error
 	// Theme finds a theme by its name; Themes lists them.
@@ -166,6 +168,7 @@ type Report struct {
 	About string
 	Args  string // a hint, such as "[file]"
 	Away  bool   // it needs the terminal for itself
+	Looks bool   // it may have changed settings of the UI
 	Run   func(ctx context.Context, s *Session, args string) (string, error)
 }
 
