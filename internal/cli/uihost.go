@@ -111,17 +111,31 @@ func (h *uiHost) save(key string, value any) error {
 	if err != nil {
 		return err
 	}
-	return writeOwn(context.Background(), p, key, value)
+	return h.writeOwn(context.Background(), p, key, value)
 }
 
 // writeOwn sets a key of the person's own settings file.
-func writeOwn(ctx context.Context, p settings.Paths, key string, value any) error {
+func (h *uiHost) writeOwn(ctx context.Context, p settings.Paths, key string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
 	t, _ := p.File("user")
-	_, err = settings.Write(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: key, Value: raw})
+	return h.write(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: key, Value: raw})
+}
+
+// write changes a settings file, and the change counts when it returns.
+func (h *uiHost) write(ctx context.Context, p settings.Paths, t confedit.Target, e confedit.Edit) error {
+	var notes []string
+	var err error
+	if w := h.world.Load(); w != nil {
+		notes, err = w.Write(ctx, t, e)
+	} else {
+		notes, err = settings.Write(ctx, p, t, e)
+	}
+	for _, n := range notes {
+		h.o.Note(n)
+	}
 	return err
 }
 

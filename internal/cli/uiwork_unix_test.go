@@ -5,6 +5,7 @@ package cli_test
 import (
 	"cmp"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func TestUISettingsCountAtOnce(t *testing.T) {
 	}
 	x.until(`INSERT`)
 	x.until(`\+---`)
-	x.gone(`it is mine`)
+	x.gone(`(?m)^  it is mine$`)
 }
 
 // waits is a command that runs until the file is there.
@@ -163,4 +164,101 @@ func TestUISwitchesModel(t *testing.T) {
 	x.until(`model: script/`)
 	x.keys("and now?", enter)
 	x.until(`● I am another one\.`)
+}
+
+// /diff shows what is different now: nothing, once it was put back.
+func TestUIDiffIsOfNow(t *testing.T) {
+	p := newPlace(t)
+	p.put("calc.go", "package calc\n")
+	x := p.ui(80, 24, `@ Read {"file_path": "calc.go"}
+---
+@ Edit {"file_path": "calc.go", "old_string": "calc", "new_string": "sums"}
+---
+> Renamed.
+`, "--permission-mode", "acceptEdits", "rename it")
+	x.until(`● Renamed\.`)
+	x.gone(`interrupts`)
+	x.keys("/diff", enter)
+	x.until(`1 file changed \+1 −1`)
+	x.until(`1 \+ package sums`)
+	x.keys(esc)
+	p.put("calc.go", "package calc\n")
+	x.gone(`1 file changed`)
+	x.keys("/diff", enter)
+	x.until(`no file is different`)
+}
+
+// A folder that is added counts at once, and is kept in the local settings.
+func TestUIAddsAFolder(t *testing.T) {
+	p := newPlace(t)
+	lib := filepath.Join(filepath.Dir(p.dir), "lib")
+	if err := os.Mkdir(lib, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x := p.ui(80, 24, `@ Write {"file_path": "`+lib+`/a.go", "content": "package lib\n"}
+---
+> Written.
+`, "--permission-mode", "acceptEdits")
+	x.until(`What shall be done here`)
+	x.keys("/add-dir ../nowhere", enter)
+	x.until(`does not exist`)
+	x.keys("/add-dir ../lib", enter)
+	x.until(`can be used as this folder is`)
+	x.keys("/add-dir", enter)
+	x.until(`settings.local.json:`)
+	x.keys("write it", enter)
+	x.until(`● Written\.`)
+	if _, err := os.Stat(filepath.Join(lib, "a.go")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A session of another worktree of the repository goes on here, one of another
+// folder names the command that goes there.
+func TestUIResumesInWorktrees(t *testing.T) {
+	p := newPlace(t)
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com"}, args...)...)
+		c.Dir, c.Env = p.dir, append(os.Environ(), "HOME="+p.home, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("commit", "-q", "--allow-empty", "-m", "begin")
+	tree, apart := filepath.Join(filepath.Dir(p.dir), "tree"), filepath.Join(filepath.Dir(p.dir), "apart")
+	git("worktree", "add", "-q", "-b", "side", tree)
+	if err := os.Mkdir(apart, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	model := p.put("model.txt", "> I was there.\n")
+	for dir, said := range map[string]string{tree: "said in the worktree", apart: "said elsewhere"} {
+		c := p.adze("-p", said, "--model", "script/"+model)
+		c.Dir = dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	x := p.ui(100, 30, "> Two.\n")
+	x.until(`What shall be done here`)
+	x.keys("/resume", enter)
+	x.until(`nothing matches`)
+	x.keys("\x01") // Ctrl+A
+	x.until(`said in the worktree`)
+	x.keys("elsewhere")
+	x.gone(`said in the worktree`)
+	x.keys(enter)
+	x.until(`cd .*apart && adze --resume`)
+	x.keys("/resume", enter)
+	x.until(`nothing matches`)
+	x.keys("\x01")
+	x.until(`said in the worktree`)
+	x.keys("worktree")
+	x.gone(`said elsewhere`)
+	x.keys(enter)
+	s := x.until(`● I was there\.`)
+	if strings.Contains(s, "this session was in") {
+		t.Errorf("a cd was offered:\n%s", s)
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // clientName is how the session knows us.
@@ -120,6 +121,8 @@ type Host struct {
 	Search func(ctx context.Context, words string, all bool) map[string]string
 	// Preview is the beginning and end of a session, as Markdown.
 	Preview func(ctx context.Context, id string) (string, error)
+	// Diff is what is different on disk now from before the session, by file.
+	Diff func(ctx context.Context, s *Session) ([]view.Block, error)
 	// Rename titles a session that is not open.
 	Rename func(ctx context.Context, id, title string) error
 	// Files lists the files of the working folder, for @.
