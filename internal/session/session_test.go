@@ -540,7 +540,15 @@ func TestSteering(t *testing.T) {
 		if err := r.Submit(t.Context(), op.Unqueue{ID: "p3"}); err != nil {
 			t.Error(err)
 		}
-		r.last(r.turns(1, nil), agent.Completed)
+		es := r.turns(1, nil)
+		r.last(es, agent.Completed)
+		var shown []string
+		for _, q := range all[event.Queued](es) {
+			shown = append(shown, strings.Join(q.IDs, " "))
+		}
+		if want := []string{"p2", "p2 p3", "p2", ""}; !slices.Equal(shown, want) {
+			t.Errorf("shown as waiting: %q, want %q", shown, want)
+		}
 		ms := r.model.Requests()[1].Messages
 		parts := ms[len(ms)-1].Parts
 		if len(parts) != 2 || !reflect.DeepEqual(parts[1], llm.Part(llm.Text{S: "mind the gap"})) {

@@ -25,12 +25,13 @@ import (
 )
 
 // once is a log that does not record its n-th event, and reads nothing while
-// blind.
+// blind. It calls read before it is read.
 type once struct {
 	*mem.Log
 	n       int
 	missing event.Body
 	blind   bool
+	read    func()
 }
 
 func (l *once) Append(ctx context.Context, e event.Event) error {
@@ -42,6 +43,9 @@ func (l *once) Append(ctx context.Context, e event.Event) error {
 }
 
 func (l *once) After(ctx context.Context, seq event.Seq) iter.Seq2[event.Event, error] {
+	if l.read != nil {
+		l.read()
+	}
 	if l.blind {
 		return func(yield func(event.Event, error) bool) { yield(event.Event{}, errDisk) }
 	}
