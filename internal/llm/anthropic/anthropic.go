@@ -50,6 +50,7 @@ type Config struct {
 type Client struct {
 	c    Config
 	wire *wire.Client
+	sent wire.Threads
 	// lazy: the provider does not take eager_input_streaming.
 	lazy atomic.Bool
 	// always: a model does not take it that thinking is disabled.

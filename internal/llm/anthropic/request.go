@@ -22,7 +22,8 @@ const interleaved = "interleaved-thinking-2025-05-14"
 // apart from the moving cache marks.
 func (c *Client) request(r llm.Request, reader string) (body []byte, betas []string) {
 	facts, _ := c.c.Facts(r.Model)
-	msgs := wire.Prepare(r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID})
+	w := c.sent.Begin(reader, r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID})
+	msgs := w.Messages()
 	maxTokens := r.MaxTokens
 	if maxTokens <= 0 {
 		maxTokens = facts.Output
@@ -70,12 +71,10 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 	j.Key("messages")
 	j.Arr()
 	marks := markedMessages(msgs)
-	for i, m := range msgs {
-		k.writeMessage(&j, m, marks[i])
-	}
+	w.Write(&j, func(i int, m llm.Message) { k.writeMessage(&j, m, marks[i]) })
 	j.EndArr()
 	j.End()
-	return j.Bytes(), betas
+	return w.Keep(&j), betas
 }
 
 // A thought is how reasoning is asked for.

@@ -3,6 +3,7 @@ package compat
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -64,7 +65,8 @@ func (c *Client) request(r llm.Request, reader string, q Quirks) []byte {
 	if q.ShortIDs {
 		rules.ID = shortID
 	}
-	msgs := wire.Prepare(r.Messages, rules)
+	out := c.sent.Begin(fmt.Sprint(reader, q, w.pdf, w.marks), r.Messages, rules)
+	msgs := out.Messages()
 	marked := 0
 	for i := len(msgs) - 1; i >= 0 && marked < 2; i-- {
 		if msgs[i].Role == llm.User {
@@ -72,12 +74,10 @@ func (c *Client) request(r llm.Request, reader string, q Quirks) []byte {
 			w.markFrom = i
 		}
 	}
-	for i, m := range msgs {
-		w.message(m, w.marks && i >= w.markFrom)
-	}
+	out.Write(j, func(i int, m llm.Message) { w.message(m, w.marks && i >= w.markFrom) })
 	j.EndArr()
 	j.End()
-	return j.Bytes()
+	return out.Keep(j)
 }
 
 // longID keeps ids that every server takes: at most 40 safe characters.

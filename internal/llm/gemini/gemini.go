@@ -40,6 +40,7 @@ type Config struct {
 type Client struct {
 	c    Config
 	wire *wire.Client
+	sent wire.Threads
 }
 
 var _ llm.Model = (*Client)(nil)

@@ -38,12 +38,11 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	w.system(r.System)
 	j.Key("contents")
 	j.Arr()
-	for _, m := range wire.Prepare(r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID}) {
-		w.message(m)
-	}
+	out := c.sent.Begin(reader+strconv.FormatBool(w.strict), r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID})
+	out.Write(j, func(_ int, m llm.Message) { w.message(m) })
 	j.EndArr()
 	j.End()
-	return j.Bytes()
+	return out.Keep(j)
 }
 
 type writer struct {

@@ -44,6 +44,7 @@ type Config struct {
 type Client struct {
 	c    Config
 	wire *wire.Client
+	sent wire.Threads
 	// unsummed: the provider gives this account no summaries of reasoning.
 	unsummed atomic.Bool
 }

@@ -58,16 +58,17 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	j.Member("instructions", strings.Join(system, "\n\n"))
 	j.Key("input")
 	j.Arr()
-	for _, m := range wire.Prepare(r.Messages, wire.Rules{Reader: reader, ID: callID}) {
+	w := c.sent.Begin(reader, r.Messages, wire.Rules{Reader: reader, ID: callID})
+	w.Write(&j, func(_ int, m llm.Message) {
 		if m.Role == llm.Assistant {
 			writeAssistant(&j, m.Parts)
 		} else {
 			writeUser(&j, m.Parts)
 		}
-	}
+	})
 	j.EndArr()
 	j.End()
-	return j.Bytes()
+	return w.Keep(&j)
 }
 
 // summary is the kind of summary to ask for, "" for none.

@@ -26,56 +26,76 @@ type Rules struct {
 // always give the same result, and messages added at the end change nothing
 // before them, except that a result which was missing takes its place.
 func Prepare(msgs []llm.Message, r Rules) []llm.Message {
-	p := &preparer{rules: r, taken: map[string]bool{}, calls: map[string][]*call{}}
+	return prepare(msgs, 0, nil, r).out
+}
+
+func (p *preparer) run(msgs []llm.Message) {
 	p.match(msgs)
+	p.out, p.starts = make([]llm.Message, 0, len(msgs)+1), make([]int, 0, len(msgs)+1)
 	for mi, m := range msgs {
 		switch m.Role {
 		case llm.Assistant:
-			p.assistant(mi, m)
+			p.assistant(p.first+mi, m)
 		case llm.User:
-			p.user(mi, m)
+			p.user(m)
 		}
 	}
 	p.answer()
-	return p.out
 }
 
 type call struct {
 	id     string
-	at     int // index of its message
-	result *llm.ToolResult
+	at     int      // index of its message
+	result llm.Part // nil: it has none
+	by     int      // index of the message that the result came in
+	older  int      // the call before it with the same original id, plus one
 }
-
-type place struct{ message, part int }
 
 type preparer struct {
 	rules   Rules
+	first   int             // index of the first message
+	before  map[string]bool // ids that calls before it have
 	out     []llm.Message
+	starts  []int // of each message of a model in out: the message it begins with; else -1
 	taken   map[string]bool
-	calls   map[string][]*call // by the original id, in order
-	byPlace map[place]*call
-	matched map[place]bool // results that belong to a call
-	open    []*call        // calls of the assistant message that is last in out
+	calls   []call         // in order
+	newest  map[string]int // by the original id: the newest call, plus one
+	matched []bool         // of the results, in order: they belong to a call
+	made    int            // calls, and results, that were looked at
+	read    int
+	open    []call // calls of the assistant message that is last in out
 }
 
 // match gives every call its id and its result.
 func (p *preparer) match(msgs []llm.Message) {
-	p.byPlace, p.matched = map[place]*call{}, map[place]bool{}
+	n := 0
+	for _, m := range msgs {
+		for _, part := range m.Parts {
+			if _, ok := part.(llm.ToolUse); ok && m.Role == llm.Assistant {
+				n++
+			}
+		}
+	}
+	p.calls, p.matched = make([]call, 0, n), make([]bool, 0, n)
+	p.taken, p.newest = make(map[string]bool, n), make(map[string]int, n)
 	for mi, m := range msgs {
 		for pi, part := range m.Parts {
-			switch part := part.(type) {
+			switch x := part.(type) {
 			case llm.ToolUse:
 				if m.Role != llm.Assistant {
 					continue
 				}
-				c := &call{id: p.newID(part.ID, mi, pi), at: mi}
-				p.calls[part.ID] = append(p.calls[part.ID], c)
-				p.byPlace[place{mi, pi}] = c
+				p.calls = append(p.calls, call{id: p.newID(x.ID, p.first+mi, pi), at: p.first + mi, older: p.newest[x.ID]})
+				p.newest[x.ID] = len(p.calls)
 			case llm.ToolResult:
-				if c := p.waiting(part.ID); c != nil && m.Role == llm.User {
-					c.result = &part
-					p.matched[place{mi, pi}] = true
+				if m.Role != llm.User {
+					continue
 				}
+				c := p.waiting(x.ID)
+				if c != nil {
+					c.result, c.by = part, p.first+mi
+				}
+				p.matched = append(p.matched, c != nil)
 			case llm.Text, llm.Thinking, llm.Image, llm.Document:
 			}
 		}
@@ -86,8 +106,12 @@ func (p *preparer) match(msgs []llm.Message) {
 // the newest message that used it, and there the first call without a result.
 func (p *preparer) waiting(id string) *call {
 	var found *call
-	for _, c := range p.calls[id] {
-		if c.result == nil && (found == nil || c.at > found.at) {
+	for i := p.newest[id]; i > 0; i = p.calls[i-1].older {
+		c := &p.calls[i-1]
+		if found != nil && c.at < found.at {
+			break
+		}
+		if c.result == nil {
 			found = c
 		}
 	}
@@ -102,7 +126,7 @@ func (p *preparer) newID(id string, mi, pi int) string {
 	if p.rules.ID != nil {
 		mapped = p.rules.ID(id)
 	}
-	for n := 2; p.taken[mapped]; n++ {
+	for n := 2; p.taken[mapped] || p.before[mapped]; n++ {
 		mapped = id + "_" + strconv.Itoa(n)
 		if p.rules.ID != nil {
 			mapped = p.rules.ID(mapped)
@@ -112,32 +136,38 @@ func (p *preparer) newID(id string, mi, pi int) string {
 	return mapped
 }
 
+// assistant adds what a model said. Parts that stay as they are are shared.
 func (p *preparer) assistant(mi int, m llm.Message) {
 	p.answer()
-	var parts []llm.Part
+	parts := make([]llm.Part, 0, len(m.Parts))
 	solid := false
-	for pi, part := range m.Parts {
-		switch part := part.(type) {
+	for _, part := range m.Parts {
+		switch x := part.(type) {
 		case llm.Text:
-			if part.From != p.rules.Reader {
-				part.Opaque, part.From = nil, ""
+			if x.From != p.rules.Reader && (len(x.Opaque) > 0 || x.From != "") {
+				part = llm.Text{S: x.S}
 			}
-			if strings.TrimSpace(part.S) != "" {
+			if strings.TrimSpace(x.S) != "" {
 				parts = append(parts, part)
 				solid = true
 			}
 		case llm.Thinking:
-			if part.From == p.rules.Reader {
+			if x.From == p.rules.Reader {
 				parts = append(parts, part)
 			}
 		case llm.ToolUse:
-			c := p.byPlace[place{mi, pi}]
-			part.ID = c.id
-			if part.From != p.rules.Reader {
-				part.Opaque, part.From = nil, ""
+			c := p.calls[p.made]
+			p.made++
+			foreign := x.From != p.rules.Reader && (len(x.Opaque) > 0 || x.From != "")
+			if foreign {
+				x.Opaque, x.From = nil, ""
 			}
-			if len(part.Input) == 0 {
-				part.Input = []byte("{}")
+			if foreign || x.ID != c.id || len(x.Input) == 0 {
+				x.ID = c.id
+				if len(x.Input) == 0 {
+					x.Input = []byte("{}")
+				}
+				part = x
 			}
 			parts = append(parts, part)
 			p.open = append(p.open, c)
@@ -149,26 +179,31 @@ func (p *preparer) assistant(mi int, m llm.Message) {
 		return
 	}
 	p.add(llm.Assistant, parts...)
+	if n := len(p.out) - 1; len(p.out[n].Parts) == len(parts) { // it is a message of its own
+		p.starts[n] = mi
+	}
 }
 
-func (p *preparer) user(mi int, m llm.Message) {
+func (p *preparer) user(m llm.Message) {
 	p.answer()
-	for pi, part := range m.Parts {
-		switch part := part.(type) {
+	for _, part := range m.Parts {
+		switch x := part.(type) {
 		case llm.Text:
-			if strings.TrimSpace(part.S) != "" {
+			if strings.TrimSpace(x.S) != "" {
 				p.add(llm.User, part)
 			}
 		case llm.ToolResult:
-			if !p.matched[place{mi, pi}] {
-				p.add(llm.User, llm.Text{S: "[result of an earlier call] " + part.Text})
+			matched := p.matched[p.read]
+			p.read++
+			if !matched {
+				p.add(llm.User, llm.Text{S: "[result of an earlier call] " + x.Text})
 			}
 		case llm.Image:
-			if len(part.Data) > 0 {
+			if len(x.Data) > 0 {
 				p.add(llm.User, part)
 			}
 		case llm.Document:
-			if len(part.Data) > 0 {
+			if len(x.Data) > 0 {
 				p.add(llm.User, part)
 			}
 		case llm.Thinking, llm.ToolUse: // nothing a user says
@@ -178,27 +213,52 @@ func (p *preparer) user(mi int, m llm.Message) {
 
 // answer adds the results of the calls that wait.
 func (p *preparer) answer() {
-	open := p.open
-	p.open = nil
-	for _, c := range open {
-		res := llm.ToolResult{Text: Interrupted, IsErr: true}
-		if c.result != nil {
-			res = *c.result
-		}
-		res.ID = c.id
-		p.add(llm.User, res)
+	if len(p.open) == 0 {
+		return
 	}
+	parts := make([]llm.Part, 0, len(p.open)+1)
+	for _, c := range p.open {
+		res, ok := c.result.(llm.ToolResult)
+		switch {
+		case !ok:
+			parts = append(parts, llm.ToolResult{ID: c.id, Text: Interrupted, IsErr: true})
+		case res.ID != c.id:
+			res.ID = c.id
+			parts = append(parts, res)
+		default:
+			parts = append(parts, c.result)
+		}
+	}
+	p.open = p.open[:0]
+	p.add(llm.User, parts...)
 }
 
+// add takes parts over.
 func (p *preparer) add(role llm.Role, parts ...llm.Part) {
-	if len(p.out) == 0 && role == llm.Assistant {
+	if p.first == 0 && len(p.out) == 0 && role == llm.Assistant {
+		p.starts = append(p.starts, -1)
 		p.out = append(p.out, llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{S: "[the conversation begins here]"}}})
 	}
 	if n := len(p.out); n > 0 && p.out[n-1].Role == role {
 		p.out[n-1].Parts = append(p.out[n-1].Parts, parts...)
 		return
 	}
+	p.starts = append(p.starts, -1)
 	p.out = append(p.out, llm.Message{Role: role, Parts: parts})
+}
+
+// settled reports whether the calls of the messages before one have their results
+// there, so that nothing that comes later changes them.
+func (p *preparer) settled(upTo int) bool {
+	for _, c := range p.calls {
+		if c.at >= upTo {
+			break
+		}
+		if c.result == nil || c.by >= upTo {
+			return false
+		}
+	}
+	return true
 }
 
 // SafeID replaces every byte that is not a letter, a digit, "_" or "-".

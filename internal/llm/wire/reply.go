@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -16,7 +17,7 @@ import (
 type Reply struct {
 	from    string
 	history []llm.Message
-	taken   map[string]bool
+	ids     []string // of its calls
 	slots   []*Slot
 	handed  int
 	calls   int
@@ -98,27 +99,29 @@ func (r *Reply) Calls() int { return r.calls }
 func (r *Reply) Refuse() { r.refused = true }
 
 func (r *Reply) unique(id string) string {
-	if r.taken == nil {
-		r.taken = map[string]bool{}
-		for _, m := range r.history {
-			for _, p := range m.Parts {
-				if u, ok := p.(llm.ToolUse); ok {
-					r.taken[u.ID] = true
-				}
-			}
-		}
-	}
 	n := r.calls
 	r.calls++
 	if id == "" {
 		id = "call_" + strconv.Itoa(len(r.history)) + "_" + strconv.Itoa(n)
 	}
 	base := id
-	for i := 2; r.taken[id]; i++ {
+	for i := 2; r.used(id); i++ {
 		id = base + "_" + strconv.Itoa(i)
 	}
-	r.taken[id] = true
+	r.ids = append(r.ids, id)
 	return id
+}
+
+// used reports whether a call of the history or of this reply has an id.
+func (r *Reply) used(id string) bool {
+	for _, m := range r.history {
+		for _, p := range m.Parts {
+			if u, ok := p.(llm.ToolUse); ok && u.ID == id {
+				return true
+			}
+		}
+	}
+	return slices.Contains(r.ids, id)
 }
 
 // IsText reports whether the slot is an open text part.
