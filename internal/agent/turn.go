@@ -36,7 +36,7 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 			return r.outcome(Outcome{}), err
 		}
 		var c choice
-		r.mem, c = next(r.mem, o, r.means())
+		r.mem, c = next(r.mem, o, r.means(o))
 		if c.end != "" {
 			return r.outcome(r.ending(c.end, o)), nil
 		}
@@ -106,19 +106,23 @@ func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
 	return r.room(ctx, target)
 }
 
-// means looks up what is still possible.
-func (r *run) means() means {
-	st := r.Host.State()
+// means looks up what is still possible. How room could be made is looked at
+// only when an outcome wants room: it takes a look at the whole conversation.
+func (r *run) means(o outcome) means {
 	target := r.Host.Model()
-	return means{
-		largerCap:   target.LargerCap > max(r.cap, target.Cap),
-		fallback:    r.Fallback != nil && target.ID() != r.Fallback.ID(),
-		clearable:   len(window.Drain(st, r.again)) > 0,
-		compactable: compactable(st),
-		media:       hasMedia(window.Build(st, window.Limits{})),
-		structured:  r.Structured != "" && r.answer == nil,
-		budget:      r.Budget.Tokens,
+	can := means{
+		largerCap:  target.LargerCap > max(r.cap, target.Cap),
+		fallback:   r.Fallback != nil && target.ID() != r.Fallback.ID(),
+		structured: r.Structured != "" && r.answer == nil,
+		budget:     r.Budget.Tokens,
 	}
+	if o.err != nil || o.stop == llm.WindowFull {
+		st := r.Host.State()
+		can.clearable = len(window.Drain(st, r.again)) > 0
+		can.compactable = compactable(st)
+		can.media = hasMedia(window.Build(st, window.Limits{}))
+	}
+	return can
 }
 
 // carryOn prepares the step that follows for this reason. ok is false when it
@@ -233,7 +237,7 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 		o.cut = calls.cut()
 	}
 	o.empty = empty(rep.fin.Message)
-	can := r.means()
+	can := r.means(o)
 	if o.cut > 0 && can.largerCap && !r.mem.raised {
 		o.acted = !calls.holdBack()
 	}

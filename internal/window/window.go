@@ -245,10 +245,15 @@ func clearing(s transcript.State, keep int, again func(tool string) bool) (out [
 		}
 	}
 	old := max(0, len(calls)-keep)
+	stays := make(map[string]bool, len(calls)-old)
+	for _, id := range calls[old:] {
+		stays[id] = true
+	}
 	for i, id := range calls[:old] {
-		if s.Cleared(id) || slices.Contains(calls[old:], id) || slices.Contains(out, id) {
+		if stays[id] || s.Cleared(id) {
 			continue
 		}
+		stays[id] = true // it is listed once
 		out, bytes = append(out, id), bytes+max(0, free[i]-noteChars)
 	}
 	return out, bytes
