@@ -158,6 +158,11 @@ func (c *call) one(a Action) Verdict {
 	if rule := c.find(Deny, a); rule != nil {
 		return byRule(Deny, rule, a, "a rule denies it")
 	}
+	if r, ok := a.(Read); ok && r.Edits && !c.req.Sandboxed {
+		if rule := c.deniedEdit(r); rule != nil {
+			return c.unlessDontAsk(byRule(Ask, rule, a, "a rule denies to edit "+show(r.Asked, r.Path)+", and whether this command does is not known"))
+		}
+	}
 	if v, ok := refusal(a); ok {
 		return v
 	}
@@ -319,12 +324,34 @@ func (c *call) deniedMention(r Read) (Verdict, bool) {
 	if c.req.Sandboxed {
 		return Verdict{}, false
 	}
-	for _, a := range []Action{Read{Path: r.Path, Named: r.Named, Asked: r.Asked}, Write{Path: r.Path, Named: r.Named, Asked: r.Asked}} {
-		if rule := c.find(Deny, a); rule != nil {
-			return byRule(Ask, rule, a, "the command names "+show(r.Asked, r.Path)+", which a rule denies"), true
+	read := Read{Path: r.Path, Named: r.Named, Asked: r.Asked}
+	rule := c.find(Deny, read)
+	for i := range c.rules.by[Deny] {
+		if one := &c.rules.by[Deny][i]; rule == nil && family(one.Tool) == "Read" && one.matchAll(c.rules.Rules, r.Path) {
+			rule = one
 		}
 	}
-	return Verdict{}, false
+	if rule == nil {
+		rule = c.deniedEdit(r)
+	}
+	if rule == nil {
+		return Verdict{}, false
+	}
+	return byRule(Ask, rule, read, "the command names "+show(r.Asked, r.Path)+", which a rule denies"), true
+}
+
+// deniedEdit is the rule that denies to edit a path, or whatever stands in it; nil
+// when there is none.
+func (c *call) deniedEdit(r Read) *compiledRule {
+	if rule := c.find(Deny, Write{Path: r.Path, Named: r.Named, Asked: r.Asked}); rule != nil {
+		return rule
+	}
+	for i := range c.rules.by[Deny] {
+		if rule := &c.rules.by[Deny][i]; family(rule.Tool) == "Edit" && rule.matchAll(c.rules.Rules, r.Path) {
+			return rule
+		}
+	}
+	return nil
 }
 
 // protectedMention asks about a protected path that is given to a program which may

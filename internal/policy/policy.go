@@ -76,6 +76,9 @@ type (
 		// MayWrite means that a program of which that is not known may just as well
 		// write Path: what is protected needs a person then.
 		MayWrite bool
+		// Edits means that nobody knows that the program leaves alone what it is given:
+		// a rule that denies to edit Path makes it a question.
+		Edits bool
 		// Mention means that the path stands inside of a word, in code or behind a
 		// flag: nothing but MayWrite is judged.
 		Mention bool
@@ -95,6 +98,9 @@ type (
 		// does not cover it.
 		Blind bool
 		Maybe bool // as in Exec
+		// Mention, with Within, means that a word which is not known may name what is
+		// Below: nothing but rules that forbid count.
+		Mention bool
 		// Below are further paths that are written or removed with this one.
 		Below *Below
 		// Within means that something below Path is written, not known what.

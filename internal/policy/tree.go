@@ -21,11 +21,17 @@ type Place struct{ Path, Named string }
 func (c *call) tree(a Action) (v Verdict, ok bool) {
 	switch a := a.(type) {
 	case Read:
-		if a.Below != nil && a.Tree && !a.List {
+		switch {
+		case a.Below == nil || !a.Tree || a.List:
+		case a.Mention:
+			return c.mayName(a, a.Path, a.Below, func(p, named string) Action { return Read{Path: p, Named: named} }), true
+		default:
 			return c.readTree(a), true
 		}
 	case Write:
 		switch {
+		case a.Mention && a.Below != nil:
+			return c.mayName(a, a.Path, a.Below, func(p, named string) Action { return Write{Path: p, Named: named} }), true
 		case a.Within:
 			return c.writeWithin(a), true
 		case a.Below != nil:
@@ -69,6 +75,39 @@ func (c *call) readTree(a Read) Verdict {
 		}
 	}
 	return v
+}
+
+// mayName asks about files that a command may mean and a rule denies. In the
+// sandbox it can do nothing to them.
+func (c *call) mayName(a Action, folder string, below *Below, touch func(path, named string) Action) Verdict {
+	if c.req.Sandboxed {
+		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: CheckMaybe, Part: folder}
+	}
+	for _, p := range below.Paths {
+		if p.Named == "" {
+			p.Named = p.Path
+		}
+		if rule := c.find(Deny, touch(p.Path, p.Named)); rule != nil {
+			return c.unlessDontAsk(byRule(Ask, rule, a, "what it reads or writes is not known, and may be "+p.Path+", which a rule denies"))
+		}
+	}
+	if below.Short != "" {
+		for i := range c.rules.by[Deny] {
+			rule := &c.rules.by[Deny][i]
+			if matchesFamily(rule, touch("", "")) && rule.matchBelow(c.rules.Rules, folder) {
+				return c.unlessDontAsk(byRule(Ask, rule, a, "what it reads or writes is not known, and a rule may deny it: "+below.Short))
+			}
+		}
+	}
+	return Verdict{Effect: Allow, Reason: "no rule speaks against it", Check: CheckMaybe, Part: folder}
+}
+
+// matchesFamily reports whether a rule is about reading, or about writing, as a is.
+func matchesFamily(rule *compiledRule, a Action) bool {
+	if _, read := a.(Read); read {
+		return family(rule.Tool) == "Read"
+	}
+	return family(rule.Tool) == "Edit"
 }
 
 // writeTree is the strictest verdict on the paths that are written or removed.

@@ -20,10 +20,7 @@ type probed struct {
 	start func(ctx context.Context, s *Sandbox) (mechanism, error)
 }
 
-// drop has nothing to end here.
-func (probed) drop() {}
-
-func probeAll(ctx context.Context, c Config, _ bool) probed {
+func probeAll(ctx context.Context, c Config) probed {
 	none := Level{Name: "none", Strength: None, Why: sandboxExec + " does not work here", Hint: "run adze in a virtual machine"}
 	if c.Mechanism != "" && c.Mechanism != "seatbelt" {
 		none.Why = fmt.Sprintf("there is no %q on macOS", c.Mechanism)

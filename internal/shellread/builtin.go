@@ -67,7 +67,8 @@ func wrapper(name string) reading {
 	case "sudo", "doas", "su", "runuser", "pkexec", "ssh", "watch", "chroot", "unshare", "nsenter", "strace", "ltrace", "script", "flock",
 		"taskset", "chrt", "busybox", "toybox", "screen", "tmux", "parallel", "systemd-run", "at", "batch", "bwrap", "firejail", "entr", "setarch",
 		"linux32", "linux64", "setpriv", "prlimit", "numactl", "rlwrap", "fakeroot", "faketime", "xvfb-run", "dbus-run-session", "catchsegv",
-		"proot", "unbuffer", "expect", "caffeinate", "gtimeout", "npx", "bunx", "uvx", "pipx", "docker-compose", "nix-shell", "direnv", "arch", "runcon", "cgexec", "tsp", "eatmydata", "torsocks", "proxychains", "torify", "valgrind", "gdb", "perf", "hyperfine", "sg", "chronic", "ifne", "nocache":
+		"proot", "unbuffer", "expect", "caffeinate", "gtimeout", "npx", "bunx", "uvx", "pipx", "docker-compose", "nix-shell", "direnv", "arch", "runcon", "cgexec", "tsp", "eatmydata", "torsocks", "proxychains", "torify", "valgrind", "gdb", "perf", "hyperfine", "sg", "chronic", "ifne", "nocache",
+		"start-stop-daemon", "daemonize", "daemon", "choom", "uclampset", "newgrp", "dbus-launch", "ts", "zzuf", "with-lock-ex", "sem", "mispipe", "pee", "setlock", "cpulimit", "trickle", "lxc-attach", "machinectl", "runsv", "supervise", "multilog", "mosh", "rsh", "tsocks", "aa-exec", "sandbox-exec", "pty", "detach", "dtach", "abduco", "ssh-agent", "gpg-agent", "keychain", "envchain", "retry", "wait-for-it", "dockerize":
 		return launcher
 	}
 	return nil

@@ -215,9 +215,11 @@ func (r *reader) markExec(ws []word, st state, why string) {
 	}
 	e.Loses = programs.Loses(programs.Base(ws[0].Text), ws)
 	r.Add(e)
+	r.fed(len(r.Actions)-1, ws, st)
 	for _, a := range r.Invoke(programs.Base(ws[0].Text), st.dirs).MayRead(ws) {
 		r.Add(a)
 	}
+	r.Invoke(programs.Base(ws[0].Text), st.dirs).Wholes(ws)
 }
 
 // exec adds an external command (or a builtin that acts like one) and what
@@ -267,10 +269,12 @@ func (r *reader) exec(ws []word, st state) {
 		e.Unpinned = u.WithoutPins(ws[0].Text)
 	}
 	r.Add(e)
+	r.fed(len(r.Actions)-1, ws, st)
 	for _, a := range u.Actions {
 		r.Add(a)
 	}
 	if !e.ReadOnly {
+		r.Invoke(prog, st.dirs).Wholes(ws)
 		r.launched(prog, ws, st)
 		r.launchedByRunner(prog, ws, st)
 	}

@@ -100,6 +100,9 @@ func (r *reader) target(rd *syntax.Redirect, st state) (word, bool) {
 			r.Read(ws[0], st.dirs, policy.Read{})
 		}
 	}
+	if len(ws) == 1 && ws[0].Kind == unknown {
+		r.MayName(ws[0], st.dirs, rd.Op != syntax.RdrIn)
+	}
 	if len(ws) != 1 || ws[0].Kind != exact && !ws[0].Substitution || ws[0].Is("") {
 		r.OpaqueListed(r.source(rd), "a redirect whose file is not known")
 		return word{}, false

@@ -82,6 +82,7 @@ type reader struct {
 	calling []string        // functions being read, against recursion
 	remote  bool            // what is searched runs on another machine
 	jumped  *state          // what is known where break, continue or return was read
+	input   input           // what stands on the standard input
 }
 
 // script parses and walks one text: the whole, or the argument of bash -c.

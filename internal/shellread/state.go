@@ -28,6 +28,7 @@ type value struct {
 	kind valueKind
 	text string
 	head string
+	tail string
 }
 
 // define notes a function.

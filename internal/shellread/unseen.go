@@ -33,7 +33,10 @@ func (r *reader) launchedByRunner(prog string, ws []word, st state) {
 				r.mayRunCode(val, st)
 			} else if i+1 < len(ws) {
 				r.mayRun(ws[i+1:], st)
-				r.mayRunText(ws[i+1].Text, st)
+				r.mayRunCode(ws[i+1].Text, st)
+			}
+			if !glued && len(w.Text) > 2 && w.Text[1] != '-' {
+				r.mayRunCode(w.Text[2:], st)
 			}
 		}
 		if prog == "git" && i > 0 && w.Kind == exact && (ws[i-1].Is("-c") || ws[i-1].Is("--config-env")) {
@@ -60,6 +63,8 @@ func (r *reader) launchedByGit(ws []word, st state) {
 		case w.Kind != exact:
 		case found:
 			r.mayRunText(remote, st)
+		case i > 0 && has("config") && strings.Contains(w.Text, "!"):
+			r.mayRunCode(w.Text, st)
 		case pages && has("grep"):
 			r.mayRunText(pager, st)
 		case packs && has("clone"):

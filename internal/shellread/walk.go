@@ -33,7 +33,8 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 	if s.Disown || s.Coprocess {
 		r.Opaque(r.source(s), "a form that is not bash")
 	}
-	piped := r.Piped
+	piped, around := r.Piped, r.input
+	r.input = r.inputOf(s, in)
 	for _, rd := range s.Redirs {
 		if rd.Op == syntax.RdrIn || rd.Op == syntax.Hdoc || rd.Op == syntax.DashHdoc || rd.Op == syntax.WordHdoc {
 			if rd.N == nil {
@@ -47,7 +48,7 @@ func (r *reader) stmt(s *syntax.Stmt, in state) (ok, any state) {
 	if s.Cmd != nil {
 		ok, any = r.cmd(s, in)
 	}
-	r.Piped = piped
+	r.Piped, r.input = piped, around
 	if len(s.Redirs) > 0 {
 		// A redirect that fails keeps the command from running.
 		any = merge(in, any)
@@ -70,6 +71,7 @@ func (r *reader) fedByPipe(c *syntax.BinaryCmd, st state) {
 	if !ok {
 		return
 	}
+	r.fedText(c, call, st)
 	for i, w := range call.Args[:min(len(call.Args), 20)] { // also behind sudo, env and the like
 		name := programs.Base(w.Lit())
 		switch {
@@ -233,11 +235,11 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 		}
 		return merge(okX, okY), merge(okX, anyY)
 	case syntax.Pipe, syntax.PipeAll:
-		piped := r.Piped
+		piped, around := r.Piped, r.input
 		r.stmt(c.X, in)
-		r.Piped = true
+		r.Piped, r.input = true, input{unknown: true}
 		_, last := r.stmt(c.Y, in)
-		r.Piped = piped
+		r.Piped, r.input = piped, around
 		r.fedByPipe(c, in)
 		// The last part may run in this shell or in one of its own.
 		return both(merge(in, last))

@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -41,6 +42,8 @@ type builder struct {
 	glob   strings.Builder // the same as a pattern
 	kind   valueKind
 	head   string
+	tail   string // how the last part that is not known surely ends
+	tailAt int    // where what stands behind it begins in plain
 	many   bool
 	quoted bool
 	fd     bool
@@ -68,6 +71,7 @@ func (b *builder) add(s string) {
 
 func (b *builder) mark(k valueKind) {
 	b.parts++
+	b.tail, b.tailAt = "", b.plain.Len()
 	if b.kind == exact {
 		b.head = b.plain.String()
 	}
@@ -84,6 +88,14 @@ func (b *builder) mark(k valueKind) {
 	if b.kind != unknown {
 		b.kind = k
 	}
+}
+
+// ends is how a word that is not known surely ends.
+func (b *builder) ends() string {
+	if b.loose {
+		return ""
+	}
+	return b.tail + b.plain.String()[b.tailAt:]
 }
 
 // noNumber notes that something that is no digit stands behind a number: the
@@ -176,7 +188,9 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 			// --include=*.go: bash leaves a pattern that matches nothing alone.
 			return word{Kind: exact, Text: plainGlob(out.Text), Source: src}, true
 		}
-	case unset, number, unknown:
+	case unknown:
+		out.Tail = b.ends()
+	case unset, number:
 	}
 	return out, true
 }
@@ -217,7 +231,7 @@ func (r *reader) value(w *syntax.Word, st state) value {
 		return value{kind: pattern, text: b.glob.String(), head: b.head}
 	case unset, unknown:
 	}
-	return value{kind: unknown, head: b.head}
+	return value{kind: unknown, head: b.head, tail: b.ends()}
 }
 
 // part adds an unquoted part of a word.
@@ -272,6 +286,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 		head := v.head
 		plain := b.plain.Len() == 0 && b.kind == exact
 		b.unknown(true)
+		b.tail = v.tail
 		if plain && v.kind == unknown && !strings.ContainsAny(head, " \t\n*?[\\") {
 			b.head = head
 		}
@@ -339,6 +354,7 @@ func (r *reader) whole(b *builder, v value, many bool) {
 	case unset, unknown:
 		first := b.plain.Len() == 0 && b.kind == exact
 		b.unknown(many)
+		b.tail = v.tail
 		if first {
 			b.head = v.head
 		}
@@ -398,6 +414,7 @@ func (r *reader) literal(b *builder, s string, st state, first, last bool) {
 		case ']':
 			if b.kind == pattern {
 				b.glob.WriteByte(']')
+				b.tailAt = b.plain.Len()
 			} else {
 				b.add("]")
 			}
@@ -415,8 +432,7 @@ func (r *reader) tilde(b *builder, s string, last bool, st state) string {
 	name, rest, slash := strings.Cut(s[1:], "/")
 	if name != "" || !slash && !last {
 		r.Opaque(s, "the home folder of another user, or a folder the shell remembers")
-		b.unknown(false)
-		return ""
+		return r.remembered(b, name, rest, slash, st)
 	}
 	if v, set := st.vars["HOME"]; set || r.World.Home == "" {
 		_ = v
@@ -426,6 +442,33 @@ func (r *reader) tilde(b *builder, s string, last bool, st state) string {
 	}
 	b.quoted = true
 	b.add(r.World.Home)
+	if slash {
+		return "/" + rest
+	}
+	return ""
+}
+
+// remembered adds what ~+, ~- and ~NAME stand for, as far as that is known, and
+// returns what is left of the word.
+func (r *reader) remembered(b *builder, name, rest string, slash bool, st state) string {
+	at := ""
+	switch {
+	case name == "+":
+		at = "." // whichever folder that is
+		if len(st.dirs) == 1 {
+			at = st.dirs[0]
+		}
+	case name == "-" && len(st.old) == 1:
+		at = st.old[0]
+	case r.World.Home != "" && path.Base(r.World.Home) == name:
+		at = r.World.Home
+	}
+	b.quoted = true
+	if at == "" {
+		b.unknown(false)
+	} else {
+		b.add(at)
+	}
 	if slash {
 		return "/" + rest
 	}

@@ -246,7 +246,12 @@ func (r *reader) denyScript(text string, st state) {
 			if !r.remote {
 				r.Add(a)
 			}
-		case policy.Opaque, policy.Read, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
+		case policy.Read:
+			if !a.List && !r.remote {
+				a.Mention, a.MayWrite = true, false
+				r.Add(a)
+			}
+		case policy.Opaque, policy.Net, policy.Call, policy.Spawn, policy.Skill, policy.Person, policy.None:
 		}
 	}
 }
@@ -408,6 +413,10 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 	}
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)
+	if programs.Base(ws[0].Text) == "parallel" {
+		r.MayName(word{Kind: unknown, Source: ws[0].Text}, st.dirs, false)
+		r.MayName(word{Kind: unknown, Source: ws[0].Text}, st.dirs, true)
+	}
 	return st, st
 }
 

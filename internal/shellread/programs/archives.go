@@ -150,7 +150,7 @@ func (u *Invocation) gitTrees(rest []Word) {
 		if len(rest) > 1 && (rest[1].Is("list") || rest[1].Is("show") || rest[1].Is("drop")) {
 			return
 		}
-	case "checkout", "switch", "restore", "reset", "pull", "merge", "rebase", "cherry-pick", "revert", "bisect", "submodule":
+	case "checkout", "switch", "restore", "reset", "pull", "merge", "rebase", "cherry-pick", "revert", "bisect", "submodule", "lfs":
 	default:
 		return
 	}

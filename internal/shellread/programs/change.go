@@ -120,18 +120,26 @@ func (u *Invocation) gitOutputs(ws []Word) {
 // MayRead adds every operand that could be a file as read, for deny rules about
 // paths; they change nothing about a command that asks anyway.
 func (u *Invocation) MayRead(ws []Word) []policy.Action {
-	if len(u.dirs) == 0 {
-		return nil
-	}
 	if len(ws) > 200 {
 		ws = ws[:200]
 	}
 	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
+	if len(u.dirs) == 0 {
+		c.everywhere(ws[1:])
+		return c.Actions
+	}
 	operands, named := 0, false
-	told := u.toldToWrite(ws)
+	told, alone := u.toldToWrite(ws), u.leavesAlone(ws)
 	for i, w := range ws[1:] {
+		if w.Kind == Pattern && walkers[u.name] {
+			c.get(w, policy.Read{Tree: true})
+		}
 		if w.Kind == Pattern && told[i+1] {
 			c.get(w, policy.Read{MayWrite: true, Mention: true})
+		}
+		if w.Kind == Unknown || w.Kind == Number && w.Many {
+			c.unknownOperand(w, operands)
+			operands++
 		}
 		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.ContainsAny(w.Text, "\n") {
 			continue
@@ -140,6 +148,7 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 		if strings.HasPrefix(text, "-") {
 			_, val, has := strings.Cut(text, "=")
 			if !has {
+				c.glued(w)
 				continue
 			}
 			text = val
@@ -150,16 +159,32 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 			operands++
 			named = named || seekers[u.name] && operands > 1 && u.r.there(name, u.dirs)
 		}
-		c.get(name, policy.Read{Tree: tree, MayWrite: told[i+1]})
+		c.get(name, policy.Read{Tree: tree, MayWrite: told[i+1], Edits: told[i+1] && (!alone || outputFlag(ws[i], w))})
+		c.glued(w)
 	}
 	if u.name == "find" && slices.ContainsFunc(ws, func(w Word) bool { return strings.HasPrefix(w.Text, "-exec") || strings.HasPrefix(w.Text, "-ok") }) {
 		c.starts(ws[1:])
 	}
 	c.mentions(ws, told)
+	c.fromList(ws)
+	c.eachFound(ws)
 	if seekers[u.name] && !named {
 		c.get(Lit("."), policy.Read{Tree: true})
 	}
 	return c.Actions
+}
+
+// everywhere adds what words may name in a folder that is not known.
+func (u *Invocation) everywhere(ws []Word) {
+	saved := u.r.Actions
+	u.r.Actions = nil
+	for _, w := range ws {
+		if w.Kind == Exact && len(w.Text) < 1000 && !strings.HasPrefix(w.Text, "-") {
+			u.r.somewhere(w, nil, false)
+		}
+	}
+	u.Actions = append(u.Actions, u.r.Actions...)
+	u.r.Actions = saved
 }
 
 func (u *Invocation) put(w Word, like policy.Write) {

@@ -54,10 +54,11 @@ func RunsCode(name string) bool { return codes[name] }
 
 var codes = map[string]bool{
 	"gdb": true, "lldb": true, "sqlite3": true, "psql": true, "mysql": true, "vim": true, "vi": true, "nvim": true, "view": true, "ex": true, "ed": true, "emacs": true, "less": true, "more": true, "man": true,
+	"lftp": true, "smbclient": true, "dc": true, "gnuplot": true, "expect": true, "tclsh": true, "wish": true, "osascript": true, "mispipe": true, "pee": true, "octave": true, "m4": true,
 	"socat": true, "nc": true, "ncat": true, "netcat": true, "ssh": true, "scp": true, "sftp": true, "rsync": true, "tar": true, "nodemon": true, "watchexec": true, "watchman": true, "chokidar": true, "onchange": true, "concurrently": true,
 }
 
 // RunsText reports a launcher that hands a word to a shell.
 func RunsText(name string) bool { return textual[name] }
 
-var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true, "npx": true, "bunx": true, "gdb": true}
+var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true, "npx": true, "bunx": true, "gdb": true, "mispipe": true, "pee": true, "sem": true, "machinectl": true, "retry": true, "doas": true, "sudo": true}

@@ -44,6 +44,30 @@ func (u *Invocation) inPrograms(ws []Word) {
 			if strings.ContainsAny(name, "./") {
 				u.put(Lit(name), policy.Write{Maybe: true})
 				u.get(Lit(name), policy.Read{})
+				u.get(Lit(name), policy.Read{Mention: true})
+			}
+		}
+		if u.name == "sed" {
+			u.sedNames(w)
+		}
+	}
+}
+
+// sedNames adds what may stand as a file's name behind the letters of sed that read
+// and write one: "1rFILE", "s/a/b/wFILE". A name reaches to the end of the line.
+func (u *Invocation) sedNames(w Word) {
+	n := 0
+	for line := range strings.Lines(w.Text) {
+		line = strings.TrimRight(line, "\n")
+		for i := 0; i+1 < len(line) && n < 60; i++ {
+			name := strings.TrimLeft(line[i+1:], " \t")
+			if strings.IndexByte("rRwW", line[i]) < 0 || name == "" || len(name) > 300 {
+				continue
+			}
+			n++
+			u.get(Lit(name), policy.Read{Mention: true})
+			if cut, _, found := strings.Cut(name, "}"); found && cut != "" {
+				u.get(Lit(strings.TrimRight(cut, "; ")), policy.Read{Mention: true})
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func (u *Invocation) toldToWrite(ws []Word) []bool {
 	if StandardPath(ws[0].Text) && u.OnlyReads() {
 		return told
 	}
-	script := policy.Runner(u.name) && !editors[u.name] && u.name != "make" && u.name != "just" // the first operand is what it runs
+	script := policy.Runner(u.name) && !editors[u.name] && !ownFiles[u.name] && u.name != "make" && u.name != "just" // the first operand is what it runs
 	for i := 1; i < len(ws); i++ {
 		before, flag := ws[i-1].Text, strings.HasPrefix(ws[i].Text, "-")
 		switch u.name {
@@ -129,5 +129,21 @@ var interpreters = map[string]bool{"sqlite3": true, "psql": true, "mysql": true,
 func (u *Invocation) mention(text string, w Word) {
 	if strings.ContainsAny(text, "./") && !strings.HasPrefix(text, "-") {
 		u.get(Word{Kind: Exact, Text: text, Source: w.Source}, policy.Read{MayWrite: true, Mention: true})
+	}
+}
+
+// glued adds the paths that stand behind the letters of a flag without a sign
+// between them (-F.env, -include.env), for rules that forbid.
+func (u *Invocation) glued(w Word) {
+	if len(w.Text) < 3 || len(w.Text) > 300 || w.Text[0] != '-' || w.Text[1] == '-' {
+		return
+	}
+	rest := w.Text[2:]
+	u.get(Word{Kind: Exact, Text: rest, Source: w.Source}, policy.Read{Mention: true})
+	if i := strings.IndexAny(rest, "./~"); i > 0 {
+		u.get(Word{Kind: Exact, Text: rest[i:], Source: w.Source}, policy.Read{Mention: true})
+	}
+	if _, val, ok := strings.Cut(rest, "@"); ok && val != "" {
+		u.get(Word{Kind: Exact, Text: val, Source: w.Source}, policy.Read{Mention: true})
 	}
 }

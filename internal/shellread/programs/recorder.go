@@ -30,6 +30,10 @@ type Recorder struct {
 	Unpinned bool            // variables are taken away, maybe those that keep git from running programs
 	Piped    bool            // the command's input comes from a pipe
 	Fed      bool            // its arguments come from elsewhere (xargs)
+
+	processes int              // how often the path being resolved has gone through /proc
+	fits      map[string]*fits // what words that are not known may name
+	fitted    int              // names that were compared for that
 }
 
 // Read adds a Read of a word in every folder the shell may stand in. like
@@ -37,6 +41,9 @@ type Recorder struct {
 func (r *Recorder) Read(w Word, dirs []string, like policy.Read) {
 	if w.Substitution {
 		return
+	}
+	if !like.List {
+		r.somewhere(w, dirs, false)
 	}
 	for _, p := range r.Resolve(w, dirs) {
 		a := like
@@ -56,6 +63,7 @@ func (r *Recorder) Write(w Word, dirs []string, like policy.Write) {
 	if w.Substitution {
 		return
 	}
+	r.somewhere(w, dirs, true)
 	for _, p := range r.Resolve(w, dirs) {
 		a := like
 		a.Path, a.Named, a.Asked = p.Real, p.Named, p.Asked
@@ -87,7 +95,8 @@ func (r *Recorder) resolveText(text, src string, dirs []string) []target {
 		return nil
 	}
 	if filepath.IsAbs(text) {
-		return r.resolveIn("", text, src)
+		out := r.resolveIn("", text, src)
+		return append(out, r.inProcess(throughLinks(text, out), src, dirs, false)...)
 	}
 	if len(dirs) == 0 {
 		r.OpaqueListed(src, "the folder this runs in is not known")
@@ -95,9 +104,18 @@ func (r *Recorder) resolveText(text, src string, dirs []string) []target {
 	}
 	var out []target
 	for _, d := range dirs {
-		out = append(out, r.resolveIn(d, text, src)...)
+		found := r.resolveIn(d, text, src)
+		out = append(append(out, found...), r.inProcess(throughLinks(d+"/"+text, found), src, dirs, false)...)
 	}
 	return out
+}
+
+// throughLinks is a path as written, or what it leads to where a link leads to /proc.
+func throughLinks(text string, found []target) string {
+	if len(found) == 1 && !strings.Contains(text, "/proc/") && strings.HasPrefix(found[0].Real, "/proc/") {
+		return found[0].Real
+	}
+	return text
 }
 
 func (r *Recorder) resolveIn(dir, text, src string) []target {
@@ -117,6 +135,7 @@ func (r *Recorder) resolveIn(dir, text, src string) []target {
 // resolveGlob lists the glob's folder and its matches, links resolved.
 func (r *Recorder) resolveGlob(w Word, dirs []string) []target {
 	var out []target
+	stands := dirs
 	if strings.HasPrefix(w.Text, "/") {
 		dirs = []string{""}
 	}
@@ -125,13 +144,11 @@ func (r *Recorder) resolveGlob(w Word, dirs []string) []target {
 		return nil
 	}
 	for _, d := range dirs {
-		full := w.Text
-		if strings.Contains(full, "***/") {
+		if strings.Contains(w.Text, "***/") {
 			r.Opaque(w.Source, "zsh follows links to any depth for ***/")
 		}
-		if d != "" {
-			full = world.EscapeGlob(strings.TrimSuffix(d, "/")) + "/" + w.Text
-		}
+		full := wholePattern(w.Text, d)
+		out = append(out, r.inProcess(full, w.Source, stands, true)...)
 		matches := r.Glob(full)
 		if matches == nil {
 			r.OpaqueListed(w.Source, "what this pattern matches is not known")

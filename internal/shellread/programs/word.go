@@ -18,6 +18,7 @@ type Word struct {
 	Kind         ValueKind // exact, pattern, number or unknown
 	Text         string    // exact: the argument; pattern: the glob, literals escaped
 	Head         string    // pattern, unknown: how it surely begins
+	Tail         string    // unknown: how it surely ends
 	Source       string    // as written
 	Many         bool      // it may become no word or several
 	Substitution bool      // it names a process substitution: harmless to read

@@ -1,0 +1,87 @@
+package shellread_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread"
+)
+
+// TestDeniedInEveryMode: what a rule denies is a question at least, in every mode and
+// under a rule that allows every command, however the command gets there.
+func TestDeniedInEveryMode(t *testing.T) {
+	f := newFixture()
+	for _, x := range []string{"src/m.py", "src/x.rs", "src/y.tf", "src/j.js", "src/a"} {
+		f.files["/home/u/project/"+x] = true
+	}
+	for _, c := range []struct {
+		file  string
+		deny  []string
+		least int // rows at least
+	}{
+		{"denied_reads.txt", []string{"Read(.env)", "Read(src/**)", "Edit(src/**)"}, 350},
+		{"denied_edits.txt", []string{"Edit(src/**)"}, 280},
+		{"denied_commands.txt", []string{"Bash(rm:*)"}, 500},
+	} {
+		var rules []policy.Rule
+		for _, text := range c.deny {
+			r, err := policy.ParseRule(text, policy.Deny, policy.CLI, "test", "/home/u/project")
+			if err != nil {
+				t.Fatal(err)
+			}
+			rules = append(rules, r)
+		}
+		all := policy.Rule{Tool: "Bash", Effect: policy.Allow, Scope: policy.CLI}
+		w := f.world()
+		w.Tracked = func(dir string, _ int) ([]string, bool) {
+			return []string{"/home/u/project/main.go", "/home/u/project/.env", "/home/u/project/src/a.go"}, true
+		}
+		n := 0
+		for _, command := range lines(t, c.file) {
+			n++
+			acts := shellread.Read(command, w).Actions
+			for _, mode := range []policy.Mode{policy.Bypass, policy.Default, policy.AcceptEdits, policy.PlanMode, policy.DontAsk} {
+				r := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u", List: rules}
+				if mode != policy.Bypass {
+					r.List = append([]policy.Rule{all}, rules...)
+				}
+				v := policy.Decide(r, mode, policy.Request{Tool: "Bash", Actions: acts})
+				if v.Effect == policy.Allow || mode == policy.DontAsk && v.Effect != policy.Deny {
+					t.Errorf("%s, %s: %q: %s (%s: %s)", c.file, mode, command, v.Effect, v.Check, v.Reason)
+				}
+			}
+		}
+		if n < c.least {
+			t.Errorf("%s: only %d commands", c.file, n)
+		}
+	}
+}
+
+// TestDeniedElsewhere: rules that deny something make nothing else a question.
+func TestDeniedElsewhere(t *testing.T) {
+	f := newFixture()
+	f.mkdir("/home/u/project/secrets")
+	f.files["/home/u/project/secrets/a"] = true
+	for _, command := range lines(t, "denied_elsewhere.txt") {
+		if v := decide(t, f, command, policy.Bypass, "deny:Read(.env)", "deny:Edit(secrets/**)", "deny:Read(secrets/**)", "deny:Bash(shred:*)"); v.Effect != policy.Allow {
+			t.Errorf("%q: %s (%s: %s)", command, v.Effect, v.Check, v.Reason)
+		}
+	}
+}
+
+func lines(t *testing.T, file string) (out []string) {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if line = strings.TrimRight(line, "\n"); line != "" && line[0] != '#' {
+			out = append(out, strings.ReplaceAll(line, "§", "\n"))
+		}
+	}
+	return out
+}
