@@ -132,6 +132,11 @@ type Loop struct {
 	Mask func(tool.Result) tool.Result
 	// Spill keeps a whole result and returns where; nil cuts without keeping.
 	Spill func(call, text string) (path string, err error)
+	// Notes are the session's notes and the newest event that they tell of; ok is
+	// false when there are none, or when they are not true of the conversation as
+	// it is (after a rewind). They take the place of a summary where a compaction
+	// was not asked for by anybody and what came after them fits. nil: there are none.
+	Notes func(ctx context.Context) (text string, through event.Seq, ok bool)
 	// Record looks at what a call with these actions may change; end, called once
 	// after it, says what it did change, and note what a person should know when
 	// not all can be recorded. nil records nothing.

@@ -96,6 +96,15 @@ func (c *calls) add(use llm.ToolUse) {
 	}()
 }
 
+// ahead tells a tool that a call of it begins to arrive.
+func (c *calls) ahead(name string) {
+	if t, ok := c.r.tools.Get(name); ok {
+		if f := t.Spec().Ahead; f != nil {
+			f()
+		}
+	}
+}
+
 // shift changes something that others may be waiting for.
 func (c *calls) shift(change func()) {
 	c.mu.Lock()

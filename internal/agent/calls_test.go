@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -326,6 +327,44 @@ func TestAnswerWhileAWriterRuns(t *testing.T) {
 		r.run(t)
 		if did := strings.Join(j.did, ""); did != "+b-b+a-a" {
 			t.Errorf("%s", did)
+		}
+	})
+}
+
+// A streaming model says a call letter by letter, as real ones do.
+type streaming struct{ *fake.Model }
+
+func (s streaming) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, error] {
+	return func(yield func(llm.Chunk, error) bool) {
+		for c, err := range s.Model.Stream(ctx, r) {
+			if p, ok := c.(llm.PartDone); ok {
+				if u, ok := p.Part.(llm.ToolUse); ok {
+					for _, letter := range string(u.Input) {
+						if !yield(llm.ToolInputDelta{ID: u.ID, Name: u.Name, S: string(letter)}, nil) {
+							return
+						}
+					}
+				}
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// A tool hears of a call before it has come, and once.
+func TestAToolHearsThatACallBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r *rig
+		var heard []int // of each time, how many calls had come
+		spec := tool.Spec{Name: "slow", Ahead: func() { heard = append(heard, len(said[event.PartDone](r.host))) }}
+		r = newRig(t, []tool.Tool{returning(spec, func(tool.Env) tool.Result { return tool.Result{Text: "did"} }), returning(tool.Spec{Name: "quick"}, func(tool.Env) tool.Result { return tool.Result{Text: "did"} })},
+			fake.Use(use("a", "quick"), use("b", "slow"), use("c", "nosuch"), use("d", "slow")), fake.Say("done"))
+		r.host.target.Model = streaming{r.model}
+		r.run(t)
+		if !slices.Equal(heard, []int{1, 3}) {
+			t.Errorf("heard after %v calls", heard)
 		}
 	})
 }

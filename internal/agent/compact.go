@@ -52,7 +52,11 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 	}
 	st, target := r.Host.State(), r.Host.Model()
 	overhead := window.Overhead(r.System, r.tools.Specs())
-	shares := window.SharesOf(window.Effective(target.Window, target.Cap), overhead)
+	effective := window.Effective(target.Window, target.Cap)
+	shares := window.SharesOf(effective, overhead)
+	if e, ok := r.fromNotes(ctx, c, st, effective, overhead); ok {
+		return true, r.Host.Emit(e)
+	}
 	summary, err := r.summary(ctx, target, c, shares)
 	var recorded *unrecorded
 	switch {
@@ -72,17 +76,45 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 	case c.From == 0:
 		e.From = window.Tail(st, shares.Tail)
 	}
+	e = r.boundary(ctx, st, e, prompt.Section{Name: "summary", Text: clip.Middle(summary, 4*shares.Summary, "")}, shares, overhead)
+	return true, r.Host.Emit(e)
+}
+
+// fromNotes compacts without a request: the session's notes stand for what they
+// tell of, and what came after them stays. ok is false when a summary has to be
+// asked for.
+func (r *run) fromNotes(ctx context.Context, c Compaction, st transcript.State, effective, overhead int) (e event.Compacted, ok bool) {
+	if r.Notes == nil || c.Trigger == event.CauseAsked {
+		return e, false
+	}
+	text, through, ok := r.Notes(ctx)
+	if !ok || strings.TrimSpace(text) == "" {
+		return e, false
+	}
+	from, ok := window.Behind(st, through, effective, overhead)
+	if !ok {
+		return e, false
+	}
+	shares := window.SharesOf(effective, overhead)
+	e = event.Compacted{Trigger: c.Trigger, Tokens: window.Estimate(st), From: from, Notes: through}
+	return r.boundary(ctx, st, e, prompt.Section{Name: "session_notes", Text: clip.Middle(text, 4*shares.Summary, "")}, shares, overhead), true
+}
+
+// boundary completes a compaction: first stands for what goes, beside it stands
+// what is kept word for word, and what goes is put where the model can read it.
+func (r *run) boundary(ctx context.Context, st transcript.State, e event.Compacted, first prompt.Section, s window.Shares, overhead int) event.Compacted {
 	shown := func(s event.Seq) bool { return s < e.Before || s >= e.From }
 	gone := transcript.Keep(st.Entries(), func(s event.Seq) bool { return !shown(s) })
 	if r.Spill != nil {
+		var err error
 		if e.Record, err = r.Spill("compaction", window.Record(gone)); err != nil {
 			e.Record = "" // the log has it all the same
 		}
 	}
-	e.Text = prompt.Compacted(clip.Middle(summary, 4*shares.Summary, ""), r.kept(ctx, st, e, shares, shown))
+	e.Text = prompt.Compacted(append([]prompt.Section{first}, r.kept(ctx, st, e, s, shown)...))
 	after := st.Apply(event.Event{Seq: st.Seq + 1, Time: st.Time, Body: e})
 	e.Left = overhead + int(float64(after.Gauge().Bytes)/4*window.Ratio(st))
-	return true, r.Host.Emit(e)
+	return e
 }
 
 // unrecorded wraps an error of the host: nothing further may be done.

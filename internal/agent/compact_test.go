@@ -133,6 +133,27 @@ func TestCompaction(t *testing.T) {
 					}
 				}
 			}},
+		{name: "the session's notes stand in for a summary", change: func(r *rig) {
+			r.host.target.Window, r.host.target.Cap = 11_000, 1000
+			r.loop.Notes = func(context.Context) (string, event.Seq, bool) {
+				return "# Title\nwhat the notes say", r.host.State().Seq, true
+			}
+		}, replies: append(calls(4, 0, 2000), fake.Say("done")), end: agent.Completed, requests: 5, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if e := said[event.Compacted](r.host)[0]; e.Trigger != event.CauseFull || e.Notes == 0 || e.Left == 0 || e.Left > e.Tokens*9/10 {
+					t.Errorf("%+v", e)
+				}
+				if s := words(r.last()); !strings.Contains(s, "<session_notes>\n# Title\nwhat the notes say\n</session_notes>") || !strings.Contains(s, "- go") {
+					t.Errorf("sent %.2000s", s)
+				}
+				if ms := r.last().Messages; len(ms) != 3 || len(ms[1].Parts) != 1 || ms[1].Parts[0].(llm.ToolUse).ID != "k3" {
+					t.Errorf("not the newest round alone is left: %+v", ms)
+				}
+			}},
+		{name: "notes that are too old: a summary", change: func(r *rig) {
+			small(r)
+			r.loop.Notes = func(context.Context) (string, event.Seq, bool) { return "old", 1, true }
+		}, replies: append(calls(3, 0, 2000), summary, fake.Say("done")), end: agent.Completed, requests: 5, done: 1},
 		{name: "a warning, once", change: func(r *rig) { r.host.target.Window, r.host.target.Cap = 100_000, 1000 },
 			replies: append(calls(1, 70_000, 500), append(calls(2, 77_000, 500), fake.Say("done"))...), end: agent.Completed, requests: 4,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {

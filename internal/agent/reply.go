@@ -168,6 +168,7 @@ func (p *partial) add(h Host, c *calls, chunk llm.Chunk) error {
 	case llm.ToolInputDelta:
 		if k.ID != p.inputID {
 			p.inputID, p.inputAt = k.ID, 0
+			c.ahead(k.Name)
 		}
 		at := p.inputAt
 		p.inputAt += len(k.S)

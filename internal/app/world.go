@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/sandbox/boxes"
@@ -57,6 +58,24 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 
 // Config is the settings in force. Nothing may change them.
 func (w *World) Config() *config.Config { return w.live.Config() }
+
+// Write changes a settings file for a person. What it says counts when Write
+// returns, and is no news to anybody. Notes are what went wrong besides.
+func (w *World) Write(ctx context.Context, t confedit.Target, edits ...confedit.Edit) (notes []string, err error) {
+	write := func() error {
+		notes, err = settings.Write(ctx, w.Paths, t, edits...)
+		return err
+	}
+	for _, r := range w.sessions() { // no sandbox may take it for what a command left
+		inner := write
+		write = func() error { return r.boxes.Outside([]string{t.Path}, inner) }
+	}
+	if err = write(); err == nil {
+		w.live.Wrote(t.Path)
+		w.live.Reread()
+	}
+	return notes, err
+}
 
 // add has changed settings count for r from now on, and those that changed
 // since it was made from cfg.

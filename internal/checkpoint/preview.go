@@ -77,7 +77,7 @@ func (r *Recorder) shown(path string, now, want effect.Version) view.Diff {
 	if !ok || !ok2 {
 		return view.Diff{Path: path}
 	}
-	return diff.Shown(path, from, to, now.Kind == effect.Absent, clip.VisibleText)
+	return diff.Shown(path, from, to, now.Kind == effect.Absent)
 }
 
 // maxText bounds a file that is compared for people, in bytes.
@@ -132,7 +132,7 @@ func (r *Recorder) since(path string, was, now effect.Version) view.Diff {
 	to, ok2 := r.text(path, now, true)
 	d := view.Diff{Path: path, Created: was.Kind == effect.Absent}
 	if ok && ok2 {
-		d = diff.Shown(path, from, to, d.Created, clip.VisibleText)
+		d = diff.Shown(path, from, to, d.Created)
 	} else {
 		d.Unified = "\\ it is no text, or too large to be compared\n"
 	}

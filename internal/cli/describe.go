@@ -97,7 +97,7 @@ func (r running) face() *tui.Session {
 	d := r.Describe()
 	return &tui.Session{
 		Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
-		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, UI: look(r.world.Config()), Close: r.Close,
+		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: r.Close,
 	}
 }
 

@@ -34,7 +34,7 @@ func newHelp(root *cobra.Command, sys System, f *runFlags) *cobra.Command {
 			switch {
 			case len(args) == 1 && args[0] == "flags":
 				fmt.Fprint(sys.Stdout, "Flags of adze and of all its commands. Each has an environment form:\n--max-turns 3 is ADZE_MAX_TURNS=3.\n\n")
-				writeFlags(sys.Stdout, visible(root.PersistentFlags()))
+				writeFlags(sys.Stdout, shownFlags(root.PersistentFlags()))
 				return nil
 			case len(args) == 1 && args[0] == "environment":
 				return helpEnvironment(sys, f, root)
@@ -100,9 +100,9 @@ func usageLine(c *cobra.Command) string {
 }
 
 // ownFlags are the flags that only c has.
-func ownFlags(c *cobra.Command) []*pflag.Flag { return visible(c.LocalNonPersistentFlags()) }
+func ownFlags(c *cobra.Command) []*pflag.Flag { return shownFlags(c.LocalNonPersistentFlags()) }
 
-func visible(fs *pflag.FlagSet) (out []*pflag.Flag) {
+func shownFlags(fs *pflag.FlagSet) (out []*pflag.Flag) {
 	fs.VisitAll(func(f *pflag.Flag) {
 		if !f.Hidden && f.Name != "help" && f.Name != "version" {
 			out = append(out, f)

@@ -32,7 +32,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 		var b bytes.Buffer
 		writeHelp(&b, c)
 		if !c.HasParent() {
-			writeFlags(&b, visible(c.PersistentFlags()))
+			writeFlags(&b, shownFlags(c.PersistentFlags()))
 		}
 		for line := range strings.Lines(b.String()) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > helpWidth+8 { // Long texts are folded by hand

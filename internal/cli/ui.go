@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/pflag"
 
@@ -123,7 +124,8 @@ type uiHost struct {
 	f     *runFlags
 	o     invocation
 	notes chan string
-	work  sync.WaitGroup // what is written to the history
+	work  sync.WaitGroup            // what is written to the history
+	world atomic.Pointer[app.World] // of the session that is open, or was last
 }
 
 func newHost(sys System, f *runFlags, o invocation) *uiHost {
@@ -155,8 +157,8 @@ func (h *uiHost) tellRest(sys System) {
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
 		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes,
-		Open: h.open, Models: h.models, Sessions: h.sessions, Search: h.search, Preview: h.preview, Rename: h.rename, Files: h.files,
-		Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
+		Open: h.open, Models: h.models, Sessions: h.sessions, Search: h.search, Preview: h.preview, Diff: h.diff, Rename: h.rename, Files: h.files,
+		Look: h.look, Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
 		Memory: h.memory, Note: h.note, Reports: h.reports(), First: h.first, Keyless: keyless, Trust: h.trust,
 		Login: func(ctx context.Context) error { _, err := h.interactive("login")(ctx, nil, ""); return err },
 	}
@@ -181,9 +183,9 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	}
 	abort := a.world.Abort
 	h.sys.abort.Store(&abort)
+	h.world.Store(a.world)
 	face := a.face()
-	face.UI.Keys, face.UI.KeysWrong = h.keys()
-	face.UI.Status.Run = h.statusLine(a.world.Config())
+	face.UI = h.dressed(a.world.Config())
 	return face, nil
 }
 
@@ -211,7 +213,7 @@ func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
 	face := a.face()
 	face.Close = func() error { return errors.Join(a.Close(), os.RemoveAll(dir)) }
 	face.Prompt = demoPrompt
-	face.UI.Keys, _ = h.keys()
+	face.UI = h.dressed(a.world.Config())
 	return face, nil
 }
 

@@ -88,23 +88,54 @@ func (h *uiHost) files(ctx context.Context) ([]string, error) {
 	return paths, err
 }
 
+// dressed are the settings of the UI, with what lies beside the settings files.
+func (h *uiHost) dressed(cfg *config.Config) tui.Settings {
+	s := look(cfg)
+	s.Keys, s.KeysWrong = h.keys()
+	s.Status.Run = h.statusLine(cfg)
+	return s
+}
+
+// look reads the settings of the UI anew.
+func (h *uiHost) look(context.Context) (tui.Settings, error) {
+	_, cfg, err := h.quiet().load()
+	if err != nil {
+		return tui.Settings{}, err
+	}
+	return h.dressed(cfg), nil
+}
+
 // save writes one of the person's own settings.
 func (h *uiHost) save(key string, value any) error {
 	p, _, err := h.quiet().load()
 	if err != nil {
 		return err
 	}
-	return writeOwn(context.Background(), p, key, value)
+	return h.writeOwn(context.Background(), p, key, value)
 }
 
 // writeOwn sets a key of the person's own settings file.
-func writeOwn(ctx context.Context, p settings.Paths, key string, value any) error {
+func (h *uiHost) writeOwn(ctx context.Context, p settings.Paths, key string, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
 	t, _ := p.File("user")
-	_, err = settings.Write(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: key, Value: raw})
+	return h.write(ctx, p, t, confedit.Edit{Op: confedit.Set, Key: key, Value: raw})
+}
+
+// write changes a settings file, and the change counts when it returns.
+func (h *uiHost) write(ctx context.Context, p settings.Paths, t confedit.Target, e confedit.Edit) error {
+	var notes []string
+	var err error
+	if w := h.world.Load(); w != nil {
+		notes, err = w.Write(ctx, t, e)
+	} else {
+		notes, err = settings.Write(ctx, p, t, e)
+	}
+	for _, n := range notes {
+		h.o.Note(n)
+	}
 	return err
 }
 

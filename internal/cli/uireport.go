@@ -8,13 +8,19 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
-//go:embed terminal.md
-var terminalHelp string
+var (
+	//go:embed terminal.md
+	terminalHelp string
+	//go:embed release-notes.md
+	releaseNotes string
+)
 
 const emptyBindings = `// Keys by context and action; /help lists both. null takes a default away.
 {
@@ -31,12 +37,18 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"permissions": {About: "the rules, and where each comes from", Args: "[check …]", Run: h.subcommand("permissions", "list")},
 		"config":      {About: "all settings, and where each comes from", Args: "[set KEY VALUE]", Run: h.subcommand("config", "list")},
 		"sandbox":     {About: "what confines commands", Args: "[explain]", Run: h.subcommand("sandbox", "explain")},
+		"add-dir":     {About: "let a further folder be read, and changed as this one may be", Args: "[folder]", Run: h.addDir},
+		"bug":         {About: "what to say when something is wrong with adze", Run: h.bug},
+		"release-notes": {About: "what this version can do", Run: func(context.Context, *tui.Session, string) (string, error) {
+			return "**adze " + h.sys.Version + "**\n\n" + releaseNotes, nil
+		}},
+		"stats":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
 		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
 		"login":       {About: "save a provider's key", Args: "[provider]", Away: true, Run: h.interactive("login")},
 		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: true, Run: h.interactive("logout")},
 		"export":      {About: "write the session to a file, as Markdown", Args: "[file]", Run: h.export},
-		"keybindings": {About: "edit your keys", Away: true, Run: h.keybindings},
-		"statusline":  {About: "a command of yours that prints the last line", Args: "[command]", Run: h.setStatusLine},
+		"keybindings": {About: "edit your keys", Away: true, Looks: true, Run: h.keybindings},
+		"statusline":  {About: "a command of yours that prints the last line", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
 		"terminal-setup": {About: "how to get the most of this terminal", Run: func(context.Context, *tui.Session, string) (string, error) {
 			return terminalHelp, nil
 		}},
@@ -136,20 +148,60 @@ func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (str
 	if _, wrong := h.keys(); len(wrong) > 0 {
 		return fenced(strings.Join(wrong, "\n")), nil
 	}
-	return "The keys count from the next start.", nil
+	return "The keys count now.", nil
 }
 
 func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string) (string, error) {
 	if args == "" {
-		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last line:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`.", nil
+		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last line:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`; `/statusline off` takes it away.", nil
 	}
 	p, _, err := h.quiet().load()
 	if err != nil {
 		return "", err
 	}
-	err = errors.Join(writeOwn(ctx, p, "statusLine.type", "command"), writeOwn(ctx, p, "statusLine.command", args))
+	if args == "off" {
+		args = ""
+	}
+	return "", errors.Join(h.writeOwn(ctx, p, "statusLine.type", "command"), h.writeOwn(ctx, p, "statusLine.command", args))
+}
+
+// addDir has a further folder count as this one does, from the next call on.
+func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (string, error) {
+	p, cfg, err := h.quiet().load()
 	if err != nil {
 		return "", err
 	}
-	return "The status line counts from the next start.", nil
+	if args == "" {
+		text := "No further folder is in use. `/add-dir ../lib` adds one."
+		if len(cfg.Permissions.Dirs) > 0 {
+			text = "In use beside this folder:\n\n"
+		}
+		for _, d := range cfg.Permissions.Dirs {
+			text += "- `" + d.Text + "` (" + d.Origin.String() + ")\n"
+		}
+		return text, nil
+	}
+	dir, t, e, err := settings.AddDir(p, args)
+	if err != nil {
+		return "", err
+	}
+	if err := h.write(ctx, p, t, e); err != nil {
+		return "", err
+	}
+	return "`" + tilde(dir, p.Home) + "` can be used as this folder is. That is kept in `" + tilde(t.Path, p.Home) + "`; taken out there, it ends at once.", nil
+}
+
+// bug says where to tell of a fault, and what to send along.
+func (h *uiHost) bug(_ context.Context, s *tui.Session, _ string) (string, error) {
+	var b strings.Builder
+	b.WriteString("Tell of it at <https://github.com/adze-agent/adze/issues>: what you did, what came, what you expected. adze sends nothing by itself.\n\n")
+	fmt.Fprintf(&b, "- adze %s, %s/%s, TERM=%s", h.sys.Version, runtime.GOOS, runtime.GOARCH, h.o.Env("TERM"))
+	if name := h.o.Env("TERM_PROGRAM"); name != "" {
+		fmt.Fprintf(&b, " (%s)", name)
+	}
+	b.WriteString("\n- what `adze doctor` prints\n")
+	if s != nil && s.Kept {
+		fmt.Fprintf(&b, "- the session, when you may show it: `adze export %s --format jsonl` (known keys are masked; read it before you send it)\n", s.ID)
+	}
+	return b.String(), nil
 }

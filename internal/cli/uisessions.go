@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,11 +13,13 @@ import (
 	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/rewind"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/tui"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // sessions are what the picker of the terminal UI offers.
@@ -41,7 +44,7 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 		c := tui.Saved{Title: clip.Line(clip.Clean(i.Title), 200), Branch: i.Branch, Parent: i.Parent}
 		c.ID, c.Name = i.ID, clip.Line(clip.Clean(i.Name()), 100)
 		c.Find = clip.Clean(i.First + " " + i.Last + " " + i.Branch)
-		if i.Key != key {
+		if i.Key != key && !opensIn(p.Dir, i.Start) {
 			c.Away = policy.QuoteCommand([]string{"cd", i.Start}) + " && adze --resume " + i.ID
 		}
 		facts := []string{age(i.Changed), clip.Size(i.Size)}
@@ -61,6 +64,27 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 		out = append(out, c)
 	}
 	return out, branch, nil
+}
+
+// opensIn reports whether a session of another folder goes on in dir: the folder is a
+// worktree of the same repository, or it is gone.
+func opensIn(dir, start string) bool {
+	if _, err := os.Stat(start); errors.Is(err, os.ErrNotExist) {
+		return true
+	}
+	return info.Siblings(dir, start)
+}
+
+// diff is what is different on disk now from before a session.
+func (h *uiHost) diff(ctx context.Context, s *tui.Session) ([]view.Block, error) {
+	if !s.Kept {
+		return nil, errors.New("this session is not kept on disk, and neither is what files were before it")
+	}
+	st, i, err := h.saved(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	return rewind.Diff(ctx, st, i)
 }
 
 // searchHits bounds what a search in the picker finds.

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/near"
 )
 
 // A spec is the table as a tree: what may stand at one place of a file.
@@ -389,36 +390,9 @@ func nearest(name string, s *spec) string {
 	best, bestAt := "", min(3, 1+len(f)/4)+1
 	for fold, kid := range s.kids {
 		last := kid.name[strings.LastIndexByte(kid.name, '.')+1:]
-		if d := distance(f, fold); d < bestAt || d == bestAt && last < best {
+		if d := near.Distance(f, fold); d < bestAt || d == bestAt && last < best {
 			best, bestAt = last, d
 		}
 	}
 	return best
-}
-
-// distance counts the edits between two names: insertion, removal, exchange
-// of one letter, or of two neighbours with each other.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range prev {
-		prev[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		cur[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			cur[j] = min(prev[j]+1, cur[j-1]+1, prev[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				cur[j] = min(cur[j], prev2[j-2]+1)
-			}
-		}
-		prev2, prev, cur = prev, cur, prev2
-	}
-	return prev[len(b)]
 }

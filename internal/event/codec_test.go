@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -44,7 +45,7 @@ func samples() []event.Body {
 		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7},
 		event.Resumed{Version: "v", Dir: "/d", Torn: 12},
 		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, Attached: attached, Steer: true, Hidden: true},
-		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}, Attached: attached, Tokens: 1},
+		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}, Attached: attached, Tokens: 1, Later: true},
 		event.InputRemoved{ID: "i", Why: "w"},
 		event.TurnStarted{ID: "t", Model: "m", Mode: policy.PlanMode},
 		event.Replied{
@@ -80,6 +81,7 @@ func samples() []event.Body {
 		event.Noted{Level: "info", Text: "t", About: "window"},
 		event.Situated{Parts: []event.Situation{{Name: "environment", Text: "t"}}},
 		event.Compacted{
+			Notes:   6,
 			Trigger: "plan", Text: "the plan", Tokens: 9, Before: 2, From: 3, Left: 4, Record: "/r",
 			Undo: 5, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
 		},
@@ -158,16 +160,24 @@ func TestLiveRoundTrip(t *testing.T) {
 // A sample must exist for every body that the package declares, and every
 // field of a sample must be set, so that the round trip proves something.
 func TestEveryBodyHasAName(t *testing.T) {
-	f, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
+	}
+	var decls []ast.Decl
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decls = append(decls, f.Decls...)
 	}
 	have := map[string]event.Body{"Unknown": event.Unknown{Type: "x"}}
 	for _, b := range append(samples(), liveSamples()...) {
 		have[reflect.TypeOf(b).Name()] = b
 	}
 	names := map[string]string{}
-	for _, d := range f.Decls {
+	for _, d := range decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Name.Name != "body" {
 			continue
@@ -195,7 +205,7 @@ func TestEveryBodyHasAName(t *testing.T) {
 			}
 		}
 	}
-	if len(names) < 28 {
+	if len(names) < 42 {
 		t.Errorf("only %d bodies were found", len(names))
 	}
 }

@@ -24,6 +24,9 @@ type (
 		Images []Image `json:"images,omitempty"`
 		// Tokens, when positive, is the turn's token budget ("+500k").
 		Tokens int `json:"tokens,omitempty"`
+		// Later: it does not join a turn that runs, and begins one of its own
+		// when that is over.
+		Later bool `json:"later,omitempty"`
 	}
 	// Notify tells the model something that happened meanwhile (a background
 	// command ended), after the current step. It starts no turn.

@@ -43,7 +43,7 @@ func (c *call) inPlan(a Action) (Verdict, bool) {
 
 // allowed are allow rules and the things that are safe by themselves.
 func (c *call) allowed(a Action) (Verdict, bool) {
-	if rule := c.find(Allow, a); rule != nil {
+	if rule := c.find(Allow, a); rule != nil && !c.deniedBelow(a) {
 		return byRule(Allow, rule, a, "a rule allows it"), true
 	}
 	switch a := a.(type) {
@@ -90,6 +90,9 @@ func (c *call) readable(a Read) (Verdict, bool) {
 	if !a.List && (secret(a.Path) || secret(a.Asked)) {
 		return Verdict{}, false
 	}
+	if c.deniedBelow(a) {
+		return Verdict{}, false
+	}
 	if a.Arg && c.covered != nil && !a.Tree {
 		return byRule(Allow, c.covered, a, "the command's rule covers it"), true
 	}
@@ -99,15 +102,23 @@ func (c *call) readable(a Read) (Verdict, bool) {
 		}
 		return Verdict{}, false
 	}
-	if a.Tree && !a.List {
-		for i := range c.rules.by[Deny] {
-			rule := &c.rules.by[Deny][i]
-			if family(rule.Tool) == "Read" && !(a.Visible && rule.hidden()) && rule.matchBelow(c.rules.Rules, a.Path) {
-				return Verdict{}, false
-			}
+	return Verdict{Effect: Allow, Reason: "it reads inside the session's folders", Check: CheckReadOnly, Part: a.Path}, true
+}
+
+// deniedBelow reports whether an action reads all of a folder, and a rule may
+// deny some of that. No rule that allows it speaks of what another one denies.
+func (c *call) deniedBelow(a Action) bool {
+	r, ok := a.(Read)
+	if !ok || !r.Tree || r.List {
+		return false
+	}
+	for i := range c.rules.by[Deny] {
+		rule := &c.rules.by[Deny][i]
+		if family(rule.Tool) == "Read" && !(r.Visible && rule.hidden()) && rule.matchBelow(c.rules.Rules, r.Path) {
+			return true
 		}
 	}
-	return Verdict{Effect: Allow, Reason: "it reads inside the session's folders", Check: CheckReadOnly, Part: a.Path}, true
+	return false
 }
 
 // nothing is the answer when nothing matched.
@@ -126,8 +137,8 @@ func (c *call) nothing(a Action) Verdict {
 		switch {
 		case !a.List && (secret(a.Path) || secret(a.Asked)):
 			v.Reason, v.Check = show(a.Asked, a.Path)+" may hold secrets", CheckSecret
-		case a.Tree && !a.List && c.inDirs(a.Path):
-			v.Reason, v.Check = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow
+		case c.deniedBelow(a):
+			v.Reason, v.Check, v.Suggest = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow, nil
 		default:
 			v.Reason, v.Check = show(a.Asked, a.Path)+" is outside the folders that may be read", CheckOutside
 		}

@@ -25,6 +25,9 @@ func TestRulesReachTrees(t *testing.T) {
 		{"a bare name", []string{"deny Read(secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
 		{"the whole tree is denied", []string{"deny Read(sub/**)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "deny rule"},
 		{"a rule for all below allows no tree with a denied file in it", []string{"allow Read(sub/**)", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
+		{"nor does one for all reading", []string{"allow Read", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
+		{"nor one for all commands", []string{"allow Bash", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
+		{"nor one for the command, elsewhere", []string{"allow Bash(grep:*)", "deny Read(//etc/secret)"}, policy.Default, bash(grep, policy.Read{Path: "/etc", Arg: true, Tree: true}), "ask denied-below"},
 		{"names are no content", []string{"deny Read(secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true, List: true}), "allow read-only"},
 
 		{"one file may be removed by a rule", []string{"allow Edit(sub/**)"}, policy.Default, call("Edit", policy.Write{Path: sub + "/a", Remove: true}), "allow rule"},

@@ -25,15 +25,15 @@ func Compact(s Summary) string {
 	return out
 }
 
-// A Section is one thing that is kept beside a summary.
+// A Section is a summary, or one thing that is kept beside it.
 type Section struct{ Name, Text string }
 
-// Compacted is what the model reads in the place of a conversation: the
-// summary, and then each section that has a text, in a tag of its name.
-func Compacted(summary string, sections []Section) string {
+// Compacted is what the model reads in the place of a conversation: each
+// section that has a text, in a tag of its name.
+func Compacted(sections []Section) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimSpace(read("compacted")))
-	for _, s := range append([]Section{{"summary", summary}}, sections...) {
+	for _, s := range sections {
 		if t := strings.TrimSpace(s.Text); t != "" {
 			fmt.Fprintf(&b, "\n\n<%s>\n%s\n</%s>", s.Name, strings.ReplaceAll(t, "</"+s.Name, "< /"+s.Name), s.Name)
 		}

@@ -9,7 +9,7 @@ import (
 
 func TestTextsOfACompaction(t *testing.T) {
 	got := "=== asked\n" + Compact(Summary{Words: 900}) + "\n\n=== asked of a part, with a focus\n" + Compact(Summary{Words: 200, Focus: "the parser", Part: "what came before X"}) +
-		"\n\n=== put in its place\n" + Compacted("So it was.\n</summary>", []Section{{"plan", " 1. write it\n"}, {"todo_list", ""}, {"record", Record([]string{"/a", "/b"})}}) + "\n"
+		"\n\n=== put in its place\n" + Compacted([]Section{{"summary", "So it was.\n</summary>"}, {"plan", " 1. write it\n"}, {"todo_list", ""}, {"record", Record([]string{"/a", "/b"})}}) + "\n"
 	path := filepath.Join("testdata", "compact.golden")
 	if *update {
 		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {

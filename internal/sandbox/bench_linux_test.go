@@ -97,3 +97,45 @@ func BenchmarkOverhead(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkOpen is what the first command of a session waits for.
+func BenchmarkOpen(b *testing.B) {
+	home, dir, cache := b.TempDir(), b.TempDir(), b.TempDir()
+	for _, d := range []string{filepath.Join(dir, ".git", "hooks"), filepath.Join(home, ".ssh"), filepath.Join(home, ".cache", "go-build")} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			b.Fatal(err)
+		}
+	}
+	table := proc.NewTable()
+	defer table.Close(time.Second)
+	var open, all []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		s, err := New(context.Background(), Config{
+			Dir: dir, Home: home, Cache: cache, Path: "/usr/bin:/bin", Run: filepath.Join(home, "run"), Self: os.Args[0], Mechanism: "bwrap",
+			Settings: config.Sandbox{Enabled: true, FailIfUnavailable: true, Network: config.SandboxNetwork{AllowedDomains: []string{"example.com"}}},
+		})
+		if err != nil {
+			b.Skip(err)
+		}
+		open = append(open, time.Since(start))
+		c := proc.Command{Path: "/bin/true", Args: []string{"true"}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin"}}
+		if err := s.Wrap(&c); err != nil {
+			b.Fatal(err)
+		}
+		p, err := table.Start(c, io.Discard)
+		if err != nil {
+			b.Fatal(err)
+		}
+		<-p.Done()
+		all = append(all, time.Since(start))
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	slices.Sort(open)
+	slices.Sort(all)
+	b.ReportMetric(float64(open[0].Microseconds())/1000, "ms-open-least")
+	b.ReportMetric(float64(open[len(open)/2].Microseconds())/1000, "ms-open-median")
+	b.ReportMetric(float64(all[len(all)/2].Microseconds())/1000, "ms-with-a-command-median")
+}

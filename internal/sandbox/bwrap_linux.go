@@ -28,6 +28,7 @@ type bubblewrap struct {
 	blank   string    // an empty file nobody may read
 	net     *netspace // with the proxy in it; nil: commands have no network
 	space   *netspace // net, or one that only holds links and covers sockets
+	early   *helper   // becomes space when that is needed; nil: it is started then
 	links   links
 	prlimit string // the program, "" when it is missing
 	loose   bool   // links cannot be held here, and the level says so
@@ -85,8 +86,9 @@ func trueTool() string {
 	return "/bin/true"
 }
 
-func startBwrap(ctx context.Context, s *Sandbox, path string) (mechanism, error) {
-	b := &bubblewrap{s: s, path: path, blank: filepath.Join(s.config.Run, "blank"), prlimit: findTool(s.config, "prlimit")}
+func startBwrap(ctx context.Context, s *Sandbox, path string, early *helper) (mechanism, error) {
+	defer early.drop()
+	b := &bubblewrap{s: s, path: path, early: early, blank: filepath.Join(s.config.Run, "blank"), prlimit: findTool(s.config, "prlimit")}
 	err := os.MkdirAll(s.config.Run, 0o700)
 	if err != nil {
 		return nil, err

@@ -66,7 +66,7 @@ func (b *bubblewrap) holder(ctx context.Context, why string) error {
 	if enter == "" {
 		return errors.New(why + " nsenter (package util-linux) is needed for it")
 	}
-	n, err := startNetspace(ctx, b.path, b.s.config.Self, enter)
+	n, err := b.helper(ctx, enter)
 	if err != nil {
 		return fmt.Errorf("%s it needs mounts of its own: %w", why, err)
 	}

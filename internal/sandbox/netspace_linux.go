@@ -35,12 +35,20 @@ func (b *bubblewrap) network(ctx context.Context) {
 		b.noNetwork("nsenter is not installed", "install the package util-linux")
 		return
 	}
-	n, err := startNetspace(ctx, b.path, b.s.config.Self, enter)
+	n, err := b.helper(ctx, enter)
 	if err != nil {
 		b.noNetwork(err.Error(), "")
 		return
 	}
 	b.net, b.space = n, n
+}
+
+// helper is the one that was started early, or a new one.
+func (b *bubblewrap) helper(ctx context.Context, enter string) (*netspace, error) {
+	if n, err, ok := b.early.take(); ok {
+		return n, err
+	}
+	return startNetspace(ctx, b.path, b.s.config.Self, enter)
 }
 
 // proxy starts the proxy in the network that commands can enter. That they can,

@@ -12,19 +12,26 @@ import (
 type probed struct {
 	level Level
 	start func(ctx context.Context, s *Sandbox) (mechanism, error)
+	early *helper // nil: nothing was started yet
 }
 
-func probeAll(ctx context.Context, c Config) probed {
+// drop ends what was started early, when start is not called.
+func (p probed) drop() { p.early.drop() }
+
+// probeAll finds the best mechanism. open says that it is to be started then,
+// so that what most need of it is started while it is tried.
+func probeAll(ctx context.Context, c Config, open bool) probed {
 	why, hint := "", ""
 	if c.Mechanism == "" || c.Mechanism == "bwrap" {
 		path := findTool(c, "bwrap")
 		if path == "" {
 			why, hint = "bubblewrap (bwrap) is not installed", "install the package bubblewrap"
-		} else if version, err := lookAtBwrap(ctx, path); err != nil {
+		} else if version, early, err := lookAtBwrap(ctx, c, path, open); err != nil {
+			early.drop()
 			why, hint = fmt.Sprintf("%s does not work here: %v", path, err), bwrapHint(err)
 		} else {
 			l := Level{Name: "bwrap", Strength: Full, Detail: version}
-			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path) }}
+			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path, early) }, early}
 		}
 	}
 	if c.Mechanism == "" || c.Mechanism == "landlock" {
@@ -32,7 +39,7 @@ func probeAll(ctx context.Context, c Config) probed {
 		if err == nil {
 			abi = min(abi, knownLandlock)
 			l := Level{Name: "landlock", Strength: Partial, Detail: fmt.Sprintf("Landlock version %d with a system call filter", abi), Weaker: landlockWeaker(abi, c.Settings.Network.LocalBinding), Why: why, Hint: hint}
-			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startLandlock(ctx, s, abi) }}
+			return probed{level: l, start: func(ctx context.Context, s *Sandbox) (mechanism, error) { return startLandlock(ctx, s, abi) }}
 		}
 		if why != "" {
 			why += "; "
@@ -48,13 +55,45 @@ func probeAll(ctx context.Context, c Config) probed {
 // knownLandlock is the newest version whose rights are known here.
 const knownLandlock = 7
 
-// lookAtBwrap says which bubblewrap it is, and tries it meanwhile.
-func lookAtBwrap(ctx context.Context, path string) (version string, err error) {
-	var both sync.WaitGroup
-	both.Go(func() { version = bwrapVersion(ctx, path) })
-	both.Go(func() { err = tryBwrap(ctx, path) })
-	both.Wait()
-	return version, err
+// lookAtBwrap says which bubblewrap it is, and tries it meanwhile. With open, it
+// starts the helper that most sandboxes need as well.
+func lookAtBwrap(ctx context.Context, c Config, path string, open bool) (version string, early *helper, err error) {
+	var all sync.WaitGroup
+	enter := ""
+	if open && (c.Cache != "" || c.Ask != nil || len(c.Settings.Network.AllowedDomains) > 0) {
+		enter = findTool(c, "nsenter")
+	}
+	if enter != "" {
+		early = &helper{}
+		all.Go(func() { early.space, early.err = startNetspace(ctx, path, c.Self, enter) })
+	}
+	all.Go(func() { version = bwrapVersion(ctx, path) })
+	all.Go(func() { err = tryBwrap(ctx, path) })
+	all.Wait()
+	return version, early, err
+}
+
+// A helper is one that was started before it was known to be needed.
+type helper struct {
+	space *netspace
+	err   error
+}
+
+// take hands it over, once. ok is false when there is none.
+func (h *helper) take() (n *netspace, err error, ok bool) {
+	if h == nil || h.space == nil && h.err == nil {
+		return nil, nil, false
+	}
+	n, err = h.space, h.err
+	h.space, h.err = nil, nil
+	return n, err, true
+}
+
+// drop ends it, if nobody has taken it.
+func (h *helper) drop() {
+	if n, _, _ := h.take(); n != nil {
+		_ = n.close()
+	}
 }
 
 func bwrapVersion(ctx context.Context, path string) string {

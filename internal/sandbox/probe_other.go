@@ -12,7 +12,10 @@ type probed struct {
 	start func(ctx context.Context, s *Sandbox) (mechanism, error)
 }
 
-func probeAll(context.Context, Config) probed {
+// drop has nothing to end here.
+func (probed) drop() {}
+
+func probeAll(context.Context, Config, bool) probed {
 	return probed{level: Level{
 		Name: "none", Strength: None, Why: "there is no sandbox for " + runtime.GOOS + " in adze",
 		Hint: "run adze in a container or a virtual machine, or on Windows in WSL 2 with bubblewrap",

@@ -161,8 +161,17 @@ func New(ctx context.Context, c Config) (*Sandbox, error) {
 	if _, err := ReadCredentials(c.Settings.Credentials); err != nil {
 		return nil, err
 	}
-	probe := probeAll(ctx, c)
+	var probe probed
+	var planned error
+	var both sync.WaitGroup
+	both.Go(func() { probe = probeAll(ctx, c, true) })
+	both.Go(func() { planned = s.plan() })
+	both.Wait()
 	if probe.level.Strength == None {
+		if s.temp != "" {
+			_ = os.Remove(s.temp) // it is empty
+		}
+		s.temp, s.policy = "", Policy{}
 		s.level = probe.level
 		if c.Settings.FailIfUnavailable {
 			return nil, unavailable{probe.level}
@@ -170,7 +179,13 @@ func New(ctx context.Context, c Config) (*Sandbox, error) {
 		return s, nil
 	}
 	s.level = probe.level
-	if err := s.prepare(ctx, probe); err != nil {
+	err := planned
+	if err == nil {
+		err = s.prepare(ctx, probe)
+	} else {
+		probe.drop()
+	}
+	if err != nil {
 		_ = s.Close()
 		return nil, fmt.Errorf("start the sandbox: %w", err)
 	}
@@ -183,7 +198,8 @@ func (u unavailable) Error() string { return ErrUnavailable.Error() + ": " + u.W
 func (u unavailable) Hint() string  { return u.Level.Hint }
 func (u unavailable) Unwrap() error { return ErrUnavailable }
 
-func (s *Sandbox) prepare(ctx context.Context, p probed) error {
+// plan works out the policy.
+func (s *Sandbox) plan() error {
 	temp := s.config.Temp
 	if temp == "" {
 		dir, err := os.MkdirTemp(s.config.TempRoot, "adze-") // 0700, a random name
@@ -199,8 +215,14 @@ func (s *Sandbox) prepare(ctx context.Context, p probed) error {
 	}
 	s.config.Temp = temp
 	s.policy = NewPolicy(s.config)
+	return nil
+}
+
+// prepare starts the mechanism.
+func (s *Sandbox) prepare(ctx context.Context, p probed) (err error) {
 	for _, dir := range s.policy.caches() {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
+			p.drop()
 			return err
 		}
 	}
@@ -230,7 +252,7 @@ func (s *Sandbox) settling() (err error) {
 
 // Probe says which mechanism would be used, and why not a better one. It
 // starts a command that does nothing.
-func Probe(ctx context.Context, c Config) Level { return probeAll(ctx, c).level }
+func Probe(ctx context.Context, c Config) Level { return probeAll(ctx, c, false).level }
 
 // Level is the confinement in force.
 func (s *Sandbox) Level() Level { return s.level }
@@ -335,16 +357,18 @@ func (s *Sandbox) Close() error {
 	}
 	s.closed = true
 	s.mu.Unlock()
-	var errs []error
+	var settled sync.WaitGroup
 	if s.settler != nil {
-		s.settler.close()
+		settled.Go(s.settler.close) // the kernel takes its time with a watch
 	}
+	var errs []error
 	if s.mech != nil {
 		errs = append(errs, s.mech.close())
 	}
 	if s.proxy != nil {
 		errs = append(errs, s.proxy.Close())
 	}
+	settled.Wait()
 	if s.temp != "" {
 		errs = append(errs, safe.RemoveAll(s.temp))
 	}

@@ -20,7 +20,10 @@ type probed struct {
 	start func(ctx context.Context, s *Sandbox) (mechanism, error)
 }
 
-func probeAll(ctx context.Context, c Config) probed {
+// drop has nothing to end here.
+func (probed) drop() {}
+
+func probeAll(ctx context.Context, c Config, _ bool) probed {
 	none := Level{Name: "none", Strength: None, Why: sandboxExec + " does not work here", Hint: "run adze in a virtual machine"}
 	if c.Mechanism != "" && c.Mechanism != "seatbelt" {
 		none.Why = fmt.Sprintf("there is no %q on macOS", c.Mechanism)

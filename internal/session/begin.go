@@ -38,7 +38,7 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		return loop.Compact(ctx, turn, c)
 	}
 	for {
-		q, ok := s.waiting()
+		q, ok := s.waiting(false)
 		if !ok {
 			return out, nil
 		}
@@ -71,11 +71,13 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 	}
 }
 
-// waiting is the first prompt that waits; when the session ends, none does.
-func (s *Session) waiting() (q event.InputQueued, ok bool) {
+// waiting is the first prompt that waits, with steer the first that may join a
+// turn that runs; when the session ends, none does.
+func (s *Session) waiting(steer bool) (q event.InputQueued, ok bool) {
 	_ = s.do(func(st *state) {
-		if ok = len(st.Queue) > 0 && !st.ending; ok {
-			q = st.Queue[0]
+		i := slices.IndexFunc(st.Queue, func(q event.InputQueued) bool { return !steer || !q.Later })
+		if ok = i >= 0 && !st.ending; ok {
+			q = st.Queue[i]
 		}
 	})
 	return q, ok
@@ -117,7 +119,7 @@ func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loo
 	}
 	if s.cfg.Remind != nil {
 		if text := s.cfg.Remind(st.told, st.mode); text != "" {
-			st.notes = append(st.notes, text)
+			st.notes, st.told = append(st.notes, text), st.mode
 		}
 	}
 	if err := s.tell(st); err != nil {
@@ -161,7 +163,7 @@ func (h host) Steer(ctx context.Context) (err error) {
 		return errors.Join(derr, err)
 	}
 	for {
-		q, ok := h.s.waiting()
+		q, ok := h.s.waiting(true)
 		if !ok {
 			return nil
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/store/mem"
 )
 
 // spoken are the texts of a request's messages, joined.
@@ -133,6 +134,49 @@ func TestCompactIsRefused(t *testing.T) {
 		r.refused(op.Compact{From: "p1", UpTo: "p2"}, op.Unsupported)
 		r.refused(op.Compact{From: "p9"}, op.NoPrompt)
 		r.refused(op.Compact{From: "7"}, op.NoPrompt)
+		r.Close()
+	})
+}
+
+// A prompt that comes while a compaction is taken back has its turn afterwards.
+func TestPromptsWaitForAnUndo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &once{Log: &mem.Log{}}
+		r := talked(t, func(c *session.Config) { c.Log = log }, fake.Say("the summary"), fake.Say("answer four"))
+		if err := r.Submit(t.Context(), op.Compact{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		log.read = func() {
+			log.read = nil
+			r.prompt("prompt four")
+			r.refused(op.Compact{Undo: true}, op.Busy)
+			synctest.Wait()
+			if q := r.State().Queue; len(q) != 1 {
+				t.Errorf("waiting: %v", q)
+			}
+		}
+		if err := r.Submit(t.Context(), op.Compact{Undo: true}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if said := spoken(r.State().Messages()); !strings.Contains(said, "answer one") || !strings.HasSuffix(said, "prompt four\nanswer four\n") {
+			t.Errorf("%q", said)
+		}
+		r.Close()
+	})
+}
+
+// What a compaction took out cannot be compacted again.
+func TestCompactWhatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := talked(t, nil, fake.Say("the summary"))
+		if err := r.Submit(t.Context(), op.Compact{UpTo: "p3"}); err != nil {
+			t.Fatal(err)
+		}
+		r.turns(4, nil)
+		r.refused(op.Compact{From: "p1"}, op.NoPrompt)
+		r.refused(op.Compact{UpTo: "2"}, op.NoPrompt)
 		r.Close()
 	})
 }

@@ -56,15 +56,44 @@ func TestFeedJoinsDeltas(t *testing.T) {
 
 // Output is joined up to a size, so that no line of it grows without bound.
 func TestFeedBoundsOutput(t *testing.T) {
-	mb := string(make([]byte, 1<<20))
-	for _, b := range []event.Body{event.ToolOutput{Call: "1", S: mb}, event.TaskOutput{ID: "1", S: mb}} {
+	half := string(make([]byte, 1<<19))
+	for _, b := range []event.Body{event.ToolOutput{Call: "1", S: half}, event.TaskOutput{ID: "1", S: half}} {
 		f := newFeed(event.Everything)
 		for range 4 {
 			f.push(event.Event{Body: b})
 		}
-		if es, _ := f.take(); len(es) != 2 {
-			t.Errorf("%T: %d items", b, len(es))
+		es, _ := f.take()
+		var sizes []int
+		for _, e := range es {
+			switch b := e.Body.(type) {
+			case event.ToolOutput:
+				sizes = append(sizes, len(b.S))
+			case event.TaskOutput:
+				sizes = append(sizes, len(b.S))
+			}
 		}
+		if d := cmp.Diff([]int{1 << 20, 1 << 20}, sizes); d != "" {
+			t.Errorf("%T: %s", b, d)
+		}
+	}
+}
+
+// What a reader does not take is kept up to a number of events, and then the
+// reader is told to read the log.
+func TestFeedIsBounded(t *testing.T) {
+	f := newFeed(event.Everything)
+	for i := range maxBehind + 1 {
+		if es := f.items; len(es) > maxBehind {
+			t.Fatalf("%d events are kept", len(es))
+		}
+		f.push(event.Event{Seq: event.Seq(i + 1), Body: event.Noted{Text: "n"}})
+	}
+	if es, behind := f.take(); !behind || len(es) != 1 || es[0].Seq != maxBehind+1 {
+		t.Errorf("%d events, behind: %t", len(es), behind)
+	}
+	f.push(event.Event{Seq: maxBehind + 2, Body: event.Noted{Text: "n"}})
+	if es, behind := f.take(); behind || len(es) != 1 {
+		t.Errorf("afterwards %d events, behind: %t", len(es), behind)
 	}
 }
 

@@ -131,7 +131,7 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 		st.names++
 		o.ID = fmt.Sprintf("p%d.%d", st.Seq+1, st.names)
 	}
-	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Attached: attached, Tokens: o.Tokens}); err != nil {
+	if err := s.record(context.Background(), st, event.InputQueued{ID: o.ID, Text: o.Text, Images: o.Images, Attached: attached, Tokens: o.Tokens, Later: o.Later}); err != nil {
 		return err
 	}
 	if st.cancel == nil && !st.rewinding {
@@ -145,14 +145,13 @@ func (s *Session) prompt(st *state, o op.Prompt, attached []event.Attached) erro
 // tell gives what happened meanwhile to the model, as input that no person
 // wrote.
 func (s *Session) tell(st *state) error {
-	notes := st.notes
-	st.notes = nil
-	for _, n := range notes {
+	for len(st.notes) > 0 {
 		st.names++
-		e := event.InputAccepted{ID: fmt.Sprintf("n%d.%d", st.Seq+1, st.names), Text: n, Steer: true, Hidden: true}
+		e := event.InputAccepted{ID: fmt.Sprintf("n%d.%d", st.Seq+1, st.names), Text: st.notes[0], Steer: true, Hidden: true}
 		if err := s.record(context.Background(), st, e); err != nil {
-			return err
+			return err // the rest is told with the next turn
 		}
+		st.notes = st.notes[1:]
 	}
 	return nil
 }
@@ -223,10 +222,13 @@ func (s *Session) situate(st *state) error {
 	if len(now.Parts) == 0 || slices.Equal(now.Parts, was.Parts) {
 		return nil
 	}
+	if err := s.record(context.Background(), st, now); err != nil {
+		return err
+	}
 	if len(was.Parts) > 0 && s.cfg.Resituate != nil {
 		st.notes = append(st.notes, s.cfg.Resituate(was, now))
 	}
-	return s.record(context.Background(), st, now)
+	return nil
 }
 
 // finish ends the turn and begins the next prompt that waits.

@@ -211,6 +211,29 @@ func TestPromptHookInterrupted(t *testing.T) {
 	})
 }
 
+// A prompt that waits when the session is closed waits for the next one, also
+// when the hooks were looking at another.
+func TestPromptsWaitForTheNextSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		look := func(ctx context.Context, p event.InputQueued) (session.Admission, error) {
+			return session.Admission{}, agent.Sleep(ctx, time.Hour)
+		}
+		r := start(t, nil, withHooks(hooks{prompt: look}), fake.Say("done"))
+		for _, o := range []op.Op{op.Prompt{ID: "one", Text: "one"}, op.Prompt{ID: "two", Text: "two"}, op.Unqueue{ID: "one"}} {
+			if err := r.Submit(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		if q := r.folded().Queue; len(q) != 1 || q[0].ID != "two" {
+			t.Errorf("left: %v", q)
+		}
+	})
+}
+
 // A hook is shown what the rules do not refuse. It may refuse, ask, write
 // other arguments, which are ruled on anew, and settle what the rules only ask
 // about. It loosens neither a refusal nor a condition.

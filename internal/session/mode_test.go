@@ -3,6 +3,8 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -72,6 +74,51 @@ func TestModeOfATool(t *testing.T) {
 		}
 		r.Close()
 	})
+}
+
+// A turn that gives the model nothing to read, because it only compacts or its
+// prompt was refused, does not count as having told it of another mode: the
+// next one does, also after a restart.
+func TestModeIsToldWithTheNextPrompt(t *testing.T) {
+	for name, between := range map[string]op.Op{"compaction": op.Compact{}, "refused prompt": op.Prompt{Text: "a secret"}} {
+		for _, restart := range []bool{false, true} {
+			bubble(fmt.Sprint(name, ", restart: ", restart), t, func(t *testing.T) {
+				telling := func(c *session.Config) {
+					c.Remind = func(told, now policy.Mode) string { return fmt.Sprint(told, " became ", now) }
+					c.Hooks = hooks{prompt: func(_ context.Context, p event.InputQueued) (session.Admission, error) {
+						if strings.Contains(p.Text, "secret") {
+							return session.Admission{Refused: "no secrets"}, nil
+						}
+						return session.Admission{}, nil
+					}}
+				}
+				r := start(t, nil, telling, slices.Repeat([]fake.Reply{fake.Say("ok")}, 4)...)
+				r.prompt("one")
+				r.turns(1, nil)
+				for _, o := range []op.Op{op.SetMode{Mode: "acceptEdits"}, between} {
+					if err := r.Submit(t.Context(), o); err != nil {
+						t.Fatal(err)
+					}
+				}
+				r.turns(2, nil)
+				if restart {
+					r.Close()
+					r = start(t, again(t, r.log), func(c *session.Config) { telling(c); c.Mode = policy.AcceptEdits }, fake.Say("ok"))
+				}
+				r.prompt("two")
+				var told []string
+				for _, in := range all[event.InputAccepted](r.turns(3, nil)) {
+					if in.Hidden {
+						told = append(told, in.Text)
+					}
+				}
+				if last := told[len(told)-1]; last != "default became acceptEdits" {
+					t.Errorf("told %q", told)
+				}
+				r.Close()
+			})
+		}
+	}
 }
 
 // What is forbidden at the start stays forbidden without any change of

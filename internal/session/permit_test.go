@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/tool"
@@ -98,18 +99,66 @@ func TestWhoRewroteACall(t *testing.T) {
 
 // TestPermitBetweenTurns: rules count, and nobody is asked.
 func TestPermitBetweenTurns(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		rule   policy.Effect
+		effect policy.Effect
+		reason string
+		err    error
+	}{
+		{"no rule", -1, policy.Deny, "no turn runs", session.ErrIdle},
+		{"allowed", policy.Allow, policy.Allow, "a rule allows it", nil},
+		{"denied", policy.Deny, policy.Deny, "a rule denies it", nil},
+		{"asked about", policy.Ask, policy.Deny, "no turn runs", session.ErrIdle},
+	} {
+		bubble(c.name, t, func(t *testing.T) {
+			r := start(t, nil, func(cfg *session.Config) {
+				if c.rule >= 0 {
+					cfg.Rules.List = []policy.Rule{settingsRule(t, "WebFetch(domain:new.example)", c.rule, policy.User)}
+				}
+			})
+			v, err := r.Permit(t.Context(), connection())
+			if !errors.Is(err, c.err) || v.Effect != c.effect || !strings.Contains(v.Reason, c.reason) {
+				t.Errorf("%+v %v", v, err)
+			}
+			if p := r.State().Pending; len(p) > 0 {
+				t.Errorf("asked: %v", p)
+			}
+			r.Close()
+			if v, err := r.Permit(t.Context(), connection()); err == nil || v.Effect != policy.Deny {
+				t.Errorf("closed: %+v %v", v, err)
+			}
+		})
+	}
+}
+
+// Connections of one command are questions of their own.
+func TestPermitsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := start(t, nil, nil)
-		v, err := r.Permit(t.Context(), connection())
-		if !errors.Is(err, session.ErrIdle) || v.Effect != policy.Deny || !strings.Contains(v.Reason, "no turn runs") {
-			t.Errorf("%+v %v", v, err)
+		r := start(t, nil, nil, fake.Use(call("c1", "act", "", 60_000)), fake.Say("ok")).attend()
+		r.prompt("go")
+		synctest.Wait()
+		verdicts := make(chan policy.Verdict, 2)
+		for range 2 {
+			go func() {
+				v, err := r.Permit(t.Context(), connection())
+				if err != nil {
+					t.Error(err)
+				}
+				verdicts <- v
+			}()
 		}
-		if p := r.State().Pending; len(p) > 0 {
-			t.Errorf("asked: %v", p)
+		synctest.Wait()
+		allow := true
+		for call := range r.State().Pending {
+			if err := r.Submit(t.Context(), op.Answer{Call: call, Allow: allow, By: "one"}); err != nil {
+				t.Error(err)
+			}
+			allow = false
+		}
+		if a, b := (<-verdicts).Effect, (<-verdicts).Effect; a == b {
+			t.Errorf("both were answered with %s", a)
 		}
 		r.Close()
-		if v, err := r.Permit(t.Context(), connection()); err == nil || v.Effect != policy.Deny {
-			t.Errorf("closed: %+v %v", v, err)
-		}
 	})
 }

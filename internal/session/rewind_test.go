@@ -3,12 +3,15 @@ package session_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -25,6 +28,7 @@ type takenBack struct {
 	seen    []effect.File
 	known   bool
 	fail    error
+	during  func() // while files are written
 }
 
 func (f *takenBack) Preview(_ context.Context, cs []effect.Change) ([]event.FileChange, []string) {
@@ -36,7 +40,9 @@ func (f *takenBack) Preview(_ context.Context, cs []effect.Change) ([]event.File
 }
 
 func (f *takenBack) TakeBack(_ context.Context, cs []effect.Change) ([]effect.Change, []string, error) {
-	f.changes = cs
+	if f.changes = cs; f.during != nil {
+		f.during()
+	}
 	var done []effect.Change
 	for _, c := range cs {
 		done = append(done, effect.Change{Path: c.Path, Before: c.After, After: c.Before})
@@ -230,6 +236,87 @@ func TestRewindOfFiles(t *testing.T) {
 	if err := r.Submit(t.Context(), op.Rewind{To: "nobody", Code: true}); code(err) != op.NoPrompt || r.State().Seq != seq {
 		t.Errorf("%v", err)
 	}
+	if err := r.Submit(t.Context(), op.Rewind{To: r.ids()[2], Code: true}); !errors.Is(err, files.fail) || r.State().Seq != seq {
+		t.Errorf("%v", err)
+	}
+}
+
+// What the model is told of files that a person took back is bounded, and when
+// the conversation went back with them there is nothing to tell.
+func TestTheModelIsToldOfFilesTakenBack(t *testing.T) {
+	for _, c := range []struct {
+		files        int
+		conversation bool
+		told         string
+	}{
+		{1, false, ": 0."}, {20, false, ", 18, 19."}, {21, false, ", 18, 19 and 1 more."}, {0, false, ""}, {1, true, ""}, {21, true, ""},
+	} {
+		bubble(fmt.Sprintf("%d %t", c.files, c.conversation), t, func(t *testing.T) {
+			var changed effect.Changed
+			for i := range c.files {
+				changed.Files = append(changed.Files, effect.Change{Path: fmt.Sprint("/w/", i)})
+			}
+			log := &mem.Log{}
+			for i, b := range []event.Body{event.SessionStarted{Dir: "/w"}, event.InputAccepted{ID: "p1", Text: "go"}, event.TurnStarted{ID: "t1"}, event.TurnEnded{ID: "t1"}, event.ToolFinished{Call: "1", Effects: []effect.Effect{changed}}} {
+				if err := log.Append(t.Context(), event.Event{Seq: event.Seq(i + 1), Body: b}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := start(t, log, func(cfg *session.Config) { cfg.Files = &takenBack{} }, fake.Say("ok"))
+			if err := r.Submit(t.Context(), op.Rewind{To: "p1", Code: true, Conversation: c.conversation}); err != nil {
+				t.Fatal(err)
+			}
+			r.prompt("on")
+			told := ""
+			for _, in := range all[event.InputAccepted](r.turns(2, nil)) {
+				if in.Hidden {
+					told += in.Text
+				}
+			}
+			if (c.told == "") != (told == "") || !strings.HasSuffix(told, c.told) {
+				t.Errorf("told %q", told)
+			}
+			r.Close()
+		})
+	}
+}
+
+// While a session goes back, prompts wait and nothing else goes back; then the
+// prompts have their turn.
+func TestPromptsWaitForARewind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		files := &takenBack{}
+		r := start(t, nil, func(c *session.Config) {
+			c.Files = files
+			c.Shell = func(ctx context.Context, _ session.Command, _ func(string)) event.Ran {
+				<-ctx.Done()
+				return event.Ran{}
+			}
+		}, fake.Say("A1"), fake.Say("A2"))
+		r.prompt("Q1")
+		r.turns(1, nil)
+		files.during = func() {
+			r.prompt("Q2")
+			r.refused(op.Rewind{To: r.ids()[0], Code: true}, op.Busy)
+			r.refused(op.Compact{}, op.Busy)
+			r.refused(op.Compact{Undo: true}, op.Busy)
+			synctest.Wait()
+			if st := r.State(); st.Running != "" || len(st.Queue) != 1 {
+				t.Errorf("running %q, queue %v", st.Running, st.Queue)
+			}
+		}
+		if err := r.Submit(t.Context(), op.Rewind{To: r.ids()[0], Code: true}); err != nil {
+			t.Fatal(err)
+		}
+		r.last(r.turns(2, nil), agent.Completed)
+		if err := r.Submit(t.Context(), op.Shell{ID: "s", Command: "wait"}); err != nil {
+			t.Fatal(err)
+		}
+		files.during = nil
+		r.refused(op.Rewind{To: r.ids()[0], Code: true}, op.Busy)
+		r.refused(op.Compact{Undo: true}, op.Busy)
+		r.Close()
+	})
 }
 
 func code(err error) op.Code {

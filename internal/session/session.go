@@ -5,9 +5,6 @@ package session
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -17,14 +14,12 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/transcript"
-	"github.com/adze-agent/adze/internal/usage"
 )
 
 // What a session may answer to an op, beside refusals that name what was asked
@@ -144,6 +139,7 @@ type state struct {
 	mode      policy.Mode
 	told      policy.Mode        // what the model knows of it
 	logged    policy.Mode        // of told, what the log says
+	given     bool               // a prompt was accepted since the last turn began
 	cancel    context.CancelFunc // of the running turn, nil when idle
 	turn      context.Context    // the running turn's, for what outlives its calls
 	asks      map[string]chan op.Answer
@@ -291,336 +287,9 @@ func (s *Session) within(ctx context.Context, f func(*state)) error {
 	}
 }
 
-// Submit reports whether the session took the op. When it returns nil for a
-// prompt or an answer, that is on disk. What comes of it arrives as events.
-// When ctx ends before the session took the op, it is not taken.
-func (s *Session) Submit(ctx context.Context, o op.Op) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	with, err := s.prepare(ctx, o)
-	if err != nil {
-		return err
-	}
-	if p, ok := o.(op.Prompt); ok && len(p.Images) > 0 {
-		if o, err = s.fitted(ctx, p); err != nil {
-			return err
-		}
-	}
-	var res error
-	if err := s.within(ctx, func(st *state) { res = s.handle(st, o, with) }); err != nil {
-		return err
-	}
-	return res
-}
-
-// prepared is what was found out about an op before the session took it.
-type prepared struct {
-	target   agent.Target     // that op.SetModel means
-	attached []event.Attached // that op.Prompt names
-}
-
-// prepare does what of an op may take time or needs nothing of the session's
-// state.
-func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error) {
-	switch o := o.(type) {
-	case op.Prompt:
-		out.attached, err = s.attached(ctx, o.Text)
-		return out, err
-	case op.SetModel:
-		if s.cfg.Resolve == nil {
-			return out, &op.Refusal{Code: op.Unsupported, Text: "this session cannot change its model"}
-		}
-		if out.target, err = s.cfg.Resolve(ctx, o.Name); err != nil {
-			return out, &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
-		}
-	case op.Rewind:
-		return out, s.rewind(ctx, o)
-	case op.Compact:
-		if o.Undo {
-			return out, s.uncompact(ctx)
-		}
-	case op.Background:
-		if s.cfg.Tasks != nil {
-			if _, ok := s.cfg.Tasks.Background(o.Call); ok {
-				return out, nil
-			}
-		}
-		return out, &op.Refusal{Code: op.NoTask, Text: "no command runs that could go to the background"}
-	case op.StopTask:
-		err = fmt.Errorf("there is no background task %q", o.ID)
-		if s.cfg.Tasks != nil {
-			err = s.cfg.Tasks.Kill(o.ID)
-		}
-		if err != nil {
-			return out, &op.Refusal{Code: op.NoTask, Text: err.Error(), Err: err}
-		}
-	case op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetEffort, op.SetMode, op.Rename: // all of it is the session's
-	}
-	return out, nil
-}
-
-// fitted is the prompt with images that the model takes. What cannot be read
-// stays as it is: the provider says what is wrong with it.
-func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
-	edge := 0
-	if err := s.within(ctx, func(st *state) { edge = st.target.ImageEdge }); err != nil {
-		return p, err
-	}
-	p.Images = slices.Clone(p.Images)
-	for i, img := range p.Images {
-		if small, err := pixels.Fit(img.Data, edge); err == nil {
-			p.Images[i] = small
-		}
-	}
-	return p, nil
-}
-
-// Report tells readers what becomes of a background task, and records its
-// start and end. b is an event.TaskStarted, TaskOutput or TaskEnded; any other
-// is an error.
-func (s *Session) Report(b event.Body) error {
-	switch b := b.(type) {
-	case event.TaskOutput:
-		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
-		return nil
-	case event.TaskStarted, event.TaskEnded:
-		var res error
-		err := s.do(func(st *state) { res = s.record(context.Background(), st, b) })
-		return errors.Join(err, res)
-	default:
-		return fmt.Errorf("report a task: %T is about none", b)
-	}
-}
-
-// Entitle records what a title cost and, unless the session has one by now, the
-// title: what a person chose stays. "" is no title.
-func (s *Session) Entitle(ctx context.Context, title string, spent event.Spent) error {
-	var res error
-	err := s.do(func(st *state) {
-		if spent != (event.Spent{}) {
-			res = s.record(ctx, st, spent)
-		}
-		if title != "" && st.Title == "" {
-			res = errors.Join(res, s.record(ctx, st, event.Titled{Title: title, By: "model"}))
-		}
-	})
-	return errors.Join(err, res)
-}
-
 // State is the fold of everything recorded so far.
 func (s *Session) State() transcript.State {
 	var out transcript.State
 	_ = s.do(func(st *state) { out = st.State })
 	return out
-}
-
-// Events yields every durable event after seq, in order and without loss, and
-// then what follows, with live events in between. It ends when ctx or the
-// session does.
-func (s *Session) Events(ctx context.Context, seq event.Seq) iter.Seq2[event.Event, error] {
-	return s.Follow(ctx, seq, event.Everything)
-}
-
-// Follow is Events with only so much detail. Nothing that happens after
-// Follow returned is missed, so what it returns must be ranged over, once.
-func (s *Session) Follow(ctx context.Context, seq event.Seq, d event.Detail) iter.Seq2[event.Event, error] {
-	r := newFeed(d)
-	upTo := s.fan.add(r)
-	return func(yield func(event.Event, error) bool) {
-		defer s.fan.drop(r)
-		c := cursor{log: s.cfg.Log, seq: seq, yield: yield}
-		if !c.catchUp(ctx, upTo) {
-			return
-		}
-		for {
-			closed := false
-			select {
-			case <-r.ready:
-			case <-s.done:
-				closed = true
-			case <-ctx.Done():
-				return
-			}
-			es, behind := r.take()
-			if behind && len(es) > 0 && !c.catchUp(ctx, es[0].Seq) {
-				return
-			}
-			for _, e := range es {
-				if !c.give(e) {
-					return
-				}
-			}
-			if closed {
-				return
-			}
-		}
-	}
-}
-
-// Past yields the durable events above after, up to upTo: for a reader who
-// began late and goes back.
-func (s *Session) Past(ctx context.Context, after, upTo event.Seq) iter.Seq2[event.Event, error] {
-	return func(yield func(event.Event, error) bool) {
-		c := cursor{log: s.cfg.Log, seq: after, yield: yield}
-		c.catchUp(ctx, upTo)
-	}
-}
-
-// A cursor is how far one reader has come.
-type cursor struct {
-	log   store.Log
-	seq   event.Seq
-	yield func(event.Event, error) bool
-}
-
-// catchUp yields the log up to and including last.
-func (c *cursor) catchUp(ctx context.Context, last event.Seq) bool {
-	if c.seq >= last {
-		return true
-	}
-	for e, err := range c.log.After(ctx, c.seq) {
-		if err != nil {
-			return c.yield(e, err) && false
-		}
-		if e.Seq > last {
-			return true
-		}
-		if !c.give(e) {
-			return false
-		}
-	}
-	return true
-}
-
-// give yields an event that the reader has not seen.
-func (c *cursor) give(e event.Event) bool {
-	if _, live := e.Body.(event.Live); live {
-		return c.yield(e, nil)
-	}
-	if e.Seq != 0 && e.Seq <= c.seq {
-		return true
-	}
-	c.seq = max(c.seq, e.Seq)
-	return c.yield(e, nil)
-}
-
-// record makes an event durable, folds it and hands it on.
-func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
-	if st.Seq == 0 {
-		if _, first := b.(event.SessionStarted); !first {
-			if err := s.begun(ctx, st); err != nil {
-				return err
-			}
-		}
-	}
-	e := event.Event{Seq: st.Seq + 1, Time: s.cfg.Now(), Body: b}
-	if err := s.cfg.Log.Append(ctx, e); err != nil {
-		st.broken = err
-		return err
-	}
-	was := st.Total
-	st.apply(e)
-	s.fan.send(e)
-	if text := dear(was, st.Total, st.warnUSD); text != "" {
-		return s.record(ctx, st, event.Noted{Level: "warning", Text: text})
-	}
-	if _, end := b.(event.TurnEnded); end {
-		s.keep(st, keepEvery)
-	}
-	return nil
-}
-
-// dear says that a session costs as much as a person wanted to be told of, when
-// it does since its newest request.
-func dear(was, now usage.Spent, warn float64) string {
-	if warn <= 0 || was.Cost >= warn || now.Cost < warn {
-		return ""
-	}
-	return fmt.Sprintf("this session has cost %s; cost.warn_usd is $%.2f", now.Money(2), warn)
-}
-
-func (st *state) apply(e event.Event) {
-	st.State = st.Apply(e)
-	st.history = st.history.Apply(e)
-	switch b := e.Body.(type) {
-	case event.TurnStarted:
-		st.told, st.logged = b.Mode, b.Mode
-	case event.ModeChanged:
-		if b.Cause != event.CauseAsked { // a call's result says it
-			st.told, st.logged = b.Mode, b.Mode
-		}
-	default: // the model learns of no mode
-	}
-}
-
-// host is the session as its turn sees it. It runs on the turn's goroutines.
-type host struct{ s *Session }
-
-// Emit implements agent.Host.
-func (h host) Emit(b event.Body) error {
-	if _, live := b.(event.Live); live {
-		h.s.fan.send(event.Event{Time: h.s.cfg.Now(), Body: b})
-		return nil
-	}
-	var res error
-	err := h.s.do(func(st *state) {
-		res = h.s.record(context.Background(), st, b)
-		if m, ok := b.(event.ModeChanged); ok && res == nil {
-			st.mode = m.Mode
-		}
-	})
-	return errors.Join(err, res)
-}
-
-// State implements agent.Host.
-func (h host) State() transcript.State { return h.s.State() }
-
-// Model implements agent.Host.
-func (h host) Model() agent.Target { return h.s.Target() }
-
-// Tools implements agent.Host.
-func (h host) Tools() (set tool.Set, err error) {
-	derr := h.s.do(func(st *state) { set, err = h.s.offer(st) })
-	return set, errors.Join(derr, err)
-}
-
-// offer makes the tools that are wanted those of the next request.
-func (s *Session) offer(st *state) (tool.Set, error) {
-	switch {
-	case st.wanted == nil:
-	case !st.offered: // nobody has read another list yet
-		st.tools = *st.wanted
-	default:
-		now, added, removed := st.tools.Then(*st.wanted)
-		if len(added)+len(removed) > 0 {
-			if err := s.record(context.Background(), st, event.ToolsChanged{Added: added, Removed: removed}); err != nil {
-				return st.tools, err
-			}
-		}
-		st.tools = now
-	}
-	st.wanted, st.offered = nil, true
-	return st.tools, nil
-}
-
-// Switch implements agent.Host.
-func (h host) Switch(to agent.Target, why event.Cause) error {
-	var res error
-	err := h.s.do(func(st *state) {
-		if res = h.s.record(context.Background(), st, event.ModelChanged{Model: to.ID(), Cause: why}); res == nil {
-			st.target = to
-		}
-	})
-	return errors.Join(err, res)
-}
-
-// Leave implements agent.Host.
-func (h host) Leave(done <-chan struct{}) {
-	_ = h.s.do(func(st *state) { st.left = append(st.left, done) })
-}
-
-// Note implements agent.Host.
-func (h host) Note(text string) {
-	_ = h.s.do(func(st *state) { st.notes = append(st.notes, text) })
 }

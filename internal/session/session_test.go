@@ -540,7 +540,15 @@ func TestSteering(t *testing.T) {
 		if err := r.Submit(t.Context(), op.Unqueue{ID: "p3"}); err != nil {
 			t.Error(err)
 		}
-		r.last(r.turns(1, nil), agent.Completed)
+		es := r.turns(1, nil)
+		r.last(es, agent.Completed)
+		var shown []string
+		for _, q := range all[event.Queued](es) {
+			shown = append(shown, strings.Join(q.IDs, " "))
+		}
+		if want := []string{"p2", "p2 p3", "p2", ""}; !slices.Equal(shown, want) {
+			t.Errorf("shown as waiting: %q, want %q", shown, want)
+		}
 		ms := r.model.Requests()[1].Messages
 		parts := ms[len(ms)-1].Parts
 		if len(parts) != 2 || !reflect.DeepEqual(parts[1], llm.Part(llm.Text{S: "mind the gap"})) {
@@ -548,6 +556,30 @@ func TestSteering(t *testing.T) {
 		}
 		if err := r.Submit(t.Context(), op.Unqueue{ID: "p2"}); err != session.ErrNoPrompt {
 			t.Errorf("taking back a prompt that was given: %v", err)
+		}
+		r.Close()
+	})
+}
+
+// A prompt for later joins no turn, and those that came after it do.
+func TestLaterPromptsBeginATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Use(call("a", "act", "x", 1000)), fake.Say("first"), fake.Say("second"))
+		r.prompt("go")
+		time.Sleep(100 * time.Millisecond)
+		_ = r.Submit(t.Context(), op.Prompt{ID: "p2", Text: "then this", Later: true})
+		_ = r.Submit(t.Context(), op.Prompt{ID: "p3", Text: "mind the gap"})
+		es := r.turns(2, nil)
+		r.last(es, agent.Completed)
+		var steered []string
+		for _, e := range all[event.InputAccepted](es) {
+			steered = append(steered, fmt.Sprint(e.ID, e.Steer))
+		}
+		if want := []string{"p3true", "p2false"}; !reflect.DeepEqual(steered[len(steered)-2:], want) {
+			t.Errorf("given in the order %q", steered)
+		}
+		if s := fmt.Sprint(r.model.Requests()[1].Messages); strings.Contains(s, "then this") || !strings.Contains(s, "mind the gap") {
+			t.Errorf("with the next step the model got %s", s)
 		}
 		r.Close()
 	})

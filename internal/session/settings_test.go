@@ -115,8 +115,8 @@ func TestSettingsForbidModes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := r.State().Mode; m != policy.Default {
-		t.Errorf("the mode is %s", m)
+	if m, told := r.Mode(), r.State().Mode; m != policy.Default || told != policy.Default {
+		t.Errorf("the mode is %s, the log says %s", m, told)
 	}
 	if err := r.Submit(t.Context(), op.SetMode{Mode: "bypassPermissions"}); err == nil || !strings.Contains(err.Error(), "the settings forbid it") {
 		t.Errorf("got %v", err)

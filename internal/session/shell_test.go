@@ -49,7 +49,11 @@ func TestCommandsOfThePerson(t *testing.T) {
 			t.Errorf("nothing runs any more: %v", err)
 		}
 		r.prompt("go")
-		r.last(r.turns(1, nil), agent.Completed)
+		es := r.turns(1, nil)
+		r.last(es, agent.Completed)
+		if out := all[event.ToolOutput](es); len(out) != 2 || out[0] != (event.ToolOutput{Call: "x", S: "out"}) {
+			t.Errorf("shown while they ran: %v", out)
+		}
 		var read []string
 		for _, p := range r.model.Requests()[0].Messages[0].Parts {
 			if text, ok := p.(llm.Text); ok {

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/mem"
@@ -108,6 +109,23 @@ func TestResumeFromASnapshotIsTheSame(t *testing.T) {
 			if begin := k.read[0]; (begin == 0) == (name == "snapshot") {
 				t.Errorf("%s: read from %d", name, begin)
 			}
+		}
+	})
+}
+
+// What came while a snapshot was written is in the one that the end makes.
+func TestTheLastSnapshotHasAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k := &keeper{Log: &mem.Log{}, slow: time.Minute}
+		r := start(t, nil, func(c *session.Config) { c.Log, c.Keeper = k, k }, fake.Say("one"))
+		r.prompt("go")
+		r.turns(1, nil)
+		if err := r.Submit(t.Context(), op.Rename{Title: "later"}); err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		if n := len(k.kept); n != 2 || k.kept[1] != k.last {
+			t.Errorf("snapshots at %v, the log ends at %d", k.kept, k.last)
 		}
 	})
 }

@@ -1,9 +1,12 @@
 package session_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"image"
+	"image/png"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -14,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 )
 
@@ -116,6 +120,62 @@ func TestEffortOverModel(t *testing.T) {
 		}
 		if want := []string{" 2000", "high 0", "low 0"}; !slices.Equal(got, want) {
 			t.Errorf("requests asked for %q, want %q", got, want)
+		}
+		r.Close()
+	})
+}
+
+// Nothing is taken from a client that has gone.
+func TestNothingOfAClientThatIsGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 100 {
+			if err := r.Submit(ctx, op.SetMode{Mode: "plan"}); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
+		if m := r.Mode(); m != policy.Default {
+			t.Errorf("the mode is %s", m)
+		}
+		r.Close()
+	})
+}
+
+// Images are made as small as the model takes them; what is none stays as it
+// is, and so does what the client has.
+func TestImagesOfAPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, func(c *session.Config) { c.Target.ImageEdge = 10 }, fake.Say("ok"))
+		var wide bytes.Buffer
+		if err := png.Encode(&wide, image.NewGray(image.Rect(0, 0, 40, 20))); err != nil {
+			t.Fatal(err)
+		}
+		mine := []op.Image{{Media: "image/png", Data: wide.Bytes()}, {Media: "image/png", Data: []byte("none")}}
+		if err := r.Submit(t.Context(), op.Prompt{Text: "look", Images: mine}); err != nil {
+			t.Fatal(err)
+		}
+		got := all[event.InputAccepted](r.turns(1, nil))[0].Images
+		if c, err := png.DecodeConfig(bytes.NewReader(got[0].Data)); err != nil || c.Width != 10 || c.Height != 5 {
+			t.Errorf("%dx%d (%v)", c.Width, c.Height, err)
+		}
+		if string(got[1].Data) != "none" || !bytes.Equal(mine[0].Data, wide.Bytes()) {
+			t.Errorf("changed: %q, %d bytes", got[1].Data, len(mine[0].Data))
+		}
+		r.Close()
+	})
+}
+
+// What looks like the name of a file is nothing but text where nobody reads
+// files.
+func TestNamesWithoutAReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Say("ok"))
+		r.prompt("read @notes.md")
+		es := r.turns(1, nil)
+		if in := all[event.InputAccepted](es); len(in) != 1 || len(in[0].Attached) > 0 {
+			t.Errorf("%+v", in)
 		}
 		r.Close()
 	})

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 
@@ -9,7 +10,9 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // Tasks of a process that is gone have ended, and the log says so.
@@ -83,4 +86,39 @@ func TestQuestionsEndWithTheLastPerson(t *testing.T) {
 		}
 		r.Close()
 	})
+}
+
+// A tool that does nothing but put questions to a person waits for one who is
+// there; when nobody is, it may say so to the model.
+func TestQuestionsOfATool(t *testing.T) {
+	for _, there := range []bool{true, false} {
+		bubble(fmt.Sprint(there), t, func(t *testing.T) {
+			r := start(t, nil, nil, fake.Use(call("c1", "ask", "", 0)), fake.Say("ok"))
+			if there {
+				r.attend()
+			}
+			ask := r.bench.tool("ask", true, false, policy.Person{Why: "it asks you something"})
+			set, err := tool.NewSet(ask)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Apply(t.Context(), session.Settings{Loop: r.cfg.Loop, Tools: &set}, event.SettingsChanged{}); err != nil {
+				t.Fatal(err)
+			}
+			r.prompt("go")
+			synctest.Wait()
+			if n := len(r.State().Pending); (n == 1) != there {
+				t.Errorf("%d questions", n)
+			}
+			if there {
+				if err := r.Submit(t.Context(), op.Answer{Call: "c1", By: "one", Comment: "not now"}); err != nil {
+					t.Error(err)
+				}
+			}
+			if f := all[event.ToolFinished](r.turns(1, nil)); f[0].Denied != there {
+				t.Errorf("%+v", f[0])
+			}
+			r.Close()
+		})
+	}
 }

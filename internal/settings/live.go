@@ -232,5 +232,9 @@ func (l *Live) Wrote(path string) {
 	}
 }
 
+// Reread takes over at once what files say now, instead of when the watch
+// tells of it.
+func (l *Live) Reread() { l.reload() }
+
 // Own reports whether all that changed was written by this process.
 func (l *Live) Own(was, now *config.Config) bool { return l.own.all(was, now) }

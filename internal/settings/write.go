@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/trust"
 )
@@ -43,21 +44,44 @@ func Write(ctx context.Context, p Paths, t confedit.Target, edits ...confedit.Ed
 // errUntrusted is why a rule is not written where it would not be read.
 var errUntrusted = errors.New("the settings of this folder are not used until it is trusted (adze trust)")
 
+// loosens is the file of a scope, when what it allows would be read.
+func (p Paths) loosens(scope string) (confedit.Target, error) {
+	t, ok := p.File(scope)
+	if !ok {
+		return t, fmt.Errorf("rules cannot be saved for %q", scope)
+	}
+	if t.Root == "" {
+		return t, nil
+	}
+	v, err := p.Trust().Check(p.TrustFolder())
+	if err == nil && v.State != trust.Trusted && v.State != trust.Nothing {
+		err = errUntrusted
+	}
+	return t, err
+}
+
+// AddDir is the local file of this folder and the edit that adds a folder to
+// permissions.additionalDirectories. dir counts from the working folder, and
+// comes back absolute.
+func AddDir(p Paths, dir string) (abs string, t confedit.Target, e confedit.Edit, err error) {
+	if abs, err = folder(config.Rule{Text: dir, Origin: config.Origin{Scope: config.Flag, From: "/add-dir"}}, p); err != nil {
+		return "", t, e, err
+	}
+	if t, err = p.loosens("local"); err != nil {
+		return "", t, e, err
+	}
+	raw, err := json.Marshal(abs)
+	return abs, t, confedit.Edit{Op: confedit.Add, Key: "permissions.additionalDirectories", Value: raw}, err
+}
+
 // Allow is the file of a scope that may have rules added, and the edits that
 // add them to permissions.allow; with domains, those that allow a domain go
 // into the list of the sandbox's network. It is an error when settings of the
 // scope would not be read.
 func Allow(p Paths, scope string, rules []string, domains bool) (confedit.Target, []confedit.Edit, error) {
-	t, ok := p.File(scope)
-	if !ok {
-		return t, nil, fmt.Errorf("rules cannot be saved for %q", scope)
-	}
-	if t.Root != "" {
-		if v, err := p.Trust().Check(p.TrustFolder()); err != nil {
-			return t, nil, err
-		} else if v.State != trust.Trusted && v.State != trust.Nothing {
-			return t, nil, errUntrusted
-		}
+	t, err := p.loosens(scope)
+	if err != nil {
+		return t, nil, err
 	}
 	var edits []confedit.Edit
 	for _, rule := range rules {

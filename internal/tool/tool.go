@@ -37,6 +37,10 @@ type Spec struct {
 	// Shell marks a command runner: when a call of it fails, its siblings of the
 	// same reply are cancelled, also those that have not started.
 	Shell bool
+	// Ahead, when set, is called when a call begins to arrive, so that what takes
+	// time to make ready is ready when the call has come. It returns at once, and
+	// may be called from any goroutine and more than once.
+	Ahead func()
 }
 
 // A Plan is what a call would do, worked out without doing it. The zero Plan

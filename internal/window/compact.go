@@ -40,6 +40,9 @@ const (
 	maxFile     = 5_000
 	minFile     = 500 // less of a file is worth nothing
 	RecentFiles = 5
+
+	behindLeast, behindMost = 10_000, 40_000
+	behindTexts             = 5 // messages
 )
 
 // SharesOf leaves half of what instructions and tools (overhead, in tokens) leave
@@ -75,13 +78,8 @@ func Tail(s transcript.State, tokens int) event.Seq {
 	from := s.Seq + 1 // what comes while the summary is written
 	es := s.Entries()
 	room := min(4*tokens, s.Gauge().Bytes/2)
-	if n := len(es); n > 0 && es[n-1].Role == llm.User {
-		for i, p := range es[n-1].Parts {
-			if _, result := p.(llm.ToolResult); !result && es[n-1].From[i] != s.Boundary() {
-				from = es[n-1].From[i]
-				break
-			}
-		}
+	if prompt := waiting(s, es); prompt > 0 {
+		from = prompt
 	}
 	bytes := 0
 	for i := len(es) - 1; i > 0; i-- {
@@ -96,6 +94,88 @@ func Tail(s transcript.State, tokens int) event.Seq {
 		}
 	}
 	return from
+}
+
+// waiting is the first of the prompts that no reply came to; 0: there is none.
+func waiting(s transcript.State, es []transcript.Entry) event.Seq {
+	if n := len(es); n > 0 && es[n-1].Role == llm.User {
+		for i, p := range es[n-1].Parts {
+			if _, result := p.(llm.ToolResult); !result && es[n-1].From[i] != s.Boundary() {
+				return es[n-1].From[i]
+			}
+		}
+	}
+	return 0
+}
+
+// Behind is the event from which on messages stay when notes on all up to and
+// with an event take a conversation's place: what came after it, and of what came
+// before whole replies until there are behindLeast tokens and behindTexts messages with
+// words. ok is false when what came after has more than behindMost tokens, or too
+// little would go. In a small window the bounds are parts of it.
+func Behind(s transcript.State, through event.Seq, effective, overhead int) (from event.Seq, ok bool) {
+	es := s.Entries()
+	if through <= s.Boundary() || len(es) == 0 {
+		return 0, false
+	}
+	least, most := behindLeast, behindMost
+	if effective > 0 {
+		half := max(0, Threshold(effective)-overhead) / 2
+		least, most = min(least, half/8), min(most, half/2)
+	}
+	at, from := after(es, through)
+	if prompt := waiting(s, es); prompt > 0 && (from == 0 || prompt < from) {
+		from = prompt
+	}
+	if from == 0 {
+		from = s.Seq + 1
+	}
+	bytes, texts := 0, 0
+	for _, e := range es[at:] {
+		bytes, texts = bytes+Bytes([]llm.Message{e.Message}), texts+worded(e)
+	}
+	tokens := func(bytes int) int { return int(float64(bytes) / 4 * Ratio(s)) }
+	if tokens(bytes) > most {
+		return 0, false
+	}
+	grown, words := bytes, texts
+	for i := at - 1; i > 0 && (tokens(bytes) < least || texts < behindTexts); i-- {
+		grown, words = grown+Bytes([]llm.Message{es[i].Message}), words+worded(es[i])
+		if tokens(grown) > most {
+			break
+		}
+		if es[i].Role == llm.Assistant {
+			from, bytes, texts = es[i].From[0], grown, words
+		}
+	}
+	return from, bytes*5 <= s.Gauge().Bytes*4
+}
+
+// after finds the first message, and the first event of those that stay, that came
+// after an event. A reply that was answered after it counts as such.
+func after(es []transcript.Entry, through event.Seq) (at int, from event.Seq) {
+	for i, e := range es {
+		for j, p := range e.Parts {
+			if e.From[j] <= through {
+				continue
+			}
+			if _, result := p.(llm.ToolResult); result && i > 0 {
+				return i - 1, es[i-1].From[0]
+			}
+			return i, e.From[j]
+		}
+	}
+	return len(es), 0
+}
+
+// worded is 1 for a message in which somebody says something.
+func worded(e transcript.Entry) int {
+	for _, p := range e.Parts {
+		if t, ok := p.(llm.Text); ok && strings.TrimSpace(t.S) != "" {
+			return 1
+		}
+	}
+	return 0
 }
 
 // Said lists people's prompts word for word, but those that shown says stand in

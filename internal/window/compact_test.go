@@ -76,6 +76,35 @@ func TestTailKeepsWholeRounds(t *testing.T) {
 	}
 }
 
+func TestBehindNotes(t *testing.T) {
+	s := talk(40, 1000) // prompt 1, replies 2, 4 ... 80, results 3, 5 ... 81
+	add := func(b event.Body) { s = s.Apply(event.Event{Seq: s.Seq + 1, Body: b}) }
+	for i := range 6 {
+		add(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "so"}}}}) // 82, 84 ... 92
+		add(event.InputAccepted{ID: fmt.Sprint("q", i), Text: "and?"})                                      // 83, 85 ... 93
+	}
+	for _, c := range []struct {
+		name            string
+		through         event.Seq
+		effective, over int
+		from            event.Seq
+		no              bool
+	}{
+		{name: "a large window keeps more than there is", through: 60, no: true},
+		{name: "between a call and its result", through: 70, effective: 12_000, from: 70},
+		{name: "before the call", through: 69, effective: 12_000, from: 70},
+		{name: "behind its result", through: 71, effective: 12_000, from: 72},
+		{name: "the notes know all: 625 tokens and the open prompt stay", through: 93, effective: 12_000, from: 76},
+		{name: "too much came after", through: 2, effective: 12_000, no: true},
+		{name: "nothing is left of the window", through: 90, effective: 12_000, over: 11_000, no: true},
+	} {
+		from, ok := Behind(s, c.through, c.effective, c.over)
+		if ok == c.no || ok && from != c.from {
+			t.Errorf("%s: from %d, %v; want %d, %v", c.name, from, ok, c.from, !c.no)
+		}
+	}
+}
+
 func TestSaidKeepsTheFirstAndTheNewest(t *testing.T) {
 	var s transcript.State
 	for i := range 100 {

@@ -81,6 +81,16 @@ func Find(dir string) (i Info, ok bool) {
 	return i, true
 }
 
+// Siblings reports whether two folders are in two worktrees of one repository.
+func Siblings(a, b string) bool {
+	x, ok := Find(a)
+	if !ok {
+		return false
+	}
+	y, ok := Find(b)
+	return ok && x.Common == y.Common && x.Top != y.Top
+}
+
 // checkedOut reads HEAD and follows it to a commit.
 func checkedOut(gitDir, common string) (branch, commit string) {
 	line := strings.TrimSpace(head(filepath.Join(gitDir, "HEAD"), 4096))

@@ -136,6 +136,13 @@ func (b *Set) get() *confinement {
 	return b.now
 }
 
+// Ahead begins to open the sandbox, because a command is to come.
+func (b *Set) Ahead() {
+	if c := b.get(); c != nil {
+		c.ahead()
+	}
+}
+
 // Wrap puts a command inside, where the settings want it. When the sandbox
 // cannot be had, the command must not run.
 func (b *Set) Wrap(cmd *proc.Command, needs policy.Needs) error {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/sandbox"
 )
 
 // A sandbox counts from the next turn on: the last of those that settings
@@ -53,5 +54,42 @@ func TestTheLastPreparedCounts(t *testing.T) {
 	}
 	if err := b.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A sandbox that is opened ahead is waited for, and closed; none is opened
+// once it is closed.
+func TestAhead(t *testing.T) {
+	opened := 0
+	begun, go_ := make(chan struct{}), make(chan struct{})
+	open := func() (*sandbox.Sandbox, error) {
+		opened++
+		close(begun)
+		<-go_
+		return sandbox.New(t.Context(), sandbox.Config{})
+	}
+	b := New(Config{Dir: "/w"})
+	b.Ahead() // nothing is confined
+	c := &confinement{open: open}
+	b.next = c
+	b.Advance()
+	b.Ahead()
+	b.Ahead()
+	<-begun
+	closed := make(chan error)
+	go func() { closed <- b.Close() }()
+	close(go_)
+	if err := <-closed; err != nil || c.box == nil || opened != 1 {
+		t.Errorf("%v, opened %d times", err, opened)
+	}
+	b.Ahead()
+	late := &confinement{open: open}
+	if err := late.close(); err != nil {
+		t.Error(err)
+	}
+	late.ahead()
+	late.opening.Wait()
+	if opened != 1 {
+		t.Errorf("opened %d times", opened)
 	}
 }

@@ -122,6 +122,9 @@ type confinement struct {
 	once sync.Once // for the fields below
 	box  *sandbox.Sandbox
 	err  error
+	// opening is what ahead began, begun that it did.
+	opening sync.WaitGroup
+	begun   sync.Once
 	// made is box once it is there, for who must not wait for it.
 	made atomic.Pointer[sandbox.Sandbox]
 }
@@ -149,6 +152,11 @@ func (c *confinement) ready() {
 	})
 }
 
+// ahead begins to make the sandbox, which close waits for.
+func (c *confinement) ahead() {
+	c.begun.Do(func() { c.opening.Go(c.ready) })
+}
+
 // wrap puts a command inside; when the sandbox cannot be had, nothing runs.
 func (c *confinement) wrap(cmd *proc.Command, needs policy.Needs) error {
 	c.ready()
@@ -170,6 +178,8 @@ func (c *confinement) passes() bool {
 }
 
 func (c *confinement) close() error {
+	c.begun.Do(func() {}) // none begins any more
+	c.opening.Wait()
 	c.once.Do(func() { c.err = errors.New("the session is over") })
 	if c.box == nil {
 		return nil

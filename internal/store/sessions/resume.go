@@ -72,13 +72,13 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 		st.Key, _ = seal.Key(r.State) // the copy is sealed, too
 	}
 	project := Key(r.Root)
-	info, fresh, err := r.pick(ctx, c, st, project)
+	old, fresh, err := r.pick(ctx, c, st, project)
 	if err != nil {
 		return nil, err
 	}
-	l := &Opened{ID: info.ID, Begin: r.begin(info.ID), Model: info.Model, Mode: info.Mode, run: r}
-	if info.Start != "" && info.Start != r.Dir {
-		r.Note("this session was in %s; it goes on in %s (to go on there: %s && adze --resume %s)", info.Start, r.Dir, policy.QuoteCommand([]string{"cd", info.Start}), info.ID)
+	l := &Opened{ID: old.ID, Begin: r.begin(old.ID), Model: old.Model, Mode: old.Mode, run: r}
+	if old.Start != "" && old.Start != r.Dir && !info.Siblings(old.Start, r.Dir) {
+		r.Note("this session was in %s; it goes on in %s (to go on there: %s && adze --resume %s)", old.Start, r.Dir, policy.QuoteCommand([]string{"cd", old.Start}), old.ID)
 	}
 	if c.None {
 		l.Session = &mem.Session{}
@@ -92,7 +92,7 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	var unsealed error
 	st.Key, unsealed = seal.Key(r.State)
 	l.key = st.Key
-	if err := l.open(ctx, st, project, info, fresh); err != nil {
+	if err := l.open(ctx, st, project, old, fresh); err != nil {
 		return nil, err
 	}
 	l.Resumable, l.Torn = true, l.Report().Torn

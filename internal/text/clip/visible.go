@@ -51,3 +51,30 @@ func blank(r rune) bool {
 	}
 	return false
 }
+
+// Pictures is Clean that shows control characters by their symbols (U+2400 and
+// on), and drops no escape sequence: it is for the text of a file, which is to
+// be seen as it is.
+func Pictures(s string) string {
+	i := 0
+	for i < len(s) && (s[i] >= 0x20 && s[i] < 0x7f || s[i] == '\n' || s[i] == '\t') {
+		i++
+	}
+	if i == len(s) {
+		return s
+	}
+	b := make([]byte, 0, len(s)+16)
+	b = append(b, s[:i]...)
+	for ; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\r' && i+1 < len(s) && s[i+1] == '\n':
+		case c == 0x7f:
+			b = utf8.AppendRune(b, 0x2421)
+		case c < 0x20 && c != '\n' && c != '\t':
+			b = utf8.AppendRune(b, 0x2400+rune(c))
+		default:
+			b = append(b, c)
+		}
+	}
+	return Clean(string(b))
+}

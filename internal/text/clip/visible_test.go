@@ -26,3 +26,16 @@ func TestVisible(t *testing.T) {
 		}
 	}
 }
+
+func TestPictures(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                          "",
+		"a\n\tb\r\n":                "a\n\tb\n",
+		"\x1b[31mred\x00\r\x7f":     "␛[31mred␀␍␡",
+		"é\xff\u202e\u009b31m \x1b": "é\ufffd ␛",
+	} {
+		if got := clip.Pictures(in); got != want {
+			t.Errorf("Pictures(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

@@ -42,8 +42,9 @@ func Edits(a, b string) []udiff.Edit {
 func lineStart(s string, i int) bool { return i == 0 || s[i-1] == '\n' }
 
 // Shown is the change from one text to another: hunks with three lines of
-// context, of at most 256 KiB. visible makes what a terminal would act on harmless.
-func Shown(path, from, to string, created bool, visible func(string) string) view.Diff {
+// context, of at most 256 KiB. What a terminal would act on, or would
+// not show, stands as escapes.
+func Shown(path, from, to string, created bool) view.Diff {
 	out := view.Diff{Path: path, Created: created}
 	u, err := udiff.ToUnifiedDiff("a", "b", from, Edits(from, to), 3)
 	if err != nil {
@@ -64,7 +65,7 @@ func Shown(path, from, to string, created bool, visible func(string) string) vie
 	if i := strings.Index(s, "@@ "); i >= 0 {
 		s = s[i:]
 	}
-	s, cut := clip.Head(visible(s), maxShown)
+	s, cut := clip.Head(clip.VisibleText(s), maxShown)
 	if cut {
 		s += "\\ the rest of this diff is not shown\n"
 	}

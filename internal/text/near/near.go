@@ -22,7 +22,7 @@ func Words(word string, names []string) []string {
 	var hits []hit
 	for _, n := range names {
 		p := plain(n)
-		d := distance(w, p)
+		d := Distance(w, p)
 		switch {
 		case d <= max(len(w), len(p))/3:
 		case len(w) >= 3 && (strings.HasPrefix(p, w) || strings.HasPrefix(w, p) && len(p) >= 3):
@@ -53,9 +53,16 @@ func plain(s string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s))
 }
 
-// distance is the least number of letters to add, drop, change or swap with
-// their neighbour that turn a into b (optimal string alignment).
-func distance(a, b string) int {
+// maxCompared is how many bytes of a name are compared; names are shorter.
+const maxCompared = 200
+
+// Distance is the least number of letters to add, drop, change or swap with
+// their neighbour that turn a into b (optimal string alignment). Of two of
+// which one has more than 200 bytes it is the length of the longer one.
+func Distance(a, b string) int {
+	if n := max(len(a), len(b)); n > maxCompared {
+		return n
+	}
 	x, y := []rune(a), []rune(b)
 	before, last := make([]int, len(y)+1), make([]int, len(y)+1)
 	for j := range last {

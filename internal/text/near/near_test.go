@@ -2,6 +2,7 @@ package near_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/text/near"
@@ -26,5 +27,19 @@ func TestWords(t *testing.T) {
 	}
 	if got := near.Hint("gerp", tools); got != " (did you mean Grep?)" {
 		t.Errorf("hint: %q", got)
+	}
+}
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"a", "", 1}, {"read", "raed", 1}, {"größe", "grösse", 2}, {"kitten", "sitting", 3}, {"ca", "abc", 3},
+		{strings.Repeat("x", 201), strings.Repeat("x", 201), 201}, {strings.Repeat("x", 200), strings.Repeat("x", 199) + "y", 1},
+	} {
+		if got := near.Distance(c.a, c.b); got != c.want || near.Distance(c.b, c.a) != got {
+			t.Errorf("%.9q and %.9q: %d, want %d", c.a, c.b, got, c.want)
+		}
 	}
 }

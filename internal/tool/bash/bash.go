@@ -55,6 +55,8 @@ type Config struct {
 	Wrap func(c *proc.Command, needs policy.Needs) error
 	// Active says whether Wrap confines anything; nil means it does.
 	Active func() bool
+	// Ahead is told that a command is to come, and returns at once; nil tells nobody.
+	Ahead func()
 	// Passes says whether a command may run without a question because it is
 	// wrapped; nil means it may not.
 	Passes func() bool
@@ -125,7 +127,7 @@ type runner struct {
 }
 
 func (b *runner) tools() []tool.Tool {
-	spec := tool.Spec{Name: "Bash", Again: true, Description: bashText, Limit: Limit, Shell: true}
+	spec := tool.Spec{Name: "Bash", Again: true, Description: bashText, Limit: Limit, Shell: true, Ahead: b.Ahead}
 	return []tool.Tool{tool.New(spec, b.plan, b.run), outputTool(b.tasks), killTool(b.tasks)}
 }
 
@@ -136,8 +138,8 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 	s := b.read(in.Command, env)
 	p := tool.Plan{
 		Actions:  s.Actions,
-		View:     view.Terminal{Command: visible(in.Command)},
-		Title:    "Bash: " + clip.Line(visible(firstOf(in.Description, in.Command)), 100),
+		View:     view.Terminal{Command: clip.VisibleText(in.Command)},
+		Title:    "Bash: " + clip.Line(clip.VisibleText(firstOf(in.Description, in.Command)), 100),
 		Parallel: s.ReadOnly && s.Dir == env.Dir && !in.Background,
 	}
 	if s.ReadOnly && len(p.Actions) == 0 { // nothing but comments

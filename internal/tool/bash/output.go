@@ -51,7 +51,7 @@ func outputTool(t *Tasks) tool.Tool {
 			}
 			return tool.Plan{
 				Actions:  []policy.Action{policy.None{}},
-				Title:    "Output: " + clip.Line(visible(in.ID), 40),
+				Title:    "Output: " + clip.Line(clip.VisibleText(in.ID), 40),
 				Parallel: true,
 			}, nil
 		}, t.readOutput)}
@@ -63,7 +63,7 @@ func killTool(t *Tasks) tool.Tool {
 		func(in killInput, _ tool.Env) (tool.Plan, error) {
 			return tool.Plan{
 				Actions: []policy.Action{policy.None{}}, // it only ends what this session started
-				Title:   "Stop: " + clip.Line(visible(in.ID), 40),
+				Title:   "Stop: " + clip.Line(clip.VisibleText(in.ID), 40),
 			}, nil
 		},
 		func(_ context.Context, in killInput, _ tool.Env) (tool.Result, error) {
@@ -82,7 +82,7 @@ func killTool(t *Tasks) tool.Tool {
 			}
 			return tool.Result{
 				Text: fmt.Sprintf("%s was told to end (%s); what is left after 2 s is killed.", in.ID, clip.Line(clip.Clean(k.Command), 200)),
-				View: view.Terminal{Command: visible(k.Command), Note: "killed " + in.ID},
+				View: view.Terminal{Command: clip.VisibleText(k.Command), Note: "killed " + in.ID},
 			}, nil
 		})}
 }
@@ -174,7 +174,7 @@ func (t *Tasks) news(j *job, re *regexp.Regexp) tool.Result {
 	}
 	text = join(text, left)
 	_, shown, _ := strings.Cut(text, "\n")
-	return tool.Result{Text: text, View: view.Terminal{Command: visible(k.Command), Output: shown, Exit: k.Exit, Note: k.ID + " " + k.status()}}
+	return tool.Result{Text: text, View: view.Terminal{Command: clip.VisibleText(k.Command), Output: shown, Exit: k.Exit, Note: k.ID + " " + k.status()}}
 }
 
 // take moves the read position of j; t.mu is held. While it runs, the start

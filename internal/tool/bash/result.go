@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/proc"
@@ -79,7 +78,7 @@ func (j *job) result(in input, how outcome) tool.Result {
 		Text:  join(text, notes),
 		IsErr: isErr,
 		View: view.Terminal{
-			Command: visible(in.Command), Output: shown, Exit: st.Code, Dropped: dropped, Note: why,
+			Command: clip.VisibleText(in.Command), Output: shown, Exit: st.Code, Dropped: dropped, Note: why,
 		},
 	}
 }
@@ -93,7 +92,7 @@ func (j *job) backgroundResult(command string) tool.Result {
 	if path != "" {
 		text += " All of its output goes to " + path + "."
 	}
-	return tool.Result{Text: text, View: view.Terminal{Command: visible(command), Note: "in the background as " + id}}
+	return tool.Result{Text: text, View: view.Terminal{Command: clip.VisibleText(command), Note: "in the background as " + id}}
 }
 
 // join puts notes in brackets under text, one to a line.
@@ -206,22 +205,4 @@ func hexPreview(k proc.Kept, path string) string {
 		s += "[it is in " + path + "]"
 	}
 	return strings.TrimRight(s, "\n")
-}
-
-// visible writes what could hide a part of a command as an escape: control
-// characters, bidirectional and invisible ones.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\n' || r == '\t':
-			b.WriteRune(r)
-		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r),
-			unicode.Is(unicode.Zs, r) && r != ' ':
-			fmt.Fprintf(&b, "\\u{%x}", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

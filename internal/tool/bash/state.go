@@ -103,7 +103,7 @@ func parseState(s string) (end, error) {
 	}
 	e := end{dir: fields[0], vars: []string{}}
 	if !plainDir(e.dir) {
-		return end{}, fmt.Errorf("the folder %s has a name that is not kept", clip.Line(visible(e.dir), 100))
+		return end{}, fmt.Errorf("the folder %s has a name that is not kept", clip.Line(clip.VisibleText(e.dir), 100))
 	}
 	seen, size := map[string]bool{}, 0
 	for _, kv := range fields[1:n] {
@@ -129,7 +129,7 @@ func parseState(s string) (end, error) {
 // plainDir reports whether a folder's name is one to go on with: absolute, and
 // nothing in it could be taken for more than a name where it is shown.
 func plainDir(dir string) bool {
-	return filepath.IsAbs(dir) && len(dir) <= maxDir && utf8.ValidString(dir) && visible(dir) == dir && !strings.ContainsAny(dir, "\n\t")
+	return filepath.IsAbs(dir) && len(dir) <= maxDir && utf8.ValidString(dir) && clip.VisibleText(dir) == dir && !strings.ContainsAny(dir, "\n\t")
 }
 
 // lasting reports whether a variable of this name is carried to the next

@@ -187,8 +187,8 @@ func TestPlan(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Wrap = func(*proc.Command, policy.Needs) error { return nil } })
 	b := r.tools["Bash"]
 	p, err := b.Plan(json.RawMessage(`{"command":"rm\u200b -rf x\u001b[2K","timeout":"1000"}`), r.env)
-	if err != nil || p.Title != `Bash: rm\u{200b} -rf x\u{1b}[2K` || p.Parallel || len(p.Actions) == 0 ||
-		!reflect.DeepEqual(p.View, view.Terminal{Command: `rm\u{200b} -rf x\u{1b}[2K`}) {
+	if err != nil || p.Title != `Bash: rm\u200b -rf x\x1b[2K` || p.Parallel || len(p.Actions) == 0 ||
+		!reflect.DeepEqual(p.View, view.Terminal{Command: `rm\u200b -rf x\x1b[2K`}) {
 		t.Errorf("%+v %v", p, err)
 	}
 	p, err = b.Plan(json.RawMessage(`{"command":"true","description":"does nothing","dangerously_disable_sandbox":true}`), r.env)

@@ -9,7 +9,7 @@ import (
 
 // diff is the change for people.
 func (d draft) diff(name string) view.Block {
-	return diff.Shown(name, d.old.lf, d.new.lf, d.was == nil, visible)
+	return diff.Shown(name, d.old.lf, d.new.lf, d.was == nil)
 }
 
 // changedLines returns the ranges of lines of b, from 1 and inclusive, that

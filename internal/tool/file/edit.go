@@ -93,7 +93,7 @@ func (t *tools) write(_ context.Context, in writeIn, env tool.Env) (tool.Result,
 func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft, error)) (tool.Result, error) {
 	path, err := t.pinned(asked, env)
 	if err != nil {
-		return tool.Errorf("%s", visible(err.Error())), nil
+		return tool.Errorf("%s", clip.Pictures(err.Error())), nil
 	}
 	d, err := make(path)
 	if err != nil {
@@ -101,18 +101,18 @@ func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft,
 	}
 	if t.Before != nil {
 		if err := t.Before(path); err != nil {
-			return tool.Errorf("%s was not changed: its present content could not be kept for undo: %v", visible(asked), err), nil
+			return tool.Errorf("%s was not changed: its present content could not be kept for undo: %v", clip.Pictures(asked), err), nil
 		}
 	}
 	content := d.new.bytes()
 	fi, err := t.disk.save(path, content, d.was)
 	if err != nil {
-		return tool.Errorf("%s was not changed: %v", visible(asked), plain(err)), nil
+		return tool.Errorf("%s was not changed: %v", clip.Pictures(asked), plain(err)), nil
 	}
 	f := entry(path, fi, content)
 	f.Partial = true // known, but not shown line by line
 	t.Ledger.put(f)
-	return tool.Result{Text: d.report(visible(asked)), View: d.diff(short(path, env)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}, nil
+	return tool.Result{Text: d.report(clip.Pictures(asked)), View: d.diff(short(path, env)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}, nil
 }
 
 // A draft is a change of one file that is not saved yet. was is nil for a new
@@ -133,7 +133,7 @@ func (t *tools) draftEdit(path, asked string, changes []change, env tool.Env) (d
 			d := draft{whole: true}
 			return d.change(changes)
 		}
-		return draft{}, errors.New(visible(missing(asked, path, env)))
+		return draft{}, errors.New(clip.Pictures(missing(asked, path, env)))
 	}
 	if err != nil {
 		return draft{}, err
@@ -191,29 +191,29 @@ func (t *tools) current(path, asked, verb string) (document, fs.FileInfo, error)
 		if errors.Is(err, fs.ErrNotExist) {
 			return document{}, nil, fs.ErrNotExist
 		}
-		return document{}, nil, fmt.Errorf("%s: %w", visible(asked), plain(err))
+		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), plain(err))
 	}
 	defer o.f.Close()
 	seen, ok := t.Ledger.Get(path)
 	if !ok {
-		return document{}, nil, fmt.Errorf("%s has not been read in this session; use Read first, then %s", visible(asked), verb)
+		return document{}, nil, fmt.Errorf("%s has not been read in this session; use Read first, then %s", clip.Pictures(asked), verb)
 	}
 	b, err := o.slurp(maxFile)
 	switch {
 	case errors.Is(err, errBig):
-		return document{}, nil, fmt.Errorf("%s is larger than 64 MB; change it with a command instead", visible(asked))
+		return document{}, nil, fmt.Errorf("%s is larger than 64 MB; change it with a command instead", clip.Pictures(asked))
 	case err != nil:
-		return document{}, nil, fmt.Errorf("%s: %w", visible(asked), plain(err))
+		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), plain(err))
 	case seen.Hash == "" && seen.Size != int64(len(b)):
-		return document{}, nil, fmt.Errorf("%s was read only in part and is too large to compare; read its end, then %s", visible(asked), verb)
+		return document{}, nil, fmt.Errorf("%s was read only in part and is too large to compare; read its end, then %s", clip.Pictures(asked), verb)
 	case seen.Hash != "" && !same(seen, b):
-		return document{}, nil, fmt.Errorf("%s has changed since it was read; use Read again, then %s", visible(asked), verb)
+		return document{}, nil, fmt.Errorf("%s has changed since it was read; use Read again, then %s", clip.Pictures(asked), verb)
 	case clip.Binary(b) && verb == "Edit":
-		return document{}, nil, fmt.Errorf("%s is a binary file and cannot be edited as text", visible(asked))
+		return document{}, nil, fmt.Errorf("%s is a binary file and cannot be edited as text", clip.Pictures(asked))
 	}
 	d, err := decode(b)
 	if err != nil {
-		return document{}, nil, fmt.Errorf("%s: %w", visible(asked), err)
+		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), err)
 	}
 	return d, o.fi, nil
 }
@@ -262,7 +262,7 @@ func (d draft) around() string {
 				b.WriteString("[further changed lines are not shown]\n")
 				return b.String()
 			}
-			s, cut := clip.Head(visible(lines[i-1]), maxLineChars)
+			s, cut := clip.Head(clip.Pictures(lines[i-1]), maxLineChars)
 			if cut {
 				s += " [line cut]"
 			}

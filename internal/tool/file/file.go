@@ -16,6 +16,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -165,8 +166,8 @@ func missing(asked, path string, env tool.Env) string {
 			return msg + "; the working directory itself is gone"
 		}
 	}
-	if near := closeNames(path, env); len(near) > 0 {
-		msg += "; did you mean " + strings.Join(near, ", ") + "?"
+	if names := closeNames(path, env); len(names) > 0 {
+		msg += "; did you mean " + strings.Join(names, ", ") + "?"
 	}
 	return msg
 }
@@ -174,11 +175,11 @@ func missing(asked, path string, env tool.Env) string {
 // closeNames finds up to three files with a name like the missing one, in
 // folders the session works in only.
 func closeNames(path string, env tool.Env) []string {
-	type near struct {
+	type hit struct {
 		path string
 		dist int
 	}
-	var out []near
+	var out []hit
 	want := strings.ToLower(filepath.Base(path))
 	dirs := []string{filepath.Dir(path)}
 	if rel, err := filepath.Rel(string(filepath.Separator), path); err == nil && len(env.Roots) > 0 {
@@ -199,16 +200,16 @@ func closeNames(path string, env tool.Env) []string {
 				continue
 			}
 			name := strings.ToLower(e.Name())
-			n := distance(want, name)
+			n := near.Distance(want, name)
 			if stem(name) == stem(want) {
 				n = min(n, 1)
 			}
 			if n <= max(1, len(want)/4) {
-				out = append(out, near{filepath.Join(d, e.Name()), n})
+				out = append(out, hit{filepath.Join(d, e.Name()), n})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b near) int { return a.dist - b.dist })
+	slices.SortStableFunc(out, func(a, b hit) int { return a.dist - b.dist })
 	var names []string
 	for _, n := range out[:min(len(out), 3)] {
 		names = append(names, n.path)
@@ -229,27 +230,4 @@ func within(path string, env tool.Env) bool {
 		}
 	}
 	return false
-}
-
-// distance counts the edits (insert, delete, change of one byte) from a to b.
-func distance(a, b string) int {
-	if len(a) > 200 || len(b) > 200 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diag
-			if a[i] != b[j] {
-				cost = min(diag, row[j], row[j+1]) + 1
-			}
-			diag, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

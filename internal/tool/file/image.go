@@ -16,7 +16,7 @@ const maxImageFile = 64 << 20 // bytes of an image that are read
 
 func (r *reading) image(src io.Reader) (tool.Result, error) {
 	if r.o.fi.Size() > maxImageFile {
-		return tool.Errorf("%s is an image of %s, too large to show", visible(r.in.FilePath), clip.Size(r.o.fi.Size())), nil
+		return tool.Errorf("%s is an image of %s, too large to show", clip.Pictures(r.in.FilePath), clip.Size(r.o.fi.Size())), nil
 	}
 	data, err := io.ReadAll(io.LimitReader(src, maxImageFile))
 	if err != nil {
@@ -25,9 +25,9 @@ func (r *reading) image(src io.Reader) (tool.Result, error) {
 	kind := pixels.Media(data)
 	cfg, err := pixels.Size(kind, data)
 	if err != nil {
-		return tool.Errorf("%s looks like %s but cannot be decoded: %v", visible(r.in.FilePath), kind, err), nil
+		return tool.Errorf("%s looks like %s but cannot be decoded: %v", clip.Pictures(r.in.FilePath), kind, err), nil
 	}
-	about := fmt.Sprintf("%s: %s, %d×%d pixels, %s", visible(r.in.FilePath), kind, cfg.Width, cfg.Height, clip.Size(int64(len(data))))
+	about := fmt.Sprintf("%s: %s, %d×%d pixels, %s", clip.Pictures(r.in.FilePath), kind, cfg.Width, cfg.Height, clip.Size(int64(len(data))))
 	if !r.env.Images {
 		return tool.Result{Text: about + ". The model in use takes no images, so it is not shown."}, nil
 	}

@@ -310,7 +310,7 @@ func nearest(text, old string) string {
 	}
 	b.WriteString(":\n")
 	for i := at; i < min(end, at+30); i++ {
-		s, _ := clip.Head(visible(lines[i]), 500)
+		s, _ := clip.Head(clip.Pictures(lines[i]), 500)
 		fmt.Fprintf(&b, "%6d\t%s\n", i+1, s)
 	}
 	return strings.TrimSuffix(b.String(), "\n")

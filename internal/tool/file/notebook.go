@@ -70,9 +70,9 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 	}
 	var b strings.Builder
 	var images []llm.Image
-	fmt.Fprintf(&b, "%s: notebook, %s", visible(r.in.FilePath), clip.Count(len(nb.Cells), "cell"))
+	fmt.Fprintf(&b, "%s: notebook, %s", clip.Pictures(r.in.FilePath), clip.Count(len(nb.Cells), "cell"))
 	if lang := nb.Metadata.LanguageInfo.Name; lang != "" {
-		fmt.Fprintf(&b, ", %s", visible(lang))
+		fmt.Fprintf(&b, ", %s", clip.Pictures(lang))
 	}
 	b.WriteByte('\n')
 	cut := 0
@@ -104,11 +104,11 @@ func (c cell) show(i int) string {
 	if id == "" {
 		id = fmt.Sprintf("cell-%d", i)
 	}
-	fmt.Fprintf(&b, "\n<cell id=%q type=%q", visible(id), visible(c.Type))
+	fmt.Fprintf(&b, "\n<cell id=%q type=%q", clip.Pictures(id), clip.Pictures(c.Type))
 	if c.Count != nil {
 		fmt.Fprintf(&b, " run=%d", *c.Count)
 	}
-	fmt.Fprintf(&b, ">\n%s\n</cell>\n", strings.TrimSuffix(visible(string(c.Source)), "\n"))
+	fmt.Fprintf(&b, ">\n%s\n</cell>\n", strings.TrimSuffix(clip.Pictures(string(c.Source)), "\n"))
 	var out strings.Builder
 	for _, o := range c.Outputs {
 		switch {

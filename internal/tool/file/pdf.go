@@ -22,18 +22,18 @@ const (
 
 func (r *reading) pdf(ctx context.Context) (tool.Result, error) {
 	if r.o.fi.Size() > maxPDF {
-		return tool.Errorf("%s is a PDF of %s, too large to read", visible(r.in.FilePath), clip.Size(r.o.fi.Size())), nil
+		return tool.Errorf("%s is a PDF of %s, too large to read", clip.Pictures(r.in.FilePath), clip.Size(r.o.fi.Size())), nil
 	}
 	doc, total, err := openPDF(r.o.f, r.o.fi.Size())
 	if err != nil {
-		return tool.Errorf("%s cannot be read as PDF: %v", visible(r.in.FilePath), err), nil
+		return tool.Errorf("%s cannot be read as PDF: %v", clip.Pictures(r.in.FilePath), err), nil
 	}
 	first, last, err := pageRange(r.in.Pages, total)
 	if err != nil {
-		return tool.Errorf("%s: %v", visible(r.in.FilePath), err), nil
+		return tool.Errorf("%s: %v", clip.Pictures(r.in.FilePath), err), nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: PDF, %s\n", visible(r.in.FilePath), clip.Count(total, "page"))
+	fmt.Fprintf(&b, "%s: PDF, %s\n", clip.Pictures(r.in.FilePath), clip.Count(total, "page"))
 	words, next := false, last+1
 	for n := first; n <= last; n++ {
 		if ctx.Err() != nil {
@@ -48,7 +48,7 @@ func (r *reading) pdf(ctx context.Context) (tool.Result, error) {
 			next = n
 			break
 		}
-		text, cut := clip.Head(visible(text), r.budget())
+		text, cut := clip.Head(clip.Pictures(text), r.budget())
 		fmt.Fprintf(&b, "\n--- page %d ---\n%s\n", n, strings.TrimSpace(text))
 		if cut {
 			b.WriteString("[the rest of this page is left out]\n")

@@ -59,25 +59,25 @@ func (t *tools) planRead(in readIn, env tool.Env) (tool.Plan, error) {
 func short(path string, env tool.Env) string {
 	if env.Dir != "" {
 		if rel, err := filepath.Rel(env.Dir, path); err == nil && filepath.IsLocal(rel) {
-			return visible(rel)
+			return clip.Pictures(rel)
 		}
 	}
-	return visible(path)
+	return clip.Pictures(path)
 }
 
 func (t *tools) read(ctx context.Context, in readIn, env tool.Env) (tool.Result, error) {
 	path, err := t.pinned(in.FilePath, env)
 	if err != nil {
-		return tool.Errorf("%s", visible(err.Error())), nil
+		return tool.Errorf("%s", clip.Pictures(err.Error())), nil
 	}
 	o, err := open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return tool.Errorf("%s", visible(missing(in.FilePath, path, env))), nil
+		return tool.Errorf("%s", clip.Pictures(missing(in.FilePath, path, env))), nil
 	case errors.Is(err, errFolder):
 		return tool.Errorf("%s is a folder; list it with Glob (pattern \"*\", path %q)", in.FilePath, path), nil
 	case err != nil:
-		return tool.Errorf("%s: %v", visible(in.FilePath), plain(err)), nil
+		return tool.Errorf("%s: %v", clip.Pictures(in.FilePath), plain(err)), nil
 	}
 	defer o.f.Close()
 	r := reading{t: t, in: in, env: env, path: path, o: o}
@@ -94,7 +94,7 @@ type reading struct {
 }
 
 func (r *reading) failed(err error) (tool.Result, error) {
-	return tool.Errorf("%s: %v", visible(r.in.FilePath), plain(err)), nil
+	return tool.Errorf("%s: %v", clip.Pictures(r.in.FilePath), plain(err)), nil
 }
 
 func (r *reading) run(ctx context.Context) (tool.Result, error) {
@@ -119,7 +119,7 @@ func (r *reading) run(ctx context.Context) (tool.Result, error) {
 		br.Reset(r.o.f)
 	case clip.Binary(head):
 		return tool.Errorf("%s is a binary file (%s) and cannot be read as text; its first bytes:\n%s",
-			visible(r.in.FilePath), clip.Size(r.o.fi.Size()), hexDump(head)), nil
+			clip.Pictures(r.in.FilePath), clip.Size(r.o.fi.Size()), hexDump(head)), nil
 	}
 	return r.text(ctx, br, head)
 }
@@ -135,7 +135,7 @@ func (r *reading) text(ctx context.Context, br *bufio.Reader, head []byte) (tool
 	if whole && size > maxWhole {
 		return tool.Errorf("%s is %s, too much to read at once (at most 256 KB without offset and limit). "+
 			"Read a part with offset and limit, such as offset=1 limit=500, or look for what you need with Grep.",
-			visible(r.in.FilePath), clip.Size(size)), nil
+			clip.Pictures(r.in.FilePath), clip.Size(size)), nil
 	}
 	var src io.Reader = br
 	sum := sha256.New()
@@ -191,9 +191,9 @@ func (r *reading) result(p page, f effect.File) tool.Result {
 	switch {
 	case p.ended && f.Size == 0:
 		r.t.Ledger.put(f)
-		return tool.Result{Text: fmt.Sprintf("%s is an empty file.", visible(r.in.FilePath)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}
+		return tool.Result{Text: fmt.Sprintf("%s is an empty file.", clip.Pictures(r.in.FilePath)), Effects: []tool.Effect{effect.Saw{Files: []effect.File{f}}}}
 	case p.shown == 0 && p.ended:
-		return tool.Errorf("%s has %s; offset %d is past its end", visible(r.in.FilePath), clip.Count(p.total, "line"), p.first)
+		return tool.Errorf("%s has %s; offset %d is past its end", clip.Pictures(r.in.FilePath), clip.Count(p.total, "line"), p.first)
 	}
 	last := p.first + p.shown - 1
 	f.Partial = p.first > 1 || p.more() > 0 || !p.ended
@@ -203,7 +203,7 @@ func (r *reading) result(p page, f effect.File) tool.Result {
 	if old, ok := r.t.Ledger.Get(r.path); ok && f.Hash != "" && old.Hash == f.Hash && old.Size == f.Size {
 		known := shown(old) && (!old.Partial || old.First <= p.first && last <= old.Last)
 		if known && r.env.Whole {
-			return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read it (lines %d-%d are in the earlier result).", visible(r.in.FilePath), p.first, last)}
+			return tool.Result{Text: fmt.Sprintf("%s is unchanged since you read it (lines %d-%d are in the earlier result).", clip.Pictures(r.in.FilePath), p.first, last)}
 		}
 		if shown(old) && !old.Partial {
 			f.Partial, f.First, f.Last = false, 0, 0 // all of it was seen before
@@ -294,7 +294,7 @@ func (p *page) add(line []byte) {
 	if p.total == 1 {
 		s = strings.TrimPrefix(s, bom8)
 	}
-	v := visible(s)
+	v := clip.Pictures(s)
 	p.pictures = p.pictures || v != s && strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f })
 	s = v
 	if len(s) > maxLineChars && utf8.RuneCountInString(s) > maxLineChars {

@@ -7,9 +7,6 @@ import (
 	"sort"
 	"strings"
 	"unicode/utf16"
-	"unicode/utf8"
-
-	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // An encoding is how a file's text is stored.
@@ -155,31 +152,4 @@ func splitLines(s string) []string {
 		return nil
 	}
 	return strings.Split(strings.TrimSuffix(s, "\n"), "\n")
-}
-
-// visible returns s safe to show. Control characters other than newline and
-// tab become their pictures (U+2400 and on), so that they can be seen and
-// nothing acts on them; what clip.Clean drops is dropped.
-func visible(s string) string {
-	i := 0
-	for i < len(s) && (s[i] >= 0x20 && s[i] < 0x7f || s[i] == '\n' || s[i] == '\t') {
-		i++
-	}
-	if i == len(s) {
-		return s
-	}
-	b := make([]byte, 0, len(s)+16)
-	b = append(b, s[:i]...)
-	for ; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '\r' && i+1 < len(s) && s[i+1] == '\n':
-		case c == 0x7f:
-			b = utf8.AppendRune(b, 0x2421)
-		case c < 0x20 && c != '\n' && c != '\t':
-			b = utf8.AppendRune(b, 0x2400+rune(c))
-		default:
-			b = append(b, c)
-		}
-	}
-	return clip.Clean(string(b))
 }

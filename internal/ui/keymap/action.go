@@ -40,6 +40,7 @@ const (
 	ShowHelp         Action = "app:help"
 
 	Submit         Action = "chat:submit"
+	SubmitLater    Action = "chat:submitLater"
 	Newline        Action = "chat:newline"
 	Cancel         Action = "chat:cancel"
 	Rewind         Action = "chat:rewind"

@@ -11,7 +11,8 @@ var table = []actionRow{
 	{Global, ToggleTranscript, []string{"ctrl+o"}, "whole conversation, in full screen"},
 	{Global, ShowHelp, []string{"f1"}, "keys and commands (? in an empty prompt)"},
 
-	{Chat, Submit, []string{"enter"}, "send; while the model works: queue"},
+	{Chat, Submit, []string{"enter"}, "send; while the model works: with its next step"},
+	{Chat, SubmitLater, []string{"tab"}, "while the model works: send when it is done (Enter then: now)"},
 	{Chat, Newline, []string{"shift+enter", "alt+enter", "ctrl+j"}, `new line (\ and Enter, too)`},
 	{Chat, Cancel, []string{"esc"}, "interrupt, or close what is open"},
 	{Chat, Rewind, []string{"esc esc"}, "go back to an earlier message"},

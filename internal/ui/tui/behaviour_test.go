@@ -163,6 +163,41 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// Tab has a prompt wait for the end of the turn; Enter then sends it at once.
+func TestQueueForLater(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"})
+	r.keys("'afterwards", "tab")
+	if p, ok := last[op.Prompt](r); !ok || p.Text != "afterwards" || !p.Later {
+		t.Fatalf("%+v", p)
+	}
+	r.has("› afterwards", "when the turn is over, Enter: now")
+	r.keys("enter")
+	if u, ok := last[op.Unqueue](r); !ok || u.ID != "id1" {
+		t.Errorf("not taken back: %+v", u)
+	}
+	if p, _ := last[op.Prompt](r); p.Text != "afterwards" || p.Later || p.ID == "id1" {
+		t.Errorf("sent as %+v", p)
+	}
+	r.has("with the next step").hasNot("when the turn is over")
+	n := len(r.ops)
+	if r.keys("enter"); len(r.ops) != n {
+		t.Errorf("sent twice: %+v", r.ops[n:])
+	}
+	r.event(event.TurnEnded{ID: "t"})
+	if r.keys("'now", "tab"); len(r.ops) != n || r.m.box.Text() == "" {
+		t.Error("without a turn there is nothing to wait for")
+	}
+}
+
+// There is nothing yet that "&" could run in the background, and that is said.
+func TestBackgroundPromptsAreRefused(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'& build it", "enter").has("no prompt can run in the background", "& build it")
+	if p, sent := last[op.Prompt](r); sent {
+		t.Errorf("it was sent: %+v", p)
+	}
+}
+
 // A prompt that the session refuses is in the box again.
 func TestRefusedPromptIsNotLost(t *testing.T) {
 	r := newRig(t, 80, 24).open()

@@ -16,7 +16,6 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/pick"
-	"github.com/adze-agent/adze/internal/view"
 )
 
 // A command is a word after "/".
@@ -72,9 +71,11 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 		"tasks":  (*Model).tasksCommand,
 		"bashes": (*Model).tasksCommand,
 		"todos":  func(m *Model, _ string) []effect { m.screen.todos = !m.screen.todos; return nil },
-		"diff":   (*Model).diffCommand,
 		"vim":    (*Model).vimCommand,
 		"rewind": (*Model).rewindCommand,
+	}
+	if m.host.Diff != nil {
+		out["diff"] = (*Model).diffCommand
 	}
 	if m.host.Models != nil {
 		out["model"] = (*Model).modelCommand
@@ -326,27 +327,6 @@ func (m *Model) memoryCommand(string) []effect {
 	return nil
 }
 
-// diffCommand shows all changes that tools of this session made.
-func (m *Model) diffCommand(string) []effect {
-	it := &story.Item{Kind: story.Called, Done: true, At: m.now}
-	for _, old := range m.story.Items {
-		for _, c := range old.Calls {
-			if _, ok := c.View.(view.Diff); ok && c.Ended && !c.Wrong {
-				it.Calls = append(it.Calls, c)
-			}
-		}
-	}
-	if len(it.Calls) == 0 {
-		m.say("the session changed no file yet", draw.Quiet)
-		return nil
-	}
-	m.open(&sheet{heading: story.Plural(len(it.Calls), "change"), lines: func(_ *Model, p paper, width int) []draw.Line {
-		p.Whole, p.O.Width = true, width
-		return p.Item(it)
-	}})
-	return nil
-}
-
 func (m *Model) tasksCommand(string) []effect {
 	var all []Choice
 	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
@@ -379,10 +359,13 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 			if err != nil {
 				return m.fail(err)
 			}
-			if text == "" {
-				return nil
+			if text != "" {
+				m.report(name, text)
 			}
-			return m.report(name, text)
+			if r.Looks {
+				return m.lookAgain()
+			}
+			return nil
 		}
 	}
 	if r.Away {

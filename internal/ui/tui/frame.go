@@ -321,7 +321,17 @@ func (m *Model) waiting(p paper, max int) []draw.Line {
 			break
 		}
 		l := draw.L(p.Mark(draw.Prompt, draw.Quiet), draw.S(story.FirstLine(q.prompt.Shown), draw.Quiet))
-		out = append(out, draw.Beside(l, draw.L(draw.S(p.Sign(draw.ArrowUp)+" takes it back", draw.Quiet)), p.Cols(), p.O))
+		about := "with the next step"
+		if q.later {
+			about = "when the turn is over"
+		}
+		if i+1 == len(m.queue) {
+			if q.later {
+				about += ", Enter: now"
+			}
+			about += ", " + p.Sign(draw.ArrowUp) + " takes it back"
+		}
+		out = append(out, draw.Beside(l, draw.L(draw.S(about, draw.Quiet)), p.Cols(), p.O))
 	}
 	return out
 }

@@ -49,7 +49,7 @@ func newHelp(*Model) dialog {
 // offered reports whether an action does something in this version.
 func offered(a keymap.Action) bool {
 	switch a {
-	case keymap.Rewind, keymap.KillAgents:
+	case keymap.KillAgents:
 		return false
 	}
 	return true

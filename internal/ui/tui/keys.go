@@ -108,6 +108,11 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 		case edit.Moved, edit.Changed:
 		}
 		return m.edited(), true
+	case keymap.SubmitLater:
+		if !m.turn.running || m.box.Empty() || m.box.Mode() != edit.Chat {
+			return nil, false
+		}
+		return m.sendLater(), true
 	case keymap.EditUp, keymap.HistoryOlder:
 		if m.box.Empty() && len(m.queue) > 0 {
 			return m.takeBack(), true
@@ -236,17 +241,13 @@ const goOn = "Go on where you were interrupted."
 
 // enter sends what is in the prompt box.
 func (m *Model) enter() []effect {
-	p := m.box.Take()
-	m.list = nil
+	p := m.take()
 	if p.Body() == "" && len(p.Images) == 0 {
 		if m.cutOff {
 			m.cutOff = false
 			return m.send(edit.Prompt{Text: goOn, Shown: goOn})
 		}
-		return nil
-	}
-	if m.host.Remember != nil {
-		m.host.Remember(p.Entry())
+		return m.hasten()
 	}
 	switch p.Mode {
 	case edit.Command:
@@ -255,15 +256,50 @@ func (m *Model) enter() []effect {
 		return m.shell(p)
 	case edit.Memory:
 		return m.remember(p)
-	case edit.Chat, edit.Background:
+	case edit.Background:
+		m.box.Restore(p)
+		m.say("no prompt can run in the background: this version has no agents; without the & it is sent now", draw.Attention)
+		return nil
+	case edit.Chat:
 	}
 	return m.send(p)
 }
 
-// send gives a prompt to the session, or keeps it until there is one.
-func (m *Model) send(p edit.Prompt) []effect { return m.sendAs(m.host.NewID(), p) }
+// take empties the prompt box into the history.
+func (m *Model) take() edit.Prompt {
+	p := m.box.Take()
+	m.list = nil
+	if m.host.Remember != nil && (p.Body() != "" || len(p.Images) > 0) {
+		m.host.Remember(p.Entry())
+	}
+	return p
+}
 
-func (m *Model) sendAs(id string, p edit.Prompt) []effect {
+// send gives a prompt to the session, or keeps it until there is one.
+func (m *Model) send(p edit.Prompt) []effect { return m.sendAs(m.host.NewID(), p, false) }
+
+// sendLater has a prompt wait until the turn that runs is over.
+func (m *Model) sendLater() []effect { return m.sendAs(m.host.NewID(), m.take(), true) }
+
+// hasten sends the prompts that wait for the end of the turn with its next
+// step.
+func (m *Model) hasten() (out []effect) {
+	for _, q := range slices.Clone(m.queue) {
+		if !q.later || !m.turn.running {
+			continue
+		}
+		out = append(out, submit{op: op.Unqueue{ID: q.id}, then: func(m *Model, err error) []effect {
+			m.unqueue(q.id)
+			if err != nil { // the turn ended meanwhile, and it begins one
+				return nil
+			}
+			return m.send(q.prompt)
+		}})
+	}
+	return out
+}
+
+func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 	if m.scroll != nil {
 		m.scroll.follow = true
 	}
@@ -276,11 +312,11 @@ func (m *Model) sendAs(id string, p edit.Prompt) []effect {
 		}
 		return nil
 	}
-	o := op.Prompt{ID: id, Text: strings.TrimSpace(p.Text)}
+	o := op.Prompt{ID: id, Text: strings.TrimSpace(p.Text), Later: later}
 	for _, img := range p.Images {
 		o.Images = append(o.Images, op.Image{Media: img.MediaType, Data: img.Data})
 	}
-	m.queue = append(m.queue, queued{id: id, prompt: p, sent: true})
+	m.queue = append(m.queue, queued{id: id, prompt: p, sent: true, later: later})
 	to := m.s
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
 		if err != nil && m.s != to {

@@ -1,7 +1,8 @@
 package tui
 
 import (
-	"github.com/adze-agent/adze/internal/ui/story"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -12,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -60,6 +62,7 @@ type Model struct {
 type screen struct {
 	size    term.Size
 	ascii   bool
+	poor    bool // the terminal has no other characters
 	dark    bool
 	focused bool
 	plain   bool // lines are printed, and nothing is drawn anew
@@ -88,6 +91,7 @@ type queued struct {
 	id     string
 	prompt edit.Prompt
 	sent   bool // the session has it
+	later  bool // it waits for the end of the turn
 }
 
 // flash is a line below the prompt box that goes away.
@@ -256,28 +260,12 @@ func (m *Model) opened(in openedMsg) []effect {
 	}
 	out = append(out, submit{op: op.Attach{Client: clientName}})
 	if !in.s.UI.TitleOff {
-		out = append(out, title{"adze · " + in.s.Dir})
+		out = append(out, m.retitle())
 	}
 	if in.s.After == 0 {
 		out = append(out, m.ready()...)
 	}
 	return out
-}
-
-// adopt takes over the settings.
-func (m *Model) adopt(u Settings) []effect {
-	m.screen.ascii = m.screen.ascii || u.ASCII
-	if u.Keys != nil {
-		m.keys = u.Keys
-		m.box.SetKeys(u.Keys)
-	}
-	m.box.SetVim(u.Vim)
-	for _, w := range u.KeysWrong {
-		m.note("warning", w, "")
-	}
-	m.status.changed = true
-	m.screen.chosen = u.Theme
-	return append(m.setTheme(u.Theme), m.statusDue()...)
 }
 
 // ready is when the session can be talked to: what was typed before goes out.
@@ -291,7 +279,7 @@ func (m *Model) ready() []effect {
 	waiting := m.queue
 	m.queue = nil
 	for _, q := range waiting {
-		out = append(out, m.sendAs(q.id, q.prompt)...)
+		out = append(out, m.sendAs(q.id, q.prompt, false)...)
 	}
 	return append(out, m.welcome()...)
 }
@@ -374,6 +362,12 @@ func (m *Model) happened(e event.Event) []effect {
 		m.planned(b)
 	case event.ModeChanged, event.ModelChanged, event.Titled, event.TaskStarted:
 		return m.changed()
+	case event.SettingsChanged:
+		if slices.ContainsFunc(b.Changes, func(c event.SettingChange) bool {
+			return strings.HasPrefix(c.Key, "ui.") || strings.HasPrefix(c.Key, "statusLine.")
+		}) {
+			return m.lookAgain()
+		}
 	case event.TaskEnded:
 		text := "background task " + b.ID + " ended"
 		switch {
@@ -385,7 +379,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.say(text, draw.Quiet)
 		return m.changed()
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Stripped,
-		event.Compacted, event.CompactFailed, event.Compacting, event.Noted, event.SettingsChanged, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
+		event.Compacted, event.CompactFailed, event.Compacting, event.Noted, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil

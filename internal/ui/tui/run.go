@@ -109,7 +109,7 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 }
 
 func screenOf(z term.Size, o Options) screen {
-	return screen{size: z, ascii: o.ASCII, plain: o.Plain, dark: o.Dark, focused: true, canvas: canvas{on: o.Colors && !o.ASCII}}
+	return screen{size: z, ascii: o.ASCII, poor: o.ASCII, plain: o.Plain, dark: o.Dark, focused: true, canvas: canvas{on: o.Colors && !o.ASCII}}
 }
 
 // drain waits for the goroutines, and takes what they still have to say.

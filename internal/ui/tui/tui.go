@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // clientName is how the session knows us.
@@ -120,10 +121,14 @@ type Host struct {
 	Search func(ctx context.Context, words string, all bool) map[string]string
 	// Preview is the beginning and end of a session, as Markdown.
 	Preview func(ctx context.Context, id string) (string, error)
+	// Diff is what is different on disk now from before the session, by file.
+	Diff func(ctx context.Context, s *Session) ([]view.Block, error)
 	// Rename titles a session that is not open.
 	Rename func(ctx context.Context, id, title string) error
 	// Files lists the files of the working folder, for @.
 	Files func(ctx context.Context) ([]string, error)
+	// Look reads the settings of the UI anew, and keybindings.json.
+	Look func(ctx context.Context) (Settings, error)
 	// Save writes a setting of the person's own file.
 	Save func(key string, value any) error
 	// Theme finds a theme by its name; Themes lists them.
@@ -166,6 +171,7 @@ type Report struct {
 	About string
 	Args  string // a hint, such as "[file]"
 	Away  bool   // it needs the terminal for itself
+	Looks bool   // it may have changed settings of the UI
 	Run   func(ctx context.Context, s *Session, args string) (string, error)
 }
 

@@ -1,0 +1,264 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What /statusline, /keybindings and another program write counts in the
+// session that runs.
+func TestUISettingsCountAtOnce(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	editor := p.put("editor", "#!/bin/sh\nprintf '{\"bindings\":[{\"context\":\"Chat\",\"bindings\":{\"alt+q\":\"chat:cycleMode\"}}]}' > \"$1\"\n")
+	if err := os.Chmod(editor, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := p.adze("--model", "script/"+p.put("model.txt", "> Yes.\n"), "--sandbox", "off")
+	x := p.inTerminal(c, 80, 24, "EDITOR="+editor)
+	x.until(`What shall be done here`)
+	x.keys("/statusline echo it is mine", enter)
+	x.until(`it is mine`)
+	x.keys("/keybindings", enter)
+	x.until(`The keys count now`)
+	x.keys("\x1bq")
+	x.until(`accepts edits`)
+	settings := filepath.Join(p.home, ".adze", "settings.json")
+	if err := os.WriteFile(settings, []byte(`{"ui": {"editor_mode": "vim", "ascii": true}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x.until(`INSERT`)
+	x.until(`\+---`)
+	x.gone(`(?m)^  it is mine$`)
+}
+
+// waits is a command that runs until the file is there.
+const waits = `until [ -e go-on ]; do sleep 0.02; done`
+
+// A prompt that is sent while the model works goes along with the next step;
+// one for later begins a turn of its own.
+func TestUISteers(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, `@ Bash {"command": "`+waits+`"}
+---
+? prompt contains "mind the gap"
+> I mind it.
+---
+? else
+> Nobody said so.
+---
+> Now the other thing.
+`, "--allowed-tools", "Bash(until:*),Bash([:*),Bash(sleep:*)", "go")
+	x.until(`until \[ -e go-on`)
+	x.keys("afterwards", "\t")
+	x.until(`afterwards +when the turn is over`)
+	x.keys("mind the gap", enter)
+	x.until(`mind the gap +with the next step`)
+	p.put("go-on", "")
+	x.until(`● (I mind it|Nobody said so)\.`)
+	x.until(`● Now the other thing\.`)
+	at := 0
+	for _, want := range []string{"› go", "until [", "› mind the gap", "● I mind it.", "› afterwards", "● Now the other thing."} {
+		i := strings.Index(x.all()[at:], want)
+		if i < 0 {
+			t.Fatalf("%q is missing, or in another order:\n%s", want, x.all())
+		}
+		at += i
+	}
+}
+
+// Each way to answer a permission dialog does what it says, on disk and for
+// the calls that follow.
+func TestUIApprovesEachWay(t *testing.T) {
+	const model = `@ Bash {"command": "touch one"}
+---
+? is_error == true
+> As you like.
+---
+? else
+@ Bash {"command": "SECOND"}
+---
+> Both are done.
+`
+	for name, c := range map[string]struct {
+		keys   []string
+		second string // the second call, "touch one" when it is empty
+		asks   bool   // about the second call, too
+		file   string // where a rule is kept
+		done   bool   // the first call ran
+	}{
+		"once":          {keys: []string{enter}, asks: true, done: true},
+		"session":       {keys: []string{down, enter}, done: true},
+		"folder":        {keys: []string{down, "\x1b[C", enter}, done: true, file: "work/.adze/settings.local.json"},
+		"project":       {keys: []string{down, "\x1b[C", "\x1b[C", enter}, done: true, file: "work/.adze/settings.json"},
+		"everywhere":    {keys: []string{down, "\x1b[D", enter}, done: true, file: "home/.adze/settings.json"},
+		"edited rule":   {keys: []string{down, "e", "\x15", "Bash(touch:*)", enter, enter}, second: "touch two", done: true},
+		"no":            {keys: []string{"n"}},
+		"with a remark": {keys: []string{down, down, enter, "use make", enter}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			x := p.ui(90, 30, strings.Replace(model, "SECOND", cmp.Or(c.second, "touch one"), 1))
+			x.until(`What shall be done here`)
+			x.keys("go", enter)
+			x.dialog(`Run this command\?`)
+			for _, k := range c.keys {
+				x.keys(k)
+				x.settled()
+			}
+			switch {
+			case !c.done:
+				x.until(`● As you like\.`)
+			case c.asks:
+				x.until(`✓ Bash +touch one`)
+				x.dialog(`Run this command\?`)
+				x.keys(enter)
+				fallthrough
+			default:
+				x.until(`● Both are done\.`)
+			}
+			if _, err := os.Stat(filepath.Join(p.dir, "one")); (err == nil) != c.done {
+				t.Errorf("the call ran: %v", err == nil)
+			}
+			if c.file != "" {
+				raw, err := os.ReadFile(filepath.Join(filepath.Dir(p.dir), filepath.FromSlash(c.file)))
+				if err != nil || !strings.Contains(string(raw), "Bash(touch one)") {
+					t.Errorf("the rule is not in %s: %v\n%s", c.file, err, raw)
+				}
+			}
+			if name == "with a remark" && !strings.Contains(x.all(), "use make") {
+				t.Errorf("the remark is not shown:\n%s", x.all())
+			}
+		})
+	}
+}
+
+// settled lets adze take a key before the next one.
+func (x *terminal) settled() {
+	x.t.Helper()
+	x.mu.Lock()
+	n := len(x.bytes)
+	x.mu.Unlock()
+	x.when("anything for a key", func(string) bool {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return len(x.bytes) > n
+	})
+}
+
+func TestUISwitchesModel(t *testing.T) {
+	p := newPlace(t)
+	other := p.put("other.txt", "> I am another one.\n")
+	x := p.ui(80, 24, "> I am the first.\n")
+	x.until(`What shall be done here`)
+	x.keys("who are you?", enter)
+	x.until(`● I am the first\.`)
+	x.keys("/model script/"+other, enter)
+	x.until(`model: script/`)
+	x.keys("and now?", enter)
+	x.until(`● I am another one\.`)
+}
+
+// /diff shows what is different now: nothing, once it was put back.
+func TestUIDiffIsOfNow(t *testing.T) {
+	p := newPlace(t)
+	p.put("calc.go", "package calc\n")
+	x := p.ui(80, 24, `@ Read {"file_path": "calc.go"}
+---
+@ Edit {"file_path": "calc.go", "old_string": "calc", "new_string": "sums"}
+---
+> Renamed.
+`, "--permission-mode", "acceptEdits", "rename it")
+	x.until(`● Renamed\.`)
+	x.gone(`interrupts`)
+	x.keys("/diff", enter)
+	x.until(`1 file changed \+1 −1`)
+	x.until(`1 \+ package sums`)
+	x.keys(esc)
+	p.put("calc.go", "package calc\n")
+	x.gone(`1 file changed`)
+	x.keys("/diff", enter)
+	x.until(`no file is different`)
+}
+
+// A folder that is added counts at once, and is kept in the local settings.
+func TestUIAddsAFolder(t *testing.T) {
+	p := newPlace(t)
+	lib := filepath.Join(filepath.Dir(p.dir), "lib")
+	if err := os.Mkdir(lib, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	x := p.ui(80, 24, `@ Write {"file_path": "`+lib+`/a.go", "content": "package lib\n"}
+---
+> Written.
+`, "--permission-mode", "acceptEdits")
+	x.until(`What shall be done here`)
+	x.keys("/add-dir ../nowhere", enter)
+	x.until(`does not exist`)
+	x.keys("/add-dir ../lib", enter)
+	x.until(`can be used as this folder is`)
+	x.keys("/add-dir", enter)
+	x.until(`settings.local.json:`)
+	x.keys("write it", enter)
+	x.until(`● Written\.`)
+	if _, err := os.Stat(filepath.Join(lib, "a.go")); err != nil {
+		t.Error(err)
+	}
+}
+
+// A session of another worktree of the repository goes on here, one of another
+// folder names the command that goes there.
+func TestUIResumesInWorktrees(t *testing.T) {
+	p := newPlace(t)
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com"}, args...)...)
+		c.Dir, c.Env = p.dir, append(os.Environ(), "HOME="+p.home, "GIT_CONFIG_NOSYSTEM=1")
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	git("init", "-q", "-b", "main")
+	git("commit", "-q", "--allow-empty", "-m", "begin")
+	tree, apart := filepath.Join(filepath.Dir(p.dir), "tree"), filepath.Join(filepath.Dir(p.dir), "apart")
+	git("worktree", "add", "-q", "-b", "side", tree)
+	if err := os.Mkdir(apart, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	model := p.put("model.txt", "> I was there.\n")
+	for dir, said := range map[string]string{tree: "said in the worktree", apart: "said elsewhere"} {
+		c := p.adze("-p", said, "--model", "script/"+model)
+		c.Dir = dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	x := p.ui(100, 30, "> Two.\n")
+	x.until(`What shall be done here`)
+	x.keys("/resume", enter)
+	x.until(`nothing matches`)
+	x.keys("\x01") // Ctrl+A
+	x.until(`said in the worktree`)
+	x.keys("elsewhere")
+	x.gone(`said in the worktree`)
+	x.keys(enter)
+	x.until(`cd .*apart && adze --resume`)
+	x.keys("/resume", enter)
+	x.until(`nothing matches`)
+	x.keys("\x01")
+	x.until(`said in the worktree`)
+	x.keys("worktree")
+	x.gone(`said elsewhere`)
+	x.keys(enter)
+	s := x.until(`● I was there\.`)
+	if strings.Contains(s, "this session was in") {
+		t.Errorf("a cd was offered:\n%s", s)
+	}
+}

@@ -1,0 +1,153 @@
+package event
+
+import (
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Durable bodies that change the conversation that is sent, never the history.
+type (
+	// Cleared replaces the results of these calls by one fixed line.
+	Cleared struct {
+		Calls []string `json:"calls"`
+	}
+	// Stripped removes images and documents up to this event.
+	Stripped struct {
+		Cause Cause  `json:"cause,omitempty"`
+		Why   string `json:"why,omitempty"`
+	}
+	// Compacted is a boundary: what came before it stays in the log and is not
+	// sent any more. The conversation goes on with Text, as if it began there.
+	Compacted struct {
+		Trigger Cause  `json:"trigger"`
+		Text    string `json:"text,omitempty"`   // for the model
+		Tokens  int    `json:"tokens,omitempty"` // estimated, of the conversation until then
+		// Before and From keep a part of the conversation as it is: what came from
+		// events before Before goes in front of Text, what came from From on goes
+		// behind it. 0 keeps nothing.
+		Before Seq `json:"before,omitempty"`
+		From   Seq `json:"from,omitempty"`
+		// Notes: Text is not a summary but the session's notes, which tell of all up
+		// to and with this event.
+		Notes Seq `json:"notes,omitempty"`
+		// Record is a file that holds what is not sent any more, "" without one.
+		Record string `json:"record,omitempty"`
+		Left   int    `json:"left,omitempty"` // tokens, estimated, of the next request with instructions and tools
+		// Undo takes the boundary of that event back: the conversation is Messages.
+		Undo     Seq           `json:"undo,omitempty"`
+		Messages []llm.Message `json:"-"`
+	}
+	// CompactFailed says that the conversation is as it was, because no summary of
+	// it could be had.
+	CompactFailed struct {
+		Trigger Cause  `json:"trigger"`
+		Why     string `json:"why"`
+		// Stops: it was one too many in a row, and it is not tried again by itself.
+		Stops bool `json:"stops,omitempty"`
+	}
+	// Rewound says that a person went back to before an event. What came since
+	// stays in the log.
+	Rewound struct {
+		To   Seq    `json:"to"`           // the prompt that was taken back, or the Rewound
+		ID   string `json:"id,omitempty"` // of the prompt
+		Text string `json:"text,omitempty"`
+		// Undo: To is an earlier Rewound, which is taken back.
+		Undo bool `json:"undo,omitempty"`
+		// Conversation: it is again as it was then. Tasks, Seen, Dir, Last and
+		// Tokens are what was so then; Messages is all of the conversation, when
+		// the fold does not have it any more.
+		Conversation bool          `json:"conversation,omitempty"`
+		Messages     []llm.Message `json:"-"`
+		Tasks        []view.Task   `json:"tasks,omitempty"`
+		Seen         []effect.File `json:"seen,omitempty"`
+		Dir          string        `json:"dir,omitempty"`
+		Last         string        `json:"last,omitempty"` // the newest prompt
+		Tokens       int           `json:"tokens,omitempty"`
+		// Code: files were put back. Changes are what that did, Problems what it
+		// could not do.
+		Code     bool            `json:"code,omitempty"`
+		Changes  []effect.Change `json:"changes,omitempty"`
+		Problems []string        `json:"problems,omitempty"`
+	}
+)
+
+// Live bodies about such a change.
+type (
+	// RewindPlan is what a rewind would do to files.
+	RewindPlan struct {
+		ID    string       `json:"id"` // of the prompt
+		Files []FileChange `json:"files,omitempty"`
+		Lost  []string     `json:"lost,omitempty"` // what cannot be put back, in words
+	}
+	// Compacting says that a summary of the conversation is being written.
+	Compacting struct {
+		Trigger Cause `json:"trigger"`
+	}
+)
+
+// A FileChange is what happens to a file, for people.
+type FileChange struct {
+	Path    string `json:"path"`
+	Kind    string `json:"kind"`              // "created", "changed", "removed", "mode"
+	Added   int    `json:"added,omitempty"`   // lines
+	Removed int    `json:"removed,omitempty"` // lines
+	// Foreign: it was changed since by something that no call did.
+	Foreign bool `json:"foreign,omitempty"`
+}
+
+// String says it in a sentence.
+func (b Rewound) String() string {
+	what := "the conversation"
+	switch {
+	case b.Code && b.Conversation:
+		what = "the conversation and files"
+	case b.Code:
+		what = "files"
+	}
+	s := fmt.Sprintf("Went back in %s to before %q", what, b.Text)
+	if b.Undo {
+		s = fmt.Sprintf("Took the last rewind back in %s", what)
+	}
+	if b.Code {
+		s += fmt.Sprintf(": %d changed on disk", len(b.Changes))
+	}
+	if n := len(b.Problems); n > 0 {
+		s += fmt.Sprintf(", %d could not be", n)
+	}
+	return s + "."
+}
+
+// String says it in a sentence.
+func (b Compacted) String() string {
+	switch {
+	case b.Undo > 0:
+		return "The last compaction was taken back: the conversation is whole again."
+	case b.Trigger == CausePlan || b.Trigger == CauseTool:
+		return "The conversation goes on in a fresh context; what came before it is kept and not sent any more."
+	}
+	why := map[Cause]string{CauseFull: "the model's window was nearly full", CauseTooLong: "the provider refused it as too long", CauseAsked: "as asked"}[b.Trigger]
+	return fmt.Sprintf("The conversation was compacted (%s): about %d tokens became %d. All of it is kept; /compact --undo brings it back.", why, b.Tokens, b.Left)
+}
+
+// String says it in a sentence.
+func (b CompactFailed) String() string {
+	s := "The conversation could not be compacted: " + b.Why + "."
+	if b.Stops {
+		s += " That was one time too many in a row: it is not tried again by itself in this session; /compact does."
+	}
+	return s
+}
+
+func (Cleared) body()       {}
+func (Stripped) body()      {}
+func (Compacted) body()     {}
+func (CompactFailed) body() {}
+func (Rewound) body()       {}
+func (Compacting) body()    {}
+func (RewindPlan) body()    {}
+
+func (Compacting) live() {}
+func (RewindPlan) live() {}

@@ -1,0 +1,88 @@
+package event
+
+import (
+	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// Live bodies; those about a change of the conversation stand beside it.
+type (
+	// ReplyStarted says that the first chunk of a reply arrived.
+	ReplyStarted struct {
+		Model string        `json:"model"`
+		First time.Duration `json:"first"`
+		ID    string        `json:"id,omitempty"`   // the provider's, when it says so by now
+		Usage llm.Usage     `json:"usage,omitzero"` // as far as the provider says by now
+	}
+	// TextDelta says S was added at byte At of the reply's text, so a reader
+	// can tell it missed some.
+	TextDelta struct {
+		At int    `json:"at"`
+		S  string `json:"s"`
+	}
+	ThinkingDelta struct {
+		At int    `json:"at"`
+		S  string `json:"s"`
+	}
+	ToolInputDelta struct {
+		Call string `json:"call"`
+		Name string `json:"name"`
+		At   int    `json:"at"`
+		S    string `json:"s"`
+	}
+	// PartDone is a finished part of the reply that still streams.
+	PartDone struct {
+		Part llm.Part
+	}
+	// Retracted tells readers to remove what the deltas since ReplyStarted said.
+	Retracted struct {
+		Why string `json:"why"`
+	}
+	// Waiting announces a pause before a request is sent again.
+	Waiting struct {
+		Attempt int           `json:"attempt"` // of the retry: 1, 2, …
+		Max     int           `json:"max"`
+		For     time.Duration `json:"for"`
+		Status  int           `json:"status,omitempty"`
+		Err     string        `json:"error"`
+		Kind    string        `json:"kind"`
+	}
+	// ToolOutput is output of a running call.
+	ToolOutput struct {
+		Call string `json:"call"`
+		S    string `json:"s"`
+	}
+	// TaskOutput is output of a background task.
+	TaskOutput struct {
+		ID string `json:"id"`
+		S  string `json:"s"`
+	}
+	// Queued lists the prompts that wait; it is sent whenever the queue changes.
+	Queued struct {
+		IDs   []string `json:"ids"`
+		Texts []string `json:"texts"`
+	}
+)
+
+func (ReplyStarted) body()   {}
+func (TextDelta) body()      {}
+func (ThinkingDelta) body()  {}
+func (ToolInputDelta) body() {}
+func (PartDone) body()       {}
+func (Retracted) body()      {}
+func (Waiting) body()        {}
+func (ToolOutput) body()     {}
+func (TaskOutput) body()     {}
+func (Queued) body()         {}
+
+func (ReplyStarted) live()   {}
+func (TextDelta) live()      {}
+func (ThinkingDelta) live()  {}
+func (ToolInputDelta) live() {}
+func (PartDone) live()       {}
+func (Retracted) live()      {}
+func (Waiting) live()        {}
+func (ToolOutput) live()     {}
+func (TaskOutput) live()     {}
+func (Queued) live()         {}

@@ -1,0 +1,82 @@
+package session
+
+import (
+	"context"
+	"errors"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/transcript"
+)
+
+// host is the session as its turn sees it. It runs on the turn's goroutines.
+type host struct{ s *Session }
+
+// Emit implements agent.Host.
+func (h host) Emit(b event.Body) error {
+	if _, live := b.(event.Live); live {
+		h.s.fan.send(event.Event{Time: h.s.cfg.Now(), Body: b})
+		return nil
+	}
+	var res error
+	err := h.s.do(func(st *state) {
+		res = h.s.record(context.Background(), st, b)
+		if m, ok := b.(event.ModeChanged); ok && res == nil {
+			st.mode = m.Mode
+		}
+	})
+	return errors.Join(err, res)
+}
+
+// State implements agent.Host.
+func (h host) State() transcript.State { return h.s.State() }
+
+// Model implements agent.Host.
+func (h host) Model() agent.Target { return h.s.Target() }
+
+// Tools implements agent.Host.
+func (h host) Tools() (set tool.Set, err error) {
+	derr := h.s.do(func(st *state) { set, err = h.s.offer(st) })
+	return set, errors.Join(derr, err)
+}
+
+// offer makes the tools that are wanted those of the next request.
+func (s *Session) offer(st *state) (tool.Set, error) {
+	switch {
+	case st.wanted == nil:
+	case !st.offered: // nobody has read another list yet
+		st.tools = *st.wanted
+	default:
+		now, added, removed := st.tools.Then(*st.wanted)
+		if len(added)+len(removed) > 0 {
+			if err := s.record(context.Background(), st, event.ToolsChanged{Added: added, Removed: removed}); err != nil {
+				return st.tools, err
+			}
+		}
+		st.tools = now
+	}
+	st.wanted, st.offered = nil, true
+	return st.tools, nil
+}
+
+// Switch implements agent.Host.
+func (h host) Switch(to agent.Target, why event.Cause) error {
+	var res error
+	err := h.s.do(func(st *state) {
+		if res = h.s.record(context.Background(), st, event.ModelChanged{Model: to.ID(), Cause: why}); res == nil {
+			st.target = to
+		}
+	})
+	return errors.Join(err, res)
+}
+
+// Leave implements agent.Host.
+func (h host) Leave(done <-chan struct{}) {
+	_ = h.s.do(func(st *state) { st.left = append(st.left, done) })
+}
+
+// Note implements agent.Host.
+func (h host) Note(text string) {
+	_ = h.s.do(func(st *state) { st.notes = append(st.notes, text) })
+}

@@ -1,0 +1,130 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm/pixels"
+	"github.com/adze-agent/adze/internal/op"
+)
+
+// Submit reports whether the session took the op. When it returns nil for a
+// prompt or an answer, that is on disk. What comes of it arrives as events.
+// When ctx ends before the session took the op, it is not taken.
+func (s *Session) Submit(ctx context.Context, o op.Op) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	with, err := s.prepare(ctx, o)
+	if err != nil {
+		return err
+	}
+	if p, ok := o.(op.Prompt); ok && len(p.Images) > 0 {
+		if o, err = s.fitted(ctx, p); err != nil {
+			return err
+		}
+	}
+	var res error
+	if err := s.within(ctx, func(st *state) { res = s.handle(st, o, with) }); err != nil {
+		return err
+	}
+	return res
+}
+
+// prepared is what was found out about an op before the session took it.
+type prepared struct {
+	target   agent.Target     // that op.SetModel means
+	attached []event.Attached // that op.Prompt names
+}
+
+// prepare does what of an op may take time or needs nothing of the session's
+// state.
+func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error) {
+	switch o := o.(type) {
+	case op.Prompt:
+		out.attached, err = s.attached(ctx, o.Text)
+		return out, err
+	case op.SetModel:
+		if s.cfg.Resolve == nil {
+			return out, &op.Refusal{Code: op.Unsupported, Text: "this session cannot change its model"}
+		}
+		if out.target, err = s.cfg.Resolve(ctx, o.Name); err != nil {
+			return out, &op.Refusal{Code: op.BadModel, Text: err.Error(), Err: err}
+		}
+	case op.Rewind:
+		return out, s.rewind(ctx, o)
+	case op.Compact:
+		if o.Undo {
+			return out, s.uncompact(ctx)
+		}
+	case op.Background:
+		if s.cfg.Tasks != nil {
+			if _, ok := s.cfg.Tasks.Background(o.Call); ok {
+				return out, nil
+			}
+		}
+		return out, &op.Refusal{Code: op.NoTask, Text: "no command runs that could go to the background"}
+	case op.StopTask:
+		err = fmt.Errorf("there is no background task %q", o.ID)
+		if s.cfg.Tasks != nil {
+			err = s.cfg.Tasks.Kill(o.ID)
+		}
+		if err != nil {
+			return out, &op.Refusal{Code: op.NoTask, Text: err.Error(), Err: err}
+		}
+	case op.Notify, op.Shell, op.Unqueue, op.Interrupt, op.Attach, op.Detach, op.Answer, op.SetEffort, op.SetMode, op.Rename: // all of it is the session's
+	}
+	return out, nil
+}
+
+// fitted is the prompt with images that the model takes. What cannot be read
+// stays as it is: the provider says what is wrong with it.
+func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
+	edge := 0
+	if err := s.within(ctx, func(st *state) { edge = st.target.ImageEdge }); err != nil {
+		return p, err
+	}
+	p.Images = slices.Clone(p.Images)
+	for i, img := range p.Images {
+		if small, err := pixels.Fit(img.Data, edge); err == nil {
+			p.Images[i] = small
+		}
+	}
+	return p, nil
+}
+
+// Report tells readers what becomes of a background task, and records its
+// start and end. b is an event.TaskStarted, TaskOutput or TaskEnded; any other
+// is an error.
+func (s *Session) Report(b event.Body) error {
+	switch b := b.(type) {
+	case event.TaskOutput:
+		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
+		return nil
+	case event.TaskStarted, event.TaskEnded:
+		var res error
+		err := s.do(func(st *state) { res = s.record(context.Background(), st, b) })
+		return errors.Join(err, res)
+	default:
+		return fmt.Errorf("report a task: %T is about none", b)
+	}
+}
+
+// Entitle records what a title cost and, unless the session has one by now, the
+// title: what a person chose stays. "" is no title.
+func (s *Session) Entitle(ctx context.Context, title string, spent event.Spent) error {
+	var res error
+	err := s.do(func(st *state) {
+		if spent != (event.Spent{}) {
+			res = s.record(ctx, st, spent)
+		}
+		if title != "" && st.Title == "" {
+			res = errors.Join(res, s.record(ctx, st, event.Titled{Title: title, By: "model"}))
+		}
+	})
+	return errors.Join(err, res)
+}

@@ -1,0 +1,55 @@
+package tui
+
+import (
+	"context"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// diffCommand shows what is different on disk now from before the session.
+func (m *Model) diffCommand(string) []effect {
+	if m.s == nil || m.st.Seq == 0 {
+		m.say("the session changed no file yet", draw.Quiet)
+		return nil
+	}
+	s := m.s
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		blocks, err := m.host.Diff(ctx, s)
+		return func(m *Model) []effect {
+			if err != nil || m.s != s {
+				return m.fail(err)
+			}
+			m.showDiffs(blocks)
+			return nil
+		}
+	}}}
+}
+
+func (m *Model) showDiffs(blocks []view.Block) {
+	var diffs []view.Diff
+	var sum view.Diff
+	for _, b := range blocks {
+		if d, ok := b.(view.Diff); ok {
+			diffs = append(diffs, d)
+			sum.Added, sum.Removed = sum.Added+d.Added, sum.Removed+d.Removed
+		}
+	}
+	if len(diffs) == 0 {
+		m.say("no file is different from what it was before this session", draw.Quiet)
+		return
+	}
+	p := m.paper()
+	heading := append(draw.L(draw.S(story.Plural(len(diffs), "file")+" changed ", draw.Plain)), p.PlusMinus(sum.Added, sum.Removed)...)
+	m.open(&sheet{heading: heading.String(), lines: func(_ *Model, p paper, width int) (out []draw.Line) {
+		p.Whole, p.O.Width = true, width
+		for i, d := range diffs {
+			if i > 0 {
+				out = append(out, nil)
+			}
+			out = append(out, p.Change(d)...)
+		}
+		return out
+	}})
+}
