@@ -78,6 +78,9 @@ func newRig(t testing.TB, cols, rows int) *rig {
 			}
 			return nil
 		},
+		Diff: func(context.Context, *Session) ([]view.Block, error) {
+			return []view.Block{view.Diff{Path: "calc.go", Unified: diffText, Added: 1, Removed: 1}, view.Diff{Path: "new.go", Created: true, Unified: "@@ -0,0 +1,1 @@\n+package calc\n", Added: 1}}, nil
+		},
 		Files: func(context.Context) ([]string, error) { return []string{"calc.go", "calc_test.go", "a b.txt"}, nil },
 	}
 	r.m = newModel(h, Start{}, screen{size: term.Size{Cols: cols, Rows: rows}, dark: true, focused: true})
