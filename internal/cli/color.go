@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"strings"
 
 	xterm "golang.org/x/term"
@@ -20,9 +21,13 @@ type painter struct {
 // painter is for stdout. It uses the terminal's own sixteen colours, because
 // nothing here waits to hear what the background is.
 func (s System) painter() painter {
+	return s.painterOf(s.OutTTY)
+}
+
+func (s System) painterOf(tty bool) painter {
 	theme, _ := draw.Named("ansi", true)
 	p := painter{theme: theme}
-	if s.OutTTY {
+	if tty {
 		p.profile = term.ProfileOf(s.Env)
 	}
 	switch d := p.profile.Depth; {
@@ -63,7 +68,11 @@ func (p painter) lines(ls []draw.Line) string {
 
 // columns is how wide what a command draws may be.
 func (s System) columns() int {
-	if cols, _, err := xterm.GetSize(int(s.Stdout.Fd())); err == nil && s.OutTTY && cols > 0 {
+	tty := s.Stdout
+	if err, ok := s.Stderr.(*os.File); ok && !s.OutTTY && s.ErrTTY {
+		tty = err
+	}
+	if cols, _, err := xterm.GetSize(int(tty.Fd())); err == nil && (s.OutTTY || s.ErrTTY) && cols > 0 {
 		return cols
 	}
 	return 80

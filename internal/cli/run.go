@@ -171,10 +171,14 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		return errors.Join(&failure{code: code, cause: "interrupted"}, a.Close(), debugged())
 	}
 	stop := interrupting(ctx, a)
-	res, err := print.Run(context.WithoutCancel(ctx), a, print.Options{
+	opts := print.Options{
 		Format: print.Format(f.output), Partial: f.partial, About: a.about(), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person,
-	})
+	}
+	if w := watching(sys); w != nil && f.output == "text" {
+		opts.Watch, opts.Answer = w.see, w.answer
+	}
+	res, err := print.Run(context.WithoutCancel(ctx), a, opts)
 	stop()
 	cerr := errors.Join(a.Close(), debugged())
 	if code, ended := endedBy(ctx); ended {

@@ -1,5 +1,5 @@
 // Package print is the one-shot front end: a prompt goes in, an answer comes
-// out, as text for people or as JSON for programs. It draws nothing, asks
+// out, as text for people or as JSON for programs. It draws nothing by itself, asks
 // nobody but a program that offers to answer, and knows no tool.
 package print
 
@@ -44,6 +44,11 @@ type Options struct {
 	Out     io.Writer // the result
 	Err     io.Writer // talk
 	Chatty  bool      // say on Err what is going on
+	// Watch, where a person looks on, is told of every event, and says what is
+	// going on in the place of Chatty. Answer is how the text of an answer is
+	// written there; nil: as it is.
+	Watch  func(e event.Event)
+	Answer func(text string) string
 	// Host says that the program on the other side of the pipe answers
 	// questions.
 	Host bool
@@ -233,13 +238,44 @@ func (r *runner) see(e event.Event) {
 		maps.DeleteFunc(r.asked, func(_ string, taken bool) bool { return taken || b.Kind == "storage" })
 		r.res.Ended, r.res.Refused = b, r.p.turn.refused()
 		r.res.Stopped, r.stopped = r.stopped && b.How == event.Interrupted, false
-		if r.Format == Text && b.How == event.Done {
-			r.text(r.p.answer())
+		r.watch(e)
+		switch s := r.p.answer(); {
+		case r.Format != Text || b.How != event.Done:
+		case r.Answer != nil && b.Answer == nil:
+			r.text(r.Answer(s))
+		default:
+			r.text(clip.Clean(s))
 		}
+		return
 	default: // the projection has seen the others
 	}
+	r.tell(e)
+	r.watch(e)
+}
+
+func (r *runner) watch(e event.Event) {
+	switch {
+	case r.Watch != nil:
+		r.Watch(e)
+	case r.Chatty:
+		r.chat(e)
+	}
+}
+
+// tell says on Err what a person should know who reads the answer only.
+func (r *runner) tell(e event.Event) {
 	if w, ok := e.Body.(event.Waiting); ok && r.Format != Stream {
 		r.wait(w) // nobody should wonder why nothing happens
+	}
+	if b, ok := e.Body.(event.InputAccepted); ok && r.Format != Stream {
+		for _, a := range b.Attached {
+			if a.Refused {
+				fmt.Fprintf(r.Err, "adze: not attached: %s: %s\n", clip.Line(clip.VisibleText(a.Name), 200), clip.Line(clip.VisibleText(a.About), 200))
+			}
+		}
+	}
+	if r.Watch != nil {
+		return // it shows these
 	}
 	if b, ok := e.Body.(event.SettingsChanged); ok && r.Format != Stream {
 		r.settings(b)
@@ -249,9 +285,6 @@ func (r *runner) see(e event.Event) {
 	}
 	if b, ok := e.Body.(event.Noted); ok && b.Level == "warning" && r.Format != Stream {
 		fmt.Fprintf(r.Err, "adze: %s\n", clip.Line(clip.VisibleText(b.Text), 500))
-	}
-	if r.Chatty {
-		r.chat(e)
 	}
 }
 
@@ -264,9 +297,8 @@ func (r *runner) taken(id string) {
 	}
 }
 
-// text writes the final answer. What a model says may not steer a terminal.
+// text writes the final answer, which may not steer a terminal.
 func (r *runner) text(s string) {
-	s = clip.Clean(s)
 	if s != "" && s[len(s)-1] != '\n' {
 		s += "\n"
 	}

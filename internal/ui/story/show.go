@@ -192,7 +192,7 @@ func (p Paper) called(it *Item) []draw.Line {
 	}
 	var out []draw.Line
 	for _, c := range it.Calls {
-		out = append(out, p.callHead(c))
+		out = append(out, p.Head(c))
 		out = append(out, p.callBody(c)...)
 	}
 	return out
@@ -236,13 +236,31 @@ func (c *Call) Words() (verb, subject string) {
 	if t, ok := terminal(c.View); ok && t.Command != "" {
 		subject = t.Command
 	}
-	if subject == "" && c.Title == "" && len(c.input) > 0 {
-		var b bytes.Buffer
-		if json.Compact(&b, c.input) == nil && b.String() != "{}" {
-			subject = b.String()
-		}
+	if subject == "" && c.Title == "" {
+		subject = argument(c.input)
 	}
 	return clip.Line(draw.String(verb), 40), FirstLine(subject)
+}
+
+// argument is what the arguments of a call are about: their first text, else
+// all of them.
+func argument(input json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(input))
+	var first [3]json.Token // "{", a name, its value
+	for i := range first {
+		var err error
+		if first[i], err = d.Token(); err != nil {
+			break
+		}
+	}
+	if s, ok := first[2].(string); ok && first[0] == json.Delim('{') && s != "" {
+		return s
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, input) != nil || b.String() == "{}" {
+		return ""
+	}
+	return b.String()
 }
 
 func terminal(b view.Block) (view.Terminal, bool) {
@@ -260,8 +278,8 @@ func FirstLine(s string) string {
 	return clip.Line(draw.String(head), 500)
 }
 
-// callHead is the line of a call: what it is, and what came of it.
-func (p Paper) callHead(c *Call) draw.Line {
+// Head is the line of a call: what it is, and what came of it.
+func (p Paper) Head(c *Call) draw.Line {
 	verb, subject := c.Words()
 	lead := draw.S("  ", draw.Plain)
 	switch _, changed := c.View.(view.Diff); {

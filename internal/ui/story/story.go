@@ -465,9 +465,30 @@ func (s *Story) Open() *Call {
 
 // Next draws the items that are settled and were not drawn by it before, for
 // where lines are printed and stay.
-func (s *Story) Next(p Paper) []draw.Line {
+func (s *Story) Next(p Paper) []draw.Line { return s.next(p, len(s.Items)) }
+
+// NextButLast is Next without what the model said last: it may be the answer,
+// which is shown elsewhere.
+func (s *Story) NextButLast(p Paper) []draw.Line {
+	n := len(s.Items)
+	for i := n - 1; i >= s.Printed; i-- {
+		switch s.Items[i].Kind {
+		case Spoke:
+			n = i
+			continue
+		case Noted:
+			continue
+		case Said, Thought, Called:
+			return s.next(p, n)
+		}
+	}
+	return s.next(p, n)
+}
+
+// next draws what is settled of the items before the nth.
+func (s *Story) next(p Paper, n int) []draw.Line {
 	var out []draw.Line
-	for s.Printed < len(s.Items) && s.Ready(s.Printed) {
+	for s.Printed < n && s.Ready(s.Printed) {
 		it := s.Items[s.Printed]
 		lines := p.Item(it)
 		if len(lines) > 0 && s.Printed > 0 && Apart(s.Items[s.Printed-1], it) {
