@@ -158,8 +158,13 @@ func (s Setup) launch(fds []int) string {
 	if err != nil {
 		return sayNo + err.Error()
 	}
-	for i, fd := range fds { // out of the way of those that the command gets
-		up, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 4*maxFiles)
+	// Out of the way of those that the command gets, and no further: the kernel
+	// takes up to 10 ms for a number that the table of descriptors has no room for.
+	for i, fd := range fds {
+		if fd >= len(fds)-fixed {
+			continue
+		}
+		up, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, len(fds)-fixed)
 		if err != nil {
 			return sayNo + err.Error()
 		}
