@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"os"
 	"slices"
 
@@ -45,7 +48,7 @@ request headers and home paths are left out.`,
 			if to == "" {
 				return usagef(`adze record -o bug.cassette -- "explain this"`, "there is no file to record to")
 			}
-			f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+			f, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 			if errors.Is(err, os.ErrExist) {
 				return usagef("give another name, or remove it first", "%s exists already", to)
 			}
@@ -60,6 +63,11 @@ request headers and home paths are left out.`,
 			run.SetOut(sys.Stdout)
 			run.SetErr(sys.Stderr)
 			err = run.ExecuteContext(cmd.Context())
+			if err == nil && !holdsAnswers(f) {
+				_ = os.Remove(to) // it would play nothing
+				err = &failure{exitFailed, "nothing was recorded: no request went to a provider over HTTP (the models script/… and replay/… answer inside adze, and are files already)",
+					"record a model of a provider: adze models lists them"}
+			}
 			if info, serr := f.Stat(); serr == nil && err == nil {
 				fmt.Fprintf(sys.Stderr, "recorded %s; play it with --model replay/%s\n", clip.Size(info.Size()), clip.Visible(to))
 			}
@@ -68,4 +76,14 @@ request headers and home paths are left out.`,
 	}
 	c.Flags().StringVarP(&to, "output", "o", "", "the cassette to write")
 	return c
+}
+
+// holdsAnswers reports whether a cassette has more than the line it begins with.
+func holdsAnswers(f io.ReaderAt) bool {
+	r := bufio.NewReader(io.NewSectionReader(f, 0, math.MaxInt64))
+	if _, err := r.ReadString('\n'); err != nil {
+		return false
+	}
+	_, err := r.ReadByte()
+	return err == nil
 }
