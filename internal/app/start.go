@@ -157,7 +157,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		return err
 	}
 	if r.recorded, err = rewind.Record(rewind.Config{
-		Root: w.Paths.Root, Home: w.Paths.Home, Temp: w.temp.all, Path: w.process.Env("PATH"), Environ: w.process.Environ,
+		Root: w.Paths.Root, More: rules.Dirs, State: w.own(), Home: w.Paths.Home, Temp: w.temp.all, Path: w.process.Env("PATH"), Environ: w.process.Environ,
 		Blobs: r.log.Blobs(), Beside: func() bool { return len(r.kit.Tasks.Running()) > 0 }, Told: r.kit.KnowsOnly,
 	}); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -132,6 +133,17 @@ func (w *World) sandboxes(bypass bool) boxes.Config {
 	c := w.process.sandboxes(w.Paths)
 	c.Temp, c.Bypass = w.temp.inside, bypass
 	return c
+}
+
+// own are the folders that adze itself writes while it works, resolved.
+func (w *World) own() []string {
+	var out []string
+	for _, dir := range []string{w.Paths.Folders.State, w.Paths.Folders.Cache, w.temp.all} {
+		if real, err := filepath.EvalSymlinks(dir); err == nil {
+			out = append(out, real)
+		}
+	}
+	return out
 }
 
 // resolve finds a model by name, for a person who switches.

@@ -53,6 +53,7 @@ type Blobs interface {
 // goroutines.
 type Tree struct {
 	root    string
+	leave   []string
 	search  search.Tree
 	blobs   Blobs
 	scratch *os.File
@@ -76,7 +77,10 @@ type Tree struct {
 
 // Config says which tree and where bytes are kept.
 type Config struct {
-	Root  string // absolute, resolved
+	Root string // absolute, resolved
+	// Leave are folders that are not looked into, likewise: adze's own, which
+	// change while it works.
+	Leave []string
 	Home  string // where git's global settings are; "" reads none
 	Blobs Blobs
 	// Scratch takes the contents that a command could change. Nobody else may
@@ -93,7 +97,7 @@ type Config struct {
 // New remembers nothing yet: the first Begin looks at the whole tree.
 func New(c Config) *Tree {
 	return &Tree{
-		root: c.Root, blobs: c.Blobs, scratch: c.Scratch, program: c.Git, env: c.Env, limits: c.Limits.orDefault(), now: c.Now,
+		root: c.Root, leave: c.Leave, blobs: c.Blobs, scratch: c.Scratch, program: c.Git, env: c.Env, limits: c.Limits.orDefault(), now: c.Now,
 		search: search.Tree{Root: c.Root, Top: c.Root, Home: c.Home},
 	}
 }

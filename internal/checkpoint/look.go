@@ -313,6 +313,7 @@ func (l *look) list(f search.Folder, d *folder, w *scratch) error {
 			if _, known := d.files[e.Name]; !known {
 				d.files[e.Name] = nil
 			}
+		case slices.Contains(l.tree.leave, l.tree.path(below(d.rel, e.Name))):
 		case !d.subs[e.Name]:
 			d.subs[e.Name] = true
 			found = append(found, &folder{rel: below(d.rel, e.Name), above: rules})

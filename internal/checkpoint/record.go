@@ -2,9 +2,11 @@ package checkpoint
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,17 +15,17 @@ import (
 )
 
 // A Recorder notes what calls change: those that only write files that they
-// name, by these files; all others by the whole tree.
+// name, by these files; all others by whole trees.
 type Recorder struct {
-	Tree  *Tree
+	Trees []*Tree // that commands work in
 	Blobs Blobs
 	// Beside reports whether something runs that an earlier call left running,
 	// so that what changed between two calls may be its doing. nil is no.
 	Beside func() bool
 
-	mu      sync.Mutex // guards what follows
-	pending bool       // a call did not end, or left something running
-	said    string     // the newest note
+	mu      sync.Mutex      // guards what follows
+	pending bool            // a call did not end, or left something running
+	said    map[string]bool // notes
 }
 
 // Begin looks at what a call with these actions may change. end, called once
@@ -40,22 +42,19 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 		}
 		before[i] = v
 	}
-	var mark *Mark
+	var marks []*Mark
 	var others []effect.Change
 	if whole {
-		var err error
-		r.Tree.Beside(r.Beside != nil && r.Beside())
-		if mark, err = r.Tree.Begin(ctx); err != nil {
-			note = r.note(err)
-		} else if r.begun() {
-			others = mark.Others
-		}
+		marks, others, note = r.marks(ctx)
 	}
 	return func(ctx context.Context) (out effect.Changed) {
-		if mark != nil {
+		if len(marks) > 0 {
 			r.ended()
-			var err error
-			if out, err = mark.End(ctx); err != nil {
+		}
+		for _, m := range marks {
+			now, err := m.End(ctx)
+			out.Files, out.Missed = joinChanges(out.Files, now.Files), append(out.Missed, now.Missed...)
+			if err != nil {
 				out.Missed = append(out.Missed, err.Error())
 			}
 		}
@@ -74,6 +73,32 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 		}
 		return out
 	}, note
+}
+
+// marks looks at every tree. What changed since the last call, others, counts
+// where something of ours may have done it. A tree that cannot be looked at is
+// left out, which note says.
+func (r *Recorder) marks(ctx context.Context) (marks []*Mark, others []effect.Change, note string) {
+	var notes []string
+	beside := r.Beside != nil && r.Beside()
+	for i, t := range r.Trees {
+		t.Beside(beside)
+		m, err := t.Begin(ctx)
+		if err != nil {
+			if i > 0 {
+				err = fmt.Errorf("in %s: %w", t.root, err)
+			}
+			if n := r.note(err); n != "" {
+				notes = append(notes, n)
+			}
+			continue
+		}
+		marks, others = append(marks, m), append(others, m.Others...)
+	}
+	if len(marks) > 0 && !r.begun() {
+		others = nil
+	}
+	return marks, others, strings.Join(notes, "\n")
 }
 
 // changedAt is the time of what stands at a path, zero when nothing does.
@@ -117,10 +142,13 @@ func (r *Recorder) note(err error) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	text := "What commands change is not recorded, and cannot be taken back: " + err.Error()
-	if text == r.said {
+	if r.said[text] {
 		return ""
 	}
-	r.said = text
+	if r.said == nil {
+		r.said = map[string]bool{}
+	}
+	r.said[text] = true
 	return text
 }
 
@@ -149,8 +177,10 @@ func (r *Recorder) scope(actions []policy.Action) (paths []string, whole bool) {
 	}
 	if whole {
 		paths = slices.DeleteFunc(paths, func(p string) bool {
-			rel, err := filepath.Rel(r.Tree.root, p)
-			return err == nil && filepath.IsLocal(rel)
+			return slices.ContainsFunc(r.Trees, func(t *Tree) bool {
+				rel, err := filepath.Rel(t.root, p)
+				return err == nil && filepath.IsLocal(rel)
+			})
 		})
 	}
 	return paths, whole

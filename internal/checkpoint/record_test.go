@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -32,7 +33,7 @@ func TestRecorderLooksWhereACallMayWrite(t *testing.T) {
 		{"only reading", []policy.Action{policy.Exec{Argv: []string{"ls"}, ReadOnly: true}, policy.Read{Path: dir}}, nil},
 	} {
 		tree, blobs := newTree(t, dir)
-		r := &checkpoint.Recorder{Tree: tree, Blobs: blobs}
+		r := &checkpoint.Recorder{Trees: []*checkpoint.Tree{tree}, Blobs: blobs}
 		end, note := r.Begin(context.Background(), x.actions)
 		shell(t, dir, `printf + >>a; printf + >>b; printf + >>`+outside)
 		var got []string
@@ -57,7 +58,7 @@ func TestRecorderLeavesHugeFiles(t *testing.T) {
 	} {
 		shell(t, dir, x.before)
 		tree, blobs := newTree(t, dir)
-		r := &checkpoint.Recorder{Tree: tree, Blobs: blobs}
+		r := &checkpoint.Recorder{Trees: []*checkpoint.Tree{tree}, Blobs: blobs}
 		end, _ := r.Begin(context.Background(), []policy.Action{policy.Write{Path: huge}})
 		shell(t, dir, x.script)
 		got := end(context.Background())
@@ -82,7 +83,7 @@ func TestRecorderBetweenCalls(t *testing.T) {
 		dir := tempTree(t)
 		shell(t, dir, `printf a >a`)
 		tree, blobs := newTree(t, dir)
-		r := &checkpoint.Recorder{Tree: tree, Blobs: blobs, Beside: func() bool { return x.busy }}
+		r := &checkpoint.Recorder{Trees: []*checkpoint.Tree{tree}, Blobs: blobs, Beside: func() bool { return x.busy }}
 		command := []policy.Action{policy.Exec{Argv: []string{"x"}}}
 		end, _ := r.Begin(context.Background(), command)
 		end(context.Background())
@@ -112,5 +113,46 @@ func TestBack(t *testing.T) {
 	})
 	if d := cmp.Diff([]effect.Change{{Path: "/b", Before: file("2"), After: effect.Version{}}}, got); d != "" {
 		t.Error(d)
+	}
+}
+
+// Every tree is looked at; one that cannot be is left out, which is said once.
+func TestRecorderLooksAtSeveralTrees(t *testing.T) {
+	one, two, large := tempTree(t), tempTree(t), tempTree(t)
+	shell(t, one, `printf a >a`)
+	shell(t, two, `printf b >b`)
+	shell(t, large, `printf c >c; printf d >d`)
+	first, blobs := newTree(t, one)
+	second, _ := newTree(t, two, func(c *checkpoint.Config) { c.Blobs = blobs })
+	third, _ := newTree(t, large, func(c *checkpoint.Config) { c.Limits.Files = 1 })
+	r := &checkpoint.Recorder{Trees: []*checkpoint.Tree{first, third, second}, Blobs: blobs}
+	for i := range 2 {
+		end, note := r.Begin(context.Background(), []policy.Action{policy.Exec{Argv: []string{"x"}}, policy.Write{Path: filepath.Join(two, "b")}})
+		if i == 0 != strings.Contains(note, "in "+large+": ") {
+			t.Errorf("call %d: note %q", i, note)
+		}
+		shell(t, one, `printf + >>a; printf + >>`+filepath.Join(two, "b"))
+		got := end(context.Background())
+		var names []string
+		for _, c := range got.Files {
+			names = append(names, c.Path)
+		}
+		if d := cmp.Diff([]string{filepath.Join(one, "a"), filepath.Join(two, "b")}, names); d != "" || len(got.Missed) > 0 {
+			t.Errorf("call %d: %s %q", i, d, got.Missed)
+		}
+	}
+}
+
+// What adze itself writes in a tree that holds its folders is no call's doing.
+func TestRecorderLeavesOurOwnFolders(t *testing.T) {
+	dir := tempTree(t)
+	shell(t, dir, `mkdir -p state/blobs; printf a >a`)
+	tree, blobs := newTree(t, dir, func(c *checkpoint.Config) { c.Leave = []string{filepath.Join(dir, "state")} })
+	r := &checkpoint.Recorder{Trees: []*checkpoint.Tree{tree}, Blobs: blobs}
+	end, _ := r.Begin(context.Background(), []policy.Action{policy.Exec{Argv: []string{"x"}}})
+	shell(t, dir, `printf + >>a; printf b >state/blobs/b; mkdir state/more`)
+	got := end(context.Background())
+	if len(got.Files) != 1 || got.Files[0].Path != filepath.Join(dir, "a") || len(got.Missed) > 0 {
+		t.Errorf("%+v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/checkpoint"
@@ -23,10 +24,12 @@ import (
 
 // A Config says what is recorded, and where it is kept.
 type Config struct {
-	Root    string // the tree that commands work in: absolute, resolved
-	Home    string // "" when there is none
-	Temp    string // a folder for temporary files
-	Path    string // where programs are looked for, as in PATH
+	Root    string   // the tree that commands work in: absolute, resolved
+	More    []string // further folders of theirs, likewise; each is bounded as Root is
+	State   []string // adze's own folders, likewise, of which nothing is recorded
+	Home    string   // "" when there is none
+	Temp    string   // a folder for temporary files
+	Path    string   // where programs are looked for, as in PATH
 	Environ []string
 	Blobs   store.Blobs
 	Beside  func() bool // something that a call began runs
@@ -37,26 +40,34 @@ type Config struct {
 // A Recorder is what a session's calls changed. Close it in the end.
 type Recorder struct {
 	*checkpoint.Recorder
-	scratch *os.File
+	scratch []*os.File // of each tree
 	told    func([]effect.File)
 }
 
 // Record makes a recorder. Contents that a command could change are copied to
 // a file that has no name any more, so that it goes with the process.
 func Record(c Config) (*Recorder, error) {
-	scratch, err := os.CreateTemp(c.Temp, "before-")
-	if err != nil {
-		return nil, fmt.Errorf("make a file for what commands change: %w", err)
+	r := &Recorder{Recorder: &checkpoint.Recorder{Blobs: c.Blobs, Beside: c.Beside}, told: c.Told}
+	roots := []string{c.Root}
+	for _, dir := range c.More {
+		if !slices.ContainsFunc(roots, func(root string) bool { return proc.Within(root, dir) }) {
+			roots = append(roots, dir)
+		}
 	}
-	_ = os.Remove(scratch.Name()) // not on Windows; it goes with its folder there
-	git, _ := proc.Lookup("git", c.Path, []string{c.Root})
-	return &Recorder{&checkpoint.Recorder{
-		Blobs: c.Blobs, Beside: c.Beside,
-		Tree: checkpoint.New(checkpoint.Config{
-			Root: c.Root, Home: c.Home, Blobs: c.Blobs, Scratch: scratch,
+	git, _ := proc.Lookup("git", c.Path, roots)
+	for _, root := range roots {
+		scratch, err := os.CreateTemp(c.Temp, "before-")
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("make a file for what commands change: %w", err), r.Close())
+		}
+		_ = os.Remove(scratch.Name()) // not on Windows; it goes with its folder there
+		r.scratch = append(r.scratch, scratch)
+		r.Trees = append(r.Trees, checkpoint.New(checkpoint.Config{
+			Root: root, Leave: c.State, Home: c.Home, Blobs: c.Blobs, Scratch: scratch,
 			Git: git, Env: append(proc.Quiet(proc.Scrub(c.Environ, nil)), conf.PinnedEnv()...), Now: time.Now,
-		}),
-	}, scratch, c.Told}, nil
+		}))
+	}
+	return r, nil
 }
 
 // Seen implements session.Files.
@@ -67,12 +78,14 @@ func (r *Recorder) Seen(list []effect.File) {
 }
 
 // Close ends the record.
-func (r *Recorder) Close() error {
-	if r.scratch == nil {
-		return nil
+func (r *Recorder) Close() (err error) {
+	for i, f := range r.scratch {
+		if i < len(r.Trees) {
+			r.Trees[i].Close()
+		}
+		err = errors.Join(err, f.Close())
 	}
-	r.Tree.Close()
-	return r.scratch.Close()
+	return err
 }
 
 // Open opens a session that no process runs, by its ID, only to go back in it:
