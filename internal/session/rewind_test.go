@@ -167,6 +167,24 @@ func TestRewindToBeforeABoundary(t *testing.T) {
 	}
 }
 
+// A conversation that is empty again is empty, also when a compaction had taken
+// its beginning out.
+func TestRewindToNothing(t *testing.T) {
+	r := start(t, nil, nil, fake.Say("A1"))
+	r.prompt("Q1")
+	r.turns(1, nil)
+	first := r.ids()[0]
+	r.Close()
+	r = start(t, reopened(t, r.log, event.Compacted{Text: "what was"}), nil)
+	if err := r.Submit(t.Context(), op.Rewind{To: first, Conversation: true}); err != nil {
+		t.Fatal(err)
+	}
+	if ms := r.State().Messages(); len(ms) != 0 {
+		t.Errorf("%q", words(ms))
+	}
+	r.Close()
+}
+
 // reopened copies a log and adds to it.
 func reopened(t *testing.T, from *mem.Log, more ...event.Body) *mem.Log {
 	t.Helper()

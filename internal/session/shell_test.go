@@ -68,15 +68,48 @@ func TestCommandsOfThePerson(t *testing.T) {
 		}
 		synctest.Wait()
 		r.Close() // ends it
+		var ran []string
+		for e := range r.log.After(t.Context(), 0) {
+			if b, ok := e.Body.(event.Ran); ok {
+				ran = append(ran, b.Text)
+			}
+		}
+		if len(ran) != 3 || ran[2] != "ended early" {
+			t.Errorf("recorded: %q", ran)
+		}
 	})
 }
 
 func TestCommandsOfThePersonAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := start(t, nil, nil, fake.Say("ok"))
-		if err := r.Submit(t.Context(), op.Shell{Command: "ls"}); !errors.Is(err, &op.Refusal{Code: op.Unsupported}) {
-			t.Errorf("%v", err)
-		}
+		r.refused(op.Shell{Command: "ls"}, op.Unsupported)
 		r.Close()
+		r = start(t, nil, func(c *session.Config) {
+			c.Shell = func(ctx context.Context, _ session.Command, _ func(string)) event.Ran {
+				<-ctx.Done()
+				return event.Ran{}
+			}
+		})
+		r.refused(op.Shell{Command: " \n"}, op.Malformed)
+		for range 2 { // without names they are told apart
+			if err := r.Submit(t.Context(), op.Shell{Command: "ls"}); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := r.Submit(t.Context(), op.Shell{ID: "x", Command: "ls"}); err != nil {
+			t.Error(err)
+		}
+		r.refused(op.Shell{ID: "x", Command: "ls"}, op.Malformed)
+		r.Close()
+		ids := map[string]bool{}
+		for e := range r.log.After(t.Context(), 0) {
+			if b, ok := e.Body.(event.Ran); ok {
+				ids[b.ID] = true
+			}
+		}
+		if len(ids) != 3 {
+			t.Errorf("recorded: %v", ids)
+		}
 	})
 }

@@ -3,6 +3,7 @@ package session_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -55,6 +56,46 @@ func TestTasksEndWithTheirProcess(t *testing.T) {
 			t.Errorf("without tasks: %v", err)
 		}
 		s.Close()
+	})
+}
+
+// known are calls that can go to the background and tasks that run there.
+type known map[string]bool
+
+func (k known) Background(call string) (string, bool) { return "b-" + call, k[call] }
+
+func (k known) Kill(id string) error {
+	if !k[id] {
+		return errors.New("it ended by itself")
+	}
+	delete(k, id)
+	return nil
+}
+
+func TestOpsOnTasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, func(c *session.Config) { c.Tasks = known{"c1": true, "b1": true} })
+		for _, x := range []struct {
+			op   op.Op
+			code op.Code
+			text string
+		}{
+			{op.Background{Call: "c1"}, "", ""},
+			{op.Background{Call: "c2"}, op.NoTask, "no command runs that could go to the background"},
+			{op.StopTask{ID: "b1"}, "", ""},
+			{op.StopTask{ID: "b1"}, op.NoTask, "it ended by itself"},
+		} {
+			err := r.Submit(t.Context(), x.op)
+			if code(err) != x.code || err != nil && err.Error() != x.text {
+				t.Errorf("%+v: %v", x.op, err)
+			}
+		}
+		r.Close()
+		r = start(t, nil, nil)
+		if err := r.Submit(t.Context(), op.StopTask{ID: "b1"}); code(err) != op.NoTask || !strings.Contains(err.Error(), `"b1"`) {
+			t.Errorf("without tasks: %v", err)
+		}
+		r.Close()
 	})
 }
 
