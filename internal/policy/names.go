@@ -155,9 +155,6 @@ func SystemPlaces() []string { return slices.Concat(systemPlaces, programPlaces)
 // RunAtLogin says why writing file needs a person when it is in one of
 // LoginPlaces or SystemPlaces; "" when it is not.
 func RunAtLogin(home, file string) string {
-	if file == "" {
-		return ""
-	}
 	file = filepath.ToSlash(file)
 	plain := strings.TrimPrefix(file, "/private") // where macOS has /etc and /var
 	if p := cmp.Or(firstAbove(systemPlaces, plain), firstAbove(programPlaces, plain)); p != "" {
