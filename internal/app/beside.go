@@ -2,86 +2,77 @@ package app
 
 import (
 	"context"
-	"strings"
+	"path/filepath"
 
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/beside"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/store/fulltext"
-	"github.com/adze-agent/adze/internal/store/sessions"
-	"github.com/adze-agent/adze/internal/title"
+	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/settings"
 )
 
-// accompany does after turns what nobody waits for: the session gets a title,
-// and the search learns what is new. In print mode it does nothing: its sessions
-// are found all the same, by who searches.
+// accompany does beside the turns what nobody waits for. In print mode it does
+// nothing: a run ends when its answer is there, and costs what it was asked for.
+// Its sessions are found all the same, by who searches.
 func (r *Running) accompany() {
 	r.beside = func() {}
-	if r.world.front.Print || !r.Kept {
-		return
+	if !r.world.front.Print && r.Kept {
+		r.beside = beside.Start(r.company())
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	events := r.Follow(ctx, r.After, event.Durable)
-	done := make(chan struct{})
-	r.beside = func() {
-		stop()
-		<-done
-	}
-	go func() { // ends with the session, or with ctx
-		defer close(done)
-		c := companion{Running: r}
-		for e, err := range events {
-			if err != nil {
-				return
+}
+
+// company is what accompanies the session.
+func (r *Running) company() beside.Config {
+	w := r.world
+	return beside.Config{
+		Session: r.Session, After: r.After, State: w.Paths.State, Loop: r.loop, Home: w.Paths.Home, Hide: w.hide.String, Mask: w.hide.Result,
+		Titler: func(ctx context.Context) (beside.Completer, bool) {
+			m := w.models.Load()
+			if !w.Config().Titles || m == nil {
+				return nil, false
 			}
-			c.see(ctx, e.Body)
-		}
-	}()
-}
-
-// A companion is what accompany knows of the session.
-type companion struct {
-	*Running
-	prompt, reply string
-	tries         int // titles that were asked for
-}
-
-// maxTitleTries bounds how often a title is asked for.
-const maxTitleTries = 2
-
-func (c *companion) see(ctx context.Context, b event.Body) {
-	switch b := b.(type) {
-	case event.InputAccepted:
-		if c.prompt == "" && !b.Hidden {
-			c.prompt = b.Text
-		}
-	case event.Replied:
-		for _, p := range b.Message.Parts {
-			if t, ok := p.(llm.Text); ok && strings.TrimSpace(t.S) != "" {
-				c.reply = t.S
+			return m.Titles(ctx, r.Target().ID())
+		},
+		Models: func(ctx context.Context) beside.Models {
+			main := r.Target()
+			out := beside.Models{Main: main}
+			if m := w.models.Load(); m != nil {
+				out.Small, out.Share = m.Beside(ctx, main.ID())
 			}
-		}
-	case event.TurnEnded:
-		c.entitle(ctx)
-		w := c.world
-		_ = fulltext.In(w.Paths.State, w.hide.String).Update(ctx, sessions.In(w.Paths.State), nil) // else the next search does it
-	default: // nothing to do
+			return out
+		},
+		Rules: func() policy.Rules {
+			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
+			return rules
+		},
+		Budget: func() agent.Budget { return budget(w.Config()) },
+		Notes:  func() string { return r.notesFile() },
+		Memory: func() string {
+			if !w.Config().Memory.Auto || r.profile == prompt.Small {
+				return ""
+			}
+			return r.notes
+		},
 	}
 }
 
-// entitle has the session named, unless it has a name.
-func (c *companion) entitle(ctx context.Context) {
-	w := c.world
-	if !w.Config().Titles || c.prompt == "" || c.tries == maxTitleTries || c.State().Title != "" {
-		return
+// notesFile is the file of the session's notes, "" when there are to be none.
+func (r *Running) notesFile() string {
+	dir := r.log.Scratch()
+	if !r.world.Config().Memory.Session || dir == "" {
+		return ""
 	}
-	m, ok := w.models.Load().Titles(ctx, c.Target().ID())
-	if !ok {
-		return
+	return filepath.Join(dir, memory.SessionName)
+}
+
+// sessionNotes are the notes as they are now, and up to which event they tell.
+func (r *Running) sessionNotes(context.Context) (text string, through event.Seq, ok bool) {
+	path := r.notesFile()
+	if through = r.State().Noted; path == "" || through == 0 {
+		return "", 0, false
 	}
-	c.tries++
-	name, spent, err := title.Make(ctx, m, c.prompt, c.reply)
-	if err != nil {
-		name = ""
-	}
-	_ = c.Entitle(context.WithoutCancel(ctx), w.hide.String(name), spent) // it fails when the session has ended, or cannot write and says so itself
+	text, _, err := memory.SessionNotes(path)
+	return text, through, err == nil && text != ""
 }

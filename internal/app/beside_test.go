@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/beside"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/settings"
@@ -43,10 +45,10 @@ func titled(t *testing.T, set, small string, before func(*Running)) (title strin
 	if before != nil {
 		before(r)
 	}
-	c := companion{Running: r}
-	c.see(t.Context(), event.InputAccepted{Text: "mend the parser"})
+	c := beside.New(r.company())
+	c.See(t.Context(), event.InputAccepted{Text: "mend the parser"})
 	for range 3 {
-		c.see(t.Context(), event.TurnEnded{})
+		c.See(t.Context(), event.TurnEnded{})
 	}
 	for e, err := range r.log.After(t.Context(), 0) {
 		if err != nil {
@@ -78,7 +80,7 @@ func TestTitles(t *testing.T) {
 	if title, _ := titled(t, "", "!500\n", nil); title != "" {
 		t.Errorf("of an error: %q", title)
 	}
-	if title, spent := titled(t, "", "> ...\n---\n> ...\n---\n> At last\n", nil); title != "" || len(spent) != maxTitleTries {
+	if title, spent := titled(t, "", "> ...\n---\n> ...\n---\n> At last\n", nil); title != "" || len(spent) != 2 {
 		t.Errorf("after tries without a title: %q, %+v", title, spent)
 	}
 }
@@ -143,5 +145,83 @@ func TestAccompany(t *testing.T) {
 	hits, err := ix.Search(context.Background(), fulltext.Query{Words: "walrus"})
 	if err != nil || !slices.ContainsFunc(hits, func(h fulltext.Hit) bool { return h.ID == r.ID }) {
 		t.Errorf("%+v, %v", hits, err)
+	}
+}
+
+// At a terminal the small model keeps the session's notes beside its log, which
+// the loop can read then, and what is remembered of the project; a setting turns
+// each off. In print mode nothing of it happens.
+func TestHelpersBesideASession(t *testing.T) {
+	for name, c := range map[string]struct {
+		set           string
+		front         Front
+		notes, memory bool
+	}{
+		"both":       {"", Front{}, true, true},
+		"no notes":   {`,"memory":{"session":false}`, Front{}, false, true},
+		"no memory":  {`,"memory":{"auto":false}`, Front{}, true, false},
+		"print mode": {"", Front{Print: true}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, home := scratch(t)
+			main, little := filepath.Join(dir, "m.txt"), filepath.Join(dir, "s.txt")
+			w, err := Open(t.Context(), here(dir, home), settings.Sources{Inline: fmt.Sprintf(`{"titles":false,"model":%q,"small_model":%q%s}`, "script/"+main, "script/"+little, c.set)}, c.front)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			project := sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root))
+			id := "01890000-0000-7000-8000-000000000001"
+			file := filepath.Join(filepath.Dir(project), id, "notes.md")
+			// Which of the two asks first is not said: each answer fits one of them.
+			script := fmt.Sprintf("? prompt contains \"keep the notes\"\n@ Write {\"file_path\": %q, \"content\": \"# Title\\nwalrus\"}\n---\n? else\n@ Write {\"file_path\": %q, \"content\": \"- remember\"}\n---\n", file, filepath.Join(project, "MEMORY.md"))
+			for path, text := range map[string]string{main: "> " + strings.Repeat("word ", 9000) + "\n", little: script + script + "> done\n---\n> done\n"} {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r, err := w.Start(t.Context(), Spec{Log: sessions.Choice{ID: id}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, ok := r.sessionNotes(t.Context()); ok {
+				t.Error("there are notes before the session")
+			}
+			events := r.Follow(t.Context(), r.After, event.Durable)
+			if err := r.Submit(t.Context(), op.Prompt{Text: "say something"}); err != nil {
+				t.Fatal(err)
+			}
+			wantNotes, wantMemory, ended := c.notes, c.memory, false
+			for e, err := range events {
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch b := e.Body.(type) {
+				case event.NotesKept:
+					wantNotes = false
+				case event.Noted:
+					wantMemory = wantMemory && !strings.Contains(b.Text, "MEMORY.md")
+				case event.TurnEnded:
+					ended = true
+				default:
+				}
+				if ended && !wantNotes && !wantMemory {
+					break
+				}
+			}
+			text, through, ok := r.sessionNotes(t.Context())
+			if ok != c.notes || ok && (text != "# Title\nwalrus" || through == 0) {
+				t.Errorf("the notes up to %d are %q", through, text)
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Lstat(file); (err == nil) != c.notes {
+				t.Errorf("%s: %v", file, err)
+			}
+			if b, err := os.ReadFile(filepath.Join(project, "MEMORY.md")); (err == nil) != c.memory || err == nil && string(b) != "- remember" {
+				t.Errorf("the index says %q, %v", b, err)
+			}
+		})
 	}
 }

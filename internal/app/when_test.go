@@ -153,5 +153,5 @@ func handed(ctx context.Context, w *World, r *Running, cfg *config.Config, makes
 	screen := cfg.UI // the terminal UI reads it anew
 	screen.Plain = false
 	return fmt.Sprint(screen, cfg.StatusLine != nil, cfg.StatusLine, bad, n.Rules.List, n.Rules.Dirs, n.Rules.Unsafe, n.Rules.NoBypass, n.Forbidden, names, n.Budget, n.WarnUSD, n.Loop.MaxCalls, environ, allow, unknown,
-		" made: ", makes&^config.MakesClassifier != 0 && models != w.models.Load(), n.Target != nil, makes&config.MakesClassifier != 0 && r.auto != auto, next, cfg.CleanupDays, cfg.Titles)
+		" made: ", makes&^config.MakesClassifier != 0 && models != w.models.Load(), n.Target != nil, makes&config.MakesClassifier != 0 && r.auto != auto, next, cfg.CleanupDays, cfg.Titles, cfg.Memory.Session)
 }

@@ -195,6 +195,7 @@ type Memory struct {
 	MaxBytes  int      `json:"max_bytes"`
 	Excludes  []string `json:"excludes"` // globs of files not to read
 	Auto      bool     `json:"auto"`     // automatic memory
+	Session   bool     `json:"session"`  // notes of each session
 }
 
 // Sandbox is the confinement of commands. Paths are as written.

@@ -171,7 +171,8 @@ var promptKeys = []Key{
 	{Name: "memory.warn_chars", When: NextSession, Kind: Int, Default: 40000, Min: 1, Doc: "Warn about a memory file with more characters."},
 	{Name: "memory.max_bytes", When: NextSession, Kind: Int, Default: 256 << 10, Min: 1024, Max: 2 << 20, Doc: "Most bytes read of one memory file; the rest is cut and said so."},
 	{Name: "memory.excludes", When: NextSession, Kind: Strings, Alias: []string{"claudeMdExcludes"}, Doc: "Globs of memory files not to read."},
-	{Name: "memory.auto", When: NextSession, Kind: Bool, Default: true, Doc: "Let the model keep notes of its own between sessions, per project."},
+	{Name: "memory.auto", When: NextSession, Kind: Bool, Default: true, Doc: "Let the model keep notes of its own between sessions, per project. They are looked through in the background in the terminal UI."},
+	{Name: "memory.session", When: AtOnce, Kind: Bool, Default: true, Doc: "Keep notes of each session in the background (terminal UI), for compaction."},
 	{Name: "titles", When: AtOnce, Kind: Bool, Default: true, Doc: "Let the small model name a session after its first turn, in the terminal UI. Names that a person gave stay."},
 	{Name: "cleanup_days", When: AtOnce, Kind: Int, Default: 90, Alias: []string{"cleanupPeriodDays"}, Guard: Person, Doc: "Remove sessions older than this many days; 0 keeps them."},
 }

@@ -40,6 +40,11 @@ type (
 		Undo     Seq           `json:"undo,omitempty"`
 		Messages []llm.Message `json:"-"`
 	}
+	// NotesKept says that the session's notes, a file beside the log, tell of what
+	// happened up to an event.
+	NotesKept struct {
+		Through Seq `json:"through"`
+	}
 	// CompactFailed says that the conversation is as it was, because no summary of
 	// it could be had.
 	CompactFailed struct {
@@ -144,6 +149,7 @@ func (b CompactFailed) String() string {
 func (Cleared) body()       {}
 func (Stripped) body()      {}
 func (Compacted) body()     {}
+func (NotesKept) body()     {}
 func (CompactFailed) body() {}
 func (Rewound) body()       {}
 func (Compacting) body()    {}

@@ -54,6 +54,7 @@ var (
 		plain[Stripped]("stripped"),
 		{"rewound", Rewound{}, decodeRewound},
 		{"compacted", Compacted{}, decodeCompacted},
+		plain[NotesKept]("notes_kept"),
 		plain[CompactFailed]("compact_failed"),
 		plain[TaskStarted]("task_started"),
 		plain[TaskEnded]("task_ended"),

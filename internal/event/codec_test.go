@@ -85,6 +85,7 @@ func samples() []event.Body {
 			Trigger: "plan", Text: "the plan", Tokens: 9, Before: 2, From: 3, Left: 4, Record: "/r",
 			Undo: 5, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
 		},
+		event.NotesKept{Through: 7},
 		event.CompactFailed{Trigger: "full", Why: "w", Stops: true},
 		event.Rewound{
 			To: 3, ID: "p", Text: "t", Undo: true, Conversation: true, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},

@@ -123,7 +123,7 @@ type (
 	}
 	// Spent is a request to a model that is no reply of the conversation.
 	Spent struct {
-		For    string    `json:"for"` // what it was made for: ForRuling, ForTitle, ForSummary
+		For    string    `json:"for"` // what it was made for: ForRuling and the like
 		Model  string    `json:"model"`
 		Usage  llm.Usage `json:"usage"`
 		Cost   float64   `json:"cost,omitempty"` // USD
@@ -271,6 +271,8 @@ const (
 	ForRuling  = "ruling"     // a classifier's
 	ForTitle   = "title"      // a name for the session
 	ForSummary = "compaction" // the summary that takes the conversation's place
+	ForNotes   = "notes"      // the session's notes
+	ForMemory  = "memory"     // what is remembered of a project
 )
 
 // AboutWindow is a warning that the conversation will be compacted soon.

@@ -267,6 +267,23 @@ func (m *Set) Titles(ctx context.Context, main string) (auto.Small, bool) {
 	return asked(s), true
 }
 
+// Beside are the models that a helper may use beside a session whose model is
+// main. small is nil where Titles has none. share: main itself may be asked on
+// the side, which a script or a cassette may not, because its next answer is
+// meant for the session.
+func (m *Set) Beside(ctx context.Context, main string) (small *agent.Target, share bool) {
+	c, err := m.Choose(ctx, main)
+	if err != nil {
+		return nil, false
+	}
+	share = c.Provider != "script" && c.Provider != "replay"
+	if s, ok := m.small(ctx, main); ok && (!s.Local || m.cfg.SmallModel != "") {
+		t := m.target(s)
+		small = &t
+	}
+	return small, share
+}
+
 func (m *Set) small(ctx context.Context, main string) (choose.Choice, bool) {
 	c, err := m.Choose(ctx, main)
 	if err != nil {
@@ -286,12 +303,7 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
-	f := c.Facts
-	t := Target{Key: cmp.Or(c.KeySource, "none"), Local: c.Local, Target: agent.Target{
-		Model: c.Model, Provider: c.Provider, Name: c.Name, Window: f.Window, Cap: f.Output, LargerCap: f.RaisedCap(),
-		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
-		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, PDFs: f.Can(price.PDF), Cost: f.Cost,
-	}}
+	t := Target{Key: cmp.Or(c.KeySource, "none"), Local: c.Local, Target: m.target(c)}
 	t.Deaf = func(effort llm.Effort, tokens int) string { return m.deaf(c, effort, tokens) }
 	if m.conf.Note != nil {
 		if text := t.Deaf(t.Effort, t.Thinking); text != "" {
@@ -299,11 +311,21 @@ func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {
 		}
 	}
 	m.sayAssumed(c)
-	t.Model = m.sharing(c)
+	return t, nil
+}
+
+// target is a model with the facts of it and the wishes of the settings.
+func (m *Set) target(c choose.Choice) agent.Target {
+	f := c.Facts
+	t := agent.Target{
+		Model: m.sharing(c), Provider: c.Provider, Name: c.Name, Window: f.Window, Cap: f.Output, LargerCap: f.RaisedCap(),
+		Effort: llm.Effort(m.cfg.Effort.Level), Thinking: m.cfg.Effort.Tokens,
+		Images: f.Can(price.Images), ImageEdge: f.ImageEdge, PDFs: f.Can(price.PDF), Cost: f.Cost,
+	}
 	if c.Provider == "script" || c.Provider == "replay" {
 		t.Cost = func(llm.Usage) (float64, bool) { return 0, true } // nobody is paid for these
 	}
-	return t, nil
+	return t
 }
 
 // deaf says that a model is told nothing of an effort; "" when it is told, and

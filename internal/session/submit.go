@@ -97,20 +97,21 @@ func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
 	return p, nil
 }
 
-// Report tells readers what becomes of a background task, and records its
-// start and end. b is an event.TaskStarted, TaskOutput or TaskEnded; any other
-// is an error.
+// Report tells readers what becomes of a background task, and records its start
+// and end, and what helpers beside the session cost and wrote down. b is an
+// event.TaskStarted, TaskOutput or TaskEnded, Spent, NotesKept or Noted; any
+// other is an error.
 func (s *Session) Report(b event.Body) error {
 	switch b := b.(type) {
 	case event.TaskOutput:
 		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
 		return nil
-	case event.TaskStarted, event.TaskEnded:
+	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted:
 		var res error
 		err := s.do(func(st *state) { res = s.record(context.Background(), st, b) })
 		return errors.Join(err, res)
 	default:
-		return fmt.Errorf("report a task: %T is about none", b)
+		return fmt.Errorf("report what goes on beside a session: %T is about nothing of it", b)
 	}
 }
 

@@ -14,6 +14,9 @@ func (s State) rewound(seq event.Seq, b event.Rewound) State {
 	}
 	s.talk = s.talk.back(seq, b)
 	s.Tasks, s.Dir, s.Last = b.Tasks, b.Dir, b.Last
+	if b.To <= s.Noted { // they tell of what is not so any more
+		s.Noted = 0
+	}
 	s.Said = taken(s.Said, seq, b)
 	s.files = trie[effect.File]{}
 	for _, f := range b.Seen {

@@ -68,6 +68,7 @@ type State struct {
 	Recent   []string    // files that the model saw last, the newest last; at most maxRecent
 	Failed   int         // compactions in a row that failed or brought nothing
 	Records  []string    // files that hold what compactions took out, in order; at most maxRecords
+	Noted    event.Seq   // up to which event the session's notes tell; 0: there are none that hold
 	Warned   bool        // that the conversation will be compacted soon, since the last time it was
 	Answered time.Time   // when the newest reply came
 	Total    usage.Spent
@@ -240,6 +241,8 @@ func (s State) Apply(e event.Event) State {
 		s.talk = s.talk.strip(e.Seq)
 	case event.Compacted:
 		s = s.compacted(e.Seq, b)
+	case event.NotesKept:
+		s.Noted = b.Through
 	case event.CompactFailed:
 		s.Failed++
 	case event.Rewound:

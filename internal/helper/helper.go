@@ -1,0 +1,137 @@
+// Package helper runs a small agent beside a session: a session of its own, in
+// memory, that no screen shows and no log keeps. It has the tools that it is
+// given (see Confine), asks nobody, and ends with its context. What each of its
+// requests costs is told to whoever has it. It refuses to decide when it runs,
+// and what for.
+package helper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/store/mem"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// A Spec is what a helper is to be.
+type Spec struct {
+	For    string // what its requests are counted for: event.ForNotes
+	Target agent.Target
+	System []string
+	Tools  tool.Set
+	// History is a conversation that the prompt stands behind: another session's
+	// messages, whose bytes a provider has in its cache. nil begins anew.
+	History  []llm.Message
+	CacheKey string // as in agent.Loop: that of the session whose History it is
+	Prompt   string
+	// Rules are the permissions; what they would ask about is refused.
+	Rules  policy.Rules
+	Budget agent.Budget
+	Env    tool.Env
+	Mask   func(tool.Result) tool.Result // as in agent.Loop
+	// Spent is told what a request cost as soon as that is known. An error ends
+	// the helper.
+	Spent func(event.Spent) error
+}
+
+// A Result is what a helper came to.
+type Result struct {
+	Text    string   // its last words
+	Changed []string // files that it wrote, resolved
+}
+
+// Run drives a helper to its end. The error says why it did not come to one of
+// its own: ctx ended, the model or the budget did. What it changed until then is
+// in the result all the same.
+func Run(ctx context.Context, s Spec) (out Result, err error) {
+	log, err := s.log(ctx)
+	if err != nil {
+		return out, err
+	}
+	ses, err := session.Start(ctx, session.Config{
+		Log: log, Begin: s.begin(), Again: event.Resumed{Dir: s.Env.Dir},
+		Loop: &agent.Loop{
+			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey,
+			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
+		},
+		Tools: s.Tools, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: policy.DontAsk, Now: time.Now,
+	})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, ses.Close()) }()
+	events := ses.Follow(ctx, ses.State().Seq, event.Durable)
+	if err := ses.Submit(ctx, op.Prompt{Text: s.Prompt}); err != nil {
+		return out, err
+	}
+	for e, err := range events {
+		if err != nil {
+			return out, err
+		}
+		if done, err := s.see(e.Body, &out); done || err != nil {
+			return out, err
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return out, err
+	}
+	return out, session.ErrClosed
+}
+
+// see takes one event of the helper's session. The end of its turn is done.
+func (s Spec) see(b event.Body, out *Result) (done bool, err error) {
+	switch b := b.(type) {
+	case event.Replied:
+		for _, p := range b.Message.Parts {
+			if t, ok := p.(llm.Text); ok {
+				out.Text = t.S
+			}
+		}
+	case event.ToolFinished:
+		if c, ok := effect.Of[effect.Changed](b.Effects); ok {
+			for _, f := range c.Files {
+				out.Changed = append(out.Changed, f.Path)
+			}
+		}
+	case event.TurnEnded:
+		if b.How != event.Done {
+			return true, fmt.Errorf("%s: %s", b.Reason, b.Err)
+		}
+		return true, nil
+	default: // nothing to take
+	}
+	r, ok := event.Request(b)
+	if !ok || s.Spent == nil {
+		return false, nil
+	}
+	return false, s.Spent(event.Spent{For: s.For, Model: r.Model, Usage: r.Usage, Cost: r.Cost, Priced: r.Priced})
+}
+
+func (s Spec) begin() event.SessionStarted {
+	return event.SessionStarted{Schema: event.Schema, Dir: s.Env.Dir, Root: s.Env.Dir}
+}
+
+// log is one in memory, which has the history as a conversation that was taken
+// over whole.
+func (s Spec) log(ctx context.Context) (*mem.Log, error) {
+	log := &mem.Log{}
+	if len(s.History) == 0 {
+		return log, nil
+	}
+	for i, b := range []event.Body{s.begin(), event.Compacted{Undo: 1, Messages: s.History}} {
+		if err := log.Append(ctx, event.Event{Seq: event.Seq(i + 1), Time: time.Now(), Body: b}); err != nil {
+			return nil, err
+		}
+	}
+	return log, nil
+}
