@@ -143,6 +143,7 @@ func requests() (out []policy.Request) {
 	list("Agent", one(policy.Spawn{Agent: "general"}))
 	list("Skill", one(policy.Skill{Name: "review"}), one(policy.Skill{Name: "review:all"}), one(policy.Skill{Name: "review all"}))
 	list("PowerShell", one(exec("make", "all")), []policy.Action{exec("make", "all"), read("/etc/hosts", nil)})
+	list("Flow", one(policy.Spawn{Agent: "general"}), one(policy.Skill{Name: "review"}), one(policy.Net{Host: "example.org"}), one(policy.Call{Server: "s", Tool: "t"}), one(read("src/a.go", nil)), one(write("src/a.go", nil)))
 	list("ExitPlanMode", one(policy.Person{Why: "the plan needs you"}), nil)
 	list("TodoWrite", one(policy.None{}))
 	return out

@@ -28,6 +28,8 @@ func TestRulesReachTrees(t *testing.T) {
 		{"nor does one for all reading", []string{"allow Read", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
 		{"nor one for all commands", []string{"allow Bash", "deny Read(sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true}), "ask denied-below"},
 		{"nor one for the command, elsewhere", []string{"allow Bash(grep:*)", "deny Read(//etc/secret)"}, policy.Default, bash(grep, policy.Read{Path: "/etc", Arg: true, Tree: true}), "ask denied-below"},
+		{"a hidden name is not read where hidden ones are skipped", []string{"deny Read(.secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true, Visible: true}), "allow read-only"},
+		{"another one is", []string{"deny Read(./sub/a)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true, Visible: true}), "ask denied-below"},
 		{"names are no content", []string{"deny Read(secret)"}, policy.Default, bash(grep, policy.Read{Path: sub, Arg: true, Tree: true, List: true}), "allow read-only"},
 
 		{"one file may be removed by a rule", []string{"allow Edit(sub/**)"}, policy.Default, call("Edit", policy.Write{Path: sub + "/a", Remove: true}), "allow rule"},

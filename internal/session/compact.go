@@ -127,7 +127,7 @@ func (s *Session) uncompact(ctx context.Context) error {
 		if err == nil {
 			err = s.record(context.WithoutCancel(ctx), st, e)
 		}
-		if st.cancel == nil && len(st.Queue) > 0 && !st.ending {
+		if len(st.Queue) > 0 && !st.ending {
 			s.begin(st)
 		}
 	})

@@ -163,6 +163,30 @@ func TestSlowReaderGetsTheWholeText(t *testing.T) {
 	})
 }
 
+// A reader who takes nothing for very long has it all from the log.
+func TestLateReaderHasAllEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 4096 // that are kept for a reader
+		r := start(t, nil, nil)
+		for range most { // and one event that begins the log
+			if err := r.Report(event.TaskEnded{ID: "b"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.Close()
+		var last event.Seq
+		for e, err := range r.watch {
+			if err != nil || e.Seq != last+1 {
+				t.Fatalf("%d after %d (%v)", e.Seq, last, err)
+			}
+			last = e.Seq
+		}
+		if last != most+1 {
+			t.Errorf("the last one is %d", last)
+		}
+	})
+}
+
 // The end of a turn that cannot be recorded is said all the same.
 func TestEndThatCannotBeRecordedIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -121,6 +121,37 @@ func TestModeIsToldWithTheNextPrompt(t *testing.T) {
 	}
 }
 
+// What settings of a repository name is protected as it is when a call is
+// decided on, in a turn and for a command in the background.
+func TestSteersAreProtected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var steers []policy.Steer
+		r := start(t, nil, func(c *session.Config) {
+			c.Mode, c.Rules = policy.AcceptEdits, policy.Rules{Dir: "/w", Dirs: []string{"/w"}}
+			c.Steers = func() []policy.Steer { return steers }
+			c.Tools, _ = tool.NewSet((&bench{}).tool("write", false, false, policy.Write{Path: "/w/hooks/x", Asked: "hooks/x"}))
+		}, fake.Use(call("a", "write", "", 0)), fake.Use(call("b", "write", "", 0)), fake.Say("ok"))
+		write := agent.Question{Tool: "write", Plan: tool.Plan{Actions: []policy.Action{policy.Write{Path: "/w/hooks/x"}}}}
+		if v, err := r.Permit(t.Context(), write); err != nil || v.Effect != policy.Allow {
+			t.Errorf("%+v %v", v, err)
+		}
+		r.prompt("go")
+		es := r.turns(1, func(e event.Event) {
+			if f, ok := e.Body.(event.ToolFinished); ok && f.Call == "a" {
+				steers = []policy.Steer{{Path: "/w/hooks", Why: "git runs what is in it"}}
+			}
+		})
+		fs := all[event.ToolFinished](es)
+		if fs[0].Denied || !fs[1].Denied || fs[1].Verdict.Check != policy.CheckProtected {
+			t.Errorf("%+v", fs)
+		}
+		if v, err := r.Permit(t.Context(), write); err == nil || v.Check != policy.CheckProtected {
+			t.Errorf("%+v %v", v, err)
+		}
+		r.Close()
+	})
+}
+
 // What is forbidden at the start stays forbidden without any change of
 // settings.
 func TestForbiddenModes(t *testing.T) {

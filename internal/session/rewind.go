@@ -65,7 +65,7 @@ func (s *Session) rewind(ctx context.Context, o op.Rewind) error {
 				s.wentBack(st, *e)
 			}
 		}
-		if st.cancel == nil && len(st.Queue) > 0 && !st.ending {
+		if len(st.Queue) > 0 && !st.ending {
 			s.begin(st)
 		}
 	})

@@ -803,6 +803,21 @@ func TestFault52CrashIsClosedOnReopen(t *testing.T) {
 	})
 }
 
+// A turn that died without an open call was not interrupted in one.
+func TestCrashWhileStreaming(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &mem.Log{}
+		for i, b := range []event.Body{event.SessionStarted{ID: "s1", Dir: "/w"}, event.InputAccepted{ID: "p1", Text: "x"}, event.TurnStarted{ID: "t1"}} {
+			if err := log.Append(t.Context(), event.Event{Seq: event.Seq(i + 1), Body: b}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r := start(t, log, nil)
+		r.last(r.turns(1, nil), agent.InterruptedStreaming)
+		r.Close()
+	})
+}
+
 // full is a log whose disk is full after n events.
 type full struct {
 	*mem.Log

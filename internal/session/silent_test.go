@@ -225,6 +225,26 @@ func TestNothingIsLostInSilence(t *testing.T) {
 	}
 }
 
+// A prompt that could not be taken waits for a person, and is not tried again
+// and again.
+func TestAPromptThatCannotBeTakenWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &once{Log: &mem.Log{}, n: 3} // the InputAccepted
+		r := start(t, nil, func(c *session.Config) { c.Log = log }, fake.Say("ok"), fake.Say("ok"))
+		r.prompt("go")
+		synctest.Wait()
+		if q := r.State().Queue; len(q) != 1 || len(r.model.Requests()) != 0 {
+			t.Errorf("a %T failed; waiting: %v, %d requests", log.missing, q, len(r.model.Requests()))
+		}
+		r.prompt("again")
+		synctest.Wait()
+		if said := spoken(r.State().Messages()); !strings.HasPrefix(said, "go\n") || !strings.Contains(said, "again\n") {
+			t.Errorf("%q", said)
+		}
+		r.Close()
+	})
+}
+
 // Nothing goes back to a part of the log, and the session goes on.
 func TestGoingBackNeedsTheWholeLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
