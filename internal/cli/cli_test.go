@@ -56,7 +56,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GOCACHE", cache)
 			return os.MkdirAll(home, 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith, "fits": fits, "empty": empty, "old": old},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"json": jsonField, "lines": jsonLines, "big": big, "uuidof": uuidOf, "code": exitsWith, "fits": fits, "empty": empty, "old": old, "sqlite": sqliteBase},
 		Condition: func(c string) (bool, error) {
 			switch c {
 			case "root":

@@ -1,119 +1,335 @@
-package foreign
+package foreign_test
 
 import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/foreign"
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/transcript"
 )
 
-func read(tb testing.TB, from, text string) (Session, error) {
-	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "s.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		tb.Fatal(err)
-	}
-	return Read(from, path)
+// A rig is a home with what agents keep there.
+type rig struct {
+	t    testing.TB
+	home string
+	*foreign.Agents
 }
 
-// paired checks what every provider wants: each call has one result, after the
-// reply that holds it and before the next one.
-func paired(tb testing.TB, es []event.Event) (calls int) {
-	tb.Helper()
-	open, turn := map[string]bool{}, false
-	for i, e := range es {
-		if e.Seq != event.Seq(i+1) {
-			tb.Fatalf("seq %d at %d", e.Seq, i)
+func newRig(t testing.TB) *rig {
+	t.Helper()
+	r := &rig{t: t, home: t.TempDir()}
+	r.Agents = foreign.At(foreign.Place{Home: r.home, Temp: t.TempDir()})
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
 		}
-		switch b := e.Body.(type) {
-		case event.TurnStarted:
-			turn = true
-		case event.TurnEnded:
-			turn = false
-			if len(open) > 0 {
-				tb.Fatalf("a turn ends with open calls: %v", open)
-			}
+	})
+	return r
+}
+
+func (r *rig) write(name, text string) string {
+	r.t.Helper()
+	path := filepath.Join(r.home, filepath.FromSlash(name))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		r.t.Fatal(err)
+	}
+	return path
+}
+
+// base makes a database of SQL, and leaves what was written last in its log.
+func (r *rig) base(name, script string) {
+	r.t.Helper()
+	path := r.write(name, "")
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path)+"?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(0)")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = db.Close() })
+	if _, err := db.Exec(script); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func fixture(t testing.TB, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// places are where each agent keeps the session of its fixture.
+func (r *rig) fixtures() {
+	r.write(".claude/projects/-home-u-calc/72f26f1c-f3db-41da-95cd-a67410ec9830.jsonl", fixture(r.t.(*testing.T), "claude-code-2.1.197.jsonl"))
+	r.write(".codex/sessions/2026/11/22/rollout-2026-11-22T16-26-57-01a2.jsonl", fixture(r.t, "codex-0.169.0.jsonl"))
+	r.write(".gemini/tmp/calc/chats/session-2026-11-22T16-27-d8c40158.jsonl", fixture(r.t, "gemini-0.61.0.jsonl"))
+	r.write(".gemini/tmp/calc/.project_root", "/home/u/calc")
+	r.base(".local/share/opencode/opencode.db", fixture(r.t, "opencode-1.18.33.sql"))
+	r.base("calc/.crush/crush.db", fixture(r.t, "crush.sql"))
+	r.write(".local/share/crush/projects.json", `{"projects":[{"path":"/home/u/calc","data_dir":"`+filepath.ToSlash(filepath.Join(r.home, "calc", ".crush"))+`"}]}`)
+}
+
+// one reads the only session that is there.
+func (r *rig) one(from string) (foreign.Session, []event.Event) {
+	r.t.Helper()
+	srcs, err := r.Find(r.t.Context(), from)
+	if err != nil || len(srcs) != 1 {
+		r.t.Fatalf("%s: %v, %v", from, srcs, err)
+	}
+	s, err := r.Read(r.t.Context(), srcs[0])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s, r.events(&s)
+}
+
+func (r *rig) events(s *foreign.Session) (out []event.Event) {
+	r.t.Helper()
+	spill := func(text string) (string, error) { return fmt.Sprintf("/spilled/%d", len(text)), nil }
+	if err := r.Write(r.t.Context(), s, event.SessionStarted{}, spill, func(e event.Event) error { out = append(out, e); return nil }); err != nil {
+		r.t.Fatal(err)
+	}
+	return out
+}
+
+// outline says in lines what a session is made of.
+func outline(es []event.Event) string {
+	var b strings.Builder
+	for _, e := range es {
+		switch x := e.Body.(type) {
+		case event.InputAccepted:
+			fmt.Fprintf(&b, "prompt %s\n", x.Text)
 		case event.Replied:
-			if len(open) > 0 || !turn || len(b.Message.Parts) == 0 {
-				tb.Fatalf("a reply with open calls %v, in a turn: %v", open, turn)
-			}
-			for _, p := range b.Message.Parts {
-				if u, ok := p.(llm.ToolUse); ok {
-					open[u.ID] = true
-					calls++
+			for _, p := range x.Message.Parts {
+				switch p := p.(type) {
+				case llm.Text:
+					fmt.Fprintf(&b, "reply %s\n", p.S)
+				case llm.ToolUse:
+					fmt.Fprintf(&b, "call %s %s\n", p.Name, p.Input)
 				}
 			}
 		case event.ToolFinished:
-			if !open[b.Call] {
-				tb.Fatalf("a result of no open call: %s", b.Call)
-			}
-			delete(open, b.Call)
-		default: // of no matter here
+			fmt.Fprintf(&b, "result %v %q\n", x.IsErr, x.Text)
 		}
 	}
-	if turn {
-		tb.Fatal("the last turn has no end")
-	}
-	return calls
+	return b.String()
 }
 
-func TestUnevenCalls(t *testing.T) {
-	s, err := read(t, ClaudeCode, `{"type":"user","cwd":"/w","timestamp":"2026-01-02T03:04:05Z","message":{"role":"user","content":"go"}}
-{"type":"assistant","message":{"content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"I look"},{"type":"tool_use","id":"a","name":"Read","input":{"file_path":"x"}}]}}
-{"type":"assistant","message":{"content":[{"type":"tool_use","id":"b","name":"Read","input":{}}]}}
-{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"b","content":[{"type":"text","text":"B"}]}]}}
-{"type":"assistant","message":{"content":[{"type":"text","text":"more"}]}}
-{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"nobody","content":"?"},{"type":"tool_result","tool_use_id":"a","content":"late"}]}}
-{"type":"assistant","message":{"content":[{"type":"tool_use","id":"c","name":"Bash"}]}}
-not json
-{"type":"user","isSidechain":true,"message":{"content":"of a sub-agent"}}
-{"type":"user","message":{"content":"next"}}
-`)
-	if err != nil || s.Prompts != 2 || s.Dir != "/w" {
-		t.Fatalf("%+v, %v", s, err)
-	}
-	if n := paired(t, s.Events(event.SessionStarted{})); n != 3 {
-		t.Errorf("%d calls", n)
-	}
-	// What a model is sent of it: roles take turns, and results follow their calls.
-	var st transcript.State
-	for _, e := range s.Events(event.SessionStarted{}) {
-		st = st.Apply(e)
-	}
-	var roles []llm.Role
-	results := 0
-	for _, m := range st.Messages() {
-		roles = append(roles, m.Role)
-		for _, p := range m.Parts {
-			if _, ok := p.(llm.ToolResult); ok {
-				results++
+// Each fixture was written by the program itself, which was given the same
+// prompts, and whose provider asked for the same calls.
+func TestFixtures(t *testing.T) {
+	r := newRig(t)
+	r.fixtures()
+	for from, want := range map[string]struct{ title, first string }{
+		foreign.ClaudeCode: {"", `result false "1\tone\n2\t"` + "\n" + `result false "two\nthree"`},
+		foreign.Codex:      {"", `call exec_command {"cmd": "echo two; echo three >&2"}`},
+		foreign.Gemini:     {"", `result false "one\n"`},
+		foreign.OpenCode:   {"A short title", `result false "two\nthree\n"`},
+		foreign.Crush:      {"Three numbers", `result true "exit 1"`},
+	} {
+		s, es := r.one(from)
+		got := outline(es)
+		if s.Prompts != 2 || s.Dir != "/home/u/calc" || s.Title != want.title || s.Began.IsZero() || len(s.Left()) != 0 {
+			t.Errorf("%s: %d prompts in %q, %q, %v, left %q", from, s.Prompts, s.Dir, s.Title, s.Began, s.Left())
+		}
+		for _, part := range []string{"what do they say?", "say it again", "reply I look at it.", "reply It says one, two, three.", want.first, "missing.txt"} {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: %q is not in\n%s", from, part, got)
 			}
 		}
+		if n := paired(t, es); strings.Count(got, "result") != n || n < 3 {
+			t.Errorf("%s: %d calls in\n%s", from, n, got)
+		}
+		if strings.Contains(got, "think") || strings.Contains(got, "left out") {
+			t.Errorf("%s: what is not of the conversation is in\n%s", from, got)
+		}
+		accepted(t, es)
 	}
-	if roles[0] != llm.User || results != 3 {
-		t.Errorf("roles %v, %d results", roles, results)
+}
+
+// files are all files below a folder, with what is in them.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		out[path] = fmt.Sprintf("%x", sha256.Sum256(raw))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for i := range roles[1:] {
-		if roles[i] == roles[i+1] {
-			t.Errorf("roles do not take turns: %v", roles)
+	return out
+}
+
+func TestNothingOfTheirsChanges(t *testing.T) {
+	r := newRig(t)
+	r.fixtures()
+	before := files(t, r.home)
+	for _, from := range foreign.Names() {
+		r.one(from)
+	}
+	after := files(t, r.home)
+	if len(before) != len(after) || len(before) < 8 {
+		t.Errorf("%d files, then %d", len(before), len(after))
+	}
+	for path, sum := range after {
+		if before[path] != sum {
+			t.Errorf("%s changed", path)
 		}
 	}
-	again, _ := read(t, ClaudeCode, `{"type":"user","message":{"content":"x"}}`)
-	if s.NewID() == again.NewID() && s.Began != again.Began {
-		t.Error("two sessions have one ID")
+}
+
+func claude(lines ...string) string {
+	return strings.Join(append([]string{`{"type":"user","uuid":"1","parentUuid":null,"cwd":"/w","timestamp":"2026-01-02T03:04:05Z","message":{"content":"go"}}`}, lines...), "\n")
+}
+
+func said(uuid, parent, text string) string {
+	return fmt.Sprintf(`{"type":"assistant","uuid":%q,"parentUuid":%q,"message":{"id":"m%s","content":[{"type":"text","text":%q}]}}`, uuid, parent, uuid, text)
+}
+
+func TestBranchesAndBadLinks(t *testing.T) {
+	for name, c := range map[string]struct {
+		text, want, left string
+	}{
+		"a branch that was given up": {claude(said("2", "1", "first"), said("3", "2", "gone"), said("4", "2", "newest")), "prompt go\nreply first\nreply newest\n", "branches that were given up: 1"},
+		"a circle":                   {claude(said("2", "3", "a"), said("3", "2", "b")), "prompt go\nreply a\nreply b\n", "circular"},
+		"a parent that is missing":   {claude(said("2", "9", "a"), said("3", "2", "b")), "prompt go\nreply a\nreply b\n", "missing"},
+		"half a line":                {claude(said("2", "1", "a"), `{"type":"assistant","uuid":"3","mess`), "prompt go\nreply a\n", "not whole: 1"},
+		"an unknown kind":            {claude(said("2", "1", "a"), `{"type":"dream","x":1}`), "prompt go\nreply a\n", "not known, dream: 1"},
+		"a result of no call":        {claude(`{"type":"user","uuid":"2","parentUuid":"1","message":{"content":[{"type":"tool_result","tool_use_id":"x","content":"?"}]}}`, said("3", "2", "a")), "prompt go\nreply a\n", "results of no open call: 1"},
+		"a call without a result":    {claude(`{"type":"assistant","uuid":"2","parentUuid":"1","message":{"content":[{"type":"tool_use","id":"x","name":"a.b","input":[1]}]}}`), "prompt go\ncall a_b {\"input\":[1]}\nresult true \"[the result of this call was not kept]\"\n", "calls without a result, which say so now: 1"},
+		"a boundary without a link":  {claude(said("2", "1", "a"), `{"type":"system","subtype":"compact_boundary","uuid":"3","parentUuid":null}`, `{"type":"user","isCompactSummary":true,"uuid":"4","parentUuid":"3","message":{"content":"in short"}}`, said("5", "4", "b")), "prompt go\nreply a\nreply b\n", "compactions"},
+		"what the program says":      {claude(`{"type":"user","uuid":"2","parentUuid":"1","message":{"content":"<command-name>/review</command-name><command-args>x.go</command-args>"}}`, `{"type":"user","uuid":"3","parentUuid":"2","message":{"content":"<local-command-stdout>x</local-command-stdout>"}}`, said("4", "3", "a")), "prompt go\nprompt /review x.go\nreply a\n", ""},
+		"sub-agents":                 {claude(said("2", "1", "a"), `{"type":"user","isSidechain":true,"message":{"content":"look"}}`), "prompt go\nreply a\n", "sub-agents: 1"},
+		"an empty text":              {claude(said("2", "1", " "), said("3", "2", "a")), "prompt go\nreply a\n", ""},
+	} {
+		r := newRig(t)
+		r.write(".claude/projects/-w/s.jsonl", c.text)
+		s, es := r.one(foreign.ClaudeCode)
+		if got := outline(es); got != c.want {
+			t.Errorf("%s: got\n%swant\n%s", name, got, c.want)
+		}
+		if left := strings.Join(s.Left(), "; "); !strings.Contains(left, c.left) || (c.left == "") != (left == "") {
+			t.Errorf("%s: left %q, want %q", name, left, c.left)
+		}
+		paired(t, es)
+		accepted(t, es)
+	}
+}
+
+func TestGeminiRecords(t *testing.T) {
+	r := newRig(t)
+	user := func(id, text string) string {
+		return fmt.Sprintf(`{"id":%q,"timestamp":"2026-01-02T03:04:05Z","type":"user","content":%q}`, id, text)
+	}
+	r.write(".gemini/tmp/x/chats/session-1.jsonl", strings.Join([]string{
+		`{"sessionId":"g1","projectHash":"h"}`, user("1", "one"), `{"id":"2","type":"gemini","content":"uno"}`, user("3", "taken back"),
+		`{"$rewindTo":"3"}`, `{"id":"2","type":"gemini","content":"eins"}`, user("4", "two"), `{"$set":{"summary":"Counting"}}`, `{"id":"5","type":"error","content":"x"}`, `{"id":"6","type":"new"}`,
+	}, "\n"))
+	s, es := r.one(foreign.Gemini)
+	if got := outline(es); got != "prompt one\nreply eins\nprompt two\n" || s.Title != "Counting" || s.ID != "g1" {
+		t.Errorf("%+v\n%s", s, got)
+	}
+	if !slices.Equal(s.Left(), []string{"messages of a kind that is not known, new: 1"}) {
+		t.Errorf("left %q", s.Left())
+	}
+
+	old := newRig(t)
+	sum := sha256.Sum256([]byte("/home/u/x"))
+	old.write(".gemini/projects.json", `{"projects":{"/home/u/x":"x"}}`)
+	old.write(fmt.Sprintf(".gemini/tmp/%x/chats/session-2.json", sum), fmt.Sprintf("{\n\"sessionId\":\"g2\",\"projectHash\":\"%x\",\n\"messages\":[%s]}", sum, user("1", "one")))
+	if s, es := old.one(foreign.Gemini); outline(es) != "prompt one\n" || s.Dir != "/home/u/x" {
+		t.Errorf("an older file: %+v\n%s", s, outline(es))
+	}
+}
+
+// A file may be larger than what fits in memory: what is held of it is bounded,
+// and long results are kept whole beside the log.
+func TestLargeFiles(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	r := newRig(t)
+	r.write(".codex/sessions/2026/01/02/rollout-1.jsonl", `{"type":"session_meta","payload":{"id":"c1","cwd":"/w"}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}
+{"type":"response_item","payload":{"type":"function_call","name":"x","arguments":"{","call_id":"1"}}
+{"type":"response_item","payload":{"type":"function_call_output","call_id":"1","output":"`+long+`"}}
+{"type":"event_msg","payload":{"x":"`+strings.Repeat("y", 33<<20)+`"}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"done"}]}}`)
+	s, es := r.one(foreign.Codex)
+	if !slices.Equal(s.Left(), []string{"lines of more than 32 MB: 1"}) || s.ID != "c1" {
+		t.Errorf("%s: left %q", s.ID, s.Left())
+	}
+	got := outline(es)
+	if !strings.Contains(got, "/spilled/100000") || len(got) > 45_000 || !strings.Contains(got, "reply done") || !strings.Contains(got, `{"input":"{"}`) {
+		t.Errorf("%d bytes: %.300s", len(got), got)
+	}
+}
+
+func TestHelpersAndEmptySessions(t *testing.T) {
+	r := newRig(t)
+	r.write(".codex/sessions/2026/01/02/rollout-1.jsonl", `{"type":"session_meta","payload":{"id":"c1","thread_source":"subagent"}}`)
+	r.write(".claude/projects/-w/empty.jsonl", `{"type":"summary","summary":"nothing","leafUuid":"x"}`)
+	for from, want := range map[string]error{foreign.Codex: foreign.ErrHelper, foreign.ClaudeCode: foreign.ErrEmpty} {
+		srcs, err := r.Find(t.Context(), from)
+		if err != nil || len(srcs) != 1 {
+			t.Fatal(srcs, err)
+		}
+		if _, err := r.Read(t.Context(), srcs[0]); !errors.Is(err, want) {
+			t.Errorf("%s: %v", from, err)
+		}
+	}
+	if _, err := r.Find(t.Context(), "nobody"); err == nil {
+		t.Error("an agent that does not exist has sessions")
+	}
+}
+
+// A database that is none is named, and hides no other one.
+func TestBrokenDatabase(t *testing.T) {
+	r := newRig(t)
+	r.fixtures()
+	r.write("bad/.crush/crush.db", strings.Repeat("no database ", 1000))
+	r.write(".local/share/crush/projects.json", fmt.Sprintf(`{"projects":[{"path":"/a","data_dir":%q},{"path":"/b","data_dir":%q}]}`, filepath.Join(r.home, "bad", ".crush"), filepath.Join(r.home, "calc", ".crush")))
+	srcs, err := r.Find(t.Context(), foreign.Crush)
+	if len(srcs) != 1 || err == nil || !strings.Contains(err.Error(), filepath.Join("bad", ".crush", "crush.db")) {
+		t.Errorf("%v, %v", srcs, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Read(ctx, srcs[0]); !errors.Is(err, context.Canceled) {
+		t.Errorf("ended: %v", err)
 	}
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"type":"user","message":{"content":"go"}}` + "\n" + `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"a","name":"x"}]}}`))
-	f.Add([]byte(`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}` + "\n" + `{"type":"response_item","payload":{"type":"function_call","call_id":"a","name":"x","arguments":"{"}}`))
+	for _, name := range []string{"claude-code-2.1.197.jsonl", "codex-0.169.0.jsonl", "gemini-0.61.0.jsonl"} {
+		f.Add([]byte(fixture(f, name)))
+	}
+	f.Add([]byte(claude(said("2", "1", "a"))))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for _, from := range Names() {
-			if s, err := read(t, from, string(raw)); err == nil {
-				paired(t, s.Events(event.SessionStarted{}))
+		r := newRig(t)
+		r.write(".claude/projects/-w/s.jsonl", string(raw))
+		r.write(".codex/sessions/2026/01/02/rollout-1.jsonl", string(raw))
+		r.write(".gemini/tmp/x/chats/session-1.jsonl", string(raw))
+		for _, from := range []string{foreign.ClaudeCode, foreign.Codex, foreign.Gemini} {
+			srcs, _ := r.Find(t.Context(), from)
+			for _, src := range srcs {
+				if s, err := r.Read(t.Context(), src); err == nil {
+					es := r.events(&s)
+					paired(t, es)
+				}
 			}
 		}
 	})
