@@ -21,6 +21,7 @@ var variables = []variable{
 	{"XDG_STATE_HOME", "where sessions are (in adze/), unless ~/.adze is there"},
 	{"XDG_CACHE_HOME", "where what may be lost is (in adze/)"},
 	{"HOME", "your folder, with ~/.adze and ~/.claude"},
+	{"CLAUDE_CONFIG_DIR", "where adze import looks, with CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME and CRUSH_GLOBAL_DATA"},
 	{"ADZE_KEYRING", "off: keys are saved in a file, not in the system's keyring"},
 	{"ADZE_BYPASS_AS_ROOT", "1: bypassPermissions may be used as root outside a container"},
 	{"OLLAMA_HOST", "where Ollama listens"},
