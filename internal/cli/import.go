@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/foreign"
 	"github.com/adze-agent/adze/internal/git/conf"
@@ -24,39 +25,71 @@ import (
 )
 
 func newImport(sys System, f *runFlags) *cobra.Command {
-	dry, from := false, ""
+	var opt importOptions
 	c := &cobra.Command{
-		Use: "import", Short: "Copy sessions of other agents, so that they can be resumed here", Args: cobra.NoArgs,
-		Long: `Copy the sessions that Claude Code, Codex, Gemini CLI, opencode and Crush keep, so
-that they can be listed, searched and resumed here. Theirs are only read, and copies
-of their databases are made for that. What was copied before is left as it is.
+		Use: "import", Short: "Take over sessions and settings of other agents", Args: cobra.NoArgs,
+		Long: `Take over what Claude Code, Codex, Gemini CLI, opencode and Crush keep. Theirs is only
+read, and copies of their databases are made for that.
 
-Instructions and permission settings of Claude Code need no copy: adze reads them
-where they are.`,
+  sessions   are copied, to be listed, searched and resumed here; what was copied
+             before is left as it is
+  settings   MCP servers and permission rules, into your own settings; what would allow
+             something or start a program is asked about first
+  memory     instructions for all projects, to the end of your own AGENTS.md
+
+Instructions and permission rules of Claude Code need no copy: adze reads them where
+they are. docs/import.md says what is taken of each, and what is not.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			names := foreign.Names()
-			if from != "" {
-				if !slices.Contains(names, from) {
-					return usagef("one of "+strings.Join(names, ", "), "--from cannot be %q%s", from, near.Hint(from, names))
-				}
-				names = []string{from}
+			if err := opt.check(); err != nil {
+				return err
 			}
-			p, _, err := loadSettings(sys, f, cmd)
+			p, cfg, err := loadSettings(sys, f, cmd)
 			if err != nil {
 				return err
 			}
 			if p.Home == "" {
 				return usagef("set HOME", "there is no home folder to look in")
 			}
-			return importAll(cmd.Context(), sys, p, names, dry)
+			return importAll(cmd.Context(), sys, p, cfg, opt)
 		},
 	}
-	c.Flags().BoolVar(&dry, "dry-run", false, "only show what would be copied")
-	c.Flags().StringVar(&from, "from", "", "only from this agent: "+strings.Join(foreign.Names(), ", "))
+	c.Flags().BoolVar(&opt.dry, "dry-run", false, "only show what would be taken")
+	c.Flags().BoolVar(&opt.yes, "yes", false, "take what allows something or starts a program without a question")
+	c.Flags().StringVar(&opt.from, "from", "", "only from this agent: "+strings.Join(foreign.Names(), ", "))
+	c.Flags().StringSliceVar(&opt.only, "only", importKinds, "what to take")
 	return c
 }
 
-func importAll(ctx context.Context, sys System, p settings.Paths, names []string, dry bool) (err error) {
+// importKinds are what can be taken.
+var importKinds = []string{"sessions", "settings", "memory"}
+
+// importOptions say what to take.
+type importOptions struct {
+	dry, yes bool
+	from     string // "" is all agents
+	only     []string
+}
+
+func (o importOptions) check() error {
+	if names := foreign.Names(); o.from != "" && !slices.Contains(names, o.from) {
+		return usagef("one of "+strings.Join(names, ", "), "--from cannot be %q%s", o.from, near.Hint(o.from, names))
+	}
+	for _, k := range o.only {
+		if !slices.Contains(importKinds, k) {
+			return usagef("some of "+strings.Join(importKinds, ", "), "--only cannot be %q%s", k, near.Hint(k, importKinds))
+		}
+	}
+	return nil
+}
+
+func (o importOptions) agents() []string {
+	if o.from != "" {
+		return []string{o.from}
+	}
+	return foreign.Names()
+}
+
+func importAll(ctx context.Context, sys System, p settings.Paths, cfg *config.Config, opt importOptions) (err error) {
 	temp, err := os.MkdirTemp("", "adze-import")
 	if err != nil {
 		return failf("set TMPDIR to a folder that you may write to", "%v", err)
@@ -64,16 +97,37 @@ func importAll(ctx context.Context, sys System, p settings.Paths, names []string
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	agents := foreign.At(foreign.Place{Home: p.Home, Env: sys.Env, Work: p.Root, Temp: temp})
 	defer func() { err = errors.Join(err, agents.Close()) }()
+	if slices.Contains(opt.only, "sessions") {
+		if err := importSessions(ctx, sys, p, agents, opt); err != nil {
+			return err
+		}
+	}
+	s := agents.Settings()
+	s.Servers = slices.DeleteFunc(s.Servers, func(x foreign.Server) bool { return !slices.Contains(opt.agents(), x.From) })
+	s.Rules = slices.DeleteFunc(s.Rules, func(x foreign.Rule) bool { return !slices.Contains(opt.agents(), x.From) })
+	s.Notes = slices.DeleteFunc(s.Notes, func(x foreign.Note) bool { return !slices.Contains(opt.agents(), x.From) })
+	if slices.Contains(opt.only, "memory") {
+		if err := importNotes(sys, p, s.Notes, opt.dry); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(opt.only, "settings") {
+		return importSettings(ctx, sys, p, cfg, s, opt)
+	}
+	return nil
+}
+
+func importSessions(ctx context.Context, sys System, p settings.Paths, agents *foreign.Agents, opt importOptions) error {
 	n := 0
-	for _, name := range names {
-		taken, err := importFrom(ctx, sys, p, agents, name, dry)
+	for _, name := range opt.agents() {
+		taken, err := importFrom(ctx, sys, p, agents, name, opt.dry)
 		n += taken
 		if err != nil {
 			return failf("what was copied by then is there: adze sessions list --all", "import from %s: %v", name, err)
 		}
 	}
 	what := "copied"
-	if dry {
+	if opt.dry {
 		what = "would be copied"
 	}
 	fmt.Fprintf(sys.Stderr, "%s %s\n", clip.Count(n, "session"), what)
