@@ -315,7 +315,7 @@ func TestReadOfAnImageAfterAFallback(t *testing.T) {
 		read := func(id string) fake.Reply {
 			return fake.Use(fake.Call(id, "Read", map[string]string{"file_path": filepath.Join(dir, "x.png")}))
 		}
-		tools := file.New(file.Config{Ledger: file.NewLedger(), Resolve: func(p string) (string, error) { return p, nil }})
+		tools := file.New(file.Config{Ledger: file.NewLedger()})
 		r := newRig(t, tools, slices.Concat([]fake.Reply{read("a")}, slices.Repeat([]fake.Reply{overloaded()}, 4))...)
 		r.loop.Fallback = &agent.Target{Model: &fake.Model{Replies: []fake.Reply{read("b"), fake.Say("done")}}, Provider: "fake", Name: "blind"}
 		r.run(t)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // FileName is the file below Store.Dir. It holds the names of all providers
@@ -344,8 +345,5 @@ func (s Store) change(ctx context.Context, edit func(*contents)) error {
 
 func (s Store) fault(verb string, err error) error {
 	fix := "make " + s.Dir + " readable and writable for you, or set ADZE_HOME to a folder that is"
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return &Error{What: verb + " " + s.path(), Fix: fix, Err: err}
+	return &Error{What: verb + " " + s.path(), Fix: fix, Err: paths.Cause(err)}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A Recorder notes what calls change: those that only write files that they
@@ -159,7 +159,7 @@ func (r *Recorder) ended() {
 }
 
 // scope is what a call may change: files that it names, or anything.
-func (r *Recorder) scope(actions []policy.Action) (paths []string, whole bool) {
+func (r *Recorder) scope(actions []policy.Action) (files []string, whole bool) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case policy.Exec:
@@ -169,19 +169,16 @@ func (r *Recorder) scope(actions []policy.Action) (paths []string, whole bool) {
 		case policy.Write:
 			if a.Tree || a.Below != nil || a.Within {
 				whole = true
-			} else if a.Path != "" && !slices.Contains(paths, a.Path) {
-				paths = append(paths, a.Path)
+			} else if a.Path != "" && !slices.Contains(files, a.Path) {
+				files = append(files, a.Path)
 			}
 		case policy.Read, policy.Net, policy.Skill, policy.Person, policy.None:
 		}
 	}
 	if whole {
-		paths = slices.DeleteFunc(paths, func(p string) bool {
-			return slices.ContainsFunc(r.Trees, func(t *Tree) bool {
-				rel, err := filepath.Rel(t.root, p)
-				return err == nil && filepath.IsLocal(rel)
-			})
+		files = slices.DeleteFunc(files, func(p string) bool {
+			return slices.ContainsFunc(r.Trees, func(t *Tree) bool { return paths.Within(t.root, p) })
 		})
 	}
-	return paths, whole
+	return files, whole
 }

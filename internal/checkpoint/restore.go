@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Back is what undoes a list of changes, the oldest first: for every path that
@@ -190,12 +191,8 @@ type restorer struct {
 }
 
 func (r *restorer) problem(path string, err error) {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
 	r.failed[path] = true
-	r.problems = append(r.problems, fmt.Sprintf("%s: %v", path, err))
+	r.problems = append(r.problems, fmt.Sprintf("%s: %v", path, paths.Cause(err)))
 }
 
 // Reasons why a path stays as it is.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/print"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
@@ -118,8 +119,8 @@ func tilde(path, home string) string {
 	if home == "" || path == home {
 		return strings.Replace(path, home, "~", min(len(home), 1))
 	}
-	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) && runtime.GOOS != "windows" {
-		return filepath.Join("~", rel)
+	if short := paths.Short(home, path); short != path && runtime.GOOS != "windows" {
+		return filepath.Join("~", short)
 	}
 	return path
 }

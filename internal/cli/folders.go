@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A ground is what the environment says of a person's folders, put
@@ -115,7 +116,7 @@ func tempVars(windows bool) []string {
 	return []string{"TMPDIR"}
 }
 
-func inside(dir, path string) bool { return proc.Within(real(dir), real(path)) }
+func inside(dir, path string) bool { return paths.Within(real(dir), real(path)) }
 
 func same(a, b string) bool { return b != "" && real(a) == real(b) }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // MaxFile bounds a settings file, in bytes.
@@ -223,8 +224,8 @@ func (l *loader) file(path string, scope Scope, root string, cc bool) *node {
 		return nil
 	case err != nil:
 		f.State = Broken
-		l.problem(Error, base, "", "not read: "+cause(err))
-		l.unsafe(base.File + " could not be read: " + cause(err))
+		l.problem(Error, base, "", "not read: "+paths.Cause(err).Error())
+		l.unsafe(base.File + " could not be read: " + paths.Cause(err).Error())
 		if text, n = nil, l.held(path); n == nil {
 			text = l.last(path, scope)
 		}
@@ -371,14 +372,6 @@ func (l *loader) managed(path string, cc bool) *node {
 		n, _ = untrusted(n)
 	}
 	return n
-}
-
-// cause is an error without the path that the problem names already.
-func cause(err error) string {
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
 }
 
 func (l *loader) problem(sev Severity, at Origin, key, message string) {

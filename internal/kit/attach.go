@@ -13,6 +13,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -81,11 +82,9 @@ func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
 // one reads one file or folder; false when there is none of that name.
 func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention) (event.Attached, bool) {
 	dir := cmp.Or(n.Dir, at.conf.Dir)
-	path := m.Path
-	if rest, home := strings.CutPrefix(path, "~/"); home {
-		path = filepath.Join(at.conf.Home, rest)
-	} else if !filepath.IsAbs(path) {
-		path = filepath.Join(dir, filepath.FromSlash(path))
+	path, err := place.Absolute(dir, at.conf.Home, m.Path)
+	if err != nil { // it names nothing here
+		return event.Attached{}, false
 	}
 	fi, err := os.Stat(path)
 	if err != nil {

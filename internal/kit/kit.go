@@ -77,12 +77,12 @@ func New(c Config) (Kit, error) {
 	shell.Wrap, shell.Active, shell.Passes, shell.Explain, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Explain, box.Ahead
 	shell.Settle = box.Settle
 	shells, aliases, tasks := bash.New(shell)
-	files := file.New(file.Config{Ledger: ledger, Resolve: place.Resolve})
+	files := file.New(file.Config{Ledger: ledger})
 	for i, t := range files {
 		files[i] = box.Openly(t)
 	}
 	all := slices.Concat(shells, files,
-		find.New(find.Config{Resolve: place.Resolve}),
+		find.New(find.Config{}),
 		[]tool.Tool{todo.New()}, asking(c), planning(c),
 	)
 	k := Kit{Aliases: aliases, Tasks: tasks, conf: c, ledger: ledger}

@@ -18,7 +18,10 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Bounds. The first two are defaults of settings.
@@ -100,7 +103,7 @@ func New(o Options) *Reader {
 	if o.WarnChars <= 0 {
 		o.WarnChars = DefaultWarnChars
 	}
-	if o.Root == "" || !within(o.Root, o.Dir) {
+	if o.Root == "" || !paths.Within(o.Root, o.Dir) {
 		o.Root = o.Dir
 	}
 	return &Reader{o: o, seen: map[string]bool{}, dirs: map[string]bool{}}
@@ -134,7 +137,7 @@ func (r *Reader) Touched(path string) []File {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []File
-	if within(r.o.Root, path) {
+	if paths.Within(r.o.Root, path) {
 		for _, d := range between(r.o.Root, filepath.Dir(path)) {
 			out = append(out, r.folder(d)...)
 		}
@@ -281,16 +284,15 @@ func (r *Reader) read(path string, scope Scope, chain, globs []string) []File {
 
 // imported reads an import; note says why it was not.
 func (r *Reader) imported(name, from string, scope Scope, chain []string) (files []File, note string) {
-	path := filepath.FromSlash(name)
-	if rest, ok := strings.CutPrefix(path, "~"+string(filepath.Separator)); ok {
-		path = filepath.Join(r.o.Home, rest)
-	} else if !filepath.IsAbs(path) {
-		path = filepath.Join(filepath.Dir(from), path)
+	path, err := place.Absolute(filepath.Dir(from), r.o.Home, name)
+	if err != nil {
+		return nil, "not read: " + err.Error()
 	}
+	path = filepath.Clean(path)
 	if len(chain) > MaxDepth {
 		return nil, fmt.Sprintf("not read: imports go only %d deep", MaxDepth)
 	}
-	if secret(filepath.Base(path)) {
+	if policy.HoldsSecrets(path) {
 		return nil, "not read: it may hold secrets"
 	}
 	real, _, why := r.open(path, scope)
@@ -299,15 +301,10 @@ func (r *Reader) imported(name, from string, scope Scope, chain []string) (files
 		return nil, "not read again: it imports itself"
 	case why != "":
 		return nil, why
+	case policy.HoldsSecrets(real):
+		return nil, "not read: it may hold secrets"
 	}
 	return r.read(path, scope, chain, nil), ""
-}
-
-// secret reports whether a file is of a kind that nobody means to show.
-func secret(name string) bool {
-	n := strings.ToLower(name)
-	return strings.HasPrefix(n, ".env") || strings.HasPrefix(n, "id_") || slices.Contains([]string{".netrc", ".npmrc", ".pypirc", ".git-credentials", "credentials", "credentials.json"}, n) ||
-		slices.Contains([]string{".pem", ".key", ".p12", ".pfx", ".kdbx"}, filepath.Ext(n))
 }
 
 // open reads a regular text file in a folder its scope may read from, after
@@ -317,10 +314,10 @@ func (r *Reader) open(path string, scope Scope) (real, text, note string) {
 	if err != nil {
 		return path, "", "not read: " + reason(err)
 	}
-	if !slices.ContainsFunc(r.allowed(scope), func(d string) bool { return within(d, real) }) {
+	if !paths.WithinAny(r.allowed(scope), real) {
 		return real, "", "not read: it is outside the folders that " + string(scope) + " memory may come from"
 	}
-	if secret(filepath.Base(real)) {
+	if policy.HoldsSecrets(filepath.Base(real)) {
 		return real, "", "not read: it may hold secrets"
 	}
 	if r.o.Covered != nil && scope != Managed {
@@ -358,26 +355,6 @@ func (r *Reader) allowed(scope Scope) []string {
 	return out
 }
 
-// reason is an error without the path, which is said already.
-func reason(err error) string {
-	if errors.Is(err, fs.ErrNotExist) {
-		return "no such file"
-	}
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
-}
-
-// within compares whole components.
-func within(dir, path string) bool {
-	if dir == "" {
-		return false
-	}
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // between lists the folders from root down to dir, both included.
 func between(root, dir string) []string {
 	rel, err := filepath.Rel(root, dir)
@@ -394,4 +371,12 @@ func between(root, dir string) []string {
 		out = append(out, at)
 	}
 	return out
+}
+
+// reason is an error without the path, which is said already.
+func reason(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "no such file"
+	}
+	return paths.Cause(err).Error()
 }

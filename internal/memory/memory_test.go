@@ -129,7 +129,7 @@ func TestRulesWait(t *testing.T) {
 func TestImports(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"w/AGENTS.md": "See @docs/style.md, and (@./b.md). Not `@docs/no.md` nor ``a ` @docs/no.md``.\n" +
-			"```sh\n@docs/no.md\n```\n<!-- @docs/no.md -->mail me@docs/no.md or @someone\n~~~\n@docs/no.md\n~~~\n@~/private.md @../outside.md @missing.md @.env @docs/a\\ b.md",
+			"```sh\n@docs/no.md\n```\n<!-- @docs/no.md -->mail me@docs/no.md or @someone\n~~~\n@docs/no.md\n~~~\n@~/private.md @../outside.md @missing.md @.env @docs/a\\ b.md @~/.aws/x.md @$HOME/x.md @//host/share/x.md",
 		"w/docs/style.md": "style @deep1.md", "w/docs/no.md": "NO", "w/b.md": "b @AGENTS.md", "w/docs/a b.md": "space",
 		"w/docs/deep1.md": "1 @deep2.md", "w/docs/deep2.md": "2 @deep3.md", "w/docs/deep3.md": "3 @deep4.md", "w/docs/deep4.md": "4 @deep5.md", "w/docs/deep5.md": "5",
 		"outside.md": "OUT", "home/private.md": "PRIVATE", "w/.env": "KEY=1", "w/a/b/x": "",
@@ -149,6 +149,7 @@ project w/docs/a b.md "space"
 `)
 	for _, want := range []string{
 		"[@~/private.md: not read: it is outside the folders", "[@../outside.md: not read: it is outside", "[@missing.md: not read: no such file]", "[@.env: not read: it may hold secrets]",
+		"[@$HOME/x.md: not read: $HOME/x.md: only a shell expands this", "[@//host/share/x.md: not read: //host/share/x.md: only a shell",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s\nlacks %s", got, want)

@@ -65,7 +65,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if v, ok := c.readable(a); ok {
 			return v, true
 		}
-		if !a.List && (secret(a.Path) || secret(a.Asked)) {
+		if !a.List && (HoldsSecrets(a.Path) || HoldsSecrets(a.Asked)) {
 			return Verdict{}, false // the sandbox keeps nothing from the model
 		}
 	case Write:
@@ -87,7 +87,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 }
 
 func (c *call) readable(a Read) (Verdict, bool) {
-	if !a.List && (secret(a.Path) || secret(a.Asked)) {
+	if !a.List && (HoldsSecrets(a.Path) || HoldsSecrets(a.Asked)) {
 		return Verdict{}, false
 	}
 	if c.deniedBelow(a) {
@@ -135,7 +135,7 @@ func (c *call) nothing(a Action) Verdict {
 		v.Reason, v.Check = "part of this could not be read exactly: "+a.Why, CheckOpaque
 	case Read:
 		switch {
-		case !a.List && (secret(a.Path) || secret(a.Asked)):
+		case !a.List && (HoldsSecrets(a.Path) || HoldsSecrets(a.Asked)):
 			v.Reason, v.Check = show(a.Asked, a.Path)+" may hold secrets", CheckSecret
 		case c.deniedBelow(a):
 			v.Reason, v.Check, v.Suggest = "it may read files below "+show(a.Asked, a.Path)+" that a rule denies", CheckDeniedBelow, nil

@@ -5,6 +5,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A glob is one gitignore-style pattern, compiled, relative to some folder.
@@ -212,18 +214,12 @@ func below(dir, file string) (rel string, ok bool) {
 	return strings.CutPrefix(file, dir)
 }
 
-// Within reports whether file is dir or stands in it, by whole components:
-// /w/project-x is not within /w/project.
+// Within is paths.Within that, with fold, takes no regard to case.
 func Within(dir, file string, fold bool) bool {
-	if dir == "" || file == "" {
-		return false
-	}
-	dir, file = filepath.ToSlash(dir), filepath.ToSlash(file)
 	if fold {
 		dir, file = strings.ToLower(dir), strings.ToLower(file)
 	}
-	_, ok := below(dir, file)
-	return ok
+	return paths.Within(dir, file)
 }
 
 // hidden reports whether the rule only names what stands behind a component

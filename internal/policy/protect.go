@@ -49,9 +49,9 @@ func protected(r Rules, file string) (why string, ci bool) {
 	return "", false
 }
 
-// secret reports whether file is known to hold secrets: .env files, private
+// HoldsSecrets reports whether file is known to hold secrets: .env files, private
 // keys, cloud credentials.
-func secret(file string) bool {
+func HoldsSecrets(file string) bool {
 	low := strings.ToLower(filepath.ToSlash(file))
 	name := path.Base(low)
 	if name == ".env" || name == ".envrc" || strings.HasPrefix(name, ".env.") {

@@ -70,7 +70,7 @@ func (c *call) readTree(a Read) Verdict {
 		if rule := c.find(Deny, one); rule != nil {
 			return graver(v, c.unlessDontAsk(byRule(Ask, rule, one, "it would read "+p.Path+", which a rule denies")))
 		}
-		if secret(one.Path) || secret(one.Named) || c.find(Ask, one) != nil {
+		if HoldsSecrets(one.Path) || HoldsSecrets(one.Named) || c.find(Ask, one) != nil {
 			v = graver(v, c.judge(one))
 		}
 	}
@@ -219,7 +219,7 @@ func Covers(r Rules) func(m Mode, path, named string) Cover {
 			return Denied
 		case speaks(Ask, path, named):
 			return Asked
-		case (m != Bypass || r.NoBypass) && (secret(path) || named != path && secret(named)) && !speaks(Allow, path, named):
+		case (m != Bypass || r.NoBypass) && (HoldsSecrets(path) || named != path && HoldsSecrets(named)) && !speaks(Allow, path, named):
 			return Secret
 		}
 		return Uncovered

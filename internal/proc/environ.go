@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -149,42 +150,13 @@ func Pin(environ, roots []string, safe func(dir string) bool, fixed []string) []
 func pinPath(value string, roots []string, safe func(string) bool) string {
 	var keep []string
 	for _, dir := range filepath.SplitList(value) {
-		inside := func(root string) bool { return Within(root, dir) }
+		inside := func(root string) bool { return paths.Within(root, dir) }
 		if !filepath.IsAbs(dir) || slices.ContainsFunc(roots, inside) || safe != nil && !safe(dir) {
 			continue
 		}
 		keep = append(keep, dir)
 	}
 	return strings.Join(keep, string(filepath.ListSeparator))
-}
-
-// Within reports whether dir is root or below it, comparing whole components
-// of cleaned paths.
-func Within(root, dir string) bool {
-	if plain(root) && plain(dir) {
-		rest, ok := strings.CutPrefix(dir, root)
-		return ok && (rest == "" || rest[0] == '/' || root == "/")
-	}
-	rel, err := filepath.Rel(root, dir)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-// plain reports whether path can be compared as text: absolute, with slashes,
-// and clean.
-func plain(path string) bool {
-	if filepath.Separator != '/' || !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || strings.HasSuffix(path, "/") && path != "/" {
-		return false
-	}
-	for rest := path; ; {
-		i := strings.Index(rest, "/.")
-		if i < 0 {
-			return true
-		}
-		rest = rest[i+2:]
-		if after := strings.TrimPrefix(rest, "."); after == "" || after[0] == '/' || rest == "" || rest[0] == '/' {
-			return false
-		}
-	}
 }
 
 // Set returns a copy of environ in which each of pairs, NAME=value, replaces

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -58,7 +59,7 @@ func (g *groups) prepare(mount string) {
 	}
 	own, _, _ = strings.Cut(own, "\n")
 	dir := filepath.Join(mount, own)
-	if !Within(mount, dir) || !lists(dir, "cgroup.controllers") {
+	if !paths.Within(mount, dir) || !lists(dir, "cgroup.controllers") {
 		return
 	}
 	if !lists(dir, "cgroup.subtree_control") && !g.divide(dir) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Lookup finds a program in the folders of searchPath, skipping relative
@@ -19,7 +20,7 @@ func Lookup(name, searchPath string, avoid []string) (string, bool) {
 		names = []string{name + ".exe", name}
 	}
 	for _, dir := range filepath.SplitList(searchPath) {
-		inside := func(root string) bool { return Within(root, dir) }
+		inside := func(root string) bool { return paths.Within(root, dir) }
 		if !filepath.IsAbs(dir) || slices.ContainsFunc(avoid, inside) {
 			continue
 		}

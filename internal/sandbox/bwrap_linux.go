@@ -17,6 +17,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox/seccomp"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // bubblewrap confines by namespaces: files by mounts, processes by a PID
@@ -48,7 +49,7 @@ var namespaces = []string{
 func findTool(c Config, name string) string {
 	dirs := append(filepath.SplitList(c.Path), "/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin")
 	for _, dir := range dirs {
-		if !filepath.IsAbs(dir) || withinAny(append(slices.Clone(c.Roots), c.Dir), real(dir)) {
+		if !filepath.IsAbs(dir) || paths.WithinAny(append(slices.Clone(c.Roots), c.Dir), real(dir)) {
 			continue
 		}
 		p := filepath.Join(dir, name)
@@ -252,7 +253,7 @@ func (b *bubblewrap) mounts(steps []step) []string {
 	var hidden, out, later []string
 	for i, s := range steps {
 		to := &out
-		if withinAny(hidden, s.path) {
+		if paths.WithinAny(hidden, s.path) {
 			to = &later
 		}
 		switch s.do {
@@ -262,7 +263,7 @@ func (b *bubblewrap) mounts(steps []step) []string {
 			*to = append(*to, "--ro-bind", s.path, s.path)
 		case hideDir:
 			mode := "0000"
-			if i+1 < len(steps) && within(s.path, steps[i+1].path) {
+			if i+1 < len(steps) && paths.Within(s.path, steps[i+1].path) {
 				mode = "0111" // something inside can be reached by its name
 			}
 			later = append(later, "--perms", mode, "--size", "65536", "--tmpfs", s.path)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // cacheHomes are where build tools keep their caches when no variable of
@@ -72,8 +74,8 @@ func (b *bubblewrap) layerOf(name string) (l layer, ok bool) {
 	}
 	upper := filepath.Join(b.uppers(), cacheFolders[name])
 	l = layer{real(lower), filepath.Join(upper, "files"), filepath.Join(upper, "work"), filepath.Join(b.s.policy.Cache, cacheFolders[name])}
-	kept := slices.ContainsFunc(b.s.policy.Hidden, func(h string) bool { return within(h, l.lower) || within(l.lower, h) })
-	inside := withinAny(b.s.policy.Writable, l.lower) || slices.ContainsFunc(b.s.policy.Writable, func(w string) bool { return within(l.lower, w) })
+	kept := slices.ContainsFunc(b.s.policy.Hidden, func(h string) bool { return paths.Within(h, l.lower) || paths.Within(l.lower, h) })
+	inside := paths.WithinAny(b.s.policy.Writable, l.lower) || slices.ContainsFunc(b.s.policy.Writable, func(w string) bool { return paths.Within(l.lower, w) })
 	special := strings.ContainsAny(l.lower+l.upper+l.at, ",:\\\x00") // they mean something to the kernel
 	return l, isDir(l.lower) && !kept && !inside && !special
 }

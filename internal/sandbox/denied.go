@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // maxDenied bounds the paths that permission rules deny and commands are kept
@@ -22,7 +23,7 @@ type far struct {
 func newFar(d policy.Denials, roots []string, home string) *far {
 	_, folders := d.Starts()
 	folders = slices.DeleteFunc(folders, func(f string) bool {
-		return f == filepath.Dir(f) || withinAny(roots, f) || slices.ContainsFunc(roots, func(r string) bool { return within(f, r) })
+		return f == filepath.Dir(f) || paths.WithinAny(roots, f) || slices.ContainsFunc(roots, func(r string) bool { return paths.Within(f, r) })
 	})
 	if len(folders) == 0 {
 		return nil
@@ -56,11 +57,11 @@ func (p Policy) denying(s sight) Policy {
 		found[i] = real(at)
 	}
 	holds := func(at string) bool {
-		return slices.ContainsFunc(p.Writable, func(w string) bool { return within(at, w) })
+		return slices.ContainsFunc(p.Writable, func(w string) bool { return paths.Within(at, w) })
 	}
 	p.Denied = outermost(slices.DeleteFunc(found, holds))
 	p.Fixed = outermost(s.fix)
-	p.Readable = slices.DeleteFunc(slices.Clone(p.Readable), func(r string) bool { return withinAny(p.Denied, r) })
+	p.Readable = slices.DeleteFunc(slices.Clone(p.Readable), func(r string) bool { return paths.WithinAny(p.Denied, r) })
 	if len(p.Denied) > 0 {
 		p.Hidden = outermost(slices.Concat(p.Hidden, p.Denied))
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -150,7 +151,7 @@ func heldIn(line string, p Policy) string {
 	held := slices.Concat(p.Denied, p.Fixed, p.Protected, p.Git)
 	for _, m := range quoted().FindAllStringSubmatch(line, 20) {
 		for _, dir := range absolute(m[1], p) {
-			if i := slices.IndexFunc(held, func(h string) bool { return within(dir, h) }); i >= 0 && !slices.Contains(p.Writable, dir) {
+			if i := slices.IndexFunc(held, func(h string) bool { return paths.Within(dir, h) }); i >= 0 && !slices.Contains(p.Writable, dir) {
 				return ", such as " + held[i]
 			}
 		}
@@ -159,7 +160,7 @@ func heldIn(line string, p Policy) string {
 }
 
 func inWritable(p Policy, path string) bool {
-	return slices.ContainsFunc(absolute(path, p), func(at string) bool { return withinAny(p.Writable, at) })
+	return slices.ContainsFunc(absolute(path, p), func(at string) bool { return paths.WithinAny(p.Writable, at) })
 }
 
 // explainLine looks for a path or a socket in a line that tells of a refusal.
@@ -174,18 +175,18 @@ func explainLine(line string, p Policy) string {
 	named, does := pathsIn(line, p), verb(line)
 	for _, n := range named {
 		switch path := n.at; {
-		case withinAny(p.Denied, path):
+		case paths.WithinAny(p.Denied, path):
 			return "reading " + n.said + ": a permission rule denies it"
-		case withinAny(p.Fixed, path):
+		case paths.WithinAny(p.Fixed, path):
 			return does + n.said + ": a permission rule denies it"
-		case withinAny(p.Hidden, path) && !withinAny(p.Readable, path):
+		case paths.WithinAny(p.Hidden, path) && !paths.WithinAny(p.Readable, path):
 			return "reading " + n.said + ": it is hidden, as it may hold secrets"
 		case protects(p, path):
 			return does + n.said + protectedWhy
 		}
 	}
 	for _, n := range named {
-		if ro && !withinAny(p.Writable, n.at) {
+		if ro && !paths.WithinAny(p.Writable, n.at) {
 			return does + n.said + outsideWhy
 		}
 	}
@@ -217,7 +218,7 @@ func verb(line string) string {
 }
 
 func protects(p Policy, path string) bool {
-	if withinAny(p.Protected, path) {
+	if paths.WithinAny(p.Protected, path) {
 		return true
 	}
 	for _, g := range p.Git {
@@ -264,7 +265,7 @@ func absolute(path string, p Policy) []string {
 	}
 	var out []string
 	for _, w := range p.Writable {
-		if !withinAny(p.Hidden, w) && w != p.Temp && w != p.Cache { // nobody works there
+		if !paths.WithinAny(p.Hidden, w) && w != p.Temp && w != p.Cache { // nobody works there
 			out = append(out, filepath.Join(w, path))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Bounds of a look at everything.
@@ -29,7 +30,7 @@ func (v *survey) all(near sight) sight {
 			break
 		}
 		at := queue[n]
-		f := v.folder(v.far, at.dir, withinAny(v.privates(), at.dir))
+		f := v.folder(v.far, at.dir, paths.WithinAny(v.privates(), at.dir))
 		if f == nil {
 			continue
 		}
@@ -63,7 +64,7 @@ func (v *survey) all(near sight) sight {
 func (v *survey) privates() []string {
 	var out []string
 	for _, root := range v.roots {
-		if within(root, v.home) {
+		if paths.Within(root, v.home) {
 			out = append(out, root)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Bounds of what is taken away while a command runs, before it is ended: a
@@ -104,7 +106,7 @@ func (t *settler) lost() {
 			}
 			r.end(fmt.Sprintf("another program replaced %s, which the sandbox kept from it, and no longer can", m.path))
 			for h := range r.had {
-				if within(m.path, h) {
+				if paths.Within(m.path, h) {
 					delete(r.had, h)
 				}
 			}

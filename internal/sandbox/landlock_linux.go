@@ -18,6 +18,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox/seccomp"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Landlock rights (linux/landlock.h), by the version of the interface that
@@ -153,7 +154,7 @@ func readable(hidden []string) []string {
 			p := filepath.Join(dir, e.Name())
 			switch {
 			case slices.Contains(hidden, p), e.Type()&os.ModeSymlink != 0:
-			case slices.ContainsFunc(hidden, func(h string) bool { return within(p, h) }):
+			case slices.ContainsFunc(hidden, func(h string) bool { return paths.Within(p, h) }):
 				walk(p)
 			default:
 				out = append(out, p)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A step puts one path into the view of the file system that starts as all
@@ -65,7 +66,7 @@ func (p Policy) layout() (steps []step, links []string) {
 		}
 	}
 	for _, r := range p.Readable {
-		if withinAny(p.Hidden, r) && exists(r) {
+		if paths.WithinAny(p.Hidden, r) && exists(r) {
 			l.at[r] = reveal
 		}
 	}
@@ -97,12 +98,12 @@ func (l *layout) release(open []string) {
 		for at, do := range l.at {
 			switch {
 			case do != keep:
-			case within(o, at):
+			case paths.Within(o, at):
 				delete(l.at, at)
 				if isDir(at) {
 					l.at[at] = pin
 				}
-			case within(at, o):
+			case paths.Within(at, o):
 				in := filepath.Dir(o)
 				for in != at && !isDir(in) {
 					in = filepath.Dir(in)
@@ -121,7 +122,7 @@ func (l *layout) protect(path string) { l.follow(path, 0) }
 // pinAbove keeps the folders between a writable one and path in their places:
 // under another name, nobody would know what is hidden.
 func (l *layout) pinAbove(path string) {
-	for at := filepath.Dir(path); slices.ContainsFunc(l.policy.Writable, func(w string) bool { return w != at && within(w, at) }); at = filepath.Dir(at) {
+	for at := filepath.Dir(path); slices.ContainsFunc(l.policy.Writable, func(w string) bool { return w != at && paths.Within(w, at) }); at = filepath.Dir(at) {
 		l.set(at, pin)
 	}
 }
@@ -130,7 +131,7 @@ func (l *layout) pinAbove(path string) {
 const maxHops = 8
 
 func (l *layout) follow(path string, hops int) {
-	i := slices.IndexFunc(l.policy.Writable, func(w string) bool { return within(w, path) })
+	i := slices.IndexFunc(l.policy.Writable, func(w string) bool { return paths.Within(w, path) })
 	if i < 0 {
 		return // read-only already
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A Policy is what a command inside may do. All paths are absolute; links in
@@ -83,7 +84,7 @@ func NewPolicy(c Config) Policy {
 	secrets := c.credentials()
 	keys := c.paths(secrets.Files)
 	p.Env = secrets.Env
-	p.Readable = slices.DeleteFunc(c.paths(fs.AllowRead), func(r string) bool { return withinAny(keys, r) })
+	p.Readable = slices.DeleteFunc(c.paths(fs.AllowRead), func(r string) bool { return paths.WithinAny(keys, r) })
 	for _, h := range append(policy.SecretPlaces(c.Home), c.State...) {
 		if r := real(h); !slices.Contains(p.Readable, r) {
 			p.Hidden = append(p.Hidden, r)
@@ -96,10 +97,10 @@ func NewPolicy(c Config) Policy {
 		}
 	}
 	p.home, p.gits, p.always = c.Home, git, append(guards, c.paths(fs.DenyWrite)...)
-	if slices.ContainsFunc(p.surveys, func(root string) bool { return within(root, c.Home) }) {
+	if slices.ContainsFunc(p.surveys, func(root string) bool { return paths.Within(root, c.Home) }) {
 		p.always = append(p.always, policy.LoginPlaces(c.Home)...)
 	}
-	p.always = append(p.always, slices.DeleteFunc(policy.SystemPlaces(), func(at string) bool { return !withinAny(p.surveys, at) })...)
+	p.always = append(p.always, slices.DeleteFunc(policy.SystemPlaces(), func(at string) bool { return !paths.WithinAny(p.surveys, at) })...)
 	p.denials, p.far = c.Denials, newFar(c.Denials, p.surveys, c.Home)
 	n := c.Settings.Network
 	p.Network = Network{
@@ -144,8 +145,8 @@ func (p Policy) configured(s sight) []conf.Steer {
 	var out []conf.Steer
 	for _, g := range s.gits {
 		for _, st := range conf.Named(g, top(g), p.home) {
-			holds := slices.ContainsFunc(p.Writable, func(w string) bool { return within(st.Path, w) })
-			if withinAny(p.Writable, st.Path) && !holds && !slices.Contains(out, st) {
+			holds := slices.ContainsFunc(p.Writable, func(w string) bool { return paths.Within(st.Path, w) })
+			if paths.WithinAny(p.Writable, st.Path) && !holds && !slices.Contains(out, st) {
 				out = append(out, st)
 			}
 		}
@@ -159,17 +160,13 @@ func (c Config) paths(texts []string) []string {
 	var out []string
 	for _, t := range texts {
 		t = strings.TrimSuffix(strings.TrimSuffix(t, "/**"), "/*")
-		switch {
-		case t == "":
+		if t == "" {
 			continue
-		case t == "~" || strings.HasPrefix(t, "~/"):
-			t = filepath.Join(c.Home, t[1:])
-		case strings.HasPrefix(t, "//"):
-			t = t[1:]
-		case !filepath.IsAbs(t):
-			t = filepath.Join(c.Dir, t)
 		}
-		out = append(out, real(t))
+		if strings.HasPrefix(t, "//") {
+			t = t[1:]
+		}
+		out = append(out, real(paths.Absolute(c.Dir, c.Home, t)))
 	}
 	return out
 }

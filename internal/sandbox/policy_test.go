@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 func TestNewPolicy(t *testing.T) {
@@ -119,7 +120,7 @@ func TestCredentialsAreHidden(t *testing.T) {
 	c.Settings.Credentials = []byte(`{"files":[{"path":"~/.kube","mode":"deny"},{"path":"~/.aws","mode":"deny"},{"path":".env","mode":"deny"}],"envVars":[{"name":"TOK","mode":"deny"}]}`)
 	p := NewPolicy(c)
 	for _, h := range []string{"/h/.kube", "/h/.aws", "/w/p/.env"} {
-		if !withinAny(p.Hidden, h) {
+		if !paths.WithinAny(p.Hidden, h) {
 			t.Errorf("%s is not hidden: %v", h, p.Hidden)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -373,11 +372,4 @@ func (s *Sandbox) Close() error {
 		errs = append(errs, safe.RemoveAll(s.temp))
 	}
 	return errors.Join(errs...)
-}
-
-// within reports whether p is dir or below it.
-func within(dir, p string) bool { return proc.Within(dir, p) }
-
-func withinAny(dirs []string, p string) bool {
-	return slices.ContainsFunc(dirs, func(d string) bool { return within(d, p) })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // seatbelt is the profile for macOS's sandbox-exec. port is the proxy's, 0
@@ -78,7 +79,7 @@ func above(p Policy) []string {
 	seen := map[string]bool{}
 	var out []string
 	for _, g := range slices.Concat(p.Protected, p.Git, p.Fixed, p.Hidden) {
-		for at := g; withinAny(p.Writable, at) && !seen[at]; at = filepath.Dir(at) {
+		for at := g; paths.WithinAny(p.Writable, at) && !seen[at]; at = filepath.Dir(at) {
 			seen[at] = true
 			out = append(out, at)
 			if at == filepath.Dir(at) {

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A Found is what a command left under a name that steers other programs, and
@@ -459,7 +460,7 @@ func (s *Sandbox) Keep(f Found) error {
 
 // Outside has f write paths that steer programs, while commands may run: what
 // it leaves there was not made by one of them. f must be quick.
-func (s *Sandbox) Outside(paths []string, f func() error) error {
+func (s *Sandbox) Outside(files []string, f func() error) error {
 	t := s.settler
 	if t == nil {
 		return f()
@@ -471,7 +472,7 @@ func (s *Sandbox) Outside(paths []string, f func() error) error {
 		return err
 	}
 	for q := range t.policy.items(t.survey.look()) {
-		if slices.ContainsFunc(paths, func(p string) bool { return within(p, q) || within(q, p) }) {
+		if slices.ContainsFunc(files, func(p string) bool { return paths.Within(p, q) || paths.Within(q, p) }) {
 			t.accepted[q] = stampOf(q)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // maxSockets bounds how many sockets are covered. A machine has a hundred; each
@@ -35,15 +37,15 @@ func (b *bubblewrap) coverSockets(ctx context.Context) error {
 	if err := b.holder(ctx, "sandbox.network.allow_unix_sockets names some sockets, and"); err != nil {
 		return err
 	}
-	paths, err := namedSockets()
+	sockets, err := namedSockets()
 	if err != nil {
 		return fmt.Errorf("sandbox.network.allow_unix_sockets: %w", err)
 	}
 	p := b.s.policy
 	now := map[string]unix.Stat_t{}
-	for _, path := range paths {
+	for _, path := range sockets {
 		var st unix.Stat_t
-		if withinAny(p.Network.Unix, path) || within(p.Temp, path) || withinAny(p.Hidden, path) || unix.Lstat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
+		if paths.WithinAny(p.Network.Unix, path) || paths.Within(p.Temp, path) || paths.WithinAny(p.Hidden, path) || unix.Lstat(path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFSOCK {
 			continue
 		}
 		if was, ok := b.links.covered[path]; !ok || was.Ino != st.Ino || was.Dev != st.Dev || was.Ctim != st.Ctim {

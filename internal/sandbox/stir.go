@@ -7,6 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // maxStirred bounds how many folders the system watches for names that come.
@@ -53,7 +54,7 @@ func (t *settler) matters(path string) bool {
 	if name == ".git" || kin[name] != nil || policy.NameProtects(parent, name, true) != "" {
 		return true
 	}
-	if gits := t.about.Load(); gits != nil && slices.ContainsFunc(*gits, func(g string) bool { return within(g, dir) }) {
+	if gits := t.about.Load(); gits != nil && slices.ContainsFunc(*gits, func(g string) bool { return paths.Within(g, dir) }) {
 		switch name {
 		case "index", "HEAD", "ORIG_HEAD", "FETCH_HEAD", "COMMIT_EDITMSG":
 			return false

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Bounds of a survey.
@@ -112,7 +113,7 @@ func (v *survey) look() sight {
 }
 
 func (v *survey) below(root string, s *sight, seen map[string]*folder) {
-	private := within(root, v.home)
+	private := paths.Within(root, v.home)
 	if _, fixed := v.denied.Names(root, true); fixed {
 		s.fix = append(s.fix, root)
 	}
@@ -223,7 +224,7 @@ func (v *survey) enter(dot string, s *sight) {
 	if err != nil || !conf.IsGitDir(git) {
 		git = dot
 	}
-	if isDir(git) && !slices.Contains(s.gits, git) && (git == dot || !slices.ContainsFunc(s.gits, func(g string) bool { return within(g, git) })) {
+	if isDir(git) && !slices.Contains(s.gits, git) && (git == dot || !slices.ContainsFunc(s.gits, func(g string) bool { return paths.Within(g, git) })) {
 		s.gits = append(s.gits, git)
 	}
 	index := markOf(filepath.Join(git, "index"), v.now)

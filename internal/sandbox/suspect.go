@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // suspect reports whether some command could have made what is at path.
@@ -34,15 +35,15 @@ func (t *settler) suspect(path string, it item, final bool) bool {
 
 // allowed reports whether path is open, or a folder in which all that is, is.
 func allowed(open []string, path string) bool {
-	if withinAny(open, path) {
+	if paths.WithinAny(open, path) {
 		return true
 	}
-	if !slices.ContainsFunc(open, func(o string) bool { return within(path, o) }) {
+	if !slices.ContainsFunc(open, func(o string) bool { return paths.Within(path, o) }) {
 		return false
 	}
 	n := 0
 	return filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if n++; err != nil || n > maxStamped || !d.IsDir() && !withinAny(open, p) {
+		if n++; err != nil || n > maxStamped || !d.IsDir() && !paths.WithinAny(open, p) {
 			return fs.ErrPermission
 		}
 		return nil

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A Found is a file whose name matched.
@@ -91,7 +93,7 @@ func (g *globbing) run(ctx context.Context) ([]Found, Report, error) {
 // leadsInside reports whether a link leads to a regular file of the tree.
 func (g *globbing) leadsInside(rel string) bool {
 	to, err := filepath.EvalSymlinks(Path(g.tree.Root, rel))
-	return err == nil && below(to, g.tree.Root) && isRegular(to)
+	return err == nil && paths.Within(g.tree.Root, to) && isRegular(to)
 }
 
 // fixedFolder is the folder all matches of a pattern are in.

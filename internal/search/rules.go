@@ -5,11 +5,11 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/git/ignore"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // maxIgnore bounds an ignore file, in bytes.
@@ -128,7 +128,7 @@ func (t Tree) above() *rules {
 	if repo < 0 { // in no repository
 		n := 0
 		for i, d := range dirs {
-			if t.Top != "" && below(d, t.Top) {
+			if t.Top != "" && paths.Within(t.Top, d) {
 				n = i + 1
 			}
 		}
@@ -156,12 +156,6 @@ func (t Tree) above() *rules {
 	return r
 }
 
-// below reports whether path is top or in it.
-func below(path, top string) bool {
-	rel, err := filepath.Rel(top, path)
-	return err == nil && filepath.IsLocal(rel)
-}
-
 // git reads the lists of the repository whose .git is in a folder; ok is false
 // when there is none.
 func (t Tree) git(top string) (lists []ignore.List, ok bool) {
@@ -173,13 +167,6 @@ func (t Tree) git(top string) (lists []ignore.List, ok bool) {
 		lists = append(lists, readList(filepath.Join(repo.Common, "info", "exclude")))
 	}
 	return append(lists, t.global()...), true
-}
-
-func inDir(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
 }
 
 // global reads core.excludesFile, which is git/ignore in the user's
@@ -195,10 +182,7 @@ func (t Tree) global() []ignore.List {
 			continue
 		}
 		if p, ok := ignore.ExcludesFile(string(b)); ok {
-			if rest, home := strings.CutPrefix(p, "~/"); home {
-				p = filepath.Join(t.Home, rest)
-			}
-			path = inDir(t.Home, p)
+			path = paths.Absolute(t.Home, t.Home, p)
 		}
 	}
 	if l := readList(path); !l.Empty() {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/effect"
@@ -12,6 +11,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/window"
 )
@@ -173,25 +173,18 @@ func (s *Session) wentBack(st *state, e event.Rewound) {
 	if e.Conversation && s.cfg.Files != nil {
 		s.cfg.Files.Seen(e.Seen)
 	}
-	var paths []string
+	var files []string
 	for _, c := range e.Changes {
-		paths = append(paths, shortPath(st.Dir, c.Path))
+		files = append(files, paths.Short(st.Dir, c.Path))
 	}
-	if len(paths) > 0 && !e.Conversation {
+	if len(files) > 0 && !e.Conversation {
 		more := ""
-		if n := len(paths) - 20; n > 0 {
-			paths, more = paths[:20], fmt.Sprintf(" and %d more", n)
+		if n := len(files) - 20; n > 0 {
+			files, more = files[:20], fmt.Sprintf(" and %d more", n)
 		}
-		st.notes = append(st.notes, "The person took back changes on disk. These files are not as you last saw them: "+strings.Join(paths, ", ")+more+".")
+		st.notes = append(st.notes, "The person took back changes on disk. These files are not as you last saw them: "+strings.Join(files, ", ")+more+".")
 	}
 	if e.Conversation && !e.Code {
 		st.notes = append(st.notes, "The person went back to this point of the conversation. Files may have changed since: read them again before you rely on them.")
 	}
-}
-
-func shortPath(dir, path string) string {
-	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
-		return rel
-	}
-	return path
 }

@@ -1,16 +1,17 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Permissions turns settings into rules and the mode to start in; skip asks
@@ -138,17 +139,7 @@ func Forbidden(e Environment, cfg *config.Config, started policy.Mode, mayBypass
 
 // folder resolves an additional folder.
 func folder(d config.Rule, p Paths) (string, error) {
-	path := d.Text
-	switch {
-	case path == "~" || strings.HasPrefix(path, "~/"):
-		path = filepath.Join(p.Home, strings.TrimPrefix(path, "~"))
-	case !filepath.IsAbs(path):
-		root := d.Root
-		if root == "" {
-			root = p.Dir
-		}
-		path = filepath.Join(root, path)
-	}
+	path := paths.Absolute(cmp.Or(d.Root, p.Dir), p.Home, d.Text)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A Kind is what a file may do.
@@ -89,10 +91,7 @@ func look(f Folder) Verdict {
 }
 
 func (v *Verdict) refuse(path string, err error) {
-	why := err.Error()
-	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
-		why = pe.Err.Error()
-	}
+	why := paths.Cause(err).Error()
 	if path == "" {
 		path = "the folder"
 	}

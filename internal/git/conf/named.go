@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // maxIncludes bounds the files that settings include, in all.
@@ -45,13 +47,13 @@ func (n *named) file(path string) {
 	_ = parse(b, func(section, _, key, value string) {
 		switch {
 		case (section == "include" || section == "includeif") && key == "path":
-			p := n.resolve(value, filepath.Dir(path))
+			p := paths.Absolute(filepath.Dir(path), n.home, value)
 			n.out = append(n.out, Steer{p, Config})
 			n.file(p)
 		case section == "core" && key == "hookspath":
-			n.out = append(n.out, Steer{n.resolve(value, n.top), Hook})
+			n.out = append(n.out, Steer{paths.Absolute(n.top, n.home, value), Hook})
 		case section == "core" && key == "attributesfile":
-			n.out = append(n.out, Steer{n.resolve(value, n.top), Attributes})
+			n.out = append(n.out, Steer{paths.Absolute(n.top, n.home, value), Attributes})
 		case section == "alias" && !strings.HasPrefix(value, "!"): // a command of git's own
 		case runs(section, key):
 			n.program(value)
@@ -59,21 +61,11 @@ func (n *named) file(path string) {
 	})
 }
 
-func (n *named) resolve(p, dir string) string {
-	switch {
-	case strings.HasPrefix(p, "~/") && n.home != "":
-		return filepath.Join(n.home, p[2:])
-	case filepath.IsAbs(p):
-		return filepath.Clean(p)
-	}
-	return filepath.Join(dir, p)
-}
-
 // program adds the words of a command line that are files. A shell reads such
 // a line, so that more can be in it than is found here.
 func (n *named) program(line string) {
 	for i, w := range strings.FieldsFunc(strings.TrimPrefix(line, "!"), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`;&|<>()=", r) }) {
-		p := n.resolve(w, n.top)
+		p := paths.Absolute(n.top, n.home, w)
 		if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() || i == 0 && strings.Contains(w, "/") && os.IsNotExist(err) {
 			n.out = append(n.out, Steer{p, Hook})
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Bounds.
@@ -179,14 +180,10 @@ func Read(ctx context.Context, o Options) Info {
 
 // refuse says why git is not run.
 func (o Options) refuse(i Info) string {
-	inside := func(root string) bool {
-		rel, err := filepath.Rel(root, o.Git)
-		return err == nil && filepath.IsLocal(rel)
-	}
 	switch {
 	case o.Git == "":
 		return "git was not found"
-	case !filepath.IsAbs(o.Git) || inside(i.Top) || inside(o.Dir):
+	case !filepath.IsAbs(o.Git) || paths.WithinAny([]string{i.Top, o.Dir}, o.Git):
 		return "git was not run: the program found is inside the working copy"
 	case !slices.ContainsFunc(o.Env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_CONFIG_COUNT=") }):
 		return "git was not run: its environment is not pinned"

@@ -22,6 +22,7 @@ import (
 	"github.com/adze-agent/adze/internal/shellread"
 	"github.com/adze-agent/adze/internal/shellread/world"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -370,7 +371,7 @@ func (b *runner) settle(j *job, begun []string, confined bool, env tool.Env, r *
 		r.Effects = append(r.Effects, effect.Dir{Path: back})
 		r.Text += fmt.Sprintf("\n[the working directory %s no longer exists; it is now %s]", dir, back)
 	case dir == env.Dir:
-	case within(env.Roots, dir):
+	case paths.WithinAny(env.Roots, dir):
 		r.Effects = append(r.Effects, effect.Dir{Path: dir})
 	default:
 		if back != env.Dir {
@@ -378,15 +379,6 @@ func (b *runner) settle(j *job, begun []string, confined bool, env tool.Env, r *
 		}
 		r.Text += fmt.Sprintf("\n[the working directory was reset to %s: %s is outside the allowed folders]", back, dir)
 	}
-}
-
-func within(roots []string, dir string) bool {
-	for _, root := range roots {
-		if proc.Within(root, dir) {
-			return true
-		}
-	}
-	return false
 }
 
 func firstOf(a, b string) string {

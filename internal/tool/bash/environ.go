@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -140,7 +141,7 @@ func (b *runner) avoid(env tool.Env) []string {
 // inside reports whether path really lies in one of dirs.
 func inside(dirs []string, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
-	return within(dirs, path) || err == nil && within(dirs, real)
+	return paths.WithinAny(dirs, path) || err == nil && paths.WithinAny(dirs, real)
 }
 
 // notWorldWritable is true for a folder that only its owner and group change.

@@ -264,7 +264,7 @@ func TestSwapRace(t *testing.T) {
 	}()
 	wrote := 0
 	// The resolver of this test answers as it did when the path was judged.
-	set, err := tool.NewSet(New(Config{Resolve: func(p string) (string, error) { return filepath.Clean(p), nil }})...)
+	set, err := tool.NewSet(newTools(Config{}, func(dir, _, asked string) (string, error) { return filepath.Join(dir, asked), nil })...)
 	if err != nil {
 		t.Fatal(err)
 	}

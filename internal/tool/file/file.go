@@ -17,7 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/text/near"
-	"github.com/adze-agent/adze/internal/text/pattern"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -37,23 +37,20 @@ var writeText string
 type Config struct {
 	// Ledger is what the model has seen; nil makes a new one.
 	Ledger *Ledger
-	// Resolve follows all links of an absolute path, also where its last
-	// components do not exist; nil is place.Resolve.
-	Resolve func(path string) (string, error)
 	// Before is called with the resolved path before a file is first created
 	// or changed; an error stops the change.
 	Before func(path string) error
 }
 
 // New returns Read, Edit, MultiEdit and Write.
-func New(c Config) []tool.Tool {
+func New(c Config) []tool.Tool { return newTools(c, place.Locate) }
+
+// newTools is New with another way to find the path that is meant.
+func newTools(c Config, find func(dir, home, asked string) (string, error)) []tool.Tool {
 	if c.Ledger == nil {
 		c.Ledger = NewLedger()
 	}
-	if c.Resolve == nil {
-		c.Resolve = place.Resolve
-	}
-	t := &tools{Config: c, calls: &pin.Calls{}, disk: realDisk()}
+	t := &tools{Config: c, find: find, calls: &pin.Calls{}, disk: realDisk()}
 	return []tool.Tool{
 		tool.New(tool.Spec{Name: "Read", Again: true, Description: strings.TrimSpace(readText), Limit: tool.NoLimit}, t.planRead, t.read),
 		tool.New(tool.Spec{Name: "Edit", Again: true, Description: strings.TrimSpace(editText)}, t.planEdit, t.edit),
@@ -64,62 +61,14 @@ func New(c Config) []tool.Tool {
 
 type tools struct {
 	Config
+	find  func(dir, home, asked string) (string, error)
 	calls *pin.Calls
 	disk  disk
 }
 
-var shellPath = pattern.Lazy(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
-
-// absolute turns what the model wrote into an absolute path, not yet cleaned:
-// ".." behind a link is the resolver's to understand. Spellings
-// that only a shell would expand are refused, and so are UNC names, before
-// anything is looked up.
-func absolute(asked string, env tool.Env) (string, error) {
-	switch {
-	case strings.TrimSpace(asked) == "":
-		return "", errors.New("file_path is empty")
-	case strings.IndexByte(asked, 0) >= 0:
-		return "", errors.New("file_path holds a NUL byte")
-	case asked == "~" || strings.HasPrefix(asked, "~/"):
-		if env.Home == "" {
-			return "", fmt.Errorf("%s: the home folder is not known; write the path in full", asked)
-		}
-		return env.Home + asked[1:], nil
-	case shellPath().MatchString(asked):
-		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
-	case filepath.IsAbs(asked):
-		return asked, nil
-	case env.Dir == "":
-		return "", fmt.Errorf("%s: there is no working directory; write an absolute path", asked)
-	}
-	return env.Dir + string(filepath.Separator) + asked, nil
-}
-
 // locate returns the resolved path of what the model wrote.
 func (t *tools) locate(asked string, env tool.Env) (string, error) {
-	abs, err := absolute(asked, env)
-	if err != nil {
-		return "", err
-	}
-	if err := special(filepath.Clean(abs)); err != nil {
-		return "", err
-	}
-	path, err := t.Resolve(abs)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", asked, plain(err))
-	}
-	return path, special(path)
-}
-
-var procPath = pattern.Lazy(`^/proc/[^/]+/(task/[^/]+/)?(fd|fdinfo|mem|environ|root|cwd|exe|map_files|clear_refs|pagemap)(/|$)|^/dev/(fd(/|$)|std(in|out|err)$)`)
-
-// special refuses names that stand for open descriptors, memory and
-// environments of processes.
-func special(path string) error {
-	if procPath().MatchString(filepath.ToSlash(path)) {
-		return fmt.Errorf("%s: names of open descriptors and process internals are refused", path)
-	}
-	return nil
+	return t.find(env.Dir, env.Home, asked)
 }
 
 // pinned is locate at run time: the path must be the one that was judged.
@@ -134,16 +83,10 @@ func (t *tools) pinned(asked string, env tool.Env) (string, error) {
 // plain is the cause of a file error without the operation and path that the
 // message names already.
 func plain(err error) error {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.Is(err, pin.ErrMoved):
+	if errors.Is(err, pin.ErrMoved) {
 		return err
-	case errors.As(err, &pe):
-		err = pe.Err
-	case errors.As(err, &le):
-		err = le.Err
 	}
+	err = paths.Cause(err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return errMissing
@@ -188,7 +131,7 @@ func closeNames(path string, env tool.Env) []string {
 	}
 	slices.Sort(dirs)
 	for _, d := range slices.Compact(dirs) {
-		if !within(d, env) {
+		if !paths.WithinAny(append([]string{env.Dir}, env.Roots...), d) {
 			continue
 		}
 		list, err := os.ReadDir(d)
@@ -218,16 +161,3 @@ func closeNames(path string, env tool.Env) []string {
 }
 
 func stem(name string) string { return strings.TrimSuffix(name, filepath.Ext(name)) }
-
-// within reports whether path is one of the session's folders or below one.
-func within(path string, env tool.Env) bool {
-	for _, r := range append([]string{env.Dir}, env.Roots...) {
-		if r == "" {
-			continue
-		}
-		if rel, err := filepath.Rel(r, path); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-			return true
-		}
-	}
-	return false
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -57,12 +58,7 @@ func (t *tools) planRead(in readIn, env tool.Env) (tool.Plan, error) {
 
 // short names a path for people: relative to the working directory below it.
 func short(path string, env tool.Env) string {
-	if env.Dir != "" {
-		if rel, err := filepath.Rel(env.Dir, path); err == nil && filepath.IsLocal(rel) {
-			return clip.Pictures(rel)
-		}
-	}
-	return clip.Pictures(path)
+	return clip.Pictures(paths.Short(env.Dir, path))
 }
 
 func (t *tools) read(ctx context.Context, in readIn, env tool.Env) (tool.Result, error) {

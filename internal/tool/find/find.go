@@ -5,6 +5,7 @@
 package find
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/text/pattern"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -30,9 +31,6 @@ var grepText string
 
 // Config is what the tools share. The zero value works.
 type Config struct {
-	// Resolve follows all links of an absolute path, also where its last
-	// components do not exist; nil is place.Resolve.
-	Resolve func(path string) (string, error)
 	// Workers bounds the goroutines of one search; 0 chooses.
 	Workers int
 }
@@ -45,9 +43,6 @@ const (
 
 // New returns Glob and Grep.
 func New(c Config) []tool.Tool {
-	if c.Resolve == nil {
-		c.Resolve = place.Resolve
-	}
 	t := &tools{Config: c, calls: &pin.Calls{}}
 	return []tool.Tool{
 		tool.New(tool.Spec{Name: "Glob", Again: true, Description: strings.TrimSpace(globText), Limit: globLimit}, t.planGlob, t.glob),
@@ -60,35 +55,10 @@ type tools struct {
 	calls *pin.Calls
 }
 
-var shellPath = pattern.Lazy(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
-
 // locate returns the resolved path of a folder or file the model named; "" is
 // the working directory.
-func (t *tools) locate(asked string, env tool.Env) (string, error) {
-	abs := asked
-	switch {
-	case strings.IndexByte(asked, 0) >= 0:
-		return "", errors.New("path holds a NUL byte")
-	case asked == "" || asked == ".":
-		abs = env.Dir
-	case asked == "~" || strings.HasPrefix(asked, "~/"):
-		if env.Home == "" {
-			return "", fmt.Errorf("%s: the home folder is not known; write the path in full", asked)
-		}
-		abs = env.Home + asked[1:]
-	case shellPath().MatchString(asked):
-		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
-	case !filepath.IsAbs(asked):
-		abs = env.Dir + string(filepath.Separator) + asked
-	}
-	if !filepath.IsAbs(abs) {
-		return "", errors.New("there is no working directory; give an absolute path")
-	}
-	path, err := t.Resolve(abs)
-	if err != nil {
-		return "", fmt.Errorf("path %s cannot be resolved: %w", asked, err)
-	}
-	return path, nil
+func locate(asked string, env tool.Env) (string, error) {
+	return place.Locate(env.Dir, env.Home, cmp.Or(asked, "."))
 }
 
 // gone says that a path does not exist; a missing working directory is named
@@ -104,7 +74,7 @@ func gone(asked string, env tool.Env) error {
 
 // plan is a plan to read below the path that was asked for.
 func (t *tools) plan(asked, title string, env tool.Env) (tool.Plan, error) {
-	path, err := t.locate(asked, env)
+	path, err := locate(asked, env)
 	if err != nil {
 		return tool.Plan{}, err
 	}
@@ -119,7 +89,7 @@ func (t *tools) plan(asked, title string, env tool.Env) (tool.Plan, error) {
 
 // root is the path of a call at run time.
 func (t *tools) root(asked string, env tool.Env) (string, error) {
-	path, err := t.locate(asked, env)
+	path, err := locate(asked, env)
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +110,7 @@ func (t *tools) tree(asked, root string, names bool, env tool.Env) *hunt {
 	if env.Covers == nil {
 		return h
 	}
-	named := written(asked, env)
+	named := paths.Absolute(env.Dir, env.Home, asked) // with its links
 	h.Leave = func(rel string) bool {
 		path := search.Path(root, rel)
 		reached := path
@@ -168,17 +138,6 @@ func (t *tools) tree(asked, root string, names bool, env tool.Env) *hunt {
 	return h
 }
 
-// written is the absolute path the model wrote, with its links.
-func written(asked string, env tool.Env) string {
-	switch {
-	case asked == "~" || strings.HasPrefix(asked, "~/"):
-		return filepath.Join(env.Home, asked[1:])
-	case filepath.IsAbs(asked):
-		return filepath.Clean(asked)
-	}
-	return filepath.Join(env.Dir, asked)
-}
-
 // left says how many files are not shown, a line for each reason.
 func (h *hunt) left() string {
 	var b strings.Builder
@@ -199,29 +158,22 @@ func (h *hunt) left() string {
 func (t *tools) folder(root string, env tool.Env) search.Tree {
 	tree := search.Tree{Root: root, Home: env.Home, Workers: t.Workers}
 	for _, r := range append([]string{env.Dir}, env.Roots...) {
-		if r != "" && below(root, r) && len(r) > len(tree.Top) {
+		if r != "" && paths.Within(r, root) && len(r) > len(tree.Top) {
 			tree.Top = r
 		}
 	}
-	if env.Scratch != "" && !below(root, env.Scratch) {
+	if env.Scratch != "" && !paths.Within(env.Scratch, root) {
 		tree.Skip = []string{env.Scratch}
 	}
 	return tree
-}
-
-func below(path, top string) bool {
-	rel, err := filepath.Rel(top, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // shown names a found path for the model: relative to the working directory
 // when it is below it.
 func shown(root, rel string, env tool.Env) string {
 	abs := search.Path(root, rel)
-	if env.Dir != "" {
-		if r, err := filepath.Rel(env.Dir, abs); err == nil && filepath.IsLocal(r) {
-			return clip.Clean(filepath.ToSlash(r))
-		}
+	if short := paths.Short(env.Dir, abs); short != abs {
+		return clip.Clean(filepath.ToSlash(short))
 	}
 	return clip.Clean(abs)
 }

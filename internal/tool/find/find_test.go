@@ -219,6 +219,22 @@ func TestGoneFolder(t *testing.T) {
 	b.fails("does not exist any more", "Glob", in{"pattern": "*"})
 }
 
+// TestRefusedPaths: the refusals are the same as those of files.
+func TestRefusedPaths(t *testing.T) {
+	b := newBench(t, "a", "needle")
+	for path, want := range map[string]string{
+		"$HOME": "only a shell expands this", "//host/share": "only a shell", "a\x00b": "NUL", "/proc/self/environ": "process internals", "/proc/self/root/etc": "process internals", "/dev/fd/3": "descriptors",
+	} {
+		for _, name := range []string{"Grep", "Glob"} {
+			raw, _ := json.Marshal(in{"pattern": "x", "path": path})
+			tl, _ := b.set.Get(name)
+			if _, err := tl.Plan(raw, b.env); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s %q: %v", name, path, err)
+			}
+		}
+	}
+}
+
 func TestPlans(t *testing.T) {
 	b := newBench(t, "sub/x", "1")
 	for name, m := range map[string]in{"Grep": {"pattern": "x", "path": "./sub"}, "Glob": {"pattern": "*", "path": "./sub"}} {

@@ -3,9 +3,10 @@ package tui
 import (
 	"errors"
 	"fmt"
-	"github.com/adze-agent/adze/internal/ui/story"
-	"path/filepath"
 	"slices"
+
+	"github.com/adze-agent/adze/internal/text/paths"
+	"github.com/adze-agent/adze/internal/ui/story"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
@@ -162,10 +163,7 @@ func (g *rewinding) files(p paper, width, rows int) []draw.Line {
 
 func (g *rewinding) file(p paper, f event.FileChange, width int) draw.Line {
 	l := draw.L(draw.S("  "+story.Pad(draw.String(f.Kind), 8), draw.Quiet))
-	path := f.Path
-	if rel, err := filepath.Rel(g.dir, path); err == nil && g.dir != "" && filepath.IsLocal(rel) {
-		path = rel
-	}
+	path := paths.Short(g.dir, f.Path)
 	facts := draw.Line{}
 	if f.Added+f.Removed > 0 {
 		facts = p.PlusMinus(f.Added, f.Removed)

@@ -1,0 +1,67 @@
+package place
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/text/paths"
+	"github.com/adze-agent/adze/internal/text/pattern"
+)
+
+var (
+	shellSpelling = pattern.Lazy(`^(~[^/\\]|\$\w|\$\{|%\w+%|=\w+$|\\\\|//[^/]|\\\?\?\\)`)
+	processPath   = pattern.Lazy(`^/proc/[^/]+/(task/[^/]+/)?(fd|fdinfo|mem|environ|root|cwd|exe|map_files|clear_refs|pagemap)(/|$)|^/dev/(fd(/|$)|std(in|out|err)$)`)
+)
+
+// Absolute makes an absolute path of one that a model, or a file of somebody
+// else's, names: from dir, or from home behind "~/". It is not clean: what ".."
+// behind a link means is Resolve's to find out. Spellings that only a
+// shell would expand are refused, and so are network shares, before anything
+// is looked up.
+func Absolute(dir, home, asked string) (string, error) {
+	switch {
+	case strings.TrimSpace(asked) == "":
+		return "", errors.New("the path is empty")
+	case strings.IndexByte(asked, 0) >= 0:
+		return "", errors.New("the path holds a NUL byte")
+	case asked == "~" || strings.HasPrefix(asked, "~/"):
+		if home == "" {
+			return "", fmt.Errorf("%s: the home folder is not known; write the path in full", asked)
+		}
+		return home + asked[1:], nil
+	case shellSpelling().MatchString(asked):
+		return "", fmt.Errorf("%s: only a shell expands this; write the path in full", asked)
+	case filepath.IsAbs(asked):
+		return asked, nil
+	case dir == "":
+		return "", fmt.Errorf("%s: there is no working directory; write an absolute path", asked)
+	}
+	return dir + string(filepath.Separator) + asked, nil
+}
+
+// Locate is the path on disk that is meant, with all links resolved, whether or
+// not something is there. It refuses what Absolute does, and names that stand
+// for open descriptors, memory and environments of processes.
+func Locate(dir, home, asked string) (string, error) {
+	abs, err := Absolute(dir, home, asked)
+	if err != nil {
+		return "", err
+	}
+	if err := process(filepath.Clean(abs)); err != nil {
+		return "", err
+	}
+	path, err := Resolve(abs)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", asked, paths.Cause(err))
+	}
+	return path, process(path)
+}
+
+func process(path string) error {
+	if processPath().MatchString(filepath.ToSlash(path)) {
+		return fmt.Errorf("%s: names of open descriptors and process internals are refused", path)
+	}
+	return nil
+}
