@@ -16,7 +16,6 @@ import (
 	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/sandbox/boxes"
@@ -62,7 +61,7 @@ func (w *World) Config() *config.Config { return w.live.Config() }
 
 // Write changes a settings file for a person. What it says counts when Write
 // returns, and is no news to anybody. Notes are what went wrong besides.
-func (w *World) Write(ctx context.Context, t confedit.Target, edits ...confedit.Edit) (notes []string, err error) {
+func (w *World) Write(ctx context.Context, t settings.Target, edits ...settings.Edit) (notes []string, err error) {
 	write := func() error {
 		notes, err = settings.Write(ctx, w.Paths, t, edits...)
 		return err

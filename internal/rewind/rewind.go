@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -50,7 +51,7 @@ func Record(c Config) (*Recorder, error) {
 	r := &Recorder{Recorder: &checkpoint.Recorder{Blobs: c.Blobs, Beside: c.Beside}, told: c.Told}
 	roots := []string{c.Root}
 	for _, dir := range c.More {
-		if !slices.ContainsFunc(roots, func(root string) bool { return proc.Within(root, dir) }) {
+		if !slices.ContainsFunc(roots, func(root string) bool { return paths.Within(root, dir) }) {
 			roots = append(roots, dir)
 		}
 	}

@@ -14,10 +14,16 @@ import (
 	"github.com/adze-agent/adze/internal/trust"
 )
 
+// What is written, and where.
+type (
+	Target = confedit.Target
+	Edit   = confedit.Edit
+)
+
 // Write changes a settings file. A folder that was trusted stays so;
 // the local file is kept out of git. What went wrong besides the change
 // itself comes back as notes.
-func Write(ctx context.Context, p Paths, t confedit.Target, edits ...confedit.Edit) (notes []string, err error) {
+func Write(ctx context.Context, p Paths, t Target, edits ...Edit) (notes []string, err error) {
 	before, _ := p.Trust().Check(p.TrustFolder()) // without a verdict trust stays as it is
 	if err := (confedit.Editor{Good: p.lastGood()}).Update(ctx, t, edits...); err != nil {
 		return nil, err
