@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -15,9 +17,22 @@ import (
 var DebugAreas = []string{"session", "tool", "model"}
 
 // Debug writes a line for each event of these areas ("all" for every one) to
-// w, with secrets masked, until the session ends. The returned function waits
+// w, with secrets masked, until the session ends; and, for the area tool, why
+// commands start more slowly than they could. The returned function waits
 // for the last line.
 func (r *Running) Debug(w io.Writer, areas []string) (wait func()) {
+	var mu sync.Mutex // guards w
+	write := func(when time.Time, area, text string) {
+		if !slices.Contains(areas, area) && !slices.Contains(areas, "all") {
+			return
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(w, "%s %-7s %s\n", when.Format("15:04:05.000"), area, r.world.hide.String(clip.Line(clip.Clean(text), 400)))
+	}
+	r.boxes.Cold(func(why string) {
+		write(time.Now(), "tool", "sandbox: each command is started by bubblewrap, which takes longer, because there is no zygote: "+why)
+	})
 	events := r.Follow(context.Background(), r.After, event.Notices)
 	done := make(chan struct{})
 	go func() { // ends with the session
@@ -26,9 +41,7 @@ func (r *Running) Debug(w io.Writer, areas []string) (wait func()) {
 			if err != nil {
 				return
 			}
-			if area := areaOf(e.Body); slices.Contains(areas, area) || slices.Contains(areas, "all") {
-				fmt.Fprintf(w, "%s %-7s %s\n", e.Time.Format("15:04:05.000"), area, r.world.hide.String(clip.Line(clip.Clean(describe(e)), 400)))
-			}
+			write(e.Time, areaOf(e.Body), describe(e))
 		}
 	}()
 	return func() { <-done }

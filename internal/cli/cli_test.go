@@ -21,11 +21,15 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/adze-agent/adze/internal/cli"
+	"github.com/adze-agent/adze/internal/sandbox"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden parts of the scripts")
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.HelperArg { // it is started without the name that testscript knows
+		os.Exit(cli.Main(cli.Process()))
+	}
 	testscript.Main(m, map[string]func(){
 		"adze": func() { os.Exit(cli.Main(cli.Process())) },
 	})

@@ -123,6 +123,12 @@ func sandboxFinding(ctx context.Context, o invocation, p settings.Paths, cfg *co
 			f.Level = "broken"
 		}
 	}
+	if l.Cold != "" {
+		if f.Level == "ok" {
+			f.Level = "note"
+		}
+		f.Text += "; each command is started by bubblewrap, which takes longer, because there is no zygote: " + oneLine(l.Cold)
+	}
 	return f
 }
 

@@ -159,6 +159,9 @@ func explainLevel(w io.Writer, c config.Sandbox, l sandbox.Level) {
 	for _, s := range l.Weaker {
 		fmt.Fprintf(w, "           weaker: %s\n", oneLine(s))
 	}
+	if l.Cold != "" {
+		fmt.Fprintf(w, "           slower: each command is started by bubblewrap, because there is no zygote: %s\n", oneLine(l.Cold))
+	}
 	if l.Why != "" {
 		fmt.Fprintf(w, "           not better because %s\n", oneLine(l.Why))
 	}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox/seccomp"
 	"github.com/adze-agent/adze/internal/sandbox/zygote"
 )
 
@@ -94,6 +95,9 @@ func (n *nursery) at(b *bubblewrap, l laid, usual bool) *parent {
 	p, err := b.parent(l)
 	if err != nil {
 		n.why = err
+		if told := b.s.config.Cold; told != nil {
+			told(err.Error())
+		}
 		return nil
 	}
 	p.nursery = n
@@ -205,6 +209,22 @@ func (b *bubblewrap) parent(l laid) (*parent, error) {
 		return nil, fmt.Errorf("start a zygote: %w", err)
 	}
 	return p, nil
+}
+
+// tryZygote says why there can be none here.
+func tryZygote(path string) error {
+	f, err := filter(seccomp.Policy{})
+	if err != nil {
+		return err
+	}
+	b := &bubblewrap{s: &Sandbox{}, path: path, filter: f}
+	p, err := b.parent(laid{})
+	if err != nil {
+		return err
+	}
+	b.nursery.now = p
+	b.nursery.close()
+	return nil
 }
 
 // start starts cmd, which is bubblewrap, waits for the zygote, and ends bubblewrap.

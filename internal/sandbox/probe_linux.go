@@ -31,6 +31,11 @@ func probeAll(ctx context.Context, c Config, open bool) probed {
 			why, hint = fmt.Sprintf("%s does not work here: %v", path, err), bwrapHint(err)
 		} else {
 			l := Level{Name: "bwrap", Strength: Full, Detail: version}
+			if !open {
+				if err := tryZygote(path); err != nil {
+					l.Cold = err.Error()
+				}
+			}
 			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path, early) }, early}
 		}
 	}

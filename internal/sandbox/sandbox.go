@@ -52,6 +52,9 @@ type Config struct {
 	// on: it may be somebody else's, as the kernel does not say who made a file.
 	// It must be quick. nil tells nobody before the command ends.
 	Took func(Found)
+	// Cold is told at once, and at most once, why each command is started from
+	// nothing, which takes longer. It must be quick. nil tells nobody.
+	Cold func(why string)
 	// Temp is the session's temporary folder; "" makes one that Close removes.
 	Temp string
 	// TempRoot is where that one is made; "" asks the system.
@@ -93,8 +96,11 @@ type Level struct {
 	Strength Strength `json:"strength"` // full, partial, none
 	Detail   string   `json:"detail"`   // versions
 	Weaker   []string `json:"weaker,omitempty"`
-	Why      string   `json:"why,omitempty"`  // why it is not better
-	Hint     string   `json:"hint,omitempty"` // how to get better
+	// Cold is why each command is started from nothing, which takes longer. Only
+	// Probe finds it out.
+	Cold string `json:"cold,omitempty"`
+	Why  string `json:"why,omitempty"`  // why it is not better
+	Hint string `json:"hint,omitempty"` // how to get better
 }
 
 // Strength orders levels.

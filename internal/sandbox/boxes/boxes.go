@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
@@ -48,10 +49,25 @@ type Set struct {
 	next    *confinement // nil: the settings want none
 	key     string       // what next was made for, besides its settings
 	all     []*confinement
+
+	// cold is told by sandboxes that are being opened, which Close waits for.
+	cold atomic.Pointer[func(why string)]
 }
 
 // New makes a set without a sandbox.
 func New(c Config) *Set { return &Set{conf: c} }
+
+// Cold has f told, from any goroutine, why commands are each started from nothing,
+// where that is so.
+func (b *Set) Cold(f func(why string)) {
+	b.cold.Store(&f)
+}
+
+func (b *Set) isCold(why string) {
+	if f := b.cold.Load(); f != nil {
+		(*f)(why)
+	}
+}
 
 // attended is what sandboxes need of the session that they are for.
 type attended interface {

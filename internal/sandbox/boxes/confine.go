@@ -139,7 +139,7 @@ func (b *Set) confine(ctx context.Context, cfg *config.Config, roots []string) *
 		if err != nil {
 			return nil, err
 		}
-		c.Temp, c.Ask, c.Stays, c.Took, c.Resolve, c.Dial = b.conf.Temp, b.connect, b.lenient, b.took, b.conf.Resolve, b.conf.Dial
+		c.Temp, c.Ask, c.Stays, c.Took, c.Cold, c.Resolve, c.Dial = b.conf.Temp, b.connect, b.lenient, b.took, b.isCold, b.conf.Resolve, b.conf.Dial
 		return sandbox.New(context.WithoutCancel(ctx), c)
 	}}
 }
