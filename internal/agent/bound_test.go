@@ -25,6 +25,9 @@ func TestResultsAreBoundedInCharacters(t *testing.T) {
 	if out := give(4999, euros); spilt != 1 || !strings.Contains(out, "/s/x.txt") {
 		t.Errorf("5,000 characters are within a limit of 4,999: %.80q", out)
 	}
+	if c.chars != 5000+previewBytes {
+		t.Errorf("%d characters are counted", c.chars)
+	}
 	// What a tool read of a file goes to no other file, however much it is.
 	c.chars = maxMessage - 3000
 	out := give(tool.NoLimit, strings.Repeat("a line of text\n", 1000))

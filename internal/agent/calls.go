@@ -141,7 +141,7 @@ func (c *calls) mayPlan(k *call) bool {
 		if o == k {
 			return true
 		}
-		if o.phase == waiting || !o.parallel && o.phase != done {
+		if !o.parallel && o.phase != done { // one without a plan is not parallel yet
 			return false
 		}
 	}
@@ -297,11 +297,9 @@ func (c *calls) emit(b event.Body) bool {
 
 // cancelSiblings stops the calls of a reply of which a command failed: those
 // that run, those that wait, and those that are still to come. c.mu is held.
-func (c *calls) cancelSiblings(failed *call) {
+func (c *calls) cancelSiblings() {
 	c.failed = true
 	for _, k := range c.list {
-		if k != failed && k.phase != done {
-			k.cancel(errSibling)
-		}
+		k.cancel(errSibling) // to one that is done it means nothing
 	}
 }

@@ -73,6 +73,7 @@ func TestCalls(t *testing.T) {
 		most      int
 		interrupt time.Duration
 		refuse    string // a call that the host refuses
+		unasked   string // one that it is not asked about
 		did       string
 		took      time.Duration
 		texts     map[string]string // what results begin with, of those that are told
@@ -90,6 +91,8 @@ func TestCalls(t *testing.T) {
 		{name: "a command without a plan does not", calls: []llm.ToolUse{do("a", "shell", job{Plan: "no such thing"}), do("b", "look", job{For: 1})}, did: "+b-b", took: time.Second, texts: map[string]string{"a": "shell: no such thing", "b": "did b"}},
 		{name: "interrupted", interrupt: time.Second, calls: []llm.ToolUse{do("a", "look", job{For: 5}), do("b", "act", job{For: 5})}, did: "+a-a", took: time.Second, end: agent.InterruptedTools,
 			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted"}},
+		{name: "interrupted, and what waits for a writer is not planned", interrupt: time.Second, calls: []llm.ToolUse{do("a", "act", job{For: 5}), do("b", "look", job{For: 5})}, did: "+a-a", unasked: "b", took: time.Second, end: agent.InterruptedTools,
+			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted"}},
 		{name: "interrupted, and it is done all the same", interrupt: 900 * time.Millisecond, calls: []llm.ToolUse{do("a", "look", job{For: 1, Deaf: true})}, did: "+a-a", took: time.Second, end: agent.InterruptedTools, texts: map[string]string{"a": "did a"}},
 		{name: "interrupted, and one does not stop", interrupt: time.Second, calls: []llm.ToolUse{do("a", "look", job{For: 5, Deaf: true}), do("b", "look", job{For: 5}), do("c", "look", job{For: 6, Deaf: true})}, did: "+a+b+c-b", took: 1120 * time.Millisecond, left: 2, end: agent.InterruptedTools,
 			texts: map[string]string{"a": "The person interrupted", "b": "The person interrupted", "c": "The person interrupted"}},
@@ -99,7 +102,11 @@ func TestCalls(t *testing.T) {
 				var j jobs
 				r := newRig(t, []tool.Tool{j.tool("look", true, false), j.tool("act", false, false), j.tool("shell", true, true)}, fake.Use(c.calls...), fake.Say("done"))
 				r.loop.MaxCalls = c.most
+				asked := map[string]bool{}
 				r.host.rule = func(q agent.Question) agent.Verdict {
+					j.mu.Lock()
+					asked[q.Call.ID] = true
+					j.mu.Unlock()
 					if q.Call.ID == c.refuse {
 						return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Deny, Reason: "because"}}
 					}
@@ -123,6 +130,9 @@ func TestCalls(t *testing.T) {
 				// Calls that begin at one moment may do so in any order.
 				if err != nil || out.Reason != end || took != c.took || sorted(did) != sorted(c.did) || r.host.left != c.left {
 					t.Errorf("%v, %q after %v, left %d: %s; want %s", err, out.Reason, took, r.host.left, did, c.did)
+				}
+				if c.unasked != "" && asked[c.unasked] {
+					t.Errorf("%s was asked about", c.unasked)
 				}
 				got := map[string]event.ToolFinished{}
 				for _, f := range said[event.ToolFinished](r.host) {
@@ -310,6 +320,50 @@ func TestRewrittenByAHook(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A yes with a comment leaves the arguments as they are.
+func TestAnswersWithoutArguments(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j jobs
+		r := newRig(t, []tool.Tool{j.tool("look", true, false)}, fake.Use(do("a", "look", job{})), fake.Say("done"))
+		r.host.rule = func(agent.Question) agent.Verdict {
+			return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}, Answer: &tool.Answer{Comment: "mind the gap"}, By: event.Client("tui")}
+		}
+		r.run(t)
+		if f := said[event.ToolFinished](r.host); len(f) != 1 || f[0].Text != "did a" {
+			t.Errorf("%+v", f)
+		}
+	})
+}
+
+// Arguments that a person wrote are planned anew, also for how the call runs:
+// one that only looked and now acts runs alone.
+func TestRewrittenCallsRunAsTheirPlanSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j jobs
+		either := tool.New(tool.Spec{Name: "either"},
+			func(in job, _ tool.Env) (tool.Plan, error) {
+				return tool.Plan{Actions: []policy.Action{policy.None{}}, Parallel: in.For == 1}, nil
+			},
+			func(ctx context.Context, in job, env tool.Env) (tool.Result, error) {
+				j.note("+" + env.Call)
+				defer j.note("-" + env.Call)
+				return tool.Result{Text: "ok"}, agent.Sleep(ctx, time.Duration(in.For)*time.Second)
+			})
+		r := newRig(t, []tool.Tool{either, j.tool("look", true, false)}, fake.Use(do("a", "either", job{For: 1}), do("b", "look", job{For: 1})), fake.Say("done"))
+		r.host.rule = func(q agent.Question) agent.Verdict {
+			v := agent.Verdict{Verdict: policy.Verdict{Effect: policy.Allow}}
+			if q.Call.ID == "a" && q.Rewritten == nil {
+				v.Answer, v.By = &tool.Answer{Input: json.RawMessage(`{"for":2}`)}, event.Client("tui")
+			}
+			return v
+		}
+		r.run(t)
+		if did := strings.Join(j.did, ""); did != "+a-a+b-b" && did != "+b-b+a-a" {
+			t.Errorf("%s", did)
+		}
+	})
 }
 
 // A reader that was asked about while a writer ran waits for the writer.

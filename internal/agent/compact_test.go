@@ -154,6 +154,13 @@ func TestCompaction(t *testing.T) {
 			small(r)
 			r.loop.Notes = func(context.Context) (string, event.Seq, bool) { return "old", 1, true }
 		}, replies: append(calls(3, 0, 2000), summary, fake.Say("done")), end: agent.Completed, requests: 5, done: 1},
+		{name: "no warning of what is done at once", change: func(r *rig) { r.host.target.Window, r.host.target.Cap = 100_000, 1000 },
+			replies: append(calls(1, 90_000, 500), summary, fake.Say("done")), end: agent.Completed, requests: 3, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if n := said[event.Noted](r.host); len(n) > 0 {
+					t.Errorf("%+v", n)
+				}
+			}},
 		{name: "a warning, once", change: func(r *rig) { r.host.target.Window, r.host.target.Cap = 100_000, 1000 },
 			replies: append(calls(1, 70_000, 500), append(calls(2, 77_000, 500), fake.Say("done"))...), end: agent.Completed, requests: 4,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
@@ -165,10 +172,15 @@ func TestCompaction(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, []tool.Tool{keep(7000)}, c.replies...)
-				if c.change != nil {
-					c.change(r)
+				build := func() *rig {
+					r := newRig(t, []tool.Tool{keep(7000)}, c.replies...)
+					if c.change != nil {
+						c.change(r)
+					}
+					return r
 				}
+				everyEventCounts(t, build)
+				r := build()
 				out := r.run(t)
 				if out.Reason != c.end || len(r.model.Requests()) != c.requests {
 					t.Errorf("ended with %q (%s, %v) after %d requests; want %q after %d", out.Reason, out.Text, out.Err, len(r.model.Requests()), c.end, c.requests)

@@ -87,7 +87,7 @@ func (c *calls) exec(k *call) {
 			}
 		}
 		if failedShell { // before any of them sees that this call is done
-			c.cancelSiblings(k)
+			c.cancelSiblings()
 		}
 	})
 }

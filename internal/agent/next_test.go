@@ -36,6 +36,8 @@ func TestNext(t *testing.T) {
 		{"tools wanted, none named", memory{}, outcome{stop: llm.WantTools}, means{}, choice{end: Completed}},
 		{"empty: once more", memory{}, outcome{stop: llm.EndTurn, empty: true}, means{}, choice{again: EmptyRetry}},
 		{"empty: again", memory{empty: 1}, outcome{stop: llm.EndTurn, empty: true}, means{}, choice{end: ModelError}},
+		{"empty: calls say something", memory{empty: 1}, outcome{stop: llm.WantTools, calls: 1, empty: true}, means{}, choice{again: NextStep}},
+		{"empty: the hooks want no more than an answer", memory{empty: 1}, done, means{}, choice{end: Completed}},
 		{"paused", memory{}, outcome{stop: llm.Paused}, means{}, choice{again: NextStep}},
 		{"refused with a call", memory{}, outcome{stop: llm.Refused, calls: 1}, means{}, choice{end: Refused}},
 		{"refused", memory{}, outcome{stop: llm.Refused}, means{}, choice{end: Refused}},
@@ -97,7 +99,7 @@ func TestNext(t *testing.T) {
 // A step that went well gives the recoveries of single causes back, but never
 // the larger cap or the other model.
 func TestNextForgives(t *testing.T) {
-	m := memory{drained: 2, compacted: true, stripped: true, resumed: 3, cutCalls: 3, raised: true, fellBack: true}
+	m := memory{drained: 2, compacted: true, stripped: true, resumed: 3, cutCalls: 3, empty: 1, raised: true, fellBack: true}
 	m, _ = next(m, outcome{stop: llm.WantTools, calls: 1}, means{})
 	want := memory{last: NextStep, steps: 1, raised: true, fellBack: true}
 	if m != want {

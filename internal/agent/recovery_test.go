@@ -244,7 +244,9 @@ func TestRecovery(t *testing.T) {
 		{name: "broken midway four times", replies: slices.Repeat([]fake.Reply{fake.Fail(llm.Error{Kind: llm.Stalled, Err: errTest}, llm.Text{S: "half"})}, 4), end: agent.ModelError, requests: 4},
 		{name: "the result of a reply that broke off is dropped", tools: []tool.Tool{read(100)}, replies: []fake.Reply{
 			func(ctx context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
-				fake.Send(yield, use("gone", "read"))
+				if !fake.Send(yield, use("gone", "read")) {
+					return
+				}
 				time.Sleep(second) // the call has run
 				yield(nil, &llm.Error{Kind: llm.Cut, Err: errTest})
 			}, fake.Say("whole")}, end: agent.Completed, requests: 2, waits: []time.Duration{second / 2},
@@ -279,10 +281,15 @@ func TestRecovery(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t, c.tools, c.replies...)
-				if c.change != nil {
-					c.change(r)
+				build := func() *rig {
+					r := newRig(t, c.tools, c.replies...)
+					if c.change != nil {
+						c.change(r)
+					}
+					return r
 				}
+				everyEventCounts(t, build)
+				r := build()
 				out := r.run(t)
 				if out.Reason != c.end || len(r.model.Requests()) != c.requests {
 					t.Errorf("ended with %q (%s, %v) after %d requests; want %q after %d", out.Reason, out.Text, out.Err, len(r.model.Requests()), c.end, c.requests)
@@ -304,6 +311,35 @@ func TestRecovery(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// everyEventCounts runs a turn again and again, and each time another one of its
+// events cannot be recorded: then the turn ends, and nothing further is asked or
+// begun.
+func everyEventCounts(t *testing.T, build func() *rig) {
+	t.Helper()
+	for n := 1; ; n++ {
+		r, left, asked, begun := build(), n, 0, 0
+		var lost event.Body
+		full := errors.New("the disk is full")
+		r.host.refuse = func(b event.Body) error {
+			if left--; left == 0 {
+				lost, asked = b, len(r.model.Requests())
+				return full
+			}
+			if _, ok := b.(event.ToolStarted); ok && lost != nil {
+				begun++
+			}
+			return nil
+		}
+		_, err := r.loop.Run(t.Context(), r.turn)
+		if lost == nil {
+			return
+		}
+		if !errors.Is(err, full) || len(r.model.Requests()) > asked || begun > 0 {
+			t.Errorf("a %T was lost: %v; %d requests and %d calls after it", lost, err, len(r.model.Requests())-asked, begun)
+		}
 	}
 }
 

@@ -72,6 +72,9 @@ func TestBrokenReplyStartsNothingMore(t *testing.T) {
 		if out := r.run(t); out.Reason != agent.Completed || strings.Join(j.did, "") != "+a-a" {
 			t.Errorf("%q, did %v", out.Reason, j.did)
 		}
+		if f := said[event.ToolFinished](r.host); len(f) != 1 || f[0].Call != "a" || f[0].Text != "did a" {
+			t.Errorf("recorded: %+v", f)
+		}
 	})
 }
 
