@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
@@ -29,6 +30,11 @@ type Host interface {
 	// Steer gives the prompts that wait, and what was noted, to the model. Hooks
 	// may look at each first; those are waited for until ctx ends.
 	Steer(ctx context.Context) error
+	// Hooked reports whether anything looks at an event. Hook has it look, and
+	// waits for what it says until ctx ends; what is for people is told already.
+	// actions are what the call would do that the event is about.
+	Hooked(e hook.Event) bool
+	Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer
 	// Note keeps a text for the model until the step is over.
 	Note(text string)
 	// Tools are what the next request offers, and what its calls may be of. A
@@ -57,6 +63,8 @@ type Verdict struct {
 	// is nil when nobody was asked.
 	Answer *tool.Answer
 	By     event.By // who gave the Answer
+	// Ends, when set, says why the turn ends behind the reply of this call.
+	Ends string
 }
 
 // rewrites reports whether the call is to have other arguments.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -36,6 +37,7 @@ type calls struct {
 	changed chan struct{} // closed and replaced when a phase changes
 	halted  bool          // nothing may start any more
 	failed  bool          // a command failed: what comes after it does not start
+	stopped string        // why the turn ends behind this reply, "" when it does not
 	chars   int           // of results so far
 	err     error         // the first that means the turn cannot be recorded
 }
@@ -57,6 +59,8 @@ type call struct {
 	tool     tool.Tool
 	phase    phase
 	parallel bool
+	actions  []policy.Action // that were ruled on
+	response json.RawMessage // the result, for hooks that look at all of them
 	started  bool
 	claimed  bool // its result is being recorded, by itself or in its stead
 	isErr    bool

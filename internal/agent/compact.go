@@ -50,12 +50,17 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 	if err := r.Host.Emit(event.Compacting{Trigger: c.Trigger}); err != nil {
 		return false, err
 	}
+	var why string
+	if c.Focus, why = r.compacting(ctx, c); why != "" {
+		r.noSummary = why
+		return false, r.Host.Emit(event.CompactFailed{Trigger: c.Trigger, Why: why})
+	}
 	st, target := r.Host.State(), r.Host.Model()
 	overhead := window.Overhead(r.System, r.tools.Specs())
 	effective := window.Effective(target.Window, target.Cap)
 	shares := window.SharesOf(effective, overhead)
 	if e, ok := r.fromNotes(ctx, c, st, effective, overhead); ok {
-		return true, r.Host.Emit(e)
+		return true, r.compacted(ctx, e)
 	}
 	summary, err := r.summary(ctx, target, c, shares)
 	var recorded *unrecorded
@@ -77,7 +82,7 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 		e.From = window.Tail(st, shares.Tail)
 	}
 	e = r.boundary(ctx, st, e, prompt.Section{Name: "summary", Text: clip.Middle(summary, 4*shares.Summary, "")}, shares, overhead)
-	return true, r.Host.Emit(e)
+	return true, r.compacted(ctx, e)
 }
 
 // fromNotes compacts without a request: the session's notes stand for what they

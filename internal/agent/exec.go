@@ -12,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -55,6 +56,7 @@ func (c *calls) exec(k *call) {
 		f.res = c.r.Mask(f.res)
 	}
 	if k.started {
+		f.res = c.called(k, f)
 		f.res.Text, f.spill = c.bound(k, f.res)
 	}
 	e := event.ToolFinished{
@@ -70,9 +72,18 @@ func (c *calls) exec(k *call) {
 		c.emit(event.ModeChanged{Mode: m.To, Cause: event.CauseTool, Why: k.use.Name})
 	}
 	c.learn(effect.Files(e.Effects))
+	if d, ok := effect.Of[effect.Dir](e.Effects); ok {
+		c.mu.Lock()
+		was := c.r.dir
+		c.mu.Unlock()
+		c.moved(was, d.Path)
+	}
 	failedShell := k.started && f.res.IsErr && k.tool.Spec().Shell && k.ctx.Err() == nil
 	c.shift(func() {
 		k.phase, k.isErr = done, f.res.IsErr
+		if k.started && c.r.Host.Hooked(hook.PostToolBatch) {
+			k.response = response(k, f.res)
+		}
 		for _, e := range e.Effects {
 			switch e := e.(type) {
 			case effect.Dir:
@@ -150,7 +161,10 @@ func (c *calls) check(k *call, plan tool.Plan, env tool.Env) (_ tool.Plan, v, an
 	q := Question{Call: k.use, Tool: k.tool.Spec().Name, Plan: plan}
 	for {
 		var err error
-		v, err = c.rule(k, q)
+		k.actions = plan.Actions
+		if v, err = c.rule(k, q); v.Ends != "" {
+			c.endTurn(v.Ends)
+		}
 		if v.Answer != nil {
 			answered = v
 		}

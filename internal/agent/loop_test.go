@@ -18,6 +18,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/policy"
@@ -41,6 +42,13 @@ type host struct {
 	steered int
 	rule    func(agent.Question) agent.Verdict
 	refuse  func(event.Body) error // nil records everything
+	hook    func(hook.Input) hook.Answer
+}
+
+func (h *host) Hooked(hook.Event) bool { return h.hook != nil }
+
+func (h *host) Hook(_ context.Context, in hook.Input, _ []policy.Action) hook.Answer {
+	return h.hook(in)
 }
 
 func (h *host) Emit(b event.Body) error {

@@ -93,6 +93,7 @@ type outcome struct {
 	inTools     bool // the interrupt came while tools ran
 	answered    bool // the structured answer was accepted
 	rejected    int  // structured answers of this step that did not fit
+	stopped     bool // a hook ends the turn
 	hook        hookRuling
 }
 
@@ -134,6 +135,8 @@ func next(m memory, o outcome, can means) (memory, choice) {
 		return m, choice{end: InterruptedStreaming}
 	case o.err != nil:
 		return afterError(m, o, can)
+	case o.stopped:
+		return m, choice{end: HookStopped}
 	case o.answered:
 		return m, choice{end: Completed}
 	}

@@ -35,8 +35,14 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		if err != nil {
 			return r.outcome(Outcome{}), err
 		}
-		var c choice
-		r.mem, c = next(r.mem, o, r.means(o))
+		mem, c := next(r.mem, o, r.means(o))
+		if c.end == Completed && !o.answered {
+			if o.hook, err = r.atEnd(ctx); err != nil {
+				return r.outcome(Outcome{}), err
+			}
+			mem, c = next(r.mem, o, r.means(o))
+		}
+		r.mem = mem
 		if c.end != "" {
 			return r.outcome(r.ending(c.end, o)), nil
 		}
@@ -64,6 +70,7 @@ type run struct {
 	final     string          // the answer of a call that ended the turn
 	hidden    int             // inputs of the loop itself, for their IDs
 	noSummary string          // why the newest summary could not be had
+	stopped   string          // why hooks ended the turn
 }
 
 func (r *run) outcome(o Outcome) Outcome {
@@ -213,8 +220,9 @@ func (r *run) ending(e End, o outcome) Outcome {
 	case StructuredRetries:
 		out.Text = fmt.Sprintf("no answer that fits the schema after %d tries", maxStructuredTries)
 		out.Hint = "check the schema given by --json-schema, or use a more capable model"
-	case Completed, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming,
-		InterruptedTools, StopHookPrevented, HookStopped:
+	case StopHookPrevented, HookStopped:
+		out.Text = r.stopped
+	case Completed, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools:
 	}
 	return out
 }
@@ -258,6 +266,10 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 	}
 	if err := calls.wait(); err != nil {
 		return o, err
+	}
+	calls.batched()
+	if r.stopped = calls.stopped; r.stopped != "" { // nothing runs any more that could change it
+		o.stopped = true
 	}
 	if text := calls.fresh(); text != "" { // before prompts that wait join the conversation
 		if err := r.Host.Emit(event.Compacted{Trigger: event.CausePlan, Text: text, Tokens: window.Estimate(r.Host.State())}); err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/situation"
@@ -65,8 +65,8 @@ func (r *Running) Facts(id string) (window, limit int) {
 
 // Switchable are the models that the session can be switched to: those of
 // providers with a key, and what local servers have.
-func (r *Running) Switchable(ctx context.Context) []choose.Row {
-	return slices.DeleteFunc(r.world.models.Load().List(ctx), func(row choose.Row) bool { return !row.HasKey && !row.Local })
+func (r *Running) Switchable(ctx context.Context) []models.Row {
+	return slices.DeleteFunc(r.world.models.Load().List(ctx), func(row models.Row) bool { return !row.HasKey && !row.Local })
 }
 
 // Instructions are the parts of the system prompt.

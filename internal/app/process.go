@@ -9,7 +9,6 @@ import (
 	"net/url"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/sandbox/boxes"
@@ -26,7 +25,7 @@ type Process struct {
 	// Proxy chooses the proxy of a request, as the environment says; nil is none.
 	Proxy func(*http.Request) (*url.URL, error)
 	// Memory is what servers refused, for the process; nil: nothing yet.
-	Memory *choose.Memory
+	Memory *models.Memory
 	// Record, when set, gets a cassette of everything providers answer.
 	Record io.Writer
 	// Resolve and Dial are how the sandbox's proxy looks names up and connects

@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/kit"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/op"
@@ -67,6 +68,7 @@ type Running struct {
 	loop     agent.Loop // what settings do not change
 	closed   sync.Once
 	recorded *rewind.Recorder // what calls changed
+	hooks    *hooks.Gate
 
 	// A reload changes these; one runs at a time.
 	fallback *agent.Target
@@ -165,7 +167,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	r.loop = r.newLoop(known)
 	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
-		Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
+		Hooks: r.hooked(cfg), Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
 		Forbidden: r.forbidden(cfg), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
 		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg), WarnUSD: cfg.Cost.WarnUSD,
@@ -202,7 +204,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	w := r.world
 	if r.kit, err = kit.New(kit.Config{
 		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Temp: w.temp.outside, Confined: w.temp.inside,
-		Variables: func() (environ, allow []string) { return w.inherited(w.Config()) }, Limits: cfg.Bash, Hide: w.hide, Boxes: r.boxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema,
+		Variables: r.variables, Limits: cfg.Bash, Hide: w.hide, Boxes: r.boxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema,
 	}); err != nil {
 		return set, err
 	}
@@ -258,6 +260,7 @@ func (r *Running) attend() {
 	r.After = st.Seq
 	r.kit.Knows(st.Files())
 	r.accompany()
+	r.hooks.Attach(r.Session, r.After)
 }
 
 // forbidden are the modes that the session cannot be switched to, and why.
@@ -298,6 +301,7 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 // Close interrupts what runs, ends every command and closes the log.
 func (r *Running) Close() (err error) {
 	r.closed.Do(func() {
+		r.hooks.Close("other")
 		r.beside()
 		err = r.Session.Close()
 		if ended := r.kit.Close(2 * time.Second); ended != "" {

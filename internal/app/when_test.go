@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -76,10 +77,14 @@ func TestSettingsCountWhenTheTableSays(t *testing.T) {
 	}
 	put := func(key, value string) *config.Config {
 		t.Helper()
+		hooks := `"hooks":{"Stop":[{"hooks":[{"type":"command","command":"true"}]}]},`
+		if key == "hooks" {
+			hooks = ""
+		}
 		for _, part := range slices.Backward(strings.Split(key, ".")) {
 			value = fmt.Sprintf("{%q:%s}", part, value)
 		}
-		text := strings.Replace(value, "{", fmt.Sprintf(`{"model":%q,`, "script/"+filepath.Join(dir, "m.txt")), 1)
+		text := strings.Replace(value, "{", fmt.Sprintf(`{"model":%q,%s`, "script/"+filepath.Join(dir, "m.txt"), hooks), 1)
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +120,7 @@ func TestSettingsCountWhenTheTableSays(t *testing.T) {
 			t.Errorf("%s does not say when a change counts", k.Name)
 		}
 		value := sample(k)
-		if strings.Contains(k.Name, "*") || value == "" {
+		if strings.Contains(k.Name, "*") || value == "" || k.Guard == config.Admin { // a person's file cannot set it
 			continue
 		}
 		now := put(k.Name, value)
@@ -152,6 +157,7 @@ func handed(ctx context.Context, w *World, r *Running, cfg *config.Config, makes
 	}
 	screen := cfg.UI // the terminal UI reads it anew
 	screen.Plain = false
+	ours, _ := hooks.Load(cfg)
 	return fmt.Sprint(screen, cfg.StatusLine != nil, cfg.StatusLine, bad, n.Rules.List, n.Rules.Dirs, n.Rules.Unsafe, n.Rules.NoBypass, n.Forbidden, names, n.Budget, n.WarnUSD, n.Loop.MaxCalls, environ, allow, unknown,
-		" made: ", makes&^config.MakesClassifier != 0 && models != w.models.Load(), n.Target != nil, makes&config.MakesClassifier != 0 && r.auto != auto, next, cfg.CleanupDays, cfg.Titles, cfg.Memory.Session)
+		" made: ", makes&^config.MakesClassifier != 0 && models != w.models.Load(), n.Target != nil, makes&config.MakesClassifier != 0 && r.auto != auto, next, cfg.CleanupDays, cfg.Titles, cfg.Memory.Session, ours.All())
 }

@@ -113,7 +113,6 @@ func (c *clientFlags) ignored() (out []string) {
 		{len(c.betas) > 0, "--betas=" + strings.Join(c.betas, ",") + ": what a provider needs is sent by itself"},
 		{c.display != "", "--thinking-display=" + c.display + ": reasoning comes as the provider gives it"},
 		{c.taskBudget != 0, "--task-budget: no provider is told of a budget; --max-budget-usd and --token-budget are limits"},
-		{c.hookEvents, "--include-hook-events: there are no hooks"},
 		{c.strictMCP, "--strict-mcp-config: there are no MCP servers"},
 	} {
 		if x.given {

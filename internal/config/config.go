@@ -237,15 +237,17 @@ type Web struct {
 // Extensions are kept as they were written, checked for shape only: the
 // packages that own them read them.
 type Extensions struct {
-	Hooks           json.RawMessage            `json:"hooks"` // event → matchers; see compat 4.3
-	DisableAllHooks bool                       `json:"disableAllHooks"`
-	StatusLine      *StatusLine                `json:"statusLine"`
-	MCP             MCP                        `json:"-"`
-	EnabledPlugins  map[string]bool            `json:"enabledPlugins"` // "name@marketplace"
-	Marketplaces    map[string]json.RawMessage `json:"extraKnownMarketplaces"`
-	StrictMarkets   json.RawMessage            `json:"strictKnownMarketplaces"`
-	LSP             map[string]json.RawMessage `json:"lsp"`
-	Worktree        json.RawMessage            `json:"worktree"`
+	Hooks           json.RawMessage `json:"hooks"` // event → matchers; see compat 4.3
+	DisableAllHooks bool            `json:"disableAllHooks"`
+	// ManagedHooksOnly leaves only hooks of managed settings.
+	ManagedHooksOnly bool                       `json:"allowManagedHooksOnly"`
+	StatusLine       *StatusLine                `json:"statusLine"`
+	MCP              MCP                        `json:"-"`
+	EnabledPlugins   map[string]bool            `json:"enabledPlugins"` // "name@marketplace"
+	Marketplaces     map[string]json.RawMessage `json:"extraKnownMarketplaces"`
+	StrictMarkets    json.RawMessage            `json:"strictKnownMarketplaces"`
+	LSP              map[string]json.RawMessage `json:"lsp"`
+	Worktree         json.RawMessage            `json:"worktree"`
 }
 
 // A StatusLine is a command that draws the footer.

@@ -240,8 +240,9 @@ var uiKeys = []Key{
 }
 
 var extensionKeys = []Key{
-	{Name: "hooks", When: NextStart, Absent: "hooks", Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
-	{Name: "disableAllHooks", When: NextStart, Kind: Bool, Default: false, CC: true, Guard: Person, Doc: "Run no hook."},
+	{Name: "hooks", When: AtOnce, Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
+	{Name: "disableAllHooks", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Person, Doc: "Run no hook."},
+	{Name: "allowManagedHooksOnly", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Admin, Doc: "Run only hooks of managed settings."},
 	{Name: "statusLine.type", When: AtOnce, Kind: String, CC: true, Enum: []string{"command"}, Doc: "Always command."},
 	{Name: "statusLine.command", When: AtOnce, Kind: String, CC: true, Runs: true, Doc: "Command that prints the footer; gets JSON on stdin."},
 	{Name: "statusLine.padding", When: AtOnce, Kind: Int, CC: true, Doc: "Columns left free at both ends."},

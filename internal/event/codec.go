@@ -71,6 +71,8 @@ var (
 		plain[Retracted]("retracted"),
 		plain[Waiting]("waiting"),
 		plain[ToolOutput]("tool_output"),
+		plain[HookStarted]("hook_started"),
+		plain[HookEnded]("hook_ended"),
 		plain[RewindPlan]("rewind_plan"),
 		plain[Compacting]("compacting"),
 		plain[TaskOutput]("task_output"),

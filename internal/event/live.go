@@ -58,6 +58,24 @@ type (
 		ID string `json:"id"`
 		S  string `json:"s"`
 	}
+	// HookStarted is a hook that runs, and HookEnded how it ended.
+	HookStarted struct {
+		ID     int    `json:"id"` // of the run, from 1
+		Event  string `json:"event"`
+		Name   string `json:"name"`
+		Status string `json:"status,omitempty"` // what people see meanwhile
+		Call   string `json:"call,omitempty"`   // that it is about
+	}
+	HookEnded struct {
+		ID     int           `json:"id"`
+		Event  string        `json:"event"`
+		Name   string        `json:"name"`
+		Code   int           `json:"code"` // exit code
+		Stdout string        `json:"stdout,omitempty"`
+		Stderr string        `json:"stderr,omitempty"`
+		Err    string        `json:"error,omitempty"` // why there is no answer
+		Took   time.Duration `json:"took"`
+	}
 	// Queued lists the prompts that wait; it is sent whenever the queue changes.
 	Queued struct {
 		IDs   []string `json:"ids"`
@@ -74,6 +92,8 @@ func (Retracted) body()      {}
 func (Waiting) body()        {}
 func (ToolOutput) body()     {}
 func (TaskOutput) body()     {}
+func (HookStarted) body()    {}
+func (HookEnded) body()      {}
 func (Queued) body()         {}
 
 func (ReplyStarted) live()   {}
@@ -85,4 +105,6 @@ func (Retracted) live()      {}
 func (Waiting) live()        {}
 func (ToolOutput) live()     {}
 func (TaskOutput) live()     {}
+func (HookStarted) live()    {}
+func (HookEnded) live()      {}
 func (Queued) live()         {}

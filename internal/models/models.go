@@ -28,6 +28,7 @@ import (
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/llm/price"
@@ -284,6 +285,28 @@ func (m *Set) Beside(ctx context.Context, main string) (small *agent.Target, sha
 	return small, share
 }
 
+// Answer puts one question to a model: the named one, or the small one beside
+// main.
+func (m *Set) Answer(ctx context.Context, name, main, question string) (string, event.Spent, error) {
+	var s choose.Choice
+	var err error
+	if name != "" {
+		s, err = m.Choose(ctx, name)
+	} else if small, ok := m.small(ctx, main); ok {
+		s = small
+	} else {
+		s, err = m.Choose(ctx, main)
+	}
+	if err != nil {
+		return "", event.Spent{}, err
+	}
+	text, spent, err := asked(s).Complete(ctx, "", []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: question}}}})
+	if spent != (event.Spent{}) {
+		spent.For = "hook"
+	}
+	return text, spent, err
+}
+
 func (m *Set) small(ctx context.Context, main string) (choose.Choice, bool) {
 	c, err := m.Choose(ctx, main)
 	if err != nil {
@@ -296,6 +319,13 @@ func (m *Set) small(ctx context.Context, main string) (choose.Choice, bool) {
 func asked(s choose.Choice) auto.Small {
 	return auto.Small{Model: s.Model, Name: s.Name, ID: s.Provider + "/" + s.Name, Cost: s.Facts.Cost}
 }
+
+// Memory is what servers refused, for the process, and Row a model that can be
+// switched to.
+type (
+	Memory = choose.Memory
+	Row    = choose.Row
+)
 
 // Named is the first of these that there is a model of.
 func (m *Set) Named(ctx context.Context, wishes ...string) (Target, error) {

@@ -115,6 +115,9 @@ var steering = []string{
 	"SIMPLE_BACKUP_SUFFIX", "VERSION_CONTROL", "RIPGREP_CONFIG_PATH", "FD_*", "BAT_*", "GREP_OPTIONS", "GREP_COLORS", "TAR_OPTIONS", "RSYNC_RSH", "SSH_ASKPASS", "GOFLAGS", "GOENV", "GOWORK", "GOTOOLCHAIN", "JQ_*", "PSQL*",
 }
 
+// Steering reports whether a variable can make some program run something else.
+func Steering(variable string) bool { return match(steering, variable) }
+
 // Steers reports whether a variable can make the program of that name run
 // something else, or read its settings from elsewhere.
 func Steers(variable, program string) bool {

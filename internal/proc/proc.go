@@ -6,6 +6,7 @@
 package proc
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -44,8 +45,12 @@ type Command struct {
 	// before it starts anything; that line comes when its processes can be
 	// told from all others. Without it, a child started in the first
 	// microseconds that also leaves the session may be missed. What follows
-	// the line is the end; a shell should then open /dev/null itself.
+	// the line is the end; a shell should then open /dev/null itself. With an
+	// Input the line comes on descriptor 3, before Files.
 	Gate bool
+	// Input is the command's standard input, nil is an empty one; Errors is its
+	// standard error, nil is where its output goes. Start closes both.
+	Input, Errors *os.File
 	// Files become descriptors 3, 4, … of the command. Start closes them.
 	Files []*os.File
 	// Keeper says that the command itself only holds others in a place of
@@ -163,8 +168,10 @@ type Process struct {
 // Done.
 func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	defer func() { // also those that Otherwise adds
-		for _, f := range c.Files {
-			_ = f.Close()
+		for _, f := range append(c.Files, c.Input, c.Errors) {
+			if f != nil {
+				_ = f.Close()
+			}
 		}
 	}()
 	started := false
@@ -177,7 +184,9 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start command: %w", err)
 	}
-	defer in.Close()
+	if in != c.Input {
+		defer in.Close()
+	}
 	defer open() // after the processes are known, or the start went wrong
 	r, pw, err := os.Pipe()
 	if err != nil {
@@ -223,7 +232,7 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 // nothing before begin is called where something else starts it.
 func (p *Process) start(c *Command, in, out *os.File) (begin func(), err error) {
 	if c.Launch != nil {
-		l, err := c.Launch(append([]*os.File{in, out, out}, c.Files...))
+		l, err := c.Launch(append([]*os.File{in, out, cmp.Or(c.Errors, out)}, c.Files...))
 		if err == nil {
 			return p.adopt(l)
 		}
@@ -234,7 +243,7 @@ func (p *Process) start(c *Command, in, out *os.File) (begin func(), err error) 
 	cmd := func() *exec.Cmd {
 		return &exec.Cmd{
 			Path: c.Path, Args: c.Args, Dir: c.Dir, Env: append([]string{}, c.Env...),
-			Stdin: in, Stdout: out, Stderr: out, ExtraFiles: c.Files, SysProcAttr: attributes(),
+			Stdin: in, Stdout: out, Stderr: cmp.Or(c.Errors, out), ExtraFiles: c.Files, SysProcAttr: attributes(),
 		}
 	}
 	p.cmd = cmd()
@@ -265,7 +274,10 @@ func (p *Process) adopt(l Launched) (begin func(), err error) {
 }
 
 // input is the standard input and what opens the gate.
-func (c Command) input() (in *os.File, open func(), err error) {
+func (c *Command) input() (in *os.File, open func(), err error) {
+	if c.Input != nil && !c.Gate {
+		return c.Input, func() {}, nil
+	}
 	if !c.Gate {
 		in, err = os.OpenFile(os.DevNull, os.O_RDONLY, 0)
 		return in, func() {}, err
@@ -274,7 +286,10 @@ func (c Command) input() (in *os.File, open func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return r, func() {
+	if in = r; c.Input != nil {
+		in, c.Files = c.Input, append([]*os.File{r}, c.Files...)
+	}
+	return in, func() {
 		_, _ = w.WriteString("\n") // a command that ended already does not read
 		_ = w.Close()
 	}, nil

@@ -185,22 +185,9 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 	if o.Allow && o.Keep != op.ForSession && len(o.Rules) == 0 {
 		o.Rules = st.Pending[o.Call].Verdict.Suggest
 	}
-	var rules []policy.Rule
-	for _, text := range o.Rules {
-		r, err := policy.ParseRule(text, policy.Allow, policy.Session, "this session", st.rules.Dir)
-		if err != nil {
-			return &op.Refusal{Code: op.BadRule, Text: err.Error(), Err: err}
-		}
-		rules = append(rules, r)
-	}
-	if o.Mode != "" {
-		m, err := st.mayBe(string(o.Mode))
-		if err != nil {
-			return err
-		}
-		if err := s.setMode(ctx, st, m); err != nil {
-			return err
-		}
+	rules, err := s.change(ctx, st, o)
+	if err != nil {
+		return err
 	}
 	e := event.Answered{Answer: o, By: event.Client(o.By)}
 	e.Answer.By = "" // it stands beside
@@ -214,6 +201,25 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 	}
 	ch <- o
 	return nil
+}
+
+// change switches to the mode that an answer begins with, and reads its rules.
+func (s *Session) change(ctx context.Context, st *state, o op.Answer) (rules []policy.Rule, err error) {
+	for _, text := range o.Rules {
+		r, err := policy.ParseRule(text, policy.Allow, policy.Session, "this session", st.rules.Dir)
+		if err != nil {
+			return nil, &op.Refusal{Code: op.BadRule, Text: err.Error(), Err: err}
+		}
+		rules = append(rules, r)
+	}
+	if o.Mode == "" {
+		return rules, nil
+	}
+	m, err := st.mayBe(string(o.Mode))
+	if err != nil {
+		return nil, err
+	}
+	return rules, s.setMode(ctx, st, m)
 }
 
 // situate tells the model what has changed around it since it was last told.

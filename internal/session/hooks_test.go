@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
@@ -37,6 +38,15 @@ func (h hooks) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 		return v, nil
 	}
 	return h.rule(ctx, q, v)
+}
+
+func (hooks) Asks(context.Context, agent.Question, agent.Verdict) (op.Answer, bool) {
+	return op.Answer{}, false
+}
+func (hooks) Refused(context.Context, agent.Question, agent.Verdict) bool { return false }
+func (hooks) Hooked(hook.Event) bool                                      { return false }
+func (hooks) Hook(context.Context, hook.Input, []policy.Action) hook.Answer {
+	return hook.Answer{}
 }
 
 func withHooks(h hooks) func(*session.Config) { return func(c *session.Config) { c.Hooks = h } }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/transcript"
 )
@@ -79,4 +81,15 @@ func (h host) Leave(done <-chan struct{}) {
 // Note implements agent.Host.
 func (h host) Note(text string) {
 	_ = h.s.do(func(st *state) { st.notes = append(st.notes, text) })
+}
+
+// Hooked implements agent.Host.
+func (h host) Hooked(e hook.Event) bool { return h.s.cfg.Hooks != nil && h.s.cfg.Hooks.Hooked(e) }
+
+// Hook implements agent.Host.
+func (h host) Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer {
+	if h.s.cfg.Hooks == nil {
+		return hook.Answer{}
+	}
+	return h.s.cfg.Hooks.Hook(ctx, in, actions)
 }

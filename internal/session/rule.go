@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -93,6 +95,9 @@ func (h host) byClassifier(ctx context.Context, q agent.Question, v agent.Verdic
 			res = h.s.record(context.WithoutCancel(ctx), st, spent)
 		}
 	})
+	if v.Effect == policy.Deny && h.Hooked(hook.PermissionDenied) && h.s.cfg.Hooks.Refused(ctx, q, v) {
+		v.Reason += ". A hook says that you may try it once more"
+	}
 	return v, errors.Join(err, res)
 }
 
@@ -101,6 +106,12 @@ func (h host) byClassifier(ctx context.Context, q agent.Question, v agent.Verdic
 func (h host) byPerson(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
 	if v.Effect != policy.Ask {
 		return v, nil
+	}
+	if h.s.cfg.Hooks != nil && h.s.cfg.Hooks.Hooked(hook.PermissionRequest) {
+		q.Waits()
+		if a, ok := h.s.cfg.Hooks.Asks(ctx, q, v); ok {
+			return h.byHook(ctx, q, v, a)
+		}
 	}
 	var wait chan op.Answer
 	var res error
@@ -117,6 +128,31 @@ func (h host) byPerson(ctx context.Context, q agent.Question, v agent.Verdict) (
 		_ = h.s.do(func(st *state) { delete(st.asks, q.Call.ID) })
 		return v, ctx.Err()
 	}
+}
+
+// byHook settles a question as a hook answered it, in a person's stead.
+func (h host) byHook(ctx context.Context, q agent.Question, v agent.Verdict, a op.Answer) (agent.Verdict, error) {
+	v.By, v.Answer = event.By{Kind: event.ByHook, Name: a.By}, &a
+	if !a.Allow {
+		v.Effect, v.Reason = policy.Deny, "a hook ("+a.By+") said no"
+		if a.Comment != "" {
+			v.Reason += ": " + a.Comment
+		}
+		return v, nil
+	}
+	v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "approved by the hook " + a.By, Part: v.Part, Needs: v.Needs}
+	var res error
+	err := h.s.do(func(st *state) {
+		var rules []policy.Rule
+		if rules, res = h.s.change(ctx, st, a); res == nil {
+			st.rules.List = append(slices.Clip(st.rules.List), rules...)
+		}
+	})
+	if res != nil { // the call was allowed all the same
+		return v, errors.Join(err, h.Emit(event.Noted{Level: "warning", Text: "what the hook " + a.By + " wanted to change besides was left out: " + res.Error()}))
+	}
+	h.keep(ctx, q.Tool, a)
+	return v, err
 }
 
 // keep saves the rules of an answer. What goes wrong does not undo it: the

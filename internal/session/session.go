@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/store"
@@ -103,6 +104,14 @@ type Hooks interface {
 	// came. It may refuse the call, ask, or write other arguments; only what the
 	// rules ask about can it allow.
 	Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error)
+	// Asks is shown a question before a person is. ok is false when it has no answer.
+	Asks(ctx context.Context, q agent.Question, v agent.Verdict) (a op.Answer, ok bool)
+	// Refused is shown a call that the classifier refused. again says that the
+	// model may try it again.
+	Refused(ctx context.Context, q agent.Question, v agent.Verdict) (again bool)
+	// Hooked and Hook are those of agent.Host.
+	Hooked(e hook.Event) bool
+	Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer
 }
 
 // Tasks are the calls that can go to the background, and those that did.

@@ -99,11 +99,11 @@ func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
 
 // Report tells readers what becomes of a background task, and records its start
 // and end, and what helpers beside the session cost and wrote down. b is an
-// event.TaskStarted, TaskOutput or TaskEnded, Spent, NotesKept or Noted; any
+// event.TaskStarted, TaskOutput or TaskEnded, HookStarted, HookEnded, Spent, NotesKept or Noted; any
 // other is an error.
 func (s *Session) Report(b event.Body) error {
 	switch b := b.(type) {
-	case event.TaskOutput:
+	case event.TaskOutput, event.HookStarted, event.HookEnded:
 		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
 		return nil
 	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted:
@@ -113,6 +113,12 @@ func (s *Session) Report(b event.Body) error {
 	default:
 		return fmt.Errorf("report what goes on beside a session: %T is about nothing of it", b)
 	}
+}
+
+// Note keeps a text for the model, which reads it after the current step, or with
+// the next prompt.
+func (s *Session) Note(text string) error {
+	return s.do(func(st *state) { st.notes = append(st.notes, text) })
 }
 
 // Entitle records what a title cost and, unless the session has one by now, the

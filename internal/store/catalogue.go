@@ -59,6 +59,8 @@ type Session interface {
 	Keeper
 	// Report says what was wrong with the log as far as it was read.
 	Report() Report
+	// File is the log as other programs may read it, "" when nothing is on a disk.
+	File() string
 	// Scratch is a folder of the session's own, where tools may keep files; it
 	// may not exist yet. It is "" when nothing is on a disk.
 	Scratch() string

@@ -51,6 +51,9 @@ func (*Session) Report() store.Report { return store.Report{} }
 // Scratch implements store.Session.
 func (*Session) Scratch() string { return "" }
 
+// File implements store.Session.
+func (*Session) File() string { return "" }
+
 // Spill implements store.Session.
 func (*Session) Spill(string) (string, error) { return "", store.ErrNoDisk }
 

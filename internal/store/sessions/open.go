@@ -70,6 +70,9 @@ func (s Store) options(dir string) jsonl.Options {
 // Scratch implements store.Session.
 func (s *Session) Scratch() string { return s.dir }
 
+// File implements store.Session.
+func (s *Session) File() string { return filepath.Join(s.dir, logName) }
+
 // Read implements store.Catalogue.
 func (s Store) Read(ctx context.Context, i store.Info, after event.Seq) iter.Seq2[event.Event, error] {
 	return s.read(i, func(r *jsonl.Reader) iter.Seq2[event.Event, error] { return r.After(ctx, after) })

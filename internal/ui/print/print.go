@@ -39,6 +39,7 @@ type Client interface {
 type Options struct {
 	Format  Format
 	Partial bool // stream events too
+	Hooks   bool // what hooks do, too
 	About   About
 	After   event.Seq // the last event that happened before this run
 	Out     io.Writer // the result
@@ -80,7 +81,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r := &runner{
-		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream),
+		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream, o.Hooks),
 		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, asked: map[string]bool{},
 		host: host{open: map[string]event.Asked{}},
 	}

@@ -1,8 +1,10 @@
 package print
 
 import (
+	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +47,7 @@ func (a About) name(id string) string {
 // projection turns events into the lines of stream-json. It is a pure fold
 // but for NewID; it owns what a turn's result line sums up.
 type projection struct {
+	hooks   bool // lines about them
 	about   About
 	partial *partial // nil without --include-partial-messages
 
@@ -79,8 +82,8 @@ func (t totals) refused() *event.ToolFinished {
 	return nil
 }
 
-func newProjection(a About, withPartial bool) *projection {
-	p := &projection{about: a, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, prompts: map[string]string{}}
+func newProjection(a About, withPartial, withHooks bool) *projection {
+	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, prompts: map[string]string{}}
 	if withPartial {
 		p.partial = &partial{}
 	}
@@ -128,6 +131,16 @@ func (p *projection) apply(e event.Event) []any {
 		return []any{p.note("informational", b.Level, b.Text)}
 	case event.SettingsChanged:
 		return p.settings(b)
+	case event.HookStarted:
+		return p.hook("hook_started", hookLine{ID: strconv.Itoa(b.ID), Name: b.Name, Event: b.Event})
+	case event.HookEnded:
+		l := hookLine{ID: strconv.Itoa(b.ID), Name: b.Name, Event: b.Event, Output: b.Stdout, Stdout: b.Stdout, Stderr: b.Stderr, Code: &b.Code, Outcome: "success"}
+		if b.Err != "" {
+			l.Code, l.Outcome, l.Stderr = nil, "error", cmp.Or(l.Stderr, b.Err)
+		} else if b.Code != 0 {
+			l.Outcome = "error"
+		}
+		return p.hook("hook_response", l)
 	case event.Compacted:
 		return p.compacted(b)
 	case event.CompactFailed:
@@ -148,6 +161,15 @@ func (p *projection) apply(e event.Event) []any {
 		event.Stripped, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
 	}
 	return nil
+}
+
+// hook is a line about a hook, for those who asked for them.
+func (p *projection) hook(subtype string, l hookLine) []any {
+	if !p.hooks {
+		return nil
+	}
+	l.Type, l.Subtype, l.UUID, l.SessionID = "system", subtype, p.about.NewID(), p.about.SessionID
+	return []any{l}
 }
 
 // compacted says where the conversation begins anew.

@@ -121,7 +121,7 @@ var cases = map[string]struct {
 // stream is what --output-format stream-json writes for these events.
 func stream(t *testing.T, partial bool, events []event.Body) []byte {
 	t.Helper()
-	p := newProjection(about(), partial)
+	p := newProjection(about(), partial, false)
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)

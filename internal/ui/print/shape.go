@@ -152,6 +152,21 @@ type modeLine struct {
 	SessionID string  `json:"session_id"`
 }
 
+type hookLine struct {
+	Type      string `json:"type"`    // system
+	Subtype   string `json:"subtype"` // hook_started or hook_response
+	ID        string `json:"hook_id"`
+	Name      string `json:"hook_name"`
+	Event     string `json:"hook_event"`
+	Output    string `json:"output,omitempty"`
+	Stdout    string `json:"stdout,omitempty"`
+	Stderr    string `json:"stderr,omitempty"`
+	Code      *int   `json:"exit_code,omitempty"`
+	Outcome   string `json:"outcome,omitempty"` // success or error
+	UUID      string `json:"uuid"`
+	SessionID string `json:"session_id"`
+}
+
 type boundaryLine struct {
 	Type      string   `json:"type"`    // system
 	Subtype   string   `json:"subtype"` // compact_boundary

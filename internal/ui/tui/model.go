@@ -379,7 +379,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.say(text, draw.Quiet)
 		return m.changed()
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Stripped,
-		event.Compacted, event.NotesKept, event.CompactFailed, event.Compacting, event.Noted, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
+		event.Compacted, event.NotesKept, event.CompactFailed, event.Compacting, event.Noted, event.Unknown, event.Retracted, event.ToolOutput, event.HookStarted, event.HookEnded, event.TaskOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil

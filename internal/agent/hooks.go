@@ -1,0 +1,205 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// called has hooks look at a call that ran, and returns its result as they leave
+// it. They are given what is recorded: masked, and whole.
+func (c *calls) called(k *call, f finding) tool.Result {
+	h, res := c.r.Host, f.res
+	said := hook.Call{Tool: k.tool.Spec().Name, Input: k.use.Input, ID: k.use.ID}
+	var in hook.Input = hook.PostToolInput{Call: said, Response: response(k, res), Millis: f.took.Milliseconds()}
+	if res.IsErr {
+		in = hook.FailureInput{Call: said, Error: res.Text, Interrupt: k.ctx.Err() != nil, Millis: f.took.Milliseconds()}
+	}
+	if !h.Hooked(in.Event()) {
+		return res
+	}
+	a := h.Hook(c.ctx, in, k.actions)
+	if a.Output != nil {
+		res.Text = text(a.Output)
+		res.View = nil
+		if c.r.Mask != nil {
+			res = c.r.Mask(res)
+		}
+	}
+	c.heed(a)
+	return res
+}
+
+// batched has hooks look at all calls of a reply.
+func (c *calls) batched() {
+	if !c.r.Host.Hooked(hook.PostToolBatch) {
+		return
+	}
+	var in hook.BatchInput
+	c.mu.Lock()
+	for _, k := range c.list {
+		if k.tool != nil {
+			in.Calls = append(in.Calls, hook.BatchCall{Call: hook.Call{Tool: k.tool.Spec().Name, Input: k.use.Input, ID: k.use.ID}, Response: k.response})
+		}
+	}
+	c.mu.Unlock()
+	if len(in.Calls) > 0 {
+		c.heed(c.r.Host.Hook(c.ctx, in, nil))
+	}
+}
+
+// heed gives the model what hooks say of calls, and ends the turn behind this
+// reply when they want that.
+func (c *calls) heed(a hook.Answer) {
+	for _, s := range a.Context {
+		c.r.Host.Note(s)
+	}
+	if a.Block {
+		c.r.Host.Note("A hook (" + a.By + ") objects: " + a.Reason)
+	}
+	if a.Stop {
+		c.endTurn(a.Why)
+	}
+}
+
+// endTurn has the turn end when the calls of this reply are done.
+func (c *calls) endTurn(why string) {
+	c.shift(func() {
+		if c.stopped == "" {
+			c.stopped = hookWhy(why)
+		}
+	})
+}
+
+func hookWhy(why string) string {
+	if why == "" {
+		return "a hook ended the turn"
+	}
+	return "a hook ended the turn: " + why
+}
+
+// moved tells hooks that commands run in another folder from now on.
+func (c *calls) moved(from, to string) {
+	if from != to && c.r.Host.Hooked(hook.CwdChanged) {
+		c.heed(c.r.Host.Hook(c.ctx, hook.CwdInput{Old: from, New: to}, nil))
+	}
+}
+
+// response is a result as hooks read it. Besides the text it has the fields that
+// hooks of other agents look for.
+func response(k *call, res tool.Result) json.RawMessage {
+	out := map[string]any{"text": res.Text, "success": !res.IsErr}
+	if k.tool.Spec().Shell {
+		out["stdout"], out["stderr"], out["interrupted"] = res.Text, "", k.ctx.Err() != nil
+	}
+	if files := effect.Files(res.Effects); len(files) == 1 {
+		out["filePath"] = files[0].Path
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// text is what a hook wants the model to read in place of a result.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	var o struct{ Text, Stdout *string }
+	if json.Unmarshal(raw, &o) == nil {
+		switch {
+		case o.Text != nil:
+			return *o.Text
+		case o.Stdout != nil:
+			return *o.Stdout
+		}
+	}
+	return string(raw)
+}
+
+// atEnd has hooks look at a turn that would end as completed.
+func (r *run) atEnd(ctx context.Context) (ruling hookRuling, err error) {
+	if !r.Host.Hooked(hook.Stop) {
+		return hooksAgree, nil
+	}
+	in := hook.StopInput{Active: r.mem.last == StopHookBlocked, Last: lastText(r.Host.State().Messages()), Tasks: []hook.Task{}, Crons: []hook.Task{}}
+	a := r.Host.Hook(ctx, in, nil)
+	for _, s := range a.Context {
+		r.Host.Note(s)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return hooksAgree, nil
+	case a.Stop:
+		r.stopped = hookWhy(a.Why)
+		return hooksEnd, nil
+	case a.Block:
+		return hooksBlock, r.say("A hook (" + a.By + ") wants you to go on: " + a.Reason)
+	}
+	return hooksAgree, nil
+}
+
+// compacting has hooks look at a compaction before it; why says that they refuse
+// it, and focus is what the summary is to mind besides.
+func (r *run) compacting(ctx context.Context, c Compaction) (focus, why string) {
+	if !r.Host.Hooked(hook.PreCompact) {
+		return c.Focus, ""
+	}
+	a := r.Host.Hook(ctx, hook.PreCompactInput{Trigger: trigger(c.Trigger), Focus: c.Focus}, nil)
+	if a.Block || a.Stop {
+		return c.Focus, "a hook (" + a.By + ") refused it: " + a.Reason + a.Why
+	}
+	return strings.TrimSpace(strings.Join(append([]string{c.Focus}, a.Context...), "\n")), ""
+}
+
+// compacted records a compaction and tells hooks of it; for them the session
+// begins anew.
+func (r *run) compacted(ctx context.Context, e event.Compacted) error {
+	if err := r.Host.Emit(e); err != nil {
+		return err
+	}
+	if r.Host.Hooked(hook.PostCompact) {
+		for _, s := range r.Host.Hook(ctx, hook.PostCompactInput{Trigger: trigger(e.Trigger), Summary: e.Text}, nil).Context {
+			r.Host.Note(s)
+		}
+	}
+	if r.Host.Hooked(hook.SessionStart) {
+		for _, s := range r.Host.Hook(ctx, hook.SessionStartInput{Source: "compact", Model: r.Host.Model().ID()}, nil).Context {
+			r.Host.Note(s)
+		}
+	}
+	return nil
+}
+
+func trigger(c event.Cause) string {
+	if c == event.CauseAsked {
+		return "manual"
+	}
+	return "auto"
+}
+
+// lastText is what the model said last.
+func lastText(ms []llm.Message) string {
+	for i := len(ms) - 1; i >= 0; i-- {
+		if ms[i].Role != llm.Assistant {
+			continue
+		}
+		var b strings.Builder
+		for _, p := range ms[i].Parts {
+			if t, ok := p.(llm.Text); ok {
+				b.WriteString(t.S)
+			}
+		}
+		return b.String()
+	}
+	return ""
+}

@@ -1,0 +1,29 @@
+package config
+
+import "encoding/json"
+
+// A HookGroup is the hooks of one matcher at an event, as a file has them.
+type HookGroup struct {
+	Event string
+	JSON  json.RawMessage
+	Origin
+}
+
+// HookGroups are the hooks of all layers, in their order: those of weaker
+// layers first.
+func (c *Config) HookGroups() (out []HookGroup) {
+	at := c.tree.get("hooks")
+	if at == nil {
+		return nil
+	}
+	for _, event := range at.members {
+		if event.value == nil || event.value.kind != '[' {
+			out = append(out, HookGroup{event.name, event.value.json(), event.from})
+			continue
+		}
+		for _, g := range event.value.elems {
+			out = append(out, HookGroup{event.name, g.json(), g.from})
+		}
+	}
+	return out
+}

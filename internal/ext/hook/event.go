@@ -1,0 +1,98 @@
+// Package hook is what people's own programs are asked and what they say: the
+// events, which hooks match one, what a hook is given, how its answer is read,
+// and how the answers of several become one. It is pure; package hook/run runs
+// them. Formats and names are those of the settings that people have already
+// (hooks of Claude Code, as documented).
+package hook
+
+import "time"
+
+// An Event is a moment at which hooks run.
+type Event string
+
+// Events.
+const (
+	SessionStart        Event = "SessionStart"
+	SessionEnd          Event = "SessionEnd"
+	UserPromptSubmit    Event = "UserPromptSubmit"
+	UserPromptExpansion Event = "UserPromptExpansion"
+	PreToolUse          Event = "PreToolUse"
+	PermissionRequest   Event = "PermissionRequest"
+	PermissionDenied    Event = "PermissionDenied"
+	PostToolUse         Event = "PostToolUse"
+	PostToolUseFailure  Event = "PostToolUseFailure"
+	PostToolBatch       Event = "PostToolBatch"
+	Notification        Event = "Notification"
+	Stop                Event = "Stop"
+	StopFailure         Event = "StopFailure"
+	PreCompact          Event = "PreCompact"
+	PostCompact         Event = "PostCompact"
+	ConfigChange        Event = "ConfigChange"
+	CwdChanged          Event = "CwdChanged"
+)
+
+// Bounds of what a hook may take and say.
+const (
+	DefaultTimeout = 600 * time.Second
+	promptTimeout  = 30 * time.Second // of a hook that holds a prompt back, or that a model answers
+	agentTimeout   = 60 * time.Second
+	endTimeout     = 1500 * time.Millisecond // of SessionEnd: leaving must not take long
+	// MaxText is how many characters of a text that a hook gives count.
+	MaxText = 10_000
+)
+
+// facts are what is so of an event, whatever its hooks are.
+type facts struct {
+	// subject names the field that a matcher is compared with, for people; ""
+	// when the event has none, so that a matcher says nothing.
+	subject string
+	// blocks: exit code 2 and the decision "block" stop what is about to happen.
+	blocks bool
+	// context: plain output becomes words for the model.
+	context bool
+	// timeout of a hook that names none; 0 is DefaultTimeout.
+	timeout time.Duration
+}
+
+// events are those that have a cause in adze.
+var events = map[Event]facts{
+	SessionStart:        {subject: "source", context: true},
+	SessionEnd:          {subject: "reason", timeout: endTimeout},
+	UserPromptSubmit:    {blocks: true, context: true, timeout: promptTimeout},
+	UserPromptExpansion: {subject: "command_name", blocks: true, context: true},
+	PreToolUse:          {subject: "tool_name", blocks: true},
+	PermissionRequest:   {subject: "tool_name"},
+	PermissionDenied:    {subject: "tool_name"},
+	PostToolUse:         {subject: "tool_name", blocks: true},
+	PostToolUseFailure:  {subject: "tool_name", blocks: true},
+	PostToolBatch:       {blocks: true},
+	Notification:        {subject: "notification_type"},
+	Stop:                {blocks: true},
+	StopFailure:         {subject: "error"},
+	PreCompact:          {subject: "trigger", blocks: true},
+	PostCompact:         {subject: "trigger"},
+	ConfigChange:        {subject: "source", blocks: true},
+	CwdChanged:          {},
+}
+
+// later are events of the format that have no cause in adze yet.
+var later = map[Event]bool{
+	"Setup": true, "MessageDisplay": true, "SubagentStart": true, "SubagentStop": true, "TaskCreated": true,
+	"TaskCompleted": true, "TeammateIdle": true, "InstructionsLoaded": true, "DirectoryAdded": true, "FileChanged": true,
+	"WorktreeCreate": true, "WorktreeRemove": true, "Elicitation": true, "ElicitationResult": true,
+}
+
+// Events are the events that fire, in the order of a session.
+func Events() []Event {
+	return []Event{
+		SessionStart, UserPromptSubmit, UserPromptExpansion, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse,
+		PostToolUseFailure, PostToolBatch, Notification, Stop, StopFailure, PreCompact, PostCompact, ConfigChange, CwdChanged, SessionEnd,
+	}
+}
+
+// Subject names what matchers of the event are compared with, "" when they are
+// compared with nothing.
+func (e Event) Subject() string { return events[e].subject }
+
+// Blocks reports whether a hook of the event can stop what is about to happen.
+func (e Event) Blocks() bool { return events[e].blocks }

@@ -1,0 +1,236 @@
+package hook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/near"
+)
+
+// A Kind is how a hook is asked.
+type Kind string
+
+// Kinds.
+const (
+	Command  Kind = "command"
+	HTTP     Kind = "http"
+	MCPTool  Kind = "mcp_tool"
+	Prompt   Kind = "prompt"
+	Agent    Kind = "agent"
+	Callback Kind = "callback" // of a program that drives adze
+)
+
+// A Handler is one hook as settings write it.
+type Handler struct {
+	Type Kind `json:"type"`
+	// Command is for the shell; with Args it is a program, and no shell runs.
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+	Shell   string   `json:"shell"` // bash or powershell; "" is bash
+
+	URL         string            `json:"url"`
+	Headers     map[string]string `json:"headers"`
+	AllowedEnv  []string          `json:"allowedEnvVars"` // that Headers may name
+	Server      string            `json:"server"`
+	Tool        string            `json:"tool"`
+	Input       json.RawMessage   `json:"input"`
+	Prompt      string            `json:"prompt"`
+	Model       string            `json:"model"`
+	OnBlock     bool              `json:"continueOnBlock"` // a refusal of the model's is told, and stops nothing
+	Callback    string            `json:"callback"`
+	Seconds     float64           `json:"timeout"`
+	If          string            `json:"if"` // a permission rule
+	Status      string            `json:"statusMessage"`
+	Async       bool              `json:"async"`       // nobody waits for it
+	AsyncRewake bool              `json:"asyncRewake"` // and exit code 2 wakes the session
+	Once        bool              `json:"once"`        // in a session
+	Sandbox     bool              `json:"sandbox"`     // run it confined
+	OnError     string            `json:"onError"`     // "block": when it cannot answer, that is a refusal
+}
+
+// A Place is where a hook comes from.
+type Place struct {
+	From    string // a file with its line, a plugin, the program that drives adze
+	Scope   string // managed, user, project, local, plugin, session
+	Managed bool   // an administrator gave it
+	// Root and Data are folders of a plugin, "" of others.
+	Root, Data string
+}
+
+// A Hook is a handler at an event.
+type Hook struct {
+	Event   Event
+	Matcher string
+	Handler
+	Place
+	match matcher
+	rule  *policy.Rule
+}
+
+// Timeout is how long the hook may take.
+func (h Hook) Timeout() time.Duration {
+	if h.Seconds > 0 {
+		return time.Duration(h.Seconds * float64(time.Second))
+	}
+	switch h.Type {
+	case HTTP, Prompt:
+		return promptTimeout
+	case Agent:
+		return agentTimeout
+	case Command, MCPTool, Callback:
+	}
+	if d := events[h.Event].timeout; d > 0 {
+		return d
+	}
+	return DefaultTimeout
+}
+
+// Name is how people recognise the hook.
+func (h Hook) Name() string {
+	switch h.Type {
+	case HTTP:
+		return h.URL
+	case MCPTool:
+		return h.Server + "/" + h.Tool
+	case Prompt, Agent:
+		return h.Prompt
+	case Callback:
+		return "callback " + h.Callback
+	case Command:
+	}
+	return strings.Join(append([]string{h.Command}, h.Args...), " ")
+}
+
+// A Group is the handlers of one matcher, as settings write them.
+type Group struct {
+	Matcher string            `json:"matcher"`
+	Hooks   []json.RawMessage `json:"hooks"`
+}
+
+// Parse reads one group of an event. Each problem names what cannot be used;
+// the rest of the group is.
+func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error) {
+	e := Event(name)
+	if _, ok := events[e]; !ok {
+		return nil, []error{unknownEvent(e)}
+	}
+	var g Group
+	if err := json.Unmarshal(group, &g); err != nil {
+		return nil, []error{fmt.Errorf("hooks of %s: expected {\"matcher\": …, \"hooks\": […]}: %w", name, err)}
+	}
+	if g.Hooks == nil {
+		return nil, []error{fmt.Errorf("hooks of %s: the list \"hooks\" is missing", name)}
+	}
+	match, err := compile(g.Matcher)
+	if err != nil {
+		return nil, []error{fmt.Errorf("hooks of %s: matcher %q: %w", name, g.Matcher, err)}
+	}
+	if s := events[e].subject; s == "" && !match.all {
+		problems = append(problems, fmt.Errorf("hooks of %s: the event has nothing to match, so the matcher %q says nothing", name, g.Matcher))
+		match = matcher{all: true}
+	}
+	for _, raw := range g.Hooks {
+		h := Hook{Event: e, Matcher: g.Matcher, Place: at, match: match}
+		err := json.Unmarshal(raw, &h.Handler)
+		if err == nil {
+			err = h.check()
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("hook of %s: %w", name, err))
+			continue
+		}
+		hooks = append(hooks, h)
+	}
+	return hooks, problems
+}
+
+func unknownEvent(e Event) error {
+	if later[e] {
+		return fmt.Errorf("hooks of %s: nothing in this version of adze causes that event", e)
+	}
+	var known []string
+	for _, k := range Events() {
+		known = append(known, string(k))
+	}
+	return fmt.Errorf("hooks of %q: there is no such event%s", e, near.Hint(string(e), known))
+}
+
+// check says what is wrong with a handler, and fills in what follows from the
+// rest.
+func (h *Hook) check() error {
+	if err := h.checkKind(); err != nil {
+		return err
+	}
+	switch {
+	case h.Seconds < 0:
+		return fmt.Errorf("timeout: expected a number of seconds above 0, found %g", h.Seconds)
+	case h.OnError != "" && h.OnError != "block":
+		return fmt.Errorf("onError: expected \"block\", found %q", h.OnError)
+	case h.OnError == "block" && !h.Event.Blocks():
+		return fmt.Errorf("onError: hooks of %s can block nothing", h.Event)
+	case (h.Async || h.AsyncRewake) && h.OnError != "":
+		return errors.New("onError: nobody waits for a hook that is async")
+	}
+	if h.If == "" {
+		return nil
+	}
+	if h.Event.Subject() != "tool_name" {
+		return fmt.Errorf("if: %s is not about a call", h.Event)
+	}
+	r, err := policy.ParseRule(h.If, policy.Deny, policy.User, h.From, "")
+	h.rule = &r
+	if err != nil {
+		return fmt.Errorf("if: %w", err)
+	}
+	return nil
+}
+
+func (h *Hook) checkKind() error {
+	need := func(what, value string) error {
+		if value == "" {
+			return fmt.Errorf("a hook of type %q needs %q", h.Type, what)
+		}
+		return nil
+	}
+	switch h.Type {
+	case Command:
+		if h.Shell != "" && h.Shell != "bash" && h.Shell != "powershell" {
+			return fmt.Errorf("shell: expected bash or powershell, found %q", h.Shell)
+		}
+		return need("command", h.Command)
+	case HTTP:
+		return errors.Join(need("url", h.URL), h.checkURL())
+	case MCPTool:
+		return errors.Join(need("server", h.Server), need("tool", h.Tool))
+	case Prompt, Agent:
+		return need("prompt", h.Prompt)
+	case Callback:
+		return need("callback", h.Callback)
+	case "":
+		return errors.New("\"type\" is missing: command, http, mcp_tool, prompt or agent")
+	}
+	return fmt.Errorf("there is no hook of type %q%s", h.Type, near.Hint(string(h.Type), []string{"command", "http", "mcp_tool", "prompt", "agent"}))
+}
+
+// checkURL lets a call and its arguments go only where nobody between reads
+// them.
+func (h *Hook) checkURL() error {
+	u, err := url.Parse(h.URL)
+	switch {
+	case err != nil:
+		return fmt.Errorf("url: %w", err)
+	case u.User != nil:
+		return errors.New("url: a name and a password do not belong into an address; use \"headers\"")
+	case u.Scheme == "https" && u.Host != "":
+		return nil
+	case u.Scheme == "http" && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname()):
+		return nil
+	}
+	return fmt.Errorf("url: expected https, or http on this machine, found %q", h.URL)
+}

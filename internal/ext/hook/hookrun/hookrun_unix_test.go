@@ -1,0 +1,331 @@
+//go:build unix
+
+package hookrun_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/hook/hookrun"
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// TestMain lets this program be what a table of processes starts it as.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == proc.GuardianArg {
+		os.Exit(proc.Guardian(os.Stdin, func(string) {}))
+	}
+	os.Exit(m.Run())
+}
+
+// A rig is a runner, and what it told.
+type rig struct {
+	*hookrun.Runner
+	mu    sync.Mutex // guards the rest
+	told  []event.Body
+	later []string
+	came  chan struct{}
+}
+
+func start(t *testing.T, change func(*hookrun.Config), hooks ...string) *rig {
+	t.Helper()
+	r := &rig{came: make(chan struct{}, 100)}
+	c := hookrun.Config{
+		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "SEEN=yes", "KEY=secret"} },
+		Project: "/project", Temp: t.TempDir(), Now: time.Now,
+		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Tell: func(b event.Body) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.told = append(r.told, b)
+		},
+		Later: func(text string, wake bool) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.later = append(r.later, fmt.Sprint(wake, " ", text))
+			r.came <- struct{}{}
+		},
+	}
+	if change != nil {
+		change(&c)
+	}
+	r.Runner = hookrun.New(c)
+	t.Cleanup(r.Close)
+	r.use(t, "PreToolUse", hooks...)
+	return r
+}
+
+func (r *rig) use(t *testing.T, event string, handlers ...string) {
+	t.Helper()
+	hooks, problems := hook.Parse(event, []byte(`{"hooks":[`+strings.Join(handlers, ",")+`]}`), hook.Place{From: "f:1"})
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	r.Use(hook.NewSet(hooks...))
+}
+
+func (r *rig) fire(ctx context.Context, dir string) hook.Answer {
+	in := hook.PreToolInput{Call: hook.Call{Tool: "Bash", Input: json.RawMessage(`{"command":"x"}`), ID: "c1"}}
+	return r.Fire(ctx, hook.Common{Session: "s", Dir: dir, Effort: &hook.Level{Level: "high"}}, in, hook.Scene{})
+}
+
+func command(script string, more ...string) string {
+	b, _ := json.Marshal(script)
+	return `{"type":"command","command":` + string(b) + strings.Join(append([]string{""}, more...), ",") + `}`
+}
+
+func TestCommand(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, nil, command(`cat > in; pwd > where; echo "$SEEN $CLAUDE_PROJECT_DIR $CLAUDE_EFFORT" > env; echo '{"hookSpecificOutput":{"additionalContext":"c"}}'; echo talk >&2`))
+	a := r.fire(t.Context(), dir)
+	if len(a.Context) != 1 || a.Context[0] != "c" || len(a.Failed) > 0 {
+		t.Errorf("it says %+v", a)
+	}
+	for file, want := range map[string]string{"where": dir, "env": "yes /project high"} {
+		if got, _ := os.ReadFile(filepath.Join(dir, file)); strings.TrimSpace(string(got)) != want {
+			t.Errorf("%s is %q, want %q", file, got, want)
+		}
+	}
+	in, _ := os.ReadFile(filepath.Join(dir, "in"))
+	if !strings.HasSuffix(string(in), "\n") || !json.Valid(in) {
+		t.Errorf("its input is %q", in)
+	}
+	if runs := r.Runs(hook.PreToolUse); len(runs) != 1 || runs[0].Stderr != "talk\n" || runs[0].Input != string(in) {
+		t.Errorf("kept of it: %+v", runs)
+	}
+}
+
+// With arguments no shell looks at the words.
+func TestCommandWithArguments(t *testing.T) {
+	dir, project := t.TempDir(), t.TempDir()
+	r := start(t, func(c *hookrun.Config) { c.Project = project }, `{"type":"command","command":"touch","args":["a b;c","${CLAUDE_PROJECT_DIR}/x$SEEN"]}`)
+	if a := r.fire(t.Context(), dir); len(a.Failed) != 0 {
+		t.Errorf("it says %+v", a)
+	}
+	for _, file := range []string{filepath.Join(dir, "a b;c"), filepath.Join(project, "x$SEEN")} {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+	r.use(t, "PreToolUse", `{"type":"command","command":"no-such-program","args":["x"]}`)
+	if a := r.fire(t.Context(), dir); len(a.Failed) != 1 || !strings.Contains(a.Failed[0], "no program \"no-such-program\" in PATH") {
+		t.Errorf("it says %+v", a)
+	}
+}
+
+// Hooks of one event run together.
+func TestHooksRunTogether(t *testing.T) {
+	dir := t.TempDir()
+	wait := func(mine, others string) string {
+		return command("touch " + mine + "; while ! test -e " + others + "; do sleep 0.01; done; exit 2")
+	}
+	r := start(t, nil, wait("a", "b"), wait("b", "a"))
+	if a := r.fire(t.Context(), dir); a.Permission != hook.Deny {
+		t.Errorf("they say %+v", a)
+	}
+}
+
+// A hook that hangs is ended with all it started, and stops nothing; nothing is
+// left of one that leaves a daemon behind.
+func TestNothingIsLeft(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, nil, command("trap '' TERM; sh -c 'echo $$ > pid; exec sleep 1000' & wait; sleep 1000", `"timeout":0.3`))
+	a := r.fire(t.Context(), dir)
+	if len(a.Failed) != 1 || !strings.Contains(a.Failed[0], "did not answer within 0.3 s") || a.Permission != "" {
+		t.Errorf("it says %+v", a)
+	}
+	gone(t, filepath.Join(dir, "pid"))
+
+	r.use(t, "PreToolUse", command("setsid sh -c 'echo $$ > pid2; exec sleep 1000' >/dev/null 2>&1 & until test -s pid2; do sleep 0.01; done"))
+	if a := r.fire(t.Context(), dir); len(a.Failed) != 0 {
+		t.Errorf("it says %+v", a)
+	}
+	gone(t, filepath.Join(dir, "pid2"))
+}
+
+func gone(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stat, err := os.ReadFile("/proc/" + strings.TrimSpace(string(text)) + "/stat"); err == nil && !strings.Contains(string(stat), ") Z ") {
+		t.Errorf("it runs on: %s", stat)
+	}
+}
+
+// An interrupt ends a hook, which then says nothing.
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, nil, command("touch began; sleep 1000", `"onError":"block"`))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for {
+			if _, err := os.Stat(filepath.Join(dir, "began")); err == nil {
+				cancel()
+				return
+			}
+		}
+	}()
+	if a := r.fire(ctx, dir); a.Permission != "" || len(a.Failed) != 0 {
+		t.Errorf("it says %+v", a)
+	}
+}
+
+// A hook may print without end; what is kept of it is bounded.
+func TestEndlessOutput(t *testing.T) {
+	r := start(t, nil, command("yes | head -c 20000000; yes >&2", `"timeout":0.3`))
+	if a := r.fire(t.Context(), t.TempDir()); len(a.Failed) != 1 {
+		t.Errorf("it says %+v", a)
+	}
+}
+
+func TestOnce(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, nil, command("echo x >> ran", `"once":true`), command("echo x >> always"))
+	r.fire(t.Context(), dir)
+	r.fire(t.Context(), dir)
+	for file, want := range map[string]string{"ran": "x\n", "always": "x\nx\n"} {
+		if got, _ := os.ReadFile(filepath.Join(dir, file)); string(got) != want {
+			t.Errorf("%s: %q", file, got)
+		}
+	}
+}
+
+// Nobody waits for a hook that is async: its words come later, and exit code 2
+// of one that may wake the session is a prompt.
+func TestAsync(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, nil, command(`until test -e go; do sleep 0.01; done; echo '{"hookSpecificOutput":{"additionalContext":"late"}}'`, `"async":true`),
+		command(`until test -e go; do sleep 0.01; done; echo wake up >&2; exit 2`, `"asyncRewake":true`))
+	if a := r.fire(t.Context(), dir); a.Permission != "" || len(a.Context) != 0 {
+		t.Errorf("it says %+v", a)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-r.came
+	<-r.came
+	slices.Sort(r.later)
+	if !slices.Equal(r.later, []string{"false late", "true wake up\n"}) {
+		t.Errorf("%q", r.later)
+	}
+}
+
+func TestHTTP(t *testing.T) {
+	var got []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		body, _ := io.ReadAll(q.Body)
+		got = append(got, q.URL.Path, q.Header.Get("A"), q.Header.Get("B"), q.Header.Get("Content-Type"))
+		if !json.Valid(body) {
+			t.Errorf("the body is %q", body)
+		}
+		switch q.URL.Path {
+		case "/deny":
+			fmt.Fprint(w, `{"hookSpecificOutput":{"permissionDecision":"deny"}}`)
+		case "/away":
+			http.Redirect(w, q, "/deny", http.StatusTemporaryRedirect)
+		case "/broken":
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	defer s.Close()
+	handler := func(path string) string {
+		return fmt.Sprintf(`{"type":"http","url":%q,"headers":{"A":"<$SEEN>","B":"<$KEY>"},"allowedEnvVars":["SEEN"]}`, s.URL+path)
+	}
+	r := start(t, nil, handler("/deny"))
+	if a := r.fire(t.Context(), "/"); a.Permission != hook.Deny {
+		t.Errorf("it says %+v", a)
+	}
+	if want := []string{"/deny", "<yes>", "<>", "application/json"}; !slices.Equal(got, want) {
+		t.Errorf("it was sent %q", got)
+	}
+	for path, want := range map[string]string{"/away": "the status 307", "/broken": "the status 500"} {
+		r.use(t, "PreToolUse", handler(path))
+		if a := r.fire(t.Context(), "/"); a.Permission != "" || len(a.Failed) != 1 || !strings.Contains(a.Failed[0], want) {
+			t.Errorf("%s: %+v", path, a)
+		}
+	}
+	s.Close()
+	r.use(t, "PreToolUse", handler("/deny"))
+	if a := r.fire(t.Context(), "/"); len(a.Failed) != 1 || !strings.Contains(a.Failed[0], "could not be asked") {
+		t.Errorf("without a server: %+v", a)
+	}
+}
+
+func TestPrompt(t *testing.T) {
+	for name, c := range map[string]struct {
+		handler, answer string
+		err             error
+		want            hook.Permission
+		context, failed int
+	}{
+		"passes":          {`{"type":"prompt","prompt":"p"}`, `{"ok":true}`, nil, "", 0, 0},
+		"refuses":         {`{"type":"prompt","prompt":"p"}`, "Well: {\"ok\":false,\"reason\":\"r\"} indeed", nil, hook.Deny, 0, 0},
+		"only says so":    {`{"type":"prompt","prompt":"p","continueOnBlock":true}`, `{"ok":false,"reason":"r"}`, nil, "", 1, 0},
+		"says nothing":    {`{"type":"prompt","prompt":"p"}`, `yes`, nil, "", 0, 1},
+		"cannot be asked": {`{"type":"prompt","prompt":"p"}`, ``, errors.New("no model"), "", 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked string
+			r := start(t, func(h *hookrun.Config) {
+				h.Ask = func(_ context.Context, _, question string) (string, event.Spent, error) {
+					asked = question
+					return c.answer, event.Spent{For: "hook"}, c.err
+				}
+			}, c.handler)
+			a := r.fire(t.Context(), "/")
+			if a.Permission != c.want || len(a.Context) != c.context || len(a.Failed) != c.failed {
+				t.Errorf("it says %+v", a)
+			}
+			if !strings.Contains(asked, `"tool_input":{"command":"x"}`) {
+				t.Errorf("it was asked %q", asked)
+			}
+			if !slices.Contains(r.told, event.Body(event.Spent{For: "hook"})) {
+				t.Error("nobody was told what it cost")
+			}
+		})
+	}
+}
+
+// What hooks set for commands is data, and nothing that makes programs load code.
+func TestEnvFile(t *testing.T) {
+	r := start(t, nil)
+	r.use(t, "SessionStart", command(`printf 'A=1\nexport B="two words"\nC=$(touch x)\nLD_PRELOAD=x\nBASH_ENV=x\nPATH=$PATH:/more\nnonsense\n' > "$CLAUDE_ENV_FILE"`))
+	dir := t.TempDir()
+	r.Fire(t.Context(), hook.Common{Dir: dir}, hook.SessionStartInput{Source: "startup"}, hook.Scene{})
+	want := []string{"A=1", "B=two words", "C=$(touch x)", "PATH=" + os.Getenv("PATH") + ":/more"}
+	if got := r.Env(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "x")); err == nil {
+		t.Error("it was run")
+	}
+}
+
+func BenchmarkCommand(b *testing.B) {
+	r := hookrun.New(hookrun.Config{
+		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH")} }, Now: time.Now, Tell: func(event.Body) {},
+	})
+	defer r.Close()
+	hooks, _ := hook.Parse("PreToolUse", []byte(`{"hooks":[{"type":"command","command":"/bin/true","args":["x"]}]}`), hook.Place{})
+	r.Use(hook.NewSet(hooks...))
+	in := hook.PreToolInput{Call: hook.Call{Tool: "Bash", Input: json.RawMessage(`{}`)}}
+	for b.Loop() {
+		r.Fire(b.Context(), hook.Common{Dir: "/"}, in, hook.Scene{})
+	}
+}

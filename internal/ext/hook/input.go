@@ -1,0 +1,201 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Common is what every hook is told.
+type Common struct {
+	Session    string `json:"session_id"`
+	Prompt     string `json:"prompt_id,omitempty"`
+	Transcript string `json:"transcript_path"`
+	Dir        string `json:"cwd"`
+	Mode       string `json:"permission_mode,omitempty"`
+	Effort     *Level `json:"effort,omitempty"`
+}
+
+// A Level is how hard the model thinks.
+type Level struct {
+	Level string `json:"level"`
+}
+
+// An Input is what hooks of one event are told besides Common.
+//
+//sumtype:decl
+type Input interface {
+	Event() Event
+	// Subject is what matchers are compared with.
+	Subject() string
+}
+
+// A Call is a call of a tool.
+type Call struct {
+	Tool  string          `json:"tool_name"`
+	Input json.RawMessage `json:"tool_input"`
+	ID    string          `json:"tool_use_id,omitempty"`
+}
+
+// Subject implements Input for events that are about a call.
+func (c Call) Subject() string { return c.Tool }
+
+// Inputs, one for each event.
+type (
+	SessionStartInput struct {
+		Source string `json:"source"` // startup, resume, clear, compact or fork
+		Model  string `json:"model,omitempty"`
+		Title  string `json:"session_title,omitempty"`
+	}
+	SessionEndInput struct {
+		Reason string `json:"reason"` // clear, resume, logout, prompt_input_exit or other
+	}
+	PromptInput struct {
+		Text string `json:"prompt"`
+	}
+	ExpansionInput struct {
+		Type   string `json:"expansion_type"`
+		Name   string `json:"command_name"`
+		Args   string `json:"command_args"`
+		Source string `json:"command_source"`
+		Text   string `json:"prompt"`
+	}
+	PreToolInput struct {
+		Call
+	}
+	PermissionInput struct {
+		Call
+		Suggestions []Update `json:"permission_suggestions"`
+	}
+	DeniedInput struct {
+		Call
+		Reason string `json:"reason"`
+	}
+	PostToolInput struct {
+		Call
+		Response json.RawMessage `json:"tool_response"`
+		Millis   int64           `json:"duration_ms"`
+	}
+	FailureInput struct {
+		Call
+		Error     string `json:"error"`
+		Interrupt bool   `json:"is_interrupt"`
+		Millis    int64  `json:"duration_ms"`
+	}
+	BatchInput struct {
+		Calls []BatchCall `json:"tool_calls"`
+	}
+	NotificationInput struct {
+		Message string `json:"message"`
+		Title   string `json:"title,omitempty"`
+		Type    string `json:"notification_type"`
+	}
+	StopInput struct {
+		Active bool   `json:"stop_hook_active"` // the turn goes on because a hook wanted it
+		Last   string `json:"last_assistant_message,omitempty"`
+		Tasks  []Task `json:"background_tasks"`
+		Crons  []Task `json:"session_crons"`
+	}
+	StopFailureInput struct {
+		Error   string `json:"error"`
+		Details string `json:"error_details,omitempty"`
+		Last    string `json:"last_assistant_message,omitempty"`
+	}
+	PreCompactInput struct {
+		Trigger string `json:"trigger"` // manual or auto
+		Focus   string `json:"custom_instructions"`
+	}
+	PostCompactInput struct {
+		Trigger string `json:"trigger"`
+		Summary string `json:"compact_summary"`
+	}
+	ConfigInput struct {
+		Source string `json:"source"`
+		File   string `json:"file_path,omitempty"`
+	}
+	CwdInput struct {
+		Old string `json:"old_cwd"`
+		New string `json:"new_cwd"`
+	}
+)
+
+// A BatchCall is a call of a reply with its result.
+type BatchCall struct {
+	Call
+	Response json.RawMessage `json:"tool_response"`
+}
+
+// A Task is a command that runs in the background.
+type Task struct {
+	ID          string `json:"id"`
+	Type        string `json:"type"`
+	Status      string `json:"status"`
+	Description string `json:"description"`
+	Command     string `json:"command,omitempty"`
+}
+
+// An Update is a change of the permissions.
+type Update struct {
+	Type        string       `json:"type"` // addRules, replaceRules, removeRules, setMode, addDirectories, removeDirectories
+	Rules       []UpdateRule `json:"rules,omitempty"`
+	Behavior    string       `json:"behavior,omitempty"`
+	Mode        string       `json:"mode,omitempty"`
+	Directories []string     `json:"directories,omitempty"`
+	Destination string       `json:"destination"`
+}
+
+// An UpdateRule is a rule in an Update.
+type UpdateRule struct {
+	Tool string `json:"toolName"`
+	Spec string `json:"ruleContent,omitempty"`
+}
+
+func (SessionStartInput) Event() Event { return SessionStart }
+func (SessionEndInput) Event() Event   { return SessionEnd }
+func (PromptInput) Event() Event       { return UserPromptSubmit }
+func (ExpansionInput) Event() Event    { return UserPromptExpansion }
+func (PreToolInput) Event() Event      { return PreToolUse }
+func (PermissionInput) Event() Event   { return PermissionRequest }
+func (DeniedInput) Event() Event       { return PermissionDenied }
+func (PostToolInput) Event() Event     { return PostToolUse }
+func (FailureInput) Event() Event      { return PostToolUseFailure }
+func (BatchInput) Event() Event        { return PostToolBatch }
+func (NotificationInput) Event() Event { return Notification }
+func (StopInput) Event() Event         { return Stop }
+func (StopFailureInput) Event() Event  { return StopFailure }
+func (PreCompactInput) Event() Event   { return PreCompact }
+func (PostCompactInput) Event() Event  { return PostCompact }
+func (ConfigInput) Event() Event       { return ConfigChange }
+func (CwdInput) Event() Event          { return CwdChanged }
+
+func (i SessionStartInput) Subject() string { return i.Source }
+func (i SessionEndInput) Subject() string   { return i.Reason }
+func (PromptInput) Subject() string         { return "" }
+func (i ExpansionInput) Subject() string    { return i.Name }
+func (BatchInput) Subject() string          { return "" }
+func (i NotificationInput) Subject() string { return i.Type }
+func (StopInput) Subject() string           { return "" }
+func (i StopFailureInput) Subject() string  { return i.Error }
+func (i PreCompactInput) Subject() string   { return i.Trigger }
+func (i PostCompactInput) Subject() string  { return i.Trigger }
+func (i ConfigInput) Subject() string       { return i.Source }
+func (CwdInput) Subject() string            { return "" }
+
+// Encode is what a hook reads: one JSON object on one line.
+func Encode(c Common, in Input) ([]byte, error) {
+	head, err := json.Marshal(struct {
+		Common
+		Event Event `json:"hook_event_name"`
+	}{c, in.Event()})
+	if err != nil {
+		return nil, fmt.Errorf("writing the input of hooks: %w", err)
+	}
+	tail, err := json.Marshal(in)
+	if err != nil {
+		return nil, fmt.Errorf("writing the input of %s hooks: %w", in.Event(), err)
+	}
+	if !bytes.Equal(tail, []byte("{}")) {
+		head = append(append(head[:len(head)-1], ','), tail[1:]...)
+	}
+	return append(head, '\n'), nil
+}

@@ -1,0 +1,110 @@
+package hook
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/pattern"
+)
+
+// A matcher says what an event has to be about.
+type matcher struct {
+	all  bool
+	list []string
+	expr *regexp.Regexp
+}
+
+// listed is a matcher that names its subjects one by one.
+var listed = pattern.Lazy(`^[A-Za-z0-9_\- ,|]+$`)
+
+// compile reads a matcher: nothing or "*" is everything, words are a list that
+// "|" and "," part, anything else a pattern that may match in any place. The
+// patterns are RE2, so what only JavaScript knows is an error.
+func compile(text string) (m matcher, err error) {
+	switch {
+	case text == "" || text == "*":
+		return matcher{all: true}, nil
+	case listed().MatchString(text):
+		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == ',' }) {
+			if w = strings.TrimSpace(w); w != "" {
+				m.list = append(m.list, w)
+			}
+		}
+		return m, nil
+	}
+	if m.expr, err = regexp.Compile(text); err != nil {
+		return m, fmt.Errorf("it cannot be used as a pattern (RE2 syntax, without look-around and back references): %w", err)
+	}
+	return m, nil
+}
+
+func (m matcher) matches(subject string) bool {
+	if m.expr != nil {
+		return m.expr.MatchString(subject)
+	}
+	return m.all || slices.Contains(m.list, subject)
+}
+
+// A Set is the hooks of a session. It does not change.
+type Set struct {
+	by map[Event][]Hook // in the order of configuration
+}
+
+// NewSet makes a set of hooks, which run in this order where order counts.
+func NewSet(hooks ...Hook) Set {
+	s := Set{by: map[Event][]Hook{}}
+	for _, h := range hooks {
+		s.by[h.Event] = append(s.by[h.Event], h)
+	}
+	return s
+}
+
+// Any reports whether an event has hooks at all.
+func (s Set) Any(e Event) bool { return len(s.by[e]) > 0 }
+
+// All are the hooks of all events, in their order.
+func (s Set) All() (out []Hook) {
+	for _, e := range Events() {
+		out = append(out, s.by[e]...)
+	}
+	return out
+}
+
+// A Scene is what the input of a call does not say: what the call would do, and
+// what paths in rules count from.
+type Scene struct {
+	Actions []policy.Action
+	Rules   policy.Rules // of which the folders count, not the list
+}
+
+// Matching are the hooks that an input is for, identical ones once.
+func (s Set) Matching(in Input, at Scene) (out []Hook) {
+	seen := map[string]bool{}
+	for _, h := range s.by[in.Event()] {
+		if !h.match.matches(in.Subject()) || h.rule != nil && !at.does(*h.rule, in.Subject()) {
+			continue
+		}
+		if k := h.identity(); !seen[k] {
+			seen[k] = true
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// identity is the same for hooks that would do the same.
+func (h Hook) identity() string {
+	return fmt.Sprintf("%#v\x00%s\x00%s", h.Handler, h.Root, h.Data)
+}
+
+// does reports whether a call does what a rule names: any part of it, as for a
+// rule that denies.
+func (at Scene) does(rule policy.Rule, tool string) bool {
+	rules := at.Rules
+	rules.List, rules.Protected, rules.Unsafe, rule.Root = []policy.Rule{rule}, nil, "", rules.Dir
+	v := policy.Decide(rules, policy.Bypass, policy.Request{Tool: tool, Actions: at.Actions})
+	return v.Effect == policy.Deny && v.Rule == rule.Text()
+}

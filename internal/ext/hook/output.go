@@ -1,0 +1,305 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// A Ran is how a hook's program ended.
+type Ran struct {
+	Code   int
+	Stdout []byte
+	Stderr string
+	// Err says why there is no answer: it could not be run, took too long,
+	// crashed. Code and output are then of no meaning.
+	Err error
+	// Interrupted: it was ended because nobody waits for its answer any more.
+	Interrupted bool
+	Took        time.Duration
+}
+
+// blockCode is the exit code that refuses.
+const blockCode = 2
+
+// A Permission is what a hook says of a call.
+type Permission string
+
+// Permissions, from the weakest. "" says nothing.
+const (
+	Allow Permission = "allow"
+	Ask   Permission = "ask"
+	Defer Permission = "defer" // the run ends before the call, for whoever drives it
+	Deny  Permission = "deny"
+)
+
+// An Answer is what one hook said, or several did.
+type Answer struct {
+	// Stop ends the turn, and Why is told to people.
+	Stop bool
+	Why  string
+	// Block stops what is about to happen, or has the model mind Reason when it
+	// has happened.
+	Block  bool
+	Reason string
+
+	Permission       Permission
+	PermissionReason string
+	// Input replaces the arguments of a call, Output its result.
+	Input, Output json.RawMessage
+	// Decision answers a question in a person's stead, with Updates of the
+	// permissions. Interrupt ends the turn with a refusal.
+	Decision  Permission
+	Message   string
+	Interrupt bool
+	Updates   []Update
+
+	Context []string // for the model
+	System  []string // for people
+	Title   string   // of the session
+	First   string   // a prompt to begin with
+	Hide    bool     // the model does not see the prompt, only Context
+	Retry   bool     // a refused call may be tried again
+	// Failed says of hooks that could not answer why.
+	Failed []string
+	// By names the hook that Block, Stop, Permission or Decision is from, Rewrote
+	// those that Input is from, in their order.
+	By      string
+	Rewrote []string
+}
+
+// output is what a hook prints.
+type output struct {
+	Continue   *bool  `json:"continue"`
+	StopReason string `json:"stopReason"`
+	System     string `json:"systemMessage"`
+	Decision   string `json:"decision"`
+	Reason     string `json:"reason"`
+	Specific   struct {
+		Event      Event           `json:"hookEventName"`
+		Permission string          `json:"permissionDecision"`
+		Why        string          `json:"permissionDecisionReason"`
+		Input      json.RawMessage `json:"updatedInput"`
+		Context    string          `json:"additionalContext"`
+		Output     json.RawMessage `json:"updatedToolOutput"`
+		MCPOutput  json.RawMessage `json:"updatedMCPToolOutput"`
+		Title      string          `json:"sessionTitle"`
+		First      string          `json:"initialUserMessage"`
+		Hide       bool            `json:"suppressOriginalPrompt"`
+		Retry      bool            `json:"retry"`
+		Decision   *struct {
+			Behavior  string          `json:"behavior"`
+			Input     json.RawMessage `json:"updatedInput"`
+			Updates   []Update        `json:"updatedPermissions"`
+			Message   string          `json:"message"`
+			Interrupt bool            `json:"interrupt"`
+		} `json:"decision"`
+	} `json:"hookSpecificOutput"`
+}
+
+// Read is the answer of a hook that ran. Exit code 0 with a JSON object is what
+// the object says; exit code 2 is a refusal, and what the program wrote to its
+// standard error is the reason; any other code is a failure, which stops
+// nothing unless the hook is a guard ("onError": "block").
+func (h Hook) Read(r Ran) Answer {
+	a, err := h.read(r)
+	if err == nil || r.Interrupted {
+		return a
+	}
+	a = Answer{Failed: []string{fmt.Sprintf("the %s hook %s %v", h.Event, clip.Line(h.Name(), 80), err)}, By: h.Name()}
+	if h.OnError == "block" {
+		a.refuse(h.Event, a.Failed[0]+", and it is set to block then")
+	}
+	return a
+}
+
+func (h Hook) read(r Ran) (a Answer, err error) {
+	text := bytes.TrimSpace(r.Stdout)
+	a.By = h.Name()
+	switch {
+	case r.Err != nil:
+		return a, r.Err
+	case r.Code == blockCode:
+		a.refuse(h.Event, cut(firstOf(r.Stderr, string(text), "it gave no reason")))
+		return a, nil
+	case r.Code != 0:
+		return a, fmt.Errorf("ended with code %d%s", r.Code, said(r.Stderr))
+	case len(text) > 0 && text[0] == '{':
+		return a, a.parse(h.Event, text)
+	case events[h.Event].context && len(text) > 0:
+		a.Context = []string{cut(string(text))}
+	}
+	return a, nil
+}
+
+// refuse is the meaning of exit code 2.
+func (a *Answer) refuse(e Event, why string) {
+	switch {
+	case e == PreToolUse:
+		a.Permission, a.PermissionReason = Deny, why
+	case e.Blocks():
+		a.Block, a.Reason = true, why
+	}
+}
+
+func (a *Answer) parse(e Event, text []byte) error {
+	var o output
+	if err := json.Unmarshal(text, &o); err != nil {
+		return fmt.Errorf("printed what is no answer: %w", err)
+	}
+	s := o.Specific
+	if s.Event != "" && s.Event != e {
+		return fmt.Errorf("answered for %q", s.Event)
+	}
+	a.Stop, a.Why = o.Continue != nil && !*o.Continue, cut(o.StopReason)
+	if o.System != "" {
+		a.System = []string{cut(o.System)}
+	}
+	if s.Context != "" {
+		a.Context = []string{cut(s.Context)}
+	}
+	a.Title, a.First, a.Hide, a.Retry = s.Title, s.First, s.Hide, s.Retry
+	a.Input, a.Output = s.Input, s.Output
+	if a.Output == nil {
+		a.Output = s.MCPOutput
+	}
+	return errors.Join(a.decide(e, o), a.permit(s.Permission, s.Why), a.answer(o))
+}
+
+// decide reads the decision of events that can be blocked. For a call, the
+// format had it before permissionDecision.
+func (a *Answer) decide(e Event, o output) error {
+	switch {
+	case o.Decision == "":
+	case e == PreToolUse && (o.Decision == "approve" || o.Decision == "allow"):
+		return a.permit("allow", o.Reason)
+	case o.Decision == "block" || e == PreToolUse && o.Decision == "deny":
+		a.refuse(e, cut(firstOf(o.Reason, "it gave no reason")))
+	case o.Decision == "approve":
+	default:
+		return fmt.Errorf("answered with the decision %q, which there is not", o.Decision)
+	}
+	return nil
+}
+
+func (a *Answer) permit(p, why string) error {
+	switch q := Permission(p); q {
+	case "":
+		return nil
+	case Allow, Ask, Defer, Deny:
+		a.Permission, a.PermissionReason = q, cut(why)
+		return nil
+	}
+	return fmt.Errorf("answered with the permissionDecision %q; there are allow, ask, defer and deny", p)
+}
+
+func (a *Answer) answer(o output) error {
+	d := o.Specific.Decision
+	if d == nil {
+		return nil
+	}
+	if d.Behavior != string(Allow) && d.Behavior != string(Deny) {
+		return fmt.Errorf("answered with the behavior %q; there are allow and deny", d.Behavior)
+	}
+	a.Decision, a.Message, a.Interrupt, a.Updates = Permission(d.Behavior), cut(d.Message), d.Interrupt, d.Updates
+	if d.Input != nil {
+		a.Input = d.Input
+	}
+	return nil
+}
+
+// Merge makes one answer of several, in the order of configuration; in which
+// order they came does not matter. The strictest permission wins, and one that
+// stops or blocks is enough. Hooks that rewrite the arguments of a call were all
+// given the same ones, input: what each of them changed is changed, and where two
+// changed the same the later one counts.
+func Merge(input json.RawMessage, list []Answer) (out Answer) {
+	for _, a := range list {
+		if a.Stop && !out.Stop {
+			out.Stop, out.Why = true, a.Why
+		}
+		if a.Block && !out.Block {
+			out.Block, out.Reason = true, a.Reason
+		}
+		if rank(a.Permission) > rank(out.Permission) {
+			out.Permission, out.PermissionReason, out.By = a.Permission, a.PermissionReason, a.By
+		}
+		if rank(a.Decision) > rank(out.Decision) {
+			out.Decision, out.Message, out.By = a.Decision, a.Message, a.By
+		}
+		if a.Input != nil {
+			out.Input, out.Rewrote = laid(input, out.Input, a.Input), append(out.Rewrote, a.By)
+		}
+		if a.Output != nil {
+			out.Output = a.Output
+		}
+		if out.By == "" && (a.Stop || a.Block) {
+			out.By = a.By
+		}
+		out.Interrupt, out.Hide, out.Retry = out.Interrupt || a.Interrupt, out.Hide || a.Hide, out.Retry || a.Retry
+		out.Title, out.First = firstOf(out.Title, a.Title), firstOf(out.First, a.First)
+		out.Updates = append(out.Updates, a.Updates...)
+		out.Context, out.System, out.Failed = append(out.Context, a.Context...), append(out.System, a.System...), append(out.Failed, a.Failed...)
+	}
+	if out.Decision == Deny {
+		out.Updates = nil
+	}
+	return out
+}
+
+// rank orders permissions by how strict they are.
+func rank(p Permission) int {
+	return slices.Index([]Permission{"", Allow, Ask, Defer, Deny}, p)
+}
+
+// laid carries over to so far what differs between the original and changed.
+func laid(original, sofar, changed json.RawMessage) json.RawMessage {
+	var was, out, now map[string]json.RawMessage
+	if sofar == nil || json.Unmarshal(original, &was) != nil || json.Unmarshal(sofar, &out) != nil || json.Unmarshal(changed, &now) != nil {
+		return changed
+	}
+	for k, v := range now {
+		if old, had := was[k]; !had || !bytes.Equal(old, v) {
+			out[k] = v
+		}
+	}
+	for k := range was {
+		if _, kept := now[k]; !kept {
+			delete(out, k)
+		}
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		return changed
+	}
+	return text
+}
+
+// cut bounds a text of a hook's.
+func cut(s string) string {
+	return clip.Middle(strings.TrimSpace(s), MaxText, "a hook may give 10,000 characters")
+}
+
+func firstOf(list ...string) string {
+	for _, s := range list {
+		if strings.TrimSpace(s) != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// said is the first line of what a program wrote about its failure.
+func said(stderr string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
+	if line == "" {
+		return ""
+	}
+	return ": " + clip.Line(line, 200)
+}

@@ -1,0 +1,402 @@
+// Package hooks joins the hooks of a session to it: it puts what happens into the
+// words that hooks read, and what they say into rulings, notes and refusals of
+// the session's. It runs none of them (hookrun does), and what their answers mean
+// together is package hook's to say.
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/hook/hookrun"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// Times.
+const (
+	// startWait is how long a first prompt waits for what hooks say of a session's
+	// start; what comes later, the model reads after its next step.
+	startWait = time.Second
+	// idleAfter is how long nobody answers before hooks are told so.
+	idleAfter = time.Minute
+)
+
+// A Config is what the hooks of one session are told besides what happens.
+type Config struct {
+	Session    string
+	Transcript string // the file of its log, "" when it has none
+	Source     string // startup, resume, clear or fork
+	Project    string // the root of the repository, or the folder it works in
+	Home       string
+	Temp       string // a folder for temporary files
+	// Environ is what commands may inherit, and the names that pass to them.
+	Environ func() (environ, allow []string)
+	// Ask puts a question to a model, by name or "" for the small one.
+	Ask func(ctx context.Context, model, question string) (answer string, spent event.Spent, err error)
+	// Rules are those in force, whose folders the rules of hooks count from.
+	Rules func() policy.Rules
+}
+
+// A Gate is the hooks of a session, as it sees them. Nothing is asked before
+// Attach. It implements session.Hooks.
+type Gate struct {
+	conf  Config
+	run   *hookrun.Runner
+	ready chan struct{} // closed by Attach
+	s     *session.Session
+	began chan struct{} // closed when the hooks of the start have answered
+	start hook.Answer   // of theirs, once began is closed
+	end   context.CancelFunc
+	wg    sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	prompt string     // the newest one's ID
+	told   bool       // what start says was given to the model
+	failed map[string]bool
+}
+
+// New makes the hooks of a session that is not there yet.
+func New(c Config) *Gate {
+	g := &Gate{conf: c, ready: make(chan struct{}), began: make(chan struct{}), failed: map[string]bool{}}
+	g.run = hookrun.New(hookrun.Config{
+		Environ: func() []string { return proc.Scrub(c.Environ()) }, Home: c.Home, Project: c.Project, Temp: c.Temp,
+		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Ask:  c.Ask, Now: time.Now,
+		Tell:  func(b event.Body) { _ = g.s.Report(b) }, // a session that has ended needs none
+		Later: g.later,
+	})
+	return g
+}
+
+// Use has these hooks run from the next event on.
+func (g *Gate) Use(s hook.Set) { g.run.Use(s) }
+
+// Runs are the newest runs of the hooks of an event.
+func (g *Gate) Runs(e hook.Event) []hookrun.Run { return g.run.Runs(e) }
+
+// Env is what hooks set for commands: NAME=value.
+func (g *Gate) Env() []string { return g.run.Env() }
+
+// later takes what a hook says that nobody waited for.
+func (g *Gate) later(text string, wake bool) {
+	if wake {
+		_ = g.s.Submit(context.Background(), op.Prompt{Text: "A hook that ran in the background says:\n" + clip.Middle(text, hook.MaxText, "")})
+		return
+	}
+	_ = g.s.Note("A hook that ran in the background says:\n" + text)
+}
+
+// Attach hands over the session, and tells its hooks that it begins. Close ends
+// what Attach began.
+func (g *Gate) Attach(s *session.Session, after event.Seq) {
+	g.s = s
+	close(g.ready)
+	ctx, end := context.WithCancel(context.Background())
+	g.end = end
+	g.wg.Go(func() {
+		defer close(g.began)
+		if g.Hooked(hook.SessionStart) {
+			st := s.State()
+			g.start = g.Hook(ctx, hook.SessionStartInput{Source: g.conf.Source, Model: s.Target().ID(), Title: st.Title}, nil)
+		}
+	})
+	g.wg.Go(func() { g.follow(ctx, after) })
+}
+
+// Close tells hooks that the session ends, and why: clear, resume,
+// prompt_input_exit or other. It ends those that nobody waits for.
+func (g *Gate) Close(reason string) {
+	if g.s == nil {
+		return
+	}
+	if g.Hooked(hook.SessionEnd) {
+		g.Hook(context.Background(), hook.SessionEndInput{Reason: reason}, nil)
+	}
+	g.end()
+	g.wg.Wait()
+	g.run.Close()
+}
+
+// Hooked implements agent.Host.
+func (g *Gate) Hooked(e hook.Event) bool { return g.run.Any(e) }
+
+// Hook implements agent.Host.
+func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer {
+	<-g.ready
+	if stop, ok := in.(hook.StopInput); ok {
+		stop.Tasks = tasks(g.s.State().Background)
+		in = stop
+	}
+	a := g.run.Fire(ctx, g.common(), in, hook.Scene{Actions: actions, Rules: g.conf.Rules()})
+	for _, s := range a.System {
+		g.note("info", s)
+	}
+	for _, s := range a.Failed {
+		g.once(s)
+	}
+	if a.Title != "" {
+		_ = g.s.Entitle(context.WithoutCancel(ctx), clip.Line(a.Title, 200), event.Spent{}) // a session that cannot write says so itself
+	}
+	return a
+}
+
+// once tells people of a hook that does not work, the first time.
+func (g *Gate) once(text string) {
+	g.mu.Lock()
+	known := g.failed[text]
+	g.failed[text] = true
+	g.mu.Unlock()
+	if !known {
+		g.note("warning", text)
+	}
+}
+
+func (g *Gate) note(level, text string) {
+	_ = g.s.Report(event.Noted{Level: level, Text: text}) // a session that cannot write says so itself
+}
+
+// common is what every hook is told.
+func (g *Gate) common() hook.Common {
+	st, target := g.s.State(), g.s.Target()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Transcript: g.conf.Transcript, Dir: st.Dir, Mode: string(g.s.Mode())}
+	if target.Effort != "" {
+		c.Effort = &hook.Level{Level: string(target.Effort)}
+	}
+	return c
+}
+
+func tasks(running map[string]event.TaskStarted) []hook.Task {
+	out := []hook.Task{}
+	for id, t := range running {
+		out = append(out, hook.Task{ID: id, Type: t.Kind, Status: "running", Description: t.Text, Command: t.Text})
+	}
+	slices.SortFunc(out, func(a, b hook.Task) int { return strings.Compare(a.ID, b.ID) })
+	return out
+}
+
+// Prompt implements session.Hooks.
+func (g *Gate) Prompt(ctx context.Context, p event.InputQueued) (session.Admission, error) {
+	<-g.ready
+	g.mu.Lock()
+	g.prompt = p.ID
+	g.mu.Unlock()
+	said := g.opening(ctx)
+	a := g.Hook(ctx, hook.PromptInput{Text: p.Text}, nil)
+	if a.Hide {
+		g.once("a hook (" + a.By + ") wants to hide a prompt from the model, which adze does not do: it can refuse the prompt")
+	}
+	switch {
+	case a.Stop:
+		return session.Admission{Refused: or(a.Why, "a hook ended the turn")}, nil
+	case a.Block:
+		return session.Admission{Refused: a.Reason}, nil
+	}
+	return session.Admission{Context: append(said, told(hook.UserPromptSubmit, a.Context)...)}, nil
+}
+
+// opening is what hooks of the session's start have for the model, once.
+func (g *Gate) opening(ctx context.Context) []string {
+	timer := time.NewTimer(startWait)
+	defer timer.Stop()
+	select {
+	case <-g.began:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.told {
+		return nil
+	}
+	g.told = true
+	select {
+	case <-g.began:
+		return told(hook.SessionStart, g.start.Context)
+	default:
+	}
+	g.wg.Go(func() { // ends with them, which Close sees to
+		<-g.began
+		for _, s := range told(hook.SessionStart, g.start.Context) {
+			_ = g.s.Note(s) // a session that has ended needs none
+		}
+	})
+	return nil
+}
+
+// told marks what the model is told by hooks.
+func told(e hook.Event, texts []string) (out []string) {
+	for _, s := range texts {
+		out = append(out, fmt.Sprintf("A %s hook says:\n%s", e, s))
+	}
+	return out
+}
+
+// Rule implements session.Hooks. Arguments that hooks wrote are shown to them
+// once more, so that one that refuses sees what would run; what they would write
+// then is left out.
+func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
+	if !g.Hooked(hook.PreToolUse) {
+		return v, nil
+	}
+	a := g.Hook(ctx, hook.PreToolInput{Call: called(q)}, q.Plan.Actions)
+	if ctx.Err() != nil {
+		return v, ctx.Err()
+	}
+	for _, s := range a.Context {
+		_ = g.s.Note("A PreToolUse hook says:\n" + s)
+	}
+	by := event.By{Kind: event.ByHook, Name: a.By}
+	why := "the hook " + clip.Line(a.By, 80) + " says so"
+	if a.PermissionReason != "" {
+		why = a.PermissionReason + " (the hook " + clip.Line(a.By, 80) + ")"
+	}
+	switch {
+	case a.Stop:
+		v.Effect, v.Reason, v.By, v.Ends = policy.Deny, "a hook ended the turn", by, or(a.Why, "a hook ended the turn")
+		return v, nil
+	case a.Permission == hook.Deny:
+		v.Effect, v.Reason, v.By = policy.Deny, why, by
+		return v, nil
+	case a.Permission == hook.Defer:
+		g.once("a hook (" + a.By + ") wants to defer a call, which adze does not do: a person is asked")
+		v.Effect, v.Reason = policy.Ask, why
+	case a.Permission == hook.Ask:
+		v.Effect, v.Reason = policy.Ask, why
+	case a.Permission == hook.Allow && v.Effect == policy.Ask && liftable(v.Check):
+		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: why, Part: v.Part, Needs: v.Needs}
+		v.By = by
+	}
+	if a.Input != nil && (q.Rewritten == nil || q.Rewritten.Kind != event.ByHook) {
+		v.By = event.By{Kind: event.ByHook, Name: strings.Join(a.Rewrote, ", ")}
+		v.Effect, v.Answer = policy.Allow, &op.Answer{Call: q.Call.ID, Allow: true, Input: a.Input}
+	}
+	return v, nil
+}
+
+// liftable are the questions that a hook may answer with yes: those that a rule
+// could. What protects files, secrets and the machine stays a person's.
+func liftable(c policy.Check) bool {
+	return slices.Contains([]policy.Check{
+		policy.CheckWrite, policy.CheckNotReadOnly, policy.CheckNoRule, policy.CheckAuto, policy.CheckOutside, policy.CheckUnpinned, policy.CheckMaybe,
+	}, c)
+}
+
+func called(q agent.Question) hook.Call {
+	return hook.Call{Tool: q.Tool, Input: q.Call.Input, ID: q.Call.ID}
+}
+
+// Asks implements session.Hooks.
+func (g *Gate) Asks(ctx context.Context, q agent.Question, v agent.Verdict) (op.Answer, bool) {
+	a := g.Hook(ctx, hook.PermissionInput{Call: called(q), Suggestions: suggestions(v.Suggest)}, q.Plan.Actions)
+	if a.Decision == "" || ctx.Err() != nil {
+		return op.Answer{}, false
+	}
+	out := op.Answer{Call: q.Call.ID, Allow: a.Decision == hook.Allow, By: a.By, Comment: a.Message}
+	if out.Allow && !liftable(v.Check) {
+		g.once("a hook (" + a.By + ") wants to allow what only a person may: " + v.Reason)
+		return op.Answer{}, false
+	}
+	out.Input = a.Input
+	g.grant(&out, a.Updates)
+	return out, true
+}
+
+// suggestions are the rules that "always" would save, as hooks read them.
+func suggestions(rules []string) []hook.Update {
+	if len(rules) == 0 {
+		return []hook.Update{}
+	}
+	u := hook.Update{Type: "addRules", Behavior: "allow", Destination: "localSettings"}
+	for _, text := range rules {
+		tool, spec, _ := strings.Cut(text, "(")
+		u.Rules = append(u.Rules, hook.UpdateRule{Tool: tool, Spec: strings.TrimSuffix(spec, ")")})
+	}
+	return []hook.Update{u}
+}
+
+var keeps = map[string]op.Keep{"": op.ForSession, "session": op.ForSession, "localSettings": op.ForLocal, "projectSettings": op.ForProject, "userSettings": op.ForUser}
+
+// grant puts what a hook changes of the permissions into its answer.
+func (g *Gate) grant(a *op.Answer, updates []hook.Update) {
+	for _, u := range updates {
+		keep, known := keeps[u.Destination]
+		switch {
+		case !a.Allow:
+		case u.Type == "setMode" && known && keep == op.ForSession:
+			a.Mode = policy.Mode(u.Mode)
+		case u.Type == "addRules" && u.Behavior == "allow" && known && (len(a.Rules) == 0 || a.Keep == keep):
+			a.Keep = keep
+			for _, r := range u.Rules {
+				text := r.Tool
+				if r.Spec != "" {
+					text += "(" + r.Spec + ")"
+				}
+				a.Rules = append(a.Rules, text)
+			}
+		default:
+			g.once(fmt.Sprintf("the hook %s wants the permission update %s %s to %q, which is not supported and was left out", clip.Line(a.By, 80), u.Type, u.Behavior, u.Destination))
+		}
+	}
+}
+
+// Refused implements session.Hooks.
+func (g *Gate) Refused(ctx context.Context, q agent.Question, v agent.Verdict) bool {
+	return g.Hook(ctx, hook.DeniedInput{Call: called(q), Reason: v.Reason}, q.Plan.Actions).Retry
+}
+
+// follow tells hooks of what they can only hear of: questions, failures, and that
+// nobody says anything.
+func (g *Gate) follow(ctx context.Context, after event.Seq) {
+	if !slices.ContainsFunc([]hook.Event{hook.Notification, hook.StopFailure}, g.Hooked) {
+		return
+	}
+	var idle *time.Timer
+	defer func() {
+		if idle != nil {
+			idle.Stop()
+		}
+	}()
+	for e, err := range g.s.Follow(ctx, after, event.Durable) {
+		if err != nil {
+			return
+		}
+		if idle != nil {
+			idle.Stop()
+		}
+		switch b := e.Body.(type) {
+		case event.Asked:
+			g.Hook(ctx, hook.NotificationInput{Message: "adze needs your permission to use " + b.Tool, Title: "adze", Type: "permission_prompt"}, nil)
+		case event.TurnEnded:
+			if b.How == event.Failed {
+				g.Hook(ctx, hook.StopFailureInput{Error: b.Reason, Details: b.Err}, nil)
+			}
+			idle = time.AfterFunc(idleAfter, func() {
+				g.Hook(ctx, hook.NotificationInput{Message: "adze is waiting for your input", Title: "adze", Type: "idle_prompt"}, nil)
+			})
+		default: // nothing that hooks hear of in this way
+		}
+	}
+}
+
+func or(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+var _ session.Hooks = (*Gate)(nil)
