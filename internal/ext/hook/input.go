@@ -22,8 +22,6 @@ type Level struct {
 }
 
 // An Input is what hooks of one event are told besides Common.
-//
-//sumtype:decl
 type Input interface {
 	Event() Event
 	// Subject is what matchers are compared with.

@@ -158,7 +158,7 @@ func (p *projection) apply(e event.Event) []any {
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.InputRemoved,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.Cleared,
-		event.Stripped, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
+		event.Stripped, event.NotesKept, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
 	}
 	return nil
 }
