@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -83,17 +84,14 @@ func (s Store) Diff(v Verdict) string {
 
 // trusted returns a copy, if it is still what it was.
 func (s Store) trusted(root, want string) (string, bool) {
-	if want == "" {
-		return "", true
-	}
 	text, err := confedit.Disk{}.Read(filepath.Join(s.copies(root), want), maxCopy)
 	return string(text), err == nil && sum(text) == want
 }
 
 func shorten(diff string) string {
-	lines := strings.SplitAfter(diff, "\n")
+	lines := slices.Collect(strings.Lines(diff))
 	if len(lines) <= maxDiff {
 		return diff
 	}
-	return strings.Join(lines[:maxDiff], "") + fmt.Sprintf("[%d more lines]\n", len(lines)-maxDiff)
+	return strings.Join(lines[:maxDiff], "") + "[" + clip.Count(len(lines)-maxDiff, "more line") + "]\n"
 }
