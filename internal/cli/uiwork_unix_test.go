@@ -110,8 +110,7 @@ func TestUIApprovesEachWay(t *testing.T) {
 			x.keys("go", enter)
 			x.dialog(`Run this command\?`)
 			for _, k := range c.keys {
-				x.keys(k)
-				x.settled()
+				x.press(k)
 			}
 			switch {
 			case !c.done:
@@ -140,12 +139,13 @@ func TestUIApprovesEachWay(t *testing.T) {
 	}
 }
 
-// settled lets adze take a key before the next one.
-func (x *terminal) settled() {
+// press types a key and waits until the screen shows something for it.
+func (x *terminal) press(key string) {
 	x.t.Helper()
 	x.mu.Lock()
 	n := len(x.bytes)
 	x.mu.Unlock()
+	x.keys(key)
 	x.when("anything for a key", func(string) bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
