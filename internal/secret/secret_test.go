@@ -189,6 +189,7 @@ func flush(t *testing.T, w *secret.Writer) {
 
 func TestShapes(t *testing.T) {
 	long := "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefghij"
+	aws := join("wJalrXUtnFEMI/K7MD", "ENG/bPxRfiCYEXAMPLEKEY")
 	pem := func(label, body string) string {
 		return join("-----BEGIN ", label, "-----", body, "-----END ", label, "-----")
 	}
@@ -223,6 +224,18 @@ func TestShapes(t *testing.T) {
 		{`"AUTHORIZATION": "Basic dTpwYXNzd29yZA==",`, `"AUTHORIZATION": "Basic [masked]",`},
 		{`"x-api-key": "abcdef123456" {\"X-Api-Key\":\"abcdef123456\"}`, `"x-api-key": "[masked]" {\"X-Api-Key\":\"[masked]\"}`},
 		{"Authorization is a header. x-api-key: none", ""},
+		{join("AGE-SEC", "RET-KEY-1QQPQQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQXQMRE4 x"), "[masked] x"},
+		{"the prefix AGE-SECRET-KEY-1 alone, and AGE-SECRET-KEY-1ABC", ""},
+		{"aws_secret_access_key = " + aws + "\nregion = x", "aws_secret_access_key = [masked]\nregion = x"},
+		{"export AWS_SECRET_ACCESS_KEY='" + aws + "'", "export AWS_SECRET_ACCESS_KEY='[masked]'"},
+		{`{"SecretAccessKey": "` + aws + `", \"secretAccessKey\":\"` + aws + `\"`, `{"SecretAccessKey": "[masked]", \"secretAccessKey\":\"[masked]\"`},
+		{"secret_key: " + aws + "\nAWS.Secret.Key=>" + aws, "secret_key: [masked]\nAWS.Secret.Key=>[masked]"},
+		{join("AK", "IAIOSFODNN7EXAMPLE,", aws, "\n"), "[masked]\n"},
+		{join("AK", "IAIOSFODNN7EXAMPLE\n", aws), "[masked]"},
+		{join("AK", "IAIOSFODNN7EXAMPLE "), "[masked] "},
+		{"secret access key: none; secret key = 0123456789abcdef0123456789abcdef01234567; secret_access_key=$AWS_SECRET_ACCESS_KEY_OF_THE_BUILD_MACHINE", ""},
+		{"the commit " + aws + " is no key, nor is secret-key-rotation", ""},
+		{join("AccountK", "ey=", long, long, "=="), "[masked]"},
 	}
 	r := secret.New()
 	for _, c := range rows {
@@ -244,6 +257,45 @@ func TestShapes(t *testing.T) {
 			if b.String() != c.want {
 				t.Fatalf("%q cut at %d:\n got %q\nwant %q", c.in, cut, b.String(), c.want)
 			}
+		}
+	}
+}
+
+// Keys of a known shape are found in base64, at every place in a group, also when
+// its lines are wrapped.
+func TestShapesInBase64(t *testing.T) {
+	long := "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789abcdefghij"
+	block := join("-----BEGIN RSA PRIV", "ATE KEY-----\n", strings.Repeat(long+"\n", 9), "-----END RSA PRIV", "ATE KEY-----\n")
+	r := secret.New()
+	for _, plain := range []string{join("gh", "p_0123456789abcdefghijABCDEFGHIJ012345"), join("sk", "-ant-api03-", long), join("AK", "IAIOSFODNN7EXAMPLE"), join("glp", "at-abcdefghij0123456789"), block} {
+		for before := range 4 {
+			text := "token: xyz "[:before] + plain + " and more\n"
+			coded := base64.StdEncoding.EncodeToString([]byte(text))
+			for _, shown := range []string{coded, base64.URLEncoding.EncodeToString([]byte(text)), fold(coded, 76, "\n"), fold(coded, 64, "\r\n")} {
+				in := "data: " + shown + "\n- next: line\n"
+				got := r.String(in)
+				if !strings.HasPrefix(got, "data: ") || !strings.Contains(got, "[masked]") || !strings.HasSuffix(got, "- next: line\n") || strings.Count(got, "") > 200 {
+					t.Errorf("%d bytes before %q: %q became %q", before, plain[:12], in, got)
+				}
+				for cut := 0; cut < len(in); cut += 1 + len(in)/60 {
+					var b bytes.Buffer
+					w := r.Writer(&b)
+					write(t, w, in[:cut])
+					write(t, w, in[cut:])
+					flush(t, w)
+					if b.String() != got {
+						t.Fatalf("%q cut at %d: %q, want %q", in, cut, b.String(), got)
+					}
+				}
+			}
+		}
+	}
+	for _, plain := range []string{
+		"-----BEGIN CERTIFICATE-----\n" + long + "\n-----END CERTIFICATE-----\n", join("-----BEGIN PUBLIC", " KEY-----\n", long),
+		join("gh", "p_ is what tokens begin with, "), join("sk", "-short"), join("AK", "IAIOSFODNN7EXAMPLE1234"), "nothing to see here at all",
+	} {
+		if in := base64.StdEncoding.EncodeToString([]byte(plain)); r.String(in) != in {
+			t.Errorf("%q: %q became %q", plain, in, r.String(in))
 		}
 	}
 }

@@ -188,8 +188,10 @@ func shapes() []interface {
 		matcher
 		starts() []string
 	}
-	out := []kind{&keyBlock{}, &login{}, &header{name: "authorization", scheme: true}, &header{name: "x-api-key"}}
-	for _, s := range []shape{
+	out := []kind{&keyBlock{}, &login{}, &header{name: "authorization", scheme: true}, &header{name: "x-api-key"}, &awsSecret{}, &awsPair{}}
+	all := []shape{
+		{prefix: "AGE-SECRET-KEY-1", run: upper, least: 40}, {prefix: "AGE-SECRET-KEY-PQ-1", run: upper, least: 40}, // age
+		{prefix: "AccountKey=", run: base64Text, least: 80}, // Azure storage
 		{prefix: "sk-ant-", run: token, least: 16},  // Anthropic
 		{prefix: "sk-proj-", run: token, least: 16}, // OpenAI
 		{prefix: "sk-or-", run: token, least: 16},   // OpenRouter
@@ -222,8 +224,12 @@ func shapes() []interface {
 		{prefix: "dop_v1_", run: lowhex, least: 64},          // DigitalOcean
 		{prefix: "SG.", run: dotted, least: 33, edge: true, check: twoParts},
 		{prefix: "eyJ", run: dotted, least: 20, edge: true, check: webToken},
-	} {
-		out = append(out, &s)
+	}
+	for i := range all {
+		out = append(out, &all[i])
+	}
+	for _, c := range codedShapes(all) {
+		out = append(out, c)
 	}
 	return out
 }
