@@ -18,7 +18,7 @@ type coded struct {
 func newCoded(s *shape, text string, align int) *coded {
 	core := newBase64(text, align).core
 	first := (align*8 + 5) / 6
-	return &coded{shape: s, text: text, core: core, skip: (8 - (first*6-align*8)) % 8}
+	return &coded{shape: s, text: text, core: core, skip: (8 - (first*6 - align*8)) % 8}
 }
 
 // codedShapes are the matchers of all shapes whose prefix is long enough.

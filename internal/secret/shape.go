@@ -192,9 +192,9 @@ func shapes() []interface {
 	all := []shape{
 		{prefix: "AGE-SECRET-KEY-1", run: upper, least: 40}, {prefix: "AGE-SECRET-KEY-PQ-1", run: upper, least: 40}, // age
 		{prefix: "AccountKey=", run: base64Text, least: 80}, // Azure storage
-		{prefix: "sk-ant-", run: token, least: 16},  // Anthropic
-		{prefix: "sk-proj-", run: token, least: 16}, // OpenAI
-		{prefix: "sk-or-", run: token, least: 16},   // OpenRouter
+		{prefix: "sk-ant-", run: token, least: 16},          // Anthropic
+		{prefix: "sk-proj-", run: token, least: 16},         // OpenAI
+		{prefix: "sk-or-", run: token, least: 16},           // OpenRouter
 		{prefix: "sk-", run: token, least: 16, edge: true, check: mixed},
 		{prefix: "sk_live_", run: alnum, least: 16}, {prefix: "sk_test_", run: alnum, least: 16}, // Stripe
 		{prefix: "rk_live_", run: alnum, least: 16}, {prefix: "rk_test_", run: alnum, least: 16},
