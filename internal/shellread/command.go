@@ -261,6 +261,9 @@ func (r *reader) exec(ws []word, st state) {
 	if openWord := programs.OpenWord(ws); openWord != "" {
 		e.Through = 0
 	}
+	if e.ReadOnly && prog == "find" {
+		e.Beyond = "" // what it starts only reads, too
+	}
 	if e.ReadOnly && e.Beyond != "" {
 		e.ReadOnly = false
 		e.Why = e.Beyond
@@ -277,6 +280,8 @@ func (r *reader) exec(ws []word, st state) {
 		r.Invoke(prog, st.dirs).Wholes(ws)
 		r.launched(prog, ws, st)
 		r.launchedByRunner(prog, ws, st)
+	} else if at := slices.IndexFunc(ws, func(w word) bool { return w.Is("-exec") }); prog == "find" && at > 0 {
+		r.forRules(ws[at+1:len(ws)-1], st)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/programs"
+	"github.com/adze-agent/adze/internal/shellread/scan"
 )
 
 // An input is what a command reads from its standard input.
@@ -15,6 +16,9 @@ type input struct {
 	text    string // of a here-document or here-string
 	given   bool   // text is that
 	unknown bool   // a pipe or a file
+	// names are those of files, which a command before a pipe prints; nil when that is
+	// not known.
+	names *programs.Found
 }
 
 // inputOf is the standard input of a statement, that around it when it has no
@@ -107,4 +111,73 @@ func (r *reader) fedText(c *syntax.BinaryCmd, call *syntax.CallExpr, st state) {
 		text := r.text(c.X)
 		r.mayRunCode(strings.ReplaceAll(text[:min(len(text), 5000)], `\n`, "\n"), st)
 	}
+}
+
+// printsNames are the files whose names a statement prints, nil when that is not
+// known: what lists them, and filters that only leave out lines.
+func (r *reader) printsNames(s *syntax.Stmt, st state) *programs.Found {
+	if s.Negated || s.Background || len(s.Redirs) > 1 || len(s.Redirs) == 1 && (s.Redirs[0].N == nil || s.Redirs[0].N.Value != "2" || s.Redirs[0].Word.Lit() != "/dev/null") {
+		return nil
+	}
+	if b, ok := s.Cmd.(*syntax.BinaryCmd); ok && b.Op == syntax.Pipe && leavesOut(b.Y) {
+		if found := r.printsNames(b.X, st); found != nil && !found.Zero {
+			return found
+		}
+		return nil
+	}
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 {
+		return nil
+	}
+	name := c.Args[0].Lit()
+	if name != "find" && name != "git" || r.funcs[name] != nil || r.Unpinned || len(r.outer) > 0 {
+		return nil
+	}
+	var found programs.Found
+	r.quietly(func() value {
+		var ws []word
+		for _, w := range c.Args {
+			ws = append(ws, r.words(w, st)...)
+		}
+		found, ok = r.Invoke(name, st.dirs).Lists(ws)
+		ok = ok && !r.Unclear
+		return value{}
+	})
+	if !ok {
+		return nil
+	}
+	return &found
+}
+
+// leavesOut reports a filter that prints some of the lines it reads, as they are.
+func leavesOut(s *syntax.Stmt) bool {
+	c, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 || len(s.Redirs) > 0 || s.Negated || s.Background {
+		return false
+	}
+	operands := 0
+	for i, w := range c.Args {
+		text := w.Lit()
+		switch {
+		case i == 0 && text != "sort" && text != "head" && text != "tail" && text != "grep":
+			return false
+		case i > 0 && c.Args[0].Lit() == "grep" && (text == "-v" || text == "-E" || text == "-F" || text == "-i" || text == "-vE" || text == "-w"):
+		case i > 0 && c.Args[0].Lit() == "grep" && (operands == 0 && text != "" && text[0] != '-' || operands == 0 && quotedPlain(w)):
+			operands++
+		case i > 0 && c.Args[0].Lit() == "sort" && (text == "-u" || text == "-r"):
+		case i > 0 && (c.Args[0].Lit() == "head" || c.Args[0].Lit() == "tail") && (text == "-n" || scan.Number(strings.TrimPrefix(text, "-")) && text != "-"):
+		case i > 0:
+			return false
+		}
+	}
+	return true
+}
+
+// quotedPlain reports 'text' that is no flag.
+func quotedPlain(w *syntax.Word) bool {
+	if len(w.Parts) != 1 {
+		return false
+	}
+	q, ok := w.Parts[0].(*syntax.SglQuoted)
+	return ok && !q.Dollar && q.Value != "" && q.Value[0] != '-'
 }

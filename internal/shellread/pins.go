@@ -55,6 +55,10 @@ func (r *reader) unpinnedWhy(words []string) string {
 		}
 	}
 	switch programs.Base(name) {
+	case "find", "xargs":
+		if len(dirs) > 0 {
+			return r.unpinnedWhy(dirs)
+		}
 	case "go":
 		return goFetches
 	case "git":

@@ -29,6 +29,8 @@ type value struct {
 	text string
 	head string
 	tail string
+	// commit: it is the number of a commit, or nothing.
+	commit bool
 }
 
 // define notes a function.

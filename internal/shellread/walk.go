@@ -237,7 +237,8 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 	case syntax.Pipe, syntax.PipeAll:
 		piped, around := r.Piped, r.input
 		r.stmt(c.X, in)
-		r.Piped, r.input = true, input{unknown: true}
+		names := r.printsNames(c.X, in)
+		r.Piped, r.input = true, input{unknown: true, names: names}
 		_, last := r.stmt(c.Y, in)
 		r.Piped, r.input = piped, around
 		r.fedByPipe(c, in)

@@ -45,6 +45,7 @@ type builder struct {
 	tail   string // how the last part that is not known surely ends
 	tailAt int    // where what stands behind it begins in plain
 	many   bool
+	commit bool // it begins with the number of a commit
 	quoted bool
 	fd     bool
 	loose  bool // the pattern matches more than was written
@@ -71,7 +72,7 @@ func (b *builder) add(s string) {
 
 func (b *builder) mark(k valueKind) {
 	b.parts++
-	b.tail, b.tailAt = "", b.plain.Len()
+	b.tail, b.tailAt, b.commit = "", b.plain.Len(), false
 	if b.kind == exact {
 		b.head = b.plain.String()
 	}
@@ -190,6 +191,7 @@ func (r *reader) word(w *syntax.Word, st state, text string) (word, bool) {
 		}
 	case unknown:
 		out.Tail = b.ends()
+		out.Commit = b.commit && strings.Trim(out.Tail, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.~^/_") == ""
 	case unset, number:
 	}
 	return out, true
@@ -231,7 +233,7 @@ func (r *reader) value(w *syntax.Word, st state) value {
 		return value{kind: pattern, text: b.glob.String(), head: b.head}
 	case unset, unknown:
 	}
-	return value{kind: unknown, head: b.head, tail: b.ends()}
+	return value{kind: unknown, head: b.head, tail: b.ends(), commit: b.commit && b.ends() == ""}
 }
 
 // part adds an unquoted part of a word.
@@ -286,7 +288,7 @@ func (r *reader) unquoted(b *builder, v value, st state) {
 		head := v.head
 		plain := b.plain.Len() == 0 && b.kind == exact
 		b.unknown(true)
-		b.tail = v.tail
+		b.tail, b.commit = v.tail, v.commit && plain
 		if plain && v.kind == unknown && !strings.ContainsAny(head, " \t\n*?[\\") {
 			b.head = head
 		}
@@ -354,7 +356,7 @@ func (r *reader) whole(b *builder, v value, many bool) {
 	case unset, unknown:
 		first := b.plain.Len() == 0 && b.kind == exact
 		b.unknown(many)
-		b.tail = v.tail
+		b.tail, b.commit = v.tail, v.commit && first
 		if first {
 			b.head = v.head
 		}

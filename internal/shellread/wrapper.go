@@ -328,6 +328,9 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 	if len(rest) == 0 {
 		rest = []word{lit("echo")}
 	}
+	if r.namedFiles(ws, rest, replace, st) {
+		return st, st
+	}
 	rest = append([]word(nil), rest...)
 	if replace != "" {
 		r.texts(rest, st) // sh -c 'rm {}'
@@ -348,6 +351,44 @@ func readXargs(r *reader, ws []word, st state) (state, state) {
 	r.inside(ws[:1], rest, st)
 	r.Fed = saved
 	return st, st
+}
+
+// namedFiles reads xargs with a program that only reads the files it is started with,
+// whose names a command before the pipe prints. It reports whether that is all.
+func (r *reader) namedFiles(ws, rest []word, replace string, st state) bool {
+	names := r.input.names
+	if names == nil || replace != "" || len(r.outer) > 0 || r.Unpinned || len(r.env) > 0 || r.funcs[rest[0].Text] != nil {
+		return false
+	}
+	flags := ws[1 : len(ws)-len(rest)]
+	zero := slices.ContainsFunc(flags, func(w word) bool { return w.Is("-0") || w.Is("--null") })
+	if zero != names.Zero || slices.ContainsFunc(flags, func(w word) bool {
+		return w.Kind != exact || strings.HasPrefix(w.Text, "-d") || strings.HasPrefix(w.Text, "--delim") || strings.HasPrefix(w.Text, "-E") || strings.HasPrefix(w.Text, "-L") || strings.HasPrefix(w.Text, "--max-lines")
+	}) {
+		return false
+	}
+	u := r.Invoke("xargs", st.dirs)
+	if u.EachNamed(rest, *names) != "" {
+		return false
+	}
+	e := r.begin(ws, st)
+	e.ReadOnly, e.Unpinned = true, "xargs\x00"+rest[0].Text
+	e.Also = append(e.Also, programs.Literals(rest))
+	r.cmds++
+	r.Add(e)
+	for _, a := range u.Actions {
+		r.Add(a)
+	}
+	r.forRules(rest, st)
+	return true
+}
+
+// forRules adds a command that another one starts and that only reads, for rules that
+// forbid or ask.
+func (r *reader) forRules(ws []word, st state) {
+	e := forRulesOnly(r.begin(ws, st))
+	e.Maybe, e.Also = true, nil
+	r.Add(e)
 }
 
 // readShell is bash -c '…': the literal is read as a script of its own.

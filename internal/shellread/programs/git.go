@@ -396,6 +396,9 @@ func reflogForm(u *Invocation) string {
 // WithoutPins is what stands in Exec.Unpinned until the whole script is read:
 // the program, and the folders that git works in.
 func (u *Invocation) WithoutPins(name string) string {
+	if u.runs != "" {
+		return name + "\x00" + u.runs
+	}
 	if Base(name) != "git" {
 		return name
 	}

@@ -114,6 +114,9 @@ func checkFind(u *Invocation) string {
 		if ws[i].Kind != Exact {
 			return ws[i].Source + " may turn out to be an expression of find"
 		}
+		if ws[i].Is("-exec") {
+			return u.findRuns(ws[i+1:], ws[:i])
+		}
 		n, ok := findTests[ws[i].Text]
 		if !ok {
 			return "find " + ws[i].Text + " is not known to be read-only"

@@ -85,6 +85,8 @@ type Invocation struct {
 	pick pick
 	// why says what of a change is not known.
 	Why string
+	// runs is the program that find starts.
+	runs string
 }
 
 // has reports whether one of the flags was given.
@@ -427,6 +429,9 @@ func (u *Invocation) operands() string {
 			kind = kinds[len(kinds)-1]
 		default:
 			return u.name + " with " + w.Source + " is not known to be read-only"
+		}
+		if w.Commit && strings.HasPrefix(u.name, "git ") && i < len(u.args)-u.behind {
+			continue
 		}
 		if w.Many && !strings.HasSuffix(kind, "*") {
 			return w.Source + " may become several words"

@@ -21,6 +21,7 @@ type Word struct {
 	Tail         string    // unknown: how it surely ends
 	Source       string    // as written
 	Many         bool      // it may become no word or several
+	Commit       bool      // unknown: it names one commit, or vanishes; the rest of it is known
 	Substitution bool      // it names a process substitution: harmless to read
 	Bare         bool      // an exact word without any quoting
 	Made         bool      // it came out of a brace expansion
@@ -41,7 +42,7 @@ func (w Word) FlagLike() bool {
 		return false
 	case Unset, Pattern, Unknown:
 	}
-	if w.Substitution {
+	if w.Substitution || w.Commit {
 		return false
 	}
 	return w.Head == "" || w.Head[0] == '-'
@@ -85,7 +86,7 @@ func OpenWord(ws []Word) string {
 		if messageFlag(ws[i]) && !w.Many && (ws[0].Is("git") || ws[0].Is("gh")) {
 			continue
 		}
-		if w.Kind == Exact || w.Substitution || w.Kind == Number && !w.Many {
+		if w.Kind == Exact || w.Substitution || w.Commit && ws[0].Is("git") || w.Kind == Number && !w.Many {
 			continue
 		}
 		if w.Kind == Pattern && !w.FlagLike() {

@@ -1,0 +1,185 @@
+package shellread_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread"
+)
+
+// TestEachFile: a program that only reads may be started for each file that find and
+// git ls-files name, as long as every name is one word, none leads out of the
+// folder, and no file holds secrets or is denied.
+func TestEachFile(t *testing.T) {
+	for _, c := range []struct {
+		want, commands string
+		change         func(f fixture)
+	}{
+		{"allow", `
+			find src -name '*.go' -exec grep -n foo {} +
+			find src -type f -exec cat {} +
+			find src -exec wc -l {} +
+			find src -name '*.go' -exec head -5 {} \;
+			find src -name '*.go' | xargs wc -l
+			find src -name '*.go' | sort -u | head -5 | xargs cat
+			find src -name '*.go' | grep -v 'a.go' | xargs grep -l foo
+			find src -type f -print0 | xargs -0 grep -n foo
+			git ls-files | xargs wc -l
+			git ls-files src | xargs -n 5 head -3
+			git ls-files -z | xargs -0 grep foo
+			find src -name '*.go' -exec sed -n 1,5p {} +
+			cd src && find . -name '*.go' -exec cat {} +`, nil},
+		{"ask", `
+			find . -exec cat {} +
+			find . -type f -exec cat {} +
+			find . -type f -name '.e*' -exec cat {} +
+			find . -name '*.go' -o -name '.env' -exec cat {} +
+			find . -name '*.go' -exec cat {} + -o -name '.env' -exec cat {} +
+			find links -exec cat {} +
+			find links -name 'p*' -exec cat {} +
+			find . -follow -name '*.go' -exec cat {} +
+			find src -exec sh -c 'cat {}' \;
+			find src -exec cat {}.bak \;
+			find src -exec cat .env {} +
+			find src -exec cat /etc/shadow {} +
+			find src -exec cat {} /etc/shadow \;
+			find src -execdir cat {} \;
+			find src -ok cat {} \;
+			find src -exec sed -i s/a/b/ {} +
+			find src -exec sed 's/a/b/w x' {} +
+			find src -exec sort -o x {} +
+			find src -exec grep -r foo {} +
+			find . -type d -name src -exec grep -R foo {} +
+			find src -exec grep -d recurse foo {} +
+			find src -exec ./cat {} +
+			find src -exec $x {} +
+			find src -exec rm {} +
+			find src -exec tee {} +
+			find src -exec env cat {} +
+			find src -delete -exec cat {} +
+			find $d -exec cat {} +
+			find /etc -type f -exec cat {} +
+			find ~/.ssh -type f -exec cat {} +
+			find src -name '*.go' -exec cat {} \; -exec rm {} \;
+			touch src/x; find src -exec cat {} +
+			ln -s /etc src/l; find src -exec cat {} +
+			find src -printf '%p x\n' | xargs cat
+			find src -name '*.go' | sed 's/a/..\/b/' | xargs cat
+			find src -name '*.go' | grep -o x | xargs cat
+			find src -name '*.go' | xargs -I{} cat /etc/{}
+			find src -name '*.go' -print0 | xargs cat
+			find src -name '*.go' | xargs -0 cat
+			find src -name '*.go' | xargs rm
+			find src -name '*.go' | xargs cat .env
+			find src -name '*.go' | xargs sh -c 'cat "$@"'
+			find src -name '*.go' | xargs -d x cat
+			find src -name '*.go' | xargs -a names.txt cat
+			find src -name '*.go' | xargs cat < names.txt
+			find links | xargs cat
+			find . -type f | xargs cat
+			echo /etc/shadow | xargs cat
+			{ find src; echo /etc/shadow; } | xargs cat
+			git -C src ls-files | xargs cat
+			git ls-files ../x | xargs cat
+			git ls-files --format='%(path) x' | xargs cat
+			git ls-files -o | xargs cat
+			cd src && git ls-files :/ | xargs cat
+			PATH=. find src -exec cat {} +
+			find() { echo /etc/shadow; }; find src | xargs cat
+			cat() { rm x; }; find src | xargs cat
+			xargs cat`, nil},
+		{"ask", `
+			find src -type f | xargs cat
+			git ls-files src | xargs cat`, func(f fixture) { f.files["/home/u/project/src/x /etc/hosts"] = true }},
+		{"allow", `
+			find src -type f -print0 | xargs -0 cat
+			find src -type f -exec cat {} +`, func(f fixture) { f.files["/home/u/project/src/x /etc/hosts"] = true }},
+		{"ask", `
+			git ls-files | xargs cat`, func(f fixture) { f.files["/home/u/project/-f"] = true }},
+		{"ask", `
+			find src | xargs cat
+			find src -exec cat {} +
+			git ls-files | xargs cat`, func(f fixture) { f.links["/home/u/project/src/l"] = "/etc/shadow" }},
+		{"allow", `
+			find src -type f -exec cat {} +`, func(f fixture) { f.links["/home/u/project/src/l"] = "/etc/shadow" }},
+		{"ask", `
+			find src -type f -exec cat {} +
+			find src -type f | xargs cat`, func(f fixture) { f.files["/home/u/project/src/.env"] = true }},
+	} {
+		f := newFixture()
+		if c.change != nil {
+			c.change(f)
+		}
+		w := f.world()
+		w.Tracked = func(string, int) (files []string, ok bool) {
+			for p := range f.files {
+				if strings.HasPrefix(p, "/home/u/project/src/") || p == "/home/u/project/-f" {
+					files = append(files, p)
+				}
+			}
+			for p := range f.links {
+				if strings.HasPrefix(p, "/home/u/project/src/") {
+					files = append(files, p)
+				}
+			}
+			return files, true
+		}
+		rules := policy.Rules{Dir: "/home/u/project", Dirs: []string{"/home/u/project"}, Home: "/home/u"}
+		for command := range strings.Lines(c.commands) {
+			if command = strings.TrimSpace(command); command == "" {
+				continue
+			}
+			s := shellread.Read(command, w)
+			for _, mode := range []policy.Mode{policy.Default, policy.PlanMode} {
+				v := policy.Decide(rules, mode, policy.Request{Tool: "Bash", Actions: s.Actions})
+				if (v.Effect == policy.Allow) != (c.want == "allow") || v.Effect == policy.Allow && !s.ReadOnly {
+					t.Errorf("%s: %q: %s (%s: %s), want %s", mode, command, v.Effect, v.Check, v.Reason, c.want)
+				}
+			}
+		}
+		for _, command := range []string{"find src -type f -exec cat {} +", "find src -name '*.go' | xargs cat", "git ls-files | xargs cat"} {
+			for _, deny := range []string{"Bash(cat:*)", "Read(src/a.go)"} {
+				r, err := policy.ParseRule(deny, policy.Deny, policy.CLI, "test", "/home/u/project")
+				if err != nil {
+					t.Fatal(err)
+				}
+				with := rules
+				with.List = []policy.Rule{r}
+				if v := policy.Decide(with, policy.Bypass, policy.Request{Tool: "Bash", Actions: shellread.Read(command, w).Actions}); v.Effect == policy.Allow {
+					t.Errorf("%q under deny %s: %s (%s)", command, deny, v.Effect, v.Reason)
+				}
+			}
+		}
+	}
+}
+
+// TestNamesOfCommits: the number of a commit that git prints is no flag and no file.
+func TestNamesOfCommits(t *testing.T) {
+	f := newFixture()
+	for command, want := range map[string]string{
+		"git diff --stat $(git merge-base main HEAD)":                          "allow",
+		"git log --oneline $(git merge-base main HEAD)..HEAD":                  "allow",
+		`git diff --stat "$(git merge-base main HEAD)" -- src`:                 "allow",
+		"base=$(git merge-base main HEAD); git diff --stat $base HEAD":         "allow",
+		"git log --oneline $(git rev-parse --verify main 2>/dev/null)..HEAD":   "allow",
+		"git diff --stat $(git rev-parse $x)":                                  "ask",
+		"git diff --stat $(git rev-parse --output=x)":                          "ask",
+		"git log --oneline $(echo --output=x)..HEAD":                           "ask",
+		"git diff --stat -- $(git merge-base main HEAD)":                       "ask",
+		"git diff --stat $(git merge-base main HEAD)*":                         "ask",
+		"git diff --stat $(git merge-base main HEAD)$x":                        "ask",
+		"git diff --stat -$(git merge-base main HEAD)":                         "ask",
+		"git show $(git merge-base main HEAD):.env":                            "ask",
+		"git diff --no-index $(git merge-base main HEAD) /etc/shadow":          "ask",
+		"cat $(git merge-base main HEAD)":                                      "ask",
+		"git() { echo --output=x; }; git diff $(git merge-base main HEAD)":     "ask",
+		"git checkout $(git merge-base main HEAD)":                             "ask",
+		"git log --oneline -n $(git merge-base main HEAD)":                     "ask",
+		"git diff --stat $(git -c alias.merge-base='!x' merge-base main HEAD)": "ask",
+	} {
+		if v := decide(t, f, command, policy.Default); v.Effect.String() != want {
+			t.Errorf("%q: %s (%s: %s), want %s", command, v.Effect, v.Check, v.Reason, want)
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package programs
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread/world"
+)
+
+// perFile are programs that, started for each file that something finds, read it
+// and no other.
+var perFile = map[string]bool{
+	"cat": true, "head": true, "tail": true, "wc": true, "grep": true, "egrep": true, "fgrep": true, "ls": true, "stat": true, "file": true, "du": true, "nl": true, "cut": true, "sed": true, "awk": true,
+	"md5sum": true, "sha1sum": true, "sha256sum": true, "sha512sum": true, "cksum": true, "basename": true, "dirname": true, "echo": true, "readlink": true, "realpath": true,
+}
+
+// Found are the files whose names a command prints or hands to a program: the
+// reads that it takes to read them all.
+type Found struct {
+	Reads []policy.Read
+	Zero  bool // the names end in NUL bytes
+}
+
+// findRuns holds the program behind -exec against the table; tests is the expression
+// before it. It returns why the whole is not read-only, "" when it is.
+func (u *Invocation) findRuns(rest, tests []Word) string {
+	const why = "find -exec makes it do more than find does"
+	n := len(rest)
+	if n < 3 || !rest[n-1].Is(";") && !rest[n-1].Is("+") || !rest[n-2].Is("{}") {
+		return why
+	}
+	inner := rest[:n-2]
+	for _, w := range inner {
+		if w.Kind != Exact || strings.Contains(w.Text, "{}") || w.Text == ";" || w.Text == "+" {
+			return why
+		}
+	}
+	found, bad := u.found(tests)
+	if bad != "" {
+		return bad
+	}
+	if bad := u.forEach(inner, found); bad != "" {
+		return bad
+	}
+	u.runs = inner[0].Text
+	return ""
+}
+
+// forEach adds what a program reads that is started with the names that were found. It
+// returns why that is not all it does.
+func (u *Invocation) forEach(inner []Word, found Found) string {
+	name := inner[0].Text
+	if inner[0].Kind != Exact || !perFile[name] || len(found.Reads) == 0 {
+		return name + " is not known to only read the files it is started with"
+	}
+	at := found.Reads[0]
+	one := &Invocation{r: u.r, dirs: u.dirs, name: name}
+	if slices.ContainsFunc(inner, func(w Word) bool { return strings.HasPrefix(w.Text, "-d") || strings.HasPrefix(w.Text, "--dir") }) && strings.Contains(name, "grep") {
+		return name + " may read folders, too"
+	}
+	if why := one.ReadOnly(append(slices.Clone(inner), Word{Kind: Exact, Text: at.Path, Source: "{}"})); why != "" {
+		return why
+	}
+	for _, a := range one.Actions {
+		r, ok := a.(policy.Read)
+		if ok && r.Tree && !r.List {
+			return name + " reads folders, too, with all below them"
+		}
+		if !ok || r.Path != at.Path {
+			u.Actions = append(u.Actions, a)
+			continue
+		}
+		for _, f := range found.Reads {
+			f.List = r.List
+			u.Actions = append(u.Actions, f)
+		}
+	}
+	return ""
+}
+
+// found are the files below the folders of find that its tests let through. why says
+// that they cannot be told.
+func (u *Invocation) found(tests []Word) (f Found, why string) {
+	p, files := findPick(tests)
+	folders := u.args
+	if len(folders) == 0 {
+		folders = []Word{Lit(".")}
+	}
+	for _, w := range folders {
+		if w.Kind != Exact || strings.HasPrefix(w.Text, "-") || u.r.World.Tree == nil {
+			return f, "where find looks is not known"
+		}
+		for _, t := range u.r.Resolve(w, u.dirs) {
+			l, ok := u.r.Tree(t.Real)
+			if !ok {
+				return f, "what find finds is not known, or too much"
+			}
+			for _, e := range l.Entries {
+				if e.Link && !files {
+					return f, "find finds links, which may lead elsewhere; -type f leaves them out"
+				}
+			}
+			read := policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Tree: true}
+			if u.r.IsFolder(t.Real) {
+				read.Below = u.r.below(t.Real, t.Named, p)
+			}
+			f.Reads = append(f.Reads, read)
+		}
+	}
+	if len(u.r.Wrote) > 0 {
+		return f, "what find finds by then is not known"
+	}
+	return f, ""
+}
+
+// findPick is what the tests of find let through, as far as they are simple: files of
+// one name, or all. files says that they let through regular files alone.
+func findPick(tests []Word) (p pick, files bool) {
+	for i := 0; i < len(tests); i++ {
+		t := tests[i].Text
+		switch {
+		case t == "-o" || t == "-or" || t == "," || t == "(" || t == ")" || t == "-follow" || t == "-L":
+			return pick{}, false
+		case t == "!" || t == "-not":
+			i += 2 // what it leaves out does not matter
+		case t == "-type" && i+1 < len(tests):
+			files = files || tests[i+1].Is("f")
+		case t == "-name" && i+1 < len(tests) && len(p.names) == 0:
+			if name := tests[i+1].Text; strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-*?") == "" {
+				p.names = []string{name}
+			}
+		}
+	}
+	return p, files
+}
+
+// Lists are the files whose names a command prints, and nothing else; ok is false
+// when that is not known. Without NUL bytes between them, no name may hold what
+// xargs would split at.
+func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
+	for _, w := range ws {
+		if w.Kind != Exact {
+			return f, false
+		}
+	}
+	has := func(flags ...string) bool {
+		return slices.ContainsFunc(ws[1:], func(w Word) bool { return slices.Contains(flags, w.Text) })
+	}
+	if u.ReadOnly(ws) != "" {
+		return f, false
+	}
+	switch {
+	case u.name == "find":
+		tests := ws[1:]
+		if has("-printf", "-ls", "-exec", "-print", "-quit") || has("-print0") && !ws[len(ws)-1].Is("-print0") {
+			return f, false
+		}
+		why := ""
+		if f, why = u.found(tests); why != "" {
+			return f, false
+		}
+		f.Zero = has("-print0")
+	case u.name == "git ls-files" && ws[1].Is("ls-files"):
+		if slices.ContainsFunc(ws[2:], func(w Word) bool {
+			return strings.HasPrefix(w.Text, "-") && w.Text != "-z" && w.Text != "--" || strings.ContainsAny(w.Text, ":/\\") && (strings.Contains(w.Text, "..") || strings.IndexByte(":/", w.Text[0]) >= 0) || strings.HasPrefix(w.Text, "..")
+		}) || u.r.World.Tracked == nil {
+			return f, false
+		}
+		f.Zero = has("-z")
+		for _, d := range u.dirs {
+			below := u.r.below(d, d, pick{tracked: true})
+			if l, known := u.r.Tree(d); !known || below == nil || throughLink(d, l, below) {
+				return f, false
+			}
+			f.Reads = append(f.Reads, policy.Read{Path: d, Named: d, Asked: ".", Arg: true, Tree: true, Below: below})
+		}
+	default:
+		return f, false
+	}
+	for _, r := range f.Reads {
+		if r.Below == nil || r.Below.Short != "" || !f.Zero && !plainNames(r) {
+			return f, false
+		}
+	}
+	return f, len(f.Reads) > 0
+}
+
+// throughLink reports whether one of the files is a link, or lies behind one.
+func throughLink(dir string, l world.Listing, below *policy.Below) bool {
+	links := map[string]bool{}
+	for _, e := range l.Entries {
+		if e.Link {
+			links[e.Name] = true
+		}
+	}
+	return len(links) > 0 && slices.ContainsFunc(below.Paths, func(p policy.Place) bool {
+		for at := strings.TrimPrefix(p.Path, dir+"/"); at != "." && at != "/"; at = path.Dir(at) {
+			if links[at] {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// plainNames reports whether no name that is found holds a blank, a quote, or a
+// backslash, or begins with a dash.
+func plainNames(r policy.Read) bool {
+	plain := func(s string) bool {
+		return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+/@,") == "" && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "+") && !strings.Contains(s, "/-")
+	}
+	return plain(path.Clean(r.Asked)) && !slices.ContainsFunc(r.Below.Paths, func(p policy.Place) bool {
+		return !plain(strings.TrimPrefix(p.Path, r.Path+"/"))
+	})
+}
+
+// EachNamed is a command that xargs starts with names that were found: it adds what
+// that reads, and returns why it is not read-only.
+func (u *Invocation) EachNamed(inner []Word, found Found) string {
+	for _, w := range inner {
+		if w.Kind != Exact {
+			return w.Source + " is not known before it runs"
+		}
+	}
+	return u.forEach(inner, found)
+}
