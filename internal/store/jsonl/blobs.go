@@ -32,7 +32,7 @@ func (l *Log) Spill(text string) (string, error) {
 func (s *scanner) parseLine(line []byte) (event.Event, error) {
 	line, missing := blob.In(line, s.opt.blobs().Get)
 	e, err := event.ParseLine(line)
-	if err == nil && missing > 0 {
+	if missing > 0 {
 		e.Body = without(e.Body)
 	}
 	return e, err

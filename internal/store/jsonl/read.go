@@ -47,9 +47,6 @@ func (l *Log) After(ctx context.Context, seq event.Seq) iter.Seq2[event.Event, e
 	return func(yield func(event.Event, error) bool) {
 		for {
 			es, end, rest := l.since(seq)
-			if es == nil && end == 0 && len(rest) == 0 {
-				return
-			}
 			for _, e := range es {
 				if err := ctx.Err(); err != nil {
 					yield(event.Event{}, err)
@@ -86,7 +83,7 @@ func (l *Log) since(seq event.Seq) (es []event.Event, end int64, rest []byte) {
 		if seq >= l.recent[n-1].Seq {
 			return nil, 0, nil
 		}
-		if seq >= l.recent[0].Seq || seq == 0 && l.recent[0].Seq == 1 {
+		if seq+1 >= l.recent[0].Seq {
 			i := sort.Search(n, func(i int) bool { return l.recent[i].Seq > seq })
 			for _, k := range l.recent[i:] {
 				es = append(es, k.Event)
