@@ -93,7 +93,7 @@ func TestFault17_KilledDuringARewrite(t *testing.T) {
 	// What the dead left beside the file goes away in time, and nothing else.
 	old := time.Now().Add(-time.Hour)
 	mine := []string{".settings.json.x.tmp.mine", ".other.json.x.tmp"}
-	dead := []string{".settings.json.0011223344556677.tmp", ".settings.json.lock.0011223344556677"}
+	dead := []string{".settings.json.0011223344556677.tmp", ".settings.json.lock.0011223344556677", ".adze-ABCDEFGHIJ27.tmp"}
 	for _, n := range append(mine, dead...) {
 		write(t, filepath.Join(dir, n), "")
 	}

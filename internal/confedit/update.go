@@ -77,7 +77,7 @@ func sweep(dir *os.Root, name string, now time.Time) {
 	}
 	for _, e := range entries {
 		n := e.Name()
-		ours := strings.HasPrefix(n, "."+name+".lock.") || strings.HasPrefix(n, "."+name+".") && strings.HasSuffix(n, ".tmp")
+		ours := strings.HasPrefix(n, "."+name+".lock.") || strings.HasPrefix(n, "."+name+".") && strings.HasSuffix(n, ".tmp") || safe.IsTemp(n)
 		if !ours || !e.Type().IsRegular() {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // A Handle is a file that is being written.
@@ -62,11 +63,26 @@ func (d Disk) Open(root *os.Root, name string, flag int, mode fs.FileMode) (Hand
 	return f, nil
 }
 
+// What Replace calls its temporary files.
+const (
+	tempPrefix = ".adze-"
+	tempRandom = 12 // letters of base32
+	tempSuffix = ".tmp"
+)
+
+// IsTemp reports whether a file is called as those that Replace writes beside
+// another: when it is old, a process that was killed left it.
+func IsTemp(name string) bool {
+	rest, ok := strings.CutPrefix(name, tempPrefix)
+	letters, also := strings.CutSuffix(rest, tempSuffix)
+	return ok && also && len(letters) == tempRandom && strings.Trim(letters, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") == ""
+}
+
 // Replace writes a new file beside the old one, under a name that nobody knows,
 // and renames it over that. Whatever fails, the old one is whole until then. A
 // crash can leave a file .adze-*.tmp.
 func (d Disk) Replace(root *os.Root, f File) (err error) {
-	temp := filepath.Join(filepath.Dir(f.Name), ".adze-"+rand.Text()[:12]+".tmp")
+	temp := filepath.Join(filepath.Dir(f.Name), tempPrefix+rand.Text()[:tempRandom]+tempSuffix)
 	h, err := d.Open(root, temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode.Perm())
 	if err != nil {
 		return &CreateError{err}

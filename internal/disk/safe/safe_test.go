@@ -115,9 +115,20 @@ func TestReplaceCrash(t *testing.T) {
 		_ = safe.Disk{Rename: func(*os.Root, string, string) error { panic("killed") }}.Replace(root, safe.File{Name: "f", Text: []byte("x"), Mode: 0o600})
 	}()
 	b, err := os.ReadFile(filepath.Join(dir, "f"))
-	left, _ := filepath.Glob(filepath.Join(dir, ".adze-????????????.tmp"))
-	if err != nil || string(b) != "old" || len(left) != 1 {
+	left, _ := filepath.Glob(filepath.Join(dir, ".adze-*"))
+	if err != nil || string(b) != "old" || len(left) != 1 || !safe.IsTemp(filepath.Base(left[0])) {
 		t.Errorf("%q %v %q", b, err, left)
+	}
+}
+
+func TestIsTemp(t *testing.T) {
+	for name, want := range map[string]bool{
+		".adze-ABCDEFGHIJ27.tmp": true, ".adze-ABCDEFGHIJ2.tmp": false, ".adze-ABCDEFGHIJ277.tmp": false, ".adze-ABCDEFGHIJ28.tmp": false, ".adze-abcdefghij27.tmp": false,
+		"adze-ABCDEFGHIJ27.tmp": false, ".adze-ABCDEFGHIJ27.tmp.x": false, ".adze-ABCDE/GHIJ27.tmp": false, "": false,
+	} {
+		if safe.IsTemp(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
 	}
 }
 

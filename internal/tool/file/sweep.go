@@ -5,11 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/adze-agent/adze/internal/text/pattern"
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
-
-// tempName is what replace calls its temporary files.
-var tempName = pattern.Lazy(`^\.adze-[A-Z2-7]{12}\.tmp$`)
 
 // Bounds of a sweep.
 const (
@@ -47,7 +44,7 @@ func (s *sweeper) sweep(root *os.Root, dir string, now time.Time) {
 	defer d.Close()
 	names, _ := d.Readdirnames(sweepNames) // what was read so far is enough
 	for _, name := range names {
-		if !tempName().MatchString(name) {
+		if !safe.IsTemp(name) {
 			continue
 		}
 		fi, err := root.Lstat(name)
