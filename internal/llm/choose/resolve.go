@@ -1,0 +1,159 @@
+package choose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/price"
+)
+
+// named resolves one wish and makes its model.
+func (c *Chooser) named(ctx context.Context, wish string) (Choice, error) {
+	p, model, err := c.resolve(wish, 0)
+	switch {
+	case err != nil:
+		return Choice{}, err
+	case model == "":
+		return c.onlyProvider(ctx, p)
+	}
+	return c.build(ctx, p, model)
+}
+
+// Check returns a *NameError when nothing here has that name, without asking
+// anybody and without a key.
+func (c *Chooser) Check(wish string) error {
+	p, model, err := c.resolve(strings.TrimSpace(wish), 0)
+	if err == nil && (p.wire == "script" || p.wire == "replay" || p.wire == "cloud") && c.c.Clouds[p.name] == nil {
+		_, err = c.build(context.Background(), p, model)
+	}
+	var name *NameError
+	if errors.As(err, &name) {
+		return err
+	}
+	return nil
+}
+
+// resolve finds the provider of a wish, and its model, which is "" when only
+// the provider was named.
+func (c *Chooser) resolve(wish string, depth int) (provider, string, error) {
+	if depth > maxAliases {
+		return provider{}, "", &NameError{Why: fmt.Sprintf("the model alias %q leads back to itself", wish), What: "adze config get model_aliases"}
+	}
+	if full, ok := lookupFold(c.c.Aliases, wish); ok && full != wish {
+		return c.resolve(full, depth+1)
+	}
+	if full, ok := c.alias(wish); ok {
+		return c.resolve(full, depth+1)
+	}
+	name, model, slash := strings.Cut(wish, "/")
+	p, known := c.provider(name)
+	switch {
+	case known && slash && model == "":
+		return p, "", noModel(wish, name)
+	case known:
+		return p, model, nil
+	case slash:
+		return p, "", c.unknownProvider(name)
+	}
+	return c.bare(wish)
+}
+
+// alias resolves a built-in name. "default" and "fast" follow the first
+// provider with a key; the Claude names go to OpenRouter when only it has one.
+func (c *Chooser) alias(name string) (string, bool) {
+	full, ok := price.Alias(name)
+	if !ok {
+		return "", false
+	}
+	provider, model, _ := strings.Cut(full, "/")
+	p, _ := c.provider(provider)
+	if c.usable(p) {
+		return full, true
+	}
+	first, any := c.firstUsable()
+	if !any {
+		return full, true
+	}
+	switch strings.ToLower(name) {
+	case "default":
+		return first.name + "/" + c.defaultModel(first), true
+	case "fast":
+		return first.name + "/" + price.Small(first.name, c.defaultModel(first)), true
+	}
+	if router, _ := c.provider("openrouter"); c.usable(router) && provider == "anthropic" {
+		if i := strings.LastIndexByte(model, '-'); i > 0 { // claude-opus-5-5 is claude-opus-5.5 there
+			return "openrouter/anthropic/" + model[:i] + "." + model[i+1:], true
+		}
+	}
+	return full, true
+}
+
+func lookupFold(m map[string]string, name string) (string, bool) {
+	if v, ok := m[name]; ok {
+		return v, true
+	}
+	for k, v := range m {
+		if strings.EqualFold(k, name) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+func (c *Chooser) provider(name string) (provider, bool) {
+	if name == "google" {
+		name = "gemini"
+	}
+	for _, p := range c.providers {
+		if strings.EqualFold(p.name, name) {
+			return p, true
+		}
+	}
+	return provider{}, false
+}
+
+// onlyProvider takes the provider's default model, or what a local server has.
+func (c *Chooser) onlyProvider(ctx context.Context, p provider) (Choice, error) {
+	if model := c.defaultModel(p); model != "" {
+		return c.build(ctx, p, model)
+	}
+	if p.local {
+		if q, model, ok := c.probe(ctx, []provider{p}); ok {
+			return c.build(ctx, q, model)
+		}
+		return Choice{}, &llm.Error{Kind: llm.Transport, Provider: p.name, Fix: p.start,
+			Err: fmt.Errorf("no server with a model answers at %s", p.baseURL)}
+	}
+	return Choice{}, noModel(p.name, p.name)
+}
+
+// bare finds the provider of a model written without one: the table says who
+// has it, and of several the first with a key.
+func (c *Chooser) bare(model string) (provider, string, error) {
+	var found *provider
+	for i, p := range c.providers {
+		_, ok := c.table.Lookup(p.name, model)
+		if !ok && !slices.Contains(p.models, model) || p.wire == "cloud" {
+			continue
+		}
+		if found == nil || !c.usable(*found) && c.usable(p) {
+			found = &c.providers[i]
+		}
+	}
+	if found == nil {
+		lower := strings.ToLower(model)
+		for _, f := range []struct{ prefix, provider string }{{"claude-", "anthropic"}, {"gpt-", "openai"}, {"o1", "openai"}, {"o3", "openai"}, {"o4", "openai"}, {"gemini-", "gemini"}} {
+			if p, ok := c.provider(f.provider); ok && strings.HasPrefix(lower, f.prefix) {
+				return p, model, nil
+			}
+		}
+		return provider{}, "", c.unknownModel(model)
+	}
+	return *found, model, nil
+}
+
+const maxAliases = 8 // an alias may name another, not itself

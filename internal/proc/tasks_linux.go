@@ -1,0 +1,177 @@
+package proc
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// A task is one line of the process table.
+type task struct {
+	pid, ppid, sid int
+	zombie         bool
+	name           string
+	resident       int64 // bytes, with what it shares with others
+}
+
+// children reports whether this process has any child at all. Orphans are our
+// children too, so when it has none no command left anything.
+func children() bool {
+	err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT, nil)
+	return err != unix.ECHILD
+}
+
+// alone reports whether this process has no child but the guardian, where
+// that is cheap to know.
+func (t *tableOS) alone() bool {
+	if !children() {
+		return true
+	}
+	g := t.guardian.pid()
+	// The kernel's list may miss a child while another one is reaped
+	// (proc_pid_children(5)). Reaping takes one only once, and both times
+	// the list would have to be read in that moment.
+	return g != 0 && only(g) && only(g)
+}
+
+// only reports whether the one child of this process is pid.
+func only(pid int) bool {
+	kids, ok := childrenOf(os.Getpid())
+	return ok && !slices.ContainsFunc(kids, func(k int) bool { return k != pid })
+}
+
+// childrenOf is the kernel's list of the children of a process, which is not
+// complete while some of them go (proc_pid_children(5)). ok is false when the
+// process is gone, or on a kernel without that list (CONFIG_PROC_CHILDREN).
+func childrenOf(pid int) (kids []int, ok bool) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, false
+	}
+	threads, _ := d.Readdirnames(-1) // what was read so far is still right
+	d.Close()
+	for _, t := range threads {
+		b, err := os.ReadFile(dir + "/" + t + "/children")
+		if err != nil {
+			continue // the thread ended, or there is no such list
+		}
+		ok = true
+		for _, f := range bytes.Fields(b) {
+			if kid, err := strconv.Atoi(string(f)); err == nil {
+				kids = append(kids, kid)
+			}
+		}
+	}
+	return kids, ok
+}
+
+// near lists the processes under this one as below does, from the kernel's
+// lists of children: cheaper where there are many others, and without those
+// that come and go this moment.
+func (t *tableOS) near() []task {
+	if t.alone() {
+		return nil
+	}
+	kids, ok := childrenOf(os.Getpid())
+	if !ok {
+		return t.below()
+	}
+	var out []task
+	for ; len(kids) > 0; kids = kids[1:] {
+		m, ok := readTask(strconv.Itoa(kids[0]))
+		if !ok {
+			continue
+		}
+		out = append(out, m)
+		more, _ := childrenOf(m.pid)
+		kids = append(kids, more...)
+	}
+	return out
+}
+
+// below lists all processes under this one, parents first.
+func (t *tableOS) below() []task {
+	if t.alone() {
+		return nil
+	}
+	kids := map[int][]task{}
+	for _, t := range everybody() {
+		kids[t.ppid] = append(kids[t.ppid], t)
+	}
+	out := kids[os.Getpid()]
+	for i := 0; i < len(out); i++ {
+		out = append(out, kids[out[i].pid]...)
+	}
+	return out
+}
+
+// everybody lists all processes.
+func everybody() []task {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	names, _ := dir.Readdirnames(-1) // what was read so far is still right
+	dir.Close()
+	var out []task
+	for _, n := range names {
+		if n[0] < '0' || n[0] > '9' {
+			continue
+		}
+		if t, ok := readTask(n); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// readTask parses /proc/PID/stat (proc(5)): "pid (name) state ppid pgrp
+// session …", where the name may hold spaces and parentheses.
+func readTask(pid string) (task, bool) {
+	b, err := os.ReadFile("/proc/" + pid + "/stat")
+	if err != nil {
+		return task{}, false
+	}
+	open, shut := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 0 || shut < open {
+		return task{}, false
+	}
+	f := strings.Fields(string(b[shut+1:]))
+	if len(f) < 22 {
+		return task{}, false
+	}
+	t := task{name: string(b[open+1 : shut])}
+	// While other threads still end, a dead first one is not the end.
+	t.zombie = f[0] == "X" || f[0] == "Z" && (f[17] == "0" || f[17] == "1") // "num_threads"
+	t.pid, _ = strconv.Atoi(pid)
+	t.ppid, _ = strconv.Atoi(f[1])
+	t.sid, _ = strconv.Atoi(f[3])
+	pages, _ := strconv.ParseInt(f[21], 10, 64) // "rss"
+	t.resident = pages * int64(os.Getpagesize())
+	return t, t.pid > 0
+}
+
+// tagOf reads the tag of a process from /proc/PID/limits.
+func tagOf(pid int) (g tag) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
+	if err != nil {
+		return tag{}
+	}
+	const row = "Max msgqueue size"
+	i := bytes.Index(b, []byte(row))
+	if i < 0 {
+		return tag{}
+	}
+	f := bytes.Fields(b[i+len(row):])
+	if len(f) < 2 {
+		return tag{}
+	}
+	g.soft, _ = strconv.ParseUint(string(f[0]), 10, 64) // "unlimited" is no tag
+	g.hard, _ = strconv.ParseUint(string(f[1]), 10, 64)
+	return g
+}

@@ -1,0 +1,143 @@
+package programs
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
+
+// outputs are the files that common flags of other commands write.
+func (u *Invocation) outputs(ws []Word) []policy.Action {
+	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
+	for i, w := range ws {
+		if i == 0 || w.Kind != Exact {
+			continue
+		}
+		switch {
+		case w.Text == "-o" || w.Text == "--output" || u.name == "wget" && (w.Text == "-O" || w.Text == "--output-document") || u.name == "unzip" && w.Text == "-d":
+			if i+1 < len(ws) && ws[i+1].Kind == Exact {
+				c.put(ws[i+1], policy.Write{})
+			}
+		case strings.HasPrefix(w.Text, "--output=") || strings.HasPrefix(w.Text, "of="):
+			_, file, _ := strings.Cut(w.Text, "=")
+			c.put(Word{Kind: Exact, Text: file, Source: w.Source}, policy.Write{})
+		}
+	}
+	if u.name == "find" && len(ws) > 1 && ws[1].Kind == Exact && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-delete") }) {
+		c.put(ws[1], policy.Write{Remove: true, Tree: true})
+	}
+	if u.name == "rsync" || u.name == "scp" {
+		c.synced(ws[1:])
+	}
+	if u.name == "git" {
+		c.gitOutputs(ws)
+		c.gitSteers(ws)
+	}
+	if home := u.r.World.Home; u.name == "go" && len(ws) > 2 && ws[1].Is("env") && home != "" && slices.ContainsFunc(ws, func(w Word) bool { return w.Is("-w") || w.Is("-u") }) {
+		at := path.Join(home, ".config/go/env") // it may be elsewhere, and is settings all the same
+		c.Actions = append(c.Actions, policy.Write{Path: at, Named: at, Asked: at, Arg: true})
+	}
+	c.unpacks(ws)
+	return append(c.Actions, u.mayWrite(ws)...)
+}
+
+// gitOutputs are the files that git's own commands write or remove in the
+// working tree, as far as they are named.
+func (u *Invocation) gitOutputs(ws []Word) {
+	_, rest, _ := gitSplit(ws[1:])
+	if len(rest) == 0 || rest[0].Kind != Exact {
+		return
+	}
+	u.gitTrees(rest)
+	u.gitDumps(rest)
+	named := false
+	switch rest[0].Text {
+	case "restore", "rm", "mv", "clean", "init", "clone", "worktree", "format-patch":
+		named = true
+	case "checkout":
+		// A name that is there is taken for a file.
+		named = len(rest) > 1 && slices.ContainsFunc(rest[1:], func(w Word) bool { return w.Kind == Exact && u.r.there(w, u.dirs) })
+	default:
+		return
+	}
+	for _, w := range rest[1:] {
+		switch {
+		case w.Is("--"):
+			named = true
+		case named && w.Kind == Exact && !strings.HasPrefix(w.Text, "-"):
+			u.put(w, policy.Write{Remove: rest[0].Text == "rm", Tree: u.folder(w)})
+		}
+	}
+}
+
+// MayRead adds every operand that could be a file as read, for deny rules about
+// paths; they change nothing about a command that asks anyway.
+func (u *Invocation) MayRead(ws []Word) []policy.Action {
+	if len(ws) > 200 {
+		ws = ws[:200]
+	}
+	c := &Invocation{r: u.r, dirs: u.dirs, name: u.name}
+	if len(u.dirs) == 0 {
+		c.everywhere(ws[1:])
+		return c.Actions
+	}
+	operands, named := 0, false
+	told, alone := u.toldToWrite(ws), u.leavesAlone(ws)
+	for i, w := range ws[1:] {
+		if w.Kind == Pattern && walkers[u.name] {
+			c.get(w, policy.Read{Tree: true})
+		}
+		if w.Kind == Pattern && told[i+1] {
+			c.get(w, policy.Read{MayWrite: true, Mention: true})
+		}
+		if w.Kind == Unknown || w.Kind == Number && w.Many {
+			c.unknownOperand(w, operands)
+			operands++
+		}
+		if w.Kind != Exact || w.Text == "" || len(w.Text) > 1000 || strings.ContainsAny(w.Text, "\n") {
+			continue
+		}
+		text := w.Text
+		if strings.HasPrefix(text, "-") {
+			_, val, has := strings.Cut(text, "=")
+			if !has {
+				c.glued(w)
+				continue
+			}
+			text = val
+		}
+		name := Word{Kind: Exact, Text: strings.TrimPrefix(text, "@"), Source: w.Source}
+		tree := walkers[u.name] && u.folder(name)
+		if !strings.HasPrefix(w.Text, "-") {
+			operands++
+			named = named || seekers[u.name] && operands > 1 && u.r.there(name, u.dirs)
+		}
+		c.get(name, policy.Read{Tree: tree, MayWrite: told[i+1], Edits: told[i+1] && (!alone || outputFlag(ws[i], w))})
+		c.glued(w)
+	}
+	if u.name == "find" && slices.ContainsFunc(ws, func(w Word) bool { return strings.HasPrefix(w.Text, "-exec") || strings.HasPrefix(w.Text, "-ok") }) {
+		c.starts(ws[1:])
+	}
+	c.mentions(ws, told)
+	c.fromList(ws)
+	c.eachFound(ws)
+	if seekers[u.name] && !named {
+		c.get(Lit("."), policy.Read{Tree: true})
+	}
+	return c.Actions
+}
+
+// everywhere adds what words may name in a folder that is not known.
+func (u *Invocation) everywhere(ws []Word) {
+	saved := u.r.Actions
+	u.r.Actions = nil
+	for _, w := range ws {
+		if w.Kind == Exact && len(w.Text) < 1000 && !strings.HasPrefix(w.Text, "-") {
+			u.r.somewhere(w, nil, false)
+		}
+	}
+	u.Actions = append(u.Actions, u.r.Actions...)
+	u.r.Actions = saved
+}
