@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,24 +196,6 @@ func (sc *scene) command(self, name string) (proc.Command, error) {
 		Path: self, Args: []string{filepath.Base(self), HelperArg, "try", name, string(data)}, Dir: sc.Project, Gate: true,
 		Env: []string{"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=" + filepath.Join(sc.Root, "home")},
 	}, nil
-}
-
-// unconfined runs an attempt without a sandbox: whether it could succeed at all.
-func (sc *scene) unconfined(ctx context.Context, self, name string) (Result, string, error) {
-	c, err := sc.command(self, name)
-	if err != nil {
-		return Skipped, "", err
-	}
-	cmd := exec.CommandContext(ctx, c.Path)
-	cmd.Args, cmd.Dir, cmd.Env = c.Args, c.Dir, c.Env
-	out, _ := cmd.CombinedOutput() // the code says it
-	switch cmd.ProcessState.ExitCode() {
-	case codeBlocked:
-		return Blocked, string(out), nil
-	case codeEscaped:
-		return Escaped, string(out), nil
-	}
-	return Skipped, string(out), nil
 }
 
 // Exit codes of the helper that tries.

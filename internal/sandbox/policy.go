@@ -221,15 +221,6 @@ func (p Policy) environ(env []string, proxy string) []string {
 		"ALL_PROXY="+socks, "all_proxy="+socks, "NO_PROXY="+no, "no_proxy="+no, "NODE_USE_ENV_PROXY=1")
 }
 
-func value(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}
-
 // cacheFolders are variables of build tools for what they may lose. Inside
 // they lead to a private folder of the project: a shared cache would let a
 // confined command plant what a build outside then uses.

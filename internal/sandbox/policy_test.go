@@ -212,3 +212,12 @@ func TestOutermost(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func value(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

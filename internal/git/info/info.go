@@ -59,17 +59,6 @@ type Info struct {
 	prompt.Git
 }
 
-// Title names what is checked out: the branch, or the commit.
-func (i Info) Title() string {
-	switch {
-	case i.Branch != "":
-		return i.Branch
-	case len(i.Head) >= 7:
-		return "detached at " + i.Head[:7]
-	}
-	return ""
-}
-
 // Find locates the repository of a folder without running git; ok is false
 // when there is none.
 func Find(dir string) (i Info, ok bool) {

@@ -85,7 +85,7 @@ func TestRead(t *testing.T) {
 		t.Errorf("worktree: %+v", j)
 	}
 	run(t, dir, "checkout", "-q", "--detach", "HEAD~1")
-	if j, _ := Find(dir); j.Branch != "" || j.Title() != "detached at "+run(t, dir, "rev-parse", "HEAD")[:7] {
+	if j, _ := Find(dir); j.Branch != "" || j.Head != run(t, dir, "rev-parse", "HEAD") {
 		t.Errorf("detached: %+v", j)
 	}
 	if _, ok := Find(filepath.Dir(tree)); ok {

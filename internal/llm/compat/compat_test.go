@@ -17,7 +17,7 @@ import (
 func TestBattery(t *testing.T) {
 	for _, name := range []string{"deepseek", "ollama"} {
 		t.Run(name, func(t *testing.T) {
-			e, ok := Known(name)
+			e, ok := known(name)
 			if !ok {
 				t.Fatal("unknown")
 			}
@@ -137,7 +137,7 @@ func TestOddStreams(t *testing.T) {
 // request returns what a named endpoint sends for r.
 func request(t *testing.T, name string, r llm.Request) map[string]any {
 	t.Helper()
-	e, _ := Known(name)
+	e, _ := known(name)
 	tab, err := price.Embedded()
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +179,7 @@ func TestQuirksOnTheWire(t *testing.T) {
 }
 
 func TestRouterCacheMarks(t *testing.T) {
-	e, _ := Known("openrouter")
+	e, _ := known("openrouter")
 	c := New(Config{Name: "openrouter", BaseURL: e.BaseURL, Quirks: e.Quirks})
 	r := llm.Request{Model: "anthropic/claude-sonnet-4.6", System: []string{"be brief"}}
 	for range 5 {
@@ -196,7 +196,7 @@ func TestRouterCacheMarks(t *testing.T) {
 }
 
 func TestReasoningDetailsComeBack(t *testing.T) {
-	e, _ := Known("openrouter")
+	e, _ := known("openrouter")
 	tr := &canned{body: say(
 		`{"content":"","reasoning":"one ","reasoning_details":[{"type":"reasoning.text","text":"one ","format":"anthropic-claude-v1","index":0}]}`,
 		`{"content":"","reasoning":"two","reasoning_details":[{"type":"reasoning.text","text":"two","index":0}]}`,
@@ -214,4 +214,14 @@ func TestReasoningDetailsComeBack(t *testing.T) {
 	if !strings.Contains(tr.request, want) {
 		t.Errorf("sent %s", tr.request)
 	}
+}
+
+// known returns the server of that name.
+func known(name string) (Endpoint, bool) {
+	for _, e := range endpoints {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Endpoint{}, false
 }

@@ -99,13 +99,3 @@ var endpoints = []Endpoint{
 
 // Endpoints returns the servers known by name.
 func Endpoints() []Endpoint { return append([]Endpoint(nil), endpoints...) }
-
-// Known returns the server of that name.
-func Known(name string) (Endpoint, bool) {
-	for _, e := range endpoints {
-		if e.Name == name {
-			return e, true
-		}
-	}
-	return Endpoint{}, false
-}

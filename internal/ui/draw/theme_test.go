@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -31,16 +32,16 @@ func TestContrast(t *testing.T) {
 				if f.Fg.None() {
 					continue
 				}
-				if c := Contrast(f.Fg, ground); c < need {
+				if c := contrast(f.Fg, ground); c < need {
 					t.Errorf("%s: %s has a contrast of %.2f on %06x", name, roleNames[r], c, ground&0xffffff)
 				}
 				for _, on := range []Role{Added, Removed} { // code stands on these
-					if bg := th.Face(on).Bg; r >= Keyword && !bg.None() && Contrast(f.Fg, bg) < need {
-						t.Errorf("%s: %s has a contrast of %.2f upon %s", name, roleNames[r], Contrast(f.Fg, bg), roleNames[on])
+					if bg := th.Face(on).Bg; r >= Keyword && !bg.None() && contrast(f.Fg, bg) < need {
+						t.Errorf("%s: %s has a contrast of %.2f upon %s", name, roleNames[r], contrast(f.Fg, bg), roleNames[on])
 					}
 				}
 				// Where there are 256 colours it is nearly the same.
-				if c := Contrast(f.Fg.to256(), ground); c < need*0.85 {
+				if c := contrast(f.Fg.to256(), ground); c < need*0.85 {
 					t.Errorf("%s: %s has a contrast of %.2f on %06x in 256 colours", name, roleNames[r], c, ground&0xffffff)
 				}
 			}
@@ -87,4 +88,23 @@ func TestAppend(t *testing.T) {
 			t.Errorf("%+v:\n got %q\nwant %q", p, got, want)
 		}
 	}
+}
+
+// contrast returns the contrast of two colours as WCAG 2 defines it, 1 to 21.
+func contrast(a, b Color) float64 {
+	x, y := luminance(a), luminance(b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+// luminance returns the relative luminance of a color (WCAG 2).
+func luminance(c Color) float64 {
+	r, g, b, _ := c.Value()
+	lin := func(v uint8) float64 {
+		f := float64(v) / 255
+		if f <= 0.04045 {
+			return f / 12.92
+		}
+		return math.Pow((f+0.055)/1.055, 2.4)
+	}
+	return 0.2126*lin(r) + 0.7152*lin(g) + 0.0722*lin(b)
 }

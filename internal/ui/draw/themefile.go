@@ -177,9 +177,3 @@ func lineOfKey(data []byte, key string) int {
 func lineAt(data []byte, offset int) int {
 	return 1 + bytes.Count(data[:min(offset, len(data))], []byte("\n"))
 }
-
-// Contrast returns the contrast of two colours as WCAG 2 defines it, 1 to 21.
-func Contrast(a, b Color) float64 {
-	x, y := luminance(a), luminance(b)
-	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
-}

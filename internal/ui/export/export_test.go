@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/ui/export"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -38,8 +39,8 @@ func TestMask(t *testing.T) {
 		{`"x-api-key": "abcdef123456"`, `"x-api-key": "[masked]"`},
 		{"given: my-secret-value-2 and my-secret-value, not short", "given: [masked] and [masked], not short"},
 	} {
-		if got := export.Mask(c.in, []string{"short", "my-secret-value", "my-secret-value-2"}); got != c.want {
-			t.Errorf("Mask(%q)\n got %q\nwant %q", c.in, got, c.want)
+		if got := secret.New("short", "my-secret-value", "my-secret-value-2").String(c.in); got != c.want {
+			t.Errorf("of %q\n got %q\nwant %q", c.in, got, c.want)
 		}
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/search"
-	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
 func TestMatch(t *testing.T) {
@@ -130,119 +128,6 @@ func manyPaths(n int) []string {
 	return out
 }
 
-func TestList(t *testing.T) {
-	l := NewList([]Item{
-		{ID: "1", Title: "Sonnet", Detail: "balanced", Group: "anthropic", Note: "200k"},
-		{ID: "2", Title: "Opus", Detail: "strong", Group: "anthropic", Mark: true},
-		{ID: "3", Title: "none", Group: "openai", Off: true},
-		{ID: "4", Title: "mini", Group: "openai", Search: "small cheap"},
-	})
-	o := draw.Options{Width: 40}
-	check := func(what, want string) {
-		t.Helper()
-		if got := draw.TextOf(l.View(10, o)); got != want {
-			t.Errorf("%s:\n%s\nwant\n%s", what, got, want)
-		}
-	}
-	check("start", "anthropic\n  Sonnet  balanced                  200k\n❯ Opus    strong ✓\nopenai\n  none\n  mini\n")
-	l.Move(1)
-	if it, _ := l.Selected(); it.ID != "4" {
-		t.Errorf("down from Opus passes what is off: %q", it.ID)
-	}
-	l.Move(1)
-	if it, _ := l.Selected(); it.ID != "1" {
-		t.Errorf("down from the last goes round: %q", it.ID)
-	}
-	l.Move(-1)
-	l.SetQuery("cheap")
-	check("more text is searched", "❯ mini\n")
-	l.SetQuery("balanced")
-	check("details are searched", "❯ Sonnet  balanced                  200k\n")
-	l.SetQuery("zzz")
-	if it, ok := l.Selected(); ok || l.View(10, o) != nil {
-		t.Errorf("nothing matches, but %q is selected", it.ID)
-	}
-	l.SetQuery("")
-	l.MoveTo(1)
-	l.SetItems([]Item{{ID: "9"}, {ID: "2", Title: "Opus"}})
-	if it, _ := l.Selected(); it.ID != "2" {
-		t.Errorf("new items: %q is selected", it.ID)
-	}
-}
-
-// Letters that are far from each other match no long text.
-func TestListLongText(t *testing.T) {
-	l := NewList([]Item{{ID: "a", Title: "some far text with its letters apart, x at the end"}, {ID: "b", Title: "please fix it"}})
-	l.SetQuery("fix")
-	if it, _ := l.Selected(); l.Len() != 1 || it.ID != "b" {
-		t.Errorf("%d match, first %q", l.Len(), it.ID)
-	}
-	l.SetQuery("psfi")
-	if l.Len() != 1 {
-		t.Errorf("%d match", l.Len())
-	}
-}
-
-// Whatever is done to it, a list stays inside its room and shows the selected.
-func TestListRandom(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
-		var items []Item
-		for i := range rnd.IntN(30) {
-			items = append(items, Item{
-				ID: fmt.Sprint(i), Title: strings.Repeat("漢x", rnd.IntN(20)) + fmt.Sprint(i), Off: rnd.IntN(5) == 0,
-				Group: []string{"", "", "one", "two"}[rnd.IntN(4)], Detail: []string{"", "detail \x1b[31m"}[rnd.IntN(2)], Note: []string{"", "note"}[rnd.IntN(2)],
-			})
-		}
-		l := NewList(items)
-		for range 30 {
-			switch rnd.IntN(5) {
-			case 0:
-				l.SetQuery([]string{"", "x", "1", "x1", "漢"}[rnd.IntN(5)])
-			case 1:
-				l.Page(rnd.IntN(5) - 2)
-			case 2:
-				l.MoveTo(rnd.IntN(40) - 5)
-			default:
-				l.Move(rnd.IntN(3) - 1)
-			}
-			width, height := 2+rnd.IntN(30), 1+rnd.IntN(8)
-			lines := l.View(height, draw.Options{Width: width})
-			if len(lines) > height {
-				t.Fatalf("%d lines in %d", len(lines), height)
-			}
-			seen := false
-			for _, line := range lines {
-				if line.Width() > width {
-					t.Fatalf("%q is wider than %d", line, width)
-				}
-				seen = seen || strings.HasPrefix(line.String(), "❯")
-			}
-			if _, ok := l.Selected(); ok && !seen {
-				t.Fatalf("the selected item is not seen in %d×%d:\n%s", width, height, draw.TextOf(lines))
-			}
-		}
-	}
-}
-
-func TestPalette(t *testing.T) {
-	cmds := []Command{{Name: "clear", What: "forget"}, {Name: "compact", Args: "[focus]", What: "shorten"}, {Name: "commit", Source: "project"}, {Name: "cost", Aliases: []string{"price"}}}
-	l := NewList(Palette(cmds))
-	l.SetQuery("com")
-	if l.Len() != 2 {
-		t.Errorf("%d match com", l.Len())
-	}
-	l.SetQuery("price")
-	if it, _ := l.Selected(); it.ID != "cost" {
-		t.Errorf("alias: %q", it.ID)
-	}
-	for text, want := range map[string]string{"/compact": " [focus]", "/compact ": "[focus]", "/compact x": "", "/clear ": "", "compact": "", "/no ": ""} {
-		if got := ArgsHint(cmds, text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 func FuzzMatch(f *testing.F) {
 	f.Add("ab c", "xaBc\xff")
 	f.Fuzz(func(t *testing.T, query, s string) {
@@ -250,9 +135,6 @@ func FuzzMatch(f *testing.F) {
 		_, at, ok := q.Match(s)
 		if !slices.IsSorted(at) || len(at) > 0 && (at[0] < 0 || at[len(at)-1] >= len(s)) {
 			t.Fatalf("%q in %q: %v", query, s, at)
-		}
-		if utf8.ValidString(s) && ok && len(at) > 0 {
-			Highlight(s, at, draw.Plain)
 		}
 		if hits := NewFiles([]string{s}).Find(query, 3); ok && s != "" && !strings.HasPrefix(query, "./") && len(hits) == 0 {
 			t.Fatalf("%q matches %q, but the index does not find it", query, s)

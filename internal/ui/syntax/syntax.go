@@ -51,18 +51,6 @@ func Tokens(name, src string) []Token {
 	return s.out
 }
 
-// Known reports whether name is a language or a file of one.
-func Known(name string) bool { return find(name) != nil }
-
-// Names lists the languages.
-func Names() []string {
-	var out []string
-	for _, l := range languages() {
-		out = append(out, strings.Fields(l.names)[0])
-	}
-	return out
-}
-
 // An entry is a language, and its parts once they are needed.
 type entry struct {
 	language
