@@ -119,7 +119,10 @@ func newSettings(sys System, cfg *config.Config, s foreign.Settings) (out []impo
 			fmt.Fprintf(sys.Stdout, "  %s: MCP server %s is not taken: %s\n", x.From, shown(x.Name), shown(x.Why))
 			continue
 		}
-		if slices.ContainsFunc(out, func(o importedSetting) bool { return o.edit.Key == "mcpServers."+x.Name }) {
+		if i := slices.IndexFunc(out, func(o importedSetting) bool { return o.edit.Key == "mcpServers."+x.Name }); i >= 0 {
+			if string(out[i].edit.Value) == string(x.Config) {
+				continue
+			}
 			fmt.Fprintf(sys.Stdout, "  %s: MCP server %s is not taken: another agent has one of this name\n", x.From, shown(x.Name))
 			continue
 		}

@@ -151,6 +151,9 @@ func (s *Settings) server(from, file, name string, c server, why string, expand 
 			why = "it has to have either a command or a URL"
 		}
 	}
+	if c.Type == "stdio" { // what it is without a type, which others leave out
+		c.Type = ""
+	}
 	raw, err := json.Marshal(c)
 	if err != nil {
 		why = err.Error()

@@ -35,14 +35,14 @@ func TestSettings(t *testing.T) {
 		want       []string // beginnings
 	}{
 		"servers of claude": {".claude.json", `{"mcpServers":{"a":{"type":"stdio","command":"x","args":["${HOME}/y"],"env":{"K":"v"}}},"projects":{"/p":{"mcpServers":{"b":{"type":"http","url":"http://h"}}}}}`, []string{
-			`claude-code a {"type":"stdio","command":"x","args":["${HOME}/y"],"env":{"K":"v"}}`, `claude-code b {"type":"http","url":"http://h"} it is of one project, /p`}},
+			`claude-code a {"command":"x","args":["${HOME}/y"],"env":{"K":"v"}}`, `claude-code b {"type":"http","url":"http://h"} it is of one project, /p`}},
 		"servers of codex": {".codex/config.toml", "approval_policy = \"never\"\n[mcp_servers.a]\ncommand = \"x\"\nargs = [\"1\"]\n[mcp_servers.b]\nurl = \"http://h\"\nbearer_token_env_var = \"TOKEN\"\ntool_timeout_sec = 1.5\n[mcp_servers.c]\ncommand = \"x${y}\"\n[mcp_servers.d]\ncommand = \"x\"\nenabled = false\n", []string{
 			`codex a {"command":"x","args":["1"]}`, `codex b {"type":"http","url":"http://h","headers":{"Authorization":"Bearer ${TOKEN}"},"timeout":1500}`,
 			`codex c {"command":"x${y}"} a value has ${…}, which`, `codex d {"command":"x"} it is switched off`, "codex ask  it says when Codex asks"}},
 		"gemini": {".gemini/settings.json", `{// a comment
-			"mcpServers":{"a":{"command":"x","env":{"K":"$KEY"},"excludeTools":["rm"],"trust":true},"b":{"httpUrl":"http://h"},"c":{"url":"http://h/sse"},"d.e":{"command":"x"},"f":{"command":"x","includeTools":["y"]}},
+			"mcpServers":{"a":{"command":"x","env":{"K":"$KEY"},"excludeTools":["rm"],"trust":true},"b":{"httpUrl":"http://h"},"c":{"url":"http://h/sse"},"c2":{"url":"http://h","type":"http"},"d.e":{"command":"x"},"f":{"command":"x","includeTools":["y"]}},
 			"tools":{"allowed":["run_shell_command(git status)","run_shell_command","save_memory"],"exclude":["run_shell_command(rm -rf)","write_file"]}}`, []string{
-			`gemini a {"command":"x","env":{"K":"${KEY}"}}`, `gemini b {"type":"http","url":"http://h"}`, `gemini c {"type":"sse","url":"http://h/sse"}`, `gemini d.e {"command":"x"} its name`, `gemini f {"command":"x"} it offers some`,
+			`gemini a {"command":"x","env":{"K":"${KEY}"}}`, `gemini b {"type":"http","url":"http://h"}`, `gemini c {"type":"sse","url":"http://h/sse"}`, `gemini c2 {"type":"http","url":"http://h"}`, `gemini d.e {"command":"x"} its name`, `gemini f {"command":"x"} it offers some`,
 			"gemini deny mcp__a__rm", "gemini allow mcp__a", "gemini deny Bash(rm -rf:*)", "gemini deny Edit", "gemini allow Bash(git status:*)", "gemini allow Bash", "gemini allow  adze has no tool that does what save_memory does"}},
 		"opencode": {".config/opencode/opencode.json", `{"mcp":{"a":{"type":"local","command":["x","y"],"environment":{"K":"{env:KEY}"}},"b":{"type":"remote","url":"http://h","headers":{"A":"{file:~/t}"}}},
 			"permission":{"edit":"deny","webfetch":"allow","bash":{"*":"ask","git *":"allow","rm ?":"deny","git push *":"ask"},"task":"allow","read":{"*.env":"deny"}}}`, []string{
@@ -51,7 +51,7 @@ func TestSettings(t *testing.T) {
 		"opencode, all allowed": {".config/opencode/opencode.jsonc", `{"permission":"allow"}`, []string{"opencode ask  it is for all tools at once"}},
 		"opencode, edits":       {".config/opencode/opencode.json", `{"permission":{"edit":"allow","bash":{"*":"deny","ls *":"allow"}}}`, []string{"opencode deny  beside other patterns", "opencode allow Bash(ls *)", "opencode allow Edit(./**)"}},
 		"crush": {".config/crush/crush.json", `{"mcp":{"a":{"type":"stdio","command":"x","env":{"K":"$KEY"},"timeout":3},"b":{"type":"http","url":"http://h","headers":{"A":"$(pass show x)"}},"c":{"command":"x","disabled":true}},"permissions":{"allowed_tools":["bash","view","edit:write","edit:rename","mcp_a_b"]}}`, []string{
-			`crush a {"type":"stdio","command":"x","env":{"K":"${KEY}"},"timeout":3000}`, `crush b {"type":"http","url":"http://h","headers":{"A":"$(pass show x)"}} a value is what a command prints`, `crush c {"command":"x"} it is switched off`,
+			`crush a {"command":"x","env":{"K":"${KEY}"},"timeout":3000}`, `crush b {"type":"http","url":"http://h","headers":{"A":"$(pass show x)"}} a value is what a command prints`, `crush c {"command":"x"} it is switched off`,
 			"crush allow Bash", "crush allow Read(./**)", "crush allow Edit(./**)", "crush allow Edit(./**) adze's rules do not tell", "crush allow  where the server's name ends"}},
 		"memory":    {".codex/AGENTS.md", "be brief", []string{"codex 8"}},
 		"no memory": {".gemini/GEMINI.md", "", nil},

@@ -140,7 +140,7 @@ func (a *Agents) geminiSettings(s *Settings, path string) {
 		switch {
 		case x.HTTP != "":
 			c.Type, c.URL = "http", x.HTTP
-		case c.URL != "":
+		case c.URL != "" && c.Type == "": // of versions that had no type
 			c.Type = "sse"
 		}
 		switch {
