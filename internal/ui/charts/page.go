@@ -40,7 +40,7 @@ func Page(w io.Writer, r usage.Report) error {
 	p.chart("Tokens per day, by kind", "", func() { p.days(r.Days, short, kinds[:]...) }, kinds[:]...)
 	p.chart("Cache hit rate", "how much of what was sent the provider had in its cache", func() { p.rates(r.Days) })
 	p.chart("Time of tools", "", func() { p.tools(r.Tools) })
-	p.chart("Hours of the week", "requests; darker is more", func() { p.week(r.Hours) })
+	p.chart("Hours of the week", "requests; the stronger the colour, the more", func() { p.week(r.Hours) })
 	p.tables(r)
 	p.put("</body>\n</html>\n")
 	return p.Flush()

@@ -138,7 +138,7 @@ func (p page) tools(list []usage.Tool) {
 	for i, t := range list {
 		y, w := row*float64(i), 0.0
 		if list[0].Took > 0 {
-			w = (width - names - 140) * float64(t.Took) / float64(list[0].Took)
+			w = (width - names - 200) * float64(t.Took) / float64(list[0].Took)
 		}
 		p.put("<text class=\"name\" x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%s</text><rect class=\"c\" x=\"%.0f\" y=\"%.1f\" width=\"%.2f\" height=\"%.0f\"/><text x=\"%.1f\" y=\"%.1f\">%s, %s</text>\n",
 			names-8, y+16, esc(clip.Line(t.Name, 30)), names, y+4, w, row-8, names+w+8, y+16, clip.Span(t.Took), clip.Count(t.Calls, "call"))

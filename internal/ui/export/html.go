@@ -42,12 +42,13 @@ const (
 // and a dark and a light face.
 func HTML(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 	hide := secret.New(o.Secrets...)
-	p := page{out: bufio.NewWriter(w)}
+	p := page{out: bufio.NewWriter(w), pictures: pictures{room: maxPictures, of: map[string][]picture{}}}
 	st := story.New()
 	var begin event.SessionStarted
 	var from, to time.Time
 	for e, err := range events {
 		if err == nil {
+			p.pictures.collect(e.Body)
 			e, err = masked(e, hide)
 		}
 		if err != nil {
@@ -91,7 +92,10 @@ func masked(e event.Event, hide *secret.Redactor) (event.Event, error) {
 }
 
 // page is a page that is being written. Errors stay in out until Flush.
-type page struct{ out *bufio.Writer }
+type page struct {
+	out      *bufio.Writer
+	pictures pictures
+}
 
 func (p page) put(format string, args ...any) { fmt.Fprintf(p.out, format, args...) }
 
@@ -104,7 +108,7 @@ func (p page) head(title, about string) {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '%s'; script-src '%s'; img-src data:; base-uri 'none'; form-action 'none'">
 <meta name="referrer" content="no-referrer">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>%s</title>
@@ -128,11 +132,12 @@ func digest(s string) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// item writes one item, at both widths, and reports whether there was anything
-// to write. What is folded in the terminal can be unfolded.
+// item writes one item and reports whether there was anything to write. What is
+// folded in the terminal can be unfolded. It is there twice, for wide and for
+// narrow screens, unless it is the same for both.
 func (p page) item(it, before *story.Item) bool {
-	wide, narrow := sheet(wideCols), sheet(narrowCols)
-	if len(wide.Item(it)) == 0 {
+	wide, narrow := formed(it, wideCols), formed(it, narrowCols)
+	if len(wide.short) == 0 {
 		return false
 	}
 	class := "item"
@@ -144,29 +149,56 @@ func (p page) item(it, before *story.Item) bool {
 		p.put(`<time datetime="%s">%s</time>`, it.At.Format(time.RFC3339), it.At.Format("15:04:05"))
 	}
 	p.put("\n")
-	p.sized("wide", wide, it)
-	p.sized("narrow", narrow, it)
+	if wide.equal(narrow) {
+		p.form("any", wide)
+	} else {
+		p.form("wide", wide)
+		p.form("narrow", narrow)
+	}
+	for _, pic := range p.pictures.take(it) {
+		p.put("%s\n", pic.html())
+	}
 	p.put("</section>\n")
 	return true
 }
 
-func sheet(cols int) story.Paper { return story.Paper{O: draw.Options{Width: cols, Links: true}} }
+// A form is an item at one width, folded and not.
+type form struct{ short, whole []draw.Line }
 
-// sized writes an item at one width.
-func (p page) sized(class string, sheet story.Paper, it *story.Item) {
-	short := sheet.Item(it)
+func formed(it *story.Item, cols int) (f form) {
+	sheet := story.Paper{O: draw.Options{Width: cols, Links: true}}
+	f.short = sheet.Item(it)
 	sheet.Whole = true
-	whole := sheet.Item(it)
+	if f.whole = sheet.Item(it); len(f.whole) == 0 {
+		f.whole = f.short
+	}
+	return f
+}
+
+func same(a, b []draw.Line) bool {
+	return slices.EqualFunc(a, b, func(a, b draw.Line) bool { return slices.Equal(a, b) })
+}
+
+func (f form) equal(g form) bool { return same(f.short, g.short) && same(f.whole, g.whole) }
+
+func (p page) form(class string, f form) {
 	p.put(`<div class="%s">`, class)
-	if slices.EqualFunc(short, whole, func(a, b draw.Line) bool { return slices.Equal(a, b) }) || len(whole) == 0 {
-		p.lines(short)
-	} else {
+	switch {
+	case same(f.short, f.whole):
+		p.lines(f.short)
+	case same(f.short, f.whole[:1]):
+		p.put("<details><summary>")
+		p.lines(f.short)
+		p.put("</summary>")
+		p.lines(f.whole[1:])
+		p.put("</details>")
+	default:
 		p.put(`<details><summary><div class="short">`)
-		p.lines(short)
+		p.lines(f.short)
 		p.put(`</div><div class="head">`)
-		p.lines(whole[:1])
+		p.lines(f.whole[:1])
 		p.put("</div></summary>")
-		p.lines(whole[1:])
+		p.lines(f.whole[1:])
 		p.put("</details>")
 	}
 	p.put("</div>\n")
