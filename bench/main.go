@@ -20,6 +20,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -78,8 +79,9 @@ type bench struct {
 	dir, bin string
 	runs     int
 	quick    bool
-	huge     int // megabytes
-	n        int
+	huge     int          // megabytes
+	n        int          // runs
+	pid      atomic.Int64 // of the newest
 }
 
 type measurement struct {
@@ -112,7 +114,10 @@ func (b *bench) run(p *provider, args ...string) sample {
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	start := time.Now()
-	err := cmd.Run()
+	err := cmd.Start()
+	check(err)
+	b.pid.Store(int64(cmd.Process.Pid))
+	err = cmd.Wait()
 	wall := time.Since(start)
 	if err != nil {
 		check(fmt.Errorf("adze %v: %w\n%s", args, err, errs.String()))
