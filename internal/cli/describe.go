@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/print"
 	"github.com/adze-agent/adze/internal/ui/tui"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // about is the session as print mode describes it.
@@ -99,6 +100,7 @@ func (r running) face() *tui.Session {
 	return &tui.Session{
 		Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
 		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: r.Close,
+		Fills: func() view.Block { return r.Map().View() },
 	}
 }
 

@@ -33,6 +33,7 @@ func Commands() Contribution {
 		{"compact", "[focus | --undo]", "replace the conversation by a summary", compact()},
 		{"rename", "<title>", "title the session", rename()},
 		{"copy", "", "copy the last answer", View{}},
+		{"context", "", "what fills the model's window", View{}},
 		{"cost", "", "what the session cost", View{}},
 		{"status", "", "session, model, settings", View{}},
 		{"tasks", "", "what runs in the background", View{}},

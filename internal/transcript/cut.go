@@ -15,17 +15,27 @@ var subjects = []string{"file_path", "path", "notebook_path", "command", "patter
 
 // clearedText is what takes the place of a cleared result, for ever the same.
 func clearedText(u llm.ToolUse) string {
-	about := ""
-	var in map[string]json.RawMessage
-	if json.Unmarshal(u.Input, &in) == nil {
-		for _, key := range subjects {
-			if json.Unmarshal(in[key], &about) == nil && about != "" {
-				about = " " + clip.Line(about, 200)
-				break
-			}
-		}
+	about := Subject(u)
+	if about != "" {
+		about = " " + about
 	}
 	return fmt.Sprintf("[the result of %s%s was cleared to save room; call the tool again if you need it]", u.Name, about)
+}
+
+// Subject is what a call is about, on one line: a path, a command; "" when its
+// input does not say.
+func Subject(u llm.ToolUse) string {
+	var in map[string]json.RawMessage
+	if json.Unmarshal(u.Input, &in) != nil {
+		return ""
+	}
+	for _, key := range subjects {
+		about := ""
+		if json.Unmarshal(in[key], &about) == nil && about != "" {
+			return clip.Line(about, 200)
+		}
+	}
+	return ""
 }
 
 // clear replaces the results of these calls by one line each.

@@ -71,6 +71,7 @@ type State struct {
 	Noted    event.Seq   // up to which event the session's notes tell; 0: there are none that hold
 	Warned   bool        // that the conversation will be compacted soon, since the last time it was
 	Answered time.Time   // when the newest reply came
+	Cache    Cache
 	Total    usage.Spent
 	ByModel  map[string]usage.Spent
 	Helpers  map[string]usage.Spent // of Total, what was no reply of the conversation, by what it was for
@@ -178,6 +179,7 @@ func (s State) Apply(e event.Event) State {
 		s.ID, s.Parent, s.Root, s.Branch, s.Version = b.ID, b.Parent, b.Root, b.Branch, b.Version
 		s.Start, s.Dir = b.Dir, b.Dir
 	case event.Resumed:
+		s.Cache = s.Cache.changed(CacheResumed)
 		s.Version = b.Version
 		s = s.lose()
 		if b.Dir != "" && b.Dir != s.Start {
@@ -198,6 +200,7 @@ func (s State) Apply(e event.Event) State {
 	case event.Replied:
 		s = s.spend(b)
 		s.Turn.Steps++
+		s.Cache = s.Cache.replied(b, e.Time, s.Answered)
 		s.Answered = e.Time
 		if b.Stop == llm.Refused {
 			s.talk = s.talk.refused(e.Seq, s.Turn.Seq, b)
@@ -228,24 +231,32 @@ func (s State) Apply(e event.Event) State {
 		}
 		s.talk = s.talk.said(e.Seq).input(e.Seq, []llm.Part{llm.Text{S: b.Text}})
 	case event.ModelChanged:
+		s.Cache = s.Cache.changed(CacheModel)
 		s.Model = b.Model
 	case event.ModeChanged:
 		s.Mode = b.Mode
 	case event.Titled:
 		s.Title = b.Title
 	case event.ToolsChanged:
+		s.Cache = s.Cache.changed(CacheTools)
 		s.Gone = slices.DeleteFunc(slices.Concat(s.Gone, b.Removed), func(name string) bool { return slices.Contains(b.Added, name) })
 	case event.Cleared:
+		s.Cache = s.Cache.changed(CacheCleared)
 		s.talk = s.talk.clear(b.Calls)
 	case event.Stripped:
+		s.Cache = s.Cache.changed(CacheStripped)
 		s.talk = s.talk.strip(e.Seq)
 	case event.Compacted:
+		s.Cache = s.Cache.changed(CacheCompacted)
 		s = s.compacted(e.Seq, b)
 	case event.NotesKept:
 		s.Noted = b.Through
 	case event.CompactFailed:
 		s.Failed++
 	case event.Rewound:
+		if b.Conversation {
+			s.Cache = s.Cache.changed(CacheRewound)
+		}
 		s = s.rewound(e.Seq, b)
 	case event.TurnEnded:
 		s.talk = s.talk.turnEnded(e.Seq)

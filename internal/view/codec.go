@@ -61,6 +61,8 @@ func toWire(b Block) (wire, error) {
 		w.Kind = "image"
 	case Questions:
 		w.Kind = "questions"
+	case Meter:
+		w.Kind = "meter"
 	case Group:
 		w.Kind = "group"
 		for _, in := range b.Blocks {
@@ -95,6 +97,8 @@ func fromWire(w wire, read func([]byte, any) error) (Block, error) {
 		return decode[Image](w, read)
 	case "questions":
 		return decode[Questions](w, read)
+	case "meter":
+		return decode[Meter](w, read)
 	case "group":
 		var g Group
 		for _, x := range w.Blocks {

@@ -66,11 +66,26 @@ type (
 		Items []Question `json:"items"`
 	}
 
+	// Meter is how something is filled: its shares, in order, of a whole. What
+	// they leave is free; a Whole of 0 is not known.
+	Meter struct {
+		Title  string  `json:"title,omitempty"`
+		Unit   string  `json:"unit,omitempty"`
+		Whole  int     `json:"whole,omitempty"`
+		Shares []Share `json:"shares"`
+	}
+
 	// Group draws its blocks one after another.
 	Group struct {
 		Blocks []Block `json:"-"`
 	}
 )
+
+// A Share is a part of a Meter.
+type Share struct {
+	Name string `json:"name"`
+	N    int    `json:"n"`
+}
 
 // A Task is one line of a todo list.
 type Task struct {
@@ -111,4 +126,5 @@ func (Table) block()     {}
 func (Tasks) block()     {}
 func (Image) block()     {}
 func (Questions) block() {}
+func (Meter) block()     {}
 func (Group) block()     {}

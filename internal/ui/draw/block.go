@@ -31,6 +31,8 @@ func Block(b view.Block, o Options) []Line {
 		return imageBlock(b, o)
 	case view.Questions:
 		return questionsBlock(b, o)
+	case view.Meter:
+		return meterBlock(b, o)
 	case view.Group:
 		return groupBlock(b, o)
 	}

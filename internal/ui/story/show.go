@@ -175,7 +175,11 @@ func (p Paper) noted(it *Item) []draw.Line {
 	}
 	w := p.Inner(2, 0, false).Width
 	if it.Level == "report" {
-		body := draw.Indent(draw.Markdown(it.Text, p.Inner(2, 0, false)), draw.S("  ", draw.Plain))
+		body := draw.Markdown(it.Text, p.Inner(2, 0, false))
+		if it.Shape != nil {
+			body = draw.Block(it.Shape, p.Inner(2, 0, false))
+		}
+		body = draw.Indent(body, draw.S("  ", draw.Plain))
 		return append([]draw.Line{{p.Mark(draw.Prompt, draw.Quiet), draw.S(it.Hint, draw.Quiet)}}, body...)
 	}
 	lines := draw.WrapAll(draw.Text(it.Text, draw.Style{Role: role}), w)
@@ -349,7 +353,7 @@ func (p Paper) facts(c *Call) draw.Line {
 		say(progress(b.Items), draw.Quiet)
 	case view.Image:
 		say(clip.Size(int64(len(b.Data))), draw.Quiet)
-	case view.Questions, view.Group, nil:
+	case view.Questions, view.Group, view.Meter, nil:
 		if c.text != "" && !c.Wrong {
 			say(Plural(lineCount(c.text), "line"), draw.Quiet)
 		}
@@ -449,7 +453,7 @@ func (c *Call) bounds() (show bool, lines int, tail bool) {
 		return false, 0, false // the list stands above the prompt
 	case view.Image, view.Questions:
 		return true, diffLines, false
-	case view.Group, view.Code, view.Text, nil:
+	case view.Group, view.Code, view.Text, view.Meter, nil:
 	}
 	return true, textLines, false
 }

@@ -40,6 +40,7 @@ type Item struct {
 	Text  string
 	Level string           // of noted: info, warning, error, quiet
 	Hint  string           // of noted
+	Shape view.Block       // of noted: shown in place of Text
 	steer bool             // of said: it joined a running turn
 	Pics  int              // of said: images
 	names []event.Attached // of said: what it names

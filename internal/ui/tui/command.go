@@ -59,20 +59,21 @@ func (m *Model) commands() []command {
 // can.
 func (m *Model) views() map[string]func(m *Model, args string) []effect {
 	out := map[string]func(m *Model, args string) []effect{
-		"help":   func(m *Model, _ string) []effect { m.open(newHelp(m)); return nil },
-		"exit":   func(m *Model, _ string) []effect { return m.leave() },
-		"clear":  func(m *Model, _ string) []effect { return m.begin(Start{Fresh: true}) },
-		"mode":   (*Model).modeCommand,
-		"plan":   (*Model).planCommand,
-		"effort": (*Model).effortCommand,
-		"copy":   (*Model).copyCommand,
-		"cost":   func(m *Model, _ string) []effect { return m.report("cost", m.cost()) },
-		"status": func(m *Model, _ string) []effect { return m.report("status", m.about()) },
-		"tasks":  (*Model).tasksCommand,
-		"bashes": (*Model).tasksCommand,
-		"todos":  func(m *Model, _ string) []effect { m.screen.todos = !m.screen.todos; return nil },
-		"vim":    (*Model).vimCommand,
-		"rewind": (*Model).rewindCommand,
+		"help":    func(m *Model, _ string) []effect { m.open(newHelp(m)); return nil },
+		"exit":    func(m *Model, _ string) []effect { return m.leave() },
+		"clear":   func(m *Model, _ string) []effect { return m.begin(Start{Fresh: true}) },
+		"mode":    (*Model).modeCommand,
+		"plan":    (*Model).planCommand,
+		"effort":  (*Model).effortCommand,
+		"copy":    (*Model).copyCommand,
+		"cost":    func(m *Model, _ string) []effect { return m.report("cost", m.cost()) },
+		"status":  func(m *Model, _ string) []effect { return m.report("status", m.about()) },
+		"tasks":   (*Model).tasksCommand,
+		"bashes":  (*Model).tasksCommand,
+		"todos":   func(m *Model, _ string) []effect { m.screen.todos = !m.screen.todos; return nil },
+		"vim":     (*Model).vimCommand,
+		"rewind":  (*Model).rewindCommand,
+		"context": (*Model).contextCommand,
 	}
 	if m.host.Diff != nil {
 		out["diff"] = (*Model).diffCommand
@@ -343,6 +344,22 @@ func (m *Model) tasksCommand(string) []effect {
 	d.hint = "Enter stops it"
 	m.open(d)
 	return nil
+}
+
+// contextCommand shows what fills the window.
+func (m *Model) contextCommand(string) []effect {
+	if m.s == nil || m.s.Fills == nil {
+		m.say("there is no session yet", draw.Quiet)
+		return nil
+	}
+	fills := m.s.Fills
+	return []effect{work{func(context.Context) func(*Model) []effect {
+		shape := fills()
+		return func(m *Model) []effect {
+			m.story.Add(&story.Item{Kind: story.Noted, Done: true, At: m.now, Level: "report", Shape: shape, Hint: "/context"})
+			return nil
+		}
+	}}}
 }
 
 // report prints something of adze's own.

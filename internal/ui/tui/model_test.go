@@ -301,6 +301,11 @@ var scenes = []struct {
 	{"plan", func(r *rig) {
 		r.open().event(event.Asked{Call: "q", Tool: "ExitPlanMode", View: plan}).pass(time.Second)
 	}},
+	{"context", func(r *rig) {
+		fills := view.Meter{Title: "anthropic/sonnet-4.6", Unit: "tokens", Whole: 180_000, Shares: []view.Share{{Name: "instructions", N: 4000}, {Name: "tools", N: 20_000}, {Name: "results", N: 60_000}}}
+		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6", Fills: func() view.Block { return fills }}, nil})
+		r.keys("'/context", "enter")
+	}},
 	{"commands", func(r *rig) { r.open().keys("'/co") }},
 	{"files", func(r *rig) { r.open().keys("'see @cal") }},
 	{"theme", func(r *rig) { r.open().keys("'/theme", "enter", "down") }},

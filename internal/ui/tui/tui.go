@@ -64,6 +64,8 @@ type Session struct {
 	// Modes are those that Shift+Tab goes through.
 	Modes []policy.Mode
 	Close func() error
+	// Fills says what fills the model's window. nil: nobody knows.
+	Fills func() view.Block
 }
 
 // Settings are those of ui.*, and the status line's.
