@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/adze-agent/adze/internal/disk/lock"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -96,7 +97,7 @@ func (b *bubblewrap) claimCaches() bool {
 	if err != nil {
 		return false
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+	if err := lock.Exclusive(f, false); err != nil {
 		_ = f.Close()
 		return false
 	}

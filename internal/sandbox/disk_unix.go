@@ -12,21 +12,6 @@ import (
 
 const noFollow = unix.O_NOFOLLOW
 
-// lockFile takes a lock that belongs to the open file, for as long as any
-// process has it open. wait waits for it.
-func lockFile(f *os.File, wait bool) error {
-	how := unix.LOCK_EX
-	if !wait {
-		how |= unix.LOCK_NB
-	}
-	for {
-		err := unix.Flock(int(f.Fd()), how)
-		if !errors.Is(err, unix.EINTR) {
-			return err
-		}
-	}
-}
-
 // barred reports whether a file is somebody else's and this user cannot read
 // it: then no command of this user can, in a sandbox or not.
 func barred(path string, info os.FileInfo) bool {

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/adze-agent/adze/internal/disk/lock"
 )
 
 // A journal says, for the next start, what was there when commands began that
@@ -38,7 +40,7 @@ func newJournal(dir string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lockFile(f, true); err != nil {
+	if err := lock.Exclusive(f, true); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)
 	}
@@ -132,7 +134,7 @@ func lockOfDead(f *os.File, gone bool) error {
 	_, number, _ := strings.Cut(strings.TrimSuffix(filepath.Base(f.Name()), ".journal"), "-")
 	pid, _ := strconv.Atoi(number) // 0 is alive
 	for late := time.Now().Add(dying); ; time.Sleep(5 * time.Millisecond) {
-		err := lockFile(f, false)
+		err := lock.Exclusive(f, false)
 		if err == nil || !gone && alive(pid) || time.Now().After(late) {
 			return err
 		}
@@ -185,7 +187,7 @@ func sweepCovers(dir string) {
 			continue
 		}
 		b, err := io.ReadAll(io.LimitReader(f, 1<<20))
-		if err == nil && lockFile(f, false) == nil {
+		if err == nil && lock.Exclusive(f, false) == nil {
 			for _, n := range strings.Split(string(b), "\x00") {
 				if filepath.IsAbs(n) {
 					removeCover(n)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/adze-agent/adze/internal/disk/lock"
 	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
@@ -27,7 +28,7 @@ const (
 // A Folder belongs to this process until Remove.
 type Folder struct {
 	Path string
-	lock *os.File
+	held *os.File
 }
 
 // Make makes a folder of mode 0700 in dir.
@@ -37,7 +38,7 @@ func Make(dir string) (*Folder, error) {
 		if err != nil {
 			return nil, err
 		}
-		if f, ok := lock(path); ok {
+		if f, ok := hold(path); ok {
 			return f, nil
 		}
 	}
@@ -47,14 +48,14 @@ func Make(dir string) (*Folder, error) {
 // maxTries bounds how often Sweep, in other processes, may be quicker than Make.
 const maxTries = 100
 
-// lock locks a folder that was just made; ok is false when Sweep took it for a
+// hold locks a folder that was just made; ok is false when Sweep took it for a
 // dead one's before.
-func lock(path string) (f *Folder, ok bool) {
+func hold(path string) (f *Folder, ok bool) {
 	d, err := os.Open(path)
 	if err != nil {
 		return nil, false
 	}
-	if hold(d) {
+	if !errors.Is(lock.Shared(d), lock.ErrHeld) { // where nothing can be locked nobody takes it
 		is, err := d.Stat()
 		now, gone := os.Lstat(path)
 		if err == nil && gone == nil && os.SameFile(is, now) {
@@ -68,7 +69,7 @@ func lock(path string) (f *Folder, ok bool) {
 // Remove deletes the folder with all that is in it.
 func (f *Folder) Remove() error {
 	err := safe.RemoveAll(f.Path)
-	_ = f.lock.Close()
+	_ = f.held.Close()
 	return err
 }
 
@@ -109,7 +110,7 @@ func dead(ctx context.Context, root *os.Root, n string) bool {
 		return false
 	}
 	defer d.Close()
-	if fi, err := d.Stat(); err != nil || !os.SameFile(fi, seen) || !take(d) {
+	if fi, err := d.Stat(); err != nil || !os.SameFile(fi, seen) || lock.Exclusive(d, false) != nil {
 		return false
 	}
 	names, err := d.Readdirnames(-1)

@@ -54,7 +54,7 @@ func TestSweepTakesOnlyDeadFolders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	died.lock.Close() // as the kernel does
+	died.held.Close() // as the kernel does
 	stays := []string{filepath.Base(lives.Path), "adze-s-77"}
 	for _, n := range []string{"adze-1", "adze-s-", "adze-s-1x", "xadze-s-1", "adze-s-young"} {
 		if err := os.Mkdir(filepath.Join(dir, n), 0o700); err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/lock"
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/disk/safe"
 )
@@ -127,7 +128,7 @@ func (d disk) save(path string, content []byte, was fs.FileInfo) (fs.FileInfo, e
 		return nil, err
 	}
 	defer root.Close()
-	unlock := lock(root)
+	unlock := lockFolder(root)
 	defer unlock()
 	d.swept.sweep(root, filepath.Dir(path), time.Now())
 	name := filepath.Base(path)
@@ -256,4 +257,20 @@ func (d disk) overwrite(root *os.Root, name string, content []byte, was fs.FileI
 		err = e
 	}
 	return err
+}
+
+// lockFolder serialises the savers of one folder, also those of other processes,
+// as long as the file system knows locks.
+func lockFolder(root *os.Root) (unlock func()) {
+	d, err := root.Open(".")
+	if err != nil {
+		return func() {}
+	}
+	for range 200 { // at most 2 s: who holds it longer does not save a file
+		if !errors.Is(lock.Exclusive(d, false), lock.ErrHeld) {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return func() { d.Close() }
 }

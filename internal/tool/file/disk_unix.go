@@ -7,9 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
-	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // nonblock keeps an open from waiting for the other end of a pipe.
@@ -55,19 +52,3 @@ func crossing(err error) bool {
 }
 
 func readOnly(err error) bool { return errors.Is(err, syscall.EROFS) }
-
-// lock serialises the savers of one folder, also those of other processes,
-// as long as the file system knows locks.
-func lock(root *os.Root) (unlock func()) {
-	d, err := root.Open(".")
-	if err != nil {
-		return func() {}
-	}
-	for range 200 { // at most 2 s: who holds it longer does not save a file
-		if err = unix.Flock(int(d.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return func() { d.Close() }
-}

@@ -21,5 +21,3 @@ func crossing(err error) bool {
 }
 
 func readOnly(err error) bool { return errors.Is(err, syscall.Errno(19)) } // ERROR_WRITE_PROTECT
-
-func lock(*os.Root) (unlock func()) { return func() {} }

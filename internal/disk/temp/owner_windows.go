@@ -1,0 +1,7 @@
+package temp
+
+import (
+	"io/fs"
+)
+
+func ours(fs.FileInfo) bool { return false }
