@@ -145,7 +145,7 @@ func (r *Reader) Touched(path string) []File {
 	waiting := r.rules[:0]
 	for _, u := range r.rules {
 		rel, err := filepath.Rel(u.base, path)
-		if err != nil || !filepath.IsLocal(rel) || !matches(u.globs, filepath.ToSlash(rel)) {
+		if err != nil || !filepath.IsLocal(rel) || !applies(u.globs, filepath.ToSlash(rel)) {
 			waiting = append(waiting, u)
 			continue
 		}
@@ -206,8 +206,29 @@ func matches(globs []string, path string) bool {
 	})
 }
 
-// rulesIn reads a folder of rules, by name. Those with paths wait.
+// applies reports whether one of a rule's patterns names a file, as patterns of
+// .gitignore do and so those of the same rules in other agents: one without a
+// slash at any depth, and one that names a folder with all that is in it.
+func applies(globs []string, path string) bool {
+	return slices.ContainsFunc(globs, func(g string) bool {
+		g, rooted := strings.CutPrefix(g, "/")
+		g = strings.TrimRight(g, "/")
+		if !rooted && !strings.Contains(g, "/") {
+			g = "**/" + g
+		}
+		return matches([]string{g, g + "/**"}, path)
+	})
+}
+
+// maxRuleDepth is how deep folders of rules are looked through.
+const maxRuleDepth = 5
+
+// rulesIn reads a folder of rules and those in it, by name. Those with paths wait.
 func (r *Reader) rulesIn(dir, base string, scope Scope) []File {
+	return r.rulesBelow(dir, base, scope, 0)
+}
+
+func (r *Reader) rulesBelow(dir, base string, scope Scope, depth int) []File {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -215,6 +236,9 @@ func (r *Reader) rulesIn(dir, base string, scope Scope) []File {
 	var out []File
 	for _, e := range entries {
 		p := filepath.Join(dir, e.Name())
+		if e.IsDir() && depth < maxRuleDepth && !strings.HasPrefix(e.Name(), ".") {
+			out = append(out, r.rulesBelow(p, base, scope, depth+1)...)
+		}
 		if e.IsDir() || !strings.HasSuffix(e.Name(), ".md") || strings.HasPrefix(e.Name(), ".") || r.excluded(p) {
 			continue
 		}

@@ -97,13 +97,16 @@ project w/.claude/CLAUDE.md "project"
 
 func TestRulesWait(t *testing.T) {
 	dir := tree(t, map[string]string{
-		"w/.adze/rules/go.md":   "---\npaths: [\"**/*.go\", \"go.mod\"]\n---\nuse gofmt\n",
-		"w/.adze/rules/ts.md":   "---\npaths: src/**/*.{ts,tsx}, ./web/*.ts\n---\nuse tabs",
-		"w/.adze/rules/all.md":  "---\ndescription: x\n---\nalways",
-		"w/.adze/rules/bad.md":  "---\npaths: [\n---\nkept",
-		"w/.adze/rules/line.md": "---\nno front matter",
-		"home/.adze/rules/u.md": "---\npaths:\n  - \"*.md\"\n---\nuser rule",
-		"w/a/b/x":               "",
+		"w/.adze/rules/go.md":      "---\npaths: [\"**/*.go\", \"go.mod\"]\n---\nuse gofmt\n",
+		"w/.adze/rules/ts.md":      "---\npaths: src/**/*.{ts,tsx}, ./web/*.ts\n---\nuse tabs",
+		"w/.adze/rules/all.md":     "---\ndescription: x\n---\nalways",
+		"w/.adze/rules/bad.md":     "---\npaths: [\n---\nkept",
+		"w/.adze/rules/line.md":    "---\nno front matter",
+		"home/.adze/rules/u.md":    "---\npaths:\n  - \"*.md\"\n---\nuser rule",
+		"w/.claude/rules/web/n.md": "---\npaths: {lib,docs}/**/*.css, vendor/\n---\nnamed",
+		"w/.claude/rules/s.md":     "---\npaths: *.rs\ndescription: x\n---\nstarred",
+		"w/.claude/rules/t.md":     "---\npaths:\n  - **/*.zig\n  - \"*.c\"\n---\nstarred list",
+		"w/a/b/x":                  "",
 	})
 	r := reader(dir)
 	got := show(t, dir, r.Start())
@@ -118,12 +121,21 @@ func TestRulesWait(t *testing.T) {
 	if strings.Contains(got, "gofmt") || strings.Contains(got, "tabs") {
 		t.Error(got)
 	}
+	if strings.Contains(got, "named") || strings.Contains(got, "starred") {
+		t.Error(got)
+	}
 	at := func(p string) string { return show(t, dir, r.Touched(filepath.Join(dir, "w", p))) }
 	check(t, "go", at("a/b/x.go"), "project w/.adze/rules/go.md \"use gofmt\"\n")
 	check(t, "go again", at("y.go"), "")
 	check(t, "ts elsewhere", at("lib/x.ts"), "")
 	check(t, "ts", at("web/x.ts"), "project w/.adze/rules/ts.md \"use tabs\"\n")
-	check(t, "user's", at("README.md"), "user home/.adze/rules/u.md \"user rule\"\n")
+	check(t, "user's, in a folder below", at("docs/README.md"), "user home/.adze/rules/u.md \"user rule\"\n")
+	check(t, "a comma in braces is none between patterns", at("docs/x/y.css"), "project w/.claude/rules/web/n.md \"named\"\n")
+	check(t, "without quotes", at("src/deep/x.rs"), "project w/.claude/rules/s.md \"starred\"\n")
+	check(t, "a list without quotes", at("src/x.c"), "project w/.claude/rules/t.md \"starred list\"\n")
+	r = reader(dir)
+	r.Start()
+	check(t, "all in a folder", at("vendor/a/b.txt"), "project w/.claude/rules/web/n.md \"named\"\n")
 }
 
 func TestImports(t *testing.T) {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -31,13 +32,13 @@ func frontMatter(text string) (globs []string, body, bad string) {
 		return nil, body, "front matter not used: over 16 KB"
 	}
 	if err := yaml.Unmarshal([]byte(head), &meta); err != nil {
-		return nil, body, fmt.Sprintf("front matter not used: %v", err)
+		if globs = starred(head); len(globs) == 0 {
+			return nil, body, fmt.Sprintf("front matter not used: %v", err)
+		}
 	}
 	switch meta.Paths.Kind {
 	case yaml.ScalarNode:
-		for g := range strings.SplitSeq(meta.Paths.Value, ",") {
-			globs = append(globs, strings.TrimSpace(g))
-		}
+		globs = list(meta.Paths.Value)
 	case yaml.SequenceNode:
 		for _, n := range meta.Paths.Content {
 			globs = append(globs, strings.TrimSpace(n.Value))
@@ -50,6 +51,50 @@ func frontMatter(text string) (globs []string, body, bad string) {
 		}
 	}
 	return kept, body, ""
+}
+
+// list splits patterns at commas, but not at those in braces.
+func list(s string) (out []string) {
+	depth, from := 0, 0
+	for i, c := range s + "," {
+		switch {
+		case c == '{':
+			depth++
+		case c == '}':
+			depth--
+		case c == ',' && (depth <= 0 || i == len(s)):
+			out = append(out, strings.TrimSpace(s[from:i]))
+			from = i + 1
+		}
+	}
+	return out
+}
+
+// starred reads patterns that begin with a star or a brace without quotes, as
+// people write them although YAML knows no such thing: all on the line of
+// "paths:", or each in a line of its own below it.
+func starred(head string) (globs []string) {
+	in := false
+	for line := range strings.Lines(head) {
+		line = strings.TrimRight(line, " \t\n")
+		rest, key := strings.CutPrefix(line, "paths:")
+		item, below := strings.CutPrefix(strings.TrimSpace(line), "- ")
+		switch {
+		case key:
+			in = true
+			if rest = strings.TrimSpace(rest); rest != "" {
+				globs = append(globs, list(rest)...)
+			}
+		case in && below:
+			globs = append(globs, strings.Trim(strings.TrimSpace(item), `"'`))
+		default:
+			in = in && line == ""
+		}
+	}
+	if !slices.ContainsFunc(globs, func(g string) bool { return strings.HasPrefix(g, "*") || strings.HasPrefix(g, "{") }) {
+		return nil
+	}
+	return globs
 }
 
 // importName finds "@path" where a word begins.
