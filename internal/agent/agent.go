@@ -140,6 +140,9 @@ type Loop struct {
 	Mask func(tool.Result) tool.Result
 	// Spill keeps a whole result and returns where; nil cuts without keeping.
 	Spill func(call, text string) (path string, err error)
+	// Stale lists files that changed on disk since the model saw them, each change
+	// once. nil looks for none.
+	Stale func() []Stale
 	// Notes are the session's notes and the newest event that they tell of; ok is
 	// false when there are none, or when they are not true of the conversation as
 	// it is (after a rewind). They take the place of a summary where a compaction

@@ -31,6 +31,9 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		if out, stop, err := r.before(ctx); stop || err != nil {
 			return r.outcome(out), err
 		}
+		if err := r.remind(); err != nil {
+			return r.outcome(Outcome{}), err
+		}
 		o, err := r.step(ctx)
 		if err != nil {
 			return r.outcome(Outcome{}), err
@@ -58,19 +61,22 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 type run struct {
 	*Loop
 	Turn
-	tools     tool.Set // of the newest request
-	dir       string   // where the next call runs; guarded by calls.mu while calls run
-	mem       memory
-	api       time.Duration   // spent waiting for the model
-	cap       int             // output cap asked for, 0 for the target's own
-	asked     int             // output cap of the newest request
-	noCost    string          // a model that answered and has no known price
-	answer    json.RawMessage // the accepted structured answer
-	force     string          // the tool that the next reply has to call
-	final     string          // the answer of a call that ended the turn
-	hidden    int             // inputs of the loop itself, for their IDs
-	noSummary string          // why the newest summary could not be had
-	stopped   string          // why hooks ended the turn
+	tools  tool.Set // of the newest request
+	dir    string   // where the next call runs; guarded by calls.mu while calls run
+	mem    memory
+	api    time.Duration   // spent waiting for the model
+	cap    int             // output cap asked for, 0 for the target's own
+	asked  int             // output cap of the newest request
+	noCost string          // a model that answered and has no known price
+	answer json.RawMessage // the accepted structured answer
+	force  string          // the tool that the next reply has to call
+	final  string          // the answer of a call that ended the turn
+	hidden int             // inputs of the loop itself, for their IDs
+	// toldUSD and toldTokens are the shares of the budgets that the model was
+	// told are gone, in percent.
+	toldUSD, toldTokens int
+	noSummary           string // why the newest summary could not be had
+	stopped             string // why hooks ended the turn
 }
 
 func (r *run) outcome(o Outcome) Outcome {

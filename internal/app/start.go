@@ -241,8 +241,8 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases,
 		Env:     tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch()},
 		Touched: known.Touched(), Patient: !w.front.Print,
-		Notes: r.sessionNotes,
-		Mask:  w.hide.Result, Structured: r.kit.Structured, CacheKey: r.ID,
+		Stale: r.kit.Stale, Notes: r.sessionNotes,
+		Mask: w.hide.Result, Structured: r.kit.Structured, CacheKey: r.ID,
 		Spill: func(_, text string) (string, error) { return r.log.Spill(text) },
 		Now:   time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/effect"
@@ -184,6 +185,15 @@ func Remind(told, now policy.Mode) string {
 		return "Plan mode is over: you may change files and run commands again, as the permissions allow."
 	}
 	return ""
+}
+
+// Stale lists files that changed on disk since the model saw them, each change
+// once.
+func (k Kit) Stale() (out []agent.Stale) {
+	for _, f := range k.ledger.Stale() {
+		out = append(out, agent.Stale{Path: f.Path, Gone: f.Gone, Diff: k.conf.Hide.String(f.Diff)})
+	}
+	return out
 }
 
 // Knows has the tools know files that the model has seen before.

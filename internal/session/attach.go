@@ -26,8 +26,14 @@ func (s *Session) attached(ctx context.Context, text string) (out []event.Attach
 		return nil, nil
 	}
 	var n Naming
+	var applies func(event.Seq, []string) []string
+	var boundary event.Seq
 	if err := s.within(ctx, func(st *state) {
 		t, rules, mode := st.target, st.rules, st.mode
+		boundary = st.Boundary()
+		if st.loop != nil {
+			applies = st.loop.Touched
+		}
 		n = Naming{Text: text, Dir: st.Dir, Window: t.Window, Images: t.Images, PDFs: t.PDFs, ImageEdge: t.ImageEdge, Mode: mode}
 		n.Judge = func(tool string, plan []policy.Action) policy.Verdict {
 			return policy.Decide(rules, mode, policy.Request{Tool: tool, Actions: plan})
@@ -35,5 +41,18 @@ func (s *Session) attached(ctx context.Context, text string) (out []event.Attach
 	}); err != nil {
 		return nil, err
 	}
-	return s.cfg.Attach(ctx, n), nil
+	out = s.cfg.Attach(ctx, n)
+	if applies == nil {
+		return out, nil
+	}
+	for i, a := range out {
+		var paths []string
+		for _, f := range a.Saw {
+			paths = append(paths, f.Path)
+		}
+		for _, text := range applies(boundary, paths) { // what begins to apply with the file
+			out[i].Text += "\n" + text
+		}
+	}
+	return out, nil
 }

@@ -62,6 +62,7 @@ type State struct {
 	Denied     int      // calls that were refused, in all turns
 
 	Tasks    []view.Task // the todo list as it stands
+	Quiet    int         // replies since the todo list was written
 	Plan     string      // the newest that a person approved, or ""
 	Said     []Said      // prompts of people, in order; see maxSaid
 	Changed  []string    // files that calls changed, in the order of the first change; at most maxChanged
@@ -201,6 +202,7 @@ func (s State) Apply(e event.Event) State {
 		s = s.spend(b)
 		s.Turn.Steps++
 		s.Cache = s.Cache.replied(b, e.Time, s.Answered)
+		s.Quiet++
 		s.Answered = e.Time
 		if b.Stop == llm.Refused {
 			s.talk = s.talk.refused(e.Seq, s.Turn.Seq, b)
@@ -367,7 +369,7 @@ func (s State) finished(seq event.Seq, b event.ToolFinished) State {
 		s.Turn.Denials = append(slices.Clip(s.Turn.Denials), Denial{b.Call, b.Name, b.Input, b.Verdict.Reason})
 	}
 	if ts, ok := tasks(b.View); ok {
-		s.Tasks = ts
+		s.Tasks, s.Quiet = ts, 0
 	}
 	s.talk = s.talk.finished(seq, b)
 	return s

@@ -12,19 +12,25 @@ import (
 // A Ledger is what the model knows of files: their state when it last saw
 // them. It is shared by the tools of one session and safe for concurrent use.
 type Ledger struct {
-	mu    sync.Mutex // guards files
-	files map[string]effect.File
+	mu     sync.Mutex // guards what follows
+	files  map[string]effect.File
+	recent []string // those that are looked at for changes, the newest last
+	looked map[string]looked
+	kept   map[string]was
+	size   int // bytes of kept
 }
 
 // NewLedger returns an empty ledger.
-func NewLedger() *Ledger { return &Ledger{files: map[string]effect.File{}} }
+func NewLedger() *Ledger {
+	return &Ledger{files: map[string]effect.File{}, looked: map[string]looked{}, kept: map[string]was{}}
+}
 
 // Restore adds what a resumed session had seen; later entries win.
 func (l *Ledger) Restore(files []effect.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, f := range files {
-		l.files[f.Path] = f
+		l.noted(f)
 	}
 }
 
@@ -42,16 +48,19 @@ func (l *Ledger) Forget(paths ...string) {
 	defer l.mu.Unlock()
 	if len(paths) == 0 {
 		clear(l.files)
+		clear(l.looked)
+		clear(l.kept)
+		l.recent, l.size = nil, 0
 	}
 	for _, p := range paths {
-		delete(l.files, p)
+		l.forget(p)
 	}
 }
 
 func (l *Ledger) put(f effect.File) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.files[f.Path] = f
+	l.noted(f)
 }
 
 // shown reports whether an entry comes from a read: a write is known to the

@@ -12,6 +12,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -269,11 +270,7 @@ func (r *runner) tell(e event.Event) {
 		r.wait(w) // nobody should wonder why nothing happens
 	}
 	if b, ok := e.Body.(event.InputAccepted); ok && r.Format != Stream {
-		for _, a := range b.Attached {
-			if a.Refused {
-				fmt.Fprintf(r.Err, "adze: not attached: %s: %s\n", clip.Line(clip.VisibleText(a.Name), 200), clip.Line(clip.VisibleText(a.About), 200))
-			}
-		}
+		r.attached(b.Attached)
 	}
 	if r.Watch != nil {
 		return // it shows these
@@ -286,6 +283,23 @@ func (r *runner) tell(e event.Event) {
 	}
 	if b, ok := e.Body.(event.Noted); ok && b.Level == "warning" && r.Format != Stream {
 		fmt.Fprintf(r.Err, "adze: %s\n", clip.Line(clip.VisibleText(b.Text), 500))
+	}
+}
+
+// attached says what was read of what a prompt names with "@", unless it is
+// shown anyway, and what was not.
+func (r *runner) attached(all []event.Attached) {
+	var with []string
+	for _, a := range all {
+		name, about := clip.Line(clip.VisibleText(a.Name), 200), clip.Line(clip.VisibleText(a.About), 200)
+		if a.Refused {
+			fmt.Fprintf(r.Err, "adze: not attached: %s: %s\n", name, about)
+			continue
+		}
+		with = append(with, fmt.Sprintf("%s (%s)", name, about))
+	}
+	if len(with) > 0 && r.Watch == nil {
+		fmt.Fprintf(r.Err, "adze: attached: %s\n", strings.Join(with, ", "))
 	}
 }
 
