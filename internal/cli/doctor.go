@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
@@ -191,6 +192,13 @@ func settingsFindings(p settings.Paths, cfg *config.Config) []finding {
 		if w := policy.Lint(r); w != "" && policy.Dead(r) == "" { // dead ones are among the problems
 			list = append(list, finding{"permissions", "note", fmt.Sprintf("%s %s (%s): %s", r.Effect, r.Text(), r.Source, w), ""})
 		}
+	}
+	ours, wrong := hooks.Load(cfg)
+	if n := len(ours.All()); n > 0 {
+		list = append(list, finding{"hooks", "ok", clip.Count(n, "hook"), ""})
+	}
+	for _, err := range wrong {
+		list = append(list, finding{"hooks", "broken", err.Error(), "adze hooks check"})
 	}
 	for _, pr := range slices.Concat(cfg.Problems, problems) {
 		level := "note"

@@ -188,7 +188,7 @@ var words = map[string]string{
 	"output-format": "FORMAT", "format": "FORMAT", "json-schema": "SCHEMA", "log-file": "FILE", "key-file": "FILE", "output": "FILE", "batch": "FILE",
 	"settings": "FILE", "setting-sources": "SOURCES", "permission-mode": "MODE", "mode": "MODE", "permission-prompt-tool": "stdio", "resume": "SESSION",
 	"session-id": "UUID", "sandbox": "STATE", "max-budget-usd": "USD", "max-turns": "N", "token-budget": "TOKENS", "scope": "SCOPE", "to": "LIST", "dir": "DIR", "revoke": "DIR",
-	"allow": "RULE", "ask": "RULE", "deny": "RULE", "mechanism": "NAME", "from": "PROGRAM", "limit": "N", "days": "N", "by": "KIND", "html": "FILE",
+	"allow": "RULE", "ask": "RULE", "deny": "RULE", "mechanism": "NAME", "from": "PROGRAM", "limit": "N", "days": "N", "by": "KIND", "html": "FILE", "tool": "NAME", "input": "JSON", "only": "KIND",
 }
 
 // valueWord says in a word what a flag takes, "" for one that takes nothing.

@@ -159,7 +159,7 @@ func (h *uiHost) host() tui.Host {
 		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes,
 		Open: h.open, Models: h.models, Sessions: h.sessions, Search: h.search, Preview: h.preview, Diff: h.diff, Rename: h.rename, Files: h.files,
 		Look: h.look, Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
-		Memory: h.memory, Note: h.note, Reports: h.reports(), First: h.first, Keyless: keyless, Trust: h.trust,
+		Memory: h.memory, Note: h.note, Reports: h.reports(), Hooks: func(ctx context.Context) (string, error) { return h.subcommand("hooks", "list")(ctx, nil, "") }, First: h.first, Keyless: keyless, Trust: h.trust,
 		Login: func(ctx context.Context) error { _, err := h.interactive("login")(ctx, nil, ""); return err },
 	}
 	h.withHistory(&t)

@@ -48,6 +48,7 @@ func Commands() Contribution {
 		{"model", "[name]", "choose the model", View{}},
 		{"resume", "[words]", "go on with another session", View{}},
 		{"fork", "", "go on in a copy of this session", View{}},
+		{"hooks", "", "the hooks that are set, and what they did", View{}},
 		{"memory", "", "edit a memory file", View{}},
 		{"theme", "[name]", "choose the colours", View{}},
 	}}

@@ -81,6 +81,13 @@ func Check(command string, o Options) Report {
 	return out
 }
 
+// Actions are what a command would do, and the rules with the folders that they
+// count from.
+func Actions(command string, o Options) ([]policy.Action, policy.Rules) {
+	w := o.world()
+	return shellread.Read(command, w).Actions, o.rules(w)
+}
+
 func (o Options) world() world.World {
 	if o.World != nil {
 		return *o.World

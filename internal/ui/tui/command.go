@@ -84,6 +84,9 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 	if m.host.Sessions != nil {
 		out["resume"], out["fork"] = (*Model).resumeCommand, (*Model).forkCommand
 	}
+	if m.host.Hooks != nil {
+		out["hooks"] = (*Model).hooksCommand
+	}
 	if m.host.Memory != nil && m.host.EditFile != nil {
 		out["memory"] = (*Model).memoryCommand
 	}

@@ -12,6 +12,7 @@ import (
 func TestCommandsAndViewsMatch(t *testing.T) {
 	r := newRig(t, 80, 24)
 	r.m.host.Memory = func() []Choice { return nil }
+	r.m.host.Hooks = func(context.Context) (string, error) { return "", nil }
 	r.m.host.EditFile = func(context.Context, string) error { return nil }
 	views := r.m.views()
 	for _, c := range contrib.Commands().Commands {

@@ -269,6 +269,9 @@ func (m *Model) verb() string {
 	if w := m.turn.waiting; w != nil {
 		return fmt.Sprintf("%s; trying again in %s (%d of %d)", clip.Line(w.Err, 60), story.Span(w.For), w.Attempt, w.Max)
 	}
+	if s := m.slowHook(); s != "" {
+		return s
+	}
 	for _, t := range m.st.Tasks {
 		if t.Status == view.InProgress && t.Active != "" {
 			return clip.Line(draw.String(t.Active), 60)

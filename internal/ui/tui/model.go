@@ -20,6 +20,7 @@ import (
 
 // A Model is all that the UI knows. One goroutine owns it.
 type Model struct {
+	hooks []hookRun // the newest of each event, the oldest first
 	host  Host
 	s     *Session // nil until it is open
 	start Start
@@ -356,6 +357,8 @@ func (m *Model) happened(e event.Event) []effect {
 		}
 	case event.TurnEnded:
 		return m.turnEnded(b)
+	case event.HookStarted, event.HookEnded:
+		m.hooked(e)
 	case event.Rewound:
 		return m.wentBack()
 	case event.RewindPlan:
@@ -379,7 +382,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.say(text, draw.Quiet)
 		return m.changed()
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Stripped,
-		event.Compacted, event.NotesKept, event.CompactFailed, event.Compacting, event.Noted, event.Unknown, event.Retracted, event.ToolOutput, event.HookStarted, event.HookEnded, event.TaskOutput, event.Queued:
+		event.Compacted, event.NotesKept, event.CompactFailed, event.Compacting, event.Noted, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil

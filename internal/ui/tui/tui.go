@@ -156,6 +156,8 @@ type Host struct {
 	EditFile func(ctx context.Context, path string) error
 	// Reports are commands that print something, by name.
 	Reports map[string]Report
+	// Hooks lists the hooks that are set, as Markdown.
+	Hooks func(ctx context.Context) (string, error)
 	// First reports whether this person starts adze for the first time.
 	First func() bool
 	// Keyless reports whether a session could not be opened because there is no

@@ -1,0 +1,242 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/hook/hookrun"
+	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/permcheck"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+func newHooks(sys System, f *runFlags) *cobra.Command {
+	return group("hooks", "List, check and try the hooks of the settings", hooksList(sys, f), hooksCheck(sys, f), hooksTest(sys, f))
+}
+
+// A hookRow is a hook in a list.
+type hookRow struct {
+	Event   hook.Event `json:"event"`
+	Matcher string     `json:"matcher,omitempty"`
+	If      string     `json:"if,omitempty"`
+	Type    hook.Kind  `json:"type"`
+	Name    string     `json:"name"`
+	Timeout float64    `json:"timeout_seconds"`
+	From    string     `json:"from"`
+	Scope   string     `json:"scope"`
+}
+
+func hooksList(sys System, f *runFlags) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List the hooks that run, by event, and where they stand", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, cfg, err := loadSettings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			set, problems := hooks.Load(cfg)
+			for _, err := range problems {
+				fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(err.Error()))
+			}
+			rows := []hookRow{}
+			for _, h := range set.All() {
+				rows = append(rows, hookRow{h.Event, h.Matcher, h.If, h.Type, h.Name(), h.Timeout().Seconds(), h.From, h.Scope})
+			}
+			if asJSON {
+				return printJSON(sys, rows)
+			}
+			if len(rows) == 0 {
+				why := "no hooks are set"
+				if cfg.DisableAllHooks {
+					why = "hooks are off: disableAllHooks"
+				}
+				_, err := fmt.Fprintln(sys.Stdout, why)
+				return err
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			for _, r := range rows {
+				about := r.Matcher
+				if r.If != "" {
+					about = strings.TrimSpace(about + " if " + r.If)
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Event, clip.Line(clip.Visible(about), 40), r.Type, clip.Line(clip.Visible(r.Name), 60), clip.Visible(r.From))
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+func hooksCheck(sys System, f *runFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "check", Short: "Say what of the hooks in the settings cannot be used", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, cfg, err := loadSettings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			set, problems := hooks.Load(cfg)
+			if len(problems) > 0 {
+				for _, err := range problems {
+					fmt.Fprintln(sys.Stdout, clip.Visible(err.Error()))
+				}
+				return failf("mend them, and look again with: adze hooks check", "%s cannot be used as written", clip.Count(len(problems), "hook"))
+			}
+			_, err = fmt.Fprintf(sys.Stdout, "%s, all of which can be used\n", clip.Count(len(set.All()), "hook"))
+			return err
+		},
+	}
+}
+
+func hooksTest(sys System, f *runFlags) *cobra.Command {
+	var tool, input string
+	c := &cobra.Command{
+		Use: "test EVENT", Short: "Run the hooks of an event on a made input, and say what would happen", Args: cobra.ExactArgs(1),
+		Long: `test runs the hooks that match, as a session would, and prints what each of
+them said and what would come of it. Nothing but the hooks is run.
+
+  adze hooks test PreToolUse --tool Bash --input '{"command": "git push"}'
+  adze hooks test UserPromptSubmit --input '{"prompt": "hello"}'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if input == "-" {
+				text, err := io.ReadAll(io.LimitReader(sys.Stdin, 1<<20))
+				if err != nil {
+					return failf("give the input as --input '{…}'", "read the input: %v", err)
+				}
+				input = string(text)
+			}
+			in, err := hook.Make(args[0], tool, []byte(input))
+			if err != nil {
+				return usagef(`for a call: --tool Bash --input '{"command": "ls"}'; for others --input has the fields of the event`, "%v", err)
+			}
+			if in.Event().Subject() == "tool_name" && in.Subject() == "" {
+				return usagef("--tool Bash", "%s is about a call: of which tool?", in.Event())
+			}
+			p, cfg, err := loadSettings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			set, problems := hooks.Load(cfg)
+			for _, err := range problems {
+				fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(err.Error()))
+			}
+			at := scene(p, tool, input)
+			if len(set.Matching(in, at)) == 0 {
+				_, err := fmt.Fprintf(sys.Stdout, "no hook of %s matches\n", in.Event())
+				return err
+			}
+			environ := proc.Scrub(sys.Environ, cfg.ChildEnv)
+			for k, v := range cfg.Env {
+				environ = proc.Set(environ, k+"="+v)
+			}
+			r := hookrun.New(hookrun.Config{
+				Environ: func() []string { return environ }, Home: p.Home, Project: p.Root, Now: time.Now,
+				HTTP:  &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+				Tell:  func(event.Body) {},
+				Later: func(text string, _ bool) { fmt.Fprintln(sys.Stdout, "later: "+clip.VisibleText(text)) },
+			})
+			defer r.Close()
+			r.Use(set)
+			a := r.Fire(cmd.Context(), hook.Common{Session: "test", Dir: p.Dir, Mode: string(cfg.Permissions.Mode())}, in, at)
+			return errors.Join(printRuns(sys.Stdout, r.Runs(in.Event())), printAnswer(sys.Stdout, in.Event(), a))
+		},
+	}
+	c.Flags().StringVar(&tool, "tool", "", "the tool that is called")
+	c.Flags().StringVar(&input, "input", "", "arguments of the call, or fields of the event, as JSON (- is stdin)")
+	return c
+}
+
+// scene is what a call would do, for hooks with "if".
+func scene(p settings.Paths, tool, input string) hook.Scene {
+	var args struct {
+		Command string `json:"command"`
+		File    string `json:"file_path"`
+	}
+	_ = json.Unmarshal([]byte(input), &args) // what is no object was refused already
+	actions, rules := permcheck.Actions(args.Command, permcheck.Options{Rules: policy.Rules{}, Dir: p.Dir, Home: p.Home})
+	switch {
+	case args.Command != "":
+	case tool == "Read" && args.File != "":
+		actions = []policy.Action{policy.Read{Path: args.File}}
+	case args.File != "":
+		actions = []policy.Action{policy.Write{Path: args.File}}
+	}
+	return hook.Scene{Actions: actions, Rules: rules}
+}
+
+func printRuns(w io.Writer, runs []hookrun.Run) error {
+	for _, r := range runs {
+		fmt.Fprintf(w, "%s\n  from %s\n", clip.Line(clip.Visible(r.Hook.Name()), 100), clip.Visible(r.Hook.From))
+		how := fmt.Sprintf("code %d", r.Code)
+		if r.Err != "" {
+			how = r.Err
+		}
+		fmt.Fprintf(w, "  %s, after %s\n", clip.Visible(how), clip.Span(r.Took))
+		for _, out := range []struct{ name, text string }{{"stdout", r.Stdout}, {"stderr", r.Stderr}} {
+			if s := strings.TrimSpace(out.text); s != "" {
+				fmt.Fprintf(w, "  %s: %s\n", out.name, strings.ReplaceAll(clip.VisibleText(s), "\n", "\n    "))
+			}
+		}
+	}
+	return nil
+}
+
+// printAnswer says what would come of what hooks said.
+func printAnswer(w io.Writer, e hook.Event, a hook.Answer) error {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	for _, s := range a.Failed {
+		say("%s", s)
+	}
+	if a.Stop {
+		say("the turn would end: %s", a.Why)
+	}
+	if a.Block {
+		switch e {
+		case hook.PostToolUse, hook.PostToolUseFailure, hook.PostToolBatch:
+			say("the model would be told: %s", a.Reason)
+		case hook.Stop:
+			say("the turn would go on: %s", a.Reason)
+		default:
+			say("it would be refused: %s", a.Reason)
+		}
+	}
+	if a.Permission != "" {
+		say("the call would get the ruling %q: %s", a.Permission, a.PermissionReason)
+	}
+	if a.Decision != "" {
+		say("the question would be answered with %q: %s", a.Decision, a.Message)
+	}
+	if a.Input != nil {
+		say("the call would have the arguments %s, and be judged with them", a.Input)
+	}
+	if a.Output != nil {
+		say("the model would read in place of the result: %s", a.Output)
+	}
+	for _, s := range a.Context {
+		say("the model would be told: %s", s)
+	}
+	for _, s := range a.System {
+		say("people would be told: %s", s)
+	}
+	if len(out) == 0 {
+		say("nothing would come of it")
+	}
+	_, err := fmt.Fprintln(w, clip.VisibleText(strings.Join(out, "\n")))
+	return err
+}

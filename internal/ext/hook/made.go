@@ -1,0 +1,50 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+)
+
+// makers are empty inputs, to be filled from JSON.
+var makers = map[Event]func() any{
+	SessionStart: func() any { return &SessionStartInput{Source: "startup"} }, SessionEnd: func() any { return &SessionEndInput{Reason: "other"} },
+	UserPromptSubmit: func() any { return &PromptInput{} }, UserPromptExpansion: func() any { return &ExpansionInput{} },
+	PreToolUse: func() any { return &PreToolInput{} }, PermissionRequest: func() any { return &PermissionInput{} }, PermissionDenied: func() any { return &DeniedInput{} },
+	PostToolUse: func() any { return &PostToolInput{} }, PostToolUseFailure: func() any { return &FailureInput{} }, PostToolBatch: func() any { return &BatchInput{} },
+	Notification: func() any { return &NotificationInput{} }, Stop: func() any { return &StopInput{} }, StopFailure: func() any { return &StopFailureInput{} },
+	PreCompact: func() any { return &PreCompactInput{Trigger: "manual"} }, PostCompact: func() any { return &PostCompactInput{Trigger: "manual"} },
+	ConfigChange: func() any { return &ConfigInput{} }, CwdChanged: func() any { return &CwdInput{} },
+}
+
+// Make makes the input of an event from the JSON of its own fields, for a try.
+// For an event about a call of the named tool, fields are the call's arguments.
+// Fields that the event does not have are an error.
+func Make(event, tool string, fields []byte) (Input, error) {
+	maker, ok := makers[Event(event)]
+	if !ok {
+		return nil, unknownEvent(Event(event))
+	}
+	if len(bytes.TrimSpace(fields)) == 0 {
+		fields = []byte("{}")
+	}
+	if Event(event).Subject() == "tool_name" && tool != "" {
+		var args map[string]any
+		if err := json.Unmarshal(fields, &args); err != nil {
+			return nil, fmt.Errorf("the arguments of %s: expected a JSON object: %w", tool, err)
+		}
+		var err error
+		if fields, err = json.Marshal(map[string]any{"tool_name": tool, "tool_input": args, "tool_use_id": "try"}); err != nil {
+			return nil, err
+		}
+	}
+	in := maker()
+	d := json.NewDecoder(bytes.NewReader(fields))
+	d.DisallowUnknownFields()
+	if err := d.Decode(in); err != nil {
+		return nil, fmt.Errorf("the input of %s: %w", event, err)
+	}
+	made, _ := reflect.ValueOf(in).Elem().Interface().(Input)
+	return made, nil
+}

@@ -1,0 +1,109 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/draw"
+)
+
+// Bounds of what is shown of hooks.
+const (
+	slowHook = time.Second // a hook that runs longer is named
+	hookRuns = 20          // that are kept of an event
+)
+
+// A hookRun is a hook that runs, or ran.
+type hookRun struct {
+	event.HookStarted
+	began time.Time
+	ended *event.HookEnded
+}
+
+// hooked takes over what a hook does.
+func (m *Model) hooked(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.HookStarted:
+		m.hooks = append(m.hooks, hookRun{HookStarted: b, began: e.Time})
+	case event.HookEnded:
+		if i := slices.IndexFunc(m.hooks, func(r hookRun) bool { return r.ID == b.ID && r.ended == nil }); i >= 0 {
+			m.hooks[i].ended = &b
+		}
+	default: // not about a hook
+	}
+	of := 0
+	for i := len(m.hooks) - 1; i >= 0; i-- {
+		if m.hooks[i].Event == m.hooks[len(m.hooks)-1].Event {
+			if of++; of > hookRuns && m.hooks[i].ended != nil {
+				m.hooks = slices.Delete(m.hooks, i, i+1)
+				return
+			}
+		}
+	}
+}
+
+// slow is what people see while a hook takes its time, "" when none does.
+func (m *Model) slowHook() string {
+	for _, r := range m.hooks {
+		if r.ended == nil && m.now.Sub(r.began) >= slowHook {
+			if r.Status != "" {
+				return clip.Line(draw.String(r.Status), 60)
+			}
+			return "Running a hook: " + clip.Line(draw.String(r.Name), 40)
+		}
+	}
+	return ""
+}
+
+// hooksCommand lists the hooks that are set, and what they did in this session.
+func (m *Model) hooksCommand(string) []effect {
+	ran := m.hookReport()
+	list := m.host.Hooks
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		text, err := list(ctx)
+		return func(m *Model) []effect {
+			if err != nil {
+				return m.fail(err)
+			}
+			return m.report("hooks", text+ran)
+		}
+	}}}
+}
+
+// hookReport is what hooks did, the newest run of an event first, as Markdown.
+func (m *Model) hookReport() string {
+	var b strings.Builder
+	for _, r := range slices.Backward(m.hooks) {
+		how := "runs since " + clip.Span(m.now.Sub(r.began))
+		var said string
+		if e := r.ended; e != nil {
+			how = fmt.Sprintf("code %d after %s", e.Code, clip.Span(e.Took))
+			if e.Err != "" {
+				how = e.Err
+			}
+			said = strings.TrimSpace(e.Stderr + "\n" + e.Stdout)
+		}
+		fmt.Fprintf(&b, "%s  %s  %s  %s\n", r.began.Format("15:04:05"), r.Event, clip.Line(clip.Visible(r.Name), 60), clip.Line(clip.Visible(how), 60))
+		if said != "" {
+			fmt.Fprintf(&b, "          %s\n", clip.Line(clip.Visible(said), 100))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\n\nIn this session:\n\n" + fence(b.String())
+}
+
+// fence is text as Markdown that shows it as it is.
+func fence(s string) string {
+	marks := "```"
+	for strings.Contains(s, marks) {
+		marks += "`"
+	}
+	return marks + "\n" + strings.TrimRight(s, "\n") + "\n" + marks
+}
