@@ -86,6 +86,7 @@ func TestCalls(t *testing.T) {
 		{name: "at most so many", most: 2, calls: []llm.ToolUse{do("a", "look", job{For: 3}), do("b", "look", job{For: 1}), do("c", "look", job{For: 1})}, did: "+a+b-b+c-c-a", took: 3 * time.Second},
 		{name: "a failed command cancels its siblings", calls: []llm.ToolUse{do("a", "shell", job{For: 1, Fail: true}), do("b", "shell", job{For: 5}), do("c", "act", job{For: 5})}, did: "+a+b-a-b", took: time.Second,
 			texts: map[string]string{"a": "did a", "b": "This call was cancelled, because another command", "c": "This call was not run, because another command"}},
+		{name: "one that works does not", calls: []llm.ToolUse{do("a", "shell", job{For: 1}), do("b", "shell", job{For: 5})}, did: "+a+b-a-b", took: 5 * time.Second, texts: map[string]string{"a": "did a", "b": "did b"}},
 		{name: "another failure does not", calls: []llm.ToolUse{do("a", "look", job{For: 1, Fail: true}), do("b", "look", job{For: 5})}, did: "+a+b-a-b", took: 5 * time.Second, texts: map[string]string{"b": "did b"}},
 		{name: "a refused command does not", refuse: "a", calls: []llm.ToolUse{do("a", "shell", job{}), do("b", "look", job{For: 1})}, did: "+b-b", took: time.Second, texts: map[string]string{"a": "This call was refused: because.", "b": "did b"}},
 		{name: "a command without a plan does not", calls: []llm.ToolUse{do("a", "shell", job{Plan: "no such thing"}), do("b", "look", job{For: 1})}, did: "+b-b", took: time.Second, texts: map[string]string{"a": "shell: no such thing", "b": "did b"}},

@@ -230,6 +230,63 @@ func TestWhatACompactionKeeps(t *testing.T) {
 	})
 }
 
+// Of a part that is replaced nothing stays, and what stays is not said twice:
+// from a prompt on, up to one, or all but the newest.
+func TestCompactionOfAPart(t *testing.T) {
+	for name, c := range map[string]struct {
+		c           agent.Compaction
+		stays, goes []string
+		said        []string // in the message that replaces the part
+	}{
+		"from a prompt on": {agent.Compaction{Before: 6, Part: "from it on"}, []string{"Q1", "A1"}, []string{"A2", "A3"}, []string{"Q2", "Q3"}},
+		"up to a prompt":   {agent.Compaction{From: 8, Part: "up to it"}, []string{"Q3", "A3"}, []string{"A1", "A2"}, []string{"go", "Q1", "Q2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, nil, summing(t, "the sum", llm.Usage{In: 1, Out: 1}))
+				for i := 1; i <= 3; i++ {
+					for _, b := range []event.Body{event.InputAccepted{ID: fmt.Sprint("q", i), Text: fmt.Sprint("Q", i)}, event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: fmt.Sprint("A", i)}}}}} {
+						if err := r.host.Emit(b); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+				c.c.Trigger = event.CauseAsked
+				out, err := r.loop.Compact(t.Context(), r.turn, c.c)
+				if err != nil || out.Reason != agent.Completed {
+					t.Fatalf("%+v %v", out, err)
+				}
+				got := words(llm.Request{Messages: r.host.State().Messages()})
+				for _, s := range append(c.stays, c.said...) {
+					if strings.Count(got, s) != 1 {
+						t.Errorf("%q stands %d times in\n%s", s, strings.Count(got, s), got)
+					}
+				}
+				for _, s := range c.goes {
+					if strings.Contains(got, s) {
+						t.Errorf("%q stands in\n%s", s, got)
+					}
+				}
+				sum := said[event.Compacted](r.host)[0].Text
+				for _, s := range c.said {
+					if !strings.Contains(sum, s) {
+						t.Errorf("%q is not in\n%s", s, sum)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A compaction of its own needs the tools, as the request before it had them.
+func TestCompactionWithoutTools(t *testing.T) {
+	r := newRig(t, nil, fake.Say("not asked"))
+	r.host.noTools = errTest
+	if _, err := r.loop.Compact(t.Context(), r.turn, agent.Compaction{Trigger: event.CauseAsked}); !errors.Is(err, errTest) || len(r.model.Requests()) > 0 {
+		t.Errorf("%v", err)
+	}
+}
+
 // An interrupt while the summary is written leaves the conversation as it was.
 func TestAnInterruptWhileCompacting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -129,7 +129,7 @@ func next(m memory, o outcome, can means) (memory, choice) {
 	m.steps++
 	m.spent += o.tokens
 	switch {
-	case o.interrupted && o.inTools:
+	case o.inTools:
 		return m, choice{end: InterruptedTools}
 	case o.interrupted:
 		return m, choice{end: InterruptedStreaming}

@@ -126,6 +126,12 @@ func TestRecovery(t *testing.T) {
 				}
 			}},
 
+		{name: "the window is full in the middle of a call", tools: []tool.Tool{read(1000)}, replies: append(reads(2), fake.Parts(llm.WindowFull, llm.Text{S: "cut"}, llm.ToolUse{ID: "cut", Name: "read", Input: json.RawMessage(`"{"`), Bad: llm.CutCall}), fake.Say("done")), end: agent.Completed, requests: 4, clear: []string{"r0 r1"},
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if s := words(r.last()); strings.Contains(s, "Continue exactly where it stopped") || !strings.Contains(s, "cut off by") {
+					t.Errorf("sent %q", s)
+				}
+			}},
 		{name: "old results leave before the window is full", tools: []tool.Tool{read(40_000)}, change: func(r *rig) { r.host.target.Window = 100_000 },
 			replies: append(measured(7, 0, 10_000), fake.Say("done")), end: agent.Completed, requests: 8, clear: []string{"r0 r1"},
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
