@@ -1,7 +1,9 @@
 package proc
 
 import (
+	"io"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -89,4 +91,41 @@ func TestGuardianReads(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	Guardian(strings.NewReader("=\"/c\"\n.\n"), func(e string) { t.Errorf("%s after an orderly end", e) })
+}
+
+// What confines commands is not something that they left, and is not looked into.
+func TestHelpersAreAside(t *testing.T) {
+	tab := New(Config{})
+	defer tab.Close(0)
+	helper := exec.Command("sleep", "1000")
+	if err := helper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = helper.Process.Kill()
+		_ = helper.Wait()
+	}()
+	if tab.os.alone() {
+		t.Fatal("a child that nobody knows is not seen")
+	}
+	c := Command{Path: "/bin/sh", Args: []string{"sh", "-c", "true"}, Dir: "/", Helpers: []int{helper.Process.Pid}}
+	p, err := tab.Start(c, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if !tab.os.alone() || len(tab.os.near()) > 0 {
+		t.Errorf("the helper counts as something a command left: %+v", tab.os.near())
+	}
+	left, _ := start(t, tab, "setsid sleep 1000 & exit 3", false)
+	<-left.Done()
+	if st := left.Status(); len(st.Left) != 1 {
+		t.Errorf("what a command leaves beside a helper: %+v", st)
+	}
+	running, _ := start(t, tab, "sleep 1000", true)
+	if near := tab.os.near(); tab.os.alone() || slices.ContainsFunc(near, func(m task) bool { return m.pid == helper.Process.Pid }) || len(near) == 0 {
+		t.Errorf("%+v", near)
+	}
+	running.Stop(0)
+	<-running.Done()
 }

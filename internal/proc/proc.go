@@ -62,6 +62,10 @@ type Command struct {
 	// fails, Otherwise makes the command ready for an ordinary start.
 	Launch    func(files []*os.File) (Launched, error)
 	Otherwise func(c *Command) error
+	// Helpers are children of this process with which whoever made the command
+	// ready confines it. What a command started is never a child of theirs. They
+	// take the place of those that were given before; nil leaves these.
+	Helpers []int
 	// Halt, when it is not nil, ends the command at once when something comes:
 	// the reason, which is then Status.Over.
 	Halt <-chan string
@@ -211,6 +215,9 @@ func (t *Table) Start(c Command, w io.Writer) (*Process, error) {
 	}
 	started = true
 	p.Pid, p.after, p.halt, p.first = p.child.Pid, c.After, c.Halt, c.Keeper
+	if c.Helpers != nil {
+		t.os.aside(c.Helpers)
+	}
 	p.os.started(p, &t.os)
 	if p.ward = t.ward && !c.Keeper; p.ward {
 		p.os.guard(p)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -30,6 +31,8 @@ type tableOS struct {
 	// reaping is held by who reaps orphans, and read-locked by who looks for
 	// processes: what is reaped in between leaves no trace of its children.
 	reaping sync.RWMutex
+
+	helpers atomic.Pointer[[]int] // that confine commands
 
 	mu     sync.Mutex // guards tags and direct
 	tags   map[tag]bool

@@ -17,8 +17,9 @@ type processOS struct {
 	told  bool
 }
 
-func (*tableOS) init()  {}
-func (*tableOS) sweep() {}
+func (*tableOS) init()       {}
+func (*tableOS) aside([]int) {}
+func (*tableOS) sweep()      {}
 
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 

@@ -17,8 +17,9 @@ type tableOS struct{ guardian guardian }
 
 type processOS struct{ job windows.Handle }
 
-func (*tableOS) init()  {}
-func (*tableOS) sweep() {}
+func (*tableOS) init()       {}
+func (*tableOS) aside([]int) {}
+func (*tableOS) sweep()      {}
 
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{

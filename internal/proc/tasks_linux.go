@@ -25,23 +25,37 @@ func children() bool {
 	return err != unix.ECHILD
 }
 
-// alone reports whether this process has no child but the guardian, where
-// that is cheap to know.
+// aside notes children of this process that are no commands.
+func (t *tableOS) aside(pids []int) { t.helpers.Store(&pids) }
+
+// ours are the children of this process that are no commands, and that start none.
+func (t *tableOS) ours() (pids []int) {
+	if h := t.helpers.Load(); h != nil {
+		pids = slices.Clone(*h)
+	}
+	if g := t.guardian.pid(); g != 0 {
+		pids = append(pids, g)
+	}
+	return pids
+}
+
+// alone reports whether this process has no child but the guardian and helpers,
+// where that is cheap to know.
 func (t *tableOS) alone() bool {
 	if !children() {
 		return true
 	}
-	g := t.guardian.pid()
+	known := t.ours()
 	// The kernel's list may miss a child while another one is reaped
 	// (proc_pid_children(5)). Reaping takes one only once, and both times
 	// the list would have to be read in that moment.
-	return g != 0 && only(g) && only(g)
+	return len(known) > 0 && only(known) && only(known)
 }
 
-// only reports whether the one child of this process is pid.
-func only(pid int) bool {
+// only reports whether all children of this process are among known.
+func only(known []int) bool {
 	kids, ok := childrenOf(os.Getpid())
-	return ok && !slices.ContainsFunc(kids, func(k int) bool { return k != pid })
+	return ok && !slices.ContainsFunc(kids, func(k int) bool { return !slices.Contains(known, k) })
 }
 
 // childrenOf is the kernel's list of the children of a process, which is not
@@ -72,7 +86,8 @@ func childrenOf(pid int) (kids []int, ok bool) {
 
 // near lists the processes under this one as below does, from the kernel's
 // lists of children: cheaper where there are many others, and without those
-// that come and go this moment.
+// that come and go this moment. Those that confine and guard commands are left
+// out; to look into one makes who waits for its end wait longer.
 func (t *tableOS) near() []task {
 	if t.alone() {
 		return nil
@@ -82,7 +97,10 @@ func (t *tableOS) near() []task {
 		return t.below()
 	}
 	var out []task
-	for ; len(kids) > 0; kids = kids[1:] {
+	for known := t.ours(); len(kids) > 0; kids = kids[1:] {
+		if slices.Contains(known, kids[0]) {
+			continue
+		}
 		m, ok := readTask(strconv.Itoa(kids[0]))
 		if !ok {
 			continue

@@ -147,6 +147,7 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) error {
 	if w == nil {
 		return b.bwrap(c, steps, h.lock)
 	}
+	c.Helpers = b.helpers(w)
 	inside := *c
 	c.Launch = func(files []*os.File) (proc.Launched, error) { return w.launch(inside, h.lock, files) }
 	c.Otherwise = func(c *proc.Command) error {
@@ -155,6 +156,17 @@ func (b *bubblewrap) wrap(c *proc.Command, p Policy, h held) error {
 	}
 	c.Path, c.Args = "", nil // who does not know of Launch starts nothing
 	return nil
+}
+
+// helpers are the processes that commands from a zygote are confined with.
+func (b *bubblewrap) helpers(w *parent) []int {
+	pids := []int{w.process.Pid}
+	b.links.mu.Lock()
+	defer b.links.mu.Unlock()
+	if b.space != nil {
+		pids = append(pids, b.space.cmd.Process.Pid)
+	}
+	return pids
 }
 
 // bwrap has bubblewrap itself start a command.
