@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/store/disk"
 )
@@ -22,6 +23,9 @@ type Folder struct {
 	Path string
 	// Quick: what was kept need not survive a power cut.
 	Quick bool
+	// Pack: a content is kept compressed where that saves room, in a file that
+	// nobody else reads. Get reads both, with Pack or without.
+	Pack bool
 	// Open opens the folder; create allows it to be made. nil is the real disk.
 	Open func(path string, create bool) (disk.Dir, error)
 }
@@ -48,8 +52,11 @@ func Valid(name string) bool {
 	return err == nil && len(raw) == sha256.Size
 }
 
-// At is the path of a blob.
+// At is the path of a blob that was kept without Pack.
 func (f Folder) At(name string) string { return filepath.Join(f.Path, name) }
+
+// Files are the names of the files that a blob may be in.
+func Files(name string) []string { return []string{name, name + packedSuffix} }
 
 func (f Folder) open(create bool) (disk.Dir, error) {
 	if f.Open != nil {
@@ -70,11 +77,22 @@ func (f Folder) Put(content []byte) (name string, err error) {
 		return "", err
 	}
 	defer dir.Close()
-	if was, err := read(dir, name); err == nil && bytes.Equal(was, content) {
-		if f.Quick {
-			return name, nil
+	files := Files(name)
+	if !f.Pack {
+		files = files[:1]
+	}
+	for _, file := range files {
+		if was, err := unpacked(dir, file); err == nil && bytes.Equal(was, content) {
+			if f.Quick {
+				return name, nil
+			}
+			return name, settle(dir, file) // who kept it may have been quick
 		}
-		return name, settle(dir, name) // who kept it may have been quick
+	}
+	if f.Pack {
+		if packed, ok := pack(content); ok {
+			return name, write(dir, name+packedSuffix, packed, !f.Quick)
+		}
 	}
 	return name, write(dir, name, content, !f.Quick)
 }
@@ -125,6 +143,15 @@ func read(dir disk.Dir, name string) ([]byte, error) {
 	return out, errors.Join(err, f.Close())
 }
 
+// unpacked reads the content of a file.
+func unpacked(dir disk.Dir, file string) ([]byte, error) {
+	out, err := read(dir, file)
+	if err == nil && strings.HasSuffix(file, packedSuffix) {
+		return unpack(out)
+	}
+	return out, err
+}
+
 // Get returns the content that was kept under a name. The error is ErrMissing
 // or ErrChanged when it is not there as it was.
 func (f Folder) Get(name string) ([]byte, error) {
@@ -132,18 +159,24 @@ func (f Folder) Get(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%q names no blob", name)
 	}
 	dir, err := f.open(false)
-	if err == nil {
-		defer dir.Close()
-		var out []byte
-		if out, err = read(dir, name); err == nil {
-			if Name(out) != name {
-				return nil, ErrChanged
-			}
-			return out, nil
-		}
-	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrMissing
 	}
-	return nil, err
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	found := ErrMissing
+	for _, file := range Files(name) { // where one was changed, the other may be whole
+		out, err := unpacked(dir, file)
+		switch {
+		case err == nil && Name(out) == name:
+			return out, nil
+		case err == nil:
+			found = ErrChanged
+		case !errors.Is(err, fs.ErrNotExist):
+			found = err
+		}
+	}
+	return nil, found
 }

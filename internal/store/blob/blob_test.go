@@ -5,11 +5,15 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/zstd"
 
 	"github.com/adze-agent/adze/internal/store/blob"
 )
@@ -47,6 +51,103 @@ func TestPutAndGet(t *testing.T) {
 	for _, bad := range []string{"", "../x", strings.Repeat("z", 64), strings.Repeat("../", 22)[:64]} {
 		if _, err := f.Get(bad); err == nil || errors.Is(err, blob.ErrMissing) {
 			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestPacked(t *testing.T) {
+	f := blob.Folder{Path: filepath.Join(t.TempDir(), "b"), Pack: true}
+	long := bytes.Repeat([]byte("a line of a program\n"), 1000)
+	noise := make([]byte, 20_000)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range noise {
+		noise[i] = byte(random.Uint32())
+	}
+	put := func(content []byte, f blob.Folder) string {
+		t.Helper()
+		name, err := f.Put(content)
+		if err != nil || name != blob.Name(content) {
+			t.Fatal(name, err)
+		}
+		if got, err := f.Get(name); err != nil || !bytes.Equal(got, content) {
+			t.Fatalf("%d bytes, %v", len(got), err)
+		}
+		return name
+	}
+	size := func(name string) int64 {
+		info, err := os.Stat(name)
+		if err != nil {
+			return -1
+		}
+		return info.Size()
+	}
+	name := put(long, f)
+	packed := f.At(name) + ".zst"
+	if n := size(packed); n <= 0 || n > 500 || size(f.At(name)) != -1 {
+		t.Errorf("%d bytes of %d, and %d", n, len(long), size(f.At(name)))
+	}
+	for what, content := range map[string][]byte{"short": []byte("short"), "noise": noise} {
+		if name := put(content, f); size(f.At(name)) != int64(len(content)) || size(f.At(name)+".zst") != -1 {
+			t.Errorf("%s is packed", what)
+		}
+	}
+	// Who reads a file by its path finds it, and what was kept before stays one file.
+	put(long, blob.Folder{Path: f.Path})
+	if size(f.At(name)) != int64(len(long)) {
+		t.Error("it is not there as it is")
+	}
+	if err := os.Remove(packed); err != nil {
+		t.Fatal(err)
+	}
+	put(long, f)
+	if size(packed) != -1 {
+		t.Error("it is kept twice")
+	}
+
+	if err := os.Remove(f.At(name)); err != nil {
+		t.Fatal(err)
+	}
+	put(long, f)
+	for what, damage := range map[string][]byte{"cut": {0x28, 0xb5, 0x2f, 0xfd}, "no zstd": []byte("no zstd"), "empty": nil} {
+		if err := os.WriteFile(packed, damage, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := f.Get(name); !errors.Is(err, blob.ErrChanged) {
+			t.Errorf("%s: %d bytes, %v", what, len(got), err)
+		}
+		put(long, f) // mends it
+	}
+	bomb, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(packed, bomb.EncodeAll(make([]byte, 200<<20), nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.Get(name); !errors.Is(err, blob.ErrChanged) {
+		t.Errorf("a bomb: %d bytes, %v", len(got), err)
+	}
+}
+
+// What a source file costs to keep and to read.
+func BenchmarkPut(b *testing.B) {
+	text, err := os.ReadFile("blob_test.go")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, size := range []int{8 << 10, 1 << 20} {
+		for _, pack := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%d/pack=%v", size, pack), func(b *testing.B) {
+				f := blob.Folder{Path: b.TempDir(), Quick: true, Pack: pack}
+				content := bytes.Repeat(text, size/len(text)+1)[:size]
+				b.ReportAllocs()
+				for i := range b.N {
+					content[0], content[1], content[2], content[3] = byte(i), byte(i>>8), byte(i>>16), byte(size)
+					if _, err := f.Put(content); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		}
 	}
 }

@@ -14,12 +14,13 @@ import (
 const BlobsName = "blobs"
 
 func (o Options) blobs() blob.Folder {
-	return blob.Folder{Path: filepath.Join(o.Dir, BlobsName), Open: o.Disk}
+	return blob.Folder{Path: filepath.Join(o.Dir, BlobsName), Open: o.Disk, Pack: true}
 }
 
 // Spill keeps a text whole; see store.Session.
 func (l *Log) Spill(text string) (string, error) {
 	f := l.opt.blobs()
+	f.Pack = false // a model reads it by its path
 	name, err := f.Put([]byte(text))
 	if err != nil {
 		return "", err

@@ -154,32 +154,39 @@ func (s Store) sharing(from, to string) func(line []byte) error {
 	made := false
 	return func(line []byte) error {
 		for _, m := range named().FindAllSubmatch(line, -1) {
-			name := string(m[1])
-			if info, err := os.Lstat(src.At(name)); err != nil || !info.Mode().IsRegular() {
-				continue
-			}
-			if !made {
-				if err := os.MkdirAll(to, disk.DirMode); err != nil {
+			for _, name := range blob.Files(string(m[1])) {
+				if info, err := os.Lstat(src.At(name)); err != nil || !info.Mode().IsRegular() {
+					continue
+				}
+				if !made {
+					if err := os.MkdirAll(to, disk.DirMode); err != nil {
+						return err
+					}
+					made = true
+				}
+				if err := share(src, dst, name, string(m[1])); err != nil {
 					return err
 				}
-				made = true
-			}
-			if err := os.Link(src.At(name), dst.At(name)); err == nil || errors.Is(err, fs.ErrExist) {
-				continue
-			}
-			content, err := src.Get(name)
-			if errors.Is(err, blob.ErrMissing) || errors.Is(err, blob.ErrChanged) {
-				continue
-			}
-			if err == nil {
-				_, err = dst.Put(content)
-			}
-			if err != nil {
-				return err
 			}
 		}
 		return nil
 	}
+}
+
+// share gives a folder a file of another one with a blob.
+func share(src, dst blob.Folder, file, name string) error {
+	if err := os.Link(src.At(file), dst.At(file)); err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	content, err := src.Get(name)
+	if errors.Is(err, blob.ErrMissing) || errors.Is(err, blob.ErrChanged) {
+		return nil
+	}
+	if err == nil {
+		dst.Pack = file != name
+		_, err = dst.Put(content)
+	}
+	return err
 }
 
 func (s Store) blobs(key, id string) string { return filepath.Join(s.folder(key, id), jsonl.BlobsName) }

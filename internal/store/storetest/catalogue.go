@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -199,7 +200,7 @@ func largeParts(t *testing.T, c Catalogue) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := s.Blobs().Put([]byte("before"))
+	before, err := s.Blobs().Put([]byte(strings.Repeat("before\n", 200)))
 	if err == nil {
 		err = s.Append(t.Context(), event.Event{Seq: 4, Time: time.Unix(4, 0).UTC(), Body: event.ToolFinished{Call: "c", Name: "Edit", Effects: []effect.Effect{effect.Changed{Files: []effect.Change{{Path: "/x", Before: effect.Version{Kind: effect.IsFile, Hash: before}}}}}}})
 	}
@@ -238,7 +239,7 @@ func largeParts(t *testing.T, c Catalogue) {
 	if s, err = c.Open(t.Context(), fork); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := s.Blobs().Get(before); err != nil || string(got) != "before" {
+	if got, err := s.Blobs().Get(before); err != nil || string(got) != strings.Repeat("before\n", 200) {
 		t.Errorf("what a file was before is %q: %v", got, err)
 	}
 	if dir := s.Scratch(); dir != "" {
