@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
@@ -307,10 +309,47 @@ func (f *runFlags) inputs(ctx context.Context, sys System, text string) (<-chan 
 	if strings.TrimSpace(text) == "" {
 		return nil, nil, usagef(`adze -p "what does this code do?"`, "there is no prompt")
 	}
-	ch <- print.Input{Op: op.Prompt{Text: clip.Clean(text)}}
+	in, err := slash(clip.Clean(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	ch <- in
 	close(ch)
 	done <- nil
 	return ch, done, nil
+}
+
+// elsewhere says which command of adze shows what a slash command does.
+var elsewhere = map[string]string{
+	"context": "adze context", "cost": "adze stats", "diff": "adze diff", "rewind": "adze rewind", "resume": "adze --resume", "fork": "adze --resume SESSION --fork-session",
+	"model": "adze models", "memory": "adze prompt", "help": "adze help",
+}
+
+// slash is what a prompt asks for: a command of adze's own in its place, or the
+// prompt as it is.
+func slash(text string) (print.Input, error) {
+	as := print.Input{Op: op.Prompt{Text: text}}
+	word, args, _ := strings.Cut(strings.TrimSpace(text), " ")
+	name, ok := strings.CutPrefix(word, "/")
+	all := contrib.Commands().Commands
+	i := slices.IndexFunc(all, func(c contrib.Command) bool { return c.Name == name })
+	if !ok || i < 0 {
+		return as, nil
+	}
+	args = strings.TrimSpace(args)
+	switch do := all[i].Do.(type) {
+	case contrib.Prompt:
+		as.Op = op.Prompt{Text: do.With(args)}
+	case contrib.Op:
+		o, err := do.Make(args)
+		if err != nil {
+			return as, usagef("", "%v", err)
+		}
+		as.Op, as.Command = o, true
+	case contrib.View:
+		return as, usagef("use "+cmp.Or(elsewhere[name], "the terminal UI: adze"), "/%s shows something in the terminal UI, and does nothing in print mode", name)
+	}
+	return as, nil
 }
 
 // withStdin appends what comes on stdin to the prompt.

@@ -159,6 +159,7 @@ func parts(s transcript.State) (out []Item) {
 	for _, p := range s.Said {
 		said[p.Seq] = true
 	}
+	whole := broughtBack(s)
 	for _, e := range s.Entries() {
 		for i, p := range e.Parts {
 			it := Item{Tokens: transcript.Size(p), Event: e.From[i]}
@@ -168,9 +169,9 @@ func parts(s transcript.State) (out []Item) {
 				switch {
 				case e.Role == llm.Assistant:
 					it.Kind, it.Name = kindAnswers, "answer: "+clip.Line(p.S, 50)
-				case it.Event == s.Boundary():
+				case it.Event == s.Boundary() && !whole:
 					it.Kind, it.Name = kindSummary, "summary of what came before"
-				case said[it.Event]:
+				case said[it.Event] || it.Event == s.Boundary():
 					it.Kind, it.Name = kindPrompts, "prompt: "+clip.Line(p.S, 50)
 				}
 			case llm.Thinking:
@@ -192,8 +193,22 @@ func parts(s transcript.State) (out []Item) {
 	return out
 }
 
+// broughtBack reports whether the conversation is one that an undo or a rewind
+// brought back: all of it is from that event.
+func broughtBack(s transcript.State) bool {
+	for _, e := range s.Entries() {
+		if e.Role == llm.Assistant && e.From[0] == s.Boundary() {
+			return true
+		}
+	}
+	return false
+}
+
 func gone(s transcript.State) Gone {
-	g := Gone{Media: s.Stripped() > 0, From: s.Boundary(), Records: s.Records}
+	g := Gone{Media: s.Stripped() > 0, Records: s.Records}
+	if !broughtBack(s) {
+		g.From = s.Boundary()
+	}
 	for _, e := range s.Entries() {
 		for _, p := range e.Parts {
 			if r, ok := p.(llm.ToolResult); ok && s.Cleared(r.ID) {

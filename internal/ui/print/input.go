@@ -21,6 +21,7 @@ const maxLine = 64 << 20
 // for nothing.
 type Input struct {
 	Op      op.Op
+	Command bool     // Op stands in the place of a prompt
 	Reply   *reply   // to a request of ours
 	Request *Request // of the host
 	Note    string   // what to tell the host

@@ -122,6 +122,9 @@ type runner struct {
 	seen    event.Seq       // the newest event that was looked at
 	res     Outcome
 	host    host
+	// did says what an event tells of the command that is waited for, and whether
+	// that is the end of it. nil: none is.
+	did func(event.Body) (text string, done bool)
 }
 
 func (r *runner) detail() event.Detail {
@@ -194,6 +197,8 @@ func (r *runner) submit(ctx context.Context, in Input) error {
 		r.answer(ctx, *in.Reply)
 	case in.Request != nil:
 		r.serve(ctx, in.Request)
+	case in.Op != nil && in.Command:
+		return r.command(ctx, in.Op)
 	case in.Op != nil:
 		return r.give(ctx, in.Op)
 	}
@@ -253,6 +258,7 @@ func (r *runner) see(e event.Event) {
 	}
 	r.tell(e)
 	r.watch(e)
+	r.became(e)
 }
 
 func (r *runner) watch(e event.Event) {
