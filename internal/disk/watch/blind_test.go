@@ -9,6 +9,7 @@ import (
 
 // Where the system cannot watch, changes are told all the same, later.
 func TestWithoutTheSystem(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "settings.json")
 	told := make(chan struct{}, 10)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := &rig{T: t, dir: dir}
 	r.write("dots/one.json", "1")

@@ -71,6 +71,7 @@ func (r *rig) silent(what string) {
 }
 
 func TestChanges(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "home", ".adze", "settings.json")
 	r := start(t, dir, []string{file}, []string{filepath.Join(dir, "etc", "managed.d")})
@@ -107,6 +108,7 @@ func TestChanges(t *testing.T) {
 
 // A burst is told once, and what does not concern the files is not told.
 func TestBurstAndNoise(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := start(t, dir, []string{filepath.Join(dir, "settings.json")}, nil)
 	for i := range 50 {
@@ -123,6 +125,7 @@ func TestBurstAndNoise(t *testing.T) {
 
 // A folder that is gone for good costs nothing.
 func TestVanishedFolderIsQuiet(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := &rig{T: t, dir: dir}
 	r.write("a/b/c/settings.json", "1")
