@@ -12,13 +12,14 @@ import (
 )
 
 // Explain says what the sandbox kept a command from, when that is why it
-// failed: exit is its exit code, output the end of what it wrote. ok is false
+// failed: exit is its exit code, output the end of what it wrote; command, which
+// may be empty, tells what the output leaves out. ok is false
 // when the failure has another reason, as far as can be told.
-func (s *Sandbox) Explain(exit int, output string) (blocked string, ok bool) {
+func (s *Sandbox) Explain(command string, exit int, output string) (blocked string, ok bool) {
 	if s.mech == nil {
 		return "", false
 	}
-	blocked, ok = Explain(exit, output, s.policy)
+	blocked, ok = Explain(command, exit, output, s.policy)
 	if exit == 0 {
 		return blocked, ok
 	}
@@ -63,6 +64,9 @@ var (
 	socketErr = pattern.Lazy(`(?i)(unix (?:domain )?socket|\.sock\b|docker daemon|ssh-agent|authentication agent|gpg-agent|D-?Bus|X11|display|AF_UNIX|Error creating socket)`)
 	// A call in a stack trace, whose last line has no more than the error.
 	socketCall = pattern.Lazy(`_socket\.socket|AF_UNIX|UNIXSocket|net\.createConnection`)
+	// A command line that asks for a unix socket.
+	namesSocket = pattern.Lazy(`--(?:abstract-)?unix-socket\b|(?i:\b(?:http\+)?unix://|UNIX-CONNECT:|ABSTRACT-CONNECT:)|\b(?:nc|ncat|netcat)\s(?:\S+\s)*-[a-zA-Z]*U|--socket[= ]\S*\.sock\b`)
+	nearHost    = pattern.Lazy(`(?i)\b(?:localhost|127\.\d+\.\d+\.\d+)\b|\[?::1\]?`)
 	// A socket that is not among the listed ones does not listen.
 	unheard = pattern.Lazy(`(?i)connection refused|ECONNREFUSED|cannot connect|could not connect`)
 	quoted  = pattern.Lazy(`['"‘“\x60]([^'"’”\x60]+)['"’”\x60]`)
@@ -82,7 +86,7 @@ const outsideWhy = ": it is outside the writable folders; sandbox.filesystem.all
 const maxExplained = 16 << 10
 
 // Explain is Sandbox.Explain for a policy alone.
-func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
+func Explain(command string, exit int, output string, p Policy) (blocked string, ok bool) {
 	output = output[max(0, len(output)-maxExplained):]
 	if m := gitWrites().FindStringSubmatch(output); m != nil && (readOnly().MatchString(output) || busy().MatchString(output)) {
 		return "writing " + strings.TrimSuffix(m[1], ".lock") + ": git's settings are protected; the git command that changes them, run by itself, asks for that", true
@@ -127,9 +131,16 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 		}
 	}
 	for i := len(lines) - 1; i >= 0; i-- {
-		if noNetwork().MatchString(lines[i]) {
-			return farAway(lines[i], p), true
+		if !noNetwork().MatchString(lines[i]) {
+			continue
 		}
+		if namesSocket().MatchString(command) { // programs say nothing of it
+			if p.Network.AllUnix {
+				return "", false
+			}
+			return unixSocket, true
+		}
+		return farAway(lines[i], p), true
 	}
 	return "", false
 }
@@ -137,6 +148,9 @@ func Explain(exit int, output string, p Policy) (blocked string, ok bool) {
 // farAway says why nothing was reached, and which host, if the line tells.
 func farAway(line string, p Policy) string {
 	host, allow := "", "a domain"
+	if nearHost().MatchString(line) && !farHost().MatchString(line) {
+		return network + "localhost inside the sandbox is its own, so that what listens outside is not reached there"
+	}
 	if m := farHost().FindStringSubmatch(line); m != nil {
 		host, allow = ", so not "+m[1], m[1]
 	}

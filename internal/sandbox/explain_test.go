@@ -57,7 +57,7 @@ func TestExplain(t *testing.T) {
 		{2, "ls: cannot access 'x': No such file or directory", ""},
 		{1, "mkdir: cannot create directory 'build': File exists", ""},
 	} {
-		got, ok := Explain(c.exit, c.output, p)
+		got, ok := Explain("", c.exit, c.output, p)
 		if ok != (c.want != "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%d %q: got %q %v, want %q", c.exit, c.output, got, ok, c.want)
 		}
@@ -69,7 +69,7 @@ func FuzzExplain(f *testing.F) {
 	f.Add(1, "‘~/x’ EROFS ./../.. ''")
 	p := Policy{Writable: []string{"/w"}, Hidden: []string{"/h"}, Git: []string{"/w/.git"}}
 	f.Fuzz(func(t *testing.T, exit int, output string) {
-		if got, ok := Explain(exit, output, p); ok != (got != "") || ok && exit == 0 {
+		if got, ok := Explain("curl "+output, exit, output, p); ok != (got != "") || ok && exit == 0 {
 			t.Errorf("%q %v", got, ok)
 		}
 	})
@@ -82,9 +82,35 @@ func TestExplainListed(t *testing.T) {
 		listed []string
 		want   bool
 	}{{nil, false}, {[]string{"/run/x"}, true}} {
-		got, ok := Explain(1, said, Policy{Network: Network{Unix: c.listed}})
+		got, ok := Explain("docker ps", 1, said, Policy{Network: Network{Unix: c.listed}})
 		if ok != c.want || ok && !strings.Contains(got, "allow_unix_sockets") {
 			t.Errorf("%v: %q %v", c.listed, got, ok)
+		}
+	}
+}
+
+// TestExplainNearby: what curl says of a unix socket is what it says of a host; the
+// command line tells them apart. Localhost is not the network.
+func TestExplainNearby(t *testing.T) {
+	const said = "curl: (7) Failed to connect to localhost port 80 after 0 ms: Couldn't connect to server"
+	for _, c := range []struct {
+		command, said string
+		all           bool
+		want          string // the start
+	}{
+		{"curl -sS --unix-socket /run/x.sock http://localhost/", said, false, "using a unix socket"},
+		{"curl --abstract-unix-socket=x http://h/", said, false, "using a unix socket"},
+		{"nc -U /run/x.sock", "nc: failed to connect to", false, "using a unix socket"},
+		{"DOCKER_HOST=unix:///run/x docker ps", "failed to connect to the docker API", false, "using a unix socket"},
+		{"curl --unix-socket /run/x.sock http://localhost/", said, true, ""},
+		{"curl http://localhost/", said, false, "the network: localhost inside the sandbox is its own"},
+		{"curl http://[::1]:80/", "curl: (7) Failed to connect to ::1 port 80", false, "the network: localhost inside"},
+		{"curl http://example.com/", "curl: (6) Could not resolve host: example.com", false, "the network: nothing can leave"},
+		{"curl http://localhost.example.com/", "curl: (7) Failed to connect to localhost.example.com port 80", false, "the network: nothing can leave the sandbox, so not localhost.example.com"},
+	} {
+		got, ok := Explain(c.command, 7, c.said, Policy{Network: Network{AllUnix: c.all}})
+		if ok != (c.want != "") || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q %v, want %q", c.command, got, ok, c.want)
 		}
 	}
 }

@@ -182,9 +182,9 @@ func (b *Set) Passes() bool {
 }
 
 // Explain says what was blocked when a command inside failed.
-func (b *Set) Explain(exit int, output string) string {
+func (b *Set) Explain(command string, exit int, output string) string {
 	if c := b.get(); c != nil {
-		return c.explain(exit, output)
+		return c.explain(command, exit, output)
 	}
 	return ""
 }

@@ -188,12 +188,12 @@ func (c *confinement) close() error {
 }
 
 // explain says what was blocked when a command inside failed.
-func (c *confinement) explain(exit int, output string) string {
+func (c *confinement) explain(command string, exit int, output string) string {
 	c.ready()
 	if c.box == nil || c.box.Level().Strength == sandbox.None {
 		return ""
 	}
-	why, _ := c.box.Explain(exit, output)
+	why, _ := c.box.Explain(command, exit, output)
 	return why
 }
 

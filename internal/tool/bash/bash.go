@@ -67,7 +67,7 @@ type Config struct {
 	Stays    func() bool
 	// Explain says what the sandbox blocked when a wrapped command failed, ""
 	// when it was not the sandbox. nil explains nothing.
-	Explain func(exit int, output string) string
+	Explain func(command string, exit int, output string) string
 	// Settle is called when a command that was wrapped is over, before its
 	// result is given: it sees to what the command left where the sandbox lets
 	// nothing stay, and says what became of it. A question it asks ends with
@@ -221,7 +221,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	}
 	if confined && b.Explain != nil {
 		b.tasks.mu.Lock()
-		j.blocked = b.blocked
+		j.blocked = func(exit int, output string) string { return b.blocked(in.Command, exit, output) }
 		b.tasks.mu.Unlock()
 	}
 	if in.Background {
@@ -253,15 +253,15 @@ func (b *runner) blame(in input, r *tool.Result) {
 	if !ok || !r.IsErr && t.Exit != 0 || in.NoSandbox || b.Wrap == nil || b.Explain == nil {
 		return
 	}
-	if why := b.blocked(t.Exit, t.Output); why != "" {
+	if why := b.blocked(in.Command, t.Exit, t.Output); why != "" {
 		r.Text = join(r.Text, []string{why})
 	}
 }
 
 // blocked says what the sandbox blocked when a command failed, and how to go on;
 // "" when that is not why.
-func (b *runner) blocked(exit int, output string) string {
-	why := b.Explain(exit, output)
+func (b *runner) blocked(command string, exit int, output string) string {
+	why := b.Explain(command, exit, output)
 	switch {
 	case why == "":
 		return ""
