@@ -97,6 +97,7 @@ func refuse(why string) reading {
 		r.Opaque(strings.Join(programs.Literals(ws), " "), why)
 		r.markExec(ws, st, why)
 		r.texts(ws, st)
+		r.looseGlobs = r.looseGlobs || ws[0].Is("shopt") || ws[0].Is("setopt") || ws[0].Is("emulate")
 		return st, st
 	}
 }

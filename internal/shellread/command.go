@@ -51,6 +51,9 @@ func (r *reader) prefix(a *syntax.Assign, st state) {
 		return
 	}
 	v := r.value(a.Value, st)
+	if v.kind == exact && v.text != "" && len(v.text) < 300 && !strings.ContainsAny(v.text, " \n") {
+		r.Recorder.Read(lit(v.text), st.dirs, policy.Read{Mention: true})
+	}
 	r.setEnv(a.Name.Value, v.text, v.kind == exact || v.kind == number, r.source(a))
 }
 

@@ -22,7 +22,7 @@ func TestDeniedInEveryMode(t *testing.T) {
 		deny  []string
 		least int // rows at least
 	}{
-		{"denied_reads.txt", []string{"Read(.env)", "Read(src/**)", "Edit(src/**)"}, 350},
+		{"denied_reads.txt", []string{"Read(.env)", "Read(src/**)", "Edit(src/**)"}, 1000},
 		{"denied_edits.txt", []string{"Edit(src/**)"}, 280},
 		{"denied_commands.txt", []string{"Bash(rm:*)"}, 500},
 	} {

@@ -71,18 +71,19 @@ func (r *reader) recovered(script string, st state) (end state) {
 // A reader walks one script. It belongs to one call of Read.
 type reader struct {
 	programs.Recorder
-	cmds    int
-	steps   int
-	braced  int // words that brace expansions made
-	depth   int
-	outer   [][]string // the wrappers and shells around what is being read
-	env     []string   // assignments around it
-	funcs   map[string]*syntax.Stmt
-	ints    map[string]bool // variables that arithmetic has set
-	calling []string        // functions being read, against recursion
-	remote  bool            // what is searched runs on another machine
-	jumped  *state          // what is known where break, continue or return was read
-	input   input           // what stands on the standard input
+	cmds       int
+	steps      int
+	braced     int // words that brace expansions made
+	depth      int
+	outer      [][]string // the wrappers and shells around what is being read
+	env        []string   // assignments around it
+	funcs      map[string]*syntax.Stmt
+	ints       map[string]bool // variables that arithmetic has set
+	calling    []string        // functions being read, against recursion
+	remote     bool            // what is searched runs on another machine
+	jumped     *state          // what is known where break, continue or return was read
+	looseGlobs bool            // a pattern may match more than it does as a rule
+	input      input           // what stands on the standard input
 }
 
 // script parses and walks one text: the whole, or the argument of bash -c.
@@ -93,10 +94,12 @@ func (r *reader) script(text string, st state) state {
 		r.Opaque(programs.Clip(text), "it is not valid shell: "+plainError(err))
 		if msg := plainError(err); !strings.Contains(msg, "without closing") && !strings.Contains(msg, "unclosed") {
 			r.suspectText(text, st) // shells may accept what the parser does not
+			r.Mentioned(text, st.dirs)
 		}
 	} else if why := misread(text, stmts); why != "" {
 		r.Opaque(programs.Clip(text), why)
 		r.suspectText(text, st)
+		r.Mentioned(text, st.dirs)
 	}
 	saved := r.Source
 	r.Source = text

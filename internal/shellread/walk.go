@@ -344,6 +344,9 @@ func (r *reader) decl(c *syntax.DeclClause, st state) state {
 			continue
 		}
 		st = r.assign(a, st)
+		if a.Name != nil && slices.ContainsFunc(c.Args, func(a *syntax.Assign) bool { return a.Naked && a.Name == nil }) {
+			st = st.with(a.Name.Value, value{kind: unknown}) // with a flag it may stand for another
+		}
 	}
 	return st
 }
@@ -397,6 +400,7 @@ func (r *reader) assign(a *syntax.Assign, st state) state {
 
 // checkName asks about variables whose change alters what later commands do.
 func (r *reader) checkName(name string, n syntax.Node) {
+	r.looseGlobs = r.looseGlobs || name == "GLOBIGNORE"
 	if riskyVariable(name) {
 		r.Opaque(r.source(n), "setting "+name+" may change what commands do")
 	}

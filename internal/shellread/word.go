@@ -119,7 +119,7 @@ func (b *builder) unknown(many bool) {
 }
 
 // words expands one word of the script into arguments.
-func (r *reader) words(w *syntax.Word, st state) []word {
+func (r *reader) words(w *syntax.Word, st state) (out []word) {
 	text := r.text(w)
 	src := programs.Clip(text)
 	alts := []*syntax.Word{w}
@@ -140,7 +140,15 @@ func (r *reader) words(w *syntax.Word, st state) []word {
 	if len(alts) == 1 && hasBrace(w) && !plainBraces(text) {
 		r.Opaque(src, "a brace expansion that shells may read differently")
 	}
-	out := make([]word, 0, len(alts))
+	defer func() {
+		for _, got := range out {
+			if r.looseGlobs && got.Kind == pattern {
+				r.MayName(word{Kind: unknown, Head: got.Head, Source: src}, st.dirs, false)
+				r.MayName(word{Kind: unknown, Head: got.Head, Source: src}, st.dirs, true)
+			}
+		}
+	}()
+	out = make([]word, 0, len(alts))
 	for _, a := range alts {
 		got, ok := r.word(a, st, text)
 		if len(alts) > 1 && (!ok || slices.ContainsFunc(a.Parts, shortParam) || strings.Contains(got.Text, "{")) {

@@ -159,6 +159,9 @@ func (r *reader) texts(ws []word, st state) {
 		}
 		r.denyScript(w.Text, st)
 		r.mayRunCode(w.Text, st)
+		if _, val, ok := strings.Cut(w.Text, "="); ok && ws[0].Is("alias") {
+			r.denyScript(val+"\n", st)
+		}
 		if strings.HasPrefix(w.Text, "-") && len(w.Text) > 2 { // -S'rm x', --command='rm x'
 			_, val, attached := strings.Cut(w.Text, "=")
 			if !attached {
@@ -225,10 +228,16 @@ func (r *reader) denyScript(text string, st state) {
 	if r.depth > maxDepth/2 || len(text) > MaxChars || !strings.ContainsAny(text, " \t\n;") {
 		return
 	}
+	r.keepForRules(func() { r.script(text, state{dirs: st.dirs, vars: map[string]value{}}) })
+}
+
+// keepForRules reads something that may be run, keeping only what deny and ask rules
+// look at.
+func (r *reader) keepForRules(read func()) {
 	acts, unclear, unsafe, cmds, seen := r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen
 	r.Actions, r.Seen = nil, nil
 	r.depth++
-	r.script(text, state{dirs: st.dirs, vars: map[string]value{}})
+	read()
 	r.depth--
 	found := r.Actions
 	r.Actions, r.Unclear, r.Unsafe, r.cmds, r.Seen = acts, unclear, unsafe, cmds, seen
@@ -398,6 +407,9 @@ func readShell(r *reader, ws []word, st state) (state, state) {
 		if len(ws) > 2 && ws[1].Text != "" && strings.IndexByte("-+", ws[1].Text[0]) >= 0 && strings.Contains(ws[1].Text, "c") {
 			r.Opaque(ws[0].Source, why)
 		}
+		if slices.ContainsFunc(ws[1:], func(w word) bool { return strings.Contains(w.Text, "glob") }) {
+			r.looseGlobs = true
+		}
 		at := len(r.Actions)
 		r.markExec(ws, st, why)
 		r.markUnseen(at, why)
@@ -454,6 +466,9 @@ func launcher(r *reader, ws []word, st state) (state, state) {
 	}
 	r.suspect(ws[1:], st)
 	r.texts(ws, st)
+	if i := slices.IndexFunc(ws[1:], func(w word) bool { return w.Kind == exact && r.known(programs.Base(w.Text)) }); i >= 0 && i < 20 && r.depth <= maxDepth/2 {
+		r.keepForRules(func() { r.simple(ws[1+i:], nil, st) })
+	}
 	if programs.Base(ws[0].Text) == "parallel" {
 		r.MayName(word{Kind: unknown, Source: ws[0].Text}, st.dirs, false)
 		r.MayName(word{Kind: unknown, Source: ws[0].Text}, st.dirs, true)

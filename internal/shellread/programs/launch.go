@@ -61,4 +61,4 @@ var codes = map[string]bool{
 // RunsText reports a launcher that hands a word to a shell.
 func RunsText(name string) bool { return textual[name] }
 
-var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true, "npx": true, "bunx": true, "gdb": true, "mispipe": true, "pee": true, "sem": true, "machinectl": true, "retry": true, "doas": true, "sudo": true}
+var textual = map[string]bool{"watch": true, "ssh": true, "su": true, "script": true, "parallel": true, "flock": true, "env": true, "trap": true, "alias": true, "runuser": true, "unbuffer": true, "systemd-run": true, "tmux": true, "screen": true, "hyperfine": true, "nix-shell": true, "sg": true, "at": true, "batch": true, "entr": true, "npx": true, "bunx": true, "gdb": true, "mispipe": true, "pee": true, "sem": true, "machinectl": true, "retry": true, "doas": true, "sudo": true}

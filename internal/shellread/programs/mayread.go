@@ -121,6 +121,8 @@ func (u *Invocation) MayRead(ws []Word) []policy.Action {
 		c.starts(ws[1:])
 	}
 	c.mentions(ws, told)
+	c.inValues(ws)
+	c.elsewhere(ws)
 	c.fromList(ws)
 	c.eachFound(ws)
 	if seekers[u.name] && !named {

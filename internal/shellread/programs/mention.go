@@ -147,3 +147,68 @@ func (u *Invocation) glued(w Word) {
 		u.get(Word{Kind: Exact, Text: val, Source: w.Source}, policy.Read{Mention: true})
 	}
 }
+
+// inValues adds, for rules that forbid, the paths in NAME=PATH, and in git's REV:PATH.
+func (u *Invocation) inValues(ws []Word) {
+	for _, w := range ws[1:] {
+		if w.Kind != Exact || len(w.Text) > 500 || strings.ContainsAny(w.Text, " \n") {
+			continue
+		}
+		_, val, _ := strings.Cut(w.Text, "=")
+		if _, file, ok := strings.Cut(w.Text, ":"); ok && u.name == "git" && val == "" {
+			val = file
+		}
+		if val != "" {
+			u.get(Word{Kind: Exact, Text: strings.TrimPrefix(val, "@"), Source: w.Source}, policy.Read{Mention: true})
+		}
+	}
+}
+
+// elsewhere adds, for rules that forbid, what the words name from a folder that a
+// flag moves the program to.
+func (u *Invocation) elsewhere(ws []Word) {
+	var dirs []string
+	for i, w := range ws {
+		to := Word{}
+		flag, val, glued := strings.Cut(w.Text, "=")
+		switch {
+		case i == 0 || w.Kind != Exact:
+			continue
+		case slices.Contains(folderFlags, ws[i-1].Text):
+			to = w
+		case glued && slices.Contains(folderFlags, flag):
+			to = Lit(val)
+		case (strings.HasPrefix(w.Text, "-C") || strings.HasPrefix(w.Text, "-D")) && len(w.Text) > 2:
+			to = Lit(w.Text[2:])
+		default:
+			continue
+		}
+		for _, t := range u.r.Resolve(to, u.dirs) {
+			if len(dirs) < 8 && u.r.IsFolder(t.Real) {
+				dirs = append(dirs, t.Real)
+			}
+		}
+	}
+	if len(dirs) == 0 || u.name == "git" {
+		return
+	}
+	there := &Invocation{r: u.r, dirs: dirs, name: u.name}
+	for _, w := range ws[1:min(len(ws), 100)] {
+		if w.Kind == Exact && w.Text != "" && len(w.Text) < 500 && w.Text[0] != '-' && !strings.ContainsAny(w.Text, " \n") {
+			there.get(w, policy.Read{Mention: true})
+		}
+	}
+	u.Actions = append(u.Actions, there.Actions...)
+}
+
+// Mentioned adds the paths that a text names, for rules that forbid.
+func (r *Recorder) Mentioned(text string, dirs []string) {
+	u := &Invocation{r: r, dirs: dirs, name: "text"}
+	parts := strings.FieldsFunc(text[:min(len(text), 5000)], func(c rune) bool { return strings.ContainsRune("=,;@ \t\n\"'`()[]{}<>|&", c) })
+	for _, part := range parts[:min(len(parts), 100)] {
+		u.get(Lit(part), policy.Read{Mention: true})
+	}
+	for _, a := range u.Actions {
+		r.Add(a)
+	}
+}

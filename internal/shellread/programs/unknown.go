@@ -137,7 +137,7 @@ func operandKind(row *command, nth int) byte {
 // listsNames are flags whose value is a file that holds further names.
 var listsNames = map[string][]string{
 	"tar": {"-T", "--files-from"}, "bsdtar": {"-T"}, "sort": {"--files0-from"}, "wc": {"--files0-from"}, "du": {"--files0-from"}, "find": {"-files0-from"}, "rsync": {"--files-from"},
-	"xargs": {"-a", "--arg-file"}, "zip": {"-@"}, "cat": {"@"}, "git": {"--pathspec-from-file"}, "parallel": {"-a", "::::", "--arg-file"}, "7z": {"@"}, "cscope": {"-i"}, "ctags": {"-L"}, "rg": {"--files-from"},
+	"xargs": {"-a", "--arg-file"}, "zip": {"-@"}, "cat": {"@"}, "git": {"--pathspec-from-file", "--stdin-paths", "--stdin"}, "parallel": {"-a", "::::", "--arg-file"}, "7z": {"@"}, "cscope": {"-i"}, "ctags": {"-L"}, "rg": {"--files-from"},
 }
 
 // fromList adds all files of the folder for a command that takes the names of those

@@ -22,7 +22,7 @@ type whole struct {
 
 // wholes are such programs. Of what they copy or change a rule may deny some.
 var wholes = map[string][]whole{
-	"git": {{verbs: []string{"clone", "bundle", "fast-export", "worktree"}, git: true}},
+	"git": {{verbs: gitPacking, git: true}},
 	"npm": {{verbs: []string{"pack", "publish"}}}, "yarn": {{verbs: []string{"pack", "publish"}}}, "pnpm": {{verbs: []string{"pack", "publish", "deploy"}}}, "bun": {{verbs: []string{"publish", "pm"}}},
 	"cargo": {
 		{verbs: []string{"package", "publish"}}, {verbs: []string{"fmt"}, unless: []string{"--check"}, writes: true, names: []string{"*.rs"}},
@@ -57,6 +57,9 @@ var wholes = map[string][]whole{
 	"pre-commit": {{verbs: []string{"run"}, writes: true}}, "lint-staged": {{writes: true}}, "treefmt": {{writes: true}}, "sad": {{writes: true}}, "fastmod": {{writes: true}}, "codemod": {{writes: true}}, "comby": {{flags: []string{"-i", "-in-place"}, writes: true}}, "ast-grep": {{flags: []string{"-U", "--update-all"}, writes: true}},
 	"sg": {{flags: []string{"-U", "--update-all"}, writes: true}}, "sd": {{writes: true}}, "rpl": {{writes: true}}, "rename": {{writes: true}}, "prename": {{writes: true}}, "rnm": {{writes: true}}, "mmv": {{writes: true}}, "detox": {{writes: true}}, "dos2unix": {{writes: true}}, "unix2dos": {{writes: true}}, "strip": {{writes: true}}, "exiftool": {{writes: true}}, "setfacl": {{writes: true}}, "chattr": {{writes: true}}, "xattr": {{writes: true}}, "restorecon": {{writes: true}},
 }
+
+// gitPacking are the subcommands of git that copy, pack or serve a repository.
+var gitPacking = []string{"clone", "bundle", "fast-export", "worktree", "daemon", "upload-pack", "upload-archive", "instaweb", "http-backend", "shell"}
 
 var (
 	pyNames = []string{"*.py", "*.pyi", "*.ipynb", "*.pyw"}
@@ -149,7 +152,7 @@ func (u *Invocation) whole(f whole, ws []Word) {
 // gitPacks adds what git copies or packs of a repository here: the files it tracks.
 func (u *Invocation) gitPacks(ws []Word) {
 	verb := slices.IndexFunc(ws, func(w Word) bool {
-		return slices.Contains([]string{"clone", "bundle", "fast-export", "worktree"}, w.Text)
+		return slices.Contains(gitPacking, w.Text)
 	})
 	if verb < 0 {
 		return
