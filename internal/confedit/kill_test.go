@@ -93,7 +93,7 @@ func TestFault17_KilledDuringARewrite(t *testing.T) {
 	// What the dead left beside the file goes away in time, and nothing else.
 	old := time.Now().Add(-time.Hour)
 	mine := []string{".settings.json.x.tmp.mine", ".other.json.x.tmp"}
-	dead := []string{".settings.json.0011223344556677.tmp", ".settings.json.lock.0011223344556677", ".adze-ABCDEFGHIJ27.tmp"}
+	dead := []string{".adze-ABCDEFGHIJ27.tmp"}
 	for _, n := range append(mine, dead...) {
 		write(t, filepath.Join(dir, n), "")
 	}
@@ -106,9 +106,9 @@ func TestFault17_KilledDuringARewrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(t, filepath.Join(dir, ".settings.json.8899.tmp"), "young")
+	write(t, filepath.Join(dir, ".adze-ABCDEFGHIJ22.tmp"), "young")
 	if err := (Editor{}).Update(t.Context(), Target{Path: file}, setModel); err != nil {
 		t.Fatal(err)
 	}
-	onlyFile(t, dir, ".other.json.x.tmp", ".settings.json.8899.tmp", ".settings.json.x.tmp.mine", "settings.json")
+	onlyFile(t, dir, ".adze-ABCDEFGHIJ22.tmp", ".other.json.x.tmp", ".settings.json.x.tmp.mine", "settings.json")
 }

@@ -3,7 +3,6 @@
 package confedit
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"syscall"
@@ -11,12 +10,6 @@ import (
 
 // nonblock keeps an open of a FIFO from waiting for its writer.
 const nonblock = syscall.O_NONBLOCK
-
-// alive reports whether a process exists, whoever owns it.
-func alive(pid int) bool {
-	err := syscall.Kill(pid, 0)
-	return err == nil || errors.Is(err, syscall.EPERM)
-}
 
 // owned wants a file of root's that nobody else may write.
 func owned(path string) error {

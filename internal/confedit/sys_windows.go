@@ -1,24 +1,12 @@
 package confedit
 
 import (
-	"errors"
 	"fmt"
 
 	"golang.org/x/sys/windows"
 )
 
 const nonblock = 0
-
-// alive reports whether a process exists.
-func alive(pid int) bool {
-	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.SYNCHRONIZE, false, uint32(pid))
-	if err != nil {
-		return errors.Is(err, windows.ERROR_ACCESS_DENIED)
-	}
-	defer windows.CloseHandle(h)
-	event, err := windows.WaitForSingleObject(h, 0)
-	return err != nil || event != windows.WAIT_OBJECT_0
-}
 
 // owned wants a file of the administrators or of the system. %ProgramData%
 // lets every user make new folders, so a folder that an administrator did not

@@ -13,6 +13,8 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/store/disk"
+	"github.com/adze-agent/adze/internal/store/lease"
 )
 
 // An Editor writes settings files. The zero value works.
@@ -20,7 +22,6 @@ type Editor struct {
 	// Good, when set, holds copies of the last files that parsed: an update
 	// of a file that was cut to nothing starts from its copy.
 	Good *Good
-	lock locker // its parts are replaced by tests
 	disk safe.Disk
 }
 
@@ -54,31 +55,30 @@ func (e Editor) Rewrite(ctx context.Context, t Target, change func([]byte) ([]by
 	}
 	defer dir.Close()
 	for range 8 {
-		held, err := e.lock.acquire(ctx, dir, name+".lock")
+		held, err := lease.Wait(ctx, disk.In(dir), name+".lock", lease.ThisProcess())
 		if err != nil {
 			return err
 		}
-		sweep(dir, name, time.Now()) // the clock that file times are from
+		sweep(dir, time.Now()) // the clock that file times are from
 		err = e.rewrite(dir, name, t, change, held)
-		held.release()
-		if !errors.Is(err, errLockLost) {
+		_ = held.Release() // if it stays it is stale as soon as we end
+		if !errors.Is(err, lease.ErrLost) {
 			return err
 		}
 	}
-	return errLockLost
+	return fmt.Errorf("lock it: %w", lease.ErrLost)
 }
 
-// sweep removes what processes that were killed during a rewrite left beside
-// the file. What is younger than any rewrite may be in use.
-func sweep(dir *os.Root, name string, now time.Time) {
+// sweep removes what processes that were killed during a rewrite left in the
+// folder. What is younger than any rewrite may be in use.
+func sweep(dir *os.Root, now time.Time) {
 	entries, err := fs.ReadDir(dir.FS(), ".")
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
 		n := e.Name()
-		ours := strings.HasPrefix(n, "."+name+".lock.") || strings.HasPrefix(n, "."+name+".") && strings.HasSuffix(n, ".tmp") || safe.IsTemp(n)
-		if !ours || !e.Type().IsRegular() {
+		if !safe.IsTemp(n) || !e.Type().IsRegular() {
 			continue
 		}
 		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > leftover {
@@ -89,9 +89,9 @@ func sweep(dir *os.Root, name string, now time.Time) {
 
 // leftover is the age at which a temporary file is nobody's any more: its
 // writer would have lost the lock long ago.
-const leftover = 4 * lease
+const leftover = 4 * lease.Work
 
-func (e Editor) rewrite(dir *os.Root, name string, t Target, change func([]byte) ([]byte, error), held *lock) error {
+func (e Editor) rewrite(dir *os.Root, name string, t Target, change func([]byte) ([]byte, error), held *lease.Lease) error {
 	was, mode, err := current(dir, name, t)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (e Editor) rewrite(dir *os.Root, name string, t Target, change func([]byte)
 	if len(now) > config.MaxFile {
 		return fmt.Errorf("it would have more than 2 MiB")
 	}
-	if err := e.disk.Replace(dir, safe.File{Name: name, Text: now, Mode: mode, Exact: true, Check: func(string) error { return held.check() }}); err != nil {
+	if err := e.disk.Replace(dir, safe.File{Name: name, Text: now, Mode: mode, Exact: true, Check: func(string) error { return held.Check() }}); err != nil {
 		return err
 	}
 	if e.Good != nil {

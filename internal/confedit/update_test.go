@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -184,23 +185,30 @@ func TestFault11_12_FailedStepsLeaveTheFile(t *testing.T) {
 
 func TestStaleLocks(t *testing.T) {
 	host, _ := os.Hostname()
-	future, past := time.Now().Add(lease/2), time.Now().Add(-time.Minute)
 	tests := []struct {
 		name  string
 		lock  string
+		age   time.Duration
 		stale bool
 	}{
-		{"dead process here", fmt.Sprintf(`{"pid":1073741824,"host":%q,"nonce":"x","until":%q}`, host, future.Format(time.RFC3339Nano)), true},
-		{"living process here", fmt.Sprintf(`{"pid":%d,"host":%q,"nonce":"x","until":%q}`, os.Getpid(), host, future.Format(time.RFC3339Nano)), false},
-		{"other machine", fmt.Sprintf(`{"pid":1073741824,"host":"elsewhere.invalid","nonce":"x","until":%q}`, future.Format(time.RFC3339Nano)), false},
-		{"other machine, lease over", fmt.Sprintf(`{"pid":1,"host":"elsewhere.invalid","nonce":"x","until":%q}`, past.Format(time.RFC3339Nano)), true},
-		{"clock was set back", fmt.Sprintf(`{"pid":1,"host":"elsewhere.invalid","nonce":"x","until":%q}`, time.Now().Add(time.Hour).Format(time.RFC3339Nano)), true},
-		{"garbage, fresh", "x", false},
+		{"dead process here", fmt.Sprintf(`{"pid":1073741824,"host":%q,"token":"x"}`, host), 0, true},
+		{"living process here", fmt.Sprintf(`{"pid":%d,"host":%q,"token":"x"}`, os.Getpid(), host), 20 * time.Second, false},
+		{"living process here, stuck", fmt.Sprintf(`{"pid":%d,"host":%q,"token":"x"}`, os.Getpid(), host), time.Minute, true},
+		{"another process of this number", fmt.Sprintf(`{"pid":%d,"host":%q,"start":1,"token":"x"}`, os.Getpid(), host), 0, runtime.GOOS == "linux" || runtime.GOOS == "windows"},
+		{"other machine", `{"pid":1073741824,"host":"elsewhere.invalid","token":"x"}`, 20 * time.Second, false},
+		{"other machine, lease over", `{"pid":1,"host":"elsewhere.invalid","token":"x"}`, time.Minute, true},
+		{"clock was set back", `{"pid":1,"host":"elsewhere.invalid","token":"x"}`, -time.Hour, true},
+		{"garbage, fresh", "x", 0, false},
+		{"garbage, old", "x", time.Minute, true},
 	}
 	for _, tt := range tests {
 		dir := t.TempDir()
 		file := filepath.Join(dir, "settings.json")
 		write(t, file+".lock", tt.lock)
+		at := time.Now().Add(-tt.age)
+		if err := os.Chtimes(file+".lock", at, at); err != nil {
+			t.Fatal(err)
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), 80*time.Millisecond)
 		err := (Editor{}).Update(ctx, Target{Path: file}, setModel)
 		cancel()
@@ -219,7 +227,11 @@ func TestLostLock(t *testing.T) {
 	tries := 0
 	err := (Editor{}).Rewrite(t.Context(), Target{Path: file}, func([]byte) ([]byte, error) {
 		if tries++; tries == 1 {
-			write(t, file+".lock", `{"pid":1,"host":"elsewhere.invalid","nonce":"thief","until":"2000-01-01T00:00:00Z"}`)
+			write(t, file+".lock", `{"pid":1,"host":"elsewhere.invalid","token":"thief"}`)
+			old := time.Now().Add(-time.Hour)
+			if err := os.Chtimes(file+".lock", old, old); err != nil {
+				t.Fatal(err)
+			}
 		}
 		return fmt.Appendf(nil, "{\"try\": %d}", tries), nil
 	})

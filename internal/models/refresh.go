@@ -6,9 +6,9 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/choose"
+	"github.com/adze-agent/adze/internal/store/lease"
 )
 
 // errSame is why a key that was refused is not tried again.
@@ -39,7 +39,7 @@ func (m *Set) renewal(c choose.Choice) func(context.Context) (llm.Model, error) 
 			// Of several processes whose key expired at once, one after the other
 			// runs its helper, so that the later ones find what the first fetched
 			// where the helper itself keeps it. adze writes no key to disk.
-			if unlock, err := confedit.Lock(ctx, m.conf.Folders.State, "apiKeyHelper"); err == nil {
+			if unlock, err := lease.Lock(ctx, m.conf.Folders.State, "apiKeyHelper"); err == nil {
 				defer unlock()
 			} else if ctx.Err() != nil {
 				return nil, ctx.Err()

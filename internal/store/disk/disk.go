@@ -51,6 +51,9 @@ func Open(path string) (Dir, error) {
 	return root{r}, nil
 }
 
+// In is a folder that is open already; it stays r's to close.
+func In(r *os.Root) Dir { return root{r} }
+
 // Create opens a folder and creates it first, with its parents, if need be.
 func Create(path string) (Dir, error) {
 	path = filepath.Clean(path)

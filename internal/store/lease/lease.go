@@ -1,14 +1,16 @@
-// Package lease gives a session's folder one writer. A lease is a file that
-// only one process can create (O_EXCL, which holds on network drives too) and
-// that its owner touches now and then. A lease whose process is gone, or that
-// was not touched for long, is taken over. It never waits.
+// Package lease gives a file, or a session's folder, one writer. A lease is a
+// file that only one process can create (O_EXCL, which holds on network drives
+// too). It says which process on which host has it, and with which token. One
+// whose process is gone, or that was not touched for long, is taken over.
 package lease
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"time"
 
@@ -24,12 +26,27 @@ const (
 	// to be removed again, was left behind by a crash.
 	moment = 10 * time.Second
 
-	name  = "lock"
-	guard = "lock.take" // held for the moment of a takeover
+	// Work is the age at which a lease that Wait took is stale.
+	Work = 30 * time.Second
+	// patience is how long Wait waits.
+	patience = 60 * time.Second
 )
 
+// A kind is what a lease is for.
+type kind struct {
+	name   string        // of its file
+	expiry time.Duration // of one that was not touched, of another machine
+	brief  bool          // it expires also when its process lives
+}
+
+// session is the kind of a lease that is touched for as long as it is held.
+func session() kind { return kind{"lock", Expiry, false} }
+
+// guard is held for the moment of a takeover.
+func (k kind) guard() string { return k.name + ".take" }
+
 // ErrLost says that another process took the lease over.
-var ErrLost = errors.New("the session was taken over by another process")
+var ErrLost = errors.New("another process took it over")
 
 // A Holder is the owner of a lease.
 type Holder struct {
@@ -59,26 +76,67 @@ type Self struct {
 // A Lease is held until Release.
 type Lease struct {
 	dir   disk.Dir
+	name  string
 	token string
 }
 
 // Take acquires the lease of dir. The error is a *Held when another process
 // has it.
-func Take(dir disk.Dir, self Self) (*Lease, error) {
+func Take(dir disk.Dir, self Self) (*Lease, error) { return take(dir, self, session()) }
+
+func take(dir disk.Dir, self Self, k kind) (*Lease, error) {
 	for range 4 {
 		h := Holder{self.PID, self.Host, self.Start, self.Now().UTC(), self.Token()}
-		err := create(dir, name, h)
+		err := create(dir, k.name, h)
 		if err == nil {
-			return &Lease{dir, h.Token}, nil
+			return &Lease{dir, k.name, h.Token}, nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		if err := takeOver(dir, self); err != nil {
+		if err := takeOver(dir, self, k); err != nil {
 			return nil, err
 		}
 	}
 	return nil, &Held{}
+}
+
+// Wait takes the lease name in dir, for work that several processes must do one
+// after the other and that takes less than Work. The error is a *Held when
+// somebody else has it for a minute, and that of ctx when that ends.
+func Wait(ctx context.Context, dir disk.Dir, name string, self Self) (*Lease, error) {
+	deadline := self.Now().Add(patience)
+	for wait := time.Millisecond; ; wait = min(wait*2, 16*time.Millisecond) {
+		l, err := take(dir, self, kind{name, Work, true})
+		if _, held := errors.AsType[*Held](err); !held || self.Now().After(deadline) {
+			return l, err
+		}
+		t := time.NewTimer(wait/2 + rand.N(wait))
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil, ctx.Err()
+		case <-t.C:
+		}
+	}
+}
+
+// Lock is Wait in the folder of that path. The returned function gives the
+// lease up.
+func Lock(ctx context.Context, path, name string) (unlock func(), err error) {
+	dir, err := disk.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	l, err := Wait(ctx, dir, name+".lock", ThisProcess())
+	if err != nil {
+		_ = dir.Close()
+		return nil, fmt.Errorf("lock %s: %w", name, err)
+	}
+	return func() {
+		_ = l.Release() // if it stays it is stale as soon as we end
+		_ = dir.Close()
+	}, nil
 }
 
 // create writes a file that must not exist yet.
@@ -99,12 +157,16 @@ func create(dir disk.Dir, file string, h Holder) error {
 
 // takeOver removes a stale lease. The guard file lets only one process do so
 // at a time, and its own time stamp is "now" by the clock of the file server.
-func takeOver(dir disk.Dir, self Self) error {
+func takeOver(dir disk.Dir, self Self, k kind) error {
+	if h, held, err := look(dir, self, k, self.Now()); err == nil && held && h.Host == self.Host {
+		return &Held{h} // no clock of another machine can change that
+	}
+	guard := k.guard()
 	err := create(dir, guard, Holder{PID: self.PID, Host: self.Host})
 	if errors.Is(err, fs.ErrExist) {
 		info, serr := dir.Stat(guard)
 		if serr == nil && self.Now().Sub(info.ModTime()) < moment {
-			h, _ := read(dir)
+			h, _ := read(dir, k.name)
 			return &Held{h}
 		}
 		if serr == nil {
@@ -120,14 +182,14 @@ func takeOver(dir disk.Dir, self Self) error {
 	if err != nil {
 		return err
 	}
-	h, held, err := look(dir, self, info.ModTime())
+	h, held, err := look(dir, self, k, info.ModTime())
 	if err != nil {
 		return err
 	}
 	if held {
 		return &Held{h}
 	}
-	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := dir.Remove(k.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -136,18 +198,18 @@ func takeOver(dir disk.Dir, self Self) error {
 // Look reports who holds dir's lease, if anyone who still runs does. It
 // changes nothing.
 func Look(dir disk.Dir, self Self) (Holder, bool, error) {
-	return look(dir, self, self.Now())
+	return look(dir, self, session(), self.Now())
 }
 
-func look(dir disk.Dir, self Self, now time.Time) (Holder, bool, error) {
-	info, err := dir.Stat(name)
+func look(dir disk.Dir, self Self, k kind, now time.Time) (Holder, bool, error) {
+	info, err := dir.Stat(k.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Holder{}, false, nil
 	}
 	if err != nil {
 		return Holder{}, false, err
 	}
-	h, err := read(dir)
+	h, err := read(dir, k.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Holder{}, false, nil
 	}
@@ -155,14 +217,15 @@ func look(dir disk.Dir, self Self, now time.Time) (Holder, bool, error) {
 	if err != nil { // half written: its owner is at it, or was killed
 		return h, age < moment, nil
 	}
+	expired := age >= k.expiry || k.brief && age <= -k.expiry // a clock that was set back must not lock for ever
 	if h.Host == self.Host {
-		return h, self.Alive(h.PID, h.Start), nil
+		return h, self.Alive(h.PID, h.Start) && !(k.brief && expired), nil
 	}
-	return h, age < Expiry, nil
+	return h, !expired, nil
 }
 
-func read(dir disk.Dir) (Holder, error) {
-	f, err := dir.OpenFile(name, os.O_RDONLY, 0)
+func read(dir disk.Dir, name string) (Holder, error) {
+	f, err := dir.OpenFile(name, os.O_RDONLY|nonblock, 0)
 	if err != nil {
 		return Holder{}, err
 	}
@@ -179,7 +242,7 @@ func read(dir disk.Dir) (Holder, error) {
 // Refresh shows that the owner is alive. It returns ErrLost when the lease is
 // somebody else's by now.
 func (l *Lease) Refresh() error {
-	f, err := l.dir.OpenFile(name, os.O_RDWR, 0)
+	f, err := l.dir.OpenFile(l.name, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrLost
 	}
@@ -195,7 +258,12 @@ func (l *Lease) Refresh() error {
 	}
 	// Whose it is is asked after the touch: a touch of another's lease does no
 	// harm, but to believe that it is ours would.
-	h, err := read(l.dir)
+	return l.Check()
+}
+
+// Check is ErrLost when the lease is somebody else's by now.
+func (l *Lease) Check() error {
+	h, err := read(l.dir, l.name)
 	if err == nil && h.Token != l.token || errors.Is(err, fs.ErrNotExist) {
 		return ErrLost
 	}
@@ -204,9 +272,9 @@ func (l *Lease) Refresh() error {
 
 // Release gives the lease up. Somebody else's is left alone.
 func (l *Lease) Release() error {
-	h, err := read(l.dir)
+	h, err := read(l.dir, l.name)
 	if err != nil || h.Token != l.token {
 		return nil
 	}
-	return l.dir.Remove(name)
+	return l.dir.Remove(l.name)
 }

@@ -1,6 +1,7 @@
 package lease_test
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"os"
@@ -107,5 +108,73 @@ func TestAlive(t *testing.T) {
 	}
 	if lease.Alive(cmd.Process.Pid, 1) {
 		t.Error("a process that ended counts as alive")
+	}
+}
+
+// Of many who wait, one works at a time, and all get their turn.
+func TestWait(t *testing.T) {
+	dir := t.TempDir()
+	var inside, done atomic.Int32
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				unlock, err := lease.Lock(t.Context(), dir, "work")
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if inside.Add(1) != 1 {
+					t.Error("two at once")
+				}
+				inside.Add(-1)
+				done.Add(1)
+				unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if names, _ := filepath.Glob(dir + "/*"); len(names) != 0 || done.Load() != 160 {
+		t.Errorf("%d done, left: %v", done.Load(), names)
+	}
+}
+
+// A lease for a short work expires also when its process lives; its owner notices.
+func TestWaitForOneThatIsStuck(t *testing.T) {
+	path, d := open(t)
+	self := lease.ThisProcess()
+	stuck, err := lease.Wait(t.Context(), d, "work", self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := lease.Wait(ended, d, "work", self); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := stuck.Check(); err != nil {
+		t.Error(err)
+	}
+	then := time.Now().Add(-lease.Work - time.Second)
+	if err := os.Chtimes(filepath.Join(path, "work"), then, then); err != nil {
+		t.Fatal(err)
+	}
+	mine, err := lease.Wait(t.Context(), d, "work", self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stuck.Check(); !errors.Is(err, lease.ErrLost) {
+		t.Error(err)
+	}
+	if err := stuck.Release(); err != nil || mine.Check() != nil {
+		t.Errorf("%v, %v: it gave up another's", err, mine.Check())
+	}
+	// Ours is ahead of the file system's: what counts is that one.
+	now := time.Now()
+	self.Now = func() time.Time { now = now.Add(20 * time.Second); return now }
+	if _, err := lease.Wait(t.Context(), d, "work", self); err == nil {
+		t.Error("a lease was taken over by the clock of who wants it")
+	} else if held, ok := errors.AsType[*lease.Held](err); !ok || held.PID != os.Getpid() {
+		t.Error(err)
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// nonblock keeps an open of a pipe that somebody put there from waiting.
+const nonblock = syscall.O_NONBLOCK
+
 func exists(pid int) bool {
 	if pid <= 0 {
 		return false

@@ -9,6 +9,8 @@ import (
 // stillActive is the exit code of a process that has not ended (winbase.h).
 const stillActive = 259
 
+const nonblock = 0
+
 func exists(pid int) bool {
 	if pid <= 0 {
 		return false

@@ -19,8 +19,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -149,7 +149,7 @@ func (f *File) write(ctx context.Context, e Entry) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	unlock, err := confedit.Lock(ctx, dir, filepath.Base(f.path))
+	unlock, err := lease.Lock(ctx, dir, filepath.Base(f.path))
 	if err != nil {
 		return err
 	}
