@@ -39,6 +39,10 @@ const (
 	wrapOff, wrapOn   = "\x1b[?7l", "\x1b[?7h"
 	hideCur, showCur  = "\x1b[?25l", "\x1b[?25h"
 	eraseRow, eraseDn = "\x1b[K", "\x1b[J"
+	// eraseAll erases from the first column on, all below, too. It begins in the
+	// second one: tmux keeps what is erased from the first place of a screen as
+	// scrolled.
+	eraseAll = eraseRow + "\x1b[2G" + eraseDn + "\r"
 )
 
 // frame returns the bytes that print lines above the live area, once, and make
@@ -57,7 +61,7 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 	dst = r.look.begin(dst)
 	if anew {
 		dst = r.toTop(dst, moved)
-		dst = append(dst, eraseDn...) // rows that were wrapped must not stay so
+		dst = append(dst, eraseAll...) // rows that were wrapped must not stay so
 		r.shown = nil
 	}
 	// What is printed most often stands in the first rows of the live area
@@ -207,7 +211,7 @@ func (r *inline) leave(dst []byte, keep bool) []byte {
 		dst = append(dst, "\r\n"...)
 	} else {
 		dst = r.toTop(dst, moved)
-		dst = append(dst, eraseDn...)
+		dst = append(dst, eraseAll...)
 	}
 	r.shown, r.at, r.drawn = nil, Cursor{}, Size{}
 	return append(dst, showCur...)

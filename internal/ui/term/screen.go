@@ -45,6 +45,7 @@ type Screen struct {
 	plain   bool
 	onFull  bool // the terminal is in full-screen mode
 	want    bool // it shall be
+	next    bool // want, from the next Live on
 	printed []draw.Line
 	images  []placed // in printed, in their order
 	live    []draw.Line
@@ -87,7 +88,7 @@ func (s *Screen) Print(lines []draw.Line) {
 // cursor at cur. More lines than the screen has are cut around the cursor.
 // The caller does not change lines afterwards.
 func (s *Screen) Live(lines []draw.Line, cur Cursor) {
-	s.change(func() { s.live, s.cur = lines, cur })
+	s.change(func() { s.live, s.cur, s.want = lines, cur, s.next })
 }
 
 // Update is Print and Live in one frame, so that a line that moves from the
@@ -95,7 +96,7 @@ func (s *Screen) Live(lines []draw.Line, cur Cursor) {
 func (s *Screen) Update(printed, live []draw.Line, cur Cursor) {
 	s.change(func() {
 		s.printed = append(s.printed, printed...)
-		s.live, s.cur = live, cur
+		s.live, s.cur, s.want = live, cur, s.next
 	})
 }
 
@@ -129,15 +130,19 @@ func (s *Screen) Resize(z Size) {
 	})
 }
 
-// Full goes to the full-screen mode and back. The live area of either mode is
-// what Live gave last, so the caller calls Live next.
-func (s *Screen) Full(on bool) { s.change(func() { s.want = on }) }
+// Full goes to the full-screen mode and back, with the next Live or Update:
+// what one mode shows must not be seen in the other.
+func (s *Screen) Full(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.next = on
+}
 
 // alternate reports whether the terminal shows the alternate screen, or will.
 func (s *Screen) alternate() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.want || s.onFull
+	return s.next || s.want || s.onFull
 }
 
 // Redraw draws the live area anew, for when something else wrote to the
@@ -339,7 +344,7 @@ func (s *Screen) Close(keep bool) error {
 	s.mu.Lock()
 	closed := s.closed
 	if !closed && s.want {
-		s.want, s.dirty = false, true
+		s.next, s.want, s.dirty = false, false, true
 		select {
 		case s.wake <- struct{}{}:
 		default:

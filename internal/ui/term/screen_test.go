@@ -97,6 +97,11 @@ func TestFullScreenAndBack(t *testing.T) {
 		t.Errorf("full screen shows %q", got)
 	}
 	s.Full(false)
+	s.Print(nil)
+	s.Sync()
+	if got := strings.TrimRight(e.String(), "\n "); got != "a\n\nc" {
+		t.Errorf("one mode shows %q of the other", got)
+	}
 	s.Live(lines("live 2", "> "), Cursor{Row: 1, Col: 2})
 	s.Sync()
 	if got := screen(e); got != "said\nmeanwhile\nlive 2\n>\n" {
