@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/tui"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -40,6 +41,7 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 	if i, ok := info.Find(p.Dir); ok {
 		branch = i.Branch
 	}
+	var facts [][5]string
 	for _, i := range list {
 		c := tui.Saved{Title: clip.Line(clip.Clean(i.Title), 200), Branch: i.Branch, Parent: i.Parent}
 		c.ID, c.Name = i.ID, clip.Line(clip.Clean(i.Name()), 100)
@@ -47,23 +49,53 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 		if i.Key != key && !opensIn(p.Dir, i.Start) {
 			c.Away = policy.QuoteCommand([]string{"cd", i.Start}) + " && adze --resume " + i.ID
 		}
-		facts := []string{age(i.Changed), clip.Size(i.Size)}
-		if i.Branch != "" {
-			facts = append(facts, clip.Clean(i.Branch))
+		row := [...]string{"", age(i.Changed), clip.Size(i.Size), clip.Line(clip.Clean(i.Branch), maxBranch), ""}
+		if i.Running {
+			row[0] = "running"
 		}
 		if i.Cost > 0 {
-			facts = append(facts, fmt.Sprintf("$%.2f", i.Cost))
+			row[4] = fmt.Sprintf("$%.2f", i.Cost)
 		}
-		if i.Running {
-			facts = append(facts, "running")
-		}
+		facts = append(facts, row)
 		if all {
 			c.About = filepath.Base(i.Start)
 		}
-		c.Right = strings.Join(facts, " · ")
 		out = append(out, c)
 	}
+	for i, right := range columns(facts) {
+		out[i].Right = right
+	}
 	return out, branch, nil
+}
+
+// maxBranch bounds the name of a branch in the picker, in characters.
+const maxBranch = 24
+
+// columns are rows of facts as lines whose columns stand below each other:
+// whether it runs, age, size, branch, cost.
+func columns(rows [][5]string) []string {
+	var wide [5]int
+	for _, r := range rows {
+		for k, s := range r {
+			wide[k] = max(wide[k], draw.Width(s))
+		}
+	}
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		var parts []string
+		for k, s := range r {
+			pad := strings.Repeat(" ", wide[k]-draw.Width(s))
+			switch {
+			case wide[k] == 0:
+			case k == 3: // names begin below each other, numbers end
+				parts = append(parts, s+pad)
+			default:
+				parts = append(parts, pad+s)
+			}
+		}
+		out[i] = strings.Join(parts, "  ")
+	}
+	return out
 }
 
 // opensIn reports whether a session of another folder goes on in dir: the folder is a

@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/view"
@@ -76,7 +77,7 @@ func (g grid) draw(o Options) []Line {
 		return g.records(o)
 	}
 	var out []Line
-	if len(g.head) > 0 {
+	if g.headed() {
 		out = append(out, g.row(g.head, widths)...)
 		var rule Line
 		for c, w := range widths {
@@ -97,6 +98,12 @@ func (g grid) draw(o Options) []Line {
 		out = append(out, lines...)
 	}
 	return out
+}
+
+// headed reports whether a column has a name: Markdown has no table without a
+// row for them.
+func (g grid) headed() bool {
+	return slices.ContainsFunc(g.head, func(l Line) bool { return l.Width() > 0 })
 }
 
 // shares gives each column what it wants, or cuts the widest until all fit,

@@ -49,6 +49,9 @@ func (m *Model) footer(p paper) []draw.Line {
 		}
 	}
 	left, right := m.facts(p)
+	if left.Width()+right.Width()+2 > cols && len(m.st.Background) == 0 {
+		right = nil // the facts count more than where help is
+	}
 	if len(right) > 0 {
 		right = append(right, draw.S(" ", draw.Plain))
 	}
@@ -94,7 +97,7 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 	}
 	if n := len(m.st.Background); n > 0 {
 		right = append(right, draw.S(story.Plural(n, "task")+" (/tasks)", draw.Accent))
-	} else if !m.turn.running && m.box.Empty() && m.s != nil && len(left) <= 8 {
+	} else if !m.turn.running && m.box.Empty() && m.s != nil {
 		right = append(right, draw.S("? for help", draw.Quiet))
 	}
 	return left, right

@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// scenes are what the golden frames show.
+var scenes = []struct {
+	name string
+	play func(*rig)
+}{
+	{"start", func(r *rig) { r.pass(200 * time.Millisecond) }},
+	{"empty", func(r *rig) { r.open() }},
+	{"busy", busy},
+	{"queued", func(r *rig) { busy(r); r.keys("'and then say why", "enter", "'half a line") }},
+	{"permission", func(r *rig) {
+		busy(r)
+		r.event(asked("7", "go test ./... && git push origin main", verdict())).pass(time.Second)
+		r.keys("down")
+	}},
+	{"permission-whole", func(r *rig) {
+		r.open().event(asked("7", "go test ./... && git push origin main", verdict())).pass(time.Second)
+		r.keys("?")
+	}},
+	{"permission-comment", func(r *rig) {
+		r.open().event(asked("7", "rm -r build", policy.Verdict{Effect: policy.Ask, Reason: "it removes build"})).pass(time.Second)
+		r.keys("down", "enter", "'move it instead")
+	}},
+	{"permission-rule", func(r *rig) {
+		r.open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
+		r.keys("down", "right", "e")
+	}},
+	{"permission-edit", func(r *rig) {
+		r.open().event(event.Asked{Call: "5", Tool: "Edit", Title: "Edit link.go", View: view.Diff{Path: "link.go", Unified: diffText, Added: 1, Removed: 1},
+			Verdict: policy.Verdict{Effect: policy.Ask, Reason: "it changes link.go", Parts: []policy.Piece{{Kind: "write", Text: "link.go", Path: "/etc/passwd", Effect: policy.Ask}}}}).pass(time.Second)
+	}},
+	{"question", func(r *rig) {
+		r.open().event(event.Asked{Call: "q", Tool: "AskUserQuestion", View: survey2}).pass(time.Second)
+	}},
+	{"question-many", func(r *rig) {
+		r.open().event(event.Asked{Call: "q", Tool: "AskUserQuestion", View: survey2}).pass(time.Second)
+		r.keys("down", "enter", "space", "down", "down", "enter", "'fuzz")
+	}},
+	{"plan", func(r *rig) {
+		r.open().event(event.Asked{Call: "q", Tool: "ExitPlanMode", View: plan}).pass(time.Second)
+	}},
+	{"context", func(r *rig) {
+		fills := view.Meter{Title: "anthropic/sonnet-4.6", Unit: "tokens", Whole: 180_000, Shares: []view.Share{{Name: "instructions", N: 4000}, {Name: "tools", N: 20_000}, {Name: "results", N: 60_000}}}
+		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6", Fills: func() view.Block { return fills }}, nil})
+		r.keys("'/context", "enter")
+	}},
+	{"commands", func(r *rig) { r.open().keys("'/co") }},
+	{"files", func(r *rig) { r.open().keys("'see @cal") }},
+	{"theme", func(r *rig) { r.open().keys("'/theme", "enter", "down") }},
+	{"sessions", func(r *rig) { r.open().keys("'/resume", "enter", "'an") }},
+	{"sessions-preview", func(r *rig) { r.open().keys("'/resume", "enter", "down", "ctrl+v") }},
+	{"sessions-rename", func(r *rig) { r.open().keys("'/resume", "enter", "ctrl+r", "'a name") }},
+	{"mode", func(r *rig) { r.open().keys("'/mode", "enter") }},
+	{"help", func(r *rig) { r.open().keys("?") }},
+	{"transcript", func(r *rig) { busy(r); r.keys("ctrl+o") }},
+	{"ended", func(r *rig) {
+		busy(r)
+		r.event(event.ToolFinished{Call: "7", Name: "Bash", View: view.Terminal{Command: "go test ./...", Output: "ok\n"}}, event.TextDelta{},
+			event.TurnEnded{How: event.Failed, Err: "anthropic is overloaded (529)", Hint: "try again, or choose another model: /model"})
+	}},
+	{"fullscreen", func(r *rig) {
+		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6", UI: Settings{Fullscreen: true}}, nil})
+		for i := range 12 {
+			r.event(event.InputAccepted{ID: fmt.Sprint(i), Text: fmt.Sprint("question ", i)})
+		}
+		r.keys("pgup")
+	}},
+	{"attached", func(r *rig) {
+		r.open().event(event.InputAccepted{ID: "i", Text: "Compare @calc.go#L3-9 with @docs/ and @.env", Attached: []event.Attached{
+			{Name: "calc.go#L3-9", About: "7 lines"}, {Name: "docs/", About: "folder"}, {Name: ".env", About: "it may hold secrets", Refused: true},
+		}})
+	}},
+	{"welcome", func(r *rig) {
+		r.m.host.First = func() bool { return true }
+		r.open().pass(time.Second)
+	}},
+	{"trust", func(r *rig) {
+		r.m.host.Trust = func(context.Context) (*Trust, error) {
+			return &Trust{Folder: "~/src/calc", Claims: []string{".adze/settings.json: a rule: allow Bash(make:*)", "\x1b[2J.mcp.json: a server: \u202egnp.x"}}, nil
+		}
+		r.open().pass(time.Second)
+	}},
+	{"no-model", func(r *rig) {
+		r.m.host.Keyless = func(error) bool { return true }
+		r.do(openedMsg{nil, errors.New("there is no model")})
+	}},
+	{"tasks", func(r *rig) {
+		r.open().event(event.TaskStarted{ID: "b1", Call: "1", Text: "make watch"}).keys("'/tasks", "enter")
+	}},
+	{"rewind", func(r *rig) { spoken(r).keys("esc", "esc") }},
+	{"rewind-plan", func(r *rig) { spoken(r).keys("'/rewind", "enter", "up", "enter").event(planOf("p1")) }},
+	{"rewound", func(r *rig) {
+		spoken(r).event(event.Rewound{To: r.seqOf("p1"), ID: "p1", Text: "Repair the sum", Conversation: true, Code: true})
+		r.keys("ctrl+o")
+	}},
+	{"effort", func(r *rig) { r.open().keys("'/effort", "enter") }},
+	{"cost", func(r *rig) { busy(r); r.keys("'/cost", "enter") }},
+	{"model", func(r *rig) {
+		r.m.host.Models = func(context.Context) ([]Choice, error) {
+			return []Choice{
+				{ID: "anthropic/sonnet-4.6", Name: "anthropic/sonnet-4.6", About: "sonnet", Right: "200k  $3 in, $15 out"},
+				{ID: "ollama/qwen3", Name: "ollama/qwen3", Right: "32k"},
+			}, nil
+		}
+		r.open().keys("'/model", "enter")
+	}},
+	{"history", func(r *rig) {
+		r.m.host.Everyone = prompts{"go test ./...", "Explain how this package is meant to be used,\nand by whom."}
+		r.open().keys("ctrl+r", "'exp")
+	}},
+	{"memory", func(r *rig) {
+		withMemory(r)
+		r.open().keys("'/memory", "enter")
+	}},
+	{"note", func(r *rig) {
+		withMemory(r)
+		r.open().keys("'# tests run with make check", "enter")
+	}},
+	{"diff", func(r *rig) { busy(r); r.event(event.TurnEnded{}); r.keys("'/diff", "enter") }},
+	{"status", func(r *rig) { busy(r); r.keys("'/status", "enter") }},
+	{"transcript-search", func(r *rig) { busy(r); r.keys("ctrl+o", "/", "'FAIL", "enter", "/", "'su") }},
+	{"permission-rules", func(r *rig) {
+		v := verdict()
+		v.Suggest = []string{"Bash(git commit:*)", "Bash(git push origin main)", "Bash(go test ./...)"}
+		r.open().event(asked("7", "git commit -qam 'a long message that does not fit into one line' && git push origin main", v)).pass(time.Second)
+		r.keys("down", "right", "right")
+	}},
+	{"permission-arguments", func(r *rig) {
+		r.open().event(event.Asked{Call: "f", Tool: "WebFetch", Title: "WebFetch https://example.com/a?b=c", Input: []byte(`{"url":"https://example.com/a?b=c","prompt":"what is new"}`),
+			Verdict: policy.Verdict{Effect: policy.Ask, Reason: "no rule allows example.com", Suggest: []string{"WebFetch(domain:example.com)"},
+				Parts: []policy.Piece{{Kind: "connect", Text: "example.com", Effect: policy.Ask, Reason: "no rule allows it"}}}}).pass(time.Second)
+	}},
+	{"permission-plain", func(r *rig) {
+		r.m.screen.plain = true
+		r.open().event(asked("7", "go test ./... && git push origin main", verdict())).pass(time.Second)
+	}},
+	{"ascii", func(r *rig) {
+		r.m.screen.ascii, r.m.screen.poor = true, true
+		busy(r)
+		r.event(asked("7", "git push origin main", verdict())).pass(time.Second)
+	}},
+	{"shell", func(r *rig) { r.open().keys("'!git status") }},
+	{"vim", func(r *rig) {
+		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "m", UI: Settings{Vim: true}}, nil})
+		r.keys("'half a line", "esc", "b", "v")
+	}},
+	{"results", func(r *rig) {
+		r.open().event(event.InputAccepted{ID: "p", Text: "Show what there is."}, event.TurnStarted{ID: "t", Model: "m"},
+			event.ToolFinished{Call: "1", Name: "Models", View: view.Table{Head: []string{"name", "price"}, Rows: [][]string{{"sonnet", "$3"}, {"qwen3", "free"}}}},
+			event.ToolFinished{Call: "2", Name: "Bash", Denied: true, Input: []byte(`{"command":"rm -r build"}`), Verdict: policy.Verdict{Reason: "no rule allows it, and nobody can be asked"}},
+			event.Waiting{Err: "overloaded (529)", For: 4 * time.Second, Attempt: 2, Max: 10},
+		)
+	}},
+	{"interrupted", func(r *rig) { busy(r); r.event(event.TurnEnded{How: event.Interrupted}) }},
+	{"later", func(r *rig) { busy(r); r.keys("'and then say why", "tab", "'one more", "enter", "'last", "tab") }},
+}
+
+func withMemory(r *rig) {
+	r.m.host.EditFile = func(context.Context, string) error { return nil }
+	r.m.host.Note = func(string, string) error { return nil }
+	r.m.host.Memory = func() []Choice {
+		return []Choice{{ID: "a", Name: "this project", About: "~/src/calc/AGENTS.md"}, {ID: "b", Name: "all my projects", About: "~/.adze/AGENTS.md"}}
+	}
+}
