@@ -59,22 +59,19 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 // Config is the settings in force. Nothing may change them.
 func (w *World) Config() *config.Config { return w.live.Config() }
 
-// Write changes a settings file for a person. What it says counts when Write
-// returns, and is no news to anybody. Notes are what went wrong besides.
-func (w *World) Write(ctx context.Context, t settings.Target, edits ...settings.Edit) (notes []string, err error) {
-	write := func() error {
-		notes, err = settings.Write(ctx, w.Paths, t, edits...)
-		return err
-	}
+// Write has a settings file changed by write, for a person. What it says counts
+// when Write returns, and is no news to anybody.
+func (w *World) Write(path string, write func() error) error {
 	for _, r := range w.sessions() { // no sandbox may take it for what a command left
 		inner := write
-		write = func() error { return r.boxes.Outside([]string{t.Path}, inner) }
+		write = func() error { return r.boxes.Outside([]string{path}, inner) }
 	}
-	if err = write(); err == nil {
-		w.live.Wrote(t.Path)
-		w.live.Reread()
+	if err := write(); err != nil {
+		return err
 	}
-	return notes, err
+	w.live.Wrote(path)
+	w.live.Reread()
+	return nil
 }
 
 // add has changed settings count for r from now on, and those that changed

@@ -38,7 +38,7 @@ func Main(sys System) int {
 		proc.Hide()
 		return term.Guard(os.Stdin)
 	}
-	if len(sys.Args) == 1 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
+	if len(sys.Args) > 0 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
 		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)
 		return exitDone
 	}
@@ -81,7 +81,6 @@ edits and runs commands, and asks before anything that could do harm.
 			return runPrompt(cmd.Context(), sys, f, cmd, args)
 		},
 	}
-	root.SetVersionTemplate("adze {{.Version}}\n")
 	f.add(root.PersistentFlags())
 	root.SetGlobalNormalizationFunc(kebab)
 	root.CompletionOptions.DisableDefaultCmd = true

@@ -126,17 +126,17 @@ func (h *uiHost) writeOwn(ctx context.Context, p settings.Paths, key string, val
 
 // write changes a settings file, and the change counts when it returns.
 func (h *uiHost) write(ctx context.Context, p settings.Paths, t confedit.Target, e confedit.Edit) error {
-	var notes []string
-	var err error
+	write := func() error {
+		notes, err := settings.Write(ctx, p, t, e)
+		for _, n := range notes {
+			h.o.Note(n)
+		}
+		return err
+	}
 	if w := h.world.Load(); w != nil {
-		notes, err = w.Write(ctx, t, e)
-	} else {
-		notes, err = settings.Write(ctx, p, t, e)
+		return w.Write(t.Path, write)
 	}
-	for _, n := range notes {
-		h.o.Note(n)
-	}
-	return err
+	return write()
 }
 
 // themes are the built-in ones, and the files of the person's themes folder.

@@ -74,14 +74,19 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 	if name := m.box.VimMode().String(); name != "" {
 		say(strings.TrimSpace(name+" "+m.box.VimPending()), draw.Quiet)
 	}
+	wide := m.screen.size.Cols >= 60
 	if md := m.mode(); md != policy.Default {
-		say(modeName(md)+" ("+m.keys.Hint(keymap.CycleMode)+")", modeRole(md, draw.Quiet))
+		name := modeName(md)
+		if wide {
+			name += " (" + m.keys.Hint(keymap.CycleMode) + ")"
+		}
+		say(name, modeRole(md, draw.Quiet))
 	}
 	if m.quick {
 		say("no thinking ("+m.keys.Hint(keymap.ThinkingToggle)+")", draw.Quiet)
 	}
 	if m.s != nil && m.status.text == "" {
-		if m.screen.size.Cols >= 60 {
+		if wide {
 			say(shortModel(m.st.Model), draw.Quiet)
 		}
 		if n := m.contextLeft(); n >= 0 {
@@ -89,7 +94,11 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 			if n <= 15 {
 				r = draw.Attention
 			}
-			say(fmt.Sprintf("%d %% of window left", n), r)
+			of := ""
+			if wide {
+				of = "of window "
+			}
+			say(fmt.Sprintf("%d %% %sleft", n, of), r)
 		}
 		if c := m.st.Total.Cost; c > 0 {
 			say(fmt.Sprintf("$%.2f", c), draw.Quiet)
