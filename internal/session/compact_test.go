@@ -192,10 +192,13 @@ func TestAnUndoThatDoesNotFit(t *testing.T) {
 		}
 		r.turns(2, nil)
 		r.Close()
-		smaller := start(t, again(t, r.log), func(c *session.Config) { c.Target.Window, c.Target.Cap = 8000, 1000 })
+		smaller := start(t, again(t, r.log), func(c *session.Config) {
+			c.Target.Window, c.Target.Cap = 8000, 1000
+			c.Loop.System = []string{strings.Repeat("s", 4000)}
+		})
 		err := smaller.Submit(t.Context(), op.Compact{Undo: true})
 		var no *op.Refusal
-		if !errors.As(err, &no) || no.Code != op.TooLarge || !strings.Contains(no.Text, "takes 5,834") {
+		if !errors.As(err, &no) || no.Code != op.TooLarge || !strings.Contains(no.Text, "has about 21,2") || !strings.Contains(no.Text, "takes 5,834") {
 			t.Errorf("%v", err)
 		}
 		smaller.Close()

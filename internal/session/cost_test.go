@@ -46,6 +46,12 @@ func TestCostWarning(t *testing.T) {
 		if got := told(next.turns(5, nil)); len(got) != 1 {
 			t.Errorf("told again: %v", got)
 		}
+		warn = 0.4 // as much as one turn costs
+		exact := start(t, nil, dear, fake.Say("1"))
+		exact.prompt("go")
+		if n := all[event.Noted](exact.turns(1, nil)); len(n) != 1 || n[0].Text != "this session has cost $0.40; cost.warn_usd is $0.40" {
+			t.Errorf("told %v", n)
+		}
 		warn = 0
 		quiet := start(t, nil, dear, fake.Say("1"), fake.Say("2"), fake.Say("3"))
 		for range 3 {

@@ -36,6 +36,69 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
+// How a window is shared among what takes a conversation's place, to the token.
+func TestShares(t *testing.T) {
+	for _, c := range []struct {
+		effective, overhead int
+		want                Shares
+	}{
+		{0, 5000, Shares{20_000, 20_000, 10_000, 5000, 5000}},
+		{1_000_000, 0, Shares{20_000, 20_000, 10_000, 5000, 9870}},
+		{180_000, 17_000, Shares{18_750, 18_750, 9375, 4500, 1500}},
+		{24_000, 3332, Shares{2083, 2083, 1041, 500, 166}}, {24_000, 3300, Shares{2087, 2087, 1043, 501, 167}}, {24_000, 3334, Shares{2083, 2083, 1041, 0, 166}}, {24_000, 3333, Shares{2083, 2083, 1041, 0, 166}},
+		{8000, 7000, Shares{}},
+	} {
+		if got := SharesOf(c.effective, c.overhead); got != c.want {
+			t.Errorf("%d, %d: %+v, want %+v", c.effective, c.overhead, got, c.want)
+		}
+	}
+	if got := Overhead([]string{"four", "more"}, []llm.Spec{{Name: "ab", Description: "cd", Schema: []byte("{\"a\":1}")}}); got != 5 {
+		t.Errorf("%d tokens of instructions and tools", got)
+	}
+}
+
+// The oldest rounds go as far as they must. What the conversation begins with
+// stays when it is short.
+func TestWithoutOldestOfShortAndLong(t *testing.T) {
+	user := func(s string) llm.Message {
+		return llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{S: s}}}
+	}
+	said := func(s string) llm.Message {
+		return llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: s}}}
+	}
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for name, c := range map[string]struct {
+		ms     []llm.Message
+		tokens int
+		ratio  float64
+		begins string // with the first text, "" with the note
+		rest   int
+	}{
+		"nothing":                       {nil, 0, 1, "", 0},
+		"a short beginning":             {[]llm.Message{user(x(100)), said(x(100)), user(x(100)), said(x(100))}, 25, 1, x(100), 1},
+		"a beginning of a fourth":       {[]llm.Message{user(x(100)), said(x(100)), user(x(100)), said(x(100))}, 1, 1, x(100), 1},
+		"one of more":                   {[]llm.Message{user(x(101)), said(x(100)), user(x(100)), said(x(100))}, 1, 1, "", 3},
+		"so much as its tokens say":     {[]llm.Message{user(x(10)), said(x(100)), user(x(10)), said(x(100)), user(x(10)), said(x(100))}, 110, 4, x(10), 3},
+		"a little more":                 {[]llm.Message{user(x(10)), said(x(100)), user(x(10)), said(x(100)), user(x(10)), said(x(100))}, 112, 4, x(10), 1},
+		"a fifth where nobody says":     {[]llm.Message{user(x(10)), said(x(100)), user(x(10)), said(x(100)), user(x(10)), said(x(320))}, 0, 1, x(10), 3},
+		"more than a fifth of it":       {[]llm.Message{user(x(10)), said(x(99)), user(x(10)), said(x(100)), user(x(10)), said(x(340))}, 0, 1, x(10), 1},
+		"never the newest":              {[]llm.Message{user(x(100)), said(x(100))}, 1000, 1, "", 1},
+		"not behind a beginning either": {[]llm.Message{user(x(10)), said(x(100))}, 1000, 1, x(10), 1},
+	} {
+		got := WithoutOldest(c.ms, c.tokens, c.ratio)
+		rest := got[min(1, len(got)):]
+		if len(rest) != c.rest {
+			t.Errorf("%s: %d messages after the beginning, want %d", name, len(rest), c.rest)
+		}
+		if len(got) == 0 {
+			continue
+		}
+		if first := got[0].Parts[0].(llm.Text).S; c.begins != "" && first != c.begins || c.begins == "" && !strings.HasPrefix(first, "[the oldest part") {
+			t.Errorf("%s: begins with %.30q", name, first)
+		}
+	}
+}
+
 func TestGap(t *testing.T) {
 	for text, want := range map[string]int{
 		"prompt is too long: 215345 tokens > 200000 maximum":                                          15_345,
