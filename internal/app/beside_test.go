@@ -213,6 +213,13 @@ func TestHelpersBesideASession(t *testing.T) {
 			if ok != c.notes || ok && (text != "# Title\nwalrus" || through == 0) {
 				t.Errorf("the notes up to %d are %q", through, text)
 			}
+			listed := map[string]bool{}
+			for _, f := range r.MemoryFiles() {
+				listed[f.Whose] = true
+			}
+			if listed["session"] != c.notes || listed["notes"] != c.memory {
+				t.Errorf("/memory lists %v", listed)
+			}
 			if err := r.Close(); err != nil {
 				t.Fatal(err)
 			}

@@ -61,6 +61,7 @@ type Running struct {
 	started  policy.Mode // the mode that it began in
 	key      string      // where the model's key came from, "none" without one
 	profile  prompt.Profile
+	known    situation.Facts
 	notes    string        // the folder of the model's own notes, "" for none
 	parts    []prompt.Part // of the instructions
 	kit      kit.Kit
@@ -164,7 +165,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	}); err != nil {
 		return err
 	}
-	r.loop = r.newLoop(known)
+	r.known, r.loop = known, r.newLoop(known)
 	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
 		Hooks: r.hooked(cfg), Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/llm/price"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/print"
 	"github.com/adze-agent/adze/internal/ui/tui"
@@ -100,8 +102,25 @@ func (r running) face() *tui.Session {
 	return &tui.Session{
 		Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
 		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: r.Close,
-		Fills: func() view.Block { return r.Map().View() },
+		Fills:  func() view.Block { return r.Map().View() },
+		Memory: r.memory,
 	}
+}
+
+// memory are the memory files that the session has read, and its notes.
+func (r running) memory() (out []tui.Choice) {
+	whose := map[string]string{"notes": "remembered of this project", "session": "notes of this session"}
+	for _, f := range r.MemoryFiles() {
+		c := tui.Choice{ID: f.Path, Name: tilde(f.Path, r.world.Paths.Home), About: cmp.Or(whose[f.Whose], f.Whose)}
+		if f.Size > 0 {
+			c.Right = clip.Count(f.Size, "token")
+		}
+		if len(f.Notes) > 0 {
+			c.About += ": " + clip.Line(clip.Visible(strings.Join(f.Notes, "; ")), 200)
+		}
+		out = append(out, c)
+	}
+	return out
 }
 
 // look are the settings of the terminal UI.

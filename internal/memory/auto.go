@@ -16,11 +16,13 @@ const (
 	IndexBytes = 25_000
 )
 
+const indexName = "MEMORY.md"
+
 // Index reads the index of a project's automatic memory, MEMORY.md in its
 // folder: its first lines, cut at a line. warning says that it was cut. No
 // index is empty text.
 func Index(dir string) (text, warning string) {
-	path := filepath.Join(dir, "MEMORY.md")
+	path := filepath.Join(dir, indexName)
 	if st, err := os.Lstat(path); err == nil && !st.Mode().IsRegular() {
 		return "", path + " not read: it is no regular file"
 	}
@@ -42,4 +44,26 @@ func Index(dir string) (text, warning string) {
 		lines++
 	}
 	return keep.String(), ""
+}
+
+// maxTopics bounds how many files of an automatic memory are listed.
+const maxTopics = 200
+
+// Topics lists the files of an automatic memory by their paths: the index first,
+// then the topics by name.
+func Topics(dir string) (out []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		switch {
+		case !e.Type().IsRegular() || !strings.HasSuffix(e.Name(), ".md") || len(out) == maxTopics:
+		case e.Name() == indexName:
+			out = append([]string{filepath.Join(dir, e.Name())}, out...)
+		default:
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
 }

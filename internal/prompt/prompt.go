@@ -329,21 +329,43 @@ func inert(s string) string {
 	return lead + strings.ReplaceAll(clip.Line(clip.Clean(s), maxLine), "</", "< /")
 }
 
+// block is a file in a tag that it cannot end, "" for one that says nothing.
+func (f Memory) block() string {
+	text := strings.TrimSpace(f.Text)
+	if text == "" && len(f.Notes) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "<memory path=%q scope=%q>\n", f.Path, f.Scope)
+	if text != "" {
+		b.WriteString(strings.ReplaceAll(text, "</memory", "< /memory") + "\n")
+	}
+	for _, n := range f.Notes {
+		b.WriteString("[" + clip.Line(clip.Clean(n), 300) + "]\n")
+	}
+	return b.String() + "</memory>"
+}
+
+// Nested tells of a memory file that begins to apply in the middle of a session:
+// for files that globs name, or for those below its folder. "" says nothing.
+func Nested(f Memory, globs []string) string {
+	text := f.block()
+	if text == "" {
+		return ""
+	}
+	what := "the files below its folder"
+	if len(globs) > 0 {
+		what = "files such as " + clip.Line(clip.Clean(strings.Join(globs, ", ")), 200)
+	}
+	return "From now on this applies to " + what + "; where it says otherwise than what you were told before, it wins.\n" + text
+}
+
 func memory(files []Memory) string {
 	var b strings.Builder
 	for _, f := range files {
-		text := strings.TrimSpace(f.Text)
-		if text == "" && len(f.Notes) == 0 {
-			continue
+		if text := f.block(); text != "" {
+			b.WriteString("\n" + text + "\n")
 		}
-		fmt.Fprintf(&b, "\n<memory path=%q scope=%q>\n", f.Path, f.Scope)
-		if text != "" {
-			b.WriteString(strings.ReplaceAll(text, "</memory", "< /memory") + "\n")
-		}
-		for _, n := range f.Notes {
-			b.WriteString("[" + clip.Line(clip.Clean(n), 300) + "]\n")
-		}
-		b.WriteString("</memory>\n")
 	}
 	if b.Len() == 0 {
 		return ""

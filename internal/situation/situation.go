@@ -5,8 +5,8 @@ package situation
 
 import (
 	"context"
-	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/adze-agent/adze/internal/config"
@@ -38,6 +38,34 @@ type Facts struct {
 	place  Place
 	begun  *config.Config // the settings that the session began with
 	reader *memory.Reader // nil when memory is not read
+	read   *files
+}
+
+// files are the memory files that were read, each once.
+type files struct {
+	mu   sync.Mutex // guards list
+	list []memory.File
+}
+
+func (f *files) add(more []memory.File) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range more {
+		if !slices.ContainsFunc(f.list, func(o memory.File) bool { return o.Path == m.Path }) {
+			f.list = append(f.list, m)
+		}
+	}
+}
+
+// Files are the memory files that were read so far, also because of a file that
+// was looked at.
+func (f Facts) Files() []memory.File {
+	if f.read == nil {
+		return nil
+	}
+	f.read.mu.Lock()
+	defer f.read.mu.Unlock()
+	return slices.Clone(f.read.list)
 }
 
 // Learn reads memory files and git in the background; the channel yields once.
@@ -47,8 +75,10 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 	go func() { git <- gitFacts(ctx, p) }() // ends within git's deadline
 	go func() {                             // ends with the files and git
 		begun := p.Config()
-		f := Facts{place: p, begun: begun, reader: p.memory(begun)}
-		for _, m := range f.reader.Start() {
+		f := Facts{place: p, begun: begun, reader: p.memory(begun), read: &files{}}
+		start := f.reader.Start()
+		f.read.add(start)
+		for _, m := range start {
 			f.Memory = append(f.Memory, prompt.Memory{Path: m.Path, Scope: string(m.Scope), Text: m.Text, Notes: m.Notes})
 			for _, w := range m.Warnings {
 				p.Notef("%s: %s", m.Path, w)
@@ -108,8 +138,15 @@ func (f Facts) Touched() func(begins event.Seq, paths []string) []string {
 		}
 		var out []string
 		for _, p := range paths {
-			for _, m := range reader.Touched(p) {
-				out = append(out, fmt.Sprintf("<memory path=%q>\nThis applies to the files below that folder, from now on:\n\n%s\n</memory>", m.Path, m.Text))
+			found := reader.Touched(p)
+			f.read.add(found)
+			for _, m := range found {
+				for _, w := range m.Warnings {
+					f.place.Notef("%s: %s", m.Path, w)
+				}
+				if text := prompt.Nested(prompt.Memory{Path: m.Path, Scope: string(m.Scope), Text: m.Text, Notes: m.Notes}, m.Globs); text != "" {
+					out = append(out, text)
+				}
 			}
 		}
 		return out

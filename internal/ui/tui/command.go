@@ -320,7 +320,17 @@ func (m *Model) modelCommand(args string) []effect {
 
 // memoryCommand opens a memory file in the person's editor.
 func (m *Model) memoryCommand(string) []effect {
-	d := newMenu(m, "Edit a memory file", m.host.Memory(), func(m *Model, c Choice) []effect {
+	all := m.host.Memory()
+	if m.s != nil && m.s.Memory != nil {
+		for _, c := range m.s.Memory() {
+			if i := slices.IndexFunc(all, func(o Choice) bool { return o.ID == c.ID }); i >= 0 {
+				all[i].Right = c.Right
+				continue
+			}
+			all = append(all, c)
+		}
+	}
+	d := newMenu(m, "Edit a memory file", all, func(m *Model, c Choice) []effect {
 		return []effect{away{func(ctx context.Context) func(*Model) []effect {
 			err := m.host.EditFile(ctx, c.ID)
 			return func(m *Model) []effect { return m.fail(err) }

@@ -34,3 +34,31 @@ func TestCommandsAndViewsMatch(t *testing.T) {
 		}
 	}
 }
+
+// /memory lists the files that a line can be added to and all others that were
+// read, each once, and opens the one that is chosen.
+func TestMemoryListsWhatWasRead(t *testing.T) {
+	r := newRig(t, 80, 24)
+	var opened []string
+	r.m.host.Memory = func() []Choice {
+		return []Choice{{ID: "/w/AGENTS.md", Name: "this project"}, {ID: "/h/AGENTS.md", Name: "all my projects"}}
+	}
+	r.m.host.EditFile = func(_ context.Context, path string) error {
+		opened = append(opened, path)
+		return nil
+	}
+	r.open()
+	r.m.s.Memory = func() []Choice {
+		return []Choice{{ID: "/w/AGENTS.md", Name: "twice?", Right: "12 tokens"}, {ID: "/w/sub/CLAUDE.md", Name: "w/sub/CLAUDE.md", About: "project"}, {ID: "/s/notes.md", Name: "s/notes.md", About: "notes of this session"}}
+	}
+	r.keys("'/memory", "enter").has("this project", "12 tokens", "all my projects", "w/sub/CLAUDE.md", "notes of this session").hasNot("twice?")
+	r.keys("down", "down", "down", "enter")
+	for _, e := range r.effects {
+		if a, ok := e.(away); ok {
+			a.run(t.Context())
+		}
+	}
+	if len(opened) != 1 || opened[0] != "/s/notes.md" {
+		t.Errorf("opened %q", opened)
+	}
+}

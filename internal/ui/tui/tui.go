@@ -66,6 +66,8 @@ type Session struct {
 	Close func() error
 	// Fills says what fills the model's window. nil: nobody knows.
 	Fills func() view.Block
+	// Memory lists the memory files that were read so far, and notes. nil: none.
+	Memory func() []Choice
 }
 
 // Settings are those of ui.*, and the status line's.
