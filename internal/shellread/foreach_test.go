@@ -98,6 +98,20 @@ func TestEachFile(t *testing.T) {
 		{"ask", `
 			git ls-files | xargs cat`, func(f fixture) { f.files["/home/u/project/-f"] = true }},
 		{"ask", `
+			find src -type d | xargs ls
+			find src -name '*.go' | xargs cat`, func(f fixture) { f.mkdir("/home/u/project/src/x /etc") }},
+		{"ask", `
+			find src -type f |& xargs cat
+			find src -type f 2>&1 | xargs cat
+			find src -type f | head -c 3 | xargs cat
+			find src -type f | sed s/a/b/ | xargs cat
+			find src -type f | xargs echo /etc/shadow | xargs cat
+			find src -type f | A=b xargs cat
+			find src -type f | bash -c 'xargs cat'
+			find src -type f -exec grep -f {} /etc/shadow \;
+			find src -type f -exec cat {} + -exec tee x {} +
+			find src/../.. -type f -exec cat {} +`, nil},
+		{"ask", `
 			find src | xargs cat
 			find src -exec cat {} +
 			git ls-files | xargs cat`, func(f fixture) { f.links["/home/u/project/src/l"] = "/etc/shadow" }},

@@ -237,7 +237,10 @@ func (r *reader) binary(c *syntax.BinaryCmd, in state) (ok, any state) {
 	case syntax.Pipe, syntax.PipeAll:
 		piped, around := r.Piped, r.input
 		r.stmt(c.X, in)
-		names := r.printsNames(c.X, in)
+		var names *programs.Found
+		if c.Op == syntax.Pipe { // errors are no names
+			names = r.printsNames(c.X, in)
+		}
 		r.Piped, r.input = true, input{unknown: true, names: names}
 		_, last := r.stmt(c.Y, in)
 		r.Piped, r.input = piped, around

@@ -21,6 +21,7 @@ var perFile = map[string]bool{
 type Found struct {
 	Reads []policy.Read
 	Zero  bool // the names end in NUL bytes
+	plain bool // no name is one that xargs would split, nor a flag
 }
 
 // findRuns holds the program behind -exec against the table; tests is the expression
@@ -84,6 +85,7 @@ func (u *Invocation) forEach(inner []Word, found Found) string {
 // that they cannot be told.
 func (u *Invocation) found(tests []Word) (f Found, why string) {
 	p, files := findPick(tests)
+	f.plain = true
 	folders := u.args
 	if len(folders) == 0 {
 		folders = []Word{Lit(".")}
@@ -97,10 +99,12 @@ func (u *Invocation) found(tests []Word) (f Found, why string) {
 			if !ok {
 				return f, "what find finds is not known, or too much"
 			}
+			f.plain = f.plain && plainName(w.Text)
 			for _, e := range l.Entries {
 				if e.Link && !files {
 					return f, "find finds links, which may lead elsewhere; -type f leaves them out"
 				}
+				f.plain = f.plain && plainName(e.Name)
 			}
 			read := policy.Read{Path: t.Real, Named: t.Named, Asked: t.Asked, Arg: true, Tree: true}
 			if u.r.IsFolder(t.Real) {
@@ -168,11 +172,14 @@ func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
 		}) || u.r.World.Tracked == nil {
 			return f, false
 		}
-		f.Zero = has("-z")
+		f.Zero, f.plain = has("-z"), true
 		for _, d := range u.dirs {
 			below := u.r.below(d, d, pick{tracked: true})
 			if l, known := u.r.Tree(d); !known || below == nil || throughLink(d, l, below) {
 				return f, false
+			}
+			for _, p := range below.Paths {
+				f.plain = f.plain && plainName(strings.TrimPrefix(p.Path, d+"/"))
 			}
 			f.Reads = append(f.Reads, policy.Read{Path: d, Named: d, Asked: ".", Arg: true, Tree: true, Below: below})
 		}
@@ -180,11 +187,11 @@ func (u *Invocation) Lists(ws []Word) (f Found, ok bool) {
 		return f, false
 	}
 	for _, r := range f.Reads {
-		if r.Below == nil || r.Below.Short != "" || !f.Zero && !plainNames(r) {
+		if r.Below == nil || r.Below.Short != "" {
 			return f, false
 		}
 	}
-	return f, len(f.Reads) > 0
+	return f, len(f.Reads) > 0 && (f.Zero || f.plain)
 }
 
 // throughLink reports whether one of the files is a link, or lies behind one.
@@ -205,15 +212,11 @@ func throughLink(dir string, l world.Listing, below *policy.Below) bool {
 	})
 }
 
-// plainNames reports whether no name that is found holds a blank, a quote, or a
-// backslash, or begins with a dash.
-func plainNames(r policy.Read) bool {
-	plain := func(s string) bool {
-		return strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+/@,") == "" && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "+") && !strings.Contains(s, "/-")
-	}
-	return plain(path.Clean(r.Asked)) && !slices.ContainsFunc(r.Below.Paths, func(p policy.Place) bool {
-		return !plain(strings.TrimPrefix(p.Path, r.Path+"/"))
-	})
+// plainName reports a name that xargs takes for one word, and no program for a flag.
+func plainName(name string) bool {
+	return name != "" && name[0] != '-' && name[0] != '+' && strings.IndexFunc(name, func(c rune) bool {
+		return c <= ' ' || c >= 0x7f || c == '"' || c == '\'' || c == '\\'
+	}) < 0
 }
 
 // EachNamed is a command that xargs starts with names that were found: it adds what
