@@ -60,6 +60,7 @@ func readable(rules *policy.Rules, r *Running) {
 	if dir := r.log.Scratch(); dir != "" {
 		rules.Readable = append(rules.Readable, dir)
 	}
+	rules.Readable = append(rules.Readable, r.log.Kin...)
 }
 
 // turns is what turns have in common with these settings.

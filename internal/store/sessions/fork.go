@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
@@ -171,6 +172,55 @@ func (s Store) sharing(from, to string) func(line []byte) error {
 		}
 		return nil
 	}
+}
+
+// maxKin bounds how far back a copy of a copy is followed.
+const maxKin = 16
+
+// Kin are the folders of the sessions that one was copied from: its texts name
+// results in them. One that was removed has none.
+func (s Store) Kin(parent string) (dirs []string) {
+	root, err := os.OpenRoot(s.Dir)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	keys, err := folders(root, ".")
+	if err != nil {
+		return nil
+	}
+	for range maxKin {
+		i := slices.IndexFunc(keys, func(key string) bool {
+			_, err := root.Lstat(filepath.Join(key, parent, logName))
+			return ValidID(parent) && err == nil
+		})
+		if i < 0 {
+			break
+		}
+		dirs = append(dirs, s.folder(keys[i], parent))
+		parent = began(root, filepath.Join(keys[i], parent, logName)).Parent
+	}
+	return dirs
+}
+
+// began reads the first event of a log.
+func began(root *os.Root, log string) (b event.SessionStarted) {
+	f, err := root.Open(log)
+	if err != nil {
+		return b
+	}
+	defer f.Close()
+	for line, err := range event.Lines(io.NewSectionReader(f, 0, 1<<20), 0) {
+		if err != nil {
+			break
+		}
+		body, _ := seal.Split(line.Bytes)
+		if e, err := event.ParseLine(body); err == nil {
+			b, _ = e.Body.(event.SessionStarted)
+		}
+		break
+	}
+	return b
 }
 
 // share gives a folder a file of another one with a blob.

@@ -60,6 +60,10 @@ type Opened struct {
 	Model     string               // of a session that is resumed
 	Mode      policy.Mode          // of a session that is resumed
 
+	// Kin are folders of earlier sessions that this one is a copy of, in which
+	// files are that the model was told of.
+	Kin []string
+
 	run Run
 	key []byte // seals what is kept; nil when nothing is
 }
@@ -79,6 +83,9 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	l := &Opened{ID: old.ID, Begin: r.begin(old.ID), Model: old.Model, Mode: old.Mode, run: r}
 	if old.Start != "" && old.Start != r.Dir && !info.Siblings(old.Start, r.Dir) {
 		r.Note("this session was in %s; it goes on in %s (to go on there: %s && adze --resume %s)", old.Start, r.Dir, policy.QuoteCommand([]string{"cd", old.Start}), old.ID)
+	}
+	if old.Parent != "" {
+		l.Kin = st.Kin(old.Parent)
 	}
 	if c.None {
 		l.Session = &mem.Session{}
