@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -164,13 +165,15 @@ func TestCopiesOfTrustedContent(t *testing.T) {
 	if n := copies(); n != 3 {
 		t.Errorf("%d copies, with those of what is not trusted any more", n)
 	}
-	r.brings(9, strings.Repeat("x", 256<<10-10)) // together over what is kept of one folder
-	for i := range 9 {
-		r.write(fmt.Sprintf(".claude/commands/c%d.md", i), strings.Repeat(fmt.Sprint(i), 250<<10))
+	for i := range 9 { // eight of them are all that is kept of one folder
+		r.write(fmt.Sprintf(".claude/commands/c%d.md", i), strings.Repeat(fmt.Sprint(i), 256<<10))
 	}
 	r.grant(trust.Changed)
 	if n := copies(); n != 8 {
 		t.Errorf("%d copies of 2 MiB", n)
+	}
+	if info, err := os.Stat(filepath.Join(filepath.Dir(r.Path), "trust")); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+		t.Errorf("others may look at the copies: %v (%v)", info.Mode(), err)
 	}
 	if _, err := r.Revoke(t.Context(), r.Root); err != nil || copies() != 0 {
 		t.Errorf("%d copies are left (%v)", copies(), err)

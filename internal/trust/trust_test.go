@@ -85,7 +85,7 @@ func TestStates(t *testing.T) {
 	for _, added := range []string{".mcp.json", ".adze/settings.local.json", ".claude/skills/x/SKILL.md", ".agents/skills/y/SKILL.md", ".claude/commands/deep/er/z.md", ".adze/agents/a.md", ".claude/hooks/pre.sh"} {
 		r.write(added, "{}")
 		v := r.check(trust.Changed)
-		if len(v.Changes) != 1 || v.Changes[0].Path != added || v.Changes[0].How != "added" || !strings.Contains(r.Diff(v), "+{}") {
+		if len(v.Changes) != 1 || v.Changes[0].Path != added || v.Changes[0].How != "added" || !strings.HasPrefix(r.Diff(v), "--- /dev/null\n+++ now/"+added+"\n") || !strings.Contains(r.Diff(v), "+{}") {
 			t.Errorf("%s: %v\n%s", added, v.Changes, r.Diff(v))
 		}
 		if err := os.Remove(filepath.Join(r.Root, added)); err != nil {
@@ -97,7 +97,7 @@ func TestStates(t *testing.T) {
 	if err := os.Remove(filepath.Join(r.Root, ".adze/settings.json")); err != nil {
 		t.Fatal(err)
 	}
-	if v := r.check(trust.Changed); len(v.Changes) != 1 || v.Changes[0].How != "removed" || !strings.Contains(r.Diff(v), `-{"permissions"`) {
+	if v := r.check(trust.Changed); len(v.Changes) != 1 || v.Changes[0].How != "removed" || !strings.HasPrefix(r.Diff(v), "--- trusted/.adze/settings.json\n+++ /dev/null\n") || !strings.Contains(r.Diff(v), `-{"permissions"`) {
 		t.Errorf("%v\n%s", v.Changes, r.Diff(v))
 	}
 	list, err := r.List()

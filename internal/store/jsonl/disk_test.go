@@ -23,6 +23,9 @@ type fakeDisk struct {
 
 	ops  int
 	fail func(op int) error // nil means it works
+
+	looks int                  // that were made: reads, and questions for sizes
+	blind func(look int) error // nil means that all of them work
 }
 
 type inode struct {
@@ -45,6 +48,14 @@ func (d *fakeDisk) open(_ string, create bool) (disk.Dir, error) {
 	}
 	d.made = true
 	return fakeDir{d}, nil
+}
+
+// look counts a read; the caller holds mu.
+func (d *fakeDisk) look() error {
+	if d.looks++; d.blind == nil {
+		return nil
+	}
+	return d.blind(d.looks)
 }
 
 // op counts an operation; the caller holds mu.
@@ -160,6 +171,9 @@ type fakeFile struct {
 func (x fakeFile) ReadAt(p []byte, off int64) (int, error) {
 	x.d.mu.Lock()
 	defer x.d.mu.Unlock()
+	if err := x.d.look(); err != nil {
+		return 0, err
+	}
 	if off >= int64(len(x.f.data)) {
 		return 0, io.EOF
 	}
@@ -219,6 +233,9 @@ func (x fakeFile) Truncate(size int64) error {
 func (x fakeFile) Stat() (fs.FileInfo, error) {
 	x.d.mu.Lock()
 	defer x.d.mu.Unlock()
+	if err := x.d.look(); err != nil {
+		return nil, err
+	}
 	return info{int64(len(x.f.data)), x.f.at}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -400,6 +401,37 @@ func TestFollow(t *testing.T) {
 			t.Error(d)
 		}
 		l.Close()
+	})
+}
+
+// Who follows a log may stop at any event, and learns when it cannot be read.
+func TestFollowEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newFakeDisk()
+		l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open})
+		add(t, l, 1, 3)
+		r, err := jsonl.OpenReader(jsonl.Options{Dir: "s", Disk: d.open})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for range r.Follow(t.Context(), 1) {
+			if n++; n == 1 {
+				break
+			}
+		}
+		var failed []error
+		d.blind = func(int) error { return syscall.EIO }
+		for _, err := range r.Follow(t.Context(), 0) {
+			failed = append(failed, err)
+		}
+		if n != 1 || len(failed) != 1 || !errors.Is(failed[0], syscall.EIO) {
+			t.Errorf("%d events, then %v", n, failed)
+		}
+		d.blind = nil
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 )
@@ -91,6 +92,100 @@ func repairRun(t *testing.T, torn string, at int, cut bool) (met bool) {
 	}
 	if kept := d.names[jsonl.TornName]; kept == nil || !bytes.Contains(kept.data, []byte(torn)) {
 		t.Errorf("%.20q at %d, cut %t: what was torn is gone", torn, at, cut)
+	}
+	return met
+}
+
+// Whatever look at the disk fails, once: that is an error, or makes no
+// difference to what is read. Nothing is lost by it, and what is written behind
+// it follows what was there.
+func TestEveryLookAtTheDiskFails(t *testing.T) {
+	for _, torn := range []string{"", `{"seq":31,"ti`} {
+		n := 1
+		for ; n < 200; n++ {
+			if !lookRun(t, torn, n) {
+				break
+			}
+		}
+		if n < 8 || n == 200 {
+			t.Errorf("%.20q: the fault was reached in %d runs", torn, n)
+		}
+	}
+}
+
+// lookRun reports whether there were so many looks.
+func lookRun(t *testing.T, torn string, at int) (met bool) {
+	t.Helper()
+	d := newFakeDisk()
+	opt := jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a"), Key: sealKey}
+	l := mustOpen(t, opt)
+	add(t, l, 1, 20)
+	if err := l.Keep(t.Context(), "v1", l.Place(), []byte("data")); err != nil {
+		t.Fatal(err)
+	}
+	add(t, l, 21, 30)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := d.names[jsonl.LogName]
+	file.data = append(file.data, torn...)
+	begun, last := d.looks, 30
+	d.blind = func(look int) error {
+		if look == begun+at {
+			met = true
+			return syscall.EIO
+		}
+		return nil
+	}
+	read := func(l *jsonl.Log, from int) {
+		for e, err := range l.After(t.Context(), event.Seq(from)) {
+			switch {
+			case err != nil && (!met || !errors.Is(err, syscall.EIO)):
+				t.Errorf("%q, look %d: %v", torn, at, err)
+				return
+			case err != nil:
+				return
+			case int(e.Seq) != from+1:
+				t.Errorf("%q, look %d: %d comes after %d", torn, at, e.Seq, from)
+				return
+			}
+			from++
+		}
+		if from != last {
+			t.Errorf("%q, look %d: the events end at %d without an error", torn, at, from)
+		}
+	}
+	l, err := jsonl.Open(opt)
+	if err == nil {
+		data, p, ok := l.Kept("v1")
+		if ok && (string(data) != "data" || p.Seq != 20) || !ok && !met && torn == "" {
+			t.Errorf("%q, look %d: the snapshot is %q at %+v", torn, at, data, p)
+		}
+		read(l, int(p.Seq))
+		read(l, 0)
+		if err := l.Append(t.Context(), ev(31)); err == nil {
+			last = 31
+		} else if !met {
+			t.Errorf("%q, look %d: %v", torn, at, err)
+		}
+		if err := l.Keep(t.Context(), "v1", l.Place(), []byte("more")); err != nil && !met {
+			t.Errorf("%q, look %d: %v", torn, at, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Errorf("%q, look %d: %v", torn, at, err)
+		}
+	} else if _, ok := errors.AsType[*store.WriteError](err); !ok || !met {
+		t.Errorf("%q, look %d: %v is no WriteError", torn, at, err)
+	}
+	d.blind = nil
+	l = mustOpen(t, opt)
+	defer l.Close()
+	read(l, 0)
+	if r := l.Report(); len(r.Bad) > 0 || r.Foreign > 0 || r.Cut > 0 {
+		t.Errorf("%q, look %d: %+v", torn, at, r)
+	}
+	if kept := d.names[jsonl.TornName]; torn != "" && (kept == nil || !bytes.Contains(kept.data, []byte(torn))) {
+		t.Errorf("%q, look %d: what was torn is gone", torn, at)
 	}
 	return met
 }
