@@ -262,3 +262,11 @@ func TestUIResumesInWorktrees(t *testing.T) {
 		t.Errorf("a cd was offered:\n%s", s)
 	}
 }
+
+// What is typed before adze has the terminal is a prompt, and its Enter sends it.
+func TestUITypedAhead(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "? prompt contains \"early\"\n> It came.\n---\n? else\n> It did not.\n")
+	x.keys("typed early\n") // as the terminal hands it on after it edited the line
+	x.until(`● It came\.`)
+}

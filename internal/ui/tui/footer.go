@@ -103,6 +103,9 @@ func (m *Model) facts(p paper) (left, right draw.Line) {
 		if c := m.st.Total.Cost; c > 0 {
 			say(fmt.Sprintf("$%.2f", c), draw.Quiet)
 		}
+		if m.s.Branch != "" && m.screen.size.Cols >= 100 {
+			say(draw.String(m.s.Branch), draw.Quiet)
+		}
 	}
 	if n := len(m.st.Background); n > 0 {
 		right = append(right, draw.S(story.Plural(n, "task")+" (/tasks)", draw.Accent))

@@ -18,6 +18,10 @@ import (
 // frameEvery is the least time between two frames that no key asked for.
 const frameEvery = 33 * time.Millisecond
 
+// typedAhead is how long Ctrl+J is taken for Enter after the start: so arrives
+// what was typed while the terminal still edited lines by itself.
+const typedAhead = 300 * time.Millisecond
+
 // A Terminal is what Run needs of one.
 type Terminal interface {
 	Events() <-chan term.Event
@@ -68,6 +72,7 @@ type loop struct {
 	mail   *mail
 	ops    *ops
 	drawn  time.Time
+	began  time.Time
 	dirty  bool
 	urgent bool
 	over   bool
@@ -79,7 +84,7 @@ type loop struct {
 func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options) Left {
 	defer t.Recover()
 	ctx, cancel := context.WithCancel(ctx)
-	l := &loop{ctx: ctx, t: t, screen: screen, h: h, msgs: make(chan Msg, 16), unhear: func() {}}
+	l := &loop{began: time.Now(), ctx: ctx, t: t, screen: screen, h: h, msgs: make(chan Msg, 16), unhear: func() {}}
 	l.m = newModel(h, o.Start, screenOf(t.Size(), o))
 	l.mail = newMail()
 	l.ops = newOps(l)
@@ -189,7 +194,7 @@ func (l *loop) event(ev term.Event) {
 	case term.Key:
 		l.urgent = true
 		k := keymap.Of(ev.String(), ev.Text)
-		if l.m.screen.plain && k.Mod == keymap.Ctrl && k.Name == "j" {
+		if k.Mod == keymap.Ctrl && k.Name == "j" && (l.m.screen.plain || time.Since(l.began) < typedAhead) {
 			k = keymap.Of("enter", "") // the end of a line that the terminal edited
 		}
 		l.take(keyMsg{k})
