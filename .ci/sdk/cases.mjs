@@ -498,9 +498,69 @@ test('rewindFiles and enableFileCheckpointing', async (p) => {
   })
 })
 
+test('hooks: PreToolUse refuses, by a matcher', async (p) => {
+  const seen = []
+  const no = async (input, id) => {
+    seen.push([input.hook_event_name, input.tool_name, input.tool_input.command, id])
+    return { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: 'not today' } }
+  }
+  const other = async () => assert.fail('it is about another tool')
+  const options = { permissionMode: 'bypassPermissions', allowDangerouslySkipPermissions: true, hooks: { PreToolUse: [{ matcher: 'Bash', hooks: [no] }, { matcher: 'Read|Edit', hooks: [other] }] } }
+  const out = await p.script('@ Bash {"command": "touch x"}\n---\n? is_error == true\n> refused\n---\n? else\n> done\n').says('go', options)
+  assert.equal(out.result.result, 'refused')
+  assert.equal(seen.length, 1)
+  assert.deepEqual(seen[0].slice(0, 3), ['PreToolUse', 'Bash', 'touch x'])
+  assert.ok(seen[0][3], 'the ID of the call')
+  assert.ok(!fs.existsSync(path.join(p.dir, 'x')))
+})
+test('hooks: PreToolUse allows, and rewrites', async (p) => {
+  const yes = async () => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow', updatedInput: { command: 'touch y' } } })
+  await p.script('@ Bash {"command": "touch x"}\n---\n> done\n').says('go', { hooks: { PreToolUse: [{ hooks: [yes] }] } })
+  assert.ok(fs.existsSync(path.join(p.dir, 'y')) && !fs.existsSync(path.join(p.dir, 'x')))
+})
+test('hooks: every event of a simple run, and what they add', async (p) => {
+  const seen = []
+  const note = (event, more) => async (input) => {
+    assert.equal(input.hook_event_name, event)
+    assert.ok(input.session_id && input.cwd)
+    seen.push(event)
+    return more ? { hookSpecificOutput: { hookEventName: event, additionalContext: more } } : {}
+  }
+  const hooks = {}
+  for (const [event, more] of [['SessionStart', 'from the start'], ['UserPromptSubmit', 'with the prompt'], ['PreToolUse'], ['PostToolUse', 'behind the call'], ['PostToolBatch'], ['Stop']]) hooks[event] = [{ hooks: [note(event, more)] }]
+  hooks.SubagentStop = [{ hooks: [async () => assert.fail('there is none')] }]
+  const script = '@ Bash {"command": "ls"}\n---\n? prompt contains "behind the call"\n> told\n---\n? else\n> not told\n'
+  const out = await p.script(script).says('go', { hooks })
+  assert.equal(out.result.result, 'told')
+  assert.deepEqual(seen, ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'PostToolBatch', 'Stop'])
+})
+test('hooks: Stop has the turn go on', async (p) => {
+  const active = []
+  const stop = async (input) => {
+    active.push(input.stop_hook_active)
+    return input.stop_hook_active ? {} : { decision: 'block', reason: 'one more' }
+  }
+  const out = await p.script('> first\n---\n> second\n').says('go', { hooks: { Stop: [{ hooks: [stop] }] } })
+  assert.equal(out.result.result, 'second')
+  assert.deepEqual(active, [false, true])
+})
+test('hooks: one that throws, and one that takes too long, stop nothing', async (p) => {
+  const heard = []
+  const throws = async () => {
+    throw new Error('oh no')
+  }
+  const hangs = () => new Promise(() => {})
+  const hooks = { PreToolUse: [{ hooks: [throws] }, { hooks: [hangs], timeout: 1 }] }
+  const out = await p.script('@ Bash {"command": "ls"}\n---\n> done\n').says('go', { hooks, includeHookEvents: true, stderr: (s) => heard.push(s) })
+  assert.equal(out.result.result, 'done')
+  const ended = out.messages.filter((m) => m.type === 'system' && m.subtype === 'hook_response')
+  assert.ok(ended.some((m) => m.outcome === 'error' && /oh no/.test(m.stderr)), JSON.stringify(ended))
+  assert.ok(ended.some((m) => m.outcome === 'error' && /within 1/.test(m.stderr)), JSON.stringify(ended))
+})
+test('hooks: an event that there is not', (p) => refused(p, { hooks: { PreTool: [{ hooks: [async () => ({})] }] } }, /did you mean PreToolUse/))
+
 // ---- what there is not, in plain words
 
-test('not there: hooks', (p) => refused(p, { hooks: { PreToolUse: [{ hooks: [async () => ({})] }] } }, /no hooks yet/))
 test('not there: agents', (p) => refused(p, { agents: { a: { description: 'd', prompt: 'p' } } }, /no agents yet/))
 test('not there: agent', (p) => refused(p, { agent: 'a' }, /no agents yet/))
 test('not there: mcpServers', (p) => refused(p, { mcpServers: { x: { command: 'x' } } }, /no MCP servers yet/))

@@ -21,11 +21,12 @@ func (r *Running) hooked(cfg *config.Config) *hooks.Gate {
 		source = "resume"
 	}
 	g := hooks.New(hooks.Config{
-		Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Home: w.Paths.Home, Temp: w.temp.outside,
+		Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Home: w.Paths.Home, Temp: w.temp.outside,
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
 		Rules: func() policy.Rules {
 			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
 		},
+		Callback: r.spec.Callback,
 		Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
 			return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
 		},
@@ -40,7 +41,7 @@ func (r *Running) hooked(cfg *config.Config) *hooks.Gate {
 // useHooks has the hooks of these settings run from the next event on, and
 // returns what cannot be used of them.
 func (r *Running) useHooks(cfg *config.Config) (bad []string) {
-	set, problems := hooks.Load(cfg)
+	set, problems := hooks.Load(cfg, r.spec.Hooks...)
 	r.hooks.Use(set)
 	for _, err := range problems {
 		bad = append(bad, err.Error())

@@ -44,6 +44,10 @@ type Spec struct {
 	// switched to that mode.
 	Skip, MayBypass bool
 
+	// Hooks are the session's own, which Callback answers.
+	Hooks    []hooks.Hook
+	Callback func(ctx context.Context, id string, input json.RawMessage, call string) (json.RawMessage, error)
+
 	dry bool // it is not meant to run, and told all that one that runs would be
 }
 

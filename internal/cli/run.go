@@ -175,7 +175,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	stop := interrupting(ctx, a)
 	opts := print.Options{
 		Format: print.Format(f.output), Partial: f.partial, Hooks: f.clients.hookEvents, About: a.about(), After: a.After,
-		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person,
+		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
 	}
 	if w := watching(sys); w != nil && f.output == "text" {
 		opts.Watch, opts.Answer = w.see, w.answer
@@ -207,6 +207,10 @@ func setUp(ctx context.Context, sys System, o *invocation, in <-chan print.Input
 		if v.text != "" {
 			o.Flags = append(o.Flags, configGiven(v.key, v.text, "initialize"))
 		}
+	}
+	if len(s.Hooks) > 0 {
+		o.callbacks = print.NewCallbacks()
+		o.spec.Hooks, o.spec.Callback = s.Hooks, o.callbacks.Ask
 	}
 	if o.spec.Schema == nil {
 		o.spec.Schema = s.Schema

@@ -7,6 +7,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/ui/print"
 )
 
 // An invocation is what flags and environment ask for.
@@ -15,6 +16,8 @@ type invocation struct {
 	settings.Sources
 	app.Front
 	spec app.Spec
+	// callbacks are hooks that the program which drives adze answers.
+	callbacks *print.Callbacks
 }
 
 // quiet is the same for what must not speak.

@@ -94,5 +94,9 @@ func Events() []Event {
 // compared with nothing.
 func (e Event) Subject() string { return events[e].subject }
 
+// Later reports whether the format has the event, and nothing in adze causes it
+// yet.
+func (e Event) Later() bool { return later[e] }
+
 // Blocks reports whether a hook of the event can stop what is about to happen.
 func (e Event) Blocks() bool { return events[e].blocks }

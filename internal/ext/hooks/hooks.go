@@ -5,7 +5,9 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -39,12 +41,15 @@ type Config struct {
 	Transcript string // the file of its log, "" when it has none
 	Source     string // startup, resume, clear or fork
 	Project    string // the root of the repository, or the folder it works in
+	Dir        string // that it begins in
 	Home       string
 	Temp       string // a folder for temporary files
 	// Environ is what commands may inherit, and the names that pass to them.
 	Environ func() (environ, allow []string)
 	// Ask puts a question to a model, by name or "" for the small one.
 	Ask func(ctx context.Context, model, question string) (answer string, spent event.Spent, err error)
+	// Callback asks the program that drives adze; nil: there is none.
+	Callback func(ctx context.Context, id string, input json.RawMessage, call string) (json.RawMessage, error)
 	// Rules are those in force, whose folders the rules of hooks count from.
 	Rules func() policy.Rules
 }
@@ -73,7 +78,7 @@ func New(c Config) *Gate {
 	g.run = hookrun.New(hookrun.Config{
 		Environ: func() []string { return proc.Scrub(c.Environ()) }, Home: c.Home, Project: c.Project, Temp: c.Temp,
 		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		Ask:  c.Ask, Now: time.Now,
+		Ask:  c.Ask, Callback: c.Callback, Now: time.Now,
 		Tell:  func(b event.Body) { _ = g.s.Report(b) }, // a session that has ended needs none
 		Later: g.later,
 	})
@@ -172,7 +177,7 @@ func (g *Gate) common() hook.Common {
 	st, target := g.s.State(), g.s.Target()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Transcript: g.conf.Transcript, Dir: st.Dir, Mode: string(g.s.Mode())}
+	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Transcript: g.conf.Transcript, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode())}
 	if target.Effort != "" {
 		c.Effort = &hook.Level{Level: string(target.Effort)}
 	}

@@ -8,8 +8,9 @@ import (
 )
 
 // Load reads the hooks of the settings. Problems name the place of what cannot be
-// used; the rest is. Settings of a repository that is not trusted hold none.
-func Load(c *config.Config) (hook.Set, []error) {
+// used; the rest is. Settings of a repository that is not trusted hold none. further
+// are those of the session itself.
+func Load(c *config.Config, further ...Hook) (hook.Set, []error) {
 	if c.DisableAllHooks {
 		return hook.Set{}, nil
 	}
@@ -26,5 +27,11 @@ func Load(c *config.Config) (hook.Set, []error) {
 			problems = append(problems, fmt.Errorf("%s: %w", at.From, err))
 		}
 	}
+	if !c.ManagedHooksOnly {
+		list = append(list, further...)
+	}
 	return hook.NewSet(list...), problems
 }
+
+// A Hook is one that the session itself has.
+type Hook = hook.Hook

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 )
 
@@ -34,6 +35,7 @@ type Setup struct {
 	System string          // replaces the instructions, "" leaves them
 	Append string          // stands after them
 	Schema json.RawMessage // of the structured answer, nil for none
+	Hooks  []hook.Hook     // that the host answers
 }
 
 // initialize is the request that holds a Setup. What this version has not and
@@ -66,7 +68,11 @@ func (r *Request) Setup() (s Setup, err error) {
 		return s, nil // its answer will say so
 	}
 	r.taken = true
-	return in.setup(), in.missing()
+	s = in.setup()
+	if s.Hooks, err = hostHooks(in.Hooks); err != nil {
+		return s, err
+	}
+	return s, in.missing()
 }
 
 // Refuse answers a request with an error.
@@ -103,7 +109,7 @@ func (in initialize) missing() error {
 		wanted bool
 		what   string
 	}{
-		{len(in.Hooks) > 0, "hooks"}, {len(in.Agents) > 0, "agents"}, {len(in.Inside)+len(in.Servers) > 0, "MCP servers"},
+		{len(in.Agents) > 0, "agents"}, {len(in.Inside)+len(in.Servers) > 0, "MCP servers"},
 		{len(in.Plugins) > 0, "plugins"}, {len(in.Aliases) > 0, "tool aliases"},
 		{len(in.Skills) > 2 && in.Skills[0] == '[', "skills"}, {in.InPlan != "", "instructions for plan mode"},
 	} {
@@ -188,8 +194,8 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	if err := in.missing(); err != nil {
 		return nil, err
 	}
-	if in.setup().any() && !q.taken {
-		return nil, errors.New("instructions and schema cannot change any more: initialize has to be the first line")
+	if (in.setup().any() || len(in.Hooks) > 0) && !q.taken {
+		return nil, errors.New("instructions, schema and hooks cannot change any more: initialize has to be the first line")
 	}
 	if in.Title != "" {
 		if err := r.c.Submit(ctx, op.Rename{Title: in.Title}); err != nil {

@@ -129,10 +129,17 @@ func (r *runner) hungUp(ctx context.Context) {
 		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: "the input ended before there was an answer"})
 	}
 	clear(r.host.open)
+	for _, c := range r.callbacks.open {
+		c.answer <- callbackAnswer{err: errHostGone}
+	}
+	clear(r.callbacks.open)
 }
 
 // answer takes a host's reply. One that cannot be read is a no.
 func (r *runner) answer(ctx context.Context, in reply) {
+	if r.called(in) {
+		return
+	}
 	b, ok := r.host.open[in.RequestID]
 	if !ok {
 		r.warn("there is no open request " + in.RequestID)

@@ -54,6 +54,8 @@ type Options struct {
 	// Host says that the program on the other side of the pipe answers
 	// questions.
 	Host bool
+	// Callbacks are hooks that it answers; nil has none.
+	Callbacks *Callbacks
 	// Inputs are what to submit; Run is over when the channel is closed and
 	// every prompt that came through it has been answered.
 	Inputs <-chan Input
@@ -84,7 +86,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	r := &runner{
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream, o.Hooks),
 		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, asked: map[string]bool{},
-		host: host{open: map[string]event.Asked{}},
+		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}},
 	}
 	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
 	events := make(chan event.Event, 16)
@@ -124,7 +126,8 @@ type runner struct {
 	host    host
 	// did says what an event tells of the command that is waited for, and whether
 	// that is the end of it. nil: none is.
-	did func(event.Body) (text string, done bool)
+	did       func(event.Body) (text string, done bool)
+	callbacks callbacks
 }
 
 func (r *runner) detail() event.Detail {
@@ -137,6 +140,11 @@ func (r *runner) detail() event.Detail {
 
 func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, error) {
 	inputs := r.Inputs
+	var asked <-chan callback
+	if r.Callbacks != nil {
+		asked = r.Callbacks.asked
+		defer close(r.Callbacks.over)
+	}
 	for r.open || len(r.asked) > 0 {
 		select {
 		case in, ok := <-inputs:
@@ -148,6 +156,9 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 			if err := r.submit(ctx, in); err != nil {
 				return r.res, err
 			}
+		case c := <-asked:
+			r.call(c)
+			r.flush()
 		case e, ok := <-events:
 			if !ok {
 				return r.res, r.gone(ctx)

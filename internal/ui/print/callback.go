@@ -1,0 +1,151 @@
+package print
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/adze-agent/adze/internal/ext/hook"
+)
+
+// Callbacks are hooks that the program which drives adze answers itself, with
+// hook_callback requests (compat.md 4.5). A session asks through Ask, Run carries
+// it out.
+type Callbacks struct {
+	asked chan callback
+	over  chan struct{} // closed when Run is over
+}
+
+// A callback is a question to the host that waits for its answer.
+type callback struct {
+	ctx      context.Context
+	id, call string
+	input    json.RawMessage
+	answer   chan<- callbackAnswer // takes one without blocking
+}
+
+type callbackAnswer struct {
+	text json.RawMessage
+	err  error
+}
+
+// NewCallbacks returns a way to ask the host of a Run that has not begun.
+func NewCallbacks() *Callbacks {
+	return &Callbacks{asked: make(chan callback), over: make(chan struct{})}
+}
+
+var errHostGone = errors.New("cannot be asked: the program that drives this session takes no more questions")
+
+// Ask asks the host for the answer of one of its hooks.
+func (c *Callbacks) Ask(ctx context.Context, id string, input json.RawMessage, call string) (json.RawMessage, error) {
+	answer := make(chan callbackAnswer, 1)
+	select {
+	case c.asked <- callback{ctx, id, call, input, answer}:
+	case <-c.over:
+		return nil, errHostGone
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case a := <-answer:
+		return a.text, a.err
+	case <-c.over:
+		return nil, errHostGone
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// callbacks are the open questions of the host's hooks, by request ID.
+type callbacks struct {
+	open  map[string]callback
+	count int
+}
+
+// call puts the question of a hook to the host.
+func (r *runner) call(c callback) {
+	r.forget()
+	if !r.open {
+		c.answer <- callbackAnswer{err: errHostGone}
+		return
+	}
+	r.callbacks.count++
+	id := "hook-" + strconv.Itoa(r.callbacks.count)
+	r.callbacks.open[id] = c
+	req := map[string]any{"subtype": "hook_callback", "callback_id": c.id, "input": c.input}
+	if c.call != "" {
+		req["tool_use_id"] = c.call
+	}
+	r.write(map[string]any{"type": "control_request", "request_id": id, "request": req})
+}
+
+// forget withdraws the questions that nobody waits for any more.
+func (r *runner) forget() {
+	for _, id := range slices.Sorted(maps.Keys(r.callbacks.open)) {
+		if r.callbacks.open[id].ctx.Err() != nil {
+			delete(r.callbacks.open, id)
+			r.write(map[string]any{"type": "control_cancel_request", "request_id": id})
+		}
+	}
+}
+
+// called takes the host's answer to a question of a hook. ok is false when it is
+// an answer to something else.
+func (r *runner) called(in reply) (ok bool) {
+	c, ok := r.callbacks.open[in.RequestID]
+	if !ok {
+		return false
+	}
+	delete(r.callbacks.open, in.RequestID)
+	a := callbackAnswer{text: in.Response}
+	if in.Subtype == "error" {
+		a = callbackAnswer{err: fmt.Errorf("failed in the program that drives adze: %s", in.Error)}
+	}
+	c.answer <- a
+	return true
+}
+
+// hostHooks reads the hooks of an initialize. Those of events that nothing causes
+// yet never run, and cost nothing.
+func hostHooks(in map[string]json.RawMessage) (out []hook.Hook, err error) {
+	for _, event := range slices.Sorted(maps.Keys(in)) {
+		var groups []struct {
+			Matcher string   `json:"matcher"`
+			IDs     []string `json:"hookCallbackIds"`
+			Timeout float64  `json:"timeout"`
+		}
+		if err := json.Unmarshal(in[event], &groups); err != nil {
+			return nil, fmt.Errorf("the hooks of %s cannot be read: %s", event, inWords(err))
+		}
+		if hook.Event(event).Later() {
+			continue
+		}
+		for _, g := range groups {
+			var handlers []json.RawMessage
+			for _, id := range g.IDs {
+				h, err := json.Marshal(map[string]any{"type": hook.Callback, "callback": id, "timeout": g.Timeout})
+				if err != nil {
+					return nil, err
+				}
+				handlers = append(handlers, h)
+			}
+			if len(handlers) == 0 {
+				continue
+			}
+			text, err := json.Marshal(hook.Group{Matcher: g.Matcher, Hooks: handlers})
+			if err != nil {
+				return nil, err
+			}
+			hooks, problems := hook.Parse(event, text, hook.Place{From: "initialize", Scope: "session"})
+			if err := errors.Join(problems...); err != nil {
+				return nil, err
+			}
+			out = append(out, hooks...)
+		}
+	}
+	return out, nil
+}
