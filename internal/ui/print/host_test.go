@@ -173,7 +173,7 @@ func TestHostRequests(t *testing.T) {
 			`{"value":"fake/a/b","resolvedModel":"a/b","displayName":"AB","description":""}],"output_style":"default"}`},
 		{in: `"subtype":"initialize","title":"A title"`, want: `"commands":[]`},
 		{in: `"subtype":"initialize","systemPrompt":["x"]`, err: "initialize has to be the first line"},
-		{in: `"subtype":"initialize","hooks":{"PreToolUse":[]}`, err: "no hooks yet"},
+		{in: `"subtype":"initialize","hooks":{"PreTool":[{"hookCallbackIds":["a"]}]}`, err: "instructions, schema and hooks cannot change any more"},
 		{in: `"subtype":"initialize","skills":["x"]`, err: "no skills yet"},
 		{in: `"subtype":"initialize","skills":"all"`, want: `"commands":[]`},
 		{in: `"subtype":"initialize","agents":[]`, err: `"agents" cannot be a array`},
