@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -306,7 +307,9 @@ func memfile(data []byte) (*os.File, error) {
 }
 
 func (b *bubblewrap) close() error {
-	b.nursery.close()
+	var ended sync.WaitGroup
+	defer ended.Wait()
+	ended.Go(b.nursery.close)
 	var err error
 	if b.space != nil {
 		err = b.space.close()
