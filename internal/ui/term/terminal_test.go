@@ -98,6 +98,7 @@ type session struct {
 	before   *xterm.State
 	mu       sync.Mutex
 	out      bytes.Buffer
+	more     chan struct{} // closed when more came
 	exited   chan error
 	stop     atomic.Bool // the reader ends with what it reads next
 	stopped  chan struct{}
@@ -109,7 +110,7 @@ func start(t *testing.T, how string) *session {
 	if err != nil {
 		t.Skip(err)
 	}
-	s := &session{t: t, ptm: ptm, tty: tty, exited: make(chan error, 1), stopped: make(chan struct{})}
+	s := &session{t: t, ptm: ptm, tty: tty, exited: make(chan error, 1), stopped: make(chan struct{}), more: make(chan struct{})}
 	if err := pty.Setsize(ptm, &pty.Winsize{Cols: 160, Rows: 12}); err != nil {
 		t.Fatal(err)
 	}
@@ -130,6 +131,8 @@ func start(t *testing.T, how string) *session {
 			n, err := ptm.Read(buf)
 			s.mu.Lock()
 			s.out.Write(buf[:n])
+			close(s.more)
+			s.more = make(chan struct{})
 			s.mu.Unlock()
 			if err != nil || s.stop.Load() {
 				return
@@ -154,8 +157,16 @@ func (s *session) said() string {
 
 func (s *session) wait(text string) {
 	s.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(s.said(), text); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
+	for late := time.After(10 * time.Second); ; {
+		s.mu.Lock()
+		there, more := strings.Contains(s.out.String(), text), s.more
+		s.mu.Unlock()
+		if there {
+			return
+		}
+		select {
+		case <-more:
+		case <-late:
 			s.t.Fatalf("%q never came: %q", text, s.said())
 		}
 	}
@@ -253,6 +264,7 @@ func TestTheTerminalIsGone(t *testing.T) {
 func TestSuspendAndResume(t *testing.T) {
 	s := start(t, "suspend")
 	s.send("\x1a")
+	// Of a child that is being waited for, nothing tells that it was stopped.
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		var st syscall.WaitStatus
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
