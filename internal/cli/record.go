@@ -48,12 +48,9 @@ request headers and home paths are left out.`,
 			if to == "" {
 				return usagef(`adze record -o bug.cassette -- "explain this"`, "there is no file to record to")
 			}
-			f, err := os.OpenFile(to, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-			if errors.Is(err, os.ErrExist) {
-				return usagef("give another name, or remove it first", "%s exists already", to)
-			}
+			f, err := newFile("-o", to)
 			if err != nil {
-				return usagef("give a file in a folder that you may write to", "record to %s: %v", to, err)
+				return err
 			}
 			defer func() { err = errors.Join(err, f.Close()) }()
 			inner := sys

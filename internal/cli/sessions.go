@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -182,10 +181,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 			}
 			out := io.Writer(sys.Stdout)
 			if to != "" {
-				file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-				if errors.Is(err, os.ErrExist) {
-					return usagef("give another name, or remove it first", "%s exists already", to)
-				}
+				file, err := newFile("-o", to)
 				if err != nil {
 					return err
 				}

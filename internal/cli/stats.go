@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -92,14 +93,23 @@ func statsOf(ctx context.Context, sys System, p settings.Paths, days int, now ti
 
 // statsPage writes the page to a new file.
 func statsPage(path string, r usage.Report) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return usagef("give another name, or remove it first", "%s exists already", clip.Visible(path))
-	}
+	file, err := newFile("--html", path)
 	if err != nil {
-		return usagef("give a file in a folder that you may write to", "--html: %v", cause(err))
+		return err
 	}
 	return errors.Join(charts.Page(file, r), file.Close())
+}
+
+// newFile makes the file that a flag names.
+func newFile(flag, path string) (*os.File, error) {
+	file, err := safe.New(path)
+	if errors.Is(err, os.ErrExist) {
+		return nil, usagef("give another name, or remove it first", "%s exists already", clip.Visible(path))
+	}
+	if err != nil {
+		return nil, usagef("give a file in a folder that you may write to", "%s %s: %v", flag, clip.Visible(path), cause(err))
+	}
+	return file, nil
 }
 
 // A canvas is what a list with bars is drawn on.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/lock"
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
 // A journal says, for the next start, what was there when commands began that
@@ -36,7 +37,7 @@ type noted struct {
 }
 
 func newJournal(dir string) (*journal, error) {
-	f, err := os.OpenFile(filepath.Join(dir, fmt.Sprintf("%s-%d.journal", rand.Text(), os.Getpid())), os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
+	f, err := safe.New(filepath.Join(dir, fmt.Sprintf("%s-%d.journal", rand.Text(), os.Getpid())))
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-// Package safe replaces and removes files where other programs write as well:
+// Package safe makes, replaces and removes files where other programs write as well:
 // a file is replaced whole or not at all, a link that somebody planted is never
 // followed, and what a command made unwritable is removed all the same. It knows
 // no meaning of any file, and takes no lock.
@@ -82,16 +82,61 @@ func IsTemp(name string) bool {
 // and renames it over that. Whatever fails, the old one is whole until then. A
 // crash can leave a file .adze-*.tmp.
 func (d Disk) Replace(root *os.Root, f File) (err error) {
-	temp := filepath.Join(filepath.Dir(f.Name), tempPrefix+rand.Text()[:tempRandom]+tempSuffix)
-	h, err := d.Open(root, temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode.Perm())
+	temp, err := d.beside(root, f)
+	if err != nil {
+		return err
+	}
+	rename := d.Rename
+	if rename == nil {
+		rename = (*os.Root).Rename
+	}
+	if err = rename(root, temp, f.Name); err != nil {
+		_ = root.Remove(temp)
+		return err
+	}
+	if f.Brief {
+		return nil
+	}
+	return syncDir(root, filepath.Dir(f.Name))
+}
+
+// Make makes a file that is not there: what somebody put under its name, be
+// it a link, is fs.ErrExist, and neither opened nor changed. It appears with its
+// text; only where there are no hard links, that comes a moment later.
+func (d Disk) Make(root *os.Root, f File) (err error) {
+	temp, err := d.beside(root, f)
+	if err != nil {
+		return err
+	}
+	err = root.Link(temp, f.Name)
+	_ = root.Remove(temp)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = d.write(root, f.Name, f)
+	}
+	if err != nil || f.Brief {
+		return err
+	}
+	return syncDir(root, filepath.Dir(f.Name))
+}
+
+// beside writes f under another name, which is gone again when that fails.
+func (d Disk) beside(root *os.Root, f File) (temp string, err error) {
+	temp = filepath.Join(filepath.Dir(f.Name), tempPrefix+rand.Text()[:tempRandom]+tempSuffix)
+	if err = d.write(root, temp, f); err != nil || f.Check == nil {
+		return temp, err
+	}
+	if err = f.Check(temp); err != nil {
+		_ = root.Remove(temp)
+	}
+	return temp, err
+}
+
+// write writes a file that is not there.
+func (d Disk) write(root *os.Root, name string, f File) error {
+	h, err := d.Open(root, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.Mode.Perm())
 	if err != nil {
 		return &CreateError{err}
 	}
-	defer func() {
-		if err != nil {
-			_ = root.Remove(temp) // the failure is reported; what is left is harmless
-		}
-	}()
 	_, err = h.Write(f.Text)
 	if err == nil && f.Exact && runtime.GOOS != "windows" {
 		err = h.Chmod(f.Mode)
@@ -102,24 +147,23 @@ func (d Disk) Replace(root *os.Root, f File) (err error) {
 	if e := h.Close(); err == nil {
 		err = e
 	}
-	if err == nil && f.Check != nil {
-		err = f.Check(temp)
-	}
 	if err != nil {
-		return err
+		_ = root.Remove(name) // the failure is reported; what is left is harmless
 	}
-	rename := d.Rename
-	if rename == nil {
-		rename = (*os.Root).Rename
-	}
-	if err = rename(root, temp, f.Name); err != nil || f.Brief {
-		return err
-	}
-	return syncDir(root, filepath.Dir(f.Name))
+	return err
 }
 
 // Replace replaces a file on the real disk.
 func Replace(root *os.Root, f File) error { return Disk{}.Replace(root, f) }
+
+// Make makes a file on the real disk.
+func Make(root *os.Root, f File) error { return Disk{}.Make(root, f) }
+
+// New makes a file that is not there, for writing: what somebody put under its
+// name, be it a link, is fs.ErrExist, and neither opened nor changed.
+func New(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+}
 
 // syncDir makes a rename durable, where a folder can be synced at all.
 func syncDir(root *os.Root, name string) error {

@@ -158,6 +158,44 @@ func TestReplaceFollowsNothing(t *testing.T) {
 	}
 }
 
+// TestMake: what is there stays, and what fails leaves nothing.
+func TestMake(t *testing.T) {
+	dir, root := scene(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := safe.Make(root, safe.File{Name: "f", Text: []byte("new"), Mode: 0o600}); !errors.Is(err, fs.ErrExist) {
+		t.Error(err)
+	}
+	holds(t, dir, "old")
+	if err := errors.Join(os.Remove(filepath.Join(dir, "f")), safe.Make(root, safe.File{Name: "f", Text: []byte("new"), Mode: 0o600})); err != nil {
+		t.Error(err)
+	}
+	holds(t, dir, "new")
+	if err := os.Remove(filepath.Join(dir, "f")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, filepath.Join(dir, "f")); err != nil {
+		t.Skip(err)
+	}
+	if err := safe.Make(root, safe.File{Name: "f", Text: []byte("new"), Mode: 0o600}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("through a link: %v", err)
+	}
+	if _, err := safe.New(filepath.Join(dir, "f")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("through a link: %v", err)
+	}
+	holds(t, dir, "secret")
+	full := safe.Disk{Create: func(root *os.Root, name string, flag int, mode fs.FileMode) (safe.Handle, error) {
+		h, err := safe.Disk{}.Open(root, name, flag, mode)
+		return faulty{Handle: h, left: 1}, err
+	}}
+	if err := full.Make(root, safe.File{Name: "g", Text: []byte("new"), Mode: 0o600}); !errors.Is(err, errBad) {
+		t.Error(err)
+	}
+	holds(t, dir, "secret")
+}
+
 func TestReplaceModes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are none")

@@ -15,6 +15,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+
+	"github.com/adze-agent/adze/internal/disk/safe"
 )
 
 // KeyName is the file that holds the key. Its ending is one that permissions
@@ -68,35 +70,13 @@ func read(root *os.Root) ([]byte, error) {
 	return key, nil
 }
 
-// create makes the key appear with its content: it is written beside, on
-// disk, and linked.
-func create(root *os.Root) (err error) {
+// create makes the key. Where there are no hard links, a process that comes in
+// the moment before its content is there finds a key that is too short, and
+// goes without.
+func create(root *os.Root) error {
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // never fails (crypto/rand)
-	tmp := "." + KeyName + "." + rand.Text()
-	f, err := root.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, root.Remove(tmp)) }()
-	_, err = f.Write(key)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err = root.Link(tmp, KeyName); err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// No hard links here. A process that comes in the moment before the
-	// content is there finds a key that is too short, and goes without.
-	f, err = root.OpenFile(KeyName, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(key)
-	return errors.Join(err, f.Sync(), f.Close())
+	return safe.Make(root, safe.File{Name: KeyName, Text: key, Mode: 0o600})
 }
 
 // A Mark is the mark of a line, as text; the zero Mark is none.

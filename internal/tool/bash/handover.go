@@ -11,6 +11,7 @@ import (
 
 	"crypto/rand"
 
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/proc"
 )
 
@@ -93,7 +94,7 @@ func (h *handover) byFile(command, temp string, keep bool) error {
 	if keep {
 		path := filepath.Join(temp, "state-"+rand.Text())
 		h.paths = append(h.paths, path)
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		f, err := safe.New(path)
 		if err != nil {
 			return err
 		}
