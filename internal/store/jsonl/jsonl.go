@@ -287,9 +287,7 @@ func (l *Log) flush(sync bool) error {
 	}
 	if l.wrote < len(l.tail) {
 		if _, err := l.f.WriteAt(l.tail[l.wrote:], l.synced+int64(l.wrote)); err != nil {
-			if l.f.Truncate(l.synced+int64(l.wrote)) != nil {
-				l.unsure = true
-			}
+			l.unsure = true
 			return l.failed(err)
 		}
 		l.wrote = len(l.tail)

@@ -256,7 +256,7 @@ func readBody(f disk.File, h head) ([]byte, error) {
 		return nil, fmt.Errorf("a snapshot of %d bytes", n)
 	}
 	body := make([]byte, n)
-	if _, err := f.ReadAt(body, headSize); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := f.ReadAt(body, headSize); err != nil {
 		return nil, err
 	}
 	if sum := sha256.Sum256(body); hex.EncodeToString(sum[:]) != h.Sum {

@@ -262,6 +262,60 @@ func TestFault17_KilledWhileASnapshotIsWritten(t *testing.T) {
 	}
 }
 
+// Where a snapshot could not be kept because the log could not be synced, what
+// the system threw away is written again.
+func TestASnapshotThatCannotSync(t *testing.T) {
+	d := newFakeDisk()
+	opt := jsonl.Options{Dir: "s", Disk: d.open, Key: sealKey, Self: self(500, "a")}
+	l := mustOpen(t, opt)
+	if err := l.Append(t.Context(), note(5)); err != nil { // the end of a turn: it is synced
+		t.Fatal(err)
+	}
+	if err := l.Append(t.Context(), note(6)); err != nil {
+		t.Fatal(err)
+	}
+	for failing := 1; ; failing++ {
+		begun, met := d.ops, false
+		d.fail = func(op int) error {
+			if op == begun+failing {
+				met = true
+				return errLostPages
+			}
+			return nil
+		}
+		err := l.Keep(t.Context(), "v1", l.Place(), []byte("data"))
+		d.fail = func(int) error { return nil }
+		if met == (err == nil) {
+			t.Errorf("operation %d: %v", failing, err)
+		}
+		if !met {
+			break
+		}
+		if err := l.Append(t.Context(), note(5+5*failing)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Append(t.Context(), note(6+5*failing)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := readAll(t, l)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d.powerCut(rand.New(rand.NewPCG(1, 2)))
+	opt.Self = self(1, "a")
+	opt.Self.Now = func() time.Time { return time.Now().Add(15 * time.Second) }
+	d.now = opt.Self.Now
+	l = mustOpen(t, opt)
+	defer l.Close()
+	if got := readAll(t, l); got != last || last < 20 {
+		t.Errorf("up to %d of %d", got, last)
+	}
+	if r := l.Report(); len(r.Bad) > 0 || r.Foreign > 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A reader who begins late in a log that was not read finds its place.
 func TestReadingBeginsAnywhere(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "s")
