@@ -175,6 +175,7 @@ func judge(trace, dir string, doctor bool) (wrong []string) {
 		path, args, env := m[1], m[2], m[3]
 		switch {
 		case path == adze:
+		case doctor && strings.HasPrefix(path, "/proc/self/fd/") && strings.HasPrefix(args, `["`+path+`", "__sandbox", "zygote"]`): // adze itself, tried by doctor: a repository can open no descriptor of it
 		case strings.HasPrefix(path, dir) || !filepath.IsAbs(path):
 			wrong = append(wrong, "a program of the folder runs: "+path+" "+args)
 		case filepath.Base(path) == "bwrap", filepath.Base(path) == "true" && strings.Contains(trace, "bwrap"): // the sandbox is tried
