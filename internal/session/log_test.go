@@ -86,14 +86,17 @@ func TestReadersLearnOfALogThatFails(t *testing.T) {
 		r.prompt("go")
 		r.turns(1, nil)
 		log.on = true
-		var got error
-		for _, err := range r.Events(t.Context(), 0) {
-			if got = err; err != nil {
-				break
+		var got []error
+		events := 0
+		for _, err := range r.Events(t.Context(), 0) { // which ends with the error
+			if err != nil {
+				got = append(got, err)
+			} else {
+				events++
 			}
 		}
-		if !errors.Is(got, errDisk) {
-			t.Errorf("the reader got %v", got)
+		if len(got) != 1 || !errors.Is(got[0], errDisk) || events != 1 {
+			t.Errorf("the reader got %v after %d events", got, events)
 		}
 		r.Close()
 	})
