@@ -232,3 +232,63 @@ func TestHelpersBesideASession(t *testing.T) {
 		})
 	}
 }
+
+// A conversation that fills the window goes on with the notes that were kept of
+// it, without asking for a summary.
+func TestNotesTakeThePlaceOfASummary(t *testing.T) {
+	dir, home := scratch(t)
+	main, little := filepath.Join(dir, "m.txt"), filepath.Join(dir, "s.txt")
+	w, err := Open(t.Context(), here(dir, home), settings.Sources{Inline: fmt.Sprintf(`{"titles":false,"memory":{"auto":false},"model":%q,"small_model":%q,"models":{%q:{"window":32000,"output":2000}}}`,
+		"script/"+main, "script/"+little, "script/"+main)}, Front{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	id := "01890000-0000-7000-8000-000000000002"
+	file := filepath.Join(sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root)), "..", id, "notes.md")
+	for path, text := range map[string]string{
+		main:   "> " + strings.Repeat("word ", 9000) + "\n!usage in=5000 out=11000\n---\n> a\n!usage in=26000 out=10\n---\n? prompt contains \"nine headings\"\n> asked for a summary\n---\n? else\n> b\n!usage in=4000 out=10\n",
+		little: fmt.Sprintf("@ Write {\"file_path\": %q, \"content\": \"# Title\\nabout the walrus\"}\n", file),
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := w.Start(t.Context(), Spec{Log: sessions.Choice{ID: id}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(text string, until func(event.Body) bool) (out []event.Body) {
+		events := r.Follow(t.Context(), r.State().Seq, event.Durable)
+		if err := r.Submit(t.Context(), op.Prompt{Text: text}); err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range events {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out = append(out, e.Body); until(e.Body) {
+				break
+			}
+		}
+		return out
+	}
+	ended := func(b event.Body) bool { _, ok := b.(event.TurnEnded); return ok }
+	say("one", func(b event.Body) bool { _, ok := b.(event.NotesKept); return ok })
+	say("two", ended)
+	var by event.Compacted
+	for _, b := range say("three", ended) {
+		if c, ok := b.(event.Compacted); ok {
+			by = c
+		}
+		if s, ok := b.(event.Spent); ok {
+			t.Errorf("somebody was asked: %+v", s)
+		}
+	}
+	if by.Notes == 0 || !strings.Contains(by.Text, "about the walrus") {
+		t.Errorf("the conversation goes on with %+v", by)
+	}
+	if h := r.State().Helpers; h[event.ForNotes].Usage.Out == 0 || h[event.ForSummary].Usage.Out != 0 {
+		t.Errorf("helpers cost %+v", h)
+	}
+}

@@ -289,6 +289,7 @@ func TestMemoryIsLookedThrough(t *testing.T) {
 	if text := p.small.Requests()[0].Messages[0].Parts[0].(llm.Text).S; !strings.Contains(text, "I always want tabs") || !strings.Contains(text, "It is empty.") {
 		t.Errorf("it is shown %.2000s", text)
 	}
+	w.See(t.Context(), event.InputAccepted{Text: long})
 	w.See(t.Context(), event.ToolFinished{Effects: []effect.Effect{effect.Changed{Files: []effect.Change{{Path: filepath.Join(p.dir, "a.md")}}}}})
 	turn(t, w, "I wrote it down myself")
 	for range memoryPrompts - 1 {
@@ -363,5 +364,87 @@ func TestNewsAreBounded(t *testing.T) {
 	}
 	if got := news(many, 10_000); len(got) > 10_200 {
 		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// When helpers are due (context.md).
+func TestDue(t *testing.T) {
+	for _, c := range []struct {
+		m            meter
+		first, ended bool
+		whole        int
+		notes        bool
+	}{
+		{first: true, whole: 9_999},
+		{first: true, whole: 10_000, notes: true},
+		{whole: 90_000},
+		{m: meter{bytes: 4 * 4_999, calls: 9}},
+		{m: meter{bytes: 4 * 5_000, calls: 3}, notes: true},
+		{m: meter{bytes: 4 * 5_000, calls: 2}},
+		{m: meter{bytes: 4 * 5_000, calls: 2}, ended: true},
+		{m: meter{bytes: 4 * 5_000, spoken: true}},
+		{m: meter{bytes: 4 * 5_000, spoken: true}, ended: true, notes: true},
+	} {
+		if got := c.m.notesDue(c.first, c.whole, c.ended); got != c.notes {
+			t.Errorf("%+v: %t", c, got)
+		}
+	}
+	for _, c := range []struct {
+		m    meter
+		want bool
+	}{
+		{meter{bytes: 4 * 4_999, prompts: 3}, false}, {meter{bytes: 4 * 5_000}, true}, {meter{prompts: 4}, true},
+	} {
+		if got := c.m.memoryDue(); got != c.want {
+			t.Errorf("%+v: %t", c.m, got)
+		}
+	}
+	var m meter
+	for _, b := range []event.Body{
+		event.TurnStarted{}, event.InputAccepted{Text: "1234", Attached: []event.Attached{{Text: "5678"}}}, event.InputAccepted{Text: "note", Hidden: true},
+		event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "1234"}}}},
+	} {
+		m.add(b)
+	}
+	if want := (meter{bytes: 16, prompts: 1, spoken: true}); m != want {
+		t.Errorf("%+v", m)
+	}
+	m.add(event.ToolFinished{Text: "1234"})
+	if want := (meter{bytes: 20, calls: 1, prompts: 1}); m != want {
+		t.Errorf("%+v", m)
+	}
+}
+
+// A conversation with calls that still run is told of as far as it is settled.
+func TestSettled(t *testing.T) {
+	use := llm.ToolUse{ID: "c1", Name: "Read", Input: json.RawMessage(`{}`)}
+	st := transcript.State{}
+	for i, b := range []event.Body{
+		event.SessionStarted{ID: "s"}, event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t1"},
+		event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{use}}, Stop: llm.WantTools}, event.ToolStarted{Call: "c1", Name: "Read"},
+	} {
+		st = st.Apply(event.Event{Seq: event.Seq(i + 1), Body: b})
+	}
+	if es, through := settled(st); len(es) != 1 || through != 3 {
+		t.Errorf("%d messages up to %d", len(es), through)
+	}
+	st = st.Apply(event.Event{Seq: 6, Body: event.ToolFinished{Call: "c1", Name: "Read", Text: "x"}})
+	if es, through := settled(st); len(es) != 3 || through != 6 {
+		t.Errorf("%d messages up to %d", len(es), through)
+	}
+}
+
+// Near the end of its window the conversation is not asked behind: the request
+// would not fit.
+func TestNotBehindAFullConversation(t *testing.T) {
+	for window, asked := range map[int]int{200_000: 1, 9_000: 0} {
+		p := begin(t, []fake.Reply{fake.Say("ok"), fake.Say("nothing")}, nil, nil)
+		p.say(long)
+		main := agent.Target{Model: p.main, Provider: "fake", Name: "large", Window: window, Cap: 2000}
+		p.c.Models = func(context.Context) Models { return Models{Main: main, Share: true} }
+		turn(t, New(p.c), long)
+		if n := len(p.main.Requests()) - 1; n != asked {
+			t.Errorf("a window of %d: %d requests", window, n)
+		}
 	}
 }

@@ -219,3 +219,22 @@ func TestAHelperEnds(t *testing.T) {
 		t.Errorf("when its cost cannot be told: %v", err)
 	}
 }
+
+// A limit is about each path that a call would touch, and about nothing that is
+// not a file.
+func TestLimits(t *testing.T) {
+	c := confined{Limit: Limit{Read: func(p string) bool { return p == "/r" }, Write: func(p string) bool { return p == "/w" }}}
+	for _, k := range []struct {
+		a    policy.Action
+		want bool
+	}{
+		{policy.Read{Path: "/r"}, true}, {policy.Read{Path: "/w"}, false}, {policy.Read{Path: "/r", Tree: true}, false},
+		{policy.Write{Path: "/w"}, true}, {policy.Write{Path: "/r"}, false}, {policy.Write{Path: "/w", Tree: true}, false}, {policy.Write{Path: "/w", Remove: true}, false},
+		{policy.None{}, true}, {policy.Exec{Argv: []string{"ls"}}, false}, {policy.Opaque{}, false}, {policy.Net{Host: "x"}, false},
+		{policy.Call{}, false}, {policy.Spawn{}, false}, {policy.Skill{}, false}, {policy.Person{}, false},
+	} {
+		if _, got := c.covers(k.a); got != k.want {
+			t.Errorf("%#v: %t", k.a, got)
+		}
+	}
+}
