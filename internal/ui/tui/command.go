@@ -336,7 +336,7 @@ func (m *Model) memoryCommand(string) []effect {
 			return func(m *Model) []effect { return m.fail(err) }
 		}}}
 	})
-	d.fixed = true
+	d.fixed = len(all) <= 3 // more than these are looked through by typing
 	m.open(d)
 	return nil
 }

@@ -1,0 +1,71 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// "#" adds a line to a memory file, /memory lists all that was read and opens one
+// in the person's editor, and /init has the model write a first AGENTS.md.
+func TestUIMemory(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	for name, text := range map[string]string{"CLAUDE.md": "first line", "sub/AGENTS.md": "in the folder below", "sub/x.go": "package x\n"} {
+		path := filepath.Join(p.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	editor := p.put("editor", "#!/bin/sh\necho edited >> \"$1\"\n")
+	if err := os.Chmod(editor, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := p.adze("--model", "script/"+p.put("model.txt", `@ Read {"file_path": "sub/x.go"}
+---
+> I have seen it.
+---
+? prompt contains "Write an AGENTS.md for this repository"
+> I look around.
+---
+? else
+> That was no command.
+`), "--sandbox", "off")
+	x := p.inTerminal(c, 100, 30, "EDITOR="+editor)
+	x.until(`What shall be done here`)
+	x.keys("# tests run with  make check", enter)
+	x.until(`Add this line to`)
+	x.keys(enter)
+	x.until(`added to this project`)
+	x.keys("look", enter)
+	x.until(`● I have seen it`)
+	x.keys("/memory", enter)
+	x.until(`(?s)Edit a memory file.*this project.*only for me.*all my projects.*sub/AGENTS\.md`)
+	x.keys("sub/AG", enter)
+	x.gone(`Edit a memory file`)
+	x.keys("/init", enter)
+	x.until(`● I look around`)
+	x.keys("/exit", enter)
+	x.ended()
+	for name, want := range map[string]string{"CLAUDE.md": "first line\n- tests run with make check\n", "sub/AGENTS.md": "in the folder belowedited\n"} {
+		if b, err := os.ReadFile(filepath.Join(p.dir, name)); err != nil || string(b) != want {
+			t.Errorf("%s: %q, %v; want %q", name, b, err, want)
+		}
+	}
+	if es, _ := os.ReadDir(p.dir); strings.Contains(strings.Join(names(es), " "), "AGENTS.local.md") {
+		t.Errorf("%v", names(es))
+	}
+}
+
+func names(es []os.DirEntry) (out []string) {
+	for _, e := range es {
+		out = append(out, e.Name())
+	}
+	return out
+}
