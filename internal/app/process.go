@@ -10,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/models"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/sandbox/boxes"
 	"github.com/adze-agent/adze/internal/settings"
@@ -65,5 +66,6 @@ func (p Process) sandboxes(paths settings.Paths) boxes.Config {
 	return boxes.Config{
 		Dir: paths.Dir, Home: paths.Home, Folders: paths.Folders, Env: p.Env, TempRoot: p.Temp,
 		Resolve: p.Resolve, Dial: p.Dial, Note: p.Note,
+		Programs: func(cfg *config.Config, roots []string) []policy.Steer { return settings.Programs(cfg, paths, roots) },
 	}
 }

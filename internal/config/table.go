@@ -156,7 +156,7 @@ var modelKeys = []Key{
 	{Name: "providers.*.reasoning", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: String, Enum: reasoningFields, Guard: Person, Doc: "The field in which a model's reasoning goes back to it. For the wire compat."},
 	{Name: "providers.*.images", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Bool, Guard: Person, Doc: "Its models take images."},
 	{Name: "providers.*.models", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: Strings, Guard: Person, Doc: "Models it offers, where it cannot be asked."},
-	{Name: "apiKeyHelper", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier, Kind: String, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
+	{Name: "apiKeyHelper", When: AtOnce, Makes: MakesModels | MakesTarget | MakesClassifier | MakesSandbox, Kind: String, Guard: Person, Runs: true, Doc: "Command that prints the key for the anthropic provider."},
 	{Name: "network.proxy", When: AtOnce, Makes: MakesModels | MakesTarget | MakesSandbox, Kind: String, Guard: Person, Doc: "Proxy for providers, and behind the sandbox's own for commands; http(s):// or socks5://. Unset: HTTPS_PROXY and friends."},
 	{Name: "network.ca_file", When: AtOnce, Makes: MakesModels | MakesTarget, Kind: String, Guard: Person, Doc: "File with further root certificates, PEM."},
 }
@@ -240,11 +240,11 @@ var uiKeys = []Key{
 }
 
 var extensionKeys = []Key{
-	{Name: "hooks", When: AtOnce, Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
+	{Name: "hooks", When: AtOnce, Makes: MakesSandbox, Kind: Object, CC: true, Runs: true, Doc: "Commands run at events: {\"PreToolUse\": [{\"matcher\": \"Bash\", \"hooks\": […]}]}."},
 	{Name: "disableAllHooks", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Person, Doc: "Run no hook."},
 	{Name: "allowManagedHooksOnly", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Admin, Doc: "Run only hooks of managed settings."},
 	{Name: "statusLine.type", When: AtOnce, Kind: String, CC: true, Enum: []string{"command"}, Doc: "Always command."},
-	{Name: "statusLine.command", When: AtOnce, Kind: String, CC: true, Runs: true, Doc: "Command that prints the footer; gets JSON on stdin."},
+	{Name: "statusLine.command", When: AtOnce, Makes: MakesSandbox, Kind: String, CC: true, Runs: true, Doc: "Command that prints the footer; gets JSON on stdin."},
 	{Name: "statusLine.padding", When: AtOnce, Kind: Int, CC: true, Doc: "Columns left free at both ends."},
 	{Name: "statusLine.refreshInterval", When: AtOnce, Kind: Int, CC: true, Doc: "Seconds between runs; 0 is only on changes."},
 	{Name: "mcpServers", When: NextStart, Absent: "MCP servers", Kind: Objects, Guard: Person, Runs: true, Doc: "MCP servers by name."},

@@ -96,7 +96,7 @@ func NewPolicy(c Config) Policy {
 			p.surveys = append(p.surveys, root)
 		}
 	}
-	p.home, p.gits, p.always = c.Home, git, append(guards, c.paths(fs.DenyWrite)...)
+	p.home, p.gits, p.always = c.Home, git, slices.Concat(guards, c.paths(fs.DenyWrite), c.Programs)
 	if slices.ContainsFunc(p.surveys, func(root string) bool { return paths.Within(root, c.Home) }) {
 		p.always = append(p.always, policy.LoginPlaces(c.Home)...)
 	}

@@ -64,6 +64,9 @@ type Config struct {
 	// Self is this program.
 	Self     string
 	Settings config.Sandbox
+	// Programs are files that stay as they are because settings have adze run
+	// them unconfined, there or not.
+	Programs []string
 	// Denials are what permission rules deny of files, inside too.
 	Denials policy.Denials
 	// Processes is how many processes and threads a command may have; 0 is

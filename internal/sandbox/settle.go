@@ -112,7 +112,7 @@ func (p Policy) items(s sight) map[string]item {
 	out := map[string]item{}
 	for _, path := range p.always {
 		if exists(path) {
-			out[path] = item{why: cmp.Or(policy.RunAtLogin(p.home, path), "the settings protect it")}
+			out[path] = item{why: cmp.Or(policy.RunAtLogin(p.home, path), "the settings protect it, or run it")}
 		}
 	}
 	for _, path := range s.named {

@@ -113,6 +113,7 @@ func UsableRules(cfg *config.Config, p Paths, missing func(error)) (policy.Rules
 		}
 		r.Dirs = append(r.Dirs, dir)
 	}
+	r.Protected = Programs(cfg, p, r.Dirs)
 	return r, problems
 }
 

@@ -31,6 +31,9 @@ type Config struct {
 	// checked; nil uses the system's.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+	// Programs are the files in some folders that the settings have adze run; nil
+	// names none.
+	Programs func(cfg *config.Config, roots []string) []policy.Steer
 	// Note tells a person what no event says; nil: nobody.
 	Note func(string)
 	// Bypass: the session began in the mode bypassPermissions.

@@ -63,9 +63,20 @@ func Settings(o Config, cfg *config.Config, roots []string) (sandbox.Config, err
 	return sandbox.Config{
 		Dir: o.Dir, Roots: roots, Home: o.Home, State: []string{o.Folders.State, o.Folders.Config, o.Folders.Cache},
 		Cache: o.Folders.Cache, Env: o.Env, TempRoot: o.TempRoot, Run: filepath.Join(o.Folders.State, "sandbox"),
-		Denials: fileDenials(o, cfg),
-		Path:    o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),
+		Denials: fileDenials(o, cfg), Programs: programs(o, cfg, roots),
+		Path: o.Env("PATH"), Self: self, Settings: set, Processes: cmp.Or(cfg.Bash.MaxProcesses, proc.MaxProcesses), Upstream: upstream(o, cfg),
 	}, nil
+}
+
+// programs are the files that settings have adze run.
+func programs(o Config, cfg *config.Config, roots []string) (out []string) {
+	if o.Programs == nil {
+		return nil
+	}
+	for _, s := range o.Programs(cfg, append([]string{o.Dir}, roots...)) {
+		out = append(out, s.Path)
+	}
+	return out
 }
 
 // upstream is the proxy that commands reach the world through, behind the

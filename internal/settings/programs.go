@@ -1,0 +1,93 @@
+package settings
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/place"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/shellread"
+	"github.com/adze-agent/adze/internal/text/paths"
+)
+
+// Programs are the files of the session's folders that settings have adze run
+// unconfined: programs of hooks, of the status line and of the key helper, there
+// or not. What a program finds by itself (the rules of make, the scripts of
+// package.json, imports) is not seen.
+func Programs(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
+	add := func(argv []string, what string) {
+		for _, file := range programsOf(argv) {
+			at := paths.Absolute(p.Dir, p.Home, file)
+			if real, err := place.Resolve(at); err == nil {
+				at = real
+			}
+			known := slices.ContainsFunc(out, func(s policy.Steer) bool { return s.Path == at })
+			if paths.WithinAny(dirs, at) && !slices.Contains(dirs, at) && !known {
+				out = append(out, policy.Steer{Path: at, Why: what + " of the settings runs it"})
+			}
+		}
+	}
+	line := func(command, what string) {
+		if command == "" {
+			return
+		}
+		command = strings.NewReplacer("${CLAUDE_PROJECT_DIR}", p.Root, "$CLAUDE_PROJECT_DIR", p.Root, "${ADZE_PROJECT_DIR}", p.Root, "$ADZE_PROJECT_DIR", p.Root).Replace(command)
+		for _, a := range shellread.Read(command, place.World(p.Dir, p.Home)).Actions {
+			if e, ok := a.(policy.Exec); ok {
+				add(e.Argv, what)
+			}
+		}
+	}
+	for _, g := range cfg.HookGroups() {
+		hooks, _ := hook.Parse(g.Event, g.JSON, hook.Place{})
+		for _, h := range hooks {
+			switch {
+			case h.Type != hook.Command:
+			case len(h.Args) > 0:
+				argv := append([]string{h.Command}, h.Args...)
+				for i, w := range argv {
+					argv[i] = strings.ReplaceAll(w, "${CLAUDE_PROJECT_DIR}", p.Root)
+				}
+				add(argv, "a hook")
+			default:
+				line(h.Command, "a hook")
+			}
+		}
+	}
+	if cfg.StatusLine != nil {
+		line(cfg.StatusLine.Command, "the status line")
+	}
+	line(cfg.APIKeyHelper, "the key helper")
+	return out
+}
+
+// programsOf are the files that a command runs: the program, where its name is a
+// path, and the script of an interpreter.
+func programsOf(argv []string) (out []string) {
+	if len(argv) == 0 {
+		return nil
+	}
+	if strings.Contains(argv[0], "/") {
+		out = append(out, argv[0])
+	}
+	name := strings.TrimRight(filepath.Base(argv[0]), "0123456789.")
+	if !slices.Contains(interpreters, name) {
+		return out
+	}
+	for _, a := range argv[1:] {
+		if strings.HasPrefix(a, "-") || slices.Contains([]string{"run", "x", "exec"}, a) {
+			continue
+		}
+		return append(out, a)
+	}
+	return out
+}
+
+// interpreters run the file that their first operand names.
+var interpreters = []string{
+	"sh", "bash", "dash", "zsh", "ksh", "fish", "source", "", // "" is the dot of the shell
+	"python", "pypy", "node", "deno", "bun", "ts-node", "tsx", "ruby", "perl", "php", "lua", "Rscript", "pwsh",
+}
