@@ -8,7 +8,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -102,10 +101,7 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 			e.Seen = append(e.Seen, f)
 		}
 		if o.Undo || now.Boundary() >= e.To {
-			e.Messages = was.state.Messages()
-			if e.Messages == nil {
-				e.Messages = []llm.Message{} // it began with this prompt
-			}
+			e.Messages = was.state.Messages() // not nil, also where it began with this prompt
 		}
 	}
 	return &e, nil, nil

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
@@ -41,6 +43,28 @@ func TestChain(t *testing.T) {
 		v, err := c.rulers.rule(t.Context(), agent.Question{})
 		if v.Effect != c.effect || v.Reason != c.reason || !errors.Is(err, c.err) {
 			t.Errorf("%s: %v %q %v", name, v.Effect, v.Reason, err)
+		}
+	}
+}
+
+// What a person answers becomes a verdict: what an approval rests on stays, and a
+// refusal says who it is from, unless its words are to stand alone.
+func TestSettle(t *testing.T) {
+	needs := policy.Needs{Pinned: true}
+	was := agent.Verdict{Verdict: policy.Verdict{Effect: policy.Ask, Reason: "may it", Rule: "r", Part: "p", Needs: needs}}
+	for _, c := range []struct {
+		a        op.Answer
+		effect   policy.Effect
+		reason   string
+		answered bool
+	}{
+		{op.Answer{Allow: true, By: "tui"}, policy.Allow, "approved by tui", true}, {op.Answer{Allow: true, By: "tui", Comment: "mind"}, policy.Allow, "approved by tui", true},
+		{op.Answer{By: "tui"}, policy.Deny, "the person said no", false}, {op.Answer{By: "tui", Comment: "use make"}, policy.Deny, "the person said no: use make", false},
+		{op.Answer{By: "tui", Comment: "use make", Exact: true}, policy.Deny, "use make", true}, {op.Answer{By: "tui", Exact: true}, policy.Deny, "the person said no", false},
+	} {
+		got := settle(was, c.a)
+		if got.Effect != c.effect || got.Reason != c.reason || (got.Answer != nil) != c.answered || got.By != event.Client("tui") || got.Part != "p" || !got.Needs.Pinned || c.a.Allow && got.Rule != "" {
+			t.Errorf("%+v: %+v", c.a, got)
 		}
 	}
 }

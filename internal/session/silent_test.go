@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -240,6 +241,29 @@ func TestAPromptThatCannotBeTakenWaits(t *testing.T) {
 		synctest.Wait()
 		if said := spoken(r.State().Messages()); !strings.HasPrefix(said, "go\n") || !strings.Contains(said, "again\n") {
 			t.Errorf("%q", said)
+		}
+		r.Close()
+	})
+}
+
+// A turn that failed because one of its events could not be recorded is over,
+// and the next prompt has its own.
+func TestTheNextPromptAfterALoss(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &once{Log: &mem.Log{}, n: 6} // the first turn's reply, behind the second prompt
+		r := start(t, nil, func(c *session.Config) { c.Log = log }, func(ctx context.Context, q llm.Request, yield func(llm.Chunk, error) bool) {
+			_ = agent.Sleep(ctx, time.Second)
+			fake.Say("one")(ctx, q, yield)
+		}, fake.Say("two"))
+		r.prompt("go")
+		synctest.Wait()
+		r.prompt("on")
+		es := r.turns(2, nil)
+		if _, is := log.missing.(event.Replied); !is {
+			t.Fatalf("a %T was lost", log.missing)
+		}
+		if ends := all[event.TurnEnded](es); ends[0].Kind != "storage" || ends[1].Reason != string(agent.Completed) {
+			t.Errorf("%+v", ends)
 		}
 		r.Close()
 	})
