@@ -19,6 +19,8 @@ func (r *Running) hooked(cfg *config.Config) *hooks.Gate {
 		source = "fork"
 	case r.log.Model != "":
 		source = "resume"
+	case r.spec.Cleared:
+		source = "clear"
 	}
 	g := hooks.New(hooks.Config{
 		Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Home: w.Paths.Home, Temp: w.temp.outside,

@@ -43,6 +43,8 @@ type Spec struct {
 	// Skip: it begins in the mode bypassPermissions. MayBypass: it may be
 	// switched to that mode.
 	Skip, MayBypass bool
+	// Cleared: it is in the place of one that a person cleared.
+	Cleared bool
 
 	// Hooks are the session's own, which Callback answers.
 	Hooks    []hooks.Hook
@@ -303,10 +305,14 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 	return nil
 }
 
-// Close interrupts what runs, ends every command and closes the log.
-func (r *Running) Close() (err error) {
+// Close ends the session for a reason that its hooks have no word for.
+func (r *Running) Close() error { return r.End("other") }
+
+// End tells hooks why the session ends, interrupts what runs, ends every command
+// and closes the log.
+func (r *Running) End(why hooks.Ending) (err error) {
 	r.closed.Do(func() {
-		r.hooks.Close("other")
+		r.hooks.Close(why)
 		r.beside()
 		err = r.Session.Close()
 		if ended := r.kit.Close(2 * time.Second); ended != "" {

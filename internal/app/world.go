@@ -59,6 +59,10 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 // Config is the settings in force. Nothing may change them.
 func (w *World) Config() *config.Config { return w.live.Config() }
 
+// Reread has what settings files say now count, whether or not the watch has
+// told of it yet. It is for the start of one more session.
+func (w *World) Reread() { w.live.Reread() }
+
 // Write has a settings file changed by write, for a person. What it says counts
 // when Write returns, and is no news to anybody.
 func (w *World) Write(path string, write func() error) error {

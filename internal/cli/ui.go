@@ -10,17 +10,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/spf13/pflag"
 
-	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm/choose"
-	"github.com/adze-agent/adze/internal/llm/script"
 	"github.com/adze-agent/adze/internal/settings"
-	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -78,8 +74,13 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 		if left.Session.Kept && left.Seq > 0 && left.Signal == "" {
 			fmt.Fprintf(sys.Stderr, "adze: go on with: adze --resume %s\n", left.Session.ID)
 		}
-		cerr = left.Session.Close()
+		why := hook.EndExit
+		if left.Signal != "" || ctx.Err() != nil {
+			why = hook.EndOther
+		}
+		cerr = left.Session.Close(why)
 	}
+	cerr = errors.Join(cerr, h.close())
 	h.work.Wait()
 	h.tellRest(sys)
 	if code, ended := endedBy(ctx); ended {
@@ -109,12 +110,12 @@ func (f *runFlags) plain(sys System, o invocation) bool {
 	if v := o.Env(config.EnvName("plain")); v != "" {
 		return v != "0" && v != "false"
 	}
-	h := uiHost{o: o}
+	h := uiHost{o: o} // there is no World yet
 	raw, err := os.ReadFile(filepath.Join(h.configDir(), "settings.json"))
 	if err != nil || !bytes.Contains(raw, []byte("plain")) {
 		return false
 	}
-	_, cfg, err := h.quiet().load()
+	_, cfg, err := h.loaded()
 	return err == nil && cfg.UI.Plain
 }
 
@@ -124,8 +125,8 @@ type uiHost struct {
 	f     *runFlags
 	o     invocation
 	notes chan string
-	work  sync.WaitGroup            // what is written to the history
-	world atomic.Pointer[app.World] // of the session that is open, or was last
+	work  sync.WaitGroup // what is written to the history
+	shared
 }
 
 func newHost(sys System, f *runFlags, o invocation) *uiHost {
@@ -166,57 +167,6 @@ func (h *uiHost) host() tui.Host {
 	return t
 }
 
-// open opens a session.
-func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
-	if s.Demo {
-		return h.demo(ctx)
-	}
-	o := h.o
-	l := &o.spec.Log
-	l.Continue, l.Resume, l.Fork = s.Continue, s.Resume, s.Fork
-	if s.Fresh || s.Resume != "" {
-		l.At, l.ID = "", ""
-	}
-	a, err := o.start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	abort := a.world.Abort
-	h.sys.abort.Store(&abort)
-	h.world.Store(a.world)
-	face := a.face()
-	face.UI = h.dressed(a.world.Config())
-	return face, nil
-}
-
-// demo opens a session on the demo's module and its scripted model.
-func (h *uiHost) demo(ctx context.Context) (*tui.Session, error) {
-	text, err := demoFiles.ReadFile("demo/script.txt")
-	if err != nil {
-		return nil, err
-	}
-	s, err := script.Parse(string(text))
-	if err != nil {
-		return nil, err
-	}
-	dir, err := demoModule("", h.o.Temp)
-	if err != nil {
-		return nil, err
-	}
-	o := h.o
-	o.Dir, o.Bare, o.Flags, o.spec = dir, true, demoFlags(), app.Spec{Log: sessions.Choice{None: true}}
-	o.spec.Target = &agent.Target{Model: script.New(s, script.Config{Version: h.sys.Version}), Provider: "script", Name: "demo"}
-	a, err := o.start(ctx)
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	face := a.face()
-	face.Close = func() error { return errors.Join(a.Close(), os.RemoveAll(dir)) }
-	face.Prompt = demoPrompt
-	face.UI = h.dressed(a.world.Config())
-	return face, nil
-}
-
 // first reports whether there are no settings of this person yet.
 func (h *uiHost) first() bool {
 	return !exists(filepath.Join(h.configDir(), "settings.json"))
@@ -229,7 +179,7 @@ func keyless(err error) bool {
 
 // trust is what this folder brings and nobody has decided about.
 func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
-	p, _, err := h.quiet().load()
+	p, _, err := h.loaded()
 	if err != nil || h.o.Trusted || h.o.Bare {
 		return nil, err
 	}
@@ -248,7 +198,7 @@ func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
 }
 
 func (h *uiHost) models(ctx context.Context) ([]tui.Choice, error) {
-	p, cfg, err := h.o.load()
+	p, cfg, err := h.loaded()
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,15 @@ const (
 // quiet is for what must not speak.
 func (h *uiHost) quiet() invocation { return h.o.quiet() }
 
+// loaded are the folders and the settings of the sessions. Before the first one
+// they are read for this alone, and nothing is said of them.
+func (h *uiHost) loaded() (settings.Paths, *config.Config, error) {
+	if w := h.world.Load(); w != nil {
+		return w.Paths, w.Config(), nil
+	}
+	return h.quiet().load()
+}
+
 // past are earlier prompts. The file is found when somebody asks for one.
 type past struct {
 	open func() *history.Past
@@ -56,7 +65,7 @@ func (p *past) Entry(i int) (history.Entry, bool) {
 
 func (h *uiHost) withHistory(t *tui.Host) {
 	file := sync.OnceValue(func() *history.File {
-		p, _, err := h.quiet().load()
+		p, _, err := h.loaded()
 		if err != nil {
 			return nil
 		}
@@ -80,7 +89,7 @@ func (h *uiHost) withHistory(t *tui.Host) {
 }
 
 func (h *uiHost) files(ctx context.Context) ([]string, error) {
-	p, _, err := h.quiet().load()
+	p, _, err := h.loaded()
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +116,7 @@ func (h *uiHost) look(context.Context) (tui.Settings, error) {
 
 // save writes one of the person's own settings.
 func (h *uiHost) save(key string, value any) error {
-	p, _, err := h.quiet().load()
+	p, _, err := h.loaded()
 	if err != nil {
 		return err
 	}
@@ -299,7 +308,7 @@ func (h *uiHost) picture(_ context.Context, path string) (op.Image, error) {
 
 // memory are the files that a person may add a line to.
 func (h *uiHost) memory() []tui.Choice {
-	p, _, err := h.quiet().load()
+	p, _, err := h.loaded()
 	if err != nil {
 		return nil
 	}

@@ -155,7 +155,7 @@ func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string)
 	if args == "" {
 		return "Your command gets JSON on stdin (model, window, cost, folder) and prints the last line:\n\n    /statusline jq -r '.model.display_name + \" in \" + .workspace.current_dir'\n\nIt is kept in your own settings as `statusLine.command`; `/statusline off` takes it away.", nil
 	}
-	p, _, err := h.quiet().load()
+	p, _, err := h.loaded()
 	if err != nil {
 		return "", err
 	}
@@ -167,7 +167,7 @@ func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string)
 
 // addDir has a further folder count as this one does, from the next call on.
 func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (string, error) {
-	p, cfg, err := h.quiet().load()
+	p, cfg, err := h.loaded()
 	if err != nil {
 		return "", err
 	}

@@ -25,7 +25,7 @@ import (
 
 // sessions are what the picker of the terminal UI offers.
 func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branch string, err error) {
-	p, _, err := h.o.load()
+	p, _, err := h.loaded()
 	if err != nil {
 		return nil, "", err
 	}
@@ -124,7 +124,7 @@ const searchHits = 50
 
 // search looks through whole conversations, as far as the index has them.
 func (h *uiHost) search(ctx context.Context, words string, all bool) map[string]string {
-	p, _, err := h.quiet().load()
+	p, _, err := h.loaded()
 	if err != nil {
 		return nil
 	}
@@ -145,7 +145,7 @@ func (h *uiHost) search(ctx context.Context, words string, all bool) map[string]
 
 // saved finds a session by its id.
 func (h *uiHost) saved(ctx context.Context, id string) (sessions.Store, store.Info, error) {
-	p, _, err := h.quiet().load()
+	p, _, err := h.loaded()
 	if err != nil {
 		return sessions.Store{}, store.Info{}, err
 	}

@@ -38,6 +38,17 @@ type Call struct {
 // Subject implements Input for events that are about a call.
 func (c Call) Subject() string { return c.Tool }
 
+// An Ending is why a session ends.
+type Ending string
+
+// Endings that have a cause in adze.
+const (
+	EndClear  Ending = "clear"             // a person began a new one in its place
+	EndResume Ending = "resume"            // a person went on with another one
+	EndExit   Ending = "prompt_input_exit" // a person left
+	EndOther  Ending = "other"
+)
+
 // Inputs, one for each event.
 type (
 	SessionStartInput struct {
@@ -46,7 +57,7 @@ type (
 		Title  string `json:"session_title,omitempty"`
 	}
 	SessionEndInput struct {
-		Reason string `json:"reason"` // clear, resume, logout, prompt_input_exit or other
+		Reason Ending `json:"reason"`
 	}
 	PromptInput struct {
 		Text string `json:"prompt"`
@@ -167,7 +178,7 @@ func (ConfigInput) Event() Event       { return ConfigChange }
 func (CwdInput) Event() Event          { return CwdChanged }
 
 func (i SessionStartInput) Subject() string { return i.Source }
-func (i SessionEndInput) Subject() string   { return i.Reason }
+func (i SessionEndInput) Subject() string   { return string(i.Reason) }
 func (PromptInput) Subject() string         { return "" }
 func (i ExpansionInput) Subject() string    { return i.Name }
 func (BatchInput) Subject() string          { return "" }

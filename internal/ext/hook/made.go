@@ -9,7 +9,7 @@ import (
 
 // makers are empty inputs, to be filled from JSON.
 var makers = map[Event]func() any{
-	SessionStart: func() any { return &SessionStartInput{Source: "startup"} }, SessionEnd: func() any { return &SessionEndInput{Reason: "other"} },
+	SessionStart: func() any { return &SessionStartInput{Source: "startup"} }, SessionEnd: func() any { return &SessionEndInput{Reason: EndOther} },
 	UserPromptSubmit: func() any { return &PromptInput{} }, UserPromptExpansion: func() any { return &ExpansionInput{} },
 	PreToolUse: func() any { return &PreToolInput{} }, PermissionRequest: func() any { return &PermissionInput{} }, PermissionDenied: func() any { return &DeniedInput{} },
 	PostToolUse: func() any { return &PostToolInput{} }, PostToolUseFailure: func() any { return &FailureInput{} }, PostToolBatch: func() any { return &BatchInput{} },

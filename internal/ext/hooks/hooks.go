@@ -120,14 +120,14 @@ func (g *Gate) Attach(s *session.Session, after event.Seq) {
 	g.wg.Go(func() { g.follow(ctx, after) })
 }
 
-// Close tells hooks that the session ends, and why: clear, resume,
-// prompt_input_exit or other. It ends those that nobody waits for.
-func (g *Gate) Close(reason string) {
+// Close tells hooks that the session ends, and why. It ends those that nobody
+// waits for.
+func (g *Gate) Close(why hook.Ending) {
 	if g.s == nil {
 		return
 	}
 	if g.Hooked(hook.SessionEnd) {
-		g.Hook(context.Background(), hook.SessionEndInput{Reason: reason}, nil)
+		g.Hook(context.Background(), hook.SessionEndInput{Reason: why}, nil)
 	}
 	g.end()
 	g.wg.Wait()

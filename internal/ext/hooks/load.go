@@ -35,3 +35,6 @@ func Load(c *config.Config, further ...Hook) (hook.Set, []error) {
 
 // A Hook is one that the session itself has.
 type Hook = hook.Hook
+
+// An Ending is why a session ends.
+type Ending = hook.Ending

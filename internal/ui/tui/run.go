@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -273,7 +274,7 @@ func (l *loop) send(in Msg) {
 			select {
 			case l.msgs <- in:
 			case <-time.After(time.Second):
-				_ = o.s.Close()
+				_ = o.s.Close(hook.EndOther)
 			}
 		}
 	}
@@ -355,7 +356,7 @@ func (l *loop) begin(start Start) {
 		defer l.t.Recover()
 		if old != nil {
 			_ = old.Submit(context.WithoutCancel(l.ctx), op.Detach{Client: clientName})
-			_ = old.Close()
+			_ = old.Close(start.ends())
 		}
 		s, err := l.h.Open(l.ctx, start)
 		if err == nil && s == nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/transcript"
@@ -41,6 +42,17 @@ type Start struct {
 	Demo     bool   // on the script model that comes with adze
 }
 
+// ends is why the session that is open makes room for this one.
+func (s Start) ends() hook.Ending {
+	switch {
+	case s.Fresh:
+		return hook.EndClear
+	case s.Resume != "":
+		return hook.EndResume
+	}
+	return hook.EndOther
+}
+
 // A Session is one that is open.
 type Session struct {
 	Client
@@ -63,7 +75,8 @@ type Session struct {
 	UI     Settings
 	// Modes are those that Shift+Tab goes through.
 	Modes []policy.Mode
-	Close func() error
+	// Close ends it; its hooks are told why.
+	Close func(why hook.Ending) error
 	// Fills says what fills the model's window. nil: nobody knows.
 	Fills func() view.Block
 	// Memory lists the memory files that were read so far, and notes. nil: none.

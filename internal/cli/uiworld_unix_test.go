@@ -1,0 +1,65 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Sessions that follow one another in the terminal UI share what the process
+// has: the settings, which are loaded and complained about once and watched
+// throughout, and the folder for temporary files. Hooks are told why each begins
+// and ends.
+func TestUISessionsShareTheirWorld(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	told := filepath.Join(p.home, "told")
+	tell := func(event, field string) string {
+		return `"` + event + `":[{"hooks":[{"type":"command","command":"sed 's/.*\"` + field + `\":\"\\([a-z_]*\\)\".*/` + event + ` \\1/' >>` + told + `; echo >>` + told + `"}]}]`
+	}
+	settings := filepath.Join(p.home, ".adze", "settings.json")
+	text := `{"max_turns":"many","hooks":{` + tell("SessionStart", "source") + `,` + tell("SessionEnd", "reason") + `}}`
+	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := p.adze("--model", "script/"+p.put("model.txt", "> One.\n---\n> Two.\n"), "--sandbox", "off")
+	x := p.inTerminal(c, 100, 30)
+	x.until(`value not used`)
+	x.keys("remember me", enter)
+	x.until(`● One\.`)
+	x.gone(`interrupts`)
+	x.keys(`!touch "$TMPDIR/left"; echo it is ma''de`, enter)
+	x.until(`it is made`)
+	x.keys("/clear", enter)
+	x.until(`What shall be done here`)
+	x.keys(`!ls "$TMPDIR" | sed 's/^/there: /'`, enter)
+	x.until(`│ there: left`)
+
+	if err := os.WriteFile(settings, []byte(strings.Replace(text, `"many",`, `"many","permissions":{"deny":["Bash(never)"]},`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x.until(`settings changed: permissions\.deny`)
+	x.keys("/resume", enter)
+	x.until(`❯ remember me`)
+	x.keys(enter)
+	x.until(`(?s)settings changed.*● One\.`)
+	x.keys("/exit", enter)
+	x.ended()
+	if n := strings.Count(x.all(), "settings: "); n != 1 {
+		t.Errorf("a setting that cannot be used is told %d times:\n%s", n, x.all())
+	}
+	got, err := os.ReadFile(told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"SessionStart startup", "SessionEnd clear", "SessionStart clear", "SessionEnd resume", "SessionStart resume", "SessionEnd prompt_input_exit",
+	}
+	if lines := strings.Fields(strings.ReplaceAll(string(got), " ", "=")); !slices.Equal(lines, strings.Fields(strings.ReplaceAll(strings.Join(want, "\n"), " ", "="))) {
+		t.Errorf("hooks were told %q, want %q", lines, want)
+	}
+}
