@@ -1,6 +1,8 @@
 package jsonl
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,5 +35,36 @@ func TestWithoutWhatIsGone(t *testing.T) {
 		if d := cmp.Diff(c.want, without(c.in)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
+	}
+}
+
+// A snapshot of another form, or with another seal, is none of ours.
+func TestHeadsOfSnapshots(t *testing.T) {
+	key := []byte("key")
+	for name, c := range map[string]struct {
+		h    head
+		key  []byte
+		ours bool
+	}{
+		"ours":         {head{Version: snapshotVersion, Fold: "f", Sum: "s"}, key, true},
+		"a newer form": {head{Version: snapshotVersion + 1, Fold: "f", Sum: "s"}, key, false},
+		"another key":  {head{Version: snapshotVersion, Fold: "f", Sum: "s"}, []byte("other"), false},
+	} {
+		raw, err := c.h.sealed(c.key)
+		if err != nil || len(raw) != headSize {
+			t.Fatalf("%d bytes, %v", len(raw), err)
+		}
+		got, err := readHead(bytes.NewReader(raw), key)
+		if (err == nil) != c.ours || c.ours && got != c.h {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		for _, harm := range [][]byte{raw[:headSize-1], bytes.Replace(raw, []byte(`"f"`), []byte(`"g"`), 1), bytes.Replace(raw, []byte("{"), []byte("["), 1)} {
+			if _, err := readHead(bytes.NewReader(harm), key); err == nil {
+				t.Errorf("%s: %.40q is ours", name, harm)
+			}
+		}
+	}
+	if _, err := (head{Fold: strings.Repeat("f", headSize)}).sealed(key); err == nil {
+		t.Error("a head that is too long was sealed")
 	}
 }
