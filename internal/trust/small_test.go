@@ -22,6 +22,9 @@ func TestListIsSorted(t *testing.T) {
 		r.Root = filepath.Join(base, name)
 		r.Dir = r.Root
 		r.write(".claude/settings.json", hooks)
+		for _, agent := range []string{"c", "a", "b"} {
+			r.write(".claude/agents/"+agent+".md", "x")
+		}
 		r.grant(trust.Untrusted)
 		want = append(want, r.Root)
 	}
@@ -31,6 +34,9 @@ func TestListIsSorted(t *testing.T) {
 		var got []string
 		for _, e := range list {
 			got = append(got, e.Path)
+			if want := []string{".claude/agents/a.md", ".claude/agents/b.md", ".claude/agents/c.md", ".claude/settings.json"}; !slices.Equal(e.Files, want) {
+				t.Errorf("%s: %q", e.Path, e.Files)
+			}
 		}
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q, %v", got, err)
@@ -44,6 +50,7 @@ func TestClaimsOfEmptyFiles(t *testing.T) {
 		".mcp.json":                 {`{"mcpServers":{}}`, "MCP servers: none"},
 		".claude/skills/x/SKILL.md": {"---\ndescription: does x\n---\nbody", "does x"},
 		".claude/agents/y.md":       {"---\ndescription: [\n---\nbody", "frontmatter cannot be read"},
+		".claude/agents/z.md":       {"---\nhooks: {1: x}\n---\nbody", "agent z: hooks: map[1:x]"},
 	} {
 		r := newRig(t)
 		r.write(path, c.text)
@@ -67,6 +74,9 @@ func TestClaimsOfManyInlineCommands(t *testing.T) {
 		for _, x := range r.check(trust.Untrusted).Claims() {
 			if strings.HasSuffix(x.What, ": runs") {
 				runs, and = runs+1, and || x.Text == "and more"
+				if x.Line != 0 || x.File != ".claude/skills/x/SKILL.md" {
+					t.Errorf("%+v", x)
+				}
 			}
 		}
 		if and != more || runs != n {

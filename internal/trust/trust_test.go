@@ -265,11 +265,13 @@ func TestBadRecordIsNoTrust(t *testing.T) {
 	if err := os.WriteFile(r.Path, good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(r.Path, 0o622); err != nil {
-		t.Fatal(err)
-	}
-	if v, err := r.Check(r.Folder); err == nil || v.State != trust.Untrusted {
-		t.Errorf("a record others may write: %v %v", v.State, err)
+	for mode, ours := range map[os.FileMode]bool{0o600: true, 0o644: true, 0o601: true, 0o620: false, 0o602: false, 0o622: false} {
+		if err := os.Chmod(r.Path, mode); err != nil {
+			t.Fatal(err)
+		}
+		if v, err := r.Check(r.Folder); (err == nil) != ours || (v.State == trust.Trusted) != ours {
+			t.Errorf("a record with the mode %v: %v %v", mode, v.State, err)
+		}
 	}
 }
 

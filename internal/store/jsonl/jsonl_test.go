@@ -429,6 +429,14 @@ func TestFollowEnds(t *testing.T) {
 			t.Errorf("%d events, then %v", n, failed)
 		}
 		d.blind = nil
+		works := d.fail
+		d.fail = func(int) error { return syscall.EIO }
+		for _, err := range r.After(t.Context(), 0) {
+			failed = append(failed, err)
+		}
+		if d.fail = works; len(failed) != 2 || !errors.Is(failed[1], syscall.EIO) {
+			t.Errorf("of a folder that cannot be opened: %v", failed)
+		}
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
