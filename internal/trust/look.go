@@ -151,9 +151,6 @@ func (l *looker) tree(at, ending string, kind Kind, depth int) {
 
 // names lists a folder below the root; none when there is none.
 func (l *looker) names(at string) []fs.DirEntry {
-	if l.full {
-		return nil
-	}
 	info, err := l.root.Stat(filepath.FromSlash(at))
 	if absent(err) || err == nil && !info.IsDir() {
 		return nil

@@ -157,6 +157,13 @@ func TestNestedFoldersAreTheirOwn(t *testing.T) {
 	r.write(".mcp.json", "{ }")
 	r.grant(trust.Changed)
 	sub.check(trust.Trusted)
+	if err := os.Remove(filepath.Join(nested.Root, ".adze", "settings.json")); err != nil {
+		t.Fatal(err)
+	}
+	r.check(trust.Trusted)
+	if v := sub.check(trust.Changed); len(v.Changes) != 1 || v.Changes[0].How != "removed" {
+		t.Errorf("%v", v.Changes)
+	}
 }
 
 func TestHomeIsThePersons(t *testing.T) {
@@ -255,8 +262,12 @@ func TestBadRecordIsNoTrust(t *testing.T) {
 		if v, err := r.Check(r.Folder); err == nil || v.State != trust.Untrusted {
 			t.Errorf("%s: %v %v", bad, v.State, err)
 		}
-		if err := r.Grant(t.Context(), trust.Verdict{}); err == nil {
-			t.Errorf("%s: written over", bad)
+		v, _ := r.Check(r.Folder)
+		if err := r.Grant(t.Context(), v); err == nil {
+			t.Errorf("%s: granted", bad)
+		}
+		if now, err := os.ReadFile(r.Path); string(now) != bad || err != nil {
+			t.Errorf("%s: written over with %s (%v)", bad, now, err)
 		}
 	}
 	if runtime.GOOS == "windows" {

@@ -29,6 +29,7 @@ func TestWithoutWhatIsGone(t *testing.T) {
 		"result, shown":  {event.ToolFinished{View: view.Image{Data: []byte("x")}}, event.ToolFinished{View: view.Image{Data: []byte("x")}}},
 		"question":       {event.Asked{View: group(view.Image{})}, event.Asked{View: group(view.Text{S: said})}},
 		"person's":       {event.Ran{View: group(view.Image{Data: []byte("x")})}, event.Ran{View: group(view.Image{Data: []byte("x")})}},
+		"person's, gone": {event.Ran{View: group(view.Image{})}, event.Ran{View: group(view.Text{S: said})}},
 		"reply":          {event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "a"}, gone, there, llm.Document{Name: "d.pdf"}, llm.Document{Name: "e.pdf", Data: []byte("x")}}}}, event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "a"}, llm.Text{S: said}, there, llm.Text{S: "[the document d.pdf was here; its file is gone from the session's folder]"}, llm.Document{Name: "e.pdf", Data: []byte("x")}}}}},
 		"no large parts": {event.Noted{Text: "n"}, event.Noted{Text: "n"}},
 	} {
