@@ -12,6 +12,7 @@ func (s State) rewound(seq event.Seq, b event.Rewound) State {
 	if !b.Conversation {
 		return s
 	}
+	s.Cache = s.Cache.changed(CacheRewound)
 	s.talk = s.talk.back(seq, b)
 	s.Tasks, s.Dir, s.Last = b.Tasks, b.Dir, b.Last
 	if b.To <= s.Noted { // they tell of what is not so any more

@@ -6,6 +6,7 @@
 package transcript
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -169,7 +170,8 @@ func (s State) File(path string) (effect.File, bool) { return s.files.get(path) 
 // Files yields every file the model has seen, in no useful order.
 func (s State) Files() iter.Seq2[string, effect.File] { return s.files.all() }
 
-// Apply returns s after e. A live event changes nothing.
+// Apply returns s after e. A live event changes nothing. It has a case for each
+// event; what takes a decision of its own is a method.
 func (s State) Apply(e event.Event) State {
 	if _, live := e.Body.(event.Live); live {
 		return s
@@ -180,12 +182,7 @@ func (s State) Apply(e event.Event) State {
 		s.ID, s.Parent, s.Root, s.Branch, s.Version = b.ID, b.Parent, b.Root, b.Branch, b.Version
 		s.Start, s.Dir = b.Dir, b.Dir
 	case event.Resumed:
-		s.Cache = s.Cache.changed(CacheResumed)
-		s.Version = b.Version
-		s = s.lose()
-		if b.Dir != "" && b.Dir != s.Start {
-			s.Start, s.Dir = b.Dir, b.Dir
-		}
+		s = s.resumed(b)
 	case event.Situated:
 		s.Situation = b
 	case event.InputQueued:
@@ -196,41 +193,23 @@ func (s State) Apply(e event.Event) State {
 		s = s.accepted(e.Seq, b)
 	case event.TurnStarted:
 		s.Running, s.Model, s.Mode = b.ID, b.Model, b.Mode
-		s.Turn = Turn{ID: b.ID, Seq: e.Seq, Began: e.Time}
-		s.Turns++
+		s.Turn, s.Turns = Turn{ID: b.ID, Seq: e.Seq, Began: e.Time}, s.Turns+1
 	case event.Replied:
-		s = s.spend(b)
-		s.Turn.Steps++
-		s.Cache = s.Cache.replied(b, e.Time, s.Answered)
-		s.Quiet++
-		s.Answered = e.Time
-		if b.Stop == llm.Refused {
-			s.talk = s.talk.refused(e.Seq, s.Turn.Seq, b)
-		} else {
-			s.talk = s.talk.replied(e.Seq, b)
-		}
+		s = s.replied(e.Seq, e.Time, b)
 	case event.Dropped:
 		s = s.dropped(b)
 	case event.Spent:
-		s = s.spend(b)
-		if !b.Priced {
-			s.Turn.Unpriced = b.Model
-		}
+		s = s.spend(b).unpriced(b)
 	case event.Asked:
 		s.Pending = with(s.Pending, b.Call, b)
 	case event.Answered:
-		s.Pending = without(s.Pending, b.Call)
-		if b.Allow && len(b.Rules) > 0 {
-			s.Rules = append(slices.Clip(s.Rules), b.Rules...)
-		}
+		s = s.answered(b)
 	case event.ToolStarted:
 		s.Started = with(s.Started, b.Call, b)
 	case event.ToolFinished:
 		s = s.finished(e.Seq, b)
 	case event.Ran:
-		if b.Dir != "" {
-			s.Dir = b.Dir
-		}
+		s.Dir = cmp.Or(b.Dir, s.Dir)
 		s.talk = s.talk.said(e.Seq).input(e.Seq, []llm.Part{llm.Text{S: b.Text}})
 	case event.ModelChanged:
 		s.Cache = s.Cache.changed(CacheModel)
@@ -256,9 +235,6 @@ func (s State) Apply(e event.Event) State {
 	case event.CompactFailed:
 		s.Failed++
 	case event.Rewound:
-		if b.Conversation {
-			s.Cache = s.Cache.changed(CacheRewound)
-		}
 		s = s.rewound(e.Seq, b)
 	case event.TurnEnded:
 		s.talk = s.talk.turnEnded(e.Seq)
@@ -273,6 +249,50 @@ func (s State) Apply(e event.Event) State {
 	case event.SettingsChanged, event.Unknown: // nothing to keep
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
 		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan: // live
+	}
+	return s
+}
+
+// resumed goes on in another process. What a command had exported and may not
+// come back is lost.
+func (s State) resumed(b event.Resumed) State {
+	s.Cache = s.Cache.changed(CacheResumed)
+	s.Version = b.Version
+	s = s.lose()
+	if b.Dir != "" && b.Dir != s.Start {
+		s.Start, s.Dir = b.Dir, b.Dir
+	}
+	return s
+}
+
+// replied gives a reply to the conversation.
+func (s State) replied(seq event.Seq, at time.Time, b event.Replied) State {
+	s = s.spend(b)
+	s.Cache = s.Cache.replied(b, at, s.Answered)
+	s.Answered = at
+	s.Turn.Steps++
+	s.Quiet++
+	if b.Stop == llm.Refused {
+		s.talk = s.talk.refused(seq, s.Turn.Seq, b)
+	} else {
+		s.talk = s.talk.replied(seq, b)
+	}
+	return s
+}
+
+// unpriced remembers a model whose price is not known.
+func (s State) unpriced(b event.Spent) State {
+	if !b.Priced {
+		s.Turn.Unpriced = b.Model
+	}
+	return s
+}
+
+// answered closes a question. Rules that came with a yes count in the session.
+func (s State) answered(b event.Answered) State {
+	s.Pending = without(s.Pending, b.Call)
+	if b.Allow && len(b.Rules) > 0 {
+		s.Rules = append(slices.Clip(s.Rules), b.Rules...)
 	}
 	return s
 }
