@@ -155,26 +155,42 @@ func leavesOut(s *syntax.Stmt) bool {
 	if !ok || len(c.Assigns) > 0 || len(c.Args) == 0 || len(s.Redirs) > 0 || s.Negated || s.Background {
 		return false
 	}
-	operands := 0
-	for i, w := range c.Args {
+	args := c.Args[1:]
+	switch c.Args[0].Lit() {
+	case "grep":
+		return onlyPattern(args)
+	case "sort":
+		return !slices.ContainsFunc(args, func(w *syntax.Word) bool { return w.Lit() != "-u" && w.Lit() != "-r" })
+	case "head", "tail":
+		return !slices.ContainsFunc(args, func(w *syntax.Word) bool { return !lineCount(w.Lit()) })
+	}
+	return false
+}
+
+// onlyPattern reports arguments of grep that are flags which change no line, and
+// at most one pattern, so that it reads what comes through the pipe.
+func onlyPattern(args []*syntax.Word) bool {
+	patterns := 0
+	for _, w := range args {
 		text := w.Lit()
 		switch {
-		case i == 0 && text != "sort" && text != "head" && text != "tail" && text != "grep":
-			return false
-		case i > 0 && c.Args[0].Lit() == "grep" && (text == "-v" || text == "-E" || text == "-F" || text == "-i" || text == "-vE" || text == "-w"):
-		case i > 0 && c.Args[0].Lit() == "grep" && (operands == 0 && text != "" && text[0] != '-' || operands == 0 && quotedPlain(w)):
-			operands++
-		case i > 0 && c.Args[0].Lit() == "sort" && (text == "-u" || text == "-r"):
-		case i > 0 && (c.Args[0].Lit() == "head" || c.Args[0].Lit() == "tail") && (text == "-n" || scan.Number(strings.TrimPrefix(text, "-")) && text != "-"):
-		case i > 0:
+		case slices.Contains([]string{"-v", "-E", "-F", "-i", "-vE", "-w"}, text):
+		case patterns == 0 && (text != "" && text[0] != '-' || quotedText(w)):
+			patterns++
+		default:
 			return false
 		}
 	}
 	return true
 }
 
-// quotedPlain reports 'text' that is no flag.
-func quotedPlain(w *syntax.Word) bool {
+// lineCount reports an argument of head or tail that says how many lines: -n, 5 or -5.
+func lineCount(text string) bool {
+	return text == "-n" || text != "-" && scan.Number(strings.TrimPrefix(text, "-"))
+}
+
+// quotedText reports 'text' that is no flag.
+func quotedText(w *syntax.Word) bool {
 	if len(w.Parts) != 1 {
 		return false
 	}
