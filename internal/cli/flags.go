@@ -125,11 +125,35 @@ func kebab(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 	return pflag.NormalizedName(b.String())
 }
 
-// fill takes flags that were not given from the environment (ADZE_…), and
-// checks those with a fixed set of values.
+// fill takes flags that were not given from the environment (ADZE_…), checks
+// them, and gives the flags of clients and --resume their meaning.
 func (f *runFlags) fill(sys System, fs *pflag.FlagSet) error {
+	if err := fromEnvironment(sys, fs); err != nil {
+		return err
+	}
+	if err := f.checkValues(fs); err != nil {
+		return err
+	}
+	f.clients.apply(f)
+	if err := f.checkStreams(); err != nil {
+		return err
+	}
+	if err := notEmpty(fs); err != nil {
+		return err
+	}
+	if f.pick = f.resume == whichSession; f.pick {
+		f.resume = ""
+		if !f.wantsUI(sys, fs) {
+			return usagef("adze sessions list shows them", "--resume needs the name of a session where nobody can choose one")
+		}
+	}
+	return f.checkSession()
+}
+
+// fromEnvironment sets flags that were not given from ADZE_…; those that are
+// settings are read with the settings.
+func fromEnvironment(sys System, fs *pflag.FlagSet) (err error) {
 	settings := settingFlags()
-	var err error
 	fs.VisitAll(func(fl *pflag.Flag) {
 		_, isSetting := settings[fl.Name]
 		if err != nil || fl.Changed || isSetting || fl.Name == "help" || fl.Name == "version" {
@@ -143,56 +167,57 @@ func (f *runFlags) fill(sys System, fs *pflag.FlagSet) error {
 			fl.Changed = true
 		}
 	})
-	if err != nil {
-		return err
-	}
+	return err
+}
+
+// checkValues finds flags that have no effect yet, and values that cannot be meant.
+func (f *runFlags) checkValues(fs *pflag.FlagSet) error {
 	for name, what := range later {
 		if fl := fs.Lookup(name); fl != nil && fl.Changed {
 			return usagef("leave it out", "--%s: this version of adze has no %s yet", name, what)
 		}
 	}
-	for _, c := range []struct {
-		flag, value string
-		allowed     []string
-	}{
-		{"output-format", f.output, []string{"text", "json", "stream-json"}},
-		{"input-format", f.input, []string{"text", "stream-json"}},
-	} {
-		if err := oneOf(c.flag, c.value, c.allowed); err != nil {
-			return err
-		}
-	}
-	if err := f.clients.check(f); err != nil {
+	if err := oneOf("output-format", f.output, []string{"text", "json", "stream-json"}); err != nil {
 		return err
 	}
-	f.clients.apply(f)
-	if f.partial && f.output != "stream-json" {
+	if err := oneOf("input-format", f.input, []string{"text", "stream-json"}); err != nil {
+		return err
+	}
+	return f.clients.check(f)
+}
+
+// checkStreams finds flags that need a stream which was not asked for.
+func (f *runFlags) checkStreams() error {
+	switch {
+	case f.partial && f.output != "stream-json":
 		return usagef("add --output-format stream-json", "--include-partial-messages needs stream-json output")
-	}
-	if f.input == "stream-json" && f.output != "stream-json" {
+	case f.input == "stream-json" && f.output != "stream-json":
 		return usagef("add --output-format stream-json", "--input-format stream-json needs stream-json output")
-	}
-	if f.asker != "" && f.asker != "stdio" {
+	case f.asker != "" && f.asker != "stdio":
 		return usagef("the value is stdio: the program on the pipe answers", "--permission-prompt-tool cannot be %q", f.asker)
-	}
-	if f.asker != "" && f.input != "stream-json" {
+	case f.asker != "" && f.input != "stream-json":
 		return usagef("add --input-format stream-json --output-format stream-json", "--permission-prompt-tool stdio needs a program on the pipe")
 	}
+	return nil
+}
+
+// notEmpty finds flags that were given without a value they need.
+func notEmpty(fs *pflag.FlagSet) error {
 	for _, name := range []string{"resume", "session-id", "cwd", "settings", "json-schema", "log-file"} {
 		if fl := fs.Lookup(name); fl != nil && fl.Changed && strings.TrimSpace(fl.Value.String()) == "" {
 			return usagef("give it a value, or leave it out", "--%s is empty", name)
 		}
 	}
-	if f.pick = f.resume == whichSession; f.pick {
-		f.resume = ""
-		if !f.wantsUI(sys, fs) {
-			return usagef("adze sessions list shows them", "--resume needs the name of a session where nobody can choose one")
-		}
-	}
-	if f.fork && !f.cont && f.resume == "" && !f.pick {
+	return nil
+}
+
+// checkSession finds flags that contradict each other in which session is meant.
+func (f *runFlags) checkSession() error {
+	goesOn := f.cont || f.resume != "" || f.pick
+	switch {
+	case f.fork && !goesOn:
 		return usagef("add --continue or --resume", "--fork-session needs a session to copy")
-	}
-	if f.noSession && (f.cont || f.resume != "" || f.pick) {
+	case f.noSession && goesOn:
 		return usagef("leave one of them out", "--no-session and going on with a session exclude each other")
 	}
 	return nil
