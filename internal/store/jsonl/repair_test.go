@@ -77,9 +77,7 @@ func repairRun(t *testing.T, torn string, at int, cut bool) (met bool) {
 			t.Fatalf("%.20q at %d: %v is no WriteError", torn, at, err)
 		}
 	}
-	if cut {
-		d.powerCut(rand.New(rand.NewPCG(1, uint64(at))))
-	}
+	d.powerCut(rand.New(rand.NewPCG(1, uint64(at)))) // what counts is on the disk by now
 	d.fail = func(int) error { return nil }
 	next := self(1, "a") // the lock of the one that failed is nobody's by then
 	next.Now = func() time.Time { return time.Now().Add(15 * time.Second) }
@@ -188,4 +186,50 @@ func lookRun(t *testing.T, torn string, at int) (met bool) {
 		t.Errorf("%q, look %d: what was torn is gone", torn, at)
 	}
 	return met
+}
+
+// Whatever fails while a log is read: that is an error to the reader, and never
+// the end of the log.
+func TestEveryOperationOfAReaderFails(t *testing.T) {
+	d := newFakeDisk()
+	opt := jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a")}
+	l := mustOpen(t, opt)
+	add(t, l, 1, 8)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; ; n++ {
+		ops, met := d.ops, false
+		r, err := jsonl.OpenReader(opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opened := d.ops - ops // as many operations as reading begins with
+		begun, first := d.ops, d.looks
+		fault := func(at int) error {
+			if at == n {
+				met = true
+				return syscall.EIO
+			}
+			return nil
+		}
+		d.fail = func(op int) error { return fault(op - begun) }
+		d.blind = func(look int) error { return fault(opened + look - first) }
+		last, failed := 0, error(nil)
+		for e, err := range r.After(t.Context(), 0) {
+			if failed = err; err == nil {
+				last = int(e.Seq)
+			}
+		}
+		d.fail, d.blind = func(int) error { return nil }, nil
+		if met != errors.Is(failed, syscall.EIO) || !met && last != 8 {
+			t.Errorf("operation %d: up to %d, %v", n, last, failed)
+		}
+		if !met {
+			if n < 4 {
+				t.Errorf("the fault was met %d times", n-1)
+			}
+			return
+		}
+	}
 }

@@ -274,6 +274,10 @@ func TestASnapshotThatCannotSync(t *testing.T) {
 	if err := l.Append(t.Context(), note(6)); err != nil {
 		t.Fatal(err)
 	}
+	data, err := event.AppendLine(nil, pictured()[1]) // which has large parts
+	if err != nil {
+		t.Fatal(err)
+	}
 	for failing := 1; ; failing++ {
 		begun, met := d.ops, false
 		d.fail = func(op int) error {
@@ -283,7 +287,7 @@ func TestASnapshotThatCannotSync(t *testing.T) {
 			}
 			return nil
 		}
-		err := l.Keep(t.Context(), "v1", l.Place(), []byte("data"))
+		err := l.Keep(t.Context(), "v1", l.Place(), data)
 		d.fail = func(int) error { return nil }
 		if met == (err == nil) {
 			t.Errorf("operation %d: %v", failing, err)
