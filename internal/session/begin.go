@@ -20,6 +20,9 @@ type Admission struct {
 
 // begin starts a turn with the first of the prompts that wait.
 func (s *Session) begin(st *state) {
+	if st.loop == nil {
+		return // opened only to go back: prompts that an earlier process left wait for the next start
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	st.cancel, st.turn, st.began = cancel, ctx, s.cfg.Now()
 	go func() { // ends with the turn; end and finish wait for it through cancel

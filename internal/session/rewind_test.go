@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -183,6 +184,30 @@ func TestRewindToNothing(t *testing.T) {
 		t.Errorf("%q", words(ms))
 	}
 	r.Close()
+}
+
+// A session that was opened only to go back begins no turn, also when a process
+// that was killed left a prompt in its queue.
+func TestRewindLeavesPromptsToTheNextStart(t *testing.T) {
+	r := start(t, nil, nil, fake.Say("A1"))
+	r.prompt("Q1")
+	r.turns(1, nil)
+	first := r.ids()[0]
+	r.Close()
+	log := reopened(t, r.log, event.InputQueued{ID: "q", Text: "Q2"})
+	s, err := session.Start(t.Context(), session.Config{Log: log, Again: event.Resumed{}, Now: time.Now, Files: &takenBack{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Submit(t.Context(), op.Rewind{To: first, Conversation: true}); err != nil {
+		t.Fatal(err)
+	}
+	if st := s.State(); len(st.Messages()) != 0 || len(st.Queue) != 1 || st.Running != "" {
+		t.Errorf("%q, queue %v, running %q", words(st.Messages()), st.Queue, st.Running)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // reopened copies a log and adds to it.

@@ -23,8 +23,11 @@ const (
 	// Expiry is the age at which a lease of another machine is stale.
 	Expiry = 90 * time.Second
 	// moment is the age at which a file that takes microseconds to write, or
-	// to be removed again, was left behind by a crash.
-	moment = 10 * time.Second
+	// to be removed again, was left behind by a crash. Who is slower than that
+	// finds out: create reads what it wrote.
+	moment = 500 * time.Millisecond
+	// pause is how long Take waits at a time for such a file.
+	pause = 20 * time.Millisecond
 
 	// Work is the age at which a lease that Wait took is stale.
 	Work = 30 * time.Second
@@ -71,6 +74,7 @@ type Self struct {
 	Now   func() time.Time
 	Token func() string
 	Alive func(pid int, start int64) bool
+	Pause func(time.Duration) // waits; nil: Take never does
 }
 
 // A Lease is held until Release.
@@ -81,11 +85,12 @@ type Lease struct {
 }
 
 // Take acquires the lease of dir. The error is a *Held when another process
-// has it.
+// has it. It waits only for one that is just taking it over, or was killed on the
+// way, at most a second.
 func Take(dir disk.Dir, self Self) (*Lease, error) { return take(dir, self, session()) }
 
 func take(dir disk.Dir, self Self, k kind) (*Lease, error) {
-	for range 4 {
+	for tries, waits := 0, 0; tries < 4; tries++ {
 		h := Holder{self.PID, self.Host, self.Start, self.Now().UTC(), self.Token()}
 		err := create(dir, k.name, h)
 		if err == nil {
@@ -94,7 +99,12 @@ func take(dir disk.Dir, self Self, k kind) (*Lease, error) {
 		if !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		if err := takeOver(dir, self, k); err != nil {
+		switch busy, err := takeOver(dir, self, k); {
+		case busy && self.Pause != nil && waits < int(2*moment/pause):
+			waits++
+			tries--
+			self.Pause(pause)
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -106,6 +116,7 @@ func take(dir disk.Dir, self Self, k kind) (*Lease, error) {
 // somebody else has it for a minute, and that of ctx when that ends.
 func Wait(ctx context.Context, dir disk.Dir, name string, self Self) (*Lease, error) {
 	deadline := self.Now().Add(patience)
+	self.Pause = nil // it waits here, for whoever has it
 	for wait := time.Millisecond; ; wait = min(wait*2, 16*time.Millisecond) {
 		l, err := take(dir, self, kind{name, Work, true})
 		if _, held := errors.AsType[*Held](err); !held || self.Now().After(deadline) {
@@ -152,76 +163,86 @@ func create(dir disk.Dir, file string, h Holder) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, dir.Remove(file))
 	}
+	now, err := read(dir, file)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && now.Token != h.Token {
+		return fs.ErrExist // it took so long that somebody else took it for a crash
+	}
 	return nil
 }
 
 // takeOver removes a stale lease. The guard file lets only one process do so
-// at a time, and its own time stamp is "now" by the clock of the file server.
-func takeOver(dir disk.Dir, self Self, k kind) error {
-	if h, held, err := look(dir, self, k, self.Now()); err == nil && held && h.Host == self.Host {
-		return &Held{h} // no clock of another machine can change that
+// at a time, and its own time stamp is "now" by the clock of the file server. busy
+// says that it will be known in a moment whose the lease is.
+func takeOver(dir disk.Dir, self Self, k kind) (busy bool, err error) {
+	if h, _, held, err := look(dir, self, k, self.Now()); err == nil && held && h.Host == self.Host {
+		return false, &Held{h} // no clock of another machine can change that
 	}
 	guard := k.guard()
-	err := create(dir, guard, Holder{PID: self.PID, Host: self.Host})
+	err = create(dir, guard, Holder{PID: self.PID, Host: self.Host, Start: self.Start, Token: self.Token()})
 	if errors.Is(err, fs.ErrExist) {
 		info, serr := dir.Stat(guard)
-		if serr == nil && self.Now().Sub(info.ModTime()) < moment {
+		by, rerr := read(dir, guard)
+		gone := rerr == nil && by.Host == self.Host && !self.Alive(by.PID, by.Start)
+		if serr == nil && !gone && self.Now().Sub(info.ModTime()) < moment {
 			h, _ := read(dir, k.name)
-			return &Held{h}
+			return true, &Held{h}
 		}
 		if serr == nil {
 			_ = dir.Remove(guard) // of a process that died in the middle
 		}
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = dir.Remove(guard) }()
 	info, err := dir.Stat(guard)
 	if err != nil {
-		return err
+		return false, err
 	}
-	h, held, err := look(dir, self, k, info.ModTime())
-	if err != nil {
-		return err
-	}
-	if held {
-		return &Held{h}
+	h, there, held, err := look(dir, self, k, info.ModTime())
+	switch {
+	case err != nil:
+		return false, err
+	case held:
+		return h == Holder{}, &Held{h}
+	case !there: // who takes it now must not lose it again
+		return false, nil
 	}
 	if err := dir.Remove(k.name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return false, err
 	}
-	return nil
+	return false, nil
 }
 
 // Look reports who holds dir's lease, if anyone who still runs does. It
 // changes nothing.
 func Look(dir disk.Dir, self Self) (Holder, bool, error) {
-	return look(dir, self, session(), self.Now())
+	h, _, held, err := look(dir, self, session(), self.Now())
+	return h, held, err
 }
 
-func look(dir disk.Dir, self Self, k kind, now time.Time) (Holder, bool, error) {
+func look(dir disk.Dir, self Self, k kind, now time.Time) (h Holder, there, held bool, err error) {
 	info, err := dir.Stat(k.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Holder{}, false, nil
+		return h, false, false, nil
 	}
 	if err != nil {
-		return Holder{}, false, err
+		return h, false, false, err
 	}
-	h, err := read(dir, k.name)
+	h, err = read(dir, k.name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Holder{}, false, nil
+		return h, false, false, nil
 	}
 	age := now.Sub(info.ModTime())
 	if err != nil { // half written: its owner is at it, or was killed
-		return h, age < moment, nil
+		return h, true, age < moment, nil
 	}
 	expired := age >= k.expiry || k.brief && age <= -k.expiry // a clock that was set back must not lock for ever
 	if h.Host == self.Host {
-		return h, self.Alive(h.PID, h.Start) && !(k.brief && expired), nil
+		return h, true, self.Alive(h.PID, h.Start) && !(k.brief && expired), nil
 	}
-	return h, !expired, nil
+	return h, true, !expired, nil
 }
 
 func read(dir disk.Dir, name string) (Holder, error) {

@@ -178,3 +178,38 @@ func TestWaitForOneThatIsStuck(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A process that was killed while it took a lease, or took one over, keeps
+// nobody out for long.
+func TestFault05_KilledWhileTaking(t *testing.T) {
+	now := time.Now()
+	for name, files := range map[string]map[string]string{
+		"half a lease":                  {"lock": ""},
+		"half a takeover":               {"lock": `{"pid":1,"host":"h","token":"old"}`, "lock.take": ""},
+		"a takeover of who is gone":     {"lock": `{"pid":1,"host":"h","token":"old"}`, "lock.take": `{"pid":3,"host":"h"}`},
+		"a takeover of another machine": {"lock": `{"pid":1,"host":"h","token":"old"}`, "lock.take": `{"pid":3,"host":"other"}`},
+	} {
+		path, d := open(t)
+		for file, text := range files {
+			if err := os.WriteFile(filepath.Join(path, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var waited time.Duration
+		self := lease.Self{PID: 2, Host: "h", Token: rand.Text, Alive: func(pid int, _ int64) bool { return pid == 2 }}
+		self.Now = func() time.Time { return now.Add(waited) }
+		self.Pause = func(d time.Duration) {
+			waited += d
+			then := time.Now().Add(-waited)
+			for _, f := range []string{"lock", "lock.take"} { // as if that had been waited
+				_ = os.Chtimes(filepath.Join(path, f), then, then)
+			}
+		}
+		if _, err := lease.Take(d, self); err != nil || waited > time.Second {
+			t.Errorf("%s: %v after %v", name, err, waited)
+		}
+		if _, err := os.Stat(filepath.Join(path, "lock.take")); err == nil {
+			t.Errorf("%s: the takeover is still there", name)
+		}
+	}
+}

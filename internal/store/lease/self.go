@@ -13,7 +13,7 @@ func ThisProcess() Self {
 		host = "unknown"
 	}
 	pid := os.Getpid()
-	return Self{PID: pid, Host: host, Start: started(pid), Now: time.Now, Token: rand.Text, Alive: Alive}
+	return Self{PID: pid, Host: host, Start: started(pid), Now: time.Now, Token: rand.Text, Alive: Alive, Pause: time.Sleep}
 }
 
 // Alive reports whether the process with this ID runs and, where the system

@@ -1,0 +1,117 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/llmtest"
+)
+
+// strict is a provider that refuses what one of its wire refuses. It answers a
+// turn's first requests with calls, then with words, and a request for a summary
+// with one.
+func strict(t *testing.T, w wireName, calls int) (*llmtest.Strict, *provider) {
+	t.Helper()
+	s := &llmtest.Strict{Wire: wires[w]}
+	s.Play = func(n int, body []byte) llmtest.Reply {
+		if bytes.Contains(body, []byte("under these nine headings")) {
+			return llmtest.Say("the summary of it all")
+		}
+		ms, _ := llmtest.Accept(s.Wire, body)
+		since := 0 // results of calls since a person spoke
+		for _, m := range slices.Backward(ms) {
+			_, said := m.Parts[len(m.Parts)-1].(llm.Text)
+			if m.Role == llm.User && said {
+				break
+			}
+			if m.Role == llm.User {
+				since++
+			}
+		}
+		if since >= calls {
+			return llmtest.Reply{ID: "r", Stop: llm.EndTurn, Parts: []llmtest.Part{{Part: llmtest.Signed(fmt.Sprint("done ", n))}, {Part: llm.Text{S: fmt.Sprint("answer ", n)}}}}
+		}
+		reply := llmtest.Reply{ID: "r", Stop: llm.WantTools, Parts: []llmtest.Part{{Part: llmtest.Signed(fmt.Sprint("look ", n))}}}
+		command, _ := json.Marshal(map[string]string{"command": fmt.Sprintf("echo %d >> ran.txt; echo out %d", n, n)})
+		for i, u := range []llm.ToolUse{{Name: "Read", Input: json.RawMessage(`{"file_path":"f.txt"}`)}, {Name: "Bash", Input: command}} {
+			if u.ID = fmt.Sprintf("call_%d_%d", n, i); n%2 == 0 || i == 0 {
+				reply.Parts = append(reply.Parts, llmtest.Part{Part: u})
+			}
+		}
+		return reply
+	}
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	return s, &provider{URL: srv.URL}
+}
+
+// asked runs adze with a prompt.
+func (pl *place) asked(w wireName, p *provider, prompt string, args ...string) *exec.Cmd {
+	pl.t.Helper()
+	c := pl.asking(w, p, append(args, "--allowed-tools", "Bash", "--sandbox", "false")...)
+	c.Args[slices.Index(c.Args, "go")] = prompt
+	return c
+}
+
+// Whatever is done to a conversation, and whoever takes it up again: a strict
+// provider of each wire accepts the next request.
+func TestStrictProvidersAccept(t *testing.T) {
+	for w := range wires {
+		t.Run(string(w), func(t *testing.T) {
+			t.Parallel()
+			s, p := strict(t, w, 3)
+			pl := newPlace(t)
+			pl.put("f.txt", strings.Repeat("a line of the file\n", 200))
+			ask := func(prompt string, args ...string) {
+				t.Helper()
+				if out, err := pl.asked(w, p, prompt, args...).CombinedOutput(); err != nil {
+					t.Fatalf("%s: %v\n%s", prompt, err, out)
+				}
+			}
+			ask("first of all")
+			for _, prompt := range []string{
+				"then this", "then that", "/compact", "go on", "/compact mind the tests", "and on", "/compact --undo", "further", "and more", "/compact --from 2", "from there",
+				"/compact --up-to 1", "up to here", "/compact --undo", "again",
+			} {
+				ask(prompt, "-c")
+			}
+			for _, to := range []string{"3", "2"} {
+				c := pl.adze("rewind", "--to", to)
+				if out, err := c.CombinedOutput(); err != nil {
+					t.Fatalf("rewind to %s: %v\n%s", to, err, out)
+				}
+				ask("after going back to "+to, "-c")
+			}
+			if out, err := pl.adze("rewind", "--undo").CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			ask("after the undo", "-c")
+			ask("/compact", "-c")
+			ask("the last", "-c")
+			if r := s.Refused(); len(r) > 0 {
+				t.Errorf("%d requests were refused: %q", len(r), r)
+			}
+			st, es := pl.history()
+			n := 0
+			for _, e := range es {
+				if _, ok := e.Body.(event.Compacted); ok {
+					n++
+				}
+			}
+			if n != 7 {
+				t.Errorf("%d boundaries", n)
+			}
+			wellFormed(t, st.Messages())
+		})
+	}
+}
