@@ -115,3 +115,46 @@ func TestStrictProvidersAccept(t *testing.T) {
 		})
 	}
 }
+
+// A session of hundreds of steps on a small window: it is compacted on the way,
+// no request is too long, and between compactions the provider's cache serves
+// what had been sent before.
+func TestLongSession(t *testing.T) {
+	const steps, window = 300, 32_000
+	s := &llmtest.Strict{Wire: wires[messages], Window: window, Every: 10}
+	step, sums, anew := 0, 0, true
+	var before, cached, last int
+	s.Seen = func(a llmtest.Asked) {
+		if !anew {
+			before, cached = before+last, cached+a.Cached
+		}
+		anew, last = false, a.Prompt
+	}
+	s.Play = func(_ int, body []byte) llmtest.Reply {
+		if bytes.Contains(body, []byte("under these nine headings")) {
+			sums, anew = sums+1, true
+			return llmtest.Say(strings.Repeat("what was done. ", 100))
+		}
+		if step++; step > steps {
+			return llmtest.Say("all is done")
+		}
+		in := json.RawMessage(fmt.Sprintf(`{"file_path":"big.txt","offset":%d,"limit":40}`, step))
+		return llmtest.Reply{ID: "r", Stop: llm.WantTools, Parts: []llmtest.Part{{Part: llm.Text{S: fmt.Sprint("step ", step)}}, {Part: llm.ToolUse{ID: fmt.Sprint("call_", step), Name: "Read", Input: in}}}}
+	}
+	srv := httptest.NewServer(s)
+	defer srv.Close()
+	pl := newPlace(t)
+	pl.put("big.txt", strings.Repeat("a line of a file that is read bit by bit\n", 2*steps))
+	c := pl.adze("-p", "go on", "--model", "anthropic/small-1", "--settings", fmt.Sprintf(`{"models":{"anthropic/small-1":{"window":%d,"output":8192}}}`, window))
+	c.Env = append(c.Env, "ANTHROPIC_API_KEY=k-0123456789", "ANTHROPIC_BASE_URL="+srv.URL)
+	out, err := c.CombinedOutput()
+	if err != nil || strings.TrimSpace(string(out)) != "all is done" || step != steps+1 {
+		t.Fatalf("%d steps: %v\n%s", step, err, out)
+	}
+	if len(s.Refused()) > 0 || s.TooLong() > 0 || sums == 0 {
+		t.Errorf("refused %q, %d were too long, %d compactions", s.Refused(), s.TooLong(), sums)
+	}
+	if cached*100 < before*90 {
+		t.Errorf("of %d bytes that had been sent before, %d were at the beginning of the next request", before, cached)
+	}
+}
