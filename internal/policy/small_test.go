@@ -99,3 +99,29 @@ func TestCoversWhatRulesName(t *testing.T) {
 		t.Error("a link into a denied folder is not covered by its name")
 	}
 }
+
+// A path that begins with "/" in a rule counts from the folder of the settings
+// that hold it.
+func TestRulesCountFromTheirFolder(t *testing.T) {
+	r := rules(t)
+	deny, err := policy.ParseRule("Read(/a)", policy.Deny, policy.Project, "settings.json", "/w/other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.List = append(r.List, deny)
+	for path, want := range map[string]bool{"/w/other/a": true, dir + "/a": false} {
+		if v := policy.Decide(r, policy.Bypass, call("Read", policy.Read{Path: path})); (v.Effect == policy.Deny) != want {
+			t.Errorf("%s: %s", path, v.Effect)
+		}
+	}
+}
+
+// Nobody is proposed to open a whole home, or the system.
+func TestNoRuleForAWholeHome(t *testing.T) {
+	for in, want := range map[string]string{home: "Edit(/" + home + "/a.go)", "/": "Edit(//home/u/a.go)", home + "/work": "Edit(/" + home + "/a.go)"} {
+		r := policy.Rules{Dir: in, Home: home}
+		if v := policy.Decide(r, policy.Default, call("Edit", policy.Write{Path: home + "/a.go"})); len(v.Suggest) != 1 || v.Suggest[0] != want {
+			t.Errorf("in %s: %q, want %s", in, v.Suggest, want)
+		}
+	}
+}
