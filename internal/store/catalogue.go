@@ -65,15 +65,15 @@ type Session interface {
 	// may not exist yet. It is "" when nothing is on a disk.
 	Scratch() string
 	// Spill keeps a text and returns the path of the file that holds it. The
-	// same text gives the same file. The text is on disk for good when Spill
-	// returns. The error is ErrNoDisk when nothing is on a disk.
+	// same text gives the same file. It is on disk for good as soon as a durable
+	// event after it is. The error is ErrNoDisk when nothing is on a disk.
 	Spill(text string) (path string, err error)
 	// Blobs keeps contents beside the log, by their hash.
 	Blobs() Blobs
 }
 
 // Blobs keep contents by their SHA-256, as hex. What Put kept survives the end
-// of the process, and not always a power cut.
+// of the process; a power cut, as soon as a durable event after it does.
 type Blobs interface {
 	Put(content []byte) (hash string, err error)
 	Get(hash string) ([]byte, error)

@@ -17,8 +17,8 @@ import (
 type Log interface {
 	// Append adds a durable event. Its Seq is above that of every event
 	// before it. When Append returns nil after an event that Durable names,
-	// the event and all before it survive a power cut; the others survive
-	// the end of the process. After an error the event is not in the log,
+	// the event and all before it survive a power cut, with what they name that
+	// is kept beside the log; the others survive the end of the process. After an error the event is not in the log,
 	// and the same Seq may be appended again.
 	Append(ctx context.Context, e event.Event) error
 	// After yields every event above seq, in order, to the end of the log as

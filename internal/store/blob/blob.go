@@ -21,8 +21,6 @@ import (
 // A Folder holds blobs. It is made with the first one.
 type Folder struct {
 	Path string
-	// Quick: what was kept need not survive a power cut.
-	Quick bool
 	// Pack: a content is kept compressed where that saves room, in a file that
 	// nobody else reads. Get reads both, with Pack or without.
 	Pack bool
@@ -68,10 +66,18 @@ func (f Folder) open(create bool) (disk.Dir, error) {
 	return disk.Open(f.Path)
 }
 
-// Put keeps a content and returns its name. Unless the folder is Quick, it is on
-// disk for good when Put returns.
+// Put keeps a content and returns its name. It survives the end of the process,
+// and a power cut only after Late.Flush.
 func (f Folder) Put(content []byte) (name string, err error) {
-	name = Name(content)
+	if _, err := f.keep(content); err != nil {
+		return "", err
+	}
+	return Name(content), nil
+}
+
+// keep keeps a content and returns the file that it is in.
+func (f Folder) keep(content []byte) (file string, err error) {
+	name := Name(content)
 	dir, err := f.open(true)
 	if err != nil {
 		return "", err
@@ -83,32 +89,19 @@ func (f Folder) Put(content []byte) (name string, err error) {
 	}
 	for _, file := range files {
 		if was, err := unpacked(dir, file); err == nil && bytes.Equal(was, content) {
-			if f.Quick {
-				return name, nil
-			}
-			return name, settle(dir, file) // who kept it may have been quick
+			return file, nil
 		}
 	}
 	if f.Pack {
 		if packed, ok := pack(content); ok {
-			return name, write(dir, name+packedSuffix, packed, !f.Quick)
+			name += packedSuffix
+			return name, write(dir, name, packed)
 		}
 	}
-	return name, write(dir, name, content, !f.Quick)
+	return name, write(dir, name, content)
 }
 
-func settle(dir disk.Dir, name string) error {
-	f, err := dir.OpenFile(name, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return dir.Sync()
-}
-
-func write(dir disk.Dir, name string, content []byte, safe bool) error {
+func write(dir disk.Dir, name string, content []byte) error {
 	f, err := dir.OpenFile(name, os.O_RDWR|os.O_CREATE, disk.FileMode)
 	if err != nil {
 		return err
@@ -117,13 +110,7 @@ func write(dir disk.Dir, name string, content []byte, safe bool) error {
 	if err == nil {
 		_, err = f.WriteAt(content, 0)
 	}
-	if err == nil && safe {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil || !safe {
-		return err
-	}
-	return dir.Sync()
+	return errors.Join(err, f.Close())
 }
 
 func read(dir disk.Dir, name string) ([]byte, error) {

@@ -138,7 +138,7 @@ func BenchmarkPut(b *testing.B) {
 	for _, size := range []int{8 << 10, 1 << 20} {
 		for _, pack := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%d/pack=%v", size, pack), func(b *testing.B) {
-				f := blob.Folder{Path: b.TempDir(), Quick: true, Pack: pack}
+				f := blob.Folder{Path: b.TempDir(), Pack: pack}
 				content := bytes.Repeat(text, size/len(text)+1)[:size]
 				b.ReportAllocs()
 				for i := range b.N {

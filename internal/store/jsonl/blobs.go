@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/blob"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -19,14 +20,16 @@ func (o Options) blobs() blob.Folder {
 
 // Spill keeps a text whole; see store.Session.
 func (l *Log) Spill(text string) (string, error) {
-	f := l.opt.blobs()
-	f.Pack = false // a model reads it by its path
-	name, err := f.Put([]byte(text))
+	name, err := l.blobs.Plain([]byte(text)) // a model reads it by its path
 	if err != nil {
 		return "", err
 	}
-	return f.At(name), nil
+	return l.blobs.Folder.At(name), nil
 }
+
+// Blobs implements store.Session. What they keep is on disk for good before a
+// durable event that comes after it.
+func (l *Log) Blobs() store.Blobs { return l.blobs }
 
 // parseLine reads an event with its large parts. Where one is missing, a text
 // says so.

@@ -26,6 +26,8 @@ type fakeDisk struct {
 
 	looks int                  // that were made: reads, and questions for sizes
 	blind func(look int) error // nil means that all of them work
+
+	flushed []string // what was synced, in order; a folder is "."
 }
 
 type inode struct {
@@ -107,7 +109,7 @@ func (x fakeDir) OpenFile(name string, flag int, _ fs.FileMode) (disk.File, erro
 		f = &inode{at: x.d.now()}
 		x.d.names[name] = f
 	}
-	return fakeFile{x.d, f}, nil
+	return fakeFile{x.d, f, name}, nil
 }
 
 func (x fakeDir) Stat(name string) (fs.FileInfo, error) {
@@ -158,14 +160,16 @@ func (x fakeDir) Sync() error {
 	for name, f := range x.d.names {
 		x.d.saved[name] = f
 	}
+	x.d.flushed = append(x.d.flushed, ".")
 	return nil
 }
 
 func (x fakeDir) Close() error { return nil }
 
 type fakeFile struct {
-	d *fakeDisk
-	f *inode
+	d    *fakeDisk
+	f    *inode
+	name string
 }
 
 func (x fakeFile) ReadAt(p []byte, off int64) (int, error) {
@@ -210,6 +214,7 @@ func (x fakeFile) Sync() error {
 		return err
 	}
 	x.f.saved = append([]byte(nil), x.f.data...)
+	x.d.flushed = append(x.d.flushed, x.name)
 	return nil
 }
 

@@ -64,7 +64,8 @@ func (o Options) withDefaults() Options {
 
 // A Log is the one writer of a session's log.
 type Log struct {
-	scan scanner // readers
+	scan  scanner // readers
+	blobs *blob.Late
 
 	mu    sync.Mutex // guards everything below
 	opt   Options
@@ -102,7 +103,7 @@ var _ store.Log = (*Log)(nil)
 // and a *store.WriteError when the disk cannot be written to.
 func Open(opt Options) (*Log, error) {
 	opt = opt.withDefaults()
-	l := &Log{opt: opt, scan: scanner{opt: opt}}
+	l := &Log{opt: opt, scan: scanner{opt: opt}, blobs: &blob.Late{Folder: opt.blobs()}}
 	if opt.Key != nil {
 		l.seal = seal.New(opt.Key)
 	}
@@ -215,7 +216,7 @@ func (l *Log) Append(ctx context.Context, e event.Event) error {
 	if err := errors.Join(l.ready(), l.stillOurs()); err != nil {
 		return err
 	}
-	if line, err = blob.Out(line, l.opt.blobs().Put); err != nil {
+	if line, err = blob.Out(line, l.blobs.Put); err != nil {
 		return l.failed(err)
 	}
 	before := len(l.tail)
@@ -294,6 +295,10 @@ func (l *Log) flush(sync bool) error {
 	}
 	if !sync || len(l.tail) == 0 {
 		return nil
+	}
+	// What lines name comes first: no line on disk names what a power cut can lose.
+	if err := l.blobs.Flush(); err != nil {
+		return l.failed(err)
 	}
 	if err := l.f.Sync(); err != nil {
 		// The system may have thrown the pages away, and the next sync would

@@ -109,7 +109,7 @@ func (l *Log) Keep(ctx context.Context, fold string, at store.Place, data []byte
 	if err != nil {
 		return err
 	}
-	if data, err = blob.Out(data, l.opt.blobs().Put); err != nil {
+	if data, err = blob.Out(data, l.blobs.Put); err != nil {
 		return err
 	}
 	body := append(append(report, '\n'), data...)
@@ -210,7 +210,7 @@ func (l *Log) Kept(fold string) (data []byte, at store.Place, ok bool) {
 	if json.Unmarshal(report, &r) != nil {
 		return nil, at, false
 	}
-	data, missing := blob.In(data, l.opt.blobs().Get)
+	data, missing := blob.In(data, l.blobs.Get)
 	if missing > 0 {
 		return nil, at, false // the log says what is missing
 	}

@@ -70,10 +70,14 @@ func (s Store) fork(ctx context.Context, parent store.Info, at event.Seq, key, i
 	}()
 	first.ID, first.Schema, first.Parent = id, event.Schema, parent.ID
 	w := bufio.NewWriterSize(io.NewOffsetWriter(out, 0), 256<<10)
+	blobs := &blob.Late{Folder: blob.Folder{Path: s.blobs(key, id), Pack: true}}
 	if first.At, err = s.lastSeq(ctx, in, stat.Size(), at); err == nil {
-		err = s.copyLines(ctx, w, in, stat.Size(), first, s.sharing(s.blobs(parent.Key, parent.ID), s.blobs(key, id)))
+		err = s.copyLines(ctx, w, in, stat.Size(), first, s.sharing(s.blobs(parent.Key, parent.ID), blobs))
 	}
 	if err = errors.Join(err, w.Flush()); err == nil {
+		err = blobs.Flush()
+	}
+	if err == nil {
 		err = out.Sync()
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
@@ -150,8 +154,8 @@ var named = pattern.Lazy(`"(?:data":"blob:|hash":"|spill":"[^"]*[/\\])([0-9a-f]{
 // sharing returns what gives the copy the blobs that a line names: as links, or
 // as copies where the disk has no links. One that is missing is missing in the
 // copy, too.
-func (s Store) sharing(from, to string) func(line []byte) error {
-	src, dst := blob.Folder{Path: from}, blob.Folder{Path: to}
+func (s Store) sharing(from string, to *blob.Late) func(line []byte) error {
+	src := blob.Folder{Path: from}
 	made := false
 	return func(line []byte) error {
 		for _, m := range named().FindAllSubmatch(line, -1) {
@@ -160,12 +164,16 @@ func (s Store) sharing(from, to string) func(line []byte) error {
 					continue
 				}
 				if !made {
-					if err := os.MkdirAll(to, disk.DirMode); err != nil {
+					dir, err := disk.Create(to.Folder.Path)
+					if err != nil {
 						return err
 					}
 					made = true
+					if err := dir.Close(); err != nil {
+						return err
+					}
 				}
-				if err := share(src, dst, name, string(m[1])); err != nil {
+				if err := share(src, to, name, string(m[1])); err != nil {
 					return err
 				}
 			}
@@ -224,16 +232,21 @@ func began(root *os.Root, log string) (b event.SessionStarted) {
 }
 
 // share gives a folder a file of another one with a blob.
-func share(src, dst blob.Folder, file, name string) error {
-	if err := os.Link(src.At(file), dst.At(file)); err == nil || errors.Is(err, fs.ErrExist) {
+func share(src blob.Folder, dst *blob.Late, file, name string) error {
+	if err := os.Link(src.At(file), dst.Folder.At(file)); err == nil || errors.Is(err, fs.ErrExist) {
+		dst.Wait(file) // whose session may be running, and have it not on disk yet
 		return nil
 	}
 	content, err := src.Get(name)
 	if errors.Is(err, blob.ErrMissing) || errors.Is(err, blob.ErrChanged) {
 		return nil
 	}
-	if err == nil {
-		dst.Pack = file != name
+	if err != nil {
+		return err
+	}
+	if file == name {
+		_, err = dst.Plain(content)
+	} else {
 		_, err = dst.Put(content)
 	}
 	return err

@@ -99,12 +99,7 @@ func (s Store) read(i store.Info, events func(*jsonl.Reader) iter.Seq2[event.Eve
 	}
 }
 
-// Blobs implements store.Session.
-func (s *Session) Blobs() store.Blobs {
-	return blob.Folder{Path: filepath.Join(s.dir, jsonl.BlobsName), Quick: true, Pack: true}
-}
-
 // Blobs are the contents that are kept beside a session's log.
 func (s Store) Blobs(i store.Info) store.Blobs {
-	return blob.Folder{Path: filepath.Join(s.folder(i.Key, i.ID), jsonl.BlobsName), Quick: true, Pack: true}
+	return blob.Folder{Path: filepath.Join(s.folder(i.Key, i.ID), jsonl.BlobsName), Pack: true}
 }
