@@ -1,0 +1,320 @@
+package story
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
+)
+
+// Apply folds one event.
+func (s *Story) Apply(e event.Event) {
+	switch b := e.Body.(type) {
+	case event.InputAccepted:
+		s.said(e.Seq, e.Time, b)
+	case event.TurnStarted:
+		s.running, s.Reply, s.live = true, len(s.Items), false
+	case event.ReplyStarted:
+		s.Reply, s.live = len(s.Items), true
+	case event.TextDelta:
+		s.delta(Spoke, b.At, b.S, e.Time)
+	case event.ThinkingDelta:
+		s.delta(Thought, b.At, b.S, e.Time)
+	case event.PartDone:
+		s.part(b.Part, e.Time)
+	case event.Retracted:
+		s.retract(b.Why, e.Time)
+	case event.Replied:
+		s.replied(b, e.Time)
+	case event.Dropped:
+		s.dropped(b)
+	case event.Asked:
+		s.call(b.Call, b.Tool, e.Time).ask(b)
+	case event.Answered:
+		s.with(b.Call, func(c *Call) { c.asked, c.comment = false, b.Comment })
+	case event.ToolStarted:
+		s.started(b, e.Time)
+	case event.ToolOutput:
+		s.with(b.Call, func(c *Call) { c.hear(b.S) })
+	case event.ToolFinished:
+		s.finished(b, e.Time)
+	case event.Ran:
+		s.Ran(b, e.Time)
+	case event.TaskStarted:
+		s.with(b.Call, func(c *Call) { c.task = b.ID })
+	case event.TurnEnded:
+		s.ended(b, e.Time)
+	case event.Noted:
+		s.Note(e.Time, b.Level, b.Text, "")
+	case event.SettingsChanged:
+		s.settings(b, e.Time)
+	case event.Compacted:
+		s.Note(e.Time, "info", b.String(), "")
+	case event.CompactFailed:
+		s.Note(e.Time, "warning", b.String(), "")
+	case event.Rewound:
+		s.rewound(e.Seq, e.Time, b)
+	case event.ModelChanged:
+		s.changed(e, "model: "+b.Model, b.Why)
+	case event.Resumed, event.SessionStarted, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged,
+		event.Cleared, event.Stripped, event.NotesKept, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Waiting, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.ToolInputDelta:
+		// shown elsewhere, or not at all
+	}
+}
+
+// said is a prompt that the model is given.
+func (s *Story) said(seq event.Seq, at time.Time, b event.InputAccepted) {
+	if !b.Hidden {
+		s.Add(&Item{Kind: Said, Done: true, At: at, ID: b.ID, Seq: seq, Text: b.Text, Pics: len(b.Images), names: b.Attached, steer: b.Steer})
+	}
+	s.Reply, s.live = len(s.Items), false
+}
+
+// with has f change a call that is shown.
+func (s *Story) with(id string, f func(*Call)) {
+	if c := s.ByID[id]; c != nil {
+		f(c)
+	}
+}
+
+// ask is a question about the call.
+func (c *Call) ask(b event.Asked) {
+	c.asked, c.input = true, b.Input
+	if c.View == nil {
+		c.View = b.View
+	}
+	c.Title = cmp.Or(c.Title, b.Title)
+}
+
+func (s *Story) changed(e event.Event, text, why string) {
+	if why != "" && why != "asked" {
+		text += " (" + why + ")"
+	}
+	s.Note(e.Time, "quiet", text, "")
+}
+
+func (s *Story) settings(b event.SettingsChanged, at time.Time) {
+	counts, waits, wrong := b.Lines()
+	for _, l := range counts {
+		s.Note(at, "quiet", "settings changed: "+l, "")
+	}
+	for _, l := range slices.Concat(waits, wrong) {
+		s.Note(at, "warning", "settings: "+l, "")
+	}
+}
+
+// delta adds to what streams. at is where text stands in all that is of its
+// kind in this reply.
+func (s *Story) delta(k Kind, at int, text string, now time.Time) {
+	before := 0
+	for _, it := range s.Items[min(s.Reply, len(s.Items)):] {
+		if it.Kind == k {
+			before += it.heard
+		}
+	}
+	last := s.Last()
+	if last == nil || last.Kind != k || last.Done {
+		s.settle()
+		last = s.Add(&Item{Kind: k, At: now})
+	}
+	if at != before {
+		last.gap = true
+	}
+	last.heard += len(text)
+	if last.gap {
+		return
+	}
+	last.Text += text
+	if last.Stream != nil {
+		last.Stream.Write(text)
+	}
+}
+
+// Last is the newest item of the reply that is being made.
+func (s *Story) Last() *Item {
+	if len(s.Items) <= s.Reply || !s.live {
+		return nil
+	}
+	return s.Items[len(s.Items)-1]
+}
+
+// settle ends what streams.
+func (s *Story) settle() {
+	for i := len(s.Items) - 1; i >= s.Reply; i-- {
+		if it := s.Items[i]; it.Kind == Spoke || it.Kind == Thought {
+			it.Done = true
+		}
+	}
+}
+
+// part ends a part of the reply that streams.
+func (s *Story) part(p llm.Part, now time.Time) {
+	switch p := p.(type) {
+	case llm.Text:
+		s.whole(Spoke, p.S, now)
+	case llm.Thinking:
+		s.whole(Thought, p.S, now)
+	case llm.ToolUse:
+		s.settle()
+		c := s.call(p.ID, p.Name, now)
+		c.input = p.Input
+	case llm.ToolResult, llm.Image, llm.Document:
+	}
+}
+
+// whole gives the text of a finished part.
+func (s *Story) whole(k Kind, text string, now time.Time) {
+	last := s.Last()
+	if last == nil || last.Kind != k || last.Done {
+		if strings.TrimSpace(text) == "" {
+			return
+		}
+		s.settle()
+		last = s.Add(&Item{Kind: k, At: now, heard: len(text)})
+	}
+	if last.Text != text { // deltas are missing, or it was cleaned
+		if rest, ok := strings.CutPrefix(text, last.Text); ok && last.Stream != nil {
+			last.Stream.Write(rest)
+		}
+		last.Text = text
+	}
+	last.gap, last.Done, last.took = false, true, now.Sub(last.At)
+}
+
+// retract takes back what a reply said that begins anew. What was printed
+// stays, and is said to be void.
+func (s *Story) retract(why string, now time.Time) {
+	keep := s.Items[:max(s.Reply, s.Printed)]
+	void := s.Printed > s.Reply
+	for i, it := range s.Items[len(keep):] {
+		if i == 0 && it.Begun {
+			it.Done, void = true, true
+			keep = append(keep, it)
+		}
+	}
+	s.Items = keep
+	if void {
+		s.Note(now, "quiet", "that reply broke off and begins anew: "+why, "")
+	}
+	s.Reply, s.live = len(s.Items), false
+}
+
+// replied settles a whole reply. When it came as deltas, they have said it.
+func (s *Story) replied(b event.Replied, now time.Time) {
+	if s.live {
+		s.agree(b.Message)
+	} else {
+		s.retell(b.Message, now)
+	}
+	s.Reply, s.live = len(s.Items), false
+}
+
+// agree gives the items of a streamed reply their final text.
+func (s *Story) agree(m llm.Message) {
+	s.settle()
+	for _, p := range m.Parts {
+		if use, ok := p.(llm.ToolUse); ok {
+			if c := s.ByID[use.ID]; c == nil {
+				s.call(use.ID, use.Name, time.Time{}).input = use.Input
+			}
+		}
+	}
+}
+
+// retell puts a reply that nobody heard into its order: calls that started
+// before it was whole come after what it said.
+func (s *Story) retell(m llm.Message, now time.Time) {
+	early := slices.Clone(s.Items[s.Reply:])
+	s.Items = s.Items[:s.Reply]
+	for _, p := range m.Parts {
+		switch p := p.(type) {
+		case llm.Text:
+			if strings.TrimSpace(p.S) != "" {
+				s.Add(&Item{Kind: Spoke, Done: true, At: now, Text: p.S})
+			}
+		case llm.Thinking:
+			if strings.TrimSpace(p.S) != "" {
+				s.Add(&Item{Kind: Thought, Done: true, At: now, Text: p.S})
+			}
+		case llm.ToolUse:
+			i := slices.IndexFunc(early, func(it *Item) bool { return it.has(p.ID) })
+			if i < 0 {
+				s.call(p.ID, p.Name, now).input = p.Input
+				continue
+			}
+			s.join(early[i])
+			early = slices.Delete(early, i, i+1)
+		case llm.ToolResult, llm.Image, llm.Document:
+		}
+	}
+	for _, it := range early {
+		s.Add(it)
+	}
+}
+
+func (it *Item) has(id string) bool {
+	return slices.ContainsFunc(it.Calls, func(c *Call) bool { return c.ID == id })
+}
+
+// Shell is a command of the person's own that begins.
+func (s *Story) Shell(id, command string, now time.Time) {
+	c := &Call{ID: id, name: "!", Title: "! " + command, at: now, started: true, own: true}
+	s.ByID[id] = c
+	s.Add(&Item{Kind: Called, At: now, Calls: []*Call{c}})
+}
+
+// Ran ends a command of the person's own.
+func (s *Story) Ran(b event.Ran, now time.Time) {
+	if s.ByID[b.ID] == nil {
+		s.Shell(b.ID, b.Command, now)
+	}
+	c := s.ByID[b.ID]
+	c.Ended, c.Wrong, c.took, c.View, c.tail = true, b.IsErr, b.Took, b.View, nil
+}
+
+// dropped ends the calls of a reply that was discarded.
+func (s *Story) dropped(b event.Dropped) {
+	for _, id := range b.Calls {
+		if c := s.ByID[id]; c != nil && !c.Ended {
+			c.Ended, c.Wrong, c.why = true, true, "its reply was discarded"
+		}
+		delete(s.ByID, id)
+	}
+	s.Reply, s.live = len(s.Items), false
+}
+
+func (s *Story) ended(b event.TurnEnded, now time.Time) {
+	s.settle()
+	for i := len(s.Items) - 1; i >= s.Printed; i-- {
+		it := s.Items[i]
+		if it.Kind == Said && !it.steer {
+			break // what stands before the turn's prompt ended with earlier turns
+		}
+		for _, c := range it.Calls {
+			if !c.Ended && !c.own {
+				c.Ended, c.Wrong, c.why = true, true, "interrupted"
+			}
+		}
+		it.Done = true
+	}
+	switch b.How {
+	case event.Interrupted:
+		text := "Interrupted."
+		if b.Err != "" {
+			text = "Interrupted: " + b.Err + "."
+		}
+		s.Note(now, "quiet", text+" What should be done instead?", "")
+	case event.Failed:
+		s.Note(now, "error", b.Err, b.Hint)
+	case event.Stopped:
+		s.Note(now, "warning", b.Err, b.Hint)
+	case event.Done:
+		if b.Final != "" {
+			s.Add(&Item{Kind: Spoke, Done: true, At: now, Text: b.Final})
+		}
+	}
+	s.running, s.Reply, s.live = false, len(s.Items), false
+}
