@@ -283,15 +283,7 @@ func (c *checker) starred(n *node, s *spec, path string) *node {
 func scalar(n *node, k Key) string {
 	switch k.Kind {
 	case String:
-		if n.kind != '"' {
-			if len(k.Enum) > 0 {
-				return oneOf(k.Enum)
-			}
-			return "a string"
-		}
-		if len(k.Enum) > 0 && !slices.Contains(k.Enum, n.text) {
-			return oneOf(k.Enum)
-		}
+		return text(n, k)
 	case Bool:
 		if n.kind != 't' {
 			return "true or false"
@@ -303,19 +295,16 @@ func scalar(n *node, k Key) string {
 	case Int, Number:
 		return number(n, k)
 	case Tokens:
-		if _, ok := parseCount(plain(n)); !ok || n.kind != '0' && n.kind != '"' {
-			return `a number of tokens, such as 500000 or "500k"`
-		}
+		_, ok := parseCount(literal(n))
+		return amount(n, ok, `a number of tokens, such as 500000 or "500k"`)
 	case Portion:
-		if _, ok := parseShare(plain(n)); !ok || n.kind != '0' && n.kind != '"' {
-			return `a number of tokens or a percentage, such as "10%"`
-		}
+		_, ok := parseShare(literal(n))
+		return amount(n, ok, `a number of tokens or a percentage, such as "10%"`)
 	case Space:
-		if _, ok := parseAmount(plain(n)); !ok || n.kind != '0' && n.kind != '"' {
-			return `an amount of memory, such as "4GB" or "75%"`
-		}
+		_, ok := parseAmount(literal(n))
+		return amount(n, ok, `an amount of memory, such as "4GB" or "75%"`)
 	case Level:
-		_, isNumber := parseCount(plain(n))
+		_, isNumber := parseCount(literal(n))
 		if n.kind == '0' && isNumber || n.kind == '"' && (isNumber || slices.Contains(k.Enum, n.text)) {
 			return ""
 		}
@@ -323,6 +312,25 @@ func scalar(n *node, k Key) string {
 	case Strings, StringMap, Bools, Objects, Object, List, Anything:
 	}
 	return ""
+}
+
+// text is scalar of a string, which may be one of a few only.
+func text(n *node, k Key) string {
+	switch {
+	case len(k.Enum) > 0 && (n.kind != '"' || !slices.Contains(k.Enum, n.text)):
+		return oneOf(k.Enum)
+	case n.kind != '"':
+		return "a string"
+	}
+	return ""
+}
+
+// amount is scalar of a number that people may write with a unit, which parses or not.
+func amount(n *node, parses bool, want string) string {
+	if parses && (n.kind == '0' || n.kind == '"') {
+		return ""
+	}
+	return want
 }
 
 func number(n *node, k Key) string {
@@ -348,7 +356,7 @@ func number(n *node, k Key) string {
 	return ""
 }
 
-func plain(n *node) string {
+func literal(n *node) string {
 	if n.kind == '"' {
 		return n.text
 	}

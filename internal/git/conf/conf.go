@@ -139,7 +139,7 @@ func scan(file string, bad func(section, key, value string) bool) (string, error
 }
 
 // dangerous names the settings that the pins leave standing. All names are
-// lower case.
+// lower case. It is a table: a line for each section.
 func dangerous(section, key, value string, submodule bool) bool {
 	switch section {
 	case "include", "includeif", "alias", "gpg", "credential", "ssh", "pager", "man", "browser", "difftool", "mergetool", "web", "trailer", "sequence":
