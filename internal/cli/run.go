@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/op"
@@ -28,12 +26,6 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/ui/print"
-)
-
-// Bounds of a prompt and of waiting for one.
-const (
-	maxStdin  = 10 << 20 // bytes
-	quietWait = 3 * time.Second
 )
 
 // options gathers what every command that loads settings needs.
@@ -286,159 +278,6 @@ func resumeHint(a running) string {
 		return ""
 	}
 	return "go on with: adze --resume " + a.ID + " -p \"…\""
-}
-
-// inputs starts the source of prompts. done yields one error, or nil, when
-// the source has ended.
-func (f *runFlags) inputs(ctx context.Context, sys System, text string) (<-chan print.Input, <-chan error, error) {
-	ch, done := make(chan print.Input, 1), make(chan error, 1)
-	if f.input == "stream-json" {
-		go func() { // ends with its input, or with ctx
-			defer close(ch)
-			err := print.Read(ctx, newInput(ctx, sys.Stdin), ch)
-			if ctx.Err() != nil {
-				err = nil // it was told to stop
-			}
-			done <- err
-		}()
-		if strings.TrimSpace(text) != "" {
-			return nil, nil, usagef("send the prompt on stdin, or leave --input-format out", "with --input-format stream-json the prompt comes on stdin, not as an argument")
-		}
-		return ch, done, nil
-	}
-	text, err := withStdin(ctx, sys, text)
-	if err != nil {
-		return nil, nil, err
-	}
-	if strings.TrimSpace(text) == "" {
-		return nil, nil, usagef(`adze -p "what does this code do?"`, "there is no prompt")
-	}
-	in, err := slash(clip.Clean(text))
-	if err != nil {
-		return nil, nil, err
-	}
-	ch <- in
-	close(ch)
-	done <- nil
-	return ch, done, nil
-}
-
-// elsewhere says which command of adze shows what a slash command does.
-var elsewhere = map[string]string{
-	"context": "adze context", "cost": "adze stats", "diff": "adze diff", "rewind": "adze rewind", "resume": "adze --resume", "fork": "adze --resume SESSION --fork-session",
-	"model": "adze models", "memory": "adze prompt", "help": "adze help",
-}
-
-// slash is what a prompt asks for: a command of adze's own in its place, or the
-// prompt as it is.
-func slash(text string) (print.Input, error) {
-	as := print.Input{Op: op.Prompt{Text: text}}
-	word, args, _ := strings.Cut(strings.TrimSpace(text), " ")
-	name, ok := strings.CutPrefix(word, "/")
-	all := contrib.Commands().Commands
-	i := slices.IndexFunc(all, func(c contrib.Command) bool { return c.Name == name })
-	if !ok || i < 0 {
-		return as, nil
-	}
-	args = strings.TrimSpace(args)
-	switch do := all[i].Do.(type) {
-	case contrib.Prompt:
-		as.Op = op.Prompt{Text: do.With(args)}
-	case contrib.Op:
-		o, err := do.Make(args)
-		if err != nil {
-			return as, usagef("", "%v", err)
-		}
-		as.Op, as.Command = o, true
-	case contrib.View:
-		return as, usagef("use "+cmp.Or(elsewhere[name], "the terminal UI: adze"), "/%s shows something in the terminal UI, and does nothing in print mode", name)
-	}
-	return as, nil
-}
-
-// withStdin appends what comes on stdin to the prompt.
-func withStdin(ctx context.Context, sys System, text string) (string, error) {
-	if sys.InTTY || sys.Stdin == nil {
-		return text, nil
-	}
-	if text != "" {
-		slow := time.AfterFunc(quietWait, func() {
-			fmt.Fprintln(sys.Stderr, "adze: waiting for the end of stdin; if nothing is to come, start it with </dev/null")
-		})
-		defer slow.Stop()
-	}
-	b, err := io.ReadAll(io.LimitReader(newInput(ctx, sys.Stdin), maxStdin+1))
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case errors.Is(err, syscall.EBADF), errors.Is(err, os.ErrClosed):
-		return text, nil // started with stdin closed
-	case err != nil:
-		return "", failf("give the text as an argument, or through a file", "read stdin: %v", cause(err))
-	case len(b) > maxStdin:
-		return "", usagef("put it in a file and name the file in the prompt", "more than %s came on stdin", clip.Size(maxStdin))
-	case clip.Binary(b):
-		return "", usagef("put it in a file and name the file in the prompt", "what came on stdin is not text (it has NUL bytes)")
-	}
-	in := strings.TrimRight(clip.Clean(string(b)), "\n")
-	switch {
-	case in == "":
-		return text, nil
-	case text == "":
-		return in, nil
-	}
-	return text + "\n\n" + in, nil
-}
-
-// input is a reader that a context can end.
-type input struct {
-	ctx  context.Context
-	data chan chunk
-	rest []byte
-}
-
-type chunk struct {
-	b   []byte
-	err error
-}
-
-// newInput reads r in a goroutine of its own, which ends with r: a read that
-// blocks cannot be taken back, so it may outlive the reader, but not the
-// process.
-func newInput(ctx context.Context, r io.Reader) io.Reader {
-	in := &input{ctx: ctx, data: make(chan chunk)}
-	go func() {
-		for {
-			b := make([]byte, 64<<10)
-			n, err := r.Read(b)
-			select {
-			case in.data <- chunk{b[:n], err}:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
-	return in
-}
-
-func (in *input) Read(p []byte) (int, error) {
-	if len(in.rest) == 0 {
-		select {
-		case c := <-in.data:
-			in.rest = c.b
-			if c.err != nil && len(c.b) == 0 {
-				return 0, c.err
-			}
-		case <-in.ctx.Done():
-			return 0, in.ctx.Err()
-		}
-	}
-	n := copy(p, in.rest)
-	in.rest = in.rest[n:]
-	return n, nil
 }
 
 // outcome turns what a run came to into an error for people, or none.
