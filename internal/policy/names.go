@@ -47,7 +47,7 @@ var protectedNames = map[string]string{
 	".mise.local.toml": "a shell runs it in its folder", "mise.local.toml": "a shell runs it in its folder", ".envrc": shells, ".envrc.local": shells,
 	"mise.dev.toml": "a shell runs it in its folder", ".mise.dev.toml": "a shell runs it in its folder",
 	".husky": hooks, ".pre-commit-config.yaml": hooks, "lefthook.yml": hooks, "lefthook.yaml": hooks, ".lefthook.yml": hooks, ".lefthook.yaml": hooks,
-	"lefthook-local.yml": hooks, ".lefthook": hooks, ".lefthook-local.yml": hooks, ".overcommit.yml": hooks,
+	"lefthook-local.yml": hooks, "lefthook-local.yaml": hooks, "lefthook-local.toml": hooks, "lefthook-local.json": hooks, ".direnv": shells, ".lefthook": hooks, ".lefthook-local.yml": hooks, ".overcommit.yml": hooks,
 	"lefthook.toml": hooks, "lefthook.json": hooks, ".lefthook.toml": hooks, ".lefthook.json": hooks, "prek.toml": hooks, ".pre-commit-config.yml": hooks, "captainhook.json": hooks,
 	".npmrc": packages, ".yarnrc": packages, ".yarnrc.yml": packages, ".pnpmrc": packages, ".pypirc": packages, ".gemrc": packages,
 	".bunfig.toml": packages, "bunfig.toml": packages, ".condarc": packages, ".pnpmfile.cjs": "a package manager's hooks", ".pnpmfile.mjs": "a package manager's hooks",

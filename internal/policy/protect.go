@@ -42,7 +42,11 @@ func protected(r Rules, file string) (why string, ci bool) {
 			return "a build server runs what this says", true
 		}
 	}
-	// A bare git folder: its parts are known by their neighbours' names.
+	// A bare git folder: its parts are known by their neighbours' names, and
+	// wherever there is a commondir git may take what it names for a repository.
+	if segs[len(segs)-1] == "commondir" {
+		return "git follows it to the settings of a repository", false
+	}
 	if n := len(segs); n > 1 && (segs[n-2] == "hooks" && gitHooks[segs[n-1]]) {
 		return "git runs this file", false
 	}

@@ -13,9 +13,11 @@ var homeSecrets = []string{
 	// agents and assistants
 	".codex/auth.json", ".claude/.credentials.json", ".claude.json", ".gemini/oauth_creds.json", ".local/share/opencode/auth.json",
 	".config/cursor/auth.json", ".cursor/mcp.json", ".qwen/oauth_creds.json", ".config/goose/secrets.yaml", ".codeium/config.json", ".local/share/crush/crush.json", ".claude/history.jsonl",
+	".factory/auth.json", ".local/share/amp/secrets.json", ".anthropic", ".openai", ".config/mods", ".config/aichat",
 	".config/opencode", ".config/github-copilot", ".copilot", ".continue/config.json", ".continue/config.yaml", ".continue/.env",
 	// clouds and hosting
 	".config/gcloud", ".config/doctl", ".config/heroku", ".config/hcloud", ".config/scw", ".config/linode-cli", ".config/configstore", ".config/stripe",
+	".config/openstack", ".circleci/cli.yml", ".config/neonctl", ".aliyun", ".bluemix", ".mc/config.json", ".influxdbv2", ".config/helm/repositories.yaml", ".travis", ".turso", ".config/turso",
 	".oci", ".pulumi/credentials.json", ".terraform.d/credentials.tfrc.json", ".databrickscfg", ".snowflake", ".vercel", ".railway", ".supabase", ".argocd",
 	".terraformrc", ".config/.wrangler", ".cloudflared", ".config/ngrok", ".ngrok2", ".doppler", ".snowsql", ".dbt/profiles.yml", ".local/share/com.vercel.cli", ".minikube", ".step",
 	".config/helm/registry", ".docker/machine", ".config/boto", ".config/argocd", ".sentryclirc", ".netlify/config.json", ".config/netlify", ".fly/config.yml", ".config/rclone",
@@ -28,6 +30,7 @@ var homeSecrets = []string{
 	// passwords, keys and money
 	".config/age", ".authinfo", ".authinfo.gpg", ".smbcredentials", ".local/share/atuin/key", ".android/adbkey", ".config/bitwarden", ".config/syncthing", ".config/weechat/sec.conf",
 	".config/filezilla", ".purple", ".config/op", ".config/1Password", ".config/Bitwarden", ".config/Bitwarden CLI", ".config/keepassxc", ".local/share/keyrings", ".local/share/kwalletd",
+	".tsh", ".acme.sh", ".putty", ".config/Signal", ".local/share/TelegramDesktop", ".config/discord", ".mcp-auth", ".chef", ".config/cachix", ".ansible/vault_pass",
 	".config/sops", ".vault_pass", ".vnc", ".Xauthority", ".config/solana", ".electrum", ".ethereum", ".bitcoin",
 	// mail
 	".msmtprc", ".mbsyncrc", ".fetchmailrc", ".thunderbird",

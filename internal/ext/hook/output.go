@@ -77,16 +77,16 @@ type Answer struct {
 // output is what a hook prints.
 type output struct {
 	Continue   *bool  `json:"continue"`
-	StopReason string `json:"stopReason"`
-	System     string `json:"systemMessage"`
+	StopReason words  `json:"stopReason"`
+	System     words  `json:"systemMessage"`
 	Decision   string `json:"decision"`
-	Reason     string `json:"reason"`
+	Reason     words  `json:"reason"`
 	Specific   struct {
 		Event      Event           `json:"hookEventName"`
 		Permission string          `json:"permissionDecision"`
-		Why        string          `json:"permissionDecisionReason"`
+		Why        words           `json:"permissionDecisionReason"`
 		Input      json.RawMessage `json:"updatedInput"`
-		Context    string          `json:"additionalContext"`
+		Context    words           `json:"additionalContext"`
 		Output     json.RawMessage `json:"updatedToolOutput"`
 		MCPOutput  json.RawMessage `json:"updatedMCPToolOutput"`
 		Title      string          `json:"sessionTitle"`
@@ -97,10 +97,24 @@ type output struct {
 			Behavior  string          `json:"behavior"`
 			Input     json.RawMessage `json:"updatedInput"`
 			Updates   []Update        `json:"updatedPermissions"`
-			Message   string          `json:"message"`
+			Message   words           `json:"message"`
 			Interrupt bool            `json:"interrupt"`
 		} `json:"decision"`
 	} `json:"hookSpecificOutput"`
+}
+
+// words are a text; what is none is kept as it was written, so that a reason that
+// is a number does not undo a refusal.
+type words string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *words) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) != nil && string(b) != "null" {
+		s = string(b)
+	}
+	*w = words(s)
+	return nil
 }
 
 // Read is the answer of a hook that ran. Exit code 0 with a JSON object is what
@@ -120,7 +134,7 @@ func (h Hook) Read(r Ran) Answer {
 }
 
 func (h Hook) read(r Ran) (a Answer, err error) {
-	text := bytes.TrimSpace(r.Stdout)
+	text := bytes.TrimSpace(bytes.TrimPrefix(r.Stdout, []byte("\ufeff")))
 	a.By = h.Name()
 	switch {
 	case r.Err != nil:
@@ -129,13 +143,48 @@ func (h Hook) read(r Ran) (a Answer, err error) {
 		a.refuse(h.Event, cut(firstOf(r.Stderr, string(text), "it gave no reason")))
 		return a, nil
 	case r.Code != 0:
-		return a, fmt.Errorf("ended with code %d%s", r.Code, said(r.Stderr))
+		err = fmt.Errorf("ended with code %d%s", r.Code, said(r.Stderr))
+		if o, ok := object(text); ok && a.parse(h.Event, o) == nil && a.refuses() { // it has said so, whatever came then
+			return a, nil
+		}
+		return Answer{By: a.By}, err
 	case len(text) > 0 && text[0] == '{':
+		if o, ok := object(text); ok {
+			text = o
+		}
 		return a, a.parse(h.Event, text)
 	case events[h.Event].context && len(text) > 0:
 		a.Context = []string{cut(string(text))}
+	case len(text) > 0:
+		if o, ok := object(text); ok && a.parse(h.Event, o) == nil && a.refuses() { // behind a line of its own, or before one
+			return a, nil
+		}
+		return Answer{By: a.By}, nil
 	}
 	return a, nil
+}
+
+// object is the first JSON object that begins a line of what a program printed.
+func object(text []byte) (json.RawMessage, bool) {
+	for at := 0; at < len(text); {
+		if text[at] == '{' {
+			var o json.RawMessage
+			if json.NewDecoder(bytes.NewReader(text[at:])).Decode(&o) == nil {
+				return o, true
+			}
+		}
+		next := bytes.IndexByte(text[at:], '\n')
+		if next < 0 {
+			break
+		}
+		at += next + 1
+	}
+	return nil, false
+}
+
+// refuses reports whether the answer holds something back.
+func (a Answer) refuses() bool {
+	return a.Stop || a.Block || a.Permission == Deny || a.Permission == Ask || a.Permission == Defer || a.Decision == Deny
 }
 
 // refuse is the meaning of exit code 2.
@@ -157,19 +206,19 @@ func (a *Answer) parse(e Event, text []byte) error {
 	if s.Event != "" && s.Event != e {
 		return fmt.Errorf("answered for %q", s.Event)
 	}
-	a.Stop, a.Why = o.Continue != nil && !*o.Continue, cut(o.StopReason)
+	a.Stop, a.Why = o.Continue != nil && !*o.Continue, cut(string(o.StopReason))
 	if o.System != "" {
-		a.System = []string{cut(o.System)}
+		a.System = []string{cut(string(o.System))}
 	}
 	if s.Context != "" {
-		a.Context = []string{cut(s.Context)}
+		a.Context = []string{cut(string(s.Context))}
 	}
 	a.Title, a.First, a.Hide, a.Retry = s.Title, s.First, s.Hide, s.Retry
 	a.Input, a.Output = s.Input, s.Output
 	if a.Output == nil {
 		a.Output = s.MCPOutput
 	}
-	return errors.Join(a.decide(e, o), a.permit(s.Permission, s.Why), a.answer(o))
+	return errors.Join(a.decide(e, o), a.permit(s.Permission, string(s.Why)), a.answer(o))
 }
 
 // decide reads the decision of events that can be blocked. For a call, the
@@ -178,9 +227,9 @@ func (a *Answer) decide(e Event, o output) error {
 	switch {
 	case o.Decision == "":
 	case e == PreToolUse && (o.Decision == "approve" || o.Decision == "allow"):
-		return a.permit("allow", o.Reason)
+		return a.permit("allow", string(o.Reason))
 	case o.Decision == "block" || e == PreToolUse && o.Decision == "deny":
-		a.refuse(e, cut(firstOf(o.Reason, "it gave no reason")))
+		a.refuse(e, cut(firstOf(string(o.Reason), "it gave no reason")))
 	case o.Decision == "approve":
 	default:
 		return fmt.Errorf("answered with the decision %q, which there is not", o.Decision)
@@ -189,7 +238,7 @@ func (a *Answer) decide(e Event, o output) error {
 }
 
 func (a *Answer) permit(p, why string) error {
-	switch q := Permission(p); q {
+	switch q := Permission(strings.ToLower(p)); q {
 	case "":
 		return nil
 	case Allow, Ask, Defer, Deny:
@@ -204,10 +253,11 @@ func (a *Answer) answer(o output) error {
 	if d == nil {
 		return nil
 	}
+	d.Behavior = strings.ToLower(d.Behavior)
 	if d.Behavior != string(Allow) && d.Behavior != string(Deny) {
 		return fmt.Errorf("answered with the behavior %q; there are allow and deny", d.Behavior)
 	}
-	a.Decision, a.Message, a.Interrupt, a.Updates = Permission(d.Behavior), cut(d.Message), d.Interrupt, d.Updates
+	a.Decision, a.Message, a.Interrupt, a.Updates = Permission(d.Behavior), cut(string(d.Message)), d.Interrupt, d.Updates
 	if d.Input != nil {
 		a.Input = d.Input
 	}

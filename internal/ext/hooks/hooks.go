@@ -76,7 +76,7 @@ type Gate struct {
 func New(c Config) *Gate {
 	g := &Gate{conf: c, ready: make(chan struct{}), began: make(chan struct{}), failed: map[string]bool{}}
 	g.run = hookrun.New(hookrun.Config{
-		Environ: func() []string { return proc.Scrub(c.Environ()) }, Home: c.Home, Project: c.Project, Temp: c.Temp,
+		Environ: func() []string { return proc.Scrub(c.Environ()) }, Home: c.Home, Project: c.Project, Dir: c.Dir, Temp: c.Temp,
 		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		Ask:  c.Ask, Callback: c.Callback, Now: time.Now,
 		Tell:  func(b event.Body) { _ = g.s.Report(b) }, // a session that has ended needs none

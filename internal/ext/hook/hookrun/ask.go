@@ -2,6 +2,7 @@ package hookrun
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,6 +112,12 @@ func (r *Runner) command(ctx context.Context, h hook.Hook, q question) hook.Ran 
 	if h.Event == hook.SessionStart || h.Event == hook.CwdChanged {
 		r.learn(vars.read())
 	}
+	if out.over {
+		return failed(fmt.Errorf("printed more than %s", clip.Size(maxOutput)))
+	}
+	if s.Signal != "" {
+		return failed(errors.New("was ended by a signal: " + s.Signal))
+	}
 	return hook.Ran{Code: s.Code, Stdout: out.Bytes(), Stderr: stderr.String()}
 }
 
@@ -130,7 +137,7 @@ func (r *Runner) prepare(h hook.Hook, q question) (c proc.Command, v variables, 
 		}
 		set = append(set, "CLAUDE_ENV_FILE="+v.path)
 	}
-	c = proc.Command{Gate: runtime.GOOS != "windows", Dir: q.common.Dir, Env: proc.Set(proc.Quiet(environ), set...)}
+	c = proc.Command{Gate: runtime.GOOS != "windows", Dir: cmp.Or(r.conf.Dir, q.common.Dir), Env: proc.Set(proc.Quiet(environ), set...)}
 	path := lookEnv(environ, "PATH")
 	if len(h.Args) > 0 {
 		word := r.expand(h.Handler.Command, h)
@@ -206,7 +213,8 @@ func lookEnv(environ []string, name string) (value string) {
 // limited keeps the first bytes of what is written to it.
 type limited struct {
 	bytes.Buffer
-	max int
+	max  int
+	over bool // there was more
 }
 
 // Write implements io.Writer. It never fails, so that nobody hangs on a full pipe.
@@ -215,7 +223,9 @@ func (l *limited) Write(b []byte) (int, error) {
 	if limit == 0 {
 		limit = maxOutput
 	}
-	l.Buffer.Write(b[:min(len(b), max(0, limit-l.Len()))])
+	fits := min(len(b), max(0, limit-l.Len()))
+	l.Buffer.Write(b[:fits])
+	l.over = l.over || fits < len(b)
 	return len(b), nil
 }
 

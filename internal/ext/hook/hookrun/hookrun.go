@@ -20,7 +20,7 @@ import (
 // Bounds.
 const (
 	maxAtOnce = 8
-	maxOutput = 1 << 20 // bytes of what a hook prints
+	maxOutput = 64 << 20 // bytes of what a hook prints: more than the arguments of a call, which a hook may print back
 	maxErrors = 64 << 10
 	maxRuns   = 20 // that are kept of an event
 	maxStored = 20_000
@@ -32,7 +32,10 @@ type Config struct {
 	Environ func() []string
 	Home    string
 	Project string // the folder that a session's paths count from
-	Temp    string // a folder for the files that hooks write variables to
+	// Dir is where commands run, wherever the session went: else a model that goes
+	// elsewhere would choose which programs are found. "" is where the session is.
+	Dir  string
+	Temp string // a folder for the files that hooks write variables to
 	// Confine makes a command run in the sandbox; nil refuses hooks that ask for it.
 	Confine func(context.Context, *proc.Command) error
 	// HTTP sends requests. It must not follow redirects.

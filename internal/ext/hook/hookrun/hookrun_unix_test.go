@@ -194,6 +194,30 @@ func TestEndlessOutput(t *testing.T) {
 	}
 }
 
+// Wherever the session went, hooks run where it began: else the model would choose
+// which programs they find.
+func TestHooksRunWhereTheSessionBegan(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, func(c *hookrun.Config) { c.Dir = dir }, command("pwd > where"))
+	r.fire(t.Context(), t.TempDir())
+	if got, _ := os.ReadFile(filepath.Join(dir, "where")); strings.TrimSpace(string(got)) != dir {
+		t.Errorf("it ran in %s", got)
+	}
+}
+
+// A hook may print back all that it was given; beyond its bound it has no answer,
+// which is told.
+func TestLongAnswers(t *testing.T) {
+	r := start(t, nil, command(`printf '{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"'; yes | head -c 6000000 | tr -d '\n'; printf '"}}'`))
+	if a := r.fire(t.Context(), t.TempDir()); a.Permission != hook.Deny {
+		t.Errorf("it says %+v", a.Failed)
+	}
+	r.use(t, "PreToolUse", command(`yes | head -c 70000000`, `"onError":"block"`))
+	if a := r.fire(t.Context(), t.TempDir()); a.Permission != hook.Deny || !strings.Contains(strings.Join(a.Failed, ""), "printed more than 67.1 MB") {
+		t.Errorf("it says %+v", a.Failed)
+	}
+}
+
 func TestOnce(t *testing.T) {
 	dir := t.TempDir()
 	r := start(t, nil, command("echo x >> ran", `"once":true`), command("echo x >> always"))
