@@ -33,6 +33,7 @@ type World struct {
 	bare    bool // no memory and no git
 	hide    *secret.Redactor
 	models  atomic.Pointer[models.Set] // nil before the first session
+	outworn atomic.Bool                // keys may have been saved since models were made
 	live    *settings.Live
 	temp    temporary
 
@@ -59,9 +60,12 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 // Config is the settings in force. Nothing may change them.
 func (w *World) Config() *config.Config { return w.live.Config() }
 
-// Reread has what settings files say now count, whether or not the watch has
-// told of it yet. It is for the start of one more session.
-func (w *World) Reread() { w.live.Reread() }
+// Reread has what settings files and saved keys say now count for the next
+// session, whether or not the watch has told of it yet.
+func (w *World) Reread() {
+	w.live.Reread()
+	w.outworn.Store(true)
+}
 
 // Write has a settings file changed by write, for a person. What it says counts
 // when Write returns, and is no news to anybody.
@@ -118,7 +122,7 @@ func (w *World) drop(r *Running) {
 
 // modelsOf are the models with these settings.
 func (w *World) modelsOf(cfg *config.Config) (*models.Set, error) {
-	if m := w.models.Load(); m != nil && m.From(cfg) {
+	if m := w.models.Load(); m != nil && m.From(cfg) && !w.outworn.Swap(false) {
 		return m, nil
 	}
 	m, err := w.process.Models(w.Paths.Folders, cfg, !w.front.Print, func(key string) { w.hide.Add(key) })

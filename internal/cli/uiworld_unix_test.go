@@ -63,3 +63,27 @@ func TestUISessionsShareTheirWorld(t *testing.T) {
 		t.Errorf("hooks were told %q, want %q", lines, want)
 	}
 }
+
+// Who looks again for a model has it with a key that was saved meanwhile, although
+// nothing of the settings changed.
+func TestUIFindsAKeyThatWasSavedMeanwhile(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	alone := "OLLAMA_HOST=" + closedPort()
+	c := p.adze("--sandbox", "off")
+	c.Env = append(c.Env, alone)
+	x := p.inTerminal(c, 90, 30)
+	x.until(`There is no model yet`)
+	login := p.adze("login", "anthropic")
+	login.Stdin = strings.NewReader("sk-saved-meanwhile\n")
+	if out, err := login.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	x.keys(down, down)
+	x.until(`❯ Look again`)
+	x.keys(enter)
+	x.gone(`There is no model yet`)
+	x.until(`claude`)
+	x.keys("/exit", enter)
+	x.ended()
+}
