@@ -151,7 +151,7 @@ func next(m memory, o outcome, can means) (memory, choice) {
 		return m, choice{end: Refused}
 	}
 	if o.calls > 0 || o.stop == llm.Paused {
-		return m.go_(NextStep)
+		return m.again(NextStep)
 	}
 	switch o.stop {
 	case llm.MaxTokens:
@@ -165,7 +165,7 @@ func next(m memory, o outcome, can means) (memory, choice) {
 	}
 	if o.empty {
 		m.empty++
-		return m.go_(EmptyRetry)
+		return m.again(EmptyRetry)
 	}
 	return afterDone(m, o, can)
 }
@@ -178,7 +178,7 @@ func afterDone(m memory, o outcome, can means) (memory, choice) {
 	case hooksBlock:
 		if m.hookBlocks < maxStopHookBlocks {
 			m.hookBlocks++
-			return m.go_(StopHookBlocked)
+			return m.again(StopHookBlocked)
 		}
 	case hooksAgree:
 	}
@@ -186,7 +186,7 @@ func afterDone(m memory, o outcome, can means) (memory, choice) {
 		if m.structured++; m.structured > maxStructuredTries {
 			return m, choice{end: StructuredRetries}
 		}
-		return m.go_(StructuredRetry)
+		return m.again(StructuredRetry)
 	}
 	if can.budget > 0 && m.spent < can.budget*9/10 {
 		if m.last == TokenBudgetNudge && o.tokens < smallStep {
@@ -195,7 +195,7 @@ func afterDone(m memory, o outcome, can means) (memory, choice) {
 			m.small = 0
 		}
 		if m.small < maxSmallSteps {
-			return m.go_(TokenBudgetNudge)
+			return m.again(TokenBudgetNudge)
 		}
 	}
 	return m, choice{end: Completed}
@@ -206,10 +206,10 @@ func afterCap(m memory, can means) (memory, choice) {
 	switch {
 	case can.largerCap && !m.raised:
 		m.raised = true
-		return m.go_(OutputCapRaised)
+		return m.again(OutputCapRaised)
 	case m.resumed < maxResumes:
 		m.resumed++
-		return m.go_(OutputResumed)
+		return m.again(OutputResumed)
 	}
 	return m, choice{end: OutputCap}
 }
@@ -221,16 +221,16 @@ func afterCutCall(m memory, o outcome, can means) (memory, choice) {
 	switch {
 	case can.largerCap && !m.raised && !o.acted:
 		m.raised = true
-		return m.go_(OutputCapRaised)
+		return m.again(OutputCapRaised)
 	case o.stop == llm.WindowFull && can.clearable && m.drained < maxDrains:
 		m.drained++
-		return m.go_(WindowDrainedRetry)
+		return m.again(WindowDrainedRetry)
 	case o.stop == llm.WindowFull && can.compactable && !m.compacted:
 		m.compacted = true
-		return m.go_(CompactedRetry)
+		return m.again(CompactedRetry)
 	case m.cutCalls < maxCutCalls:
 		m.cutCalls++
-		return m.go_(CallCut)
+		return m.again(CallCut)
 	}
 	return m, choice{end: OutputCap}
 }
@@ -240,10 +240,10 @@ func afterTooLong(m memory, can means) (memory, choice) {
 	switch {
 	case can.clearable && m.drained < maxDrains:
 		m.drained++
-		return m.go_(WindowDrainedRetry)
+		return m.again(WindowDrainedRetry)
 	case can.compactable && !m.compacted:
 		m.compacted = true
-		return m.go_(CompactedRetry)
+		return m.again(CompactedRetry)
 	}
 	return m, choice{end: PromptTooLong}
 }
@@ -256,23 +256,23 @@ func afterError(m memory, o outcome, can means) (memory, choice) {
 	case llm.MediaTooBig:
 		if can.media && !m.stripped {
 			m.stripped = true
-			return m.go_(MediaStrippedRetry)
+			return m.again(MediaStrippedRetry)
 		}
 		return m, choice{end: MediaTooLarge}
 	case llm.Overloaded, llm.RateLimited, llm.ServerError, llm.Transport, llm.Stalled, llm.Cut:
 		if can.fallback && !m.fellBack {
 			m.fellBack = true
-			return m.go_(FallbackModel)
+			return m.again(FallbackModel)
 		}
 	case llm.Unauthorized, llm.NoCredit, llm.NotFound, llm.BadRequest, llm.BadReply:
 	}
 	return m, choice{end: ModelError}
 }
 
-// go_ returns the memory of a step that is followed by another one. What one
+// again returns the memory of a step that is followed by another one. What one
 // cause used up is available again once a step went well. A step that a fault
 // made necessary is not one of those that a person allowed.
-func (m memory) go_(c Continue) (memory, choice) {
+func (m memory) again(c Continue) (memory, choice) {
 	if c != EmptyRetry {
 		m.empty = 0
 	}
