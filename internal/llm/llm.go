@@ -134,6 +134,20 @@ const (
 	EffortMax    Effort = "max"
 )
 
+// EffortFor is the effort that comes nearest to a reasoning budget, for models that
+// take no number of tokens.
+func EffortFor(tokens int) Effort {
+	switch {
+	case tokens < 6000:
+		return EffortLow
+	case tokens < 16_000:
+		return EffortMedium
+	case tokens < 31_999: // the budget that people ask for when they want the most
+		return EffortHigh
+	}
+	return EffortMax
+}
+
 // A Chunk is one step of a streamed reply.
 //
 //sumtype:decl

@@ -94,7 +94,7 @@ func thinking(r llm.Request, f price.Facts, maxTokens int) thought {
 	case price.Adaptive:
 		effort := r.Effort
 		if r.ThinkingTokens > 0 {
-			effort = effortOf(r.ThinkingTokens)
+			effort = llm.EffortFor(r.ThinkingTokens)
 		}
 		if effort == "" { // work with tools profits, a title or a summary does not
 			return thought{adaptive: len(r.Tools) > 0}
@@ -126,19 +126,6 @@ func clampBudget(r llm.Request, maxTokens int) int {
 		}
 	}
 	return max(minBudget, min(n, maxTokens-minBudget))
-}
-
-// effortOf is the effort nearest to a reasoning budget.
-func effortOf(tokens int) llm.Effort {
-	switch {
-	case tokens < 6000:
-		return llm.EffortLow
-	case tokens < 16000:
-		return llm.EffortMedium
-	case tokens < 31999:
-		return llm.EffortHigh
-	}
-	return llm.EffortMax
 }
 
 func (t thought) write(j *wire.JSON) {

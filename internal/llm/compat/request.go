@@ -119,7 +119,7 @@ type writer struct {
 func (w *writer) effort(r llm.Request, f price.Facts) {
 	effort := r.Effort
 	if effort == "" && r.ThinkingTokens > 0 {
-		effort = nearest(r.ThinkingTokens)
+		effort = llm.EffortFor(r.ThinkingTokens)
 	}
 	switch effort {
 	case "":
@@ -206,16 +206,6 @@ func (w *writer) noEffort(f price.Facts) {
 			flag("reasoning", "enabled", true)
 		}
 	}
-}
-
-func nearest(tokens int) llm.Effort {
-	switch {
-	case tokens < 6000:
-		return llm.EffortLow
-	case tokens < 16000:
-		return llm.EffortMedium
-	}
-	return llm.EffortHigh
 }
 
 func (w *writer) tools(tools []llm.Spec) {

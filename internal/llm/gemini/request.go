@@ -125,7 +125,7 @@ func thinking(r llm.Request, f price.Facts) thought {
 	case price.Level:
 		effort := r.Effort
 		if r.ThinkingTokens > 0 {
-			effort = nearest(r.ThinkingTokens)
+			effort = llm.EffortFor(r.ThinkingTokens)
 		}
 		return thought{show: true, level: strings.ToUpper(f.Effort(effort))}
 	case price.Budget:
@@ -140,16 +140,6 @@ func thinking(r llm.Request, f price.Facts) thought {
 		return thought{show: true, budget: r.ThinkingTokens}
 	}
 	return thought{}
-}
-
-func nearest(tokens int) llm.Effort {
-	switch {
-	case tokens < 6000:
-		return llm.EffortLow
-	case tokens < 16000:
-		return llm.EffortMedium
-	}
-	return llm.EffortHigh
 }
 
 // maxBudget is what every model with a budget takes (2.5 Flash's bound; Pro takes 32768).

@@ -108,7 +108,7 @@ func hasReasoned(msgs []llm.Message, reader string) bool {
 func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure bool, summary string) {
 	effort := r.Effort
 	if r.ThinkingTokens > 0 {
-		effort = nearest(r.ThinkingTokens)
+		effort = llm.EffortFor(r.ThinkingTokens)
 	}
 	name := f.Effort(effort)
 	if name == "" && f.ID == "" && effort != "" && effort != llm.EffortNone {
@@ -131,18 +131,6 @@ func writeReasoning(j *wire.JSON, r llm.Request, f price.Facts, sure bool, summa
 	j.Arr()
 	j.Str("reasoning.encrypted_content")
 	j.EndArr()
-}
-
-func nearest(tokens int) llm.Effort {
-	switch {
-	case tokens < 6000:
-		return llm.EffortLow
-	case tokens < 16000:
-		return llm.EffortMedium
-	case tokens < 31999:
-		return llm.EffortHigh
-	}
-	return llm.EffortMax
 }
 
 const maxID = 64 // the API's bound for call ids and cache keys
