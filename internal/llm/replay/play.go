@@ -122,7 +122,7 @@ func (b *playback) Read(p []byte) (int, error) {
 		}
 		c := b.e.Chunks[0]
 		if b.paced {
-			if err := b.wait(time.Duration(c.MS)*time.Millisecond - time.Since(b.start)); err != nil {
+			if err := wire.Silence(b.ctx, b.closed, max(0, time.Duration(c.MS)*time.Millisecond-time.Since(b.start))); err != nil {
 				return 0, err
 			}
 		}
@@ -141,30 +141,9 @@ func (b *playback) end() error {
 	case "cut":
 		return io.ErrUnexpectedEOF
 	case "left":
-		return b.wait(-1)
+		return wire.Silence(b.ctx, b.closed, -1)
 	}
 	return io.EOF
-}
-
-// wait waits for d, or without end when d is -1.
-func (b *playback) wait(d time.Duration) error {
-	if d <= 0 && d != -1 {
-		return nil
-	}
-	var fire <-chan time.Time
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		fire = t.C
-	}
-	select {
-	case <-fire:
-		return nil
-	case <-b.ctx.Done():
-		return b.ctx.Err()
-	case <-b.closed:
-		return io.ErrClosedPipe
-	}
 }
 
 // Close implements io.Closer.

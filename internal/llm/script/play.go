@@ -341,7 +341,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		if n > 0 && (f.wait != 0 || f.cut) {
 			return n, nil
 		}
-		if err := s.wait(f.wait); err != nil {
+		if err := wire.Silence(s.ctx, s.closed, f.wait); err != nil {
 			return 0, err
 		}
 		s.frames = s.frames[1:]
@@ -351,26 +351,6 @@ func (s *stream) Read(p []byte) (int, error) {
 		s.rest = f.data
 	}
 	return n, nil
-}
-
-func (s *stream) wait(d time.Duration) error {
-	if err := s.ctx.Err(); err != nil || d == 0 {
-		return err
-	}
-	var fire <-chan time.Time
-	if d > 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		fire = t.C
-	}
-	select {
-	case <-fire:
-		return nil
-	case <-s.ctx.Done():
-		return s.ctx.Err()
-	case <-s.closed:
-		return io.ErrClosedPipe
-	}
 }
 
 // Close implements io.Closer.
