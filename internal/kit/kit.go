@@ -83,7 +83,7 @@ func New(c Config) (Kit, error) {
 		files[i] = box.Openly(t)
 	}
 	all := slices.Concat(shells, files,
-		find.New(find.Config{}),
+		find.New(),
 		[]tool.Tool{todo.New()}, asking(c), planning(c),
 	)
 	k := Kit{Aliases: aliases, Tasks: tasks, conf: c, ledger: ledger}

@@ -99,11 +99,6 @@ func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft,
 	if err != nil {
 		return tool.Errorf("%s", err), nil
 	}
-	if t.Before != nil {
-		if err := t.Before(path); err != nil {
-			return tool.Errorf("%s was not changed: its present content could not be kept for undo: %v", clip.Pictures(asked), err), nil
-		}
-	}
 	content := d.new.bytes()
 	fi, err := t.disk.save(path, content, d.was)
 	if err != nil {

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -183,31 +182,6 @@ func TestWriteKeepsForm(t *testing.T) {
 		if got := b.get(name); got != c[2] {
 			t.Errorf("%s: got %q, want %q", name, got, c[2])
 		}
-	}
-}
-
-func TestBefore(t *testing.T) {
-	var saw []string
-	var fail error
-	b := newBench(t, Config{Before: func(p string) error {
-		c, err := os.ReadFile(p)
-		saw = append(saw, filepath.Base(p)+"="+string(c))
-		if err != nil {
-			saw[len(saw)-1] += "missing"
-		}
-		return fail
-	}})
-	b.put("f", "old")
-	b.ok("Read", in{"file_path": "f"})
-	b.ok("Edit", in{"file_path": "f", "old_string": "old", "new_string": "new"})
-	b.ok("Write", in{"file_path": "g", "content": "x"})
-	if got := strings.Join(saw, " "); got != "f=old g=missing" {
-		t.Errorf("got %q", got)
-	}
-	fail = errors.New("disk full")
-	b.fails("could not be kept for undo: disk full", "Write", in{"file_path": "h", "content": "x"})
-	if _, err := os.Stat(filepath.Join(b.dir, "h")); err == nil {
-		t.Error("written though it could not be undone")
 	}
 }
 

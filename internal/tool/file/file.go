@@ -37,9 +37,6 @@ var writeText string
 type Config struct {
 	// Ledger is what the model has seen; nil makes a new one.
 	Ledger *Ledger
-	// Before is called with the resolved path before a file is first created
-	// or changed; an error stops the change.
-	Before func(path string) error
 }
 
 // New returns Read, Edit, MultiEdit and Write.

@@ -29,12 +29,6 @@ var globText string
 //go:embed grep.md
 var grepText string
 
-// Config is what the tools share. The zero value works.
-type Config struct {
-	// Workers bounds the goroutines of one search; 0 chooses.
-	Workers int
-}
-
 // Limits of results for the model, in bytes (tools.md).
 const (
 	grepLimit = 20_000
@@ -42,8 +36,8 @@ const (
 )
 
 // New returns Glob and Grep.
-func New(c Config) []tool.Tool {
-	t := &tools{Config: c, calls: &pin.Calls{}}
+func New() []tool.Tool {
+	t := &tools{calls: &pin.Calls{}}
 	return []tool.Tool{
 		tool.New(tool.Spec{Name: "Glob", Again: true, Description: strings.TrimSpace(globText), Limit: globLimit}, t.planGlob, t.glob),
 		tool.NewWithSchema(tool.Spec{Name: "Grep", Again: true, Description: strings.TrimSpace(grepText), Limit: grepLimit}, grepSchema(), t.planGrep, t.grep),
@@ -51,7 +45,6 @@ func New(c Config) []tool.Tool {
 }
 
 type tools struct {
-	Config
 	calls *pin.Calls
 }
 
@@ -156,7 +149,7 @@ func (h *hunt) left() string {
 }
 
 func (t *tools) folder(root string, env tool.Env) search.Tree {
-	tree := search.Tree{Root: root, Home: env.Home, Workers: t.Workers}
+	tree := search.Tree{Root: root, Home: env.Home}
 	for _, r := range append([]string{env.Dir}, env.Roots...) {
 		if r != "" && paths.Within(r, root) && len(r) > len(tree.Top) {
 			tree.Top = r

@@ -28,7 +28,7 @@ func newBench(t *testing.T, files ...string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := tool.NewSet(New(Config{})...)
+	set, err := tool.NewSet(New()...)
 	if err != nil {
 		t.Fatal(err)
 	}
