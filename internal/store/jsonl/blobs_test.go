@@ -163,3 +163,17 @@ func TestASnapshotSharesLargeParts(t *testing.T) {
 		t.Errorf("a snapshot without one of %d files", len(list))
 	}
 }
+
+// A text that is kept whole stands in a file of the session.
+func TestSpill(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	l := mustOpen(t, jsonl.Options{Dir: dir})
+	defer l.Close()
+	at, err := l.Spill("all of it")
+	if err != nil || !strings.HasPrefix(at, filepath.Join(dir, jsonl.BlobsName)) {
+		t.Fatalf("%q %v", at, err)
+	}
+	if text, err := os.ReadFile(at); string(text) != "all of it" || err != nil {
+		t.Errorf("%q %v", text, err)
+	}
+}
