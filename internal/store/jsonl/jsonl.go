@@ -33,6 +33,9 @@ const (
 // is, in bytes.
 const syncAt = 8 << 20
 
+// bulkAt is how much of a log that is written in bulk waits in memory, in bytes.
+const bulkAt = 1 << 20
+
 // Options say where a log is. Only Dir is needed.
 type Options struct {
 	Dir string // the session's folder; created with the first event
@@ -44,6 +47,9 @@ type Options struct {
 	// Key marks each line that is written, and what is read is checked for
 	// lines that somebody else wrote; see package seal. nil does neither.
 	Key []byte
+	// Bulk: nothing is on disk for good before Close, and the last events may be
+	// lost with the process. It is for copies that can be made again.
+	Bulk bool
 }
 
 func (o Options) withDefaults() Options {
@@ -260,6 +266,12 @@ func (l *Log) ready() error {
 // settle hands what waits to the system, which keeps it when this process is
 // killed. A durable event is on the disk afterwards.
 func (l *Log) settle(durable bool) error {
+	if l.opt.Bulk {
+		if len(l.tail)-l.wrote < bulkAt {
+			return nil
+		}
+		durable = false
+	}
 	return l.flush(durable || len(l.tail) > syncAt)
 }
 

@@ -194,6 +194,35 @@ func TestPowerCutKeepsTheBlobsOfWhatIsOnDisk(t *testing.T) {
 	}
 }
 
+// In bulk, nothing is flushed before the end, and little is written at once.
+func TestBulk(t *testing.T) {
+	d := newFakeDisk()
+	l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a"), Bulk: true})
+	add(t, l, 1, 1)
+	name, err := l.Blobs().Put(was(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.take()
+	ops := d.ops
+	add(t, l, 2, 300)
+	if got := d.take(); len(got) > 0 || d.ops != ops {
+		t.Errorf("flushed %q, with %d operations", got, d.ops-ops)
+	}
+	want(t, l, 0, evs(1, 300))
+	big := event.Event{Seq: 301, Time: at, Body: event.Noted{Text: strings.Repeat("x", 1<<20)}}
+	if err := l.Append(t.Context(), big); err != nil || d.ops != ops+1 {
+		t.Errorf("%v, %d operations", err, d.ops-ops)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.take(); len(got) < 3 || !slices.Equal(got[:3], []string{name + ".zst", ".", jsonl.LogName}) {
+		t.Errorf("at the end %q were flushed", got)
+	}
+	want(t, mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a")}), 0, append(evs(1, 300), big))
+}
+
 // appendChanges appends events until one fails, and returns how many were
 // acknowledged up to the last durable one.
 func appendChanges(t *testing.T, l *jsonl.Log) (acked int) {

@@ -282,7 +282,7 @@ func (r *resealer) put(body []byte, ours bool) []byte {
 	return r.buf
 }
 
-// discard removes what a failed fork left.
+// discard removes what a failed copy left.
 func (s Store) discard(key, id string) error {
 	root, err := os.OpenRoot(s.Dir)
 	if err != nil {
