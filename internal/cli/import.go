@@ -141,29 +141,31 @@ func importFrom(ctx context.Context, sys System, p settings.Paths, agents *forei
 	if err != nil {
 		fmt.Fprintf(sys.Stderr, "left out: %v\n", err)
 	}
-	st := sessions.In(p.State)
+	c := copier{sys: sys, p: p, st: sessions.In(p.State), dry: dry}
+	if !dry {
+		c.st.Key, _ = seal.Key(p.State)
+		if err := c.st.Sweep(ctx); err != nil {
+			return 0, err
+		}
+	}
 	helpers := 0
 	for _, src := range srcs {
-		s, err := agents.Read(ctx, src)
+		s, err := c.copy(ctx, agents, src)
 		switch {
 		case ctx.Err() != nil:
 			return n, ctx.Err()
 		case errors.Is(err, foreign.ErrHelper):
 			helpers++
 			continue
-		case errors.Is(err, foreign.ErrEmpty) || err == nil && st.Has(s.NewID()):
+		case errors.Is(err, foreign.ErrEmpty), errors.Is(err, store.ErrExists):
 			continue
+		case c.failed != nil && !errors.Is(err, store.ErrRunning): // that one is another import's
+			return n, c.failed
 		case err != nil:
 			fmt.Fprintf(sys.Stderr, "left out: %s: %v\n", clip.Visible(src.Path), err)
 			continue
 		}
-		s.Dir = cmp.Or(s.Dir, p.Dir)
 		left := s.Left()
-		if !dry {
-			if err := copySession(ctx, sys, p, st, agents, s); err != nil {
-				return n, err
-			}
-		}
 		n++
 		fmt.Fprintf(sys.Stdout, "%s  %s  %s  %s, %s\n", s.NewID(), from, s.Began.Local().Format("2006-01-02"), clip.Count(s.Prompts, "prompt"), clip.Visible(s.Dir))
 		for _, what := range left {
@@ -176,26 +178,54 @@ func importFrom(ctx context.Context, sys System, p settings.Paths, agents *forei
 	return n, nil
 }
 
-func copySession(ctx context.Context, sys System, p settings.Paths, st sessions.Store, agents *foreign.Agents, s foreign.Session) (err error) {
-	root := cmp.Or(conf.Root(s.Dir), s.Dir)
-	project := sessions.Key(root)
-	if err := st.Ready(project); err != nil {
-		return err
-	}
-	st.Key, _ = seal.Key(p.State)
-	log, err := st.Create(ctx, project, s.NewID())
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err = errors.Join(err, log.Close()); err != nil { // half a copy would be taken for one that was made before
-			err = errors.Join(err, st.Remove(context.WithoutCancel(ctx), store.Info{ID: s.NewID(), Key: project}))
+// A copier copies sessions.
+type copier struct {
+	sys    System
+	p      settings.Paths
+	st     sessions.Store
+	dry    bool  // nothing is written
+	failed error // of writing the session
+}
+
+// copy copies a session, and returns it with the folder that it belongs to.
+func (c *copier) copy(ctx context.Context, agents *foreign.Agents, src foreign.Source) (foreign.Session, error) {
+	var draft *sessions.Draft
+	c.failed = nil
+	s, err := agents.Copy(ctx, src, func(s foreign.Session) (foreign.Sink, error) {
+		if c.st.Has(s.NewID()) {
+			return foreign.Sink{}, store.ErrExists
 		}
-	}()
-	first := event.SessionStarted{Version: sys.Version, Dir: s.Dir, Root: root}
-	if err := agents.Write(ctx, &s, first, log.Spill, func(e event.Event) error { return log.Append(ctx, e) }); err != nil {
-		return err
+		if c.dry {
+			return foreign.Sink{Put: func(event.Event) error { return nil }}, nil
+		}
+		dir := cmp.Or(s.Dir, c.p.Dir)
+		root := cmp.Or(conf.Root(dir), dir)
+		if draft, c.failed = c.st.Draft(sessions.Key(root), s.NewID()); c.failed != nil {
+			return foreign.Sink{}, c.failed
+		}
+		return foreign.Sink{
+			First: event.SessionStarted{Version: c.sys.Version, Dir: dir, Root: root},
+			Spill: func(text string) (path string, err error) {
+				path, err = draft.Spill(text)
+				c.failed = err
+				return path, err
+			},
+			Put: func(e event.Event) error {
+				c.failed = draft.Append(ctx, e)
+				return c.failed
+			},
+		}, nil
+	})
+	s.Dir = cmp.Or(s.Dir, c.p.Dir)
+	if draft == nil {
+		return s, err
 	}
-	_ = fulltext.In(p.State, nil).Mark(s.NewID())
-	return nil
+	if err != nil {
+		return s, errors.Join(err, draft.Discard())
+	}
+	if c.failed = draft.Done(); c.failed != nil {
+		return s, c.failed
+	}
+	_ = fulltext.In(c.p.State, nil).Mark(s.NewID())
+	return s, nil
 }

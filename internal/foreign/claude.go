@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 func (a *Agents) findClaude(context.Context) ([]Source, error) {
@@ -18,19 +20,18 @@ func (a *Agents) findClaude(context.Context) ([]Source, error) {
 // A claudeLine is a line of a transcript: a message of the API with what belongs
 // to it, or something of the program itself.
 type claudeLine struct {
-	Type      string          `json:"type"`
-	UUID      string          `json:"uuid"`
-	Parent    string          `json:"parentUuid"`
-	Logical   string          `json:"logicalParentUuid"` // across a compaction
-	Cwd       string          `json:"cwd"`
-	Time      time.Time       `json:"timestamp"`
-	SideChain bool            `json:"isSidechain"`
-	Meta      bool            `json:"isMeta"`
-	Summary   bool            `json:"isCompactSummary"`
-	Title     string          `json:"customTitle"`
-	AITitle   string          `json:"aiTitle"`
-	Message   claudeMessage   `json:"message"`
-	Attached  json.RawMessage `json:"attachment"`
+	Type      string        `json:"type"`
+	UUID      string        `json:"uuid"`
+	Parent    string        `json:"parentUuid"`
+	Logical   string        `json:"logicalParentUuid"` // across a compaction
+	Cwd       string        `json:"cwd"`
+	Time      time.Time     `json:"timestamp"`
+	SideChain bool          `json:"isSidechain"`
+	Meta      bool          `json:"isMeta"`
+	Summary   bool          `json:"isCompactSummary"`
+	Title     string        `json:"customTitle"`
+	AITitle   string        `json:"aiTitle"`
+	Message   claudeMessage `json:"message"`
 }
 
 type claudeMessage struct {
@@ -47,29 +48,21 @@ var ownLines = []string{"queue-operation", "attachment", "last-prompt", "summary
 // of the file. Messages of sub-agents and what the program told the model by
 // itself are left out.
 func (a *Agents) readClaude(ctx context.Context, s *Session, put func(step)) error {
-	if s.chain == nil {
-		c, err := s.readChain(ctx)
-		if err != nil {
-			return err
-		}
-		s.chain = c
+	chain, err := s.readChain(ctx)
+	if err != nil {
+		return err
 	}
-	if s.chain.loose {
+	if chain.loose {
 		s.leave("missing or circular links between messages (all messages are taken, in the order of the file)")
 	}
 	return s.each(ctx, s.Path, func(n int, raw []byte) {
 		var l claudeLine
-		if json.Unmarshal(raw, &l) != nil {
+		if fastjson.Unmarshal(raw, &l) != nil {
 			s.leave("lines that are not whole")
 			return
 		}
 		if s.Dir == "" {
 			s.Dir = l.Cwd
-		}
-		if t := l.Title; t != "" {
-			s.Title = t
-		} else if s.Title == "" {
-			s.Title = l.AITitle
 		}
 		switch {
 		case slices.Contains(ownLines, l.Type) || l.Meta:
@@ -79,7 +72,7 @@ func (a *Agents) readClaude(ctx context.Context, s *Session, put func(step)) err
 			s.leave("messages of sub-agents")
 		case l.Summary:
 			s.leave("summaries of compactions (what they stand for is taken)")
-		case !s.chain.keeps(n):
+		case !chain.keeps(n):
 			s.leave("messages of branches that were given up")
 		default:
 			s.claudeMessage(l, put)
@@ -154,14 +147,23 @@ type link struct {
 	results []string
 }
 
-// readChain follows the links from the last message of a file to its first.
+// readChain follows the links from the last message of a file to its first, and
+// takes the title from the file on the way.
 func (s *Session) readChain(ctx context.Context) (*chain, error) {
 	var links []link
 	at, last := map[string]int{}, -1
 	scratch := Session{left: map[string]int{}}
 	err := scratch.each(ctx, s.Path, func(n int, raw []byte) {
 		var l claudeLine
-		if json.Unmarshal(raw, &l) != nil || l.UUID == "" || l.SideChain {
+		if fastjson.Unmarshal(raw, &l) != nil {
+			return
+		}
+		if l.Title != "" {
+			s.Title = l.Title
+		} else if s.Title == "" {
+			s.Title = l.AITitle
+		}
+		if l.UUID == "" || l.SideChain {
 			return
 		}
 		k := link{line: n, parent: l.Parent, root: l.Type == "system" || l.Summary}
@@ -171,19 +173,33 @@ func (s *Session) readChain(ctx context.Context) (*chain, error) {
 		if l.Type == "user" || l.Type == "assistant" {
 			last = len(links)
 			k.message = l.Message.ID
-			for _, b := range blocks(l.Message.Content) {
-				switch b.Type {
-				case "tool_use":
-					k.calls = append(k.calls, b.ID)
-				case "tool_result":
-					k.results = append(k.results, b.ToolUseID)
-				}
-			}
+			k.calls, k.results = callsOf(l.Message.Content)
 		}
 		at[l.UUID] = len(links)
 		links = append(links, k)
 	})
 	return follow(links, at, last), err
+}
+
+// callsOf are the calls of a message, and the calls that its results are of.
+func callsOf(content json.RawMessage) (calls, results []string) {
+	var list []struct {
+		Type      string `json:"type"`
+		ID        string `json:"id"`
+		ToolUseID string `json:"tool_use_id"`
+	}
+	if !bytes.Contains(content, []byte(`"tool_`)) || fastjson.Unmarshal(content, &list) != nil {
+		return nil, nil
+	}
+	for _, b := range list {
+		switch b.Type {
+		case "tool_use":
+			calls = append(calls, b.ID)
+		case "tool_result":
+			results = append(results, b.ToolUseID)
+		}
+	}
+	return calls, results
 }
 
 // follow goes from link to parent. A reply of several lines is kept as a whole,

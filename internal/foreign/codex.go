@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 func (a *Agents) findCodex(context.Context) ([]Source, error) {
@@ -39,8 +40,11 @@ type codexLine struct {
 func (a *Agents) readCodex(ctx context.Context, s *Session, put func(step)) error {
 	begun, helper := false, false
 	err := s.each(ctx, s.Path, func(_ int, raw []byte) {
+		if helper {
+			return
+		}
 		var l codexLine
-		if json.Unmarshal(raw, &l) != nil {
+		if fastjson.Unmarshal(raw, &l) != nil {
 			s.leave("lines that are not whole")
 			return
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // maxResult is how much of a call's result a model is sent, in bytes.
@@ -20,8 +21,8 @@ const maxResult = 40_000
 // A writer makes events of steps. After an error it makes none.
 type writer struct {
 	s     *Session
-	spill func(string) (string, error)
-	yield func(event.Event) error
+	begin func(Session) (Sink, error)
+	sink  Sink
 	err   error
 
 	at    time.Time
@@ -36,7 +37,19 @@ type writer struct {
 func (w *writer) put(b event.Body) {
 	w.seq++
 	if w.err == nil {
-		w.err = w.yield(event.Event{Seq: w.seq, Time: w.at, Body: b})
+		w.err = w.sink.Put(event.Event{Seq: w.seq, Time: w.at, Body: b})
+	}
+}
+
+// start begins the copy, with the first prompt.
+func (w *writer) start() {
+	if w.sink, w.err = w.begin(*w.s); w.err != nil {
+		return
+	}
+	w.sink.First.ID, w.sink.First.Schema = w.s.NewID(), event.Schema
+	w.put(w.sink.First)
+	if w.s.Title != "" {
+		w.put(event.Titled{Title: clip.Line(clip.Clean(w.s.Title), 200), By: w.s.From})
 	}
 }
 
@@ -59,6 +72,9 @@ func (w *writer) step(x step) {
 }
 
 func (w *writer) prompt(text string, images []llm.Image) {
+	if w.turn == 0 {
+		w.start()
+	}
 	w.end()
 	w.turn++
 	w.s.Prompts++
@@ -112,8 +128,8 @@ func (w *writer) result(r llm.ToolResult) {
 func (w *writer) finish(u llm.ToolUse, text string, failed bool) {
 	if len(text) > maxResult {
 		how := ""
-		if w.spill != nil && w.err == nil {
-			path, err := w.spill(text)
+		if w.sink.Spill != nil && w.err == nil {
+			path, err := w.sink.Spill(text)
 			if w.err = err; err == nil {
 				how = "all of it is in " + path
 			}
@@ -149,9 +165,10 @@ func object(raw json.RawMessage) json.RawMessage {
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
 		return json.RawMessage("{}")
-	case raw[0] == '{' && json.Valid(raw):
+	case !fastjson.Valid(raw): // it becomes a text
+	case raw[0] == '{':
 		return raw
-	case json.Valid(raw):
+	default:
 		return json.RawMessage(`{"input":` + string(raw) + `}`)
 	}
 	out, err := json.Marshal(map[string]string{"input": string(raw)})

@@ -122,10 +122,9 @@ type Session struct {
 	Began   time.Time
 	Prompts int
 	left    map[string]int
-	chain   *chain // of a Claude Code transcript
 }
 
-// Errors of Read.
+// Errors of Copy.
 var (
 	ErrEmpty  = errors.New("there is no prompt in it")
 	ErrHelper = errors.New("it is of a sub-agent, whose parent has its result")
@@ -154,45 +153,51 @@ func (s Session) Left() []string {
 	return out
 }
 
-// Read looks through a session, and reports what Write would take. The error is
-// ErrEmpty when no prompt is in it.
-func (a *Agents) Read(ctx context.Context, src Source) (Session, error) {
-	s := Session{Source: src}
-	err := a.Write(ctx, &s, event.SessionStarted{}, nil, func(e event.Event) error { return nil })
-	if err == nil && s.Prompts == 0 {
-		err = ErrEmpty
-	}
-	return s, err
+// A Sink takes the events of a session.
+type Sink struct {
+	First event.SessionStarted // the first of them; it gets the ID of the copy
+	// Spill keeps all of a result that is too long for a model, and returns
+	// where; nil keeps none.
+	Spill func(text string) (path string, err error)
+	Put   func(event.Event) error
 }
 
-// Write makes events of a session, from first on, which gets the ID of the copy.
-// Each call has a result and each result its call, as every provider wants it.
-// Reasoning is left out, because only the model that wrote it may read it. Of a
-// result that is too long for a model spill keeps all, and returns where; nil
-// keeps none.
-func (a *Agents) Write(ctx context.Context, s *Session, first event.SessionStarted, spill func(text string) (path string, err error), put func(event.Event) error) error {
-	f, err := a.format(s.From)
+// Copy makes events of a session. Each call has a result and each result its
+// call, as every provider wants it. Reasoning is left out, because only the
+// model that wrote it may read it. begin is called with the first prompt, when
+// all is known of the session but Prompts and what is left out, and says where
+// its events go; after an error of begin or of the sink, which Copy returns, no
+// more is read. The error is ErrEmpty when there is no prompt.
+func (a *Agents) Copy(ctx context.Context, src Source, begin func(Session) (Sink, error)) (Session, error) {
+	s := Session{Source: src, left: map[string]int{}}
+	f, err := a.format(src.From)
 	if err != nil {
-		return err
+		return s, err
 	}
-	title, began := s.Title, s.Began // of a first reading
-	s.left, s.Prompts = map[string]int{}, 0
-	w := writer{s: s, spill: spill, yield: put, at: began}
-	first.ID, first.Schema = s.NewID(), event.Schema
-	w.put(first)
-	if title != "" {
-		w.put(event.Titled{Title: clip.Line(clip.Clean(title), 200), By: s.From})
-	}
-	err = f.read(ctx, s, func(x step) {
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	w := writer{s: &s, begin: begin}
+	err = f.read(reading, &s, func(x step) {
 		if s.Began.IsZero() {
 			s.Began = x.at
 		}
-		if ctx.Err() == nil {
+		if w.err == nil && ctx.Err() == nil {
 			w.step(x)
+		}
+		if w.err != nil {
+			stop()
 		}
 	})
 	w.end()
-	return errors.Join(err, w.err, ctx.Err())
+	switch {
+	case ctx.Err() != nil:
+		return s, ctx.Err()
+	case w.err != nil:
+		return s, w.err
+	case err == nil && s.Prompts == 0:
+		err = ErrEmpty
+	}
+	return s, err
 }
 
 // NewID is the ID of the copy of a session: the same each time, a UUID of

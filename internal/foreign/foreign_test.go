@@ -86,20 +86,19 @@ func (r *rig) one(from string) (foreign.Session, []event.Event) {
 	if err != nil || len(srcs) != 1 {
 		r.t.Fatalf("%s: %v, %v", from, srcs, err)
 	}
-	s, err := r.Read(r.t.Context(), srcs[0])
+	s, es, err := r.read(r.t.Context(), srcs[0])
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return s, r.events(&s)
+	return s, es
 }
 
-func (r *rig) events(s *foreign.Session) (out []event.Event) {
-	r.t.Helper()
+func (r *rig) read(ctx context.Context, src foreign.Source) (s foreign.Session, es []event.Event, err error) {
 	spill := func(text string) (string, error) { return fmt.Sprintf("/spilled/%d", len(text)), nil }
-	if err := r.Write(r.t.Context(), s, event.SessionStarted{}, spill, func(e event.Event) error { out = append(out, e); return nil }); err != nil {
-		r.t.Fatal(err)
-	}
-	return out
+	s, err = r.Copy(ctx, src, func(foreign.Session) (foreign.Sink, error) {
+		return foreign.Sink{Spill: spill, Put: func(e event.Event) error { es = append(es, e); return nil }}, nil
+	})
+	return s, es, err
 }
 
 // outline says in lines what a session is made of.
@@ -280,15 +279,16 @@ func TestLargeFiles(t *testing.T) {
 
 func TestHelpersAndEmptySessions(t *testing.T) {
 	r := newRig(t)
-	r.write(".codex/sessions/2026/01/02/rollout-1.jsonl", `{"type":"session_meta","payload":{"id":"c1","thread_source":"subagent"}}`)
+	r.write(".codex/sessions/2026/01/02/rollout-1.jsonl", `{"type":"session_meta","payload":{"id":"c1","thread_source":"subagent"}}
+{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}}`)
 	r.write(".claude/projects/-w/empty.jsonl", `{"type":"summary","summary":"nothing","leafUuid":"x"}`)
 	for from, want := range map[string]error{foreign.Codex: foreign.ErrHelper, foreign.ClaudeCode: foreign.ErrEmpty} {
 		srcs, err := r.Find(t.Context(), from)
 		if err != nil || len(srcs) != 1 {
 			t.Fatal(srcs, err)
 		}
-		if _, err := r.Read(t.Context(), srcs[0]); !errors.Is(err, want) {
-			t.Errorf("%s: %v", from, err)
+		if _, es, err := r.read(t.Context(), srcs[0]); !errors.Is(err, want) || es != nil {
+			t.Errorf("%s: %v, %d events", from, err, len(es))
 		}
 	}
 	if _, err := r.Find(t.Context(), "nobody"); err == nil {
@@ -308,8 +308,65 @@ func TestBrokenDatabase(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.Read(ctx, srcs[0]); !errors.Is(err, context.Canceled) {
+	if _, _, err := r.read(ctx, srcs[0]); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended: %v", err)
+	}
+}
+
+// What begin or a sink refuses is the error, and ends the reading.
+func TestARefusedCopyReadsNoMore(t *testing.T) {
+	r := newRig(t)
+	r.write(".claude/projects/-w/s.jsonl", claude(said("2", "1", "a"), `{"type":"custom-title","customTitle":"T"}`, said("3", "2", "b")))
+	srcs, err := r.Find(t.Context(), foreign.ClaudeCode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("refused")
+	for at := range 3 {
+		puts := 0
+		s, err := r.Copy(t.Context(), srcs[0], func(s foreign.Session) (foreign.Sink, error) {
+			if s.Title != "T" || s.Dir != "/w" || s.Began.IsZero() {
+				t.Errorf("begun with %+v", s)
+			}
+			if at == 0 {
+				return foreign.Sink{}, refused
+			}
+			return foreign.Sink{Put: func(event.Event) error {
+				if puts++; puts == at {
+					return refused
+				}
+				return nil
+			}}, nil
+		})
+		if !errors.Is(err, refused) || puts != at || s.NewID() == "" {
+			t.Errorf("at %d: %d events, %v", at, puts, err)
+		}
+	}
+}
+
+// What a megabyte of a transcript costs.
+func BenchmarkCopy(b *testing.B) {
+	var text strings.Builder
+	text.WriteString(claude() + "\n")
+	for n := 2; text.Len() < 8<<20; n++ {
+		result := strings.Repeat("\tif err != nil { // \"quoted\"\n", 300)
+		fmt.Fprintf(&text, `{"type":"assistant","uuid":"%d","parentUuid":"%d","message":{"id":"m%d","content":[{"type":"tool_use","id":"t%d","name":"Read","input":{}}]}}`+"\n", n, n-1, n, n)
+		fmt.Fprintf(&text, `{"type":"user","uuid":"%d","parentUuid":"%d","toolUseResult":{"file":%q},"message":{"content":[{"type":"tool_result","tool_use_id":"t%d","content":%q}]}}`+"\n", n+1, n, result, n, result)
+		n++
+	}
+	r := newRig(b)
+	r.write(".claude/projects/-w/s.jsonl", text.String())
+	srcs, err := r.Find(b.Context(), foreign.ClaudeCode)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(text.Len()))
+	for b.Loop() {
+		if _, err := r.Copy(b.Context(), srcs[0], func(foreign.Session) (foreign.Sink, error) {
+			return foreign.Sink{Put: func(event.Event) error { return nil }}, nil
+		}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
@@ -326,8 +383,7 @@ func FuzzRead(f *testing.F) {
 		for _, from := range []string{foreign.ClaudeCode, foreign.Codex, foreign.Gemini} {
 			srcs, _ := r.Find(t.Context(), from)
 			for _, src := range srcs {
-				if s, err := r.Read(t.Context(), src); err == nil {
-					es := r.events(&s)
+				if _, es, err := r.read(t.Context(), src); err == nil {
 					paired(t, es)
 				}
 			}

@@ -118,6 +118,23 @@ func (a *Agents) readGemini(ctx context.Context, s *Session, put func(step)) err
 type chat struct {
 	id, hash, kind, title string
 	messages              []geminiMessage
+	at                    map[string]int // by ID, where a message was put
+}
+
+// find returns where a message is, -1 when it is nowhere. One that was taken
+// out may still be in at.
+func (c *chat) find(id string) int {
+	if i, ok := c.at[id]; ok && i < len(c.messages) && c.messages[i].ID == id {
+		return i
+	}
+	return -1
+}
+
+func (c *chat) replace(list []geminiMessage) {
+	c.messages, c.at = list, make(map[string]int, len(list))
+	for i, m := range slices.Backward(list) { // of two with one ID the first is found
+		c.at[m.ID] = i
+	}
 }
 
 func (c *chat) record(r geminiRecord) {
@@ -125,25 +142,26 @@ func (c *chat) record(r geminiRecord) {
 		c.id, c.hash, c.kind = r.SessionID, r.Hash, r.Kind
 	}
 	if r.Messages != nil {
-		c.messages = r.Messages
-	}
-	find := func(id string) int {
-		return slices.IndexFunc(c.messages, func(m geminiMessage) bool { return m.ID == id })
+		c.replace(r.Messages)
 	}
 	switch {
 	case r.Rewind != "":
-		c.messages = c.messages[:max(0, find(r.Rewind))]
+		c.messages = c.messages[:max(0, c.find(r.Rewind))]
 	case r.Set != nil:
 		if r.Set.Messages != nil {
-			c.messages = slices.Clone(r.Set.Messages)
+			c.replace(r.Set.Messages)
 		}
 		if r.Set.Summary != "" {
 			c.title = r.Set.Summary
 		}
 	case r.ID != "":
-		if i := find(r.ID); i >= 0 {
+		if i := c.find(r.ID); i >= 0 {
 			c.messages[i] = r.geminiMessage
 		} else {
+			if c.at == nil {
+				c.at = map[string]int{}
+			}
+			c.at[r.ID] = len(c.messages)
 			c.messages = append(c.messages, r.geminiMessage)
 		}
 	}

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // Bounds of what is read, in bytes.
@@ -56,20 +58,24 @@ func sources(from string, paths []string) (out []Source) {
 	return out
 }
 
-// each yields the lines of a file with their numbers, from 1. Lines that are
-// too long are counted, and left out.
+// each yields the lines of a file with their numbers, from 1, each valid until the
+// next. Lines that are too long are counted, and left out.
 func (s *Session) each(ctx context.Context, path string, yield func(n int, line []byte)) error {
 	f, _, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	r := bufio.NewReaderSize(f, 64<<10)
+	r := bufio.NewReaderSize(f, 256<<10)
+	var room []byte
 	for n := 1; ; n++ {
-		line, long, err := readLine(r)
+		line, long, err := readLine(r, room[:0])
+		if room = line; cap(room) > 4<<20 {
+			room = nil
+		}
 		if long {
 			s.leave(fmt.Sprintf("lines of more than %d MB", maxLine>>20))
-		} else if len(strings.TrimSpace(string(line))) > 0 {
+		} else if len(bytes.TrimSpace(line)) > 0 {
 			yield(n, line)
 		}
 		if errors.Is(err, io.EOF) {
@@ -81,8 +87,8 @@ func (s *Session) each(ctx context.Context, path string, yield func(n int, line 
 	}
 }
 
-// readLine returns a line with its end.
-func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
+// readLine appends a line with its end.
+func readLine(r *bufio.Reader, line []byte) (_ []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if long = long || len(line)+len(part) > maxLine; long {
@@ -128,15 +134,16 @@ type block struct {
 
 // blocks reads a content, which may be a text alone.
 func blocks(raw json.RawMessage) []block {
+	raw = bytes.TrimSpace(raw)
 	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return []block{{Type: "text", Text: s}}
-	}
 	var out []block
-	if json.Unmarshal(raw, &out) != nil {
-		return nil
+	switch {
+	case bytes.HasPrefix(raw, []byte(`"`)) && fastjson.Unmarshal(raw, &s) == nil:
+		return []block{{Type: "text", Text: s}}
+	case bytes.HasPrefix(raw, []byte("[")) && fastjson.Unmarshal(raw, &out) == nil:
+		return out
 	}
-	return out
+	return nil
 }
 
 // text is what a content says; what is neither text nor blocks is said as it is.
