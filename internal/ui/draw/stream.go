@@ -80,16 +80,16 @@ func (s *Stream) Write(piece string) {
 		start := s.pos
 		s.pos = end
 		if before {
-			s.settle(start)
+			s.drawFirst(start)
 		}
 		if after {
-			s.settle(s.pos)
+			s.drawFirst(s.pos)
 		}
 	}
 }
 
-// settle draws the first n bytes of the text for good.
-func (s *Stream) settle(n int) {
+// drawFirst draws the first n bytes of the text for good.
+func (s *Stream) drawFirst(n int) {
 	if part := clip.Clean(string(s.text[:n])); strings.TrimSpace(part) != "" {
 		lines := markdown(part, string(s.refs), s.o)
 		if len(lines) > 0 {
@@ -160,7 +160,7 @@ func (s *Stream) drawTail(max int) []Line {
 // Finish settles everything and returns the lines that were not taken.
 func (s *Stream) Finish() []Line {
 	s.pos = len(s.text)
-	s.settle(len(s.text))
+	s.drawFirst(len(s.text))
 	s.open = opened{}
 	return s.Take()
 }

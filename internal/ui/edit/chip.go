@@ -30,9 +30,9 @@ const (
 	defaultFoldRunes = 1000
 )
 
-// settle makes pasted text fit to be edited: newlines are \n, and escape
+// sanitize makes pasted text fit to be edited: newlines are \n, and escape
 // sequences, controls and unseen characters go.
-func settle(s string) string {
+func sanitize(s string) string {
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	s = strings.ReplaceAll(s, "\r", "\n")
 	return clip.Clean(s)
@@ -97,7 +97,7 @@ func (t *text) expand(rs []rune, labels bool) string {
 // fromEntry makes the runes of an entry of the history, with its pastes folded
 // again.
 func (t *text) fromEntry(e history.Entry) []rune {
-	s := settle(e.Text)
+	s := sanitize(e.Text)
 	var out []rune
 	for s != "" {
 		at, found := len(s), history.Paste{}
@@ -108,7 +108,7 @@ func (t *text) fromEntry(e history.Entry) []rune {
 		}
 		out = append(out, runes(s[:at])...)
 		if found.Label != "" {
-			out = append(out, t.chipFor(Chip{Label: found.Label, Text: settle(found.Text)}))
+			out = append(out, t.chipFor(Chip{Label: found.Label, Text: sanitize(found.Text)}))
 		}
 		s = s[at+len(found.Label):]
 	}

@@ -141,7 +141,7 @@ func (e *Editor) put(rs []rune) {
 
 // fit makes text from outside fit for the field.
 func (e *Editor) fit(s string) string {
-	s = settle(s)
+	s = sanitize(s)
 	if e.o.SingleRow {
 		b := []byte(s)
 		for i, c := range b {

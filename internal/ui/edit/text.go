@@ -72,16 +72,16 @@ func (t *text) replace(from, to int, ins []rune) {
 
 func isChip(r rune) bool { return r >= chipBase }
 
-// plain runes are never part of a longer grapheme cluster when they stand
-// between plain runes: Latin without combining marks, kana and Han.
-func plain(r rune) bool {
+// unjoined runes are never part of a longer grapheme cluster when they stand
+// between runes like them: Latin without combining marks, kana and Han.
+func unjoined(r rune) bool {
 	return r < 0x300 || r >= 0x3041 && r < 0xa000 && r != 0x3099 && r != 0x309a
 }
 
 // apart reports that a cluster ends between a and b. When it does not, it takes
 // a look at more runes to know.
 func apart(a, b rune) bool {
-	return isChip(a) || isChip(b) || a == '\n' || b == '\n' || plain(a) && plain(b)
+	return isChip(a) || isChip(b) || a == '\n' || b == '\n' || unjoined(a) && unjoined(b)
 }
 
 // longest is how many runes around a position are looked at for its cluster. A

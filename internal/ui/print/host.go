@@ -61,7 +61,7 @@ var keeps = map[string]op.Keep{
 // more has said no.
 func (r *runner) ask(ctx context.Context, b event.Asked) {
 	if !r.open {
-		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: "the input ended, so nobody can be asked"})
+		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: "the input ended, so nobody can be asked"})
 		return
 	}
 	id := "ask-" + b.Call
@@ -126,7 +126,7 @@ func (r *runner) withdraw(holds func(event.Asked) bool) {
 // hungUp answers what is open when no more answers can come.
 func (r *runner) hungUp(ctx context.Context) {
 	for _, b := range r.host.open {
-		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: "the input ended before there was an answer"})
+		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: "the input ended before there was an answer"})
 	}
 	clear(r.host.open)
 	for _, c := range r.callbacks.open {
@@ -149,11 +149,11 @@ func (r *runner) answer(ctx context.Context, in reply) {
 	p, err := in.permission()
 	if err != nil {
 		r.warn(err.Error())
-		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: err.Error()})
+		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: err.Error()})
 		return
 	}
 	if p.Behavior == "deny" {
-		r.settle(ctx, op.Answer{Call: b.Call, By: "host", Comment: p.Message, Exact: true})
+		r.submitAnswer(ctx, op.Answer{Call: b.Call, By: "host", Comment: p.Message, Exact: true})
 		if p.Stop {
 			r.stopped = r.c.Submit(ctx, op.Interrupt{}) == nil // a turn that is over needs none
 		}
@@ -166,7 +166,7 @@ func (r *runner) answer(ctx context.Context, in reply) {
 		a.Input = p.Input
 	}
 	r.grant(&a, p.Updates)
-	r.settle(ctx, a)
+	r.submitAnswer(ctx, a)
 }
 
 func (in reply) permission() (permission, error) {
@@ -209,9 +209,9 @@ func (x changeRule) String() string {
 	return x.Tool + "(" + x.Content + ")"
 }
 
-// settle submits an answer. One that the session refuses, for a rule that
+// submitAnswer submits an answer. One that the session refuses, for a rule that
 // makes no sense, becomes a no.
-func (r *runner) settle(ctx context.Context, a op.Answer) {
+func (r *runner) submitAnswer(ctx context.Context, a op.Answer) {
 	err := r.c.Submit(ctx, a)
 	if err == nil || !a.Allow {
 		return // the question was closed meanwhile

@@ -117,7 +117,7 @@ func (s *Story) delta(k Kind, at int, text string, now time.Time) {
 	}
 	last := s.Last()
 	if last == nil || last.Kind != k || last.Done {
-		s.settle()
+		s.endStreams()
 		last = s.Add(&Item{Kind: k, At: now})
 	}
 	if at != before {
@@ -141,8 +141,8 @@ func (s *Story) Last() *Item {
 	return s.Items[len(s.Items)-1]
 }
 
-// settle ends what streams.
-func (s *Story) settle() {
+// endStreams ends what streams.
+func (s *Story) endStreams() {
 	for i := len(s.Items) - 1; i >= s.Reply; i-- {
 		if it := s.Items[i]; it.Kind == Spoke || it.Kind == Thought {
 			it.Done = true
@@ -158,7 +158,7 @@ func (s *Story) part(p llm.Part, now time.Time) {
 	case llm.Thinking:
 		s.whole(Thought, p.S, now)
 	case llm.ToolUse:
-		s.settle()
+		s.endStreams()
 		c := s.call(p.ID, p.Name, now)
 		c.input = p.Input
 	case llm.ToolResult, llm.Image, llm.Document:
@@ -172,7 +172,7 @@ func (s *Story) whole(k Kind, text string, now time.Time) {
 		if strings.TrimSpace(text) == "" {
 			return
 		}
-		s.settle()
+		s.endStreams()
 		last = s.Add(&Item{Kind: k, At: now, heard: len(text)})
 	}
 	if last.Text != text { // deltas are missing, or it was cleaned
@@ -214,7 +214,7 @@ func (s *Story) replied(b event.Replied, now time.Time) {
 
 // agree gives the items of a streamed reply their final text.
 func (s *Story) agree(m llm.Message) {
-	s.settle()
+	s.endStreams()
 	for _, p := range m.Parts {
 		if use, ok := p.(llm.ToolUse); ok {
 			if c := s.ByID[use.ID]; c == nil {
@@ -287,7 +287,7 @@ func (s *Story) dropped(b event.Dropped) {
 }
 
 func (s *Story) ended(b event.TurnEnded, now time.Time) {
-	s.settle()
+	s.endStreams()
 	for i := len(s.Items) - 1; i >= s.Printed; i-- {
 		it := s.Items[i]
 		if it.Kind == Said && !it.steer {

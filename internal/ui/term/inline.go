@@ -235,7 +235,7 @@ func (k look) row(dst []byte, was, l draw.Line, cols int) []byte {
 		}
 	}
 	w := skip + l.Width()
-	after := w < cols && plain(l)
+	after := w < cols && isASCII(l)
 	if !after {
 		dst = append(dst, eraseRow...)
 	}
@@ -381,8 +381,8 @@ func changed(was, l draw.Line) (int, bool) {
 	return w - cut, true
 }
 
-// plain reports whether l is ASCII.
-func plain(l draw.Line) bool {
+// isASCII reports whether l is ASCII.
+func isASCII(l draw.Line) bool {
 	for _, s := range l {
 		for i := 0; i < len(s.Text); i++ {
 			if s.Text[i] >= 0x80 {
