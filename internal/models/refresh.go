@@ -32,7 +32,7 @@ func (m *Set) renewal(c choose.Choice) func(context.Context) (llm.Model, error) 
 				return nil, errSame
 			}
 			tried = key
-			return m.anew(ctx, name)
+			return m.remake(ctx, name)
 		}
 	case choose.FromHelper:
 		return func(ctx context.Context) (llm.Model, error) {
@@ -68,9 +68,9 @@ func (m *Set) sharing(c choose.Choice) llm.Model {
 	return shared
 }
 
-// anew makes a model with the keys that are saved now; a chooser reads them
+// remake makes a model with the keys that are saved now; a chooser reads them
 // once.
-func (m *Set) anew(ctx context.Context, name string) (llm.Model, error) {
+func (m *Set) remake(ctx context.Context, name string) (llm.Model, error) {
 	chooser, err := newChooser(m.conf, m.cfg)
 	if err != nil {
 		return nil, err

@@ -397,7 +397,7 @@ func (c *Client) Fault(status int, f Fault, resp *http.Response) *llm.Error {
 			}
 		}
 	}
-	c.explain(e)
+	c.advise(e)
 	return e
 }
 
@@ -408,8 +408,8 @@ func quoted(s string) string {
 	return fmt.Sprintf("(%q)", s)
 }
 
-// explain adds the cause in our words and the next command.
-func (c *Client) explain(e *llm.Error) {
+// advise adds the cause in our words and the next command.
+func (c *Client) advise(e *llm.Error) {
 	text := e.Err.Error()
 	switch e.Kind {
 	case llm.Unauthorized:

@@ -17,18 +17,18 @@ type Text struct {
 
 // AddJSON adds the raw inside of a JSON string and returns what became readable.
 func (t *Text) AddJSON(raw []byte) string {
-	if len(t.pend) == 0 && plain(raw) {
+	if len(t.pend) == 0 && unescaped(raw) {
 		return t.write(raw)
 	}
 	t.buf = append(t.buf[:0], t.pend...)
 	t.buf = unescape(t.buf, raw)
-	return t.settle(false)
+	return t.flush(false)
 }
 
 // Add adds plain bytes.
 func (t *Text) Add(s string) string {
 	t.buf = append(append(t.buf[:0], t.pend...), s...)
-	return t.settle(false)
+	return t.flush(false)
 }
 
 // Close gives up waiting: a tail that is still incomplete becomes U+FFFD.
@@ -37,7 +37,7 @@ func (t *Text) Close() string {
 		return ""
 	}
 	t.buf = append(t.buf[:0], t.pend...)
-	return t.settle(true)
+	return t.flush(true)
 }
 
 // String is everything so far.
@@ -55,8 +55,8 @@ func (t *Text) write(b []byte) string {
 	return t.sb.String()[start:]
 }
 
-// settle moves the readable part of buf to the text and keeps the tail.
-func (t *Text) settle(last bool) string {
+// flush moves the readable part of buf to the text and keeps the tail.
+func (t *Text) flush(last bool) string {
 	start := t.sb.Len()
 	b := t.buf
 	t.pend = t.pend[:0]
@@ -103,8 +103,8 @@ func half(b []byte) (rune, bool) {
 	return 0xD000 | rune(b[1]&0x3F)<<6 | rune(b[2]&0x3F), true
 }
 
-// plain reports whether raw means itself: ASCII without escapes.
-func plain(raw []byte) bool {
+// unescaped reports whether raw means itself: ASCII without escapes.
+func unescaped(raw []byte) bool {
 	for _, c := range raw {
 		if c == '\\' || c >= utf8.RuneSelf {
 			return false
@@ -115,7 +115,7 @@ func plain(raw []byte) bool {
 
 // Unquote returns the meaning of the raw inside of a JSON string.
 func Unquote(raw []byte) string {
-	if plain(raw) {
+	if unescaped(raw) {
 		return string(raw)
 	}
 	var t Text
@@ -125,7 +125,7 @@ func Unquote(raw []byte) string {
 }
 
 // unescape appends the meaning of raw to dst. A \u escape of a surrogate is
-// written as its own three bytes so that settle can join it with its half.
+// written as its own three bytes so that flush can join it with its half.
 func unescape(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]
