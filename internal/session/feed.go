@@ -67,7 +67,7 @@ func (r *feed) push(e event.Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.join(e.Body) {
-		r.settle()
+		r.flush()
 		if len(r.items) >= maxBehind {
 			r.items, r.behind = nil, true
 		}
@@ -119,8 +119,8 @@ func (r *feed) grow(first, more string) bool {
 	return true
 }
 
-// settle writes a grown delta back into its item.
-func (r *feed) settle() {
+// flush writes a grown delta back into its item.
+func (r *feed) flush() {
 	if r.tail == nil {
 		return
 	}
@@ -151,7 +151,7 @@ func (r *feed) settle() {
 func (r *feed) take() (es []event.Event, behind bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.settle()
+	r.flush()
 	es, behind = r.items, r.behind
 	r.items, r.behind = nil, false
 	return es, behind

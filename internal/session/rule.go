@@ -123,7 +123,7 @@ func (h host) byPerson(ctx context.Context, q agent.Question, v agent.Verdict) (
 	select {
 	case a := <-wait:
 		h.keep(ctx, q.Tool, a)
-		return settle(v, a), nil
+		return verdictOf(v, a), nil
 	case <-ctx.Done():
 		_ = h.s.do(func(st *state) { delete(st.asks, q.Call.ID) })
 		return v, ctx.Err()
@@ -196,8 +196,8 @@ func onlyAsks(actions []policy.Action) bool {
 	return len(actions) > 0
 }
 
-// settle turns a person's answer into a verdict.
-func settle(v agent.Verdict, a op.Answer) agent.Verdict {
+// verdictOf turns a person's answer into a verdict.
+func verdictOf(v agent.Verdict, a op.Answer) agent.Verdict {
 	v.By = event.Client(a.By)
 	if a.Allow {
 		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "approved by " + a.By, Part: v.Part, Needs: v.Needs}

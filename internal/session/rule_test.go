@@ -62,7 +62,7 @@ func TestSettle(t *testing.T) {
 		{op.Answer{By: "tui"}, policy.Deny, "the person said no", false}, {op.Answer{By: "tui", Comment: "use make"}, policy.Deny, "the person said no: use make", false},
 		{op.Answer{By: "tui", Comment: "use make", Exact: true}, policy.Deny, "use make", true}, {op.Answer{By: "tui", Exact: true}, policy.Deny, "the person said no", false},
 	} {
-		got := settle(was, c.a)
+		got := verdictOf(was, c.a)
 		if got.Effect != c.effect || got.Reason != c.reason || (got.Answer != nil) != c.answered || got.By != event.Client("tui") || got.Part != "p" || !got.Needs.Pinned || c.a.Allow && got.Rule != "" {
 			t.Errorf("%+v: %+v", c.a, got)
 		}

@@ -27,7 +27,7 @@ func (s State) compacted(seq event.Seq, b event.Compacted) State {
 	case b.Undo > 0:
 		s.talk = s.talk.replaced(seq, b.Messages)
 	case b.Before == 0 && b.From == 0:
-		s.talk = s.talk.anew(seq, b.Text)
+		s.talk = s.talk.restarted(seq, b.Text)
 	default:
 		s.talk = s.talk.shortened(seq, b)
 	}

@@ -139,7 +139,7 @@ func (c conversation) replied(seq event.Seq, b event.Replied) conversation {
 	early := c.early
 	c.early = nil
 	for _, r := range early {
-		c, _ = c.settle(r.seq, r.ToolResult)
+		c, _ = c.withResult(r.seq, r.ToolResult)
 	}
 	return c
 }
@@ -176,16 +176,16 @@ func (c conversation) finished(seq event.Seq, b event.ToolFinished) conversation
 		return c
 	}
 	r := llm.ToolResult{ID: b.Call, Text: b.Text, IsErr: b.IsErr, Images: b.Images}
-	c, known := c.settle(seq, r)
+	c, known := c.withResult(seq, r)
 	if !known {
 		c.early = append(slices.Clip(c.early), result{r, effect.Files(b.Effects), seq})
 	}
 	return c
 }
 
-// settle notes the result of a call of the newest reply; known is false when
+// withResult notes the result of a call of the newest reply; known is false when
 // no such call is open. The last result ends the round.
-func (c conversation) settle(seq event.Seq, r llm.ToolResult) (_ conversation, known bool) {
+func (c conversation) withResult(seq event.Seq, r llm.ToolResult) (_ conversation, known bool) {
 	i := slices.IndexFunc(c.round, func(s slot) bool { return !s.done && s.use.ID == r.ID })
 	if i < 0 {
 		return c, false
@@ -232,9 +232,9 @@ func (c conversation) dropped(calls []string) conversation {
 	return c
 }
 
-// anew begins with a text. Inputs that wait for the end of a round come after
+// restarted begins with a text. Inputs that wait for the end of a round come after
 // it; what was measured of the model's way to count stays.
-func (c conversation) anew(seq event.Seq, text string) conversation {
+func (c conversation) restarted(seq event.Seq, text string) conversation {
 	next := conversation{
 		gone: c.gone, boundary: seq,
 		gauge: Gauge{GrownTokens: c.gauge.GrownTokens, GrownBytes: c.gauge.GrownBytes, cut: true},

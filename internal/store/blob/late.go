@@ -105,7 +105,7 @@ func (l *Late) flush(batch map[string]bool) error {
 	for range min(maxFlushes, len(files)) {
 		all.Go(func() { // ends with the files
 			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
-				errs[i] = settle(dir, files[i], batch[files[i]])
+				errs[i] = syncFile(dir, files[i], batch[files[i]])
 			}
 		})
 	}
@@ -116,9 +116,9 @@ func (l *Late) flush(batch map[string]bool) error {
 	return dir.Sync()
 }
 
-// settle flushes a file. After a flush that failed the system may have thrown
+// syncFile flushes a file. After a flush that failed the system may have thrown
 // its pages away, and the next one would not say so: it is written again.
-func settle(dir disk.Dir, file string, again bool) error {
+func syncFile(dir disk.Dir, file string, again bool) error {
 	f, err := dir.OpenFile(file, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -124,7 +124,7 @@ func (f Folder) update(ctx context.Context, x *index, cat Catalogue, progress fu
 	}
 	var errs []error
 	for _, id := range ids {
-		if err := f.settle(ctx, x, cat, id); err != nil {
+		if err := f.processMark(ctx, x, cat, id); err != nil {
 			errs = append(errs, err)
 			if errors.Is(err, ErrBusy) || errors.Is(err, errBad) || ctx.Err() != nil {
 				break
@@ -134,9 +134,9 @@ func (f Folder) update(ctx context.Context, x *index, cat Catalogue, progress fu
 	return errors.Join(errs...)
 }
 
-// settle takes a mark and does what it asks for. The mark stays while a process
+// processMark takes a mark and does what it asks for. The mark stays while a process
 // writes the session, and when something went wrong.
-func (f Folder) settle(ctx context.Context, x *index, cat Catalogue, id string) (err error) {
+func (f Folder) processMark(ctx context.Context, x *index, cat Catalogue, id string) (err error) {
 	mark := filepath.Join(f.Path, pendingName, id)
 	// Under another name, so that a mark that is set meanwhile is one more.
 	if err := os.Rename(mark, mark+taken); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -239,7 +239,7 @@ func (l *Log) Append(ctx context.Context, e event.Event) error {
 		return fmt.Errorf("record event %d: a line of %d bytes is more than the %d that can be kept", e.Seq, n, event.MaxLine)
 	}
 	l.tail = append(tail, '\n')
-	if err := l.settle(store.Durable(e.Body)); err != nil {
+	if err := l.commit(store.Durable(e.Body)); err != nil {
 		l.takeBack(before)
 		return err
 	}
@@ -263,9 +263,9 @@ func (l *Log) ready() error {
 	return l.attach()
 }
 
-// settle hands what waits to the system, which keeps it when this process is
+// commit hands what waits to the system, which keeps it when this process is
 // killed. A durable event is on the disk afterwards.
-func (l *Log) settle(durable bool) error {
+func (l *Log) commit(durable bool) error {
 	if l.opt.Bulk {
 		if len(l.tail)-l.wrote < bulkAt {
 			return nil
