@@ -51,7 +51,7 @@ func (p *person) run(in string, args ...string) (code int, out, errs string) {
 	root.AddCommand(newLogin(sys, flags), newLogout(sys, flags), newTrust(sys, flags))
 	p.t.Chdir(p.dir) // --cwd changes the folder of this process; back again after the test
 	root.SetArgs(append(args, "--cwd", p.dir))
-	code = report(&stderr, explain(root, root.ExecuteContext(p.t.Context())))
+	code = report(&stderr, usageError(root, root.ExecuteContext(p.t.Context())))
 	b, err := os.ReadFile(stdin + "out")
 	if err != nil {
 		p.t.Fatal(err)

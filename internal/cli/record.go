@@ -30,7 +30,7 @@ func newReplay(sys System) *cobra.Command {
 			run.SetArgs(append([]string{"-p", "--model", "replay/" + args[0]}, args[1:]...))
 			run.SetOut(sys.Stdout)
 			run.SetErr(sys.Stderr)
-			return explain(run, run.ExecuteContext(cmd.Context()))
+			return usageError(run, run.ExecuteContext(cmd.Context()))
 		},
 	}
 }
@@ -68,7 +68,7 @@ request headers and home paths are left out.`,
 			if info, serr := f.Stat(); serr == nil && err == nil {
 				fmt.Fprintf(sys.Stderr, "recorded %s; play it with --model replay/%s\n", clip.Size(info.Size()), clip.Visible(to))
 			}
-			return explain(run, err)
+			return usageError(run, err)
 		},
 	}
 	c.Flags().StringVarP(&to, "output", "o", "", "the cassette to write")

@@ -57,7 +57,7 @@ func Main(sys System) int {
 	if code, ended := endedBy(ctx); ended && (err == nil || errors.Is(err, context.Canceled)) {
 		return code
 	}
-	return report(sys.Stderr, explain(root, err))
+	return report(sys.Stderr, usageError(root, err))
 }
 
 func newRoot(sys System) *cobra.Command {
@@ -111,9 +111,9 @@ var (
 	unknownCommand = regexp.MustCompile(`^unknown command "([^"]+)"`)
 )
 
-// explain turns the flag library's errors into ours: exit code 2, the nearest
+// usageError turns the flag library's errors into ours: exit code 2, the nearest
 // names, and where to look.
-func explain(root *cobra.Command, err error) error {
+func usageError(root *cobra.Command, err error) error {
 	var own *failure
 	if err == nil || errors.As(err, &own) {
 		return err

@@ -151,7 +151,7 @@ func join(path, name string) string {
 }
 
 func (c *checker) unknown(m member, s *spec) {
-	near := nearest(m.name, s)
+	near := suggestion(m.name, s)
 	if near == "permissions" || s.name == "permissions" && (near == "deny" || near == "ask") {
 		c.unsafe = append(c.unsafe, fmt.Sprintf("%s: %q looks like %q misspelt", m.from, m.name, near))
 	}
@@ -268,7 +268,7 @@ func (c *checker) starred(n *node, s *spec, path string) *node {
 		kid := s.kids[Fold(m.name)]
 		if kid == nil {
 			c.problems = append(c.problems, Problem{Severity: Warning, Origin: m.from, Key: join(path, m.name),
-				Message: "not a setting this version knows; it is kept in the file and not used", Nearest: nearest(m.name, s)})
+				Message: "not a setting this version knows; it is kept in the file and not used", Nearest: suggestion(m.name, s)})
 			continue
 		}
 		name := kid.name[strings.LastIndexByte(kid.name, '.')+1:]
@@ -391,9 +391,9 @@ func describe(n *node) string {
 	return string(n.raw)
 }
 
-// nearest returns the known name at this place that is spelled almost like
+// suggestion returns the known name at this place that is spelled almost like
 // the given one, or a key elsewhere of that very name; "" when none is near.
-func nearest(name string, s *spec) string {
+func suggestion(name string, s *spec) string {
 	f := Fold(name)
 	best, bestAt := "", min(3, 1+len(f)/4)+1
 	for fold, kid := range s.kids {

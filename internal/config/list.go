@@ -194,7 +194,7 @@ func Nearest(key string) string {
 		}
 		at, path, last = kid, kid.name, rest
 	}
-	if n := nearest(last, at); n != "" {
+	if n := suggestion(last, at); n != "" {
 		return join(path, n)
 	}
 	return ""

@@ -305,16 +305,16 @@ func (d *dfa) step(id int32, class uint8) int32 {
 		}
 		to = d.intern(state{pcs: next, word: d.a.words && isWord(c)})
 		if len(next) == 0 && d.rest < 0 && !d.a.words && len(d.states)+d.width < maxState {
-			d.settle(to)
+			d.learnRest(to)
 		}
 	}
 	d.table[int(id)+int(class)] = to
 	return to
 }
 
-// settle learns which bytes keep the automaton in the state in which nothing
+// learnRest learns which bytes keep the automaton in the state in which nothing
 // has begun; most text is passed over there.
-func (d *dfa) settle(rest int32) {
+func (d *dfa) learnRest(rest int32) {
 	d.rest = rest
 	quiet := true
 	for class := range d.width {

@@ -29,7 +29,7 @@ func compile(pattern string, fold, multi bool) (*matcher, error) {
 // compileFor is compile with a limit for the cost of a prefilter.
 func compileFor(pattern string, fold, multi bool, limit float64) (*matcher, error) {
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-		return nil, explain(pattern, err)
+		return nil, syntaxError(pattern, err)
 	}
 	flags := "(?m)"
 	if fold {
@@ -40,17 +40,17 @@ func compileFor(pattern string, fold, multi bool, limit float64) (*matcher, erro
 	}
 	re, err := regexp.Compile(flags + pattern)
 	if err != nil {
-		return nil, explain(pattern, err)
+		return nil, syntaxError(pattern, err)
 	}
 	tree, err := syntax.Parse(flags+pattern, syntax.Perl)
 	if err != nil {
-		return nil, explain(pattern, err)
+		return nil, syntaxError(pattern, err)
 	}
 	m := &matcher{multi: multi, re: re, cr: namesCR(tree)}
 	need := require(tree)
 	if !multi {
 		if m.auto, err = build(tree.Simplify()); err != nil {
-			return nil, explain(pattern, err)
+			return nil, syntaxError(pattern, err)
 		}
 		oneLine(need.exact)
 		oneLine(need.best)
@@ -96,9 +96,9 @@ func asserts(re *syntax.Regexp) bool {
 	return slices.ContainsFunc(re.Sub, asserts)
 }
 
-// explain turns a syntax error into one that says what to do: most are syntax
+// syntaxError turns a syntax error into one that says what to do: most are syntax
 // of Perl and PCRE that RE2 leaves out.
-func explain(pattern string, err error) error {
+func syntaxError(pattern string, err error) error {
 	for _, p := range []struct{ has, name string }{
 		{"(?=", "lookahead"}, {"(?!", "negative lookahead"}, {"(?<=", "lookbehind"}, {"(?<!", "negative lookbehind"},
 		{"(?>", "an atomic group"}, {"(?#", "a comment"}, {"(?(", "a condition"}, {"(?|", "a branch reset"}, {"(?R)", "recursion"}, {`\k<`, "a back reference"}, {`\K`, `\K`}, {`\G`, `\G`}, {`\R`, `\R`},

@@ -15,13 +15,13 @@ func Words(word string, names []string) []string {
 		name string
 		d    int
 	}
-	w := plain(word)
+	w := folded(word)
 	if w == "" {
 		return nil
 	}
 	var hits []hit
 	for _, n := range names {
-		p := plain(n)
+		p := folded(n)
 		d := Distance(w, p)
 		switch {
 		case d <= max(len(w), len(p))/3:
@@ -49,7 +49,7 @@ func Hint(word string, names []string) string {
 	return " (did you mean " + strings.Join(ws, " or ") + "?)"
 }
 
-func plain(s string) string {
+func folded(s string) string {
 	return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s))
 }
 

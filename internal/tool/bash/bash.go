@@ -233,7 +233,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	}
 	r := j.result(in, how)
 	if how == ended {
-		b.settle(j, c.Env, confined, env, &r)
+		b.takeOver(j, c.Env, confined, env, &r)
 		b.blame(in, &r)
 	}
 	if confined && how != interrupted && b.Settle != nil {
@@ -340,9 +340,9 @@ func (b *runner) command(in input, env tool.Env, still bool) (proc.Command, *han
 	return c, h, nil
 }
 
-// settle takes over the directory a command ended with, and what it changed of
+// takeOver takes over the directory a command ended with, and what it changed of
 // the environment it was begun with: what the sandbox put there is not its own.
-func (b *runner) settle(j *job, begun []string, confined bool, env tool.Env, r *tool.Result) {
+func (b *runner) takeOver(j *job, begun []string, confined bool, env tool.Env, r *tool.Result) {
 	if j.lost != nil {
 		r.Text += fmt.Sprintf("\n[the folder and the variables are as before the command: %s]", j.lost)
 	}

@@ -40,9 +40,9 @@ var codes = map[int]string{
 	143: "terminated (SIGTERM)",
 }
 
-// explain says in one line what a status means, "" for success, and whether
+// exitNote says in one line what a status means, "" for success, and whether
 // it is a failure. quiet: the command printed nothing.
-func explain(command string, st proc.Status, quiet bool) (note string, failed bool) {
+func exitNote(command string, st proc.Status, quiet bool) (note string, failed bool) {
 	if st.Code == 0 {
 		return "", false
 	}

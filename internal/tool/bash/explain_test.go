@@ -47,7 +47,7 @@ func TestExplain(t *testing.T) {
 		{"x", 143, true, "exit code 143: terminated (SIGTERM)", no},
 		{"x", 42, true, "exit code 42", no},
 	} {
-		note, failed := explain(c.command, proc.Status{Code: c.code}, c.quiet)
+		note, failed := exitNote(c.command, proc.Status{Code: c.code}, c.quiet)
 		if note != c.note || failed != c.failed {
 			t.Errorf("%s → %d: %q failed %v, want %q %v", c.command, c.code, note, failed, c.note, c.failed)
 		}
@@ -59,7 +59,7 @@ func FuzzExplain(f *testing.F) {
 	f.Add("timeout", 1)
 	f.Add("git -C", 1)
 	f.Fuzz(func(t *testing.T, command string, code int) {
-		note, failed := explain(command, proc.Status{Code: code}, true)
+		note, failed := exitNote(command, proc.Status{Code: code}, true)
 		if (note == "") != (code == 0) || code == 0 && failed {
 			t.Fatalf("%q %d: %q %v", command, code, note, failed)
 		}

@@ -52,7 +52,7 @@ func (j *job) result(in input, how outcome) tool.Result {
 		notes = append(notes, why)
 	default:
 		var note string
-		note, isErr = explain(in.Command, st, k.Total == 0)
+		note, isErr = exitNote(in.Command, st, k.Total == 0)
 		if note != "" {
 			notes = append(notes, note)
 		}

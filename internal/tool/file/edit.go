@@ -102,7 +102,7 @@ func (t *tools) apply(asked string, env tool.Env, make func(path string) (draft,
 	content := d.new.bytes()
 	fi, err := t.disk.save(path, content, d.was)
 	if err != nil {
-		return tool.Errorf("%s was not changed: %v", clip.Pictures(asked), plain(err)), nil
+		return tool.Errorf("%s was not changed: %v", clip.Pictures(asked), cause(err)), nil
 	}
 	f := entry(path, fi, content)
 	f.Partial = true // known, but not shown line by line
@@ -186,7 +186,7 @@ func (t *tools) current(path, asked, verb string) (document, fs.FileInfo, error)
 		if errors.Is(err, fs.ErrNotExist) {
 			return document{}, nil, fs.ErrNotExist
 		}
-		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), plain(err))
+		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), cause(err))
 	}
 	defer o.f.Close()
 	seen, ok := t.Ledger.Get(path)
@@ -198,7 +198,7 @@ func (t *tools) current(path, asked, verb string) (document, fs.FileInfo, error)
 	case errors.Is(err, errBig):
 		return document{}, nil, fmt.Errorf("%s is larger than 64 MB; change it with a command instead", clip.Pictures(asked))
 	case err != nil:
-		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), plain(err))
+		return document{}, nil, fmt.Errorf("%s: %w", clip.Pictures(asked), cause(err))
 	case seen.Hash == "" && seen.Size != int64(len(b)):
 		return document{}, nil, fmt.Errorf("%s was read only in part and is too large to compare; read its end, then %s", clip.Pictures(asked), verb)
 	case seen.Hash != "" && !same(seen, b):

@@ -77,9 +77,9 @@ func (t *tools) pinned(asked string, env tool.Env) (string, error) {
 	return t.calls.Run(env.Call, asked, path)
 }
 
-// plain is the cause of a file error without the operation and path that the
+// cause is why a file error came about, without the operation and path that the
 // message names already.
-func plain(err error) error {
+func cause(err error) error {
 	if errors.Is(err, pin.ErrMoved) {
 		return err
 	}

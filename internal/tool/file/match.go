@@ -233,7 +233,7 @@ func absent(text, old, new string) error {
 	if plain, ok := unnumber(old); ok && len(indexAll(text, plain)) > 0 {
 		return errors.New(msg + ": it has the line numbers that Read adds; leave out each number and the tab behind it")
 	}
-	if n := nearest(text, old); n != "" {
+	if n := closestLines(text, old); n != "" {
 		msg += n
 	} else {
 		msg += ", nor anything like it; read the file again"
@@ -270,8 +270,8 @@ const (
 	nearWork  = 2_000_000
 )
 
-// nearest describes the lines of text most like old and what differs.
-func nearest(text, old string) string {
+// closestLines describes the lines of text most like old and what differs.
+func closestLines(text, old string) string {
 	lines := splitLines(text)
 	want := splitLines(strings.Trim(old, "\n"))
 	if len(lines) == 0 || len(want) == 0 || len(lines) > nearLines || len(want) > nearOld {

@@ -73,7 +73,7 @@ func (t *tools) read(ctx context.Context, in readIn, env tool.Env) (tool.Result,
 	case errors.Is(err, errFolder):
 		return tool.Errorf("%s is a folder; list it with Glob (pattern \"*\", path %q)", in.FilePath, path), nil
 	case err != nil:
-		return tool.Errorf("%s: %v", clip.Pictures(in.FilePath), plain(err)), nil
+		return tool.Errorf("%s: %v", clip.Pictures(in.FilePath), cause(err)), nil
 	}
 	defer o.f.Close()
 	r := reading{t: t, in: in, env: env, path: path, o: o}
@@ -90,7 +90,7 @@ type reading struct {
 }
 
 func (r *reading) failed(err error) (tool.Result, error) {
-	return tool.Errorf("%s: %v", clip.Pictures(r.in.FilePath), plain(err)), nil
+	return tool.Errorf("%s: %v", clip.Pictures(r.in.FilePath), cause(err)), nil
 }
 
 func (r *reading) run(ctx context.Context) (tool.Result, error) {
