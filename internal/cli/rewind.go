@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -68,9 +67,10 @@ type said struct {
 	changed  map[string]bool // paths, until the next prompt
 }
 
-// promptsOf are the prompts of a session, without those that a rewind took back.
+// promptsOf are the prompts of a session, without those that rewinds took out of its conversation.
 func promptsOf(cmd *cobra.Command, st store.Catalogue, i store.Info) (out []said, err error) {
-	var seqs []event.Seq
+	var seqs []event.Seq // of out
+	var trail event.Trail
 	for e, err := range st.Read(cmd.Context(), i, 0) {
 		if err != nil {
 			return nil, err
@@ -87,13 +87,17 @@ func promptsOf(cmd *cobra.Command, st store.Catalogue, i store.Info) (out []said
 				}
 			}
 		case event.Rewound:
-			if n := slices.IndexFunc(seqs, func(s event.Seq) bool { return s >= b.To }); b.Conversation && !b.Undo && n >= 0 {
-				out, seqs = out[:n], seqs[:n]
-			}
+			trail = trail.With(e)
 		default: // no prompt
 		}
 	}
-	return out, nil
+	var there []said
+	for n, p := range out {
+		if trail.There(seqs[n]) {
+			there = append(there, p)
+		}
+	}
+	return there, nil
 }
 
 func listPrompts(sys System, prompts []said) error {
@@ -179,11 +183,16 @@ func sayRewound(sys System, b event.Rewound) {
 	for _, x := range b.Problems {
 		fmt.Fprintf(sys.Stderr, "not put back: %s\n", clip.VisibleText(x))
 	}
-	fmt.Fprintln(sys.Stderr, "take it back with: adze rewind --undo")
+	if !b.Undo || b.Dropped > 0 {
+		fmt.Fprintln(sys.Stderr, "take it back with: adze rewind --undo")
+	}
 }
 
 func sayPlan(sys System, plan event.RewindPlan) {
 	paint := sys.painter()
+	if plan.Dropped > 0 {
+		fmt.Fprintf(sys.Stdout, "%s would leave the conversation; another --undo would bring that back\n", clip.Count(plan.Dropped, "prompt"))
+	}
 	if len(plan.Files) == 0 && len(plan.Lost) == 0 {
 		fmt.Fprintln(sys.Stdout, "no file would change")
 	}

@@ -36,9 +36,17 @@ type (
 		// Record is a file that holds what is not sent any more, "" without one.
 		Record string `json:"record,omitempty"`
 		Left   int    `json:"left,omitempty"` // tokens, estimated, of the next request with instructions and tools
-		// Undo takes the boundary of that event back: the conversation is Messages.
+		// Undo takes the boundary of that event back: the conversation is Messages,
+		// and Earlier boundaries with a summary are still in force.
 		Undo     Seq           `json:"undo,omitempty"`
 		Messages []llm.Message `json:"-"`
+		Earlier  int           `json:"earlier,omitempty"`
+		Origin
+	}
+	// An Origin says of messages that come back where they come from.
+	Origin struct {
+		Parts    [][]Seq `json:"parts,omitempty"`    // the event of each part of each message; nil when that was not noted
+		Boundary Seq     `json:"boundary,omitempty"` // the newest boundary that is in force in them; 0: none is
 	}
 	// NotesKept says that the session's notes, a file beside the log, tell of what
 	// happened up to an event.
@@ -59,18 +67,22 @@ type (
 		To   Seq    `json:"to"`           // the prompt that was taken back, or the Rewound
 		ID   string `json:"id,omitempty"` // of the prompt
 		Text string `json:"text,omitempty"`
-		// Undo: To is an earlier Rewound, which is taken back.
-		Undo bool `json:"undo,omitempty"`
+		// Undo: To is an earlier Rewound, which is taken back. Dropped prompts were in
+		// the conversation and are not any more; only an undo of this one brings
+		// them back.
+		Undo    bool `json:"undo,omitempty"`
+		Dropped int  `json:"dropped,omitempty"`
 		// Conversation: it is again as it was then. Tasks, Seen, Dir, Last and
 		// Tokens are what was so then; Messages is all of the conversation, when
 		// the fold does not have it any more.
 		Conversation bool          `json:"conversation,omitempty"`
 		Messages     []llm.Message `json:"-"`
-		Tasks        []view.Task   `json:"tasks,omitempty"`
-		Seen         []effect.File `json:"seen,omitempty"`
-		Dir          string        `json:"dir,omitempty"`
-		Last         string        `json:"last,omitempty"` // the newest prompt
-		Tokens       int           `json:"tokens,omitempty"`
+		Origin
+		Tasks  []view.Task   `json:"tasks,omitempty"`
+		Seen   []effect.File `json:"seen,omitempty"`
+		Dir    string        `json:"dir,omitempty"`
+		Last   string        `json:"last,omitempty"` // the newest prompt
+		Tokens int           `json:"tokens,omitempty"`
 		// Code: files were put back. Changes are what that did, Problems what it
 		// could not do.
 		Code     bool            `json:"code,omitempty"`
@@ -86,6 +98,8 @@ type (
 		ID    string       `json:"id"` // of the prompt
 		Files []FileChange `json:"files,omitempty"`
 		Lost  []string     `json:"lost,omitempty"` // what cannot be put back, in words
+		// Dropped prompts leave the conversation when a rewind is taken back.
+		Dropped int `json:"dropped,omitempty"`
 	}
 	// Compacting says that a summary of the conversation is being written.
 	Compacting struct {
@@ -122,12 +136,23 @@ func (b Rewound) String() string {
 	if n := len(b.Problems); n > 0 {
 		s += fmt.Sprintf(", %d could not be", n)
 	}
-	return s + "."
+	s += "."
+	switch {
+	case b.Dropped == 1:
+		s += " The prompt that was said since is not in the conversation any more; taking this back brings it back."
+	case b.Dropped > 1:
+		s += fmt.Sprintf(" The %d prompts that were said since are not in the conversation any more; taking this back brings them back.", b.Dropped)
+	}
+	return s
 }
 
 // String says it in a sentence.
 func (b Compacted) String() string {
 	switch {
+	case b.Undo > 0 && b.Earlier > 0:
+		return "The last compaction was taken back. What an earlier one summed up is still not sent; /compact --undo brings it back, too."
+	case b.Undo > 0 && b.Boundary > 0:
+		return "The last compaction was taken back: the conversation is as it was before it."
 	case b.Undo > 0:
 		return "The last compaction was taken back: the conversation is whole again."
 	case b.Trigger == CausePlan || b.Trigger == CauseTool:

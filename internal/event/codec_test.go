@@ -84,11 +84,12 @@ func samples() []event.Body {
 			Notes:   6,
 			Trigger: "plan", Text: "the plan", Tokens: 9, Before: 2, From: 3, Left: 4, Record: "/r",
 			Undo: 5, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
+			Earlier: 1, Origin: event.Origin{Parts: [][]event.Seq{{1}}, Boundary: 1},
 		},
 		event.NotesKept{Through: 7},
 		event.CompactFailed{Trigger: "full", Why: "w", Stops: true},
 		event.Rewound{
-			To: 3, ID: "p", Text: "t", Undo: true, Conversation: true, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
+			To: 3, ID: "p", Text: "t", Undo: true, Dropped: 2, Origin: event.Origin{Parts: [][]event.Seq{{1}}, Boundary: 1}, Conversation: true, Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "t"}}}},
 			Tasks: []view.Task{{Text: "t"}}, Seen: []effect.File{{Path: "p"}}, Dir: "/d", Last: "l", Tokens: 5,
 			Code: true, Changes: []effect.Change{{Path: "p", Before: effect.Version{Kind: effect.IsFile}}}, Problems: []string{"p"},
 		},
@@ -107,7 +108,7 @@ func liveSamples() []event.Body {
 		event.PartDone{Part: llm.ToolUse{ID: "c", Name: "n", Input: json.RawMessage(`{}`)}},
 		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},
 		event.ToolOutput{Call: "c", S: "s"}, event.HookStarted{ID: 1, Event: "Stop", Name: "n", Status: "s", Call: "c"}, event.HookEnded{ID: 1, Event: "Stop", Name: "n", Code: 2, Stdout: "o", Stderr: "e", Err: "x", Took: 3}, event.Compacting{Trigger: "full"}, event.TaskOutput{ID: "b1", S: "s"}, event.Queued{IDs: []string{"a"}, Texts: []string{"b"}},
-		event.RewindPlan{ID: "p", Files: []event.FileChange{{Path: "p", Kind: "changed", Added: 1, Removed: 2, Foreign: true}}, Lost: []string{"l"}},
+		event.RewindPlan{Dropped: 1, ID: "p", Files: []event.FileChange{{Path: "p", Kind: "changed", Added: 1, Removed: 2, Foreign: true}}, Lost: []string{"l"}},
 	}
 }
 

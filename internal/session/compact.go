@@ -136,22 +136,20 @@ func (s *Session) uncompact(ctx context.Context) error {
 
 // whole is the conversation as it would be without its newest compaction.
 func (s *Session) whole(ctx context.Context, target agent.Target) (e event.Compacted, err error) {
-	at, err := s.newestCompaction(ctx)
+	in, err := s.boundaries(ctx)
 	if err != nil {
 		return e, err
 	}
-	var was transcript.State
-	for ev, err := range s.cfg.Log.After(ctx, 0) {
-		if err != nil {
-			return e, fmt.Errorf("read the session: %w", err)
-		}
-		if ev.Seq == at {
-			ev.Body = event.Noted{} // as if it had not been
-		}
-		was = was.Apply(ev)
+	if len(in.force) == 0 {
+		return e, &op.Refusal{Code: op.NoPrompt, Text: "there is no compaction to take back"}
+	}
+	at := in.force[len(in.force)-1]
+	was, err := s.without(ctx, append(in.undone, at))
+	if err != nil {
+		return e, err
 	}
 	overhead := window.Overhead(s.system(), s.Tools().Specs())
-	e = event.Compacted{Trigger: event.CauseAsked, Undo: at, Messages: was.Messages(), Tokens: window.Estimate(s.State())}
+	e = event.Compacted{Trigger: event.CauseAsked, Undo: at, Messages: was.Messages(), Origin: was.Origin(), Earlier: len(in.force) - 1, Tokens: window.Estimate(s.State())}
 	e.Left = overhead + int(float64(was.Gauge().Bytes)/4*window.Ratio(was))
 	if effective := window.Effective(target.Window, target.Cap); window.Nearly(e.Left, effective) {
 		return e, &op.Refusal{Code: op.TooLarge, Text: fmt.Sprintf("without the compaction the conversation has about %s tokens, and the model's window takes %s before it is compacted again",
@@ -166,33 +164,67 @@ func (s *Session) system() (out []string) {
 	return out
 }
 
-// newestCompaction is the newest boundary that is in force and stands for a
-// summary.
-func (s *Session) newestCompaction(ctx context.Context) (event.Seq, error) {
-	var open []event.Seq
+// without is what the log comes to without some of its boundaries.
+func (s *Session) without(ctx context.Context, boundaries []event.Seq) (was transcript.State, err error) {
+	before := map[event.Seq]transcript.State{} // of what a person can go back to
 	for e, err := range s.cfg.Log.After(ctx, 0) {
 		if err != nil {
-			return 0, fmt.Errorf("read the session: %w", err)
+			return was, fmt.Errorf("read the session: %w", err)
 		}
 		switch b := e.Body.(type) {
+		case event.InputAccepted:
+			before[e.Seq] = was
+		case event.Compacted:
+			if slices.Contains(boundaries, e.Seq) || b.Undo > 0 && slices.Contains(boundaries, b.Undo) {
+				e.Body = event.Noted{} // as if it had not been
+			}
+		case event.Rewound:
+			before[e.Seq] = was
+			if then, ok := before[b.To]; ok && b.Messages != nil { // those that it notes have the boundaries
+				b.Messages, b.Origin = then.Messages(), then.Origin()
+				e.Body = b
+			}
+		default: // as it is
+		}
+		was = was.Apply(e)
+	}
+	return was, nil
+}
+
+// A bounds is what became of the boundaries that stand for a summary, in order.
+type bounds struct{ force, undone []event.Seq }
+
+// boundaries finds those that are in force, and those that were taken back.
+func (s *Session) boundaries(ctx context.Context) (in bounds, err error) {
+	var open, undone []event.Seq
+	before := map[event.Seq][]event.Seq{}
+	for e, err := range s.cfg.Log.After(ctx, 0) {
+		if err != nil {
+			return in, fmt.Errorf("read the session: %w", err)
+		}
+		switch b := e.Body.(type) {
+		case event.InputAccepted:
+			before[e.Seq] = slices.Clone(open)
 		case event.Compacted:
 			switch {
 			case b.Undo > 0:
-				open = open[:max(0, len(open)-1)]
+				open, undone = open[:max(0, len(open)-1)], append(undone, b.Undo)
 			case b.From == 0: // a plan in a fresh context: nothing was summed up
 				open = nil
 			default:
 				open = append(open, e.Seq)
 			}
 		case event.Rewound:
+			before[e.Seq] = slices.Clone(open)
+			if b.Conversation && b.Messages != nil {
+				open = slices.Clone(before[b.To])
+			}
 			for b.Conversation && len(open) > 0 && open[len(open)-1] > b.To {
 				open = open[:len(open)-1]
 			}
 		default: // no boundary
 		}
 	}
-	if len(open) == 0 {
-		return 0, &op.Refusal{Code: op.NoPrompt, Text: "there is no compaction to take back"}
-	}
-	return open[len(open)-1], nil
+	undone = slices.DeleteFunc(undone, func(at event.Seq) bool { return slices.Contains(open, at) })
+	return bounds{open, undone}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/effect"
@@ -30,6 +31,8 @@ type past struct {
 	at      event.Event // the prompt or the Rewound
 	state   transcript.State
 	changes []effect.Change // since then, the oldest first
+	trail   event.Trail     // of all the log
+	prompts []event.Seq     // of people, of all the log
 }
 
 // rewind goes back. It runs on the goroutine that submits: the log is read and
@@ -78,12 +81,21 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 		return nil, nil, err
 	}
 	e := event.Rewound{To: was.at.Seq, Undo: o.Undo}
+	if b, ok := was.at.Body.(event.Rewound); ok { // what it did not go back in is not to be put back
+		o.Conversation, o.Code = o.Conversation && b.Conversation, o.Code && b.Code
+		if !o.Conversation && !o.Code {
+			return nil, nil, &op.Refusal{Code: op.NoPrompt, Text: "the last rewind did not go back in that: there is nothing of it to take back"}
+		}
+	}
+	if o.Undo && o.Conversation {
+		e.Dropped = was.dropped()
+	}
 	if in, ok := was.at.Body.(event.InputAccepted); ok {
 		e.ID, e.Text = in.ID, clip.Line(in.Text, 200)
 	}
 	if o.Preview {
-		plan := event.RewindPlan{ID: e.ID}
-		if s.cfg.Files != nil {
+		plan := event.RewindPlan{ID: e.ID, Dropped: e.Dropped}
+		if s.cfg.Files != nil && (o.Code || !o.Undo) {
 			plan.Files, plan.Lost = s.cfg.Files.Preview(ctx, was.changes)
 		}
 		return nil, &plan, nil
@@ -101,7 +113,7 @@ func (s *Session) goBack(ctx context.Context, o op.Rewind, now transcript.State)
 			e.Seen = append(e.Seen, f)
 		}
 		if o.Undo || now.Boundary() >= e.To {
-			e.Messages = was.state.Messages() // not nil, also where it began with this prompt
+			e.Messages, e.Origin = was.state.Messages(), was.state.Origin() // Messages are not nil, also where it began with this prompt
 		}
 	}
 	return &e, nil, nil
@@ -118,6 +130,12 @@ func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
 			return p, fmt.Errorf("read the session: %w", err)
 		case e.Seq < p.at.Seq:
 			p.state = p.state.Apply(e)
+		}
+		p.trail = p.trail.With(e)
+		if in, ok := e.Body.(event.InputAccepted); ok && !in.Hidden {
+			p.prompts = append(p.prompts, e.Seq)
+		}
+		if e.Seq < p.at.Seq {
 			continue
 		}
 		switch b := e.Body.(type) {
@@ -133,10 +151,22 @@ func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
 	return p, nil
 }
 
-// target is the event that the op goes back to: a person's prompt, or the newest
-// rewind that was not taken back itself.
+// dropped counts the prompts that are in the conversation and were not then.
+func (p past) dropped() (n int) {
+	then := slices.DeleteFunc(slices.Clone(p.trail), func(r event.Step) bool { return r.Seq >= p.at.Seq })
+	for _, s := range p.prompts {
+		if p.trail.There(s) && (s >= p.at.Seq || !then.There(s)) {
+			n++
+		}
+	}
+	return n
+}
+
+// target is the event that the op goes back to: a person's prompt, or the rewind
+// that is to be taken back.
 func (s *Session) target(ctx context.Context, o op.Rewind) (at event.Event, err error) {
-	var rewinds []event.Event
+	var trail event.Trail
+	rewinds := map[event.Seq]event.Event{}
 	for e, err := range s.cfg.Log.After(ctx, 0) {
 		if err != nil {
 			return at, fmt.Errorf("read the session: %w", err)
@@ -144,24 +174,24 @@ func (s *Session) target(ctx context.Context, o op.Rewind) (at event.Event, err 
 		switch b := e.Body.(type) {
 		case event.InputAccepted:
 			if !o.Undo && b.ID == o.To && !b.Hidden {
-				return e, nil
+				at = e
 			}
 		case event.Rewound:
-			if !b.Undo {
-				rewinds = append(rewinds, e)
-			} else if len(rewinds) > 0 {
-				rewinds = rewinds[:len(rewinds)-1]
-			}
+			trail, rewinds[e.Seq] = trail.With(e), e
 		default: // nothing to go back to
 		}
 	}
-	if o.Undo && len(rewinds) > 0 {
-		return rewinds[len(rewinds)-1], nil
-	}
-	if o.Undo {
+	switch r, ok := trail.Undoable(); {
+	case o.Undo && ok:
+		return rewinds[r.Seq], nil
+	case o.Undo:
 		return at, &op.Refusal{Code: op.NoPrompt, Text: "there is no rewind to take back"}
+	case at.Seq == 0:
+		return at, &op.Refusal{Code: op.NoPrompt, Text: fmt.Sprintf("there is no prompt %q in this session", o.To)}
+	case o.Conversation && !trail.There(at.Seq):
+		return at, &op.Refusal{Code: op.NoPrompt, Text: fmt.Sprintf("the prompt %q is not in the conversation any more: a rewind took it out", o.To)}
 	}
-	return at, &op.Refusal{Code: op.NoPrompt, Text: fmt.Sprintf("there is no prompt %q in this session", o.To)}
+	return at, nil
 }
 
 // wentBack brings the rest of the session in line with a rewind.

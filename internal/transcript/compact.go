@@ -25,7 +25,7 @@ func (s State) compacted(seq event.Seq, b event.Compacted) State {
 	}
 	switch {
 	case b.Undo > 0:
-		s.talk = s.talk.replaced(seq, b.Messages)
+		s.talk = s.talk.replaced(seq, b.Messages, b.Origin)
 	case b.Before == 0 && b.From == 0:
 		s.talk = s.talk.restarted(seq, b.Text)
 	default:
@@ -56,11 +56,13 @@ func (c conversation) shortened(seq event.Seq, b event.Compacted) conversation {
 }
 
 // replaced is a conversation of these messages.
-func (c conversation) replaced(seq event.Seq, ms []llm.Message) conversation {
+func (c conversation) replaced(seq event.Seq, ms []llm.Message, o event.Origin) conversation {
 	c = c.closeRound(seq)
-	next := c.emptied(seq)
-	for _, m := range ms {
-		next = next.entry(Entry{m, slices.Repeat([]event.Seq{seq}, len(m.Parts))})
+	es, boundary := broughtBack(seq, ms, o)
+	next := c.emptied(boundary)
+	next.words = c.words
+	for _, e := range es {
+		next = next.entry(e)
 	}
 	return next.stillCleared(c)
 }
@@ -169,13 +171,13 @@ func said(list []Said, p Said) []Said {
 }
 
 // taken are the prompts when a person went back.
-func taken(list []Said, seq event.Seq, b event.Rewound) []Said {
+func taken(list []Said, seq event.Seq, trail event.Trail) []Said {
 	list = slices.Clone(list)
 	for i, p := range list {
-		switch {
-		case b.Undo && p.Gone == b.To:
+		switch there := trail.There(p.Seq); {
+		case there:
 			list[i].Gone = 0
-		case !b.Undo && p.Gone == 0 && p.Seq >= b.To:
+		case p.Gone == 0:
 			list[i].Gone = seq
 		}
 	}

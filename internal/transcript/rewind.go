@@ -1,6 +1,8 @@
 package transcript
 
 import (
+	"slices"
+
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -9,6 +11,7 @@ import (
 // rewound goes back to what was before an event. A rewind of files alone
 // changes nothing of the conversation; the model is told of it.
 func (s State) rewound(seq event.Seq, b event.Rewound) State {
+	s.Trail = s.Trail.With(event.Event{Seq: seq, Body: b})
 	if !b.Conversation {
 		return s
 	}
@@ -18,7 +21,7 @@ func (s State) rewound(seq event.Seq, b event.Rewound) State {
 	if b.To <= s.Noted { // they tell of what is not so any more
 		s.Noted = 0
 	}
-	s.Said = taken(s.Said, seq, b)
+	s.Said = taken(s.Said, seq, s.Trail)
 	s.files = trie[effect.File]{}
 	for _, f := range b.Seen {
 		s.files = s.files.set(f.Path, f)
@@ -36,14 +39,7 @@ func (c conversation) back(seq event.Seq, b event.Rewound) conversation {
 	}
 	var es []Entry
 	if b.Messages != nil {
-		next.boundary = seq
-		for _, m := range b.Messages {
-			from := make([]event.Seq, len(m.Parts))
-			for i := range from {
-				from[i] = seq
-			}
-			es = append(es, Entry{m, from})
-		}
+		es, next.boundary = broughtBack(seq, b.Messages, b.Origin)
 	} else {
 		es = before(c.entries(), b.To)
 	}
@@ -87,4 +83,34 @@ func before(es []Entry, to event.Seq) (out []Entry) {
 		}
 	}
 	return out
+}
+
+// broughtBack are messages that an event brings back, and the boundary that is
+// in force in them. Where nobody noted what they come from, that is the event.
+func broughtBack(seq event.Seq, ms []llm.Message, o event.Origin) (es []Entry, boundary event.Seq) {
+	noted := len(o.Parts) == len(ms)
+	for i, m := range ms {
+		noted = noted && len(o.Parts[i]) == len(m.Parts)
+	}
+	for i, m := range ms {
+		from := slices.Repeat([]event.Seq{seq}, len(m.Parts))
+		if noted {
+			from = o.Parts[i]
+		}
+		es = append(es, Entry{m, from})
+	}
+	if !noted {
+		return es, seq
+	}
+	return es, o.Boundary
+}
+
+// Origin says where the conversation comes from, for an event that brings it
+// back.
+func (s State) Origin() event.Origin {
+	o := event.Origin{Boundary: s.Boundary()}
+	for _, e := range s.Entries() {
+		o.Parts = append(o.Parts, e.From)
+	}
+	return o
 }

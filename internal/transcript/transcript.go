@@ -65,6 +65,7 @@ type State struct {
 	Tasks    []view.Task // the todo list as it stands
 	Quiet    int         // replies since the todo list was written
 	Plan     string      // the newest that a person approved, or ""
+	Trail    event.Trail // the rewinds
 	Said     []Said      // prompts of people, in order; see maxSaid
 	Changed  []string    // files that calls changed, in the order of the first change; at most maxChanged
 	Recent   []string    // files that the model saw last, the newest last; at most maxRecent

@@ -45,7 +45,7 @@ type Item struct {
 	ID    string           // of said
 	Seq   event.Seq        // of said, and of what tells of a rewind
 	Files map[string]bool  // of said: what changed on disk until the next one
-	went  *Went            // of noted: it tells of a rewind
+	went  event.Trail      // of noted: it tells of a rewind
 	Back  event.Seq        // the rewind that took it back, 0 without
 	took  time.Duration
 	Calls []*Call

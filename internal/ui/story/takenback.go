@@ -10,13 +10,6 @@ import (
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
-// A Went is a rewind, as the item that tells of it has it.
-type Went struct {
-	to         event.Seq // the prompt that it went back to before, or the rewind that it undoes
-	undo       bool
-	Talk, Code bool // what it went back in
-}
-
 // rewound tells of a rewind and marks what it took back.
 func (s *Story) rewound(seq event.Seq, at time.Time, b event.Rewound) {
 	text := b.String()
@@ -28,55 +21,26 @@ func (s *Story) rewound(seq event.Seq, at time.Time, b event.Rewound) {
 		level = "warning"
 	}
 	hint := ""
-	if !b.Undo {
+	if !b.Undo || b.Dropped > 0 {
 		hint = "/rewind undo takes it back"
 	}
-	s.Add(&Item{Kind: Noted, Done: true, At: at, Seq: seq, Level: level, Text: text, Hint: hint, went: &Went{b.To, b.Undo, b.Conversation, b.Code}})
+	s.Add(&Item{Kind: Noted, Done: true, At: at, Seq: seq, Level: level, Text: text, Hint: hint, went: event.Trail{}.With(event.Event{Seq: seq, Body: b})})
 	s.Remark()
 }
 
 // Remark says anew of each item which rewind took it back.
 func (s *Story) Remark() {
+	var trail event.Trail
 	for _, it := range s.Items {
-		it.Back = 0
+		trail = append(trail, it.went...)
 	}
-	for n, it := range s.Items {
-		w := it.went
-		if w == nil || !w.Talk {
-			continue
-		}
-		from := slices.IndexFunc(s.Items[:n], func(o *Item) bool { return o.Seq >= w.to })
-		if w.undo {
-			for _, o := range s.Items[:n] {
-				if o.Back == w.to {
-					o.Back = 0
-				}
-			}
-		}
-		for _, o := range s.Items[max(from, 0):n] {
-			if o.Back == 0 && o.went == nil {
-				o.Back = it.Seq
-			}
-		}
-	}
-}
-
-// Undoable is the newest rewind that was not taken back, nil without.
-func (s *Story) Undoable() *Went {
-	var open []*Went
+	var at event.Seq // what has no event of its own came with the one before
 	for _, it := range s.Items {
-		switch w := it.went; {
-		case w == nil:
-		case !w.undo:
-			open = append(open, w)
-		case len(open) > 0:
-			open = open[:len(open)-1]
+		at = max(at, it.Seq)
+		if it.Back = 0; len(trail) > 0 && it.went == nil && at > 0 && !trail.There(at) {
+			it.Back = trail[len(trail)-1].Seq
 		}
 	}
-	if len(open) == 0 {
-		return nil
-	}
-	return open[len(open)-1]
 }
 
 // changedFiles adds the files that a call changed to the prompt that led to it.

@@ -53,7 +53,7 @@ func (m *Model) pickPrompt() []effect {
 		all = append(all, Choice{ID: it.ID, Name: story.FirstLine(it.Text), Right: right, Find: it.Text})
 	}
 	at := max(len(all)-1, 0)
-	if m.story.Undoable() != nil {
+	if _, ok := m.st.Trail.Undoable(); ok {
 		all = append(all, Choice{ID: undoID, Name: "Take the last rewind back"})
 	}
 	if len(all) == 0 {
@@ -86,8 +86,8 @@ func (m *Model) planRewind(was *story.Item) []effect {
 	heading := "Take the last rewind back?"
 	if was != nil {
 		heading, g.o.Undo, g.o.To = "Go back to before “"+story.FirstLine(was.Text)+"”?", false, was.ID
-	} else if w := m.story.Undoable(); w != nil {
-		g.o.Conversation, g.o.Code = w.Talk, w.Code
+	} else if w, ok := m.st.Trail.Undoable(); ok {
+		g.o.Conversation, g.o.Code = w.Conversation, w.Code
 	}
 	g.d = newMenu(m, heading, nil, g.carryOut)
 	g.d.fixed, g.d.loading, g.d.place, g.d.hint = true, true, rankRewind, "Esc cancels"
@@ -133,11 +133,19 @@ func (g *rewinding) planned(b event.RewindPlan) {
 	g.d.set(append(all, Choice{Name: "Cancel"}))
 }
 
-// files says what would change on disk, in at most rows lines.
+// files says what would leave the conversation and change on disk, in at most rows lines.
 func (g *rewinding) files(p paper, width, rows int) []draw.Line {
 	if g.plan == nil {
 		return nil
 	}
+	if n := g.plan.Dropped; n > 0 {
+		said := draw.L(draw.S("What was said since goes: "+story.Plural(n, "prompt")+". Another undo brings it back.", draw.Attention)).Truncate(width, p.O)
+		return append([]draw.Line{said}, g.onDisk(p, width, rows-1)...)
+	}
+	return g.onDisk(p, width, rows)
+}
+
+func (g *rewinding) onDisk(p paper, width, rows int) []draw.Line {
 	if !g.o.Code {
 		return []draw.Line{draw.L(draw.S("Files stay as they are.", draw.Quiet)).Truncate(width, p.O)}
 	}

@@ -139,7 +139,7 @@ func TestRewoundIsMarked(t *testing.T) {
 		t.Errorf("undo asks for %+v", got)
 	}
 	r.event(event.Rewound{To: rewind, Undo: true, Conversation: true})
-	if got := back(); got != " p3" || r.m.story.Undoable() != nil {
+	if got := back(); got != " p3" {
 		t.Errorf("taken back after undo:%s", got)
 	}
 }
