@@ -5,6 +5,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -43,7 +44,7 @@ type Config struct {
 	Pauses   bool
 	// Facts describe a model; nil knows nothing, and asks for no reasoning
 	// other than a budget.
-	Facts func(model string) (price.Facts, bool)
+	Facts price.Lookup
 }
 
 // A Client is an llm.Model.
@@ -63,17 +64,9 @@ var _ llm.Model = (*Client)(nil)
 
 // New returns a client.
 func New(c Config) *Client {
-	if c.Name == "" {
-		c.Name = "anthropic"
-	}
-	if c.BaseURL == "" {
-		c.BaseURL = BaseURL
-	}
+	c.Name, c.BaseURL = cmp.Or(c.Name, "anthropic"), cmp.Or(c.BaseURL, BaseURL)
 	c.BaseURL = strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1")
 	c.Key = strings.TrimSpace(c.Key)
-	if c.Facts == nil {
-		c.Facts = func(string) (price.Facts, bool) { return price.Facts{}, false }
-	}
 	return &Client{c: c, wire: wire.NewClient(wire.Config{
 		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
 		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, Wall: c.Wall,

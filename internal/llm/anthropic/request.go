@@ -21,7 +21,7 @@ const interleaved = "interleaved-thinking-2025-05-14"
 // messages last, so that a longer conversation begins with the same bytes,
 // apart from the moving cache marks.
 func (c *Client) request(r llm.Request, reader string) (body []byte, betas []string) {
-	facts, _ := c.c.Facts(r.Model)
+	facts, _ := c.c.Facts.Of(r.Model)
 	w := c.sent.Begin(reader, r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID})
 	msgs := w.Messages()
 	maxTokens := r.MaxTokens

@@ -35,7 +35,7 @@ type Config struct {
 	Quirks    Quirks
 	Local     bool
 	StartHint string // how to start a local server
-	Facts     func(model string) (price.Facts, bool)
+	Facts     price.Lookup
 	// Memory is what servers refused before; nil: one of the client's own.
 	Memory *Memory
 }
@@ -55,9 +55,6 @@ const localFirstByte = 10 * time.Minute
 func New(c Config) *Client {
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	c.Key = strings.TrimSpace(c.Key)
-	if c.Facts == nil {
-		c.Facts = func(string) (price.Facts, bool) { return price.Facts{}, false }
-	}
 	if c.Memory == nil {
 		c.Memory = &Memory{}
 	}

@@ -6,6 +6,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"iter"
 	"net/http"
@@ -33,7 +34,7 @@ type Config struct {
 	Idle      time.Duration // 0: 90 s
 	FirstByte time.Duration // 0: Idle
 	Wall      func() time.Time
-	Facts     func(model string) (price.Facts, bool)
+	Facts     price.Lookup
 }
 
 // A Client is an llm.Model.
@@ -47,20 +48,12 @@ var _ llm.Model = (*Client)(nil)
 
 // New returns a client.
 func New(c Config) *Client {
-	if c.Name == "" {
-		c.Name = "gemini"
-	}
-	if c.BaseURL == "" {
-		c.BaseURL = BaseURL
-	}
+	c.Name, c.BaseURL = cmp.Or(c.Name, "gemini"), cmp.Or(c.BaseURL, BaseURL)
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	if !strings.Contains(c.BaseURL, "/v1") {
 		c.BaseURL += "/v1beta"
 	}
 	c.Key = strings.TrimSpace(c.Key)
-	if c.Facts == nil {
-		c.Facts = func(string) (price.Facts, bool) { return price.Facts{}, false }
-	}
 	return &Client{c: c, wire: wire.NewClient(wire.Config{
 		Provider: c.Name, Key: c.Key, KeySource: c.KeySource, Version: c.Version, Headers: c.Headers,
 		Transport: c.Transport, Idle: c.Idle, FirstByte: c.FirstByte, Wall: c.Wall,

@@ -13,7 +13,7 @@ import (
 
 // request writes the body: what stays first, the contents last.
 func (c *Client) request(r llm.Request, reader string) []byte {
-	facts, known := c.c.Facts(r.Model)
+	facts, known := c.c.Facts.Of(r.Model)
 	if !known {
 		facts = price.Facts{}
 	}

@@ -6,6 +6,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -34,7 +35,7 @@ type Config struct {
 	Idle      time.Duration // 0: 90 s
 	FirstByte time.Duration // 0: Idle
 	Wall      func() time.Time
-	Facts     func(model string) (price.Facts, bool)
+	Facts     price.Lookup
 	// Retention is prompt_cache_retention, "" for the provider's own; Summary
 	// the kind of summary of reasoning, "" for auto and "none" for no summary.
 	Retention, Summary string
@@ -53,17 +54,9 @@ var _ llm.Model = (*Client)(nil)
 
 // New returns a client.
 func New(c Config) *Client {
-	if c.Name == "" {
-		c.Name = "openai"
-	}
-	if c.BaseURL == "" {
-		c.BaseURL = BaseURL
-	}
+	c.Name, c.BaseURL = cmp.Or(c.Name, "openai"), cmp.Or(c.BaseURL, BaseURL)
 	c.BaseURL = strings.TrimRight(c.BaseURL, "/")
 	c.Key = strings.TrimSpace(c.Key)
-	if c.Facts == nil {
-		c.Facts = func(string) (price.Facts, bool) { return price.Facts{}, false }
-	}
 	if c.Summary == "" {
 		c.Summary = "auto"
 	}

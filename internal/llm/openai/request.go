@@ -16,7 +16,7 @@ const minOutput = 16 // the API refuses a smaller cap
 
 // request writes the body: what stays first, the conversation last.
 func (c *Client) request(r llm.Request, reader string) []byte {
-	facts, known := c.c.Facts(r.Model)
+	facts, known := c.c.Facts.Of(r.Model)
 	if !known {
 		facts = price.Facts{}
 	}

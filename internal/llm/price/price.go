@@ -101,6 +101,17 @@ func (f Facts) RaisedCap() int {
 	return 0
 }
 
+// A Lookup finds the facts of a model; nil knows none.
+type Lookup func(model string) (f Facts, known bool)
+
+// Of are the facts of a model.
+func (l Lookup) Of(model string) (f Facts, known bool) {
+	if l == nil {
+		return Facts{}, false
+	}
+	return l(model)
+}
+
 // Effort maps an effort to the name the model takes, "" when it takes none.
 func (f Facts) Effort(e llm.Effort) string {
 	if e == llm.EffortNone {
