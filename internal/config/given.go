@@ -25,7 +25,7 @@ func (l *loader) addSettings() error {
 		if err != nil {
 			return fmt.Errorf("reading --settings %s: %w", s, err)
 		}
-		text, base.File, base.Root = b, path, filepath.Dir(path)
+		text, base.File, base.Root, l.out.Given = b, path, filepath.Dir(path), path
 	}
 	n, problems, err := parse(text, base)
 	if err != nil {

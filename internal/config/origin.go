@@ -146,6 +146,7 @@ type Claim struct {
 // A Report is what loading found besides the values.
 type Report struct {
 	Files    []File
+	Given    string   // the file of --settings, "" for none
 	Dirs     []string // folders of which every file is read
 	Problems []Problem
 	// Ignored are files of an untrusted folder that wanted more than to

@@ -148,6 +148,23 @@ func LoginPlaces(home string) []string {
 	return out
 }
 
+// HomePlaces are LoginPlaces, and everything in a home folder that is known to
+// steer programs by its name.
+func HomePlaces(home string) []string {
+	out := LoginPlaces(home)
+	for name := range protectedNames {
+		out = append(out, filepath.Join(home, name))
+	}
+	for pair := range protectedPairs {
+		out = append(out, filepath.Join(home, filepath.FromSlash(pair)))
+	}
+	for name := range protectedConfig {
+		out = append(out, filepath.Join(home, ".config", name))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // SystemPlaces are the paths from which the system, or whoever logs in, runs
 // programs.
 func SystemPlaces() []string { return slices.Concat(systemPlaces, programPlaces) }

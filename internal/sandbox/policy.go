@@ -97,10 +97,7 @@ func NewPolicy(c Config) Policy {
 		}
 	}
 	p.home, p.gits, p.always = c.Home, git, slices.Concat(guards, c.paths(fs.DenyWrite), c.Programs)
-	if slices.ContainsFunc(p.surveys, func(root string) bool { return paths.Within(root, c.Home) }) {
-		p.always = append(p.always, policy.LoginPlaces(c.Home)...)
-	}
-	p.always = append(p.always, slices.DeleteFunc(policy.SystemPlaces(), func(at string) bool { return !paths.WithinAny(p.surveys, at) })...)
+	p.always = append(p.always, slices.DeleteFunc(append(policy.SystemPlaces(), policy.LoginPlaces(c.Home)...), func(at string) bool { return !paths.WithinAny(p.surveys, at) })...)
 	p.denials, p.far = c.Denials, newFar(c.Denials, p.surveys, c.Home)
 	n := c.Settings.Network
 	p.Network = Network{

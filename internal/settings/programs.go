@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,9 +14,9 @@ import (
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
-// Programs are the files of the session's folders that settings have adze run
-// unconfined: programs of hooks, of the status line and of the key helper, there
-// or not. What a program finds by itself (the rules of make, the scripts of
+// Programs are the files of the session's folders by which something runs
+// unconfined: the settings themselves, programs of hooks, of the status line and of
+// the key helper, there or not, and where links of the person's lead. What a program finds by itself (the rules of make, the scripts of
 // package.json, imports) is not seen.
 func Programs(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
 	add := func(argv []string, what string) {
@@ -61,7 +62,56 @@ func Programs(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
 		line(cfg.StatusLine.Command, "the status line")
 	}
 	line(cfg.APIKeyHelper, "the key helper")
+	return append(out, leading(cfg, p, dirs)...)
+}
+
+// leading are the files of the session's folders that count as something of the
+// person's: settings given by their path, and where links in the home folder lead
+// that a login or adze follows, as in a repository of dotfiles.
+func leading(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
+	inside := func(at, why string) {
+		if to, err := os.Readlink(at); err == nil { // also one that leads to nothing yet
+			at = paths.Absolute(filepath.Dir(at), p.Home, to)
+		}
+		real, err := place.Resolve(at)
+		if err == nil && paths.WithinAny(dirs, real) && !slices.Contains(dirs, real) {
+			out = append(out, policy.Steer{Path: real, Why: why})
+		}
+	}
+	const own = "it is one of adze's settings files"
+	if cfg.Given != "" {
+		inside(cfg.Given, own)
+	}
+	for _, f := range cfg.Files {
+		if real, err := place.Resolve(f.Path); err == nil && real != f.Path { // the others are known by their names
+			inside(f.Path, own)
+		}
+	}
+	if p.Home == "" {
+		return out
+	}
+	links := map[string]bool{p.Home: false}
+	for _, at := range policy.HomePlaces(p.Home) {
+		if linked(links, p.Home, at) {
+			inside(at, "a link leads there from "+at)
+		}
+	}
 	return out
+}
+
+// linked reports whether a part of the path below home is a link. Most homes have
+// few, and looking at each part once is much cheaper than resolving every path.
+func linked(known map[string]bool, home, at string) bool {
+	if len(at) <= len(home) {
+		return false
+	}
+	is, seen := known[at]
+	if !seen {
+		info, err := os.Lstat(at)
+		is = err == nil && info.Mode()&os.ModeSymlink != 0
+		known[at] = is
+	}
+	return is || linked(known, home, filepath.Dir(at))
 }
 
 // programsOf are the files that a command runs: the program, where its name is a
