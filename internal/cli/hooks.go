@@ -91,6 +91,11 @@ func hooksCheck(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			set, problems := hooks.Load(cfg)
+			for _, h := range set.All() {
+				if s := h.Doubt(); s != "" {
+					problems = append(problems, fmt.Errorf("%s: %s", h.From, s))
+				}
+			}
 			if len(problems) > 0 {
 				for _, err := range problems {
 					fmt.Fprintln(sys.Stdout, clip.Visible(err.Error()))

@@ -53,6 +53,21 @@ func protected(r Rules, file string) (why string, ci bool) {
 	return "", false
 }
 
+// Steered says why all that is in a folder steers programs: it, or one above it,
+// has a name that does (~/.claude, repo/.vscode); "" when it is an ordinary one.
+func Steered(folder string) string {
+	segs := strings.Split(strings.Trim(strings.ToLower(filepath.ToSlash(folder)), "/"), "/")
+	for i, s := range segs {
+		if w := nameWhy(s); w != "" {
+			return w
+		}
+		if i > 0 && (protectedPairs[segs[i-1]+"/"+s] != "" || segs[i-1] == ".config" && protectedConfig[s] || segs[i-1] == ".git" && s == "hooks") {
+			return "what is in it steers programs"
+		}
+	}
+	return ""
+}
+
 // HoldsSecrets reports whether file is known to hold secrets: .env files, private
 // keys, cloud credentials.
 func HoldsSecrets(file string) bool {

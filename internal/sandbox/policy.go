@@ -98,6 +98,11 @@ func NewPolicy(c Config) Policy {
 	}
 	p.home, p.gits, p.always = c.Home, git, slices.Concat(guards, c.paths(fs.DenyWrite), c.Programs)
 	p.always = append(p.always, slices.DeleteFunc(append(policy.SystemPlaces(), policy.LoginPlaces(c.Home)...), func(at string) bool { return !paths.WithinAny(p.surveys, at) })...)
+	for _, root := range p.surveys { // one that lies in what steers programs does so as a whole
+		if policy.Steered(root) != "" {
+			p.always = append(p.always, root)
+		}
+	}
 	p.denials, p.far = c.Denials, newFar(c.Denials, p.surveys, c.Home)
 	n := c.Settings.Network
 	p.Network = Network{

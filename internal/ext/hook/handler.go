@@ -107,6 +107,19 @@ func (h Hook) Name() string {
 	return strings.Join(append([]string{h.Command}, h.Args...), " ")
 }
 
+// Doubt says why the hook's matcher will probably never match, "" when it may.
+func (h Hook) Doubt() string {
+	if h.Event.Subject() != "tool_name" {
+		return ""
+	}
+	for _, name := range h.match.list {
+		if !policy.Known(name) && !strings.HasPrefix(name, "mcp__") {
+			return fmt.Sprintf("hooks of %s: there is no tool %q%s", h.Event, name, near.Hint(name, policy.Tools()))
+		}
+	}
+	return ""
+}
+
 // A Group is the handlers of one matcher, as settings write them.
 type Group struct {
 	Matcher string            `json:"matcher"`

@@ -47,6 +47,7 @@ func TestMatching(t *testing.T) {
 		"another source":         {"SessionStart", `{"matcher":"resume","hooks":[{"type":"command","command":"a"}]}`, hook.SessionStartInput{Source: "startup"}, nil, 0},
 		"if it does that":        {"PreToolUse", `{"hooks":[{"type":"command","command":"a","if":"Bash(git push:*)"}]}`, pre("Bash", `{}`), append(exec("cd", "x"), exec("git", "push", "-f")...), 1},
 		"if it does not":         {"PreToolUse", `{"hooks":[{"type":"command","command":"a","if":"Bash(git push:*)"}]}`, pre("Bash", `{}`), exec("git", "pull"), 0},
+		"if what is not seen":    {"PreToolUse", `{"hooks":[{"type":"command","command":"a","if":"Bash(git push:*)"}]}`, pre("Bash", `{}`), []policy.Action{policy.Opaque{Source: "$X", Why: "unknown"}}, 1},
 		"if of another tool":     {"PreToolUse", `{"hooks":[{"type":"command","command":"a","if":"Bash(git push:*)"}]}`, pre("Read", `{}`), nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

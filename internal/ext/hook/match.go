@@ -106,5 +106,12 @@ func (at Scene) does(rule policy.Rule, tool string) bool {
 	rules := at.Rules
 	rules.List, rules.Protected, rules.Unsafe, rule.Root = []policy.Rule{rule}, nil, "", rules.Dir
 	v := policy.Decide(rules, policy.Bypass, policy.Request{Tool: tool, Actions: at.Actions})
-	return v.Effect == policy.Deny && v.Rule == rule.Text()
+	switch v.Effect {
+	case policy.Deny:
+		return v.Rule == rule.Text()
+	case policy.Ask: // it may do that, as far as can be seen: a rule that denies asks then, too
+		return v.Check == policy.CheckOpaque || v.Check == policy.CheckDeniedBelow
+	case policy.Allow:
+	}
+	return false
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 var errTimeout = errors.New("out of time")
@@ -138,7 +139,8 @@ func (r *Runner) prepare(h hook.Hook, q question) (c proc.Command, v variables, 
 		set = append(set, "CLAUDE_ENV_FILE="+v.path)
 	}
 	c = proc.Command{Gate: runtime.GOOS != "windows", Dir: cmp.Or(r.conf.Dir, q.common.Dir), Env: proc.Set(proc.Quiet(environ), set...)}
-	path := lookEnv(environ, "PATH")
+	path := r.path(lookEnv(environ, "PATH"))
+	c.Env = proc.Set(c.Env, "PATH="+path)
 	if len(h.Args) > 0 {
 		word := r.expand(h.Handler.Command, h)
 		c.Path = word
@@ -177,6 +179,18 @@ func (r *Runner) prepare(h hook.Hook, q question) (c proc.Command, v variables, 
 
 // gate has a shell wait until its processes can be told from all others.
 const gate = "read -r _ <&3; exec 3<&-; "
+
+// path is PATH without folders that go with the session's, and those inside the
+// project: a repository must not decide what a person's hooks run.
+func (r *Runner) path(list string) string {
+	var out []string
+	for _, dir := range filepath.SplitList(list) {
+		if filepath.IsAbs(dir) && (r.conf.Project == "" || !paths.Within(r.conf.Project, dir)) {
+			out = append(out, dir)
+		}
+	}
+	return strings.Join(out, string(os.PathListSeparator))
+}
 
 // expand puts the folders that a hook may name into its words, where no shell
 // does.

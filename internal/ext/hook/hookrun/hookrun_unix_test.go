@@ -205,6 +205,22 @@ func TestHooksRunWhereTheSessionBegan(t *testing.T) {
 	}
 }
 
+// A repository does not decide what a hook's commands are.
+func TestHooksFindNoProgramsOfTheProject(t *testing.T) {
+	project := t.TempDir()
+	if err := os.WriteFile(filepath.Join(project, "git"), []byte("#!/bin/sh\ntouch ran\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, func(c *hookrun.Config) {
+		c.Project, c.Dir = project, project
+		c.Environ = func() []string { return []string{"PATH=.:" + project + ":" + os.Getenv("PATH")} }
+	}, command("git --version"), `{"type":"command","command":"git","args":["--version"]}`)
+	r.fire(t.Context(), project)
+	if _, err := os.Stat(filepath.Join(project, "ran")); err == nil {
+		t.Error("the repository's git ran")
+	}
+}
+
 // A hook may print back all that it was given; beyond its bound it has no answer,
 // which is told.
 func TestLongAnswers(t *testing.T) {
