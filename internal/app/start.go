@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,9 @@ type Spec struct {
 	Log sessions.Choice
 	// Target is the model to use; nil: the one of the settings.
 	Target *agent.Target
+	// Model is the one that a new session begins with, as provider/model, unless
+	// a flag, the environment or a managed setting names another; "": that of the settings.
+	Model string
 	// Tools are the names of the only tools it has; nil: those of the settings.
 	Tools  []string
 	Schema json.RawMessage // of a structured answer, nil for none
@@ -197,7 +201,7 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		r.key = "none"
 		return models.Target{Target: *t}, nil
 	}
-	t, err := m.Main(ctx, r.log.Model)
+	t, err := m.Main(ctx, cmp.Or(r.log.Model, r.spec.Model))
 	if err != nil {
 		return t, err
 	}

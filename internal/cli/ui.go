@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -160,8 +161,7 @@ func (h *uiHost) host() tui.Host {
 		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes,
 		Open: h.open, Models: h.models, Sessions: h.sessions, Search: h.search, Preview: h.preview, Diff: h.diff, Rename: h.rename, Files: h.files,
 		Look: h.look, Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Image: h.image, Picture: h.picture,
-		Memory: h.memory, Note: h.note, Reports: h.reports(), Hooks: func(ctx context.Context) (string, error) { return h.subcommand("hooks", "list")(ctx, nil, "") }, First: h.first, Keyless: keyless, Trust: h.trust,
-		Login: func(ctx context.Context) error { _, err := h.interactive("login")(ctx, nil, ""); return err },
+		Memory: h.memory, Note: h.note, Reports: h.reports(), Hooks: func(ctx context.Context) (string, error) { return h.subcommand("hooks", "list")(ctx, nil, "") }, First: h.first, Keyless: keyless, Taken: taken, Trust: h.trust,
 	}
 	h.withHistory(&t)
 	return t
@@ -176,6 +176,8 @@ func keyless(err error) bool {
 	var none *choose.NoModelError
 	return errors.As(err, &none)
 }
+
+func taken(err error) bool { return errors.Is(err, store.ErrLocked) }
 
 // trust is what this folder brings and nobody has decided about.
 func (h *uiHost) trust(context.Context) (*tui.Trust, error) {

@@ -253,6 +253,42 @@ func TestUIFirstStart(t *testing.T) {
 	}
 }
 
+// Without a key, a model or settings, a person who starts adze can save a key
+// and go on at once.
+func TestUIFirstKey(t *testing.T) {
+	p := newPlace(t)
+	c := p.adze("--sandbox", "off")
+	c.Env = append(c.Env, "OLLAMA_HOST="+closedPort(), "ANTHROPIC_BASE_URL=http://"+closedPort())
+	x := p.inTerminal(c, 90, 30)
+	x.until(`Which colours\?`)
+	x.keys(enter)
+	x.until(`❯ Save a key`)
+	x.keys(enter)
+	x.until(`❯ anthropic`)
+	x.keys(esc)
+	x.until(`❯ Save a key`)
+	x.keys(enter)
+	x.until(`❯ anthropic`)
+	x.keys("anthr", enter)
+	x.until(`API key of anthropic`)
+	x.keys(ctrlC)
+	x.until(`❯ Save a key`)
+	x.keys(enter)
+	x.until(`❯ anthropic`)
+	x.keys(enter)
+	x.gone(`❯ anthropic`)
+	x.until(`API key of anthropic`)
+	x.keys("sk-ant-api03-a-key-that-was-typed", enter)
+	x.until(`claude-.*for help`)
+	raw, err := os.ReadFile(filepath.Join(p.home, ".adze", "credentials.json"))
+	if err != nil || !strings.Contains(string(raw), "a-key-that-was-typed") {
+		t.Errorf("the key is not saved: %v", err)
+	}
+	if strings.Contains(x.all(), "a-key-that-was-typed") {
+		t.Errorf("the key was shown:\n%s", x.all())
+	}
+}
+
 func TestUITrust(t *testing.T) {
 	p := newPlace(t)
 	if err := os.MkdirAll(filepath.Join(p.dir, ".adze"), 0o755); err != nil {
@@ -316,4 +352,79 @@ func TestUIPicksASession(t *testing.T) {
 	x.until(`❯ first of all`)
 	x.keys(enter)
 	x.until(`● One\.`)
+}
+
+// A session that cannot be opened is no end: another one can be had.
+func TestUINoSuchSession(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(90, 30, "> One.\n", "--resume", "nowhere-known")
+	x.until(`❯ Choose another session`)
+	x.until(`nowhere-known`)
+	x.keys(enter)
+	x.until(`no other session of this project`)
+	x.keys(esc)
+	x.until(`❯ Choose another session`)
+	x.keys(esc)
+	x.gone(`There is no session`)
+	x.keys("hello", enter)
+	x.until(`❯ Choose another session`)
+	x.keys(down)
+	x.until(`❯ Begin a new session`)
+	x.keys(enter)
+	x.until(`› hello`)
+	x.gone(`Opening`)
+	x.keys(enter)
+	x.until(`● One\.`)
+
+	x = p.ui(90, 30, "> One.\n", "--resume", "nowhere-known")
+	x.until(`❯ Choose another session`)
+	x.keys(up, up, down, down, down)
+	x.until(`❯ Leave adze`)
+	x.keys(enter)
+	if code := x.ended(); code == 0 || !strings.Contains(x.all(), "nowhere-known") {
+		t.Errorf("exit %d:\n%s", code, x.all())
+	}
+}
+
+func TestUISessionOpenElsewhere(t *testing.T) {
+	p := newPlace(t)
+	first := p.ui(90, 30, "> One.\n", "say one")
+	first.until(`● One\.`)
+	x := p.ui(90, 30, "> Two.\n", "--continue")
+	x.until(`❯ Go on in a copy`)
+	x.keys(enter)
+	x.until(`● One\.`)
+	x.keys("go on", enter)
+	x.until(`● Two\.`)
+	if strings.Contains(first.all(), "Two.") {
+		t.Error("it is no copy")
+	}
+}
+
+// What a session is cleared for has its model, and nothing else of it.
+func TestUIClearKeepsTheModel(t *testing.T) {
+	p := newPlace(t)
+	model := "script/" + p.put("model.txt", "> One.\n---\n> Two.\n")
+	run := func(args ...string) *terminal {
+		c := p.adze(append([]string{"--sandbox", "off"}, args...)...)
+		c.Env = append(c.Env, "OLLAMA_HOST="+closedPort())
+		return p.inTerminal(c, 90, 30)
+	}
+	p.startedBefore()
+	x := run("--model", model, "say one")
+	x.until(`● One\.`)
+	x.gone(`interrupts`)
+	x.keys("/rename Old title", enter)
+	x.until(`the session is now`)
+	x.keys("/exit", enter)
+	x.ended()
+	x = run("--continue")
+	x.until(`(?s)Old title.*● One\.`)
+	x.keys("/clear", enter)
+	x.until(`What shall be done here`)
+	x.keys("again", enter)
+	x.until(`(?s)● One\..*● (One|Two)\.`)
+	if n := strings.Count(x.all(), "Old title"); n != 1 {
+		t.Errorf("the title is there %d times:\n%s", n, x.all())
+	}
 }

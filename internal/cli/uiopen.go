@@ -56,7 +56,7 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	defer h.opening.Unlock()
 	w, err := h.current(ctx, h.o)
 	if err != nil {
-		return nil, openError(ctx, err)
+		return nil, err
 	}
 	abort := w.Abort
 	h.sys.abort.Store(&abort)
@@ -66,10 +66,10 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 	if s.Fresh || s.Resume != "" {
 		l.At, l.ID = "", ""
 	}
-	spec.Cleared = s.Fresh
+	spec.Cleared, spec.Model = s.Fresh, s.Model
 	r, err := w.Start(ctx, spec)
 	if err != nil {
-		return nil, openError(ctx, err)
+		return nil, err
 	}
 	face := running{r, w}.face()
 	face.UI = h.dressed(w.Config())

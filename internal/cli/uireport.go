@@ -9,8 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
@@ -44,7 +46,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		}},
 		"stats":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
 		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
-		"login":       {About: "save a provider's key", Args: "[provider]", Away: true, Run: h.interactive("login")},
+		"login":       {About: "save a provider's key", Args: "[provider]", Away: true, Choose: h.keyed, Run: h.interactive("login")},
 		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: true, Run: h.interactive("logout")},
 		"export":      {About: "write the session to a file, as Markdown", Args: "[file]", Run: h.export},
 		"keybindings": {About: "edit your keys", Away: true, Looks: true, Run: h.keybindings},
@@ -106,11 +108,42 @@ func (h *uiHost) interactive(name string) func(context.Context, *tui.Session, st
 		c.Stdin, c.Stdout, c.Stderr = h.sys.Stdin, h.sys.Stdout, h.sys.Stdout
 		err = c.Run()
 		var failed *exec.ExitError
-		if errors.As(err, &failed) {
+		switch {
+		case errors.As(err, &failed) && failed.ExitCode() == exitInterrupted:
+			return "", fmt.Errorf("adze %s was interrupted", name)
+		case errors.As(err, &failed):
 			return "", fmt.Errorf("adze %s ended with %d", name, failed.ExitCode())
 		}
 		return "", err
 	}
+}
+
+// keyed are the providers that a key can be saved for.
+func (h *uiHost) keyed(context.Context) ([]tui.Choice, error) {
+	p, cfg, err := h.loaded()
+	if err != nil {
+		return nil, err
+	}
+	ms, err := h.o.models(p, cfg)
+	if err != nil {
+		return nil, err
+	}
+	saved, err := keys(h.sys, p).List()
+	if err != nil {
+		return nil, err
+	}
+	var out []tui.Choice
+	for _, k := range ms.Chooser.Keyed() {
+		c := tui.Choice{ID: k.Name, Name: k.Name}
+		if len(k.Vars) > 0 {
+			c.About = "or the variable " + k.Vars[0]
+		}
+		if slices.ContainsFunc(saved, func(s auth.Saved) bool { return s.Provider == k.Name }) {
+			c.Right = "a key is saved"
+		}
+		out = append(out, c)
+	}
+	return out, nil
 }
 
 // export writes the session to a new file of the working folder.

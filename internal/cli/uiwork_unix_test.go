@@ -243,7 +243,7 @@ func TestUIResumesInWorktrees(t *testing.T) {
 	x := p.ui(100, 30, "> Two.\n")
 	x.until(`What shall be done here`)
 	x.keys("/resume", enter)
-	x.until(`nothing matches`)
+	x.until(`no other session of this project`)
 	x.keys("\x01") // Ctrl+A
 	x.until(`said in the worktree`)
 	x.keys("elsewhere")
@@ -251,7 +251,7 @@ func TestUIResumesInWorktrees(t *testing.T) {
 	x.keys(enter)
 	x.until(`cd .*apart && adze --resume`)
 	x.keys("/resume", enter)
-	x.until(`nothing matches`)
+	x.until(`no other session of this project`)
 	x.keys("\x01")
 	x.until(`said in the worktree`)
 	x.keys("worktree")

@@ -120,7 +120,7 @@ func (l *Opened) open(ctx context.Context, st Store, project string, info store.
 	}
 	var locked *store.LockedError
 	if errors.As(err, &locked) {
-		return &hint.Mistake{Why: fmt.Sprintf("session %s is open in another process (%d on %s)", l.ID, locked.PID, locked.Host), What: "close it there, or go on in a copy: --resume " + l.ID + " --fork-session"}
+		return &hint.Mistake{Why: fmt.Sprintf("session %s is open in another process (%d on %s)", l.ID, locked.PID, locked.Host), What: "close it there, or go on in a copy: --resume " + l.ID + " --fork-session", Of: err}
 	}
 	return err
 }

@@ -49,9 +49,14 @@ func (r *Refusal) Hint() string { return r.What }
 
 // A Mistake is a start that cannot be meant: a folder that is not there, a
 // tool that does not exist.
-type Mistake struct{ Why, What string }
+type Mistake struct {
+	Why, What string
+	Of        error // what it comes from, nil for nothing
+}
 
 func (m *Mistake) Error() string { return m.Why }
 
 // Hint implements Hinter.
 func (m *Mistake) Hint() string { return m.What }
+
+func (m *Mistake) Unwrap() error { return m.Of }

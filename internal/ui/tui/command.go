@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/pick"
@@ -61,7 +62,7 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 	out := map[string]func(m *Model, args string) []effect{
 		"help":    func(m *Model, _ string) []effect { m.open(newHelp(m)); return nil },
 		"exit":    func(m *Model, _ string) []effect { return m.leave() },
-		"clear":   func(m *Model, _ string) []effect { return m.begin(Start{Fresh: true}) },
+		"clear":   func(m *Model, _ string) []effect { return m.begin(m.anew()) },
 		"mode":    (*Model).modeCommand,
 		"plan":    (*Model).planCommand,
 		"effort":  (*Model).effortCommand,
@@ -174,6 +175,20 @@ func (m *Model) begin(s Start) []effect {
 		return nil
 	}
 	return []effect{open{s}}
+}
+
+// anew is a session without this one's conversation, on the model of this one.
+func (m *Model) anew() Start {
+	s := Start{Fresh: true}
+	if m.s != nil && !m.start.Demo {
+		s.Model = m.st.Model
+	}
+	return s
+}
+
+// leaves lets go of the session that is open, for another one.
+func (m *Model) leaves(to Start) {
+	m.s, m.st, m.start, m.gone = nil, transcript.State{}, to, nil
 }
 
 func (m *Model) modeCommand(args string) []effect {
@@ -300,6 +315,7 @@ func (m *Model) modelCommand(args string) []effect {
 	}
 	d := newMenu(m, "Model", nil, func(m *Model, c Choice) []effect { return set(m, c.ID) })
 	d.loading = true
+	d.none = "No provider has a key, and no local server answers. /login saves a key; /model provider/name takes any model by its name."
 	m.open(d)
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
 		all, err := m.host.Models(ctx)
@@ -382,18 +398,24 @@ func (m *Model) report(name, markdown string) []effect {
 }
 
 func (m *Model) reportOf(name string, r Report, args string) []effect {
+	if args == "" && r.Choose != nil {
+		return m.reportOn(name, r)
+	}
 	s := m.s
 	run := func(ctx context.Context) func(*Model) []effect {
 		text, err := r.Run(ctx, s, args)
 		return func(m *Model) []effect {
 			if err != nil {
-				return m.fail(err)
+				return append(m.fail(err), m.without()...)
 			}
 			if text != "" {
 				m.report(name, text)
 			}
 			if r.Looks {
 				return m.lookAgain()
+			}
+			if name == "login" && m.s == nil { // there may be a model now
+				return m.begin(m.start)
 			}
 			return nil
 		}
@@ -402,6 +424,25 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 		return []effect{away{run}}
 	}
 	return []effect{work{run}}
+}
+
+// reportOn has a person choose what a report is about.
+func (m *Model) reportOn(name string, r Report) []effect {
+	d := newMenu(m, "/"+name+" "+r.Args, nil, func(m *Model, c Choice) []effect { return m.reportOf(name, r, c.ID) })
+	d.about, d.loading, d.dropped = r.About, true, (*Model).without
+	d.hint = "Enter takes it, Esc goes back"
+	m.open(d)
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		all, err := r.Choose(ctx)
+		return func(m *Model) []effect {
+			if d.loading = false; err != nil {
+				m.close(d)
+				return append(m.fail(err), m.without()...)
+			}
+			d.set(all)
+			return nil
+		}
+	}}}
 }
 
 // about says what this session is.

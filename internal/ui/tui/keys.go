@@ -309,6 +309,7 @@ func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 			m.queue = nil
 			m.box.Restore(p)
 			m.say("there is no session to send it to", draw.Wrong)
+			return m.without()
 		}
 		return nil
 	}

@@ -30,6 +30,7 @@ type menu struct {
 	loading bool
 	place   rank
 	hint    string
+	none    string                               // why there are no choices, and what to do
 	sample  func(p paper, width int) []draw.Line // below the choices, when there is room; nil: nothing
 	wrong   string                               // with what was tried
 	field   *question                            // a text that is asked for now, in the place of the search
@@ -159,6 +160,8 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	switch {
 	case d.loading:
 		lines = append(lines, draw.L(draw.S("  looking …", draw.Quiet)))
+	case len(d.all) == 0 && d.none != "":
+		lines = append(lines, draw.WrapAll(draw.Text(d.none, draw.Style{Role: draw.Quiet}), inside)...)
 	case len(d.found) == 0:
 		lines = append(lines, draw.L(draw.S("  nothing matches", draw.Quiet)))
 	}

@@ -351,7 +351,8 @@ func (l *loop) copy(text string) {
 func (l *loop) begin(start Start) {
 	l.unhear()
 	old := l.s
-	l.s, l.m.s = nil, nil
+	l.s = nil
+	l.m.leaves(start)
 	l.wg.Go(func() { // ends when the session is open
 		defer l.t.Recover()
 		if old != nil {

@@ -158,6 +158,14 @@ func (k *sessionPicker) family(out []Choice, all []Saved, s Saved, depth int) []
 }
 
 func (k *sessionPicker) hint() {
+	switch {
+	case k.ours:
+		k.d.none = "There is no other session of this branch. Ctrl+B shows those of all branches."
+	case k.all:
+		k.d.none = "There is no other session yet. What is said here can be gone on with later."
+	default:
+		k.d.none = "There is no other session of this project. Ctrl+A shows those of all projects."
+	}
 	words := []string{"Ctrl+A all projects", "Ctrl+B this branch", "Ctrl+V preview", "Ctrl+R rename"}
 	if k.all {
 		words[0] = "Ctrl+A this project"

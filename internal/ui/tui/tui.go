@@ -39,6 +39,7 @@ type Start struct {
 	Fork     bool   // go on in a copy
 	Pick     bool   // ask which
 	Fresh    bool   // a new one, whatever the command line said
+	Model    string // provider/model of the session before, that a fresh one goes on with; "" for that of the settings
 	Demo     bool   // on the script model that comes with adze
 }
 
@@ -178,8 +179,9 @@ type Host struct {
 	// Keyless reports whether a session could not be opened because there is no
 	// model: no key and no local server.
 	Keyless func(error) bool
-	// Login has a person enter a key; the terminal is free meanwhile.
-	Login func(ctx context.Context) error
+	// Taken reports whether a session could not be opened because another
+	// process has it open.
+	Taken func(error) bool
 	// Trust is what this folder brings that could run or steer, when nobody has
 	// decided about it yet; nil is nothing.
 	Trust func(ctx context.Context) (*Trust, error)
@@ -191,7 +193,9 @@ type Report struct {
 	Args  string // a hint, such as "[file]"
 	Away  bool   // it needs the terminal for itself
 	Looks bool   // it may have changed settings of the UI
-	Run   func(ctx context.Context, s *Session, args string) (string, error)
+	// Choose lists what its argument can be; a person who gave none chooses. nil: nothing has to be given.
+	Choose func(ctx context.Context) ([]Choice, error)
+	Run    func(ctx context.Context, s *Session, args string) (string, error)
 }
 
 // Trust is a decision about what a folder brings.

@@ -20,9 +20,7 @@ func (m *Model) welcome() []effect {
 		m.open(m.firstTheme())
 	}
 	m.greeted = true
-	if m.gone != nil && m.host.Keyless != nil && m.host.Keyless(m.gone) {
-		m.open(m.firstModel())
-	}
+	out = append(out, m.without()...)
 	if m.s != nil && m.host.Trust != nil && !m.trusting {
 		m.trusting = true
 		out = append(out, work{func(ctx context.Context) func(*Model) []effect {
@@ -61,7 +59,8 @@ func (m *Model) firstModel() dialog {
 		{ID: "demo", Name: "See the demo", About: "needs no key: it repairs a small program, with a scripted model"},
 		{ID: "again", Name: "Look again", About: "for a key in the environment, or a local server (Ollama, LM Studio, llama.cpp)"},
 	}
-	if m.host.Login != nil {
+	login, logsIn := m.host.Reports["login"]
+	if logsIn {
 		all = append([]Choice{{ID: "login", Name: "Save a key", About: "Anthropic, OpenAI, Gemini, OpenRouter, …"}}, all...)
 	}
 	d := newMenu(m, "There is no model yet", all, func(m *Model, c Choice) []effect {
@@ -69,16 +68,7 @@ func (m *Model) firstModel() dialog {
 		case "demo":
 			return m.begin(Start{Demo: true})
 		case "login":
-			return []effect{away{func(ctx context.Context) func(*Model) []effect {
-				err := m.host.Login(ctx)
-				return func(m *Model) []effect {
-					if err != nil {
-						m.open(m.firstModel())
-						return m.fail(err)
-					}
-					return m.begin(m.start)
-				}
-			}}}
+			return m.reportOf("login", login, "")
 		}
 		return m.begin(m.start)
 	})

@@ -1,0 +1,49 @@
+package tui
+
+// without asks what to do when there is no session: nothing can be sent until
+// there is one.
+func (m *Model) without() []effect {
+	switch {
+	case m.s != nil || m.gone == nil:
+		return nil
+	case m.host.Keyless != nil && m.host.Keyless(m.gone):
+		m.open(m.firstModel())
+	default:
+		m.open(m.sessionless())
+	}
+	return nil
+}
+
+// sessionless offers what can be had in the place of a session that could not
+// be opened.
+func (m *Model) sessionless() dialog {
+	was := m.start
+	named := was.Resume != "" || was.Continue
+	var all []Choice
+	if named && m.host.Taken != nil && m.host.Taken(m.gone) {
+		all = append(all, Choice{ID: "copy", Name: "Go on in a copy", About: "it is open elsewhere, and goes on there as it is"})
+	}
+	if named && m.host.Sessions != nil {
+		all = append(all, Choice{ID: "pick", Name: "Choose another session"})
+	}
+	if named {
+		all = append(all, Choice{ID: "new", Name: "Begin a new session"})
+	}
+	all = append(all, Choice{ID: "again", Name: "Try again"}, Choice{ID: "exit", Name: "Leave adze"})
+	d := newMenu(m, "There is no session", all, func(m *Model, c Choice) []effect {
+		switch c.ID {
+		case "copy":
+			was.Fork = true
+		case "pick":
+			return m.pickSession((*Model).without)
+		case "new":
+			return m.begin(Start{Fresh: true})
+		case "exit":
+			return m.leave()
+		}
+		return m.begin(was)
+	})
+	d.fixed, d.place = true, rankWelcome
+	d.hint = "Enter takes it, Esc closes"
+	return d
+}
