@@ -36,7 +36,7 @@ func (l *Loop) Compact(ctx context.Context, t Turn, c Compaction) (Outcome, erro
 	ok, err := r.compact(ctx, c)
 	switch {
 	case ctx.Err() != nil:
-		return r.outcome(Outcome{Reason: InterruptedStreaming}), err
+		return r.outcome(Outcome{Reason: InterruptedSummary, Text: "the compaction was interrupted: the conversation is as it was"}), err
 	case !ok:
 		return r.outcome(Outcome{Reason: ModelError, Text: "the conversation could not be compacted: " + r.noSummary, Hint: "use another model (--model …), or start a new session"}), err
 	}

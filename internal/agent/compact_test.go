@@ -300,7 +300,7 @@ func TestAnInterruptWhileCompacting(t *testing.T) {
 		_ = r.host.Emit(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "so"}}}})
 		before := fmt.Sprint(r.host.State().Messages())
 		out, err := r.loop.Compact(ctx, r.turn, agent.Compaction{Trigger: event.CauseAsked})
-		if err != nil || out.Reason != agent.InterruptedStreaming {
+		if err != nil || out.Reason != agent.InterruptedSummary || !strings.Contains(out.Text, "as it was") {
 			t.Errorf("%+v, %v", out, err)
 		}
 		if after := fmt.Sprint(r.host.State().Messages()); after != before || len(said[event.CompactFailed](r.host)) > 0 {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 )
 
@@ -39,6 +40,7 @@ const (
 	BlockingLimit        End = "blocking_limit"
 	InterruptedStreaming End = "interrupted_streaming"
 	InterruptedTools     End = "interrupted_tools"
+	InterruptedSummary   End = event.InterruptedSummary
 	PromptTooLong        End = "prompt_too_long"
 	OutputCap            End = "output_cap"
 	MediaTooLarge        End = "media_too_large"

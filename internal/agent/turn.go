@@ -228,7 +228,7 @@ func (r *run) ending(e End, o outcome) Outcome {
 		out.Hint = "check the schema given by --json-schema, or use a more capable model"
 	case StopHookPrevented, HookStopped:
 		out.Text = r.stopped
-	case Completed, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools:
+	case Completed, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools, InterruptedSummary:
 	}
 	return out
 }

@@ -107,6 +107,10 @@ type (
 	}
 )
 
+// InterruptedSummary is the reason of a turn that only compacted and was
+// interrupted: nothing that a person asked the model for was left undone.
+const InterruptedSummary = "interrupted_summary"
+
 // A FileChange is what happens to a file, for people.
 type FileChange struct {
 	Path    string `json:"path"`

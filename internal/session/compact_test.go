@@ -298,3 +298,58 @@ func TestFactsOutliveCompactions(t *testing.T) {
 		r.Close()
 	})
 }
+
+// After a compaction was taken back, each prompt can be named again; of two, the
+// one that is still in force is told of.
+func TestCompactAfterAnUndo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := talked(t, nil, fake.Say("first summary"), fake.Say("answer four"), fake.Say("second summary"), fake.Say("third summary"))
+		steps := []op.Op{op.Compact{UpTo: "p2"}, op.Prompt{ID: "p4", Text: "prompt four"}, op.Compact{UpTo: "p4"}}
+		for i, o := range steps {
+			if err := r.Submit(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+			r.turns(4+i, nil)
+		}
+		for _, want := range []string{"an earlier one", "is whole again"} {
+			if err := r.Submit(t.Context(), op.Compact{Undo: true}); err != nil {
+				t.Fatal(err)
+			}
+			if b := newest[event.Compacted](r); !strings.Contains(b.String(), want) {
+				t.Errorf("said %q, want %q", b, want)
+			}
+		}
+		if got := spoken(r.State().Messages()); strings.Contains(got, "summary") || !strings.HasPrefix(got, "prompt one") || !strings.Contains(got, "answer four") {
+			t.Errorf("%q", got)
+		}
+		if err := r.Submit(t.Context(), op.Compact{From: "2"}); err != nil {
+			t.Fatal(err)
+		}
+		r.last(r.turns(7, nil), agent.Completed)
+		if got := spoken(r.State().Messages()); !strings.Contains(got, "answer two") || strings.Contains(got, "answer three") || !strings.Contains(got, "third summary") {
+			t.Errorf("%q", got)
+		}
+		r.Close()
+	})
+}
+
+// A compaction that a person interrupts is no turn of theirs that was.
+func TestACompactionIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := talked(t, nil, func(ctx context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+			<-ctx.Done()
+			yield(nil, ctx.Err())
+		})
+		if err := r.Submit(t.Context(), op.Compact{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if err := r.Submit(t.Context(), op.Interrupt{}); err != nil {
+			t.Fatal(err)
+		}
+		if e := r.last(r.turns(4, nil), agent.InterruptedSummary); e.How != event.Interrupted || e.Reason != event.InterruptedSummary {
+			t.Errorf("%+v", e)
+		}
+		r.Close()
+	})
+}

@@ -271,7 +271,7 @@ func ended(out agent.Outcome, err error) event.TurnEnded {
 	e := event.TurnEnded{How: event.Done, Reason: string(out.Reason), Err: out.Text, Hint: out.Hint, Steps: out.Steps, API: out.API, Answer: out.Answer, Final: out.Final}
 	switch out.Reason {
 	case agent.Completed:
-	case agent.InterruptedStreaming, agent.InterruptedTools:
+	case agent.InterruptedStreaming, agent.InterruptedTools, agent.InterruptedSummary:
 		e.How = event.Interrupted
 	case agent.MaxTurns, agent.MaxBudget, agent.TokenBudget, agent.StopHookPrevented, agent.HookStopped:
 		e.How = event.Stopped

@@ -302,6 +302,10 @@ func (s *Story) ended(b event.TurnEnded, now time.Time) {
 	}
 	switch b.How {
 	case event.Interrupted:
+		if b.Reason == event.InterruptedSummary {
+			s.Note(now, "quiet", "The compaction was interrupted: the conversation is as it was.", "")
+			break
+		}
 		text := "Interrupted."
 		if b.Err != "" {
 			text = "Interrupted: " + b.Err + "."

@@ -167,6 +167,36 @@ func TestAnInterruptedTurnGoesOnWithOneKey(t *testing.T) {
 	}
 }
 
+// A compaction that was interrupted leaves nothing to go on with.
+func TestAnInterruptedCompaction(t *testing.T) {
+	over := event.TurnEnded{ID: "t", How: event.Interrupted, Reason: event.InterruptedSummary, Err: "x"}
+	r := newRig(t, 80, 24).open()
+	r.keys("'/compact", "enter").event(event.TurnStarted{ID: "t"})
+	r.has("the conversation is being compacted").event(over)
+	r.has("The compaction was interrupted: the conversation is as it was.").hasNot("What should be done", "being compacted")
+
+	r = newRig(t, 80, 24)
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", After: 3}, nil})
+	r.event(event.InputAccepted{ID: "i", Text: "do it"}, event.TurnStarted{ID: "t"}, over)
+	r.hasNot("Enter goes on with it").keys("enter", "enter")
+	if got, sent := last[op.Prompt](r); sent {
+		t.Errorf("sent %q", got.Text)
+	}
+}
+
+// What says that a conversation is being compacted goes when it was.
+func TestCompactedIsSaidOnce(t *testing.T) {
+	for _, b := range []event.Body{event.Compacted{Trigger: event.CauseAsked}, event.CompactFailed{Why: "w"}} {
+		r := newRig(t, 80, 24).open()
+		r.keys("'/compact", "enter")
+		r.has("is being compacted")
+		r.event(b)
+		if s := r.live(); strings.Contains(s, "is being compacted") {
+			t.Errorf("after %T:\n%s", b, s)
+		}
+	}
+}
+
 // A search never scrolls past the end, and goes on from what it found last.
 func TestSearchKeepsThePageFull(t *testing.T) {
 	r := newRig(t, 60, 12).open()

@@ -272,7 +272,7 @@ func (m *Model) opened(in openedMsg) []effect {
 // ready is when the session can be talked to: what was typed before goes out.
 func (m *Model) ready() []effect {
 	m.screen.past = false
-	if m.s.After > 0 && m.st.Turn.End.How == event.Interrupted && !m.turn.running {
+	if end := m.st.Turn.End; m.s.After > 0 && end.How == event.Interrupted && end.Reason != event.InterruptedSummary && !m.turn.running {
 		m.cutOff = true
 		m.note("info", "The last turn was interrupted. Enter goes on with it.", "")
 	}
@@ -361,6 +361,8 @@ func (m *Model) happened(e event.Event) []effect {
 		m.hooked(e)
 	case event.Rewound:
 		return m.wentBack()
+	case event.Compacted, event.CompactFailed:
+		m.flash = flash{} // that it is being compacted
 	case event.RewindPlan:
 		m.planned(b)
 	case event.ModeChanged, event.ModelChanged, event.Titled, event.TaskStarted:
@@ -382,7 +384,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.say(text, draw.Quiet)
 		return m.changed()
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Stripped,
-		event.Compacted, event.NotesKept, event.CompactFailed, event.Compacting, event.Noted, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
+		event.NotesKept, event.Compacting, event.Noted, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil
@@ -391,6 +393,9 @@ func (m *Model) happened(e event.Event) []effect {
 func (m *Model) turnEnded(b event.TurnEnded) []effect {
 	took := m.now.Sub(m.turn.began)
 	m.turn = turn{spin: m.turn.spin}
+	if b.Reason == event.InterruptedSummary {
+		m.flash = flash{}
+	}
 	m.dropQuestions()
 	out := m.changed()
 	if took > 10*time.Second && b.How != event.Interrupted {
