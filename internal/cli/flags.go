@@ -94,6 +94,9 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 		} else {
 			fs.String(name, "", usage)
 		}
+		if k.Kind == config.Bool {
+			fs.Lookup(name).NoOptDefVal = "true"
+		}
 	}
 	for name := range later {
 		fs.String(name, "", "not in this version")

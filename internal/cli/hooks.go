@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hook/hookrun"
@@ -91,6 +92,11 @@ func hooksCheck(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			set, problems := hooks.Load(cfg)
+			for _, file := range cfg.Files {
+				if file.State == config.Broken {
+					problems = append(problems, fmt.Errorf("%s cannot be read: adze config check says why", file.Path))
+				}
+			}
 			for _, h := range set.All() {
 				if s := h.Doubt(); s != "" {
 					problems = append(problems, fmt.Errorf("%s: %s", h.From, s))
@@ -100,7 +106,7 @@ func hooksCheck(sys System, f *runFlags) *cobra.Command {
 				for _, err := range problems {
 					fmt.Fprintln(sys.Stdout, clip.Visible(err.Error()))
 				}
-				return failf("mend them, and look again with: adze hooks check", "%s cannot be used as written", clip.Count(len(problems), "hook"))
+				return failf("mend them, and look again with: adze hooks check", "%s to mend", clip.Count(len(problems), "thing"))
 			}
 			_, err = fmt.Fprintf(sys.Stdout, "%s, all of which can be used\n", clip.Count(len(set.All()), "hook"))
 			return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -28,6 +29,8 @@ func wayOut(v policy.Verdict) string {
 			return "leave the rule out of " + v.Source
 		}
 		return "adze permissions list shows the rules and where they stand; this one goes before every mode and every allow rule"
+	case hook.Check:
+		return "no rule lifts what a hook refuses: adze hooks list shows them and where they stand"
 	case policy.CheckUnsafe:
 		return "adze config check says what is wrong with the settings"
 	case policy.CheckProtected, policy.CheckRemoval:

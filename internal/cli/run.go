@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
@@ -310,6 +312,9 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 	case event.Interrupted:
 		return &failure{exitInterrupted, "interrupted", resumeHint(a)}
 	case event.Stopped:
+		if e.Reason == string(agent.HookStopped) || e.Reason == string(agent.StopHookPrevented) {
+			return &failure{exitRefused, e.Err, cmp.Or(e.Hint, "adze hooks list shows the hooks and where they stand")}
+		}
 		return &failure{exitBudget, e.Err, e.Hint}
 	case event.Failed:
 	}

@@ -315,8 +315,11 @@ func (l *loader) broken(text []byte, err error, base Origin, f *File) *node {
 	l.problem(Error, at, "", "the file is not used: "+why)
 	n := salvageRules(text, base)
 	held := l.held(base.File)
-	if bytes.Contains(text, []byte(`permissions`)) || n != nil || held.get("permissions") != nil {
+	switch {
+	case bytes.Contains(text, []byte(`permissions`)) || n != nil || held.get("permissions") != nil:
 		l.unsafe(fmt.Sprintf("%s could not be read, and it holds permissions", at))
+	case held == nil && bytes.Contains(text, []byte(`PreToolUse`)):
+		l.unsafe(fmt.Sprintf("%s could not be read, and it holds hooks that may refuse calls", at))
 	}
 	if held != nil {
 		l.problem(Warning, base, "", "what it said before is used instead")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
@@ -27,6 +28,9 @@ type Ran struct {
 
 // blockCode is the exit code that refuses.
 const blockCode = 2
+
+// Check is the check of a verdict that hooks gave.
+const Check policy.Check = "hook"
 
 // A Permission is what a hook says of a call.
 type Permission string

@@ -271,10 +271,10 @@ func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 	}
 	switch {
 	case a.Stop:
-		v.Effect, v.Reason, v.By, v.Ends = policy.Deny, "a hook ended the turn", by, or(a.Why, "a hook ended the turn")
+		v.Effect, v.Check, v.Reason, v.By, v.Ends = policy.Deny, hook.Check, "a hook ended the turn", by, or(a.Why, "a hook ended the turn")
 		return v, nil
 	case a.Permission == hook.Deny:
-		v.Effect, v.Reason, v.By = policy.Deny, why, by
+		v.Effect, v.Check, v.Reason, v.By = policy.Deny, hook.Check, why, by
 		return v, nil
 	case a.Permission == hook.Defer:
 		g.once("a hook (" + a.By + ") wants to defer a call, which adze does not do: a person is asked")
