@@ -59,7 +59,9 @@ func (l *Late) Wait(file string) {
 	if l.waits == nil {
 		l.waits = map[string]bool{}
 	}
-	l.waits[file] = l.waits[file]
+	if _, known := l.waits[file]; !known {
+		l.waits[file] = false
+	}
 }
 
 // Flush puts on disk for good what was kept before it was called, and the

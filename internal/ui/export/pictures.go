@@ -48,6 +48,7 @@ func (p *pictures) collect(b event.Body) {
 		for _, img := range images {
 			p.add(b.Call, picture{media: img.Media, alt: "image of a result", data: img.Data})
 		}
+	default: // no other event has pictures
 	}
 }
 
