@@ -134,13 +134,17 @@ func TestRewoundIsMarked(t *testing.T) {
 	if s := r.live(); strings.Contains(s, "Tidy up") || !strings.Contains(s, "Take the last rewind back") {
 		t.Errorf("the prompts:\n%s", s)
 	}
-	r.keys("down", "enter").event(event.RewindPlan{}).keys("enter")
+	r.keys("down", "enter").event(event.RewindPlan{Dropped: 1}).has("What was said since goes: 1 prompt. Another undo brings it back.").keys("enter")
 	if got, _ := last[op.Rewind](r); got != (op.Rewind{Undo: true, Conversation: true}) {
 		t.Errorf("undo asks for %+v", got)
 	}
-	r.event(event.Rewound{To: rewind, Undo: true, Conversation: true})
+	r.event(event.Rewound{To: rewind, Undo: true, Conversation: true, Dropped: 1})
 	if got := back(); got != " p3" {
 		t.Errorf("taken back after undo:%s", got)
+	}
+	r.keys("'/rewind", "enter")
+	if s := r.live(); strings.Contains(s, "Another way") || !strings.Contains(s, "Tidy up") || !strings.Contains(s, "Take the last rewind back") {
+		t.Errorf("the prompts after undo:\n%s", s)
 	}
 }
 
