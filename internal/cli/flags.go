@@ -94,7 +94,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 		} else {
 			fs.String(name, "", usage)
 		}
-		if k.Kind == config.Bool {
+		if k.Kind == config.Bool && name != "sandbox" { // which takes a word: on, off, strict
 			fs.Lookup(name).NoOptDefVal = "true"
 		}
 	}
