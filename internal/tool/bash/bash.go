@@ -140,7 +140,7 @@ func (b *runner) plan(in input, env tool.Env) (tool.Plan, error) {
 	p := tool.Plan{
 		Actions:  s.Actions,
 		View:     view.Terminal{Command: clip.VisibleText(in.Command)},
-		Title:    "Bash: " + clip.Line(clip.VisibleText(firstOf(in.Description, in.Command)), 100),
+		Title:    "Bash: " + clip.Line(clip.VisibleText(in.Command), 100),
 		Parallel: s.ReadOnly && s.Dir == env.Dir && !in.Background,
 	}
 	if s.ReadOnly && len(p.Actions) == 0 { // nothing but comments

@@ -20,7 +20,7 @@ func (s *Story) call(id, name string, now time.Time) *Call {
 
 func (s *Story) started(b event.ToolStarted, now time.Time) {
 	c := s.call(b.Call, b.Name, now)
-	c.started, c.at, c.fold = true, now, b.Fold
+	c.started, c.Ended, c.denied, c.at, c.fold = true, false, false, now, b.Fold
 	if b.Title != "" {
 		c.Title = b.Title
 	}

@@ -2,6 +2,7 @@ package story
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -32,9 +33,12 @@ func (s *Story) Apply(e event.Event) {
 	case event.Dropped:
 		s.dropped(b)
 	case event.Asked:
-		s.call(b.Call, b.Tool, e.Time).ask(b)
+		_, known := s.ByID[b.Call]
+		c := s.call(b.Call, b.Tool, e.Time)
+		c.aside = c.aside || !known
+		c.ask(b)
 	case event.Answered:
-		s.with(b.Call, func(c *Call) { c.asked, c.comment = false, b.Comment })
+		s.with(b.Call, func(c *Call) { c.answer(b) })
 	case event.ToolStarted:
 		s.started(b, e.Time)
 	case event.ToolOutput:
@@ -87,6 +91,27 @@ func (c *Call) ask(b event.Asked) {
 		c.View = b.View
 	}
 	c.Title = cmp.Or(c.Title, b.Title)
+}
+
+// answer settles the question. Of what has no call of its own, nothing follows.
+func (c *Call) answer(b event.Answered) {
+	c.asked, c.comment = false, b.Comment
+	if c.aside && !c.started {
+		c.Ended, c.denied, c.View = true, !b.Allow, nil
+	}
+}
+
+// Running are the commands that calls run now, exactly, the oldest first.
+func (s *Story) Running() (out []string) {
+	for _, it := range s.Items {
+		for _, c := range it.Calls {
+			var in struct{ Command string }
+			if c.started && !c.Ended && json.Unmarshal(c.input, &in) == nil && in.Command != "" {
+				out = append(out, in.Command)
+			}
+		}
+	}
+	return out
 }
 
 func (s *Story) changed(e event.Event, text, why string) {

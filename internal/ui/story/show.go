@@ -493,5 +493,9 @@ func (p Paper) PlusMinus(added, removed int) draw.Line {
 
 // Change draws a change of a file, as the call that made it is drawn.
 func (p Paper) Change(d view.Diff) []draw.Line {
-	return p.called(&Item{Kind: Called, Done: true, Calls: []*Call{{name: "Edit", Title: "Edit " + d.Path, started: true, Ended: true, View: d}}})
+	verb := "Edit"
+	if d.Created {
+		verb = "Write"
+	}
+	return p.called(&Item{Kind: Called, Done: true, Calls: []*Call{{name: verb, Title: verb + " " + d.Path, started: true, Ended: true, View: d}}})
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"github.com/adze-agent/adze/internal/ui/story"
+	"maps"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -130,8 +131,21 @@ func (m *Model) ask(b event.Asked) []effect {
 		m.open(newSurvey(b, qs, about))
 		return m.call("adze asks: " + story.FirstLine(qs[0].Text))
 	}
-	m.open(newPermit(b))
+	d := newPermit(b)
+	if d.connects() {
+		d.from = m.commandsNow()
+	}
+	m.open(d)
 	return m.call("adze asks: " + story.FirstLine(b.Title))
+}
+
+// commandsNow are the commands that run, of this turn and beside it.
+func (m *Model) commandsNow() []string {
+	out := m.story.Running()
+	for _, id := range slices.Sorted(maps.Keys(m.st.Background)) {
+		out = append(out, m.st.Background[id].Text)
+	}
+	return out
 }
 
 // questions finds the questions of a view, and what stands around them.

@@ -53,6 +53,7 @@ type permit struct {
 	wrong   string       // with what was answered
 	whole   bool
 	off     int
+	from    []string // the commands that may be what connects
 }
 
 func newPermit(q event.Asked) *permit {
@@ -136,6 +137,10 @@ func (d *permit) body(p paper, width int, dir string) []draw.Line {
 		o.Width = width
 		out = append(out, draw.Block(b, o)...)
 	default:
+		if d.connects() {
+			add(d.connection()...)
+			break
+		}
 		if d.q.Title != "" {
 			add(draw.Exact(d.q.Title, draw.Plain))
 		}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // maxWhy bounds the parts of a call that are explained one by one.
@@ -105,6 +107,33 @@ func marked(l string, parts []string) draw.Line {
 			out = append(out, s)
 		}
 		l = l[end:]
+	}
+	return out
+}
+
+// connects reports whether the question is about a connection of a command
+// that runs, and nothing else.
+func (d *permit) connects() bool {
+	v := d.q.Verdict.Parts
+	_, says := d.q.View.(view.Text)
+	return says && len(v) > 0 && !slices.ContainsFunc(v, func(x policy.Piece) bool { return x.Kind != "connect" })
+}
+
+// connection is where to, and what command wants it.
+func (d *permit) connection() []draw.Line {
+	out := []draw.Line{draw.Exact(d.q.Title, draw.Attention)}
+	switch len(d.from) {
+	case 0:
+		return append(out, draw.L(draw.S("asked for by a command in the sandbox", draw.Quiet)))
+	case 1:
+		out = append(out, draw.L(draw.S("asked for by this command:", draw.Quiet)))
+	default:
+		out = append(out, draw.L(draw.S("asked for by one of these commands:", draw.Quiet)))
+	}
+	for _, c := range d.from {
+		for l := range strings.SplitSeq(strings.TrimRight(c, "\n"), "\n") {
+			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), draw.Exact(l, draw.Plain)...))
+		}
 	}
 	return out
 }
