@@ -54,7 +54,12 @@ func TestTheTodoListIsRemindedOf(t *testing.T) {
 		if len(got) != want {
 			t.Fatalf("%s: %q", status, got)
 		}
-		if want > 0 && (!strings.HasPrefix(got[0], "11: ") || !strings.HasPrefix(got[1], "21: ") || !strings.Contains(got[0], "- [in_progress] mend it")) {
+		// The call that touched the list may be done before its reply is recorded,
+		// which counts as a reply that did not, then.
+		after := func(n int, s string) bool {
+			return strings.HasPrefix(s, fmt.Sprintf("%d: ", n)) || strings.HasPrefix(s, fmt.Sprintf("%d: ", n-1))
+		}
+		if want > 0 && (!after(11, got[0]) || !after(21, got[1]) || !strings.Contains(got[0], "- [in_progress] mend it")) {
 			t.Errorf("%q", got)
 		}
 	}
