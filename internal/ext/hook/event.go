@@ -12,23 +12,21 @@ type Event string
 
 // Events.
 const (
-	SessionStart        Event = "SessionStart"
-	SessionEnd          Event = "SessionEnd"
-	UserPromptSubmit    Event = "UserPromptSubmit"
-	UserPromptExpansion Event = "UserPromptExpansion"
-	PreToolUse          Event = "PreToolUse"
-	PermissionRequest   Event = "PermissionRequest"
-	PermissionDenied    Event = "PermissionDenied"
-	PostToolUse         Event = "PostToolUse"
-	PostToolUseFailure  Event = "PostToolUseFailure"
-	PostToolBatch       Event = "PostToolBatch"
-	Notification        Event = "Notification"
-	Stop                Event = "Stop"
-	StopFailure         Event = "StopFailure"
-	PreCompact          Event = "PreCompact"
-	PostCompact         Event = "PostCompact"
-	ConfigChange        Event = "ConfigChange"
-	CwdChanged          Event = "CwdChanged"
+	SessionStart       Event = "SessionStart"
+	SessionEnd         Event = "SessionEnd"
+	UserPromptSubmit   Event = "UserPromptSubmit"
+	PreToolUse         Event = "PreToolUse"
+	PermissionRequest  Event = "PermissionRequest"
+	PermissionDenied   Event = "PermissionDenied"
+	PostToolUse        Event = "PostToolUse"
+	PostToolUseFailure Event = "PostToolUseFailure"
+	PostToolBatch      Event = "PostToolBatch"
+	Notification       Event = "Notification"
+	Stop               Event = "Stop"
+	StopFailure        Event = "StopFailure"
+	PreCompact         Event = "PreCompact"
+	PostCompact        Event = "PostCompact"
+	CwdChanged         Event = "CwdChanged"
 )
 
 // Bounds of what a hook may take and say.
@@ -56,28 +54,26 @@ type facts struct {
 
 // events are those that have a cause in adze.
 var events = map[Event]facts{
-	SessionStart:        {subject: "source", context: true},
-	SessionEnd:          {subject: "reason", timeout: endTimeout},
-	UserPromptSubmit:    {blocks: true, context: true, timeout: promptTimeout},
-	UserPromptExpansion: {subject: "command_name", blocks: true, context: true},
-	PreToolUse:          {subject: "tool_name", blocks: true},
-	PermissionRequest:   {subject: "tool_name"},
-	PermissionDenied:    {subject: "tool_name"},
-	PostToolUse:         {subject: "tool_name", blocks: true},
-	PostToolUseFailure:  {subject: "tool_name", blocks: true},
-	PostToolBatch:       {blocks: true},
-	Notification:        {subject: "notification_type"},
-	Stop:                {blocks: true},
-	StopFailure:         {subject: "error"},
-	PreCompact:          {subject: "trigger", blocks: true},
-	PostCompact:         {subject: "trigger"},
-	ConfigChange:        {subject: "source", blocks: true},
-	CwdChanged:          {},
+	SessionStart:       {subject: "source", context: true},
+	SessionEnd:         {subject: "reason", timeout: endTimeout},
+	UserPromptSubmit:   {blocks: true, context: true, timeout: promptTimeout},
+	PreToolUse:         {subject: "tool_name", blocks: true},
+	PermissionRequest:  {subject: "tool_name"},
+	PermissionDenied:   {subject: "tool_name"},
+	PostToolUse:        {subject: "tool_name", blocks: true},
+	PostToolUseFailure: {subject: "tool_name", blocks: true},
+	PostToolBatch:      {blocks: true},
+	Notification:       {subject: "notification_type"},
+	Stop:               {blocks: true},
+	StopFailure:        {subject: "error"},
+	PreCompact:         {subject: "trigger", blocks: true},
+	PostCompact:        {subject: "trigger"},
+	CwdChanged:         {},
 }
 
 // later are events of the format that have no cause in adze yet.
 var later = map[Event]bool{
-	"Setup": true, "MessageDisplay": true, "SubagentStart": true, "SubagentStop": true, "TaskCreated": true,
+	"UserPromptExpansion": true, "ConfigChange": true, "Setup": true, "MessageDisplay": true, "SubagentStart": true, "SubagentStop": true, "TaskCreated": true,
 	"TaskCompleted": true, "TeammateIdle": true, "InstructionsLoaded": true, "DirectoryAdded": true, "FileChanged": true,
 	"WorktreeCreate": true, "WorktreeRemove": true, "Elicitation": true, "ElicitationResult": true,
 }
@@ -85,8 +81,8 @@ var later = map[Event]bool{
 // Events are the events that fire, in the order of a session.
 func Events() []Event {
 	return []Event{
-		SessionStart, UserPromptSubmit, UserPromptExpansion, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse,
-		PostToolUseFailure, PostToolBatch, Notification, Stop, StopFailure, PreCompact, PostCompact, ConfigChange, CwdChanged, SessionEnd,
+		SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse,
+		PostToolUseFailure, PostToolBatch, Notification, Stop, StopFailure, PreCompact, PostCompact, CwdChanged, SessionEnd,
 	}
 }
 

@@ -192,11 +192,11 @@ func TestMergeDoesNotDependOnTheOrder(t *testing.T) {
 // What hooks read is one JSON object with the names of the format.
 func TestEncode(t *testing.T) {
 	inputs := []hook.Input{
-		hook.SessionStartInput{Source: "startup"}, hook.SessionEndInput{Reason: "other"}, hook.PromptInput{Text: "p"}, hook.ExpansionInput{Name: "n"},
+		hook.SessionStartInput{Source: "startup"}, hook.SessionEndInput{Reason: "other"}, hook.PromptInput{Text: "p"},
 		hook.PreToolInput{Call: hook.Call{Tool: "Bash", Input: json.RawMessage(`{"command":"x"}`), ID: "c"}}, hook.PermissionInput{Call: hook.Call{Input: json.RawMessage(`{}`)}},
 		hook.DeniedInput{Call: hook.Call{Input: json.RawMessage(`{}`)}}, hook.PostToolInput{Call: hook.Call{Input: json.RawMessage(`{}`)}, Response: json.RawMessage(`{}`)},
 		hook.FailureInput{Call: hook.Call{Input: json.RawMessage(`{}`)}}, hook.BatchInput{}, hook.NotificationInput{}, hook.StopInput{}, hook.StopFailureInput{},
-		hook.PreCompactInput{}, hook.PostCompactInput{}, hook.ConfigInput{}, hook.CwdInput{},
+		hook.PreCompactInput{}, hook.PostCompactInput{}, hook.CwdInput{},
 	}
 	var seen []hook.Event
 	for _, in := range inputs {

@@ -62,13 +62,6 @@ type (
 	PromptInput struct {
 		Text string `json:"prompt"`
 	}
-	ExpansionInput struct {
-		Type   string `json:"expansion_type"`
-		Name   string `json:"command_name"`
-		Args   string `json:"command_args"`
-		Source string `json:"command_source"`
-		Text   string `json:"prompt"`
-	}
 	PreToolInput struct {
 		Call
 	}
@@ -118,10 +111,6 @@ type (
 		Trigger string `json:"trigger"`
 		Summary string `json:"compact_summary"`
 	}
-	ConfigInput struct {
-		Source string `json:"source"`
-		File   string `json:"file_path,omitempty"`
-	}
 	CwdInput struct {
 		Old string `json:"old_cwd"`
 		New string `json:"new_cwd"`
@@ -162,7 +151,6 @@ type UpdateRule struct {
 func (SessionStartInput) Event() Event { return SessionStart }
 func (SessionEndInput) Event() Event   { return SessionEnd }
 func (PromptInput) Event() Event       { return UserPromptSubmit }
-func (ExpansionInput) Event() Event    { return UserPromptExpansion }
 func (PreToolInput) Event() Event      { return PreToolUse }
 func (PermissionInput) Event() Event   { return PermissionRequest }
 func (DeniedInput) Event() Event       { return PermissionDenied }
@@ -174,20 +162,17 @@ func (StopInput) Event() Event         { return Stop }
 func (StopFailureInput) Event() Event  { return StopFailure }
 func (PreCompactInput) Event() Event   { return PreCompact }
 func (PostCompactInput) Event() Event  { return PostCompact }
-func (ConfigInput) Event() Event       { return ConfigChange }
 func (CwdInput) Event() Event          { return CwdChanged }
 
 func (i SessionStartInput) Subject() string { return i.Source }
 func (i SessionEndInput) Subject() string   { return string(i.Reason) }
 func (PromptInput) Subject() string         { return "" }
-func (i ExpansionInput) Subject() string    { return i.Name }
 func (BatchInput) Subject() string          { return "" }
 func (i NotificationInput) Subject() string { return i.Type }
 func (StopInput) Subject() string           { return "" }
 func (i StopFailureInput) Subject() string  { return i.Error }
 func (i PreCompactInput) Subject() string   { return i.Trigger }
 func (i PostCompactInput) Subject() string  { return i.Trigger }
-func (i ConfigInput) Subject() string       { return i.Source }
 func (CwdInput) Subject() string            { return "" }
 
 // Encode is what a hook reads: one JSON object on one line.

@@ -10,12 +10,12 @@ import (
 // makers are empty inputs, to be filled from JSON.
 var makers = map[Event]func() any{
 	SessionStart: func() any { return &SessionStartInput{Source: "startup"} }, SessionEnd: func() any { return &SessionEndInput{Reason: EndOther} },
-	UserPromptSubmit: func() any { return &PromptInput{} }, UserPromptExpansion: func() any { return &ExpansionInput{} },
-	PreToolUse: func() any { return &PreToolInput{} }, PermissionRequest: func() any { return &PermissionInput{} }, PermissionDenied: func() any { return &DeniedInput{} },
+	UserPromptSubmit: func() any { return &PromptInput{} },
+	PreToolUse:       func() any { return &PreToolInput{} }, PermissionRequest: func() any { return &PermissionInput{} }, PermissionDenied: func() any { return &DeniedInput{} },
 	PostToolUse: func() any { return &PostToolInput{} }, PostToolUseFailure: func() any { return &FailureInput{} }, PostToolBatch: func() any { return &BatchInput{} },
 	Notification: func() any { return &NotificationInput{} }, Stop: func() any { return &StopInput{} }, StopFailure: func() any { return &StopFailureInput{} },
 	PreCompact: func() any { return &PreCompactInput{Trigger: "manual"} }, PostCompact: func() any { return &PostCompactInput{Trigger: "manual"} },
-	ConfigChange: func() any { return &ConfigInput{} }, CwdChanged: func() any { return &CwdInput{} },
+	CwdChanged: func() any { return &CwdInput{} },
 }
 
 // Make makes the input of an event from the JSON of its own fields, for a try.

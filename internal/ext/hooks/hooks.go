@@ -115,6 +115,9 @@ func (g *Gate) Attach(s *session.Session, after event.Seq) {
 		if g.Hooked(hook.SessionStart) {
 			st := s.State()
 			g.start = g.Hook(ctx, hook.SessionStartInput{Source: g.conf.Source, Model: s.Target().ID(), Title: st.Title}, nil)
+			if g.start.First != "" {
+				_ = s.Submit(ctx, op.Prompt{Text: g.start.First}) // a session that has ended needs none
+			}
 		}
 	})
 	g.wg.Go(func() { g.follow(ctx, after) })
@@ -309,6 +312,9 @@ func (g *Gate) Asks(ctx context.Context, q agent.Question, v agent.Verdict) (op.
 	a := g.Hook(ctx, hook.PermissionInput{Call: called(q), Suggestions: suggestions(v.Suggest)}, q.Plan.Actions)
 	if a.Decision == "" || ctx.Err() != nil {
 		return op.Answer{}, false
+	}
+	if a.Interrupt && a.Decision == hook.Deny {
+		_ = g.s.Submit(ctx, op.Interrupt{}) // a turn that is over needs none
 	}
 	out := op.Answer{Call: q.Call.ID, Allow: a.Decision == hook.Allow, By: a.By, Comment: a.Message}
 	if out.Allow && !liftable(v.Check) {
