@@ -23,7 +23,7 @@ func (r *Running) hooked(cfg *config.Config) *hooks.Gate {
 		source = "clear"
 	}
 	g := hooks.New(hooks.Config{
-		Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Home: w.Paths.Home, Temp: w.temp.outside,
+		Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside,
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
 		Rules: func() policy.Rules {
 			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}

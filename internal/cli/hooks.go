@@ -156,7 +156,7 @@ them said and what would come of it. Nothing but the hooks is run.
 				environ = proc.Set(environ, k+"="+v)
 			}
 			r := hookrun.New(hookrun.Config{
-				Environ: func() []string { return environ }, Home: p.Home, Project: p.Root, Now: time.Now,
+				Environ: func() []string { return environ }, Project: p.Root, Now: time.Now,
 				HTTP:  &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 				Tell:  func(event.Body) {},
 				Later: func(text string, _ bool) { fmt.Fprintln(sys.Stdout, "later: "+clip.VisibleText(text)) },

@@ -42,7 +42,6 @@ type Config struct {
 	Source     string // startup, resume, clear or fork
 	Project    string // the root of the repository, or the folder it works in
 	Dir        string // that it begins in
-	Home       string
 	Temp       string // a folder for temporary files
 	// Environ is what commands may inherit, and the names that pass to them.
 	Environ func() (environ, allow []string)
@@ -76,7 +75,7 @@ type Gate struct {
 func New(c Config) *Gate {
 	g := &Gate{conf: c, ready: make(chan struct{}), began: make(chan struct{}), failed: map[string]bool{}}
 	g.run = hookrun.New(hookrun.Config{
-		Environ: func() []string { return proc.Scrub(c.Environ()) }, Home: c.Home, Project: c.Project, Dir: c.Dir, Temp: c.Temp,
+		Environ: func() []string { return proc.Scrub(c.Environ()) }, Project: c.Project, Dir: c.Dir, Temp: c.Temp,
 		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		Ask:  c.Ask, Callback: c.Callback, Now: time.Now,
 		Tell:  func(b event.Body) { _ = g.s.Report(b) }, // a session that has ended needs none
@@ -87,9 +86,6 @@ func New(c Config) *Gate {
 
 // Use has these hooks run from the next event on.
 func (g *Gate) Use(s hook.Set) { g.run.Use(s) }
-
-// Runs are the newest runs of the hooks of an event.
-func (g *Gate) Runs(e hook.Event) []hookrun.Run { return g.run.Runs(e) }
 
 // Env is what hooks set for commands: NAME=value.
 func (g *Gate) Env() []string { return g.run.Env() }

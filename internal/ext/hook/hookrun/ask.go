@@ -46,11 +46,7 @@ func (r *Runner) ask(ctx context.Context, h hook.Hook, q question) hook.Ran {
 		out, err := r.conf.Callback(ctx, h.Handler.Callback, q.text, q.call())
 		return hook.Ran{Stdout: out, Err: err}
 	case hook.MCPTool:
-		if r.conf.Call == nil {
-			return failed(fmt.Errorf("cannot be asked: there is no MCP server %q", h.Server))
-		}
-		out, err := r.conf.Call(ctx, h.Server, h.Tool, fill(h.Input, q.text))
-		return hook.Ran{Stdout: []byte(out), Err: err}
+		return failed(fmt.Errorf("cannot be asked: there is no MCP server %q", h.Server))
 	case hook.Agent:
 		return failed(errors.New("cannot be asked: there are no sub-agents yet; use a hook of type \"prompt\""))
 	}
@@ -62,6 +58,9 @@ func failed(err error) hook.Ran { return hook.Ran{Err: err} }
 // command runs a program. It has the question on its standard input, and ends
 // with all it started when ctx does.
 func (r *Runner) command(ctx context.Context, h hook.Hook, q question) hook.Ran {
+	if h.Sandbox {
+		return failed(errors.New("is to run in the sandbox, which hooks cannot yet"))
+	}
 	c, vars, err := r.prepare(h, q)
 	if err != nil {
 		return failed(err)
@@ -69,14 +68,6 @@ func (r *Runner) command(ctx context.Context, h hook.Hook, q question) hook.Ran 
 	defer vars.close()
 	if c.Input, err = proc.Hand(string(q.text)); err != nil {
 		return failed(err)
-	}
-	if h.Sandbox {
-		if r.conf.Confine == nil {
-			return failed(errors.New("is to run in the sandbox, and there is none"))
-		}
-		if err := r.conf.Confine(ctx, &c); err != nil {
-			return failed(fmt.Errorf("could not be confined: %w", err))
-		}
 	}
 	er, ew, err := os.Pipe()
 	if err != nil {
@@ -325,55 +316,4 @@ func contextOf(e hook.Event, text string) []byte {
 		return nil
 	}
 	return out
-}
-
-// fill puts what the event says into the input of a tool: "${tool_input.x}".
-func fill(input, text json.RawMessage) json.RawMessage {
-	var facts, in any
-	if json.Unmarshal(text, &facts) != nil || json.Unmarshal(input, &in) != nil {
-		return text
-	}
-	out, err := json.Marshal(filled(in, facts))
-	if err != nil {
-		return text
-	}
-	return out
-}
-
-func filled(in, facts any) any {
-	switch v := in.(type) {
-	case map[string]any:
-		for k, e := range v {
-			v[k] = filled(e, facts)
-		}
-	case []any:
-		for i, e := range v {
-			v[i] = filled(e, facts)
-		}
-	case string:
-		return os.Expand(v, func(path string) string { return find(facts, path) })
-	}
-	return in
-}
-
-// find follows a dotted path; what it does not lead to is "".
-func find(at any, path string) string {
-	for name := range strings.SplitSeq(path, ".") {
-		m, ok := at.(map[string]any)
-		if !ok {
-			return ""
-		}
-		at = m[name]
-	}
-	switch v := at.(type) {
-	case nil:
-		return ""
-	case string:
-		return v
-	}
-	text, err := json.Marshal(at)
-	if err != nil {
-		return ""
-	}
-	return string(text)
 }

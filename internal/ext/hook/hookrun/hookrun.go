@@ -30,21 +30,16 @@ const (
 type Config struct {
 	// Environ is what a command inherits, asked for before each.
 	Environ func() []string
-	Home    string
 	Project string // the folder that a session's paths count from
 	// Dir is where commands run, wherever the session went: else a model that goes
 	// elsewhere would choose which programs are found. "" is where the session is.
 	Dir  string
 	Temp string // a folder for the files that hooks write variables to
-	// Confine makes a command run in the sandbox; nil refuses hooks that ask for it.
-	Confine func(context.Context, *proc.Command) error
 	// HTTP sends requests. It must not follow redirects.
 	HTTP *http.Client
 	// Ask puts a question to a model, by name or "" for the small one. nil: there
 	// is none.
 	Ask func(ctx context.Context, model, question string) (answer string, spent event.Spent, err error)
-	// Call calls a tool of an MCP server; nil: there are none.
-	Call func(ctx context.Context, server, tool string, input json.RawMessage) (text string, err error)
 	// Callback asks the program that drives adze; nil: there is none.
 	Callback func(ctx context.Context, id string, input json.RawMessage, call string) (answer json.RawMessage, err error)
 	// Tell is told of hooks that run and ran, and of what models cost. It may be
