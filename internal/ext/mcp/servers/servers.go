@@ -1,0 +1,95 @@
+// Package servers says which MCP servers are configured, by whom, and which of
+// them may be used. It is pure: it starts nothing and reads nothing itself. The
+// formats are those that people have already: `.mcp.json`, the settings key
+// mcpServers, and the user and local scopes of ~/.claude.json.
+package servers
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/adze-agent/adze/internal/config"
+)
+
+// A Transport is how a server is spoken to.
+type Transport string
+
+// Transports.
+const (
+	Stdio     Transport = "stdio" // a program of ours, over its standard input and output
+	HTTP      Transport = "http"  // streamable HTTP
+	SSE       Transport = "sse"   // HTTP with server-sent events, as older servers have it
+	WebSocket Transport = "ws"
+	Host      Transport = "sdk" // served by the program that drives adze
+)
+
+// A Scope is where a server was configured. Of two with one name the first
+// of this order counts: Managed, Flag, Local, Project, User, FromPlugin.
+type Scope string
+
+// Scopes.
+const (
+	Managed    Scope = "managed"
+	Flag       Scope = "flag" // --mcp-config, or the program that drives adze
+	Local      Scope = "local"
+	Project    Scope = "project"
+	User       Scope = "user"
+	FromPlugin Scope = "plugin"
+)
+
+// An Approval says whether a server may be started.
+type Approval string
+
+// Approvals. A server of a project is Pending until a person said yes to
+// exactly what it runs (see Hash).
+const (
+	Approved Approval = "approved"
+	Pending  Approval = "pending"
+	Refused  Approval = "refused" // by a person, or by a list of the settings
+)
+
+// A Server is one that is configured. It is a value; nothing changes it.
+type Server struct {
+	Name  string // as it was configured; tools are named after it, reduced
+	Scope Scope
+	config.Origin
+	Plugin string // whose it is, "" for none
+
+	Transport Transport
+	// Of Stdio: what is run, and variables beside what every program gets.
+	Command string
+	Args    []string
+	Env     map[string]string
+	// Of the others. URL is absolute. Headers may hold secrets and are never shown.
+	URL     string
+	Headers map[string]string
+	// HeadersHelper is a command whose output, a JSON object, adds headers.
+	HeadersHelper string
+	OAuth         OAuth
+
+	// Timeout bounds a tool call; 0 leaves it to MCP_TOOL_TIMEOUT.
+	Timeout time.Duration
+	// AlwaysLoad: its tools are described to the model from the start.
+	AlwaysLoad bool
+	// TrustAnnotations: what it says of its tools (that they only read) counts for
+	// permission.
+	TrustAnnotations bool
+	// AllowSampling: it may ask for answers of a model.
+	AllowSampling bool
+
+	// Problem is why it cannot be used as it stands ("the variable X is not set"),
+	// "" when it can.
+	Problem  string
+	Approval Approval
+	Why      string // of Refused and Pending, for people
+	// Raw is its configuration as it was written.
+	Raw json.RawMessage
+}
+
+// OAuth is what a person set for signing in.
+type OAuth struct {
+	ClientID     string   `json:"clientId,omitempty"`
+	CallbackPort int      `json:"callbackPort,omitempty"`
+	MetadataURL  string   `json:"authServerMetadataUrl,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"`
+}
