@@ -78,6 +78,9 @@ type Question struct {
 	// Rewritten is who wrote the arguments in the model's stead, nil when it
 	// is the model's call as it came.
 	Rewritten *event.By
+	// Lent are rules that hold for this question besides those in force: of a skill
+	// whose commands run while it is read.
+	Lent []policy.Rule
 	// Waits, when set, is called before somebody is waited for.
 	Waits func()
 }

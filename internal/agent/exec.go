@@ -94,7 +94,7 @@ func (c *calls) exec(k *call) {
 				k.fresh = f.res.Text
 			case effect.Final:
 				k.final = e.Text
-			case effect.Mode, effect.Saw, effect.Planned, effect.Exported, effect.Changed, effect.Unknown: // done above, or nothing to do
+			case effect.Mode, effect.Saw, effect.Planned, effect.Exported, effect.Changed, effect.Skill, effect.Unknown: // done above, or nothing to do
 			}
 		}
 		if failedShell { // before any of them sees that this call is done

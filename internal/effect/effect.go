@@ -43,6 +43,20 @@ type (
 		Vars     []Variable
 		Confined bool
 	}
+	// Skill is a skill that is used from here to the end of the turn.
+	Skill struct {
+		Name string `json:"name"`
+		From string `json:"from,omitempty"` // who brought it, for people
+		// Text is what the model reads of it, bounded; a compaction keeps it.
+		Text string `json:"text,omitempty"`
+		// Rules are allowed besides those in force, and Deny refused, until the turn
+		// ends: in the syntax of the settings. No deny rule is lifted by them.
+		Rules []string `json:"rules,omitempty"`
+		Deny  []string `json:"deny,omitempty"`
+		// Model and Effort, when set, answer until the turn ends.
+		Model  string `json:"model,omitempty"`
+		Effort string `json:"effort,omitempty"`
+	}
 	// Unknown keeps an effect that a newer version wrote.
 	Unknown struct {
 		Type string
@@ -85,6 +99,7 @@ func (Fresh) effect()    {}
 func (Final) effect()    {}
 func (Planned) effect()  {}
 func (Exported) effect() {}
+func (Skill) effect()    {}
 func (Unknown) effect()  {}
 
 // Of finds the last effect of a kind.
@@ -123,6 +138,7 @@ type form struct {
 	Confined bool     `json:"confined,omitempty"`
 	Changes  []Change `json:"changes,omitempty"`
 	Missed   []string `json:"missed,omitempty"`
+	Skill    *Skill   `json:"skill,omitempty"`
 }
 
 // Store gives the JSON form of a list.
@@ -148,6 +164,8 @@ func Store(list []Effect) (out []Stored, err error) {
 			f = form{Type: "exported", Vars: e.Vars, Confined: e.Confined}
 		case Changed:
 			f = form{Type: "changed", Changes: e.Files, Missed: e.Missed}
+		case Skill:
+			f = form{Type: "skill", Skill: &e}
 		case Unknown:
 			if !fastjson.Valid(e.Raw) {
 				return nil, fmt.Errorf("an effect %q without its JSON", e.Type)
@@ -206,6 +224,13 @@ func load(kind string, raw Stored) (Effect, error) {
 		make = func(f form) Effect { return Exported{f.Vars, f.Confined} }
 	case "changed":
 		make = func(f form) Effect { return Changed{f.Changes, f.Missed} }
+	case "skill":
+		make = func(f form) Effect {
+			if f.Skill == nil {
+				return Skill{}
+			}
+			return *f.Skill
+		}
 	default:
 		return Unknown{kind, bytes.Clone(raw)}, nil
 	}

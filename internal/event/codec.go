@@ -50,6 +50,8 @@ var (
 		plain[ModeChanged]("mode_changed"),
 		plain[Titled]("titled"),
 		plain[ToolsChanged]("tools_changed"),
+		plain[Extended]("extended"),
+		plain[ServerChanged]("server_changed"),
 		plain[Cleared]("cleared"),
 		plain[Stripped]("stripped"),
 		{"rewound", Rewound{}, decodeRewound},

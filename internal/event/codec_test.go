@@ -44,8 +44,9 @@ func samples() []event.Body {
 	return []event.Body{
 		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7},
 		event.Resumed{Version: "v", Dir: "/d", Torn: 12},
-		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, Attached: attached, Steer: true, Hidden: true},
-		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}, Attached: attached, Tokens: 1, Later: true},
+		event.InputAccepted{ID: "i", Text: "<b>&\u2028 é \x00", Images: []llm.Image{img}, Attached: attached, Steer: true, Hidden: true,
+			Read: "r", Skill: &effect.Skill{Name: "s", From: "f", Text: "t", Rules: []string{"r"}, Deny: []string{"d"}, Model: "m", Effort: "e"}},
+		event.InputQueued{ID: "i", Text: "t", Images: []llm.Image{img}, Attached: attached, Tokens: 1, Later: true, Command: true},
 		event.InputRemoved{ID: "i", Why: "w"},
 		event.TurnStarted{ID: "t", Model: "m", Mode: policy.PlanMode},
 		event.Replied{
@@ -74,6 +75,8 @@ func samples() []event.Body {
 		event.ModelChanged{Model: "m", Cause: event.CauseFallback, Why: "w"},
 		event.ModeChanged{Mode: policy.Auto, Cause: event.CauseAsked, Why: "w"},
 		event.ToolsChanged{Added: []string{"a"}, Removed: []string{"b"}},
+		event.Extended{Commands: []event.Offer{{Name: "n", Args: "a", About: "b", From: "f", Path: "p"}}, Skills: []event.Offer{{Name: "n"}}, Agents: []event.Offer{{Name: "n"}}, Plugins: []event.Offer{{Name: "n"}}, Styles: []event.Offer{{Name: "n"}}, Style: "s"},
+		event.ServerChanged{Name: "n", State: event.ServerFailed, Why: "w", From: "f", Tools: 3},
 		event.Titled{Title: "t", By: "b"},
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},

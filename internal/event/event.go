@@ -72,6 +72,10 @@ type (
 		Images   []llm.Image `json:"images,omitempty"`
 		Attached []Attached  `json:"attached,omitempty"`
 		Steer    bool        `json:"steer,omitempty"`
+		// Read, when not empty, is what the model reads in the place of Text: what a
+		// slash command says. Skill is what it brings for the turn.
+		Read  string        `json:"read,omitempty"`
+		Skill *effect.Skill `json:"skill,omitempty"`
 		// Hidden input comes from the loop itself (resume where you stopped).
 		Hidden bool `json:"hidden,omitempty"`
 	}
@@ -83,8 +87,9 @@ type (
 		Text     string      `json:"text"`
 		Images   []llm.Image `json:"images,omitempty"`
 		Attached []Attached  `json:"attached,omitempty"`
-		Tokens   int         `json:"tokens,omitempty"` // the budget of the turn that it begins
-		Later    bool        `json:"later,omitempty"`  // it joins no turn that runs
+		Tokens   int         `json:"tokens,omitempty"`  // the budget of the turn that it begins
+		Later    bool        `json:"later,omitempty"`   // it joins no turn that runs
+		Command  bool        `json:"command,omitempty"` // Text is a slash command with its arguments
 	}
 	// InputRemoved takes back a queued prompt: a person did, or a hook refused
 	// it.
@@ -204,6 +209,24 @@ type (
 		Added   []string `json:"added,omitempty"`
 		Removed []string `json:"removed,omitempty"`
 	}
+	// Extended says what there is besides adze's own from now on. It is whole
+	// each time.
+	Extended struct {
+		Commands []Offer `json:"commands,omitempty"` // slash commands
+		Skills   []Offer `json:"skills,omitempty"`   // that the model can use
+		Agents   []Offer `json:"agents,omitempty"`
+		Plugins  []Offer `json:"plugins,omitempty"`
+		Styles   []Offer `json:"styles,omitempty"` // of output, adze's own among them
+		Style    string  `json:"style,omitempty"`  // the one in force
+	}
+	// ServerChanged says how an MCP server is now.
+	ServerChanged struct {
+		Name  string `json:"name"`
+		State string `json:"state"` // ServerConnected and the like
+		Why   string `json:"why,omitempty"`
+		From  string `json:"from,omitempty"` // who configured it, for people
+		Tools int    `json:"tools,omitempty"`
+	}
 	// TaskStarted says that something runs in the background: a call that said
 	// so, or one that was moved there.
 	TaskStarted struct {
@@ -275,6 +298,26 @@ const (
 	ForMemory  = "memory"     // what is remembered of a project
 )
 
+// States of an MCP server.
+const (
+	ServerDisabled   = "disabled"
+	ServerPending    = "pending" // nobody has approved it
+	ServerConnecting = "connecting"
+	ServerConnected  = "connected"
+	ServerNeedsAuth  = "needs-auth"
+	ServerFailed     = "failed"
+	ServerClosed     = "closed"
+)
+
+// An Offer is one thing of an Extended.
+type Offer struct {
+	Name  string `json:"name"`
+	Args  string `json:"args,omitempty"` // a hint for what follows the name
+	About string `json:"about,omitempty"`
+	From  string `json:"from,omitempty"` // who brought it, for people
+	Path  string `json:"path,omitempty"` // of a plugin: its folder
+}
+
 // AboutWindow is a warning that the conversation will be compacted soon.
 const AboutWindow = "window"
 
@@ -308,6 +351,8 @@ func (ModelChanged) body()   {}
 func (ModeChanged) body()    {}
 func (Titled) body()         {}
 func (ToolsChanged) body()   {}
+func (Extended) body()       {}
+func (ServerChanged) body()  {}
 func (TaskStarted) body()    {}
 func (TaskEnded) body()      {}
 func (Noted) body()          {}

@@ -27,6 +27,9 @@ type (
 		// Later: it does not join a turn that runs, and begins one of its own
 		// when that is over.
 		Later bool `json:"later,omitempty"`
+		// Command: Text is a slash command that the session's extensions bring, with
+		// its arguments. The model reads what the command says.
+		Command bool `json:"command,omitempty"`
 	}
 	// Notify tells the model something that happened meanwhile (a background
 	// command ended), after the current step. It starts no turn.

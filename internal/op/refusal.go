@@ -35,6 +35,7 @@ const (
 	TooLarge    Code = "too_large"      // it does not fit the model's window
 	BadModel    Code = "bad_model"      // the model cannot be had
 	BadRule     Code = "bad_rule"       // a rule cannot be read
+	NoCommand   Code = "no_command"     // there is no such slash command
 	Malformed   Code = "malformed"      // it is not the JSON form of an op
 	Unsupported Code = "unsupported"    // this session or version cannot do it
 )

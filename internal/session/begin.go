@@ -16,6 +16,9 @@ type Admission struct {
 	// would have begun ends with these words.
 	Refused string
 	Context []string // texts that the model reads behind it
+
+	read Expansion // of a command
+	lent lending
 }
 
 // begin starts a turn with the first of the prompts that wait.
@@ -46,6 +49,7 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 			return out, nil
 		}
 		a := s.look(ctx, q)
+		s.expand(ctx, q, &a)
 		var loop *agent.Loop
 		var turn agent.Turn
 		taken := false
@@ -107,8 +111,15 @@ func (s *Session) look(ctx context.Context, q event.InputQueued) (a Admission) {
 
 // accept gives a prompt to the model, and what hooks add to it.
 func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool) error {
-	if err := s.record(context.Background(), st, event.InputAccepted{ID: q.ID, Text: q.Text, Images: q.Images, Attached: q.Attached, Steer: steer}); err != nil {
+	e := event.InputAccepted{
+		ID: q.ID, Text: q.Text, Images: append(slices.Clip(q.Images), a.read.Images...), Attached: q.Attached, Steer: steer,
+		Read: a.read.Text, Skill: a.read.Skill,
+	}
+	if err := s.record(context.Background(), st, e); err != nil {
 		return err
+	}
+	if e.Skill != nil {
+		st.lent = append(st.lent, a.lent)
 	}
 	st.notes = append(st.notes, a.Context...)
 	return s.tell(st)
@@ -156,7 +167,7 @@ func (s *Session) enter(st *state, q event.InputQueued, a Admission) (*agent.Loo
 // started records the start of a turn.
 func (s *Session) started(st *state) (id string, err error) {
 	id = fmt.Sprintf("t%d", st.Turns+1)
-	return id, s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.target.ID(), Mode: st.mode})
+	return id, s.record(context.Background(), st, event.TurnStarted{ID: id, Model: st.asked().ID(), Mode: st.mode})
 }
 
 // Steer implements agent.Host. A prompt that hooks were looking at when the
@@ -171,6 +182,7 @@ func (h host) Steer(ctx context.Context) (err error) {
 			return nil
 		}
 		a := h.s.look(ctx, q)
+		h.s.expand(ctx, q, &a)
 		if a.Refused != "" && ctx.Err() != nil {
 			return nil
 		}

@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/policy"
@@ -21,9 +23,17 @@ func (h host) Emit(b event.Body) error {
 		h.s.fan.send(event.Event{Time: h.s.cfg.Now(), Body: b})
 		return nil
 	}
+	var lent []lending
+	if f, ok := b.(event.ToolFinished); ok {
+		if k, used := effect.Of[effect.Skill](f.Effects); used {
+			lent = append(lent, h.s.lends(context.Background(), k))
+		}
+	}
 	var res error
 	err := h.s.do(func(st *state) {
-		res = h.s.record(context.Background(), st, b)
+		if res = h.s.record(context.Background(), st, b); res == nil {
+			st.lent = append(st.lent, lent...)
+		}
 		if m, ok := b.(event.ModeChanged); ok && res == nil {
 			st.mode = m.Mode
 		}
@@ -68,6 +78,10 @@ func (h host) Switch(to agent.Target, why event.Cause) error {
 	err := h.s.do(func(st *state) {
 		if res = h.s.record(context.Background(), st, event.ModelChanged{Model: to.ID(), Cause: why}); res == nil {
 			st.target = to
+			st.lent = slices.Clone(st.lent)
+			for i := range st.lent { // whom a skill had answer has failed
+				st.lent[i].target = nil
+			}
 		}
 	})
 	return errors.Join(err, res)

@@ -2,8 +2,6 @@ package session
 
 import (
 	"github.com/adze-agent/adze/internal/agent"
-	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -18,12 +16,7 @@ func (s *Session) Mode() (m policy.Mode) {
 // asked for; after the session's end, the one it began with.
 func (s *Session) Target() agent.Target {
 	out := s.cfg.Target
-	_ = s.do(func(st *state) {
-		out = st.target
-		if e := st.effort; e != (op.SetEffort{}) {
-			out.Effort, out.Thinking = llm.Effort(e.Level), e.Tokens
-		}
-	})
+	_ = s.do(func(st *state) { out = st.asked() })
 	return out
 }
 

@@ -47,7 +47,7 @@ func (s *Session) Permit(ctx context.Context, q agent.Question) (policy.Verdict,
 func (s *Session) between(q agent.Question) (v policy.Verdict, err error) {
 	steers := s.steers(q.Plan.Actions)
 	err = s.do(func(st *state) {
-		v = policy.Decide(steers.in(st.rules), st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions})
+		v = policy.Decide(steers.in(st.inForce(q.Lent...)), st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions})
 	})
 	if v.Effect == policy.Ask || err != nil {
 		v.Effect, v.Reason = policy.Deny, "nobody can be asked while no turn runs: "+v.Reason

@@ -55,7 +55,7 @@ func (st *state) apply(e event.Event) {
 		}
 		st.given = false
 	case event.TurnEnded:
-		st.given = false // its turn could not begin
+		st.given, st.lent = false, nil // its turn could not begin, where it is set
 	case event.ModeChanged:
 		if b.Cause != event.CauseAsked { // a call's result says it
 			st.told, st.logged = b.Mode, b.Mode

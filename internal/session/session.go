@@ -74,6 +74,8 @@ type Config struct {
 	Attach func(ctx context.Context, n Naming) []event.Attached
 	// Auto rules on questions in the mode auto; nil leaves them to a person.
 	Auto *auto.Classifier
+	// Commands are the slash commands of extensions; nil has none.
+	Commands Commands
 	// Hooks are a person's programs; nil has none.
 	Hooks Hooks
 	// Forbidden are modes that cannot be switched to, and why.
@@ -169,6 +171,7 @@ type state struct {
 	budget    agent.Budget
 	warnUSD   float64
 	auto      *auto.Classifier
+	lent      []lending // of skills, until the turn ends
 	forbidden map[policy.Mode]string
 	onBegin   func()       // to be called once, when a turn begins
 	early     []event.Body // to be recorded when the log begins

@@ -46,6 +46,11 @@ type prepared struct {
 func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error) {
 	switch o := o.(type) {
 	case op.Prompt:
+		if o.Command {
+			if err := s.command(o.Text); err != nil {
+				return out, err
+			}
+		}
 		out.attached, err = s.attached(ctx, o.Text)
 		return out, err
 	case op.SetModel:
@@ -99,14 +104,14 @@ func (s *Session) fitted(ctx context.Context, p op.Prompt) (op.Prompt, error) {
 
 // Report tells readers what becomes of a background task, and records its start
 // and end, and what helpers beside the session cost and wrote down. b is an
-// event.TaskStarted, TaskOutput or TaskEnded, HookStarted, HookEnded, Spent, NotesKept or Noted; any
+// event.TaskStarted, TaskOutput or TaskEnded, HookStarted, HookEnded, Spent, NotesKept, Noted, Extended or ServerChanged; any
 // other is an error.
 func (s *Session) Report(b event.Body) error {
 	switch b := b.(type) {
 	case event.TaskOutput, event.HookStarted, event.HookEnded:
 		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
 		return nil
-	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted:
+	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted, event.Extended, event.ServerChanged:
 		var res error
 		err := s.do(func(st *state) { res = s.record(context.Background(), st, b) })
 		return errors.Join(err, res)

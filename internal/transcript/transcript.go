@@ -85,6 +85,13 @@ type State struct {
 	Exports []effect.Export
 	Lost    []string
 
+	// Extensions are what there is besides adze's own; Servers, by name, how MCP
+	// servers are. Skills are those that were used, the newest last, each once; at
+	// most maxSkills.
+	Extensions event.Extended
+	Servers    []event.ServerChanged
+	Skills     []effect.Skill
+
 	files trie[effect.File]
 	talk  conversation
 }
@@ -105,6 +112,7 @@ const (
 	maxChanged = 1000
 	maxRecent  = 20
 	maxRecords = 50
+	maxSkills  = 20
 )
 
 // A Turn is what is known about one turn.
@@ -222,6 +230,10 @@ func (s State) Apply(e event.Event) State {
 	case event.ToolsChanged:
 		s.Cache = s.Cache.changed(CacheTools)
 		s.Gone = slices.DeleteFunc(slices.Concat(s.Gone, b.Removed), func(name string) bool { return slices.Contains(b.Added, name) })
+	case event.Extended:
+		s.Extensions = b
+	case event.ServerChanged:
+		s = s.server(b)
 	case event.Cleared:
 		s.Cache = s.Cache.changed(CacheCleared)
 		s.talk = s.talk.clear(b.Calls)
@@ -260,6 +272,7 @@ func (s State) resumed(b event.Resumed) State {
 	s.Cache = s.Cache.changed(CacheResumed)
 	s.Version = b.Version
 	s = s.lose()
+	s.Extensions, s.Servers = event.Extended{}, nil // the new process says what it has
 	if b.Dir != "" && b.Dir != s.Start {
 		s.Start, s.Dir = b.Dir, b.Dir
 	}
@@ -312,6 +325,10 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 		s.Said = said(s.Said, Said{Seq: seq, ID: b.ID, Text: b.Text})
 		s.talk = s.talk.said(seq)
 	}
+	if b.Skill != nil {
+		s = s.used(*b.Skill)
+	}
+	b.Text = cmp.Or(b.Read, b.Text)
 	parts := make([]llm.Part, 0, 1+len(b.Images)+2*len(b.Attached))
 	for _, img := range b.Images {
 		parts = append(parts, img)
@@ -416,9 +433,35 @@ func (s State) changed(b event.ToolFinished) State {
 			s = s.touched(e.Files)
 		case effect.Exported:
 			s.Exports = exported(s.Exports, e)
+		case effect.Skill:
+			s = s.used(e)
 		case effect.Answer, effect.Mode, effect.Fresh, effect.Final, effect.Unknown:
 		}
 	}
+	return s
+}
+
+// used remembers a skill, the newest use of each name.
+func (s State) used(k effect.Skill) State {
+	out := slices.DeleteFunc(slices.Clone(s.Skills), func(x effect.Skill) bool { return x.Name == k.Name })
+	out = append(out, k)
+	s.Skills = out[max(0, len(out)-maxSkills):]
+	return s
+}
+
+// server takes over how a server is.
+func (s State) server(b event.ServerChanged) State {
+	i, found := slices.BinarySearchFunc(s.Servers, b.Name, func(x event.ServerChanged, name string) int { return cmp.Compare(x.Name, name) })
+	out := slices.Clone(s.Servers)
+	switch gone := b.State == event.ServerClosed; {
+	case found && gone:
+		out = slices.Delete(out, i, i+1)
+	case found:
+		out[i] = b
+	case !gone:
+		out = slices.Insert(out, i, b)
+	}
+	s.Servers = out
 	return s
 }
 

@@ -63,7 +63,7 @@ func (s *Story) Apply(e event.Event) {
 		s.rewound(e.Seq, e.Time, b)
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
-	case event.Resumed, event.SessionStarted, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged,
+	case event.Resumed, event.SessionStarted, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged,
 		event.Cleared, event.Stripped, event.NotesKept, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Waiting, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.ToolInputDelta:
 		// shown elsewhere, or not at all
 	}
