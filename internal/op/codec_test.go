@@ -22,7 +22,7 @@ var every = []op.Op{
 	op.Detach{Client: "web"},
 	op.Answer{
 		Call: "c1", Allow: true, By: "web", Comment: "mind the gap", Exact: true, Rules: []string{"Bash(go test:*)"}, Keep: op.ForLocal,
-		Input: []byte(`{"command":"ls"}`), Mode: "acceptEdits", Choices: [][]string{{"a", "b"}, {}},
+		Input: []byte(`{"command":"ls"}`), Mode: "acceptEdits", Choices: [][]string{{"a", "b"}, {}}, Values: []byte(`{"n":1}`), Dismissed: true,
 	},
 	op.SetModel{Name: "anthropic/x"},
 	op.SetEffort{Level: "high", Tokens: 2000},

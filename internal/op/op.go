@@ -83,6 +83,11 @@ type (
 		Mode policy.Mode `json:"mode,omitempty"`
 		// Choices answers view.Questions: the chosen labels, per question.
 		Choices [][]string `json:"choices,omitempty"`
+		// Values answers view.Form: a JSON object with a member for each field that
+		// has a value.
+		Values json.RawMessage `json:"values,omitempty"`
+		// Dismissed, of a no, says that the question was closed without a decision.
+		Dismissed bool `json:"dismissed,omitempty"`
 	}
 	// SetModel changes the model from the next step on.
 	SetModel struct {

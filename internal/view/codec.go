@@ -61,6 +61,8 @@ func toWire(b Block) (wire, error) {
 		w.Kind = "image"
 	case Questions:
 		w.Kind = "questions"
+	case Form:
+		w.Kind = "form"
 	case Meter:
 		w.Kind = "meter"
 	case Group:
@@ -97,6 +99,8 @@ func fromWire(w wire, read func([]byte, any) error) (Block, error) {
 		return decode[Image](w, read)
 	case "questions":
 		return decode[Questions](w, read)
+	case "form":
+		return decode[Form](w, read)
 	case "meter":
 		return decode[Meter](w, read)
 	case "group":

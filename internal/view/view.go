@@ -66,6 +66,19 @@ type (
 		Items []Question `json:"items"`
 	}
 
+	// Form asks a person for values, or to open a page. The answer comes back as
+	// op.Answer: Values holds one JSON object, its members named by Field.Name.
+	// Who makes a Form bounds it and checks the answer with Check, because any
+	// client may give it.
+	Form struct {
+		From    string `json:"from,omitempty"`    // who asks, for people: "the MCP server db"
+		Message string `json:"message,omitempty"` // what for, in its words
+		// URL, when not empty, is a page to open; then there are no Fields, and a
+		// yes has no Values.
+		URL    string  `json:"url,omitempty"`
+		Fields []Field `json:"fields,omitempty"`
+	}
+
 	// Meter is how something is filled: its shares, in order, of a whole. What
 	// they leave is free; a Whole of 0 is not known.
 	Meter struct {
@@ -126,5 +139,6 @@ func (Table) block()     {}
 func (Tasks) block()     {}
 func (Image) block()     {}
 func (Questions) block() {}
+func (Form) block()      {}
 func (Meter) block()     {}
 func (Group) block()     {}

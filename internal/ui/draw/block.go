@@ -31,6 +31,8 @@ func Block(b view.Block, o Options) []Line {
 		return imageBlock(b, o)
 	case view.Questions:
 		return questionsBlock(b, o)
+	case view.Form:
+		return formBlock(b, o)
 	case view.Meter:
 		return meterBlock(b, o)
 	case view.Group:
@@ -185,6 +187,21 @@ func questionsBlock(b view.Questions, o Options) []Line {
 			}
 			out = append(out, l.Wrap(o.width(), S("    ", Plain))...)
 		}
+	}
+	return o.Bound(out)
+}
+
+func formBlock(b view.Form, o Options) []Line {
+	out := WrapAll(Text(b.Message, Style{Attr: Bold}), o.width())
+	if b.URL != "" {
+		out = append(out, Exact(b.URL, Plain).Wrap(o.width())...)
+	}
+	for _, f := range b.Fields {
+		l := L(sign("  "+o.glyph(ListMark)+" ", Quiet), S(f.Label(), Plain))
+		if f.About != "" {
+			l = append(l, S("  "+f.About, Quiet))
+		}
+		out = append(out, l.Wrap(o.width(), S("    ", Plain))...)
 	}
 	return o.Bound(out)
 }

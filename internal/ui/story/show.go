@@ -353,7 +353,7 @@ func (p Paper) facts(c *Call) draw.Line {
 		say(progress(b.Items), draw.Quiet)
 	case view.Image:
 		say(clip.Size(int64(len(b.Data))), draw.Quiet)
-	case view.Questions, view.Group, view.Meter, nil:
+	case view.Questions, view.Form, view.Group, view.Meter, nil:
 		if c.text != "" && !c.Wrong {
 			say(Plural(lineCount(c.text), "line"), draw.Quiet)
 		}
@@ -451,7 +451,7 @@ func (c *Call) bounds() (show bool, lines int, tail bool) {
 		return true, outputLines + 2, false
 	case view.Tasks:
 		return false, 0, false // the list stands above the prompt
-	case view.Image, view.Questions:
+	case view.Image, view.Questions, view.Form:
 		return true, diffLines, false
 	case view.Group, view.Code, view.Text, view.Meter, nil:
 	}

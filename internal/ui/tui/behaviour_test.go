@@ -329,7 +329,15 @@ func TestHostileText(t *testing.T) {
 			r.keys("esc")
 			r.event(event.Asked{Call: "d", Tool: bad, View: view.Questions{Items: []view.Question{{Header: bad, Text: bad, Options: []view.Option{{Label: bad, About: bad}, {Label: "b"}}}}}}).pass(time.Second)
 			r.frame()
-			r.keys("esc", "ctrl+o")
+			r.keys("esc")
+			for _, f := range []view.Form{{From: bad, Message: bad, URL: "https://a/" + bad}, {From: bad, Message: bad, Fields: []view.Field{
+				{Name: bad, Title: bad, About: bad, Kind: view.StringField}, {Name: "b", Kind: view.ChoiceField, Options: []view.FieldOption{{Value: bad, Title: bad}}}}}} {
+				formAsked(r, f)
+				r.keys("'x", "tab")
+				r.frame()
+				r.keys("esc")
+			}
+			r.keys("ctrl+o")
 			r.frame()
 		}
 	}
@@ -429,7 +437,7 @@ func randomly(r *rig, rnd *rand.Rand) {
 	case 21:
 		r.event(asked(id, text, verdict()))
 	case 22:
-		r.event(event.Asked{Call: id, View: []view.Block{survey2, plan}[rnd.IntN(2)]})
+		r.event(event.Asked{Call: id, View: []view.Block{survey2, plan, wanted, view.Form{URL: "https://a.b/c"}}[rnd.IntN(4)]})
 	case 23:
 		r.event([]event.Body{event.Retracted{Why: "w"}, event.Dropped{Calls: []string{id}}, event.Answered{Answer: op.Answer{Call: id}}, event.Noted{Level: "info", Text: text}}[rnd.IntN(4)])
 	case 24:

@@ -36,8 +36,10 @@ const (
 	rankRewind rank = iota
 	rankPermission
 	rankQuestion
+	rankForm
 	rankPlan
 	rankTrust
+	rankCost
 	rankMenu
 	rankWelcome
 )
@@ -127,6 +129,11 @@ func (m *Model) dialogKey(k keymap.Key) []effect {
 
 // ask opens the dialog for a question of the session.
 func (m *Model) ask(b event.Asked) []effect {
+	if f, ok := b.View.(view.Form); ok {
+		d := newForm(m, b, f)
+		m.open(d)
+		return m.call(d.heading())
+	}
 	if qs, about := questions(b.View); len(qs) > 0 {
 		m.open(newSurvey(b, qs, about))
 		return m.call("adze asks: " + story.FirstLine(qs[0].Text))
@@ -184,6 +191,8 @@ func callOf(d dialog) string {
 	case *permit:
 		return d.q.Call
 	case *survey:
+		return d.q.Call
+	case *form:
 		return d.q.Call
 	}
 	return ""

@@ -49,6 +49,7 @@ type Model struct {
 	left      bool      // the end was asked for
 	greeted   bool      // what a first start asks was asked
 	announced dialog    // that plain mode has printed
+	step      int       // of it
 	placed    []placing // the pictures among what the last frame printed
 	trusting  bool      // whether the folder is trusted was asked
 	gone      error

@@ -108,7 +108,7 @@ func (d *permit) heading() string {
 		return "Run this command?"
 	case view.Diff:
 		return "Make this change?"
-	case view.Code, view.Group, view.Image, view.Meter, view.Questions, view.Table, view.Tasks, view.Text: // named by what is asked about
+	case view.Code, view.Form, view.Group, view.Image, view.Meter, view.Questions, view.Table, view.Tasks, view.Text: // named by what is asked about
 	}
 	for _, x := range d.q.Verdict.Parts {
 		switch {

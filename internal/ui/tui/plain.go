@@ -10,10 +10,14 @@ func (m *Model) announce() []draw.Line {
 		return nil
 	}
 	d := m.dialogs[0]
-	if d == m.announced {
+	step := 0
+	if s, ok := d.(interface{ step() int }); ok { // it asks one thing after the other
+		step = s.step()
+	}
+	if d == m.announced && step == m.step {
 		return nil
 	}
-	m.announced = d
+	m.announced, m.step = d, step
 	lines, _ := d.view(m, m.paper(), plainRows)
 	if _, reads := d.(*sheet); reads { // there is nothing to answer
 		m.close(d)

@@ -48,6 +48,11 @@ var scenes = []struct {
 		r.open().event(event.Asked{Call: "q", Tool: "AskUserQuestion", View: survey2}).pass(time.Second)
 		r.keys("down", "enter", "space", "down", "down", "enter", "'fuzz")
 	}},
+	{"form", func(r *rig) { formAsked(r.open(), wanted).keys("'x", "tab") }},
+	{"form-choices", func(r *rig) { formAsked(r.open(), wanted).keys("'calc", "tab", "tab", "tab", "tab", "space", "down") }},
+	{"form-page", func(r *rig) {
+		formAsked(r.open(), view.Form{From: "the MCP server db", Message: "Sign in, so that the database can be read.", URL: "http://xn--login-4ve.example.com/start?session=1"})
+	}},
 	{"plan", func(r *rig) {
 		r.open().event(event.Asked{Call: "q", Tool: "ExitPlanMode", View: plan}).pass(time.Second)
 	}},

@@ -163,6 +163,8 @@ type Host struct {
 	Image func(ctx context.Context) (op.Image, error)
 	// Picture is the picture in a file.
 	Picture func(ctx context.Context, path string) (op.Image, error)
+	// Browse opens a page in the person's browser.
+	Browse func(ctx context.Context, address string) error
 	// Copy puts text on the clipboard where the terminal cannot.
 	Copy func(ctx context.Context, text string) error
 	// Memory lists the memory files that a line can be added to; Note adds it.

@@ -1,0 +1,589 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// shownOptions is how many options of a field are seen at a time.
+const shownOptions = 6
+
+// A form asks for values, a row for each, and then to send them or not.
+type form struct {
+	q      event.Asked
+	f      view.Form
+	rows   []row
+	at     int // a row; behind the last one, to send and not to
+	off    int
+	paged  bool // it was scrolled by hand since the last move
+	wrong  string
+	opened *opening // a page is asked for, and no values
+}
+
+// A row is a field and what it holds.
+type row struct {
+	view.Field
+	text  *edit.Editor // of text and numbers, else nil
+	at    int          // the marked option
+	ticks map[int]bool
+	wrong string
+}
+
+// An opening is the page that a form wants to have opened.
+type opening struct {
+	host  string
+	warns []string
+	never string // why it cannot be opened at all, "" when it can
+}
+
+func newForm(m *Model, q event.Asked, f view.Form) *form {
+	d := &form{q: q, f: f}
+	if f.URL != "" {
+		d.opened = openingOf(f.URL)
+		return d
+	}
+	for _, x := range f.Fields {
+		r := row{Field: x, ticks: map[int]bool{}}
+		if x.Kind == view.BooleanField {
+			r.Options = []view.FieldOption{{Value: "true", Title: "yes"}, {Value: "false", Title: "no"}}
+		}
+		if r.Options == nil {
+			r.text = field(m, "")
+		}
+		if len(x.Default) > 0 && x.Check(x.Default) == nil {
+			r.begin(x.Default)
+		}
+		d.rows = append(d.rows, r)
+	}
+	return d
+}
+
+// openingOf reads the address of a page: what stands in it is shown to somebody
+// who decides by its host.
+func openingOf(address string) *opening {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return &opening{host: "?", never: "it is no address of a page"}
+	}
+	o := &opening{host: u.Host}
+	ip, _ := netip.ParseAddr(u.Hostname())
+	switch local := u.Hostname() == "localhost" || ip.IsLoopback(); {
+	case u.Scheme != "https" && u.Scheme != "http":
+		o.never = "its kind is " + u.Scheme + ", not http or https"
+	case u.User != nil:
+		o.never = "a name or a password stands in it"
+	case u.Scheme == "http" && !local:
+		o.warns = append(o.warns, "it is not encrypted")
+	}
+	if strings.ContainsFunc(u.Host, func(r rune) bool { return r > unicode.MaxASCII }) || strings.Contains(u.Host, "xn--") {
+		o.warns = append(o.warns, "its name has letters that can look like others")
+	}
+	return o
+}
+
+// begin puts a value in that the field takes.
+func (r *row) begin(raw json.RawMessage) {
+	var s string
+	var list []string
+	switch {
+	case r.text != nil && json.Unmarshal(raw, &s) == nil:
+		r.text.Set(s)
+	case r.text != nil:
+		r.text.Set(string(raw))
+	case json.Unmarshal(raw, &list) == nil:
+	case json.Unmarshal(raw, &s) == nil:
+		list = []string{s}
+	default: // true or false
+		list = []string{string(raw)}
+	}
+	for i, o := range r.Options {
+		if slices.Contains(list, o.Value) {
+			r.ticks[i], r.at = true, i
+		}
+	}
+}
+
+// value is what the row holds now; nil is nothing.
+func (r *row) value() json.RawMessage {
+	encode := func(v any) json.RawMessage { b, _ := json.Marshal(v); return b } // strings always can be
+	if r.text != nil {
+		text := r.text.Text()
+		switch {
+		case strings.TrimSpace(text) == "":
+			return nil
+		case r.Kind == view.StringField:
+			return encode(text)
+		case json.Valid([]byte(strings.TrimSpace(text))):
+			return json.RawMessage(strings.TrimSpace(text))
+		}
+		return encode(text) // which is refused
+	}
+	var list []string
+	for i, o := range r.Options {
+		if r.ticks[i] {
+			list = append(list, o.Value)
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return nil
+	case r.Kind == view.BooleanField:
+		return json.RawMessage(list[0])
+	case r.Kind == view.ChoiceField:
+		return encode(list[0])
+	}
+	return encode(list)
+}
+
+// check says what is wrong with the row, and keeps it to be shown.
+func (r *row) check() error {
+	v := r.value()
+	var err error
+	switch {
+	case v != nil:
+		err = r.Check(v)
+	case r.Required:
+		err = errors.New("a value is needed")
+	}
+	if r.wrong = ""; err != nil {
+		r.wrong = err.Error()
+	}
+	return err
+}
+
+func (d *form) asks() bool { return true }
+func (d *form) rank() rank { return rankForm }
+
+// now is the row with the cursor, nil behind the last one.
+func (d *form) now() *row {
+	if d.at < len(d.rows) {
+		return &d.rows[d.at]
+	}
+	return nil
+}
+
+func (d *form) in() []keymap.Context {
+	if r := d.now(); r != nil && r.text != nil {
+		return []keymap.Context{keymap.Edit}
+	}
+	return []keymap.Context{keymap.Confirmation}
+}
+
+func (d *form) heading() string {
+	if from := story.FirstLine(draw.String(d.f.From)); from != "" {
+		if rest, ok := strings.CutPrefix(from, "the "); ok {
+			from = "The " + rest
+		}
+		return from + " asks"
+	}
+	return "A question"
+}
+
+func (d *form) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	cols := min(m.screen.size.Cols, story.TextCols)
+	inside := clampLow(cols - 6)
+	heading := draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}})
+	if p.Plain {
+		return d.plain(p, heading, inside), term.Cursor{Hidden: true}
+	}
+	cur := term.Cursor{Hidden: true}
+	body := draw.WrapAll(draw.Text(d.f.Message, draw.Style{}), inside)
+	hint := "Tab goes on " + p.Sign(draw.Middot) + " Esc closes"
+	if r := d.now(); r != nil && r.Kind == view.ChoicesField {
+		hint = "Space ticks " + p.Sign(draw.Middot) + " " + hint
+	}
+	var foot []draw.Line
+	if d.opened != nil {
+		body = append(append(body, nil), draw.Exact(d.f.URL, draw.Quiet).Wrap(inside)...)
+		foot = d.page(inside)
+		hint = "Esc closes"
+	} else if len(body) > 0 {
+		body = append(body, nil)
+	}
+	from, to := len(body), len(body) // the lines that must be seen
+	for i := range d.rows {
+		if i == d.at {
+			from = len(body)
+		}
+		lines, col := d.rows[i].view(p, i == d.at, inside)
+		if i == d.at && d.rows[i].text != nil {
+			cur = term.Cursor{Row: len(body), Col: col + 3}
+		}
+		if body = append(body, lines...); i == d.at {
+			to = len(body)
+		}
+	}
+	foot = append(foot, d.buttons(p)...)
+	if d.wrong != "" {
+		foot = append(foot, draw.L(draw.S(d.wrong, draw.Wrong)).Truncate(inside, p.O))
+	}
+	room := max(rows-len(foot)-2, 1)
+	if room > len(body) && rows >= 12 {
+		foot = append([]draw.Line{nil}, foot...)
+	}
+	if !d.paged && d.now() != nil && len(body) > room {
+		d.off = max(min(d.off, from), to-max(room-1, 1))
+	}
+	shown := p.scrolled(body, &d.off, room)
+	cur.Row += 1 - d.off
+	cur.Hidden = cur.Hidden || cur.Row < 1 || cur.Row > len(shown)
+	lines := draw.Indent(append(shown, foot...), draw.S(" ", draw.Plain))
+	return p.boxed(lines, draw.Border, cols, heading, draw.L(draw.S(hint, draw.Quiet))), cur
+}
+
+// plain is what is asked now, where nothing is drawn anew: one row after the
+// other.
+func (d *form) plain(p paper, heading draw.Line, width int) []draw.Line {
+	out := []draw.Line{nil}
+	if d.at == 0 {
+		out = append(out, heading)
+		out = append(out, draw.WrapAll(draw.Text(d.f.Message, draw.Style{}), width)...)
+	}
+	r := d.now()
+	if r == nil {
+		if d.opened != nil {
+			out = append(append(out, draw.Exact(d.f.URL, draw.Quiet).Wrap(width)...), d.page(width)...)
+		}
+		out = append(out, d.buttons(p)...)
+		return append(out, draw.L(draw.S("The number of an answer and Enter answers.", draw.Quiet)))
+	}
+	lines, _ := r.view(p, true, width)
+	out = append(out, lines...)
+	how := "Write it, and Enter."
+	if r.text == nil {
+		how = "The number of a choice, and Enter."
+	}
+	return append(out, draw.L(draw.S(how, draw.Quiet)))
+}
+
+// step tells plain mode that there is something new to print.
+func (d *form) step() int { return d.at }
+
+// page says where the page is that would be opened.
+func (d *form) page(width int) []draw.Line {
+	l := append(draw.L(draw.S("opens ", draw.Quiet)), draw.Exact(d.opened.host, draw.Attention)...)
+	out := l.Wrap(width)
+	for _, w := range append(slices.Clone(d.opened.warns), d.opened.never) {
+		if w != "" {
+			out = append(out, draw.L(draw.S(w, draw.Wrong)).Wrap(width)...)
+		}
+	}
+	return out
+}
+
+// answers are what stands below the rows.
+func (d *form) answers() []string {
+	switch {
+	case d.opened == nil:
+		return []string{"Send", "Decline"}
+	case d.opened.never != "":
+		return []string{"Do not open it"}
+	}
+	return []string{"Open it in the browser", "Do not open it"}
+}
+
+func (d *form) buttons(p paper) []draw.Line {
+	var out []draw.Line
+	for i, text := range d.answers() {
+		lead, role := p.lead(i, d.at == len(d.rows)+i)
+		out = append(out, draw.L(lead, draw.S(text, role)))
+	}
+	return out
+}
+
+// view draws a row, and says where its cursor is.
+func (r *row) view(p paper, marked bool, width int) (out []draw.Line, col int) {
+	lead, role := draw.S("  ", draw.Plain), draw.Plain
+	if marked && !p.Plain {
+		lead, role = p.Mark(draw.Cursor, draw.Accent), draw.Selected
+	}
+	label := draw.L(lead, draw.S(story.FirstLine(draw.String(r.Label())), role))
+	if r.Required {
+		label = append(label, draw.S(" (needed)", draw.Quiet))
+	}
+	label = append(label, draw.S(": ", role))
+	if !marked {
+		l := append(label, draw.S(r.summary(), draw.Plain)).Truncate(width, p.O)
+		return append([]draw.Line{l}, r.mistake(width)...), 0
+	}
+	indent := draw.S("    ", draw.Plain)
+	if r.text != nil {
+		if label.Width() > width-8 { // the text has a line of its own
+			out = append(out, label.Truncate(width, p.O))
+			label = draw.L(indent)
+		}
+		l, at := p.fieldLine(label, r.text, width)
+		out, col = append(out, l), at
+	} else {
+		out = append(out, label.Truncate(width, p.O))
+		out = append(out, r.options(p, width)...)
+	}
+	if r.About != "" {
+		for _, l := range draw.WrapAll(draw.Text(r.About, draw.Style{Role: draw.Quiet}), clampLow(width-4)) {
+			out = append(out, append(draw.L(indent), l...))
+		}
+	}
+	return append(out, r.mistake(width)...), col
+}
+
+func (r *row) mistake(width int) []draw.Line {
+	if r.wrong == "" {
+		return nil
+	}
+	return draw.Indent(draw.L(draw.S(r.wrong, draw.Wrong)).Wrap(clampLow(width-4)), draw.S("    ", draw.Plain))
+}
+
+func (r *row) summary() string {
+	if r.text != nil {
+		return story.FirstLine(r.text.Text())
+	}
+	var list []string
+	for i, o := range r.Options {
+		if r.ticks[i] {
+			list = append(list, o.Label())
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func (r *row) options(p paper, width int) []draw.Line {
+	off, on := draw.Radio, draw.RadioOn
+	if r.Kind == view.ChoicesField {
+		off, on = draw.CheckBox, draw.CheckBoxOn
+	}
+	shown := shownOptions
+	if p.Plain {
+		shown = len(r.Options)
+	}
+	top := max(0, min(r.at-shown/2, len(r.Options)-shown))
+	var out []draw.Line
+	for i := top; i < min(top+shown, len(r.Options)); i++ {
+		lead, role := p.lead(i, i == r.at)
+		g := off
+		if r.ticks[i] {
+			g = on
+		}
+		l := draw.L(draw.S("  ", draw.Plain), lead, draw.S(story.Pad(p.Sign(g), 2), draw.Accent), draw.S(story.FirstLine(r.Options[i].Label()), role))
+		if i == top+shown-1 && i+1 < len(r.Options) {
+			l = append(l, draw.S(fmt.Sprintf("  %s %d of %d", p.Sign(draw.MoreDown), i+1, len(r.Options)), draw.Quiet))
+		}
+		out = append(out, l.Truncate(width, p.O))
+	}
+	return out
+}
+
+func (d *form) act(m *Model, a keymap.Action) ([]effect, bool) {
+	r := d.now()
+	if r != nil && r.text != nil {
+		switch {
+		case a == keymap.EditUp:
+			d.move(-1)
+		case a == keymap.EditDown:
+			d.move(1)
+		case a.IsEdit():
+			r.text.Do(a)
+		default:
+			return nil, false
+		}
+		return nil, true
+	}
+	types := m.pressed.Types()
+	switch a {
+	case keymap.ConfirmYes, keymap.ConfirmNo:
+		switch {
+		case !types && a == keymap.ConfirmYes:
+			return d.enter(m), true
+		case !types:
+			return d.close(m), true
+		case r == nil:
+			return d.decide(m, a == keymap.ConfirmYes), true
+		case r.Kind == view.BooleanField:
+			r.at = 0
+			if a == keymap.ConfirmNo {
+				r.at = 1
+			}
+			r.tick()
+		}
+	case keymap.ConfirmPrev:
+		d.move(-1)
+	case keymap.ConfirmNext:
+		d.move(1)
+	case keymap.ConfirmComment:
+		d.to(d.at + 1)
+	case keymap.ConfirmMode:
+		d.to(d.at - 1)
+	case keymap.ConfirmExplain, keymap.ConfirmEdit: // there is nothing of that kind
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
+// move goes a line up or down: through the options of a row, and to the next.
+func (d *form) move(by int) {
+	if r := d.now(); r != nil && r.text == nil && r.at+by >= 0 && r.at+by < len(r.Options) {
+		r.at += by
+		d.paged = false
+		return
+	}
+	d.to(d.at + by)
+}
+
+// to goes to a row, when what is left is in order or empty.
+func (d *form) to(at int) {
+	if r := d.now(); r != nil {
+		if r.wrong = ""; r.value() != nil {
+			_ = r.check() // the row shows it
+		}
+	}
+	d.at = max(0, min(at, len(d.rows)+len(d.answers())-1))
+	d.paged = false
+}
+
+// tick takes the marked option, or with several of them lets it go again.
+func (r *row) tick() {
+	if r.Kind == view.ChoicesField {
+		r.ticks[r.at] = !r.ticks[r.at]
+	} else {
+		r.ticks = map[int]bool{r.at: true}
+	}
+	r.wrong = ""
+}
+
+// enter takes what is marked and goes on.
+func (d *form) enter(m *Model) []effect {
+	r := d.now()
+	if r == nil {
+		return d.decide(m, d.at == len(d.rows) && len(d.answers()) > 1)
+	}
+	if r.text == nil && r.Kind != view.ChoicesField {
+		r.tick()
+	}
+	if r.check() == nil {
+		d.to(d.at + 1)
+	}
+	return nil
+}
+
+func (d *form) typed(m *Model, k keymap.Key) []effect {
+	r := d.now()
+	switch {
+	case k.Name == "pgup":
+		d.off, d.paged = d.off-5, true
+	case k.Name == "pgdown":
+		d.off, d.paged = d.off+5, true
+	case k.Name == "tab" && k.Mod&keymap.Shift != 0:
+		d.to(d.at - 1)
+	case k.Name == "tab":
+		d.to(d.at + 1)
+	case k.Name == "esc":
+		return d.close(m)
+	case k.Name == "enter":
+		return d.enter(m)
+	case r != nil && r.text != nil:
+		r.wrong = ""
+		r.text.Key(k)
+	case r != nil && k.Name == "space":
+		r.tick()
+	case len(k.Name) == 1 && k.Name[0] >= '1' && k.Name[0] <= '9':
+		i := int(k.Name[0] - '1')
+		switch {
+		case r != nil && i < len(r.Options):
+			r.at = i
+			r.tick()
+		case r == nil && i < len(d.answers()):
+			return d.decide(m, i == 0 && len(d.answers()) > 1)
+		}
+	}
+	return nil
+}
+
+// decide sends the values, or opens the page; or declines.
+func (d *form) decide(m *Model, yes bool) []effect {
+	if !yes || len(d.answers()) == 1 {
+		return d.answer(m, op.Answer{})
+	}
+	if d.opened != nil {
+		return append(d.answer(m, op.Answer{Allow: true}), m.browse(d.f.URL)...)
+	}
+	values := map[string]json.RawMessage{}
+	first := -1
+	for i := range d.rows {
+		r := &d.rows[i]
+		if r.check() != nil && first < 0 {
+			first = i
+		}
+		if v := r.value(); v != nil {
+			values[r.Name] = v
+		}
+	}
+	if first >= 0 {
+		d.at, d.paged = first, false
+		return nil
+	}
+	raw, err := json.Marshal(values)
+	if err == nil {
+		err = d.f.Check(raw)
+	}
+	if err != nil {
+		d.wrong = err.Error()
+		return nil
+	}
+	return d.answer(m, op.Answer{Allow: true, Values: raw})
+}
+
+// close leaves the form without a decision.
+func (d *form) close(m *Model) []effect { return d.answer(m, op.Answer{Dismissed: true}) }
+
+func (d *form) answer(m *Model, a op.Answer) []effect {
+	a.Call, a.By = d.q.Call, clientName
+	m.close(d)
+	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
+		if err != nil && m.st.Pending[a.Call].Call != "" {
+			d.wrong = err.Error()
+			m.open(d)
+		}
+		return nil
+	}}}
+}
+
+func (d *form) paste(_ *Model, text string) bool {
+	if r := d.now(); r != nil && r.text != nil {
+		r.text.Paste(text)
+		return true
+	}
+	return false
+}
+
+// browse opens a page in the person's browser, or says which one to open.
+func (m *Model) browse(address string) []effect {
+	if m.host.Browse == nil {
+		m.note("info", "Open this page in a browser:", address)
+		return nil
+	}
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		err := m.host.Browse(ctx, address)
+		return func(m *Model) []effect {
+			if err != nil {
+				m.note("info", "No browser can be opened from here. Open this page in one:", address)
+			}
+			return nil
+		}
+	}}}
+}
