@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/netip"
 	"time"
+
+	"github.com/adze-agent/adze/internal/netaddr"
 )
 
 // An Answer settles a question about a host.
@@ -64,8 +66,8 @@ func (p *Proxy) permitted(c client, host string, port int) (why string) {
 	if p.config.Ask == nil {
 		return "no rule allows it"
 	}
-	if a, err := netip.ParseAddr(host); err == nil && inside(a) != "" {
-		return "it is " + inside(a) // no answer opens that, only a rule
+	if a, err := netip.ParseAddr(host); err == nil && netaddr.Inside(a) != "" {
+		return "it is " + netaddr.Inside(a) // no answer opens that, only a rule
 	}
 	q := p.question(host, port)
 	defer p.unwait(host, q)

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/adze-agent/adze/internal/netaddr"
 )
 
 // Bounds of the proxy.
@@ -211,7 +213,7 @@ func (p *Proxy) connect(c client, rawHost string, port int, plain bool) (server 
 		server, err = p.reach(ctx, host, port)
 		return server, nil, err
 	}
-	if a, err := netip.ParseAddr(host); (err == nil && inside(a) != "" || here(host)) && !p.config.Rules.exactly(host, port) {
+	if a, err := netip.ParseAddr(host); (err == nil && netaddr.Inside(a) != "" || here(host)) && !p.config.Rules.exactly(host, port) {
 		return nil, nil, p.refuse(host, "it is an address of the proxy's own network")
 	}
 	plain = plain && strings.HasPrefix(via.Scheme, "http")
@@ -232,7 +234,7 @@ func (p *Proxy) reach(ctx context.Context, host string, port int) (net.Conn, err
 	err := fmt.Errorf("%s has no address", host)
 	for _, a := range addrs {
 		a = a.Unmap().WithZone("")
-		if why := inside(a); why != "" && !p.config.Rules.exactly(host, port) {
+		if why := netaddr.Inside(a); why != "" && !p.config.Rules.exactly(host, port) {
 			err = p.refuse(host, fmt.Sprintf("it leads to %s, %s", a, why))
 			continue
 		}
