@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,7 @@ type Live struct {
 	sources Sources
 	read    time.Time         // when the settings were
 	trusted map[string]string // sums of what --trust was given for
+	brings  atomic.Pointer[trust.Verdict]
 	changed func(was, now *config.Config)
 
 	now atomic.Pointer[config.Config] // in force
@@ -48,16 +50,26 @@ type Live struct {
 // Open loads the settings of a process.
 func Open(e Environment, s Sources) (*Live, error) {
 	began := time.Now()
-	p, cfg, err := Load(e, s)
+	p, cfg, seen, err := loadAll(e, s)
 	if err != nil {
 		return nil, err
 	}
 	l := &Live{Paths: p, env: e, sources: s, read: began, closing: make(chan struct{})}
 	l.now.Store(cfg)
+	l.brings.Store(&seen)
 	if s.Trusted {
 		l.trusted = repoSums(cfg, p)
 	}
 	return l, nil
+}
+
+// Brings are the files of the folder's own that need trust and have it, as they
+// were read when the settings were; none where they do not count.
+func (l *Live) Brings() []trust.File {
+	if v := l.brings.Load(); v.State == trust.Trusted && !l.sources.Bare && (l.sources.Only == nil || slices.Contains(l.sources.Only, string(config.Project))) {
+		return v.Files
+	}
+	return nil
 }
 
 // Config is the settings in force. Nothing may change them.
@@ -161,11 +173,12 @@ func (l *Live) load(was *config.Config) (*config.Config, error) {
 	if s.Trusted {
 		cfg, _, err := readConfig(e, s, paths, was)
 		if err != nil || maps.Equal(repoSums(cfg, paths), l.trusted) {
-			return cfg, err
+			return cfg, err // and what the folder brings is what it was at the start
 		}
 		s.Trusted, s.once = false, true
 	}
-	cfg, _, err := readConfig(e, s, paths, was)
+	cfg, seen, err := readConfig(e, s, paths, was)
+	l.brings.Store(&seen)
 	return cfg, err
 }
 

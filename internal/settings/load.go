@@ -29,10 +29,10 @@ type Sources struct {
 const UntrustedNote = "this folder's own settings are not used"
 
 // loadConfig reads the settings, and tells what a person should know of them.
-func loadConfig(e Environment, s Sources, p Paths) (*config.Config, error) {
-	cfg, state, err := readConfig(e, s, p, nil)
+func loadConfig(e Environment, s Sources, p Paths) (*config.Config, trust.Verdict, error) {
+	cfg, seen, err := readConfig(e, s, p, nil)
 	if err != nil {
-		return nil, err
+		return nil, seen, err
 	}
 	unused, loud := withoutEffect(cfg, p)
 	cfg.Problems = append(cfg.Problems, unused...) // nobody else has cfg yet
@@ -46,16 +46,18 @@ func loadConfig(e Environment, s Sources, p Paths) (*config.Config, error) {
 	}
 	if len(cfg.Ignored) > 0 {
 		why := "it is not trusted"
-		if state == trust.Changed {
+		if seen.State == trust.Changed {
 			why = "they changed since it was trusted"
 		}
 		e.Notef(UntrustedNote+", because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(cfg.Ignored, ", ")))
 	}
-	return cfg, nil
+	return cfg, seen, nil
 }
 
-// readConfig reads the settings. held, for a reload, is what is in force.
-func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config.Config, trust.State, error) {
+// readConfig reads the settings. held, for a reload, is what is in force. The
+// verdict has the files that the folder brings; its state says whether they
+// count.
+func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config.Config, trust.Verdict, error) {
 	own, cc := config.ManagedDirs(runtime.GOOS, e.Env)
 	sources := s.Only
 	if s.Bare && sources == nil {
@@ -63,21 +65,18 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 	}
 	for _, x := range sources {
 		if !slices.Contains([]string{"user", "project", "local"}, x) {
-			return nil, "", &hint.Mistake{Why: fmt.Sprintf("--setting-sources: there is no source %q", x), What: "the sources are user, project and local"}
+			return nil, trust.Verdict{}, &hint.Mistake{Why: fmt.Sprintf("--setting-sources: there is no source %q", x), What: "the sources are user, project and local"}
 		}
 	}
-	seen := trust.Verdict{State: trust.Nothing}
-	if s.once {
+	seen, err := p.Trust().Check(p.TrustFolder())
+	switch {
+	case s.Trusted:
+		seen.State = trust.Trusted
+	case err != nil:
+		e.Notef("who is trusted is not known: %v", err)
+	}
+	if s.once && seen.State != trust.Trusted {
 		seen.State = trust.Changed
-	}
-	if !s.Trusted {
-		v, err := p.Trust().Check(p.TrustFolder())
-		if seen.State != trust.Changed || v.State == trust.Trusted {
-			seen = v
-		}
-		if err != nil {
-			e.Notef("who is trusted is not known: %v", err)
-		}
 	}
 	load := func(trusted, changed bool) (*config.Config, error) {
 		cfg, err := config.Load(config.Options{
@@ -89,13 +88,14 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 		}
 		return cfg, nil
 	}
-	cfg, err := load(s.Trusted || seen.State == trust.Trusted, seen.State == trust.Changed)
+	cfg, err := load(seen.State == trust.Trusted, seen.State == trust.Changed)
 	if err != nil || s.Trusted || seen.State != trust.Trusted || seen.Covers(repoSums(cfg, p)) {
-		return cfg, seen.State, err
+		return cfg, seen, err
 	}
 	// Another process changed the files since they were looked at.
 	cfg, err = load(false, true)
-	return cfg, trust.Changed, err
+	seen.State = trust.Changed
+	return cfg, seen, err
 }
 
 // repoSums are the sums of the folder's own settings as they were read, by

@@ -45,12 +45,17 @@ type Paths struct {
 
 // Load finds the folders and loads the settings.
 func Load(e Environment, s Sources) (Paths, *config.Config, error) {
+	p, cfg, _, err := loadAll(e, s)
+	return p, cfg, err
+}
+
+func loadAll(e Environment, s Sources) (Paths, *config.Config, trust.Verdict, error) {
 	p, err := findPaths(e)
 	if err != nil {
-		return p, nil, err
+		return p, nil, trust.Verdict{}, err
 	}
-	cfg, err := loadConfig(e, s, p)
-	return p, cfg, err
+	cfg, seen, err := loadConfig(e, s, p)
+	return p, cfg, seen, err
 }
 
 func findPaths(e Environment) (Paths, error) {

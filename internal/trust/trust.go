@@ -64,6 +64,9 @@ type File struct {
 	text []byte
 }
 
+// Text is the content that was looked at. It must not be changed.
+func (f File) Text() []byte { return f.text }
+
 // A Change is a file that is not as it was trusted.
 type Change struct {
 	Path string
