@@ -41,7 +41,7 @@ func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Setti
 	} else {
 		n.Tools = &set
 	}
-	bad = append(bad, r.useHooks(now)...)
+	bad = append(bad, r.ext.Use(now)...)
 	n.Rules, n.Forbidden, n.Auto = rules, r.forbidden(now), r.auto
 	n.Loop, n.Budget, n.WarnUSD = r.turns(now, rules), budget(now), now.Cost.WarnUSD
 	r.boxes.Prepare(context.Background(), now, dirs, makes&config.MakesSandbox != 0)

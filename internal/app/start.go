@@ -16,7 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/auto"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/kit"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/op"
@@ -51,7 +51,7 @@ type Spec struct {
 	Cleared bool
 
 	// Hooks are the session's own, which Callback answers.
-	Hooks    []hooks.Hook
+	Hooks    []ext.Hook
 	Callback func(ctx context.Context, id string, input json.RawMessage, call string) (json.RawMessage, error)
 
 	dry bool // it is not meant to run, and told all that one that runs would be
@@ -79,7 +79,7 @@ type Running struct {
 	loop     agent.Loop // what settings do not change
 	closed   sync.Once
 	recorded *rewind.Recorder // what calls changed
-	hooks    *hooks.Gate
+	ext      *ext.Session
 
 	// A reload changes these; one runs at a time.
 	fallback *agent.Target
@@ -176,9 +176,10 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		return err
 	}
 	r.known, r.loop = known, r.newLoop(known)
+	r.extend(cfg)
 	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
-		Hooks: r.hooked(cfg), Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
+		Hooks: r.ext.Hooks(), Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
 		Forbidden: r.forbidden(cfg), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
 		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg), WarnUSD: cfg.Cost.WarnUSD,
@@ -271,7 +272,7 @@ func (r *Running) attend() {
 	r.After = st.Seq
 	r.kit.Knows(st.Files())
 	r.accompany()
-	r.hooks.Attach(r.Session, r.After)
+	r.ext.Attach(r.Session, r.After)
 }
 
 // forbidden are the modes that the session cannot be switched to, and why.
@@ -314,9 +315,9 @@ func (r *Running) Close() error { return r.End("other") }
 
 // End tells hooks why the session ends, interrupts what runs, ends every command
 // and closes the log.
-func (r *Running) End(why hooks.Ending) (err error) {
+func (r *Running) End(why ext.Ending) (err error) {
 	r.closed.Do(func() {
-		r.hooks.Close(why)
+		r.ext.Close(why)
 		r.beside()
 		err = r.Session.Close()
 		if ended := r.kit.Close(2 * time.Second); ended != "" {

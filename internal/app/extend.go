@@ -6,12 +6,12 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
-// hooked makes the hooks of a session that is not there yet.
-func (r *Running) hooked(cfg *config.Config) *hooks.Gate {
+// extend makes the extensions of a session that is not there yet.
+func (r *Running) extend(cfg *config.Config) {
 	w := r.world
 	source := "startup"
 	switch {
@@ -22,7 +22,7 @@ func (r *Running) hooked(cfg *config.Config) *hooks.Gate {
 	case r.spec.Cleared:
 		source = "clear"
 	}
-	g := hooks.New(hooks.Config{
+	x, bad := ext.New(ext.Config{Further: r.spec.Hooks, Hooks: ext.HooksConfig{
 		Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside,
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
 		Rules: func() policy.Rules {
@@ -32,32 +32,20 @@ func (r *Running) hooked(cfg *config.Config) *hooks.Gate {
 		Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
 			return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
 		},
-	})
-	r.hooks = g
-	for _, s := range r.useHooks(cfg) {
+	}}, cfg)
+	r.ext = x
+	for _, s := range bad {
 		w.process.Notef("%s", s)
 	}
-	return g
 }
 
-// useHooks has the hooks of these settings run from the next event on, and
-// returns what cannot be used of them.
-func (r *Running) useHooks(cfg *config.Config) (bad []string) {
-	set, problems := hooks.Load(cfg, r.spec.Hooks...)
-	r.hooks.Use(set)
-	for _, err := range problems {
-		bad = append(bad, err.Error())
-	}
-	return bad
-}
-
-// variables are what commands may inherit, with what hooks set for them.
+// variables are what commands may inherit, with what extensions set for them.
 func (r *Running) variables() (environ, allow []string) {
 	environ, allow = r.world.inherited(r.world.Config())
-	if r.hooks == nil { // nothing ran yet
+	if r.ext == nil { // nothing ran yet
 		return environ, allow
 	}
-	for _, v := range r.hooks.Env() {
+	for _, v := range r.ext.Env() {
 		name, _, _ := strings.Cut(v, "=")
 		environ, allow = append(environ, v), append(allow, name)
 	}
