@@ -1,0 +1,132 @@
+package skill
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// modes are the permission modes that a definition can name.
+var modes = []string{"default", "acceptEdits", "plan", "dontAsk", "bypassPermissions", "auto"}
+
+// agentOf reads a definition. One with a mistake is none.
+func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
+	wrong := func(key, format string, args ...any) (Agent, *Problem) {
+		return Agent{}, &Problem{Line: h.line[key], Text: fmt.Sprintf(format, args...)}
+	}
+	name := h.oneLine("name", 100)
+	if name == "" {
+		return wrong("name", "an agent needs a name")
+	}
+	if callable(name) != name || strings.ContainsAny(name, ":") {
+		return wrong("name", "the name %q has characters that a name cannot have", name)
+	}
+	a.Thing = thing(p, f, name)
+	if a.Description = h.oneLine("description", 4000); a.Description == "" {
+		return wrong("description", "the agent %s needs a description", name)
+	}
+	a.Prompt = strings.TrimSpace(clip.Clean(body))
+	if len(a.Prompt) > MaxBody {
+		return wrong("", "the prompt of the agent %s has more than %s bytes", name, clip.Thousands(MaxBody))
+	}
+	if h.has("tools") && h.text1("tools") != "*" {
+		a.Tools = append([]string{}, h.list("tools")...)
+	}
+	a.Denied = h.list("disallowedTools")
+	a.Model = strings.TrimPrefix(h.oneLine("model", 200), "inherit")
+	a.Skills, a.Servers, a.Hooks = h.list("skills"), h.json("mcpServers"), h.json("hooks")
+	a.Color, a.Initial = h.oneLine("color", 30), h.text("initialPrompt")
+	ok := true
+	if a.MaxTurns, ok = h.number("maxTurns"); !ok {
+		return wrong("maxTurns", "maxTurns is a whole number from 1")
+	}
+	for _, c := range []struct {
+		key string
+		to  *string
+		of  []string
+	}{
+		{"effort", &a.Effort, efforts}, {"permissionMode", &a.Mode, modes},
+		{"memory", &a.Memory, []string{"user", "project", "local"}}, {"isolation", &a.Isolation, []string{"worktree"}},
+	} {
+		if *c.to = h.oneLine(c.key, 60); *c.to != "" && !slices.Contains(c.of, *c.to) {
+			return wrong(c.key, "%s is %q; it can be %s", c.key, *c.to, strings.Join(c.of, ", "))
+		}
+	}
+	a.Background = h.flag("background", false)
+	for i, n := range h.notes { // of a definition, nothing is used by halves
+		h.notes = slices.Delete(h.notes, i, i+1)
+		return Agent{}, &Problem{Line: n.Line, Text: n.Text}
+	}
+	return a, nil
+}
+
+// text1 is a field when it is a text, without a note.
+func (h *head) text1(key string) string {
+	if n := h.nodes[key]; n != nil && n.Kind == yaml.ScalarNode {
+		return strings.TrimSpace(n.Value)
+	}
+	return ""
+}
+
+// ParseAgents reads definitions as JSON: an object of fields by name, in which
+// "prompt" is the text. from says where they came from.
+func ParseAgents(text []byte, from string) ([]Agent, []Problem) {
+	var all map[string]map[string]any
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, []Problem{{File: from, Text: "it is no JSON object of agents by name, such as {\"reviewer\": {\"description\": …, \"prompt\": …}}"}}
+	}
+	var out []Agent
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		fields := maps.Clone(all[name])
+		if fields == nil {
+			problems = append(problems, Problem{File: from, Text: fmt.Sprintf("the agent %s is no object", clip.Line(clip.Visible(name), 60))})
+			continue
+		}
+		prompt, isText := fields["prompt"].(string)
+		delete(fields, "prompt")
+		fields["name"] = name
+		top, err := yaml.Marshal(fields)
+		h := head{nodes: map[string]*yaml.Node{}, line: map[string]int{}}
+		bad := (*Problem)(nil)
+		if err == nil {
+			bad = h.read(string(top))
+		}
+		var a Agent
+		switch {
+		case err != nil || bad != nil:
+			bad = &Problem{Text: "its fields cannot be read"}
+		case !isText || strings.TrimSpace(prompt) == "":
+			bad = &Problem{Text: "it needs a prompt"}
+		default:
+			a, bad = agentOf(Place{Kind: Agents, From: from, Scope: "flag", Text: map[string]string{}}, found{}, &h, prompt)
+		}
+		if bad != nil {
+			problems = append(problems, Problem{File: from, Text: fmt.Sprintf("the agent %s: %s", clip.Line(clip.Visible(name), 60), bad.Text)})
+			continue
+		}
+		out = append(out, a)
+	}
+	return out, problems
+}
+
+func styleOf(p Place, f found, h *head, body string) Style {
+	name := f.name
+	if own := h.oneLine("name", 100); own != "" {
+		name = own
+	}
+	s := Style{Thing: thing(p, f, clip.Line(clip.Visible(name), 100)), Keep: h.flag("keep-coding-instructions", false)}
+	s.Description = h.oneLine("description", MaxDescription)
+	s.Text = strings.TrimSpace(clip.Clean(body))
+	if r := []rune(s.Text); len(r) > MaxBody {
+		s.Text = string(r[:MaxBody])
+		h.note(0, "the text has more than %s characters; the rest is not used", clip.Thousands(MaxBody))
+	}
+	return s
+}

@@ -1,0 +1,348 @@
+package skill
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// Load reads places, the nearest first: of two things of one name the first one
+// counts, and the other is listed as hidden. In one place a skill comes before a
+// command. Problems say in a line each what cannot be used, or not as it was
+// meant; everything else can.
+func Load(places []Place) (Library, []Problem) {
+	var l loader
+	for _, p := range places {
+		files, bad := p.files()
+		l.tell(bad...)
+		for _, f := range files {
+			l.file(p, f)
+		}
+	}
+	return l.done()
+}
+
+// With is the library with definitions of agents that come before its own, such
+// as those of --agents.
+func (l Library) With(agents []Agent) Library {
+	var n loader
+	for _, a := range agents {
+		n.agent(a)
+	}
+	for _, a := range l.agents {
+		n.agent(a)
+	}
+	out := l
+	slices.SortStableFunc(n.agents, func(a, b Agent) int { return cmp.Compare(a.Name, b.Name) })
+	out.agents, out.hidden = n.agents, append(l.Hidden(), n.hidden...)
+	return out
+}
+
+type loader struct {
+	Library
+	bad   []Problem
+	owner map[Kind]map[string]string // who has a name
+}
+
+func (l *loader) tell(ps ...Problem) {
+	for _, p := range ps {
+		if len(l.bad) == maxProblems {
+			l.bad = append(l.bad, Problem{Text: "and more"})
+		}
+		if len(l.bad) < maxProblems {
+			l.bad = append(l.bad, p)
+		}
+	}
+}
+
+func (l *loader) done() (Library, []Problem) {
+	slices.SortFunc(l.skills, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(l.agents, func(a, b Agent) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(l.styles, func(a, b Style) int { return cmp.Compare(a.Name, b.Name) })
+	return l.Library, l.bad
+}
+
+// claim takes a name, or lists the thing as hidden.
+func (l *loader) claim(k Kind, t Thing) bool {
+	names := k
+	if k == Commands { // they are called in one way
+		names = Skills
+	}
+	if l.owner == nil {
+		l.owner = map[Kind]map[string]string{}
+	}
+	if l.owner[names] == nil {
+		l.owner[names] = map[string]string{}
+	}
+	if by, taken := l.owner[names][t.Name]; taken {
+		l.hidden = append(l.hidden, Hidden{k, t, by})
+		return false
+	}
+	l.owner[names][t.Name] = t.origin()
+	return true
+}
+
+func (l *loader) agent(a Agent) {
+	if l.claim(Agents, a.Thing) {
+		l.agents = append(l.agents, a)
+	}
+}
+
+// file reads one file of a place.
+func (l *loader) file(p Place, f found) {
+	text, bad := p.read(f.path)
+	if bad != nil {
+		l.tell(*bad)
+		return
+	}
+	d, notes, bad := parse(p, f, text)
+	for _, n := range notes {
+		n.File = shown(p, f)
+		l.tell(n)
+	}
+	if bad != nil {
+		bad.File = shown(p, f)
+		l.tell(*bad)
+		return
+	}
+	switch d := d.(type) {
+	case Skill:
+		if l.claim(p.Kind, d.Thing) {
+			l.skills = append(l.skills, d)
+		}
+	case Agent:
+		l.agent(d)
+	case Style:
+		if l.claim(Styles, d.Thing) {
+			l.styles = append(l.styles, d)
+		}
+	}
+}
+
+// shown is where a file is, for people.
+func shown(p Place, f found) string {
+	if p.Text != nil {
+		return ""
+	}
+	return f.path
+}
+
+// parse makes of a file what it defines: a Skill, an Agent or a Style. bad is that
+// it defines nothing.
+func parse(p Place, f found, text []byte) (out any, notes []Problem, bad *Problem) {
+	if strings.HasSuffix(strings.ToLower(f.path), ".toml") {
+		return parseTOML(p, f, text)
+	}
+	h, body, first, bad := readHead(string(text))
+	switch p.Kind {
+	case Agents:
+		if bad != nil {
+			return nil, nil, bad
+		}
+		a, bad := agentOf(p, f, &h, body)
+		return a, h.notes, bad
+	case Styles:
+		s := styleOf(p, f, &h, body)
+		if bad == nil && s.Text == "" {
+			bad = &Problem{Text: "an output style without a text"}
+		}
+		return s, h.notes, bad
+	case Skills, Commands:
+	}
+	s := skillOf(p, f, &h, body)
+	if bad != nil {
+		// What it may do, and for whom it is, is not known then.
+		return nil, nil, bad
+	}
+	if utf8.RuneCountInString(body) > MaxBody {
+		h.note(first, "the text has more than %s characters; the rest is not used", clip.Thousands(MaxBody))
+	}
+	s.sum = sha256.Sum256(text)
+	return s, h.notes, nil
+}
+
+// thing is what all kinds have in common, without a description.
+func thing(p Place, f found, name string) Thing {
+	t := Thing{Name: name, File: shown(p, f), From: p.From, Scope: p.Scope, BuiltIn: p.BuiltIn}
+	if t.From == "" {
+		t.From = cmp.Or(t.File, "adze")
+	}
+	if p.Plugin != "" {
+		t.Name = p.Plugin + ":" + t.Name
+	}
+	return t
+}
+
+// Efforts are those that a skill or an agent can name.
+var efforts = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+
+func skillOf(p Place, f found, h *head, body string) Skill {
+	name := f.name
+	if own := h.text("name"); own != "" && p.Kind == Skills && own != name {
+		if validName(own) == "" {
+			name = own
+			h.note(h.line["name"], "the name %s is not that of its folder, %s", own, f.name)
+		} else {
+			h.note(h.line["name"], "the name %q %s; it is called %s, as its folder is", clip.Line(clip.Visible(own), 80), validName(own), f.name)
+		}
+	}
+	name = callable(name)
+	s := Skill{
+		Thing: thing(p, f, name), Command: p.Kind == Commands,
+		When: h.oneLine("when_to_use", MaxDescription), Hint: h.written("argument-hint", 200),
+		Arguments: h.list("arguments"),
+		NoModel:   h.flag("disable-model-invocation", false), NoPerson: !h.flag("user-invocable", true),
+		Allowed: h.list("allowed-tools"), Denied: h.list("disallowed-tools"),
+		Model: h.oneLine("model", 200), Effort: h.choice("effort", efforts...),
+		Fork: h.choice("context", "fork") == "fork", Agent: h.oneLine("agent", 100), Background: h.flag("background", false),
+		Paths: h.globs("paths"), Shell: h.choice("shell", "bash", "powershell"), Hooks: h.json("hooks"),
+		License: h.oneLine("license", 500), Compatible: h.oneLine("compatibility", 500), Metadata: h.dict("metadata"),
+		Dir: f.dir, Root: p.Root, Data: p.Data,
+		place: p, path: f.path,
+	}
+	if s.Model == "inherit" {
+		s.Model = ""
+	}
+	s.Description = h.oneLine("description", MaxDescription)
+	if s.Description == "" {
+		s.Description = opening(body)
+		if p.Kind == Skills {
+			s.NoModel = true
+			h.note(0, "it has no description: people can use it, the model is not told of it")
+		}
+	}
+	return s
+}
+
+// opening is the first line of a text, without its marks, as a description.
+func opening(body string) string {
+	for line := range strings.Lines(body) {
+		if line = strings.TrimSpace(strings.TrimLeft(line, "# \t>*-")); line != "" {
+			return clip.Line(clip.Visible(line), 120)
+		}
+	}
+	return ""
+}
+
+// callable is a name that can stand behind "/": without spaces and what
+// separates.
+func callable(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return '-'
+		case unicode.IsControl(r) || !unicode.IsPrint(r) || strings.ContainsRune("/\\\"'`$(),", r):
+			return -1
+		}
+		return r
+	}, clip.Line(name, 120))
+}
+
+// validName says what is wrong with a skill's name (agentskills.io), "" when
+// nothing is.
+func validName(name string) string {
+	switch {
+	case name == "":
+		return "is empty"
+	case len(name) > 64:
+		return "has more than 64 characters"
+	case strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "":
+		return "has other characters than a-z, 0-9 and -"
+	case strings.HasPrefix(name, "-") || strings.HasSuffix(name, "-"):
+		return "begins or ends with -"
+	case strings.Contains(name, "--"):
+		return "has two - in a row"
+	}
+	return ""
+}
+
+// parseTOML reads a command of Gemini: https://geminicli.com/docs/cli/custom-commands/
+func parseTOML(p Place, f found, text []byte) (any, []Problem, *Problem) {
+	var v struct {
+		Prompt      any `toml:"prompt"`
+		Description any `toml:"description"`
+	}
+	if _, err := toml.Decode(string(text), &v); err != nil {
+		bad := &Problem{Text: "it is no TOML: " + clip.Line(clip.Visible(err.Error()), 200)}
+		if e, ok := err.(toml.ParseError); ok {
+			bad.Line, bad.Text = e.Position.Line, "it is no TOML: "+clip.Line(clip.Visible(e.Message), 200)
+		}
+		return nil, nil, bad
+	}
+	prompt, ok := v.Prompt.(string)
+	if !ok || strings.TrimSpace(prompt) == "" {
+		return nil, nil, &Problem{Text: "a command without a prompt"}
+	}
+	about, _ := v.Description.(string)
+	s := Skill{
+		Thing: thing(p, f, callable(f.name)), Command: true, toml: true, Dir: f.dir, Root: p.Root, Data: p.Data,
+		place: p, path: f.path, sum: sha256.Sum256(text),
+	}
+	s.Description = clip.Line(clip.Visible(about), MaxDescription)
+	if s.Description == "" {
+		s.Description = opening(prompt)
+	}
+	return s, nil, nil
+}
+
+// Body reads the text of a skill, as it is now; what of its front matter changed
+// since it was loaded does not count. A file that is not what a person trusted is
+// an error.
+func (s Skill) Body() (string, error) {
+	text, bad := s.place.read(s.path)
+	if bad != nil {
+		return "", problemError{*bad}
+	}
+	body := ""
+	if s.toml {
+		var v struct {
+			Prompt string `toml:"prompt"`
+		}
+		if _, err := toml.Decode(string(text), &v); err != nil {
+			return "", fmt.Errorf("%s: it is no TOML any more: %w", s.path, err)
+		}
+		body = v.Prompt
+	} else {
+		_, body, _, bad = readHead(string(text))
+		if bad != nil {
+			bad.File = s.path
+			return "", problemError{*bad}
+		}
+	}
+	if s.BuiltIn {
+		return strings.TrimSpace(body), nil
+	}
+	body = strings.TrimSpace(clip.Clean(body))
+	if r := []rune(body); len(r) > MaxBody {
+		body = string(r[:MaxBody]) + "\n[the text is longer; the rest is in " + s.path + "]"
+	}
+	return body, nil
+}
+
+// Fresh reports whether the file is still what was loaded.
+func (s Skill) Fresh() bool {
+	text, bad := s.place.read(s.path)
+	return bad == nil && sha256.Sum256(text) == s.sum
+}
+
+type problemError struct{ p Problem }
+
+func (e problemError) Error() string { return e.p.String() }
+
+// Exists reports whether a place is there.
+func (p Place) Exists() bool {
+	if p.Text != nil {
+		return true
+	}
+	_, err := os.Stat(p.Dir)
+	return err == nil
+}

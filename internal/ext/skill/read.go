@@ -1,0 +1,213 @@
+package skill
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
+)
+
+// A found is a file of a place that may define something.
+type found struct {
+	path string // on disk, or in the place's Text
+	name string // what it is called by where it stands: "lint", "front:lint"
+	dir  string // the folder of its own files
+}
+
+// A walk looks through one place.
+type walk struct {
+	p     Place
+	real  string // Dir, resolved; "" when it is not there
+	out   []found
+	bad   []Problem
+	count int
+	full  bool
+}
+
+// files lists the files of a place, in the order of their names.
+func (p Place) files() ([]found, []Problem) {
+	w := walk{p: p}
+	switch {
+	case p.Text != nil:
+		w.text()
+	case p.Kind == Skills:
+		w.skills()
+	default:
+		if info, err := os.Stat(p.Dir); err == nil && info.Mode().IsRegular() {
+			w.one(p.Dir)
+		} else {
+			w.tree(p.Dir, "", maxDepth)
+		}
+	}
+	return w.out, w.bad
+}
+
+func (w *walk) text() {
+	for name := range w.p.Text {
+		dir, base := path.Split(name)
+		switch w.p.Kind {
+		case Skills:
+			if base == skillFile {
+				w.out = append(w.out, found{name, path.Base(dir), ""})
+			}
+		default:
+			w.out = append(w.out, found{name, strings.TrimSuffix(base, path.Ext(base)), ""})
+		}
+	}
+	slices.SortFunc(w.out, func(a, b found) int { return strings.Compare(a.path, b.path) })
+}
+
+const skillFile = "SKILL.md"
+
+func (w *walk) skills() {
+	if _, err := os.Lstat(filepath.Join(w.p.Dir, skillFile)); err == nil {
+		w.out = append(w.out, found{filepath.Join(w.p.Dir, skillFile), filepath.Base(w.p.Dir), w.p.Dir})
+		return
+	}
+	for _, e := range w.names(w.p.Dir) {
+		dir := filepath.Join(w.p.Dir, e.Name())
+		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && e.Type() != fs.ModeSymlink || !w.room() {
+			continue
+		}
+		file := filepath.Join(dir, skillFile)
+		if _, err := os.Lstat(file); err == nil {
+			w.out = append(w.out, found{file, e.Name(), dir})
+		} else if _, err := os.Lstat(filepath.Join(dir, "skill.md")); err == nil {
+			w.bad = append(w.bad, Problem{File: filepath.Join(dir, "skill.md"), Text: "it is not read: the file of a skill is named " + skillFile})
+		}
+	}
+}
+
+// room counts an entry, and reports whether the place may have it.
+func (w *walk) room() bool {
+	if w.count++; w.count > MaxEntries {
+		if !w.full {
+			w.full = true
+			w.bad = append(w.bad, Problem{File: w.p.Dir, Text: "it holds more than " + clip.Thousands(MaxEntries) + " " + string(w.p.Kind) + "s: the rest is not read"})
+		}
+		return false
+	}
+	return true
+}
+
+// tree takes every file with an ending, also deeper. A folder that is a link is
+// not entered.
+func (w *walk) tree(dir, space string, depth int) {
+	for _, e := range w.names(dir) {
+		name, at := e.Name(), filepath.Join(dir, e.Name())
+		switch {
+		case strings.HasPrefix(name, "."):
+		case e.IsDir() && depth > 0:
+			w.tree(at, space+name+":", depth-1)
+		case e.IsDir():
+			w.bad = append(w.bad, Problem{File: at, Text: "it is too deep: folders of " + string(w.p.Kind) + "s go " + clip.Thousands(maxDepth) + " deep"})
+		case w.ending(name) && w.room():
+			w.out = append(w.out, found{at, space + strings.TrimSuffix(name, filepath.Ext(name)), dir})
+		}
+	}
+}
+
+func (w *walk) one(file string) {
+	if name := filepath.Base(file); w.ending(name) {
+		w.out = append(w.out, found{file, strings.TrimSuffix(name, filepath.Ext(name)), filepath.Dir(file)})
+	}
+}
+
+// ending reports whether a file's name is one of the kind.
+func (w *walk) ending(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".md" || ext == ".toml" && w.p.Kind == Commands
+}
+
+// names lists a folder; none when there is none.
+func (w *walk) names(dir string) []fs.DirEntry {
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		if err != nil && !absent(err) {
+			w.bad = append(w.bad, Problem{File: dir, Text: "it cannot be read: " + paths.Cause(err).Error()})
+		}
+		return nil
+	}
+	if why := w.p.allowed(dir); why != "" {
+		w.bad = append(w.bad, Problem{File: dir, Text: "it is not read: " + why})
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		w.bad = append(w.bad, Problem{File: dir, Text: "it cannot be read: " + paths.Cause(err).Error()})
+		return nil
+	}
+	defer d.Close()
+	list, err := d.ReadDir(maxNames)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.bad = append(w.bad, Problem{File: dir, Text: "it cannot be read: " + paths.Cause(err).Error()})
+	}
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return list
+}
+
+// allowed says why a path, with its links followed, may not be read; "" is that it
+// may.
+func (p Place) allowed(at string) string {
+	real, err := filepath.EvalSymlinks(at)
+	if err != nil {
+		return "a link to nothing"
+	}
+	if real == at && paths.Within(p.Dir, at) {
+		return ""
+	}
+	roots := p.Roots
+	if len(roots) == 0 || !p.leads() {
+		if dir, err := filepath.EvalSymlinks(p.Dir); err == nil {
+			roots = append(slices.Clip(roots), dir)
+		}
+	}
+	if !paths.WithinAny(roots, real) {
+		return "a link leads out of the folders that it may come from"
+	}
+	if policy.HoldsSecrets(real) {
+		return "it may hold secrets"
+	}
+	return ""
+}
+
+// leads reports whether the place's own folder is bound to its roots: that of a
+// repository, whose links somebody else made.
+func (p Place) leads() bool { return p.Trusted != nil }
+
+func absent(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || err != nil && strings.Contains(err.Error(), "not a directory")
+}
+
+// read reads a file of the place.
+func (p Place) read(at string) ([]byte, *Problem) {
+	if p.Text != nil {
+		return []byte(p.Text[at]), nil
+	}
+	if why := p.allowed(at); why != "" {
+		return nil, &Problem{File: at, Text: "it is not read: " + why}
+	}
+	b, err := regular.Read(at, maxFile)
+	switch {
+	case errors.Is(err, regular.ErrLarge):
+		return nil, &Problem{File: at, Text: "it is not read: it is over " + clip.Size(maxFile)}
+	case errors.Is(err, regular.ErrKind):
+		return nil, &Problem{File: at, Text: "it cannot be read: not a regular file"}
+	case err != nil:
+		return nil, &Problem{File: at, Text: "it cannot be read: " + paths.Cause(err).Error()}
+	case clip.Binary(b):
+		return nil, &Problem{File: at, Text: "it is not read: it is not text"}
+	case p.Trusted != nil && !p.Trusted(at, b):
+		return nil, &Problem{File: at, Text: "it is not read: nobody trusted this content"}
+	}
+	return b, nil
+}
