@@ -132,14 +132,14 @@ func TestRecovery(t *testing.T) {
 					t.Errorf("sent %q", s)
 				}
 			}},
-		{name: "old results leave before the window is full", tools: []tool.Tool{read(40_000)}, change: func(r *rig) { r.host.target.Window = 100_000 },
+		{name: "old results leave before the window is full", tools: []tool.Tool{read(40_000)}, change: func(r *rig) { r.host.target.Window = 80_000 },
 			replies: append(measured(7, 0, 10_000), fake.Say("done")), end: agent.Completed, requests: 8, clear: []string{"r0 r1"},
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
 				if s := words(r.last()); strings.Contains(s, "r0 x") || strings.Contains(s, "r1 x") || !strings.Contains(s, "r2 x") || !strings.Contains(s, "was cleared") {
 					t.Errorf("sent %.300s", s)
 				}
 			}},
-		{name: "of what can be had again only", tools: []tool.Tool{read(40_000), keep(40_000)}, change: func(r *rig) { r.host.target.Window = 100_000 },
+		{name: "of what can be had again only", tools: []tool.Tool{read(40_000), keep(40_000)}, change: func(r *rig) { r.host.target.Window = 90_000 },
 			replies: append([]fake.Reply{fake.Use(use("k", "keep"))}, append(measured(7, 10_000, 10_000), fake.Say("done"))...), end: agent.Completed, requests: 9, clear: []string{"r0 r1"}},
 		{name: "a window that is not known never is full", tools: []tool.Tool{read(150_000)}, replies: append(reads(9), fake.Say("done")), end: agent.Completed, requests: 10},
 		{name: "blocked: all that can go, then on", tools: []tool.Tool{read(8000)}, change: stuck(10000),

@@ -44,8 +44,19 @@ func TestBounds(t *testing.T) {
 			t.Errorf("Blocking(%d, %d) = %t", c.tokens, c.effective, got)
 		}
 	}
-	if window.Full(1, 0) || !window.Full(1, 1) || window.Full(6, 10) || !window.Full(7, 10) {
-		t.Error("full is more than 60 % of a window that is known")
+	for _, c := range []struct {
+		tokens, effective int
+		want              bool
+	}{
+		{1, 0, false}, {1, -1, false},
+		// a small window is full when it is nearly time to compact
+		{5_000, 6_000, true}, {4_999, 6_000, false}, {20_000, 24_000, true}, {19_999, 24_000, false}, {146_999, 159_999, true}, {146_998, 159_999, false},
+		// a large one with more than 60 %
+		{96_000, 160_000, false}, {96_001, 160_000, true}, {108_000, 180_000, false}, {108_001, 180_000, true},
+	} {
+		if got := window.Full(c.tokens, c.effective); got != c.want {
+			t.Errorf("Full(%d, %d) = %t", c.tokens, c.effective, got)
+		}
 	}
 }
 

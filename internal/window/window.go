@@ -171,10 +171,16 @@ func Ratio(s transcript.State) float64 {
 	return min(2, max(0.5, float64(g.GrownTokens)*4/float64(g.GrownBytes)))
 }
 
-// Full reports whether more than 60 % of an effective window are taken, which
-// is when clearing is worth a changed prefix.
+// Full reports whether an effective window is so full that clearing is worth a
+// changed prefix: more than 60 % of it are taken. In a small window, where less
+// comes free each time, that is so when the conversation would be compacted
+// otherwise: the later results are cleared, the more of them go at once, and the
+// fewer requests begin with something that no cache holds.
 func Full(tokens, effective int) bool {
-	return effective > 0 && tokens*10 > effective*6
+	if effective < 8*ClearAtLeast {
+		return Nearly(tokens, effective)
+	}
+	return tokens*10 > effective*6
 }
 
 // ToClear lists the calls whose results should be cleared next, oldest first:

@@ -84,9 +84,6 @@ func TestEffectiveAndBlocking(t *testing.T) {
 			t.Errorf("Blocking(%d, %d) = %t", c.tokens, c.effective, got)
 		}
 	}
-	if window.Full(60, 100) || !window.Full(61, 100) || window.Full(61, 0) {
-		t.Error("full is more than 60 %")
-	}
 }
 
 func TestEstimate(t *testing.T) {
