@@ -78,7 +78,10 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 		if err != nil {
 			return out, err
 		}
-		if done, err := s.see(e.Body, &out); done || err != nil {
+		switch done, err := s.see(e.Body, &out); {
+		case err != nil && ctx.Err() != nil: // its turn was interrupted for that
+			return out, context.Cause(ctx)
+		case done || err != nil:
 			return out, err
 		}
 	}
