@@ -12,10 +12,9 @@ import (
 
 func TestResultsAreBoundedInCharacters(t *testing.T) {
 	spilt := 0
-	c := &calls{r: &run{Loop: &Loop{Spill: func(string, string) (string, error) { spilt++; return "/s/x.txt", nil }}}}
+	r := &run{Loop: &Loop{Spill: func(string, string) (string, error) { spilt++; return "/s/x.txt", nil }}}
 	give := func(limit int, text string) string {
-		k := &call{use: llm.ToolUse{ID: "c1"}, tool: limited(limit)}
-		out, _ := c.bound(k, tool.Result{Text: text})
+		out, _ := r.within(&call{use: llm.ToolUse{ID: "c1"}, tool: limited(limit)}, tool.Result{Text: text})
 		return out
 	}
 	euros := strings.Repeat("€", 5000) // three bytes each
@@ -25,17 +24,8 @@ func TestResultsAreBoundedInCharacters(t *testing.T) {
 	if out := give(4999, euros); spilt != 1 || !strings.Contains(out, "/s/x.txt") {
 		t.Errorf("5,000 characters are within a limit of 4,999: %.80q", out)
 	}
-	if c.chars != 5000+previewBytes {
-		t.Errorf("%d characters are counted", c.chars)
-	}
-	// What a tool read of a file goes to no other file, however much it is.
-	c.chars = maxMessage - 3000
-	out := give(tool.NoLimit, strings.Repeat("a line of text\n", 1000))
-	if spilt != 1 || len(out) > 3200 || len(out) < 2500 || !strings.Contains(out, "[Cut here") {
-		t.Errorf("%d characters, spilt %d times, of what a tool bounds itself: %.80q", len(out), spilt, out)
-	}
-	if c.chars != maxMessage {
-		t.Errorf("%d characters are counted", c.chars)
+	if out := give(tool.NoLimit, euros); out != euros || spilt != 1 {
+		t.Errorf("what a tool bounds itself became %.80q", out)
 	}
 }
 

@@ -19,8 +19,6 @@ const (
 	// stopGrace is how long an interrupted call may take to return; a turn is
 	// over 200 ms after an interrupt, whatever runs.
 	stopGrace = 120 * time.Millisecond
-	// maxMessage bounds the results of one reply together, in characters.
-	maxMessage = 200_000
 )
 
 var errSibling = errors.New("another command of the same reply failed")
@@ -38,7 +36,6 @@ type calls struct {
 	halted  bool          // nothing may start any more
 	failed  bool          // a command failed: what comes after it does not start
 	stopped string        // why the turn ends behind this reply, "" when it does not
-	chars   int           // of results so far
 	err     error         // the first that means the turn cannot be recorded
 }
 

@@ -55,9 +55,13 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 		r.noSummary = why
 		return false, r.Host.Emit(event.CompactFailed{Trigger: c.Trigger, Why: why})
 	}
-	st, target := r.Host.State(), r.Host.Model()
+	target := r.Host.Model()
 	overhead := window.Overhead(r.System, r.tools.Specs())
 	effective := window.Effective(target.Window, target.Cap)
+	if err := r.bound(effective); err != nil {
+		return false, err
+	}
+	st := r.Host.State()
 	shares := window.SharesOf(effective, overhead)
 	if e, ok := r.fromNotes(ctx, c, st, effective, overhead); ok {
 		return true, r.compacted(ctx, e)

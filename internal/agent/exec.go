@@ -57,7 +57,7 @@ func (c *calls) exec(k *call) {
 	}
 	if k.started {
 		f.res = c.called(k, f)
-		f.res.Text, f.spill = c.bound(k, f.res)
+		f.res.Text, f.spill = c.r.within(k, f.res)
 	}
 	e := event.ToolFinished{
 		Call: k.use.ID, Name: k.use.Name, Text: f.res.Text, Images: f.res.Images, View: f.res.View,
@@ -319,42 +319,23 @@ func (c *calls) unstarted(k *call) tool.Result {
 	return tool.Errorf("%s", interruptedText)
 }
 
-// bound keeps a result within its tool's limit, and all results of a reply
-// within maxMessage: what is more goes to a file. What a tool read of a file
-// that is there is not written to another one; it is cut.
-func (c *calls) bound(k *call, res tool.Result) (text, spill string) {
+// within keeps a result within its tool's limit: what is more goes to a file.
+func (r *run) within(k *call, res tool.Result) (text, spill string) {
 	limit := k.tool.Spec().Limit
 	if limit == 0 {
 		limit = tool.DefaultLimit
 	}
-	n := utf8.RuneCountInString(res.Text)
-	c.mu.Lock()
-	left := max(previewBytes, maxMessage-c.chars)
-	over := limit != tool.NoLimit && n > limit || n > left
-	switch {
-	case over && limit == tool.NoLimit:
-		n = left
-	case over:
-		n = previewBytes
-	}
-	c.chars += n
-	c.mu.Unlock()
-	if !over {
+	if limit == tool.NoLimit || utf8.RuneCountInString(res.Text) <= limit {
 		return res.Text, ""
 	}
-	if limit == tool.NoLimit {
-		head, _ := clip.Head(res.Text, left)
-		return fmt.Sprintf("%s\n[Cut here: the results of one reply may have %s together. Ask for the rest in another reply.]",
-			strings.TrimSuffix(head, "\n"), clip.Count(maxMessage, "character")), ""
-	}
-	if c.r.Spill != nil {
-		if path, err := c.r.Spill(k.use.ID, res.Text); err == nil {
+	if r.Spill != nil {
+		if path, err := r.Spill(k.use.ID, res.Text); err == nil {
 			head, _ := clip.Head(res.Text, previewBytes)
 			return fmt.Sprintf("[The result is large: %s, %s. All of it is in %s; read parts of that file, or search it. It begins:]\n%s",
 				clip.Size(int64(len(res.Text))), clip.Count(strings.Count(res.Text, "\n")+1, "line"), path, head), path
 		}
 	}
-	return clip.Middle(res.Text, min(limit, left), "ask for less at a time"), ""
+	return clip.Middle(res.Text, limit, "ask for less at a time"), ""
 }
 
 // refusal is what the model reads when a call was refused: the words of whoever

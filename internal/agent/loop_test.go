@@ -294,7 +294,7 @@ func TestFactsOfTheModelFollowAFallback(t *testing.T) {
 func TestThresholdsFollowAFallback(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		much := returning(tool.Spec{Name: "much", Limit: tool.NoLimit}, func(tool.Env) tool.Result { return tool.Result{Text: strings.Repeat("word ", 8000)} })
-		r := newRig(t, []tool.Tool{much}, slices.Concat([]fake.Reply{fake.Use(use("a", "much"))}, slices.Repeat([]fake.Reply{overloaded()}, 4))...)
+		r := newRig(t, []tool.Tool{much}, slices.Concat([]fake.Reply{used(4000, use("a", "much"))}, slices.Repeat([]fake.Reply{overloaded()}, 4))...)
 		r.host.target.Window, r.host.target.Cap = 200_000, 4000
 		r.cannotCompact()
 		small := &fake.Model{Replies: []fake.Reply{fake.Say("not asked")}}

@@ -145,7 +145,7 @@ func TestRecovery(t *testing.T) {
 		{name: "blocked: all that can go, then on", tools: []tool.Tool{read(8000)}, change: stuck(10000),
 			replies: append(measured(5, 0, 2000), fake.Say("done")), end: agent.Completed, requests: 6, clear: []string{"r0 r1 r2 r3"}},
 		{name: "blocked for good", tools: []tool.Tool{keep(36_000)}, change: stuck(10000),
-			replies: []fake.Reply{fake.Use(use("k", "keep")), fake.Say("not asked")}, end: agent.BlockingLimit, requests: 1,
+			replies: []fake.Reply{used(6000, use("k", "keep")), fake.Say("not asked")}, end: agent.BlockingLimit, requests: 1,
 			check: func(t *testing.T, _ *rig, out agent.Outcome) {
 				if !strings.Contains(out.Text, "of 10000 tokens") || !strings.Contains(out.Hint, "--model") || out.Steps != 1 {
 					t.Errorf("%+v", out)
@@ -426,7 +426,11 @@ func TestARecoveryThatCannotBeRecorded(t *testing.T) {
 		change  func(*rig)
 		replies []fake.Reply
 	}{
-		"event.Cleared":       {nil, append(reads(2), fails(llm.TooLong), fake.Say("done"))},
+		"event.Cleared": {nil, append(reads(2), fails(llm.TooLong), fake.Say("done"))},
+		"event.Bounded": {func(r *rig) {
+			r.host.tools, _ = tool.NewSet(read(40_000))
+			r.host.target.Window = 10_000
+		}, reads(2)},
 		"event.Stripped":      {nil, []fake.Reply{fails(llm.MediaTooBig), fake.Say("done")}},
 		"event.InputAccepted": {nil, []fake.Reply{capped, fake.Say("done")}},
 		"event.Waiting":       {nil, []fake.Reply{overloaded(), fake.Say("done")}},

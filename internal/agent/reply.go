@@ -92,7 +92,7 @@ func (r *run) request(target Target) llm.Request {
 	r.asked = most
 	return llm.Request{
 		Model: target.Name, System: r.System, Tools: r.tools.Specs(), Force: r.force, MaxTokens: most,
-		Messages: window.Build(st, window.LimitsOf(window.Effective(target.Window, target.Cap))),
+		Messages: window.Build(st),
 		Effort:   target.Effort, ThinkingTokens: target.Thinking, CacheKey: r.CacheKey,
 	}
 }

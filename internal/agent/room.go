@@ -22,8 +22,11 @@ func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, 
 			return Outcome{Reason: InterruptedStreaming}, true, err
 		}
 	}
-	st := r.Host.State()
 	effective := window.Effective(target.Window, target.Cap)
+	if err := r.bound(effective); err != nil {
+		return out, true, err
+	}
+	st := r.Host.State()
 	used := window.Estimate(st)
 	switch {
 	case window.Full(used, effective):
@@ -54,6 +57,32 @@ func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, 
 	return Outcome{Reason: BlockingLimit,
 		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective),
 		Hint: "give it less at once, start a new session, or use a model with a larger window: --model …"}, true, nil
+}
+
+// bound holds the results of each message to what they may have together: the
+// largest are cut, and all of them goes to files.
+func (r *run) bound(effective int) error {
+	bound := window.MessageBound(effective)
+	var cuts []event.Cut
+	for _, l := range window.Over(r.Host.State(), bound) {
+		how := fmt.Sprintf("the results of one reply may have %s together", clip.Count(bound, "character"))
+		path := ""
+		if r.Spill != nil {
+			path, _ = r.Spill(l.Call, l.Text) // the log has it all the same
+		}
+		if path != "" {
+			how += "; all of it is in " + path + ", to be searched or read in parts"
+		} else {
+			how += "; ask for a smaller part to see it"
+		}
+		if text := l.Cut(how); text != l.Text {
+			cuts = append(cuts, event.Cut{Call: l.Call, Text: text, Spill: path})
+		}
+	}
+	if len(cuts) == 0 {
+		return nil
+	}
+	return r.Host.Emit(event.Bounded{Results: cuts})
 }
 
 // warn says once that compaction is near.

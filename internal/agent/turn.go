@@ -133,7 +133,7 @@ func (r *run) means(o outcome) means {
 		st := r.Host.State()
 		can.clearable = len(window.Drain(st, r.again)) > 0
 		can.compactable = compactable(st)
-		can.media = hasMedia(window.Build(st, window.Limits{}))
+		can.media = hasMedia(window.Build(st))
 	}
 	return can
 }

@@ -49,7 +49,7 @@ func (r *Running) Debug(w io.Writer, areas []string) (wait func()) {
 
 func areaOf(b event.Body) string {
 	switch b.(type) {
-	case event.ToolStarted, event.ToolFinished, event.Asked, event.Answered, event.ToolOutput, event.Cleared:
+	case event.ToolStarted, event.ToolFinished, event.Asked, event.Answered, event.ToolOutput, event.Cleared, event.Bounded:
 		return "tool"
 	case event.Replied, event.Dropped, event.Spent, event.Waiting, event.Retracted, event.ModelChanged, event.ReplyStarted:
 		return "model"

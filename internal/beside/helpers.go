@@ -209,7 +209,7 @@ func (w *Watch) run(ctx context.Context, st transcript.State, es []transcript.En
 	mine := file.New(file.Config{Ledger: ledger})
 	if share {
 		s.System, s.CacheKey = w.Loop.System, w.Loop.CacheKey
-		s.History = window.Build(st, window.LimitsOf(effective))[:len(es)]
+		s.History = window.Build(st)[:len(es)]
 		s.Tools = helper.Confine(tools, mine, a.limit)
 		s.Prompt = strings.Replace(a.text, "{source}", behindText, 1)
 		return helper.Run(ctx, s)

@@ -14,6 +14,19 @@ type (
 	Cleared struct {
 		Calls []string `json:"calls"`
 	}
+	// Bounded cuts results, because those of one reply have more characters
+	// together than a message may have: Text is sent in the place of each from
+	// now on.
+	Bounded struct {
+		Results []Cut `json:"results"`
+	}
+	// A Cut is the result of a call as it is sent; Spill is the file that holds all
+	// of it, "" when none could be written.
+	Cut struct {
+		Call  string `json:"call"`
+		Text  string `json:"text"`
+		Spill string `json:"spill,omitempty"`
+	}
 	// Stripped removes images and documents up to this event.
 	Stripped struct {
 		Cause Cause  `json:"cause,omitempty"`
@@ -176,6 +189,7 @@ func (b CompactFailed) String() string {
 }
 
 func (Cleared) body()       {}
+func (Bounded) body()       {}
 func (Stripped) body()      {}
 func (Compacted) body()     {}
 func (NotesKept) body()     {}

@@ -53,6 +53,7 @@ var (
 		plain[Extended]("extended"),
 		plain[ServerChanged]("server_changed"),
 		plain[Cleared]("cleared"),
+		plain[Bounded]("bounded"),
 		plain[Stripped]("stripped"),
 		{"rewound", Rewound{}, decodeRewound},
 		{"compacted", Compacted{}, decodeCompacted},

@@ -79,6 +79,7 @@ func samples() []event.Body {
 		event.ServerChanged{Name: "n", State: event.ServerFailed, Why: "w", From: "f", Tools: 3},
 		event.Titled{Title: "t", By: "b"},
 		event.Cleared{Calls: []string{"a", "b"}},
+		event.Bounded{Results: []event.Cut{{Call: "a", Text: "the beginning\n[…]\nthe end", Spill: "/r/1"}, {Call: "b", Text: "x"}}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},
 		event.TaskStarted{ID: "b1", Call: "c", Kind: "shell", Text: "make"}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second},
 		event.Noted{Level: "info", Text: "t", About: "window"},

@@ -46,7 +46,7 @@ type conversation struct {
 
 	cleared  trie[struct{}]
 	stripped event.Seq
-	partial  bool        // of a refused turn something is left out
+	partial  bool        // of a refused turn, or of a long result, something is left out
 	declined event.Seq   // the first turn of those refused since the last reply; 0: none
 	words    []event.Seq // events of this turn that hold what people said, or of one before that nobody answered
 	boundary event.Seq   // what came before it is not sent any more; 0: nothing did

@@ -61,6 +61,24 @@ func (c conversation) clear(calls []string) conversation {
 	})
 }
 
+// bound puts what is left of long results in their place.
+func (c conversation) bound(cuts []event.Cut) conversation {
+	set, calls := make(map[string]string, len(cuts)), make(map[string]string, len(cuts))
+	for _, x := range cuts {
+		set[x.Call], calls[x.Call] = x.Text, ""
+	}
+	c.partial = true
+	return c.rewrite(c.oldest(calls), func(p llm.Part) llm.Part {
+		if r, ok := p.(llm.ToolResult); ok {
+			if text, ok := set[r.ID]; ok {
+				r.Text = text
+				return r
+			}
+		}
+		return p
+	})
+}
+
 // strip replaces every image and document by a line that says so.
 func (c conversation) strip(seq event.Seq) conversation {
 	c.stripped = seq

@@ -31,7 +31,7 @@ func (w *wiretap) RoundTrip(r *http.Request) (*http.Response, error) {
 // sent is what a model is sent of a state.
 func sent(tap *wiretap, m llm.Model, s transcript.State) []byte {
 	tap.body = nil
-	for range m.Stream(context.Background(), llm.Request{Model: "m", System: []string{"Be brief."}, MaxTokens: 1000, Messages: window.Build(s, window.Limits{})}) {
+	for range m.Stream(context.Background(), llm.Request{Model: "m", System: []string{"Be brief."}, MaxTokens: 1000, Messages: window.Build(s)}) {
 	}
 	return tap.body
 }

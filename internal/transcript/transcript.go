@@ -237,6 +237,8 @@ func (s State) Apply(e event.Event) State {
 	case event.Cleared:
 		s.Cache = s.Cache.changed(CacheCleared)
 		s.talk = s.talk.clear(b.Calls)
+	case event.Bounded:
+		s.talk = s.talk.bound(b.Results)
 	case event.Stripped:
 		s.Cache = s.Cache.changed(CacheStripped)
 		s.talk = s.talk.strip(e.Seq)

@@ -14,9 +14,9 @@ import (
 
 // Each bound to the token.
 func TestBounds(t *testing.T) {
-	for effective, want := range map[int]int{0: 0, -1: 0, 1: 2, 5000: 10_000, 100_000: 200_000, 100_001: 200_000} {
-		if got := window.LimitsOf(effective).MessageChars; got != want {
-			t.Errorf("LimitsOf(%d) = %d, want %d", effective, got, want)
+	for effective, want := range map[int]int{0: 200_000, -1: 200_000, 1: 2, 5000: 10_000, 100_000: 200_000, 100_001: 200_000} {
+		if got := window.MessageBound(effective); got != want {
+			t.Errorf("MessageBound(%d) = %d, want %d", effective, got, want)
 		}
 	}
 	for _, c := range []struct{ window, cap, want int }{
@@ -82,7 +82,7 @@ func TestResultsShareTheirBound(t *testing.T) {
 		{3000, 4000, 4000, 4000, 1000, 1000, 1000},
 		{3000, 1000, 4000, 1000, 1000, 1000, 1000},
 	} {
-		got := texts(window.Build(sized("Read", c.a, c.b, c.c), window.Limits{MessageChars: c.max})[2])
+		got := texts(window.Build(cutAll(sized("Read", c.a, c.b, c.c), c.max))[2])
 		for i, want := range []int{c.wantA, c.wantB, c.wantC} {
 			was := []int{c.a, c.b, c.c}[i]
 			n := utf8.RuneCountInString(got[i])
@@ -92,11 +92,11 @@ func TestResultsShareTheirBound(t *testing.T) {
 		}
 	}
 	wide := fold(transcript.State{}, event.InputAccepted{Text: "p"}, calls("Read", "1"), event.ToolFinished{Call: "1", Text: strings.Repeat("é", 5000)})
-	if got := texts(window.Build(wide, window.Limits{MessageChars: 4000})[2])[0]; utf8.RuneCountInString(got) > 4000 || utf8.RuneCountInString(got) < 3400 {
+	if got := texts(window.Build(cutAll(wide, 4000))[2])[0]; utf8.RuneCountInString(got) > 4000 || utf8.RuneCountInString(got) < 3400 {
 		t.Errorf("%d characters of wide text are left", utf8.RuneCountInString(got))
 	}
 	said := fold(sized("Read", 2000), event.InputAccepted{Text: strings.Repeat("w", 9000)})
-	if m := window.Build(said, window.Limits{MessageChars: 3000})[2]; len(m.Parts) != 2 || len(m.Parts[1].(llm.Text).S) != 9000 || len(texts(m)[0]) != 2000 {
+	if m := window.Build(cutAll(said, 3000))[2]; len(m.Parts) != 2 || len(m.Parts[1].(llm.Text).S) != 9000 || len(texts(m)[0]) != 2000 {
 		t.Error("a prompt counts as a result")
 	}
 }

@@ -36,50 +36,46 @@ const (
 	ColdAfter = time.Hour
 )
 
-// Limits bound what Build returns. The zero value means the defaults.
-type Limits struct {
-	MessageChars int // of the results in one message
-}
-
-// LimitsOf are the limits for an effective window: the results of one message
-// take at most about half of it.
-func LimitsOf(effective int) Limits {
+// MessageBound is how many characters the results of one message may have for an
+// effective window: at most about half of it.
+func MessageBound(effective int) int {
 	if effective <= 0 {
-		return Limits{}
+		return MessageChars
 	}
-	return Limits{MessageChars: min(MessageChars, 2*effective)}
+	return min(MessageChars, 2*effective)
 }
 
-// Build returns the messages to send. Results that were cleared and media
-// that was stripped are already one line each in s; here the results of one
-// message are held to its bound, the largest first.
-func Build(s transcript.State, l Limits) []llm.Message {
-	if l.MessageChars <= 0 {
-		l.MessageChars = MessageChars
-	}
-	ms := s.Messages()
-	for i, m := range ms {
-		if m.Role == llm.User {
-			ms[i] = bound(m, l.MessageChars)
+// Build returns the messages to send. Whatever was cleared, stripped or held to
+// a bound is already so in s, by an event.
+func Build(s transcript.State) []llm.Message { return s.Messages() }
+
+// A Large result has to be shorter, because of what else is in its message.
+type Large struct {
+	Call, Text string
+	Chars      int // that it may have
+}
+
+// Over lists the results that make those of one message have more than bound
+// characters together: the largest of them, all to be cut to one length. It looks
+// at results only, so that a prompt that joins the message later changes nothing
+// before it.
+func Over(s transcript.State, bound int) (out []Large) {
+	for _, m := range s.Messages() {
+		total := 0
+		for _, p := range m.Parts {
+			if r, ok := p.(llm.ToolResult); ok {
+				total += len(r.Text)
+			}
+		}
+		if total > bound { // bytes are never fewer than characters
+			out = append(out, over(m, bound)...)
 		}
 	}
-	return ms
+	return out
 }
 
-// bound cuts the largest results of m until they have at most max characters
-// together. It looks at results only, so that a prompt that joins the message
-// later changes nothing before it.
-func bound(m llm.Message, max int) llm.Message {
+func over(m llm.Message, bound int) (out []Large) {
 	total, sizes := 0, []int(nil)
-	for _, p := range m.Parts {
-		if r, ok := p.(llm.ToolResult); ok {
-			total += len(r.Text)
-		}
-	}
-	if total <= max { // bytes are never fewer than characters
-		return m
-	}
-	total = 0
 	for _, p := range m.Parts {
 		if r, ok := p.(llm.ToolResult); ok {
 			n := utf8.RuneCountInString(r.Text)
@@ -87,28 +83,36 @@ func bound(m llm.Message, max int) llm.Message {
 			sizes = append(sizes, n)
 		}
 	}
-	if total <= max {
-		return m
+	if total <= bound {
+		return nil
 	}
-	limit := level(sizes, max)
-	m.Parts = slices.Clone(m.Parts)
-	for i, p := range m.Parts {
-		if r, ok := p.(llm.ToolResult); ok && utf8.RuneCountInString(r.Text) > limit {
-			r.Text = cut(r.Text, limit)
-			m.Parts[i] = r
+	limit := level(sizes, bound)
+	for _, p := range m.Parts {
+		if r, ok := p.(llm.ToolResult); ok && utf8.RuneCountInString(r.Text) > max(limit, leastChars) {
+			out = append(out, Large{r.ID, r.Text, limit})
 		}
 	}
-	return m
+	return out
 }
 
-// noteChars is room for the line that says what was cut.
-const noteChars = 100
+const (
+	noteChars = 100 // room for a line that says what was cut
+	// leastChars of a result are never cut, because the line that would say so has
+	// about as many.
+	leastChars = 500
+)
 
-// cut shortens s to about limit characters. clip counts bytes, so a text of
-// wide characters is given as many bytes as limit of its characters have.
-func cut(s string, limit int) string {
-	bytes := len(s) * max(0, limit-noteChars) / utf8.RuneCountInString(s)
-	return clip.Middle(s, bytes, "ask for a smaller part to see it")
+// Cut shortens the text of a large result to its characters; how says in the
+// middle of it how the rest can be had. A text that would not get shorter stays as
+// it is.
+func (l Large) Cut(how string) string {
+	n := utf8.RuneCountInString(l.Text)
+	// clip counts bytes: a text of wide characters is given as many as so many of its characters have
+	bytes := len(l.Text) * max(0, l.Chars-noteChars-utf8.RuneCountInString(how)) / max(1, n)
+	if s := clip.Middle(l.Text, bytes, how); utf8.RuneCountInString(s) < n {
+		return s
+	}
+	return l.Text
 }
 
 // level is the largest bound for each size such that all of them together

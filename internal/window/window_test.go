@@ -46,9 +46,52 @@ func texts(m llm.Message) (out []string) {
 	return out
 }
 
+// cutAll carries out what Over says.
+func cutAll(s transcript.State, bound int) transcript.State {
+	var b event.Bounded
+	for _, l := range window.Over(s, bound) {
+		b.Results = append(b.Results, event.Cut{Call: l.Call, Text: l.Cut("all of it is in /spill")})
+	}
+	return fold(s, b)
+}
+
+// However small the bound is, what was cut once is not cut again, and each cut
+// makes a result shorter.
+func TestCutsComeToAnEnd(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var ids []string
+		sizes := rapid.SliceOfN(rapid.IntRange(0, 5000), 1, 30).Draw(t, "sizes")
+		for i := range sizes {
+			ids = append(ids, fmt.Sprint("c", i))
+		}
+		s := fold(transcript.State{}, event.InputAccepted{Text: "p"}, calls("Read", ids...))
+		for i, n := range sizes {
+			s = fold(s, event.ToolFinished{Call: ids[i], Text: strings.Repeat("line é\n", n/7)})
+		}
+		bound := rapid.IntRange(1, 100_000).Draw(t, "bound")
+		now := cutAll(s, bound)
+		total := 0
+		for i, text := range texts(now.Messages()[2]) {
+			was := texts(s.Messages()[2])[i]
+			if text != was && utf8.RuneCountInString(text) >= utf8.RuneCountInString(was) {
+				t.Fatalf("%d characters became %d", len(was), len(text))
+			}
+			total += utf8.RuneCountInString(text)
+		}
+		if bound > 500*len(sizes) && total > bound {
+			t.Fatalf("%d characters for %d", total, bound)
+		}
+		if more := window.Over(now, bound); more != nil {
+			t.Fatalf("%d results are to be cut again", len(more))
+		}
+	})
+}
+
 func TestOneMessageIsBounded(t *testing.T) {
 	s := fold(transcript.State{}, event.InputAccepted{Text: "p"}, calls("Read", "1", "2", "3"), result("1", 150_000), result("2", 30_000), result("3", 90_000))
-	got := texts(window.Build(s, window.Limits{})[2])
+	over := window.Over(s, window.MessageBound(0))
+	s = cutAll(s, window.MessageBound(0))
+	got := texts(window.Build(s)[2])
 	total := 0
 	for _, g := range got {
 		total += utf8.RuneCountInString(g)
@@ -56,15 +99,21 @@ func TestOneMessageIsBounded(t *testing.T) {
 	if total > window.MessageChars || total < 170_000 {
 		t.Errorf("%d characters", total)
 	}
+	if len(over) != 2 || len(over[0].Text) != 150_000 || len(over[1].Text) != 90_000 {
+		t.Errorf("of %d results something is to go", len(over))
+	}
 	if len(got[1]) != 30_000 || len(got[2]) > 90_000 || !strings.Contains(got[0], "left out") || strings.Contains(got[1], "left out") {
 		t.Errorf("cut to %d, %d, %d", len(got[0]), len(got[1]), len(got[2]))
 	}
-	if full := texts(s.Messages()[2]); len(full[0]) != 150_000 {
-		t.Error("the history was cut, not the view")
+	if more := window.Over(s, window.MessageBound(0)); more != nil {
+		t.Errorf("of %d results something is to go after that", len(more))
+	}
+	if s.Whole() {
+		t.Error("the conversation is said to have every result whole")
 	}
 	wide := fold(transcript.State{}, event.InputAccepted{Text: "p"}, calls("Read", "1"), event.ToolFinished{Call: "1", Text: strings.Repeat("é", 150_000)})
-	if got := texts(window.Build(wide, window.Limits{})[2]); len(got[0]) != 300_000 {
-		t.Errorf("characters were counted as bytes: %d left", len(got[0]))
+	if over := window.Over(wide, window.MessageChars); over != nil {
+		t.Errorf("characters were counted as bytes: at most %d", over[0].Chars)
 	}
 }
 
@@ -141,7 +190,7 @@ func TestToClear(t *testing.T) {
 	if got := window.ToClear(s, 180_000, again); got != nil {
 		t.Errorf("cleared twice: %v", got)
 	}
-	if got := texts(window.Build(s, window.Limits{})[2])[0]; !strings.Contains(got, "Read /f") || len(got) > 200 {
+	if got := texts(window.Build(s)[2])[0]; !strings.Contains(got, "Read /f") || len(got) > 200 {
 		t.Errorf("got %q", got)
 	}
 }
@@ -154,8 +203,11 @@ func TestPrefixIsStable(t *testing.T) {
 		var sent [][]byte
 		n, may := 0, true
 		for range rapid.IntRange(1, 15).Draw(t, "steps") {
-			now := encode(t, window.Build(s, window.Limits{MessageChars: 500}))
-			if again := encode(t, window.Build(s, window.Limits{MessageChars: 500})); !slices.EqualFunc(now, again, bytes.Equal) {
+			if bounded := cutAll(s, 500); bounded.Gauge() != s.Gauge() { // it is only the newest message that is cut
+				s = bounded
+			}
+			now := encode(t, window.Build(s))
+			if again := encode(t, window.Build(s)); !slices.EqualFunc(now, again, bytes.Equal) {
 				t.Fatal("the same state gave other bytes")
 			}
 			if may {
@@ -171,7 +223,7 @@ func TestPrefixIsStable(t *testing.T) {
 			}
 			s = fold(s, calls("Read", ids...))
 			for _, id := range rapid.Permutation(ids).Draw(t, "order") {
-				s = fold(s, result(id, rapid.IntRange(0, 400).Draw(t, "size")))
+				s = fold(s, result(id, rapid.IntRange(0, 900).Draw(t, "size")))
 				if rapid.IntRange(0, 3).Draw(t, "steer") == 0 {
 					s = fold(s, event.InputQueued{ID: "q", Text: "later"}, event.InputAccepted{ID: "s", Text: "steer"})
 				}

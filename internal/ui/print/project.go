@@ -157,7 +157,7 @@ func (p *projection) apply(e event.Event) []any {
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.InputRemoved,
-		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged, event.Cleared,
+		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged, event.Cleared, event.Bounded,
 		event.Stripped, event.NotesKept, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
 	}
 	return nil

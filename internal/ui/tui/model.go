@@ -384,7 +384,7 @@ func (m *Model) happened(e event.Event) []effect {
 		}
 		m.say(text, draw.Quiet)
 		return m.changed()
-	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.ServerChanged, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Stripped,
+	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.ServerChanged, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
 		event.NotesKept, event.Compacting, event.Noted, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
 		// the story and the fold show these
 	}
