@@ -60,7 +60,12 @@ func TestAdvisories(t *testing.T) {
 	})
 	t.Run("CVE-2025-61260_project_cannot_approve_its_own_servers", func(t *testing.T) {
 		for _, file := range project {
-			if c := load(t, options(disk{file: `{"enableAllProjectMcpServers":true,"mcpServers":{"x":{"command":"./evil"}}}`})); c.MCP.EnableAllProject || len(c.MCP.Servers) > 0 {
+			c := load(t, options(disk{file: `{"enableAllProjectMcpServers":true,"enabledMcpjsonServers":["x"],"allowedMcpServers":[],"mcpServers":{"x":{"command":"./evil"}}}`}))
+			if c.MCP.EnableAllProject || len(c.MCP.Enabled) > 0 || c.MCP.Allowed != nil {
+				t.Errorf("%s: %+v", file, c.MCP)
+			}
+			// The local file may name servers; package servers has each of them approved.
+			if local := file == localFile; !local && len(c.MCP.Servers) > 0 {
 				t.Errorf("%s: %+v", file, c.MCP)
 			}
 		}

@@ -266,6 +266,8 @@ type MCP struct {
 	Disabled         []string                   `json:"disabledMcpjsonServers"`
 	Allowed          []json.RawMessage          `json:"allowedMcpServers"`
 	Denied           []json.RawMessage          `json:"deniedMcpServers"`
+	// ManagedListOnly: Allowed is what managed settings list, and nobody adds to it.
+	ManagedListOnly bool `json:"allowManagedMcpServersOnly"`
 }
 
 // A Count is a number of tokens; in files also "500k" or "+1.5M".

@@ -38,7 +38,7 @@ func (l *loader) addSettings() error {
 	for _, u := range c.unsafe {
 		l.unsafe(u)
 	}
-	l.tree = merge(l.tree, l.guard(n, l.tree, Settings))
+	l.lay(l.guard(n, l.tree, Settings))
 	return nil
 }
 
@@ -94,7 +94,7 @@ func (l *loader) give(k Key, g Given, scope Scope) error {
 		l.tree = l.tree.unset(k.Name)
 	}
 	layer := (&node{kind: '{', from: from}).set(k.Name, ok)
-	l.tree = merge(l.tree, l.guard(layer, l.tree, scope))
+	l.lay(l.guard(layer, l.tree, scope))
 	return nil
 }
 

@@ -174,7 +174,7 @@ func (l *loader) add(a layer) {
 	if both == nil {
 		return
 	}
-	l.tree = merge(l.tree, l.guard(both, l.tree, a.scope))
+	l.lay(l.guard(both, l.tree, a.scope))
 }
 
 // distrust leaves of an untrusted folder's files only what forbids.
@@ -362,7 +362,10 @@ func (l *loader) addManaged() {
 	if v := own.at("permissions.managed_only"); v != nil && string(v.raw) == "true" {
 		l.tree = l.tree.unset("permissions.allow")
 	}
-	l.tree = merge(l.tree, l.guard(own, l.tree, Managed))
+	if v := own.at("allowManagedMcpServersOnly"); v != nil && string(v.raw) == "true" {
+		l.tree = l.tree.unset("allowedMcpServers")
+	}
+	l.lay(l.guard(own, l.tree, Managed))
 }
 
 func (l *loader) managed(path string, cc bool) *node {

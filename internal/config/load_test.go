@@ -274,7 +274,7 @@ func TestRepositoryFilesAreHeldBack(t *testing.T) {
 		})
 		c := load(t, o)
 		p := c.Permissions
-		if len(c.Providers) > 0 || c.APIKeyHelper != "" || c.Network != (Network{}) || len(c.ChildEnv) > 0 || c.MCP.EnableAllProject || c.DisableAllHooks || len(c.MCP.Servers) > 0 {
+		if len(c.Providers) > 0 || c.APIKeyHelper != "" || c.Network != (Network{}) || len(c.ChildEnv) > 0 || c.MCP.EnableAllProject || c.DisableAllHooks || file != localFile && len(c.MCP.Servers) > 0 {
 			t.Errorf("%s set what it may not: %+v", file, c)
 		}
 		if len(c.Env) != 1 || c.Env["CI"] != "1" {

@@ -164,12 +164,32 @@ var errNUL = errors.New("the file holds NUL bytes")
 // parse reads JSON with comments and trailing commas. Names given twice in
 // one object are reported; the later one wins, objects are merged.
 func parse(text []byte, base Origin) (*node, []Problem, error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
-	if at, deep := tooDeep(text); deep {
-		line, col := place(text, at)
-		return nil, nil, &syntaxError{line, col, fmt.Sprintf("nested more than %d deep", maxDepth)}
+	b := newBuilder(text, base)
+	v, err := b.value()
+	if err != nil {
+		return nil, nil, err
 	}
-	v, err := hujson.Parse(text)
+	return b.build(v), b.problems, nil
+}
+
+// newBuilder prepares a text for reading.
+func newBuilder(text []byte, base Origin) *builder {
+	b := &builder{text: bytes.TrimPrefix(text, []byte("\ufeff")), base: base}
+	for i, c := range b.text {
+		if c == '\n' {
+			b.lines = append(b.lines, i+1)
+		}
+	}
+	return b
+}
+
+// value parses the text.
+func (b *builder) value() (hujson.Value, error) {
+	if at, deep := tooDeep(b.text); deep {
+		line, col := place(b.text, at)
+		return hujson.Value{}, &syntaxError{line, col, fmt.Sprintf("nested more than %d deep", maxDepth)}
+	}
+	v, err := hujson.Parse(b.text)
 	if err != nil {
 		se := &syntaxError{1, 1, err.Error()}
 		if m := hujsonError().FindStringSubmatch(se.why); m != nil {
@@ -177,15 +197,9 @@ func parse(text []byte, base Origin) (*node, []Problem, error) {
 			se.column, _ = strconv.Atoi(m[2])
 			se.why = strings.TrimPrefix(se.why, m[0])
 		}
-		return nil, nil, se
+		return v, se
 	}
-	b := builder{text: text, base: base}
-	for i, c := range text {
-		if c == '\n' {
-			b.lines = append(b.lines, i+1)
-		}
-	}
-	return b.build(v), b.problems, nil
+	return v, nil
 }
 
 // tooDeep looks for more than maxDepth open brackets, outside strings and

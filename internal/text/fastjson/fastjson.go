@@ -77,6 +77,51 @@ func readRaw(dec *jsontext.Decoder, v *json.RawMessage) error {
 	return nil
 }
 
+// Find returns the value at a path of names in a JSON object, and the offset at
+// which it begins; nil when there is none. Of names that repeat the last one
+// counts. What is beside the path is read over and not kept.
+func Find(raw []byte, path ...string) (value Raw, offset int, err error) {
+	for _, name := range path {
+		var at int
+		if raw, at, err = member(raw, name); raw == nil || err != nil {
+			return nil, 0, err
+		}
+		offset += at
+	}
+	return raw, offset, nil
+}
+
+// member returns the value of one name of an object, and where it begins.
+func member(raw []byte, name string) (value Raw, offset int, err error) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return nil, 0, err
+	}
+	for dec.PeekKind() == '"' {
+		t, err := dec.ReadToken()
+		if err != nil {
+			return nil, 0, err
+		}
+		if t.String() != name {
+			if err := dec.SkipValue(); err != nil {
+				return nil, 0, err
+			}
+			continue
+		}
+		v, err := dec.ReadValue()
+		if err != nil {
+			return nil, 0, err
+		}
+		end := int(dec.InputOffset())
+		value, offset = raw[end-len(v):end], end-len(v)
+	}
+	_, err = dec.ReadToken() // the closing bracket, or what is wrong
+	return value, offset, err
+}
+
 // MapStrings copies a JSON value with every string in it, names too, replaced
 // by f of it. Numbers and order stay as they are.
 func MapStrings(raw []byte, f func(string) string) ([]byte, error) {

@@ -66,3 +66,43 @@ func TestMapStrings(t *testing.T) {
 		t.Error("a cut value was taken")
 	}
 }
+
+func TestFind(t *testing.T) {
+	const doc = `{"a":1, "projects": {"/x": {"m": {"k": [1, 2]}}, "/y":{}}, "m" : "s\u00e9", "m":{"last":true}}`
+	for _, c := range []struct {
+		doc  string
+		path []string
+		want string
+		bad  bool
+	}{
+		{doc, []string{"projects", "/x", "m"}, `{"k": [1, 2]}`, false},
+		{doc, []string{"m"}, `{"last":true}`, false},
+		{doc, []string{"projects", "/z", "m"}, "", false},
+		{doc, []string{"a", "m"}, "", false},
+		{doc, nil, doc, false},
+		{"", []string{"m"}, "", false},
+		{"[1]", []string{"m"}, "", false},
+		{`{"m":{},"x":}`, []string{"m"}, "", true},
+		{`{"m":{}`, []string{"m"}, "", true},
+		{`{"M":{}}`, []string{"m"}, "", false},
+	} {
+		got, at, err := fastjson.Find([]byte(c.doc), c.path...)
+		if err == nil && string(got) != c.want || (err != nil) != c.bad {
+			t.Errorf("%s %v: %s %v", c.doc, c.path, got, err)
+		}
+		if err == nil && got != nil && !strings.HasPrefix(c.doc[at:], string(got)) {
+			t.Errorf("%s %v: it is not at %d", c.doc, c.path, at)
+		}
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add(`{"a":{"b":[1]}}`)
+	f.Add(`{"a":1,"a":{"b":2}} x`)
+	f.Fuzz(func(t *testing.T, s string) {
+		got, at, err := fastjson.Find([]byte(s), "a", "b")
+		if err == nil && got != nil && (!fastjson.Valid(got) || s[at:at+len(got)] != string(got)) {
+			t.Fatalf("%q: %q at %d", s, got, at)
+		}
+	})
+}

@@ -1,0 +1,66 @@
+package servers
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/pattern"
+)
+
+// variable matches ${NAME} and ${NAME:-text}.
+var variable = pattern.Lazy(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-[^}]*)?\}`)
+
+// expander puts variables into a configuration, and remembers which are missing.
+type expander struct {
+	lookup  func(name string) (string, bool)
+	missing []string
+}
+
+func (e *expander) text(s string) string {
+	if !strings.Contains(s, "${") {
+		return s
+	}
+	return variable().ReplaceAllStringFunc(s, func(m string) string {
+		parts := variable().FindStringSubmatch(m)
+		v, ok := e.lookup(parts[1])
+		if otherwise, has := strings.CutPrefix(parts[2], ":-"); has && v == "" { // as in a shell: unset or empty
+			return otherwise
+		}
+		if !ok && !slices.Contains(e.missing, parts[1]) {
+			e.missing = append(e.missing, parts[1])
+		}
+		return v
+	})
+}
+
+func (e *expander) list(in []string) (out []string) {
+	for _, s := range in {
+		out = append(out, e.text(s))
+	}
+	return out
+}
+
+func (e *expander) values(in map[string]string) map[string]string {
+	if in == nil {
+		return nil
+	}
+	out := make(map[string]string, len(in))
+	for _, k := range slices.Sorted(maps.Keys(in)) {
+		out[k] = e.text(in[k])
+	}
+	return out
+}
+
+// err says which variables are missing.
+func (e *expander) err() error {
+	switch len(e.missing) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("the variable %s is not set", clip.Line(e.missing[0], 100))
+	}
+	return fmt.Errorf("the variables %s are not set", clip.Line(strings.Join(e.missing, ", "), 300))
+}

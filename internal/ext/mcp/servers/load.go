@@ -1,0 +1,360 @@
+package servers
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/diff"
+	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/text/paths"
+)
+
+const key = "mcpServers" // in every file
+
+// A File is one that was read. One that is not there has the error
+// fs.ErrNotExist.
+type File struct {
+	Path string
+	Text []byte
+	Err  error
+}
+
+// A Given is a server from elsewhere than the files: of --mcp-config, of the
+// program that drives adze, or of a plugin.
+type Given struct {
+	Name   string
+	JSON   json.RawMessage
+	Origin config.Origin
+	Plugin string
+	// Inside: the program that drives adze serves it (type "sdk").
+	Inside bool
+	// Vars are further variables, such as CLAUDE_PLUGIN_ROOT.
+	Vars map[string]string
+	// Problem is why it cannot be used, "" when it can.
+	Problem string
+}
+
+// An Answer is what a person said to a server that a project brings.
+type Answer struct {
+	Hash string `json:"hash"` // of what was answered; see Server.Hash
+	Yes  bool   `json:"yes"`
+	Said string `json:"said,omitempty"` // how it was described
+}
+
+// Sources are all places where servers are configured.
+type Sources struct {
+	Config *config.Config
+	// Managed is managed-mcp.json. When it is there, its servers are the only ones.
+	Managed File
+	// Given are those of flags and of the program that drives adze; of two with
+	// one name the later counts.
+	Given []Given
+	// Strict leaves only Given and Managed.
+	Strict bool
+	// Person is ~/.claude.json. Dirs are the folders under which it may keep
+	// servers of this project, the nearest first.
+	Person File
+	Dirs   []string
+	// Project are the .mcp.json files, the nearest first. Trusted: exactly this
+	// content is trusted.
+	Project []File
+	Trusted bool
+	// Plugins are named "plugin:NAME:SERVER" here.
+	Plugins []Given
+	Env     func(name string) (string, bool)
+	// Answers are what the person said of this folder's servers, by name.
+	Answers map[string]Answer
+}
+
+// A Set is what is configured.
+type Set struct {
+	Servers []Server // by name
+	// Hidden are those of which another one with the same name counts.
+	Hidden   []Server
+	Problems []config.Problem // of files, and of lists
+}
+
+// Get returns the server of a name.
+func (s Set) Get(name string) (Server, bool) {
+	i := slices.IndexFunc(s.Servers, func(x Server) bool { return x.Name == name })
+	if i < 0 {
+		return Server{}, false
+	}
+	return s.Servers[i], true
+}
+
+// Load puts everything together. It fails never: what cannot be used says why.
+// Of several servers with one name the first that may be used counts, in the
+// order of scopes; a project's server that waits for a person hides nobody's.
+func Load(from Sources) Set {
+	l := loader{from: from}
+	lists, bad := readLists(from.Config.MCP)
+	l.lists, l.set.Problems = lists, bad
+	managed := !errors.Is(from.Managed.Err, fs.ErrNotExist) && from.Managed.Path != ""
+	l.file(from.Managed, Managed, config.Managed)
+	settings := map[Scope][]config.Entry{}
+	for _, e := range from.Config.ServerEntries() {
+		settings[scopeOf(e.Scope)] = append(settings[scopeOf(e.Scope)], e)
+	}
+	l.entries(settings[Managed], Managed)
+	for _, g := range slices.Backward(from.Given) {
+		if !managed || g.Inside {
+			l.given(g, Flag)
+		}
+	}
+	if !managed && !from.Strict {
+		local, user := l.person()
+		l.entries(settings[Flag], Flag)
+		l.entries(settings[Local], Local)
+		l.entries(local, Local)
+		for _, f := range from.Project {
+			l.file(f, Project, config.Project)
+		}
+		l.entries(settings[User], User)
+		l.entries(user, User)
+		for _, g := range from.Plugins {
+			g.Name = "plugin:" + g.Plugin + ":" + g.Name
+			l.given(g, FromPlugin)
+		}
+	}
+	l.choose()
+	return l.set
+}
+
+func scopeOf(s config.Scope) Scope {
+	switch s {
+	case config.Managed:
+		return Managed
+	case config.Local:
+		return Local
+	case config.Settings, config.EnvVar, config.Flag:
+		return Flag
+	case config.User, config.Project, config.Default:
+	}
+	return User
+}
+
+type loader struct {
+	from  Sources
+	lists lists
+	all   []Server
+	set   Set
+}
+
+// file reads the servers of a file.
+func (l *loader) file(f File, scope Scope, layer config.Scope) {
+	if f.Path == "" || errors.Is(f.Err, fs.ErrNotExist) {
+		return
+	}
+	at := config.Origin{Scope: layer, File: f.Path, Root: filepath.Dir(f.Path)}
+	if f.Err != nil {
+		l.problem(at, "not read: "+paths.Cause(f.Err).Error())
+		return
+	}
+	list, err := config.Entries(f.Text, at, key)
+	if err != nil {
+		l.problem(at, "its MCP servers are not used: "+err.Error())
+		return
+	}
+	l.entries(list, scope)
+}
+
+func (l *loader) problem(at config.Origin, message string) {
+	l.set.Problems = append(l.set.Problems, config.Problem{Severity: config.Error, Origin: at, Key: key, Message: message})
+}
+
+func (l *loader) entries(list []config.Entry, scope Scope) {
+	if len(list) > MaxServers {
+		l.problem(list[MaxServers].Origin, fmt.Sprintf("from here on its MCP servers are not used: there are more than %d", MaxServers))
+		list = list[:MaxServers]
+	}
+	for _, e := range list {
+		l.add(e.Name, scope, e.JSON, e.Origin, e.Problem, nil)
+	}
+}
+
+func (l *loader) given(g Given, scope Scope) {
+	if g.Inside {
+		l.all = append(l.all, Server{Name: g.Name, Scope: scope, Origin: g.Origin, Transport: Host, Raw: json.RawMessage(`{"type":"sdk"}`)})
+		l.rule(&l.all[len(l.all)-1])
+		return
+	}
+	l.add(g.Name, scope, g.JSON, g.Origin, g.Problem, g.Vars)
+	l.all[len(l.all)-1].Plugin = g.Plugin
+}
+
+// person reads what ~/.claude.json says. The file holds much else and may be
+// large, so only these values of it are looked at closely.
+func (l *loader) person() (local, user []config.Entry) {
+	f := l.from.Person
+	if f.Path == "" || errors.Is(f.Err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	at := config.Origin{Scope: config.User, File: f.Path, Root: filepath.Dir(f.Path)}
+	if f.Err != nil {
+		l.problem(at, "not read: "+paths.Cause(f.Err).Error())
+		return nil, nil
+	}
+	text := bytes.TrimPrefix(f.Text, []byte("\ufeff"))
+	part := func(path ...string) []config.Entry {
+		raw, offset, err := fastjson.Find(text, path...)
+		if err != nil {
+			l.problem(at, "its MCP servers are not used: it is not valid JSON")
+			return nil
+		}
+		if raw == nil {
+			return nil
+		}
+		list, err := config.Entries(slices.Concat([]byte(`{"`+key+`":`), raw, []byte("}")), at, key)
+		if err != nil {
+			l.problem(at, "its MCP servers are not used: "+err.Error())
+		}
+		for i := range list {
+			list[i].Line += bytes.Count(text[:offset], []byte("\n"))
+		}
+		return list
+	}
+	for _, dir := range l.from.Dirs {
+		local = append(local, part("projects", dir, key)...)
+	}
+	return local, part(key)
+}
+
+// add reads one server.
+func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Origin, problem string, vars map[string]string) {
+	w, err := read(raw)
+	e := expander{lookup: func(name string) (string, bool) {
+		if v, ok := vars[name]; ok {
+			return v, true
+		}
+		if l.from.Env == nil {
+			return "", false
+		}
+		return l.from.Env(name)
+	}}
+	s := Server{
+		Name: name, Scope: scope, Origin: at, Transport: w.Type,
+		Command: e.text(w.Command), Args: e.list(w.Args), Env: e.values(w.Env),
+		URL: e.text(w.URL), Headers: e.values(w.Headers), HeadersHelper: w.HeadersHelper, OAuth: w.OAuth,
+		Timeout: w.timeout, AlwaysLoad: w.alwaysLoad, TrustAnnotations: w.trustAnnotations, AllowSampling: w.sampling, Raw: raw,
+	}
+	if len(vars) > 0 && w.HeadersHelper != "" { // a plugin's own folder
+		only := expander{lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok }}
+		s.HeadersHelper = only.text(w.HeadersHelper)
+	}
+	switch {
+	case problem != "":
+	case err != nil:
+		problem = strings.ReplaceAll(err.Error(), "\n", "; ")
+	case w.Type == Host:
+		problem = `only the program that drives adze has servers of type "sdk"`
+	default:
+		if err := errors.Join(e.err(), s.check()); err != nil {
+			problem = strings.ReplaceAll(err.Error(), "\n", "; ")
+		}
+	}
+	s.Problem = clip.Line(problem, 400)
+	l.rule(&s)
+	if s.Approval == Approved && w.disable {
+		s.Approval, s.Why = Refused, `its configuration says "disabled"`
+	}
+	l.all = append(l.all, s)
+}
+
+// rule says whether a server may be started.
+func (l *loader) rule(s *Server) {
+	s.Approval = Approved
+	if why := l.lists.refuses(*s); why != "" {
+		s.Approval, s.Why = Refused, why
+		return
+	}
+	if !s.Origin.Scope.Repo() {
+		return
+	}
+	// Somebody else may have written it.
+	mcp := l.from.Config.MCP
+	answer, answered := l.from.Answers[s.Name]
+	switch {
+	case s.Scope == Project && slices.Contains(mcp.Disabled, s.Name):
+		s.Approval, s.Why = Refused, "disabledMcpjsonServers names it"
+	case s.Scope == Project && !l.from.Trusted:
+		s.Approval, s.Why = Pending, "the folder is not trusted as it is now: look at it with adze trust"
+	case s.Scope == Project && (mcp.EnableAllProject || slices.Contains(mcp.Enabled, s.Name)):
+	case answered && answer.Hash == s.Hash() && answer.Yes:
+	case answered && answer.Hash == s.Hash():
+		s.Approval, s.Why = Refused, "you said no to it; adze mcp reset-choices has it asked again"
+	case answered && answer.Yes:
+		s.Approval, s.Why = Pending, "it is not what you said yes to any more"
+	default:
+		s.Approval, s.Why = Pending, "nobody has said yes to it yet"
+	}
+}
+
+// choose takes one server of each name.
+func (l *loader) choose() {
+	best := map[string]int{}
+	for i, s := range l.all {
+		old, taken := best[s.Name]
+		if !taken || l.all[old].Approval != Approved && s.Approval == Approved {
+			best[s.Name] = i
+		}
+	}
+	for i, s := range l.all {
+		if best[s.Name] != i {
+			l.set.Hidden = append(l.set.Hidden, s)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(best)) {
+		l.set.Servers = append(l.set.Servers, l.all[best[name]])
+	}
+}
+
+// Changed shows how a server differs from what a person said yes to, as a
+// unified difference; "" when nothing was said, or nothing differs.
+func Changed(s Server, a Answer) string {
+	if a.Said == "" || a.Hash == s.Hash() {
+		return ""
+	}
+	return diff.Shown(s.Name, a.Said, s.Describe(), false).Unified
+}
+
+// FromFlags reads the values of --mcp-config: files, or JSON. read reads a
+// file by its path as it was given. A value that cannot be read is an error,
+// a server of it that cannot be used is not.
+func FromFlags(values []string, read func(path string) ([]byte, error)) ([]Given, error) {
+	var out []Given
+	for _, v := range values {
+		at := config.Origin{Scope: config.Flag, From: "--mcp-config"}
+		text := []byte(v)
+		if !strings.HasPrefix(strings.TrimSpace(v), "{") {
+			b, err := read(v)
+			if err != nil {
+				return nil, fmt.Errorf("--mcp-config %s: %w", clip.Visible(clip.Line(v, 200)), paths.Cause(err))
+			}
+			text, at.File = b, v
+		}
+		list, err := config.Entries(text, at, key)
+		if err != nil {
+			return nil, fmt.Errorf("--mcp-config %s: %w", clip.Visible(clip.Line(v, 60)), err)
+		}
+		if raw, _, _ := fastjson.Find(text, key); raw == nil && len(list) == 0 {
+			return nil, fmt.Errorf(`--mcp-config %s: it has no "mcpServers": {…}`, clip.Visible(clip.Line(v, 60)))
+		}
+		if len(list) > MaxServers {
+			return nil, fmt.Errorf("--mcp-config: more than %d servers", MaxServers)
+		}
+		for _, e := range list {
+			out = append(out, Given{Name: e.Name, JSON: e.JSON, Origin: e.Origin, Problem: e.Problem})
+		}
+	}
+	return out, nil
+}
