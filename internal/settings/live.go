@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -66,7 +65,7 @@ func Open(e Environment, s Sources) (*Live, error) {
 // Brings are the files of the folder's own that need trust and have it, as they
 // were read when the settings were; none where they do not count.
 func (l *Live) Brings() []trust.File {
-	if v := l.brings.Load(); v.State == trust.Trusted && !l.sources.Bare && (l.sources.Only == nil || slices.Contains(l.sources.Only, string(config.Project))) {
+	if v := l.brings.Load(); v.State == trust.Trusted && !l.sources.Bare && l.counts(config.Project) {
 		return v.Files
 	}
 	return nil
@@ -106,7 +105,7 @@ func (l *Live) Hold(f func()) {
 func (l *Live) Start() {
 	l.once.Do(func() {
 		cfg, paths := l.now.Load(), l.Paths
-		files := []string{paths.Trust().Path}
+		files := append(l.serverFiles(), paths.Trust().Path)
 		for _, f := range cfg.Files {
 			files = append(files, f.Path)
 		}
@@ -117,7 +116,7 @@ func (l *Live) Start() {
 			files = append(files, s)
 		}
 		l.mu.Lock()
-		l.seen = fingerprint(cfg, nil)
+		l.seen = l.fingerprint(cfg, nil)
 		l.mu.Unlock()
 		w := watch.Start(watch.Config{Files: files, Dirs: cfg.Dirs, Changed: l.reload})
 		l.mu.Lock()
@@ -150,7 +149,7 @@ func (l *Live) reload() {
 	defer l.mu.Unlock()
 	was := l.now.Load()
 	now, err := l.load(was)
-	print := fingerprint(now, err)
+	print := l.fingerprint(now, err)
 	if print == l.seen && (err != nil || config.Diff(was, now) == nil) {
 		return
 	}
@@ -183,7 +182,7 @@ func (l *Live) load(was *config.Config) (*config.Config, error) {
 }
 
 // fingerprint tells loads apart that differ in what a person could notice.
-func fingerprint(c *config.Config, err error) string {
+func (l *Live) fingerprint(c *config.Config, err error) string {
 	if err != nil {
 		return "error: " + err.Error()
 	}
@@ -191,7 +190,7 @@ func fingerprint(c *config.Config, err error) string {
 	for _, f := range c.Files {
 		fmt.Fprintln(&b, f.Path, f.Sum, f.State)
 	}
-	fmt.Fprintln(&b, c.Permissions.Unsafe)
+	fmt.Fprintln(&b, c.Permissions.Unsafe, l.serverPrint(c))
 	return b.String()
 }
 

@@ -215,15 +215,15 @@ func TestClaimsInFull(t *testing.T) {
 		{File: ".claude/commands/d.md", What: "command d: runs", Text: "three"},
 		{File: ".claude/hooks/h.sh", What: "hook script", Text: "10 bytes"},
 		{File: ".claude/settings.json", Line: 2, What: "permissions.allow", Text: `["Bash(ls)"]`},
-		{File: ".mcp.json", What: "MCP server a", Text: "runs x y; runs for its headers: z"},
-		{File: ".mcp.json", What: "MCP server b", Text: "connects to https://b"},
+		{File: ".mcp.json", Line: 1, What: "MCP server b", Text: "connects to: https://b (http)"},
+		{File: ".mcp.json", Line: 1, What: "MCP server a", Text: "runs: x y; runs for its headers: z"},
 	}
 	if d := cmp.Diff(want, r.check(trust.Untrusted).Claims()); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
 	}
 	for text, want := range map[string]trust.Claim{
 		`{"mcpServers":{}}`: {File: ".mcp.json", What: "MCP servers", Text: "none"},
-		`{`:                 {File: ".mcp.json", What: "MCP servers", Text: "a file that cannot be read: unexpected end of JSON input"},
+		`{`:                 {File: ".mcp.json", What: "MCP servers", Text: "a file that cannot be read: line 1, column 2: parsing value: unexpected EOF"},
 	} {
 		r := newRig(t)
 		r.write(".mcp.json", text)

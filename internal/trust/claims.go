@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
@@ -38,7 +39,7 @@ func (v Verdict) Claims() []Claim {
 		switch f.Kind {
 		case Settings: // together, below
 		case Servers:
-			out = append(out, servers(f)...)
+			out = append(out, serverClaims(f)...)
 		case Skill, Command, Agent:
 			out = append(out, matter(f)...)
 		case Script:
@@ -108,45 +109,28 @@ func (m memory) Read(path string, _ int64) ([]byte, error) {
 func (memory) Names(string) []string { return nil }
 func (memory) Owned(string) error    { return nil }
 
-// servers reads .mcp.json leniently: what cannot be read is shown as such.
-func servers(f File) []Claim {
-	var file struct {
-		Servers map[string]struct {
-			Command       string          `json:"command"`
-			Args          []string        `json:"args"`
-			Env           json.RawMessage `json:"env"`
-			URL           string          `json:"url"`
-			HeadersHelper string          `json:"headersHelper"`
-		} `json:"mcpServers"`
-	}
-	if err := json.Unmarshal(f.text, &file); err != nil {
+// serverClaims are the servers of .mcp.json; what cannot be read is shown as such.
+func serverClaims(f File) []Claim {
+	list, err := config.Entries(f.text, config.Origin{File: f.Path}, "mcpServers")
+	if err != nil {
 		return []Claim{claim(f.Path, 0, "MCP servers", "a file that cannot be read: %v", err)}
 	}
-	if len(file.Servers) == 0 {
+	if len(list) == 0 {
 		return []Claim{claim(f.Path, 0, "MCP servers", "none")}
 	}
-	names := make([]string, 0, len(file.Servers))
-	for n := range file.Servers {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	out := make([]Claim, 0, len(names))
-	for _, n := range names {
-		s := file.Servers[n]
-		text := "connects to " + s.URL
-		if s.Command != "" {
-			text = "runs " + strings.Join(append([]string{s.Command}, s.Args...), " ")
+	out := make([]Claim, 0, len(list))
+	for _, e := range list {
+		text := servers.Server{Raw: e.JSON}.Describe()
+		if e.Problem != "" {
+			text = "cannot be used: " + e.Problem
 		}
-		if len(s.Env) > 0 {
-			text += " with the variables " + string(s.Env)
-		}
-		if s.HeadersHelper != "" {
-			text += "; runs for its headers: " + s.HeadersHelper
-		}
-		out = append(out, claim(f.Path, 0, "MCP server "+n, "%s", text))
+		out = append(out, claim(f.Path, e.Line, "MCP server "+e.Name, "%s", oneLine.Replace(strings.TrimSpace(text))))
 	}
 	return out
 }
+
+// oneLine makes one line of how a server is described.
+var oneLine = strings.NewReplacer("\n  argument: ", " ", "\n  ", ", ", "\n", "; ")
 
 // inline matches commands that a skill or a command runs when it is used.
 var inline = pattern.Lazy("!`([^`\n]+)`")

@@ -78,13 +78,10 @@ func look(f Folder) Verdict {
 		v.refuse("", err)
 	}
 	l := looker{v: &v, root: root}
-	dirs := []string{""}
-	if rel, err := filepath.Rel(f.Root, f.Dir); err == nil && rel != "." && filepath.IsLocal(rel) {
-		dirs = append(dirs, filepath.ToSlash(rel))
-	}
-	for _, d := range dirs {
+	dirs := f.Dirs()
+	for i, d := range dirs {
 		own := f.Home != "" && filepath.Join(f.Root, filepath.FromSlash(d)) == f.Home
-		l.folder(d, own)
+		l.folder(d, own, i > 0 && i < len(dirs)-1)
 	}
 	slices.SortFunc(v.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return v
@@ -105,16 +102,34 @@ type looker struct {
 	full  bool
 }
 
+// Dirs are the folders that a session here reads, from the root to where it
+// starts, as slash-separated paths below the root; the root is "".
+func (f Folder) Dirs() []string {
+	out := []string{""}
+	rel, err := filepath.Rel(f.Root, f.Dir)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return out
+	}
+	at := ""
+	for seg := range strings.SplitSeq(filepath.ToSlash(rel), "/") {
+		at = path.Join(at, seg)
+		out = append(out, at)
+	}
+	return out
+}
+
 // folder looks at one folder below the root. In the home folder .adze and
-// .claude are the person's own.
-func (l *looker) folder(d string, own bool) {
+// .claude are the person's own. between: it is neither the root nor where the
+// session starts.
+func (l *looker) folder(d string, own, between bool) {
 	for _, s := range single {
-		if !own || s.path == ".mcp.json" {
-			l.file(path.Join(d, s.path), s.kind)
+		if own && s.path != ".mcp.json" || between && !inherited(s.path) {
+			continue
 		}
+		l.file(path.Join(d, s.path), s.kind)
 	}
 	for _, s := range listed {
-		if own && !strings.HasPrefix(s.path, ".agents/") {
+		if own && !strings.HasPrefix(s.path, ".agents/") || between && s.kind == Script {
 			continue
 		}
 		at := path.Join(d, s.path)

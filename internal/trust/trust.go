@@ -155,14 +155,32 @@ func changes(v Verdict, g grant) []Change {
 }
 
 // reads reports whether a session in this folder looks at a path: it is of
-// the root, or of the folder the session starts in.
+// the root, or of the folder the session starts in, or of one between them and
+// of a kind that is read there too.
 func (f Folder) reads(path string) bool {
 	rel, err := filepath.Rel(f.Root, f.Dir)
 	if err != nil || rel == "." {
 		rel = ""
 	}
 	at := owner(path)
-	return at == "" || at == filepath.ToSlash(rel)
+	rel = filepath.ToSlash(rel)
+	return at == "" || at == rel || strings.HasPrefix(rel, at+"/") && inherited(strings.TrimPrefix(path, at+"/"))
+}
+
+// inherited reports whether a known name, below a folder, counts in the folders
+// below that one too. Settings and their scripts do not.
+func inherited(name string) bool {
+	for _, s := range single {
+		if s.path == name {
+			return s.kind == Servers
+		}
+	}
+	for _, s := range listed {
+		if strings.HasPrefix(name, s.path+"/") {
+			return s.kind != Script
+		}
+	}
+	return false
 }
 
 // owner is the folder, below the root, that a known name stands in.

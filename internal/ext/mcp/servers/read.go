@@ -255,18 +255,18 @@ func (s Server) Describe() string {
 		for _, a := range w.Args {
 			line("  argument", quoted(a))
 		}
-		for _, k := range slices.Sorted(maps.Keys(w.Env)) {
-			line("  variable", k+"="+w.Env[k])
-		}
-		return b.String()
+	} else {
+		line("connects to", w.URL+" ("+string(w.Type)+")")
 	}
-	line("connects to", w.URL+" ("+string(w.Type)+")")
+	for _, k := range slices.Sorted(maps.Keys(w.Env)) {
+		line("  variable", k+"="+w.Env[k])
+	}
 	for _, k := range slices.Sorted(maps.Keys(w.Headers)) {
 		line("  header", k+": "+w.Headers[k])
 	}
-	line("  runs for its headers", w.HeadersHelper)
-	line("  signs in as client", w.OAuth.ClientID)
-	line("  signs in by what is written at", w.OAuth.MetadataURL)
+	line("runs for its headers", w.HeadersHelper)
+	line("signs in as client", w.OAuth.ClientID)
+	line("signs in by what is written at", w.OAuth.MetadataURL)
 	return b.String()
 }
 

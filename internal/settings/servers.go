@@ -1,0 +1,118 @@
+package settings
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/trust"
+)
+
+// maxPerson bounds ~/.claude.json, in bytes: beside servers it holds what
+// people once typed.
+const maxPerson = 32 << 20
+
+// Servers are the MCP servers beside those of files.
+type Servers struct {
+	Given   []servers.Given // of --mcp-config, and of the program that drives adze
+	Strict  bool            // --strict-mcp-config: only these
+	Plugins []servers.Given
+}
+
+// Answers is the record of what the person said to servers of projects.
+func (p Paths) Answers() trust.Answers {
+	return trust.Answers{Path: filepath.Join(p.State, "mcp-answers.json")}
+}
+
+// Servers are the MCP servers that are configured now. It reads files, which
+// takes milliseconds.
+func (l *Live) Servers(s Servers) servers.Set {
+	return l.servers(l.Config(), s)
+}
+
+func (l *Live) servers(cfg *config.Config, s Servers) servers.Set {
+	p, counts := l.Paths, l.counts
+	from := servers.Sources{Config: cfg, Given: s.Given, Strict: s.Strict, Plugins: s.Plugins, Dirs: []string{p.Dir}}
+	if p.Root != p.Dir {
+		from.Dirs = append(from.Dirs, p.Root)
+	}
+	from.Env = func(name string) (string, bool) {
+		if v, ok := cfg.Env[name]; ok {
+			return v, true
+		}
+		v := l.env.Env(name)
+		return v, v != ""
+	}
+	from.Managed = l.serverFile(l.managedServers())
+	if counts(config.User) && p.Home != "" && !s.Strict {
+		from.Person = l.serverFile(l.personServers())
+	}
+	var bad error
+	from.Answers, bad = p.Answers().Of(p.Root)
+	seen := l.brings.Load()
+	if counts(config.Project) && !l.sources.Bare {
+		from.Trusted = seen.State == trust.Trusted
+		for _, f := range slices.Backward(seen.Files) { // by path: the deepest last
+			if f.Kind == trust.Servers {
+				from.Project = append(from.Project, servers.File{Path: filepath.Join(p.Root, filepath.FromSlash(f.Path)), Text: f.Text()})
+			}
+		}
+		slices.SortStableFunc(from.Project, func(a, b servers.File) int { return len(b.Path) - len(a.Path) })
+	}
+	set := servers.Load(from)
+	if bad != nil {
+		set.Problems = append(set.Problems, config.Problem{Severity: config.Error, Key: "mcpServers", Message: bad.Error()})
+	}
+	return set
+}
+
+// counts reports whether settings of a scope are read.
+func (l *Live) counts(s config.Scope) bool {
+	return l.sources.Only == nil || slices.Contains(l.sources.Only, string(s))
+}
+
+func (l *Live) managedServers() (string, int64) {
+	_, cc := config.ManagedDirs(runtime.GOOS, l.env.Env)
+	return filepath.Join(cc, "managed-mcp.json"), config.MaxFile
+}
+
+func (l *Live) personServers() (string, int64) {
+	return filepath.Join(l.Paths.Home, ".claude.json"), maxPerson
+}
+
+func (l *Live) serverFile(path string, max int64) servers.File {
+	f := servers.File{Path: path}
+	f.Text, f.Err = confedit.Disk{}.Read(path, max)
+	return f
+}
+
+// serverFiles are the files that say which servers there are, beside settings.
+func (l *Live) serverFiles() []string {
+	managed, _ := l.managedServers()
+	person, _ := l.personServers()
+	out := []string{managed, person, l.Paths.Answers().Path}
+	for _, dir := range l.Paths.TrustFolder().Dirs() {
+		out = append(out, filepath.Join(l.Paths.Root, filepath.FromSlash(path.Join(dir, ".mcp.json"))))
+	}
+	return out
+}
+
+// serverPrint tells sets of servers apart. Files that hold more than servers
+// change often without it.
+func (l *Live) serverPrint(cfg *config.Config) string {
+	set := l.servers(cfg, Servers{})
+	h := sha256.New()
+	for _, s := range set.Servers {
+		fmt.Fprintf(h, "%q %q %q %q %q %s\n", s.Name, s.Scope, s.Approval, s.Why, s.Problem, s.Raw)
+	}
+	for _, p := range set.Problems {
+		fmt.Fprintln(h, p)
+	}
+	return fmt.Sprintf("%x", h.Sum(nil))
+}
