@@ -67,6 +67,8 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		switch err = errors.Join(err, derr); {
 		case err != nil:
 			return out, err
+		case !taken && ctx.Err() != nil:
+			return out, nil // it was taken back while hooks looked at it; the next one begins anew
 		case !taken:
 			continue
 		case a.Refused != "" && ctx.Err() != nil:

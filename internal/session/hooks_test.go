@@ -196,6 +196,25 @@ func TestPromptHookInterrupted(t *testing.T) {
 		if err := r.Submit(t.Context(), op.Interrupt{}); !errors.Is(err, session.ErrIdle) {
 			t.Errorf("after nothing began: %v", err)
 		}
+		for _, o := range []op.Op{op.Prompt{ID: "gone", Text: "slow, as well"}, op.Prompt{ID: "next", Text: "slow, and next"}} {
+			if err := r.Submit(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		for _, o := range []op.Op{op.Unqueue{ID: "gone"}, op.Interrupt{}} { // as the terminal UI takes one back
+			if err := r.Submit(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if err := r.Submit(t.Context(), op.Unqueue{ID: "next"}); err != nil {
+			t.Errorf("the prompt behind it was lost: %v", err)
+		}
+		if err := r.Submit(t.Context(), op.Interrupt{}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
 
 		r.prompt("quick") // and a slow one joins it
 		r.prompt("slow")

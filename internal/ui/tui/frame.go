@@ -240,10 +240,15 @@ func (m *Model) spinner(p paper) draw.Line {
 	if m.s == nil && m.gone == nil {
 		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Opening the session", draw.Quiet))
 	}
-	if !m.turn.running {
-		return nil
-	}
 	dot := " " + p.Sign(draw.Middot) + " "
+	if !m.turn.running {
+		text := m.delayed()
+		if text == "" {
+			return nil
+		}
+		facts := dot + story.Seconds(m.now.Sub(m.queue[0].at)) + dot + m.keys.Hint(keymap.Cancel) + " takes the prompt back"
+		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S(text, draw.Accent), draw.S(facts, draw.Quiet)).Truncate(p.Cols(), p.O)
+	}
 	parts := []string{m.verb()}
 	if d := m.now.Sub(m.turn.began); d >= time.Second {
 		parts = append(parts, story.Seconds(d))
@@ -325,7 +330,10 @@ func (m *Model) waiting(p paper, max int) []draw.Line {
 		}
 		l := draw.L(p.Mark(draw.Prompt, draw.Quiet), draw.S(story.FirstLine(q.prompt.Shown), draw.Quiet))
 		about := "with the next step"
-		if q.later {
+		switch {
+		case i == 0 && m.awaited():
+			about = "not begun"
+		case q.later || m.awaited():
 			about = "when the turn is over"
 		}
 		if i+1 == len(m.queue) {

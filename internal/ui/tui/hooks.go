@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
@@ -47,7 +48,7 @@ func (m *Model) hooked(e event.Event) {
 	}
 }
 
-// slow is what people see while a hook takes its time, "" when none does.
+// slowHook is what people see while a hook takes its time, "" when none does.
 func (m *Model) slowHook() string {
 	for _, r := range m.hooks {
 		if r.ended == nil && m.now.Sub(r.began) >= slowHook {
@@ -58,6 +59,47 @@ func (m *Model) slowHook() string {
 		}
 	}
 	return ""
+}
+
+// delayed is what people see while a prompt waits for its turn to begin, "" for
+// as long as that is quick.
+func (m *Model) delayed() string {
+	if !m.awaited() || m.now.Sub(m.queue[0].at) < slowHook {
+		return ""
+	}
+	if s := m.slowHook(); s != "" {
+		return s
+	}
+	return "Preparing the prompt"
+}
+
+// delayDue is when that changes; zero is never.
+func (m *Model) delayDue() time.Time {
+	switch {
+	case !m.awaited():
+		return time.Time{}
+	case m.delayed() == "":
+		return m.queue[0].at.Add(slowHook)
+	}
+	return m.now.Add(spinEvery)
+}
+
+// awaited reports whether a prompt is with the session and no turn took it yet:
+// hooks may be looking at it.
+func (m *Model) awaited() bool {
+	return m.s != nil && !m.turn.running && len(m.queue) > 0 && m.queue[0].sent
+}
+
+// recall takes back the prompt that hooks look at, and ends them.
+func (m *Model) recall() []effect {
+	q := m.queue[0]
+	return []effect{submit{op: op.Unqueue{ID: q.id}, urgent: true, then: func(m *Model, err error) []effect {
+		if err == nil {
+			m.unqueue(q.id)
+			m.box.Restore(q.prompt)
+		} // else its turn began meanwhile
+		return append(m.interrupt(), m.edited()...)
+	}}}
 }
 
 // hooksCommand lists the hooks that are set, and what they did in this session.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 )
 
 // A hook that takes its time is named, in the words of the settings; the newest
@@ -37,4 +38,33 @@ func TestHooksAreShown(t *testing.T) {
 	if r := m.hookReport(); !strings.Contains(r, "three faults") || strings.Contains(r, " 3  code") {
 		t.Errorf("the wrong ones were let go: %s", r)
 	}
+}
+
+// While hooks look at a prompt that is seen, and Esc ends them and gives the
+// prompt back.
+func TestPromptThatHooksLookAt(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'deploy it", "enter").event(event.InputQueued{ID: "id1", Text: "deploy it"}, event.HookStarted{ID: 1, Event: "UserPromptSubmit", Name: "guard", Status: "Asking the guard"})
+	if at := r.m.wake(); !at.Equal(r.now.Add(slowHook)) {
+		t.Errorf("woken at %s", at)
+	}
+	r.hasNot("Asking the guard")
+	r.pass(1200 * time.Millisecond).has("Asking the guard", "1 s", "Esc takes the prompt back", "› deploy it")
+	r.keys("esc")
+	if u, ok := last[op.Unqueue](r); !ok || u.ID != "id1" {
+		t.Errorf("%+v", u)
+	}
+	if _, ok := last[op.Interrupt](r); !ok {
+		t.Error("the hook goes on")
+	}
+	r.event(event.InputRemoved{ID: "id1"}, event.HookEnded{ID: 1, Event: "UserPromptSubmit"}).pass(time.Second)
+	if r.hasNot("Asking the guard"); r.m.box.Text() != "deploy it" || !r.m.wake().IsZero() && r.m.flash.text == "" {
+		t.Errorf("the box has %q", r.m.box.Text())
+	}
+	r.keys("enter", "up").hasNot("takes it back")
+	if got := r.m.box.Text(); !strings.Contains(got, "deploy it") {
+		t.Errorf("taken back: %q", got)
+	}
+	r.keys("ctrl+c", "'slow", "enter").pass(2 * time.Second).has("Preparing the prompt")
+	r.event(event.TurnStarted{ID: "t"}).hasNot("takes the prompt back")
 }

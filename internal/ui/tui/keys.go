@@ -196,6 +196,8 @@ func (m *Model) interruptOrQuit() []effect {
 		m.list = nil
 	case m.turn.running, m.story.Own() != nil:
 		out = append(out, m.interrupt()...)
+	case m.awaited():
+		out = append(out, m.recall()...)
 	}
 	return out
 }
@@ -226,6 +228,8 @@ func (m *Model) cancel() ([]effect, bool) {
 	case m.list != nil:
 		m.list.dismissed(m)
 		m.list = nil
+	case m.awaited():
+		return m.recall(), true
 	case m.flash.text != "" && !m.turn.running:
 		m.flash = flash{}
 	case m.turn.running && !m.turn.stopped, m.story.Own() != nil:
@@ -317,7 +321,7 @@ func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 	for _, img := range p.Images {
 		o.Images = append(o.Images, op.Image{Media: img.MediaType, Data: img.Data})
 	}
-	m.queue = append(m.queue, queued{id: id, prompt: p, sent: true, later: later})
+	m.queue = append(m.queue, queued{id: id, prompt: p, sent: true, later: later, at: m.now})
 	to := m.s
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
 		if err != nil && m.s != to {
@@ -334,6 +338,9 @@ func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 // takeBack puts the newest prompt that waits into the box again.
 func (m *Model) takeBack() []effect {
 	q := m.queue[len(m.queue)-1]
+	if m.awaited() && len(m.queue) == 1 {
+		return m.recall()
+	}
 	if !q.sent {
 		m.queue = m.queue[:len(m.queue)-1]
 		m.box.Restore(q.prompt)

@@ -94,6 +94,7 @@ type queued struct {
 	prompt edit.Prompt
 	sent   bool // the session has it
 	later  bool // it waits for the end of the turn
+	at     time.Time
 }
 
 // flash is a line below the prompt box that goes away.
@@ -176,6 +177,7 @@ func (m *Model) wake() time.Time {
 	if m.turn.running && !m.waitsForPerson() {
 		sooner(m.now.Add(spinEvery))
 	}
+	sooner(m.delayDue())
 	if m.s == nil && m.gone == nil && len(m.dialogs) == 0 || m.story.Own() != nil {
 		sooner(m.now.Add(spinEvery))
 	}
@@ -194,7 +196,7 @@ const spinEvery = 100 * time.Millisecond
 func (m *Model) waitsForPerson() bool { return len(m.dialogs) > 0 && m.dialogs[0].asks() }
 
 func (m *Model) tick() []effect {
-	if m.turn.running || m.s == nil {
+	if m.turn.running || m.s == nil || m.delayed() != "" {
 		m.turn.spin++
 	}
 	if !m.flash.till.IsZero() && !m.now.Before(m.flash.till) {
@@ -239,7 +241,7 @@ func (m *Model) opened(in openedMsg) []effect {
 		m.queue = nil
 		return m.welcome()
 	}
-	m.gone, m.s, m.quick = nil, in.s, false
+	m.gone, m.s, m.quick, m.hooks = nil, in.s, false, nil
 	m.st, m.turn, m.dialogs, m.pager = transcript.State{}, turn{}, nil, nil
 	m.shownAfter, m.begun = in.s.first(), false
 	if m.shownAfter > 0 {
