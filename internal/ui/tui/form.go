@@ -485,9 +485,9 @@ func (d *form) typed(m *Model, k keymap.Key) []effect {
 	r := d.now()
 	switch {
 	case k.Name == "pgup":
-		d.off, d.paged = d.off-5, true
+		d.off, d.paged = d.off-m.stride(), true
 	case k.Name == "pgdown":
-		d.off, d.paged = d.off+5, true
+		d.off, d.paged = d.off+m.stride(), true
 	case k.Name == "tab" && k.Mod&keymap.Shift != 0:
 		d.to(d.at - 1)
 	case k.Name == "tab":

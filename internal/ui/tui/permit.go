@@ -75,6 +75,9 @@ func (d *permit) in() []keymap.Context {
 }
 
 func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	if rows < tightRows && !p.Plain {
+		return d.tight(m, p, rows)
+	}
 	cols := min(m.screen.size.Cols, story.TextCols)
 	inside := clampLow(cols - 6)
 	small := rows < 14
@@ -226,9 +229,9 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.ConfirmNo:
 		return d.answer(m, op.Answer{Comment: d.said}), true
 	case keymap.ConfirmPrev:
-		d.at = max(0, d.at-1)
+		d.mark(m, max(0, d.at-1))
 	case keymap.ConfirmNext:
-		d.at = min(len(d.answers)-1, d.at+1)
+		d.mark(m, min(len(d.answers)-1, d.at+1))
 	case keymap.ConfirmComment:
 		d.comment = field(m, d.said)
 	case keymap.ConfirmExplain:
@@ -241,6 +244,12 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+func (d *permit) mark(m *Model, at int) {
+	if d.at = at; m.screen.size.Rows <= tightRows { // something else is read there now
+		d.off = 0
+	}
 }
 
 func (d *permit) writing() *edit.Editor {
@@ -273,9 +282,9 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 			d.keep = (d.keep + step) % len(keeps)
 		}
 	case "pgup":
-		d.off -= 5
+		d.off -= m.stride()
 	case "pgdown":
-		d.off += 5
+		d.off += m.stride()
 	case "1", "2", "3":
 		if i := int(k.Name[0] - '1'); i < len(d.answers) {
 			d.at = i

@@ -68,6 +68,9 @@ func (d *survey) other() string {
 }
 
 func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	if rows < tightRows && !p.Plain {
+		return d.tight(m, p, rows)
+	}
 	cols := min(m.screen.size.Cols, story.TextCols)
 	inside := clampLow(cols - 6)
 	pg := &d.pages[d.at]
@@ -202,9 +205,9 @@ func (d *survey) typed(m *Model, k keymap.Key) []effect {
 	case k.Name == "right" && d.at+1 < len(d.pages):
 		d.at++
 	case k.Name == "pgup":
-		d.off -= 5
+		d.off -= m.stride()
 	case k.Name == "pgdown":
-		d.off += 5
+		d.off += m.stride()
 	case len(k.Name) == 1 && k.Name[0] >= '1' && int(k.Name[0]-'1') <= len(pg.Options):
 		pg.at = int(k.Name[0] - '1')
 		if pg.Multi {
