@@ -44,7 +44,7 @@ func Main(sys System) int {
 	}
 	proc.Hide()                    // sys has the environment
 	signal.Ignore(brokenPipe()...) // a closed stdout is an error to handle, not a death
-	ctx, stop := catch(context.Background(), sys.abort)
+	ctx, stop := catch(context.Background(), sys.abort, sys.interrupts)
 	defer stop()
 	root := newRoot(sys)
 	root.SetArgs(choosing(sys.Args))
@@ -222,23 +222,26 @@ const (
 )
 
 // catch ends the context at the first signal that asks adze to stop. A second
-// one ends the process at once, and what it started with it.
+// one ends the process at once, and what it started with it. While spared is
+// set, interrupts are no such signals: somebody else takes them.
 //
 // Whatever something waits for, a file or a system call that does not return,
 // the process is over within lastCall and lastWord.
-func catch(parent context.Context, abort *atomic.Pointer[func()]) (context.Context, func()) {
+func catch(parent context.Context, abort *atomic.Pointer[func()], spared *atomic.Bool) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, stopSignals()...)
 	quit := make(chan struct{})
 	go func() { // ends with stop
 		var s os.Signal
-		select {
-		case s = <-ch:
-			cancel(caught{s})
-		case <-quit:
-			return
+		for s == nil || s == os.Interrupt && spared.Load() {
+			select {
+			case s = <-ch:
+			case <-quit:
+				return
+			}
 		}
+		cancel(caught{s})
 		late := time.NewTimer(lastCall)
 		defer late.Stop()
 		wait := proc.Grace

@@ -30,6 +30,9 @@ type System struct {
 	Record io.Writer
 	// abort is called when the process ends at once, on a second signal.
 	abort *atomic.Pointer[func()]
+	// interrupts says that the terminal UI takes Ctrl+C for itself, where it
+	// comes as a signal.
+	interrupts *atomic.Bool
 }
 
 // Process is the real one.
@@ -37,7 +40,7 @@ func Process() System {
 	return System{
 		Name: started(os.Args[0]), Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
-		InTTY: term.IsTerminal(int(os.Stdin.Fd())), Version: Version(), abort: &atomic.Pointer[func()]{},
+		InTTY: term.IsTerminal(int(os.Stdin.Fd())), Version: Version(), abort: &atomic.Pointer[func()]{}, interrupts: &atomic.Bool{},
 	}
 }
 

@@ -64,11 +64,13 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 	}
 	defer t.Restore()
 	o.Lasting, o.Person = true, true
+	sys.interrupts.Store(plain)
 	h := newHost(sys, f, o)
 	left := tui.Run(ctx, t, t.Screen, h.host(), tui.Options{
 		Start: tui.Start{Continue: f.cont, Resume: f.resume, Fork: f.fork, Pick: f.pick}, Prompt: clip.Clean(text),
 		ASCII: term.ASCII(sys.Env), Plain: plain, Dark: true, Colors: profile.Depth >= draw.Colors256,
 	})
+	sys.interrupts.Store(false)
 	terr := t.Close(false)
 	var cerr error
 	if left.Session != nil {

@@ -328,6 +328,27 @@ func TestUIPlain(t *testing.T) {
 	}
 }
 
+// Where Ctrl+C comes as a signal, one interrupts and two leave.
+func TestUIPlainInterrupt(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	c := p.adze("--model", "script/"+p.put("model.txt", "@ Bash {\"command\": \"touch begun; sleep 1000\"}\n"), "--sandbox", "off", "--allowed-tools", "Bash", "go")
+	x := p.inTerminal(c, 80, 24, "TERM=dumb")
+	x.until(`adze 0`)
+	x.when("the command", func(string) bool { 
+		_, err := os.Stat(filepath.Join(p.dir, "begun"))
+		return err == nil
+	})
+	x.keys("\x03")
+	x.until(`Press Ctrl\+C again to quit`)
+	x.until(`[Ii]nterrupted`)
+	x.keys("\x03", "\x03")
+	x.until(`go on with: adze --resume`)
+	if code := x.ended(); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+}
+
 func TestUIBackground(t *testing.T) {
 	p := newPlace(t)
 	x := p.ui(80, 24, "@ Bash {\"command\": \"sleep 1000\"}\n---\n> It goes on.\n", "--allowed-tools", "Bash(sleep:*)", "go")

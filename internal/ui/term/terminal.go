@@ -306,6 +306,10 @@ func (t *Terminal) signals() {
 			case stopped:
 				t.Suspend()
 			case ended:
+				if t.o.Plain && s == os.Interrupt { // the key, as the terminal tells of it there
+					t.send(Key{Name: "c", Mod: Ctrl})
+					continue
+				}
 				t.Restore()
 				t.last(Stop{Signal: s.String()})
 				return

@@ -208,7 +208,8 @@ func (m *Model) twice(a keymap.Action, what string) []effect {
 		return m.leave()
 	}
 	m.armed = armed{a, m.now.Add(again)}
-	m.flash = flash{"Press " + m.keys.Hint(a) + " " + what, draw.Attention, m.now.Add(again)}
+	m.say("Press "+m.keys.Hint(a)+" "+what, draw.Attention)
+	m.flash.till = m.armed.till
 	return nil
 }
 
