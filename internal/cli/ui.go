@@ -73,6 +73,7 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 	sys.interrupts.Store(false)
 	terr := t.Close(false)
 	var cerr error
+	h.leave(left)
 	if left.Session != nil {
 		if left.Session.Kept && left.Seq > 0 && left.Signal == "" {
 			fmt.Fprintf(sys.Stderr, "adze: go on with: adze --resume %s\n", left.Session.ID)
@@ -166,6 +167,9 @@ func (h *uiHost) host() tui.Host {
 		Memory: h.memory, Note: h.note, Reports: h.reports(), Hooks: func(ctx context.Context) (string, error) { return h.subcommand("hooks", "list")(ctx, nil, "") }, First: h.first, Keyless: keyless, Taken: taken, Trust: h.trust,
 	}
 	h.withHistory(&t)
+	if !h.o.spec.Log.None {
+		t.Keep, t.Lost = h.keep, h.lost
+	}
 	return t
 }
 

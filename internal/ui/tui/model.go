@@ -45,6 +45,7 @@ type Model struct {
 	armed     armed
 	status    status
 	files     fileList
+	kept      kept
 	now       time.Time
 	left      bool      // the end was asked for
 	greeted   bool      // what a first start asks was asked
@@ -127,8 +128,10 @@ func (m *Model) update(now time.Time, in Msg) []effect {
 	m.now = now
 	switch in := in.(type) {
 	case keyMsg:
+		m.drafting()
 		return m.key(in.key)
 	case pasteMsg:
+		m.drafting()
 		return m.paste(in.text)
 	case sizeMsg:
 		m.screen.size = in.size
@@ -187,6 +190,9 @@ func (m *Model) wake() time.Time {
 		sooner(till)
 	}
 	sooner(m.status.due)
+	if !m.kept.busy {
+		sooner(m.kept.due)
+	}
 	return at
 }
 
@@ -206,7 +212,7 @@ func (m *Model) tick() []effect {
 		m.armed = armed{}
 	}
 	m.chord = m.chord.Expired(m.now)
-	return m.statusDue()
+	return append(m.statusDue(), m.keepDraft()...)
 }
 
 // say shows a line below the prompt box for a while.

@@ -21,6 +21,7 @@ func (m *Model) welcome() []effect {
 	}
 	m.greeted = true
 	out = append(out, m.without()...)
+	out = append(out, m.lost()...)
 	if m.s != nil && m.host.Trust != nil && !m.trusting {
 		m.trusting = true
 		out = append(out, work{func(ctx context.Context) func(*Model) []effect {

@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/lease"
+	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/draft"
+	"github.com/adze-agent/adze/internal/ui/history"
+	"github.com/adze-agent/adze/internal/ui/tui"
+)
+
+func drafts(p settings.Paths) *draft.Keeper {
+	return draft.In(filepath.Join(p.State, "drafts"), lease.ThisProcess())
+}
+
+// keep keeps what is in the prompt box.
+func (h *uiHost) keep(session string, e history.Entry) error {
+	p, _, err := h.loaded()
+	if err != nil {
+		return err
+	}
+	return drafts(p).Keep(draft.Draft{Project: h.o.Dir, Session: session, Time: time.Now(), Text: e.Text, Pastes: e.Pastes})
+}
+
+// leave takes it away again, unless the UI was ended with something in the box.
+func (h *uiHost) leave(left tui.Left) {
+	w := h.world.Load()
+	if w == nil || h.o.spec.Log.None {
+		return
+	}
+	if left.Signal != "" && left.Unsent.Text != "" && left.Session != nil {
+		_ = h.keep(left.Session.ID, left.Unsent) // an older one may be there
+		return
+	}
+	_ = drafts(w.Paths).Drop() // what stays is taken for what a killed process left, and says no more than that
+}
+
+// lost is what a process in this folder left that was killed.
+func (h *uiHost) lost(context.Context) (*tui.Lost, error) {
+	p, _, err := h.loaded()
+	if err != nil {
+		return nil, err
+	}
+	d, taken, ok := drafts(p).Left(h.o.Dir)
+	if !ok {
+		return nil, nil
+	}
+	l := &tui.Lost{Entry: history.Entry{Text: clip.Clean(d.Text), Pastes: d.Pastes}, Taken: taken}
+	if i, err := sessions.In(p.State).At(sessions.Key(p.Root), d.Session); err == nil && !i.Running { // nothing may have been said in it
+		l.Session, l.Title = i.ID, clip.Line(clip.Clean(i.Name()), 60)
+		if l.Ago = age(i.Changed); l.Ago == "now" {
+			l.Ago = "a moment"
+		}
+	}
+	return l, nil
+}
