@@ -49,7 +49,7 @@ func TestPromptThatHooksLookAt(t *testing.T) {
 		t.Errorf("woken at %s", at)
 	}
 	r.hasNot("Asking the guard")
-	r.pass(1200 * time.Millisecond).has("Asking the guard", "1 s", "Esc takes the prompt back", "› deploy it")
+	r.pass(1200*time.Millisecond).has("Asking the guard", "1 s", "Esc takes the prompt back", "› deploy it")
 	r.keys("esc")
 	if u, ok := last[op.Unqueue](r); !ok || u.ID != "id1" {
 		t.Errorf("%+v", u)

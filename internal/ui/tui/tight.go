@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
-	"github.com/adze-agent/adze/internal/view"
 	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // tightRows is the height below which a dialog has no border: what it is about
