@@ -27,6 +27,7 @@ const (
 	siblingText     = "This call was cancelled, because another command of the same reply failed."
 	skippedText     = "This call was not run, because another command of the same reply failed. Send it again if it still makes sense."
 	previewBytes    = 2000
+	maxSchema       = 8000 // characters of a schema in an error
 )
 
 // A finding is what a call came to.
@@ -94,7 +95,7 @@ func (c *calls) exec(k *call) {
 				k.fresh = f.res.Text
 			case effect.Final:
 				k.final = e.Text
-			case effect.Mode, effect.Saw, effect.Planned, effect.Exported, effect.Changed, effect.Skill, effect.Unknown: // done above, or nothing to do
+			case effect.Mode, effect.Saw, effect.Planned, effect.Exported, effect.Changed, effect.Skill, effect.Loaded, effect.Unknown: // done above, or nothing to do
 			}
 		}
 		if failedShell { // before any of them sees that this call is done
@@ -274,12 +275,17 @@ func (r *run) find(name string) (tool.Tool, bool) {
 func (c *calls) plan(k *call, env tool.Env) (tool.Plan, error) {
 	name := k.use.Name
 	t, ok := c.r.find(name)
+	if !ok && k.use.Bad != "" { // what came with it says more than a name that may be none
+		return tool.Plan{}, fmt.Errorf("this call of %q cannot be read: %s", name, k.use.Bad)
+	}
 	if !ok {
-		names := c.r.tools.Names()
-		if slices.Contains(c.r.Host.State().Gone, cmp.Or(c.r.Aliases[name], name)) {
+		names := c.r.tools.Listed()
+		st := c.r.Host.State()
+		loaded := slices.ContainsFunc(st.Loaded, func(s llm.Spec) bool { return s.Name == name })
+		if loaded || slices.Contains(st.Told(), name) || slices.Contains(st.Gone, cmp.Or(c.r.Aliases[name], name)) {
 			return tool.Plan{}, fmt.Errorf("the tool %s is not there any more; the tools are %s", name, strings.Join(names, ", "))
 		}
-		return tool.Plan{}, fmt.Errorf("there is no tool named %q%s; the tools are %s", name, near.Hint(name, names), strings.Join(names, ", "))
+		return tool.Plan{}, fmt.Errorf("there is no tool named %q%s; the tools are %s", name, near.Hint(name, c.r.tools.Names()), strings.Join(names, ", "))
 	}
 	k.tool = t
 	if k.use.Bad == llm.CutCall {
@@ -290,7 +296,11 @@ func (c *calls) plan(k *call, env tool.Env) (tool.Plan, error) {
 	}
 	plan, err := t.Plan(k.use.Input, env)
 	if err != nil {
-		return tool.Plan{}, fmt.Errorf("%s: %w", name, err)
+		err = fmt.Errorf("%s: %w", name, err)
+		if s, not := c.r.tools.Unloaded(t.Spec().Name); not { // it guessed; what it needs to know costs no further step
+			err = fmt.Errorf("%w\nYou called this tool without having loaded it. Its arguments are described by: %s", err, clip.Middle(string(s.Schema), maxSchema, "load it with ToolSearch select:"+name))
+		}
+		return tool.Plan{}, err
 	}
 	return plan, nil
 }
@@ -304,6 +314,7 @@ func (c *calls) env(k *call) tool.Env {
 	env.Window, env.Images, env.ImageEdge, env.PDFs = target.Window, target.Images, target.ImageEdge, target.PDFs
 	st := c.r.Host.State()
 	env.Call, env.Mode, env.Whole, env.Exports = k.use.ID, st.Mode, st.Whole(), st.Exports
+	env.Tools = c.r.tools
 	env.Progress = func(s string) { _ = c.r.Host.Emit(event.ToolOutput{Call: k.use.ID, S: s}) }
 	return env
 }

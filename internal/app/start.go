@@ -183,6 +183,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
 		Forbidden: r.forbidden(cfg), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
 		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg), WarnUSD: cfg.Cost.WarnUSD,
+		DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
 	})
 	if err != nil {
 		return err
@@ -190,6 +191,9 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	r.attend()
 	return nil
 }
+
+// likelyWindow is taken for a window that is not known, in tokens.
+const likelyWindow = 128_000
 
 // choose finds the models of the session.
 func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target, error) {

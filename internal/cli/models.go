@@ -102,7 +102,9 @@ func beyondTools(f price.Facts) string {
 			tools = true
 			continue
 		}
-		out = append(out, string(a))
+		if a != price.Search { // how tools are sent is nothing to choose a model by
+			out = append(out, string(a))
+		}
 	}
 	if !tools {
 		out = append(out, "no tools")

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
@@ -57,6 +58,10 @@ type (
 		Model  string `json:"model,omitempty"`
 		Effort string `json:"effort,omitempty"`
 	}
+	// Loaded are tools that the model knew by name only, and may call from the
+	// next request on. They are kept as the model is told of them, so that it is told
+	// the same after a restart, whoever brings them is there or not.
+	Loaded struct{ Tools []llm.Spec }
 	// Unknown keeps an effect that a newer version wrote.
 	Unknown struct {
 		Type string
@@ -100,6 +105,7 @@ func (Final) effect()    {}
 func (Planned) effect()  {}
 func (Exported) effect() {}
 func (Skill) effect()    {}
+func (Loaded) effect()   {}
 func (Unknown) effect()  {}
 
 // Of finds the last effect of a kind.
@@ -139,6 +145,8 @@ type form struct {
 	Changes  []Change `json:"changes,omitempty"`
 	Missed   []string `json:"missed,omitempty"`
 	Skill    *Skill   `json:"skill,omitempty"`
+	// Tools are Loaded's.
+	Tools []llm.StoredSpec `json:"tools,omitempty"`
 }
 
 // Store gives the JSON form of a list.
@@ -166,6 +174,8 @@ func Store(list []Effect) (out []Stored, err error) {
 			f = form{Type: "changed", Changes: e.Files, Missed: e.Missed}
 		case Skill:
 			f = form{Type: "skill", Skill: &e}
+		case Loaded:
+			f = form{Type: "loaded", Tools: llm.StoredSpecs(e.Tools)}
 		case Unknown:
 			if !fastjson.Valid(e.Raw) {
 				return nil, fmt.Errorf("an effect %q without its JSON", e.Type)
@@ -231,6 +241,8 @@ func load(kind string, raw Stored) (Effect, error) {
 			}
 			return *f.Skill
 		}
+	case "loaded":
+		make = func(f form) Effect { return Loaded{llm.FromStoredSpecs(f.Tools)} }
 	default:
 		return Unknown{kind, bytes.Clone(raw)}, nil
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 )
 
@@ -17,6 +18,7 @@ func TestStored(t *testing.T) {
 		Exported{[]Variable{{Name: "A", Value: "b"}, {Name: "C", Unset: true}, {Name: "D", Hidden: true}}, true},
 		Changed{[]Change{{Path: "/f", Before: Version{Kind: IsFile, Mode: 0o644, Size: 1, Hash: "h", Lost: "l"}, After: Version{Kind: IsLink, Link: "x"}, Names: []string{"/g"}}}, []string{"m"}},
 		Skill{Name: "fmt", From: "f:1", Text: "t", Rules: []string{"Bash(gofmt *)"}, Deny: []string{"Write"}, Model: "m", Effort: "high"},
+		Loaded{[]llm.Spec{{Name: "n", Description: "d", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "o"}}},
 		Unknown{"later", []byte(`{"type":"later","x":[1]}`)},
 	}
 	raw, err := Store(list)
@@ -31,6 +33,7 @@ func TestStored(t *testing.T) {
 		`{"type":"exported","vars":[{"name":"A","value":"b"},{"name":"C","unset":true},{"name":"D","hidden":true}],"confined":true}`,
 		`{"type":"changed","changes":[{"path":"/f","before":{"kind":"file","mode":420,"size":1,"hash":"h","lost":"l"},"after":{"kind":"link","link":"x"},"names":["/g"]}],"missed":["m"]}`,
 		`{"type":"skill","skill":{"name":"fmt","from":"f:1","text":"t","rules":["Bash(gofmt *)"],"deny":["Write"],"model":"m","effort":"high"}}`,
+		`{"type":"loaded","tools":[{"name":"n","description":"d","schema":{"type":"object"}},{"name":"o"}]}`,
 		`{"type":"later","x":[1]}`,
 	} {
 		if string(raw[i]) != want {
@@ -47,7 +50,7 @@ func TestStored(t *testing.T) {
 	for i := range raw { // nothing of the line is kept
 		clear(raw[i])
 	}
-	if u := got[10].(Unknown); string(u.Raw) != `{"type":"later","x":[1]}` {
+	if u := got[11].(Unknown); string(u.Raw) != `{"type":"later","x":[1]}` {
 		t.Errorf("%s", u.Raw)
 	}
 	for _, bad := range []string{`{`, `{}`, `[]`, `{"type":"dir","path":3}`, `{"type":3}`} {

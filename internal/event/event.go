@@ -205,9 +205,12 @@ type (
 	// ToolsChanged says that the model has other tools from the next request on.
 	// A request goes on listing what was removed, because providers keep what
 	// stays the same; a call of it gets an error.
+	// Named are those that it is told of by name only, with Text, and can load.
 	ToolsChanged struct {
 		Added   []string `json:"added,omitempty"`
 		Removed []string `json:"removed,omitempty"`
+		Named   []string `json:"named,omitempty"`
+		Text    string   `json:"text,omitempty"` // for the model
 	}
 	// Extended says what there is besides adze's own from now on. It is whole
 	// each time.

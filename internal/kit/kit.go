@@ -32,6 +32,7 @@ import (
 	"github.com/adze-agent/adze/internal/tool/find"
 	"github.com/adze-agent/adze/internal/tool/plan"
 	"github.com/adze-agent/adze/internal/tool/todo"
+	"github.com/adze-agent/adze/internal/tool/toolsearch"
 )
 
 // A Config is what the tools of a session are made from.
@@ -84,7 +85,7 @@ func New(c Config) (Kit, error) {
 	}
 	all := slices.Concat(shells, files,
 		find.New(),
-		[]tool.Tool{todo.New()}, asking(c), planning(c),
+		[]tool.Tool{todo.New(), toolsearch.New()}, asking(c), planning(c),
 	)
 	k := Kit{Aliases: aliases, Tasks: tasks, conf: c, ledger: ledger}
 	if c.Schema != nil {
@@ -121,7 +122,7 @@ func asking(c Config) []tool.Tool {
 }
 
 // elsewhere are tools that other runs have: to name them here is no mistake.
-var elsewhere = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode"}
+var elsewhere = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", toolsearch.Name}
 
 // planning are the tools of plan mode. Where nobody can approve a plan, the
 // plan is the answer of a run that was started in plan mode.
@@ -149,6 +150,8 @@ func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
 			return true
 		case slices.Contains(t.Disallowed, name):
 			return false
+		case name == toolsearch.Name: // listed only where there are tools to load
+			return true
 		}
 		return len(t.Allowed) == 0 || slices.Contains(t.Allowed, name) || slices.Contains(t.Allowed, "default")
 	}), nil

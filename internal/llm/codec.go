@@ -20,6 +20,30 @@ type part struct {
 	Media   string          `json:"media,omitempty"`
 	Data    []byte          `json:"data,omitempty"`
 	Images  []Image         `json:"images,omitempty"`
+	Loaded  []StoredSpec    `json:"loaded,omitempty"`
+}
+
+// A StoredSpec is the stored form of a Spec.
+type StoredSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Schema      json.RawMessage `json:"schema,omitempty"`
+}
+
+// StoredSpecs are the stored forms of a list.
+func StoredSpecs(list []Spec) (out []StoredSpec) {
+	for _, s := range list {
+		out = append(out, StoredSpec{s.Name, s.Description, s.Schema})
+	}
+	return out
+}
+
+// FromStoredSpecs is the list that w are the stored forms of.
+func FromStoredSpecs(w []StoredSpec) (out []Spec) {
+	for _, s := range w {
+		out = append(out, Spec{Name: s.Name, Description: s.Description, Schema: s.Schema})
+	}
+	return out
 }
 
 // message is the stored form of a Message.
@@ -76,7 +100,7 @@ func toPart(p Part) part {
 	case ToolUse:
 		return part{Type: "tool_use", ID: p.ID, Name: p.Name, Input: p.Input, Bad: p.Bad, Opaque: p.Opaque, From: p.From}
 	case ToolResult:
-		return part{Type: "tool_result", ID: p.ID, Text: p.Text, IsError: p.IsErr, Images: p.Images}
+		return part{Type: "tool_result", ID: p.ID, Text: p.Text, IsError: p.IsErr, Images: p.Images, Loaded: StoredSpecs(p.Loaded)}
 	case Image:
 		return part{Type: "image", Media: p.Media, Data: p.Data}
 	case Document:
@@ -94,7 +118,7 @@ func fromPart(p part) Part {
 	case "tool_use":
 		return ToolUse{ID: p.ID, Name: p.Name, Input: p.Input, Bad: p.Bad, Opaque: p.Opaque, From: p.From}
 	case "tool_result":
-		return ToolResult{ID: p.ID, Text: p.Text, IsErr: p.IsError, Images: p.Images}
+		return ToolResult{ID: p.ID, Text: p.Text, IsErr: p.IsError, Images: p.Images, Loaded: FromStoredSpecs(p.Loaded)}
 	case "image":
 		return Image{Media: p.Media, Data: p.Data}
 	case "document":

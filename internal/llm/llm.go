@@ -57,12 +57,14 @@ type (
 		From   string
 	}
 
-	// ToolResult answers the ToolUse with the same ID.
+	// ToolResult answers the ToolUse with the same ID. Loaded are tools that the
+	// model may call from here on, and was not told of whole before.
 	ToolResult struct {
 		ID     string
 		Text   string
 		IsErr  bool
 		Images []Image
+		Loaded []Spec
 	}
 
 	// Image is a picture. Media is image/png, image/jpeg, image/gif or image/webp.
@@ -96,6 +98,12 @@ type Message struct {
 type Spec struct {
 	Name, Description string
 	Schema            json.RawMessage
+	// Loads marks the tool whose results load others (ToolResult.Loaded).
+	Loads bool
+	// Deferred: a result loaded the tool. Where that result is among the messages of
+	// a request, the tool is said there, so that what stands before it stays as it is;
+	// else it is listed like any other.
+	Deferred bool
 }
 
 // A Request is everything one reply depends on. The same Request always

@@ -11,7 +11,7 @@ import (
 // servers are asked.
 var known = []string{
 	"Agent", "AskUserQuestion", "Bash", "BashOutput", "Edit", "EnterPlanMode", "ExitPlanMode", "Glob", "Grep", "KillShell", "LS", "MultiEdit", "NotebookEdit",
-	"NotebookRead", "PowerShell", "Read", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TodoRead", "TodoWrite", "WebFetch", "WebSearch", "Write",
+	"NotebookRead", "PowerShell", "Read", "SandboxNetworkAccess", "Skill", "SlashCommand", "StructuredOutput", "Task", "TaskOutput", "TodoRead", "TodoWrite", "ToolSearch", "WebFetch", "WebSearch", "Write",
 }
 
 // Tools lists the names of tools that a rule can begin with.

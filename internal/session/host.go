@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -11,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/tool/toolsearch"
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
@@ -55,20 +57,28 @@ func (h host) Tools() (set tool.Set, err error) {
 
 // offer makes the tools that are wanted those of the next request.
 func (s *Session) offer(st *state) (tool.Set, error) {
-	switch {
-	case st.wanted == nil:
-	case !st.offered: // nobody has read another list yet
-		st.tools = *st.wanted
-	default:
-		now, added, removed := st.tools.Then(*st.wanted)
-		if len(added)+len(removed) > 0 {
-			if err := s.record(context.Background(), st, event.ToolsChanged{Added: added, Removed: removed}); err != nil {
-				return st.tools, err
-			}
-		}
-		st.tools = now
+	now, limit := st.tools, math.MaxInt
+	if s.cfg.DeferAbove != nil {
+		limit = s.cfg.DeferAbove(st.target.Window)
 	}
-	st.wanted, st.offered = nil, true
+	var e event.ToolsChanged
+	switch {
+	case !st.offered: // nobody has read another list yet
+		if st.wanted != nil {
+			now = *st.wanted
+		}
+		now = now.Settle(limit, s.cfg.MoreTools || len(st.Loaded) > 0 || len(st.Told()) > 0)
+	case st.wanted != nil:
+		now, e.Added, e.Removed = now.Then(*st.wanted, limit)
+	}
+	now = now.Loaded(st.Loaded)
+	e.Named, _, e.Text = toolsearch.News(now, st.Told(), e.Removed)
+	if len(e.Added)+len(e.Removed) > 0 || e.Text != "" {
+		if err := s.record(context.Background(), st, e); err != nil {
+			return st.tools, err
+		}
+	}
+	st.tools, st.wanted, st.offered = now, nil, true
 	return st.tools, nil
 }
 

@@ -42,11 +42,17 @@ type Config struct {
 	// not read again; nil keeps none.
 	Keeper store.Keeper
 	// Begin is recorded when the log is empty, Again when it is not.
-	Begin  event.SessionStarted
-	Again  event.Resumed
-	Loop   *agent.Loop  // of all turns
-	Tools  tool.Set     // that the model has
-	Budget agent.Budget // of each turn
+	Begin event.SessionStarted
+	Again event.Resumed
+	Loop  *agent.Loop // of all turns
+	Tools tool.Set    // that the model has
+	// DeferAbove is how many tokens of descriptions of tools a model with this window
+	// is told at once; of more, those that may be are told by name. nil is any number.
+	DeferAbove func(window int) int
+	// MoreTools: tools may come while the session runs. The one that loads tools is
+	// listed from the first request on then, so that what comes later moves nothing.
+	MoreTools bool
+	Budget    agent.Budget // of each turn
 	// WarnUSD is what the session may cost before a person is told, once; 0 says
 	// nothing.
 	WarnUSD float64

@@ -12,30 +12,113 @@ import (
 // A Set is an ordered, immutable collection of tools with unique names:
 // built-ins by name, then MCP tools by name, so that the same tools always
 // give the same bytes. A set that grew keeps the order it had and lists what
-// came behind it, for the same reason; see Then.
+// came behind it, for the same reason; see Then. A set that was settled tells the
+// model of some tools by name only; see Settle.
 type Set struct {
 	list   []entry
-	specs  []llm.Spec // of list
+	specs  []llm.Spec // what is listed
 	byName map[string]int
+	load   bool       // the tool that loads others is listed
+	loaded []llm.Spec // of the tools that are named only, as the model was told of them
 }
 
-// An entry is a tool with what it was when it was asked, once. What else may
-// become known of a tool of a set, such as that a model sees only its name
-// until it looks it up, has its place here.
+// An entry is a tool with what it was when it was asked, once.
 type entry struct {
 	Tool
-	spec Spec
-	gone bool // listed, so that the bytes stay, and not there any more
+	spec  Spec
+	named bool // only its name is told, by somebody else
+	gone  bool // listed, so that the bytes stay, and not there any more
+}
+
+// size is how long the description of a tool is, in tokens of four bytes.
+func (e entry) size() int {
+	return (len(e.spec.Name) + len(e.spec.Description) + len(e.spec.Schema)) / 4
 }
 
 // setOf keeps the order of entries with unique names.
-func setOf(list []entry) Set {
-	s := Set{list: list, specs: make([]llm.Spec, 0, len(list)), byName: make(map[string]int, len(list))}
+func setOf(list []entry, load bool, loaded []llm.Spec) Set {
+	s := Set{list: list, specs: make([]llm.Spec, 0, len(list)+len(loaded)), byName: make(map[string]int, len(list)), load: load}
 	for i, e := range list {
-		s.specs = append(s.specs, llm.Spec{Name: e.spec.Name, Description: e.spec.Description, Schema: e.spec.Schema})
 		s.byName[e.spec.Name] = i
+		if !e.named && (load || !e.spec.Loads) {
+			s.specs = append(s.specs, llm.Spec{Name: e.spec.Name, Description: e.spec.Description, Schema: e.spec.Schema, Loads: e.spec.Loads})
+		}
+	}
+	return s.Loaded(loaded)
+}
+
+// Loaded is the set when the model has loaded these tools, as it was told of
+// them. Those that are listed whole are left out.
+func (s Set) Loaded(list []llm.Spec) Set {
+	whole := s.specs[:len(s.specs)-len(s.loaded)]
+	s.specs, s.loaded = slices.Clip(slices.Clone(whole)), nil
+	for _, l := range list {
+		if i, there := s.byName[l.Name]; there && !s.list[i].named {
+			continue
+		}
+		l.Deferred = true
+		s.specs, s.loaded = append(s.specs, l), append(s.loaded, l)
 	}
 	return s
+}
+
+// Settle decides which tools of a new set the model is told of whole. Those that
+// may be deferred are named only when their descriptions have more than limit tokens
+// together, and always when more tools may come: then the tool that loads them is
+// listed from the beginning. A set without such a tool has all of them whole.
+func (s Set) Settle(limit int, more bool) Set {
+	loader, size := s.sized()
+	if !loader || !more && size <= limit {
+		return s
+	}
+	list := slices.Clone(s.list)
+	for i := range list {
+		list[i].named = list[i].spec.Deferrable && size > limit
+	}
+	return setOf(list, true, s.loaded)
+}
+
+// sized reports whether a set can load tools, and how many tokens the
+// descriptions have that may be deferred and are listed.
+func (s Set) sized() (loader bool, size int) {
+	for _, e := range s.list {
+		loader = loader || e.spec.Loads && !e.gone
+		if e.spec.Deferrable && !e.named {
+			size += e.size()
+		}
+	}
+	return loader, size
+}
+
+// Named are the tools that are there and that the model was not told of whole:
+// by name only, or by loading them.
+func (s Set) Named() (out []llm.Spec) {
+	for _, e := range s.list {
+		if e.named && !e.gone {
+			out = append(out, llm.Spec{Name: e.spec.Name, Description: e.spec.Description, Schema: e.spec.Schema})
+		}
+	}
+	return out
+}
+
+// Unloaded finds a tool that is there, is named only, and was not loaded.
+func (s Set) Unloaded(name string) (llm.Spec, bool) {
+	i, there := s.byName[name]
+	if !there || !s.list[i].named || s.list[i].gone || slices.ContainsFunc(s.loaded, func(l llm.Spec) bool { return l.Name == name }) {
+		return llm.Spec{}, false
+	}
+	e := s.list[i]
+	return llm.Spec{Name: e.spec.Name, Description: e.spec.Description, Schema: e.spec.Schema}, true
+}
+
+// Listed are the names of the tools that are there and can be called at once.
+func (s Set) Listed() (out []string) {
+	for _, l := range s.specs {
+		if i, there := s.byName[l.Name]; there && !s.list[i].gone {
+			out = append(out, l.Name)
+		}
+	}
+	return out
 }
 
 // NewSet refuses two tools of one name. Each is asked once what it is.
@@ -52,7 +135,7 @@ func NewSet(tools ...Tool) (Set, error) {
 			return Set{}, fmt.Errorf("two tools are named %q", name)
 		}
 	}
-	return setOf(list), nil
+	return setOf(list, false, nil), nil
 }
 
 // Get finds a tool by name. One that is gone is not found.
@@ -64,19 +147,19 @@ func (s Set) Get(name string) (Tool, bool) {
 	return s.list[i].Tool, true
 }
 
-// Names lists the tools that are there, in order.
+// Names lists the tools that are there, in order, however the model is told of them.
 func (s Set) Names() []string {
 	out := make([]string, 0, len(s.list))
 	for _, e := range s.list {
-		if !e.gone {
+		if !e.gone && (s.load || !e.spec.Loads) {
 			out = append(out, e.spec.Name)
 		}
 	}
 	return out
 }
 
-// Specs lists what the model is told, in order, with tools that are gone. It
-// is worked out once for a set, and must not be changed.
+// Specs lists what the model is told, in order, with tools that are gone, and
+// last those that it loaded. It is worked out once for a set, and must not be changed.
 func (s Set) Specs() []llm.Spec { return slices.Clip(s.specs) }
 
 // Only returns the tools for which keep is true.
@@ -87,7 +170,7 @@ func (s Set) Only(keep func(name string) bool) Set {
 			list = append(list, e)
 		}
 	}
-	return setOf(list)
+	return setOf(list, s.load, s.loaded)
 }
 
 // Map returns the set with each tool replaced by what f makes of it. f must
@@ -96,17 +179,18 @@ func (s Set) Map(f func(Tool) Tool) Set {
 	list := slices.Clone(s.list)
 	for i, e := range list {
 		t := f(e.Tool)
-		list[i] = entry{Tool: t, spec: t.Spec(), gone: e.gone}
+		list[i] = entry{Tool: t, spec: t.Spec(), named: e.named, gone: e.gone}
 	}
-	return setOf(list)
+	return setOf(list, s.load, s.loaded)
 }
 
 // Then is the set of a session that had s and has next from now on, and what
 // differs. Providers keep what they have read of a request as far as it stays
 // the same, so nothing that s lists moves: what came is listed behind it, and
 // what is gone stays listed. A tool that now describes itself in other words
-// takes its old place.
-func (s Set) Then(next Set) (now Set, added, removed []string) {
+// takes its old place. What came and may be deferred is named only where s can
+// load it, or when there is more of it now than limit tokens; see Settle.
+func (s Set) Then(next Set, limit int) (now Set, added, removed []string) {
 	list := slices.Clone(s.list)
 	for i, e := range list {
 		j, there := next.byName[e.spec.Name]
@@ -114,6 +198,7 @@ func (s Set) Then(next Set) (now Set, added, removed []string) {
 		switch {
 		case there:
 			list[i] = next.list[j]
+			list[i].named = e.named
 			if e.gone {
 				added = append(added, e.spec.Name)
 			}
@@ -122,13 +207,38 @@ func (s Set) Then(next Set) (now Set, added, removed []string) {
 			removed = append(removed, e.spec.Name)
 		}
 	}
+	was := len(list)
 	for _, e := range next.list {
 		if _, listed := s.byName[e.spec.Name]; !listed && !e.gone {
 			list = append(list, e)
-			added = append(added, e.spec.Name)
+			if !e.spec.Loads {
+				added = append(added, e.spec.Name)
+			}
 		}
 	}
-	return setOf(list), added, removed
+	load := s.load
+	if !load {
+		if loader, size := (Set{list: list}).sized(); loader && size > limit {
+			load = true
+			list, was = lastly(list, was)
+		}
+	}
+	for i := range list[was:] {
+		list[was+i].named = load && list[was+i].spec.Deferrable
+	}
+	return setOf(list, load, s.loaded), added, removed
+}
+
+// lastly moves the tool that loads others behind what was listed, which are the
+// first n, when it is one of those.
+func lastly(list []entry, n int) ([]entry, int) {
+	i := slices.IndexFunc(list[:n], func(e entry) bool { return e.spec.Loads })
+	if i < 0 {
+		return list, n
+	}
+	loader := list[i]
+	list = slices.Insert(slices.Delete(list, i, i+1), n-1, loader)
+	return list, n - 1
 }
 
 func isMCP(name string) bool { return strings.HasPrefix(name, "mcp__") }

@@ -3,8 +3,10 @@ package tool_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -83,7 +85,7 @@ func TestSetThen(t *testing.T) {
 	} {
 		asked := n
 		var added, removed []string
-		set, added, removed = set.Then(step.next)
+		set, added, removed = set.Then(step.next, 1<<30)
 		var specs []string
 		for _, sp := range set.Specs() {
 			specs = append(specs, sp.Name)
@@ -101,4 +103,79 @@ func TestSetThen(t *testing.T) {
 	if back := set.Only(func(name string) bool { return name == "a" }).Names(); len(back) > 0 {
 		t.Errorf("%v is there again", back)
 	}
+}
+
+// A set that is settled tells of tools by name where they are long together, or
+// come later; what was listed stays, in its place.
+func TestSetDefers(t *testing.T) {
+	of := func(names ...string) tool.Set {
+		t.Helper()
+		var list []tool.Tool
+		for _, name := range names {
+			list = append(list, tool.New(tool.Spec{Name: name, Description: name, Deferrable: strings.HasPrefix(name, "mcp__"), Loads: name == "ToolSearch"},
+				func(struct{}, tool.Env) (tool.Plan, error) { return tool.Plan{}, nil },
+				func(context.Context, struct{}, tool.Env) (tool.Result, error) { return tool.Result{}, nil }))
+		}
+		set, err := tool.NewSet(list...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	check := func(what string, set tool.Set, listed, named string) {
+		t.Helper()
+		if got := strings.Join(names(set.Specs()), " "); got != listed {
+			t.Errorf("%s: listed are %q, want %q", what, got, listed)
+		}
+		if got := strings.Join(names(set.Named()), " "); got != named {
+			t.Errorf("%s: named are %q, want %q", what, got, named)
+		}
+	}
+	const many = 1 << 30
+	start := of("Read", "Write", "ToolSearch", "mcp__a__x", "mcp__a__y")
+	check("not settled", start, "Read Write mcp__a__x mcp__a__y", "")
+	check("short", start.Settle(many, false), "Read Write mcp__a__x mcp__a__y", "")
+	check("long", start.Settle(0, false), "Read ToolSearch Write", "mcp__a__x mcp__a__y")
+	check("more may come", start.Settle(many, true), "Read ToolSearch Write mcp__a__x mcp__a__y", "")
+	check("without the tool that loads", of("Read", "mcp__a__x").Settle(0, true), "Read mcp__a__x", "")
+
+	// Whole, and then too many: the tool that loads comes behind what was listed.
+	set, added, _ := start.Settle(many, false).Then(of("Read", "Write", "ToolSearch", "mcp__a__x", "mcp__a__y", "mcp__b__z", "Late"), 5)
+	check("too many", set, "Read Write mcp__a__x mcp__a__y ToolSearch Late", "mcp__b__z")
+	if !slices.Equal(added, []string{"Late", "mcp__b__z"}) {
+		t.Errorf("added %v", added)
+	}
+	// What may come moves nothing.
+	set, _, _ = start.Settle(many, true).Then(of("Read", "Write", "ToolSearch", "mcp__a__x", "mcp__a__y", "mcp__b__z"), many)
+	check("came later", set, "Read ToolSearch Write mcp__a__x mcp__a__y", "mcp__b__z")
+	set = set.Loaded([]llm.Spec{{Name: "mcp__b__z", Description: "as it was"}, {Name: "mcp__a__x"}, {Name: "mcp__c__away"}})
+	check("loaded", set, "Read ToolSearch Write mcp__a__x mcp__a__y mcp__b__z mcp__c__away", "mcp__b__z")
+	if last := set.Specs()[5]; !last.Deferred || last.Description != "as it was" {
+		t.Errorf("a loaded tool is told as %+v", last)
+	}
+	if _, not := set.Unloaded("mcp__b__z"); not {
+		t.Error("a loaded tool counts as not loaded")
+	}
+	if got := strings.Join(set.Listed(), " "); got != "Read ToolSearch Write mcp__a__x mcp__a__y mcp__b__z" {
+		t.Errorf("to be called at once: %q", got)
+	}
+	gone, _, removed := set.Then(of("Read", "Write", "ToolSearch"), many)
+	check("gone", gone, "Read ToolSearch Write mcp__a__x mcp__a__y mcp__b__z mcp__c__away", "")
+	if len(removed) != 3 {
+		t.Errorf("removed %v", removed)
+	}
+	back, added, _ := gone.Then(of("Read", "Write", "ToolSearch", "mcp__b__z"), many)
+	check("back", back, "Read ToolSearch Write mcp__a__x mcp__a__y mcp__b__z mcp__c__away", "mcp__b__z")
+	if !slices.Equal(added, []string{"mcp__b__z"}) {
+		t.Errorf("added %v", added)
+	}
+	same := back.Map(func(t tool.Tool) tool.Tool { return t }).Only(func(string) bool { return true })
+	check("mapped", same, "Read ToolSearch Write mcp__a__x mcp__a__y mcp__b__z mcp__c__away", "mcp__b__z")
+}
+
+func names(list []llm.Spec) (out []string) {
+	for _, s := range list {
+		out = append(out, s.Name)
+	}
+	return out
 }

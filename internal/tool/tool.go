@@ -37,6 +37,10 @@ type Spec struct {
 	// Shell marks a command runner: when a call of it fails, its siblings of the
 	// same reply are cancelled, also those that have not started.
 	Shell bool
+	// Deferrable: the model may be told of the tool by name only, until it loads it
+	// with the tool that Loads, which a set has at most one of. That one is listed
+	// only in a set that has tools to load, or may have.
+	Deferrable, Loads bool
 	// Ahead, when set, is called when a call begins to arrive, so that what takes
 	// time to make ready is ready when the call has come. It returns at once, and
 	// may be called from any goroutine and more than once.
@@ -90,6 +94,8 @@ type Env struct {
 	// Images and PDFs tell what the model takes.
 	Images, PDFs bool
 	ImageEdge    int // pixels that the long edge of an image may have, 0 when unknown
+	// Tools are those of the request that the call answers.
+	Tools Set
 	// Progress shows output while the call runs; never nil in Run.
 	Progress func(s string)
 	// Answer holds what a person said to the questions of the plan's view.

@@ -14,7 +14,7 @@ import (
 // Version is of the stored form of a State and of what Apply makes of events:
 // it rises with every change of either, so that no state of another version
 // is gone on from.
-const Version = 8
+const Version = 9
 
 // The stored form of a State has a field for each of its fields; a test holds
 // it to that. Fields of events and parts are stored as the log stores them.
@@ -40,6 +40,7 @@ type (
 		Declined event.Seq      `json:"declined,omitempty"`
 		Words    []event.Seq    `json:"words,omitempty"`
 		Boundary event.Seq      `json:"boundary,omitempty"`
+		Told     []telling      `json:"told,omitempty"`
 		Gauge    storedGauge    `json:"gauge"`
 	}
 	storedEntry struct {
@@ -109,7 +110,7 @@ func ParseState(raw []byte) (State, error) {
 func (c conversation) stored() storedTalk {
 	w := storedTalk{
 		Tail: storeEntry(c.tailEntry()), Gone: c.gone, Stripped: c.stripped, Partial: c.partial,
-		Declined: c.declined, Words: c.words, Boundary: c.boundary, Gauge: storedGauge{c.gauge, c.gauge.prompt, c.gauge.sent, c.gauge.cut},
+		Declined: c.declined, Words: c.words, Boundary: c.boundary, Told: c.told, Gauge: storedGauge{c.gauge, c.gauge.prompt, c.gauge.sent, c.gauge.cut},
 	}
 	for _, e := range c.done.appendTo(make([]Entry, 0, c.done.len())) {
 		w.Done = append(w.Done, storeEntry(e))
@@ -141,7 +142,7 @@ func (w storedTalk) loaded() (conversation, error) {
 	g := w.Gauge.Gauge
 	g.prompt, g.sent, g.cut = w.Gauge.Prompt, w.Gauge.Sent, w.Gauge.Cut
 	c := conversation{
-		gone: w.Gone, stripped: w.Stripped, partial: w.Partial, declined: w.Declined, words: w.Words, boundary: w.Boundary, gauge: g,
+		gone: w.Gone, stripped: w.Stripped, partial: w.Partial, declined: w.Declined, words: w.Words, boundary: w.Boundary, told: w.Told, gauge: g,
 	}
 	for _, e := range w.Done {
 		m := llm.FromStored(e.Message)

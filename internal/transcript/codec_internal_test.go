@@ -14,7 +14,7 @@ func TestTheStoredFormHasEveryField(t *testing.T) {
 		want string // what codec.go stores of it by hand
 	}{
 		{State{}, "files talk"},
-		{conversation{}, "done tail from round held early gone cleared stripped partial declined words boundary gauge"},
+		{conversation{}, "done tail from round held early gone cleared stripped partial declined words boundary told gauge"},
 		{slot{}, "use result seq done"},
 		{input{}, "seq parts"},
 		{result{}, "ToolResult Files seq"},

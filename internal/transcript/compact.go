@@ -52,7 +52,7 @@ func (c conversation) shortened(seq event.Seq, b event.Compacted) conversation {
 			next = next.entry(e)
 		}
 	}
-	return next.stillCleared(c)
+	return next.stillCleared(c).stillTold(c)
 }
 
 // replaced is a conversation of these messages.
@@ -64,7 +64,7 @@ func (c conversation) replaced(seq event.Seq, ms []llm.Message, o event.Origin) 
 	for _, e := range es {
 		next = next.entry(e)
 	}
-	return next.stillCleared(c)
+	return next.stillCleared(c).stillTold(c)
 }
 
 // emptied is a conversation that begins with an event. What was measured of the

@@ -50,7 +50,36 @@ type conversation struct {
 	declined event.Seq   // the first turn of those refused since the last reply; 0: none
 	words    []event.Seq // events of this turn that hold what people said, or of one before that nobody answered
 	boundary event.Seq   // what came before it is not sent any more; 0: nothing did
+	told     []telling   // events that tell of tools by name
 	gauge    Gauge
+}
+
+// A telling names tools to the model, and tools that are not there any more.
+type telling struct {
+	Seq         event.Seq
+	Named, Gone []string
+}
+
+// tells notes a telling.
+func (c conversation) tells(t telling) conversation {
+	c.told = append(slices.Clip(c.told), t)
+	return c
+}
+
+// stillTold knows again which of the tellings of another conversation are in this one.
+func (c conversation) stillTold(was conversation) conversation {
+	there := map[event.Seq]bool{}
+	for _, e := range c.entries() {
+		for _, seq := range e.From {
+			there[seq] = true
+		}
+	}
+	for _, t := range was.told {
+		if there[t.Seq] {
+			c.told = append(c.told, t)
+		}
+	}
+	return c
 }
 
 type slot struct {
@@ -176,6 +205,9 @@ func (c conversation) finished(seq event.Seq, b event.ToolFinished) conversation
 		return c
 	}
 	r := llm.ToolResult{ID: b.Call, Text: b.Text, IsErr: b.IsErr, Images: b.Images}
+	if l, ok := effect.Of[effect.Loaded](b.Effects); ok {
+		r.Loaded = l.Tools
+	}
 	c, known := c.withResult(seq, r)
 	if !known {
 		c.early = append(slices.Clip(c.early), result{r, effect.Files(b.Effects), seq})

@@ -53,7 +53,7 @@ func (c conversation) clear(calls []string) conversation {
 			}
 		case llm.ToolResult:
 			if line, ok := set[p.ID]; ok && line != "" {
-				return llm.ToolResult{ID: p.ID, Text: line, IsErr: p.IsErr}
+				return llm.ToolResult{ID: p.ID, Text: line, IsErr: p.IsErr, Loaded: p.Loaded}
 			}
 		case llm.Text, llm.Thinking, llm.Image, llm.Document:
 		}

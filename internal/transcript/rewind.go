@@ -61,7 +61,7 @@ func (c conversation) back(seq event.Seq, b event.Rewound) conversation {
 		next.done = next.done.push(e)
 	}
 	next.gauge.Tokens, next.gauge.At = b.Tokens, next.gauge.Bytes
-	return next
+	return next.stillTold(c)
 }
 
 // before are the parts that come from events before to. The results of a reply

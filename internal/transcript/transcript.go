@@ -60,7 +60,9 @@ type State struct {
 	Background map[string]event.TaskStarted
 	Rules      []string // granted for the session, in order
 	Gone       []string // tools that were taken away and did not come back, in order
-	Denied     int      // calls that were refused, in all turns
+	// Loaded are the tools that the model loaded, as it was told of them, in order.
+	Loaded []llm.Spec `json:",omitempty"`
+	Denied int        // calls that were refused, in all turns
 
 	Tasks    []view.Task // the todo list as it stands
 	Quiet    int         // replies since the todo list was written
@@ -158,6 +160,16 @@ func (s State) Open() []llm.ToolUse { return s.talk.open() }
 // Gauge is what is known about the size of the conversation.
 func (s State) Gauge() Gauge { return s.talk.gauge }
 
+// Told are the names of tools that the model has read of in the conversation as
+// it is, and that were not taken away since.
+func (s State) Told() []string {
+	var out []string
+	for _, t := range s.talk.told {
+		out = slices.DeleteFunc(append(out, t.Named...), func(name string) bool { return slices.Contains(t.Gone, name) })
+	}
+	return out
+}
+
 // Cleared reports whether the result of this call was cleared.
 func (s State) Cleared(call string) bool {
 	_, ok := s.talk.cleared.get(call)
@@ -228,7 +240,12 @@ func (s State) Apply(e event.Event) State {
 	case event.Titled:
 		s.Title = b.Title
 	case event.ToolsChanged:
-		s.Cache = s.Cache.changed(CacheTools)
+		if slices.ContainsFunc(b.Added, func(name string) bool { return !slices.Contains(b.Named, name) }) {
+			s.Cache = s.Cache.changed(CacheTools)
+		}
+		if b.Text != "" {
+			s.talk = s.talk.tells(telling{e.Seq, b.Named, b.Removed}).input(e.Seq, []llm.Part{llm.Text{S: b.Text}})
+		}
 		s.Gone = slices.DeleteFunc(slices.Concat(s.Gone, b.Removed), func(name string) bool { return slices.Contains(b.Added, name) })
 	case event.Extended:
 		s.Extensions = b
@@ -437,6 +454,8 @@ func (s State) changed(b event.ToolFinished) State {
 			s.Exports = exported(s.Exports, e)
 		case effect.Skill:
 			s = s.used(e)
+		case effect.Loaded:
+			s.Loaded = loaded(s.Loaded, e.Tools)
 		case effect.Answer, effect.Mode, effect.Fresh, effect.Final, effect.Unknown:
 		}
 	}
@@ -465,6 +484,19 @@ func (s State) server(b event.ServerChanged) State {
 	}
 	s.Servers = out
 	return s
+}
+
+// loaded adds tools to those that were loaded; one that was is as it is now.
+func loaded(was, list []llm.Spec) []llm.Spec {
+	was = slices.Clone(was)
+	for _, l := range list {
+		if i := slices.IndexFunc(was, func(w llm.Spec) bool { return w.Name == l.Name }); i >= 0 {
+			was[i] = l
+		} else {
+			was = append(was, l)
+		}
+	}
+	return was
 }
 
 // lose lets go what was exported and not kept: it ended with its process.

@@ -11,6 +11,7 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +59,8 @@ type Client struct {
 	always atomic.Bool
 	// unforced: a model does not take it that a tool is forced.
 	unforced atomic.Bool
+	// whole has the names of models that take no deferred tools.
+	whole sync.Map
 }
 
 var _ llm.Model = (*Client)(nil)
@@ -104,6 +107,9 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 // another request.
 func (c *Client) without(r llm.Request, why string) bool {
 	switch {
+	case strings.Contains(why, "defer_loading") || strings.Contains(why, "tool_reference"):
+		_, known := c.whole.LoadOrStore(r.Model, true)
+		return !known
 	case strings.Contains(why, "eager_input_streaming"):
 		return c.lazy.CompareAndSwap(false, true)
 	case r.Force != "" && (strings.Contains(why, "tool_choice") || strings.Contains(why, "thinking")):

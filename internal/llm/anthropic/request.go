@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/price"
@@ -22,7 +23,16 @@ const interleaved = "interleaved-thinking-2025-05-14"
 // apart from the moving cache marks.
 func (c *Client) request(r llm.Request, reader string) (body []byte, betas []string) {
 	facts, _ := c.c.Facts.Of(r.Model)
-	w := c.sent.Begin(reader, r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID})
+	rules := wire.Rules{Reader: reader, ID: wire.SafeID}
+	tools, loaded := wire.Tools(r)
+	key := reader
+	if rules.Native = len(tools) > 0 && c.defers(r.Model, facts); rules.Native {
+		key += " defers"
+	} else {
+		tools, rules.Listed = wire.Dispatched(tools)
+		loaded = nil
+	}
+	w := c.sent.Begin(key, r.Messages, rules)
 	msgs := w.Messages()
 	maxTokens := r.MaxTokens
 	if maxTokens <= 0 {
@@ -59,7 +69,7 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 	j.Bool(true)
 	think.write(&j)
 	k := c.marker()
-	k.writeTools(&j, r.Tools, c.own() && !c.lazy.Load())
+	k.writeTools(&j, tools, loaded, c.own() && !c.lazy.Load())
 	if force != "" {
 		j.Key("tool_choice")
 		j.Obj()
@@ -191,15 +201,26 @@ func (c *Client) marker() marker {
 // own reports whether the provider's own API is asked, and not one like it.
 func (c *Client) own() bool { return c.c.BaseURL == BaseURL }
 
-// writeTools asks for inputs as they are written where that is known to be
-// understood: else a long one comes at once, after minutes.
-func (k marker) writeTools(j *wire.JSON, tools []llm.Spec, eager bool) {
+// defers reports whether the provider itself says tools where a result refers to
+// them (tool_reference): its own API does, for models of which the table knows it.
+// What such tools are is sent beside the others, marked defer_loading, and is no
+// part of the prefix that is cached. (Tool search tool, "Custom tool search
+// implementation" and "Deferred tool loading", in the provider's documentation.)
+func (c *Client) defers(model string, f price.Facts) bool {
+	_, refused := c.whole.Load(model)
+	return c.own() && f.Can(price.Search) && !refused
+}
+
+// writeTools writes those to list, the last of which ends what is cached, and
+// behind them those that results loaded. It asks for inputs as they are written
+// where that is known to be understood: else a long one comes at once, after minutes.
+func (k marker) writeTools(j *wire.JSON, tools, loaded []llm.Spec, eager bool) {
 	if len(tools) == 0 {
 		return
 	}
 	j.Key("tools")
 	j.Arr()
-	for i, t := range tools {
+	for i, t := range slices.Concat(tools, loaded) {
 		j.Obj()
 		j.Member("name", t.Name)
 		j.Member("description", t.Description)
@@ -212,7 +233,11 @@ func (k marker) writeTools(j *wire.JSON, tools []llm.Spec, eager bool) {
 			j.Key("eager_input_streaming")
 			j.Bool(true)
 		}
-		k.mark(j, i == len(tools)-1)
+		if i >= len(tools) {
+			j.Key("defer_loading")
+			j.Bool(true)
+		}
+		k.mark(j, i == len(tools)-1) // a deferred one must not have a mark
 		j.End()
 	}
 	j.EndArr()
@@ -349,6 +374,18 @@ func writeInput(j *wire.JSON, in json.RawMessage) {
 }
 
 func writeResult(j *wire.JSON, p llm.ToolResult) {
+	if len(p.Loaded) > 0 {
+		j.Key("content")
+		j.Arr()
+		for _, s := range p.Loaded {
+			j.Obj()
+			j.Member("type", "tool_reference")
+			j.Member("tool_name", s.Name)
+			j.End()
+		}
+		j.EndArr()
+		return
+	}
 	text := p.Text
 	if text == "" && p.IsErr {
 		text = "[no text]" // an error without content is refused

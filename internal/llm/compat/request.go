@@ -47,7 +47,9 @@ func (c *Client) request(r llm.Request, reader string, q Quirks) []byte {
 	if q.CacheKey {
 		j.Member("prompt_cache_key", r.CacheKey)
 	}
-	w.tools(r.Tools)
+	tools, _ := wire.Tools(r)
+	tools, listed := wire.Dispatched(tools)
+	w.tools(tools)
 	if r.Force != "" && !q.NoForce {
 		j.Key("tool_choice")
 		j.Obj()
@@ -61,7 +63,7 @@ func (c *Client) request(r llm.Request, reader string, q Quirks) []byte {
 	j.Key("messages")
 	j.Arr()
 	w.system(r.System)
-	rules := wire.Rules{Reader: reader, ID: longID}
+	rules := wire.Rules{Reader: reader, ID: longID, Listed: listed}
 	if q.ShortIDs {
 		rules.ID = shortID
 	}

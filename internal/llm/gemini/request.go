@@ -21,7 +21,9 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	j := &w.JSON
 	j.Obj()
 	w.config(r, facts)
-	w.tools(r.Tools)
+	tools, _ := wire.Tools(r)
+	tools, listed := wire.Dispatched(tools)
+	w.tools(tools)
 	if r.Force != "" {
 		w.Key("toolConfig")
 		w.Obj()
@@ -38,7 +40,7 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	w.system(r.System)
 	j.Key("contents")
 	j.Arr()
-	out := c.sent.Begin(reader+strconv.FormatBool(w.strict), r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID})
+	out := c.sent.Begin(reader+strconv.FormatBool(w.strict), r.Messages, wire.Rules{Reader: reader, ID: wire.SafeID, Listed: listed})
 	out.Write(j, func(_ int, m llm.Message) { w.message(m) })
 	j.EndArr()
 	j.End()

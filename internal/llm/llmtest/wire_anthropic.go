@@ -91,6 +91,7 @@ func (Anthropic) History(body []byte) ([]llm.Message, error) {
 		ToolUseID                      string `json:"tool_use_id"`
 		Content                        []struct {
 			Type, Text string
+			Tool       string `json:"tool_name"`
 			Source     source
 		}
 		IsError bool `json:"is_error"`
@@ -103,6 +104,9 @@ func (Anthropic) History(body []byte) ([]llm.Message, error) {
 		}
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
+		return nil, err
+	}
+	if err := deferred(body); err != nil {
 		return nil, err
 	}
 	var msgs []llm.Message
@@ -129,6 +133,9 @@ func (Anthropic) History(body []byte) ([]llm.Message, error) {
 				res := llm.ToolResult{ID: b.ToolUseID, IsErr: b.IsError}
 				for _, c := range b.Content {
 					res.Text += c.Text
+					if c.Type == "tool_reference" {
+						res.Loaded = append(res.Loaded, llm.Spec{Name: c.Tool})
+					}
 				}
 				msg.Parts = append(msg.Parts, res)
 			case "image":

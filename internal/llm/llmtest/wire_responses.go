@@ -44,6 +44,11 @@ func (Responses) Frames(r Reply) []string {
 			}
 			add("response.output_item.done", `"output_index":%d,"item":{"id":"rs_1","type":"reasoning","summary":[{"type":"summary_text","text":"%s"}],"encrypted_content":%s}`, i, RawJSON(part.S), token)
 		case llm.ToolUse:
+			if part.Name == nativeSearch {
+				add("response.output_item.added", `"output_index":%d,"item":{"id":"ts_1","type":"tool_search_call","execution":"client","status":"in_progress","call_id":%q,"arguments":{}}`, i, part.ID)
+				add("response.output_item.done", `"output_index":%d,"item":{"id":"ts_1","type":"tool_search_call","execution":"client","status":"completed","call_id":%q,"arguments":%s}`, i, part.ID, part.Input)
+				continue
+			}
 			add("response.output_item.added", `"output_index":%d,"item":{"id":"fc_1","type":"function_call","status":"in_progress","call_id":%q,"name":%q,"arguments":""}`, i, part.ID, part.Name)
 			for _, raw := range p.Cuts(string(part.Input)) {
 				add("response.function_call_arguments.delta", `"item_id":"fc_1","output_index":%d,"delta":"%s"`, i, raw)
@@ -98,9 +103,14 @@ func (Responses) History(body []byte) ([]llm.Message, error) {
 			Content   []content
 			CallID    string `json:"call_id"`
 			Name      string
-			Arguments string
+			Arguments json.RawMessage
+			Execution string
 			Output    json.RawMessage
 			Summary   []content
+			Tools     []struct {
+				Type, Name string
+				Parameters json.RawMessage
+			}
 		}
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
@@ -133,10 +143,29 @@ func (Responses) History(body []byte) ([]llm.Message, error) {
 			}
 			m.Parts = append(m.Parts, llm.Thinking{S: it.Summary[0].Text})
 		case "function_call":
-			if !json.Valid([]byte(it.Arguments)) || len(it.CallID) > 64 {
+			var args string
+			if json.Unmarshal(it.Arguments, &args) != nil || !json.Valid([]byte(args)) || len(it.CallID) > 64 {
 				return nil, fmt.Errorf("item %d: call %q with %q", i, it.CallID, it.Arguments)
 			}
-			m.Parts = append(m.Parts, llm.ToolUse{ID: it.CallID, Name: it.Name, Input: json.RawMessage(it.Arguments)})
+			m.Parts = append(m.Parts, llm.ToolUse{ID: it.CallID, Name: it.Name, Input: json.RawMessage(args)})
+		case "tool_search_call":
+			if len(it.Arguments) == 0 || it.Arguments[0] != '{' || it.Execution != "client" || it.CallID == "" {
+				return nil, fmt.Errorf("item %d: a search %q with %q, executed by %q", i, it.CallID, it.Arguments, it.Execution)
+			}
+			m.Parts = append(m.Parts, llm.ToolUse{ID: it.CallID, Name: nativeSearch, Input: it.Arguments})
+		case "tool_search_output":
+			m.Role = llm.User
+			if it.Tools == nil || it.Execution != "client" {
+				return nil, fmt.Errorf("item %d: what a search found is %v, executed by %q", i, it.Tools, it.Execution)
+			}
+			res := llm.ToolResult{ID: it.CallID}
+			for _, t := range it.Tools {
+				if t.Type != "function" || t.Name == "" || len(t.Parameters) == 0 {
+					return nil, fmt.Errorf("item %d: a tool is %+v", i, t)
+				}
+				res.Loaded = append(res.Loaded, llm.Spec{Name: t.Name})
+			}
+			m.Parts = append(m.Parts, res)
 		case "function_call_output":
 			m.Role = llm.User
 			var text string

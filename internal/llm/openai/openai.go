@@ -12,6 +12,7 @@ import (
 	"iter"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +49,8 @@ type Client struct {
 	sent wire.Threads
 	// unsummed: the provider gives this account no summaries of reasoning.
 	unsummed atomic.Bool
+	// plain has the names of models that do not know tool_search.
+	plain sync.Map
 }
 
 var _ llm.Model = (*Client)(nil)
@@ -82,11 +85,11 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	}
 	attempt := func() iter.Seq2[llm.Chunk, error] {
 		call := wire.Call{URL: c.c.BaseURL + "/responses", Header: h, Body: c.request(r, from)}
-		return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, from), items: map[int]*item{}})
+		return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, from), items: map[int]*item{}, search: loader(r)})
 	}
 	return func(yield func(llm.Chunk, error) bool) {
 		for chunk, err := range attempt() {
-			if noSummaries(err) && c.unsummed.CompareAndSwap(false, true) {
+			if noSummaries(err) && c.unsummed.CompareAndSwap(false, true) || c.noSearch(r.Model, err) {
 				attempt()(yield)
 				return
 			}
@@ -95,6 +98,27 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 			}
 		}
 	}
+}
+
+// loader is the tool of a request that loads others, or "".
+func loader(r llm.Request) string {
+	for _, t := range r.Tools {
+		if t.Loads {
+			return t.Name
+		}
+	}
+	return ""
+}
+
+// noSearch reports whether a request was refused because of the provider's own
+// kind of search for tools, for the first time.
+func (c *Client) noSearch(model string, err error) bool {
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Status != http.StatusBadRequest || !strings.Contains(e.Error(), "tool_search") && !strings.Contains(e.Error(), "defer_loading") {
+		return false
+	}
+	_, known := c.plain.LoadOrStore(model, true)
+	return !known
 }
 
 // noSummaries reports whether a request was refused because the account may

@@ -41,7 +41,17 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	}
 	j.Member("prompt_cache_key", cacheKey(r.CacheKey))
 	j.Member("prompt_cache_retention", c.c.Retention)
-	writeTools(&j, r.Tools)
+	tools, _ := wire.Tools(r)
+	rules := wire.Rules{Reader: reader, ID: callID}
+	w := writer{JSON: &j, searches: map[string]bool{}}
+	key := reader
+	if w.search = c.search(r.Model, facts, tools); w.search != "" {
+		rules.Native = true
+		key += " searches"
+	} else {
+		tools, rules.Listed = wire.Dispatched(tools)
+	}
+	w.tools(tools)
 	if r.Force != "" {
 		j.Key("tool_choice")
 		j.Obj()
@@ -58,17 +68,41 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	j.Member("instructions", strings.Join(system, "\n\n"))
 	j.Key("input")
 	j.Arr()
-	w := c.sent.Begin(reader, r.Messages, wire.Rules{Reader: reader, ID: callID})
-	w.Write(&j, func(_ int, m llm.Message) {
+	out := c.sent.Begin(key, r.Messages, rules)
+	out.Write(&j, func(_ int, m llm.Message) {
 		if m.Role == llm.Assistant {
-			writeAssistant(&j, m.Parts)
+			w.assistant(m.Parts)
 		} else {
-			writeUser(&j, m.Parts)
+			w.user(m.Parts)
 		}
 	})
 	j.EndArr()
 	j.End()
-	return w.Keep(&j)
+	return out.Keep(&j)
+}
+
+// A writer writes the parts of a request that know of the search for tools.
+type writer struct {
+	*wire.JSON
+	search   string          // the tool that loads others, where the provider has a kind of its own for it
+	searches map[string]bool // calls of it
+}
+
+// search is the tool that is sent as the provider's own tool_search, which the
+// client executes; "" where there is none, or it is not known to be understood. What
+// it finds is added at the end of what the model has read, so that nothing before it
+// changes. (Tool search, "Client-executed tool search", in the provider's
+// documentation: gpt-5.4 and later.)
+func (c *Client) search(model string, f price.Facts, tools []llm.Spec) string {
+	if _, refused := c.plain.Load(model); refused || c.c.BaseURL != BaseURL || !f.Can(price.Search) {
+		return ""
+	}
+	for _, t := range tools {
+		if t.Loads {
+			return t.Name
+		}
+	}
+	return ""
 }
 
 // summary is the kind of summary to ask for, "" for none.
@@ -150,27 +184,42 @@ func cacheKey(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func writeTools(j *wire.JSON, tools []llm.Spec) {
+func (w writer) tools(tools []llm.Spec) {
 	if len(tools) == 0 {
 		return
 	}
-	j.Key("tools")
-	j.Arr()
+	w.Key("tools")
+	w.Arr()
 	for _, t := range tools {
-		j.Obj()
-		j.Member("type", "function")
-		j.Member("name", t.Name)
-		j.Member("description", t.Description)
-		j.Key("parameters")
-		if len(t.Schema) == 0 {
-			t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
-		j.Raw(t.Schema)
-		j.Key("strict")
-		j.Bool(false)
-		j.End()
+		w.tool(t, false)
 	}
-	j.EndArr()
+	w.EndArr()
+}
+
+func (w writer) tool(t llm.Spec, loaded bool) {
+	w.Obj()
+	if w.search != "" && t.Name == w.search {
+		w.Member("type", "tool_search")
+		w.Member("execution", "client")
+	} else {
+		w.Member("type", "function")
+		w.Member("name", t.Name)
+	}
+	w.Member("description", t.Description)
+	w.Key("parameters")
+	if len(t.Schema) == 0 {
+		t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	w.Raw(t.Schema)
+	switch {
+	case loaded:
+		w.Key("defer_loading")
+		w.Bool(true)
+	case t.Name != w.search:
+		w.Key("strict")
+		w.Bool(false)
+	}
+	w.End()
 }
 
 // sendable reports whether an item of reasoning can go back: nothing is stored
@@ -182,7 +231,8 @@ func sendable(item json.RawMessage) bool {
 	return len(item) > 0 && item[0] == '{' && json.Unmarshal(item, &it) == nil && it.Content != ""
 }
 
-func writeAssistant(j *wire.JSON, parts []llm.Part) {
+func (w writer) assistant(parts []llm.Part) {
+	j := w.JSON
 	last := -1 // reasoning must be followed by what it led to
 	for i, p := range parts {
 		switch p.(type) {
@@ -214,10 +264,19 @@ func writeAssistant(j *wire.JSON, parts []llm.Part) {
 			j.EndArr()
 			j.End()
 		case llm.ToolUse:
+			if w.search != "" && p.Name == w.search {
+				w.searches[p.ID] = true
+				w.searched(p)
+				continue
+			}
 			j.Obj()
 			j.Member("type", "function_call")
 			j.Member("call_id", p.ID)
 			j.Member("name", p.Name)
+			if len(p.Opaque) > 0 && w.search != "" {
+				j.Key("namespace")
+				j.Exact(p.Opaque)
+			}
 			j.Key("arguments")
 			var in wire.JSON
 			in.Raw(p.Input)
@@ -228,11 +287,47 @@ func writeAssistant(j *wire.JSON, parts []llm.Part) {
 	}
 }
 
-func writeUser(j *wire.JSON, parts []llm.Part) {
+// searched writes a search for tools.
+func (w writer) searched(p llm.ToolUse) {
+	w.Obj()
+	w.Member("type", "tool_search_call")
+	w.Member("call_id", p.ID)
+	w.Member("execution", "client")
+	w.Member("status", "completed")
+	w.Key("arguments")
+	if len(p.Input) > 0 && p.Input[0] == '{' {
+		w.Raw(p.Input)
+	} else { // it has to be an object
+		w.Obj()
+		w.Key("query")
+		w.Raw(p.Input)
+		w.End()
+	}
+	w.End()
+}
+
+// found writes what a search for tools found.
+func (w writer) found(res llm.ToolResult) {
+	w.Obj()
+	w.Member("type", "tool_search_output")
+	w.Member("call_id", res.ID)
+	w.Member("execution", "client")
+	w.Member("status", "completed")
+	w.Key("tools")
+	w.Arr()
+	for _, t := range res.Loaded {
+		w.tool(t, true)
+	}
+	w.EndArr()
+	w.End()
+}
+
+func (w writer) user(parts []llm.Part) {
+	j := w.JSON
 	open := false
+	parts = w.results(parts)
 	for _, p := range parts {
-		if res, ok := p.(llm.ToolResult); ok {
-			writeResult(j, res)
+		if _, ok := p.(llm.ToolResult); ok {
 			continue
 		}
 		if !open {
@@ -249,6 +344,30 @@ func writeUser(j *wire.JSON, parts []llm.Part) {
 		j.EndArr()
 		j.End()
 	}
+}
+
+// results writes the results among parts, and returns what is to be said in words:
+// the parts, behind what a search that loaded nothing said of it, for which its
+// output has no place.
+func (w writer) results(parts []llm.Part) []llm.Part {
+	var words []llm.Part
+	for _, p := range parts {
+		res, ok := p.(llm.ToolResult)
+		switch {
+		case !ok:
+		case w.searches[res.ID]:
+			w.found(res)
+			if len(res.Loaded) == 0 && res.Text != "" {
+				words = append(words, llm.Text{S: "[the search for tools] " + res.Text})
+			}
+		default:
+			writeResult(w.JSON, res)
+		}
+	}
+	if len(words) > 0 {
+		parts = slices.Concat(words, parts)
+	}
+	return parts
 }
 
 func writeContent(j *wire.JSON, p llm.Part) {

@@ -14,6 +14,8 @@ type decoder struct {
 	items map[int]*item // by output_index
 	id    string
 	model string
+	// search is the tool that a tool_search_call is one of.
+	search string
 }
 
 // An item is one output item. A reasoning item may have several summaries,
@@ -96,7 +98,8 @@ type rawItem struct {
 	Type      string
 	CallID    string `json:"call_id"`
 	Name      string
-	Arguments string
+	Arguments json.RawMessage // a string, or of a tool_search_call an object
+	Namespace json.RawMessage // of a call of a loaded tool: goes back with it
 	Status    string
 	Phase     json.RawMessage
 	Content   []struct{ Type, Text, Refusal string }
@@ -124,10 +127,22 @@ func (d *decoder) open(r rawItem, out *wire.Out) *item {
 		return &item{slot: d.reply.Thinking(out)}
 	case "function_call":
 		it := &item{slot: d.reply.Call(r.CallID, r.Name, out)}
-		it.slot.Add(r.Arguments, out)
+		it.slot.Add(r.arguments(), out)
 		return it
+	case "tool_search_call":
+		if d.search != "" {
+			return &item{slot: d.reply.Call(r.CallID, d.search, out)}
+		}
 	}
 	return &item{}
+}
+
+// arguments are the text of what a call was made with.
+func (r rawItem) arguments() (text string) {
+	if json.Unmarshal(r.Arguments, &text) == nil { // null is ""
+		return text
+	}
+	return string(r.Arguments)
 }
 
 // keepPhase keeps what a message is for, such as "commentary": the models that
@@ -165,7 +180,10 @@ func (d *decoder) done(index int, body []byte, out *wire.Out) error {
 			}
 			it.slot.Add(c.Text+c.Refusal, out)
 		}
-		it.slot.Add(r.Arguments, out)
+		it.slot.Add(r.arguments(), out)
+	}
+	if len(r.Namespace) > 0 && r.Namespace[0] == '"' && out.Keep(len(r.Namespace)) {
+		it.slot.Opaque = r.Namespace
 	}
 	switch {
 	case r.Type == "message":

@@ -55,6 +55,10 @@ const (
 	Tools  Ability = "tools"
 	Images Ability = "images"
 	PDF    Ability = "pdf"
+	// Search: on the provider's own API the model can be given tools in the middle
+	// of a conversation, where a search for tools found them (Anthropic's tool_reference,
+	// for Opus, Sonnet and Haiku since 4.5; OpenAI's tool_search, since gpt-5.4).
+	Search Ability = "tool_search"
 )
 
 // A Thinking is a way to ask for reasoning.

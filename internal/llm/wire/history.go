@@ -17,6 +17,12 @@ type Rules struct {
 	// ID maps a call's id to one the wire accepts; nil keeps it. Two ids that
 	// map to the same one are told apart.
 	ID func(string) string
+	// Native: the wire says itself which tools a result loaded. Else the text of
+	// the result does.
+	Native bool
+	// Listed names the tools that are called by themselves; other calls are ones of
+	// the Dispatcher. nil has no Dispatcher.
+	Listed map[string]bool
 }
 
 // Prepare returns msgs as every provider wants them: roles alternate and the
@@ -169,6 +175,9 @@ func (p *preparer) assistant(mi int, m llm.Message) {
 				}
 				part = x
 			}
+			if p.rules.Listed != nil && !p.rules.Listed[x.Name] && x.Name != Dispatcher {
+				part = through(x)
+			}
 			parts = append(parts, part)
 			p.open = append(p.open, c)
 			solid = true
@@ -222,8 +231,11 @@ func (p *preparer) answer() {
 		switch {
 		case !ok:
 			parts = append(parts, llm.ToolResult{ID: c.id, Text: Interrupted, IsErr: true})
-		case res.ID != c.id:
+		case res.ID != c.id || len(res.Loaded) > 0 && !p.rules.Native:
 			res.ID = c.id
+			if len(res.Loaded) > 0 && !p.rules.Native {
+				res.Text, res.Loaded = described(res.Text, res.Loaded, p.rules.Listed != nil), nil
+			}
 			parts = append(parts, res)
 		default:
 			parts = append(parts, c.result)

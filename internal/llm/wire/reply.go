@@ -167,7 +167,9 @@ func (s *Slot) delta(d string, out *Out) {
 	case thinkingSlot:
 		out.Put(llm.ThinkingDelta{S: d})
 	case callSlot:
-		out.Put(llm.ToolInputDelta{ID: s.id, Name: s.name, S: d})
+		if s.name != Dispatcher { // whose input is not that of the call
+			out.Put(llm.ToolInputDelta{ID: s.id, Name: s.name, S: d})
+		}
 	}
 }
 
@@ -215,6 +217,9 @@ func (s *Slot) finish(bad string) {
 		use.Input, use.Bad = Input(s.text.String())
 		if bad != "" && (use.Bad != "" || s.text.Len() == 0) {
 			use.Input, use.Bad = quote(s.text.String()), bad
+		}
+		if use.Name == Dispatcher {
+			use = direct(use)
 		}
 		s.part = use
 	}

@@ -175,7 +175,7 @@ func samePart(a, b llm.Part) bool {
 		return ok && a.ID == b.ID && a.Name == b.Name && a.Bad == b.Bad && a.From == b.From && bytes.Equal(a.Input, b.Input) && bytes.Equal(a.Opaque, b.Opaque)
 	case llm.ToolResult:
 		b, ok := b.(llm.ToolResult)
-		return ok && a.ID == b.ID && a.Text == b.Text && a.IsErr == b.IsErr && slices.EqualFunc(a.Images, b.Images, sameImage)
+		return ok && a.ID == b.ID && a.Text == b.Text && a.IsErr == b.IsErr && slices.EqualFunc(a.Images, b.Images, sameImage) && slices.EqualFunc(a.Loaded, b.Loaded, sameSpec)
 	case llm.Image:
 		b, ok := b.(llm.Image)
 		return ok && sameImage(a, b)
@@ -184,6 +184,10 @@ func samePart(a, b llm.Part) bool {
 		return ok && a.Media == b.Media && a.Name == b.Name && bytes.Equal(a.Data, b.Data)
 	}
 	return false
+}
+
+func sameSpec(a, b llm.Spec) bool {
+	return a.Name == b.Name && a.Description == b.Description && bytes.Equal(a.Schema, b.Schema)
 }
 
 func sameImage(a, b llm.Image) bool { return a.Media == b.Media && bytes.Equal(a.Data, b.Data) }
