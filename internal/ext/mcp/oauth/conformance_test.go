@@ -1,0 +1,3 @@
+package oauth
+
+func conformanceClient() int { return 1 }
