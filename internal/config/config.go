@@ -38,6 +38,8 @@ type Config struct {
 
 	Report `json:"-"`
 	tree   *node
+	// covered are servers of layers of which a stronger one has the name.
+	covered []member
 	// What a reload starts from: what each file said when it could be read,
 	// and what counted of each layer of the repository.
 	said map[string]*node

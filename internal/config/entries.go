@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tailscale/hujson"
 )
@@ -78,13 +79,13 @@ func onlyOnce(list []Entry) (out []Entry) {
 }
 
 // ServerEntries are the entries of the setting mcpServers, each with the layer
-// that it counts from.
+// that it is from: first those that count, then those of weaker layers that have
+// the name of one of them, the strongest first.
 func (c *Config) ServerEntries() (out []Entry) {
-	at := c.tree.get("mcpServers")
-	if at == nil {
-		return nil
+	for _, m := range c.tree.get("mcpServers").all() {
+		out = append(out, Entry{Name: m.name, JSON: m.value.json(), Origin: m.from})
 	}
-	for _, m := range at.members {
+	for _, m := range slices.Backward(c.covered) {
 		out = append(out, Entry{Name: m.name, JSON: m.value.json(), Origin: m.from})
 	}
 	return out
@@ -96,7 +97,10 @@ func (c *Config) ServerEntries() (out []Entry) {
 func (l *loader) lay(n *node) {
 	const whole = "mcpServers"
 	for _, m := range n.get(whole).all() {
-		if old := l.tree.get(whole); old != nil && m.value.kind != 'n' {
+		old := l.tree.get(whole)
+		if v := old.get(m.name); v != nil && m.value.kind != 'n' {
+			at := slices.IndexFunc(old.members, func(o member) bool { return o.name == m.name })
+			l.out.covered = append(l.out.covered, old.members[at])
 			l.tree = l.tree.with(member{whole, old.from, old.with(member{name: m.name})})
 		}
 	}

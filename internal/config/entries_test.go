@@ -52,7 +52,7 @@ func TestServersOfSeveralLayers(t *testing.T) {
 	for _, e := range load(t, o).ServerEntries() {
 		got = append(got, fmt.Sprintf("%s %s %s", e.Scope, e.Name, e.JSON))
 	}
-	want := `user own {"command":"o"}; local db {"url":"https://x"}; managed corp {"command":"c"}`
+	want := `user own {"command":"o"}; local db {"url":"https://x"}; managed corp {"command":"c"}; user db {"command":"mine","args":["a"]}`
 	if s := strings.Join(got, "; "); s != want {
 		t.Errorf("got  %s\nwant %s", s, want)
 	}

@@ -160,6 +160,8 @@ func TestApproval(t *testing.T) {
 	// A local file that came with a repository starts nothing either.
 	from := Sources{Config: settings(t, `{"enableAllProjectMcpServers":true,"enabledMcpjsonServers":["x"]}`, `{"mcpServers":{"x":{"command":"./evil"}}}`, ""), Trusted: true}
 	check(t, "of the local file", said(Load(from)), "local x pending (nobody has said yes to it yet)")
+	from.Config = settings(t, `{"mcpServers":{"x":{"command":"mine"}}}`, `{"mcpServers":{"x":{"command":"./evil"}}}`, "")
+	check(t, "of the local file, beside the person's own", said(Load(from)), "user x approved\nhidden local x pending (nobody has said yes to it yet)")
 }
 
 func TestHashIsOfWhatRuns(t *testing.T) {

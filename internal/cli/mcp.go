@@ -1,0 +1,660 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/trust"
+)
+
+func newMCP(sys System, f *runFlags) *cobra.Command {
+	return group("mcp", "Configure MCP servers and call their tools",
+		mcpAdd(sys, f), mcpAddJSON(sys, f), mcpAddFromDesktop(sys, f), mcpGet(sys, f), mcpRemove(sys, f), mcpApprove(sys, f), mcpReset(sys, f))
+}
+
+// configured are the MCP servers of a run here.
+type configured struct {
+	invocation
+	*settings.Live
+	servers.Set
+}
+
+// servers reads what is configured. Close it.
+func (f *runFlags) servers(sys System, cmd *cobra.Command) (*configured, error) {
+	o, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return nil, err
+	}
+	o.Note = nil
+	live, err := settings.Open(o.Environment, o.Sources)
+	if err != nil {
+		return nil, openError(cmd.Context(), err)
+	}
+	return &configured{o, live, live.Servers(settings.Servers{})}, nil
+}
+
+// one is the server of a name.
+func (c *configured) one(name string) (servers.Server, error) {
+	if s, ok := c.Get(name); ok {
+		return s, nil
+	}
+	var names []string
+	for _, s := range c.Set.Servers {
+		names = append(names, s.Name)
+	}
+	return servers.Server{}, failf("adze mcp list shows those there are", "there is no MCP server %q%s", clip.Visible(clip.Line(name, 100)), near.Hint(name, names))
+}
+
+// written is where a server stands in a file of ours, by scope.
+type written struct {
+	scope string
+	to    confedit.Target
+	key   string
+}
+
+// serverTarget is the file that servers of a scope are written to.
+func serverTarget(p settings.Paths, scope string) (confedit.Target, error) {
+	if scope == "project" {
+		return confedit.Target{Path: filepath.Join(p.Root, ".mcp.json"), Root: p.Root, Mode: 0o644}, nil
+	}
+	return settingsFile(p, scope)
+}
+
+// plainName are names that adze gives: no part of them is changed in the names of tools.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// writeServer puts a server into the file of a scope. The person wrote it, so
+// it needs no further yes.
+func (c *configured) writeServer(ctx context.Context, sys System, scope, name string, raw json.RawMessage) error {
+	if !plainName.MatchString(name) || strings.Contains(name, "__") {
+		return usagef("letters, digits, - and _, up to 64, without __", "%q is no name for a server", clip.Visible(clip.Line(name, 100)))
+	}
+	t, err := serverTarget(c.Paths, scope)
+	if err != nil {
+		return err
+	}
+	for _, s := range append(slices.Clone(c.Set.Servers), c.Hidden...) {
+		if s.Name == name && s.Origin.File == t.Path {
+			return failf("remove it first: adze mcp remove "+name+" --scope "+scope, "there is a server %s already, in %s", name, s.Origin)
+		}
+	}
+	v, err := c.Paths.Trust().Check(c.Paths.TrustFolder())
+	untrusted := err != nil || v.State != trust.Trusted && v.State != trust.Nothing
+	if scope == "local" && untrusted {
+		return &failure{exitRefused, "the settings of this folder are not used until it is trusted, so a server written there would not be either", "adze trust, or write it for all folders: --scope user"}
+	}
+	notes, err := settings.Write(ctx, c.Paths, t, confedit.Edit{Op: confedit.Set, Key: "mcpServers." + name, Value: raw})
+	if err != nil {
+		return failf("make the file writable, or correct it", "change %s: %v", t.Path, err)
+	}
+	s := servers.Server{Name: name, Raw: raw}
+	if scope != "user" {
+		if err := c.Paths.Answers().Say(ctx, c.Paths.Root, s, true); err != nil {
+			notes = append(notes, fmt.Sprintf("your yes to it could not be kept, so it will be asked for: %v", err))
+		}
+	}
+	for _, n := range notes {
+		fmt.Fprintln(sys.Stderr, "adze: "+oneLine(n))
+	}
+	fmt.Fprintf(sys.Stdout, "added %s to %s: %s\n", name, clip.Visible(t.Path), s.Line())
+	c.afterwards(sys, name, t.Path, scope == "project" && untrusted)
+	return nil
+}
+
+// afterwards says what keeps a server that was just written from being used.
+func (c *configured) afterwards(sys System, name, path string, untrusted bool) {
+	live, err := settings.Open(c.Environment, c.Sources)
+	if err != nil {
+		return // the file is written, and the next run says what is wrong
+	}
+	defer live.Close()
+	now, ok := live.Servers(settings.Servers{}).Get(name)
+	switch {
+	case untrusted:
+		fmt.Fprintln(sys.Stderr, "adze: it is not used before this folder is trusted: adze trust")
+	case !ok:
+		fmt.Fprintln(sys.Stderr, "adze: it is not used: the settings in force name other servers only")
+	case now.Origin.File != path:
+		fmt.Fprintf(sys.Stderr, "adze: it is not used: the server %s of %s counts\n", name, clip.Visible(now.Origin.String()))
+	case now.Approval != servers.Approved:
+		fmt.Fprintf(sys.Stderr, "adze: it is not used: %s\n", clip.Visible(now.Why))
+	case now.Problem != "":
+		fmt.Fprintf(sys.Stderr, "adze: it cannot be used yet: %s\n", clip.Visible(now.Problem))
+	}
+}
+
+type addFlags struct {
+	transport, scope  string
+	env, headers      []string
+	helper, client    string
+	port              int
+	args              []string
+	dash, fromOptions bool
+}
+
+func mcpAdd(sys System, f *runFlags) *cobra.Command {
+	var o addFlags
+	c := &cobra.Command{
+		Use: "add NAME COMMAND [ARGUMENT…] | add --transport http NAME URL", Short: "Configure a server",
+		Long: `add writes a server into a settings file.
+
+  adze mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
+  adze mcp add --env TOKEN='${TOKEN}' db -- ./db-server --fast
+  adze mcp add --transport http docs https://docs.example/mcp --header 'X-Team: a'
+
+--scope says for whom: local (you, in this folder), user (you, everywhere) or project
+(everybody, in .mcp.json). ${VAR} and ${VAR:-otherwise} are read from the environment
+when the server starts, so that no secret has to stand in a file.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return usagef("adze mcp add NAME -- COMMAND ARGUMENT…, or adze mcp add --transport http NAME URL", "add needs a name, and a command or a URL")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args, o.dash = args, cmd.ArgsLenAtDash() >= 0
+			o.fromOptions = f.print || f.cont || f.verbose || f.resume != ""
+			raw, err := o.server()
+			if err != nil {
+				return err
+			}
+			c, err := f.servers(sys, cmd)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return c.writeServer(cmd.Context(), sys, o.scope, args[0], raw)
+		},
+	}
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usagef("put -- before a command that has flags: adze mcp add NAME -- COMMAND --flag", "%v", err)
+	})
+	c.Flags().StringVarP(&o.transport, "transport", "t", "", "stdio, http, sse or ws; a URL is http by itself")
+	c.Flags().StringVarP(&o.scope, "scope", "s", "local", "for whom: local, user or project")
+	c.Flags().StringArrayVarP(&o.env, "env", "e", nil, "a variable of the program: NAME=VALUE")
+	c.Flags().StringArrayVarP(&o.headers, "header", "H", nil, "a header of requests: 'Name: value'")
+	c.Flags().StringVar(&o.helper, "headers-helper", "", "a command that prints further headers, as a JSON object")
+	c.Flags().StringVar(&o.client, "client-id", "", "the client that is registered for signing in")
+	c.Flags().IntVar(&o.port, "callback-port", 0, "the port that signing in comes back to; 0 takes a free one")
+	return c
+}
+
+// server is the configuration that the flags and arguments say.
+func (o addFlags) server() (json.RawMessage, error) {
+	rest := o.args[1:]
+	kind := o.transport
+	if isURL := strings.HasPrefix(rest[0], "http://") || strings.HasPrefix(rest[0], "https://"); kind == "" && isURL {
+		kind = "http"
+	}
+	s := struct {
+		Type    string            `json:"type,omitempty"`
+		Command string            `json:"command,omitempty"`
+		Args    []string          `json:"args,omitempty"`
+		Env     map[string]string `json:"env,omitempty"`
+		URL     string            `json:"url,omitempty"`
+		Headers map[string]string `json:"headers,omitempty"`
+		Helper  string            `json:"headersHelper,omitempty"`
+		OAuth   *servers.OAuth    `json:"oauth,omitempty"`
+	}{Type: kind, Helper: o.helper}
+	remote := kind != "" && kind != "stdio"
+	switch {
+	case !slices.Contains([]string{"", "stdio", "http", "sse", "ws"}, kind):
+		return nil, usagef("one of stdio, http, sse, ws", "--transport cannot be %q", kind)
+	case remote && len(rest) > 1:
+		return nil, usagef("adze mcp add --transport "+kind+" NAME URL", "a server of type %s has one URL and no arguments", kind)
+	case remote && len(o.env) > 0:
+		return nil, usagef("leave --env out", "only a program has variables, and %s is a URL", rest[0])
+	case !remote && (len(o.headers) > 0 || o.helper != "" || o.client != "" || o.port != 0):
+		return nil, usagef("name the transport: --transport http", "headers and signing in are for URLs, and %s is a command", clip.Visible(rest[0]))
+	case !remote && o.fromOptions && !o.dash:
+		return nil, usagef("put -- before the command: adze mcp add NAME -- COMMAND --flag", "adze took a flag for its own that may be the command's")
+	case o.port < 0 || o.port > 65535:
+		return nil, usagef("a number up to 65535", "--callback-port cannot be %d", o.port)
+	}
+	if remote {
+		s.URL = rest[0]
+	} else {
+		s.Command, s.Args = rest[0], rest[1:]
+	}
+	var err error
+	if s.Env, err = pairs("env", o.env, "=", "NAME=VALUE"); err != nil {
+		return nil, err
+	}
+	if s.Headers, err = pairs("header", o.headers, ":", "'Name: value'"); err != nil {
+		return nil, err
+	}
+	if o.client != "" || o.port != 0 {
+		s.OAuth = &servers.OAuth{ClientID: o.client, CallbackPort: o.port}
+	}
+	raw, err := json.Marshal(s)
+	if err != nil {
+		return nil, err
+	}
+	return raw, usable(raw)
+}
+
+// usable refuses a configuration that could never be used. Variables may be
+// missing now.
+func usable(raw json.RawMessage) error {
+	set := servers.Load(servers.Sources{
+		Config: &config.Config{}, Given: []servers.Given{{Name: "x", JSON: raw}},
+		Env: func(string) (string, bool) { return "x", true },
+	})
+	if s := set.Servers[0]; s.Problem != "" {
+		return usagef("adze help mcp add shows how a server looks", "this is no server: %s", clip.Visible(s.Problem))
+	}
+	return nil
+}
+
+// pairs reads NAME=VALUE. An error shows no value: it may be secret.
+func pairs(flag string, list []string, sep, form string) (map[string]string, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	out := map[string]string{}
+	for _, s := range list {
+		name, v, ok := strings.Cut(s, sep)
+		if name = strings.TrimSpace(name); !ok || name == "" {
+			return nil, usagef("it looks like "+form, "a value of --%s has no %q", flag, sep)
+		}
+		if sep == ":" {
+			v = strings.TrimSpace(v)
+		}
+		out[name] = v
+	}
+	return out, nil
+}
+
+func mcpAddJSON(sys System, f *runFlags) *cobra.Command {
+	scope := ""
+	c := &cobra.Command{
+		Use: "add-json NAME JSON|-", Short: "Configure a server by its JSON", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := []byte(args[1])
+			if args[1] == "-" {
+				var err error
+				if text, err = wait(cmd.Context(), func() ([]byte, error) { return io.ReadAll(io.LimitReader(sys.Stdin, 1<<20)) }); err != nil {
+					return err
+				}
+			}
+			var raw json.RawMessage
+			if err := json.Unmarshal(text, &raw); err != nil {
+				return usagef(`it looks like '{"command": "…", "args": ["…"]}' or '{"type": "http", "url": "https://…"}'`, "that is not JSON: %v", err)
+			}
+			if err := usable(raw); err != nil {
+				return err
+			}
+			c, err := f.servers(sys, cmd)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return c.writeServer(cmd.Context(), sys, scope, args[0], raw)
+		},
+	}
+	c.Flags().StringVarP(&scope, "scope", "s", "local", "for whom: local, user or project")
+	return c
+}
+
+func mcpAddFromDesktop(sys System, f *runFlags) *cobra.Command {
+	scope, yes := "", false
+	c := &cobra.Command{
+		Use: "add-from-claude-desktop [NAME…]", Short: "Take servers over from Claude Desktop",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := f.servers(sys, cmd)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			if _, err := serverTarget(c.Paths, scope); err != nil {
+				return err
+			}
+			dir, err := os.UserConfigDir()
+			if err != nil {
+				return failf("set HOME", "where Claude Desktop keeps its servers is not known: %v", err)
+			}
+			path := filepath.Join(dir, "Claude", "claude_desktop_config.json")
+			text, err := confedit.Disk{}.Read(path, config.MaxFile)
+			if errors.Is(err, fs.ErrNotExist) {
+				return failf("adze mcp add configures one here", "Claude Desktop has no servers here: there is no %s", path)
+			}
+			if err != nil {
+				return failf("make it readable", "read %s: %v", path, err)
+			}
+			list, err := config.Entries(text, config.Origin{File: path}, "mcpServers")
+			if err != nil {
+				return failf("correct it, or add the servers by hand: adze mcp add", "read %s: %v", path, err)
+			}
+			if list, err = c.wanted(sys, scope, list, args); err != nil || len(list) == 0 {
+				return err
+			}
+			for _, e := range list {
+				fmt.Fprintf(sys.Stdout, "%s: %s\n", e.Name, servers.Server{Raw: e.JSON}.Line())
+			}
+			if err := confirm(cmd.Context(), sys, yes, fmt.Sprintf("Take %s over?", clip.Count(len(list), "server")), "nothing was taken over"); err != nil {
+				return err
+			}
+			for _, e := range list {
+				if err := c.writeServer(cmd.Context(), sys, scope, e.Name, e.JSON); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVarP(&scope, "scope", "s", "user", "for whom: local, user or project")
+	c.Flags().BoolVar(&yes, "yes", false, "without a question")
+	return c
+}
+
+// wanted are the servers that can be taken over; it says why others cannot.
+func (c *configured) wanted(sys System, scope string, list []config.Entry, names []string) (out []config.Entry, err error) {
+	t, err := serverTarget(c.Paths, scope)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(list, func(e config.Entry) bool { return e.Name == name }) {
+			return nil, failf("leave the names out to take all", "Claude Desktop has no server %q", clip.Visible(name))
+		}
+	}
+	for _, e := range list {
+		why := e.Problem
+		switch err := usable(e.JSON); {
+		case len(names) > 0 && !slices.Contains(names, e.Name):
+			continue
+		case why != "":
+		case err != nil:
+			why = err.Error()
+		case !plainName.MatchString(e.Name):
+			why = "its name has other characters than letters, digits, - and _"
+		default:
+			if s, ok := c.Get(e.Name); ok && s.Origin.File == t.Path {
+				why = "there is one of this name in " + t.Path
+			}
+		}
+		if why != "" {
+			fmt.Fprintf(sys.Stderr, "adze: %s is left out: %s\n", clip.Visible(clip.Line(e.Name, 100)), clip.Visible(why))
+			continue
+		}
+		out = append(out, e)
+	}
+	if len(out) == 0 {
+		fmt.Fprintln(sys.Stderr, "adze: there is nothing to take over")
+	}
+	return out, nil
+}
+
+// confirm asks a person. Without one, only yes is an answer.
+func confirm(ctx context.Context, sys System, yes bool, question, not string) error {
+	if yes {
+		return nil
+	}
+	if !sys.InTTY || !sys.ErrTTY {
+		return &failure{exitRefused, not + ": nobody is here to ask", "look at the list above, then add --yes"}
+	}
+	fmt.Fprintf(sys.Stderr, "%s [y/N] ", question)
+	b, err := wait(ctx, func() ([]byte, error) { return bufio.NewReader(sys.Stdin).ReadBytes('\n') })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if a := strings.ToLower(strings.TrimSpace(string(b))); err != nil || a != "y" && a != "yes" {
+		return &failure{exitRefused, not, ""}
+	}
+	return nil
+}
+
+// A serverRow is a server in a list. It holds no value that may be secret.
+type serverRow struct {
+	Name     string            `json:"name"`
+	Scope    servers.Scope     `json:"scope"`
+	From     string            `json:"from"`
+	Type     servers.Transport `json:"type"`
+	What     string            `json:"what"`
+	Env      []string          `json:"env,omitempty"`     // names
+	Headers  []string          `json:"headers,omitempty"` // names
+	Approval servers.Approval  `json:"approval"`
+	Why      string            `json:"why,omitempty"`
+	Problem  string            `json:"problem,omitempty"`
+	Hidden   bool              `json:"hidden,omitempty"` // by another one of the same name
+	State    string            `json:"state,omitempty"`
+	Tools    int               `json:"tools,omitempty"`
+	Plugin   string            `json:"plugin,omitempty"`
+}
+
+func rowOf(s servers.Server, hidden bool) serverRow {
+	return serverRow{
+		Name: s.Name, Scope: s.Scope, From: s.Origin.String(), Type: s.Transport, What: s.Line(), Plugin: s.Plugin,
+		Env: slices.Sorted(maps.Keys(s.Env)), Headers: slices.Sorted(maps.Keys(s.Headers)), Approval: s.Approval, Why: s.Why, Problem: s.Problem, Hidden: hidden,
+	}
+}
+
+// state says in a few words whether the server can be used.
+func (r serverRow) state() string {
+	switch {
+	case r.Hidden:
+		return "hidden by another one of this name"
+	case r.Approval == servers.Pending:
+		return "waits for your yes: " + r.Why
+	case r.Approval == servers.Refused:
+		return "off: " + r.Why
+	case r.Problem != "":
+		return "cannot be used: " + r.Problem
+	case r.State != "":
+		return r.State
+	}
+	return "can be used"
+}
+
+func mcpGet(sys System, f *runFlags) *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use: "get NAME", Short: "Show a server: where it stands, and whether it can be used; starts nothing", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := f.servers(sys, cmd)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			s, err := c.one(args[0])
+			if err != nil {
+				return err
+			}
+			rows := []serverRow{rowOf(s, false)}
+			for _, h := range c.Hidden {
+				if h.Name == s.Name {
+					rows = append(rows, rowOf(h, true))
+				}
+			}
+			if asJSON {
+				return printJSON(sys, rows)
+			}
+			for _, r := range rows {
+				fmt.Fprintf(sys.Stdout, "%s (%s, %s)\n", clip.Visible(r.Name), r.Scope, clip.Visible(r.From))
+				fmt.Fprintf(sys.Stdout, "  %s\n", r.What)
+				for what, names := range map[string][]string{"variables": r.Env, "headers": r.Headers} {
+					if len(names) > 0 {
+						fmt.Fprintf(sys.Stdout, "  %s: %s\n", what, clip.Visible(strings.Join(names, ", ")))
+					}
+				}
+				fmt.Fprintf(sys.Stdout, "  %s\n", clip.Visible(r.state()))
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+func mcpRemove(sys System, f *runFlags) *cobra.Command {
+	scope := ""
+	c := &cobra.Command{
+		Use: "remove NAME", Aliases: []string{"rm"}, Short: "Remove a server from a settings file", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := f.servers(sys, cmd)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			return c.remove(cmd.Context(), sys, args[0], scope)
+		},
+	}
+	c.Flags().StringVarP(&scope, "scope", "s", "", "from which: local, user or project")
+	return c
+}
+
+func (c *configured) remove(ctx context.Context, sys System, name, scope string) error {
+	var found []written
+	scopes := []string{"local", "project", "user"}
+	if scope != "" {
+		scopes = []string{scope}
+	}
+	for _, s := range scopes {
+		t, err := serverTarget(c.Paths, s)
+		if err != nil {
+			return err
+		}
+		text, err := confedit.Disk{}.Read(t.Path, config.MaxFile)
+		if err != nil {
+			continue
+		}
+		list, err := config.Entries(text, config.Origin{File: t.Path}, "mcpServers")
+		if err == nil && slices.ContainsFunc(list, func(e config.Entry) bool { return e.Name == name }) {
+			found = append(found, written{s, t, "mcpServers." + name})
+		}
+	}
+	switch {
+	case len(found) == 0:
+		s, err := c.one(name)
+		if err != nil {
+			return err
+		}
+		if scope != "" {
+			return failf("adze mcp get "+name+" shows where it stands", "the scope %s has no server %s", scope, clip.Visible(name))
+		}
+		return failf("remove it there", "the server %s stands in %s, which is not for adze to change", clip.Visible(name), clip.Visible(s.Origin.String()))
+	case len(found) > 1:
+		var in []string
+		for _, w := range found {
+			in = append(in, w.scope)
+		}
+		return usagef("add --scope "+strings.Join(in, " or --scope "), "there is a server %s in more than one scope: %s", clip.Visible(name), strings.Join(in, ", "))
+	case strings.Contains(name, "."):
+		return failf("edit it by hand", "the name %q has a dot, and adze cannot name it in %s", clip.Visible(name), found[0].to.Path)
+	}
+	w := found[0]
+	notes, err := settings.Write(ctx, c.Paths, w.to, confedit.Edit{Op: confedit.Unset, Key: w.key})
+	if err != nil {
+		return failf("make the file writable, or correct it", "change %s: %v", w.to.Path, err)
+	}
+	if _, err := c.Paths.Answers().Forget(ctx, c.Paths.Root, name); err != nil {
+		notes = append(notes, err.Error())
+	}
+	for _, n := range notes {
+		fmt.Fprintln(sys.Stderr, "adze: "+oneLine(n))
+	}
+	fmt.Fprintf(sys.Stdout, "removed %s from %s\n", clip.Visible(name), clip.Visible(w.to.Path))
+	return nil
+}
+
+func mcpApprove(sys System, f *runFlags) *cobra.Command {
+	yes, no := false, false
+	c := &cobra.Command{
+		Use: "approve NAME…", Short: "Say yes or no to servers that this folder brings", Args: cobra.MinimumNArgs(1),
+		Long: "approve shows exactly what a server runs or connects to, and keeps your answer to it.\nWhen any of that changes, it is asked again.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := f.servers(sys, cmd)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			answers, err := c.Paths.Answers().Of(c.Paths.Root)
+			if err != nil {
+				return failf("repair it, or move it away", "%v", err)
+			}
+			var list []servers.Server
+			for _, name := range args {
+				s, err := c.brought(name)
+				if err != nil {
+					return err
+				}
+				list = append(list, s)
+				fmt.Fprintf(sys.Stdout, "%s (%s)\n%s", clip.Visible(s.Name), clip.Visible(s.Origin.String()), s.Describe())
+				if d := servers.Changed(s, answers[s.Name]); d != "" {
+					fmt.Fprintf(sys.Stdout, "since your last answer:\n%s", sys.painter().marked(d))
+				}
+			}
+			if !no {
+				if err := confirm(cmd.Context(), sys, yes, "Let it run?", "nothing was approved"); err != nil {
+					return err
+				}
+			}
+			for _, s := range list {
+				if err := c.Paths.Answers().Say(cmd.Context(), c.Paths.Root, s, !no); err != nil {
+					return failf("make "+filepath.Dir(c.Paths.Answers().Path)+" writable", "%v", err)
+				}
+				fmt.Fprintf(sys.Stderr, "%s: %s\n", clip.Visible(s.Name), map[bool]string{true: "refused", false: "approved"}[no])
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "without a question")
+	c.Flags().BoolVar(&no, "no", false, "refuse them")
+	return c
+}
+
+// brought is a server of this folder's own files that a person may answer to.
+func (c *configured) brought(name string) (servers.Server, error) {
+	for _, s := range append(slices.Clone(c.Set.Servers), c.Hidden...) {
+		if s.Name != name || !s.Origin.Scope.Repo() {
+			continue
+		}
+		v, err := c.Paths.Trust().Check(c.Paths.TrustFolder())
+		if !c.Trusted && (err != nil || v.State != trust.Trusted) {
+			return s, &failure{exitRefused, "this folder is not trusted as it is now", "look at what it brings first: adze trust"}
+		}
+		return s, nil
+	}
+	s, err := c.one(name)
+	if err == nil {
+		err = failf("adze mcp get "+name+" says more", "%s is not of this folder's files, so it needs no yes", clip.Visible(s.Name))
+	}
+	return s, err
+}
+
+func mcpReset(sys System, f *runFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "reset-choices", Short: "Forget what you said to the servers of this folder", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, _, err := loadSettings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			n, err := p.Answers().Forget(cmd.Context(), p.Root)
+			if err != nil {
+				return failf("repair the file, or remove it: "+p.Answers().Path, "%v", err)
+			}
+			_, err = fmt.Fprintf(sys.Stdout, "forgot %s to the servers of %s\n", clip.Count(n, "answer"), clip.Visible(p.Root))
+			return err
+		},
+	}
+}
