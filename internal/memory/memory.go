@@ -145,7 +145,7 @@ func (r *Reader) Touched(path string) []File {
 	waiting := r.rules[:0]
 	for _, u := range r.rules {
 		rel, err := filepath.Rel(u.base, path)
-		if err != nil || !filepath.IsLocal(rel) || !applies(u.globs, filepath.ToSlash(rel)) {
+		if err != nil || !filepath.IsLocal(rel) || !Applies(u.globs, filepath.ToSlash(rel)) {
 			waiting = append(waiting, u)
 			continue
 		}
@@ -206,10 +206,10 @@ func matches(globs []string, path string) bool {
 	})
 }
 
-// applies reports whether one of a rule's patterns names a file, as patterns of
+// Applies reports whether one of a rule's patterns names a file, as patterns of
 // .gitignore do and so those of the same rules in other agents: one without a
 // slash at any depth, and one that names a folder with all that is in it.
-func applies(globs []string, path string) bool {
+func Applies(globs []string, path string) bool {
 	return slices.ContainsFunc(globs, func(g string) bool {
 		g, rooted := strings.CutPrefix(g, "/")
 		g = strings.TrimRight(g, "/")

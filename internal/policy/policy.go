@@ -127,8 +127,12 @@ type (
 	}
 	// Spawn starts an agent of this type.
 	Spawn struct{ Agent string }
-	// Skill loads a skill.
-	Skill struct{ Name string }
+	// Skill loads a skill. Plain means that it brings nothing but words: no rule, no
+	// other model.
+	Skill struct {
+		Name  string
+		Plain bool
+	}
 	// Person needs an answer from a person whatever the mode is. Soft is for a
 	// question that the mode bypassPermissions answers, and rules that allow all
 	// commands of the call.

@@ -20,6 +20,11 @@ type Naming struct {
 	Judge func(tool string, plan []policy.Action) policy.Verdict
 }
 
+// Names reads what a text names with "@", as of a prompt.
+func (s *Session) Names(ctx context.Context, text string) ([]event.Attached, error) {
+	return s.attached(ctx, text)
+}
+
 // attached reads what a prompt names.
 func (s *Session) attached(ctx context.Context, text string) (out []event.Attached, err error) {
 	if s.cfg.Attach == nil || !strings.Contains(text, "@") {

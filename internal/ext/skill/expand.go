@@ -14,6 +14,7 @@ type Use struct {
 	Session string
 	Project string
 	Effort  string
+	Log     string // the file of the session's debug log
 }
 
 // A Piece is a part of a text: words, or one thing to put in their place.
@@ -263,6 +264,8 @@ func (v *values) named(name string) (string, bool) {
 		return v.s.Data, v.s.Data != ""
 	case "EFFORT":
 		return v.u.Effort, true
+	case "DEBUG_LOG":
+		return v.u.Log, true
 	}
 	return "", false
 }

@@ -13,6 +13,8 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -213,6 +215,14 @@ func find[T any](list []T, thing func(*T) *Thing, name string) (T, bool) {
 	}
 	var none T
 	return none, false
+}
+
+// Same reports whether two libraries say the same.
+func (l Library) Same(m Library) bool {
+	same := func(a, b Skill) bool {
+		return a.sum == b.sum && a.Name == b.Name && a.File == b.File && a.From == b.From
+	}
+	return slices.EqualFunc(l.skills, m.skills, same) && reflect.DeepEqual(l.agents, m.agents) && reflect.DeepEqual(l.styles, m.styles) && slices.Equal(l.hidden, m.hidden)
 }
 
 // Without is the library in which these names of skills are taken, by whom they

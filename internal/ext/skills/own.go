@@ -1,0 +1,33 @@
+package skills
+
+import (
+	"embed"
+	"io/fs"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ext/skill"
+)
+
+//go:embed builtin
+var builtin embed.FS
+
+// Own are the places of adze's own skills and output styles.
+func Own() []skill.Place {
+	return []skill.Place{
+		{Kind: skill.Skills, From: "adze", Scope: "adze", BuiltIn: true, Text: texts("builtin/skills")},
+		{Kind: skill.Styles, From: "adze", Scope: "adze", BuiltIn: true, Text: texts("builtin/output-styles")},
+	}
+}
+
+// texts are the embedded files of a folder.
+func texts(dir string) map[string]string {
+	out := map[string]string{}
+	_ = fs.WalkDir(builtin, dir, func(path string, e fs.DirEntry, err error) error { // what is embedded can be read
+		if err == nil && !e.IsDir() {
+			b, _ := builtin.ReadFile(path)
+			out[strings.TrimPrefix(path, dir+"/")] = string(b)
+		}
+		return err
+	})
+	return out
+}

@@ -1,0 +1,147 @@
+package skills
+
+import (
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/disk/watch"
+	"github.com/adze-agent/adze/internal/ext/skill"
+)
+
+// A ShelfConfig says where a process has its skills from.
+type ShelfConfig struct {
+	// Places are where to look now, the nearest first; adze's own come behind them.
+	// It is asked before each reading.
+	Places func() []skill.Place
+	Agents []skill.Agent     // that come before those of files (--agents)
+	Taken  map[string]string // names that are not for skills, and whose they are
+	// Watch has changed files counted as they change. Changed is then told of each
+	// other library, on a goroutine of the shelf.
+	Watch   bool
+	Changed func(skill.Library)
+}
+
+// A Shelf is the skills of a process. It reads them in the background.
+type Shelf struct {
+	c     ShelfConfig
+	first chan struct{} // closed when they were read once
+	wake  chan struct{} // has a token when they are to be read again
+	quit  chan struct{}
+	done  chan struct{}
+
+	mu       sync.Mutex // guards the rest
+	lib      skill.Library
+	problems []skill.Problem
+}
+
+// maxWatched bounds how many folders are watched.
+const maxWatched = 1000
+
+// Open begins to read. Close ends what goes on.
+func Open(c ShelfConfig) *Shelf {
+	s := &Shelf{c: c, first: make(chan struct{}), wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
+	go s.run() // ends when Close closes quit
+	return s
+}
+
+// Library is what there is, when it was read; what takes longer than wait is not
+// waited for, and there is nothing yet.
+func (s *Shelf) Library(wait time.Duration) (skill.Library, []skill.Problem) {
+	select {
+	case <-s.first:
+	default:
+		limit := time.NewTimer(wait)
+		defer limit.Stop()
+		select {
+		case <-s.first:
+		case <-limit.C:
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lib, s.problems
+}
+
+// Reread has everything read again, in the background: the places are others, or
+// what is trusted.
+func (s *Shelf) Reread() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // there is a token already
+	}
+}
+
+// Close ends the watch, and waits for a Changed that runs.
+func (s *Shelf) Close() {
+	close(s.quit)
+	<-s.done
+}
+
+func (s *Shelf) run() {
+	defer close(s.done)
+	var w *watch.Watcher
+	var watched []string
+	defer func() {
+		if w != nil {
+			w.Close()
+		}
+	}()
+	for n := 0; ; n++ {
+		places := s.c.Places()
+		lib, problems := Read(places, s.c.Agents, s.c.Taken)
+		if s.c.Watch {
+			if dirs := append(folders(places), owned(lib)...); !slices.Equal(dirs, watched) {
+				if w != nil {
+					w.Close()
+				}
+				w, watched = watch.Start(watch.Config{Dirs: dirs, Changed: s.Reread}), dirs
+				s.Reread() // what changed meanwhile nobody told
+			}
+		}
+		s.mu.Lock()
+		same := n > 0 && s.lib.Same(lib)
+		s.lib, s.problems = lib, problems
+		s.mu.Unlock()
+		if n == 0 {
+			close(s.first)
+		} else if !same && s.c.Changed != nil {
+			s.c.Changed(lib)
+		}
+		select {
+		case <-s.wake:
+		case <-s.quit:
+			return
+		}
+	}
+}
+
+// Read reads places, and adze's own skills and styles behind them.
+func Read(places []skill.Place, agents []skill.Agent, taken map[string]string) (skill.Library, []skill.Problem) {
+	lib, problems := skill.Load(append(slices.Clip(places), Own()...))
+	return lib.With(agents).Without(taken), problems
+}
+
+// folders are the folders of places, each once.
+func folders(places []skill.Place) (out []string) {
+	for _, p := range places {
+		if p.Text == nil && !slices.Contains(out, p.Dir) && len(out) < maxWatched {
+			out = append(out, p.Dir)
+		}
+	}
+	return out
+}
+
+// owned are the folders that skills have of their own.
+func owned(lib skill.Library) (out []string) {
+	for _, s := range lib.Skills() {
+		if s.File == "" || len(out) >= maxWatched {
+			continue
+		}
+		if dir := filepath.Dir(s.File); !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
+}

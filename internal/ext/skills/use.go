@@ -1,0 +1,227 @@
+package skills
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// Bounds of a use.
+const (
+	maxRuns   = 30      // commands
+	maxOutput = 30_000  // bytes of the output of one
+	maxText   = 150_000 // bytes of everything
+	maxPinned = 20_000  // bytes that a compaction keeps of a skill: 5,000 tokens
+)
+
+// A used is what a skill comes to.
+type used struct {
+	text   string
+	images []llm.Image
+	brings effect.Skill
+	saw    []effect.File
+}
+
+// use reads a skill, puts values in, and runs its commands.
+func (d *Desk) use(ctx context.Context, s skill.Skill, args string, env tool.Env) (u used, err error) {
+	body, err := s.Body()
+	if err != nil {
+		return u, err
+	}
+	pieces := s.Expand(body, d.values(args))
+	u.brings = brings(s)
+	lent := rules(u.brings)
+	var b strings.Builder
+	var named []string
+	runs := 0
+	for _, p := range pieces {
+		switch p := p.(type) {
+		case skill.Words:
+			b.WriteString(string(p))
+			named = append(named, string(p))
+		case skill.File:
+			b.WriteString("@" + string(p))
+			named = append(named, mention(string(p)))
+		case skill.Run:
+			text := "[not run: a skill runs at most " + fmt.Sprint(maxRuns) + " commands]"
+			if runs++; runs <= maxRuns {
+				text, err = d.command(ctx, s, string(p), lent, env)
+			}
+			if err != nil {
+				return u, err
+			}
+			b.WriteString(text)
+		}
+	}
+	attached, err := d.attach(ctx, strings.Join(named, "\n"))
+	if err != nil {
+		return u, err
+	}
+	for _, a := range attached {
+		if a.Refused {
+			fmt.Fprintf(&b, "\n\n[@%s was not read: %s]", a.Name, a.About)
+			continue
+		}
+		if a.Text != "" {
+			b.WriteString("\n\n" + a.Text)
+		}
+		u.images, u.saw = append(u.images, a.Images...), append(u.saw, a.Saw...)
+	}
+	u.text = clip.Middle(strings.TrimSpace(b.String()), maxText, "the skill says more than fits")
+	if s.Dir != "" && !s.Command {
+		u.text = "The files of this skill are in " + s.Dir + ".\n\n" + u.text
+	}
+	u.brings.Text = clip.Middle(u.text, maxPinned, "the skill says more")
+	return u, nil
+}
+
+func (d *Desk) values(args string) skill.Use {
+	v := skill.Use{Args: args, Session: d.conf.Session, Project: d.conf.Project, Log: d.conf.Log}
+	if ses := d.session(); ses != nil {
+		v.Effort = string(ses.Target().Effort)
+	}
+	return v
+}
+
+// brings is what a skill has for the turn besides its text.
+func brings(s skill.Skill) effect.Skill {
+	e := effect.Skill{Name: s.Name, From: s.From, Rules: slices.Clone(s.Allowed), Deny: slices.Clone(s.Denied), Model: s.Model, Effort: s.Effort}
+	if r := own(s); r != "" {
+		e.Rules = append(e.Rules, r)
+	}
+	return e
+}
+
+// own is the rule that lets the files of a skill be read, "" for none. A path that
+// a rule would take for a pattern has none.
+func own(s skill.Skill) string {
+	if s.Dir == "" || s.Command || strings.ContainsAny(s.Dir, "*?[]{}()\\!\n") {
+		return ""
+	}
+	return "Read(/" + filepath.ToSlash(s.Dir) + "/**)"
+}
+
+// rules are the lent ones, for what runs while the skill is read. What cannot be
+// read is told when they are lent for the turn.
+func rules(e effect.Skill) (out []policy.Rule) {
+	for _, l := range []struct {
+		texts  []string
+		effect policy.Effect
+	}{{e.Rules, policy.Allow}, {e.Deny, policy.Deny}} {
+		for _, text := range l.texts {
+			if r, err := policy.ParseRule(text, l.effect, policy.Command, "the skill "+e.Name, ""); err == nil {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// command has a command ruled on and run, and returns what stands in its place. The
+// error is of the turn.
+func (d *Desk) command(ctx context.Context, s skill.Skill, text string, lent []policy.Rule, env tool.Env) (string, error) {
+	ses := d.session()
+	if ses == nil {
+		return "", errors.New("the session has not begun")
+	}
+	not := func(why string) (string, error) {
+		return fmt.Sprintf("[not run: %s: %s]", clip.Line(clip.Clean(text), 200), clip.Line(clip.Clean(why), 500)), nil
+	}
+	if s.Shell == "powershell" {
+		return not("it is for PowerShell")
+	}
+	bash, ok := ses.Tools().Get("Bash")
+	if !ok {
+		return not("this session runs no commands")
+	}
+	in, err := json.Marshal(map[string]any{"command": text, "description": "a command of the skill " + s.Name})
+	if err != nil {
+		return not(err.Error())
+	}
+	plan, err := bash.Plan(in, env)
+	if err != nil {
+		return not(err.Error())
+	}
+	v, err := ses.Permit(ctx, agent.Question{Call: llm.ToolUse{Name: "Bash", Input: in}, Tool: "Bash", Plan: plan, Lent: lent})
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case v.Effect != policy.Allow:
+		return not(v.Reason)
+	case err != nil:
+		return not(err.Error())
+	}
+	env.Needs = v.Needs
+	res, err := bash.Run(ctx, in, env)
+	if err != nil {
+		return "", err
+	}
+	if d.conf.Mask != nil {
+		res = d.conf.Mask(res)
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	return strings.TrimRight(clip.Middle(res.Text, maxOutput, ""), "\n"), nil
+}
+
+// attach reads what the text of a skill names with "@".
+func (d *Desk) attach(ctx context.Context, text string) ([]event.Attached, error) {
+	ses := d.session()
+	if ses == nil || !strings.Contains(text, "@") {
+		return nil, nil
+	}
+	return ses.Names(ctx, text)
+}
+
+// mention spells a path behind "@".
+func mention(path string) string {
+	if strings.ContainsAny(path, " \t") {
+		return `@"` + path + `"`
+	}
+	return "@" + path
+}
+
+// fork has a skill done by an agent of its own.
+func (d *Desk) fork(ctx context.Context, s skill.Skill, u used, env tool.Env) (string, error) {
+	f := Fork{Skill: s.Name, Prompt: u.text, Model: s.Model, Effort: s.Effort, Lent: rules(u.brings), Env: env}
+	if s.Agent != "" {
+		a, ok := d.Library().Agent(s.Agent)
+		switch {
+		case ok:
+			f.Agent = &a
+		case slices.Contains(reading, s.Agent):
+			f.Agent = &skill.Agent{Tools: []string{"Glob", "Grep", "Read"}}
+		case slices.Contains(usual, s.Agent):
+		default:
+			return "", fmt.Errorf("it wants the agent %s, which is not defined", clip.Line(clip.Visible(s.Agent), 100))
+		}
+	}
+	return d.conf.Fork(ctx, f)
+}
+
+// Names of agents that other agents bring themselves: those that only read, and
+// those that have every tool.
+var (
+	reading = []string{"Explore", "explore", "Plan", "plan"}
+	usual   = []string{"general-purpose", "general"}
+)
+
+// forked is what the model reads of a skill that an agent of its own did.
+func forked(s skill.Skill, args, text string) string {
+	return fmt.Sprintf("The person ran /%s. An agent of its own did it, and says at the end:\n<result>\n%s\n</result>\nTell the person what came of it.",
+		strings.TrimSpace(s.Name+" "+args), strings.ReplaceAll(text, "</result", "< /result"))
+}
