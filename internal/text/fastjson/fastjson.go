@@ -144,3 +144,41 @@ func MapStrings(raw []byte, f func(string) string) ([]byte, error) {
 		}
 	}
 }
+
+// What Walk finds wrong with a value that is JSON otherwise.
+var (
+	ErrDeep  = errors.New("the JSON is too deep")
+	ErrTwice = errors.New("the JSON has two members of one name in an object")
+)
+
+// Walk reads exactly one JSON value and hands the name of each member to f, with
+// the number of objects and arrays that it is in. It ends with an error of f,
+// ErrDeep for more than max levels, ErrTwice, or what else is wrong with raw.
+func Walk(raw []byte, max int, f func(depth int, name string) error) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowInvalidUTF8(true))
+	for values := 0; ; {
+		t, err := d.ReadToken()
+		if err == nil && d.StackDepth() == 0 {
+			values++
+		}
+		switch {
+		case errors.Is(err, io.EOF) && values == 1:
+			return nil
+		case values > 1:
+			return errors.New("there is more after the JSON")
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return ErrTwice
+		case err != nil:
+			return err
+		case d.StackDepth() > max:
+			return ErrDeep
+		case t.Kind() != '"':
+			continue
+		}
+		if in, n := d.StackIndex(d.StackDepth()); in == '{' && n%2 == 1 {
+			if err := f(d.StackDepth(), t.String()); err != nil {
+				return err
+			}
+		}
+	}
+}

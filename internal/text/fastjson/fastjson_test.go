@@ -2,6 +2,8 @@ package fastjson_test
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -105,4 +107,35 @@ func FuzzFind(f *testing.F) {
 			t.Fatalf("%q: %q at %d", s, got, at)
 		}
 	})
+}
+
+func TestWalk(t *testing.T) {
+	var got []string
+	err := fastjson.Walk([]byte(` {"a":[{"b":"c","d":{}}],"e":"\ud800"} `), 4, func(depth int, name string) error {
+		got = append(got, fmt.Sprint(depth, name))
+		return nil
+	})
+	if want := "1a 3b 3d 1e"; err != nil || strings.Join(got, " ") != want {
+		t.Errorf("%v, %v; want %s", got, err, want)
+	}
+	stop := errors.New("stop")
+	for raw, want := range map[string]error{
+		`[[[[]]]]`: nil, `[[[[[]]]]]`: fastjson.ErrDeep, `{"a":{"b":1,"c":2,"b":3}}`: fastjson.ErrTwice, `{"a":1,"\u0061":2}`: fastjson.ErrTwice,
+		`{"stop":1}`: stop, `{"a":"stop"}`: nil, `1`: nil,
+	} {
+		err := fastjson.Walk([]byte(raw), 4, func(_ int, name string) error {
+			if name == "stop" {
+				return stop
+			}
+			return nil
+		})
+		if !errors.Is(err, want) {
+			t.Errorf("%s: %v; want %v", raw, err, want)
+		}
+	}
+	for _, raw := range []string{``, ` `, `{`, `{} {}`, `{"a"}`, `x`, `[1,]`} {
+		if err := fastjson.Walk([]byte(raw), 4, func(int, string) error { return nil }); err == nil {
+			t.Errorf("%q was taken", raw)
+		}
+	}
 }

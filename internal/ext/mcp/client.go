@@ -1,0 +1,55 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// A Client does what servers ask of us. Its methods may be called by several
+// goroutines; what is asked ends with ctx.
+type Client interface {
+	// Ask puts a form or a page to a person. From, Message and all texts of the form
+	// are cleaned and bounded. An answer that does not fit the form is not sent.
+	Ask(ctx context.Context, server string, form view.Form) (op.Answer, error)
+	// Sample asks a model. Only servers that may get here, and the person has yet to
+	// be asked. An error refuses.
+	Sample(ctx context.Context, server string, s Sampling) (Sampled, error)
+	// Changed is told that a resource which was read has changed.
+	Changed(server, uri string)
+}
+
+// A Sampling is what a server would have a model answer.
+type Sampling struct {
+	System    string
+	Messages  []SamplingMessage
+	MaxTokens int // at most 8,192
+}
+
+// A SamplingMessage is one message of it.
+type SamplingMessage struct {
+	Assistant bool // a model's, else a user's
+	Text      string
+	Image     []byte // with its media type, nil for none
+	Media     string
+}
+
+// A Sampled is what the model said.
+type Sampled struct{ Model, Text, Stop string }
+
+// nobody is a Client that refuses.
+type nobody struct{}
+
+var errNobody = errors.New("nobody can be asked here")
+
+func (nobody) Ask(context.Context, string, view.Form) (op.Answer, error) {
+	return op.Answer{}, errNobody
+}
+
+func (nobody) Sample(context.Context, string, Sampling) (Sampled, error) {
+	return Sampled{}, errNobody
+}
+
+func (nobody) Changed(string, string) {}

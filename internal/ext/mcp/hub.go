@@ -1,0 +1,309 @@
+// Package mcp talks to MCP servers: it keeps a connection to each that is
+// configured and approved, and brings their tools, prompts and resources. Which
+// servers there are, and which of them may be started, package servers says. It
+// decides nothing about permission and knows no session: what a server asks of us
+// goes to a Client.
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/auth"
+
+	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/proc"
+)
+
+// Bounds of starting.
+const (
+	localAtOnce  = 3
+	remoteAtOnce = 20
+	// DefaultTimeout is how long one attempt to connect may take, DefaultToolTimeout a call.
+	DefaultTimeout     = 30 * time.Second
+	DefaultToolTimeout = 10 * time.Minute
+)
+
+// A Config is what servers are run and spoken to with. Functions may be nil, and
+// may be called by any goroutine.
+type Config struct {
+	Version string // of adze, which servers are told
+	Dir     string // where programs run: absolute, resolved
+	// Environ is what programs may inherit, and the names that pass to them (see
+	// proc.Scrub).
+	Environ func() (environ, allow []string)
+	// HTTP carries requests to remote servers. nil is one of its own, which takes the
+	// proxies of this process's environment.
+	HTTP http.RoundTripper
+	// Auth signs requests to a remote server in; nil, or a nil answer: nobody does.
+	Auth func(servers.Server) auth.OAuthHandler
+	// Host hands a message to a server of the program that drives adze, and returns
+	// its answer; none for a notification.
+	Host func(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error)
+	// Client does what servers ask of us; nil does nothing of it.
+	Client Client
+	// Roots are the folders that servers may work in, asked for at each connection;
+	// see Hub.RootsChanged.
+	Roots func() []string
+	// Tell is told each change of a server's state. Changed says that what
+	// Contributions gives has changed. Neither may call the Hub.
+	Tell    func(Status)
+	Changed func()
+	// Debug takes a line that a server wrote to its standard error or logged:
+	// cleaned, at most 2,000 characters.
+	Debug func(server, line string)
+	// Timeout bounds one attempt to connect, ToolTimeout a call of a server that has
+	// no other; 0 is the default.
+	Timeout, ToolTimeout time.Duration
+	// Seen is a folder that keeps what tools said of themselves when a call of
+	// theirs was allowed; "" keeps it in memory.
+	Seen string
+}
+
+// A Status is how a server is now.
+type Status struct {
+	Server servers.Server
+	State  string // event.ServerConnected and the like
+	Why    string // of a state that is not connected: one line, for people
+	// Of the connection, or the last one.
+	Tools, Prompts int
+	Resources      bool   // it has some
+	Protocol       string // "2025-11-25"
+	Name, Version  string // as it calls itself
+	Instructions   string // for the model: cleaned, at most 2,048 characters
+	// Notes say what of it is not as it said: tools that got other names, or were
+	// left out.
+	Notes []string
+}
+
+// Event is the status as sessions record it.
+func (s Status) Event() event.ServerChanged {
+	return event.ServerChanged{Name: s.Server.Name, State: s.State, Why: s.Why, Tools: s.Tools, From: s.Server.Origin.String()}
+}
+
+// A Hub keeps the connections of a session or of a process. Make one with New,
+// and end it with Close.
+type Hub struct {
+	conf   Config
+	life   context.Context
+	end    context.CancelFunc
+	local  chan struct{} // a place for each local server that starts
+	remote chan struct{}
+	// table and carrier are made by the first server that needs them.
+	table   func() *proc.Table
+	carrier func() http.RoundTripper
+	used    struct{ table, carrier atomic.Bool }
+	pins    *pins
+
+	mu      sync.Mutex // guards what follows
+	servers []*server  // in the order of their names
+	leaving sync.WaitGroup
+	closed  bool
+}
+
+// New makes a hub of no servers. It starts nothing.
+func New(c Config) *Hub {
+	c.Timeout, c.ToolTimeout = cmp.Or(c.Timeout, DefaultTimeout), cmp.Or(c.ToolTimeout, DefaultToolTimeout)
+	if c.Environ == nil {
+		c.Environ = func() (a, b []string) { return nil, nil }
+	}
+	if c.Client == nil {
+		c.Client = nobody{}
+	}
+	if c.Roots == nil {
+		c.Roots = func() []string { return nil }
+	}
+	if c.Tell == nil {
+		c.Tell = func(Status) {}
+	}
+	if c.Changed == nil {
+		c.Changed = func() {}
+	}
+	if c.Debug == nil {
+		c.Debug = func(string, string) {}
+	}
+	h := &Hub{conf: c, local: make(chan struct{}, localAtOnce), remote: make(chan struct{}, remoteAtOnce), pins: newPins(c.Seen)}
+	h.life, h.end = context.WithCancel(context.Background())
+	h.table = sync.OnceValue(func() *proc.Table {
+		h.used.table.Store(true)
+		return proc.New(proc.Config{Guardian: true})
+	})
+	h.carrier = sync.OnceValue(func() http.RoundTripper {
+		if c.HTTP != nil {
+			return c.HTTP
+		}
+		h.used.carrier.Store(true)
+		return newCarrier()
+	})
+	return h
+}
+
+// Use has these servers from now on. Those that stay as they are keep their
+// connections; others are started, or ended, in the background.
+func (h *Hub) Use(list []servers.Server) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b servers.Server) int { return cmp.Compare(a.Name, b.Name) })
+	list = slices.CompactFunc(list, func(a, b servers.Server) bool { return a.Name == b.Name })
+	parts := serverParts(list)
+	was := map[string]*server{}
+	for _, s := range h.servers {
+		was[s.conf.Name] = s
+	}
+	h.servers = nil
+	for i, c := range list {
+		s := was[c.Name]
+		if s != nil && s.part == parts[i] && same(s.conf, c) {
+			delete(was, c.Name)
+		} else {
+			s = newServer(h, c, parts[i])
+			ctx, stop := context.WithCancel(h.life)
+			s.stop = stop
+			h.leaving.Add(1)
+			go func() { // ends when the server is left out, or the hub is closed
+				defer h.leaving.Done()
+				s.run(ctx)
+			}()
+		}
+		h.servers = append(h.servers, s)
+	}
+	for _, s := range was {
+		s.gone.Store(true)
+		s.stop()
+	}
+	if len(was) > 0 {
+		go h.conf.Changed()
+	}
+}
+
+// same reports whether a server is configured as it was, in all that its
+// connection depends on.
+func same(a, b servers.Server) bool {
+	b.Origin, a.Raw, b.Raw = a.Origin, nil, nil
+	return reflect.DeepEqual(a, b)
+}
+
+// Close ends all connections, and waits until nothing of them is left: programs
+// get 5 s, of which 3 s after they were asked to end.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.end()
+	h.leaving.Wait()
+	if h.used.table.Load() {
+		h.table().Close(0)
+	}
+	if h.used.carrier.Load() {
+		h.carrier().(*http.Transport).CloseIdleConnections()
+	}
+}
+
+// list is a copy of the servers there are.
+func (h *Hub) list() []*server {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.servers)
+}
+
+// find is a server by its name.
+func (h *Hub) find(name string) (*server, error) {
+	var names []string
+	for _, s := range h.list() {
+		if s.conf.Name == name {
+			return s, nil
+		}
+		names = append(names, s.conf.Name)
+	}
+	return nil, noServer(name, names)
+}
+
+// Status is how all servers are, by name.
+func (h *Hub) Status() (out []Status) {
+	for _, s := range h.list() {
+		out = append(out, s.status())
+	}
+	return out
+}
+
+// Reconnect drops the connection of a server, if there is one, and connects anew.
+func (h *Hub) Reconnect(name string) error {
+	s, err := h.find(name)
+	if err == nil {
+		s.want(func(w *wants) { w.again = true })
+	}
+	return err
+}
+
+// Enable turns a server on or off until Use says otherwise.
+func (h *Hub) Enable(name string, on bool) error {
+	s, err := h.find(name)
+	if err == nil {
+		s.want(func(w *wants) { w.on, w.off = on, !on })
+	}
+	return err
+}
+
+// RootsChanged tells servers that Config.Roots has others now.
+func (h *Hub) RootsChanged() {
+	for _, s := range h.list() {
+		s.want(func(w *wants) { w.roots = true })
+	}
+}
+
+// Wait waits until none of these servers is connecting; no names are all. It
+// returns those that still are when ctx ends.
+func (h *Hub) Wait(ctx context.Context, names ...string) (late []string) {
+	for _, s := range h.list() {
+		if (len(names) == 0 || slices.Contains(names, s.conf.Name)) && !s.settled(ctx) {
+			late = append(late, s.conf.Name)
+		}
+	}
+	return late
+}
+
+// Contributions are what servers bring now, one for each that brings something:
+// in the order of their names, and then the tools that all of them share.
+func (h *Hub) Contributions() (out []contrib.Contribution) {
+	resources := false
+	for _, s := range h.list() {
+		c := contrib.Contribution{From: contrib.Origin("the MCP server " + s.conf.Name + " (" + s.conf.Origin.String() + ")")}
+		s.mu.Lock()
+		for _, t := range s.offer.tools {
+			c.Tools = append(c.Tools, t)
+		}
+		resources = resources || s.offer.resources
+		s.mu.Unlock()
+		if len(c.Tools)+len(c.Commands) > 0 {
+			out = append(out, c)
+		}
+	}
+	if resources {
+		out = append(out, contrib.Contribution{From: "MCP servers", Tools: h.resourceTools()})
+	}
+	return out
+}
+
+var errClosed = errors.New("adze is shutting down")
+
+func noServer(name string, known []string) error {
+	if len(known) == 0 {
+		return fmt.Errorf("there is no MCP server %q: none is configured", name)
+	}
+	return fmt.Errorf("there is no MCP server %q; there are %s", name, listed(known))
+}

@@ -1,0 +1,392 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// Bounds of what a server offers.
+const (
+	maxPages       = 100
+	maxItems       = 2000     // of one list
+	maxDescription = 2048     // characters
+	maxSchema      = 64 << 10 // bytes
+)
+
+// legacy is the newest protocol that begins with "initialize".
+const legacy = "2025-11-25"
+
+// A link is one connection to a server.
+type link struct {
+	s       *server
+	client  *sdk.Client
+	session *sdk.ClientSession
+	life    context.Context // ends with the connection
+	end     context.CancelCauseFunc
+	leave   func()        // ends what the transport runs, and waits for it
+	ended   chan struct{} // closed when the connection has ended
+	look    *inspector
+	web     *courier // of a remote server, nil of others
+	roots   sync.Mutex
+	told    []string // guarded by roots
+
+	used   atomic.Int64 // Unix seconds of the last use
+	active atomic.Int32 // calls that run
+	number atomic.Int64 // of the last progress token
+
+	mu    sync.Mutex // guards what follows
+	calls map[string]*call
+	read  map[string]bool // resources that were read, and are watched
+	why   error
+}
+
+// An offer is what a server offers, as it was listed.
+type offer struct {
+	tools        []*remote
+	prompts      []prompt
+	resources    bool
+	protocol     string
+	name         string
+	version      string
+	instructions string
+	notes        []string
+}
+
+// needsAuth says that a server wants to know who we are.
+type needsAuth struct{ why string }
+
+func (n *needsAuth) Error() string { return n.why }
+
+// connect makes a connection and reads what the server offers.
+func (s *server) connect(ctx context.Context) (*link, offer, error) {
+	gate := s.hub.remote
+	if s.conf.Transport == servers.Stdio {
+		gate = s.hub.local
+	}
+	select {
+	case gate <- struct{}{}:
+		defer func() { <-gate }()
+	case <-ctx.Done():
+		return nil, offer{}, ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.hub.conf.Timeout)
+	defer cancel()
+	version := ""
+	for {
+		l, err := s.open(ctx, version)
+		if err == nil {
+			var o offer
+			if o, err = l.offers(ctx); err == nil {
+				return l, o, nil
+			}
+			err = l.because(err)
+			l.close()
+		}
+		if ctx.Err() == nil && version == "" && errors.Is(err, errEnded) {
+			version = legacy // it did not bear the question of the newest protocol
+			continue
+		}
+		if ctx.Err() == context.DeadlineExceeded {
+			err = fmt.Errorf("it did not answer within %s", clip.Span(s.hub.conf.Timeout))
+		}
+		return nil, offer{}, err
+	}
+}
+
+// open makes a connection of a protocol, "" for the newest that both know.
+func (s *server) open(ctx context.Context, version string) (*link, error) {
+	l := &link{s: s, look: newInspector(), ended: make(chan struct{}), calls: map[string]*call{}, read: map[string]bool{}}
+	l.life, l.end = context.WithCancelCause(context.Background())
+	t, leave, err := l.transport(ctx)
+	if err != nil {
+		l.end(err)
+		return nil, err
+	}
+	l.leave = leave
+	l.client = sdk.NewClient(&sdk.Implementation{Name: "adze", Title: "adze", Version: cmp.Or(s.hub.conf.Version, "0")}, l.options())
+	l.tellRootsNow(s.hub.conf.Roots())
+	var opts *sdk.ClientSessionOptions
+	if version != "" {
+		opts = &sdk.ClientSessionOptions{ProtocolVersion: version}
+	}
+	l.session, err = l.client.Connect(ctx, t, opts)
+	if err != nil {
+		err = l.because(err)
+		l.end(err)
+		leave()
+		return nil, err
+	}
+	l.touch()
+	go func() { // ends with the connection
+		defer close(l.ended)
+		err := l.session.Wait()
+		l.end(cmp.Or(err, errEnded))
+	}()
+	return l, nil
+}
+
+// transport is what the connection goes over, and what ends it.
+func (l *link) transport(ctx context.Context) (sdk.Transport, func(), error) {
+	switch s := l.s; s.conf.Transport {
+	case servers.Stdio:
+		w, leave, err := s.program(l.look)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.over(w, leave)
+	default:
+		return nil, nil, &final{fmt.Errorf("there is no transport %q", s.conf.Transport)}
+	}
+}
+
+// over is a transport of a wire, that ends with the link.
+func (l *link) over(w *wire, leave func()) (sdk.Transport, func(), error) {
+	return made{w}, func() {
+		_ = w.Close()
+		leave()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if why := w.reason(); l.why == nil && why != nil {
+			l.why = why
+		}
+	}, nil
+}
+
+// close ends the connection and waits until nothing of it is left.
+func (l *link) close() {
+	l.end(errClosed)
+	l.leave()
+	_ = l.session.Close() // the server may be gone
+	<-l.ended
+}
+
+// because is the reason behind an error of the connection, where there is a better one.
+func (l *link) because(err error) error {
+	if l.web != nil {
+		return l.web.because(err)
+	}
+	return err
+}
+
+// reason is why a connection ended.
+func (l *link) reason() error {
+	return l.because(cmp.Or(context.Cause(l.life), errEnded))
+}
+
+func (l *link) touch() { l.used.Store(time.Now().Unix()) }
+
+// idle reports whether nobody used the connection for a while.
+func (l *link) idle(d time.Duration) bool {
+	return l.active.Load() == 0 && time.Since(time.Unix(l.used.Load(), 0)) >= d
+}
+
+// ping ends the connection when the server does not answer any more. The newest
+// protocol has no question for that.
+func (l *link) ping(ctx context.Context) {
+	if l.session.InitializeResult().ProtocolVersion > legacy {
+		return
+	}
+	var refused *jsonrpc.Error
+	if err := l.session.Ping(ctx, nil); err != nil && !errors.As(err, &refused) && l.life.Err() == nil {
+		l.end(fmt.Errorf("it does not answer any more: %w", err))
+		l.leave()
+	}
+}
+
+// options are what the connection does when the server says or asks something.
+func (l *link) options() *sdk.ClientOptions {
+	return &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{ListChanged: true}},
+		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
+			l.s.want(func(w *wants) { w.tools = true })
+		},
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { l.progress(r.Params) },
+		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
+			text, err := json.Marshal(r.Params.Data)
+			if err == nil {
+				l.s.hub.conf.Debug(l.s.conf.Name, clip.Line(clip.Visible(string(r.Params.Level)+" "+r.Params.Logger+" "+string(text)), 2000))
+			}
+		},
+	}
+}
+
+// tellRoots tells the server which folders it may work in now.
+func (l *link) tellRoots(dirs []string) {
+	go l.tellRootsNow(dirs) // ends when the notification is sent, or the connection is gone
+}
+
+func (l *link) tellRootsNow(dirs []string) {
+	l.roots.Lock()
+	defer l.roots.Unlock()
+	now := map[string]bool{}
+	var add []*sdk.Root
+	var drop []string
+	for _, dir := range dirs {
+		now[rootURI(dir)] = true
+	}
+	for _, uri := range l.told {
+		if !now[uri] {
+			drop = append(drop, uri)
+		}
+		delete(now, uri)
+	}
+	for _, dir := range dirs {
+		if uri := rootURI(dir); now[uri] {
+			add = append(add, &sdk.Root{URI: uri, Name: filepath.Base(dir)})
+		}
+	}
+	l.client.RemoveRoots(drop...)
+	l.client.AddRoots(add...)
+	l.told = nil
+	for _, dir := range dirs {
+		l.told = append(l.told, rootURI(dir))
+	}
+}
+
+func rootURI(dir string) string {
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}
+	if !strings.HasPrefix(u.Path, "/") {
+		u.Path = "/" + u.Path
+	}
+	return u.String()
+}
+
+// A page asks for one page of a list.
+type page[T any] func(ctx context.Context, cursor string) (items []T, next string, err error)
+
+// all reads a whole list. A server that never comes to an end is an offence.
+func all[T any](ctx context.Context, what string, get page[T]) (out []T, err error) {
+	seen := map[string]bool{}
+	for cursor := ""; ; {
+		items, next, err := get(ctx, cursor)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, items...)
+		switch {
+		case len(out) > maxItems:
+			return nil, offended("it lists more than %s", clip.Count(maxItems, what))
+		case next == "":
+			return out, nil
+		case seen[next] || len(seen) >= maxPages-1:
+			return nil, offended("its list of %ss does not end", what)
+		}
+		seen[next], cursor = true, next
+	}
+}
+
+// offers reads what the server offers.
+func (l *link) offers(ctx context.Context) (o offer, err error) {
+	r := l.session.InitializeResult()
+	o.protocol, o.instructions = r.ProtocolVersion, text(r.Instructions, maxDescription)
+	if r.ServerInfo != nil {
+		o.name, o.version = line(cmp.Or(r.ServerInfo.Title, r.ServerInfo.Name), 80), line(r.ServerInfo.Version, 40)
+	}
+	caps := r.Capabilities
+	if caps == nil {
+		caps = &sdk.ServerCapabilities{}
+	}
+	o.resources = caps.Resources != nil
+	if caps.Tools != nil {
+		if o.tools, o.notes, err = l.tools(ctx); err != nil {
+			return o, fmt.Errorf("its tools could not be listed: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// A listing is what came of reading lists again.
+type listing struct {
+	link  *link
+	offer offer
+	err   error
+}
+
+// relist reads lists again that the server says have changed: not more often
+// than every second.
+func (o *owner) relist(w wants) {
+	if o.link == nil {
+		return
+	}
+	if o.listing != nil {
+		o.again = wants{tools: true}
+		return
+	}
+	l, out := o.link, make(chan listing, 1)
+	wait := max(0, quiet-time.Since(o.listed))
+	o.listing = out
+	o.wg.Go(func() { // ends with the connection at the latest
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-l.life.Done():
+			out <- listing{link: l, err: context.Cause(l.life)}
+			return
+		}
+		ctx, cancel := context.WithTimeout(l.life, l.s.hub.conf.Timeout)
+		defer cancel()
+		of, err := l.offers(ctx)
+		out <- listing{l, of, err}
+	})
+}
+
+// relisted takes over what lists say now.
+func (o *owner) relisted(n listing) {
+	o.listing, o.listed = nil, time.Now()
+	again := o.again
+	o.again = wants{}
+	if n.link != o.link {
+		return
+	}
+	var broke *offence
+	switch {
+	case n.err == nil:
+		o.present(n.offer)
+		o.set(o.state, o.why, o.link)
+		o.hub.conf.Changed()
+	case errors.As(n.err, &broke):
+		o.forget()
+		o.failed(n.err)
+	default:
+		o.hub.conf.Debug(o.conf.Name, "its lists could not be read again: "+line(n.err.Error(), 500))
+	}
+	if again.tools {
+		o.relist(again)
+	}
+}
+
+// present takes over what the server offers.
+func (o *owner) present(of offer) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.offer = of
+}
+
+// withdraw takes back what a server offered that is turned off.
+func (o *owner) withdraw() {
+	o.present(offer{})
+	o.hub.conf.Changed()
+}
+
+// text is what a server says over several lines: without what a screen or a
+// model would obey and nobody sees, of at most max characters.
+func text(s string, max int) string { return cut(strings.TrimSpace(plain(s)), max) }
+
+// line is text on one line.
+func line(s string, max int) string { return clip.Line(plain(s), max) }

@@ -1,0 +1,112 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// Bounds of the names that models call tools by, in characters. Providers take
+// 64 of letters, digits, "_" and "-".
+const (
+	maxName   = 64
+	maxPart   = 32 // of a server's part
+	hashChars = 6
+)
+
+// reduce makes a name of the characters that providers take. It may be "".
+func reduce(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// short is a name with at most max characters, and always with a mark of what it
+// stands for in the place of its end.
+func short(name, of string, max int) string {
+	sum := sha256.Sum256([]byte(of))
+	mark := "_" + hex.EncodeToString(sum[:])[:hashChars]
+	return name[:min(len(name), max-len(mark))] + mark
+}
+
+// serverParts are the servers' parts in the names of their tools. They differ,
+// and none has or ends in what separates the parts, so that no tool of one
+// server can be called like one of another.
+func serverParts(list []servers.Server) []string {
+	out := make([]string, len(list))
+	taken := map[string]bool{}
+	for i, s := range list {
+		name := s.Name
+		if s.Plugin != "" && !strings.HasPrefix(name, "plugin") {
+			name = "plugin_" + s.Plugin + "_" + name
+		}
+		part := reduce(name)
+		for strings.Contains(part, "__") {
+			part = strings.ReplaceAll(part, "__", "_")
+		}
+		part = strings.TrimRight(part, "_")
+		if part == "" || len(part) > maxPart || taken[part] {
+			part = short(part, name, maxPart)
+		}
+		for n := 2; taken[part]; n++ { // two names of one hash
+			part = short(part, fmt.Sprint(name, n), maxPart)
+		}
+		taken[part] = true
+		out[i] = part
+	}
+	return out
+}
+
+// tooNames are the names that models call a server's tools, or people its
+// prompts, by, and notes on those that are not as the server said.
+func toolNames(part string, names []string) (out, notes []string) {
+	out = make([]string, len(names))
+	taken := map[string]bool{}
+	prefix := "mcp__" + part + "__"
+	room := maxName - len(prefix)
+	give := func(i int, name string) {
+		out[i] = prefix + name
+		taken[name] = true
+	}
+	for i, name := range names { // what fits keeps its name, whatever comes before it
+		if name != "" && reduce(name) == name && len(name) <= room && !taken[name] {
+			give(i, name)
+		}
+	}
+	for i, name := range names {
+		if out[i] != "" {
+			continue
+		}
+		was := reduce(name)
+		if was == "" || len(was) > room || taken[was] {
+			was = short(was, name, room)
+		}
+		for n := 2; taken[was]; n++ {
+			was = short(was, fmt.Sprint(name, n), room)
+		}
+		give(i, was)
+		if prefix+was != prefix+reduce(name) {
+			notes = append(notes, fmt.Sprintf("%s is called %s", quote(name), out[i]))
+		}
+	}
+	return out, notes
+}
+
+func quote(s string) string { return "“" + clip.Line(clip.Visible(s), 80) + "”" }
+
+// listed joins words for people, at most ten of them.
+func listed(words []string) string {
+	words = slices.Clone(words)
+	if n := len(words) - 10; n > 0 {
+		words = append(words[:10], clip.Count(n, "more"))
+	}
+	return strings.Join(words, ", ")
+}

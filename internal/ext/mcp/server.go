@@ -1,0 +1,397 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
+)
+
+// Times of a connection.
+const (
+	maxTries   = 5 // to connect again, before a person has to say so
+	firstDelay = time.Second
+	lastDelay  = 30 * time.Second
+	pingEvery  = time.Minute
+	pingWait   = 15 * time.Second
+	// maxOffences is how often a server that breaks the protocol is started again
+	// by a call.
+	maxOffences = 3
+	// quiet is the time between two times that a server's lists are read because it
+	// says that they changed.
+	quiet = time.Second
+)
+
+// A server is one that is configured. Its goroutine, run, owns its connection:
+// nobody else makes or ends one.
+type server struct {
+	hub  *Hub
+	conf servers.Server
+	part string // its part in the names of its tools
+	stop context.CancelFunc
+	gone atomic.Bool   // it is not configured any more
+	poke chan struct{} // wakes run: wants is not empty
+
+	mu    sync.Mutex // guards what follows
+	wants wants
+	state string
+	why   string
+	round int           // counts changes of the state
+	turn  chan struct{} // closed at the next
+	link  *link         // nil when not connected
+	offer offer         // of the connection, or the last one
+}
+
+// wants is what run is to do.
+type wants struct {
+	again, on, off       bool
+	needed               bool // a call waits for a connection
+	tools, prompts, list bool // the server says that its lists changed
+	roots                bool
+}
+
+func newServer(h *Hub, c servers.Server, part string) *server {
+	s := &server{hub: h, conf: c, part: part, poke: make(chan struct{}, 1), turn: make(chan struct{})}
+	s.state, s.why = s.rest()
+	return s
+}
+
+// rest is the state of a server that is not to be connected, or that it is
+// connecting.
+func (s *server) rest() (state, why string) {
+	switch {
+	case s.conf.Approval == servers.Pending:
+		return event.ServerPending, s.conf.Why
+	case s.conf.Approval != servers.Approved:
+		return event.ServerDisabled, s.conf.Why
+	case s.conf.Problem != "":
+		return event.ServerFailed, s.conf.Problem
+	}
+	return event.ServerConnecting, ""
+}
+
+func (s *server) want(change func(*wants)) {
+	s.mu.Lock()
+	change(&s.wants)
+	s.mu.Unlock()
+	select {
+	case s.poke <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// set changes the state, and tells who waits for it.
+func (s *server) set(state, why string, l *link) {
+	s.mu.Lock()
+	s.state, s.why, s.link = state, clip.Line(clip.Visible(why), 500), l
+	s.round++
+	close(s.turn)
+	s.turn = make(chan struct{})
+	s.mu.Unlock()
+	s.hub.conf.Tell(s.status())
+}
+
+func (s *server) status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.offer
+	return Status{
+		Server: s.conf, State: s.state, Why: s.why, Tools: len(o.tools), Prompts: len(o.prompts), Resources: o.resources,
+		Protocol: o.protocol, Name: o.name, Version: o.version, Instructions: o.instructions, Notes: o.notes,
+	}
+}
+
+// settled waits until the server is not connecting, and reports whether it is not.
+func (s *server) settled(ctx context.Context) bool {
+	for {
+		s.mu.Lock()
+		state, turn := s.state, s.turn
+		s.mu.Unlock()
+		if state != event.ServerConnecting {
+			return true
+		}
+		select {
+		case <-turn:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// connected is the connection to use for a call. It waits while the server is
+// connecting, and has one that ended started again.
+func (s *server) connected(ctx context.Context) (*link, error) {
+	asked := false
+	for {
+		s.mu.Lock()
+		l, state, why, turn := s.link, s.state, s.why, s.turn
+		s.mu.Unlock()
+		switch {
+		case s.gone.Load():
+			return nil, fmt.Errorf("the MCP server %s is not configured any more", s.conf.Name)
+		case l != nil:
+			return l, nil
+		case state == event.ServerConnecting:
+		case (state == event.ServerFailed || state == event.ServerClosed) && !asked && s.conf.Problem == "":
+			asked = true
+			s.want(func(w *wants) { w.needed = true })
+		default:
+			return nil, s.unusable(state, why)
+		}
+		select {
+		case <-turn:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// unusable says why a server cannot be called, and what can be done about it.
+func (s *server) unusable(state, why string) error {
+	text := "the MCP server " + s.conf.Name + " is not connected"
+	if why != "" {
+		text += ": " + why
+	}
+	switch state {
+	case event.ServerPending:
+		return hint.With(errors.New("the MCP server "+s.conf.Name+" of this project waits for approval"), "approve it in /mcp")
+	case event.ServerDisabled:
+		return hint.With(errors.New("the MCP server "+s.conf.Name+" is disabled"), "enable it in /mcp")
+	case event.ServerNeedsAuth:
+		return hint.With(errors.New("the MCP server "+s.conf.Name+" wants you to sign in"), "sign in with `adze mcp login "+s.conf.Name+"`, or in /mcp")
+	}
+	return hint.With(errors.New(text), "see /mcp, and reconnect there")
+}
+
+// A tried is what came of an attempt to connect.
+type tried struct {
+	link  *link
+	offer offer
+	err   error
+}
+
+// An owner is what run knows and nobody else.
+type owner struct {
+	*server
+	ctx      context.Context
+	link     *link
+	trying   chan tried // nil when it is not connecting
+	stopTry  context.CancelFunc
+	tries    int // that failed, one after the other
+	offences int
+	off      bool
+	delay    *time.Timer
+	retry    <-chan time.Time
+	listing  chan listing // nil when no list is being read
+	again    wants        // lists that changed meanwhile
+	listed   time.Time    // when lists were read last
+	wg       sync.WaitGroup
+}
+
+// run keeps the server connected until ctx ends.
+func (s *server) run(ctx context.Context) {
+	o := &owner{server: s, ctx: ctx}
+	o.delay = time.NewTimer(time.Hour)
+	o.delay.Stop()
+	o.hub.conf.Tell(s.status())
+	if o.startable() {
+		o.begin()
+	}
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	for ctx.Err() == nil {
+		var ended <-chan struct{}
+		if o.link != nil {
+			ended = o.link.ended
+		}
+		select {
+		case <-ctx.Done():
+		case <-s.poke:
+			o.serve()
+		case t := <-o.trying:
+			o.take(t)
+		case <-ended:
+			o.lost()
+		case <-o.retry:
+			o.retry = nil
+			o.begin()
+		case l := <-o.listing:
+			o.relisted(l)
+		case <-ping.C:
+			o.ping()
+		}
+	}
+	o.drop()
+	o.wg.Wait()
+	o.set(event.ServerClosed, "", nil)
+}
+
+func (o *owner) startable() bool {
+	state, _ := o.rest()
+	return state == event.ServerConnecting && !o.off && o.ctx.Err() == nil
+}
+
+// begin connects in the background.
+func (o *owner) begin() {
+	o.delay.Stop()
+	o.retry = nil
+	if o.trying != nil || o.link != nil || !o.startable() {
+		return
+	}
+	ctx, stop := context.WithCancel(o.ctx)
+	out := make(chan tried, 1)
+	o.trying, o.stopTry = out, stop
+	o.set(event.ServerConnecting, "", nil)
+	o.wg.Go(func() { // ends with the attempt, which is bounded
+		l, of, err := o.connect(ctx)
+		out <- tried{l, of, err}
+	})
+}
+
+// drop ends the connection, or the attempt at one, and waits for its end.
+func (o *owner) drop() {
+	o.delay.Stop()
+	o.retry = nil
+	if o.trying != nil {
+		o.stopTry()
+		if t := <-o.trying; t.link != nil {
+			t.link.close()
+		}
+		o.trying = nil
+	}
+	if o.link != nil {
+		o.forget()
+	}
+	if o.listing != nil {
+		<-o.listing // its requests ended with the connection
+		o.listing = nil
+	}
+}
+
+// forget closes the connection, after nobody can get it any more.
+func (o *owner) forget() {
+	l := o.link
+	o.link = nil
+	o.mu.Lock()
+	o.server.link = nil
+	o.mu.Unlock()
+	l.close()
+}
+
+// serve does what is wanted.
+func (o *owner) serve() {
+	o.mu.Lock()
+	w := o.wants
+	o.wants = wants{}
+	o.mu.Unlock()
+	switch {
+	case w.off:
+		o.off = true
+		o.drop()
+		o.set(event.ServerDisabled, "you turned it off", nil)
+		o.withdraw()
+	case w.on && o.off:
+		o.off, o.tries, o.offences = false, 0, 0
+		o.restart()
+	case w.again:
+		o.off, o.tries, o.offences = false, 0, 0
+		o.drop()
+		o.restart()
+	case w.needed && o.link == nil && o.trying == nil:
+		o.needed()
+	}
+	if w.roots && o.link != nil {
+		o.link.tellRoots(o.hub.conf.Roots())
+	}
+	if w.tools || w.prompts || w.list {
+		o.relist(w)
+	}
+}
+
+// restart connects, or says why not.
+func (o *owner) restart() {
+	if o.startable() {
+		o.begin()
+		return
+	}
+	state, why := o.rest()
+	o.set(state, why, nil)
+}
+
+// needed connects again because a call waits for it.
+func (o *owner) needed() {
+	if o.offences >= maxOffences || !o.startable() {
+		o.mu.Lock()
+		state, why := o.state, o.why
+		o.mu.Unlock()
+		o.set(state, why, nil) // whoever waits goes on
+		return
+	}
+	o.begin()
+}
+
+// take deals with the end of an attempt.
+func (o *owner) take(t tried) {
+	o.stopTry()
+	o.trying = nil
+	if t.err == nil {
+		o.link, o.tries, o.listed = t.link, 0, time.Now()
+		o.present(t.offer)
+		o.set(event.ServerConnected, "", o.link)
+		o.hub.conf.Changed()
+		return
+	}
+	o.failed(t.err)
+}
+
+// lost deals with a connection that ended by itself.
+func (o *owner) lost() {
+	err := o.link.reason()
+	o.forget()
+	o.failed(err)
+}
+
+// failed says what becomes of a server that is not connected any more, or
+// could not be.
+func (o *owner) failed(err error) {
+	var broke *offence
+	var needs *needsAuth
+	switch {
+	case o.ctx.Err() != nil:
+	case errors.As(err, &needs):
+		o.set(event.ServerNeedsAuth, needs.Error(), nil)
+	case errors.As(err, &broke):
+		o.offences++
+		o.set(event.ServerFailed, broke.Error(), nil)
+	case o.conf.Transport == servers.Stdio && errors.Is(err, errEnded):
+		o.set(event.ServerClosed, err.Error()+"; it is started again by the next call", nil)
+	case o.conf.Transport == servers.Stdio || o.conf.Transport == servers.Host || o.tries >= maxTries || permanent(err):
+		o.set(event.ServerFailed, err.Error(), nil)
+	default:
+		wait := min(firstDelay<<o.tries, lastDelay)
+		o.tries++
+		o.delay.Reset(wait)
+		o.retry = o.delay.C
+		o.set(event.ServerFailed, fmt.Sprintf("%v (attempt %d of %d follows in %s)", err, o.tries, maxTries, clip.Span(wait)), nil)
+	}
+}
+
+// ping asks a remote server that nobody used for a while whether it is there.
+func (o *owner) ping() {
+	l := o.link
+	if l == nil || o.conf.Transport == servers.Stdio || o.conf.Transport == servers.Host || !l.idle(pingEvery) {
+		return
+	}
+	o.wg.Go(func() { // ends after pingWait, or with the connection
+		ctx, cancel := context.WithTimeout(l.life, pingWait)
+		defer cancel()
+		l.ping(ctx)
+	})
+}

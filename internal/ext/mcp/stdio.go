@@ -1,0 +1,250 @@
+package mcp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
+)
+
+// Times of a program's end, from when its input is closed.
+const (
+	closeGrace = 2 * time.Second // then it is asked to end
+	termGrace  = 3 * time.Second // then it is killed
+)
+
+const maxErrors = 4 << 10 // bytes of a program's standard error that are kept
+
+// gate has a shell wait until its processes can be told from all others.
+const gate = `read -r _ <&3; exec 3<&-; exec "$@"`
+
+// program starts a server and speaks to it over its standard input and output.
+func (s *server) program(look *inspector) (w *wire, ended func(), err error) {
+	c, err := s.command()
+	if err != nil {
+		return nil, nil, err
+	}
+	ir, iw, err := os.Pipe()
+	if err != nil {
+		return nil, nil, err
+	}
+	er, ew, err := os.Pipe()
+	if err != nil {
+		ir.Close()
+		iw.Close()
+		return nil, nil, err
+	}
+	c.Input, c.Errors = ir, ew
+	w = newWire(look)
+	w.patience = discoverWait
+	w.send = func(b []byte) error {
+		_, err := iw.Write(b)
+		return err
+	}
+	w.shut = func() { _ = iw.Close() }
+	p, err := s.hub.table().Start(c, &lines{w: w})
+	if err != nil {
+		iw.Close()
+		er.Close()
+		return nil, nil, fmt.Errorf("%s could not be started: %w", quote(s.conf.Command), err)
+	}
+	var wg sync.WaitGroup
+	said := &tail{tell: func(line string) { s.hub.conf.Debug(s.conf.Name, line) }}
+	read := make(chan struct{})
+	go func() { // ends when no process has the other end
+		defer close(read)
+		defer er.Close()
+		_, _ = er.WriteTo(said)
+	}()
+	wg.Go(w.write)
+	wg.Go(func() { // ends with the program
+		<-p.Done()
+		<-read
+		w.finish(fmt.Errorf("%w: %s", errEnded, ending(p.Status(), said.last())))
+	})
+	return w, func() {
+		defer wg.Wait()
+		timer := time.NewTimer(closeGrace)
+		defer timer.Stop()
+		select {
+		case <-p.Done():
+			return
+		case <-timer.C:
+		}
+		p.Stop(termGrace)
+		<-p.Done()
+	}, nil
+}
+
+// ending says how a program ended.
+func ending(s proc.Status, said string) string {
+	var b strings.Builder
+	switch {
+	case s.Over != "":
+		b.WriteString("the program was ended: " + s.Over)
+	case s.Signal != "":
+		b.WriteString("the program was ended by a signal: " + s.Signal)
+	case s.Code == 127:
+		b.WriteString("the program could not be run")
+	default:
+		fmt.Fprintf(&b, "the program ended with exit code %d", s.Code)
+	}
+	if said != "" {
+		b.WriteString(" and said " + quote(said))
+	}
+	return b.String()
+}
+
+// command is how the server's program is started: in the folder of the session,
+// with what programs may inherit and the variables of its configuration.
+func (s *server) command() (c proc.Command, err error) {
+	environ := proc.Quiet(proc.Scrub(s.hub.conf.Environ()))
+	for _, name := range sorted(s.conf.Env) {
+		environ = proc.Set(environ, name+"="+s.conf.Env[name])
+	}
+	path := ""
+	for _, v := range environ {
+		if k, value, _ := strings.Cut(v, "="); k == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(k, "path") {
+			path = value
+		}
+	}
+	file := s.conf.Command
+	switch {
+	case filepath.IsAbs(file):
+	case filepath.Base(file) != file:
+		file = filepath.Join(s.hub.conf.Dir, file)
+	default:
+		found, ok := proc.Lookup(file, path, []string{s.hub.conf.Dir})
+		if !ok {
+			return c, &final{fmt.Errorf("there is no program %s in PATH", quote(file))}
+		}
+		file = found
+	}
+	if !proc.Executable(file) {
+		return c, &final{fmt.Errorf("%s is no program", quote(s.conf.Command))}
+	}
+	c = proc.Command{Path: file, Args: append([]string{s.conf.Command}, s.conf.Args...), Dir: s.hub.conf.Dir, Env: environ}
+	if runtime.GOOS == "windows" {
+		return c, nil
+	}
+	outside := slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return paths.Within(s.hub.conf.Dir, dir) })
+	shell, err := proc.Shell(strings.Join(outside, string(os.PathListSeparator)), nil)
+	c.Gate, c.Path, c.Args = true, shell, append([]string{"sh", "-c", gate, "sh", file}, s.conf.Args...)
+	return c, err
+}
+
+// lines hands what a program prints to a wire, line by line.
+type lines struct {
+	w    *wire
+	rest []byte
+	dead bool
+}
+
+// Write implements io.Writer. After the end of the connection it takes and drops
+// everything, so that no program hangs on a full pipe.
+func (l *lines) Write(b []byte) (int, error) {
+	n := len(b)
+	for !l.dead && len(b) > 0 {
+		i := bytes.IndexByte(b, '\n')
+		if i < 0 {
+			if l.rest = append(l.rest, b...); len(l.rest) > maxMessage {
+				l.w.finish(errTooLarge)
+				l.dead = true
+			}
+			break
+		}
+		line := b[:i]
+		if len(l.rest) > 0 {
+			line = append(l.rest, line...)
+		}
+		l.rest = nil
+		// What is no message at all, people print in the wrong place.
+		if t := bytes.TrimSpace(line); len(t) > 0 && (t[0] == '{' || t[0] == '[' && json.Valid(t)) {
+			l.dead = !l.w.arrive(bytes.Clone(t))
+		}
+		b = b[i+1:]
+	}
+	if l.dead {
+		l.rest = nil
+	}
+	return n, nil
+}
+
+// tail keeps the end of what a program says, and tells each line.
+type tail struct {
+	tell func(line string)
+
+	mu   sync.Mutex // guards what follows
+	rest []byte
+	kept []byte
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, b...)
+	t.kept = append([]byte(nil), t.kept[max(0, len(t.kept)-maxErrors):]...)
+	t.rest = append(t.rest, b...)
+	for {
+		i := bytes.IndexByte(t.rest, '\n')
+		if i < 0 && len(t.rest) < maxErrors {
+			return len(b), nil
+		}
+		if i < 0 {
+			i = len(t.rest) - 1
+		}
+		if line := clip.Line(clip.Visible(string(t.rest[:i])), 2000); line != "" {
+			t.tell(line)
+		}
+		t.rest = t.rest[i+1:]
+	}
+}
+
+// last is the last line that says something.
+func (t *tail) last() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	list := strings.Split(strings.TrimSpace(string(t.kept)), "\n")
+	return strings.TrimSpace(list[len(list)-1])
+}
+
+// final is what another attempt would not cure.
+type final struct{ error }
+
+func (f *final) Unwrap() error { return f.error }
+
+// permanent reports whether another attempt at a connection makes no sense.
+func permanent(err error) bool { return errors.As(err, new(*final)) }
+
+func sorted[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.SortFunc(out, cmp.Compare)
+	return out
+}
+
+// both is a context that ends when either does.
+func both(a, b context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(a)
+	stop := context.AfterFunc(b, func() { cancel(context.Cause(b)) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
