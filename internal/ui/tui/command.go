@@ -24,7 +24,16 @@ type command struct {
 	name  string
 	args  string // a hint for what follows; "" takes nothing
 	about string
+	from  string // who brought it, "" for adze's own
 	run   func(m *Model, args string) []effect
+}
+
+// told is what a command does, and who brought it.
+func (c command) told() string {
+	if c.from == "" {
+		return c.about
+	}
+	return strings.TrimSpace(c.about + " (" + story.FirstLine(c.from) + ")")
 }
 
 // commands are all that can be done here, by name.
@@ -50,10 +59,23 @@ func (m *Model) commands() []command {
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.host.Reports)) {
 		r := m.host.Reports[name]
-		out = append(out, command{name, r.Args, r.About, func(m *Model, args string) []effect { return m.reportOf(name, r, args) }})
+		out = append(out, command{name: name, args: r.Args, about: r.About, run: func(m *Model, args string) []effect { return m.reportOf(name, r, args) }})
+	}
+	for _, x := range m.st.Extensions.Commands {
+		if slices.ContainsFunc(out, func(c command) bool { return c.name == x.Name }) {
+			continue // adze's own count
+		}
+		out = append(out, command{name: x.Name, args: x.Args, about: story.FirstLine(x.About), from: x.From, run: func(m *Model, args string) []effect {
+			return m.sendCommand(strings.TrimSpace("/" + x.Name + " " + args))
+		}})
 	}
 	slices.SortFunc(out, func(a, b command) int { return cmp.Compare(a.name, b.name) })
 	return out
+}
+
+// sendCommand has the session carry out a command that extensions bring.
+func (m *Model) sendCommand(line string) []effect {
+	return m.send(edit.Prompt{Mode: edit.Command, Text: line, Shown: line})
 }
 
 // views are what commands show or do here, by their names, as far as the host
@@ -137,7 +159,7 @@ func (m *Model) commandsFor(word string) []found {
 		if word != "" && strings.HasPrefix(c.name, word) {
 			score += 10_000 - len(c.name)
 		}
-		hits = append(hits, rated{found{Choice{ID: c.name, Name: c.name, About: c.about, Right: c.args}, at}, score})
+		hits = append(hits, rated{found{Choice{ID: c.name, Name: c.name, About: c.told(), Right: c.args}, at}, score})
 	}
 	slices.SortStableFunc(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
 	out := make([]found, len(hits))
@@ -154,6 +176,9 @@ func (m *Model) command(line string) []effect {
 	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
 	if i >= 0 {
 		return all[i].run(m, strings.TrimSpace(args))
+	}
+	if m.s == nil && m.gone == nil || m.screen.past { // what extensions bring is not known yet
+		return m.sendCommand(line)
 	}
 	var names []string
 	for _, c := range all {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 )
 
 // Every command of adze itself can be done here when the host can do all, and
@@ -61,4 +63,32 @@ func TestMemoryListsWhatWasRead(t *testing.T) {
 	if len(opened) != 1 || opened[0] != "/s/notes.md" {
 		t.Errorf("opened %q", opened)
 	}
+}
+
+// What extensions bring is found, says who brought it, and is the session's to
+// carry out; adze's own commands of the same name count.
+func TestCommandsOfExtensions(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.keys("'/deploy early", "enter") // before anything is known of them
+	r.open().event(event.Extended{Commands: []event.Offer{
+		{Name: "deploy", Args: "[where]", About: "Ship it\nsecond line", From: "the plugin ops@market"}, {Name: "db:ask", Args: "<question>", From: "the MCP server db"},
+		{Name: "help", About: "not ours"}, {Name: "e\x1b[2Jvil", About: "\x1b]0;x\x07"},
+	}})
+	sent := func(want string) {
+		t.Helper()
+		if p, ok := last[op.Prompt](r); !ok || p.Text != want || !p.Command {
+			t.Errorf("%+v, want %q", p, want)
+		}
+	}
+	sent("/deploy early")
+	r.keys("'/dep").has("/deploy", "Ship it … (the plugin ops@market)", "[where]").hasNot("second line")
+	r.keys("enter")
+	sent("/deploy")
+	r.keys("'/deploy to  prod", "enter")
+	sent("/deploy to  prod")
+	r.keys("'/ask", "enter").has("/db:ask")
+	r.keys("'why", "enter")
+	sent("/db:ask why")
+	r.keys("'/help", "enter").has("Begin a prompt with").hasNot("not ours")
+	r.keys("G", "pgup").has("/deploy")
 }

@@ -40,7 +40,7 @@ func newHelp(*Model) dialog {
 		}
 		head("Commands")
 		for _, c := range m.commands() {
-			row(strings.TrimSpace("/"+c.name+" "+c.args), c.about)
+			row(strings.TrimSpace("/"+c.name+" "+c.args), c.told())
 		}
 		return out
 	}}
