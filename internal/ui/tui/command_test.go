@@ -90,5 +90,6 @@ func TestCommandsOfExtensions(t *testing.T) {
 	r.keys("'why", "enter")
 	sent("/db:ask why")
 	r.keys("'/help", "enter").has("Begin a prompt with").hasNot("not ours")
-	r.keys("G", "pgup").has("/deploy")
+	r.keys("G").has("/vim")
+	r.keys("pgup").has("/deploy")
 }
