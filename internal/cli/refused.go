@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -14,10 +16,27 @@ import (
 // run.
 func refusedCall(b event.ToolFinished) error {
 	name := b.Name
-	if part := b.Verdict.Part; part != "" {
-		name += "(" + clip.Line(part, 80) + ")"
+	if what := refusedPart(b); what != "" {
+		name += "(" + clip.Line(clip.Visible(what), 80) + ")"
 	}
 	return &failure{exitRefused, fmt.Sprintf("%s was refused: %s", name, b.Verdict.Why()), wayOut(b.Verdict)}
+}
+
+// refusedPart is the part of a call that was refused, as a person knows it: of a
+// command with a path or a host that is refused, the command.
+func refusedPart(b event.ToolFinished) string {
+	part := b.Verdict.Part
+	var in struct {
+		Command string `json:"command"`
+	}
+	if json.Unmarshal(b.Input, &in) != nil || in.Command == "" {
+		return part
+	}
+	isCommand := func(x policy.Piece) bool { return x.Text == part && (x.Kind == "command" || x.Kind == "unclear") }
+	if part != "" && slices.ContainsFunc(b.Verdict.Parts, isCommand) {
+		return part
+	}
+	return in.Command
 }
 
 // wayOut is what lets a refused call run the next time. A rule that forbids is

@@ -39,3 +39,20 @@ func TestRefusalNamesTheCall(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Of a command of which a path is refused, the command is named; of a command
+// within a script, that one.
+func TestRefusedNamesTheCommand(t *testing.T) {
+	for _, c := range []struct{ input, part, want string }{
+		{`{"command":"cat /etc/hosts"}`, "/etc/hosts", "Bash(cat /etc/hosts) was refused"},
+		{`{"command":"ls && touch a"}`, "touch a", "Bash(touch a) was refused"},
+		{`{"command":"curl https://example.com/\u001b[2J"}`, "example.com", `Bash(curl https://example.com/\x1b[2J) was refused`},
+		{`{"file_path":"/etc/x"}`, "/etc/x", "Bash(/etc/x) was refused"},
+		{``, "", "Bash was refused"},
+	} {
+		v := policy.Verdict{Part: c.part, Reason: "no", Parts: []policy.Piece{{Kind: "command", Text: "touch a"}, {Kind: "read", Text: "/etc/hosts"}}}
+		if got := refusedCall(event.ToolFinished{Name: "Bash", Input: []byte(c.input), Verdict: v}).Error(); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, not %q", c.input, got, c.want)
+		}
+	}
+}

@@ -249,7 +249,7 @@ type (
 	Noted struct {
 		Level string `json:"level"` // info, warning, error
 		Text  string `json:"text"`
-		About string `json:"about,omitempty"` // AboutWindow, or ""
+		About string `json:"about,omitempty"` // AboutWindow, AboutCost, or ""
 	}
 	TurnEnded struct {
 		ID     string          `json:"id"`
@@ -323,6 +323,10 @@ type Offer struct {
 
 // AboutWindow is a warning that the conversation will be compacted soon.
 const AboutWindow = "window"
+
+// AboutCost is a warning that the session costs as much as the person wanted to
+// be told of.
+const AboutCost = "cost"
 
 // An End is how a turn ended.
 type End string

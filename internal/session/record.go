@@ -26,7 +26,7 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 	st.apply(e)
 	s.fan.send(e)
 	if text := dear(was, st.Total, st.warnUSD); text != "" {
-		return s.record(ctx, st, event.Noted{Level: "warning", Text: text})
+		return s.record(ctx, st, event.Noted{Level: "warning", Text: text, About: event.AboutCost})
 	}
 	if _, end := b.(event.TurnEnded); end {
 		s.keep(st, keepEvery)

@@ -296,7 +296,7 @@ func (l *Opened) inMemory(err error) error {
 		return hint.With(err, "make room on the disk, or keep nothing: --no-session")
 	}
 	l.Session = &mem.Session{}
-	l.run.Note("this session is kept in memory only: %v", err)
+	l.run.Note("nothing of this session is kept on disk, and it cannot be gone on with later: %v", err)
 	return nil
 }
 

@@ -573,3 +573,20 @@ func TestDialogsOnTinyScreens(t *testing.T) {
 	r.has("Which database?", "❯ SQLite", "Postgres")
 	r.keys("down", "enter", "space", "down", "down").has("Which checks?", "Something else")
 }
+
+// A turn that became dear asks whether to go on; the answer comes too late when
+// it is over.
+func TestDearTurn(t *testing.T) {
+	dear := event.Noted{Level: "warning", Text: "this session has cost $5.01", About: event.AboutCost}
+	stopped := func(keys ...string) bool {
+		r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, dear).pass(time.Second)
+		r.has("Go on?", "has cost $5.01", "Stop here").keys(keys...).hasNot("Stop here")
+		_, ok := last[op.Interrupt](r)
+		return ok
+	}
+	if stopped("esc") || stopped("enter") || !stopped("down", "enter") {
+		t.Error("only who says so stops it")
+	}
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, dear, event.TurnEnded{ID: "t"}).hasNot("Stop here").has("has cost $5.01")
+	r.event(dear).hasNot("Stop here") // no turn runs
+}

@@ -44,6 +44,20 @@ func (m *Model) cost() string {
 	return b.String()
 }
 
+// dear asks whether to go on with a turn that became dear. The turn does not
+// wait for the answer.
+func (m *Model) dear(text string) dialog {
+	d := newMenu(m, "Go on?", []Choice{{ID: "on", Name: "Go on"}, {ID: "stop", Name: "Stop here", About: "what is done stays"}}, func(m *Model, c Choice) []effect {
+		if c.ID == "stop" && m.turn.running {
+			return m.interrupt()
+		}
+		return nil
+	})
+	d.about = text + ". The model works on meanwhile."
+	d.fixed, d.careful, d.place, d.hint = true, true, rankCost, "Esc goes on"
+	return d
+}
+
 func spentCells(s usage.Spent) string {
 	first := ""
 	if s.Timed > 0 {

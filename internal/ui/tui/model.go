@@ -372,6 +372,11 @@ func (m *Model) happened(e event.Event) []effect {
 		return m.wentBack()
 	case event.Compacted, event.CompactFailed:
 		m.flash = flash{} // that it is being compacted
+	case event.Noted:
+		if b.About == event.AboutCost && m.turn.running {
+			m.open(m.dear(b.Text))
+			return m.call("adze: " + story.FirstLine(b.Text))
+		}
 	case event.RewindPlan:
 		m.planned(b)
 	case event.ModeChanged, event.ModelChanged, event.Titled, event.TaskStarted:
@@ -393,7 +398,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.say(text, draw.Quiet)
 		return m.changed()
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.ServerChanged, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
-		event.NotesKept, event.Compacting, event.Noted, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
+		event.NotesKept, event.Compacting, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil
@@ -406,6 +411,7 @@ func (m *Model) turnEnded(b event.TurnEnded) []effect {
 		m.flash = flash{}
 	}
 	m.dropQuestions()
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(d dialog) bool { return d.rank() == rankCost })
 	out := m.changed()
 	if took > 10*time.Second && b.How != event.Interrupted {
 		out = append(out, m.call("adze is done")...)

@@ -61,6 +61,10 @@ var scenes = []struct {
 		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6", Fills: func() view.Block { return fills }}, nil})
 		r.keys("'/context", "enter")
 	}},
+	{"dear", func(r *rig) {
+		busy(r)
+		r.event(event.Noted{Level: "warning", Text: "this session has cost $5.01 (cost.warn_usd is $5.00)", About: event.AboutCost}).pass(time.Second)
+	}},
 	{"commands", func(r *rig) { r.open().keys("'/co") }},
 	{"files", func(r *rig) { r.open().keys("'see @cal") }},
 	{"theme", func(r *rig) { r.open().keys("'/theme", "enter", "down") }},

@@ -50,7 +50,16 @@ func (m *Model) firstTheme() dialog {
 	d := newMenu(m, "Welcome to adze. Which colours?", all, func(m *Model, c Choice) []effect { return keep(m, c.ID) })
 	d.about, d.fixed, d.place = "They change while you choose; auto follows the terminal's background. /theme changes them later.", true, rankWelcome
 	d.marked = func(m *Model, c Choice) []effect { return m.setTheme(c.ID) }
-	d.dropped = func(m *Model) []effect { return keep(m, "auto") }
+	d.dropped = func(m *Model) []effect {
+		m.screen.chosen = "auto"
+		if m.host.Save == nil {
+			return m.setTheme("auto")
+		}
+		return append(m.setTheme("auto"), work{func(context.Context) func(*Model) []effect {
+			_ = m.host.Save("ui.theme", "auto") // nobody asked for it: where it cannot be written, the next start asks again
+			return nil
+		}})
+	}
 	d.hint, d.sample = "Enter takes it, Esc skips", sampled
 	return d
 }
