@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/settings"
@@ -85,6 +86,9 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 		cerr = left.Session.Close(why)
 	}
 	cerr = errors.Join(cerr, h.close())
+	if h.seen != nil {
+		h.seen.Close()
+	}
 	h.work.Wait()
 	h.tellRest(sys)
 	if code, ended := endedBy(ctx); ended {
@@ -129,12 +133,24 @@ type uiHost struct {
 	f     *runFlags
 	o     invocation
 	notes chan string
+	stale chan struct{} // has a token when keys or themes may be others
+	watch func()        // starts to look at their files, once
+	seen  *watch.Watcher
 	work  sync.WaitGroup // what is written to the history
 	shared
 }
 
 func newHost(sys System, f *runFlags, o invocation) *uiHost {
-	h := &uiHost{sys: sys, f: f, o: o, notes: make(chan string, 64)}
+	h := &uiHost{sys: sys, f: f, o: o, notes: make(chan string, 64), stale: make(chan struct{}, 1)}
+	h.watch = sync.OnceFunc(func() {
+		dir := h.configDir()
+		h.seen = watch.Start(watch.Config{Files: []string{filepath.Join(dir, keysFile)}, Dirs: []string{filepath.Join(dir, "themes")}, Changed: func() {
+			select {
+			case h.stale <- struct{}{}:
+			default: // it is known
+			}
+		}})
+	})
 	h.o.Note = func(s string) {
 		if strings.HasPrefix(s, settings.UntrustedNote) {
 			return // the UI asks
@@ -161,7 +177,7 @@ func (h *uiHost) tellRest(sys System) {
 
 func (h *uiHost) host() tui.Host {
 	t := tui.Host{
-		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes,
+		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
 		Open: h.open, Models: h.models, Sessions: h.sessions, Search: h.search, Preview: h.preview, Diff: h.diff, Rename: h.rename, Files: h.files,
 		Look: h.look, Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
 		Memory: h.memory, Note: h.note, Reports: h.reports(), Hooks: func(ctx context.Context) (string, error) { return h.subcommand("hooks", "list")(ctx, nil, "") }, First: h.first, Keyless: keyless, Taken: taken, Trust: h.trust,

@@ -191,10 +191,13 @@ func (h *uiHost) theme(name string, dark bool) (*draw.Theme, error) {
 	return nil, fmt.Errorf("there is no theme %q; there are %s", name, strings.Join(h.themes(), ", "))
 }
 
+// keysFile is the person's own keys, in the folder of their settings.
+const keysFile = "keybindings.json"
+
 // keys are the bindings of keybindings.json over the defaults.
 func (h *uiHost) keys() (*keymap.Map, []string) {
 	t := keymap.Terminal{Windows: runtime.GOOS == "windows"}
-	path := filepath.Join(h.configDir(), "keybindings.json")
+	path := filepath.Join(h.configDir(), keysFile)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return keymap.Default(t), nil

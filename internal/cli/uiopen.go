@@ -72,6 +72,7 @@ func (h *uiHost) open(ctx context.Context, s tui.Start) (*tui.Session, error) {
 		return nil, err
 	}
 	face := running{r, w}.face()
+	h.watch()
 	face.UI = h.dressed(w.Config())
 	return face, nil
 }

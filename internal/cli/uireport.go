@@ -166,7 +166,7 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 }
 
 func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (string, error) {
-	path := filepath.Join(h.configDir(), "keybindings.json")
+	path := filepath.Join(h.configDir(), keysFile)
 	if !exists(path) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return "", err

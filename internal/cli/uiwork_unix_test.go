@@ -29,6 +29,13 @@ func TestUISettingsCountAtOnce(t *testing.T) {
 	x.until(`The keys count now`)
 	x.keys("\x1bq")
 	x.until(`accepts edits`)
+	keys := filepath.Join(p.home, ".adze", "keybindings.json") // another program's turn
+	if err := os.WriteFile(keys, []byte(`{"bindings":[{"context":"Chat","bindings":{"alt+w":"chat:cycleMode", "alt+e": "chat:nothing"}}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x.until(`unknown action "chat:nothing"`)
+	x.keys("\x1bw")
+	x.until(`plan mode`)
 	settings := filepath.Join(p.home, ".adze", "settings.json")
 	if err := os.WriteFile(settings, []byte(`{"ui": {"editor_mode": "vim", "ascii": true}}`), 0o600); err != nil {
 		t.Fatal(err)

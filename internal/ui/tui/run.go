@@ -156,6 +156,8 @@ func (l *loop) run() Left {
 			l.take(l.mail.take())
 		case s := <-l.h.Notes:
 			l.take(resultMsg{func(m *Model) []effect { m.note("warning", s, ""); return nil }})
+		case <-l.h.Stale:
+			l.do(l.m.lookAgain())
 		case <-timer.C:
 			l.take(tickMsg{})
 		case <-l.ctx.Done():

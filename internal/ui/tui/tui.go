@@ -126,6 +126,9 @@ type Host struct {
 	NewID   func() string
 	// Notes are what a person should know and no event says; nil has none.
 	Notes <-chan string
+	// Stale says that what Look reads beside the settings may be another; nil
+	// never does.
+	Stale <-chan struct{}
 	// Open opens a session. It is called on a goroutine of its own, and takes
 	// as long as it takes; the prompt box works meanwhile.
 	Open func(ctx context.Context, s Start) (*Session, error)
