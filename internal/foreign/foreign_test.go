@@ -75,7 +75,7 @@ func (r *rig) fixtures() {
 	r.write(".gemini/tmp/calc/chats/session-2026-11-22T16-27-d8c40158.jsonl", fixture(r.t, "gemini-0.61.0.jsonl"))
 	r.write(".gemini/tmp/calc/.project_root", "/home/u/calc")
 	r.base(".local/share/opencode/opencode.db", fixture(r.t, "opencode-1.18.33.sql"))
-	r.base("calc/.crush/crush.db", fixture(r.t, "crush.sql"))
+	r.base("calc/.crush/crush.db", fixture(r.t, "crush-2026-08-21.sql"))
 	r.write(".local/share/crush/projects.json", `{"projects":[{"path":"/home/u/calc","data_dir":"`+filepath.ToSlash(filepath.Join(r.home, "calc", ".crush"))+`"}]}`)
 }
 
@@ -134,7 +134,7 @@ func TestFixtures(t *testing.T) {
 		foreign.Codex:      {"", `call exec_command {"cmd": "echo two; echo three >&2"}`},
 		foreign.Gemini:     {"", `result false "one\n"`},
 		foreign.OpenCode:   {"A short title", `result false "two\nthree\n"`},
-		foreign.Crush:      {"Three numbers", `result true "exit 1"`},
+		foreign.Crush:      {"Three numbers", "call agent {\"prompt\": \"count them\"}\n" + `result false "It says one, two, three."`},
 	} {
 		s, es := r.one(from)
 		got := outline(es)
@@ -154,6 +154,27 @@ func TestFixtures(t *testing.T) {
 		}
 		accepted(t, es)
 	}
+}
+
+// What the fixture of Crush does not have: a command that the person ran, a call
+// that was not finished and has no result, and parts that are not known.
+func TestCrushParts(t *testing.T) {
+	r := newRig(t)
+	r.base("calc/.crush/crush.db", fixture(t, "crush-2026-08-21.sql")+`
+INSERT INTO messages (id, session_id, role, parts, created_at, updated_at) VALUES
+	('a', '70dd3088-96f8-4695-8fec-9f5e2bda624d', 'user', '[{"type":"shell_command","data":{"command":"make","output":"all is built"}}]', 1795384710, 1795384710),
+	('b', '70dd3088-96f8-4695-8fec-9f5e2bda624d', 'assistant', '[{"type":"text","data":{"text":"I list them."}},{"type":"tool_call","data":{"id":"call_9","name":"ls","input":"","finished":false}},{"type":"hologram","data":{}}]', 1795384711, 1795384711),
+	('c', '70dd3088-96f8-4695-8fec-9f5e2bda624d', 'user', 'half a mess', 1795384712, 1795384712);`)
+	r.write(".local/share/crush/projects.json", fmt.Sprintf(`{"projects":[{"path":"/home/u/calc","data_dir":%q}]}`, filepath.Join(r.home, "calc", ".crush")))
+	s, es := r.one(foreign.Crush)
+	got := outline(es)
+	if !strings.Contains(got, "prompt ! make\nall is built\n") || !strings.Contains(got, "call ls {}") || paired(t, es) != 5 {
+		t.Errorf("it came to\n%s", got)
+	}
+	if left := fmt.Sprint(s.Left()); !strings.Contains(left, "hologram") || !strings.Contains(left, "not whole") {
+		t.Errorf("left %s", left)
+	}
+	accepted(t, es)
 }
 
 // files are all files below a folder, with what is in them.
