@@ -35,6 +35,8 @@ func (l *Loop) Compact(ctx context.Context, t Turn, c Compaction) (Outcome, erro
 	}
 	ok, err := r.compact(ctx, c)
 	switch {
+	case r.noGain:
+		return r.outcome(Outcome{Reason: Completed}), err // the event says what there is to say
 	case ctx.Err() != nil:
 		return r.outcome(Outcome{Reason: InterruptedSummary, Text: "the compaction was interrupted: the conversation is as it was"}), err
 	case !ok:
@@ -74,9 +76,7 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 	case errors.As(err, &recorded):
 		return false, recorded.err
 	case err != nil:
-		r.noSummary = clip.Line(err.Error(), 300)
-		stops := c.Trigger != event.CauseAsked && st.Failed+1 >= maxFailed
-		return false, r.Host.Emit(event.CompactFailed{Trigger: c.Trigger, Why: r.noSummary, Stops: stops})
+		return false, r.failed(c, st, clip.Line(err.Error(), 300))
 	}
 	e := event.Compacted{Trigger: c.Trigger, Tokens: window.Estimate(st), Before: c.Before, From: c.From}
 	switch {
@@ -85,8 +85,19 @@ func (r *run) compact(ctx context.Context, c Compaction) (ok bool, err error) {
 	case c.From == 0:
 		e.From = window.Tail(st, shares.Tail)
 	}
-	e = r.boundary(ctx, st, e, prompt.Section{Name: "summary", Text: clip.Middle(summary, 4*shares.Summary, "")}, shares, overhead)
+	e, after := r.boundary(ctx, st, e, prompt.Section{Name: "summary", Text: clip.Middle(summary, 4*shares.Summary, "")}, shares, overhead)
+	if was, is := st.Gauge().Bytes, after.Gauge().Bytes; is >= was {
+		r.noGain = true
+		return false, r.failed(c, st, fmt.Sprintf("its summary, with what is kept word for word beside it, would take more room (about %s) than what they stand for (%s)",
+			clip.Count(clip.Tokens(is), "token"), clip.Count(clip.Tokens(was), "token")))
+	}
 	return true, r.compacted(ctx, e)
+}
+
+// failed records that the conversation stays as it is.
+func (r *run) failed(c Compaction, st transcript.State, why string) error {
+	r.noSummary = why
+	return r.Host.Emit(event.CompactFailed{Trigger: c.Trigger, Why: why, Stops: c.Trigger != event.CauseAsked && st.Failed+1 >= maxFailed})
 }
 
 // fromNotes compacts without a request: the session's notes stand for what they
@@ -106,12 +117,14 @@ func (r *run) fromNotes(ctx context.Context, c Compaction, st transcript.State, 
 	}
 	shares := window.SharesOf(effective, overhead)
 	e = event.Compacted{Trigger: c.Trigger, Tokens: window.Estimate(st), From: from, Notes: through}
-	return r.boundary(ctx, st, e, prompt.Section{Name: "session_notes", Text: clip.Middle(text, 4*shares.Summary, "")}, shares, overhead), true
+	e, after := r.boundary(ctx, st, e, prompt.Section{Name: "session_notes", Text: clip.Middle(text, 4*shares.Summary, "")}, shares, overhead)
+	return e, after.Gauge().Bytes < st.Gauge().Bytes
 }
 
 // boundary completes a compaction: first stands for what goes, beside it stands
 // what is kept word for word, and what goes is put where the model can read it.
-func (r *run) boundary(ctx context.Context, st transcript.State, e event.Compacted, first prompt.Section, s window.Shares, overhead int) event.Compacted {
+// after is what the conversation comes to with it.
+func (r *run) boundary(ctx context.Context, st transcript.State, e event.Compacted, first prompt.Section, s window.Shares, overhead int) (_ event.Compacted, after transcript.State) {
 	shown := func(s event.Seq) bool { return s < e.Before || s >= e.From }
 	gone := transcript.Keep(st.Entries(), func(s event.Seq) bool { return !shown(s) })
 	if r.Spill != nil {
@@ -121,9 +134,9 @@ func (r *run) boundary(ctx context.Context, st transcript.State, e event.Compact
 		}
 	}
 	e.Text = prompt.Compacted(append([]prompt.Section{first}, r.kept(ctx, st, e, s, shown)...))
-	after := st.Apply(event.Event{Seq: st.Seq + 1, Time: st.Time, Body: e})
+	after = st.Apply(event.Event{Seq: st.Seq + 1, Time: st.Time, Body: e})
 	e.Left = overhead + int(float64(after.Gauge().Bytes)/4*window.Ratio(st))
-	return e
+	return e, after
 }
 
 // unrecorded wraps an error of the host: nothing further may be done.

@@ -121,6 +121,7 @@ func TestCompaction(t *testing.T) {
 			for i := range 4 {
 				_ = r.host.Emit(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: fmt.Sprint("long ago ", i)}}}})
 				_ = r.host.Emit(event.InputAccepted{ID: fmt.Sprint("q", i), Text: fmt.Sprint("question ", i)})
+				_ = r.host.Emit(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: strings.Repeat("thoughts ", 200)}}}})
 			}
 		}, replies: []fake.Reply{summary, fake.Say("done")}, end: agent.Completed, requests: 2, done: 1,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
@@ -159,6 +160,16 @@ func TestCompaction(t *testing.T) {
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
 				if n := said[event.Noted](r.host); len(n) > 0 {
 					t.Errorf("%+v", n)
+				}
+			}},
+		{name: "one that would be larger is not taken, and the third is the last", change: func(r *rig) { small(r); r.host.tools, _ = tool.NewSet(keep(10)) },
+			replies: []fake.Reply{used(7600, use("a", "keep")), summary, used(7610, use("b", "keep")), summary, used(7620, use("c", "keep")), summary, used(7630, use("d", "keep")), fake.Say("done")},
+			end:     agent.Completed, requests: 8, failed: 3,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				for i, f := range said[event.CompactFailed](r.host) {
+					if !strings.Contains(f.Why, "would take more room (about ") || f.Stops != (i == 2) {
+						t.Errorf("%+v", f)
+					}
 				}
 			}},
 		{name: "a warning, once", change: func(r *rig) { r.host.target.Window, r.host.target.Cap = 100_000, 1000 },
@@ -245,7 +256,7 @@ func TestCompactionOfAPart(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, nil, summing(t, "the sum", llm.Usage{In: 1, Out: 1}))
 				for i := 1; i <= 3; i++ {
-					for _, b := range []event.Body{event.InputAccepted{ID: fmt.Sprint("q", i), Text: fmt.Sprint("Q", i)}, event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: fmt.Sprint("A", i)}}}}} {
+					for _, b := range []event.Body{event.InputAccepted{ID: fmt.Sprint("q", i), Text: fmt.Sprint("Q", i)}, event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: fmt.Sprint("A", i) + strings.Repeat(" and so on", 300)}}}}} {
 						if err := r.host.Emit(b); err != nil {
 							t.Fatal(err)
 						}

@@ -196,7 +196,7 @@ func TestHooksAtTheEnd(t *testing.T) {
 func TestHooksOnCompactions(t *testing.T) {
 	talked := func(t *testing.T, replies ...fake.Reply) *rig {
 		r := newRig(t, nil, replies...)
-		_ = r.host.Emit(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "so"}}}})
+		_ = r.host.Emit(event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: strings.Repeat("so ", 500)}}}})
 		return r
 	}
 	for name, c := range map[string]struct {

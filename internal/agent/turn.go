@@ -75,6 +75,7 @@ type run struct {
 	// toldUSD and toldTokens are the shares of the budgets that the model was
 	// told are gone, in percent.
 	toldUSD, toldTokens int
+	noGain              bool   // the newest summary would have taken more room than what it stands for
 	noSummary           string // why the newest summary could not be had
 	stopped             string // why hooks ended the turn
 }

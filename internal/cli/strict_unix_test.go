@@ -39,7 +39,7 @@ func strict(t *testing.T, w wireName, calls int) (*llmtest.Strict, *provider) {
 			}
 		}
 		if since >= calls {
-			return llmtest.Reply{ID: "r", Stop: llm.EndTurn, Parts: []llmtest.Part{{Part: llmtest.Signed(fmt.Sprint("done ", n))}, {Part: llm.Text{S: fmt.Sprint("answer ", n)}}}}
+			return llmtest.Reply{ID: "r", Stop: llm.EndTurn, Parts: []llmtest.Part{{Part: llmtest.Signed(fmt.Sprint("done ", n))}, {Part: llm.Text{S: fmt.Sprint("answer ", n) + strings.Repeat(" and why", 500)}}}}
 		}
 		reply := llmtest.Reply{ID: "r", Stop: llm.WantTools, Parts: []llmtest.Part{{Part: llmtest.Signed(fmt.Sprint("look ", n))}}}
 		command, _ := json.Marshal(map[string]string{"command": fmt.Sprintf("echo %d >> ran.txt; echo out %d", n, n)})

@@ -43,7 +43,7 @@ func (r *rig) refused(o op.Op, code op.Code) {
 // talked is a session of three prompts and their answers.
 func talked(t *testing.T, change func(*session.Config), more ...fake.Reply) *rig {
 	t.Helper()
-	r := start(t, nil, change, append([]fake.Reply{fake.Say("answer one"), fake.Use(call("c1", "look", "result of two", 0)), fake.Say("answer two"), fake.Say("answer three")}, more...)...)
+	r := start(t, nil, change, append([]fake.Reply{fake.Say("answer one" + strings.Repeat(" x", 2000)), fake.Use(call("c1", "look", "result of two"+strings.Repeat(" x", 2000), 0)), fake.Say("answer two"), fake.Say("answer three")}, more...)...)
 	for i, text := range []string{"prompt one", "prompt two", "prompt three"} {
 		if err := r.Submit(t.Context(), op.Prompt{ID: fmt.Sprint("p", i+1), Text: text}); err != nil {
 			t.Fatal(err)
@@ -303,7 +303,7 @@ func TestFactsOutliveCompactions(t *testing.T) {
 // one that is still in force is told of.
 func TestCompactAfterAnUndo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := talked(t, nil, fake.Say("first summary"), fake.Say("answer four"), fake.Say("second summary"), fake.Say("third summary"))
+		r := talked(t, nil, fake.Say("first summary"), fake.Say("answer four"), fake.Say("second summary"), fake.Say("third summary"), fake.Say("fourth summary"))
 		steps := []op.Op{op.Compact{UpTo: "p2"}, op.Prompt{ID: "p4", Text: "prompt four"}, op.Compact{UpTo: "p4"}}
 		for i, o := range steps {
 			if err := r.Submit(t.Context(), o); err != nil {
@@ -322,11 +322,20 @@ func TestCompactAfterAnUndo(t *testing.T) {
 		if got := spoken(r.State().Messages()); strings.Contains(got, "summary") || !strings.HasPrefix(got, "prompt one") || !strings.Contains(got, "answer four") {
 			t.Errorf("%q", got)
 		}
-		if err := r.Submit(t.Context(), op.Compact{From: "2"}); err != nil {
+		if err := r.Submit(t.Context(), op.Compact{From: "3"}); err != nil {
 			t.Fatal(err)
 		}
 		r.last(r.turns(7, nil), agent.Completed)
-		if got := spoken(r.State().Messages()); !strings.Contains(got, "answer two") || strings.Contains(got, "answer three") || !strings.Contains(got, "third summary") {
+		if got := spoken(r.State().Messages()); !strings.Contains(got, "answer one") || strings.Contains(got, "answer two") || !strings.Contains(got, "third summary") {
+			t.Errorf("%q", got)
+		}
+		for _, o := range []op.Op{op.Compact{Undo: true}, op.Compact{UpTo: "3"}} {
+			if err := r.Submit(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.last(r.turns(8, nil), agent.Completed)
+		if got := spoken(r.State().Messages()); strings.Contains(got, "answer one") || !strings.Contains(got, "answer three") || !strings.Contains(got, "fourth summary") {
 			t.Errorf("%q", got)
 		}
 		r.Close()

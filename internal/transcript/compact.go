@@ -170,11 +170,13 @@ func said(list []Said, p Said) []Said {
 	return list
 }
 
-// taken are the prompts when a person went back.
+// taken are the prompts when a person went back. What a rewind took out that the
+// trail does not have any more stays out.
 func taken(list []Said, seq event.Seq, trail event.Trail) []Said {
 	list = slices.Clone(list)
 	for i, p := range list {
 		switch there := trail.There(p.Seq); {
+		case there && p.Gone > 0 && (len(trail) == 0 || p.Gone < trail[0].Seq):
 		case there:
 			list[i].Gone = 0
 		case p.Gone == 0:

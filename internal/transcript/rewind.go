@@ -12,6 +12,7 @@ import (
 // changes nothing of the conversation; the model is told of it.
 func (s State) rewound(seq event.Seq, b event.Rewound) State {
 	s.Trail = s.Trail.With(event.Event{Seq: seq, Body: b})
+	s.Trail = s.Trail[max(0, len(s.Trail)-maxTrail):]
 	if !b.Conversation {
 		return s
 	}

@@ -67,7 +67,7 @@ type State struct {
 	Tasks    []view.Task // the todo list as it stands
 	Quiet    int         // replies since the todo list was written
 	Plan     string      // the newest that a person approved, or ""
-	Trail    event.Trail // the rewinds
+	Trail    event.Trail // the newest rewinds; at most maxTrail
 	Said     []Said      // prompts of people, in order; see maxSaid
 	Changed  []string    // files that calls changed, in the order of the first change; at most maxChanged
 	Recent   []string    // files that the model saw last, the newest last; at most maxRecent
@@ -114,6 +114,7 @@ const (
 	maxChanged = 1000
 	maxRecent  = 20
 	maxRecords = 50
+	maxTrail   = 256
 	maxSkills  = 20
 )
 

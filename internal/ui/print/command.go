@@ -2,7 +2,6 @@ package print
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
@@ -20,6 +19,8 @@ func (r *runner) command(ctx context.Context, o op.Op) error {
 		switch b := b.(type) {
 		case event.Compacted:
 			return b.String(), b.Undo > 0 // a turn that compacts ends by itself
+		case event.CompactFailed:
+			return b.String(), false
 		case event.Titled:
 			return "The session is now “" + b.Title + "”.", true
 		default:
@@ -40,8 +41,5 @@ func (r *runner) became(e event.Event) {
 			r.did = nil
 			r.see(event.Event{Seq: e.Seq, Time: e.Time, Body: event.TurnEnded{How: event.Done, Reason: "completed"}})
 		}
-	}
-	if f, failed := e.Body.(event.CompactFailed); failed && r.Format != Stream && r.Watch == nil {
-		fmt.Fprintf(r.Err, "adze: %s\n", f)
 	}
 }
