@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -280,6 +281,7 @@ func (r *run) kept(ctx context.Context, st transcript.State, e event.Compacted, 
 	bytes := 4 * s.Other
 	out := []prompt.Section{
 		{Name: "user_messages", Text: window.Said(st, s.Said, shown)},
+		{Name: "skills", Text: skills(st.Skills, s)},
 		{Name: "plan", Text: clip.Middle(st.Plan, bytes, "")},
 		{Name: "todo_list", Text: open(st.Tasks)},
 		{Name: "changed_files", Text: clip.Middle(strings.Join(st.Changed, "\n"), bytes, "")},
@@ -303,6 +305,34 @@ func (r *run) kept(ctx context.Context, st transcript.State, e event.Compacted, 
 		out = append(out, prompt.Section{Name: "record", Text: prompt.Record(records)})
 	}
 	return out
+}
+
+// Bounds of what is kept of skills, in tokens, for a window that has room for it.
+const (
+	maxSkill  = 5_000
+	maxSkills = 25_000
+	lost      = 120 // bytes of a line that says what is missing
+)
+
+// skills are the texts of those that were used: of the newest, as much as there is
+// room for, in the order of their use.
+func skills(used []effect.Skill, s window.Shares) string {
+	one, room := min(maxSkill, s.File), min(maxSkills, window.RecentFiles*s.File)
+	if s.File == 0 {
+		one, room = s.Other, s.Other
+	}
+	room *= 4
+	var kept []string
+	for _, k := range slices.Backward(used) {
+		head := "# " + k.Name + "\n"
+		text := head + clip.Middle(k.Text, max(0, 4*one-len(head)-lost), "use the skill again for the rest")
+		if room -= len(text); room < 0 {
+			break
+		}
+		kept = append(kept, text)
+	}
+	slices.Reverse(kept)
+	return strings.Join(kept, "\n\n")
 }
 
 // open lists what of a todo list is not done.

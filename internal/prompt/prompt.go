@@ -104,7 +104,8 @@ type (
 	Note  struct{ Name, Text string }
 )
 
-// Style is an output style. Instead, it replaces the part on working on code.
+// Style is an output style. Instead, it stands in the place of the parts on manner
+// and on working on code.
 type Style struct {
 	Name, Text string
 	Instead    bool
@@ -134,7 +135,7 @@ func Blocks(parts []Part) []string {
 // What they say stays in the instructions as it was when the session began.
 func Situation(parts []Part) (out []Part) {
 	for _, p := range parts {
-		if p.Name == "environment" || p.Name == "memory" || p.Name == ownNotes {
+		if p.Name == "environment" || p.Name == "memory" || p.Name == ownNotes || p.Name == skills {
 			out = append(out, p)
 		}
 	}
@@ -191,8 +192,10 @@ func Assemble(in Input) []Part {
 		}
 		add("instructions", text, true)
 	default:
-		add("identity", read("identity"), true)
-		if !in.Style.Instead || in.Style.Text == "" {
+		if in.Style.Instead && in.Style.Text != "" {
+			add("identity", read("identity"), true)
+		} else {
+			add("identity", read("identity")+"\n"+read("manner"), true)
 			add("work", read("work"), true)
 		}
 		if len(in.Tools) > 0 {
@@ -211,7 +214,7 @@ func Assemble(in Input) []Part {
 	for _, n := range in.Notes {
 		add(n.Name, n.Text, false)
 	}
-	add("skills", catalog("# Skills", in.Skills, func(s Skill) (string, string) { return s.Name, s.Description }), false)
+	add(skills, catalog("# Skills", in.Skills, func(s Skill) (string, string) { return s.Name, s.Description }), false)
 	add("agents", catalog("# Agents", in.Agents, func(a Agent) (string, string) { return a.Name, a.Description }), false)
 	add("output style", style(in.Style), false)
 	if in.Language != "" {
@@ -220,6 +223,9 @@ func Assemble(in Input) []Part {
 	add("appended", in.Append, false)
 	return out
 }
+
+// skills is the part that lists them. A session that goes on is told what came since.
+const skills = "skills"
 
 func read(name string) string {
 	b, err := texts.ReadFile("text/" + name + ".md")
