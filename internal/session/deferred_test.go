@@ -337,3 +337,38 @@ func TestLoadedToolsStay(t *testing.T) {
 		})
 	}
 }
+
+// A session that defers nothing, as a helper's, takes a set as another one told of
+// it: the same list, and no notice. What a session says that it has is what its next
+// request lists.
+func TestSettledToolsStayAsGiven(t *testing.T) {
+	url, bodies := serve(t, llmtest.Anthropic{}, func(int) llmtest.Reply { return llmtest.Say("done") })
+	target := agent.Target{Model: wires[0].model(url), Provider: "p", Name: "m", Window: 100_000}
+	one := start(t, nil, func(c *session.Config) { c.Target, c.DeferAbove = target, func(int) int { return 0 } })
+	one.tools(one.servers("files"))
+	before := one.Tools().Specs()
+	one.prompt("go")
+	one.turns(1, nil)
+	set := one.Tools().Loaded([]llm.Spec{{Name: "mcp__files__do_thing_1"}})
+	two := start(t, nil, func(c *session.Config) { c.Target, c.Tools = target, set })
+	two.prompt("go")
+	es := two.turns(1, nil)
+	var now []string
+	for i, s := range set.Specs() {
+		now = append(now, s.Name)
+		if i < len(before) && before[i].Name != s.Name {
+			t.Errorf("%s was said to be the next request's, and it lists %s", before[i].Name, s.Name)
+		}
+	}
+	if got := two.Tools().Specs(); len(got) != len(now) || len(before) != len(now)-1 || len(all[event.ToolsChanged](es)) > 0 {
+		t.Errorf("given %v, listed %v, %v", now, got, kinds(es))
+	}
+	if body := string(bodies()[1]); strings.Contains(body, "There are more tools") || !strings.Contains(body, `"name":"mcp__files__do_thing_1"`) {
+		t.Errorf("%s", body)
+	}
+	for _, r := range []*rig{one, two} {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -57,22 +57,7 @@ func (h host) Tools() (set tool.Set, err error) {
 
 // offer makes the tools that are wanted those of the next request.
 func (s *Session) offer(st *state) (tool.Set, error) {
-	now, limit := st.tools, math.MaxInt
-	if s.cfg.DeferAbove != nil {
-		limit = s.cfg.DeferAbove(st.target.Window)
-	}
-	var e event.ToolsChanged
-	switch {
-	case !st.offered: // nobody has read another list yet
-		if st.wanted != nil {
-			now = *st.wanted
-		}
-		now = now.Settle(limit, s.cfg.MoreTools || len(st.Loaded) > 0 || len(st.Told()) > 0)
-	case st.wanted != nil:
-		now, e.Added, e.Removed = now.Then(*st.wanted, limit)
-	}
-	now = now.Loaded(st.Loaded)
-	e.Named, _, e.Text = toolsearch.News(now, st.Told(), e.Removed)
+	now, e := s.next(st)
 	if len(e.Added)+len(e.Removed) > 0 || e.Text != "" {
 		if err := s.record(context.Background(), st, e); err != nil {
 			return st.tools, err
@@ -80,6 +65,33 @@ func (s *Session) offer(st *state) (tool.Set, error) {
 	}
 	st.tools, st.wanted, st.offered = now, nil, true
 	return st.tools, nil
+}
+
+// next are the tools of the next request, and what differs from those of the one
+// before. A session that defers none takes a set as it comes: a helper's is as
+// the model of another session was told of it.
+func (s *Session) next(st *state) (now tool.Set, e event.ToolsChanged) {
+	now = st.tools
+	limit, defers := math.MaxInt, s.cfg.MoreTools || s.cfg.DeferAbove != nil
+	if s.cfg.DeferAbove != nil {
+		limit = s.cfg.DeferAbove(st.target.Window)
+	}
+	switch {
+	case !st.offered: // nobody has read another list yet
+		if st.wanted != nil {
+			now = *st.wanted
+		}
+		if defers {
+			now = now.Settle(limit, s.cfg.MoreTools || len(st.Loaded) > 0 || len(st.Told()) > 0)
+		}
+	case st.wanted != nil:
+		now, e.Added, e.Removed = now.Then(*st.wanted, limit)
+	}
+	if defers {
+		now = now.Loaded(st.Loaded)
+		e.Named, _, e.Text = toolsearch.News(now, st.Told(), e.Removed)
+	}
+	return now, e
 }
 
 // Switch implements agent.Host.

@@ -23,11 +23,6 @@ func (s *Session) Target() agent.Target {
 // Tools are those that the next request offers, as long as nothing changes
 // before it.
 func (s *Session) Tools() (set tool.Set) {
-	_ = s.do(func(st *state) {
-		set = st.tools
-		if st.wanted != nil {
-			set = *st.wanted
-		}
-	})
+	_ = s.do(func(st *state) { set, _ = s.next(st) })
 	return set
 }

@@ -177,9 +177,9 @@ func (w *writer) tools(tools []llm.Spec) {
 		w.Obj()
 		w.Member("name", t.Name)
 		w.Member("description", t.Description)
-		if schema := downConvert(t.Schema); schema != nil {
+		if params := downConvert(t.Schema); params != nil {
 			w.Key("parameters")
-			w.Exact(schema)
+			w.Exact(params)
 		}
 		w.End()
 	}

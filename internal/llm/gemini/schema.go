@@ -1,11 +1,11 @@
 package gemini
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/llm/schema"
 	"github.com/adze-agent/adze/internal/llm/wire"
 )
 
@@ -23,100 +23,29 @@ const maxSchemaDepth = 32
 // a list of types a nullable type or anyOf. It returns nil for a schema
 // without properties, which the wire refuses as an object.
 func downConvert(raw json.RawMessage) json.RawMessage {
-	root, ok := decode(raw)
-	if !ok {
+	root, err := schema.Decode(raw)
+	if err != nil {
 		return nil
 	}
 	d := converter{root: root}
 	var j wire.JSON
-	if props, ok := member(root, "properties").(object); !ok || len(props) == 0 {
+	if props, ok := schema.Get(root, "properties").(schema.Object); !ok || len(props) == 0 {
 		return nil
 	}
 	d.write(&j, root, 0)
 	return j.Bytes()
 }
 
-// An object keeps the order of its members.
-type object []pair
-
-type pair struct {
-	key   string
-	value any
-}
-
-func member(v any, key string) any {
-	o, _ := v.(object)
-	for _, p := range o {
-		if p.key == key {
-			return p.value
-		}
-	}
-	return nil
-}
-
-func decode(raw []byte) (any, bool) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	v, err := value(dec, 0)
-	return v, err == nil
-}
-
-func value(dec *json.Decoder, depth int) (any, error) {
-	tok, err := dec.Token()
-	if err != nil {
-		return nil, err
-	}
-	switch tok {
-	case json.Delim('{'):
-		o := object{}
-		for dec.More() {
-			key, err := dec.Token()
-			if err != nil {
-				return nil, err
-			}
-			v, err := value(dec, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			o = append(o, pair{key.(string), v})
-		}
-		_, err = dec.Token()
-		return o, err
-	case json.Delim('['):
-		a := []any{}
-		for dec.More() {
-			v, err := value(dec, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			a = append(a, v)
-		}
-		_, err = dec.Token()
-		return a, err
-	}
-	return tok, nil
-}
-
 type converter struct{ root any }
 
-// resolve follows a local reference.
+// resolve follows a local reference; one that leads nowhere says nothing.
 func (d converter) resolve(v any) any {
-	for range 8 {
-		ref, ok := member(v, "$ref").(string)
-		if !ok || !strings.HasPrefix(ref, "#/") {
-			return v
-		}
-		at := d.root
-		for _, step := range strings.Split(ref[2:], "/") {
-			at = member(at, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
-		}
-		v = at
-	}
+	v, _ = schema.Resolve(d.root, v)
 	return v
 }
 
 func (d converter) write(j *wire.JSON, v any, depth int) {
-	o, ok := d.resolve(v).(object)
+	o, ok := d.resolve(v).(schema.Object)
 	j.Obj()
 	defer j.End()
 	if !ok || depth > maxSchemaDepth { // true, or too deep: anything goes
@@ -124,8 +53,12 @@ func (d converter) write(j *wire.JSON, v any, depth int) {
 		return
 	}
 	o = simplify(o)
+	if props, _ := schema.Get(o, "properties").(schema.Object); schema.Get(o, "type") == "object" && len(props) == 0 && depth > 0 {
+		writeBag(j, o)
+		return
+	}
 	for _, k := range keywords {
-		m := member(o, k)
+		m := schema.Get(o, k)
 		if m == nil {
 			continue
 		}
@@ -137,10 +70,10 @@ func (d converter) write(j *wire.JSON, v any, depth int) {
 		case "properties":
 			j.Key(k)
 			j.Obj()
-			props, _ := m.(object)
+			props, _ := m.(schema.Object)
 			for _, p := range props {
-				j.Key(p.key)
-				d.write(j, p.value, depth+1)
+				j.Key(p.Key)
+				d.write(j, p.Value, depth+1)
 			}
 			j.End()
 		case "items":
@@ -167,7 +100,7 @@ func (d converter) write(j *wire.JSON, v any, depth int) {
 			plain(j, m)
 		}
 	}
-	if member(o, "type") == "array" && member(o, "items") == nil {
+	if schema.Get(o, "type") == "array" && schema.Get(o, "items") == nil {
 		j.Key("items")
 		j.Obj()
 		j.Member("type", "STRING")
@@ -175,12 +108,23 @@ func (d converter) write(j *wire.JSON, v any, depth int) {
 	}
 }
 
+// writeBag writes an object of which no property is known: the wire refuses
+// that, so it is asked for as text.
+func writeBag(j *wire.JSON, o schema.Object) {
+	about, _ := schema.Get(o, "description").(string)
+	if about != "" {
+		about += " "
+	}
+	j.Member("type", "STRING")
+	j.Member("description", about+"(a JSON object, as text)")
+}
+
 // required names only what properties has: the wire refuses others.
-func (d converter) required(j *wire.JSON, o object, m any) {
+func (d converter) required(j *wire.JSON, o schema.Object, m any) {
 	list, _ := m.([]any)
 	var keep []string
 	for _, e := range list {
-		if s, ok := e.(string); ok && member(member(o, "properties"), s) != nil {
+		if s, ok := e.(string); ok && schema.Get(schema.Get(o, "properties"), s) != nil {
 			keep = append(keep, s)
 		}
 	}
@@ -212,36 +156,36 @@ func writeEnum(j *wire.JSON, m any) {
 }
 
 // simplify rewrites what the wire says in another way.
-func simplify(o object) object {
+func simplify(o schema.Object) schema.Object {
 	out := slices.Clone(o)
 	set := func(key string, v any) {
 		for i := range out {
-			if out[i].key == key {
-				out[i].value = v
+			if out[i].Key == key {
+				out[i].Value = v
 				return
 			}
 		}
-		out = append(out, pair{key, v})
+		out = append(out, schema.Member{Key: key, Value: v})
 	}
-	if one := member(o, "oneOf"); one != nil && member(o, "anyOf") == nil {
+	if one := schema.Get(o, "oneOf"); one != nil && schema.Get(o, "anyOf") == nil {
 		set("anyOf", one)
 	}
-	if all, ok := member(o, "allOf").([]any); ok && len(all) == 1 {
-		if inner, ok := all[0].(object); ok {
+	if all, ok := schema.Get(o, "allOf").([]any); ok && len(all) == 1 {
+		if inner, ok := all[0].(schema.Object); ok {
 			for _, p := range inner {
-				if member(out, p.key) == nil {
-					set(p.key, p.value)
+				if schema.Get(out, p.Key) == nil {
+					set(p.Key, p.Value)
 				}
 			}
 		}
 	}
-	if c, ok := member(o, "const").(string); ok {
+	if c, ok := schema.Get(o, "const").(string); ok {
 		set("enum", []any{c})
-		if member(o, "type") == nil {
+		if schema.Get(o, "type") == nil {
 			set("type", "string")
 		}
 	}
-	types, ok := member(o, "type").([]any)
+	types, ok := schema.Get(o, "type").([]any)
 	if !ok {
 		return out
 	}
@@ -259,7 +203,7 @@ func simplify(o object) object {
 	}
 	var any []any
 	for _, t := range rest {
-		any = append(any, object{{"type", t}})
+		any = append(any, schema.Object{{Key: "type", Value: t}})
 	}
 	set("type", nil)
 	set("anyOf", any)

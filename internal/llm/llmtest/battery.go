@@ -60,6 +60,7 @@ func Run(t *testing.T, a Adapter) {
 		{"same_request_same_bytes", true, sameBytes},
 		{"prefix_stays", true, prefix},
 		{"headers", true, headers},
+		{"schemas_of_servers", true, schemas},
 		{"tools_loaded", true, func(t *testing.T, a Adapter) { Loading(t, a, false) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -190,7 +190,7 @@ func deferred(body []byte) error {
 		for _, b := range m.Content {
 			for _, c := range b.Content {
 				if c.Type == "tool_reference" && !names[c.Name] {
-					return fmt.Errorf("Tool reference '%s' not found in available tools", c.Name)
+					return fmt.Errorf("invalid: Tool reference '%s' not found in available tools", c.Name)
 				}
 			}
 		}

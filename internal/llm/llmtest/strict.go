@@ -129,7 +129,8 @@ func (s *Strict) accept(body []byte) (a Asked, err error) {
 
 // Accept reads the conversation of a request, as strictly as a provider: roles
 // alternate, a person has the first and the last word, each call is answered once,
-// in the message after it, and reasoning comes back as it was signed.
+// in the message after it, reasoning comes back as it was signed, and tools have
+// schemas that it takes.
 func Accept(w Wire, body []byte) ([]llm.Message, error) {
 	var any any
 	if err := json.Unmarshal(body, &any); err != nil {
@@ -139,6 +140,9 @@ func Accept(w Wire, body []byte) ([]llm.Message, error) {
 		return nil, fmt.Errorf("a maximum of 4 blocks with cache_control may be provided, found %d", n)
 	}
 	if err := signatures(any); err != nil {
+		return nil, err
+	}
+	if err := parameters(body); err != nil {
 		return nil, err
 	}
 	ms, err := w.History(body)

@@ -90,12 +90,7 @@ func direct(u llm.ToolUse) llm.ToolUse {
 	args, ok := members["arguments"]
 	var text string
 	if ok && json.Unmarshal(args, &text) == nil {
-		args = json.RawMessage(text)
-		if in, bad := Input(text); bad == "" {
-			args = in
-		} else {
-			args, u.Bad = quote(text), bad
-		}
+		args, u.Bad = Input(text)
 	}
 	if !ok {
 		delete(members, "tool")
