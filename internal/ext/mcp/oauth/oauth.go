@@ -106,7 +106,7 @@ type Client struct {
 
 	mu      sync.Mutex // guards the fields below
 	closed  bool
-	servers map[string]*server
+	servers map[string]*server // by all of the settings
 
 	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	dial   func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
@@ -151,11 +151,12 @@ func (c *Client) Close() {
 // browser: where a person must sign in, the error is an *ErrNeedsSignIn.
 func (c *Client) Handler(s Settings) sdk.OAuthHandler { return handler{c.server(s)} }
 
-// server is the state of one server in this process.
+// server is the state of one server in this process, as long as its settings
+// stay the same.
 func (c *Client) server(s Settings) *server {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := s.key()
+	key := fmt.Sprintf("%#v", s)
 	v := c.servers[key]
 	if v == nil {
 		v = &server{c: c, s: s}
