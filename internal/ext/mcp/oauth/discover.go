@@ -67,7 +67,12 @@ func (w *web) discover(ctx context.Context, s Settings, ch challenge) (place, er
 		return place{}, err
 	}
 	own := u.Scheme + "://" + u.Host
-	p.issuer, err = w.issuer(ctx, own)
+	// Its metadata may name an issuer below its root: nobody named one before, and
+	// all of the host is the server's.
+	p.issuer, err = w.described(ctx, own, func(as issuer) bool {
+		at, err := address("the issuer", as.Issuer)
+		return err == nil && origin(at) == origin(u)
+	})
 	if errors.Is(err, errNoMetadata) {
 		p.issuer = issuer{
 			Issuer: own, Authorize: own + "/authorize", Token: own + "/token", Register: own + "/register",
@@ -161,6 +166,11 @@ var errNoMetadata = errors.New("it does not describe itself")
 // issuer reads what an authorization server says about itself, at each place
 // where it may (RFC 8414 3.1 and 5).
 func (w *web) issuer(ctx context.Context, id string) (issuer, error) {
+	return w.described(ctx, id, func(as issuer) bool { return strings.TrimSuffix(as.Issuer, "/") == strings.TrimSuffix(id, "/") })
+}
+
+// described is issuer with a rule of what a document must say of itself.
+func (w *web) described(ctx context.Context, id string, same func(issuer) bool) (issuer, error) {
 	u, err := address("the authorization server", id)
 	if err != nil {
 		return issuer{}, err
@@ -182,7 +192,7 @@ func (w *web) issuer(ctx context.Context, id string) (issuer, error) {
 		if !found {
 			continue
 		}
-		if strings.TrimSuffix(as.Issuer, "/") != strings.TrimSuffix(id, "/") {
+		if !same(as) {
 			return issuer{}, fmt.Errorf("the authorization server %s says that it is another one: %s", u.Host, clip.Line(clip.Visible(as.Issuer), 100))
 		}
 		return as, as.check(w, u.Host)

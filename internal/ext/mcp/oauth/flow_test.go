@@ -140,7 +140,7 @@ func TestDiscovery(t *testing.T) {
 // A server of 2025-03-26 is its own authorization server, with metadata or at the
 // endpoints that the revision names.
 func TestOldServers(t *testing.T) {
-	for _, described := range []bool{true, false} {
+	for _, described := range []string{"as its root", "below its root", ""} {
 		w := newWorld(t)
 		w.prm = nil
 		inner := w.rs.Config.Handler
@@ -151,7 +151,11 @@ func TestOldServers(t *testing.T) {
 			}
 			w.serveAS(rw, r)
 		})
-		if w.meta["issuer"] = w.rs.URL; !described {
+		iss := w.rs.URL
+		switch described {
+		case "below its root":
+			iss += "/oauth"
+		case "":
 			w.meta = nil
 		}
 		for k, v := range w.meta {
@@ -159,12 +163,15 @@ func TestOldServers(t *testing.T) {
 				w.meta[k] = strings.Replace(text, w.as.URL, w.rs.URL, 1)
 			}
 		}
-		w.onAuthorize = func(_, back url.Values) { back.Del("iss"); back.Set("iss", w.rs.URL) }
+		if w.meta != nil {
+			w.meta["issuer"] = iss
+		}
+		w.onAuthorize = func(_, back url.Values) { back.Set("iss", iss) }
 		s := w.settings()
 		c := w.newClient(t.TempDir())
 		w.login(c, s)
 		if status, err := call(t.Context(), c, s); status != 200 || err != nil {
-			t.Errorf("described %v: %d %v", described, status, err)
+			t.Errorf("described %s: %d %v", described, status, err)
 		}
 	}
 }
