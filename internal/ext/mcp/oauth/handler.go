@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -48,20 +49,32 @@ type flight struct {
 	err  error
 }
 
-// handler is a server as connections see it.
-type handler struct{ v *server }
+// handler is a server as a connection sees it.
+type handler struct {
+	v *server
 
-var _ sdk.OAuthHandler = handler{}
+	mu      sync.Mutex // guards refused
+	refused error      // of server/discover, for the request that follows it
+}
+
+var _ sdk.OAuthHandler = (*handler)(nil)
 
 // Format implements fmt.Formatter: what a type of its own keeps hidden, fmt
 // prints when it is in fields that are not exported.
-func (handler) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "a sign-in") }
+func (*handler) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "a sign-in") }
 
 // Format implements fmt.Formatter.
 func (source) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "a sign-in") }
 
 // TokenSource implements auth.OAuthHandler. It is nil while nobody is signed in.
-func (h handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
+func (h *handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
+	h.mu.Lock()
+	err := h.refused
+	h.refused = nil
+	h.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
 	r, err := h.v.current(ctx)
 	if err != nil || r.Access == "" {
 		return nil, err
@@ -259,7 +272,20 @@ func (v *server) share(ctx context.Context, what string, do func(context.Context
 
 // Authorize implements auth.OAuthHandler: it answers a 401 or a 403. nil means
 // that the request is worth another try.
-func (h handler) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	err := h.answer(ctx, req, resp)
+	// The SDK takes any failure of its first request, server/discover, for a server
+	// of an older revision, and begins again with initialize. That one must not hide
+	// why: what a server of today alone says to it is another error.
+	if req.Header.Get("Mcp-Method") == "server/discover" {
+		h.mu.Lock()
+		h.refused = err
+		h.mu.Unlock()
+	}
+	return err
+}
+
+func (h *handler) answer(ctx context.Context, req *http.Request, resp *http.Response) error {
 	_ = resp.Body.Close() // nobody reads it, and it need not end
 	v := h.v
 	if err := v.s.Check(); err != nil { // no token goes where it can be read on the way
@@ -297,11 +323,18 @@ func (v *server) refused(ctx context.Context, used secret, ch challenge) error {
 	case r.Access != "" && r.Access != used:
 		return nil
 	case r.Access != "" && v.c.config.Now().Sub(r.Issued).Abs() < young:
-		if v.s.Flow != Code {
+		if v.s.Flow != Code { // the next one is looked for from the beginning
+			if err := v.c.drop(ctx, v.s.key(), ""); err != nil {
+				return err
+			}
+			v.keep(record{})
 			return fmt.Errorf("the MCP server %s refuses the token that it was just given", shown(v.s.Name))
 		}
 		return v.needs("the server refuses the token that it was just given")
 	case r.Access != "" && v.renews(r):
+		if v.moved(ctx, r, ch) {
+			return v.needs("it has another authorization server by now")
+		}
 		return v.renew(ctx, used)
 	case r.Access != "":
 		return v.needs("the last sign-in is over")
@@ -309,6 +342,20 @@ func (v *server) refused(ctx context.Context, used secret, ch challenge) error {
 		return v.needs("")
 	}
 	return v.obtain(ctx, ch, nil)
+}
+
+// moved reports whether the server names authorization servers, and the one that
+// issued the tokens is none of them any more.
+func (v *server) moved(ctx context.Context, r record, ch challenge) bool {
+	if ch.metadata == "" || v.s.MetadataURL != "" {
+		return false
+	}
+	w := v.web(ctx)
+	defer w.end()
+	now, found, err := w.resource(ctx, v.s, ch)
+	return err == nil && found && len(now.Servers) > 0 && !slices.ContainsFunc(now.Servers, func(id string) bool {
+		return strings.TrimSuffix(id, "/") == strings.TrimSuffix(r.Issuer, "/")
+	})
 }
 
 // more answers a 403: the token does not give the right to what was asked for.
