@@ -36,6 +36,7 @@ type server struct {
 	mu     sync.Mutex // guards the fields below
 	loaded bool
 	r      record
+	lost   bool      // r could not be saved; what is saved was used up for it
 	ch     challenge // of the newest refusal
 	want   []string  // scopes that it wanted more
 	after  time.Time // no early renewal before
@@ -75,9 +76,9 @@ func (h *handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := h.v.current(ctx)
-	if err != nil || r.Access == "" {
-		return nil, err
+	// What cannot be read is said when the server wants a token: many want none.
+	if r, err := h.v.current(ctx); err != nil || r.Access == "" {
+		return nil, ctx.Err()
 	}
 	return source{ctx, h.v}, nil
 }
@@ -116,7 +117,35 @@ func (v *server) current(ctx context.Context) (record, error) {
 func (v *server) keep(r record) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.r, v.loaded = r, true
+	v.r, v.loaded, v.lost = r, true, false
+}
+
+// save keeps r, here and for other processes. What cannot be saved can still be
+// used here: what came before it counts no more.
+func (v *server) save(ctx context.Context, r record) error {
+	err := v.c.write(ctx, v.s.key(), r)
+	v.keep(r)
+	if err != nil {
+		v.mu.Lock()
+		v.lost = true
+		v.mu.Unlock()
+	}
+	return err
+}
+
+// newest is what is saved by now, and what this process knows from then on.
+func (v *server) newest(ctx context.Context) (record, error) {
+	r, _, err := v.c.load(ctx, v.s)
+	if err != nil {
+		return record{}, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.lost && r.Access != "" {
+		return v.r, nil
+	}
+	v.r, v.loaded, v.lost = r, true, false
+	return r, nil
 }
 
 // valid is a record whose token can be used, renewed where its end is near.
@@ -159,17 +188,14 @@ func (v *server) renew(ctx context.Context, used secret) error {
 			return fmt.Errorf("another process renews the sign-in to %s: %w", shown(v.s.Name), err)
 		}
 		defer unlock()
-		r, _, err := v.c.load(ctx, v.s)
-		if err != nil {
+		r, err := v.newest(ctx)
+		switch {
+		case err != nil:
 			return err
-		}
-		if r.Access != used && r.Access != "" {
-			v.keep(r) // another process was first
-			return nil
-		}
-		if r.Access == "" && r.Refresh == "" {
-			v.keep(r)
+		case r.Access == "":
 			return v.needs("")
+		case r.Access != used: // another process was first
+			return nil
 		}
 		w := v.web(ctx)
 		defer w.end()
@@ -177,11 +203,7 @@ func (v *server) renew(ctx context.Context, used secret) error {
 		if err != nil {
 			return v.failed(ctx, r, err)
 		}
-		if err := v.c.write(ctx, v.s.key(), next); err != nil {
-			return err
-		}
-		v.keep(next)
-		return nil
+		return v.save(ctx, next)
 	})
 }
 
@@ -314,10 +336,9 @@ func (v *server) refused(ctx context.Context, used secret, ch challenge) error {
 		return err
 	}
 	if r.Access == used || r.Access == "" { // what another process has by now
-		if r, _, err = v.c.load(ctx, v.s); err != nil {
+		if r, err = v.newest(ctx); err != nil {
 			return err
 		}
-		v.keep(r)
 	}
 	switch {
 	case r.Access != "" && r.Access != used:
@@ -368,10 +389,9 @@ func (v *server) more(ctx context.Context, used secret, ch challenge) error {
 		return err
 	}
 	if r.Access == used { // a sign-in in another process may have given more
-		if r, _, err = v.c.load(ctx, v.s); err != nil {
+		if r, err = v.newest(ctx); err != nil {
 			return err
 		}
-		v.keep(r)
 	}
 	if r.Access != "" && r.Access != used && covers(r.Scopes, ch.scopes) {
 		return nil
@@ -398,11 +418,8 @@ func (v *server) obtain(ctx context.Context, ch challenge, want []string) error 
 			return fmt.Errorf("another process signs in to %s: %w", shown(v.s.Name), err)
 		}
 		defer unlock()
-		if r, _, err := v.c.load(ctx, v.s); err != nil {
+		if r, err := v.newest(ctx); err != nil || want == nil && r.Access != "" {
 			return err
-		} else if want == nil && r.Access != "" {
-			v.keep(r)
-			return nil
 		}
 		w := v.web(ctx)
 		defer w.end()
@@ -421,11 +438,7 @@ func (v *server) obtain(ctx context.Context, ch challenge, want []string) error 
 			}
 			return fmt.Errorf("no token for %s: %w", shown(v.s.Name), err)
 		}
-		if err := v.c.write(ctx, v.s.key(), r); err != nil {
-			return err
-		}
-		v.keep(r)
-		return nil
+		return v.save(ctx, r)
 	})
 }
 
