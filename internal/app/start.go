@@ -255,13 +255,26 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 	return agent.Loop{
 		Record: r.recorded.Begin,
 		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases,
-		Env:     tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch()},
+		Env:     tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
 		Touched: known.Touched(), Patient: !w.front.Print,
 		Stale: r.kit.Stale, Notes: r.sessionNotes,
 		Mask: w.hide.Result, Structured: r.kit.Structured, CacheKey: r.ID,
 		Spill: func(_, text string) (string, error) { return r.log.Spill(text) },
 		Now:   time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}
+}
+
+// result looks in the log for what a call returned.
+func (r *Running) result(ctx context.Context, call string) (text string, ok bool, err error) {
+	for e, err := range r.log.After(ctx, 0) {
+		if err != nil {
+			return "", false, err
+		}
+		if f, finished := e.Body.(event.ToolFinished); finished && f.Call == call {
+			text, ok = f.Text, true
+		}
+	}
+	return text, ok, nil
 }
 
 // attend hands the session to those that were made before it.
