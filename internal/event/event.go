@@ -299,6 +299,7 @@ const (
 	ForSummary = "compaction" // the summary that takes the conversation's place
 	ForNotes   = "notes"      // the session's notes
 	ForMemory  = "memory"     // what is remembered of a project
+	ForSkill   = "skill"      // a skill that an agent of its own does
 )
 
 // States of an MCP server.

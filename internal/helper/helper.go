@@ -6,6 +6,7 @@
 package helper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,8 +35,11 @@ type Spec struct {
 	History  []llm.Message
 	CacheKey string // as in agent.Loop: that of the session whose History it is
 	Prompt   string
-	// Rules are the permissions; what they would ask about is refused.
+	// Rules and Mode are the permissions; what they would ask about is refused,
+	// unless Hooks answer it. Mode "" is dontAsk.
 	Rules  policy.Rules
+	Mode   policy.Mode
+	Hooks  session.Hooks
 	Budget agent.Budget
 	Env    tool.Env
 	Mask   func(tool.Result) tool.Result // as in agent.Loop
@@ -64,7 +68,7 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 		},
-		Tools: s.Tools, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: policy.DontAsk, Now: time.Now,
+		Tools: s.Tools, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Hooks: s.Hooks, Now: time.Now,
 	})
 	if err != nil {
 		return out, err
