@@ -12,6 +12,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -25,9 +26,10 @@ const prompted = "A client of MCP calls tools."
 
 // summarized takes the place of calls that are long done, so that the session
 // does not grow as long as the process lasts. compactAfter is how many there are
-// before that.
+// before that, and focus marks the request for it.
 const (
 	summarized   = "Clients of MCP called tools. Nothing of it is needed any more."
+	focus        = "the calls of MCP clients, all of which are done"
 	compactAfter = 300
 )
 
@@ -38,13 +40,12 @@ type Relay struct {
 	submit func(op.Op) error
 
 	mu        sync.Mutex       // guards what follows
-	calls     map[string]*call // not answered yet, by ID
-	pending   []*call          // of them, those that the session was not handed
-	turn      bool             // a turn was asked for, and takes what is pending
-	summarize bool             // the next request is for a summary
-	since     int              // calls since the last summary
-	last      int              // the number of the last call
-	prompt    int              // and of the last prompt
+	calls   map[string]*call // not answered yet, by ID
+	pending []*call          // of them, those that the session was not handed
+	turn    bool             // a turn was asked for, and takes what is pending
+	since   int              // calls since the last summary
+	last    int              // the number of the last call
+	prompt  int              // and of the last prompt
 }
 
 // A call is one of a client's.
@@ -103,13 +104,16 @@ func (r *Relay) drop(c *call) (alone bool) {
 }
 
 // Stream implements llm.Model.
-func (r *Relay) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Chunk, error] {
+func (r *Relay) Stream(ctx context.Context, req llm.Request) iter.Seq2[llm.Chunk, error] {
 	return func(yield func(llm.Chunk, error) bool) {
 		if err := ctx.Err(); err != nil {
 			yield(nil, err)
 			return
 		}
-		parts, stop := r.reply()
+		parts, stop := []llm.Part{llm.Text{S: summarized}}, llm.EndTurn
+		if !wantsSummary(req) {
+			parts, stop = r.reply()
+		}
 		for _, p := range parts {
 			if !yield(llm.PartDone{Part: p}, nil) {
 				return
@@ -119,14 +123,21 @@ func (r *Relay) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Chunk, 
 	}
 }
 
+// wantsSummary reports whether a request is for the summary that ended asked for.
+func wantsSummary(req llm.Request) bool {
+	if len(req.Messages) == 0 {
+		return false
+	}
+	return slices.ContainsFunc(req.Messages[len(req.Messages)-1].Parts, func(p llm.Part) bool {
+		t, ok := p.(llm.Text)
+		return ok && strings.Contains(t.S, focus)
+	})
+}
+
 // reply are the calls that are pending, or the end of the turn.
 func (r *Relay) reply() ([]llm.Part, llm.Stop) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.summarize {
-		r.summarize = false
-		return []llm.Part{llm.Text{S: summarized}}, llm.EndTurn
-	}
 	var parts []llm.Part
 	for _, c := range r.pending {
 		parts = append(parts, llm.ToolUse{ID: c.id, Name: c.name, Input: c.input})
@@ -188,9 +199,8 @@ func (r *Relay) ended(b event.TurnEnded) {
 			r.fail(func(*call) bool { return true }, err.Error())
 		}
 	case r.since >= compactAfter:
-		r.since, r.summarize = 0, true
-		if r.submit(op.Compact{}) != nil {
-			r.summarize = false
+		if r.submit(op.Compact{Focus: focus}) == nil {
+			r.since = 0
 		}
 	}
 }

@@ -80,8 +80,11 @@ func New(r *Relay, s *session.Session, version string) (*Server, error) {
 	return x, nil
 }
 
-// Close ends the server: calls that run are interrupted.
+// Close ends the server: calls that run are interrupted, and clients left.
 func (x *Server) Close() {
+	for c := range x.sdk.Sessions() {
+		_ = c.Close() // it may have left already
+	}
 	_ = x.relay.submit(op.Interrupt{}) // the session may have ended already
 	x.mu.Lock()
 	for _, q := range x.open {
