@@ -28,8 +28,8 @@ commands in this folder. Every call is judged by adze's rules and runs in its
 sandbox. What would be a question is put to a person through the client, where it
 can do that, and is refused otherwise.
 
-  adze mcp serve                                on stdin and stdout, for a client that starts it
-  adze mcp serve --http 127.0.0.1:7777          on this machine, at http://127.0.0.1:7777/mcp
+  adze mcp serve                          for a client that starts it
+  adze mcp serve --http 127.0.0.1:7777    at http://127.0.0.1:7777/mcp
 
 Over HTTP a client needs the token: the variable ADZE_MCP_TOKEN, else one that is
 made and printed.`,

@@ -39,7 +39,7 @@ const (
 type Relay struct {
 	submit func(op.Op) error
 
-	mu        sync.Mutex       // guards what follows
+	mu      sync.Mutex       // guards what follows
 	calls   map[string]*call // not answered yet, by ID
 	pending []*call          // of them, those that the session was not handed
 	turn    bool             // a turn was asked for, and takes what is pending
