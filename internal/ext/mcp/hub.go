@@ -48,6 +48,8 @@ type Config struct {
 	HTTP http.RoundTripper
 	// Auth signs requests to a remote server in; nil, or a nil answer: nobody does.
 	Auth func(servers.Server) auth.OAuthHandler
+	// SignIn reports whether an error of Auth's says that a person has to sign in.
+	SignIn func(error) bool
 	// Host hands a message to a server of the program that drives adze, and returns
 	// its answer; none for a notification.
 	Host func(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error)
@@ -289,7 +291,7 @@ func (h *Hub) Contributions() (out []contrib.Contribution) {
 		}
 		resources = resources || s.offer.resources
 		s.mu.Unlock()
-		if len(c.Tools)+len(c.Commands) > 0 {
+		if len(c.Tools) > 0 {
 			out = append(out, c)
 		}
 	}

@@ -45,14 +45,19 @@ type link struct {
 	roots   sync.Mutex
 	told    []string // guarded by roots
 
-	used   atomic.Int64 // Unix seconds of the last use
-	active atomic.Int32 // calls that run
-	number atomic.Int64 // of the last progress token
+	used   atomic.Int64  // Unix seconds of the last use
+	active atomic.Int32  // calls that run
+	number atomic.Int64  // of the last progress token
+	person chan struct{} // a place for one question to a person
 
 	mu    sync.Mutex // guards what follows
 	calls map[string]*call
-	read  map[string]bool // resources that were read, and are watched
-	why   error
+	watch map[string]bool          // resources that are watched, and whether they are as they were read
+	known []Resource               // what the server lists, once it was asked
+	asked bool                     // for known
+	open  map[string]chan struct{} // pages that a person has opened, until the server says that they are done
+	asks  int                      // questions to a person that wait
+	spent int                      // samplings so far
 }
 
 // An offer is what a server offers, as it was listed.
@@ -110,7 +115,7 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 
 // open makes a connection of a protocol, "" for the newest that both know.
 func (s *server) open(ctx context.Context, version string) (*link, error) {
-	l := &link{s: s, look: newInspector(), ended: make(chan struct{}), calls: map[string]*call{}, read: map[string]bool{}}
+	l := &link{s: s, look: newInspector(), ended: make(chan struct{}), calls: map[string]*call{}, watch: map[string]bool{}, open: map[string]chan struct{}{}, person: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancelCause(context.Background())
 	t, leave, err := l.transport(ctx)
 	if err != nil {
@@ -132,7 +137,8 @@ func (s *server) open(ctx context.Context, version string) (*link, error) {
 		return nil, err
 	}
 	l.touch()
-	go func() { // ends with the connection
+	context.AfterFunc(l.life, func() { _ = l.session.Close() }) // the server may be gone
+	go func() {                                                 // ends with the connection
 		defer close(l.ended)
 		err := l.session.Wait()
 		l.end(cmp.Or(err, errEnded))
@@ -149,6 +155,20 @@ func (l *link) transport(ctx context.Context) (sdk.Transport, func(), error) {
 			return nil, nil, err
 		}
 		return l.over(w, leave)
+	case servers.HTTP, servers.SSE:
+		return l.overWeb(ctx)
+	case servers.WebSocket:
+		w, leave, err := l.socket(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.over(w, leave)
+	case servers.Host:
+		w, leave, err := l.hosted()
+		if err != nil {
+			return nil, nil, err
+		}
+		return l.over(w, leave)
 	default:
 		return nil, nil, &final{fmt.Errorf("there is no transport %q", s.conf.Transport)}
 	}
@@ -159,11 +179,6 @@ func (l *link) over(w *wire, leave func()) (sdk.Transport, func(), error) {
 	return made{w}, func() {
 		_ = w.Close()
 		leave()
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if why := w.reason(); l.why == nil && why != nil {
-			l.why = why
-		}
 	}, nil
 }
 
@@ -204,16 +219,27 @@ func (l *link) ping(ctx context.Context) {
 	var refused *jsonrpc.Error
 	if err := l.session.Ping(ctx, nil); err != nil && !errors.As(err, &refused) && l.life.Err() == nil {
 		l.end(fmt.Errorf("it does not answer any more: %w", err))
-		l.leave()
 	}
 }
 
 // options are what the connection does when the server says or asks something.
 func (l *link) options() *sdk.ClientOptions {
-	return &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{RootsV2: &sdk.RootCapabilities{ListChanged: true}},
-		ToolListChangedHandler: func(context.Context, *sdk.ToolListChangedRequest) {
-			l.s.want(func(w *wants) { w.tools = true })
+	o := &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{
+			RootsV2:     &sdk.RootCapabilities{ListChanged: true},
+			Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}},
+		},
+		ElicitationHandler: l.elicit,
+		ElicitationCompleteHandler: func(_ context.Context, r *sdk.ElicitationCompleteNotificationRequest) {
+			l.completed(r.Params.ElicitationID)
+		},
+		ToolListChangedHandler:     func(context.Context, *sdk.ToolListChangedRequest) { l.s.want(func(w *wants) { w.lists = true }) },
+		PromptListChangedHandler:   func(context.Context, *sdk.PromptListChangedRequest) { l.s.want(func(w *wants) { w.lists = true }) },
+		ResourceListChangedHandler: func(context.Context, *sdk.ResourceListChangedRequest) { l.forgetResources() },
+		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+			if r.Params != nil {
+				l.updated(r.Params.URI)
+			}
 		},
 		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) { l.progress(r.Params) },
 		LoggingMessageHandler: func(_ context.Context, r *sdk.LoggingMessageRequest) {
@@ -223,6 +249,10 @@ func (l *link) options() *sdk.ClientOptions {
 			}
 		},
 	}
+	if l.s.conf.AllowSampling {
+		o.CreateMessageHandler = l.sample
+	}
+	return o
 }
 
 // tellRoots tells the server which folders it may work in now.
@@ -307,6 +337,16 @@ func (l *link) offers(ctx context.Context) (o offer, err error) {
 			return o, fmt.Errorf("its tools could not be listed: %w", err)
 		}
 	}
+	if caps.Prompts != nil {
+		var more []string
+		if o.prompts, more, err = l.prompts(ctx); err != nil {
+			return o, fmt.Errorf("its prompts could not be listed: %w", err)
+		}
+		o.notes = append(o.notes, more...)
+	}
+	if caps.Logging != nil && r.ProtocolVersion <= legacy {
+		_ = l.session.SetLoggingLevel(ctx, &sdk.SetLoggingLevelParams{Level: "info"}) // it then says what it likes
+	}
 	return o, nil
 }
 
@@ -324,7 +364,7 @@ func (o *owner) relist(w wants) {
 		return
 	}
 	if o.listing != nil {
-		o.again = wants{tools: true}
+		o.again = wants{lists: true}
 		return
 	}
 	l, out := o.link, make(chan listing, 1)
@@ -366,7 +406,7 @@ func (o *owner) relisted(n listing) {
 	default:
 		o.hub.conf.Debug(o.conf.Name, "its lists could not be read again: "+line(n.err.Error(), 500))
 	}
-	if again.tools {
+	if again.lists {
 		o.relist(again)
 	}
 }

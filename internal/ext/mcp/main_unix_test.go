@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
@@ -224,3 +225,6 @@ func TestServerDies(t *testing.T) {
 		t.Errorf("%+v, as before %s", res, was)
 	}
 }
+
+func decode(raw []byte) (jsonrpc.Message, error) { return jsonrpc.DecodeMessage(raw) }
+func encode(m jsonrpc.Message) ([]byte, error)   { return jsonrpc.EncodeMessage(m) }

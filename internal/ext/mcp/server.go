@@ -46,15 +46,16 @@ type server struct {
 	round int           // counts changes of the state
 	turn  chan struct{} // closed at the next
 	link  *link         // nil when not connected
+	host  *wire         // of a server of the host, while it is connected
 	offer offer         // of the connection, or the last one
 }
 
 // wants is what run is to do.
 type wants struct {
-	again, on, off       bool
-	needed               bool // a call waits for a connection
-	tools, prompts, list bool // the server says that its lists changed
-	roots                bool
+	again, on, off bool
+	needed         bool // a call waits for a connection
+	lists          bool // the server says that they changed
+	roots          bool
 }
 
 func newServer(h *Hub, c servers.Server, part string) *server {
@@ -310,7 +311,7 @@ func (o *owner) serve() {
 	if w.roots && o.link != nil {
 		o.link.tellRoots(o.hub.conf.Roots())
 	}
-	if w.tools || w.prompts || w.list {
+	if w.lists {
 		o.relist(w)
 	}
 }

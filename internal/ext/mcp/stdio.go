@@ -115,12 +115,7 @@ func (s *server) command() (c proc.Command, err error) {
 	for _, name := range sorted(s.conf.Env) {
 		environ = proc.Set(environ, name+"="+s.conf.Env[name])
 	}
-	path := ""
-	for _, v := range environ {
-		if k, value, _ := strings.Cut(v, "="); k == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(k, "path") {
-			path = value
-		}
-	}
+	path := searchPath(environ)
 	file := s.conf.Command
 	switch {
 	case filepath.IsAbs(file):
@@ -144,6 +139,16 @@ func (s *server) command() (c proc.Command, err error) {
 	shell, err := proc.Shell(strings.Join(outside, string(os.PathListSeparator)), nil)
 	c.Gate, c.Path, c.Args = true, shell, append([]string{"sh", "-c", gate, "sh", file}, s.conf.Args...)
 	return c, err
+}
+
+// searchPath is PATH of an environment.
+func searchPath(environ []string) (path string) {
+	for _, v := range environ {
+		if k, value, _ := strings.Cut(v, "="); k == "PATH" || runtime.GOOS == "windows" && strings.EqualFold(k, "path") {
+			path = value
+		}
+	}
+	return path
 }
 
 // lines hands what a program prints to a wire, line by line.
@@ -247,4 +252,62 @@ func both(a, b context.Context) (context.Context, context.CancelFunc) {
 		stop()
 		cancel(nil)
 	}
+}
+
+// askTime bounds a command that says something of a server.
+const askTime = 10 * time.Second
+
+// ask runs a command of the configuration with the shell, and returns what it
+// prints: at most 64 KB.
+func (s *server) ask(ctx context.Context, script string, vars ...string) ([]byte, error) {
+	environ := proc.Set(proc.Quiet(proc.Scrub(s.hub.conf.Environ())), vars...)
+	shell, err := proc.Shell(searchPath(environ), []string{s.hub.conf.Dir})
+	if err != nil {
+		return nil, err
+	}
+	if runtime.GOOS != "windows" {
+		script = "read -r _ <&3; exec 3<&-; " + script
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	said, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		null.Close()
+		return nil, err
+	}
+	var out limited
+	p, err := s.hub.table().Start(proc.Command{
+		Path: shell, Args: []string{"sh", "-c", script}, Dir: s.hub.conf.Dir, Env: environ, Gate: runtime.GOOS != "windows", Input: null, Errors: said,
+	}, &out)
+	if err != nil {
+		return nil, err
+	}
+	timer := time.NewTimer(askTime)
+	defer timer.Stop()
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		p.Stop(proc.Grace)
+		<-p.Done()
+		return nil, ctx.Err()
+	case <-timer.C:
+		p.Stop(proc.Grace)
+		<-p.Done()
+		return nil, fmt.Errorf("did not end within %s", clip.Span(askTime))
+	}
+	if st := p.Status(); st.Code != 0 || st.Signal != "" {
+		return nil, errors.New("failed: " + ending(st, ""))
+	}
+	return out.b, nil
+}
+
+// limited keeps the first 64 KB of what is written to it.
+type limited struct{ b []byte }
+
+// Write implements io.Writer.
+func (l *limited) Write(b []byte) (int, error) {
+	l.b = append(l.b, b[:min(len(b), maxSchema-len(l.b))]...)
+	return len(b), nil
 }

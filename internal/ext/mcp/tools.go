@@ -208,7 +208,14 @@ func (r *remote) call(ctx context.Context, args json.RawMessage, env tool.Env) (
 		if err != nil {
 			return nil, err
 		}
-		res, err := l.call(ctx, r.name, args, cmp.Or(r.s.conf.Timeout, r.s.hub.conf.ToolTimeout), env.Progress)
+		timeout := cmp.Or(r.s.conf.Timeout, r.s.hub.conf.ToolTimeout)
+		res, err := l.call(ctx, r.name, args, timeout, env.Progress)
+		if e := new(jsonrpc.Error); errors.As(err, &e) && e.Code == sdk.CodeURLElicitationRequired {
+			if err := l.visit(ctx, e); err != nil {
+				return nil, fmt.Errorf("the MCP server %s: %w", r.s.conf.Name, err)
+			}
+			res, err = l.call(ctx, r.name, args, timeout, env.Progress)
+		}
 		if err == nil || again || ctx.Err() != nil || !l.lost(err, r.readOnly) {
 			return res, err
 		}
@@ -242,7 +249,6 @@ func (l *link) lost(err error, readOnly bool) bool {
 	expired := errors.Is(err, sdk.ErrSessionMissing) || errors.As(err, &refused) && refused.Code == -32001 && l.web != nil
 	if expired {
 		l.end(fmt.Errorf("%w: the server forgot the session", errEnded))
-		l.leave()
 		return true
 	}
 	if l.life.Err() == nil && !errors.Is(err, sdk.ErrConnectionClosed) && !errors.Is(err, io.EOF) && !errors.Is(err, errEnded) {
@@ -254,12 +260,40 @@ func (l *link) lost(err error, readOnly bool) bool {
 
 // A call is one that runs.
 type call struct {
-	mu    sync.Mutex // guards what follows
-	last  float64
-	timer *time.Timer
-	wait  time.Duration
-	until time.Time // at the latest
-	tell  func(string)
+	tell func(string)
+	wait time.Duration
+
+	mu     sync.Mutex // guards what follows
+	last   float64
+	timer  *time.Timer
+	until  time.Time // at the latest
+	paused int       // how many things are waited for that are not the server's
+	over   bool
+}
+
+// pause stops the time of a call, and resume begins it anew.
+func (c *call) pause() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.paused++
+	c.timer.Stop()
+}
+
+func (c *call) resume() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.paused--; c.paused == 0 && !c.over {
+		c.until = time.Now().Add(maxCall * c.wait)
+		c.timer.Reset(c.wait)
+	}
+}
+
+// end stops the time of a call for good.
+func (c *call) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	c.timer.Stop()
 }
 
 // maxCall is how often its timeout a call may take when the server keeps saying
@@ -274,11 +308,13 @@ func (l *link) call(ctx context.Context, name string, args json.RawMessage, time
 	defer l.active.Add(-1)
 	l.touch()
 	defer l.touch()
+	ctx, leave := both(ctx, l.life)
+	defer leave()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &call{wait: timeout, until: time.Now().Add(maxCall * timeout), tell: tell, last: -1}
 	c.timer = time.AfterFunc(timeout, func() { cancel(errSlow) })
-	defer c.timer.Stop()
+	defer c.end()
 	token := "c" + strconv.FormatInt(l.number.Add(1), 10)
 	l.mu.Lock()
 	l.calls[token] = c
@@ -291,10 +327,15 @@ func (l *link) call(ctx context.Context, name string, args json.RawMessage, time
 	p := &sdk.CallToolParams{Name: name, Arguments: args, Meta: sdk.Meta{}}
 	p.SetProgressToken(token)
 	res, err := l.session.CallTool(ctx, p)
-	if err != nil && context.Cause(ctx) == errSlow {
+	switch {
+	case err == nil:
+		return res, nil
+	case context.Cause(ctx) == errSlow:
 		return nil, fmt.Errorf("the MCP server %s did not answer within %s", l.s.conf.Name, clip.Span(timeout))
+	case l.life.Err() != nil:
+		err = fmt.Errorf("%w: %w", errEnded, l.reason())
 	}
-	return res, l.failed(err)
+	return nil, l.failed(err)
 }
 
 // failed puts the failure of a request in the words of the connection's end,
@@ -338,7 +379,7 @@ func (l *link) progress(p *sdk.ProgressNotificationParams) {
 		return
 	}
 	c.last = p.Progress
-	if left := time.Until(c.until); left > 0 && c.timer.Stop() {
+	if left := time.Until(c.until); left > 0 && c.paused == 0 && !c.over && c.timer.Stop() {
 		c.timer.Reset(min(c.wait, left))
 	}
 	if c.tell == nil {

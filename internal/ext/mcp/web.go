@@ -1,15 +1,443 @@
 package mcp
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
 	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	llmwire "github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
-func newCarrier() http.RoundTripper {
+// Bounds of remote servers.
+const (
+	maxRefusal = 64 << 10         // bytes of an answer that is an error
+	listenWait = 10 * time.Second // for the answer to a request for a stream of events
+	leaveWait  = 3 * time.Second  // for the answer to the end of a session
+)
+
+func newCarrier() *http.Transport {
 	return llmwire.NewTransport(llmwire.Dial{Proxy: http.ProxyFromEnvironment})
 }
 
-type courier struct{}
+// A courier carries the requests of one connection to a remote server: to that
+// server and nowhere else, with the headers of its configuration. It looks at all
+// that comes back before anything else reads it.
+type courier struct {
+	l       *link
+	base    http.RoundTripper
+	home    *url.URL
+	headers http.Header
+	sign    auth.OAuthHandler // nil where the transport signs requests itself, or nobody does
 
-func (c *courier) because(err error) error { return err }
+	mu     sync.Mutex // guards what follows
+	status int        // of the last answer
+	why    error      // what it did wrong
+}
+
+// newCourier makes the courier of a connection. An error says what is wrong with
+// its configuration.
+func (l *link) newCourier(ctx context.Context) (*courier, error) {
+	s := l.s
+	home, err := url.Parse(s.conf.URL)
+	if err != nil || home.Host == "" || home.Scheme != "http" && home.Scheme != "https" && home.Scheme != "ws" && home.Scheme != "wss" {
+		return nil, &final{errors.New("its address is none: it begins with http:// or https://")}
+	}
+	c := &courier{l: l, base: s.hub.carrier(), home: home, headers: http.Header{}}
+	for name, value := range s.conf.Headers {
+		c.headers.Set(name, value)
+	}
+	if s.conf.HeadersHelper != "" {
+		more, err := s.helped(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("its headersHelper %w", err)
+		}
+		for name, value := range more {
+			c.headers.Set(name, value)
+		}
+	}
+	c.headers.Set("User-Agent", "adze/"+cmp.Or(s.hub.conf.Version, "0"))
+	return c, nil
+}
+
+// signer is who signs the requests of a server, nil for nobody: a header of its
+// configuration that says who we are is enough.
+func (c *courier) signer() auth.OAuthHandler {
+	if c.l.s.hub.conf.Auth == nil || c.headers.Get("Authorization") != "" {
+		return nil
+	}
+	return c.l.s.hub.conf.Auth(c.l.s.conf)
+}
+
+// client is an HTTP client that goes through the courier.
+func (c *courier) client() *http.Client {
+	return &http.Client{Transport: c, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return errors.New("it redirects to another address")
+	}}
+}
+
+// web is the transport of a remote server.
+func (l *link) overWeb(ctx context.Context) (sdk.Transport, func(), error) {
+	c, err := l.newCourier(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	l.web = c
+	if l.s.conf.Transport == servers.SSE {
+		c.sign = c.signer()
+		return detached{&sdk.SSEClientTransport{Endpoint: l.s.conf.URL, HTTPClient: c.client(), MaxEventSize: maxMessage}, l.life}, func() {}, nil
+	}
+	t := &sdk.StreamableClientTransport{Endpoint: l.s.conf.URL, HTTPClient: c.client(), MaxEventSize: maxMessage, OAuthHandler: c.signer()}
+	return t, func() {}, nil
+}
+
+// detached connects with a context that lasts as long as the connection.
+type detached struct {
+	sdk.Transport
+	life context.Context
+}
+
+// Connect implements mcp.Transport.
+func (d detached) Connect(ctx context.Context) (sdk.Connection, error) {
+	life, cancel := context.WithCancel(d.life)
+	stop := context.AfterFunc(ctx, cancel)
+	conn, err := d.Transport.Connect(life)
+	if !stop() || err != nil {
+		cancel()
+		return conn, cmp.Or(err, ctx.Err())
+	}
+	context.AfterFunc(d.life, cancel)
+	return conn, nil
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c *courier) RoundTrip(req *http.Request) (*http.Response, error) {
+	if !strings.EqualFold(req.URL.Host, c.home.Host) || webScheme(req.URL.Scheme) != webScheme(c.home.Scheme) {
+		return nil, c.blame(offended("it would have us speak to another host, %s", quote(req.URL.Host)))
+	}
+	ctx, cancel := c.context(req)
+	resp, err := c.send(req.Clone(ctx))
+	if err != nil {
+		cancel()
+		if errors.Is(err, errMute) && req.Method == http.MethodGet {
+			return &http.Response{Status: "405 Method Not Allowed", StatusCode: http.StatusMethodNotAllowed, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+				Header: http.Header{}, Body: http.NoBody, Request: req}, nil
+		}
+		return nil, err
+	}
+	c.mu.Lock()
+	c.status = resp.StatusCode
+	c.mu.Unlock()
+	if rw, both := resp.Body.(io.ReadWriteCloser); both && resp.StatusCode == http.StatusSwitchingProtocols {
+		resp.Body = &duplex{rw, cancel}
+		return resp, nil
+	}
+	resp.Body = &body{c.looked(req, resp), cancel}
+	return resp, nil
+}
+
+// errMute is a server that does not answer what it need not.
+var errMute = errors.New("no answer")
+
+// context is what a request ends with: the connection, and a time of its own
+// where an answer may never come.
+func (c *courier) context(req *http.Request) (context.Context, context.CancelFunc) {
+	if req.Method == http.MethodDelete { // the last word of a connection
+		return context.WithTimeout(context.WithoutCancel(req.Context()), leaveWait)
+	}
+	return both(req.Context(), c.l.life)
+}
+
+// send sends a request, signed where that is the courier's business.
+func (c *courier) send(req *http.Request) (*http.Response, error) {
+	for name, values := range c.headers {
+		req.Header[name] = values
+	}
+	wait := time.Duration(0)
+	switch {
+	case req.Method == http.MethodPost && c.sent(req):
+		wait = 2 * discoverWait
+	case req.Method == http.MethodGet && c.l.s.conf.Transport == servers.HTTP:
+		wait = listenWait
+	}
+	if wait > 0 {
+		ctx, cancel := context.WithCancelCause(req.Context())
+		timer := time.AfterFunc(wait, func() { cancel(errMute) })
+		defer timer.Stop()
+		resp, err := c.signed(req.WithContext(ctx))
+		if err != nil && context.Cause(ctx) == errMute {
+			err = errMute
+		}
+		return resp, err
+	}
+	return c.signed(req)
+}
+
+// signed sends a request, and once more when signing in helps.
+func (c *courier) signed(req *http.Request) (*http.Response, error) {
+	if c.sign == nil {
+		return c.base.RoundTrip(req)
+	}
+	for again := false; ; again = true {
+		source, err := c.sign.TokenSource(req.Context())
+		if err == nil && source != nil {
+			token, err := source.Token()
+			if err != nil {
+				return nil, err
+			}
+			req.Header.Set("Authorization", "Bearer "+token.AccessToken)
+		}
+		resp, err := c.base.RoundTrip(req)
+		if err != nil || again || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+			return resp, err
+		}
+		if err := c.sign.Authorize(req.Context(), req, resp); err != nil {
+			return nil, err
+		}
+		if req.GetBody != nil {
+			if req.Body, err = req.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// sent notes the number of a request, and reports whether it is the question of
+// the newest protocol, which some servers never answer.
+func (c *courier) sent(req *http.Request) (first bool) {
+	if req.GetBody == nil {
+		return false
+	}
+	r, err := req.GetBody()
+	if err != nil {
+		return false
+	}
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return false
+	}
+	var e envelope
+	if fastjson.Unmarshal(raw, &e) != nil || e.Method == nil {
+		return false
+	}
+	var id int64
+	if json.Unmarshal(e.ID, &id) == nil {
+		c.l.look.sent(id)
+	}
+	return *e.Method == discover
+}
+
+// looked is the body of an answer, looked at before anybody else reads it.
+func (c *courier) looked(req *http.Request, resp *http.Response) io.ReadCloser {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")) // what it cannot read is of no kind
+	switch {
+	case resp.StatusCode == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "":
+		_ = resp.Body.Close()
+		return http.NoBody // it forgot the session, whatever else it says
+	case resp.StatusCode >= 300:
+		return reader{io.LimitReader(resp.Body, maxRefusal), resp.Body}
+	case kind == "text/event-stream":
+		return &events{c: c, from: bufio.NewReader(resp.Body), Closer: resp.Body}
+	case kind == "application/json":
+		return &whole{c: c, from: resp.Body}
+	}
+	return reader{io.LimitReader(resp.Body, maxRefusal), resp.Body}
+}
+
+// blame ends the connection for what the server did.
+func (c *courier) blame(err error) error {
+	c.mu.Lock()
+	if c.why == nil {
+		c.why = err
+	}
+	c.mu.Unlock()
+	c.l.end(err)
+	return err
+}
+
+// because is the reason behind an error, in words that hold no address: it may be
+// a secret.
+func (c *courier) because(err error) error {
+	c.mu.Lock()
+	why, status := c.why, c.status
+	c.mu.Unlock()
+	u := new(url.Error)
+	switch f := c.l.s.hub.conf.SignIn; {
+	case why != nil:
+		return why
+	case f != nil && f(err):
+		return &needsAuth{innermost(err).Error()}
+	case status == http.StatusUnauthorized:
+		return &needsAuth{"the server wants you to sign in (401)"}
+	case errors.Is(err, sdk.ErrSessionMissing):
+		return fmt.Errorf("%w: the server forgot the session", errEnded)
+	case errors.As(err, &u):
+		return fmt.Errorf("%w: it cannot be reached: %w", errEnded, u.Err)
+	}
+	return err
+}
+
+// innermost is the last error that an error wraps alone.
+func innermost(err error) error {
+	for {
+		next := errors.Unwrap(err)
+		if next == nil {
+			return err
+		}
+		err = next
+	}
+}
+
+func webScheme(s string) string {
+	switch s {
+	case "ws":
+		return "http"
+	case "wss":
+		return "https"
+	}
+	return s
+}
+
+// A reader reads from one and closes another.
+type reader struct {
+	io.Reader
+	io.Closer
+}
+
+// A body ends its request's context when it is closed.
+type body struct {
+	io.ReadCloser
+	end func()
+}
+
+// Close implements io.Closer.
+func (b *body) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close()
+}
+
+// A duplex is a connection that was an answer.
+type duplex struct {
+	io.ReadWriteCloser
+	end func()
+}
+
+// Close implements io.Closer.
+func (d *duplex) Close() error {
+	defer d.end()
+	return d.ReadWriteCloser.Close()
+}
+
+// whole is a body that is one message.
+type whole struct {
+	c    *courier
+	from io.ReadCloser
+	text *bytes.Reader
+}
+
+// Read implements io.Reader.
+func (w *whole) Read(b []byte) (int, error) {
+	if w.text == nil {
+		raw, err := io.ReadAll(io.LimitReader(w.from, maxMessage+1))
+		if err != nil {
+			return 0, err
+		}
+		if len(bytes.TrimSpace(raw)) > 0 {
+			if err := w.c.l.look.came(raw); err != nil {
+				return 0, w.c.blame(err)
+			}
+		}
+		w.text = bytes.NewReader(raw)
+	}
+	return w.text.Read(b)
+}
+
+// Close implements io.Closer.
+func (w *whole) Close() error { return w.from.Close() }
+
+// events is a body of server-sent events. Each is looked at when it is complete,
+// before its last line is passed on.
+type events struct {
+	c    *courier
+	from *bufio.Reader
+	io.Closer
+	line, data []byte
+	out        []byte
+}
+
+// Read implements io.Reader.
+func (e *events) Read(b []byte) (int, error) {
+	for len(e.out) == 0 {
+		part, err := e.from.ReadSlice('\n')
+		if errors.Is(err, bufio.ErrBufferFull) {
+			err = nil
+		}
+		e.line = append(e.line, part...)
+		if len(e.line)+len(e.data) > maxMessage+1024 {
+			return 0, e.c.blame(errTooLarge)
+		}
+		if len(part) > 0 && part[len(part)-1] == '\n' {
+			if err := e.complete(bytes.TrimRight(e.line, "\r\n")); err != nil {
+				return 0, e.c.blame(err)
+			}
+			e.line = e.line[:0]
+		}
+		if e.out = part; len(part) == 0 && err != nil {
+			return 0, err
+		}
+	}
+	n := copy(b, e.out)
+	e.out = e.out[n:]
+	return n, nil
+}
+
+// complete takes a line of an event.
+func (e *events) complete(line []byte) error {
+	if data, ok := bytes.CutPrefix(line, []byte("data:")); ok {
+		e.data = append(append(e.data, bytes.TrimSpace(data)...), '\n')
+		return nil
+	}
+	if len(line) > 0 {
+		return nil
+	}
+	raw := bytes.TrimSpace(e.data)
+	e.data = nil
+	if len(raw) == 0 || raw[0] != '{' && raw[0] != '[' { // the address that SSE begins with
+		return nil
+	}
+	return e.c.l.look.came(raw)
+}
+
+// helped are the headers that a command of the configuration prints.
+func (s *server) helped(ctx context.Context) (map[string]string, error) {
+	out, err := s.ask(ctx, s.conf.HeadersHelper, "CLAUDE_CODE_MCP_SERVER_NAME="+s.conf.Name, "CLAUDE_CODE_MCP_SERVER_URL="+s.conf.URL)
+	if err != nil {
+		return nil, err
+	}
+	var headers map[string]string
+	if err := json.Unmarshal(out, &headers); err != nil {
+		return nil, fmt.Errorf("printed something that is no JSON object of strings (%s)", clip.Size(int64(len(out))))
+	}
+	for name, value := range headers {
+		if name == "" || strings.ContainsAny(name+value, "\r\n\x00") || strings.ContainsAny(name, " :") {
+			return nil, errors.New("printed a header that is none")
+		}
+	}
+	return headers, nil
+}
