@@ -72,11 +72,25 @@ func (r *Running) turns(cfg *config.Config, rules policy.Rules) *agent.Loop {
 
 // narrowed are the tools that the session has with these settings.
 func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, error) {
-	set, err := r.kit.Narrowed(r.profile, cfg.Tools, rules)
+	set, err := r.kit.Narrowed(r.profile, cfg.Tools, rules, r.ext.Contributions()...)
 	if r.spec.Tools != nil {
 		set = set.Only(func(name string) bool { return name == r.kit.Structured || slices.Contains(r.spec.Tools, name) })
 	}
 	return set, err
+}
+
+// offer has the session offer the tools that there are now, as extensions bring
+// others.
+func (r *Running) offer() {
+	w := r.world
+	cfg := w.Config()
+	rules, _ := settings.UsableRules(cfg, w.Paths, func(error) {}) // problems are told elsewhere
+	set, err := r.narrowed(cfg, rules)
+	if err != nil {
+		_ = r.Session.Report(event.Noted{Level: "warning", Text: err.Error()}) // a session that has ended needs none
+		return
+	}
+	_ = r.Session.Offer(set)
 }
 
 // budget is what bounds each turn.

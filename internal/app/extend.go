@@ -2,12 +2,19 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
+	"time"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // extend makes the extensions of a session that is not there yet.
@@ -22,21 +29,46 @@ func (r *Running) extend(cfg *config.Config) {
 	case r.spec.Cleared:
 		source = "clear"
 	}
-	x, bad := ext.New(ext.Config{Further: r.spec.Hooks, Hooks: ext.HooksConfig{
-		Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside,
-		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
-		Rules: func() policy.Rules {
-			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
+	x, bad := ext.New(ext.Config{World: w.ext, Offer: r.offer, Resolve: w.resolve, System: r.system,
+		Budget: func() agent.Budget { return budget(w.Config()) },
+		Loop: func() *agent.Loop {
+			cfg := w.Config()
+			rules, _ := settings.UsableRules(cfg, w.Paths, func(error) {}) // problems are told elsewhere
+			return r.turns(cfg, rules)
 		},
-		Callback: r.spec.Callback,
-		Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
-			return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
-		},
-	}}, cfg)
+		Further: r.spec.Hooks, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
+			Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result,
+			Env: tool.Env{Dir: w.Paths.Dir, Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.Scratch()},
+		}, Hooks: ext.HooksConfig{
+			Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside,
+			Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
+			Rules: func() policy.Rules {
+				return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
+			},
+			Callback: r.spec.Callback,
+			Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
+				return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
+			},
+		}}, cfg)
 	r.ext = x
 	for _, s := range bad {
 		w.process.Notef("%s", s)
 	}
+}
+
+// system are the instructions of the session, or own ones with what they say of
+// where it is.
+func (r *Running) system(own string) []string {
+	if own == "" {
+		return r.loop.System
+	}
+	parts := []prompt.Part{{Name: "system prompt", Text: own, Stable: true}}
+	for _, p := range r.parts {
+		if p.Name == "environment" {
+			parts = append(parts, p)
+		}
+	}
+	return prompt.Blocks(parts)
 }
 
 // variables are what commands may inherit, with what extensions set for them.
@@ -50,4 +82,23 @@ func (r *Running) variables() (environ, allow []string) {
 		environ, allow = append(environ, v), append(allow, name)
 	}
 	return environ, allow
+}
+
+// serversWait is how long a run in print mode waits for servers whose tools it
+// was started for.
+const serversWait = 5 * time.Second
+
+// await waits, in print mode, for servers that the run was started for: they are
+// named by a flag, or a rule allows tools of theirs.
+func (r *Running) await(ctx context.Context, cfg *config.Config) {
+	w := r.world
+	named := func(x config.Rule) bool { return strings.HasPrefix(x.Text, "mcp__") }
+	if !w.front.Print || w.front.Person || len(w.process.Extensions.Servers) == 0 && !slices.ContainsFunc(cfg.Permissions.Allow, named) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, serversWait)
+	defer cancel()
+	if late := w.ext.Await(ctx); len(late) > 0 {
+		w.process.Notef("the run goes on without MCP servers that are not there after %s: %s", serversWait, clip.Visible(strings.Join(late, ", ")))
+	}
 }

@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"time"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox"
@@ -33,6 +35,13 @@ type Process struct {
 	// to what it checked; nil uses the system's.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+	// Extensions are those that flags name.
+	Extensions ext.Flags
+}
+
+// transport carries requests of extensions to servers that they name.
+func (p Process) transport() http.RoundTripper {
+	return &http.Transport{Proxy: p.Proxy, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 4, IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
 }
 
 // Models are the models of these settings. patient: somebody watches.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -130,18 +129,13 @@ func (w *World) notes(s Spec) string {
 	return sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root))
 }
 
-// strict orders modes by how much they allow without a question.
-func strict(m policy.Mode) int {
-	return slices.Index([]policy.Mode{policy.PlanMode, policy.DontAsk, policy.Default, policy.Auto, policy.AcceptEdits, policy.Bypass}, m)
-}
-
 // resumed is the mode that a session goes on in: what was asked for now, else
 // the one it was in, unless that allows more. A log can be changed by others,
 // so that what it says loosens nothing.
 func resumed(cfg *config.Config, now, logged policy.Mode) policy.Mode {
 	s, ok := cfg.Setting("permissions.defaultMode")
 	asked := ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed)
-	if i := strict(logged); !asked && i >= 0 && i < strict(now) {
+	if !asked && logged.Stricter(now) {
 		return logged
 	}
 	return now
@@ -157,6 +151,8 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	r.boxes = boxes.New(w.sandboxes(r.started == policy.Bypass))
 	r.boxes.Prepare(ctx, cfg, rules.Dirs, true)
 	r.boxes.Advance()
+	r.extend(cfg)
+	r.await(ctx, cfg)
 	set, err := r.equip(cfg, rules, target)
 	if err != nil {
 		return err
@@ -165,7 +161,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	readable(&rules, r)
 	rules.List = append(rules.List, r.log.Granted()...)
 	known := <-facts
-	where, err := r.instruct(ctx, cfg, known, set.Names(), target.ID())
+	where, err := r.instruct(ctx, cfg, known, set.Names(), target.ID(), target.Window)
 	if err != nil {
 		return err
 	}
@@ -176,13 +172,13 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		return err
 	}
 	r.known, r.loop = known, r.newLoop(known)
-	r.extend(cfg)
 	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
-		Hooks: r.ext.Hooks(), Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
+		Hooks: r.ext.Hooks(), Commands: r.ext.Commands(), Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
 		Forbidden: r.forbidden(cfg), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
 		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg), WarnUSD: cfg.Cost.WarnUSD,
+		MoreTools:  r.ext.MoreTools(),
 		DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
 	})
 	if err != nil {
@@ -230,9 +226,11 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 
 // instruct makes the instructions, in cache order, and returns what they say of
 // where the session is. What an earlier run was told stays as it was.
-func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situation.Facts, tools []string, model string) (event.Situated, error) {
+func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situation.Facts, tools []string, model string, window int) (event.Situated, error) {
 	w := r.world
+	skills, style := r.ext.Instructions(window)
 	r.parts = prompt.Assemble(prompt.Input{
+		Skills: skills, Style: style,
 		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
 		Replace: cfg.SystemPrompt, Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: known.Own,
 		Env: prompt.Environment{
@@ -251,30 +249,24 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 // newLoop is what all turns of the session have in common, whatever the
 // settings say.
 func (r *Running) newLoop(known situation.Facts) agent.Loop {
-	w := r.world
+	w, touched := r.world, known.Touched()
 	return agent.Loop{
 		Record: r.recorded.Begin,
 		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases,
-		Env:     tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
-		Touched: known.Touched(), Patient: !w.front.Print,
-		Stale: r.kit.Stale, Notes: r.sessionNotes,
+		Env: tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch()},
+		Touched: func(begins event.Seq, paths []string) []string {
+			out := r.ext.Touched(begins, paths)
+			if touched != nil {
+				out = append(touched(begins, paths), out...)
+			}
+			return out
+		},
+		Patient: !w.front.Print,
+		Stale:   r.kit.Stale, Notes: r.sessionNotes,
 		Mask: w.hide.Result, Structured: r.kit.Structured, CacheKey: r.ID,
 		Spill: func(_, text string) (string, error) { return r.log.Spill(text) },
 		Now:   time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}
-}
-
-// result looks in the log for what a call returned.
-func (r *Running) result(ctx context.Context, call string) (text string, ok bool, err error) {
-	for e, err := range r.log.After(ctx, 0) {
-		if err != nil {
-			return "", false, err
-		}
-		if f, finished := e.Body.(event.ToolFinished); finished && f.Call == call {
-			text, ok = f.Text, true
-		}
-	}
-	return text, ok, nil
 }
 
 // attend hands the session to those that were made before it.

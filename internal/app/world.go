@@ -17,6 +17,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/sandbox/boxes"
 	"github.com/adze-agent/adze/internal/secret"
@@ -35,6 +36,7 @@ type World struct {
 	models  atomic.Pointer[models.Set] // nil before the first session
 	outworn atomic.Bool                // keys may have been saved since models were made
 	live    *settings.Live
+	ext     *ext.World
 	temp    temporary
 
 	mu sync.Mutex // guards the rest
@@ -53,6 +55,11 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 	if w.temp, err = makeTemp(ctx, cmp.Or(p.Temp, os.TempDir())); err != nil {
 		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
+	w.ext = ext.Open(ext.WorldConfig{
+		Flags: p.Extensions, Version: p.Version, Live: live, Env: p.Env,
+		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
+		Roots:   w.roots, Bare: s.Bare, Lasting: f.Lasting, HTTP: p.transport(), Proxy: p.Proxy,
+	})
 	live.Watch(f.Lasting, w.changed)
 	return w, nil
 }
@@ -156,6 +163,12 @@ func (w *World) resolve(ctx context.Context, name string) (agent.Target, error) 
 	return t.Target, err
 }
 
+// roots are the folders that sessions work in.
+func (w *World) roots() []string {
+	rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
+	return rules.Dirs
+}
+
 // inherited is what commands may inherit with these settings: our environment,
 // and the variables of the settings. allow names those that pass to them: what the
 // settings name, and what they set themselves.
@@ -175,6 +188,7 @@ func (w *World) Close() error {
 	for _, r := range slices.Backward(w.sessions()) { // the youngest first: it may be a child of others
 		errs = append(errs, r.Close())
 	}
+	w.ext.Close()
 	watch.Wait()
 	w.temp.remove()
 	w.sweep()

@@ -22,13 +22,13 @@ type clientFlags struct {
 	resumeAt    string
 	prompts     string // who answers questions: host or none
 
-	// Without a meaning here: there are no MCP servers and no hooks yet, the
+	// Without a meaning here: the
 	// first line of a stream is always waited for, and no provider's betas,
 	// shown forms of reasoning or budgets of tasks are sent on.
-	strictMCP, hookEvents, await bool
-	betas                        []string
-	display                      string
-	taskBudget                   int
+	hookEvents, await bool
+	betas             []string
+	display           string
+	taskBudget        int
 }
 
 func (c *clientFlags) add(fs *pflag.FlagSet) {
@@ -40,7 +40,6 @@ func (c *clientFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.debugErr, "debug-to-stderr", false, "the same as --debug")
 	fs.StringVar(&c.resumeAt, "resume-session-at", "", "with --resume: go on from this message, in a copy")
 	fs.StringVar(&c.prompts, "permission-prompts", "", "who answers questions: host or none")
-	fs.BoolVar(&c.strictMCP, "strict-mcp-config", false, "only MCP servers of --mcp-config")
 	fs.BoolVar(&c.hookEvents, "include-hook-events", false, "lines about hooks")
 	fs.BoolVar(&c.await, "await-initialize", false, "wait for the first line of the input")
 	fs.StringSliceVar(&c.betas, "betas", nil, "beta features of a provider")
@@ -54,7 +53,7 @@ func (c *clientFlags) add(fs *pflag.FlagSet) {
 func clientNames() []string {
 	return []string{
 		"allow-dangerously-skip-permissions", "no-session-persistence", "thinking", "max-thinking-tokens", "debug-file", "debug-to-stderr",
-		"resume-session-at", "permission-prompts", "strict-mcp-config", "include-hook-events", "await-initialize", "betas", "thinking-display", "task-budget",
+		"resume-session-at", "permission-prompts", "include-hook-events", "await-initialize", "betas", "thinking-display", "task-budget",
 	}
 }
 
@@ -113,7 +112,6 @@ func (c *clientFlags) ignored() (out []string) {
 		{len(c.betas) > 0, "--betas=" + strings.Join(c.betas, ",") + ": what a provider needs is sent by itself"},
 		{c.display != "", "--thinking-display=" + c.display + ": reasoning comes as the provider gives it"},
 		{c.taskBudget != 0, "--task-budget: no provider is told of a budget; --max-budget-usd and --token-budget are limits"},
-		{c.strictMCP, "--strict-mcp-config: there are no MCP servers"},
 	} {
 		if x.given {
 			out = append(out, "ignored "+x.text)

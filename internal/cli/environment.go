@@ -24,10 +24,10 @@ var variables = []variable{
 	{"CLAUDE_CONFIG_DIR", "where adze import looks, with CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME and CRUSH_GLOBAL_DATA"},
 	{"ADZE_KEYRING", "off: keys are saved in a file, not in the system's keyring"},
 	{"ADZE_BYPASS_AS_ROOT", "1: bypassPermissions may be used as root outside a container"},
-	{"ADZE_MCP_TOKEN", "the token that clients of adze mcp serve --http know"},
-	{"DISPLAY", "says that a browser can open here, as WAYLAND_DISPLAY and WSL_DISTRO_NAME do"},
 	{"OLLAMA_HOST", "where Ollama listens"},
 	{"HTTPS_PROXY", "proxy for providers, with HTTP_PROXY and NO_PROXY"},
+	{"MCP_TIMEOUT", "how long one attempt to connect to an MCP server may take, in milliseconds; 30000"},
+	{"MCP_TOOL_TIMEOUT", "how long a call of an MCP server's tool may take, in milliseconds; 600000"},
 	{"VISUAL", "the editor of adze config edit; else EDITOR, else vi"},
 	{"EDITOR", "the editor where VISUAL is not set"},
 	{"PATH", "where git, bash and other programs are"},
@@ -37,6 +37,7 @@ var variables = []variable{
 	{"COLORTERM", "what adze doctor says of the terminal's colours"},
 	{"TERM_PROGRAM", "what the terminal can do, with TMUX, STY, WT_SESSION, VTE_VERSION and XTERM_VERSION"},
 	{"SSH_CONNECTION", "says that no keyring of a desktop is there"},
+	{"DISPLAY", "says that a browser can be opened, with WAYLAND_DISPLAY and WSL_DISTRO_NAME"},
 	{"DBUS_SESSION_BUS_ADDRESS", "how the system's keyring is reached"},
 }
 

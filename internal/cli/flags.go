@@ -38,12 +38,13 @@ type runFlags struct {
 	debug      string
 	logFile    string
 	clients    clientFlags
+	extensions extensionFlags
 }
 
 // later are flags of features that this version does not have. They are
 // refused rather than ignored.
 var later = map[string]string{
-	"mcp-config": "MCP servers", "agents": "agents", "agent": "agents",
+	"agents": "agents", "agent": "agents",
 	"plugin-dir": "plugins", "worktree": "worktrees",
 }
 
@@ -84,6 +85,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.Lookup("debug").NoOptDefVal = "all"
 	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes")
 	f.clients.add(fs)
+	f.extensions.add(fs)
 	for name, k := range settingFlags() {
 		if fs.Lookup(name) != nil || later[name] != "" {
 			continue

@@ -47,6 +47,9 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 		return o, err
 	}
 	o.Dir = dir
+	if o.Extensions, err = f.extensions.read(dir); err != nil {
+		return o, err
+	}
 	g := sys.ground(dir)
 	g.apply(&o.Process)
 	for _, line := range g.notes {

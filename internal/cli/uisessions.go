@@ -18,7 +18,6 @@ import (
 	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/tui"
 	"github.com/adze-agent/adze/internal/view"
@@ -117,14 +116,7 @@ func (h *uiHost) diff(ctx context.Context, s *tui.Session) ([]view.Block, error)
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := rewind.Diff(ctx, st, i)
-	for k, b := range blocks {
-		if d, ok := b.(view.Diff); ok {
-			d.Path = tilde(paths.Short(h.o.Dir, d.Path), h.o.Home)
-			blocks[k] = d
-		}
-	}
-	return blocks, err
+	return rewind.Diff(ctx, st, i)
 }
 
 // searchHits bounds what a search in the picker finds.

@@ -6,11 +6,20 @@
 package ext
 
 import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // A Hook is one that the session itself has.
@@ -22,24 +31,86 @@ type Ending = hook.Ending
 // HooksConfig is what hooks are told of the session.
 type HooksConfig = hooks.Config
 
+// SkillsConfig is what skills are told of the session.
+type SkillsConfig = skills.Config
+
 // A Config is what the extensions of one session are made from.
 type Config struct {
-	Hooks   hooks.Config
+	World   *World
+	Hooks   HooksConfig
 	Further []Hook // hooks of the session's own
+	Skills  SkillsConfig
+	// Style is the output style that the settings name, "" for the usual one.
+	Style string
+	// Loop is what turns of the session have in common now, Budget what bounds one,
+	// and System the instructions, or own ones with what they say of where the
+	// session is. Resolve finds a model by name.
+	Loop    func() *agent.Loop
+	Budget  func() agent.Budget
+	System  func(own string) []string
+	Resolve func(ctx context.Context, name string) (agent.Target, error)
+	// Offer has the session offer the tools that there are now. It is called by one
+	// goroutine.
+	Offer func()
 }
 
 // A Session is the extensions of one session.
 type Session struct {
-	conf Config
-	gate *hooks.Gate
+	conf    Config
+	gate    *hooks.Gate
+	desk    *skills.Desk
+	s       *session.Session // set by Attach
+	news    chan struct{}    // has the worker offer what changed
+	end     context.CancelFunc
+	wg      sync.WaitGroup
+	mu      sync.Mutex // guards the rest
+	said    map[string]bool
+	sampled int // tokens that servers were granted
 }
 
 // New makes the extensions of a session that is not there yet, with these
 // settings. bad says what of them cannot be used.
 func New(c Config, cfg *config.Config) (x *Session, bad []string) {
-	x = &Session{conf: c, gate: hooks.New(c.Hooks)}
-	return x, x.Use(cfg)
+	x = &Session{conf: c, gate: hooks.New(c.Hooks), news: make(chan struct{}, 1), said: map[string]bool{}}
+	c.Skills.Fork = x.fork
+	x.desk = skills.New(c.Skills)
+	bad = x.Use(cfg)
+	lib, problems := c.World.library()
+	x.desk.Use(lib)
+	if _, ok := lib.Style(c.Style); !ok && c.Style != "" {
+		bad = append(bad, "there is no output style "+clip.Line(clip.Visible(c.Style), 60)+"; the usual one is used")
+	}
+	return x, append(bad, problems...)
 }
+
+// Instructions are what the model is told of extensions from the start: the
+// skills it can use, for a window of so many tokens, and how it answers.
+func (x *Session) Instructions(window int) (list []prompt.Skill, style prompt.Style) {
+	lib := x.desk.Library()
+	for _, l := range skills.List(lib, window) {
+		list = append(list, prompt.Skill{Name: l.Name, Description: l.Text})
+	}
+	if s, ok := lib.Style(x.conf.Style); ok {
+		style = prompt.Style{Name: s.Name, Text: s.Text, Instead: !s.Keep}
+	}
+	return list, style
+}
+
+// style is the name of the output style in force.
+func (x *Session) style() string {
+	if s, ok := x.desk.Library().Style(x.conf.Style); ok {
+		return s.Name
+	}
+	return "default"
+}
+
+// Touched says which skills come up with files that are about such files only.
+func (x *Session) Touched(begins event.Seq, paths []string) []string {
+	return x.desk.Touched(begins, paths)
+}
+
+// Commands are the slash commands of the session.
+func (x *Session) Commands() session.Commands { return commands{x} }
 
 // Use has what these settings say count from the next event on, and returns what
 // of it cannot be used.
@@ -49,6 +120,7 @@ func (x *Session) Use(cfg *config.Config) (bad []string) {
 	for _, err := range problems {
 		bad = append(bad, err.Error())
 	}
+	x.conf.World.Refresh()
 	return bad
 }
 
@@ -58,8 +130,85 @@ func (x *Session) Hooks() session.Hooks { return x.gate }
 // Env is what commands get from extensions: NAME=value.
 func (x *Session) Env() []string { return x.gate.Env() }
 
+// Contributions are what extensions bring now.
+func (x *Session) Contributions() []contrib.Contribution {
+	return append([]contrib.Contribution{x.desk.Contribution()}, x.conf.World.contributions()...)
+}
+
+// MoreTools reports whether servers are configured, whose tools may come later.
+func (x *Session) MoreTools() bool {
+	x.conf.World.ready()
+	return x.conf.World.Hub() != nil
+}
+
 // Attach hands over the session. Close ends what Attach began.
-func (x *Session) Attach(s *session.Session, after event.Seq) { x.gate.Attach(s, after) }
+func (x *Session) Attach(s *session.Session, after event.Seq) {
+	x.s = s
+	x.desk.Attach(s)
+	ctx, end := context.WithCancel(context.Background())
+	x.end = end
+	w := x.conf.World
+	w.mu.Lock()
+	w.sessions = append(w.sessions, x)
+	bad := w.problems
+	w.mu.Unlock()
+	x.gate.Attach(s, after)
+	x.wg.Go(func() {
+		for _, e := range w.states() {
+			x.report(e)
+		}
+		x.tell(bad)
+		x.changed()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-x.news:
+				x.conf.Offer()
+				x.say()
+			}
+		}
+	})
+}
+
+// changed has the worker offer what there is now.
+func (x *Session) changed() {
+	select {
+	case x.news <- struct{}{}:
+	default: // it will look in any case
+	}
+}
+
+// report records what became of an extension. A session that cannot write says
+// so itself.
+func (x *Session) report(b event.Body) { _ = x.s.Report(b) }
+
+// note keeps a text for the model. A session that has ended needs none.
+func (x *Session) note(text string) { _ = x.s.Note(text) }
+
+// tell says once what cannot be used.
+func (x *Session) tell(bad []string) {
+	for _, text := range bad {
+		x.mu.Lock()
+		known := x.said[text]
+		x.said[text] = true
+		x.mu.Unlock()
+		if !known {
+			x.report(event.Noted{Level: "warning", Text: clip.Line(clip.Visible(text), 1000)})
+		}
+	}
+}
 
 // Close tells hooks why the session ends, and ends what runs for it.
-func (x *Session) Close(why Ending) { x.gate.Close(why) }
+func (x *Session) Close(why Ending) {
+	x.gate.Close(why)
+	if x.s == nil {
+		return
+	}
+	w := x.conf.World
+	w.mu.Lock()
+	w.sessions = slices.DeleteFunc(w.sessions, func(o *Session) bool { return o == x })
+	w.mu.Unlock()
+	x.end()
+	x.wg.Wait()
+}

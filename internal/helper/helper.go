@@ -35,14 +35,18 @@ type Spec struct {
 	History  []llm.Message
 	CacheKey string // as in agent.Loop: that of the session whose History it is
 	Prompt   string
-	// Rules and Mode are the permissions; what they would ask about is refused,
-	// unless Hooks answer it. Mode "" is dontAsk.
-	Rules  policy.Rules
+	// Rules are the permissions; what they would ask about is refused.
+	Rules policy.Rules
+	// Mode is theirs; "" is dontAsk. In another one Hooks may answer what they ask
+	// about; without an answer it is refused.
 	Mode   policy.Mode
 	Hooks  session.Hooks
 	Budget agent.Budget
 	Env    tool.Env
-	Mask   func(tool.Result) tool.Result // as in agent.Loop
+	// Aliases and Record are as in agent.Loop.
+	Aliases map[string]string
+	Record  func(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string)
+	Mask    func(tool.Result) tool.Result // as in agent.Loop
 	// Spent is told what a request cost as soon as that is known. An error ends
 	// the helper.
 	Spent func(event.Spent) error
@@ -65,7 +69,7 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 	ses, err := session.Start(ctx, session.Config{
 		Log: log, Begin: s.begin(), Again: event.Resumed{Dir: s.Env.Dir},
 		Loop: &agent.Loop{
-			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey,
+			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey, Aliases: s.Aliases, Record: s.Record,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 		},
 		Tools: s.Tools, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Hooks: s.Hooks, Now: time.Now,

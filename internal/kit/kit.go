@@ -61,6 +61,7 @@ type Kit struct {
 	Structured string // the name of the tool that takes the final answer
 	Tasks      *bash.Tasks
 
+	own    contrib.Contribution
 	conf   Config
 	ledger *file.Ledger
 }
@@ -96,15 +97,24 @@ func New(c Config) (Kit, error) {
 		k.Structured = t.Spec().Name
 		all = append(all, t)
 	}
-	set, err := contrib.Join(contrib.Contribution{From: contrib.BuiltIn, Tools: all})
+	k.own = contrib.Contribution{From: contrib.BuiltIn, Tools: all}
+	set, err := contrib.Join(k.own)
 	k.All = set.Tools()
 	return k, err
 }
 
 // Narrowed are the tools that the settings and the size of the instructions
-// leave.
-func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules) (tool.Set, error) {
-	set, err := narrow(k.All, t, k.Structured)
+// leave, of the kit's and of what extensions bring.
+func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more ...contrib.Contribution) (tool.Set, error) {
+	all := k.All
+	if len(more) > 0 {
+		joined, err := contrib.Join(append([]contrib.Contribution{k.own}, more...)...)
+		if err != nil {
+			return all, err
+		}
+		all = joined.Tools()
+	}
+	set, err := narrow(all, t, k.Structured)
 	keep := offered(rules)
 	set = set.Only(func(name string) bool { return name == k.Structured || keep(name) })
 	if p == prompt.Small {
@@ -140,7 +150,7 @@ func planning(c Config) []tool.Tool {
 func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
 	names := set.Names()
 	for _, n := range slices.Concat(t.Allowed, t.Disallowed) {
-		if n != "default" && n != noTools && !slices.Contains(names, n) && !slices.Contains(elsewhere, n) {
+		if n != "default" && n != noTools && !slices.Contains(names, n) && !slices.Contains(elsewhere, n) && !ofServer(n) {
 			return set, &hint.Mistake{Why: fmt.Sprintf("there is no tool %q%s", n, near.Hint(n, names)), What: "the tools are " + strings.Join(names, ", ")}
 		}
 	}
@@ -148,14 +158,22 @@ func narrow(set tool.Set, t config.Tools, always string) (tool.Set, error) {
 		switch {
 		case name == always:
 			return true
-		case slices.Contains(t.Disallowed, name):
+		case slices.ContainsFunc(t.Disallowed, func(n string) bool {
+			return n == name || ofServer(n) && strings.HasPrefix(name, strings.TrimSuffix(n, "*")) && (strings.HasSuffix(n, "*") || strings.HasPrefix(name, n+"__"))
+		}):
 			return false
+		case ofServer(name): // the list is of adze's own
+			return true
 		case name == toolsearch.Name: // listed only where there are tools to load
 			return true
 		}
 		return len(t.Allowed) == 0 || slices.Contains(t.Allowed, name) || slices.Contains(t.Allowed, "default")
 	}), nil
 }
+
+// ofServer reports whether a name is that of an MCP server's tools, which come
+// and go.
+func ofServer(name string) bool { return strings.HasPrefix(name, "mcp__") }
 
 // noTools is what stands for none in the list of the tools to have.
 const noTools = "none"

@@ -18,6 +18,12 @@ import (
 // ends with ctx and with the turn. Between turns nobody is asked. When nobody
 // came to rule on it, the verdict is Deny and comes with an error.
 func (s *Session) Permit(ctx context.Context, q agent.Question) (policy.Verdict, error) {
+	v, err := s.Ask(ctx, q)
+	return v.Verdict, err
+}
+
+// Ask is Permit with what was said beside yes or no: the values of a form.
+func (s *Session) Ask(ctx context.Context, q agent.Question) (agent.Verdict, error) {
 	var turn context.Context
 	err := s.do(func(st *state) {
 		st.names++
@@ -27,10 +33,11 @@ func (s *Session) Permit(ctx context.Context, q agent.Question) (policy.Verdict,
 		}
 	})
 	if err != nil {
-		return policy.Verdict{Effect: policy.Deny, Reason: "the session is over"}, err
+		return agent.Verdict{Verdict: policy.Verdict{Effect: policy.Deny, Reason: "the session is over"}}, err
 	}
 	if turn == nil {
-		return s.between(q)
+		v, err := s.between(q)
+		return agent.Verdict{Verdict: v}, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,13 +45,9 @@ func (s *Session) Permit(ctx context.Context, q agent.Question) (policy.Verdict,
 	v, err := host{s}.Rule(ctx, q)
 	if err != nil {
 		v.Effect, v.Reason = policy.Deny, "the question was withdrawn"
-		return v.Verdict, errors.Join(err, s.withdraw(q.Call.ID))
+		return v, errors.Join(err, s.withdraw(q.Call.ID))
 	}
-	if v.Answer != nil && len(v.Answer.Input) > 0 {
-		// What was asked about is fixed here, and nobody said yes to it.
-		v.Effect, v.Reason = policy.Deny, "other arguments are wanted, which this cannot have"
-	}
-	return v.Verdict, nil
+	return v, nil
 }
 
 // between rules on what a command in the background does while no turn runs.

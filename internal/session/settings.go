@@ -29,7 +29,7 @@ type Settings struct {
 }
 
 // maxEarly bounds what is kept for a log that has not begun.
-const maxEarly = 20
+const maxEarly = 600
 
 // Apply makes changed settings count, and records what changed unless nothing
 // did. The record does not end with ctx: it is brief, and must be made. An error is about the record: the settings count all the same.

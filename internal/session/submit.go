@@ -111,13 +111,38 @@ func (s *Session) Report(b event.Body) error {
 	case event.TaskOutput, event.HookStarted, event.HookEnded:
 		s.fan.send(event.Event{Time: s.cfg.Now(), Body: b})
 		return nil
-	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted, event.Extended, event.ServerChanged:
+	case event.Extended, event.ServerChanged:
+		var res error
+		err := s.do(func(st *state) {
+			if st.Seq > 0 {
+				res = s.record(context.Background(), st, b)
+				return
+			}
+			// What there is does not begin a log. Readers are told all the same.
+			st.early = append(slices.DeleteFunc(st.early, func(x event.Body) bool { return sameThing(x, b) }), b)
+			e := event.Event{Time: s.cfg.Now(), Body: b}
+			st.apply(e)
+			s.fan.send(e)
+		})
+		return errors.Join(err, res)
+	case event.TaskStarted, event.TaskEnded, event.Spent, event.NotesKept, event.Noted:
 		var res error
 		err := s.do(func(st *state) { res = s.record(context.Background(), st, b) })
 		return errors.Join(err, res)
 	default:
 		return fmt.Errorf("report what goes on beside a session: %T is about nothing of it", b)
 	}
+}
+
+// sameThing: b says anew what a said.
+func sameThing(a, b event.Body) bool {
+	if x, ok := a.(event.ServerChanged); ok {
+		y, ok := b.(event.ServerChanged)
+		return ok && x.Name == y.Name
+	}
+	_, x := a.(event.Extended)
+	_, y := b.(event.Extended)
+	return x && y
 }
 
 // Note keeps a text for the model, which reads it after the current step, or with

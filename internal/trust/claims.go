@@ -1,19 +1,20 @@
 package trust
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
-	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A Claim is one thing that a folder wants: what a person decides about. The
@@ -39,7 +40,7 @@ func (v Verdict) Claims() []Claim {
 		case Settings: // together, below
 		case Servers:
 			out = append(out, serverClaims(f)...)
-		case Skill, Command, Agent, Style:
+		case Skill, Command, Agent:
 			out = append(out, matter(f)...)
 		case Script:
 			out = append(out, claim(f.Path, 0, "hook script", "%s", clip.Size(int64(len(f.text)))))
@@ -131,36 +132,54 @@ func serverClaims(f File) []Claim {
 // oneLine makes one line of how a server is described.
 var oneLine = strings.NewReplacer("\n  argument: ", " ", "\n  ", ", ", "\n", "; ")
 
+// inline matches commands that a skill or a command runs when it is used.
+var inline = pattern.Lazy("!`([^`\n]+)`")
+
 // running are fields of a frontmatter that run or allow something.
 var running = []string{"allowed-tools", "hooks", "mcpServers", "permissionMode", "tools", "shell", "model", "initialPrompt"}
 
-// matter shows a skill, a command, an agent or an output style, as it is read when
-// it is used.
+// matter reads a skill, a command or an agent.
 func matter(f File) []Claim {
-	fields, runs, bad := skill.Matter(f.Path, f.text)
-	word := func(key string) (s string) {
-		_ = json.Unmarshal(fields[key], &s) // another kind of value is none
-		return s
+	head, body := frontmatter(f.text)
+	var fields map[string]any
+	bad := yaml.Unmarshal(head, &fields) != nil
+	name, _ := fields["name"].(string)
+	if name == "" {
+		name = strings.TrimSuffix(f.Path[strings.LastIndexByte(f.Path, '/')+1:], ".md")
 	}
-	base := path.Base(f.Path)
-	name := cmp.Or(word("name"), strings.TrimSuffix(base, path.Ext(base)))
 	what := string(f.Kind) + " " + name
-	text := word("description")
-	if bad != nil {
-		text = "it cannot be used: " + bad.Text
+	text, _ := fields["description"].(string)
+	if bad {
+		text = "its frontmatter cannot be read"
 	}
 	out := []Claim{claim(f.Path, 0, what, "%s", text)}
 	for _, k := range running {
 		if v, ok := fields[k]; ok {
-			out = append(out, claim(f.Path, 0, what+": "+k, "%s", v))
+			b, err := json.Marshal(v)
+			if err != nil {
+				b = []byte(fmt.Sprint(v))
+			}
+			out = append(out, claim(f.Path, 0, what+": "+k, "%s", b))
 		}
 	}
-	for i, r := range runs {
+	for i, m := range inline().FindAllSubmatch(body, 21) {
 		if i == 20 {
 			out = append(out, claim(f.Path, 0, what+": runs", "and more"))
 			break
 		}
-		out = append(out, claim(f.Path, 0, what+": runs", "%s", r))
+		out = append(out, claim(f.Path, 0, what+": runs", "%s", m[1]))
 	}
 	return out
+}
+
+// frontmatter cuts the text between two lines of three dashes off.
+func frontmatter(text []byte) (head, body []byte) {
+	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("---"))
+	if !ok {
+		return nil, text
+	}
+	if end := bytes.Index(rest, []byte("\n---")); end >= 0 {
+		return rest[:end], rest[end+4:]
+	}
+	return nil, text
 }

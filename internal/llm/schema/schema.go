@@ -131,9 +131,7 @@ func (r *repairer) members(o Object, depth int) Object {
 		switch {
 		case m.Key == "items":
 			if list, tuple := v.([]any); tuple { // until draft 2019-09
-				if len(list) > 0 && !o.has("prefixItems") {
-					out = append(out, Member{"prefixItems", r.list(list, depth)})
-				}
+				out = append(out, Member{"prefixItems", r.list(list, depth)})
 				rest := Get(o, "additionalItems")
 				if rest == nil {
 					rest = Object{}

@@ -58,7 +58,7 @@ const (
 
 func (r *Reply) open(k slotKind, out *Out) *Slot {
 	if last := r.Last(); last != nil && last.held {
-		last.finish("", out)
+		last.finish("")
 		r.hand(out)
 	}
 	s := &Slot{r: r, kind: k}
@@ -167,7 +167,7 @@ func (s *Slot) delta(d string, out *Out) {
 	case thinkingSlot:
 		out.Put(llm.ThinkingDelta{S: d})
 	case callSlot:
-		if s.name != Dispatcher { // whose input is not that of the call; see finish
+		if s.name != Dispatcher { // whose input is not that of the call
 			out.Put(llm.ToolInputDelta{ID: s.id, Name: s.name, S: d})
 		}
 	}
@@ -190,11 +190,11 @@ func (s *Slot) Close(out *Out) {
 	if s.kind == thinkingSlot && s == s.r.Last() {
 		out.thinks(false)
 	}
-	s.finish("", out)
+	s.finish("")
 	s.r.hand(out)
 }
 
-func (s *Slot) finish(bad string, out *Out) {
+func (s *Slot) finish(bad string) {
 	s.closed = true
 	switch s.kind {
 	case textSlot:
@@ -219,9 +219,7 @@ func (s *Slot) finish(bad string, out *Out) {
 			use.Input, use.Bad = quote(s.text.String()), bad
 		}
 		if use.Name == Dispatcher {
-			if use = direct(use); use.Bad == "" {
-				out.Put(llm.ToolInputDelta{ID: use.ID, Name: use.Name, S: string(use.Input)})
-			}
+			use = direct(use)
 		}
 		s.part = use
 	}
@@ -257,7 +255,7 @@ func (r *Reply) Finish(stop llm.Stop, u llm.Usage, model, id string, out *Out) {
 	for _, s := range r.slots {
 		if !s.closed {
 			s.delta(s.text.Close(), out)
-			s.finish(bad, out)
+			s.finish(bad)
 		}
 		if s.part != nil {
 			msg.Parts = append(msg.Parts, s.part)

@@ -281,7 +281,6 @@ func (m *Model) opened(in openedMsg) []effect {
 // ready is when the session can be talked to: what was typed before goes out.
 func (m *Model) ready() []effect {
 	m.screen.past = false
-	m.forked(m.start.Resume)
 	if end := m.st.Turn.End; m.s.After > 0 && end.How == event.Interrupted && end.Reason != event.InterruptedSummary && !m.turn.running {
 		m.cutOff = true
 		m.note("info", "The last turn was interrupted. Enter goes on with it.", "")
@@ -313,7 +312,7 @@ func (m *Model) events(in eventsMsg) []effect {
 
 func (m *Model) event(e event.Event) []effect {
 	old := m.screen.past
-	if e.Seq > m.st.Seq { // of the past, the state is there
+	if e.Seq > m.st.Seq || e.Seq == 0 && m.st.Seq == 0 { // of the past, the state is there; what extensions there are comes before the first event
 		m.st = m.st.Apply(e)
 	}
 	if old {

@@ -1,0 +1,64 @@
+package ext
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// extended is what there is besides adze's own, for clients.
+func (x *Session) extended() event.Extended {
+	lib := x.desk.Library()
+	e := event.Extended{Style: x.style()}
+	e.Commands, e.Skills = skills.Offers(lib)
+	for _, c := range x.conf.World.contributions() {
+		for _, k := range c.Commands {
+			e.Commands = append(e.Commands, event.Offer{Name: k.Name, Args: k.Args, About: clip.Line(k.About, 200), From: string(c.From)})
+		}
+	}
+	if x.conf.World.conf.NoCommands {
+		e.Commands = nil
+	}
+	for _, a := range lib.Agents() {
+		e.Agents = append(e.Agents, offer(a.Thing))
+	}
+	for _, s := range lib.Styles() {
+		e.Styles = append(e.Styles, offer(s.Thing))
+	}
+	slices.SortFunc(e.Commands, func(a, b event.Offer) int { return cmp.Compare(a.Name, b.Name) })
+	return e
+}
+
+func offer(t skill.Thing) event.Offer {
+	return event.Offer{Name: t.Name, About: clip.Line(t.Description, 200), From: t.From}
+}
+
+// say records what there is, when that is not what was recorded last.
+func (x *Session) say() {
+	if e := x.extended(); !reflect.DeepEqual(e, x.s.State().Extensions) {
+		x.report(e)
+	}
+}
+
+// commands are the slash commands of a session. It implements session.Commands.
+type commands struct{ *Session }
+
+// Find implements session.Commands.
+func (c commands) Find(name string) error {
+	if c.conf.World.conf.NoCommands {
+		return errNoCommands
+	}
+	return c.desk.Find(name)
+}
+
+// Expand implements session.Commands.
+func (c commands) Expand(ctx context.Context, name, args string) (session.Expansion, error) {
+	return c.desk.Expand(ctx, name, args)
+}

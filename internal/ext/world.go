@@ -1,0 +1,273 @@
+package ext
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/settings"
+)
+
+// Flags are extensions that a start names, besides what files have.
+type Flags struct {
+	// Servers are those of --mcp-config, Strict leaves no others.
+	Servers []servers.Given
+	Strict  bool
+	// NoCommands: no slash command of an extension is offered (--disable-slash-commands).
+	NoCommands bool
+	// Agents are definitions that come before those of files (--agents).
+	Agents []skill.Agent
+}
+
+// A WorldConfig is what the extensions of a process are made from.
+type WorldConfig struct {
+	Flags
+	Version string // of adze
+	Live    *settings.Live
+	// Environ is what programs may inherit, and the names that pass to them.
+	Environ func() (environ, allow []string)
+	HTTP    http.RoundTripper // for servers; nil is one of its own
+	Env     func(string) string
+	Proxy   func(*http.Request) (*url.URL, error) // of sign-ins, nil means none
+	// Host hands a message to a server that the program which drives adze serves.
+	Host    func(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error)
+	Bare    bool // nothing of the project
+	Lasting bool // more prompts may come, so that files are watched
+	// Roots are the folders that sessions work in.
+	Roots func() []string
+	// Debug takes a line that a server wrote; nil: nobody does.
+	Debug func(server, line string)
+}
+
+// A World is the extensions that all sessions of a process share: the servers
+// and their connections. Nothing of it runs before there are any.
+type World struct {
+	conf   WorldConfig
+	once   sync.Once
+	look   chan struct{} // has the worker look at what is configured
+	looked chan struct{} // closed when it has, once
+	end    context.CancelFunc
+	wg     sync.WaitGroup
+
+	mu       sync.Mutex // guards the rest
+	hub      *mcp.Hub   // nil until a server is configured
+	auth     *oauth.Client
+	sessions []*Session // those that are attached, the newest last
+	shelf    *skills.Shelf
+	problems []string // of the newest look
+	further  []servers.Given
+	closed   bool
+}
+
+// Open makes the extensions of a process. It reads and starts nothing.
+func Open(c WorldConfig) *World {
+	return &World{conf: c, look: make(chan struct{}, 1), looked: make(chan struct{})}
+}
+
+// Refresh looks at what is configured now, in the background, and has it count:
+// servers that came are started, others end. Sessions are told what cannot be
+// used.
+func (w *World) Refresh() {
+	w.once.Do(func() {
+		ctx, end := context.WithCancel(context.Background())
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.end = end; w.closed {
+			close(w.looked)
+			return
+		}
+		w.wg.Go(func() { w.work(ctx) })
+	})
+	select {
+	case w.look <- struct{}{}:
+	default: // it will look in any case
+	}
+}
+
+func (w *World) work(ctx context.Context) {
+	first := sync.OnceFunc(func() { close(w.looked) })
+	defer first()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-w.look:
+			w.use()
+			first()
+		}
+	}
+}
+
+func (w *World) use() {
+	w.mu.Lock()
+	given := slices.Concat(w.conf.Servers, w.further)
+	w.mu.Unlock()
+	set := w.conf.Live.Servers(settings.Servers{Given: given, Strict: w.conf.Strict})
+	var bad []string
+	for _, p := range set.Problems {
+		bad = append(bad, p.String())
+	}
+	w.mu.Lock()
+	if w.hub == nil && len(set.Servers) > 0 && !w.closed {
+		c := w.conf
+		w.auth = SignIn(c.Live.Paths, c.Env, oauth.Config{Version: c.Version, Proxy: c.Proxy})
+		w.hub = mcp.New(w.hubConfig())
+	}
+	h := w.hub
+	w.problems = bad
+	w.mu.Unlock()
+	if h != nil {
+		h.Use(set.Servers)
+	}
+	for _, x := range w.attached() {
+		x.tell(bad)
+	}
+}
+
+// ready waits until what is configured was looked at: milliseconds.
+func (w *World) ready() {
+	w.Refresh()
+	<-w.looked
+}
+
+// Await waits until no server is connecting, and returns those that still are
+// when ctx ends.
+func (w *World) Await(ctx context.Context) (late []string) {
+	w.Refresh()
+	select {
+	case <-w.looked:
+	case <-ctx.Done():
+		return nil
+	}
+	if h := w.Hub(); h != nil {
+		return h.Wait(ctx)
+	}
+	return nil
+}
+
+// Further has these servers beside those that are configured: they are the
+// program's that drives adze.
+func (w *World) Further(list []servers.Given) {
+	w.mu.Lock()
+	w.further = list
+	w.mu.Unlock()
+	w.Refresh()
+}
+
+func (w *World) hubConfig() mcp.Config {
+	c := w.conf
+	out := mcp.Config{
+		Version: c.Version, Dir: c.Live.Paths.Dir, Environ: c.Environ, HTTP: c.HTTP, Auth: handler(w.auth), Host: c.Host, Client: client{w},
+		Roots: c.Roots, Tell: w.told, Changed: w.changed, Debug: c.Debug,
+	}
+	if c.Env != nil {
+		out.Timeout, out.ToolTimeout = millis(c.Env("MCP_TIMEOUT")), millis(c.Env("MCP_TOOL_TIMEOUT"))
+	}
+	return out
+}
+
+// millis reads a number of milliseconds; what is none is 0.
+func millis(s string) time.Duration {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return time.Duration(n) * time.Millisecond
+}
+
+// Hub is the servers' connections, nil when no server is configured.
+func (w *World) Hub() *mcp.Hub {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.hub
+}
+
+// contributions are what is shared by all sessions.
+func (w *World) contributions() []contrib.Contribution {
+	if h := w.Hub(); h != nil {
+		return h.Contributions()
+	}
+	return nil
+}
+
+// attached are the sessions that are told of what happens.
+func (w *World) attached() []*Session {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.sessions)
+}
+
+// newest is the session that answers for the process, nil when there is none.
+func (w *World) newest() *Session {
+	if list := w.attached(); len(list) > 0 {
+		return list[len(list)-1]
+	}
+	return nil
+}
+
+// told records how a server is in every session. The hub calls it, and must not
+// be called here.
+func (w *World) told(s mcp.Status) {
+	for _, x := range w.attached() {
+		x.report(s.Event())
+	}
+}
+
+// changed has every session offer what there is now.
+func (w *World) changed() {
+	for _, x := range w.attached() {
+		x.changed()
+	}
+}
+
+// Close ends all connections.
+func (w *World) Close() {
+	w.mu.Lock()
+	w.closed = true
+	end := w.end
+	w.mu.Unlock()
+	if end != nil {
+		end()
+	}
+	w.wg.Wait()
+	w.mu.Lock()
+	shelf := w.shelf
+	w.mu.Unlock()
+	if shelf != nil {
+		shelf.Close()
+	}
+	if h := w.Hub(); h != nil {
+		h.Close()
+		w.auth.Close()
+	}
+}
+
+// states are how servers are now.
+func (w *World) states() (out []event.ServerChanged) {
+	h := w.Hub()
+	if h == nil {
+		return nil
+	}
+	for _, s := range h.Status() {
+		out = append(out, s.Event())
+	}
+	return out
+}
+
+var (
+	errNoSession  = errors.New("no session is there that could answer")
+	errNoCommands = errors.New("slash commands of extensions are off: --disable-slash-commands")
+)
