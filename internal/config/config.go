@@ -248,6 +248,8 @@ type Extensions struct {
 	EnabledPlugins   map[string]bool            `json:"enabledPlugins"` // "name@marketplace"
 	Marketplaces     map[string]json.RawMessage `json:"extraKnownMarketplaces"`
 	StrictMarkets    json.RawMessage            `json:"strictKnownMarketplaces"`
+	BlockedMarkets   json.RawMessage            `json:"blockedMarketplaces"`
+	PluginConfigs    map[string]json.RawMessage `json:"pluginConfigs"` // "name@marketplace" → {"options": {…}}
 	LSP              map[string]json.RawMessage `json:"lsp"`
 	Worktree         json.RawMessage            `json:"worktree"`
 }

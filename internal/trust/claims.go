@@ -138,6 +138,12 @@ var inline = pattern.Lazy("!`([^`\n]+)`")
 // running are fields of a frontmatter that run or allow something.
 var running = []string{"allowed-tools", "hooks", "mcpServers", "permissionMode", "tools", "shell", "model", "initialPrompt"}
 
+// Wants lists what the text of a skill, a command or an agent would run or
+// allow, wherever it comes from; the first claim is about the thing itself.
+func Wants(k Kind, path string, text []byte) []Claim {
+	return matter(File{Path: path, Kind: k, text: text})
+}
+
 // matter reads a skill, a command or an agent.
 func matter(f File) []Claim {
 	head, body := frontmatter(f.text)

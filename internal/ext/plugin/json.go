@@ -113,6 +113,16 @@ func twice(raw []byte) (string, int64) {
 	}
 }
 
+// compact is a value without the space between its parts, as it is also after
+// it was kept.
+func compact(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
+
 // elements reads a list.
 func elements(raw json.RawMessage) ([]json.RawMessage, bool) {
 	var list []json.RawMessage

@@ -132,7 +132,7 @@ func (r *reader) hooks() {
 					r.problem(d.file, event.line, "more than %d groups of hooks; the rest is left out", maxHooks)
 					return
 				}
-				r.p.Hooks = append(r.p.Hooks, HookGroup{Event: name, JSON: g, From: at(d.file, event.line)})
+				r.p.Hooks = append(r.p.Hooks, HookGroup{Event: name, JSON: compact(g), From: at(d.file, event.line)})
 			}
 		}
 	}
@@ -162,7 +162,7 @@ func (r *reader) serverList(field, file string) (out []Server) {
 				r.problem(d.file, m.line, "%s: more than %d; the rest is left out", field, maxServers)
 				return out
 			}
-			out = append(out, Server{m.name, m.raw, at(d.file, m.line)})
+			out = append(out, Server{m.name, compact(m.raw), at(d.file, m.line)})
 		}
 	}
 	return out
@@ -282,7 +282,7 @@ func (r *reader) setting(file string, m member) {
 			wrong(`{"type": "command", "command": …}`)
 			return
 		}
-		r.p.StatusLine = m.raw
+		r.p.StatusLine = compact(m.raw)
 	case "permissions":
 		list, err := members(m.raw, max(m.line, 1))
 		if err != nil {

@@ -1,0 +1,268 @@
+package market
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/ext/plugin"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/text/near"
+)
+
+// A Problem is why a plugin that somebody wants is not active.
+type Problem struct {
+	Plugin string        `json:"plugin"`
+	From   config.Origin `json:"from"` // the setting that wants it
+	Text   string        `json:"text"`
+	Hint   string        `json:"hint,omitempty"`
+}
+
+func (p Problem) Error() string { return "the plugin " + p.Plugin + ": " + p.Text }
+
+// PolicyOf is what the managed settings let people use.
+func PolicyOf(cfg *config.Config) Policy { return ParsePolicy(cfg.StrictMarkets, cfg.BlockedMarkets) }
+
+// Active are the plugins that count with these settings, by ID: those that
+// enabledPlugins names, that the person installed, and whose dependencies are
+// active. It reads the lock file and a summary of each plugin, and neither
+// looks into the plugins nor asks a keyring. What a project's settings say is
+// in cfg only when the project is trusted; what it wants and nobody installed
+// is a problem, with the command that would install it.
+func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []Problem) {
+	var want []string
+	for id, on := range cfg.EnabledPlugins {
+		if on {
+			want = append(want, id)
+		}
+	}
+	if len(want) == 0 {
+		return nil, nil
+	}
+	slices.Sort(want)
+	l, err := s.lock()
+	bad := func(id, hint, format string, args ...any) {
+		p := Problem{Plugin: clip.Visible(id), Text: fmt.Sprintf(format, args...), Hint: hint}
+		if set, ok := cfg.Setting("enabledPlugins." + id); ok {
+			p.From = set.Origin
+		}
+		problems = append(problems, p)
+	}
+	if err != nil {
+		bad(want[0], "", "%v", err)
+		return nil, problems
+	}
+	pol := PolicyOf(cfg)
+	found := map[string]plugin.Plugin{}
+	for _, id := range want {
+		in, ok := l.Plugins[id]
+		if !ok {
+			name, market := SplitID(id)
+			hint := "adze plugin install " + id
+			if !plugin.NameOK(name) || !plugin.NameOK(market) {
+				bad(id, "", "a plugin is named NAME@MARKETPLACE")
+				continue
+			}
+			if _, known := l.Markets[market]; !known {
+				hint = "adze plugin marketplace add, with where " + market + " is; then: " + hint
+				if src, ok := Offered(cfg, market); ok {
+					hint = fmt.Sprintf("adze plugin marketplace add %s; then: adze plugin install %s", src, id)
+				}
+			}
+			bad(id, hint, "it is enabled, and not installed%s", near.Hint(id, slices.Sorted(maps.Keys(l.Plugins))))
+			continue
+		}
+		if err := pol.Allows(in.From); err != nil {
+			bad(id, "", "%v", err)
+			continue
+		}
+		p, err := s.summary(in)
+		if err != nil {
+			bad(id, "adze plugin update "+id, "%v", err)
+			continue
+		}
+		p.Values = values(p, cfg)
+		if miss := missing(p); len(miss) > 0 {
+			bad(id, "adze plugin enable "+id+" --set "+miss[0]+"=…", "it needs the option %s", strings.Join(miss, ", "))
+			continue
+		}
+		found[id] = p
+	}
+	for id, why := range unmet(found) {
+		bad(id, why.hint, "%s", why.text)
+		delete(found, id)
+	}
+	for _, id := range want {
+		if p, ok := found[id]; ok {
+			active = append(active, p)
+		}
+	}
+	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Plugin, b.Plugin) })
+	return active, problems
+}
+
+// Offered is a marketplace that settings name in extraKnownMarketplaces. It is
+// an offer: nothing is fetched from it before a person adds it.
+func Offered(cfg *config.Config, name string) (Source, bool) {
+	raw, ok := cfg.Marketplaces[name]
+	if !ok {
+		return Source{}, false
+	}
+	var o struct{ Source json.RawMessage }
+	if json.Unmarshal(raw, &o) != nil {
+		return Source{}, false
+	}
+	src, err := ParseSource(o.Source)
+	return src, err == nil
+}
+
+// unmet are plugins whose dependencies are not active, or need each other in a
+// circle, and why.
+func unmet(found map[string]plugin.Plugin) map[string]struct{ text, hint string } {
+	out := map[string]struct{ text, hint string }{}
+	say := func(id, hint, format string, args ...any) {
+		out[id] = struct{ text, hint string }{fmt.Sprintf(format, args...), hint}
+	}
+	for id := range found {
+		if circle := circleOf(found, id, nil); circle != nil {
+			say(id, "", "plugins need each other in a circle: %s", strings.Join(circle, " → "))
+		}
+	}
+	for again := true; again; { // what needs one that is out is out as well
+		again = false
+		for id, p := range found {
+			if _, gone := out[id]; gone {
+				continue
+			}
+			for _, d := range p.Depends {
+				need := d.Name + "@" + first(d.Market, p.Market)
+				other, ok := found[need]
+				if _, gone := out[need]; !ok || gone {
+					say(id, "adze plugin install "+need, "it needs %s, which is not active", need)
+					again = true
+					break
+				}
+				r, err := plugin.ParseRange(d.Range)
+				if err == nil {
+					err = fits(other, r, d.Range != "")
+				}
+				if err != nil {
+					say(id, "adze plugin update "+need, "it needs %s %s: %v", need, d.Range, err)
+					again = true
+					break
+				}
+			}
+		}
+	}
+	return out
+}
+
+// circleOf is the way from a plugin through its dependencies back to it.
+func circleOf(found map[string]plugin.Plugin, id string, way []string) []string {
+	if len(way) > 0 && way[0] == id {
+		return append(way, id)
+	}
+	if slices.Contains(way, id) || len(way) > maxDepth {
+		return nil
+	}
+	p := found[id]
+	for _, d := range p.Depends {
+		if c := circleOf(found, d.Name+"@"+first(d.Market, p.Market), append(slices.Clip(way), id)); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// summary is a plugin as it was read when it was installed, or as it is read
+// now when another adze wrote that.
+func (s *Store) summary(in Installed) (plugin.Plugin, error) {
+	rel := filepath.FromSlash(in.Folder)
+	if !filepath.IsLocal(rel) {
+		return plugin.Plugin{}, errors.New("its folder in " + lockName + " leads elsewhere")
+	}
+	dir := s.path(versionDir, rel)
+	var sum summary
+	b, err := regular.Read(dir+".json", 8<<20)
+	if err == nil {
+		err = fastjson.Unmarshal(b, &sum)
+	}
+	if err != nil || sum.Format != summaryFormat || sum.Sum != in.Sum {
+		if sum.Plugin, _, err = readDir(dir, plugin.Source{Name: in.Name, Entry: in.Entry}); err != nil {
+			return plugin.Plugin{}, fmt.Errorf("what was installed is gone, or cannot be read: %w", err)
+		}
+		sum.Plugin.Name = in.Name
+		_ = s.writeSummary(dir, summary{summaryFormat, in.Sum, sum.Plugin}) // the next start reads again
+	}
+	p := sum.Plugin
+	p.Market, p.Root, p.Data = in.Market, dir, s.dataOf(in)
+	return p, nil
+}
+
+// Plugin is an installed plugin with the options that are set.
+func (s *Store) Plugin(in Installed, cfg *config.Config) (plugin.Plugin, error) {
+	p, err := s.summary(in)
+	p.Values = values(p, cfg)
+	return p, err
+}
+
+func defaults(p plugin.Plugin) map[string]string {
+	out := map[string]string{}
+	for _, o := range p.Options {
+		if !o.Secret && o.Default != "" {
+			out[o.Key] = o.Default
+		}
+	}
+	return out
+}
+
+// values are the options of a plugin that are no secrets: pluginConfigs in the
+// person's settings, or their defaults.
+func values(p plugin.Plugin, cfg *config.Config) map[string]string {
+	out := defaults(p)
+	var set struct {
+		Options map[string]any `json:"options"`
+	}
+	raw, ok := cfg.PluginConfigs[p.ID()]
+	if !ok || json.Unmarshal(raw, &set) != nil {
+		return out
+	}
+	for k, v := range set.Options {
+		o, known := p.Option(k)
+		text := fmt.Sprint(v)
+		if known && !o.Secret && v != nil && o.Check(text) == nil {
+			out[k] = text
+		}
+	}
+	return out
+}
+
+// missing are options that are required and not set, but for secret ones, of
+// which only a keyring knows.
+func missing(p plugin.Plugin) []string {
+	return slices.DeleteFunc(p.Missing(p.Values), func(k string) bool {
+		o, _ := p.Option(k)
+		return o.Secret
+	})
+}
+
+// Verify says whether the files of an installed plugin are those that were
+// agreed to.
+func (s *Store) Verify(in Installed) error {
+	all, err := sumOf(s.path(versionDir, filepath.FromSlash(in.Folder)))
+	switch {
+	case err != nil:
+		return fmt.Errorf("what was installed is gone, or cannot be read: %w", cause(err))
+	case all.Sum != in.Sum:
+		return errors.New("its files are not those that were installed")
+	}
+	return nil
+}

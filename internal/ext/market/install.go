@@ -1,0 +1,524 @@
+package market
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/disk/temp"
+	"github.com/adze-agent/adze/internal/ext/plugin"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/near"
+)
+
+// A Plan is what would be installed: everything is fetched and read, nothing
+// counts yet. Close it in any case.
+type Plan struct {
+	Steps []Step // in the order in which they need each other
+	store *Store
+	stage *temp.Folder
+}
+
+// A Step is one plugin of a plan.
+type Step struct {
+	Plugin   plugin.Plugin
+	Problems []plugin.Problem
+	Brings   []Item
+	// Old is what is installed of it now, nil for nothing, and Changes how what it
+	// brings differs from that.
+	Old     *Installed
+	Changes []Change
+	Needed  bool // another step needs it; nobody named it
+
+	next Installed
+	tree string
+}
+
+// Same reports whether exactly this is installed already.
+func (s Step) Same() bool { return s.Old != nil && s.Old.Sum == s.next.Sum }
+
+// Asks reports whether something that runs, or is allowed, is new or other than
+// what a person agreed to.
+func (s Step) Asks() bool {
+	if s.Old == nil {
+		return true
+	}
+	return slices.ContainsFunc(s.Changes, func(c Change) bool { return c.Asks() })
+}
+
+// Pin is to what the step's content is fixed.
+func (s Step) Pin() string { return first(s.next.Pin, s.next.Sum) }
+
+// Source is where it comes from.
+func (s Step) Source() Source { return s.next.Source }
+
+// Close removes what was fetched and not installed.
+func (p *Plan) Close() error {
+	if p == nil || p.stage == nil {
+		return nil
+	}
+	return mended(p.stage.Remove())
+}
+
+// SplitID cuts "name@marketplace".
+func SplitID(id string) (name, market string) {
+	name, market, _ = strings.Cut(id, "@")
+	return name, market
+}
+
+// Find says which plugin a person means by NAME or NAME@MARKET, among what is
+// installed.
+func (s *Store) Find(id string) (Installed, error) {
+	l, err := s.lock()
+	if err != nil {
+		return Installed{}, err
+	}
+	if p, ok := l.Plugins[id]; ok {
+		return p, nil
+	}
+	var found []Installed
+	for _, p := range l.Plugins {
+		if p.Name == id {
+			found = append(found, p)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return Installed{}, &fault{fmt.Errorf("no plugin %q is installed%s", clip.Line(clip.Visible(id), 80), near.Hint(id, slices.Sorted(maps.Keys(l.Plugins)))), "adze plugin list"}
+	}
+	slices.SortFunc(found, func(a, b Installed) int { return strings.Compare(a.Market, b.Market) })
+	return Installed{}, fmt.Errorf("there are several of that name: say %s or %s", found[0].ID(), found[1].ID())
+}
+
+// Installed are all plugins that are installed, by ID.
+func (s *Store) Installed() ([]Installed, error) {
+	l, err := s.lock()
+	out := slices.SortedFunc(maps.Values(l.Plugins), func(a, b Installed) int { return strings.Compare(a.ID(), b.ID()) })
+	return out, err
+}
+
+// Prepare fetches a plugin and what it needs. id is NAME or NAME@MARKET.
+func (s *Store) Prepare(ctx context.Context, id string, pol Policy) (p *Plan, err error) {
+	l, err := s.lock()
+	if err != nil {
+		return nil, err
+	}
+	m, entry, err := s.offer(l, id)
+	if err != nil {
+		return nil, err
+	}
+	st, err := s.stage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p = &Plan{store: s, stage: st}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.Close())
+		}
+	}()
+	return p, p.add(ctx, l, m, entry, pol, nil, plugin.Range{}, false)
+}
+
+// offer finds a plugin in the marketplaces.
+func (s *Store) offer(l lockFile, id string) (Market, Entry, error) {
+	name, market := SplitID(id)
+	var names []string
+	type hit struct {
+		m Market
+		e Entry
+	}
+	var hits []hit
+	var broken error
+	for _, m := range l.Markets {
+		if market != "" && m.Name != market {
+			continue
+		}
+		c, err := s.Catalogue(m)
+		if err != nil {
+			broken = err
+			continue
+		}
+		for _, e := range c.Plugins {
+			names = append(names, e.Name)
+			if e.Name == name {
+				hits = append(hits, hit{m, e})
+			}
+		}
+	}
+	if _, ok := l.Markets[market]; market != "" && !ok {
+		return Market{}, Entry{}, noMarket(market, l)
+	}
+	switch {
+	case len(hits) == 1:
+		return hits[0].m, hits[0].e, nil
+	case len(hits) > 1:
+		slices.SortFunc(hits, func(a, b hit) int { return strings.Compare(a.m.Name, b.m.Name) })
+		return Market{}, Entry{}, fmt.Errorf("several marketplaces have it: say %s@%s or %s@%s", name, hits[0].m.Name, name, hits[1].m.Name)
+	case broken != nil:
+		return Market{}, Entry{}, broken
+	case len(l.Markets) == 0:
+		return Market{}, Entry{}, &fault{errors.New("no marketplace was added yet"), "adze plugin marketplace add OWNER/REPO, or an address or a folder"}
+	}
+	return Market{}, Entry{}, &fault{fmt.Errorf("no marketplace has a plugin %q%s", clip.Line(clip.Visible(name), 80), near.Hint(name, names)), "adze plugin marketplace list; what is new there comes with: adze plugin marketplace update"}
+}
+
+// maxDepth bounds how far plugins need each other.
+const maxDepth = 20
+
+// add fetches one plugin, and what it needs before it.
+func (p *Plan) add(ctx context.Context, l lockFile, m Market, e Entry, pol Policy, above []string, want plugin.Range, ranged bool) error {
+	id := e.Name + "@" + m.Name
+	if slices.Contains(above, id) {
+		return fmt.Errorf("plugins need each other in a circle: %s", strings.Join(append(above[slices.Index(above, id):], id), " → "))
+	}
+	if len(above) > maxDepth {
+		return fmt.Errorf("plugins need each other more than %d deep: %s …", maxDepth, strings.Join(above[:3], " → "))
+	}
+	if err := pol.Allows(m.Source); err != nil {
+		return fmt.Errorf("%s: %w", id, err)
+	}
+	step, found := p.step(id)
+	if !found {
+		var err error
+		if step, err = p.store.prepare(ctx, l, m, e, filepath.Join(p.stage.Path, fmt.Sprint(len(p.Steps))+"-"+fmt.Sprint(len(above)))); err != nil {
+			return fmt.Errorf("%s: %w", id, err)
+		}
+		step.Needed = len(above) > 0
+	}
+	if err := fits(step.Plugin, want, ranged); err != nil {
+		return fmt.Errorf("%s needs %s: %w", above[len(above)-1], id, err)
+	}
+	if found {
+		return nil
+	}
+	for _, d := range step.Plugin.Depends {
+		market := first(d.Market, m.Name)
+		name := d.Name + "@" + market
+		r, err := plugin.ParseRange(d.Range)
+		if err != nil {
+			return err
+		}
+		if have, ok := l.Plugins[name]; ok && !slices.Contains(above, name) && name != id {
+			if err := fits(plugin.Plugin{Name: have.Name, Version: have.Version}, r, d.Range != ""); err != nil {
+				return &fault{fmt.Errorf("%s needs %s: %w", id, name, err), "adze plugin update " + name}
+			}
+			continue
+		}
+		dm, de, err := p.store.offer(l, name)
+		if err != nil {
+			return fmt.Errorf("%s needs %s: %w", id, name, err)
+		}
+		if err := p.add(ctx, l, dm, de, pol, append(slices.Clip(above), id), r, d.Range != ""); err != nil {
+			return err
+		}
+	}
+	p.Steps = append(p.Steps, step)
+	return nil
+}
+
+func (p *Plan) step(id string) (Step, bool) {
+	i := slices.IndexFunc(p.Steps, func(s Step) bool { return s.next.ID() == id })
+	if i < 0 {
+		return Step{}, false
+	}
+	return p.Steps[i], true
+}
+
+// fits says why a plugin's version is not what is needed.
+func fits(p plugin.Plugin, want plugin.Range, ranged bool) error {
+	if !ranged {
+		return nil
+	}
+	v, err := plugin.ParseVersion(p.Version)
+	if err != nil {
+		return fmt.Errorf("a certain version is needed, and %w", err)
+	}
+	if !want.Has(v) {
+		return fmt.Errorf("its version %s is not one that is needed", p.Version)
+	}
+	return nil
+}
+
+// prepare fetches and reads one plugin.
+func (s *Store) prepare(ctx context.Context, l lockFile, m Market, e Entry, work string) (Step, error) {
+	if err := os.MkdirAll(work, 0o700); err != nil {
+		return Step{}, mended(err)
+	}
+	st := Step{tree: filepath.Join(work, "tree")}
+	pin, err := s.fetch(ctx, e.Source, s.root(m), m.Source.local(), work, st.tree)
+	if err != nil {
+		return st, err
+	}
+	st.Plugin, st.Problems, err = readDir(st.tree, plugin.Source{Name: e.Name, Entry: e.Raw})
+	if err != nil {
+		return st, err
+	}
+	if st.Plugin.Name != e.Name {
+		st.Problems = append(st.Problems, plugin.Problem{File: st.Plugin.Manifest, Text: fmt.Sprintf("it calls itself %q; the marketplace's name counts", st.Plugin.Name), Note: true})
+		st.Plugin.Name = e.Name
+	}
+	all, err := sumOf(st.tree)
+	if err != nil {
+		return st, mended(err)
+	}
+	if pin == "" && m.Pin != "" {
+		pin = m.Pin
+	}
+	st.Plugin.Market = m.Name
+	st.next = Installed{
+		Name: e.Name, Market: m.Name, Version: st.Plugin.Version, Source: e.Source, Pin: pin, Sum: all.Sum, From: m.Source, Entry: e.Raw,
+		Folder: strings.Join([]string{m.Name, e.Name, versionName(st.Plugin.Version) + "-" + short(all.Sum)}, "/"),
+		At:     s.conf.Now().UTC().Truncate(time.Second),
+	}
+	st.Brings = brings(st.Plugin, st.tree, all)
+	if old, ok := l.Plugins[st.next.ID()]; ok {
+		st.Old = &old
+		st.Changes = s.changes(old, st.Plugin, st.tree, all, st.Brings)
+	}
+	return st, nil
+}
+
+// readDir reads the plugin in a folder.
+func readDir(dir string, from plugin.Source) (plugin.Plugin, []plugin.Problem, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return plugin.Plugin{}, nil, cause(err)
+	}
+	defer root.Close()
+	return plugin.Read(root.FS(), from)
+}
+
+// Look reads the plugin in a folder that a person gave, in place.
+func (s *Store) Look(dir string) (plugin.Plugin, []plugin.Problem, error) {
+	p, problems, err := readDir(dir, plugin.Source{Name: filepath.Base(dir)})
+	p.Root, p.Data = dir, s.path(dataDir, "local", p.Name)
+	p.Values = defaults(p)
+	return p, problems, err
+}
+
+// LookAll is Look with what the plugin brings.
+func (s *Store) LookAll(dir string) (plugin.Plugin, []Item, []plugin.Problem, error) {
+	p, problems, err := s.Look(dir)
+	if err != nil {
+		return p, nil, problems, err
+	}
+	all, err := sumOf(dir)
+	if err != nil {
+		return p, nil, problems, mended(err)
+	}
+	return p, brings(p, dir, all), problems, nil
+}
+
+// versionName is a version as part of a folder's name.
+func versionName(v string) string {
+	if !plugin.NameOK(v) {
+		return "0"
+	}
+	return v
+}
+
+// summary is what is kept beside a version's folder, so that a start need not
+// read it.
+type summary struct {
+	Format int           `json:"format"`
+	Sum    string        `json:"sum"`
+	Plugin plugin.Plugin `json:"plugin"`
+}
+
+// summaryFormat changes when reading a plugin gives something else than before.
+const summaryFormat = 1
+
+// Commit installs what the plan has. All of it counts, or nothing.
+func (p *Plan) Commit(ctx context.Context) error {
+	s := p.store
+	return s.change(ctx, func(l *lockFile) error {
+		for _, st := range p.Steps {
+			now, there := l.Plugins[st.next.ID()]
+			if (st.Old == nil) == there && now.Sum != st.next.Sum || st.Old != nil && there && now.Sum != st.Old.Sum && now.Sum != st.next.Sum {
+				return fmt.Errorf("%s was changed meanwhile by another adze; try again", st.next.ID())
+			}
+		}
+		for _, st := range p.Steps {
+			if err := s.put(st); err != nil {
+				return err
+			}
+		}
+		for _, st := range p.Steps {
+			next := st.next
+			next.Needed = st.Needed && (st.Old == nil || st.Old.Needed)
+			if st.Old != nil && st.Old.Folder != next.Folder {
+				l.retire(filepath.ToSlash(filepath.Join(versionDir, st.Old.Folder)), s.conf.Now())
+			}
+			l.revive(filepath.ToSlash(filepath.Join(versionDir, next.Folder)))
+			l.Plugins[next.ID()] = next
+		}
+		s.sweep(l)
+		s.orphans(l)
+		return nil
+	})
+}
+
+// orphans removes folders of versions that no lock file names: those of an
+// install that was killed. What cannot be removed is tried again.
+func (s *Store) orphans(l *lockFile) {
+	known := map[string]bool{}
+	for _, p := range l.Plugins {
+		known[s.path(versionDir, filepath.FromSlash(p.Folder))] = true
+	}
+	for _, r := range l.Retired {
+		known[s.path(filepath.FromSlash(r.Folder))] = true
+	}
+	names, _ := fs.Glob(os.DirFS(s.path(versionDir)), "*/*/*") // the pattern is right
+	for _, n := range names {
+		if d := s.path(versionDir, filepath.FromSlash(n)); !known[strings.TrimSuffix(d, ".json")] {
+			_ = safe.RemoveAll(d)
+		}
+	}
+}
+
+// put moves the files of a step to their place.
+func (s *Store) put(st Step) error {
+	rel := filepath.Join(versionDir, filepath.FromSlash(st.next.Folder))
+	to := s.path(rel)
+	if _, err := os.Lstat(to); err == nil { // of an install that was killed, or of another plan
+		if all, err := sumOf(to); err != nil || all.Sum != st.next.Sum {
+			if err := safe.RemoveAll(to); err != nil {
+				return mended(err)
+			}
+		}
+	}
+	if err := s.move(st.tree, rel); err != nil {
+		return err
+	}
+	return s.writeSummary(to, summary{summaryFormat, st.next.Sum, st.Plugin})
+}
+
+func (s *Store) writeSummary(dir string, sum summary) error {
+	b, err := json.Marshal(sum)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return mended(safe.Replace(root, safe.File{Name: filepath.Base(dir) + ".json", Text: b, Mode: 0o600}))
+}
+
+// Uninstall forgets a plugin. Its version's folder stays for sessions that run;
+// with data, what it kept is removed, and so are its secret options. needed
+// names plugins that need it; the error is nil all the same only with force.
+func (s *Store) Uninstall(ctx context.Context, id string, data, force bool) error {
+	p, err := s.Find(id)
+	if err != nil {
+		return err
+	}
+	if by := s.neededBy(p.ID()); len(by) > 0 && !force {
+		return &fault{fmt.Errorf("%s is needed by %s", p.ID(), strings.Join(by, ", ")), "uninstall that first, or use --force"}
+	}
+	err = s.change(ctx, func(l *lockFile) error {
+		now, ok := l.Plugins[p.ID()]
+		if !ok {
+			return nil
+		}
+		l.retire(filepath.ToSlash(filepath.Join(versionDir, now.Folder)), s.conf.Now())
+		delete(l.Plugins, p.ID())
+		s.sweep(l)
+		return nil
+	})
+	if err != nil || !data {
+		return err
+	}
+	return errors.Join(mended(safe.RemoveAll(s.dataOf(p))), s.forget(ctx, p.ID()))
+}
+
+func (s *Store) dataOf(p Installed) string { return s.path(dataDir, p.Market, p.Name) }
+
+// Data is the folder in which a plugin keeps what lasts.
+func (s *Store) Data(p Installed) string { return s.dataOf(p) }
+
+// neededBy are installed plugins that need another one.
+func (s *Store) neededBy(id string) (out []string) {
+	l, err := s.lock()
+	if err != nil {
+		return nil
+	}
+	for other, p := range l.Plugins {
+		sum, err := s.summary(p)
+		if err != nil {
+			continue
+		}
+		for _, d := range sum.Depends {
+			if d.Name+"@"+first(d.Market, p.Market) == id && other != id {
+				out = append(out, other)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// keys is where secret options are kept.
+func (s *Store) keys() auth.Store { return auth.Store{Dir: s.conf.Dir, Keyring: s.conf.Keyring} }
+
+func keyOf(id, option string) string { return id + " " + option }
+
+// SaveSecret keeps a secret option. It says where, and why not in the keyring.
+func (s *Store) SaveSecret(ctx context.Context, id, option, value string) (at auth.Place, why error, err error) {
+	return s.keys().Save(ctx, keyOf(id, option), value)
+}
+
+// Secrets are the secret options of a plugin. They are for its own processes
+// alone.
+func (s *Store) Secrets(ctx context.Context, p plugin.Plugin) (map[string]string, error) {
+	out := map[string]string{}
+	for _, k := range p.Secrets() {
+		v, err := s.keys().Get(ctx, keyOf(p.ID(), k))
+		if errors.Is(err, auth.ErrNone) {
+			continue
+		}
+		if err != nil {
+			return out, &fault{fmt.Errorf("%s: the option %s: %w", p.ID(), k, err), "adze plugin enable " + p.ID() + " --set " + k + "=-"}
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+// HasSecrets are the secret options of a plugin that are kept. No keyring is
+// asked.
+func (s *Store) HasSecrets(id string) (map[string]string, error) {
+	list, err := s.keys().List()
+	out := map[string]string{}
+	for _, k := range list {
+		if of, option, ok := strings.Cut(k.Provider, " "); ok && of == id {
+			out[option] = ""
+		}
+	}
+	return out, err
+}
+
+// forget removes the secret options of a plugin.
+func (s *Store) forget(ctx context.Context, id string) (err error) {
+	list, err := s.keys().List()
+	for _, k := range list {
+		if of, _, ok := strings.Cut(k.Provider, " "); ok && of == id {
+			err = errors.Join(err, s.keys().Delete(ctx, k.Provider))
+		}
+	}
+	return err
+}

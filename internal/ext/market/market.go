@@ -1,0 +1,526 @@
+// Package market finds, fetches, installs and removes plugins, and says which
+// are active. Marketplaces are lists of plugins; what is installed is pinned in
+// plugins.lock.json and lies in a read-only folder for each version. It installs
+// nothing that a person was not shown (see Plan), runs nothing of what it
+// fetches, and writes no settings.
+package market
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/disk/temp"
+	"github.com/adze-agent/adze/internal/ext/plugin"
+	"github.com/adze-agent/adze/internal/store/lease"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/text/near"
+)
+
+// Names below Config.Dir.
+const (
+	lockName   = "plugins.lock.json"
+	versionDir = "versions"
+	marketDir  = "markets"
+	dataDir    = "data"
+	stageDir   = "staging"
+)
+
+const (
+	maxLock    = 16 << 20
+	maxPlugins = 5000 // of a marketplace
+	// keepOld is how long a version that was replaced stays: sessions that run
+	// may use it.
+	keepOld = 7 * 24 * time.Hour
+)
+
+// A Config is what surrounds a Store.
+type Config struct {
+	Dir     string       // absolute: the folder "plugins" of adze's state
+	Environ []string     // of this process; git and npm get what is harmless of it
+	Avoid   []string     // folders in which no program is looked for: the repository
+	HTTP    *http.Client // nil: http.DefaultClient
+	Agent   string       // the User-Agent of downloads
+	// Registry is npm's, "" for the one that the person set.
+	Registry string
+	// Keyring holds secret options; nil: a file of the person's does.
+	Keyring auth.Keyring
+	Now     func() time.Time // nil: time.Now
+}
+
+// A Store is the plugins of one person.
+type Store struct{ conf Config }
+
+// Open makes a Store. It reads and makes nothing yet.
+func Open(c Config) *Store {
+	if c.HTTP == nil {
+		c.HTTP = http.DefaultClient
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Store{c}
+}
+
+// lockFile is plugins.lock.json.
+type lockFile struct {
+	Format  int                  `json:"format"`
+	Markets map[string]Market    `json:"marketplaces"`
+	Plugins map[string]Installed `json:"plugins"` // by "name@marketplace"
+	Retired []retired            `json:"retired,omitempty"`
+}
+
+// A retired folder is no longer used by new sessions.
+type retired struct {
+	Folder string    `json:"folder"`
+	Since  time.Time `json:"since"`
+}
+
+const lockFormat = 1
+
+// A Market is a list of plugins that a person added.
+type Market struct {
+	Name    string    `json:"name"`
+	Source  Source    `json:"source"`
+	Pin     string    `json:"pin,omitempty"`
+	Folder  string    `json:"folder,omitempty"` // below Config.Dir; "" of one that is read in place
+	Updated time.Time `json:"updated"`
+}
+
+// An Installed is a plugin that a person installed, pinned.
+type Installed struct {
+	Name    string          `json:"name"`
+	Market  string          `json:"marketplace"`
+	Version string          `json:"version,omitempty"`
+	Source  Source          `json:"source"`
+	Pin     string          `json:"pin,omitempty"` // commit:…, sha256:… or npm's integrity
+	Sum     string          `json:"sum"`           // of the files: names, contents, what may be run
+	Folder  string          `json:"folder"`        // below versions
+	From    Source          `json:"from"`          // the marketplace's own source, for what is forbidden
+	Entry   json.RawMessage `json:"entry,omitempty"`
+	At      time.Time       `json:"at"`
+	Needed  bool            `json:"needed,omitempty"` // it came because another plugin needs it
+}
+
+// ID is "name@marketplace".
+func (i Installed) ID() string { return i.Name + "@" + i.Market }
+
+func (s *Store) path(parts ...string) string {
+	return filepath.Join(append([]string{s.conf.Dir}, parts...)...)
+}
+
+// lock reads plugins.lock.json. There is none before the first plugin.
+func (s *Store) lock() (lockFile, error) {
+	l := lockFile{Format: lockFormat, Markets: map[string]Market{}, Plugins: map[string]Installed{}}
+	b, err := regular.Read(s.path(lockName), maxLock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err == nil {
+		err = fastjson.Unmarshal(b, &l)
+	}
+	switch {
+	case err != nil:
+		return l, &fault{fmt.Errorf("%s cannot be read: %w", s.path(lockName), cause(err)), "move the file away and install your plugins again"}
+	case l.Format > lockFormat:
+		return l, &fault{fmt.Errorf("%s was written by a newer adze", s.path(lockName)), "use that one"}
+	}
+	return l, nil
+}
+
+// change changes plugins.lock.json, one process at a time.
+func (s *Store) change(ctx context.Context, f func(*lockFile) error) error {
+	if err := os.MkdirAll(s.conf.Dir, 0o700); err != nil {
+		return mended(err)
+	}
+	unlock, err := lease.Lock(ctx, s.conf.Dir, lockName)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	l, err := s.lock()
+	if err != nil {
+		return err
+	}
+	if err := f(&l); err != nil {
+		return err
+	}
+	b, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(s.conf.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return mended(safe.Replace(root, safe.File{Name: lockName, Text: append(b, '\n'), Mode: 0o600}))
+}
+
+// stage makes a folder for a fetch. What a killed process left is removed.
+func (s *Store) stage(ctx context.Context) (*temp.Folder, error) {
+	if err := os.MkdirAll(s.path(stageDir), 0o700); err != nil {
+		return nil, mended(err)
+	}
+	temp.Sweep(ctx, s.path(stageDir))
+	f, err := temp.Make(s.path(stageDir))
+	return f, mended(err)
+}
+
+// A Catalogue is what a marketplace offers.
+type Catalogue struct {
+	Name    string
+	Owner   string
+	Plugins []Entry
+	// Problems are entries that cannot be used.
+	Problems []string
+}
+
+// An Entry is a plugin of a marketplace.
+type Entry struct {
+	Name    string
+	Version string
+	About   string
+	Source  Source
+	Raw     json.RawMessage
+}
+
+// indexes are where a marketplace's list may be.
+var indexes = []string{".adze-plugin/marketplace.json", ".claude-plugin/marketplace.json", ".agents/plugins/marketplace.json", "marketplace.json"}
+
+// readCatalogue reads the list in a folder. near: see Source.check.
+func readCatalogue(dir string, near bool) (Catalogue, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Catalogue{}, fmt.Errorf("the folder %s is gone", clip.Visible(dir))
+	}
+	if err != nil {
+		return Catalogue{}, cause(err)
+	}
+	defer root.Close()
+	for _, name := range indexes {
+		info, err := root.Stat(name) // a link inside is followed
+		if err != nil {
+			continue
+		}
+		if !info.Mode().IsRegular() || info.Size() > maxIndex {
+			return Catalogue{}, fmt.Errorf("%s is no file of at most %s", name, clip.Size(maxIndex))
+		}
+		b, err := root.ReadFile(name)
+		if err != nil {
+			return Catalogue{}, cause(err)
+		}
+		c, err := parseCatalogue(b, near)
+		if err != nil {
+			return c, fmt.Errorf("%s: %w", name, err)
+		}
+		return c, nil
+	}
+	return Catalogue{}, errors.New("there is no marketplace: .claude-plugin/marketplace.json is missing")
+}
+
+// parseCatalogue reads a marketplace.json of Claude Code's form, or Codex's.
+func parseCatalogue(b []byte, near bool) (Catalogue, error) {
+	var f struct {
+		Name     string
+		Owner    struct{ Name string }
+		Plugins  []json.RawMessage
+		Metadata struct {
+			PluginRoot string `json:"pluginRoot"`
+		}
+	}
+	if err := json.Unmarshal(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), &f); err != nil {
+		return Catalogue{}, fmt.Errorf("it cannot be read: %w", err)
+	}
+	if !plugin.NameOK(f.Name) {
+		return Catalogue{}, fmt.Errorf("the name %q cannot be used: expected at most 64 letters, digits, \".\", \"_\" and \"-\"", clip.Line(clip.Visible(f.Name), 80))
+	}
+	c := Catalogue{Name: f.Name, Owner: clip.Line(clip.Visible(f.Owner.Name), 200)}
+	bad := func(i int, name, format string, args ...any) {
+		if len(c.Problems) < 50 {
+			c.Problems = append(c.Problems, clip.Line(clip.Visible(fmt.Sprintf("plugin %d %q: %s", i+1, name, fmt.Sprintf(format, args...))), 300))
+		}
+	}
+	seen := map[string]bool{}
+	for i, raw := range f.Plugins {
+		if i == maxPlugins {
+			bad(i, "", "more than %d plugins; the rest is left out", maxPlugins)
+			break
+		}
+		var e struct {
+			Name, Version, Description string
+			Source                     json.RawMessage
+		}
+		if err := json.Unmarshal(raw, &e); err != nil {
+			bad(i, "", "expected {\"name\": …, \"source\": …}")
+			continue
+		}
+		src, err := ParseSource(e.Source)
+		if err == nil && src.Kind == Folder {
+			src.Path, err = joinLocal(f.Metadata.PluginRoot, src.Path)
+		}
+		if err == nil {
+			err = src.check(near)
+		}
+		switch {
+		case !plugin.NameOK(e.Name):
+			bad(i, e.Name, "the name cannot be used")
+		case seen[e.Name]:
+			bad(i, e.Name, "there are two of that name")
+		case err != nil:
+			bad(i, e.Name, "%v", err)
+		default:
+			seen[e.Name] = true
+			c.Plugins = append(c.Plugins, Entry{e.Name, clip.Line(clip.Visible(e.Version), 100), clip.Line(clip.Visible(e.Description), 300), src, raw})
+		}
+	}
+	return c, nil
+}
+
+// joinLocal is a path of a marketplace, below its root.
+func joinLocal(base, p string) (string, error) {
+	if base != "" && !strings.HasPrefix(p, "./") && !strings.HasPrefix(p, "/") {
+		p = strings.TrimSuffix(base, "/") + "/" + p
+	}
+	out, err := plugin.Local(p)
+	if err != nil {
+		return "", fmt.Errorf("the path %q %w", clip.Line(p, 100), err)
+	}
+	return out, nil
+}
+
+// root is the folder of a marketplace's files, "" when it has none.
+func (s *Store) root(m Market) string {
+	switch {
+	case m.Folder != "":
+		return s.path(m.Folder)
+	case m.Source.Kind == Folder:
+		return m.Source.Path
+	}
+	return ""
+}
+
+// Markets are the marketplaces that a person added, by name.
+func (s *Store) Markets() ([]Market, error) {
+	l, err := s.lock()
+	return slices.SortedFunc(maps.Values(l.Markets), func(a, b Market) int { return cmp.Compare(a.Name, b.Name) }), err
+}
+
+// Catalogue is what a marketplace offers, as it was when it was last updated.
+func (s *Store) Catalogue(m Market) (Catalogue, error) {
+	c, err := readCatalogue(s.root(m), m.Source.local())
+	if err != nil {
+		return c, &fault{fmt.Errorf("the marketplace %s: %w", m.Name, err), "adze plugin marketplace update " + m.Name}
+	}
+	return c, nil
+}
+
+// Add adds a marketplace. Another one of its name that comes from elsewhere is
+// an error.
+func (s *Store) Add(ctx context.Context, src Source, pol Policy) (Market, Catalogue, error) {
+	if err := pol.Allows(src); err != nil {
+		return Market{}, Catalogue{}, err
+	}
+	return s.load(ctx, src, "", func(m Market, l *lockFile) error {
+		if was, ok := l.Markets[m.Name]; ok && was.Source != m.Source {
+			return &fault{fmt.Errorf("there is a marketplace %s already, from %s", m.Name, was.Source), "adze plugin marketplace remove " + m.Name}
+		}
+		return nil
+	})
+}
+
+// Update fetches a marketplace anew. Nothing that is installed changes.
+func (s *Store) Update(ctx context.Context, m Market, pol Policy) (Market, Catalogue, error) {
+	if err := pol.Allows(m.Source); err != nil {
+		return m, Catalogue{}, err
+	}
+	return s.load(ctx, m.Source, m.Name, func(now Market, l *lockFile) error {
+		if now.Name != m.Name {
+			return fmt.Errorf("the marketplace %s calls itself %q now", m.Name, now.Name)
+		}
+		if _, ok := l.Markets[m.Name]; !ok {
+			return fmt.Errorf("the marketplace %s was removed meanwhile", m.Name)
+		}
+		return nil
+	})
+}
+
+// load fetches a marketplace and keeps it when agree says so.
+func (s *Store) load(ctx context.Context, src Source, name string, agree func(Market, *lockFile) error) (m Market, c Catalogue, err error) {
+	m = Market{Source: src, Updated: s.conf.Now().UTC().Truncate(time.Second)}
+	if src.Kind == Folder { // read where it is
+		if c, err = readCatalogue(src.Path, true); err != nil {
+			return m, c, fmt.Errorf("%s: %w", src, err)
+		}
+		m.Name = c.Name
+		return m, c, s.change(ctx, func(l *lockFile) error { return s.keep(l, m, agree) })
+	}
+	st, err := s.stage(ctx)
+	if err != nil {
+		return m, c, err
+	}
+	defer func() { err = errors.Join(err, mended(st.Remove())) }()
+	into := filepath.Join(st.Path, "tree")
+	if src.Kind == JSON {
+		err = s.index(ctx, src, into)
+	} else {
+		m.Pin, err = s.fetch(ctx, src, "", true, st.Path, into)
+	}
+	if err != nil {
+		if name != "" {
+			err = fmt.Errorf("the marketplace %s: %w", name, err)
+		}
+		return m, c, err
+	}
+	if c, err = readCatalogue(into, src.local()); err != nil {
+		return m, c, fmt.Errorf("%s: %w", src, err)
+	}
+	if src.Kind == JSON { // there are no files beside it
+		c.Plugins = slices.DeleteFunc(c.Plugins, func(e Entry) bool { return e.Source.Kind == Folder })
+	}
+	all, err := sumOf(into)
+	if err != nil {
+		return m, c, mended(err)
+	}
+	m.Name = c.Name
+	m.Folder = filepath.ToSlash(filepath.Join(marketDir, c.Name+"-"+short(all.Sum)))
+	return m, c, s.change(ctx, func(l *lockFile) error {
+		if err := agree(m, l); err != nil {
+			return err
+		}
+		if err := s.move(into, m.Folder); err != nil {
+			return err
+		}
+		return s.keep(l, m, nil)
+	})
+}
+
+func (s *Store) keep(l *lockFile, m Market, agree func(Market, *lockFile) error) error {
+	if agree != nil {
+		if err := agree(m, l); err != nil {
+			return err
+		}
+	}
+	if was := l.Markets[m.Name]; was.Folder != "" && was.Folder != m.Folder {
+		l.retire(was.Folder, s.conf.Now())
+	}
+	l.revive(m.Folder)
+	l.Markets[m.Name] = m
+	s.sweep(l)
+	return nil
+}
+
+// index fetches a marketplace.json that stands alone.
+func (s *Store) index(ctx context.Context, src Source, into string) error {
+	if err := src.check(true); err != nil {
+		return err
+	}
+	in, err := s.get(ctx, src.URL)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	b, err := io.ReadAll(io.LimitReader(in, maxIndex+1))
+	if err != nil {
+		return err
+	}
+	if len(b) > maxIndex {
+		return &hostile{"its marketplace.json is larger than " + clip.Size(maxIndex)}
+	}
+	t, err := newTree(into)
+	if err != nil {
+		return mended(err)
+	}
+	return errors.Join(t.file("marketplace.json", false, bytes.NewReader(b)), t.close())
+}
+
+// Remove forgets a marketplace. It returns the plugins that came from it, which
+// stay as they are.
+func (s *Store) Remove(ctx context.Context, name string) (left []string, err error) {
+	return left, s.change(ctx, func(l *lockFile) error {
+		m, ok := l.Markets[name]
+		if !ok {
+			return noMarket(name, *l)
+		}
+		for id, p := range l.Plugins {
+			if p.Market == name {
+				left = append(left, id)
+			}
+		}
+		slices.Sort(left)
+		if m.Folder != "" {
+			l.retire(m.Folder, time.Time{}) // nobody reads it while it is not installed from
+		}
+		delete(l.Markets, name)
+		s.sweep(l)
+		return nil
+	})
+}
+
+func noMarket(name string, l lockFile) error {
+	names := slices.Sorted(maps.Keys(l.Markets))
+	return &fault{fmt.Errorf("there is no marketplace %q%s", clip.Line(clip.Visible(name), 80), near.Hint(name, names)), "adze plugin marketplace list"}
+}
+
+// move puts a tree that is complete where it belongs, read-only. A tree that
+// is there already is the same, as its name has its sum.
+func (s *Store) move(from, rel string) error {
+	to := s.path(filepath.FromSlash(rel))
+	if _, err := os.Lstat(to); err == nil {
+		return nil
+	}
+	if err := errors.Join(freeze(from), os.MkdirAll(filepath.Dir(to), 0o700)); err != nil {
+		return mended(err)
+	}
+	if err := os.Rename(from, to); err != nil {
+		return mended(err)
+	}
+	return mended(os.Chmod(to, 0o555))
+}
+
+func (l *lockFile) retire(folder string, now time.Time) {
+	l.revive(folder)
+	l.Retired = append(l.Retired, retired{folder, now.UTC().Truncate(time.Second)})
+}
+
+func (l *lockFile) revive(folder string) {
+	l.Retired = slices.DeleteFunc(l.Retired, func(r retired) bool { return r.Folder == folder })
+}
+
+// sweep removes folders that nobody uses any more. What cannot be removed is
+// tried again.
+func (s *Store) sweep(l *lockFile) {
+	l.Retired = slices.DeleteFunc(l.Retired, func(r retired) bool {
+		if s.conf.Now().Sub(r.Since) < keepOld {
+			return false
+		}
+		rel := filepath.FromSlash(r.Folder)
+		if !filepath.IsLocal(rel) {
+			return true
+		}
+		_ = os.Remove(s.path(rel) + ".json")
+		return safe.RemoveAll(s.path(rel)) == nil
+	})
+}
+
+// short is the start of a sum, for the name of a folder.
+func short(sum string) string {
+	_, h, _ := strings.Cut(sum, ":")
+	return h[:min(16, len(h))]
+}
