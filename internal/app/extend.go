@@ -29,46 +29,36 @@ func (r *Running) extend(cfg *config.Config) {
 	case r.spec.Cleared:
 		source = "clear"
 	}
-	x, bad := ext.New(ext.Config{World: w.ext, Offer: r.offer, Resolve: w.resolve, System: r.system,
-		Budget: func() agent.Budget { return budget(w.Config()) },
+	x, bad := ext.New(ext.Config{World: w.ext, Offer: r.offer, Fork: ext.ForkConfig{
+		Parts: func() []prompt.Part { return r.parts }, Resolve: w.resolve, Budget: func() agent.Budget { return budget(w.Config()) },
+		Rules: func() policy.Rules {
+			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
+			readable(&rules, r)
+			return rules
+		},
 		Loop: func() *agent.Loop {
 			cfg := w.Config()
 			rules, _ := settings.UsableRules(cfg, w.Paths, func(error) {}) // problems are told elsewhere
 			return r.turns(cfg, rules)
 		},
-		Further: r.spec.Hooks, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
-			Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result,
-			Env: tool.Env{Dir: w.Paths.Dir, Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.Scratch()},
-		}, Hooks: ext.HooksConfig{
-			Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside,
-			Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
-			Rules: func() policy.Rules {
-				return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
-			},
-			Callback: r.spec.Callback,
-			Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
-				return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
-			},
-		}}, cfg)
+	}, Further: r.spec.Hooks, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
+		Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result,
+		Env: tool.Env{Dir: w.Paths.Dir, Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.Scratch()},
+	}, Hooks: ext.HooksConfig{
+		Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside,
+		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
+		Rules: func() policy.Rules {
+			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
+		},
+		Callback: r.spec.Callback,
+		Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
+			return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
+		},
+	}}, cfg)
 	r.ext = x
 	for _, s := range bad {
 		w.process.Notef("%s", s)
 	}
-}
-
-// system are the instructions of the session, or own ones with what they say of
-// where it is.
-func (r *Running) system(own string) []string {
-	if own == "" {
-		return r.loop.System
-	}
-	parts := []prompt.Part{{Name: "system prompt", Text: own, Stable: true}}
-	for _, p := range r.parts {
-		if p.Name == "environment" {
-			parts = append(parts, p)
-		}
-	}
-	return prompt.Blocks(parts)
 }
 
 // variables are what commands may inherit, with what extensions set for them.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -129,13 +130,18 @@ func (w *World) notes(s Spec) string {
 	return sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root))
 }
 
+// strict orders modes by how much they allow without a question.
+func strict(m policy.Mode) int {
+	return slices.Index([]policy.Mode{policy.PlanMode, policy.DontAsk, policy.Default, policy.Auto, policy.AcceptEdits, policy.Bypass}, m)
+}
+
 // resumed is the mode that a session goes on in: what was asked for now, else
 // the one it was in, unless that allows more. A log can be changed by others,
 // so that what it says loosens nothing.
 func resumed(cfg *config.Config, now, logged policy.Mode) policy.Mode {
 	s, ok := cfg.Setting("permissions.defaultMode")
 	asked := ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed)
-	if !asked && logged.Stricter(now) {
+	if i := strict(logged); !asked && i >= 0 && i < strict(now) {
 		return logged
 	}
 	return now
@@ -253,7 +259,7 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 	return agent.Loop{
 		Record: r.recorded.Begin,
 		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases,
-		Env: tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch()},
+		Env: tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
 		Touched: func(begins event.Seq, paths []string) []string {
 			out := r.ext.Touched(begins, paths)
 			if touched != nil {
@@ -267,6 +273,19 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 		Spill: func(_, text string) (string, error) { return r.log.Spill(text) },
 		Now:   time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 	}
+}
+
+// result looks in the log for what a call returned.
+func (r *Running) result(ctx context.Context, call string) (text string, ok bool, err error) {
+	for e, err := range r.log.After(ctx, 0) {
+		if err != nil {
+			return "", false, err
+		}
+		if f, finished := e.Body.(event.ToolFinished); finished && f.Call == call {
+			text, ok = f.Text, true
+		}
+	}
+	return text, ok, nil
 }
 
 // attend hands the session to those that were made before it.

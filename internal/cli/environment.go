@@ -24,6 +24,8 @@ var variables = []variable{
 	{"CLAUDE_CONFIG_DIR", "where adze import looks, with CODEX_HOME, GEMINI_CLI_HOME, XDG_DATA_HOME and CRUSH_GLOBAL_DATA"},
 	{"ADZE_KEYRING", "off: keys are saved in a file, not in the system's keyring"},
 	{"ADZE_BYPASS_AS_ROOT", "1: bypassPermissions may be used as root outside a container"},
+	{"ADZE_MCP_TOKEN", "the token that clients of adze mcp serve --http know"},
+	{"DISPLAY", "says that a browser can open here, as WAYLAND_DISPLAY and WSL_DISTRO_NAME do"},
 	{"OLLAMA_HOST", "where Ollama listens"},
 	{"HTTPS_PROXY", "proxy for providers, with HTTP_PROXY and NO_PROXY"},
 	{"MCP_TIMEOUT", "how long one attempt to connect to an MCP server may take, in milliseconds; 30000"},

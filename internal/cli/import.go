@@ -148,7 +148,8 @@ func importFrom(ctx context.Context, sys System, p settings.Paths, agents *forei
 			return 0, err
 		}
 	}
-	helpers := 0
+	helpers, before := 0, 0
+	var empty []string
 	for _, src := range srcs {
 		s, err := c.copy(ctx, agents, src)
 		switch {
@@ -157,7 +158,11 @@ func importFrom(ctx context.Context, sys System, p settings.Paths, agents *forei
 		case errors.Is(err, foreign.ErrHelper):
 			helpers++
 			continue
-		case errors.Is(err, foreign.ErrEmpty), errors.Is(err, store.ErrExists):
+		case errors.Is(err, foreign.ErrEmpty):
+			empty = append(empty, src.Path)
+			continue
+		case errors.Is(err, store.ErrExists):
+			before++
 			continue
 		case c.failed != nil && !errors.Is(err, store.ErrRunning): // that one is another import's
 			return n, c.failed
@@ -175,8 +180,21 @@ func importFrom(ctx context.Context, sys System, p settings.Paths, agents *forei
 	if helpers > 0 {
 		fmt.Fprintf(sys.Stderr, "left out: %s of sub-agents of %s; their parents have the results\n", clip.Count(helpers, "session"), from)
 	}
+	if before > 0 {
+		fmt.Fprintf(sys.Stderr, "left out: %s of %s that %s copied before\n", clip.Count(before, "session"), from, map[bool]string{true: "was", false: "were"}[before == 1])
+	}
+	for i, path := range empty {
+		if i == mostEmpty && len(empty) > mostEmpty+1 {
+			fmt.Fprintf(sys.Stderr, "left out: %d more files of %s without a prompt\n", len(empty)-i, from)
+			break
+		}
+		fmt.Fprintf(sys.Stderr, "left out: %s: there is no prompt in it\n", clip.Visible(path))
+	}
 	return n, nil
 }
+
+// mostEmpty is how many files of an agent without a conversation are named.
+const mostEmpty = 10
 
 // A copier copies sessions.
 type copier struct {

@@ -28,7 +28,7 @@ import (
 
 func newMCP(sys System, f *runFlags) *cobra.Command {
 	return group("mcp", "Configure MCP servers and call their tools",
-		mcpAdd(sys, f), mcpAddJSON(sys, f), mcpAddFromDesktop(sys, f), mcpGet(sys, f), mcpRemove(sys, f), mcpApprove(sys, f), mcpReset(sys, f))
+		mcpAdd(sys, f), mcpAddJSON(sys, f), mcpAddFromDesktop(sys, f), mcpGet(sys, f), mcpRemove(sys, f), mcpApprove(sys, f), mcpReset(sys, f), mcpServe(sys, f))
 }
 
 // configured are the MCP servers of a run here.

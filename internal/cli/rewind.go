@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/rewind"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/view"
@@ -225,9 +226,13 @@ func newDiff(sys System, f *runFlags) *cobra.Command {
 			if len(blocks) == 0 {
 				fmt.Fprintln(sys.Stderr, "no file is different from what it was before this session")
 			}
-			paint := sys.painter()
+			paint, dir := sys.painter(), ""
+			if p, _, err := loadSettings(sys, f, cmd); err == nil {
+				dir = p.Dir
+			}
 			for _, b := range blocks {
 				d, ok := b.(view.Diff)
+				d.Path = paths.Short(dir, d.Path) // as git apply takes it
 				switch {
 				case !ok:
 				case stat:

@@ -36,8 +36,8 @@ func newStats(sys System, f *runFlags) *cobra.Command {
 			switch {
 			case by != "" && !slices.Contains(statsBy, by):
 				return usagef("one of "+strings.Join(statsBy, ", "), "--by cannot be %q%s", by, near.Hint(by, statsBy))
-			case days < 0:
-				return usagef("leave it out for all there are", "--days cannot be %d", days)
+			case days < 0 || days == 0 && cmd.Flags().Changed("days"):
+				return usagef("1 is today; leave it out for all there are", "--days cannot be %d", days)
 			case page != "" && asJSON:
 				return usagef("leave one of them out", "--json and --html exclude each other")
 			case page != "" && by != "":

@@ -14,6 +14,9 @@ import (
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
 
@@ -48,7 +51,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
 		"login":       {About: "save a provider's key", Args: "[provider]", Away: true, Choose: h.keyed, Run: h.interactive("login")},
 		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: true, Run: h.interactive("logout")},
-		"export":      {About: "write the session to a file, as Markdown", Args: "[file]", Run: h.export},
+		"export":      {About: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", Args: "[file]", Run: h.export},
 		"keybindings": {About: "edit your keys", Away: true, Looks: true, Run: h.keybindings},
 		"statusline":  {About: "a command of yours that prints the last line", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
 		"terminal-setup": {About: "how to get the most of this terminal", Run: func(context.Context, *tui.Session, string) (string, error) {
@@ -151,18 +154,38 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 	if s == nil || !s.Kept {
 		return "", errors.New("this session is not kept on disk")
 	}
-	file := first(args, "adze-"+s.ID[:8]+".md")
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(h.o.Dir, file)
+	if p, _, err := h.loaded(); err == nil && !sessions.In(p.State).Has(s.ID) {
+		return "", hint.With(errors.New("there is nothing to export yet"), "the session begins with the first prompt")
 	}
-	c, err := h.own(ctx, "export", s.ID, "--output", file)
+	file := paths.Absolute(h.o.Dir, h.o.Home, first(args, "adze-"+s.ID[:8]+".md"))
+	format := "md"
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".html", ".htm":
+		format = "html"
+	case ".jsonl":
+		format = "jsonl"
+	}
+	c, err := h.own(ctx, "export", s.ID, "--format", format, "--output", file)
 	if err != nil {
 		return "", err
 	}
 	if out, err := c.CombinedOutput(); err != nil {
-		return "", errors.New(oneLine(strings.TrimPrefix(string(out), "adze: ")))
+		return "", failureOf(string(out), err)
 	}
 	return "Written to `" + tilde(file, h.o.Home) + "`.", nil
+}
+
+// failureOf is the error of a command of adze that failed, by what it printed:
+// the cause, and what mends it.
+func failureOf(printed string, err error) error {
+	cause, fix, _ := strings.Cut(strings.TrimSpace(printed), "\nhint: ")
+	if cause = oneLine(strings.TrimPrefix(cause, "adze: ")); cause == "" {
+		return err
+	}
+	if fix = oneLine(fix); fix == "" {
+		return errors.New(cause)
+	}
+	return hint.With(errors.New(cause), fix)
 }
 
 func (h *uiHost) keybindings(ctx context.Context, _ *tui.Session, _ string) (string, error) {

@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/tui"
 	"github.com/adze-agent/adze/internal/view"
@@ -116,7 +117,14 @@ func (h *uiHost) diff(ctx context.Context, s *tui.Session) ([]view.Block, error)
 	if err != nil {
 		return nil, err
 	}
-	return rewind.Diff(ctx, st, i)
+	blocks, err := rewind.Diff(ctx, st, i)
+	for k, b := range blocks {
+		if d, ok := b.(view.Diff); ok {
+			d.Path = tilde(paths.Short(h.o.Dir, d.Path), h.o.Home)
+			blocks[k] = d
+		}
+	}
+	return blocks, err
 }
 
 // searchHits bounds what a search in the picker finds.

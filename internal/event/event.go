@@ -299,9 +299,9 @@ const (
 	ForSummary = "compaction" // the summary that takes the conversation's place
 	ForNotes   = "notes"      // the session's notes
 	ForMemory  = "memory"     // what is remembered of a project
+	ForSkill   = "skill"      // a skill that an agent of its own does
 	// ForSampling is an answer that an MCP server asked for.
 	ForSampling = "sampling"
-	ForAgent    = "agent" // one that a session started
 )
 
 // States of an MCP server.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
@@ -42,13 +41,7 @@ type Config struct {
 	Skills  SkillsConfig
 	// Style is the output style that the settings name, "" for the usual one.
 	Style string
-	// Loop is what turns of the session have in common now, Budget what bounds one,
-	// and System the instructions, or own ones with what they say of where the
-	// session is. Resolve finds a model by name.
-	Loop    func() *agent.Loop
-	Budget  func() agent.Budget
-	System  func(own string) []string
-	Resolve func(ctx context.Context, name string) (agent.Target, error)
+	Fork  ForkConfig // Session is filled in here
 	// Offer has the session offer the tools that there are now. It is called by one
 	// goroutine.
 	Offer func()
@@ -72,7 +65,8 @@ type Session struct {
 // settings. bad says what of them cannot be used.
 func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	x = &Session{conf: c, gate: hooks.New(c.Hooks), news: make(chan struct{}, 1), said: map[string]bool{}}
-	c.Skills.Fork = x.fork
+	c.Fork.Session = func() *session.Session { return x.s }
+	c.Skills.Fork = Forks(c.Fork)
 	x.desk = skills.New(c.Skills)
 	bad = x.Use(cfg)
 	lib, problems := c.World.library()

@@ -3,114 +3,172 @@ package ext
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
-	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/helper"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
-// What an agent that has no definition of its own may do at most.
-const agentTurns = 100
-
-// notForAgents are tools of the session's own: its person, its plan, its list,
-// and further agents.
-var notForAgents = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "TodoWrite", skills.Name}
-
-// fork runs a skill in an agent of its own, and returns its last words. The agent
-// has the session's rules, mode and hooks; what it asks, the session's person is
-// asked.
-func (x *Session) fork(ctx context.Context, f skills.Fork) (string, error) {
-	def := skill.Agent{}
-	if f.Agent != nil {
-		def = *f.Agent
-	}
-	target, err := x.forkTarget(ctx, f, def)
-	if err != nil {
-		return "", err
-	}
-	l := x.conf.Loop()
-	env := l.Env
-	env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
-	rules := x.s.InForce()
-	rules.List = slices.Concat(rules.List, f.Lent)
-	mode := x.s.Mode()
-	if m, ok := policy.ParseMode(def.Mode); ok && m.Stricter(mode) {
-		mode = m
-	}
-	turns := def.MaxTurns
-	if turns == 0 {
-		turns = agentTurns
-	}
-	budget := x.conf.Budget()
-	budget.Turns = turns
-	res, err := helper.Run(ctx, helper.Spec{
-		For: event.ForAgent, Target: target, System: x.conf.System(def.Prompt), Prompt: f.Prompt, Rules: rules, Mode: mode, Hooks: under{x.gate, x.s}, Budget: budget,
-		Tools: x.s.Tools().Only(func(name string) bool {
-			return !slices.Contains(notForAgents, name) && !slices.Contains(def.Denied, name) && (def.Tools == nil || slices.Contains(def.Tools, name))
-		}),
-		Env: env, Mask: l.Mask, Aliases: l.Aliases, Record: l.Record,
-		Spent: func(s event.Spent) error { return x.s.Report(s) },
-	})
-	return res.Text, err
+// A ForkConfig is what a skill that wants an agent of its own is done with.
+type ForkConfig struct {
+	Session func() *session.Session // whose skill it is
+	// Parts are the instructions of that session.
+	Parts func() []prompt.Part
+	// Resolve finds a model by name.
+	Resolve func(ctx context.Context, name string) (agent.Target, error)
+	Rules   func() policy.Rules // of that session, without what was lent
+	// Budget is that of the session.
+	Budget func() agent.Budget
+	// Loop is what turns of that session have in common now.
+	Loop func() *agent.Loop
 }
 
-// forkTarget is the model of an agent.
-func (x *Session) forkTarget(ctx context.Context, f skills.Fork, def skill.Agent) (agent.Target, error) {
-	t := x.s.Target()
-	if name := cmp.Or(f.Model, def.Model); name != "" {
-		var err error
-		if t, err = x.conf.Resolve(ctx, name); err != nil {
-			return t, err
+// forkSteps bounds an agent whose definition does not.
+const forkSteps = 100
+
+// Forks has skills done by an agent of their own: a helper, in whose stead the
+// session that has the skill rules on every call, by its rules, its hooks and its
+// people. It has no skills and asks no questions itself. What it costs is the
+// session's.
+func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error) {
+	return func(ctx context.Context, f skills.Fork) (string, error) {
+		s := c.Session()
+		target := s.Target()
+		if name := cmp.Or(f.Model, of(f.Agent).Model); name != "" {
+			t, err := c.Resolve(ctx, name)
+			if err != nil {
+				return "", err
+			}
+			target = t
 		}
+		if e := cmp.Or(f.Effort, of(f.Agent).Effort); e != "" {
+			target.Effort, target.Thinking = llm.Effort(e), 0
+		}
+		budget := c.Budget()
+		budget.Turns = cmp.Or(of(f.Agent).MaxTurns, forkSteps)
+		budget.Tokens = 0
+		if budget.USD > 0 {
+			if budget.USD -= s.State().Total.Cost; budget.USD <= 0 {
+				return "", fmt.Errorf("the budget of the session is used up")
+			}
+		}
+		rules := c.Rules()
+		rules.List = slices.Concat(rules.List, f.Lent)
+		l := c.Loop()
+		env := l.Env
+		env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
+		out, err := helper.Run(ctx, helper.Spec{
+			For: event.ForSkill, Target: target, System: instructions(c.Parts(), f.Agent), Tools: forkTools(s.Tools(), f.Agent), Prompt: f.Prompt,
+			Rules: rules, Mode: s.Mode(), Hooks: through{s, f.Lent}, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Record: l.Record,
+			Spent: func(e event.Spent) error { return s.Report(e) },
+		})
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case err != nil && strings.TrimSpace(out.Text) == "":
+			return "", fmt.Errorf("its agent did not come to an end: %w", err)
+		case err != nil:
+			return fmt.Sprintf("[its agent did not come to an end: %v; the last it said:]\n%s", err, out.Text), nil
+		case strings.TrimSpace(out.Text) == "":
+			return "[its agent said nothing]", nil
+		}
+		return out.Text, nil
 	}
-	if e := cmp.Or(f.Effort, def.Effort); e != "" {
-		t.Effort, t.Thinking = llm.Effort(e), 0
-	}
-	return t, nil
 }
 
-// under are the hooks of an agent: those of its session that look at calls. What
-// it asks, the session's person is asked.
-type under struct {
-	*hooks.Gate
-	s *session.Session
+func of(a *skill.Agent) skill.Agent {
+	if a == nil {
+		return skill.Agent{}
+	}
+	return *a
 }
 
-// Prompt implements session.Hooks: what an agent is told to do is no prompt of a
-// person's.
-func (under) Prompt(context.Context, event.InputQueued) (session.Admission, error) {
+// alone are tools that make no sense without a person, or within a skill.
+var alone = []string{skills.Name, "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "StructuredOutput"}
+
+// forkTools are the tools of the session that an agent has. A rule in its list
+// stands for the tool.
+func forkTools(set tool.Set, a *skill.Agent) tool.Set {
+	names := func(list []string) (out []string) {
+		for _, n := range list {
+			n, _, _ = strings.Cut(n, "(")
+			out = append(out, n)
+		}
+		return out
+	}
+	wants, denied := names(of(a).Tools), names(of(a).Denied)
+	return set.Only(func(name string) bool {
+		switch {
+		case slices.Contains(alone, name) || slices.Contains(denied, name):
+			return false
+		case a == nil || a.Tools == nil:
+			return true
+		}
+		return slices.Contains(wants, name)
+	})
+}
+
+// instructions are those of the session, with an agent's own prompt in the place
+// of what is said to everybody.
+func instructions(parts []prompt.Part, a *skill.Agent) []string {
+	var out []string
+	if of(a).Prompt != "" {
+		out = append(out, a.Prompt)
+	}
+	for _, p := range parts {
+		if p.Name == "skills" || p.Name == "agents" || p.Name == "output style" || p.Stable && of(a).Prompt != "" {
+			continue
+		}
+		out = append(out, p.Text)
+	}
+	return out
+}
+
+// through has a session rule on the calls of an agent that works for it.
+type through struct {
+	s    *session.Session
+	lent []policy.Rule
+}
+
+// Rule implements session.Hooks.
+func (t through) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
+	q.Lent = t.lent
+	ruled, err := t.s.Permit(ctx, q)
+	if ruled.Effect == policy.Allow && err == nil {
+		v.Effect, v.Reason = policy.Allow, ruled.Reason
+		return v, nil
+	}
+	v.Effect, v.Reason = policy.Deny, ruled.Reason
+	return v, nil
+}
+
+// Prompt implements session.Hooks.
+func (through) Prompt(context.Context, event.InputQueued) (session.Admission, error) {
 	return session.Admission{}, nil
 }
 
 // Asks implements session.Hooks.
-func (u under) Asks(ctx context.Context, q agent.Question, _ agent.Verdict) (op.Answer, bool) {
-	v, err := u.s.Ask(ctx, q)
-	if err != nil {
-		return op.Answer{}, false
-	}
-	if v.Answer != nil {
-		return *v.Answer, true
-	}
-	return op.Answer{Allow: v.Effect == policy.Allow, Comment: v.Reason, By: "the session"}, true
+func (through) Asks(context.Context, agent.Question, agent.Verdict) (a op.Answer, ok bool) {
+	return a, false
 }
 
+// Refused implements session.Hooks.
+func (through) Refused(context.Context, agent.Question, agent.Verdict) bool { return false }
+
 // Hooked implements session.Hooks.
-func (u under) Hooked(e hook.Event) bool {
-	switch e {
-	case hook.PermissionRequest: // Asks answers it
-		return true
-	case hook.PreToolUse, hook.PostToolUse, hook.PostToolUseFailure, hook.PostToolBatch, hook.PermissionDenied:
-		return u.Gate.Hooked(e)
-	default: // about the session, not about what its agents do
-		return false
-	}
-}
+func (through) Hooked(hook.Event) bool { return false }
+
+// Hook implements session.Hooks.
+func (through) Hook(context.Context, hook.Input, []policy.Action) (a hook.Answer) { return a }

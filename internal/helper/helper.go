@@ -35,10 +35,9 @@ type Spec struct {
 	History  []llm.Message
 	CacheKey string // as in agent.Loop: that of the session whose History it is
 	Prompt   string
-	// Rules are the permissions; what they would ask about is refused.
-	Rules policy.Rules
-	// Mode is theirs; "" is dontAsk. In another one Hooks may answer what they ask
-	// about; without an answer it is refused.
+	// Rules and Mode are the permissions; what they would ask about is refused,
+	// unless Hooks answer it. Mode "" is dontAsk.
+	Rules  policy.Rules
 	Mode   policy.Mode
 	Hooks  session.Hooks
 	Budget agent.Budget

@@ -123,6 +123,9 @@ func (r *Reader) Start() []File {
 	} else {
 		out = append(out, r.first(filepath.Join(r.o.Home, ".claude"), User, "CLAUDE.md")...)
 	}
+	if r.o.Home != "" {
+		out = append(out, r.rulesIn(filepath.Join(r.o.Home, ".claude", "rules"), r.o.Root, User)...)
+	}
 	out = append(out, r.rulesIn(filepath.Join(r.o.Config, "rules"), r.o.Root, User)...)
 	for _, d := range between(r.o.Root, r.o.Dir) {
 		out = append(out, r.folder(d)...)

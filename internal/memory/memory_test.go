@@ -95,6 +95,30 @@ project w/.claude/CLAUDE.md "project"
 `)
 }
 
+// A person's rules for another agent count here too, also beside an own file, and
+// those with paths wait; excludes leave them out.
+func TestOtherAgentsUserRules(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"home/.adze/AGENTS.md": "own", "home/.adze/rules/z.md": "own rule", "home/.claude/CLAUDE.md": "not this",
+		"home/.claude/rules/b.md": "theirs b", "home/.claude/rules/deep/a.md": "theirs a", "home/.claude/rules/go.md": "---\npaths: \"*.go\"\n---\ngo here",
+		"home/.claude/rules/x.txt": "no", "w/a/b/x": "",
+	})
+	r := reader(dir)
+	check(t, "start", show(t, dir, r.Start()), `
+user home/.adze/AGENTS.md "own"
+user home/.claude/rules/b.md "theirs b"
+user home/.claude/rules/deep/a.md "theirs a"
+user home/.adze/rules/z.md "own rule"
+`)
+	check(t, "touched", show(t, dir, r.Touched(filepath.Join(dir, "w/a/x.go"))), "user home/.claude/rules/go.md \"go here\"\n")
+	r = New(Options{Config: filepath.Join(dir, "home/.adze"), Home: filepath.Join(dir, "home"), Root: filepath.Join(dir, "w"), Dir: filepath.Join(dir, "w"), Excludes: []string{"**/.claude/rules/**"}})
+	check(t, "excluded", show(t, dir, r.Start()), `
+user home/.adze/AGENTS.md "own"
+user home/.adze/rules/z.md "own rule"
+`)
+	check(t, "excluded, touched", show(t, dir, r.Touched(filepath.Join(dir, "w/a/x.go"))), "")
+}
+
 func TestRulesWait(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"w/.adze/rules/go.md":      "---\npaths: [\"**/*.go\", \"go.mod\"]\n---\nuse gofmt\n",

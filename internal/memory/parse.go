@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/adze-agent/adze/internal/text/matter"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -14,16 +15,9 @@ import (
 // bad says what is wrong with front matter that cannot be read; the body is
 // then everything after it.
 func frontMatter(text string) (globs []string, body, bad string) {
-	rest, ok := strings.CutPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "---\n")
+	head, body, _, ok := matter.Split(text)
 	if !ok {
-		return nil, text, ""
-	}
-	head, body, ok := strings.Cut("\n"+rest, "\n---\n")
-	if !ok {
-		if head, ok = strings.CutSuffix(strings.TrimRight("\n"+rest, "\n "), "\n---"); !ok {
-			return nil, text, "" // a rule drawn at the top, not front matter
-		}
-		body = ""
+		return nil, text, "" // perhaps a rule drawn at the top
 	}
 	var meta struct {
 		Paths yaml.Node `yaml:"paths"`

@@ -3,8 +3,6 @@
 // standard library. Paths it is given are absolute and already resolved.
 package policy
 
-import "slices"
-
 // An Action is something a tool intends to do to the world.
 //
 //sumtype:decl
@@ -238,14 +236,6 @@ const (
 	DontAsk     Mode = "dontAsk"
 	Bypass      Mode = "bypassPermissions"
 )
-
-// Stricter reports whether a mode allows less without a question than another
-// one.
-func (m Mode) Stricter(than Mode) bool {
-	order := []Mode{PlanMode, DontAsk, Default, Auto, AcceptEdits, Bypass}
-	i, j := slices.Index(order, m), slices.Index(order, than)
-	return i >= 0 && i < j
-}
 
 // ParseMode reads a mode's name; ok is false for an unknown one.
 func ParseMode(s string) (m Mode, ok bool) {

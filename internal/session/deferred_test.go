@@ -48,12 +48,13 @@ type speaker struct {
 	model  func(url string) llm.Model
 	id     string
 	native bool
+	loaded bool // what is called was loaded, and has a namespace where the wire has them
 }
 
 func speakers(t *testing.T) (out []speaker) {
 	t.Helper()
 	for _, w := range wires {
-		out = append(out, speaker{w.name, w.wire, w.model, "m", false})
+		out = append(out, speaker{w.name, w.wire, w.model, "m", false, false})
 	}
 	tab, err := price.Embedded()
 	if err != nil {
@@ -65,10 +66,10 @@ func speakers(t *testing.T) (out []speaker) {
 	return append(out,
 		speaker{"anthropic", llmtest.Anthropic{}, func(url string) llm.Model {
 			return anthropic.New(anthropic.Config{Key: "k", Facts: facts("anthropic"), Transport: to{url}})
-		}, "claude-sonnet-4-6", true},
+		}, "claude-sonnet-4-6", true, false},
 		speaker{"openai", llmtest.Responses{}, func(url string) llm.Model {
 			return openai.New(openai.Config{Key: "k", Facts: facts("openai"), Transport: to{url}})
-		}, "gpt-5.4", true})
+		}, "gpt-5.4", true, false})
 }
 
 // use is a call as the model on this wire says it.
@@ -78,6 +79,8 @@ func (s speaker) use(id, name, args string) llmtest.Reply {
 	switch {
 	case name == toolsearch.Name && s.native && responses:
 		u.Name = "tool_search"
+	case strings.HasPrefix(name, "mcp__") && s.native && responses && s.loaded:
+		u.Opaque = json.RawMessage(`"` + name + `"`)
 	case strings.HasPrefix(name, "mcp__") && !s.native:
 		u.Name, u.Input = "CallTool", json.RawMessage(`{"tool":"`+name+`","arguments":`+args+`}`)
 	}
@@ -175,6 +178,7 @@ func TestPrefixWhileServersComeAndGo(t *testing.T) {
 				case n > 7 && n%7 == 1:
 					return s.use(id, toolsearch.Name, `{"query":"select:mcp__`+server+`__do_thing_3"}`)
 				case n > 7 && n%7 < 4:
+					s.loaded = true
 					return s.use(id, "mcp__"+server+"__do_thing_3", `{"s":"`+strings.Repeat("x", 200)+`"}`)
 				}
 				return s.use(id, "look", `{"s":"`+strings.Repeat("x", 200)+`"}`)
@@ -277,6 +281,7 @@ func TestLoadedToolsStay(t *testing.T) {
 				case 3:
 					return s.use("call_3", toolsearch.Name, `{"query":"thing +3"}`)
 				case 5:
+					s.loaded = true
 					return s.use("call_5", name, `{"s":"away"}`)
 				case 7:
 					return s.use("call_7", name, `{"s":"back"}`)
@@ -320,7 +325,7 @@ func TestLoadedToolsStay(t *testing.T) {
 			}
 			requests := bodies()
 			for i := range len(requests) - 1 {
-				if kept, n, err := llmtest.Kept(requests[i], requests[i+1]); err != nil || kept < n {
+				if kept, n, err := llmtest.Kept(requests[i], requests[i+1]); err != nil || kept < n && (s.name != "openai" || i != 2) { // there, a call before the tool was loaded costs once
 					t.Errorf("request %d begins with %d of the %d bytes of the one before (%v)\n%s\n%s", i+1, kept, n, err, requests[i], requests[i+1])
 				}
 			}

@@ -20,13 +20,6 @@ func (s *Session) Target() agent.Target {
 	return out
 }
 
-// InForce are the rules that hold now, with what was granted for the session and
-// lent for the turn.
-func (s *Session) InForce() (r policy.Rules) {
-	_ = s.do(func(st *state) { r = st.inForce() })
-	return r
-}
-
 // Tools are those that the next request offers, as long as nothing changes
 // before it.
 func (s *Session) Tools() (set tool.Set) {

@@ -47,6 +47,10 @@ func (s *Session) Ask(ctx context.Context, q agent.Question) (agent.Verdict, err
 		v.Effect, v.Reason = policy.Deny, "the question was withdrawn"
 		return v, errors.Join(err, s.withdraw(q.Call.ID))
 	}
+	if v.Answer != nil && len(v.Answer.Input) > 0 {
+		// What was asked about is fixed here, and nobody said yes to it.
+		v.Effect, v.Reason = policy.Deny, "other arguments are wanted, which this cannot have"
+	}
 	return v, nil
 }
 

@@ -89,6 +89,10 @@ type Env struct {
 	Covers func(m policy.Mode, path, named string) policy.Cover
 	// Whole: the result of every earlier call is still in the model's window.
 	Whole bool
+	// Result, when set, is what an earlier call of the session returned, as it came,
+	// also when the window does not have it any more; ok is false when there was no
+	// such call. It reads the log, which takes a second for each 150 MB of it.
+	Result func(ctx context.Context, call string) (text string, ok bool, err error)
 	// Exports are the variables that commands of the session have exported.
 	Exports []effect.Export
 	// Images and PDFs tell what the model takes.

@@ -117,7 +117,7 @@ func TestWhatAClearedResultWasAbout(t *testing.T) {
 	} {
 		s := fold(in("go"), begin, event.Replied{Message: model(llm.ToolUse{ID: "1", Name: "Tool", Input: []byte(input)})}, finished("1", "long"), event.Cleared{Calls: []string{"1"}})
 		ms := s.Messages()
-		if got := ms[2].Parts[0].(llm.ToolResult).Text; got != "[the result of Tool"+want+" was cleared to save room; call the tool again if you need it]" {
+		if got := ms[2].Parts[0].(llm.ToolResult).Text; got != "[the result of Tool"+want+" was cleared to save room; Read result:1 has it as it was]" {
 			t.Errorf("%s: %q", input, got)
 		}
 		if !s.Cleared("1") || s.Cleared("2") || s.Whole() {

@@ -13,13 +13,16 @@ import (
 // subjects are the members of a call's input that say what it was about.
 var subjects = []string{"file_path", "path", "notebook_path", "command", "pattern", "url", "query"}
 
+// ResultPath stands before the ID of a call, as a path, for what the call returned.
+const ResultPath = "result:"
+
 // clearedText is what takes the place of a cleared result, for ever the same.
 func clearedText(u llm.ToolUse) string {
 	about := Subject(u)
 	if about != "" {
 		about = " " + about
 	}
-	return fmt.Sprintf("[the result of %s%s was cleared to save room; call the tool again if you need it]", u.Name, about)
+	return fmt.Sprintf("[the result of %s%s was cleared to save room; Read %s%s has it as it was]", u.Name, about, ResultPath, u.ID)
 }
 
 // Subject is what a call is about, on one line: a path, a command; "" when its

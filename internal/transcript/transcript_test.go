@@ -215,7 +215,7 @@ func TestMessages(t *testing.T) {
 			},
 			[]llm.Message{
 				user(text("[an image was removed here: image/png]"), text("a")), model(use("1"), use("2")),
-				user(result("1", "[the result of Read /f/1 was cleared to save room; call the tool again if you need it]"),
+				user(result("1", "[the result of Read /f/1 was cleared to save room; Read result:1 has it as it was]"),
 					result("2", "b\n[1 images were removed here]"), text("b")),
 			},
 		},

@@ -201,7 +201,7 @@ func TestClaimsInFull(t *testing.T) {
 	r.write(".adze/settings.json", `{"permissions":{"deny":["Bash"]}}`)
 	r.write(".mcp.json", `{"mcpServers":{"b":{"url":"https://b"},"a":{"command":"x","args":["y"],"headersHelper":"z"}}}`)
 	r.write(".agents/skills/s/SKILL.md", "\xef\xbb\xbf---\nname: s\ndescription: does s\nmodel: m\n---\n!`one` and !`two`")
-	r.write(".claude/commands/c.md", "---\ndescription: [\n---\nx")
+	r.write(".claude/commands/c.md", "---\ndescription: d\n\tx: y\n---\nx")
 	r.write(".claude/commands/d.md", "--- not closed !`three`")
 	r.write(".claude/hooks/h.sh", "#!/bin/sh\n")
 	want := []trust.Claim{
@@ -210,7 +210,7 @@ func TestClaimsInFull(t *testing.T) {
 		{File: ".agents/skills/s/SKILL.md", What: "skill s: model", Text: `"m"`},
 		{File: ".agents/skills/s/SKILL.md", What: "skill s: runs", Text: "one"},
 		{File: ".agents/skills/s/SKILL.md", What: "skill s: runs", Text: "two"},
-		{File: ".claude/commands/c.md", What: "command c", Text: "its frontmatter cannot be read"},
+		{File: ".claude/commands/c.md", What: "command c", Text: "it cannot be used: the front matter is no YAML: found a tab character that violates indentation"},
 		{File: ".claude/commands/d.md", What: "command d"},
 		{File: ".claude/commands/d.md", What: "command d: runs", Text: "three"},
 		{File: ".claude/hooks/h.sh", What: "hook script", Text: "10 bytes"},

@@ -1,20 +1,19 @@
 package trust
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A Claim is one thing that a folder wants: what a person decides about. The
@@ -40,7 +39,7 @@ func (v Verdict) Claims() []Claim {
 		case Settings: // together, below
 		case Servers:
 			out = append(out, serverClaims(f)...)
-		case Skill, Command, Agent:
+		case Skill, Command, Agent, Style:
 			out = append(out, matter(f)...)
 		case Script:
 			out = append(out, claim(f.Path, 0, "hook script", "%s", clip.Size(int64(len(f.text)))))
@@ -132,9 +131,6 @@ func serverClaims(f File) []Claim {
 // oneLine makes one line of how a server is described.
 var oneLine = strings.NewReplacer("\n  argument: ", " ", "\n  ", ", ", "\n", "; ")
 
-// inline matches commands that a skill or a command runs when it is used.
-var inline = pattern.Lazy("!`([^`\n]+)`")
-
 // running are fields of a frontmatter that run or allow something.
 var running = []string{"allowed-tools", "hooks", "mcpServers", "permissionMode", "tools", "shell", "model", "initialPrompt"}
 
@@ -144,48 +140,33 @@ func Wants(k Kind, path string, text []byte) []Claim {
 	return matter(File{Path: path, Kind: k, text: text})
 }
 
-// matter reads a skill, a command or an agent.
+// matter shows a skill, a command, an agent or an output style, as it is read when
+// it is used.
 func matter(f File) []Claim {
-	head, body := frontmatter(f.text)
-	var fields map[string]any
-	bad := yaml.Unmarshal(head, &fields) != nil
-	name, _ := fields["name"].(string)
-	if name == "" {
-		name = strings.TrimSuffix(f.Path[strings.LastIndexByte(f.Path, '/')+1:], ".md")
+	fields, runs, bad := skill.Matter(f.Path, f.text)
+	word := func(key string) (s string) {
+		_ = json.Unmarshal(fields[key], &s) // another kind of value is none
+		return s
 	}
+	base := path.Base(f.Path)
+	name := cmp.Or(word("name"), strings.TrimSuffix(base, path.Ext(base)))
 	what := string(f.Kind) + " " + name
-	text, _ := fields["description"].(string)
-	if bad {
-		text = "its frontmatter cannot be read"
+	text := word("description")
+	if bad != nil {
+		text = "it cannot be used: " + bad.Text
 	}
 	out := []Claim{claim(f.Path, 0, what, "%s", text)}
 	for _, k := range running {
 		if v, ok := fields[k]; ok {
-			b, err := json.Marshal(v)
-			if err != nil {
-				b = []byte(fmt.Sprint(v))
-			}
-			out = append(out, claim(f.Path, 0, what+": "+k, "%s", b))
+			out = append(out, claim(f.Path, 0, what+": "+k, "%s", v))
 		}
 	}
-	for i, m := range inline().FindAllSubmatch(body, 21) {
+	for i, r := range runs {
 		if i == 20 {
 			out = append(out, claim(f.Path, 0, what+": runs", "and more"))
 			break
 		}
-		out = append(out, claim(f.Path, 0, what+": runs", "%s", m[1]))
+		out = append(out, claim(f.Path, 0, what+": runs", "%s", r))
 	}
 	return out
-}
-
-// frontmatter cuts the text between two lines of three dashes off.
-func frontmatter(text []byte) (head, body []byte) {
-	rest, ok := bytes.CutPrefix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("---"))
-	if !ok {
-		return nil, text
-	}
-	if end := bytes.Index(rest, []byte("\n---")); end >= 0 {
-		return rest[:end], rest[end+4:]
-	}
-	return nil, text
 }

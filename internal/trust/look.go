@@ -25,6 +25,7 @@ const (
 	Command  Kind = "command"
 	Agent    Kind = "agent"
 	Script   Kind = "hook script"
+	Style    Kind = "output style"
 )
 
 // Bounds of what a folder may bring. A folder that brings more cannot be
@@ -48,13 +49,15 @@ var single = []struct {
 }
 
 // listed are folders whose files count. one is the file wanted in each of
-// their folders; otherwise every file with the ending does, also deeper.
+// their folders; otherwise every file with one of the
+// endings does, also deeper.
 var listed = []struct {
 	path, one, ending string
 	kind              Kind
 }{
 	{".adze/skills", "SKILL.md", "", Skill}, {".claude/skills", "SKILL.md", "", Skill}, {".agents/skills", "SKILL.md", "", Skill},
-	{".adze/commands", "", ".md", Command}, {".claude/commands", "", ".md", Command},
+	{".adze/commands", "", ".md .toml", Command}, {".claude/commands", "", ".md .toml", Command}, {".gemini/commands", "", ".md .toml", Command},
+	{".adze/output-styles", "", ".md", Style}, {".claude/output-styles", "", ".md", Style},
 	{".adze/agents", "", ".md", Agent}, {".claude/agents", "", ".md", Agent},
 	{".adze/hooks", "", "", Script}, {".claude/hooks", "", "", Script},
 }
@@ -62,7 +65,7 @@ var listed = []struct {
 // texts steer a model and need no trust.
 var texts = []string{
 	"AGENTS.md", "AGENTS.override.md", "AGENTS.local.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md",
-	".adze/AGENTS.md", ".claude/CLAUDE.md", ".adze/rules", ".claude/rules", ".adze/output-styles", ".claude/output-styles",
+	".adze/AGENTS.md", ".claude/CLAUDE.md", ".adze/rules", ".claude/rules",
 }
 
 // look finds what a folder brings.
@@ -119,7 +122,7 @@ func (f Folder) Dirs() []string {
 }
 
 // folder looks at one folder below the root. In the home folder .adze and
-// .claude are the person's own. between: it is neither the root nor where the
+// its like are the person's own. between: it is neither the root nor where the
 // session starts.
 func (l *looker) folder(d string, own, between bool) {
 	for _, s := range single {
@@ -129,7 +132,7 @@ func (l *looker) folder(d string, own, between bool) {
 		l.file(path.Join(d, s.path), s.kind)
 	}
 	for _, s := range listed {
-		if own && !strings.HasPrefix(s.path, ".agents/") || between && s.kind == Script {
+		if own || between && s.kind == Script {
 			continue
 		}
 		at := path.Join(d, s.path)
@@ -158,7 +161,7 @@ func (l *looker) tree(at, ending string, kind Kind, depth int) {
 			l.tree(p, ending, kind, depth-1)
 		case e.IsDir():
 			l.v.refuse(p, errors.New("too deep"))
-		case strings.HasSuffix(strings.ToLower(e.Name()), ending):
+		case ending == "" || strings.Contains(" "+ending+" ", " "+strings.ToLower(path.Ext(e.Name()))+" "):
 			l.file(p, kind)
 		}
 	}

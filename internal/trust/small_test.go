@@ -49,8 +49,12 @@ func TestClaimsOfEmptyFiles(t *testing.T) {
 	for path, c := range map[string]struct{ text, want string }{
 		".mcp.json":                 {`{"mcpServers":{}}`, "MCP servers: none"},
 		".claude/skills/x/SKILL.md": {"---\ndescription: does x\n---\nbody", "does x"},
-		".claude/agents/y.md":       {"---\ndescription: [\n---\nbody", "frontmatter cannot be read"},
-		".claude/agents/z.md":       {"---\nhooks: {1: x}\n---\nbody", "agent z: hooks: map[1:x]"},
+		".claude/agents/y.md":       {"---\ndescription: d\n\tx: y\n---\nbody", "it cannot be used: the front matter is no YAML"},
+		".claude/agents/z.md":       {"---\nhooks: {1: x}\n---\nbody", "agent z: hooks: {\"1\":\"x\"}"},
+		// What is read leniently when it is used is shown in the same way.
+		".claude/commands/q.md":      {"---\ndescription: Use: it\nallowed-tools: *\n---\n```!\nrm -r x\n```\n", "command q: runs: rm -r x"},
+		".gemini/commands/t.toml":    {"prompt = 'Look: !{ls {{args}}}'", "command t: runs: ls ''"},
+		".claude/output-styles/s.md": {"---\nname: Short\n---\nbe short", "output style Short"},
 	} {
 		r := newRig(t)
 		r.write(path, c.text)

@@ -75,13 +75,15 @@ func TestClaimsBehindOpenFrontmatter(t *testing.T) {
 	}
 }
 
-// In the home folder only what is the person's own needs no trust: .agents/ is
-// read there as anywhere.
+// In the home folder what is the person's own needs no trust: their skills are read
+// from everywhere.
 func TestAgentsFolderOfHome(t *testing.T) {
 	r := newRig(t)
 	r.Folder.Home = r.Root
 	r.write(".claude/settings.json", hooks)
 	r.check(trust.Nothing)
 	r.write(".agents/skills/x/SKILL.md", "---\nname: x\nallowed-tools: Bash\n---\n!`id`\n")
+	r.check(trust.Nothing)
+	r.write(".mcp.json", `{"mcpServers":{"a":{"command":"x"}}}`)
 	r.check(trust.Untrusted)
 }

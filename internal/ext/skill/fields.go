@@ -354,3 +354,35 @@ func (h *head) choice(key string, of ...string) string {
 	h.note(h.line[key], "%s is %q; it can be %s", key, s, strings.Join(of, ", "))
 	return ""
 }
+
+// Matter reads a skill, a command, an agent or an output style as it is read when
+// it is used, for those who show what it would do: its fields as JSON, and the
+// commands that it runs. path tells TOML from Markdown. bad says why it is not used
+// at all.
+func Matter(path string, text []byte) (fields map[string]json.RawMessage, runs []string, bad *Problem) {
+	fields = map[string]json.RawMessage{}
+	if strings.HasSuffix(strings.ToLower(path), ".toml") {
+		s, _, bad := parseTOML(Place{Text: map[string]string{path: string(text)}}, found{path: path}, text)
+		if bad != nil {
+			return fields, nil, bad
+		}
+		c := s.(Skill)
+		if b, err := json.Marshal(c.Description); err == nil {
+			fields["description"] = b
+		}
+		body, err := c.Body()
+		if err != nil {
+			return fields, nil, &Problem{Text: err.Error()}
+		}
+		return fields, Runs(c.Expand(body, Use{})), nil
+	}
+	h, body, _, bad := readHead(string(text))
+	for _, k := range h.keys {
+		if v := h.json(k); v != nil {
+			fields[k] = v
+		} else if b, err := json.Marshal(h.nodes[k].Value); err == nil {
+			fields[k] = b
+		}
+	}
+	return fields, Runs(commandsIn(body)), bad
+}

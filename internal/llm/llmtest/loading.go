@@ -79,6 +79,7 @@ func Loading(t *testing.T, a Adapter, native bool) {
 	called := direct
 	if _, responses := a.Wire.(Responses); native && responses {
 		said.Name = nativeSearch
+		called.Opaque = json.RawMessage(`"` + name + `"`) // the namespace of a tool that was loaded
 	}
 	if !native {
 		called.Name, called.Input = "CallTool", json.RawMessage(`{"tool":"`+name+`","arguments":{"glob":"*.go"}}`)

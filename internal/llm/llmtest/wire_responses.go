@@ -49,7 +49,11 @@ func (Responses) Frames(r Reply) []string {
 				add("response.output_item.done", `"output_index":%d,"item":{"id":"ts_1","type":"tool_search_call","execution":"client","status":"completed","call_id":%q,"arguments":%s}`, i, part.ID, part.Input)
 				continue
 			}
-			add("response.output_item.added", `"output_index":%d,"item":{"id":"fc_1","type":"function_call","status":"in_progress","call_id":%q,"name":%q,"arguments":""}`, i, part.ID, part.Name)
+			space := ""
+			if len(part.Opaque) > 0 {
+				space = `"namespace":` + string(part.Opaque) + ","
+			}
+			add("response.output_item.added", `"output_index":%d,"item":{"id":"fc_1","type":"function_call",%s"status":"in_progress","call_id":%q,"name":%q,"arguments":""}`, i, space, part.ID, part.Name)
 			for _, raw := range p.Cuts(string(part.Input)) {
 				add("response.function_call_arguments.delta", `"item_id":"fc_1","output_index":%d,"delta":"%s"`, i, raw)
 			}
@@ -57,7 +61,7 @@ func (Responses) Frames(r Reply) []string {
 			if r.Stop == llm.MaxTokens {
 				status = "incomplete"
 			}
-			add("response.output_item.done", `"output_index":%d,"item":{"id":"fc_1","type":"function_call","status":%q,"call_id":%q,"name":%q,"arguments":""}`, i, status, part.ID, part.Name)
+			add("response.output_item.done", `"output_index":%d,"item":{"id":"fc_1","type":"function_call",%s"status":%q,"call_id":%q,"name":%q,"arguments":""}`, i, space, status, part.ID, part.Name)
 		case llm.ToolResult, llm.Image, llm.Document:
 			panic("a model cannot say that")
 		}
@@ -97,12 +101,14 @@ func (Responses) History(body []byte) ([]llm.Message, error) {
 	}
 	var req struct {
 		Store *bool
+		Tools []struct{ Name string }
 		Input []struct {
 			Type      string
 			Role      llm.Role
 			Content   []content
 			CallID    string `json:"call_id"`
 			Name      string
+			Namespace string
 			Arguments json.RawMessage
 			Execution string
 			Output    json.RawMessage
@@ -120,6 +126,15 @@ func (Responses) History(body []byte) ([]llm.Message, error) {
 		return nil, fmt.Errorf("the request leaves state on the server")
 	}
 	var msgs []llm.Message
+	whole, loaded := map[string]bool{}, map[string]bool{}
+	for _, t := range req.Tools {
+		whole[t.Name] = true
+	}
+	for _, it := range req.Input {
+		for _, t := range it.Tools {
+			loaded[t.Name] = true
+		}
+	}
 	for i, it := range req.Input {
 		m := llm.Message{Role: llm.Assistant}
 		switch it.Type {
@@ -146,6 +161,9 @@ func (Responses) History(body []byte) ([]llm.Message, error) {
 			var args string
 			if json.Unmarshal(it.Arguments, &args) != nil || !json.Valid([]byte(args)) || len(it.CallID) > 64 {
 				return nil, fmt.Errorf("item %d: call %q with %q", i, it.CallID, it.Arguments)
+			}
+			if loaded[it.Name] && !whole[it.Name] && it.Namespace == "" {
+				return nil, fmt.Errorf("invalid: Missing namespace for function_call '%s'. It does not exist in the default namespace", it.Name)
 			}
 			m.Parts = append(m.Parts, llm.ToolUse{ID: it.CallID, Name: it.Name, Input: json.RawMessage(args)})
 		case "tool_search_call":

@@ -114,7 +114,11 @@ func loader(r llm.Request) string {
 // kind of search for tools, for the first time.
 func (c *Client) noSearch(model string, err error) bool {
 	var e *llm.Error
-	if !errors.As(err, &e) || e.Status != http.StatusBadRequest || !strings.Contains(e.Error(), "tool_search") && !strings.Contains(e.Error(), "defer_loading") {
+	if !errors.As(err, &e) || e.Status != http.StatusBadRequest {
+		return false
+	}
+	about := func(word string) bool { return strings.Contains(e.Error(), word) }
+	if !about("tool_search") && !about("defer_loading") && !about("namespace for function_call") {
 		return false
 	}
 	_, known := c.plain.LoadOrStore(model, true)

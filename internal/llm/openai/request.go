@@ -41,13 +41,17 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	}
 	j.Member("prompt_cache_key", cacheKey(r.CacheKey))
 	j.Member("prompt_cache_retention", c.c.Retention)
-	tools, _ := wire.Tools(r)
+	tools, loaded := wire.Tools(r)
 	rules := wire.Rules{Reader: reader, ID: callID}
-	w := writer{JSON: &j, searches: map[string]bool{}}
+	w := writer{JSON: &j, searches: map[string]bool{}, loaded: map[string]bool{}}
+	for _, t := range loaded {
+		w.loaded[t.Name] = true
+	}
 	key := reader
 	if w.search = c.search(r.Model, facts, tools); w.search != "" {
 		rules.Native = true
 		key += " searches"
+		tools = append(tools, bare(r.Messages, reader, loaded)...)
 	} else {
 		tools, rules.Listed = wire.Dispatched(tools)
 	}
@@ -81,11 +85,35 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	return out.Keep(&j)
 }
 
+// bare are the loaded tools that were called outside of the namespace in which
+// the API has them, by another model or before they were loaded. It refuses such calls
+// ("Missing namespace for function_call"), unless the tool is listed as well.
+func bare(msgs []llm.Message, reader string, loaded []llm.Spec) (out []llm.Spec) {
+	if len(loaded) == 0 {
+		return nil
+	}
+	named := map[string]bool{}
+	for _, m := range msgs {
+		for _, p := range m.Parts {
+			if u, ok := p.(llm.ToolUse); ok && (len(u.Opaque) == 0 || u.From != reader) {
+				named[u.Name] = true
+			}
+		}
+	}
+	for _, t := range loaded {
+		if named[t.Name] {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // A writer writes the parts of a request that know of the search for tools.
 type writer struct {
 	*wire.JSON
 	search   string          // the tool that loads others, where the provider has a kind of its own for it
 	searches map[string]bool // calls of it
+	loaded   map[string]bool // tools that it loaded
 }
 
 // search is the tool that is sent as the provider's own tool_search, which the
@@ -273,7 +301,7 @@ func (w writer) assistant(parts []llm.Part) {
 			j.Member("type", "function_call")
 			j.Member("call_id", p.ID)
 			j.Member("name", p.Name)
-			if len(p.Opaque) > 0 && w.search != "" {
+			if len(p.Opaque) > 0 && w.search != "" && w.loaded[p.Name] {
 				j.Key("namespace")
 				j.Exact(p.Opaque)
 			}

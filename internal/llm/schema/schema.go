@@ -131,7 +131,9 @@ func (r *repairer) members(o Object, depth int) Object {
 		switch {
 		case m.Key == "items":
 			if list, tuple := v.([]any); tuple { // until draft 2019-09
-				out = append(out, Member{"prefixItems", r.list(list, depth)})
+				if len(list) > 0 && !o.has("prefixItems") {
+					out = append(out, Member{"prefixItems", r.list(list, depth)})
+				}
 				rest := Get(o, "additionalItems")
 				if rest == nil {
 					rest = Object{}

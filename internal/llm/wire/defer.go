@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -44,6 +45,9 @@ func Tools(r llm.Request) (listed, loaded []llm.Spec) {
 		if _, there := at[s.Name]; !s.Deferred || !there {
 			listed = append(listed, s)
 		}
+	}
+	for _, s := range listed { // in another process of the session it was deferred
+		loaded = slices.DeleteFunc(loaded, func(l llm.Spec) bool { return l.Name == s.Name })
 	}
 	return listed, loaded
 }

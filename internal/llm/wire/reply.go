@@ -58,7 +58,7 @@ const (
 
 func (r *Reply) open(k slotKind, out *Out) *Slot {
 	if last := r.Last(); last != nil && last.held {
-		last.finish("")
+		last.finish("", out)
 		r.hand(out)
 	}
 	s := &Slot{r: r, kind: k}
@@ -167,7 +167,7 @@ func (s *Slot) delta(d string, out *Out) {
 	case thinkingSlot:
 		out.Put(llm.ThinkingDelta{S: d})
 	case callSlot:
-		if s.name != Dispatcher { // whose input is not that of the call
+		if s.name != Dispatcher { // whose input is not that of the call; see finish
 			out.Put(llm.ToolInputDelta{ID: s.id, Name: s.name, S: d})
 		}
 	}
@@ -190,11 +190,11 @@ func (s *Slot) Close(out *Out) {
 	if s.kind == thinkingSlot && s == s.r.Last() {
 		out.thinks(false)
 	}
-	s.finish("")
+	s.finish("", out)
 	s.r.hand(out)
 }
 
-func (s *Slot) finish(bad string) {
+func (s *Slot) finish(bad string, out *Out) {
 	s.closed = true
 	switch s.kind {
 	case textSlot:
@@ -219,7 +219,9 @@ func (s *Slot) finish(bad string) {
 			use.Input, use.Bad = quote(s.text.String()), bad
 		}
 		if use.Name == Dispatcher {
-			use = direct(use)
+			if use = direct(use); use.Bad == "" {
+				out.Put(llm.ToolInputDelta{ID: use.ID, Name: use.Name, S: string(use.Input)})
+			}
 		}
 		s.part = use
 	}
@@ -255,7 +257,7 @@ func (r *Reply) Finish(stop llm.Stop, u llm.Usage, model, id string, out *Out) {
 	for _, s := range r.slots {
 		if !s.closed {
 			s.delta(s.text.Close(), out)
-			s.finish(bad)
+			s.finish(bad, out)
 		}
 		if s.part != nil {
 			msg.Parts = append(msg.Parts, s.part)

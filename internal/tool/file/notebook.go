@@ -78,7 +78,7 @@ func (r *reading) notebook(src io.Reader) (tool.Result, bool) {
 	cut := 0
 	for i, c := range nb.Cells {
 		text := c.show(i)
-		if b.Len()+len(text) > r.budget() {
+		if b.Len()+len(text) > budget(r.env) {
 			cut = len(nb.Cells) - i
 			break
 		}

@@ -44,11 +44,11 @@ func (r *reading) pdf(ctx context.Context) (tool.Result, error) {
 			text = fmt.Sprintf("[this page cannot be read: %v]", err)
 		}
 		words = words || err == nil && strings.TrimSpace(text) != ""
-		if b.Len()+len(text) > r.budget() && n > first {
+		if b.Len()+len(text) > budget(r.env) && n > first {
 			next = n
 			break
 		}
-		text, cut := clip.Head(clip.Pictures(text), r.budget())
+		text, cut := clip.Head(clip.Pictures(text), budget(r.env))
 		fmt.Fprintf(&b, "\n--- page %d ---\n%s\n", n, strings.TrimSpace(text))
 		if cut {
 			b.WriteString("[the rest of this page is left out]\n")

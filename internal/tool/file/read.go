@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -43,6 +44,9 @@ func (t *tools) planRead(in readIn, env tool.Env) (tool.Plan, error) {
 	if in.Offset < 0 || in.Limit < 0 {
 		return tool.Plan{}, errors.New("offset and limit cannot be negative; offset counts lines from 1")
 	}
+	if call, ok := earlier(in, env); ok {
+		return tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "Read the result of call " + clip.Line(clip.Visible(call), 80), Parallel: true, Fold: "file"}, nil
+	}
 	path, err := t.locate(in.FilePath, env)
 	if err != nil {
 		return tool.Plan{}, err
@@ -62,6 +66,9 @@ func short(path string, env tool.Env) string {
 }
 
 func (t *tools) read(ctx context.Context, in readIn, env tool.Env) (tool.Result, error) {
+	if call, ok := earlier(in, env); ok {
+		return result(ctx, in, env, call)
+	}
 	path, err := t.pinned(in.FilePath, env)
 	if err != nil {
 		return tool.Errorf("%s", clip.Pictures(err.Error())), nil
@@ -78,6 +85,41 @@ func (t *tools) read(ctx context.Context, in readIn, env tool.Env) (tool.Result,
 	defer o.f.Close()
 	r := reading{t: t, in: in, env: env, path: path, o: o}
 	return r.run(ctx)
+}
+
+// earlier is the call whose result is to be read, where no file is.
+func earlier(in readIn, env tool.Env) (call string, ok bool) {
+	call, ok = strings.CutPrefix(in.FilePath, transcript.ResultPath)
+	return call, ok && env.Result != nil
+}
+
+// result shows what an earlier call returned. The model has seen it before, so
+// that nothing is asked.
+func result(ctx context.Context, in readIn, env tool.Env, call string) (tool.Result, error) {
+	text, ok, err := env.Result(ctx, call)
+	switch {
+	case ctx.Err() != nil:
+		return tool.Errorf("reading was cancelled"), nil
+	case err != nil:
+		return tool.Errorf("the log of the session: %v", cause(err)), nil
+	case !ok:
+		return tool.Errorf("there was no call %q in this session", clip.Line(clip.Visible(call), 80)), nil
+	}
+	p := page{first: max(in.Offset, 1), limit: in.Limit, max: budget(env)}
+	if p.limit == 0 {
+		p.limit = defaultLines
+	}
+	if err := p.fill(ctx, strings.NewReader(text)); err != nil {
+		return tool.Errorf("reading was cancelled"), nil
+	}
+	switch {
+	case text == "":
+		return tool.Result{Text: "The result was empty."}, nil
+	case p.shown == 0:
+		return tool.Errorf("the result has %s; offset %d is past its end", clip.Count(p.total, "line"), p.first), nil
+	}
+	body := p.b.String()
+	return tool.Result{Text: body + p.notes(), View: view.Code{Path: in.FilePath, First: p.first, S: unnumbered(body)}}, nil
 }
 
 // reading is one call of Read.
@@ -154,7 +196,7 @@ func (r *reading) text(ctx context.Context, br *bufio.Reader, head []byte) (tool
 	} else {
 		src = io.TeeReader(br, io.MultiWriter(sum, counter{&seen}))
 	}
-	p := page{first: max(r.in.Offset, 1), limit: r.in.Limit, max: r.budget()}
+	p := page{first: max(r.in.Offset, 1), limit: r.in.Limit, max: budget(r.env)}
 	if p.limit == 0 {
 		p.limit = defaultLines
 	}
@@ -176,9 +218,9 @@ type counter struct{ n *int64 }
 func (c counter) Write(b []byte) (int, error) { *c.n += int64(len(b)); return len(b), nil }
 
 // budget bounds one result in bytes: a small window gets less.
-func (r *reading) budget() int {
-	if r.env.Window > 0 {
-		return min(maxOut, max(r.env.Window*2, 16<<10))
+func budget(env tool.Env) int {
+	if env.Window > 0 {
+		return min(maxOut, max(env.Window*2, 16<<10))
 	}
 	return maxOut
 }

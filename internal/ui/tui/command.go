@@ -143,6 +143,13 @@ func (m *Model) forkCommand(string) []effect {
 	return m.begin(Start{Resume: m.s.ID, Fork: true})
 }
 
+// forked says what became of the session that this one is a copy of.
+func (m *Model) forked(from string) {
+	if m.start.Fork && from != "" && from != m.s.ID {
+		m.note("info", "This is a copy. The session that it was made of stays as it was.", "/resume "+from+" goes back to it")
+	}
+}
+
 // commandsFor are the commands that match what was typed, the best first.
 func (m *Model) commandsFor(word string) []found {
 	q := pick.NewQuery(word)

@@ -93,3 +93,13 @@ func TestCommandsOfExtensions(t *testing.T) {
 	r.keys("G").has("/vim")
 	r.keys("pgup").has("/deploy")
 }
+
+// A copy says that it is one, and how to come back.
+func TestForkSaysHowToComeBack(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.start = Start{Resume: "0199aaaa", Fork: true}
+	r.open().has("This is a copy", "/resume 0199aaaa goes back")
+	r = newRig(t, 80, 24)
+	r.m.start = Start{Resume: "0199aaaa"}
+	r.open().hasNot("This is a copy")
+}

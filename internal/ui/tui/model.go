@@ -281,6 +281,7 @@ func (m *Model) opened(in openedMsg) []effect {
 // ready is when the session can be talked to: what was typed before goes out.
 func (m *Model) ready() []effect {
 	m.screen.past = false
+	m.forked(m.start.Resume)
 	if end := m.st.Turn.End; m.s.After > 0 && end.How == event.Interrupted && end.Reason != event.InterruptedSummary && !m.turn.running {
 		m.cutOff = true
 		m.note("info", "The last turn was interrupted. Enter goes on with it.", "")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +49,7 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("%d %v", status, err)
 	}
 	info, err := os.Stat(filepath.Join(dir, "credentials.json"))
-	if err != nil || info.Mode().Perm() != 0o600 {
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info, err)
 	}
 
@@ -274,6 +275,65 @@ func TestScopes(t *testing.T) {
 				t.Errorf("%v", q)
 			}
 		})
+	}
+}
+
+// The server has another authorization server since: nothing of the first is
+// taken there, and its tokens are not renewed.
+func TestMoved(t *testing.T) {
+	w, next := newWorld(t), newWorld(t)
+	now := time.Now()
+	c, s := w.newClient(t.TempDir(), func(cfg *Config) { cfg.Now = func() time.Time { return now } }), w.settings()
+	w.login(c, s)
+	now = now.Add(time.Minute)
+	w.mu.Lock()
+	first := c.server(s).r
+	clear(w.access)
+	w.prm["authorization_servers"] = []string{next.as.URL}
+	w.mu.Unlock()
+	if _, err := call(t.Context(), c, s); needs(err) == nil || !strings.Contains(err.Error(), "another authorization server") || w.count("refreshed") != 0 {
+		t.Fatal(err)
+	}
+	b := &robot{}
+	if err := c.Login(t.Context(), s, b); err != nil {
+		t.Fatal(err)
+	}
+	if q := page(t, b); next.count("/register") != 1 || q.Get("client_id") == first.ClientID || c.server(s).r.Issuer != next.as.URL {
+		t.Errorf("%v", q)
+	}
+	for _, f := range next.forms {
+		if f.Get("client_id") == first.ClientID || f.Get("refresh_token") != "" {
+			t.Errorf("%v", f)
+		}
+	}
+	list, err := c.store.List()
+	if err != nil || len(list) != 1 {
+		t.Errorf("%v %v", list, err)
+	}
+}
+
+// What the first request of a connection is refused for is not hidden by the
+// second, which the SDK sends to older servers.
+func TestDiscoverIsRefused(t *testing.T) {
+	w := newWorld(t)
+	c, s := w.newClient(t.TempDir()), w.settings()
+	h := c.Handler(s)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.ServerURL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Mcp-Method", "server/discover")
+	refused := func() error {
+		return h.Authorize(t.Context(), req, &http.Response{StatusCode: 401, Body: http.NoBody, Header: http.Header{}})
+	}
+	if err := refused(); needs(err) == nil {
+		t.Fatal(err)
+	}
+	if _, err := h.TokenSource(t.Context()); needs(err) == nil {
+		t.Error(err)
+	}
+	if ts, err := h.TokenSource(t.Context()); ts != nil || err != nil {
+		t.Error("it is said twice", err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +36,7 @@ type server struct {
 	mu     sync.Mutex // guards the fields below
 	loaded bool
 	r      record
+	lost   bool      // r could not be saved; what is saved was used up for it
 	ch     challenge // of the newest refusal
 	want   []string  // scopes that it wanted more
 	after  time.Time // no early renewal before
@@ -48,23 +50,35 @@ type flight struct {
 	err  error
 }
 
-// handler is a server as connections see it.
-type handler struct{ v *server }
+// handler is a server as a connection sees it.
+type handler struct {
+	v *server
 
-var _ sdk.OAuthHandler = handler{}
+	mu      sync.Mutex // guards refused
+	refused error      // of server/discover, for the request that follows it
+}
+
+var _ sdk.OAuthHandler = (*handler)(nil)
 
 // Format implements fmt.Formatter: what a type of its own keeps hidden, fmt
 // prints when it is in fields that are not exported.
-func (handler) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "a sign-in") }
+func (*handler) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "a sign-in") }
 
 // Format implements fmt.Formatter.
 func (source) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "a sign-in") }
 
 // TokenSource implements auth.OAuthHandler. It is nil while nobody is signed in.
-func (h handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
-	r, err := h.v.current(ctx)
-	if err != nil || r.Access == "" {
+func (h *handler) TokenSource(ctx context.Context) (oauth2.TokenSource, error) {
+	h.mu.Lock()
+	err := h.refused
+	h.refused = nil
+	h.mu.Unlock()
+	if err != nil {
 		return nil, err
+	}
+	// What cannot be read is said when the server wants a token: many want none.
+	if r, err := h.v.current(ctx); err != nil || r.Access == "" {
+		return nil, ctx.Err()
 	}
 	return source{ctx, h.v}, nil
 }
@@ -103,7 +117,35 @@ func (v *server) current(ctx context.Context) (record, error) {
 func (v *server) keep(r record) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.r, v.loaded = r, true
+	v.r, v.loaded, v.lost = r, true, false
+}
+
+// save keeps r, here and for other processes. What cannot be saved can still be
+// used here: what came before it counts no more.
+func (v *server) save(ctx context.Context, r record) error {
+	err := v.c.write(ctx, v.s.key(), r)
+	v.keep(r)
+	if err != nil {
+		v.mu.Lock()
+		v.lost = true
+		v.mu.Unlock()
+	}
+	return err
+}
+
+// newest is what is saved by now, and what this process knows from then on.
+func (v *server) newest(ctx context.Context) (record, error) {
+	r, _, err := v.c.load(ctx, v.s)
+	if err != nil {
+		return record{}, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.lost && r.Access != "" {
+		return v.r, nil
+	}
+	v.r, v.loaded, v.lost = r, true, false
+	return r, nil
 }
 
 // valid is a record whose token can be used, renewed where its end is near.
@@ -146,17 +188,14 @@ func (v *server) renew(ctx context.Context, used secret) error {
 			return fmt.Errorf("another process renews the sign-in to %s: %w", shown(v.s.Name), err)
 		}
 		defer unlock()
-		r, _, err := v.c.load(ctx, v.s)
-		if err != nil {
+		r, err := v.newest(ctx)
+		switch {
+		case err != nil:
 			return err
-		}
-		if r.Access != used && r.Access != "" {
-			v.keep(r) // another process was first
-			return nil
-		}
-		if r.Access == "" && r.Refresh == "" {
-			v.keep(r)
+		case r.Access == "":
 			return v.needs("")
+		case r.Access != used: // another process was first
+			return nil
 		}
 		w := v.web(ctx)
 		defer w.end()
@@ -164,11 +203,7 @@ func (v *server) renew(ctx context.Context, used secret) error {
 		if err != nil {
 			return v.failed(ctx, r, err)
 		}
-		if err := v.c.write(ctx, v.s.key(), next); err != nil {
-			return err
-		}
-		v.keep(next)
-		return nil
+		return v.save(ctx, next)
 	})
 }
 
@@ -259,7 +294,20 @@ func (v *server) share(ctx context.Context, what string, do func(context.Context
 
 // Authorize implements auth.OAuthHandler: it answers a 401 or a 403. nil means
 // that the request is worth another try.
-func (h handler) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+func (h *handler) Authorize(ctx context.Context, req *http.Request, resp *http.Response) error {
+	err := h.answer(ctx, req, resp)
+	// The SDK takes any failure of its first request, server/discover, for a server
+	// of an older revision, and begins again with initialize. That one must not hide
+	// why: what a server of today alone says to it is another error.
+	if req.Header.Get("Mcp-Method") == "server/discover" {
+		h.mu.Lock()
+		h.refused = err
+		h.mu.Unlock()
+	}
+	return err
+}
+
+func (h *handler) answer(ctx context.Context, req *http.Request, resp *http.Response) error {
 	_ = resp.Body.Close() // nobody reads it, and it need not end
 	v := h.v
 	if err := v.s.Check(); err != nil { // no token goes where it can be read on the way
@@ -288,20 +336,26 @@ func (v *server) refused(ctx context.Context, used secret, ch challenge) error {
 		return err
 	}
 	if r.Access == used || r.Access == "" { // what another process has by now
-		if r, _, err = v.c.load(ctx, v.s); err != nil {
+		if r, err = v.newest(ctx); err != nil {
 			return err
 		}
-		v.keep(r)
 	}
 	switch {
 	case r.Access != "" && r.Access != used:
 		return nil
 	case r.Access != "" && v.c.config.Now().Sub(r.Issued).Abs() < young:
-		if v.s.Flow != Code {
+		if v.s.Flow != Code { // the next one is looked for from the beginning
+			if err := v.c.drop(ctx, v.s.key(), ""); err != nil {
+				return err
+			}
+			v.keep(record{})
 			return fmt.Errorf("the MCP server %s refuses the token that it was just given", shown(v.s.Name))
 		}
 		return v.needs("the server refuses the token that it was just given")
 	case r.Access != "" && v.renews(r):
+		if v.moved(ctx, r, ch) {
+			return v.needs("it has another authorization server by now")
+		}
 		return v.renew(ctx, used)
 	case r.Access != "":
 		return v.needs("the last sign-in is over")
@@ -309,6 +363,20 @@ func (v *server) refused(ctx context.Context, used secret, ch challenge) error {
 		return v.needs("")
 	}
 	return v.obtain(ctx, ch, nil)
+}
+
+// moved reports whether the server names authorization servers, and the one that
+// issued the tokens is none of them any more.
+func (v *server) moved(ctx context.Context, r record, ch challenge) bool {
+	if ch.metadata == "" || v.s.MetadataURL != "" {
+		return false
+	}
+	w := v.web(ctx)
+	defer w.end()
+	now, found, err := w.resource(ctx, v.s, ch)
+	return err == nil && found && len(now.Servers) > 0 && !slices.ContainsFunc(now.Servers, func(id string) bool {
+		return strings.TrimSuffix(id, "/") == strings.TrimSuffix(r.Issuer, "/")
+	})
 }
 
 // more answers a 403: the token does not give the right to what was asked for.
@@ -321,10 +389,9 @@ func (v *server) more(ctx context.Context, used secret, ch challenge) error {
 		return err
 	}
 	if r.Access == used { // a sign-in in another process may have given more
-		if r, _, err = v.c.load(ctx, v.s); err != nil {
+		if r, err = v.newest(ctx); err != nil {
 			return err
 		}
-		v.keep(r)
 	}
 	if r.Access != "" && r.Access != used && covers(r.Scopes, ch.scopes) {
 		return nil
@@ -351,11 +418,8 @@ func (v *server) obtain(ctx context.Context, ch challenge, want []string) error 
 			return fmt.Errorf("another process signs in to %s: %w", shown(v.s.Name), err)
 		}
 		defer unlock()
-		if r, _, err := v.c.load(ctx, v.s); err != nil {
+		if r, err := v.newest(ctx); err != nil || want == nil && r.Access != "" {
 			return err
-		} else if want == nil && r.Access != "" {
-			v.keep(r)
-			return nil
 		}
 		w := v.web(ctx)
 		defer w.end()
@@ -374,11 +438,7 @@ func (v *server) obtain(ctx context.Context, ch challenge, want []string) error 
 			}
 			return fmt.Errorf("no token for %s: %w", shown(v.s.Name), err)
 		}
-		if err := v.c.write(ctx, v.s.key(), r); err != nil {
-			return err
-		}
-		v.keep(r)
-		return nil
+		return v.save(ctx, r)
 	})
 }
 

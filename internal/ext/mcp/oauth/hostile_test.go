@@ -58,13 +58,13 @@ func TestHostile(t *testing.T) {
 		"20 MB of description":    {func(w *world) { w.prm["x"] = big }, "more than 1024 KiB", false},
 		"metadata of other types": {func(w *world) { w.meta["token_endpoint"] = []int{1} }, "does not describe itself", false},
 		"redirect elsewhere": {func(w *world) {
-			w.as.Config.Handler = http.RedirectHandler("https://evil.example.com/x", 302)
+			w.as.Config.Handler = http.RedirectHandler("https://evil.example.com/x", http.StatusFound)
 		}, "redirects to another host (evil.example.com)", false},
 		"redirect to its neighbour": {func(w *world) {
-			w.as.Config.Handler = http.RedirectHandler(w.rs.URL+"/x", 307)
+			w.as.Config.Handler = http.RedirectHandler(w.rs.URL+"/x", http.StatusTemporaryRedirect)
 		}, "redirects to another host", false},
 		"redirect without end": {func(w *world) {
-			w.as.Config.Handler = http.RedirectHandler("/.well-known/oauth-authorization-server", 302)
+			w.as.Config.Handler = http.RedirectHandler("/.well-known/oauth-authorization-server", http.StatusFound)
 		}, "redirects without end", false},
 		"registration redirects": {func(w *world) { w.meta["registration_endpoint"] = w.as.URL + "/moved"; redirect(w, "/moved") }, "holds secrets", false},
 		"registration refused":   {func(w *world) { w.meta["registration_endpoint"] = w.as.URL + "/none" }, "could not be registered", false},

@@ -84,7 +84,7 @@ func (c *Client) Login(ctx context.Context, s Settings, b Browser) error {
 		return err
 	}
 	v.mu.Lock()
-	v.r, v.loaded, v.want, v.after = r, true, nil, time.Time{}
+	v.r, v.loaded, v.lost, v.want, v.after = r, true, false, nil, time.Time{}
 	v.mu.Unlock()
 	// Of one client some servers end all tokens when one is revoked.
 	if old.Registered && old.ClientID != r.ClientID {

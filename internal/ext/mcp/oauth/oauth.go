@@ -147,9 +147,10 @@ func (c *Client) Close() {
 	c.cancel()
 }
 
-// Handler gives a connection of the server its tokens. It never opens a
-// browser: where a person must sign in, the error is an *ErrNeedsSignIn.
-func (c *Client) Handler(s Settings) sdk.OAuthHandler { return handler{c.server(s)} }
+// Handler gives a connection of the server its tokens; each connection has one of
+// its own. It never opens a browser: where a person must sign in, the error is an
+// *ErrNeedsSignIn.
+func (c *Client) Handler(s Settings) sdk.OAuthHandler { return &handler{v: c.server(s)} }
 
 // server is the state of one server in this process, as long as its settings
 // stay the same.

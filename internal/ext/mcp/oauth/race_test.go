@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
@@ -15,10 +17,12 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"math/big"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -445,5 +449,139 @@ func TestForeignRecords(t *testing.T) {
 	raw, err := json.Marshal(record{Access: "shown to the store only"})
 	if err != nil || !strings.Contains(string(raw), "shown") {
 		t.Errorf("%s %v", raw, err)
+	}
+}
+
+// A refresh token was used up, and what came for it cannot be saved: this
+// process goes on with it, and says so once.
+func TestNotSaved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes are of unix")
+	}
+	w := newWorld(t)
+	c, s, now := w.aged(-time.Minute)
+	if err := os.Chmod(c.store.Dir, 0o777); err != nil { // the store refuses that
+		t.Fatal(err)
+	}
+	free := func(mode os.FileMode) {
+		if err := os.Chmod(c.store.Dir, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Until it is mended nothing can be read either.
+	if _, err := call(t.Context(), c, s); err == nil || needs(err) != nil || w.count("refreshed") != 0 {
+		t.Errorf("%v", err)
+	}
+	free(0o700)
+	w.onToken = func(http.ResponseWriter, url.Values) bool { free(0o777); return false }
+	if _, err := call(t.Context(), c, s); err == nil || !strings.Contains(err.Error(), "cannot be saved") {
+		t.Errorf("%v", err)
+	}
+	w.onToken = nil
+	free(0o700)
+	for range 2 {
+		if status, err := call(t.Context(), c, s); status != 200 || err != nil || w.count("reused") != 0 {
+			t.Errorf("%d %v", status, err)
+		}
+		*now = now.Add(time.Hour)
+	}
+	if w.count("refreshed") != 2 {
+		t.Errorf("%d refreshes", w.count("refreshed"))
+	}
+	// From here on all know it.
+	if status, err := call(t.Context(), w.newClient(c.store.Dir), s); status != 200 || err != nil {
+		t.Errorf("%d %v", status, err)
+	}
+}
+
+// A server that wants no token is not in the way of a store that cannot be read.
+func TestNoTokenWanted(t *testing.T) {
+	w := newWorld(t)
+	w.onMCP = func(rw http.ResponseWriter, _ *http.Request) bool { return true }
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/credentials.json", []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if status, err := call(t.Context(), w.newClient(dir), w.settings()); status != 200 || err != nil {
+		t.Errorf("%d %v", status, err)
+	}
+	w.onMCP = nil
+	if _, err := call(t.Context(), w.newClient(dir), w.settings()); err == nil || needs(err) != nil || !strings.Contains(err.Error(), "JSON") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAssertions(t *testing.T) {
+	rsaKey, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := ecdsa.GenerateKey(elliptic.P224(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(k any) secret {
+		der, err := x509.MarshalPKCS8PrivateKey(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return secret(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+	}
+	now := time.Unix(1_800_000_000, 0)
+	for _, pem := range []secret{secret(testKey(t)), text(rsaKey)} {
+		s, err := parseKey(pem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.assertion("me", "https://as.example", now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts := strings.Split(string(got), ".")
+		sig, err := base64.RawURLEncoding.DecodeString(parts[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+		switch k := s.key.Public().(type) {
+		case *ecdsa.PublicKey:
+			if len(sig) != 64 || !ecdsa.Verify(k, sum[:], new(big.Int).SetBytes(sig[:32]), new(big.Int).SetBytes(sig[32:])) {
+				t.Error("ES256")
+			}
+		case *rsa.PublicKey:
+			if err := rsa.VerifyPKCS1v15(k, crypto.SHA256, sum[:], sig); err != nil {
+				t.Error(err)
+			}
+		}
+		raw, err := base64.RawURLEncoding.DecodeString(parts[1])
+		var c map[string]any
+		if err != nil || json.Unmarshal(raw, &c) != nil || c["iss"] != "me" || c["sub"] != "me" || c["aud"] != "https://as.example" || c["exp"].(float64) != float64(now.Unix()+300) || c["jti"] == "" {
+			t.Errorf("%s %v", raw, err)
+		}
+	}
+	for _, bad := range []secret{"", "x", text(small), "-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n"} {
+		if _, err := parseKey(bad); err == nil || bad != "" && strings.Contains(err.Error(), string(bad)) {
+			t.Errorf("%q: %v", string(bad), err)
+		}
+	}
+}
+
+func TestIdentifiers(t *testing.T) {
+	server := mustParse(t, "https://Example.com:443/a/mcp?x=1")
+	for id, want := range map[string]bool{
+		"https://example.com/a/mcp": true, "https://example.com/a/mcp/": true, "https://EXAMPLE.com:443/a": true, "https://example.com": true, "https://example.com/": true, "https://example.com/a/mcp?x=1": true,
+		"https://example.com/a/mc": false, "https://example.com/b": false, "https://example.com:444/a": false, "http://example.com/a": false, "https://sub.example.com": false,
+		"https://example.com/a/mcp?x=2": false, "https://example.com/a/mcp#f": false, "https://u@example.com/a": false, "": false, "example.com": false, "https://example.com/a/./mcp": false, "https://example.com/A/mcp": false,
+	} {
+		if stands(id, server) != want {
+			t.Errorf("%s: %v", id, !want)
+		}
+	}
+	for in, want := range map[string]string{
+		"HTTPS://Example.COM:443/": "https://example.com", "https://example.com:8443/mcp/": "https://example.com:8443/mcp/", "http://LOCALHOST:80/x#y": "http://localhost/x", "https://example.com/mcp": "https://example.com/mcp",
+	} {
+		if got := canonical(mustParse(t, in)); got != want {
+			t.Errorf("%s became %s", in, got)
+		}
 	}
 }

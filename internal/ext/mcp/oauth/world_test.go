@@ -46,7 +46,6 @@ type world struct {
 	scope    string         // of its challenges
 	need     string         // a scope that calls need
 	path     string         // of the issuer
-	methods  []string       // how clients authenticate; nil: none
 	lifetime any
 	rotate   bool
 	clients  map[string]string // id → secret

@@ -1,0 +1,118 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// serve starts adze as a server, with a client that says what a person says to
+// forms; nil cannot be asked.
+func (p *place) serve(person func(*mcp.ElicitParams) *mcp.ElicitResult, flags ...string) *mcp.ClientSession {
+	p.t.Helper()
+	c := p.adze(append([]string{"mcp", "serve", "--sandbox", "off"}, flags...)...)
+	o := &mcp.ClientOptions{}
+	if person != nil {
+		o.ElicitationHandler = func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+			return person(r.Params), nil
+		}
+	}
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, o).Connect(p.t.Context(), &mcp.CommandTransport{Command: c}, nil)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			p.t.Errorf("the end: %v", err)
+		}
+	})
+	return s
+}
+
+func (p *place) calls(s *mcp.ClientSession, name, args string) string {
+	p.t.Helper()
+	res, err := s.CallTool(p.t.Context(), &mcp.CallToolParams{Name: name, Arguments: json.RawMessage(args)})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	text := ""
+	for _, c := range res.Content {
+		if c, ok := c.(*mcp.TextContent); ok {
+			text += c.Text
+		}
+	}
+	if res.IsError {
+		text = "error: " + text
+	}
+	return text
+}
+
+// Other agents have adze's tools under adze's rules, with the real binary.
+func TestServedToolsFollowTheRules(t *testing.T) {
+	p := newPlace(t)
+	p.put("here.txt", "from the file")
+	made := filepath.Join(p.dir, "made.txt")
+	const write = `{"file_path":"made.txt","content":"made"}`
+
+	s := p.serve(nil)
+	list, err := s.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, x := range list.Tools {
+		names = append(names, x.Name)
+	}
+	all := " " + strings.Join(names, " ") + " "
+	for _, want := range []string{"Read", "Grep", "Glob", "Edit", "Write", "Bash"} {
+		if !strings.Contains(all, " "+want+" ") {
+			t.Errorf("no %s in %s", want, all)
+		}
+	}
+	for _, not := range []string{"TodoWrite", "AskUserQuestion", "ExitPlanMode"} {
+		if strings.Contains(all, " "+not+" ") {
+			t.Errorf("%s is of no use to another agent", not)
+		}
+	}
+	if got := p.calls(s, "Read", `{"file_path":"here.txt"}`); !strings.Contains(got, "from the file") {
+		t.Error(got)
+	}
+	if got := p.calls(s, "Bash", `{"command":"echo hi"}`); got != "hi" {
+		t.Error(got)
+	}
+	if got := p.calls(s, "Write", write); !strings.HasPrefix(got, "error: ") || !strings.Contains(got, "cannot be asked") {
+		t.Error(got)
+	}
+	if _, err := os.Stat(made); err == nil {
+		t.Fatal("written without a yes")
+	}
+
+	asked := ""
+	yes := func(q *mcp.ElicitParams) *mcp.ElicitResult {
+		asked = q.Message
+		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"decision": "allow"}}
+	}
+	if got := p.calls(p.serve(yes), "Write", write); strings.HasPrefix(got, "error: ") || !strings.Contains(asked, "made.txt") {
+		t.Errorf("%q, asked %q", got, asked)
+	}
+	if text, err := os.ReadFile(made); err != nil || string(text) != "made" {
+		t.Errorf("%q %v", text, err)
+	}
+	if err := os.Remove(made); err != nil {
+		t.Fatal(err)
+	}
+	asked = ""
+	if got := p.calls(p.serve(yes, "--disallowed-tools", "Write(made.txt)"), "Write", write); !strings.HasPrefix(got, "error: ") || asked != "" {
+		t.Errorf("a deny rule: %q, asked %q", got, asked)
+	}
+	if got := p.calls(p.serve(nil, "--allowed-tools", "Edit"), "Write", write); strings.HasPrefix(got, "error: ") {
+		t.Errorf("an allow rule: %q", got)
+	}
+}
