@@ -60,6 +60,11 @@ func TestToolsByName(t *testing.T) {
 	check("compacted in part", next(s, event.Compacted{Text: "what was", From: 6}), "z")
 	check("rewound to the second prompt", next(s, event.Rewound{To: 9, Conversation: true}), "x", "z")
 	check("rewound to before the change", next(s, event.Rewound{To: 6, Conversation: true}), "x", "y")
+	before := next(s, event.Rewound{To: 4, Conversation: true})
+	if len(before.Loaded) > 0 {
+		t.Errorf("before it was loaded: %v", before.Loaded)
+	}
+	check("and back", next(before, event.Rewound{To: 4, Conversation: true, Messages: s.Messages(), Origin: s.Origin()}), "x", "y")
 	small := next(s, event.Compacted{Text: "what was"})
 	small = next(small, event.Compacted{Undo: small.Seq, Messages: s.Messages(), Origin: s.Origin()})
 	check("a compaction undone", small)

@@ -17,7 +17,10 @@ func (s State) rewound(seq event.Seq, b event.Rewound) State {
 		return s
 	}
 	s.Cache = s.Cache.changed(CacheRewound)
+	was := s.talk.loads()
 	s.talk = s.talk.back(seq, b)
+	now := s.talk.loads()
+	s.Loaded = loaded(slices.DeleteFunc(slices.Clone(s.Loaded), func(l llm.Spec) bool { return named(was, l) && !named(now, l) }), now)
 	s.Tasks, s.Dir, s.Last = b.Tasks, b.Dir, b.Last
 	if b.To <= s.Noted { // they tell of what is not so any more
 		s.Noted = 0
@@ -28,6 +31,22 @@ func (s State) rewound(seq event.Seq, b event.Rewound) State {
 		s.files = s.files.set(f.Path, f)
 	}
 	return s
+}
+
+// loads are the tools that results in the conversation loaded.
+func (c conversation) loads() (out []llm.Spec) {
+	for _, e := range c.entries() {
+		for _, p := range e.Parts {
+			if res, ok := p.(llm.ToolResult); ok {
+				out = append(out, res.Loaded...)
+			}
+		}
+	}
+	return out
+}
+
+func named(list []llm.Spec, s llm.Spec) bool {
+	return slices.ContainsFunc(list, func(l llm.Spec) bool { return l.Name == s.Name })
 }
 
 // back takes what came from b.To on out of the conversation, or replaces it by

@@ -497,6 +497,9 @@ func loaded(was, list []llm.Spec) []llm.Spec {
 			was = append(was, l)
 		}
 	}
+	if len(was) == 0 {
+		return nil
+	}
 	return was
 }
 

@@ -75,8 +75,9 @@ func TestDispatched(t *testing.T) {
 	if !strings.HasPrefix(res.Text, "found\n\nThey are described as:\n{") {
 		t.Errorf("without the dispatcher it says %q", res.Text)
 	}
-	if res = Prepare(msgs, Rules{Reader: "r", Native: true})[2].Parts[0].(llm.ToolResult); res.Text != "found" || len(res.Loaded) != 2 {
-		t.Errorf("for a wire with a way of its own it is %+v", res)
+	native := Prepare(msgs, Rules{Reader: "r", Native: true})[2].Parts
+	if res = native[0].(llm.ToolResult); res.Text != "" || len(res.Loaded) != 2 || len(native) != 5 || native[4].(llm.Text).S != "[the search for tools] found" {
+		t.Errorf("for a wire with a way of its own it is %+v", native)
 	}
 	if len(msgs[2].Parts[0].(llm.ToolResult).Loaded) != 2 {
 		t.Error("the conversation was changed")

@@ -17,8 +17,9 @@ type Rules struct {
 	// ID maps a call's id to one the wire accepts; nil keeps it. Two ids that
 	// map to the same one are told apart.
 	ID func(string) string
-	// Native: the wire says itself which tools a result loaded. Else the text of
-	// the result does.
+	// Native: the wire says itself which tools a result loaded, and what the result
+	// says of them comes behind the results, as words of the user. Else the text of the
+	// result describes them.
 	Native bool
 	// Listed names the tools that are called by themselves; other calls are ones of
 	// the Dispatcher. nil has no Dispatcher.
@@ -226,15 +227,21 @@ func (p *preparer) answer() {
 		return
 	}
 	parts := make([]llm.Part, 0, len(p.open)+1)
+	var words []llm.Part
 	for _, c := range p.open {
 		res, ok := c.result.(llm.ToolResult)
 		switch {
 		case !ok:
 			parts = append(parts, llm.ToolResult{ID: c.id, Text: Interrupted, IsErr: true})
-		case res.ID != c.id || len(res.Loaded) > 0 && !p.rules.Native:
+		case res.ID != c.id || len(res.Loaded) > 0:
 			res.ID = c.id
-			if len(res.Loaded) > 0 && !p.rules.Native {
+			switch {
+			case len(res.Loaded) == 0:
+			case !p.rules.Native:
 				res.Text, res.Loaded = described(res.Text, res.Loaded, p.rules.Listed != nil), nil
+			case res.Text != "":
+				words = append(words, llm.Text{S: "[the search for tools] " + res.Text})
+				res.Text = ""
 			}
 			parts = append(parts, res)
 		default:
@@ -242,7 +249,7 @@ func (p *preparer) answer() {
 		}
 	}
 	p.open = p.open[:0]
-	p.add(llm.User, parts...)
+	p.add(llm.User, append(parts, words...)...)
 }
 
 // add takes parts over.
