@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/adze-agent/adze/internal/llm/schema"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
@@ -79,14 +80,18 @@ func (l *link) tools(ctx context.Context) (out []*remote, notes []string, err er
 
 // remote makes a tool of what the server says of it.
 func (s *server) remote(t *sdk.Tool, name string) (*remote, error) {
-	schema, err := json.Marshal(t.InputSchema)
+	given, err := json.Marshal(t.InputSchema)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(schema) > maxSchema:
-		return nil, fmt.Errorf("its schema has %s, more than %s", clip.Size(int64(len(schema))), clip.Size(maxSchema))
-	case len(schema) == 0 || schema[0] != '{':
+	case len(given) > maxSchema:
+		return nil, fmt.Errorf("its schema has %s, more than %s", clip.Size(int64(len(given))), clip.Size(maxSchema))
+	case len(given) == 0 || given[0] != '{':
 		return nil, errors.New("its schema is no object")
+	}
+	fit, err := schema.Fit(given) // one that no provider refuses a request for
+	if err != nil {
+		return nil, fmt.Errorf("its schema %w", err)
 	}
 	r := &remote{s: s, name: t.Name, part: strings.TrimPrefix(name, "mcp__"+s.part+"__"), title: line(t.Title, 80)}
 	if a := t.Annotations; a != nil {
@@ -94,19 +99,19 @@ func (s *server) remote(t *sdk.Tool, name string) (*remote, error) {
 	}
 	r.title = cmp.Or(r.title, line(t.Name, 80))
 	r.person, _ = t.Meta[metaPerson].(bool)
-	r.spec = tool.Spec{Name: name, Description: text(t.Description, maxDescription), Schema: schema, Again: r.readOnly, Deferrable: !s.conf.AlwaysLoad}
+	r.spec = tool.Spec{Name: name, Description: text(t.Description, maxDescription), Schema: fit, Again: r.readOnly, Deferrable: !s.conf.AlwaysLoad}
 	if n, ok := t.Meta[metaLimit].(float64); ok && n >= 1 {
 		r.spec.Limit = int(min(n, maxLimit))
 	}
 	r.input = sync.OnceValue(func() *jsonschema.Schema {
 		var in jsonschema.Schema
-		if json.Unmarshal(schema, &in) != nil {
+		if json.Unmarshal(fit, &in) != nil {
 			return nil // one that we do not know; the server checks for itself
 		}
 		return &in
 	})
 	r.output = sync.OnceValue(func() *jsonschema.Resolved { return resolve(t.OutputSchema) })
-	r.pin = newPin(r.spec.Description, schema)
+	r.pin = newPin(r.spec.Description, given)
 	return r, nil
 }
 

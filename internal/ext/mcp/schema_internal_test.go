@@ -1,0 +1,46 @@
+package mcp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/llm/llmtest"
+)
+
+// A schema that providers refuse is repaired, or its tool is left out with a reason;
+// what was approved is what the server gave.
+func TestSchemasOfTools(t *testing.T) {
+	s := newServer(&Hub{}, servers.Server{Name: "s"}, "s")
+	for in, left := range map[string]string{
+		`{"type":"object","properties":{"p":{"$ref":"#/$defs/P"}},"$defs":{"P":{"type":"array"}}}`: "",
+		`{"type":"object","oneOf":[{"properties":{"a":{}}},{"properties":{"b":{}}}]}`:              "",
+		`{"type":"string"}`: `its schema describes a "string", and arguments are an object`,
+		`{"type":"object","properties":{"a b":{}},"required":["a b"]}`: `its schema requires an argument named "a b", which providers refuse`,
+		`[]`: "its schema is no object",
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(in), &v); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.remote(&sdk.Tool{Name: "t", InputSchema: v}, "mcp__s__t")
+		switch {
+		case left != "":
+			if err == nil || !strings.HasPrefix(err.Error(), left) {
+				t.Errorf("%s: %v, want %s", in, err, left)
+			}
+		case err != nil:
+			t.Errorf("%s: %v", in, err)
+		default:
+			if err := llmtest.Parameters(r.Spec().Schema); err != nil {
+				t.Errorf("%s: %v", in, err)
+			}
+			if !json.Valid(r.pin.Schema) || string(r.pin.Schema) == string(r.Spec().Schema) {
+				t.Errorf("%s is approved as %s", in, r.pin.Schema)
+			}
+		}
+	}
+}
