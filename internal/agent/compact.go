@@ -130,7 +130,7 @@ func (r *run) boundary(ctx context.Context, st transcript.State, e event.Compact
 	gone := transcript.Keep(st.Entries(), func(s event.Seq) bool { return !shown(s) })
 	if r.Spill != nil {
 		var err error
-		if e.Record, err = r.Spill("compaction", window.Record(gone)); err != nil {
+		if e.Record, err = r.Spill("compaction", window.Record(r.asItCame(ctx, st, gone))); err != nil {
 			e.Record = "" // the log has it all the same
 		}
 	}
@@ -138,6 +138,40 @@ func (r *run) boundary(ctx context.Context, st transcript.State, e event.Compact
 	after = st.Apply(event.Event{Seq: st.Seq + 1, Time: st.Time, Body: e})
 	e.Left = overhead + int(float64(after.Gauge().Bytes)/4*window.Ratio(st))
 	return e, after
+}
+
+// asItCame puts the results that were cleared in a part of the conversation back
+// into it, so that they are found in its record.
+func (r *run) asItCame(ctx context.Context, st transcript.State, es []transcript.Entry) []transcript.Entry {
+	var calls []string
+	first := st.Seq
+	for _, e := range es {
+		for i, p := range e.Parts {
+			if res, ok := p.(llm.ToolResult); ok && st.Cleared(res.ID) {
+				calls, first = append(calls, res.ID), min(first, e.From[i])
+			}
+		}
+	}
+	if len(calls) == 0 || r.Results == nil {
+		return es
+	}
+	texts, err := r.Results(ctx, first-1, calls)
+	if err != nil {
+		return es // Read has them by their IDs
+	}
+	out := slices.Clone(es)
+	for i, e := range es {
+		out[i].Parts = slices.Clone(e.Parts)
+		for j, p := range e.Parts {
+			if res, ok := p.(llm.ToolResult); ok && st.Cleared(res.ID) {
+				if text, ok := texts[res.ID]; ok {
+					res.Text = text
+					out[i].Parts[j] = res
+				}
+			}
+		}
+	}
+	return out
 }
 
 // unrecorded wraps an error of the host: nothing further may be done.

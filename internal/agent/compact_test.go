@@ -289,6 +289,41 @@ func TestCompactionOfAPart(t *testing.T) {
 	}
 }
 
+// The record of a compaction has results as they came, also those that were
+// cleared before; where the log cannot be read it has the line that stands for them.
+func TestTheRecordHasWhatWasCleared(t *testing.T) {
+	for name, broken := range map[string]bool{"as it came": false, "unreadable": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, []tool.Tool{read(3000)}, append(reads(7), fake.Say("done"), summing(t, "the sum", llm.Usage{In: 1, Out: 1}))...)
+				r.run(t)
+				_ = r.host.Emit(event.Cleared{Calls: []string{"r0", "r1"}})
+				record := ""
+				r.loop.Spill = func(_, text string) (string, error) { record = text; return "/record", nil }
+				var asked []string
+				r.loop.Results = func(_ context.Context, after event.Seq, calls []string) (map[string]string, error) {
+					if asked = calls; broken {
+						return nil, errTest
+					}
+					if after != 5 { // the first result is event 6
+						t.Errorf("after %d", after)
+					}
+					return map[string]string{"r0": "all of r0", "r1": "all of r1"}, nil
+				}
+				if out, err := r.loop.Compact(t.Context(), r.turn, agent.Compaction{Trigger: event.CauseAsked}); err != nil || out.Reason != agent.Completed {
+					t.Fatalf("%+v %v", out, err)
+				}
+				if has := strings.Contains(record, "== result r0 (event 6)\nall of r0\n") && strings.Contains(record, "all of r1"); has == broken || !slices.Equal(asked, []string{"r0", "r1"}) {
+					t.Errorf("asked for %v; the record begins\n%.800s", asked, record)
+				}
+				if strings.Contains(record, "was cleared to save room") != broken {
+					t.Error("what was cleared is the wrong way round")
+				}
+			})
+		})
+	}
+}
+
 // A compaction of its own needs the tools, as the request before it had them.
 func TestCompactionWithoutTools(t *testing.T) {
 	r := newRig(t, nil, fake.Say("not asked"))

@@ -268,6 +268,7 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 			return out
 		},
 		Patient: !w.front.Print,
+		Results: r.results,
 		Stale:   r.kit.Stale, Notes: r.sessionNotes,
 		Mask: w.hide.Result, Structured: r.kit.Structured, CacheKey: r.ID,
 		Spill: func(_, text string) (string, error) { return r.log.Spill(text) },
@@ -277,15 +278,23 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 
 // result looks in the log for what a call returned.
 func (r *Running) result(ctx context.Context, call string) (text string, ok bool, err error) {
-	for e, err := range r.log.After(ctx, 0) {
+	all, err := r.results(ctx, 0, []string{call})
+	text, ok = all[call]
+	return text, ok, err
+}
+
+// results looks in the log after an event for what calls returned.
+func (r *Running) results(ctx context.Context, after event.Seq, calls []string) (map[string]string, error) {
+	out := map[string]string{}
+	for e, err := range r.log.After(ctx, after) {
 		if err != nil {
-			return "", false, err
+			return nil, err
 		}
-		if f, finished := e.Body.(event.ToolFinished); finished && f.Call == call {
-			text, ok = f.Text, true
+		if f, ok := e.Body.(event.ToolFinished); ok && slices.Contains(calls, f.Call) {
+			out[f.Call] = f.Text
 		}
 	}
-	return text, ok, nil
+	return out, nil
 }
 
 // attend hands the session to those that were made before it.
