@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -42,6 +43,7 @@ type link struct {
 	ended   chan struct{} // closed when the connection has ended
 	look    *inspector
 	web     *courier // of a remote server, nil of others
+	wire    *wire    // of a server that is spoken to over one, nil of others
 	roots   sync.Mutex
 	told    []string // guarded by roots
 
@@ -176,6 +178,7 @@ func (l *link) transport(ctx context.Context) (sdk.Transport, func(), error) {
 
 // over is a transport of a wire, that ends with the link.
 func (l *link) over(w *wire, leave func()) (sdk.Transport, func(), error) {
+	l.wire = w
 	return made{w}, func() {
 		_ = w.Close()
 		leave()
@@ -192,6 +195,11 @@ func (l *link) close() {
 
 // because is the reason behind an error of the connection, where there is a better one.
 func (l *link) because(err error) error {
+	if l.wire != nil {
+		if why := l.wire.reason(); why != nil && why != io.EOF {
+			return why
+		}
+	}
 	if l.web != nil {
 		return l.web.because(err)
 	}

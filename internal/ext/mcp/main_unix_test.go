@@ -84,19 +84,18 @@ func honest() *sdk.Server {
 	return s
 }
 
-func misbehave([]string) {}
-
 // A rig is a hub, and what it told.
 type rig struct {
 	*mcp.Hub
 	mu      sync.Mutex // guards the rest
 	states  map[string][]string
 	changed chan struct{}
+	news    chan struct{} // a state changed
 }
 
 func start(t testing.TB, change func(*mcp.Config), list ...servers.Server) *rig {
 	t.Helper()
-	r := &rig{states: map[string][]string{}, changed: make(chan struct{}, 1000)}
+	r := &rig{states: map[string][]string{}, changed: make(chan struct{}, 1000), news: make(chan struct{}, 1000)}
 	c := mcp.Config{
 		Version: "test", Dir: t.TempDir(),
 		Environ: func() ([]string, []string) {
@@ -106,6 +105,7 @@ func start(t testing.TB, change func(*mcp.Config), list ...servers.Server) *rig 
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.states[s.Server.Name] = append(r.states[s.Server.Name], s.State)
+			r.news <- struct{}{}
 		},
 		Changed: func() { r.changed <- struct{}{} },
 	}

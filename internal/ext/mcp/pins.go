@@ -1,9 +1,15 @@
 package mcp
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"sync"
 
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/text/diff"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -28,7 +34,8 @@ func (p pin) diff(name string, now pin) view.Block {
 }
 
 // pins are what tools said of themselves when a call of theirs was allowed. A
-// tool that says something else later is asked about again.
+// tool that says something else later is asked about again. In dir there is a
+// file for each server; what cannot be read there was never allowed.
 type pins struct {
 	dir string
 
@@ -36,13 +43,40 @@ type pins struct {
 	seen map[string]map[string]pin
 }
 
+// maxPins bounds a file of pins, in bytes.
+const maxPins = 8 << 20
+
 func newPins(dir string) *pins { return &pins{dir: dir, seen: map[string]map[string]pin{}} }
+
+// file is what the pins of a server are kept in: a server of another place is
+// another one.
+func (p *pins) file(s *server) string {
+	sum := sha256.Sum256([]byte(s.conf.Name + "\x00" + s.hub.conf.Dir + "\x00" + s.conf.Command + "\x00" + s.conf.URL))
+	return hex.EncodeToString(sum[:12]) + ".json"
+}
+
+// of are the pins of a server. p is locked.
+func (p *pins) of(s *server) map[string]pin {
+	name := p.file(s)
+	if p.seen[name] == nil {
+		p.seen[name] = map[string]pin{}
+		if p.dir != "" {
+			if raw, err := regular.Read(filepath.Join(p.dir, name), maxPins); err == nil {
+				var was map[string]pin
+				if json.Unmarshal(raw, &was) == nil && was != nil {
+					p.seen[name] = was
+				}
+			}
+		}
+	}
+	return p.seen[name]
+}
 
 // changed is what the tool said when it was allowed, when that was something else.
 func (p *pins) changed(s *server, name string, now pin) (was pin, changed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	was, known := p.seen[s.conf.Name][name]
+	was, known := p.of(s)[name]
 	return was, known && !was.same(now)
 }
 
@@ -50,8 +84,31 @@ func (p *pins) changed(s *server, name string, now pin) (was pin, changed bool) 
 func (p *pins) keep(s *server, name string, now pin) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.seen[s.conf.Name] == nil {
-		p.seen[s.conf.Name] = map[string]pin{}
+	all := p.of(s)
+	if was, known := all[name]; known && was.same(now) {
+		return
 	}
-	p.seen[s.conf.Name][name] = now
+	all[name] = now
+	if p.dir == "" {
+		return
+	}
+	if err := p.save(p.file(s), all); err != nil {
+		s.hub.conf.Debug(s.conf.Name, "what its tools say could not be kept: "+line(err.Error(), 500))
+	}
+}
+
+func (p *pins) save(name string, all map[string]pin) error {
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(p.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return safe.Replace(root, safe.File{Name: name, Text: raw, Mode: 0o600})
 }

@@ -137,8 +137,9 @@ func (s *server) connected(ctx context.Context) (*link, error) {
 		switch {
 		case s.gone.Load():
 			return nil, fmt.Errorf("the MCP server %s is not configured any more", s.conf.Name)
-		case l != nil:
+		case l != nil && l.life.Err() == nil:
 			return l, nil
+		case l != nil: // it ended, which run has yet to see
 		case state == event.ServerConnecting:
 		case (state == event.ServerFailed || state == event.ServerClosed) && !asked && s.conf.Problem == "":
 			asked = true

@@ -103,7 +103,7 @@ func ending(s proc.Status, said string) string {
 		fmt.Fprintf(&b, "the program ended with exit code %d", s.Code)
 	}
 	if said != "" {
-		b.WriteString(" and said " + quote(said))
+		b.WriteString(" and said “" + line(said, 200) + "”")
 	}
 	return b.String()
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -256,12 +255,20 @@ func (l *link) lost(err error, readOnly bool) bool {
 		l.end(fmt.Errorf("%w: the server forgot the session", errEnded))
 		return true
 	}
-	if l.life.Err() == nil && !errors.Is(err, sdk.ErrConnectionClosed) && !errors.Is(err, io.EOF) && !errors.Is(err, errEnded) {
-		return false
-	}
 	var broke *offence
-	return (readOnly || errors.Is(err, sdk.ErrConnectionClosed)) && !errors.As(err, &broke)
+	switch {
+	case errors.As(err, &broke):
+		return false
+	case errors.As(err, new(*unsent)):
+		return true
+	}
+	return readOnly && l.life.Err() != nil
 }
+
+// unsent is a request that could not be sent any more.
+type unsent struct{ error }
+
+func (u *unsent) Unwrap() error { return u.error }
 
 // A call is one that runs.
 type call struct {
@@ -337,8 +344,10 @@ func (l *link) call(ctx context.Context, name string, args json.RawMessage, time
 		return res, nil
 	case context.Cause(ctx) == errSlow:
 		return nil, fmt.Errorf("the MCP server %s did not answer within %s", l.s.conf.Name, clip.Span(timeout))
+	case errors.Is(err, sdk.ErrConnectionClosed):
+		return nil, &unsent{l.failed(l.reason())}
 	case l.life.Err() != nil:
-		err = fmt.Errorf("%w: %w", errEnded, l.reason())
+		err = l.reason()
 	}
 	return nil, l.failed(err)
 }
