@@ -193,7 +193,8 @@ func (w *web) described(ctx context.Context, id string, same func(issuer) bool) 
 			continue
 		}
 		if !same(as) {
-			return issuer{}, fmt.Errorf("the authorization server %s says that it is another one: %s", u.Host, clip.Line(clip.Visible(as.Issuer), 100))
+			return issuer{}, hint.With(fmt.Errorf("the authorization server %s says that it is another one: %s", u.Host, shown(as.Issuer)),
+				"if who runs the server says that this is right, set oauth.authServerMetadataUrl to "+shown(at))
 		}
 		return as, as.check(w, u.Host)
 	}

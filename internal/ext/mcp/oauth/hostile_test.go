@@ -28,6 +28,7 @@ func TestHostile(t *testing.T) {
 		want   string
 		opened bool
 	}{
+		"nothing is said":         {func(w *world) { w.prm, w.meta = nil, nil }, "does not say where to sign in", false},
 		"another issuer":          {func(w *world) { w.meta["issuer"] = "https://honest.example" }, "says that it is another one", false},
 		"no issuer":               {func(w *world) { delete(w.meta, "issuer") }, "says that it is another one", false},
 		"issuer in upper case":    {func(w *world) { w.meta["issuer"] = strings.ToUpper(w.as.URL) }, "says that it is another one", false},
@@ -152,6 +153,60 @@ func TestHostile(t *testing.T) {
 				t.Errorf("signed in: %v", err)
 			}
 		})
+	}
+}
+
+// Servers that do not come to an end.
+func TestSlow(t *testing.T) {
+	drip := func(rw http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(rw, " "); err != nil {
+				return
+			}
+			_ = http.NewResponseController(rw).Flush()
+			select {
+			case <-r.Context().Done():
+			case <-time.After(5 * time.Millisecond):
+			}
+		}
+	}
+	mute := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	for name, h := range map[string]http.HandlerFunc{"drips": drip, "says nothing": mute} {
+		for _, at := range []string{"/.well-known/oauth-authorization-server", "/register", "/token"} {
+			w := newWorld(t)
+			inner := w.as.Config.Handler
+			w.as.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == at {
+					_, _ = io.Copy(io.Discard, r.Body) // the server sees that nobody is there any more when it reads
+					h(rw, r)
+					return
+				}
+				inner.ServeHTTP(rw, r)
+			})
+			c := w.newClient(t.TempDir())
+			c.wait = 100 * time.Millisecond
+			err := c.Login(t.Context(), w.settings(), &robot{})
+			if err == nil || !strings.Contains(err.Error(), "not within the time limit") {
+				t.Errorf("%s %s: %v", name, at, err)
+			}
+			w.scan(err)
+		}
+	}
+	// A server that streams where it should refuse is left after a while.
+	w := newWorld(t)
+	w.onMCP = func(rw http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/mcp" {
+			return false
+		}
+		w.mu.Unlock()
+		defer w.mu.Lock()
+		drip(rw, r)
+		return true
+	}
+	c := w.newClient(t.TempDir())
+	c.wait = 100 * time.Millisecond
+	if err := c.Login(t.Context(), w.settings(), &robot{}); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -404,8 +459,13 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (Settings{ServerURL: "http://localhost:1/x"}).Check(); err != nil {
-		t.Error(err)
+	for _, ok := range []string{"http://localhost:1/x", "WSS://example.com/x", "ws://127.0.0.1:1"} {
+		if err := (Settings{ServerURL: ok}).Check(); err != nil {
+			t.Error(err)
+		}
+	}
+	if a, b := (Settings{ServerURL: "wss://example.com/x"}), (Settings{ServerURL: "https://example.com/x"}); a.web().key() != b.key() {
+		t.Error("a WebSocket is another server")
 	}
 	// No token goes to a server that anybody on the way can read.
 	w := newWorld(t)

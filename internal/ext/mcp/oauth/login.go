@@ -40,6 +40,7 @@ type Browser interface {
 // Login signs a person in to a server. Tokens of before are replaced when it
 // succeeds, and those of another registration revoked.
 func (c *Client) Login(ctx context.Context, s Settings, b Browser) error {
+	s = s.web()
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -405,6 +406,7 @@ func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Logout forgets the sign-in to a server. told says why the authorization server
 // could not be told; what is kept here is gone all the same.
 func (c *Client) Logout(ctx context.Context, s Settings) (told, err error) {
+	s = s.web()
 	return c.forget(ctx, s, s.key())
 }
 

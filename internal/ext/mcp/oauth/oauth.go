@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -47,7 +48,7 @@ const (
 // Settings are what a person set for a server.
 type Settings struct {
 	Name      string // of the server, for what people read
-	ServerURL string // absolute; https, or http on this machine
+	ServerURL string // absolute; https, or http on this machine; wss and ws are the same
 
 	// ClientID is the ID of a registered client, "" to register by a metadata
 	// document or dynamically.
@@ -108,6 +109,7 @@ type Client struct {
 	closed  bool
 	servers map[string]*server // by all of the settings
 
+	wait   time.Duration // for one answer
 	lookup func(ctx context.Context, host string) ([]netip.Addr, error)
 	dial   func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 }
@@ -122,7 +124,7 @@ func New(c Config) *Client {
 	}
 	ctx, cancel := context.WithCancel(context.Background()) // the client's own life
 	return &Client{
-		config: c, store: c.Store, ctx: ctx, cancel: cancel, servers: map[string]*server{},
+		config: c, store: c.Store, ctx: ctx, cancel: cancel, servers: map[string]*server{}, wait: requestTime,
 		lookup: func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 		},
@@ -150,7 +152,7 @@ func (c *Client) Close() {
 // Handler gives a connection of the server its tokens; each connection has one of
 // its own. It never opens a browser: where a person must sign in, the error is an
 // *ErrNeedsSignIn.
-func (c *Client) Handler(s Settings) sdk.OAuthHandler { return &handler{v: c.server(s)} }
+func (c *Client) Handler(s Settings) sdk.OAuthHandler { return &handler{v: c.server(s.web())} }
 
 // server is the state of one server in this process, as long as its settings
 // stay the same.
@@ -217,6 +219,7 @@ type Status struct {
 // Status says whether somebody is signed in to a server. The error says what is
 // wrong with the store.
 func (c *Client) Status(ctx context.Context, s Settings) (Status, error) {
+	s = s.web()
 	r, at, err := c.load(ctx, s)
 	if err != nil || r.Access == "" {
 		return Status{}, err
@@ -227,8 +230,22 @@ func (c *Client) Status(ctx context.Context, s Settings) (Status, error) {
 	}, nil
 }
 
+// web is the settings with the address that a WebSocket begins at.
+func (s Settings) web() Settings {
+	if scheme, rest, ok := strings.Cut(s.ServerURL, "://"); ok {
+		switch strings.ToLower(scheme) {
+		case "wss":
+			s.ServerURL = "https://" + rest
+		case "ws":
+			s.ServerURL = "http://" + rest
+		}
+	}
+	return s
+}
+
 // Check says what about settings cannot be meant.
 func (s Settings) Check() error {
+	s = s.web()
 	u, err := address("the URL of the MCP server "+clip.Visible(s.Name), s.ServerURL)
 	if err != nil {
 		return err

@@ -55,6 +55,9 @@ func (w *web) client(ctx context.Context, s Settings, as issuer, redirect string
 		return client{id: w.c.config.ClientDocument, method: methodNone}, false, nil
 	case as.Register != "":
 		cl, err = w.register(ctx, as, redirect, want)
+		if g := (*grantError)(nil); as.old && errors.As(err, &g) && g.code == "" {
+			err = hint.With(fmt.Errorf("%s wants a token, and does not say where to sign in", shown(s.Name)), "if it wants a key, set the header Authorization in its configuration")
+		}
 		return cl, true, err
 	}
 	return client{}, false, hint.With(fmt.Errorf("the authorization server %s registers no programs by itself", shown(as.Issuer)),

@@ -124,11 +124,14 @@ func (c *Client) web(ctx context.Context, urls ...string) *web {
 			continue
 		}
 		at, ok := named(u.Hostname())
+		if !ok && w.proxy(u) != nil {
+			continue // whose network the name is of, the proxy knows
+		}
 		if !ok {
 			ctx, cancel := context.WithTimeout(ctx, dialTime)
 			addrs, err := c.lookup(ctx, u.Hostname())
 			cancel()
-			if err != nil || len(addrs) == 0 { // a proxy may know it
+			if err != nil || len(addrs) == 0 {
 				continue
 			}
 			at = private
@@ -212,12 +215,23 @@ func (w *web) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := w.may(r.URL); err != nil {
 		return nil, err
 	}
-	if w.c.config.Proxy != nil {
-		if p, err := w.c.config.Proxy(r); err != nil || p != nil {
-			return w.proxied.RoundTrip(r)
-		}
+	if w.proxy(r.URL) != nil {
+		return w.proxied.RoundTrip(r)
 	}
 	return w.direct.RoundTrip(r)
+}
+
+// proxy is the proxy for a URL, nil for none. One that cannot be read is one that
+// refuses.
+func (w *web) proxy(u *url.URL) *url.URL {
+	if w.c.config.Proxy == nil {
+		return nil
+	}
+	p, err := w.c.config.Proxy(&http.Request{URL: u})
+	if err != nil {
+		return &url.URL{}
+	}
+	return p
 }
 
 // An answer is what came back. header is never shown.
@@ -234,7 +248,7 @@ func (w *web) do(ctx context.Context, method, what, to string, header http.Heade
 	if err != nil {
 		return answer{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	ctx, cancel := context.WithTimeout(ctx, w.c.wait)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, u.String(), bytes.NewReader(body))
 	if err != nil {
