@@ -46,10 +46,9 @@ type Config struct {
 	// HTTP carries requests to remote servers. nil is one of its own, which takes the
 	// proxies of this process's environment.
 	HTTP http.RoundTripper
-	// Auth signs requests to a remote server in; nil, or a nil answer: nobody does.
+	// Auth signs requests to a remote server in; nil, or a nil answer: nobody does. An
+	// error that has the method NeedsSignIn says that a person has to.
 	Auth func(servers.Server) auth.OAuthHandler
-	// SignIn reports whether an error of Auth's says that a person has to sign in.
-	SignIn func(error) bool
 	// Host hands a message to a server of the program that drives adze, and returns
 	// its answer; none for a notification.
 	Host func(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error)

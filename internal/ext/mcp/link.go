@@ -75,9 +75,22 @@ type offer struct {
 }
 
 // needsAuth says that a server wants to know who we are.
-type needsAuth struct{ why string }
+type needsAuth struct {
+	why string
+	err error // it comes from, nil for a bare refusal
+}
 
 func (n *needsAuth) Error() string { return n.why }
+
+func (n *needsAuth) Unwrap() error { return n.err }
+
+// A signIn is an error of who signs requests.
+type signIn interface {
+	error
+	// NeedsSignIn reports whether the connection is of no use until a person has
+	// signed in, and not only what was asked for.
+	NeedsSignIn() bool
+}
 
 // connect makes a connection and reads what the server offers.
 func (s *server) connect(ctx context.Context) (*link, offer, error) {

@@ -358,6 +358,15 @@ func (l *link) failed(err error) error {
 	if err == nil {
 		return nil
 	}
+	var in signIn
+	if errors.As(err, &in) {
+		err := &needsAuth{in.Error(), in}
+		if in.NeedsSignIn() {
+			l.end(err)
+			l.leave()
+		}
+		return err
+	}
 	var refused *jsonrpc.Error
 	if errors.As(err, &refused) {
 		return &serverError{l.s.conf.Name, refused}

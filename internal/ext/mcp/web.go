@@ -278,30 +278,20 @@ func (c *courier) because(err error) error {
 	why, status := c.why, c.status
 	c.mu.Unlock()
 	u := new(url.Error)
-	switch f := c.l.s.hub.conf.SignIn; {
+	var in signIn
+	switch {
 	case why != nil:
 		return why
-	case f != nil && f(err):
-		return &needsAuth{innermost(err).Error()}
+	case errors.As(err, &in):
+		return &needsAuth{in.Error(), in}
 	case status == http.StatusUnauthorized:
-		return &needsAuth{"the server wants you to sign in (401)"}
+		return &needsAuth{"the server wants you to sign in (401)", nil}
 	case errors.Is(err, sdk.ErrSessionMissing):
 		return fmt.Errorf("%w: the server forgot the session", errEnded)
 	case errors.As(err, &u):
 		return fmt.Errorf("%w: it cannot be reached: %w", errEnded, u.Err)
 	}
 	return err
-}
-
-// innermost is the last error that an error wraps alone.
-func innermost(err error) error {
-	for {
-		next := errors.Unwrap(err)
-		if next == nil {
-			return err
-		}
-		err = next
-	}
 }
 
 func webScheme(s string) string {

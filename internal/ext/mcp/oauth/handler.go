@@ -219,6 +219,9 @@ func (v *server) failed(ctx context.Context, r record, err error) error {
 			return err
 		}
 		v.keep(record{})
+		v.mu.Lock()
+		v.want = together(v.want, r.Asked, r.Scopes) // the next one is for the same
+		v.mu.Unlock()
 		return v.needs("the last sign-in does not count any more")
 	}
 	return fmt.Errorf("the sign-in to %s could not be renewed: %w", shown(v.s.Name), err)

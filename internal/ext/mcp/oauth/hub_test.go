@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -25,6 +26,11 @@ func (w *world) serveMCP() {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: "test://greeting", Text: "hello"}}}, nil
 	})
 	inner := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
+	w.t.Cleanup(func() { // of connections that could not say goodbye
+		for session := range s.Sessions() {
+			_ = session.Close()
+		}
+	})
 	gate := w.rs.Config.Handler
 	w.rs.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/mcp" {
@@ -54,8 +60,7 @@ func TestWithHub(t *testing.T) {
 	tells := make(chan mcp.Status, 100)
 	hub := mcp.New(mcp.Config{
 		Version: "test", Auth: func(servers.Server) auth.OAuthHandler { return c.Handler(s) },
-		SignIn: func(err error) bool { return needs(err) != nil },
-		Tell:   func(st mcp.Status) { tells <- st },
+		Tell: func(st mcp.Status) { tells <- st },
 	})
 	defer hub.Close()
 	state := func(want string) mcp.Status {
@@ -111,8 +116,11 @@ func TestWithHub(t *testing.T) {
 	w.mu.Lock()
 	w.need = "write"
 	w.mu.Unlock()
-	if got, err := read(); err == nil && !strings.Contains(got, "sign in") || err != nil && !strings.Contains(err.Error(), "sign in") {
+	if got, err := read(); err == nil || !strings.HasSuffix(err.Error(), "wants more rights for that: sign in again") || hint.Of(err) != "adze mcp login srv" {
 		t.Errorf("%s %v", got, err)
+	}
+	if st := hub.Status()[0]; st.State != event.ServerConnected {
+		t.Errorf("%+v", st)
 	}
 	w.login(c, s)
 	if err := hub.Reconnect("srv"); err != nil {
@@ -129,7 +137,18 @@ func TestWithHub(t *testing.T) {
 	clear(w.refresh)
 	w.mu.Unlock()
 	now = now.Add(time.Minute)
-	if got, err := read(); err == nil && !strings.Contains(got, "sign in") || err != nil && !strings.Contains(err.Error(), "sign in") {
+	if got, err := read(); err == nil || needs(err) == nil || hint.Of(err) != "adze mcp login srv" {
 		t.Errorf("%s %v", got, err)
+	}
+	if st := state(event.ServerNeedsAuth); !strings.Contains(st.Why, "does not count any more") {
+		t.Errorf("%+v", st)
+	}
+	w.login(c, s)
+	if err := hub.Reconnect("srv"); err != nil {
+		t.Fatal(err)
+	}
+	state(event.ServerConnected)
+	if _, err := read(); err != nil {
+		t.Error(err)
 	}
 }

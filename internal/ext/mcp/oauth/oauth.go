@@ -202,6 +202,9 @@ func (e *ErrNeedsSignIn) Error() string {
 	return s
 }
 
+// NeedsSignIn reports whether nothing of the server can be used until then.
+func (e *ErrNeedsSignIn) NeedsSignIn() bool { return !e.More }
+
 // Hint is the next command.
 func (e *ErrNeedsSignIn) Hint() string { return "adze mcp login " + clip.Visible(e.Server) }
 
