@@ -33,6 +33,9 @@ func (r *Running) reload(was, now *config.Config) {
 func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Settings, bad []string) {
 	w := r.world
 	rules, _ := settings.UsableRules(now, w.Paths, func(err error) { bad = append(bad, err.Error()) })
+	if err := r.extendRules(&rules); err != nil {
+		bad = append(bad, err.Error())
+	}
 	dirs := slices.Clone(rules.Dirs)
 	readable(&rules, r)
 	n.Target, bad = r.chooseAgain(now, makes, bad)

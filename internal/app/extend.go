@@ -61,6 +61,13 @@ func (r *Running) extend(cfg *config.Config) {
 	}
 }
 
+// extendRules adds what extensions deny, or want to be asked about.
+func (r *Running) extendRules(rules *policy.Rules) error {
+	more, err := r.ext.Rules()
+	rules.List = append(slices.Clip(rules.List), more...)
+	return err
+}
+
 // variables are what commands may inherit, with what extensions set for them.
 func (r *Running) variables() (environ, allow []string) {
 	environ, allow = r.world.inherited(r.world.Config())
@@ -71,7 +78,17 @@ func (r *Running) variables() (environ, allow []string) {
 		name, _, _ := strings.Cut(v, "=")
 		environ, allow = append(environ, v), append(allow, name)
 	}
-	return environ, allow
+	return append(environ, "PATH="+r.ext.Path(last(environ, "PATH"))), allow
+}
+
+// last is the value of a variable, of several the last one's.
+func last(environ []string, name string) (value string) {
+	for _, v := range environ {
+		if rest, ok := strings.CutPrefix(v, name+"="); ok {
+			value = rest
+		}
+	}
+	return value
 }
 
 // serversWait is how long a run in print mode waits for servers whose tools it

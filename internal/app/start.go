@@ -158,6 +158,9 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	r.boxes.Prepare(ctx, cfg, rules.Dirs, true)
 	r.boxes.Advance()
 	r.extend(cfg)
+	if err := r.extendRules(&rules); err != nil {
+		w.process.Notef("%v", err)
+	}
 	r.await(ctx, cfg)
 	set, err := r.equip(cfg, rules, target)
 	if err != nil {
@@ -234,9 +237,9 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 // where the session is. What an earlier run was told stays as it was.
 func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situation.Facts, tools []string, model string, window int) (event.Situated, error) {
 	w := r.world
-	skills, style := r.ext.Instructions(window)
+	skills, style, notes := r.ext.Instructions(window)
 	r.parts = prompt.Assemble(prompt.Input{
-		Skills: skills, Style: style,
+		Skills: skills, Style: style, Notes: notes,
 		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
 		Replace: cfg.SystemPrompt, Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: known.Own,
 		Env: prompt.Environment{

@@ -56,7 +56,7 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 		return nil, fmt.Errorf("make a folder for temporary files: %w", err)
 	}
 	w.ext = ext.Open(ext.WorldConfig{
-		Flags: p.Extensions, Version: p.Version, Live: live, Env: p.Env,
+		Flags: p.Extensions, Version: p.Version, Live: live, Env: p.Env, Environment: p.Environ,
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
 		Roots:   w.roots, Bare: s.Bare, Lasting: f.Lasting, HTTP: p.transport(), Proxy: p.Proxy,
 	})

@@ -44,8 +44,8 @@ type runFlags struct {
 // later are flags of features that this version does not have. They are
 // refused rather than ignored.
 var later = map[string]string{
-	"agents": "agents", "agent": "agents",
-	"plugin-dir": "plugins", "worktree": "worktrees",
+	"agent":    "agents",
+	"worktree": "worktrees",
 }
 
 // settingFlags are flags whose value is a setting: the flag's name is in the

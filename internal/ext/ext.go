@@ -58,7 +58,8 @@ type Session struct {
 	wg      sync.WaitGroup
 	mu      sync.Mutex // guards the rest
 	said    map[string]bool
-	sampled int // tokens that servers were granted
+	cfg     *config.Config // that hooks were made from
+	sampled int            // tokens that servers were granted
 }
 
 // New makes the extensions of a session that is not there yet, with these
@@ -78,8 +79,9 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 }
 
 // Instructions are what the model is told of extensions from the start: the
-// skills it can use, for a window of so many tokens, and how it answers.
-func (x *Session) Instructions(window int) (list []prompt.Skill, style prompt.Style) {
+// skills it can use, for a window of so many tokens, how it answers, and what plugins
+// have it read.
+func (x *Session) Instructions(window int) (list []prompt.Skill, style prompt.Style, notes []prompt.Note) {
 	lib := x.desk.Library()
 	for _, l := range skills.List(lib, window) {
 		list = append(list, prompt.Skill{Name: l.Name, Description: l.Text})
@@ -87,7 +89,7 @@ func (x *Session) Instructions(window int) (list []prompt.Skill, style prompt.St
 	if s, ok := lib.Style(x.conf.Style); ok {
 		style = prompt.Style{Name: s.Name, Text: s.Text, Instead: !s.Keep}
 	}
-	return list, style
+	return list, style, x.conf.World.plugins().notes()
 }
 
 // style is the name of the output style in force.
@@ -109,13 +111,26 @@ func (x *Session) Commands() session.Commands { return commands{x} }
 // Use has what these settings say count from the next event on, and returns what
 // of it cannot be used.
 func (x *Session) Use(cfg *config.Config) (bad []string) {
-	set, problems := hooks.Load(cfg, x.conf.Further...)
+	x.mu.Lock()
+	x.cfg = cfg
+	x.mu.Unlock()
+	set, problems := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further)...)
 	x.gate.Use(set)
 	for _, err := range problems {
 		bad = append(bad, err.Error())
 	}
 	x.conf.World.Refresh()
 	return bad
+}
+
+// replugged has the hooks count of the plugins that are active now.
+func (x *Session) replugged() {
+	x.mu.Lock()
+	cfg := x.cfg
+	x.mu.Unlock()
+	set, _ := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further)...) // problems were told
+	x.gate.Use(set)
+	x.changed()
 }
 
 // Hooks are a person's programs, as a session sees them.

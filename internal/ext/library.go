@@ -81,7 +81,7 @@ func (w *World) places() []skill.Place {
 		}
 		g.Added = append(g.Added, added)
 	}
-	return g.Places(skill.Skills, skill.Commands, skill.Agents, skill.Styles)
+	return append(g.Places(skill.Skills, skill.Commands, skill.Agents, skill.Styles), w.plugins().places()...)
 }
 
 // within reports of a file below root whether exactly its content is trusted.

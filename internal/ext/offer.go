@@ -3,10 +3,13 @@ package ext
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/session"
@@ -18,13 +21,14 @@ func (x *Session) extended() event.Extended {
 	lib := x.desk.Library()
 	e := event.Extended{Style: x.style()}
 	e.Commands, e.Skills = skills.Offers(lib)
-	for _, c := range x.conf.World.contributions() {
-		for _, k := range c.Commands {
-			e.Commands = append(e.Commands, event.Offer{Name: k.Name, Args: k.Args, About: clip.Line(k.About, 200), From: string(c.From)})
-		}
+	for _, p := range x.conf.World.prompts() {
+		e.Commands = append(e.Commands, event.Offer{Name: p.Command, Args: p.Args, About: clip.Line(p.About, 200), From: p.From})
 	}
 	if x.conf.World.conf.NoCommands {
 		e.Commands = nil
+	}
+	for _, p := range x.conf.World.plugins().list {
+		e.Plugins = append(e.Plugins, event.Offer{Name: p.ID(), About: clip.Line(p.About, 200), From: p.Origin(), Path: p.Root})
 	}
 	for _, a := range lib.Agents() {
 		e.Agents = append(e.Agents, offer(a.Thing))
@@ -55,10 +59,21 @@ func (c commands) Find(name string) error {
 	if c.conf.World.conf.NoCommands {
 		return errNoCommands
 	}
+	if strings.HasPrefix(name, "mcp__") {
+		if slices.ContainsFunc(c.conf.World.prompts(), func(p mcp.Prompt) bool { return p.Command == name }) {
+			return nil
+		}
+		return fmt.Errorf("there is no command /%s: no MCP server that is connected has that prompt", clip.Line(clip.Visible(name), 100))
+	}
 	return c.desk.Find(name)
 }
 
 // Expand implements session.Commands.
 func (c commands) Expand(ctx context.Context, name, args string) (session.Expansion, error) {
+	if h := c.conf.World.Hub(); h != nil && strings.HasPrefix(name, "mcp__") {
+		env := c.conf.Fork.Loop().Env
+		text, images, err := h.Prompt(ctx, name, args, env)
+		return session.Expansion{Text: text, Images: images}, err
+	}
 	return c.desk.Expand(ctx, name, args)
 }

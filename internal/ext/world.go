@@ -26,6 +26,8 @@ type Flags struct {
 	// Servers are those of --mcp-config, Strict leaves no others.
 	Servers []servers.Given
 	Strict  bool
+	// PluginDirs are folders of plugins that count in this run (--plugin-dir).
+	PluginDirs []string
 	// NoCommands: no slash command of an extension is offered (--disable-slash-commands).
 	NoCommands bool
 	// Agents are definitions that come before those of files (--agents).
@@ -37,6 +39,8 @@ type WorldConfig struct {
 	Flags
 	Version string // of adze
 	Live    *settings.Live
+	// Environment is this process's: NAME=value.
+	Environment []string
 	// Environ is what programs may inherit, and the names that pass to them.
 	Environ func() (environ, allow []string)
 	HTTP    http.RoundTripper // for servers; nil is one of its own
@@ -67,6 +71,7 @@ type World struct {
 	auth     *oauth.Client
 	sessions []*Session // those that are attached, the newest last
 	shelf    *skills.Shelf
+	plugs    *plugged // nil until it was looked
 	problems []string // of the newest look
 	further  []servers.Given
 	closed   bool
@@ -114,9 +119,21 @@ func (w *World) work(ctx context.Context) {
 func (w *World) use() {
 	w.mu.Lock()
 	given := slices.Concat(w.conf.Servers, w.further)
+	was, shelf := w.plugs, w.shelf
 	w.mu.Unlock()
-	set := w.conf.Live.Servers(settings.Servers{Given: given, Strict: w.conf.Strict})
-	var bad []string
+	plugs := w.plugins()
+	if was != nil {
+		if plugs = w.replug(); !plugs.same(was) {
+			for _, x := range w.attached() {
+				x.replugged()
+			}
+		}
+		if shelf != nil {
+			shelf.Reread() // also of what is trusted now
+		}
+	}
+	set := w.conf.Live.Servers(settings.Servers{Given: given, Strict: w.conf.Strict, Plugins: plugs.servers})
+	bad := slices.Clone(plugs.bad)
 	for _, p := range set.Problems {
 		bad = append(bad, p.String())
 	}
@@ -199,6 +216,14 @@ func (w *World) Hub() *mcp.Hub {
 func (w *World) contributions() []contrib.Contribution {
 	if h := w.Hub(); h != nil {
 		return h.Contributions()
+	}
+	return nil
+}
+
+// prompts are those of servers, as slash commands.
+func (w *World) prompts() []mcp.Prompt {
+	if h := w.Hub(); h != nil {
+		return h.Prompts()
 	}
 	return nil
 }

@@ -61,6 +61,7 @@ type Place struct {
 	Managed bool   // an administrator gave it
 	// Root and Data are folders of a plugin, "" of others.
 	Root, Data string
+	Env        []string // variables of a plugin's own processes: NAME=value
 }
 
 // A Hook is a handler at an event.

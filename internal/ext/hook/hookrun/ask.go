@@ -119,6 +119,7 @@ func (r *Runner) prepare(h hook.Hook, q question) (c proc.Command, v variables, 
 	set := []string{"CLAUDE_PROJECT_DIR=" + r.conf.Project, "ADZE_PROJECT_DIR=" + r.conf.Project}
 	if h.Root != "" {
 		set = append(set, "CLAUDE_PLUGIN_ROOT="+h.Root, "CLAUDE_PLUGIN_DATA="+h.Data)
+		set = append(set, h.Env...)
 	}
 	if e := q.common.Effort; e != nil {
 		set = append(set, "CLAUDE_EFFORT="+e.Level)

@@ -1,0 +1,203 @@
+package ext
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/market"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/ext/plugin"
+	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/settings"
+)
+
+// Market is the person's plugins.
+func Market(p settings.Paths, env func(string) string, environ []string, version string) *market.Store {
+	return market.Open(market.Config{
+		Dir: filepath.Join(p.State, "plugins"), Environ: environ, Avoid: []string{p.Root}, Agent: "adze/" + version,
+		Keyring: auth.System(runtime.GOOS, env),
+	})
+}
+
+// plugged are the plugins that are active, and what they bring that is worked out
+// once. It does not change.
+type plugged struct {
+	list    []plugin.Plugin
+	hooks   []hook.Hook
+	servers []servers.Given
+	bad     []string
+}
+
+// plugins are the active plugins, as they were when settings last changed.
+func (w *World) plugins() *plugged {
+	w.mu.Lock()
+	p := w.plugs
+	w.mu.Unlock()
+	if p == nil {
+		p = w.replug()
+	}
+	return p
+}
+
+// replug looks which plugins are active now.
+func (w *World) replug() *plugged {
+	c := w.conf
+	cfg := c.Live.Config()
+	store := Market(c.Live.Paths, c.Env, c.Environment, c.Version)
+	p := &plugged{}
+	var problems []market.Problem
+	if !c.Bare {
+		p.list, problems = store.Active(cfg)
+	}
+	for _, x := range problems {
+		p.bad = append(p.bad, x.Error()+hinted(x.Hint))
+	}
+	for _, dir := range c.PluginDirs {
+		x, bad, err := store.Look(dir)
+		if err != nil {
+			p.bad = append(p.bad, fmt.Sprintf("the plugin in %s cannot be used: %v", dir, err))
+			continue
+		}
+		for _, b := range bad {
+			p.bad = append(p.bad, x.Origin()+": "+b.String())
+		}
+		p.list = append(slices.DeleteFunc(p.list, func(o plugin.Plugin) bool { return o.Name == x.Name }), x)
+	}
+	for _, x := range p.list {
+		p.add(store, x)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.plugs = p
+	return p
+}
+
+func hinted(hint string) string {
+	if hint == "" {
+		return ""
+	}
+	return " (" + hint + ")"
+}
+
+// add works out what a plugin brings.
+func (p *plugged) add(store *market.Store, x plugin.Plugin) {
+	var secrets map[string]string
+	if len(x.Secrets()) > 0 {
+		var err error
+		if secrets, err = store.Secrets(context.Background(), x); err != nil {
+			p.bad = append(p.bad, fmt.Sprintf("%s: its secrets cannot be read: %v", x.Origin(), err))
+		}
+	}
+	at := hook.Place{Scope: "plugin", Root: x.Root, Data: x.Data, Env: x.Environ(secrets)}
+	for _, g := range x.Hooks {
+		at.From = x.Origin() + ", " + g.From
+		raw, err := x.Expand(g.JSON, secrets)
+		list, bad := hook.Parse(g.Event, raw, at)
+		for _, err := range append(bad, err) {
+			if err != nil {
+				p.bad = append(p.bad, fmt.Sprintf("%s: %v", at.From, err))
+			}
+		}
+		p.hooks = append(p.hooks, list...)
+	}
+	for _, s := range x.Servers {
+		raw, err := x.Expand(s.JSON, secrets)
+		g := servers.Given{
+			Name: s.Name, JSON: raw, Plugin: x.Name, Origin: config.Origin{File: x.Path(s.From), From: x.Origin()},
+			Vars: map[string]string{"CLAUDE_PLUGIN_ROOT": x.Root, "CLAUDE_PLUGIN_DATA": x.Data},
+		}
+		if err != nil {
+			g.Problem = err.Error()
+		}
+		p.servers = append(p.servers, g)
+	}
+}
+
+// same reports whether the same is plugged in.
+func (p *plugged) same(q *plugged) bool { return q != nil && reflect.DeepEqual(p, q) }
+
+// places are where plugins have skills, commands, agents and output styles.
+func (p *plugged) places() (out []skill.Place) {
+	for _, x := range p.list {
+		for _, k := range []struct {
+			kind  skill.Kind
+			paths []string
+		}{{skill.Skills, x.Skills}, {skill.Commands, x.Commands}, {skill.Agents, x.Agents}, {skill.Styles, x.Styles}} {
+			for _, rel := range k.paths {
+				out = append(out, skill.Place{
+					Dir: x.Path(rel), Kind: k.kind, From: x.Origin(), Scope: "plugin", Plugin: x.Name, Root: x.Root, Data: x.Data, Roots: []string{x.Root},
+				})
+			}
+		}
+	}
+	return out
+}
+
+// maxContext bounds a file that a plugin has the model read, in bytes.
+const maxContext = 100_000
+
+// notes are what plugins have the model read from the start.
+func (p *plugged) notes() (out []prompt.Note) {
+	for _, x := range p.list {
+		for _, rel := range x.Context {
+			text, err := regular.Read(x.Path(rel), maxContext)
+			if err != nil {
+				continue // a plugin was checked when it was installed
+			}
+			out = append(out, prompt.Note{Name: "plugin " + x.Name, Text: "# From " + x.Origin() + "\n" + string(text)})
+		}
+	}
+	return out
+}
+
+// Rules are what plugins deny, and want to be asked about.
+func (x *Session) Rules() (out []policy.Rule, err error) {
+	var errs []error
+	dir := x.conf.World.conf.Live.Paths.Dir
+	for _, p := range x.conf.World.plugins().list {
+		for effect, texts := range map[policy.Effect][]string{policy.Deny: p.Deny, policy.Ask: p.Ask} {
+			for _, text := range texts {
+				r, err := policy.ParseRule(text, effect, policy.User, p.Origin(), dir)
+				if err != nil {
+					errs = append(errs, fmt.Errorf("%s: %w", p.Origin(), err))
+					continue
+				}
+				out = append(out, r)
+			}
+		}
+	}
+	return out, errors.Join(errs...)
+}
+
+// bins are the folders of plugins' own programs, for the end of PATH.
+func (p *plugged) bins() string {
+	var dirs []string
+	for _, x := range p.list {
+		if x.Bin != "" {
+			dirs = append(dirs, x.Path(x.Bin))
+		}
+	}
+	return strings.Join(dirs, string(os.PathListSeparator))
+}
+
+// Path is the PATH of commands with the programs of plugins behind it.
+func (x *Session) Path(path string) string {
+	bins := x.conf.World.plugins().bins()
+	if bins == "" || path == "" {
+		return path
+	}
+	return path + string(os.PathListSeparator) + bins
+}
