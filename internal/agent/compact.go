@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/view"
 	"github.com/adze-agent/adze/internal/window"
@@ -318,7 +319,7 @@ func (r *run) kept(ctx context.Context, st transcript.State, e event.Compacted, 
 		{Name: "skills", Text: skills(st.Skills, s)},
 		{Name: "plan", Text: clip.Middle(st.Plan, bytes, "")},
 		{Name: "todo_list", Text: open(st.Tasks)},
-		{Name: "changed_files", Text: clip.Middle(strings.Join(st.Changed, "\n"), bytes, "")},
+		{Name: "changed_files", Text: clip.Middle(changed(st), bytes, "")},
 		{Name: "background_tasks", Text: background(st)},
 	}
 	if s.File > 0 && len(st.Recent) > 0 {
@@ -378,6 +379,23 @@ func open(tasks []view.Task) string {
 		}
 	}
 	return strings.Join(lines, "\n")
+}
+
+// changed lists the files that calls changed; those below the session's folder by
+// their names there, so that there is room for more of them.
+func changed(st transcript.State) string {
+	var below, rest []string
+	for _, p := range st.Changed {
+		if rel := paths.Short(st.Start, p); rel != p {
+			below = append(below, rel)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	if len(below) > 0 {
+		rest = append(append(rest, "below "+st.Start+":"), below...)
+	}
+	return strings.Join(rest, "\n")
 }
 
 // background lists what runs in the background.

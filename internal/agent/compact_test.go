@@ -227,7 +227,7 @@ func TestWhatACompactionKeeps(t *testing.T) {
 			t.Fatalf("%+v", out)
 		}
 		s := words(r.last())
-		for _, want := range []string{"the sum", "- go", "step one of the plan", "- [in_progress] write it", "/w/changed.go", "b1 (shell): make watch", "<file path=\"/w/seen.go\">", "/session/record.txt"} {
+		for _, want := range []string{"the sum", "- go", "step one of the plan", "- [in_progress] write it", "below /w:\nchanged.go", "b1 (shell): make watch", "<file path=\"/w/seen.go\">", "/session/record.txt"} {
 			if !strings.Contains(s, want) {
 				t.Errorf("%q is not in %.1000s", want, s)
 			}
