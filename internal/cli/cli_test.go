@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 		os.Exit(cli.Main(cli.Process()))
 	}
 	testscript.Main(m, map[string]func(){
-		"adze": func() { os.Exit(cli.Main(cli.Process())) },
+		"adze":      func() { os.Exit(cli.Main(cli.Process())) },
+		"mcpserver": mcpServer,
 	})
 }
 

@@ -28,7 +28,8 @@ import (
 
 func newMCP(sys System, f *runFlags) *cobra.Command {
 	return group("mcp", "Configure MCP servers and call their tools",
-		mcpAdd(sys, f), mcpAddJSON(sys, f), mcpAddFromDesktop(sys, f), mcpGet(sys, f), mcpRemove(sys, f), mcpApprove(sys, f), mcpReset(sys, f), mcpServe(sys, f))
+		mcpAdd(sys, f), mcpAddJSON(sys, f), mcpAddFromDesktop(sys, f), mcpList(sys, f), mcpGet(sys, f), mcpRemove(sys, f), mcpApprove(sys, f), mcpReset(sys, f),
+		mcpTools(sys, f), mcpCall(sys, f), mcpResources(sys, f), mcpRead(sys, f), mcpInfo(sys, f), mcpLogin(sys, f), mcpLogout(sys, f), mcpServe(sys, f))
 }
 
 // configured are the MCP servers of a run here.
@@ -49,7 +50,7 @@ func (f *runFlags) servers(sys System, cmd *cobra.Command) (*configured, error) 
 	if err != nil {
 		return nil, openError(cmd.Context(), err)
 	}
-	return &configured{o, live, live.Servers(settings.Servers{})}, nil
+	return &configured{o, live, live.Servers(settings.Servers{Given: o.Extensions.Servers, Strict: o.Extensions.Strict})}, nil
 }
 
 // one is the server of a name.

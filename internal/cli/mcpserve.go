@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/app"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp/serve"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
@@ -49,6 +50,7 @@ made and printed.`,
 			relay := serve.NewRelay()
 			target := relay.Target()
 			o.spec.Target, o.Front = &target, app.Front{Print: true, Lasting: true}
+			o.Extensions = ext.Flags{Strict: true, NoCommands: true} // servers and commands are the client's own matter
 			s, err := o.start(cmd.Context())
 			if err != nil {
 				return err

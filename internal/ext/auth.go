@@ -25,8 +25,8 @@ func SignInSettings(s servers.Server) oauth.Settings {
 	return oauth.Settings{Name: s.Name, ServerURL: s.URL, ClientID: o.ClientID, CallbackPort: o.CallbackPort, MetadataURL: o.MetadataURL, Scopes: o.Scopes}
 }
 
-// handler gives a connection of the server its tokens.
-func handler(c *oauth.Client) func(servers.Server) sdk.OAuthHandler {
+// SignedIn gives the connection of a server its tokens.
+func SignedIn(c *oauth.Client) func(servers.Server) sdk.OAuthHandler {
 	return func(s servers.Server) sdk.OAuthHandler {
 		if s.Transport != servers.HTTP && s.Transport != servers.SSE {
 			return nil

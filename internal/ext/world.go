@@ -187,7 +187,7 @@ func (w *World) Further(list []servers.Given) {
 func (w *World) hubConfig() mcp.Config {
 	c := w.conf
 	out := mcp.Config{
-		Version: c.Version, Dir: c.Live.Paths.Dir, Environ: c.Environ, HTTP: c.HTTP, Auth: handler(w.auth), Host: c.Host, Client: client{w},
+		Version: c.Version, Dir: c.Live.Paths.Dir, Environ: c.Environ, HTTP: c.HTTP, Auth: SignedIn(w.auth), Host: c.Host, Client: client{w},
 		Roots: c.Roots, Tell: w.told, Changed: w.changed, Debug: c.Debug,
 	}
 	if c.Env != nil {

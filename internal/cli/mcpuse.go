@@ -1,0 +1,574 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/tool"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// useFlags are those of commands that connect to servers.
+type useFlags struct {
+	asJSON  bool
+	session string
+	answer  string
+}
+
+func (u *useFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&u.asJSON, "json", false, "as JSON")
+	c.Flags().StringVar(&u.session, "session", "", "use the connections of a session that runs")
+}
+
+// check refuses what this version cannot do.
+func (u *useFlags) check() error {
+	if u.session != "" {
+		return &failure{exitRefused, "--session: a session that runs cannot be reached from outside in this version", "leave --session out: adze connects to the server itself"}
+	}
+	return nil
+}
+
+// A hub are connections for one command.
+type hub struct {
+	*mcp.Hub
+	auth *oauth.Client
+	asks *formFiller
+}
+
+func (h *hub) close() {
+	h.Close()
+	h.auth.Close()
+}
+
+// connect connects to these servers. Close it.
+func (c *configured) connect(sys System, answer string, list []servers.Server) (*hub, error) {
+	h := &hub{asks: &formFiller{}}
+	if answer != "" {
+		if err := json.Unmarshal([]byte(answer), &h.asks.values); err != nil {
+			return nil, usagef(`it looks like '{"name": "value"}'; {} takes what the form has filled in`, "--answer is no JSON object: %v", err)
+		}
+		h.asks.accept = true
+	}
+	h.auth = ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy})
+	cfg := c.Config()
+	h.Hub = mcp.New(mcp.Config{
+		Version: sys.Version, Dir: c.Paths.Dir, Auth: ext.SignedIn(h.auth), Client: h.asks,
+		Environ: func() (environ, allow []string) {
+			environ, allow = slices.Clone(sys.Environ), slices.Clone(cfg.ChildEnv)
+			for k, v := range cfg.Env {
+				environ, allow = append(environ, k+"="+v), append(allow, k)
+			}
+			return environ, allow
+		},
+		Roots:   func() []string { return []string{c.Paths.Dir} },
+		Timeout: millis(sys.Env("MCP_TIMEOUT")), ToolTimeout: millis(sys.Env("MCP_TOOL_TIMEOUT")),
+	})
+	h.Use(list)
+	return h, nil
+}
+
+// millis reads a number of milliseconds; what is none is 0.
+func millis(s string) time.Duration {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return time.Duration(n) * time.Millisecond
+}
+
+// startable refuses a server that may not be started.
+func startable(s servers.Server) error {
+	name := clip.Visible(s.Name)
+	switch {
+	case s.Approval == servers.Pending:
+		return &failure{exitRefused, "the MCP server " + name + " waits for your yes: " + clip.Visible(s.Why), "adze mcp approve " + name + " shows what it runs"}
+	case s.Approval == servers.Refused:
+		return &failure{exitRefused, "the MCP server " + name + " may not be used: " + clip.Visible(s.Why), ""}
+	case s.Problem != "":
+		return failf("adze mcp get "+name+" shows where it stands", "the MCP server %s cannot be used: %s", name, clip.Visible(s.Problem))
+	}
+	return nil
+}
+
+// with connects to one server, waits for it, and does something with it.
+func (f *runFlags) with(sys System, cmd *cobra.Command, u *useFlags, name string, do func(*hub, servers.Server) error) error {
+	if err := u.check(); err != nil {
+		return err
+	}
+	c, err := f.servers(sys, cmd)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	s, err := c.one(name)
+	if err != nil {
+		return err
+	}
+	if err := startable(s); err != nil {
+		return err
+	}
+	h, err := c.connect(sys, u.answer, []servers.Server{s})
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	h.Wait(cmd.Context())
+	if err := cmd.Context().Err(); err != nil {
+		return err
+	}
+	if st := h.Status()[0]; st.State != event.ServerConnected {
+		return unreachable(st)
+	}
+	return do(h, s)
+}
+
+// unreachable says why a server cannot be used now.
+func unreachable(st mcp.Status) error {
+	name := clip.Visible(st.Server.Name)
+	if st.State == event.ServerNeedsAuth {
+		return &failure{exitAuth, "the MCP server " + name + " wants you to sign in", "adze mcp login " + name}
+	}
+	return failf("adze mcp get "+name+" shows how it is configured", "the MCP server %s is not connected: %s", name, clip.Visible(st.Why))
+}
+
+// A formFiller answers what servers ask while a command runs.
+type formFiller struct {
+	accept bool
+	values map[string]any
+
+	mu    sync.Mutex // guards asked
+	asked []string   // what was refused
+}
+
+// Ask implements mcp.Client.
+func (f *formFiller) Ask(_ context.Context, server string, form view.Form) (op.Answer, error) {
+	if !f.accept || form.URL != "" {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.asked = append(f.asked, fmt.Sprintf("the MCP server %s asked: %s", clip.Visible(server), clip.Line(form.Message, 300)))
+		return op.Answer{Dismissed: true}, nil
+	}
+	values := map[string]any{}
+	for _, x := range form.Fields {
+		if v, ok := f.values[x.Name]; ok {
+			values[x.Name] = v
+		} else if len(x.Default) > 0 {
+			values[x.Name] = json.RawMessage(x.Default)
+		}
+	}
+	raw, err := json.Marshal(values)
+	return op.Answer{Allow: true, Values: raw}, err
+}
+
+// Sample implements mcp.Client.
+func (*formFiller) Sample(context.Context, string, mcp.Sampling) (mcp.Sampled, error) {
+	return mcp.Sampled{}, errors.New("no model is there: adze mcp was started without one")
+}
+
+// Changed implements mcp.Client.
+func (*formFiller) Changed(string, string) {}
+
+// told says what was asked and refused.
+func (f *formFiller) told(sys System) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, s := range f.asked {
+		fmt.Fprintf(sys.Stderr, "adze: %s\nhint: --answer '{…}' fills forms in\n", s)
+	}
+}
+
+func mcpList(sys System, f *runFlags) *cobra.Command {
+	var u useFlags
+	offline := false
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List the servers and how they are", Args: cobra.NoArgs,
+		Long: "list connects to the servers that may be started, and to no other, and says how\nthey are.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := u.check(); err != nil {
+				return err
+			}
+			c, err := f.servers(sys, cmd)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			for _, p := range c.Problems {
+				fmt.Fprintln(sys.Stderr, "adze: "+oneLine(p.String()))
+			}
+			states := map[string]mcp.Status{}
+			if !offline {
+				if states, err = c.states(cmd.Context(), sys); err != nil {
+					return err
+				}
+			}
+			rows := []serverRow{}
+			for _, s := range c.Set.Servers {
+				r := rowOf(s, false)
+				if st, ok := states[s.Name]; ok {
+					r.State, r.Tools = health(st), st.Tools
+				}
+				rows = append(rows, r)
+			}
+			for _, s := range c.Hidden {
+				rows = append(rows, rowOf(s, true))
+			}
+			if u.asJSON {
+				return printJSON(sys, rows)
+			}
+			if len(rows) == 0 {
+				_, err := fmt.Fprintln(sys.Stdout, "no MCP server is configured; adze mcp add configures one")
+				return err
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			for _, r := range rows {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clip.Visible(r.Name), r.Scope, clip.Line(r.What, 60), clip.Line(clip.Visible(r.state()), 120))
+			}
+			return w.Flush()
+		},
+	}
+	u.add(c)
+	c.Flags().BoolVar(&offline, "offline", false, "connect to none")
+	return c
+}
+
+// states are how the servers are that may be started.
+func (c *configured) states(ctx context.Context, sys System) (map[string]mcp.Status, error) {
+	var list []servers.Server
+	for _, s := range c.Set.Servers {
+		if startable(s) == nil {
+			list = append(list, s)
+		}
+	}
+	out := map[string]mcp.Status{}
+	if len(list) == 0 {
+		return out, nil
+	}
+	h, err := c.connect(sys, "", list)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	h.Wait(ctx)
+	for _, st := range h.Status() {
+		out[st.Server.Name] = st
+	}
+	return out, ctx.Err()
+}
+
+// health says in a few words how a server is.
+func health(st mcp.Status) string {
+	switch {
+	case st.State == event.ServerConnected:
+		return "connected, " + clip.Count(st.Tools, "tool")
+	case st.State == event.ServerNeedsAuth:
+		return "wants you to sign in: adze mcp login " + st.Server.Name
+	case st.Why != "":
+		return st.State + ": " + st.Why
+	}
+	return st.State
+}
+
+// tools are those of the server that a hub has.
+func (h *hub) tools() (out []tool.Tool) {
+	for _, c := range h.Contributions() {
+		for _, t := range c.Tools {
+			if strings.HasPrefix(t.Spec().Name, "mcp__") {
+				out = append(out, t)
+			}
+		}
+	}
+	return out
+}
+
+// part is the name of a tool without that of its server.
+func part(t tool.Tool) string {
+	name := strings.TrimPrefix(t.Spec().Name, "mcp__")
+	_, name, _ = strings.Cut(name, "__")
+	return name
+}
+
+// A toolRow is a tool in a list.
+type toolRow struct {
+	Server string          `json:"server"`
+	Name   string          `json:"name"`
+	As     string          `json:"as"` // what models call it
+	About  string          `json:"description,omitempty"`
+	Schema json.RawMessage `json:"input_schema,omitempty"`
+	Tokens int             `json:"tokens"` // that it takes of a request, about
+}
+
+func mcpTools(sys System, f *runFlags) *cobra.Command {
+	var u useFlags
+	c := &cobra.Command{
+		Use: "tools [SERVER]", Short: "List the tools of servers", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := u.check(); err != nil {
+				return err
+			}
+			c, err := f.servers(sys, cmd)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			list := c.Set.Servers
+			if len(args) == 1 {
+				s, err := c.one(args[0])
+				if err == nil {
+					err = startable(s)
+				}
+				if err != nil {
+					return err
+				}
+				list = []servers.Server{s}
+			}
+			rows := []toolRow{}
+			var failed error
+			for _, s := range list {
+				if startable(s) != nil {
+					continue
+				}
+				got, err := c.toolsOf(cmd.Context(), sys, s)
+				if err != nil {
+					failed = err
+					fmt.Fprintln(sys.Stderr, "adze: "+oneLine(err.Error()))
+				}
+				rows = append(rows, got...)
+			}
+			if len(args) == 1 && failed != nil {
+				return &failure{code: sorted(failed).code, hint: sorted(failed).hint}
+			}
+			if u.asJSON {
+				return printJSON(sys, rows)
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			for _, r := range rows {
+				fmt.Fprintf(w, "%s/%s\t%s\t%s\n", clip.Visible(r.Server), r.Name, clip.Short(r.Tokens)+" tokens", clip.Line(clip.Visible(r.About), 90))
+			}
+			return w.Flush()
+		},
+	}
+	u.add(c)
+	return c
+}
+
+// toolsOf lists the tools of a server.
+func (c *configured) toolsOf(ctx context.Context, sys System, s servers.Server) ([]toolRow, error) {
+	h, err := c.connect(sys, "", []servers.Server{s})
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	h.Wait(ctx)
+	if st := h.Status()[0]; st.State != event.ServerConnected {
+		return nil, unreachable(st)
+	}
+	var out []toolRow
+	for _, t := range h.tools() {
+		spec := t.Spec()
+		out = append(out, toolRow{s.Name, part(t), spec.Name, spec.Description, spec.Schema, (len(spec.Name) + len(spec.Description) + len(spec.Schema)) / 4})
+	}
+	return out, ctx.Err()
+}
+
+func mcpCall(sys System, f *runFlags) *cobra.Command {
+	var u useFlags
+	c := &cobra.Command{
+		Use: "call SERVER/TOOL [JSON|-]", Short: "Call a tool of a server; - reads its arguments from stdin", Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, want, ok := strings.Cut(args[0], "/")
+			if !ok || want == "" {
+				return usagef("adze mcp tools lists them", "%q names no tool: it is SERVER/TOOL", clip.Visible(args[0]))
+			}
+			input := json.RawMessage("{}")
+			if len(args) == 2 {
+				input = json.RawMessage(args[1])
+			}
+			if string(input) == "-" {
+				text, err := wait(cmd.Context(), func() ([]byte, error) { return io.ReadAll(io.LimitReader(sys.Stdin, 16<<20)) })
+				if err != nil {
+					return err
+				}
+				input = text
+			}
+			var object map[string]json.RawMessage
+			if err := json.Unmarshal(input, &object); err != nil {
+				return usagef(`they look like '{"query": "…"}'`, "the arguments are no JSON object: %v", err)
+			}
+			return f.with(sys, cmd, &u, name, func(h *hub, s servers.Server) error {
+				t, err := h.tool(s, want)
+				if err != nil {
+					return err
+				}
+				res, err := t.Run(cmd.Context(), input, h.env(sys, f, cmd, u.asJSON))
+				h.asks.told(sys)
+				if err != nil {
+					return err
+				}
+				return printResult(sys, res, u.asJSON)
+			})
+		},
+	}
+	u.add(c)
+	c.Flags().StringVar(&u.answer, "answer", "", "fill in forms of the server with this JSON object, and with what they have filled in")
+	return c
+}
+
+// tool finds a tool by the server's name for it, or by what models call it.
+func (h *hub) tool(s servers.Server, want string) (tool.Tool, error) {
+	plain := strings.Map(func(r rune) rune {
+		if r < 128 && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '_'
+	}, want)
+	var names []string
+	for _, t := range h.tools() {
+		if n := part(t); n == want || n == plain || t.Spec().Name == want {
+			return t, nil
+		}
+		names = append(names, part(t))
+	}
+	return nil, failf("adze mcp tools "+clip.Visible(s.Name)+" lists them", "the MCP server %s has no tool %q%s", clip.Visible(s.Name), clip.Visible(want), near.Hint(want, names))
+}
+
+// env is what a call may use. Progress is shown where somebody looks on.
+func (h *hub) env(sys System, f *runFlags, _ *cobra.Command, quiet bool) tool.Env {
+	dir, err := workDir(f.cwd)
+	if err != nil {
+		dir = ""
+	}
+	return tool.Env{Dir: dir, Roots: []string{dir}, Images: true, Progress: func(s string) {
+		if !quiet && sys.ErrTTY {
+			fmt.Fprint(sys.Stderr, clip.VisibleText(s))
+		}
+	}}
+}
+
+// printResult prints what a tool or a resource gave.
+func printResult(sys System, res tool.Result, asJSON bool) error {
+	if asJSON {
+		type image struct {
+			Media string `json:"media_type"`
+			Data  []byte `json:"data"`
+		}
+		images := []image{}
+		for _, i := range res.Images {
+			images = append(images, image{i.Media, i.Data})
+		}
+		if err := printJSON(sys, map[string]any{"text": res.Text, "is_error": res.IsErr, "images": images}); err != nil {
+			return err
+		}
+	} else {
+		text := res.Text
+		if sys.OutTTY {
+			text = clip.VisibleText(text)
+		}
+		fmt.Fprintln(sys.Stdout, strings.TrimSuffix(text, "\n"))
+		for _, i := range res.Images {
+			fmt.Fprintf(sys.Stderr, "adze: an image (%s, %s) is not shown; --json has it\n", clip.Visible(i.Media), clip.Size(int64(len(i.Data))))
+		}
+	}
+	if res.IsErr {
+		return &failure{code: exitFailed}
+	}
+	return nil
+}
+
+func mcpResources(sys System, f *runFlags) *cobra.Command {
+	var u useFlags
+	c := &cobra.Command{
+		Use: "resources SERVER", Short: "List the resources of a server", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(sys, cmd, &u, args[0], func(h *hub, s servers.Server) error {
+				list, err := h.Resources(cmd.Context(), s.Name)
+				if err != nil {
+					return err
+				}
+				if u.asJSON {
+					return printJSON(sys, append([]mcp.Resource{}, list...))
+				}
+				if len(list) == 0 {
+					fmt.Fprintf(sys.Stderr, "adze: the MCP server %s has no resources\n", clip.Visible(s.Name))
+				}
+				w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+				for _, r := range list {
+					fmt.Fprintf(w, "%s\t%s\t%s\n", clip.Visible(r.URI), clip.Visible(r.Media), clip.Line(clip.Visible(r.Name), 80))
+				}
+				return w.Flush()
+			})
+		},
+	}
+	u.add(c)
+	return c
+}
+
+func mcpRead(sys System, f *runFlags) *cobra.Command {
+	var u useFlags
+	c := &cobra.Command{
+		Use: "read SERVER URI", Short: "Print a resource of a server", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(sys, cmd, &u, args[0], func(h *hub, s servers.Server) error {
+				res, err := h.Read(cmd.Context(), s.Name, args[1], h.env(sys, f, cmd, u.asJSON))
+				if err != nil {
+					return failf("adze mcp resources "+clip.Visible(s.Name)+" lists them", "%v", err)
+				}
+				return printResult(sys, res, u.asJSON)
+			})
+		},
+	}
+	u.add(c)
+	return c
+}
+
+func mcpInfo(sys System, f *runFlags) *cobra.Command {
+	var u useFlags
+	c := &cobra.Command{
+		Use: "info SERVER", Short: "Say what a server says of itself", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return f.with(sys, cmd, &u, args[0], func(h *hub, _ servers.Server) error {
+				st := h.Status()[0]
+				if u.asJSON {
+					return printJSON(sys, map[string]any{
+						"server": st.Server.Name, "name": st.Name, "version": st.Version, "protocol": st.Protocol, "instructions": st.Instructions,
+						"tools": st.Tools, "prompts": st.Prompts, "resources": st.Resources, "notes": append([]string{}, st.Notes...),
+					})
+				}
+				out := sys.Stdout
+				fmt.Fprintf(out, "%s %s, protocol %s\n", clip.Visible(st.Name), clip.Visible(st.Version), clip.Visible(st.Protocol))
+				fmt.Fprintf(out, "%s, %s", clip.Count(st.Tools, "tool"), clip.Count(st.Prompts, "prompt"))
+				if st.Resources {
+					fmt.Fprint(out, ", resources")
+				}
+				fmt.Fprintln(out)
+				for _, n := range st.Notes {
+					fmt.Fprintf(out, "note: %s\n", clip.Visible(n))
+				}
+				if st.Instructions != "" {
+					fmt.Fprintf(out, "\n%s\n", clip.VisibleText(st.Instructions))
+				}
+				return nil
+			})
+		},
+	}
+	u.add(c)
+	return c
+}

@@ -1,0 +1,40 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// mcpServer is a server for scripts. It leaves a file that says that it was
+// started; with the argument "dead" it ends at once.
+func mcpServer() {
+	if path := os.Getenv("STARTED"); path != "" {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			panic(err)
+		}
+	}
+	if len(os.Args) > 1 && os.Args[1] == "dead" {
+		fmt.Fprintln(os.Stderr, "no database")
+		os.Exit(1)
+	}
+	s := mcp.NewServer(&mcp.Implementation{Name: "scripted", Version: "7"}, &mcp.ServerOptions{Instructions: "Ask me \x1b[31manything."})
+	type words struct {
+		Text string `json:"text"`
+	}
+	mcp.AddTool(s, &mcp.Tool{Name: "say.loud", Description: "Says it loud."}, func(_ context.Context, _ *mcp.CallToolRequest, in words) (*mcp.CallToolResult, any, error) {
+		if in.Text == "" {
+			return nil, nil, fmt.Errorf("nothing to say")
+		}
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.ToUpper(in.Text) + " " + os.Getenv("TOKEN")}}}, nil, nil
+	})
+	s.AddResource(&mcp.Resource{URI: "note://one", Name: "a note", MIMEType: "text/plain"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "note://one", MIMEType: "text/plain", Text: "remember the milk"}}}, nil
+	})
+	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
+		os.Exit(1)
+	}
+}
