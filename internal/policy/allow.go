@@ -49,6 +49,10 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 	switch a := a.(type) {
 	case None:
 		return Verdict{Effect: Allow, Reason: "touches nothing", Check: CheckNone}, true
+	case Call:
+		if a.ReadOnly {
+			return Verdict{Effect: Allow, Reason: "the MCP server " + a.Server + " says that this only reads, and the settings trust it", Check: CheckReadOnly, Part: part(a)}, true
+		}
 	case Spawn:
 		return Verdict{Effect: Allow, Reason: "what the agent does is decided call by call", Check: CheckSpawn, Part: a.Agent}, true
 	case Exec:
@@ -82,7 +86,7 @@ func (c *call) allowed(a Action) (Verdict, bool) {
 		if a.Plain {
 			return Verdict{Effect: Allow, Reason: "it brings nothing but words", Check: CheckNone, Part: a.Name}, true
 		}
-	case Opaque, Net, Call, Person:
+	case Opaque, Net, Person:
 	}
 	if c.req.Sandboxed {
 		return Verdict{Effect: Allow, Reason: "it runs inside the sandbox", Check: CheckSandbox, Part: part(a)}, true

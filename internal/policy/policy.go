@@ -123,7 +123,7 @@ type (
 	// Call is a tool of an MCP server.
 	Call struct {
 		Server, Tool string
-		ReadOnly     bool // the server says so; only a hint
+		ReadOnly     bool // the server says so, and a person set that it is believed
 	}
 	// Spawn starts an agent of this type.
 	Spawn struct{ Agent string }
