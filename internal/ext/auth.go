@@ -1,6 +1,8 @@
 package ext
 
 import (
+	"context"
+	"fmt"
 	"path/filepath"
 	"runtime"
 
@@ -10,11 +12,20 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // SignIn keeps the tokens of MCP servers: in the keyring, else in a private file
 // of a folder of their own.
 func SignIn(p settings.Paths, env func(string) string, c oauth.Config) *oauth.Client {
+	c.Secret = func(_ context.Context, ref string) (string, error) {
+		name := servers.Variable(ref)
+		if v := env(name); v != "" {
+			return v, nil
+		}
+		return "", hint.With(fmt.Errorf("the variable %s, which holds it, is not set", clip.Visible(name)), "set "+clip.Visible(name)+" where adze is started")
+	}
 	c.Store = auth.Store{Dir: filepath.Join(p.State, "mcp"), Keyring: auth.System(runtime.GOOS, env)}
 	return oauth.New(c)
 }
@@ -22,7 +33,14 @@ func SignIn(p settings.Paths, env func(string) string, c oauth.Config) *oauth.Cl
 // SignInSettings are what a server's configuration says of signing in.
 func SignInSettings(s servers.Server) oauth.Settings {
 	o := s.OAuth
-	return oauth.Settings{Name: s.Name, ServerURL: s.URL, ClientID: o.ClientID, CallbackPort: o.CallbackPort, MetadataURL: o.MetadataURL, Scopes: o.Scopes}
+	out := oauth.Settings{
+		Name: s.Name, ServerURL: s.URL, ClientID: o.ClientID, CallbackPort: o.CallbackPort, MetadataURL: o.MetadataURL, Scopes: o.Scopes,
+		Flow: oauth.Flow(o.Flow), ClientSecretRef: o.ClientSecret, PrivateKeyRef: o.PrivateKey,
+	}
+	if p := o.IdP; p != nil {
+		out.IdP = oauth.IdP{Issuer: p.Issuer, ClientID: p.ClientID, ClientSecretRef: p.ClientSecret, CallbackPort: p.CallbackPort, Scopes: p.Scopes}
+	}
+	return out
 }
 
 // SignedIn gives the connection of a server its tokens.

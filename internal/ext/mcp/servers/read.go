@@ -94,6 +94,12 @@ func read(raw json.RawMessage) (written, error) {
 	if v, ok := m["oauth"]; ok && !null(v) && fastjson.Unmarshal(v, &w.OAuth) != nil {
 		bad = append(bad, errors.New(`"oauth" is to be an object with "clientId", "callbackPort", "authServerMetadataUrl", "scopes" (a list of texts)`))
 	}
+	secrets := w.OAuth.secrets()
+	for _, key := range slices.Sorted(maps.Keys(secrets)) {
+		if v := secrets[key]; v != "" && Variable(v) == "" {
+			bad = append(bad, fmt.Errorf(`%q names a variable that holds it, "${NAME}": a secret does not belong into a file`, key))
+		}
+	}
 	if v, ok := m["timeout"]; ok && !null(v) {
 		var ms float64
 		if fastjson.Unmarshal(v, &ms) != nil || ms < 0 || ms > 24*60*60*1000 {
@@ -266,8 +272,27 @@ func (s Server) Describe() string {
 	}
 	line("runs for its headers", w.HeadersHelper)
 	line("signs in as client", w.OAuth.ClientID)
+	line("  with the secret in", w.OAuth.ClientSecret)
+	line("  with the private key in", w.OAuth.PrivateKey)
 	line("signs in by what is written at", w.OAuth.MetadataURL)
+	if p := w.OAuth.IdP; p != nil {
+		line("signs in at", p.Issuer)
+		line("  as client", p.ClientID)
+		line("  with the secret in", p.ClientSecret)
+	}
 	return b.String()
+}
+
+// Variable is the name in "${NAME}", "" where a text is anything else.
+func Variable(s string) string {
+	name, begins := strings.CutPrefix(s, "${")
+	name, ends := strings.CutSuffix(name, "}")
+	if !begins || !ends || strings.ContainsFunc(name, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
+		return ""
+	}
+	return name
 }
 
 // quoted writes what has spaces, or nothing in it, so that its ends are seen.

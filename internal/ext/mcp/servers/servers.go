@@ -92,4 +92,31 @@ type OAuth struct {
 	CallbackPort int      `json:"callbackPort,omitempty"`
 	MetadataURL  string   `json:"authServerMetadataUrl,omitempty"`
 	Scopes       []string `json:"scopes,omitempty"`
+
+	// Flow is "client_credentials" for a program that signs in for itself,
+	// "cross_app" for a company's identity provider, "" for a person.
+	Flow string `json:"flow,omitempty"`
+	// ClientSecret and PrivateKey are "${NAME}", never the secret: it is read from the
+	// variable when it is used.
+	ClientSecret string `json:"clientSecret,omitempty"`
+	PrivateKey   string `json:"privateKey,omitempty"` // PEM
+	IdP          *IdP   `json:"idp,omitempty"`
+}
+
+// An IdP is a company's identity provider, and adze's client there.
+type IdP struct {
+	Issuer       string   `json:"issuer"`
+	ClientID     string   `json:"clientId"`
+	ClientSecret string   `json:"clientSecret,omitempty"` // as OAuth.ClientSecret
+	CallbackPort int      `json:"callbackPort,omitempty"`
+	Scopes       []string `json:"scopes,omitempty"`
+}
+
+// secrets are what name a secret, with their keys.
+func (o OAuth) secrets() map[string]string {
+	out := map[string]string{"oauth.clientSecret": o.ClientSecret, "oauth.privateKey": o.PrivateKey}
+	if o.IdP != nil {
+		out["oauth.idp.clientSecret"] = o.IdP.ClientSecret
+	}
+	return out
 }
