@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -52,6 +53,24 @@ func (o Object) with(key string, v any) Object {
 	}
 	if !found {
 		out = append(out, Member{key, v})
+	}
+	return out
+}
+
+// over returns o with all members of another object, as with does with one.
+func (o Object) over(other Object) Object {
+	out := slices.Concat(o, other)[:len(o)]
+	at := make(map[string]int, len(o))
+	for i, m := range o {
+		at[m.Key] = i
+	}
+	for _, m := range other {
+		if i, known := at[m.Key]; known {
+			out[i].Value = m.Value
+			continue
+		}
+		at[m.Key] = len(out)
+		out = append(out, m)
 	}
 	return out
 }

@@ -114,10 +114,7 @@ func (r *repairer) schema(v any, depth int) any {
 		if !ok {
 			base = Object{}
 		}
-		for _, m := range r.members(o, depth) { // what stands beside a reference counts too
-			base = base.with(m.Key, m.Value)
-		}
-		return base
+		return base.over(r.members(o, depth)) // what stands beside a reference counts too
 	}
 	return r.members(o, depth)
 }
@@ -216,8 +213,10 @@ func kind(v any) (any, bool) {
 func words(v any) (any, bool) {
 	list, ok := v.([]any)
 	out := make([]any, 0, len(list))
+	seen := make(map[string]bool, len(list))
 	for _, e := range list {
-		if s, isString := e.(string); isString && !slices.Contains(out, any(s)) {
+		if s, isString := e.(string); isString && !seen[s] {
+			seen[s] = true
 			out = append(out, s)
 		}
 	}
@@ -270,7 +269,23 @@ func top(o Object) (Object, error) {
 // merged adds the properties of branches to those of a schema. What is required
 // in each branch, or in any of all, is required.
 func merged(o Object, branches []any, all bool) Object {
-	props, _ := Get(o, "properties").(Object)
+	var props []*choice
+	at := map[string]*choice{}
+	offer := func(list any) {
+		of, _ := list.(Object)
+		for _, p := range of {
+			c := at[p.Key]
+			if c == nil {
+				c = &choice{key: p.Key, seen: map[string]bool{}}
+				at[p.Key], props = c, append(props, c)
+			}
+			if raw := string(Append(nil, p.Value)); !c.seen[raw] {
+				c.seen[raw] = true
+				c.list = append(c.list, p.Value)
+			}
+		}
+	}
+	offer(Get(o, "properties"))
 	var must []any // of the branches
 	n := 0
 	for _, b := range branches {
@@ -283,64 +298,68 @@ func merged(o Object, branches []any, all bool) Object {
 				branch = merged(branch.without(word), list, word == "allOf")
 			}
 		}
-		of, _ := Get(branch, "properties").(Object)
-		for _, p := range of {
-			switch was := Get(props, p.Key); {
-			case !props.has(p.Key):
-				props = append(props, p)
-			case string(Append(nil, was)) != string(Append(nil, p.Value)):
-				props = props.with(p.Key, either(was, p.Value))
-			}
-		}
+		offer(Get(branch, "properties"))
 		required, _ := Get(branch, "required").([]any)
 		switch {
 		case n == 0 || all:
 			must = append(must, required...)
 		default:
-			must = slices.DeleteFunc(must, func(k any) bool { return !slices.Contains(required, k) })
+			in := set(required)
+			must = slices.DeleteFunc(must, func(k any) bool { return !in[k] })
 		}
 		n++
 	}
 	was, _ := Get(o, "required").([]any)
-	var required []any
-	for _, k := range slices.Concat(was, must) {
-		if !slices.Contains(required, k) {
-			required = append(required, k)
-		}
+	required, some := words(slices.Concat(was, must))
+	of := make(Object, 0, len(props))
+	for _, c := range props {
+		of = append(of, Member{c.key, c.value()})
 	}
-	o = o.with("properties", props)
-	if len(required) > 0 {
+	o = o.with("properties", of)
+	if some {
 		o = o.with("required", required)
 	}
 	return o
 }
 
-// either is what one of two schemas takes.
-func either(a, b any) any {
-	if o, ok := a.(Object); ok && len(o) == 1 {
-		if list, ok := Get(o, "anyOf").([]any); ok {
-			for _, e := range list {
-				if string(Append(nil, e)) == string(Append(nil, b)) {
-					return a
-				}
-			}
-			return Object{{"anyOf", append(slices.Clip(list), b)}}
+// set has the strings of a list.
+func set(list []any) map[any]bool {
+	out := make(map[any]bool, len(list))
+	for _, e := range list {
+		if s, ok := e.(string); ok {
+			out[s] = true
 		}
 	}
-	return Object{{"anyOf", []any{a, b}}}
+	return out
+}
+
+// A choice is what the branches say of one property.
+type choice struct {
+	key  string
+	list []any
+	seen map[string]bool // by their JSON
+}
+
+// value is a schema of what any of them takes.
+func (c *choice) value() any {
+	if len(c.list) == 1 {
+		return c.list[0]
+	}
+	return Object{{"anyOf", c.list}}
 }
 
 // named leaves out arguments whose names a provider refuses, where they can be
 // left out, and requirements of ones that are not described.
 func named(o Object) (Object, error) {
 	props, _ := Get(o, "properties").(Object)
-	required, _ := Get(o, "required").([]any)
+	list, _ := Get(o, "required").([]any)
+	required := set(list)
 	keep := make(Object, 0, len(props))
 	for _, p := range props {
 		switch {
 		case keys().MatchString(p.Key):
 			keep = append(keep, p)
-		case slices.Contains(required, any(p.Key)):
+		case required[p.Key]:
 			return nil, fmt.Errorf("requires an argument named %q, which providers refuse", clip.Line(clip.Visible(p.Key), 80))
 		}
 	}

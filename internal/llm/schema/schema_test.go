@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -98,4 +99,17 @@ func FuzzFit(f *testing.F) {
 			t.Fatalf("%s\nbecomes %s %v", got, again, err)
 		}
 	})
+}
+
+// A schema may have thousands of branches that all say something else of one
+// property: that takes milliseconds, not minutes.
+func TestManyBranches(t *testing.T) {
+	var b strings.Builder
+	for i := range 6000 {
+		fmt.Fprintf(&b, `,{"properties":{"a":{"const":%d}}}`, i)
+	}
+	got, err := schema.Fit(json.RawMessage(`{"oneOf":[{}` + b.String() + `]}`))
+	if err != nil || strings.Count(string(got), `"const"`) != 6000 || llmtest.Parameters(got) != nil {
+		t.Errorf("%.200s %v", got, err)
+	}
 }
