@@ -48,7 +48,8 @@ type (
 		Err     string        `json:"error"`
 		Kind    string        `json:"kind"`
 	}
-	// ToolOutput is output of a running call.
+	// ToolOutput is output of a running call, a piece that follows the one before.
+	// It may hold carriage returns: what comes behind one stands in the place of its line.
 	ToolOutput struct {
 		Call string `json:"call"`
 		S    string `json:"s"`

@@ -17,11 +17,13 @@ const (
 )
 
 // A feed shows what an output gains, cleaned, in pieces that can be appended
-// to each other.
+// to each other. A piece that begins with a carriage return overwrites the line
+// before it.
 type feed struct {
 	out  *proc.Output
 	show func(string)
 	at   int64
+	over bool // what comes next overwrites the line that was sent last
 }
 
 func (f *feed) send() {
@@ -42,9 +44,17 @@ func (f *feed) send() {
 			b = b[i+1:]
 		}
 	}
-	if s := clip.Clean(string(b)); s != "" {
-		f.show(s)
+	s := clip.Clean(string(b))
+	if s == "" {
+		f.over = f.over || bytes.IndexByte(b, '\r') >= 0
+		return
 	}
+	first, _, _ := bytes.Cut(b, []byte("\n"))
+	if f.over || bytes.IndexByte(bytes.TrimRight(first, "\r"), '\r') >= 0 {
+		s = "\r" + s // a row of progress: its line may have been sent by halves
+	}
+	f.over = b[len(b)-1] == '\r'
+	f.show(s)
 }
 
 // whole splits b before a character or an escape sequence that has not ended
