@@ -19,7 +19,7 @@ import (
 )
 
 // What a prompt names with "@" is beside it in the model's window, within
-// bounds and only where it may be read without a question; a resumed session
+// bounds and only where it may be read, which may be asked; a resumed session
 // has the same.
 func TestMentionsAreAttached(t *testing.T) {
 	dir, home := scratch(t)
@@ -46,13 +46,23 @@ func TestMentionsAreAttached(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []event.Attached
+	var asked []string
 	for e := range r.events {
+		if q, ok := e.Body.(event.Asked); ok {
+			asked = append(asked, q.Title)
+			if err := r.Submit(t.Context(), op.Answer{Call: q.Call, By: "test"}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if in, ok := e.Body.(event.InputAccepted); ok && !in.Hidden {
 			got = in.Attached
 		}
 		if _, ok := e.Body.(event.TurnEnded); ok {
 			break
 		}
+	}
+	if len(asked) != 2 || !strings.Contains(asked[0], ".env") || !strings.Contains(asked[1], "outside.txt") {
+		t.Errorf("asked about %q", asked)
 	}
 	var list []string
 	texts := map[string]string{}

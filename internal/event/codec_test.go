@@ -39,7 +39,7 @@ func samples() []event.Body {
 		view.Group{Blocks: []view.Block{view.Image{Media: "image/png", Data: []byte{9}}}},
 	}}
 	attached := []event.Attached{{
-		Name: "n", About: "a", Refused: true, Text: "t", Images: []llm.Image{img}, Saw: []effect.File{{Path: "/p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 3, Last: 4}},
+		Name: "n", About: "a", Refused: true, Asks: true, Text: "t", Images: []llm.Image{img}, Saw: []effect.File{{Path: "/p", Size: 1, MTime: 2, Hash: "h", Partial: true, First: 3, Last: 4}},
 	}}
 	return []event.Body{
 		event.SessionStarted{ID: "i", Schema: 1, Version: "v", Dir: "/d", Root: "/r", Branch: "b", Parent: "p", At: 7},

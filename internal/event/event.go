@@ -278,11 +278,14 @@ type Attached struct {
 	Name string `json:"name"` // as the prompt names it, without "@": "calc.go#L3-9"
 	// About says what of it was attached ("7 lines"), or of one that was Refused
 	// why nothing was.
-	About   string        `json:"about"`
-	Refused bool          `json:"refused,omitempty"`
-	Text    string        `json:"text,omitempty"` // for the model, in a tag of its own
-	Images  []llm.Image   `json:"images,omitempty"`
-	Saw     []effect.File `json:"saw,omitempty"` // the files as the model knows them from here on
+	About   string `json:"about"`
+	Refused bool   `json:"refused,omitempty"`
+	// Asks, of one that was Refused in an InputQueued, says that a person is asked
+	// about it when the prompt's turn comes.
+	Asks   bool          `json:"asks,omitempty"`
+	Text   string        `json:"text,omitempty"` // for the model, in a tag of its own
+	Images []llm.Image   `json:"images,omitempty"`
+	Saw    []effect.File `json:"saw,omitempty"` // the files as the model knows them from here on
 }
 
 // A Situation is one part of the instructions that can differ from start to

@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
@@ -33,7 +35,7 @@ const (
 
 // Attach reads what a prompt names with "@": files as the Read tool reads them
 // for the model, folders as Glob lists them, and so with the same rules, bounds
-// and masking. What the rules would ask about is not attached, because a
+// and masking. What the rules would ask about is asked, because a
 // prompt may hold text that its sender did not write. A name that is no file
 // is a word of the prompt.
 func (k Kit) Attach() func(ctx context.Context, n session.Naming) []event.Attached {
@@ -113,7 +115,7 @@ func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention)
 	case err != nil:
 		return event.Attached{About: clip.Line(clip.Clean(err.Error()), 200), Refused: true}, true
 	case v.Effect != policy.Allow:
-		return event.Attached{About: v.Reason, Refused: true}, true
+		return event.Attached{About: v.Reason, Refused: true, Asks: v.Effect == policy.Ask}, true
 	case res.IsErr:
 		return event.Attached{About: clip.Line(clip.Clean(res.Text), 200), Refused: true}, true
 	}
@@ -138,7 +140,7 @@ func (at attacher) run(ctx context.Context, n session.Naming, t tool.Tool, name 
 	if err != nil {
 		return res, v, err
 	}
-	if v = n.Judge(name, plan.Actions); v.Effect != policy.Allow {
+	if v = n.Judge(ctx, agent.Question{Call: llm.ToolUse{Name: name, Input: raw}, Tool: name, Plan: plan}); v.Effect != policy.Allow {
 		return res, v, nil
 	}
 	env.Needs = v.Needs

@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
+	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -16,17 +18,46 @@ type Naming struct {
 	Images, PDFs bool   // what the model takes
 	ImageEdge    int    // the longest edge of an image that it reads in full, 0 for the usual
 	Mode         policy.Mode
-	// Judge rules on a call by the rules and the mode as they are now.
-	Judge func(tool string, plan []policy.Action) policy.Verdict
+	// Judge rules on a call, by the rules and the mode as they are now. What is
+	// still a question is put to a person when the prompt's turn comes: then Judge
+	// does that, and says no more that something is to be asked.
+	Judge func(ctx context.Context, q agent.Question) policy.Verdict
 }
 
 // Names reads what a text names with "@", as of a prompt.
 func (s *Session) Names(ctx context.Context, text string) ([]event.Attached, error) {
-	return s.attached(ctx, text)
+	return s.attached(ctx, text, nil)
 }
 
-// attached reads what a prompt names.
-func (s *Session) attached(ctx context.Context, text string) (out []event.Attached, err error) {
+// settled is what a prompt has attached when its turn comes: what rules ask
+// about is put to a person, for as long as that takes. It runs on the turn's
+// goroutine.
+func (s *Session) settled(ctx context.Context, q event.InputQueued) (out []event.Attached, err error) {
+	asks := func(a event.Attached) bool { return a.Asks }
+	if !slices.ContainsFunc(q.Attached, asks) {
+		return q.Attached, nil
+	}
+	alone := false
+	err = s.do(func(st *state) { alone = len(st.people) == 0 })
+	if err != nil || alone {
+		out = slices.Clone(q.Attached)
+		for i := range out {
+			out[i].Asks = false
+		}
+		return out, err
+	}
+	return s.attached(ctx, q.Text, func(ctx context.Context, q agent.Question) policy.Verdict {
+		v, err := s.Permit(ctx, q)
+		if err != nil || v.Effect == policy.Ask {
+			v.Effect = policy.Deny
+		}
+		return v
+	})
+}
+
+// attached reads what a prompt names. judge rules on it in the place of the
+// rules alone, when it is set.
+func (s *Session) attached(ctx context.Context, text string, judge func(context.Context, agent.Question) policy.Verdict) (out []event.Attached, err error) {
 	if s.cfg.Attach == nil || !strings.Contains(text, "@") {
 		return nil, nil
 	}
@@ -40,8 +71,10 @@ func (s *Session) attached(ctx context.Context, text string) (out []event.Attach
 			applies = st.loop.Touched
 		}
 		n = Naming{Text: text, Dir: st.Dir, Window: t.Window, Images: t.Images, PDFs: t.PDFs, ImageEdge: t.ImageEdge, Mode: mode}
-		n.Judge = func(tool string, plan []policy.Action) policy.Verdict {
-			return policy.Decide(rules, mode, policy.Request{Tool: tool, Actions: plan})
+		if n.Judge = judge; judge == nil {
+			n.Judge = func(_ context.Context, q agent.Question) policy.Verdict {
+				return policy.Decide(rules, mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions})
+			}
 		}
 	}); err != nil {
 		return nil, err

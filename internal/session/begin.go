@@ -50,6 +50,7 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		}
 		a := s.look(ctx, q)
 		s.expand(ctx, q, &a)
+		s.settle(ctx, &q, &a)
 		var loop *agent.Loop
 		var turn agent.Turn
 		taken := false
@@ -109,6 +110,21 @@ func (s *Session) look(ctx context.Context, q event.InputQueued) (a Admission) {
 		a.Refused = err.Error()
 	}
 	return a
+}
+
+// settle asks a person about what a prompt names and rules ask about.
+func (s *Session) settle(ctx context.Context, q *event.InputQueued, a *Admission) {
+	if a.Refused != "" {
+		return
+	}
+	var err error
+	q.Attached, err = s.settled(ctx, *q)
+	switch {
+	case ctx.Err() != nil:
+		a.Refused = "interrupted"
+	case err != nil:
+		a.Refused = err.Error()
+	}
 }
 
 // accept gives a prompt to the model, and what hooks add to it.
@@ -185,6 +201,7 @@ func (h host) Steer(ctx context.Context) (err error) {
 		}
 		a := h.s.look(ctx, q)
 		h.s.expand(ctx, q, &a)
+		h.s.settle(ctx, &q, &a)
 		if a.Refused != "" && ctx.Err() != nil {
 			return nil
 		}

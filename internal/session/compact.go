@@ -103,7 +103,7 @@ func (h host) Look(ctx context.Context, paths []string) []event.Attached {
 	for _, p := range paths {
 		names = append(names, mention.Mention{Path: p}.String())
 	}
-	out, _ := h.s.attached(ctx, strings.Join(names, "\n")) // an error is the session's end
+	out, _ := h.s.attached(ctx, strings.Join(names, "\n"), nil) // an error is the session's end
 	return out
 }
 

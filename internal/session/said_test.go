@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store/mem"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // recorded are the events of a kind in the log.
@@ -222,12 +223,81 @@ func TestWhatAPromptBrings(t *testing.T) {
 		if len(named) != 1 || named[0].Text != "see @a.go" || named[0].Dir != "/w" || named[0].Window != 5000 || named[0].ImageEdge != 10 || named[0].Mode != policy.PlanMode {
 			t.Fatalf("%+v", named)
 		}
-		if v := named[0].Judge("Read", []policy.Action{policy.Read{Path: "/w/a.go"}}); v.Effect != policy.Deny {
+		if v := named[0].Judge(t.Context(), agent.Question{Tool: "Read", Plan: tool.Plan{Actions: []policy.Action{policy.Read{Path: "/w/a.go"}}}}); v.Effect != policy.Deny {
 			t.Errorf("%+v", v)
 		}
 		r.Close()
 		if err := r.Submit(t.Context(), op.Prompt{Text: "see @a.go"}); !errors.Is(err, session.ErrClosed) || len(named) != 1 {
 			t.Errorf("%v, and files were read", err)
+		}
+	})
+}
+
+// What a prompt names and rules ask about is asked when its turn comes, where
+// somebody is there; an interrupt meanwhile takes the prompt back.
+func TestNamedFilesAreAskedAbout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		plan := tool.Plan{Title: "Read .env", Actions: []policy.Action{policy.Read{Path: "/w/.env"}}}
+		r := start(t, nil, func(c *session.Config) {
+			c.Rules.List = []policy.Rule{settingsRule(t, "Read(.env)", policy.Ask, policy.User)}
+			c.Attach = func(ctx context.Context, n session.Naming) []event.Attached {
+				v := n.Judge(ctx, agent.Question{Call: llm.ToolUse{Name: "Read", Input: []byte(`{"file_path":"/w/.env"}`)}, Tool: "Read", Plan: plan})
+				if v.Effect != policy.Allow {
+					return []event.Attached{{Name: ".env", About: v.Reason, Refused: true, Asks: v.Effect == policy.Ask}}
+				}
+				return []event.Attached{{Name: ".env", Text: "the file"}}
+			}
+		}, fake.Say("ok"), fake.Say("ok"), fake.Say("ok"), fake.Say("ok"))
+		question := func() event.Asked {
+			for range 100 {
+				synctest.Wait()
+				for _, a := range r.State().Pending {
+					return a
+				}
+			}
+			t.Fatal("nobody is asked")
+			return event.Asked{}
+		}
+		say := func(o op.Op) {
+			t.Helper()
+			if err := r.Submit(t.Context(), o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.prompt("see @.env") // nobody is there
+		in := all[event.InputAccepted](r.turns(1, nil))
+		if a := in[0].Attached[0]; !a.Refused || a.Asks || a.Text != "" {
+			t.Errorf("alone: %+v", a)
+		}
+		say(op.Attach{Client: "c"})
+		r.prompt("see @.env")
+		q := question()
+		if q.Tool != "Read" || q.Title != "Read .env" || q.Verdict.Effect != policy.Ask {
+			t.Errorf("%+v", q)
+		}
+		say(op.Answer{Call: q.Call, Allow: true, By: "c"})
+		in = all[event.InputAccepted](r.turns(2, nil))
+		if a := in[1].Attached[0]; a.Refused || a.Text != "the file" {
+			t.Errorf("after a yes: %+v", a)
+		}
+		r.prompt("see @.env")
+		say(op.Answer{Call: question().Call, By: "c"})
+		in = all[event.InputAccepted](r.turns(3, nil))
+		if a := in[2].Attached[0]; !a.Refused || a.Asks || a.Text != "" {
+			t.Errorf("after a no: %+v", a)
+		}
+		r.prompt("see @.env")
+		question()
+		say(op.Interrupt{})
+		es := r.turns(4, nil)
+		if e := r.last(es, agent.InterruptedStreaming); e.How != event.Interrupted || len(all[event.InputAccepted](es)) != 3 {
+			t.Errorf("%+v", e)
+		}
+		if n := len(r.State().Pending); n != 0 {
+			t.Errorf("%d questions are open", n)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -51,7 +51,7 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error
 				return out, err
 			}
 		}
-		out.attached, err = s.attached(ctx, o.Text)
+		out.attached, err = s.attached(ctx, o.Text, nil)
 		return out, err
 	case op.SetModel:
 		if s.cfg.Resolve == nil {
