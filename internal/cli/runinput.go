@@ -66,7 +66,7 @@ var elsewhere = map[string]string{
 }
 
 // slash is what a prompt asks for: a command of adze's own in its place, or the
-// prompt as it is.
+// prompt as it is, which may be a command that extensions bring.
 func slash(text string) (print.Input, error) {
 	as := print.Input{Op: op.Prompt{Text: text}}
 	word, args, _ := strings.Cut(strings.TrimSpace(text), " ")
@@ -78,8 +78,6 @@ func slash(text string) (print.Input, error) {
 	}
 	args = strings.TrimSpace(args)
 	switch do := all[i].Do.(type) {
-	case contrib.Prompt:
-		as.Op = op.Prompt{Text: do.With(args)}
 	case contrib.Op:
 		o, err := do.Make(args)
 		if err != nil {

@@ -1,7 +1,6 @@
 package contrib
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"strconv"
@@ -10,19 +9,8 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 )
 
-// Prompts of commands that have the model do something.
-var (
-	//go:embed prompts/init.md
-	initPrompt string
-	//go:embed prompts/review.md
-	reviewPrompt string
-	//go:embed prompts/commit.md
-	commitPrompt string
-)
-
 // Commands are adze's own.
 func Commands() Contribution {
-	prompt := func(text string) Prompt { return Prompt{strings.TrimSpace(text)} }
 	return Contribution{From: BuiltIn, Commands: []Command{
 		{"help", "", "keys and commands", View{}},
 		{"exit", "", "leave adze", View{}},
@@ -42,9 +30,6 @@ func Commands() Contribution {
 		{"rewind", "[undo]", "go back to before a prompt: conversation, code or both", View{}},
 		{"diff", "", "what the session changed", View{}},
 		{"vim", "", "vim keys on or off", View{}},
-		{"init", "", "write an AGENTS.md for this folder", prompt(initPrompt)},
-		{"review", "[what]", "review the changes", prompt(reviewPrompt)},
-		{"commit", "[how]", "commit the changes", prompt(commitPrompt)},
 		{"model", "[name]", "choose the model", View{}},
 		{"resume", "[words]", "go on with another session", View{}},
 		{"fork", "", "go on in a copy of this session", View{}},

@@ -42,8 +42,6 @@ type Command struct {
 type Action interface{ action() }
 
 type (
-	// Prompt has the model do something.
-	Prompt struct{ Text string }
 	// Op asks something of the session.
 	Op struct {
 		// Make reads what follows the name. An error says what is missing.
@@ -56,17 +54,8 @@ type (
 	View struct{}
 )
 
-func (Prompt) action() {}
-func (Op) action()     {}
-func (View) action()   {}
-
-// With is what a prompt says with what a person adds.
-func (p Prompt) With(args string) string {
-	if args == "" {
-		return p.Text
-	}
-	return p.Text + "\n\nThe person adds: " + args
-}
+func (Op) action()   {}
+func (View) action() {}
 
 // A Set is what a session has. It does not change.
 type Set struct {

@@ -49,13 +49,18 @@ func (w *World) library() (skill.Library, []string) {
 	return lib, bad
 }
 
+// Library reads what skills, commands, agents and output styles there are, without a
+// session, and what of them cannot be used.
+func Library(c WorldConfig) (skill.Library, []skill.Problem) {
+	w := Open(c)
+	return skills.Read(w.places(), c.Agents, taken())
+}
+
 // taken are the names of adze's own commands, which no skill takes.
 func taken() map[string]string {
 	out := map[string]string{}
 	for _, c := range contrib.Commands().Commands {
-		if _, prompt := c.Do.(contrib.Prompt); !prompt {
-			out[c.Name] = string(contrib.BuiltIn)
-		}
+		out[c.Name] = string(contrib.BuiltIn)
 	}
 	return out
 }
@@ -71,7 +76,14 @@ func (w *World) places() []skill.Place {
 	if w.conf.Bare {
 		g.Root, g.Dir, g.Trusted = "", "", nil
 	}
-	for _, dir := range w.conf.Roots() {
+	if s := w.conf.Live.Only(); w.conf.Bare || s != nil && !slices.Contains(s, string(config.User)) {
+		g.Home, g.Config = "", "" // what is the person's own does not count
+	}
+	var roots []string
+	if w.conf.Roots != nil {
+		roots = w.conf.Roots()
+	}
+	for _, dir := range roots {
 		if dir == p.Dir || dir == p.Root || w.conf.Bare {
 			continue
 		}
@@ -84,9 +96,12 @@ func (w *World) places() []skill.Place {
 	return append(g.Places(skill.Skills, skill.Commands, skill.Agents, skill.Styles), w.plugins().places()...)
 }
 
-// within reports of a file below root whether exactly its content is trusted.
-// Output styles only steer the model, as memory files do, and need no trust.
+// within reports of a file below root whether exactly its content is trusted; nil
+// is that nothing there is.
 func within(root string, files []trust.File) func(path string, text []byte) bool {
+	if len(files) == 0 {
+		return nil
+	}
 	return func(path string, text []byte) bool {
 		rel, err := filepath.Rel(root, path)
 		if err != nil {

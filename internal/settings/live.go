@@ -71,6 +71,9 @@ func (l *Live) Brings() []trust.File {
 	return nil
 }
 
+// Only are the scopes of settings that count beside managed ones, nil for all.
+func (l *Live) Only() []string { return l.sources.Only }
+
 // Config is the settings in force. Nothing may change them.
 func (l *Live) Config() *config.Config { return l.now.Load() }
 

@@ -192,3 +192,22 @@ func missing(f found, body string, first int) (out []Problem) {
 	}
 	return out
 }
+
+// BadName says what is wrong with a skill's name, "" when nothing is.
+func BadName(name string) string { return validName(name) }
+
+// Template is the file of a new skill.
+func Template(name, about string) string {
+	if about = clip.Line(clip.Visible(about), MaxDescription); about == "" {
+		about = "What it does, and when to use it. Only this is seen before it is used."
+	}
+	return "---\nname: " + name + "\ndescription: '" + strings.ReplaceAll(about, "'", "''") + `'
+---
+# ` + name + `
+
+1. What to do first, and how to see that it worked.
+2. What to do then. "$ARGUMENTS" is what stands behind the name.
+
+Put long texts and scripts into files beside this one, and name them here.
+`
+}

@@ -14,6 +14,7 @@ import (
 	"maps"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
@@ -236,7 +237,23 @@ func (r *runner) give(ctx context.Context, o op.Op) error {
 		r.asked[p.ID] = false
 		r.queued = append(r.queued, p.ID)
 	}
+	if p, prompt := o.(op.Prompt); prompt && slashed(p.Text) {
+		p.Command = true
+		if err := r.c.Submit(ctx, p); !errors.Is(err, &op.Refusal{Code: op.NoCommand}) {
+			return err
+		} // words that only look like one
+	}
 	return r.c.Submit(ctx, o)
+}
+
+// slashed reports whether a text may be a slash command that extensions bring:
+// it begins with "/" and a word that is no path.
+func slashed(text string) bool {
+	word, ok := strings.CutPrefix(strings.TrimSpace(text), "/")
+	if i := strings.IndexFunc(word, unicode.IsSpace); i >= 0 {
+		word = word[:i]
+	}
+	return ok && word != "" && !strings.ContainsAny(word, "/\\")
 }
 
 // see handles one event.

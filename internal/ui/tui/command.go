@@ -43,11 +43,6 @@ func (m *Model) commands() []command {
 	for _, c := range contrib.Commands().Commands {
 		k := command{name: c.Name, args: c.Args, about: c.About}
 		switch do := c.Do.(type) {
-		case contrib.Prompt:
-			k.run = func(m *Model, args string) []effect {
-				text := do.With(args)
-				return m.send(edit.Prompt{Text: text, Shown: text})
-			}
 		case contrib.Op:
 			k.run = func(m *Model, args string) []effect { return m.opCommand(c.Name, do, args) }
 		case contrib.View:

@@ -1,0 +1,324 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/trust"
+)
+
+func newSkills(sys System, f *runFlags) *cobra.Command {
+	return group("skills", "List, check and begin skills and slash commands", skillsList(sys, f), skillsCheck(sys, f), skillsNew(sys, f))
+}
+
+func newAgents(sys System, f *runFlags) *cobra.Command {
+	return group("agents", "List the definitions of agents", agentsList(sys, f))
+}
+
+// library reads what there is here, and says on stderr what of it cannot be used,
+// and what is not read because nobody trusts it.
+func (f *runFlags) library(sys System, cmd *cobra.Command, kinds ...trust.Kind) (skill.Library, error) {
+	o, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return skill.Library{}, err
+	}
+	o.Note = nil
+	live, err := settings.Open(o.Environment, o.Sources)
+	if err != nil {
+		return skill.Library{}, openError(cmd.Context(), err)
+	}
+	lib, problems := ext.Library(ext.WorldConfig{
+		Live: live, Env: o.Env, Bare: o.Sources.Bare, Flags: o.Extensions,
+		Roots: func() []string {
+			rules, _ := settings.UsableRules(live.Config(), live.Paths, func(error) {}) // problems are told elsewhere
+			return rules.Dirs
+		},
+	})
+	for _, p := range problems {
+		fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(p.String()))
+	}
+	if n := untrusted(live, kinds); n > 0 {
+		fmt.Fprintf(sys.Stderr, "adze: this folder's own are not read, because nobody trusts them: %s (adze trust shows them)\n", clip.Count(n, "file"))
+	}
+	return lib, nil
+}
+
+// untrusted is how many files of these kinds the folder brings that do not count.
+func untrusted(live *settings.Live, kinds []trust.Kind) (n int) {
+	v, err := live.Paths.Trust().Check(live.Paths.TrustFolder())
+	if err != nil || len(live.Brings()) > 0 {
+		return 0
+	}
+	for _, file := range v.Files {
+		if slices.Contains(kinds, file.Kind) {
+			n++
+		}
+	}
+	return n
+}
+
+// A skillRow is a skill or a command in a list.
+type skillRow struct {
+	Name        string   `json:"name"`
+	Kind        string   `json:"kind"`
+	Description string   `json:"description,omitempty"`
+	Hint        string   `json:"argument_hint,omitempty"`
+	Model       bool     `json:"for_model"`
+	Person      bool     `json:"for_people"`
+	Paths       []string `json:"paths,omitempty"`
+	File        string   `json:"file,omitempty"`
+	From        string   `json:"from"`
+	Scope       string   `json:"scope"`
+	HiddenBy    string   `json:"hidden_by,omitempty"`
+}
+
+func skillsList(sys System, f *runFlags) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List skills and slash commands, where they are from, and what hides others", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lib, err := f.library(sys, cmd, trust.Skill, trust.Command)
+			if err != nil {
+				return err
+			}
+			rows := []skillRow{}
+			for _, s := range lib.Skills() {
+				kind := skill.Skills
+				if s.Command {
+					kind = skill.Commands
+				}
+				rows = append(rows, skillRow{s.Name, string(kind), s.Description, s.Hint, !s.NoModel, !s.NoPerson, s.Paths, s.File, s.From, s.Scope, ""})
+			}
+			for _, h := range lib.Hidden() {
+				if h.Kind == skill.Skills || h.Kind == skill.Commands {
+					rows = append(rows, skillRow{Name: h.Name, Kind: string(h.Kind), Description: h.Description, File: h.File, From: h.From, Scope: h.Scope, HiddenBy: h.By})
+				}
+			}
+			if asJSON {
+				return printJSON(sys, rows)
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			for _, r := range rows {
+				about := clip.Line(r.Description, 60)
+				switch {
+				case r.HiddenBy != "":
+					about = "hidden by " + r.HiddenBy
+				case !r.Model:
+					about = strings.TrimSpace("(people only) " + about)
+				case !r.Person:
+					about = strings.TrimSpace("(model only) " + about)
+				}
+				fmt.Fprintf(w, "/%s\t%s\t%s\n", clip.Visible(r.Name), clip.Visible(about), clip.Visible(cmp.Or(r.File, r.From)))
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+// An agentRow is a definition in a list.
+type agentRow struct {
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tools       []string `json:"tools,omitempty"`
+	Model       string   `json:"model,omitempty"`
+	File        string   `json:"file,omitempty"`
+	From        string   `json:"from"`
+	Scope       string   `json:"scope"`
+	HiddenBy    string   `json:"hidden_by,omitempty"`
+}
+
+func agentsList(sys System, f *runFlags) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List the definitions of agents, and where they are from", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lib, err := f.library(sys, cmd, trust.Agent)
+			if err != nil {
+				return err
+			}
+			rows := []agentRow{}
+			for _, a := range lib.Agents() {
+				rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, ""})
+			}
+			for _, h := range lib.Hidden() {
+				if h.Kind == skill.Agents {
+					rows = append(rows, agentRow{Name: h.Name, Description: h.Description, File: h.File, From: h.From, Scope: h.Scope, HiddenBy: h.By})
+				}
+			}
+			if asJSON {
+				return printJSON(sys, rows)
+			}
+			if len(rows) == 0 {
+				_, err := fmt.Fprintln(sys.Stdout, "no agents are defined")
+				return err
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			for _, r := range rows {
+				about := clip.Line(r.Description, 60)
+				if r.HiddenBy != "" {
+					about = "hidden by " + r.HiddenBy
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", clip.Visible(r.Name), clip.Visible(about), clip.Visible(cmp.Or(r.File, r.From)))
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+// A checkRow is one thing that Check says.
+type checkRow struct {
+	File   string `json:"file"`
+	Line   int    `json:"line,omitempty"`
+	Text   string `json:"text"`
+	Advice bool   `json:"advice,omitempty"`
+}
+
+func skillsCheck(sys System, f *runFlags) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "check [DIR]", Short: "Hold skills to the specification of agentskills.io", Args: cobra.MaximumNArgs(1),
+		Long: `check reads the skill in a folder, or every skill in the folders of a folder, and
+says with its line what is not as agentskills.io wants it. Without a folder it
+checks the skills of this project and your own. Advice alone is no failure.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var dirs []string
+			if len(args) == 1 {
+				dir, err := filepath.Abs(args[0])
+				if err == nil {
+					var info os.FileInfo
+					if info, err = os.Stat(dir); err == nil && !info.IsDir() {
+						dir = filepath.Dir(dir)
+					}
+				}
+				if err != nil {
+					return failf("name the folder of a skill, or one that holds such folders", "check %s: %v", clip.Visible(args[0]), err)
+				}
+				dirs = []string{dir}
+			} else {
+				p, _, err := loadSettings(sys, f, cmd)
+				if err != nil {
+					return err
+				}
+				g := skill.Ground{Config: p.Folders.Config, Home: p.Home, Root: p.Root, Dir: p.Dir, Trusted: func(string, []byte) bool { return true }}
+				dirs = skill.Folders(g.Places(skill.Skills))
+			}
+			rows, n, wrong := []checkRow{}, 0, 0
+			for _, dir := range dirs {
+				k, problems := skill.Check(dir)
+				n += k
+				for _, p := range problems {
+					rows = append(rows, checkRow{p.File, p.Line, p.Text, p.Used})
+					if !p.Used {
+						wrong++
+					}
+				}
+			}
+			if asJSON {
+				if err := printJSON(sys, rows); err != nil {
+					return err
+				}
+			} else {
+				for _, r := range rows {
+					text := skill.Problem{File: r.File, Line: r.Line, Text: r.Text}.String()
+					if r.Advice {
+						text += " (advice)"
+					}
+					fmt.Fprintln(sys.Stdout, clip.Visible(text))
+				}
+			}
+			switch {
+			case wrong > 0:
+				return failf("mend them, and look again with: adze skills check", "%s to mend in %s", clip.Count(wrong, "thing"), clip.Count(n, "skill"))
+			case n == 0 && len(args) == 1:
+				return failf("a skill is a folder with a file SKILL.md; adze skills new NAME begins one", "there is no skill in %s", clip.Visible(args[0]))
+			case asJSON:
+				return nil
+			}
+			_, err := fmt.Fprintf(sys.Stdout, "%s, nothing wrong\n", clip.Count(n, "skill"))
+			return err
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return c
+}
+
+func skillsNew(sys System, f *runFlags) *cobra.Command {
+	var scope, about string
+	c := &cobra.Command{
+		Use: "new NAME", Short: "Begin a skill: a folder with a SKILL.md to fill in", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := args[0]
+			if why := skill.BadName(name); why != "" {
+				return usagef("a name like release-notes: a-z, 0-9 and -", "the name %q %s", clip.Visible(clip.Line(name, 80)), why)
+			}
+			p, _, err := loadSettings(sys, f, cmd)
+			if err != nil {
+				return err
+			}
+			base := p.Folders.Config
+			switch scope {
+			case "user":
+			case "project":
+				base = filepath.Join(p.Root, ".adze")
+			default:
+				return usagef("one of user, project", "there is no scope %q", clip.Visible(scope))
+			}
+			dir := filepath.Join(base, "skills", name)
+			file, err := beginSkill(base, p.Root, scope == "project", name, about)
+			switch {
+			case errors.Is(err, fs.ErrExist):
+				return failf("choose another name, or change that one", "there is a skill %s already: %s", name, clip.Visible(dir))
+			case err != nil:
+				return failf("make the folder writable", "begin %s: %v", clip.Visible(dir), err)
+			}
+			fmt.Fprintf(sys.Stdout, "began %s\n", clip.Visible(file))
+			fmt.Fprintf(sys.Stdout, "write what it is for and what to do, then: adze skills check %s\n", clip.Visible(dir))
+			if scope == "project" {
+				fmt.Fprintln(sys.Stdout, "it counts once this folder is trusted with it: adze trust")
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&scope, "scope", "user", "user (all folders) or project (this repository)")
+	c.Flags().StringVar(&about, "description", "", "what it does and when to use it")
+	return c
+}
+
+// beginSkill makes the folder and the file of a new skill. Of a project, no link
+// leads out of its root.
+func beginSkill(base, root string, project bool, name, about string) (file string, err error) {
+	top, below := base, filepath.Join("skills", name)
+	if project {
+		top, below = root, filepath.Join(".adze", "skills", name)
+	} else if err := os.MkdirAll(base, 0o700); err != nil {
+		return "", err
+	}
+	r, err := os.OpenRoot(top)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	if err := r.MkdirAll(below, 0o755); err != nil {
+		return "", err
+	}
+	at := filepath.Join(below, "SKILL.md")
+	return filepath.Join(top, at), safe.Make(r, safe.File{Name: at, Mode: 0o644, Text: []byte(skill.Template(name, about))})
+}
