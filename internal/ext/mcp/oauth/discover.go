@@ -48,24 +48,26 @@ type place struct {
 
 // discover finds out who issues tokens for a server.
 func (w *web) discover(ctx context.Context, s Settings, ch challenge) (place, error) {
-	r, found, err := w.resource(ctx, s, ch)
+	u, err := url.Parse(s.ServerURL)
 	if err != nil {
 		return place{}, err
 	}
+	r, found, err := w.resource(ctx, s, ch)
 	p := place{resource: r.Resource, scopes: together(r.Scopes)}
 	switch {
 	case s.MetadataURL != "":
+		if err != nil { // a person said where; what the server says wrongly does not count
+			p = place{resource: canonical(u)}
+		}
 		p.issuer, err = w.set(ctx, s.MetadataURL)
 		return p, err
+	case err != nil:
+		return place{}, err
 	case found:
 		p.issuer, err = w.first(ctx, s, r.Servers)
 		return p, err
 	}
 	// Before 2025-06-18 the server was its own authorization server.
-	u, err := url.Parse(s.ServerURL)
-	if err != nil {
-		return place{}, err
-	}
 	own := u.Scheme + "://" + u.Host
 	// Its metadata may name an issuer below its root: nobody named one before, and
 	// all of the host is the server's.
@@ -104,6 +106,9 @@ func (w *web) first(ctx context.Context, s Settings, list []string) (issuer, err
 	return issuer{}, failed
 }
 
+// wellKnown is where resources describe themselves (RFC 9728 3).
+const wellKnown = "/.well-known/oauth-protected-resource"
+
 // resource reads what the server says about itself; found is false when it does
 // not.
 func (w *web) resource(ctx context.Context, s Settings, ch challenge) (resource, bool, error) {
@@ -111,7 +116,7 @@ func (w *web) resource(ctx context.Context, s Settings, ch challenge) (resource,
 	if err != nil {
 		return resource{}, false, err
 	}
-	root := server.Scheme + "://" + server.Host + "/.well-known/oauth-protected-resource"
+	root := server.Scheme + "://" + server.Host + wellKnown
 	from := []string{ch.metadata}
 	if path := strings.TrimPrefix(server.EscapedPath(), "/"); path != "" {
 		from = append(from, root+"/"+path)
@@ -128,23 +133,28 @@ func (w *web) resource(ctx context.Context, s Settings, ch challenge) (resource,
 		if !found {
 			continue
 		}
-		if !stands(r.Resource, server) {
-			return resource{}, false, fmt.Errorf("%s says that it is another server: %s", shown(s.Name), clip.Line(clip.Visible(r.Resource), 100))
+		if !stands(r.Resource, server, at) {
+			return resource{}, false, hint.With(fmt.Errorf("%s says that it is another server: %s", shown(s.Name), shown(r.Resource)),
+				"if who runs it says that this is right, set oauth.authServerMetadataUrl to where its authorization server describes itself")
 		}
 		return r, true, nil
 	}
 	return resource{Resource: canonical(server)}, false, nil
 }
 
-// stands reports whether a resource identifier is one of a server: its URL, or
-// one above it on the same host.
-func stands(id string, server *url.URL) bool {
+// stands reports whether a resource identifier, in a document that was found at a
+// place, is one of a server: its URL, or one above it on the same host if the
+// document is where that one's is. So what has a part of a host does not get tokens
+// for all of it by saying so.
+func stands(id string, server *url.URL, at string) bool {
 	u, err := address("the identifier", id)
 	if err != nil || origin(u) != origin(server) || plain(u) != nil || u.RawQuery != "" && u.RawQuery != server.RawQuery {
 		return false
 	}
 	above, path := strings.TrimSuffix(u.EscapedPath(), "/"), strings.TrimSuffix(server.EscapedPath(), "/")
-	return above == path || strings.HasPrefix(path, above+"/")
+	doc, err := address("the document", at)
+	return above == path ||
+		strings.HasPrefix(path, above+"/") && err == nil && origin(doc) == origin(u) && strings.TrimSuffix(doc.EscapedPath(), "/") == wellKnown+above
 }
 
 // canonical is the identifier of a server that does not say one: its URL without

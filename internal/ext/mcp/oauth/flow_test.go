@@ -119,6 +119,7 @@ func TestDiscovery(t *testing.T) {
 		"the second of two":      {func(w *world) { w.prm["authorization_servers"] = []string{w.as.URL + "/none", w.as.URL} }},
 		"issuer ends in a slash": {func(w *world) { w.prm["authorization_servers"] = []string{w.as.URL + "/"} }},
 		"set by a person":        {func(w *world) { w.prm = nil }},
+		"set by a person, instead of what the server says": {func(w *world) { w.prm["resource"] = "https://other.example" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -126,7 +127,7 @@ func TestDiscovery(t *testing.T) {
 				e(w)
 			}
 			s := w.settings()
-			if name == "set by a person" {
+			if strings.HasPrefix(name, "set by a person") {
 				s.MetadataURL = w.as.URL + oas
 			}
 			c := w.newClient(t.TempDir())

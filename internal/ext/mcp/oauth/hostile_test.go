@@ -28,12 +28,24 @@ func TestHostile(t *testing.T) {
 		want   string
 		opened bool
 	}{
-		"nothing is said":         {func(w *world) { w.prm, w.meta = nil, nil }, "does not say where to sign in", false},
-		"another issuer":          {func(w *world) { w.meta["issuer"] = "https://honest.example" }, "says that it is another one", false},
-		"no issuer":               {func(w *world) { delete(w.meta, "issuer") }, "says that it is another one", false},
-		"issuer in upper case":    {func(w *world) { w.meta["issuer"] = strings.ToUpper(w.as.URL) }, "says that it is another one", false},
-		"another server":          {func(w *world) { w.prm["resource"] = "https://evil.example.com/mcp" }, "says that it is another server", false},
-		"another path":            {func(w *world) { w.prm["resource"] = w.rs.URL + "/mc" }, "says that it is another server", false},
+		"nothing is said":      {func(w *world) { w.prm, w.meta = nil, nil }, "does not say where to sign in", false},
+		"another issuer":       {func(w *world) { w.meta["issuer"] = "https://honest.example" }, "says that it is another one", false},
+		"no issuer":            {func(w *world) { delete(w.meta, "issuer") }, "says that it is another one", false},
+		"issuer in upper case": {func(w *world) { w.meta["issuer"] = strings.ToUpper(w.as.URL) }, "says that it is another one", false},
+		"another server":       {func(w *world) { w.prm["resource"] = "https://evil.example.com/mcp" }, "says that it is another server", false},
+		"another path":         {func(w *world) { w.prm["resource"] = w.rs.URL + "/mc" }, "says that it is another server", false},
+		"all of the host, said by a part": {func(w *world) {
+			w.prm["resource"] = w.rs.URL
+			w.onMCP = func(rw http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/mcp" {
+					rw.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+w.rs.URL+`/mcp/says"`)
+					rw.WriteHeader(http.StatusUnauthorized)
+				} else {
+					reply(rw, http.StatusOK, w.prm)
+				}
+				return true
+			}
+		}, "says that it is another server", false},
 		"path with dots":          {func(w *world) { w.prm["resource"] = w.rs.URL + "/x/../mcp" }, "says that it is another server", false},
 		"no resource":             {func(w *world) { delete(w.prm, "resource") }, "says that it is another server", false},
 		"no authorization server": {func(w *world) { w.prm["authorization_servers"] = []string{} }, "but not where", false},

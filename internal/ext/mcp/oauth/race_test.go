@@ -573,8 +573,18 @@ func TestIdentifiers(t *testing.T) {
 		"https://example.com/a/mc": false, "https://example.com/b": false, "https://example.com:444/a": false, "http://example.com/a": false, "https://sub.example.com": false,
 		"https://example.com/a/mcp?x=2": false, "https://example.com/a/mcp#f": false, "https://u@example.com/a": false, "": false, "example.com": false, "https://example.com/a/./mcp": false, "https://example.com/A/mcp": false,
 	} {
-		if stands(id, server) != want {
+		at := id + "?" // where the document of that one is
+		if u, err := url.Parse(id); err == nil {
+			at = u.Scheme + "://" + u.Host + wellKnown + u.Path
+		}
+		if stands(id, server, at) != want {
 			t.Errorf("%s: %v", id, !want)
+		}
+		own := strings.Contains(id, "/a/mcp")
+		for _, at := range []string{"https://example.com/a/mcp/says", "https://example.com" + wellKnown + "/a/mcp", "https://other.example" + wellKnown, ""} {
+			if stands(id, server, at) != (want && own) {
+				t.Errorf("%s, said at %s: %v", id, at, !own)
+			}
 		}
 	}
 	for in, want := range map[string]string{
