@@ -70,7 +70,7 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 		env := l.Env
 		env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
 		out, err := helper.Run(ctx, helper.Spec{
-			For: event.ForSkill, Target: target, System: instructions(c.Parts(), f.Agent), Tools: forkTools(s.Tools(), f.Agent), Prompt: f.Prompt,
+			For: event.ForSkill, Target: target, System: instructions(c.Parts(), f.Agent), Tools: forkTools(s.Tools().Anew(), f.Agent), DeferAbove: s.DeferAbove, Prompt: f.Prompt,
 			Rules: rules, Mode: s.Mode(), Hooks: through{s, f.Lent}, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Record: l.Record,
 			Spent: func(e event.Spent) error { return s.Report(e) },
 		})

@@ -30,6 +30,9 @@ type Spec struct {
 	Target agent.Target
 	System []string
 	Tools  tool.Set
+	// DeferAbove is as in session.Config. nil takes the tools as they are, which is
+	// right behind the History of another session.
+	DeferAbove func(window int) int
 	// History is a conversation that the prompt stands behind: another session's
 	// messages, whose bytes a provider has in its cache. nil begins anew.
 	History  []llm.Message
@@ -71,7 +74,7 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey, Aliases: s.Aliases, Record: s.Record,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 		},
-		Tools: s.Tools, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Hooks: s.Hooks, Now: time.Now,
+		Tools: s.Tools, DeferAbove: s.DeferAbove, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Hooks: s.Hooks, Now: time.Now,
 	})
 	if err != nil {
 		return out, err

@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"errors"
-	"math"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -72,10 +71,7 @@ func (s *Session) offer(st *state) (tool.Set, error) {
 // the model of another session was told of it.
 func (s *Session) next(st *state) (now tool.Set, e event.ToolsChanged) {
 	now = st.tools
-	limit, defers := math.MaxInt, s.cfg.MoreTools || s.cfg.DeferAbove != nil
-	if s.cfg.DeferAbove != nil {
-		limit = s.cfg.DeferAbove(st.target.Window)
-	}
+	limit, defers := s.DeferAbove(st.target.Window), s.cfg.MoreTools || s.cfg.DeferAbove != nil
 	switch {
 	case !st.offered: // nobody has read another list yet
 		if st.wanted != nil {

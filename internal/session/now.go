@@ -1,6 +1,8 @@
 package session
 
 import (
+	"math"
+
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
@@ -18,6 +20,15 @@ func (s *Session) Target() agent.Target {
 	out := s.cfg.Target
 	_ = s.do(func(st *state) { out = st.asked() })
 	return out
+}
+
+// DeferAbove is how many tokens of descriptions of tools a model with this window
+// is told at once; see Config.
+func (s *Session) DeferAbove(window int) int {
+	if s.cfg.DeferAbove == nil {
+		return math.MaxInt
+	}
+	return s.cfg.DeferAbove(window)
 }
 
 // Tools are those that the next request offers, as long as nothing changes

@@ -78,6 +78,16 @@ func (s Set) Settle(limit int, more bool) Set {
 	return setOf(list, true, s.loaded)
 }
 
+// Anew is the set for a model that was told of nothing yet: the tools that are
+// there, all of them whole until it is settled.
+func (s Set) Anew() Set {
+	list := slices.Clone(s.list)
+	for i := range list {
+		list[i].named = false
+	}
+	return setOf(slices.DeleteFunc(list, func(e entry) bool { return e.gone }), false, nil)
+}
+
 // sized reports whether a set can load tools, and how many tokens the
 // descriptions have that may be deferred and are listed.
 func (s Set) sized() (loader bool, size int) {

@@ -169,6 +169,8 @@ func TestSetDefers(t *testing.T) {
 	if !slices.Equal(added, []string{"mcp__b__z"}) {
 		t.Errorf("added %v", added)
 	}
+	check("for another model", back.Anew(), "Read Write mcp__b__z", "")
+	check("and settled", back.Anew().Settle(0, false), "Read ToolSearch Write", "mcp__b__z")
 	same := back.Map(func(t tool.Tool) tool.Tool { return t }).Only(func(string) bool { return true })
 	check("mapped", same, "Read ToolSearch Write mcp__a__x mcp__a__y mcp__b__z mcp__c__away", "mcp__b__z")
 }
