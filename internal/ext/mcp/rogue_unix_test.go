@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -20,6 +21,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
@@ -145,6 +148,11 @@ func (r *rogue) answer(raw []byte) (lines []string) {
 func misbehave(args []string) {
 	r := &rogue{mode: args[0]}
 	switch r.mode {
+	case "over-http": // an honest one, until its input ends
+		s := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return honest() }, nil))
+		fmt.Println(s.URL)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
 	case "dead":
 		fmt.Fprintln(os.Stderr, "\x1b[31mno config file")
 		os.Exit(2)
