@@ -134,6 +134,7 @@ func (s *server) open(ctx context.Context, version string) (*link, error) {
 	l.life, l.end = context.WithCancelCause(context.Background())
 	t, leave, err := l.transport(ctx)
 	if err != nil {
+		err = l.because(err)
 		l.end(err)
 		return nil, err
 	}

@@ -250,9 +250,9 @@ func (s *server) outlive(ctx context.Context, l *link) {
 // reads.
 func (l *link) lost(err error, readOnly bool) bool {
 	var refused *jsonrpc.Error
-	expired := errors.Is(err, sdk.ErrSessionMissing) || errors.As(err, &refused) && refused.Code == -32001 && l.web != nil
+	expired := errors.Is(err, errForgotten) || errors.Is(err, sdk.ErrSessionMissing) || errors.As(err, &refused) && refused.Code == -32001 && l.web != nil
 	if expired {
-		l.end(fmt.Errorf("%w: the server forgot the session", errEnded))
+		l.end(errForgotten)
 		return true
 	}
 	var broke *offence

@@ -287,12 +287,15 @@ func (c *courier) because(err error) error {
 	case status == http.StatusUnauthorized:
 		return &needsAuth{"the server wants you to sign in (401)", nil}
 	case errors.Is(err, sdk.ErrSessionMissing):
-		return fmt.Errorf("%w: the server forgot the session", errEnded)
+		return errForgotten
 	case errors.As(err, &u):
 		return fmt.Errorf("%w: it cannot be reached: %w", errEnded, u.Err)
 	}
 	return err
 }
+
+// errForgotten is a session that the server does not know any more.
+var errForgotten = errors.New("the server forgot the session")
 
 func webScheme(s string) string {
 	switch s {
