@@ -431,7 +431,13 @@ func TestPrompts(t *testing.T) {
 // A server that forgot the session is connected to again, and the call is made once more.
 func TestExpiredSession(t *testing.T) {
 	var mu sync.Mutex
-	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return honest() }, nil)
+	server := honest()
+	h := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)
+	t.Cleanup(func() { // of the session that was forgotten, nobody says that it ends
+		for s := range server.Sessions() {
+			_ = s.Close()
+		}
+	})
 	forget := ""
 	r := start(t, nil, remote("r", servers.HTTP, serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		mu.Lock()
