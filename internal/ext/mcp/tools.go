@@ -358,14 +358,12 @@ func (l *link) failed(err error) error {
 	if err == nil {
 		return nil
 	}
-	var in signIn
-	if errors.As(err, &in) {
-		err := &needsAuth{in.Error(), in}
-		if in.NeedsSignIn() {
-			l.end(err)
+	if why := signing(err); why != nil {
+		if in := signIn(nil); errors.As(why, &in) && in.NeedsSignIn() {
+			l.end(why)
 			l.leave()
 		}
-		return err
+		return why
 	}
 	var refused *jsonrpc.Error
 	if errors.As(err, &refused) {

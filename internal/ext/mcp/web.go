@@ -82,7 +82,11 @@ func (c *courier) signer() auth.OAuthHandler {
 	if c.l.s.hub.conf.Auth == nil || c.headers.Get("Authorization") != "" {
 		return nil
 	}
-	return c.l.s.hub.conf.Auth(c.l.s.conf)
+	h := c.l.s.hub.conf.Auth(c.l.s.conf)
+	if h == nil {
+		return nil
+	}
+	return signed{h}
 }
 
 // client is an HTTP client that goes through the courier.
@@ -278,12 +282,12 @@ func (c *courier) because(err error) error {
 	why, status := c.why, c.status
 	c.mu.Unlock()
 	u := new(url.Error)
-	var in signIn
+	sign := signing(err)
 	switch {
 	case why != nil:
 		return why
-	case errors.As(err, &in):
-		return &needsAuth{in.Error(), in}
+	case sign != nil:
+		return sign
 	case status == http.StatusUnauthorized:
 		return &needsAuth{"the server wants you to sign in (401)", nil}
 	case errors.Is(err, sdk.ErrSessionMissing):

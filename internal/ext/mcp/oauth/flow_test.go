@@ -341,7 +341,8 @@ func TestDiscoverIsRefused(t *testing.T) {
 func TestMoreRights(t *testing.T) {
 	w := newWorld(t)
 	w.scope = "read"
-	c, s := w.newClient(t.TempDir()), w.settings()
+	dir := t.TempDir()
+	c, s := w.newClient(dir), w.settings()
 	w.login(c, s)
 	w.need = "write"
 	status, err := call(t.Context(), c, s)
@@ -350,7 +351,7 @@ func TestMoreRights(t *testing.T) {
 		t.Fatalf("%d %+v", status, err)
 	}
 	w.scan(err)
-	b := w.login(c, s)
+	b := w.login(w.newClient(dir), s) // in another process
 	if q := page(t, b); q.Get("scope") != "read write" {
 		t.Errorf("%v", q)
 	}

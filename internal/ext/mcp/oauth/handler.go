@@ -385,7 +385,7 @@ func (v *server) moved(ctx context.Context, r record, ch challenge) bool {
 // more answers a 403: the token does not give the right to what was asked for.
 func (v *server) more(ctx context.Context, used secret, ch challenge) error {
 	if ch.code != "insufficient_scope" {
-		return fmt.Errorf("the MCP server %s refuses that (403)", shown(v.s.Name))
+		return &ErrRefused{fmt.Sprintf("the MCP server %s refuses that (403)", shown(v.s.Name))}
 	}
 	r, err := v.current(ctx)
 	if err != nil {
@@ -400,7 +400,7 @@ func (v *server) more(ctx context.Context, used secret, ch challenge) error {
 		return nil
 	}
 	if len(ch.scopes) == 0 || covers(together(r.Asked, r.Scopes), ch.scopes) {
-		return fmt.Errorf("the MCP server %s refuses that: it wants the rights %s, which were asked for and did not do", shown(v.s.Name), shown(strings.Join(ch.scopes, " ")))
+		return &ErrRefused{fmt.Sprintf("the MCP server %s refuses that: it wants the rights %s, which were asked for and did not do", shown(v.s.Name), shown(strings.Join(ch.scopes, " ")))}
 	}
 	want := together(r.Asked, r.Scopes, ch.scopes)
 	v.mu.Lock()
@@ -408,9 +408,26 @@ func (v *server) more(ctx context.Context, used secret, ch challenge) error {
 	want = v.want
 	v.mu.Unlock()
 	if v.s.Flow == Code {
+		if r.Access != "" {
+			v.note(ctx, want)
+		}
 		return &ErrNeedsSignIn{Server: v.s.Name, Scopes: want, More: r.Access != ""}
 	}
 	return v.obtain(ctx, ch, want)
+}
+
+// note keeps what rights were missing, for whoever signs in next, in whatever
+// process. It is no fault when that fails: the server will say it again.
+func (v *server) note(ctx context.Context, want []string) {
+	unlock, err := v.c.lock(ctx, v.s.key())
+	if err != nil {
+		return
+	}
+	defer unlock()
+	if r, err := v.newest(ctx); err == nil && r.Access != "" && !covers(r.Want, want) {
+		r.Want = together(r.Want, want)
+		_ = v.save(ctx, r)
+	}
 }
 
 // obtain gets a token without a person.

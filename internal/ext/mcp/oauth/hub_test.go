@@ -131,6 +131,29 @@ func TestWithHub(t *testing.T) {
 		t.Error(err)
 	}
 
+	// Given all it wanted, it refuses: there is no more to sign in for.
+	w.mu.Lock()
+	for token := range w.access {
+		w.access[token] = "read"
+	}
+	w.mu.Unlock()
+	if got, err := read(); err == nil || needs(err) != nil || !strings.HasPrefix(err.Error(), "the MCP server srv refuses that: it wants the rights write") {
+		t.Errorf("%s %v", got, err)
+	}
+	if err := hub.Reconnect("srv"); err != nil {
+		t.Fatal(err)
+	}
+	if st := state(event.ServerFailed); !strings.HasPrefix(st.Why, "the MCP server srv refuses that") || strings.Contains(st.Why, "attempt") {
+		t.Errorf("%+v", st)
+	}
+	for token := range w.access {
+		w.access[token] = "read write"
+	}
+	if err := hub.Reconnect("srv"); err != nil {
+		t.Fatal(err)
+	}
+	state(event.ServerConnected)
+
 	// The sign-in was taken back elsewhere.
 	w.mu.Lock()
 	clear(w.access)

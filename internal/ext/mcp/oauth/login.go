@@ -60,6 +60,9 @@ func (c *Client) Login(ctx context.Context, s Settings, b Browser) error {
 	v.mu.Lock()
 	want := together(v.want)
 	v.mu.Unlock()
+	if old, _, err := c.load(ctx, s); err == nil { // what cannot be read is replaced
+		want = together(want, old.Want)
+	}
 	if len(want) == 0 {
 		want = firstScopes(s, ch, p)
 	}

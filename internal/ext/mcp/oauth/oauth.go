@@ -202,6 +202,14 @@ func (e *ErrNeedsSignIn) Error() string {
 	return s
 }
 
+// An ErrRefused is a 403 that signing in does not change.
+type ErrRefused struct{ text string }
+
+func (e *ErrRefused) Error() string { return e.text }
+
+// Refused tells it from what may go otherwise at another time.
+func (e *ErrRefused) Refused() {}
+
 // NeedsSignIn reports whether nothing of the server can be used until then.
 func (e *ErrNeedsSignIn) NeedsSignIn() bool { return !e.More }
 

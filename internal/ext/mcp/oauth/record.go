@@ -38,6 +38,7 @@ type record struct {
 	Expires time.Time `json:"expires,omitzero"`
 	Scopes  []string  `json:"scopes,omitempty"` // that were given, or asked for where the server did not say
 	Asked   []string  `json:"asked,omitempty"`
+	Want    []string  `json:"want,omitempty"` // that a server wanted since
 }
 
 const recordVersion = 1
