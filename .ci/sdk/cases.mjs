@@ -7,7 +7,8 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const [adze, sdk, folder, ...wanted] = process.argv.slice(2)
-const { query, AbortError, InMemorySessionStore } = await import(pathToFileURL(sdk).href)
+const { query, AbortError, InMemorySessionStore, createSdkMcpServer, tool } = await import(pathToFileURL(sdk).href)
+const { z } = await import(pathToFileURL(path.join(path.dirname(sdk), '../../zod/index.js')).href)
 const cases = []
 const test = (name, run) => cases.push({ name, run })
 
@@ -28,6 +29,16 @@ class Place {
   script(text) {
     this.put('model.txt', text)
     return this
+  }
+  // plugin is a small plugin's folder.
+  plugin() {
+    this.put('plug/.claude-plugin/plugin.json', '{"name": "demo", "version": "1.0.0"}')
+    this.put('plug/commands/lint.md', '---\ndescription: lints a file\n---\nLint $ARGUMENTS now.\n')
+    return path.join(this.dir, 'plug')
+  }
+  // server is a small MCP server's program.
+  server() {
+    return this.put('server.mjs', smallServer)
   }
   env(more) {
     return { PATH: process.env.PATH, HOME: this.home, ...more }
@@ -59,6 +70,19 @@ class Place {
     return out
   }
 }
+
+// smallServer is an MCP server on stdio with one tool.
+const smallServer = `
+import readline from 'node:readline'
+const say = (id, result) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, result }) + '\\n')
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  const m = JSON.parse(line)
+  if (m.method === 'initialize') say(m.id, { protocolVersion: m.params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'small', version: '1' } })
+  else if (m.method === 'tools/list') say(m.id, { tools: [{ name: 'hello', inputSchema: { type: 'object', properties: { who: { type: 'string' } } } }] })
+  else if (m.method === 'tools/call') say(m.id, { content: [{ type: 'text', text: 'hello ' + m.params.arguments.who }] })
+  else if (m.id !== undefined) say(m.id, {})
+}).on('close', () => process.exit(0))
+`
 
 // An Input is a stream of prompts that stays open until it is closed.
 class Input {
@@ -457,7 +481,7 @@ test('title', async (p) => {
 test('what is supported', async (p) => {
   await talk(p.script('> hi\n'), {}, async ({ q, input, result }) => {
     assert.ok((await q.supportedModels()).some((m) => m.value === 'default' && m.resolvedModel === 'model.txt'))
-    assert.deepEqual(await q.supportedCommands(), [])
+    assert.ok((await q.supportedCommands()).some((c) => c.name === 'review' && c.description))
     assert.deepEqual(await q.supportedAgents(), [])
     assert.equal((await q.accountInfo()).apiKeySource, 'none')
     assert.deepEqual(await q.mcpServerStatus(), [])
@@ -471,7 +495,6 @@ test('what is supported', async (p) => {
     await assert.rejects(q.stopTask('x'), /no background command/)
     assert.match((await q.rewindFiles('x')).error, /no prompt/)
     assert.deepEqual((await q.setMcpServers({})).added, [])
-    await assert.rejects(q.setMcpServers({ x: { command: 'x' } }), /no MCP servers/)
     input.say('hi')
     await result()
   })
@@ -559,14 +582,88 @@ test('hooks: one that throws, and one that takes too long, stop nothing', async 
 })
 test('hooks: an event that there is not', (p) => refused(p, { hooks: { PreTool: [{ hooks: [async () => ({})] }] } }, /did you mean PreToolUse/))
 
+// ---- what people bring along
+
+const inProcess = () => createSdkMcpServer({
+  name: 'calc', version: '1.0.0',
+  tools: [
+    tool('add', 'adds two numbers', { a: z.number(), b: z.number() }, async ({ a, b }) => ({ content: [{ type: 'text', text: `sum ${a + b}` }] })),
+    tool('fail', 'fails', {}, async () => { throw new Error('broken on purpose') }),
+  ],
+})
+
+test('mcpServers: in the host itself', async (p) => {
+  const out = await p.script('@ mcp__calc__add {"a": 2, "b": 40}\n---\n@ mcp__calc__fail {}\n---\n> done\n').says('go',
+    { mcpServers: { calc: inProcess() }, allowedTools: ['mcp__calc__add', 'mcp__calc__fail'] })
+  assert.equal(out.result.result, 'done')
+  const text = JSON.stringify(out.messages)
+  assert.match(text, /sum 42/)
+  assert.match(text, /broken on purpose/)
+  const init = out.messages.find((m) => m.type === 'system' && m.subtype === 'init')
+  assert.deepEqual(init.mcp_servers, [{ name: 'calc', status: 'connected' }])
+  assert.ok(init.tools.includes('mcp__calc__add'), JSON.stringify(init.tools))
+})
+
+test('mcpServers: a program', async (p) => {
+  const out = await p.script('@ mcp__files__hello {"who": "Ann"}\n---\n> done\n').says('go',
+    { mcpServers: { files: { command: process.execPath, args: [p.server()] } }, allowedTools: ['mcp__files'] })
+  assert.match(JSON.stringify(out.messages), /hello Ann/)
+})
+
+test('agents, plugins, skills and slash commands', async (p) => {
+  const plugin = p.plugin()
+  await talk(p.script('> linted\n'), {
+    agents: { reviewer: { description: 'reviews', prompt: 'You review.' } }, plugins: [{ type: 'local', path: plugin }], settingSources: [],
+  }, async ({ q, input, result }) => {
+    assert.ok((await q.supportedAgents()).some((a) => a.name === 'reviewer'))
+    assert.ok((await q.supportedCommands()).some((c) => c.name === 'demo:lint'))
+    input.say('/demo:lint main.go')
+    const out = await result()
+    assert.equal(out.result, 'linted')
+  })
+  const out = await p.script('> hi\n').says('hi', { plugins: [{ type: 'local', path: plugin }], agents: { reviewer: { description: 'reviews', prompt: 'x' } } })
+  const init = out.messages.find((m) => m.type === 'system' && m.subtype === 'init')
+  assert.deepEqual(init.plugins, [{ name: 'demo', path: plugin }])
+  assert.ok(init.agents.includes('reviewer') && init.slash_commands.includes('demo:lint') && init.skills.includes('demo:lint'), JSON.stringify(init))
+  assert.equal(init.output_style, 'default')
+})
+
+test('skills: only those that are named', async (p) => {
+  const out = await p.script('> hi\n').says('hi', { skills: ['review'] })
+  const init = out.messages.find((m) => m.type === 'system' && m.subtype === 'init')
+  assert.deepEqual(init.skills, ['review'])
+})
+
+test('setMcpServers, status, toggle and reconnect', async (p) => {
+  await talk(p.script('> hi\n'), {}, async ({ q }) => {
+    const set = await q.setMcpServers({ files: { command: process.execPath, args: [p.server()] } })
+    assert.deepEqual(set.added, ['files'])
+    const state = async (want) => {
+      for (let i = 0; i < 200; i++) {
+        const s = (await q.mcpServerStatus()).find((s) => s.name === 'files')
+        if (s?.status === want) return s
+        await new Promise((r) => setTimeout(r, 50))
+      }
+      assert.fail('never ' + want + ': ' + JSON.stringify(await q.mcpServerStatus()))
+    }
+    const s = await state('connected')
+    assert.deepEqual(s.tools.map((t) => t.name), ['mcp__files__hello'])
+    assert.equal(s.serverInfo.name, 'small')
+    await q.toggleMcpServer('files', false)
+    await state('disabled')
+    await q.toggleMcpServer('files', true)
+    await state('connected')
+    await q.reconnectMcpServer('files')
+    await state('connected')
+    assert.deepEqual((await q.setMcpServers({})).removed, ['files'])
+    assert.deepEqual(await q.mcpServerStatus(), [])
+  })
+})
+
 // ---- what there is not, in plain words
 
-test('not there: agents', (p) => refused(p, { agents: { a: { description: 'd', prompt: 'p' } } }, /no agents yet/))
 test('not there: agent', (p) => refused(p, { agent: 'a' }, /no agents yet/))
-test('not there: mcpServers', (p) => refused(p, { mcpServers: { x: { command: 'x' } } }, /no MCP servers yet/))
-test('not there: plugins', (p) => refused(p, { plugins: [{ type: 'local', path: '/x' }] }, /no plugins yet/))
 test('not there: toolAliases', (p) => refused(p, { toolAliases: { Read: 'x' } }, /no tool aliases yet/))
-test('not there: skills', (p) => refused(p, { skills: ['x'] }, /no skills yet/))
 test('not there: planModeInstructions', (p) => refused(p, { planModeInstructions: 'x' }, /no instructions for plan mode yet/))
 test('not there: managedSettings', (p) => refused(p, { managedSettings: { permissions: {} } }, /no flag --managed-settings/))
 test('not there: projectConfigRoot', (p) => refused(p, { projectConfigRoot: '/tmp' }, /no flag --project-config-root/))

@@ -82,9 +82,9 @@ func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, er
 	return set, err
 }
 
-// offer has the session offer the tools that there are now, as extensions bring
-// others.
-func (r *Running) offer() {
+// Offer has the session offer the tools that there are now, as extensions bring
+// others, from the next step on.
+func (r *Running) Offer() {
 	w := r.world
 	cfg := w.Config()
 	rules, _ := settings.UsableRules(cfg, w.Paths, func(error) {}) // problems are told elsewhere

@@ -29,7 +29,7 @@ func (r *Running) extend(cfg *config.Config) {
 	case r.spec.Cleared:
 		source = "clear"
 	}
-	x, bad := ext.New(ext.Config{World: w.ext, Offer: r.offer, Fork: ext.ForkConfig{
+	x, bad := ext.New(ext.Config{World: w.ext, Offer: r.Offer, Fork: ext.ForkConfig{
 		Parts: func() []prompt.Part { return r.parts }, Resolve: w.resolve, Budget: func() agent.Budget { return budget(w.Config()) },
 		Rules: func() policy.Rules {
 			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
@@ -90,6 +90,16 @@ func last(environ []string, name string) (value string) {
 	}
 	return value
 }
+
+// Extended is what the session has besides adze's own, and MCPStates how MCP
+// servers are.
+func (r *Running) Extended() event.Extended { return r.ext.Extended() }
+
+// MCPStates are how MCP servers are, by name.
+func (r *Running) MCPStates() []event.ServerChanged { return r.world.ext.States() }
+
+// MCP are the MCP servers of all sessions.
+func (w *World) MCP() *ext.World { return w.ext }
 
 // serversWait is how long a run in print mode waits for servers whose tools it
 // was started for.

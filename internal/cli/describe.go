@@ -25,6 +25,7 @@ func (r running) about() print.About {
 	d := r.Describe()
 	return print.About{
 		SessionID: d.ID, Cwd: d.Dir, Tools: d.Tools, Model: d.Model.ID(), Mode: string(d.Mode),
+		ToolNames: func() []string { return r.Tools().Names() }, Extended: r.Extended, MCP: r.MCPStates,
 		KeySource: d.Key, Version: d.Version, Prefix: r.world.Config().Print.ProviderPrefix, NewID: newUUID,
 		Facts: r.Facts, Models: r.switchable, Context: r.context, Settings: r.settings,
 	}

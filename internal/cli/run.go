@@ -174,6 +174,9 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		Format: print.Format(f.output), Partial: f.partial, Hooks: f.clients.hookEvents, About: a.about(), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
 	}
+	if f.input == "stream-json" {
+		opts.Servers, opts.Ready = &hostServers{world: a.world.MCP(), given: o.Extensions.Further}, o.ready(ctx, a)
+	}
 	if w := watching(sys); w != nil && f.output == "text" {
 		opts.Watch, opts.Answer = w.see, w.answer
 	}
@@ -205,10 +208,13 @@ func setUp(ctx context.Context, sys System, o *invocation, in <-chan print.Input
 			o.Flags = append(o.Flags, configGiven(v.key, v.text, "initialize"))
 		}
 	}
-	if len(s.Hooks) > 0 {
-		o.callbacks = print.NewCallbacks()
-		o.spec.Hooks, o.spec.Callback = s.Hooks, o.callbacks.Ask
+	if err := o.inside(s); err != nil {
+		x.Request.Refuse(sys.Stdout, err)
+		return nil, usagef("leave it out", "%v", err)
 	}
+	o.callbacks = print.NewCallbacks()
+	o.Extensions.Host = o.callbacks.Message
+	o.spec.Hooks, o.spec.Callback = s.Hooks, o.callbacks.Ask
 	if o.spec.Schema == nil {
 		o.spec.Schema = s.Schema
 	}

@@ -141,7 +141,7 @@ func (x *Session) Env() []string { return x.gate.Env() }
 
 // Contributions are what extensions bring now.
 func (x *Session) Contributions() []contrib.Contribution {
-	return append([]contrib.Contribution{x.desk.Contribution()}, x.conf.World.contributions()...)
+	return append([]contrib.Contribution{x.desk.Contribution()}, x.conf.World.Contributions()...)
 }
 
 // MoreTools reports whether servers are configured, whose tools may come later.
@@ -163,7 +163,7 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 	w.mu.Unlock()
 	x.gate.Attach(s, after)
 	x.wg.Go(func() {
-		for _, e := range w.states() {
+		for _, e := range w.States() {
 			x.report(e)
 		}
 		x.tell(bad)

@@ -25,6 +25,7 @@ func (w *World) opened() *skills.Shelf {
 		w.shelf = skills.Open(skills.ShelfConfig{
 			Places: w.places, Agents: w.conf.Agents, Taken: taken(), Watch: w.conf.Lasting,
 			Changed: func(lib skill.Library) {
+				lib = w.chosen(lib)
 				for _, x := range w.attached() {
 					x.desk.Use(lib)
 					x.changed()
@@ -42,6 +43,7 @@ func (w *World) library() (skill.Library, []string) {
 		return skill.Library{}, nil
 	}
 	lib, problems := s.Library(libraryWait)
+	lib = w.chosen(lib)
 	var bad []string
 	for _, p := range problems {
 		bad = append(bad, p.String())
@@ -54,6 +56,20 @@ func (w *World) library() (skill.Library, []string) {
 func Library(c WorldConfig) (skill.Library, []skill.Problem) {
 	w := Open(c)
 	return skills.Read(w.places(), c.Agents, taken())
+}
+
+// chosen is the library with the skills that the start named.
+func (w *World) chosen(lib skill.Library) skill.Library {
+	if w.conf.Skills == nil {
+		return lib
+	}
+	others := map[string]string{}
+	for _, s := range lib.Skills() {
+		if !slices.Contains(w.conf.Skills, s.Name) {
+			others[s.Name] = "the program that drives adze"
+		}
+	}
+	return lib.Without(others)
 }
 
 // taken are the names of adze's own commands, which no skill takes.

@@ -16,8 +16,8 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
-// extended is what there is besides adze's own, for clients.
-func (x *Session) extended() event.Extended {
+// Extended is what there is besides adze's own, for clients.
+func (x *Session) Extended() event.Extended {
 	lib := x.desk.Library()
 	e := event.Extended{Style: x.style()}
 	e.Commands, e.Skills = skills.Offers(lib)
@@ -46,7 +46,7 @@ func offer(t skill.Thing) event.Offer {
 
 // say records what there is, when that is not what was recorded last.
 func (x *Session) say() {
-	if e := x.extended(); !reflect.DeepEqual(e, x.s.State().Extensions) {
+	if e := x.Extended(); !reflect.DeepEqual(e, x.s.State().Extensions) {
 		x.report(e)
 	}
 }

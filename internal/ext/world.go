@@ -26,6 +26,12 @@ type Flags struct {
 	// Servers are those of --mcp-config, Strict leaves no others.
 	Servers []servers.Given
 	Strict  bool
+	// Further are those of the program that drives adze, to begin with (see
+	// World.Further), and Host hands a message to one that it serves itself.
+	Further []servers.Given
+	Host    func(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error)
+	// Skills are the names of the only skills there are; nil is all.
+	Skills []string
 	// PluginDirs are folders of plugins that count in this run (--plugin-dir).
 	PluginDirs []string
 	// NoCommands: no slash command of an extension is offered (--disable-slash-commands).
@@ -46,10 +52,8 @@ type WorldConfig struct {
 	HTTP    http.RoundTripper // for servers; nil is one of its own
 	Env     func(string) string
 	Proxy   func(*http.Request) (*url.URL, error) // of sign-ins, nil means none
-	// Host hands a message to a server that the program which drives adze serves.
-	Host    func(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error)
-	Bare    bool // nothing of the project
-	Lasting bool // more prompts may come, so that files are watched
+	Bare    bool                                  // nothing of the project
+	Lasting bool                                  // more prompts may come, so that files are watched
 	// Roots are the folders that sessions work in.
 	Roots func() []string
 	// Debug takes a line that a server wrote; nil: nobody does.
@@ -79,7 +83,7 @@ type World struct {
 
 // Open makes the extensions of a process. It reads and starts nothing.
 func Open(c WorldConfig) *World {
-	return &World{conf: c, look: make(chan struct{}, 1), looked: make(chan struct{})}
+	return &World{conf: c, look: make(chan struct{}, 1), looked: make(chan struct{}), further: c.Flags.Further}
 }
 
 // Refresh looks at what is configured now, in the background, and has it count:
@@ -160,9 +164,9 @@ func (w *World) ready() {
 	<-w.looked
 }
 
-// Await waits until no server is connecting, and returns those that still are
-// when ctx ends.
-func (w *World) Await(ctx context.Context) (late []string) {
+// Await waits until none of these servers is connecting, and returns those that
+// still are when ctx ends; no names are all.
+func (w *World) Await(ctx context.Context, names ...string) (late []string) {
 	w.Refresh()
 	select {
 	case <-w.looked:
@@ -170,7 +174,7 @@ func (w *World) Await(ctx context.Context) (late []string) {
 		return nil
 	}
 	if h := w.Hub(); h != nil {
-		return h.Wait(ctx)
+		return h.Wait(ctx, names...)
 	}
 	return nil
 }
@@ -212,8 +216,19 @@ func (w *World) Hub() *mcp.Hub {
 	return w.hub
 }
 
-// contributions are what is shared by all sessions.
-func (w *World) contributions() []contrib.Contribution {
+// Hub is the connections of servers.
+type Hub = *mcp.Hub
+
+// Status is how servers are, by name.
+func (w *World) Status() []mcp.Status {
+	if h := w.Hub(); h != nil {
+		return h.Status()
+	}
+	return nil
+}
+
+// Contributions are what is shared by all sessions.
+func (w *World) Contributions() []contrib.Contribution {
 	if h := w.Hub(); h != nil {
 		return h.Contributions()
 	}
@@ -280,13 +295,9 @@ func (w *World) Close() {
 	}
 }
 
-// states are how servers are now.
-func (w *World) states() (out []event.ServerChanged) {
-	h := w.Hub()
-	if h == nil {
-		return nil
-	}
-	for _, s := range h.Status() {
+// States are how servers are now, as sessions record it.
+func (w *World) States() (out []event.ServerChanged) {
+	for _, s := range w.Status() {
 		out = append(out, s.Event())
 	}
 	return out

@@ -25,6 +25,7 @@ type callback struct {
 	ctx      context.Context
 	id, call string
 	input    json.RawMessage
+	server   string                // of a message to an MCP server that the host serves; else ""
 	answer   chan<- callbackAnswer // takes one without blocking
 }
 
@@ -42,9 +43,14 @@ var errHostGone = errors.New("cannot be asked: the program that drives this sess
 
 // Ask asks the host for the answer of one of its hooks.
 func (c *Callbacks) Ask(ctx context.Context, id string, input json.RawMessage, call string) (json.RawMessage, error) {
+	return c.put(ctx, callback{ctx: ctx, id: id, call: call, input: input})
+}
+
+func (c *Callbacks) put(ctx context.Context, q callback) (json.RawMessage, error) {
 	answer := make(chan callbackAnswer, 1)
+	q.answer = answer
 	select {
-	case c.asked <- callback{ctx, id, call, input, answer}:
+	case c.asked <- q:
 	case <-c.over:
 		return nil, errHostGone
 	case <-ctx.Done():
@@ -58,6 +64,22 @@ func (c *Callbacks) Ask(ctx context.Context, id string, input json.RawMessage, c
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// Message hands a message to an MCP server that the host serves, and returns its
+// answer.
+func (c *Callbacks) Message(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error) {
+	text, err := c.put(ctx, callback{ctx: ctx, server: server, input: message})
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		Answer json.RawMessage `json:"mcp_response"`
+	}
+	if err := json.Unmarshal(text, &in); err != nil {
+		return nil, fmt.Errorf("the program that drives adze answered a message to the MCP server %s with what cannot be read: %s", server, inWords(err))
+	}
+	return in.Answer, nil
 }
 
 // callbacks are the open questions of the host's hooks, by request ID.
@@ -77,6 +99,9 @@ func (r *runner) call(c callback) {
 	id := "hook-" + strconv.Itoa(r.callbacks.count)
 	r.callbacks.open[id] = c
 	req := map[string]any{"subtype": "hook_callback", "callback_id": c.id, "input": c.input}
+	if c.server != "" {
+		req = map[string]any{"subtype": "mcp_message", "server_name": c.server, "message": c.input}
+	}
 	if c.call != "" {
 		req["tool_use_id"] = c.call
 	}

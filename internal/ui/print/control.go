@@ -1,6 +1,7 @@
 package print
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 )
@@ -36,6 +38,15 @@ type Setup struct {
 	Append string          // stands after them
 	Schema json.RawMessage // of the structured answer, nil for none
 	Hooks  []hook.Hook     // that the host answers
+	// Inside are the names of MCP servers that the host serves, Servers others, and
+	// Agents definitions of agents, as JSON by name.
+	Inside  []string
+	Servers map[string]json.RawMessage
+	Agents  map[string]json.RawMessage
+	// Plugins are folders, and Skills the names of the only skills there are; nil is
+	// all.
+	Plugins []string
+	Skills  []string
 }
 
 // initialize is the request that holds a Setup. What this version has not and
@@ -48,11 +59,17 @@ type initialize struct {
 	Agents  map[string]json.RawMessage `json:"agents"`
 	Inside  []string                   `json:"sdkMcpServers"`
 	Servers map[string]json.RawMessage `json:"mcpServers"`
-	Plugins []json.RawMessage          `json:"plugins"`
+	Plugins []localPlugin              `json:"plugins"`
 	Aliases map[string]string          `json:"toolAliases"`
 	Skills  json.RawMessage            `json:"skills"` // a list of names, or "all"
 	InPlan  string                     `json:"planModeInstructions"`
 	Title   string                     `json:"title"`
+}
+
+// A localPlugin is a plugin in a folder of this machine.
+type localPlugin struct {
+	Type string `json:"type"`
+	Path string `json:"path"`
 }
 
 // Setup is what the request decides, nothing for most. The caller carries it
@@ -98,10 +115,20 @@ func (in initialize) setup() Setup {
 	if len(in.Schema) > 0 && string(in.Schema) != "null" {
 		s.Schema = in.Schema
 	}
+	s.Inside, s.Servers, s.Agents = in.Inside, in.Servers, in.Agents
+	for _, p := range in.Plugins {
+		s.Plugins = append(s.Plugins, p.Path)
+	}
+	if len(in.Skills) > 0 && in.Skills[0] == '[' {
+		s.Skills = []string{}
+		_ = json.Unmarshal(in.Skills, &s.Skills) // missing has looked at it
+	}
 	return s
 }
 
-func (s Setup) any() bool { return s.System != "" || s.Append != "" || s.Schema != nil }
+func (s Setup) any() bool {
+	return s.System != "" || s.Append != "" || s.Schema != nil || len(s.Inside)+len(s.Servers)+len(s.Agents)+len(s.Plugins) > 0 || s.Skills != nil
+}
 
 // missing says which of the things the host wants this version does not have.
 func (in initialize) missing() error {
@@ -109,9 +136,9 @@ func (in initialize) missing() error {
 		wanted bool
 		what   string
 	}{
-		{len(in.Agents) > 0, "agents"}, {len(in.Inside)+len(in.Servers) > 0, "MCP servers"},
-		{len(in.Plugins) > 0, "plugins"}, {len(in.Aliases) > 0, "tool aliases"},
-		{len(in.Skills) > 2 && in.Skills[0] == '[', "skills"}, {in.InPlan != "", "instructions for plan mode"},
+		{len(in.Aliases) > 0, "tool aliases"}, {in.InPlan != "", "instructions for plan mode"},
+		{slices.ContainsFunc(in.Plugins, func(p localPlugin) bool { return p.Type != "local" || p.Path == "" }), "plugins but those of folders (type local)"},
+		{len(in.Skills) > 0 && in.Skills[0] == '[' && json.Unmarshal(in.Skills, new([]string)) != nil, "skills but by name"},
 	} {
 		if x.wanted {
 			return fmt.Errorf("this version of adze has no %s yet", x.what)
@@ -131,17 +158,20 @@ type object = map[string]any
 // request returns what answers a request.
 func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 	var in struct {
-		Mode     string         `json:"mode"`
-		Model    *string        `json:"model"`
-		Tokens   *int           `json:"max_thinking_tokens"`
-		Queued   bool           `json:"cancel_queued"`
-		Settings map[string]any `json:"settings"`
-		Servers  object         `json:"servers"`
-		Server   string         `json:"serverName"`
-		Title    string         `json:"title"`
-		Task     string         `json:"task_id"`
-		Message  string         `json:"user_message_id"`
-		Dry      bool           `json:"dry_run"`
+		Mode     string                     `json:"mode"`
+		Model    *string                    `json:"model"`
+		Tokens   *int                       `json:"max_thinking_tokens"`
+		Queued   bool                       `json:"cancel_queued"`
+		Settings map[string]any             `json:"settings"`
+		Servers  map[string]json.RawMessage `json:"servers"`
+		Server   string                     `json:"serverName"`
+		Named    string                     `json:"server_name"`
+		Enabled  bool                       `json:"enabled"`
+		Note     json.RawMessage            `json:"message"`
+		Title    string                     `json:"title"`
+		Task     string                     `json:"task_id"`
+		Message  string                     `json:"user_message_id"`
+		Dry      bool                       `json:"dry_run"`
 	}
 	if q.subtype != "initialize" {
 		if err := json.Unmarshal(q.raw, &in); err != nil {
@@ -161,19 +191,12 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 		return object{}, r.setThinking(ctx, in.Tokens)
 	case "apply_flag_settings":
 		return object{}, r.apply(ctx, in.Settings)
-	case "mcp_status":
-		return object{"mcpServers": []any{}}, nil
-	case "mcp_reconnect", "mcp_toggle", "mcp_read_resource", "mcp_call":
-		return nil, fmt.Errorf("there is no MCP server %q: this version of adze has none yet", in.Server)
+	case "mcp_status", "mcp_reconnect", "mcp_toggle", "mcp_set_servers", "mcp_message":
+		return r.servers(q.subtype, cmp.Or(in.Server, in.Named), in.Enabled, in.Servers, in.Note)
 	case "rewind_files":
 		return r.rewindFiles(ctx, in.Message, in.Dry), nil
 	case "get_settings":
 		return r.settingsNow(), nil
-	case "mcp_set_servers":
-		if len(in.Servers) > 0 {
-			return nil, errors.New("this version of adze has no MCP servers yet")
-		}
-		return object{"added": []any{}, "removed": []any{}, "errors": object{}}, nil
 	case "list_models":
 		return object{"models": r.models(ctx)}, nil
 	case "get_context_usage":
@@ -195,16 +218,24 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 		return nil, err
 	}
 	if (in.setup().any() || len(in.Hooks) > 0) && !q.taken {
-		return nil, errors.New("instructions, schema and hooks cannot change any more: initialize has to be the first line")
+		return nil, errors.New("instructions, schema, hooks, agents, servers, skills and plugins cannot change any more: initialize has to be the first line")
 	}
 	if in.Title != "" {
 		if err := r.c.Submit(ctx, op.Rename{Title: in.Title}); err != nil {
 			return nil, err
 		}
 	}
+	var x event.Extended
+	if r.About.Extended != nil {
+		x = r.About.Extended()
+	}
+	styles := offerNames(x.Styles)
+	if !slices.Contains(styles, "default") {
+		styles = append([]string{"default"}, styles...)
+	}
 	provider, _, _ := strings.Cut(r.About.Model, "/")
 	return object{
-		"commands": []any{}, "agents": []any{}, "output_style": "default", "available_output_styles": []string{"default"},
+		"commands": offers(x.Commands), "agents": offers(x.Agents), "output_style": cmp.Or(x.Style, "default"), "available_output_styles": styles,
 		"models": r.models(ctx), "account": object{"apiKeySource": r.About.KeySource, "provider": provider},
 		"claude_code_version": r.About.Version,
 	}, nil

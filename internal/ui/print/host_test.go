@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,8 +175,10 @@ func TestHostRequests(t *testing.T) {
 			`{"value":"fake/a/b","resolvedModel":"a/b","displayName":"AB","description":""}],"output_style":"default"}`},
 		{in: `"subtype":"initialize","title":"A title"`, want: `"commands":[]`},
 		{in: `"subtype":"initialize","systemPrompt":["x"]`, err: "initialize has to be the first line"},
-		{in: `"subtype":"initialize","hooks":{"PreTool":[{"hookCallbackIds":["a"]}]}`, err: "instructions, schema and hooks cannot change any more"},
-		{in: `"subtype":"initialize","skills":["x"]`, err: "no skills yet"},
+		{in: `"subtype":"initialize","hooks":{"PreTool":[{"hookCallbackIds":["a"]}]}`, err: "instructions, schema, hooks, agents, servers, skills and plugins cannot change any more"},
+		{in: `"subtype":"initialize","skills":["x"]`, err: "cannot change any more"},
+		{in: `"subtype":"initialize","skills":[1]`, err: "no skills but by name"},
+		{in: `"subtype":"initialize","plugins":[{"type":"npm"}]`, err: "no plugins but those of folders"},
 		{in: `"subtype":"initialize","skills":"all"`, want: `"commands":[]`},
 		{in: `"subtype":"initialize","agents":[]`, err: `"agents" cannot be a array`},
 		{in: `"subtype":"set_permission_mode","mode":"acceptEdits"`, want: `{"mode":"acceptEdits"}`},
@@ -192,10 +196,12 @@ func TestHostRequests(t *testing.T) {
 		{in: `"subtype":"apply_flag_settings","settings":{"effortLevel":"huge"}`, err: `effortLevel cannot be "huge"`},
 		{in: `"subtype":"apply_flag_settings","settings":{"model":true}`, err: `the setting "model" cannot be true`},
 		{in: `"subtype":"apply_flag_settings","settings":{"env":"x"}`, err: `"env" cannot be changed`},
-		{in: `"subtype":"mcp_status"`, want: `{"mcpServers":[]}`},
+		{in: `"subtype":"mcp_status"`, want: `{"mcpServers":[{"name":"db","status":"pending"}]}`},
+		{in: `"subtype":"mcp_toggle","serverName":"db","enabled":true`, err: "enable db: true"},
+		{in: `"subtype":"mcp_message","server_name":"db","message":{"a":1}`, err: `db says {"a":1}`},
 		{in: `"subtype":"mcp_reconnect","serverName":"x"`, err: `no MCP server "x"`},
-		{in: `"subtype":"mcp_set_servers","servers":{}`, want: `{"added":[],"errors":{},"removed":[]}`},
-		{in: `"subtype":"mcp_set_servers","servers":{"x":{}}`, err: "no MCP servers yet"},
+		{in: `"subtype":"mcp_set_servers","servers":{}`, want: `{"added":[],"errors":{},"removed":["db"]}`},
+		{in: `"subtype":"mcp_set_servers","servers":{"x":{}}`, want: `{"added":["x"],"errors":{},"removed":["db"]}`},
 		{in: `"subtype":"get_settings"`, want: `{"effective":{"a":1},"sources":null,"applied":{"model":"n","effort":"high"}}`},
 		{in: `"subtype":"list_models"`, want: `"value":"other/m"`},
 		{in: `"subtype":"get_context_usage"`, want: `"maxTokens":1000,"mcpTools":[],"memoryFiles":[],"model":"m","percentage":60,"rawMaxTokens":1000,"systemPromptSections":[{"name":"a","tokens":100}],"systemTools":[{"name":"Bash","tokens":200}],"totalTokens":600}`},
@@ -207,7 +213,7 @@ func TestHostRequests(t *testing.T) {
 		{in: ``, err: `the request "" is not supported`},
 	} {
 		t.Run(c.in, func(t *testing.T) {
-			d := drive{opt: Options{Format: Stream}, replies: []fake.Reply{fake.Say("one"), fake.Say("two")}, input: func(say func(...string)) {
+			d := drive{opt: Options{Format: Stream, Servers: dbOnly{}}, replies: []fake.Reply{fake.Say("one"), fake.Say("two")}, input: func(say func(...string)) {
 				say(user("u1", "first"))
 				say(request("r1", c.in))
 				say(user("u2", "second"))
@@ -271,4 +277,23 @@ func TestHostTakesBackWhatWaits(t *testing.T) {
 	if got := fmt.Sprint(a[0]["response"].(map[string]any)["response"]); len(a) != 1 || !strings.HasPrefix(got, "map[cancelled:[u2 id") || !strings.HasSuffix(got, "still_queued:[]]") {
 		t.Errorf("answered %v", a)
 	}
+}
+
+// dbOnly is one server that does nothing.
+type dbOnly struct{}
+
+func (dbOnly) Status() []ServerStatus {
+	return []ServerStatus{{Name: "db", Status: HostStatus(event.ServerConnecting)}}
+}
+
+func (dbOnly) Set(list map[string]json.RawMessage) (added, removed []string, errs map[string]string) {
+	return slices.Sorted(maps.Keys(list)), []string{"db"}, nil
+}
+
+func (dbOnly) Reconnect(name string) error { return fmt.Errorf("there is no MCP server %q", name) }
+
+func (dbOnly) Enable(name string, on bool) error { return fmt.Errorf("enable %s: %v", name, on) }
+
+func (dbOnly) FromHost(server string, message json.RawMessage) error {
+	return fmt.Errorf("%s says %s", server, message)
 }

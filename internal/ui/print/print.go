@@ -57,6 +57,10 @@ type Options struct {
 	Host bool
 	// Callbacks are hooks that it answers; nil has none.
 	Callbacks *Callbacks
+	// Servers are the MCP servers of the session; nil: there are none. Prompts wait
+	// until Ready is closed; nil waits for nothing.
+	Servers Servers
+	Ready   <-chan struct{}
 	// Inputs are what to submit; Run is over when the channel is closed and
 	// every prompt that came through it has been answered.
 	Inputs <-chan Input
@@ -87,7 +91,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	r := &runner{
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream, o.Hooks),
 		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, asked: map[string]bool{},
-		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}},
+		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}}, ready: o.Ready,
 	}
 	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
 	events := make(chan event.Event, 16)
@@ -129,6 +133,8 @@ type runner struct {
 	// that is the end of it. nil: none is.
 	did       func(event.Body) (text string, done bool)
 	callbacks callbacks
+	ready     <-chan struct{} // Ready, until it is closed
+	held      []Input         // prompts that wait for it
 }
 
 func (r *runner) detail() event.Detail {
@@ -146,7 +152,7 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 		asked = r.Callbacks.asked
 		defer close(r.Callbacks.over)
 	}
-	for r.open || len(r.asked) > 0 {
+	for r.open || len(r.asked) > 0 || len(r.held) > 0 {
 		select {
 		case in, ok := <-inputs:
 			if !ok {
@@ -155,6 +161,10 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 				continue
 			}
 			if err := r.submit(ctx, in); err != nil {
+				return r.res, err
+			}
+		case <-r.ready:
+			if err := r.release(ctx); err != nil {
 				return r.res, err
 			}
 		case c := <-asked:
@@ -201,6 +211,7 @@ func (r *runner) gone(ctx context.Context) error {
 func (r *runner) submit(ctx context.Context, in Input) error {
 	defer r.flush()
 	switch {
+	case r.hold(in):
 	case in.Bad != nil:
 		r.bad(in.Bad)
 	case in.Note != "":
@@ -233,7 +244,7 @@ func (r *runner) give(ctx context.Context, o op.Op) error {
 		if _, used := r.asked[p.ID]; used || p.ID == "" {
 			p.ID = r.About.NewID()
 		}
-		o, r.any = p, true
+		o, r.any = r.slash(p), true
 		r.asked[p.ID] = false
 		r.queued = append(r.queued, p.ID)
 	}

@@ -33,7 +33,13 @@ type About struct {
 	Context func() Context
 	// Settings are those in force; nil knows none.
 	Settings func() Settings
-	NewID    func() string
+	// Extended is what there is besides adze's own, MCP how MCP servers are. nil:
+	// nothing.
+	Extended func() event.Extended
+	// ToolNames are the tools that there are now; nil: those of Tools.
+	ToolNames func() []string
+	MCP       func() []event.ServerChanged
+	NewID     func() string
 }
 
 // name is what a model is called on this wire.
@@ -92,11 +98,27 @@ func newProjection(a About, withPartial, withHooks bool) *projection {
 
 func (p *projection) init() any {
 	a := p.about
+	var x event.Extended
+	servers, plugins := []initServer{}, []initPlugin{}
+	if a.Extended != nil {
+		x = a.Extended()
+	}
+	if a.MCP != nil {
+		for _, s := range a.MCP() {
+			servers = append(servers, initServer{s.Name, HostStatus(s.State)})
+		}
+	}
+	for _, o := range x.Plugins {
+		plugins = append(plugins, initPlugin{o.Name, o.Path})
+	}
+	if a.ToolNames != nil {
+		a.Tools = a.ToolNames()
+	}
 	return initLine{
 		Type: "system", Subtype: "init", UUID: a.NewID(), SessionID: a.SessionID, Cwd: a.Cwd, Tools: a.Tools,
-		MCPServers: []string{}, Model: a.name(a.Model), PermissionMode: a.Mode, SlashCommands: []string{}, Agents: []string{},
-		Skills: []string{}, Plugins: []string{}, APIKeySource: a.KeySource, Version: a.Version, AdzeVersion: a.Version,
-		OutputStyle: "default",
+		MCPServers: servers, Model: a.name(a.Model), PermissionMode: a.Mode, SlashCommands: offerNames(x.Commands), Agents: offerNames(x.Agents),
+		Skills: offerNames(x.Skills), Plugins: plugins, APIKeySource: a.KeySource, Version: a.Version, AdzeVersion: a.Version,
+		OutputStyle: cmp.Or(x.Style, "default"),
 	}
 }
 

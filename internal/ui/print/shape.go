@@ -12,23 +12,33 @@ import (
 
 // An initLine begins each turn.
 type initLine struct {
-	Type           string   `json:"type"`    // system
-	Subtype        string   `json:"subtype"` // init
-	UUID           string   `json:"uuid"`
-	SessionID      string   `json:"session_id"`
-	Cwd            string   `json:"cwd"`
-	Tools          []string `json:"tools"`
-	MCPServers     []string `json:"mcp_servers"`
-	Model          string   `json:"model"`
-	PermissionMode string   `json:"permissionMode"`
-	SlashCommands  []string `json:"slash_commands"`
-	Agents         []string `json:"agents"`
-	Skills         []string `json:"skills"`
-	Plugins        []string `json:"plugins"`
-	APIKeySource   string   `json:"apiKeySource"`
-	Version        string   `json:"claude_code_version"`
-	AdzeVersion    string   `json:"adze_version"`
-	OutputStyle    string   `json:"output_style"`
+	Type           string       `json:"type"`    // system
+	Subtype        string       `json:"subtype"` // init
+	UUID           string       `json:"uuid"`
+	SessionID      string       `json:"session_id"`
+	Cwd            string       `json:"cwd"`
+	Tools          []string     `json:"tools"`
+	MCPServers     []initServer `json:"mcp_servers"`
+	Model          string       `json:"model"`
+	PermissionMode string       `json:"permissionMode"`
+	SlashCommands  []string     `json:"slash_commands"`
+	Agents         []string     `json:"agents"`
+	Skills         []string     `json:"skills"`
+	Plugins        []initPlugin `json:"plugins"`
+	APIKeySource   string       `json:"apiKeySource"`
+	Version        string       `json:"claude_code_version"`
+	AdzeVersion    string       `json:"adze_version"`
+	OutputStyle    string       `json:"output_style"`
+}
+
+type initServer struct {
+	Name   string `json:"name"`
+	Status string `json:"status"`
+}
+
+type initPlugin struct {
+	Name string `json:"name"`
+	Path string `json:"path"`
 }
 
 type messageLine struct {
