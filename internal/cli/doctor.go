@@ -101,7 +101,40 @@ func examine(ctx context.Context, sys System, o invocation) []finding {
 	list = append(list, sandboxFinding(ctx, o, p, cfg))
 	list = append(list, settingsFindings(p, cfg)...)
 	list = append(list, providerFindings(ctx, o, p, cfg)...)
+	list = append(list, pluginFindings(sys, o, p, cfg)...)
 	return append(list, stateFindings(p)...)
+}
+
+// pluginFindings say which plugins are active, which are not and why, and whose
+// files are other than what was installed.
+func pluginFindings(sys System, o invocation, p settings.Paths, cfg *config.Config) (out []finding) {
+	store := pluginStore(sys, o, p)
+	list, err := store.Installed()
+	if err != nil {
+		return []finding{{"plugins", "broken", err.Error(), hint.Of(err)}}
+	}
+	active, problems := store.Active(cfg)
+	if len(list)+len(problems) == 0 {
+		return nil
+	}
+	var names []string
+	for _, a := range active {
+		names = append(names, strings.TrimSpace(a.ID()+" "+a.Version))
+	}
+	text := "none is active"
+	if len(names) > 0 {
+		text = "active: " + strings.Join(names, ", ")
+	}
+	out = []finding{{"plugins", "ok", text, ""}}
+	for _, x := range problems {
+		out = append(out, finding{"plugins", "note", x.Error(), x.Hint})
+	}
+	for _, in := range list {
+		if err := store.Verify(in); err != nil {
+			out = append(out, finding{"plugins", "broken", in.ID() + ": " + err.Error(), "adze plugin update " + in.ID() + " installs it anew"})
+		}
+	}
+	return out
 }
 
 // sandboxFinding says what confines commands, and how to get better.

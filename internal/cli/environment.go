@@ -32,6 +32,7 @@ var variables = []variable{
 	{"MCP_TOOL_TIMEOUT", "how long a call of an MCP server's tool may take, in milliseconds; 600000"},
 	{"VISUAL", "the editor of adze config edit; else EDITOR, else vi"},
 	{"EDITOR", "the editor where VISUAL is not set"},
+	{"GIT_SSH_COMMAND", "how git reaches plugins by ssh; else without asking for anything"},
 	{"PATH", "where git, bash and other programs are"},
 	{"TMPDIR", "where temporary files go, unless it is in the folder that is worked on"},
 	{"NO_COLOR", "any value: no colour"},

@@ -191,6 +191,11 @@ const maxTyped = 4096
 // nothing from before the question is asked, and however it ends it shows
 // again what is typed.
 func keyFromTerminal(ctx context.Context, sys System, provider string) (string, error) {
+	return hiddenLine(ctx, sys, "API key of "+provider+" (it is not shown): ")
+}
+
+// hiddenLine reads a line that is not shown while it is typed.
+func hiddenLine(ctx context.Context, sys System, question string) (string, error) {
 	fd := int(sys.Stdin.Fd())
 	was, err := term.MakeRaw(fd)
 	if err != nil {
@@ -202,7 +207,7 @@ func keyFromTerminal(ctx context.Context, sys System, provider string) (string, 
 		io.Writer
 	}{sys.Stdin, sys.Stderr}, "")
 	b, err := wait(ctx, func() ([]byte, error) {
-		line, err := t.ReadPassword("API key of " + provider + " (it is not shown): ")
+		line, err := t.ReadPassword(question)
 		return []byte(line), err
 	})
 	switch {

@@ -87,7 +87,7 @@ edits and runs commands, and asks before anything that could do harm.
 	setHelp(root, sys, f)
 	root.AddCommand(newCompletion(sys),
 		newDemo(sys), newModels(sys, f), newSessions(sys, f), newExport(sys, f), newImport(sys, f), newRewind(sys, f), newDiff(sys, f), newPrompt(sys, f), newContext(sys, f), newConfig(sys, f),
-		newPermissions(sys, f), newHooks(sys, f), newMCP(sys, f), newSkills(sys, f), newAgents(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newSandbox(sys, f), newTrust(sys, f), newStats(sys, f),
+		newPermissions(sys, f), newHooks(sys, f), newMCP(sys, f), newPlugin(sys, f), newSkills(sys, f), newAgents(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newSandbox(sys, f), newTrust(sys, f), newStats(sys, f),
 	)
 	root.InitDefaultHelpCmd()
 	if len(sys.Args) > 0 && strings.HasPrefix(sys.Args[0], cobra.ShellCompRequestCmd) { // else it is 40 ms of every start
@@ -157,7 +157,7 @@ func typeWords(f *pflag.Flag) string {
 // absent are commands of other agents and of versions to come. Alone, their
 // names are no prompts.
 var absent = []string{
-	"acp", "agents", "attach", "init", "install", "plugin", "ps", "serve", "setup-token", "skills", "tail", "update", "upgrade", "web", "worker",
+	"acp", "agents", "attach", "init", "install", "ps", "serve", "setup-token", "skills", "tail", "update", "upgrade", "web", "worker",
 }
 
 // meantCommand finds a prompt whose first word looks like a command that was

@@ -236,6 +236,11 @@ type Web struct {
 	SearchURL string `json:"search_url"` // of a SearXNG instance
 }
 
+// A PluginConfig is what a person set for one plugin.
+type PluginConfig struct {
+	Options map[string]any `json:"options"`
+}
+
 // Extensions are kept as they were written, checked for shape only: the
 // packages that own them read them.
 type Extensions struct {
@@ -249,7 +254,7 @@ type Extensions struct {
 	Marketplaces     map[string]json.RawMessage `json:"extraKnownMarketplaces"`
 	StrictMarkets    json.RawMessage            `json:"strictKnownMarketplaces"`
 	BlockedMarkets   json.RawMessage            `json:"blockedMarketplaces"`
-	PluginConfigs    map[string]json.RawMessage `json:"pluginConfigs"` // "name@marketplace" → {"options": {…}}
+	PluginConfigs    map[string]PluginConfig    `json:"pluginConfigs"` // by "name@marketplace"
 	LSP              map[string]json.RawMessage `json:"lsp"`
 	Worktree         json.RawMessage            `json:"worktree"`
 }

@@ -34,7 +34,7 @@ func structKeys(t reflect.Type, prefix string) []string {
 			out = append(out, structKeys(f.Type, prefix+tag+".")...)
 		case f.Type == reflect.TypeFor[*StatusLine]():
 			out = append(out, structKeys(f.Type.Elem(), prefix+tag+".")...)
-		case f.Type == reflect.TypeFor[map[string]Provider]():
+		case f.Type == reflect.TypeFor[map[string]Provider](), f.Type == reflect.TypeFor[map[string]PluginConfig]():
 			out = append(append(out, prefix+tag), structKeys(f.Type.Elem(), prefix+tag+".*.")...)
 		default:
 			out = append(out, prefix+tag)

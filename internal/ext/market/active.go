@@ -72,7 +72,7 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 				continue
 			}
 			if _, known := l.Markets[market]; !known {
-				hint = "adze plugin marketplace add, with where " + market + " is; then: " + hint
+				hint = "adze plugin marketplace add SOURCE, where " + market + " is; then: " + hint
 				if src, ok := Offered(cfg, market); ok {
 					hint = fmt.Sprintf("adze plugin marketplace add %s; then: adze plugin install %s", src, id)
 				}
@@ -89,7 +89,7 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 			bad(id, "adze plugin update "+id, "%v", err)
 			continue
 		}
-		p.Values = values(p, cfg)
+		p.Values = Values(p, cfg)
 		if miss := missing(p); len(miss) > 0 {
 			bad(id, "adze plugin enable "+id+" --set "+miss[0]+"=…", "it needs the option %s", strings.Join(miss, ", "))
 			continue
@@ -210,7 +210,7 @@ func (s *Store) summary(in Installed) (plugin.Plugin, error) {
 // Plugin is an installed plugin with the options that are set.
 func (s *Store) Plugin(in Installed, cfg *config.Config) (plugin.Plugin, error) {
 	p, err := s.summary(in)
-	p.Values = values(p, cfg)
+	p.Values = Values(p, cfg)
 	return p, err
 }
 
@@ -224,18 +224,11 @@ func defaults(p plugin.Plugin) map[string]string {
 	return out
 }
 
-// values are the options of a plugin that are no secrets: pluginConfigs in the
+// Values are the options of a plugin that are no secrets: pluginConfigs in the
 // person's settings, or their defaults.
-func values(p plugin.Plugin, cfg *config.Config) map[string]string {
+func Values(p plugin.Plugin, cfg *config.Config) map[string]string {
 	out := defaults(p)
-	var set struct {
-		Options map[string]any `json:"options"`
-	}
-	raw, ok := cfg.PluginConfigs[p.ID()]
-	if !ok || json.Unmarshal(raw, &set) != nil {
-		return out
-	}
-	for k, v := range set.Options {
+	for k, v := range cfg.PluginConfigs[p.ID()].Options {
 		o, known := p.Option(k)
 		text := fmt.Sprint(v)
 		if known && !o.Secret && v != nil && o.Check(text) == nil {

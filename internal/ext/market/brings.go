@@ -196,14 +196,14 @@ func matters(p plugin.Plugin, dir string, all sums) (out []Item) {
 		places []string
 	}{{trust.Skill, p.Skills}, {trust.Command, p.Commands}, {trust.Agent, p.Agents}} {
 		for _, place := range list.places {
-			_ = fs.WalkDir(root.FS(), place, func(name string, d fs.DirEntry, err error) error { // what cannot be read brings nothing
-				if err != nil || d.IsDir() || !isMatter(list.kind, name) {
+			_ = fs.WalkDir(root.FS(), place, func(file string, d fs.DirEntry, err error) error { // what cannot be read brings nothing
+				if err != nil || d.IsDir() || !isMatter(list.kind, file) {
 					return nil
 				}
 				if n++; n > maxMatter {
 					return fs.SkipAll
 				}
-				f, _, err := openRegular(root, name)
+				f, _, err := openRegular(root, file)
 				if err != nil {
 					return nil
 				}
@@ -212,15 +212,16 @@ func matters(p plugin.Plugin, dir string, all sums) (out []Item) {
 				if _, err := f.WriteTo(h); err != nil {
 					return nil
 				}
-				for i, c := range trust.Wants(list.kind, name, h.Bytes()) {
-					kind, raw := "permission", c.Text
+				for i, c := range trust.Wants(list.kind, file, h.Bytes()) {
+					kind, name, raw := "permission", c.What, c.Text
 					if i == 0 {
 						kind = string(list.kind)
+						name = strings.TrimPrefix(name, kind+" ")
 					}
 					if strings.HasSuffix(c.Text, "…") || c.Text == "and more" { // not all of it is there
-						raw = all.Files[name]
+						raw = all.Files[file]
 					}
-					out = append(out, Item{kind, c.What + " (" + clip.Visible(name) + ")", c.Text, i > 0, raw})
+					out = append(out, Item{kind, name + " (" + clip.Visible(file) + ")", c.Text, i > 0, raw})
 				}
 				return nil
 			})

@@ -170,7 +170,7 @@ func TestInstall(t *testing.T) {
 		"! permission skill fix: allowed-tools (skills/fix/SKILL.md): \"Bash(make *)\"",
 		"! permission skill fix: runs (skills/fix/SKILL.md): make check",
 		"! program tool.sh: on the PATH of commands",
-		"skill skill fix (skills/fix/SKILL.md): Fixes",
+		"skill fix (skills/fix/SKILL.md): Fixes",
 	}
 	if got := items(p.Steps[0].Brings); !slices.Equal(got, want) {
 		t.Errorf("%s", strings.Join(got, "\n"))

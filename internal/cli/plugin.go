@@ -1,0 +1,762 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/market"
+	"github.com/adze-agent/adze/internal/ext/plugin"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+func newPlugin(sys System, f *runFlags) *cobra.Command {
+	return group("plugin", "Install plugins, and the marketplaces they come from",
+		pluginInstall(sys, f), pluginUninstall(sys, f), pluginEnable(sys, f), pluginDisable(sys, f), pluginUpdate(sys, f), pluginList(sys, f),
+		pluginValidate(sys, f), pluginNew(sys, f), pluginMarketplace(sys, f))
+}
+
+// A shop is the plugins of a run here.
+type shop struct {
+	sys   System
+	paths settings.Paths
+	cfg   *config.Config
+	store *market.Store
+	pol   market.Policy
+	bare  invocation
+}
+
+func (f *runFlags) shop(sys System, cmd *cobra.Command) (*shop, error) {
+	o, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return nil, err
+	}
+	o.Note = nil
+	p, cfg, err := o.load()
+	if err != nil {
+		return nil, openError(cmd.Context(), err)
+	}
+	return &shop{sys, p, cfg, pluginStore(sys, o, p), market.PolicyOf(cfg), o}, nil
+}
+
+// pluginStore is where the plugins of a person are.
+func pluginStore(sys System, o invocation, p settings.Paths) *market.Store {
+	return market.Open(market.Config{
+		Dir: filepath.Join(p.Folders.State, "plugins"), Environ: o.Environ, Avoid: []string{p.Root, p.Dir},
+		Agent: "adze/" + sys.Version, Keyring: auth.System(runtime.GOOS, sys.Env),
+	})
+}
+
+// write changes the settings file of a scope, and reads all anew.
+func (s *shop) write(ctx context.Context, scope string, edits ...confedit.Edit) error {
+	if len(edits) == 0 {
+		return nil
+	}
+	t, err := settingsFile(s.paths, scope)
+	if err != nil {
+		return err
+	}
+	notes, err := settings.Write(ctx, s.paths, t, edits...)
+	if err != nil {
+		return failf("adze config check shows what is wrong with it", "change %s: %v", t.Path, err)
+	}
+	for _, n := range notes {
+		fmt.Fprintln(s.sys.Stderr, "adze: "+oneLine(n))
+	}
+	if _, cfg, err := s.bare.load(); err == nil {
+		s.cfg = cfg
+	}
+	return nil
+}
+
+func set(key string, value any) (confedit.Edit, error) {
+	b, err := json.Marshal(value)
+	return confedit.Edit{Op: confedit.Set, Key: key, Value: b}, err
+}
+
+// told writes what of a plugin is not used.
+func (s *shop) told(id string, problems []plugin.Problem) {
+	for _, p := range problems {
+		fmt.Fprintf(s.sys.Stderr, "adze: %s: %s\n", id, p)
+	}
+}
+
+func pluginInstall(sys System, f *runFlags) *cobra.Command {
+	var yes bool
+	var scope string
+	var values []string
+	c := &cobra.Command{
+		Use: "install NAME[@MARKETPLACE]", Short: "Show what a plugin would bring, ask, and install it", Args: cobra.ExactArgs(1),
+		Long: `install fetches a plugin, shows everything it would run or allow, and asks. It is
+pinned then: it changes only with adze plugin update, which shows the difference.
+
+  adze plugin marketplace add OWNER/REPO    where plugins come from
+  adze plugin install NAME
+  adze plugin install NAME --set url=http://localhost --set token=- <token.txt`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.shop(sys, cmd)
+			if err != nil {
+				return err
+			}
+			if _, err := settingsFile(s.paths, scope); err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			if err := s.offered(ctx, args[0], yes); err != nil {
+				return err
+			}
+			plan, err := s.store.Prepare(ctx, args[0], s.pol)
+			if err != nil {
+				return err
+			}
+			return errors.Join(s.install(ctx, plan, scope, values, yes), plan.Close())
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "install without a question")
+	c.Flags().StringVar(&scope, "scope", "user", "whose settings enable it: user, project or local")
+	c.Flags().StringArrayVar(&values, "set", nil, "an option of the plugin; - reads it from stdin")
+	return c
+}
+
+// offered adds the marketplace that settings offer for a plugin, once a person
+// said yes to where it is.
+func (s *shop) offered(ctx context.Context, id string, yes bool) error {
+	_, name := market.SplitID(id)
+	if name == "" {
+		return nil
+	}
+	known, err := s.store.Markets()
+	if err != nil || slices.ContainsFunc(known, func(m market.Market) bool { return m.Name == name }) {
+		return err
+	}
+	src, ok := market.Offered(s.cfg, name)
+	if !ok {
+		return nil
+	}
+	at, _ := s.cfg.Setting("extraKnownMarketplaces." + name)
+	fmt.Fprintf(s.sys.Stdout, "The marketplace %s was not added yet. Settings say where it is (%s):\n  %s\n", clip.Visible(name), clip.Visible(at.Origin.String()), src)
+	if err := confirm(ctx, s.sys, yes, "Add it?", "the marketplace was not added"); err != nil {
+		return err
+	}
+	_, err = s.add(ctx, src)
+	return err
+}
+
+func (s *shop) install(ctx context.Context, plan *market.Plan, scope string, values []string, yes bool) error {
+	asks, same := false, true
+	for _, st := range plan.Steps {
+		asks, same = asks || st.Asks(), same && st.Same()
+		s.show(st)
+		s.told(st.Plugin.ID(), st.Problems)
+	}
+	if asks {
+		if err := confirm(ctx, s.sys, yes, "Install this?", "nothing was installed"); err != nil {
+			return err
+		}
+	}
+	given, err := s.given(ctx, values)
+	if err != nil {
+		return err
+	}
+	var todo []options
+	for _, st := range plan.Steps {
+		mine := map[string]string{}
+		if !st.Needed {
+			mine = given
+		}
+		o, err := s.options(ctx, st.Plugin, mine, yes)
+		if err != nil {
+			return err
+		}
+		todo = append(todo, o)
+	}
+	if err := plan.Commit(ctx); err != nil {
+		return err
+	}
+	var edits []confedit.Edit
+	for i, st := range plan.Steps {
+		if err := s.keep(ctx, st.Plugin.ID(), todo[i]); err != nil {
+			return err
+		}
+		e, err := set("enabledPlugins."+st.Plugin.ID(), true)
+		if err != nil {
+			return err
+		}
+		edits = append(edits, e)
+	}
+	if err := s.write(ctx, scope, edits...); err != nil {
+		return err
+	}
+	for _, st := range plan.Steps {
+		word := "installed"
+		if same {
+			word = "already installed, and enabled:"
+		}
+		fmt.Fprintf(s.sys.Stderr, "%s %s%s\n", word, st.Plugin.ID(), s.unless(st.Plugin.ID(), true))
+	}
+	return nil
+}
+
+// unless says why a plugin is in spite of what was just written not what a
+// person wants.
+func (s *shop) unless(id string, on bool) string {
+	if s.cfg.EnabledPlugins[id] == on {
+		return ""
+	}
+	if at, ok := s.cfg.Setting("enabledPlugins." + id); ok && string(at.Value) != "null" {
+		return fmt.Sprintf(", but %s says otherwise", clip.Visible(at.Origin.String()))
+	}
+	return ", but the settings it was written to do not count here: adze trust"
+}
+
+// show writes what a step brings, or how that differs from what is there.
+func (s *shop) show(st market.Step) {
+	w := s.sys.Stdout
+	about := st.Plugin.ID()
+	if v := st.Plugin.Version; v != "" {
+		about += " " + v
+	}
+	if st.Needed {
+		about += " (another plugin needs it)"
+	}
+	fmt.Fprintf(w, "%s, from %s, pinned to %s\n", about, st.Source(), st.Pin())
+	if st.Old != nil {
+		if st.Same() {
+			fmt.Fprintln(w, "  is installed as it is there")
+			return
+		}
+		if len(st.Changes) == 0 {
+			fmt.Fprintln(w, "  only its texts change")
+		}
+		for _, c := range st.Changes {
+			mark := " "
+			if c.Asks() {
+				mark = "!"
+			}
+			writeItem(w, fmt.Sprintf("%s %-8s", mark, c.How), c.Item)
+			if c.Was != "" && c.Was != c.Text {
+				fmt.Fprintf(w, "%14s before: %s\n", "", strings.ReplaceAll(c.Was, "\n", "\n"+strings.Repeat(" ", 23)))
+			}
+		}
+		return
+	}
+	if st.Plugin.About != "" {
+		fmt.Fprintln(w, "  "+st.Plugin.About)
+	}
+	writeItems(w, st.Brings)
+}
+
+func writeItems(w io.Writer, items []market.Item) {
+	for i, b := range items {
+		if i == 0 && b.Runs {
+			fmt.Fprintln(w, "It runs, or allows:")
+		}
+		if !b.Runs && (i == 0 || items[i-1].Runs) {
+			fmt.Fprintln(w, "It brings:")
+		}
+		writeItem(w, "", b)
+	}
+	if len(items) == 0 {
+		fmt.Fprintln(w, "It brings nothing.")
+	}
+}
+
+func writeItem(w io.Writer, mark string, i market.Item) {
+	line := i.Kind + " " + i.Name
+	if i.Text != "" {
+		line += ": " + i.Text
+	}
+	fmt.Fprintf(w, "  %s%s\n", strings.TrimPrefix(mark+" ", " "), strings.ReplaceAll(line, "\n", "\n      "))
+}
+
+// options are what a plugin's options are to be set to.
+type options struct{ plain, secret map[string]string }
+
+// given reads --set. A value "-" is a line of stdin.
+func (s *shop) given(ctx context.Context, values []string) (map[string]string, error) {
+	out := map[string]string{}
+	in := bufio.NewReader(io.LimitReader(s.sys.Stdin, 1<<20))
+	for _, v := range values {
+		k, value, ok := strings.Cut(v, "=")
+		if !ok || k == "" {
+			return nil, usagef("--set url=http://localhost", "--set cannot be %q: it takes NAME=VALUE", clip.Visible(v))
+		}
+		if value == "-" {
+			b, err := wait(ctx, func() ([]byte, error) { return in.ReadBytes('\n') })
+			if err != nil && !errors.Is(err, io.EOF) {
+				return nil, err
+			}
+			value = "-" + strings.TrimRight(string(b), "\r\n")
+		} else {
+			value = "=" + value
+		}
+		out[k] = value
+	}
+	return out, nil
+}
+
+// options checks what was given, and asks a person for what is missing.
+func (s *shop) options(ctx context.Context, p plugin.Plugin, given map[string]string, yes bool) (options, error) {
+	o := options{map[string]string{}, map[string]string{}}
+	for _, k := range slices.Sorted(maps.Keys(given)) {
+		opt, ok := p.Option(k)
+		from, value := given[k][:1], given[k][1:]
+		switch {
+		case !ok:
+			return o, usagef("its options: "+strings.Join(optionNames(p), ", "), "%s has no option %q", p.ID(), clip.Visible(k))
+		case opt.Secret && from != "-":
+			return o, usagef("--set "+k+"=- reads it from stdin", "the option %s is secret, and others see what is on a command line", k)
+		}
+		if err := opt.Check(value); err != nil {
+			return o, usagef("--set "+k+"=…", "the option %s: %v", k, err)
+		}
+		if opt.Secret {
+			o.secret[k] = value
+		} else {
+			o.plain[k] = value
+		}
+	}
+	have, err := s.store.HasSecrets(p.ID())
+	if err != nil {
+		return o, err
+	}
+	maps.Copy(have, o.secret)
+	maps.Copy(have, o.plain)
+	maps.Copy(have, market.Values(p, s.cfg))
+	miss := p.Missing(have)
+	if len(miss) > 0 && (yes || !s.sys.InTTY || !s.sys.ErrTTY) {
+		value := "…"
+		if opt, _ := p.Option(miss[0]); opt.Secret {
+			value = "-"
+		}
+		return o, usagef("--set "+miss[0]+"="+value, "%s needs the option %s", p.ID(), strings.Join(miss, ", "))
+	}
+	for _, k := range miss {
+		opt, _ := p.Option(k)
+		value, err := s.ask(ctx, opt)
+		if err != nil {
+			return o, err
+		}
+		if opt.Secret {
+			o.secret[k] = value
+		} else {
+			o.plain[k] = value
+		}
+	}
+	return o, nil
+}
+
+func optionNames(p plugin.Plugin) (out []string) {
+	for _, o := range p.Options {
+		out = append(out, o.Key)
+	}
+	return out
+}
+
+// ask asks a person for one option until it can be one.
+func (s *shop) ask(ctx context.Context, o plugin.Option) (string, error) {
+	question := first(o.Title, o.Key)
+	if o.About != "" {
+		question += " (" + o.About + ")"
+	}
+	for {
+		var value string
+		var err error
+		if o.Secret {
+			value, err = hiddenLine(ctx, s.sys, question+", which is not shown: ")
+		} else {
+			fmt.Fprintf(s.sys.Stderr, "%s: ", question)
+			value, err = keyLine(ctx, s.sys.Stdin)
+		}
+		if err != nil {
+			return "", err
+		}
+		value = strings.TrimRight(value, "\r\n")
+		if value == "" {
+			return "", &failure{exitRefused, "nothing was given, and nothing was installed", ""}
+		}
+		if err = o.Check(value); err == nil {
+			return value, nil
+		}
+		fmt.Fprintln(s.sys.Stderr, "adze: "+err.Error())
+	}
+}
+
+// keep writes options: secret ones to the keyring, others to the person's
+// settings.
+func (s *shop) keep(ctx context.Context, id string, o options) error {
+	for _, k := range slices.Sorted(maps.Keys(o.secret)) {
+		at, why, err := s.store.SaveSecret(ctx, id, k, o.secret[k])
+		if err != nil {
+			return authError(err)
+		}
+		if why != nil {
+			fmt.Fprintf(s.sys.Stderr, "the system keyring cannot be used: %s\n", oneLine(why.Error()))
+		}
+		fmt.Fprintf(s.sys.Stderr, "saved the option %s in %s\n", k, clip.Visible(string(at)))
+	}
+	if len(o.plain) == 0 {
+		return nil
+	}
+	all := map[string]any{}
+	maps.Copy(all, s.cfg.PluginConfigs[id].Options)
+	for k, v := range o.plain {
+		all[k] = v
+	}
+	e, err := set("pluginConfigs."+id+".options", all)
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, "user", e)
+}
+
+func pluginUninstall(sys System, f *runFlags) *cobra.Command {
+	var data, force bool
+	c := &cobra.Command{
+		Use: "uninstall NAME[@MARKETPLACE]", Short: "Remove a plugin", Args: cobra.ExactArgs(1), Aliases: []string{"remove"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.shop(sys, cmd)
+			if err != nil {
+				return err
+			}
+			in, err := s.store.Find(args[0])
+			if err != nil {
+				return err
+			}
+			if err := s.store.Uninstall(cmd.Context(), in.ID(), data, force); err != nil {
+				return err
+			}
+			for _, scope := range []string{"user", "local"} {
+				t, ok := s.paths.File(scope)
+				if !ok {
+					continue
+				}
+				if _, err := os.Stat(t.Path); err != nil {
+					continue
+				}
+				edits := []confedit.Edit{{Op: confedit.Unset, Key: "enabledPlugins." + in.ID()}}
+				if data && scope == "user" {
+					edits = append(edits, confedit.Edit{Op: confedit.Unset, Key: "pluginConfigs." + in.ID() + ".options"})
+				}
+				if err := s.write(cmd.Context(), scope, edits...); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintf(sys.Stderr, "uninstalled %s; sessions that run keep it\n", in.ID())
+			if at, ok := s.cfg.Setting("enabledPlugins." + in.ID()); ok && string(at.Value) == "true" {
+				fmt.Fprintf(sys.Stderr, "%s still wants it\n", clip.Visible(at.Origin.String()))
+			}
+			if _, err := os.Stat(s.store.Data(in)); err == nil {
+				fmt.Fprintf(sys.Stderr, "what it kept stays in %s\n", clip.Visible(s.store.Data(in)))
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&data, "remove-data", false, "also what it kept, and its secret options")
+	c.Flags().BoolVar(&force, "force", false, "also when other plugins need it")
+	return c
+}
+
+func pluginEnable(sys System, f *runFlags) *cobra.Command {
+	var scope string
+	var values []string
+	c := &cobra.Command{
+		Use: "enable NAME[@MARKETPLACE]", Short: "Use an installed plugin, and set its options", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.shop(sys, cmd)
+			if err != nil {
+				return err
+			}
+			in, err := s.store.Find(args[0])
+			if err != nil {
+				return err
+			}
+			p, err := s.store.Plugin(in, s.cfg)
+			if err != nil {
+				return err
+			}
+			given, err := s.given(cmd.Context(), values)
+			if err != nil {
+				return err
+			}
+			o, err := s.options(cmd.Context(), p, given, false)
+			if err != nil {
+				return err
+			}
+			if err := s.keep(cmd.Context(), in.ID(), o); err != nil {
+				return err
+			}
+			return s.turn(cmd.Context(), in.ID(), scope, true)
+		},
+	}
+	c.Flags().StringVar(&scope, "scope", "user", "whose settings enable it: user, project or local")
+	c.Flags().StringArrayVar(&values, "set", nil, "an option of the plugin; - reads it from stdin")
+	return c
+}
+
+func pluginDisable(sys System, f *runFlags) *cobra.Command {
+	var scope string
+	c := &cobra.Command{
+		Use: "disable NAME[@MARKETPLACE]", Short: "Do not use an installed plugin", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.shop(sys, cmd)
+			if err != nil {
+				return err
+			}
+			in, err := s.store.Find(args[0])
+			if err != nil {
+				return err
+			}
+			return s.turn(cmd.Context(), in.ID(), scope, false)
+		},
+	}
+	c.Flags().StringVar(&scope, "scope", "user", "whose settings disable it: user, project or local")
+	return c
+}
+
+// turn writes whether a plugin is used.
+func (s *shop) turn(ctx context.Context, id, scope string, on bool) error {
+	e, err := set("enabledPlugins."+id, on)
+	if err != nil {
+		return err
+	}
+	if err := s.write(ctx, scope, e); err != nil {
+		return err
+	}
+	word := map[bool]string{true: "enabled ", false: "disabled "}[on]
+	fmt.Fprintf(s.sys.Stderr, "%s%s%s\n", word, id, s.unless(id, on))
+	return nil
+}
+
+func pluginUpdate(sys System, f *runFlags) *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use: "update [NAME[@MARKETPLACE]…]", Short: "Show what newer versions of plugins would change, and ask",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.shop(sys, cmd)
+			if err != nil {
+				return err
+			}
+			var list []market.Installed
+			for _, id := range args {
+				in, err := s.store.Find(id)
+				if err != nil {
+					return err
+				}
+				list = append(list, in)
+			}
+			if len(args) == 0 {
+				if list, err = s.store.Installed(); err != nil {
+					return err
+				}
+			}
+			bad := s.refresh(cmd.Context(), list)
+			for _, in := range list {
+				if slices.Contains(bad, in.Market) {
+					continue // it was said
+				}
+				if err := s.update(cmd.Context(), in, yes); err != nil {
+					if len(list) == 1 || cmd.Context().Err() != nil {
+						return err
+					}
+					report(sys.Stderr, err)
+					bad = append(bad, in.ID())
+				}
+			}
+			if len(bad) > 0 {
+				return &failure{code: exitFailed, cause: "not everything was updated; see above"}
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "update without a question")
+	return c
+}
+
+// refresh updates the marketplaces of plugins, and returns those that could not
+// be.
+func (s *shop) refresh(ctx context.Context, list []market.Installed) (bad []string) {
+	known, err := s.store.Markets()
+	if err != nil {
+		report(s.sys.Stderr, err)
+		return nil
+	}
+	for _, m := range known {
+		if !slices.ContainsFunc(list, func(in market.Installed) bool { return in.Market == m.Name }) {
+			continue
+		}
+		if _, _, err := s.store.Update(ctx, m, s.pol); err != nil {
+			report(s.sys.Stderr, err)
+			bad = append(bad, m.Name)
+		}
+	}
+	return bad
+}
+
+func (s *shop) update(ctx context.Context, in market.Installed, yes bool) error {
+	plan, err := s.store.Prepare(ctx, in.ID(), s.pol)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.updateTo(ctx, plan, in, yes), plan.Close())
+}
+
+func (s *shop) updateTo(ctx context.Context, plan *market.Plan, in market.Installed, yes bool) error {
+	if !slices.ContainsFunc(plan.Steps, func(st market.Step) bool { return !st.Same() }) && s.store.Verify(in) == nil {
+		fmt.Fprintf(s.sys.Stderr, "%s is up to date\n", in.ID())
+		return nil
+	}
+	asks := false
+	var edits []confedit.Edit
+	for _, st := range plan.Steps {
+		s.show(st)
+		s.told(st.Plugin.ID(), st.Problems)
+		asks = asks || st.Asks()
+		if st.Old == nil { // newly needed
+			e, err := set("enabledPlugins."+st.Plugin.ID(), true)
+			if err != nil {
+				return err
+			}
+			edits = append(edits, e)
+		}
+	}
+	if asks {
+		if err := confirm(ctx, s.sys, yes, "Update to this?", in.ID()+" stays as it is"); err != nil {
+			return err
+		}
+	}
+	if err := plan.Commit(ctx); err != nil {
+		return err
+	}
+	if err := s.write(ctx, "user", edits...); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.sys.Stderr, "updated %s; sessions that run keep the old version\n", in.ID())
+	return nil
+}
+
+// A pluginRow is a plugin in a list.
+type pluginRow struct {
+	ID      string `json:"id"`
+	Version string `json:"version,omitempty"`
+	Enabled bool   `json:"enabled"`
+	From    string `json:"from,omitempty"` // the setting that says so
+	Active  bool   `json:"active"`
+	Why     string `json:"why,omitempty"` // it is not active
+	Hint    string `json:"hint,omitempty"`
+	Source  string `json:"source,omitempty"`
+	Pin     string `json:"pin,omitempty"`
+	Path    string `json:"path,omitempty"`
+	About   string `json:"about,omitempty"`
+}
+
+func pluginList(sys System, f *runFlags) *cobra.Command {
+	var asJSON, available bool
+	c := &cobra.Command{
+		Use: "list", Short: "List installed plugins, and those that settings want", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.shop(sys, cmd)
+			if err != nil {
+				return err
+			}
+			rows, err := s.rows()
+			if available {
+				rows, err = s.available()
+			}
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(sys, rows)
+			}
+			if len(rows) == 0 {
+				_, err := fmt.Fprintln(sys.Stdout, "no plugins; adze plugin marketplace add OWNER/REPO, then adze plugin list --available")
+				return err
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			for _, r := range rows {
+				state := "active"
+				switch {
+				case available:
+					state = r.About
+				case r.Why != "":
+					state = "not active: " + r.Why
+				case !r.Enabled:
+					state = "disabled"
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\n", r.ID, first(r.Version, "-"), clip.Line(oneLine(state), 200))
+				if r.Hint != "" {
+					fmt.Fprintf(w, "\t\thint: %s\n", oneLine(r.Hint))
+				}
+			}
+			return w.Flush()
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&available, "available", false, "what the marketplaces offer instead")
+	return c
+}
+
+func (s *shop) rows() ([]pluginRow, error) {
+	list, err := s.store.Installed()
+	if err != nil {
+		return nil, err
+	}
+	active, problems := s.store.Active(s.cfg)
+	rows := []pluginRow{}
+	for _, in := range list {
+		r := pluginRow{ID: in.ID(), Version: in.Version, Enabled: s.cfg.EnabledPlugins[in.ID()], Source: in.Source.String(), Pin: first(in.Pin, in.Sum)}
+		if at, ok := s.cfg.Setting("enabledPlugins." + in.ID()); ok && string(at.Value) != "null" {
+			r.From = at.Origin.String()
+		}
+		if i := slices.IndexFunc(active, func(p plugin.Plugin) bool { return p.ID() == in.ID() }); i >= 0 {
+			r.Active, r.Path, r.About = true, active[i].Root, active[i].About
+		}
+		rows = append(rows, r)
+	}
+	for _, p := range problems {
+		i := slices.IndexFunc(rows, func(r pluginRow) bool { return r.ID == p.Plugin })
+		if i < 0 {
+			rows = append(rows, pluginRow{ID: p.Plugin, Enabled: true, From: p.From.String()})
+			i = len(rows) - 1
+		}
+		rows[i].Why, rows[i].Hint = p.Text, p.Hint
+	}
+	return rows, nil
+}
+
+// available are the plugins of all marketplaces.
+func (s *shop) available() ([]pluginRow, error) {
+	known, err := s.store.Markets()
+	if err != nil {
+		return nil, err
+	}
+	rows := []pluginRow{}
+	for _, m := range known {
+		c, err := s.store.Catalogue(m)
+		if err != nil {
+			report(s.sys.Stderr, err)
+			continue
+		}
+		for _, e := range c.Plugins {
+			rows = append(rows, pluginRow{ID: e.Name + "@" + m.Name, Version: e.Version, Source: e.Source.String(), About: e.About, Enabled: s.cfg.EnabledPlugins[e.Name+"@"+m.Name]})
+		}
+	}
+	return rows, nil
+}
