@@ -91,7 +91,7 @@ func (r *run) request(target Target) llm.Request {
 	most = window.Reply(most, target.Window, window.Estimate(st))
 	r.asked = most
 	return llm.Request{
-		Model: target.Name, System: r.System, Tools: r.tools.Specs(), Force: r.force, MaxTokens: most,
+		Clear: r.clearing(target), Model: target.Name, System: r.System, Tools: r.tools.Specs(), Force: r.force, MaxTokens: most,
 		Messages: window.Build(st),
 		Effort:   target.Effort, ThinkingTokens: target.Thinking, CacheKey: r.CacheKey,
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/window"
@@ -28,7 +29,11 @@ func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, 
 	}
 	st := r.Host.State()
 	used := window.Estimate(st)
+	if !target.Edits {
+		used += st.Gauge().Cleared // another provider was not asked to leave that out
+	}
 	switch {
+	case target.Edits: // its provider does it
 	case window.Full(used, effective):
 		used, err = r.clear(window.ToClear(st, effective, r.again), used)
 	case !st.Answered.IsZero() && r.Now().Sub(st.Answered) > window.ColdAfter:
@@ -98,6 +103,22 @@ func (r *run) warn(st transcript.State, used, effective int) error {
 // compactable reports whether a summary may be asked for without anybody's wish:
 // there is something to sum up, and it did not fail too often.
 func compactable(st transcript.State) bool { return st.Failed < maxFailed && len(st.Messages()) > 1 }
+
+// clearing is what a provider that clears old results is to do: the same as the
+// loop would.
+func (r *run) clearing(target Target) *llm.Clearing {
+	if !target.Edits || target.Window == 0 {
+		return nil
+	}
+	effective := window.Effective(target.Window, target.Cap)
+	c := &llm.Clearing{Trigger: window.FullAt(effective), Keep: window.KeepResults, AtLeast: window.Least(effective)}
+	for _, s := range r.tools.Specs() {
+		if !r.again(s.Name) {
+			c.Except = append(c.Except, s.Name)
+		}
+	}
+	return c
+}
 
 // again reports whether what a tool returned can be had again.
 func (r *run) again(name string) bool {

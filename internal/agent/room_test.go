@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -116,6 +119,40 @@ func TestASmallerWindowBoundsWhatIsThere(t *testing.T) {
 		}
 		if !slices.Equal(calls, []string{"a", "b"}) {
 			t.Errorf("cut %v", calls)
+		}
+	})
+}
+
+// A provider that clears old results is told when, and which stay. The loop leaves
+// it to it then; what it left out counts again for a model that is not asked to.
+func TestTheProviderClears(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		edited := func(stop llm.Stop, part llm.Part) fake.Reply {
+			return func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+				m := llm.Message{Role: llm.Assistant, Parts: []llm.Part{part}}
+				if fake.Send(yield, m.Parts...) {
+					yield(llm.Finished{Message: m, Stop: stop, Usage: llm.Usage{In: 40_000, Out: 10, Cleared: 30_000}}, nil)
+				}
+			}
+		}
+		r := newRig(t, []tool.Tool{read(40_000), keep(10)}, append(measured(6, 0, 10_000), edited(llm.WantTools, use("last", "read")), edited(llm.EndTurn, llm.Text{S: "done"}))...)
+		r.host.target.Window, r.host.target.Cap, r.host.target.Edits = 80_000, 8000, true
+		r.cannotCompact()
+		r.run(t)
+		if n := len(said[event.Cleared](r.host)); n > 0 {
+			t.Errorf("the loop cleared %d times", n)
+		}
+		want := &llm.Clearing{Trigger: 60_000 - 1, Keep: 5, AtLeast: 9000, Except: []string{"keep"}}
+		for i, q := range r.model.Requests() {
+			if d := cmp.Diff(want, q.Clear); d != "" {
+				t.Fatalf("request %d (-want +got):\n%s", i, d)
+			}
+		}
+		r.host.target.Edits, r.model.Replies = false, []fake.Reply{fake.Say("so")}
+		_ = r.host.Emit(event.InputAccepted{ID: "p2", Text: "on"})
+		r.run(t)
+		if n := len(said[event.Cleared](r.host)); n != 1 || r.last().Clear != nil {
+			t.Errorf("for a model that is not asked to clear the loop cleared %d times, and asked for %+v", n, r.last().Clear)
 		}
 	})
 }

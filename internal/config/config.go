@@ -29,6 +29,7 @@ type Config struct {
 	UI          UI          `json:"ui"`
 	Print       Print       `json:"print"`
 	Memory      Memory      `json:"memory"`
+	Context     Context     `json:"context"`
 	Sandbox     Sandbox     `json:"sandbox"`
 	Web         Web         `json:"web"`
 	Extensions
@@ -189,6 +190,11 @@ type UI struct {
 	Title        bool   `json:"title"`       // set the terminal's title
 	ShowThinking bool   `json:"show_thinking"`
 	Notify       string `json:"notify"` // auto, bell or off
+}
+
+// Context is how a conversation is kept within its model's window.
+type Context struct {
+	ProviderEditing bool `json:"provider_editing"` // the provider clears old results where it can
 }
 
 // Memory bounds memory files. Sizes are characters and bytes per file.

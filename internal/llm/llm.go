@@ -124,8 +124,20 @@ type Request struct {
 	Effort Effort
 	// ThinkingTokens, when positive, is a reasoning budget that wins over Effort.
 	ThinkingTokens int
+	// Clear asks the provider to leave old results out before the model sees the
+	// conversation; nil leaves all in. Models whose provider cannot ignore it.
+	Clear *Clearing
 	// CacheKey is stable for a session and helps a provider to route to its cache.
 	CacheKey string
+}
+
+// A Clearing says which results a provider leaves out of a request, the oldest
+// first, in the place of each a line of its own.
+type Clearing struct {
+	Trigger int      // tokens of a prompt from which on it happens
+	Keep    int      // the newest calls whose results stay
+	AtLeast int      // tokens that come free, or nothing is left out
+	Except  []string // tools whose results stay
 }
 
 // An Effort is how hard a model should think.
@@ -221,11 +233,14 @@ type Usage struct {
 	Reasoning  int `json:"reasoning,omitempty"`
 	// CacheWriteLong is what a provider keeps for an hour, and bills higher.
 	CacheWriteLong int `json:"cache_write_long,omitempty"`
+	// Cleared is what the provider left out of the request; see Clearing. The
+	// other counts are of what was left.
+	Cleared int `json:"cleared,omitempty"`
 }
 
 // Add returns the sum of u and v.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.In + v.In, u.Out + v.Out, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning, u.CacheWriteLong + v.CacheWriteLong}
+	return Usage{u.In + v.In, u.Out + v.Out, u.CacheRead + v.CacheRead, u.CacheWrite + v.CacheWrite, u.Reasoning + v.Reasoning, u.CacheWriteLong + v.CacheWriteLong, u.Cleared + v.Cleared}
 }
 
 // Prompt is all the tokens of the request, cached or not.

@@ -24,6 +24,8 @@ type Gauge struct {
 	// GrownTokens and GrownBytes add up, over the pairs of neighbouring
 	// requests, how much the request grew in both measures.
 	GrownTokens, GrownBytes int
+	// Cleared tokens are not among Tokens: the provider left them out by itself.
+	Cleared int `json:",omitempty"`
 
 	prompt, sent int  // the newest request in tokens and bytes
 	cut          bool // something was taken out since
@@ -293,11 +295,11 @@ func (g Gauge) request(u llm.Usage) Gauge {
 	if prompt <= 0 {
 		return g
 	}
-	if dt, db := prompt-g.prompt, g.Bytes-g.sent; g.prompt > 0 && !g.cut && dt > 0 && db > 0 {
+	if dt, db := prompt-g.prompt, g.Bytes-g.sent; g.prompt > 0 && !g.cut && u.Cleared == 0 && dt > 0 && db > 0 {
 		g.GrownTokens += dt
 		g.GrownBytes += db
 	}
-	g.prompt, g.sent, g.cut = prompt, g.Bytes, false
+	g.prompt, g.sent, g.cut, g.Cleared = prompt, g.Bytes, false, u.Cleared
 	return g
 }
 

@@ -51,10 +51,12 @@ type Item struct {
 
 // Gone is what is not in the window any more.
 type Gone struct {
-	Results int       `json:"results"`           // of calls, one line each is left of them
-	Media   bool      `json:"media,omitempty"`   // images and documents were taken out
-	From    event.Seq `json:"from,omitempty"`    // the compaction that the conversation begins with
-	Records []string  `json:"records,omitempty"` // files that hold what compactions took out
+	Results int       `json:"results"`         // of calls, one line each is left of them
+	Media   bool      `json:"media,omitempty"` // images and documents were taken out
+	From    event.Seq `json:"from,omitempty"`  // the compaction that the conversation begins with
+	// Provider tokens were left out of the newest request by the provider itself.
+	Provider int      `json:"provider,omitempty"`
+	Records  []string `json:"records,omitempty"` // files that hold what compactions took out
 }
 
 // Served is how much of the newest request the provider's cache served.
@@ -205,7 +207,7 @@ func broughtBack(s transcript.State) bool {
 }
 
 func gone(s transcript.State) Gone {
-	g := Gone{Media: s.Stripped() > 0, Records: s.Records}
+	g := Gone{Media: s.Stripped() > 0, Records: s.Records, Provider: s.Gauge().Cleared}
 	if !broughtBack(s) {
 		g.From = s.Boundary()
 	}
@@ -291,11 +293,14 @@ func (m Map) words() (out []string) {
 		say("The model's window is not known, so that nothing is compacted by itself.")
 	}
 	switch g := m.Cleared; {
-	case g.Results == 0 && !g.Media && g.From == 0:
+	case g.Results == 0 && !g.Media && g.From == 0 && g.Provider == 0:
 		say("Cleared: nothing.")
 	default:
 		if g.Results > 0 {
 			say("Cleared: %s; the log has all of it.", clip.Count(g.Results, "result"))
+		}
+		if g.Provider > 0 {
+			say("The provider left about %s tokens of old results out of the newest request.", clip.Thousands(g.Provider))
 		}
 		if g.Media {
 			say("Images and documents were taken out.")

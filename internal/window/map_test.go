@@ -56,9 +56,25 @@ func TestMap(t *testing.T) {
 		}
 		text.WriteString("\n")
 	}
-	for _, want := range []string{"x/y 2,317 of 180,000 tokens, 1 %", "free", "Cleared: 1 result; the log has all of it.", "Missed: 1,200 tokens, because old results were cleared."} {
+	for _, want := range []string{"x/y 2,318 of 180,000 tokens, 1 %", "free", "Cleared: 1 result; the log has all of it.", "Missed: 1,200 tokens, because old results were cleared."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is not in\n%s", want, text.String())
+		}
+	}
+}
+
+// What a provider left out by itself is said, until a request has all of it.
+func TestMapOfWhatTheProviderCleared(t *testing.T) {
+	var s transcript.State
+	for i, cleared := range []int{30_000, 0} {
+		s = s.Apply(event.Event{Seq: s.Seq + 1, Body: event.InputAccepted{ID: "p", Text: strings.Repeat("p", 8000)}})
+		s = s.Apply(event.Event{Seq: s.Seq + 1, Body: event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "so"}}}, Usage: llm.Usage{In: 50_000 * (i + 1), Cleared: cleared}}})
+		m := MapOf(s, "x/y", 200_000, 64_000, nil, nil)
+		if said := strings.Contains(strings.Join(m.words(), "\n"), "The provider left about 30,000 tokens of old results out"); said != (cleared > 0) || m.Cleared.Provider != cleared {
+			t.Errorf("%+v: %q", m.Cleared, m.words())
+		}
+		if cleared > 0 && s.Gauge().GrownBytes > 0 {
+			t.Error("how tokens are counted was learnt from a request of which something was left out")
 		}
 	}
 }

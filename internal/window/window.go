@@ -181,20 +181,30 @@ func Ratio(s transcript.State) float64 {
 // otherwise: the later results are cleared, the more of them go at once, and the
 // fewer requests begin with something that no cache holds.
 func Full(tokens, effective int) bool {
+	return effective > 0 && tokens > FullAt(effective)
+}
+
+// FullAt is the most tokens with which an effective window is not Full.
+func FullAt(effective int) int {
 	if effective < 8*ClearAtLeast {
-		return Nearly(tokens, effective)
+		return Threshold(effective) - 1
 	}
-	return tokens*10 > effective*6
+	return effective * 6 / 10
+}
+
+// Least is how many tokens must come free, or nothing is cleared.
+func Least(effective int) int {
+	if effective > 0 {
+		return min(ClearAtLeast, effective/8)
+	}
+	return ClearAtLeast
 }
 
 // ToClear lists the calls whose results should be cleared next, oldest first:
 // those that can be had again, as again says of a tool's name, but the newest
 // five. It is empty when fewer than ClearAtLeast tokens would come free.
 func ToClear(s transcript.State, effective int, again func(tool string) bool) []string {
-	least := ClearAtLeast
-	if effective > 0 {
-		least = min(least, effective/8)
-	}
+	least := Least(effective)
 	out, bytes := clearing(s, KeepResults, again)
 	if float64(bytes)/4*Ratio(s) < float64(least) {
 		return nil

@@ -18,6 +18,12 @@ const (
 
 const interleaved = "interleaved-thinking-2025-05-14"
 
+// Context editing, as the provider documents it ("Context editing", 2026-08-21).
+const (
+	editing  = "context-management-2025-06-27"
+	clearing = "clear_tool_uses_20250919"
+)
+
 // request writes the body. The members that do not change come first and the
 // messages last, so that a longer conversation begins with the same bytes,
 // apart from the moving cache marks.
@@ -68,6 +74,10 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 	j.Key("stream")
 	j.Bool(true)
 	think.write(&j)
+	if r.Clear != nil {
+		betas = append(betas, editing)
+		writeClearing(&j, *r.Clear)
+	}
 	k := c.marker()
 	k.writeTools(&j, tools, loaded, c.own() && !c.lazy.Load())
 	if force != "" {
@@ -85,6 +95,40 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 	j.EndArr()
 	j.End()
 	return w.Keep(&j), betas
+}
+
+// writeClearing asks for old results to be left out.
+func writeClearing(j *wire.JSON, c llm.Clearing) {
+	count := func(key, of string, n int) {
+		j.Key(key)
+		j.Obj()
+		j.Member("type", of)
+		j.Key("value")
+		j.Int(n)
+		j.End()
+	}
+	j.Key("context_management")
+	j.Obj()
+	j.Key("edits")
+	j.Arr()
+	j.Obj()
+	j.Member("type", clearing)
+	count("trigger", "input_tokens", c.Trigger)
+	count("keep", "tool_uses", c.Keep)
+	if c.AtLeast > 0 {
+		count("clear_at_least", "input_tokens", c.AtLeast)
+	}
+	if len(c.Except) > 0 {
+		j.Key("exclude_tools")
+		j.Arr()
+		for _, name := range c.Except {
+			j.Str(name)
+		}
+		j.EndArr()
+	}
+	j.End()
+	j.EndArr()
+	j.End()
 }
 
 // A thought is how reasoning is asked for.

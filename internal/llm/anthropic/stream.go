@@ -132,11 +132,22 @@ func (d *decoder) messageDelta(data []byte, out *wire.Out) error {
 			StopReason string `json:"stop_reason"`
 		}
 		Usage usage
+		Edits *struct {
+			Applied []struct {
+				Tokens int `json:"cleared_input_tokens"`
+			} `json:"applied_edits"`
+		} `json:"context_management"`
 	}
 	if err := json.Unmarshal(data, &m); err != nil {
 		return wire.ErrGarbage
 	}
 	d.add(m.Usage)
+	if m.Edits != nil {
+		d.usage.Cleared = 0
+		for _, e := range m.Edits.Applied {
+			d.usage.Cleared += max(0, e.Tokens)
+		}
+	}
 	if m.Delta.StopReason != "" {
 		d.stop = stopOf(m.Delta.StopReason)
 	}
