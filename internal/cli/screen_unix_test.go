@@ -153,6 +153,23 @@ func (x *terminal) when(what string, holds func(string) bool) string {
 	}
 }
 
+// made waits for a file.
+func (x *terminal) made(path string) {
+	x.t.Helper()
+	limit, look := time.After(waitFor), time.NewTicker(10*time.Millisecond)
+	defer look.Stop()
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-limit:
+			x.t.Fatalf("%s was never made:\n%s", path, x.all())
+		}
+	}
+}
+
 // keys types, each string in one write.
 func (x *terminal) keys(keys ...string) {
 	x.t.Helper()

@@ -335,10 +335,7 @@ func TestUIPlainInterrupt(t *testing.T) {
 	c := p.adze("--model", "script/"+p.put("model.txt", "@ Bash {\"command\": \"touch begun; sleep 1000\"}\n"), "--sandbox", "off", "--allowed-tools", "Bash", "go")
 	x := p.inTerminal(c, 80, 24, "TERM=dumb")
 	x.until(`adze 0`)
-	x.when("the command", func(string) bool {
-		_, err := os.Stat(filepath.Join(p.dir, "begun"))
-		return err == nil
-	})
+	x.made(filepath.Join(p.dir, "begun"))
 	x.keys("\x03")
 	x.until(`Press Ctrl\+C again to quit`)
 	x.until(`[Ii]nterrupted`)
