@@ -42,7 +42,7 @@ func (r *Running) extend(cfg *config.Config) {
 			return r.turns(cfg, rules)
 		},
 	}, Further: r.spec.Hooks, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
-		Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result,
+		Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result, Log: w.process.LogFile,
 		Env: tool.Env{Dir: w.Paths.Dir, Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{
 		Session: r.ID, Transcript: r.log.File(), Source: source, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside,

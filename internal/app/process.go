@@ -37,6 +37,7 @@ type Process struct {
 	Dial    func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 	// Extensions are those that flags name.
 	Extensions ext.Flags
+	LogFile    string // absolute; where --debug writes, "" for nowhere that lasts
 }
 
 // transport carries requests of extensions to servers that they name.

@@ -238,6 +238,9 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situation.Facts, tools []string, model string, window int) (event.Situated, error) {
 	w := r.world
 	skills, style, notes := r.ext.Instructions(window)
+	if !slices.Contains(tools, "Skill") {
+		skills = nil
+	}
 	r.parts = prompt.Assemble(prompt.Input{
 		Skills: skills, Style: style, Notes: notes,
 		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,

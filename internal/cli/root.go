@@ -157,7 +157,7 @@ func typeWords(f *pflag.Flag) string {
 // absent are commands of other agents and of versions to come. Alone, their
 // names are no prompts.
 var absent = []string{
-	"acp", "agents", "attach", "init", "install", "ps", "serve", "setup-token", "skills", "tail", "update", "upgrade", "web", "worker",
+	"acp", "attach", "init", "install", "ps", "serve", "setup-token", "tail", "update", "upgrade", "web", "worker",
 }
 
 // meantCommand finds a prompt whose first word looks like a command that was

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -47,6 +48,11 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 		return o, err
 	}
 	o.Dir = dir
+	if f.debug != "" && f.logFile != "" {
+		if o.LogFile, err = filepath.Abs(f.logFile); err != nil {
+			return o, err
+		}
+	}
 	if o.Extensions, err = f.extensions.read(dir); err != nil {
 		return o, err
 	}

@@ -180,7 +180,7 @@ const noTools = "none"
 
 // small is the set for small windows: what work needs, in short words.
 func small(set tool.Set) tool.Set {
-	spare := []string{"AskUserQuestion", "MultiEdit"}
+	spare := []string{"AskUserQuestion", "MultiEdit", "Skill"}
 	return set.Only(func(name string) bool { return !slices.Contains(spare, name) }).Map(tool.Brief)
 }
 
