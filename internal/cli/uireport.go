@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +38,7 @@ const emptyBindings = `// Keys by context and action; /help lists both. null tak
 
 // reports are the slash commands that are commands of the command line, too.
 func (h *uiHost) reports() map[string]tui.Report {
-	return map[string]tui.Report{
+	out := map[string]tui.Report{
 		"doctor":      {About: "what adze found here, and what is broken", Run: h.subcommand("doctor")},
 		"permissions": {About: "the rules, and where each comes from", Args: "[check …]", Run: h.subcommand("permissions", "list")},
 		"config":      {About: "all settings, and where each comes from", Args: "[set KEY VALUE]", Run: h.subcommand("config", "list")},
@@ -58,6 +59,8 @@ func (h *uiHost) reports() map[string]tui.Report {
 			return terminalHelp, nil
 		}},
 	}
+	maps.Copy(out, h.extensions())
+	return out
 }
 
 // own starts adze itself with a command.

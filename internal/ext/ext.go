@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
@@ -163,8 +164,9 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 	w.mu.Unlock()
 	x.gate.Attach(s, after)
 	x.wg.Go(func() {
-		for _, e := range w.States() {
-			x.report(e)
+		for _, s := range w.Status() {
+			x.report(s.Event())
+			x.introduce(s)
 		}
 		x.tell(bad)
 		x.changed()
@@ -194,6 +196,21 @@ func (x *Session) report(b event.Body) { _ = x.s.Report(b) }
 
 // note keeps a text for the model. A session that has ended needs none.
 func (x *Session) note(text string) { _ = x.s.Note(text) }
+
+// introduce gives the model what a server says of itself, once.
+func (x *Session) introduce(s mcp.Status) {
+	if s.State != event.ServerConnected || s.Instructions == "" {
+		return
+	}
+	text := "The MCP server " + s.Server.Name + " says about its tools:\n" + s.Instructions
+	x.mu.Lock()
+	known := x.said[text]
+	x.said[text] = true
+	x.mu.Unlock()
+	if !known {
+		x.note(text)
+	}
+}
 
 // tell says once what cannot be used.
 func (x *Session) tell(bad []string) {

@@ -75,8 +75,9 @@ type World struct {
 	auth     *oauth.Client
 	sessions []*Session // those that are attached, the newest last
 	shelf    *skills.Shelf
-	plugs    *plugged // nil until it was looked
-	problems []string // of the newest look
+	logs     map[string][]string // by server
+	plugs    *plugged            // nil until it was looked
+	problems []string            // of the newest look
 	further  []servers.Given
 	closed   bool
 }
@@ -192,7 +193,7 @@ func (w *World) hubConfig() mcp.Config {
 	c := w.conf
 	out := mcp.Config{
 		Version: c.Version, Dir: c.Live.Paths.Dir, Environ: c.Environ, HTTP: c.HTTP, Auth: SignedIn(w.auth), Host: c.Host, Client: client{w},
-		Roots: c.Roots, Tell: w.told, Changed: w.changed, Debug: c.Debug,
+		Roots: c.Roots, Tell: w.told, Changed: w.changed, Debug: w.wrote,
 	}
 	if c.Env != nil {
 		out.Timeout, out.ToolTimeout = millis(c.Env("MCP_TIMEOUT")), millis(c.Env("MCP_TOOL_TIMEOUT"))
@@ -218,6 +219,38 @@ func (w *World) Hub() *mcp.Hub {
 
 // Hub is the connections of servers.
 type Hub = *mcp.Hub
+
+// maxLog is how many lines of a server's log are kept.
+const maxLog = 30
+
+// wrote keeps a line that a server wrote.
+func (w *World) wrote(server, line string) {
+	w.mu.Lock()
+	list := append(w.logs[server], line)
+	if w.logs == nil {
+		w.logs = map[string][]string{}
+	}
+	w.logs[server] = list[max(0, len(list)-maxLog):]
+	w.mu.Unlock()
+	if w.conf.Debug != nil {
+		w.conf.Debug(server, line)
+	}
+}
+
+// Log is what a server wrote last: to its standard error, or as log messages.
+func (w *World) Log(server string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.logs[server])
+}
+
+// Extended is what the newest session has besides adze's own.
+func (w *World) Extended() event.Extended {
+	if x := w.newest(); x != nil {
+		return x.Extended()
+	}
+	return event.Extended{}
+}
 
 // Status is how servers are, by name.
 func (w *World) Status() []mcp.Status {
@@ -263,6 +296,7 @@ func (w *World) newest() *Session {
 func (w *World) told(s mcp.Status) {
 	for _, x := range w.attached() {
 		x.report(s.Event())
+		x.introduce(s)
 	}
 }
 
