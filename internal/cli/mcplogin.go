@@ -40,10 +40,14 @@ that the browser is led to at the end.`,
 }
 
 func mcpLogout(sys System, f *runFlags) *cobra.Command {
-	return &cobra.Command{
+	idp := false
+	c := &cobra.Command{
 		Use: "logout SERVER", Short: "Forget the sign-in to a server", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.signing(sys, cmd, args[0], func(_ *configured, client *oauth.Client, s servers.Server) error {
+				if idp {
+					return logoutIdP(cmd.Context(), sys, client, s)
+				}
 				at, err := client.Status(cmd.Context(), ext.SignInSettings(s))
 				if err == nil && !at.SignedIn {
 					return failf("adze mcp list shows how servers are", "nobody is signed in to %s", clip.Visible(s.Name))
@@ -60,6 +64,24 @@ func mcpLogout(sys System, f *runFlags) *cobra.Command {
 			})
 		},
 	}
+	c.Flags().BoolVar(&idp, "idp", false, "forget the sign-in at the company's identity provider, which is for all servers")
+	return c
+}
+
+func logoutIdP(ctx context.Context, sys System, client *oauth.Client, s servers.Server) error {
+	at := ext.SignInSettings(s)
+	if at.Flow != oauth.CrossApp {
+		return failf("adze mcp logout "+clip.Visible(s.Name)+" signs out of the server itself", "nobody signs in to %s at an identity provider", clip.Visible(s.Name))
+	}
+	told, err := client.LogoutIdP(ctx, at)
+	if err != nil {
+		return err
+	}
+	if told != nil {
+		fmt.Fprintf(sys.Stderr, "adze: the identity provider could not be told: %s\n", oneLine(told.Error()))
+	}
+	fmt.Fprintf(sys.Stderr, "signed out of %s\n", oneLine(at.IdP.Issuer))
+	return nil
 }
 
 // signing does something with the sign-in to a server.
