@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/oauth2"
 
@@ -179,7 +178,7 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 			err = l.because(err)
 			l.close()
 		}
-		if ctx.Err() == nil && version == "" && errors.Is(err, errEnded) {
+		if ctx.Err() == nil && version == "" && errors.Is(err, errEnded) && s.conf.Transport == servers.Stdio {
 			version = legacy // it did not bear the question of the newest protocol
 			continue
 		}
@@ -300,8 +299,7 @@ func (l *link) ping(ctx context.Context) {
 	if l.session.InitializeResult().ProtocolVersion > legacy {
 		return
 	}
-	var refused *jsonrpc.Error
-	if err := l.session.Ping(ctx, nil); err != nil && !errors.As(err, &refused) && l.life.Err() == nil {
+	if err := l.session.Ping(ctx, nil); err != nil && answered(err) == nil && l.life.Err() == nil {
 		l.end(fmt.Errorf("it does not answer any more: %w", err))
 	}
 }

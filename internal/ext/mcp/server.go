@@ -139,8 +139,7 @@ func (s *server) connected(ctx context.Context) (*link, error) {
 			return nil, fmt.Errorf("the MCP server %s is not configured any more", s.conf.Name)
 		case l != nil && l.life.Err() == nil:
 			return l, nil
-		case l != nil: // it ended, which run has yet to see
-		case state == event.ServerConnecting:
+		case state == event.ServerConnecting, state == event.ServerConnected: // it is, or will be; or it ended, and run says so next
 		case (state == event.ServerFailed || state == event.ServerClosed) && !asked && s.conf.Problem == "":
 			asked = true
 			s.want(func(w *wants) { w.needed = true })

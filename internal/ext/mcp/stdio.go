@@ -24,6 +24,8 @@ import (
 const (
 	closeGrace = 2 * time.Second // then it is asked to end
 	termGrace  = 3 * time.Second // then it is killed
+	// endWait is how long the end of a program is awaited that does not read.
+	endWait = time.Second
 )
 
 const maxErrors = 4 << 10 // bytes of a program's standard error that are kept
@@ -50,8 +52,18 @@ func (s *server) program(look *inspector) (w *wire, ended func(), err error) {
 	c.Input, c.Errors = ir, ew
 	w = newWire(look)
 	w.patience = discoverWait
+	over := make(chan struct{}) // closed when the program's end is known
 	w.send = func(b []byte) error {
 		_, err := iw.Write(b)
+		if err != nil { // it ended, or will; how, says more than that nobody reads
+			timer := time.NewTimer(endWait)
+			defer timer.Stop()
+			select {
+			case <-over:
+			case <-timer.C:
+			case <-w.gone:
+			}
+		}
 		return err
 	}
 	w.shut = func() { _ = iw.Close() }
@@ -71,6 +83,7 @@ func (s *server) program(look *inspector) (w *wire, ended func(), err error) {
 	}()
 	wg.Go(w.write)
 	wg.Go(func() { // ends with the program
+		defer close(over)
 		<-p.Done()
 		<-read
 		w.finish(fmt.Errorf("%w: %s", errEnded, ending(p.Status(), said.last())))

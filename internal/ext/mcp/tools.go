@@ -214,7 +214,7 @@ func (r *remote) call(ctx context.Context, args json.RawMessage, env tool.Env) (
 		}
 		timeout := cmp.Or(r.s.conf.Timeout, r.s.hub.conf.ToolTimeout)
 		res, err := l.call(ctx, r.name, args, timeout, env.Progress)
-		if e := new(jsonrpc.Error); errors.As(err, &e) && e.Code == sdk.CodeURLElicitationRequired {
+		if e := answered(err); e != nil && e.Code == sdk.CodeURLElicitationRequired {
 			if err := l.visit(ctx, e); err != nil {
 				return nil, fmt.Errorf("the MCP server %s: %w", r.s.conf.Name, err)
 			}
@@ -249,9 +249,8 @@ func (s *server) outlive(ctx context.Context, l *link) {
 // more, in a way that lets it be repeated: the server did not take it, or it only
 // reads.
 func (l *link) lost(err error, readOnly bool) bool {
-	var refused *jsonrpc.Error
-	expired := errors.Is(err, errForgotten) || errors.Is(err, sdk.ErrSessionMissing) || errors.As(err, &refused) && refused.Code == -32001 && l.web != nil
-	if expired {
+	refused := answered(err)
+	if errors.Is(err, errForgotten) || errors.Is(err, sdk.ErrSessionMissing) || refused != nil && refused.Code == codeForgotten && l.web != nil {
 		l.end(errForgotten)
 		return true
 	}
@@ -264,6 +263,21 @@ func (l *link) lost(err error, readOnly bool) bool {
 	}
 	return readOnly && l.life.Err() != nil
 }
+
+// codeForgotten is the answer of servers that do not know the session any more.
+const codeForgotten = -32001
+
+// answered is the error that the server answered with, nil when it did not answer.
+func answered(err error) *jsonrpc.Error {
+	var e *jsonrpc.Error
+	if errors.As(err, &e) && e.Code != codeRejected {
+		return e
+	}
+	return nil
+}
+
+// codeRejected is the SDK's own, of a request that did not reach the server.
+const codeRejected = -32005
 
 // unsent is a request that could not be sent any more.
 type unsent struct{ error }
@@ -365,8 +379,7 @@ func (l *link) failed(err error) error {
 		}
 		return why
 	}
-	var refused *jsonrpc.Error
-	if errors.As(err, &refused) {
+	if refused := answered(err); refused != nil {
 		return &serverError{l.s.conf.Name, refused}
 	}
 	return fmt.Errorf("the MCP server %s: %w", l.s.conf.Name, l.because(err))
