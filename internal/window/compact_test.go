@@ -10,6 +10,31 @@ import (
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
+// When results are cleared and what has to come free, for windows of all sizes: always
+// before the conversation would be compacted, and a request that is sent has room.
+func TestClearingScales(t *testing.T) {
+	for _, c := range []struct{ window, cap, fullAt, least, bound int }{
+		{4096, 1024, 2559, 384, 6144},
+		{8192, 4096, 5119, 768, 12_288},
+		{16_000, 2000, 11_666, 1750, 28_000},
+		{32_000, 8192, 19_999, 3000, 48_000},
+		{128_000, 16_384, 98_615, 13_952, 200_000},
+		{200_000, 64_000, 108_000, 20_000, 200_000},
+		{1_000_000, 64_000, 588_000, 20_000, 200_000},
+	} {
+		e := Effective(c.window, c.cap)
+		if FullAt(e) != c.fullAt || Least(e) != c.least || MessageBound(e) != c.bound {
+			t.Errorf("%d: full at %d, at least %d, results of %d; want %+v", c.window, FullAt(e), Least(e), MessageBound(e), c)
+		}
+		if !Full(c.fullAt+1, e) || Full(c.fullAt, e) || c.fullAt >= Threshold(e) || Warning(e) >= Threshold(e) || Warning(e) < e/2 {
+			t.Errorf("%d: full, %d warned and %d compacted are in no order", c.window, Warning(e), Threshold(e))
+		}
+		if left := Threshold(e) - c.least; left <= 0 || Blocking(left, e) || Reply(c.cap, c.window, Threshold(e)) < c.window/16 {
+			t.Errorf("%d: after clearing %d tokens are used, of a reply %d are left", c.window, left, Reply(c.cap, c.window, Threshold(e)))
+		}
+	}
+}
+
 func TestThresholds(t *testing.T) {
 	for _, c := range []struct{ window, cap, threshold, warning int }{
 		{200_000, 64_000, 167_000, 147_000},

@@ -60,6 +60,9 @@ type Large struct {
 // at results only, so that a prompt that joins the message later changes nothing
 // before it.
 func Over(s transcript.State, bound int) (out []Large) {
+	if s.Gauge().Bytes <= bound {
+		return nil
+	}
 	for _, m := range s.Messages() {
 		total := 0
 		for _, p := range m.Parts {
