@@ -389,7 +389,7 @@ func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
 }
 
 func (m *Model) placeholder() string {
-	if m.turn.running || m.story.Printed > 0 || m.s == nil {
+	if m.turn.running || m.story.Printed > 0 || m.s == nil || len(m.queue) > 0 {
 		return ""
 	}
 	return " What shall be done here?"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -60,6 +61,18 @@ var scenes = []struct {
 		fills := view.Meter{Title: "anthropic/sonnet-4.6", Unit: "tokens", Whole: 180_000, Shares: []view.Share{{Name: "instructions", N: 4000}, {Name: "tools", N: 20_000}, {Name: "results", N: 60_000}}}
 		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/src/calc", Model: "anthropic/sonnet-4.6", Fills: func() view.Block { return fills }}, nil})
 		r.keys("'/context", "enter")
+	}},
+	{"hook", func(r *rig) {
+		r.open().keys("'deploy it", "enter").event(event.InputQueued{ID: "id1", Text: "deploy it"}, event.HookStarted{ID: 1, Event: "UserPromptSubmit", Name: "guard", Status: "Asking the guard"}).pass(3 * time.Second)
+	}},
+	{"lost", func(r *rig) {
+		r.m.host.Lost = func(context.Context) (*Lost, error) {
+			return &Lost{Session: "0199aaaa", Title: "Mend the parser", Ago: "3m", Entry: history.Entry{Text: "and then test"}}, nil
+		}
+		r.open()
+	}},
+	{"extended", func(r *rig) {
+		r.open().event(event.Extended{Commands: []event.Offer{{Name: "deploy", Args: "[where]", About: "Ship it", From: "the plugin ops@market"}}}).keys("'/dep")
 	}},
 	{"dear", func(r *rig) {
 		busy(r)
