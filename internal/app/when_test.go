@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -25,6 +26,7 @@ var values = map[string]string{
 	"network.proxy": `"http://127.0.0.1:9"`, "env": `{"GREETING":"x"}`, "child_env": `["MINE"]`, "network.ca_file": "", // needs a file
 	"fallback_model": "", "small_model": "", // they need models, as below
 	"sandbox.credentials": `{"envVars":[{"name":"X","mode":"deny"}]}`, "model": "", "statusLine.command": `"x"`, "bash.max_memory": `"4GB"`,
+	"deniedMcpServers": `[{"serverName":"x"}]`,
 }
 
 // sample is another value than the default.
@@ -158,6 +160,12 @@ func handed(ctx context.Context, w *World, r *Running, cfg *config.Config, makes
 	screen := cfg.UI // the terminal UI reads it anew
 	screen.Plain = false
 	ours, _ := hooks.Load(cfg)
+	project := servers.File{Path: "/p/.mcp.json", Text: []byte(`{"mcpServers":{"x":{"command":"x"},"db":{"command":"y"}}}`)}
+	set := servers.Load(servers.Sources{Config: cfg, Project: []servers.File{project}, Trusted: true})
+	said := "" // what the hub is given
+	for _, x := range set.Servers {
+		said += fmt.Sprintln(x.Name, x.Scope, x.Approval, x.Why)
+	}
 	return fmt.Sprint(screen, cfg.StatusLine != nil, cfg.StatusLine, bad, n.Rules.List, n.Rules.Dirs, n.Rules.Unsafe, n.Rules.NoBypass, n.Forbidden, names, n.Budget, n.WarnUSD, n.Loop.MaxCalls, environ, allow, unknown,
-		" made: ", makes&^config.MakesClassifier != 0 && models != w.models.Load(), n.Target != nil, makes&config.MakesClassifier != 0 && r.auto != auto, next, cfg.CleanupDays, cfg.Titles, cfg.Memory.Session, ours.All())
+		" made: ", makes&^config.MakesClassifier != 0 && models != w.models.Load(), n.Target != nil, makes&config.MakesClassifier != 0 && r.auto != auto, next, cfg.CleanupDays, cfg.Titles, cfg.Memory.Session, ours.All(), said)
 }

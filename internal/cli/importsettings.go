@@ -43,9 +43,6 @@ func importSettings(ctx context.Context, sys System, p settings.Paths, cfg *conf
 	for _, x := range list {
 		fmt.Fprintln(sys.Stdout, x.show)
 	}
-	if k, _ := cfg.Setting("mcpServers"); len(s.Servers) > 0 && !mcpWorks(k.Key) {
-		fmt.Fprintln(sys.Stderr, "MCP servers are kept for a version of adze that has them; this one starts none")
-	}
 	if opt.dry || len(list) == 0 {
 		return nil
 	}
@@ -66,11 +63,6 @@ func importSettings(ctx context.Context, sys System, p settings.Paths, cfg *conf
 		return err
 	}
 	return writeImported(ctx, sys, p, t, loose)
-}
-
-// mcpWorks reports whether this version has what a setting is for.
-func mcpWorks(key string) bool {
-	return slices.ContainsFunc(config.Table(), func(k config.Key) bool { return k.Name == key && k.Absent == "" })
 }
 
 // importAgreed asks a person who is there; nobody else agrees to anything.

@@ -2,16 +2,15 @@ package settings
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
 )
 
-// withoutEffect are the problems of settings and files of features that this
+// withoutEffect are the problems of settings of features that this
 // version does not have, so that nobody relies on them, and those a run should
 // name.
-func withoutEffect(cfg *config.Config, p Paths) (all []config.Problem, loud []string) {
+func withoutEffect(cfg *config.Config) (all []config.Problem, loud []string) {
 	add := func(at config.Origin, key, what string, quiet bool) {
 		all = append(all, config.Problem{Severity: config.Warning, Origin: at, Key: key, Message: "it has no effect: this version has no " + what + " yet"})
 		if !quiet {
@@ -31,9 +30,6 @@ func withoutEffect(cfg *config.Config, p Paths) (all []config.Problem, loud []st
 			continue
 		}
 		add(s.Origin, k.Name, k.Absent, k.Quiet)
-	}
-	if file := filepath.Join(p.Root, ".mcp.json"); exists(file) {
-		add(config.Origin{Scope: config.Project, File: file}, ".mcp.json", "MCP servers", false)
 	}
 	return all, loud
 }

@@ -34,7 +34,7 @@ func loadConfig(e Environment, s Sources, p Paths) (*config.Config, trust.Verdic
 	if err != nil {
 		return nil, seen, err
 	}
-	unused, loud := withoutEffect(cfg, p)
+	unused, loud := withoutEffect(cfg)
 	cfg.Problems = append(cfg.Problems, unused...) // nobody else has cfg yet
 	if len(loud) > 0 {
 		e.Notef("without effect, because this version does not have it yet: %s", strings.Join(loud, ", "))
@@ -44,12 +44,12 @@ func loadConfig(e Environment, s Sources, p Paths) (*config.Config, trust.Verdic
 			e.Notef("settings: %s", pr)
 		}
 	}
-	if len(cfg.Ignored) > 0 {
+	if ignored := slices.Concat(cfg.Ignored, p.ignoredServers(seen, s)); len(ignored) > 0 {
 		why := "it is not trusted"
 		if seen.State == trust.Changed {
 			why = "they changed since it was trusted"
 		}
-		e.Notef(UntrustedNote+", because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(cfg.Ignored, ", ")))
+		e.Notef(UntrustedNote+", because %s: %s (look at them with: adze trust; or use them once with --trust)", why, clip.Visible(strings.Join(ignored, ", ")))
 	}
 	return cfg, seen, nil
 }

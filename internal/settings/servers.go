@@ -72,6 +72,24 @@ func (l *Live) servers(cfg *config.Config, s Servers) servers.Set {
 	return set
 }
 
+// ignoredServers are the files of a folder that would have MCP servers if it
+// were trusted.
+func (p Paths) ignoredServers(seen trust.Verdict, s Sources) (out []string) {
+	if seen.State == trust.Trusted || s.Bare || s.Only != nil && !slices.Contains(s.Only, string(config.Project)) {
+		return nil
+	}
+	for _, f := range seen.Files {
+		path := filepath.Join(p.Root, filepath.FromSlash(f.Path))
+		if f.Kind != trust.Servers {
+			continue
+		}
+		if list, err := config.Entries(f.Text(), config.Origin{File: path}, "mcpServers"); len(list) > 0 || err != nil {
+			out = append(out, path)
+		}
+	}
+	return out
+}
+
 // counts reports whether settings of a scope are read.
 func (l *Live) counts(s config.Scope) bool {
 	return l.sources.Only == nil || slices.Contains(l.sources.Only, string(s))
