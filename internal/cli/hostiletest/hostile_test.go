@@ -55,11 +55,19 @@ func run(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// commands are what is run in each folder.
-func commands() [][]string {
-	return [][]string{
+// commands are what is run in each folder. Those that look at extensions are
+// left out where only git's files are hostile.
+func commands(r repo) [][]string {
+	out := [][]string{
 		{"-p", "hello", "--model", "script/" + filepath.Join(base, "hello.txt")}, {"doctor"}, {"prompt", "--model", "script/" + filepath.Join(base, "hello.txt")}, {"config", "list"},
 	}
+	if r.git == "" {
+		out = append(out, []string{"mcp", "list"}, []string{"skills", "list"}, []string{"hooks", "list"}, []string{"hooks", "test", "SessionStart"}, []string{"agents"}, []string{"plugin", "list"})
+	}
+	if r.say != "" {
+		out = append(out, []string{"-p", r.say, "--model", "script/" + filepath.Join(base, "hello.txt")})
+	}
+	return out
 }
 
 // In a folder that nobody trusts nothing of the folder runs, nothing is
@@ -73,9 +81,10 @@ func TestHostileFolders(t *testing.T) {
 		t.Skipf("strace does not work here: %v: %.200s", err, out)
 	}
 	all := repos()
-	if len(all) < 60 {
-		t.Errorf("only %d folders", len(all))
+	if len(all) < 60 || len(extensions()) < 60 {
+		t.Errorf("only %d folders, %d of them with extensions", len(all), len(extensions()))
 	}
+	t.Logf("%d folders, %d of them with extensions", len(all), len(extensions()))
 	work := make(chan int)
 	var wg sync.WaitGroup
 	for range 4 {
@@ -108,22 +117,22 @@ func attack(t *testing.T, strace string, r repo, dir string) {
 		path = dir + ":.:" + dir + "/node_modules/.bin:node_modules/.bin:" + path
 	}
 	home := dir + ".adze"
-	for _, args := range commands() {
+	for n, args := range commands(r) {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		trace := dir + ".trace"
 		cmd := exec.CommandContext(ctx, strace, slices.Concat([]string{"-f", "--seccomp-bpf", "-v", "-s", "4096", "-o", trace, "-e", "trace=execve,execveat,connect,sendto,sendmsg,sendmmsg", adze}, args)...)
-		cmd.Dir = dir
-		cmd.Env = []string{"PATH=" + path, "HOME=" + now.home, "ADZE_HOME=" + home, "LANG=C.UTF-8", "PWD=" + dir, "NO_COLOR=1"}
+		cmd.Dir = filepath.Join(dir, r.in)
+		cmd.Env = []string{"PATH=" + path, "HOME=" + now.home, "ADZE_HOME=" + home, "LANG=C.UTF-8", "PWD=" + cmd.Dir, "NO_COLOR=1"}
 		cmd.WaitDelay = time.Second
 		var out bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &out
 		err := cmd.Run()
 		cancel()
-		where := fmt.Sprintf("%s: adze %s", r.name, args[0])
+		where := fmt.Sprintf("%s: adze %s", r.name, strings.Join(args[:min(2, len(args))], " "))
 		if exit := (*exec.ExitError)(nil); ctx.Err() == context.DeadlineExceeded || err != nil && !errors.As(err, &exit) {
 			t.Errorf("%s: %v\n%s", where, err, out.String())
 		}
-		if args[0] == "-p" && (err != nil || !strings.Contains(out.String(), "hello")) {
+		if n == 0 && (err != nil || !strings.Contains(out.String(), "hello")) {
 			t.Errorf("%s does not work there: %v\n%.1000s", where, err, out.String())
 		}
 		if strings.Contains(out.String(), canary) || strings.Contains(out.String(), "root:x:0:0") {
@@ -219,6 +228,34 @@ func TestFoldersAreHostile(t *testing.T) {
 	ran, err := os.ReadDir(now.mark)
 	if err != nil || len(ran) < 8 {
 		t.Errorf("of %d repositories %d ran something: %v", n, len(ran), err)
+	}
+}
+
+// The folders that bring extensions are hostile as well: once they are trusted,
+// what they bring runs.
+func TestTrustedFoldersRun(t *testing.T) {
+	marks := t.TempDir()
+	was := now
+	defer func() { now = was }()
+	now.evil, now.mark = filepath.Join(marks, "evil"), filepath.Join(marks, "mark")
+	if err := firstOf(os.Mkdir(now.mark, 0o755), write(marks, "evil", "#!/bin/sh\necho >$MARK/$(basename \"$CLAUDE_PROJECT_DIR\")\n")); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for i, r := range extensions() {
+		if !strings.Contains(r.name, "event") && !strings.Contains(r.name, "kinds of hooks") && !strings.Contains(r.name, "typed") && !strings.Contains(r.name, "started in") {
+			continue
+		}
+		dir := filepath.Join(marks, fmt.Sprintf("repo%d", i))
+		r.build(t, template, dir)
+		n++
+		cmd := exec.Command(adze, "-p", "hello", "--trust", "--model", "script/"+filepath.Join(base, "hello.txt"))
+		cmd.Dir, cmd.Env = filepath.Join(dir, r.in), []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + now.home, "ADZE_HOME=" + dir + ".adze"}
+		_ = cmd.Run() // hooks of such a folder may refuse the prompt
+	}
+	ran, err := os.ReadDir(now.mark)
+	if err != nil || len(ran) < 4 {
+		t.Errorf("of %d repositories that were trusted %d ran something: %v", n, len(ran), err)
 	}
 }
 
