@@ -1,5 +1,7 @@
 package mcp
 
+//lint:file-ignore SA1019 roots, sampling and logging belong to the protocols that most servers speak
+
 import (
 	"context"
 	"encoding/json"

@@ -2,6 +2,8 @@
 
 package mcp_test
 
+//lint:file-ignore SA1019 roots, sampling and logging belong to the protocols that most servers speak
+
 import (
 	"bytes"
 	"context"
@@ -481,9 +483,11 @@ func TestElsewhere(t *testing.T) {
 	moved := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		http.Redirect(w, req, other, http.StatusTemporaryRedirect)
 	}))
-	led := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	led := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, "event: endpoint\ndata: %s/x\n\n", other)
+		w.(http.Flusher).Flush()
+		<-req.Context().Done()
 	}))
 	r := start(t, nil, remote("moved", servers.HTTP, moved), remote("led", servers.SSE, led))
 	r.ready(t)

@@ -188,7 +188,7 @@ func (h *Hub) Use(list []servers.Server) {
 		s.stop()
 	}
 	if len(was) > 0 {
-		go h.conf.Changed()
+		h.leaving.Go(h.conf.Changed)
 	}
 }
 
