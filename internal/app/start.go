@@ -95,6 +95,7 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.ext.Begin()
 	facts := w.learn(ctx, s) // memory and git are read while the model is chosen
 	log, err := sessions.Choose(ctx, w.process.Run(w.Paths), s.Log)
 	if err != nil {

@@ -17,6 +17,9 @@ import (
 // counts from the next step.
 const libraryWait = 250 * time.Millisecond
 
+// Begin has skills read in the background, for a session that is about to start.
+func (w *World) Begin() { w.opened() }
+
 // shelf opens the skills of the process, once.
 func (w *World) opened() *skills.Shelf {
 	w.mu.Lock()

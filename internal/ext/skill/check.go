@@ -37,7 +37,7 @@ func Check(dir string) (n int, out []Problem) {
 	files, bad := p.files()
 	out = append(out, bad...)
 	for _, f := range files {
-		text, bad := p.read(f.path)
+		text, bad := p.read(f.path, false)
 		if bad != nil {
 			out = append(out, *bad)
 			continue

@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,14 +23,54 @@ import (
 // meant; everything else can.
 func Load(places []Place) (Library, []Problem) {
 	var l loader
-	for _, p := range places {
-		files, bad := p.files()
+	var all []reading
+	for i := range places {
+		files, bad := places[i].files()
 		l.tell(bad...)
 		for _, f := range files {
-			l.file(p, f)
+			all = append(all, reading{p: &places[i], f: f})
 		}
 	}
+	// Reading waits for the disk, and a start waits for this.
+	var wait sync.WaitGroup
+	var next atomic.Int64
+	for range min(readers, len(all)) {
+		wait.Go(func() { // ends with the list
+			for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
+				all[i].read()
+			}
+		})
+	}
+	wait.Wait()
+	for i := range all {
+		l.add(all[i])
+	}
 	return l.done()
+}
+
+// readers is how many files are read at once.
+const readers = 4
+
+// A reading is a file and what it came to.
+type reading struct {
+	p     *Place
+	f     found
+	out   any // a Skill, an Agent or a Style
+	notes []Problem
+	bad   *Problem
+}
+
+func (r *reading) read() {
+	text, bad := r.p.read(r.f.path, r.f.straight)
+	if r.bad = bad; bad != nil {
+		return
+	}
+	if r.out, r.notes, r.bad = parse(*r.p, r.f, text); r.bad != nil {
+		r.bad.File = shown(*r.p, r.f)
+	}
+	for i := range r.notes {
+		r.notes[i].File = shown(*r.p, r.f)
+	}
 }
 
 // With is the library with definitions of agents that come before its own, such
@@ -97,26 +139,16 @@ func (l *loader) agent(a Agent) {
 	}
 }
 
-// file reads one file of a place.
-func (l *loader) file(p Place, f found) {
-	text, bad := p.read(f.path)
-	if bad != nil {
-		l.tell(*bad)
+// add takes what a file came to.
+func (l *loader) add(r reading) {
+	l.tell(r.notes...)
+	if r.bad != nil {
+		l.tell(*r.bad)
 		return
 	}
-	d, notes, bad := parse(p, f, text)
-	for _, n := range notes {
-		n.File = shown(p, f)
-		l.tell(n)
-	}
-	if bad != nil {
-		bad.File = shown(p, f)
-		l.tell(*bad)
-		return
-	}
-	switch d := d.(type) {
+	switch d := r.out.(type) {
 	case Skill:
-		if l.claim(p.Kind, d.Thing) {
+		if l.claim(r.p.Kind, d.Thing) {
 			l.skills = append(l.skills, d)
 		}
 	case Agent:
@@ -298,7 +330,7 @@ func parseTOML(p Place, f found, text []byte) (any, []Problem, *Problem) {
 // since it was loaded does not count. A file that is not what a person trusted is
 // an error.
 func (s Skill) Body() (string, error) {
-	text, bad := s.place.read(s.path)
+	text, bad := s.place.read(s.path, false)
 	if bad != nil {
 		return "", problemError{*bad}
 	}
@@ -330,7 +362,7 @@ func (s Skill) Body() (string, error) {
 
 // Fresh reports whether the file is still what was loaded.
 func (s Skill) Fresh() bool {
-	text, bad := s.place.read(s.path)
+	text, bad := s.place.read(s.path, false)
 	return bad == nil && sha256.Sum256(text) == s.sum
 }
 

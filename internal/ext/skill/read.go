@@ -21,12 +21,13 @@ type found struct {
 	path string // on disk, or in the place's Text
 	name string // what it is called by where it stands: "lint", "front:lint"
 	dir  string // the folder of its own files
+	// straight: no link was on the way from the place to it when it was found.
+	straight bool
 }
 
 // A walk looks through one place.
 type walk struct {
 	p     Place
-	real  string // Dir, resolved; "" when it is not there
 	out   []found
 	bad   []Problem
 	count int
@@ -57,10 +58,10 @@ func (w *walk) text() {
 		switch w.p.Kind {
 		case Skills:
 			if base == skillFile {
-				w.out = append(w.out, found{name, path.Base(dir), ""})
+				w.out = append(w.out, found{path: name, name: path.Base(dir)})
 			}
 		default:
-			w.out = append(w.out, found{name, strings.TrimSuffix(base, path.Ext(base)), ""})
+			w.out = append(w.out, found{path: name, name: strings.TrimSuffix(base, path.Ext(base))})
 		}
 	}
 	slices.SortFunc(w.out, func(a, b found) int { return strings.Compare(a.path, b.path) })
@@ -70,17 +71,19 @@ const skillFile = "SKILL.md"
 
 func (w *walk) skills() {
 	if _, err := os.Lstat(filepath.Join(w.p.Dir, skillFile)); err == nil {
-		w.out = append(w.out, found{filepath.Join(w.p.Dir, skillFile), filepath.Base(w.p.Dir), w.p.Dir})
+		w.out = append(w.out, found{path: filepath.Join(w.p.Dir, skillFile), name: filepath.Base(w.p.Dir), dir: w.p.Dir})
 		return
 	}
+	real, err := filepath.EvalSymlinks(w.p.Dir)
+	straight := err == nil && real == w.p.Dir
 	for _, e := range w.names(w.p.Dir) {
 		dir := filepath.Join(w.p.Dir, e.Name())
 		if strings.HasPrefix(e.Name(), ".") || !e.IsDir() && e.Type() != fs.ModeSymlink || !w.room() {
 			continue
 		}
 		file := filepath.Join(dir, skillFile)
-		if _, err := os.Lstat(file); err == nil {
-			w.out = append(w.out, found{file, e.Name(), dir})
+		if info, err := os.Lstat(file); err == nil {
+			w.out = append(w.out, found{file, e.Name(), dir, straight && e.IsDir() && info.Mode().IsRegular()})
 		} else if _, err := os.Lstat(filepath.Join(dir, "skill.md")); err == nil {
 			w.bad = append(w.bad, Problem{File: filepath.Join(dir, "skill.md"), Text: "it is not read: the file of a skill is named " + skillFile})
 		}
@@ -111,14 +114,14 @@ func (w *walk) tree(dir, space string, depth int) {
 		case e.IsDir():
 			w.bad = append(w.bad, Problem{File: at, Text: "it is too deep: folders of " + string(w.p.Kind) + "s go " + clip.Thousands(maxDepth) + " deep"})
 		case w.ending(name) && w.room():
-			w.out = append(w.out, found{at, space + strings.TrimSuffix(name, filepath.Ext(name)), dir})
+			w.out = append(w.out, found{path: at, name: space + strings.TrimSuffix(name, filepath.Ext(name)), dir: dir})
 		}
 	}
 }
 
 func (w *walk) one(file string) {
 	if name := filepath.Base(file); w.ending(name) {
-		w.out = append(w.out, found{file, strings.TrimSuffix(name, filepath.Ext(name)), filepath.Dir(file)})
+		w.out = append(w.out, found{path: file, name: strings.TrimSuffix(name, filepath.Ext(name)), dir: filepath.Dir(file)})
 	}
 }
 
@@ -188,13 +191,17 @@ func absent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || err != nil && strings.Contains(err.Error(), "not a directory")
 }
 
-// read reads a file of the place.
-func (p Place) read(at string) ([]byte, *Problem) {
+// read reads a file of the place. straight: it is known that no link leads away
+// from there. Between that look and the reading somebody could put one; of a
+// place that others write, content is compared all the same.
+func (p Place) read(at string, straight bool) ([]byte, *Problem) {
 	if p.Text != nil {
 		return []byte(p.Text[at]), nil
 	}
-	if why := p.allowed(at); why != "" {
-		return nil, &Problem{File: at, Text: "it is not read: " + why}
+	if !straight {
+		if why := p.allowed(at); why != "" {
+			return nil, &Problem{File: at, Text: "it is not read: " + why}
+		}
 	}
 	b, err := regular.Read(at, maxFile)
 	switch {
