@@ -262,11 +262,22 @@ func (as issuer) pkce() error {
 	if as.Authorize == "" {
 		return fmt.Errorf("the authorization server %s has no page to sign in", shown(as.Issuer))
 	}
+	if u, err := url.Parse(as.Authorize); err != nil || !tame(u.Host+u.EscapedPath()) {
+		return fmt.Errorf("the page to sign in of %s has characters in it that mean something to shells; adze does not open it", shown(as.Issuer))
+	}
 	if !slices.Contains(as.Challenges, "S256") {
 		return hint.With(fmt.Errorf("the authorization server %s does not say that it protects codes (PKCE with S256); adze does not sign in there", shown(as.Issuer)),
 			"ask who runs the server to list S256 in code_challenge_methods_supported")
 	}
 	return nil
+}
+
+// tame reports whether an address, but for its query, which is written anew, has
+// nothing in it that a shell would obey: what opens pages for us may be a script.
+func tame(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && !strings.ContainsRune("-._~:@=+,%/[]", r)
+	})
 }
 
 // shown is a name for people.

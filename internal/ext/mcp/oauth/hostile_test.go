@@ -61,6 +61,13 @@ func TestHostile(t *testing.T) {
 		"data page":               {func(w *world) { w.meta["authorization_endpoint"] = "data:text/html,x" }, "no web address", false},
 		"page with a fragment":    {func(w *world) { w.meta["authorization_endpoint"] = w.as.URL + "/authorize#x" }, "fragment", false},
 		"page is a command":       {func(w *world) { w.meta["authorization_endpoint"] = "-rf /" }, "no web address", false},
+		"commands in the page":    {func(w *world) { w.meta["authorization_endpoint"] = w.as.URL + "/authorize/$(calc)" }, "shells", false},
+		"a quote in the page":     {func(w *world) { w.meta["authorization_endpoint"] = w.as.URL + "/authorize/';calc;'" }, "shells", false},
+		"commands in the host":    {func(w *world) { w.meta["authorization_endpoint"] = "https://a$(calc).example/authorize" }, "shells", false},
+		"commands in the query": {func(w *world) {
+			w.meta["authorization_endpoint"] = w.as.URL + "/authorize?x=$(calc)`calc`';&redirect_uri=https://evil.example&state=x"
+			w.onAuthorize = func(_, back url.Values) { back.Del("code"); back.Set("error", "access_denied") }
+		}, "the sign-in was refused", true},
 		"long page":               {func(w *world) { w.meta["authorization_endpoint"] = w.as.URL + "/" + strings.Repeat("a", 5000) }, "longer than", false},
 		"no page":                 {func(w *world) { delete(w.meta, "authorization_endpoint") }, "no page to sign in", false},
 		"no token endpoint":       {func(w *world) { delete(w.meta, "token_endpoint") }, "no token endpoint", false},
@@ -153,6 +160,11 @@ func TestHostile(t *testing.T) {
 			err := cl.Login(ctx, w.settings(), b)
 			if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 700 {
 				t.Fatalf("%v", err)
+			}
+			for _, p := range b.pages {
+				if strings.ContainsAny(p, "$`'\"();|<>\\ {}^") || strings.Contains(p, "evil") {
+					t.Errorf("opened %s", p)
+				}
 			}
 			if (len(b.pages) > 0) != c.opened {
 				t.Errorf("%d pages were opened", len(b.pages))
