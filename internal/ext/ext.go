@@ -164,6 +164,8 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 	w.mu.Unlock()
 	x.gate.Attach(s, after)
 	x.wg.Go(func() {
+		lib, _ := w.library() // it may have come since the start gave up waiting for it
+		x.desk.Use(lib)
 		for _, s := range w.Status() {
 			x.report(s.Event())
 			x.introduce(s)

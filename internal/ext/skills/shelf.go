@@ -17,8 +17,8 @@ type ShelfConfig struct {
 	Places func() []skill.Place
 	Agents []skill.Agent     // that come before those of files (--agents)
 	Taken  map[string]string // names that are not for skills, and whose they are
-	// Watch has changed files counted as they change. Changed is then told of each
-	// other library, on a goroutine of the shelf.
+	// Watch has changed files counted as they change. Changed is told of the first
+	// library and of each other one, on a goroutine of the shelf.
 	Watch   bool
 	Changed func(skill.Library)
 }
@@ -106,7 +106,8 @@ func (s *Shelf) run() {
 		s.mu.Unlock()
 		if n == 0 {
 			close(s.first)
-		} else if !same && s.c.Changed != nil {
+		}
+		if !same && s.c.Changed != nil { // at first for those that did not wait so long
 			s.c.Changed(lib)
 		}
 		select {

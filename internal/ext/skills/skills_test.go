@@ -423,3 +423,17 @@ func TestOwnAreFollowed(t *testing.T) {
 		})
 	}
 }
+
+// Who did not wait for the first reading is told of it.
+func TestLateLibrary(t *testing.T) {
+	go1, told := make(chan struct{}), make(chan skill.Library, 1)
+	s := Open(ShelfConfig{Places: func() []skill.Place { <-go1; return nil }, Changed: func(l skill.Library) { told <- l }})
+	defer s.Close()
+	if lib, _ := s.Library(0); len(lib.Skills()) > 0 {
+		t.Error("it was read before it could be")
+	}
+	close(go1)
+	if lib := <-told; len(lib.Skills()) == 0 {
+		t.Error("adze's own are not there")
+	}
+}
