@@ -255,7 +255,7 @@ var extensionKeys = []Key{
 	{Name: "allowedMcpServers", When: AtOnce, Kind: List, CC: true, Guard: Person, Doc: "The only servers that may be used."},
 	{Name: "allowManagedMcpServersOnly", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Admin, Doc: "Only the list allowedMcpServers of managed settings counts."},
 	{Name: "deniedMcpServers", When: AtOnce, Kind: List, CC: true, Doc: "Servers that may not be used."},
-	{Name: "enabledPlugins", When: NextStart, Absent: "plugins", Kind: Bools, CC: true, Runs: true, Doc: "Which plugins are used, by name@marketplace. Only those count that you installed: adze plugin install."},
+	{Name: "enabledPlugins", When: NextStart, Kind: Bools, CC: true, Runs: true, Doc: "Which plugins are used, by name@marketplace. Only those count that you installed: adze plugin install."},
 	{Name: "pluginConfigs", When: NextStart, Kind: Objects, CC: true, Guard: Person, Doc: "Options of plugins, by name@marketplace: {\"options\": {\"url\": \"http://localhost\"}}. Secret ones are not here: adze plugin enable NAME --set."},
 	{Name: "pluginConfigs.*.options", Kind: Object, CC: true, Guard: Person, Doc: "Options of the plugin, by name."},
 	{Name: "extraKnownMarketplaces", When: NextStart, Kind: Objects, CC: true, Runs: true, Doc: "Marketplaces that are offered, by name: {\"source\": {\"source\": \"github\", \"repo\": \"OWNER/REPO\"}}. Nothing is fetched before you add one."},
