@@ -144,9 +144,9 @@ type Loop struct {
 	Mask func(tool.Result) tool.Result
 	// Spill keeps a whole result and returns where; nil cuts without keeping.
 	Spill func(call, text string) (path string, err error)
-	// Results are what calls returned, as it came, of events after one; nil knows
-	// only what is in the window.
-	Results func(ctx context.Context, after event.Seq, calls []string) (map[string]string, error)
+	// Results are what calls returned, as it came, of events after one, of no more
+	// bytes together than most; nil knows only what is in the window.
+	Results func(ctx context.Context, after event.Seq, calls []string, most int) (map[string]string, error)
 	// Stale lists files that changed on disk since the model saw them, each change
 	// once. nil looks for none.
 	Stale func() []Stale

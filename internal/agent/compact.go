@@ -23,6 +23,9 @@ import (
 const (
 	maxSummaryReply = 20_000 // tokens, with what the model thinks before it
 	maxShortenings  = 3      // times that the oldest rounds are left out
+	// maxRecord bounds the cleared results that a record has again, in bytes; of
+	// others it has the line that says how Read shows them.
+	maxRecord = 8 << 20
 )
 
 // refusedCall answers a call in place of a summary.
@@ -156,7 +159,7 @@ func (r *run) asItCame(ctx context.Context, st transcript.State, es []transcript
 	if len(calls) == 0 || r.Results == nil {
 		return es
 	}
-	texts, err := r.Results(ctx, first-1, calls)
+	texts, err := r.Results(ctx, first-1, calls, maxRecord)
 	if err != nil {
 		return es // Read has them by their IDs
 	}

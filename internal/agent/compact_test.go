@@ -301,7 +301,7 @@ func TestTheRecordHasWhatWasCleared(t *testing.T) {
 				record := ""
 				r.loop.Spill = func(_, text string) (string, error) { record = text; return "/record", nil }
 				var asked []string
-				r.loop.Results = func(_ context.Context, after event.Seq, calls []string) (map[string]string, error) {
+				r.loop.Results = func(_ context.Context, after event.Seq, calls []string, _ int) (map[string]string, error) {
 					if asked = calls; broken {
 						return nil, errTest
 					}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -285,19 +286,23 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 
 // result looks in the log for what a call returned.
 func (r *Running) result(ctx context.Context, call string) (text string, ok bool, err error) {
-	all, err := r.results(ctx, 0, []string{call})
+	all, err := r.results(ctx, 0, []string{call}, math.MaxInt)
 	text, ok = all[call]
 	return text, ok, err
 }
 
-// results looks in the log after an event for what calls returned.
-func (r *Running) results(ctx context.Context, after event.Seq, calls []string) (map[string]string, error) {
+// results looks in the log after an event for what calls returned, until there are
+// so many bytes of it.
+func (r *Running) results(ctx context.Context, after event.Seq, calls []string, most int) (map[string]string, error) {
 	out := map[string]string{}
 	for e, err := range r.log.After(ctx, after) {
 		if err != nil {
 			return nil, err
 		}
 		if f, ok := e.Body.(event.ToolFinished); ok && slices.Contains(calls, f.Call) {
+			if most -= len(f.Text); most < 0 {
+				break
+			}
 			out[f.Call] = f.Text
 		}
 	}
