@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -194,6 +195,7 @@ func (w *World) hubConfig() mcp.Config {
 	out := mcp.Config{
 		Version: c.Version, Dir: c.Live.Paths.Dir, Environ: c.Environ, HTTP: c.HTTP, Auth: SignedIn(w.auth), Host: c.Host, Client: client{w},
 		Roots: c.Roots, Tell: w.told, Changed: w.changed, Debug: w.wrote,
+		Seen: filepath.Join(c.Live.Paths.State, "mcp-seen"),
 	}
 	if c.Env != nil {
 		out.Timeout, out.ToolTimeout = millis(c.Env("MCP_TIMEOUT")), millis(c.Env("MCP_TOOL_TIMEOUT"))

@@ -349,6 +349,41 @@ func TestRoots(t *testing.T) {
 	if res := run(t, r.tool(t, "mcp__r__roots"), `{}`); res.Text != "file:///w/pro%20ject" {
 		t.Errorf("%s", res.Text)
 	}
+	told := make(chan string, 10)
+	server := sdk.NewServer(&sdk.Implementation{Name: "s", Version: "1"}, &sdk.ServerOptions{RootsListChangedHandler: func(ctx context.Context, r *sdk.RootsListChangedRequest) {
+		go func() { // an answer comes when the notification was dealt with
+			var out []string
+			if a, err := r.Session.ListRoots(context.WithoutCancel(ctx), nil); err == nil {
+				for _, x := range a.Roots {
+					out = append(out, x.URI)
+				}
+			}
+			told <- strings.Join(out, " ")
+		}()
+	}})
+	var mu sync.Mutex
+	dirs := []string{"/a", "/b"}
+	s := remote("s", servers.HTTP, serveHTTP(t, sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil)))
+	h := start(t, func(c *mcp.Config) {
+		c.Roots = func() []string {
+			mu.Lock()
+			defer mu.Unlock()
+			return dirs
+		}
+	}, s)
+	h.ready(t)
+	if h.status(t, "s").Protocol > "2025-11-25" {
+		t.Skip("the newest protocol tells no server of it")
+	}
+	mu.Lock()
+	dirs = []string{"/b", "/c"}
+	mu.Unlock()
+	h.RootsChanged()
+	for got := range told {
+		if got == "file:///b file:///c" {
+			break
+		}
+	}
 }
 
 func TestResources(t *testing.T) {

@@ -153,6 +153,13 @@ func misbehave(args []string) {
 		fmt.Println(s.URL)
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return
+	case "client": // a whole adze, as far as servers go
+		h := mcp.New(mcp.Config{Dir: "/", Environ: func() ([]string, []string) { return os.Environ(), nil }})
+		h.Use([]servers.Server{self("a", "stubborn", args[1], args[2])})
+		h.Wait(context.Background())
+		fmt.Println("ready")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
 	case "dead":
 		fmt.Fprintln(os.Stderr, "\x1b[31mno config file")
 		os.Exit(2)
@@ -160,6 +167,13 @@ func misbehave(args []string) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 		child := exec.Command("sleep", "1000")
 		child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if len(args) > 2 { // who reads it sees when both are gone
+			f, err := os.OpenFile(args[2], os.O_WRONLY, 0)
+			if err != nil {
+				os.Exit(4)
+			}
+			child.ExtraFiles = []*os.File{f}
+		}
 		if child.Start() == nil {
 			_ = os.WriteFile(args[1], fmt.Appendf(nil, "%d %d", os.Getpid(), child.Process.Pid), 0o600)
 		}
@@ -431,6 +445,44 @@ func TestNoOrphan(t *testing.T) {
 			t.Errorf("%s runs, %v", p, err)
 		}
 	}
+}
+
+// They are gone as well when adze itself is killed.
+func TestNoOrphanOfKilled(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "held")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(os.Args[0], asServer, "client", filepath.Join(dir, "pids"), fifo)
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(fifo) // when the server has it too
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var word string
+	if _, err := fmt.Fscanln(out, &word); word != "ready" {
+		t.Fatal(word, err)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadAll(f); err != nil { // until nobody holds it
+		t.Error(err)
+	}
+	_ = c.Wait() // it was killed
 }
 
 // A call that is interrupted is cancelled at the server, and the connection stays.
