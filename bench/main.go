@@ -12,6 +12,7 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -77,6 +78,7 @@ func check(err error) {
 
 type bench struct {
 	dir, bin string
+	home     string // of runs, "" for the usual one
 	runs     int
 	quick    bool
 	huge     int          // megabytes
@@ -102,7 +104,7 @@ type sample struct {
 func (b *bench) run(p *provider, args ...string) sample {
 	b.n++
 	work := filepath.Join(b.dir, fmt.Sprint("work", b.n))
-	home := filepath.Join(b.dir, "home")
+	home := cmp.Or(b.home, filepath.Join(b.dir, "home"))
 	check(os.MkdirAll(work, 0o755))
 	check(os.MkdirAll(home, 0o755))
 	cmd := exec.Command(b.bin, args...)

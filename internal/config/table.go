@@ -257,7 +257,7 @@ var extensionKeys = []Key{
 	{Name: "deniedMcpServers", When: AtOnce, Kind: List, CC: true, Doc: "Servers that may not be used."},
 	{Name: "enabledPlugins", When: NextStart, Kind: Bools, CC: true, Runs: true, Doc: "Which plugins are used, by name@marketplace. Only those count that you installed: adze plugin install."},
 	{Name: "pluginConfigs", When: NextStart, Kind: Objects, CC: true, Guard: Person, Doc: "Options of plugins, by name@marketplace: {\"options\": {\"url\": \"http://localhost\"}}. Secret ones are not here: adze plugin enable NAME --set."},
-	{Name: "pluginConfigs.*.options", Kind: Object, CC: true, Guard: Person, Doc: "Options of the plugin, by name."},
+	{Name: "pluginConfigs.*.options", When: NextStart, Kind: Object, CC: true, Guard: Person, Doc: "Options of the plugin, by name."},
 	{Name: "extraKnownMarketplaces", When: NextStart, Kind: Objects, CC: true, Runs: true, Doc: "Marketplaces that are offered, by name: {\"source\": {\"source\": \"github\", \"repo\": \"OWNER/REPO\"}}. Nothing is fetched before you add one."},
 	{Name: "strictKnownMarketplaces", When: NextStart, Kind: Anything, CC: true, Guard: Admin, Doc: "The only marketplaces that may be used: a list of sources, or {\"source\": \"hostPattern\", \"hostPattern\": …}."},
 	{Name: "blockedMarketplaces", When: NextStart, Kind: Anything, CC: true, Guard: Admin, Doc: "Marketplaces that may not be used: a list like that of strictKnownMarketplaces."},

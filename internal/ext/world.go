@@ -68,11 +68,14 @@ type World struct {
 	once   sync.Once
 	look   chan struct{} // has the worker look at what is configured
 	looked chan struct{} // closed when it has, once
+	used   chan struct{} // closed when servers were begun to be started, once
+	hurry  chan struct{} // has a token when somebody waits for servers
 	end    context.CancelFunc
 	wg     sync.WaitGroup
 
-	mu       sync.Mutex // guards the rest
-	hub      *mcp.Hub   // nil until a server is configured
+	mu       sync.Mutex       // guards the rest
+	hub      *mcp.Hub         // nil until a server is configured
+	wanted   []servers.Server // that are configured
 	auth     *oauth.Client
 	sessions []*Session // those that are attached, the newest last
 	shelf    *skills.Shelf
@@ -85,7 +88,7 @@ type World struct {
 
 // Open makes the extensions of a process. It reads and starts nothing.
 func Open(c WorldConfig) *World {
-	return &World{conf: c, look: make(chan struct{}, 1), looked: make(chan struct{}), further: c.Flags.Further}
+	return &World{conf: c, look: make(chan struct{}, 1), looked: make(chan struct{}), used: make(chan struct{}), hurry: make(chan struct{}, 1), further: c.Flags.Further}
 }
 
 // Refresh looks at what is configured now, in the background, and has it count:
@@ -98,6 +101,7 @@ func (w *World) Refresh() {
 		defer w.mu.Unlock()
 		if w.end = end; w.closed {
 			close(w.looked)
+			close(w.used)
 			return
 		}
 		w.wg.Go(func() { w.work(ctx) })
@@ -109,26 +113,54 @@ func (w *World) Refresh() {
 }
 
 func (w *World) work(ctx context.Context) {
-	first := sync.OnceFunc(func() { close(w.looked) })
-	defer first()
-	for {
+	looked, used := sync.OnceFunc(func() { close(w.looked) }), sync.OnceFunc(func() { close(w.used) })
+	defer used()
+	defer looked()
+	for late := true; ; late = false {
 		select {
 		case <-ctx.Done():
 			return
 		case <-w.look:
-			w.use()
-			first()
+			h, list := w.use(!late)
+			looked()
+			if h != nil && w.begin(ctx, late) {
+				h.Use(list)
+			}
+			used()
 		}
 	}
 }
 
-func (w *World) use() {
+// headStart is how long servers leave the processor to the first prompt and the
+// first request, unless somebody waits for them.
+const headStart = 60 * time.Millisecond
+
+// begin waits until servers may be started; late is for the first time. It is
+// false when there is no time for that any more.
+func (w *World) begin(ctx context.Context, late bool) bool {
+	if !late {
+		return true
+	}
+	timer := time.NewTimer(headStart)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.hurry:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// use is what is configured now, and tells sessions what of it cannot be used.
+func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 	w.mu.Lock()
 	given := slices.Concat(w.conf.Servers, w.further)
 	was, shelf := w.plugs, w.shelf
 	w.mu.Unlock()
 	plugs := w.plugins()
-	if was != nil {
+	if again {
 		if plugs = w.replug(); !plugs.same(was) {
 			for _, x := range w.attached() {
 				x.replugged()
@@ -150,14 +182,12 @@ func (w *World) use() {
 		w.hub = mcp.New(w.hubConfig())
 	}
 	h := w.hub
-	w.problems = bad
+	w.problems, w.wanted = bad, set.Servers
 	w.mu.Unlock()
-	if h != nil {
-		h.Use(set.Servers)
-	}
 	for _, x := range w.attached() {
 		x.tell(bad)
 	}
+	return h, set.Servers
 }
 
 // ready waits until what is configured was looked at: milliseconds.
@@ -171,7 +201,11 @@ func (w *World) ready() {
 func (w *World) Await(ctx context.Context, names ...string) (late []string) {
 	w.Refresh()
 	select {
-	case <-w.looked:
+	case w.hurry <- struct{}{}:
+	default:
+	}
+	select {
+	case <-w.used:
 	case <-ctx.Done():
 		return nil
 	}
@@ -254,12 +288,31 @@ func (w *World) Extended() event.Extended {
 	return event.Extended{}
 }
 
-// Status is how servers are, by name.
+// Status is how servers are, by name, also of those that have yet to be started.
 func (w *World) Status() []mcp.Status {
-	if h := w.Hub(); h != nil {
-		return h.Status()
+	w.mu.Lock()
+	h, wanted := w.hub, w.wanted
+	w.mu.Unlock()
+	if h == nil {
+		return nil
 	}
-	return nil
+	if out := h.Status(); len(out) > 0 {
+		return out
+	}
+	var out []mcp.Status
+	for _, s := range wanted {
+		x := mcp.Status{Server: s, State: event.ServerConnecting, Why: s.Why}
+		switch {
+		case s.Problem != "":
+			x.State, x.Why = event.ServerFailed, s.Problem
+		case s.Approval == servers.Pending:
+			x.State = event.ServerPending
+		case s.Approval == servers.Refused:
+			x.State = event.ServerDisabled
+		}
+		out = append(out, x)
+	}
+	return out
 }
 
 // Contributions are what is shared by all sessions.

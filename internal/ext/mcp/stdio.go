@@ -90,7 +90,11 @@ func (s *server) program(look *inspector) (w *wire, ended func(), err error) {
 	})
 	return w, func() {
 		defer wg.Wait()
-		timer := time.NewTimer(closeGrace)
+		grace := closeGrace
+		if !w.spoke.Load() { // it is still starting, and has nothing to put away
+			grace = 0
+		}
+		timer := time.NewTimer(grace)
 		defer timer.Stop()
 		select {
 		case <-p.Done():

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -37,6 +38,8 @@ type wire struct {
 	in   chan jsonrpc.Message
 	out  chan []byte
 	gone chan struct{} // closed by finish
+
+	spoke atomic.Bool // something came
 
 	mu     sync.Mutex // guards what follows
 	err    error      // why it ended
@@ -71,6 +74,7 @@ func (w *wire) arrive(raw []byte) bool {
 	if len(raw) == 0 {
 		return true
 	}
+	w.spoke.Store(true)
 	if err := w.look.came(raw); err != nil {
 		w.finish(err)
 		return false
