@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -161,4 +162,39 @@ func TestPermitsAtOnce(t *testing.T) {
 		}
 		r.Close()
 	})
+}
+
+// Who asks with Permit cannot have other arguments: where a hook wants some, that
+// is a no, not a yes to what was asked.
+func TestPermitHasNoOtherArguments(t *testing.T) {
+	for _, input := range []string{"", `{"command":"other"}`} {
+		var r *rig
+		var v policy.Verdict
+		r = start(t, nil, func(c *session.Config) {
+			c.Hooks = hooks{rule: func(_ context.Context, _ agent.Question, v agent.Verdict) (agent.Verdict, error) {
+				v.Effect = policy.Allow
+				if input != "" {
+					v.Answer = &op.Answer{Allow: true, Input: []byte(input)}
+				}
+				return v, nil
+			}}
+		}, func(ctx context.Context, req llm.Request, yield func(llm.Chunk, error) bool) {
+			v, _ = r.Permit(ctx, agent.Question{Tool: "Bash", Plan: tool.Plan{Actions: []policy.Action{policy.Exec{Argv: []string{"danger"}}}}})
+			fake.Say("ok")(ctx, req, yield)
+		})
+		if err := r.Submit(t.Context(), op.Prompt{Text: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range r.Follow(t.Context(), 0, event.Durable) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, over := e.Body.(event.TurnEnded); over {
+				break
+			}
+		}
+		if allowed := v.Effect == policy.Allow; allowed != (input == "") {
+			t.Errorf("with %q: %+v", input, v)
+		}
+	}
 }
