@@ -350,8 +350,9 @@ func TestRoots(t *testing.T) {
 		t.Errorf("%s", res.Text)
 	}
 	told := make(chan string, 10)
+	var asks sync.WaitGroup
 	server := sdk.NewServer(&sdk.Implementation{Name: "s", Version: "1"}, &sdk.ServerOptions{RootsListChangedHandler: func(ctx context.Context, r *sdk.RootsListChangedRequest) {
-		go func() { // an answer comes when the notification was dealt with
+		asks.Go(func() { // an answer comes when the notification was dealt with
 			var out []string
 			if a, err := r.Session.ListRoots(context.WithoutCancel(ctx), nil); err == nil {
 				for _, x := range a.Roots {
@@ -359,7 +360,7 @@ func TestRoots(t *testing.T) {
 				}
 			}
 			told <- strings.Join(out, " ")
-		}()
+		})
 	}})
 	var mu sync.Mutex
 	dirs := []string{"/a", "/b"}
@@ -384,6 +385,7 @@ func TestRoots(t *testing.T) {
 			break
 		}
 	}
+	asks.Wait()
 }
 
 func TestResources(t *testing.T) {
