@@ -272,6 +272,7 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 			out := r.ext.Touched(begins, paths)
 			if touched != nil {
 				out = append(touched(begins, paths), out...)
+				r.ext.Loaded(known.Files())
 			}
 			return out
 		},
@@ -322,6 +323,7 @@ func (r *Running) attend() {
 	r.kit.Knows(st.Files())
 	r.accompany()
 	r.ext.Attach(r.Session, r.After)
+	r.ext.Loaded(r.known.Files())
 }
 
 // forbidden are the modes that the session cannot be switched to, and why.

@@ -33,6 +33,9 @@ func (c client) Ask(ctx context.Context, server string, form view.Form) (op.Answ
 	if x == nil {
 		return op.Answer{}, errNoSession
 	}
+	if a, ok := x.gate.Elicits(ctx, server, form); ok {
+		return x.gate.Elicited(ctx, server, form, a), nil
+	}
 	v, err := x.s.Ask(ctx, agent.Question{
 		Call: llm.ToolUse{Name: askTool}, Tool: askTool,
 		Plan: tool.Plan{
@@ -43,10 +46,11 @@ func (c client) Ask(ctx context.Context, server string, form view.Form) (op.Answ
 	if err != nil {
 		return op.Answer{}, err
 	}
-	if v.Effect != policy.Allow || v.Answer == nil {
-		return op.Answer{}, nil
+	var a op.Answer
+	if v.Effect == policy.Allow && v.Answer != nil {
+		a = *v.Answer
 	}
-	return *v.Answer, nil
+	return x.gate.Elicited(ctx, server, form, a), nil
 }
 
 // maxSampled bounds what servers may have asked of models in a session, in

@@ -59,8 +59,9 @@ type Session struct {
 	wg      sync.WaitGroup
 	mu      sync.Mutex // guards the rest
 	said    map[string]bool
-	cfg     *config.Config // that hooks were made from
-	sampled int            // tokens that servers were granted
+	cfg     *config.Config  // that hooks were made from
+	sampled int             // tokens that servers were granted
+	loaded  map[string]bool // memory files that hooks were told of; nil before Loaded
 }
 
 // New makes the extensions of a session that is not there yet, with these
@@ -68,6 +69,7 @@ type Session struct {
 func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	x = &Session{conf: c, gate: hooks.New(c.Hooks), news: make(chan struct{}, 1), said: map[string]bool{}}
 	c.Fork.Session = func() *session.Session { return x.s }
+	c.Fork.gate = x.gate
 	c.Skills.Fork = Forks(c.Fork)
 	x.desk = skills.New(c.Skills)
 	bad = x.Use(cfg)
@@ -113,6 +115,7 @@ func (x *Session) Commands() session.Commands { return commands{x} }
 // of it cannot be used.
 func (x *Session) Use(cfg *config.Config) (bad []string) {
 	x.mu.Lock()
+	was := x.cfg
 	x.cfg = cfg
 	x.mu.Unlock()
 	set, problems := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further)...)
@@ -120,6 +123,7 @@ func (x *Session) Use(cfg *config.Config) (bad []string) {
 	for _, err := range problems {
 		bad = append(bad, err.Error())
 	}
+	x.reconfigured(was, cfg)
 	x.conf.World.Refresh()
 	return bad
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/helper"
@@ -33,6 +35,7 @@ type ForkConfig struct {
 	Budget func() agent.Budget
 	// Loop is what turns of that session have in common now.
 	Loop func() *agent.Loop
+	gate *hooks.Gate // nil: hooks are told nothing
 }
 
 // forkSteps bounds an agent whose definition does not.
@@ -43,8 +46,11 @@ const forkSteps = 100
 // people. It has no skills and asks no questions itself. What it costs is the
 // session's.
 func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error) {
+	var count atomic.Int64
 	return func(ctx context.Context, f skills.Fork) (string, error) {
 		s := c.Session()
+		who := hooks.Who{ID: fmt.Sprintf("agent-%d", count.Add(1)), Type: cmp.Or(of(f.Agent).Name, "general-purpose")}
+		ctx = hooks.As(ctx, who)
 		target := s.Target()
 		if name := cmp.Or(f.Model, of(f.Agent).Model); name != "" {
 			t, err := c.Resolve(ctx, name)
@@ -69,9 +75,13 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 		l := c.Loop()
 		env := l.Env
 		env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
+		task := f.Prompt
+		if c.gate != nil {
+			task = strings.Join(append([]string{task}, c.gate.Begins(ctx, who)...), "\n\n")
+		}
 		out, err := helper.Run(ctx, helper.Spec{
-			For: event.ForSkill, Target: target, System: instructions(c.Parts(), f.Agent), Tools: forkTools(s.Tools().Anew(), f.Agent), DeferAbove: s.DeferAbove, Prompt: f.Prompt,
-			Rules: rules, Mode: s.Mode(), Hooks: through{s, f.Lent}, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Record: l.Record,
+			For: event.ForSkill, Target: target, System: instructions(c.Parts(), f.Agent), Tools: forkTools(s.Tools().Anew(), f.Agent), DeferAbove: s.DeferAbove, Prompt: task,
+			Rules: rules, Mode: s.Mode(), Hooks: through{s, f.Lent, c.gate, who}, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Record: l.Record,
 			Spent: func(e event.Spent) error { return s.Report(e) },
 		})
 		switch {
@@ -140,11 +150,14 @@ func instructions(parts []prompt.Part, a *skill.Agent) []string {
 type through struct {
 	s    *session.Session
 	lent []policy.Rule
+	gate *hooks.Gate
+	who  hooks.Who
 }
 
 // Rule implements session.Hooks.
 func (t through) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
 	q.Lent = t.lent
+	ctx = hooks.As(ctx, t.who)
 	ruled, err := t.s.Permit(ctx, q)
 	if ruled.Effect == policy.Allow && err == nil {
 		v.Effect, v.Reason = policy.Allow, ruled.Reason
@@ -168,7 +181,20 @@ func (through) Asks(context.Context, agent.Question, agent.Verdict) (a op.Answer
 func (through) Refused(context.Context, agent.Question, agent.Verdict) bool { return false }
 
 // Hooked implements session.Hooks.
-func (through) Hooked(hook.Event) bool { return false }
+func (t through) Hooked(e hook.Event) bool {
+	switch {
+	case t.gate == nil:
+		return false
+	case e == hook.Stop:
+		return t.gate.Hooked(hook.SubagentStop)
+	}
+	return slices.Contains([]hook.Event{hook.PostToolUse, hook.PostToolUseFailure, hook.PostToolBatch}, e) && t.gate.Hooked(e)
+}
 
 // Hook implements session.Hooks.
-func (through) Hook(context.Context, hook.Input, []policy.Action) (a hook.Answer) { return a }
+func (t through) Hook(ctx context.Context, in hook.Input, actions []policy.Action) hook.Answer {
+	if stop, ok := in.(hook.StopInput); ok {
+		return t.gate.Ends(ctx, t.who, stop)
+	}
+	return t.gate.Hook(hooks.As(ctx, t.who), in, actions)
+}

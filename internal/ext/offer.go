@@ -3,12 +3,14 @@ package ext
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
@@ -70,6 +72,15 @@ func (c commands) Find(name string) error {
 
 // Expand implements session.Commands.
 func (c commands) Expand(ctx context.Context, name, args string) (session.Expansion, error) {
+	in := hook.ExpansionInput{Type: "slash_command", Name: name, Args: args, Prompt: strings.TrimSpace("/" + name + " " + args)}
+	if s, ok := c.desk.Library().Find(name); ok {
+		in.Source = s.Scope
+	} else {
+		in.Type, in.Source = "mcp_prompt", "mcp"
+	}
+	if refused := c.gate.Expands(ctx, in); refused != "" {
+		return session.Expansion{}, errors.New(refused)
+	}
 	if h := c.conf.World.Hub(); h != nil && strings.HasPrefix(name, "mcp__") {
 		env := c.conf.Fork.Loop().Env
 		text, images, err := h.Prompt(ctx, name, args, env)

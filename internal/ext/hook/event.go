@@ -27,6 +27,15 @@ const (
 	PreCompact         Event = "PreCompact"
 	PostCompact        Event = "PostCompact"
 	CwdChanged         Event = "CwdChanged"
+
+	UserPromptExpansion Event = "UserPromptExpansion"
+	SubagentStart       Event = "SubagentStart"
+	SubagentStop        Event = "SubagentStop"
+	Elicitation         Event = "Elicitation"
+	ElicitationResult   Event = "ElicitationResult"
+	InstructionsLoaded  Event = "InstructionsLoaded"
+	ConfigChange        Event = "ConfigChange"
+	FileChanged         Event = "FileChanged"
 )
 
 // Bounds of what a hook may take and say.
@@ -69,20 +78,29 @@ var events = map[Event]facts{
 	PreCompact:         {subject: "trigger", blocks: true},
 	PostCompact:        {subject: "trigger"},
 	CwdChanged:         {},
+
+	UserPromptExpansion: {subject: "command_name", blocks: true, context: true, timeout: promptTimeout},
+	SubagentStart:       {subject: "agent_type"},
+	SubagentStop:        {subject: "agent_type", blocks: true},
+	Elicitation:         {subject: "mcp_server_name", blocks: true},
+	ElicitationResult:   {subject: "mcp_server_name", blocks: true},
+	InstructionsLoaded:  {subject: "load_reason"},
+	ConfigChange:        {subject: "source"},
+	FileChanged:         {subject: "name of file_path"},
 }
 
 // later are events of the format that have no cause in adze yet.
 var later = map[Event]bool{
-	"UserPromptExpansion": true, "ConfigChange": true, "Setup": true, "MessageDisplay": true, "SubagentStart": true, "SubagentStop": true, "TaskCreated": true,
-	"TaskCompleted": true, "TeammateIdle": true, "InstructionsLoaded": true, "DirectoryAdded": true, "FileChanged": true,
-	"WorktreeCreate": true, "WorktreeRemove": true, "Elicitation": true, "ElicitationResult": true,
+	"Setup": true, "MessageDisplay": true, "TaskCreated": true, "TaskCompleted": true, "TeammateIdle": true, "DirectoryAdded": true,
+	"WorktreeCreate": true, "WorktreeRemove": true,
 }
 
 // Events are the events that fire, in the order of a session.
 func Events() []Event {
 	return []Event{
-		SessionStart, UserPromptSubmit, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse,
-		PostToolUseFailure, PostToolBatch, Notification, Stop, StopFailure, PreCompact, PostCompact, CwdChanged, SessionEnd,
+		SessionStart, InstructionsLoaded, UserPromptSubmit, UserPromptExpansion, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse,
+		PostToolUseFailure, PostToolBatch, Elicitation, ElicitationResult, SubagentStart, SubagentStop, Notification, Stop, StopFailure,
+		PreCompact, PostCompact, CwdChanged, FileChanged, ConfigChange, SessionEnd,
 	}
 }
 

@@ -142,6 +142,9 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 		return nil, []error{fmt.Errorf("hooks of %s: the list \"hooks\" is missing", name)}
 	}
 	match, err := compile(g.Matcher)
+	if e == FileChanged && !match.all { // names of files, whose dots are dots
+		match, err = matcher{list: split(g.Matcher)}, nil
+	}
 	if err != nil {
 		return nil, []error{fmt.Errorf("hooks of %s: matcher %q: %w", name, g.Matcher, err)}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 )
 
 // Common is what every hook is told.
@@ -14,6 +15,8 @@ type Common struct {
 	Dir        string `json:"cwd"`
 	Mode       string `json:"permission_mode,omitempty"`
 	Effort     *Level `json:"effort,omitempty"`
+	Agent      string `json:"agent_id,omitempty"` // of whose doing it is, when not the session's own
+	AgentType  string `json:"agent_type,omitempty"`
 }
 
 // A Level is how hard the model thinks.
@@ -115,6 +118,51 @@ type (
 		Old string `json:"old_cwd"`
 		New string `json:"new_cwd"`
 	}
+	ExpansionInput struct {
+		Type   string `json:"expansion_type"` // slash_command or mcp_prompt
+		Name   string `json:"command_name"`
+		Args   string `json:"command_args"`
+		Source string `json:"command_source"` // user, project, plugin, mcp …
+		Prompt string `json:"prompt"`         // as it was typed
+	}
+	SubagentStartInput struct {
+		ID   string `json:"agent_id"`
+		Type string `json:"agent_type"`
+	}
+	SubagentStopInput struct {
+		StopInput
+		ID         string `json:"agent_id"`
+		Type       string `json:"agent_type"`
+		Transcript string `json:"agent_transcript_path"` // "": none is kept
+	}
+	ElicitationInput struct {
+		Server  string          `json:"mcp_server_name"`
+		Message string          `json:"message"`
+		Mode    string          `json:"mode"` // form or url
+		URL     string          `json:"url,omitempty"`
+		Schema  json.RawMessage `json:"requested_schema,omitempty"`
+	}
+	ElicitationResultInput struct {
+		Server  string          `json:"mcp_server_name"`
+		Action  string          `json:"action"` // accept, decline or cancel
+		Content json.RawMessage `json:"content,omitempty"`
+		Mode    string          `json:"mode,omitempty"`
+	}
+	InstructionsInput struct {
+		Path   string   `json:"file_path"`
+		Type   string   `json:"memory_type"` // User, Project, Local or Managed
+		Reason string   `json:"load_reason"` // session_start, include or path_glob_match
+		Globs  []string `json:"globs,omitempty"`
+		Parent string   `json:"parent_file_path,omitempty"`
+	}
+	ConfigInput struct {
+		Source string `json:"source"` // user_settings, project_settings, local_settings or policy_settings
+		Path   string `json:"file_path,omitempty"`
+	}
+	FileInput struct {
+		Path string `json:"file_path"`
+		How  string `json:"event"` // change, add or unlink
+	}
 )
 
 // A BatchCall is a call of a reply with its result.
@@ -164,6 +212,24 @@ func (PreCompactInput) Event() Event   { return PreCompact }
 func (PostCompactInput) Event() Event  { return PostCompact }
 func (CwdInput) Event() Event          { return CwdChanged }
 
+func (ExpansionInput) Event() Event         { return UserPromptExpansion }
+func (SubagentStartInput) Event() Event     { return SubagentStart }
+func (SubagentStopInput) Event() Event      { return SubagentStop }
+func (ElicitationInput) Event() Event       { return Elicitation }
+func (ElicitationResultInput) Event() Event { return ElicitationResult }
+func (InstructionsInput) Event() Event      { return InstructionsLoaded }
+func (ConfigInput) Event() Event            { return ConfigChange }
+func (FileInput) Event() Event              { return FileChanged }
+
+func (i ExpansionInput) Subject() string         { return i.Name }
+func (i SubagentStartInput) Subject() string     { return i.Type }
+func (i SubagentStopInput) Subject() string      { return i.Type }
+func (i ElicitationInput) Subject() string       { return i.Server }
+func (i ElicitationResultInput) Subject() string { return i.Server }
+func (i InstructionsInput) Subject() string      { return i.Reason }
+func (i ConfigInput) Subject() string            { return i.Source }
+func (i FileInput) Subject() string              { return filepath.Base(i.Path) }
+
 func (i SessionStartInput) Subject() string { return i.Source }
 func (i SessionEndInput) Subject() string   { return string(i.Reason) }
 func (PromptInput) Subject() string         { return "" }
@@ -177,6 +243,10 @@ func (CwdInput) Subject() string            { return "" }
 
 // Encode is what a hook reads: one JSON object on one line.
 func Encode(c Common, in Input) ([]byte, error) {
+	switch in.(type) {
+	case SubagentStartInput, SubagentStopInput: // which say themselves whom they are about
+		c.Agent, c.AgentType = "", ""
+	}
 	head, err := json.Marshal(struct {
 		Common
 		Event Event `json:"hook_event_name"`

@@ -15,7 +15,11 @@ var makers = map[Event]func() any{
 	PostToolUse: func() any { return &PostToolInput{} }, PostToolUseFailure: func() any { return &FailureInput{} }, PostToolBatch: func() any { return &BatchInput{} },
 	Notification: func() any { return &NotificationInput{} }, Stop: func() any { return &StopInput{} }, StopFailure: func() any { return &StopFailureInput{} },
 	PreCompact: func() any { return &PreCompactInput{Trigger: "manual"} }, PostCompact: func() any { return &PostCompactInput{Trigger: "manual"} },
-	CwdChanged: func() any { return &CwdInput{} },
+	CwdChanged: func() any { return &CwdInput{} }, UserPromptExpansion: func() any { return &ExpansionInput{Type: "slash_command"} },
+	SubagentStart: func() any { return &SubagentStartInput{Type: "general-purpose"} }, SubagentStop: func() any { return &SubagentStopInput{Type: "general-purpose"} },
+	Elicitation: func() any { return &ElicitationInput{Mode: "form"} }, ElicitationResult: func() any { return &ElicitationResultInput{Action: "accept"} },
+	InstructionsLoaded: func() any { return &InstructionsInput{Reason: "session_start"} }, ConfigChange: func() any { return &ConfigInput{Source: "user_settings"} },
+	FileChanged: func() any { return &FileInput{How: "change"} },
 }
 
 // Make makes the input of an event from the JSON of its own fields, for a try.

@@ -28,17 +28,22 @@ func compile(text string) (m matcher, err error) {
 	case text == "" || text == "*":
 		return matcher{all: true}, nil
 	case listed().MatchString(text):
-		for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == ',' }) {
-			if w = strings.TrimSpace(w); w != "" {
-				m.list = append(m.list, w)
-			}
-		}
-		return m, nil
+		return matcher{list: split(text)}, nil
 	}
 	if m.expr, err = regexp.Compile(text); err != nil {
 		return m, fmt.Errorf("it cannot be used as a pattern (RE2 syntax, without look-around and back references): %w", err)
 	}
 	return m, nil
+}
+
+// split parts what a matcher names one by one.
+func split(text string) (list []string) {
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r == '|' || r == ',' }) {
+		if w = strings.TrimSpace(w); w != "" {
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 func (m matcher) matches(subject string) bool {
@@ -64,6 +69,14 @@ func NewSet(hooks ...Hook) Set {
 
 // Any reports whether an event has hooks at all.
 func (s Set) Any(e Event) bool { return len(s.by[e]) > 0 }
+
+// Listed are the subjects that matchers of an event name one by one.
+func (s Set) Listed(e Event) (out []string) {
+	for _, h := range s.by[e] {
+		out = append(out, h.match.list...)
+	}
+	return out
+}
 
 // All are the hooks of all events, in their order.
 func (s Set) All() (out []Hook) {

@@ -64,6 +64,14 @@ type Answer struct {
 	Interrupt bool
 	Updates   []Update
 
+	// Action answers what a server asks, in a person's stead: accept, decline or
+	// cancel; "" says nothing. Content are the values of an accept.
+	Action  string
+	Content json.RawMessage
+	// Watch are absolute paths of files whose changes are events; nil leaves
+	// what there was.
+	Watch []string
+
 	Context []string // for the model
 	System  []string // for people
 	Title   string   // of the session
@@ -97,6 +105,9 @@ type output struct {
 		First      string          `json:"initialUserMessage"`
 		Hide       bool            `json:"suppressOriginalPrompt"`
 		Retry      bool            `json:"retry"`
+		Action     string          `json:"action"`
+		Content    json.RawMessage `json:"content"`
+		Watch      []string        `json:"watchPaths"`
 		Decision   *struct {
 			Behavior  string          `json:"behavior"`
 			Input     json.RawMessage `json:"updatedInput"`
@@ -219,6 +230,10 @@ func (a *Answer) parse(e Event, text []byte) error {
 	}
 	a.Title, a.First, a.Hide, a.Retry = s.Title, s.First, s.Hide, s.Retry
 	a.Input, a.Output = s.Input, s.Output
+	a.Action, a.Content, a.Watch = s.Action, s.Content, s.Watch
+	if s.Action != "" && !slices.Contains(actions, s.Action) {
+		return fmt.Errorf("answered with the action %q; there are accept, decline and cancel", s.Action)
+	}
 	if a.Output == nil {
 		a.Output = s.MCPOutput
 	}
@@ -268,6 +283,9 @@ func (a *Answer) answer(o output) error {
 	return nil
 }
 
+// actions are answers to what a server asks, from the weakest.
+var actions = []string{"accept", "cancel", "decline"}
+
 // Merge makes one answer of several, in the order of configuration; in which
 // order they came does not matter. The strictest permission wins, and one that
 // stops or blocks is enough. Hooks that rewrite the arguments of a call were all
@@ -292,6 +310,12 @@ func Merge(input json.RawMessage, list []Answer) (out Answer) {
 		}
 		if a.Output != nil {
 			out.Output = a.Output
+		}
+		if slices.Index(actions, a.Action) > slices.Index(actions, out.Action) {
+			out.Action, out.Content, out.By = a.Action, a.Content, firstOf(out.By, a.By)
+		}
+		if a.Watch != nil {
+			out.Watch = append(out.Watch, a.Watch...)
 		}
 		if out.By == "" && (a.Stop || a.Block) {
 			out.By = a.By

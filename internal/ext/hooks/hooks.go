@@ -65,9 +65,12 @@ type Gate struct {
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
-	prompt string     // the newest one's ID
-	told   bool       // what start says was given to the model
+	mu     sync.Mutex      // guards what follows
+	prompt string          // the newest one's ID
+	told   bool            // what start says was given to the model
+	watch  *watcher        // nil: no file is watched
+	life   context.Context // of what Attach began; nil before
+	dead   bool            // nothing begins any more
 	failed map[string]bool
 }
 
@@ -106,8 +109,12 @@ func (g *Gate) Attach(s *session.Session, after event.Seq) {
 	close(g.ready)
 	ctx, end := context.WithCancel(context.Background())
 	g.end = end
+	g.mu.Lock()
+	g.life = ctx
+	g.mu.Unlock()
 	g.wg.Go(func() {
 		defer close(g.began)
+		g.look(nil)
 		if g.Hooked(hook.SessionStart) {
 			st := s.State()
 			g.start = g.Hook(ctx, hook.SessionStartInput{Source: g.conf.Source, Model: s.Target().ID(), Title: st.Title}, nil)
@@ -128,6 +135,7 @@ func (g *Gate) Close(why hook.Ending) {
 	if g.Hooked(hook.SessionEnd) {
 		g.Hook(context.Background(), hook.SessionEndInput{Reason: why}, nil)
 	}
+	g.unwatch()
 	g.end()
 	g.wg.Wait()
 	g.run.Close()
@@ -143,12 +151,15 @@ func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action)
 		stop.Tasks = tasks(g.s.State().Background)
 		in = stop
 	}
-	a := g.run.Fire(ctx, g.common(), in, hook.Scene{Actions: actions, Rules: g.conf.Rules()})
+	a := g.run.Fire(ctx, g.common(ctx), in, hook.Scene{Actions: actions, Rules: g.conf.Rules()})
 	for _, s := range a.System {
 		g.note("info", s)
 	}
 	for _, s := range a.Failed {
 		g.once(s)
+	}
+	if a.Watch != nil {
+		g.look(a.Watch)
 	}
 	if a.Title != "" {
 		_ = g.s.Entitle(context.WithoutCancel(ctx), clip.Line(a.Title, 200), event.Spent{}) // a session that cannot write says so itself
@@ -172,11 +183,14 @@ func (g *Gate) note(level, text string) {
 }
 
 // common is what every hook is told.
-func (g *Gate) common() hook.Common {
+func (g *Gate) common(ctx context.Context) hook.Common {
 	st, target := g.s.State(), g.s.Target()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Transcript: g.conf.Transcript, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode())}
+	if who, ok := ctx.Value(whoKey{}).(Who); ok {
+		c.Agent, c.AgentType = who.ID, who.Type
+	}
 	if target.Effort != "" {
 		c.Effort = &hook.Level{Level: string(target.Effort)}
 	}

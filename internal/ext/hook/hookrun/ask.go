@@ -53,6 +53,9 @@ func (r *Runner) ask(ctx context.Context, h hook.Hook, q question) hook.Ran {
 	return failed(fmt.Errorf("is of the type %q, which there is not", h.Type))
 }
 
+// learns are the events whose hooks set variables for commands.
+var learns = []hook.Event{hook.SessionStart, hook.CwdChanged, hook.FileChanged}
+
 func failed(err error) hook.Ran { return hook.Ran{Err: err} }
 
 // command runs a program. It has the question on its standard input, and ends
@@ -101,7 +104,7 @@ func (r *Runner) command(ctx context.Context, h hook.Hook, q question) hook.Ran 
 	if s.Over != "" {
 		return failed(errors.New("was ended: " + s.Over))
 	}
-	if h.Event == hook.SessionStart || h.Event == hook.CwdChanged {
+	if slices.Contains(learns, h.Event) {
 		r.learn(vars.read())
 	}
 	if out.over {
@@ -124,7 +127,7 @@ func (r *Runner) prepare(h hook.Hook, q question) (c proc.Command, v variables, 
 	if e := q.common.Effort; e != nil {
 		set = append(set, "CLAUDE_EFFORT="+e.Level)
 	}
-	if h.Event == hook.SessionStart || h.Event == hook.CwdChanged {
+	if slices.Contains(learns, h.Event) {
 		if v, err = newVariables(r.conf.Temp); err != nil {
 			return c, v, err
 		}

@@ -1,0 +1,65 @@
+package hooks
+
+import (
+	"context"
+	"slices"
+
+	"github.com/adze-agent/adze/internal/ext/hook"
+)
+
+// Who is an agent that works for the session.
+type Who struct{ ID, Type string }
+
+type whoKey struct{}
+
+// As has hooks that are asked with the context told whose doing it is.
+func As(ctx context.Context, who Who) context.Context { return context.WithValue(ctx, whoKey{}, who) }
+
+// Begins tells hooks that an agent begins, and returns what they have for it.
+func (g *Gate) Begins(ctx context.Context, who Who) []string {
+	if !g.Hooked(hook.SubagentStart) {
+		return nil
+	}
+	return told(hook.SubagentStart, g.Hook(As(ctx, who), hook.SubagentStartInput(who), nil).Context)
+}
+
+// Ends asks hooks about an agent that would end.
+func (g *Gate) Ends(ctx context.Context, who Who, in hook.StopInput) hook.Answer {
+	return g.Hook(As(ctx, who), hook.SubagentStopInput{StopInput: in, ID: who.ID, Type: who.Type}, nil)
+}
+
+// Expands asks hooks about a slash command that is about to become what the model
+// reads. refused says why it may not.
+func (g *Gate) Expands(ctx context.Context, in hook.ExpansionInput) (refused string) {
+	if !g.Hooked(hook.UserPromptExpansion) {
+		return ""
+	}
+	a := g.Hook(ctx, in, nil)
+	switch {
+	case a.Stop:
+		return or(a.Why, "a hook ended the turn")
+	case a.Block:
+		return a.Reason
+	}
+	for _, s := range told(hook.UserPromptExpansion, a.Context) {
+		_ = g.s.Note(s) // a session that has ended needs none
+	}
+	return ""
+}
+
+// Hears tells hooks of something that nobody waits for, one event after the other.
+func (g *Gate) Hears(list ...hook.Input) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(list) == 0 || g.dead || g.life == nil || !slices.ContainsFunc(list, func(in hook.Input) bool { return g.Hooked(in.Event()) }) {
+		return
+	}
+	ctx := g.life
+	g.wg.Go(func() { // ends with ctx
+		for _, in := range list {
+			for _, s := range told(in.Event(), g.Hook(ctx, in, nil).Context) {
+				_ = g.s.Note(s) // a session that has ended needs none
+			}
+		}
+	})
+}

@@ -1,0 +1,104 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// Elicits asks hooks about a question of an MCP server before a person is asked.
+// ok is false when they have no answer.
+func (g *Gate) Elicits(ctx context.Context, server string, form view.Form) (a op.Answer, ok bool) {
+	if !g.Hooked(hook.Elicitation) {
+		return a, false
+	}
+	in := hook.ElicitationInput{Server: server, Message: form.Message, Mode: mode(form), URL: form.URL}
+	if form.URL == "" {
+		in.Schema = schema(form)
+	}
+	said := g.Hook(ctx, in, nil)
+	switch {
+	case ctx.Err() != nil:
+		return a, false
+	case said.Block || said.Stop:
+		return op.Answer{By: said.By}, true
+	case said.Action == "":
+		return a, false
+	}
+	return answered(said.Action, said.Content, said.By), true
+}
+
+// Elicited shows hooks the answer to a question of a server before the server has it,
+// and returns it as they leave it.
+func (g *Gate) Elicited(ctx context.Context, server string, form view.Form, a op.Answer) op.Answer {
+	if !g.Hooked(hook.ElicitationResult) {
+		return a
+	}
+	action := "decline"
+	switch {
+	case a.Dismissed:
+		action = "cancel"
+	case a.Allow:
+		action = "accept"
+	}
+	said := g.Hook(ctx, hook.ElicitationResultInput{Server: server, Action: action, Content: a.Values, Mode: mode(form)}, nil)
+	switch {
+	case said.Block || said.Stop:
+		return op.Answer{By: said.By}
+	case said.Action == "" && said.Content == nil:
+		return a
+	case said.Content == nil:
+		said.Content = a.Values
+	}
+	return answered(cmp.Or(said.Action, action), said.Content, said.By)
+}
+
+func answered(action string, content json.RawMessage, by string) op.Answer {
+	a := op.Answer{Allow: action == "accept", Dismissed: action == "cancel", By: by}
+	if a.Allow {
+		a.Values = content
+	}
+	return a
+}
+
+func mode(form view.Form) string {
+	if form.URL != "" {
+		return "url"
+	}
+	return "form"
+}
+
+// schema is a form as the protocol writes it, as far as hooks can use it.
+func schema(form view.Form) json.RawMessage {
+	properties, required := map[string]any{}, []string{}
+	for _, f := range form.Fields {
+		p := map[string]any{"type": f.Kind, "title": f.Label()}
+		if f.About != "" {
+			p["description"] = f.About
+		}
+		var values []string
+		for _, o := range f.Options {
+			values = append(values, o.Value)
+		}
+		switch f.Kind {
+		case view.ChoiceField:
+			p["type"], p["enum"] = "string", values
+		case view.ChoicesField:
+			p["type"], p["items"] = "array", map[string]any{"type": "string", "enum": values}
+		case view.StringField, view.NumberField, view.IntegerField, view.BooleanField:
+		}
+		if f.Required {
+			required = append(required, f.Name)
+		}
+		properties[f.Name] = p
+	}
+	text, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
+	if err != nil {
+		return nil
+	}
+	return text
+}

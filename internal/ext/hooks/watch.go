@@ -1,0 +1,116 @@
+package hooks
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/adze-agent/adze/internal/disk/watch"
+	"github.com/adze-agent/adze/internal/ext/hook"
+)
+
+// maxWatched bounds how many files hooks have watched.
+const maxWatched = 200
+
+// A watcher tells hooks of files that change.
+type watcher struct {
+	g     *Gate
+	files []string
+	seen  map[string]stamp // of Changed, which never runs twice at once
+	w     *watch.Watcher
+	life  context.Context
+	end   context.CancelFunc
+}
+
+// A stamp is how a file looked; the zero one is that there is none.
+type stamp struct {
+	mod  time.Time
+	size int64
+}
+
+func stampOf(path string) stamp {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return stamp{}
+	}
+	return stamp{info.ModTime(), info.Size()}
+}
+
+// look has the files watched that matchers of FileChanged name, in the folder where
+// the session began, and these; it takes the place of what was watched.
+func (g *Gate) look(paths []string) {
+	if !g.Hooked(hook.FileChanged) {
+		return
+	}
+	var files []string
+	for _, name := range g.run.Set().Listed(hook.FileChanged) {
+		files = append(files, filepath.Join(g.conf.Dir, name))
+	}
+	for _, p := range paths {
+		if filepath.IsAbs(p) {
+			files = append(files, filepath.Clean(p))
+		}
+	}
+	slices.Sort(files)
+	if files = slices.Compact(files); len(files) > maxWatched {
+		g.once("hooks want more files watched than adze does: 200")
+		files = files[:maxWatched]
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was := g.watch
+	if g.dead || was != nil && slices.Equal(was.files, files) {
+		return
+	}
+	g.watch = nil
+	if len(files) > 0 {
+		x := &watcher{g: g, files: files, seen: map[string]stamp{}}
+		for _, f := range files {
+			x.seen[f] = stampOf(f)
+		}
+		x.life, x.end = context.WithCancel(context.Background())
+		x.w = watch.Start(watch.Config{Files: files, Changed: x.changed})
+		g.watch = x
+	}
+	if was != nil {
+		g.wg.Go(was.close) // it may be what runs here; it ends with its hooks
+	}
+}
+
+// changed tells hooks of each file that looks different.
+func (x *watcher) changed() {
+	for _, f := range x.files {
+		was, now := x.seen[f], stampOf(f)
+		how := "change"
+		switch {
+		case was == now || x.life.Err() != nil:
+			continue
+		case was == stamp{}:
+			how = "add"
+		case now == stamp{}:
+			how = "unlink"
+		}
+		x.seen[f] = now
+		for _, s := range told(hook.FileChanged, x.g.Hook(x.life, hook.FileInput{Path: f, How: how}, nil).Context) {
+			_ = x.g.s.Note(s) // a session that has ended needs none
+		}
+	}
+}
+
+func (x *watcher) close() {
+	x.end()
+	x.w.Close()
+}
+
+// unwatch ends the watch for good.
+func (g *Gate) unwatch() {
+	g.mu.Lock()
+	x := g.watch
+	g.watch, g.dead = nil, true
+	g.mu.Unlock()
+	if x != nil {
+		x.close()
+	}
+}
