@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+func mcpList(sys System, f *runFlags) *cobra.Command {
+	var u useFlags
+	offline := false
+	c := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List the servers and how they are", Args: cobra.NoArgs,
+		Long: "list connects to the servers that may be started, and to no other, and says how\nthey are.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := u.check(); err != nil {
+				return err
+			}
+			c, err := f.servers(sys, cmd)
+			if err != nil {
+				return err
+			}
+			defer c.Close()
+			for _, p := range c.Problems {
+				fmt.Fprintln(sys.Stderr, "adze: "+oneLine(p.String()))
+			}
+			states := map[string]mcp.Status{}
+			if !offline {
+				if states, err = c.states(cmd.Context(), sys); err != nil {
+					return err
+				}
+			}
+			rows := []serverRow{}
+			for _, s := range c.Set.Servers {
+				r := rowOf(s, false)
+				if st, ok := states[s.Name]; ok {
+					r.State, r.Tools = health(st), st.Tools
+				}
+				rows = append(rows, r)
+			}
+			for _, s := range c.Hidden {
+				rows = append(rows, rowOf(s, true))
+			}
+			if u.asJSON {
+				return printJSON(sys, rows)
+			}
+			if len(rows) == 0 {
+				_, err := fmt.Fprintln(sys.Stdout, "no MCP server is configured; adze mcp add configures one")
+				return err
+			}
+			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			for _, r := range rows {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clip.Visible(r.Name), r.Scope, clip.Line(r.What, 60), clip.Line(clip.Visible(r.state()), 120))
+			}
+			return w.Flush()
+		},
+	}
+	u.add(c)
+	c.Flags().BoolVar(&offline, "offline", false, "connect to none")
+	return c
+}
+
+// states are how the servers are that may be started.
+func (c *configured) states(ctx context.Context, sys System) (map[string]mcp.Status, error) {
+	var list []servers.Server
+	for _, s := range c.Set.Servers {
+		if startable(s) == nil {
+			list = append(list, s)
+		}
+	}
+	out := map[string]mcp.Status{}
+	if len(list) == 0 {
+		return out, nil
+	}
+	h, err := c.connect(sys, "", list)
+	if err != nil {
+		return nil, err
+	}
+	defer h.close()
+	h.Wait(ctx)
+	for _, st := range h.Status() {
+		out[st.Server.Name] = st
+	}
+	return out, ctx.Err()
+}
+
+// health says in a few words how a server is.
+func health(st mcp.Status) string {
+	switch {
+	case st.State == event.ServerConnected:
+		return "connected, " + clip.Count(st.Tools, "tool")
+	case st.State == event.ServerNeedsAuth:
+		return "wants you to sign in: adze mcp login " + st.Server.Name
+	case st.Why != "":
+		return st.State + ": " + st.Why
+	}
+	return st.State
+}
