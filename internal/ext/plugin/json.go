@@ -132,6 +132,14 @@ func elements(raw json.RawMessage) ([]json.RawMessage, bool) {
 	return list, true
 }
 
+// oneOrMore reads a list, or a value that stands alone.
+func oneOrMore(raw json.RawMessage) []json.RawMessage {
+	if list, ok := elements(raw); ok {
+		return list
+	}
+	return []json.RawMessage{raw}
+}
+
 // text reads a string.
 func text(raw json.RawMessage) (string, bool) {
 	var s string

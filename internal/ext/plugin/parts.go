@@ -48,15 +48,7 @@ func (r *reader) documents(field, standard string) (out []document) {
 	if !ok {
 		return out
 	}
-	list, isList := elements(m.raw)
-	if !isList {
-		list = []json.RawMessage{m.raw}
-	}
-	if len(list) > maxPaths {
-		r.wrong(m, "has %d entries; only the first %d are used", len(list), maxPaths)
-		list = list[:maxPaths]
-	}
-	for _, raw := range list {
+	for _, raw := range r.atMost(maxPaths, m, oneOrMore(m.raw)) {
 		if s, isText := text(raw); isText {
 			rel, err := r.local(s)
 			if err != nil {
@@ -362,11 +354,7 @@ func (r *reader) dependencies() {
 		r.wrong(m, "expected a list")
 		return
 	}
-	if len(list) > maxDepends {
-		r.wrong(m, "has %d entries; only the first %d are used", len(list), maxDepends)
-		list = list[:maxDepends]
-	}
-	for _, raw := range list {
+	for _, raw := range r.atMost(maxDepends, m, list) {
 		var d struct{ Name, Version, Marketplace string }
 		if s, isText := text(raw); isText {
 			d.Name, d.Marketplace, _ = strings.Cut(s, "@")

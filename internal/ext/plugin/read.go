@@ -335,15 +335,7 @@ func (r *reader) paths(name string) (out []string) {
 	if !ok {
 		return nil
 	}
-	list, isList := elements(m.raw)
-	if !isList {
-		list = []json.RawMessage{m.raw}
-	}
-	if len(list) > maxPaths {
-		r.wrong(m, "has %d entries; only the first %d are used", len(list), maxPaths)
-		list = list[:maxPaths]
-	}
-	for _, raw := range list {
+	for _, raw := range r.atMost(maxPaths, m, oneOrMore(m.raw)) {
 		s, isText := text(raw)
 		if !isText {
 			r.wrong(m, "expected a path, found %s", clip.Line(string(raw), 60))
@@ -359,6 +351,16 @@ func (r *reader) paths(name string) (out []string) {
 		}
 	}
 	return out
+}
+
+// atMost are the first max entries of a field's list; that there are more is a
+// problem.
+func (r *reader) atMost(max int, m member, list []json.RawMessage) []json.RawMessage {
+	if len(list) > max {
+		r.wrong(m, "has %d entries; only the first %d are used", len(list), max)
+		list = list[:max]
+	}
+	return list
 }
 
 // local is a path of a manifest, below the root and there.

@@ -58,71 +58,126 @@ func Check(dir string) (n int, out []Problem) {
 	return n, out
 }
 
-func check(f found, text string) (out []Problem) {
-	say := func(line int, used bool, format string, args ...any) {
-		out = append(out, Problem{Line: line, Text: fmt.Sprintf(format, args...), Used: used})
-	}
+// check says what of a skill's file keeps to the specification.
+func check(f found, text string) []Problem {
 	h, body, first, bad := readHead(text)
 	switch {
 	case bad != nil:
 		return []Problem{*bad}
 	case first == 1:
-		say(1, false, "there is no front matter: the file begins with a line of three dashes, name and description follow")
-		return out
+		return []Problem{{Line: 1, Text: "there is no front matter: the file begins with a line of three dashes, name and description follow"}}
 	}
-	top := strings.Join(h.raw, "\n")
-	if fixed := quoted(top); fixed != top && yaml.Unmarshal([]byte(top), new(yaml.Node)) != nil {
-		was, now := strings.Split(top, "\n"), strings.Split(fixed, "\n")
-		for i := range was {
-			if was[i] != now[i] {
-				say(i+1+above, false, "it is YAML only with quotes around the value; other agents may not read it")
-			}
+	c := checker{h: &h}
+	c.syntax()
+	c.name(f.name)
+	c.text("description", MaxDescription, true)
+	c.text("license", 0, false)
+	c.text("compatibility", 500, false)
+	c.metadata()
+	c.tools()
+	c.known()
+	// What is of the right kind and has a value that nobody knows.
+	_ = skillOf(Place{Kind: Skills}, f, &h, body)
+	for _, n := range h.notes {
+		if !slices.ContainsFunc(c.out, func(o Problem) bool { return o.Line == n.Line && !o.Used }) && !strings.Contains(n.Text, "not that of its folder") && n.Line > 0 {
+			c.say(n.Line, false, "%s", n.Text)
 		}
 	}
-	text1 := func(key string, max int, needed bool) {
-		n := h.nodes[key]
-		if n == nil {
-			if needed {
-				say(1, false, "%s is missing", key)
-			}
-			return
-		}
-		switch s := strings.TrimSpace(n.Value); {
-		case n.Kind != yaml.ScalarNode:
-			say(h.line[key], false, "%s is not a text", key)
-		case s == "":
-			say(h.line[key], false, "%s is empty", key)
-		case max > 0 && utf8.RuneCountInString(s) > max:
-			say(h.line[key], false, "%s has %s characters; at most %s are allowed", key, clip.Thousands(utf8.RuneCountInString(s)), clip.Thousands(max))
+	if strings.TrimSpace(body) == "" {
+		c.say(first, false, "there is no text behind the front matter")
+	}
+	if n := strings.Count(body, "\n"); n > maxLines {
+		c.say(first, true, "the text has %s lines; over %d, put parts of it into files beside it", clip.Thousands(n), maxLines)
+	}
+	out := append(c.out, missing(f, body, first)...)
+	slices.SortStableFunc(out, func(a, b Problem) int { return a.Line - b.Line })
+	return out
+}
+
+// A checker compares front matter with the specification, field by field.
+type checker struct {
+	h   *head
+	out []Problem
+}
+
+// say adds a problem; used says that adze uses the field all the same.
+func (c *checker) say(line int, used bool, format string, args ...any) {
+	c.out = append(c.out, Problem{Line: line, Text: fmt.Sprintf(format, args...), Used: used})
+}
+
+// syntax finds lines that are YAML only once their values are quoted.
+func (c *checker) syntax() {
+	top := strings.Join(c.h.raw, "\n")
+	fixed := quoted(top)
+	if fixed == top || yaml.Unmarshal([]byte(top), new(yaml.Node)) == nil {
+		return
+	}
+	was, now := strings.Split(top, "\n"), strings.Split(fixed, "\n")
+	for i := range was {
+		if was[i] != now[i] {
+			c.say(i+1+above, false, "it is YAML only with quotes around the value; other agents may not read it")
 		}
 	}
-	text1("name", 0, true)
-	if name := h.text1("name"); name != "" {
-		if why := validName(name); why != "" {
-			say(h.line["name"], false, "the name %q %s", clip.Line(clip.Visible(name), 80), why)
-		} else if name != f.name {
-			say(h.line["name"], false, "the name %s is not that of its folder, %s", name, f.name)
+}
+
+// text checks a field that is a text of at most max characters, 0 for any
+// number.
+func (c *checker) text(key string, max int, needed bool) {
+	n, line := c.h.nodes[key], c.h.line[key]
+	if n == nil {
+		if needed {
+			c.say(1, false, "%s is missing", key)
+		}
+		return
+	}
+	switch s := strings.TrimSpace(n.Value); {
+	case n.Kind != yaml.ScalarNode:
+		c.say(line, false, "%s is not a text", key)
+	case s == "":
+		c.say(line, false, "%s is empty", key)
+	case max > 0 && utf8.RuneCountInString(s) > max:
+		c.say(line, false, "%s has %s characters; at most %s are allowed", key, clip.Thousands(utf8.RuneCountInString(s)), clip.Thousands(max))
+	}
+}
+
+// name checks the name, which is also that of the skill's folder.
+func (c *checker) name(folder string) {
+	c.text("name", 0, true)
+	name := c.h.text1("name")
+	if name == "" {
+		return
+	}
+	if why := validName(name); why != "" {
+		c.say(c.h.line["name"], false, "the name %q %s", clip.Line(clip.Visible(name), 80), why)
+	} else if name != folder {
+		c.say(c.h.line["name"], false, "the name %s is not that of its folder, %s", name, folder)
+	}
+}
+
+// metadata checks that metadata is a map of texts.
+func (c *checker) metadata() {
+	n := c.h.nodes["metadata"]
+	if n == nil {
+		return
+	}
+	if n.Kind != yaml.MappingNode {
+		c.say(c.h.line["metadata"], false, "metadata is not a map")
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if v := n.Content[i+1]; v.Kind != yaml.ScalarNode || v.Tag != "!!str" {
+			c.say(v.Line+above, false, "metadata: %s is not a text; put it in quotes", clip.Line(clip.Visible(n.Content[i].Value), 60))
 		}
 	}
-	text1("description", MaxDescription, true)
-	text1("license", 0, false)
-	text1("compatibility", 500, false)
-	if n := h.nodes["metadata"]; n != nil {
-		if n.Kind != yaml.MappingNode {
-			say(h.line["metadata"], false, "metadata is not a map")
-		} else {
-			for i := 0; i+1 < len(n.Content); i += 2 {
-				if v := n.Content[i+1]; v.Kind != yaml.ScalarNode || v.Tag != "!!str" {
-					say(v.Line+above, false, "metadata: %s is not a text; put it in quotes", clip.Line(clip.Visible(n.Content[i].Value), 60))
-				}
-			}
-		}
-	}
-	if n := h.nodes["allowed-tools"]; n != nil && n.Kind != yaml.ScalarNode {
-		say(h.line["allowed-tools"], true, "allowed-tools is a list; the specification has one text with spaces between the tools")
+}
+
+// tools finds rules about tools that cannot be read or never match.
+func (c *checker) tools() {
+	if n := c.h.nodes["allowed-tools"]; n != nil && n.Kind != yaml.ScalarNode {
+		c.say(c.h.line["allowed-tools"], true, "allowed-tools is a list; the specification has one text with spaces between the tools")
 	}
 	for _, key := range []string{"allowed-tools", "disallowed-tools"} {
-		for _, rule := range h.list(key) {
+		for _, rule := range c.h.list(key) {
 			r, err := policy.ParseRule(rule, policy.Allow, "", "", "")
 			why := ""
 			if err != nil {
@@ -131,35 +186,23 @@ func check(f found, text string) (out []Problem) {
 				why = policy.Dead(r)
 			}
 			if why != "" {
-				say(h.line[key], true, "%s: %s: %s", key, clip.Line(clip.Visible(rule), 80), why)
+				c.say(c.h.line[key], true, "%s: %s: %s", key, clip.Line(clip.Visible(rule), 80), why)
 			}
 		}
 	}
-	for _, key := range h.keys {
+}
+
+// known finds fields that the specification does not have.
+func (c *checker) known() {
+	for _, key := range c.h.keys {
 		switch {
 		case slices.Contains(specified, key):
 		case slices.Contains(further, key):
-			say(h.line[key], true, "%s is no field of the specification; adze and some other agents understand it", key)
+			c.say(c.h.line[key], true, "%s is no field of the specification; adze and some other agents understand it", key)
 		default:
-			say(h.line[key], false, "there is no field %q%s", clip.Line(clip.Visible(key), 60), near.Hint(key, slices.Concat(specified, further)))
+			c.say(c.h.line[key], false, "there is no field %q%s", clip.Line(clip.Visible(key), 60), near.Hint(key, slices.Concat(specified, further)))
 		}
 	}
-	// What is of the right kind and has a value that nobody knows.
-	_ = skillOf(Place{Kind: Skills}, f, &h, body)
-	for _, n := range h.notes {
-		if !slices.ContainsFunc(out, func(o Problem) bool { return o.Line == n.Line && !o.Used }) && !strings.Contains(n.Text, "not that of its folder") && n.Line > 0 {
-			say(n.Line, false, "%s", n.Text)
-		}
-	}
-	if strings.TrimSpace(body) == "" {
-		say(first, false, "there is no text behind the front matter")
-	}
-	if n := strings.Count(body, "\n"); n > maxLines {
-		say(first, true, "the text has %s lines; over %d, put parts of it into files beside it", clip.Thousands(n), maxLines)
-	}
-	out = append(out, missing(f, body, first)...)
-	slices.SortStableFunc(out, func(a, b Problem) int { return a.Line - b.Line })
-	return out
 }
 
 var linked = pattern.Lazy(`\]\(([^)#?\s]+)[^)]*\)`)
