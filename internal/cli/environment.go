@@ -40,7 +40,6 @@ var variables = []variable{
 	{"COLORTERM", "what adze doctor says of the terminal's colours"},
 	{"TERM_PROGRAM", "what the terminal can do, with TMUX, STY, WT_SESSION, VTE_VERSION and XTERM_VERSION"},
 	{"SSH_CONNECTION", "says that no keyring of a desktop is there"},
-	{"DISPLAY", "says that a browser can be opened, with WAYLAND_DISPLAY and WSL_DISTRO_NAME"},
 	{"DBUS_SESSION_BUS_ADDRESS", "how the system's keyring is reached"},
 }
 

@@ -63,6 +63,9 @@ func (f *runFlags) inputs(ctx context.Context, sys System, text string) (<-chan 
 var elsewhere = map[string]string{
 	"context": "adze context", "cost": "adze stats", "diff": "adze diff", "rewind": "adze rewind", "resume": "adze --resume", "fork": "adze --resume SESSION --fork-session",
 	"model": "adze models", "memory": "adze prompt", "help": "adze help",
+	"mcp": "adze mcp list", "skills": "adze skills list", "agents": "adze agents list", "plugin": "adze plugin list", "output-style": "adze config set output_style NAME",
+	"config": "adze config list", "permissions": "adze permissions list", "sandbox": "adze sandbox explain", "doctor": "adze doctor", "stats": "adze stats", "usage": "adze stats",
+	"login": "adze login", "logout": "adze logout", "export": "adze export", "add-dir": "--add-dir",
 }
 
 // slash is what a prompt asks for: a command of adze's own in its place, or the
@@ -73,6 +76,9 @@ func slash(text string) (print.Input, error) {
 	name, ok := strings.CutPrefix(word, "/")
 	all := contrib.Commands().Commands
 	i := slices.IndexFunc(all, func(c contrib.Command) bool { return c.Name == name })
+	if _, shown := (&uiHost{}).reports()[name]; ok && shown {
+		return as, onlyShown(name)
+	}
 	if !ok || i < 0 {
 		return as, nil
 	}
@@ -85,9 +91,13 @@ func slash(text string) (print.Input, error) {
 		}
 		as.Op, as.Command = o, true
 	case contrib.View:
-		return as, usagef("use "+cmp.Or(elsewhere[name], "the terminal UI: adze"), "/%s shows something in the terminal UI, and does nothing in print mode", name)
+		return as, onlyShown(name)
 	}
 	return as, nil
+}
+
+func onlyShown(name string) error {
+	return usagef("use "+cmp.Or(elsewhere[name], "the terminal UI: adze"), "/%s is a command of the terminal UI, and does nothing in print mode", name)
 }
 
 // withStdin appends what comes on stdin to the prompt.

@@ -46,7 +46,7 @@ func (r *Runner) ask(ctx context.Context, h hook.Hook, q question) hook.Ran {
 		out, err := r.conf.Callback(ctx, h.Handler.Callback, q.text, q.call())
 		return hook.Ran{Stdout: out, Err: err}
 	case hook.MCPTool:
-		return failed(fmt.Errorf("cannot be asked: there is no MCP server %q", h.Server))
+		return failed(errors.New("cannot be asked: hooks do not call tools of MCP servers yet; use a hook of type \"command\" with adze mcp call"))
 	case hook.Agent:
 		return failed(errors.New("cannot be asked: there are no sub-agents yet; use a hook of type \"prompt\""))
 	}
