@@ -163,7 +163,7 @@ var modelKeys = []Key{
 
 var promptKeys = []Key{
 	{Name: "profile", When: NextSession, Kind: String, Default: "auto", Enum: []string{"auto", "full", "small"}, Doc: "Size of the instructions: small is for small windows; auto chooses small for local models with at most 32,000 tokens."},
-	{Name: "output_style", When: NextStart, Kind: String, CC: true, Doc: "Name of the output style."},
+	{Name: "output_style", When: NextSession, Kind: String, CC: true, Doc: "How the model answers: concise, explanatory, learning, or an output style of yours or of a plugin."},
 	{Name: "language", When: NextSession, Kind: String, Doc: "Language the model answers in. Unset: that of the prompt."},
 	{Name: "agent", When: NextStart, Absent: "agents", Kind: String, Flag: "agent", Doc: "Agent definition that runs the main conversation."},
 	{Name: "system_prompt", When: NextSession, Kind: String, Flag: "system-prompt", Doc: "Text that replaces the built-in instructions."},
