@@ -83,7 +83,7 @@ func TestOnATerminal(t *testing.T) {
 		code   int
 	}{{"\r", 3}, {"n\r", 3}, {"yep\r", 3}, {"Y\r", 0}} {
 		code, errs, screen := onTerminal(t, "[y/N]", c.answer, env, "trust", dir)
-		if code != c.code || !strings.Contains(screen, "runs run-me") {
+		if code != c.code || !strings.Contains(screen, "runs: run-me") {
 			t.Errorf("%q: %d %q %q", c.answer, code, errs, screen)
 		}
 	}

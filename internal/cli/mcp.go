@@ -166,7 +166,7 @@ func mcpAdd(sys System, f *runFlags) *cobra.Command {
 when the server starts, so that no secret has to stand in a file.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usagef("adze mcp add NAME -- COMMAND ARGUMENT…, or adze mcp add --transport http NAME URL", "add needs a name, and a command or a URL")
+				return usagef("adze mcp add NAME -- COMMAND ARGUMENT…, or adze mcp add NAME https://HOST/PATH", "add needs a name, and a command or a URL")
 			}
 			return nil
 		},
@@ -186,7 +186,7 @@ when the server starts, so that no secret has to stand in a file.`,
 		},
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usagef("put -- before a command that has flags: adze mcp add NAME -- COMMAND --flag", "%v", err)
+		return usagef("put two dashes before a command that has flags: adze mcp add NAME -- COMMAND", "%v", err)
 	})
 	c.Flags().StringVarP(&o.transport, "transport", "t", "", "stdio, http, sse or ws; a URL is http by itself")
 	c.Flags().StringVarP(&o.scope, "scope", "s", "local", "for whom: local, user or project")
@@ -226,7 +226,7 @@ func (o addFlags) server() (json.RawMessage, error) {
 	case !remote && (len(o.headers) > 0 || o.helper != "" || o.client != "" || o.port != 0):
 		return nil, usagef("name the transport: --transport http", "headers and signing in are for URLs, and %s is a command", clip.Visible(rest[0]))
 	case !remote && o.fromOptions && !o.dash:
-		return nil, usagef("put -- before the command: adze mcp add NAME -- COMMAND --flag", "adze took a flag for its own that may be the command's")
+		return nil, usagef("put two dashes before the command: adze mcp add NAME -- COMMAND", "adze took a flag for its own that may be the command's")
 	case o.port < 0 || o.port > 65535:
 		return nil, usagef("a number up to 65535", "--callback-port cannot be %d", o.port)
 	}
@@ -335,14 +335,14 @@ func mcpAddFromDesktop(sys System, f *runFlags) *cobra.Command {
 			path := filepath.Join(dir, "Claude", "claude_desktop_config.json")
 			text, err := confedit.Disk{}.Read(path, config.MaxFile)
 			if errors.Is(err, fs.ErrNotExist) {
-				return failf("adze mcp add configures one here", "Claude Desktop has no servers here: there is no %s", path)
+				return failf("add one here: adze mcp add NAME -- COMMAND", "Claude Desktop has no servers here: there is no %s", path)
 			}
 			if err != nil {
 				return failf("make it readable", "read %s: %v", path, err)
 			}
 			list, err := config.Entries(text, config.Origin{File: path}, "mcpServers")
 			if err != nil {
-				return failf("correct it, or add the servers by hand: adze mcp add", "read %s: %v", path, err)
+				return failf("correct it, or add the servers by hand: adze mcp add NAME -- COMMAND", "read %s: %v", path, err)
 			}
 			if list, err = c.wanted(sys, scope, list, args); err != nil || len(list) == 0 {
 				return err

@@ -42,7 +42,7 @@ func (u *useFlags) add(c *cobra.Command) {
 // check refuses what this version cannot do.
 func (u *useFlags) check() error {
 	if u.session != "" {
-		return &failure{exitRefused, "--session: a session that runs cannot be reached from outside in this version", "leave --session out: adze connects to the server itself"}
+		return &failure{exitRefused, "--session: a session that runs cannot be reached from outside in this version", "leave --session out, and a connection of its own is made"}
 	}
 	return nil
 }

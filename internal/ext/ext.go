@@ -53,6 +53,7 @@ type Session struct {
 	conf    Config
 	gate    *hooks.Gate
 	desk    *skills.Desk
+	mons    *monitors
 	s       *session.Session // set by Attach
 	news    chan struct{}    // has the worker offer what changed
 	end     context.CancelFunc
@@ -72,6 +73,7 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	c.Fork.gate = x.gate
 	c.Skills.Fork = Forks(c.Fork)
 	x.desk = skills.New(c.Skills)
+	x.mons = newMonitors(x)
 	bad = x.Use(cfg)
 	lib, problems := c.World.library()
 	x.desk.Use(lib)
@@ -135,6 +137,9 @@ func (x *Session) replugged() {
 	x.mu.Unlock()
 	set, _ := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further)...) // problems were told
 	x.gate.Use(set)
+	if x.s != nil {
+		x.mons.use("")
+	}
 	x.changed()
 }
 
@@ -175,6 +180,10 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 			x.introduce(s)
 		}
 		x.tell(bad)
+		x.mons.use("")
+		if x.mons.waits() {
+			x.wg.Go(func() { x.mons.follow(ctx, after) })
+		}
 		x.changed()
 		for {
 			select {
@@ -243,4 +252,5 @@ func (x *Session) Close(why Ending) {
 	w.mu.Unlock()
 	x.end()
 	x.wg.Wait()
+	x.mons.close()
 }

@@ -38,6 +38,7 @@ type plugged struct {
 	list    []plugin.Plugin
 	hooks   []hook.Hook
 	servers []servers.Given
+	environ map[string][]string // of a plugin's own processes, by its ID
 	bad     []string
 }
 
@@ -57,7 +58,7 @@ func (w *World) replug() *plugged {
 	c := w.conf
 	cfg := c.Live.Config()
 	store := Market(c.Live.Paths, c.Env, c.Environment, c.Version)
-	p := &plugged{}
+	p := &plugged{environ: map[string][]string{}}
 	var problems []market.Problem
 	if !c.Bare {
 		p.list, problems = store.Active(cfg)
@@ -101,10 +102,12 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 			p.bad = append(p.bad, fmt.Sprintf("%s: its secrets cannot be read: %v", x.Origin(), err))
 		}
 	}
-	at := hook.Place{Scope: "plugin", Root: x.Root, Data: x.Data, Env: x.Environ(secrets)}
+	environ := x.Environ(secrets)
+	p.environ[x.ID()] = environ
+	at := hook.Place{Scope: "plugin", Root: x.Root, Data: x.Data, Env: environ}
 	for _, g := range x.Hooks {
 		at.From = x.Origin() + ", " + g.From
-		raw, err := x.Expand(g.JSON, secrets)
+		raw, err := x.Expand(g.JSON, nil) // secrets are variables of its processes, and in no command line
 		list, bad := hook.Parse(g.Event, raw, at)
 		for _, err := range append(bad, err) {
 			if err != nil {
@@ -117,13 +120,23 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 		raw, err := x.Expand(s.JSON, secrets)
 		g := servers.Given{
 			Name: s.Name, JSON: raw, Plugin: x.Name, Origin: config.Origin{File: x.Path(s.From), From: x.Origin()},
-			Vars: map[string]string{"CLAUDE_PLUGIN_ROOT": x.Root, "CLAUDE_PLUGIN_DATA": x.Data},
+			Vars: vars(environ),
 		}
 		if err != nil {
 			g.Problem = err.Error()
 		}
 		p.servers = append(p.servers, g)
 	}
+}
+
+// vars are variables by name.
+func vars(environ []string) map[string]string {
+	out := map[string]string{}
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		out[name] = value
+	}
+	return out
 }
 
 // same reports whether the same is plugged in.

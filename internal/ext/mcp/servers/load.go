@@ -247,6 +247,11 @@ func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Or
 		URL: e.text(w.URL), Headers: e.values(w.Headers), HeadersHelper: w.HeadersHelper, OAuth: w.OAuth,
 		Timeout: w.timeout, AlwaysLoad: w.alwaysLoad, TrustAnnotations: w.trustAnnotations, AllowSampling: w.sampling, Raw: raw,
 	}
+	if len(vars) > 0 && s.Transport == Stdio { // a plugin's program gets them too
+		env := maps.Clone(vars)
+		maps.Copy(env, s.Env)
+		s.Env = env
+	}
 	if len(vars) > 0 && w.HeadersHelper != "" { // a plugin's own folder
 		only := expander{lookup: func(name string) (string, bool) { v, ok := vars[name]; return v, ok }}
 		s.HeadersHelper = only.text(w.HeadersHelper)
