@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/llm/pixels"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/proc"
@@ -148,18 +149,25 @@ func (h *uiHost) write(ctx context.Context, p settings.Paths, t confedit.Target,
 	return write()
 }
 
-// themes are the built-in ones, and the files of the person's themes folder.
+// themes are the built-in ones, the files of the person's themes folder, and what
+// plugins bring, once they are known.
 func (h *uiHost) themes() []string {
 	out := draw.ThemeNames()
-	for _, f := range h.themeFiles() {
-		out = append(out, strings.TrimSuffix(filepath.Base(f), ".json"))
+	for _, t := range h.themeFiles() {
+		out = append(out, t.Name)
 	}
 	return out
 }
 
-func (h *uiHost) themeFiles() []string {
+func (h *uiHost) themeFiles() (out []ext.Theme) {
 	found, _ := filepath.Glob(filepath.Join(h.configDir(), "themes", "*.json"))
-	return found
+	for _, f := range found {
+		out = append(out, ext.Theme{Name: strings.TrimSuffix(filepath.Base(f), ".json"), File: f})
+	}
+	if w := h.world.Load(); w != nil {
+		out = append(out, w.MCP().Themes()...)
+	}
+	return out
 }
 
 func (h *uiHost) configDir() string {
@@ -170,21 +178,24 @@ func (h *uiHost) configDir() string {
 	return f.Config
 }
 
+// maxTheme bounds a theme's file, in bytes.
+const maxTheme = 100_000
+
 func (h *uiHost) theme(name string, dark bool) (*draw.Theme, error) {
 	if t, ok := draw.Named(name, dark); ok {
 		return t, nil
 	}
 	for _, f := range h.themeFiles() {
-		if strings.TrimSuffix(filepath.Base(f), ".json") != name {
+		if f.Name != name {
 			continue
 		}
-		b, err := os.ReadFile(f)
+		b, err := regular.Read(f.File, maxTheme)
 		if err != nil {
 			return nil, err
 		}
 		t, problems := draw.ParseTheme(b)
 		if len(problems) > 0 {
-			return nil, fmt.Errorf("%s: %v", f, problems[0])
+			return nil, fmt.Errorf("the theme %s: %v", name, problems[0])
 		}
 		return t, nil
 	}

@@ -159,6 +159,39 @@ func (p *plugged) places() (out []skill.Place) {
 	return out
 }
 
+// A Theme is a file with colours that a plugin brings.
+type Theme struct {
+	Name string // plugin:name
+	File string
+}
+
+// maxThemes bounds the themes of a plugin.
+const maxThemes = 100
+
+// Themes are the themes of the active plugins: files they name, and those that end
+// in .json in folders they name.
+func (w *World) Themes() (out []Theme) {
+	for _, x := range w.plugins().list {
+		var files []string
+		for _, rel := range x.Themes {
+			path := x.Path(rel)
+			if list, err := os.ReadDir(path); err == nil {
+				for _, e := range list {
+					if filepath.Ext(e.Name()) == ".json" && e.Type().IsRegular() {
+						files = append(files, filepath.Join(path, e.Name()))
+					}
+				}
+			} else if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() {
+				files = append(files, path)
+			}
+		}
+		for _, f := range files[:min(len(files), maxThemes)] {
+			out = append(out, Theme{x.Name + ":" + strings.TrimSuffix(filepath.Base(f), ".json"), f})
+		}
+	}
+	return out
+}
+
 // maxContext bounds a file that a plugin has the model read, in bytes.
 const maxContext = 100_000
 

@@ -161,14 +161,18 @@ func (r *remote) Plan(in json.RawMessage, _ tool.Env) (tool.Plan, error) {
 		Actions:  []policy.Action{policy.Call{Server: r.s.part, Tool: r.part, ReadOnly: r.readOnly && r.s.conf.TrustAnnotations}},
 		Title:    r.s.conf.Name + ": " + r.title,
 		Parallel: r.readOnly,
-		View:     view.Group{Blocks: []view.Block{view.Text{S: "The tool " + clip.Line(clip.Visible(r.name), 100) + " of the MCP server " + clip.Visible(r.s.conf.Name)}, view.Code{S: indented(args)}}},
 	}
+	blocks := []view.Block{view.Text{S: "The tool " + clip.Line(clip.Visible(r.name), 100) + " of the MCP server " + clip.Visible(r.s.conf.Name)}}
+	if text := indented(args); strings.TrimSpace(text) != "{}" {
+		blocks = append(blocks, view.Code{S: text})
+	}
+	p.View = view.Group{Blocks: blocks}
 	if r.person {
 		p.Actions = append(p.Actions, policy.Person{Why: "the MCP server " + r.s.conf.Name + " says that this tool needs a person"})
 	}
 	if was, changed := r.s.hub.pins.changed(r.s, r.name, r.pin); changed {
 		p.Actions = append(p.Actions, policy.Person{Why: "the MCP server " + r.s.conf.Name + " says something else of this tool than when you allowed it"})
-		p.View = view.Group{Blocks: append(p.View.(view.Group).Blocks, was.diff(r.name, r.pin))}
+		p.View = view.Group{Blocks: append(blocks, was.diff(r.name, r.pin))}
 	}
 	return p, nil
 }

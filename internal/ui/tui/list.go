@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/mention"
@@ -97,17 +98,30 @@ func (l *list) view(p paper, rows int) []draw.Line {
 	l.top = max(min(l.top, l.at), l.at-room+1)
 	width := 0
 	for _, f := range l.found {
-		width = max(width, draw.Width(f.Name))
+		if f.About != "" {
+			width = max(width, draw.Width(f.Name))
+		}
 	}
+	width = min(width, p.Cols()*2/5)
 	var out []draw.Line
 	for i := l.top; i < min(len(l.found), l.top+room); i++ {
 		f := l.found[i]
 		if f.About != "" {
-			f.About = strings.Repeat(" ", max(0, min(width, 24)-draw.Width(f.Name))) + f.About
+			f.fit(p, width)
 		}
 		out = append(out, p.choice(f, i, i == l.at, p.Cols()))
 	}
 	return out
+}
+
+// fit makes the name of a choice as wide as the column of names.
+func (f *found) fit(p paper, width int) {
+	name := draw.L(draw.S(f.Name, draw.Plain)).Truncate(width, p.O)
+	if len(name) > 1 { // it was cut: what matched behind the cut is not shown
+		f.at = slices.DeleteFunc(slices.Clone(f.at), func(i int) bool { return i >= len(name[0].Text) })
+		f.Name = name[0].Text + name[1].Text
+	}
+	f.About = strings.Repeat(" ", max(0, width-name.Width())) + f.About
 }
 
 func (l *list) act(m *Model, a keymap.Action) ([]effect, bool) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -138,10 +139,11 @@ func (d *permit) connection() []draw.Line {
 	return out
 }
 
-// arguments are those of a call that has no better view.
+// arguments are those of the call, where its view does not show them and there
+// are any.
 func (d *permit) arguments() []draw.Line {
 	var b bytes.Buffer
-	if len(d.q.Input) == 0 || json.Indent(&b, d.q.Input, "", "  ") != nil {
+	if len(d.q.Input) == 0 || json.Indent(&b, d.q.Input, "", "  ") != nil || b.String() == "{}" || shows(d.q.View, d.q.Input) {
 		return nil
 	}
 	var out []draw.Line
@@ -149,6 +151,40 @@ func (d *permit) arguments() []draw.Line {
 		out = append(out, draw.Exact(l, draw.Quiet))
 	}
 	return out
+}
+
+// shows reports whether a view has a text that is this JSON.
+func shows(v view.Block, input json.RawMessage) bool {
+	switch b := v.(type) {
+	case view.Code:
+		return sameJSON([]byte(b.S), input)
+	case view.Group:
+		return slices.ContainsFunc(b.Blocks, func(x view.Block) bool { return shows(x, input) })
+	default:
+		return false
+	}
+}
+
+// sameJSON reports whether two texts are the same JSON but for spaces and the
+// order of names. Of equal length, neither has a name twice that the other has
+// once.
+func sameJSON(a, b []byte) bool {
+	var x, y bytes.Buffer
+	if json.Compact(&x, a) != nil || json.Compact(&y, b) != nil || x.Len() != y.Len() {
+		return false
+	}
+	var v, w any
+	for _, one := range []struct {
+		from *bytes.Buffer
+		to   *any
+	}{{&x, &v}, {&y, &w}} {
+		d := json.NewDecoder(one.from)
+		d.UseNumber()
+		if d.Decode(one.to) != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(v, w)
 }
 
 // paths are those that lead elsewhere than they say.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -73,6 +74,22 @@ var scenes = []struct {
 	}},
 	{"extended", func(r *rig) {
 		r.open().event(event.Extended{Commands: []event.Offer{{Name: "deploy", Args: "[where]", About: "Ship it", From: "the plugin ops@market"}}}).keys("'/dep")
+	}},
+	{"palette", func(r *rig) {
+		r.open().event(event.Extended{Commands: []event.Offer{
+			{Name: "mcp__every__simple-prompt", About: "A prompt without arguments", From: "the MCP server every"},
+			{Name: "mcp__every__a-prompt-with-a-name-that-goes-on-and-on-and-on-and-on", Args: "<city> [state]", About: "A prompt with arguments of several kinds, told at length", From: "the MCP server every"},
+		}}).keys("'/m")
+	}},
+	{"permission-mcp", func(r *rig) {
+		r.open().event(event.Asked{Call: "5", Tool: "mcp__every__echo", Title: "every: echo", Input: json.RawMessage(`{"to":"all","message":"hello"}`),
+			View:    view.Group{Blocks: []view.Block{view.Text{S: "The tool echo of the MCP server every"}, view.Code{S: "{\n  \"message\": \"hello\",\n  \"to\": \"all\"\n}\n"}}},
+			Verdict: policy.Verdict{Effect: policy.Ask, Reason: "no rule allows mcp__every__echo", Suggest: []string{"mcp__every__echo"}}}).pass(time.Second)
+	}},
+	{"permission-mcp-bare", func(r *rig) {
+		r.open().event(event.Asked{Call: "5", Tool: "mcp__every__now", Title: "every: now", Input: json.RawMessage(`{}`),
+			View:    view.Group{Blocks: []view.Block{view.Text{S: "The tool now of the MCP server every"}}},
+			Verdict: policy.Verdict{Effect: policy.Ask, Reason: "no rule allows mcp__every__now", Suggest: []string{"mcp__every__now"}}}).pass(time.Second)
 	}},
 	{"dear", func(r *rig) {
 		busy(r)
