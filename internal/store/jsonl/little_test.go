@@ -70,24 +70,32 @@ func (m *meter) first(t *testing.T, l store.Log, seq event.Seq) int64 {
 // large.
 func TestNewEventsAreInMemory(t *testing.T) {
 	for name, c := range map[string]struct {
+		small        int // events of 10 bytes that come first
 		events, size int
 		from         event.Seq // the first place that needs no file
 	}{
-		"all":           {512, 10, 0},
-		"one more":      {513, 10, 256},
-		"all, as large": {2, 1<<20 - 100, 0},
-		"larger":        {3, 1<<20 - 100, 2},
+		"all":                    {0, 512, 10, 0},
+		"one more":               {0, 513, 10, 256},
+		"all, as large":          {0, 2, 1<<20 - 100, 0},
+		"larger":                 {0, 3, 1<<20 - 100, 2},
+		"larger behind many":     {300, 3, 1<<20 - 100, 301},
+		"as large as many small": {300, 1, 1<<20 - 100, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &meter{}
 			l := mustOpen(t, jsonl.Options{Dir: filepath.Join(t.TempDir(), "s"), Disk: m.open})
 			defer l.Close()
-			for n := range c.events {
-				if err := l.Append(t.Context(), event.Event{Seq: event.Seq(n + 1), Time: at, Body: event.Noted{Text: strings.Repeat("x", c.size)}}); err != nil {
+			last := event.Seq(c.small + c.events)
+			for seq := event.Seq(1); seq <= last; seq++ {
+				size := c.size
+				if seq <= event.Seq(c.small) {
+					size = 10
+				}
+				if err := l.Append(t.Context(), event.Event{Seq: seq, Time: at, Body: event.Noted{Text: strings.Repeat("x", size)}}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if err := l.Append(t.Context(), event.Event{Seq: event.Seq(c.events), Time: at, Body: event.Noted{}}); err == nil {
+			if err := l.Append(t.Context(), event.Event{Seq: last, Time: at, Body: event.Noted{}}); err == nil {
 				t.Error("a number came twice")
 			}
 			if n := m.first(t, l, c.from); n > 0 {
@@ -96,7 +104,7 @@ func TestNewEventsAreInMemory(t *testing.T) {
 			if c.from > 0 && m.first(t, l, c.from-1) == 0 {
 				t.Errorf("after %d: no file was read", c.from-1)
 			}
-			for e := range l.After(t.Context(), event.Seq(c.events)) {
+			for e := range l.After(t.Context(), last) {
 				t.Errorf("%d comes after the last one", e.Seq)
 			}
 		})

@@ -252,10 +252,7 @@ func (s *scanner) start(f io.ReaderAt, seq event.Seq, size int64) mark {
 	if seq == 0 || to-from.off <= 2*markEvery {
 		return from
 	}
-	if off := search(f, seq, from.off, to); off > from.off {
-		return mark{off: off} // nothing there is unread, so that nothing is counted
-	}
-	return from
+	return mark{off: search(f, seq, from.off, to)} // nothing there is unread, so that nothing is counted
 }
 
 // around are the marks between which the events above seq start; the end of
@@ -298,14 +295,14 @@ func lineIn(f io.ReaderAt, off, end int64) (at int64, seq event.Seq, ok bool) {
 	first := true
 	for line, err := range event.Lines(io.NewSectionReader(f, off, end-off), off) {
 		if err != nil {
-			return 0, 0, false
+			break
 		}
 		if seq, _, _, err := event.Head(line.Bytes); err == nil && !first {
 			return line.Off, seq, true
 		}
 		first = false // it began somewhere before
 	}
-	return 0, 0, false
+	return at, seq, false
 }
 
 // pass notes that everything up to m.off was read.

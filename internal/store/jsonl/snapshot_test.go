@@ -2,9 +2,11 @@ package jsonl_test
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -129,10 +131,23 @@ func TestASnapshotIsNotTrusted(t *testing.T) {
 			}
 		}
 	}
+	// grown changes the line that the snapshot goes up to, in a log that has
+	// more lines than the snapshot knows of.
+	grown := func(f func(line []byte)) func([]byte) []byte {
+		return func(b []byte) []byte {
+			from := bytes.Index(b, []byte(`{"seq":10,`))
+			f(b[from : from+bytes.IndexByte(b[from:], '\n')])
+			return append(b, `{"seq":21,"time":"2026-01-02T03:04:05Z","type":"noted","level":"info","text":"more"}`+"\n"...)
+		}
+	}
 	for name, c := range map[string]struct {
 		harm         func(t *testing.T, dir string)
 		foreign, cut bool
 	}{
+		"the place's number, and the log grew": {harm: change(jsonl.LogName, grown(func(line []byte) { line[len(`{"seq":1`)] = '1' })), foreign: true},
+		"the place's seal, and the log grew": {harm: change(jsonl.LogName, grown(func(line []byte) { // from another place
+			line[bytes.Index(line, []byte(`"mac":"`))+len(`"mac":"`)] ^= 1
+		})), foreign: true},
 		"other data":        {harm: change(jsonl.SnapshotName, func(b []byte) []byte { return bytes.Replace(b, []byte("data"), []byte("DATA"), 1) })},
 		"another place":     {harm: change(jsonl.SnapshotName, func(b []byte) []byte { return bytes.Replace(b, []byte(`"seq":10`), []byte(`"seq":11`), 1) })},
 		"cut":               {harm: change(jsonl.SnapshotName, func(b []byte) []byte { return b[:len(b)-1] })},
@@ -182,6 +197,89 @@ func TestASnapshotIsNotTrusted(t *testing.T) {
 			t.Error("there is a snapshot without a seal")
 		}
 	})
+}
+
+// What is wrong with lines that a snapshot spares reading is in its report.
+func TestASnapshotKeepsTheReport(t *testing.T) {
+	dir := withSnapshot(t)
+	path := filepath.Join(dir, jsonl.LogName)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw = bytes.Replace(raw, []byte("xx"), []byte("yy"), 1)
+	if err := errors.Join(os.WriteFile(path, append(raw, "no event\n"...), 0o600), os.Remove(filepath.Join(dir, jsonl.SnapshotName))); err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, jsonl.Options{Dir: dir, Key: sealKey})
+	readAll(t, l)
+	want := l.Report()
+	if want.Foreign == 0 || len(want.Bad) != 1 {
+		t.Fatalf("before the snapshot: %+v", want)
+	}
+	for n := 21; n <= 25; n++ {
+		if err := l.Append(t.Context(), note(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(l.Keep(t.Context(), "v1", l.Place(), []byte("data")), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	l = mustOpen(t, jsonl.Options{Dir: dir, Key: sealKey})
+	if _, at, ok := l.Kept("v1"); !ok || at.Seq != 25 {
+		t.Fatalf("no snapshot: %+v", at)
+	}
+	if got := l.Report(); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+}
+
+// A snapshot that could not be written leaves the older one as it was, which
+// the log's end does not take for the newer one.
+func TestASnapshotThatCannotBeWritten(t *testing.T) {
+	for failing := 1; ; failing++ {
+		d := newFakeDisk()
+		opt := jsonl.Options{Dir: "s", Disk: d.open, Key: sealKey, Self: self(500, "a")}
+		l := mustOpen(t, opt)
+		for n := 1; n <= 5; n++ {
+			if err := l.Append(t.Context(), note(n)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := l.Keep(t.Context(), "v1", l.Place(), []byte("data")); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Append(t.Context(), note(6)); err != nil {
+			t.Fatal(err)
+		}
+		begun, met := d.ops, false
+		d.fail = func(op int) error {
+			if op == begun+failing {
+				met = true
+				return errors.New("the disk is full")
+			}
+			return nil
+		}
+		err := l.Keep(t.Context(), "v1", l.Place(), []byte("newer data"))
+		d.fail = func(int) error { return nil }
+		if met == (err == nil) {
+			t.Errorf("operation %d: %v", failing, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l = mustOpen(t, opt)
+		data, _, ok := l.Kept("v1")
+		if want := map[bool]string{true: "data", false: "newer data"}[met]; !ok || string(data) != want {
+			t.Errorf("operation %d failed: the snapshot is %q, %t", failing, data, ok)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !met {
+			break
+		}
+	}
 }
 
 // A log that a crash left behind has grown since the snapshot, and its torn end
