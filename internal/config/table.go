@@ -195,7 +195,7 @@ var permissionKeys = []Key{
 
 var toolKeys = []Key{
 	{Name: "tools.max_parallel", When: NextTurn, Kind: Int, Default: 10, Min: 1, Max: 100, Doc: "Most tool calls at once."},
-	{Name: "tools.defer_above", When: NextStart, Quiet: true, Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
+	{Name: "tools.defer_above", When: NextSession, Kind: Portion, Default: "10%", Doc: "Tokens of tool descriptions, or a share of the window, above which rarely used tools are loaded on demand."},
 	{Name: "tools.allowed", When: AtOnce, Kind: Strings, Flag: "tools", Replaces: true, Doc: "Names of the only tools there are. Empty: all."},
 	{Name: "tools.disallowed", When: AtOnce, Kind: Strings, Doc: "Names of tools to leave out."},
 	{Name: "env", When: AtOnce, Kind: StringMap, CC: true, Guard: Tighten, Runs: true, Doc: "Variables for commands, hooks and servers. A project's file cannot redirect a provider or a runtime with it."},
