@@ -303,6 +303,7 @@ const (
 	ForNotes   = "notes"      // the session's notes
 	ForMemory  = "memory"     // what is remembered of a project
 	ForSkill   = "skill"      // a skill that an agent of its own does
+	ForHook    = "hook"       // a question of a hook to a model
 	// ForSampling is an answer that an MCP server asked for.
 	ForSampling = "sampling"
 )

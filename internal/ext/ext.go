@@ -68,9 +68,13 @@ type Session struct {
 // New makes the extensions of a session that is not there yet, with these
 // settings. bad says what of them cannot be used.
 func New(c Config, cfg *config.Config) (x *Session, bad []string) {
-	x = &Session{conf: c, gate: hooks.New(c.Hooks), news: make(chan struct{}, 1), said: map[string]bool{}}
+	x = &Session{news: make(chan struct{}, 1), said: map[string]bool{}}
 	c.Fork.Session = func() *session.Session { return x.s }
-	c.Fork.gate = x.gate
+	c.Hooks.Tool = x.callTool
+	c.Hooks.Agent = Checker(c.Fork, c.Hooks.Transcript)
+	x.gate = hooks.New(c.Hooks)
+	c.Fork.gate, c.Fork.hooks, c.Skills.Used = x.gate, x.ofAgent, x.used
+	x.conf = c
 	c.Skills.Fork = Forks(c.Fork)
 	x.desk = skills.New(c.Skills)
 	x.mons = newMonitors(x)

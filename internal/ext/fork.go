@@ -3,6 +3,7 @@ package ext
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,8 @@ type ForkConfig struct {
 	// Loop is what turns of that session have in common now.
 	Loop func() *agent.Loop
 	gate *hooks.Gate // nil: hooks are told nothing
+	// hooks are those of an agent; set with gate.
+	hooks func(skill.Agent) []hook.Hook
 }
 
 // forkSteps bounds an agent whose definition does not.
@@ -62,13 +65,9 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 		if e := cmp.Or(f.Effort, of(f.Agent).Effort); e != "" {
 			target.Effort, target.Thinking = llm.Effort(e), 0
 		}
-		budget := c.Budget()
-		budget.Turns = cmp.Or(of(f.Agent).MaxTurns, forkSteps)
-		budget.Tokens = 0
-		if budget.USD > 0 {
-			if budget.USD -= s.State().Total.Cost; budget.USD <= 0 {
-				return "", fmt.Errorf("the budget of the session is used up")
-			}
+		budget, err := c.left(cmp.Or(of(f.Agent).MaxTurns, forkSteps))
+		if err != nil {
+			return "", err
 		}
 		rules := c.Rules()
 		rules.List = slices.Concat(rules.List, f.Lent)
@@ -77,6 +76,9 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 		env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
 		task := f.Prompt
 		if c.gate != nil {
+			if f.Agent != nil {
+				defer c.gate.Lend(c.hooks(*f.Agent))()
+			}
 			task = strings.Join(append([]string{task}, c.gate.Begins(ctx, who)...), "\n\n")
 		}
 		out, err := helper.Run(ctx, helper.Spec{
@@ -96,6 +98,57 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 		}
 		return out.Text, nil
 	}
+}
+
+// checkSteps bounds an agent that answers for a hook.
+const checkSteps = 50
+
+// checkText is what such an agent is told.
+const checkText = "You check something for a person who works with a coding agent. You can read files and search them, and change nothing. " +
+	"Look as far as the check needs it, then answer in the form that is asked for, and with nothing else."
+
+// Checker has questions of hooks answered by an agent that reads: the files that the
+// session may read without a question, and its transcript.
+func Checker(c ForkConfig, transcript string) func(ctx context.Context, model, question string) (string, error) {
+	return func(ctx context.Context, model, question string) (string, error) {
+		s := c.Session()
+		target := s.Target()
+		if model != "" {
+			t, err := c.Resolve(ctx, model)
+			if err != nil {
+				return "", err
+			}
+			target = t
+		}
+		budget, err := c.left(checkSteps)
+		if err != nil {
+			return "", err
+		}
+		rules := c.Rules()
+		if transcript != "" {
+			rules.Readable = append(slices.Clip(rules.Readable), transcript)
+			question += "\n\nThe transcript of the session is in " + transcript + "."
+		}
+		l := c.Loop()
+		out, err := helper.Run(ctx, helper.Spec{
+			For: event.ForHook, Target: target, System: []string{checkText}, Prompt: question, Rules: rules, Budget: budget, Env: l.Env, Mask: l.Mask,
+			Tools: s.Tools().Anew().Only(func(name string) bool { return slices.Contains([]string{"Read", "Grep", "Glob"}, name) }),
+			Spent: func(e event.Spent) error { return s.Report(e) },
+		})
+		return out.Text, err
+	}
+}
+
+// left is what is left of the session's budget, for an agent with so many steps.
+func (c ForkConfig) left(steps int) (agent.Budget, error) {
+	b := c.Budget()
+	b.Turns, b.Tokens = steps, 0
+	if b.USD > 0 {
+		if b.USD -= c.Session().State().Total.Cost; b.USD <= 0 {
+			return b, errors.New("the budget of the session is used up")
+		}
+	}
+	return b, nil
 }
 
 func of(a *skill.Agent) skill.Agent {

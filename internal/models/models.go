@@ -302,7 +302,7 @@ func (m *Set) Answer(ctx context.Context, name, main, question string) (string, 
 	}
 	text, spent, err := asked(s).Complete(ctx, "", []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: question}}}})
 	if spent != (event.Spent{}) {
-		spent.For = "hook"
+		spent.For = event.ForHook
 	}
 	return text, spent, err
 }

@@ -47,6 +47,9 @@ type Config struct {
 	Environ func() (environ, allow []string)
 	// Ask puts a question to a model, by name or "" for the small one.
 	Ask func(ctx context.Context, model, question string) (answer string, spent event.Spent, err error)
+	// Agent and Tool are as in hookrun.Config.
+	Agent func(ctx context.Context, model, question string) (answer string, err error)
+	Tool  func(ctx context.Context, server, tool string, input json.RawMessage) (text string, err error)
 	// Callback asks the program that drives adze; nil: there is none.
 	Callback func(ctx context.Context, id string, input json.RawMessage, call string) (json.RawMessage, error)
 	// Rules are those in force, whose folders the rules of hooks count from.
@@ -65,9 +68,11 @@ type Gate struct {
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 
-	mu     sync.Mutex      // guards what follows
-	prompt string          // the newest one's ID
-	told   bool            // what start says was given to the model
+	mu     sync.Mutex // guards what follows
+	prompt string     // the newest one's ID
+	told   bool       // what start says was given to the model
+	base   hook.Set
+	lent   []*lending      // besides base
 	watch  *watcher        // nil: no file is watched
 	life   context.Context // of what Attach began; nil before
 	dead   bool            // nothing begins any more
@@ -80,7 +85,7 @@ func New(c Config) *Gate {
 	g.run = hookrun.New(hookrun.Config{
 		Environ: func() []string { return proc.Scrub(c.Environ()) }, Project: c.Project, Dir: c.Dir, Temp: c.Temp,
 		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		Ask:  c.Ask, Callback: c.Callback, Now: time.Now,
+		Ask:  c.Ask, Agent: c.Agent, Tool: c.Tool, Callback: c.Callback, Now: time.Now,
 		Tell:  func(b event.Body) { _ = g.s.Report(b) }, // a session that has ended needs none
 		Later: g.later,
 	})
@@ -88,7 +93,12 @@ func New(c Config) *Gate {
 }
 
 // Use has these hooks run from the next event on.
-func (g *Gate) Use(s hook.Set) { g.run.Use(s) }
+func (g *Gate) Use(s hook.Set) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.base = s
+	g.join()
+}
 
 // Env is what hooks set for commands: NAME=value.
 func (g *Gate) Env() []string { return g.run.Env() }

@@ -51,6 +51,8 @@ type Config struct {
 	// Fork runs a skill in an agent of its own, and returns its last words. nil:
 	// this session cannot, and such a skill runs in it.
 	Fork func(ctx context.Context, f Fork) (string, error)
+	// Used is told of a skill that is used, before what it runs; nil: nobody is.
+	Used func(s skill.Skill)
 	// Log is the file of the session's debug log, "" when there is none.
 	Log string
 }

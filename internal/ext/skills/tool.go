@@ -89,6 +89,7 @@ func about(s skill.Skill, runs []string) string {
 	line("allows for this turn", strings.Join(s.Allowed, ", "))
 	line("denies for this turn", strings.Join(s.Denied, ", "))
 	line("model", s.Model)
+	line("hooks for this turn", string(s.Hooks))
 	for i, r := range runs {
 		if i == 10 {
 			line("runs", fmt.Sprintf("and %d more", len(runs)-i))

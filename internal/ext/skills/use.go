@@ -41,6 +41,9 @@ func (d *Desk) use(ctx context.Context, s skill.Skill, args string, env tool.Env
 	if err != nil {
 		return u, err
 	}
+	if d.conf.Used != nil {
+		d.conf.Used(s)
+	}
 	pieces := s.Expand(body, d.values(args))
 	u.brings = brings(s)
 	lent := rules(u.brings)

@@ -46,9 +46,13 @@ func (r *Runner) ask(ctx context.Context, h hook.Hook, q question) hook.Ran {
 		out, err := r.conf.Callback(ctx, h.Handler.Callback, q.text, q.call())
 		return hook.Ran{Stdout: out, Err: err}
 	case hook.MCPTool:
-		return failed(errors.New("cannot be asked: hooks do not call tools of MCP servers yet; use a hook of type \"command\" with adze mcp call"))
+		return r.tool(ctx, h, q)
 	case hook.Agent:
-		return failed(errors.New("cannot be asked: there are no sub-agents yet; use a hook of type \"prompt\""))
+		if r.conf.Agent == nil {
+			return failed(errors.New("cannot be asked: there is no model for it"))
+		}
+		answer, err := r.conf.Agent(ctx, h.Model, fmt.Sprintf(ruleText, wording(h, q)))
+		return ruling(h, answer, err)
 	}
 	return failed(fmt.Errorf("is of the type %q, which there is not", h.Type))
 }
@@ -282,17 +286,24 @@ func (r *Runner) prompt(ctx context.Context, h hook.Hook, q question) hook.Ran {
 	if r.conf.Ask == nil {
 		return failed(errors.New("cannot be asked: there is no model for it"))
 	}
-	text := strings.TrimSpace(string(q.text))
-	words := h.Handler.Prompt
-	if strings.Contains(words, "$ARGUMENTS") {
-		words = strings.ReplaceAll(words, "$ARGUMENTS", text)
-	} else {
-		words += "\n\n" + text
-	}
-	answer, spent, err := r.conf.Ask(ctx, h.Model, fmt.Sprintf(ruleText, words))
+	answer, spent, err := r.conf.Ask(ctx, h.Model, fmt.Sprintf(ruleText, wording(h, q)))
 	if spent != (event.Spent{}) {
 		r.conf.Tell(spent)
 	}
+	return ruling(h, answer, err)
+}
+
+// wording is a hook's own words with what happens.
+func wording(h hook.Hook, q question) string {
+	text := strings.TrimSpace(string(q.text))
+	if words := h.Handler.Prompt; !strings.Contains(words, "$ARGUMENTS") {
+		return words + "\n\n" + text
+	}
+	return strings.ReplaceAll(h.Handler.Prompt, "$ARGUMENTS", text)
+}
+
+// ruling reads what a model ruled.
+func ruling(h hook.Hook, answer string, err error) hook.Ran {
 	if err != nil {
 		return failed(fmt.Errorf("could not be asked: %w", err))
 	}

@@ -40,6 +40,12 @@ type Config struct {
 	// Ask puts a question to a model, by name or "" for the small one. nil: there
 	// is none.
 	Ask func(ctx context.Context, model, question string) (answer string, spent event.Spent, err error)
+	// Agent has an agent that only reads answer a question, by model or "" for the
+	// session's. nil: there is none.
+	Agent func(ctx context.Context, model, question string) (answer string, err error)
+	// Tool calls a tool of an MCP server that is connected, and returns what it says.
+	// nil: there are none.
+	Tool func(ctx context.Context, server, tool string, input json.RawMessage) (text string, err error)
 	// Callback asks the program that drives adze; nil: there is none.
 	Callback func(ctx context.Context, id string, input json.RawMessage, call string) (answer json.RawMessage, err error)
 	// Tell is told of hooks that run and ran, and of what models cost. It may be

@@ -1,0 +1,82 @@
+package ext
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// used has the hooks of a skill count until the turn ends.
+func (x *Session) used(s skill.Skill) {
+	list := x.bring(s.Hooks, hook.Place{From: "the skill " + s.Name + " (" + s.From + ")", Scope: s.Scope, Root: s.Root, Data: s.Data})
+	if len(list) > 0 && x.s != nil {
+		x.gate.LendTurn(list)
+	}
+}
+
+// ofAgent are the hooks that count while an agent works. Its end is that of a
+// sub-agent.
+func (x *Session) ofAgent(a skill.Agent) []hook.Hook {
+	list := x.bring(a.Hooks, hook.Place{From: "the agent " + a.Name + " (" + a.From + ")", Scope: a.Scope})
+	for i := range list {
+		if list[i].Event == hook.Stop {
+			list[i].Event = hook.SubagentStop
+		}
+	}
+	return list
+}
+
+// bring reads the hooks of a part, where settings let them count.
+func (x *Session) bring(raw json.RawMessage, at hook.Place) []hook.Hook {
+	x.mu.Lock()
+	cfg := x.cfg
+	x.mu.Unlock()
+	if raw == nil || cfg == nil || cfg.DisableAllHooks || cfg.ManagedHooksOnly {
+		return nil
+	}
+	list, problems := hooks.Parse(raw, at)
+	for _, err := range problems {
+		x.tell([]string{fmt.Sprintf("%s: %v", at.From, err)})
+	}
+	return list
+}
+
+// callTool calls a tool of a server that is connected, for a hook.
+func (x *Session) callTool(ctx context.Context, server, name string, input json.RawMessage) (string, error) {
+	full := nameable("mcp__" + server + "__" + name)
+	for _, c := range x.conf.World.Contributions() {
+		for _, t := range c.Tools {
+			if t.Spec().Name != full {
+				continue
+			}
+			env := x.conf.Fork.Loop().Env
+			if _, err := t.Plan(input, env); err != nil {
+				return "", err
+			}
+			res, err := t.Run(ctx, input, env)
+			if err == nil && res.IsErr {
+				err = errors.New(clip.Line(clip.Visible(res.Text), 500))
+			}
+			return res.Text, err
+		}
+	}
+	return "", fmt.Errorf("no MCP server that is connected has the tool %s", clip.Line(clip.Visible(full), 100))
+}
+
+// nameable is a name of the characters that tools' names have.
+func nameable(name string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+}
