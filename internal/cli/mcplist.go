@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,13 +16,16 @@ import (
 
 func mcpList(sys System, f *runFlags) *cobra.Command {
 	var u useFlags
-	offline := false
+	offline, patience := false, listWait
 	c := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List the servers and how they are", Args: cobra.NoArgs,
-		Long: "list connects to the servers that may be started, and to no other, and says how\nthey are.",
+		Long: "list connects to the servers that may be started, and to no other, and says how\nthey are. One that does not answer in time is listed as such.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := u.check(); err != nil {
 				return err
+			}
+			if patience <= 0 {
+				return usagef("a time such as 30s; --offline connects to none", "--timeout cannot be %s", patience)
 			}
 			c, err := f.servers(sys, cmd)
 			if err != nil {
@@ -33,7 +37,7 @@ func mcpList(sys System, f *runFlags) *cobra.Command {
 			}
 			states := map[string]mcp.Status{}
 			if !offline {
-				if states, err = c.states(cmd.Context(), sys); err != nil {
+				if states, err = c.states(cmd.Context(), sys, patience); err != nil {
 					return err
 				}
 			}
@@ -64,11 +68,16 @@ func mcpList(sys System, f *runFlags) *cobra.Command {
 	}
 	u.add(c)
 	c.Flags().BoolVar(&offline, "offline", false, "connect to none")
+	c.Flags().DurationVar(&patience, "timeout", patience, "how long to wait for servers")
 	return c
 }
 
-// states are how the servers are that may be started.
-func (c *configured) states(ctx context.Context, sys System) (map[string]mcp.Status, error) {
+// listWait is how long a list waits for servers, unless a flag says otherwise: one
+// that hangs is not to keep the others from being shown.
+const listWait = 5 * time.Second
+
+// states are how the servers are that may be started, after patience at the latest.
+func (c *configured) states(ctx context.Context, sys System, patience time.Duration) (map[string]mcp.Status, error) {
 	var list []servers.Server
 	for _, s := range c.Set.Servers {
 		if startable(s) == nil {
@@ -84,8 +93,13 @@ func (c *configured) states(ctx context.Context, sys System) (map[string]mcp.Sta
 		return nil, err
 	}
 	defer h.close()
-	h.Wait(ctx)
+	waiting, end := context.WithTimeout(ctx, patience)
+	defer end()
+	h.Wait(waiting)
 	for _, st := range h.Status() {
+		if st.State == event.ServerConnecting {
+			st.Why = fmt.Sprintf("no answer after %s, --timeout waits longer", patience)
+		}
 		out[st.Server.Name] = st
 	}
 	return out, ctx.Err()

@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
@@ -71,7 +72,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 	h.auth = ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy})
 	cfg := c.Config()
 	h.Hub = mcp.New(mcp.Config{
-		Version: sys.Version, Dir: c.Paths.Dir, Auth: ext.SignedIn(h.auth), Client: h.asks,
+		Version: sys.Version, Dir: c.Paths.Dir, Hide: secret.New(secret.Environ(sys.Environ)...).String, Auth: ext.SignedIn(h.auth), Client: h.asks,
 		Environ: func() (environ, allow []string) {
 			environ, allow = slices.Clone(sys.Environ), slices.Clone(cfg.ChildEnv)
 			for k, v := range cfg.Env {

@@ -3,6 +3,7 @@ package cli_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -10,7 +11,8 @@ import (
 )
 
 // mcpServer is a server for scripts. It leaves a file that says that it was
-// started; with the argument "dead" it ends at once.
+// started; with the argument "dead" it ends at once, with "leak" it says a key before
+// it does, and with "mute" it never answers.
 func mcpServer() {
 	if path := os.Getenv("STARTED"); path != "" {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -20,6 +22,14 @@ func mcpServer() {
 	if len(os.Args) > 1 && os.Args[1] == "dead" {
 		fmt.Fprintln(os.Stderr, "no database")
 		os.Exit(1)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "leak" {
+		fmt.Fprintln(os.Stderr, "no such key: sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789")
+		os.Exit(1)
+	}
+	if len(os.Args) > 1 && os.Args[1] == "mute" { // it answers nothing, until adze leaves it
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "scripted", Version: "7"}, &mcp.ServerOptions{Instructions: "Ask me \x1b[31manything."})
 	type words struct {

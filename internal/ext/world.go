@@ -59,6 +59,8 @@ type WorldConfig struct {
 	Roots func() []string
 	// Debug takes a line that a server wrote; nil: nobody does.
 	Debug func(server, line string)
+	// Hide masks secrets in what servers wrote; nil leaves it as it is.
+	Hide func(string) string
 }
 
 // A World is the extensions that all sessions of a process share: the servers
@@ -228,7 +230,7 @@ func (w *World) hubConfig() mcp.Config {
 	c := w.conf
 	out := mcp.Config{
 		Version: c.Version, Dir: c.Live.Paths.Dir, Environ: c.Environ, HTTP: c.HTTP, Auth: SignedIn(w.auth), Host: c.Host, Client: client{w},
-		Roots: c.Roots, Tell: w.told, Changed: w.changed, Debug: w.wrote,
+		Roots: c.Roots, Tell: w.told, Changed: w.changed, Debug: w.wrote, Hide: c.Hide,
 		Seen: filepath.Join(c.Live.Paths.State, "mcp-seen"),
 	}
 	if c.Env != nil {

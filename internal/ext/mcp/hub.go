@@ -64,6 +64,9 @@ type Config struct {
 	// Debug takes a line that a server wrote to its standard error or logged:
 	// cleaned, at most 2,000 characters.
 	Debug func(server, line string)
+	// Hide masks secrets in what a server wrote, before Tell, Debug and Status have
+	// it; nil leaves it as it is.
+	Hide func(string) string
 	// Timeout bounds one attempt to connect, ToolTimeout a call of a server that has
 	// no other; 0 is the default.
 	Timeout, ToolTimeout time.Duration
@@ -131,8 +134,13 @@ func New(c Config) *Hub {
 	if c.Changed == nil {
 		c.Changed = func() {}
 	}
-	if c.Debug == nil {
+	if c.Hide == nil {
+		c.Hide = func(s string) string { return s }
+	}
+	if debug := c.Debug; debug == nil {
 		c.Debug = func(string, string) {}
+	} else {
+		c.Debug = func(server, line string) { debug(server, c.Hide(line)) }
 	}
 	h := &Hub{conf: c, local: make(chan struct{}, localAtOnce), remote: make(chan struct{}, remoteAtOnce), pins: newPins(c.Seen)}
 	h.life, h.end = context.WithCancel(context.Background())

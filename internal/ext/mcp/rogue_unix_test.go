@@ -514,3 +514,25 @@ func TestCancelledCall(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 }
+
+func TestWhatServersWriteIsMasked(t *testing.T) {
+	var lines []string
+	var mu sync.Mutex // guards lines
+	r := start(t, func(c *mcp.Config) {
+		c.Hide = strings.NewReplacer("config", "[hidden]").Replace
+		c.Debug = func(_, line string) {
+			mu.Lock()
+			defer mu.Unlock()
+			lines = append(lines, line)
+		}
+	}, self("bad", "dead"))
+	r.ready(t)
+	if st := r.status(t, "bad"); !strings.Contains(st.Why, "no [hidden] file") || strings.Contains(st.Event().Why, "config") {
+		t.Errorf("%+v", st)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if got := strings.Join(lines, "\n"); !strings.Contains(got, "no [hidden] file") || strings.Contains(got, "config") {
+		t.Errorf("%q", got)
+	}
+}

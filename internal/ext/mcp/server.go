@@ -91,7 +91,7 @@ func (s *server) want(change func(*wants)) {
 // set changes the state, and tells who waits for it.
 func (s *server) set(state, why string, l *link) {
 	s.mu.Lock()
-	s.state, s.why, s.link = state, clip.Line(clip.Visible(why), 500), l
+	s.state, s.why, s.link = state, clip.Line(s.hub.conf.Hide(clip.Visible(why)), 500), l
 	s.round++
 	close(s.turn)
 	s.turn = make(chan struct{})

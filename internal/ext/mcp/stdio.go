@@ -86,7 +86,7 @@ func (s *server) program(look *inspector) (w *wire, ended func(), err error) {
 		defer close(over)
 		<-p.Done()
 		<-read
-		w.finish(fmt.Errorf("%w: %s", errEnded, ending(p.Status(), said.last())))
+		w.finish(fmt.Errorf("%w: %s", errEnded, ending(p.Status(), s.hub.conf.Hide(said.last()))))
 	})
 	return w, func() {
 		defer wg.Wait()
