@@ -365,3 +365,33 @@ func TestNewestFirst(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// What is shown of many sessions at once is what is shown of each, also when some
+// of them have thousands of rows.
+func TestShowsManyAtOnce(t *testing.T) {
+	f, s := folder(t), newShelf()
+	var want []string
+	for n := range 30 {
+		id := fmt.Sprintf("s%02d", n)
+		for i := range 1 + n%7*300 {
+			s.add(id, "p", prompt(fmt.Sprintf("a common thing %d of %s", i, id)))
+		}
+		want = append([]string{fmt.Sprintf("%s a common thing %d of %s", id, n%7*300, id)}, want...)
+	}
+	update(t, f, s)
+	for _, words := range []string{"common", "com", "thing common"} {
+		for _, limit := range []int{1, 7, 30, 200} {
+			hits, err := f.Search(t.Context(), Query{Words: words, Limit: limit})
+			var got []string
+			for _, h := range hits {
+				got = append(got, h.ID+" "+h.Snippet)
+				if int(h.Seq) != len(s.events[h.ID]) {
+					t.Errorf("%s is found at %d of %d", h.ID, h.Seq, len(s.events[h.ID]))
+				}
+			}
+			if diff := cmp.Diff(want[:min(limit, len(want))], got); diff != "" || err != nil {
+				t.Errorf("%q, %d: %v\n%s", words, limit, err, diff)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -81,13 +82,8 @@ func (s *search) run(ctx context.Context, m string) error {
 		if err != nil {
 			return fault(err)
 		}
-		for _, rowid := range rows {
-			if err := s.take(ctx, m, rowid); err != nil {
-				return fault(err)
-			}
-			if len(s.hits) == s.q.Limit {
-				return nil
-			}
+		if err := s.take(ctx, m, rows); err != nil {
+			return fault(err)
 		}
 		below = next
 	}
@@ -122,25 +118,74 @@ func (s *search) places(ctx context.Context, m string, below int64) (out []int64
 	return out, 0, rows.Err()
 }
 
-// take adds the session that a row belongs to, unless it is there.
-func (s *search) take(ctx context.Context, m string, rowid int64) error {
-	var h Hit
-	var session, seq int64
-	err := s.db.QueryRowContext(ctx, "SELECT s.n, s.id, s.project FROM stretch t JOIN session s ON s.n = t.session WHERE t.n = ?", rowid>>rowBits).Scan(&session, &h.ID, &h.Project)
-	if errors.Is(err, sql.ErrNoRows) || s.seen[session] {
-		return nil
+// take adds the sessions that rows belong to, but for those that are there, up to
+// the limit. rows descend.
+func (s *search) take(ctx context.Context, m string, rows []int64) error {
+	var picks []int64
+	for _, rowid := range rows {
+		if len(s.hits)+len(picks) == s.q.Limit {
+			break
+		}
+		var session int64
+		err := s.db.QueryRowContext(ctx, "SELECT session FROM stretch WHERE n = ?", rowid>>rowBits).Scan(&session)
+		if errors.Is(err, sql.ErrNoRows) || err == nil && s.seen[session] {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.seen[session] = true
+		picks = append(picks, rowid)
 	}
-	if err != nil {
-		return err
+	for len(picks) > 0 {
+		n := together(picks)
+		if err := s.show(ctx, m, picks[:n]); err != nil {
+			return err
+		}
+		picks = picks[n:]
 	}
-	s.seen[session] = true
-	err = s.db.QueryRowContext(ctx, "SELECT seq, snippet(doc, 0, '', '', '…', ?) FROM doc WHERE doc MATCH ? AND rowid = ?", snippetWords, m, rowid).Scan(&seq, &h.Snippet)
-	if err != nil {
-		return err
-	}
-	h.Seq, h.Snippet = event.Seq(seq), plain(h.Snippet)
-	s.hits = append(s.hits, h)
 	return nil
+}
+
+// far is how many rows at most are passed by on the way from one pick to the next.
+const far = 1024
+
+// together is how many picks one query should show: up to one that may have many
+// rows of its stretch below it, and no more than SQLite takes variables.
+func together(picks []int64) int {
+	for i, rowid := range picks {
+		if i+1 == len(picks) || i+1 == 500 || rowid&(1<<rowBits-1) > far {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// show adds what is shown of rows. One query goes from the first of them to the last:
+// to find the words anew for each costs more than the rows between, most of all
+// for the beginning of a word.
+func (s *search) show(ctx context.Context, m string, picks []int64) error {
+	args := []any{snippetWords, m, picks[len(picks)-1], picks[0]}
+	for _, rowid := range picks {
+		args = append(args, rowid)
+	}
+	// The "+" keeps SQLite from looking up each row of the list by itself.
+	rows, err := s.db.QueryContext(ctx, "SELECT s.id, s.project, d.seq, d.shown FROM (SELECT rowid AS at, seq, snippet(doc, 0, '', '', '…', ?) AS shown FROM doc WHERE doc MATCH ? AND rowid >= ? AND rowid <= ? AND +rowid IN (?"+
+		strings.Repeat(", ?", len(picks)-1)+fmt.Sprintf(")) d CROSS JOIN stretch t ON t.n = d.at >> %d CROSS JOIN session s ON s.n = t.session ORDER BY d.at DESC", rowBits), args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var h Hit
+		var seq int64
+		if err := rows.Scan(&h.ID, &h.Project, &seq, &h.Snippet); err != nil {
+			return err
+		}
+		h.Seq, h.Snippet = event.Seq(seq), plain(h.Snippet)
+		s.hits = append(s.hits, h)
+	}
+	return rows.Err()
 }
 
 // plain makes one line of what was kept.
