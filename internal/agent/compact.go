@@ -25,7 +25,7 @@ const (
 	maxShortenings  = 3      // times that the oldest rounds are left out
 	// maxRecord bounds the cleared results that a record has again, in bytes; of
 	// others it has the line that says how Read shows them.
-	maxRecord = 8 << 20
+	maxRecord = 4 << 20
 )
 
 // refusedCall answers a call in place of a summary.

@@ -69,7 +69,12 @@ func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, 
 func (r *run) bound(effective int) error {
 	bound := window.MessageBound(effective)
 	var cuts []event.Cut
-	for _, l := range window.Over(r.Host.State(), bound) {
+	st, after := r.Host.State(), event.Seq(0)
+	if r.held.bound > 0 && r.held.bound <= bound {
+		after = r.held.through
+	}
+	r.held = held{bound, st.Seq}
+	for _, l := range window.Over(st, bound, after) {
 		how := fmt.Sprintf("the results of one reply may have %s together", clip.Count(bound, "character"))
 		path := ""
 		if r.Spill != nil {

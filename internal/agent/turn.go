@@ -75,9 +75,16 @@ type run struct {
 	// toldUSD and toldTokens are the shares of the budgets that the model was
 	// told are gone, in percent.
 	toldUSD, toldTokens int
+	held                held   // what the bound of messages was looked at for
 	noGain              bool   // the newest summary would have taken more room than what it stands for
 	noSummary           string // why the newest summary could not be had
 	stopped             string // why hooks ended the turn
+}
+
+// held: messages of events up to one are within a bound, in characters.
+type held struct {
+	bound   int
+	through event.Seq
 }
 
 func (r *run) outcome(o Outcome) Outcome {

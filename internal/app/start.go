@@ -295,12 +295,15 @@ func (r *Running) result(ctx context.Context, call string) (text string, ok bool
 // results looks in the log after an event for what calls returned, until there are
 // so many bytes of it.
 func (r *Running) results(ctx context.Context, after event.Seq, calls []string, most int) (map[string]string, error) {
-	out := map[string]string{}
+	out, wanted := map[string]string{}, make(map[string]bool, len(calls))
+	for _, id := range calls {
+		wanted[id] = true
+	}
 	for e, err := range r.log.After(ctx, after) {
 		if err != nil {
 			return nil, err
 		}
-		if f, ok := e.Body.(event.ToolFinished); ok && slices.Contains(calls, f.Call) {
+		if f, ok := e.Body.(event.ToolFinished); ok && wanted[f.Call] {
 			if most -= len(f.Text); most < 0 {
 				break
 			}

@@ -108,6 +108,8 @@ type Spec struct {
 
 // A Request is everything one reply depends on. The same Request always
 // gives the same bytes on the wire, because providers bill a changed prefix.
+// Once a model was asked nobody writes to the parts of its messages any more:
+// what was encoded of them is kept, and later requests are compared with it.
 type Request struct {
 	Model string // the provider's own name, without "provider/"
 	// System is in cache order: what never changes first. Blocks are sent in

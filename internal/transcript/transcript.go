@@ -144,12 +144,35 @@ type Denial struct {
 // call has its result in the message that follows. While calls still run they
 // are given an Interrupted result here.
 func (s State) Messages() []llm.Message {
-	es := s.Entries()
-	ms := make([]llm.Message, len(es))
-	for i, e := range es {
-		ms[i] = e.Message
+	c := s.talk.closeRound(0)
+	ms := make([]llm.Message, 0, c.done.len()+1)
+	for _, es := range c.done.full.items {
+		for i := range es {
+			ms = append(ms, es[i].Message)
+		}
+	}
+	for i := range c.done.last.items {
+		ms = append(ms, c.done.last.items[i].Message)
+	}
+	if len(c.tail.items) > 0 {
+		ms = append(ms, c.tailEntry().Message)
 	}
 	return ms
+}
+
+// Newest yields what Entries has from its end, without a copy of it.
+func (s State) Newest() iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		c := s.talk.closeRound(0)
+		if len(c.tail.items) > 0 && !yield(c.tailEntry()) {
+			return
+		}
+		for i := c.done.len() - 1; i >= 0; i-- {
+			if !yield(c.done.at(i)) {
+				return
+			}
+		}
+	}
 }
 
 // Entries is Messages together with the event that each part came from.

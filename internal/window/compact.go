@@ -293,10 +293,20 @@ func Gap(text string) int {
 	return max(seen[0]-seen[1], seen[1]-seen[0])
 }
 
+// recordLine is what a record has around each part, in bytes, about.
+const recordLine = 64
+
 // Record is a part of a conversation as text, in which each result can be found
 // by its call's ID.
 func Record(es []transcript.Entry) string {
+	size := 0
+	for _, e := range es {
+		for _, p := range e.Parts {
+			size += transcript.Size(p) + recordLine
+		}
+	}
 	var b strings.Builder
+	b.Grow(size) // megabytes: grown bit by bit, it would need them several times
 	for _, e := range es {
 		for i, p := range e.Parts {
 			switch p := p.(type) {

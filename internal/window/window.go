@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/transcript"
@@ -58,21 +59,29 @@ type Large struct {
 // Over lists the results that make those of one message have more than bound
 // characters together: the largest of them, all to be cut to one length. It looks
 // at results only, so that a prompt that joins the message later changes nothing
-// before it.
-func Over(s transcript.State, bound int) (out []Large) {
+// before it. Messages of which nothing came after an event are not looked at, nor
+// what is before them; 0 is all.
+func Over(s transcript.State, bound int, after event.Seq) (out []Large) {
 	if s.Gauge().Bytes <= bound {
 		return nil
 	}
-	for _, m := range s.Messages() {
+	var found []llm.Message // the newest first
+	for e := range s.Newest() {
+		if after > 0 && !slices.ContainsFunc(e.From, func(from event.Seq) bool { return from > after }) {
+			break
+		}
 		total := 0
-		for _, p := range m.Parts {
+		for _, p := range e.Parts {
 			if r, ok := p.(llm.ToolResult); ok {
 				total += len(r.Text)
 			}
 		}
 		if total > bound { // bytes are never fewer than characters
-			out = append(out, over(m, bound)...)
+			found = append(found, e.Message)
 		}
+	}
+	for _, m := range slices.Backward(found) {
+		out = append(out, over(m, bound)...)
 	}
 	return out
 }

@@ -49,7 +49,7 @@ func texts(m llm.Message) (out []string) {
 // cutAll carries out what Over says.
 func cutAll(s transcript.State, bound int) transcript.State {
 	var b event.Bounded
-	for _, l := range window.Over(s, bound) {
+	for _, l := range window.Over(s, bound, 0) {
 		b.Results = append(b.Results, event.Cut{Call: l.Call, Text: l.Cut("all of it is in /spill")})
 	}
 	return fold(s, b)
@@ -81,7 +81,7 @@ func TestCutsComeToAnEnd(t *testing.T) {
 		if bound > 500*len(sizes) && total > bound {
 			t.Fatalf("%d characters for %d", total, bound)
 		}
-		if more := window.Over(now, bound); more != nil {
+		if more := window.Over(now, bound, 0); more != nil {
 			t.Fatalf("%d results are to be cut again", len(more))
 		}
 	})
@@ -89,7 +89,7 @@ func TestCutsComeToAnEnd(t *testing.T) {
 
 func TestOneMessageIsBounded(t *testing.T) {
 	s := fold(transcript.State{}, event.InputAccepted{Text: "p"}, calls("Read", "1", "2", "3"), result("1", 150_000), result("2", 30_000), result("3", 90_000))
-	over := window.Over(s, window.MessageBound(0))
+	over := window.Over(s, window.MessageBound(0), 0)
 	s = cutAll(s, window.MessageBound(0))
 	got := texts(window.Build(s)[2])
 	total := 0
@@ -105,14 +105,22 @@ func TestOneMessageIsBounded(t *testing.T) {
 	if len(got[1]) != 30_000 || len(got[2]) > 90_000 || !strings.Contains(got[0], "left out") || strings.Contains(got[1], "left out") {
 		t.Errorf("cut to %d, %d, %d", len(got[0]), len(got[1]), len(got[2]))
 	}
-	if more := window.Over(s, window.MessageBound(0)); more != nil {
+	if more := window.Over(s, window.MessageBound(0), 0); more != nil {
 		t.Errorf("of %d results something is to go after that", len(more))
+	}
+	after := s.Seq
+	s = fold(s, calls("Read", "4", "5"), result("4", 150_000), result("5", 150_000))
+	if more := window.Over(s, window.MessageBound(0), after); len(more) != 2 || more[0].Call != "4" {
+		t.Errorf("of %d new results something is to go", len(more))
+	}
+	if more := window.Over(s, window.MessageBound(0), s.Seq); more != nil {
+		t.Errorf("of %d results from before something is to go", len(more))
 	}
 	if s.Whole() {
 		t.Error("the conversation is said to have every result whole")
 	}
 	wide := fold(transcript.State{}, event.InputAccepted{Text: "p"}, calls("Read", "1"), event.ToolFinished{Call: "1", Text: strings.Repeat("é", 150_000)})
-	if over := window.Over(wide, window.MessageChars); over != nil {
+	if over := window.Over(wide, window.MessageChars, 0); over != nil {
 		t.Errorf("characters were counted as bytes: at most %d", over[0].Chars)
 	}
 }

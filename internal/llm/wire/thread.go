@@ -120,9 +120,7 @@ func (w *Writing) Keep(j *JSON) []byte {
 	if last > 0 {
 		upTo := w.end.starts[last]
 		th := &thread{key: w.key, in: w.was.in, out: j.b[w.from:w.at[last]:w.at[last]], taken: w.was.taken}
-		for _, m := range w.msgs[len(th.in):upTo] {
-			th.in = append(th.in, llm.Message{Role: m.Role, Parts: slices.Clone(m.Parts)})
-		}
+		th.in = append(th.in, w.msgs[len(th.in):upTo]...)
 		if th.taken == nil {
 			th.taken = map[string]bool{}
 		}
@@ -156,10 +154,13 @@ func prepare(msgs []llm.Message, from int, taken map[string]bool, r Rules) *prep
 	return p
 }
 
-// same reports whether two messages are equal. Parts that share their memory,
-// as those of a conversation that goes on do, cost next to nothing.
+// same reports whether two messages are equal. Those that share their parts,
+// as a conversation that goes on does, are not read.
 func same(a, b llm.Message) bool {
-	return a.Role == b.Role && slices.EqualFunc(a.Parts, b.Parts, samePart)
+	if a.Role != b.Role || len(a.Parts) != len(b.Parts) {
+		return false
+	}
+	return len(a.Parts) == 0 || &a.Parts[0] == &b.Parts[0] || slices.EqualFunc(a.Parts, b.Parts, samePart)
 }
 
 func samePart(a, b llm.Part) bool {
