@@ -228,6 +228,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	if r.kit, err = kit.New(kit.Config{
 		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Temp: w.temp.outside, Confined: w.temp.inside,
 		Variables: r.variables, Limits: cfg.Bash, Hide: w.hide, Boxes: r.boxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema,
+		Resource: w.ext.ResourceTool,
 	}); err != nil {
 		return set, err
 	}

@@ -35,6 +35,19 @@ func (h *uiHost) servers() (*ext.World, error) {
 	return w.MCP(), nil
 }
 
+// resources are those of MCP servers that may be meant with part of "server:uri".
+func (h *uiHost) resources(ctx context.Context, part string, max int) (out []tui.Choice) {
+	w, err := h.servers()
+	if err != nil || w.Hub() == nil {
+		return nil
+	}
+	for _, r := range w.Hub().Mentions(ctx, part, max) {
+		name := r.Server + ":" + r.URI
+		out = append(out, tui.Choice{ID: name, Name: name, About: clip.Line(clip.Visible(r.Name), 100)})
+	}
+	return out
+}
+
 // mcp shows servers, or turns one on or off.
 func (h *uiHost) mcp(_ context.Context, _ *tui.Session, args string) (string, error) {
 	w, err := h.servers()

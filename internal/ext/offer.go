@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // Extended is what there is besides adze's own, for clients.
@@ -87,4 +88,20 @@ func (c commands) Expand(ctx context.Context, name, args string) (session.Expans
 		return session.Expansion{Text: text, Images: images}, err
 	}
 	return c.desk.Expand(ctx, name, args)
+}
+
+// ResourceTool is the tool that reads resources of a server; false when there is no
+// server of that name, or none that has resources.
+func (w *World) ResourceTool(server string) (tool.Tool, bool) {
+	if w.Hub() == nil || !slices.ContainsFunc(w.Status(), func(s mcp.Status) bool { return s.Server.Name == server }) {
+		return nil, false
+	}
+	for _, c := range w.Contributions() {
+		for _, t := range c.Tools {
+			if t.Spec().Name == mcp.ReadResource {
+				return t, true
+			}
+		}
+	}
+	return nil, false
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/effect"
@@ -36,8 +37,8 @@ const (
 // Attach reads what a prompt names with "@": files as the Read tool reads them
 // for the model, folders as Glob lists them, and so with the same rules, bounds
 // and masking. What the rules would ask about is asked, because a
-// prompt may hold text that its sender did not write. A name that is no file
-// is a word of the prompt.
+// prompt may hold text that its sender did not write. A name that is no file, and
+// no resource of an MCP server (server:uri), is a word of the prompt.
 func (k Kit) Attach() func(ctx context.Context, n session.Naming) []event.Attached {
 	read, ok := k.All.Get("Read")
 	list, ok2 := k.All.Get("Glob")
@@ -72,7 +73,7 @@ func (at attacher) all(ctx context.Context, n session.Naming) []event.Attached {
 		case total+len(one.Text) > maxAllAttached:
 			one = event.Attached{About: "this prompt attaches as much as fits already", Refused: true}
 		}
-		if one.Name = clip.Line(clip.Clean(name), 200); len(out) > maxMentions {
+		if one.Name = clip.Line(clip.Clean(cmp.Or(one.Name, name)), 200); len(out) > maxMentions {
 			break
 		}
 		total += len(one.Text)
@@ -86,16 +87,16 @@ func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention)
 	dir := cmp.Or(n.Dir, at.conf.Dir)
 	path, err := place.Absolute(dir, at.conf.Home, m.Path)
 	if err != nil { // it names nothing here
-		return event.Attached{}, false
+		return at.resource(ctx, n, m)
 	}
 	fi, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
+		return at.resource(ctx, n, m)
+	}
 	if err != nil {
 		return event.Attached{About: "it cannot be read: permission denied", Refused: true}, errors.Is(err, fs.ErrPermission)
 	}
-	env := tool.Env{
-		Dir: dir, Roots: []string{at.conf.Dir}, Home: at.conf.Home, Call: "attach", Window: n.Window, Mode: n.Mode,
-		Images: n.Images, PDFs: n.PDFs, ImageEdge: n.ImageEdge, Progress: func(string) {},
-	}
+	env := at.env(n)
 	t, name, in := at.read, "Read", map[string]any{"file_path": path}
 	switch {
 	case fi.IsDir():
@@ -125,9 +126,54 @@ func (at attacher) one(ctx context.Context, n session.Naming, m mention.Mention)
 		text, saw = text[:cut]+fmt.Sprintf(attachedLineTag, len(text)-cut), nil
 	}
 	if len(res.Images) == 0 {
-		text = tagged(m, text)
+		text = tagged(m.String(), text)
 	}
 	return event.Attached{About: attachedAs(res, fi.IsDir()), Text: text, Images: res.Images, Saw: saw}, true
+}
+
+func (at attacher) env(n session.Naming) tool.Env {
+	return tool.Env{
+		Dir: cmp.Or(n.Dir, at.conf.Dir), Roots: []string{at.conf.Dir}, Home: at.conf.Home, Call: "attach", Window: n.Window, Mode: n.Mode,
+		Images: n.Images, PDFs: n.PDFs, ImageEdge: n.ImageEdge, Progress: func(string) {},
+	}
+}
+
+// resourceWait bounds how long a prompt waits for a resource of an MCP server.
+const resourceWait = 30 * time.Second
+
+// resource reads a resource of an MCP server that is named as server:uri; false
+// when no server has that name.
+func (at attacher) resource(ctx context.Context, n session.Naming, m mention.Mention) (event.Attached, bool) {
+	whole := strings.Trim(strings.TrimPrefix(n.Text[m.Start:m.End], "@"), `"`) // what looks like lines may be of the URI
+	server, uri, ok := strings.Cut(whole, ":")
+	if !ok || uri == "" || at.conf.Resource == nil {
+		return event.Attached{}, false
+	}
+	read, ok := at.conf.Resource(server)
+	if !ok {
+		return event.Attached{}, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, resourceWait)
+	defer cancel()
+	res, v, err := at.run(ctx, n, read, read.Spec().Name, map[string]any{"server": server, "uri": uri}, at.env(n))
+	switch {
+	case err != nil:
+		return event.Attached{Name: whole, About: clip.Line(clip.Clean(err.Error()), 200), Refused: true}, true
+	case v.Effect != policy.Allow:
+		return event.Attached{Name: whole, About: v.Reason, Refused: true, Asks: v.Effect == policy.Ask}, true
+	case res.IsErr:
+		return event.Attached{Name: whole, About: clip.Line(clip.Clean(res.Text), 200), Refused: true}, true
+	}
+	text := res.Text
+	if len(text) > maxAttached {
+		cut := len(strings.ToValidUTF8(text[:maxAttached], ""))
+		text = text[:cut] + fmt.Sprintf(attachedLineTag, len(text)-cut)
+	}
+	about := "resource, " + clip.Size(int64(len(res.Text)))
+	if len(res.Images) > 0 {
+		about = "resource with " + clip.Count(len(res.Images), "image")
+	}
+	return event.Attached{Name: whole, About: about, Text: tagged(whole, text), Images: res.Images}, true
 }
 
 // run plans a call, has it judged, and runs it when it may.
@@ -159,8 +205,8 @@ func picture(path string) bool {
 }
 
 // tagged puts what was read into a tag that says whence it is.
-func tagged(m mention.Mention, text string) string {
-	name := clip.Line(clip.Clean(strings.TrimPrefix(m.String(), "@")), 200)
+func tagged(named, text string) string {
+	name := clip.Line(clip.Clean(strings.TrimPrefix(named, "@")), 200)
 	return fmt.Sprintf("<attached name=%q>\n%s\n</attached>", name, strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "</attached", "< /attached"))
 }
 

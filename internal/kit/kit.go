@@ -52,6 +52,9 @@ type Config struct {
 	Person    bool            // somebody can answer questions
 	Mode      policy.Mode     // to start in
 	Schema    json.RawMessage // of a structured answer, nil for none
+	// Resource is the tool that reads resources of an MCP server, false when no
+	// server of that name has any; nil never has one.
+	Resource func(server string) (tool.Tool, bool)
 }
 
 // A Kit is the tools of a session.

@@ -277,6 +277,9 @@ const (
 	readAbout = `Reads a resource of an MCP server by its URI. Take the server and the URI from ListMcpResources, from a result that links to it, or fill in a template.`
 )
 
+// ReadResource is the name of the tool that reads a resource.
+const ReadResource = "ReadMcpResource"
+
 // resourceTools are the tools that read resources of all servers.
 func (h *Hub) resourceTools() []tool.Tool {
 	list := tool.New(tool.Spec{Name: "ListMcpResources", Description: listAbout, Again: true, Deferrable: true},
@@ -301,7 +304,7 @@ func (h *Hub) resourceTools() []tool.Tool {
 			}
 			return tool.Result{Text: b.String()}, nil
 		})
-	read := tool.New(tool.Spec{Name: "ReadMcpResource", Description: readAbout, Again: true, Deferrable: true},
+	read := tool.New(tool.Spec{Name: ReadResource, Description: readAbout, Again: true, Deferrable: true},
 		func(in readInput, _ tool.Env) (tool.Plan, error) {
 			p := tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "Read " + line(in.Server, 60) + ":" + line(in.URI, 200), Parallel: true}
 			if !h.listedURI(in.Server, in.URI) { // what the model made up may tell the server something
@@ -309,7 +312,7 @@ func (h *Hub) resourceTools() []tool.Tool {
 				if s, err := h.find(in.Server); err == nil {
 					part = s.part
 				}
-				p.Actions = []policy.Action{policy.Call{Server: part, Tool: "ReadMcpResource"}}
+				p.Actions = []policy.Action{policy.Call{Server: part, Tool: ReadResource}}
 				p.View = view.Text{S: fmt.Sprintf("The resource %s of the MCP server %s", clip.Visible(in.URI), clip.Visible(in.Server))}
 			}
 			return p, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/mention"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -23,6 +24,7 @@ type list struct {
 	at    int
 	top   int
 	busy  bool // the files are not known yet
+	local int  // how many of found are files; resources of MCP servers follow
 }
 
 // fileList are the files of the working folder, once somebody typed "@".
@@ -48,7 +50,7 @@ func (m *Model) complete() []effect {
 	switch t.Kind {
 	case edit.FileToken:
 		m.list = &list{files: true, word: word, token: t}
-		return m.findFiles()
+		return append(m.findFiles(), m.findResources()...)
 	case edit.CommandToken:
 		if found := m.commandsFor(t.Query); len(found) > 0 {
 			m.list = &list{word: word, token: t, found: found}
@@ -65,9 +67,7 @@ func (m *Model) findFiles() []effect {
 		for _, h := range m.files.index.Find(name, 50) {
 			m.list.found = append(m.list.found, found{Choice{ID: h.Path, Name: h.Path}, h.At})
 		}
-		if len(m.list.found) == 0 {
-			m.list = nil
-		}
+		m.list.local = len(m.list.found)
 		return nil
 	}
 	m.list.busy = true
@@ -86,6 +86,38 @@ func (m *Model) findFiles() []effect {
 			}
 			m.files.index = index
 			return m.complete()
+		}
+	}}}
+}
+
+// maxResources bounds the resources of MCP servers in a list.
+const maxResources = 20
+
+// findResources asks MCP servers for what the word may mean. What comes when
+// another word is there is dropped. Without any server, a list without files goes.
+func (m *Model) findResources() []effect {
+	l := m.list
+	settle := func(m *Model) {
+		if m.list == l && !l.busy && len(l.found) == 0 {
+			m.list = nil
+		}
+	}
+	connected := func(s event.ServerChanged) bool { return s.State == event.ServerConnected }
+	if l.busy || m.host.Resources == nil || !slices.ContainsFunc(m.st.Servers, connected) {
+		settle(m)
+		return nil
+	}
+	part := strings.Trim(l.token.Query, `"`)
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		more := m.host.Resources(ctx, part, maxResources)
+		return func(m *Model) []effect {
+			if m.list == l {
+				for _, c := range more {
+					l.found = append(l.found, found{Choice: c})
+				}
+				settle(m)
+			}
+			return nil
 		}
 	}}}
 }
@@ -140,7 +172,7 @@ func (l *list) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.AutocompleteAccept:
 		return l.take(m, false), true
 	case keymap.AutocompleteSubmit:
-		if l.busy {
+		if l.busy || len(l.found) == 0 {
 			return nil, false
 		}
 		return l.take(m, true), true
@@ -155,7 +187,8 @@ func (l *list) dismissed(m *Model) { m.files.closed = l.word }
 // take puts the marked choice into the prompt box. A command without arguments
 // runs at once.
 func (l *list) take(m *Model, run bool) []effect {
-	if l.at >= len(l.found) {
+	if l.at >= len(l.found) { // servers are still asked: there is nothing to take
+		m.list = nil
 		return nil
 	}
 	c := l.found[l.at]
@@ -166,6 +199,10 @@ func (l *list) take(m *Model, run bool) []effect {
 			return m.enter()
 		}
 		m.box.Complete(l.token, "/"+c.ID+" ")
+		return nil
+	}
+	if l.at >= l.local {
+		m.box.Complete(l.token, mention.Mention{Path: c.ID}.String()+" ")
 		return nil
 	}
 	_, lines := mention.SplitRange(l.token.Query)

@@ -54,7 +54,8 @@ type Model struct {
 	placed    []placing // the pictures among what the last frame printed
 	trusting  bool      // whether the folder is trusted was asked
 	gone      error
-	cutOff    bool // the turn before was interrupted, and Enter goes on with it
+	cutOff    bool              // the turn before was interrupted, and Enter goes on with it
+	troubled  map[string]string // MCP servers that were said to need a person, and their state then
 	// shownAfter is the event after which the story begins, 0 when it has all;
 	// begun says that its first event was there.
 	shownAfter event.Seq
@@ -388,6 +389,8 @@ func (m *Model) happened(e event.Event) []effect {
 		}) {
 			return m.lookAgain()
 		}
+	case event.ServerChanged:
+		m.serverChanged(b)
 	case event.TaskEnded:
 		text := "background task " + b.ID + " ended"
 		switch {
@@ -398,11 +401,42 @@ func (m *Model) happened(e event.Event) []effect {
 		}
 		m.say(text, draw.Quiet)
 		return m.changed()
-	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.ServerChanged, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
+	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
 		event.NotesKept, event.Compacting, event.Unknown, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
 		// the story and the fold show these
 	}
 	return nil
+}
+
+// serverChanged says once that an MCP server needs a person: not each time it
+// tries again, and not that it connects.
+func (m *Model) serverChanged(b event.ServerChanged) {
+	if m.screen.past {
+		return
+	}
+	text := "the MCP server " + draw.String(b.Name)
+	switch b.State {
+	case event.ServerConnected, event.ServerClosed:
+		delete(m.troubled, b.Name)
+		return
+	case event.ServerFailed:
+		text += " failed"
+		if b.Why != "" {
+			text += ": " + draw.String(b.Why)
+		}
+	case event.ServerNeedsAuth:
+		text += " needs you to sign in: adze mcp login " + draw.String(b.Name)
+	default:
+		return
+	}
+	if m.troubled[b.Name] == b.State {
+		return
+	}
+	if m.troubled == nil {
+		m.troubled = map[string]string{}
+	}
+	m.troubled[b.Name] = b.State
+	m.note("warning", text, "")
 }
 
 func (m *Model) turnEnded(b event.TurnEnded) []effect {

@@ -148,6 +148,9 @@ type Host struct {
 	Rename func(ctx context.Context, id, title string) error
 	// Files lists the files of the working folder, for @.
 	Files func(ctx context.Context) ([]string, error)
+	// Resources are those of MCP servers that part of "server:uri" may mean, at
+	// most max; the ID is all of it.
+	Resources func(ctx context.Context, part string, max int) []Choice
 	// Look reads the settings of the UI anew, and keybindings.json.
 	Look func(ctx context.Context) (Settings, error)
 	// Save writes a setting of the person's own file.
