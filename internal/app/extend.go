@@ -61,9 +61,10 @@ func (r *Running) extend(cfg *config.Config) {
 	}
 }
 
-// extendRules adds what extensions deny, or want to be asked about.
+// extendRules adds what extensions deny, want to be asked about, and run.
 func (r *Running) extendRules(rules *policy.Rules) error {
 	more, err := r.ext.Rules()
+	rules.Protected = append(slices.Clip(rules.Protected), r.world.ext.Programs(rules.Dirs)...)
 	rules.List = append(slices.Clip(rules.List), more...)
 	return err
 }

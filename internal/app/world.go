@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/models"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox/boxes"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
@@ -143,6 +144,9 @@ func (w *World) modelsOf(cfg *config.Config) (*models.Set, error) {
 func (w *World) sandboxes(bypass bool) boxes.Config {
 	c := w.process.sandboxes(w.Paths)
 	c.Temp, c.Bypass = w.temp.inside, bypass
+	c.Programs = func(cfg *config.Config, roots []string) []policy.Steer {
+		return append(settings.Programs(cfg, w.Paths, roots), w.ext.Programs(roots)...)
+	}
 	return c
 }
 

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,29 +20,8 @@ import (
 // the key helper, there or not, and where links of the person's lead. What a program finds by itself (the rules of make, the scripts of
 // package.json, imports) is not seen.
 func Programs(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
-	add := func(argv []string, what string) {
-		for _, file := range programsOf(argv) {
-			at := paths.Absolute(p.Dir, p.Home, file)
-			if real, err := place.Resolve(at); err == nil {
-				at = real
-			}
-			known := slices.ContainsFunc(out, func(s policy.Steer) bool { return s.Path == at })
-			if paths.WithinAny(dirs, at) && !slices.Contains(dirs, at) && !known {
-				out = append(out, policy.Steer{Path: at, Why: what + " of the settings runs it"})
-			}
-		}
-	}
-	line := func(command, what string) {
-		if command == "" {
-			return
-		}
-		command = strings.NewReplacer("${CLAUDE_PROJECT_DIR}", p.Root, "$CLAUDE_PROJECT_DIR", p.Root, "${ADZE_PROJECT_DIR}", p.Root, "$ADZE_PROJECT_DIR", p.Root).Replace(command)
-		for _, a := range shellread.Read(command, place.World(p.Dir, p.Home)).Actions {
-			if e, ok := a.(policy.Exec); ok {
-				add(e.Argv, what)
-			}
-		}
-	}
+	runs := Runs{Paths: p, Dirs: dirs}
+	line := func(command, what string) { runs.Line(command, what+" of the settings") }
 	for _, g := range cfg.HookGroups() {
 		hooks, _ := hook.Parse(g.Event, g.JSON, hook.Place{})
 		for _, h := range hooks {
@@ -52,7 +32,7 @@ func Programs(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
 				for i, w := range argv {
 					argv[i] = strings.ReplaceAll(w, "${CLAUDE_PROJECT_DIR}", p.Root)
 				}
-				add(argv, "a hook")
+				runs.Command(argv, "a hook of the settings")
 			default:
 				line(h.Command, "a hook")
 			}
@@ -62,7 +42,56 @@ func Programs(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
 		line(cfg.StatusLine.Command, "the status line")
 	}
 	line(cfg.APIKeyHelper, "the key helper")
-	return append(out, leading(cfg, p, dirs)...)
+	return append(runs.Found, leading(cfg, p, dirs)...)
+}
+
+// Runs collects the files of some folders by which something runs unconfined.
+type Runs struct {
+	Paths
+	Dirs  []string // resolved
+	Found []policy.Steer
+}
+
+// Line adds what a command for the shell runs. what names who runs it: "a hook of
+// the settings".
+func (r *Runs) Line(command, what string) {
+	if command == "" {
+		return
+	}
+	p := r.Paths
+	command = strings.NewReplacer("${CLAUDE_PROJECT_DIR}", p.Root, "$CLAUDE_PROJECT_DIR", p.Root, "${ADZE_PROJECT_DIR}", p.Root, "$ADZE_PROJECT_DIR", p.Root).Replace(command)
+	for _, a := range shellread.Read(command, place.World(p.Dir, p.Home)).Actions {
+		if e, ok := a.(policy.Exec); ok {
+			r.add(e.Argv, cmp.Or(e.Dir, p.Dir), what)
+		}
+	}
+}
+
+// Command adds what a program with its arguments runs, also behind a shell.
+func (r *Runs) Command(argv []string, what string) {
+	r.add(argv, r.Paths.Dir, what)
+	if len(argv) > 1 {
+		r.Line(policy.QuoteCommand(argv), what)
+	}
+}
+
+// Folder adds a folder with all that is in it.
+func (r *Runs) Folder(dir, what string) { r.file(dir, what+" is in it") }
+
+func (r *Runs) add(argv []string, dir, what string) {
+	for _, file := range programsOf(argv) {
+		r.file(paths.Absolute(dir, r.Home, file), what+" runs it")
+	}
+}
+
+func (r *Runs) file(at, why string) {
+	if real, err := place.Resolve(at); err == nil {
+		at = real
+	}
+	known := slices.ContainsFunc(r.Found, func(s policy.Steer) bool { return s.Path == at })
+	if paths.WithinAny(r.Dirs, at) && !slices.Contains(r.Dirs, at) && !known {
+		r.Found = append(r.Found, policy.Steer{Path: at, Why: why})
+	}
 }
 
 // leading are the files of the session's folders that count as something of the
@@ -124,6 +153,14 @@ func programsOf(argv []string) (out []string) {
 		out = append(out, argv[0])
 	}
 	name := strings.TrimRight(filepath.Base(argv[0]), "0123456789.")
+	if slices.Contains(launchers, name) {
+		for _, a := range argv[1:] {
+			if !strings.HasPrefix(a, "-") && (strings.Contains(a, "/") || filepath.Ext(a) != "") {
+				return append(out, a)
+			}
+		}
+		return out
+	}
 	if !slices.Contains(interpreters, name) {
 		return out
 	}
@@ -135,6 +172,9 @@ func programsOf(argv []string) (out []string) {
 	}
 	return out
 }
+
+// launchers run what a package or a path names.
+var launchers = []string{"npx", "bunx", "uv", "uvx", "pipx", "poetry", "pdm", "pipenv", "pnpm", "yarn", "npm", "dotnet", "java", "go", "cargo"}
 
 // interpreters run the file that their first operand names.
 var interpreters = []string{

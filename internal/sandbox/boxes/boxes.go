@@ -115,7 +115,7 @@ func (b *Set) lenient(string) bool {
 // folders that may be written. A sandbox that would be the same stays, unless
 // anew is set.
 func (b *Set) Prepare(ctx context.Context, cfg *config.Config, roots []string, anew bool) {
-	key := fmt.Sprintf("%q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key())
+	key := fmt.Sprintf("%q %q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key(), programs(b.conf, cfg, roots))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if anew || key != b.key {

@@ -1,0 +1,42 @@
+package ext
+
+import (
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/settings"
+)
+
+// Programs are the files of these folders by which extensions run something
+// unconfined: the programs of MCP servers, what gets their headers, and plugins in
+// folders that a start names. Commands must not change them.
+func (w *World) Programs(dirs []string) []policy.Steer {
+	w.ready()
+	w.mu.Lock()
+	wanted, plugs := w.wanted, w.plugs
+	w.mu.Unlock()
+	runs := settings.Runs{Paths: w.conf.Live.Paths, Dirs: dirs}
+	for _, s := range wanted {
+		what := "the MCP server " + s.Name
+		if s.Transport == servers.Stdio {
+			runs.Command(append([]string{s.Command}, s.Args...), what)
+		}
+		runs.Line(s.HeadersHelper, what)
+	}
+	for _, dir := range w.conf.PluginDirs {
+		runs.Folder(dir, "a plugin")
+	}
+	if plugs != nil {
+		for _, h := range plugs.hooks {
+			if h.Type != hook.Command {
+				continue
+			}
+			if len(h.Args) > 0 {
+				runs.Command(append([]string{h.Handler.Command}, h.Args...), "a hook of a plugin")
+			} else {
+				runs.Line(h.Handler.Command, "a hook of a plugin")
+			}
+		}
+	}
+	return runs.Found
+}
