@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 		case sandbox.HelperArg:
 			os.Exit(sandbox.Helper(os.Args[2:]))
 		case proc.GuardianArg:
-			os.Exit(proc.Guardian(os.Stdin, sandbox.Settle))
+			os.Exit(proc.Guardian(os.Stdin, sandbox.Recover))
 		}
 	}
 	os.Exit(m.Run())

@@ -14,7 +14,7 @@ import (
 // each guardian would be all of these tests once more.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == proc.GuardianArg {
-		os.Exit(proc.Guardian(os.Stdin, sandbox.Settle))
+		os.Exit(proc.Guardian(os.Stdin, sandbox.Recover))
 	}
 	os.Exit(m.Run())
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // options are what a plugin's options are to be set to.
-type options struct{ plain, secret map[string]string }
+type options struct{ settings, secret map[string]string }
 
 // given reads --set. A value "-" is a line of stdin.
 func (s *shop) given(ctx context.Context, values []string) (map[string]string, error) {
@@ -59,7 +59,7 @@ func (s *shop) options(ctx context.Context, p plugin.Plugin, given map[string]st
 		if opt.Secret {
 			o.secret[k] = value
 		} else {
-			o.plain[k] = value
+			o.settings[k] = value
 		}
 	}
 	have, err := s.store.HasSecrets(p.ID())
@@ -67,7 +67,7 @@ func (s *shop) options(ctx context.Context, p plugin.Plugin, given map[string]st
 		return o, err
 	}
 	maps.Copy(have, o.secret)
-	maps.Copy(have, o.plain)
+	maps.Copy(have, o.settings)
 	maps.Copy(have, market.Values(p, s.cfg))
 	miss := p.Missing(have)
 	if len(miss) > 0 && (yes || !s.sys.InTTY || !s.sys.ErrTTY) {
@@ -86,7 +86,7 @@ func (s *shop) options(ctx context.Context, p plugin.Plugin, given map[string]st
 		if opt.Secret {
 			o.secret[k] = value
 		} else {
-			o.plain[k] = value
+			o.settings[k] = value
 		}
 	}
 	return o, nil
@@ -141,12 +141,12 @@ func (s *shop) keep(ctx context.Context, id string, o options) error {
 		}
 		fmt.Fprintf(s.sys.Stderr, "saved the option %s in %s\n", k, clip.Visible(string(at)))
 	}
-	if len(o.plain) == 0 {
+	if len(o.settings) == 0 {
 		return nil
 	}
 	all := map[string]any{}
 	maps.Copy(all, s.cfg.PluginConfigs[id].Options)
-	for k, v := range o.plain {
+	for k, v := range o.settings {
 		all[k] = v
 	}
 	e, err := set("pluginConfigs."+id+".options", all)

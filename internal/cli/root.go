@@ -32,7 +32,7 @@ func Main(sys System) int {
 	}
 	if len(sys.Args) == 1 && sys.Args[0] == proc.GuardianArg {
 		proc.Hide()
-		return proc.Guardian(os.Stdin, sandbox.Settle)
+		return proc.Guardian(os.Stdin, sandbox.Recover)
 	}
 	if len(sys.Args) == 1 && sys.Args[0] == term.GuardArg {
 		proc.Hide()

@@ -81,7 +81,7 @@ func New(c Config) (Kit, error) {
 	box, ledger := c.Boxes, file.NewLedger()
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded
 	shell.Wrap, shell.Active, shell.Passes, shell.Explain, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Explain, box.Ahead
-	shell.Settle = box.Settle
+	shell.Quarantined = box.Quarantined
 	shells, aliases, tasks := bash.New(shell)
 	files := file.New(file.Config{Ledger: ledger})
 	for i, t := range files {

@@ -107,10 +107,10 @@ func recoverFrom(dir, quarantine string) []Found {
 // foundSuffix ends the name of a list of what was found when nobody could be told.
 const foundSuffix = ".found"
 
-// Settle settles what the commands left that a journal tells of, when its
+// Recover quarantines what the commands left that a journal tells of, when its
 // process was killed, for the next start to tell of it. Without one there is
 // nothing to do.
-func Settle(journal string) {
+func Recover(journal string) {
 	dir := filepath.Dir(journal)
 	found, _ := recoverOne(journal, filepath.Join(dir, "quarantine"), true) // what fails is for the next start
 	if len(found) == 0 {

@@ -78,7 +78,7 @@ func (s *Session) next(st *state) (now tool.Set, e event.ToolsChanged) {
 			now = *st.wanted
 		}
 		if defers {
-			now = now.Settle(limit, s.cfg.MoreTools || len(st.Loaded) > 0 || len(st.Told()) > 0)
+			now = now.Defer(limit, s.cfg.MoreTools || len(st.Loaded) > 0 || len(st.Told()) > 0)
 		}
 	case st.wanted != nil:
 		now, e.Added, e.Removed = now.Then(*st.wanted, limit)

@@ -12,8 +12,8 @@ import (
 // A Set is an ordered, immutable collection of tools with unique names:
 // built-ins by name, then MCP tools by name, so that the same tools always
 // give the same bytes. A set that grew keeps the order it had and lists what
-// came behind it, for the same reason; see Then. A set that was settled tells the
-// model of some tools by name only; see Settle.
+// came behind it, for the same reason; see Then. A set with deferred tools tells the
+// model of some tools by name only; see Defer.
 type Set struct {
 	list   []entry
 	specs  []llm.Spec // what is listed
@@ -62,11 +62,11 @@ func (s Set) Loaded(list []llm.Spec) Set {
 	return s
 }
 
-// Settle decides which tools of a new set the model is told of whole. Those that
+// Defer decides which tools of a new set the model is told of whole. Those that
 // may be deferred are named only when their descriptions have more than limit tokens
 // together, and always when more tools may come: then the tool that loads them is
 // listed from the beginning. A set without such a tool has all of them whole.
-func (s Set) Settle(limit int, more bool) Set {
+func (s Set) Defer(limit int, more bool) Set {
 	loader, size := s.sized()
 	if !loader || !more && size <= limit {
 		return s
@@ -79,7 +79,7 @@ func (s Set) Settle(limit int, more bool) Set {
 }
 
 // Anew is the set for a model that was told of nothing yet: the tools that are
-// there, all of them whole until it is settled.
+// there, all of them whole until Defer decides otherwise.
 func (s Set) Anew() Set {
 	list := slices.Clone(s.list)
 	for i := range list {
@@ -199,7 +199,7 @@ func (s Set) Map(f func(Tool) Tool) Set {
 // the same, so nothing that s lists moves: what came is listed behind it, and
 // what is gone stays listed. A tool that now describes itself in other words
 // takes its old place. What came and may be deferred is named only where s can
-// load it, or when there is more of it now than limit tokens; see Settle.
+// load it, or when there is more of it now than limit tokens; see Defer.
 func (s Set) Then(next Set, limit int) (now Set, added, removed []string) {
 	list := slices.Clone(s.list)
 	for i, e := range list {

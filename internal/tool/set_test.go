@@ -134,19 +134,19 @@ func TestSetDefers(t *testing.T) {
 	const many = 1 << 30
 	start := of("Read", "Write", "ToolSearch", "mcp__a__x", "mcp__a__y")
 	check("not settled", start, "Read Write mcp__a__x mcp__a__y", "")
-	check("short", start.Settle(many, false), "Read Write mcp__a__x mcp__a__y", "")
-	check("long", start.Settle(0, false), "Read ToolSearch Write", "mcp__a__x mcp__a__y")
-	check("more may come", start.Settle(many, true), "Read ToolSearch Write mcp__a__x mcp__a__y", "")
-	check("without the tool that loads", of("Read", "mcp__a__x").Settle(0, true), "Read mcp__a__x", "")
+	check("short", start.Defer(many, false), "Read Write mcp__a__x mcp__a__y", "")
+	check("long", start.Defer(0, false), "Read ToolSearch Write", "mcp__a__x mcp__a__y")
+	check("more may come", start.Defer(many, true), "Read ToolSearch Write mcp__a__x mcp__a__y", "")
+	check("without the tool that loads", of("Read", "mcp__a__x").Defer(0, true), "Read mcp__a__x", "")
 
 	// Whole, and then too many: the tool that loads comes behind what was listed.
-	set, added, _ := start.Settle(many, false).Then(of("Read", "Write", "ToolSearch", "mcp__a__x", "mcp__a__y", "mcp__b__z", "Late"), 5)
+	set, added, _ := start.Defer(many, false).Then(of("Read", "Write", "ToolSearch", "mcp__a__x", "mcp__a__y", "mcp__b__z", "Late"), 5)
 	check("too many", set, "Read Write mcp__a__x mcp__a__y ToolSearch Late", "mcp__b__z")
 	if !slices.Equal(added, []string{"Late", "mcp__b__z"}) {
 		t.Errorf("added %v", added)
 	}
 	// What may come moves nothing.
-	set, _, _ = start.Settle(many, true).Then(of("Read", "Write", "ToolSearch", "mcp__a__x", "mcp__a__y", "mcp__b__z"), many)
+	set, _, _ = start.Defer(many, true).Then(of("Read", "Write", "ToolSearch", "mcp__a__x", "mcp__a__y", "mcp__b__z"), many)
 	check("came later", set, "Read ToolSearch Write mcp__a__x mcp__a__y", "mcp__b__z")
 	set = set.Loaded([]llm.Spec{{Name: "mcp__b__z", Description: "as it was"}, {Name: "mcp__a__x"}, {Name: "mcp__c__away"}})
 	check("loaded", set, "Read ToolSearch Write mcp__a__x mcp__a__y mcp__b__z mcp__c__away", "mcp__b__z")
@@ -170,7 +170,7 @@ func TestSetDefers(t *testing.T) {
 		t.Errorf("added %v", added)
 	}
 	check("for another model", back.Anew(), "Read Write mcp__b__z", "")
-	check("and settled", back.Anew().Settle(0, false), "Read ToolSearch Write", "mcp__b__z")
+	check("and settled", back.Anew().Defer(0, false), "Read ToolSearch Write", "mcp__b__z")
 	same := back.Map(func(t tool.Tool) tool.Tool { return t }).Only(func(string) bool { return true })
 	check("mapped", same, "Read ToolSearch Write mcp__a__x mcp__a__y mcp__b__z mcp__c__away", "mcp__b__z")
 }

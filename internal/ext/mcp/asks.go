@@ -136,7 +136,7 @@ func (l *link) form(p *sdk.ElicitParams) (f view.Form, err error) {
 func pageOf(address string) (string, error) {
 	u, err := url.Parse(address)
 	switch {
-	case err != nil || len(address) > 8000 || plain(address) != address:
+	case err != nil || len(address) > 8000 || stripHidden(address) != address:
 		return "", errors.New("the address is none")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return "", errors.New("the address does not begin with https:// or http://")
@@ -283,7 +283,7 @@ func (l *link) sample(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.Cr
 		one := SamplingMessage{Assistant: m.Role == "assistant"}
 		switch c := m.Content.(type) {
 		case *sdk.TextContent:
-			one.Text = plain(c.Text)
+			one.Text = stripHidden(c.Text)
 			size += len(c.Text)
 		case *sdk.ImageContent:
 			one.Image, one.Media = c.Data, c.MIMEType

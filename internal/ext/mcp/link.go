@@ -430,7 +430,7 @@ func (o *owner) withdraw() {
 
 // text is what a server says over several lines: without what a screen or a
 // model would obey and nobody sees, of at most max characters.
-func text(s string, max int) string { return cut(strings.TrimSpace(plain(s)), max) }
+func text(s string, max int) string { return cut(strings.TrimSpace(stripHidden(s)), max) }
 
 // line is text on one line.
-func line(s string, max int) string { return clip.Line(plain(s), max) }
+func line(s string, max int) string { return clip.Line(stripHidden(s), max) }

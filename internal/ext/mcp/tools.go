@@ -434,9 +434,9 @@ func (l *link) progress(p *sdk.ProgressNotificationParams) {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
-// plain is text of a server without what nobody sees: control characters,
+// stripHidden is text of a server without what nobody sees: control characters,
 // sequences for terminals, and what changes the direction or has no width.
-func plain(s string) string {
+func stripHidden(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || !unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Co, r) && !blank(r) {
 			return r

@@ -34,7 +34,7 @@ func (r *reader) options() {
 				file, _ := r.place(m)
 				r.note(file, k.line, "userConfig: %s: only one value can be given", clip.Line(k.name, 60))
 			}
-			r.option(m, Option{Key: k.name, Type: o.Type, Title: o.Title, About: o.Description, Required: o.Required, Secret: o.Sensitive, Default: plain(o.Default), Min: o.Min, Max: o.Max})
+			r.option(m, Option{Key: k.name, Type: o.Type, Title: o.Title, About: o.Description, Required: o.Required, Secret: o.Sensitive, Default: scalar(o.Default), Min: o.Min, Max: o.Max})
 		}
 	}
 	m, ok := r.field("settings")
@@ -113,8 +113,8 @@ func (o Option) Check(value string) error {
 	return nil
 }
 
-// plain is a text, a number or a boolean as text.
-func plain(raw json.RawMessage) string {
+// scalar is a text, a number or a boolean as text.
+func scalar(raw json.RawMessage) string {
 	if s, ok := text(raw); ok {
 		return s
 	}

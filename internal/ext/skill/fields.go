@@ -296,7 +296,7 @@ func (h *head) json(key string) json.RawMessage {
 	if n == nil || n.Tag == "!!null" {
 		return nil
 	}
-	v, err := plain(n, 0)
+	v, err := jsonValue(n, 0)
 	if err == nil {
 		if b, err := json.Marshal(v); err == nil {
 			return b
@@ -306,9 +306,9 @@ func (h *head) json(key string) json.RawMessage {
 	return nil
 }
 
-// plain is a node as values of JSON. Aliases are refused, which keeps a small file
+// jsonValue is a node as values of JSON. Aliases are refused, which keeps a small file
 // from becoming a large value.
-func plain(n *yaml.Node, depth int) (any, error) {
+func jsonValue(n *yaml.Node, depth int) (any, error) {
 	if depth > 20 {
 		return nil, fmt.Errorf("line %d: too deep", n.Line)
 	}
@@ -324,7 +324,7 @@ func plain(n *yaml.Node, depth int) (any, error) {
 	case yaml.SequenceNode:
 		out := []any{}
 		for _, c := range n.Content {
-			v, err := plain(c, depth+1)
+			v, err := jsonValue(c, depth+1)
 			if err != nil {
 				return nil, err
 			}
@@ -334,7 +334,7 @@ func plain(n *yaml.Node, depth int) (any, error) {
 	case yaml.MappingNode:
 		out := map[string]any{}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			v, err := plain(n.Content[i+1], depth+1)
+			v, err := jsonValue(n.Content[i+1], depth+1)
 			if err != nil {
 				return nil, err
 			}

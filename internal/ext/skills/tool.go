@@ -64,15 +64,15 @@ func (d *Desk) plan(in input, _ tool.Env) (tool.Plan, error) {
 	}
 	runs := skill.Runs(s.Expand(body, d.values(in.Args)))
 	return tool.Plan{
-		Actions: []policy.Action{policy.Skill{Name: s.Name, Plain: plain(s)}},
+		Actions: []policy.Action{policy.Skill{Name: s.Name, Plain: textOnly(s)}},
 		View:    view.Text{S: about(s, runs)},
 		Title:   "Skill " + clip.Line(strings.TrimSpace(s.Name+" "+clip.Visible(in.Args)), 100),
 	}, nil
 }
 
-// plain reports whether a skill brings nothing but words: it lends no rule, and
+// textOnly reports whether a skill brings nothing but words: it lends no rule, and
 // what it runs is ruled on by itself all the same.
-func plain(s skill.Skill) bool {
+func textOnly(s skill.Skill) bool {
 	return s.BuiltIn || len(s.Allowed) == 0 && s.Model == "" && s.Hooks == nil
 }
 

@@ -50,7 +50,7 @@ func (s Store) path(session string) string { return filepath.Join(s.Dir, session
 // Get returns what was granted to a session in a folder: nothing in another
 // folder, and nothing with ErrForeign when the file is not as adze wrote it.
 func (s Store) Get(session, dir string) ([]string, error) {
-	if !plain(session) {
+	if !validID(session) {
 		return nil, nil
 	}
 	text, err := confedit.Disk{}.Read(s.path(session), maxFile)
@@ -70,7 +70,7 @@ func (s Store) Get(session, dir string) ([]string, error) {
 // Add grants rules to a session in a folder. Grants for another folder are
 // forgotten.
 func (s Store) Add(ctx context.Context, session, dir string, rules []string) error {
-	if !plain(session) {
+	if !validID(session) {
 		return fmt.Errorf("keep the grants: %q is no session", session)
 	}
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
@@ -100,7 +100,7 @@ func (s Store) Add(ctx context.Context, session, dir string, rules []string) err
 
 // Forget forgets what was granted to a session.
 func (s Store) Forget(session string) {
-	if plain(session) {
+	if validID(session) {
 		_ = os.Remove(s.path(session)) // mostly there is nothing; what stays is swept
 	}
 }
@@ -135,8 +135,8 @@ func (s Store) mac(f file) (string, error) {
 	return seal.Sum(s.Key, "grants", text), err
 }
 
-// plain: a session's ID, and no way to another file.
-func plain(id string) bool {
+// validID: a session's ID, and no way to another file.
+func validID(id string) bool {
 	return id != "" && len(id) <= 64 && !strings.ContainsFunc(id, func(r rune) bool {
 		return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})

@@ -68,11 +68,11 @@ type Config struct {
 	// Explain says what the sandbox blocked when a wrapped command failed, ""
 	// when it was not the sandbox. nil explains nothing.
 	Explain func(command string, exit int, output string) string
-	// Settle is called when a command that was wrapped is over, before its
+	// Quarantined is called when a command that was wrapped is over, before its
 	// result is given: it sees to what the command left where the sandbox lets
 	// nothing stay, and says what became of it. A question it asks ends with
 	// ctx. nil sees to nothing.
-	Settle func(ctx context.Context) []string
+	Quarantined func(ctx context.Context) []string
 	// Mask wraps the writer of a command's output to hide secrets, before
 	// anything is kept; a Flush() error method, if it has one, is called at
 	// the end. nil hides nothing.
@@ -236,8 +236,8 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 		b.takeOver(j, c.Env, confined, env, &r)
 		b.blame(in, &r)
 	}
-	if confined && how != interrupted && b.Settle != nil {
-		r.Text = join(r.Text, b.Settle(ctx))
+	if confined && how != interrupted && b.Quarantined != nil {
+		r.Text = join(r.Text, b.Quarantined(ctx))
 	}
 	return r, nil
 }

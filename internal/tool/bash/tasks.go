@@ -315,8 +315,8 @@ func (j *job) watch() {
 	task, w := j.task(), t.watcher
 	t.mu.Unlock()
 	close(j.over)
-	if task.ID != "" && t.conf.Settle != nil {
-		left := t.conf.Settle(context.Background()) // ends with the turn in which it asks
+	if task.ID != "" && t.conf.Quarantined != nil {
+		left := t.conf.Quarantined(context.Background()) // ends with the turn in which it asks
 		t.mu.Lock()
 		j.left = left
 		t.mu.Unlock()

@@ -38,7 +38,7 @@ func settled(t testing.TB, list ...tool.Tool) tool.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return set.Settle(0, true)
+	return set.Defer(0, true)
 }
 
 func search(t testing.TB, set tool.Set, in string) (loaded []string, res tool.Result) {

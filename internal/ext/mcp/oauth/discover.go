@@ -148,7 +148,7 @@ func (w *web) resource(ctx context.Context, s Settings, ch challenge) (resource,
 // for all of it by saying so.
 func stands(id string, server *url.URL, at string) bool {
 	u, err := address("the identifier", id)
-	if err != nil || origin(u) != origin(server) || plain(u) != nil || u.RawQuery != "" && u.RawQuery != server.RawQuery {
+	if err != nil || origin(u) != origin(server) || unambiguous(u) != nil || u.RawQuery != "" && u.RawQuery != server.RawQuery {
 		return false
 	}
 	above, path := strings.TrimSuffix(u.EscapedPath(), "/"), strings.TrimSuffix(server.EscapedPath(), "/")
@@ -185,7 +185,7 @@ func (w *web) described(ctx context.Context, id string, same func(issuer) bool) 
 	if err != nil {
 		return issuer{}, err
 	}
-	if err := plain(u); err != nil {
+	if err := unambiguous(u); err != nil {
 		return issuer{}, err
 	}
 	base, path := u.Scheme+"://"+u.Host, strings.Trim(u.EscapedPath(), "/")

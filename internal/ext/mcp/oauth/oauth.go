@@ -261,7 +261,7 @@ func (s Settings) Check() error {
 	if err != nil {
 		return err
 	}
-	if err := plain(u); err != nil {
+	if err := unambiguous(u); err != nil {
 		return err
 	}
 	if s.CallbackPort < 0 || s.CallbackPort > 65535 || s.IdP.CallbackPort < 0 || s.IdP.CallbackPort > 65535 {

@@ -95,8 +95,8 @@ func address(what, text string) (*url.URL, error) {
 	return u, nil
 }
 
-// plain refuses a path that two programs may read in two ways.
-func plain(u *url.URL) error {
+// unambiguous refuses a path that two programs may read in two ways.
+func unambiguous(u *url.URL) error {
 	for part := range strings.SplitSeq(u.Path, "/") {
 		if part == "." || part == ".." {
 			return fmt.Errorf("the path of %s has . or .. in it", clip.Line(clip.Visible(u.Host+u.Path), 100))

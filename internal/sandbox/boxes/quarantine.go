@@ -38,9 +38,9 @@ func (c *confinement) found() []left {
 	return out
 }
 
-// Settle asks what is to become of the things that commands left and the
+// Quarantined asks what is to become of the things that commands left and the
 // sandbox took away, and says what did.
-func (b *Set) Settle(ctx context.Context) []string {
+func (b *Set) Quarantined(ctx context.Context) []string {
 	var notes []string
 	for _, f := range b.found() {
 		notes = append(notes, b.keep(ctx, f))
