@@ -16,7 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
@@ -101,8 +102,50 @@ func examine(ctx context.Context, sys System, o invocation) []finding {
 	list = append(list, sandboxFinding(ctx, o, p, cfg))
 	list = append(list, settingsFindings(p, cfg)...)
 	list = append(list, providerFindings(ctx, o, p, cfg)...)
+	list = append(list, extensionFindings(o)...)
 	list = append(list, pluginFindings(sys, o, p, cfg)...)
 	return append(list, stateFindings(p)...)
+}
+
+// extensionFindings say which hooks, MCP servers and skills there are, what of them
+// cannot be used, and what of the folder's own waits for trust. Nothing is started.
+func extensionFindings(o invocation) (out []finding) {
+	live, err := settings.Open(o.Environment, o.Sources)
+	if err != nil {
+		return []finding{{"settings", "broken", err.Error(), hint.Of(err)}}
+	}
+	defer live.Close()
+	conf := o.extended(live)
+	plugins := ext.Plugins(conf)
+	h := &hooked{cfg: live.Config()}
+	h.read(ext.Brought{Hooks: plugins.Hooks}) // what of plugins cannot be used has its own lines
+	text := clip.Count(len(h.set.All()), "hook")
+	if live.Config().DisableAllHooks {
+		text = "off: disableAllHooks"
+	}
+	out = append(out, finding{"hooks", "ok", text, ""})
+	for _, err := range h.problems {
+		out = append(out, finding{"hooks", "broken", err.Error(), "adze hooks check"})
+	}
+	set := live.Servers(settings.Servers{Given: o.Extensions.Servers, Strict: o.Extensions.Strict, Plugins: plugins.Servers})
+	out = append(out, finding{"MCP servers", "ok", clip.Count(len(set.Servers), "server") + "; adze mcp list connects to them", ""})
+	for _, s := range set.Servers {
+		switch {
+		case s.Approval == servers.Pending:
+			out = append(out, finding{"MCP servers", "note", s.Name + " waits for your yes: " + s.Why, "adze mcp approve " + s.Name})
+		case s.Approval != servers.Refused && s.Problem != "":
+			out = append(out, finding{"MCP servers", "note", s.Name + " cannot be used: " + s.Problem, "adze mcp get " + s.Name})
+		}
+	}
+	lib, problems := ext.Library(conf)
+	out = append(out, finding{"skills", "ok", clip.Count(len(lib.Skills()), "skill") + ", " + clip.Count(len(lib.Agents()), "agent"), ""})
+	for _, x := range problems {
+		out = append(out, finding{"skills", "note", x.String(), ""})
+	}
+	if list := live.Ignored(); len(list) > 0 {
+		out = append(out, finding{"trust", "note", "not used: " + clip.Visible(strings.Join(list, ", ")), "adze trust shows what they would do, and asks"})
+	}
+	return out
 }
 
 // pluginFindings say which plugins are active, which are not and why, and whose
@@ -226,22 +269,12 @@ func settingsFindings(p settings.Paths, cfg *config.Config) []finding {
 			list = append(list, finding{"permissions", "note", fmt.Sprintf("%s %s (%s): %s", r.Effect, r.Text(), r.Source, w), ""})
 		}
 	}
-	ours, wrong := hooks.Load(cfg)
-	if n := len(ours.All()); n > 0 {
-		list = append(list, finding{"hooks", "ok", clip.Count(n, "hook"), ""})
-	}
-	for _, err := range wrong {
-		list = append(list, finding{"hooks", "broken", err.Error(), "adze hooks check"})
-	}
 	for _, pr := range slices.Concat(cfg.Problems, problems) {
 		level := "note"
 		if pr.Severity == config.Error {
 			level = "broken"
 		}
 		list = append(list, finding{"settings", level, pr.String(), ""})
-	}
-	if len(cfg.Ignored) > 0 {
-		list = append(list, finding{"trust", "note", "settings of this folder are not used: " + clip.Visible(strings.Join(cfg.Ignored, ", ")), "use them with --trust"})
 	}
 	return list
 }

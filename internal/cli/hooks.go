@@ -14,6 +14,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hook/hookrun"
 	"github.com/adze-agent/adze/internal/ext/hooks"
@@ -22,10 +23,53 @@ import (
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/trust"
 )
 
 func newHooks(sys System, f *runFlags) *cobra.Command {
-	return group("hooks", "List, check and try the hooks of the settings", hooksList(sys, f), hooksCheck(sys, f), hooksTest(sys, f))
+	return group("hooks", "List, check and try the hooks of settings and plugins", hooksList(sys, f), hooksCheck(sys, f), hooksTest(sys, f))
+}
+
+// hooked are the hooks that would run here.
+type hooked struct {
+	paths    settings.Paths
+	cfg      *config.Config
+	set      hook.Set
+	problems []error
+}
+
+// hooks reads the hooks of settings and plugins, and says on stderr what the folder
+// brings that is not read because nobody trusts it.
+func (f *runFlags) hooks(sys System, cmd *cobra.Command) (*hooked, error) {
+	o, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return nil, err
+	}
+	o.Note = nil
+	live, err := settings.Open(o.Environment, o.Sources)
+	if err != nil {
+		return nil, openError(cmd.Context(), err)
+	}
+	defer live.Close()
+	h := &hooked{paths: live.Paths, cfg: live.Config()}
+	h.read(ext.Plugins(o.extended(live)))
+	tellUntrusted(sys, live, trust.Settings)
+	return h, nil
+}
+
+// read has the hooks of settings and plugins.
+func (h *hooked) read(plugins ext.Brought) {
+	h.set, h.problems = hooks.Load(h.cfg, plugins.Hooks...)
+	for _, s := range plugins.Problems {
+		h.problems = append(h.problems, errors.New(s))
+	}
+}
+
+// told writes what cannot be used.
+func (h *hooked) told(sys System) {
+	for _, err := range h.problems {
+		fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(err.Error()))
+	}
 }
 
 // A hookRow is a hook in a list.
@@ -45,16 +89,13 @@ func hooksList(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "List the hooks that run, by event, and where they stand", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, cfg, err := loadSettings(sys, f, cmd)
+			hs, err := f.hooks(sys, cmd)
 			if err != nil {
 				return err
 			}
-			set, problems := hooks.Load(cfg)
-			for _, err := range problems {
-				fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(err.Error()))
-			}
+			hs.told(sys)
 			rows := []hookRow{}
-			for _, h := range set.All() {
+			for _, h := range hs.set.All() {
 				rows = append(rows, hookRow{h.Event, h.Matcher, h.If, h.Type, h.Name(), h.Timeout().Seconds(), h.From, h.Scope})
 			}
 			if asJSON {
@@ -62,7 +103,7 @@ func hooksList(sys System, f *runFlags) *cobra.Command {
 			}
 			if len(rows) == 0 {
 				why := "no hooks are set"
-				if cfg.DisableAllHooks {
+				if hs.cfg.DisableAllHooks {
 					why = "hooks are off: disableAllHooks"
 				}
 				_, err := fmt.Fprintln(sys.Stdout, why)
@@ -85,14 +126,14 @@ func hooksList(sys System, f *runFlags) *cobra.Command {
 
 func hooksCheck(sys System, f *runFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "check", Short: "Say what of the hooks in the settings cannot be used", Args: cobra.NoArgs,
+		Use: "check", Short: "Say what of the hooks of settings and plugins cannot be used", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, cfg, err := loadSettings(sys, f, cmd)
+			hs, err := f.hooks(sys, cmd)
 			if err != nil {
 				return err
 			}
-			set, problems := hooks.Load(cfg)
-			for _, file := range cfg.Files {
+			set, problems := hs.set, hs.problems
+			for _, file := range hs.cfg.Files {
 				if file.State == config.Broken {
 					problems = append(problems, fmt.Errorf("%s cannot be read: adze config check says why", file.Path))
 				}
@@ -138,14 +179,12 @@ them said and what would come of it. Nothing but the hooks is run.
 			if in.Event().Subject() == "tool_name" && in.Subject() == "" {
 				return usagef("--tool Bash", "%s is about a call: of which tool?", in.Event())
 			}
-			p, cfg, err := loadSettings(sys, f, cmd)
+			hs, err := f.hooks(sys, cmd)
 			if err != nil {
 				return err
 			}
-			set, problems := hooks.Load(cfg)
-			for _, err := range problems {
-				fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(err.Error()))
-			}
+			hs.told(sys)
+			p, cfg, set := hs.paths, hs.cfg, hs.set
 			at := scene(p, tool, input)
 			if len(set.Matching(in, at)) == 0 {
 				_, err := fmt.Fprintf(sys.Stdout, "no hook of %s matches\n", in.Event())

@@ -18,6 +18,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -36,6 +37,7 @@ type configured struct {
 	invocation
 	*settings.Live
 	servers.Set
+	plugins ext.Brought
 }
 
 // servers reads what is configured. Close it.
@@ -49,7 +51,20 @@ func (f *runFlags) servers(sys System, cmd *cobra.Command) (*configured, error) 
 	if err != nil {
 		return nil, openError(cmd.Context(), err)
 	}
-	return &configured{o, live, live.Servers(settings.Servers{Given: o.Extensions.Servers, Strict: o.Extensions.Strict})}, nil
+	plugins := ext.Plugins(o.extended(live))
+	set := live.Servers(settings.Servers{Given: o.Extensions.Servers, Strict: o.Extensions.Strict, Plugins: plugins.Servers})
+	return &configured{o, live, set, plugins}, nil
+}
+
+// extended is what extensions are read from, without a session.
+func (i invocation) extended(live *settings.Live) ext.WorldConfig {
+	return ext.WorldConfig{
+		Live: live, Env: i.Env, Environment: i.Environ, Version: i.Version, Bare: i.Sources.Bare, Flags: i.Extensions,
+		Roots: func() []string {
+			rules, _ := settings.UsableRules(live.Config(), live.Paths, func(error) {}) // problems are told elsewhere
+			return rules.Dirs
+		},
+	}
 }
 
 // one is the server of a name.

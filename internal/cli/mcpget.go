@@ -37,6 +37,17 @@ func rowOf(s servers.Server, hidden bool) serverRow {
 	}
 }
 
+// row is rowOf without the secrets of plugins.
+func (c *configured) row(s servers.Server, hidden bool) serverRow {
+	r := rowOf(s, hidden)
+	for _, v := range c.plugins.Secrets {
+		if v != "" && s.Plugin != "" {
+			r.What = strings.ReplaceAll(r.What, v, "(secret)")
+		}
+	}
+	return r
+}
+
 // state says in a few words whether the server can be used.
 func (r serverRow) state() string {
 	switch {
@@ -68,10 +79,10 @@ func mcpGet(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows := []serverRow{rowOf(s, false)}
+			rows := []serverRow{c.row(s, false)}
 			for _, h := range c.Hidden {
 				if h.Name == s.Name {
-					rows = append(rows, rowOf(h, true))
+					rows = append(rows, c.row(h, true))
 				}
 			}
 			if asJSON {

@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/trust"
 )
 
 func mcpList(sys System, f *runFlags) *cobra.Command {
@@ -35,6 +36,7 @@ func mcpList(sys System, f *runFlags) *cobra.Command {
 			for _, p := range c.Problems {
 				fmt.Fprintln(sys.Stderr, "adze: "+oneLine(p.String()))
 			}
+			c.waiting(sys)
 			states := map[string]mcp.Status{}
 			if !offline {
 				if states, err = c.states(cmd.Context(), sys, patience); err != nil {
@@ -43,14 +45,14 @@ func mcpList(sys System, f *runFlags) *cobra.Command {
 			}
 			rows := []serverRow{}
 			for _, s := range c.Set.Servers {
-				r := rowOf(s, false)
+				r := c.row(s, false)
 				if st, ok := states[s.Name]; ok {
 					r.State, r.Tools = health(st), st.Tools
 				}
 				rows = append(rows, r)
 			}
 			for _, s := range c.Hidden {
-				rows = append(rows, rowOf(s, true))
+				rows = append(rows, c.row(s, true))
 			}
 			if u.asJSON {
 				return printJSON(sys, rows)
@@ -70,6 +72,15 @@ func mcpList(sys System, f *runFlags) *cobra.Command {
 	c.Flags().BoolVar(&offline, "offline", false, "connect to none")
 	c.Flags().DurationVar(&patience, "timeout", patience, "how long to wait for servers")
 	return c
+}
+
+// waiting says on stderr what of plugins cannot be used, and that servers of the
+// folder are not read because nobody trusts it.
+func (c *configured) waiting(sys System) {
+	for _, s := range c.plugins.Problems {
+		fmt.Fprintln(sys.Stderr, "adze: "+oneLine(s))
+	}
+	tellUntrusted(sys, c.Live, trust.Settings) // those of .mcp.json are in the list, and say what they wait for
 }
 
 // listWait is how long a list waits for servers, unless a flag says otherwise: one

@@ -21,7 +21,9 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/secret"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
@@ -51,8 +53,9 @@ func (u *useFlags) check() error {
 // A hub are connections for one command.
 type hub struct {
 	*mcp.Hub
-	auth *oauth.Client
-	asks *formFiller
+	auth  *oauth.Client
+	asks  *formFiller
+	rules policy.Rules
 }
 
 func (h *hub) close() {
@@ -62,6 +65,7 @@ func (h *hub) close() {
 
 // connect connects to these servers. Close it.
 func (c *configured) connect(sys System, answer string, list []servers.Server) (*hub, error) {
+	var err error
 	h := &hub{asks: &formFiller{}}
 	if answer != "" {
 		if err := json.Unmarshal([]byte(answer), &h.asks.values); err != nil {
@@ -84,7 +88,26 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 		Timeout: millis(sys.Env("MCP_TIMEOUT")), ToolTimeout: millis(sys.Env("MCP_TOOL_TIMEOUT")),
 	})
 	h.Use(list)
+	h.rules, _, err = settings.Rules(cfg, c.Paths)
+	if err != nil {
+		h.close()
+		return nil, failf("correct the rule", "%v", err)
+	}
 	return h, nil
+}
+
+// denied is the refusal of a call that a deny rule forbids, or nil. Nothing else is
+// asked for: whoever types a call has allowed it.
+func (h *hub) denied(t tool.Tool, input json.RawMessage, env tool.Env) error {
+	p, err := t.Plan(input, env)
+	if err != nil {
+		return nil // the call says it
+	}
+	v := policy.Decide(h.rules, policy.Bypass, policy.Request{Tool: t.Spec().Name, Actions: p.Actions})
+	if v.Effect != policy.Deny || v.Check != policy.CheckRule {
+		return nil
+	}
+	return &failure{exitRefused, t.Spec().Name + " was refused: " + v.Why(), wayOut(v)}
 }
 
 // millis reads a number of milliseconds; what is none is 0.
@@ -250,10 +273,12 @@ func mcpTools(sys System, f *runFlags) *cobra.Command {
 				}
 				list = []servers.Server{s}
 			}
+			c.waiting(sys)
 			rows := []toolRow{}
 			var failed error
 			for _, s := range list {
-				if startable(s) != nil {
+				if err := startable(s); err != nil {
+					fmt.Fprintln(sys.Stderr, "adze: "+oneLine(err.Error()))
 					continue
 				}
 				got, err := c.toolsOf(cmd.Context(), sys, s)
@@ -303,6 +328,7 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 	var u useFlags
 	c := &cobra.Command{
 		Use: "call SERVER/TOOL [JSON|-]", Short: "Call a tool of a server; - reads its arguments from stdin", Args: cobra.RangeArgs(1, 2),
+		Long: "call calls a tool, as you say it: nothing is asked. What deny rules forbid is\nrefused here too.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, want, ok := strings.Cut(args[0], "/")
 			if !ok || want == "" {
@@ -328,7 +354,11 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				res, err := t.Run(cmd.Context(), input, h.env(sys, f, cmd, u.asJSON))
+				env := h.env(sys, f, cmd, u.asJSON)
+				if err := h.denied(t, input, env); err != nil {
+					return err
+				}
+				res, err := t.Run(cmd.Context(), input, env)
 				h.asks.told(sys)
 				if err != nil {
 					return err

@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/ext/plugin"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/trust"
 )
 
 // A pluginRow is a plugin in a list.
@@ -34,6 +36,10 @@ func pluginList(sys System, f *runFlags) *cobra.Command {
 			s, err := f.shop(sys, cmd)
 			if err != nil {
 				return err
+			}
+			if live, err := settings.Open(s.bare.quiet().Environment, s.bare.Sources); err == nil {
+				tellUntrusted(sys, live, trust.Settings)
+				live.Close()
 			}
 			rows, err := s.rows()
 			if available {

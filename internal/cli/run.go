@@ -180,6 +180,9 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		Format: print.Format(f.output), Partial: f.partial, Hooks: f.clients.hookEvents, About: a.about(), After: a.After,
 		Out: sys.Stdout, Err: sys.Stderr, Chatty: f.verbose || sys.ErrTTY && f.output == "text", Inputs: inputs, Host: o.Person, Callbacks: o.callbacks,
 	}
+	if f.input != "stream-json" && !o.Extensions.NoCommands {
+		opts.NoCommand = o.noCommand
+	}
 	if f.input == "stream-json" {
 		opts.Servers, opts.Ready = &hostServers{world: a.world.MCP(), given: o.Extensions.Further}, o.ready(ctx, a)
 	}

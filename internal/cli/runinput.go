@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,7 +16,10 @@ import (
 
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/trust"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
 
@@ -98,6 +103,42 @@ func slash(text string) (print.Input, error) {
 
 func onlyShown(name string) error {
 	return usagef("use "+cmp.Or(elsewhere[name], "the terminal UI: adze"), "/%s is a command of the terminal UI, and does nothing in print mode", name)
+}
+
+// looksCommand matches the first word of a prompt that is meant as a slash command.
+var looksCommand = regexp.MustCompile(`^/([a-z0-9][a-z0-9:_-]*)$`)
+
+// noCommand refuses a prompt whose first word is a slash command that is not there;
+// it is nil for other words, and for a path that exists. why says what is not there.
+func (i invocation) noCommand(text string, why error) error {
+	words := strings.Fields(text)
+	if len(words) == 0 {
+		return nil
+	}
+	m := looksCommand.FindStringSubmatch(words[0])
+	if m == nil {
+		return nil
+	}
+	if _, err := os.Lstat(words[0]); err == nil {
+		return nil
+	}
+	said, what := why.Error(), "adze skills list shows those there are; a prompt that is none begins with another word"
+	if !strings.Contains(said, "did you mean") {
+		names := slices.Collect(maps.Keys(elsewhere))
+		for _, c := range contrib.Commands().Commands {
+			names = append(names, c.Name)
+		}
+		slices.Sort(names)
+		said += near.Hint(m[1], slices.Compact(names))
+	}
+	if live, err := settings.Open(i.quiet().Environment, i.Sources); err == nil {
+		defer live.Close()
+		if slices.ContainsFunc(live.Untrusted(), func(f trust.File) bool { return f.Kind == trust.Skill || f.Kind == trust.Command }) {
+			said += "; this folder's own skills and commands are not read until it is trusted"
+			what = "adze trust shows what the folder brings"
+		}
+	}
+	return usagef(what, "%s", said)
 }
 
 // withStdin appends what comes on stdin to the prompt.

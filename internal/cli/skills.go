@@ -41,34 +41,26 @@ func (f *runFlags) library(sys System, cmd *cobra.Command, kinds ...trust.Kind) 
 	if err != nil {
 		return skill.Library{}, openError(cmd.Context(), err)
 	}
-	lib, problems := ext.Library(ext.WorldConfig{
-		Live: live, Env: o.Env, Bare: o.Sources.Bare, Flags: o.Extensions,
-		Roots: func() []string {
-			rules, _ := settings.UsableRules(live.Config(), live.Paths, func(error) {}) // problems are told elsewhere
-			return rules.Dirs
-		},
-	})
+	lib, problems := ext.Library(o.extended(live))
 	for _, p := range problems {
 		fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(p.String()))
 	}
-	if n := untrusted(live, kinds); n > 0 {
-		fmt.Fprintf(sys.Stderr, "adze: this folder's own are not read, because nobody trusts them: %s (adze trust shows them)\n", clip.Count(n, "file"))
-	}
+	tellUntrusted(sys, live, kinds...)
 	return lib, nil
 }
 
-// untrusted is how many files of these kinds the folder brings that do not count.
-func untrusted(live *settings.Live, kinds []trust.Kind) (n int) {
-	v, err := live.Paths.Trust().Check(live.Paths.TrustFolder())
-	if err != nil || len(live.Brings()) > 0 {
-		return 0
-	}
-	for _, file := range v.Files {
+// tellUntrusted says on stderr what of these kinds the folder brings that does not
+// count.
+func tellUntrusted(sys System, live *settings.Live, kinds ...trust.Kind) {
+	n := 0
+	for _, file := range live.Untrusted() {
 		if slices.Contains(kinds, file.Kind) {
 			n++
 		}
 	}
-	return n
+	if n > 0 {
+		fmt.Fprintf(sys.Stderr, "adze: this folder's own are not read, because nobody trusts them: %s (adze trust shows them)\n", clip.Count(n, "file"))
+	}
 }
 
 // A skillRow is a skill or a command in a list.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -39,7 +40,22 @@ type plugged struct {
 	hooks   []hook.Hook
 	servers []servers.Given
 	environ map[string][]string // of a plugin's own processes, by its ID
+	secrets []string            // values
 	bad     []string
+}
+
+// Brought is what active plugins have besides skills and what is like them.
+type Brought struct {
+	Hooks    []hook.Hook
+	Servers  []servers.Given // with the values of secrets, where they are used
+	Secrets  []string        // these values; they are not for showing
+	Problems []string
+}
+
+// Plugins reads what active plugins bring, without a session.
+func Plugins(c WorldConfig) Brought {
+	p := Open(c).replug()
+	return Brought{p.hooks, p.servers, p.secrets, p.bad}
 }
 
 // plugins are the active plugins, as they were when settings last changed.
@@ -101,6 +117,9 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 		if secrets, err = store.Secrets(context.Background(), x); err != nil {
 			p.bad = append(p.bad, fmt.Sprintf("%s: its secrets cannot be read: %v", x.Origin(), err))
 		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(secrets)) {
+		p.secrets = append(p.secrets, secrets[k])
 	}
 	environ := x.Environ(secrets)
 	p.environ[x.ID()] = environ

@@ -71,6 +71,18 @@ func (l *Live) Brings() []trust.File {
 	return nil
 }
 
+// Untrusted are the files of the folder's own that would count if the folder were
+// trusted. Settings and servers are among them only where they hold something that
+// waits for trust.
+func (l *Live) Untrusted() []trust.File {
+	return l.Paths.waiting(l.Config(), *l.brings.Load(), l.sources)
+}
+
+// Ignored says in a few words what the folder brings that does not count.
+func (l *Live) Ignored() []string {
+	return l.Paths.ignored(l.Config(), *l.brings.Load(), l.sources)
+}
+
 // Only are the scopes of settings that count beside managed ones, nil for all.
 func (l *Live) Only() []string { return l.sources.Only }
 

@@ -44,7 +44,7 @@ func loadConfig(e Environment, s Sources, p Paths) (*config.Config, trust.Verdic
 			e.Notef("settings: %s", pr)
 		}
 	}
-	if ignored := slices.Concat(cfg.Ignored, p.ignoredServers(seen, s)); len(ignored) > 0 {
+	if ignored := p.ignored(cfg, seen, s); len(ignored) > 0 {
 		why := "it is not trusted"
 		if seen.State == trust.Changed {
 			why = "they changed since it was trusted"

@@ -3,6 +3,7 @@ package settings
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -72,20 +74,45 @@ func (l *Live) servers(cfg *config.Config, s Servers) servers.Set {
 	return set
 }
 
-// ignoredServers are the files of a folder that would have MCP servers if it
-// were trusted.
-func (p Paths) ignoredServers(seen trust.Verdict, s Sources) (out []string) {
+// waiting are the files of a folder that would count if it were trusted.
+func (p Paths) waiting(cfg *config.Config, seen trust.Verdict, s Sources) (out []trust.File) {
 	if seen.State == trust.Trusted || s.Bare || s.Only != nil && !slices.Contains(s.Only, string(config.Project)) {
 		return nil
 	}
 	for _, f := range seen.Files {
 		path := filepath.Join(p.Root, filepath.FromSlash(f.Path))
-		if f.Kind != trust.Servers {
+		switch f.Kind {
+		case trust.Settings:
+			if !slices.Contains(cfg.Ignored, path) {
+				continue
+			}
+		case trust.Servers:
+			if list, err := config.Entries(f.Text(), config.Origin{File: path}, "mcpServers"); len(list) == 0 && err == nil {
+				continue
+			}
+		case trust.Script: // nothing runs it but a hook of the settings
 			continue
+		case trust.Skill, trust.Command, trust.Agent, trust.Style:
 		}
-		if list, err := config.Entries(f.Text(), config.Origin{File: path}, "mcpServers"); len(list) > 0 || err != nil {
-			out = append(out, path)
+		out = append(out, f)
+	}
+	return out
+}
+
+// ignored says in a few words what of a folder does not count.
+func (p Paths) ignored(cfg *config.Config, seen trust.Verdict, s Sources) []string {
+	out, many := slices.Clone(cfg.Ignored), map[trust.Kind]int{}
+	for _, f := range p.waiting(cfg, seen, s) {
+		switch f.Kind {
+		case trust.Settings, trust.Script: // cfg.Ignored has its settings
+		case trust.Servers:
+			out = append(out, filepath.Join(p.Root, filepath.FromSlash(f.Path)))
+		case trust.Skill, trust.Command, trust.Agent, trust.Style:
+			many[f.Kind]++
 		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(many)) {
+		out = append(out, clip.Count(many[k], string(k)))
 	}
 	return out
 }

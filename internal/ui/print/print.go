@@ -64,6 +64,9 @@ type Options struct {
 	// Inputs are what to submit; Run is over when the channel is closed and
 	// every prompt that came through it has been answered.
 	Inputs <-chan Input
+	// NoCommand is asked of a prompt that begins as a slash command does and is
+	// none; why says so. An error ends the run, nil takes it for plain words.
+	NoCommand func(text string, why error) error
 }
 
 // An Outcome is what the last turn of a run came to.
@@ -252,6 +255,10 @@ func (r *runner) give(ctx context.Context, o op.Op) error {
 		p.Command = true
 		if err := r.c.Submit(ctx, p); !errors.Is(err, &op.Refusal{Code: op.NoCommand}) {
 			return err
+		} else if r.NoCommand != nil {
+			if err := r.NoCommand(p.Text, err); err != nil {
+				return err
+			}
 		} // words that only look like one
 	}
 	return r.c.Submit(ctx, o)
