@@ -148,6 +148,9 @@ func printTrust(sys System, store trust.Store, v trust.Verdict) {
 	for _, r := range v.Refused {
 		fmt.Fprintf(w, "  refused\t%s\n", clip.Visible(r))
 	}
+	for _, r := range v.Left {
+		fmt.Fprintf(w, "  left out\t%s\n", clip.Visible(r))
+	}
 	_ = w.Flush() // stdout is reported when the command ends
 	if len(v.Steering) > 0 {
 		fmt.Fprintf(out, "texts that a model will read (they need no trust): %s\n", clip.Visible(strings.Join(v.Steering, ", ")))
@@ -169,7 +172,7 @@ func trustJSON(v trust.Verdict) any {
 	}
 	return map[string]any{
 		"dir": v.Folder.Root, "state": v.State, "claims": claims, "changes": changes,
-		"steering": append([]string{}, v.Steering...), "refused": append([]string{}, v.Refused...),
+		"steering": append([]string{}, v.Steering...), "refused": append([]string{}, v.Refused...), "left_out": append([]string{}, v.Left...),
 	}
 }
 

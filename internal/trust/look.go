@@ -98,6 +98,45 @@ func (v *Verdict) refuse(path string, err error) {
 	v.Refused = append(v.Refused, path+": "+why)
 }
 
+// apart reports whether a thing of a kind that cannot be read is only left out.
+// Skills and the like are used when their content is that of a trusted file, and
+// what is left out is none. Settings and what they run make up the folder's trust.
+func (k Kind) apart() bool { return k == Skill || k == Command || k == Agent || k == Style }
+
+// bad leaves a thing out, or refuses the folder for it.
+func (l *looker) bad(at string, kind Kind, err error) {
+	if !kind.apart() {
+		l.v.refuse(at, err)
+		return
+	}
+	why := paths.Cause(err).Error()
+	if link, target := l.leads(at); link != "" {
+		at, why = link, fmt.Sprintf("a link out of the folder, or to nothing (%q)", target)
+	}
+	if text := at + ": " + why; !slices.Contains(l.v.Left, text) {
+		l.v.Left = append(l.v.Left, text)
+	}
+}
+
+// leads is the part of a path that is a link out of the root or to nothing, and
+// where it leads as it is written; "" when no part is.
+func (l *looker) leads(at string) (link, target string) {
+	segs := strings.Split(at, "/")
+	for i := range segs {
+		link = strings.Join(segs[:i+1], "/")
+		name := filepath.FromSlash(link)
+		if _, err := l.root.Stat(name); err == nil {
+			continue
+		}
+		target, err := l.root.Readlink(name)
+		if err != nil {
+			return "", ""
+		}
+		return link, target
+	}
+	return "", ""
+}
+
 type looker struct {
 	v     *Verdict
 	root  *os.Root
@@ -140,7 +179,7 @@ func (l *looker) folder(d string, own, between bool) {
 			l.tree(at, s.ending, s.kind, maxDepth)
 			continue
 		}
-		for _, e := range l.names(at) {
+		for _, e := range l.names(at, s.kind) {
 			l.file(path.Join(at, e.Name(), s.one), s.kind)
 		}
 	}
@@ -154,13 +193,13 @@ func (l *looker) folder(d string, own, between bool) {
 // tree takes every file with an ending. Folders that are links are not
 // entered here; the readers of these files do not enter them either.
 func (l *looker) tree(at, ending string, kind Kind, depth int) {
-	for _, e := range l.names(at) {
+	for _, e := range l.names(at, kind) {
 		p := path.Join(at, e.Name())
 		switch {
 		case e.IsDir() && depth > 0:
 			l.tree(p, ending, kind, depth-1)
 		case e.IsDir():
-			l.v.refuse(p, errors.New("too deep"))
+			l.bad(p, kind, errors.New("too deep"))
 		case ending == "" || strings.Contains(" "+ending+" ", " "+strings.ToLower(path.Ext(e.Name()))+" "):
 			l.file(p, kind)
 		}
@@ -168,27 +207,27 @@ func (l *looker) tree(at, ending string, kind Kind, depth int) {
 }
 
 // names lists a folder below the root; none when there is none.
-func (l *looker) names(at string) []fs.DirEntry {
+func (l *looker) names(at string, kind Kind) []fs.DirEntry {
 	info, err := l.root.Stat(filepath.FromSlash(at))
 	if absent(err) || err == nil && !info.IsDir() {
 		return nil
 	}
 	if err != nil {
-		l.v.refuse(at, err)
+		l.bad(at, kind, err)
 		return nil
 	}
 	d, err := l.root.Open(filepath.FromSlash(at))
 	if err != nil {
-		l.v.refuse(at, err)
+		l.bad(at, kind, err)
 		return nil
 	}
 	defer d.Close()
 	list, err := d.ReadDir(maxNames + 1)
 	if err != nil && !errors.Is(err, io.EOF) {
-		l.v.refuse(at, err)
+		l.bad(at, kind, err)
 	}
 	if len(list) > maxNames {
-		l.v.refuse(at, fmt.Errorf("it holds more than %d names", maxNames))
+		l.bad(at, kind, fmt.Errorf("it holds more than %d names", maxNames))
 		return nil
 	}
 	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
@@ -196,7 +235,8 @@ func (l *looker) names(at string) []fs.DirEntry {
 }
 
 // file reads one file, if it is there. What is no regular file, or a link
-// that leaves the folder, makes the folder one that cannot be trusted.
+// that leaves the folder, is left out, or makes the folder one that cannot be
+// trusted: see Kind.apart.
 func (l *looker) file(at string, kind Kind) {
 	if l.full {
 		return
@@ -210,7 +250,7 @@ func (l *looker) file(at string, kind Kind) {
 	}
 	text, err := readBelow(l.root, name, maxFile)
 	if err != nil {
-		l.v.refuse(at, err)
+		l.bad(at, kind, err)
 		return
 	}
 	if l.total += int64(len(text)); l.total > maxTotal || len(l.v.Files) >= maxFiles {

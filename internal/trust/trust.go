@@ -51,6 +51,9 @@ type Verdict struct {
 	Steering []string
 	// Refused are reasons for which the folder cannot be trusted at all.
 	Refused []string
+	// Left are things that are left out, and why: nobody can trust them, and nothing
+	// of them is read. The rest of the folder can be trusted.
+	Left    []string
 	Changes []Change // since it was trusted
 
 	id identity

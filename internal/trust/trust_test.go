@@ -427,3 +427,57 @@ func TestFilesOfAFolderStayBelowIt(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 }
+
+func TestLinksOutOfTheFolderAreLeftOut(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("links and pipes are of unix")
+	}
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "SKILL.md"), []byte("steer"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t)
+	r.write(".claude/skills/own/SKILL.md", "mine")
+	r.write(".claude/commands/a.md", "mine")
+	for link, to := range map[string]string{
+		".claude/skills/lnk": outside, ".claude/commands/b.md": filepath.Join(outside, "SKILL.md"), ".claude/agents": outside, ".claude/commands/zero.md": "/dev/zero",
+	} {
+		if err := os.Symlink(to, filepath.Join(r.Root, filepath.FromSlash(link))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := mkfifo(filepath.Join(r.Root, ".claude", "commands", "pipe.md")); err != nil {
+		t.Fatal(err)
+	}
+	v := r.check(trust.Untrusted)
+	if err := r.Grant(t.Context(), v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Refused) > 0 || len(v.Files) != 2 {
+		t.Errorf("%+v", v)
+	}
+	got := strings.Join(v.Left, "\n")
+	for _, want := range []string{
+		".claude/skills/lnk: a link out of the folder", outside, ".claude/commands/b.md: a link out", ".claude/agents: a link out", `("/dev/zero")`, "pipe.md: not a regular file",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	r.check(trust.Trusted)
+	// What a link leads to is never what was agreed to; a file in its place needs a new yes.
+	if err := os.Remove(filepath.Join(r.Root, ".claude", "skills", "lnk")); err != nil {
+		t.Fatal(err)
+	}
+	r.write(".claude/skills/lnk/SKILL.md", "steer")
+	r.check(trust.Changed)
+
+	r = newRig(t) // scripts of hooks run without being read again
+	r.write(".claude/hooks/own.sh", "x")
+	if err := os.Symlink(filepath.Join(outside, "SKILL.md"), filepath.Join(r.Root, ".claude", "hooks", "h.sh")); err != nil {
+		t.Fatal(err)
+	}
+	if v := r.check(trust.Untrusted); len(v.Refused) != 1 {
+		t.Errorf("%q", v.Refused)
+	}
+}
