@@ -143,7 +143,7 @@ func (w *World) modelsOf(cfg *config.Config) (*models.Set, error) {
 // sandboxes is what those of a session are made from.
 func (w *World) sandboxes(bypass bool) boxes.Config {
 	c := w.process.sandboxes(w.Paths)
-	c.Temp, c.Bypass = w.temp.inside, bypass
+	c.Temp, c.Bypass, c.Shown = w.temp.inside, bypass, w.ext.PluginRoots
 	c.Programs = func(cfg *config.Config, roots []string) []policy.Steer {
 		return append(settings.Programs(cfg, w.Paths, roots), w.ext.Programs(roots)...)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Market is the person's plugins.
@@ -256,6 +257,18 @@ func (p *plugged) bins() string {
 		}
 	}
 	return strings.Join(dirs, string(os.PathListSeparator))
+}
+
+// PluginRoots are the folders of the active plugins that lie among adze's own, for
+// commands that run their programs.
+func (w *World) PluginRoots() (out []string) {
+	own := filepath.Join(w.conf.Live.Paths.State, "plugins")
+	for _, x := range w.plugins().list {
+		if x.Root != own && paths.Within(own, x.Root) {
+			out = append(out, x.Root)
+		}
+	}
+	return out
 }
 
 // Path is the PATH of commands with the programs of plugins behind it.

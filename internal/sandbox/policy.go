@@ -84,7 +84,7 @@ func NewPolicy(c Config) Policy {
 	secrets := c.credentials()
 	keys := c.paths(secrets.Files)
 	p.Env = secrets.Env
-	p.Readable = slices.DeleteFunc(c.paths(fs.AllowRead), func(r string) bool { return paths.WithinAny(keys, r) })
+	p.Readable = slices.DeleteFunc(append(c.paths(fs.AllowRead), c.shown()...), func(r string) bool { return paths.WithinAny(keys, r) })
 	for _, h := range append(policy.SecretPlaces(c.Home), c.State...) {
 		if r := real(h); !slices.Contains(p.Readable, r) {
 			p.Hidden = append(p.Hidden, r)
@@ -111,6 +111,17 @@ func NewPolicy(c Config) Policy {
 		Unix: c.paths(n.UnixSockets), AllUnix: n.AllUnixSockets, Listen: n.LocalBinding,
 	}
 	return p.with(p.survey().look())
+}
+
+// shown are the folders of Shown, resolved, that no setting hides.
+func (c Config) shown() (out []string) {
+	denied := c.paths(c.Settings.Filesystem.DenyRead)
+	for _, dir := range c.Shown {
+		if r := real(dir); !paths.WithinAny(denied, r) {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 // survey looks for what the policy protects.

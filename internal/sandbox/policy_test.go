@@ -136,6 +136,17 @@ func TestCredentialsAreHidden(t *testing.T) {
 	}
 }
 
+func TestShownFoldersAreReadable(t *testing.T) {
+	c := Config{Dir: "/w/p", Home: "/h", Temp: "/t", State: []string{"/s"}, Shown: []string{"/s/plugins/a", "/s/plugins/b"}}
+	if p := NewPolicy(c); !slices.Equal(p.Readable, c.Shown) || !slices.Contains(p.Hidden, "/s") || paths.WithinAny(p.Writable, "/s/plugins/a") {
+		t.Errorf("readable %v, hidden %v, writable %v", p.Readable, p.Hidden, p.Writable)
+	}
+	c.Settings.Filesystem.DenyRead = []string{"/s/plugins/b"}
+	if p := NewPolicy(c); !slices.Equal(p.Readable, c.Shown[:1]) {
+		t.Errorf("readable %v", p.Readable)
+	}
+}
+
 // put writes a file and the folders above it.
 func put(t testing.TB, path, text string) {
 	t.Helper()

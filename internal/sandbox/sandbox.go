@@ -35,6 +35,9 @@ type Config struct {
 	Home  string
 	// State are adze's own folders, hidden inside.
 	State []string
+	// Shown are folders that can be read inside although they lie in something
+	// hidden, unless a person's settings hide them.
+	Shown []string
 	// Cache is a folder for private caches of build tools, which are then
 	// not shared with what runs outside; "" keeps them in the session's
 	// temporary folder.

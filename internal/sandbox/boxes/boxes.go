@@ -34,6 +34,9 @@ type Config struct {
 	// Programs are the files in some folders that the settings have adze run; nil
 	// names none.
 	Programs func(cfg *config.Config, roots []string) []policy.Steer
+	// Shown are folders among adze's own that commands inside may read, asked for when
+	// a sandbox is prepared; nil names none.
+	Shown func() []string
 	// Note tells a person what no event says; nil: nobody.
 	Note func(string)
 	// Bypass: the session began in the mode bypassPermissions.
@@ -115,11 +118,12 @@ func (b *Set) lenient(string) bool {
 // folders that may be written. A sandbox that would be the same stays, unless
 // anew is set.
 func (b *Set) Prepare(ctx context.Context, cfg *config.Config, roots []string, anew bool) {
-	key := fmt.Sprintf("%q %q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key(), programs(b.conf, cfg, roots))
+	shown := b.conf.shown()
+	key := fmt.Sprintf("%q %q %q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key(), programs(b.conf, cfg, roots), shown)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if anew || key != b.key {
-		b.next, b.key = b.confine(ctx, cfg, roots), key
+		b.next, b.key = b.confine(ctx, cfg, roots, shown), key
 	}
 }
 

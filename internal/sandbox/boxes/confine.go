@@ -140,8 +140,15 @@ type confinement struct {
 	made atomic.Pointer[sandbox.Sandbox]
 }
 
+func (c Config) shown() []string {
+	if c.Shown == nil {
+		return nil
+	}
+	return c.Shown()
+}
+
 // confine is a sandbox of these settings, nil when they want none.
-func (b *Set) confine(ctx context.Context, cfg *config.Config, roots []string) *confinement {
+func (b *Set) confine(ctx context.Context, cfg *config.Config, roots, shown []string) *confinement {
 	if !cfg.Sandbox.Enabled {
 		return nil
 	}
@@ -150,6 +157,7 @@ func (b *Set) confine(ctx context.Context, cfg *config.Config, roots []string) *
 		if err != nil {
 			return nil, err
 		}
+		c.Shown = shown
 		c.Temp, c.Ask, c.Stays, c.Took, c.Cold, c.Resolve, c.Dial = b.conf.Temp, b.connect, b.lenient, b.took, b.isCold, b.conf.Resolve, b.conf.Dial
 		return sandbox.New(context.WithoutCancel(ctx), c)
 	}}
