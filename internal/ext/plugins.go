@@ -124,6 +124,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 	}
 	environ := x.Environ(secrets)
 	p.environ[x.ID()] = environ
+	p.bad = append(p.bad, unset(x, secrets)...)
 	at := hook.Place{Scope: "plugin", Root: x.Root, Data: x.Data, Env: environ}
 	for _, g := range x.Hooks {
 		at.From = x.Origin() + ", " + g.From
@@ -155,6 +156,20 @@ func vars(environ []string) map[string]string {
 	for _, v := range environ {
 		name, value, _ := strings.Cut(v, "=")
 		out[name] = value
+	}
+	return out
+}
+
+// unset says which secrets of a plugin are not there although it needs them, or
+// its servers and hooks name them.
+func unset(x plugin.Plugin, secrets map[string]string) (out []string) {
+	for _, o := range x.Options {
+		names := func(raw []byte) bool { return strings.Contains(string(raw), "${user_config."+o.Key+"}") }
+		used := o.Required || slices.ContainsFunc(x.Servers, func(s plugin.Server) bool { return names(s.JSON) }) ||
+			slices.ContainsFunc(x.Hooks, func(g plugin.HookGroup) bool { return names(g.JSON) })
+		if _, ok := secrets[o.Key]; o.Secret && used && !ok {
+			out = append(out, fmt.Sprintf("%s: its secret option %s is not set (adze plugin enable %s --set %s=- reads it)", x.Origin(), o.Key, x.ID(), o.Key))
+		}
 	}
 	return out
 }
