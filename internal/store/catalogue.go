@@ -154,6 +154,10 @@ type Info struct {
 	Seq      event.Seq    `json:"seq"` // of its last event
 }
 
+// ServedModel is the model of a session whose calls another agent makes (adze mcp
+// serve). Nobody goes on with it without naming it.
+const ServedModel = "mcp/client"
+
 // promptChars bounds what a list shows of a prompt.
 const promptChars = 200
 
@@ -241,7 +245,7 @@ func (e *AmbiguousError) Hint() string { return "give the ID of one of them" }
 func Match(all []Info, project, query string) (Info, error) {
 	query = strings.TrimSpace(query)
 	if query == "" {
-		if n := slices.IndexFunc(all, func(i Info) bool { return i.Key == project }); n >= 0 {
+		if n := slices.IndexFunc(all, func(i Info) bool { return i.Key == project && i.Model != ServedModel }); n >= 0 {
 			return all[n], nil
 		}
 		return Info{}, fmt.Errorf("%w here yet", ErrNone)

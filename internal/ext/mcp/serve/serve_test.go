@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
+	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/mem"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -147,6 +148,12 @@ func TestToolsAreThoseOfUse(t *testing.T) {
 }
 
 // A hundred at once, from two clients: nothing is lost and nothing mixed up.
+func TestSessionsAreKnownAsServed(t *testing.T) {
+	if id := serve.NewRelay().Target().ID(); id != store.ServedModel {
+		t.Errorf("the model is %s, and lists look for %s", id, store.ServedModel)
+	}
+}
+
 func TestManyCallsAtOnce(t *testing.T) {
 	r := newRig(t)
 	clients := []*mcp.ClientSession{r.client(t, nil), r.client(t, nil)}
