@@ -29,7 +29,12 @@ func (r *Running) extend(cfg *config.Config) {
 	case r.spec.Cleared:
 		source = "clear"
 	}
-	x, bad := ext.New(ext.Config{World: w.ext, Offer: r.Offer, Fork: ext.ForkConfig{
+	x, bad := ext.New(ext.Config{World: w.ext, Offer: r.Offer, Reapply: func() {
+		w.live.Hold(func() {
+			cfg := w.Config()
+			r.reload(cfg, cfg)
+		})
+	}, Fork: ext.ForkConfig{
 		Parts: func() []prompt.Part { return r.parts }, Resolve: w.resolve, Budget: func() agent.Budget { return budget(w.Config()) },
 		Rules: func() policy.Rules {
 			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere

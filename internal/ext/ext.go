@@ -43,6 +43,8 @@ type Config struct {
 	// Style is the output style that the settings name, "" for the usual one.
 	Style string
 	Fork  ForkConfig // Session is filled in here
+	// Reapply has rules count anew, as other plugins bring others.
+	Reapply func()
 	// Offer has the session offer the tools that there are now. It is called by one
 	// goroutine.
 	Offer func()
@@ -143,6 +145,9 @@ func (x *Session) replugged() {
 	x.gate.Use(set)
 	if x.s != nil {
 		x.mons.use("")
+	}
+	if x.conf.Reapply != nil {
+		x.wg.Go(x.conf.Reapply)
 	}
 	x.changed()
 }
