@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -176,6 +177,11 @@ func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 	bad := slices.Clone(plugs.bad)
 	for _, p := range set.Problems {
 		bad = append(bad, p.String())
+	}
+	for _, s := range set.Servers {
+		if s.Problem != "" && s.Approval == servers.Approved {
+			bad = append(bad, fmt.Sprintf("the MCP server %s (%s) cannot be used: %s", s.Name, s.Origin, s.Problem))
+		}
 	}
 	w.mu.Lock()
 	if w.hub == nil && len(set.Servers) > 0 && !w.closed {

@@ -189,7 +189,7 @@ func TestStdio(t *testing.T) {
 		t.Errorf("%+v", spec)
 	}
 	p, err := x.Plan(json.RawMessage(`{"text":"a"}`), tool.Env{})
-	if err != nil || !p.Parallel || p.Title != "my server: Echo it" || len(p.Actions) != 1 {
+	if err != nil || !p.Parallel || p.Title != "my server: echo (Echo it)" || len(p.Actions) != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
 	if _, err := x.Plan(json.RawMessage(`[]`), tool.Env{}); err == nil {

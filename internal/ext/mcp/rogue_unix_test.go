@@ -374,7 +374,7 @@ func TestTextOfServers(t *testing.T) {
 	r.ready(t)
 	for _, c := range r.Contributions() {
 		p, err := c.Tools[0].Plan(json.RawMessage(`{}`), tool.Env{})
-		if spec := c.Tools[0].Spec(); err != nil || spec.Description != "d x" || spec.Name != "mcp__a__go__31m" || p.Title != "a: T" {
+		if spec := c.Tools[0].Spec(); err != nil || spec.Description != "d x" || spec.Name != "mcp__a__go__31m" || p.Title != "a: go__31m (T)" {
 			t.Errorf("%+v %q %v", spec, p.Title, err)
 		}
 	}

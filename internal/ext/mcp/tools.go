@@ -159,7 +159,7 @@ func (r *remote) Plan(in json.RawMessage, _ tool.Env) (tool.Plan, error) {
 	}
 	p := tool.Plan{
 		Actions:  []policy.Action{policy.Call{Server: r.s.part, Tool: r.part, ReadOnly: r.readOnly && r.s.conf.TrustAnnotations}},
-		Title:    r.s.conf.Name + ": " + r.title,
+		Title:    r.s.conf.Name + ": " + named(r.part, r.title),
 		Parallel: r.readOnly,
 	}
 	blocks := []view.Block{view.Text{S: "The tool " + clip.Line(clip.Visible(r.name), 100) + " of the MCP server " + clip.Visible(r.s.conf.Name)}}
@@ -460,4 +460,13 @@ func cut(s string, max int) string {
 		return s
 	}
 	return string(r[:max-1]) + "…"
+}
+
+// named is a tool's own name, with the title that its server gives it behind: a
+// title alone could say another thing than what is called.
+func named(name, title string) string {
+	if title == "" || title == name {
+		return name
+	}
+	return name + " (" + title + ")"
 }
