@@ -77,6 +77,7 @@ func honest() *sdk.Server {
 		return nil, nil, errors.New("it broke")
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "hang", Description: "waits until it is cancelled"}, func(ctx context.Context, _ *sdk.CallToolRequest, in echoed) (*sdk.CallToolResult, any, error) {
+		_ = os.WriteFile(in.Text, []byte("begun"), 0o600) // a pipe: it waits until that is read
 		<-ctx.Done()
 		_ = os.WriteFile(in.Text, []byte("cancelled"), 0o600)
 		return nil, nil, ctx.Err()

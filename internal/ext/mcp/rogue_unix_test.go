@@ -506,6 +506,9 @@ func TestCancelledCall(t *testing.T) {
 		}
 		done <- res
 	}()
+	if b, err := os.ReadFile(file); string(b) != "begun" { // what was not sent cannot be cancelled
+		t.Fatalf("%q %v", b, err)
+	}
 	run(t, r.tool(t, "mcp__a__echo"), `{"text":"behind it"}`)
 	cancel()
 	if res := <-done; !res.IsErr {
