@@ -7,16 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/market"
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/settings"
@@ -49,15 +47,7 @@ func (f *runFlags) shop(sys System, cmd *cobra.Command) (*shop, error) {
 	if err != nil {
 		return nil, openError(cmd.Context(), err)
 	}
-	return &shop{sys, p, cfg, pluginStore(sys, o, p), market.PolicyOf(cfg), o}, nil
-}
-
-// pluginStore is where the plugins of a person are.
-func pluginStore(sys System, o invocation, p settings.Paths) *market.Store {
-	return market.Open(market.Config{
-		Dir: filepath.Join(p.Folders.State, "plugins"), Environ: o.Environ, Avoid: []string{p.Root, p.Dir},
-		Agent: "adze/" + sys.Version, Keyring: auth.System(runtime.GOOS, sys.Env),
-	})
+	return &shop{sys, p, cfg, ext.Market(p, sys.Env, o.Environ, sys.Version), market.PolicyOf(cfg), o}, nil
 }
 
 // write changes the settings file of a scope, and reads all anew.

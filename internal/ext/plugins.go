@@ -29,7 +29,7 @@ import (
 // Market is the person's plugins.
 func Market(p settings.Paths, env func(string) string, environ []string, version string) *market.Store {
 	return market.Open(market.Config{
-		Dir: filepath.Join(p.State, "plugins"), Environ: environ, Avoid: []string{p.Root}, Agent: "adze/" + version,
+		Dir: filepath.Join(p.State, "plugins"), Environ: environ, Avoid: []string{p.Root, p.Dir}, Agent: "adze/" + version,
 		Keyring: auth.System(runtime.GOOS, env),
 	})
 }

@@ -58,8 +58,6 @@ type WorldConfig struct {
 	Lasting bool                                  // more prompts may come, so that files are watched
 	// Roots are the folders that sessions work in.
 	Roots func() []string
-	// Debug takes a line that a server wrote; nil: nobody does.
-	Debug func(server, line string)
 	// Hide masks secrets in what servers wrote; nil leaves it as it is.
 	Hide func(string) string
 }
@@ -270,15 +268,12 @@ const maxLog = 30
 // wrote keeps a line that a server wrote.
 func (w *World) wrote(server, line string) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	list := append(w.logs[server], line)
 	if w.logs == nil {
 		w.logs = map[string][]string{}
 	}
 	w.logs[server] = list[max(0, len(list)-maxLog):]
-	w.mu.Unlock()
-	if w.conf.Debug != nil {
-		w.conf.Debug(server, line)
-	}
 }
 
 // Log is what a server wrote last: to its standard error, or as log messages.
