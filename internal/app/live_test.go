@@ -286,7 +286,7 @@ func TestLiveBrokenFile(t *testing.T) {
 		t.Error(text)
 	}
 	r.put("~/.adze/settings.json", text+"\n")
-	r.waitFor("mended", func() (is bool) {
+	waitFor(r.t, "mended", func() (is bool) {
 		r.world.live.Hold(func() { is = r.world.Config().Permissions.Unsafe == "" })
 		return is
 	})
@@ -296,13 +296,13 @@ func TestLiveBrokenFile(t *testing.T) {
 }
 
 // waitFor waits for what no event tells.
-func (r *watched) waitFor(what string, is func() bool) {
-	r.t.Helper()
+func waitFor(t *testing.T, what string, is func() bool) {
+	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for late := time.Now().Add(20 * time.Second); !is(); <-tick.C {
 		if time.Now().After(late) {
-			r.t.Fatalf("not %s", what)
+			t.Fatalf("not %s", what)
 		}
 	}
 }
@@ -319,7 +319,7 @@ func TestLiveOwnWritesAreNoNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	next[event.TurnEnded](r)
-	r.waitFor("loaded", func() (is bool) {
+	waitFor(r.t, "loaded", func() (is bool) {
 		r.world.live.Hold(func() { is = len(r.world.Config().Permissions.Allow) == 1 })
 		return is
 	})
@@ -348,7 +348,7 @@ func TestLiveFilesThatComeAndGo(t *testing.T) {
 	} {
 		step.do()
 		want := []string{"a", "a b", "b c", "b d", "b d e", "b e"}[i]
-		r.waitFor(step.what+": "+want, func() bool {
+		waitFor(r.t, step.what+": "+want, func() bool {
 			have := map[string]bool{}
 			for _, d := range r.world.Config().Permissions.Deny {
 				have[strings.TrimSuffix(strings.TrimPrefix(d.Text, "Bash("), ")")] = true
@@ -379,5 +379,5 @@ func TestOneBriefAnswerWatchesNothing(t *testing.T) {
 	if is := r.world.live.Watching(); is && time.Since(began) < time.Second {
 		t.Error("settings are watched")
 	}
-	r.waitFor("watched, though the run goes on", r.world.live.Watching)
+	waitFor(r.t, "watched, though the run goes on", r.world.live.Watching)
 }

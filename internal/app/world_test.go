@@ -105,6 +105,10 @@ func TestTwoSessionsInOneWorld(t *testing.T) {
 
 	file(`{` + unconfined + `,"permissions":{"allow":["Bash"],"deny":["Bash(touch *)"]}}`)
 	w.live.Start()
+	waitFor(t, "told of the new rule", func() (is bool) { // a watch that had begun by itself tells of it later
+		w.live.Hold(func() { is = len(w.live.Config().Permissions.Deny) == 1 })
+		return is
+	})
 	for _, r := range []struct {
 		*Running
 		*fake.Model
