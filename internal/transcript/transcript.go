@@ -7,6 +7,7 @@ package transcript
 
 import (
 	"cmp"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -215,8 +216,9 @@ func (s State) File(path string) (effect.File, bool) { return s.files.get(path) 
 // Files yields every file the model has seen, in no useful order.
 func (s State) Files() iter.Seq2[string, effect.File] { return s.files.all() }
 
-// Apply returns s after e. A live event changes nothing. It has a case for each
-// event; what takes a decision of its own is a method.
+// Apply returns s after e. A live event changes nothing. Every event has a case
+// here; those of a call, and those that change what the conversation was, are
+// told apart in call and reshaped.
 func (s State) Apply(e event.Event) State {
 	if _, live := e.Body.(event.Live); live {
 		return s
@@ -245,14 +247,8 @@ func (s State) Apply(e event.Event) State {
 		s = s.dropped(b)
 	case event.Spent:
 		s = s.spend(b).unpriced(b)
-	case event.Asked:
-		s.Pending = with(s.Pending, b.Call, b)
-	case event.Answered:
-		s = s.answered(b)
-	case event.ToolStarted:
-		s.Started = with(s.Started, b.Call, b)
-	case event.ToolFinished:
-		s = s.finished(e.Seq, b)
+	case event.Asked, event.Answered, event.ToolStarted, event.ToolFinished:
+		s = s.call(e)
 	case event.Ran:
 		s.Dir = cmp.Or(b.Dir, s.Dir)
 		s.talk = s.talk.said(e.Seq).input(e.Seq, []llm.Part{llm.Text{S: b.Text}})
@@ -264,34 +260,13 @@ func (s State) Apply(e event.Event) State {
 	case event.Titled:
 		s.Title = b.Title
 	case event.ToolsChanged:
-		if slices.ContainsFunc(b.Added, func(name string) bool { return !slices.Contains(b.Named, name) }) {
-			s.Cache = s.Cache.changed(CacheTools)
-		}
-		if b.Text != "" {
-			s.talk = s.talk.tells(telling{e.Seq, b.Named, b.Removed}).input(e.Seq, []llm.Part{llm.Text{S: b.Text}})
-		}
-		s.Gone = slices.DeleteFunc(slices.Concat(s.Gone, b.Removed), func(name string) bool { return slices.Contains(b.Added, name) })
+		s = s.tools(e.Seq, b)
 	case event.Extended:
 		s.Extensions = b
 	case event.ServerChanged:
 		s = s.server(b)
-	case event.Cleared:
-		s.Cache = s.Cache.changed(CacheCleared)
-		s.talk = s.talk.clear(b.Calls)
-	case event.Bounded:
-		s.talk = s.talk.bound(b.Results)
-	case event.Stripped:
-		s.Cache = s.Cache.changed(CacheStripped)
-		s.talk = s.talk.strip(e.Seq)
-	case event.Compacted:
-		s.Cache = s.Cache.changed(CacheCompacted)
-		s = s.compacted(e.Seq, b)
-	case event.NotesKept:
-		s.Noted = b.Through
-	case event.CompactFailed:
-		s.Failed++
-	case event.Rewound:
-		s = s.rewound(e.Seq, b)
+	case event.Cleared, event.Bounded, event.Stripped, event.Compacted, event.CompactFailed, event.NotesKept, event.Rewound:
+		s = s.reshaped(e)
 	case event.TurnEnded:
 		s.talk = s.talk.turnEnded(e.Seq)
 		s.Turn.End = b
@@ -306,6 +281,61 @@ func (s State) Apply(e event.Event) State {
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone,
 		event.Retracted, event.Waiting, event.ToolOutput, event.HookStarted, event.HookEnded, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan: // live
 	}
+	return s
+}
+
+// call applies what happens to one call: a question, its answer, start and end.
+func (s State) call(e event.Event) State {
+	switch b := e.Body.(type) {
+	case event.Asked:
+		s.Pending = with(s.Pending, b.Call, b)
+	case event.Answered:
+		s = s.answered(b)
+	case event.ToolStarted:
+		s.Started = with(s.Started, b.Call, b)
+	case event.ToolFinished:
+		s = s.finished(e.Seq, b)
+	default:
+		panic(fmt.Sprintf("transcript: %T is no event of a call", b))
+	}
+	return s
+}
+
+// reshaped applies what changes the conversation as it was so far.
+func (s State) reshaped(e event.Event) State {
+	switch b := e.Body.(type) {
+	case event.Cleared:
+		s.Cache = s.Cache.changed(CacheCleared)
+		s.talk = s.talk.clear(b.Calls)
+	case event.Bounded:
+		s.talk = s.talk.bound(b.Results)
+	case event.Stripped:
+		s.Cache = s.Cache.changed(CacheStripped)
+		s.talk = s.talk.strip(e.Seq)
+	case event.Compacted:
+		s.Cache = s.Cache.changed(CacheCompacted)
+		s = s.compacted(e.Seq, b)
+	case event.CompactFailed:
+		s.Failed++
+	case event.NotesKept:
+		s.Noted = b.Through
+	case event.Rewound:
+		s = s.rewound(e.Seq, b)
+	default:
+		panic(fmt.Sprintf("transcript: %T does not change what the conversation was", b))
+	}
+	return s
+}
+
+// tools takes over which tools came and went, and what the model is told of it.
+func (s State) tools(seq event.Seq, b event.ToolsChanged) State {
+	if slices.ContainsFunc(b.Added, func(name string) bool { return !slices.Contains(b.Named, name) }) {
+		s.Cache = s.Cache.changed(CacheTools)
+	}
+	if b.Text != "" {
+		s.talk = s.talk.tells(telling{seq, b.Named, b.Removed}).input(seq, []llm.Part{llm.Text{S: b.Text}})
+	}
+	s.Gone = slices.DeleteFunc(slices.Concat(s.Gone, b.Removed), func(name string) bool { return slices.Contains(b.Added, name) })
 	return s
 }
 

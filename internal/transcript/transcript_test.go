@@ -83,6 +83,14 @@ func TestMessages(t *testing.T) {
 			[]llm.Message{user(text(transcript.LeftOut), text("[a call had run before: early]"), text(transcript.Refused))},
 		},
 		{
+			"results that were cut stand as they are sent",
+			[]event.Body{
+				in("a"), begin, reply(use("1"), use("2"), use("3")), finished("1", "long"), finished("2", "whole"), finished("3", "longer"),
+				event.Bounded{Results: []event.Cut{{Call: "1", Text: "lo…"}, {Call: "3", Text: "…er"}}},
+			},
+			[]llm.Message{user(text("a")), model(use("1"), use("2"), use("3")), user(result("1", "lo…"), result("2", "whole"), result("3", "…er"))},
+		},
+		{
 			"refused again, and nothing of both turns is left",
 			[]event.Body{in("a"), begin, reply(use("1")), finished("1", "r"), event.Replied{Stop: llm.Refused}, end, in("b"), begin, event.Replied{Stop: llm.Refused}, end, in("c")},
 			[]llm.Message{user(text(transcript.AllLeftOut), text("c"))},
