@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
@@ -138,41 +139,67 @@ func scan(file string, bad func(section, key, value string) bool) (string, error
 	return found, nil
 }
 
-// dangerous names the settings that the pins leave standing. All names are
-// lower case. It is a table: a line for each section.
+// dangerous reports whether a setting is one that the pins leave standing and
+// that runs or reads more. All names are lower case.
 func dangerous(section, key, value string, submodule bool) bool {
-	switch section {
-	case "include", "includeif", "alias", "gpg", "credential", "ssh", "pager", "man", "browser", "difftool", "mergetool", "web", "trailer", "sequence":
-		return true
-	case "filter":
-		return key == "clean" || key == "smudge" || key == "process"
-	case "diff":
-		return key == "command" || key == "textconv" || key == "external" || key == "orderfile" || key == "submodule" && value != "short"
-	case "blame":
-		return key == "ignorerevsfile"
-	case "fsck", "mailmap":
-		return key == "skiplist" || key == "file"
-	case "format", "pretty":
-		return strings.Contains(value, "%G")
-	case "log":
-		return key == "diffmerges" && strings.HasPrefix(value, "r")
-	case "status":
-		return key == "submodulesummary" && value != "false" && value != "0"
-	case "submodule":
-		return key == "recurse" && value != "false"
-	case "merge":
-		return key == "driver"
-	case "interactive":
-		return key == "difffilter"
-	case "remote":
-		return key == "promisor" && value != "false" || key == "vcs" || key == "uploadpack" || key == "receivepack"
-	case "extensions":
-		return key == "partialclone"
-	case "core":
+	if section == "core" {
 		return dangerousCore(key, value, submodule)
 	}
-	return false
+	bad, ok := sections[section]
+	return ok && bad(key, value)
 }
+
+// sections has what is dangerous in each section but core.
+var sections = map[string]func(key, value string) bool{
+	"alias":       anyKey,
+	"blame":       keys("ignorerevsfile"),
+	"browser":     anyKey,
+	"credential":  anyKey,
+	"diff":        either(keys("command", "textconv", "external", "orderfile"), keyBut("submodule", "short")),
+	"difftool":    anyKey,
+	"extensions":  keys("partialclone"),
+	"filter":      keys("clean", "smudge", "process"),
+	"format":      showsSignature,
+	"fsck":        keys("skiplist", "file"),
+	"gpg":         anyKey,
+	"include":     anyKey,
+	"includeif":   anyKey,
+	"interactive": keys("difffilter"),
+	"log":         func(key, value string) bool { return key == "diffmerges" && strings.HasPrefix(value, "r") },
+	"mailmap":     keys("skiplist", "file"),
+	"man":         anyKey,
+	"merge":       keys("driver"),
+	"mergetool":   anyKey,
+	"pager":       anyKey,
+	"pretty":      showsSignature,
+	"remote":      either(keys("vcs", "uploadpack", "receivepack"), keyBut("promisor", "false")),
+	"sequence":    anyKey,
+	"ssh":         anyKey,
+	"status":      keyBut("submodulesummary", "false", "0"),
+	"submodule":   keyBut("recurse", "false"),
+	"trailer":     anyKey,
+	"web":         anyKey,
+}
+
+func anyKey(string, string) bool { return true }
+
+// keys is dangerous for each of these keys, whatever the value.
+func keys(names ...string) func(key, value string) bool {
+	return func(key, _ string) bool { return slices.Contains(names, key) }
+}
+
+// keyBut is dangerous for a key with any value but the harmless ones.
+func keyBut(name string, harmless ...string) func(key, value string) bool {
+	return func(key, value string) bool { return key == name && !slices.Contains(harmless, value) }
+}
+
+func either(a, b func(key, value string) bool) func(key, value string) bool {
+	return func(key, value string) bool { return a(key, value) || b(key, value) }
+}
+
+// showsSignature is dangerous where a format has git run the program that
+// checks signatures.
+func showsSignature(_, value string) bool { return strings.Contains(value, "%G") }
 
 func dangerousCore(key, value string, submodule bool) bool {
 	switch key {

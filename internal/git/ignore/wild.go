@@ -175,33 +175,27 @@ func set(pat string, p int, c byte) (in bool, end int) {
 
 // class knows the POSIX character classes over ASCII.
 func class(name string, c byte) (in, ok bool) {
-	up, low, digit := 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z', '0' <= c && c <= '9'
-	graph := 0x21 <= c && c <= 0x7e
-	switch name {
-	case "alnum":
-		return up || low || digit, true
-	case "alpha":
-		return up || low, true
-	case "blank":
-		return c == ' ' || c == '\t', true
-	case "cntrl":
-		return c < 0x20 || c == 0x7f, true
-	case "digit":
-		return digit, true
-	case "graph":
-		return graph, true
-	case "lower":
-		return low, true
-	case "print":
-		return graph || c == ' ', true
-	case "punct":
-		return graph && !up && !low && !digit, true
-	case "space":
-		return c == ' ' || '\t' <= c && c <= '\r', true
-	case "upper":
-		return up, true
-	case "xdigit":
-		return digit || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F', true
-	}
-	return false, false
+	member, ok := classes[name]
+	return ok && member(c), ok
 }
+
+var classes = map[string]func(c byte) bool{
+	"alnum":  func(c byte) bool { return isLetter(c) || isDigit(c) },
+	"alpha":  isLetter,
+	"blank":  func(c byte) bool { return c == ' ' || c == '\t' },
+	"cntrl":  func(c byte) bool { return c < 0x20 || c == 0x7f },
+	"digit":  isDigit,
+	"graph":  isGraphic,
+	"lower":  isLower,
+	"print":  func(c byte) bool { return isGraphic(c) || c == ' ' },
+	"punct":  func(c byte) bool { return isGraphic(c) && !isLetter(c) && !isDigit(c) },
+	"space":  func(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' },
+	"upper":  isUpper,
+	"xdigit": func(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' },
+}
+
+func isUpper(c byte) bool   { return 'A' <= c && c <= 'Z' }
+func isLower(c byte) bool   { return 'a' <= c && c <= 'z' }
+func isLetter(c byte) bool  { return isUpper(c) || isLower(c) }
+func isDigit(c byte) bool   { return '0' <= c && c <= '9' }
+func isGraphic(c byte) bool { return 0x21 <= c && c <= 0x7e }
