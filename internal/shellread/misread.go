@@ -1,6 +1,7 @@
 package shellread
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -174,84 +175,126 @@ func mayComment(line string) bool {
 // and process substitutions inside ${…}. It follows quotes as a shell does,
 // roughly: where it is unsure it refuses.
 func badExpansion(s string) string {
-	type frame struct {
-		open  byte // '{', '(' for $((, '"'
-		depth int
-	}
-	var stack []frame
-	top := func() byte {
-		if len(stack) == 0 {
-			return 0
-		}
-		return stack[len(stack)-1].open
-	}
-	inside := func(open byte) bool {
-		for _, f := range stack {
-			if f.open == open {
-				return true
-			}
-		}
-		return false
-	}
+	e := expansions{s: s}
 	for i := 0; i < len(s); i++ {
-		rest := s[i:]
-		switch {
-		case s[i] == '\\':
+		var why string
+		switch s[i] {
+		case '\\':
 			i++
-		case strings.HasPrefix(rest, "${"):
-			stack = append(stack, frame{open: '{'})
-			i++
-		case strings.HasPrefix(rest, "$(("), strings.HasPrefix(rest, "((") && top() == 0:
-			stack = append(stack, frame{open: 'a'})
-			if s[i] == '$' {
-				i++
-			}
-			i++
-		case strings.HasPrefix(rest, "$["):
-			return "$[ ] arithmetic is read differently by shells"
-		case strings.HasPrefix(rest, "$("):
-			stack = append(stack, frame{open: '('})
-			i++
-		case s[i] == '(' && (top() == '(' || top() == 'a'):
-			stack[len(stack)-1].depth++
-		case s[i] == ')' && (top() == '(' || top() == 'a'):
-			f := &stack[len(stack)-1]
-			if f.depth > 0 {
-				f.depth--
-				break
-			}
-			if f.open == 'a' && i+1 < len(s) && s[i+1] == ')' {
-				i++
-			}
-			stack = stack[:len(stack)-1]
-		case s[i] == '}' && top() == '{':
-			stack = stack[:len(stack)-1]
-		case (s[i] == '<' || s[i] == '>' || s[i] == '=') && i+1 < len(s) && s[i+1] == '(' && inside('{') && top() == '{':
-			return "a process substitution stands inside ${…}"
-		case s[i] == '"':
-			switch {
-			case top() == '{' && inside('"'):
-				return "a quote stands inside ${…} within double quotes"
-			case top() == 'a':
-				return "a quote stands inside arithmetic"
-			case top() == '"':
-				stack = stack[:len(stack)-1]
-			default:
-				stack = append(stack, frame{open: '"'})
-			}
-		case s[i] == '\'':
-			switch {
-			case top() == '{' && inside('"'):
-				return "a quote stands inside ${…} within double quotes"
-			case top() == 'a':
-				return "a quote stands inside arithmetic"
-			case top() == '"':
-			default:
-				i = skipSingle(s, i)
-			}
+		case '$':
+			i, why = e.dollar(i)
+		case '"', '\'':
+			i, why = e.quote(i)
+		default:
+			i, why = e.bracket(i)
+		}
+		if why != "" {
+			return why
 		}
 	}
 	return ""
+}
+
+// expansions is what is open at some place of a script.
+type expansions struct {
+	s     string
+	stack []expansion
+}
+
+// An expansion that is open, by what began it: '{' for ${, '(' for $(, 'a' for
+// arithmetic, '"' for a quote. depth counts the parentheses that are open in it.
+type expansion struct {
+	open  byte
+	depth int
+}
+
+// top is what was opened last, 0 when nothing is open.
+func (e *expansions) top() byte {
+	if len(e.stack) == 0 {
+		return 0
+	}
+	return e.stack[len(e.stack)-1].open
+}
+
+func (e *expansions) inside(open byte) bool {
+	return slices.ContainsFunc(e.stack, func(x expansion) bool { return x.open == open })
+}
+
+func (e *expansions) push(open byte) { e.stack = append(e.stack, expansion{open: open}) }
+func (e *expansions) pop()           { e.stack = e.stack[:len(e.stack)-1] }
+
+// next reports whether c stands behind the byte at i.
+func (e *expansions) next(i int, c byte) bool { return i+1 < len(e.s) && e.s[i+1] == c }
+
+// dollar reads the dollar sign at i and what it begins. Like quote and bracket
+// it returns the index of the last byte that was read, or why it refuses.
+func (e *expansions) dollar(i int) (int, string) {
+	switch rest := e.s[i+1:]; {
+	case strings.HasPrefix(rest, "{"):
+		e.push('{')
+	case strings.HasPrefix(rest, "["):
+		return i, "$[ ] arithmetic is read differently by shells"
+	case strings.HasPrefix(rest, "(("):
+		e.push('a')
+		i++
+	case strings.HasPrefix(rest, "("):
+		e.push('(')
+	default:
+		return i, ""
+	}
+	return i + 1, ""
+}
+
+// quote reads a quote.
+func (e *expansions) quote(i int) (int, string) {
+	top := e.top()
+	switch {
+	case top == '{' && e.inside('"'):
+		return i, "a quote stands inside ${…} within double quotes"
+	case top == 'a':
+		return i, "a quote stands inside arithmetic"
+	case e.s[i] == '"' && top == '"':
+		e.pop()
+	case e.s[i] == '"':
+		e.push('"')
+	case top != '"':
+		return skipSingle(e.s, i), ""
+	}
+	return i, ""
+}
+
+// bracket reads a bracket, if there is one at i.
+func (e *expansions) bracket(i int) (int, string) {
+	top := e.top()
+	round := top == '(' || top == 'a'
+	switch c := e.s[i]; {
+	case c == '(' && top == 0 && e.next(i, '('):
+		e.push('a')
+		return i + 1, ""
+	case c == '(' && round:
+		e.stack[len(e.stack)-1].depth++
+	case c == ')' && round:
+		return e.closing(i), ""
+	case c == '}' && top == '{':
+		e.pop()
+	case strings.IndexByte("<>=", c) >= 0 && e.next(i, '(') && top == '{':
+		return i, "a process substitution stands inside ${…}"
+	}
+	return i, ""
+}
+
+// closing reads a closing parenthesis, or two where they end arithmetic.
+func (e *expansions) closing(i int) int {
+	last := &e.stack[len(e.stack)-1]
+	if last.depth > 0 {
+		last.depth--
+		return i
+	}
+	if last.open == 'a' && e.next(i, ')') {
+		i++
+	}
+	e.pop()
+	return i
 }
 
 // afterName is the index behind a parameter's name; a special parameter has
