@@ -9,8 +9,7 @@ func AwkAssignment(s string) bool {
 		return false
 	}
 	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if c != '_' && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(i > 0 && c >= '0' && c <= '9') {
+		if !isWord(name[i]) || i == 0 && isDigit(name[i]) {
 			return false
 		}
 	}
@@ -24,90 +23,134 @@ func Awk(s string) string {
 			return "the awk program uses " + bad
 		}
 	}
-	depth, print, printDepth := 0, false, 0
-	operand := false // the token before could end an operand, so / divides
+	a := awk{s: s}
 	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c == ' ' || c == '\t' || c == '\r':
-			continue
-		case c == '\\' && i+1 < len(s) && s[i+1] == '\n':
-			i++
-			continue
-		case c == '#':
-			for i+1 < len(s) && s[i+1] != '\n' {
-				i++
-			}
-			operand = false
-			continue
-		case c == '"':
-			end := closing(s, i, '"')
-			if end < 0 {
-				return "a string in the awk program is not closed"
-			}
-			i, operand = end, true
-			continue
-		case c == '/' && afterParenthesis(s[:i]):
-			return "a slash behind a parenthesis in the awk program may mean two things"
-		case c == '/' && !operand:
-			end := closing(s, i, '/')
-			if end < 0 {
-				return "a pattern in the awk program is not closed"
-			}
-			i, operand = end, true
-			continue
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_':
-			j := i
-			for j < len(s) && (s[j] == '_' || s[j] >= '0' && s[j] <= '9' || s[j] >= 'a' && s[j] <= 'z' || s[j] >= 'A' && s[j] <= 'Z') {
-				j++
-			}
-			switch id := s[i:j]; id {
-			case "print", "printf":
-				print, printDepth, operand = true, depth, false
-			case "in", "return", "case", "else", "do", "if", "while", "for", "getline", "delete", "exit", "next":
-				operand = false
-			case "extension", "load":
-				return "the awk program uses " + id
-			default:
-				operand = true
-			}
+		if j := blank(s, i); j > i {
 			i = j - 1
 			continue
-		case c >= '0' && c <= '9' || c == '.':
-			operand = true
-			continue
-		case c == '(' || c == '[':
-			depth++
-		case c == ')' || c == ']':
-			depth--
-			operand = true
-			continue
-		case c == '\n': // a statement may go on behind it
-		case c == ';' || c == '}' || c == '{':
-			print = false
-		case c == '|':
-			if i+1 < len(s) && s[i+1] == '|' {
-				i++
-				break
-			}
-			return "the awk program pipes to or from a command"
-		case c == '>' && print && depth <= printDepth:
-			return "the awk program writes a file"
-		case c == '<' && !(i+1 < len(s) && s[i+1] == '=') && strings.Contains(s, "getline"):
-			return "the awk program reads another file"
-		case (c == '+' || c == '-') && i+1 < len(s) && s[i+1] == c:
-			// x++ / 2 or x ++/re/: which one is not decided here.
-			if rest := strings.TrimLeft(s[i+2:], " \t"); strings.HasPrefix(rest, "/") {
-				return "a slash in the awk program may mean two things"
-			}
-			i++
-			continue
-		case c == '$':
 		}
-		operand = false
+		var why string
+		switch c := s[i]; {
+		case c == '"' || c == '/':
+			i, why = a.quoted(i)
+		case isWord(c) && !isDigit(c):
+			i, why = a.word(i)
+		default:
+			i, why = a.operator(i)
+		}
+		if why != "" {
+			return why
+		}
 	}
 	return ""
 }
+
+// blank returns the index behind the blank or the continued line that begins at
+// i, or i. A newline is none: a statement may end there.
+func blank(s string, i int) int {
+	switch {
+	case s[i] == ' ' || s[i] == '\t' || s[i] == '\r':
+		return i + 1
+	case strings.HasPrefix(s[i:], "\\\n"):
+		return i + 2
+	}
+	return i
+}
+
+// awk is what is known of a program at some place.
+type awk struct {
+	s          string
+	depth      int  // of parentheses and brackets
+	print      bool // a print statement is open
+	printDepth int  // depth where it began
+	operand    bool // the token before could end an operand, so that / divides
+}
+
+// quoted reads a string, or what begins with a slash. Like word and operator it
+// returns the index of the last byte that was read, or why it refuses.
+func (a *awk) quoted(i int) (int, string) {
+	c, what := a.s[i], "string"
+	if c == '/' {
+		what = "pattern"
+		switch {
+		case afterParenthesis(a.s[:i]):
+			return i, "a slash behind a parenthesis in the awk program may mean two things"
+		case a.operand: // it divides
+			a.operand = false
+			return i, ""
+		}
+	}
+	end := closing(a.s, i, c)
+	if end < 0 {
+		return i, "a " + what + " in the awk program is not closed"
+	}
+	a.operand = true
+	return end, ""
+}
+
+// word reads a name or a keyword.
+func (a *awk) word(i int) (int, string) {
+	end := i
+	for end < len(a.s) && isWord(a.s[end]) {
+		end++
+	}
+	switch id := a.s[i:end]; id {
+	case "print", "printf":
+		a.print, a.printDepth, a.operand = true, a.depth, false
+	case "in", "return", "case", "else", "do", "if", "while", "for", "getline", "delete", "exit", "next":
+		a.operand = false
+	case "extension", "load":
+		return i, "the awk program uses " + id
+	default:
+		a.operand = true
+	}
+	return end - 1, ""
+}
+
+// operator reads a comment, a byte of a number, or an operator.
+func (a *awk) operator(i int) (int, string) {
+	c, rest, before := a.s[i], a.s[i+1:], a.operand
+	a.operand = isDigit(c) || c == '.' || c == ')' || c == ']'
+	switch c {
+	case '#':
+		if n := strings.IndexByte(rest, '\n'); n >= 0 {
+			return i + n, ""
+		}
+		return len(a.s), ""
+	case '(', '[':
+		a.depth++
+	case ')', ']':
+		a.depth--
+	case ';', '}', '{':
+		a.print = false
+	case '|':
+		if strings.HasPrefix(rest, "|") {
+			return i + 1, ""
+		}
+		return i, "the awk program pipes to or from a command"
+	case '>':
+		if a.print && a.depth <= a.printDepth {
+			return i, "the awk program writes a file"
+		}
+	case '+', '-':
+		if rest == "" || rest[0] != c {
+			return i, ""
+		}
+		// x++ / 2 or x ++/re/: which one is not decided here.
+		if strings.HasPrefix(strings.TrimLeft(rest[1:], " \t"), "/") {
+			return i, "a slash in the awk program may mean two things"
+		}
+		a.operand = before
+		return i + 1, ""
+	}
+	return i, ""
+}
+
+func isWord(c byte) bool {
+	return c == '_' || isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // afterParenthesis reports whether what stands before a slash may end in a
 // parenthesis: that of a call, behind which it divides, or of if, while and for,
