@@ -3,6 +3,7 @@ package llmtest
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -95,29 +96,10 @@ func (Responses) Comment() string { return event("keepalive", `{"type":"keepaliv
 
 // History implements Wire.
 func (Responses) History(body []byte) ([]llm.Message, error) {
-	type content struct {
-		Type, Text string
-		ImageURL   string `json:"image_url"`
-	}
 	var req struct {
 		Store *bool
 		Tools []struct{ Name string }
-		Input []struct {
-			Type      string
-			Role      llm.Role
-			Content   []content
-			CallID    string `json:"call_id"`
-			Name      string
-			Namespace string
-			Arguments json.RawMessage
-			Execution string
-			Output    json.RawMessage
-			Summary   []content
-			Tools     []struct {
-				Type, Name string
-				Parameters json.RawMessage
-			}
-		}
+		Input []responsesItem
 	}
 	if err := json.Unmarshal(body, &req); err != nil {
 		return nil, err
@@ -125,84 +107,141 @@ func (Responses) History(body []byte) ([]llm.Message, error) {
 	if req.Store == nil || *req.Store {
 		return nil, fmt.Errorf("the request leaves state on the server")
 	}
-	var msgs []llm.Message
-	whole, loaded := map[string]bool{}, map[string]bool{}
-	for _, t := range req.Tools {
-		whole[t.Name] = true
-	}
+	deferred := map[string]bool{} // tools that only a search brought
 	for _, it := range req.Input {
 		for _, t := range it.Tools {
-			loaded[t.Name] = true
+			deferred[t.Name] = true
 		}
 	}
+	for _, t := range req.Tools {
+		delete(deferred, t.Name)
+	}
+	var msgs []llm.Message
 	for i, it := range req.Input {
-		m := llm.Message{Role: llm.Assistant}
-		switch it.Type {
-		case "message":
-			m.Role = it.Role
-			for _, c := range it.Content {
-				if c.ImageURL == "" {
-					m.Parts = append(m.Parts, llm.Text{S: c.Text})
-					continue
-				}
-				_, b64, _ := strings.Cut(c.ImageURL, ";base64,")
-				data, err := base64.StdEncoding.DecodeString(b64)
-				if err != nil {
-					return nil, err
-				}
-				m.Parts = append(m.Parts, llm.Image{Data: data})
-			}
-		case "reasoning":
-			if len(it.Summary) == 0 || i == len(req.Input)-1 {
-				return nil, fmt.Errorf("item %d: reasoning without what it led to", i)
-			}
-			m.Parts = append(m.Parts, llm.Thinking{S: it.Summary[0].Text})
-		case "function_call":
-			var args string
-			if json.Unmarshal(it.Arguments, &args) != nil || !json.Valid([]byte(args)) || len(it.CallID) > 64 {
-				return nil, fmt.Errorf("item %d: call %q with %q", i, it.CallID, it.Arguments)
-			}
-			if loaded[it.Name] && !whole[it.Name] && it.Namespace == "" {
-				return nil, fmt.Errorf("invalid: Missing namespace for function_call '%s'. It does not exist in the default namespace", it.Name)
-			}
-			m.Parts = append(m.Parts, llm.ToolUse{ID: it.CallID, Name: it.Name, Input: json.RawMessage(args)})
-		case "tool_search_call":
-			if len(it.Arguments) == 0 || it.Arguments[0] != '{' || it.Execution != "client" || it.CallID == "" {
-				return nil, fmt.Errorf("item %d: a search %q with %q, executed by %q", i, it.CallID, it.Arguments, it.Execution)
-			}
-			m.Parts = append(m.Parts, llm.ToolUse{ID: it.CallID, Name: nativeSearch, Input: it.Arguments})
-		case "tool_search_output":
-			m.Role = llm.User
-			if it.Tools == nil || it.Execution != "client" {
-				return nil, fmt.Errorf("item %d: what a search found is %v, executed by %q", i, it.Tools, it.Execution)
-			}
-			res := llm.ToolResult{ID: it.CallID}
-			for _, t := range it.Tools {
-				if t.Type != "function" || t.Name == "" || len(t.Parameters) == 0 {
-					return nil, fmt.Errorf("item %d: a tool is %+v", i, t)
-				}
-				res.Loaded = append(res.Loaded, llm.Spec{Name: t.Name})
-			}
-			m.Parts = append(m.Parts, res)
-		case "function_call_output":
-			m.Role = llm.User
-			var text string
-			if it.Output[0] == '[' {
-				var parts []content
-				if err := json.Unmarshal(it.Output, &parts); err != nil {
-					return nil, err
-				}
-				for _, p := range parts {
-					text += p.Text
-				}
-			} else if err := json.Unmarshal(it.Output, &text); err != nil {
-				return nil, err
-			}
-			m.Parts = append(m.Parts, llm.ToolResult{ID: it.CallID, Text: text})
-		default:
-			return nil, fmt.Errorf("item %d is a %q", i, it.Type)
+		m, err := it.message(i == len(req.Input)-1, deferred)
+		if err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
 		}
 		msgs = append(msgs, m)
 	}
 	return msgs, nil
+}
+
+// A responsesItem is one of the input of a request.
+type responsesItem struct {
+	Type      string
+	Role      llm.Role
+	Content   []responsesContent
+	CallID    string `json:"call_id"`
+	Name      string
+	Namespace string
+	Arguments json.RawMessage
+	Execution string
+	Output    json.RawMessage
+	Summary   []responsesContent
+	Tools     []struct {
+		Type, Name string
+		Parameters json.RawMessage
+	}
+}
+
+type responsesContent struct {
+	Type, Text string
+	ImageURL   string `json:"image_url"`
+}
+
+// message is what an item says. last says that no item follows; deferred are
+// the tools that must be called with a namespace.
+func (it responsesItem) message(last bool, deferred map[string]bool) (llm.Message, error) {
+	m := llm.Message{Role: llm.Assistant}
+	var err error
+	switch it.Type {
+	case "message":
+		m.Role = it.Role
+		m.Parts, err = it.said()
+		return m, err
+	case "tool_search_output", "function_call_output":
+		m.Role = llm.User
+	}
+	var part llm.Part
+	switch it.Type {
+	case "reasoning":
+		if len(it.Summary) == 0 || last {
+			return m, errors.New("reasoning without what it led to")
+		}
+		part = llm.Thinking{S: it.Summary[0].Text}
+	case "function_call":
+		part, err = it.call(deferred)
+	case "tool_search_call":
+		if len(it.Arguments) == 0 || it.Arguments[0] != '{' || it.Execution != "client" || it.CallID == "" {
+			err = fmt.Errorf("a search %q with %q, executed by %q", it.CallID, it.Arguments, it.Execution)
+		}
+		part = llm.ToolUse{ID: it.CallID, Name: nativeSearch, Input: it.Arguments}
+	case "tool_search_output":
+		part, err = it.found()
+	case "function_call_output":
+		part, err = it.result()
+	default:
+		err = fmt.Errorf("a %q is none", it.Type)
+	}
+	m.Parts = []llm.Part{part}
+	return m, err
+}
+
+// said are the texts and images of a message.
+func (it responsesItem) said() ([]llm.Part, error) {
+	var parts []llm.Part
+	for _, c := range it.Content {
+		if c.ImageURL == "" {
+			parts = append(parts, llm.Text{S: c.Text})
+			continue
+		}
+		_, b64, _ := strings.Cut(c.ImageURL, ";base64,")
+		data, err := base64.StdEncoding.DecodeString(b64)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, llm.Image{Data: data})
+	}
+	return parts, nil
+}
+
+func (it responsesItem) call(deferred map[string]bool) (llm.Part, error) {
+	var args string
+	if json.Unmarshal(it.Arguments, &args) != nil || !json.Valid([]byte(args)) || len(it.CallID) > 64 {
+		return nil, fmt.Errorf("call %q with %q", it.CallID, it.Arguments)
+	}
+	if deferred[it.Name] && it.Namespace == "" {
+		return nil, fmt.Errorf("invalid: Missing namespace for function_call '%s'. It does not exist in the default namespace", it.Name)
+	}
+	return llm.ToolUse{ID: it.CallID, Name: it.Name, Input: json.RawMessage(args)}, nil
+}
+
+// found are the tools that a search brought.
+func (it responsesItem) found() (llm.Part, error) {
+	if it.Tools == nil || it.Execution != "client" {
+		return nil, fmt.Errorf("what a search found is %v, executed by %q", it.Tools, it.Execution)
+	}
+	res := llm.ToolResult{ID: it.CallID}
+	for _, t := range it.Tools {
+		if t.Type != "function" || t.Name == "" || len(t.Parameters) == 0 {
+			return nil, fmt.Errorf("a tool is %+v", t)
+		}
+		res.Loaded = append(res.Loaded, llm.Spec{Name: t.Name})
+	}
+	return res, nil
+}
+
+// result is what a call came to: a text, or a list of them.
+func (it responsesItem) result() (llm.Part, error) {
+	var text string
+	var parts []responsesContent
+	if json.Unmarshal(it.Output, &parts) == nil {
+		for _, p := range parts {
+			text += p.Text
+		}
+	} else if err := json.Unmarshal(it.Output, &text); err != nil {
+		return nil, err
+	}
+	return llm.ToolResult{ID: it.CallID, Text: text}, nil
 }
