@@ -138,5 +138,8 @@ func (p *signer) Paste(ctx context.Context, problem error) (string, error) {
 		p.in = bufio.NewReader(p.sys.Stdin)
 	}
 	b, err := wait(ctx, func() ([]byte, error) { return p.in.ReadBytes('\n') })
+	if ctx.Err() != nil {
+		fmt.Fprintln(p.sys.Stderr) // the answer came by itself
+	}
 	return strings.TrimSpace(string(b)), err
 }

@@ -50,10 +50,10 @@ func (h *uiHost) reports() map[string]tui.Report {
 		}},
 		"stats":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
 		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
-		"login":       {About: "save a provider's key", Args: "[provider]", Away: true, Choose: h.keyed, Run: h.interactive("login")},
-		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: true, Run: h.interactive("logout")},
+		"login":       {About: "save a provider's key", Args: "[provider]", Away: always, Choose: h.keyed, Run: h.interactive("login")},
+		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: always, Run: h.interactive("logout")},
 		"export":      {About: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", Args: "[file]", Run: h.export},
-		"keybindings": {About: "edit your keys", Away: true, Looks: true, Run: h.keybindings},
+		"keybindings": {About: "edit your keys", Away: always, Looks: true, Run: h.keybindings},
 		"statusline":  {About: "a command of yours that prints the last line", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
 		"terminal-setup": {About: "how to get the most of this terminal", Run: func(context.Context, *tui.Session, string) (string, error) {
 			return terminalHelp, nil
@@ -62,6 +62,9 @@ func (h *uiHost) reports() map[string]tui.Report {
 	maps.Copy(out, h.extensions())
 	return out
 }
+
+// always is the Away of a report that needs the terminal whatever it is asked.
+func always(string) bool { return true }
 
 // own starts adze itself with a command.
 func (h *uiHost) own(ctx context.Context, args ...string) (*exec.Cmd, error) {
@@ -107,21 +110,26 @@ func fenced(s string) string {
 // interactive runs a command of adze in the terminal.
 func (h *uiHost) interactive(name string) func(context.Context, *tui.Session, string) (string, error) {
 	return func(ctx context.Context, _ *tui.Session, args string) (string, error) {
-		c, err := h.own(ctx, append([]string{name}, strings.Fields(args)...)...)
-		if err != nil {
-			return "", err
-		}
-		c.Stdin, c.Stdout, c.Stderr = h.sys.Stdin, h.sys.Stdout, h.sys.Stdout
-		err = c.Run()
-		var failed *exec.ExitError
-		switch {
-		case errors.As(err, &failed) && failed.ExitCode() == exitInterrupted:
-			return "", fmt.Errorf("adze %s was interrupted", name)
-		case errors.As(err, &failed):
-			return "", fmt.Errorf("adze %s ended with %d", name, failed.ExitCode())
-		}
-		return "", err
+		return "", h.inTerminal(ctx, "adze "+name, append([]string{name}, strings.Fields(args)...)...)
 	}
+}
+
+// inTerminal runs a command of adze in the terminal, which errors call what.
+func (h *uiHost) inTerminal(ctx context.Context, what string, args ...string) error {
+	c, err := h.own(ctx, args...)
+	if err != nil {
+		return err
+	}
+	c.Stdin, c.Stdout, c.Stderr = h.sys.Stdin, h.sys.Stdout, h.sys.Stdout
+	err = c.Run()
+	var failed *exec.ExitError
+	switch {
+	case errors.As(err, &failed) && failed.ExitCode() == exitInterrupted:
+		return fmt.Errorf("%s was interrupted", what)
+	case errors.As(err, &failed):
+		return fmt.Errorf("%s ended with %d", what, failed.ExitCode())
+	}
+	return err
 }
 
 // keyed are the providers that a key can be saved for.

@@ -30,6 +30,16 @@ func SignIn(p settings.Paths, env func(string) string, c oauth.Config) *oauth.Cl
 	return oauth.New(c)
 }
 
+// revive connects to servers that a person has signed in to since they wanted that.
+// It returns at once: what is kept may be in a keyring.
+func (w *World) revive() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h := w.hub; h != nil && !w.closed {
+		w.wg.Go(func() { h.Revive(context.Background()) }) // ends when it has looked
+	}
+}
+
 // SignInSettings are what a server's configuration says of signing in.
 func SignInSettings(s servers.Server) oauth.Settings {
 	o := s.OAuth

@@ -153,7 +153,20 @@ func (x *Session) replugged() {
 }
 
 // Hooks are a person's programs, as a session sees them.
-func (x *Session) Hooks() session.Hooks { return x.gate }
+func (x *Session) Hooks() session.Hooks { return prompted{x.gate, x.conf.World} }
+
+// prompted is a gate at which a prompt has servers looked at that wait for a
+// sign-in: it may have been made in another process.
+type prompted struct {
+	*hooks.Gate
+	w *World
+}
+
+// Prompt implements session.Hooks.
+func (p prompted) Prompt(ctx context.Context, in event.InputQueued) (session.Admission, error) {
+	p.w.revive()
+	return p.Gate.Prompt(ctx, in)
+}
 
 // Env is what commands get from extensions: NAME=value.
 func (x *Session) Env() []string { return x.gate.Env() }

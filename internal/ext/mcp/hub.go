@@ -259,6 +259,25 @@ func (h *Hub) Reconnect(name string) error {
 	return err
 }
 
+// Anew is Reconnect that waits until that has come to something, or ctx ends, and
+// says how the server is then.
+func (h *Hub) Anew(ctx context.Context, name string) (Status, error) {
+	s, err := h.find(name)
+	if err != nil {
+		return Status{}, err
+	}
+	s.mu.Lock()
+	turn := s.turn
+	s.mu.Unlock()
+	s.want(func(w *wants) { w.again = true })
+	select {
+	case <-turn:
+		s.settled(ctx)
+	case <-ctx.Done():
+	}
+	return s.status(), nil
+}
+
 // Enable turns a server on or off until Use says otherwise.
 func (h *Hub) Enable(name string, on bool) error {
 	s, err := h.find(name)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"golang.org/x/oauth2"
+
+	"github.com/adze-agent/adze/internal/event"
 )
 
 // needsAuth says that a server wants to know who we are.
@@ -25,6 +27,35 @@ type signIn interface {
 	// NeedsSignIn reports whether the connection is of no use until a person has
 	// signed in, and not only what was asked for.
 	NeedsSignIn() bool
+}
+
+// A returning is who signs requests and can say that a person has signed in since
+// a server wanted that.
+type returning interface {
+	Newer(ctx context.Context) bool
+}
+
+// newer reports whether a server that wanted a sign-in is worth another try.
+func (s *server) newer(ctx context.Context) bool {
+	if s.hub.conf.Auth == nil {
+		return false
+	}
+	r, ok := s.hub.conf.Auth(s.conf).(returning)
+	return ok && r.Newer(ctx)
+}
+
+// Revive connects to servers again that wanted a person to sign in, where one has,
+// in whatever process. It asks no server, only what is kept here, and returns when
+// it has begun.
+func (h *Hub) Revive(ctx context.Context) {
+	for _, s := range h.list() {
+		s.mu.Lock()
+		waits := s.state == event.ServerNeedsAuth
+		s.mu.Unlock()
+		if waits && s.newer(ctx) {
+			s.want(func(w *wants) { w.needed = true })
+		}
+	}
 }
 
 // A refusal is one of theirs too: nothing that is done here changes it.

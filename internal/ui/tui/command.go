@@ -447,7 +447,7 @@ func (m *Model) reportOf(name string, r Report, args string) []effect {
 			return nil
 		}
 	}
-	if r.Away {
+	if r.Away != nil && r.Away(args) {
 		return []effect{away{run}}
 	}
 	return []effect{work{run}}

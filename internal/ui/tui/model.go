@@ -425,7 +425,7 @@ func (m *Model) serverChanged(b event.ServerChanged) {
 			text += ": " + draw.String(b.Why)
 		}
 	case event.ServerNeedsAuth:
-		text += " needs you to sign in: adze mcp login " + draw.String(b.Name)
+		text += " needs you to sign in: /mcp login " + draw.String(b.Name)
 	default:
 		return
 	}

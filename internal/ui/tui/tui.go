@@ -204,8 +204,9 @@ type Host struct {
 type Report struct {
 	About string
 	Args  string // a hint, such as "[file]"
-	Away  bool   // it needs the terminal for itself
-	Looks bool   // it may have changed settings of the UI
+	// Away reports whether it needs the terminal for itself; nil: never.
+	Away  func(args string) bool
+	Looks bool // it may have changed settings of the UI
 	// Choose lists what its argument can be; a person who gave none chooses. nil: nothing has to be given.
 	Choose func(ctx context.Context) ([]Choice, error)
 	Run    func(ctx context.Context, s *Session, args string) (string, error)

@@ -37,6 +37,7 @@ func TestConformance(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(?m)^\s*- (auth/\S+)`).FindAllStringSubmatch(string(list), -1) {
 		ran++
 		t.Run(m[1], func(t *testing.T) {
+			t.Parallel() // most of the time node starts
 			cmd := exec.CommandContext(t.Context(), node, suite, "client", "--command", os.Args[0], "--scenario", m[1], "--timeout", "20000", "--output-dir", t.TempDir())
 			cmd.Env = append(os.Environ(), "ADZE_OAUTH_TEST=conformance", "ADZE_OAUTH_DIR="+t.TempDir())
 			out, err := cmd.CombinedOutput()

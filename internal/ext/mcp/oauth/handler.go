@@ -148,6 +148,17 @@ func (v *server) newest(ctx context.Context) (record, error) {
 	return r, nil
 }
 
+// Newer reports whether somebody signed in since, in another process or by another
+// way of this one: a connection that wanted a sign-in is worth another try. What
+// cannot be read is no sign-in.
+func (h *handler) Newer(ctx context.Context) bool {
+	h.v.mu.Lock()
+	known := h.v.r.Access
+	h.v.mu.Unlock()
+	r, _, err := h.v.c.load(ctx, h.v.s)
+	return err == nil && r.Access != "" && r.Access != known
+}
+
 // valid is a record whose token can be used, renewed where its end is near.
 func (v *server) valid(ctx context.Context) (record, error) {
 	r, err := v.current(ctx)
