@@ -46,6 +46,9 @@ type Host interface {
 	// Switch records that the session goes on with another model, and makes it
 	// so.
 	Switch(to Target, why event.Cause) error
+	// Proceed is called before each request. It waits for a person, until ctx
+	// ends, where one wants to be asked whether the turn goes on; a no ends ctx.
+	Proceed(ctx context.Context) error
 	// Wanted is the compaction that somebody asked for, once.
 	Wanted() (c Compaction, ok bool)
 	// Look reads files as far as the rules let the model read them without a

@@ -130,6 +130,7 @@ func (h *host) Look(_ context.Context, paths []string) (out []event.Attached) {
 	return out
 }
 
+func (h *host) Proceed(context.Context) error { return nil }
 func (h *host) Leave(<-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -98,6 +98,9 @@ func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
 	if r.tools, err = r.Host.Tools(); err != nil {
 		return out, true, err
 	}
+	if err := r.Host.Proceed(ctx); err != nil {
+		return out, true, err
+	}
 	b, spent := r.Budget, r.Host.State()
 	if r.noCost == "" {
 		r.noCost = spent.Turn.Unpriced

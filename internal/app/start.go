@@ -188,7 +188,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Hooks: r.ext.Hooks(), Commands: r.ext.Commands(), Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
 		Forbidden: r.forbidden(cfg), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
-		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg), WarnUSD: cfg.Cost.WarnUSD,
+		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: w.front.Person && !w.front.Print,
 		MoreTools:  r.ext.MoreTools(),
 		DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
 	})

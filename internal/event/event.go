@@ -141,6 +141,7 @@ type (
 		Input   json.RawMessage `json:"input,omitempty"`
 		Title   string          `json:"title,omitempty"`
 		Verdict policy.Verdict  `json:"verdict"`
+		About   string          `json:"about,omitempty"` // AboutCost: whether the turn goes on; then there is no call
 		View    view.Block      `json:"-"`
 	}
 	// Answered settles a question.

@@ -5,9 +5,11 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/session"
 )
 
@@ -61,4 +63,66 @@ func TestCostWarning(t *testing.T) {
 			t.Errorf("told %v", got)
 		}
 	})
+}
+
+// Where somebody can be asked, a turn that became dear sends no further request
+// before they say so; a no and an interrupt end it. Nobody there is not asked,
+// and neither is who begins the next turn knowing it.
+func TestDearTurnWaits(t *testing.T) {
+	for name, c := range map[string]struct {
+		ask, there bool
+		answer     op.Op // to the question; without Call
+		requests   int
+		end        agent.End
+	}{
+		"yes":       {true, true, op.Answer{Allow: true}, 2, agent.Completed},
+		"no":        {true, true, op.Answer{}, 1, agent.InterruptedStreaming},
+		"interrupt": {true, true, op.Interrupt{}, 1, agent.InterruptedStreaming},
+		"leaves":    {true, true, op.Detach{Client: "one"}, 1, agent.InterruptedStreaming},
+		"nobody":    {true, false, nil, 2, agent.Completed},
+		"unasked":   {false, true, nil, 2, agent.Completed},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := start(t, nil, func(c2 *session.Config) {
+				c2.WarnUSD, c2.AskDear = 0.3, c.ask
+				c2.Target.Cost = func(llm.Usage) (float64, bool) { return 0.4, true }
+			}, fake.Use(call("c", "look", "", 0)), fake.Say("done"), fake.Say("next"))
+			if c.there {
+				r.attend()
+			}
+			r.prompt("go")
+			asked := 0
+			es := r.turns(1, func(e event.Event) {
+				b, ok := e.Body.(event.Asked)
+				if !ok {
+					return
+				}
+				if asked++; b.About != event.AboutCost || !strings.Contains(b.Title, "has cost $0.40") || len(r.model.Requests()) != 1 {
+					t.Errorf("%s: %+v after %d requests", name, b, len(r.model.Requests()))
+				}
+				if a, ok := c.answer.(op.Answer); ok {
+					a.Call, a.By = b.Call, "one"
+					c.answer = a
+				}
+				go func() {
+					if err := r.Submit(t.Context(), c.answer); err != nil {
+						t.Error(err)
+					}
+				}()
+			})
+			if n := len(r.model.Requests()); n != c.requests || (asked == 1) != (c.answer != nil) {
+				t.Errorf("%s: %d requests, asked %d times", name, n, asked)
+			}
+			if e := all[event.TurnEnded](es)[0]; e.Reason != string(c.end) {
+				t.Errorf("%s: %+v", name, e)
+			}
+			if name == "yes" { // and that is all
+				r.prompt("more")
+				if n := len(all[event.Asked](r.turns(2, nil))); n != 1 {
+					t.Errorf("asked %d times", n)
+				}
+			}
+			r.Close()
+		})
+	}
 }

@@ -3,12 +3,14 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/tool/toolsearch"
@@ -103,6 +105,40 @@ func (h host) Switch(to agent.Target, why event.Cause) error {
 		}
 	})
 	return errors.Join(err, res)
+}
+
+// Proceed implements agent.Host.
+func (h host) Proceed(ctx context.Context) error {
+	var wait chan op.Answer
+	var call string
+	var res error
+	err := h.s.do(func(st *state) {
+		text := st.dear
+		st.dear = ""
+		if text == "" || len(st.people) == 0 || ctx.Err() != nil {
+			return
+		}
+		st.names++
+		call, wait = fmt.Sprintf("x%d.%d", st.Seq+1, st.names), make(chan op.Answer, 1)
+		st.asks[call] = wait
+		res = h.s.record(ctx, st, event.Asked{Call: call, Title: text, Verdict: policy.Verdict{Effect: policy.Ask, Reason: text}, About: event.AboutCost})
+	})
+	if err := errors.Join(err, res); err != nil || wait == nil {
+		return err
+	}
+	select {
+	case a := <-wait:
+		if a.Allow {
+			return nil
+		}
+		return h.s.do(func(st *state) {
+			if st.cancel != nil {
+				st.cancel()
+			}
+		})
+	case <-ctx.Done():
+		return h.s.do(func(st *state) { delete(st.asks, call) })
+	}
 }
 
 // Leave implements agent.Host.

@@ -26,6 +26,9 @@ func (s *Session) record(ctx context.Context, st *state, b event.Body) error {
 	st.apply(e)
 	s.fan.send(e)
 	if text := dear(was, st.Total, st.warnUSD); text != "" {
+		if s.cfg.AskDear && st.Running != "" {
+			st.dear = text
+		}
 		return s.record(ctx, st, event.Noted{Level: "warning", Text: text, About: event.AboutCost})
 	}
 	if _, end := b.(event.TurnEnded); end {
@@ -55,7 +58,7 @@ func (st *state) apply(e event.Event) {
 		}
 		st.given = false
 	case event.TurnEnded:
-		st.given, st.lent = false, nil // its turn could not begin, where it is set
+		st.given, st.lent, st.dear = false, nil, "" // its turn could not begin, where it is set
 	case event.ModeChanged:
 		if b.Cause != event.CauseAsked { // a call's result says it
 			st.told, st.logged = b.Mode, b.Mode

@@ -56,6 +56,9 @@ type Config struct {
 	// WarnUSD is what the session may cost before a person is told, once; 0 says
 	// nothing.
 	WarnUSD float64
+	// AskDear: a turn during which a person is told so waits before its next
+	// request until they say that it shall go on.
+	AskDear bool
 	Target  agent.Target // the model
 	// Resolve finds a model by name, for op.SetModel. It is called by the
 	// goroutine that submits, because a key may take seconds to come. nil
@@ -176,6 +179,7 @@ type state struct {
 	offered   bool      // there was such a request in this process
 	budget    agent.Budget
 	warnUSD   float64
+	dear      string // what a person is asked before the next request, "" is nothing
 	auto      *auto.Classifier
 	lent      []lending // of skills, until the turn ends
 	forbidden map[policy.Mode]string

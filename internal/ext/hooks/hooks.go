@@ -410,7 +410,11 @@ func (g *Gate) follow(ctx context.Context, after event.Seq) {
 		}
 		switch b := e.Body.(type) {
 		case event.Asked:
-			g.Hook(ctx, hook.NotificationInput{Message: "adze needs your permission to use " + b.Tool, Title: "adze", Type: "permission_prompt"}, nil)
+			text := "adze needs your permission to use " + b.Tool
+			if b.About == event.AboutCost {
+				text = "adze asks whether to go on: " + b.Title
+			}
+			g.Hook(ctx, hook.NotificationInput{Message: text, Title: "adze", Type: "permission_prompt"}, nil)
 		case event.TurnEnded:
 			if b.How == event.Failed {
 				g.Hook(ctx, hook.StopFailureInput{Error: b.Reason, Details: b.Err}, nil)

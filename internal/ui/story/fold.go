@@ -33,6 +33,9 @@ func (s *Story) Apply(e event.Event) {
 	case event.Dropped:
 		s.dropped(b)
 	case event.Asked:
+		if b.About == event.AboutCost {
+			return // a note says it, and it is no call
+		}
 		_, known := s.ByID[b.Call]
 		c := s.call(b.Call, b.Tool, e.Time)
 		c.aside = c.aside || !known

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -574,19 +575,28 @@ func TestDialogsOnTinyScreens(t *testing.T) {
 	r.keys("down", "enter", "space", "down", "down").has("Which checks?", "Something else")
 }
 
-// A turn that became dear asks whether to go on; the answer comes too late when
-// it is over.
+// A turn that became dear waits until a person says whether it goes on; what is
+// answered elsewhere, or too late, asks nobody any more.
 func TestDearTurn(t *testing.T) {
 	dear := event.Noted{Level: "warning", Text: "this session has cost $5.01", About: event.AboutCost}
-	stopped := func(keys ...string) bool {
-		r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, dear).pass(time.Second)
-		r.has("Go on?", "has cost $5.01", "Stop here").keys(keys...).hasNot("Stop here")
-		_, ok := last[op.Interrupt](r)
-		return ok
+	ask := event.Asked{Call: "x9.1", Title: dear.Text, About: event.AboutCost}
+	begun := func() *rig { return newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, dear) }
+	for name, c := range map[string]struct {
+		keys []string
+		want op.Op
+	}{
+		"enter": {[]string{"enter"}, op.Answer{Call: "x9.1", By: clientName, Allow: true}},
+		"stop":  {[]string{"down", "enter"}, op.Interrupt{}},
+		"esc":   {[]string{"esc"}, op.Interrupt{}},
+	} {
+		r := begun().hasNot("Go on?").event(ask).pass(time.Second)
+		r.has("Go on?", "has cost $5.01", "Stop here").keys(c.keys...).hasNot("Stop here")
+		if got := r.ops[len(r.ops)-1]; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %#v", name, got)
+		}
 	}
-	if stopped("esc") || stopped("enter") || !stopped("down", "enter") {
-		t.Error("only who says so stops it")
-	}
-	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, dear, event.TurnEnded{ID: "t"}).hasNot("Stop here").has("has cost $5.01")
-	r.event(dear).hasNot("Stop here") // no turn runs
+	begun().event(ask).has("Stop here").event(event.TurnEnded{ID: "t"}).hasNot("Stop here").has("has cost $5.01")
+	begun().event(ask).has("Stop here").event(event.Answered{Answer: op.Answer{Call: "x9.1", Allow: true}}).hasNot("Stop here")
+	r := begun()
+	r.keys("'what").event(ask).keys("enter").has("Stop here") // it was meant for the prompt
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/usage"
 )
@@ -44,17 +46,23 @@ func (m *Model) cost() string {
 	return b.String()
 }
 
-// dear asks whether to go on with a turn that became dear. The turn does not
-// wait for the answer.
-func (m *Model) dear(text string) dialog {
+// dear asks whether to go on with a turn that became dear, which waits for the
+// answer.
+func (m *Model) dear(b event.Asked) dialog {
 	d := newMenu(m, "Go on?", []Choice{{ID: "on", Name: "Go on"}, {ID: "stop", Name: "Stop here", About: "what is done stays"}}, func(m *Model, c Choice) []effect {
-		if c.ID == "stop" && m.turn.running {
+		if c.ID == "stop" {
 			return m.interrupt()
 		}
-		return nil
+		return []effect{submit{op: op.Answer{Call: b.Call, By: clientName, Allow: true}, then: func(m *Model, err error) []effect {
+			if err != nil && m.st.Pending[b.Call].Call != "" { // it still waits
+				return append(m.fail(err), m.ask(b)...)
+			}
+			return nil
+		}}}
 	})
-	d.about = text + ". The model works on meanwhile."
-	d.fixed, d.careful, d.place, d.hint = true, true, rankCost, "Esc goes on"
+	d.about = story.FirstLine(b.Title) + "."
+	d.dropped = (*Model).interrupt
+	d.fixed, d.careful, d.place, d.hint, d.answers = true, true, rankCost, "Esc stops", b.Call
 	return d
 }
 

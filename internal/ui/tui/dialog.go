@@ -129,6 +129,10 @@ func (m *Model) dialogKey(k keymap.Key) []effect {
 
 // ask opens the dialog for a question of the session.
 func (m *Model) ask(b event.Asked) []effect {
+	if b.About == event.AboutCost {
+		m.open(m.dear(b))
+		return m.call("adze: " + story.FirstLine(b.Title))
+	}
 	if f, ok := b.View.(view.Form); ok {
 		d := newForm(m, b, f)
 		m.open(d)
@@ -194,6 +198,8 @@ func callOf(d dialog) string {
 		return d.q.Call
 	case *form:
 		return d.q.Call
+	case *menu:
+		return d.answers
 	}
 	return ""
 }

@@ -29,6 +29,7 @@ type menu struct {
 	fixed   bool         // nothing is searched: letters do nothing
 	loading bool
 	place   rank
+	answers string // the call that asked, "" where nobody waits
 	hint    string
 	none    string                               // why there are no choices, and what to do
 	sample  func(p paper, width int) []draw.Line // below the choices, when there is room; nil: nothing

@@ -93,7 +93,8 @@ var scenes = []struct {
 	}},
 	{"dear", func(r *rig) {
 		busy(r)
-		r.event(event.Noted{Level: "warning", Text: "this session has cost $5.01 (cost.warn_usd is $5.00)", About: event.AboutCost}).pass(time.Second)
+		text := "this session has cost $5.01; cost.warn_usd is $5.00"
+		r.event(event.Noted{Level: "warning", Text: text, About: event.AboutCost}, event.Asked{Call: "x9.1", Title: text, About: event.AboutCost}).pass(time.Second)
 	}},
 	{"commands", func(r *rig) { r.open().keys("'/co") }},
 	{"files", func(r *rig) { r.open().keys("'see @cal") }},

@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// events folds what the session said.
+func (m *Model) events(in eventsMsg) []effect {
+	if in.of != m.s || m.s == nil {
+		return nil // of a session that is left
+	}
+	var out []effect
+	for _, e := range in.events {
+		out = append(out, m.event(e)...)
+	}
+	if in.over && !m.left {
+		m.note("error", "The session ended.", "adze --resume "+m.s.ID)
+		m.turn.running = false
+	}
+	return out
+}
+
+func (m *Model) event(e event.Event) []effect {
+	old := m.screen.past
+	if e.Seq > m.st.Seq || e.Seq == 0 && m.st.Seq == 0 { // of the past, the state is there; what extensions there are comes before the first event
+		m.st = m.st.Apply(e)
+	}
+	if old {
+		if _, asked := e.Body.(event.Asked); !asked && !m.before(e) {
+			m.story.Apply(e)
+		}
+		if e.Seq < m.s.After {
+			return nil
+		}
+		m.turn.running = m.st.Running != ""
+		return append(m.ready(), m.readBack()...)
+	}
+	m.story.Apply(e)
+	return append(m.pictured(e.Body), m.happened(e)...)
+}
+
+// happened is what an event means beside its place in the story.
+func (m *Model) happened(e event.Event) []effect {
+	switch b := e.Body.(type) {
+	case event.TurnStarted:
+		m.cutOff = false
+		m.turn = turn{running: true, began: m.now, spin: m.turn.spin}
+		return m.changed()
+	case event.InputAccepted:
+		m.unqueue(b.ID)
+	case event.InputRemoved:
+		m.unqueue(b.ID)
+	case event.TextDelta:
+		m.turn.typed, m.turn.waiting, m.turn.writes = m.turn.typed+len(b.S), nil, ""
+	case event.ThinkingDelta:
+		m.turn.typed, m.turn.waiting = m.turn.typed+len(b.S), nil
+	case event.ToolInputDelta:
+		m.turn.typed, m.turn.writes = m.turn.typed+len(b.S), b.Name
+	case event.ReplyStarted:
+		m.turn.waiting = nil
+	case event.PartDone:
+		m.turn.writes = ""
+	case event.Replied:
+		m.turn.typed, m.turn.writes = 0, ""
+		return m.changed()
+	case event.Waiting:
+		m.turn.waiting = &b
+	case event.Asked:
+		return m.ask(b)
+	case event.Answered:
+		m.closeQuestion(b.Call)
+	case event.ToolFinished:
+		m.closeQuestion(b.Call)
+		if _, ok := b.View.(view.Tasks); ok && len(m.st.Tasks) > 0 {
+			m.screen.todos = m.screen.todos || m.screen.size.Rows >= 20
+		}
+	case event.TurnEnded:
+		return m.turnEnded(b)
+	case event.HookStarted, event.HookEnded:
+		m.hooked(e)
+	case event.Rewound:
+		return m.wentBack()
+	case event.Compacted, event.CompactFailed:
+		m.flash = flash{} // that it is being compacted
+	case event.RewindPlan:
+		m.planned(b)
+	case event.ModeChanged, event.ModelChanged, event.Titled, event.TaskStarted:
+		return m.changed()
+	case event.SettingsChanged:
+		return m.resettled(b)
+	case event.ServerChanged:
+		m.serverChanged(b)
+	case event.TaskEnded:
+		m.taskEnded(b)
+		return m.changed()
+	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.ToolsChanged, event.Extended, event.Dropped, event.Spent, event.ToolStarted, event.Ran, event.Cleared, event.Bounded, event.Stripped,
+		event.NotesKept, event.Compacting, event.Unknown, event.Noted, event.Retracted, event.ToolOutput, event.TaskOutput, event.Queued:
+		// the story and the fold show these
+	}
+	return nil
+}
+
+// resettled takes over settings of the UI that changed.
+func (m *Model) resettled(b event.SettingsChanged) []effect {
+	if slices.ContainsFunc(b.Changes, func(c event.SettingChange) bool {
+		return strings.HasPrefix(c.Key, "ui.") || strings.HasPrefix(c.Key, "statusLine.")
+	}) {
+		return m.lookAgain()
+	}
+	return nil
+}
+
+// taskEnded says what became of a background task.
+func (m *Model) taskEnded(b event.TaskEnded) {
+	text := "background task " + b.ID + " ended"
+	switch {
+	case b.Killed != "":
+		text = "background task " + b.ID + " was stopped"
+	case b.Exit != 0:
+		text += " with an error"
+	}
+	m.say(text, draw.Quiet)
+}
+
+// serverChanged says once that an MCP server needs a person: not each time it
+// tries again, and not that it connects.
+func (m *Model) serverChanged(b event.ServerChanged) {
+	if m.screen.past {
+		return
+	}
+	text := "the MCP server " + draw.String(b.Name)
+	switch b.State {
+	case event.ServerConnected, event.ServerClosed:
+		delete(m.troubled, b.Name)
+		return
+	case event.ServerFailed:
+		text += " failed"
+		if b.Why != "" {
+			text += ": " + draw.String(b.Why)
+		}
+	case event.ServerNeedsAuth:
+		text += " needs you to sign in: /mcp login " + draw.String(b.Name)
+	default:
+		return
+	}
+	if m.troubled[b.Name] == b.State {
+		return
+	}
+	if m.troubled == nil {
+		m.troubled = map[string]string{}
+	}
+	m.troubled[b.Name] = b.State
+	m.note("warning", text, "")
+}
+
+func (m *Model) turnEnded(b event.TurnEnded) []effect {
+	took := m.now.Sub(m.turn.began)
+	m.turn = turn{spin: m.turn.spin}
+	if b.Reason == event.InterruptedSummary {
+		m.flash = flash{}
+	}
+	m.dropQuestions()
+	out := m.changed()
+	if took > 10*time.Second && b.How != event.Interrupted {
+		out = append(out, m.call("adze is done")...)
+	}
+	return out
+}
