@@ -27,12 +27,16 @@ func (s *Story) started(b event.ToolStarted, now time.Time) {
 	if len(b.Input) > 0 {
 		c.input = b.Input
 	}
-	if i := s.Find(b.Call); i > 0 && i >= s.Printed {
+	if i := s.Find(b.Call); i >= 0 && i >= s.Printed {
 		it := s.Items[i]
 		s.Items = slices.Delete(s.Items, i, i+1)
 		rest := slices.Clone(s.Items[i:])
 		s.Items = s.Items[:i]
 		s.join(it)
+		if len(rest) > 0 { // calls do not start in the order that they were made in
+			s.join(rest[0])
+			rest = rest[1:]
+		}
 		s.Items = append(s.Items, rest...)
 		if s.Reply > len(s.Items) {
 			s.Reply = len(s.Items)
