@@ -182,17 +182,29 @@ func (m *Model) command(line string) []effect {
 	if m.s == nil && m.gone == nil || m.screen.past { // what extensions bring is not known yet
 		return m.sendCommand(line)
 	}
-	var names []string
-	for _, c := range all {
-		names = append(names, c.name)
-	}
 	text := "there is no command /" + draw.String(name)
-	if close := near.Words(name, names); len(close) > 0 {
+	if close := m.nearest(name, all); len(close) > 0 {
 		text += "; did you mean /" + strings.Join(close, " or /") + "?"
 	}
 	m.box.Set(line) // it can be mended
 	m.say(text, draw.Attention)
 	return nil
+}
+
+// nearest are up to three commands that a name which is none may stand for:
+// those a slip of the finger away, else those that have its letters.
+func (m *Model) nearest(name string, all []command) []string {
+	var names []string
+	for _, c := range all {
+		names = append(names, c.name)
+	}
+	close := near.Words(name, names)
+	if len(close) == 0 {
+		for _, f := range m.commandsFor(name) {
+			close = append(close, draw.String(f.ID))
+		}
+	}
+	return close[:min(len(close), 3)]
 }
 
 // begin opens another session in the place of this one.

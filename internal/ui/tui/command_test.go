@@ -2,11 +2,13 @@ package tui
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/view"
 )
 
 // Every command of adze itself can be done here when the host can do all, and
@@ -33,6 +35,28 @@ func TestCommandsAndViewsMatch(t *testing.T) {
 	for _, c := range r.m.commands() {
 		if c.name == "theme" {
 			t.Error("/theme is offered where nobody knows themes")
+		}
+	}
+}
+
+// Enter runs what was typed, or what it begins, or what a person went to. A name
+// that is none is told, with those that are near, and stays to be mended.
+func TestEnterRunsNoOtherCommand(t *testing.T) {
+	for _, c := range []struct{ keys, want, not string }{
+		{"'/zqx|enter", "there is no command /zqx", "did you mean"},
+		{"'/ntx|enter", "there is no command /ntx; did you mean /context?", "instructions"},
+		{"'/ntx|tab", "› /context", "there is no command"},
+		{"'/ntx|down|up|enter", "free", "there is no command"},
+		{"'/moed|enter", "did you mean /mode", "Permission mode"},
+		{"'/plan2|enter", "did you mean /plan?", ""},
+		{"'/HELP|enter", "did you mean /help?", "Begin a prompt with"},
+		{"'/hel|enter", "Begin a prompt with", "there is no command"},
+	} {
+		r := newRig(t, 80, 24)
+		r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Model: "m", Fills: func() view.Block { return view.Text{S: "free"} }}, nil})
+		r.keys(strings.Split(c.keys, "|")...).has(c.want)
+		if c.not != "" {
+			r.hasNot(c.not)
 		}
 	}
 }

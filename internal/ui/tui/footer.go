@@ -30,8 +30,8 @@ const (
 // footer is the last line: how things stand.
 func (m *Model) footer(p paper) []draw.Line {
 	cols := m.screen.size.Cols
-	if m.flash.text != "" {
-		return []draw.Line{draw.L(draw.S("  ", draw.Plain), draw.S(m.flash.text, m.flash.role)).Truncate(cols, p.O)}
+	if l := m.flashed(p); len(l) > 0 {
+		return l
 	}
 	if label, _ := m.chord.Pending(); label != "" {
 		return []draw.Line{draw.L(draw.S("  "+label, draw.Quiet)).Truncate(cols, p.O)}
@@ -56,6 +56,27 @@ func (m *Model) footer(p paper) []draw.Line {
 		right = append(right, draw.S(" ", draw.Plain))
 	}
 	return append(out, draw.Beside(left, right, cols, p.O))
+}
+
+// flashed is what is said for a while, in one line, or in up to three where
+// there is room.
+func (m *Model) flashed(p paper) []draw.Line {
+	if m.flash.text == "" {
+		return nil
+	}
+	cols, most := m.screen.size.Cols, 1
+	if m.screen.size.Rows >= 20 {
+		most = 3
+	}
+	lead := draw.S("  ", draw.Plain)
+	lines := draw.WrapAll(draw.Text(m.flash.text, draw.Style{Role: m.flash.role}), clampLow(cols-4))
+	if len(lines) > most {
+		lines = []draw.Line{draw.L(draw.S(m.flash.text, m.flash.role))}
+	}
+	for i, l := range lines {
+		lines[i] = append(draw.L(lead), l...).Truncate(cols, p.O)
+	}
+	return lines
 }
 
 // facts are mode, window, cost; and what runs in the background.

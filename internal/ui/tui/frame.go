@@ -210,14 +210,22 @@ func (m *Model) inline() (live []draw.Line, cur term.Cursor) {
 	return append(top, bottom...), cur
 }
 
+// leastDialog is how many rows a dialog has at least before anything stands
+// below it.
+const leastDialog = 10
+
 // bottom is what a person acts on: the spinner, the queue, and a dialog or the
 // prompt box with its footer.
 func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 	var out []draw.Line
 	p := m.paper()
 	if len(m.dialogs) > 0 {
-		lines, cur := m.dialogs[0].view(m, p, clampLow(rows-1))
-		return lines, cur
+		said := m.flashed(p)
+		if rows-len(said) < leastDialog {
+			said = nil
+		}
+		lines, cur := m.dialogs[0].view(m, p, clampLow(rows-1-len(said)))
+		return append(lines, said...), cur
 	}
 	if l := m.spinner(p); l != nil {
 		out = append(out, l)
@@ -249,24 +257,26 @@ func (m *Model) spinner(p paper) draw.Line {
 		facts := dot + story.Seconds(m.now.Sub(m.queue[0].at)) + dot + m.keys.Hint(keymap.Cancel) + " takes the prompt back"
 		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S(text, draw.Accent), draw.S(facts, draw.Quiet)).Truncate(p.Cols(), p.O)
 	}
-	parts := []string{m.verb()}
+	if m.turn.stopped {
+		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Stopping", draw.Accent))
+	}
+	var took, tokens string
 	if d := m.now.Sub(m.turn.began); d >= time.Second {
-		parts = append(parts, story.Seconds(d))
+		took = dot + story.Seconds(d)
 	}
 	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
 	if up+down > 0 {
-		parts = append(parts, p.Sign(draw.ArrowUp)+" "+count(up)+" "+p.Sign(draw.ArrowDown)+" "+count(down))
+		tokens = dot + p.Sign(draw.ArrowUp) + " " + count(up) + " " + p.Sign(draw.ArrowDown) + " " + count(down)
 	}
-	if m.turn.stopped {
-		parts = []string{"Stopping"}
-	} else {
-		parts = append(parts, m.keys.Hint(keymap.Cancel)+" interrupts")
+	stop := dot + m.keys.Hint(keymap.Cancel) + " interrupts"
+	verb := m.verb()
+	room := p.Cols() - 2 - draw.Width(took+tokens+stop)
+	if room < draw.Width(verb) && p.Cols() < 60 { // how to stop it counts more
+		room, tokens = room+draw.Width(tokens), ""
 	}
-	head := draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S(parts[0], draw.Accent))
-	if len(parts) > 1 {
-		head = append(head, draw.S(dot+strings.Join(parts[1:], dot), draw.Quiet))
-	}
-	return head.Truncate(p.Cols(), p.O)
+	head := draw.L(draw.S(verb, draw.Accent)).Truncate(max(room, p.Cols()/4), p.O)
+	head = append(draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent)), head...)
+	return append(head, draw.S(took+tokens+stop, draw.Quiet)).Truncate(p.Cols(), p.O)
 }
 
 // verb is what goes on, in a few words.

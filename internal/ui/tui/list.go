@@ -25,6 +25,7 @@ type list struct {
 	top   int
 	busy  bool // the files are not known yet
 	local int  // how many of found are files; resources of MCP servers follow
+	moved bool // a person went to the marked one
 }
 
 // fileList are the files of the working folder, once somebody typed "@".
@@ -158,6 +159,10 @@ func (f *found) fit(p paper, width int) {
 
 func (l *list) act(m *Model, a keymap.Action) ([]effect, bool) {
 	switch a {
+	case keymap.AutocompletePrev, keymap.AutocompleteNext, keymap.AutocompletePageUp, keymap.AutocompletePageDn:
+		l.moved = true
+	}
+	switch a {
 	case keymap.AutocompletePrev:
 		l.at = (l.at + len(l.found) - 1) % max(len(l.found), 1)
 	case keymap.AutocompleteNext:
@@ -172,7 +177,7 @@ func (l *list) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.AutocompleteAccept:
 		return l.take(m, false), true
 	case keymap.AutocompleteSubmit:
-		if l.busy || len(l.found) == 0 {
+		if l.busy || len(l.found) == 0 || !l.meant() {
 			return nil, false
 		}
 		return l.take(m, true), true
@@ -180,6 +185,14 @@ func (l *list) act(m *Model, a keymap.Action) ([]effect, bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+// meant reports whether Enter takes the marked choice: what was typed begins its
+// name, or what of it follows who brought it (plugin:name), or a person went to
+// it. A command that only has the letters somewhere is not run.
+func (l *list) meant() bool {
+	id, word := l.found[l.at].ID, l.token.Query
+	return l.files || l.moved || strings.HasPrefix(id, word) || strings.HasPrefix(id[strings.LastIndexByte(id, ':')+1:], word)
 }
 
 func (l *list) dismissed(m *Model) { m.files.closed = l.word }
