@@ -168,10 +168,7 @@ func (w *World) resolve(ctx context.Context, name string) (agent.Target, error) 
 }
 
 // roots are the folders that sessions work in.
-func (w *World) roots() []string {
-	rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
-	return rules.Dirs
-}
+func (w *World) roots() []string { return settings.Dirs(w.Config(), w.Paths) }
 
 // inherited is what commands may inherit with these settings: our environment,
 // and the variables of the settings. allow names those that pass to them: what the

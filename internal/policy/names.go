@@ -2,9 +2,11 @@ package policy
 
 import (
 	"cmp"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // What a protected name means: why a person is asked before it is written.
@@ -151,19 +153,28 @@ func LoginPlaces(home string) []string {
 // HomePlaces are LoginPlaces, and everything in a home folder that is known to
 // steer programs by its name.
 func HomePlaces(home string) []string {
-	out := LoginPlaces(home)
-	for name := range protectedNames {
+	names := homeNames()
+	out := make([]string, 0, len(names))
+	for _, name := range names {
 		out = append(out, filepath.Join(home, name))
 	}
-	for pair := range protectedPairs {
-		out = append(out, filepath.Join(home, filepath.FromSlash(pair)))
-	}
+	return out
+}
+
+// homeNames are HomePlaces below a home folder, sorted.
+var homeNames = sync.OnceValue(func() []string {
+	out := slices.Concat(loginPlaces, userPlaces)
+	out = slices.AppendSeq(out, maps.Keys(protectedNames))
+	out = slices.AppendSeq(out, maps.Keys(protectedPairs))
 	for name := range protectedConfig {
-		out = append(out, filepath.Join(home, ".config", name))
+		out = append(out, ".config/"+name)
+	}
+	for i, name := range out {
+		out[i] = filepath.FromSlash(name)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
+})
 
 // SystemPlaces are the paths from which the system, or whoever logs in, runs
 // programs.

@@ -75,7 +75,7 @@ func Rules(cfg *config.Config, p Paths) (policy.Rules, []config.Problem, error) 
 func UsableRules(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []config.Problem) {
 	var problems []config.Problem
 	perms := cfg.Permissions
-	r := policy.Rules{Dir: p.Dir, Dirs: []string{p.Dir}, Home: p.Home, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
+	r := policy.Rules{Dir: p.Dir, Home: p.Home, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
 	for _, part := range []struct {
 		list   []config.Rule
 		effect policy.Effect
@@ -105,16 +105,26 @@ func UsableRules(cfg *config.Config, p Paths, missing func(error)) (policy.Rules
 			r.List = append(r.List, rule)
 		}
 	}
-	for _, d := range perms.Dirs {
+	r.Dirs = dirs(cfg, p, missing)
+	r.Protected = Programs(cfg, p, r.Dirs)
+	return r, problems
+}
+
+// Dirs are the folders that sessions work in, those of UsableRules: the one they
+// start in and those of the settings that can be used.
+func Dirs(cfg *config.Config, p Paths) []string { return dirs(cfg, p, func(error) {}) }
+
+func dirs(cfg *config.Config, p Paths, missing func(error)) []string {
+	out := []string{p.Dir}
+	for _, d := range cfg.Permissions.Dirs {
 		dir, err := folder(d, p)
 		if err != nil {
 			missing(err)
 			continue
 		}
-		r.Dirs = append(r.Dirs, dir)
+		out = append(out, dir)
 	}
-	r.Protected = Programs(cfg, p, r.Dirs)
-	return r, problems
+	return out
 }
 
 // Forbidden are the modes that a session cannot be switched to, and why. It

@@ -2,6 +2,8 @@ package settings
 
 import (
 	"cmp"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,28 +121,69 @@ func leading(cfg *config.Config, p Paths, dirs []string) (out []policy.Steer) {
 	if p.Home == "" {
 		return out
 	}
-	links := map[string]bool{p.Home: false}
-	for _, at := range policy.HomePlaces(p.Home) {
-		if linked(links, p.Home, at) {
+	home := filepath.Clean(p.Home)
+	there, seen := namesIn(home), map[string]kind{home: real}
+	for _, at := range policy.HomePlaces(home) {
+		first, _, _ := strings.Cut(strings.TrimPrefix(at[len(home):], string(filepath.Separator)), string(filepath.Separator))
+		if there != nil && !there[strings.ToLower(first)] {
+			continue
+		}
+		if look(seen, at) == link {
 			inside(at, "a link leads there from "+at)
 		}
 	}
 	return out
 }
 
-// linked reports whether a part of the path below home is a link. Most homes have
-// few, and looking at each part once is much cheaper than resolving every path.
-func linked(known map[string]bool, home, at string) bool {
-	if len(at) <= len(home) {
-		return false
+// maxNames is how many names of a folder are looked at to save looks at single ones.
+const maxNames = 2000
+
+// namesIn are the names in a folder, in lower case; nil when they cannot be read, or
+// are too many.
+func namesIn(dir string) map[string]bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
 	}
-	is, seen := known[at]
-	if !seen {
-		info, err := os.Lstat(at)
-		is = err == nil && info.Mode()&os.ModeSymlink != 0
-		known[at] = is
+	defer f.Close()
+	names, err := f.Readdirnames(maxNames)
+	if err != nil && !errors.Is(err, io.EOF) || len(names) == maxNames {
+		return nil
 	}
-	return is || linked(known, home, filepath.Dir(at))
+	out := make(map[string]bool, len(names))
+	for _, name := range names {
+		out[strings.ToLower(name)] = true
+	}
+	return out
+}
+
+// A kind is what is at a path.
+type kind int
+
+const (
+	absent kind = iota
+	real        // and no part of the path is a link
+	link        // or a part of the path is one
+)
+
+// look says what is at a path below one that is seen. Each part is looked at once,
+// and nothing is below what is not there: most homes have few of these places and
+// few links, and this is much cheaper than resolving every path.
+func look(seen map[string]kind, at string) kind {
+	if k, ok := seen[at]; ok {
+		return k
+	}
+	k := look(seen, filepath.Dir(at))
+	if k == real {
+		switch info, err := os.Lstat(at); {
+		case err != nil:
+			k = absent
+		case info.Mode()&os.ModeSymlink != 0:
+			k = link
+		}
+	}
+	seen[at] = k
+	return k
 }
 
 // programsOf are the files that a command runs: the program, where its name is a

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,6 +108,43 @@ func TestRulesThatCannotBeUsed(t *testing.T) {
 	}
 	if rules, _ := UsableRules(cfg, p, func(error) {}); len(rules.Dirs) != 1 {
 		t.Errorf("folders: %q", rules.Dirs)
+	}
+}
+
+// What links of a home folder lead to in the session's folders is protected, at any
+// depth, whatever else is in the home.
+func TestWhereLinksOfAHomeLead(t *testing.T) {
+	e := run(t, map[string]string{"dots/zshrc": "", "dots/config/git/config": "", "dots/apps/x": "", "~/.local/share/x": "", "~/.profile": "", "free": ""})
+	for at, to := range map[string]string{".zshrc": "dots/zshrc", ".config": "dots/config", ".local/share/applications": "dots/apps", ".bashrc": "dots/not-yet", ".nothing-known": "free"} {
+		if err := os.Symlink(filepath.Join(e.Dir, to), filepath.Join(e.Home, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, cfg, err := Load(e, Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, s := range Programs(cfg, p, []string{e.Dir}) {
+		if rel, ok := strings.CutPrefix(s.Path, e.Dir+string(filepath.Separator)); ok {
+			found[filepath.ToSlash(rel)] = true
+		}
+	}
+	for _, want := range []string{"dots/zshrc", "dots/config/git", "dots/config/systemd", "dots/apps", "dots/not-yet"} {
+		if !found[want] {
+			t.Errorf("%s is not protected: %v", want, found)
+		}
+	}
+	if found["free"] || found["dots"] {
+		t.Errorf("too much is protected: %v", found)
+	}
+	for i := range maxNames { // too many to read
+		if err := os.WriteFile(filepath.Join(e.Home, fmt.Sprint("n", i)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again := Programs(cfg, p, []string{e.Dir}); len(again) < len(found) {
+		t.Errorf("of a full home, %d places are protected instead of %d", len(again), len(found))
 	}
 }
 
