@@ -6,11 +6,14 @@
 package price
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/pattern"
@@ -160,31 +163,64 @@ func (f Facts) Cost(u llm.Usage) (usd float64, known bool) {
 
 // A Table holds facts. It is never changed after it was made.
 type Table struct {
-	models []Facts
+	models []*row
 	index  map[string]int // "provider/id"
 }
 
-// Embedded returns the table this version was built with.
-func Embedded() (*Table, error) {
-	var file struct {
-		Date, Source string
-		Models       []Facts
-	}
-	if err := json.Unmarshal(embedded, &file); err != nil {
-		return nil, fmt.Errorf("read the embedded model table: %w", err)
-	}
-	for i := range file.Models {
-		file.Models[i].Source, file.Models[i].Date = file.Source, file.Date
-	}
-	return newTable(file.Models), nil
+// A row is one model's facts, which are decoded when somebody asks for them: a
+// start needs two or three of some hundred.
+type row struct {
+	once sync.Once
+	raw  []byte // nil: facts are there
+	Facts
 }
 
-func newTable(models []Facts) *Table {
-	t := &Table{models: models, index: make(map[string]int, len(models))}
-	for i, f := range models {
-		t.index[key(f.Provider, f.ID)] = i
+func (r *row) get() Facts {
+	r.once.Do(func() {
+		if r.raw == nil {
+			return
+		}
+		f := Facts{Source: r.Source, Date: r.Date}
+		if err := json.Unmarshal(r.raw, &f); err != nil { // a test decodes all of them
+			panic(fmt.Sprintf("the embedded model table: %v: %s", err, r.raw))
+		}
+		r.Facts, r.raw = f, nil
+	})
+	return r.Facts
+}
+
+// Embedded returns the table this version was built with. Of its rows, each a line,
+// only the names are read.
+func Embedded() (*Table, error) {
+	head, body, _ := bytes.Cut(embedded, []byte("\n\"models\": [\n"))
+	var file struct{ Date, Source string }
+	if err := json.Unmarshal(slices.Concat(bytes.TrimSuffix(head, []byte(",")), []byte("}")), &file); err != nil {
+		return nil, fmt.Errorf("read the embedded model table: %w", err)
 	}
-	return t
+	rows := make([]row, bytes.Count(body, []byte("\n")))
+	t := &Table{models: make([]*row, 0, len(rows)), index: make(map[string]int, len(rows))}
+	for line := range bytes.Lines(body) {
+		provider, id, ok := named(line)
+		if !ok {
+			break // the end of the list
+		}
+		r := &rows[len(t.models)]
+		r.raw, r.Source, r.Date = bytes.TrimRight(line, ",\n"), file.Source, file.Date
+		t.index[key(provider, id)] = len(t.models)
+		t.models = append(t.models, r)
+	}
+	return t, nil
+}
+
+// named is the model of a line of the embedded table, which begins with it.
+func named(line []byte) (provider, id string, ok bool) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"provider":"`))
+	if !ok {
+		return "", "", false
+	}
+	p, rest, _ := bytes.Cut(rest, []byte(`","id":"`))
+	i, _, ok := bytes.Cut(rest, []byte(`"`))
+	return string(p), string(i), ok
 }
 
 func key(provider, model string) string { return provider + "/" + strings.ToLower(model) }
@@ -193,13 +229,12 @@ func key(provider, model string) string { return provider + "/" + strings.ToLowe
 // ones. The keys are "provider/model"; each value is an object of the fields
 // of Facts that are added or corrected.
 func (t *Table) Extend(user map[string]json.RawMessage, source string) (*Table, error) {
-	models := slices.Clone(t.models)
 	names := make([]string, 0, len(user))
 	for name := range user {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	out := newTable(models)
+	out := &Table{models: slices.Clone(t.models), index: maps.Clone(t.index)}
 	for _, name := range names {
 		provider, id, ok := strings.Cut(name, "/")
 		if !ok {
@@ -217,11 +252,11 @@ func (t *Table) Extend(user map[string]json.RawMessage, source string) (*Table, 
 		}
 		f.Provider, f.ID, f.Source = provider, id, source
 		if known && out.has(provider, id) {
-			out.models[out.index[key(provider, id)]] = f
+			out.models[out.index[key(provider, id)]] = &row{Facts: f}
 			continue
 		}
 		out.index[key(provider, id)] = len(out.models)
-		out.models = append(out.models, f)
+		out.models = append(out.models, &row{Facts: f})
 	}
 	return out, nil
 }
@@ -229,7 +264,13 @@ func (t *Table) Extend(user map[string]json.RawMessage, source string) (*Table, 
 func (t *Table) has(provider, id string) bool { _, ok := t.index[key(provider, id)]; return ok }
 
 // All returns every row, in the order of provider and id as embedded.
-func (t *Table) All() []Facts { return slices.Clone(t.models) }
+func (t *Table) All() []Facts {
+	out := make([]Facts, 0, len(t.models))
+	for _, r := range t.models {
+		out = append(out, r.get())
+	}
+	return out
+}
 
 var (
 	dated  = pattern.Lazy(`(?:[-@](?:20\d{6}|20\d\d-\d\d-\d\d|latest|\d{4})|-v\d+(?::\d+)?|:[a-z]+)$`)
@@ -254,7 +295,7 @@ func (t *Table) Lookup(provider, model string) (Facts, bool) {
 	}
 	for name := model; ; {
 		if i, ok := t.index[key(provider, name)]; ok {
-			return t.models[i], true
+			return t.models[i].get(), true
 		}
 		cut := dated().ReplaceAllString(name, "")
 		if cut == name {
@@ -263,7 +304,7 @@ func (t *Table) Lookup(provider, model string) (Facts, bool) {
 		name = cut
 	}
 	if i, ok := t.index[key(provider, model+"-latest")]; ok {
-		return t.models[i], true
+		return t.models[i].get(), true
 	}
 	return Facts{Provider: provider, ID: model}, false
 }

@@ -22,6 +22,9 @@ func TestEmbeddedRowsAreSane(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range table(t).All() {
 		k := key(f.Provider, f.ID)
+		if g, ok := table(t).Lookup(f.Provider, f.ID); !ok || g.ID != f.ID {
+			t.Errorf("%s is found as %s", k, g.ID)
+		}
 		if seen[k] {
 			t.Errorf("%s is there twice", k)
 		}
@@ -36,6 +39,9 @@ func TestEmbeddedRowsAreSane(t *testing.T) {
 		case (f.Thinking == Adaptive || f.Thinking == Level) && len(f.Efforts) == 0:
 			t.Errorf("%s: %s without efforts", k, f.Thinking)
 		}
+	}
+	if n := strings.Count(string(embedded), `{"provider":`); n != len(seen) {
+		t.Errorf("%d of %d rows were read", len(seen), n)
 	}
 	if len(embedded) > 120<<10 {
 		t.Errorf("the table is %d bytes, more than 120 KB", len(embedded))
