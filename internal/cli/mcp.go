@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -23,6 +22,7 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -60,10 +60,7 @@ func (f *runFlags) servers(sys System, cmd *cobra.Command) (*configured, error) 
 func (i invocation) extended(live *settings.Live) ext.WorldConfig {
 	return ext.WorldConfig{
 		Live: live, Env: i.Env, Environment: i.Environ, Version: i.Version, Bare: i.Sources.Bare, Flags: i.Extensions,
-		Roots: func() []string {
-			rules, _ := settings.UsableRules(live.Config(), live.Paths, func(error) {}) // problems are told elsewhere
-			return rules.Dirs
-		},
+		Roots: func() []string { return settings.Dirs(live.Config(), live.Paths) },
 	}
 }
 
@@ -95,12 +92,12 @@ func serverTarget(p settings.Paths, scope string) (confedit.Target, error) {
 }
 
 // plainName are names that adze gives: no part of them is changed in the names of tools.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var plainName = pattern.Lazy(`^[A-Za-z0-9_-]{1,64}$`)
 
 // writeServer puts a server into the file of a scope. The person wrote it, so
 // it needs no further yes.
 func (c *configured) writeServer(ctx context.Context, sys System, scope, name string, raw json.RawMessage) error {
-	if !plainName.MatchString(name) || strings.Contains(name, "__") {
+	if !plainName().MatchString(name) || strings.Contains(name, "__") {
 		return usagef("letters, digits, - and _, up to 64, without __", "%q is no name for a server", clip.Visible(clip.Line(name, 100)))
 	}
 	t, err := serverTarget(c.Paths, scope)
@@ -400,7 +397,7 @@ func (c *configured) wanted(sys System, scope string, list []config.Entry, names
 		case why != "":
 		case err != nil:
 			why = err.Error()
-		case !plainName.MatchString(e.Name):
+		case !plainName().MatchString(e.Name):
 			why = "its name has other characters than letters, digits, - and _"
 		default:
 			if s, ok := c.Get(e.Name); ok && s.Origin.File == t.Path {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -22,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 
@@ -107,8 +107,8 @@ func newVersion(sys System) *cobra.Command {
 }
 
 var (
-	unknownFlag    = regexp.MustCompile(`^unknown (?:shorthand )?flag: (?:'.' in )?(-[^ ]+)`)
-	unknownCommand = regexp.MustCompile(`^unknown command "([^"]+)"`)
+	unknownFlag    = pattern.Lazy(`^unknown (?:shorthand )?flag: (?:'.' in )?(-[^ ]+)`)
+	unknownCommand = pattern.Lazy(`^unknown command "([^"]+)"`)
 )
 
 // usageError turns the flag library's errors into ours: exit code 2, the nearest
@@ -123,12 +123,12 @@ func usageError(root *cobra.Command, err error) error {
 		return usagef("adze help flags lists the flags, adze help COMMAND shows how a command is used", "--%s cannot be %q: it takes %s", value.GetFlag().Name, value.GetValue(), typeWords(value.GetFlag()))
 	}
 	s := err.Error()
-	if m := unknownFlag.FindStringSubmatch(s); m != nil {
+	if m := unknownFlag().FindStringSubmatch(s); m != nil {
 		name := strings.TrimLeft(m[1], "-")
 		name, _, _ = strings.Cut(name, "=")
 		return usagef(hintFor(near.Words(name, flagNames(root)), "--", `adze help flags`), "there is no flag %s", m[1])
 	}
-	if m := unknownCommand.FindStringSubmatch(s); m != nil {
+	if m := unknownCommand().FindStringSubmatch(s); m != nil {
 		return usagef(hintFor(near.Words(m[1], commandNames(root)), "adze ", `adze --help`), "there is no command %q", m[1])
 	}
 	for _, start := range []string{"flag needs an argument", "invalid argument", "accepts ", "requires ", "if any flags"} {

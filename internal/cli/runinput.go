@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -19,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/trust"
 	"github.com/adze-agent/adze/internal/ui/print"
 )
@@ -106,7 +106,7 @@ func onlyShown(name string) error {
 }
 
 // looksCommand matches the first word of a prompt that is meant as a slash command.
-var looksCommand = regexp.MustCompile(`^/([a-z0-9][a-z0-9:_-]*)$`)
+var looksCommand = pattern.Lazy(`^/([a-z0-9][a-z0-9:_-]*)$`)
 
 // noCommand refuses a prompt whose first word is a slash command that is not there;
 // it is nil for other words, and for a path that exists. why says what is not there.
@@ -115,7 +115,7 @@ func (i invocation) noCommand(text string, why error) error {
 	if len(words) == 0 {
 		return nil
 	}
-	m := looksCommand.FindStringSubmatch(words[0])
+	m := looksCommand().FindStringSubmatch(words[0])
 	if m == nil {
 		return nil
 	}

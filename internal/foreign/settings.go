@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // Settings are those of an agent that apply to all its projects, in the words of
@@ -120,7 +120,7 @@ type server struct {
 	Timeout int               `json:"timeout,omitempty"` // milliseconds
 }
 
-var serverName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var serverName = pattern.Lazy(`^[A-Za-z0-9_-]{1,64}$`)
 
 // server adds one. expand makes of a value what has the same meaning here, or
 // says why there is nothing.
@@ -145,7 +145,7 @@ func (s *Settings) server(from, file, name string, c server, why string, expand 
 	}
 	if why == "" {
 		switch {
-		case !serverName.MatchString(name):
+		case !serverName().MatchString(name):
 			why = "its name has other characters than letters, digits, - and _"
 		case (c.Command == "") == (c.URL == ""):
 			why = "it has to have either a command or a URL"

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // claudeSettings has the servers that Claude Code keeps in a file that adze does
@@ -111,10 +111,10 @@ func (a *Agents) codexSettings(s *Settings, path string) {
 	}
 }
 
-var dollar = regexp.MustCompile(`\$(\w+)|\$\{(\w+)\}`)
+var dollar = pattern.Lazy(`\$(\w+)|\$\{(\w+)\}`)
 
 // braces writes $VAR as ${VAR}.
-func braces(v string) (string, string) { return dollar.ReplaceAllString(v, "$${$1$2}"), "" }
+func braces(v string) (string, string) { return dollar().ReplaceAllString(v, "$${$1$2}"), "" }
 
 func (a *Agents) geminiSettings(s *Settings, path string) {
 	var f struct {
@@ -211,8 +211,8 @@ func bash(words string, some bool) (ours, why string) {
 }
 
 var (
-	openVariable = regexp.MustCompile(`\{env:(\w+)\}`)
-	openFile     = regexp.MustCompile(`\{file:`)
+	openVariable = pattern.Lazy(`\{env:(\w+)\}`)
+	openFile     = pattern.Lazy(`\{file:`)
 )
 
 func (a *Agents) openSettings(s *Settings, path string) {
@@ -234,13 +234,13 @@ func (a *Agents) openSettings(s *Settings, path string) {
 		return
 	}
 	expand := func(v string) (string, string) {
-		if openFile.MatchString(v) {
+		if openFile().MatchString(v) {
 			return v, "a value comes from a file, which adze has no setting for"
 		}
 		if strings.Contains(v, "${") {
 			return v, replaced
 		}
-		return openVariable.ReplaceAllString(v, "$${$1}"), ""
+		return openVariable().ReplaceAllString(v, "$${$1}"), ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.MCP)) {
 		x, why := f.MCP[name], ""
@@ -331,8 +331,8 @@ func (s *Settings) openRule(path, tool, p string, patterns map[string]string) {
 }
 
 var (
-	crushCommand  = regexp.MustCompile(`\$\(|` + "`")
-	crushVariable = regexp.MustCompile(`\$\{?(\w+)(:-[^}]*)?\}?`)
+	crushCommand  = pattern.Lazy(`\$\(|` + "`")
+	crushVariable = pattern.Lazy(`\$\{?(\w+)(:-[^}]*)?\}?`)
 )
 
 func (a *Agents) crushSettings(s *Settings, path string) {
@@ -352,10 +352,10 @@ func (a *Agents) crushSettings(s *Settings, path string) {
 		return
 	}
 	expand := func(v string) (string, string) {
-		if crushCommand.MatchString(v) {
+		if crushCommand().MatchString(v) {
 			return v, "a value is what a command prints, which adze has no setting for"
 		}
-		return crushVariable.ReplaceAllString(v, "$${$1$2}"), ""
+		return crushVariable().ReplaceAllString(v, "$${$1$2}"), ""
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.MCP)) {
 		x, why := f.MCP[name], ""

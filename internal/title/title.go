@@ -6,7 +6,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -14,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 //go:embed title.md
@@ -55,7 +55,7 @@ func Make(ctx context.Context, m completer, prompt, reply string) (title string,
 }
 
 // label is what models write before a title although they should not.
-var label = regexp.MustCompile(`^(?i:[#*\s>-]*(?:title|name)\s*:\s*)`)
+var label = pattern.Lazy(`^(?i:[#*\s>-]*(?:title|name)\s*:\s*)`)
 
 // line makes a title of an answer: its first line with a letter, without what
 // stands around a name. What a tag of reasoning holds is no title.
@@ -64,7 +64,7 @@ func line(s string) string {
 		s = after
 	}
 	for l := range strings.Lines(clip.Clean(s)) {
-		l = label.ReplaceAllString(l, "")
+		l = label().ReplaceAllString(l, "")
 		l = strings.Join(strings.Fields(l), " ")
 		l = strings.Trim(l, "\"'`*_#“”„‘’«» ")
 		l = strings.TrimRight(l, ".。 ")

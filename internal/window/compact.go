@@ -2,13 +2,13 @@ package window
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/transcript"
 )
 
@@ -275,13 +275,13 @@ func WithoutOldest(ms []llm.Message, tokens int, ratio float64) []llm.Message {
 	return append([]llm.Message{{Role: llm.User, Parts: begin}}, ms[at:]...)
 }
 
-var numbers = regexp.MustCompile(`[0-9][0-9,_]{3,}`)
+var numbers = pattern.Lazy(`[0-9][0-9,_]{3,}`)
 
 // Gap is by how many tokens a request was too long, as a provider's error says
 // it with two numbers; 0 when it does not.
 func Gap(text string) int {
 	var seen []int
-	for _, s := range numbers.FindAllString(text, -1) {
+	for _, s := range numbers().FindAllString(text, -1) {
 		n, err := strconv.Atoi(strings.NewReplacer(",", "", "_", "").Replace(s))
 		if err == nil && (len(seen) == 0 || seen[0] != n) {
 			seen = append(seen, n)

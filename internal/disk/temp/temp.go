@@ -10,14 +10,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 
 	"github.com/adze-agent/adze/internal/disk/lock"
 	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // name is what Make calls folders.
-var name = regexp.MustCompile(`^adze-s-[0-9]+$`)
+var name = pattern.Lazy(`^adze-s-[0-9]+$`)
 
 // Bounds of Sweep.
 const (
@@ -92,7 +92,7 @@ func Sweep(ctx context.Context, dir string) (removed int) {
 		if ctx.Err() != nil {
 			return removed
 		}
-		if name.MatchString(n) && dead(ctx, root, n) {
+		if name().MatchString(n) && dead(ctx, root, n) {
 			removed++
 		}
 	}

@@ -27,7 +27,7 @@ func (u *Invocation) leavesAlone(ws []Word) bool {
 	case inPlace[u.name], alone()[u.name], policy.Runner(u.name), RunsWords(u.name, ws[1:]), launchesPrograms[u.name], u.r.Table.changes[u.name] != nil:
 		return true
 	}
-	for _, f := range wholes[u.name] {
+	for _, f := range wholes()[u.name] {
 		if f.writes {
 			return true // its forms are known
 		}

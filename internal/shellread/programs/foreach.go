@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/world"
@@ -11,10 +12,12 @@ import (
 
 // perFile are programs that, started for each file that something finds, read it
 // and no other.
-var perFile = map[string]bool{
-	"cat": true, "head": true, "tail": true, "wc": true, "grep": true, "egrep": true, "fgrep": true, "ls": true, "stat": true, "file": true, "du": true, "nl": true, "cut": true, "sed": true, "awk": true,
-	"md5sum": true, "sha1sum": true, "sha256sum": true, "sha512sum": true, "cksum": true, "basename": true, "dirname": true, "echo": true, "readlink": true, "realpath": true,
-}
+var perFile = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"cat": true, "head": true, "tail": true, "wc": true, "grep": true, "egrep": true, "fgrep": true, "ls": true, "stat": true, "file": true, "du": true, "nl": true, "cut": true, "sed": true, "awk": true,
+		"md5sum": true, "sha1sum": true, "sha256sum": true, "sha512sum": true, "cksum": true, "basename": true, "dirname": true, "echo": true, "readlink": true, "realpath": true,
+	}
+})
 
 // Found are the files whose names a command prints or hands to a program: the
 // reads that it takes to read them all.
@@ -53,7 +56,7 @@ func (u *Invocation) findRuns(rest, tests []Word) string {
 // returns why that is not all it does.
 func (u *Invocation) forEach(inner []Word, found Found) string {
 	name := inner[0].Text
-	if inner[0].Kind != Exact || !perFile[name] || len(found.Reads) == 0 {
+	if inner[0].Kind != Exact || !perFile()[name] || len(found.Reads) == 0 {
 		return name + " is not known to only read the files it is started with"
 	}
 	at := found.Reads[0]

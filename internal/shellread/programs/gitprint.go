@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -17,15 +18,17 @@ var (
 
 // gitPrinters say when a git command prints contents of files that it was not
 // told one by one.
-var gitPrinters = map[string]func(u *Invocation) bool{
-	"diff": gitPatch(true), "show": gitPatch(true), "range-diff": gitPatch(true),
-	"log": gitPatch(false), "whatchanged": gitPatch(false), "diff-tree": gitPatch(false), "diff-index": gitPatch(false), "diff-files": gitPatch(false),
-	"stash show": gitPatch(false), "stash list": gitPatch(false), "reflog": gitPatch(false), "reflog show": gitPatch(false),
-	"status":   func(u *Invocation) bool { return u.has("-v", "--verbose") },
-	"grep":     func(u *Invocation) bool { return !u.has("--untracked", "--no-index") },
-	"cat-file": func(u *Invocation) bool { return !u.has("-t", "-s", "-e", "--batch-check") || u.has("--batch") },
-	"am":       func(*Invocation) bool { return true },
-}
+var gitPrinters = sync.OnceValue(func() map[string]func(u *Invocation) bool {
+	return map[string]func(u *Invocation) bool{
+		"diff": gitPatch(true), "show": gitPatch(true), "range-diff": gitPatch(true),
+		"log": gitPatch(false), "whatchanged": gitPatch(false), "diff-tree": gitPatch(false), "diff-index": gitPatch(false), "diff-files": gitPatch(false),
+		"stash show": gitPatch(false), "stash list": gitPatch(false), "reflog": gitPatch(false), "reflog show": gitPatch(false),
+		"status":   func(u *Invocation) bool { return u.has("-v", "--verbose") },
+		"grep":     func(u *Invocation) bool { return !u.has("--untracked", "--no-index") },
+		"cat-file": func(u *Invocation) bool { return !u.has("-t", "-s", "-e", "--batch-check") || u.has("--batch") },
+		"am":       func(*Invocation) bool { return true },
+	}
+})
 
 func gitPatch(plain bool) func(u *Invocation) bool {
 	return func(u *Invocation) bool {
@@ -39,7 +42,7 @@ func gitPatch(plain bool) func(u *Invocation) bool {
 // ranged reports whether the operands are pathspecs, whose files gitPrints adds.
 func (u *Invocation) ranged() bool {
 	command, git := strings.CutPrefix(u.name, "git ")
-	return git && gitPrinters[command] != nil && !u.has("--no-index", "--untracked")
+	return git && gitPrinters()[command] != nil && !u.has("--no-index", "--untracked")
 }
 
 // pathspec takes an operand for what it is to git: a folder stands for the files
@@ -56,7 +59,7 @@ func (u *Invocation) pathspec(i int, w Word) bool {
 // the repository tracks: their state now stands for that in every commit. It
 // says what is not known, "" when nothing.
 func (u *Invocation) gitPrints(command string, literal bool) string {
-	prints := gitPrinters[command]
+	prints := gitPrinters()[command]
 	if prints == nil || !prints(u) {
 		return ""
 	}

@@ -3,6 +3,7 @@ package programs
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -12,13 +13,13 @@ func RunsWords(name string, ws []Word) bool {
 	if strings.HasPrefix(name, "ld-linux") || strings.HasPrefix(name, "ld-musl") || name == "ld.so" {
 		return true
 	}
-	verbs, ok := runners[name]
+	verbs, ok := runners()[name]
 	return ok && (verbs == nil || slices.ContainsFunc(ws, func(w Word) bool { return slices.Contains(verbs, w.Text) }))
 }
 
 // LaunchFlag reports whether a word is a flag with which a program runs another.
 func LaunchFlag(name string, w Word) bool {
-	return w.Kind == Exact && slices.ContainsFunc(launchFlags[name], func(f string) bool { return matchFlag(f, w.Text) })
+	return w.Kind == Exact && slices.ContainsFunc(launchFlags()[name], func(f string) bool { return matchFlag(f, w.Text) })
 }
 
 // Through is how many words stand before the command that a runner starts, when that
@@ -28,7 +29,7 @@ func (t *Table) Through(name string, ws []Word) int {
 		return 0
 	}
 	inner := Base(ws[2].Text)
-	if policy.Runner(inner) || runners[inner] != nil || t.Beyond(inner, ws[2:]) != "" {
+	if policy.Runner(inner) || runners()[inner] != nil || t.Beyond(inner, ws[2:]) != "" {
 		return 0
 	}
 	return 2
@@ -39,14 +40,16 @@ var namingRunners = []string{"bundle exec", "npm exec", "npm x", "pnpm exec", "y
 
 // runners are programs that run the words behind one of these as a command; one
 // without any does so always.
-var runners = map[string][]string{
-	"uv": {"run", "x", "tool"}, "poetry": {"run"}, "pdm": {"run"}, "hatch": {"run"}, "rye": {"run"}, "pipenv": {"run"}, "conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"}, "pixi": {"run"},
-	"bundle": {"exec"}, "bundler": {"exec"}, "rbenv": {"exec"}, "pyenv": {"exec"}, "nodenv": {"exec"}, "asdf": {"exec"}, "mise": {"exec", "x"}, "rtx": {"exec", "x"}, "volta": {"run"}, "fnm": {"exec"}, "nvm": {"exec", "run"},
-	"npm": {"exec", "x"}, "pnpm": {"exec", "dlx", "x"}, "yarn": {"exec", "dlx"}, "bun": {"x"}, "deno": {"task"}, "lerna": {"exec"}, "turbo": {"exec"}, "opam": {"exec"}, "stack": {"exec"}, "cabal": {"exec"}, "rustup": {"run"},
-	"nix": {"run", "shell", "develop"}, "devbox": {"run"}, "guix": {"shell"}, "docker": {"run", "exec", "compose"}, "podman": {"run", "exec", "compose"}, "nerdctl": {"run", "exec"}, "kubectl": {"run", "exec"}, "oc": {"exec"}, "vagrant": {"ssh"},
-	"capsh": nil, "tini": nil, "dumb-init": nil, "catatonit": nil, "gosu": nil, "su-exec": nil, "setuidgid": nil, "s6-setuidgid": nil, "chpst": nil, "softlimit": nil, "i386": nil, "x86_64": nil, "uname26": nil, "linux26": nil,
-	"watchexec": nil, "nodemon": nil, "dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
-}
+var runners = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"uv": {"run", "x", "tool"}, "poetry": {"run"}, "pdm": {"run"}, "hatch": {"run"}, "rye": {"run"}, "pipenv": {"run"}, "conda": {"run"}, "mamba": {"run"}, "micromamba": {"run"}, "pixi": {"run"},
+		"bundle": {"exec"}, "bundler": {"exec"}, "rbenv": {"exec"}, "pyenv": {"exec"}, "nodenv": {"exec"}, "asdf": {"exec"}, "mise": {"exec", "x"}, "rtx": {"exec", "x"}, "volta": {"run"}, "fnm": {"exec"}, "nvm": {"exec", "run"},
+		"npm": {"exec", "x"}, "pnpm": {"exec", "dlx", "x"}, "yarn": {"exec", "dlx"}, "bun": {"x"}, "deno": {"task"}, "lerna": {"exec"}, "turbo": {"exec"}, "opam": {"exec"}, "stack": {"exec"}, "cabal": {"exec"}, "rustup": {"run"},
+		"nix": {"run", "shell", "develop"}, "devbox": {"run"}, "guix": {"shell"}, "docker": {"run", "exec", "compose"}, "podman": {"run", "exec", "compose"}, "nerdctl": {"run", "exec"}, "kubectl": {"run", "exec"}, "oc": {"exec"}, "vagrant": {"ssh"},
+		"capsh": nil, "tini": nil, "dumb-init": nil, "catatonit": nil, "gosu": nil, "su-exec": nil, "setuidgid": nil, "s6-setuidgid": nil, "chpst": nil, "softlimit": nil, "i386": nil, "x86_64": nil, "uname26": nil, "linux26": nil,
+		"watchexec": nil, "nodemon": nil, "dotenv": nil, "doppler": {"run"}, "op": {"run"}, "aws-vault": {"exec"}, "chamber": {"exec"}, "infisical": {"run"}, "heroku": {"run"}, "envdir": nil, "dotenvx": {"run"}, "foreman": {"run"}, "tox": {"exec"}, "coverage": {"run"},
+	}
+})
 
 // RunsCode reports a program that may run commands which its words name in a
 // language of its own.

@@ -3,6 +3,7 @@ package programs
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Loses says what a command would destroy for good, "" when it is not one of
@@ -69,33 +70,35 @@ type gitLoss struct {
 	what string
 }
 
-var gitLosses = map[string]gitLoss{
-	"clean": {func(f gitFlags) bool {
-		return (f.short("f") || f.has("--force")) && !f.short("n") && !f.has("--dry-run")
-	}, "removes files that git does not know, for good"},
-	"reset":    {func(f gitFlags) bool { return f.has("--hard", "--merge") }, "--hard drops every change that is not committed"},
-	"checkout": {func(f gitFlags) bool { return f.has("--", "--force", ".") || f.short("f") }, "of files drops their changes that are not committed"},
-	"restore":  {func(f gitFlags) bool { return !f.has("--staged", "-S") || f.has("--worktree", "-W") }, "drops changes that are not committed"},
-	"switch":   {func(f gitFlags) bool { return f.has("--discard-changes", "--force", "-f") }, "--discard-changes drops changes that are not committed"},
-	"push": {func(f gitFlags) bool {
-		return f.has("--force", "-f", "--force-with-lease", "--delete", "-d", "--mirror", "--prune") || f.short("f") || f.begins("+", ":")
-	}, "--force replaces what others may have"},
-	"branch": {func(f gitFlags) bool {
-		return f.short("D") || f.has("-d", "--delete") && f.has("-f", "--force")
-	}, "-D drops commits that are only on that branch"},
-	"stash":         {func(f gitFlags) bool { return f.has("drop", "clear") }, "drop or clear drops what was stashed"},
-	"reflog":        {func(f gitFlags) bool { return f.has("expire", "delete") }, "expire or delete drops the way back to lost commits"},
-	"filter-branch": {nil, "rewrites history"},
-	"filter-repo":   {nil, "rewrites history"},
-	"gc":            {func(f gitFlags) bool { return f.has("--prune") }, "drops objects for good"},
-	"prune":         {nil, "drops objects for good"},
-}
+var gitLosses = sync.OnceValue(func() map[string]gitLoss {
+	return map[string]gitLoss{
+		"clean": {func(f gitFlags) bool {
+			return (f.short("f") || f.has("--force")) && !f.short("n") && !f.has("--dry-run")
+		}, "removes files that git does not know, for good"},
+		"reset":    {func(f gitFlags) bool { return f.has("--hard", "--merge") }, "--hard drops every change that is not committed"},
+		"checkout": {func(f gitFlags) bool { return f.has("--", "--force", ".") || f.short("f") }, "of files drops their changes that are not committed"},
+		"restore":  {func(f gitFlags) bool { return !f.has("--staged", "-S") || f.has("--worktree", "-W") }, "drops changes that are not committed"},
+		"switch":   {func(f gitFlags) bool { return f.has("--discard-changes", "--force", "-f") }, "--discard-changes drops changes that are not committed"},
+		"push": {func(f gitFlags) bool {
+			return f.has("--force", "-f", "--force-with-lease", "--delete", "-d", "--mirror", "--prune") || f.short("f") || f.begins("+", ":")
+		}, "--force replaces what others may have"},
+		"branch": {func(f gitFlags) bool {
+			return f.short("D") || f.has("-d", "--delete") && f.has("-f", "--force")
+		}, "-D drops commits that are only on that branch"},
+		"stash":         {func(f gitFlags) bool { return f.has("drop", "clear") }, "drop or clear drops what was stashed"},
+		"reflog":        {func(f gitFlags) bool { return f.has("expire", "delete") }, "expire or delete drops the way back to lost commits"},
+		"filter-branch": {nil, "rewrites history"},
+		"filter-repo":   {nil, "rewrites history"},
+		"gc":            {func(f gitFlags) bool { return f.has("--prune") }, "drops objects for good"},
+		"prune":         {nil, "drops objects for good"},
+	}
+})
 
 func gitLoses(ws []Word) string {
 	if len(ws) == 0 || ws[0].Kind != Exact {
 		return ""
 	}
-	loss, ok := gitLosses[ws[0].Text]
+	loss, ok := gitLosses()[ws[0].Text]
 	if !ok || loss.when != nil && !loss.when(Literals(ws[1:])) {
 		return ""
 	}

@@ -2,6 +2,7 @@ package programs
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/shellread/scan"
 	"github.com/adze-agent/adze/internal/shellread/world"
@@ -11,32 +12,34 @@ import (
 func inRepo(u *Invocation) string { return u.gitFolders() }
 
 // goRows are Go's own tools.
-var goRows = map[string]*command{
-	"go version":      {early: true, flags: "-m -v", dash: true, args: "p*"},
-	"go env":          {early: true, flags: "-json -changed", dash: true, args: "x*"},
-	"go help":         {args: "x*"},
-	"go doc":          {early: true, flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: goDoc},
-	"go list":         {early: true, flags: "-json? -m -f=x -deps -test -e -find -u -versions -retracted -reuse=p -tags=x -mod=x -buildvcs=x", dash: true, args: "x*", check: goList},
-	"go mod graph":    {check: inRepo},
-	"go mod why":      {early: true, flags: "-m", dash: true, args: "x*", check: inRepo},
-	"gofmt":           {early: true, flags: "-l -d -s -e -r=x", dash: true, args: "t*", check: pickGo},
-	"goimports":       {early: true, flags: "-l -d -e -v -local=x", dash: true, args: "t*", check: pickGo},
-	"cargo --version": rustVersion, "cargo -V": rustVersion, "cargo version": rustVersion, "rustc --version": rustVersion, "rustc -V": rustVersion, "rustup --version": rustVersion,
-	"cargo locate-project": {flags: "--workspace --message-format=x", check: noCargoConfig},
-	"cargo metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *Invocation) string {
-		if !u.has("--no-deps") {
-			return "cargo metadata may fetch and write Cargo.lock"
-		}
-		return noCargoConfig(u)
-	}},
-	"cargo tree": {flags: "-dieqv -p=x --offline --locked --frozen --depth=x --edges=x --invert=x --prefix=x --format=x -f=x --duplicates --no-dedupe --package=x --all-features --features=x --no-default-features --target=x --charset=x", check: func(u *Invocation) string {
-		if !u.has("--frozen") && !(u.has("--locked") && u.has("--offline")) {
-			return "cargo tree may fetch and write Cargo.lock"
-		}
-		return noCargoConfig(u)
-	}},
-	"cargo pkgid": nil,
-}
+var goRows = sync.OnceValue(func() map[string]*command {
+	return map[string]*command{
+		"go version":      {early: true, flags: "-m -v", dash: true, args: "p*"},
+		"go env":          {early: true, flags: "-json -changed", dash: true, args: "x*"},
+		"go help":         {args: "x*"},
+		"go doc":          {early: true, flags: "-all -c -cmd -short -src -u", dash: true, args: "x x", check: goDoc},
+		"go list":         {early: true, flags: "-json? -m -f=x -deps -test -e -find -u -versions -retracted -reuse=p -tags=x -mod=x -buildvcs=x", dash: true, args: "x*", check: goList},
+		"go mod graph":    {check: inRepo},
+		"go mod why":      {early: true, flags: "-m", dash: true, args: "x*", check: inRepo},
+		"gofmt":           {early: true, flags: "-l -d -s -e -r=x", dash: true, args: "t*", check: pickGo},
+		"goimports":       {early: true, flags: "-l -d -e -v -local=x", dash: true, args: "t*", check: pickGo},
+		"cargo --version": rustVersion, "cargo -V": rustVersion, "cargo version": rustVersion, "rustc --version": rustVersion, "rustc -V": rustVersion, "rustup --version": rustVersion,
+		"cargo locate-project": {flags: "--workspace --message-format=x", check: noCargoConfig},
+		"cargo metadata": {flags: "--no-deps --format-version=x --offline --locked --frozen --manifest-path=p -q --quiet", check: func(u *Invocation) string {
+			if !u.has("--no-deps") {
+				return "cargo metadata may fetch and write Cargo.lock"
+			}
+			return noCargoConfig(u)
+		}},
+		"cargo tree": {flags: "-dieqv -p=x --offline --locked --frozen --depth=x --edges=x --invert=x --prefix=x --format=x -f=x --duplicates --no-dedupe --package=x --all-features --features=x --no-default-features --target=x --charset=x", check: func(u *Invocation) string {
+			if !u.has("--frozen") && !(u.has("--locked") && u.has("--offline")) {
+				return "cargo tree may fetch and write Cargo.lock"
+			}
+			return noCargoConfig(u)
+		}},
+		"cargo pkgid": nil,
+	}
+})
 
 // inHost is inRepo for gh: its programs of jq see the environment, and it asks
 // the host that is named.
@@ -166,33 +169,35 @@ func noCargoConfig(u *Invocation) string {
 }
 
 // packageRows are package managers; what asks a registry is not here.
-var packageRows = map[string]*command{
-	"npm --version": {check: noRC}, "npm -v": {check: noRC}, "node --version": {}, "node -v": {}, "npm prefix": {flags: "-g --global", check: noRC}, "npm root": {flags: "-g --global", check: noRC},
-	"npm ls": npmList, "npm list": npmList, "npm ll": npmList, "npm la": npmList, "npm why": npmList, "npm explain": npmList, "npm query": {args: "x", min: 1, check: func(u *Invocation) string {
-		if u.args[0].Kind != Exact || strings.ContainsAny(u.args[0].Text, ":") {
-			return "npm query with a selector may ask the registry"
-		}
-		return noRC(u)
-	}},
-	"npm pkg get":   {args: "x*", check: noRC},
-	"pip --version": {}, "pip3 --version": {}, "pip list": pipList, "pip3 list": pipList, "pip show": pipShow, "pip3 show": pipShow, "pip check": {check: noCargoConfig}, "pip3 check": {check: noCargoConfig},
-	"python --version": {}, "python3 --version": {}, "python -V": {}, "python3 -V": {}, "ruby --version": {}, "ruby -v": {}, "perl --version": {}, "perl -v": {}, "php --version": {}, "php -v": {},
-	"java -version": {}, "java --version": {}, "javac -version": {}, "javac --version": {}, "uv --version": {}, "uv version": nil, "uvx --version": {}, "deno --version": {}, "bun --version": {},
-	"make --version": {}, "make -v": {}, "cmake --version": {}, "gcc --version": {}, "g++ --version": {}, "clang --version": {}, "ld --version": {}, "rg --version": {}, "fd --version": {},
-	"jq --version": {}, "yq --version": {}, "grep --version": {}, "sed --version": {}, "awk --version": {}, "gawk --version": {}, "bash --version": {}, "zsh --version": {}, "find --version": {}, "ls --version": {},
-	"tar --version": {}, "curl --version": {}, "wget --version": {}, "openssl version": {flags: "-a"}, "sqlite3 --version": {}, "gh --version": {}, "docker --version": {}, "docker-compose --version": {},
-	"terraform --version": {}, "kubectl version": {flags: "-o=x --output=x --client"}, "helm version": {flags: "--short --client"}, "brew --version": {}, "apt --version": {}, "dpkg --version": {},
-	"dpkg -l": {args: "x*"}, "dpkg -L": {args: "x*"}, "dpkg -s": {args: "x*"}, "dpkg-query": {flags: "-Wls -f=x", args: "x*"}, "apt list": {flags: "--installed --upgradable --all-versions", args: "x*"},
-	"apt-cache show": {args: "x*"}, "apt-cache policy": {args: "x*"}, "apt-cache search": {flags: "-nf --names-only", args: "x*"}, "rpm -q": {args: "x*"}, "rpm -qa": {args: "x*"},
-	"brew list": {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*", check: func(u *Invocation) string {
-		for _, w := range u.args {
-			if w.Kind != Exact || strings.Contains(w.Text, "/") || strings.HasSuffix(w.Text, ".rb") {
-				return w.Source + " may be a formula that brew runs"
+var packageRows = sync.OnceValue(func() map[string]*command {
+	return map[string]*command{
+		"npm --version": {check: noRC}, "npm -v": {check: noRC}, "node --version": {}, "node -v": {}, "npm prefix": {flags: "-g --global", check: noRC}, "npm root": {flags: "-g --global", check: noRC},
+		"npm ls": npmList, "npm list": npmList, "npm ll": npmList, "npm la": npmList, "npm why": npmList, "npm explain": npmList, "npm query": {args: "x", min: 1, check: func(u *Invocation) string {
+			if u.args[0].Kind != Exact || strings.ContainsAny(u.args[0].Text, ":") {
+				return "npm query with a selector may ask the registry"
 			}
-		}
-		return ""
-	}},
-}
+			return noRC(u)
+		}},
+		"npm pkg get":   {args: "x*", check: noRC},
+		"pip --version": {}, "pip3 --version": {}, "pip list": pipList, "pip3 list": pipList, "pip show": pipShow, "pip3 show": pipShow, "pip check": {check: noCargoConfig}, "pip3 check": {check: noCargoConfig},
+		"python --version": {}, "python3 --version": {}, "python -V": {}, "python3 -V": {}, "ruby --version": {}, "ruby -v": {}, "perl --version": {}, "perl -v": {}, "php --version": {}, "php -v": {},
+		"java -version": {}, "java --version": {}, "javac -version": {}, "javac --version": {}, "uv --version": {}, "uv version": nil, "uvx --version": {}, "deno --version": {}, "bun --version": {},
+		"make --version": {}, "make -v": {}, "cmake --version": {}, "gcc --version": {}, "g++ --version": {}, "clang --version": {}, "ld --version": {}, "rg --version": {}, "fd --version": {},
+		"jq --version": {}, "yq --version": {}, "grep --version": {}, "sed --version": {}, "awk --version": {}, "gawk --version": {}, "bash --version": {}, "zsh --version": {}, "find --version": {}, "ls --version": {},
+		"tar --version": {}, "curl --version": {}, "wget --version": {}, "openssl version": {flags: "-a"}, "sqlite3 --version": {}, "gh --version": {}, "docker --version": {}, "docker-compose --version": {},
+		"terraform --version": {}, "kubectl version": {flags: "-o=x --output=x --client"}, "helm version": {flags: "--short --client"}, "brew --version": {}, "apt --version": {}, "dpkg --version": {},
+		"dpkg -l": {args: "x*"}, "dpkg -L": {args: "x*"}, "dpkg -s": {args: "x*"}, "dpkg-query": {flags: "-Wls -f=x", args: "x*"}, "apt list": {flags: "--installed --upgradable --all-versions", args: "x*"},
+		"apt-cache show": {args: "x*"}, "apt-cache policy": {args: "x*"}, "apt-cache search": {flags: "-nf --names-only", args: "x*"}, "rpm -q": {args: "x*"}, "rpm -qa": {args: "x*"},
+		"brew list": {flags: "-1lvrt --versions --formula --cask --full-name", args: "x*", check: func(u *Invocation) string {
+			for _, w := range u.args {
+				if w.Kind != Exact || strings.Contains(w.Text, "/") || strings.HasSuffix(w.Text, ".rb") {
+					return w.Source + " may be a formula that brew runs"
+				}
+			}
+			return ""
+		}},
+	}
+})
 
 var (
 	npmList = &command{flags: "-agl --all --json --long --parseable --global --depth=x --omit=x --include=x --prod --production --dev --link --package-lock-only", args: "x*", check: noRC}
@@ -202,31 +207,33 @@ var (
 )
 
 // containerRows are the read forms of docker and kubectl.
-var containerRows = map[string]*command{
-	"docker ps": dockerList, "docker images": dockerList, "docker container ls": dockerList, "docker container list": dockerList, "docker image ls": dockerList,
-	"docker network ls": dockerList, "docker volume ls": dockerList, "docker context ls": dockerList,
-	"docker version": {flags: "-f=x --format=x"}, "docker info": {flags: "-f=x --format=x"}, "docker top": {args: "x", min: 1}, "docker port": {args: "x x", min: 1}, "docker diff": {args: "x", min: 1},
-	"docker history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1},
-	"docker logs":    {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1},
-	"docker stats": {flags: "-a --no-stream --all --format=x --no-trunc", args: "x*", check: func(u *Invocation) string {
-		if !u.has("--no-stream") {
-			return "docker stats never ends"
-		}
-		return ""
-	}},
-	"docker inspect": {flags: "-s -f=x --format=x --size --type=x", args: "x*", min: 1}, "docker container inspect": {flags: "-s -f=x --format=x --size", args: "x*", min: 1},
-	"docker image inspect": {flags: "-f=x --format=x", args: "x*", min: 1}, "docker network inspect": {flags: "-f=x --format=x -v", args: "x*", min: 1}, "docker volume inspect": {flags: "-f=x --format=x", args: "x*", min: 1},
-	"docker system df":      {flags: "-v --verbose --format=x"},
-	"kubectl get":           {flags: kubeFlags + " -o=x --output=x -l=x --selector=x --show-labels --no-headers --sort-by=x --field-selector=x -L=x --label-columns=x --ignore-not-found --chunk-size=x --show-kind", args: "x*", min: 1, check: checkKube},
-	"kubectl describe":      {flags: kubeFlags + " -l=x --selector=x --show-events?", args: "x*", min: 1, check: checkKube},
-	"kubectl logs":          {flags: kubeFlags + " -c=x --container=x -p --previous --tail=x --since=x --since-time=x --timestamps --all-containers --prefix -l=x --selector=x --limit-bytes=x", args: "x x", min: 1},
-	"kubectl top":           {flags: kubeFlags + " -l=x --selector=x --containers --no-headers --sort-by=x", args: "x*", min: 1},
-	"kubectl explain":       {flags: "--recursive --api-version=x --output=x", args: "x", min: 1},
-	"kubectl api-resources": {flags: "-o=x --output=x --namespaced? --api-group=x --verbs=x --no-headers"}, "kubectl api-versions": {}, "kubectl cluster-info": {},
-	"kubectl config current-context": {}, "kubectl config get-contexts": {flags: "-o=x --output=x --no-headers", args: "x*"}, "kubectl config get-clusters": {},
-	"kubectl auth can-i": {flags: kubeFlags + " --list", args: "x*"},
-	"helm list":          {flags: "-Aaqn=x --all --all-namespaces --namespace=x -o=x --output=x"}, "helm status": {flags: "-n=x --namespace=x -o=x --output=x", args: "x", min: 1}, "helm history": {flags: "-n=x --namespace=x -o=x --max=x", args: "x", min: 1},
-}
+var containerRows = sync.OnceValue(func() map[string]*command {
+	return map[string]*command{
+		"docker ps": dockerList, "docker images": dockerList, "docker container ls": dockerList, "docker container list": dockerList, "docker image ls": dockerList,
+		"docker network ls": dockerList, "docker volume ls": dockerList, "docker context ls": dockerList,
+		"docker version": {flags: "-f=x --format=x"}, "docker info": {flags: "-f=x --format=x"}, "docker top": {args: "x", min: 1}, "docker port": {args: "x x", min: 1}, "docker diff": {args: "x", min: 1},
+		"docker history": {flags: "-qH --no-trunc --quiet --human --format=x", args: "x", min: 1},
+		"docker logs":    {flags: "-tn=x --tail=x --since=x --until=x --timestamps --details", args: "x", min: 1},
+		"docker stats": {flags: "-a --no-stream --all --format=x --no-trunc", args: "x*", check: func(u *Invocation) string {
+			if !u.has("--no-stream") {
+				return "docker stats never ends"
+			}
+			return ""
+		}},
+		"docker inspect": {flags: "-s -f=x --format=x --size --type=x", args: "x*", min: 1}, "docker container inspect": {flags: "-s -f=x --format=x --size", args: "x*", min: 1},
+		"docker image inspect": {flags: "-f=x --format=x", args: "x*", min: 1}, "docker network inspect": {flags: "-f=x --format=x -v", args: "x*", min: 1}, "docker volume inspect": {flags: "-f=x --format=x", args: "x*", min: 1},
+		"docker system df":      {flags: "-v --verbose --format=x"},
+		"kubectl get":           {flags: kubeFlags + " -o=x --output=x -l=x --selector=x --show-labels --no-headers --sort-by=x --field-selector=x -L=x --label-columns=x --ignore-not-found --chunk-size=x --show-kind", args: "x*", min: 1, check: checkKube},
+		"kubectl describe":      {flags: kubeFlags + " -l=x --selector=x --show-events?", args: "x*", min: 1, check: checkKube},
+		"kubectl logs":          {flags: kubeFlags + " -c=x --container=x -p --previous --tail=x --since=x --since-time=x --timestamps --all-containers --prefix -l=x --selector=x --limit-bytes=x", args: "x x", min: 1},
+		"kubectl top":           {flags: kubeFlags + " -l=x --selector=x --containers --no-headers --sort-by=x", args: "x*", min: 1},
+		"kubectl explain":       {flags: "--recursive --api-version=x --output=x", args: "x", min: 1},
+		"kubectl api-resources": {flags: "-o=x --output=x --namespaced? --api-group=x --verbs=x --no-headers"}, "kubectl api-versions": {}, "kubectl cluster-info": {},
+		"kubectl config current-context": {}, "kubectl config get-contexts": {flags: "-o=x --output=x --no-headers", args: "x*"}, "kubectl config get-clusters": {},
+		"kubectl auth can-i": {flags: kubeFlags + " --list", args: "x*"},
+		"helm list":          {flags: "-Aaqn=x --all --all-namespaces --namespace=x -o=x --output=x"}, "helm status": {flags: "-n=x --namespace=x -o=x --output=x", args: "x", min: 1}, "helm history": {flags: "-n=x --namespace=x -o=x --max=x", args: "x", min: 1},
+	}
+})
 
 var dockerList = &command{flags: "-aqnls -f=x --all --filter=x --format=x --last=x --latest --no-trunc --quiet --size --digests --tree", args: "x"}
 
@@ -254,23 +261,25 @@ func checkKube(u *Invocation) string {
 const ghFlags = "-R=x --repo=x --json=x -q=x --jq=x -t=x --template=x "
 
 // hostRows are the read forms of gh. It starts git in the folder.
-var hostRows = map[string]*command{
-	"gh pr list":       {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -B=x --base=x -H=x --head=x -S=x --search=x -d --draft", check: inHost},
-	"gh pr view":       {flags: ghFlags + "-c --comments", args: "x", check: inHost},
-	"gh pr status":     {flags: ghFlags + "-c --conflict-status", check: inHost},
-	"gh pr diff":       {flags: ghFlags + "--color=x --patch --name-only", args: "x", check: inHost},
-	"gh pr checks":     {flags: ghFlags + "--required", args: "x", check: inHost},
-	"gh issue list":    {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -S=x --search=x -m=x --milestone=x --mention=x", check: inHost},
-	"gh issue view":    {flags: ghFlags + "-c --comments", args: "x", check: inHost},
-	"gh issue status":  {flags: ghFlags, check: inHost},
-	"gh repo view":     {flags: ghFlags + "-b=x --branch=x", args: "x", check: inHost},
-	"gh repo list":     {flags: ghFlags + "-L=x --limit=x --source --fork -l=x --language=x --visibility=x --no-archived --archived --topic=x", args: "x", check: inHost},
-	"gh run list":      {flags: ghFlags + "-L=x --limit=x -w=x --workflow=x -b=x --branch=x -u=x --user=x -e=x --event=x -s=x --status=x -c=x --commit=x", check: inHost},
-	"gh run view":      {flags: ghFlags + "-v -j=x --job=x --log --log-failed --exit-status --verbose -a=x --attempt=x", args: "x", check: inHost},
-	"gh workflow list": {flags: ghFlags + "-a -L=x --all --limit=x", check: inHost},
-	"gh release list":  {flags: ghFlags + "-L=x --limit=x --exclude-drafts --exclude-pre-releases", check: inHost},
-	"gh release view":  {flags: ghFlags, args: "x", check: inHost},
-	"gh label list":    {flags: ghFlags + "-L=x --limit=x -S=x --search=x --sort=x --order=x", check: inHost},
-	"gh auth status":   {},
-	"gh version":       {},
-}
+var hostRows = sync.OnceValue(func() map[string]*command {
+	return map[string]*command{
+		"gh pr list":       {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -B=x --base=x -H=x --head=x -S=x --search=x -d --draft", check: inHost},
+		"gh pr view":       {flags: ghFlags + "-c --comments", args: "x", check: inHost},
+		"gh pr status":     {flags: ghFlags + "-c --conflict-status", check: inHost},
+		"gh pr diff":       {flags: ghFlags + "--color=x --patch --name-only", args: "x", check: inHost},
+		"gh pr checks":     {flags: ghFlags + "--required", args: "x", check: inHost},
+		"gh issue list":    {flags: ghFlags + "-L=x --limit=x -s=x --state=x -l=x --label=x -A=x --author=x -a=x --assignee=x -S=x --search=x -m=x --milestone=x --mention=x", check: inHost},
+		"gh issue view":    {flags: ghFlags + "-c --comments", args: "x", check: inHost},
+		"gh issue status":  {flags: ghFlags, check: inHost},
+		"gh repo view":     {flags: ghFlags + "-b=x --branch=x", args: "x", check: inHost},
+		"gh repo list":     {flags: ghFlags + "-L=x --limit=x --source --fork -l=x --language=x --visibility=x --no-archived --archived --topic=x", args: "x", check: inHost},
+		"gh run list":      {flags: ghFlags + "-L=x --limit=x -w=x --workflow=x -b=x --branch=x -u=x --user=x -e=x --event=x -s=x --status=x -c=x --commit=x", check: inHost},
+		"gh run view":      {flags: ghFlags + "-v -j=x --job=x --log --log-failed --exit-status --verbose -a=x --attempt=x", args: "x", check: inHost},
+		"gh workflow list": {flags: ghFlags + "-a -L=x --all --limit=x", check: inHost},
+		"gh release list":  {flags: ghFlags + "-L=x --limit=x --exclude-drafts --exclude-pre-releases", check: inHost},
+		"gh release view":  {flags: ghFlags, args: "x", check: inHost},
+		"gh label list":    {flags: ghFlags + "-L=x --limit=x -S=x --search=x --sort=x --order=x", check: inHost},
+		"gh auth status":   {},
+		"gh version":       {},
+	}
+})

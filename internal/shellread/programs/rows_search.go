@@ -2,6 +2,7 @@ package programs
 
 import (
 	"strings"
+	"sync"
 )
 
 const grepFlags = "-EFGPivwxcLloqsbHhnTUzaIrRyuZ -A=x -B=x -C=x -m=x -D=x -d=x -e=x -f=p --extended-regexp --fixed-strings --basic-regexp --perl-regexp --ignore-case --no-ignore-case --invert-match --word-regexp --line-regexp --count --color? --colour? --files-without-match --files-with-matches --max-count=x --only-matching --quiet --silent --no-messages --byte-offset --with-filename --no-filename --label=x --line-number --initial-tab --null --null-data --after-context=x --before-context=x --context=x --text --binary-files=x --devices=x --directories=x --exclude=x --exclude-from=p --exclude-dir=x --include=x --recursive --dereference-recursive --line-buffered --binary --regexp=x --file=p --group-separator=x --no-group-separator"
@@ -35,35 +36,37 @@ var grepRow = &command{flags: grepFlags, args: "x p*", given: "-e --regexp -f --
 }}
 
 // searchRows find things in files and folders.
-var searchRows = map[string]*command{
-	"grep": grepRow, "egrep": grepRow, "fgrep": grepRow,
-	"rg": {
-		flags: "-ivwxcloqsnNHhFPSUuuu0LaIp -A=x -B=x -C=x -m=x -e=x -f=p -g=x -t=x -T=x -j=x -r=x -M=x -d=x -E=x -b.V --version --no-ignore-files --unicode --auto-hybrid-regex --pcre2-version --ignore-file=p --byte-offset --type-add=x --context-separator=x --no-context-separator --dfa-size-limit=x --regex-size-limit=x --no-follow --ignore-case --smart-case --case-sensitive --invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --files --only-matching --quiet --line-number --no-line-number --column --with-filename --no-filename --fixed-strings --pcre2 --multiline --multiline-dotall --hidden --no-hidden --no-ignore --no-ignore-vcs --no-ignore-parent --no-ignore-global --no-ignore-dot --unrestricted --null --text --after-context=x --before-context=x --context=x --max-count=x --regexp=x --file=p --glob=x --iglob=x --type=x --type-not=x --type-list --threads=x --replace=x --max-columns=x --max-columns-preview --max-depth=x --encoding=x --sort=x --sortr=x --heading --no-heading --color=x --colors=x --json --stats --trim --vimgrep --passthru --no-messages --no-config --pretty --line-buffered --block-buffered --engine=x --max-filesize=x --one-file-system --path-separator=x --crlf --null-data --no-unicode --sort-files --include-zero --field-match-separator=x --field-context-separator=x --debug --binary --max-count=x",
-		args:  "x t*", given: "-e --regexp -f --file --files --type-list", here: "t", check: func(u *Invocation) string {
-			if u.has("-L") {
-				return "rg -L follows links out of the folder"
-			}
-			u.pickRg()
-			if u.r.World.Tree != nil {
-				return "" // the listing says what ignore files let pass
-			}
-			for _, name := range []string{".ignore", ".rgignore", ".gitignore"} {
-				// Such a file may let names with a dot pass.
-				u.visible = u.visible && !u.r.there(Lit(name), u.dirs)
-			}
-			return ""
+var searchRows = sync.OnceValue(func() map[string]*command {
+	return map[string]*command{
+		"grep": grepRow, "egrep": grepRow, "fgrep": grepRow,
+		"rg": {
+			flags: "-ivwxcloqsnNHhFPSUuuu0LaIp -A=x -B=x -C=x -m=x -e=x -f=p -g=x -t=x -T=x -j=x -r=x -M=x -d=x -E=x -b.V --version --no-ignore-files --unicode --auto-hybrid-regex --pcre2-version --ignore-file=p --byte-offset --type-add=x --context-separator=x --no-context-separator --dfa-size-limit=x --regex-size-limit=x --no-follow --ignore-case --smart-case --case-sensitive --invert-match --word-regexp --line-regexp --count --count-matches --files-with-matches --files-without-match --files --only-matching --quiet --line-number --no-line-number --column --with-filename --no-filename --fixed-strings --pcre2 --multiline --multiline-dotall --hidden --no-hidden --no-ignore --no-ignore-vcs --no-ignore-parent --no-ignore-global --no-ignore-dot --unrestricted --null --text --after-context=x --before-context=x --context=x --max-count=x --regexp=x --file=p --glob=x --iglob=x --type=x --type-not=x --type-list --threads=x --replace=x --max-columns=x --max-columns-preview --max-depth=x --encoding=x --sort=x --sortr=x --heading --no-heading --color=x --colors=x --json --stats --trim --vimgrep --passthru --no-messages --no-config --pretty --line-buffered --block-buffered --engine=x --max-filesize=x --one-file-system --path-separator=x --crlf --null-data --no-unicode --sort-files --include-zero --field-match-separator=x --field-context-separator=x --debug --binary --max-count=x",
+			args:  "x t*", given: "-e --regexp -f --file --files --type-list", here: "t", check: func(u *Invocation) string {
+				if u.has("-L") {
+					return "rg -L follows links out of the folder"
+				}
+				u.pickRg()
+				if u.r.World.Tree != nil {
+					return "" // the listing says what ignore files let pass
+				}
+				for _, name := range []string{".ignore", ".rgignore", ".gitignore"} {
+					// Such a file may let names with a dot pass.
+					u.visible = u.visible && !u.r.there(Lit(name), u.dirs)
+				}
+				return ""
+			},
 		},
-	},
-	"fd":     fdRow,
-	"fdfind": fdRow,
-	"find":   {verbatim: true, check: checkFind},
-	"less":   pagerRow,
-	"more":   pagerRow,
-	"ag":     nil,
-	"locate": nil,
-	"cloc":   nil,
-	"tokei":  {flags: "-fs --files -e=x --exclude=x -o=x --output=x -t=x --type=x --hidden --no-ignore", args: "d*", here: "d"}, // it prints numbers
-}
+		"fd":     fdRow,
+		"fdfind": fdRow,
+		"find":   {verbatim: true, check: checkFind},
+		"less":   pagerRow,
+		"more":   pagerRow,
+		"ag":     nil,
+		"locate": nil,
+		"cloc":   nil,
+		"tokei":  {flags: "-fs --files -e=x --exclude=x -o=x --output=x -t=x --type=x --hidden --no-ignore", args: "d*", here: "d"}, // it prints numbers
+	}
+})
 
 // pagerRow is a pager behind a pipe: without a terminal, which no command has, it
 // copies what comes in.

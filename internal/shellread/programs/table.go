@@ -17,8 +17,8 @@ type Table struct {
 
 // Standard is the one table there is, made when it is first asked for.
 var Standard = sync.OnceValue(func() *Table {
-	t := &Table{reads: map[string]*command{}, git: gitRows, changes: changeRows, subcommands: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
-	for _, family := range []map[string]*command{printRows, fileRows, textRows, systemRows, searchRows, goRows, packageRows, containerRows, hostRows} {
+	t := &Table{reads: map[string]*command{}, git: gitRows(), changes: changeRows(), subcommands: map[string]bool{}, flags: map[*command]map[string]flagKind{}}
+	for _, family := range []map[string]*command{printRows(), fileRows(), textRows(), systemRows(), searchRows(), goRows(), packageRows(), containerRows(), hostRows()} {
 		maps.Copy(t.reads, family)
 	}
 	for name, row := range t.reads {

@@ -30,10 +30,10 @@ func TestFlagsAgree(t *testing.T) {
 	for name, row := range Standard().reads {
 		check(name, row)
 	}
-	for name, row := range gitRows {
+	for name, row := range gitRows() {
 		check("git "+name, row)
 	}
-	for name, row := range changeRows {
+	for name, row := range changeRows() {
 		check(name+" (changes)", &row.command)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/world"
@@ -91,7 +92,7 @@ func (u *Invocation) pickRg() {
 			}
 			names, u.visible = append(names, f.val.Text), false
 		case "-t", "--type":
-			globs := rgTypes[f.val.Text]
+			globs := rgTypes()[f.val.Text]
 			u.visible = u.visible && f.val.Kind == Exact && globs != ""
 			u.pick.names = append(u.pick.names, strings.Fields(globs)...)
 		}
@@ -111,11 +112,13 @@ func (u *Invocation) pickRg() {
 }
 
 // rgTypes are types of ripgrep with what they stand for.
-var rgTypes = map[string]string{
-	"go": "*.go", "py": "*.py *.pyi", "rust": "*.rs", "java": "*.java *.jsp *.jspx *.properties", "js": "*.js *.jsx *.vue *.cjs *.mjs",
-	"ts": "*.ts *.tsx *.cts *.mts", "md": "*.markdown *.md *.mdown *.mdwn *.mdx *.mkd *.mkdn", "markdown": "*.markdown *.md *.mdown *.mdwn *.mdx *.mkd *.mkdn",
-	"html": "*.htm *.html *.ejs", "css": "*.css *.scss", "sql": "*.sql *.psql", "json": "*.json composer.lock *.sarif", "yaml": "*.yaml *.yml",
-}
+var rgTypes = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"go": "*.go", "py": "*.py *.pyi", "rust": "*.rs", "java": "*.java *.jsp *.jspx *.properties", "js": "*.js *.jsx *.vue *.cjs *.mjs",
+		"ts": "*.ts *.tsx *.cts *.mts", "md": "*.markdown *.md *.mdown *.mdwn *.mdx *.mkd *.mkdn", "markdown": "*.markdown *.md *.mdown *.mdwn *.mdx *.mkd *.mkdn",
+		"html": "*.htm *.html *.ejs", "css": "*.css *.scss", "sql": "*.sql *.psql", "json": "*.json composer.lock *.sarif", "yaml": "*.yaml *.yml",
+	}
+})
 
 // below lists the files that a command reads in a folder; nil when nobody can
 // look. named is the folder as it is reached.

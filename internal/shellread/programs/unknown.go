@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -105,7 +106,7 @@ func fit(rel, full, head, tail string) bool {
 // unknownOperand adds what an operand that is not known may name to a program that
 // is known to read or write what it is given. nth is its place among the operands.
 func (u *Invocation) unknownOperand(w Word, nth int) {
-	changes := u.r.Table.changes[u.name] != nil || copies[u.name] || writers[u.name] || slices.ContainsFunc(wholes[u.name], func(f whole) bool { return f.writes })
+	changes := u.r.Table.changes[u.name] != nil || copies[u.name] || writers[u.name] || slices.ContainsFunc(wholes()[u.name], func(f whole) bool { return f.writes })
 	row := u.r.Table.reads[u.name]
 	if !changes && (row == nil || !row.reads()) {
 		return
@@ -135,16 +136,18 @@ func operandKind(row *command, nth int) byte {
 }
 
 // listsNames are flags whose value is a file that holds further names.
-var listsNames = map[string][]string{
-	"tar": {"-T", "--files-from"}, "bsdtar": {"-T"}, "sort": {"--files0-from"}, "wc": {"--files0-from"}, "du": {"--files0-from"}, "find": {"-files0-from"}, "rsync": {"--files-from"},
-	"xargs": {"-a", "--arg-file"}, "zip": {"-@"}, "cat": {"@"}, "git": {"--pathspec-from-file", "--stdin-paths", "--stdin"}, "parallel": {"-a", "::::", "--arg-file"}, "7z": {"@"}, "cscope": {"-i"}, "ctags": {"-L"}, "rg": {"--files-from"},
-}
+var listsNames = sync.OnceValue(func() map[string][]string {
+	return map[string][]string{
+		"tar": {"-T", "--files-from"}, "bsdtar": {"-T"}, "sort": {"--files0-from"}, "wc": {"--files0-from"}, "du": {"--files0-from"}, "find": {"-files0-from"}, "rsync": {"--files-from"},
+		"xargs": {"-a", "--arg-file"}, "zip": {"-@"}, "cat": {"@"}, "git": {"--pathspec-from-file", "--stdin-paths", "--stdin"}, "parallel": {"-a", "::::", "--arg-file"}, "7z": {"@"}, "cscope": {"-i"}, "ctags": {"-L"}, "rg": {"--files-from"},
+	}
+})
 
 // fromList adds all files of the folder for a command that takes the names of those
 // it reads from elsewhere: from its standard input or from a file.
 func (u *Invocation) fromList(ws []Word) {
 	some := stdinNames[u.name]
-	for _, f := range listsNames[u.name] {
+	for _, f := range listsNames()[u.name] {
 		some = some || slices.ContainsFunc(ws[1:], func(w Word) bool {
 			return w.Kind == Exact && (w.Text == f || strings.HasPrefix(w.Text, f+"=") || len(f) == 2 && f[0] == '-' && clustered(w.Text, f[1]))
 		})

@@ -3,6 +3,7 @@ package programs
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread/scan"
@@ -117,7 +118,7 @@ func (u *Invocation) ReadOnly(ws []Word) string {
 	if u.name == "git" {
 		return u.git(ws[1:])
 	}
-	if len(ws) == 2 && (ws[1].Is("--version") || ws[1].Is("--help")) && speakers[u.name] {
+	if len(ws) == 2 && (ws[1].Is("--version") || ws[1].Is("--help")) && speakers()[u.name] {
 		return ""
 	}
 	row, rest := u.r.Table.find(u.name, oldStyle(u.name, ws[1:]))
@@ -159,12 +160,14 @@ func (t *Table) unknownForm(name string, args []Word) string {
 
 // speakers are programs that are not in the table but say what they are, and no
 // more, when that is all they are asked.
-var speakers = map[string]bool{
-	"make": true, "cmake": true, "gcc": true, "g++": true, "cc": true, "clang": true, "ld": true, "node": true, "npm": true, "pip": true, "pip3": true, "uv": true, "python": true, "python3": true,
-	"ruby": true, "perl": true, "php": true, "java": true, "psql": true, "mysql": true, "sqlite3": true, "curl": true, "wget": true, "ssh": true, "rsync": true, "docker": true, "podman": true, "kubectl": true, "helm": true,
-	"terraform": true, "aws": true, "gcloud": true, "gh": true, "bash": true, "zsh": true, "cp": true, "mv": true, "rm": true, "mkdir": true, "touch": true, "tee": true, "xargs": true, "timeout": true, "nice": true, "env": true,
-	"ffmpeg": true, "protoc": true, "openssl": true, "vim": true, "nvim": true, "tmux": true, "shellcheck": true, "ldd": true, "envsubst": true, "watch": true, "golangci-lint": true, "staticcheck": true,
-}
+var speakers = sync.OnceValue(func() map[string]bool {
+	return map[string]bool{
+		"make": true, "cmake": true, "gcc": true, "g++": true, "cc": true, "clang": true, "ld": true, "node": true, "npm": true, "pip": true, "pip3": true, "uv": true, "python": true, "python3": true,
+		"ruby": true, "perl": true, "php": true, "java": true, "psql": true, "mysql": true, "sqlite3": true, "curl": true, "wget": true, "ssh": true, "rsync": true, "docker": true, "podman": true, "kubectl": true, "helm": true,
+		"terraform": true, "aws": true, "gcloud": true, "gh": true, "bash": true, "zsh": true, "cp": true, "mv": true, "rm": true, "mkdir": true, "touch": true, "tee": true, "xargs": true, "timeout": true, "nice": true, "env": true,
+		"ffmpeg": true, "protoc": true, "openssl": true, "vim": true, "nvim": true, "tmux": true, "shellcheck": true, "ldd": true, "envsubst": true, "watch": true, "golangci-lint": true, "staticcheck": true,
+	}
+})
 
 func (u *Invocation) hold(row *command, rest []Word) string {
 	u.row = row

@@ -3,6 +3,7 @@ package programs
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/policy"
 )
@@ -21,42 +22,44 @@ type whole struct {
 }
 
 // wholes are such programs. Of what they copy or change a rule may deny some.
-var wholes = map[string][]whole{
-	"git": {{verbs: gitPacking, git: true}},
-	"npm": {{verbs: []string{"pack", "publish"}}}, "yarn": {{verbs: []string{"pack", "publish"}}}, "pnpm": {{verbs: []string{"pack", "publish", "deploy"}}}, "bun": {{verbs: []string{"publish", "pm"}}},
-	"cargo": {
-		{verbs: []string{"package", "publish"}}, {verbs: []string{"fmt"}, unless: []string{"--check"}, writes: true, names: []string{"*.rs"}},
-		{verbs: []string{"fix", "clippy"}, flags: []string{"--fix", "--allow-dirty", "--allow-staged"}, writes: true, names: []string{"*.rs"}},
-	},
-	"poetry": {{verbs: []string{"build", "publish"}}}, "hatch": {{verbs: []string{"build", "publish"}}, {verbs: []string{"fmt"}, writes: true, names: pyNames}}, "flit": {{verbs: []string{"build", "publish"}}}, "pdm": {{verbs: []string{"build", "publish"}}},
-	"uv": {{verbs: []string{"build", "publish"}}, {verbs: []string{"format"}, writes: true, names: pyNames}}, "twine": {{}}, "gem": {{verbs: []string{"build"}}}, "helm": {{verbs: []string{"package"}}},
-	"docker": {{verbs: []string{"build", "buildx", "cp"}}}, "podman": {{verbs: []string{"build", "cp"}}}, "buildah": {{verbs: []string{"build", "bud", "copy", "add"}}}, "kaniko": {{}}, "kubectl": {{verbs: []string{"cp"}}},
-	"star": {{}}, "mksquashfs": {{}}, "genisoimage": {{}}, "mkisofs": {{}}, "xorriso": {{}}, "jar": {{}}, "ditto": {{}}, "lha": {{}}, "arj": {{}}, "zpaq": {{}}, "dar": {{}}, "shar": {{}}, "makeself": {{}}, "unison": {{}}, "lsyncd": {{}},
-	"restic": {{verbs: []string{"backup"}}}, "borg": {{verbs: []string{"create"}}}, "duplicity": {{}}, "rclone": {{}}, "s3cmd": {{}}, "gsutil": {{}}, "azcopy": {{}}, "mc": {{}}, "kopia": {{}}, "rdiff-backup": {{}}, "croc": {{}}, "wormhole": {{}}, "lftp": {{}},
-	"aws": {{verbs: []string{"s3", "deploy", "cloudformation"}}}, "gcloud": {{verbs: []string{"app", "functions", "run", "builds", "storage", "compute"}}}, "az": {{verbs: []string{"storage", "webapp", "functionapp"}}},
-	"vercel": {{}}, "netlify": {{verbs: []string{"deploy"}}}, "firebase": {{verbs: []string{"deploy"}}}, "flyctl": {{verbs: []string{"deploy", "launch"}}}, "fly": {{verbs: []string{"deploy", "launch"}}}, "wrangler": {{verbs: []string{"deploy", "publish", "pages"}}},
-	"surge": {{}}, "eb": {{verbs: []string{"deploy"}}}, "serverless": {{verbs: []string{"deploy"}}}, "sam": {{verbs: []string{"build", "package", "deploy"}}}, "cf": {{verbs: []string{"push"}}}, "railway": {{verbs: []string{"up"}}}, "modal": {{verbs: []string{"deploy", "run"}}},
-	"repomix": {{}}, "gitingest": {{}}, "code2prompt": {{}}, "files-to-prompt": {{}}, "serve": {{}}, "http-server": {{}}, "live-server": {{}}, "hg": {{verbs: []string{"clone", "archive", "bundle", "cat"}}}, "svn": {{verbs: []string{"export", "import"}}},
-	"http.server": {{}}, "zipfile": {{}}, "tarfile": {{}}, "build": {{}},
+var wholes = sync.OnceValue(func() map[string][]whole {
+	return map[string][]whole{
+		"git": {{verbs: gitPacking, git: true}},
+		"npm": {{verbs: []string{"pack", "publish"}}}, "yarn": {{verbs: []string{"pack", "publish"}}}, "pnpm": {{verbs: []string{"pack", "publish", "deploy"}}}, "bun": {{verbs: []string{"publish", "pm"}}},
+		"cargo": {
+			{verbs: []string{"package", "publish"}}, {verbs: []string{"fmt"}, unless: []string{"--check"}, writes: true, names: []string{"*.rs"}},
+			{verbs: []string{"fix", "clippy"}, flags: []string{"--fix", "--allow-dirty", "--allow-staged"}, writes: true, names: []string{"*.rs"}},
+		},
+		"poetry": {{verbs: []string{"build", "publish"}}}, "hatch": {{verbs: []string{"build", "publish"}}, {verbs: []string{"fmt"}, writes: true, names: pyNames}}, "flit": {{verbs: []string{"build", "publish"}}}, "pdm": {{verbs: []string{"build", "publish"}}},
+		"uv": {{verbs: []string{"build", "publish"}}, {verbs: []string{"format"}, writes: true, names: pyNames}}, "twine": {{}}, "gem": {{verbs: []string{"build"}}}, "helm": {{verbs: []string{"package"}}},
+		"docker": {{verbs: []string{"build", "buildx", "cp"}}}, "podman": {{verbs: []string{"build", "cp"}}}, "buildah": {{verbs: []string{"build", "bud", "copy", "add"}}}, "kaniko": {{}}, "kubectl": {{verbs: []string{"cp"}}},
+		"star": {{}}, "mksquashfs": {{}}, "genisoimage": {{}}, "mkisofs": {{}}, "xorriso": {{}}, "jar": {{}}, "ditto": {{}}, "lha": {{}}, "arj": {{}}, "zpaq": {{}}, "dar": {{}}, "shar": {{}}, "makeself": {{}}, "unison": {{}}, "lsyncd": {{}},
+		"restic": {{verbs: []string{"backup"}}}, "borg": {{verbs: []string{"create"}}}, "duplicity": {{}}, "rclone": {{}}, "s3cmd": {{}}, "gsutil": {{}}, "azcopy": {{}}, "mc": {{}}, "kopia": {{}}, "rdiff-backup": {{}}, "croc": {{}}, "wormhole": {{}}, "lftp": {{}},
+		"aws": {{verbs: []string{"s3", "deploy", "cloudformation"}}}, "gcloud": {{verbs: []string{"app", "functions", "run", "builds", "storage", "compute"}}}, "az": {{verbs: []string{"storage", "webapp", "functionapp"}}},
+		"vercel": {{}}, "netlify": {{verbs: []string{"deploy"}}}, "firebase": {{verbs: []string{"deploy"}}}, "flyctl": {{verbs: []string{"deploy", "launch"}}}, "fly": {{verbs: []string{"deploy", "launch"}}}, "wrangler": {{verbs: []string{"deploy", "publish", "pages"}}},
+		"surge": {{}}, "eb": {{verbs: []string{"deploy"}}}, "serverless": {{verbs: []string{"deploy"}}}, "sam": {{verbs: []string{"build", "package", "deploy"}}}, "cf": {{verbs: []string{"push"}}}, "railway": {{verbs: []string{"up"}}}, "modal": {{verbs: []string{"deploy", "run"}}},
+		"repomix": {{}}, "gitingest": {{}}, "code2prompt": {{}}, "files-to-prompt": {{}}, "serve": {{}}, "http-server": {{}}, "live-server": {{}}, "hg": {{verbs: []string{"clone", "archive", "bundle", "cat"}}}, "svn": {{verbs: []string{"export", "import"}}},
+		"http.server": {{}}, "zipfile": {{}}, "tarfile": {{}}, "build": {{}},
 
-	"prettier": {{flags: []string{"--write", "-w"}, writes: true}}, "eslint": {{flags: []string{"--fix"}, writes: true}}, "stylelint": {{flags: []string{"--fix"}, writes: true}}, "standard": {{flags: []string{"--fix"}, writes: true}}, "xo": {{flags: []string{"--fix"}, writes: true}},
-	"biome": {{flags: []string{"--write", "--apply", "--apply-unsafe", "--fix"}, writes: true}}, "dprint": {{verbs: []string{"fmt"}, writes: true}}, "deno": {{verbs: []string{"fmt"}, unless: []string{"--check"}, writes: true}, {verbs: []string{"lint"}, flags: []string{"--fix"}, writes: true}},
-	"oxlint": {{flags: []string{"--fix"}, writes: true}}, "tslint": {{flags: []string{"--fix"}, writes: true}}, "gts": {{verbs: []string{"fix"}, writes: true}}, "next": {{flags: []string{"--fix"}, writes: true}}, "ng": {{flags: []string{"--fix"}, writes: true}}, "jscodeshift": {{writes: true}},
-	"black": {{unless: []string{"--check", "--diff"}, writes: true, names: pyNames}}, "isort": {{unless: []string{"-c", "--check", "--check-only", "--diff"}, writes: true, names: pyNames}}, "autopep8": {{flags: []string{"-i", "--in-place", "-ir", "-ri"}, writes: true, names: pyNames}},
-	"ruff": {{verbs: []string{"format"}, unless: []string{"--check", "--diff"}, writes: true, names: pyNames}, {flags: []string{"--fix", "--fix-only", "--unsafe-fixes"}, writes: true, names: pyNames}}, "yapf": {{flags: []string{"-i", "--in-place", "-ri", "-ir"}, writes: true, names: pyNames}},
-	"autoflake": {{flags: []string{"-i", "--in-place", "-ri", "-ir"}, writes: true, names: pyNames}}, "pyupgrade": {{writes: true, names: pyNames}}, "docformatter": {{flags: []string{"-i", "--in-place", "-ri"}, writes: true, names: pyNames}},
-	"gofumpt": {{flags: []string{"-w", "-extra"}, writes: true, names: goNames}}, "golines": {{flags: []string{"-w"}, writes: true, names: goNames}}, "gci": {{verbs: []string{"write"}, writes: true, names: goNames}}, "golangci-lint": {{flags: []string{"--fix"}, writes: true}, {verbs: []string{"fmt"}, writes: true}},
-	"go":      {{verbs: []string{"fmt", "fix"}, unless: []string{"-n"}, writes: true, names: goNames}},
-	"rustfmt": {{unless: []string{"--check"}, writes: true, names: []string{"*.rs"}}}, "clang-format": {{flags: []string{"-i"}, writes: true}}, "clang-tidy": {{flags: []string{"-fix", "--fix", "--fix-errors"}, writes: true}}, "astyle": {{writes: true}}, "uncrustify": {{writes: true}},
-	"shfmt": {{flags: []string{"-w", "--write"}, writes: true}}, "stylua": {{unless: []string{"--check"}, writes: true, names: []string{"*.lua"}}}, "terraform": {{verbs: []string{"fmt"}, unless: []string{"-check"}, writes: true, names: tfNames}}, "tofu": {{verbs: []string{"fmt"}, unless: []string{"-check"}, writes: true, names: tfNames}},
-	"buf": {{verbs: []string{"format"}, flags: []string{"-w", "--write"}, writes: true}}, "buildifier": {{writes: true}}, "ktlint": {{flags: []string{"-F", "--format"}, writes: true}}, "google-java-format": {{flags: []string{"-i", "--replace"}, writes: true}}, "scalafmt": {{writes: true}},
-	"php-cs-fixer": {{verbs: []string{"fix"}, writes: true}}, "phpcbf": {{writes: true}}, "pint": {{writes: true}}, "rector": {{writes: true}}, "rubocop": {{flags: []string{"-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct"}, writes: true}}, "standardrb": {{flags: []string{"--fix"}, writes: true}},
-	"mix": {{verbs: []string{"format"}, writes: true}}, "dart": {{verbs: []string{"format", "fix"}, writes: true}}, "flutter": {{verbs: []string{"format"}, writes: true}}, "swiftformat": {{writes: true}}, "swiftlint": {{flags: []string{"--fix", "--autocorrect"}, writes: true}}, "swift-format": {{flags: []string{"-i", "--in-place"}, writes: true}},
-	"ormolu": {{flags: []string{"-i", "--inplace"}, writes: true}}, "fourmolu": {{flags: []string{"-i", "--inplace"}, writes: true}}, "zig": {{verbs: []string{"fmt"}, writes: true, names: []string{"*.zig", "*.zon"}}}, "nixfmt": {{writes: true}}, "alejandra": {{writes: true}}, "taplo": {{verbs: []string{"fmt", "format"}, writes: true}},
-	"sqlfluff": {{verbs: []string{"fix", "format"}, writes: true}}, "markdownlint": {{flags: []string{"--fix", "-f"}, writes: true}}, "markdownlint-cli2": {{flags: []string{"--fix"}, writes: true}}, "mdformat": {{writes: true}}, "codespell": {{flags: []string{"-w", "--write-changes"}, writes: true}}, "typos": {{flags: []string{"-w", "--write-changes"}, writes: true}},
-	"pre-commit": {{verbs: []string{"run"}, writes: true}}, "lint-staged": {{writes: true}}, "treefmt": {{writes: true}}, "sad": {{writes: true}}, "fastmod": {{writes: true}}, "codemod": {{writes: true}}, "comby": {{flags: []string{"-i", "-in-place"}, writes: true}}, "ast-grep": {{flags: []string{"-U", "--update-all"}, writes: true}},
-	"sg": {{flags: []string{"-U", "--update-all"}, writes: true}}, "sd": {{writes: true}}, "rpl": {{writes: true}}, "rename": {{writes: true}}, "prename": {{writes: true}}, "rnm": {{writes: true}}, "mmv": {{writes: true}}, "detox": {{writes: true}}, "dos2unix": {{writes: true}}, "unix2dos": {{writes: true}}, "strip": {{writes: true}}, "exiftool": {{writes: true}}, "setfacl": {{writes: true}}, "chattr": {{writes: true}}, "xattr": {{writes: true}}, "restorecon": {{writes: true}},
-}
+		"prettier": {{flags: []string{"--write", "-w"}, writes: true}}, "eslint": {{flags: []string{"--fix"}, writes: true}}, "stylelint": {{flags: []string{"--fix"}, writes: true}}, "standard": {{flags: []string{"--fix"}, writes: true}}, "xo": {{flags: []string{"--fix"}, writes: true}},
+		"biome": {{flags: []string{"--write", "--apply", "--apply-unsafe", "--fix"}, writes: true}}, "dprint": {{verbs: []string{"fmt"}, writes: true}}, "deno": {{verbs: []string{"fmt"}, unless: []string{"--check"}, writes: true}, {verbs: []string{"lint"}, flags: []string{"--fix"}, writes: true}},
+		"oxlint": {{flags: []string{"--fix"}, writes: true}}, "tslint": {{flags: []string{"--fix"}, writes: true}}, "gts": {{verbs: []string{"fix"}, writes: true}}, "next": {{flags: []string{"--fix"}, writes: true}}, "ng": {{flags: []string{"--fix"}, writes: true}}, "jscodeshift": {{writes: true}},
+		"black": {{unless: []string{"--check", "--diff"}, writes: true, names: pyNames}}, "isort": {{unless: []string{"-c", "--check", "--check-only", "--diff"}, writes: true, names: pyNames}}, "autopep8": {{flags: []string{"-i", "--in-place", "-ir", "-ri"}, writes: true, names: pyNames}},
+		"ruff": {{verbs: []string{"format"}, unless: []string{"--check", "--diff"}, writes: true, names: pyNames}, {flags: []string{"--fix", "--fix-only", "--unsafe-fixes"}, writes: true, names: pyNames}}, "yapf": {{flags: []string{"-i", "--in-place", "-ri", "-ir"}, writes: true, names: pyNames}},
+		"autoflake": {{flags: []string{"-i", "--in-place", "-ri", "-ir"}, writes: true, names: pyNames}}, "pyupgrade": {{writes: true, names: pyNames}}, "docformatter": {{flags: []string{"-i", "--in-place", "-ri"}, writes: true, names: pyNames}},
+		"gofumpt": {{flags: []string{"-w", "-extra"}, writes: true, names: goNames}}, "golines": {{flags: []string{"-w"}, writes: true, names: goNames}}, "gci": {{verbs: []string{"write"}, writes: true, names: goNames}}, "golangci-lint": {{flags: []string{"--fix"}, writes: true}, {verbs: []string{"fmt"}, writes: true}},
+		"go":      {{verbs: []string{"fmt", "fix"}, unless: []string{"-n"}, writes: true, names: goNames}},
+		"rustfmt": {{unless: []string{"--check"}, writes: true, names: []string{"*.rs"}}}, "clang-format": {{flags: []string{"-i"}, writes: true}}, "clang-tidy": {{flags: []string{"-fix", "--fix", "--fix-errors"}, writes: true}}, "astyle": {{writes: true}}, "uncrustify": {{writes: true}},
+		"shfmt": {{flags: []string{"-w", "--write"}, writes: true}}, "stylua": {{unless: []string{"--check"}, writes: true, names: []string{"*.lua"}}}, "terraform": {{verbs: []string{"fmt"}, unless: []string{"-check"}, writes: true, names: tfNames}}, "tofu": {{verbs: []string{"fmt"}, unless: []string{"-check"}, writes: true, names: tfNames}},
+		"buf": {{verbs: []string{"format"}, flags: []string{"-w", "--write"}, writes: true}}, "buildifier": {{writes: true}}, "ktlint": {{flags: []string{"-F", "--format"}, writes: true}}, "google-java-format": {{flags: []string{"-i", "--replace"}, writes: true}}, "scalafmt": {{writes: true}},
+		"php-cs-fixer": {{verbs: []string{"fix"}, writes: true}}, "phpcbf": {{writes: true}}, "pint": {{writes: true}}, "rector": {{writes: true}}, "rubocop": {{flags: []string{"-a", "-A", "--autocorrect", "--autocorrect-all", "--auto-correct"}, writes: true}}, "standardrb": {{flags: []string{"--fix"}, writes: true}},
+		"mix": {{verbs: []string{"format"}, writes: true}}, "dart": {{verbs: []string{"format", "fix"}, writes: true}}, "flutter": {{verbs: []string{"format"}, writes: true}}, "swiftformat": {{writes: true}}, "swiftlint": {{flags: []string{"--fix", "--autocorrect"}, writes: true}}, "swift-format": {{flags: []string{"-i", "--in-place"}, writes: true}},
+		"ormolu": {{flags: []string{"-i", "--inplace"}, writes: true}}, "fourmolu": {{flags: []string{"-i", "--inplace"}, writes: true}}, "zig": {{verbs: []string{"fmt"}, writes: true, names: []string{"*.zig", "*.zon"}}}, "nixfmt": {{writes: true}}, "alejandra": {{writes: true}}, "taplo": {{verbs: []string{"fmt", "format"}, writes: true}},
+		"sqlfluff": {{verbs: []string{"fix", "format"}, writes: true}}, "markdownlint": {{flags: []string{"--fix", "-f"}, writes: true}}, "markdownlint-cli2": {{flags: []string{"--fix"}, writes: true}}, "mdformat": {{writes: true}}, "codespell": {{flags: []string{"-w", "--write-changes"}, writes: true}}, "typos": {{flags: []string{"-w", "--write-changes"}, writes: true}},
+		"pre-commit": {{verbs: []string{"run"}, writes: true}}, "lint-staged": {{writes: true}}, "treefmt": {{writes: true}}, "sad": {{writes: true}}, "fastmod": {{writes: true}}, "codemod": {{writes: true}}, "comby": {{flags: []string{"-i", "-in-place"}, writes: true}}, "ast-grep": {{flags: []string{"-U", "--update-all"}, writes: true}},
+		"sg": {{flags: []string{"-U", "--update-all"}, writes: true}}, "sd": {{writes: true}}, "rpl": {{writes: true}}, "rename": {{writes: true}}, "prename": {{writes: true}}, "rnm": {{writes: true}}, "mmv": {{writes: true}}, "detox": {{writes: true}}, "dos2unix": {{writes: true}}, "unix2dos": {{writes: true}}, "strip": {{writes: true}}, "exiftool": {{writes: true}}, "setfacl": {{writes: true}}, "chattr": {{writes: true}}, "xattr": {{writes: true}}, "restorecon": {{writes: true}},
+	}
+})
 
 // gitPacking are the subcommands of git that copy, pack or serve a repository.
 var gitPacking = []string{"clone", "bundle", "fast-export", "worktree", "daemon", "upload-pack", "upload-archive", "instaweb", "http-backend", "shell"}
@@ -82,7 +85,7 @@ func (u *Invocation) Wholes(ws []Word) {
 		if i > 0 && (modules[name] && !ws[i-1].Is("-m") || managers[u.name] && ws[i-1].Is("run")) {
 			continue // the name of a script
 		}
-		for _, form := range wholes[name] {
+		for _, form := range wholes()[name] {
 			if form.fits(ws[i+1:]) && (i == 0 || form.writes || !managers[u.name]) {
 				u.whole(form, ws[i+1:])
 			}

@@ -2,10 +2,10 @@ package draw
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A Stream draws Markdown that arrives in pieces. What is settled never
@@ -99,7 +99,7 @@ func (s *Stream) drawFirst(n int) {
 			s.ready = append(s.ready, lines...)
 			s.any = true
 		}
-		for _, m := range definition.FindAllString(part, -1) {
+		for _, m := range definition().FindAllString(part, -1) {
 			if len(m) < 1000 && len(s.refs)+len(m) < maxRefs {
 				s.refs = append(append(s.refs, m...), '\n')
 			}
@@ -111,7 +111,7 @@ func (s *Stream) drawFirst(n int) {
 }
 
 // definition is a link definition on a line of its own.
-var definition = regexp.MustCompile(`(?m)^ {0,3}\[[^\]\n]+\]:[ \t]*\S+[^\n]*$`)
+var definition = pattern.Lazy(`(?m)^ {0,3}\[[^\]\n]+\]:[ \t]*\S+[^\n]*$`)
 
 // Take returns the lines that settled since the last Take.
 func (s *Stream) Take() []Line {

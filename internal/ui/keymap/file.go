@@ -3,7 +3,6 @@ package keymap
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // A Problem is something in keybindings.json that does not count, or (Warning)
@@ -62,11 +62,11 @@ func Load(text []byte, t Terminal) (*Map, []Problem) {
 	return build(l.list), l.problems
 }
 
-var hujsonPlace = regexp.MustCompile(`^hujson: line (\d+), column (\d+): `)
+var hujsonPlace = pattern.Lazy(`^hujson: line (\d+), column (\d+): `)
 
 func syntaxProblem(err error) Problem {
 	p := Problem{Line: 1, Column: 1, What: err.Error()}
-	if m := hujsonPlace.FindStringSubmatch(p.What); m != nil {
+	if m := hujsonPlace().FindStringSubmatch(p.What); m != nil {
 		p.Line, _ = strconv.Atoi(m[1])
 		p.Column, _ = strconv.Atoi(m[2])
 		p.What = strings.TrimPrefix(p.What, m[0])
