@@ -35,7 +35,9 @@ func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, 
 	switch {
 	case target.Edits: // its provider does it
 	case window.Full(used, effective):
-		used, err = r.clear(window.ToClear(st, effective, r.again), used)
+		var calls []string
+		calls, r.look = r.look.ToClear(st, effective, r.again)
+		used, err = r.clear(calls, used)
 	case !st.Answered.IsZero() && r.Now().Sub(st.Answered) > window.ColdAfter:
 		used, err = r.clear(window.ToClearCold(st, r.again), used)
 	}
@@ -137,6 +139,7 @@ func (r *run) clear(calls []string, used int) (int, error) {
 	if len(calls) == 0 {
 		return used, nil
 	}
+	r.look = window.Look{}
 	if err := r.Host.Emit(event.Cleared{Calls: calls}); err != nil {
 		return used, err
 	}

@@ -75,7 +75,8 @@ type run struct {
 	// toldUSD and toldTokens are the shares of the budgets that the model was
 	// told are gone, in percent.
 	toldUSD, toldTokens int
-	held                held   // what the bound of messages was looked at for
+	held                held // what the bound of messages was looked at for
+	look                window.Look
 	noGain              bool   // the newest summary would have taken more room than what it stands for
 	noSummary           string // why the newest summary could not be had
 	stopped             string // why hooks ended the turn
@@ -204,6 +205,7 @@ func (r *run) drain() error {
 	if len(calls) == 0 {
 		calls = window.Drain(st, r.again)
 	}
+	r.look = window.Look{}
 	return r.Host.Emit(event.Cleared{Calls: calls})
 }
 

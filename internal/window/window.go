@@ -216,12 +216,33 @@ func Least(effective int) int {
 // those that can be had again, as again says of a tool's name, but the newest
 // five. It is empty when fewer than ClearAtLeast tokens would come free.
 func ToClear(s transcript.State, effective int, again func(tool string) bool) []string {
-	least := Least(effective)
-	out, bytes := clearing(s, KeepResults, again)
-	if float64(bytes)/4*Ratio(s) < float64(least) {
-		return nil
-	}
+	out, _ := Look{}.ToClear(s, effective, again)
 	return out
+}
+
+// A Look is what there was to clear in a conversation that was gone through. The
+// zero value knows nothing.
+type Look struct {
+	known              bool
+	boundary, stripped event.Seq
+	at                 int // bytes of the conversation
+	most               int // bytes that would come free, if no result were too new
+}
+
+// ToClear is the function ToClear for a conversation that went on since the look,
+// and of which nothing was cleared since. It is gone through again only when what
+// came since can make the difference.
+func (l Look) ToClear(s transcript.State, effective int, again func(tool string) bool) (calls []string, next Look) {
+	size, least, ratio := s.Gauge().Bytes, float64(Least(effective)), Ratio(s)
+	same := l.known && l.boundary == s.Boundary() && l.stripped == s.Stripped() && size >= l.at
+	if same && float64(l.most+size-l.at)/4*ratio < least {
+		return nil, l
+	}
+	calls, bytes, later := clearing(s, KeepResults, again)
+	if float64(bytes)/4*ratio < least {
+		return nil, Look{true, s.Boundary(), s.Stripped(), size, bytes + later}
+	}
+	return calls, Look{}
 }
 
 // coldAtLeast tokens make a conversation worth clearing whose prefix no cache
@@ -231,7 +252,7 @@ const coldAtLeast = ClearAtLeast / 8
 // ToClearCold is ToClear for when the provider's cache has gone cold, so that a
 // changed prefix costs nothing: less has to come free.
 func ToClearCold(s transcript.State, again func(tool string) bool) []string {
-	out, bytes := clearing(s, KeepResults, again)
+	out, bytes, _ := clearing(s, KeepResults, again)
 	if float64(bytes)/4*Ratio(s) < coldAtLeast {
 		return nil
 	}
@@ -250,7 +271,7 @@ func Drain(s transcript.State, again func(tool string) bool) []string {
 			}
 		}
 	}
-	out, bytes := clearing(s, fresh, again)
+	out, bytes, _ := clearing(s, fresh, again)
 	if bytes == 0 {
 		return nil
 	}
@@ -258,8 +279,8 @@ func Drain(s transcript.State, again func(tool string) bool) []string {
 }
 
 // clearing lists the calls whose results can be cleared, but for the newest
-// keep of them, and how many bytes come free.
-func clearing(s transcript.State, keep int, again func(tool string) bool) (out []string, bytes int) {
+// keep of them, how many bytes come free, and how many the newest have.
+func clearing(s transcript.State, keep int, again func(tool string) bool) (out []string, bytes, later int) {
 	names := map[string]string{}
 	var calls []string
 	var free []int // bytes
@@ -278,15 +299,18 @@ func clearing(s transcript.State, keep int, again func(tool string) bool) (out [
 	}
 	old := max(0, len(calls)-keep)
 	stays := make(map[string]bool, len(calls)-old)
-	for _, id := range calls[old:] {
+	for i, id := range calls[old:] {
 		stays[id] = true
+		later += free[old+i]
 	}
 	for i, id := range calls[:old] {
-		if stays[id] || s.Cleared(id) {
-			continue
+		switch {
+		case stays[id]:
+			later += free[i]
+		case !s.Cleared(id):
+			stays[id] = true // it is listed once
+			out, bytes = append(out, id), bytes+max(0, free[i]-noteChars)
 		}
-		stays[id] = true // it is listed once
-		out, bytes = append(out, id), bytes+max(0, free[i]-noteChars)
 	}
-	return out, bytes
+	return out, bytes, later
 }

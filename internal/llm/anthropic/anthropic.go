@@ -80,9 +80,9 @@ func New(c Config) *Client {
 func (c *Client) Asks(r llm.Request) bool {
 	plain := r
 	plain.Effort, plain.ThinkingTokens = "", 0
-	with, _ := c.request(r, "")
-	without, _ := c.request(plain, "")
-	return !bytes.Equal(with, without)
+	with, _, _ := c.request(r, "")
+	without, _, _ := c.request(plain, "")
+	return !bytes.Equal(with.Bytes(), without.Bytes())
 }
 
 // Stream implements llm.Model.
@@ -122,7 +122,7 @@ func (c *Client) without(r llm.Request, why string) bool {
 
 // attempt makes one request.
 func (c *Client) attempt(ctx context.Context, r llm.Request, from string) iter.Seq2[llm.Chunk, error] {
-	body, betas := c.request(r, from)
+	body, past, betas := c.request(r, from)
 	h := http.Header{"Anthropic-Version": {apiVersion}}
 	switch {
 	case c.c.Key == "":
@@ -135,5 +135,5 @@ func (c *Client) attempt(ctx context.Context, r llm.Request, from string) iter.S
 		h.Set("Anthropic-Beta", strings.Join(betas, ","))
 	}
 	call := wire.Call{URL: c.c.BaseURL + "/v1/messages", Header: h, Body: body}
-	return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, from)})
+	return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from)})
 }

@@ -15,7 +15,7 @@ func TestContextEditingIsAskedFor(t *testing.T) {
 	r := llm.Request{Model: "claude-sonnet-4-6", Messages: []llm.Message{user("q")}, Clear: &llm.Clearing{Trigger: 108_000, Keep: 5, AtLeast: 20_000, Except: []string{"TodoWrite", "Ask\"User"}}}
 	want := `"context_management":{"edits":[{"type":"clear_tool_uses_20250919","trigger":{"type":"input_tokens","value":108000},"keep":{"type":"tool_uses","value":5},` +
 		`"clear_at_least":{"type":"input_tokens","value":20000},"exclude_tools":["TodoWrite","Ask\"User"]}]}`
-	if body, _ := client(t).request(r, ""); !strings.Contains(string(body), want) {
+	if body, _ := written(client(t), r, ""); !strings.Contains(string(body), want) {
 		t.Errorf("%s", body)
 	}
 	var got http.Header
@@ -24,11 +24,11 @@ func TestContextEditingIsAskedFor(t *testing.T) {
 		t.Errorf("betas %q", got.Get("Anthropic-Beta"))
 	}
 	r.Clear.AtLeast, r.Clear.Except = 0, nil
-	if body, _ := client(t).request(r, ""); !strings.Contains(string(body), `"value":5}}]}`) {
+	if body, _ := written(client(t), r, ""); !strings.Contains(string(body), `"value":5}}]}`) {
 		t.Errorf("%s", body)
 	}
 	r.Clear = nil
-	if body, betas := client(t).request(r, ""); strings.Contains(string(body), "context_management") || len(betas) > 0 {
+	if body, betas := written(client(t), r, ""); strings.Contains(string(body), "context_management") || len(betas) > 0 {
 		t.Errorf("%s %v", body, betas)
 	}
 }

@@ -27,10 +27,11 @@ const (
 // request writes the body. The members that do not change come first and the
 // messages last, so that a longer conversation begins with the same bytes,
 // apart from the moving cache marks.
-func (c *Client) request(r llm.Request, reader string) (body []byte, betas []string) {
+func (c *Client) request(r llm.Request, reader string) (body wire.Body, past wire.Past, betas []string) {
 	facts, _ := c.c.Facts.Of(r.Model)
 	rules := wire.Rules{Reader: reader, ID: wire.SafeID}
-	tools, loaded := wire.Tools(r)
+	past = c.sent.Past(r.Messages)
+	tools, loaded := past.Tools(r.Tools)
 	key := reader
 	if rules.Native = len(tools) > 0 && c.defers(r.Model, facts); rules.Native {
 		key += " defers"
@@ -94,7 +95,7 @@ func (c *Client) request(r llm.Request, reader string) (body []byte, betas []str
 	w.Write(&j, func(i int, m llm.Message) { k.writeMessage(&j, m, marks[i]) })
 	j.EndArr()
 	j.End()
-	return w.Keep(&j), betas
+	return w.Keep(&j), past, betas
 }
 
 // writeClearing asks for old results to be left out.

@@ -31,7 +31,7 @@ func TestCacheMarks(t *testing.T) {
 		r.Messages = append(r.Messages, user(s), llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "re " + s}}})
 	}
 	r.Messages = append(r.Messages, user("four"))
-	body, _ := client(t).request(r, "")
+	body, _ := written(client(t), r, "")
 	const mark = `,"cache_control":{"type":"ephemeral"}}`
 	for _, end := range []string{`"name":"B","input_schema":{"type":"object","properties":{}},"eager_input_streaming":true`, `"text":"changing"`, `"text":"three"`, `"text":"four"`} {
 		if !strings.Contains(string(body), end+mark) {
@@ -59,7 +59,7 @@ func TestThinkingByFacts(t *testing.T) {
 		{llm.Request{Model: "claude-sonnet-4-5", ThinkingTokens: 5, MaxTokens: 100}, `"max_tokens":2048,"stream":true,"thinking":{"type":"enabled","budget_tokens":1024}`, false},
 		{llm.Request{Model: "unheard-of"}, `"max_tokens":8192,"stream":true,"messages"`, false},
 	} {
-		body, betas := client(t).request(c.r, "")
+		body, betas := written(client(t), c.r, "")
 		if !strings.Contains(string(body), c.want) || (len(betas) == 1) != c.beta {
 			t.Errorf("%+v: %s %v", c.r, body, betas)
 		}
@@ -72,11 +72,11 @@ func TestNoBudgetInAForeignToolLoop(t *testing.T) {
 	r := llm.Request{Model: "claude-sonnet-4-5", Effort: llm.EffortHigh, Messages: []llm.Message{user("q"),
 		{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "a", Name: "A", Input: json.RawMessage(`{}`)}}},
 		{Role: llm.User, Parts: []llm.Part{llm.ToolResult{ID: "a", Text: "x"}}}}}
-	if body, _ := client(t).request(r, ""); strings.Contains(string(body), "budget_tokens") {
+	if body, _ := written(client(t), r, ""); strings.Contains(string(body), "budget_tokens") {
 		t.Errorf("%s", body)
 	}
 	r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "done"}}}, user("next"))
-	if body, _ := client(t).request(r, ""); !strings.Contains(string(body), "budget_tokens") {
+	if body, _ := written(client(t), r, ""); !strings.Contains(string(body), "budget_tokens") {
 		t.Errorf("%s", body)
 	}
 }
@@ -93,7 +93,7 @@ func TestRedactedThinkingAndStops(t *testing.T) {
 			t.Fatalf("%s: %+v %v", reason, g.Finished, g.Err)
 		}
 		r.Messages = append(r.Messages, g.Finished.Message)
-		if sent, _ := m.request(r, "anthropic/m"); !strings.Contains(string(sent), `{"type":"redacted_thinking","data":"Emw+/=\u003d"}`) {
+		if sent, _ := written(m, r, "anthropic/m"); !strings.Contains(string(sent), `{"type":"redacted_thinking","data":"Emw+/=\u003d"}`) {
 			t.Errorf("%s", sent)
 		}
 	}
@@ -148,7 +148,7 @@ func TestOwnAPI(t *testing.T) {
 		{Config{}, false, true}, {Config{Pauses: true}, true, true}, {Config{Pauses: true, CacheTTL: "5m"}, false, true},
 		{Config{BaseURL: "http://gateway", Pauses: true}, false, false}, {Config{BaseURL: "http://gateway", CacheTTL: "1h"}, true, false},
 	} {
-		raw, _ := New(c.c).request(llm.Request{Model: "m", System: []string{"s"}, Tools: []llm.Spec{{Name: "Write"}},
+		raw, _ := written(New(c.c), llm.Request{Model: "m", System: []string{"s"}, Tools: []llm.Spec{{Name: "Write"}},
 			Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}}}}, "anthropic/m")
 		body := string(raw)
 		long, short := strings.Count(body, `"cache_control":{"type":"ephemeral","ttl":"1h"}`), strings.Count(body, `"cache_control":{"type":"ephemeral"}`)
@@ -156,4 +156,10 @@ func TestOwnAPI(t *testing.T) {
 			t.Errorf("%+v: %s", c.c, body)
 		}
 	}
+}
+
+// written is a request as it is sent, and the betas that it asks for.
+func written(c *Client, r llm.Request, reader string) (body []byte, betas []string) {
+	b, _, betas := c.request(r, reader)
+	return b.Bytes(), betas
 }

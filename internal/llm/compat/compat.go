@@ -71,7 +71,9 @@ func New(c Config) *Client {
 func (c *Client) Asks(r llm.Request) bool {
 	plain := r
 	plain.Effort, plain.ThinkingTokens = "", 0
-	return !bytes.Equal(c.request(r, "", c.c.Quirks), c.request(plain, "", c.c.Quirks))
+	with, _ := c.request(r, "", c.c.Quirks)
+	without, _ := c.request(plain, "", c.c.Quirks)
+	return !bytes.Equal(with.Bytes(), without.Bytes())
 }
 
 // Stream implements llm.Model.
@@ -84,10 +86,11 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	return func(yield func(llm.Chunk, error) bool) {
 		key := c.c.BaseURL + " " + r.Model
 		for refused := c.c.Memory.of(key); ; {
-			call := wire.Call{URL: c.c.BaseURL + "/chat/completions", Header: h, Body: c.request(r, from, c.c.Quirks.without(refused))}
+			body, past := c.request(r, from, c.c.Quirks.without(refused))
+			call := wire.Call{URL: c.c.BaseURL + "/chat/completions", Header: h, Body: body}
 			again := ""
-			for chunk, err := range c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, from)}) {
-				if again = refusedField(err, call.Body); again != "" && !slices.Contains(refused, again) {
+			for chunk, err := range c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from)}) {
+				if again = refusedField(err, body); again != "" && !slices.Contains(refused, again) {
 					break
 				}
 				if again = ""; err == nil {

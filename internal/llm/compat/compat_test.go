@@ -144,7 +144,7 @@ func request(t *testing.T, name string, r llm.Request) map[string]any {
 	}
 	c := New(Config{Name: name, BaseURL: e.BaseURL, Quirks: e.Quirks, Facts: func(m string) (price.Facts, bool) { return tab.Lookup(name, m) }})
 	var got map[string]any
-	if err := json.Unmarshal(c.request(r, name+"/"+r.Model, e.Quirks), &got); err != nil {
+	if err := json.Unmarshal(written(c, r, name+"/"+r.Model, e.Quirks), &got); err != nil {
 		t.Fatal(err)
 	}
 	return got
@@ -186,11 +186,11 @@ func TestRouterCacheMarks(t *testing.T) {
 		r.Messages = append(r.Messages, llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{S: "q"}}}, llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "a"}}})
 	}
 	r.Messages = append(r.Messages, llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{S: "q"}}})
-	if n := strings.Count(string(c.request(r, "", c.c.Quirks)), "cache_control"); n != 3 {
+	if n := strings.Count(string(written(c, r, "", c.c.Quirks)), "cache_control"); n != 3 {
 		t.Errorf("%d marks, want 3", n)
 	}
 	r.Model = "openai/gpt-5.4"
-	if n := strings.Count(string(c.request(r, "", c.c.Quirks)), "cache_control"); n != 0 {
+	if n := strings.Count(string(written(c, r, "", c.c.Quirks)), "cache_control"); n != 0 {
 		t.Errorf("%d marks for a model that takes none", n)
 	}
 }
@@ -224,4 +224,10 @@ func known(name string) (Endpoint, bool) {
 		}
 	}
 	return Endpoint{}, false
+}
+
+// written is a request as it is sent.
+func written(c *Client, r llm.Request, reader string, q Quirks) []byte {
+	body, _ := c.request(r, reader, q)
+	return body.Bytes()
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/llm/wire"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -105,14 +106,15 @@ var (
 
 // refusedField is the field of a request that a server would not take, "" when
 // its answer names none. A field with "+" is one that it misses.
-func refusedField(err error, body []byte) string {
+func refusedField(err error, body wire.Body) string {
 	var e *llm.Error
 	if !errors.As(err, &e) || e.Begun || e.Kind != llm.BadRequest || e.Status != http.StatusBadRequest && e.Status != http.StatusUnprocessableEntity {
 		return ""
 	}
 	text := strings.ToLower(e.Err.Error())
 	words := word().FindAllString(text, -1)
-	sent := func(f string) bool { return bytes.Contains(body, []byte(`"`+f+`":`)) }
+	whole := body.Bytes()
+	sent := func(f string) bool { return bytes.Contains(whole, []byte(`"`+f+`":`)) }
 	if slices.Contains(words, "reasoning_content") && !sent("reasoning_content") && missing().MatchString(text) {
 		return "+reasoning_content"
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // request writes the body: what stays first, the messages last.
-func (c *Client) request(r llm.Request, reader string, q Quirks) []byte {
+func (c *Client) request(r llm.Request, reader string, q Quirks) (wire.Body, wire.Past) {
 	facts, known := c.c.Facts.Of(r.Model)
 	if !known {
 		facts = price.Facts{}
@@ -47,7 +47,8 @@ func (c *Client) request(r llm.Request, reader string, q Quirks) []byte {
 	if q.CacheKey {
 		j.Member("prompt_cache_key", r.CacheKey)
 	}
-	tools, _ := wire.Tools(r)
+	past := c.sent.Past(r.Messages)
+	tools, _ := past.Tools(r.Tools)
 	tools, listed := wire.Dispatched(tools)
 	w.tools(tools)
 	if r.Force != "" && !q.NoForce {
@@ -79,7 +80,7 @@ func (c *Client) request(r llm.Request, reader string, q Quirks) []byte {
 	out.Write(j, func(i int, m llm.Message) { w.message(m, w.marks && i >= w.markFrom) })
 	j.EndArr()
 	j.End()
-	return out.Keep(j)
+	return out.Keep(j), past
 }
 
 // longID keeps ids that every server takes: at most 40 safe characters.

@@ -64,7 +64,9 @@ func New(c Config) *Client {
 func (c *Client) Asks(r llm.Request) bool {
 	plain := r
 	plain.Effort, plain.ThinkingTokens = "", 0
-	return !bytes.Equal(c.request(r, ""), c.request(plain, ""))
+	with, _ := c.request(r, "")
+	without, _ := c.request(plain, "")
+	return !bytes.Equal(with.Bytes(), without.Bytes())
 }
 
 // Stream implements llm.Model.
@@ -74,12 +76,13 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 	if c.c.Key != "" {
 		h.Set("X-Goog-Api-Key", c.c.Key)
 	}
+	body, past := c.request(r, from)
 	call := wire.Call{
 		URL:    c.c.BaseURL + "/models/" + url.PathEscape(strings.TrimPrefix(r.Model, "models/")) + ":streamGenerateContent?alt=sse",
-		Header: h, Body: c.request(r, from),
+		Header: h, Body: body,
 	}
 	return func(yield func(llm.Chunk, error) bool) {
-		dec := &decoder{reply: wire.NewReply(r, from)}
+		dec := &decoder{reply: wire.NewReply(r, past, from)}
 		c.wire.Stream(ctx, call, dec)(yield)
 	}
 }

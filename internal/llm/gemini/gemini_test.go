@@ -83,7 +83,7 @@ func TestForeignCallsOfStrictModels(t *testing.T) {
 	r.Model = "gemini-3.1-pro-preview"
 	use := llm.ToolUse{ID: "c1", Name: "a", Input: json.RawMessage(`{}`)}
 	r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Parts: []llm.Part{use, use}})
-	if body := string(New(Config{}).request(r, "gemini/x")); strings.Count(body, `"thoughtSignature":"skip_thought_signature_validator"`) != 1 {
+	if body := string(written(New(Config{}), r, "gemini/x")); strings.Count(body, `"thoughtSignature":"skip_thought_signature_validator"`) != 1 {
 		t.Error(body)
 	}
 }
@@ -154,11 +154,17 @@ func TestThinkingByFacts(t *testing.T) {
 		{llm.Request{Model: "gemini-2.5-unheard-of", Effort: llm.EffortLow}, `"thinkingBudget":2048`},
 		{llm.Request{Model: "gemini-2.5-pro", ThinkingTokens: 99999}, `"thinkingBudget":24576`},
 	} {
-		if body := string(c.request(tc.r, "")); !strings.Contains(body, tc.want) {
+		if body := string(written(c, tc.r, "")); !strings.Contains(body, tc.want) {
 			t.Errorf("%+v: %s", tc.r, body)
 		}
 	}
-	if body := string(c.request(llm.Request{Model: "unheard-of", Effort: llm.EffortMax, MaxTokens: 5}, "")); strings.Contains(body, "thinking") {
+	if body := string(written(c, llm.Request{Model: "unheard-of", Effort: llm.EffortMax, MaxTokens: 5}, "")); strings.Contains(body, "thinking") {
 		t.Error(body)
 	}
+}
+
+// written is a request as it is sent.
+func written(c *Client, r llm.Request, reader string) []byte {
+	body, _ := c.request(r, reader)
+	return body.Bytes()
 }

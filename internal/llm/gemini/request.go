@@ -12,7 +12,7 @@ import (
 )
 
 // request writes the body: what stays first, the contents last.
-func (c *Client) request(r llm.Request, reader string) []byte {
+func (c *Client) request(r llm.Request, reader string) (wire.Body, wire.Past) {
 	facts, known := c.c.Facts.Of(r.Model)
 	if !known {
 		facts = price.Facts{}
@@ -21,7 +21,8 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	j := &w.JSON
 	j.Obj()
 	w.config(r, facts)
-	tools, _ := wire.Tools(r)
+	past := c.sent.Past(r.Messages)
+	tools, _ := past.Tools(r.Tools)
 	tools, listed := wire.Dispatched(tools)
 	w.tools(tools)
 	if r.Force != "" {
@@ -44,7 +45,7 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	out.Write(j, func(_ int, m llm.Message) { w.message(m) })
 	j.EndArr()
 	j.End()
-	return out.Keep(j)
+	return out.Keep(j), past
 }
 
 type writer struct {

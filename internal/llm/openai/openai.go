@@ -73,7 +73,9 @@ func New(c Config) *Client {
 func (c *Client) Asks(r llm.Request) bool {
 	plain := r
 	plain.Effort, plain.ThinkingTokens = "", 0
-	return !bytes.Equal(c.request(r, ""), c.request(plain, ""))
+	with, _ := c.request(r, "")
+	without, _ := c.request(plain, "")
+	return !bytes.Equal(with.Bytes(), without.Bytes())
 }
 
 // Stream implements llm.Model.
@@ -84,8 +86,9 @@ func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk,
 		h.Set("Authorization", "Bearer "+c.c.Key)
 	}
 	attempt := func() iter.Seq2[llm.Chunk, error] {
-		call := wire.Call{URL: c.c.BaseURL + "/responses", Header: h, Body: c.request(r, from)}
-		return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, from), items: map[int]*item{}, search: loader(r)})
+		body, past := c.request(r, from)
+		call := wire.Call{URL: c.c.BaseURL + "/responses", Header: h, Body: body}
+		return c.wire.Stream(ctx, call, &decoder{reply: wire.NewReply(r, past, from), items: map[int]*item{}, search: loader(r)})
 	}
 	return func(yield func(llm.Chunk, error) bool) {
 		for chunk, err := range attempt() {

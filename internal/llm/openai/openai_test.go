@@ -81,12 +81,12 @@ func TestReasoningIsAskedForByFacts(t *testing.T) {
 		{"gpt-6.1-sol", "max", `"effort":"max"`}, {"gpt-5-pro", "low", `"effort":"high"`},
 		{"gpt-5-unheard-of", "max", `"effort":"high"`}, {"gpt-5.4", "", `"reasoning":{"summary":"auto"}`},
 	} {
-		if body := string(c.request(llm.Request{Model: tc.model, Effort: llm.Effort(tc.effort)}, "")); !strings.Contains(body, tc.want) {
+		if body := string(written(c, llm.Request{Model: tc.model, Effort: llm.Effort(tc.effort)}, "")); !strings.Contains(body, tc.want) {
 			t.Errorf("%s %s: %s", tc.model, tc.effort, body)
 		}
 	}
 	for _, model := range []string{"gpt-4.1", "gpt-4o-mini"} {
-		if body := string(c.request(llm.Request{Model: model, Effort: "high"}, "")); strings.Contains(body, "reasoning") {
+		if body := string(written(c, llm.Request{Model: model, Effort: "high"}, "")); strings.Contains(body, "reasoning") {
 			t.Errorf("%s: %s", model, body)
 		}
 	}
@@ -95,7 +95,7 @@ func TestReasoningIsAskedForByFacts(t *testing.T) {
 func TestTrailingReasoningStaysHome(t *testing.T) {
 	c := New(Config{})
 	th := llm.Thinking{S: "x", Opaque: json.RawMessage(`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2VjcmV0"}`), From: "openai/m"}
-	body := string(c.request(llm.Request{Model: "m", Messages: []llm.Message{
+	body := string(written(c, llm.Request{Model: "m", Messages: []llm.Message{
 		{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}},
 		{Role: llm.Assistant, Parts: []llm.Part{th, llm.Text{S: "b"}, th}},
 	}}, "openai/m"))
@@ -124,10 +124,10 @@ func TestPhaseReturns(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := llm.Request{Model: "m", Messages: []llm.Message{{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}}, m}}
-		if body := string(New(Config{}).request(r, "openai/m")); !strings.Contains(body, `"role":"assistant","phase":"comm\u0065ntary","content"`) {
+		if body := string(written(New(Config{}), r, "openai/m")); !strings.Contains(body, `"role":"assistant","phase":"comm\u0065ntary","content"`) {
 			t.Error(body)
 		}
-		if body := string(New(Config{}).request(r, "openai/other")); strings.Contains(body, "phase") {
+		if body := string(written(New(Config{}), r, "openai/other")); strings.Contains(body, "phase") {
 			t.Error(body)
 		}
 	}
@@ -142,12 +142,12 @@ func TestPhaseReturns(t *testing.T) {
 func TestUnknownModelThatReasons(t *testing.T) {
 	c := New(Config{})
 	conversation := func(item string) string {
-		return string(c.request(llm.Request{Model: "m", Effort: "high", Messages: []llm.Message{
+		return string(written(c, llm.Request{Model: "m", Effort: "high", Messages: []llm.Message{
 			{Role: llm.User, Parts: []llm.Part{llm.Text{S: "a"}}},
 			{Role: llm.Assistant, Parts: []llm.Part{llm.Thinking{Opaque: json.RawMessage(item), From: "openai/m"}, llm.Text{S: "b"}}},
 		}}, "openai/m"))
 	}
-	first := string(c.request(llm.Request{Model: "m", Effort: "high"}, "openai/m"))
+	first := string(written(c, llm.Request{Model: "m", Effort: "high"}, "openai/m"))
 	if !strings.Contains(first, `"reasoning":{"effort":"high"}`) || strings.Contains(first, "include") {
 		t.Error(first)
 	}
@@ -204,9 +204,15 @@ func TestSummaryAndRetention(t *testing.T) {
 		{"none", "in_memory", `"prompt_cache_retention":"in_memory"`, `"summary"`},
 	} {
 		client := New(Config{Summary: c.summary, Retention: c.retention})
-		body := string(client.request(llm.Request{Model: "gpt-5.1", Effort: llm.EffortHigh}, "openai/gpt-5.1"))
+		body := string(written(client, llm.Request{Model: "gpt-5.1", Effort: llm.EffortHigh}, "openai/gpt-5.1"))
 		if !strings.Contains(body, c.has) || strings.Contains(body, c.not) || c.retention != "" && !strings.Contains(body, `"prompt_cache_retention":"`+c.retention+`"`) {
 			t.Errorf("%+v: %s", c, body)
 		}
 	}
+}
+
+// written is a request as it is sent.
+func written(c *Client, r llm.Request, reader string) []byte {
+	body, _ := c.request(r, reader)
+	return body.Bytes()
 }

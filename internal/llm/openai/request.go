@@ -15,7 +15,7 @@ import (
 const minOutput = 16 // the API refuses a smaller cap
 
 // request writes the body: what stays first, the conversation last.
-func (c *Client) request(r llm.Request, reader string) []byte {
+func (c *Client) request(r llm.Request, reader string) (wire.Body, wire.Past) {
 	facts, known := c.c.Facts.Of(r.Model)
 	if !known {
 		facts = price.Facts{}
@@ -41,7 +41,8 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	}
 	j.Member("prompt_cache_key", cacheKey(r.CacheKey))
 	j.Member("prompt_cache_retention", c.c.Retention)
-	tools, loaded := wire.Tools(r)
+	past := c.sent.Past(r.Messages)
+	tools, loaded := past.Tools(r.Tools)
 	rules := wire.Rules{Reader: reader, ID: callID}
 	w := writer{JSON: &j, searches: map[string]bool{}, loaded: map[string]bool{}}
 	for _, t := range loaded {
@@ -82,7 +83,7 @@ func (c *Client) request(r llm.Request, reader string) []byte {
 	})
 	j.EndArr()
 	j.End()
-	return out.Keep(&j)
+	return out.Keep(&j), past
 }
 
 // bare are the loaded tools that were called outside of the namespace in which

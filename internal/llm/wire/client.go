@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -67,7 +66,7 @@ func NewClient(c Config) *Client {
 type Call struct {
 	URL    string
 	Header http.Header // what the provider needs besides the common ones
-	Body   []byte
+	Body   Body
 }
 
 // A Decoder turns events into chunks.
@@ -205,10 +204,12 @@ func (c *Client) request(ctx context.Context, call Call) (*http.Request, string,
 			Fix: "copy the key again, without line breaks or quotes",
 			Err: fmt.Errorf("the key%s holds a character that no key has", c.from())}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, bytes.NewReader(call.Body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, http.NoBody)
 	if err != nil {
 		return nil, "", c.local("the request could not be made", "correct the provider's base URL")
 	}
+	req.Body, req.ContentLength = call.Body.open(), call.Body.Len()
+	req.GetBody = func() (io.ReadCloser, error) { return call.Body.open(), nil }
 	h := req.Header
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "text/event-stream")

@@ -2,7 +2,6 @@ package wire
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
@@ -19,37 +18,6 @@ var dispatcher = llm.Spec{
 	Name:        Dispatcher,
 	Description: "Calls a tool that a result in this conversation describes, and that is no tool of its own in your list.",
 	Schema:      json.RawMessage(`{"type":"object","properties":{"tool":{"type":"string","description":"its name"},"arguments":{"type":"object","description":"what it is called with: an object that fits its parameters"}},"required":["tool","arguments"]}`),
-}
-
-// Tools sorts the tools of a request: those to list, in order, and those that
-// results among its messages loaded, each once as it was described last.
-func Tools(r llm.Request) (listed, loaded []llm.Spec) {
-	at := map[string]int{}
-	for _, m := range r.Messages {
-		for _, p := range m.Parts {
-			res, ok := p.(llm.ToolResult)
-			if !ok {
-				continue
-			}
-			for _, s := range res.Loaded {
-				if i, known := at[s.Name]; known {
-					loaded[i] = s
-					continue
-				}
-				at[s.Name] = len(loaded)
-				loaded = append(loaded, s)
-			}
-		}
-	}
-	for _, s := range r.Tools {
-		if _, there := at[s.Name]; !s.Deferred || !there {
-			listed = append(listed, s)
-		}
-	}
-	for _, s := range listed { // in another process of the session it was deferred
-		loaded = slices.DeleteFunc(loaded, func(l llm.Spec) bool { return l.Name == s.Name })
-	}
-	return listed, loaded
 }
 
 // Dispatched adds the Dispatcher to a list with a tool that loads others, behind

@@ -89,7 +89,7 @@ func TestTools(t *testing.T) {
 	r := llm.Request{Tools: []llm.Spec{{Name: "Read"}, {Name: "x", Deferred: true}, {Name: "y", Deferred: true}, {Name: "z"}}, Messages: []llm.Message{
 		{Role: llm.User, Parts: []llm.Part{llm.ToolResult{ID: "1", Loaded: []llm.Spec{{Name: "x", Description: "once"}}}, llm.ToolResult{ID: "2", Loaded: []llm.Spec{{Name: "z"}, {Name: "x", Description: "now"}}}}},
 	}}
-	listed, loaded := Tools(r)
+	listed, loaded := new(Threads).Past(r.Messages).Tools(r.Tools)
 	if len(listed) != 3 || listed[1].Name != "y" || listed[2].Name != "z" || len(loaded) != 1 || loaded[0].Description != "now" {
 		t.Errorf("listed %+v, loaded %+v", listed, loaded)
 	}

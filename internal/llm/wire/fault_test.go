@@ -38,7 +38,7 @@ func (lines) EOF(*Out) error { return ErrNoEnd }
 func attempt(ctx context.Context, c Config, url string) (string, error) {
 	c.Provider = "test"
 	var words []string
-	for ch, err := range NewClient(c).Stream(ctx, Call{URL: url, Body: []byte("{}")}, lines{}) {
+	for ch, err := range NewClient(c).Stream(ctx, Call{URL: url, Body: Body{[][]byte{[]byte("{}")}}}, lines{}) {
 		if err != nil {
 			return strings.Join(words, " "), err
 		}

@@ -12,11 +12,12 @@ import (
 // always gives the same bytes and the order of members is ours. Commas are
 // its own business.
 type JSON struct {
-	b   []byte
-	sep bool
+	done [][]byte // before b, in a request with a conversation; see Writing
+	b    []byte
+	sep  bool
 }
 
-// Bytes is what was written.
+// Bytes is what was written, but for a conversation.
 func (j *JSON) Bytes() []byte { return j.b }
 
 func (j *JSON) comma() {

@@ -16,7 +16,8 @@ import (
 // two calls of a conversation share one.
 type Reply struct {
 	from    string
-	history []llm.Message
+	history int // messages
+	past    Past
 	ids     []string // of its calls
 	slots   []*Slot
 	handed  int
@@ -25,8 +26,11 @@ type Reply struct {
 	ended   bool
 }
 
-// NewReply returns an empty reply to r, whose opaque tokens belong to from.
-func NewReply(r llm.Request, from string) *Reply { return &Reply{from: from, history: r.Messages} }
+// NewReply returns an empty reply to r, whose opaque tokens belong to from. past
+// is of its messages.
+func NewReply(r llm.Request, past Past, from string) *Reply {
+	return &Reply{from: from, history: len(r.Messages), past: past}
+}
 
 // A Slot is a part that is being written.
 type Slot struct {
@@ -102,7 +106,7 @@ func (r *Reply) unique(id string) string {
 	n := r.calls
 	r.calls++
 	if id == "" {
-		id = "call_" + strconv.Itoa(len(r.history)) + "_" + strconv.Itoa(n)
+		id = "call_" + strconv.Itoa(r.history) + "_" + strconv.Itoa(n)
 	}
 	base := id
 	for i := 2; r.used(id); i++ {
@@ -113,16 +117,7 @@ func (r *Reply) unique(id string) string {
 }
 
 // used reports whether a call of the history or of this reply has an id.
-func (r *Reply) used(id string) bool {
-	for _, m := range r.history {
-		for _, p := range m.Parts {
-			if u, ok := p.(llm.ToolUse); ok && u.ID == id {
-				return true
-			}
-		}
-	}
-	return slices.Contains(r.ids, id)
-}
+func (r *Reply) used(id string) bool { return slices.Contains(r.ids, id) || r.past.called(id) }
 
 // IsText reports whether the slot is an open text part.
 func (s *Slot) IsText() bool { return s != nil && s.kind == textSlot && !s.closed }

@@ -12,8 +12,9 @@ import (
 // that goes on only the end is prepared and encoded. The zero value is ready, and
 // many requests may use it at once.
 type Threads struct {
-	mu   sync.Mutex // guards kept
-	kept []*thread  // the newest last, at most maxThreads
+	mu    sync.Mutex // guards kept and known
+	kept  []*thread  // the newest last, at most maxThreads
+	known []*facts   // the newest last, at most maxThreads
 }
 
 const maxThreads = 4
@@ -23,7 +24,7 @@ const maxThreads = 4
 type thread struct {
 	key   string
 	in    []llm.Message   // as they came
-	out   []byte          // as they were written, "" for none
+	out   [][]byte        // as they were written; see grown
 	taken map[string]bool // ids of calls
 }
 
@@ -35,8 +36,7 @@ type Writing struct {
 	was     *thread
 	end     *preparer // of what comes behind was
 
-	from int   // in the request: where the conversation begins,
-	at   []int // and each of its last messages
+	at []int // where each of Messages begins in what was written of them
 }
 
 // Begin begins to write a conversation as Prepare makes it. Conversations of
@@ -97,11 +97,8 @@ func (w *Writing) Messages() []llm.Message { return w.end.out }
 // Write adds the conversation to an array that was just opened; each writes one
 // of Messages.
 func (w *Writing) Write(j *JSON, each func(i int, m llm.Message)) {
-	w.from = len(j.b)
-	if len(w.was.out) > 0 {
-		j.b = append(slices.Grow(j.b, len(w.was.out)+len(w.was.out)/16), w.was.out...)
-		j.sep = true
-	}
+	j.done = append(append(j.done, j.b), w.was.out...)
+	j.b, j.sep = nil, j.sep || len(w.was.out) > 0
 	for i, m := range w.end.out {
 		w.at = append(w.at, len(j.b))
 		each(i, m)
@@ -109,9 +106,10 @@ func (w *Writing) Write(j *JSON, each func(i int, m llm.Message)) {
 }
 
 // Keep ends a request and returns it. Nobody may write to it any more.
-func (w *Writing) Keep(j *JSON) []byte {
+func (w *Writing) Keep(j *JSON) Body {
+	body := Body{append(j.done, j.b)}
 	if len(w.msgs) == 0 {
-		return j.b
+		return body
 	}
 	last, _ := before(w.end.out)
 	for last > 0 && (w.end.starts[last] < 0 || !w.end.settled(w.end.starts[last])) {
@@ -119,7 +117,7 @@ func (w *Writing) Keep(j *JSON) []byte {
 	}
 	if last > 0 {
 		upTo := w.end.starts[last]
-		th := &thread{key: w.key, in: w.was.in, out: j.b[w.from:w.at[last]:w.at[last]], taken: w.was.taken}
+		th := &thread{key: w.key, in: w.was.in, out: grown(w.was.out, j.b[:w.at[last]]), taken: w.was.taken}
 		th.in = append(th.in, w.msgs[len(th.in):upTo]...)
 		if th.taken == nil {
 			th.taken = map[string]bool{}
@@ -134,7 +132,7 @@ func (w *Writing) Keep(j *JSON) []byte {
 	if len(w.was.in) > 0 {
 		w.threads.put(w.was)
 	}
-	return j.b
+	return body
 }
 
 func (t *Threads) put(th *thread) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"testing/iotest"
 
 	"pgregory.net/rapid"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // write writes a conversation with marks on the last two messages of the user.
-func write(t *Threads, key string, msgs []llm.Message) (body []byte, prepared int) {
+func write(t *Threads, key string, msgs []llm.Message) (body Body, prepared int) {
 	var j JSON
 	j.Arr()
 	w := t.Begin(key, msgs, Rules{Reader: "r", ID: SafeID})
@@ -64,6 +65,8 @@ func TestThreadsWriteTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var kept Threads
 		talks := [2][]llm.Message{}
+		var bodies []Body
+		var wants [][]byte
 		for n := range rapid.IntRange(1, 40).Draw(t, "requests") {
 			which := rapid.IntRange(0, 1).Draw(t, "which")
 			ms := slices.Clone(talks[which])
@@ -82,9 +85,16 @@ func TestThreadsWriteTheSame(t *testing.T) {
 			}
 			talks[which] = ms
 			key := rapid.SampledFrom([]string{"k", "k", "k", "l"}).Draw(t, "key")
-			got, _ := write(&kept, key, ms)
-			if want, _ := write(&Threads{}, key, ms); !bytes.Equal(got, want) || !json.Valid(got) {
+			body, _ := write(&kept, key, ms)
+			anew, _ := write(&Threads{}, key, ms)
+			if got, want := body.Bytes(), anew.Bytes(); !bytes.Equal(got, want) || !json.Valid(got) {
 				t.Fatalf("request %d:\n%s\nwant\n%s", n, got, want)
+			}
+			bodies, wants = append(bodies, body), append(wants, anew.Bytes())
+		}
+		for i, b := range bodies { // that others came after them changes nothing
+			if err := iotest.TestReader(b.open(), wants[i]); err != nil || b.Len() != int64(len(wants[i])) {
+				t.Fatalf("request %d, later: %v", i, err)
 			}
 		}
 	})
