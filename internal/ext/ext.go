@@ -146,10 +146,23 @@ func (x *Session) replugged() {
 	if x.s != nil {
 		x.mons.use("")
 	}
-	if x.conf.Reapply != nil {
-		x.wg.Go(x.conf.Reapply)
-	}
+	x.reapply()
 	x.changed()
+}
+
+// reapply has rules and sandboxes made anew, in the background: what adze runs is
+// not what they protect. done is closed when they are.
+func (x *Session) reapply() (done <-chan struct{}) {
+	ended := make(chan struct{})
+	if x.conf.Reapply == nil {
+		close(ended)
+		return ended
+	}
+	x.wg.Go(func() { // ends when the settings were applied
+		defer close(ended)
+		x.conf.Reapply()
+	})
+	return ended
 }
 
 // Hooks are a person's programs, as a session sees them.

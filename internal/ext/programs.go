@@ -1,11 +1,18 @@
 package ext
 
 import (
+	"slices"
+
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
 )
+
+// sameProgram reports whether two servers run the same files.
+func sameProgram(a, b servers.Server) bool {
+	return a.Transport == b.Transport && a.Command == b.Command && slices.Equal(a.Args, b.Args) && a.HeadersHelper == b.HeadersHelper
+}
 
 // Programs are the files of these folders by which extensions run something
 // unconfined: the programs of MCP servers, what gets their headers, and plugins in

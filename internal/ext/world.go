@@ -188,12 +188,34 @@ func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 		w.hub = mcp.New(w.hubConfig())
 	}
 	h := w.hub
+	others := again && !slices.EqualFunc(w.wanted, set.Servers, sameProgram)
 	w.problems, w.wanted = bad, set.Servers
 	w.mu.Unlock()
+	if others {
+		w.protect()
+	}
 	for _, x := range w.attached() {
 		x.tell(bad)
 	}
 	return h, set.Servers
+}
+
+// protectWait is how long servers are not started because sessions do not protect
+// their programs yet.
+const protectWait = time.Second
+
+// protect has all sessions protect the programs of the servers that there are by
+// now.
+func (w *World) protect() {
+	late := time.NewTimer(protectWait)
+	defer late.Stop()
+	for _, x := range w.attached() {
+		select {
+		case <-x.reapply():
+		case <-late.C:
+			return // it is under way
+		}
+	}
 }
 
 // ready waits until what is configured was looked at: milliseconds.

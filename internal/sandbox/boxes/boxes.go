@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"reflect"
 	"sync"
 	"sync/atomic"
 
@@ -116,14 +117,22 @@ func (b *Set) lenient(string) bool {
 
 // Prepare has these settings count from the next Advance on. roots are the
 // folders that may be written. A sandbox that would be the same stays, unless
-// anew is set.
+// anew is set. One that only protects other programs counts at once: what adze runs
+// by now is not to be changed by the commands of a turn that has begun before.
 func (b *Set) Prepare(ctx context.Context, cfg *config.Config, roots []string, anew bool) {
-	shown := b.conf.shown()
-	key := fmt.Sprintf("%q %q %q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key(), programs(b.conf, cfg, roots), shown)
+	shown, runs := b.conf.shown(), programs(b.conf, cfg, roots)
+	rest := fmt.Sprintf("%q %q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key(), shown)
+	key := fmt.Sprintf("%s %q", rest, runs)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if anew || key != b.key {
-		b.next, b.key = b.confine(ctx, cfg, roots, shown), key
+	if !anew && key == b.key {
+		return
+	}
+	if b.next, b.key = b.confine(ctx, cfg, roots, shown), key; b.next != nil {
+		b.next.rest = rest
+	}
+	if !anew && b.now != nil && b.next != nil && b.now.rest == rest && reflect.DeepEqual(b.now.settings, b.next.settings) {
+		b.advance()
 	}
 }
 
@@ -145,6 +154,10 @@ func (b *Set) Wants() (now, next *config.Sandbox) {
 func (b *Set) Advance() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.advance()
+}
+
+func (b *Set) advance() {
 	if b.now == b.next {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox"
 )
 
@@ -51,6 +52,35 @@ func TestTheLastPreparedCounts(t *testing.T) {
 			t.Errorf("%v makes no other sandbox", change)
 		}
 		first = now
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Another program that adze runs is protected in the turn that has begun, other
+// settings are not brought forward for it.
+func TestProgramsCountAtOnce(t *testing.T) {
+	var runs []policy.Steer
+	b := New(Config{Dir: "/w", Env: func(string) string { return "" }, Programs: func(*config.Config, []string) []policy.Steer { return runs }})
+	cfg := &config.Config{}
+	cfg.Sandbox.Enabled = true
+	b.Prepare(t.Context(), cfg, []string{"/w"}, true)
+	b.Advance()
+	first := b.get()
+	runs = append(runs, policy.Steer{Path: "/w/server.js"})
+	b.Prepare(t.Context(), cfg, []string{"/w"}, false)
+	second := b.get()
+	if second == first || second == nil {
+		t.Error("another program waits for the next turn")
+	}
+	wider := &config.Config{}
+	wider.Sandbox.Enabled, wider.Sandbox.AllowUnsandboxed = true, true
+	b.Prepare(t.Context(), wider, []string{"/w"}, true)
+	runs = append(runs, policy.Steer{Path: "/w/other.js"})
+	b.Prepare(t.Context(), wider, []string{"/w"}, false)
+	if b.get() != second {
+		t.Error("other settings count before the next turn")
 	}
 	if err := b.Close(); err != nil {
 		t.Error(err)

@@ -128,6 +128,7 @@ func deniedDomains(cfg *config.Config) []string {
 type confinement struct {
 	open     func() (*sandbox.Sandbox, error)
 	settings config.Sandbox
+	rest     string                     // what it was made for, besides its settings and the programs it protects
 	excluded func([]policy.Action) bool // nil: no script is kept out
 
 	once sync.Once // for the fields below
