@@ -45,7 +45,9 @@ func mcpRead(sys System, f *runFlags) *cobra.Command {
 		Use: "read SERVER URI", Short: "Print a resource of a server", Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(sys, cmd, &u, args[0], func(h *hub, s servers.Server) error {
-				res, err := h.Read(cmd.Context(), s.Name, args[1], h.env(sys, f, cmd, u.asJSON))
+				env, done := h.env(sys, f, u.asJSON)
+				res, err := h.Read(cmd.Context(), s.Name, args[1], env)
+				done()
 				if err != nil {
 					return failf("adze mcp resources "+clip.Visible(s.Name)+" lists them", "%v", err)
 				}

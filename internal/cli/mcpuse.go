@@ -354,11 +354,12 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				env := h.env(sys, f, cmd, u.asJSON)
+				env, done := h.env(sys, f, u.asJSON)
 				if err := h.denied(t, input, env); err != nil {
 					return err
 				}
 				res, err := t.Run(cmd.Context(), input, env)
+				done()
 				h.asks.told(sys)
 				if err != nil {
 					return err
@@ -390,17 +391,25 @@ func (h *hub) tool(s servers.Server, want string) (tool.Tool, error) {
 	return nil, failf("adze mcp tools "+clip.Visible(s.Name)+" lists them", "the MCP server %s has no tool %q%s", clip.Visible(s.Name), clip.Visible(want), near.Hint(want, names))
 }
 
-// env is what a call may use. Progress is shown where somebody looks on.
-func (h *hub) env(sys System, f *runFlags, _ *cobra.Command, quiet bool) tool.Env {
+// env is what a call may use. Progress is shown on a line of its own where somebody
+// looks on; done takes it away.
+func (h *hub) env(sys System, f *runFlags, quiet bool) (env tool.Env, done func()) {
 	dir, err := workDir(f.cwd)
 	if err != nil {
 		dir = ""
 	}
-	return tool.Env{Dir: dir, Roots: []string{dir}, Images: true, Progress: func(s string) {
+	shown := false
+	env = tool.Env{Dir: dir, Roots: []string{dir}, Images: true, Progress: func(s string) {
 		if !quiet && sys.ErrTTY {
-			fmt.Fprint(sys.Stderr, clip.VisibleText(s))
+			shown = true
+			fmt.Fprint(sys.Stderr, "\r\x1b[K"+clip.Line(clip.Visible(s[strings.LastIndexByte(s, '\r')+1:]), 78))
 		}
 	}}
+	return env, func() {
+		if shown {
+			fmt.Fprint(sys.Stderr, "\r\x1b[K")
+		}
+	}
 }
 
 // printResult prints what a tool or a resource gave.

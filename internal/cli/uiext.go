@@ -39,7 +39,49 @@ func (h *uiHost) resources(ctx context.Context, part string, max int) (out []tui
 	}
 	for _, r := range w.Hub().Mentions(ctx, part, max) {
 		name := r.Server + ":" + r.URI
-		out = append(out, tui.Choice{ID: name, Name: name, About: clip.Line(clip.Visible(r.Name), 100)})
+		c := tui.Choice{ID: name, Name: name, About: clip.Line(clip.Visible(r.Name), 100)}
+		if r.Template {
+			c.ID, _, _ = strings.Cut(name, "{")
+			c.Part = true
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// arguments are what may stand behind a command: of /mcp, and of servers' prompts.
+func (h *uiHost) arguments(ctx context.Context, command, args string) (out []tui.Choice) {
+	w, err := h.servers()
+	if err != nil || w.Hub() == nil {
+		return nil
+	}
+	if command != "mcp" {
+		if !strings.HasPrefix(command, "mcp__") {
+			return nil
+		}
+		for _, v := range w.Hub().CompletePrompt(ctx, command, args) {
+			id := v
+			if strings.ContainsAny(v, " \t\"'") {
+				id = `"` + strings.ReplaceAll(v, `"`, "'") + `"`
+			}
+			out = append(out, tui.Choice{ID: id, Name: v})
+		}
+		return out
+	}
+	word, name, named := strings.Cut(args, " ")
+	begun := word
+	if named {
+		begun = strings.TrimLeft(name, " ")
+	}
+	for _, s := range w.Status() {
+		if strings.HasPrefix(s.Server.Name, begun) {
+			out = append(out, tui.Choice{ID: s.Server.Name, Name: s.Server.Name, About: s.State})
+		}
+	}
+	for _, x := range mcpWords {
+		if !named && strings.HasPrefix(x, begun) {
+			out = append(out, tui.Choice{ID: x, Name: x})
+		}
 	}
 	return out
 }

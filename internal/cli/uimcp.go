@@ -136,7 +136,7 @@ func serverTable(all []mcp.Status) string {
 		case event.ServerPending:
 			about = "look at it, and say yes: /mcp approve " + s.Server.Name
 		case event.ServerConnected:
-			about = s.Server.Line()
+			about = clip.Line(s.Server.Line(), 50)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", cell(s.Server.Name), s.State, s.Tools, cell(about))
 	}
@@ -160,10 +160,16 @@ func (h *uiHost) aboutServer(w *ext.World, s mcp.Status) string {
 		fmt.Fprintf(&b, "\n* %s\n", cell(n))
 	}
 	if tools := toolsOf(w, s); len(tools) > 0 {
+		all, prefix := 0, "mcp__"
+		if server, _, ok := strings.Cut(strings.TrimPrefix(tools[0].name, prefix), "__"); ok {
+			prefix += server + "__"
+		}
 		b.WriteString("\n| Tool | Tokens | |\n|---|---|---|\n")
 		for _, t := range tools {
-			fmt.Fprintf(&b, "| %s | %d | %s |\n", cell(t.name), t.tokens, cell(t.about))
+			all += t.tokens
+			fmt.Fprintf(&b, "| %s | %d | %s |\n", cell(strings.TrimPrefix(t.name, prefix)), t.tokens, clip.Line(cell(t.about), 70))
 		}
+		fmt.Fprintf(&b, "\n%s, about %s tokens together. The model and rules know them as `%s…`.\n", clip.Count(len(tools), "tool"), clip.Short(all), prefix)
 	}
 	if lines := w.Log(s.Server.Name); len(lines) > 0 {
 		b.WriteString("\nIts log ends with:\n" + fenced(clip.VisibleText(strings.Join(lines, "\n"))) + "\n")

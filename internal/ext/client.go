@@ -70,7 +70,7 @@ func (c client) Sample(ctx context.Context, server string, s mcp.Sampling) (mcp.
 		Call: llm.ToolUse{Name: sampleTool}, Tool: sampleTool,
 		Plan: tool.Plan{
 			Actions: []policy.Action{policy.Person{Why: "the MCP server " + server + " wants an answer of the model"}},
-			View:    view.Text{S: whole(s)}, Title: "A request of the MCP server " + clip.Line(server, 60) + " to the model",
+			View:    view.Text{S: whole(s)}, Title: "Ask the model for the MCP server " + clip.Line(server, 60),
 		},
 	})
 	if err != nil {

@@ -215,6 +215,8 @@ func split(s string) (out []string, err error) {
 // CompletePrompt are values for the word that a person is writing, the last of
 // args, of a prompt's command. There are none where the server has none.
 func (h *Hub) CompletePrompt(ctx context.Context, command, args string) []string {
+	ctx, cancel := context.WithTimeout(ctx, mentionWait)
+	defer cancel()
 	s, p, err := h.prompt(command)
 	if err != nil {
 		return nil

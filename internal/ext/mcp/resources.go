@@ -222,7 +222,8 @@ func (l *link) updated(uri string) {
 const mentionWait = 2 * time.Second
 
 // Mentions are resources that a person may mean with what follows "@": a part of
-// "server:uri". Values of templates are asked of their server. At most max.
+// "server:uri". Values of templates are asked of their server; a template itself is
+// among them while what is written comes before its first variable. At most max.
 func (h *Hub) Mentions(ctx context.Context, part string, max int) (out []Resource) {
 	ctx, cancel := context.WithTimeout(ctx, mentionWait)
 	defer cancel()
@@ -236,6 +237,10 @@ func (h *Hub) Mentions(ctx context.Context, part string, max int) (out []Resourc
 			if strings.Contains(strings.ToLower(r.Server+":"+r.URI), low) || low != "" && strings.Contains(strings.ToLower(r.Name), low) {
 				out = append(out, r)
 			}
+			continue
+		}
+		if head, _, _ := strings.Cut(r.Server+":"+r.URI, "{"); len(part) < len(head) && (strings.Contains(strings.ToLower(head), low) || strings.Contains(strings.ToLower(r.Name), low)) {
+			out = append(out, r)
 			continue
 		}
 		out = append(out, h.filled(ctx, r, part, max-len(out))...)

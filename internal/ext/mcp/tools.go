@@ -424,12 +424,17 @@ func (l *link) progress(p *sdk.ProgressNotificationParams) {
 		return
 	}
 	s := line(p.Message, 200)
+	at := number(p.Progress)
 	if p.Total > 0 {
-		s = strings.TrimSpace(fmt.Sprintf("%s (%s of %s)", s, number(p.Progress), number(p.Total)))
-	} else if s == "" {
-		s = number(p.Progress)
+		at += " of " + number(p.Total)
 	}
-	c.tell(s + "\n")
+	switch {
+	case s == "":
+		s = at
+	case p.Total > 0:
+		s += " (" + at + ")"
+	}
+	c.tell("\r" + s) // in the place of what it said before
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }

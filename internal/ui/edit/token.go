@@ -22,6 +22,7 @@ type Token struct {
 	Kind    TokenKind
 	Query   string // from the token's start to the cursor, without @, / and quotes
 	Command string // of an ArgToken: the command's name
+	Args    string // of an ArgToken: what stands between the name and the cursor
 	from    int    // what a completion replaces
 	to      int
 }
@@ -59,7 +60,7 @@ func (e *Editor) commandToken() Token {
 	}
 	from := e.wordFrom(end)
 	return Token{
-		Kind: ArgToken, Query: e.t.expand(e.t.r[from:e.at], true), Command: e.t.expand(e.t.r[1:end], true),
+		Kind: ArgToken, Query: e.t.expand(e.t.r[from:e.at], true), Command: e.t.expand(e.t.r[1:end], true), Args: strings.TrimLeft(e.t.expand(e.t.r[end:e.at], true), " "),
 		from: from, to: e.wordTo(),
 	}
 }

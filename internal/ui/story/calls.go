@@ -1,10 +1,12 @@
 package story
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
 // call finds a call, or adds one.
@@ -79,6 +81,18 @@ func (c *Call) hear(s string) {
 	if over := len(c.tail) - maxTail; over > 0 {
 		c.tail = append(c.tail[:0], c.tail[over:]...)
 	}
+}
+
+// Stage is how far a running call says it is: the line of its output that it writes
+// anew each time, "" for none.
+func (c *Call) Stage() string {
+	last := bytes.TrimRight(c.tail, "\r\n ")
+	last = last[bytes.LastIndexByte(last, '\n')+1:]
+	at := bytes.LastIndexByte(last, '\r')
+	if at < 0 {
+		return ""
+	}
+	return FirstLine(draw.String(string(last[at+1:])))
 }
 
 func (s *Story) finished(b event.ToolFinished, now time.Time) {

@@ -294,6 +294,9 @@ func (m *Model) verb() string {
 	}
 	if c := m.story.Open(); c != nil {
 		verb, subject := c.Words()
+		if stage := c.Stage(); stage != "" {
+			return clip.Line(verb, 20) + ": " + clip.Line(stage, 40)
+		}
 		if rest, ok := strings.CutPrefix(c.Title, verb+": "); ok {
 			return clip.Line(draw.String(rest), 60)
 		}

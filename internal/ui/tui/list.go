@@ -18,6 +18,7 @@ import (
 // file after "@".
 type list struct {
 	files bool
+	args  bool   // it completes what stands behind a command: Enter sends that as it is
 	word  string // what is completed, to know it again
 	token edit.Token
 	found []found
@@ -56,9 +57,33 @@ func (m *Model) complete() []effect {
 		if found := m.commandsFor(t.Query); len(found) > 0 {
 			m.list = &list{word: word, token: t, found: found}
 		}
-	case edit.ArgToken, edit.PathToken:
+	case edit.ArgToken:
+		return m.findArguments(t, word)
+	case edit.PathToken:
 	}
 	return nil
+}
+
+// findArguments asks what an argument may be. A list comes when there is something
+// else than what is written.
+func (m *Model) findArguments(t edit.Token, word string) []effect {
+	if m.host.Arguments == nil {
+		return nil
+	}
+	before := m.box.Text()
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		all := m.host.Arguments(ctx, t.Command, t.Args)
+		return func(m *Model) []effect {
+			if m.list != nil || m.box.Text() != before || len(all) == 0 || len(all) == 1 && all[0].ID == t.Query {
+				return nil
+			}
+			m.list = &list{args: true, word: word, token: t}
+			for _, c := range all {
+				m.list.found = append(m.list.found, found{Choice: c})
+			}
+			return nil
+		}
+	}}}
 }
 
 // findFiles fills the list with files, which are listed when first asked for.
@@ -139,12 +164,29 @@ func (l *list) view(p paper, rows int) []draw.Line {
 	var out []draw.Line
 	for i := l.top; i < min(len(l.found), l.top+room); i++ {
 		f := l.found[i]
+		if f.About != "" && l.files && i >= l.local {
+			f.Name = middle(p, f.Name, width) // addresses are told apart by their ends
+		}
 		if f.About != "" {
 			f.fit(p, width)
 		}
 		out = append(out, p.choice(f, i, i == l.at, p.Cols()))
 	}
 	return out
+}
+
+// middle is a name of at most width columns, without its middle where it is longer.
+func middle(p paper, name string, width int) string {
+	if draw.Width(name) <= width {
+		return name
+	}
+	cut := p.Sign(draw.Ellipsis)
+	head := draw.L(draw.S(name, draw.Plain)).Truncate(max(width/3, 2), p.O)[0].Text
+	tail := []rune(name)
+	for len(tail) > 0 && draw.Width(head+cut+string(tail)) > width {
+		tail = tail[1:]
+	}
+	return head + cut + string(tail)
 }
 
 // fit makes the name of a choice as wide as the column of names.
@@ -177,6 +219,10 @@ func (l *list) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.AutocompleteAccept:
 		return l.take(m, false), true
 	case keymap.AutocompleteSubmit:
+		if l.args {
+			m.list = nil
+			return nil, false
+		}
 		if l.busy || len(l.found) == 0 || !l.meant() {
 			return nil, false
 		}
@@ -206,6 +252,10 @@ func (l *list) take(m *Model, run bool) []effect {
 	}
 	c := l.found[l.at]
 	m.list = nil
+	if l.args {
+		m.box.Complete(l.token, c.ID+" ")
+		return m.complete()
+	}
 	if !l.files {
 		if run && !strings.HasPrefix(c.Right, "<") { // what it needs can be left out
 			m.box.Set("/" + c.ID)
@@ -213,6 +263,10 @@ func (l *list) take(m *Model, run bool) []effect {
 		}
 		m.box.Complete(l.token, "/"+c.ID+" ")
 		return nil
+	}
+	if l.at >= l.local && c.Part {
+		m.box.Complete(l.token, "@"+c.ID)
+		return m.complete() // values of the template
 	}
 	if l.at >= l.local {
 		m.box.Complete(l.token, mention.Mention{Path: c.ID}.String()+" ")

@@ -116,6 +116,7 @@ type Choice struct {
 	Lead  string // before the name: where it belongs
 	Find  string // further words that a search finds it by
 	Now   bool   // it is in force
+	Part  bool   // what is completed with it goes on
 }
 
 // A Host is what the UI can have done outside of the session. A nil function
@@ -151,6 +152,9 @@ type Host struct {
 	// Resources are those of MCP servers that part of "server:uri" may mean, at
 	// most max; the ID is all of it.
 	Resources func(ctx context.Context, part string, max int) []Choice
+	// Arguments are what the word behind a command may be that is being written, at
+	// the end of args.
+	Arguments func(ctx context.Context, command, args string) []Choice
 	// Look reads the settings of the UI anew, and keybindings.json.
 	Look func(ctx context.Context) (Settings, error)
 	// Save writes a setting of the person's own file.
