@@ -103,6 +103,7 @@ type Table struct {
 	procs  map[*Process]struct{}
 	closed bool
 	guards bool           // guard runs
+	swept  time.Time      // when orphans were reaped last
 	wg     sync.WaitGroup // one for each process that is not Done, and for guard
 	os     tableOS
 	limits Limits
@@ -360,8 +361,12 @@ func (p *Process) own() {
 	if p.after != nil {
 		defer p.after()
 	}
-	tick := time.NewTicker(watch)
-	defer tick.Stop()
+	var tick <-chan time.Time // Launched: it leaves no orphans to this process
+	if !p.whole {
+		t := time.NewTicker(watch)
+		defer t.Stop()
+		tick = t.C
+	}
 	exited := p.exited
 	var eof chan struct{} // looked at only after the command itself ended
 	for {
@@ -388,11 +393,27 @@ func (p *Process) own() {
 				p.leave()
 				return
 			}
-		case <-tick.C:
-			if n := p.os.count(p); exited == nil && n == 0 {
+		case <-tick:
+			if exited != nil {
+				p.table.reap()
+			} else if !p.alive() {
 				p.leave()
 				return
 			}
 		}
 	}
+}
+
+// reap reaps dead orphans, once in a while for all commands that run: it looks
+// at every process of the machine.
+func (t *Table) reap() {
+	now := time.Now()
+	t.mu.Lock()
+	if now.Sub(t.swept) < watch/2 {
+		t.mu.Unlock()
+		return
+	}
+	t.swept = now
+	t.mu.Unlock()
+	t.os.sweep()
 }
