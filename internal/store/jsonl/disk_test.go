@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/adze-agent/adze/internal/store/disk"
@@ -28,6 +29,9 @@ type fakeDisk struct {
 	blind func(look int) error // nil means that all of them work
 
 	flushed []string // what was synced, in order; a folder is "."
+
+	handles int                     // that are open
+	closing func(name string) error // what a close comes to; nil means it works
 }
 
 type inode struct {
@@ -49,7 +53,29 @@ func (d *fakeDisk) open(_ string, create bool) (disk.Dir, error) {
 		return nil, fs.ErrNotExist
 	}
 	d.made = true
+	d.handles++
 	return fakeDir{d}, nil
+}
+
+// close takes a handle back, which the system does whatever it answers.
+func (d *fakeDisk) close(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.handles--
+	if d.closing == nil {
+		return nil
+	}
+	return d.closing(name)
+}
+
+// allClosed fails the test where something is still open.
+func (d *fakeDisk) allClosed(t *testing.T, when string) {
+	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.handles != 0 {
+		t.Errorf("%s: %d handles are open", when, d.handles)
+	}
 }
 
 // look counts a read; the caller holds mu.
@@ -109,6 +135,7 @@ func (x fakeDir) OpenFile(name string, flag int, _ fs.FileMode) (disk.File, erro
 		f = &inode{at: x.d.now()}
 		x.d.names[name] = f
 	}
+	x.d.handles++
 	return fakeFile{x.d, f, name}, nil
 }
 
@@ -164,7 +191,7 @@ func (x fakeDir) Sync() error {
 	return nil
 }
 
-func (x fakeDir) Close() error { return nil }
+func (x fakeDir) Close() error { return x.d.close(".") }
 
 type fakeFile struct {
 	d    *fakeDisk
@@ -244,7 +271,7 @@ func (x fakeFile) Stat() (fs.FileInfo, error) {
 	return info{int64(len(x.f.data)), x.f.at}, nil
 }
 
-func (x fakeFile) Close() error { return nil }
+func (x fakeFile) Close() error { return x.d.close(x.name) }
 
 type info struct {
 	size int64

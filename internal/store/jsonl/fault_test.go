@@ -92,7 +92,10 @@ func faultRun(t *testing.T, name string, cause error, at int, stays bool) (met b
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	defer again.Close()
+	defer func() {
+		_ = again.Close()
+		d.allClosed(t, name)
+	}()
 	got := read(t, again, 0)
 	if len(got) < script-script%3 || len(again.Report().Bad) > 0 {
 		t.Fatalf("%s: %d events after reopening, %+v", name, len(got), again.Report())

@@ -193,7 +193,10 @@ func (s *scanner) open() (file interface {
 	if err != nil {
 		return nil, errors.Join(err, dir.Close())
 	}
-	return f, dir.Close()
+	if err := dir.Close(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 func (s *scanner) report() store.Report {

@@ -45,9 +45,8 @@ type head struct {
 
 const snapshotVersion = 1
 
-// sealed is the head as it is in the file.
+// sealed is the head, which has no Mac yet, as it is in the file.
 func (h head) sealed(key []byte) ([]byte, error) {
-	h.Mac = ""
 	text, err := json.Marshal(h)
 	if err != nil {
 		return nil, err
@@ -140,7 +139,7 @@ func (l *Log) Keep(ctx context.Context, fold string, at store.Place, data []byte
 
 // putHead writes the head of a snapshot for the log as it is now.
 func (l *Log) putHead(f disk.File, h head) (head, error) {
-	if l.lost || l.done {
+	if l.done {
 		return h, store.ErrClosed
 	}
 	if err := l.flush(true); err != nil {

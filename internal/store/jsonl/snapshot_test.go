@@ -3,6 +3,7 @@ package jsonl_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -276,6 +277,7 @@ func TestASnapshotThatCannotBeWritten(t *testing.T) {
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
+		d.allClosed(t, fmt.Sprintf("operation %d failed", failing))
 		if !met {
 			break
 		}

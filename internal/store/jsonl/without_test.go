@@ -2,6 +2,7 @@ package jsonl
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/store/seal"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -65,7 +67,19 @@ func TestHeadsOfSnapshots(t *testing.T) {
 			}
 		}
 	}
-	if _, err := (head{Fold: strings.Repeat("f", headSize)}).sealed(key); err == nil {
-		t.Error("a head that is too long was sealed")
+	bounded := 0
+	for n := range headSize { // the rest of the head is about 200 bytes
+		h := head{Fold: strings.Repeat("f", n)}
+		raw, err := h.sealed(key)
+		if err != nil {
+			bounded++
+			continue
+		}
+		if len(raw) != headSize || raw[headSize-1] != '\n' || bounded > 0 {
+			t.Errorf("a name of %d bytes: %d bytes, behind %d that were refused", n, len(raw), bounded)
+		}
+	}
+	if whole, err := json.Marshal(head{Mac: seal.Sum(key, "", nil)}); err != nil || bounded != len(whole) {
+		t.Errorf("%d names were too long; a head without one has %d bytes (%v)", bounded, len(whole), err)
 	}
 }
