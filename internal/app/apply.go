@@ -47,10 +47,10 @@ func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Setti
 	bad = append(bad, r.ext.Use(now)...)
 	n.Rules, n.Forbidden, n.Auto = rules, r.forbidden(now), r.auto
 	n.Loop, n.Budget, n.WarnUSD = r.turns(now, rules), budget(now), now.Cost.WarnUSD
-	r.boxes.Prepare(context.Background(), now, dirs, makes&config.MakesSandbox != 0)
+	r.sandboxes.Prepare(context.Background(), now, dirs, makes&config.MakesSandbox != 0)
 	// Not before the next turn: a call that was allowed because it would be
 	// confined may not find itself outside.
-	n.Begin = r.boxes.Advance
+	n.Begin = r.sandboxes.Advance
 	return n, bad
 }
 

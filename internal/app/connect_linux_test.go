@@ -20,7 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/op"
-	"github.com/adze-agent/adze/internal/sandbox/boxes"
+	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/store/sessions"
 )
 
@@ -78,7 +78,7 @@ func connectRig(t *testing.T, dir, home string, change func(*options), commands 
 			t.Error(err)
 		}
 	})
-	if !a.boxes.Passes() {
+	if !a.sandboxes.Passes() {
 		t.Skip("this system cannot run bubblewrap")
 	}
 	r := &online{opened: a, t: t, asked: make(chan event.Asked, 16), events: make(chan event.Event, 256), dir: dir, home: home}
@@ -171,7 +171,7 @@ func TestDomainIsAsked(t *testing.T) {
 
 	r.prompt() // once: all connections of this command
 	q := r.question()
-	if q.Tool != boxes.NetworkTool || !strings.Contains(string(q.Input), `"host":"new.example"`) || q.Verdict.Reason == "" || len(q.Verdict.Suggest) != 1 || q.View == nil || q.Title != "Connect to new.example:80" {
+	if q.Tool != confine.NetworkTool || !strings.Contains(string(q.Input), `"host":"new.example"`) || q.Verdict.Reason == "" || len(q.Verdict.Suggest) != 1 || q.View == nil || q.Title != "Connect to new.example:80" {
 		t.Errorf("%+v", q)
 	}
 	r.answer(q, op.Answer{Allow: true})

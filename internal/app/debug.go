@@ -30,7 +30,7 @@ func (r *Running) Debug(w io.Writer, areas []string) (wait func()) {
 		defer mu.Unlock()
 		fmt.Fprintf(w, "%s %-7s %s\n", when.Format("15:04:05.000"), area, r.world.hide.String(clip.Line(clip.Clean(text), 400)))
 	}
-	r.boxes.Cold(func(why string) {
+	r.sandboxes.Cold(func(why string) {
 		write(time.Now(), "tool", "sandbox: each command is started by bubblewrap, which takes longer, because there is no zygote: "+why)
 	})
 	events := r.Follow(context.Background(), r.After, event.Notices)

@@ -194,13 +194,13 @@ func TestLiveVariablesAndSandbox(t *testing.T) {
 	if m, err := r.world.resolve(t.Context(), "mine"); err != nil || m.Provider != "script" {
 		t.Errorf("the new alias leads to %v %v", m, err)
 	}
-	if now, _ := r.boxes.Wants(); now != nil {
+	if now, _ := r.sandboxes.Wants(); now != nil {
 		t.Error("the sandbox counts before the next turn")
 	}
 	if text, _ := r.run("touch a; echo $GREETING"); !strings.Contains(text, "two") {
 		t.Error(text)
 	}
-	if now, _ := r.boxes.Wants(); now == nil {
+	if now, _ := r.sandboxes.Wants(); now == nil {
 		t.Error("the sandbox does not count in the next turn")
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox"
-	"github.com/adze-agent/adze/internal/sandbox/boxes"
+	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 )
@@ -69,11 +69,11 @@ type Front struct {
 
 // Sandbox is what the settings make of the sandbox.
 func (p Process) Sandbox(paths settings.Paths, cfg *config.Config, roots []string) (sandbox.Config, error) {
-	return boxes.Settings(p.sandboxes(paths), cfg, roots)
+	return confine.Settings(p.sandboxes(paths), cfg, roots)
 }
 
-func (p Process) sandboxes(paths settings.Paths) boxes.Config {
-	return boxes.Config{
+func (p Process) sandboxes(paths settings.Paths) confine.Config {
+	return confine.Config{
 		Dir: paths.Dir, Home: paths.Home, Folders: paths.Folders, Env: p.Env, TempRoot: p.Temp,
 		Resolve: p.Resolve, Dial: p.Dial, Note: p.Note,
 		Programs: func(cfg *config.Config, roots []string) []policy.Steer { return settings.Programs(cfg, paths, roots) },

@@ -8,7 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/sandbox/boxes"
+	"github.com/adze-agent/adze/internal/sandbox/confine"
 )
 
 // plantHook leaves a hook in a way that nobody reads from the command.
@@ -30,7 +30,7 @@ func TestLeftIsAsked(t *testing.T) {
 	hook := filepath.Join(r.dir, ".git/hooks/pre-commit")
 	r.prompt()
 	q := r.question()
-	if q.Tool != boxes.KeepTool || !strings.Contains(string(q.Input), "echo evil") || !strings.Contains(q.Verdict.Reason, "protected") || q.View == nil || !strings.Contains(q.Title, "pre-commit") {
+	if q.Tool != confine.KeepTool || !strings.Contains(string(q.Input), "echo evil") || !strings.Contains(q.Verdict.Reason, "protected") || q.View == nil || !strings.Contains(q.Title, "pre-commit") {
 		t.Errorf("%+v", q)
 	}
 	if _, err := os.Lstat(hook); err == nil {

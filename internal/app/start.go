@@ -24,7 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/rewind"
-	"github.com/adze-agent/adze/internal/sandbox/boxes"
+	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/situation"
@@ -65,22 +65,22 @@ type Running struct {
 	Kept  bool      // it can be resumed
 	After event.Seq // the last event before this run
 
-	world    *World
-	spec     Spec
-	log      *sessions.Opened
-	beside   func()      // ends what goes on beside the turns, and waits for it
-	started  policy.Mode // the mode that it began in
-	key      string      // where the model's key came from, "none" without one
-	profile  prompt.Profile
-	known    situation.Facts
-	notes    string        // the folder of the model's own notes, "" for none
-	parts    []prompt.Part // of the instructions
-	kit      kit.Kit
-	boxes    *boxes.Set
-	loop     agent.Loop // what settings do not change
-	closed   sync.Once
-	recorded *rewind.Recorder // what calls changed
-	ext      *ext.Session
+	world     *World
+	spec      Spec
+	log       *sessions.Opened
+	beside    func()      // ends what goes on beside the turns, and waits for it
+	started   policy.Mode // the mode that it began in
+	key       string      // where the model's key came from, "none" without one
+	profile   prompt.Profile
+	known     situation.Facts
+	notes     string        // the folder of the model's own notes, "" for none
+	parts     []prompt.Part // of the instructions
+	kit       kit.Kit
+	sandboxes *confine.Set
+	loop      agent.Loop // what settings do not change
+	closed    sync.Once
+	recorded  *rewind.Recorder // what calls changed
+	ext       *ext.Session
 
 	// A reload changes these; one runs at a time.
 	fallback *agent.Target
@@ -156,9 +156,9 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
-	r.boxes = boxes.New(w.sandboxes(r.started == policy.Bypass))
-	r.boxes.Prepare(ctx, cfg, rules.Dirs, true)
-	r.boxes.Advance()
+	r.sandboxes = confine.New(w.sandboxes(r.started == policy.Bypass))
+	r.sandboxes.Prepare(ctx, cfg, rules.Dirs, true)
+	r.sandboxes.Advance()
 	r.extend(cfg)
 	if err := r.extendRules(&rules); err != nil {
 		w.process.Notef("%v", err)
@@ -187,7 +187,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
 		Hooks: r.ext.Hooks(), Commands: r.ext.Commands(), Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
-		Forbidden: r.forbidden(cfg), Steers: boxes.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
+		Forbidden: r.forbidden(cfg), Steers: confine.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
 		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: w.front.Person && !w.front.Print,
 		MoreTools:  r.ext.MoreTools(),
 		DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
@@ -227,7 +227,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	w := r.world
 	if r.kit, err = kit.New(kit.Config{
 		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Temp: w.temp.outside, Confined: w.temp.inside,
-		Variables: r.variables, Limits: cfg.Bash, Hide: w.hide, Boxes: r.boxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema,
+		Variables: r.variables, Limits: cfg.Bash, Hide: w.hide, Sandboxes: r.sandboxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema,
 		Resource: w.ext.ResourceTool,
 	}); err != nil {
 		return set, err
@@ -317,7 +317,7 @@ func (r *Running) results(ctx context.Context, after event.Seq, calls []string, 
 // attend hands the session to those that were made before it.
 func (r *Running) attend() {
 	r.kit.Tell(r.Session)
-	r.boxes.Attend(r.Session)
+	r.sandboxes.Attend(r.Session)
 	r.log.Tell()
 	st := r.State()
 	if len(st.Lost) > 0 {
@@ -343,7 +343,7 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 	if where == op.ForSession {
 		return r.log.Grant(ctx, rules)
 	}
-	w, domains := r.world, tool == boxes.NetworkTool
+	w, domains := r.world, tool == confine.NetworkTool
 	if domains && where == op.ForProject {
 		where = op.ForLocal
 	}
@@ -352,7 +352,7 @@ func (r *Running) remember(ctx context.Context, tool string, where op.Keep, rule
 		return err
 	}
 	var notes []string
-	if err := r.boxes.Outside([]string{file.Path}, func() (err error) {
+	if err := r.sandboxes.Outside([]string{file.Path}, func() (err error) {
 		notes, err = settings.Write(ctx, w.Paths, file, edits...)
 		return err
 	}); err != nil {
@@ -378,7 +378,7 @@ func (r *Running) End(why ext.Ending) (err error) {
 		if ended := r.kit.Close(2 * time.Second); ended != "" {
 			r.world.process.Notef("ended what ran in the background: %s", ended)
 		}
-		err = errors.Join(err, r.boxes.Close())
+		err = errors.Join(err, r.sandboxes.Close())
 		err = errors.Join(err, r.recorded.Close())
 		r.world.drop(r)
 	})

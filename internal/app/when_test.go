@@ -150,7 +150,7 @@ func handed(ctx context.Context, w *World, r *Running, cfg *config.Config, makes
 	environ, allow := w.inherited(cfg)
 	_, unknown := w.resolve(ctx, "mine")
 	next := "none"
-	if _, want := r.boxes.Wants(); want != nil {
+	if _, want := r.sandboxes.Wants(); want != nil {
 		next = fmt.Sprintf("%+v", *want)
 	}
 	var names []string

@@ -20,7 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/sandbox/boxes"
+	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
@@ -80,7 +80,7 @@ func (w *World) Reread() {
 func (w *World) Write(path string, write func() error) error {
 	for _, r := range w.sessions() { // no sandbox may take it for what a command left
 		inner := write
-		write = func() error { return r.boxes.Outside([]string{path}, inner) }
+		write = func() error { return r.sandboxes.Outside([]string{path}, inner) }
 	}
 	if err := write(); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (w *World) modelsOf(cfg *config.Config) (*models.Set, error) {
 }
 
 // sandboxes is what those of a session are made from.
-func (w *World) sandboxes(bypass bool) boxes.Config {
+func (w *World) sandboxes(bypass bool) confine.Config {
 	c := w.process.sandboxes(w.Paths)
 	c.Temp, c.Bypass, c.Shown = w.temp.inside, bypass, w.ext.PluginRoots
 	c.Programs = func(cfg *config.Config, roots []string) []policy.Steer {

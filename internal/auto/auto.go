@@ -217,7 +217,7 @@ func ruling(got map[string]string, token string) (Ruling, error) {
 	if len(got) != 3 || got["token"] != token {
 		return Ruling{}, errors.New("its fields are not token, ruling and reason")
 	}
-	r := Ruling{Effect: Effect(got["ruling"]), Reason: clip.Line(plain(got["reason"]), maxReason)}
+	r := Ruling{Effect: Effect(got["ruling"]), Reason: clip.Line(visible(got["reason"]), maxReason)}
 	switch r.Effect {
 	case Allow, SoftDeny, HardDeny, Ask:
 	default:

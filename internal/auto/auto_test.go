@@ -260,7 +260,7 @@ func FuzzDocument(f *testing.F) {
 			t.Fatalf("not one object: %v\n%s", err, text)
 		}
 		call, _ := doc["planned_call"].(map[string]any)
-		if doc["token"] != k.token() || call["tool"] != plain(name) {
+		if doc["token"] != k.token() || call["tool"] != visible(name) {
 			t.Errorf("a text reached out of its place:\n%s", text)
 		}
 		if strings.ContainsAny(text, "<>\x00\x1b\u200b\u2028") {

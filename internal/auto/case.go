@@ -56,7 +56,7 @@ func (k Case) document() (string, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")
-	if err := e.Encode(doc{k.token(), plain(k.Dir), left, steps, call}); err != nil {
+	if err := e.Encode(doc{k.token(), visible(k.Dir), left, steps, call}); err != nil {
 		return "", fmt.Errorf("writing the case: %w", err)
 	}
 	return noTags.Replace(b.String()), nil
@@ -134,7 +134,7 @@ func path(verb, resolved, asked string) map[string]any {
 func scrub(v any, hidden *int) any {
 	switch v := v.(type) {
 	case string:
-		s := plain(v)
+		s := visible(v)
 		*hidden += max(0, utf8.RuneCountInString(v)-utf8.RuneCountInString(s))
 		return s
 	case []string:
@@ -159,9 +159,9 @@ func scrub(v any, hidden *int) any {
 	return v
 }
 
-// plain is s without escape sequences, control characters and everything that
+// visible is s without escape sequences, control characters and everything that
 // takes no room on a screen: format characters, variation selectors, fillers.
-func plain(s string) string {
+func visible(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r

@@ -53,10 +53,10 @@ func (s step) shown() step {
 	switch {
 	case s.cut:
 	case s.tool == "":
-		s.said = clip.Middle(plain(s.said), maxOneSaid, "")
+		s.said = clip.Middle(visible(s.said), maxOneSaid, "")
 	default:
 		s.input = clip.Middle(compact(claimless(s.tool, json.RawMessage(s.input))), maxOneDone, "")
-		s.tool = clip.Line(plain(s.tool), 100)
+		s.tool = clip.Line(visible(s.tool), 100)
 	}
 	s.cut = true
 	return s
@@ -150,9 +150,9 @@ func (h History) steps() []step {
 func compact(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if json.Compact(&b, raw) != nil {
-		return plain(string(raw))
+		return visible(string(raw))
 	}
-	return plain(b.String())
+	return visible(b.String())
 }
 
 // render lists the newest steps that fit, oldest first, and counts the rest.

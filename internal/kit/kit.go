@@ -19,7 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
-	"github.com/adze-agent/adze/internal/sandbox/boxes"
+	"github.com/adze-agent/adze/internal/sandbox/confine"
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/shellread/world"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -48,7 +48,7 @@ type Config struct {
 	Variables func() (environ, allow []string)
 	Limits    config.Bash
 	Hide      *secret.Redactor
-	Boxes     *boxes.Set
+	Sandboxes *confine.Set
 	Person    bool            // somebody can answer questions
 	Mode      policy.Mode     // to start in
 	Schema    json.RawMessage // of a structured answer, nil for none
@@ -78,9 +78,9 @@ func New(c Config) (Kit, error) {
 		Guardian: true, Groups: true,
 		World: func(dir string) world.World { return place.World(dir, c.Home) },
 	}
-	box, ledger := c.Boxes, file.NewLedger()
+	box, ledger := c.Sandboxes, file.NewLedger()
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded
-	shell.Wrap, shell.Active, shell.Passes, shell.Explain, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Explain, box.Ahead
+	shell.Wrap, shell.Active, shell.Passes, shell.Blocked, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Blocked, box.Ahead
 	shell.Quarantined = box.Quarantined
 	shells, aliases, tasks := bash.New(shell)
 	files := file.New(file.Config{Ledger: ledger})

@@ -88,7 +88,7 @@ func TestAdvisories(t *testing.T) {
 // when it stays.
 func left(t *testing.T, c Config, path string) string {
 	t.Helper()
-	s := newSettler(NewPolicy(c), t.TempDir(), nil)
+	s := newAuditor(NewPolicy(c), t.TempDir(), nil)
 	defer s.close()
 	r, _, err := s.begin(nil)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 
 // again counts that what is at path was taken away while commands run, and ends
 // the last begun of those that can have put it back too often; t.mu is held.
-func (t *settler) again(path string) {
+func (t *auditor) again(path string) {
 	var last *started
 	over := false
 	for r := range t.runs {
@@ -64,7 +64,7 @@ type mounted struct {
 }
 
 // keep notes what is mounted for a command.
-func (t *settler) keep(r *started, steps []step, links []string) {
+func (t *auditor) keep(r *started, steps []step, links []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, s := range steps {
@@ -95,7 +95,7 @@ func (t *settler) keep(r *started, steps []step, links []string) {
 
 // lost ends commands for which a mount is gone. What is at its path is judged
 // from then on as if they had made it; t.mu is held.
-func (t *settler) lost() {
+func (t *auditor) lost() {
 	for r := range t.runs {
 		if r.halted && len(r.kept) == 0 {
 			continue
@@ -125,7 +125,7 @@ type said struct {
 }
 
 // text is what a small file says, read once for as long as it does not change.
-func (t *settler) text(path string) []byte {
+func (t *auditor) text(path string) []byte {
 	m := markOf(path, time.Now())
 	if known, ok := t.says[path]; ok && known.mark == m && m.settled {
 		return known.text
@@ -140,7 +140,7 @@ func (t *settler) text(path string) []byte {
 
 // putBack writes what a file that was replaced said before, when what is there
 // now was taken away.
-func (t *settler) putBack(f *Found) {
+func (t *auditor) putBack(f *Found) {
 	text, ok := t.before[f.Path]
 	if !ok || f.At == "" {
 		return

@@ -161,7 +161,7 @@ func TestFarIsSettled(t *testing.T) {
 		t.Error("what was there before is gone")
 	}
 	s.Found()
-	s.settler.survey.most = 10 // as if there were more than can be looked at
+	s.auditor.survey.most = 10 // as if there were more than can be looked at
 	sh(t, s, "true")
 	if f := s.Found(); len(f) != 1 || !strings.Contains(f[0].Err, "more than 10 folders") {
 		t.Errorf("nothing is said: %+v", f)

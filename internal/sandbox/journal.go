@@ -163,13 +163,13 @@ func recoverOne(path, dir string, gone bool) ([]Found, error) {
 	var e noted
 	if json.Unmarshal(b, &e) == nil {
 		p := Policy{Writable: e.Writable, surveys: e.Surveys, gits: e.Gits, always: e.Always, home: e.Home}
-		t := newSettler(p, dir, nil)
+		t := newAuditor(p, dir, nil)
 		r := &started{had: map[string]bool{}, since: e.Since}
 		for _, h := range e.Had {
 			r.had[h] = true
 		}
 		t.runs[r] = true
-		t.settle(true, true, func(path string) bool {
+		t.audit(true, true, func(path string) bool {
 			return !oldest(path).After(info.ModTime().Add(afterlife)) // else it was made when no command was left
 		})
 		found = t.untold

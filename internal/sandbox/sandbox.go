@@ -131,8 +131,8 @@ type Sandbox struct {
 	mech   mechanism
 	temp   string // made by New; "" when it was given
 	proxy  *netproxy.Proxy
-	// settler is nil without a mechanism.
-	settler *settler
+	// auditor is nil without a mechanism.
+	auditor *auditor
 	// running counts the commands inside; only for messages.
 	running atomic.Int32
 
@@ -240,24 +240,24 @@ func (s *Sandbox) prepare(ctx context.Context, p probed) (err error) {
 	if s.mech, err = p.start(ctx, s); err != nil {
 		return err
 	}
-	return s.settling()
+	return s.auditing()
 }
 
-// settling makes the settler ready, and settles what a crash left.
-func (s *Sandbox) settling() (err error) {
+// auditing makes the auditor ready, and settles what a crash left.
+func (s *Sandbox) auditing() (err error) {
 	if err := os.MkdirAll(s.config.Run, 0o700); err != nil {
 		return err
 	}
 	dir := filepath.Join(s.config.Run, "quarantine")
 	sweepQuarantine(dir)
 	sweepCovers(s.config.Run)
-	t := newSettler(s.policy, dir, s.config.Stays)
+	t := newAuditor(s.policy, dir, s.config.Stays)
 	t.took = s.config.Took
 	t.untold = recoverFrom(s.config.Run, dir)
 	if t.journal, err = newJournal(s.config.Run); err != nil {
 		return err
 	}
-	s.settler = t
+	s.auditor = t
 	return nil
 }
 
@@ -296,25 +296,25 @@ func (s *Sandbox) wrap(c *proc.Command, itself bool, open []string) error {
 	if !filepath.IsAbs(c.Path) {
 		return fmt.Errorf("confine %s: not an absolute path", c.Path)
 	}
-	r, seen, err := s.settler.begin(open)
+	r, seen, err := s.auditor.begin(open)
 	if err != nil {
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
 	p := s.policy.with(seen)
 	p.open = open
 	if err := p.bounded(); err != nil {
-		s.settler.end(r)
+		s.auditor.end(r)
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
 	c.Env = p.environ(c.Env, s.proxyAddress())
-	if err := s.mech.wrap(c, p, held{itself, s.settler.lock(), func(steps []step, links []string) { s.settler.keep(r, steps, links) }}); err != nil {
-		s.settler.end(r)
+	if err := s.mech.wrap(c, p, held{itself, s.auditor.lock(), func(steps []step, links []string) { s.auditor.keep(r, steps, links) }}); err != nil {
+		s.auditor.end(r)
 		return fmt.Errorf("confine %s: %w", filepath.Base(c.Path), err)
 	}
-	c.Halt, c.Estate = r.halt, s.settler.journal.f.Name()
+	c.Halt, c.Estate = r.halt, s.auditor.journal.f.Name()
 	after := c.After
 	c.After = func() {
-		s.settler.end(r)
+		s.auditor.end(r)
 		if after != nil {
 			after()
 		}
@@ -369,8 +369,8 @@ func (s *Sandbox) Close() error {
 	s.closed = true
 	s.mu.Unlock()
 	var settled sync.WaitGroup
-	if s.settler != nil {
-		settled.Go(s.settler.close) // the kernel takes its time with a watch
+	if s.auditor != nil {
+		settled.Go(s.auditor.close) // the kernel takes its time with a watch
 	}
 	var errs []error
 	if s.mech != nil {

@@ -80,7 +80,7 @@ func die(dir, home, run string) int {
 	if err := s.Wrap(&c); err != nil {
 		return 1
 	}
-	s.settler.mu.Lock() // it dies before it can look
+	s.auditor.mu.Lock() // it dies before it can look
 	p, err := proc.NewTable().Start(c, os.Stdout)
 	if err != nil {
 		return 1

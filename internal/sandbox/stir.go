@@ -14,7 +14,7 @@ import (
 const maxStirred = 2000
 
 // arm has the system watch the folders of a look; t.mu is held.
-func (t *settler) arm(seen sight) {
+func (t *auditor) arm(seen sight) {
 	gits := slices.Clone(seen.gits)
 	if t.names == nil {
 		t.names = watch.WatchNames(maxStirred, t.matters)
@@ -31,7 +31,7 @@ func (t *settler) arm(seen sight) {
 	}
 }
 
-func (t *settler) disarm() {
+func (t *auditor) disarm() {
 	t.mu.Lock()
 	names := t.names
 	t.names = nil
@@ -44,7 +44,7 @@ func (t *settler) disarm() {
 // matters reports whether a name that came may steer other programs. Git
 // itself makes names in its folder all the time; those that it renames to
 // their place, or that say nothing, do not count.
-func (t *settler) matters(path string) bool {
+func (t *auditor) matters(path string) bool {
 	dir, name := filepath.Split(path)
 	dir = filepath.Clean(dir)
 	parent := filepath.Base(dir)

@@ -16,7 +16,7 @@ import (
 )
 
 // suspect reports whether some command could have made what is at path.
-func (t *settler) suspect(path string, it item, final bool) bool {
+func (t *auditor) suspect(path string, it item, final bool) bool {
 	for r := range t.runs {
 		if allowed(r.open, path) {
 			return false
@@ -52,7 +52,7 @@ func allowed(open []string, path string) bool {
 
 // more reports whether a list of a rebase, or git's settings, have more to run
 // than when each command began.
-func (t *settler) more(it item, known []string) bool {
+func (t *auditor) more(it item, known []string) bool {
 	runs := conf.Runs(it.steer, known)
 	if len(runs) == 0 {
 		return true // it is judged as a whole
@@ -68,7 +68,7 @@ func (t *settler) more(it item, known []string) bool {
 }
 
 // asBefore reports whether a file that was replaced says what it said before.
-func (t *settler) asBefore(path string) bool {
+func (t *auditor) asBefore(path string) bool {
 	text, ok := t.before[path]
 	if !ok {
 		return false

@@ -108,7 +108,8 @@ func (x escape) of(r rune) escape {
 	return x
 }
 
-func plain(c byte, n int) escape { return escape{text: [utf8.UTFMax]byte{c}, size: 1, n: n} }
+// oneByte is an escape that takes n bytes and stands for the byte c.
+func oneByte(c byte, n int) escape { return escape{text: [utf8.UTFMax]byte{c}, size: 1, n: n} }
 
 // unescape reads one escape at the beginning of b. want decides what "+" and
 // \n are.
@@ -116,7 +117,7 @@ func unescape(b []byte, want byte) escape {
 	switch b[0] {
 	case '+':
 		if want == ' ' {
-			return plain(' ', 1)
+			return oneByte(' ', 1)
 		}
 	case '%':
 		return numeric(b, 1, 2, 16)
@@ -134,9 +135,9 @@ func unescape(b []byte, want byte) escape {
 		case c >= '0' && c <= '3':
 			return numeric(b, 1, 3, 8)
 		case want < ' ' && strings.IndexByte("nrt", c) >= 0:
-			return plain("\n\r\t"[strings.IndexByte("nrt", c)], 2)
+			return oneByte("\n\r\t"[strings.IndexByte("nrt", c)], 2)
 		default:
-			return plain(c, 2)
+			return oneByte(c, 2)
 		}
 	}
 	return escape{}
@@ -158,7 +159,7 @@ func numeric(b []byte, prefix, digits, base int) escape {
 	if digits == 4 {
 		return escape{n: prefix + digits}.of(rune(r))
 	}
-	return plain(byte(r), prefix+digits)
+	return oneByte(byte(r), prefix+digits)
 }
 
 func digit(c byte) int {
@@ -186,15 +187,15 @@ func entity(b []byte) escape {
 	name := string(b[1:end])
 	switch name {
 	case "amp":
-		return plain('&', end+1)
+		return oneByte('&', end+1)
 	case "lt":
-		return plain('<', end+1)
+		return oneByte('<', end+1)
 	case "gt":
-		return plain('>', end+1)
+		return oneByte('>', end+1)
 	case "quot":
-		return plain('"', end+1)
+		return oneByte('"', end+1)
 	case "apos":
-		return plain('\'', end+1)
+		return oneByte('\'', end+1)
 	}
 	base := 10
 	num, ok := strings.CutPrefix(name, "#")

@@ -97,7 +97,7 @@ func (d converter) write(j *wire.JSON, v any, depth int) {
 			}
 		default:
 			j.Key(k)
-			plain(j, m)
+			writeValue(j, m)
 		}
 	}
 	if schema.Get(o, "type") == "array" && schema.Get(o, "items") == nil {
@@ -210,7 +210,8 @@ func simplify(o schema.Object) schema.Object {
 	return out
 }
 
-func plain(j *wire.JSON, v any) {
+// writeValue writes what a schema names as a value; an object or a float is null.
+func writeValue(j *wire.JSON, v any) {
 	switch v := v.(type) {
 	case string:
 		j.Str(v)
@@ -221,7 +222,7 @@ func plain(j *wire.JSON, v any) {
 	case []any:
 		j.Arr()
 		for _, e := range v {
-			plain(j, e)
+			writeValue(j, e)
 		}
 		j.EndArr()
 	default:

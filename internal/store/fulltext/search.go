@@ -182,13 +182,13 @@ func (s *search) show(ctx context.Context, m string, picks []int64) error {
 		if err := rows.Scan(&h.ID, &h.Project, &seq, &h.Snippet); err != nil {
 			return err
 		}
-		h.Seq, h.Snippet = event.Seq(seq), plain(h.Snippet)
+		h.Seq, h.Snippet = event.Seq(seq), oneLine(h.Snippet)
 		s.hits = append(s.hits, h)
 	}
 	return rows.Err()
 }
 
-// plain makes one line of what was kept.
-func plain(s string) string {
+// oneLine makes one line of what was kept.
+func oneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, joint, "")), " ")
 }

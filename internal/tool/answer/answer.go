@@ -58,14 +58,14 @@ func New(schema json.RawMessage) (tool.Tool, error) {
 	}
 	s := new(jsonschema.Schema)
 	if err := json.Unmarshal(schema, s); err != nil {
-		return nil, fmt.Errorf("reading the JSON schema: %w", plain(err))
+		return nil, fmt.Errorf("reading the JSON schema: %w", withoutPrefix(err))
 	}
 	if err := survey(s); err != nil {
 		return nil, err
 	}
 	check, err := s.Resolve(nil) // without a loader, so nothing is fetched
 	if err != nil {
-		return nil, fmt.Errorf("reading the JSON schema: %w", plain(err))
+		return nil, fmt.Errorf("reading the JSON schema: %w", withoutPrefix(err))
 	}
 	if err := check.Validate(map[string]any{}); err != nil && strings.Contains(err.Error(), "cannot validate version") {
 		return nil, fmt.Errorf("reading the JSON schema: $schema %q is not supported; use draft-07 or 2020-12", s.Schema)
@@ -109,8 +109,8 @@ func position(raw []byte, off int64) string {
 	return fmt.Sprintf("line %d, column %d", line+1, len(before)-bytes.LastIndexByte(before, '\n'))
 }
 
-// plain drops the library's name from its messages.
-func plain(err error) error {
+// withoutPrefix drops the library's name from its messages.
+func withoutPrefix(err error) error {
 	return errors.New(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "jsonschema: "), "json: "))
 }
 

@@ -1,4 +1,4 @@
-package boxes
+package confine
 
 import (
 	"context"
@@ -101,14 +101,14 @@ func (b *Set) Openly(t tool.Tool) tool.Tool { return openly{t, b} }
 // paths it writes: what it leaves there was made by no command.
 type openly struct {
 	tool.Tool
-	boxes *Set
+	sandboxes *Set
 }
 
 func (o openly) Run(ctx context.Context, in json.RawMessage, env tool.Env) (r tool.Result, err error) {
 	if len(env.Needs.Writable) == 0 {
 		return o.Tool.Run(ctx, in, env)
 	}
-	err = o.boxes.Outside(env.Needs.Writable, func() (err error) {
+	err = o.sandboxes.Outside(env.Needs.Writable, func() (err error) {
 		r, err = o.Tool.Run(ctx, in, env)
 		return err
 	})

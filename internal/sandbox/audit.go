@@ -33,11 +33,11 @@ type Found struct {
 	before []byte // what is in its place now: what was there before it
 }
 
-// A settler sees to it that nothing a confined command made is what steers
+// An auditor sees to it that nothing a confined command made is what steers
 // programs outside: it knows what was there when each command began, looks
 // while commands run and when each of them ends, and judges what is new by
 // its content. What is not harmless goes to quarantine.
-type settler struct {
+type auditor struct {
 	policy  Policy
 	dir     string // of the quarantine
 	stays   func(path string) bool
@@ -96,11 +96,11 @@ func (it item) passing() bool {
 	return it.why == "" && (it.steer.Kind == conf.Todo || it.steer.Kind == conf.State)
 }
 
-func newSettler(p Policy, dir string, stays func(string) bool) *settler {
+func newAuditor(p Policy, dir string, stays func(string) bool) *auditor {
 	if stays == nil {
 		stays = func(string) bool { return false }
 	}
-	return &settler{
+	return &auditor{
 		policy: p, dir: dir, stays: stays, survey: p.survey(),
 		runs: map[*started]bool{}, accepted: map[string]string{}, doubtful: map[string]suspicion{}, says: map[string]said{}, before: map[string][]byte{},
 	}
@@ -159,7 +159,7 @@ func (p Policy) items(s sight) map[string]item {
 }
 
 // everything is items of what is near, and of all beyond.
-func (t *settler) everything(near sight) map[string]item {
+func (t *auditor) everything(near sight) map[string]item {
 	from := time.Now()
 	far := t.survey.all(near)
 	out := t.policy.items(near)
@@ -178,7 +178,7 @@ func (t *settler) everything(near sight) map[string]item {
 }
 
 // begin notes what is there before a command runs that may write open.
-func (t *settler) begin(open []string) (*started, sight, error) {
+func (t *auditor) begin(open []string) (*started, sight, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := &started{
@@ -211,7 +211,7 @@ func (t *settler) begin(open []string) (*started, sight, error) {
 }
 
 // lock is the journal, whose lock a command holds as well.
-func (t *settler) lock() *os.File {
+func (t *auditor) lock() *os.File {
 	if t.journal == nil {
 		return nil
 	}
@@ -220,7 +220,7 @@ func (t *settler) lock() *os.File {
 
 // note writes down what is there, for the next start if this process is
 // killed; t.mu is held.
-func (t *settler) note() error {
+func (t *auditor) note() error {
 	if t.journal == nil {
 		return nil
 	}
@@ -236,7 +236,7 @@ func (t *settler) note() error {
 }
 
 // began is when the first of the commands began.
-func (t *settler) began() (first time.Time) {
+func (t *auditor) began() (first time.Time) {
 	for r := range t.runs {
 		if first.IsZero() || r.since.Before(first) {
 			first = r.since
@@ -246,14 +246,14 @@ func (t *settler) began() (first time.Time) {
 }
 
 // end settles what a command left, when no process of it runs any more.
-func (t *settler) end(r *started) {
+func (t *auditor) end(r *started) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.runs[r] {
 		return
 	}
 	t.lost()
-	t.settle(true, true, every)
+	t.audit(true, true, every)
 	delete(t.runs, r)
 	if len(t.runs) > 0 {
 		return
@@ -286,7 +286,7 @@ const (
 
 // watch looks while commands run: when the system says that a name which
 // matters came, and from time to time.
-func (t *settler) watch(stop chan struct{}, came <-chan struct{}) {
+func (t *auditor) watch(stop chan struct{}, came <-chan struct{}) {
 	defer t.watching.Done()
 	pause, rest := quickest, prompt
 	timer := time.NewTimer(pause)
@@ -316,7 +316,7 @@ func (t *settler) watch(stop chan struct{}, came <-chan struct{}) {
 			t.journal.beat()
 		}
 		t.lost()
-		if t.settle(false, time.Since(t.swept) > max(rarely, 100*t.sweep), every) {
+		if t.audit(false, time.Since(t.swept) > max(rarely, 100*t.sweep), every) {
 			pause = quickest
 		} else {
 			pause = min(pause*21/20+time.Millisecond, slowest)
@@ -329,11 +329,11 @@ func (t *settler) watch(stop chan struct{}, came <-chan struct{}) {
 	}
 }
 
-// settle judges what is new to a command that runs, or ends. final is at an
+// audit judges what is new to a command that runs, or ends. final is at an
 // end: what is seen is what stays. all is to look at everything. mine says which
 // paths are a command's at all, which only the next start cannot know otherwise.
 // It reports whether anything was new; t.mu is held.
-func (t *settler) settle(final, all bool, mine func(path string) bool) (news bool) {
+func (t *auditor) audit(final, all bool, mine func(path string) bool) (news bool) {
 	from := time.Now()
 	t.survey.since = t.began()
 	defer func() { t.survey.since = time.Time{} }()
@@ -383,14 +383,14 @@ func (t *settler) settle(final, all bool, mine func(path string) bool) (news boo
 }
 
 // known are the git folders that are looked at themselves.
-func (t *settler) known(seen sight) []string {
+func (t *auditor) known(seen sight) []string {
 	return slices.Concat(seen.gits, t.policy.gits)
 }
 
 func every(string) bool { return true }
 
 // wait reports whether what is at path may still be half written.
-func (t *settler) wait(path string, it item, stamp string) bool {
+func (t *auditor) wait(path string, it item, stamp string) bool {
 	if it.why == "" && it.steer.Kind == conf.CommonDir && filepath.Base(filepath.Dir(filepath.Dir(path))) != "worktrees" {
 		return false // git makes none there, so there is nothing to wait for
 	}
@@ -413,7 +413,7 @@ func (t *settler) wait(path string, it item, stamp string) bool {
 }
 
 // take moves what is at path to quarantine.
-func (t *settler) take(path, why string) Found {
+func (t *auditor) take(path, why string) Found {
 	f := Found{ID: shortID(), Path: path, Why: why}
 	at, err := quarantine(t.dir, f.ID, path)
 	if err != nil {
@@ -429,20 +429,20 @@ func (t *settler) take(path, why string) Found {
 
 // Found are the things that were moved to quarantine and not yet told of.
 func (s *Sandbox) Found() []Found {
-	if s.settler == nil {
+	if s.auditor == nil {
 		return nil
 	}
-	s.settler.mu.Lock()
-	defer s.settler.mu.Unlock()
-	out := s.settler.untold
-	s.settler.untold = nil
+	s.auditor.mu.Lock()
+	defer s.auditor.mu.Unlock()
+	out := s.auditor.untold
+	s.auditor.untold = nil
 	return out
 }
 
 // Keep puts back what was found, as it was when it was found. Something that
 // is in its place now stays, and is an error.
 func (s *Sandbox) Keep(f Found) error {
-	t := s.settler
+	t := s.auditor
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if f.At == "" {
@@ -461,7 +461,7 @@ func (s *Sandbox) Keep(f Found) error {
 // Outside has f write paths that steer programs, while commands may run: what
 // it leaves there was not made by one of them. f must be quick.
 func (s *Sandbox) Outside(files []string, f func() error) error {
-	t := s.settler
+	t := s.auditor
 	if t == nil {
 		return f()
 	}
@@ -479,7 +479,7 @@ func (s *Sandbox) Outside(files []string, f func() error) error {
 	return err
 }
 
-func (t *settler) close() {
+func (t *auditor) close() {
 	defer t.disarm()
 	t.mu.Lock()
 	if len(t.runs) > 0 { // a command that was never started, or is ending now

@@ -1,4 +1,4 @@
-package boxes
+package confine
 
 import (
 	"cmp"
@@ -207,13 +207,13 @@ func (c *confinement) close() error {
 	return c.box.Close()
 }
 
-// explain says what was blocked when a command inside failed.
-func (c *confinement) explain(command string, exit int, output string) string {
+// blocked says what was blocked when a command inside failed.
+func (c *confinement) blocked(command string, exit int, output string) string {
 	c.ready()
 	if c.box == nil || c.box.Level().Strength == sandbox.None {
 		return ""
 	}
-	why, _ := c.box.Explain(command, exit, output)
+	why, _ := c.box.Blocked(command, exit, output)
 	return why
 }
 

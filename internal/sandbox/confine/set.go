@@ -1,7 +1,7 @@
-// Package boxes keeps the sandboxes of a session: it makes one with the first
+// Package confine keeps the sandboxes of a session: it makes one with the first
 // command, replaces it when settings change, and asks the session what commands
 // inside may reach and keep.
-package boxes
+package confine
 
 import (
 	"context"
@@ -201,10 +201,10 @@ func (b *Set) Passes() bool {
 	return c != nil && c.passes()
 }
 
-// Explain says what was blocked when a command inside failed.
-func (b *Set) Explain(command string, exit int, output string) string {
+// Blocked says what was blocked when a command inside failed.
+func (b *Set) Blocked(command string, exit int, output string) string {
 	if c := b.get(); c != nil {
-		return c.explain(command, exit, output)
+		return c.blocked(command, exit, output)
 	}
 	return ""
 }
