@@ -6,13 +6,15 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // mcpServer is a server for scripts. It leaves a file that says that it was
 // started; with the argument "dead" it ends at once, with "leak" it says a key before
-// it does, and with "mute" it never answers.
+// it does, with "mute" it never answers, and with "late" and a file it answers when
+// the file is there.
 func mcpServer() {
 	if path := os.Getenv("STARTED"); path != "" {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
@@ -30,6 +32,12 @@ func mcpServer() {
 	if len(os.Args) > 1 && os.Args[1] == "mute" { // it answers nothing, until adze leaves it
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		return
+	}
+	for len(os.Args) > 2 && os.Args[1] == "late" {
+		if _, err := os.Stat(os.Args[2]); err == nil {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
 	}
 	s := mcp.NewServer(&mcp.Implementation{Name: "scripted", Version: "7"}, &mcp.ServerOptions{Instructions: "Ask me \x1b[31manything."})
 	type words struct {

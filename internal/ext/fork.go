@@ -77,7 +77,7 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 		task := f.Prompt
 		if c.gate != nil {
 			if f.Agent != nil {
-				defer c.gate.Lend(c.hooks(*f.Agent))()
+				defer c.gate.LendTo(who, c.hooks(*f.Agent))()
 			}
 			task = strings.Join(append([]string{task}, c.gate.Begins(ctx, who)...), "\n\n")
 		}
@@ -211,12 +211,16 @@ type through struct {
 func (t through) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
 	q.Lent = t.lent
 	ctx = hooks.As(ctx, t.who)
-	ruled, err := t.s.Permit(ctx, q)
-	if ruled.Effect == policy.Allow && err == nil {
-		v.Effect, v.Reason = policy.Allow, ruled.Reason
+	ruled, err := t.s.RuleOn(ctx, q)
+	v.By, v.Ends = ruled.By, ruled.Ends
+	if ruled.Effect != policy.Allow || err != nil {
+		v.Effect, v.Reason = policy.Deny, ruled.Reason
 		return v, nil
 	}
-	v.Effect, v.Reason = policy.Deny, ruled.Reason
+	v.Effect, v.Reason = policy.Allow, ruled.Reason
+	if a := ruled.Answer; a != nil && len(a.Input) > 0 { // planned and ruled on anew
+		v.Answer = &op.Answer{Call: q.Call.ID, Allow: true, Input: a.Input, By: a.By}
+	}
 	return v, nil
 }
 

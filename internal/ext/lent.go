@@ -51,6 +51,7 @@ func (x *Session) bring(raw json.RawMessage, at hook.Place) []hook.Hook {
 
 // callTool calls a tool of a server that is connected, for a hook.
 func (x *Session) callTool(ctx context.Context, server, name string, input json.RawMessage) (string, error) {
+	x.conf.World.Await(ctx, server) // one that connects is waited for as long as the hook may take
 	full := nameable("mcp__" + server + "__" + name)
 	for _, c := range x.conf.World.Contributions() {
 		for _, t := range c.Tools {

@@ -24,6 +24,17 @@ func (s *Session) Permit(ctx context.Context, q agent.Question) (policy.Verdict,
 
 // Ask is Permit with what was said beside yes or no: the values of a form.
 func (s *Session) Ask(ctx context.Context, q agent.Question) (agent.Verdict, error) {
+	v, err := s.RuleOn(ctx, q)
+	if v.Answer != nil && len(v.Answer.Input) > 0 && err == nil {
+		// What was asked about is fixed here, and nobody said yes to it.
+		v.Effect, v.Reason = policy.Deny, "other arguments are wanted, which this cannot have"
+	}
+	return v, err
+}
+
+// RuleOn is Ask about a call that can have other arguments still: where the answer
+// has some, the caller plans with them and asks again, with Rewritten set.
+func (s *Session) RuleOn(ctx context.Context, q agent.Question) (agent.Verdict, error) {
 	var turn context.Context
 	err := s.do(func(st *state) {
 		st.names++
@@ -46,10 +57,6 @@ func (s *Session) Ask(ctx context.Context, q agent.Question) (agent.Verdict, err
 	if err != nil {
 		v.Effect, v.Reason = policy.Deny, "the question was withdrawn"
 		return v, errors.Join(err, s.withdraw(q.Call.ID))
-	}
-	if v.Answer != nil && len(v.Answer.Input) > 0 {
-		// What was asked about is fixed here, and nobody said yes to it.
-		v.Effect, v.Reason = policy.Deny, "other arguments are wanted, which this cannot have"
 	}
 	return v, nil
 }

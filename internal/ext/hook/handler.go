@@ -62,6 +62,9 @@ type Place struct {
 	// Root and Data are folders of a plugin, "" of others.
 	Root, Data string
 	Env        []string // variables of a plugin's own processes: NAME=value
+	// Agent is the ID of the agent whose doing it is asked about, and nobody
+	// else's; "" is everybody's.
+	Agent string
 }
 
 // A Hook is a handler at an event.

@@ -86,9 +86,10 @@ func (s Set) All() (out []Hook) {
 	return out
 }
 
-// A Scene is what the input of a call does not say: what the call would do, and
-// what paths in rules count from.
+// A Scene is what an input does not say: whose doing it is, what a call would do,
+// and what paths in rules count from.
 type Scene struct {
+	Agent   string // as in Common
 	Actions []policy.Action
 	Rules   policy.Rules // of which the folders count, not the list
 }
@@ -97,7 +98,7 @@ type Scene struct {
 func (s Set) Matching(in Input, at Scene) (out []Hook) {
 	seen := map[string]bool{}
 	for _, h := range s.by[in.Event()] {
-		if !h.match.matches(in.Subject()) || h.rule != nil && !at.does(*h.rule, in.Subject()) {
+		if h.Agent != "" && h.Agent != at.Agent || !h.match.matches(in.Subject()) || h.rule != nil && !at.does(*h.rule, in.Subject()) {
 			continue
 		}
 		if k := h.identity(); !seen[k] {

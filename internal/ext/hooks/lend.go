@@ -22,6 +22,15 @@ func (g *Gate) join() {
 	g.run.Use(hook.NewSet(list...))
 }
 
+// LendTo has hooks count for what an agent does, until back is called.
+func (g *Gate) LendTo(who Who, list []hook.Hook) (back func()) {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Agent = who.ID
+	}
+	return g.Lend(list)
+}
+
 // Lend has hooks count until back is called.
 func (g *Gate) Lend(list []hook.Hook) (back func()) {
 	l := &lending{list}

@@ -30,7 +30,7 @@ import (
 
 // A Session is what skills need of the session that uses them.
 type Session interface {
-	Permit(ctx context.Context, q agent.Question) (policy.Verdict, error)
+	RuleOn(ctx context.Context, q agent.Question) (agent.Verdict, error)
 	Names(ctx context.Context, text string) ([]event.Attached, error)
 	Submit(ctx context.Context, o op.Op) error
 	State() transcript.State

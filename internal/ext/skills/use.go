@@ -154,21 +154,27 @@ func (d *Desk) command(ctx context.Context, s skill.Skill, text string, lent []p
 	if err != nil {
 		return not(err.Error())
 	}
-	plan, err := bash.Plan(in, env)
-	if err != nil {
-		return not(err.Error())
-	}
-	v, err := ses.Permit(ctx, agent.Question{Call: llm.ToolUse{Name: "Bash", Input: in}, Tool: "Bash", Plan: plan, Lent: lent})
-	switch {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case v.Effect != policy.Allow:
-		return not(v.Reason)
-	case err != nil:
-		return not(err.Error())
+	q := agent.Question{Call: llm.ToolUse{Name: "Bash", Input: in}, Tool: "Bash", Lent: lent}
+	var v agent.Verdict
+	for rewritten := true; rewritten; {
+		if q.Plan, err = bash.Plan(q.Call.Input, env); err != nil {
+			return not(err.Error())
+		}
+		v, err = ses.RuleOn(ctx, q)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case v.Effect != policy.Allow:
+			return not(v.Reason)
+		case err != nil:
+			return not(err.Error())
+		}
+		if rewritten = v.Answer != nil && len(v.Answer.Input) > 0; rewritten {
+			q.Call.Input, q.Rewritten = v.Answer.Input, &v.By
+		}
 	}
 	env.Needs = v.Needs
-	res, err := bash.Run(ctx, in, env)
+	res, err := bash.Run(ctx, q.Call.Input, env)
 	if err != nil {
 		return "", err
 	}

@@ -138,6 +138,7 @@ func (r *Runner) Env() []string {
 // that is async is started, and says nothing here. When ctx ends, those that are
 // waited for are ended.
 func (r *Runner) Fire(ctx context.Context, c hook.Common, in hook.Input, at hook.Scene) hook.Answer {
+	at.Agent = c.Agent
 	hooks := r.Set().Matching(in, at)
 	if hooks = r.due(hooks); len(hooks) == 0 {
 		return hook.Answer{}
