@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -56,6 +58,12 @@ func (r *Running) extend(cfg *config.Config) {
 			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
 		},
 		Callback: r.spec.Callback,
+		Confine: func(c *proc.Command) error {
+			if !r.boxes.Active() {
+				return errors.New("is to run in the sandbox, which is off (sandbox.enabled)")
+			}
+			return r.boxes.Wrap(c, policy.Needs{})
+		},
 		Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
 			return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
 		},

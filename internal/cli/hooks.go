@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -250,7 +251,7 @@ func printRuns(w io.Writer, runs []hookrun.Run) error {
 func printAnswer(w io.Writer, e hook.Event, a hook.Answer) error {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	for _, s := range a.Failed {
+	for _, s := range slices.Concat(a.Failed, a.Unheard) {
 		say("%s", s)
 	}
 	if a.Stop {
@@ -283,6 +284,9 @@ func printAnswer(w io.Writer, e hook.Event, a hook.Answer) error {
 	}
 	for _, s := range a.System {
 		say("people would be told: %s", s)
+	}
+	if a.Terminal != "" {
+		say("a terminal would be sent: %q", a.Terminal)
 	}
 	if len(out) == 0 {
 		say("nothing would come of it")

@@ -76,6 +76,9 @@ type (
 		Stderr string        `json:"stderr,omitempty"`
 		Err    string        `json:"error,omitempty"` // why there is no answer
 		Took   time.Duration `json:"took"`
+		// Terminal is what a terminal is to do, "" for nothing: bells, titles and
+		// notifications, as package hook lets them pass.
+		Terminal string `json:"terminal,omitempty"`
 	}
 	// Queued lists the prompts that wait; it is sent whenever the queue changes.
 	Queued struct {

@@ -73,6 +73,7 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	x = &Session{news: make(chan struct{}, 1), said: map[string]bool{}}
 	c.Fork.Session = func() *session.Session { return x.s }
 	c.Hooks.Tool = x.callTool
+	c.Hooks.Reload = c.World.reread
 	c.Hooks.Agent = Checker(c.Fork, c.Hooks.Transcript)
 	x.gate = hooks.New(c.Hooks)
 	c.Fork.gate, c.Fork.hooks, c.Skills.Used = x.gate, x.ofAgent, x.used

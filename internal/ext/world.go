@@ -158,7 +158,7 @@ func (w *World) begin(ctx context.Context, late bool) bool {
 func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 	w.mu.Lock()
 	given := slices.Concat(w.conf.Servers, w.further)
-	was, shelf := w.plugs, w.shelf
+	was := w.plugs
 	w.mu.Unlock()
 	plugs := w.plugins()
 	if again {
@@ -167,9 +167,7 @@ func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 				x.replugged()
 			}
 		}
-		if shelf != nil {
-			shelf.Reread() // also of what is trusted now
-		}
+		w.reread() // also of what is trusted now
 	}
 	set := w.conf.Live.Servers(settings.Servers{Given: given, Strict: w.conf.Strict, Plugins: plugs.servers})
 	bad := slices.Clone(plugs.bad)
@@ -241,6 +239,16 @@ func (w *World) Await(ctx context.Context, names ...string) (late []string) {
 		return h.Wait(ctx, names...)
 	}
 	return nil
+}
+
+// reread has skills looked for anew, as far as there are any yet.
+func (w *World) reread() {
+	w.mu.Lock()
+	shelf := w.shelf
+	w.mu.Unlock()
+	if shelf != nil {
+		shelf.Reread()
+	}
 }
 
 // Further has these servers beside those that are configured: they are the

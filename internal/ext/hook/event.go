@@ -36,6 +36,12 @@ const (
 	InstructionsLoaded  Event = "InstructionsLoaded"
 	ConfigChange        Event = "ConfigChange"
 	FileChanged         Event = "FileChanged"
+
+	Setup          Event = "Setup"
+	DirectoryAdded Event = "DirectoryAdded"
+	MessageDisplay Event = "MessageDisplay"
+	TaskCreated    Event = "TaskCreated"
+	TaskCompleted  Event = "TaskCompleted"
 )
 
 // Bounds of what a hook may take and say.
@@ -57,6 +63,10 @@ type facts struct {
 	blocks bool
 	// context: plain output becomes words for the model.
 	context bool
+	// stops: "continue": false ends the turn, or keeps it from beginning.
+	stops bool
+	// mute: what hooks have for the model, nobody reads.
+	mute bool
 	// timeout of a hook that names none; 0 is DefaultTimeout.
 	timeout time.Duration
 }
@@ -64,26 +74,26 @@ type facts struct {
 // events are those that have a cause in adze.
 var events = map[Event]facts{
 	SessionStart:       {subject: "source", context: true},
-	SessionEnd:         {subject: "reason", timeout: endTimeout},
-	UserPromptSubmit:   {blocks: true, context: true, timeout: promptTimeout},
-	PreToolUse:         {subject: "tool_name", blocks: true},
-	PermissionRequest:  {subject: "tool_name"},
+	SessionEnd:         {subject: "reason", mute: true, timeout: endTimeout},
+	UserPromptSubmit:   {blocks: true, stops: true, context: true, timeout: promptTimeout},
+	PreToolUse:         {subject: "tool_name", blocks: true, stops: true},
+	PermissionRequest:  {subject: "tool_name", stops: true},
 	PermissionDenied:   {subject: "tool_name"},
-	PostToolUse:        {subject: "tool_name", blocks: true},
-	PostToolUseFailure: {subject: "tool_name", blocks: true},
-	PostToolBatch:      {blocks: true},
+	PostToolUse:        {subject: "tool_name", blocks: true, stops: true},
+	PostToolUseFailure: {subject: "tool_name", blocks: true, stops: true},
+	PostToolBatch:      {blocks: true, stops: true},
 	Notification:       {subject: "notification_type"},
-	Stop:               {blocks: true},
-	StopFailure:        {subject: "error"},
-	PreCompact:         {subject: "trigger", blocks: true},
+	Stop:               {blocks: true, stops: true},
+	StopFailure:        {subject: "error", mute: true},
+	PreCompact:         {subject: "trigger", blocks: true, stops: true},
 	PostCompact:        {subject: "trigger"},
-	CwdChanged:         {},
+	CwdChanged:         {stops: true},
 
-	UserPromptExpansion: {subject: "command_name", blocks: true, context: true, timeout: promptTimeout},
+	UserPromptExpansion: {subject: "command_name", blocks: true, stops: true, context: true, timeout: promptTimeout},
 	SubagentStart:       {subject: "agent_type"},
-	SubagentStop:        {subject: "agent_type", blocks: true},
-	Elicitation:         {subject: "mcp_server_name", blocks: true},
-	ElicitationResult:   {subject: "mcp_server_name", blocks: true},
+	SubagentStop:        {subject: "agent_type", blocks: true, stops: true},
+	Elicitation:         {subject: "mcp_server_name", blocks: true, stops: true},
+	ElicitationResult:   {subject: "mcp_server_name", blocks: true, stops: true},
 	InstructionsLoaded:  {subject: "load_reason"},
 	ConfigChange:        {subject: "source"},
 	FileChanged:         {subject: "name of file_path"},

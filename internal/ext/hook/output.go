@@ -76,10 +76,16 @@ type Answer struct {
 	System  []string // for people
 	Title   string   // of the session
 	First   string   // a prompt to begin with
-	Hide    bool     // the model does not see the prompt, only Context
+	Hide    bool     // a prompt that is refused is not shown
 	Retry   bool     // a refused call may be tried again
+	Reload  bool     // skills are looked for anew
+	Quiet   bool     // people are not shown what the hook printed
+	// Terminal is what a person's terminal is to do: bells, titles, notifications.
+	Terminal string
 	// Failed says of hooks that could not answer why.
 	Failed []string
+	// Unheard says what of an answer means nothing at the event.
+	Unheard []string
 	// By names the hook that Block, Stop, Permission or Decision is from, Rewrote
 	// those that Input is from, in their order.
 	By      string
@@ -91,6 +97,8 @@ type output struct {
 	Continue   *bool  `json:"continue"`
 	StopReason words  `json:"stopReason"`
 	System     words  `json:"systemMessage"`
+	Quiet      bool   `json:"suppressOutput"`
+	Terminal   string `json:"terminalSequence"`
 	Decision   string `json:"decision"`
 	Reason     words  `json:"reason"`
 	Specific   struct {
@@ -99,6 +107,7 @@ type output struct {
 		Why        words           `json:"permissionDecisionReason"`
 		Input      json.RawMessage `json:"updatedInput"`
 		Context    words           `json:"additionalContext"`
+		Reload     bool            `json:"reloadSkills"`
 		Output     json.RawMessage `json:"updatedToolOutput"`
 		MCPOutput  json.RawMessage `json:"updatedMCPToolOutput"`
 		Title      string          `json:"sessionTitle"`
@@ -155,11 +164,15 @@ func (h Hook) read(r Ran) (a Answer, err error) {
 	case r.Err != nil:
 		return a, r.Err
 	case r.Code == blockCode:
-		a.refuse(h.Event, cut(firstOf(r.Stderr, string(text), "it gave no reason")))
+		why := cut(firstOf(r.Stderr, string(text), "it gave no reason"))
+		a.refuse(h.Event, why)
+		if !h.Event.Blocks() && h.Event != PermissionRequest { // which has it for nobody
+			a.System = []string{why}
+		}
 		return a, nil
 	case r.Code != 0:
 		err = fmt.Errorf("ended with code %d%s", r.Code, said(r.Stderr))
-		if o, ok := object(text); ok && a.parse(h.Event, o) == nil && a.refuses() { // it has said so, whatever came then
+		if o, ok := object(text); ok && h.parse(&a, o) == nil && a.refuses() { // it has said so, whatever came then
 			return a, nil
 		}
 		return Answer{By: a.By}, err
@@ -167,11 +180,11 @@ func (h Hook) read(r Ran) (a Answer, err error) {
 		if o, ok := object(text); ok {
 			text = o
 		}
-		return a, a.parse(h.Event, text)
+		return a, h.parse(&a, text)
 	case events[h.Event].context && len(text) > 0:
 		a.Context = []string{cut(string(text))}
 	case len(text) > 0:
-		if o, ok := object(text); ok && a.parse(h.Event, o) == nil && a.refuses() { // behind a line of its own, or before one
+		if o, ok := object(text); ok && h.parse(&a, o) == nil && a.refuses() { // behind a line of its own, or before one
 			return a, nil
 		}
 		return Answer{By: a.By}, nil
@@ -212,7 +225,9 @@ func (a *Answer) refuse(e Event, why string) {
 	}
 }
 
-func (a *Answer) parse(e Event, text []byte) error {
+// parse reads what a hook printed.
+func (h Hook) parse(a *Answer, text []byte) error {
+	e := h.Event
 	var o output
 	if err := json.Unmarshal(text, &o); err != nil {
 		return fmt.Errorf("printed what is no answer: %w", err)
@@ -237,7 +252,16 @@ func (a *Answer) parse(e Event, text []byte) error {
 	if a.Output == nil {
 		a.Output = s.MCPOutput
 	}
-	return errors.Join(a.decide(e, o), a.permit(s.Permission, string(s.Why)), a.answer(o))
+	a.Reload, a.Quiet = s.Reload, o.Quiet
+	if len(o.Terminal) <= MaxText {
+		a.Terminal = o.Terminal
+	}
+	err := errors.Join(a.decide(e, o), a.permit(s.Permission, string(s.Why)), a.answer(o))
+	a.Unheard = h.unheard(*a, text)
+	if bad := sequence(o.Terminal); bad != nil {
+		a.Terminal, a.Unheard = "", append(a.Unheard, fmt.Sprintf("the %s hook %s %v", e, clip.Line(h.Name(), 80), bad))
+	}
+	return err
 }
 
 // decide reads the decision of events that can be blocked. For a call, the
@@ -324,6 +348,8 @@ func Merge(input json.RawMessage, list []Answer) (out Answer) {
 		out.Title, out.First = firstOf(out.Title, a.Title), firstOf(out.First, a.First)
 		out.Updates = append(out.Updates, a.Updates...)
 		out.Context, out.System, out.Failed = append(out.Context, a.Context...), append(out.System, a.System...), append(out.Failed, a.Failed...)
+		out.Unheard = append(out.Unheard, a.Unheard...)
+		out.Reload, out.Quiet, out.Terminal = out.Reload || a.Reload, out.Quiet || a.Quiet, out.Terminal+a.Terminal
 	}
 	if out.Decision == Deny {
 		out.Updates = nil

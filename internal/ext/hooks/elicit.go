@@ -21,6 +21,7 @@ func (g *Gate) Elicits(ctx context.Context, server string, form view.Form) (a op
 		in.Schema = schema(form)
 	}
 	said := g.Hook(ctx, in, nil)
+	g.say(in.Event(), said)
 	switch {
 	case ctx.Err() != nil:
 		return a, false
@@ -46,6 +47,7 @@ func (g *Gate) Elicited(ctx context.Context, server string, form view.Form, a op
 		action = "accept"
 	}
 	said := g.Hook(ctx, hook.ElicitationResultInput{Server: server, Action: action, Content: a.Values, Mode: mode(form)}, nil)
+	g.say(hook.ElicitationResult, said)
 	switch {
 	case said.Block || said.Stop:
 		return op.Answer{By: said.By}

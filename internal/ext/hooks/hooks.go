@@ -50,6 +50,10 @@ type Config struct {
 	// Agent and Tool are as in hookrun.Config.
 	Agent func(ctx context.Context, model, question string) (answer string, err error)
 	Tool  func(ctx context.Context, server, tool string, input json.RawMessage) (text string, err error)
+	// Confine is as in hookrun.Config.
+	Confine func(c *proc.Command) error
+	// Reload has skills looked for anew; nil: there are none.
+	Reload func()
 	// Callback asks the program that drives adze; nil: there is none.
 	Callback func(ctx context.Context, id string, input json.RawMessage, call string) (json.RawMessage, error)
 	// Rules are those in force, whose folders the rules of hooks count from.
@@ -85,7 +89,7 @@ func New(c Config) *Gate {
 	g.run = hookrun.New(hookrun.Config{
 		Environ: func() []string { return proc.Scrub(c.Environ()) }, Project: c.Project, Dir: c.Dir, Temp: c.Temp,
 		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		Ask:  c.Ask, Agent: c.Agent, Tool: c.Tool, Callback: c.Callback, Now: time.Now,
+		Ask:  c.Ask, Agent: c.Agent, Tool: c.Tool, Callback: c.Callback, Confine: c.Confine, Now: time.Now,
 		Tell:  func(b event.Body) { _ = g.s.Report(b) }, // a session that has ended needs none
 		Later: g.later,
 	})
@@ -165,8 +169,11 @@ func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action)
 	for _, s := range a.System {
 		g.note("info", s)
 	}
-	for _, s := range a.Failed {
+	for _, s := range slices.Concat(a.Failed, a.Unheard) {
 		g.once(s)
+	}
+	if a.Reload && g.conf.Reload != nil {
+		g.conf.Reload()
 	}
 	if a.Watch != nil {
 		g.look(a.Watch)
@@ -224,9 +231,6 @@ func (g *Gate) Prompt(ctx context.Context, p event.InputQueued) (session.Admissi
 	g.mu.Unlock()
 	said := g.opening(ctx)
 	a := g.Hook(ctx, hook.PromptInput{Text: p.Text}, nil)
-	if a.Hide {
-		g.once("a hook (" + a.By + ") wants to hide a prompt from the model, which adze does not do: it can refuse the prompt")
-	}
 	switch {
 	case a.Stop:
 		return session.Admission{Refused: or(a.Why, "a hook ended the turn")}, nil
@@ -263,6 +267,13 @@ func (g *Gate) opening(ctx context.Context) []string {
 		}
 	})
 	return nil
+}
+
+// say gives the model what hooks have for it.
+func (g *Gate) say(e hook.Event, a hook.Answer) {
+	for _, s := range told(e, a.Context) {
+		_ = g.s.Note(s) // a session that has ended needs none
+	}
 }
 
 // told marks what the model is told by hooks.
@@ -330,6 +341,10 @@ func called(q agent.Question) hook.Call {
 // Asks implements session.Hooks.
 func (g *Gate) Asks(ctx context.Context, q agent.Question, v agent.Verdict) (op.Answer, bool) {
 	a := g.Hook(ctx, hook.PermissionInput{Call: called(q), Suggestions: suggestions(v.Suggest)}, q.Plan.Actions)
+	g.say(hook.PermissionRequest, a)
+	if a.Stop {
+		a.Decision, a.Interrupt, a.Message = hook.Deny, true, or(a.Why, "a hook ended the turn")
+	}
 	if a.Decision == "" || ctx.Err() != nil {
 		return op.Answer{}, false
 	}
@@ -386,7 +401,9 @@ func (g *Gate) grant(a *op.Answer, updates []hook.Update) {
 
 // Refused implements session.Hooks.
 func (g *Gate) Refused(ctx context.Context, q agent.Question, v agent.Verdict) bool {
-	return g.Hook(ctx, hook.DeniedInput{Call: called(q), Reason: v.Reason}, q.Plan.Actions).Retry
+	a := g.Hook(ctx, hook.DeniedInput{Call: called(q), Reason: v.Reason}, q.Plan.Actions)
+	g.say(hook.PermissionDenied, a)
+	return a.Retry
 }
 
 // follow tells hooks of what they can only hear of: questions, failures, and that
@@ -414,17 +431,22 @@ func (g *Gate) follow(ctx context.Context, after event.Seq) {
 			if b.About == event.AboutCost {
 				text = "adze asks whether to go on: " + b.Title
 			}
-			g.Hook(ctx, hook.NotificationInput{Message: text, Title: "adze", Type: "permission_prompt"}, nil)
+			g.notify(ctx, "permission_prompt", text)
 		case event.TurnEnded:
 			if b.How == event.Failed {
 				g.Hook(ctx, hook.StopFailureInput{Error: b.Reason, Details: b.Err}, nil)
 			}
 			idle = time.AfterFunc(idleAfter, func() {
-				g.Hook(ctx, hook.NotificationInput{Message: "adze is waiting for your input", Title: "adze", Type: "idle_prompt"}, nil)
+				g.notify(ctx, "idle_prompt", "adze is waiting for your input")
 			})
 		default: // nothing that hooks hear of in this way
 		}
 	}
+}
+
+// notify tells hooks that a person is called.
+func (g *Gate) notify(ctx context.Context, kind, message string) {
+	g.say(hook.Notification, g.Hook(ctx, hook.NotificationInput{Message: message, Title: "adze", Type: kind}, nil))
 }
 
 func or(s, otherwise string) string {

@@ -211,6 +211,23 @@ func (t *Terminal) Notify(c Channel, title, body string) {
 	}
 }
 
+// Sequence has the terminal do what a hook wants: bells, titles and notifications,
+// which package hook let pass. A title that it sets is put back at the end.
+func (t *Terminal) Sequence(s string) {
+	if t.o.Plain || t.env.dumb {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	b := []byte{}
+	if !t.modes.title && !t.env.linux {
+		t.modes.title = true
+		b = append(b, "\x1b[22;2t"...)
+		t.guarded()
+	}
+	t.Screen.Raw(append(b, s...))
+}
+
 func (t *Terminal) channel() Channel {
 	if t.env.tmux {
 		return Bell

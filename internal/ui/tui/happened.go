@@ -84,6 +84,9 @@ func (m *Model) happened(e event.Event) []effect {
 		return m.turnEnded(b)
 	case event.HookStarted, event.HookEnded:
 		m.hooked(e)
+		if b, ok := e.Body.(event.HookEnded); ok && b.Terminal != "" {
+			return []effect{sequence{b.Terminal}}
+		}
 	case event.Rewound:
 		return m.wentBack()
 	case event.Compacted, event.CompactFailed:

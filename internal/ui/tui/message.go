@@ -84,6 +84,7 @@ type (
 	full     struct{ on bool }
 	title    struct{ text string }
 	notify   struct{ text string }
+	sequence struct{ s string } // that a hook wants the terminal to do
 	clipping struct{ text string }
 )
 
@@ -98,6 +99,7 @@ func (paint) effect()    {}
 func (full) effect()     {}
 func (title) effect()    {}
 func (notify) effect()   {}
+func (sequence) effect() {}
 func (clipping) effect() {}
 
 // guard is how long a dialog is seen before a key counts for it, and how long

@@ -33,6 +33,7 @@ type Terminal interface {
 	Pictures() picture.Protocol
 	Title(s string)
 	Notify(c term.Channel, title, body string)
+	Sequence(s string)
 	Copy(text string) bool
 	Release()
 	Reclaim() error
@@ -321,6 +322,8 @@ func (l *loop) do(list []effect) {
 				c = term.Bell
 			}
 			l.t.Notify(c, "adze", e.text)
+		case sequence:
+			l.t.Sequence(e.s)
 		case clipping:
 			l.copy(e.text)
 		}

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
@@ -24,8 +25,8 @@ import (
 
 var errTimeout = errors.New("out of time")
 
-func timedOut(h hook.Hook) error {
-	return fmt.Errorf("did not answer within %s", clip.Span(h.Timeout()))
+func timedOut(limit time.Duration) error {
+	return fmt.Errorf("did not answer within %s", clip.Span(limit))
 }
 
 func bounded(s string) string { return clip.Middle(s, maxStored, "") }
@@ -57,68 +58,7 @@ func (r *Runner) ask(ctx context.Context, h hook.Hook, q question) hook.Ran {
 	return failed(fmt.Errorf("is of the type %q, which there is not", h.Type))
 }
 
-// learns are the events whose hooks set variables for commands.
-var learns = []hook.Event{hook.SessionStart, hook.CwdChanged, hook.FileChanged}
-
 func failed(err error) hook.Ran { return hook.Ran{Err: err} }
-
-// command runs a program. It has the question on its standard input, and ends
-// with all it started when ctx does.
-func (r *Runner) command(ctx context.Context, h hook.Hook, q question) hook.Ran {
-	if h.Sandbox {
-		return failed(errors.New("is to run in the sandbox, which hooks cannot yet"))
-	}
-	c, vars, err := r.prepare(h, q)
-	if err != nil {
-		return failed(err)
-	}
-	defer vars.close()
-	if c.Input, err = proc.Hand(string(q.text)); err != nil {
-		return failed(err)
-	}
-	er, ew, err := os.Pipe()
-	if err != nil {
-		return failed(err)
-	}
-	defer er.Close()
-	c.Errors = ew
-	var out limited
-	r.started.Store(true)
-	p, err := r.commands().Start(c, &out)
-	if err != nil {
-		return failed(err)
-	}
-	var stderr limited
-	read := make(chan struct{})
-	go func() { // ends when no process has the other end
-		defer close(read)
-		stderr.max = maxErrors
-		_, _ = io.Copy(&stderr, er)
-	}()
-	select {
-	case <-p.Done():
-	case <-ctx.Done():
-		p.Stop(proc.Grace)
-		<-p.Done()
-		<-read
-		return failed(ctx.Err())
-	}
-	<-read
-	s := p.Status()
-	if s.Over != "" {
-		return failed(errors.New("was ended: " + s.Over))
-	}
-	if slices.Contains(learns, h.Event) {
-		r.learn(vars.read())
-	}
-	if out.over {
-		return failed(fmt.Errorf("printed more than %s", clip.Size(maxOutput)))
-	}
-	if s.Signal != "" {
-		return failed(errors.New("was ended by a signal: " + s.Signal))
-	}
-	return hook.Ran{Code: s.Code, Stdout: out.Bytes(), Stderr: stderr.String()}
-}
 
 // prepare makes the command of a hook.
 func (r *Runner) prepare(h hook.Hook, q question) (c proc.Command, v variables, err error) {
@@ -131,13 +71,14 @@ func (r *Runner) prepare(h hook.Hook, q question) (c proc.Command, v variables, 
 	if e := q.common.Effort; e != nil {
 		set = append(set, "CLAUDE_EFFORT="+e.Level)
 	}
-	if slices.Contains(learns, h.Event) {
+	if learn(h) {
 		if v, err = newVariables(r.conf.Temp); err != nil {
 			return c, v, err
 		}
 		set = append(set, "CLAUDE_ENV_FILE="+v.path)
 	}
-	c = proc.Command{Gate: runtime.GOOS != "windows", Dir: cmp.Or(r.conf.Dir, q.common.Dir), Env: proc.Set(proc.Quiet(environ), set...)}
+	c = proc.Command{Gate: runtime.GOOS != "windows" && !h.Sandbox, // which holds all processes itself
+		Dir: cmp.Or(r.conf.Dir, q.common.Dir), Env: proc.Set(proc.Quiet(environ), set...)}
 	path := r.path(lookEnv(environ, "PATH"))
 	c.Env = proc.Set(c.Env, "PATH="+path)
 	if len(h.Args) > 0 {
@@ -221,25 +162,6 @@ func lookEnv(environ []string, name string) (value string) {
 		}
 	}
 	return value
-}
-
-// limited keeps the first bytes of what is written to it.
-type limited struct {
-	bytes.Buffer
-	max  int
-	over bool // there was more
-}
-
-// Write implements io.Writer. It never fails, so that nobody hangs on a full pipe.
-func (l *limited) Write(b []byte) (int, error) {
-	limit := l.max
-	if limit == 0 {
-		limit = maxOutput
-	}
-	fits := min(len(b), max(0, limit-l.Len()))
-	l.Buffer.Write(b[:fits])
-	l.over = l.over || fits < len(b)
-	return len(b), nil
 }
 
 // post sends the question to a server. A redirect is an answer like any other,

@@ -35,6 +35,9 @@ type Config struct {
 	// elsewhere would choose which programs are found. "" is where the session is.
 	Dir  string
 	Temp string // a folder for the files that hooks write variables to
+	// Confine puts a command into the sandbox, for hooks that are to run there. nil:
+	// there is none.
+	Confine func(c *proc.Command) error
 	// HTTP sends requests. It must not follow redirects.
 	HTTP *http.Client
 	// Ask puts a question to a model, by name or "" for the small one. nil: there
@@ -155,7 +158,7 @@ func (r *Runner) Fire(ctx context.Context, c hook.Common, in hook.Input, at hook
 			r.begin(h, q)
 			continue
 		}
-		wg.Go(func() { answers[i] = h.Read(r.run(ctx, h, q)) })
+		wg.Go(func() { _, answers[i] = r.run(ctx, h, q) })
 	}
 	wg.Wait()
 	return hook.Merge(q.args(), answers)
@@ -217,53 +220,69 @@ func (r *Runner) begin(h hook.Hook, q question) {
 	if r.closed {
 		return
 	}
-	r.wg.Go(func() {
-		ran := r.run(r.life, h, q)
-		if ran.Interrupted {
-			return
-		}
-		if h.AsyncRewake && ran.Err == nil && ran.Code == 2 {
-			r.conf.Later(ran.Stderr, true)
-			return
-		}
-		a := h.Read(ran)
-		for _, s := range a.Context {
-			r.conf.Later(s, false)
-		}
-		for _, s := range slices.Concat(a.System, a.Failed) {
-			r.conf.Tell(event.Noted{Level: "warning", Text: s})
-		}
-	})
+	r.wg.Go(func() { r.heard(h, r.run, q) })
 }
 
-// run runs one hook, when there is a place for it.
-func (r *Runner) run(ctx context.Context, h hook.Hook, q question) (ran hook.Ran) {
+// heard gives on what a hook says that nobody waited for.
+func (r *Runner) heard(h hook.Hook, run func(context.Context, hook.Hook, question) (hook.Ran, hook.Answer), q question) {
+	ran, a := run(r.life, h, q)
+	if ran.Interrupted {
+		return
+	}
+	if h.AsyncRewake && ran.Err == nil && ran.Code == 2 {
+		r.conf.Later(ran.Stderr, true)
+		return
+	}
+	for _, s := range a.Context {
+		r.conf.Later(s, false)
+	}
+	for _, s := range slices.Concat(a.System, a.Failed, a.Unheard) {
+		r.conf.Tell(event.Noted{Level: "warning", Text: s})
+	}
+}
+
+// run runs one hook, when there is a place for it, and reads what it says.
+func (r *Runner) run(ctx context.Context, h hook.Hook, q question) (ran hook.Ran, a hook.Answer) {
 	select {
 	case r.slot <- struct{}{}:
 		defer func() { <-r.slot }()
 	case <-ctx.Done():
-		return hook.Ran{Interrupted: true, Err: ctx.Err()}
+		ran = hook.Ran{Interrupted: true, Err: ctx.Err()}
+		return ran, h.Read(ran)
 	}
+	return r.told(ctx, h, q, h.Timeout(), r.ask)
+}
+
+// told has a hook answer within a time, and tells people that it runs, and how it
+// ended.
+func (r *Runner) told(ctx context.Context, h hook.Hook, q question, limit time.Duration, ask func(context.Context, hook.Hook, question) hook.Ran) (ran hook.Ran, a hook.Answer) {
 	id := r.number()
 	r.conf.Tell(event.HookStarted{ID: id, Event: string(h.Event), Name: h.Name(), Status: h.Status, Call: q.call()})
 	began := r.conf.Now()
-	within, cancel := context.WithTimeoutCause(ctx, h.Timeout(), errTimeout)
-	ran = r.ask(within, h, q)
+	within, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
+	ran = ask(within, h, q)
 	cancel()
 	ran.Took = r.conf.Now().Sub(began)
 	if ran.Err != nil {
 		ran.Interrupted = ctx.Err() != nil
 		if context.Cause(within) == errTimeout {
-			ran.Err = timedOut(h)
+			ran.Err = timedOut(limit)
 		}
 	}
+	a = h.Read(ran)
 	r.keep(h, q, ran, began)
-	e := event.HookEnded{ID: id, Event: string(h.Event), Name: h.Name(), Code: ran.Code, Stdout: bounded(string(ran.Stdout)), Stderr: bounded(ran.Stderr), Took: ran.Took}
+	e := event.HookEnded{
+		ID: id, Event: string(h.Event), Name: h.Name(), Code: ran.Code, Stdout: bounded(string(ran.Stdout)), Stderr: bounded(ran.Stderr), Took: ran.Took,
+		Terminal: a.Terminal,
+	}
+	if a.Quiet {
+		e.Stdout = ""
+	}
 	if ran.Err != nil {
 		e.Err = ran.Err.Error()
 	}
 	r.conf.Tell(e)
-	return ran
+	return ran, a
 }
 
 func (r *Runner) number() int {

@@ -38,12 +38,13 @@ type rig struct {
 	mu    sync.Mutex // guards the rest
 	told  []event.Body
 	later []string
-	came  chan struct{}
+	came  chan struct{} // has one for each of later
+	noted chan struct{} // and for each note
 }
 
 func start(t *testing.T, change func(*hookrun.Config), hooks ...string) *rig {
 	t.Helper()
-	r := &rig{came: make(chan struct{}, 100)}
+	r := &rig{came: make(chan struct{}, 100), noted: make(chan struct{}, 100)}
 	c := hookrun.Config{
 		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "SEEN=yes", "KEY=secret"} },
 		Project: "/project", Temp: t.TempDir(), Now: time.Now,
@@ -52,6 +53,9 @@ func start(t *testing.T, change func(*hookrun.Config), hooks ...string) *rig {
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.told = append(r.told, b)
+			if _, ok := b.(event.Noted); ok {
+				r.noted <- struct{}{}
+			}
 		},
 		Later: func(text string, wake bool) {
 			r.mu.Lock()
@@ -263,6 +267,66 @@ func TestAsync(t *testing.T) {
 	slices.Sort(r.later)
 	if !slices.Equal(r.later, []string{"false late", "true wake up\n"}) {
 		t.Errorf("%q", r.later)
+	}
+}
+
+// A hook may say itself, in its first line, that nobody is to wait for it: what it
+// says then comes later, and its time is bounded.
+func TestAsyncByAnswer(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, nil, command(`echo '{"async":true}'; until test -e go; do sleep 0.01; done; echo '{"hookSpecificOutput":{"additionalContext":"late"}}'`),
+		command(`echo '{"async":true,"asyncTimeout":50}'; sleep 1000`))
+	if a := r.fire(t.Context(), dir); a.Permission != "" || len(a.Context) != 0 || len(a.Failed) != 0 {
+		t.Errorf("it says %+v", a)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	<-r.came
+	if !slices.Equal(r.later, []string{"false late"}) {
+		t.Errorf("%q", r.later)
+	}
+	<-r.noted
+}
+
+// Without a sandbox a hook that is to run in one does not run; with one, what
+// confines commands is asked for it, and it sets no variables for others.
+func TestSandboxed(t *testing.T) {
+	dir := t.TempDir()
+	r := start(t, nil, command("touch ran", `"sandbox":true`))
+	if a := r.fire(t.Context(), dir); len(a.Failed) != 1 || !strings.Contains(a.Failed[0], "is to run in the sandbox, and there is none here") {
+		t.Errorf("it says %+v", a)
+	}
+	var wrapped []string
+	r = start(t, func(c *hookrun.Config) {
+		c.Confine = func(c *proc.Command) error {
+			wrapped = append(wrapped, strings.Join(c.Args, " "))
+			if c.Gate || slices.ContainsFunc(c.Env, func(s string) bool { return strings.HasPrefix(s, "CLAUDE_ENV_FILE=") }) {
+				t.Errorf("%+v", c)
+			}
+			return nil
+		}
+	})
+	r.use(t, "SessionStart", command("cat", `"sandbox":true`))
+	a := r.Fire(t.Context(), hook.Common{Dir: dir}, hook.SessionStartInput{Source: "startup"}, hook.Scene{})
+	if len(wrapped) != 1 || len(a.Failed) > 0 {
+		t.Errorf("%q, %+v", wrapped, a)
+	}
+	r.use(t, "PreToolUse", command("touch ran", `"sandbox":true,"onError":"block"`))
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+// What a hook wants to be left out is not shown, and what a terminal is to do is
+// told beside.
+func TestQuiet(t *testing.T) {
+	r := start(t, nil, command(`printf '%s' '{"suppressOutput":true,"terminalSequence":"\u0007"}'`))
+	r.fire(t.Context(), t.TempDir())
+	for _, b := range r.told {
+		if e, ok := b.(event.HookEnded); ok && (e.Stdout != "" || e.Terminal != "\a") {
+			t.Errorf("%+v", e)
+		}
 	}
 }
 

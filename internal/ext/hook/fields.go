@@ -1,0 +1,105 @@
+package hook
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/near"
+)
+
+// takers are the events whose hooks may answer with a field of their own; nil is
+// every one of them.
+var takers = map[string][]Event{
+	"hookEventName": nil, "sessionTitle": nil,
+	"permissionDecision": {PreToolUse}, "permissionDecisionReason": {PreToolUse}, "updatedInput": {PreToolUse},
+	"decision": {PermissionRequest}, "retry": {PermissionDenied},
+	"updatedToolOutput": {PostToolUse, PostToolUseFailure}, "updatedMCPToolOutput": {PostToolUse, PostToolUseFailure},
+	"classifierContext":  {},
+	"initialUserMessage": {SessionStart}, "reloadSkills": {SessionStart}, "watchPaths": {SessionStart, CwdChanged, FileChanged},
+	"suppressOriginalPrompt": {UserPromptSubmit},
+	"action":                 {Elicitation, ElicitationResult}, "content": {Elicitation, ElicitationResult},
+	"displayContent": {MessageDisplay},
+}
+
+// unheard says which parts of an answer mean nothing at the event, for people.
+func (h Hook) unheard(a Answer, text []byte) (out []string) {
+	var o struct {
+		Continue *bool                      `json:"continue"`
+		Decision string                     `json:"decision"`
+		Specific map[string]json.RawMessage `json:"hookSpecificOutput"`
+	}
+	if json.Unmarshal(text, &o) != nil {
+		return nil
+	}
+	say := func(format string, args ...any) {
+		out = append(out, fmt.Sprintf("the %s hook %s answered with %s", h.Event, clip.Line(h.Name(), 80), fmt.Sprintf(format, args...)))
+	}
+	if o.Continue != nil && !*o.Continue && !events[h.Event].stops {
+		say("\"continue\": false, and there is no turn that it could end then")
+	}
+	if o.Decision == "block" && !h.Event.Blocks() {
+		say("the decision \"block\", and hooks of that event can block nothing")
+	}
+	if a.Hide && !a.Block {
+		say("suppressOriginalPrompt, which means something only beside the decision \"block\"")
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Specific)) {
+		list, known := takers[name]
+		switch {
+		case name == "additionalContext" && !events[h.Event].mute:
+		case name == "additionalContext":
+			say("additionalContext, and no model reads it then")
+		case !known:
+			say("the field %q, which there is not%s", clip.Line(name, 60), near.Hint(name, slices.Sorted(maps.Keys(takers))))
+		case name == "classifierContext":
+			say("classifierContext, and adze's classifier goes by what people wrote alone")
+		case list != nil && !slices.Contains(list, h.Event):
+			say("%s, which is for hooks of %s", name, joined(list))
+		}
+	}
+	return out
+}
+
+func joined(list []Event) string {
+	out := make([]string, len(list))
+	for i, e := range list {
+		out[i] = string(e)
+	}
+	return strings.Join(out, ", ")
+}
+
+// commands of a terminal that hooks may have written: title and icon (0, 1, 2),
+// notifications (9, 99, 777).
+var commands = []string{"0", "1", "2", "9", "99", "777"}
+
+// sequence checks what a hook wants a terminal to do. It is made of bells and of
+// operating system commands that call a person or name a window; whatever could
+// move, draw, paste or ask is refused.
+func sequence(s string) error {
+	for rest := s; rest != ""; {
+		if rest[0] == '\a' {
+			rest = rest[1:]
+			continue
+		}
+		body, isOSC := strings.CutPrefix(rest, "\x1b]")
+		end, size := strings.IndexByte(body, '\a'), 1
+		if st := strings.Index(body, "\x1b\\"); st >= 0 && (end < 0 || st < end) {
+			end, size = st, 2
+		}
+		if !isOSC || end < 0 {
+			return errSequence
+		}
+		number, _, _ := strings.Cut(body[:end], ";")
+		if !slices.Contains(commands, number) || strings.ContainsFunc(body[:end], func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0xfffd }) {
+			return errSequence
+		}
+		rest = body[end+size:]
+	}
+	return nil
+}
+
+var errSequence = fmt.Errorf("answered with a terminalSequence that is not allowed: there are the bell and the operating system commands %s", strings.Join(commands, ", "))
