@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -58,12 +56,7 @@ func (r *Running) extend(cfg *config.Config) {
 			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
 		},
 		Callback: r.spec.Callback,
-		Confine: func(c *proc.Command) error {
-			if !r.boxes.Active() {
-				return errors.New("is to run in the sandbox, which is off (sandbox.enabled)")
-			}
-			return r.boxes.Wrap(c, policy.Needs{})
-		},
+		Confine:  r.boxes.Confine,
 		Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
 			return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
 		},

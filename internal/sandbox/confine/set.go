@@ -188,6 +188,14 @@ func (b *Set) Wrap(cmd *proc.Command, needs policy.Needs) error {
 	return nil
 }
 
+// Confine puts a command inside that must not run elsewhere.
+func (b *Set) Confine(cmd *proc.Command) error {
+	if !b.Active() {
+		return errors.New("is to run in the sandbox, which is off (sandbox.enabled)")
+	}
+	return b.Wrap(cmd, policy.Needs{})
+}
+
 // Active reports whether Wrap confines anything.
 func (b *Set) Active() bool {
 	c := b.get()
