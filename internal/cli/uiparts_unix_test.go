@@ -7,6 +7,8 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -72,7 +74,7 @@ func TestUISessionPicker(t *testing.T) {
 	}
 	x := p.ui(100, 30, "> Two.\n", "--resume")
 	x.until(`first words`)
-	x.keys("first")
+	x.keys("/first") // the slash begins a search, as typing does
 	x.gone(`other words`)
 	x.keys("\x16") // Ctrl+V
 	x.until(`An answer to remember`)
@@ -83,12 +85,46 @@ func TestUISessionPicker(t *testing.T) {
 	x.keys(enter)
 	x.until(`● An answer to remember`)
 	x.until(`a first title`)
+	if strings.Contains(x.all(), "changed by another program") {
+		t.Errorf("the title is not sealed:\n%s", x.all())
+	}
 	x.keys("/exit", enter)
 	x.ended()
 	out, err := p.adze("sessions", "list").Output()
 	if err != nil || !strings.Contains(string(out), "a first title") {
 		t.Errorf("%v:\n%s", err, out)
 	}
+}
+
+// The picker has the sessions of other worktrees of the repository beside those
+// of this one, says which, and goes on with them here.
+func TestUIPickerOfWorktrees(t *testing.T) {
+	p := newPlace(t)
+	tree := filepath.Join(t.TempDir(), "side")
+	for _, args := range [][]string{{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "x"}, {"worktree", "add", "-q", tree}} {
+		c := exec.Command("git", append([]string{"-c", "user.name=t", "-c", "user.email=t@example.com"}, args...)...)
+		c.Dir = p.dir
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	model := "script/" + p.put("model.txt", "> Said there.\n")
+	for _, said := range []string{"words of the side", "the last of them"} {
+		c := p.adze("-p", said, "--continue", "--model", model)
+		if said == "words of the side" {
+			c = p.adze("-p", said, "--model", model)
+		}
+		c.Dir = tree
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	x := p.ui(100, 30, "> Two.\n", "--resume")
+	x.until(`❯ words of the side +side +… the last of them`)
+	x.keys(enter)
+	x.until(`● Said there`)
+	x.keys("/exit", enter)
+	x.ended()
 }
 
 // ui.fullscreen takes the alternate screen; what was said is in the terminal's

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +15,10 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/rewind"
+	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/fulltext"
+	"github.com/adze-agent/adze/internal/store/seal"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -39,6 +42,11 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 	if err != nil {
 		return nil, "", err
 	}
+	if !all {
+		if list, err = besides(ctx, p, list); err != nil {
+			return nil, "", err
+		}
+	}
 	if i, ok := info.Find(p.Dir); ok {
 		branch = i.Branch
 	}
@@ -58,8 +66,9 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 			row[4] = fmt.Sprintf("$%.2f", i.Cost)
 		}
 		facts = append(facts, row)
-		if all {
-			c.About = filepath.Base(i.Start)
+		c.About = prompts(i)
+		if all || i.Key != key {
+			c.About = strings.TrimRight(filepath.Base(i.Start)+"  "+c.About, " ")
 		}
 		out = append(out, c)
 	}
@@ -67,6 +76,35 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 		out[i].Right = right
 	}
 	return out, branch, nil
+}
+
+// besides adds the sessions of other worktrees of the repository, which go on
+// here as well, the newest first.
+func besides(ctx context.Context, p settings.Paths, list []store.Info) ([]store.Info, error) {
+	for _, top := range info.Worktrees(p.Dir) {
+		more, err := sessions.In(p.State).List(ctx, sessions.Key(top))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, more...)
+	}
+	slices.SortStableFunc(list, func(a, b store.Info) int { return b.Changed.Compare(a.Changed) })
+	return list, nil
+}
+
+// prompts are the first and the last prompt of a session, as far as its name
+// does not say them.
+func prompts(i store.Info) string {
+	var out []string
+	for _, s := range []string{i.First, i.Last} {
+		if s = clip.Line(clip.Clean(s), 100); s != "" && s != clip.Line(clip.Clean(i.Name()), 100) && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 1 && i.Last != i.First && i.Title == "" {
+		return "… " + out[0]
+	}
+	return strings.Join(out, " … ")
 }
 
 // maxBranch bounds the name of a branch in the picker, in characters.
@@ -137,7 +175,7 @@ func (h *uiHost) search(ctx context.Context, words string, all bool) map[string]
 		return nil
 	}
 	q := fulltext.Query{Words: words, Limit: searchHits}
-	if !all {
+	if !all && len(info.Worktrees(p.Dir)) == 0 { // of hits elsewhere nothing is shown
 		q.Project = sessions.Key(p.Root)
 	}
 	hits, err := fulltext.In(p.State, nil).Search(ctx, q)
@@ -158,6 +196,7 @@ func (h *uiHost) saved(ctx context.Context, id string) (sessions.Store, store.In
 		return sessions.Store{}, store.Info{}, err
 	}
 	st := sessions.In(p.State)
+	st.Key, _ = seal.Key(p.State) // what is written without counts as a stranger's; where there is none, all is
 	i, err := st.Find(ctx, sessions.Key(p.Root), id)
 	return st, i, err
 }

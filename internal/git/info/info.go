@@ -10,6 +10,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -79,6 +80,39 @@ func Siblings(a, b string) bool {
 	}
 	y, ok := Find(b)
 	return ok && x.Common == y.Common && x.Top != y.Top
+}
+
+// maxWorktrees bounds the worktrees that are looked for.
+const maxWorktrees = 100
+
+// Worktrees are the folders of the other worktrees of a folder's repository: at
+// most 100, only such as are there and say so themselves.
+func Worktrees(dir string) (out []string) {
+	i, ok := Find(dir)
+	if !ok {
+		return nil
+	}
+	var tops []string
+	common := filepath.Clean(i.Common)
+	if filepath.Base(common) == ".git" {
+		tops = append(tops, filepath.Dir(common))
+	}
+	entries, err := os.ReadDir(filepath.Join(common, "worktrees"))
+	if err != nil {
+		entries = nil // there are no others
+	}
+	for _, e := range entries[:min(len(entries), maxWorktrees)] {
+		at := strings.TrimSpace(head(filepath.Join(common, "worktrees", e.Name(), "gitdir"), 4096))
+		if filepath.IsAbs(at) && filepath.Base(at) == ".git" {
+			tops = append(tops, filepath.Dir(at))
+		}
+	}
+	for _, top := range tops {
+		if Siblings(i.Top, top) {
+			out = append(out, top)
+		}
+	}
+	return out
 }
 
 // checkedOut reads HEAD and follows it to a commit.

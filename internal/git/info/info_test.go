@@ -93,6 +93,37 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// The other worktrees of a repository are found from each of them, without those
+// that are gone or that belong to another repository.
+func TestWorktrees(t *testing.T) {
+	dir := repo(t)
+	run(t, dir, "commit", "-q", "--allow-empty", "-m", "x")
+	if got := Worktrees(dir); len(got) > 0 {
+		t.Errorf("one: %q", got)
+	}
+	base := t.TempDir()
+	one, two, gone := filepath.Join(base, "one"), filepath.Join(base, "two"), filepath.Join(base, "gone")
+	for _, tree := range []string{one, two, gone} {
+		run(t, dir, "worktree", "add", "-q", "--detach", tree)
+	}
+	if err := os.RemoveAll(gone); err != nil {
+		t.Fatal(err)
+	}
+	other := repo(t)
+	fake := filepath.Join(dir, ".git", "worktrees", "fake")
+	if err := os.MkdirAll(fake, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(fake, "gitdir"), []byte(filepath.Join(other, ".git")+"\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string][]string{dir: {one, two}, one: {dir, two}, two: {dir, one}, other: nil, base: nil} {
+		if got := Worktrees(at); !slices.Equal(got, want) {
+			t.Errorf("from %s: %q, want %q", at, got, want)
+		}
+	}
+}
+
 // Nothing of a hostile repository runs, and git does not run where it could.
 func TestHostile(t *testing.T) {
 	dir := repo(t)

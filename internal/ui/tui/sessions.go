@@ -177,6 +177,9 @@ func (k *sessionPicker) hint() {
 }
 
 func (k *sessionPicker) more(m *Model, key keymap.Key) ([]effect, bool) {
+	if key.Text == "/" && k.d.typed0.Text() == "" {
+		return nil, true // it begins a search, and typing does
+	}
 	if key.Mod != keymap.Ctrl {
 		return nil, false
 	}
