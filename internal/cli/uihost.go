@@ -244,6 +244,15 @@ func (h *uiHost) editFile(ctx context.Context, path string) error {
 	return nil
 }
 
+// maxText bounds textOf, in bytes.
+const maxText = 1 << 20
+
+// textOf is the text of a file, for people.
+func textOf(path string) (string, error) {
+	b, err := regular.Read(path, maxText)
+	return string(b), err
+}
+
 // edit has a text edited in a file of its own.
 func (h *uiHost) edit(ctx context.Context, text string) (string, error) {
 	dir, err := os.MkdirTemp(h.o.Temp, "adze-edit-")

@@ -45,6 +45,35 @@ func TestUISettingsCountAtOnce(t *testing.T) {
 	x.gone(`(?m)^  it is mine$`)
 }
 
+// A plan is changed in the person's editor while it is asked about, and what is
+// shown then is what the model is told was approved.
+func TestUIPlanIsEdited(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	editor := p.put("editor", "#!/bin/sh\necho '2. and mind the gap' >> \"$1\"\n")
+	if err := os.Chmod(editor, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := p.adze("--model", "script/"+p.put("model.txt", `@ ExitPlanMode {"plan": "1. Look\n"}
+---
+? result contains "2. and mind the gap"
+> I mind it.
+---
+? else
+> I do not.
+`), "--sandbox", "off", "--permission-mode", "plan")
+	x := p.inTerminal(c, 80, 24, "EDITOR="+editor)
+	x.until(`What shall be done here`)
+	x.keys("plan it", enter)
+	x.dialog(`e edits it`)
+	x.keys("e")
+	x.until(`2\. and mind the gap`)
+	x.keys(enter)
+	x.until(`● I mind it`)
+	x.keys("/exit", enter)
+	x.ended()
+}
+
 // waits is a command that runs until the file is there.
 const waits = `until [ -e go-on ]; do sleep 0.02; done`
 

@@ -14,6 +14,9 @@ type (
 	// Text is plain text, already bounded and free of control characters.
 	Text struct {
 		S string `json:"s"`
+		// File is where a person may change the text, as long as it is asked
+		// about; "" is nowhere.
+		File string `json:"file,omitempty"`
 	}
 
 	// Code is a piece of a file. First is the 1-based number of its first line;

@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -119,11 +120,12 @@ func planExit(in exitInput, env tool.Env) (tool.Plan, error) {
 	if err := in.check(env); err != nil {
 		return tool.Plan{}, err
 	}
-	text := clip.Clean(in.Plan)
+	text, file := clip.Clean(in.Plan), ""
 	if env.Scratch != "" {
 		if err := write(env.Scratch, text); err != nil {
 			return tool.Plan{}, fmt.Errorf("writing the plan: %w", err)
 		}
+		file = filepath.Join(env.Scratch, File)
 	}
 	q := view.Question{Header: "Plan", Text: "Carry out this plan?"}
 	for _, c := range choices() {
@@ -131,7 +133,7 @@ func planExit(in exitInput, env tool.Env) (tool.Plan, error) {
 	}
 	return tool.Plan{
 		Actions: []policy.Action{policy.Person{Why: "a plan needs your approval"}},
-		View:    view.Group{Blocks: []view.Block{view.Text{S: text}, view.Questions{Items: []view.Question{q}}}},
+		View:    view.Group{Blocks: []view.Block{view.Text{S: text, File: file}, view.Questions{Items: []view.Question{q}}}},
 		Title:   "Plan: " + title(text),
 	}, nil
 }

@@ -60,7 +60,7 @@ func TestExitPlan(t *testing.T) {
 	}
 	g := p.View.(view.Group)
 	q := g.Blocks[1].(view.Questions).Items[0]
-	if d := cmp.Diff(g.Blocks[0], view.Block(view.Text{S: text})); d != "" || len(q.Options) != 4 || q.Options[1].Label != AskEdits {
+	if d := cmp.Diff(g.Blocks[0], view.Block(view.Text{S: text, File: filepath.Join(dir, File)})); d != "" || len(q.Options) != 4 || q.Options[1].Label != AskEdits {
 		t.Errorf("%s %+v", d, q)
 	}
 	// every mode that can ask, asks; bypass does too

@@ -600,3 +600,51 @@ func TestDearTurn(t *testing.T) {
 	r := begun()
 	r.keys("'what").event(ask).keys("enter").has("Stop here") // it was meant for the prompt
 }
+
+// A plan can be changed in the person's editor while it is asked about; what is
+// approved is what is shown then.
+func TestPlanIsEdited(t *testing.T) {
+	asks := func(file string) event.Asked {
+		return event.Asked{Call: "p", Tool: "ExitPlanMode", View: view.Group{Blocks: []view.Block{
+			view.Text{S: "# Plan\n\n1. Look\n", File: file}, view.Questions{Items: []view.Question{{Header: "Plan", Text: "Carry out this plan?", Options: []view.Option{{Label: "Yes"}}}}},
+		}}}
+	}
+	r := newRig(t, 80, 24)
+	text, wrong := "", error(nil)
+	r.m.host.EditFile = func(_ context.Context, path string) error { text = "1. Look at " + path; return wrong }
+	r.m.host.ReadFile = func(string) (string, error) { return text, nil }
+	edits := func() {
+		t.Helper()
+		r.keys("'e")
+		e, ok := r.effects[len(r.effects)-1].(away)
+		if !ok {
+			t.Fatalf("%T", r.effects[len(r.effects)-1])
+		}
+		r.carry(e.run(t.Context())(r.m))
+	}
+	r.open().event(asks("/s/plan.md")).pass(time.Second).has("1. Look", "e edits it")
+	edits()
+	r.has("1. Look at /s/plan.md")
+	wrong = errors.New("vi: exit status 1")
+	edits()
+	r.has("1. Look at /s/plan.md", "vi: exit status 1").keys("enter")
+	if a, _ := last[op.Answer](r); !a.Allow || len(a.Choices) != 1 {
+		t.Errorf("%+v", a)
+	}
+	r.event(event.Answered{Answer: op.Answer{Call: "p"}}, asks("")).pass(time.Second).hasNot("edits it").keys("'e")
+	if _, ok := r.effects[len(r.effects)-1].(away); ok {
+		t.Error("an editor without a file")
+	}
+}
+
+// A rule that cannot be read says why, as a whole, and can be mended.
+func TestRuleIsMended(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
+	r.keys("down", "'e", "'(", "enter").has("the closing parenthesis is missing", "Enter takes the rule")
+	r.keys("backspace", "enter").hasNot("parenthesis", "Enter takes the rule").keys("enter")
+	if a, ok := last[op.Answer](r); !ok || !slices.Equal(a.Rules, []string{"Bash(git push:*)"}) {
+		t.Errorf("%+v", a)
+	}
+	r = newRig(t, 80, 24).open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
+	r.keys("down", "'e", "'(", "enter", "esc").hasNot("parenthesis", "Enter takes the rule").has("Bash(git push:*)")
+}

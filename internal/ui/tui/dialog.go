@@ -211,6 +211,16 @@ func field(m *Model, text string) *edit.Editor {
 	return e
 }
 
+// failed says what is wrong with an answer, in at most three lines.
+func (p paper) failed(text string, width int) []draw.Line {
+	const most = 3
+	lines := draw.WrapAll(draw.Text(text, draw.Style{Role: draw.Wrong}), width)
+	if len(lines) > most {
+		lines = append(lines[:most-1], draw.L(draw.S(p.Sign(draw.Ellipsis), draw.Wrong)))
+	}
+	return lines
+}
+
 // fieldLine draws a field behind a label, and says where its cursor is.
 func (p paper) fieldLine(label draw.Line, e *edit.Editor, width int) (draw.Line, int) {
 	w := label.Width()

@@ -220,7 +220,7 @@ func verdict() policy.Verdict {
 }
 
 var plan = view.Group{Blocks: []view.Block{
-	view.Text{S: "# Plan\n\n1. Read the **parser**\n2. Mend it\n"},
+	view.Text{S: "# Plan\n\n1. Read the **parser**\n2. Mend it\n", File: "/s/plan.md"},
 	view.Questions{Items: []view.Question{{Header: "Plan", Text: "Carry out this plan?", Options: []view.Option{
 		{Label: "Yes, and accept edits", About: "changes of files run without a question"}, {Label: "Yes, and ask before each edit"},
 	}}}},

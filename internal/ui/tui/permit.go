@@ -83,7 +83,7 @@ func (d *permit) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	small := rows < 14
 	foot, cur := d.options(p, inside, small)
 	if d.wrong != "" {
-		foot = append(foot, draw.L(draw.S(d.wrong, draw.Wrong)).Truncate(inside, p.O))
+		foot = append(foot, p.failed(d.wrong, inside)...)
 	}
 	body := d.body(p, inside, m.st.Dir)
 	room := rows - len(foot) - 3
@@ -266,7 +266,7 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 		case "enter":
 			return d.written(m)
 		case "esc", "tab":
-			d.comment, d.rule = nil, nil
+			d.comment, d.rule, d.wrong = nil, nil, ""
 		default:
 			e.Key(k)
 		}
@@ -297,16 +297,14 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 // written takes over a field.
 func (d *permit) written(m *Model) []effect {
 	if d.rule != nil {
-		text := d.rule.Text()
-		d.rule = nil
-		rules := config.SplitList(text)
+		rules := config.SplitList(d.rule.Text())
 		for _, r := range rules {
 			if _, err := policy.ParseRule(r, policy.Allow, policy.Session, "", "/"); err != nil {
-				d.wrong = err.Error()
+				d.wrong = err.Error() // and it can be mended
 				return nil
 			}
 		}
-		if len(rules) > 0 {
+		if d.rule = nil; len(rules) > 0 {
 			d.rules, d.wrong = rules, ""
 		}
 		return nil

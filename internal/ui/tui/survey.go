@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"github.com/adze-agent/adze/internal/ui/story"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -76,7 +78,7 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 	pg := &d.pages[d.at]
 	foot, cur := d.options(p, pg, inside)
 	if d.wrong != "" {
-		foot = append(foot, draw.L(draw.S(d.wrong, draw.Wrong)))
+		foot = append(foot, p.failed(d.wrong, inside)...)
 	}
 	var body []draw.Line
 	for _, b := range d.about {
@@ -108,10 +110,45 @@ func (d *survey) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		head += fmt.Sprintf(" (%d of %d)", d.at+1, len(d.pages))
 	}
 	hint := "Enter answers " + p.Sign(draw.Middot) + " Esc declines"
+	if i := d.file(m); i >= 0 {
+		hint = m.keys.Hint(keymap.ConfirmEdit) + " edits it " + p.Sign(draw.Middot) + " " + hint
+	}
 	if pg.Multi {
 		hint = "Space ticks " + p.Sign(draw.Middot) + " " + hint
 	}
 	return p.boxed(lines, draw.Border, cols, draw.L(draw.Span{Text: draw.String(head), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}}), draw.L(draw.S(hint, draw.Quiet))), cur
+}
+
+// file is the block that a person can change here, such as a plan; -1 without.
+func (d *survey) file(m *Model) int {
+	if m.host.EditFile == nil || m.host.ReadFile == nil {
+		return -1
+	}
+	return slices.IndexFunc(d.about, func(b view.Block) bool { t, ok := b.(view.Text); return ok && t.File != "" })
+}
+
+// edit has it changed in the person's editor, and shows what it is then.
+func (d *survey) edit(m *Model) []effect {
+	i := d.file(m)
+	if i < 0 {
+		return nil
+	}
+	path := d.about[i].(view.Text).File
+	return []effect{away{func(ctx context.Context) func(*Model) []effect {
+		err := m.host.EditFile(ctx, path)
+		var text string
+		if err == nil {
+			text, err = m.host.ReadFile(path)
+		}
+		return func(m *Model) []effect {
+			if err != nil {
+				m.say(draw.String(err.Error()), draw.Wrong)
+				return nil
+			}
+			d.about[i], d.off = view.Text{S: text, File: path}, 0
+			return nil
+		}
+	}}}
 }
 
 func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor) {
@@ -167,6 +204,8 @@ func (d *survey) act(m *Model, a keymap.Action) ([]effect, bool) {
 		pg.at = max(0, pg.at-1)
 	case keymap.ConfirmNext:
 		pg.at = min(len(pg.Options), pg.at+1)
+	case keymap.ConfirmEdit:
+		return d.edit(m), true
 	case keymap.ConfirmComment:
 		pg.at = len(pg.Options)
 		pg.words = field(m, pg.own)

@@ -187,6 +187,8 @@ type Host struct {
 	Note   func(file, line string) error
 	// Open file in the person's editor; the terminal is free meanwhile.
 	EditFile func(ctx context.Context, path string) error
+	// ReadFile is the text of a file of at most 1 MB.
+	ReadFile func(path string) (string, error)
 	// Reports are commands that print something, by name.
 	Reports map[string]Report
 	// Hooks lists the hooks that are set, as Markdown.
