@@ -51,7 +51,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"stats":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
 		"usage":       {About: "what sessions of all folders cost", Args: "[--days N] [--by model|project|day|tool]", Run: h.subcommand("stats")},
 		"login":       {About: "save a provider's key", Args: "[provider]", Away: always, Choose: h.keyed, Run: h.interactive("login")},
-		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: always, Run: h.interactive("logout")},
+		"logout":      {About: "forget a provider's key", Args: "[provider]", Away: always, Choose: h.keysSaved, Run: h.interactive("logout")},
 		"export":      {About: "write the session to a file: Markdown, or by its ending a page (.html) or all of it (.jsonl)", Args: "[file]", Run: h.export},
 		"keybindings": {About: "edit your keys", Away: always, Looks: true, Run: h.keybindings},
 		"statusline":  {About: "a command of yours that prints the last line", Args: "[command | off]", Looks: true, Run: h.setStatusLine},
@@ -158,6 +158,22 @@ func (h *uiHost) keyed(context.Context) ([]tui.Choice, error) {
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// keysSaved are the providers that a key is saved for.
+func (h *uiHost) keysSaved(context.Context) (out []tui.Choice, err error) {
+	p, _, err := h.loaded()
+	if err != nil {
+		return nil, err
+	}
+	saved, err := keys(h.sys, p).List()
+	if err == nil && len(saved) == 0 {
+		err = errors.New("no key is saved; keys of the environment are not adze's to forget")
+	}
+	for _, s := range saved {
+		out = append(out, tui.Choice{ID: s.Provider, Name: s.Provider})
+	}
+	return out, err
 }
 
 // export writes the session to a new file of the working folder.

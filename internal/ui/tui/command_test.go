@@ -61,6 +61,14 @@ func TestEnterRunsNoOtherCommand(t *testing.T) {
 	}
 }
 
+// What a command takes stands behind its name until something is typed there.
+func TestArgumentsAreHinted(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.Extended{Commands: []event.Offer{{Name: "deploy", Args: "[wh\x1b[2Jere]"}}})
+	r.keys("'/rename ").has("› /rename <title>").keys("x").has("› /rename x").hasNot("<title>")
+	r.keys("ctrl+c", "'/deploy ").has("› /deploy [wh", "ere]").hasNot("\x1b")
+	r.keys("ctrl+c", "'/help ").hasNot("[")
+}
+
 // /memory lists the files that a line can be added to and all others that were
 // read, each once, and opens the one that is chosen.
 func TestMemoryListsWhatWasRead(t *testing.T) {

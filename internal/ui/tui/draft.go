@@ -11,7 +11,7 @@ import (
 )
 
 // draftWait is how long changes of the prompt are gathered before it is kept.
-const draftWait = time.Second
+const draftWait = 250 * time.Millisecond
 
 // A Lost is what an earlier process in this folder left when it was killed.
 type Lost struct {

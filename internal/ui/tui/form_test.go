@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -75,6 +77,51 @@ func TestFormSendsOnlyWhatItHolds(t *testing.T) {
 	r.keys("tab", "tab", "tab", "tab", "enter")
 	if a, _ := last[op.Answer](r); !a.Allow || string(a.Values) != `{}` {
 		t.Errorf("%s", a.Values)
+	}
+}
+
+// In plain mode a menu is printed when its choices are there, with numbers, and
+// taken by one; what there is only to read asks for nothing.
+func TestMenusInPlainMode(t *testing.T) {
+	r := newRig(t, 80, 24)
+	r.m.screen.plain = true
+	var came func() ([]Choice, error)
+	r.m.host.Models = func(context.Context) ([]Choice, error) { return came() }
+	r.open()
+	said := func() string { return draw.TextOf(r.m.announce()) }
+	came = func() ([]Choice, error) {
+		if got := said(); !strings.Contains(got, "looking") || strings.Contains(got, "number") {
+			t.Errorf("while it looks:\n%s", got)
+		}
+		var all []Choice
+		for i := range 30 {
+			all = append(all, Choice{ID: fmt.Sprint("p/m", i), Name: fmt.Sprint("model ", i)})
+		}
+		return all, nil
+	}
+	r.keys("'/model", "enter")
+	if got := said(); !strings.Contains(got, "30 model 29") || !strings.Contains(got, "The number of a choice, or letters of one") {
+		t.Errorf("then:\n%s", got)
+	}
+	r.keys("'12", "enter")
+	if o, _ := last[op.SetModel](r); o.Name != "p/m11" {
+		t.Errorf("took %+v", o)
+	}
+	r.keys("'/mode", "enter")
+	if got := said(); !strings.Contains(got, "3 plan") || !strings.Contains(got, "The number of a choice and Enter") || strings.Contains(got, "y and n") {
+		t.Errorf("the mode:\n%s", got)
+	}
+	r.keys("3")
+	if o, _ := last[op.SetMode](r); o.Mode != "plan" {
+		t.Errorf("took %+v", o)
+	}
+	r.keys("'/help", "enter")
+	if got := said(); !strings.Contains(got, "Begin a prompt with") || strings.Contains(got, "number of") {
+		t.Errorf("the help:\n%s", got)
+	}
+	r.event(asked("c", "ls", verdict()))
+	if got := said(); !strings.Contains(got, "1 Yes") || !strings.Contains(got, "y and n do, too") {
+		t.Errorf("a question:\n%s", got)
 	}
 }
 

@@ -395,10 +395,28 @@ func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
 	if m.box.Empty() && len(rows) == 1 {
 		rows[0] = append(rows[0], draw.S(m.placeholder(), draw.Quiet))
 	}
+	if hint := m.argsHint(); hint != "" && len(rows) == 1 {
+		rows[0] = append(rows[0], draw.S(hint, draw.Quiet)).Truncate(clampLow(inside-1)+3, p.O)
+	}
 	if !bordered {
 		return rows, term.Cursor{Row: row, Col: min(col+2, cols-1)}
 	}
 	return p.boxed(rows, role, cols, nil, nil), term.Cursor{Row: row + 1, Col: min(col+4, cols-1)}
+}
+
+// argsHint is what may follow the command that was typed, as long as nothing
+// does.
+func (m *Model) argsHint() string {
+	t, ok := m.box.Token()
+	if !ok || t.Kind != edit.ArgToken || m.box.Text() != "/"+t.Command+" " {
+		return ""
+	}
+	for _, c := range m.commands() {
+		if c.name == t.Command {
+			return draw.String(c.args)
+		}
+	}
+	return ""
 }
 
 func (m *Model) placeholder() string {
@@ -429,7 +447,7 @@ func modeRole(md policy.Mode, other draw.Role) draw.Role {
 func (p paper) boxed(lines []draw.Line, r draw.Role, cols int, heading, below draw.Line) []draw.Line {
 	if p.Plain {
 		out := append([]draw.Line{nil}, heading)
-		for _, l := range append(lines, draw.L(draw.S("The number of an answer and Enter answers; y and n do, too.", draw.Quiet))) {
+		for _, l := range lines {
 			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), l...).Truncate(cols, p.O))
 		}
 		return out

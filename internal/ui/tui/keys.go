@@ -130,6 +130,9 @@ func (m *Model) chatAct(a keymap.Action) ([]effect, bool) {
 		return m.rewindCommand(""), true
 	case keymap.TaskBackground:
 		return m.background()
+	case keymap.KillAgents:
+		m.say("no agents run: this version starts none", draw.Quiet)
+		return nil, true
 	case keymap.EditDelete:
 		if m.box.Empty() {
 			return nil, false // Ctrl+D quits then

@@ -133,7 +133,7 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		lines = append(lines, nil)
 	}
 	if d.wrong != "" {
-		lines = append(lines, draw.L(draw.S(d.wrong, draw.Wrong)).Truncate(inside, p.O))
+		lines = append(lines, p.failed(d.wrong, inside)...)
 	}
 	if d.field != nil {
 		l, col := p.fieldLine(draw.L(draw.S(d.field.label+": ", draw.Accent)), d.field.e, inside)
@@ -153,7 +153,11 @@ func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 			sample = nil
 		}
 	}
-	room := max(min(rows-len(lines)-2-len(sample), 16), 1)
+	most := 16
+	if p.Plain {
+		most = 200 // it is printed, once
+	}
+	room := max(min(rows-len(lines)-2-len(sample), most), 1)
 	d.top = max(min(d.top, d.at), d.at-room+1)
 	for i := d.top; i < min(len(d.found), d.top+room); i++ {
 		lines = append(lines, p.choice(d.found[i], i, i == d.at, inside))
@@ -257,6 +261,10 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 		}
 		return nil, true
 	case keymap.SelectAccept:
+		if c, ok := d.numbered(m); ok {
+			m.close(d)
+			return d.chosen(m, c), true
+		}
 		if d.at < len(d.found) {
 			m.close(d)
 			return d.chosen(m, d.found[d.at].Choice), true

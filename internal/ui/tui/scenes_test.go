@@ -56,6 +56,7 @@ var scenes = []struct {
 		formAsked(r.open(), view.Form{From: "the MCP server db", Message: "Sign in, so that the database can be read.", URL: "http://xn--login-4ve.example.com/start?session=1"})
 	}},
 	{"plan", func(r *rig) {
+		r.m.host.EditFile, r.m.host.ReadFile = func(context.Context, string) error { return nil }, func(string) (string, error) { return "", nil }
 		r.open().event(event.Asked{Call: "q", Tool: "ExitPlanMode", View: plan}).pass(time.Second)
 	}},
 	{"context", func(r *rig) {
@@ -96,6 +97,7 @@ var scenes = []struct {
 		text := "this session has cost $5.01; cost.warn_usd is $5.00"
 		r.event(event.Noted{Level: "warning", Text: text, About: event.AboutCost}, event.Asked{Call: "x9.1", Title: text, About: event.AboutCost}).pass(time.Second)
 	}},
+	{"arguments", func(r *rig) { r.open().keys("'/compact ") }},
 	{"commands", func(r *rig) { r.open().keys("'/co") }},
 	{"files", func(r *rig) { r.open().keys("'see @cal") }},
 	{"theme", func(r *rig) { r.open().keys("'/theme", "enter", "down") }},
