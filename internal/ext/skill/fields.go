@@ -47,6 +47,10 @@ func readHead(text string) (h head, body string, first int, err *Problem) {
 
 func (h *head) read(top string) *Problem {
 	h.raw = strings.Split(top, "\n")
+	if root, ok := plain(top); ok {
+		h.fields(root)
+		return nil
+	}
 	var doc yaml.Node
 	err := yaml.Unmarshal([]byte(top), &doc)
 	if err != nil { // people write values that YAML wants in quotes
@@ -67,6 +71,12 @@ func (h *head) read(top string) *Problem {
 	if root.Kind != yaml.MappingNode {
 		return &Problem{Line: root.Line + above, Text: "the front matter is no list of fields (name: value)"}
 	}
+	h.fields(root)
+	return nil
+}
+
+// fields takes over those of a mapping.
+func (h *head) fields(root *yaml.Node) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		key := root.Content[i].Value
 		if _, twice := h.nodes[key]; twice { // the parser of YAML says so only when it decodes
@@ -76,7 +86,6 @@ func (h *head) read(top string) *Problem {
 		h.nodes[key], h.line[key] = root.Content[i+1], root.Content[i].Line+above
 		h.keys = append(h.keys, key)
 	}
-	return nil
 }
 
 var yamlLine = pattern.Lazy(`^(?:yaml: )?(?:line ([0-9]+): )?(.*)$`)
