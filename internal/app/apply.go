@@ -87,8 +87,7 @@ func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, er
 func (r *Running) Offer() {
 	w := r.world
 	cfg := w.Config()
-	rules, _ := settings.UsableRules(cfg, w.Paths, func(error) {}) // problems are told elsewhere
-	set, err := r.narrowed(cfg, rules)
+	set, err := r.narrowed(cfg, settings.ReadingRules(cfg, w.Paths)) // which tools are denied
 	if err != nil {
 		_ = r.Session.Report(event.Noted{Level: "warning", Text: err.Error()}) // a session that has ended needs none
 		return

@@ -43,8 +43,7 @@ func (r *Running) extend(cfg *config.Config) {
 		},
 		Loop: func() *agent.Loop {
 			cfg := w.Config()
-			rules, _ := settings.UsableRules(cfg, w.Paths, func(error) {}) // problems are told elsewhere
-			return r.turns(cfg, rules)
+			return r.turns(cfg, settings.ReadingRules(cfg, w.Paths))
 		},
 	}, Further: r.spec.Hooks, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
 		Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result, Log: w.process.LogFile,

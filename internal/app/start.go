@@ -91,12 +91,12 @@ type Running struct {
 // Start begins a session, or goes on with one. Close ends it; so does the end
 // of the World.
 func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
+	w.ext.Begin() // first of all: the instructions wait for skills
 	cfg := w.Config()
 	rules, mode, err := settings.Permissions(w.process.Environment, cfg, w.Paths, s.Skip)
 	if err != nil {
 		return nil, err
 	}
-	w.ext.Begin()
 	facts := w.learn(ctx, s) // memory and git are read while the model is chosen
 	log, err := sessions.Choose(ctx, w.process.Run(w.Paths), s.Log)
 	if err != nil {
@@ -156,7 +156,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
-	r.sandboxes = confine.New(w.sandboxes(r.started == policy.Bypass))
+	r.sandboxes = confine.New(w.sandboxes(r.started == policy.Bypass, cfg, rules))
 	r.sandboxes.Prepare(ctx, cfg, rules.Dirs, true)
 	r.sandboxes.Advance()
 	r.extend(cfg)

@@ -140,14 +140,26 @@ func (w *World) modelsOf(cfg *config.Config) (*models.Set, error) {
 	return m, err
 }
 
-// sandboxes is what those of a session are made from.
-func (w *World) sandboxes(bypass bool) confine.Config {
+// sandboxes is what those of a session are made from, which begins with these
+// settings and rules: what those protect is not worked out a second time for the
+// first sandbox.
+func (w *World) sandboxes(bypass bool, began *config.Config, rules policy.Rules) confine.Config {
 	c := w.process.sandboxes(w.Paths)
 	c.Temp, c.Bypass, c.Shown = w.temp.inside, bypass, w.ext.PluginRoots
+	var asked atomic.Bool
 	c.Programs = func(cfg *config.Config, roots []string) []policy.Steer {
-		return append(settings.Programs(cfg, w.Paths, roots), w.ext.Programs(roots)...)
+		known := slices.Clip(rules.Protected)
+		if asked.Swap(true) || cfg != began || !within(roots, rules.Dirs) {
+			known = settings.Programs(cfg, w.Paths, roots)
+		}
+		return append(known, w.ext.Programs(roots)...)
 	}
 	return c
+}
+
+// within reports whether each of dirs is among others.
+func within(dirs, others []string) bool {
+	return !slices.ContainsFunc(dirs, func(d string) bool { return !slices.Contains(others, d) })
 }
 
 // own are the folders that adze itself writes while it works, resolved.

@@ -61,13 +61,10 @@ func Plugins(c WorldConfig) Brought {
 
 // plugins are the active plugins, as they were when settings last changed.
 func (w *World) plugins() *plugged {
+	w.plug.Do(func() { w.replug() }) // at a start, several ask at the same time
 	w.mu.Lock()
-	p := w.plugs
-	w.mu.Unlock()
-	if p == nil {
-		p = w.replug()
-	}
-	return p
+	defer w.mu.Unlock()
+	return w.plugs
 }
 
 // replug looks which plugins are active now.

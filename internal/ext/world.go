@@ -71,6 +71,7 @@ type World struct {
 	looked chan struct{} // closed when it has, once
 	used   chan struct{} // closed when servers were begun to be started, once
 	hurry  chan struct{} // has a token when somebody waits for servers
+	plug   sync.Once     // has looked which plugins are active
 	end    context.CancelFunc
 	wg     sync.WaitGroup
 

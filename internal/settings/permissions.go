@@ -73,6 +73,19 @@ func Rules(cfg *config.Config, p Paths) (policy.Rules, []config.Problem, error) 
 // UsableRules is Rules without the folders that cannot be used; missing is
 // told why.
 func UsableRules(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []config.Problem) {
+	r, problems := listed(cfg, p, missing)
+	r.Protected = Programs(cfg, p, r.Dirs)
+	return r, problems
+}
+
+// ReadingRules are UsableRules for what only reads: without what is protected from
+// being written, which takes looks at the disk and at the programs of hooks.
+func ReadingRules(cfg *config.Config, p Paths) policy.Rules {
+	r, _ := listed(cfg, p, func(error) {})
+	return r
+}
+
+func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []config.Problem) {
 	var problems []config.Problem
 	perms := cfg.Permissions
 	r := policy.Rules{Dir: p.Dir, Home: p.Home, Unsafe: perms.Unsafe, NoBypass: bool(perms.DisableBypass)}
@@ -106,7 +119,6 @@ func UsableRules(cfg *config.Config, p Paths, missing func(error)) (policy.Rules
 		}
 	}
 	r.Dirs = dirs(cfg, p, missing)
-	r.Protected = Programs(cfg, p, r.Dirs)
 	return r, problems
 }
 

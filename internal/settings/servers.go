@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -65,7 +66,7 @@ func (l *Live) servers(cfg *config.Config, s Servers) servers.Set {
 				from.Project = append(from.Project, servers.File{Path: filepath.Join(p.Root, filepath.FromSlash(f.Path)), Text: f.Text()})
 			}
 		}
-		slices.SortStableFunc(from.Project, func(a, b servers.File) int { return len(b.Path) - len(a.Path) })
+		order.By(from.Project, func(a, b servers.File) int { return len(b.Path) - len(a.Path) })
 	}
 	set := servers.Load(from)
 	if bad != nil {

@@ -100,8 +100,7 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 // session.
 func (p Place) memory(begun *config.Config) *memory.Reader {
 	own, cc := config.ManagedDirs(runtime.GOOS, p.Env)
-	rules, _ := settings.UsableRules(p.Config(), p.Paths, func(error) {}) // problems are told elsewhere
-	covers := policy.Covers(rules)
+	covers := policy.Covers(settings.ReadingRules(p.Config(), p.Paths))
 	return memory.New(memory.Options{
 		Covered: func(path, named string) string {
 			switch covers(policy.Default, path, named) {
