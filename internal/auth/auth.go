@@ -12,12 +12,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -194,7 +194,7 @@ func (s Store) List() ([]Saved, error) {
 		}
 		out = append(out, Saved{p, at})
 	}
-	slices.SortFunc(out, func(a, b Saved) int { return strings.Compare(a.Provider, b.Provider) })
+	order.By(out, func(a, b Saved) int { return strings.Compare(a.Provider, b.Provider) })
 	return out, nil
 }
 

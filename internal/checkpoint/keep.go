@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/search"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // keepAll copies the content of every new file that git does not have to the
@@ -163,7 +164,7 @@ func (t *Tree) changes(ctx context.Context, ds []delta, began time.Time) []effec
 		}
 		out = append(out, c)
 	}
-	slices.SortFunc(out, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
+	order.By(out, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 

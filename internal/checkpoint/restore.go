@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/effect"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -37,7 +38,7 @@ func Back(all []effect.Change) []effect.Change {
 		out[i].Before = c.After
 	}
 	out = slices.DeleteFunc(out, nothing)
-	slices.SortFunc(out, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
+	order.By(out, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
@@ -150,7 +151,7 @@ func Restore(ctx context.Context, blobs Blobs, list []effect.Change) (done []eff
 	for _, c := range list {
 		r.plan(c)
 	}
-	slices.SortFunc(r.todo, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
+	order.By(r.todo, func(a, b effect.Change) int { return strings.Compare(a.Path, b.Path) })
 	deepest := slices.Clone(r.todo)
 	slices.Reverse(deepest)
 	for _, step := range []struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 func newPermissions(sys System, f *runFlags) *cobra.Command {
@@ -164,7 +165,7 @@ func permissionsList(sys System, f *runFlags) *cobra.Command {
 			for _, r := range rules.List {
 				rows = append(rows, row{r.Effect, r.Text(), r.Source, policy.Lint(r)})
 			}
-			slices.SortStableFunc(rows, func(a, b row) int { return int(b.Effect) - int(a.Effect) })
+			order.By(rows, func(a, b row) int { return int(b.Effect) - int(a.Effect) })
 			if asJSON {
 				return printJSON(sys, map[string]any{"mode": cfg.Permissions.Mode(), "rules": rows, "folders": rules.Dirs, "unsafe": rules.Unsafe})
 			}

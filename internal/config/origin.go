@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Scope is a layer of settings.
@@ -159,7 +160,7 @@ type Report struct {
 func (r Report) Check() []Problem {
 	out := slices.Clone(r.Problems)
 	rank := map[Severity]int{Error: 0, Warning: 1, Note: 2}
-	slices.SortStableFunc(out, func(a, b Problem) int {
+	order.By(out, func(a, b Problem) int {
 		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(rank[a.Severity], rank[b.Severity]))
 	})
 	return out

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -89,7 +90,7 @@ func Join(list ...Contribution) (Set, error) {
 		}
 		tools, s.commands = append(tools, c.Tools...), append(s.commands, c.Commands...)
 	}
-	slices.SortFunc(s.commands, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(s.commands, func(a, b Command) int { return cmp.Compare(a.Name, b.Name) })
 	var err error
 	s.tools, err = tool.NewSet(tools...)
 	return s, err

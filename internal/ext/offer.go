@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -39,7 +40,7 @@ func (x *Session) Extended() event.Extended {
 	for _, s := range lib.Styles() {
 		e.Styles = append(e.Styles, offer(s.Thing))
 	}
-	slices.SortFunc(e.Commands, func(a, b event.Offer) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(e.Commands, func(a, b event.Offer) int { return cmp.Compare(a.Name, b.Name) })
 	return e
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // Names of agents.
@@ -110,7 +111,7 @@ func (a *Agents) Find(ctx context.Context, from string) ([]Source, error) {
 		return nil, err
 	}
 	out, err := f.find(ctx)
-	slices.SortStableFunc(out, func(x, y Source) int { return strings.Compare(x.Path, y.Path) })
+	order.By(out, func(x, y Source) int { return strings.Compare(x.Path, y.Path) })
 	return out, err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/git/conf"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -73,7 +74,7 @@ func (p Policy) layout() (steps []step, links []string) {
 	for path, do := range l.at {
 		steps = append(steps, step{path, do})
 	}
-	slices.SortFunc(steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
+	order.By(steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
 	slices.Sort(l.links)
 	return steps, slices.Compact(l.links)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // Bounds of the search for values whose characters stand apart.
@@ -126,7 +128,7 @@ func (ix *index) apart(b []byte) [][2]int {
 			out = append(out, text.find(want)...)
 		}
 	}
-	slices.SortFunc(out, func(a, b [2]int) int { return a[0] - b[0] })
+	order.By(out, func(a, b [2]int) int { return a[0] - b[0] })
 	return out
 }
 

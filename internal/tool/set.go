@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Set is an ordered, immutable collection of tools with unique names:
@@ -137,7 +138,7 @@ func NewSet(tools ...Tool) (Set, error) {
 	for _, t := range tools {
 		list = append(list, entry{Tool: t, spec: t.Spec()})
 	}
-	slices.SortStableFunc(list, func(a, b entry) int {
+	order.By(list, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(btoi(isMCP(a.spec.Name)), btoi(isMCP(b.spec.Name))), cmp.Compare(a.spec.Name, b.spec.Name))
 	})
 	for i := range list[min(1, len(list)):] {

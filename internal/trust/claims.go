@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Claim is one thing that a folder wants: what a person decides about. The
@@ -46,7 +46,7 @@ func (v Verdict) Claims() []Claim {
 		}
 	}
 	out = append(out, v.settings()...)
-	slices.SortStableFunc(out, func(a, b Claim) int {
+	order.By(out, func(a, b Claim) int {
 		if c := strings.Compare(a.File, b.File); c != 0 {
 			return c
 		}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -86,7 +87,7 @@ func look(f Folder) Verdict {
 		own := f.Home != "" && filepath.Join(f.Root, filepath.FromSlash(d)) == f.Home
 		l.folder(d, own, i > 0 && i < len(dirs)-1)
 	}
-	slices.SortFunc(v.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	order.By(v.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return v
 }
 
@@ -230,7 +231,7 @@ func (l *looker) names(at string, kind Kind) []fs.DirEntry {
 		l.bad(at, kind, fmt.Errorf("it holds more than %d names", maxNames))
 		return nil
 	}
-	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	order.By(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list
 }
 

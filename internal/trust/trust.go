@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A State is what is known of a folder.
@@ -153,7 +154,7 @@ func changes(v Verdict, g grant) []Change {
 			out = append(out, Change{path, "removed", old})
 		}
 	}
-	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
+	order.By(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
 
@@ -304,7 +305,7 @@ func (s Store) List() ([]Entry, error) {
 		slices.Sort(e.Files)
 		out = append(out, e)
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
+	order.By(out, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	return out, nil
 }
 

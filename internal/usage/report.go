@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Report is what many sessions came to from one day to another.
@@ -129,7 +131,7 @@ func (p *Reporter) Report() Report {
 	for name, w := range p.tools {
 		r.Tools = append(r.Tools, Tool{name, w})
 	}
-	slices.SortFunc(r.Tools, func(a, b Tool) int {
+	order.By(r.Tools, func(a, b Tool) int {
 		return cmp.Or(cmp.Compare(b.Took, a.Took), cmp.Compare(b.Calls, a.Calls), cmp.Compare(a.Name, b.Name))
 	})
 	return r
@@ -143,7 +145,7 @@ func dearest(m map[string]Spent) []Named {
 	for name, s := range m {
 		out = append(out, Named{name, s})
 	}
-	slices.SortFunc(out, func(a, b Named) int {
+	order.By(out, func(a, b Named) int {
 		return cmp.Or(cmp.Compare(b.Cost, a.Cost), cmp.Compare(b.Usage.Prompt()+b.Usage.Out, a.Usage.Prompt()+a.Usage.Out), cmp.Compare(a.Name, b.Name))
 	})
 	return out

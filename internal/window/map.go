@@ -3,13 +3,13 @@ package window
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -127,7 +127,7 @@ func MapOf(s transcript.State, model string, windowTokens, outputCap int, instru
 			m.Shares = append(m.Shares, sh)
 		}
 	}
-	slices.SortStableFunc(items, func(a, b Item) int { return cmp.Compare(b.Tokens, a.Tokens) })
+	order.By(items, func(a, b Item) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	m.Biggest = items[:min(len(items), maxBiggest)]
 	if m.Effective > 0 {
 		m.Free, m.Warns, m.Compacts = max(0, m.Effective-m.Used), Warning(m.Effective), Threshold(m.Effective)

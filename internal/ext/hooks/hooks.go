@@ -24,6 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // Times.
@@ -219,7 +220,7 @@ func tasks(running map[string]event.TaskStarted) []hook.Task {
 	for id, t := range running {
 		out = append(out, hook.Task{ID: id, Type: t.Kind, Status: "running", Description: t.Text, Command: t.Text})
 	}
-	slices.SortFunc(out, func(a, b hook.Task) int { return strings.Compare(a.ID, b.ID) })
+	order.By(out, func(a, b hook.Task) int { return strings.Compare(a.ID, b.ID) })
 	return out
 }
 

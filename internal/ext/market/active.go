@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Problem is why a plugin that somebody wants is not active.
@@ -105,7 +106,7 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 			active = append(active, p)
 		}
 	}
-	slices.SortStableFunc(problems, func(a, b Problem) int { return cmp.Compare(a.Plugin, b.Plugin) })
+	order.By(problems, func(a, b Problem) int { return cmp.Compare(a.Plugin, b.Plugin) })
 	return active, problems
 }
 

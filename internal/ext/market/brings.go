@@ -13,6 +13,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -99,7 +100,7 @@ func brings(p plugin.Plugin, dir string, all sums) []Item {
 	for _, d := range p.Depends {
 		add("needs", strings.TrimSuffix(d.Name+"@"+d.Market, "@"), d.Range, "", false)
 	}
-	slices.SortStableFunc(out, func(a, b Item) int {
+	order.By(out, func(a, b Item) int {
 		if a.Runs != b.Runs {
 			if a.Runs {
 				return -1

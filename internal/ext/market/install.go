@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Plan is what would be installed: everything is fetched and read, nothing
@@ -97,7 +98,7 @@ func (s *Store) Find(id string) (Installed, error) {
 	case 0:
 		return Installed{}, &fault{fmt.Errorf("no plugin %q is installed%s", clip.Line(clip.Visible(id), 80), near.Hint(id, slices.Sorted(maps.Keys(l.Plugins)))), "adze plugin list"}
 	}
-	slices.SortFunc(found, func(a, b Installed) int { return strings.Compare(a.Market, b.Market) })
+	order.By(found, func(a, b Installed) int { return strings.Compare(a.Market, b.Market) })
 	return Installed{}, fmt.Errorf("there are several of that name: say %s or %s", found[0].ID(), found[1].ID())
 }
 
@@ -164,7 +165,7 @@ func (s *Store) offer(l lockFile, id string) (Market, Entry, error) {
 	case len(hits) == 1:
 		return hits[0].m, hits[0].e, nil
 	case len(hits) > 1:
-		slices.SortFunc(hits, func(a, b hit) int { return strings.Compare(a.m.Name, b.m.Name) })
+		order.By(hits, func(a, b hit) int { return strings.Compare(a.m.Name, b.m.Name) })
 		return Market{}, Entry{}, fmt.Errorf("several marketplaces have it: say %s@%s or %s@%s", name, hits[0].m.Name, name, hits[1].m.Name)
 	case broken != nil:
 		return Market{}, Entry{}, broken

@@ -24,6 +24,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // Bounds of starting.
@@ -167,7 +168,7 @@ func (h *Hub) Use(list []servers.Server) {
 		return
 	}
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b servers.Server) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(list, func(a, b servers.Server) int { return cmp.Compare(a.Name, b.Name) })
 	list = slices.CompactFunc(list, func(a, b servers.Server) bool { return a.Name == b.Name })
 	parts := serverParts(list)
 	was := map[string]*server{}

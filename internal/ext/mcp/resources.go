@@ -14,6 +14,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -62,7 +63,7 @@ func (h *Hub) Resources(ctx context.Context, name string) ([]Resource, error) {
 		}
 	}
 	wg.Wait()
-	slices.SortStableFunc(out, func(a, b Resource) int { return cmp.Compare(a.Server, b.Server) })
+	order.By(out, func(a, b Resource) int { return cmp.Compare(a.Server, b.Server) })
 	return out, nil
 }
 

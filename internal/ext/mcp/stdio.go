@@ -17,6 +17,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -257,7 +258,7 @@ func sorted[V any](m map[string]V) []string {
 	for k := range m {
 		out = append(out, k)
 	}
-	slices.SortFunc(out, cmp.Compare)
+	order.By(out, cmp.Compare)
 	return out
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -90,7 +91,7 @@ func check(f found, text string) []Problem {
 		c.say(first, true, "the text has %s lines; over %d, put parts of it into files beside it", clip.Thousands(n), maxLines)
 	}
 	out := append(c.out, missing(f, body, first)...)
-	slices.SortStableFunc(out, func(a, b Problem) int { return a.Line - b.Line })
+	order.By(out, func(a, b Problem) int { return a.Line - b.Line })
 	return out
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // maxListed is how many characters of a description the model is shown, of what
@@ -45,7 +46,7 @@ func (l Library) Listed(max int) []Line {
 	}
 	// Each gets the same share; what a short one leaves, the others have.
 	byLength := slices.Clone(others)
-	slices.SortStableFunc(byLength, func(a, b Skill) int { return cmp.Compare(len(a.shown()), len(b.shown())) })
+	order.By(byLength, func(a, b Skill) int { return cmp.Compare(len(a.shown()), len(b.shown())) })
 	room, share := left-names, map[string]int{}
 	for i, s := range byLength {
 		n := min(len(s.shown()), max0(room)/(len(byLength)-i))
@@ -58,7 +59,7 @@ func (l Library) Listed(max int) []Line {
 	for _, s := range others {
 		add(s, cut(s.shown(), share[s.Name]))
 	}
-	slices.SortFunc(out, func(a, b Line) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(out, func(a, b Line) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
 

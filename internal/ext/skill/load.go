@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // Load reads places, the nearest first: of two things of one name the first one
@@ -84,7 +84,7 @@ func (l Library) With(agents []Agent) Library {
 		n.agent(a)
 	}
 	out := l
-	slices.SortStableFunc(n.agents, func(a, b Agent) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(n.agents, func(a, b Agent) int { return cmp.Compare(a.Name, b.Name) })
 	out.agents, out.hidden = n.agents, append(l.Hidden(), n.hidden...)
 	return out
 }
@@ -107,9 +107,9 @@ func (l *loader) tell(ps ...Problem) {
 }
 
 func (l *loader) done() (Library, []Problem) {
-	slices.SortFunc(l.skills, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(l.agents, func(a, b Agent) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(l.styles, func(a, b Style) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(l.skills, func(a, b Skill) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(l.agents, func(a, b Agent) int { return cmp.Compare(a.Name, b.Name) })
+	order.By(l.styles, func(a, b Style) int { return cmp.Compare(a.Name, b.Name) })
 	return l.Library, l.bad
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -64,7 +65,7 @@ func (w *walk) text() {
 			w.out = append(w.out, found{path: name, name: strings.TrimSuffix(base, path.Ext(base))})
 		}
 	}
-	slices.SortFunc(w.out, func(a, b found) int { return strings.Compare(a.path, b.path) })
+	order.By(w.out, func(a, b found) int { return strings.Compare(a.path, b.path) })
 }
 
 const skillFile = "SKILL.md"
@@ -154,7 +155,7 @@ func (w *walk) names(dir string) []fs.DirEntry {
 	if err != nil && !errors.Is(err, io.EOF) {
 		w.bad = append(w.bad, Problem{File: dir, Text: "it cannot be read: " + paths.Cause(err).Error()})
 	}
-	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	order.By(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list
 }
 

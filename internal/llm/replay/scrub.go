@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/llm/wire"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A scrubber removes secrets and the home path from text, also where a stream
@@ -39,7 +40,7 @@ func newScrubber(secrets []string, home string) *scrubber {
 		add(escaped(home), "~")
 		add(escaped(escaped(home)), "~") // a path in JSON text in a JSON string
 	}
-	slices.SortFunc(s.find, func(a, b string) int { return len(b) - len(a) })
+	order.By(s.find, func(a, b string) int { return len(b) - len(a) })
 	return s
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Catalogue is what the index is made from.
@@ -111,7 +112,7 @@ func (f Folder) update(ctx context.Context, x *index, cat Catalogue, progress fu
 		if err != nil {
 			return err
 		}
-		slices.SortFunc(all, func(a, b store.Info) int { return cmp.Compare(a.ID, b.ID) }) // by time
+		order.By(all, func(a, b store.Info) int { return cmp.Compare(a.ID, b.ID) }) // by time
 		for n, i := range all {
 			progress(n, len(all))
 			if err := x.feed(ctx, i, cat); err != nil {

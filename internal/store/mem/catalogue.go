@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/blob"
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Catalogue is a store.Catalogue in memory.
@@ -194,7 +195,7 @@ func (c *Catalogue) List(ctx context.Context, project string) ([]store.Info, err
 			out = append(out, i)
 		}
 	}
-	slices.SortFunc(out, func(a, b store.Info) int {
+	order.By(out, func(a, b store.Info) int {
 		return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.ID, a.ID))
 	})
 	return out, nil

@@ -22,6 +22,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/disk"
 	"github.com/adze-agent/adze/internal/store/fulltext"
 	"github.com/adze-agent/adze/internal/store/lease"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -121,7 +122,7 @@ func (s Store) List(ctx context.Context, key string) ([]store.Info, error) {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b store.Info) int {
+	order.By(out, func(a, b store.Info) int {
 		return cmp.Or(b.Changed.Compare(a.Changed), cmp.Compare(b.ID, a.ID))
 	})
 	return out, nil

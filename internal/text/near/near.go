@@ -3,8 +3,9 @@
 package near
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // Words returns at most three of names that are close to word, nearest first:
@@ -32,7 +33,7 @@ func Words(word string, names []string) []string {
 		}
 		hits = append(hits, hit{n, d})
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return a.d - b.d })
+	order.By(hits, func(a, b hit) int { return a.d - b.d })
 	var out []string
 	for _, h := range hits[:min(3, len(hits))] {
 		out = append(out, h.name)

@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/pin"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -149,7 +150,7 @@ func closeNames(path string, env tool.Env) []string {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b hit) int { return a.dist - b.dist })
+	order.By(out, func(a, b hit) int { return a.dist - b.dist })
 	var names []string
 	for _, n := range out[:min(len(out), 3)] {
 		names = append(names, n.path)

@@ -2,10 +2,10 @@ package toolsearch
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -89,7 +89,7 @@ func names(list []string) string {
 	for i := range bySize {
 		bySize[i] = i
 	}
-	slices.SortStableFunc(bySize, func(a, b int) int { return len(groups[a].long()) - len(groups[b].long()) })
+	order.By(bySize, func(a, b int) int { return len(groups[a].long()) - len(groups[b].long()) })
 	lines, left := make([]string, len(groups)), maxNames
 	for _, i := range bySize {
 		lines[i] = groups[i].long()

@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -229,7 +230,7 @@ func ranked(all []llm.Spec, query []word, most int) (found []llm.Spec, others, m
 			hits = append(hits, hit{s, n})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b hit) int { return cmp.Compare(b.n, a.n) })
+	order.By(hits, func(a, b hit) int { return cmp.Compare(b.n, a.n) })
 	for i, h := range hits {
 		if i < most {
 			found = append(found, h.s)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
@@ -53,7 +54,7 @@ func Load(text []byte, t Terminal) (*Map, []Problem) {
 	l := loader{text: text, list: base, first: map[string]int{}}
 	l.file(v)
 	l.shadows()
-	slices.SortStableFunc(l.problems, func(a, b Problem) int {
+	order.By(l.problems, func(a, b Problem) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}

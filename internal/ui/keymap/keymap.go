@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Binding gives a chord a meaning in a context.
@@ -64,7 +66,7 @@ func build(list []Binding) *Map {
 		}
 	}
 	for a := range m.order { // a person's own keys are the ones to show
-		slices.SortStableFunc(m.order[a], func(x, y Binding) int {
+		order.By(m.order[a], func(x, y Binding) int {
 			switch {
 			case x.Own == y.Own:
 				return 0

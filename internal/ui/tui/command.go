@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"maps"
 	"slices"
@@ -64,7 +65,7 @@ func (m *Model) commands() []command {
 			return m.sendCommand(strings.TrimSpace("/" + x.Name + " " + args))
 		}})
 	}
-	slices.SortFunc(out, func(a, b command) int { return cmp.Compare(a.name, b.name) })
+	order.By(out, func(a, b command) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
 
@@ -163,7 +164,7 @@ func (m *Model) commandsFor(word string) []found {
 		}
 		hits = append(hits, rated{found{Choice{ID: c.name, Name: c.name, About: c.told(), Right: c.args}, at}, score})
 	}
-	slices.SortStableFunc(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	order.By(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
 	out := make([]found, len(hits))
 	for i, h := range hits {
 		out[i] = h.found

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"maps"
 	"slices"
@@ -80,7 +81,7 @@ func (m *Model) toolTimes(b *strings.Builder) {
 		return
 	}
 	names := slices.Collect(maps.Keys(m.st.ByTool))
-	slices.SortFunc(names, func(x, y string) int {
+	order.By(names, func(x, y string) int {
 		return cmp.Or(cmp.Compare(m.st.ByTool[y].Took, m.st.ByTool[x].Took), cmp.Compare(x, y))
 	})
 	b.WriteString("\n| tool | calls | failed | refused | time |\n|---|---:|---:|---:|---:|\n")

@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func (d *menu) find() {
 			hits = append(hits, rated{found{Choice: c}, score})
 		}
 	}
-	slices.SortStableFunc(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	order.By(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
 	for _, h := range hits {
 		d.found = append(d.found, h.found)
 	}
