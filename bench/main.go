@@ -19,10 +19,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/adze-agent/adze/internal/text/order"
 )
 
 func main() {
@@ -138,7 +139,7 @@ func median[T any](xs []sample, of func(sample) T, less func(a, b T) int) T {
 	for _, x := range xs {
 		vs = append(vs, of(x))
 	}
-	slices.SortFunc(vs, less)
+	order.By(vs, less)
 	return vs[len(vs)/2]
 }
 
