@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/seal"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/tui"
@@ -88,7 +89,7 @@ func besides(ctx context.Context, p settings.Paths, list []store.Info) ([]store.
 		}
 		list = append(list, more...)
 	}
-	slices.SortStableFunc(list, func(a, b store.Info) int { return b.Changed.Compare(a.Changed) })
+	order.By(list, func(a, b store.Info) int { return b.Changed.Compare(a.Changed) })
 	return list, nil
 }
 
