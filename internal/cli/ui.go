@@ -215,6 +215,9 @@ func (h *uiHost) trust(context.Context) (*tui.Trust, error) {
 	if len(v.Refused) > 0 {
 		t.Refused = v.Refused[0]
 	}
+	if v.State == trust.Changed {
+		t.Changed = p.Trust().Diff(v)
+	}
 	for _, c := range v.Claims() {
 		t.Claims = append(t.Claims, fmt.Sprintf("%s: %s: %s", c.File, c.What, c.Text))
 	}

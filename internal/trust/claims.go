@@ -25,7 +25,7 @@ type Claim struct {
 	Text string `json:"text"`
 }
 
-const maxClaim = 500 // characters
+const maxClaim = 4000 // characters: who says yes has to see all of an ordinary one
 
 func claim(file string, line int, what, format string, args ...any) Claim {
 	return Claim{clip.Visible(file), line, clip.Line(clip.Visible(what), 100), clip.Line(clip.VisibleText(fmt.Sprintf(format, args...)), maxClaim)}

@@ -648,3 +648,29 @@ func TestRuleIsMended(t *testing.T) {
 	r = newRig(t, 80, 24).open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
 	r.keys("down", "'e", "'(", "enter", "esc").hasNot("parenthesis", "Enter takes the rule").has("Bash(git push:*)")
 }
+
+// All of what a folder brings can be read before it is trusted: long lines are
+// wrapped, and what does not fit is scrolled to.
+func TestTrustShowsAll(t *testing.T) {
+	for _, rows := range []int{24, 10} {
+		r := newRig(t, 40, rows)
+		r.m.host.Trust = func(context.Context) (*Trust, error) {
+			return &Trust{Folder: "~/src/calc", Claims: []string{".adze/settings.json: hooks: " + longHook}, Changed: "-{}\n+{\"hooks\": 1}\n"}, nil
+		}
+		r.open().pass(time.Second).has("It changed since you trusted it", "No, use none of it", "Yes, I know what it does")
+		all := ""
+		for range 40 {
+			all += r.text()
+			r.keys("pgdown")
+		}
+		for _, want := range []string{"-{}", `+{"hooks": 1}`, "collect", "and that is at", "the end"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%d rows: %q is never seen:\n%s", rows, want, r.text())
+			}
+		}
+		r.keys("enter")
+		if len(r.m.dialogs) > 0 {
+			t.Error("Enter did not answer")
+		}
+	}
+}

@@ -21,6 +21,7 @@ type menu struct {
 	heading string
 	about   string                                     // a line or two above the choices
 	above   func(p paper, width, rows int) []draw.Line // what the choice is about, in at most rows lines; nil: nothing
+	off     int                                        // of what is above
 	careful bool                                       // a key that was meant for something else would do harm
 	all     []Choice
 	found   []found
@@ -247,10 +248,19 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 		return d.mark(m, d.at+1), true
 	case keymap.SelectPrev, keymap.EditUp:
 		return d.mark(m, d.at-1), true
-	case keymap.SelectPageDn:
+	case keymap.SelectPageDn, keymap.SelectPageUp:
+		if d.above != nil { // it is longer than the screen, more often than the choices are
+			if a == keymap.SelectPageUp {
+				d.off -= m.stride()
+			} else {
+				d.off += m.stride()
+			}
+			return nil, true
+		}
+		if a == keymap.SelectPageUp {
+			return d.mark(m, d.at-10), true
+		}
 		return d.mark(m, d.at+10), true
-	case keymap.SelectPageUp:
-		return d.mark(m, d.at-10), true
 	case keymap.SelectFirst:
 		return d.mark(m, 0), true
 	case keymap.SelectLast:

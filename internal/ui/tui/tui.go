@@ -222,6 +222,9 @@ type Report struct {
 type Trust struct {
 	Folder string
 	Claims []string // what it brings, one a line
+	// Changed is a diff of what was trusted and what there is now, "" where it
+	// was not trusted before.
+	Changed string
 	// Refused says why it cannot be trusted at all, "" when it can.
 	Refused string
 	Grant   func(ctx context.Context) error

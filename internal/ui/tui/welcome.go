@@ -2,7 +2,7 @@ package tui
 
 import (
 	"context"
-	"fmt"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
@@ -92,7 +92,11 @@ func (m *Model) trustMenu(t *Trust) dialog {
 	if t.Refused == "" {
 		all = append(all, Choice{ID: "yes", Name: "Yes, I know what it does"})
 	}
-	d := newMenu(m, "Trust "+t.Folder+"?", all, func(m *Model, c Choice) []effect {
+	heading := "Trust " + t.Folder + "?"
+	if t.Changed != "" {
+		heading = "Trust " + t.Folder + " again?"
+	}
+	d := newMenu(m, heading, all, func(m *Model, c Choice) []effect {
 		if c.ID != "yes" {
 			return nil
 		}
@@ -110,23 +114,52 @@ func (m *Model) trustMenu(t *Trust) dialog {
 			}
 		}}}
 	})
-	d.about = "It brings settings that could run programs or loosen what is asked about. Until you trust it, adze uses none of them."
-	if t.Refused != "" {
-		d.about += " It cannot be trusted: " + t.Refused
-	}
-	d.above, d.fixed, d.place, d.careful = t.claims, true, rankTrust, true
+	d.above = func(p paper, width, rows int) []draw.Line { return t.view(p, width, rows, &d.off) }
+	d.fixed, d.place, d.careful = true, rankTrust, true
 	d.hint = "Esc decides later"
 	return d
 }
 
-// claims are what a folder brings, exactly.
-func (t *Trust) claims(p paper, width, rows int) []draw.Line {
-	var out []draw.Line
-	for i, l := range t.Claims {
-		if i+1 >= rows && i+1 < len(t.Claims) {
-			return append(out, draw.L(draw.S(fmt.Sprintf("%s %d more; adze trust shows all", p.Sign(draw.Ellipsis), len(t.Claims)-i), draw.Attention)))
-		}
-		out = append(out, draw.Exact(l, draw.Plain).Truncate(width, p.O))
+// leastTrust is how many rows what a folder brings has at least for the words
+// before it to be whole.
+const leastTrust = 8
+
+// view is what a folder brings, exactly and whole, in at most rows lines from
+// *off on: what changed since it was trusted, then all of it.
+func (t *Trust) view(p paper, width, rows int, off *int) []draw.Line {
+	text, short := "It brings settings that could run programs or loosen what is asked about. Until you trust it, adze uses none of them.", "It could run programs, or ask less:"
+	if t.Changed != "" {
+		text, short = "It changed since you trusted it. Until you trust it again, adze uses none of it.", "It changed since you trusted it:"
 	}
-	return out
+	if t.Refused != "" {
+		text += " It cannot be trusted: " + t.Refused
+	}
+	head := draw.WrapAll(draw.Text(text, draw.Style{Role: draw.Quiet}), width)
+	if rows < leastTrust {
+		head = []draw.Line{draw.L(draw.S(short, draw.Quiet)).Truncate(width, p.O)}
+	}
+	var body []draw.Line
+	add := func(l draw.Line) { body = append(body, l.Wrap(width, draw.S("  ", draw.Plain))...) }
+	for l := range strings.Lines(t.Changed) {
+		l = strings.TrimRight(l, "\n")
+		role := draw.Quiet
+		switch {
+		case strings.HasPrefix(l, "+"):
+			role = draw.Added
+		case strings.HasPrefix(l, "-"):
+			role = draw.Removed
+		}
+		add(draw.Exact(l, role))
+	}
+	switch {
+	case t.Changed == "":
+	case len(t.Claims) == 0:
+		body = append(body, nil, draw.L(draw.S("It brings nothing now that needs trust.", draw.Quiet)).Truncate(width, p.O))
+	default:
+		body = append(body, nil, draw.L(draw.S("It brings now:", draw.Quiet)))
+	}
+	for _, l := range t.Claims {
+		add(draw.Exact(l, draw.Plain))
+	}
+	return append(head, p.scrolled(body, off, max(rows-len(head), 2))...)
 }
