@@ -138,7 +138,7 @@ func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Comma
 		return code, nil
 	}
 	code := exitCode(cmd.ProcessState)
-	if why, ok := s.Blocked(strings.Join(c.Args, " "), code, string(said.b)); ok {
+	if why, ok := s.Denial(strings.Join(c.Args, " "), code, string(said.b)); ok {
 		fmt.Fprintf(sys.Stderr, "adze: the sandbox kept the command from %s\n", oneLine(why))
 	}
 	return code, nil

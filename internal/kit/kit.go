@@ -80,7 +80,7 @@ func New(c Config) (Kit, error) {
 	}
 	box, ledger := c.Sandboxes, file.NewLedger()
 	shell.Stays, shell.Excluded = box.Stays, box.Excluded
-	shell.Wrap, shell.Active, shell.Passes, shell.Blocked, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Blocked, box.Ahead
+	shell.Wrap, shell.Active, shell.Passes, shell.Denial, shell.Ahead = box.Wrap, box.Active, box.Passes, box.Denial, box.Ahead
 	shell.Quarantined = box.Quarantined
 	shells, aliases, tasks := bash.New(shell)
 	files := file.New(file.Config{Ledger: ledger})

@@ -108,7 +108,7 @@ git status --short; git log --oneline | wc -l | tr -d ' '; git ls-files`)
 		}
 		if out, code := sh(t, s, "git config alias.x '!sh'"); code == 0 {
 			t.Errorf("git config: %s", out)
-		} else if why, ok := s.Blocked("", code, out); !ok || !strings.Contains(why, ".git/config") {
+		} else if why, ok := s.Denial("", code, out); !ok || !strings.Contains(why, ".git/config") {
 			t.Errorf("explained %q as %q", out, why)
 		}
 		if out, code := sh(t, s, "git init -q sub && cd sub && git commit -q --allow-empty -m x"); code != 0 {

@@ -207,13 +207,13 @@ func (c *confinement) close() error {
 	return c.box.Close()
 }
 
-// blocked says what was blocked when a command inside failed.
-func (c *confinement) blocked(command string, exit int, output string) string {
+// denial says what was blocked when a command inside failed.
+func (c *confinement) denial(command string, exit int, output string) string {
 	c.ready()
 	if c.box == nil || c.box.Level().Strength == sandbox.None {
 		return ""
 	}
-	why, _ := c.box.Blocked(command, exit, output)
+	why, _ := c.box.Denial(command, exit, output)
 	return why
 }
 

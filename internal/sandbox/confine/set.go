@@ -209,10 +209,10 @@ func (b *Set) Passes() bool {
 	return c != nil && c.passes()
 }
 
-// Blocked says what was blocked when a command inside failed.
-func (b *Set) Blocked(command string, exit int, output string) string {
+// Denial says what was blocked when a command inside failed.
+func (b *Set) Denial(command string, exit int, output string) string {
 	if c := b.get(); c != nil {
-		return c.blocked(command, exit, output)
+		return c.denial(command, exit, output)
 	}
 	return ""
 }

@@ -65,9 +65,9 @@ type Config struct {
 	// says whether dangerously_disable_sandbox is refused; nil means it is not.
 	Excluded func(actions []policy.Action) bool
 	Stays    func() bool
-	// Blocked says what the sandbox blocked when a wrapped command failed, ""
+	// Denial says what the sandbox blocked when a wrapped command failed, ""
 	// when it was not the sandbox. nil explains nothing.
-	Blocked func(command string, exit int, output string) string
+	Denial func(command string, exit int, output string) string
 	// Quarantined is called when a command that was wrapped is over, before its
 	// result is given: it sees to what the command left where the sandbox lets
 	// nothing stay, and says what became of it. A question it asks ends with
@@ -219,7 +219,7 @@ func (b *runner) run(ctx context.Context, in input, env tool.Env) (tool.Result, 
 	if err != nil {
 		return tool.Errorf("the command was not run: %s", err), nil
 	}
-	if confined && b.Blocked != nil {
+	if confined && b.Denial != nil {
 		b.tasks.mu.Lock()
 		j.blocked = func(exit int, output string) string { return b.blocked(in.Command, exit, output) }
 		b.tasks.mu.Unlock()
@@ -250,7 +250,7 @@ func (b *runner) confined(in input) bool {
 // blame says what the sandbox blocked, when that is why a command failed.
 func (b *runner) blame(in input, r *tool.Result) {
 	t, ok := r.View.(view.Terminal)
-	if !ok || !r.IsErr && t.Exit != 0 || in.NoSandbox || b.Wrap == nil || b.Blocked == nil {
+	if !ok || !r.IsErr && t.Exit != 0 || in.NoSandbox || b.Wrap == nil || b.Denial == nil {
 		return
 	}
 	if why := b.blocked(in.Command, t.Exit, t.Output); why != "" {
@@ -261,7 +261,7 @@ func (b *runner) blame(in input, r *tool.Result) {
 // blocked says what the sandbox blocked when a command failed, and how to go on;
 // "" when that is not why.
 func (b *runner) blocked(command string, exit int, output string) string {
-	why := b.Blocked(command, exit, output)
+	why := b.Denial(command, exit, output)
 	switch {
 	case why == "":
 		return ""

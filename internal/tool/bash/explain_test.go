@@ -83,7 +83,7 @@ func BenchmarkBash(b *testing.B) {
 func TestBlockedInTheBackground(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.Wrap = func(*proc.Command, policy.Needs) error { return nil }
-		c.Blocked = func(_ string, exit int, output string) string {
+		c.Denial = func(_ string, exit int, output string) string {
 			if exit == 3 && strings.Contains(output, "no way") {
 				return "it may not write there"
 			}

@@ -11,15 +11,15 @@ import (
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
-// Blocked says what the sandbox kept a command from, when that is why it
+// Denial says what the sandbox kept a command from, when that is why it
 // failed: exit is its exit code, output the end of what it wrote; command, which
 // may be empty, tells what the output leaves out. ok is false
 // when the failure has another reason, as far as can be told.
-func (s *Sandbox) Blocked(command string, exit int, output string) (blocked string, ok bool) {
+func (s *Sandbox) Denial(command string, exit int, output string) (blocked string, ok bool) {
 	if s.mech == nil {
 		return "", false
 	}
-	blocked, ok = Blocked(command, exit, output, s.policy)
+	blocked, ok = Denial(command, exit, output, s.policy)
 	if exit == 0 {
 		return blocked, ok
 	}
@@ -85,8 +85,8 @@ const outsideWhy = ": it is outside the writable folders; sandbox.filesystem.all
 // maxExplained is how much of the end of an output is looked at.
 const maxExplained = 16 << 10
 
-// Blocked is Sandbox.Blocked for a policy alone.
-func Blocked(command string, exit int, output string, p Policy) (blocked string, ok bool) {
+// Denial is Sandbox.Denial for a policy alone.
+func Denial(command string, exit int, output string, p Policy) (blocked string, ok bool) {
 	output = output[max(0, len(output)-maxExplained):]
 	if m := gitWrites().FindStringSubmatch(output); m != nil && (readOnly().MatchString(output) || busy().MatchString(output)) {
 		return "writing " + strings.TrimSuffix(m[1], ".lock") + ": git's settings are protected; the git command that changes them, run by itself, asks for that", true
