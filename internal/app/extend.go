@@ -55,7 +55,7 @@ func (r *Running) extend(cfg *config.Config) {
 			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
 		},
 		Callback: r.spec.Callback,
-		Confine:  r.boxes.Confine,
+		Confine:  r.sandboxes.Confine,
 		Ask: func(ctx context.Context, model, question string) (string, event.Spent, error) {
 			return w.models.Load().Answer(ctx, model, r.Target().ID(), question)
 		},
