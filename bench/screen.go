@@ -247,8 +247,9 @@ func (b *bench) uiPaste() []figure {
 }
 
 // stageRun runs adze without a terminal.
-func stageRun(b *bench, s stage, args ...string) {
+func stageRun(b *bench, s stage, args ...string) (rss int64) {
 	c := exec.Command(b.bin, args...)
 	c.Dir, c.Env, c.Stderr = s.work, []string{"HOME=" + s.home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + b.dir}, os.Stderr
 	check(c.Run())
+	return maxRSS(c.ProcessState)
 }

@@ -133,7 +133,7 @@ func (b *bench) uiHuge() []figure {
 	id := b.hugeSession(s, int64(b.huge)<<20)
 	what := fmt.Sprintf("open a log of %d MB", b.huge)
 	start := time.Now()
-	stageRun(b, s, "-p", "hello", "--model", "script/"+b.script(), "--resume", id)
+	most := stageRun(b, s, "-p", "hello", "--model", "script/"+b.script(), "--resume", id)
 	first := time.Since(start)
 	m := b.show(s, "> Hello.\n", "--resume", id) // what it shows is in memory now
 	m.until(lastWord, 0)
@@ -150,6 +150,7 @@ func (b *bench) uiHuge() []figure {
 	}
 	return []figure{
 		{what + ": without a snapshot", ms(first), "(no target)"},
+		{what + ": without a snapshot: RSS", mb(most), "< 300 MB"},
 		{"ui: " + what, spread(ds), "< 1000 ms"},
 		{"ui: " + what + ": peak RSS", mb(max(rss[0], rss[1], rss[2], rss[3], rss[4])), "< 150 MB"},
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
@@ -147,8 +147,8 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 type partial struct {
 	known           llm.Progress
 	parts           []llm.Part
-	text            strings.Builder // of the open part
-	textAt, thinkAt int             // bytes of text and reasoning so far
+	text            blocks // of the open part
+	textAt, thinkAt int    // bytes of text and reasoning so far
 	inputID         string
 	inputAt         int
 }
@@ -159,7 +159,7 @@ func (p *partial) add(h Host, c *calls, chunk llm.Chunk) error {
 	case llm.TextDelta:
 		at := p.textAt
 		p.textAt += len(k.S)
-		p.text.WriteString(k.S)
+		p.text.add(k.S)
 		return h.Emit(event.TextDelta{At: at, S: k.S})
 	case llm.ThinkingDelta:
 		at := p.thinkAt
@@ -175,7 +175,7 @@ func (p *partial) add(h Host, c *calls, chunk llm.Chunk) error {
 		return h.Emit(event.ToolInputDelta{Call: k.ID, Name: k.Name, At: at, S: k.S})
 	case llm.PartDone:
 		p.parts = append(p.parts, k.Part)
-		p.text.Reset()
+		p.text = nil
 		if err := h.Emit(event.PartDone{Part: k.Part}); err != nil {
 			return err
 		}
@@ -195,6 +195,27 @@ func (p *partial) message() llm.Finished {
 	}
 	return llm.Finished{Message: llm.Message{Role: llm.Assistant, Parts: parts}, Stop: interruptedStop, Usage: p.known.Usage, ID: p.known.ID, Model: p.known.Model}
 }
+
+// blocks are a text that arrives in pieces and is seldom wanted: no part of it is
+// copied again when it grows.
+type blocks [][]byte
+
+const blockSize = 16 << 10
+
+func (b *blocks) add(s string) {
+	for len(s) > 0 {
+		n := len(*b)
+		if n == 0 || len((*b)[n-1]) == blockSize {
+			*b = append(*b, make([]byte, 0, min(blockSize, max(512, n*blockSize))))
+			n++
+		}
+		last := &(*b)[n-1]
+		k := min(len(s), blockSize-len(*last))
+		*last, s = append(*last, s[:k]...), s[k:]
+	}
+}
+
+func (b blocks) String() string { return string(slices.Concat(b...)) }
 
 // KindName is the stable name of a kind of error, as the log and the print
 // protocol carry it.

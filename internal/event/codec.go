@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"time"
 
@@ -146,6 +147,9 @@ func appendLine(dst []byte, e Event) ([]byte, error) {
 	if err != nil {
 		return dst, fmt.Errorf("write %s: %w", name, err)
 	}
+	if n := bulk(e.Body); n > 64<<10 { // else it would be copied each time that there is too little room
+		dst = slices.Grow(dst, n+n/2)
+	}
 	out := appendHead(dst, e.Seq, e.Time, name)
 	at := len(out)
 	if out, err = fastjson.Append(out, stored); err != nil {
@@ -156,6 +160,27 @@ func appendLine(dst []byte, e Event) ([]byte, error) {
 	}
 	out[at] = ',' // the body's members follow those of the head
 	return out, nil
+}
+
+// bulk is how many bytes of text an event has that can have many.
+func bulk(b Body) (n int) {
+	switch b := b.(type) {
+	case Replied:
+		for _, p := range b.Message.Parts {
+			switch p := p.(type) {
+			case llm.Text:
+				n += len(p.S)
+			case llm.Thinking:
+				n += len(p.S)
+			case llm.ToolUse:
+				n += len(p.Input)
+			case llm.ToolResult, llm.Image, llm.Document: // a model says none
+			}
+		}
+	case ToolFinished:
+		n = 2 * len(b.Text) // its view says it again
+	}
+	return n
 }
 
 func appendHead(dst []byte, seq Seq, t time.Time, name string) []byte {

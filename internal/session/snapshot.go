@@ -106,11 +106,13 @@ func (st *state) waitKept() {
 func encode(st transcript.State, h auto.History, told policy.Mode) ([]byte, error) {
 	k := kept{Told: told}
 	var err error
-	if k.State, err = transcript.AppendState(nil, st); err != nil {
+	about := st.Gauge().Bytes // of the conversation, which is most of it
+	if k.State, err = transcript.AppendState(make([]byte, 0, about+about/2), st); err != nil {
 		return nil, err
 	}
 	if k.History, err = auto.AppendHistory(nil, h); err != nil {
 		return nil, err
 	}
-	return fastjson.Append(nil, k)
+	about = len(k.State)
+	return fastjson.Append(make([]byte, 0, about+about/2), k)
 }

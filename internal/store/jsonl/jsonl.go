@@ -90,7 +90,6 @@ type Log struct {
 	mark   seal.Mark    // of the last line
 	synced int64        // everything before it is on disk for good
 	tail   []byte       // the lines after it
-	line   []byte       // room for the next one
 	wrote  int          // how many bytes of tail are in the file
 	unsure bool         // the file may differ from synced and wrote
 	recent []kept
@@ -212,21 +211,19 @@ func (l *Log) Append(ctx context.Context, e event.Event) error {
 	case l.lost:
 		return store.ErrLost
 	}
-	line, err := event.AppendLine(l.line[:0], e)
+	before := len(l.tail)
+	tail, err := event.AppendLine(l.tail, e)
 	if err != nil {
 		return err
-	}
-	if l.line = line; cap(line) > 1<<20 {
-		l.line = nil
 	}
 	if err := errors.Join(l.ready(), l.stillOurs()); err != nil {
 		return err
 	}
-	if line, err = blob.Out(line, l.blobs.Put); err != nil {
+	line, err := blob.Out(tail[before:], l.blobs.Put)
+	if err != nil {
 		return l.failed(err)
 	}
-	before := len(l.tail)
-	tail := append(l.tail, line...)
+	tail = append(tail[:before], line...) // which are there already, unless blobs went out of it
 	mark := l.mark
 	if l.seal != nil {
 		tail, mark = l.seal.Append(tail, before, mark)

@@ -111,16 +111,21 @@ func (l *Log) Keep(ctx context.Context, fold string, at store.Place, data []byte
 	if data, err = blob.Out(data, l.blobs.Put); err != nil {
 		return err
 	}
-	body := append(append(report, '\n'), data...)
-	sum := sha256.Sum256(body)
-	h := head{Version: snapshotVersion, Fold: fold, At: at, Sum: hex.EncodeToString(sum[:])}
+	report = append(report, '\n')
+	sum := sha256.New()
+	sum.Write(report)
+	sum.Write(data)
+	h := head{Version: snapshotVersion, Fold: fold, At: at, Sum: hex.EncodeToString(sum.Sum(nil))}
 	part := SnapshotName + ".new"
 	f, err := l.dir.OpenFile(part, os.O_RDWR|os.O_CREATE, disk.FileMode)
 	if err != nil {
 		return err
 	}
 	if err = f.Truncate(0); err == nil {
-		_, err = f.WriteAt(body, headSize)
+		_, err = f.WriteAt(report, headSize)
+	}
+	if err == nil {
+		_, err = f.WriteAt(data, headSize+int64(len(report)))
 	}
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return errors.Join(err, f.Close())
