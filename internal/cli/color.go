@@ -69,7 +69,11 @@ func (p painter) lines(ls []draw.Line) string {
 // columns is how wide what a command draws may be.
 func (s System) columns() int {
 	tty := s.Stdout
-	if err, ok := s.Stderr.(*os.File); ok && !s.OutTTY && s.ErrTTY {
+	stderr := s.Stderr
+	if a, ok := stderr.(*above); ok {
+		stderr = a.to
+	}
+	if err, ok := stderr.(*os.File); ok && !s.OutTTY && s.ErrTTY {
 		tty = err
 	}
 	if cols, _, err := xterm.GetSize(int(tty.Fd())); err == nil && (s.OutTTY || s.ErrTTY) && cols > 0 {

@@ -153,6 +153,10 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		return runUI(ctx, sys, f, o, text)
 	}
 	o.Print, o.Person = true, f.asker != ""
+	if sys.ErrTTY { // what adze says of itself stands above the line of what runs
+		sys.Stderr = &above{to: sys.Stderr}
+		o.Note = func(s string) { tell(sys.Stderr, "adze: ", s) }
+	}
 	inputs, done, err := f.inputs(ctx, sys, text)
 	if err != nil {
 		return err

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -18,18 +21,62 @@ type watcher struct {
 	color painter
 	st    *story.Story
 	paper story.Paper
-	line  bool // a line of what runs stands there
+	line  *above
 	any   bool // something was shown
+}
+
+// An above writes above one line that goes away. It is for several goroutines.
+type above struct {
+	mu   sync.Mutex
+	to   io.Writer
+	line []byte // that stands there, nil for none
+}
+
+// Write implements io.Writer. Behind text that ends within a line, the line is
+// not written again.
+func (a *above) Write(b []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	line := a.line
+	if err := a.put(nil); err != nil {
+		return 0, err
+	}
+	n, err := a.to.Write(b)
+	if err == nil && bytes.HasSuffix(b, []byte("\n")) {
+		err = a.put(line)
+	}
+	return n, err
+}
+
+// stand has another line stand there; nil takes it away.
+func (a *above) stand(line []byte) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.put(line)
+}
+
+func (a *above) put(line []byte) error {
+	var b []byte
+	if a.line != nil {
+		b = append(b, "\r\x1b[K"...)
+	}
+	a.line = line
+	if b = append(b, line...); len(b) == 0 {
+		return nil
+	}
+	_, err := a.to.Write(b)
+	return err
 }
 
 // watching is a watcher, nil where nobody looks on or where lines cannot be
 // taken away.
 func watching(sys System) *watcher {
-	if !sys.ErrTTY || term.Dumb(sys.Env) {
+	line, ok := sys.Stderr.(*above)
+	if !ok || term.Dumb(sys.Env) {
 		return nil
 	}
 	return &watcher{
-		sys: sys, color: sys.painterOf(true), st: story.New(),
+		sys: sys, line: line, color: sys.painterOf(true), st: story.New(),
 		paper: story.Paper{O: draw.Options{Width: sys.columns(), ASCII: term.ASCII(sys.Env)}},
 	}
 }
@@ -57,7 +104,6 @@ func (w *watcher) see(e event.Event) {
 }
 
 func (w *watcher) show(lines []draw.Line) {
-	w.clear()
 	if len(lines) > 0 {
 		w.any = true
 		fmt.Fprint(w.sys.Stderr, w.color.lines(lines))
@@ -66,23 +112,13 @@ func (w *watcher) show(lines []draw.Line) {
 
 // running shows the call that runs.
 func (w *watcher) running() {
-	w.clear()
-	c := w.st.Open()
-	if c == nil {
-		return
+	var line []byte
+	if c := w.st.Open(); c != nil {
+		p := w.paper
+		p.O.Width-- // the cursor stands behind it
+		line = w.color.theme.Append(nil, p.Head(c), w.color.profile)
 	}
-	p := w.paper
-	p.O.Width-- // the cursor stands behind it
-	fmt.Fprint(w.sys.Stderr, string(w.color.theme.Append(nil, p.Head(c), w.color.profile)))
-	w.line = true
-}
-
-// clear takes the line of what runs away.
-func (w *watcher) clear() {
-	if w.line {
-		fmt.Fprint(w.sys.Stderr, "\r\x1b[K")
-		w.line = false
-	}
+	_ = w.line.stand(line) // a terminal that is gone is told with the answer
 }
 
 // answer is the text of an answer on stdout: drawn, where that is the terminal,
