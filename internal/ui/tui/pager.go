@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"github.com/adze-agent/adze/internal/ui/story"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -22,9 +23,10 @@ type pager struct {
 	query  string
 	wrong  string
 	cache  map[*story.Item][]draw.Line
-	short  bool  // fold as in the scrollback
-	hit    place // that was found last
-	height int   // rows for the conversation; 0 is all but one
+	grows  map[*story.Item]*growth // replies that stream
+	short  bool                    // fold as in the scrollback
+	hit    place                   // that was found last
+	height int                     // rows for the conversation; 0 is all but one
 }
 
 // A place is a line of an item.
@@ -36,10 +38,38 @@ func (m *Model) openPager() []effect {
 }
 
 func newPager(short bool) *pager {
-	return &pager{follow: true, short: short, hit: place{-1, 0}, cache: map[*story.Item][]draw.Line{}}
+	return &pager{follow: true, short: short, hit: place{-1, 0}, cache: map[*story.Item][]draw.Line{}, grows: map[*story.Item]*growth{}}
 }
 
-func (g *pager) resized() { g.cache = map[*story.Item][]draw.Line{} }
+func (g *pager) resized() {
+	clear(g.cache)
+	clear(g.grows)
+}
+
+// A growth is a reply that streams, as far as it was drawn: of what it says
+// next, only the last block is drawn anew.
+type growth struct {
+	stream  *draw.Stream
+	n       int // bytes of the text that the stream has
+	settled []draw.Line
+	out     []draw.Line
+}
+
+// growing draws a reply that streams.
+func (g *pager) growing(p paper, it *story.Item) []draw.Line {
+	x := g.grows[it]
+	if x == nil || x.n > len(it.Text) { // it is new, or was taken back
+		x = &growth{stream: draw.NewStream(p.Inner(2, 0, false))}
+		g.grows[it] = x
+	}
+	if x.n < len(it.Text) || x.out == nil {
+		x.stream.Write(it.Text[x.n:])
+		x.n = len(it.Text)
+		x.settled = append(x.settled, x.stream.Take()...)
+		x.out = story.Hang(append(slices.Clip(x.settled), x.stream.Tail(0)...), p.Mark(draw.Bullet, draw.Accent))
+	}
+	return x.out
+}
 
 // lines draws item i; what is done is kept.
 func (g *pager) lines(m *Model, i int) []draw.Line {
@@ -50,7 +80,13 @@ func (g *pager) lines(m *Model, i int) []draw.Line {
 	p := m.paper()
 	p.Whole = !g.short
 	p.O.Hint = ""
-	out := p.Item(it)
+	var out []draw.Line
+	if it.Kind == story.Spoke && !it.Done && it.Back == 0 {
+		out = g.growing(p, it)
+	} else {
+		delete(g.grows, it)
+		out = p.Item(it)
+	}
 	if it.Back == 0 {
 		for _, f := range it.Figures {
 			out = append(out, f.Lines...)
