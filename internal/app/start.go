@@ -176,12 +176,10 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
-	if r.recorded, err = rewind.Record(rewind.Config{
-		Root: w.Paths.Root, More: rules.Dirs, State: w.own(), Home: w.Paths.Home, Temp: w.temp.all, Path: w.process.Env("PATH"), Environ: w.process.Environ,
-		Blobs: r.log.Blobs(), Beside: func() bool { return len(r.kit.Tasks.Running()) > 0 }, Told: r.kit.KnowsOnly,
-	}); err != nil {
-		return err
-	}
+	r.recorded = rewind.Record(rewind.Config{
+		Root: w.Paths.Root, More: rules.Dirs, State: w.own(), Home: w.Paths.Home, Temp: w.temp.all, Environ: w.process.Environ,
+		Blobs: r.log.Blobs(), Scratch: r.log.Scratch(), Beside: func() bool { return len(r.kit.Tasks.Running()) > 0 }, Told: r.kit.KnowsOnly,
+	})
 	r.known, r.loop = known, r.newLoop(known)
 	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
@@ -320,6 +318,9 @@ func (r *Running) attend() {
 	r.sandboxes.Attend(r.Session)
 	r.log.Tell()
 	st := r.State()
+	if left := r.recorded.Left(); left != "" {
+		r.world.process.Notef("%s", clip.VisibleText(left))
+	}
 	if len(st.Lost) > 0 {
 		r.world.process.Notef("variables that commands had exported are not set any more, because they steer programs, are secret or longer than 4 KB: %s", clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500))
 	}

@@ -56,7 +56,7 @@ type Tree struct {
 	leave   []string
 	search  search.Tree
 	blobs   Blobs
-	scratch *os.File
+	make    func() (*os.File, error)
 	program string // git
 	env     []string
 	limits  Limits
@@ -72,7 +72,9 @@ type Tree struct {
 	git     object.Repo
 	told    *watch.Touched // nil where the system does not tell of changes
 	blind   bool           // look at everything: something runs beside
-	off     error          // why nothing is recorded any more
+	scratch *os.File       // nil until it is needed
+	saving  saving
+	off     error // why nothing is recorded any more
 }
 
 // Config says which tree and where bytes are kept.
@@ -83,9 +85,10 @@ type Config struct {
 	Leave []string
 	Home  string // where git's global settings are; "" reads none
 	Blobs Blobs
-	// Scratch takes the contents that a command could change. Nobody else may
-	// write it; who made it closes it.
-	Scratch *os.File
+	// Scratch makes the file that takes the contents which a command could
+	// change, when it is needed first. Nobody else may write it; who made it closes it.
+	Scratch func() (*os.File, error)
+	Journal *Journal // nil: what is known goes with the process
 	// Git is the program, absolute, and Env its whole environment, with the pins;
 	// with "" nothing is read from a repository.
 	Git    string
@@ -97,7 +100,7 @@ type Config struct {
 // New remembers nothing yet: the first Begin looks at the whole tree.
 func New(c Config) *Tree {
 	return &Tree{
-		root: c.Root, leave: c.Leave, blobs: c.Blobs, scratch: c.Scratch, program: c.Git, env: c.Env, limits: c.Limits.orDefault(), now: c.Now,
+		root: c.Root, leave: c.Leave, blobs: c.Blobs, make: c.Scratch, saving: saving{journal: c.Journal}, program: c.Git, env: c.Env, limits: c.Limits.orDefault(), now: c.Now,
 		search: search.Tree{Root: c.Root, Top: c.Root, Home: c.Home},
 	}
 }
@@ -148,6 +151,9 @@ func (t *Tree) Begin(ctx context.Context) (*Mark, error) {
 	if first && t.told == nil {
 		t.told = watch.WatchTouched(t.root, maxTold)
 	}
+	if err := t.open(); err != nil {
+		return nil, fmt.Errorf("make a file for what commands change: %w", err)
+	}
 	began := t.now()
 	changes, err := t.look(ctx, began)
 	if err != nil {
@@ -166,7 +172,23 @@ func (t *Tree) Begin(ctx context.Context) (*Mark, error) {
 		m.Others = t.changes(ctx, changes, began)
 	}
 	t.keepAll(ctx)
+	t.save(began)
 	return m, nil
+}
+
+// open makes the file for contents, once: in the journal, where that can be.
+func (t *Tree) open() (err error) {
+	if t.scratch != nil {
+		return nil
+	}
+	if j := t.saving.journal; j != nil {
+		if t.scratch, t.saving.index, err = j.contents(); err == nil {
+			return nil
+		}
+		t.saving.journal = nil
+	}
+	t.scratch, err = t.make()
+	return err
 }
 
 // End looks at the tree again and says what changed since Begin.

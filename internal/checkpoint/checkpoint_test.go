@@ -67,7 +67,7 @@ func newTree(t testing.TB, dir string, change ...func(*checkpoint.Config)) (*che
 	}
 	t.Cleanup(func() { scratch.Close() })
 	m := &memory{}
-	c := checkpoint.Config{Root: dir, Blobs: m, Scratch: scratch, Now: time.Now}
+	c := checkpoint.Config{Root: dir, Blobs: m, Scratch: func() (*os.File, error) { return scratch, nil }, Now: time.Now}
 	for _, f := range change {
 		f(&c)
 	}
@@ -148,25 +148,30 @@ func run(t testing.TB, tree *checkpoint.Tree, dir, script string) effect.Changed
 const seedTree = `mkdir -p a/b c ign; printf one >a/one; printf two >a/b/two; printf x >c/x.sh; chmod 755 c/x.sh
 ln -s a/one l; ln a/one c/hard; printf secret >ign/keep; printf '/ign\n*.log\n' >.gitignore; : >empty; mkdir a/none; chmod 750 a/none; printf l >z.log`
 
+// commands makes commands that change a tree of seedTree.
+func commands() *rapid.Generator[string] {
+	names := []string{"a", "a/one", "a/b", "a/b/two", "c", "c/x.sh", "c/hard", "l", "empty", "new", "a/new", "d", "d/e", "a/none", "d/f g", ".h"}
+	name := rapid.SampledFrom(names)
+	return rapid.Custom(func(rt *rapid.T) string {
+		x, y := name.Draw(rt, "x"), name.Draw(rt, "y")
+		return fmt.Sprintf(rapid.SampledFrom([]string{
+			"printf %[3]d >'%[1]s'", "printf more >>'%[1]s'", "rm -rf '%[1]s'", "mv '%[1]s' '%[2]s'", "cp -a '%[1]s' '%[2]s'",
+			"sed -i s/o/0/ '%[1]s'", "mkdir -p '%[1]s'", "chmod %[4]s '%[1]s'", "ln '%[1]s' '%[2]s'", "ln -s '%[1]s' '%[2]s'",
+			"ln -sfn '%[1]s' '%[2]s'", "rmdir '%[1]s'", "touch '%[1]s'", "cat '%[2]s' >'%[1]s'", "mkfifo '%[1]s.p'", "rm -f '%[1]s' && printf same >'%[1]s'",
+		}).Draw(rt, "op"), x, y, rapid.IntRange(0, 9).Draw(rt, "n"), rapid.SampledFrom([]string{"600", "755", "700", "2770"}).Draw(rt, "mode"))
+	})
+}
+
 // Whatever commands do to a tree, it can be put back, and the putting back can
 // be undone. CI runs it more often.
 func TestAnyCommandsCanBeUndone(t *testing.T) {
-	names := []string{"a", "a/one", "a/b", "a/b/two", "c", "c/x.sh", "c/hard", "l", "empty", "new", "a/new", "d", "d/e", "a/none", "d/f g", ".h"}
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := tempTree(t)
 		defer clear(t, dir)
 		shell(t, dir, seedTree)
 		before := listing(t, dir)
 		tree, blobs := newTree(t, dir)
-		name := rapid.SampledFrom(names)
-		op := rapid.Custom(func(rt *rapid.T) string {
-			x, y := name.Draw(rt, "x"), name.Draw(rt, "y")
-			return fmt.Sprintf(rapid.SampledFrom([]string{
-				"printf %[3]d >'%[1]s'", "printf more >>'%[1]s'", "rm -rf '%[1]s'", "mv '%[1]s' '%[2]s'", "cp -a '%[1]s' '%[2]s'",
-				"sed -i s/o/0/ '%[1]s'", "mkdir -p '%[1]s'", "chmod %[4]s '%[1]s'", "ln '%[1]s' '%[2]s'", "ln -s '%[1]s' '%[2]s'",
-				"ln -sfn '%[1]s' '%[2]s'", "rmdir '%[1]s'", "touch '%[1]s'", "cat '%[2]s' >'%[1]s'", "mkfifo '%[1]s.p'", "rm -f '%[1]s' && printf same >'%[1]s'",
-			}).Draw(rt, "op"), x, y, rapid.IntRange(0, 9).Draw(rt, "n"), rapid.SampledFrom([]string{"600", "755", "700", "2770"}).Draw(rt, "mode"))
-		})
+		op := commands()
 		var all []effect.Change
 		for range rapid.IntRange(1, 5).Draw(rt, "commands") {
 			script := strings.Join(rapid.SliceOfN(op, 1, 4).Draw(rt, "script"), "; ")

@@ -45,7 +45,7 @@ func (t *Tree) tracked(ctx context.Context) error {
 
 // known is the file at a path. One that git ignores is noted in more.
 func (t *Tree) known(path string, more map[string]*folder) *file {
-	rel, name := parent(path), path[strings.LastIndexByte(path, '/')+1:]
+	rel, name := parent(path), base(path)
 	d := t.folders[rel]
 	if d == nil {
 		if d = more[rel]; d == nil {

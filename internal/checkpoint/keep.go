@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"path/filepath"
@@ -65,6 +66,7 @@ func (t *Tree) shrink() {
 	if used > t.kept/2 {
 		return
 	}
+	t.saving.forget()
 	t.kept = 0
 	for _, d := range t.order {
 		for name, f := range d.files {
@@ -86,15 +88,15 @@ func (t *Tree) copy(lister *search.Lister, rel string, f *file, buf []byte) {
 	}
 	defer r.Close()
 	f.at = t.kept
-	w := io.NewOffsetWriter(t.scratch, f.at)
-	n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(r, f.stat.Size+1), buf)
+	w, sum := io.NewOffsetWriter(t.scratch, f.at), crc32.New(castagnoli)
+	n, err := io.CopyBuffer(io.MultiWriter(w, sum), io.LimitReader(r, f.stat.Size+1), buf)
 	switch {
 	case err != nil:
 		f.lost = unreadable(err)
 	case n != f.stat.Size:
 		f.lost = "it was being changed when it was to be kept"
 	default:
-		f.copied = true
+		f.copied, f.sum = true, sum.Sum32()
 		t.kept += n
 	}
 }
@@ -113,7 +115,7 @@ func open(lister *search.Lister, rel string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	defer d.Close()
-	return d.Read(rel[strings.LastIndexByte(rel, '/')+1:])
+	return d.Read(base(rel))
 }
 
 // changes turns deltas into changes, by path. Commands that made them began at
@@ -219,7 +221,7 @@ func (t *Tree) touched(d delta) bool {
 	if d.was.hash != d.is.hash {
 		return false
 	}
-	d.is.copied, d.is.at = true, d.was.at
+	d.is.copied, d.is.at, d.is.sum = true, d.was.at, d.was.sum
 	return true
 }
 
@@ -346,7 +348,7 @@ func elsewhere(lister *search.Lister, d delta, known map[uint64]bool, began time
 	limit := began.Add(-50 * time.Millisecond)
 	if f, err := lister.Open(parent(d.rel)); err == nil && d.rel != "" {
 		defer f.Close()
-		if at, ok := f.Born(d.rel[strings.LastIndexByte(d.rel, '/')+1:]); ok {
+		if at, ok := f.Born(base(d.rel)); ok {
 			return at.Before(limit)
 		}
 	}

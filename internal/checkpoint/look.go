@@ -41,6 +41,7 @@ type file struct {
 	git    string
 	lost   string
 	hash   string // of the content, where it was needed
+	sum    uint32 // of what was copied, CRC-32C
 	stored bool   // as a blob
 }
 
@@ -119,9 +120,10 @@ func (t *Tree) look(ctx context.Context, now time.Time) ([]delta, error) {
 	t.todo = append(t.todo, l.fresh...)
 	if err := l.done(); err != nil {
 		t.todo = nil
-		t.folders, t.order, t.files = nil, nil, 0
+		t.folders, t.order, t.files, t.saving.whole = nil, nil, 0, false
 		return nil, err
 	}
+	t.saving.note(l.deltas)
 	return l.deltas, nil
 }
 
@@ -190,7 +192,7 @@ func (l *look) done() error {
 	for _, rel := range l.gone {
 		delete(t.folders, rel)
 		if up := t.folders[parent(rel)]; up != nil {
-			delete(up.subs, rel[strings.LastIndexByte(rel, '/')+1:])
+			delete(up.subs, base(rel))
 		}
 	}
 	if len(l.gone) > 0 {
@@ -415,3 +417,5 @@ func parent(rel string) string {
 	}
 	return ""
 }
+
+func base(rel string) string { return rel[strings.LastIndexByte(rel, '/')+1:] }

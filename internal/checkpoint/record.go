@@ -22,8 +22,12 @@ type Recorder struct {
 	// Beside reports whether something runs that an earlier call left running,
 	// so that what changed between two calls may be its doing. nil is no.
 	Beside func() bool
+	// Journal keeps what calls that run change; nil: it goes with the process.
+	Journal *Journal
 
 	mu      sync.Mutex      // guards what follows
+	calls   int             // that were recorded
+	running int             // of them
 	pending bool            // a call did not end, or left something running
 	said    map[string]bool // notes
 }
@@ -32,6 +36,7 @@ type Recorder struct {
 // after it, says what it did change. note is for people, when not all can be
 // recorded.
 func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string) {
+	r.rest()
 	paths, whole := r.scope(actions)
 	before, times := make([]effect.Version, len(paths)), make([]time.Time, len(paths))
 	for i, p := range paths {
@@ -47,7 +52,9 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 	if whole {
 		marks, others, note = r.marks(ctx)
 	}
+	call := r.journal(paths, before, others)
 	return func(ctx context.Context) (out effect.Changed) {
+		defer func() { r.finish(ctx, call, out) }()
 		if len(marks) > 0 {
 			r.ended()
 		}
@@ -73,6 +80,43 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 		}
 		return out
 	}, note
+}
+
+// rest lets the journal make room, while no call runs.
+func (r *Recorder) rest() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running == 0 {
+		r.Journal.rest()
+	}
+}
+
+// journal notes a call that begins, and returns its number.
+func (r *Recorder) journal(paths []string, before []effect.Version, others []effect.Change) (call int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls++
+	r.running++
+	b := beginRecord{Call: r.calls, Others: others}
+	for i, p := range paths {
+		b.Files = append(b.Files, named{p, before[i]})
+	}
+	r.Journal.begin(r.running == 1, b)
+	return r.calls
+}
+
+// finish notes what a call changed.
+func (r *Recorder) finish(ctx context.Context, call int, changed effect.Changed) {
+	r.mu.Lock()
+	r.running--
+	alone := r.running == 0
+	r.Journal.end(endRecord{call, changed})
+	r.mu.Unlock()
+	for _, t := range r.Trees {
+		if !alone {
+			t.keep(ctx) // what the others change comes on top of it
+		}
+	}
 }
 
 // marks looks at every tree. What changed since the last call, others, counts

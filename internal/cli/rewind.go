@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/rewind"
 	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -36,7 +37,7 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			prompts, err := promptsOf(cmd, st, i)
+			prompts, err := promptsOf(cmd, st, i, sys.Environ)
 			if err != nil {
 				return err
 			}
@@ -69,10 +70,10 @@ type said struct {
 }
 
 // promptsOf are the prompts of a session, without those that rewinds took out of its conversation.
-func promptsOf(cmd *cobra.Command, st store.Catalogue, i store.Info) (out []said, err error) {
+func promptsOf(cmd *cobra.Command, st sessions.Store, i store.Info, environ []string) (out []said, err error) {
 	var seqs []event.Seq // of out
 	var trail event.Trail
-	for e, err := range st.Read(cmd.Context(), i, 0) {
+	for e, err := range rewind.Read(cmd.Context(), st, i, environ) {
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +143,7 @@ func goBack(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewi
 	if err != nil {
 		return openError(cmd.Context(), err)
 	}
-	s, err := rewind.Open(cmd.Context(), opts.Run(p), i.ID)
+	s, err := rewind.Open(cmd.Context(), opts.Run(p), sys.Environ, i.ID)
 	if err != nil {
 		return openError(cmd.Context(), err)
 	}
@@ -219,7 +220,7 @@ func newDiff(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			blocks, err := rewind.Diff(cmd.Context(), st, i)
+			blocks, err := rewind.Diff(cmd.Context(), st, i, sys.Environ)
 			if err != nil {
 				return err
 			}

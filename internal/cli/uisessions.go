@@ -156,7 +156,7 @@ func (h *uiHost) diff(ctx context.Context, s *tui.Session) ([]view.Block, error)
 	if err != nil {
 		return nil, err
 	}
-	blocks, err := rewind.Diff(ctx, st, i)
+	blocks, err := rewind.Diff(ctx, st, i, h.o.Environ)
 	for k, b := range blocks {
 		if d, ok := b.(view.Diff); ok {
 			d.Path = tilde(paths.Short(h.o.Dir, d.Path), h.o.Home)

@@ -7,8 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/checkpoint"
@@ -19,6 +23,7 @@ import (
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/sessions"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -30,9 +35,9 @@ type Config struct {
 	State   []string // adze's own folders, likewise, of which nothing is recorded
 	Home    string   // "" when there is none
 	Temp    string   // a folder for temporary files
-	Path    string   // where programs are looked for, as in PATH
-	Environ []string
+	Environ []string // of the process; programs are looked for in its PATH
 	Blobs   store.Blobs
+	Scratch string      // the session's own folder, "" when nothing is on a disk
 	Beside  func() bool // something that a call began runs
 	// Told learns what the model knows of files after a rewind; nil: nobody.
 	Told func([]effect.File)
@@ -41,34 +46,90 @@ type Config struct {
 // A Recorder is what a session's calls changed. Close it in the end.
 type Recorder struct {
 	*checkpoint.Recorder
-	scratch []*os.File // of each tree
+	cut     func(context.Context) effect.Changed
+	left    effect.Changed // what cut said
+	mu      sync.Mutex     // guards scratch
+	scratch []*os.File     // of trees that are not in the journal
 	told    func([]effect.File)
 }
 
+// journalName is the folder of the journal, in a session's own one.
+const journalName = "before"
+
 // Record makes a recorder. Contents that a command could change are copied to
-// a file that has no name any more, so that it goes with the process.
-func Record(c Config) (*Recorder, error) {
-	r := &Recorder{Recorder: &checkpoint.Recorder{Blobs: c.Blobs, Beside: c.Beside}, told: c.Told}
+// the session's folder, from where they go when the session is closed, and to
+// a file without a name where it has none.
+func Record(c Config) *Recorder {
 	roots := []string{c.Root}
 	for _, dir := range c.More {
 		if !slices.ContainsFunc(roots, func(root string) bool { return paths.Within(root, dir) }) {
 			roots = append(roots, dir)
 		}
 	}
-	git, _ := proc.Lookup("git", c.Path, roots)
-	for _, root := range roots {
-		scratch, err := os.CreateTemp(c.Temp, "before-")
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("make a file for what commands change: %w", err), r.Close())
-		}
-		_ = os.Remove(scratch.Name()) // not on Windows; it goes with its folder there
-		r.scratch = append(r.scratch, scratch)
-		r.Trees = append(r.Trees, checkpoint.New(checkpoint.Config{
-			Root: root, Leave: c.State, Home: c.Home, Blobs: c.Blobs, Scratch: scratch,
-			Git: git, Env: append(proc.Quiet(proc.Scrub(c.Environ, nil)), conf.PinnedEnv()...), Now: time.Now,
-		}))
+	base := common(c.Blobs, c.Environ, roots)
+	r := &Recorder{Recorder: &checkpoint.Recorder{Blobs: c.Blobs, Beside: c.Beside}, told: c.Told, cut: cut(c.Scratch, base)}
+	if c.Scratch != "" {
+		r.Journal = checkpoint.NewJournal(filepath.Join(c.Scratch, journalName))
 	}
-	return r, nil
+	for _, root := range roots {
+		t := base
+		t.Root, t.Leave, t.Home, t.Journal = root, c.State, c.Home, r.Journal
+		t.Scratch = func() (*os.File, error) {
+			scratch, err := os.CreateTemp(c.Temp, "before-")
+			if err != nil {
+				return nil, err
+			}
+			_ = os.Remove(scratch.Name()) // not on Windows; it goes with its folder there
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.scratch = append(r.scratch, scratch)
+			return scratch, nil
+		}
+		r.Trees = append(r.Trees, checkpoint.New(t))
+	}
+	return r
+}
+
+// common is what all trees of a session share.
+func common(blobs store.Blobs, environ, roots []string) checkpoint.Config {
+	path := ""
+	for _, v := range environ {
+		if p, is := strings.CutPrefix(v, "PATH="); is {
+			path = p
+		}
+	}
+	c := checkpoint.Config{Blobs: blobs, Env: append(proc.Quiet(proc.Scrub(environ, nil)), conf.PinnedEnv()...), Now: time.Now}
+	c.Git, _ = proc.Lookup("git", path, roots)
+	return c
+}
+
+// cut says what calls changed that the last process of a session left open.
+func cut(scratch string, c checkpoint.Config) func(context.Context) effect.Changed {
+	return func(ctx context.Context) effect.Changed {
+		if scratch == "" {
+			return effect.Changed{}
+		}
+		return checkpoint.Recover(ctx, filepath.Join(scratch, journalName), c)
+	}
+}
+
+// Cut implements session.Files.
+func (r *Recorder) Cut(ctx context.Context) effect.Changed {
+	r.left = r.cut(ctx)
+	return r.left
+}
+
+// Left says for people what a call changed that was cut off by the end of the
+// process before, "" when none was. It is known once the session has started.
+func (r *Recorder) Left() string {
+	if len(r.left.Files)+len(r.left.Missed) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("adze was ended while a call ran. %s changed on disk since it began, whoever did it: adze diff shows them, and a rewind takes them back.", clip.Count(len(r.left.Files), "file"))
+	for _, m := range r.left.Missed {
+		text += "\nNot recorded: " + m
+	}
+	return text
 }
 
 // Seen implements session.Files.
@@ -80,25 +141,28 @@ func (r *Recorder) Seen(list []effect.File) {
 
 // Close ends the record.
 func (r *Recorder) Close() (err error) {
-	for i, f := range r.scratch {
-		if i < len(r.Trees) {
-			r.Trees[i].Close()
-		}
+	for _, t := range r.Trees {
+		t.Close()
+	}
+	for _, f := range r.scratch {
 		err = errors.Join(err, f.Close())
 	}
-	return err
+	return errors.Join(err, r.Journal.Close())
 }
 
 // Open opens a session that no process runs, by its ID, only to go back in it:
 // it has no model.
-func Open(ctx context.Context, run sessions.Run, id string) (*session.Session, error) {
+func Open(ctx context.Context, run sessions.Run, environ []string, id string) (*session.Session, error) {
 	log, err := sessions.Choose(ctx, run, sessions.Choice{Resume: id})
 	if err != nil {
 		return nil, err
 	}
 	s, err := session.Start(ctx, session.Config{
 		Log: log, Again: event.Resumed{Version: run.Version, Torn: log.Torn}, Now: time.Now,
-		Files: &Recorder{Recorder: &checkpoint.Recorder{Blobs: log.Blobs()}},
+		Files: &Recorder{
+			Recorder: &checkpoint.Recorder{Blobs: log.Blobs()},
+			cut:      cut(log.Scratch(), common(log.Blobs(), environ, []string{run.Root})),
+		},
 	})
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
@@ -106,10 +170,37 @@ func Open(ctx context.Context, run sessions.Run, id string) (*session.Session, e
 	return s, nil
 }
 
+// Read yields the events of a session. Where a call was cut off by the end of
+// its process, or runs in one, the last event is what it changed until now.
+func Read(ctx context.Context, st sessions.Store, i store.Info, environ []string) iter.Seq2[event.Event, error] {
+	return func(yield func(event.Event, error) bool) {
+		open := map[string]string{}
+		for e, err := range st.Read(ctx, i, 0) {
+			if !yield(e, err) {
+				return
+			}
+			switch b := e.Body.(type) {
+			case event.ToolStarted:
+				open[b.Call] = b.Name
+			case event.ToolFinished:
+				delete(open, b.Call)
+			case event.TurnEnded:
+				clear(open)
+			default: // about no call
+			}
+		}
+		for call, name := range open {
+			changed := cut(st.Scratch(i), common(st.Blobs(i), environ, []string{i.Dir}))(ctx)
+			yield(event.Event{Body: event.ToolFinished{Call: call, Name: name, Effects: []effect.Effect{changed}}}, nil)
+			return
+		}
+	}
+}
+
 // Diff is what the calls of a session changed on disk until now.
-func Diff(ctx context.Context, st sessions.Store, i store.Info) (out []view.Block, err error) {
+func Diff(ctx context.Context, st sessions.Store, i store.Info, environ []string) (out []view.Block, err error) {
 	var changes []effect.Change
-	for e, err := range st.Read(ctx, i, 0) {
+	for e, err := range Read(ctx, st, i, environ) {
 		if err != nil {
 			return nil, err
 		}

@@ -22,6 +22,8 @@ type Files interface {
 	Preview(ctx context.Context, changes []effect.Change) (files []event.FileChange, lost []string)
 	// TakeBack does it, and returns what it changed in its turn.
 	TakeBack(ctx context.Context, changes []effect.Change) (done []effect.Change, problems []string, err error)
+	// Cut says what calls changed that the last process of the session left open.
+	Cut(ctx context.Context) effect.Changed
 	// Seen replaces what the model is taken to know of files.
 	Seen(files []effect.File)
 }

@@ -28,6 +28,7 @@ type takenBack struct {
 	changes []effect.Change
 	seen    []effect.File
 	known   bool
+	cut     effect.Changed
 	fail    error
 	during  func() // while files are written
 }
@@ -50,6 +51,8 @@ func (f *takenBack) TakeBack(_ context.Context, cs []effect.Change) ([]effect.Ch
 	}
 	return done, []string{"a problem"}, f.fail
 }
+
+func (f *takenBack) Cut(context.Context) effect.Changed { return f.cut }
 
 func (f *takenBack) Seen(files []effect.File) { f.seen, f.known = files, true }
 
@@ -392,5 +395,54 @@ func TestRewindIsRefused(t *testing.T) {
 	}
 	if err := r.Submit(t.Context(), op.Interrupt{}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What a call changed that the end of its process cut off is recorded with it, once.
+func TestCutCallIsRecorded(t *testing.T) {
+	changed := effect.Changed{Files: []effect.Change{{Path: "/w/a", After: effect.Version{Kind: effect.IsFile, Hash: "a"}}}}
+	calls := func(id string) event.Body {
+		return event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: id, Name: "Bash", Input: []byte(`{}`)}}}, Stop: "tool_use"}
+	}
+	for name, x := range map[string]struct {
+		log  []event.Body
+		cut  effect.Changed
+		want []string // calls with changes
+	}{
+		"a call ran":                {[]event.Body{calls("c1"), event.ToolStarted{Call: "c1", Name: "Bash"}}, changed, []string{"c1"}},
+		"it changed nothing":        {[]event.Body{calls("c1"), event.ToolStarted{Call: "c1", Name: "Bash"}}, effect.Changed{}, nil},
+		"it was asked about":        {[]event.Body{calls("c1")}, changed, nil},
+		"it had ended":              {[]event.Body{calls("c1"), event.ToolStarted{Call: "c1", Name: "Bash"}, event.ToolFinished{Call: "c1", Name: "Bash", Text: "ok"}}, changed, nil},
+		"the turn was over by then": {[]event.Body{calls("c1"), event.ToolStarted{Call: "c1", Name: "Bash"}, event.TurnEnded{ID: "t2", How: event.Done}}, changed, nil},
+	} {
+		log := &mem.Log{}
+		r := start(t, log, nil, fake.Say("A1"))
+		r.prompt("Q1")
+		r.turns(1, nil)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		log = reopened(t, log, append([]event.Body{event.InputAccepted{ID: "second", Text: "Q2"}, event.TurnStarted{ID: "t2"}}, x.log...)...)
+		for range 2 { // it is the result then
+			r = start(t, log, func(c *session.Config) { c.Files = &takenBack{cut: x.cut} })
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			log = reopened(t, log)
+		}
+		var got []string
+		for e, err := range log.After(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f, ok := e.Body.(event.ToolFinished); ok {
+				if c, ok := effect.Of[effect.Changed](f.Effects); ok && cmp.Diff(c, x.cut) == "" {
+					got = append(got, f.Call)
+				}
+			}
+		}
+		if diff := cmp.Diff(x.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }

@@ -240,6 +240,9 @@ func (s *Session) open(ctx context.Context, st *state) error {
 	reason := agent.InterruptedStreaming
 	if len(st.Open()) > 0 {
 		reason = agent.InterruptedTools
+		if err := s.recordCut(ctx, st); err != nil {
+			return err
+		}
 	}
 	return s.record(ctx, st, event.TurnEnded{ID: st.Running, How: event.Interrupted, Reason: string(reason), Err: "the process ended during the turn"})
 }

@@ -103,3 +103,6 @@ func (s Store) read(i store.Info, events func(*jsonl.Reader) iter.Seq2[event.Eve
 func (s Store) Blobs(i store.Info) store.Blobs {
 	return blob.Folder{Path: filepath.Join(s.folder(i.Key, i.ID), jsonl.BlobsName), Pack: true}
 }
+
+// Scratch is where tools keep files of a session.
+func (s Store) Scratch(i store.Info) string { return s.folder(i.Key, i.ID) }
