@@ -125,3 +125,25 @@ func TestWhatAClearedResultWasAbout(t *testing.T) {
 		}
 	}
 }
+
+// How many tokens new text takes is learned from two requests of which the later
+// has all of the earlier: not where the provider cleared something of it.
+func TestGrowthIsMeasuredBetweenWholeRequests(t *testing.T) {
+	said := func(prompt, cleared int) event.Body {
+		return event.Replied{Message: model(text("some words")), Usage: llm.Usage{In: prompt, Out: 3, Cleared: cleared}}
+	}
+	for name, c := range map[string]struct {
+		first, second event.Body
+		tokens        int
+	}{
+		"whole":                       {said(100, 0), said(150, 0), 50},
+		"cleared by the provider":     {said(100, 0), said(150, 20), 0},
+		"the first without a request": {said(0, 0), said(150, 0), 0},
+		"fewer than before":           {said(100, 0), said(90, 0), 0},
+	} {
+		g := fold(in("a"), begin, c.first, in("b"), c.second).Gauge()
+		if g.GrownTokens != c.tokens || (g.GrownBytes > 0) != (c.tokens > 0) {
+			t.Errorf("%s: %+v", name, g)
+		}
+	}
+}

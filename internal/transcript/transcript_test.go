@@ -91,6 +91,14 @@ func TestMessages(t *testing.T) {
 			[]llm.Message{user(text("a")), model(use("1"), use("2"), use("3")), user(result("1", "lo…"), result("2", "whole"), result("3", "…er"))},
 		},
 		{
+			"what nobody answered before a place that was gone back to is left out with the refused prompt",
+			[]event.Body{
+				in("a"), begin, cut, in("b"), begin, cut, event.Rewound{To: 4, ID: "b", Conversation: true},
+				in("c"), begin, event.Replied{Message: model(text("no")), Stop: llm.Refused}, end,
+			},
+			[]llm.Message{user(text(transcript.LeftOut))},
+		},
+		{
 			"refused again, and nothing of both turns is left",
 			[]event.Body{in("a"), begin, reply(use("1")), finished("1", "r"), event.Replied{Stop: llm.Refused}, end, in("b"), begin, event.Replied{Stop: llm.Refused}, end, in("c")},
 			[]llm.Message{user(text(transcript.AllLeftOut), text("c"))},

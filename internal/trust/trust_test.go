@@ -481,3 +481,23 @@ func TestLinksOutOfTheFolderAreLeftOut(t *testing.T) {
 		t.Errorf("%q", v.Refused)
 	}
 }
+
+// Only its owner can read what is trusted, and the folder it is in is made so.
+func TestTheRecordIsPrivate(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no modes there")
+	}
+	r := newRig(t)
+	r.write("CLAUDE.md", "notes")
+	r.write(".claude/settings.json", hooks)
+	r.grant(trust.Untrusted)
+	for path, want := range map[string]fs.FileMode{filepath.Dir(r.Path): 0o700, r.Path: 0o600} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Mode().Perm(); got != want {
+			t.Errorf("%s: %v, not %v", path, got, want)
+		}
+	}
+}

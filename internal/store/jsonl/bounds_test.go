@@ -279,3 +279,34 @@ func TestWhatCouldNotBeWritten(t *testing.T) {
 	d.fail = func(int) error { return nil }
 	add(t, l, 6, 6)
 }
+
+// Nothing waits for the disk where all is there already, and a text that cannot
+// be kept has no name.
+func TestWhatIsThereIsNotSyncedAgain(t *testing.T) {
+	d := newFakeDisk()
+	l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a"), Key: sealKey})
+	add(t, l, 1, 3) // the third is durable
+	d.flushed = nil
+	if err := errors.Join(l.Keep(t.Context(), "v1", l.Place(), []byte("data")), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if slices.Contains(d.flushed, jsonl.LogName) {
+		t.Errorf("synced again: %v", d.flushed)
+	}
+	d.allClosed(t, "closed")
+}
+
+func TestATextThatCannotBeKept(t *testing.T) {
+	d := newFakeDisk()
+	l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a")})
+	defer l.Close()
+	add(t, l, 1, 1)
+	d.fail = func(int) error { return syscall.ENOSPC }
+	if name, err := l.Spill("all of it"); !errors.Is(err, syscall.ENOSPC) || name != "" {
+		t.Errorf("%q, %v", name, err)
+	}
+	d.fail = func(int) error { return nil }
+	if name, err := l.Spill("all of it"); err != nil || name == "" {
+		t.Errorf("%q, %v", name, err)
+	}
+}

@@ -3,6 +3,7 @@ package jsonl_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -83,7 +84,10 @@ func repairRun(t *testing.T, torn string, at int, cut bool) (met bool) {
 	next.Now = func() time.Time { return time.Now().Add(15 * time.Second) }
 	opt.Self, d.now = next, next.Now
 	l = mustOpen(t, opt)
-	defer l.Close()
+	defer func() {
+		_ = l.Close()
+		d.allClosed(t, fmt.Sprintf("%.20q at %d, cut %t", torn, at, cut))
+	}()
 	want(t, l, 0, evs(1, events))
 	if r := l.Report(); len(r.Bad) > 0 {
 		t.Errorf("%.20q at %d, cut %t: bad lines %v", torn, at, cut, r.Bad)
@@ -177,7 +181,10 @@ func lookRun(t *testing.T, torn string, at int) (met bool) {
 	}
 	d.blind = nil
 	l = mustOpen(t, opt)
-	defer l.Close()
+	defer func() {
+		_ = l.Close()
+		d.allClosed(t, fmt.Sprintf("%q, look %d", torn, at))
+	}()
 	read(l, 0)
 	if r := l.Report(); len(r.Bad) > 0 || r.Foreign > 0 || r.Cut > 0 {
 		t.Errorf("%q, look %d: %+v", torn, at, r)
@@ -222,6 +229,7 @@ func TestEveryOperationOfAReaderFails(t *testing.T) {
 			}
 		}
 		d.fail, d.blind = func(int) error { return nil }, nil
+		d.allClosed(t, fmt.Sprintf("operation %d", n))
 		if met != errors.Is(failed, syscall.EIO) || !met && last != 8 {
 			t.Errorf("operation %d: up to %d, %v", n, last, failed)
 		}
