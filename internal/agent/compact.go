@@ -287,13 +287,7 @@ func (r *run) ask(ctx context.Context, target Target, req llm.Request) (fin llm.
 
 // said is the text of a reply.
 func said(m llm.Message) string {
-	var b strings.Builder
-	for _, p := range m.Parts {
-		if t, ok := p.(llm.Text); ok {
-			b.WriteString(t.S)
-		}
-	}
-	return strings.TrimSpace(b.String())
+	return strings.TrimSpace(m.Text())
 }
 
 func uses(m llm.Message) (out []llm.ToolUse) {

@@ -193,13 +193,7 @@ func lastText(ms []llm.Message) string {
 		if ms[i].Role != llm.Assistant {
 			continue
 		}
-		var b strings.Builder
-		for _, p := range ms[i].Parts {
-			if t, ok := p.(llm.Text); ok {
-				b.WriteString(t.S)
-			}
-		}
-		return b.String()
+		return ms[i].Text()
 	}
 	return ""
 }

@@ -51,6 +51,10 @@ type Spec struct {
 	// Cleared: it is in the place of one that a person cleared.
 	Cleared bool
 
+	// Setup has hooks of the event Setup asked, before those of the start: init or
+	// maintenance; "" for none.
+	Setup string
+
 	// Hooks are the session's own, which Callback answers.
 	Hooks    []ext.Hook
 	Callback func(ctx context.Context, id string, input json.RawMessage, call string) (json.RawMessage, error)

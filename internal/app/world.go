@@ -61,6 +61,7 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
 		Roots:   w.roots, Bare: s.Bare, Lasting: f.Lasting, HTTP: p.transport(), Proxy: p.Proxy, Hide: w.hide.String,
 	})
+	live.Guard(w.ext.Reconfigures)
 	live.Watch(f.Lasting, w.changed)
 	return w, nil
 }

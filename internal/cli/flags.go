@@ -37,6 +37,9 @@ type runFlags struct {
 	trust      bool
 	debug      string
 	logFile    string
+	// init, initOnly and maintenance say which Setup hooks run.
+	init, initOnly, maintenance bool
+
 	clients    clientFlags
 	extensions extensionFlags
 }
@@ -81,6 +84,9 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.bare, "bare", false, "no memory files, no project settings, no look at git: the fastest start")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say what is going on on stderr")
 	fs.BoolVar(&f.trust, "trust", false, "use this folder's own settings, even those that run something")
+	fs.BoolVar(&f.init, "init", false, "run the Setup hooks of the trigger init before the session")
+	fs.BoolVar(&f.initOnly, "init-only", false, "run those and the SessionStart hooks, and exit")
+	fs.BoolVar(&f.maintenance, "maintenance", false, "run the Setup hooks of the trigger maintenance before the session")
 	fs.StringVar(&f.debug, "debug", "", "write what happens to the log file, or to stderr; areas: session,tool,model")
 	fs.Lookup("debug").NoOptDefVal = "all"
 	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes")
@@ -278,4 +284,15 @@ func readText(flag, path string) (string, error) {
 
 func configGiven(key string, value any, from string) config.Given {
 	return config.Given{Key: key, Value: value, From: from}
+}
+
+// setup is the trigger of the Setup hooks that are to run, "" for none.
+func (f *runFlags) setup() string {
+	switch {
+	case f.init || f.initOnly:
+		return "init"
+	case f.maintenance:
+		return "maintenance"
+	}
+	return ""
 }

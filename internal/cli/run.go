@@ -78,6 +78,10 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 		o.Flags = append(o.Flags, configGiven(x.key, text, "--"+x.flag))
 	}
 	o.Lasting = f.input == "stream-json"
+	if f.maintenance && (f.init || f.initOnly) {
+		return o, usagef("give one of them", "--init and --maintenance are two triggers of Setup hooks")
+	}
+	o.spec.Setup = f.setup()
 	o.spec.Log = sessions.Choice{Continue: f.cont, Resume: f.resume, Fork: f.fork, At: f.clients.resumeAt, ID: f.sessionID, None: f.noSession}
 	if f.schema != "" {
 		if o.spec.Schema, err = schema(f.schema); err != nil {
@@ -149,6 +153,9 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 			return err
 		}
 	}
+	if f.initOnly {
+		return f.onlySetUp(ctx, o)
+	}
 	if f.wantsUI(sys, fs) {
 		return runUI(ctx, sys, f, o, text)
 	}
@@ -200,6 +207,24 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 		return &failure{code: code, cause: "interrupted", hint: resumeHint(a)}
 	}
 	return errors.Join(outcome(sys, f, a, res, err), cerr, <-done)
+}
+
+// onlySetUp runs the hooks of the setup and of the start, and nothing else.
+func (f *runFlags) onlySetUp(ctx context.Context, o invocation) error {
+	o.Print, o.spec.Log = true, sessions.Choice{None: true}
+	a, err := o.start(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-a.Began():
+	case <-ctx.Done():
+	}
+	err = a.Close()
+	if code, ended := endedBy(ctx); ended {
+		return errors.Join(&failure{code: code, cause: "interrupted"}, err)
+	}
+	return err
 }
 
 // setUp waits for the first input, and puts what a host decides with it before

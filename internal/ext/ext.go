@@ -132,7 +132,7 @@ func (x *Session) Use(cfg *config.Config) (bad []string) {
 	for _, err := range problems {
 		bad = append(bad, err.Error())
 	}
-	x.reconfigured(was, cfg)
+	x.widened(was, cfg)
 	x.conf.World.Refresh()
 	return bad
 }
@@ -182,6 +182,9 @@ func (p prompted) Prompt(ctx context.Context, in event.InputQueued) (session.Adm
 	return p.Gate.Prompt(ctx, in)
 }
 
+// Began is closed when the hooks of the session's start have answered.
+func (x *Session) Began() <-chan struct{} { return x.gate.Began() }
+
 // Env is what commands get from extensions: NAME=value.
 func (x *Session) Env() []string { return x.gate.Env() }
 
@@ -208,6 +211,10 @@ func (x *Session) Attach(s *session.Session, after event.Seq) {
 	bad := w.problems
 	w.mu.Unlock()
 	x.gate.Attach(s, after)
+	x.mu.Lock()
+	cfg := x.cfg
+	x.mu.Unlock()
+	x.widened(nil, cfg)
 	x.wg.Go(func() {
 		lib, _ := w.library() // it may have come since the start gave up waiting for it
 		x.desk.Use(lib)

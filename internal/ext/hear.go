@@ -1,11 +1,17 @@
 package ext
 
 import (
+	"cmp"
+	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/memory"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Loaded tells hooks of memory files that were read, each once. It is called once
@@ -41,17 +47,54 @@ func (x *Session) Loaded(files []memory.File) {
 	x.gate.Hears(list...)
 }
 
-// reconfigured tells hooks which files of settings are others now.
-func (x *Session) reconfigured(was, now *config.Config) {
-	if was == nil || !x.gate.Hooked(hook.ConfigChange) {
-		return
+// Reconfigures asks hooks about settings that would count from now on, and reports
+// whether they are not to. What an administrator changed, nobody refuses.
+func (w *World) Reconfigures(was, now *config.Config) (refused bool) {
+	x := w.newest()
+	if x == nil || !x.gate.Hooked(hook.ConfigChange) {
+		return false
 	}
 	sources := map[config.Scope]string{config.Managed: "policy_settings", config.User: "user_settings", config.Project: "project_settings", config.Local: "local_settings"}
-	var list []hook.Input
+	managed := false
 	for _, f := range now.Files {
 		old := slices.IndexFunc(was.Files, func(o config.File) bool { return o.Path == f.Path })
-		if source, ok := sources[f.Scope]; ok && (old < 0 && f.Sum != "" || old >= 0 && was.Files[old].Sum != f.Sum) {
-			list = append(list, hook.ConfigInput{Source: source, Path: f.Path})
+		source, ok := sources[f.Scope]
+		if !ok || old < 0 && f.Sum == "" || old >= 0 && was.Files[old].Sum == f.Sum {
+			continue
+		}
+		a, over := x.gate.Asked(hook.ConfigInput{Source: source, Path: f.Path})
+		managed = managed || f.Scope == config.Managed
+		if !a.Block || over {
+			continue
+		}
+		refused = true
+		text := fmt.Sprintf("the change of %s does not count: the hook %s refused it: %s", f.Path, clip.Line(a.By, 80), a.Reason)
+		if managed {
+			text = "the hook " + clip.Line(a.By, 80) + " refuses a change of settings, which counts all the same, because an administrator's changed"
+		}
+		x.report(event.Noted{Level: "warning", Text: clip.Visible(text)})
+	}
+	return refused && !managed
+}
+
+// widened tells hooks which folders are worked in now besides those of before; nil
+// is before the start, whose folders only flags name anew.
+func (x *Session) widened(was, now *config.Config) {
+	if now == nil || x.s == nil || !x.gate.Hooked(hook.DirectoryAdded) {
+		return
+	}
+	var list []hook.Input
+	for _, d := range now.Permissions.Dirs {
+		in := hook.DirInput{Dir: d.Text, Source: "settings"}
+		if d.Origin.Scope == config.Flag {
+			in.Source = "flag"
+		}
+		if p := x.conf.World.conf.Live.Paths; !filepath.IsAbs(in.Dir) {
+			in.Dir = paths.Absolute(cmp.Or(d.Root, p.Dir), p.Home, in.Dir)
+		}
+		known := was == nil && in.Source != "flag" || was != nil && slices.ContainsFunc(was.Permissions.Dirs, func(o config.Rule) bool { return o.Text == d.Text })
+		if !known {
+			list = append(list, in)
 		}
 	}
 	x.gate.Hears(list...)

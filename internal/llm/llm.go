@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strings"
 )
 
 // CutCall is ToolUse.Bad of a call that the output limit cut off.
@@ -92,6 +93,17 @@ func (Document) part()   {}
 type Message struct {
 	Role  Role
 	Parts []Part
+}
+
+// Text is what the message says, without calls, pictures and reasoning.
+func (m Message) Text() string {
+	var b strings.Builder
+	for _, p := range m.Parts {
+		if t, ok := p.(Text); ok {
+			b.WriteString(t.S)
+		}
+	}
+	return b.String()
 }
 
 // A Spec describes a tool to a model. Schema is a JSON Schema object.

@@ -33,6 +33,7 @@ type Live struct {
 	trusted map[string]string // sums of what --trust was given for
 	brings  atomic.Pointer[trust.Verdict]
 	changed func(was, now *config.Config)
+	refuses func(was, now *config.Config) bool // nil: nobody does
 
 	now atomic.Pointer[config.Config] // in force
 	own ownWrites
@@ -88,6 +89,11 @@ func (l *Live) Only() []string { return l.sources.Only }
 
 // Config is the settings in force. Nothing may change them.
 func (l *Live) Config() *config.Config { return l.now.Load() }
+
+// Guard has f asked before a change counts, on the goroutine that found it; f may
+// take its time. A change that f refuses counts as little as if it had not been
+// made, until files change again. It is called before Watch.
+func (l *Live) Guard(f func(was, now *config.Config) (refused bool)) { l.refuses = f }
 
 // Watch has changed told of each change, one at a time, until Close. lasting:
 // from now on, not only when the settings are not fresh any more. It begins
@@ -169,6 +175,14 @@ func (l *Live) reload() {
 		return
 	}
 	l.seen = print
+	if l.refuses != nil && err == nil {
+		l.mu.Unlock()
+		refused := l.refuses(was, now)
+		l.mu.Lock()
+		if refused || l.seen != print { // or somebody found another change meanwhile
+			return
+		}
+	}
 	if err != nil { // of --settings or a variable; no layer can be told from another then
 		copied := *was
 		now = &copied

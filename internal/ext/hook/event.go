@@ -95,21 +95,26 @@ var events = map[Event]facts{
 	Elicitation:         {subject: "mcp_server_name", blocks: true, stops: true},
 	ElicitationResult:   {subject: "mcp_server_name", blocks: true, stops: true},
 	InstructionsLoaded:  {subject: "load_reason"},
-	ConfigChange:        {subject: "source"},
+	ConfigChange:        {subject: "source", blocks: true},
 	FileChanged:         {subject: "name of file_path"},
+
+	Setup:          {subject: "trigger", context: true},
+	DirectoryAdded: {subject: "source"},
+	MessageDisplay: {mute: true},
+	TaskCreated:    {blocks: true, stops: true},
+	TaskCompleted:  {blocks: true, stops: true},
 }
 
 // later are events of the format that have no cause in adze yet.
 var later = map[Event]bool{
-	"Setup": true, "MessageDisplay": true, "TaskCreated": true, "TaskCompleted": true, "TeammateIdle": true, "DirectoryAdded": true,
-	"WorktreeCreate": true, "WorktreeRemove": true,
+	"TeammateIdle": true, "WorktreeCreate": true, "WorktreeRemove": true,
 }
 
 // Events are the events that fire, in the order of a session.
 func Events() []Event {
 	return []Event{
-		SessionStart, InstructionsLoaded, UserPromptSubmit, UserPromptExpansion, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse,
-		PostToolUseFailure, PostToolBatch, Elicitation, ElicitationResult, SubagentStart, SubagentStop, Notification, Stop, StopFailure,
+		Setup, SessionStart, DirectoryAdded, InstructionsLoaded, UserPromptSubmit, UserPromptExpansion, PreToolUse, PermissionRequest, PermissionDenied, PostToolUse,
+		PostToolUseFailure, PostToolBatch, Elicitation, ElicitationResult, TaskCreated, TaskCompleted, SubagentStart, SubagentStop, MessageDisplay, Notification, Stop, StopFailure,
 		PreCompact, PostCompact, CwdChanged, FileChanged, ConfigChange, SessionEnd,
 	}
 }

@@ -55,6 +55,8 @@ func (h Hook) unheard(a Answer, text []byte) (out []string) {
 			say("additionalContext, and no model reads it then")
 		case !known:
 			say("the field %q, which there is not%s", clip.Line(name, 60), near.Hint(name, slices.Sorted(maps.Keys(takers))))
+		case name == "displayContent" && h.Event == MessageDisplay:
+			say("displayContent, and adze shows messages as they come, before hooks hear of them")
 		case name == "classifierContext":
 			say("classifierContext, and adze's classifier goes by what people wrote alone")
 		case list != nil && !slices.Contains(list, h.Event):

@@ -199,7 +199,7 @@ func TestEncode(t *testing.T) {
 		hook.FailureInput{Call: hook.Call{Input: json.RawMessage(`{}`)}}, hook.BatchInput{}, hook.NotificationInput{}, hook.StopInput{}, hook.StopFailureInput{},
 		hook.PreCompactInput{}, hook.PostCompactInput{}, hook.CwdInput{}, hook.ExpansionInput{Name: "x"}, hook.SubagentStartInput{Type: "a"}, hook.SubagentStopInput{Type: "a"},
 		hook.ElicitationInput{Server: "s"}, hook.ElicitationResultInput{Server: "s"}, hook.InstructionsInput{Reason: "include"}, hook.ConfigInput{Source: "user_settings"},
-		hook.FileInput{Path: "/d/x", How: "add"},
+		hook.FileInput{Path: "/d/x", How: "add"}, hook.SetupInput{Trigger: "init"}, hook.DirInput{Source: "flag"}, hook.MessageInput{}, hook.TaskCreatedInput{}, hook.TaskCompletedInput{},
 	}
 	var seen []hook.Event
 	for _, in := range inputs {

@@ -159,7 +159,29 @@ type (
 		Source string `json:"source"` // user_settings, project_settings, local_settings or policy_settings
 		Path   string `json:"file_path,omitempty"`
 	}
-	FileInput struct {
+	SetupInput struct {
+		Trigger string `json:"trigger"` // init or maintenance
+	}
+	DirInput struct {
+		Dir    string `json:"directory"` // absolute
+		Source string `json:"source"`    // flag (--add-dir) or settings (/add-dir writes them)
+	}
+	// MessageInput is a message of the model's, as it is shown: as a whole.
+	MessageInput struct {
+		Turn    string `json:"turn_id"`
+		Message string `json:"message_id"`
+		Index   int    `json:"index"` // of the pieces: 0
+		Final   bool   `json:"final"`
+		Text    string `json:"delta"`
+	}
+	// TaskInput is an item of the todo list.
+	TaskInput struct {
+		ID   string `json:"task_id"` // its place in the list, from 1
+		Text string `json:"task_subject"`
+	}
+	TaskCreatedInput   struct{ TaskInput }
+	TaskCompletedInput struct{ TaskInput }
+	FileInput          struct {
 		Path string `json:"file_path"`
 		How  string `json:"event"` // change, add or unlink
 	}
@@ -220,6 +242,17 @@ func (ElicitationResultInput) Event() Event { return ElicitationResult }
 func (InstructionsInput) Event() Event      { return InstructionsLoaded }
 func (ConfigInput) Event() Event            { return ConfigChange }
 func (FileInput) Event() Event              { return FileChanged }
+
+func (SetupInput) Event() Event         { return Setup }
+func (DirInput) Event() Event           { return DirectoryAdded }
+func (MessageInput) Event() Event       { return MessageDisplay }
+func (TaskCreatedInput) Event() Event   { return TaskCreated }
+func (TaskCompletedInput) Event() Event { return TaskCompleted }
+
+func (i SetupInput) Subject() string { return i.Trigger }
+func (i DirInput) Subject() string   { return i.Source }
+func (MessageInput) Subject() string { return "" }
+func (TaskInput) Subject() string    { return "" }
 
 func (i ExpansionInput) Subject() string         { return i.Name }
 func (i SubagentStartInput) Subject() string     { return i.Type }

@@ -19,7 +19,9 @@ var makers = map[Event]func() any{
 	SubagentStart: func() any { return &SubagentStartInput{Type: "general-purpose"} }, SubagentStop: func() any { return &SubagentStopInput{Type: "general-purpose"} },
 	Elicitation: func() any { return &ElicitationInput{Mode: "form"} }, ElicitationResult: func() any { return &ElicitationResultInput{Action: "accept"} },
 	InstructionsLoaded: func() any { return &InstructionsInput{Reason: "session_start"} }, ConfigChange: func() any { return &ConfigInput{Source: "user_settings"} },
-	FileChanged: func() any { return &FileInput{How: "change"} },
+	FileChanged: func() any { return &FileInput{How: "change"} }, Setup: func() any { return &SetupInput{Trigger: "init"} },
+	DirectoryAdded: func() any { return &DirInput{Source: "flag"} }, MessageDisplay: func() any { return &MessageInput{Final: true} },
+	TaskCreated: func() any { return &TaskCreatedInput{} }, TaskCompleted: func() any { return &TaskCompletedInput{} },
 }
 
 // Make makes the input of an event from the JSON of its own fields, for a try.

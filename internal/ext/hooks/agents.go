@@ -47,6 +47,20 @@ func (g *Gate) Expands(ctx context.Context, in hook.ExpansionInput) (refused str
 	return ""
 }
 
+// Asked asks hooks about something beside a turn, for as long as the session lasts;
+// over: it does not any more.
+func (g *Gate) Asked(in hook.Input) (a hook.Answer, over bool) {
+	g.mu.Lock()
+	ctx := g.life
+	g.mu.Unlock()
+	if ctx == nil {
+		return a, true
+	}
+	a = g.Hook(ctx, in, nil)
+	g.say(in.Event(), a)
+	return a, ctx.Err() != nil
+}
+
 // Hears tells hooks of something that nobody waits for, one event after the other.
 func (g *Gate) Hears(list ...hook.Input) {
 	g.mu.Lock()

@@ -41,6 +41,7 @@ type Config struct {
 	Session    string
 	Transcript string // the file of its log, "" when it has none
 	Source     string // startup, resume, clear or fork
+	Setup      string // init or maintenance: what a person asked for with the start, "" for nothing
 	Project    string // the root of the repository, or the folder it works in
 	Dir        string // that it begins in
 	Temp       string // a folder for temporary files
@@ -70,6 +71,7 @@ type Gate struct {
 	s     *session.Session
 	began chan struct{} // closed when the hooks of the start have answered
 	start hook.Answer   // of theirs, once began is closed
+	first []string      // what they have for the model, likewise
 	end   context.CancelFunc
 	wg    sync.WaitGroup
 
@@ -130,13 +132,19 @@ func (g *Gate) Attach(s *session.Session, after event.Seq) {
 	g.wg.Go(func() {
 		defer close(g.began)
 		g.look(nil)
+		var first []string
+		if g.conf.Setup != "" && g.Hooked(hook.Setup) {
+			first = told(hook.Setup, g.Hook(ctx, hook.SetupInput{Trigger: g.conf.Setup}, nil).Context)
+		}
 		if g.Hooked(hook.SessionStart) {
 			st := s.State()
 			g.start = g.Hook(ctx, hook.SessionStartInput{Source: g.conf.Source, Model: s.Target().ID(), Title: st.Title}, nil)
+			first = append(first, told(hook.SessionStart, g.start.Context)...)
 			if g.start.First != "" {
 				_ = s.Submit(ctx, op.Prompt{Text: g.start.First}) // a session that has ended needs none
 			}
 		}
+		g.first = first
 	})
 	g.wg.Go(func() { g.follow(ctx, after) })
 }
@@ -241,9 +249,17 @@ func (g *Gate) Prompt(ctx context.Context, p event.InputQueued) (session.Admissi
 	return session.Admission{Context: append(said, told(hook.UserPromptSubmit, a.Context)...)}, nil
 }
 
-// opening is what hooks of the session's start have for the model, once.
+// Began is closed when the hooks of the session's start have answered.
+func (g *Gate) Began() <-chan struct{} { return g.began }
+
+// opening is what hooks of the session's start have for the model, once. Those of
+// a setup that a person asked for are waited for.
 func (g *Gate) opening(ctx context.Context) []string {
-	timer := time.NewTimer(startWait)
+	wait := startWait
+	if g.conf.Setup != "" {
+		wait = hook.DefaultTimeout
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {
 	case <-g.began:
@@ -258,12 +274,12 @@ func (g *Gate) opening(ctx context.Context) []string {
 	g.told = true
 	select {
 	case <-g.began:
-		return told(hook.SessionStart, g.start.Context)
+		return g.first
 	default:
 	}
 	g.wg.Go(func() { // ends with them, which Close sees to
 		<-g.began
-		for _, s := range told(hook.SessionStart, g.start.Context) {
+		for _, s := range g.first {
 			_ = g.s.Note(s) // a session that has ended needs none
 		}
 	})
@@ -289,8 +305,8 @@ func told(e hook.Event, texts []string) (out []string) {
 // once more, so that one that refuses sees what would run; what they would write
 // then is left out.
 func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
-	if !g.Hooked(hook.PreToolUse) {
-		return v, nil
+	if v, over := g.tasks(ctx, q, v); over || !g.Hooked(hook.PreToolUse) {
+		return v, ctx.Err()
 	}
 	a := g.Hook(ctx, hook.PreToolInput{Call: called(q)}, q.Plan.Actions)
 	if ctx.Err() != nil {
@@ -410,10 +426,11 @@ func (g *Gate) Refused(ctx context.Context, q agent.Question, v agent.Verdict) b
 // follow tells hooks of what they can only hear of: questions, failures, and that
 // nobody says anything.
 func (g *Gate) follow(ctx context.Context, after event.Seq) {
-	if !slices.ContainsFunc([]hook.Event{hook.Notification, hook.StopFailure}, g.Hooked) {
+	if !slices.ContainsFunc([]hook.Event{hook.Notification, hook.StopFailure, hook.MessageDisplay}, g.Hooked) {
 		return
 	}
 	var idle *time.Timer
+	turn := ""
 	defer func() {
 		if idle != nil {
 			idle.Stop()
@@ -433,6 +450,12 @@ func (g *Gate) follow(ctx context.Context, after event.Seq) {
 				text = "adze asks whether to go on: " + b.Title
 			}
 			g.notify(ctx, "permission_prompt", text)
+		case event.TurnStarted:
+			turn = b.ID
+		case event.Replied:
+			if text := b.Message.Text(); text != "" && g.Hooked(hook.MessageDisplay) {
+				g.Hook(ctx, hook.MessageInput{Turn: turn, Message: fmt.Sprintf("m%d", e.Seq), Final: true, Text: text}, nil)
+			}
 		case event.TurnEnded:
 			if b.How == event.Failed {
 				g.Hook(ctx, hook.StopFailureInput{Error: b.Reason, Details: b.Err}, nil)

@@ -349,7 +349,7 @@ func (p *projection) answer() string {
 // join adds a reply to what was said when the one before was cut short by the
 // output limit, the window or the provider.
 func (p *projection) join(b event.Replied) {
-	text := textOf(b.Message)
+	text := b.Message.Text()
 	if p.goesOn {
 		text = p.said + text
 	}
@@ -475,14 +475,4 @@ func problem(b event.TurnEnded) string {
 		return "interrupted"
 	}
 	return "the run ended early: " + b.Reason
-}
-
-func textOf(m llm.Message) string {
-	out := ""
-	for _, p := range m.Parts {
-		if t, ok := p.(llm.Text); ok {
-			out += t.S
-		}
-	}
-	return out
 }

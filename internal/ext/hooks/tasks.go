@@ -1,0 +1,56 @@
+package hooks
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// tasks asks hooks about the items that a call would put on the session's todo
+// list, and about those that it would tick off. over: a hook refused one, and with
+// it the call. The lists of agents are nobody's to ask about.
+func (g *Gate) tasks(ctx context.Context, q agent.Question, v agent.Verdict) (_ agent.Verdict, over bool) {
+	list, ok := q.Plan.View.(view.Tasks)
+	if _, other := ctx.Value(whoKey{}).(Who); !ok || other || !g.Hooked(hook.TaskCreated) && !g.Hooked(hook.TaskCompleted) {
+		return v, false
+	}
+	was := g.s.State().Tasks
+	for i, t := range list.Items {
+		in := hook.TaskInput{ID: strconv.Itoa(i + 1), Text: t.Text}
+		old := slices.IndexFunc(was, func(o view.Task) bool { return o.Text == t.Text })
+		var ask []hook.Input
+		if old < 0 {
+			ask = append(ask, hook.TaskCreatedInput{TaskInput: in})
+		}
+		if t.Status == view.Completed && (old < 0 || was[old].Status != view.Completed) {
+			ask = append(ask, hook.TaskCompletedInput{TaskInput: in})
+		}
+		for _, in := range ask {
+			if !g.Hooked(in.Event()) {
+				continue
+			}
+			a := g.Hook(ctx, in, nil)
+			g.say(in.Event(), a)
+			by := event.By{Kind: event.ByHook, Name: a.By}
+			switch {
+			case ctx.Err() != nil:
+				return v, true
+			case a.Stop:
+				v.Effect, v.Check, v.Reason, v.By, v.Ends = policy.Deny, hook.Check, "a hook ended the turn", by, or(a.Why, "a hook ended the turn")
+				return v, true
+			case a.Block:
+				v.Effect, v.Check, v.By = policy.Deny, hook.Check, by
+				v.Reason = a.Reason + " (the " + string(in.Event()) + " hook " + clip.Line(a.By, 80) + " of " + clip.Line(t.Text, 80) + ")"
+				return v, true
+			}
+		}
+	}
+	return v, false
+}
