@@ -39,3 +39,39 @@ func (limited) Plan(json.RawMessage, tool.Env) (tool.Plan, error) { return tool.
 func (limited) Run(context.Context, json.RawMessage, tool.Env) (tool.Result, error) {
 	return tool.Result{}, nil
 }
+
+// A result that is kept in a file says how long it is, and begins with its head.
+func TestWhatIsSaidOfALargeResult(t *testing.T) {
+	r := &run{Loop: &Loop{Spill: func(string, string) (string, error) { return "/s/x.txt", nil }}}
+	text := "first\n" + strings.Repeat("x", 2000) + "\nlast"
+	out, path := r.within(&call{use: llm.ToolUse{ID: "c1"}, tool: limited(1000)}, tool.Result{Text: text})
+	if path != "/s/x.txt" || !strings.Contains(out, "3 lines") || !strings.Contains(out, "2.0 KB") || !strings.HasPrefix(out[strings.IndexByte(out, '\n')+1:], "first\nxxx") {
+		t.Errorf("%q: %.200s", path, out)
+	}
+}
+
+func TestTheLastTextIsTheModels(t *testing.T) {
+	model := llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Thinking{S: "hm"}, llm.Text{S: "one "}, llm.Text{S: "two"}}}
+	user := llm.Message{Role: llm.User, Parts: []llm.Part{llm.Text{S: "and?"}}}
+	for _, c := range []struct {
+		ms   []llm.Message
+		want string
+	}{{nil, ""}, {[]llm.Message{user}, ""}, {[]llm.Message{user, model}, "one two"}, {[]llm.Message{model, user}, "one two"}} {
+		if got := lastText(c.ms); got != c.want {
+			t.Errorf("%q, not %q", got, c.want)
+		}
+	}
+}
+
+// These names are in logs and in the print protocol: they stay as they are.
+func TestNamesOfErrors(t *testing.T) {
+	for kind, want := range map[llm.Kind]string{
+		llm.Transport: "network", llm.Cut: "stream_cut", llm.Stalled: "stream_stalled", llm.RateLimited: "rate_limit", llm.Overloaded: "overloaded",
+		llm.ServerError: "server_error", llm.Unauthorized: "authentication_failed", llm.NoCredit: "billing_error", llm.NotFound: "model_not_found",
+		llm.TooLong: "prompt_too_long", llm.MediaTooBig: "media_too_large", llm.BadRequest: "invalid_request", llm.BadReply: "bad_reply", llm.Kind(-1): "unknown",
+	} {
+		if got := KindName(kind); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+	}
+}

@@ -48,6 +48,12 @@ func TestCompaction(t *testing.T) {
 	cost := llm.Usage{In: 7000, Out: 300}
 	summary := summing(t, "nine parts", cost)
 	tooLong := fake.Fail(llm.Error{Kind: llm.TooLong, Err: errors.New("prompt is too long: 12000 tokens > 10000 maximum")})
+	// It had begun, which the error does not say.
+	broken := func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+		if yield(llm.TextDelta{S: "nine"}, nil) && yield(llm.Progress{Usage: llm.Usage{In: 6000, Out: 7}}, nil) {
+			yield(nil, &llm.Error{Kind: llm.Transport, Err: errTest})
+		}
+	}
 	for _, c := range []struct {
 		name     string
 		change   func(*rig)
@@ -97,6 +103,17 @@ func TestCompaction(t *testing.T) {
 				}
 			}},
 		{name: "too long for a fourth time", replies: append(calls(8, 0, 10), slices.Repeat([]fake.Reply{tooLong}, 5)...), end: agent.PromptTooLong, requests: 13, failed: 1},
+		{name: "too long for a fourth time, and there is more to leave out", replies: append(calls(40, 0, 10), slices.Repeat([]fake.Reply{tooLong}, 9)...), end: agent.PromptTooLong, requests: 45, failed: 1},
+		{name: "too long, and there is nothing to sum up", replies: []fake.Reply{tooLong}, end: agent.PromptTooLong, requests: 1},
+		{name: "a summary that breaks off is paid for, and asked for again", change: small, replies: append(calls(3, 0, 2000), broken, summary, fake.Say("done")), end: agent.Completed, requests: 6, done: 1,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if sp := said[event.Spent](r.host); len(sp) != 2 || sp[0].Usage != (llm.Usage{In: 6000, Out: 7}) || sp[0].For != event.ForSummary {
+					t.Errorf("%+v", sp)
+				}
+				if w := said[event.Waiting](r.host); len(w) != 1 || w[0].Max != 3 || w[0].Kind != "network" {
+					t.Errorf("%+v", w)
+				}
+			}},
 		{name: "a call in place of a summary is refused", change: small, replies: append(calls(3, 0, 2000), fake.Use(use("z", "keep")), summary, fake.Say("done")), end: agent.Completed, requests: 6, done: 1,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
 				if len(said[event.ToolStarted](r.host)) != 3 || !strings.Contains(words(r.model.Requests()[4]), "This call was refused") {

@@ -201,6 +201,16 @@ func TestRecovery(t *testing.T) {
 					t.Errorf("%+v", e)
 				}
 			}},
+		{name: "broken off twice", replies: []fake.Reply{fails(llm.RateLimited), fake.Fail(llm.Error{Kind: llm.Cut, Begun: true, Err: errTest}, llm.Text{S: "a"}), fake.Fail(llm.Error{Kind: llm.Stalled, Begun: true, Err: errTest}, llm.Text{S: "b"}), fake.Say("done")}, end: agent.Completed, requests: 4,
+			waits: []time.Duration{second / 2, second / 2, second},
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if e := said[event.Replied](r.host); len(e) != 1 || e[0].Attempts != 4 {
+					t.Errorf("%+v", e)
+				}
+				if w := said[event.Waiting](r.host); len(w) != 3 || w[1].Attempt != 2 || w[1].Max != 3 || w[2].Kind != "stream_stalled" {
+					t.Errorf("%+v", w)
+				}
+			}},
 		{name: "the provider's wish wins", replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.RateLimited, Err: errTest, RetryAfter: 7 * second}), fake.Say("done")}, end: agent.Completed, requests: 2, waits: []time.Duration{7 * second}},
 		{name: "a wish for as long as anybody waits", replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.RateLimited, Err: errTest, RetryAfter: 5 * time.Minute}), fake.Say("done")}, end: agent.Completed, requests: 2, waits: []time.Duration{5 * time.Minute}},
 		{name: "a wish for longer, and somebody watches", change: func(r *rig) { r.loop.Patient = true }, replies: []fake.Reply{fake.Fail(llm.Error{Kind: llm.RateLimited, Err: errTest, RetryAfter: time.Hour}), fake.Say("done")}, end: agent.Completed, requests: 2, waits: []time.Duration{time.Hour}},

@@ -2,6 +2,7 @@ package jsonl_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -309,4 +310,51 @@ func TestATextThatCannotBeKept(t *testing.T) {
 	if name, err := l.Spill("all of it"); err != nil || name == "" {
 		t.Errorf("%q, %v", name, err)
 	}
+}
+
+// Who stops waiting while a log is read is told so, and reads no further.
+func TestReadingEndsWithItsContext(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	l := mustOpen(t, jsonl.Options{Dir: dir})
+	add(t, l, 1, 20)
+	r, err := jsonl.OpenReader(jsonl.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, log := range map[string]store.Log{"writer": l, "reader": r} {
+		ctx, cancel := context.WithCancel(t.Context())
+		last, failed := event.Seq(0), error(nil)
+		for e, err := range log.After(ctx, 0) {
+			if failed = err; err == nil {
+				last = e.Seq
+			}
+			if last == 7 {
+				cancel()
+			}
+		}
+		if last != 7 || !errors.Is(failed, context.Canceled) {
+			t.Errorf("%s: up to %d, %v", name, last, failed)
+		}
+		cancel()
+	}
+}
+
+// Lines that are no events are not all gone through when a log is opened.
+func TestOpeningLooksAtFewLines(t *testing.T) {
+	d := newFakeDisk()
+	opt := jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a")}
+	l := mustOpen(t, opt)
+	add(t, l, 1, 3)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := d.names[jsonl.LogName]
+	file.data = append(file.data, strings.Repeat("no event\n", 20_000)...)
+	before := d.looks
+	l = mustOpen(t, opt)
+	defer l.Close()
+	if n := d.looks - before; n > 5000 {
+		t.Errorf("%d looks at the disk", n)
+	}
+	want(t, l, 0, evs(1, 3))
 }
