@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"modernc.org/sqlite"
@@ -47,6 +48,8 @@ type Folder struct {
 	Path string
 	// Mask hides secrets in what is kept; nil keeps texts as they are.
 	Mask func(string) string
+
+	noLocks bool // for tests: as where the file system has none
 }
 
 // In is the index below a state folder.
@@ -57,6 +60,7 @@ func In(state string, mask func(string) string) Folder {
 // An index is an open database. It is for one goroutine.
 type index struct {
 	db   *sql.DB
+	turn *turn
 	mask func(string) string
 }
 
@@ -108,35 +112,52 @@ func (f Folder) try(ctx context.Context, writing bool) (*index, error) {
 		if err := os.MkdirAll(f.Path, 0o700); err != nil {
 			return nil, err
 		}
-		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600) // SQLite would take the umask's mode
-		if err != nil {
-			return nil, err
-		}
-		if err := file.Close(); err != nil {
+		if err := create(path); err != nil {
 			return nil, err
 		}
 	} else if info, err := os.Stat(path); err != nil || info.Size() == 0 {
 		return nil, ErrNone
 	}
-	db, err := sql.Open("sqlite", source(path, writing))
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	x := &index{db: db, mask: f.Mask}
+	x := &index{mask: f.Mask}
 	if x.mask == nil {
 		x.mask = func(s string) string { return s }
 	}
+	lockless := f.lockless(writing)
+	if lockless {
+		var err error
+		if x.turn, err = f.take(ctx); err != nil && (writing || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS)) {
+			return nil, err
+		}
+	}
+	var err error
+	if x.db, err = sql.Open("sqlite", source(path, writing, lockless)); err != nil {
+		return nil, errors.Join(err, x.turn.end())
+	}
+	x.db.SetMaxOpenConns(1)
 	if err := x.check(ctx, writing); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(err, x.close())
 	}
 	return x, nil
+}
+
+// create makes an empty database where there is none: SQLite would take the
+// umask's mode. One that is there is not opened, because closing it would give
+// up the locks that this process has of it.
+func create(path string) error {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
 
 // source is the address of the database. The journal is a file that is removed
 // after each transaction, and nothing is mapped into memory: a write-ahead log
 // needs memory that all processes share, which network file systems do not have.
-func source(path string, writing bool) string {
+func source(path string, writing, lockless bool) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // C:/…
@@ -150,6 +171,9 @@ func source(path string, writing bool) string {
 	} else {
 		q.Set("mode", "ro")
 		q["_pragma"] = append(q["_pragma"], "query_only(ON)")
+	}
+	if lockless {
+		q.Set("nolock", "1")
 	}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
 }
@@ -185,6 +209,9 @@ func (x *index) check(ctx context.Context, writing bool) error {
 
 // change runs f in a transaction that writes.
 func (x *index) change(ctx context.Context, f func(*sql.Tx) error) error {
+	if err := x.turn.keep(); err != nil {
+		return err
+	}
 	tx, err := x.db.BeginTx(ctx, nil)
 	if err != nil {
 		return fault(err)
@@ -210,7 +237,7 @@ func (x *index) completed(ctx context.Context) error {
 	})
 }
 
-func (x *index) close() error { return x.db.Close() }
+func (x *index) close() error { return errors.Join(x.db.Close(), x.turn.end()) }
 
 // Primary result codes of SQLite (sqlite.org/rescode.html).
 const (
