@@ -344,6 +344,80 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
+// Names that servers, tools, skills, plugins, hooks, sessions, models and folders
+// give themselves are harmless wherever dialogs and lists show them.
+func TestHostileNames(t *testing.T) {
+	for _, bad := range []string{
+		"\x1b[2J\x1b]0;x\x07", "\r\n", "\x9b2J\x00\x7f", "\u202egpj\u2066", "\u200b\ufeff\u200e", "\U000e0041\u2028\u115f", "e" + strings.Repeat("\u0301", 300), strings.Repeat("界", 200), strings.Repeat("A", 1<<14),
+	} {
+		for _, z := range []term.Size{{Cols: 80, Rows: 24}, {Cols: 40, Rows: 10}} {
+			r := newRig(t, z.Cols, z.Rows)
+			one := func(context.Context) ([]Choice, error) {
+				return []Choice{{ID: bad, Name: bad, About: bad, Right: bad, Lead: bad}, {ID: "b", Name: "b"}}, nil
+			}
+			h := &r.m.host
+			h.Models, h.Memory, h.Themes = one, func() []Choice { c, _ := one(nil); return c }, func() []string { return []string{bad, "light"} }
+			h.EditFile, h.ReadFile = func(context.Context, string) error { return nil }, func(string) (string, error) { return bad, nil }
+			h.Theme = func(string, bool) (*draw.Theme, error) { return nil, errors.New(bad) }
+			h.Reports = map[string]Report{"login": {About: bad, Args: bad, Choose: one}}
+			h.Hooks = func(context.Context) (string, error) { return "* " + bad, nil }
+			h.Resources = func(context.Context, string, int) []Choice { c, _ := one(nil); return c }
+			h.Arguments = func(context.Context, string, string) []Choice { c, _ := one(nil); return c }
+			h.Sessions = func(context.Context, bool) ([]Saved, string, error) {
+				c, _ := one(nil)
+				return []Saved{{Choice: c[0], Title: bad, Branch: bad}}, bad, nil
+			}
+			h.Preview = func(context.Context, string) (string, error) { return bad, nil }
+			h.Trust = func(context.Context) (*Trust, error) {
+				return &Trust{Folder: bad, Claims: []string{bad}, Changed: "+" + bad + "\n", Refused: bad}, nil
+			}
+			r.open().pass(time.Second)
+			r.frame()
+			r.keys("pgdown", "esc")
+			r.event(
+				event.ServerChanged{Name: bad, State: event.ServerFailed, Why: bad}, event.ServerChanged{Name: bad + "2", State: event.ServerNeedsAuth}, event.ServerChanged{Name: bad, State: event.ServerConnected},
+				event.Extended{Commands: []event.Offer{{Name: bad, Args: bad, About: bad, From: bad}, {Name: "known", Args: bad, About: bad, From: bad}}},
+				event.TurnStarted{ID: "t"}, event.HookStarted{ID: 1, Event: bad, Name: bad, Status: bad}, event.TaskStarted{ID: bad, Text: bad},
+			).pass(3 * time.Second)
+			r.frame()
+			ask := func(e event.Asked) {
+				r.event(e).pass(time.Second)
+				r.frame()
+				r.keys("?")
+				r.frame()
+				r.keys("down", "e")
+				r.frame()
+				r.keys("esc", "esc", "esc")
+				r.event(event.Answered{Answer: op.Answer{Call: e.Call}})
+			}
+			v := policy.Verdict{Effect: policy.Ask, Reason: bad, Part: bad, Rule: bad, Source: bad, Suggest: []string{"mcp__" + bad}, Parts: []policy.Piece{{Kind: "connect", Text: bad, Path: bad, Effect: policy.Ask, Reason: bad}}}
+			ask(event.Asked{Call: "1", Tool: "mcp__" + bad + "__" + bad, Title: bad, Input: json.RawMessage(`{"a":"` + "\u202e" + `"}`), Verdict: v,
+				View: view.Group{Blocks: []view.Block{view.Text{S: "The tool " + bad}, view.Code{S: bad}}}})
+			ask(event.Asked{Call: "2", Tool: bad, Title: bad, Verdict: v})
+			ask(event.Asked{Call: "3", Title: bad, About: event.AboutCost})
+			ask(event.Asked{Call: "4", Tool: bad, View: view.Group{Blocks: []view.Block{view.Text{S: bad, File: bad}, view.Questions{Items: []view.Question{{Text: bad, Options: []view.Option{{Label: bad}}}}}}}})
+			r.event(event.TurnEnded{How: event.Done})
+			for _, line := range []string{"/", "/known ", "@", "/zz" + bad} {
+				r.do(pasteMsg{line})
+				r.frame()
+				r.keys("down", "tab")
+				r.frame()
+				r.keys("ctrl+u", "ctrl+c").pass(3 * time.Second)
+			}
+			for _, line := range []string{"/model", "/memory", "/theme", "/login", "/hooks", "/resume", "/tasks", "/rewind", "/status", "/cost"} {
+				r.keys("'"+line, "enter")
+				r.frame()
+				r.keys("down", "ctrl+v", "ctrl+r")
+				r.frame()
+				r.keys("esc", "esc", "ctrl+c").pass(3 * time.Second)
+			}
+			r.m.screen.plain = true
+			r.keys("'/model", "enter")
+			r.m.announce()
+		}
+	}
+}
+
 // Nothing wakes an idle UI.
 func TestIdleWantsNoTicks(t *testing.T) {
 	r := newRig(t, 80, 24).open()

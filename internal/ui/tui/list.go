@@ -183,6 +183,7 @@ func middle(p paper, name string, width int) string {
 	cut := p.Sign(draw.Ellipsis)
 	head := draw.L(draw.S(name, draw.Plain)).Truncate(max(width/3, 2), p.O)[0].Text
 	tail := []rune(name)
+	tail = tail[max(0, len(tail)-4*width):] // more never fits, whatever it combines
 	for len(tail) > 0 && draw.Width(head+cut+string(tail)) > width {
 		tail = tail[1:]
 	}

@@ -154,6 +154,12 @@ func (r *rig) keys(names ...string) *rig {
 }
 
 // frame takes a frame: the live area, checked to fit.
+// misleads reports whether a character changes how others read, or is not seen;
+// joiners within emoji are seen.
+func misleads(c rune) bool {
+	return c >= 0x202a && c <= 0x202e || c >= 0x2066 && c <= 0x2069 || c == 0x200b || c == 0x200e || c == 0x200f || c == 0xfeff || c == 0x2028 || c == 0x115f || c >= 0xe0000 && c <= 0xe007f
+}
+
 func (r *rig) frame() []draw.Line {
 	r.t.Helper()
 	printed, live, cur := r.m.frame()
@@ -165,6 +171,10 @@ func (r *rig) frame() []draw.Line {
 		}
 		if s := l.String(); strings.ContainsFunc(s, func(c rune) bool { return c < 0x20 || c >= 0x7f && c < 0xa0 }) {
 			r.t.Errorf("a control character gets through: %q", s)
+		}
+		if s := l.String(); strings.ContainsFunc(s, misleads) {
+			i := strings.IndexFunc(s, misleads)
+			r.t.Errorf("what cannot be seen, or turns text around, gets through: %q", s[max(0, i-20):min(len(s), i+20)])
 		}
 	}
 	if len(live) > z.Rows {
