@@ -118,7 +118,7 @@ func (c *configured) writeServer(ctx context.Context, sys System, scope, name st
 	if err != nil {
 		return failf("make the file writable, or correct it", "change %s: %v", t.Path, err)
 	}
-	s := servers.Server{Name: name, Raw: raw}
+	s := c.asWritten(name, raw)
 	if scope != "user" {
 		if err := c.Paths.Answers().Say(ctx, c.Paths.Root, s, true); err != nil {
 			notes = append(notes, fmt.Sprintf("your yes to it could not be kept, so it will be asked for: %v", err))
@@ -130,6 +130,16 @@ func (c *configured) writeServer(ctx context.Context, sys System, scope, name st
 	fmt.Fprintf(sys.Stdout, "added %s to %s: %s\n", name, clip.Visible(t.Path), s.Line())
 	c.afterwards(sys, name, t.Path, scope == "project" && untrusted)
 	return nil
+}
+
+// asWritten is a server of this folder as a person has just written it.
+func (c *configured) asWritten(name string, raw json.RawMessage) servers.Server {
+	s := servers.Load(servers.Sources{Config: &config.Config{}, Given: []servers.Given{{Name: name, JSON: raw}}, Env: func(name string) (string, bool) {
+		v := c.Env(name)
+		return v, v != ""
+	}}).Servers[0]
+	s.Programs = c.Paths.ProgramsOf(s)
+	return s
 }
 
 // afterwards says what keeps a server that was just written from being used.

@@ -86,7 +86,7 @@ func masked(n *node, path string) *node {
 		return nil
 	}
 	inEnv, inHeaders := strings.HasPrefix(path, "env") || strings.Contains(path, ".env."), strings.Contains(path, "headers")
-	if n.kind == '"' && (inEnv && secretName(path) || inHeaders) && n.text != "" {
+	if n.kind == '"' && (inEnv && SecretName(path) || inHeaders) && n.text != "" {
 		return &node{kind: '"', raw: []byte(mask), from: n.from}
 	}
 	if n.kind == '"' && login().MatchString(n.text) {
@@ -106,7 +106,8 @@ func masked(n *node, path string) *node {
 // login is the name and password in an address.
 var login = pattern.Lazy(`://[^/@\s"]+@`)
 
-func secretName(name string) bool {
+// SecretName reports whether what has this name is taken for a secret.
+func SecretName(name string) bool {
 	u := strings.ToUpper(name)
 	return slices.ContainsFunc([]string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH"}, func(w string) bool { return strings.Contains(u, w) })
 }

@@ -1,6 +1,7 @@
 package ext
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/adze-agent/adze/internal/ext/hook"
@@ -12,6 +13,18 @@ import (
 // sameProgram reports whether two servers run the same files.
 func sameProgram(a, b servers.Server) bool {
 	return a.Transport == b.Transport && a.Command == b.Command && slices.Equal(a.Args, b.Args) && a.HeadersHelper == b.HeadersHelper
+}
+
+// fresh reports programs of a server that changed since they were looked at: what is
+// configured is looked at anew then, so that a person is asked where that is needed.
+func (w *World) fresh(s servers.Server) error {
+	now := s
+	now.Programs = w.conf.Live.Paths.ProgramsOf(s)
+	if now.Hash() == s.Hash() {
+		return nil
+	}
+	w.Refresh()
+	return errors.New("what it runs is not what it was when adze looked at it; it is looked at again")
 }
 
 // Programs are the files of these folders by which extensions run something

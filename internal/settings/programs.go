@@ -207,7 +207,15 @@ func programsOf(argv []string) (out []string) {
 	if !slices.Contains(interpreters, name) {
 		return out
 	}
-	for _, a := range argv[1:] {
+	for i, a := range argv[1:] {
+		if name, file, ok := strings.Cut(a, "="); ok && slices.Contains(preloads, name) {
+			out = append(out, file)
+			continue
+		}
+		if slices.Contains(preloads, argv[i]) {
+			out = append(out, a)
+			continue
+		}
 		if strings.HasPrefix(a, "-") || slices.Contains([]string{"run", "x", "exec"}, a) {
 			continue
 		}
@@ -215,6 +223,9 @@ func programsOf(argv []string) (out []string) {
 	}
 	return out
 }
+
+// preloads are flags of interpreters that name a file which runs before the operand.
+var preloads = []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "--preload", "--rcfile", "--init-file"}
 
 // launchers run what a package or a path names.
 var launchers = []string{"npx", "bunx", "uv", "uvx", "pipx", "poetry", "pdm", "pipenv", "pnpm", "yarn", "npm", "dotnet", "java", "go", "cargo"}

@@ -56,6 +56,7 @@ func (l *Live) servers(cfg *config.Config, s Servers) servers.Set {
 	if counts(config.User) && p.Home != "" && !s.Strict {
 		from.Person = l.serverFile(l.personServers())
 	}
+	from.Programs = p.ProgramsOf
 	var bad error
 	from.Answers, bad = p.Answers().Of(p.Root)
 	seen := l.brings.Load()

@@ -17,12 +17,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/op"
@@ -623,5 +625,22 @@ func TestUse(t *testing.T) {
 	r.until(t, "waits", "connected")
 	if err := r.Reconnect("nobody"); err == nil {
 		t.Error("there is no nobody")
+	}
+}
+
+// A server whose programs are others than those that were looked at is not started.
+func TestChangedProgramIsNotStarted(t *testing.T) {
+	var asked atomic.Int32
+	s := self("s", "plain")
+	s.Programs = []servers.Program{{Path: "x.js", Sum: "1"}}
+	r := start(t, func(c *mcp.Config) {
+		c.Fresh = func(s servers.Server) error {
+			asked.Add(1)
+			return errors.New("it is another one, " + s.Programs[0].Path)
+		}
+	}, s)
+	r.Wait(t.Context())
+	if st := r.Status()[0]; st.State != event.ServerFailed || !strings.Contains(st.Why, "another one, x.js") || asked.Load() == 0 {
+		t.Errorf("%+v", st)
 	}
 }

@@ -87,6 +87,11 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 	case <-ctx.Done():
 		return nil, offer{}, ctx.Err()
 	}
+	if s.hub.conf.Fresh != nil && len(s.conf.Programs) > 0 {
+		if err := s.hub.conf.Fresh(s.conf); err != nil {
+			return nil, offer{}, &final{err}
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.hub.conf.Timeout)
 	defer cancel()
 	version := ""

@@ -13,7 +13,6 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/adze-agent/adze/internal/text/diff"
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
@@ -48,6 +47,8 @@ type Answer struct {
 	Hash string `json:"hash"` // of what was answered; see Server.Hash
 	Yes  bool   `json:"yes"`
 	Said string `json:"said,omitempty"` // how it was described
+	// Texts are the programs that it named, by path, as far as they are short.
+	Texts map[string]string `json:"texts,omitempty"`
 }
 
 // Sources are all places where servers are configured.
@@ -71,6 +72,8 @@ type Sources struct {
 	// Plugins are named "plugin:NAME:SERVER" here.
 	Plugins []Given
 	Env     func(name string) (string, bool)
+	// Programs are the files of the folder that a server's command names; nil knows none.
+	Programs func(Server) []Program
 	// Answers are what the person said of this folder's servers, by name.
 	Answers map[string]Answer
 }
@@ -285,7 +288,10 @@ func (l *loader) rule(s *Server) {
 	if !s.Origin.Scope.Repo() {
 		return
 	}
-	// Somebody else may have written it.
+	// Somebody else may have written it, and what it runs.
+	if l.from.Programs != nil {
+		s.Programs = l.from.Programs(*s)
+	}
 	mcp := l.from.Config.MCP
 	answer, answered := l.from.Answers[s.Name]
 	switch {
@@ -321,15 +327,6 @@ func (l *loader) choose() {
 	for _, name := range slices.Sorted(maps.Keys(best)) {
 		l.set.Servers = append(l.set.Servers, l.all[best[name]])
 	}
-}
-
-// Changed shows how a server differs from what a person said yes to, as a
-// unified difference; "" when nothing was said, or nothing differs.
-func Changed(s Server, a Answer) string {
-	if a.Said == "" || a.Hash == s.Hash() {
-		return ""
-	}
-	return diff.Shown(s.Name, a.Said, s.Describe(), false).Unified
 }
 
 // FromFlags reads the values of --mcp-config: files, or JSON. read reads a

@@ -191,6 +191,49 @@ func TestHashIsOfWhatRuns(t *testing.T) {
 	}
 }
 
+// What stands in the files that a command names is a part of what is answered.
+func TestHashIsOfPrograms(t *testing.T) {
+	raw := []byte(`{"command":"node","args":["x.js"]}`)
+	base := Server{Name: "x", Raw: raw, Programs: []Program{{Path: "x.js", Sum: "0123456789abcdef", Text: "one\ntwo\n"}}}
+	answer := Answer{Hash: base.Hash(), Yes: true, Said: base.Describe(), Texts: base.Texts()}
+	if (Server{Name: "x", Raw: raw}).Hash() == base.Hash() {
+		t.Error("a program is no part of it")
+	}
+	now := base
+	now.Programs = []Program{{Path: "x.js", Sum: "fedcba9876543210", Text: "one\nthree\n"}}
+	if got := Changed(now, answer); !strings.Contains(got, "-two\n+three\n") || !strings.Contains(got, "+  file of this folder: x.js") {
+		t.Error(got)
+	}
+	now.Programs[0].Text = "" // too long by now
+	if got := Changed(now, answer); strings.Contains(got, "two") || !strings.Contains(got, "+  file of this folder: x.js") {
+		t.Error(got)
+	}
+}
+
+// What looks like a secret is not shown; that it is another one is.
+func TestDescribeShowsNoSecrets(t *testing.T) {
+	const secret = "a secret that stands in the file"
+	for text, want := range map[string][2]string{ // what is in the description, what is not
+		`{"command":"x","env":{"API_KEY":"hush"}}`:                                          {"API_KEY=(" + secret + ": 4 characters", "hush"},
+		`{"command":"x","env":{"API_KEY":"${MINE}"}}`:                                       {"API_KEY=${MINE} (from your environment)", secret},
+		`{"command":"x","env":{"API_KEY":"${MINE:-hush}"}}`:                                 {secret, "hush"},
+		`{"command":"x","env":{"HOME":"/home/me","N":"4000","MODE":"read-only-and-quiet"}}`: {"MODE=read-only-and-quiet", secret},
+		`{"command":"x","env":{"X":"ghp_0123456789abcdefghij"}}`:                            {secret + ": 24", "ghp_"},
+		`{"command":"x","args":["--token","hush","--api-key=hush2","in.txt"]}`:              {"argument: in.txt", "hush"},
+		`{"type":"http","url":"https://h/p?token=hush&n=1","headers":{"Cookie":"a=hush"}}`:  {"https://h/p?token=(" + secret, "hush"},
+		`{"type":"http","url":"https://h/","headers":{"Authorization":"Basic ${X}"}}`:       {"Authorization: Basic ${X} (from your environment)", secret},
+	} {
+		got := (Server{Raw: []byte(text)}).Describe()
+		if !strings.Contains(got, want[0]) || strings.Contains(got, want[1]) {
+			t.Errorf("%s:\n%s", text, got)
+		}
+	}
+	a, b := Server{Raw: []byte(`{"command":"x","env":{"KEY":"one1"}}`)}, Server{Raw: []byte(`{"command":"x","env":{"KEY":"two2"}}`)}
+	if a.Describe() == b.Describe() {
+		t.Error("another secret looks the same")
+	}
+}
+
 func TestWhatCannotBeUsed(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"command":"x"}`:                                                         "",

@@ -211,8 +211,9 @@ func token(s string) bool {
 	})
 }
 
-// Hash tells what a server runs, where it connects to and what it sends there:
-// what a person says yes to. Variables count as they are written.
+// Hash tells what a server runs, with the content of the files of the folder that its
+// command names, where it connects to and what it sends there: what a person says yes
+// to. Variables count as they are written.
 func (s Server) Hash() string {
 	w, err := read(s.Raw)
 	if err != nil { // it can never run; the text tells it from others
@@ -227,7 +228,8 @@ func (s Server) Hash() string {
 		Headers       map[string]string
 		HeadersHelper string
 		OAuth         OAuth
-	}{w.Type, w.Command, w.Args, w.Env, w.URL, w.Headers, w.HeadersHelper, w.OAuth})
+		Programs      map[string]string `json:",omitempty"`
+	}{w.Type, w.Command, w.Args, w.Env, w.URL, w.Headers, w.HeadersHelper, w.OAuth, sums(s.Programs)})
 	if err != nil {
 		return digest(s.Raw)
 	}
@@ -240,9 +242,8 @@ func digest(b []byte) string {
 }
 
 // Describe says line by line what the server runs or connects to, as it is
-// configured, for a person who is to say yes to it. Values of variables and
-// headers stand there: they are what a file says. Use Line where secrets must
-// not be seen.
+// configured, for a person who is to say yes to it. Of values that look like secrets
+// it says where they are, and tells one from another.
 func (s Server) Describe() string {
 	w, err := read(s.Raw)
 	var b strings.Builder
@@ -258,19 +259,22 @@ func (s Server) Describe() string {
 	}
 	if w.Type == Stdio {
 		line("runs", quoted(w.Command))
-		for _, a := range w.Args {
+		for _, a := range shownArgs(w.Args) {
 			line("  argument", quoted(a))
 		}
 	} else {
-		line("connects to", w.URL+" ("+string(w.Type)+")")
+		line("connects to", shownURL(w.URL)+" ("+string(w.Type)+")")
 	}
 	for _, k := range slices.Sorted(maps.Keys(w.Env)) {
-		line("  variable", k+"="+w.Env[k])
+		line("  variable", k+"="+shown(k, w.Env[k]))
 	}
 	for _, k := range slices.Sorted(maps.Keys(w.Headers)) {
-		line("  header", k+": "+w.Headers[k])
+		line("  header", k+": "+shown(k, w.Headers[k]))
 	}
 	line("runs for its headers", w.HeadersHelper)
+	for _, p := range s.Programs {
+		line("  file of this folder", p.describe())
+	}
 	line("signs in as client", w.OAuth.ClientID)
 	line("  with the secret in", w.OAuth.ClientSecret)
 	line("  with the private key in", w.OAuth.PrivateKey)

@@ -82,6 +82,9 @@ type Server struct {
 	Problem  string
 	Approval Approval
 	Why      string // of Refused and Pending, for people
+	// Programs are the files of the folder that its command names, of a server that
+	// came with the folder.
+	Programs []Program
 	// Raw is its configuration as it was written.
 	Raw json.RawMessage
 }
