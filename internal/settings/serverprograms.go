@@ -8,8 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
@@ -58,6 +56,5 @@ func (p Paths) ProgramsOf(s servers.Server) (out []servers.Program) {
 		}
 		out = append(out, one)
 	}
-	slices.SortFunc(out, func(a, b servers.Program) int { return strings.Compare(a.Path, b.Path) })
 	return out
 }
