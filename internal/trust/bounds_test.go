@@ -25,12 +25,12 @@ func TestBoundsOfAFolder(t *testing.T) {
 		files   func(r *rig)
 		refused string
 	}{
-		"as many files as may be":  {func(r *rig) { _ = many(r, 400) }, ""},
-		"one file more":            {func(r *rig) { _ = many(r, 401) }, "the folder: it brings more than 400 files or 8 MiB that need trust"},
+		"as many files as may be":  {func(r *rig) { _ = many(r, 2000) }, ""},
+		"one file more":            {func(r *rig) { _ = many(r, 2001) }, "left out: 1 more file: a folder brings at most 2,000 files or 32 MiB that need trust"},
 		"a file of 2 MiB":          {func(r *rig) { r.write(".mcp.json", mib+mib) }, ""},
 		"a byte more":              {func(r *rig) { r.write(".mcp.json", mib+mib+"x") }, ".mcp.json: larger than 2 MiB"},
-		"8 MiB":                    {func(r *rig) { r.brings(8, mib) }, ""},
-		"8 MiB and a byte":         {func(r *rig) { r.brings(8, mib); r.write(".mcp.json", "x") }, "the folder: it brings more than 400 files or 8 MiB that need trust"},
+		"32 MiB":                   {func(r *rig) { r.brings(32, mib) }, ""},
+		"32 MiB and a byte":        {func(r *rig) { r.brings(32, mib); r.write(".mcp.json", "x") }, "left out: 1 more file: a folder brings at most 2,000 files or 32 MiB that need trust"},
 		"as deep as may be":        {func(r *rig) { r.write(deep(6), "x") }, ""},
 		"a folder deeper":          {func(r *rig) { r.write(deep(7), "x") }, "left out: .claude/commands/d/d/d/d/d/d/d: too deep"},
 		"as many names as may be":  {func(r *rig) { r.names(4000) }, ""},
@@ -63,6 +63,13 @@ func TestBoundsOfAFolder(t *testing.T) {
 func (r *rig) brings(n int, text string) {
 	for i := range n {
 		r.write(fmt.Sprintf(".claude/commands/c%d.md", i), text)
+	}
+}
+
+// scripts writes n scripts of hooks with a text.
+func (r *rig) scripts(n int, text string) {
+	for i := range n {
+		r.write(fmt.Sprintf(".claude/hooks/h%d.sh", i), text)
 	}
 }
 

@@ -132,7 +132,7 @@ func serverClaims(f File) []Claim {
 var oneLine = strings.NewReplacer("\n  argument: ", " ", "\n  ", ", ", "\n", "; ")
 
 // running are fields of a frontmatter that run or allow something.
-var running = []string{"allowed-tools", "hooks", "mcpServers", "permissionMode", "tools", "shell", "model", "initialPrompt"}
+var running = []string{"allowed-tools", "hooks", "mcpServers", "permissionMode", "tools", "shell", "model", "memory", "initialPrompt"}
 
 // Wants lists what the text of a skill, a command or an agent would run or
 // allow, wherever it comes from; the first claim is about the thing itself.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
@@ -29,12 +30,12 @@ const (
 	Style    Kind = "output style"
 )
 
-// Bounds of what a folder may bring. A folder that brings more cannot be
-// trusted: nobody could have read it.
+// Bounds of what a folder may bring. Skills and the like beyond them are left out;
+// a folder with more settings and scripts than that cannot be trusted.
 const (
-	maxFiles = 400
+	maxFiles = 2000
 	maxFile  = 2 << 20
-	maxTotal = 8 << 20
+	maxTotal = 32 << 20
 	maxNames = 4000 // of one listing
 	maxDepth = 6    // of commands and rules in folders
 )
@@ -86,6 +87,9 @@ func look(f Folder) Verdict {
 	for i, d := range dirs {
 		own := f.Home != "" && filepath.Join(f.Root, filepath.FromSlash(d)) == f.Home
 		l.folder(d, own, i > 0 && i < len(dirs)-1)
+	}
+	if l.over > 0 {
+		v.Left = append(v.Left, fmt.Sprintf("%s: a folder brings at most %s files or %d MiB that need trust", clip.Count(l.over, "more file"), clip.Thousands(maxFiles), maxTotal>>20))
 	}
 	order.By(v.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return v
@@ -143,6 +147,8 @@ type looker struct {
 	root  *os.Root
 	total int64
 	full  bool
+	over  int  // files beyond the bounds, of kinds that are left out
+	much  bool // so are others, which was said
 }
 
 // Dirs are the folders that a session here reads, from the root to where it
@@ -239,7 +245,8 @@ func (l *looker) names(at string, kind Kind) []fs.DirEntry {
 // that leaves the folder, is left out, or makes the folder one that cannot be
 // trusted: see Kind.apart.
 func (l *looker) file(at string, kind Kind) {
-	if l.full {
+	if l.full && kind.apart() {
+		l.over++
 		return
 	}
 	name := filepath.FromSlash(at)
@@ -254,11 +261,16 @@ func (l *looker) file(at string, kind Kind) {
 		l.bad(at, kind, err)
 		return
 	}
-	if l.total += int64(len(text)); l.total > maxTotal || len(l.v.Files) >= maxFiles {
-		l.full = true
-		l.v.refuse("", fmt.Errorf("it brings more than %d files or %d MiB that need trust", maxFiles, maxTotal>>20))
+	if l.total+int64(len(text)) > maxTotal || len(l.v.Files) >= maxFiles {
+		if l.full = true; kind.apart() {
+			l.over++
+		} else if !l.much {
+			l.much = true
+			l.v.refuse("", fmt.Errorf("it brings more than %s files or %d MiB that need trust", clip.Thousands(maxFiles), maxTotal>>20))
+		}
 		return
 	}
+	l.total += int64(len(text))
 	l.v.Files = append(l.v.Files, File{Path: at, Kind: kind, Sum: sum(text), text: text})
 }
 

@@ -105,7 +105,7 @@ type grant struct {
 
 const (
 	version   = 1
-	maxRecord = 4 << 20
+	maxRecord = 32 << 20
 )
 
 // Check says what is known of a folder. A record that cannot be read is no
