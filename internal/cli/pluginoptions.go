@@ -36,6 +36,9 @@ func (s *shop) given(ctx context.Context, values []string) (map[string]string, e
 		} else {
 			value = "=" + value
 		}
+		if was, again := out[k]; again {
+			value = plugin.Join([]string{was, value[1:]})
+		}
 		out[k] = value
 	}
 	return out, nil
@@ -52,6 +55,9 @@ func (s *shop) options(ctx context.Context, p plugin.Plugin, given map[string]st
 			return o, usagef("its options: "+strings.Join(optionNames(p), ", "), "%s has no option %q", p.ID(), clip.Visible(k))
 		case opt.Secret && from != "-":
 			return o, usagef("--set "+k+"=- reads it from stdin", "the option %s is secret, and others see what is on a command line", k)
+		}
+		if strings.Contains(value, "\n") && !opt.Multiple {
+			return o, usagef("give it once", "the option %s has one value", k)
 		}
 		if err := opt.Check(value); err != nil {
 			return o, usagef("--set "+k+"=…", "the option %s: %v", k, err)
@@ -147,7 +153,9 @@ func (s *shop) keep(ctx context.Context, id string, o options) error {
 	all := map[string]any{}
 	maps.Copy(all, s.cfg.PluginConfigs[id].Options)
 	for k, v := range o.settings {
-		all[k] = v
+		if all[k] = v; strings.Contains(v, "\n") {
+			all[k] = strings.Split(v, "\n")
+		}
 	}
 	e, err := set("pluginConfigs."+id+".options", all)
 	if err != nil {

@@ -79,7 +79,7 @@ func (m *monitors) start(key string, p plugin.Plugin, c plugin.Monitor, environ 
 	env := proc.Set(proc.Scrub(conf.Environ()), environ...)
 	ctx, end := context.WithCancel(context.Background())
 	run, err := monitor.Start(ctx, monitor.Config{
-		Table: m.table(), Shell: shell, Command: p.ExpandText(c.Command, nil), Dir: conf.Live.Paths.Dir, Env: env,
+		Table: m.table(), Shell: shell, Command: p.ExpandShell(c.Command), Dir: conf.Live.Paths.Dir, Env: env,
 	}, func(text string) { m.x.note("The monitor " + name + " says:\n" + text) })
 	if err != nil {
 		end()

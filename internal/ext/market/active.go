@@ -232,6 +232,13 @@ func Values(p plugin.Plugin, cfg *config.Config) map[string]string {
 	for k, v := range cfg.PluginConfigs[p.ID()].Options {
 		o, known := p.Option(k)
 		text := fmt.Sprint(v)
+		if list, ok := v.([]any); ok && o.Multiple {
+			var values []string
+			for _, x := range list {
+				values = append(values, fmt.Sprint(x))
+			}
+			text = plugin.Join(values)
+		}
 		if known && !o.Secret && v != nil && o.Check(text) == nil {
 			out[k] = text
 		}

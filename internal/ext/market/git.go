@@ -26,19 +26,7 @@ func (s *Store) git(ctx context.Context, src Source, near bool, dir string, t *t
 	if err != nil {
 		return "", err
 	}
-	protocols := "https:ssh"
-	if u, err := url.Parse(src.URL); err == nil {
-		if u.Scheme == "http" && loopback(u.Hostname()) {
-			protocols += ":http"
-		}
-		if u.Scheme == "file" && near {
-			protocols += ":file"
-		}
-	}
-	env := proc.Set(s.environ(), append(conf.PinnedEnv(), "GIT_ALLOW_PROTOCOL="+protocols, "GIT_ASKPASS=", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")...)
-	if s.env("GIT_SSH_COMMAND") == "" {
-		env = proc.Set(env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes")
-	}
+	env := s.gitEnv(src, near)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", mended(err)
 	}
@@ -89,6 +77,24 @@ func (s *Store) git(ctx context.Context, src Source, near bool, dir string, t *t
 	}
 	repo := object.Repo{Repo: conf.Repo{GitDir: dir, Common: dir}, Git: git, Env: env}
 	return "commit:" + commit, unpackGit(ctx, repo, files, t)
+}
+
+// gitEnv is the environment of git for one source. near: it may be on this machine.
+func (s *Store) gitEnv(src Source, near bool) []string {
+	protocols := "https:ssh"
+	if u, err := url.Parse(src.URL); err == nil {
+		if u.Scheme == "http" && loopback(u.Hostname()) {
+			protocols += ":http"
+		}
+		if u.Scheme == "file" && near {
+			protocols += ":file"
+		}
+	}
+	env := proc.Set(s.environ(), append(conf.PinnedEnv(), "GIT_ALLOW_PROTOCOL="+protocols, "GIT_ASKPASS=", "GIT_LFS_SKIP_SMUDGE=1", "LC_ALL=C")...)
+	if s.env("GIT_SSH_COMMAND") == "" {
+		env = proc.Set(env, "GIT_SSH_COMMAND=ssh -oBatchMode=yes")
+	}
+	return env
 }
 
 // A gitFile is an entry of a commit.

@@ -129,7 +129,7 @@ func (s *Store) Prepare(ctx context.Context, id string, pol Policy) (p *Plan, er
 			err = errors.Join(err, p.Close())
 		}
 	}()
-	return p, p.add(ctx, l, m, entry, pol, nil, plugin.Range{}, false)
+	return p, p.add(ctx, l, m, entry, pol, nil, s.needs(l, entry.Name+"@"+m.Name))
 }
 
 // offer finds a plugin in the marketplaces.
@@ -179,7 +179,7 @@ func (s *Store) offer(l lockFile, id string) (Market, Entry, error) {
 const maxDepth = 20
 
 // add fetches one plugin, and what it needs before it.
-func (p *Plan) add(ctx context.Context, l lockFile, m Market, e Entry, pol Policy, above []string, want plugin.Range, ranged bool) error {
+func (p *Plan) add(ctx context.Context, l lockFile, m Market, e Entry, pol Policy, above []string, want need) error {
 	id := e.Name + "@" + m.Name
 	if slices.Contains(above, id) {
 		return fmt.Errorf("plugins need each other in a circle: %s", strings.Join(append(above[slices.Index(above, id):], id), " → "))
@@ -193,13 +193,13 @@ func (p *Plan) add(ctx context.Context, l lockFile, m Market, e Entry, pol Polic
 	step, found := p.step(id)
 	if !found {
 		var err error
-		if step, err = p.store.prepare(ctx, l, m, e, filepath.Join(p.stage.Path, fmt.Sprint(len(p.Steps))+"-"+fmt.Sprint(len(above)))); err != nil {
+		if step, err = p.fetched(ctx, l, m, e, want, fmt.Sprint(len(p.Steps))+"-"+fmt.Sprint(len(above))); err != nil {
 			return fmt.Errorf("%s: %w", id, err)
 		}
 		step.Needed = len(above) > 0
 	}
-	if err := fits(step.Plugin, want, ranged); err != nil {
-		return fmt.Errorf("%s needs %s: %w", above[len(above)-1], id, err)
+	if err := want.fits(step.Plugin); err != nil {
+		return fmt.Errorf("%s needs %s %s: %w", want.by, id, strings.Join(want.texts, " "), err)
 	}
 	if found {
 		return nil
@@ -207,12 +207,12 @@ func (p *Plan) add(ctx context.Context, l lockFile, m Market, e Entry, pol Polic
 	for _, d := range step.Plugin.Depends {
 		market := first(d.Market, m.Name)
 		name := d.Name + "@" + market
-		r, err := plugin.ParseRange(d.Range)
+		n, err := need{by: id}.and(d.Range)
 		if err != nil {
 			return err
 		}
 		if have, ok := l.Plugins[name]; ok && !slices.Contains(above, name) && name != id {
-			if err := fits(plugin.Plugin{Name: have.Name, Version: have.Version}, r, d.Range != ""); err != nil {
+			if err := n.fits(plugin.Plugin{Name: have.Name, Version: have.Version}); err != nil {
 				return &fault{fmt.Errorf("%s needs %s: %w", id, name, err), "adze plugin update " + name}
 			}
 			continue
@@ -221,12 +221,27 @@ func (p *Plan) add(ctx context.Context, l lockFile, m Market, e Entry, pol Polic
 		if err != nil {
 			return fmt.Errorf("%s needs %s: %w", id, name, err)
 		}
-		if err := p.add(ctx, l, dm, de, pol, append(slices.Clip(above), id), r, d.Range != ""); err != nil {
+		if err := p.add(ctx, l, dm, de, pol, append(slices.Clip(above), id), n); err != nil {
 			return err
 		}
 	}
 	p.Steps = append(p.Steps, step)
 	return nil
+}
+
+// fetched is a plugin in a version that is needed: the one that its marketplace has,
+// or else the highest one that fits.
+func (p *Plan) fetched(ctx context.Context, l lockFile, m Market, e Entry, want need, name string) (Step, error) {
+	step, err := p.store.prepare(ctx, l, m, e, filepath.Join(p.stage.Path, name))
+	if err != nil || want.fits(step.Plugin) == nil {
+		return step, err
+	}
+	src, ok, err := p.store.other(ctx, m, e, want, filepath.Join(p.stage.Path, name+"-tags"))
+	if err != nil || !ok {
+		return step, err
+	}
+	e.Source = src
+	return p.store.prepare(ctx, l, m, e, filepath.Join(p.stage.Path, name+"-other"))
 }
 
 func (p *Plan) step(id string) (Step, bool) {

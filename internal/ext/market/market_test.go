@@ -296,7 +296,7 @@ func TestDependencies(t *testing.T) {
 	}))
 	add(t, s, place(t, t.TempDir(), "base", map[string]files{"core": with("core", "2.3.0", "[]")}))
 	for id, want := range map[string]string{
-		"old": "old@shop needs core@base: its version 2.3.0 is not one that is needed", "a": "circle: a@shop → b@shop → c@shop → a@shop", "self": "circle: self@shop → self@shop",
+		"old": "old@shop needs core@base ^1: its version 2.3.0 is not one that is needed", "a": "circle: a@shop → b@shop → c@shop → a@shop", "self": "circle: self@shop → self@shop",
 		"gone": `gone@shop needs nowhere@shop: no marketplace has a plugin "nowhere"`,
 	} {
 		if _, err := s.Prepare(t.Context(), id, market.Policy{}); err == nil || !strings.Contains(err.Error(), want) {

@@ -30,11 +30,22 @@ func (r *reader) options() {
 				r.wrong(m, "%s: expected an object: %v", clip.Line(k.name, 60), err)
 				continue
 			}
-			if o.Multiple {
+			if o.Multiple && o.Sensitive {
 				file, _ := r.place(m)
-				r.note(file, k.line, "userConfig: %s: only one value can be given", clip.Line(k.name, 60))
+				r.note(file, k.line, "userConfig: %s: a secret option has one value", clip.Line(k.name, 60))
+				o.Multiple = false
 			}
-			r.option(m, Option{Key: k.name, Type: o.Type, Title: o.Title, About: o.Description, Required: o.Required, Secret: o.Sensitive, Default: scalar(o.Default), Min: o.Min, Max: o.Max})
+			def := scalar(o.Default)
+			if list, ok := elements(o.Default); ok && o.Multiple {
+				var values []string
+				for _, raw := range list {
+					values = append(values, scalar(raw))
+				}
+				def = Join(values)
+			}
+			r.option(m, Option{
+				Key: k.name, Type: o.Type, Title: o.Title, About: o.Description, Required: o.Required, Secret: o.Sensitive, Multiple: o.Multiple, Default: def, Min: o.Min, Max: o.Max,
+			})
 		}
 	}
 	m, ok := r.field("settings")
@@ -86,8 +97,17 @@ func (r *reader) option(m member, o Option) {
 	r.p.Options = append(r.p.Options, o)
 }
 
-// Check says why a value cannot be the option's.
+// Check says why a value cannot be the option's; several are as Join makes them.
 func (o Option) Check(value string) error {
+	if one := o; o.Multiple && strings.Contains(value, "\n") {
+		one.Multiple = false
+		for v := range strings.SplitSeq(value, "\n") {
+			if err := one.Check(v); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	switch {
 	case len(value) > 8<<10:
 		return errors.New("the value is too long")

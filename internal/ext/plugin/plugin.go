@@ -120,6 +120,7 @@ type Option struct {
 	Env      string   `json:"env,omitempty"` // a further name for its variable
 	Required bool     `json:"required,omitempty"`
 	Secret   bool     `json:"secret,omitempty"`
+	Multiple bool     `json:"multiple,omitempty"` // it has several values: see Join
 	Default  string   `json:"default,omitempty"`
 	Min      *float64 `json:"min,omitempty"` // of a number
 	Max      *float64 `json:"max,omitempty"`
@@ -158,12 +159,22 @@ func (p Plugin) Expand(raw json.RawMessage, secrets map[string]string) (json.Raw
 	return fastjson.MapStrings(raw, r.Replace)
 }
 
-// ExpandText is Expand of a text that is no JSON, such as a monitor's command.
-func (p Plugin) ExpandText(s string, secrets map[string]string) string {
-	return p.replacer(secrets).Replace(s)
+func (p Plugin) replacer(secrets map[string]string) *strings.Replacer {
+	pairs := p.pairs(secrets)
+	for i := 1; i < len(pairs); i += 2 {
+		pairs[i] = listed(pairs[i])
+	}
+	return strings.NewReplacer(pairs...)
 }
 
-func (p Plugin) replacer(secrets map[string]string) *strings.Replacer {
+// Join makes the values of an option that may have several into one text.
+func Join(values []string) string { return strings.Join(values, "\n") }
+
+// listed is a value, or several with commas between them.
+func listed(v string) string { return strings.ReplaceAll(v, "\n", ",") }
+
+// pairs are what stands for something, each followed by that.
+func (p Plugin) pairs(secrets map[string]string) []string {
 	pairs := []string{
 		"${CLAUDE_PLUGIN_ROOT}", p.Root, "${CLAUDE_PLUGIN_DATA}", p.Data,
 		"${ADZE_PLUGIN_ROOT}", p.Root, "${ADZE_PLUGIN_DATA}", p.Data,
@@ -181,7 +192,7 @@ func (p Plugin) replacer(secrets map[string]string) *strings.Replacer {
 			pairs = append(pairs, "${user_config."+o.Key+"}", v)
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	return pairs
 }
 
 // value is what an option is set to. A secret is never taken from Values.
@@ -203,6 +214,7 @@ func (p Plugin) Environ(secrets map[string]string) []string {
 		if !ok {
 			continue
 		}
+		v = listed(v)
 		out = append(out, "CLAUDE_PLUGIN_OPTION_"+strings.ToUpper(o.Key)+"="+v)
 		if o.Env != "" {
 			out = append(out, o.Env+"="+v)

@@ -138,7 +138,7 @@ func TestFull(t *testing.T) {
 	if got, _ := p.Expand(p.Servers[1].JSON, nil); !strings.Contains(string(got), "${user_config.token}") {
 		t.Errorf("%s", got)
 	}
-	if got := p.ExpandText(p.Monitors[0].Command, nil); got != "tail -f /d/log" {
+	if got := p.ExpandShell(p.Monitors[0].Command); got != "tail -f /d/log" {
 		t.Error(got)
 	}
 	if d := cmp.Diff([]string{"CLAUDE_PLUGIN_ROOT=/r", "CLAUDE_PLUGIN_DATA=/d", "CLAUDE_PLUGIN_OPTION_URL=http://x", "CLAUDE_PLUGIN_OPTION_TOKEN=t"}, p.Environ(map[string]string{"token": "t"})); d != "" {
