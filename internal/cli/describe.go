@@ -125,13 +125,13 @@ func (r running) memory() (out []tui.Choice) {
 }
 
 // look are the settings of the terminal UI.
-func look(cfg *config.Config) tui.Settings {
+func look(cfg *config.Config, line *config.StatusLine) tui.Settings {
 	u := cfg.UI
 	s := tui.Settings{
 		Theme: u.Theme, Vim: u.EditorMode == "vim", ASCII: u.ASCII, Thinking: u.ShowThinking, Fullscreen: u.Fullscreen, Notify: u.Notify, TitleOff: !u.Title,
 	}
-	if l := cfg.StatusLine; l != nil {
-		s.Status.Padding, s.Status.Every = l.Padding, time.Duration(l.RefreshInterval)*time.Second
+	if line != nil {
+		s.Status.Padding, s.Status.Every = line.Padding, time.Duration(line.RefreshInterval)*time.Second
 	}
 	return s
 }

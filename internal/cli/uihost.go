@@ -100,9 +100,15 @@ func (h *uiHost) files(ctx context.Context) ([]string, error) {
 
 // dressed are the settings of the UI, with what lies beside the settings files.
 func (h *uiHost) dressed(cfg *config.Config) tui.Settings {
-	s := look(cfg)
+	line, environ := cfg.StatusLine, []string(nil)
+	if line == nil {
+		if w := h.world.Load(); w != nil {
+			line, environ = w.MCP().StatusLine()
+		}
+	}
+	s := look(cfg, line)
 	s.Keys, s.KeysWrong = h.keys()
-	s.Status.Run = h.statusLine(cfg)
+	s.Status.Run = h.statusLine(line, environ)
 	return s
 }
 
@@ -374,19 +380,20 @@ func (h *uiHost) note(file, line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// statusLine is the person's command for the footer, nil without one.
-func (h *uiHost) statusLine(cfg *config.Config) func(context.Context, []byte) (string, error) {
-	if cfg.StatusLine == nil || strings.TrimSpace(cfg.StatusLine.Command) == "" {
+// statusLine is the command for the footer, nil without one: the person's, or that of
+// a plugin, which has environ besides.
+func (h *uiHost) statusLine(line *config.StatusLine, environ []string) func(context.Context, []byte) (string, error) {
+	if line == nil || strings.TrimSpace(line.Command) == "" {
 		return nil
 	}
-	command := cfg.StatusLine.Command
+	command := line.Command
 	return func(ctx context.Context, stdin []byte) (string, error) {
 		shell, err := proc.Shell(h.o.Env("PATH"), []string{h.o.Dir})
 		if err != nil {
 			return "", err
 		}
 		c := exec.CommandContext(ctx, shell, "-c", command)
-		c.Env, c.Dir, c.WaitDelay = proc.Scrub(h.o.Environ, nil), h.o.Dir, time.Second
+		c.Env, c.Dir, c.WaitDelay = proc.Set(proc.Scrub(h.o.Environ, nil), environ...), h.o.Dir, time.Second
 		c.Stdin = bytes.NewReader(stdin)
 		out, err := c.Output()
 		return string(out[:min(len(out), 4096)]), err

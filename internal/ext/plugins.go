@@ -2,6 +2,7 @@ package ext
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -125,7 +126,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 	at := hook.Place{Scope: "plugin", Root: x.Root, Data: x.Data, Env: environ}
 	for _, g := range x.Hooks {
 		at.From = x.Origin() + ", " + g.From
-		raw, err := x.Expand(g.JSON, nil) // secrets are variables of its processes, and in no command line
+		raw, err := x.ExpandHooks(g.JSON) // secrets are variables of its processes, and in no command line
 		list, bad := hook.Parse(g.Event, raw, at)
 		for _, err := range append(bad, err) {
 			if err != nil {
@@ -258,6 +259,21 @@ func (x *Session) Rules() (out []policy.Rule, err error) {
 		}
 	}
 	return out, errors.Join(errs...)
+}
+
+// StatusLine is the command of an active plugin that draws the last line of a screen,
+// and its environment besides; nil is none. Of several plugins the last one's counts.
+func (w *World) StatusLine() (line *config.StatusLine, environ []string) {
+	p := w.plugins()
+	for _, x := range p.list {
+		var l config.StatusLine
+		if len(x.StatusLine) == 0 || json.Unmarshal(x.StatusLine, &l) != nil || l.Command == "" {
+			continue
+		}
+		l.Command = x.ExpandShell(l.Command)
+		line, environ = &l, p.environ[x.ID()]
+	}
+	return line, environ
 }
 
 // bins are the folders of plugins' own programs, for the end of PATH.

@@ -46,6 +46,9 @@ func (w *World) Programs(dirs []string) []policy.Steer {
 	for _, dir := range w.conf.PluginDirs {
 		runs.Folder(dir, "a plugin")
 	}
+	if line, _ := w.StatusLine(); line != nil {
+		runs.Line(line.Command, "the status line of a plugin")
+	}
 	if plugs != nil {
 		for _, h := range plugs.hooks {
 			if h.Type != hook.Command {

@@ -117,12 +117,13 @@ func (b *Set) lenient(string) bool {
 
 // Prepare has these settings count from the next Advance on. roots are the
 // folders that may be written. A sandbox that would be the same stays, unless
-// anew is set. One that only protects other programs counts at once: what adze runs
-// by now is not to be changed by the commands of a turn that has begun before.
+// anew is set. One that only protects other programs, or shows other plugins, counts
+// at once: what adze runs by now is not to be changed by the commands of a turn that has
+// begun before, and programs of plugins are on their PATH.
 func (b *Set) Prepare(ctx context.Context, cfg *config.Config, roots []string, anew bool) {
 	shown, runs := b.conf.shown(), programs(b.conf, cfg, roots)
-	rest := fmt.Sprintf("%q %q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key(), shown)
-	key := fmt.Sprintf("%s %q", rest, runs)
+	rest := fmt.Sprintf("%q %q %q", roots, deniedDomains(cfg), fileDenials(b.conf, cfg).Key())
+	key := fmt.Sprintf("%s %q %q", rest, shown, runs)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !anew && key == b.key {

@@ -112,7 +112,7 @@ func (m *Model) happened(e event.Event) []effect {
 // resettled takes over settings of the UI that changed.
 func (m *Model) resettled(b event.SettingsChanged) []effect {
 	if slices.ContainsFunc(b.Changes, func(c event.SettingChange) bool {
-		return strings.HasPrefix(c.Key, "ui.") || strings.HasPrefix(c.Key, "statusLine.")
+		return strings.HasPrefix(c.Key, "ui.") || strings.HasPrefix(c.Key, "statusLine.") || strings.HasPrefix(c.Key, "enabledPlugins") || strings.HasPrefix(c.Key, "pluginConfigs")
 	}) {
 		return m.lookAgain()
 	}
