@@ -84,6 +84,22 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
 }).on('close', () => process.exit(0))
 `
 
+// asksServer asks the person for a colour when its tool is called.
+const asksServer = `
+import readline from 'node:readline'
+const send = (m) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...m }) + '\\n')
+const fields = { type: 'object', properties: { colour: { type: 'string', enum: ['red', 'blue'] } }, required: ['colour'] }
+let asked
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+  const m = JSON.parse(line)
+  if (m.id === 'q') send({ id: asked, result: { content: [{ type: 'text', text: 'chose ' + m.result.action + ' ' + m.result.content?.colour }] } })
+  else if (m.method === 'initialize') send({ id: m.id, result: { protocolVersion: m.params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'asks', version: '1' } } })
+  else if (m.method === 'tools/list') send({ id: m.id, result: { tools: [{ name: 'hello', inputSchema: { type: 'object' } }] } })
+  else if (m.method === 'tools/call') { asked = m.id; send({ id: 'q', method: 'elicitation/create', params: { message: 'Which colour?', requestedSchema: fields } }) }
+  else if (m.id !== undefined) send({ id: m.id, result: {} })
+}).on('close', () => process.exit(0))
+`
+
 // An Input is a stream of prompts that stays open until it is closed.
 class Input {
   waiting = []
@@ -660,11 +676,178 @@ test('setMcpServers, status, toggle and reconnect', async (p) => {
   })
 })
 
+// ---- the session as an agent, and what a host changes of tools and modes
+
+test('agent', async (p) => {
+  p.script('? system contains "You are a PIRATE." && !(system contains "coding")\n> aye\n---\n? else\n> no\n')
+  const agents = { pirate: { description: 'talks', prompt: 'You are a PIRATE.', tools: ['Read', 'Glob'], disallowedTools: ['Glob'], permissionMode: 'acceptEdits' } }
+  const out = await p.says('hi', { agent: 'pirate', agents })
+  assert.equal(out.result.result, 'aye')
+  assert.deepEqual(out.init.tools, ['Read'])
+  assert.equal(out.init.permissionMode, 'acceptEdits')
+  assert.ok(out.init.agents.includes('pirate'))
+  await refused(p, { agent: 'pirat', agents }, /there is no agent "pirat" .did you mean pirate/)
+})
+
+test('agent: model, initialPrompt, skills, mcpServers, maxTurns', async (p) => {
+  p.put('other.txt', '? prompt contains "Begin so." && prompt contains "go on" && system contains "Lint  now."\n@ mcp__files__hello {"who": "Ann"}\n---\n> met\n')
+  const agent = {
+    description: 'd', prompt: 'x', model: 'script/other.txt', initialPrompt: 'Begin so.', skills: ['demo:lint'], maxTurns: 5,
+    mcpServers: [{ files: { command: process.execPath, args: [p.server()] } }],
+  }
+  const options = { agent: 'a', agents: { a: agent }, model: undefined, plugins: [{ type: 'local', path: p.plugin() }], allowedTools: ['mcp__files'] }
+  const met = await p.says('go on', options)
+  assert.equal(met.result.result, 'met')
+  assert.match(JSON.stringify(results(met)), /hello Ann/)
+  const out = await p.all('go on', { ...options, agents: { a: { ...agent, maxTurns: 1 } } })
+  assert.equal(out.result.subtype, 'error_max_turns')
+})
+
+test('agents: what a definition cannot have yet', (p) => refused(p, { agents: { a: { description: 'd', prompt: 'x', observer: 'b' } } }, /the agent a: .*observer/))
+
+test('toolAliases', async (p) => {
+  p.put('f.txt', 'the file\n')
+  const script = '@ Bash {"who": "Ann"}\n---\n@ Show {"file_path": "f.txt"}\n---\n> done\n'
+  const out = await p.script(script).says('go', {
+    mcpServers: { files: { command: process.execPath, args: [p.server()] } }, allowedTools: ['mcp__files'],
+    toolAliases: { Bash: 'mcp__files__hello', Show: 'Read', Read: 'Bash' },
+  })
+  const text = JSON.stringify(results(out))
+  assert.match(text, /hello Ann/)
+  assert.match(text, /the file/)
+  const gone = await p.script('@ Bash {"command": "ls"}\n---\n> done\n').says('go', { toolAliases: { Bash: 'mcp__gone__bash' } })
+  assert.match(JSON.stringify(results(gone)), /Bash stands for the tool mcp__gone__bash here, which is not there/)
+})
+
+test('planModeInstructions', async (p) => {
+  p.script('? prompt contains "Write a HAIKU." && prompt contains "ExitPlanMode" && prompt contains "do not change"\n> aye\n---\n? else\n> no\n')
+  assert.equal((await p.says('hi', { permissionMode: 'plan', planModeInstructions: 'Write a HAIKU.' })).result.result, 'aye')
+})
+
+// ---- how the host's things come, and who answers
+
+test('mcpServersDelivery and pluginDelivery: initialize', async (p) => {
+  const plugin = p.plugin()
+  const mcpServers = { files: { command: process.execPath, args: [p.server()] } }
+  await talk(p.script('@ mcp__files__hello {"who": "Ann"}\n---\n> done\n'), {
+    mcpServers, mcpServersDelivery: 'initialize', plugins: [{ type: 'local', path: plugin }], pluginDelivery: 'initialize', allowedTools: ['mcp__files'],
+  }, async ({ q, input, next, result }) => {
+    const said = await q.initializationResult()
+    assert.ok(said.mcp_servers_applied && said.plugins_applied && said.hooks_applied, JSON.stringify(said))
+    assert.ok(said.commands.some((c) => c.name === 'demo:lint'))
+    input.say('go')
+    assert.match(JSON.stringify(await next((m) => m.type === 'user')), /hello Ann/)
+    await result()
+  })
+})
+
+test('strictMcpConfig', async (p) => {
+  fs.mkdirSync(path.join(p.home, '.adze'))
+  fs.writeFileSync(path.join(p.home, '.adze/settings.json'), JSON.stringify({ mcpServers: { mine: { command: 'false' } } }))
+  const names = async (options) => (await p.script('> hi\n').says('hi', { settingSources: ['user'], ...options })).init.mcp_servers.map((s) => s.name)
+  assert.deepEqual(await names({}), ['mine'])
+  assert.deepEqual(await names({ strictMcpConfig: true }), [])
+})
+
+test('permissionPrompts: none', async (p) => {
+  const canUseTool = async () => assert.fail('nobody is to be asked')
+  const out = await p.script(write).says('write', { permissionPrompts: 'none', canUseTool })
+  assert.equal(out.result.permission_denials[0].tool_name, 'Write')
+  assert.ok(!fs.existsSync(path.join(p.dir, 'new.txt')))
+})
+
+test('onElicitation', async (p) => {
+  const server = p.put('asks.mjs', asksServer)
+  const seen = []
+  const run = (answer) => p.script('@ mcp__asks__hello {"who": "x"}\n---\n> done\n').says('go', {
+    mcpServers: { asks: { command: process.execPath, args: [server] } }, allowedTools: ['mcp__asks'], canUseTool: async (name) => assert.fail('asked about ' + name),
+    onElicitation: async (r) => (seen.push(r), answer),
+  })
+  assert.match(JSON.stringify(results(await run({ action: 'accept', content: { colour: 'blue' } }))), /chose accept blue/)
+  assert.equal(seen[0].message, 'Which colour?')
+  assert.equal(seen[0].serverName, 'asks')
+  assert.match(JSON.stringify(results(await run({ action: 'decline' }))), /chose decline/)
+})
+
+test('sandbox', async (p) => {
+  const script = '@ Bash {"command": "touch /var/tmp/adze-sdk-case 2>&1; echo ended"}\n---\n> done\n'
+  const out = await p.script(script).says('go', { sandbox: { enabled: false }, permissionPrompts: 'none' })
+  assert.equal(out.result.permission_denials.length, 1) // nothing confines it, so nobody's yes is needed for
+  let heard = ''
+  await p.script('> hi\n').says('hi', { sandbox: { enabled: 'perhaps' }, stderr: (s) => (heard += s) })
+  assert.match(heard, /sandbox.enabled: value not used/)
+})
+
+test('verbatimPrompts', async (p) => {
+  p.put('secret.txt', 'the content\n')
+  const script = '? prompt contains "the content"\n> read\n---\n? prompt contains "/demo:lint @secret.txt"\n> as it is\n---\n? else\n> no\n'
+  const options = { plugins: [{ type: 'local', path: p.plugin() }] }
+  assert.equal((await p.script(script).says('see @secret.txt', options)).result.result, 'read')
+  assert.equal((await p.script(script).says('/demo:lint @secret.txt', { ...options, verbatimPrompts: true })).result.result, 'as it is')
+})
+
+test('extraArgs', async (p) => {
+  const out = await p.script('> hi\n').says('hi', { extraArgs: { 'append-system-prompt': 'x', verbose: null } })
+  assert.equal(out.result.result, 'hi')
+})
+
+test('systemPrompt: an array with a boundary', async (p) => {
+  p.script('? system contains "FIRST" && system contains "SECOND"\n> aye\n---\n? else\n> no\n')
+  assert.equal((await p.says('hi', { systemPrompt: ['FIRST', 'SECOND'] })).result.result, 'aye')
+})
+
+test('settings: an object and a file', async (p) => {
+  assert.equal((await p.script('> hi\n').says('hi', { settings: { permissions: { defaultMode: 'plan' } } })).init.permissionMode, 'plan')
+  const file = p.put('own.json', '{"permissions":{"defaultMode":"acceptEdits"}}')
+  assert.equal((await p.says('hi', { settings: file })).init.permissionMode, 'acceptEdits')
+})
+
+test('commands that change are told', async (p) => {
+  const file = path.join(p.home, '.adze/commands/late.md')
+  await talk(p.script('> one\n'), { settingSources: ['user'] }, async ({ input, next, result }) => {
+    input.say('hi')
+    await result()
+    fs.mkdirSync(path.dirname(file), { recursive: true })
+    fs.writeFileSync(file, 'Late.')
+    const m = await next((m) => m.subtype === 'commands_changed')
+    assert.ok(m.commands.some((c) => c.name === 'late'), JSON.stringify(m))
+  })
+})
+
+// What means nothing here is accepted, and said where --debug writes.
+for (const [name, options, member] of [
+  ['promptSuggestions', { promptSuggestions: true }, 'promptSuggestions'],
+  ['agentProgressSummaries', { agentProgressSummaries: true }, 'agentProgressSummaries'],
+  ['forwardSubagentText', { forwardSubagentText: true }, 'forwardSubagentText'],
+  ['supportedDialogKinds and onUserDialog', { supportedDialogKinds: ['x'], onUserDialog: async () => ({ behavior: 'cancelled' }) }, 'supportedDialogKinds'],
+  ['perTaskStopAffordance', { perTaskStopAffordance: true }, 'perTaskStopAffordance'],
+  ['excludeDynamicSections', { systemPrompt: { type: 'preset', preset: 'claude_code', excludeDynamicSections: true } }, 'excludeDynamicSections'],
+  ['systemPrompt: snapshot', { systemPrompt: { type: 'preset', preset: 'claude_code', snapshot: false } }, 'systemPromptSnapshot'],
+  ['betas', { betas: ['context-1m-2025-08-07'] }, '--betas'],
+  ['taskBudget', { taskBudget: { total: 100000 } }, '--task-budget'],
+  ['toolConfig', { toolConfig: { askUserQuestion: { previewFormat: 'html' } } }, ''],
+  ['executable and executableArgs', { executable: 'node', executableArgs: [] }, ''],
+]) {
+  test('without a meaning: ' + name, async (p) => {
+    let heard = ''
+    await p.script('> hi\n').says('hi', { ...options, debug: true, stderr: (s) => (heard += s) })
+    if (member) assert.match(heard, new RegExp('ignored .*' + member))
+  })
+}
+
+test('requests that there are not are refused at once', async (p) => {
+  await talk(p.script('> hi\n'), {}, async ({ q, input, result }) => {
+    for (const ask of [
+      () => q.setMcpPermissionModeOverride('x', 'auto'), () => q.updateSettings('userSettings', {}), () => q.reloadPlugins(), () => q.reloadSkills(),
+      () => q.reloadOutputStyles(), () => q.seedReadState('/x', 1), () => q.readMcpResource('x', 'y'),
+    ]) await assert.rejects(ask, /is not supported/, String(ask))
+    input.say('hi')
+    await result()
+  })
+})
+
 // ---- what there is not, in plain words
 
-test('not there: agent', (p) => refused(p, { agent: 'a' }, /no agents yet/))
-test('not there: toolAliases', (p) => refused(p, { toolAliases: { Read: 'x' } }, /no tool aliases yet/))
-test('not there: planModeInstructions', (p) => refused(p, { planModeInstructions: 'x' }, /no instructions for plan mode yet/))
 test('not there: managedSettings', (p) => refused(p, { managedSettings: { permissions: {} } }, /no flag --managed-settings/))
 test('not there: projectConfigRoot', (p) => refused(p, { projectConfigRoot: '/tmp' }, /no flag --project-config-root/))
 test('not there: resumeDropsTurn', (p) => refused(p, { resume: 'x', resumeDropsTurn: 'y' }, /no flag --resume-drops-turn/))

@@ -84,6 +84,9 @@ type Question struct {
 	// Lent are rules that hold for this question besides those in force: of a skill
 	// whose commands run while it is read.
 	Lent []policy.Rule
+	// Mode is decided in where it is stricter than that of the session: of an agent
+	// that works for it. "" is the session's.
+	Mode policy.Mode
 	// Waits, when set, is called before somebody is waited for.
 	Waits func()
 }
@@ -132,6 +135,9 @@ type Loop struct {
 	System   []string
 	// Aliases are further names a model may call a tool by.
 	Aliases map[string]string
+	// Redirects are the names of tools that run in the place of others, by the names
+	// that the model calls: once, and also where there is a tool of that name.
+	Redirects map[string]string
 	// Env is what every call may use. The turn adds what is so at the time of a
 	// call: where it runs, the mode, what the model takes.
 	Env tool.Env

@@ -264,6 +264,9 @@ func (c *calls) changes(f finding) []effect.Effect {
 
 // find looks a tool up by what the model calls it.
 func (r *run) find(name string) (tool.Tool, bool) {
+	if to, ok := r.Redirects[name]; ok {
+		return r.tools.Get(to)
+	}
 	found, ok := r.tools.Get(name)
 	if real, alias := r.Aliases[name]; !ok && alias {
 		found, ok = r.tools.Get(real)
@@ -277,6 +280,9 @@ func (c *calls) plan(k *call, env tool.Env) (tool.Plan, error) {
 	t, ok := c.r.find(name)
 	if !ok && k.use.Bad != "" { // what came with it says more than a name that may be none
 		return tool.Plan{}, fmt.Errorf("this call of %q cannot be read: %s", name, k.use.Bad)
+	}
+	if to := c.r.Redirects[name]; !ok && to != "" {
+		return tool.Plan{}, fmt.Errorf("%s stands for the tool %s here, which is not there", name, to)
 	}
 	if !ok {
 		names := c.r.tools.Listed()

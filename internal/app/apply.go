@@ -46,7 +46,7 @@ func (r *Running) apply(now *config.Config, makes config.Parts) (n session.Setti
 	}
 	bad = append(bad, r.ext.Use(now)...)
 	n.Rules, n.Forbidden, n.Auto = rules, r.forbidden(now), r.auto
-	n.Loop, n.Budget, n.WarnUSD = r.turns(now, rules), budget(now), now.Cost.WarnUSD
+	n.Loop, n.Budget, n.WarnUSD = r.turns(now, rules), r.budget(now), now.Cost.WarnUSD
 	r.sandboxes.Prepare(context.Background(), now, dirs, makes&config.MakesSandbox != 0)
 	// Not before the next turn: a call that was allowed because it would be
 	// confined may not find itself outside.
@@ -79,7 +79,7 @@ func (r *Running) narrowed(cfg *config.Config, rules policy.Rules) (tool.Set, er
 	if r.spec.Tools != nil {
 		set = set.Only(func(name string) bool { return name == r.kit.Structured || slices.Contains(r.spec.Tools, name) })
 	}
-	return set, err
+	return r.mainTools(set), err
 }
 
 // Offer has the session offer the tools that there are now, as extensions bring
@@ -131,6 +131,7 @@ func (r *Running) chooseAgain(now *config.Config, makes config.Parts, bad []stri
 	if err != nil {
 		return nil, append(bad, fmt.Sprintf("the model %s goes on as it was: %v", name, err))
 	}
+	r.mainEffort(now, &t.Target)
 	return &t.Target, bad
 }
 

@@ -47,7 +47,7 @@ func (r *Running) company() beside.Config {
 			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
 			return rules
 		},
-		Budget: func() agent.Budget { return budget(w.Config()) },
+		Budget: func() agent.Budget { return r.budget(w.Config()) },
 		Notes:  func() string { return r.notesFile() },
 		Memory: func() string {
 			if !w.Config().Memory.Auto || r.profile == prompt.Small {

@@ -35,7 +35,7 @@ func (r *Running) extend(cfg *config.Config) {
 			r.reload(cfg, cfg)
 		})
 	}, Fork: ext.ForkConfig{
-		Parts: func() []prompt.Part { return r.parts }, Resolve: w.resolve, Budget: func() agent.Budget { return budget(w.Config()) },
+		Parts: func() []prompt.Part { return r.parts }, Resolve: w.resolve, Budget: func() agent.Budget { return r.budget(w.Config()) },
 		Rules: func() policy.Rules {
 			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
 			readable(&rules, r)
@@ -45,11 +45,11 @@ func (r *Running) extend(cfg *config.Config) {
 			cfg := w.Config()
 			return r.turns(cfg, settings.ReadingRules(cfg, w.Paths))
 		},
-	}, Further: r.spec.Hooks, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
+	}, Further: r.spec.Hooks, Main: r.main, Style: cfg.OutputStyle, Skills: ext.SkillsConfig{
 		Session: r.ID, Project: w.Paths.Root, Mask: w.hide.Result, Log: w.process.LogFile,
 		Env: tool.Env{Dir: w.Paths.Dir, Roots: []string{w.Paths.Dir}, Home: w.Paths.Home, Scratch: r.log.Scratch()},
 	}, Hooks: ext.HooksConfig{
-		Session: r.ID, Transcript: r.log.File(), Source: source, Setup: r.spec.Setup, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside,
+		Session: r.ID, Transcript: r.log.File(), Source: source, Setup: r.spec.Setup, Project: w.Paths.Root, Dir: w.Paths.Dir, Temp: w.temp.outside, Main: r.mainName(),
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
 		Rules: func() policy.Rules {
 			return policy.Rules{Dir: w.Paths.Dir, Dirs: []string{w.Paths.Dir}, Home: w.Paths.Home}
@@ -115,11 +115,12 @@ func (w *World) MCP() *ext.World { return w.ext }
 const serversWait = 5 * time.Second
 
 // await waits, in print mode, for servers that the run was started for: they are
-// named by a flag, or a rule allows tools of theirs.
+// named by a flag or by the agent that it is, or a rule allows tools of theirs.
 func (r *Running) await(ctx context.Context, cfg *config.Config) {
 	w := r.world
 	named := func(x config.Rule) bool { return strings.HasPrefix(x.Text, "mcp__") }
-	if !w.front.Print || w.front.Person || len(w.process.Extensions.Servers) == 0 && !slices.ContainsFunc(cfg.Permissions.Allow, named) {
+	serves := r.main != nil && r.main.Servers != nil
+	if !w.front.Print || len(w.process.Extensions.Servers) == 0 && !serves && !slices.ContainsFunc(cfg.Permissions.Allow, named) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, serversWait)

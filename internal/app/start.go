@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -19,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/kit"
+	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -45,6 +47,10 @@ type Spec struct {
 	// Tools are the names of the only tools it has; nil: those of the settings.
 	Tools  []string
 	Schema json.RawMessage // of a structured answer, nil for none
+	// InPlan says how the model is to work in plan mode, "" for the usual words, and
+	// Redirects which tool runs in the place of one that it calls, by their names.
+	InPlan    string
+	Redirects map[string]string
 	// Skip: it begins in the mode bypassPermissions. MayBypass: it may be
 	// switched to that mode.
 	Skip, MayBypass bool
@@ -71,6 +77,7 @@ type Running struct {
 
 	world     *World
 	spec      Spec
+	main      *ext.Agent // that the session is; nil is the usual one
 	log       *sessions.Opened
 	beside    func()      // ends what goes on beside the turns, and waits for it
 	started   policy.Mode // the mode that it began in
@@ -83,6 +90,7 @@ type Running struct {
 	sandboxes *confine.Set
 	loop      agent.Loop // what settings do not change
 	closed    sync.Once
+	opened    atomic.Bool      // what the agent begins with was submitted
 	recorded  *rewind.Recorder // what calls changed
 	ext       *ext.Session
 
@@ -102,11 +110,15 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 		return nil, err
 	}
 	facts := w.learn(ctx, s) // memory and git are read while the model is chosen
+	main, err := w.main(cfg)
+	if err != nil {
+		return nil, err
+	}
 	log, err := sessions.Choose(ctx, w.process.Run(w.Paths), s.Log)
 	if err != nil {
 		return nil, err
 	}
-	r := &Running{world: w, spec: s, log: log, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, mode, log.Mode)}
+	r := &Running{world: w, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, w.mainMode(cfg, main, s, mode), log.Mode)}
 	if err := r.begin(ctx, cfg, rules, facts); err != nil {
 		_ = log.Close()
 		return nil, err
@@ -123,34 +135,39 @@ func (w *World) learn(ctx context.Context, s Spec) <-chan situation.Facts {
 		return none
 	}
 	return situation.Learn(ctx, situation.Place{
-		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config, Notes: w.notes(s),
+		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config, Notes: w.notes(s, nil),
 	})
 }
 
-// notes is the folder of the model's own notes on this project, "" when it is to
-// have none.
-func (w *World) notes(s Spec) string {
+// notes is the folder of the model's own notes, on this project or as an agent, ""
+// when it is to have none.
+func (w *World) notes(s Spec, main *ext.Agent) string {
+	if main != nil && !w.bare {
+		if dir := ext.AgentMemory(w.Paths, *main); dir != "" {
+			return dir
+		}
+	}
 	if !w.Config().Memory.Auto || s.Log.None && !s.dry || w.bare {
 		return ""
 	}
 	return sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root))
 }
 
-// strict orders modes by how much they allow without a question.
-func strict(m policy.Mode) int {
-	return slices.Index([]policy.Mode{policy.PlanMode, policy.DontAsk, policy.Default, policy.Auto, policy.AcceptEdits, policy.Bypass}, m)
-}
-
 // resumed is the mode that a session goes on in: what was asked for now, else
 // the one it was in, unless that allows more. A log can be changed by others,
 // so that what it says loosens nothing.
 func resumed(cfg *config.Config, now, logged policy.Mode) policy.Mode {
-	s, ok := cfg.Setting("permissions.defaultMode")
-	asked := ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed)
-	if i := strict(logged); !asked && i >= 0 && i < strict(now) {
-		return logged
+	if asked(cfg, "permissions.defaultMode") {
+		return now
 	}
-	return now
+	return policy.Stricter(logged, now)
+}
+
+// asked reports whether a setting stands on the command line, in the environment, or
+// in the managed settings: it goes before what anything else says.
+func asked(cfg *config.Config, key string) bool {
+	s, ok := cfg.Setting(key)
+	return ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed)
 }
 
 // begin makes the parts of a session on its open log, and then the session.
@@ -172,10 +189,14 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
-	r.notes = w.notes(r.spec)
+	r.notes = w.notes(r.spec, r.main)
 	readable(&rules, r)
 	rules.List = append(rules.List, r.log.Granted()...)
 	known := <-facts
+	if r.main != nil && r.notes != w.notes(r.spec, nil) {
+		known.Own.Dir = r.notes
+		known.Own.Index, known.Own.Warning = memory.Index(r.notes)
+	}
 	where, err := r.instruct(ctx, cfg, known, set.Names(), target.ID(), target.Window)
 	if err != nil {
 		return err
@@ -187,10 +208,10 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	r.known, r.loop = known, r.newLoop(known)
 	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
 		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
-		Hooks: r.ext.Hooks(), Commands: r.ext.Commands(), Auto: r.auto, Remind: kit.Remind, Situation: where, Resituate: situation.Changed,
+		Hooks: r.ext.Hooks(), Commands: r.ext.Commands(), Auto: r.auto, Remind: r.kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
 		Forbidden: r.forbidden(cfg), Steers: confine.Steering(w.Paths.Dir, rules.Dirs, w.Paths.Home),
-		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: w.front.Person && !w.front.Print,
+		Files: r.recorded, Resolve: w.resolve, Tasks: r.kit.Tasks, Shell: r.kit.Shell(), Attach: r.kit.Attach(), Loop: r.turns(cfg, rules), Tools: set, Budget: r.budget(cfg), WarnUSD: cfg.Cost.WarnUSD, AskDear: w.front.Person && !w.front.Print,
 		MoreTools:  r.ext.MoreTools(),
 		DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
 	})
@@ -215,10 +236,11 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 		r.key = "none"
 		return models.Target{Target: *t}, nil
 	}
-	t, err := m.Main(ctx, cmp.Or(r.log.Model, r.spec.Model))
+	t, err := m.Main(ctx, cmp.Or(r.log.Model, r.spec.Model, r.mainModel()))
 	if err != nil {
 		return t, err
 	}
+	r.mainEffort(cfg, &t.Target)
 	r.key = t.Key
 	r.fallback, err = m.Fallback(ctx)
 	return t, err
@@ -229,7 +251,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	w := r.world
 	if r.kit, err = kit.New(kit.Config{
 		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Temp: w.temp.outside, Confined: w.temp.inside,
-		Variables: r.variables, Limits: cfg.Bash, Hide: w.hide, Sandboxes: r.sandboxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema,
+		Variables: r.variables, Limits: cfg.Bash, Hide: w.hide, Sandboxes: r.sandboxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
 		Resource: w.ext.ResourceTool,
 	}); err != nil {
 		return set, err
@@ -249,7 +271,7 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 	r.parts = prompt.Assemble(prompt.Input{
 		Skills: skills, Style: style, Notes: notes,
 		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
-		Replace: cfg.SystemPrompt, Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: known.Own,
+		Replace: r.replace(cfg), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: known.Own,
 		Env: prompt.Environment{
 			Dir: w.Paths.Dir, Root: w.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
 			Date: time.Now(), Model: model, Git: known.Git,
@@ -269,7 +291,7 @@ func (r *Running) newLoop(known situation.Facts) agent.Loop {
 	w, touched := r.world, known.Touched()
 	return agent.Loop{
 		Record: r.recorded.Begin,
-		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases,
+		System: prompt.Blocks(r.parts), Aliases: r.kit.Aliases, Redirects: r.spec.Redirects,
 		Env: tool.Env{Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Result: r.result},
 		Touched: func(begins event.Seq, paths []string) []string {
 			out := r.ext.Touched(begins, paths)
@@ -332,6 +354,7 @@ func (r *Running) attend() {
 	r.kit.Knows(st.Files())
 	r.accompany()
 	r.ext.Attach(r.Session, r.After)
+	r.initial()
 	r.ext.Loaded(r.known.Files())
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // clientFlags are flags that published clients of the print protocol pass.
@@ -29,6 +30,7 @@ type clientFlags struct {
 	betas             []string
 	display           string
 	taskBudget        int
+	unused            []string // members of an initialize
 }
 
 func (c *clientFlags) add(fs *pflag.FlagSet) {
@@ -116,6 +118,9 @@ func (c *clientFlags) ignored() (out []string) {
 		if x.given {
 			out = append(out, "ignored "+x.text)
 		}
+	}
+	for _, name := range c.unused {
+		out = append(out, "ignored the member "+clip.Line(clip.Visible(name), 100)+" of initialize: it means nothing here")
 	}
 	return out
 }

@@ -20,6 +20,7 @@ type extensionFlags struct {
 	noCommands bool
 	pluginDirs []string
 	agents     string
+	notes      []string // what of them does nothing
 }
 
 func (e *extensionFlags) add(fs *pflag.FlagSet) {
@@ -27,7 +28,7 @@ func (e *extensionFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&e.strictMCP, "strict-mcp-config", false, "only the MCP servers of --mcp-config")
 	fs.StringArrayVar(&e.pluginDirs, "plugin-dir", nil, "a plugin in this folder counts in this run; may be given several times")
 	fs.StringVar(&e.agents, "agents", "", "definitions of agents, as JSON: {\"name\": {\"description\": …, \"prompt\": …}}")
-	fs.BoolVar(&e.noCommands, "disable-slash-commands", false, "no slash commands of skills, servers and plugins")
+	fs.BoolVar(&e.noCommands, "disable-slash-commands", false, "no skills, and no slash commands of servers and plugins")
 }
 
 // read makes of the flags what a session is started with. Files count from dir.
@@ -54,7 +55,9 @@ func (e *extensionFlags) read(dir string) (out ext.Flags, err error) {
 	if e.agents != "" {
 		list, problems := skill.ParseAgents([]byte(e.agents), "--agents")
 		for _, p := range problems {
-			if !p.Used {
+			if p.Used {
+				e.notes = append(e.notes, "--agents: "+p.Text)
+			} else {
 				return out, usagef(`give JSON: --agents '{"reviewer": {"description": "…", "prompt": "…"}}'`, "--agents: %s", p.Text)
 			}
 		}

@@ -47,7 +47,6 @@ type runFlags struct {
 // later are flags of features that this version does not have. They are
 // refused rather than ignored.
 var later = map[string]string{
-	"agent":    "agents",
 	"worktree": "worktrees",
 }
 

@@ -127,7 +127,11 @@ func (o *invocation) inside(s print.Setup) error {
 	x := &o.Extensions
 	var mine []servers.Given
 	for _, name := range s.Inside {
-		mine = append(mine, servers.Given{Name: name, Inside: true, Origin: fromHost})
+		g := servers.Given{Name: name, Inside: true, Origin: fromHost}
+		if ms := s.Timeouts[name]; ms > 0 {
+			g.JSON = json.RawMessage(fmt.Sprintf(`{"type":"sdk","timeout":%d}`, int64(ms)))
+		}
+		mine = append(mine, g)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Servers)) {
 		mine = append(mine, givenByHost(name, s.Servers[name]))
@@ -145,6 +149,7 @@ func (o *invocation) inside(s print.Setup) error {
 			if !p.Used {
 				return fmt.Errorf("agents: %s", p.Text)
 			}
+			o.unused = append(o.unused, "agents: "+p.Text)
 		}
 		x.Agents = append(x.Agents, list...)
 	}
@@ -155,6 +160,7 @@ func (o *invocation) inside(s print.Setup) error {
 		x.PluginDirs = append(x.PluginDirs, dir)
 	}
 	x.Skills = s.Skills
+	o.spec.Redirects, o.spec.InPlan, o.unused = s.Redirects, s.InPlan, append(o.unused, s.Unused...)
 	return nil
 }
 

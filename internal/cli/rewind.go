@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/rewind"
@@ -82,15 +81,15 @@ func promptsOf(cmd *cobra.Command, st sessions.Store, i store.Info, environ []st
 			if !b.Hidden {
 				out, seqs = append(out, said{b.ID, b.Text, e.Time, map[string]bool{}}), append(seqs, e.Seq)
 			}
-		case event.ToolFinished:
-			if c, ok := effect.Of[effect.Changed](b.Effects); ok && len(out) > 0 {
-				for _, x := range c.Files {
-					out[len(out)-1].changed[x.Path] = true
-				}
-			}
+		case event.ToolFinished: // its changes are taken below
 		case event.Rewound:
 			trail = trail.With(e)
 		default: // no prompt
+		}
+		if len(out) > 0 {
+			for _, x := range event.ChangedBy(e.Body).Files {
+				out[len(out)-1].changed[x.Path] = true
+			}
 		}
 	}
 	var there []said

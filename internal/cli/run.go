@@ -56,6 +56,10 @@ func (f *runFlags) options(sys System, fs *pflag.FlagSet) (invocation, error) {
 	if o.Extensions, err = f.extensions.read(dir); err != nil {
 		return o, err
 	}
+	for _, line := range f.extensions.notes {
+		o.Note(line)
+	}
+	f.extensions.notes = nil
 	g := sys.ground(dir)
 	g.apply(&o.Process)
 	for _, line := range g.notes {
@@ -173,6 +177,7 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 			return err
 		}
 	}
+	f.clients.unused = o.unused
 	a, err := o.start(ctx)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ type invocation struct {
 	spec app.Spec
 	// callbacks are hooks that the program which drives adze answers.
 	callbacks *print.Callbacks
+	unused    []string // members of its initialize that mean nothing here
 }
 
 // quiet is the same for what must not speak.

@@ -1,13 +1,36 @@
 package effect
 
+import "slices"
+
 // Changed names what a call changed on disk, in such a way that it can be
 // undone. Missed says in plain words what of it cannot.
 type Changed struct {
-	Files  []Change
-	Missed []string
+	Files  []Change `json:"files,omitempty"`
+	Missed []string `json:"missed,omitempty"`
 }
 
 func (Changed) effect() {}
+
+// Then is what was changed when next was changed after it: of each path the first
+// state before and the last one after.
+func (c Changed) Then(next Changed) Changed {
+	at, out := map[string]int{}, Changed{Files: slices.Clone(c.Files), Missed: slices.Concat(c.Missed, next.Missed)}
+	for i, f := range out.Files {
+		at[f.Path] = i
+	}
+	for _, f := range next.Files {
+		if i, ok := at[f.Path]; ok {
+			out.Files[i].After = f.After
+			continue
+		}
+		at[f.Path] = len(out.Files)
+		out.Files = append(out.Files, f)
+	}
+	return out
+}
+
+// Any reports whether anything was changed, or is not known.
+func (c Changed) Any() bool { return len(c.Files)+len(c.Missed) > 0 }
 
 // A Change is a path before and after a call.
 type Change struct {

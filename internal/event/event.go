@@ -76,6 +76,8 @@ type (
 		// slash command says. Skill is what it brings for the turn.
 		Read  string        `json:"read,omitempty"`
 		Skill *effect.Skill `json:"skill,omitempty"`
+		// Changed is what the commands of that skill changed on disk, nil for nothing.
+		Changed *effect.Changed `json:"changed,omitempty"`
 		// Hidden input comes from the loop itself (resume where you stopped).
 		Hidden bool `json:"hidden,omitempty"`
 	}

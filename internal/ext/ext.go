@@ -12,11 +12,14 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/mcp"
+	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -43,6 +46,8 @@ type Config struct {
 	// Style is the output style that the settings name, "" for the usual one.
 	Style string
 	Fork  ForkConfig // Session is filled in here
+	// Main is the agent that the session is; nil is the usual one.
+	Main *Agent
 	// Reapply has rules count anew, as other plugins bring others.
 	Reapply func()
 	// Offer has the session offer the tools that there are now. It is called by one
@@ -52,19 +57,21 @@ type Config struct {
 
 // A Session is the extensions of one session.
 type Session struct {
-	conf    Config
-	gate    *hooks.Gate
-	desk    *skills.Desk
-	mons    *monitors
-	s       *session.Session // set by Attach
-	news    chan struct{}    // has the worker offer what changed
-	end     context.CancelFunc
-	wg      sync.WaitGroup
-	mu      sync.Mutex // guards the rest
-	said    map[string]bool
-	cfg     *config.Config  // that hooks were made from
-	sampled int             // tokens that servers were granted
-	loaded  map[string]bool // memory files that hooks were told of; nil before Loaded
+	conf Config
+	gate *hooks.Gate
+	desk *skills.Desk
+	mons *monitors
+	// preloaded are the skills of the agent that the session is.
+	preloaded []prompt.Note
+	s         *session.Session // set by Attach
+	news      chan struct{}    // has the worker offer what changed
+	end       context.CancelFunc
+	wg        sync.WaitGroup
+	mu        sync.Mutex // guards the rest
+	said      map[string]bool
+	cfg       *config.Config  // that hooks were made from
+	sampled   int             // tokens that servers were granted
+	loaded    map[string]bool // memory files that hooks were told of; nil before Loaded
 }
 
 // New makes the extensions of a session that is not there yet, with these
@@ -77,13 +84,24 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	c.Hooks.Agent = Checker(c.Fork, c.Hooks.Transcript)
 	x.gate = hooks.New(c.Hooks)
 	c.Fork.gate, c.Fork.hooks, c.Skills.Used = x.gate, x.ofAgent, x.used
+	c.Fork.library, c.Fork.world = func() skill.Library { return x.desk.Library() }, c.World
+	c.Fork.values = skill.Use{Session: c.Skills.Session, Project: c.Skills.Project}
 	x.conf = c
 	c.Skills.Fork = Forks(c.Fork)
+	c.Skills.Record = func(ctx context.Context, actions []policy.Action) (func(context.Context) effect.Changed, string) {
+		return c.Fork.Loop().Record(ctx, actions)
+	}
 	x.desk = skills.New(c.Skills)
 	x.mons = newMonitors(x)
 	bad = x.Use(cfg)
 	lib, problems := c.World.library()
 	x.desk.Use(lib)
+	if c.Main != nil {
+		problems = append(problems, c.World.Serve(*c.Main)...)
+		var missing []string
+		x.preloaded, missing = preloaded(lib, *c.Main, skill.Use{Session: c.Skills.Session, Project: c.Skills.Project})
+		problems = append(problems, missing...)
+	}
 	if _, ok := lib.Style(c.Style); !ok && c.Style != "" {
 		bad = append(bad, "there is no output style "+clip.Line(clip.Visible(c.Style), 60)+"; the usual one is used")
 	}
@@ -101,7 +119,7 @@ func (x *Session) Instructions(window int) (list []prompt.Skill, style prompt.St
 	if s, ok := lib.Style(x.conf.Style); ok {
 		style = prompt.Style{Name: s.Name, Text: s.Text, Instead: !s.Keep}
 	}
-	return list, style, x.conf.World.plugins().notes()
+	return list, style, append(x.conf.World.plugins().notes(), x.preloaded...)
 }
 
 // style is the name of the output style in force.
@@ -127,7 +145,8 @@ func (x *Session) Use(cfg *config.Config) (bad []string) {
 	was := x.cfg
 	x.cfg = cfg
 	x.mu.Unlock()
-	set, problems := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further)...)
+	mine, bad := x.mainHooks()
+	set, problems := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further, mine)...)
 	x.gate.Use(set)
 	for _, err := range problems {
 		bad = append(bad, err.Error())
@@ -142,7 +161,8 @@ func (x *Session) replugged() {
 	x.mu.Lock()
 	cfg := x.cfg
 	x.mu.Unlock()
-	set, _ := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further)...) // problems were told
+	mine, _ := x.mainHooks()                                                                        // problems were told
+	set, _ := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further, mine)...) // here too
 	x.gate.Use(set)
 	if x.s != nil {
 		x.mons.use("")
@@ -190,6 +210,9 @@ func (x *Session) Env() []string { return x.gate.Env() }
 
 // Contributions are what extensions bring now.
 func (x *Session) Contributions() []contrib.Contribution {
+	if x.conf.World.conf.NoCommands { // nor skills
+		return x.conf.World.Contributions()
+	}
 	return append([]contrib.Contribution{x.desk.Contribution()}, x.conf.World.Contributions()...)
 }
 
@@ -273,13 +296,18 @@ func (x *Session) introduce(s mcp.Status) {
 // tell says once what cannot be used.
 func (x *Session) tell(bad []string) {
 	for _, text := range bad {
-		x.mu.Lock()
-		known := x.said[text]
-		x.said[text] = true
-		x.mu.Unlock()
-		if !known {
-			x.report(event.Noted{Level: "warning", Text: clip.Line(clip.Visible(text), 1000)})
-		}
+		x.warn(clip.Line(clip.Visible(text), 1000))
+	}
+}
+
+// warn says a text once. It is clean, and bounded.
+func (x *Session) warn(text string) {
+	x.mu.Lock()
+	known := x.said[text]
+	x.said[text] = true
+	x.mu.Unlock()
+	if !known {
+		x.report(event.Noted{Level: "warning", Text: text})
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hooks"
@@ -17,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/skills"
 	"github.com/adze-agent/adze/internal/helper"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
@@ -36,7 +38,12 @@ type ForkConfig struct {
 	Budget func() agent.Budget
 	// Loop is what turns of that session have in common now.
 	Loop func() *agent.Loop
-	gate *hooks.Gate // nil: hooks are told nothing
+	// library, values and world serve what a definition of an agent names; nil: it has
+	// none of that.
+	library func() skill.Library
+	values  skill.Use
+	world   *World
+	gate    *hooks.Gate // nil: hooks are told nothing
 	// hooks are those of an agent; set with gate.
 	hooks func(skill.Agent) []hook.Hook
 }
@@ -48,9 +55,9 @@ const forkSteps = 100
 // session that has the skill rules on every call, by its rules, its hooks and its
 // people. It has no skills and asks no questions itself. What it costs is the
 // session's.
-func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error) {
+func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
 	var count atomic.Int64
-	return func(ctx context.Context, f skills.Fork) (string, error) {
+	return func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
 		s := c.Session()
 		who := hooks.Who{ID: fmt.Sprintf("agent-%d", count.Add(1)), Type: cmp.Or(of(f.Agent).Name, "general-purpose")}
 		ctx = hooks.As(ctx, who)
@@ -58,7 +65,7 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 		if name := cmp.Or(f.Model, of(f.Agent).Model); name != "" {
 			t, err := c.Resolve(ctx, name)
 			if err != nil {
-				return "", err
+				return "", effect.Changed{}, err
 			}
 			target = t
 		}
@@ -67,7 +74,7 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 		}
 		budget, err := c.left(cmp.Or(of(f.Agent).MaxTurns, forkSteps))
 		if err != nil {
-			return "", err
+			return "", effect.Changed{}, err
 		}
 		rules := c.Rules()
 		rules.List = slices.Concat(rules.List, f.Lent)
@@ -75,6 +82,11 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 		env := l.Env
 		env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
 		task := f.Prompt
+		system, tools, back, err := c.brings(ctx, f.Agent, &rules, forkTools(s.Tools().Anew(), f.Agent, l.Aliases))
+		if err != nil {
+			return "", effect.Changed{}, err
+		}
+		defer back()
 		if c.gate != nil {
 			if f.Agent != nil {
 				defer c.gate.LendTo(who, c.hooks(*f.Agent))()
@@ -82,21 +94,21 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, error
 			task = strings.Join(append([]string{task}, c.gate.Begins(ctx, who)...), "\n\n")
 		}
 		out, err := helper.Run(ctx, helper.Spec{
-			For: event.ForSkill, Target: target, System: instructions(c.Parts(), f.Agent), Tools: forkTools(s.Tools().Anew(), f.Agent), DeferAbove: s.DeferAbove, Prompt: task,
-			Rules: rules, Mode: s.Mode(), Hooks: through{s, f.Lent, c.gate, who}, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Record: l.Record,
+			For: event.ForSkill, Target: target, System: system, Tools: tools, DeferAbove: s.DeferAbove, Prompt: task,
+			Rules: rules, Mode: policy.Stricter(policy.Mode(of(f.Agent).Mode), s.Mode()), Hooks: through{s, f.Lent, policy.Mode(of(f.Agent).Mode), c.gate, who}, Budget: budget, Env: env, Mask: l.Mask, Aliases: l.Aliases, Redirects: l.Redirects, Record: l.Record,
 			Spent: func(e event.Spent) error { return s.Report(e) },
 		})
 		switch {
 		case ctx.Err() != nil:
-			return "", ctx.Err()
+			return "", out.Disk, ctx.Err()
 		case err != nil && strings.TrimSpace(out.Text) == "":
-			return "", fmt.Errorf("its agent did not come to an end: %w", err)
+			return "", out.Disk, fmt.Errorf("its agent did not come to an end: %w", err)
 		case err != nil:
-			return fmt.Sprintf("[its agent did not come to an end: %v; the last it said:]\n%s", err, out.Text), nil
+			return fmt.Sprintf("[its agent did not come to an end: %v; the last it said:]\n%s", err, out.Text), out.Disk, nil
 		case strings.TrimSpace(out.Text) == "":
-			return "[its agent said nothing]", nil
+			return "[its agent said nothing]", out.Disk, nil
 		}
-		return out.Text, nil
+		return out.Text, out.Disk, nil
 	}
 }
 
@@ -161,26 +173,49 @@ func of(a *skill.Agent) skill.Agent {
 // alone are tools that make no sense without a person, or within a skill.
 var alone = []string{skills.Name, "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "StructuredOutput"}
 
-// forkTools are the tools of the session that an agent has. A rule in its list
-// stands for the tool.
-func forkTools(set tool.Set, a *skill.Agent) tool.Set {
-	names := func(list []string) (out []string) {
-		for _, n := range list {
-			n, _, _ = strings.Cut(n, "(")
-			out = append(out, n)
-		}
-		return out
+// brings is what the definition of an agent brings for its work: instructions with
+// the skills and the notes that it names, and the tools of servers of its own, which
+// end with back. rules get the folder of its notes.
+func (c ForkConfig) brings(ctx context.Context, a *skill.Agent, rules *policy.Rules, set tool.Set) (system []string, tools tool.Set, back func(), err error) {
+	system, back = instructions(c.Parts(), a), func() {}
+	if a == nil || c.world == nil {
+		return system, set, back, nil
 	}
-	wants, denied := names(of(a).Tools), names(of(a).Denied)
-	return set.Only(func(name string) bool {
-		switch {
-		case slices.Contains(alone, name) || slices.Contains(denied, name):
-			return false
-		case a == nil || a.Tools == nil:
-			return true
+	notes, bad := preloaded(c.library(), *a, c.values)
+	for _, n := range notes {
+		system = append(system, n.Text)
+	}
+	if dir := AgentMemory(c.world.conf.Live.Paths, *a); dir != "" {
+		rules.Notes = []string{dir}
+		index, _ := memory.Index(dir)
+		system = append(system, prompt.OwnNotes(prompt.Own{Dir: dir, Index: index}, set.Names()))
+	}
+	list, wrong := c.world.agentServers(*a)
+	if bad = append(bad, wrong...); len(bad) > 0 {
+		return nil, set, back, errors.New(strings.Join(bad, "; "))
+	}
+	if len(list) == 0 {
+		return system, set, back, nil
+	}
+	more, back, err := c.world.lend(ctx, list)
+	if err != nil {
+		return nil, set, back, err
+	}
+	for _, name := range set.Names() {
+		if t, ok := set.Get(name); ok {
+			more = append(more, t)
 		}
-		return slices.Contains(wants, name)
-	})
+	}
+	if tools, err = tool.NewSet(more...); err != nil {
+		back()
+		return nil, set, func() {}, err
+	}
+	return system, tools, back, nil
+}
+
+// forkTools are the tools of the session that an agent has.
+func forkTools(set tool.Set, a *skill.Agent, aliases map[string]string) tool.Set {
+	return Offered(set, of(a), aliases).Only(func(name string) bool { return !slices.Contains(alone, name) })
 }
 
 // instructions are those of the session, with an agent's own prompt in the place
@@ -191,7 +226,7 @@ func instructions(parts []prompt.Part, a *skill.Agent) []string {
 		out = append(out, a.Prompt)
 	}
 	for _, p := range parts {
-		if p.Name == "skills" || p.Name == "agents" || p.Name == "output style" || p.Stable && of(a).Prompt != "" {
+		if strings.HasPrefix(p.Name, "skill ") || p.Name == "skills" || p.Name == "agents" || p.Name == "output style" || p.Stable && of(a).Prompt != "" {
 			continue
 		}
 		out = append(out, p.Text)
@@ -203,13 +238,17 @@ func instructions(parts []prompt.Part, a *skill.Agent) []string {
 type through struct {
 	s    *session.Session
 	lent []policy.Rule
+	mode policy.Mode // of its definition
 	gate *hooks.Gate
 	who  hooks.Who
 }
 
 // Rule implements session.Hooks.
 func (t through) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
-	q.Lent = t.lent
+	if v.Effect == policy.Allow && v.Check == policy.CheckScratch { // its own notes
+		return v, nil
+	}
+	q.Lent, q.Mode = t.lent, t.mode
 	ctx = hooks.As(ctx, t.who)
 	ruled, err := t.s.RuleOn(ctx, q)
 	v.By, v.Ends = ruled.By, ruled.Ends

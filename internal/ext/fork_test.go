@@ -61,7 +61,7 @@ func TestForks(t *testing.T) {
 	starts := tool.New(tool.Spec{Name: "Start"}, func(struct{}, tool.Env) (tool.Plan, error) {
 		return tool.Plan{Actions: []policy.Action{policy.None{}}}, nil
 	}, func(ctx context.Context, _ struct{}, env tool.Env) (tool.Result, error) {
-		out, forkErr = f(ctx, skills.Fork{Skill: "look", Prompt: "look around", Model: "small", Effort: "low", Env: env,
+		out, _, forkErr = f(ctx, skills.Fork{Skill: "look", Prompt: "look around", Model: "small", Effort: "low", Env: env,
 			Agent: &skill.Agent{Prompt: "you only look", Tools: []string{"Bash(ls:*)", "Skill"}}, Lent: []policy.Rule{{Tool: "Bash", Spec: "lent", Effect: policy.Allow}}})
 		return tool.Result{Text: out}, nil
 	})

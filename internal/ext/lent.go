@@ -34,19 +34,27 @@ func (x *Session) ofAgent(a skill.Agent) []hook.Hook {
 	return list
 }
 
-// bring reads the hooks of a part, where settings let them count.
+// bring reads the hooks of a part, where settings let them count, and tells of those
+// that cannot be used.
 func (x *Session) bring(raw json.RawMessage, at hook.Place) []hook.Hook {
+	list, bad := x.parse(raw, at)
+	x.tell(bad)
+	return list
+}
+
+// parse reads the hooks of a part, where settings let them count.
+func (x *Session) parse(raw json.RawMessage, at hook.Place) (list []hook.Hook, bad []string) {
 	x.mu.Lock()
 	cfg := x.cfg
 	x.mu.Unlock()
 	if raw == nil || cfg == nil || cfg.DisableAllHooks || cfg.ManagedHooksOnly {
-		return nil
+		return nil, nil
 	}
 	list, problems := hooks.Parse(raw, at)
 	for _, err := range problems {
-		x.tell([]string{fmt.Sprintf("%s: %v", at.From, err)})
+		bad = append(bad, fmt.Sprintf("%s: %v", at.From, err))
 	}
-	return list
+	return list, bad
 }
 
 // callTool calls a tool of a server that is connected, for a hook.

@@ -1,15 +1,19 @@
 package ext
 
 import (
+	"bytes"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ext/skills"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -34,6 +38,7 @@ func (w *World) opened() *skills.Shelf {
 					x.changed()
 				}
 			},
+			Untrusted: w.distrust,
 		})
 	}
 	return w.shelf
@@ -49,9 +54,68 @@ func (w *World) library() (skill.Library, []string) {
 	lib = w.chosen(lib)
 	var bad []string
 	for _, p := range problems {
-		bad = append(bad, p.String())
+		if !p.Untrusted { // see distrust
+			bad = append(bad, p.String())
+		}
 	}
 	return lib, bad
+}
+
+// Bounds of what is said of files that changed since they were trusted.
+const (
+	maxDistrusted = 10 // files
+	maxDistrust   = 40 // lines of the difference
+)
+
+// distrust says in every session which files of folders are not used any more, as
+// something changed since they were trusted, with the difference. Each content is
+// told once.
+func (w *World) distrust(files []string) {
+	p := w.conf.Live.Paths
+	var names []string
+	for i, f := range files {
+		if i == maxDistrusted {
+			names = append(names, fmt.Sprintf("and %d more", len(files)-i))
+			break
+		}
+		if rel, err := filepath.Rel(p.Root, f); err == nil && filepath.IsLocal(rel) {
+			f = filepath.ToSlash(rel)
+		}
+		names = append(names, clip.Visible(f))
+	}
+	text := "not used until it is trusted again (adze trust), because it changed: " + strings.Join(names, ", ")
+	if v, err := p.Trust().Check(p.TrustFolder()); err == nil {
+		diff := slices.Collect(strings.Lines(p.Trust().Diff(v)))
+		if n := len(diff) - maxDistrust; n > 0 {
+			diff = append(diff[:maxDistrust], "["+clip.Count(n, "more line")+"]\n")
+		}
+		text = strings.TrimRight(text+"\n"+strings.Join(diff, ""), "\n")
+	}
+	for _, x := range w.attached() {
+		x.warn(text)
+	}
+}
+
+// lost says what is not used any more, when the folder is not trusted any more
+// since the look before.
+func (w *World) lost() {
+	w.mu.Lock()
+	had := w.trusted
+	w.trusted = len(w.conf.Live.Brings()) > 0
+	lost := had && !w.trusted
+	w.mu.Unlock()
+	if !lost {
+		return
+	}
+	var files []string
+	for _, f := range w.conf.Live.Untrusted() {
+		if f.Kind != trust.Settings && f.Kind != trust.Servers { // settings say so themselves
+			files = append(files, filepath.Join(w.conf.Live.Paths.Root, filepath.FromSlash(f.Path)))
+		}
+	}
+	if len(files) > 0 {
+		w.distrust(files)
+	}
 }
 
 // Library reads what skills, commands, agents and output styles there are, without a
@@ -61,14 +125,15 @@ func Library(c WorldConfig) (skill.Library, []skill.Problem) {
 	return skills.Read(w.places(), c.Agents, taken())
 }
 
-// chosen is the library with the skills that the start named.
+// chosen is the library with the skills that the start named, and with none where
+// it wants no slash commands.
 func (w *World) chosen(lib skill.Library) skill.Library {
-	if w.conf.Skills == nil {
+	if w.conf.Skills == nil && !w.conf.NoCommands {
 		return lib
 	}
 	others := map[string]string{}
 	for _, s := range lib.Skills() {
-		if !slices.Contains(w.conf.Skills, s.Name) {
+		if w.conf.NoCommands || !slices.Contains(w.conf.Skills, s.Name) {
 			others[s.Name] = "the program that drives adze"
 		}
 	}
@@ -121,12 +186,16 @@ func within(root string, files []trust.File) func(path string, text []byte) bool
 	if len(files) == 0 {
 		return nil
 	}
+	by := make(map[string][]byte, len(files))
+	for _, f := range files {
+		by[f.Path] = f.Text()
+	}
 	return func(path string, text []byte) bool {
 		rel, err := filepath.Rel(root, path)
 		if err != nil {
 			return false
 		}
-		rel = filepath.ToSlash(rel)
-		return slices.ContainsFunc(files, func(f trust.File) bool { return f.Path == rel && string(f.Text()) == string(text) })
+		trusted, ok := by[filepath.ToSlash(rel)]
+		return ok && bytes.Equal(trusted, text)
 	}
 }

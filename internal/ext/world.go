@@ -36,7 +36,8 @@ type Flags struct {
 	Skills []string
 	// PluginDirs are folders of plugins that count in this run (--plugin-dir).
 	PluginDirs []string
-	// NoCommands: no slash command of an extension is offered (--disable-slash-commands).
+	// NoCommands: there are no skills, and no slash command of an extension is offered
+	// (--disable-slash-commands).
 	NoCommands bool
 	// Agents are definitions that come before those of files (--agents).
 	Agents []skill.Agent
@@ -85,6 +86,11 @@ type World struct {
 	plugs    *plugged            // nil until it was looked
 	problems []string            // of the newest look
 	further  []servers.Given
+	mains    []servers.Given // of the agent that sessions are
+	served   chan struct{}   // closed when mains count; nil when there are none
+	lent     []servers.Given // of agents that work now: see lend
+	waiting  []chan struct{} // closed when the next look is over
+	trusted  bool            // something that the folder brings counted at the newest look
 	closed   bool
 }
 
@@ -123,12 +129,19 @@ func (w *World) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-w.look:
+			w.mu.Lock()
+			waiting := w.waiting
+			w.waiting = nil
+			w.mu.Unlock()
 			h, list := w.use(!late)
 			looked()
 			if h != nil && w.begin(ctx, late) {
 				h.Use(list)
 			}
 			used()
+			for _, c := range waiting {
+				close(c)
+			}
 		}
 	}
 }
@@ -158,10 +171,11 @@ func (w *World) begin(ctx context.Context, late bool) bool {
 // use is what is configured now, and tells sessions what of it cannot be used.
 func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 	w.mu.Lock()
-	given := slices.Concat(w.conf.Servers, w.further)
+	given := slices.Concat(w.lent, w.mains, w.conf.Servers, w.further)
 	was := w.plugs
 	w.mu.Unlock()
 	plugs := w.plugins()
+	w.lost()
 	if again {
 		if plugs = w.replug(); !plugs.same(was) {
 			for _, x := range w.attached() {
@@ -235,6 +249,16 @@ func (w *World) Await(ctx context.Context, names ...string) (late []string) {
 	case <-w.used:
 	case <-ctx.Done():
 		return nil
+	}
+	w.mu.Lock()
+	served := w.served
+	w.mu.Unlock()
+	if served != nil {
+		select {
+		case <-served:
+		case <-ctx.Done():
+			return nil
+		}
 	}
 	if h := w.Hub(); h != nil {
 		return h.Wait(ctx, names...)
@@ -351,10 +375,8 @@ func (w *World) Status() []mcp.Status {
 
 // Contributions are what is shared by all sessions.
 func (w *World) Contributions() []contrib.Contribution {
-	if h := w.Hub(); h != nil {
-		return h.Contributions()
-	}
-	return nil
+	own, _ := w.contributions()
+	return own
 }
 
 // prompts are those of servers, as slash commands.

@@ -45,10 +45,10 @@ type Spec struct {
 	Hooks  session.Hooks
 	Budget agent.Budget
 	Env    tool.Env
-	// Aliases and Record are as in agent.Loop.
-	Aliases map[string]string
-	Record  func(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string)
-	Mask    func(tool.Result) tool.Result // as in agent.Loop
+	// Aliases, Redirects and Record are as in agent.Loop.
+	Aliases, Redirects map[string]string
+	Record             func(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string)
+	Mask               func(tool.Result) tool.Result // as in agent.Loop
 	// Spent is told what a request cost as soon as that is known. An error ends
 	// the helper.
 	Spent func(event.Spent) error
@@ -58,6 +58,8 @@ type Spec struct {
 type Result struct {
 	Text    string   // its last words
 	Changed []string // files that it wrote, resolved
+	// Disk is what its calls changed, as far as they were recorded.
+	Disk effect.Changed
 }
 
 // Run drives a helper to its end. The error says why it did not come to one of
@@ -71,7 +73,7 @@ func Run(ctx context.Context, s Spec) (out Result, err error) {
 	ses, err := session.Start(ctx, session.Config{
 		Log: log, Begin: s.begin(), Again: event.Resumed{Dir: s.Env.Dir},
 		Loop: &agent.Loop{
-			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey, Aliases: s.Aliases, Record: s.Record,
+			System: s.System, Env: s.Env, Mask: s.Mask, CacheKey: s.CacheKey, Aliases: s.Aliases, Redirects: s.Redirects, Record: s.Record,
 			Now: time.Now, Sleep: agent.Sleep, Jitter: func() float64 { return 2*rand.Float64() - 1 },
 		},
 		Tools: s.Tools, DeferAbove: s.DeferAbove, Budget: s.Budget, Target: s.Target, Rules: s.Rules, Mode: cmp.Or(s.Mode, policy.DontAsk), Hooks: s.Hooks, Now: time.Now,
@@ -112,6 +114,7 @@ func (s Spec) see(b event.Body, out *Result) (done bool, err error) {
 		}
 	case event.ToolFinished:
 		if c, ok := effect.Of[effect.Changed](b.Effects); ok {
+			out.Disk = out.Disk.Then(c)
 			for _, f := range c.Files {
 				out.Changed = append(out.Changed, f.Path)
 			}

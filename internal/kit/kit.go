@@ -52,6 +52,8 @@ type Config struct {
 	Person    bool            // somebody can answer questions
 	Mode      policy.Mode     // to start in
 	Schema    json.RawMessage // of a structured answer, nil for none
+	// InPlan says how the model is to work in plan mode, "" for the usual words.
+	InPlan string
 	// Resource is the tool that reads resources of an MCP server, false when no
 	// server of that name has any; nil never has one.
 	Resource func(server string) (tool.Tool, bool)
@@ -126,6 +128,9 @@ func (k Kit) Narrowed(p prompt.Profile, t config.Tools, rules policy.Rules, more
 	return set, err
 }
 
+// Always are tools that no list of a definition takes away.
+func (k Kit) Always() []string { return []string{k.Structured, toolsearch.Name} }
+
 // asking is the tool that puts questions to a person, where there is one.
 func asking(c Config) []tool.Tool {
 	if !c.Person {
@@ -142,7 +147,7 @@ var elsewhere = []string{"AskUserQuestion", "EnterPlanMode", "ExitPlanMode", too
 func planning(c Config) []tool.Tool {
 	switch {
 	case c.Person:
-		return []tool.Tool{plan.Enter(), plan.Exit()}
+		return []tool.Tool{plan.Enter(c.InPlan), plan.Exit()}
 	case c.Mode == policy.PlanMode:
 		return []tool.Tool{plan.Exit()}
 	}
@@ -201,10 +206,10 @@ func offered(rules policy.Rules) func(tool string) bool {
 
 // Remind is what the model is told at the start of a turn, and when the mode
 // changes in the middle of one.
-func Remind(told, now policy.Mode) string {
+func (k Kit) Remind(told, now policy.Mode) string {
 	switch {
 	case now == policy.PlanMode:
-		return plan.Reminder()
+		return plan.Reminder(k.conf.InPlan)
 	case told == policy.PlanMode:
 		return "Plan mode is over: you may change files and run commands again, as the permissions allow."
 	}

@@ -30,6 +30,8 @@ type (
 		// Command: Text is a slash command that the session's extensions bring, with
 		// its arguments. The model reads what the command says.
 		Command bool `json:"command,omitempty"`
+		// Verbatim: nothing that Text names with "@" is read.
+		Verbatim bool `json:"verbatim,omitempty"`
 	}
 	// Notify tells the model something that happened meanwhile (a background
 	// command ended), after the current step. It starts no turn.

@@ -3,6 +3,8 @@
 // standard library. Paths it is given are absolute and already resolved.
 package policy
 
+import "slices"
+
 // An Action is something a tool intends to do to the world.
 //
 //sumtype:decl
@@ -248,6 +250,16 @@ func ParseMode(s string) (m Mode, ok bool) {
 		return Default, true
 	}
 	return Default, false
+}
+
+// Stricter is the one of two modes that allows less without a question. One that is
+// not known, such as "", does not count: then it is the other.
+func Stricter(a, b Mode) Mode {
+	order := []Mode{PlanMode, DontAsk, Default, Auto, AcceptEdits, Bypass}
+	if i := slices.Index(order, a); i >= 0 && i < slices.Index(order, b) {
+		return a
+	}
+	return b
 }
 
 // A Scope is where a rule comes from.

@@ -383,6 +383,10 @@ func memory(files []Memory) string {
 // ownNotes is the part that tells of the model's own notes.
 const ownNotes = "notes"
 
+// OwnNotes is what a model with these tools is told of notes of its own; "" where it
+// can have none.
+func OwnNotes(o Own, tools []string) string { return own(o, tools) }
+
 // own tells of the model's own notes, where it has the tools to read and write
 // them.
 func own(o Own, tools []string) string {

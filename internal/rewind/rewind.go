@@ -205,10 +205,8 @@ func Diff(ctx context.Context, st sessions.Store, i store.Info, environ []string
 			return nil, err
 		}
 		switch b := e.Body.(type) {
-		case event.ToolFinished:
-			if c, ok := effect.Of[effect.Changed](b.Effects); ok {
-				changes = append(changes, c.Files...)
-			}
+		case event.ToolFinished, event.InputAccepted:
+			changes = append(changes, event.ChangedBy(b).Files...)
 		case event.Rewound:
 			changes = append(changes, b.Changes...)
 		default: // changes no file

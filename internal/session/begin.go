@@ -133,6 +133,9 @@ func (s *Session) accept(st *state, q event.InputQueued, a Admission, steer bool
 		ID: q.ID, Text: q.Text, Images: append(slices.Clip(q.Images), a.read.Images...), Attached: q.Attached, Steer: steer,
 		Read: a.read.Text, Skill: a.read.Skill,
 	}
+	if a.read.Changed.Any() {
+		e.Changed = &a.read.Changed
+	}
 	if err := s.record(context.Background(), st, e); err != nil {
 		return err
 	}

@@ -30,6 +30,8 @@ type Expansion struct {
 	Text   string // that the model reads
 	Images []llm.Image
 	Skill  *effect.Skill // what it brings for the turn, nil for nothing
+	// Changed is what making it changed on disk.
+	Changed effect.Changed
 }
 
 // A lending is what a skill brings until the turn ends.

@@ -141,10 +141,8 @@ func (s *Session) past(ctx context.Context, o op.Rewind) (p past, err error) {
 			continue
 		}
 		switch b := e.Body.(type) {
-		case event.ToolFinished:
-			if c, ok := effect.Of[effect.Changed](b.Effects); ok {
-				p.changes = append(p.changes, c.Files...)
-			}
+		case event.ToolFinished, event.InputAccepted:
+			p.changes = append(p.changes, event.ChangedBy(b).Files...)
 		case event.Rewound:
 			p.changes = append(p.changes, b.Changes...)
 		default: // changes no file

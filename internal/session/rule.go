@@ -48,7 +48,7 @@ func (h host) Rule(ctx context.Context, q agent.Question) (agent.Verdict, error)
 func (h host) byRules(_ context.Context, q agent.Question, v agent.Verdict) (agent.Verdict, error) {
 	steers := h.s.steers(q.Plan.Actions)
 	err := h.s.do(func(st *state) {
-		v.Verdict = policy.Decide(steers.in(st.inForce(q.Lent...)), st.mode, policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
+		v.Verdict = policy.Decide(steers.in(st.inForce(q.Lent...)), policy.Stricter(q.Mode, st.mode), policy.Request{Tool: q.Tool, Actions: q.Plan.Actions, Sandboxed: q.Plan.Sandboxed})
 	})
 	if v.Effect == policy.Ask && q.Rewritten != nil && q.Rewritten.Person() {
 		v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "the person wrote it", Part: v.Part, Needs: v.Needs}

@@ -51,7 +51,9 @@ func (s *Session) prepare(ctx context.Context, o op.Op) (out prepared, err error
 				return out, err
 			}
 		}
-		out.attached, err = s.attached(ctx, o.Text, nil)
+		if !o.Verbatim {
+			out.attached, err = s.attached(ctx, o.Text, nil)
+		}
 		return out, err
 	case op.SetModel:
 		if s.cfg.Resolve == nil {

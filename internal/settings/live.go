@@ -220,6 +220,11 @@ func (l *Live) fingerprint(c *config.Config, err error) string {
 		fmt.Fprintln(&b, f.Path, f.Sum, f.State)
 	}
 	fmt.Fprintln(&b, c.Permissions.Unsafe, l.serverPrint(c))
+	seen := l.brings.Load() // skills are read anew when others are trusted
+	fmt.Fprintln(&b, seen.State)
+	for _, f := range seen.Files {
+		fmt.Fprintln(&b, f.Path, f.Sum)
+	}
 	return b.String()
 }
 

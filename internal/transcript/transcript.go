@@ -398,6 +398,9 @@ func (s State) accepted(seq event.Seq, b event.InputAccepted) State {
 		s.Said = said(s.Said, Said{Seq: seq, ID: b.ID, Text: b.Text})
 		s.talk = s.talk.said(seq)
 	}
+	if b.Changed != nil {
+		s = s.touched(b.Changed.Files)
+	}
 	if b.Skill != nil {
 		s = s.used(*b.Skill)
 	}

@@ -16,9 +16,9 @@ func (g *Gate) Elicits(ctx context.Context, server string, form view.Form) (a op
 	if !g.Hooked(hook.Elicitation) {
 		return a, false
 	}
-	in := hook.ElicitationInput{Server: server, Message: form.Message, Mode: mode(form), URL: form.URL}
+	in := hook.ElicitationInput{Server: server, Message: form.Message, Mode: form.Mode(), URL: form.URL}
 	if form.URL == "" {
-		in.Schema = schema(form)
+		in.Schema = form.Schema()
 	}
 	said := g.Hook(ctx, in, nil)
 	g.say(in.Event(), said)
@@ -46,7 +46,7 @@ func (g *Gate) Elicited(ctx context.Context, server string, form view.Form, a op
 	case a.Allow:
 		action = "accept"
 	}
-	said := g.Hook(ctx, hook.ElicitationResultInput{Server: server, Action: action, Content: a.Values, Mode: mode(form)}, nil)
+	said := g.Hook(ctx, hook.ElicitationResultInput{Server: server, Action: action, Content: a.Values, Mode: form.Mode()}, nil)
 	g.say(hook.ElicitationResult, said)
 	switch {
 	case said.Block || said.Stop:
@@ -65,42 +65,4 @@ func answered(action string, content json.RawMessage, by string) op.Answer {
 		a.Values = content
 	}
 	return a
-}
-
-func mode(form view.Form) string {
-	if form.URL != "" {
-		return "url"
-	}
-	return "form"
-}
-
-// schema is a form as the protocol writes it, as far as hooks can use it.
-func schema(form view.Form) json.RawMessage {
-	properties, required := map[string]any{}, []string{}
-	for _, f := range form.Fields {
-		p := map[string]any{"type": f.Kind, "title": f.Label()}
-		if f.About != "" {
-			p["description"] = f.About
-		}
-		var values []string
-		for _, o := range f.Options {
-			values = append(values, o.Value)
-		}
-		switch f.Kind {
-		case view.ChoiceField:
-			p["type"], p["enum"] = "string", values
-		case view.ChoicesField:
-			p["type"], p["items"] = "array", map[string]any{"type": "string", "enum": values}
-		case view.StringField, view.NumberField, view.IntegerField, view.BooleanField:
-		}
-		if f.Required {
-			required = append(required, f.Name)
-		}
-		properties[f.Name] = p
-	}
-	text, err := json.Marshal(map[string]any{"type": "object", "properties": properties, "required": required})
-	if err != nil {
-		return nil
-	}
-	return text
 }

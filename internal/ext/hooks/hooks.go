@@ -45,6 +45,7 @@ type Config struct {
 	Project    string // the root of the repository, or the folder it works in
 	Dir        string // that it begins in
 	Temp       string // a folder for temporary files
+	Main       string // the agent that the session is, "" for the usual one
 	// Environ is what commands may inherit, and the names that pass to them.
 	Environ func() (environ, allow []string)
 	// Ask puts a question to a model, by name or "" for the small one.
@@ -213,7 +214,7 @@ func (g *Gate) common(ctx context.Context) hook.Common {
 	st, target := g.s.State(), g.s.Target()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Transcript: g.conf.Transcript, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode())}
+	c := hook.Common{Session: g.conf.Session, Prompt: g.prompt, Transcript: g.conf.Transcript, Dir: cmp.Or(st.Dir, g.conf.Dir), Mode: string(g.s.Mode()), AgentType: g.conf.Main}
 	if who, ok := ctx.Value(whoKey{}).(Who); ok {
 		c.Agent, c.AgentType = who.ID, who.Type
 	}

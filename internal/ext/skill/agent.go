@@ -74,6 +74,12 @@ func (h *head) text1(key string) string {
 	return ""
 }
 
+// agentFields are the fields that a definition as JSON can have besides its prompt.
+var agentFields = []string{
+	"description", "tools", "disallowedTools", "model", "effort", "permissionMode", "maxTurns", "skills", "mcpServers", "hooks", "memory",
+	"background", "isolation", "color", "initialPrompt",
+}
+
 // ParseAgents reads definitions as JSON: an object of fields by name, in which
 // "prompt" is the text. from says where they came from.
 func ParseAgents(text []byte, from string) ([]Agent, []Problem) {
@@ -91,6 +97,19 @@ func ParseAgents(text []byte, from string) ([]Agent, []Problem) {
 		}
 		prompt, isText := fields["prompt"].(string)
 		delete(fields, "prompt")
+		if more, ok := fields["criticalSystemReminder_EXPERIMENTAL"].(string); ok {
+			prompt += "\n\n" + more
+			delete(fields, "criticalSystemReminder_EXPERIMENTAL")
+		}
+		missing := ""
+		for _, k := range slices.Sorted(maps.Keys(fields)) {
+			switch {
+			case slices.Contains([]string{"observer", "observerMessage"}, k):
+				missing = k
+			case !slices.Contains(agentFields, k):
+				problems = append(problems, Problem{File: from, Text: fmt.Sprintf("the agent %s: there is no field %s; it does nothing", clip.Line(clip.Visible(name), 60), clip.Line(clip.Visible(k), 60)), Used: true})
+			}
+		}
 		fields["name"] = name
 		top, err := yaml.Marshal(fields)
 		h := head{nodes: map[string]*yaml.Node{}, line: map[string]int{}}
@@ -100,6 +119,8 @@ func ParseAgents(text []byte, from string) ([]Agent, []Problem) {
 		}
 		var a Agent
 		switch {
+		case missing != "":
+			bad = &Problem{Text: "this version has no observers of agents yet (" + missing + ")"}
 		case err != nil || bad != nil:
 			bad = &Problem{Text: "its fields cannot be read"}
 		case !isText || strings.TrimSpace(prompt) == "":

@@ -244,6 +244,12 @@ func skillOf(p Place, f found, h *head, body string) Skill {
 	if s.Model == "inherit" {
 		s.Model = ""
 	}
+	if s.Fork && s.Background {
+		h.note(h.line["background"], "background: this version waits for the agent of a skill")
+	}
+	if s.Shell == "powershell" && len(Runs(commandsIn(body))) > 0 {
+		h.note(h.line["shell"], "its commands are for PowerShell and are not run: this version runs commands of skills with bash alone")
+	}
 	s.Description = h.oneLine("description", MaxDescription)
 	if s.Description == "" {
 		s.Description = opening(body)

@@ -215,7 +215,7 @@ func (p Place) read(at string, straight bool) ([]byte, *Problem) {
 	case clip.Binary(b):
 		return nil, &Problem{File: at, Text: "it is not read: it is not text"}
 	case p.Trusted != nil && !p.Trusted(at, b):
-		return nil, &Problem{File: at, Text: "it is not read: nobody trusted this content"}
+		return nil, &Problem{File: at, Text: "it is not read: nobody trusted this content (adze trust)", Untrusted: true}
 	}
 	return b, nil
 }

@@ -76,6 +76,8 @@ type Problem struct {
 	Text string
 	// Used: the thing works all the same.
 	Used bool
+	// Untrusted: its content is not what a person agreed to.
+	Untrusted bool
 }
 
 // String is one line for people.

@@ -21,6 +21,9 @@ type ShelfConfig struct {
 	// library and of each other one, on a goroutine of the shelf.
 	Watch   bool
 	Changed func(skill.Library)
+	// Untrusted, when set, is told after each reading of files that are not what was
+	// trusted, if there are any, on the same goroutine.
+	Untrusted func(files []string)
 }
 
 // A Shelf is the skills of a process. It reads them in the background.
@@ -110,12 +113,24 @@ func (s *Shelf) run() {
 		if !same && s.c.Changed != nil { // at first for those that did not wait so long
 			s.c.Changed(lib)
 		}
+		if files := untrusted(problems); len(files) > 0 && s.c.Untrusted != nil {
+			s.c.Untrusted(files)
+		}
 		select {
 		case <-s.wake:
 		case <-s.quit:
 			return
 		}
 	}
+}
+
+func untrusted(problems []skill.Problem) (files []string) {
+	for _, p := range problems {
+		if p.Untrusted {
+			files = append(files, p.File)
+		}
+	}
+	return files
 }
 
 // Read reads places, and adze's own skills and styles behind them.

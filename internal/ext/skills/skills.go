@@ -16,6 +16,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/contrib"
+	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/memory"
@@ -50,7 +51,9 @@ type Config struct {
 	Mask func(tool.Result) tool.Result
 	// Fork runs a skill in an agent of its own, and returns its last words. nil:
 	// this session cannot, and such a skill runs in it.
-	Fork func(ctx context.Context, f Fork) (string, error)
+	Fork func(ctx context.Context, f Fork) (string, effect.Changed, error)
+	// Record looks at what a command may change, as in agent.Loop; nil: nobody does.
+	Record func(ctx context.Context, actions []policy.Action) (end func(context.Context) effect.Changed, note string)
 	// Used is told of a skill that is used, before what it runs; nil: nobody is.
 	Used func(s skill.Skill)
 	// Log is the file of the session's debug log, "" when there is none.
@@ -259,11 +262,11 @@ func (d *Desk) Expand(ctx context.Context, name, args string) (session.Expansion
 		return session.Expansion{}, err
 	}
 	if s.Fork && d.conf.Fork != nil {
-		text, err := d.fork(ctx, s, u, env)
+		text, changed, err := d.fork(ctx, s, u, env)
 		if err != nil {
 			return session.Expansion{}, fmt.Errorf("/%s: %w", s.Name, err)
 		}
-		return session.Expansion{Text: forked(s, args, text)}, nil
+		return session.Expansion{Text: forked(s, args, text), Changed: u.changed.Then(changed)}, nil
 	}
-	return session.Expansion{Text: u.text, Images: u.images, Skill: &u.brings}, nil
+	return session.Expansion{Text: u.text, Images: u.images, Skill: &u.brings, Changed: u.changed}, nil
 }

@@ -227,11 +227,11 @@ func TestSkillOfTheModel(t *testing.T) {
 // A skill with context: fork is done by an agent of its own.
 func TestFork(t *testing.T) {
 	var got Fork
-	conf := Config{Fork: func(_ context.Context, f Fork) (string, error) {
+	conf := Config{Fork: func(_ context.Context, f Fork) (string, effect.Changed, error) {
 		if got = f; f.Skill == "bad" {
-			return "", errors.New("the money is used up")
+			return "", effect.Changed{}, errors.New("the money is used up")
 		}
-		return "it found 3", nil
+		return "it found 3", effect.Changed{}, nil
 	}}
 	text := map[string]string{
 		"look/SKILL.md": "---\nname: look\ndescription: d\ncontext: fork\nagent: Explore\nmodel: haiku\neffort: low\n---\nLook at $0",

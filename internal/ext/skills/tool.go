@@ -111,15 +111,23 @@ func (d *Desk) run(ctx context.Context, in input, env tool.Env) (tool.Result, er
 	}
 	shown := view.Text{S: "uses the skill " + s.Name}
 	if s.Fork && d.conf.Fork != nil {
-		text, err := d.fork(ctx, s, u, env)
+		text, changed, err := d.fork(ctx, s, u, env)
 		if err != nil {
-			return tool.Errorf("the skill %s: %v", s.Name, err), nil
+			return with(tool.Errorf("the skill %s: %v", s.Name, err), u.changed.Then(changed)), nil
 		}
-		return tool.Result{Text: clip.Middle(text, maxText, ""), View: view.Text{S: "the skill " + s.Name + " was done by an agent of its own"}}, nil
+		return with(tool.Result{Text: clip.Middle(text, maxText, ""), View: view.Text{S: "the skill " + s.Name + " was done by an agent of its own"}}, u.changed.Then(changed)), nil
 	}
 	res := tool.Result{Text: "Follow this now, as far as it is about what was asked.\n\n" + u.text, View: shown, Images: u.images, Effects: []tool.Effect{u.brings}}
 	if len(u.saw) > 0 {
 		res.Effects = append(res.Effects, effect.Saw{Files: u.saw})
 	}
-	return res, nil
+	return with(res, u.changed), nil
+}
+
+// with is a result with what was changed on the way to it.
+func with(res tool.Result, changed effect.Changed) tool.Result {
+	if changed.Any() {
+		res.Effects = append(res.Effects, changed)
+	}
+	return res
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/effect"
@@ -27,12 +28,17 @@ const (
 	maxPinned = 20_000  // bytes that a compaction keeps of a skill: 5,000 tokens
 )
 
+// recordTime bounds the look for what a command changed.
+const recordTime = 10 * time.Second
+
 // A used is what a skill comes to.
 type used struct {
 	text   string
 	images []llm.Image
 	brings effect.Skill
 	saw    []effect.File
+	// changed is what its commands changed on disk.
+	changed effect.Changed
 }
 
 // use reads a skill, puts values in, and runs its commands.
@@ -61,7 +67,9 @@ func (d *Desk) use(ctx context.Context, s skill.Skill, args string, env tool.Env
 		case skill.Run:
 			text := "[not run: a skill runs at most " + fmt.Sprint(maxRuns) + " commands]"
 			if runs++; runs <= maxRuns {
-				text, err = d.command(ctx, s, string(p), lent, env)
+				var changed effect.Changed
+				text, changed, err = d.command(ctx, s, string(p), lent, env)
+				u.changed = u.changed.Then(changed)
 			}
 			if err != nil {
 				return u, err
@@ -135,16 +143,16 @@ func rules(e effect.Skill) (out []policy.Rule) {
 
 // command has a command ruled on and run, and returns what stands in its place. The
 // error is of the turn.
-func (d *Desk) command(ctx context.Context, s skill.Skill, text string, lent []policy.Rule, env tool.Env) (string, error) {
+func (d *Desk) command(ctx context.Context, s skill.Skill, text string, lent []policy.Rule, env tool.Env) (out string, changed effect.Changed, err error) {
 	ses := d.session()
 	if ses == nil {
-		return "", errors.New("the session has not begun")
+		return "", changed, errors.New("the session has not begun")
 	}
-	not := func(why string) (string, error) {
-		return fmt.Sprintf("[not run: %s: %s]", clip.Line(clip.Clean(text), 200), clip.Line(clip.Clean(why), 500)), nil
+	not := func(why string) (string, effect.Changed, error) {
+		return fmt.Sprintf("[not run: %s: %s]", clip.Line(clip.Clean(text), 200), clip.Line(clip.Clean(why), 500)), effect.Changed{}, nil
 	}
 	if s.Shell == "powershell" {
-		return not("it is for PowerShell")
+		return not("it is for PowerShell (shell: powershell), and this version runs commands of skills with bash alone")
 	}
 	bash, ok := ses.Tools().Get("Bash")
 	if !ok {
@@ -163,7 +171,7 @@ func (d *Desk) command(ctx context.Context, s skill.Skill, text string, lent []p
 		v, err = ses.RuleOn(ctx, q)
 		switch {
 		case ctx.Err() != nil:
-			return "", ctx.Err()
+			return "", changed, ctx.Err()
 		case v.Effect != policy.Allow:
 			return not(v.Reason)
 		case err != nil:
@@ -174,17 +182,25 @@ func (d *Desk) command(ctx context.Context, s skill.Skill, text string, lent []p
 		}
 	}
 	env.Needs = v.Needs
+	if d.conf.Record != nil {
+		end, _ := d.conf.Record(ctx, q.Plan.Actions) // what cannot be recorded is told with the calls
+		defer func() {
+			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+			defer stop()
+			changed = end(ctx)
+		}()
+	}
 	res, err := bash.Run(ctx, q.Call.Input, env)
 	if err != nil {
-		return "", err
+		return "", changed, err
 	}
 	if d.conf.Mask != nil {
 		res = d.conf.Mask(res)
 	}
 	if ctx.Err() != nil {
-		return "", ctx.Err()
+		return "", changed, ctx.Err()
 	}
-	return strings.TrimRight(clip.Middle(res.Text, maxOutput, ""), "\n"), nil
+	return strings.TrimRight(clip.Middle(res.Text, maxOutput, ""), "\n"), changed, nil
 }
 
 // attach reads what the text of a skill names with "@".
@@ -205,7 +221,7 @@ func mention(path string) string {
 }
 
 // fork has a skill done by an agent of its own.
-func (d *Desk) fork(ctx context.Context, s skill.Skill, u used, env tool.Env) (string, error) {
+func (d *Desk) fork(ctx context.Context, s skill.Skill, u used, env tool.Env) (string, effect.Changed, error) {
 	f := Fork{Skill: s.Name, Prompt: u.text, Model: s.Model, Effort: s.Effort, Lent: rules(u.brings), Env: env}
 	if s.Agent != "" {
 		a, ok := d.Library().Agent(s.Agent)
@@ -216,7 +232,7 @@ func (d *Desk) fork(ctx context.Context, s skill.Skill, u used, env tool.Env) (s
 			f.Agent = &skill.Agent{Tools: []string{"Glob", "Grep", "Read"}}
 		case slices.Contains(usual, s.Agent):
 		default:
-			return "", fmt.Errorf("it wants the agent %s, which is not defined", clip.Line(clip.Visible(s.Agent), 100))
+			return "", effect.Changed{}, fmt.Errorf("it wants the agent %s, which is not defined", clip.Line(clip.Visible(s.Agent), 100))
 		}
 	}
 	return d.conf.Fork(ctx, f)

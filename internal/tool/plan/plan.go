@@ -5,6 +5,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -39,9 +40,15 @@ const (
 // File is the name of the plan in the session's scratch folder.
 const File = "plan.md"
 
+// usual is how the model is to work in plan mode, unless somebody has own words for it.
+const usual = "Ask when a decision is the person's."
+
 // Reminder is what the model is told next to the newest message while plan
-// mode is on.
-func Reminder() string { return strings.TrimSpace(reminderText) }
+// mode is on. how, when not empty, says how it is to work, in the place of the usual
+// words; what it may not do, and how plan mode ends, is told in any case.
+func Reminder(how string) string {
+	return fmt.Sprintf(strings.TrimSpace(reminderText), cmp.Or(strings.TrimSpace(how), usual))
+}
 
 // What a person may choose. A client shows these as the options of the
 // question in the plan's view.
@@ -74,10 +81,10 @@ type exitInput struct {
 	Plan string `json:"plan" jsonschema:"the plan, as Markdown"`
 }
 
-// Enter returns EnterPlanMode.
-func Enter() tool.Tool {
+// Enter returns EnterPlanMode. how is as for Reminder.
+func Enter(how string) tool.Tool {
 	nothing := &jsonschema.Schema{Type: "object", Properties: map[string]*jsonschema.Schema{}, AdditionalProperties: &jsonschema.Schema{Not: &jsonschema.Schema{}}}
-	return tool.NewWithSchema(tool.Spec{Name: "EnterPlanMode", Description: enterText}, nothing, planEnter, runEnter)
+	return tool.NewWithSchema(tool.Spec{Name: "EnterPlanMode", Description: enterText}, nothing, planEnter, runEnter(how))
 }
 
 // Exit returns ExitPlanMode. The plan is written to File in Env.Scratch
@@ -96,12 +103,14 @@ func planEnter(_ enterInput, env tool.Env) (tool.Plan, error) {
 	return tool.Plan{Actions: []policy.Action{policy.None{}}, Title: "Plan mode"}, nil
 }
 
-func runEnter(context.Context, enterInput, tool.Env) (tool.Result, error) {
-	return tool.Result{
-		Text:    "Plan mode is on from now on. " + strings.TrimPrefix(Reminder(), "Plan mode is on. "),
-		View:    view.Text{S: "Plan mode is on: nothing is changed until you approve a plan."},
-		Effects: []tool.Effect{effect.Mode{To: policy.PlanMode}},
-	}, nil
+func runEnter(how string) func(context.Context, enterInput, tool.Env) (tool.Result, error) {
+	return func(context.Context, enterInput, tool.Env) (tool.Result, error) {
+		return tool.Result{
+			Text:    "Plan mode is on from now on. " + strings.TrimPrefix(Reminder(how), "Plan mode is on. "),
+			View:    view.Text{S: "Plan mode is on: nothing is changed until you approve a plan."},
+			Effects: []tool.Effect{effect.Mode{To: policy.PlanMode}},
+		}, nil
+	}
 }
 
 func (in exitInput) check(env tool.Env) error {

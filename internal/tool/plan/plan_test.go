@@ -33,18 +33,18 @@ func scratch(t *testing.T) string {
 }
 
 func TestEnter(t *testing.T) {
-	p, err := Enter().Plan(json.RawMessage(`{}`), tool.Env{Mode: policy.Default})
+	p, err := Enter("").Plan(json.RawMessage(`{}`), tool.Env{Mode: policy.Default})
 	if err != nil || policy.Decide(policy.Rules{}, policy.Default, policy.Request{Tool: "EnterPlanMode", Actions: p.Actions}).Effect != policy.Allow {
 		t.Errorf("it asks: %+v %v", p, err)
 	}
-	r, err := Enter().Run(t.Context(), json.RawMessage(`{}`), tool.Env{})
+	r, err := Enter("").Run(t.Context(), json.RawMessage(`{}`), tool.Env{})
 	if err != nil || modeOf(r) != policy.PlanMode || r.IsErr || !strings.Contains(r.Text, "ExitPlanMode") {
 		t.Errorf("%+v %v", r, err)
 	}
-	if _, err := Enter().Plan(json.RawMessage(`{}`), tool.Env{Mode: policy.PlanMode}); err == nil {
+	if _, err := Enter("").Plan(json.RawMessage(`{}`), tool.Env{Mode: policy.PlanMode}); err == nil {
 		t.Error("plan mode was entered twice")
 	}
-	if _, err := Enter().Plan(json.RawMessage(`{"x":1}`), tool.Env{}); err == nil {
+	if _, err := Enter("").Plan(json.RawMessage(`{"x":1}`), tool.Env{}); err == nil {
 		t.Error("it takes input")
 	}
 }
@@ -203,7 +203,7 @@ func TestNobody(t *testing.T) {
 }
 
 func TestSpecs(t *testing.T) {
-	for _, x := range []tool.Tool{Enter(), Exit()} {
+	for _, x := range []tool.Tool{Enter(""), Exit()} {
 		s := x.Spec()
 		if len(s.Description) > 600 || !json.Valid(s.Schema) {
 			t.Errorf("%s: %d bytes of description, %s", s.Name, len(s.Description), s.Schema)

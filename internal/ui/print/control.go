@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/adze-agent/adze/internal/event"
-	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 )
 
@@ -32,66 +30,6 @@ func newRequest(l inputLine) *Request {
 	return &Request{id: l.RequestID, subtype: head.Subtype, raw: l.Request}
 }
 
-// A Setup is what a host decides before the session begins.
-type Setup struct {
-	System string          // replaces the instructions, "" leaves them
-	Append string          // stands after them
-	Schema json.RawMessage // of the structured answer, nil for none
-	Hooks  []hook.Hook     // that the host answers
-	// Inside are the names of MCP servers that the host serves, Servers others, and
-	// Agents definitions of agents, as JSON by name.
-	Inside  []string
-	Servers map[string]json.RawMessage
-	Agents  map[string]json.RawMessage
-	// Plugins are folders, and Skills the names of the only skills there are; nil is
-	// all.
-	Plugins []string
-	Skills  []string
-}
-
-// initialize is the request that holds a Setup. What this version has not and
-// a host would rely on is refused.
-type initialize struct {
-	System  []string                   `json:"systemPrompt"`
-	Append  string                     `json:"appendSystemPrompt"`
-	Schema  json.RawMessage            `json:"jsonSchema"`
-	Hooks   map[string]json.RawMessage `json:"hooks"`
-	Agents  map[string]json.RawMessage `json:"agents"`
-	Inside  []string                   `json:"sdkMcpServers"`
-	Servers map[string]json.RawMessage `json:"mcpServers"`
-	Plugins []localPlugin              `json:"plugins"`
-	Aliases map[string]string          `json:"toolAliases"`
-	Skills  json.RawMessage            `json:"skills"` // a list of names, or "all"
-	InPlan  string                     `json:"planModeInstructions"`
-	Title   string                     `json:"title"`
-}
-
-// A localPlugin is a plugin in a folder of this machine.
-type localPlugin struct {
-	Type string `json:"type"`
-	Path string `json:"path"`
-}
-
-// Setup is what the request decides, nothing for most. The caller carries it
-// out, or the host is told that it is too late. An error says that the host
-// relies on what there is not; hosts send their prompts before they read it,
-// so nothing may run.
-func (r *Request) Setup() (s Setup, err error) {
-	if r == nil || r.subtype != "initialize" {
-		return s, nil
-	}
-	var in initialize
-	if json.Unmarshal(r.raw, &in) != nil {
-		return s, nil // its answer will say so
-	}
-	r.taken = true
-	s = in.setup()
-	if s.Hooks, err = hostHooks(in.Hooks); err != nil {
-		return s, err
-	}
-	return s, in.missing()
-}
-
 // Refuse answers a request with an error.
 func (r *Request) Refuse(w io.Writer, why error) {
 	enc := json.NewEncoder(w)
@@ -105,46 +43,6 @@ func answer(id string, body any, err error) any {
 		res = map[string]any{"subtype": "error", "request_id": id, "error": err.Error()}
 	}
 	return map[string]any{"type": "control_response", "response": res}
-}
-
-func (in initialize) setup() Setup {
-	s := Setup{System: strings.Join(in.System, "\n\n"), Append: in.Append}
-	if strings.TrimSpace(s.System) == "" { // how a host says that it has none of its own
-		s.System = ""
-	}
-	if len(in.Schema) > 0 && string(in.Schema) != "null" {
-		s.Schema = in.Schema
-	}
-	s.Inside, s.Servers, s.Agents = in.Inside, in.Servers, in.Agents
-	for _, p := range in.Plugins {
-		s.Plugins = append(s.Plugins, p.Path)
-	}
-	if len(in.Skills) > 0 && in.Skills[0] == '[' {
-		s.Skills = []string{}
-		_ = json.Unmarshal(in.Skills, &s.Skills) // missing has looked at it
-	}
-	return s
-}
-
-func (s Setup) any() bool {
-	return s.System != "" || s.Append != "" || s.Schema != nil || len(s.Inside)+len(s.Servers)+len(s.Agents)+len(s.Plugins) > 0 || s.Skills != nil
-}
-
-// missing says which of the things the host wants this version does not have.
-func (in initialize) missing() error {
-	for _, x := range []struct {
-		wanted bool
-		what   string
-	}{
-		{len(in.Aliases) > 0, "tool aliases"}, {in.InPlan != "", "instructions for plan mode"},
-		{slices.ContainsFunc(in.Plugins, func(p localPlugin) bool { return p.Type != "local" || p.Path == "" }), "plugins but those of folders (type local)"},
-		{len(in.Skills) > 0 && in.Skills[0] == '[' && json.Unmarshal(in.Skills, new([]string)) != nil, "skills but by name"},
-	} {
-		if x.wanted {
-			return fmt.Errorf("this version of adze has no %s yet", x.what)
-		}
-	}
-	return nil
 }
 
 // serve carries a request out and answers it.
@@ -207,38 +105,6 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 		return object{}, r.c.Submit(ctx, op.Rename{Title: in.Title})
 	}
 	return nil, fmt.Errorf("the request %q is not supported", q.subtype)
-}
-
-func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
-	var in initialize
-	if err := json.Unmarshal(q.raw, &in); err != nil {
-		return nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, inWords(err))
-	}
-	if err := in.missing(); err != nil {
-		return nil, err
-	}
-	if (in.setup().any() || len(in.Hooks) > 0) && !q.taken {
-		return nil, errors.New("instructions, schema, hooks, agents, servers, skills and plugins cannot change any more: initialize has to be the first line")
-	}
-	if in.Title != "" {
-		if err := r.c.Submit(ctx, op.Rename{Title: in.Title}); err != nil {
-			return nil, err
-		}
-	}
-	var x event.Extended
-	if r.About.Extended != nil {
-		x = r.About.Extended()
-	}
-	styles := offerNames(x.Styles)
-	if !slices.Contains(styles, "default") {
-		styles = append([]string{"default"}, styles...)
-	}
-	provider, _, _ := strings.Cut(r.About.Model, "/")
-	return object{
-		"commands": offers(x.Commands), "agents": offers(x.Agents), "output_style": cmp.Or(x.Style, "default"), "available_output_styles": styles,
-		"models": r.models(ctx), "account": object{"apiKeySource": r.About.KeySource, "provider": provider},
-		"claude_code_version": r.About.Version,
-	}, nil
 }
 
 // interrupt stops what runs. Nothing to stop is fine: the host may have been

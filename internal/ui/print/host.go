@@ -66,6 +66,10 @@ func (r *runner) ask(ctx context.Context, b event.Asked) {
 	}
 	id := "ask-" + b.Call
 	r.host.open[id] = b
+	if f, ok := b.View.(view.Form); ok {
+		r.write(elicitLine(id, f))
+		return
+	}
 	r.write(askLine(id, b))
 }
 
@@ -99,6 +103,44 @@ func askLine(id string, b event.Asked) any {
 		}
 	}
 	return map[string]any{"type": "control_request", "request_id": id, "request": req}
+}
+
+// elicitLine is the elicitation request for a question of an MCP server.
+func elicitLine(id string, f view.Form) any {
+	req := map[string]any{"subtype": "elicitation", "mcp_server_name": strings.TrimPrefix(f.From, "the MCP server "), "message": f.Message, "mode": f.Mode()}
+	if f.URL != "" {
+		req["url"] = f.URL
+	} else {
+		req["requested_schema"] = f.Schema()
+		order := []string{}
+		for _, x := range f.Fields {
+			order = append(order, x.Name)
+		}
+		req["property_order"] = order
+	}
+	return map[string]any{"type": "control_request", "request_id": id, "request": req}
+}
+
+// elicited takes the host's answer to an elicitation. What is not accepted is a no.
+func (r *runner) elicited(ctx context.Context, b event.Asked, in reply) {
+	var said struct {
+		Action  string          `json:"action"`
+		Content json.RawMessage `json:"content"`
+	}
+	a := op.Answer{Call: b.Call, By: "host"}
+	switch err := json.Unmarshal(in.Response, &said); {
+	case in.Subtype == "error":
+		a.Comment = "the host could not answer: " + in.Error
+	case err != nil || !slices.Contains([]string{"accept", "decline", "cancel"}, said.Action):
+		a.Comment = "the host's answer is no result of an elicitation, so it counts as a no"
+	}
+	if a.Comment != "" {
+		r.warn(a.Comment)
+	}
+	if a.Allow, a.Dismissed = said.Action == "accept" && a.Comment == "", said.Action == "cancel"; a.Allow {
+		a.Values = said.Content
+	}
+	r.submitAnswer(ctx, a)
 }
 
 func suggestions(rules []string) []change {
@@ -146,6 +188,10 @@ func (r *runner) answer(ctx context.Context, in reply) {
 		return
 	}
 	delete(r.host.open, in.RequestID)
+	if _, ok := b.View.(view.Form); ok {
+		r.elicited(ctx, b, in)
+		return
+	}
 	p, err := in.permission()
 	if err != nil {
 		r.warn(err.Error())

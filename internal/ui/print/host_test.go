@@ -167,15 +167,15 @@ func TestHostRequests(t *testing.T) {
 	}
 	effort := "high"
 	for _, c := range []struct{ in, want, err string }{
-		{in: `"subtype":"initialize"`, want: `{"account":{"apiKeySource":"none","provider":"fake"},"agents":[],"available_output_styles":["default"],"claude_code_version":"1.2.3","commands":[],"models":[` +
+		{in: `"subtype":"initialize"`, want: `{"account":{"apiKeySource":"none","provider":"fake"},"agents":[],"available_output_styles":["default"],"claude_code_version":"1.2.3","commands":[],"hooks_applied":true,"mcp_servers_applied":true,"models":[` +
 			`{"value":"default","resolvedModel":"m","displayName":"Default","description":"The model this session began with: fake/m"},` +
 			`{"value":"fake/m","resolvedModel":"m","displayName":"M","description":"","supportsEffort":true,"supportedEffortLevels":["low"]},` +
 			`{"value":"other/m","resolvedModel":"m","displayName":"Other M","description":""},` +
 			`{"value":"n","resolvedModel":"n","displayName":"N","description":"","supportsAdaptiveThinking":true},` +
-			`{"value":"fake/a/b","resolvedModel":"a/b","displayName":"AB","description":""}],"output_style":"default"}`},
+			`{"value":"fake/a/b","resolvedModel":"a/b","displayName":"AB","description":""}],"output_style":"default","plugins_applied":true}`},
 		{in: `"subtype":"initialize","title":"A title"`, want: `"commands":[]`},
 		{in: `"subtype":"initialize","systemPrompt":["x"]`, err: "initialize has to be the first line"},
-		{in: `"subtype":"initialize","hooks":{"PreTool":[{"hookCallbackIds":["a"]}]}`, err: "instructions, schema, hooks, agents, servers, skills and plugins cannot change any more"},
+		{in: `"subtype":"initialize","hooks":{"PreTool":[{"hookCallbackIds":["a"]}]}`, err: "instructions, schema, hooks, agents, servers, skills, plugins and aliases cannot change any more"},
 		{in: `"subtype":"initialize","skills":["x"]`, err: "cannot change any more"},
 		{in: `"subtype":"initialize","skills":[1]`, err: "no skills but by name"},
 		{in: `"subtype":"initialize","plugins":[{"type":"npm"}]`, err: "no plugins but those of folders"},

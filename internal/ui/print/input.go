@@ -92,6 +92,7 @@ func parseLine(n int, line []byte, err error) (x Input, any bool) {
 type inputLine struct {
 	Type      string          `json:"type"`
 	UUID      string          `json:"uuid"`
+	Composed  bool            `json:"client_composed"` // its text is taken as it is written
 	RequestID string          `json:"request_id"`
 	Response  *reply          `json:"response"`
 	Message   json.RawMessage `json:"message"`
@@ -106,7 +107,7 @@ func parse(raw []byte) (Input, error) {
 	switch l.Type {
 	case "user":
 		p, err := prompt(l.Message)
-		p.ID = l.UUID
+		p.ID, p.Verbatim = l.UUID, l.Composed
 		return Input{Op: p}, err
 	case "control_request":
 		return Input{Request: newRequest(l)}, nil

@@ -251,7 +251,7 @@ func (r *runner) give(ctx context.Context, o op.Op) error {
 		r.asked[p.ID] = false
 		r.queued = append(r.queued, p.ID)
 	}
-	if p, prompt := o.(op.Prompt); prompt && slashed(p.Text) {
+	if p, prompt := o.(op.Prompt); prompt && !p.Verbatim && slashed(p.Text) {
 		p.Command = true
 		if err := r.c.Submit(ctx, p); !errors.Is(err, &op.Refusal{Code: op.NoCommand}) {
 			return err

@@ -68,6 +68,8 @@ type projection struct {
 	said    string // the text of the last reply, with those that it goes on from
 	goesOn  bool   // the next reply goes on from the last
 	ended   *event.TurnEnded
+	offered []event.Offer // the slash commands that the host was told last
+	begun   bool          // it was told any
 }
 
 // totals are of one turn.
@@ -103,6 +105,7 @@ func (p *projection) init() any {
 	if a.Extended != nil {
 		x = a.Extended()
 	}
+	p.offered, p.begun = x.Commands, true
 	if a.MCP != nil {
 		for _, s := range a.MCP() {
 			servers = append(servers, initServer{s.Name, HostStatus(s.State)})
@@ -174,12 +177,14 @@ func (p *projection) apply(e event.Event) []any {
 		return []any{p.note("informational", "info", b.String())}
 	case event.Waiting:
 		return []any{p.retry(b)}
+	case event.Extended:
+		return p.extended(b)
 	case event.Retracted:
 		return append(p.stream(e.Body), p.note("informational", "warning", "the reply so far was discarded: "+b.Why))
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.InputRemoved,
-		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged, event.Cleared, event.Bounded,
+		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.ServerChanged, event.Cleared, event.Bounded,
 		event.Stripped, event.NotesKept, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
 	}
 	return nil

@@ -98,11 +98,20 @@ func offerNames(list []event.Offer) []string {
 	return out
 }
 
+// extended tells of slash commands that are others than those told last.
+func (p *projection) extended(b event.Extended) []any {
+	if !p.begun || slices.Equal(p.offered, b.Commands) {
+		return nil
+	}
+	p.offered = b.Commands
+	return []any{object{"type": "system", "subtype": "commands_changed", "commands": offers(b.Commands), "uuid": p.about.NewID(), "session_id": p.about.SessionID}}
+}
+
 // slash makes a prompt that begins with a slash command of the session's one
 // that is expanded. What only looks like one stays as it is.
 func (r *runner) slash(p op.Prompt) op.Prompt {
 	name, isCommand := strings.CutPrefix(p.Text, "/")
-	if !isCommand || r.About.Extended == nil {
+	if !isCommand || p.Verbatim || r.About.Extended == nil {
 		return p
 	}
 	if i := strings.IndexAny(name, " \t\n"); i >= 0 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -187,7 +188,13 @@ func (l *loader) entries(list []config.Entry, scope Scope) {
 
 func (l *loader) given(g Given, scope Scope) {
 	if g.Inside {
-		l.all = append(l.all, Server{Name: g.Name, Scope: scope, Origin: g.Origin, Transport: Host, Raw: json.RawMessage(`{"type":"sdk"}`)})
+		var more struct{ Timeout int64 } // in milliseconds
+		if g.JSON != nil {
+			_ = json.Unmarshal(g.JSON, &more) // the host wrote it with adze
+		}
+		l.all = append(l.all, Server{
+			Name: g.Name, Scope: scope, Origin: g.Origin, Transport: Host, Raw: json.RawMessage(`{"type":"sdk"}`), Timeout: time.Duration(more.Timeout) * time.Millisecond,
+		})
 		l.rule(&l.all[len(l.all)-1])
 		return
 	}

@@ -1,0 +1,236 @@
+package ext
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/ext/skill"
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/prompt"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/tool"
+)
+
+// An Agent is a definition that a session can begin as.
+type Agent = skill.Agent
+
+// agentWait bounds how long a start waits for the definition that it names.
+const agentWait = 30 * time.Second
+
+// Main is the definition that sessions begin as: the one of this name, or, with "",
+// the one that an active plugin names; nil is none. note says why a plugin's does
+// not count.
+func (w *World) Main(name string) (a *Agent, note string, err error) {
+	by := ""
+	if name == "" && (len(w.conf.PluginDirs) > 0 || len(w.conf.Live.Config().EnabledPlugins) > 0) {
+		for _, p := range w.plugins().list {
+			if p.Agent != "" {
+				name, by = p.Agent, p.Name
+			}
+		}
+	}
+	if name == "" {
+		return nil, "", nil
+	}
+	s := w.opened()
+	if s == nil {
+		return nil, "", nil
+	}
+	lib, _ := s.Library(agentWait)
+	for _, n := range []string{by + ":" + name, name} {
+		if d, ok := lib.Agent(n); ok {
+			return &d, "", nil
+		}
+	}
+	shown := clip.Line(clip.Visible(name), 100)
+	if by != "" {
+		return nil, fmt.Sprintf("the plugin %s has sessions begin as the agent %s, which there is not", by, shown), nil
+	}
+	var names []string
+	for _, d := range lib.Agents() {
+		names = append(names, d.Name)
+	}
+	return nil, "", &hint.Mistake{Why: fmt.Sprintf("there is no agent %q%s", shown, near.Hint(name, names)), What: "adze agents list shows those there are"}
+}
+
+// Effort is how hard the model of a definition thinks.
+func Effort(a Agent) llm.Effort { return llm.Effort(a.Effort) }
+
+// Serve has the MCP servers that an agent's definition holds there beside those that
+// are configured. Names alone mean servers that are configured anyway.
+func (w *World) Serve(a Agent) (bad []string) {
+	list, bad := w.agentServers(a)
+	if len(list) == 0 {
+		return bad
+	}
+	w.mu.Lock()
+	w.mains, w.served = list, make(chan struct{})
+	w.waiting = append(w.waiting, w.served)
+	w.mu.Unlock()
+	w.Refresh()
+	return bad
+}
+
+// agentServers are the servers that a definition holds: an object by name, or a list
+// of names and of such objects. --strict-mcp-config leaves only those of --agents.
+func (w *World) agentServers(a Agent) (out []servers.Given, bad []string) {
+	if a.Servers == nil || w.conf.Strict && a.Scope != "flag" {
+		return nil, nil
+	}
+	from := config.Origin{Scope: config.Flag, File: a.File, From: "the agent " + a.Name}
+	add := func(raw json.RawMessage) bool {
+		var by map[string]json.RawMessage
+		if json.Unmarshal(raw, &by) != nil {
+			return false
+		}
+		for name, def := range by {
+			if string(def) == "null" || string(def) == "{}" {
+				continue // a name
+			}
+			out = append(out, servers.Given{Name: name, JSON: def, Origin: from})
+		}
+		return true
+	}
+	var list []json.RawMessage
+	if add(a.Servers) {
+		list = nil
+	} else if err := json.Unmarshal(a.Servers, &list); err != nil {
+		bad = append(bad, from.From+": mcpServers is neither an object nor a list")
+	}
+	for _, x := range list {
+		var name string
+		if json.Unmarshal(x, &name) != nil && !add(x) {
+			bad = append(bad, from.From+": mcpServers holds something that is neither a name nor a server")
+		}
+	}
+	order.By(out, func(a, b servers.Given) int { return strings.Compare(a.Name, b.Name) })
+	return out, bad
+}
+
+// Offered are the tools of a set that a definition leaves: those of its list, if it
+// has one, and none that it denies. A rule stands for its tool, and the name of an
+// MCP server for all of its tools. always stays.
+func Offered(set tool.Set, a Agent, aliases map[string]string, always ...string) tool.Set {
+	wants, denied := toolNames(a.Tools, aliases), toolNames(a.Denied, aliases)
+	return set.Only(func(name string) bool {
+		switch {
+		case slices.Contains(always, name):
+			return true
+		case covers(denied, name):
+			return false
+		}
+		return a.Tools == nil || covers(wants, name)
+	})
+}
+
+// toolNames are the names of the tools in a list of tools and of rules.
+func toolNames(list []string, aliases map[string]string) (out []string) {
+	for _, n := range list {
+		n, _, _ = strings.Cut(n, "(")
+		if to, ok := aliases[n]; ok {
+			n = to
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// covers reports whether a list has a tool: by its name, or as one of an MCP server.
+func covers(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(n string) bool {
+		if !strings.HasPrefix(n, "mcp__") {
+			return n == name
+		}
+		if stem, all := strings.CutSuffix(n, "*"); all {
+			return strings.HasPrefix(name, stem)
+		}
+		return n == name || strings.HasPrefix(name, n+"__")
+	})
+}
+
+// AgentMemory is the folder in which a definition keeps its own notes, "" when it
+// has none. Where another agent keeps them already, they are there.
+func AgentMemory(p settings.Paths, a Agent) string {
+	name := strings.TrimLeft(strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`:/\`, r) {
+			return '-'
+		}
+		return r
+	}, a.Name), ".")
+	own, theirs := "", ""
+	switch a.Memory {
+	case "user":
+		own, theirs = filepath.Join(p.Folders.Config, "agent-memory"), filepath.Join(p.Home, ".claude", "agent-memory")
+	case "project":
+		own, theirs = filepath.Join(p.Root, ".adze", "agent-memory"), filepath.Join(p.Root, ".claude", "agent-memory")
+	case "local":
+		own, theirs = filepath.Join(p.Root, ".adze", "agent-memory-local"), filepath.Join(p.Root, ".claude", "agent-memory-local")
+	}
+	if own == "" || name == "" {
+		return ""
+	}
+	if _, err := regular.Read(filepath.Join(theirs, name, "MEMORY.md"), maxContext); err == nil {
+		return filepath.Join(theirs, name)
+	}
+	return filepath.Join(own, name)
+}
+
+// preloaded are the texts of the skills that a definition names. What they would run
+// is not run: it stands there as it is written. bad says which cannot be had.
+func preloaded(lib skill.Library, a Agent, v skill.Use) (out []prompt.Note, bad []string) {
+	for _, name := range a.Skills {
+		s, ok := lib.Find(name)
+		if !ok {
+			if plugin, _, has := strings.Cut(a.Name, ":"); has {
+				s, ok = lib.Find(plugin + ":" + name)
+			}
+		}
+		if !ok {
+			bad = append(bad, fmt.Sprintf("the agent %s names the skill %s, which there is not", a.Name, clip.Line(clip.Visible(name), 100)))
+			continue
+		}
+		body, err := s.Body()
+		if err != nil {
+			bad = append(bad, fmt.Sprintf("the agent %s: the skill %s: %v", a.Name, s.Name, err))
+			continue
+		}
+		var b strings.Builder
+		for _, p := range s.Expand(body, v) {
+			switch p := p.(type) {
+			case skill.Words:
+				b.WriteString(string(p))
+			case skill.File:
+				b.WriteString("@" + string(p))
+			case skill.Run:
+				b.WriteString("`" + string(p) + "`")
+			}
+		}
+		text := "# The skill " + s.Name + "\n"
+		if s.Dir != "" && !s.Command {
+			text += "Its files are in " + s.Dir + ".\n"
+		}
+		out = append(out, prompt.Note{Name: "skill " + s.Name, Text: text + "\n" + strings.TrimSpace(b.String())})
+	}
+	return out, bad
+}
+
+// mainHooks are the hooks of the agent that the session is.
+func (x *Session) mainHooks() (list []hook.Hook, bad []string) {
+	a := x.conf.Main
+	if a == nil {
+		return nil, nil
+	}
+	return x.parse(a.Hooks, hook.Place{From: "the agent " + a.Name + " (" + a.From + ")", Scope: a.Scope})
+}
