@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/market"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/ext/plugin"
@@ -94,6 +95,10 @@ func (w *World) replug() *plugged {
 	}
 	for _, x := range p.list {
 		p.add(store, x)
+	}
+	if !c.Bare {
+		list, bad := hooks.Others(c.Live.Paths.Home)
+		p.hooks, p.bad = append(p.hooks, list...), append(p.bad, bad...)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -65,6 +65,8 @@ type Place struct {
 	// Agent is the ID of the agent whose doing it is asked about, and nobody
 	// else's; "" is everybody's.
 	Agent string
+	// Dialect is the agent that the hook was written for, "" for this format.
+	Dialect Dialect
 }
 
 // A Hook is a handler at an event.
@@ -144,7 +146,7 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 	if g.Hooks == nil {
 		return nil, []error{fmt.Errorf("hooks of %s: the list \"hooks\" is missing", name)}
 	}
-	match, err := compile(g.Matcher)
+	match, err := at.Dialect.compile(e, g.Matcher)
 	if e == FileChanged && !match.all { // names of files, whose dots are dots
 		match, err = matcher{list: split(g.Matcher)}, nil
 	}

@@ -98,7 +98,7 @@ type Scene struct {
 func (s Set) Matching(in Input, at Scene) (out []Hook) {
 	seen := map[string]bool{}
 	for _, h := range s.by[in.Event()] {
-		if h.Agent != "" && h.Agent != at.Agent || !h.match.matches(in.Subject()) || h.rule != nil && !at.does(*h.rule, in.Subject()) {
+		if h.Agent != "" && h.Agent != at.Agent || !h.matches(in.Subject()) || h.rule != nil && !at.does(*h.rule, in.Subject()) {
 			continue
 		}
 		if k := h.identity(); !seen[k] {
@@ -109,9 +109,14 @@ func (s Set) Matching(in Input, at Scene) (out []Hook) {
 	return out
 }
 
+// matches reports whether a subject is what the hook is about.
+func (h Hook) matches(subject string) bool {
+	return slices.ContainsFunc(h.Dialect.names(h.Event, subject), h.match.matches)
+}
+
 // identity is the same for hooks that would do the same.
 func (h Hook) identity() string {
-	return fmt.Sprintf("%#v\x00%s\x00%s", h.Handler, h.Root, h.Data)
+	return fmt.Sprintf("%#v\x00%s\x00%s\x00%s", h.Handler, h.Root, h.Data, h.Dialect)
 }
 
 // does reports whether a call does what a rule names: any part of it, as for a

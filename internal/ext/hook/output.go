@@ -165,6 +165,9 @@ func (h Hook) read(r Ran) (a Answer, err error) {
 		return a, r.Err
 	case r.Code == blockCode:
 		why := cut(firstOf(r.Stderr, string(text), "it gave no reason"))
+		if other, ok := h.refusal(why); ok {
+			return other, nil
+		}
 		a.refuse(h.Event, why)
 		if !h.Event.Blocks() && h.Event != PermissionRequest { // which has it for nobody
 			a.System = []string{why}
@@ -228,6 +231,7 @@ func (a *Answer) refuse(e Event, why string) {
 // parse reads what a hook printed.
 func (h Hook) parse(a *Answer, text []byte) error {
 	e := h.Event
+	text = h.heard(text)
 	var o output
 	if err := json.Unmarshal(text, &o); err != nil {
 		return fmt.Errorf("printed what is no answer: %w", err)

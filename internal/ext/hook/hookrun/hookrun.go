@@ -259,6 +259,7 @@ func (r *Runner) told(ctx context.Context, h hook.Hook, q question, limit time.D
 	id := r.number()
 	r.conf.Tell(event.HookStarted{ID: id, Event: string(h.Event), Name: h.Name(), Status: h.Status, Call: q.call()})
 	began := r.conf.Now()
+	q.text = h.Spoken(q.text, began)
 	within, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	ran = ask(within, h, q)
 	cancel()
@@ -269,7 +270,7 @@ func (r *Runner) told(ctx context.Context, h hook.Hook, q question, limit time.D
 			ran.Err = timedOut(limit)
 		}
 	}
-	a = h.Read(ran)
+	a = h.Fit(h.Read(ran), q.args())
 	r.keep(h, q, ran, began)
 	e := event.HookEnded{
 		ID: id, Event: string(h.Event), Name: h.Name(), Code: ran.Code, Stdout: bounded(string(ran.Stdout)), Stderr: bounded(ran.Stderr), Took: ran.Took,

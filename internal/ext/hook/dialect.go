@@ -1,0 +1,287 @@
+package hook
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Dialect is another agent whose hooks are used as they were written for it.
+// "" is none: the format of the settings.
+type Dialect string
+
+// Dialects.
+const (
+	Codex  Dialect = "codex"
+	Gemini Dialect = "gemini"
+)
+
+// meant are the events of a dialect that mean the same here.
+var meant = map[Dialect]map[string]Event{
+	Codex: {
+		"SessionStart": SessionStart, "SessionEnd": SessionEnd, "UserPromptSubmit": UserPromptSubmit, "PreToolUse": PreToolUse, "PermissionRequest": PermissionRequest,
+		"PostToolUse": PostToolUse, "PreCompact": PreCompact, "PostCompact": PostCompact, "SubagentStart": SubagentStart, "SubagentStop": SubagentStop, "Stop": Stop,
+	},
+	Gemini: {
+		"BeforeTool": PreToolUse, "AfterTool": PostToolUse, "BeforeAgent": UserPromptSubmit, "AfterAgent": Stop, "SessionStart": SessionStart,
+		"SessionEnd": SessionEnd, "Notification": Notification, "PreCompress": PreCompact,
+	},
+}
+
+// geminiTools are the tools whose arguments mean the same to Gemini, by its names for
+// them.
+var geminiTools = map[string][]string{
+	"Bash": {"run_shell_command"}, "Read": {"read_file"}, "Write": {"write_file"}, "Edit": {"replace"}, "Glob": {"glob"}, "Grep": {"search_file_content", "grep_search"},
+}
+
+// geminiTimeout is that of a hook of Gemini's that names none.
+const geminiTimeout = time.Minute
+
+// ParseOther reads the hooks of another agent from the JSON of its file. What means
+// something else here, or nothing, is a problem; the rest is used.
+func ParseOther(d Dialect, doc []byte, at Place) (hooks []Hook, problems []error) {
+	var file struct {
+		Hooks  map[string]json.RawMessage `json:"hooks"`
+		Config struct {
+			Enabled  *bool    `json:"enabled"`
+			Disabled []string `json:"disabled"`
+		} `json:"hooksConfig"`
+	}
+	if err := json.Unmarshal(doc, &file); err != nil {
+		return nil, []error{fmt.Errorf("it is no JSON that could be read for its hooks: %w", err)}
+	}
+	if file.Config.Enabled != nil && !*file.Config.Enabled {
+		return nil, nil
+	}
+	at.Dialect = d
+	for _, name := range slices.Sorted(maps.Keys(file.Hooks)) {
+		var groups []json.RawMessage
+		if json.Unmarshal(file.Hooks[name], &groups) != nil {
+			continue // what is no list is no event: state and switches of that agent
+		}
+		e, ok := meant[d][strings.ToUpper(name[:min(1, len(name))])+name[min(1, len(name)):]]
+		if !ok {
+			problems = append(problems, fmt.Errorf("hooks of %s: no event of adze means the same, and they are left out", name))
+			continue
+		}
+		for _, raw := range groups {
+			group, err := translated(d, raw, file.Config.Disabled)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("hooks of %s: %w", name, err))
+			}
+			if group == nil {
+				continue
+			}
+			list, bad := Parse(string(e), group, at)
+			hooks, problems = append(hooks, list...), append(problems, bad...)
+		}
+	}
+	return hooks, problems
+}
+
+// translated is a group of another agent in the words of this format, nil when
+// nothing is left of it. The error says what was left out.
+func translated(d Dialect, raw []byte, disabled []string) (group []byte, err error) {
+	var g struct {
+		Matcher    string `json:"matcher"`
+		Sequential bool   `json:"sequential"`
+		Hooks      []struct {
+			Type    string  `json:"type"`
+			Name    string  `json:"name"`
+			Command string  `json:"command"`
+			Windows string  `json:"commandWindows"`
+			Timeout float64 `json:"timeout"`
+			Status  string  `json:"statusMessage"`
+			Async   bool    `json:"async"`
+		} `json:"hooks"`
+	}
+	if err := json.Unmarshal(raw, &g); err != nil {
+		return nil, err
+	}
+	var list []map[string]any
+	var left []error
+	for _, h := range g.Hooks {
+		h.Type = strings.ToLower(h.Type)
+		if d == Codex && (h.Type != "command" || h.Async) {
+			left = append(left, errors.New("a hook that is no command, or async, is left out, as Codex does it"))
+			continue
+		}
+		if slices.Contains(disabled, h.Name) && h.Name != "" || slices.Contains(disabled, h.Command) {
+			continue
+		}
+		if d == Codex && h.Windows != "" && runtime.GOOS == "windows" {
+			h.Command = h.Windows
+		}
+		seconds := h.Timeout
+		switch {
+		case d == Gemini && h.Timeout > 0:
+			seconds = h.Timeout / 1000
+		case d == Gemini:
+			seconds = geminiTimeout.Seconds()
+		case h.Timeout == 0:
+			seconds = DefaultTimeout.Seconds()
+		}
+		list = append(list, map[string]any{"type": h.Type, "command": h.Command, "timeout": seconds, "statusMessage": h.Status})
+	}
+	if g.Sequential && len(list) > 1 {
+		left = append(left, errors.New("\"sequential\" means nothing here: hooks of an event run together"))
+	}
+	if len(list) == 0 {
+		return nil, errors.Join(left...)
+	}
+	group, err = json.Marshal(map[string]any{"matcher": g.Matcher, "hooks": list})
+	return group, errors.Join(append(left, err)...)
+}
+
+// compile reads a matcher as the dialect does: one that is about a tool is a pattern,
+// others are words.
+func (d Dialect) compile(e Event, text string) (m matcher, err error) {
+	if d == "" || e.Subject() != "tool_name" || text == "" || text == "*" {
+		return compile(text)
+	}
+	if m.expr, err = regexp.Compile(text); err != nil {
+		return m, fmt.Errorf("it cannot be used as a pattern (RE2 syntax, without look-around and back references): %w", err)
+	}
+	return m, nil
+}
+
+// names are what a subject is called in the dialect, none when it has no name there
+// that means the same.
+func (d Dialect) names(e Event, subject string) []string {
+	switch {
+	case d == Gemini && e == Notification:
+		if subject == "permission_prompt" {
+			return []string{"ToolPermission"}
+		}
+		return nil
+	case d == "" || e.Subject() != "tool_name" || strings.HasPrefix(subject, "mcp__"):
+		return []string{subject}
+	case d == Gemini:
+		return geminiTools[subject]
+	case subject == "Bash": // edits are patches to Codex
+		return []string{subject}
+	}
+	return nil
+}
+
+// Spoken is what the hook reads of an event, in its dialect.
+func (h Hook) Spoken(text []byte, now time.Time) []byte {
+	var in map[string]any
+	if h.Dialect == "" || json.Unmarshal(text, &in) != nil {
+		return text
+	}
+	switch h.Dialect {
+	case Codex:
+		in["turn_id"] = in["prompt_id"]
+	case Gemini:
+		for name, e := range meant[Gemini] {
+			if e == h.Event {
+				in["hook_event_name"] = name
+			}
+		}
+		in["timestamp"] = now.UTC().Format(time.RFC3339Nano)
+		if tool, ok := in["tool_name"].(string); ok {
+			if names := h.Dialect.names(h.Event, tool); len(names) > 0 {
+				in["tool_name"] = names[0]
+			}
+		}
+		if res, ok := in["tool_response"].(map[string]any); ok {
+			res["llmContent"], res["returnDisplay"] = res["text"], res["text"]
+		}
+		if h.Event == Notification {
+			in["notification_type"] = "ToolPermission"
+		}
+		if h.Event == Stop {
+			in["prompt_response"] = in["last_assistant_message"]
+		}
+	}
+	out, err := json.Marshal(in)
+	if err != nil {
+		return text
+	}
+	return append(out, '\n')
+}
+
+// heard is an answer in the words of this format. A yes of another agent's hook is
+// none here: there it only means that nothing stands against the call.
+func (h Hook) heard(text []byte) []byte {
+	var o map[string]any
+	if h.Dialect == "" || json.Unmarshal(text, &o) != nil {
+		return text
+	}
+	s, _ := o["hookSpecificOutput"].(map[string]any)
+	if s == nil {
+		s = map[string]any{}
+	}
+	delete(s, "hookEventName")
+	if p, _ := s["permissionDecision"].(string); strings.EqualFold(p, "allow") {
+		delete(s, "permissionDecision")
+		delete(s, "permissionDecisionReason")
+	}
+	switch d, _ := o["decision"].(string); d {
+	case "deny", "block":
+		o["decision"] = "block"
+	default:
+		delete(o, "decision")
+	}
+	if h.Dialect == Gemini {
+		for theirs, ours := range map[string]string{"tool_input": "updatedInput", "tool_output": "updatedToolOutput"} {
+			if v, ok := s[theirs]; ok {
+				s[ours] = v
+				delete(s, theirs)
+			}
+		}
+		switch {
+		case o["decision"] == "block" && h.Event == PostToolUse: // the reason is what the model reads in place of the result
+			s["updatedToolOutput"] = o["reason"]
+			delete(o, "decision")
+		case h.Event == PreCompact || h.Event == Notification || h.Event == SessionStart || h.Event == SessionEnd: // only looks on
+			delete(o, "decision")
+			delete(o, "continue")
+		}
+	}
+	o["hookSpecificOutput"] = s
+	out, err := json.Marshal(o)
+	if err != nil {
+		return text
+	}
+	return bytes.TrimSpace(out)
+}
+
+// refusal is what exit code 2 of a hook of another agent means, where that is
+// something else than here.
+func (h Hook) refusal(why string) (a Answer, ok bool) {
+	if h.Dialect != Gemini {
+		return a, false
+	}
+	switch h.Event {
+	case PostToolUse:
+		raw, err := json.Marshal(why)
+		return Answer{Output: raw, By: h.Name()}, err == nil
+	case PreCompact:
+		return Answer{System: []string{why}, By: h.Name()}, true
+	}
+	return a, false
+}
+
+// Fit completes what a hook wants of the arguments that it was given: those of
+// Gemini's name only what they change.
+func (h Hook) Fit(a Answer, args json.RawMessage) Answer {
+	if h.Dialect == Gemini && a.Input != nil {
+		var was, now map[string]json.RawMessage
+		if json.Unmarshal(args, &was) == nil && json.Unmarshal(a.Input, &now) == nil && was != nil {
+			maps.Copy(was, now)
+			if text, err := json.Marshal(was); err == nil {
+				a.Input = text
+			}
+		}
+	}
+	return a
+}
