@@ -66,6 +66,7 @@ type Tree struct {
 	folders map[string]*folder
 	order   []*folder // of folders, each behind the one that holds it
 	files   int       // entries of all folders
+	seen    time.Time // when it was looked at last
 	ruled   bool      // an ignore file changed
 	todo    []found   // whose content is not kept yet
 	kept    int64     // bytes in scratch
@@ -154,7 +155,7 @@ func (t *Tree) Begin(ctx context.Context) (*Mark, error) {
 	if err := t.open(); err != nil {
 		return nil, fmt.Errorf("make a file for what commands change: %w", err)
 	}
-	began := t.now()
+	began, last := t.now(), t.seen
 	changes, err := t.look(ctx, began)
 	if err != nil {
 		if errors.Is(err, ErrTooLarge) {
@@ -169,10 +170,10 @@ func (t *Tree) Begin(ctx context.Context) (*Mark, error) {
 			return nil, err
 		}
 	} else {
-		m.Others = t.changes(ctx, changes, began)
+		m.Others = t.changes(ctx, changes, last)
 	}
 	t.keepAll(ctx)
-	t.save(began)
+	t.save()
 	return m, nil
 }
 

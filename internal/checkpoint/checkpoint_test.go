@@ -253,3 +253,22 @@ func clear(t testing.TB, dir string) {
 		t.Error(err)
 	}
 }
+
+// What a command made that still runs when another one begins was made, and not
+// moved here, however long ago that was.
+func TestMadeBeforeTheNextCallBegan(t *testing.T) {
+	dir, later := tempTree(t), time.Duration(0)
+	tree, _ := newTree(t, dir, func(c *checkpoint.Config) { c.Now = func() time.Time { return time.Now().Add(later) } })
+	if _, err := tree.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	shell(t, dir, "mkdir new; echo x >new/f")
+	later = time.Minute
+	m, err := tree.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Others) != 2 || m.Others[0].Before.Kind != effect.Absent || m.Others[1].Before.Kind != effect.Absent {
+		t.Errorf("%+v", m.Others)
+	}
+}

@@ -228,7 +228,7 @@ func (s *saving) forget() {
 }
 
 // save writes down what is known of the tree.
-func (t *Tree) save(began time.Time) {
+func (t *Tree) save() {
 	s := &t.saving
 	if s.journal == nil {
 		return
@@ -239,7 +239,7 @@ func (t *Tree) save(began time.Time) {
 	var b encoder
 	b.num(int64(s.index))
 	b.flag(whole)
-	b.num(began.UnixNano())
+	b.num(t.seen.UnixNano())
 	if whole {
 		b.str(t.root)
 		b.str(t.search.Home)
@@ -278,7 +278,7 @@ func (t *Tree) keep(ctx context.Context) {
 	defer t.mu.Unlock()
 	if t.saving.journal != nil && t.folders != nil && t.off == nil {
 		t.keepAll(ctx)
-		t.save(t.now())
+		t.save()
 	}
 }
 

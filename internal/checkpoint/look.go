@@ -123,6 +123,7 @@ func (t *Tree) look(ctx context.Context, now time.Time) ([]delta, error) {
 		t.folders, t.order, t.files, t.saving.whole = nil, nil, 0, false
 		return nil, err
 	}
+	t.seen = now
 	t.saving.note(l.deltas)
 	return l.deltas, nil
 }
