@@ -251,7 +251,7 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 	w := r.world
 	if r.kit, err = kit.New(kit.Config{
 		Dir: w.Paths.Dir, Home: w.Paths.Home, Scratch: r.log.Scratch(), Temp: w.temp.outside, Confined: w.temp.inside,
-		Variables: r.variables, Limits: cfg.Bash, Hide: w.hide, Sandboxes: r.sandboxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
+		Variables: r.variables, Limits: cfg.Bash, Memory: &w.memory, Hide: w.hide, Sandboxes: r.sandboxes, Person: w.front.Person, Mode: r.started, Schema: r.spec.Schema, InPlan: r.spec.InPlan,
 		Resource: w.ext.ResourceTool,
 	}); err != nil {
 		return set, err

@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/kit"
 	"github.com/adze-agent/adze/internal/models"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/sandbox/confine"
@@ -39,6 +40,7 @@ type World struct {
 	live    *settings.Live
 	ext     *ext.World
 	temp    temporary
+	memory  kit.Memory // of the commands of all sessions
 
 	mu sync.Mutex // guards the rest
 	// running are the sessions that have begun and are not closed.

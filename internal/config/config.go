@@ -162,7 +162,7 @@ type Tools struct {
 
 // Bash are the bounds of commands.
 type Bash struct {
-	MaxMemory    Amount `json:"max_memory"` // of one command and of all together; 0 is no limit
+	MaxMemory    Amount `json:"max_memory"` // of one command and of all of a process together; 0 is no limit
 	MaxProcesses int    `json:"max_processes"`
 }
 

@@ -47,6 +47,7 @@ type Config struct {
 	// names that pass to it.
 	Variables func() (environ, allow []string)
 	Limits    config.Bash
+	Memory    *Memory // that the sessions of this process share; nil: this one has it for itself
 	Hide      *secret.Redactor
 	Sandboxes *confine.Set
 	Person    bool            // somebody can answer questions
@@ -58,6 +59,9 @@ type Config struct {
 	// server of that name has any; nil never has one.
 	Resource func(server string) (tool.Tool, bool)
 }
+
+// Memory adds up what the commands of several sessions use.
+type Memory = proc.Account
 
 // A Kit is the tools of a session.
 type Kit struct {
@@ -75,9 +79,9 @@ type Kit struct {
 func New(c Config) (Kit, error) {
 	shell := bash.Config{
 		Vars: c.Variables, Pins: append(conf.PinnedEnv(), goPins...), Temp: c.Temp, Confined: c.Confined,
-		Mask:     func(to io.Writer) io.Writer { return c.Hide.Writer(to) },
-		Limits:   proc.Limits{Memory: c.Limits.MaxMemory.Of(proc.Memory()), Processes: c.Limits.MaxProcesses},
-		Guardian: true, Groups: true,
+		Mask:    func(to io.Writer) io.Writer { return c.Hide.Writer(to) },
+		Limits:  proc.Limits{Memory: c.Limits.MaxMemory.Of(proc.Memory()), Processes: c.Limits.MaxProcesses},
+		Account: c.Memory, Guardian: true, Groups: true,
 		World: func(dir string) world.World { return place.World(dir, c.Home) },
 	}
 	box, ledger := c.Sandboxes, file.NewLedger()

@@ -3,6 +3,7 @@ package proc
 import (
 	"fmt"
 	"runtime"
+	"sync"
 	"time"
 
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -19,8 +20,9 @@ const MaxProcesses = 4096
 // The time between looks follows from how far away the limits are, see pace.
 // Memory is counted where it belongs to processes: files in a tmpfs are not.
 type Limits struct {
-	// Memory is in bytes, for one command and for all together, of which the
-	// largest is killed; 0 is no limit. Watched on Linux only.
+	// Memory is in bytes, for one command and for all together, those of tables
+	// with the same Account too, of which the largest is killed; 0 is no limit.
+	// Watched on Linux only.
 	Memory int64
 	// Processes of one command; 0 means MaxProcesses. Counted on Linux and
 	// Windows only.
@@ -75,6 +77,47 @@ func (l Limits) pace(most load, total int64, took time.Duration, cores int) time
 	return max(wait, soonest, min(share*took, latest))
 }
 
+// An Account adds up the memory that commands of several tables use, so that
+// they share one limit. The zero value is of use.
+type Account struct {
+	mu   sync.Mutex
+	uses map[*Table]use
+}
+
+// A use is what a table's commands used at its last look, in bytes: all of them,
+// and the largest.
+type use struct{ total, largest int64 }
+
+// others is what all other tables use, and the largest of their commands.
+func (a *Account) others(t *Table) (u use) {
+	if a == nil {
+		return u
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for other, x := range a.uses {
+		if other != t {
+			u.total, u.largest = u.total+x.total, max(u.largest, x.largest)
+		}
+	}
+	return u
+}
+
+// note says what a table uses now.
+func (a *Account) note(t *Table, u use) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.uses == nil {
+		a.uses = map[*Table]use{}
+	}
+	if a.uses[t] = u; u == (use{}) {
+		delete(a.uses, t)
+	}
+}
+
 // watched makes sure that guard looks at a process that just came; t.mu is held.
 func (t *Table) watched() {
 	if t.guards {
@@ -96,6 +139,7 @@ func (t *Table) wake() {
 // guard kills commands that use more than the limits.
 func (t *Table) guard() {
 	defer t.wg.Done()
+	defer t.account.note(t, use{})
 	timer := time.NewTimer(soonest)
 	defer timer.Stop()
 	for {
@@ -110,24 +154,29 @@ func (t *Table) guard() {
 		}
 		ps := t.running(false)
 		begun := time.Now()
-		loads := t.os.loads(ps, t.limits.Memory)
+		others, room := t.account.others(t), t.limits.Memory
+		if room > 0 {
+			room = max(1, room-others.total)
+		}
+		loads := t.os.loads(ps, room)
 		took := time.Since(begun)
 		var most load
-		var total int64
+		var sum use
 		var largest *Process
 		for p, u := range loads {
 			if why := t.limits.over(u); why != "" {
 				p.exceed(why)
 			}
-			if total += u.memory; largest == nil || u.memory > loads[largest].memory {
-				largest = p
+			if sum.total += u.memory; largest == nil || u.memory > sum.largest {
+				largest, sum.largest = p, u.memory
 			}
 			most.processes = max(most.processes, u.processes)
 		}
-		if t.limits.Memory > 0 && total > t.limits.Memory {
+		t.account.note(t, sum)
+		if room > 0 && sum.total > room && sum.largest >= others.largest {
 			largest.exceed(fmt.Sprintf("the commands that ran used more than %s of memory together, and this one most", clip.Size(t.limits.Memory)))
 		}
-		timer.Reset(t.limits.pace(most, total, took, runtime.NumCPU()))
+		timer.Reset(t.limits.pace(most, others.total+sum.total, took, runtime.NumCPU()))
 	}
 }
 

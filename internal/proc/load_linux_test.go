@@ -90,6 +90,37 @@ func TestFault38CommandsTogether(t *testing.T) {
 	}
 }
 
+// Tables with one account share the limit: the largest command of all pays,
+// whichever table's it is.
+func TestFault38TablesTogether(t *testing.T) {
+	for _, first := range []int{80, 150} {
+		account := &Account{}
+		limits := Limits{Memory: 200_000_000}
+		one, other := New(Config{Limits: limits, Account: account}), New(Config{Limits: limits, Account: account})
+		a, up := hogs(t, one, fmt.Sprintf("HOG %d", first))
+		up(1)
+		b, _ := hogs(t, other, fmt.Sprintf("HOG %d", 230-first))
+		large, small := a, b
+		if first == 80 {
+			large, small = b, a
+		}
+		<-large.Done()
+		if st := large.Status(); st.Over != "the commands that ran used more than 200.0 MB of memory together, and this one most" {
+			t.Errorf("%d first: %+v", first, st)
+		}
+		select {
+		case <-small.Done():
+			t.Errorf("%d first: the smaller one is gone: %+v", first, small.Status())
+		default:
+		}
+		one.Close(0)
+		other.Close(0)
+		if u := account.others(nil); u != (use{}) {
+			t.Errorf("%d first: what is over is counted still: %+v", first, u)
+		}
+	}
+}
+
 // What forked processes share is there once.
 func TestSharedMemoryCountsOnce(t *testing.T) {
 	const limit = 170_000_000

@@ -99,22 +99,26 @@ type Status struct {
 // A Table starts commands and answers for their processes. Make one with
 // NewTable and end it with Close.
 type Table struct {
-	mu     sync.Mutex // guards the fields below
-	procs  map[*Process]struct{}
-	closed bool
-	guards bool           // guard runs
-	swept  time.Time      // when orphans were reaped last
-	wg     sync.WaitGroup // one for each process that is not Done, and for guard
-	os     tableOS
-	limits Limits
-	ward   bool          // Config.Guardian
-	groups bool          // Config.Groups
-	poke   chan struct{} // wakes guard: a process came or went
+	mu      sync.Mutex // guards the fields below
+	procs   map[*Process]struct{}
+	closed  bool
+	guards  bool           // guard runs
+	swept   time.Time      // when orphans were reaped last
+	wg      sync.WaitGroup // one for each process that is not Done, and for guard
+	os      tableOS
+	limits  Limits
+	account *Account      // Config.Account
+	ward    bool          // Config.Guardian
+	groups  bool          // Config.Groups
+	poke    chan struct{} // wakes guard: a process came or went
 }
 
 // A Config says how a table treats its commands; the zero value is of use.
 type Config struct {
 	Limits Limits
+	// Account is that of the tables which share Limits.Memory; nil: this one has
+	// it for itself.
+	Account *Account
 	// Guardian has commands ended even when this process is killed: it starts
 	// this program once more, which must then call Guardian. Commands of a
 	// Keeper do without, because that takes them with it, unless they have an
@@ -134,7 +138,7 @@ func New(c Config) *Table {
 	if c.Limits.Processes == 0 {
 		c.Limits.Processes = MaxProcesses
 	}
-	t := &Table{procs: map[*Process]struct{}{}, limits: c.Limits, ward: c.Guardian, groups: c.Groups, poke: make(chan struct{}, 1)}
+	t := &Table{procs: map[*Process]struct{}{}, limits: c.Limits, account: c.Account, ward: c.Guardian, groups: c.Groups, poke: make(chan struct{}, 1)}
 	t.os.init()
 	return t
 }

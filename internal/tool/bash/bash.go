@@ -82,8 +82,10 @@ type Config struct {
 	Temp string
 	// Confined is the folder for temporary files of commands in the sandbox.
 	Confined string
-	// Limits are what commands may use.
-	Limits proc.Limits
+	// Limits are what commands may use. Memory is shared with others that have the
+	// same Account; nil shares it with nobody.
+	Limits  proc.Limits
+	Account *proc.Account
 	// Guardian and Groups are those of proc.Config.
 	Guardian, Groups bool
 	Now              func() time.Time // nil is time.Now

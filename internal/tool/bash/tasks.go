@@ -113,7 +113,7 @@ type job struct {
 }
 
 func newTasks(c Config) *Tasks {
-	return &Tasks{conf: c, table: proc.New(proc.Config{Limits: c.Limits, Guardian: c.Guardian, Groups: c.Groups}), disk: proc.NewDisk(proc.DiskMax), dir: c.Temp}
+	return &Tasks{conf: c, table: proc.New(proc.Config{Limits: c.Limits, Account: c.Account, Guardian: c.Guardian, Groups: c.Groups}), disk: proc.NewDisk(proc.DiskMax), dir: c.Temp}
 }
 
 // temp is the private folder, made when first needed.
