@@ -17,6 +17,10 @@ func mcpResources(sys System, f *runFlags) *cobra.Command {
 		Use: "resources SERVER", Short: "List the resources of a server", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(sys, cmd, &u, args[0], func(h *hub, s servers.Server) error {
+				env, _ := h.env(sys, f, true)
+				if err := h.deniedResource(mcp.ListResources, map[string]string{"server": s.Name}, env); err != nil {
+					return err
+				}
 				list, err := h.Resources(cmd.Context(), s.Name)
 				if err != nil {
 					return err
@@ -46,6 +50,9 @@ func mcpRead(sys System, f *runFlags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(sys, cmd, &u, args[0], func(h *hub, s servers.Server) error {
 				env, done := h.env(sys, f, u.asJSON)
+				if err := h.deniedResource(mcp.ReadResource, map[string]string{"server": s.Name, "uri": args[1]}, env); err != nil {
+					return err
+				}
 				res, err := h.Read(cmd.Context(), s.Name, args[1], env)
 				done()
 				if err != nil {

@@ -110,6 +110,23 @@ func (h *hub) denied(t tool.Tool, input json.RawMessage, env tool.Env) error {
 	return &failure{exitRefused, t.Spec().Name + " was refused: " + v.Why(), wayOut(v)}
 }
 
+// deniedResource is denied for the tool of this name that all servers with resources
+// share.
+func (h *hub) deniedResource(name string, input map[string]string, env tool.Env) error {
+	raw, err := json.Marshal(input)
+	if err != nil {
+		return err
+	}
+	for _, c := range h.Contributions() {
+		for _, t := range c.Tools {
+			if t.Spec().Name == name {
+				return h.denied(t, raw, env)
+			}
+		}
+	}
+	return nil // no server has any
+}
+
 // millis reads a number of milliseconds; what is none is 0.
 func millis(s string) time.Duration {
 	n, err := strconv.Atoi(s)

@@ -43,6 +43,7 @@ type link struct {
 	leave   func()        // ends what the transport runs, and waits for it
 	ended   chan struct{} // closed when the connection has ended
 	look    *inspector
+	older   bool     // events, although its type is http
 	web     *courier // of a remote server, nil of others
 	wire    *wire    // of a server that is spoken to over one, nil of others
 	roots   sync.Mutex
@@ -94,9 +95,16 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.hub.conf.Timeout)
 	defer cancel()
-	version := ""
+	version, older := "", error(nil)
 	for {
-		l, err := s.open(ctx, version)
+		l, err := s.open(ctx, version, older != nil)
+		if old := (*olderWay)(nil); older == nil && errors.As(err, &old) && ctx.Err() == nil {
+			older = old.error
+			continue
+		}
+		if older != nil && err != nil {
+			return nil, offer{}, older // it is no such server either
+		}
 		if err == nil {
 			var o offer
 			if o, err = l.offers(ctx); err == nil {
@@ -116,9 +124,21 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 	}
 }
 
-// open makes a connection of a protocol, "" for the newest that both know.
-func (s *server) open(ctx context.Context, version string) (*link, error) {
-	l := &link{s: s, look: newInspector(), ended: make(chan struct{}), calls: map[string]*call{}, watch: map[string]bool{}, open: map[string]chan struct{}{}, person: make(chan struct{}, 1)}
+// An olderWay is the answer of a server of HTTP that may only speak the older way, by
+// events: to the first message it says 400, 404 or 405.
+type olderWay struct{ error }
+
+func (o *olderWay) Unwrap() error { return o.error }
+
+// open makes a connection of a protocol, "" for the newest that both know; older is
+// for events instead of streamable HTTP.
+func (s *server) open(ctx context.Context, version string, older bool) (*link, error) {
+	if older {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, listenWait)
+		defer cancel()
+	}
+	l := &link{s: s, older: older, look: newInspector(), ended: make(chan struct{}), calls: map[string]*call{}, watch: map[string]bool{}, open: map[string]chan struct{}{}, person: make(chan struct{}, 1)}
 	l.life, l.end = context.WithCancelCause(context.Background())
 	t, leave, err := l.transport(ctx)
 	if err != nil {
@@ -138,6 +158,9 @@ func (s *server) open(ctx context.Context, version string) (*link, error) {
 		err = l.because(err)
 		l.end(err)
 		leave()
+		if l.web != nil && !older && s.conf.Transport == servers.HTTP && l.web.unknown() {
+			err = &olderWay{err}
+		}
 		return nil, err
 	}
 	l.touch()

@@ -283,12 +283,15 @@ const (
 	readAbout = `Reads a resource of an MCP server by its URI. Take the server and the URI from ListMcpResources, from a result that links to it, or fill in a template.`
 )
 
-// ReadResource is the name of the tool that reads a resource.
-const ReadResource = "ReadMcpResource"
+// Names of the tools that list and read resources.
+const (
+	ListResources = "ListMcpResources"
+	ReadResource  = "ReadMcpResource"
+)
 
 // resourceTools are the tools that read resources of all servers.
 func (h *Hub) resourceTools() []tool.Tool {
-	list := tool.New(tool.Spec{Name: "ListMcpResources", Description: listAbout, Again: true, Deferrable: true},
+	list := tool.New(tool.Spec{Name: ListResources, Description: listAbout, Again: true, Deferrable: true},
 		func(in listInput, _ tool.Env) (tool.Plan, error) {
 			return tool.Plan{Actions: []policy.Action{policy.None{}}, Title: strings.TrimSpace("List resources " + line(in.Server, 60)), Parallel: true}, nil
 		},

@@ -196,6 +196,7 @@ func TestTransports(t *testing.T) {
 		remote("http", servers.HTTP, serveHTTP(t, given(sdk.NewStreamableHTTPHandler(one, nil)))),
 		remote("json", servers.HTTP, serveHTTP(t, given(sdk.NewStreamableHTTPHandler(one, &sdk.StreamableHTTPOptions{JSONResponse: true, Stateless: true})))),
 		remote("sse", servers.SSE, serveHTTP(t, given(sdk.NewSSEHandler(one, nil)))),
+		remote("older", servers.HTTP, serveHTTP(t, given(sdk.NewSSEHandler(one, nil)))), // its type does not say so
 		remote("ws", servers.WebSocket, strings.Replace(serveHTTP(t, given(overSocket(honest))), "http", "ws", 1)),
 		{Name: "host", Transport: servers.Host, Approval: servers.Approved},
 	}

@@ -103,7 +103,7 @@ func (l *link) overWeb(ctx context.Context) (sdk.Transport, func(), error) {
 		return nil, nil, err
 	}
 	l.web = c
-	if l.s.conf.Transport == servers.SSE {
+	if l.s.conf.Transport == servers.SSE || l.older {
 		c.sign = c.signer()
 		return detached{&sdk.SSEClientTransport{Endpoint: l.s.conf.URL, HTTPClient: c.client(), MaxEventSize: maxMessage}, l.life}, func() {}, nil
 	}
@@ -177,7 +177,7 @@ func (c *courier) send(req *http.Request) (*http.Response, error) {
 	switch {
 	case req.Method == http.MethodPost && c.sent(req):
 		wait = 2 * discoverWait
-	case req.Method == http.MethodGet && c.l.s.conf.Transport == servers.HTTP:
+	case req.Method == http.MethodGet && c.l.s.conf.Transport == servers.HTTP && !c.l.older:
 		wait = listenWait
 	}
 	if wait > 0 {
@@ -296,6 +296,13 @@ func (c *courier) because(err error) error {
 		return fmt.Errorf("%w: it cannot be reached: %w", errEnded, u.Err)
 	}
 	return err
+}
+
+// unknown reports whether the server did not know what to do with the last request.
+func (c *courier) unknown() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.why == nil && (c.status == http.StatusBadRequest || c.status == http.StatusNotFound || c.status == http.StatusMethodNotAllowed)
 }
 
 // errForgotten is a session that the server does not know any more.
