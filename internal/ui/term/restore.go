@@ -74,11 +74,21 @@ func (t *Terminal) cooked(last bool) {
 	t.guarded()
 }
 
+// brief is how long a way out waits for who draws at the moment. It may be the
+// one that panicked, and then holds the screen's state for good.
+const brief = 100 * time.Millisecond
+
 // off returns the bytes that switch off what is on. It needs no more than a
-// look at the screen's state, and goes without it when somebody holds that.
+// look at the screen's state, and goes without it when somebody keeps that.
 func (t *Terminal) off(last bool) []byte {
 	var b []byte
-	if last && t.Screen.mu.TryLock() {
+	locked := false
+	for late := time.Now().Add(brief); last; time.Sleep(time.Millisecond) {
+		if locked = t.Screen.mu.TryLock(); locked || time.Now().After(late) {
+			break
+		}
+	}
+	if locked {
 		if !t.Screen.closed && !t.Screen.held {
 			b = t.Screen.leave(true)
 			t.Screen.held = true
