@@ -21,6 +21,8 @@ import (
 type Description struct {
 	ID      string
 	Dir     string // where it works: absolute
+	Root    string // of the project: absolute
+	Log     string // the file of the session: absolute, "" without one
 	Branch  string // of git, "" without one
 	Version string // of adze
 	Tools   []string
@@ -36,7 +38,7 @@ type Description struct {
 func (r *Running) Describe() Description {
 	w := r.world
 	d := Description{
-		ID: r.ID, Dir: w.Paths.Dir, Version: w.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
+		ID: r.ID, Dir: w.Paths.Dir, Root: w.Paths.Root, Log: r.log.File(), Version: w.process.Version, Tools: r.Tools().Names(), Model: r.Target(), Key: r.key,
 		Mode: r.Mode(), Branch: situation.Branch(w.Paths.Dir), After: r.After, Kept: r.Kept,
 	}
 	no := r.forbidden(w.Config())

@@ -101,7 +101,7 @@ func (r running) context() print.Context {
 func (r running) face() *tui.Session {
 	d := r.Describe()
 	return &tui.Session{
-		Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
+		Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Cwd: d.Dir, Root: d.Root, Log: d.Log, Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
 		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: r.End,
 		Fills:  func() view.Block { return r.Map().View() },
 		Memory: r.memory,

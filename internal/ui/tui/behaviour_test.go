@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -600,12 +601,16 @@ func TestStatusLine(t *testing.T) {
 	r := newRig(t, 80, 24)
 	runs := 0
 	var in map[string]any
-	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/x", Model: "a/b", UI: Settings{Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/x", Cwd: "/h/x/sub", Root: "/h/x", Log: "/s/log.jsonl", Model: "a/b", UI: Settings{Vim: true, Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
 		runs++
 		in = nil
 		return "my \x1b[31mline\x1b[0m\n", json.Unmarshal(stdin, &in)
 	}}}}, nil})
 	r.has("my line")
+	got := fmt.Sprintln(in["cwd"], in["workspace"], in["transcript_path"], in["vim"], in["exceeds_200k_tokens"], in["thinking"]) // before the log begins
+	if got != "/h/x/sub map[current_dir:/h/x/sub project_dir:/h/x] /s/log.jsonl map[mode:INSERT] false map[enabled:true]\n" {
+		t.Errorf("it reads %s", got)
+	}
 	for range 5 {
 		r.event(event.Replied{}, event.ModeChanged{Mode: policy.PlanMode})
 		r.now = r.now.Add(10 * time.Millisecond)

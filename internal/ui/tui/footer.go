@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -220,14 +221,21 @@ func (m *Model) statusInput() []byte {
 	if left >= 0 {
 		window["remaining_percentage"], window["used_percentage"] = left, 100-left
 	}
-	b, err := json.Marshal(map[string]any{
-		"hook_event_name": "Status", "session_id": m.s.ID, "session_name": m.st.Title, "cwd": m.st.Dir, "version": m.host.Version,
-		"model":           map[string]any{"id": m.st.Model, "display_name": shortModel(m.st.Model)},
-		"workspace":       map[string]any{"current_dir": m.st.Dir, "project_dir": m.st.Root},
-		"cost":            map[string]any{"total_cost_usd": m.st.Total.Cost, "total_api_duration_ms": m.st.Total.Took.Milliseconds()},
-		"context_window":  window,
-		"permission_mode": m.mode(),
-	})
+	dir, root := cmp.Or(m.st.Dir, m.s.Cwd), cmp.Or(m.st.Root, m.s.Root, m.s.Cwd) // the log begins with the first prompt
+	in := map[string]any{
+		"hook_event_name": "Status", "session_id": m.s.ID, "session_name": m.st.Title, "cwd": dir, "version": m.host.Version, "transcript_path": m.s.Log,
+		"model":               map[string]any{"id": m.st.Model, "display_name": shortModel(m.st.Model)},
+		"workspace":           map[string]any{"current_dir": dir, "project_dir": root},
+		"cost":                map[string]any{"total_cost_usd": m.st.Total.Cost, "total_api_duration_ms": m.st.Total.Took.Milliseconds()},
+		"context_window":      window,
+		"exceeds_200k_tokens": m.st.Gauge().Tokens > 200_000,
+		"thinking":            map[string]any{"enabled": !m.quick},
+		"permission_mode":     m.mode(),
+	}
+	if name := m.box.VimMode().String(); name != "" {
+		in["vim"] = map[string]any{"mode": name}
+	}
+	b, err := json.Marshal(in)
 	if err != nil {
 		return nil
 	}

@@ -57,12 +57,15 @@ func (s Start) ends() hook.Ending {
 // A Session is one that is open.
 type Session struct {
 	Client
-	ID     string
-	Dir    string // where it works, for people: "~/src/calc"
-	Branch string
-	Model  string // provider/model
-	Window int    // of the model in tokens, 0 when unknown
-	Mode   policy.Mode
+	ID  string
+	Dir string // where it works, for people: "~/src/calc"
+	// Cwd, Root and Log are for programs, absolute: where it began to work, the
+	// root of that project, and the file of the session, "" without one.
+	Cwd, Root, Log string
+	Branch         string
+	Model          string // provider/model
+	Window         int    // of the model in tokens, 0 when unknown
+	Mode           policy.Mode
 	// After is the last event of an earlier run; what comes up to it is shown
 	// as what was.
 	After event.Seq
