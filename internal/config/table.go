@@ -165,7 +165,7 @@ var promptKeys = []Key{
 	{Name: "profile", When: NextSession, Kind: String, Default: "auto", Enum: []string{"auto", "full", "small"}, Doc: "Size of the instructions: small is for small windows; auto chooses small for local models with at most 32,000 tokens."},
 	{Name: "output_style", When: NextSession, Kind: String, CC: true, Doc: "How the model answers: concise, explanatory, learning, or an output style of yours or of a plugin."},
 	{Name: "language", When: NextSession, Kind: String, Doc: "Language the model answers in. Unset: that of the prompt."},
-	{Name: "agent", When: NextSession, Kind: String, Flag: "agent", CC: true, Doc: "Agent that sessions begin as: its definition has their instructions, tools, model, mode and the rest (adze agents list)."},
+	{Name: "agent", When: NextSession, Kind: String, Flag: "agent", CC: true, Runs: true, Doc: "Agent that sessions begin as: its definition has their instructions, tools, model, mode and the rest (adze agents list)."},
 	{Name: "system_prompt", When: NextSession, Kind: String, Flag: "system-prompt", Doc: "Text that replaces the built-in instructions."},
 	{Name: "append_system_prompt", When: NextSession, Kind: String, Flag: "append-system-prompt", Doc: "Text added after all instructions."},
 	{Name: "memory.warn_chars", When: NextSession, Kind: Int, Default: 40000, Min: 1, Doc: "Warn about a memory file with more characters."},
