@@ -10,6 +10,9 @@ import (
 // reader further behind reads them from the log.
 const maxBehind = 4096
 
+// maxJoined bytes of joined text are one event: who encodes it needs a multiple.
+const maxJoined = 1 << 20
+
 // fan hands events to every reader. It has a lock because live events come
 // from the turn's goroutine and durable ones from the session's.
 type fan struct {
@@ -81,7 +84,7 @@ func (r *feed) push(e event.Event) {
 
 // join adds a delta to the delta before it.
 func (r *feed) join(b event.Body) bool {
-	if len(r.items) == 0 {
+	if len(r.items) == 0 || len(r.tail) >= maxJoined {
 		return false
 	}
 	last := r.items[len(r.items)-1].Body
@@ -99,11 +102,11 @@ func (r *feed) join(b event.Body) bool {
 			return r.grow(l.S, b.S)
 		}
 	case event.ToolOutput:
-		if l, ok := last.(event.ToolOutput); ok && l.Call == b.Call && len(r.tail) < 1<<20 {
+		if l, ok := last.(event.ToolOutput); ok && l.Call == b.Call {
 			return r.grow(l.S, b.S)
 		}
 	case event.TaskOutput:
-		if l, ok := last.(event.TaskOutput); ok && l.ID == b.ID && len(r.tail) < 1<<20 {
+		if l, ok := last.(event.TaskOutput); ok && l.ID == b.ID {
 			return r.grow(l.S, b.S)
 		}
 	default: // nothing else can be joined

@@ -57,7 +57,7 @@ func TestFeedJoinsDeltas(t *testing.T) {
 // Output is joined up to a size, so that no line of it grows without bound.
 func TestFeedBoundsOutput(t *testing.T) {
 	half := string(make([]byte, 1<<19))
-	for _, b := range []event.Body{event.ToolOutput{Call: "1", S: half}, event.TaskOutput{ID: "1", S: half}} {
+	for _, b := range []event.Body{event.ToolOutput{Call: "1", S: half}, event.TaskOutput{ID: "1", S: half}, event.TextDelta{At: 1, S: half}} {
 		f := newFeed(event.Everything)
 		for range 4 {
 			f.push(event.Event{Body: b})
@@ -69,6 +69,8 @@ func TestFeedBoundsOutput(t *testing.T) {
 			case event.ToolOutput:
 				sizes = append(sizes, len(b.S))
 			case event.TaskOutput:
+				sizes = append(sizes, len(b.S))
+			case event.TextDelta:
 				sizes = append(sizes, len(b.S))
 			}
 		}

@@ -2,7 +2,7 @@ package print
 
 import (
 	"encoding/json"
-	"strings"
+	"hash/maphash"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
@@ -17,9 +17,9 @@ type partial struct {
 	call  string // of an open tool_use block
 	index int
 	begun bool
-	said  strings.Builder // by the deltas of the open block
-	gap   bool            // some of its deltas are missing; done adds them
-	at    map[string]int  // bytes heard so far, by kind and call
+	said  told           // by the deltas of the open block
+	gap   bool           // some of its deltas are missing; done adds them
+	at    map[string]int // bytes heard so far, by kind and call
 }
 
 func (p *partial) start(e event.ReplyStarted) []any {
@@ -85,8 +85,7 @@ func (p *partial) done(part llm.Part) []any {
 // rest says what of a whole part is missing.
 func (p *partial) rest(kind, call, whole string, body map[string]any) []any {
 	out := p.block(kind, call, body)
-	missing, fits := strings.CutPrefix(whole, p.said.String())
-	if fits && missing != "" {
+	if missing := p.said.cut(whole); missing != "" {
 		out = append(out, p.delta(missing))
 	}
 	return out
@@ -110,13 +109,13 @@ func (p *partial) block(kind, call string, body map[string]any) []any {
 	}
 	out := p.close()
 	p.open, p.call, p.gap = kind, call, false
-	p.said.Reset()
+	p.said = told{}
 	return append(out, map[string]any{"type": "content_block_start", "index": p.index, "content_block": body})
 }
 
 // delta adds s to the open block.
 func (p *partial) delta(s string) any {
-	p.said.WriteString(s)
+	p.said.add(s)
 	switch p.open {
 	case "thinking":
 		return p.wrap(map[string]any{"type": "thinking_delta", "thinking": s})
@@ -142,4 +141,23 @@ func (p *partial) close() []any {
 
 func toolStart(id, name string) map[string]any {
 	return map[string]any{"type": "tool_use", "id": id, "name": name, "input": json.RawMessage("{}")}
+}
+
+// told knows again a text that was said in pieces, and keeps none of it.
+type told struct {
+	n    int // bytes
+	hash maphash.Hash
+}
+
+func (t *told) add(s string) {
+	t.n += len(s)
+	_, _ = t.hash.WriteString(s)
+}
+
+// cut is what of a whole was not said; "" when it does not begin with what was.
+func (t *told) cut(whole string) string {
+	if len(whole) < t.n || maphash.String(t.hash.Seed(), whole[:t.n]) != t.hash.Sum64() {
+		return ""
+	}
+	return whole[t.n:]
 }
