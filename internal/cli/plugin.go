@@ -50,6 +50,16 @@ func (f *runFlags) shop(sys System, cmd *cobra.Command) (*shop, error) {
 	return &shop{sys, p, cfg, ext.Market(p, sys.Env, o.Environ, sys.Version), market.PolicyOf(cfg), o}, nil
 }
 
+// installed is a shop and the plugin of this name in it.
+func (f *runFlags) installed(sys System, cmd *cobra.Command, name string) (*shop, market.Installed, error) {
+	s, err := f.shop(sys, cmd)
+	if err != nil {
+		return nil, market.Installed{}, err
+	}
+	in, err := s.store.Find(name)
+	return s, in, err
+}
+
 // write changes the settings file of a scope, and reads all anew.
 func (s *shop) write(ctx context.Context, scope string, edits ...confedit.Edit) error {
 	if len(edits) == 0 {
@@ -277,11 +287,7 @@ func pluginUninstall(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "uninstall NAME[@MARKETPLACE]", Short: "Remove a plugin", Args: cobra.ExactArgs(1), Aliases: []string{"remove"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.shop(sys, cmd)
-			if err != nil {
-				return err
-			}
-			in, err := s.store.Find(args[0])
+			s, in, err := f.installed(sys, cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -325,11 +331,7 @@ func pluginEnable(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "enable NAME[@MARKETPLACE]", Short: "Use an installed plugin, and set its options", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.shop(sys, cmd)
-			if err != nil {
-				return err
-			}
-			in, err := s.store.Find(args[0])
+			s, in, err := f.installed(sys, cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -361,11 +363,7 @@ func pluginDisable(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "disable NAME[@MARKETPLACE]", Short: "Do not use an installed plugin", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := f.shop(sys, cmd)
-			if err != nil {
-				return err
-			}
-			in, err := s.store.Find(args[0])
+			s, in, err := f.installed(sys, cmd, args[0])
 			if err != nil {
 				return err
 			}

@@ -45,7 +45,7 @@ func TestVitalFolders(t *testing.T) {
 	in := rules(t, "allow Bash")
 	for path, why := range map[string]string{
 		"/": "everything on this system", "C:/": "everything on this system", "C:": "everything on this system",
-		home: "the home folder", "/home": "the home folder", dir: "", dir + "/sub": "-", "/ab": "a folder of the system", "/w": "a folder above", "/a:": "everything on this system", "/opt/x:": "-",
+		home: "the home folder", "/home": "the home folder", dir: "the folder this session works in", dir + "/sub": "-", "/ab": "a folder of the system", "/w": "a folder above", "/a:": "everything on this system", "/opt/x:": "-",
 	} {
 		v := policy.Decide(in, policy.Bypass, bash(exec("rm", "-r", path), policy.Write{Path: path, Remove: true, Tree: true}))
 		switch {

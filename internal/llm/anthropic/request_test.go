@@ -86,7 +86,7 @@ func TestRedactedThinkingAndStops(t *testing.T) {
 		stream := `data: {"type":"content_block_start","index":0,"content_block":{"type":"redacted_thinking","data":"Emw+/=\u003d"}}` + "\n\n" +
 			`data: {"type":"content_block_stop","index":0}` + "\n\n" + `data: {"type":"content_block_start","index":1,"content_block":{"type":"text","text":"hi"}}` + "\n\n" +
 			`data: {"type":"content_block_stop","index":1}` + "\n\n" + `data: {"type":"message_delta","delta":{"stop_reason":"` + reason + `"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n"
-		m := New(Config{Transport: body(stream)})
+		m := New(Config{Transport: llmtest.Body(stream)})
 		r := llm.Request{Model: "m", Messages: []llm.Message{user("q")}}
 		g := llmtest.Collect(t, context.Background(), m, r)
 		if g.Err != nil || g.Finished.Stop != want || len(g.Parts) != 2 {
@@ -109,7 +109,7 @@ func TestFault51Disorder(t *testing.T) {
 		`data: {"type":"content_block_stop","index":0}` + "\n\n" + `data: {"type":"content_block_stop","index":0}` + "\n\n" +
 		`data: {"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"late"}}` + "\n\n" +
 		`data: {"type":"message_delta","delta":{"stop_reason":"tool_use"}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n"
-	g := llmtest.Collect(t, context.Background(), New(Config{Transport: body(stream)}), llm.Request{Model: "m"})
+	g := llmtest.Collect(t, context.Background(), New(Config{Transport: llmtest.Body(stream)}), llm.Request{Model: "m"})
 	if g.Err != nil || len(g.Parts) != 2 {
 		t.Fatalf("%+v %v", g.Parts, g.Err)
 	}
@@ -133,7 +133,7 @@ type spy struct{ h *http.Header }
 
 func (s spy) RoundTrip(r *http.Request) (*http.Response, error) {
 	*s.h = r.Header
-	return body("").RoundTrip(r)
+	return llmtest.Body("").RoundTrip(r)
 }
 
 // The provider's own API keeps a prefix for an hour where pauses are likely,
