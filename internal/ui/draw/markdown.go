@@ -7,9 +7,7 @@ import (
 	"sync"
 
 	"github.com/adze-agent/adze/internal/text/clip"
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	gtext "github.com/yuin/goldmark/text"
@@ -18,13 +16,7 @@ import (
 // theParsers parse Markdown with tables, task lists and struck text; the
 // second one also finds addresses, which takes time. They are made when they
 // are first needed and keep no state between texts.
-var theParsers = sync.OnceValue(func() [2]parser.Parser {
-	ext := []goldmark.Extender{extension.Table, extension.Strikethrough, extension.TaskList}
-	return [2]parser.Parser{
-		goldmark.New(goldmark.WithExtensions(ext...)).Parser(),
-		goldmark.New(goldmark.WithExtensions(append(ext, extension.Linkify)...)).Parser(),
-	}
-})
+var theParsers = sync.OnceValue(func() [2]parser.Parser { return [2]parser.Parser{newParser(false), newParser(true)} })
 
 func parserFor(src string) parser.Parser {
 	if strings.Contains(src, "://") || strings.Contains(src, "www.") || strings.Contains(src, "@") {
@@ -246,7 +238,7 @@ func (w *walker) table(n *east.Table, o Options) []Line {
 		}
 		var row []Line
 		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
-			in := inliner{w: w, st: st, o: o}
+			in := inliner{w: w, st: st, o: o, cell: true}
 			in.children(c)
 			var cell Line
 			for i, l := range in.done() {
@@ -275,6 +267,7 @@ type inliner struct {
 	out   []Line
 	line  Line
 	depth int
+	cell  bool // of a table, where a backslash in code is no part of it before a bar
 }
 
 func (in *inliner) done() []Line {
@@ -321,7 +314,11 @@ func (in *inliner) node(n ast.Node) {
 	st := in.st
 	switch n := n.(type) {
 	case *ast.Text:
-		in.put(unescaped(n, in.w.src))
+		text := unescaped(n, in.w.src)
+		if in.cell && n.IsRaw() {
+			text = strings.ReplaceAll(text, `\|`, "|")
+		}
+		in.put(text)
 		switch {
 		case n.HardLineBreak():
 			in.out = append(in.out, in.line)
