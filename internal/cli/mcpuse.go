@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,6 +68,9 @@ func (h *hub) close() {
 func (c *configured) connect(sys System, answer string, list []servers.Server) (*hub, error) {
 	var err error
 	h := &hub{asks: &formFiller{}}
+	if sys.InTTY && sys.ErrTTY {
+		h.asks.person = &formAsker{sys: sys, in: bufio.NewReader(sys.Stdin)}
+	}
 	if answer != "" {
 		if err := json.Unmarshal([]byte(answer), &h.asks.values); err != nil {
 			return nil, usagef(`it looks like '{"name": "value"}'; {} takes what the form has filled in`, "--answer is no JSON object: %v", err)
@@ -84,7 +88,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 			}
 			return environ, allow
 		},
-		Roots:   func() []string { return []string{c.Paths.Dir} },
+		Once: true, Roots: func() []string { return []string{c.Paths.Dir} },
 		Timeout: millis(sys.Env("MCP_TIMEOUT")), ToolTimeout: millis(sys.Env("MCP_TOOL_TIMEOUT")),
 	})
 	h.Use(list)
@@ -195,13 +199,17 @@ func unreachable(st mcp.Status) error {
 type formFiller struct {
 	accept bool
 	values map[string]any
+	person *formAsker // nil: nobody is there
 
 	mu    sync.Mutex // guards asked
 	asked []string   // what was refused
 }
 
 // Ask implements mcp.Client.
-func (f *formFiller) Ask(_ context.Context, server string, form view.Form) (op.Answer, error) {
+func (f *formFiller) Ask(ctx context.Context, server string, form view.Form) (op.Answer, error) {
+	if f.person != nil && (!f.accept || form.URL != "") {
+		return f.person.ask(ctx, server, form)
+	}
 	if !f.accept || form.URL != "" {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -345,7 +353,7 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 	var u useFlags
 	c := &cobra.Command{
 		Use: "call SERVER/TOOL [JSON|-]", Short: "Call a tool of a server; - reads its arguments from stdin", Args: cobra.RangeArgs(1, 2),
-		Long: "call calls a tool, as you say it: nothing is asked. What deny rules forbid is\nrefused here too.",
+		Long: "call calls a tool, as you say it: nothing is asked. What deny rules forbid is\nrefused here too. At a terminal you are asked what the server wants to know; --answer\nsays it beforehand.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, want, ok := strings.Cut(args[0], "/")
 			if !ok || want == "" {
@@ -364,7 +372,7 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 			}
 			var object map[string]json.RawMessage
 			if err := json.Unmarshal(input, &object); err != nil {
-				return usagef(`they look like '{"query": "…"}'`, "the arguments are no JSON object: %v", err)
+				return usagef(`they look like '{"query": "…"}'`, "the arguments are no JSON object: %s", jsonFault(err))
 			}
 			return f.with(sys, cmd, &u, name, func(h *hub, s servers.Server) error {
 				t, err := h.tool(s, want)
@@ -388,6 +396,14 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 	u.add(c)
 	c.Flags().StringVar(&u.answer, "answer", "", "fill in forms of the server with this JSON object, and with what they have filled in")
 	return c
+}
+
+// jsonFault is what is wrong with a JSON object, in words of people's.
+func jsonFault(err error) string {
+	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
+		return "it is JSON of another kind (" + wrong.Value + ")"
+	}
+	return err.Error()
 }
 
 // tool finds a tool by the server's name for it, or by what models call it.

@@ -71,6 +71,8 @@ type Config struct {
 	// Hide masks secrets in what a server wrote, before Tell, Debug and Status have
 	// it; nil leaves it as it is.
 	Hide func(string) string
+	// Once leaves a connection that failed until somebody wants it again.
+	Once bool
 	// Timeout bounds one attempt to connect, ToolTimeout a call of a server that has
 	// no other; 0 is the default.
 	Timeout, ToolTimeout time.Duration

@@ -376,7 +376,7 @@ func (o *owner) failed(err error) {
 		o.set(event.ServerFailed, broke.Error(), nil)
 	case o.conf.Transport == servers.Stdio && errors.Is(err, errEnded):
 		o.set(event.ServerClosed, err.Error()+"; it is started again by the next call", nil)
-	case o.conf.Transport == servers.Stdio || o.conf.Transport == servers.Host || o.tries >= maxTries || permanent(err):
+	case o.conf.Transport == servers.Stdio || o.conf.Transport == servers.Host || o.tries >= maxTries || o.hub.conf.Once || permanent(err):
 		o.set(event.ServerFailed, err.Error(), nil)
 	default:
 		wait := min(firstDelay<<o.tries, lastDelay)
