@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
 )
 
 // every holds one op of each kind with every field set.
@@ -21,7 +22,8 @@ var every = []op.Op{
 	op.Attach{Client: "web"},
 	op.Detach{Client: "web"},
 	op.Answer{
-		Call: "c1", Allow: true, By: "web", Comment: "mind the gap", Exact: true, Rules: []string{"Bash(go test:*)"}, Keep: op.ForLocal,
+		Changes: []op.RuleChange{{Kind: op.RemoveRules, Effect: policy.Deny, Rules: []string{"Bash"}}},
+		Call:    "c1", Allow: true, By: "web", Comment: "mind the gap", Exact: true, Rules: []string{"Bash(go test:*)"}, Keep: op.ForLocal,
 		Input: []byte(`{"command":"ls"}`), Mode: "acceptEdits", Choices: [][]string{{"a", "b"}, {}}, Values: []byte(`{"n":1}`), Dismissed: true,
 	},
 	op.SetModel{Name: "anthropic/x"},

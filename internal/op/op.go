@@ -77,6 +77,9 @@ type (
 		// the question suggests.
 		Rules []string `json:"rules,omitempty"`
 		Keep  Keep     `json:"keep,omitempty"`
+		// Changes are of the rules that the session was granted, made before Rules are
+		// added. They end with the process.
+		Changes []RuleChange `json:"changes,omitempty"`
 		// Input, when not empty, are the arguments as the person rewrote them.
 		// The call is planned and judged again with them.
 		Input json.RawMessage `json:"input,omitempty"`
@@ -142,6 +145,24 @@ type (
 	Rename struct {
 		Title string `json:"title,omitempty"`
 	}
+)
+
+// A RuleChange changes the rules that a session was granted; those of settings are
+// none of its.
+type RuleChange struct {
+	Kind   ChangeKind    `json:"kind"`
+	Effect policy.Effect `json:"effect"` // of the rules
+	Rules  []string      `json:"rules"`
+}
+
+// A ChangeKind is what becomes of rules.
+type ChangeKind string
+
+// Kinds of changes.
+const (
+	AddRules     ChangeKind = "add"
+	ReplaceRules ChangeKind = "replace" // all with the effect are these
+	RemoveRules  ChangeKind = "remove"
 )
 
 // Keep says how long the rules of an answer hold.

@@ -185,6 +185,10 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 	if o.Allow && o.Keep != op.ForSession && len(o.Rules) == 0 {
 		o.Rules = st.Pending[o.Call].Verdict.Suggest
 	}
+	list, err := st.changed(o.Changes)
+	if err != nil {
+		return err
+	}
 	rules, err := s.change(ctx, st, o)
 	if err != nil {
 		return err
@@ -197,7 +201,7 @@ func (s *Session) answer(ctx context.Context, st *state, o op.Answer) error {
 	delete(st.asks, o.Call)
 	st.limits = st.limits.Answered()
 	if o.Allow {
-		st.rules.List = append(slices.Clip(st.rules.List), rules...)
+		st.rules.List = append(list, rules...)
 	}
 	ch <- o
 	return nil
@@ -220,6 +224,33 @@ func (s *Session) change(ctx context.Context, st *state, o op.Answer) (rules []p
 		return nil, err
 	}
 	return rules, s.setMode(ctx, st, m)
+}
+
+// changed are the rules with those that the session was granted changed. Rules of
+// settings stay as they are.
+func (st *state) changed(list []op.RuleChange) ([]policy.Rule, error) {
+	out := slices.Clone(st.rules.List)
+	for _, c := range list {
+		if !slices.Contains([]op.ChangeKind{op.AddRules, op.ReplaceRules, op.RemoveRules}, c.Kind) {
+			return nil, &op.Refusal{Code: op.BadRule, Text: fmt.Sprintf("rules can be added, replaced and removed; %q is none of these", c.Kind)}
+		}
+		if c.Kind != op.AddRules {
+			out = slices.DeleteFunc(out, func(r policy.Rule) bool {
+				return r.Scope == policy.Session && r.Effect == c.Effect && (c.Kind == op.ReplaceRules || slices.Contains(c.Rules, r.Text()))
+			})
+		}
+		if c.Kind == op.RemoveRules {
+			continue
+		}
+		for _, text := range c.Rules {
+			r, err := policy.ParseRule(text, c.Effect, policy.Session, "this session", st.rules.Dir)
+			if err != nil {
+				return nil, &op.Refusal{Code: op.BadRule, Text: err.Error(), Err: err}
+			}
+			out = append(out, r)
+		}
+	}
+	return out, nil
 }
 
 // situate tells the model what has changed around it since it was last told.

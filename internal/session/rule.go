@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
@@ -143,9 +142,12 @@ func (h host) byHook(ctx context.Context, q agent.Question, v agent.Verdict, a o
 	v.Verdict = policy.Verdict{Effect: policy.Allow, Reason: "approved by the hook " + a.By, Part: v.Part, Needs: v.Needs}
 	var res error
 	err := h.s.do(func(st *state) {
-		var rules []policy.Rule
+		var rules, list []policy.Rule
+		if list, res = st.changed(a.Changes); res != nil {
+			return
+		}
 		if rules, res = h.s.change(ctx, st, a); res == nil {
-			st.rules.List = append(slices.Clip(st.rules.List), rules...)
+			st.rules.List = append(list, rules...)
 		}
 	})
 	if res != nil { // the call was allowed all the same

@@ -379,44 +379,6 @@ func (g *Gate) Asks(ctx context.Context, q agent.Question, v agent.Verdict) (op.
 	return out, true
 }
 
-// suggestions are the rules that "always" would save, as hooks read them.
-func suggestions(rules []string) []hook.Update {
-	if len(rules) == 0 {
-		return []hook.Update{}
-	}
-	u := hook.Update{Type: "addRules", Behavior: "allow", Destination: "localSettings"}
-	for _, text := range rules {
-		tool, spec, _ := strings.Cut(text, "(")
-		u.Rules = append(u.Rules, hook.UpdateRule{Tool: tool, Spec: strings.TrimSuffix(spec, ")")})
-	}
-	return []hook.Update{u}
-}
-
-var keeps = map[string]op.Keep{"": op.ForSession, "session": op.ForSession, "localSettings": op.ForLocal, "projectSettings": op.ForProject, "userSettings": op.ForUser}
-
-// grant puts what a hook changes of the permissions into its answer.
-func (g *Gate) grant(a *op.Answer, updates []hook.Update) {
-	for _, u := range updates {
-		keep, known := keeps[u.Destination]
-		switch {
-		case !a.Allow:
-		case u.Type == "setMode" && known && keep == op.ForSession:
-			a.Mode = policy.Mode(u.Mode)
-		case u.Type == "addRules" && u.Behavior == "allow" && known && (len(a.Rules) == 0 || a.Keep == keep):
-			a.Keep = keep
-			for _, r := range u.Rules {
-				text := r.Tool
-				if r.Spec != "" {
-					text += "(" + r.Spec + ")"
-				}
-				a.Rules = append(a.Rules, text)
-			}
-		default:
-			g.once(fmt.Sprintf("the hook %s wants the permission update %s %s to %q, which is not supported and was left out", clip.Line(a.By, 80), u.Type, u.Behavior, u.Destination))
-		}
-	}
-}
-
 // Refused implements session.Hooks.
 func (g *Gate) Refused(ctx context.Context, q agent.Question, v agent.Verdict) bool {
 	a := g.Hook(ctx, hook.DeniedInput{Call: called(q), Reason: v.Reason}, q.Plan.Actions)

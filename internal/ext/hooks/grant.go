@@ -1,0 +1,67 @@
+package hooks
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// suggestions are the rules that "always" would save, as hooks read them.
+func suggestions(rules []string) []hook.Update {
+	if len(rules) == 0 {
+		return []hook.Update{}
+	}
+	u := hook.Update{Type: "addRules", Behavior: "allow", Destination: "localSettings"}
+	for _, text := range rules {
+		tool, spec, _ := strings.Cut(text, "(")
+		u.Rules = append(u.Rules, hook.UpdateRule{Tool: tool, Spec: strings.TrimSuffix(spec, ")")})
+	}
+	return []hook.Update{u}
+}
+
+var keeps = map[string]op.Keep{"": op.ForSession, "session": op.ForSession, "localSettings": op.ForLocal, "projectSettings": op.ForProject, "userSettings": op.ForUser}
+
+// kinds are the changes of rules, and effects those of the rules.
+var (
+	kinds   = map[string]op.ChangeKind{"addRules": op.AddRules, "replaceRules": op.ReplaceRules, "removeRules": op.RemoveRules}
+	effects = map[string]policy.Effect{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny}
+)
+
+// grant puts what a hook changes of the permissions into its answer. In settings
+// files it adds what is allowed, and nothing else: what a person wrote there to
+// refuse or to ask is not a hook's to change.
+func (g *Gate) grant(a *op.Answer, updates []hook.Update) {
+	for _, u := range updates {
+		keep, known := keeps[u.Destination]
+		kind, rules := kinds[u.Type]
+		effect, able := effects[u.Behavior]
+		switch {
+		case !a.Allow:
+		case u.Type == "setMode" && known && keep == op.ForSession:
+			a.Mode = policy.Mode(u.Mode)
+		case u.Type == "addRules" && u.Behavior == "allow" && known && (len(a.Rules) == 0 || a.Keep == keep):
+			a.Keep = keep
+			a.Rules = append(a.Rules, texts(u.Rules)...)
+		case rules && able && known && keep == op.ForSession:
+			a.Changes = append(a.Changes, op.RuleChange{Kind: kind, Effect: effect, Rules: texts(u.Rules)})
+		default:
+			g.once(fmt.Sprintf("the hook %s wants the permission update %s %s to %q, which is not supported and was left out", clip.Line(a.By, 80), u.Type, u.Behavior, u.Destination))
+		}
+	}
+}
+
+// texts are rules as settings write them.
+func texts(rules []hook.UpdateRule) (out []string) {
+	for _, r := range rules {
+		text := r.Tool
+		if r.Spec != "" {
+			text += "(" + r.Spec + ")"
+		}
+		out = append(out, text)
+	}
+	return out
+}
