@@ -1,0 +1,74 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/pick"
+)
+
+// commandsFor are the commands that match what was typed, the best first.
+func (m *Model) commandsFor(word string) []found {
+	q := pick.NewQuery(word)
+	type rated struct {
+		found
+		score int
+	}
+	var hits []rated
+	for _, c := range m.commands() {
+		score, at, ok := q.Match(c.name)
+		if !ok {
+			continue
+		}
+		if word != "" && strings.HasPrefix(c.name, word) {
+			score += 10_000 - len(c.name)
+		}
+		hits = append(hits, rated{found{Choice{ID: c.name, Name: c.name, About: c.told(), Right: c.args}, at}, score})
+	}
+	order.By(hits, func(a, b rated) int { return cmp.Compare(b.score, a.score) })
+	out := make([]found, len(hits))
+	for i, h := range hits {
+		out[i] = h.found
+	}
+	return out
+}
+
+// command runs a line that begins with "/".
+func (m *Model) command(line string) []effect {
+	name, args, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "/"), " ")
+	all := m.commands()
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if i >= 0 {
+		return all[i].run(m, strings.TrimSpace(args))
+	}
+	if m.s == nil && m.gone == nil || m.screen.past { // what extensions bring is not known yet
+		return m.sendCommand(line)
+	}
+	text := "there is no command /" + draw.String(name)
+	if close := m.nearest(name, all); len(close) > 0 {
+		text += "; did you mean /" + strings.Join(close, " or /") + "?"
+	}
+	m.box.Set(line) // it can be mended
+	m.say(text, draw.Attention)
+	return nil
+}
+
+// nearest are up to three commands that a name which is none may stand for:
+// those a slip of the finger away, else those that have its letters.
+func (m *Model) nearest(name string, all []command) []string {
+	var names []string
+	for _, c := range all {
+		names = append(names, c.name)
+	}
+	close := near.Words(name, names)
+	if len(close) == 0 {
+		for _, f := range m.commandsFor(name) {
+			close = append(close, draw.String(f.ID))
+		}
+	}
+	return close[:min(len(close), 3)]
+}
