@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,9 +72,6 @@ func (s *stretch) reply(_ int, body []byte) llmtest.Reply {
 
 // long runs a session of 2,000 steps against models of two windows.
 func (b *bench) long() (out []figure) {
-	// What the provider of the bench throws away grows with the window; that it is
-	// collected while adze works would count as adze's.
-	defer debug.SetGCPercent(debug.SetGCPercent(2000))
 	for _, window := range []int{200_000, 32_000} {
 		s := stretch{pid: func() int { return int(b.pid.Load()) }}
 		srv := &llmtest.Strict{Wire: llmtest.Anthropic{}, Window: window, Every: 50, Play: s.reply, Seen: s.saw}
