@@ -66,6 +66,9 @@ func repairRun(t *testing.T, torn string, at int, cut bool) (met bool) {
 	}
 	switch {
 	case err == nil && !cut: // what failed, if anything did, does not matter for the log
+		if bytes.Contains(file.data, []byte(torn)) {
+			t.Errorf("%.20q at %d: opened, and what was torn is there still", torn, at)
+		}
 		add(t, l, 9, 9)
 		events = 9
 		if err := l.Close(); err != nil {
