@@ -419,6 +419,26 @@ func TestUISessionOpenElsewhere(t *testing.T) {
 	}
 }
 
+// Between two sessions there is none whose status line could be drawn.
+func TestUIStatusLineBetweenSessions(t *testing.T) {
+	p := newPlace(t)
+	p.settings(filepath.Join(p.home, ".claude", "settings.json"), `{"statusLine": {"type": "command", "command": "echo STATUS", "padding": 1}}`)
+	x := p.ui(90, 30, "> One.\n---\n> Two.\n")
+	x.until(`STATUS`)
+	x.keys("say one", enter)
+	x.until(`● One\.`)
+	for _, command := range []string{"/fork", "/clear"} {
+		x.until(`STATUS`)
+		x.keys(command, enter)
+		x.gone(`STATUS`)
+		x.until(`STATUS`)
+	}
+	x.keys("again", enter)
+	x.until(`● (One|Two)\.[^●]*$`)
+	x.keys("/exit", enter)
+	x.ended()
+}
+
 // What a session is cleared for has its model, and nothing else of it.
 func TestUIClearKeepsTheModel(t *testing.T) {
 	p := newPlace(t)

@@ -179,6 +179,7 @@ func bulk(b Body) (n int) {
 		}
 	case ToolFinished:
 		n = 2 * len(b.Text) // its view says it again
+	default: // of little text
 	}
 	return n
 }

@@ -154,6 +154,9 @@ type Info struct {
 	Seq      event.Seq    `json:"seq"` // of its last event
 }
 
+// begun reports whether something was asked in the session.
+func (i Info) begun() bool { return i.Turns > 0 || i.First != "" }
+
 // ServedModel is the model of a session whose calls another agent makes (adze mcp
 // serve). Nobody goes on with it without naming it.
 const ServedModel = "mcp/client"
@@ -245,8 +248,12 @@ func (e *AmbiguousError) Hint() string { return "give the ID of one of them" }
 func Match(all []Info, project, query string) (Info, error) {
 	query = strings.TrimSpace(query)
 	if query == "" {
-		if n := slices.IndexFunc(all, func(i Info) bool { return i.Key == project && i.Model != ServedModel }); n >= 0 {
-			return all[n], nil
+		goesOn := func(i Info) bool { return i.Key == project && i.Model != ServedModel }
+		// One that ended before its first prompt, or could not be written, hides no conversation.
+		for _, fits := range []func(Info) bool{func(i Info) bool { return goesOn(i) && i.begun() }, goesOn} {
+			if n := slices.IndexFunc(all, fits); n >= 0 {
+				return all[n], nil
+			}
 		}
 		return Info{}, fmt.Errorf("%w here yet", ErrNone)
 	}

@@ -18,3 +18,14 @@ func TestTheNewestIsNoServedOne(t *testing.T) {
 		t.Error("a served session was the newest")
 	}
 }
+
+// A session that ended before its first prompt is not what one goes on with,
+// unless there is nothing else.
+func TestTheNewestWasBegun(t *testing.T) {
+	all := []store.Info{{ID: "0003", Key: "p"}, {ID: "0002", Key: "q", Turns: 1}, {ID: "0001", Key: "p", First: "said"}}
+	for n, want := range map[int]string{3: "0001", 2: "0003"} {
+		if i, err := store.Match(all[:n], "p", ""); err != nil || i.ID != want {
+			t.Errorf("of %d: %+v %v", n, i, err)
+		}
+	}
+}

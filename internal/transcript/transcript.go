@@ -286,7 +286,7 @@ func (s State) Apply(e event.Event) State {
 
 // call applies what happens to one call: a question, its answer, start and end.
 func (s State) call(e event.Event) State {
-	switch b := e.Body.(type) {
+	switch b := any(e.Body).(type) {
 	case event.Asked:
 		s.Pending = with(s.Pending, b.Call, b)
 	case event.Answered:
@@ -303,7 +303,7 @@ func (s State) call(e event.Event) State {
 
 // reshaped applies what changes the conversation as it was so far.
 func (s State) reshaped(e event.Event) State {
-	switch b := e.Body.(type) {
+	switch b := any(e.Body).(type) {
 	case event.Cleared:
 		s.Cache = s.Cache.changed(CacheCleared)
 		s.talk = s.talk.clear(b.Calls)

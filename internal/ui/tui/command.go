@@ -165,6 +165,9 @@ func (m *Model) anew() Start {
 // leaves lets go of the session that is open, for another one.
 func (m *Model) leaves(to Start) {
 	m.s, m.st, m.start, m.gone = nil, transcript.State{}, to, nil
+	// What is said and asked of it goes with it: a status line, a dialog, the
+	// turn that Enter would go on with.
+	m.turn, m.status, m.dialogs, m.going, m.cutOff = turn{}, status{}, nil, nil, false
 }
 
 func (m *Model) modeCommand(args string) []effect {

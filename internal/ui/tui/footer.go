@@ -17,6 +17,8 @@ import (
 // status is the line that a person's own command printed.
 type status struct {
 	text    string
+	padding int    // columns before each line
+	wrong   string // why the command failed when it was told last
 	running bool
 	changed bool      // something changed since it ran
 	due     time.Time // when it runs again; zero is not at all
@@ -40,7 +42,7 @@ func (m *Model) footer(p paper) []draw.Line {
 	var out []draw.Line
 	if m.status.text != "" {
 		for l := range strings.Lines(m.status.text) {
-			line := draw.Line{draw.S(strings.Repeat(" ", 2+m.s.UI.Status.Padding), draw.Plain)}
+			line := draw.Line{draw.S(strings.Repeat(" ", 2+m.status.padding), draw.Plain)}
 			for _, part := range draw.Output(l, draw.Style{}) {
 				line = append(line, part...)
 			}
@@ -190,17 +192,22 @@ func (m *Model) statusDue() []effect {
 	s, run := m.s, m.s.UI.Status
 	in := m.statusInput()
 	m.status.running, m.status.changed, m.status.due = true, false, time.Time{}
-	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		ctx, stop := context.WithTimeout(ctx, statusTime)
+	return []effect{work{func(whole context.Context) func(*Model) []effect {
+		ctx, stop := context.WithTimeout(whole, statusTime)
 		defer stop()
 		out, err := run.Run(ctx, in)
+		over := whole.Err() != nil // adze ends
 		return func(m *Model) []effect {
 			if m.s != s {
 				return nil
 			}
 			m.status.running = false
-			if err == nil {
-				m.status.text = strings.TrimRight(out, "\n ")
+			switch {
+			case err == nil:
+				m.status.text, m.status.padding, m.status.wrong = strings.TrimRight(out, "\n "), run.Padding, ""
+			case !over && err.Error() != m.status.wrong: // once, until it works or fails otherwise
+				m.status.wrong = err.Error()
+				m.note("warning", "The status line's command failed: "+m.status.wrong, "adze config get status_line shows it")
 			}
 			if m.status.changed {
 				m.status.due = m.now.Add(statusWait)
