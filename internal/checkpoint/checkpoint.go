@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/free"
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/effect"
 	"github.com/adze-agent/adze/internal/git/object"
@@ -57,6 +58,7 @@ type Tree struct {
 	search  search.Tree
 	blobs   Blobs
 	make    func() (*os.File, error)
+	space   func(string) (int64, bool)
 	program string // git
 	env     []string
 	limits  Limits
@@ -90,6 +92,8 @@ type Config struct {
 	// change, when it is needed first. Nobody else may write it; who made it closes it.
 	Scratch func() (*os.File, error)
 	Journal *Journal // nil: what is known goes with the process
+	// Space is how many bytes there is room for where a folder is; nil asks the disk.
+	Space func(dir string) (bytes int64, known bool)
 	// Git is the program, absolute, and Env its whole environment, with the pins;
 	// with "" nothing is read from a repository.
 	Git    string
@@ -100,8 +104,12 @@ type Config struct {
 
 // New remembers nothing yet: the first Begin looks at the whole tree.
 func New(c Config) *Tree {
+	if c.Space == nil {
+		c.Space = free.Space
+	}
 	return &Tree{
-		root: c.Root, leave: c.Leave, blobs: c.Blobs, make: c.Scratch, saving: saving{journal: c.Journal}, program: c.Git, env: c.Env, limits: c.Limits.orDefault(), now: c.Now,
+		space: c.Space,
+		root:  c.Root, leave: c.Leave, blobs: c.Blobs, make: c.Scratch, saving: saving{journal: c.Journal}, program: c.Git, env: c.Env, limits: c.Limits.orDefault(), now: c.Now,
 		search: search.Tree{Root: c.Root, Top: c.Root, Home: c.Home},
 	}
 }

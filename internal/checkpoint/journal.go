@@ -145,6 +145,7 @@ type beginRecord struct {
 	Call   int             `json:"call"`
 	Files  []named         `json:"files,omitempty"`
 	Others []effect.Change `json:"others,omitempty"` // of calls that began before
+	Apart  bool            `json:"apart,omitempty"`  // a tree is not in the journal
 }
 
 type endRecord struct {
@@ -270,6 +271,13 @@ func (t *Tree) save() {
 		s.journal.whole += int64(len(b))
 	}
 	clear(s.changed)
+}
+
+// apart reports whether the tree is not in the journal.
+func (t *Tree) apart() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.saving.journal == nil
 }
 
 // keep saves the tree as it was seen last.

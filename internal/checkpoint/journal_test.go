@@ -154,6 +154,41 @@ func TestRecoverFromADamagedJournal(t *testing.T) {
 	}
 }
 
+// Where there is no room for the journal, contents are kept elsewhere: a call
+// that ends can be undone, and of one that is cut off it is said that nothing is known.
+func TestNoRoomForTheJournal(t *testing.T) {
+	dir := tempTree(t)
+	r, c, at := journaled(t, dir, checkpoint.Limits{})
+	scratch, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer scratch.Close()
+	made := 0
+	r.Trees[0] = checkpoint.New(checkpoint.Config{
+		Root: dir, Blobs: c.Blobs, Now: time.Now, Journal: r.Journal,
+		Scratch: func() (*os.File, error) { made++; return scratch, nil },
+		Space:   func(string) (int64, bool) { return 100, true },
+	})
+	shell(t, dir, "printf 1234567890 >a")
+	end, _ := r.Begin(t.Context(), anything)
+	if end(t.Context()); made != 0 {
+		t.Error("there was room for ten bytes")
+	}
+	shell(t, dir, "head -c 51 /dev/zero >b")
+	before := listing(t, dir)
+	end, _ = r.Begin(t.Context(), anything)
+	shell(t, dir, "rm a; echo x >b")
+	all := end(t.Context()).Files
+	if _, _, err := checkpoint.Restore(t.Context(), c.Blobs, checkpoint.Back(all)); err != nil || cmp.Diff(before, listing(t, dir)) != "" {
+		t.Errorf("%v %s", err, cmp.Diff(before, listing(t, dir)))
+	}
+	r.Begin(t.Context(), anything)
+	if got := checkpoint.Recover(t.Context(), at, c); made != 1 || len(got.Missed) != 1 {
+		t.Errorf("made %d, recovered %+v", made, got)
+	}
+}
+
 func FuzzRecover(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x01\x00\x00\x00\x00\x00\x00\x00R"))

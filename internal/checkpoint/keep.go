@@ -30,6 +30,9 @@ func (t *Tree) keepAll(ctx context.Context) {
 	}
 	defer lister.Close()
 	t.shrink()
+	if !t.room() {
+		t.leaveJournal()
+	}
 	late := t.now().Add(t.limits.Took)
 	buf := make([]byte, 256<<10)
 	for _, f := range t.todo {
@@ -67,6 +70,12 @@ func (t *Tree) shrink() {
 		return
 	}
 	t.saving.forget()
+	t.again()
+	_ = t.scratch.Truncate(0) // else it is as large as it was
+}
+
+// again has all contents copied anew.
+func (t *Tree) again() {
 	t.kept = 0
 	for _, d := range t.order {
 		for name, f := range d.files {
@@ -76,7 +85,38 @@ func (t *Tree) shrink() {
 			}
 		}
 	}
-	_ = t.scratch.Truncate(0) // else it is as large as it was
+}
+
+// room reports whether what is to be copied leaves half of the disk's room to
+// the session's log, which stands beside the journal.
+func (t *Tree) room() bool {
+	if t.saving.journal == nil {
+		return true
+	}
+	want := int64(0)
+	for _, f := range t.todo {
+		if !f.copied && f.git == "" && f.lost == "" && f.stat.Mode.IsRegular() && f.stat.Size <= t.limits.File {
+			want += f.stat.Size
+		}
+	}
+	if want = min(want, t.limits.Kept-t.kept); want == 0 {
+		return true
+	}
+	have, known := t.space(t.saving.journal.dir)
+	return !known || want <= have/2
+}
+
+// leaveJournal has contents copied to a file elsewhere: they go with the
+// process then. Without one they stay where they are.
+func (t *Tree) leaveJournal() {
+	scratch, err := t.make()
+	if err != nil {
+		return
+	}
+	t.saving.forget()
+	t.again()
+	_ = t.scratch.Truncate(0) // the journal closes it
+	t.scratch, t.saving.journal = scratch, nil
 }
 
 // copy appends a content to the scratch file.

@@ -52,7 +52,7 @@ func (r *Recorder) Begin(ctx context.Context, actions []policy.Action) (end func
 	if whole {
 		marks, others, note = r.marks(ctx)
 	}
-	call := r.journal(paths, before, others)
+	call := r.journal(beginRecord{Others: others, Apart: whole && slices.ContainsFunc(r.Trees, (*Tree).apart)}, paths, before)
 	return func(ctx context.Context) (out effect.Changed) {
 		defer func() { r.finish(ctx, call, out) }()
 		if len(marks) > 0 {
@@ -92,12 +92,12 @@ func (r *Recorder) rest() {
 }
 
 // journal notes a call that begins, and returns its number.
-func (r *Recorder) journal(paths []string, before []effect.Version, others []effect.Change) (call int) {
+func (r *Recorder) journal(b beginRecord, paths []string, before []effect.Version) (call int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.calls++
 	r.running++
-	b := beginRecord{Call: r.calls, Others: others}
+	b.Call = r.calls
 	for i, p := range paths {
 		b.Files = append(b.Files, named{p, before[i]})
 	}

@@ -52,6 +52,9 @@ func Recover(ctx context.Context, dir string, c Config) (out effect.Changed) {
 		}
 	}
 	for _, call := range j.open {
+		if call.Apart {
+			out.Missed = []string{unknown}
+		}
 		for _, n := range call.Files {
 			after, err := Look(n.Path, nil)
 			if err == nil && n.Before != after {

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/disk/free"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/llm/choose"
@@ -325,7 +326,7 @@ func stateFindings(p settings.Paths) []finding {
 		f.Hint = "make it writable, or set ADZE_HOME to a folder that is"
 		return []finding{f}
 	}
-	if free, ok := freeSpace(existing(p.State)); ok {
+	if free, ok := free.Space(existing(p.State)); ok {
 		f.Text += ", " + clip.Size(free) + " free"
 		if free < 100<<20 {
 			f.Level, f.Hint = "broken", "make room: sessions stop when they cannot be recorded"

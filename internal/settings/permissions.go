@@ -18,9 +18,14 @@ import (
 // for the mode bypassPermissions, whatever the settings say. The error is a
 // rule or folder that cannot be used, or a mode that is forbidden here.
 func Permissions(e Environment, cfg *config.Config, p Paths, skip bool) (policy.Rules, policy.Mode, error) {
-	rules, _, err := Rules(cfg, p)
+	rules, problems, err := Rules(cfg, p)
 	if err != nil {
 		return rules, "", err
+	}
+	for _, x := range problems {
+		if x.Key == dirsKey && e.Note != nil { // of rules, adze config check tells
+			e.Note(x.String())
+		}
 	}
 	mode := cfg.Permissions.Mode()
 	if skip {
@@ -118,25 +123,37 @@ func listed(cfg *config.Config, p Paths, missing func(error)) (policy.Rules, []c
 			r.List = append(r.List, rule)
 		}
 	}
-	r.Dirs = dirs(cfg, p, missing)
-	return r, problems
+	list, more := dirs(cfg, p, missing)
+	r.Dirs = list
+	return r, append(problems, more...)
 }
 
 // Dirs are the folders that sessions work in, those of UsableRules: the one they
 // start in and those of the settings that can be used.
-func Dirs(cfg *config.Config, p Paths) []string { return dirs(cfg, p, func(error) {}) }
+func Dirs(cfg *config.Config, p Paths) []string {
+	out, _ := dirs(cfg, p, func(error) {})
+	return out
+}
 
-func dirs(cfg *config.Config, p Paths, missing func(error)) []string {
-	out := []string{p.Dir}
+const dirsKey = "permissions.additionalDirectories"
+
+// dirs returns what is wrong with folders of settings files as problems, and
+// tells missing of those that were given for this run: a settings file counts in
+// many places, and a folder that is not there grants nothing.
+func dirs(cfg *config.Config, p Paths, missing func(error)) (out []string, problems []config.Problem) {
+	out = []string{p.Dir}
 	for _, d := range cfg.Permissions.Dirs {
 		dir, err := folder(d, p)
-		if err != nil {
+		switch {
+		case err == nil:
+			out = append(out, dir)
+		case given(d.Origin):
 			missing(err)
-			continue
+		default:
+			problems = append(problems, config.Problem{Severity: config.Warning, Origin: d.Origin, Key: dirsKey, Message: err.Error()})
 		}
-		out = append(out, dir)
 	}
-	return out
+	return out, problems
 }
 
 // Forbidden are the modes that a session cannot be switched to, and why. It

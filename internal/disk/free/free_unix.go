@@ -1,11 +1,12 @@
 //go:build unix
 
-package cli
+// Package free says how much room there is on a disk.
+package free
 
 import "golang.org/x/sys/unix"
 
-// freeSpace is what a person without privileges may still write, in bytes.
-func freeSpace(dir string) (int64, bool) {
+// Space is what a person without privileges may still write, in bytes.
+func Space(dir string) (int64, bool) {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {
 		return 0, false

@@ -1,9 +1,9 @@
-package cli
+package free
 
 import "golang.org/x/sys/windows"
 
-// freeSpace is what this person may still write, in bytes.
-func freeSpace(dir string) (int64, bool) {
+// Space is what this person may still write, in bytes.
+func Space(dir string) (int64, bool) {
 	p, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, false
