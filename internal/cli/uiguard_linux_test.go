@@ -99,6 +99,8 @@ func TestUIIsKilledBelowAShell(t *testing.T) {
 			x.until(`shell\$`)
 			x.keys(strings.Join(adze.Args, " ") + enter)
 			x.until(`What shall be done here`)
+			x.keys("half a line") // behind what the terminal answers at the start
+			x.until(`half a line`)
 			x.killed(x.front(), syscall.SIGKILL)
 			x.last("\x1b[?1004h", "\x1b[?1004l", "\x1b[?25h")
 			x.keys("echo it-''works" + enter)

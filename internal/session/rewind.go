@@ -69,7 +69,7 @@ func (s *Session) rewind(ctx context.Context, o op.Rewind) error {
 				s.wentBack(st, *e)
 			}
 		}
-		if len(st.Queue) > 0 && !st.ending {
+		if len(st.Queue) > len(now.Queue) && !st.ending { // what an earlier process left there waits for a person's word
 			s.begin(st)
 		}
 	})

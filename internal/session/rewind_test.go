@@ -446,3 +446,25 @@ func TestCutCallIsRecorded(t *testing.T) {
 		}
 	}
 }
+
+// A prompt that waited when the process ended begins nothing because somebody
+// looks at what a rewind would do, or does it; the next prompt takes it along.
+func TestRewindBeginsNothingThatWaited(t *testing.T) {
+	log := &mem.Log{}
+	r := start(t, log, nil, fake.Say("A1"))
+	r.prompt("Q1")
+	r.turns(1, nil)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log = reopened(t, log, event.InputQueued{ID: "left", Text: "left over"})
+	r = start(t, log, func(c *session.Config) { c.Files = &takenBack{} }, fake.Say("A2"))
+	for _, preview := range []bool{true, false} {
+		if err := r.Submit(t.Context(), op.Rewind{To: r.ids()[0], Code: true, Preview: preview}); err != nil {
+			t.Fatal(err)
+		}
+		if st := r.State(); st.Running != "" || len(st.Queue) != 1 {
+			t.Errorf("preview %v: turn %q, %d wait", preview, st.Running, len(st.Queue))
+		}
+	}
+}

@@ -207,7 +207,7 @@ func (m *Model) statusDue() []effect {
 				m.status.text, m.status.padding, m.status.wrong = strings.TrimRight(out, "\n "), run.Padding, ""
 			case !over && err.Error() != m.status.wrong: // once, until it works or fails otherwise
 				m.status.wrong = err.Error()
-				m.note("warning", "The status line's command failed: "+m.status.wrong, "adze config get status_line shows it")
+				m.note("warning", "The status line's command failed: "+m.status.wrong, "adze config get statusLine.command shows it")
 			}
 			if m.status.changed {
 				m.status.due = m.now.Add(statusWait)
