@@ -222,7 +222,7 @@ func (l *loader) claims(n *node) {
 			continue
 		}
 		if v := n.at(k.Name); v != nil && v.kind != 'n' {
-			text := clip.Line(clip.Visible(string(v.json())), 500)
+			text := clip.Visible(string(v.json())) // whole: somebody says yes to it
 			l.out.Claims = append(l.out.Claims, Claim{Key: k.Name, Text: text, Origin: v.from})
 		}
 	}

@@ -25,7 +25,9 @@ type Claim struct {
 	Text string `json:"text"`
 }
 
-const maxClaim = 4000 // characters: who says yes has to see all of an ordinary one
+// maxClaim bounds what a folder says of one thing that it wants, in characters:
+// no file that counts has more. Who says yes has to see all of it.
+const maxClaim = 2 << 20
 
 func claim(file string, line int, what, format string, args ...any) Claim {
 	return Claim{clip.Visible(file), line, clip.Line(clip.Visible(what), 100), clip.Line(clip.VisibleText(fmt.Sprintf(format, args...)), maxClaim)}
