@@ -142,9 +142,12 @@ func goBack(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewi
 	if err != nil {
 		return openError(cmd.Context(), err)
 	}
-	s, err := rewind.Open(cmd.Context(), opts.Run(p), sys.Environ, i.ID)
+	s, left, err := rewind.Open(cmd.Context(), opts.Run(p), sys.Environ, i.ID)
 	if err != nil {
 		return openError(cmd.Context(), err)
+	}
+	if left != "" {
+		fmt.Fprintln(sys.Stderr, clip.VisibleText(left))
 	}
 	events := s.Follow(cmd.Context(), s.State().Seq, event.Everything) // what comes of the op
 	err = s.Submit(cmd.Context(), o)

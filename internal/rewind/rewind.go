@@ -151,23 +151,23 @@ func (r *Recorder) Close() (err error) {
 }
 
 // Open opens a session that no process runs, by its ID, only to go back in it:
-// it has no model.
-func Open(ctx context.Context, run sessions.Run, environ []string, id string) (*session.Session, error) {
+// it has no model. left is what Left says.
+func Open(ctx context.Context, run sessions.Run, environ []string, id string) (s *session.Session, left string, err error) {
 	log, err := sessions.Choose(ctx, run, sessions.Choice{Resume: id})
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	s, err := session.Start(ctx, session.Config{
+	files := &Recorder{
+		Recorder: &checkpoint.Recorder{Blobs: log.Blobs()},
+		cut:      cut(log.Scratch(), common(log.Blobs(), environ, []string{run.Root})),
+	}
+	if s, err = session.Start(ctx, session.Config{
 		Log: log, Again: event.Resumed{Version: run.Version, Torn: log.Torn}, Now: time.Now,
-		Files: &Recorder{
-			Recorder: &checkpoint.Recorder{Blobs: log.Blobs()},
-			cut:      cut(log.Scratch(), common(log.Blobs(), environ, []string{run.Root})),
-		},
-	})
-	if err != nil {
-		return nil, errors.Join(err, log.Close())
+		Files: files,
+	}); err != nil {
+		return nil, "", errors.Join(err, log.Close())
 	}
-	return s, nil
+	return s, files.Left(), nil
 }
 
 // Read yields the events of a session. Where a call was cut off by the end of
