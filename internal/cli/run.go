@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -144,11 +145,31 @@ func schema(s string) (json.RawMessage, error) {
 	return raw, nil
 }
 
+var toolWord = regexp.MustCompile(`^(mcp__\S+|[A-Z]\w*\(.*\)|Bash|Read|Write|Edit|NotebookEdit|Glob|Grep|WebFetch|WebSearch|TodoWrite|Skill|Task)$`)
+
+// listOfTools refuses words behind a flag that takes tools, where they look like
+// more of them: other programs take a list there, and a rule would become a part
+// of the prompt.
+func listOfTools(fs *pflag.FlagSet, args []string) error {
+	for _, name := range []string{"allowed-tools", "disallowed-tools", "tools"} {
+		if !fs.Changed(name) || fs.ArgsLenAtDash() >= 0 {
+			continue
+		}
+		if n := slices.IndexFunc(args, toolWord.MatchString); n >= 0 {
+			return usagef(fmt.Sprintf("give --%s one value: \"A,B\"; before a prompt that is meant so, put --", name), "%q looks like one more tool for --%s", args[n], name)
+		}
+	}
+	return nil
+}
+
 // runPrompt is "adze [prompt]".
 func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command, args []string) error {
 	fs := root.Flags()
 	o, err := f.options(sys, fs)
 	if err != nil {
+		return err
+	}
+	if err := listOfTools(fs, args); err != nil {
 		return err
 	}
 	text := strings.Join(args, " ")
