@@ -455,10 +455,14 @@ func (s *Store) Uninstall(ctx context.Context, id string, data, force bool) erro
 		s.sweep(l)
 		return nil
 	})
-	if err != nil || !data {
+	if err != nil {
 		return err
 	}
-	return errors.Join(mended(safe.RemoveAll(s.dataOf(p))), s.forget(ctx, p.ID()))
+	err = s.forget(ctx, p.ID()) // who has this name next may be somebody else
+	if data {
+		err = errors.Join(err, mended(safe.RemoveAll(s.dataOf(p))))
+	}
+	return err
 }
 
 func (s *Store) dataOf(p Installed) string { return s.path(dataDir, p.Market, p.Name) }

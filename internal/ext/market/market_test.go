@@ -365,7 +365,7 @@ func TestOptions(t *testing.T) {
 	if has, err := s.HasSecrets("o@shop"); err != nil || len(has) != 1 {
 		t.Error(has, err)
 	}
-	if err := s.Uninstall(t.Context(), "o", true, false); err != nil {
+	if err := s.Uninstall(t.Context(), "o", false, false); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := s.Secrets(t.Context(), active[0]); err != nil || len(got) != 0 {
