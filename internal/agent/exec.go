@@ -143,6 +143,7 @@ func (c *calls) try(k *call) (f finding) {
 	}
 	env.Answer, env.Needs = answered.Answer, verdict.Needs
 	changed := c.record(k, plan)
+	f.changed = changed // also of a tool that panics: what it changed by then, and that it ended
 	f = c.run(k, env, verdict.Verdict)
 	f.changed = changed
 	if answered.rewrites() {
