@@ -180,9 +180,22 @@ func (r *Relay) see(b event.Body) {
 	}
 }
 
-// ended takes the end of a turn. Calls that it was handed and did not answer
-// never will be; those that wait get another turn.
+// ended takes the end of a turn. Events come some time after what they tell of: a
+// turn that was completed is one that reply ended, when all it had been handed was
+// answered, so calls that are open by now are in the turn after it. Of a turn that
+// was cut, those that it was handed and did not answer never will be; those that
+// wait get another turn.
 func (r *Relay) ended(b event.TurnEnded) {
+	if b.How != event.Done {
+		r.cut(b)
+	}
+	if !r.turn && r.since >= compactAfter && r.submit(op.Compact{Focus: focus}) == nil {
+		r.since = 0
+	}
+}
+
+// cut takes the end of a turn that had more to do.
+func (r *Relay) cut(b event.TurnEnded) {
 	why := "the call did not come to an end: " + b.Reason
 	if b.Err != "" {
 		why = b.Err
@@ -193,14 +206,9 @@ func (r *Relay) ended(b event.TurnEnded) {
 	}
 	r.fail(func(c *call) bool { return c.tries > 3 }, why)
 	r.turn = false
-	switch {
-	case len(r.pending) > 0:
+	if len(r.pending) > 0 {
 		if err := r.begin(); err != nil {
 			r.fail(func(*call) bool { return true }, err.Error())
-		}
-	case r.since >= compactAfter:
-		if r.submit(op.Compact{Focus: focus}) == nil {
-			r.since = 0
 		}
 	}
 }
