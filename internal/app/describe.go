@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
@@ -62,8 +61,7 @@ func (r *Running) Facts(id string) (window, limit int) {
 	if t := r.Target(); id == t.ID() {
 		return t.Window, t.Cap
 	}
-	provider, name, _ := strings.Cut(id, "/")
-	f, _ := r.world.models.Load().Table().Lookup(provider, name)
+	f := r.world.models.Load().FactsOf(id)
 	return f.Window, f.Output
 }
 

@@ -231,6 +231,11 @@ func (r *Running) choose(ctx context.Context, cfg *config.Config) (models.Target
 	if err != nil {
 		return models.Target{}, err
 	}
+	if r.spec.dry {
+		t, err := m.Described(ctx, cmp.Or(r.spec.Model, r.mainModel()))
+		r.key = t.Key
+		return t, err
+	}
 	r.auto = m.Classifier(ctx, r.started)
 	if t := r.spec.Target; t != nil {
 		r.key = "none"
@@ -413,14 +418,8 @@ func (r *Running) End(why ext.Ending) (err error) {
 	return err
 }
 
-// Dry starts a session that is not meant to run: without a key, the
-// instructions are those for a model that is not known.
+// Dry starts a session that is not meant to run. It needs no key.
 func (w *World) Dry(ctx context.Context, s Spec) (*Running, error) {
 	s.dry = true
-	r, err := w.Start(ctx, s)
-	if err == nil || w.Config().Model != "" {
-		return r, err
-	}
-	s.Target = &agent.Target{Provider: "no", Name: "model"}
 	return w.Start(ctx, s)
 }

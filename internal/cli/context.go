@@ -42,7 +42,7 @@ func newContext(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Print, o.spec.Log = true, sessions.Choice{None: true}
+			o.Print, o.spec.Log, o.spec.Model = true, sessions.Choice{None: true}, st.Model
 			a, err := o.dry(cmd.Context())
 			if err != nil {
 				return err

@@ -206,18 +206,39 @@ func keyHelper(ctx context.Context, o Config, command string) (string, error) {
 // Main is the model of a session; begun is the one of a session that is
 // resumed, "" for a new one.
 func (m *Set) Main(ctx context.Context, begun string) (Target, error) {
+	return m.main(ctx, begun, m.Named)
+}
+
+// Described is Main for a session that is not meant to run: its Target can have
+// no Model, since no key is needed. Where nothing names a model, it is one that
+// is not known.
+func (m *Set) Described(ctx context.Context, begun string) (Target, error) {
+	t, err := m.main(ctx, begun, func(ctx context.Context, wishes ...string) (Target, error) {
+		c, err := m.Describe(ctx, wishes...)
+		if err != nil {
+			return Target{}, err
+		}
+		return Target{Key: "none", Local: c.Local, Target: m.target(c)}, nil
+	})
+	if none := new(choose.NoModelError); errors.As(err, &none) {
+		return Target{Key: "none", Target: agent.Target{Provider: "no", Name: "model"}}, nil
+	}
+	return t, err
+}
+
+func (m *Set) main(ctx context.Context, begun string, named func(context.Context, ...string) (Target, error)) (Target, error) {
 	asked := ""
 	if s, ok := m.cfg.Setting("model"); ok && (s.Origin.Scope == config.Flag || s.Origin.Scope == config.EnvVar || s.Origin.Scope == config.Managed) {
 		asked = m.cfg.Model
 	}
 	if asked == "" && begun != "" {
-		if t, err := m.Named(ctx, begun); err == nil {
+		if t, err := named(ctx, begun); err == nil {
 			return t, nil
 		} else {
 			m.conf.note("the session's model %s cannot be used now: %v", begun, err)
 		}
 	}
-	t, err := m.Named(ctx, asked, m.cfg.Model)
+	t, err := named(ctx, asked, m.cfg.Model)
 	return t, m.where("model", err)
 }
 

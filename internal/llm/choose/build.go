@@ -24,10 +24,16 @@ const (
 	localOutput = 8192
 )
 
+// describe is what is known of a model, without the model. A local server is
+// asked for its window.
+func (c *Chooser) describe(ctx context.Context, p provider, model string) Choice {
+	c.ask(ctx, p, model)
+	return Choice{Provider: p.name, Name: model, Facts: c.facts(p, model), Local: p.local || p.custom && own(p.baseURL)}
+}
+
 // build makes the model of a provider.
 func (c *Chooser) build(ctx context.Context, p provider, model string) (Choice, error) {
-	c.ask(ctx, p, model)
-	choice := Choice{Provider: p.name, Name: model, Facts: c.facts(p, model), Local: p.local || p.custom && own(p.baseURL)}
+	choice := c.describe(ctx, p, model)
 	var err error
 	switch p.wire {
 	case "script":

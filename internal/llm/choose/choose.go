@@ -293,22 +293,50 @@ func (c *Chooser) usable(p provider) bool {
 // server that answers within 150 ms; without these the error is a
 // *NoModelError.
 func (c *Chooser) Choose(ctx context.Context, wishes ...string) (Choice, error) {
+	p, model, err := c.find(ctx, wishes)
+	if err != nil {
+		return Choice{}, err
+	}
+	return c.build(ctx, p, model)
+}
+
+// Describe is Choose for who sends nothing: where a model would need a key,
+// there is none, and none is looked for.
+func (c *Chooser) Describe(ctx context.Context, wishes ...string) (Choice, error) {
+	p, model, err := c.find(ctx, wishes)
+	if err != nil {
+		return Choice{}, err
+	}
+	if p.wire == "script" || p.wire == "replay" || p.wire == "cloud" {
+		return c.build(ctx, p, model) // whether it is there is known without a key
+	}
+	return c.describe(ctx, p, model), nil
+}
+
+// FactsOf are the facts of a model as far as they are known without asking
+// anybody; none of a name that nothing has.
+func (c *Chooser) FactsOf(wish string) price.Facts {
+	p, model, err := c.resolve(wish, 0)
+	if err != nil || model == "" {
+		return price.Facts{}
+	}
+	return c.facts(p, model)
+}
+
+// find is the provider, and its name of the model, that a choice comes to.
+func (c *Chooser) find(ctx context.Context, wishes []string) (provider, string, error) {
 	for _, w := range wishes {
 		if w = strings.TrimSpace(w); w != "" {
 			return c.named(ctx, w)
 		}
 	}
-	return c.first(ctx)
-}
-
-func (c *Chooser) first(ctx context.Context) (Choice, error) {
 	if p, ok := c.firstUsable(); ok {
-		return c.build(ctx, p, c.defaultModel(p))
+		return p, c.defaultModel(p), nil
 	}
 	if p, model, ok := c.probe(ctx, c.locals()); ok {
-		return c.build(ctx, p, model)
+		return p, model, nil
 	}
-	return Choice{}, &NoModelError{}
+	return provider{}, "", &NoModelError{}
 }
 
 func (c *Chooser) firstUsable() (provider, bool) {

@@ -11,16 +11,13 @@ import (
 	"github.com/adze-agent/adze/internal/llm/price"
 )
 
-// named resolves one wish and makes its model.
-func (c *Chooser) named(ctx context.Context, wish string) (Choice, error) {
+// named resolves one wish.
+func (c *Chooser) named(ctx context.Context, wish string) (provider, string, error) {
 	p, model, err := c.resolve(wish, 0)
-	switch {
-	case err != nil:
-		return Choice{}, err
-	case model == "":
+	if err == nil && model == "" {
 		return c.onlyProvider(ctx, p)
 	}
-	return c.build(ctx, p, model)
+	return p, model, err
 }
 
 // Check returns a *NameError when nothing here has that name, without asking
@@ -117,18 +114,18 @@ func (c *Chooser) provider(name string) (provider, bool) {
 }
 
 // onlyProvider takes the provider's default model, or what a local server has.
-func (c *Chooser) onlyProvider(ctx context.Context, p provider) (Choice, error) {
+func (c *Chooser) onlyProvider(ctx context.Context, p provider) (provider, string, error) {
 	if model := c.defaultModel(p); model != "" {
-		return c.build(ctx, p, model)
+		return p, model, nil
 	}
 	if p.local {
 		if q, model, ok := c.probe(ctx, []provider{p}); ok {
-			return c.build(ctx, q, model)
+			return q, model, nil
 		}
-		return Choice{}, &llm.Error{Kind: llm.Transport, Provider: p.name, Fix: p.start,
+		return p, "", &llm.Error{Kind: llm.Transport, Provider: p.name, Fix: p.start,
 			Err: fmt.Errorf("no server with a model answers at %s", p.baseURL)}
 	}
-	return Choice{}, noModel(p.name, p.name)
+	return p, "", noModel(p.name, p.name)
 }
 
 // bare finds the provider of a model written without one: the table says who
