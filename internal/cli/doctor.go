@@ -133,9 +133,9 @@ func extensionFindings(o invocation) (out []finding) {
 	for _, s := range set.Servers {
 		switch {
 		case s.Approval == servers.Pending:
-			out = append(out, finding{"MCP servers", "note", s.Name + " waits for your yes: " + s.Why, "adze mcp approve " + s.Name})
+			out = append(out, finding{"MCP servers", "note", s.Name + " waits for your yes: " + s.Why, "adze mcp approve " + hint.Shell(s.Name)})
 		case s.Approval != servers.Refused && s.Problem != "":
-			out = append(out, finding{"MCP servers", "note", s.Name + " cannot be used: " + s.Problem, "adze mcp get " + s.Name})
+			out = append(out, finding{"MCP servers", "note", s.Name + " cannot be used: " + s.Problem, "adze mcp get " + hint.Shell(s.Name)})
 		}
 	}
 	lib, problems := ext.Library(conf)
@@ -175,7 +175,7 @@ func pluginFindings(sys System, o invocation, p settings.Paths, cfg *config.Conf
 	}
 	for _, in := range list {
 		if err := store.Verify(in); err != nil {
-			out = append(out, finding{"plugins", "broken", in.ID() + ": " + err.Error(), "adze plugin update " + in.ID() + " installs it anew"})
+			out = append(out, finding{"plugins", "broken", in.ID() + ": " + err.Error(), "adze plugin update " + hint.Shell(in.ID()) + " installs it anew"})
 		}
 	}
 	return out

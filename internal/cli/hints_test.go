@@ -169,6 +169,63 @@ func TestHintsAreAlive(t *testing.T) {
 	}
 }
 
+var opens = regexp.MustCompile("(?:^|[\\s`:(])(?:cd |adze ([a-z][a-z-]* )[a-z -]*|adze (--)[a-z -]+ )$")
+
+// made are the parts of commands in hints that need no quotes: words of adze's own.
+var made = []string{"strings.", "under(c)", "left.Session.ID", "a.ID", "i.ID", "s.ID", "old.ID", "kind", "provider", "m.s.ID"}
+
+// Whatever a hint puts into a command is quoted for a shell, as names may hold
+// anything: each goes through hint.Shell.
+func TestHintsQuoteNames(t *testing.T) {
+	files, known, seen := token.NewFileSet(), commandNames(newRoot(System{})), 0
+	sources(t, func(path string, src []byte) {
+		file, err := parser.ParseFile(files, path, src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(before string, e ast.Expr) {
+			m := opens.FindStringSubmatch(before)
+			if m == nil || m[1] != "" && !slices.Contains(known, strings.TrimSpace(m[1])) {
+				return
+			}
+			seen++
+			said := string(src[files.Position(e.Pos()).Offset:files.Position(e.End()).Offset])
+			if !strings.HasPrefix(said, "hint.Shell(") && !slices.ContainsFunc(made, func(m string) bool { return strings.HasPrefix(said, m) }) {
+				t.Errorf("%s: %q is followed by %s, without hint.Shell", files.Position(e.Pos()), before, said)
+			}
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				left := n.X
+				if b, ok := left.(*ast.BinaryExpr); ok {
+					left = b.Y
+				}
+				if n.Op == token.ADD {
+					check(text(left), n.Y)
+				}
+			case *ast.CallExpr: // a format and what it is of
+				for i, a := range n.Args {
+					format, isText := a.(*ast.BasicLit)
+					if !isText || format.Kind != token.STRING {
+						continue
+					}
+					parts := regexp.MustCompile(`%[^%\s]*?[a-zA-Z]`).Split(text(format), -1)
+					for k, before := range parts[:len(parts)-1] {
+						if i+1+k < len(n.Args) {
+							check(before, n.Args[i+1+k])
+						}
+					}
+				}
+			}
+			return true
+		})
+	})
+	if seen < 30 {
+		t.Errorf("only %d commands with a name were found", seen)
+	}
+}
+
 // dead says why a command that a hint names does not work.
 func dead(args []string) string {
 	if args[0] == "in" { // "run adze in a container"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -72,7 +73,7 @@ func (c *configured) brought(name string) (servers.Server, error) {
 	}
 	s, err := c.one(name)
 	if err == nil {
-		err = failf("adze mcp get "+name+" says more", "%s is not of this folder's files, so it needs no yes", clip.Visible(s.Name))
+		err = failf("adze mcp get "+hint.Shell(s.Name)+" says more", "%s is not of this folder's files, so it needs no yes", clip.Visible(s.Name))
 	}
 	return s, err
 }

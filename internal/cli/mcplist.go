@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -122,7 +123,7 @@ func health(st mcp.Status) string {
 	case st.State == event.ServerConnected:
 		return "connected, " + clip.Count(st.Tools, "tool")
 	case st.State == event.ServerNeedsAuth:
-		return "wants you to sign in: adze mcp login " + st.Server.Name
+		return "wants you to sign in: adze mcp login " + hint.Shell(st.Server.Name)
 	case st.Why != "":
 		return st.State + ": " + st.Why
 	}

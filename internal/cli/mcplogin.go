@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/oauth"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 func mcpLogin(sys System, f *runFlags) *cobra.Command {
@@ -71,7 +72,7 @@ func mcpLogout(sys System, f *runFlags) *cobra.Command {
 func logoutIdP(ctx context.Context, sys System, client *oauth.Client, s servers.Server) error {
 	at := ext.SignInSettings(s)
 	if at.Flow != oauth.CrossApp {
-		return failf("adze mcp logout "+clip.Visible(s.Name)+" signs out of the server itself", "nobody signs in to %s at an identity provider", clip.Visible(s.Name))
+		return failf("adze mcp logout "+hint.Shell(s.Name)+" signs out of the server itself", "nobody signs in to %s at an identity provider", clip.Visible(s.Name))
 	}
 	told, err := client.LogoutIdP(ctx, at)
 	if err != nil {
@@ -96,7 +97,7 @@ func (f *runFlags) signing(sys System, cmd *cobra.Command, name string, do func(
 		return err
 	}
 	if s.Transport != servers.HTTP && s.Transport != servers.SSE {
-		return failf("adze mcp get "+clip.Visible(name)+" shows what it is", "nobody signs in to %s: it is no server of HTTP", clip.Visible(name))
+		return failf("adze mcp get "+hint.Shell(name)+" shows what it is", "nobody signs in to %s: it is no server of HTTP", clip.Visible(name))
 	}
 	client := ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy})
 	defer client.Close()

@@ -9,6 +9,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 func mcpResources(sys System, f *runFlags) *cobra.Command {
@@ -56,7 +57,7 @@ func mcpRead(sys System, f *runFlags) *cobra.Command {
 				res, err := h.Read(cmd.Context(), s.Name, args[1], env)
 				done()
 				if err != nil {
-					return failf("adze mcp resources "+clip.Visible(s.Name)+" lists them", "%v", err)
+					return failf("adze mcp resources "+hint.Shell(s.Name)+" lists them", "%v", err)
 				}
 				return printResult(sys, res, u.asJSON)
 			})

@@ -26,6 +26,7 @@ import (
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
 	"github.com/adze-agent/adze/internal/view"
@@ -145,11 +146,11 @@ func startable(s servers.Server) error {
 	name := clip.Visible(s.Name)
 	switch {
 	case s.Approval == servers.Pending:
-		return &failure{exitRefused, "the MCP server " + name + " waits for your yes: " + clip.Visible(s.Why), "adze mcp approve " + name + " shows what it runs"}
+		return &failure{exitRefused, "the MCP server " + name + " waits for your yes: " + clip.Visible(s.Why), "adze mcp approve " + hint.Shell(s.Name) + " shows what it runs"}
 	case s.Approval == servers.Refused:
 		return &failure{exitRefused, "the MCP server " + name + " may not be used: " + clip.Visible(s.Why), ""}
 	case s.Problem != "":
-		return failf("adze mcp get "+name+" shows where it stands", "the MCP server %s cannot be used: %s", name, clip.Visible(s.Problem))
+		return failf("adze mcp get "+hint.Shell(s.Name)+" shows where it stands", "the MCP server %s cannot be used: %s", name, clip.Visible(s.Problem))
 	}
 	return nil
 }
@@ -190,9 +191,9 @@ func (f *runFlags) with(sys System, cmd *cobra.Command, u *useFlags, name string
 func unreachable(st mcp.Status) error {
 	name := clip.Visible(st.Server.Name)
 	if st.State == event.ServerNeedsAuth {
-		return &failure{exitAuth, "the MCP server " + name + " wants you to sign in", "adze mcp login " + name}
+		return &failure{exitAuth, "the MCP server " + name + " wants you to sign in", "adze mcp login " + hint.Shell(st.Server.Name)}
 	}
-	return failf("adze mcp get "+name+" shows how it is configured", "the MCP server %s is not connected: %s", name, clip.Visible(st.Why))
+	return failf("adze mcp get "+hint.Shell(st.Server.Name)+" shows how it is configured", "the MCP server %s is not connected: %s", name, clip.Visible(st.Why))
 }
 
 // A formFiller answers what servers ask while a command runs.
@@ -421,7 +422,7 @@ func (h *hub) tool(s servers.Server, want string) (tool.Tool, error) {
 		}
 		names = append(names, part(t))
 	}
-	return nil, failf("adze mcp tools "+clip.Visible(s.Name)+" lists them", "the MCP server %s has no tool %q%s", clip.Visible(s.Name), clip.Visible(want), near.Hint(want, names))
+	return nil, failf("adze mcp tools "+hint.Shell(s.Name)+" lists them", "the MCP server %s has no tool %q%s", clip.Visible(s.Name), clip.Visible(want), near.Hint(want, names))
 }
 
 // env is what a call may use. Progress is shown on a line of its own where somebody

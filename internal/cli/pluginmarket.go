@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/market"
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 func pluginMarketplace(sys System, f *runFlags) *cobra.Command {
@@ -278,7 +279,7 @@ func pluginNew(sys System, f *runFlags) *cobra.Command {
 					return failf("", "%v", err)
 				}
 			}
-			fmt.Fprintf(sys.Stderr, "made %s; next: adze plugin validate %s\n", clip.Visible(dir), name)
+			fmt.Fprintf(sys.Stderr, "made %s; next: adze plugin validate %s\n", clip.Visible(dir), hint.Shell(name))
 			return nil
 		},
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -282,7 +283,7 @@ func skillsNew(sys System, f *runFlags) *cobra.Command {
 				return failf("make the folder writable", "begin %s: %v", clip.Visible(dir), err)
 			}
 			fmt.Fprintf(sys.Stdout, "began %s\n", clip.Visible(file))
-			fmt.Fprintf(sys.Stdout, "write what it is for and what to do, then: adze skills check %s\n", clip.Visible(dir))
+			fmt.Fprintf(sys.Stdout, "write what it is for and what to do, then: adze skills check %s\n", hint.Shell(dir))
 			if scope == "project" {
 				fmt.Fprintln(sys.Stdout, "it counts once this folder is trusted with it: adze trust")
 			}

@@ -13,7 +13,6 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/git/info"
 	"github.com/adze-agent/adze/internal/llm"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/rewind"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store"
@@ -21,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/seal"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -57,7 +57,7 @@ func (h *uiHost) sessions(ctx context.Context, all bool) (out []tui.Saved, branc
 		c.ID, c.Name = i.ID, clip.Line(clip.Clean(i.Name()), 100)
 		c.Find = clip.Clean(i.First + " " + i.Last + " " + i.Branch)
 		if i.Key != key && !opensIn(p.Dir, i.Start) {
-			c.Away = policy.QuoteCommand([]string{"cd", i.Start}) + " && adze --resume " + i.ID
+			c.Away = "cd " + hint.Shell(i.Start) + " && adze --resume " + i.ID
 		}
 		row := [...]string{"", age(i.Changed), clip.Size(i.Size), clip.Line(clip.Clean(i.Branch), maxBranch), ""}
 		if i.Running {

@@ -25,6 +25,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
@@ -171,7 +172,7 @@ func unset(x plugin.Plugin, secrets map[string]string) (out []string) {
 		used := o.Required || slices.ContainsFunc(x.Servers, func(s plugin.Server) bool { return names(s.JSON) }) ||
 			slices.ContainsFunc(x.Hooks, func(g plugin.HookGroup) bool { return names(g.JSON) })
 		if _, ok := secrets[o.Key]; o.Secret && used && !ok {
-			out = append(out, fmt.Sprintf("%s: its secret option %s is not set (adze plugin enable %s --set %s=- reads it)", x.Origin(), o.Key, x.ID(), o.Key))
+			out = append(out, fmt.Sprintf("%s: its secret option %s is not set (adze plugin enable %s --set %s=- reads it)", x.Origin(), o.Key, hint.Shell(x.ID()), hint.Shell(o.Key)))
 		}
 	}
 	return out

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/disk/safe"
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // quarantineAge is how long what nobody kept stays in quarantine.
@@ -85,7 +85,7 @@ func head(file string) string {
 
 // Back is the command by which a person brings it back.
 func (f Found) Back() string {
-	return "mv " + policy.QuoteCommand([]string{f.At}) + " " + policy.QuoteCommand([]string{f.Path})
+	return "mv " + hint.Shell(f.At, f.Path)
 }
 
 // writeAbout says in the quarantine where a thing came from.

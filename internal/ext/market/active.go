@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/order"
 )
@@ -67,18 +68,18 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 		in, ok := l.Plugins[id]
 		if !ok {
 			name, market := SplitID(id)
-			hint := "adze plugin install " + id
+			fix := "adze plugin install " + hint.Shell(id)
 			if !plugin.NameOK(name) || !plugin.NameOK(market) {
 				bad(id, "", "a plugin is named NAME@MARKETPLACE")
 				continue
 			}
 			if _, known := l.Markets[market]; !known {
-				hint = "adze plugin marketplace add SOURCE, where " + market + " is; then: " + hint
+				fix = "adze plugin marketplace add SOURCE, where " + market + " is; then: " + fix
 				if src, ok := Offered(cfg, market); ok {
-					hint = fmt.Sprintf("adze plugin marketplace add %s; then: adze plugin install %s", src, id)
+					fix = fmt.Sprintf("adze plugin marketplace add %s; then: adze plugin install %s", hint.Shell(fmt.Sprint(src)), hint.Shell(id))
 				}
 			}
-			bad(id, hint, "it is enabled, and not installed%s", near.Hint(id, slices.Sorted(maps.Keys(l.Plugins))))
+			bad(id, fix, "it is enabled, and not installed%s", near.Hint(id, slices.Sorted(maps.Keys(l.Plugins))))
 			continue
 		}
 		if err := pol.Allows(in.From); err != nil {
@@ -87,12 +88,12 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 		}
 		p, err := s.summary(in)
 		if err != nil {
-			bad(id, "adze plugin update "+id, "%v", err)
+			bad(id, "adze plugin update "+hint.Shell(id), "%v", err)
 			continue
 		}
 		p.Values = Values(p, cfg)
 		if miss := missing(p); len(miss) > 0 {
-			bad(id, "adze plugin enable "+id+" --set "+miss[0]+"=…", "it needs the option %s", strings.Join(miss, ", "))
+			bad(id, "adze plugin enable "+hint.Shell(id)+" --set "+hint.Shell(miss[0])+"=…", "it needs the option %s", strings.Join(miss, ", "))
 			continue
 		}
 		found[id] = p
@@ -147,7 +148,7 @@ func unmet(found map[string]plugin.Plugin) map[string]struct{ text, hint string 
 				need := d.Name + "@" + first(d.Market, p.Market)
 				other, ok := found[need]
 				if _, gone := out[need]; !ok || gone {
-					say(id, "adze plugin install "+need, "it needs %s, which is not active", need)
+					say(id, "adze plugin install "+hint.Shell(need), "it needs %s, which is not active", need)
 					again = true
 					break
 				}
@@ -156,7 +157,7 @@ func unmet(found map[string]plugin.Plugin) map[string]struct{ text, hint string 
 					err = fits(other, r, d.Range != "")
 				}
 				if err != nil {
-					say(id, "adze plugin update "+need, "it needs %s %s: %v", need, d.Range, err)
+					say(id, "adze plugin update "+hint.Shell(need), "it needs %s %s: %v", need, d.Range, err)
 					again = true
 					break
 				}

@@ -17,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/disk/temp"
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/order"
 )
@@ -213,7 +214,7 @@ func (p *Plan) add(ctx context.Context, l lockFile, m Market, e Entry, pol Polic
 		}
 		if have, ok := l.Plugins[name]; ok && !slices.Contains(above, name) && name != id {
 			if err := n.fits(plugin.Plugin{Name: have.Name, Version: have.Version}); err != nil {
-				return &fault{fmt.Errorf("%s needs %s: %w", id, name, err), "adze plugin update " + name}
+				return &fault{fmt.Errorf("%s needs %s: %w", id, name, err), "adze plugin update " + hint.Shell(name)}
 			}
 			continue
 		}

@@ -29,6 +29,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/lease"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 )
 
@@ -203,7 +204,7 @@ func (s *Store) Markets() ([]Market, error) {
 func (s *Store) Catalogue(m Market) (Catalogue, error) {
 	c, err := readCatalogue(s.root(m), m.Source.local())
 	if err != nil {
-		return c, &fault{fmt.Errorf("the marketplace %s: %w", m.Name, err), "adze plugin marketplace update " + m.Name}
+		return c, &fault{fmt.Errorf("the marketplace %s: %w", m.Name, err), "adze plugin marketplace update " + hint.Shell(m.Name)}
 	}
 	return c, nil
 }
@@ -216,7 +217,7 @@ func (s *Store) Add(ctx context.Context, src Source, pol Policy) (Market, Catalo
 	}
 	return s.load(ctx, src, "", func(m Market, l *lockFile) error {
 		if was, ok := l.Markets[m.Name]; ok && was.Source != m.Source {
-			return &fault{fmt.Errorf("there is a marketplace %s already, from %s", m.Name, was.Source), "adze plugin marketplace remove " + m.Name}
+			return &fault{fmt.Errorf("there is a marketplace %s already, from %s", m.Name, was.Source), "adze plugin marketplace remove " + hint.Shell(m.Name)}
 		}
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/ext/plugin"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // keys is where secret options are kept.
@@ -30,7 +31,7 @@ func (s *Store) Secrets(ctx context.Context, p plugin.Plugin) (map[string]string
 			continue
 		}
 		if err != nil {
-			return out, &fault{fmt.Errorf("%s: the option %s: %w", p.ID(), k, err), "adze plugin enable " + p.ID() + " --set " + k + "=-"}
+			return out, &fault{fmt.Errorf("%s: the option %s: %w", p.ID(), k, err), "adze plugin enable " + hint.Shell(p.ID()) + " --set " + hint.Shell(k) + "=-"}
 		}
 		out[k] = v
 	}

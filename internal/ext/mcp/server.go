@@ -165,11 +165,11 @@ func (s *server) unusable(state, why string) error {
 	}
 	switch state {
 	case event.ServerPending:
-		return hint.With(errors.New("the MCP server "+s.conf.Name+" of this project waits for approval"), "approve it with `/mcp approve "+s.conf.Name+"`, or with `adze mcp approve "+s.conf.Name+"`")
+		return hint.With(errors.New("the MCP server "+s.conf.Name+" of this project waits for approval"), "approve it with `/mcp approve "+s.conf.Name+"`, or with `adze mcp approve "+hint.Shell(s.conf.Name)+"`")
 	case event.ServerDisabled:
 		return hint.With(errors.New("the MCP server "+s.conf.Name+" is disabled"), "enable it with `/mcp enable "+s.conf.Name+"`")
 	case event.ServerNeedsAuth:
-		return hint.With(errors.New("the MCP server "+s.conf.Name+" wants you to sign in"), "sign in with `/mcp login "+s.conf.Name+"`, or with `adze mcp login "+s.conf.Name+"`")
+		return hint.With(errors.New("the MCP server "+s.conf.Name+" wants you to sign in"), "sign in with `/mcp login "+s.conf.Name+"`, or with `adze mcp login "+hint.Shell(s.conf.Name)+"`")
 	}
 	return hint.With(errors.New(text), "see /mcp, and reconnect there")
 }

@@ -82,7 +82,7 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	}
 	l := &Opened{ID: old.ID, Begin: r.begin(old.ID), Model: old.Model, Mode: old.Mode, run: r}
 	if old.Start != "" && old.Start != r.Dir && !info.Siblings(old.Start, r.Dir) {
-		r.Note("this session was in %s; it goes on in %s (to go on there: %s && adze --resume %s)", old.Start, r.Dir, policy.QuoteCommand([]string{"cd", old.Start}), old.ID)
+		r.Note("this session was in %s; it goes on in %s (to go on there: %s && adze --resume %s)", old.Start, r.Dir, "cd "+hint.Shell(old.Start), old.ID)
 	}
 	if old.Parent != "" {
 		l.Kin = st.Kin(old.Parent)

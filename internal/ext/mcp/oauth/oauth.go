@@ -28,6 +28,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 // A Flow is how a token is come by.
@@ -214,7 +215,7 @@ func (e *ErrRefused) Refused() {}
 func (e *ErrNeedsSignIn) NeedsSignIn() bool { return !e.More }
 
 // Hint is the next command.
-func (e *ErrNeedsSignIn) Hint() string { return "adze mcp login " + clip.Visible(e.Server) }
+func (e *ErrNeedsSignIn) Hint() string { return "adze mcp login " + hint.Shell(e.Server) }
 
 // A Status is what is known of a server without asking anybody.
 type Status struct {
