@@ -44,14 +44,15 @@ func (p *person) run(in string, args ...string) (code int, out, errs string) {
 	}
 	defer f.Close()
 	var stderr bytes.Buffer
-	sys := System{Args: args, Environ: p.env, Stdin: f, Stdout: stdout, Stderr: &stderr, Version: "0.0.0-test"}
+	sys := System{Args: args, Environ: p.env, Stdin: f, Stdout: &Output{File: stdout}, Stderr: &stderr, Version: "0.0.0-test"}
 	flags := &runFlags{}
 	root := &cobra.Command{Use: "adze", SilenceErrors: true, SilenceUsage: true}
 	flags.add(root.PersistentFlags())
 	root.AddCommand(newLogin(sys, flags), newLogout(sys, flags), newTrust(sys, flags))
 	p.t.Chdir(p.dir) // --cwd changes the folder of this process; back again after the test
 	root.SetArgs(append(args, "--cwd", p.dir))
-	code = report(&stderr, usageError(root, root.ExecuteContext(p.t.Context())))
+	c, err := root.ExecuteContextC(p.t.Context())
+	code = report(&stderr, usageError(c, err))
 	b, err := os.ReadFile(stdin + "out")
 	if err != nil {
 		p.t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/trust"
@@ -106,7 +107,7 @@ func (c *configured) writeServer(ctx context.Context, sys System, scope, name st
 	}
 	for _, s := range append(slices.Clone(c.Set.Servers), c.Hidden...) {
 		if s.Name == name && s.Origin.File == t.Path {
-			return failf("remove it first: adze mcp remove "+name+" --scope "+scope, "there is a server %s already, in %s", name, s.Origin)
+			return failf("remove it first: adze mcp remove "+hint.Shell(name)+" --scope "+hint.Shell(scope), "there is a server %s already, in %s", name, s.Origin)
 		}
 	}
 	v, err := c.Paths.Trust().Check(c.Paths.TrustFolder())
@@ -207,8 +208,13 @@ when the server starts, so that no secret has to stand in a file.`,
 			return c.writeServer(cmd.Context(), sys, o.scope, args[0], raw)
 		},
 	}
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usagef("put two dashes before a command that has flags: adze mcp add NAME -- COMMAND", "%v", err)
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		f := new(failure)
+		if errors.As(usageError(c, err), &f) {
+			f.hint = "put two dashes before a command that has flags: adze mcp add NAME -- COMMAND; " + f.hint
+			return f
+		}
+		return err
 	})
 	c.Flags().StringVarP(&o.transport, "transport", "t", "", "stdio, http, sse or ws; a URL is http by itself")
 	c.Flags().StringVarP(&o.scope, "scope", "s", "local", "for whom: local, user or project")

@@ -30,7 +30,8 @@ func newReplay(sys System) *cobra.Command {
 			run.SetArgs(append([]string{"-p", "--model", "replay/" + args[0]}, args[1:]...))
 			run.SetOut(sys.Stdout)
 			run.SetErr(sys.Stderr)
-			return usageError(run, run.ExecuteContext(cmd.Context()))
+			c, err := run.ExecuteContextC(cmd.Context())
+			return usageError(c, err)
 		},
 	}
 }
@@ -43,8 +44,11 @@ func newRecord(sys System) *cobra.Command {
 		Long: `record runs "adze -p" with what follows -- and writes every answer of the provider
 to a cassette: a file that --model replay/FILE plays again, without a key. Keys,
 request headers and home paths are left out.`,
-		Args: cobra.MinimumNArgs(1),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if len(args) == 0 {
+				return usagef(`adze record -o bug.cassette -- "explain this"`, "there is no prompt to record")
+			}
 			if to == "" {
 				return usagef(`adze record -o bug.cassette -- "explain this"`, "there is no file to record to")
 			}
@@ -59,7 +63,7 @@ request headers and home paths are left out.`,
 			run.SetArgs(append([]string{"-p"}, args...))
 			run.SetOut(sys.Stdout)
 			run.SetErr(sys.Stderr)
-			err = run.ExecuteContext(cmd.Context())
+			ran, err := run.ExecuteContextC(cmd.Context())
 			if err == nil && !holdsAnswers(f) {
 				_ = os.Remove(to) // it would play nothing
 				err = &failure{exitFailed, "nothing was recorded: no request went to a provider over HTTP (the models script/… and replay/… answer inside adze, and are files already)",
@@ -68,7 +72,7 @@ request headers and home paths are left out.`,
 			if info, serr := f.Stat(); serr == nil && err == nil {
 				fmt.Fprintf(sys.Stderr, "recorded %s; play it with --model replay/%s\n", clip.Size(info.Size()), clip.Visible(to))
 			}
-			return usageError(run, err)
+			return usageError(ran, err)
 		},
 	}
 	c.Flags().StringVarP(&to, "output", "o", "", "the cassette to write")

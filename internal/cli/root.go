@@ -16,12 +16,10 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/text/near"
-	"github.com/adze-agent/adze/internal/text/pattern"
 	"github.com/adze-agent/adze/internal/ui/term"
 )
 
@@ -40,7 +38,7 @@ func Main(sys System) int {
 	}
 	if len(sys.Args) > 0 && (sys.Args[0] == "--version" || sys.Args[0] == "-V") {
 		fmt.Fprintf(sys.Stdout, "adze %s\n", sys.Version)
-		return exitDone
+		return report(sys.Stderr, sys.Stdout.judged(nil))
 	}
 	proc.Hide()                    // sys has the environment
 	signal.Ignore(brokenPipe()...) // a closed stdout is an error to handle, not a death
@@ -53,11 +51,11 @@ func Main(sys System) int {
 	}
 	root.SetOut(sys.Stdout)
 	root.SetErr(sys.Stderr)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
 	if code, ended := endedBy(ctx); ended && (err == nil || errors.Is(err, context.Canceled)) {
 		return code
 	}
-	return report(sys.Stderr, usageError(root, err))
+	return report(sys.Stderr, sys.Stdout.judged(usageError(c, err)))
 }
 
 func newRoot(sys System) *cobra.Command {
@@ -90,6 +88,7 @@ edits and runs commands, and asks before anything that could do harm.
 		newPermissions(sys, f), newHooks(sys, f), newMCP(sys, f), newPlugin(sys, f), newSkills(sys, f), newAgents(sys, f), newDoctor(sys, f), newRecord(sys), newReplay(sys), newVersion(sys), newLogin(sys, f), newLogout(sys, f), newSandbox(sys, f), newTrust(sys, f), newStats(sys, f),
 	)
 	root.InitDefaultHelpCmd()
+	inOurWords(root)
 	if len(sys.Args) > 0 && strings.HasPrefix(sys.Args[0], cobra.ShellCompRequestCmd) { // else it is 40 ms of every start
 		completeValues(root, sys, f)
 	}
@@ -104,54 +103,6 @@ func newVersion(sys System) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-var (
-	unknownFlag    = pattern.Lazy(`^unknown (?:shorthand )?flag: (?:'.' in )?(-[^ ]+)`)
-	unknownCommand = pattern.Lazy(`^unknown command "([^"]+)"`)
-)
-
-// usageError turns the flag library's errors into ours: exit code 2, the nearest
-// names, and where to look.
-func usageError(root *cobra.Command, err error) error {
-	var own *failure
-	if err == nil || errors.As(err, &own) {
-		return err
-	}
-	var value *pflag.InvalidValueError
-	if errors.As(err, &value) {
-		return usagef("adze help flags lists the flags, adze help COMMAND shows how a command is used", "--%s cannot be %q: it takes %s", value.GetFlag().Name, value.GetValue(), typeWords(value.GetFlag()))
-	}
-	s := err.Error()
-	if m := unknownFlag().FindStringSubmatch(s); m != nil {
-		name := strings.TrimLeft(m[1], "-")
-		name, _, _ = strings.Cut(name, "=")
-		return usagef(hintFor(near.Words(name, flagNames(root)), "--", `adze help flags`), "there is no flag %s", m[1])
-	}
-	if m := unknownCommand().FindStringSubmatch(s); m != nil {
-		return usagef(hintFor(near.Words(m[1], commandNames(root)), "adze ", `adze --help`), "there is no command %q", m[1])
-	}
-	for _, start := range []string{"flag needs an argument", "invalid argument", "accepts ", "requires ", "if any flags"} {
-		if strings.HasPrefix(s, start) {
-			return usagef("adze help flags lists the flags, adze help COMMAND shows how a command is used", "%s", s)
-		}
-	}
-	return err
-}
-
-// typeWords says what a flag of this type takes.
-func typeWords(f *pflag.Flag) string {
-	switch f.Value.Type() {
-	case "int", "int64", "uint", "count":
-		return "a whole number"
-	case "float64":
-		return "a number"
-	case "bool":
-		return "true or false"
-	case "duration":
-		return "a time such as 30s"
-	}
-	return "something else"
 }
 
 // absent are commands of other agents and of versions to come. Alone, their
@@ -187,19 +138,6 @@ func hintFor(names []string, prefix, help string) string {
 		return help + " lists them"
 	}
 	return "did you mean " + prefix + strings.Join(names, " or "+prefix) + "? " + help + " lists all"
-}
-
-func flagNames(c *cobra.Command) (out []string) {
-	add := func(f *pflag.Flag) {
-		if !slices.Contains(out, f.Name) && !f.Hidden {
-			out = append(out, f.Name)
-		}
-	}
-	c.PersistentFlags().VisitAll(add)
-	for _, sub := range c.Commands() {
-		sub.Flags().VisitAll(add)
-	}
-	return out
 }
 
 func commandNames(c *cobra.Command) (out []string) {

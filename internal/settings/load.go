@@ -54,6 +54,14 @@ func loadConfig(e Environment, s Sources, p Paths) (*config.Config, trust.Verdic
 	return cfg, seen, nil
 }
 
+// mends says what to do about settings that were not given in a file.
+func mends(err error) string {
+	if strings.HasPrefix(err.Error(), "reading --settings") {
+		return `give the path of a settings file, or JSON: --settings '{"max_turns": 5}'`
+	}
+	return "adze help flags says what each flag takes; adze config list --all shows the settings"
+}
+
 // readConfig reads the settings. held, for a reload, is what is in force. The
 // verdict has the files that the folder brings; its state says whether they
 // count.
@@ -84,7 +92,7 @@ func readConfig(e Environment, s Sources, p Paths, held *config.Config) (*config
 			Flags: s.Flags, Settings: s.Inline, ManagedDir: own, ManagedCC: cc, Sources: sources, Trusted: trusted, Held: held, Changed: changed,
 		})
 		if err != nil {
-			return nil, &hint.Mistake{Why: err.Error(), What: "adze config list shows what can be set"}
+			return nil, &hint.Mistake{Why: err.Error(), What: mends(err)}
 		}
 		return cfg, nil
 	}
