@@ -84,7 +84,7 @@ func (c *clientFlags) apply(f *runFlags) {
 	if c.debugFile != "" && f.logFile == "" {
 		f.logFile = c.debugFile
 	}
-	if f.debug == "" && (c.debugErr || c.debugFile != "") {
+	if f.debug == "" && (c.debugErr || f.logFile != "") {
 		f.debug = "all"
 	}
 	if c.prompts == "none" {

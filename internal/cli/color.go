@@ -68,7 +68,7 @@ func (p painter) lines(ls []draw.Line) string {
 
 // columns is how wide what a command draws may be.
 func (s System) columns() int {
-	tty := s.Stdout
+	tty := s.Stdout.File
 	stderr := s.Stderr
 	if a, ok := stderr.(*above); ok {
 		stderr = a.to

@@ -45,3 +45,22 @@ func TestEveryCommandHasAScript(t *testing.T) {
 	}
 	look(newRoot(System{}))
 }
+
+// The lines of TestEveryCommand are all commands but those that send something,
+// ask somebody or do not end.
+func TestEverydayIsAll(t *testing.T) {
+	b, err := os.ReadFile("every_unix_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	others := []string{"config edit", "demo", "login", "logout", "mcp login", "mcp serve", "record", "replay", "sandbox check"}
+	commands(func(c *cobra.Command) {
+		if !c.HasParent() || c.HasSubCommands() {
+			return
+		}
+		there := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(under(c)) + `( |$)`).Match(b)
+		if !there && !slices.Contains(others, under(c)) {
+			t.Errorf("no line of everyday runs adze %s", under(c))
+		}
+	})
+}

@@ -289,7 +289,7 @@ func configEdit(sys System, f *runFlags) *cobra.Command {
 				}
 			}
 			e := exec.CommandContext(cmd.Context(), editor[0], append(editor[1:], t.Path)...)
-			e.Stdin, e.Stdout, e.Stderr = sys.Stdin, sys.Stdout, sys.Stderr
+			e.Stdin, e.Stdout, e.Stderr = sys.Stdin, sys.Stdout.File, sys.Stderr
 			if err := e.Run(); err != nil {
 				return failf("set EDITOR to an editor that is installed", "run %s: %v", editor[0], err)
 			}

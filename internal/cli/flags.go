@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 )
 
@@ -88,7 +89,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.maintenance, "maintenance", false, "run the Setup hooks of the trigger maintenance before the session")
 	fs.StringVar(&f.debug, "debug", "", "write what happens to the log file, or to stderr; areas: session,tool,model")
 	fs.Lookup("debug").NoOptDefVal = "all"
-	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes")
+	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes; --debug where that is left out")
 	f.clients.add(fs)
 	f.extensions.add(fs)
 	for name, k := range settingFlags() {
@@ -193,7 +194,20 @@ func (f *runFlags) checkValues(fs *pflag.FlagSet) error {
 	if err := oneOf("input-format", f.input, []string{"text", "stream-json"}); err != nil {
 		return err
 	}
+	for _, x := range f.areas() {
+		if x != "all" && !slices.Contains(app.DebugAreas, x) {
+			return usagef("the areas are "+strings.Join(app.DebugAreas, ", "), "--debug: there is no area %q", x)
+		}
+	}
 	return f.clients.check(f)
+}
+
+// areas are what --debug writes of; none without it.
+func (f *runFlags) areas() []string {
+	if f.debug == "" {
+		return nil
+	}
+	return strings.Split(f.debug, ",")
 }
 
 // checkStreams finds flags that need a stream which was not asked for.

@@ -47,7 +47,7 @@ func onTerminal(t *testing.T, want, answer string, env []string, args ...string)
 	var wg sync.WaitGroup
 	wg.Go(func() { _, _ = io.Copy(&shown, master) }) // ends when the terminal is closed
 	wg.Go(func() { <-stderr.asked; _, _ = io.WriteString(master, answer) })
-	sys := System{Args: args, Environ: env, Stdin: tty, Stdout: tty, Stderr: stderr, InTTY: true, ErrTTY: true, OutTTY: true, Version: "0.0.0-test"}
+	sys := System{Args: args, Environ: env, Stdin: tty, Stdout: &Output{File: tty}, Stderr: stderr, InTTY: true, ErrTTY: true, OutTTY: true, Version: "0.0.0-test"}
 	flags := &runFlags{}
 	root := &cobra.Command{Use: "adze", SilenceErrors: true, SilenceUsage: true}
 	flags.add(root.PersistentFlags())

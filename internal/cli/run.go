@@ -320,12 +320,7 @@ func (f *runFlags) debugTo(sys System, a running) (func() error, error) {
 	if f.debug == "" {
 		return func() error { return nil }, nil
 	}
-	areas := strings.Split(f.debug, ",")
-	for _, x := range areas {
-		if x != "all" && !slices.Contains(app.DebugAreas, x) {
-			return nil, usagef("the areas are "+strings.Join(app.DebugAreas, ", "), "--debug: there is no area %q", x)
-		}
-	}
+	areas := f.areas()
 	if f.logFile == "" {
 		f.noteIgnored(sys.Stderr)
 		wait := a.Debug(sys.Stderr, areas)

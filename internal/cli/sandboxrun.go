@@ -110,7 +110,7 @@ func runInside(ctx context.Context, sys System, s *sandbox.Sandbox, c proc.Comma
 	said := &tail{w: sys.Stderr}
 	cmd := exec.CommandContext(ctx, c.Path)
 	cmd.Args, cmd.Dir, cmd.Env, cmd.ExtraFiles = c.Args, c.Dir, append([]string{}, c.Env...), c.Files
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = sys.Stdin, sys.Stdout, said
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = sys.Stdin, sys.Stdout.File, said
 	if sys.InTTY && sys.OutTTY && sys.ErrTTY { // a shell wants all three
 		cmd.Stderr = sys.Stderr
 	}

@@ -21,7 +21,7 @@ type System struct {
 	Args    []string // without the program's name
 	Environ []string
 	Stdin   *os.File
-	Stdout  *os.File
+	Stdout  *Output
 	Stderr  io.Writer
 	// ErrTTY and InTTY say whether a person sits there.
 	OutTTY, ErrTTY, InTTY bool
@@ -38,7 +38,7 @@ type System struct {
 // Process is the real one.
 func Process() System {
 	return System{
-		Name: started(os.Args[0]), Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Name: started(os.Args[0]), Args: os.Args[1:], Environ: os.Environ(), Stdin: os.Stdin, Stdout: &Output{File: os.Stdout}, Stderr: os.Stderr,
 		OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		InTTY: term.IsTerminal(int(os.Stdin.Fd())), Version: Version(), abort: &atomic.Pointer[func()]{}, interrupts: &atomic.Bool{},
 	}

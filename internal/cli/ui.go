@@ -59,7 +59,7 @@ func runUI(ctx context.Context, sys System, f *runFlags, o invocation, text stri
 	if plain {
 		profile = draw.Profile{}
 	}
-	t, err := term.Open(term.Options{In: sys.Stdin, Out: sys.Stdout, Env: sys.Env, Theme: theme, Profile: profile, Plain: plain, Guard: true})
+	t, err := term.Open(term.Options{In: sys.Stdin, Out: sys.Stdout.File, Env: sys.Env, Theme: theme, Profile: profile, Plain: plain, Guard: true})
 	if err != nil {
 		return failf(`adze -p "…" answers one prompt without it`, "open the terminal: %v", err)
 	}

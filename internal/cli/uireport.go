@@ -120,7 +120,7 @@ func (h *uiHost) inTerminal(ctx context.Context, what string, args ...string) er
 	if err != nil {
 		return err
 	}
-	c.Stdin, c.Stdout, c.Stderr = h.sys.Stdin, h.sys.Stdout, h.sys.Stdout
+	c.Stdin, c.Stdout, c.Stderr = h.sys.Stdin, h.sys.Stdout.File, h.sys.Stdout.File
 	err = c.Run()
 	var failed *exec.ExitError
 	switch {

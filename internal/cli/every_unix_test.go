@@ -1,0 +1,134 @@
+//go:build unix
+
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// everyday are lines as people type them: each command that ends by itself, sends
+// nothing to a model, and asks nobody. TestEverydayIsAll holds it to the commands
+// there are.
+var everyday = strings.Split(strings.TrimSpace(`
+agents list
+completion bash
+config check
+config get max_turns
+config list
+config path
+config schema
+config set max_turns 7
+config unset max_turns
+context
+diff
+doctor
+export
+help
+help flags
+help environment
+hooks check
+hooks list
+hooks test Stop
+import
+login --list
+mcp add other true
+mcp add-from-claude-desktop
+mcp add-json json {"command":"true"}
+mcp approve db
+mcp call db/x
+mcp get db
+mcp info db
+mcp list
+mcp logout db
+mcp read db x:y
+mcp remove other
+mcp reset-choices
+mcp resources db
+mcp tools db
+models --all
+permissions add Bash(ls)
+permissions check ls
+permissions list
+permissions rm Bash(ls)
+plugin disable x
+plugin enable x
+plugin install x
+plugin list
+plugin marketplace add ./none
+plugin marketplace list
+plugin marketplace remove x
+plugin marketplace update
+plugin new made
+plugin uninstall x
+plugin update x
+plugin validate made
+prompt
+rewind
+sandbox explain
+sandbox run -- true
+sessions list
+sessions reindex
+sessions rm nothing
+sessions search hello
+sessions show
+skills check
+skills list
+skills new made
+stats
+trust
+version
+--version
+`), "\n")
+
+// What sends nothing needs no key, whatever the model is; and whose output cannot
+// be written has failed, and says so in one line and a hint.
+func TestEveryCommand(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer full.Close()
+	p := newPlace(t)
+	p.put("hello.txt", "> hello\n")
+	p.put(".mcp.json", `{"mcpServers":{"db":{"command":"true"}}}`)
+	if b, err := p.adze("-p", "say hello", "--model", "script/hello.txt").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, b)
+	}
+	slots := make(chan struct{}, 3)
+	var all sync.WaitGroup
+	defer all.Wait()
+	for _, line := range everyday {
+		all.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			args := strings.Fields(line)
+			if i := strings.Index(line, " -- "); i >= 0 {
+				args = append(append(strings.Fields(line[:i]), "--model", "anthropic/claude-sonnet-4-6"), strings.Fields(line[i:])...)
+			} else if line != "--version" {
+				args = append(args, "--model", "anthropic/claude-sonnet-4-6")
+			}
+			var out, errs bytes.Buffer
+			c := p.adze(args...)
+			c.Stdout, c.Stderr = &out, &errs
+			code := codeOf(c.Run())
+			if code == 4 || strings.Contains(errs.String(), "no key is set") {
+				t.Errorf("adze %s wants a key: exit code %d, %s", line, code, errs.String())
+			}
+			if code != 0 || out.Len() == 0 {
+				return
+			}
+			errs.Reset()
+			c = p.adze(args...)
+			c.Stdout, c.Stderr = full, &errs
+			code, text := codeOf(c.Run()), errs.String()
+			done := strings.Contains(text, "made already") // by the first run
+			if !done && (code != 1 || !strings.Contains(text, "adze: the output cannot be written: no space left on device\nhint: ")) {
+				t.Errorf("adze %s into a full disk: exit code %d, %q", line, code, text)
+			}
+		})
+	}
+}
