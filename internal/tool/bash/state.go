@@ -44,14 +44,14 @@ func wrapper(command string, h *handover, isBash bool) string {
 	}
 	run = "read __adze_g || exit 125; unset __adze_g; exec </dev/null; " + h.move + run // see proc.Command.Gate; without the line adze is gone
 	if h.tells {                                                                        // the sandbox takes what still runs with it, and nobody else sees that
-		return run + `; { __adze_s=$?; set +euxv; __adze_l=$(builtin jobs -r); } 2>/dev/null; ` +
+		return run + `; { __adze_s=$?; set +euxv; ` + running("__adze_l") + `; } 2>/dev/null; ` +
 			`[ -z "$__adze_l" ] || builtin printf '\n[what it left running was ended with it: %s. Use run_in_background for what should stay]\n' "$__adze_l"; exit $__adze_s`
 	}
 	if h.state == "" {
 		return run
 	}
 	b, ifs := "builtin ", `$' \t\n'` // not a function of that name
-	save := `for __adze_n in $(builtin compgen -e); do builtin printf '%s=%s\0' "$__adze_n" "${!__adze_n-}"; done; builtin printf '__adze_left=%s\0' "$(builtin jobs -r)"`
+	save := `for __adze_n in $(builtin compgen -e); do builtin printf '%s=%s\0' "$__adze_n" "${!__adze_n-}"; done; ` + running("__adze_n") + `; builtin printf '__adze_left=%s\0' "$__adze_n"`
 	if !isBash {
 		b, save, ifs = "", "env -0", "' '"
 	}
@@ -65,6 +65,13 @@ func wrapper(command string, h *handover, isBash bool) string {
 		b + `printf '%s\0' ` + dir + `; ` + save + `; ` + b + `printf 'end\0'; } ` + h.state + `; }; ` +
 		`trap '{ __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null' EXIT; ` +
 		run + `; { __adze_s=$?; set +euxv; __adze_end; } 2>/dev/null; exit $__adze_s`
+}
+
+// running puts the jobs that still run into a variable. The fork that takes is
+// left out where nothing ever ran in the background: then the shell has no $!,
+// which no command can set or unset.
+func running(name string) string {
+	return name + `=; [ -z "${!-}" ] || ` + name + `=$(builtin jobs -r)`
 }
 
 // closed is what closes the descriptor that a redirection reads, if it does.
