@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/adze-agent/adze/internal/text/paths"
 	"github.com/adze-agent/adze/internal/text/pattern"
@@ -13,31 +14,33 @@ import (
 // passed are the variables a command gets from our own environment: what
 // every program expects (security.md, "Keys to children"), and settings of
 // developer tools that hold no secret. A trailing * matches any rest.
-var passed = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TMPDIR", "TZ",
-	"HOSTNAME", "PWD", "XDG_*", "CI", "NO_COLOR", "COLUMNS", "LINES", "SOURCE_DATE_EPOCH",
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "FTP_PROXY",
-	"http_proxy", "https_proxy", "no_proxy", "all_proxy", "ftp_proxy",
-	"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
-	"GOPATH", "GOROOT", "GOBIN", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOSUMDB", "GONOSUMDB",
-	"GOPRIVATE", "GONOPROXY", "GOTOOLCHAIN", "GOWORK", "GOOS", "GOARCH", "GOAMD64", "GOARM", "GOARM64",
-	"GOEXPERIMENT", "GODEBUG", "GOMAXPROCS", "GOTMPDIR", "GOENV", "CGO_*", "GO111MODULE",
-	"CC", "CXX", "CPP", "AR", "LD", "AS", "FC", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS",
-	"PKG_CONFIG_PATH", "CMAKE_*", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "MANPATH", "INFOPATH", "CCACHE_DIR",
-	"CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_BUILD_*", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUSTFLAGS", "RUST_BACKTRACE", "RUST_LOG",
-	"JAVA_HOME", "JDK_HOME", "M2_HOME", "MAVEN_HOME", "GRADLE_HOME", "GRADLE_USER_HOME", "KOTLIN_HOME",
-	"ANDROID_HOME", "ANDROID_SDK_ROOT", "ANDROID_NDK_HOME", "DOTNET_ROOT", "DOTNET_CLI_HOME",
-	"NVM_DIR", "NVM_BIN", "NVM_INC", "NODE_ENV", "NODE_PATH", "N_PREFIX", "VOLTA_HOME", "FNM_*", "PNPM_HOME", "BUN_INSTALL", "DENO_DIR",
-	"COREPACK_HOME", "npm_config_cache", "npm_config_prefix",
-	"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "CONDA_EXE", "PYENV_ROOT", "PYENV_VERSION", "POETRY_HOME",
-	"PIPX_HOME", "PIP_CACHE_DIR", "UV_CACHE_DIR", "RBENV_ROOT", "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "SDKMAN_DIR",
-	"ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "HOMEBREW_PREFIX", "HOMEBREW_CELLAR", "HOMEBREW_REPOSITORY",
-	"COMPOSER_HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "KUBECONFIG", "WSL_DISTRO_NAME", "NIX_PATH", "NIX_PROFILES", "LOCALE_ARCHIVE",
-	// Windows cannot start most programs without these.
-	"SYSTEMROOT", "SystemRoot", "SYSTEMDRIVE", "SystemDrive", "WINDIR", "windir", "COMSPEC", "ComSpec", "PATHEXT", "Path",
-	"TEMP", "TMP", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "ProgramData", "ProgramFiles", "ProgramFiles(x86)", "ProgramW6432",
-	"USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "OS", "MSYSTEM",
-}
+var passed = sync.OnceValue(func() names {
+	return newNames([]string{
+		"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TMPDIR", "TZ",
+		"HOSTNAME", "PWD", "XDG_*", "CI", "NO_COLOR", "COLUMNS", "LINES", "SOURCE_DATE_EPOCH",
+		"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "FTP_PROXY",
+		"http_proxy", "https_proxy", "no_proxy", "all_proxy", "ftp_proxy",
+		"SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS",
+		"GOPATH", "GOROOT", "GOBIN", "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOSUMDB", "GONOSUMDB",
+		"GOPRIVATE", "GONOPROXY", "GOTOOLCHAIN", "GOWORK", "GOOS", "GOARCH", "GOAMD64", "GOARM", "GOARM64",
+		"GOEXPERIMENT", "GODEBUG", "GOMAXPROCS", "GOTMPDIR", "GOENV", "CGO_*", "GO111MODULE",
+		"CC", "CXX", "CPP", "AR", "LD", "AS", "FC", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MAKEFLAGS",
+		"PKG_CONFIG_PATH", "CMAKE_*", "CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "MANPATH", "INFOPATH", "CCACHE_DIR",
+		"CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_BUILD_*", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "RUSTFLAGS", "RUST_BACKTRACE", "RUST_LOG",
+		"JAVA_HOME", "JDK_HOME", "M2_HOME", "MAVEN_HOME", "GRADLE_HOME", "GRADLE_USER_HOME", "KOTLIN_HOME",
+		"ANDROID_HOME", "ANDROID_SDK_ROOT", "ANDROID_NDK_HOME", "DOTNET_ROOT", "DOTNET_CLI_HOME",
+		"NVM_DIR", "NVM_BIN", "NVM_INC", "NODE_ENV", "NODE_PATH", "N_PREFIX", "VOLTA_HOME", "FNM_*", "PNPM_HOME", "BUN_INSTALL", "DENO_DIR",
+		"COREPACK_HOME", "npm_config_cache", "npm_config_prefix",
+		"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "CONDA_EXE", "PYENV_ROOT", "PYENV_VERSION", "POETRY_HOME",
+		"PIPX_HOME", "PIP_CACHE_DIR", "UV_CACHE_DIR", "RBENV_ROOT", "GEM_HOME", "GEM_PATH", "BUNDLE_PATH", "SDKMAN_DIR",
+		"ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR", "HOMEBREW_PREFIX", "HOMEBREW_CELLAR", "HOMEBREW_REPOSITORY",
+		"COMPOSER_HOME", "DOCKER_HOST", "DOCKER_CONTEXT", "KUBECONFIG", "WSL_DISTRO_NAME", "NIX_PATH", "NIX_PROFILES", "LOCALE_ARCHIVE",
+		// Windows cannot start most programs without these.
+		"SYSTEMROOT", "SystemRoot", "SYSTEMDRIVE", "SystemDrive", "WINDIR", "windir", "COMSPEC", "ComSpec", "PATHEXT", "Path",
+		"TEMP", "TMP", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "ProgramData", "ProgramFiles", "ProgramFiles(x86)", "ProgramW6432",
+		"USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "OS", "MSYSTEM",
+	})
+})
 
 // providers begin the names of variables that belong to model providers.
 // Nothing brings them to a command, not even the user's list by pattern.
@@ -48,8 +51,19 @@ var providers = []string{
 	"BRAVE_", "TAVILY_", "EXA_", "ADZE_",
 }
 
-// secret matches the names of variables that hold secrets.
-var secret = pattern.Lazy(`(?i)KEY|TOKEN|SECRET|PASS|CRED|AUTH|COOKIE|PRIVATE_|SIGNATURE|_PAT$|_DSN$`)
+// secrets are in the names of variables that hold secrets; secretEnds end them.
+var (
+	secrets    = []string{"KEY", "TOKEN", "SECRET", "PASS", "CRED", "AUTH", "COOKIE", "PRIVATE_", "SIGNATURE"}
+	secretEnds = []string{"_PAT", "_DSN"}
+)
+
+// isSecret reports whether a variable of that name may hold a secret, in
+// whatever letters it is written.
+func isSecret(name string) bool {
+	name = strings.ToUpper(strings.ToLower(name)) // both: some letters have only one of the other kind
+	return slices.ContainsFunc(secrets, func(s string) bool { return strings.Contains(name, s) }) ||
+		slices.ContainsFunc(secretEnds, func(s string) bool { return strings.HasSuffix(name, s) })
+}
 
 // userinfo is a user and a password, or a web address's user alone (a token,
 // often), inside an address: RFC 3986, 3.2.1.
@@ -64,6 +78,7 @@ var userinfo = pattern.Lazy(`(?i)(https?://|socks[45]h?://|ftp://)[^/?#\s@]*@|([
 func Scrub(environ, allow []string) []string {
 	out := make([]string, 0, len(environ))
 	at := map[string]int{}
+	allowed := newNames(allow)
 	for _, kv := range environ {
 		name, value, ok := strings.Cut(kv, "=")
 		if !ok || name == "" || strings.ContainsRune(kv, 0) {
@@ -73,11 +88,13 @@ func Scrub(environ, allow []string) []string {
 		case hasPrefix(name, providers):
 			continue
 		case exact:
-		case name == "SSH_AUTH_SOCK", secret().MatchString(name):
+		case name == "SSH_AUTH_SOCK", isSecret(name):
 			continue
-		case match(passed, name):
-			value = userinfo().ReplaceAllString(value, "$1$2")
-		case match(allow, name):
+		case passed().has(name):
+			if strings.Contains(value, "@") {
+				value = userinfo().ReplaceAllString(value, "$1$2")
+			}
+		case allowed.has(name):
 		default:
 			continue
 		}
@@ -108,15 +125,17 @@ func Quiet(environ []string) []string {
 
 // steering are variables that make an ordinary program run something else,
 // or read its settings from elsewhere.
-var steering = []string{
-	"LD_*", "DYLD_*", "GIT_*", "BASH_ENV", "ENV", "IFS", "CDPATH", "GLOBIGNORE", "PS4", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_*",
-	"EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER",
-	"NODE_OPTIONS", "NODE_PATH", "PYTHON*", "PERL5*", "PERLLIB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS",
-	"SIMPLE_BACKUP_SUFFIX", "VERSION_CONTROL", "RIPGREP_CONFIG_PATH", "FD_*", "BAT_*", "GREP_OPTIONS", "GREP_COLORS", "TAR_OPTIONS", "RSYNC_RSH", "SSH_ASKPASS", "GOFLAGS", "GOENV", "GOWORK", "GOTOOLCHAIN", "JQ_*", "PSQL*",
-}
+var steering = sync.OnceValue(func() names {
+	return newNames([]string{
+		"LD_*", "DYLD_*", "GIT_*", "BASH_ENV", "ENV", "IFS", "CDPATH", "GLOBIGNORE", "PS4", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "BASH_FUNC_*",
+		"EDITOR", "VISUAL", "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "BROWSER",
+		"NODE_OPTIONS", "NODE_PATH", "PYTHON*", "PERL5*", "PERLLIB", "RUBYOPT", "RUBYLIB", "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS",
+		"SIMPLE_BACKUP_SUFFIX", "VERSION_CONTROL", "RIPGREP_CONFIG_PATH", "FD_*", "BAT_*", "GREP_OPTIONS", "GREP_COLORS", "TAR_OPTIONS", "RSYNC_RSH", "SSH_ASKPASS", "GOFLAGS", "GOENV", "GOWORK", "GOTOOLCHAIN", "JQ_*", "PSQL*",
+	})
+})
 
 // Steering reports whether a variable can make some program run something else.
-func Steering(variable string) bool { return match(steering, variable) }
+func Steering(variable string) bool { return steering().has(variable) }
 
 // Steers reports whether a variable can make the program of that name run
 // something else, or read its settings from elsewhere.
@@ -126,7 +145,7 @@ func Steers(variable, program string) bool {
 			return false
 		}
 	}
-	return match(steering, variable)
+	return steering().has(variable)
 }
 
 // Pin returns environ for a command that was allowed because it only reads:
@@ -138,7 +157,7 @@ func Pin(environ, roots []string, safe func(dir string) bool, fixed []string) []
 	out := make([]string, 0, len(environ)+len(fixed))
 	for _, kv := range environ {
 		name, value, _ := strings.Cut(kv, "=")
-		if match(steering, name) {
+		if steering().has(name) {
 			continue
 		}
 		if name == "PATH" {
@@ -168,7 +187,8 @@ func Set(environ []string, pairs ...string) []string {
 	out := slices.Clone(environ)
 	for _, kv := range pairs {
 		name, _, _ := strings.Cut(kv, "=")
-		i := slices.IndexFunc(out, func(x string) bool { return strings.HasPrefix(x, name+"=") })
+		name += "="
+		i := slices.IndexFunc(out, func(x string) bool { return strings.HasPrefix(x, name) })
 		if i < 0 {
 			out = append(out, kv)
 			continue
@@ -186,16 +206,47 @@ func Unset(environ []string, names ...string) []string {
 	})
 }
 
-func match(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool {
-		if pre, ok := strings.CutSuffix(p, "*"); ok && !strings.ContainsAny(pre, "*?[") {
-			return strings.HasPrefix(name, pre)
+// names are patterns of names in the form in which one is looked up fast: this
+// is done for every variable before every command.
+type names struct {
+	exact    map[string]bool
+	prefixes []string
+	patterns []string // of path.Match
+}
+
+func newNames(patterns []string) names {
+	n := names{exact: make(map[string]bool, len(patterns))}
+	for _, p := range patterns {
+		switch pre, open := strings.CutSuffix(p, "*"); {
+		case open && !strings.ContainsAny(pre, "*?["):
+			n.prefixes = append(n.prefixes, pre)
+		case strings.ContainsAny(p, `*?[\`):
+			n.patterns = append(n.patterns, p)
+		default:
+			n.exact[p] = true
 		}
+	}
+	return n
+}
+
+func (n names) has(name string) bool {
+	if n.exact[name] {
+		return true
+	}
+	for _, p := range n.prefixes {
+		if strings.HasPrefix(name, p) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.patterns, func(p string) bool {
 		ok, err := path.Match(p, name)
 		return ok && err == nil
 	})
 }
 
+// hasPrefix reports whether name begins with one of prefixes, which are in
+// capitals, in whatever letters it is written.
 func hasPrefix(name string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(strings.ToUpper(name), p) })
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
 }

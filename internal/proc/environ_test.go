@@ -82,3 +82,24 @@ func TestSet(t *testing.T) {
 		t.Errorf("%q %q", got, base)
 	}
 }
+
+// Names match as the pattern says whichever way they are looked up, and secrets
+// are found in any letters.
+func TestNames(t *testing.T) {
+	n := newNames([]string{"ONE", "LC_*", "A?B", "X[12]*", "*_END", "[", ""})
+	for name, want := range map[string]bool{
+		"ONE": true, "ONES": false, "one": false, "LC_": true, "LC_ALL": true, "LC": false, "A1B": true, "AB": false,
+		"X1": true, "X2y": true, "X3": false, "THE_END": true, "THE_ENDS": false, "[": false, "*": false, "": true,
+	} {
+		if n.has(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+	for name, want := range map[string]bool{
+		"API_KEY": true, "api_key": true, "Monkey": true, "ſecret": true, "to\u212aen": true, "GH_PAT": true, "gh_pat": true, "PATH": false, "GH_PATH": false, "my_dsn": true, "HOME": false,
+	} {
+		if isSecret(name) != want {
+			t.Errorf("secret %q: %v", name, !want)
+		}
+	}
+}
