@@ -120,7 +120,7 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 	}
 	r := &Running{world: w, spec: s, log: log, main: main, ID: log.ID, Kept: log.Resumable, started: resumed(cfg, w.mainMode(cfg, main, s, mode), log.Mode)}
 	if err := r.begin(ctx, cfg, rules, facts); err != nil {
-		_ = log.Close()
+		_ = log.Abandon(ctx) // the cause is said
 		return nil, err
 	}
 	w.add(r, cfg)

@@ -53,9 +53,11 @@ func Main(sys System) int {
 	root.SetErr(sys.Stderr)
 	c, err := root.ExecuteContextC(ctx)
 	if code, ended := endedBy(ctx); ended && (err == nil || errors.Is(err, context.Canceled)) {
-		return code
+		err = &failure{code: code, cause: "interrupted"}
 	}
-	return report(sys.Stderr, sys.Stdout.judged(usageError(c, err)))
+	err = usageError(c, err)
+	notStarted(sys, c, err)
+	return report(sys.Stderr, sys.Stdout.judged(err))
 }
 
 func newRoot(sys System) *cobra.Command {

@@ -36,6 +36,15 @@ func (f Folder) Mark(id string) error {
 	return os.WriteFile(filepath.Join(dir, id), nil, 0o600)
 }
 
+// Unmark takes back the mark of a session that came to nothing.
+func (f Folder) Unmark(id string) error {
+	err := os.Remove(filepath.Join(f.Path, pendingName, id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 // taken is the end of the name of a mark that somebody works on.
 const taken = ".taken"
 

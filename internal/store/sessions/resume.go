@@ -64,8 +64,9 @@ type Opened struct {
 	// files are that the model was told of.
 	Kin []string
 
-	run Run
-	key []byte // seals what is kept; nil when nothing is
+	run  Run
+	key  []byte      // seals what is kept; nil when nothing is
+	made *store.Info // what this run put into the catalogue: a copy, nil for none
 }
 
 // Choose finds or makes the session that was chosen, and opens its log. What
@@ -82,7 +83,7 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	}
 	l := &Opened{ID: old.ID, Begin: r.begin(old.ID), Model: old.Model, Mode: old.Mode, run: r}
 	if old.Start != "" && old.Start != r.Dir && !info.Siblings(old.Start, r.Dir) {
-		r.Note("this session was in %s; it goes on in %s (to go on there: %s && adze --resume %s)", old.Start, r.Dir, "cd "+hint.Shell(old.Start), old.ID)
+		r.Note("this session was in %s; it goes on in %s (to go on there: cd %s && adze --resume %s)", old.Start, r.Dir, hint.Shell(old.Start), old.ID)
 	}
 	if old.Parent != "" {
 		l.Kin = st.Kin(old.Parent)
@@ -90,6 +91,9 @@ func Choose(ctx context.Context, r Run, c Choice) (*Opened, error) {
 	if c.None {
 		l.Session = &mem.Session{}
 		return l, nil
+	}
+	if !fresh && (c.Fork || c.At != "") {
+		l.made = &old
 	}
 	if fresh {
 		if err := st.Ready(project); err != nil {
@@ -123,6 +127,30 @@ func (l *Opened) open(ctx context.Context, st Store, project string, info store.
 		return &hint.Mistake{Why: fmt.Sprintf("session %s is open in another process (%d on %s)", l.ID, locked.PID, locked.Host), What: "close it there, or go on in a copy: --resume " + l.ID + " --fork-session", Of: err}
 	}
 	return err
+}
+
+// Close closes the log. A new session that nothing was written of leaves nothing.
+func (l *Opened) Close() error { return errors.Join(l.Session.Close(), l.tidy()) }
+
+// Abandon closes the log of a session that could not be started. A copy that was
+// made for it goes.
+func (l *Opened) Abandon(ctx context.Context) error {
+	err := l.Session.Close()
+	if l.made != nil {
+		err = errors.Join(err, In(l.run.State).Remove(context.WithoutCancel(ctx), *l.made))
+	}
+	return errors.Join(err, l.tidy())
+}
+
+// tidy takes back the mark of a session that is not there.
+func (l *Opened) tidy() error {
+	if !l.Resumable {
+		return nil
+	}
+	if _, err := os.Lstat(l.File()); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fulltext.In(l.run.State, nil).Unmark(l.ID)
 }
 
 // Situation is what the model was told of where it is when the session began:
