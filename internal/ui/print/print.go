@@ -432,3 +432,12 @@ func (r *runner) chat(e event.Event) {
 	default: // not worth a line
 	}
 }
+
+// NotStarted writes the result of a run that ended before any prompt was
+// submitted, for why, in the formats JSON and Stream: so each run of these has one.
+func NotStarted(w io.Writer, why string, newID func() string) error {
+	p := newProjection(About{NewID: newID}, false, false)
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(p.result(event.TurnEnded{How: event.Failed, Reason: "not_started", Err: why}))
+}
