@@ -9,9 +9,11 @@ import (
 )
 
 // A Stream draws Markdown that arrives in pieces. What is settled never
-// changes again, so that it can be printed for good; only the open tail, the
-// last top-level block, is drawn anew. What it draws in the end is what
-// Markdown draws, but that a link finds only definitions that came before it.
+// changes again, so that it can be printed for good: all blocks but the last,
+// and of that one the lines of code and the items of a list that are whole. Only
+// the open tail is drawn anew. What it draws in the end is what Markdown draws,
+// but that a link finds only definitions that came before it, and that the items
+// of a list stand as they did when they came: the tenth does not move the first nine.
 // It is not safe for use by several goroutines.
 type Stream struct {
 	o     Options
@@ -21,6 +23,10 @@ type Stream struct {
 	refs  []byte
 	any   bool   // something settled
 	ready []Line // settled and not taken
+
+	item    int    // where the last item of an open list begins, in text
+	early   []Line // rows of the open block that were taken already, as they would be drawn now
+	earlyAt int    // the bytes of text that they are of
 
 	tail      []Line // of text as it was when it had tailLen bytes
 	tailLen   int
@@ -62,6 +68,9 @@ func NewStream(o Options) *Stream {
 func (s *Stream) Resize(o Options) {
 	o.MaxLines = 0
 	s.o, s.tail = o, nil
+	if s.earlyAt > 0 {
+		s.early = s.block(s.earlyAt)
+	}
 }
 
 // maxRefs bounds the link definitions that are kept, in bytes.
@@ -76,11 +85,16 @@ func (s *Stream) Write(piece string) {
 			return
 		}
 		end := s.pos + i + 1
-		before, after := s.open.step(strings.TrimRight(string(s.text[s.pos:end]), "\r\n"))
+		line := strings.TrimRight(string(s.text[s.pos:end]), "\r\n")
+		before, after := s.open.step(line)
 		start := s.pos
 		s.pos = end
 		if before {
 			s.drawFirst(start)
+			start = 0
+		}
+		if in, rest := indentOf(line); s.open.kind == listBlock && in < 2 && listItem(rest) {
+			s.item = start
 		}
 		if after {
 			s.drawFirst(s.pos)
@@ -91,14 +105,7 @@ func (s *Stream) Write(piece string) {
 // drawFirst draws the first n bytes of the text for good.
 func (s *Stream) drawFirst(n int) {
 	if part := clip.Clean(string(s.text[:n])); strings.TrimSpace(part) != "" {
-		lines := markdown(part, string(s.refs), s.o)
-		if len(lines) > 0 {
-			if s.any {
-				s.ready = append(s.ready, nil)
-			}
-			s.ready = append(s.ready, lines...)
-			s.any = true
-		}
+		s.settle(s.after(markdown(part, string(s.refs), s.o), n))
 		for _, m := range definition().FindAllString(part, -1) {
 			if len(m) < 1000 && len(s.refs)+len(m) < maxRefs {
 				s.refs = append(append(s.refs, m...), '\n')
@@ -107,7 +114,59 @@ func (s *Stream) drawFirst(n int) {
 	}
 	s.text = append([]byte(nil), s.text[n:]...)
 	s.pos -= n
-	s.tail = nil
+	s.tail, s.early, s.earlyAt, s.item = nil, nil, 0, 0
+}
+
+func (s *Stream) settle(lines []Line) {
+	if len(lines) == 0 {
+		return
+	}
+	if s.any && s.earlyAt == 0 {
+		s.ready = append(s.ready, nil)
+	}
+	s.ready = append(s.ready, lines...)
+	s.any = true
+}
+
+// block draws the first n bytes of the text.
+func (s *Stream) block(n int) []Line { return markdown(clip.Clean(string(s.text[:n])), string(s.refs), s.o) }
+
+// after returns what of lines, which are the first n bytes of the text, was not
+// taken yet. Where the block as it is now does not begin with what was taken (a
+// list got an item 10, and its numbers another width), the rest of it is drawn
+// for itself.
+func (s *Stream) after(lines []Line, n int) []Line {
+	if len(s.early) <= len(lines) && TextOf(lines[:len(s.early)]) == TextOf(s.early) {
+		return lines[len(s.early):]
+	}
+	return markdown(clip.Clean(string(s.text[s.earlyAt:n])), string(s.refs), s.o)
+}
+
+// ahead settles of an open block what cannot change: the lines of a fence, the
+// items of a list.
+func (s *Stream) ahead() {
+	end := 0
+	switch s.open.kind {
+	case fenced:
+		if !s.open.fence.inList && len(s.text) <= longFence {
+			end = s.pos
+		}
+	case listBlock:
+		end = s.item
+	case noBlock, paragraphs, indented:
+	}
+	if end <= s.earlyAt {
+		return
+	}
+	lines := s.block(end)
+	if len(s.early) > len(lines) || TextOf(lines[:len(s.early)]) != TextOf(s.early) {
+		return // as a whole, then
+	}
+	if strings.TrimSpace(TextOf(lines)) == "" { // a fence without a line of code is drawn as an empty one
+		return
+	}
+	s.settle(lines[len(s.early):])
+	s.early, s.earlyAt, s.tail = lines, end, nil
 }
 
 // definition is a link definition on a line of its own.
@@ -115,6 +174,7 @@ var definition = pattern.Lazy(`(?m)^ {0,3}\[[^\]\n]+\]:[ \t]*\S+[^\n]*$`)
 
 // Take returns the lines that settled since the last Take.
 func (s *Stream) Take() []Line {
+	s.ahead()
 	out := s.ready
 	s.ready = nil
 	return out
@@ -146,8 +206,8 @@ func (s *Stream) drawTail(max int) []Line {
 		o.Plain = true
 		out = fence(string(src[from+1:]), "", o)
 	} else {
-		out = markdown(clip.Clean(string(s.text)), string(s.refs), s.o)
-		if s.any && len(out) > 0 {
+		out = s.after(s.block(len(s.text)), len(s.text))
+		if s.any && s.earlyAt == 0 && len(out) > 0 {
 			out = append([]Line{nil}, out...)
 		}
 	}

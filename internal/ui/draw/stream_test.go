@@ -96,3 +96,33 @@ func FuzzStream(f *testing.F) {
 		}
 	})
 }
+
+// Of a block that is still open, what cannot change is settled as it comes, so
+// that what is not printed yet stays small; and nothing of it comes twice, nor
+// is missing, whatever the width becomes meanwhile.
+func TestStreamSettlesWithinABlock(t *testing.T) {
+	for _, c := range []struct{ name, src, early, rest string }{
+		{"code", "```go\nx := 1\ny := 2\n\nz", "  x := 1\n  y := 2\n", "\n  z\n"},
+		{"list", "- one\n- two\n  more\n- three\n", "• one\n• two more\n", "• three\n"},
+		{"numbers", "8. a\n9. b\n10. c\n", "8. a\n9. b\n", "10. c\n"},
+		{"after a paragraph", "para\n\n```\nx\ny", "para\n\n  x\n", "  y\n"},
+		{"paragraph", "one\ntwo\n", "", "one two\n"},
+	} {
+		for _, again := range []int{0, 20, 60} {
+			s := NewStream(Options{Width: 40})
+			s.Write(c.src)
+			if got := TextOf(s.Take()); got != c.early {
+				t.Errorf("%s: settled is\n%s", c.name, got)
+			}
+			if again > 0 {
+				s.Resize(Options{Width: again})
+			}
+			if got := TextOf(s.Tail(0)); got != c.rest {
+				t.Errorf("%s: the tail is\n%s", c.name, got)
+			}
+			if got := TextOf(s.Finish()); got != c.rest {
+				t.Errorf("%s: the rest is\n%s", c.name, got)
+			}
+		}
+	}
+}

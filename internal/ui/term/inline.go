@@ -219,31 +219,26 @@ func (r *inline) leave(dst []byte, keep bool) []byte {
 
 // row writes l over was, from the first column. The rest of the row is empty
 // afterwards.
+//
+// A row that becomes shorter is erased from its first column on and written
+// anew. Where only its end is erased, tmux goes on to count it as part of the
+// row, and wraps it when the screen becomes narrower: the row is two then.
 func (k look) row(dst []byte, was, l draw.Line, cols int) []byte {
-	l = trimmed(l)
-	skip := 0
-	if was != nil {
-		was = trimmed(was)
-		if skip = alike(was, l); skip > 0 {
-			dst = column(dst, skip)
-			if l, was = l.Skip(skip), was.Skip(skip); len(l) == 0 && len(was) == 0 {
-				return dst
-			}
+	was, l = trimmed(was), trimmed(l).Cut(cols)
+	if l.Width() < was.Width() || !narrow(l) || !narrow(was) { // of others, terminals may have another width
+		if len(was) > 0 {
+			dst = append(dst, eraseRow...)
 		}
-		if n, ok := changed(was, l); ok {
-			return k.theme.Append(dst, l.Cut(n), k.profile)
-		}
+		return k.theme.Append(dst, l, k.profile)
 	}
-	w := skip + l.Width()
-	after := w < cols && isASCII(l)
-	if !after {
-		dst = append(dst, eraseRow...)
+	if skip := alike(was, l); skip > 0 {
+		dst = column(dst, skip)
+		l, was = l.Skip(skip), was.Skip(skip)
 	}
-	dst = k.theme.Append(dst, l.Cut(cols-skip), k.profile)
-	if after {
-		dst = append(dst, eraseRow...)
+	if n, ok := changed(was, l); ok {
+		l = l.Cut(n)
 	}
-	return dst
+	return k.theme.Append(dst, l, k.profile)
 }
 
 // tidy returns l without empty spans and with spans of one style as one.
@@ -379,18 +374,6 @@ func changed(was, l draw.Line) (int, bool) {
 		return 0, false
 	}
 	return w - cut, true
-}
-
-// isASCII reports whether l is ASCII.
-func isASCII(l draw.Line) bool {
-	for _, s := range l {
-		for i := 0; i < len(s.Text); i++ {
-			if s.Text[i] >= 0x80 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // narrow reports whether each character of l is one column in every terminal.
