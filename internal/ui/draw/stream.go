@@ -129,7 +129,9 @@ func (s *Stream) settle(lines []Line) {
 }
 
 // block draws the first n bytes of the text.
-func (s *Stream) block(n int) []Line { return markdown(clip.Clean(string(s.text[:n])), string(s.refs), s.o) }
+func (s *Stream) block(n int) []Line {
+	return markdown(clip.Clean(string(s.text[:n])), string(s.refs), s.o)
+}
 
 // after returns what of lines, which are the first n bytes of the text, was not
 // taken yet. Where the block as it is now does not begin with what was taken (a

@@ -25,6 +25,10 @@ type inline struct {
 	at     Cursor      // where the terminal's cursor is, in the live area
 	drawn  Size        // the size shown was drawn for
 	redraw bool        // nothing of shown can be trusted but its place
+
+	lost  string // what the terminal took of the live area into its scrollback, without blanks
+	taken int    // lines of shown that it took since the last frame
+	fresh string // of those, what lost has not yet
 }
 
 // look is how lines become bytes.
@@ -54,7 +58,8 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 		next = []draw.Line{nil} // the cursor needs a row
 	}
 	moved := r.drawn != (Size{}) && r.drawn.Cols != r.size.Cols
-	anew := r.redraw || moved
+	anew := r.redraw || r.drawn != (Size{}) && r.drawn != r.size
+	printed, next, cur = r.known(printed, next, cur)
 	if !anew && len(printed) == 0 && cur == r.at && slices.EqualFunc(next, r.shown, same) {
 		return dst
 	}
@@ -102,18 +107,24 @@ func (k look) end(dst []byte, cur Cursor) []byte {
 
 // toTop goes to the first row of the live area.
 func (r *inline) toTop(dst []byte, moved bool) []byte {
-	up := r.at.Row
-	if moved && r.rewrap {
-		up = r.at.Col / r.size.Cols
-		for _, l := range r.shown[:min(r.at.Row, len(r.shown))] {
-			up += rowsOf(l, r.size.Cols)
-		}
-	}
-	if up > 0 {
+	if up := r.above(r.taken, moved); up > 0 {
 		dst = csi(dst, up, 'A')
 	}
-	r.at = Cursor{}
+	r.at, r.taken = Cursor{}, 0
 	return append(dst, '\r')
+}
+
+// above returns how many rows there are in the terminal from the line i of what
+// is shown down to the cursor.
+func (r *inline) above(i int, moved bool) int {
+	if !moved || !r.rewrap {
+		return r.at.Row - i
+	}
+	up := r.at.Col / r.size.Cols
+	for _, l := range r.shown[i:max(min(r.at.Row, len(r.shown)), i)] {
+		up += rowsOf(l, r.size.Cols)
+	}
+	return up
 }
 
 // rowsOf returns how many rows a terminal that wraps makes of l.
@@ -213,7 +224,7 @@ func (r *inline) leave(dst []byte, keep bool) []byte {
 		dst = r.toTop(dst, moved)
 		dst = append(dst, eraseAll...)
 	}
-	r.shown, r.at, r.drawn = nil, Cursor{}, Size{}
+	r.shown, r.at, r.drawn, r.lost = nil, Cursor{}, Size{}, ""
 	return append(dst, showCur...)
 }
 

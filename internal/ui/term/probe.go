@@ -91,7 +91,7 @@ func (t *Terminal) Probe() {
 	t.asked = true
 	t.mu.Unlock()
 	// The last question is one that every terminal answers.
-	t.Screen.Raw([]byte("\x1b]11;?\x1b\\\x1b[?2026$p\x1b[?u\x1b[>0q\x1b[16t\x1b[c"))
+	t.Screen.Raw([]byte("\x1b]11;?\x1b\\\x1b[?2026$p\x1b[?u\x1b[>0q\x1b[16t" + askSize + "\x1b[c"))
 }
 
 // answer handles an answer to Probe.
@@ -108,6 +108,18 @@ func (t *Terminal) answer(ev uv.Event) bool {
 		t.caps.Version = draw.String(ev.Name)
 	case uv.CellSizeEvent:
 		t.caps.Cell = Size{Cols: ev.Width, Rows: ev.Height}
+	case uv.WindowSizeEvent:
+		z := Size{Cols: ev.Width, Rows: ev.Height}
+		if t.asked && !t.told && z.Cols != z.Rows {
+			t.swapped = z == Size{Cols: t.size.Rows, Rows: t.size.Cols}
+			t.told = t.swapped || z == t.size
+		}
+		if t.swapped {
+			z = Size{Cols: z.Rows, Rows: z.Cols}
+		}
+		t.mu.Unlock()
+		t.Screen.replied(reply{size: true, value: z})
+		return true
 	case uv.PrimaryDeviceAttributesEvent:
 		for _, n := range ev {
 			if n == 4 {
@@ -117,6 +129,7 @@ func (t *Terminal) answer(ev uv.Event) bool {
 		if t.asked {
 			t.asked = false
 			caps := t.caps
+			t.Screen.Ask(t.told && t.env.tmux, true, t.sized)
 			on := caps.Keyboard && !t.modes.keyboard && t.modes.on
 			t.modes.keyboard = t.modes.keyboard || on
 			t.guarded()

@@ -63,7 +63,7 @@ func (t *Terminal) cooked(last bool) {
 		_, err := t.o.Out.Write(t.off(last))
 		return err
 	})
-	if t.asked { // an answer would be read as keys by who comes next
+	if t.asked || t.Screen.awaits() { // an answer would be read as keys by who comes next
 		time.Sleep(20 * time.Millisecond)
 		flush(t.o.In)
 	}

@@ -54,6 +54,7 @@ type Screen struct {
 	dirty   bool
 	busy    bool
 	held    bool // nothing is written until Resume
+	asks    asks
 	closed  bool
 	err     error
 }
@@ -64,6 +65,7 @@ func NewScreen(w io.Writer, c Config) *Screen {
 	s := &Screen{w: w, wake: make(chan struct{}, 1), done: make(chan struct{}), plain: c.Plain,
 		in: inline{look: k, size: sane(c.Size), rewrap: c.Rewrap}, full: fullscreen{look: k, size: sane(c.Size)}}
 	s.idle = sync.NewCond(&s.mu)
+	s.asks.replies = make(chan reply, 8)
 	go s.write() // ends with Close
 	return s
 }
@@ -211,7 +213,9 @@ func (s *Screen) write() {
 				s.mu.Unlock()
 				break
 			}
-			s.dirty, s.busy = false, true
+			s.busy = true
+			s.certain()
+			s.dirty = false
 			buf = s.compose(buf[:0])
 			s.mu.Unlock()
 			var err error

@@ -49,9 +49,12 @@ type Terminal struct {
 	modes  modes
 	reader cancelreader.CancelReader
 	asked  bool // an answer to Probe is still to come
-	caps   Capabilities
-	size   Size
-	env    environment
+	told   bool // it answered what its size is, and that was so
+	// It tells columns and rows in the wrong order, as tmux 3.3 does.
+	swapped bool
+	caps    Capabilities
+	size    Size
+	env     environment
 }
 
 // modes are what was switched on and has to be switched off again.
@@ -228,7 +231,12 @@ func (t *Terminal) send(ev Event) bool {
 // handle turns an event of ultraviolet into one of ours.
 func (t *Terminal) handle(ev uv.Event) bool {
 	switch ev := ev.(type) {
+	case uv.CursorPositionEvent:
+		t.Screen.replied(reply{value: Size{Cols: ev.X, Rows: ev.Y}})
 	case uv.KeyPressEvent:
+		if ev.Code == uv.KeyF3 && t.Screen.asking() { // so the place of the cursor in the first row is read, too
+			return true
+		}
 		if k, ok := key(uv.Key(ev)); ok {
 			return t.send(k)
 		}
@@ -320,14 +328,25 @@ func (t *Terminal) signals() {
 }
 
 func (t *Terminal) resized() {
-	z := t.measure()
-	t.mu.Lock()
-	same := z == t.size
-	t.size = z
-	t.mu.Unlock()
-	if !same {
+	if z := t.measure(); t.becomes(z) {
 		t.Screen.Resize(z)
 		t.send(Resize{Size: z})
+	}
+}
+
+// becomes sets the size, and reports whether it was another.
+func (t *Terminal) becomes(z Size) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	before := t.size
+	t.size = z
+	return z != before
+}
+
+// sized tells of a size that the terminal answered before the system told of it.
+func (t *Terminal) sized(z Size) {
+	if t.becomes(z) {
+		t.wg.Go(func() { t.send(Resize{Size: z}) }) // ends when the program takes it, or with quit
 	}
 }
 

@@ -1,0 +1,131 @@
+package term
+
+import "time"
+
+// What a terminal is asked while it is drawn on. Both are questions about what
+// only the terminal knows once its size has changed; a terminal that does not
+// answer them is drawn on by arithmetic, see inline.toTop.
+//
+//   - Where the cursor is, after each change of the size: a screen that became
+//     smaller may have moved rows of the live area into the scrollback.
+//   - Its size, before each frame, in tmux: when it is resized more than once in
+//     250 ms it tells of the last size only after that time, and has wrapped its
+//     lines anew meanwhile. A frame for the size before would be drawn over what
+//     was said. tmux is on this machine and answers within a millisecond.
+type asks struct {
+	size, place bool // the terminal is known to answer
+	waiting     bool // for a reply
+	replies     chan reply
+	missed      int
+	sized       func(Size) // is called with a size that nobody told yet
+}
+
+// A reply is what a terminal answered: its size, or where the cursor is.
+type reply struct {
+	size  bool
+	value Size // or the cursor, counted from 0
+}
+
+const (
+	askSize, askPlace = "\x1b[18t", "\x1b[6n"
+	// replyWait is how long an answer is waited for.
+	replyWait = 200 * time.Millisecond
+	// maxMissed is after how many questions without an answer no more are asked.
+	maxMissed = 2
+)
+
+// Ask says which questions the terminal answers. Sized is called, without
+// waiting for it, when it says that it has another size than it told.
+func (s *Screen) Ask(size, place bool, sized func(Size)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asks.size, s.asks.place, s.asks.sized = size, place, sized
+}
+
+// replied takes an answer of the terminal. One that nobody waits for is nothing.
+func (s *Screen) replied(r reply) {
+	if s.asking() {
+		select {
+		case s.asks.replies <- r:
+		default:
+		}
+	}
+}
+
+func (s *Screen) asking() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asks.waiting
+}
+
+// awaits reports whether an answer is still to come.
+func (s *Screen) awaits() bool {
+	if !s.mu.TryLock() { // by who panicked, or at work
+		return true
+	}
+	defer s.mu.Unlock()
+	return s.asks.waiting || s.asks.missed > 0
+}
+
+// certain asks the terminal for what the next frame has to know. s.mu is held,
+// but for the time that the terminal takes to answer.
+func (s *Screen) certain() {
+	for range 4 { // it is resized again and again: then by arithmetic
+		if s.plain || s.onFull || s.want || s.in.drawn == (Size{}) || s.held || s.closed {
+			return
+		}
+		if s.asks.size {
+			if z, ok := s.ask(askSize, true); ok && sane(z) != s.in.size {
+				s.in.size, s.full.size = sane(z), sane(z)
+				if s.asks.sized != nil {
+					s.asks.sized(sane(z))
+				}
+			}
+		}
+		z := s.in.size
+		if !s.asks.place || z == s.in.drawn { // it may have been another for a moment
+			s.in.taken, s.in.fresh = 0, ""
+			return
+		}
+		at, ok := s.ask(askPlace, false)
+		if ok && z == s.in.size {
+			s.in.place(at.Rows)
+			if !s.asks.size {
+				return
+			}
+			if z, ok = s.ask(askSize, true); !ok || sane(z) == s.in.size {
+				return
+			}
+		}
+	}
+}
+
+// ask writes a question and returns the answer. s.mu is held, but not meanwhile.
+func (s *Screen) ask(what string, size bool) (Size, bool) {
+	for len(s.asks.replies) > 0 {
+		<-s.asks.replies
+	}
+	s.asks.waiting = true
+	s.mu.Unlock()
+	_, err := s.w.Write([]byte(what))
+	late := time.NewTimer(replyWait)
+	defer late.Stop()
+	var out Size
+	ok := false
+	for more := err == nil; more && !ok; {
+		select {
+		case r := <-s.asks.replies:
+			out, ok = r.value, r.size == size
+		case <-late.C:
+			more = false
+		}
+	}
+	s.mu.Lock()
+	s.asks.waiting = false
+	if ok {
+		s.asks.missed = 0
+	} else if s.asks.missed++; s.asks.missed >= maxMissed {
+		s.asks.size, s.asks.place = false, false
+	}
+	return out, ok
+}

@@ -1,0 +1,85 @@
+package term
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// asked is a terminal that answers what it is asked, or does not.
+type asked struct {
+	mu    sync.Mutex
+	s     *Screen
+	size  Size
+	mute  bool
+	place Cursor
+	out   strings.Builder
+}
+
+func (a *asked) Write(b []byte) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.out.Write(b)
+	switch string(b) {
+	case askSize:
+		if !a.mute {
+			a.s.replied(reply{size: true, value: a.size})
+		}
+	case askPlace:
+		if !a.mute {
+			a.s.replied(reply{value: Size{Cols: a.place.Col, Rows: a.place.Row}})
+		}
+	}
+	return len(b), nil
+}
+
+// A frame is for the size that the terminal has, though the system did not tell
+// of it yet; where the cursor is then, the terminal says.
+func TestSizeIsAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{size: Size{40, 10}}
+		a.s = NewScreen(a, config(a.size))
+		told := Size{}
+		a.s.Ask(true, true, func(z Size) { told = z })
+		a.s.Live(lines(strings.Repeat("x", 40), "y"), Cursor{Row: 1})
+		a.s.Sync()
+		a.mu.Lock()
+		a.size = Size{20, 5}
+		a.out.Reset()
+		a.mu.Unlock()
+		a.s.Live(lines(strings.Repeat("z", 40), "y"), Cursor{Row: 1})
+		a.s.Sync()
+		if told != a.size {
+			t.Errorf("told of %v", told)
+		}
+		out := a.out.String()
+		if !strings.HasPrefix(out, askSize+askPlace) || !strings.Contains(out, strings.Repeat("z", 20)) || strings.Contains(out, strings.Repeat("z", 21)) {
+			t.Errorf("written was %q", out)
+		}
+		if err := a.s.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// A terminal that does not answer is asked twice, and waited for no more.
+func TestNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{mute: true}
+		a.s = NewScreen(a, config(Size{40, 10}))
+		a.s.Ask(false, true, nil)
+		a.s.Live(lines("x"), Cursor{})
+		for i := range 5 {
+			a.s.Resize(Size{30 + i, 10})
+			a.s.Live(lines("y"), Cursor{})
+			a.s.Sync()
+		}
+		if n := strings.Count(a.out.String(), askPlace); n != maxMissed {
+			t.Errorf("asked %d times", n)
+		}
+		if err := a.s.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
