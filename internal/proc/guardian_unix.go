@@ -95,6 +95,7 @@ func (g *guardian) start() bool {
 	done := make(chan struct{})
 	go func() { // ends with the guardian, which close and our death end
 		defer close(done)
+		ended(cmd.Process.Pid)
 		_ = cmd.Wait() // nobody asks how it ended
 	}()
 	g.pipe, g.cmd, g.done = w, cmd, done

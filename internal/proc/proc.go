@@ -349,6 +349,7 @@ func (p *Process) read(w io.Writer) {
 
 func (p *Process) wait() {
 	defer close(p.exited)
+	ended(p.Pid)
 	state, _ := p.child.Wait() // the state says it all
 	p.os.reaped(p)
 	p.mu.Lock()

@@ -126,6 +126,32 @@ func (t *tableOS) newTag() tag {
 	}
 }
 
+// ended waits for the end of a child, and does not reap it. It waits as for data:
+// a call that blocks in the system takes one of the processors this program may
+// use with it until the runtime notices, which can be 10 ms later, and several
+// commands that begin at once would begin late. It returns too early where
+// processes cannot be waited for like that (before Linux 5.10).
+func ended(pid int) {
+	fd, err := unix.PidfdOpen(pid, unix.PIDFD_NONBLOCK)
+	if err != nil {
+		return
+	}
+	f := os.NewFile(uintptr(fd), "process")
+	defer f.Close()
+	c, err := f.SyscallConn()
+	if err != nil {
+		return
+	}
+	_ = c.Read(func(fd uintptr) bool { // an error is the same as the end: whoever called waits again
+		for {
+			err := unix.Waitid(unix.P_PIDFD, int(fd), nil, unix.WEXITED|unix.WNOWAIT, nil)
+			if err != unix.EINTR {
+				return err != unix.EAGAIN
+			}
+		}
+	})
+}
+
 // reaped notes that the pid is free.
 func (p *processOS) reaped(pr *Process) {
 	p.table.mu.Lock()

@@ -32,6 +32,9 @@ func (o *processOS) started(_ *Process, t *tableOS) { o.table = t }
 func (o *processOS) guard(pr *Process)   { o.table.guardian.watchOver(ward{pid: pr.Pid}) }
 func (o *processOS) unguard(pr *Process) { o.table.guardian.let(pr.Pid) }
 
+// ended returns at once: the end of a process is waited for in the call that reaps it.
+func ended(int) {}
+
 func (*processOS) reaped(*Process)        {}
 func (*processOS) release(*Process, bool) {}
 func (*processOS) clean() bool            { return false }

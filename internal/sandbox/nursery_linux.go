@@ -188,20 +188,20 @@ func (b *bubblewrap) parent(l laid) (*parent, error) {
 	if err != nil {
 		return nil, fmt.Errorf("talk to a zygote: %w", err)
 	}
-	ours, theirs := os.NewFile(uintptr(pair[0]), "zygote"), os.NewFile(uintptr(pair[1]), "zygote")
+	client, theirs := zygote.NewClient(pair[0]), os.NewFile(uintptr(pair[1]), "zygote")
 	defer theirs.Close()
 	path, before, err := b.enter()
 	if err != nil {
-		_ = ours.Close()
+		_ = client.Close()
 		return nil, err
 	}
 	cmd := &exec.Cmd{
 		Path: path, Args: slices.Concat([]string{filepath.Base(path)}, before, b.zygoteArguments(l.steps)), Env: []string{"GOMAXPROCS=2"}, Dir: "/",
 		Stdout: said, Stderr: said, ExtraFiles: []*os.File{theirs, told, self}, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
-	p := &parent{layout: l.key, client: zygote.NewClient(ours)}
+	p := &parent{layout: l.key, client: client}
 	if err := p.start(cmd, theirs); err != nil {
-		_ = ours.Close()
+		_ = client.Close()
 		text := make([]byte, 500)
 		if n, _ := said.ReadAt(text, 0); n > 0 {
 			err = fmt.Errorf("%w: %s", err, strings.TrimSpace(string(text[:n])))

@@ -25,20 +25,18 @@ const patience = 5 * time.Second
 type Client struct {
 	mu   sync.Mutex // one request at a time
 	conn *os.File
-	fd   int
 }
 
-// NewClient takes over conn, whose other end is the zygote's.
-func NewClient(conn *os.File) *Client { return &Client{conn: conn, fd: int(conn.Fd())} }
+// NewClient takes over fd, a socket whose other end is the zygote's.
+func NewClient(fd int) *Client {
+	_ = unix.SetNonblock(fd, true) // so that an answer is waited for without one of Go's processors
+	return &Client{conn: os.NewFile(uintptr(fd), "zygote")}
+}
 
 // Ready waits until the zygote can take requests, and says its number.
 func (c *Client) Ready() (pid int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := unix.NsecToTimeval(int64(patience))
-	if err := unix.SetsockoptTimeval(c.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &t); err != nil {
-		return 0, err
-	}
 	text, err := c.answer()
 	if err != nil {
 		return 0, err
@@ -79,7 +77,7 @@ func (c *Client) Launch(r Request, gate, lock *os.File, files []*os.File) (pid i
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := unix.Sendmsg(c.fd, []byte{'.'}, unix.UnixRights(fds...), nil, unix.MSG_NOSIGNAL); err != nil {
+	if err := c.send(unix.UnixRights(fds...)); err != nil {
 		return 0, ErrGone
 	}
 	text, err := c.answer()
@@ -97,19 +95,31 @@ func (c *Client) Launch(r Request, gate, lock *os.File, files []*os.File) (pid i
 	return 0, fmt.Errorf("start a command: %s", strings.TrimPrefix(text, sayNo))
 }
 
+// send sends the descriptors of a request; c.mu is held.
+func (c *Client) send(rights []byte) error {
+	conn, err := c.conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var sent error
+	err = conn.Write(func(fd uintptr) bool {
+		sent = unix.Sendmsg(int(fd), []byte{'.'}, rights, nil, unix.MSG_NOSIGNAL)
+		return !errors.Is(sent, unix.EAGAIN)
+	})
+	return errors.Join(err, sent)
+}
+
 // answer reads one message; c.mu is held.
 func (c *Client) answer() (string, error) {
 	var b [8192]byte
-	for {
-		n, err := unix.Read(c.fd, b[:])
-		switch {
-		case errors.Is(err, unix.EINTR):
-			continue
-		case err != nil || n == 0:
-			return "", ErrGone
-		}
-		return string(b[:n]), nil
+	if err := c.conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		return "", ErrGone
 	}
+	n, err := c.conn.Read(b[:])
+	if err != nil {
+		return "", ErrGone
+	}
+	return string(b[:n]), nil
 }
 
 // Close ends the zygote. What it has started goes on.
