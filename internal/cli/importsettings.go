@@ -107,6 +107,12 @@ func newSettings(sys System, cfg *config.Config, s foreign.Settings) (out []impo
 		if _, there := cfg.MCP.Servers[x.Name]; there {
 			continue
 		}
+		if i := slices.IndexFunc(s.Servers, func(o foreign.Server) bool { return o.Name == x.Name && o.Why == foreign.InPlace }); i >= 0 && x.Why == "" {
+			if string(s.Servers[i].Config) != string(x.Config) {
+				fmt.Fprintf(sys.Stdout, "  %s: MCP server %s is not taken: %s has one of this name\n", x.From, shown(x.Name), s.Servers[i].From)
+			}
+			continue
+		}
 		if x.Why != "" {
 			fmt.Fprintf(sys.Stdout, "  %s: MCP server %s is not taken: %s\n", x.From, shown(x.Name), shown(x.Why))
 			continue

@@ -35,7 +35,7 @@ func TestSettings(t *testing.T) {
 		want       []string // beginnings
 	}{
 		"servers of claude": {".claude.json", `{"mcpServers":{"a":{"type":"stdio","command":"x","args":["${HOME}/y"],"env":{"K":"v"}}},"projects":{"/p":{"mcpServers":{"b":{"type":"http","url":"http://h"}}}}}`, []string{
-			`claude-code a {"command":"x","args":["${HOME}/y"],"env":{"K":"v"}}`, `claude-code b {"type":"http","url":"http://h"} it is of one project, /p`}},
+			`claude-code a {"command":"x","args":["${HOME}/y"],"env":{"K":"v"}} it is used where it is`, `claude-code b {"type":"http","url":"http://h"} it is of one project, /p, and is used there`}},
 		"servers of codex": {".codex/config.toml", "approval_policy = \"never\"\n[mcp_servers.a]\ncommand = \"x\"\nargs = [\"1\"]\n[mcp_servers.b]\nurl = \"http://h\"\nbearer_token_env_var = \"TOKEN\"\ntool_timeout_sec = 1.5\n[mcp_servers.c]\ncommand = \"x${y}\"\n[mcp_servers.d]\ncommand = \"x\"\nenabled = false\n", []string{
 			`codex a {"command":"x","args":["1"]}`, `codex b {"type":"http","url":"http://h","headers":{"Authorization":"Bearer ${TOKEN}"},"timeout":1500}`,
 			`codex c {"command":"x${y}"} a value has ${…}, which`, `codex d {"command":"x"} it is switched off`, "codex ask  it says when Codex asks"}},

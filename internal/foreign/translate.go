@@ -12,8 +12,11 @@ import (
 	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
-// claudeSettings has the servers that Claude Code keeps in a file that adze does
-// not read. Its permissions are read where they are.
+// InPlace is why a server is not taken that adze uses where it is written.
+const InPlace = "it is used where it is, in ~/.claude.json"
+
+// claudeSettings has the servers of Claude Code. Those in the home folder, and its
+// permissions, adze reads where they are.
 func (a *Agents) claudeSettings(s *Settings, dir string) {
 	type servers map[string]struct {
 		server
@@ -30,10 +33,14 @@ func (a *Agents) claudeSettings(s *Settings, dir string) {
 	if !s.read(path, &f) {
 		return
 	}
+	inPlace := dir == a.place.Home
 	add := func(list servers, why string) {
 		for _, name := range slices.Sorted(maps.Keys(list)) {
 			c, not := list[name], why
-			if not == "" && (len(c.Helper) > 0 || len(c.OAuth) > 0) {
+			switch {
+			case inPlace && not == "":
+				not = InPlace
+			case not == "" && (len(c.Helper) > 0 || len(c.OAuth) > 0):
 				not = "it signs in with a helper or OAuth, which is to be set up here anew"
 			}
 			s.server(ClaudeCode, path, name, c.server, not, same)
@@ -41,7 +48,11 @@ func (a *Agents) claudeSettings(s *Settings, dir string) {
 	}
 	add(f.Servers, "")
 	for _, dir := range slices.Sorted(maps.Keys(f.Projects)) {
-		add(f.Projects[dir].Servers, "it is of one project, "+dir+": add it there, to .adze/settings.local.json")
+		why := "it is of one project, " + dir + ": add it there, to .adze/settings.local.json"
+		if inPlace {
+			why = "it is of one project, " + dir + ", and is used there"
+		}
+		add(f.Projects[dir].Servers, why)
 	}
 }
 
