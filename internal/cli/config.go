@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -59,7 +58,7 @@ func configList(sys System, f *runFlags) *cobra.Command {
 			if asJSON {
 				return printJSON(sys, cfg.Settings())
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			w := sys.table()
 			for _, s := range cfg.Settings() {
 				if string(s.Value) != "null" || all {
 					fmt.Fprintf(w, "%s\t%s\t%s\n", s.Key, clip.Visible(string(s.Value)), clip.Visible(s.Origin.String()))
@@ -211,7 +210,7 @@ func configPath(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			w := sys.table()
 			for _, file := range cfg.Files {
 				fmt.Fprintf(w, "%s\t%s\t%s\n", file.Scope, clip.Visible(file.Path), clip.Visible(string(file.State)))
 			}

@@ -132,3 +132,30 @@ func TestEveryCommand(t *testing.T) {
 		})
 	}
 }
+
+// Lists fit the terminal, whatever they are of, and are whole in a pipe.
+func TestListsFitTheTerminal(t *testing.T) {
+	p := newPlace(t)
+	long := strings.Repeat("a-long-name-", 25)
+	p.put("hello.txt", "> hello\n")
+	p.settings(p.home+"/.adze/settings.json", `{"cost":{"warn_usd":3},"permissions":{"allow":["Bash(`+long+`:*)"]}}`)
+	if b, err := p.adze("-p", "say "+long, "--model", "script/hello.txt").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, b)
+	}
+	for _, line := range []string{"config list", "config path", "sessions list", "rewind", "skills list", "agents list", "models --all --sources", "prompt --sizes"} {
+		b, err := p.adze(strings.Fields(line)...).Output()
+		if err != nil {
+			t.Errorf("adze %s: %v", line, err)
+		}
+		if line == "config list" && !bytes.Contains(b, []byte(long+":*")) {
+			t.Errorf("adze %s is cut in a pipe: %s", line, b)
+		}
+		x := p.inTerminal(p.adze(strings.Fields(line)...), 100, 50)
+		<-x.done
+		for _, row := range strings.Split(string(x.bytes), "\r\n") {
+			if n := len([]rune(strings.TrimRight(row, " "))); n > 100 && !strings.Contains(row, "\x1b") {
+				t.Errorf("adze %s: a line of %d at a terminal of 100: %q", line, n, row)
+			}
+		}
+	}
+}

@@ -110,7 +110,7 @@ func hooksList(sys System, f *runFlags) *cobra.Command {
 				_, err := fmt.Fprintln(sys.Stdout, why)
 				return err
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0) // whole at a terminal, too: it says what runs
 			for _, r := range rows {
 				about := r.Matcher
 				if r.If != "" {

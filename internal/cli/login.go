@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -281,7 +280,7 @@ func listKeys(sys System, store auth.Store, asJSON bool) error {
 		fmt.Fprintln(sys.Stderr, "no key is saved")
 		return nil
 	}
-	w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+	w := sys.table()
 	for _, s := range list {
 		fmt.Fprintf(w, "%s\t%s\n", clip.Visible(s.Provider), s.Place)
 	}

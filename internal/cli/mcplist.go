@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,7 +61,7 @@ func mcpList(sys System, f *runFlags) *cobra.Command {
 				_, err := fmt.Fprintln(sys.Stdout, "no MCP server is configured; adze mcp add configures one")
 				return err
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			w := sys.table()
 			for _, r := range rows {
 				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", clip.Visible(r.Name), r.Scope, clip.Line(r.What, 60), clip.Line(clip.Visible(r.state()), 120))
 			}

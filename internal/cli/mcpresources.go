@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -32,7 +31,7 @@ func mcpResources(sys System, f *runFlags) *cobra.Command {
 				if len(list) == 0 {
 					fmt.Fprintf(sys.Stderr, "adze: the MCP server %s has no resources\n", clip.Visible(s.Name))
 				}
-				w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+				w := sys.table()
 				for _, r := range list {
 					fmt.Fprintf(w, "%s\t%s\t%s\n", clip.Visible(r.URI), clip.Visible(r.Media), clip.Line(clip.Visible(r.Name), 80))
 				}

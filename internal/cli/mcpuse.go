@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -320,7 +319,7 @@ func mcpTools(sys System, f *runFlags) *cobra.Command {
 			if u.asJSON {
 				return printJSON(sys, rows)
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			w := sys.table()
 			for _, r := range rows {
 				fmt.Fprintf(w, "%s/%s\t%s\t%s\n", clip.Visible(r.Server), r.Name, clip.Short(r.Tokens)+" tokens", clip.Line(clip.Visible(r.About), 90))
 			}

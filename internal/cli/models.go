@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +48,7 @@ func newModels(sys System, f *runFlags) *cobra.Command {
 				return nil
 			}
 			if sources {
-				return modelTable(sys.Stdout, rows)
+				return modelTable(sys.table(), rows)
 			}
 			return modelList(sys.Stdout, sys.painter(), rows)
 		},
@@ -113,8 +112,7 @@ func beyondTools(f price.Facts) string {
 }
 
 // modelTable has every column.
-func modelTable(out io.Writer, rows []choose.Row) error {
-	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+func modelTable(w *table, rows []choose.Row) error {
 	fmt.Fprintln(w, "MODEL\tWINDOW\tOUTPUT\tIN\tOUT\tCACHED\tTAKES\tKEY\tFACTS FROM")
 	for _, r := range rows {
 		fmt.Fprintln(w, strings.Join(modelRow(r), "\t"))

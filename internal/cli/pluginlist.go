@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -55,7 +54,7 @@ func pluginList(sys System, f *runFlags) *cobra.Command {
 				_, err := fmt.Fprintln(sys.Stdout, "no plugins; adze plugin marketplace add OWNER/REPO, then adze plugin list --available")
 				return err
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			w := sys.table()
 			for _, r := range rows {
 				state := "active"
 				switch {

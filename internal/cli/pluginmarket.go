@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -102,7 +101,7 @@ func marketList(sys System, f *runFlags) *cobra.Command {
 				_, err := fmt.Fprintln(sys.Stdout, "no marketplaces; adze plugin marketplace add OWNER/REPO")
 				return err
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			w := sys.table()
 			for _, r := range rows {
 				about := clip.Count(r.Plugins, "plugin")
 				if r.Problem != "" {

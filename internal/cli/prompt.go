@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -35,7 +34,7 @@ func newPrompt(sys System, f *runFlags) *cobra.Command {
 					fmt.Fprintf(sys.Stdout, "%s\n\n", strings.TrimRight(p.Text, "\n"))
 				}
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			w := sys.table()
 			fmt.Fprintln(w, "PART\tTOKENS\tBYTES")
 			total, bytes := 0, 0
 			for _, s := range sizesOf(a) {

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -106,7 +105,7 @@ func listPrompts(sys System, prompts []said) error {
 		fmt.Fprintln(sys.Stderr, "this session has no prompts yet")
 		return nil
 	}
-	w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+	w := sys.table()
 	fmt.Fprintln(w, "NR\tAGE\tFILES\tPROMPT")
 	for n, p := range prompts {
 		fmt.Fprintf(w, "%d\t%s\t%d\t%s\n", n+1, age(p.at), len(p.changed), clip.Line(clip.VisibleText(p.text), 100))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,7 +78,7 @@ func sessionsList(sys System, f *runFlags) *cobra.Command {
 				fmt.Fprintln(sys.Stderr, "no sessions here yet; adze sessions list --all shows those of other folders")
 				return nil
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			w := sys.table()
 			fmt.Fprintln(w, "ID\tAGE\tTURNS\tSIZE\tCOST\tBRANCH\tWHAT")
 			for _, i := range list {
 				name := clip.Line(clip.VisibleText(i.Name()), 60)
@@ -122,7 +121,7 @@ func sessionsShow(sys System, f *runFlags) *cobra.Command {
 			if asJSON {
 				return printJSON(sys, i)
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+			w := sys.table()
 			for _, row := range [][2]string{
 				{"session", i.ID}, {"what", clip.Line(clip.VisibleText(i.Name()), 100)}, {"folder", clip.Visible(i.Start)}, {"branch", clip.Visible(i.Branch)}, {"model", clip.Visible(i.Model)},
 				{"turns", fmt.Sprint(i.Turns)}, {"cost", i.CostText(4)}, {"last used", i.Changed.Local().Format("2006-01-02 15:04")},

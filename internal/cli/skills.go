@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -104,7 +103,7 @@ func skillsList(sys System, f *runFlags) *cobra.Command {
 			if asJSON {
 				return printJSON(sys, rows)
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			w := sys.table()
 			for _, r := range rows {
 				about := clip.Line(r.Description, 60)
 				switch {
@@ -161,7 +160,7 @@ func agentsList(sys System, f *runFlags) *cobra.Command {
 				_, err := fmt.Fprintln(sys.Stdout, "no agents are defined")
 				return err
 			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0)
+			w := sys.table()
 			for _, r := range rows {
 				about := clip.Line(r.Description, 60)
 				if r.HiddenBy != "" {

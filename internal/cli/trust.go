@@ -188,7 +188,7 @@ func listTrusted(sys System, store trust.Store, p settings.Paths, asJSON bool) e
 		fmt.Fprintln(sys.Stderr, "no folder is trusted")
 		return nil
 	}
-	w := tabwriter.NewWriter(sys.Stdout, 0, 4, 2, ' ', 0)
+	w := sys.table()
 	for _, e := range list {
 		state := "gone"
 		if v, err := store.Check(trust.Folder{Root: e.Path, Dir: e.Path, Home: p.Home}); err == nil && exists(e.Path) {

@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"unicode/utf8"
+)
+
+// A table is text in columns, which are separated by tabs. Flush writes it.
+type table struct {
+	bytes.Buffer
+	out   io.Writer
+	width int // that its lines have at most, in characters; 0 is any
+}
+
+// table writes columns to stdout: cut to its width at a terminal, whole elsewhere,
+// because programs read them there.
+func (s System) table() *table {
+	t := &table{out: s.Stdout}
+	if s.OutTTY {
+		t.width = s.columns()
+	}
+	return t
+}
+
+const (
+	tableGap = 2  // blanks between columns
+	leastCol = 12 // characters that a column keeps where not all have room
+)
+
+// Flush writes what there is.
+func (t *table) Flush() error {
+	text := t.String()
+	t.Reset()
+	if t.width > 0 {
+		text = fitted(text, t.width)
+	}
+	w := tabwriter.NewWriter(t.out, 0, 4, tableGap, ' ', 0)
+	if _, err := io.WriteString(w, text); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// fitted cuts cells until no line is wider: those of the widest columns first. A
+// line without a tab is no part of the table.
+func fitted(text string, width int) string {
+	lines := strings.Split(text, "\n")
+	var cols []int
+	for _, l := range lines {
+		cells := strings.Split(l, "\t")
+		for i, c := range cells {
+			if len(cells) > 1 {
+				cols = append(cols, make([]int, max(0, i+1-len(cols)))...)
+				cols[i] = max(cols[i], utf8.RuneCountInString(c))
+			}
+		}
+	}
+	total := tableGap * max(0, len(cols)-1)
+	for _, n := range cols {
+		total += n
+	}
+	for ; total > width; total-- {
+		widest := 0
+		for i, n := range cols {
+			if n > cols[widest] {
+				widest = i
+			}
+		}
+		if cols[widest] <= leastCol {
+			break // a terminal this narrow wraps
+		}
+		cols[widest]--
+	}
+	for i, l := range lines {
+		cells := strings.Split(l, "\t")
+		for k, c := range cells {
+			if len(cells) > 1 {
+				cells[k] = cutCell(c, cols[k])
+			}
+		}
+		lines[i] = strings.Join(cells, "\t")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// cutCell cuts a text: a path in front, as its end says more.
+func cutCell(s string, width int) string {
+	r := []rune(s)
+	switch {
+	case len(r) <= width:
+		return s
+	case strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~/"):
+		return "…" + string(r[len(r)-width+1:])
+	}
+	return string(r[:width-1]) + "…"
+}
