@@ -41,7 +41,7 @@ func (e *extensionFlags) read(dir string) (out ext.Flags, err error) {
 		return regular.Read(path, config.MaxFile)
 	})
 	if err != nil {
-		return out, usagef(`give a file as .mcp.json, or JSON: --mcp-config '{"mcpServers": {"db": {"command": "db-server"}}}'`, "--mcp-config: %v", err)
+		return out, usagef(`give a file as .mcp.json, or JSON: --mcp-config '{"mcpServers": {"db": {"command": "db-server"}}}'`, "%v", err)
 	}
 	for _, d := range e.pluginDirs {
 		if !filepath.IsAbs(d) {

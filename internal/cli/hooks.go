@@ -69,7 +69,10 @@ func (h *hooked) read(plugins ext.Brought) {
 // told writes what cannot be used.
 func (h *hooked) told(sys System) {
 	for _, err := range h.problems {
-		fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(err.Error()))
+		tell(sys.Stderr, "adze: ", inOneLine(err))
+	}
+	if len(h.problems) > 0 {
+		tell(sys.Stderr, "hint: ", "adze hooks check says what to mend")
 	}
 }
 
@@ -146,7 +149,7 @@ func hooksCheck(sys System, f *runFlags) *cobra.Command {
 			}
 			if len(problems) > 0 {
 				for _, err := range problems {
-					fmt.Fprintln(sys.Stdout, clip.Visible(err.Error()))
+					fmt.Fprintln(sys.Stdout, inOneLine(err))
 				}
 				return failf("mend them, and look again with: adze hooks check", "%s to mend", clip.Count(len(problems), "thing"))
 			}
@@ -174,8 +177,11 @@ them said and what would come of it. Nothing but the hooks is run.
 				input = string(text)
 			}
 			in, err := hook.Make(args[0], tool, []byte(input))
-			if err != nil {
+			if err != nil && slices.Contains(hook.Events(), hook.Event(args[0])) {
 				return usagef(`for a call: --tool Bash --input '{"command": "ls"}'; for others --input has the fields of the event`, "%v", err)
+			}
+			if err != nil {
+				return usagef("the events are "+strings.Join(eventNames(), ", "), "%v", err)
 			}
 			if in.Event().Subject() == "tool_name" && in.Subject() == "" {
 				return usagef("--tool Bash", "%s is about a call: of which tool?", in.Event())
@@ -293,4 +299,17 @@ func printAnswer(w io.Writer, e hook.Event, a hook.Answer) error {
 	}
 	_, err := fmt.Fprintln(w, clip.VisibleText(strings.Join(out, "\n")))
 	return err
+}
+
+// eventNames are the events that hooks may have.
+func eventNames() (out []string) {
+	for _, e := range hook.Events() {
+		out = append(out, string(e))
+	}
+	return out
+}
+
+// inOneLine is an error of several, one after the other.
+func inOneLine(err error) string {
+	return clip.Visible(strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; "))
 }

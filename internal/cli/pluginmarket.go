@@ -142,7 +142,7 @@ func marketUpdate(sys System, f *runFlags) *cobra.Command {
 			for _, name := range todo {
 				m, ok := byName[name]
 				if !ok {
-					return usagef("there are: "+strings.Join(names, ", "), "there is no marketplace %q", clip.Visible(name))
+					return noMarket(name, names)
 				}
 				_, c, err := s.store.Update(cmd.Context(), m, s.pol)
 				if err != nil {
@@ -282,4 +282,12 @@ func pluginNew(sys System, f *runFlags) *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// noMarket says that no marketplace has that name, and which there are.
+func noMarket(name string, names []string) error {
+	if len(names) == 0 {
+		return usagef("adze plugin marketplace add OWNER/REPO, or an address or a folder", "no marketplace was added yet")
+	}
+	return usagef("there are: "+strings.Join(names, ", "), "there is no marketplace %q", clip.Visible(name))
 }

@@ -103,12 +103,12 @@ func workDir(flag string) (string, error) {
 		info, err := os.Stat(flag)
 		switch {
 		case err != nil:
-			return "", usagef("give a folder that exists", "--cwd: %v", err)
+			return "", usagef("give a folder that exists", "--cwd %s: %v", clip.Visible(flag), cause(err))
 		case !info.IsDir():
 			return "", usagef("give the folder that holds it", "--cwd: %s is not a folder", flag)
 		}
 		if err := os.Chdir(flag); err != nil {
-			return "", usagef("give a folder that you may enter", "--cwd: %v", err)
+			return "", usagef("give a folder that you may enter", "--cwd %s: %v", clip.Visible(flag), cause(err))
 		}
 	}
 	dir, err := os.Getwd()

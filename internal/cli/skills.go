@@ -201,7 +201,7 @@ checks the skills of this project and your own. Advice alone is no failure.`,
 					}
 				}
 				if err != nil {
-					return failf("name the folder of a skill, or one that holds such folders", "check %s: %v", clip.Visible(args[0]), err)
+					return failf("name the folder of a skill, or one that holds such folders", "%s: %v", clip.Visible(args[0]), cause(err))
 				}
 				dirs = []string{dir}
 			} else {

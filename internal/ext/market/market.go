@@ -243,7 +243,11 @@ func (s *Store) Update(ctx context.Context, m Market, pol Policy) (Market, Catal
 func (s *Store) load(ctx context.Context, src Source, name string, agree func(Market, *lockFile) error) (m Market, c Catalogue, err error) {
 	m = Market{Source: src, Updated: s.conf.Now().UTC().Truncate(time.Second)}
 	if src.Kind == Folder { // read where it is
-		if c, err = readCatalogue(src.Path, true); err != nil {
+		c, err = readCatalogue(src.Path, true)
+		if _, gone := os.Stat(src.Path); err != nil && name == "" && errors.Is(gone, fs.ErrNotExist) {
+			return m, c, &fault{fmt.Errorf("there is no folder %s", clip.Visible(src.Path)), "give the path of the marketplace's folder"}
+		}
+		if err != nil {
 			return m, c, fmt.Errorf("%s: %w", src, err)
 		}
 		m.Name = c.Name
