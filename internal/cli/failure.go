@@ -58,7 +58,9 @@ func report(w io.Writer, err error) int {
 }
 
 // sorted finds the exit code and the hint of an error.
-func sorted(err error) *failure {
+func sorted(err error) *failure { return ofDisk(kindOf(err)) }
+
+func kindOf(err error) *failure {
 	var own *failure
 	if errors.As(err, &own) {
 		return own

@@ -2,7 +2,20 @@
 
 package disk
 
-import "syscall"
+import (
+	"io/fs"
+	"syscall"
+)
+
+// Writable returns an error where no file can be made in a folder: its permissions
+// or the file system forbid it. That the disk is full shows only later.
+func Writable(dir string) error {
+	const write = 2 // W_OK
+	if err := syscall.Access(dir, write); err != nil {
+		return &fs.PathError{Op: "write to", Path: dir, Err: err}
+	}
+	return nil
+}
 
 const noDirSync = false
 

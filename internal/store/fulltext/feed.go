@@ -37,13 +37,7 @@ func (f Folder) Mark(id string) error {
 }
 
 // Unmark takes back the mark of a session that came to nothing.
-func (f Folder) Unmark(id string) error {
-	err := os.Remove(filepath.Join(f.Path, pendingName, id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
+func (f Folder) Unmark(id string) { _ = os.Remove(filepath.Join(f.Path, pendingName, id)) }
 
 // taken is the end of the name of a mark that somebody works on.
 const taken = ".taken"

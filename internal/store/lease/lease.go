@@ -89,6 +89,12 @@ type Lease struct {
 // way, at most a second.
 func Take(dir disk.Dir, self Self) (*Lease, error) { return take(dir, self, session()) }
 
+// There reports whether somebody has, or left, the lease of a session.
+func There(dir disk.Dir) bool {
+	_, err := dir.Stat(session().name)
+	return err == nil
+}
+
 func take(dir disk.Dir, self Self, k kind) (*Lease, error) {
 	for tries, waits := 0, 0; tries < 4; tries++ {
 		h := Holder{self.PID, self.Host, self.Start, self.Now().UTC(), self.Token()}

@@ -31,6 +31,9 @@ func (s Store) Ready(project string) error {
 	if err := os.MkdirAll(filepath.Join(s.Dir, project), disk.DirMode); err != nil {
 		return fmt.Errorf("make a folder for the sessions: %w", err)
 	}
+	if err := disk.Writable(filepath.Join(s.Dir, project)); err != nil {
+		return fmt.Errorf("begin a session: %w", err)
+	}
 	return nil
 }
 

@@ -130,7 +130,11 @@ func (l *Opened) open(ctx context.Context, st Store, project string, info store.
 }
 
 // Close closes the log. A new session that nothing was written of leaves nothing.
-func (l *Opened) Close() error { return errors.Join(l.Session.Close(), l.tidy()) }
+func (l *Opened) Close() error {
+	err := l.Session.Close()
+	l.tidy()
+	return err
+}
 
 // Abandon closes the log of a session that could not be started. A copy that was
 // made for it goes.
@@ -139,18 +143,19 @@ func (l *Opened) Abandon(ctx context.Context) error {
 	if l.made != nil {
 		err = errors.Join(err, In(l.run.State).Remove(context.WithoutCancel(ctx), *l.made))
 	}
-	return errors.Join(err, l.tidy())
+	l.tidy()
+	return err
 }
 
-// tidy takes back the mark of a session that is not there.
-func (l *Opened) tidy() error {
+// tidy takes back the mark of a session that is not there. One that stays costs a
+// look at the next search.
+func (l *Opened) tidy() {
 	if !l.Resumable {
-		return nil
+		return
 	}
-	if _, err := os.Lstat(l.File()); !errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if _, err := os.Lstat(l.File()); errors.Is(err, fs.ErrNotExist) {
+		fulltext.In(l.run.State, nil).Unmark(l.ID)
 	}
-	return fulltext.In(l.run.State, nil).Unmark(l.ID)
 }
 
 // Situation is what the model was told of where it is when the session began:

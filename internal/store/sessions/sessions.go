@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/adze-agent/adze/internal/store"
@@ -249,12 +250,16 @@ func (s Store) remove(i store.Info) error {
 	if other, ok := errors.AsType[*lease.Held](err); ok {
 		return errors.Join(fmt.Errorf("%w in process %d on %s", store.ErrRunning, other.PID, other.Host), dir.Close())
 	}
+	release := func() error { return held.Release() }
+	if full := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT); full && !lease.There(dir) {
+		err, release = nil, func() error { return nil } // there is no room to take it for anybody, and this makes room
+	}
 	if err != nil {
 		return errors.Join(err, dir.Close())
 	}
 	// The log goes first: a folder without one is no session.
 	err = root.Remove(filepath.Join(i.Key, i.ID, logName))
-	err = errors.Join(err, held.Release(), dir.Close())
+	err = errors.Join(err, release(), dir.Close())
 	if err != nil {
 		return err
 	}
