@@ -14,8 +14,8 @@ var diskFaults = []struct {
 	hint  string
 	keeps []string
 }{
-	{syscall.ENOSPC, "make room on that disk; nothing that was there is lost", []string{"room"}},
-	{syscall.EDQUOT, "make room: what you may have on that disk is used up", []string{"room"}},
+	{syscall.ENOSPC, "make room on that disk; nothing that was there is lost", []string{"room", "the session is kept"}},
+	{syscall.EDQUOT, "make room: what you may have on that disk is used up", []string{"room", "the session is kept"}},
 	{syscall.EROFS, "make it writable, or name another folder; ADZE_HOME=FOLDER is where adze keeps its files", []string{"ADZE_HOME", "you may write to", "--no-session"}},
 }
 
