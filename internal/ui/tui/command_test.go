@@ -123,7 +123,7 @@ func TestCommandsOfExtensions(t *testing.T) {
 	sent("/db:ask why")
 	r.keys("'/help", "enter").has("Begin a prompt with").hasNot("not ours")
 	r.keys("G").has("/vim")
-	r.keys("pgup").has("/deploy")
+	r.keys("pgup").has("/db:ask")
 }
 
 // A copy says that it is one, and how to come back.

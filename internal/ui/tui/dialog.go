@@ -233,13 +233,12 @@ func (p paper) fieldLine(label draw.Line, e *edit.Editor, width int) (draw.Line,
 
 // scrolled is the part of lines that fits, from off on, with a line that says
 // what is left out.
-func (p paper) scrolled(lines []draw.Line, off *int, rows int) []draw.Line {
+func (p paper) scrolled(lines []draw.Line, off *reading, rows int) []draw.Line {
 	if len(lines) <= rows {
-		*off = 0
+		*off = reading{seen: len(lines)}
 		return lines
 	}
-	rows = max(rows-1, 1)
-	*off = max(0, min(*off, len(lines)-rows))
-	out := slices.Clone(lines[*off : *off+rows])
-	return append(out, draw.L(draw.S(fmt.Sprintf("lines %d to %d of %d %s PgUp, PgDn", *off+1, *off+rows, len(lines), p.Sign(draw.Middot)), draw.Attention)))
+	from, to := off.window(len(lines), max(rows-1, 1))
+	out := slices.Clone(lines[from:to])
+	return append(out, draw.L(draw.S(fmt.Sprintf("lines %d to %d of %d %s PgUp, PgDn", from+1, to, len(lines), p.Sign(draw.Middot)), draw.Attention)))
 }

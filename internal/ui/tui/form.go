@@ -27,7 +27,7 @@ type form struct {
 	f      view.Form
 	rows   []row
 	at     int // a row; behind the last one, to send and not to
-	off    int
+	off    reading
 	paged  bool // it was scrolled by hand since the last move
 	wrong  string
 	opened *opening // a page is asked for, and no values
@@ -114,6 +114,9 @@ func (d *form) heading() string {
 }
 
 func (d *form) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	if rows < tightRows && !p.Plain {
+		return d.tight(m, p, rows)
+	}
 	cols := min(m.screen.size.Cols, story.TextCols)
 	inside := clampLow(cols - 6)
 	heading := draw.L(draw.Span{Text: d.heading(), Style: draw.Style{Role: draw.Border, Attr: draw.Bold}})
@@ -156,10 +159,10 @@ func (d *form) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		foot = append([]draw.Line{nil}, foot...)
 	}
 	if !d.paged && d.now() != nil && len(body) > room {
-		d.off = max(min(d.off, from), to-max(room-1, 1))
+		d.off.at = max(min(d.off.at, from), to-max(room-1, 1))
 	}
 	shown := p.scrolled(body, &d.off, room)
-	cur.Row += 1 - d.off
+	cur.Row += 1 - d.off.at
 	cur.Hidden = cur.Hidden || cur.Row < 1 || cur.Row > len(shown)
 	lines := draw.Indent(append(shown, foot...), draw.S(" ", draw.Plain))
 	return p.boxed(lines, draw.Border, cols, heading, draw.L(draw.S(hint, draw.Quiet))), cur
@@ -312,9 +315,11 @@ func (d *form) typed(m *Model, k keymap.Key) []effect {
 	r := d.now()
 	switch {
 	case k.Name == "pgup":
-		d.off, d.paged = d.off-m.stride(), true
+		d.off.page(-1)
+		d.paged = true
 	case k.Name == "pgdown":
-		d.off, d.paged = d.off+m.stride(), true
+		d.off.page(1)
+		d.paged = true
 	case k.Name == "tab" && k.Mod&keymap.Shift != 0:
 		d.to(d.at - 1)
 	case k.Name == "tab":

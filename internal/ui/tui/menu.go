@@ -21,7 +21,7 @@ type menu struct {
 	heading string
 	about   string                                     // a line or two above the choices
 	above   func(p paper, width, rows int) []draw.Line // what the choice is about, in at most rows lines; nil: nothing
-	off     int                                        // of what is above
+	off     reading                                    // of what is above
 	careful bool                                       // a key that was meant for something else would do harm
 	all     []Choice
 	found   []found
@@ -121,6 +121,9 @@ func (d *menu) in() []keymap.Context {
 }
 
 func (d *menu) view(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	if rows < tightRows && !p.Plain {
+		return d.tight(m, p, rows)
+	}
 	cols := min(m.screen.size.Cols, story.TextCols)
 	inside := clampLow(cols - 4)
 	var lines []draw.Line
@@ -245,15 +248,21 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 	}
 	switch a {
 	case keymap.SelectNext, keymap.EditDown:
+		if d.above != nil && d.at+1 >= len(d.found) { // nothing else is below
+			d.off.at++
+		}
 		return d.mark(m, d.at+1), true
 	case keymap.SelectPrev, keymap.EditUp:
+		if d.above != nil && d.at == 0 {
+			d.off.at = clampLow(d.off.at - 1)
+		}
 		return d.mark(m, d.at-1), true
 	case keymap.SelectPageDn, keymap.SelectPageUp:
 		if d.above != nil { // it is longer than the screen, more often than the choices are
 			if a == keymap.SelectPageUp {
-				d.off -= m.stride()
+				d.off.page(-1)
 			} else {
-				d.off += m.stride()
+				d.off.page(1)
 			}
 			return nil, true
 		}
@@ -261,6 +270,10 @@ func (d *menu) act(m *Model, a keymap.Action) ([]effect, bool) {
 			return d.mark(m, d.at-10), true
 		}
 		return d.mark(m, d.at+10), true
+	case keymap.EditLineStart, keymap.EditLineEnd: // Home and End
+		if d.above != nil && d.off.key(m.pressed) {
+			return nil, true
+		}
 	case keymap.SelectFirst:
 		return d.mark(m, 0), true
 	case keymap.SelectLast:
@@ -365,7 +378,7 @@ func (d *menu) paste(m *Model, text string) bool {
 type sheet struct {
 	heading string
 	lines   func(m *Model, p paper, width int) []draw.Line
-	off     int
+	off     reading
 }
 
 func (d *sheet) asks() bool                { return false }
@@ -385,17 +398,17 @@ func (d *sheet) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.HelpDismiss, keymap.TranscriptExit, keymap.Interrupt:
 		m.close(d)
 	case keymap.TranscriptDown:
-		d.off++
+		d.off.at++
 	case keymap.TranscriptUp:
-		d.off--
+		d.off.at = clampLow(d.off.at - 1)
 	case keymap.TranscriptPageDown:
-		d.off += 10
+		d.off.page(1)
 	case keymap.TranscriptPageUp:
-		d.off -= 10
+		d.off.page(-1)
 	case keymap.TranscriptTop:
-		d.off = 0
+		d.off.at = 0
 	case keymap.TranscriptBottom:
-		d.off = 1 << 30
+		d.off.at = theEnd
 	default:
 		return nil, false
 	}

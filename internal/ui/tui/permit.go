@@ -52,7 +52,7 @@ type permit struct {
 	rule    *edit.Editor // while the rule is edited
 	wrong   string       // with what was answered
 	whole   bool
-	off     int
+	off     reading
 	from    []string // the commands that may be what connects
 }
 
@@ -229,13 +229,20 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.ConfirmNo:
 		return d.answer(m, op.Answer{Comment: d.said}), true
 	case keymap.ConfirmPrev:
+		if d.at == 0 {
+			d.off.at = clampLow(d.off.at - 1)
+		}
 		d.mark(m, max(0, d.at-1))
 	case keymap.ConfirmNext:
-		d.mark(m, min(len(d.answers)-1, d.at+1))
+		if d.at+1 == len(d.answers) { // nothing else is below
+			d.off.at++
+			return nil, true
+		}
+		d.mark(m, d.at+1)
 	case keymap.ConfirmComment:
 		d.comment = field(m, d.said)
 	case keymap.ConfirmExplain:
-		d.whole, d.off = !d.whole, 0
+		d.whole, d.off = !d.whole, reading{}
 	case keymap.ConfirmEdit:
 		return d.edit(m), true
 	case keymap.ConfirmMode:
@@ -248,7 +255,7 @@ func (d *permit) act(m *Model, a keymap.Action) ([]effect, bool) {
 
 func (d *permit) mark(m *Model, at int) {
 	if d.at = at; m.screen.size.Rows <= tightRows { // something else is read there now
-		d.off = 0
+		d.off = reading{}
 	}
 }
 
@@ -281,15 +288,13 @@ func (d *permit) typed(m *Model, k keymap.Key) []effect {
 			}
 			d.keep = (d.keep + step) % len(keeps)
 		}
-	case "pgup":
-		d.off -= m.stride()
-	case "pgdown":
-		d.off += m.stride()
 	case "1", "2", "3":
 		if i := int(k.Name[0] - '1'); i < len(d.answers) {
 			d.at = i
 			return d.choose(m)
 		}
+	default:
+		d.off.key(k)
 	}
 	return nil
 }

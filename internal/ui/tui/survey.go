@@ -24,7 +24,7 @@ type survey struct {
 	about []view.Block
 	pages []page
 	at    int
-	off   int
+	off   reading
 	wrong string
 }
 
@@ -145,7 +145,7 @@ func (d *survey) edit(m *Model) []effect {
 				m.say(draw.String(err.Error()), draw.Wrong)
 				return nil
 			}
-			d.about[i], d.off = view.Text{S: text, File: path}, 0
+			d.about[i], d.off = view.Text{S: text, File: path}, reading{}
 			return nil
 		}
 	}}}
@@ -201,8 +201,14 @@ func (d *survey) act(m *Model, a keymap.Action) ([]effect, bool) {
 	case keymap.ConfirmNo:
 		return d.answer(m, op.Answer{Comment: "closed without an answer"}), true
 	case keymap.ConfirmPrev:
+		if pg.at == 0 {
+			d.off.at = clampLow(d.off.at - 1)
+		}
 		pg.at = max(0, pg.at-1)
 	case keymap.ConfirmNext:
+		if pg.at == len(pg.Options) { // nothing else is below
+			d.off.at++
+		}
 		pg.at = min(len(pg.Options), pg.at+1)
 	case keymap.ConfirmEdit:
 		return d.edit(m), true
@@ -243,10 +249,7 @@ func (d *survey) typed(m *Model, k keymap.Key) []effect {
 		d.at--
 	case k.Name == "right" && d.at+1 < len(d.pages):
 		d.at++
-	case k.Name == "pgup":
-		d.off -= m.stride()
-	case k.Name == "pgdown":
-		d.off += m.stride()
+	case d.off.key(k):
 	case len(k.Name) == 1 && k.Name[0] >= '1' && int(k.Name[0]-'1') <= len(pg.Options):
 		pg.at = int(k.Name[0] - '1')
 		if pg.Multi {
@@ -279,7 +282,7 @@ func (d *survey) choose(m *Model) []effect {
 	}
 	if d.at+1 < len(d.pages) {
 		d.at++
-		d.off = 0
+		d.off = reading{}
 		return nil
 	}
 	a := op.Answer{Allow: true}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -12,31 +13,60 @@ import (
 // and what can be answered need all of the screen.
 const tightRows = 7
 
-// stride is how many lines a dialog is scrolled by at once.
-func (m *Model) stride() int {
-	if m.screen.size.Rows <= tightRows {
-		return 1
+// A reading is how far something that is longer than the screen was scrolled.
+type reading struct {
+	at   int // the first line that is seen
+	seen int // how many lines were seen when it was drawn last
+}
+
+// page scrolls by what is seen at once, but for a line that stays; back for a
+// negative n.
+func (r *reading) page(n int) { r.at = clampLow(r.at + n*max(r.seen-1, 1)) }
+
+// key scrolls, and reports whether k does that.
+func (r *reading) key(k keymap.Key) bool {
+	switch k.Name {
+	case "pgup":
+		r.page(-1)
+	case "pgdown":
+		r.page(1)
+	case "home":
+		r.at = 0
+	case "end":
+		r.at = theEnd
+	default:
+		return false
 	}
-	return 5
+	return true
+}
+
+// theEnd is beyond the last line; the next frame makes it the last page.
+const theEnd = 1 << 30
+
+// window is the first and the end of n lines that are seen, when rows are.
+func (r *reading) window(n, rows int) (int, int) {
+	r.seen = max(min(rows, n), 1)
+	r.at = clampLow(min(r.at, n-rows))
+	return r.at, min(n, r.at+rows)
 }
 
 // tight puts what a dialog is about above its answers, on a screen of a few
 // rows. At least one line of each is seen: of the body that from off on, of the
 // answers the marked one.
-func (p paper) tight(body []draw.Line, off *int, answers []draw.Line, marked, rows, cols int) []draw.Line {
+func (p paper) tight(body []draw.Line, off *reading, answers []draw.Line, marked, rows, cols int) []draw.Line {
 	rows = max(rows, 2)
 	keep := min(len(answers), rows-1)
 	first := max(0, min(marked-keep/2, len(answers)-keep))
 	room := rows - keep
-	*off = max(0, min(*off, len(body)-room))
-	shown := body[*off:min(len(body), *off+room)]
+	from, to := off.window(len(body), room)
+	shown := body[from:to]
 	out := make([]draw.Line, 0, rows)
 	for i, l := range shown {
 		var more draw.Line
-		if i == 0 && *off > 0 {
+		if i == 0 && from > 0 {
 			more = append(more, draw.S(p.Sign(draw.MoreUp), draw.Attention))
 		}
-		if i == len(shown)-1 && *off+room < len(body) {
+		if i == len(shown)-1 && to < len(body) {
 			more = append(more, draw.S(p.Sign(draw.MoreDown), draw.Attention))
 		}
 		out = append(out, draw.Beside(l, more, cols, p.O))
@@ -108,4 +138,73 @@ func (d *survey) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
 		answers = append(answers, append(l, draw.S(text, role)))
 	}
 	return p.tight(body, &d.off, answers, pg.at, rows, cols), term.Cursor{Hidden: true}
+}
+
+// tight is the menu on a screen of a few rows.
+func (d *menu) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	cols := m.screen.size.Cols
+	width := max(cols-4, 1)
+	heading := draw.Text(d.heading, draw.Style{Role: draw.Border, Attr: draw.Bold})
+	body := draw.WrapAll(heading, width)
+	if d.wrong != "" {
+		body = append(draw.WrapAll(draw.Text(d.wrong, draw.Style{Role: draw.Wrong}), width), body...)
+	}
+	if d.about != "" {
+		body = append(body, draw.WrapAll(draw.Text(d.about, draw.Style{Role: draw.Quiet}), width)...)
+	}
+	if d.above != nil {
+		at := d.off
+		body = append(body, d.above(p, width, 1<<20)...) // whole: it is scrolled here
+		d.off = at
+	}
+	var answers []draw.Line
+	for i, f := range d.found {
+		answers = append(answers, p.choice(f, i, i == d.at, cols))
+	}
+	switch {
+	case d.field != nil:
+		l, col := p.fieldLine(draw.L(draw.S(d.field.label+": ", draw.Accent)), d.field.e, cols)
+		out := p.tight(body, &d.off, []draw.Line{l}, 0, rows, cols)
+		return out, term.Cursor{Row: len(out) - 1, Col: col}
+	case d.loading:
+		answers = []draw.Line{draw.L(draw.S("  looking …", draw.Quiet))}
+	case len(d.all) == 0:
+		answers = draw.WrapAll(draw.Text(d.none, draw.Style{Role: draw.Quiet}), width)
+	case len(answers) == 0:
+		answers = []draw.Line{draw.L(draw.S("  nothing matches", draw.Quiet))}
+	}
+	if d.fixed {
+		return p.tight(body, &d.off, answers, d.at, rows, cols), term.Cursor{Hidden: true}
+	}
+	// What is typed says what is looked for, so that the heading gives way to it.
+	l, col := p.fieldLine(draw.L(p.Mark(draw.Prompt, draw.Accent)), d.typed0, cols)
+	var at reading
+	out := p.tight([]draw.Line{l}, &at, answers, d.at, min(rows, len(answers)+1), cols)
+	return out, term.Cursor{Col: col}
+}
+
+// tight is the form on a screen of a few rows: the message, and what is asked
+// now or the buttons.
+func (d *form) tight(m *Model, p paper, rows int) ([]draw.Line, term.Cursor) {
+	cols := m.screen.size.Cols
+	width := max(cols-4, 1)
+	body := draw.WrapAll(draw.Text(d.heading()+": "+d.f.Message, draw.Style{}), width)
+	if d.opened != nil {
+		body = append(append(body, draw.Exact(d.f.URL, draw.Quiet).Wrap(width)...), d.page(width)...)
+	}
+	if d.wrong != "" {
+		body = append(draw.WrapAll(draw.Text(d.wrong, draw.Style{Role: draw.Wrong}), width), body...)
+	}
+	r := d.now()
+	if r == nil {
+		buttons := d.buttons(p)
+		return p.tight(body, &d.off, buttons, d.at-len(d.rows), rows, cols), term.Cursor{Hidden: true}
+	}
+	answers, col := r.view(p, true, cols)
+	cur := term.Cursor{Hidden: r.text == nil}
+	out := p.tight(body, &d.off, answers, 0, rows, cols)
+	if r.text != nil {
+		cur = term.Cursor{Row: len(out) - min(len(answers), max(rows, 2)-1), Col: col}
+	}
+	return out, cur
 }

@@ -126,7 +126,7 @@ const leastTrust = 8
 
 // view is what a folder brings, exactly and whole, in at most rows lines from
 // *off on: what changed since it was trusted, then all of it.
-func (t *Trust) view(p paper, width, rows int, off *int) []draw.Line {
+func (t *Trust) view(p paper, width, rows int, off *reading) []draw.Line {
 	text, short := "It brings settings that could run programs or loosen what is asked about. Until you trust it, adze uses none of them.", "It could run programs, or ask less:"
 	if t.Changed != "" {
 		text, short = "It changed since you trusted it. Until you trust it again, adze uses none of it.", "It changed since you trusted it:"

@@ -1,0 +1,95 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/term"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// smallScreens are those on which every dialog has to be usable.
+var smallScreens = []term.Size{{Cols: 20, Rows: 5}, {Cols: 30, Rows: 6}, {Cols: 30, Rows: 8}, {Cols: 40, Rows: 10}}
+
+// dialogs with a text that is longer than a small screen, and words of it.
+var longDialogs = []struct {
+	name string
+	open func(*rig)
+	want []string // that have to be seen at some time, in this order
+}{
+	{"permission", func(r *rig) {
+		r.open().event(asked("7", words("arg", 60), policy.Verdict{Effect: policy.Ask, Reason: "no rule allows it"}))
+	}, []string{"arg1", "arg2", "arg30", "arg59", "arg60", "asks because"}},
+	{"trust", func(r *rig) {
+		r.m.host.Trust = func(context.Context) (*Trust, error) {
+			return &Trust{Folder: "~/calc", Claims: []string{"hooks: " + words("arg", 60)}}, nil
+		}
+		r.open()
+	}, []string{"arg1", "arg2", "arg30", "arg60"}},
+	{"plan", func(r *rig) {
+		r.open().event(event.Asked{Call: "p", Tool: "ExitPlanMode", View: view.Group{Blocks: []view.Block{
+			view.Text{S: words("arg", 60)}, view.Questions{Items: []view.Question{{Header: "Plan", Text: "Carry it out?", Options: []view.Option{{Label: "Yes"}}}}},
+		}}})
+	}, []string{"arg1", "arg2", "arg30", "arg60", "Carry it out?"}},
+	{"form", func(r *rig) {
+		formAsked(r.open(), view.Form{From: "the MCP server db", Message: words("arg", 60)})
+	}, []string{"arg1", "arg2", "arg30", "arg60"}},
+}
+
+func words(word string, n int) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprintf("%s%d", word, i+1))
+	}
+	return strings.Join(out, " ")
+}
+
+// On a small screen nothing of what a dialog is about is out of reach, by the
+// page, by the line, and from its end; and its answers stay in sight.
+func TestSmallScreensShowAll(t *testing.T) {
+	for _, z := range smallScreens {
+		for _, d := range longDialogs {
+			for _, key := range []string{"pgdown", "down"} {
+				r := newRig(t, z.Cols, z.Rows)
+				d.open(r)
+				r.pass(time.Second)
+				seen := ""
+				for range 120 {
+					seen += " " + strings.Join(strings.Fields(strings.NewReplacer("│", " ", "▾", " ", "▴", " ", "╭", "", "╮", "").Replace(r.text())), " ") + " "
+					r.keys(key)
+				}
+				if d.name == "form" && key == "down" {
+					continue // it goes from row to row
+				}
+				rest := seen
+				for _, w := range d.want {
+					i := strings.Index(rest, w)
+					if i < 0 {
+						i = strings.Index(strings.ReplaceAll(rest, " ", ""), strings.ReplaceAll(w, " ", ""))
+					}
+					if i < 0 {
+						t.Errorf("%v, %s, by %s: %q is not seen:\n%s\n%s", z, d.name, key, w, r.text(), seen)
+						break
+					}
+				}
+				for _, back := range []string{"home", "pgup"} {
+					for range 120 {
+						r.keys(back).m.frame()
+					}
+					if d.name != "form" && !strings.Contains(r.text(), "arg1") && !strings.Contains(r.text(), "Trust") {
+						t.Errorf("%v, %s: %s does not lead to the beginning:\n%s", z, d.name, back, r.text())
+					}
+					r.keys("end")
+				}
+				if lines, _ := r.m.dialogs[0].view(r.m, r.m.paper(), z.Rows-1); len(lines) > z.Rows-1 {
+					t.Errorf("%v, %s: %d rows:\n%s", z, d.name, len(lines), r.text())
+				}
+			}
+		}
+	}
+}
