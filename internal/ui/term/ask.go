@@ -1,6 +1,11 @@
 package term
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/adze-agent/adze/internal/ui/draw"
+)
 
 // What a terminal is asked while it is drawn on. Both are questions about what
 // only the terminal knows once its size has changed; a terminal that does not
@@ -8,7 +13,7 @@ import "time"
 //
 //   - Where the cursor is, after each change of the size: a screen that became
 //     smaller may have moved rows of the live area into the scrollback.
-//   - Its size, before each frame, in tmux: when it is resized more than once in
+//   - Its size, before and with each frame, in tmux: when it is resized more than once in
 //     250 ms it tells of the last size only after that time, and has wrapped its
 //     lines anew meanwhile. A frame for the size before would be drawn over what
 //     was said. tmux is on this machine and answers within a millisecond.
@@ -17,7 +22,8 @@ type asks struct {
 	waiting     bool // for a reply
 	replies     chan reply
 	missed      int
-	sized       func(Size) // is called with a size that nobody told yet
+	part        []draw.Line // what the last frame printed
+	sized       func(Size)  // is called with a size that nobody told yet
 }
 
 // A reply is what a terminal answered: its size, or where the cursor is.
@@ -100,14 +106,45 @@ func (s *Screen) certain() {
 	}
 }
 
-// ask writes a question and returns the answer. s.mu is held, but not meanwhile.
-func (s *Screen) ask(what string, size bool) (Size, bool) {
-	for len(s.asks.replies) > 0 {
-		<-s.asks.replies
+// confirm takes the answer to the question that came with a frame. A frame that
+// was drawn on another size than it was made for is cut at the margin. What it
+// printed comes again then, where a part of it is missing. s.mu is held, but not
+// meanwhile.
+func (s *Screen) confirm() {
+	part := s.asks.part
+	s.asks.part = nil
+	if !s.asks.size || s.onFull || s.plain {
+		return
 	}
-	s.asks.waiting = true
+	z, ok := s.ask("", true)
+	if !ok || sane(z) == s.in.drawn || s.in.drawn == (Size{}) {
+		return
+	}
+	s.in.torn, s.dirty = true, true
+	if slices.ContainsFunc(part, func(l draw.Line) bool { return l.Width() > z.Cols }) && len(s.images) == 0 {
+		s.printed = append(slices.Clone(part), s.printed...)
+	}
+}
+
+// begin waits for an answer to what is written next.
+func (a *asks) begin() {
+	for len(a.replies) > 0 {
+		<-a.replies
+	}
+	a.waiting = true
+}
+
+// ask writes a question, unless one was written with the frame,
+// and returns the answer. s.mu is held, but not meanwhile.
+func (s *Screen) ask(what string, size bool) (Size, bool) {
+	var err error
+	if what != "" {
+		s.asks.begin()
+	}
 	s.mu.Unlock()
-	_, err := s.w.Write([]byte(what))
+	if what != "" {
+		_, err = s.w.Write([]byte(what))
+	}
 	late := time.NewTimer(replyWait)
 	defer late.Stop()
 	var out Size

@@ -15,21 +15,22 @@ type asked struct {
 	mute  bool
 	place Cursor
 	out   strings.Builder
+	frame func() // is called when a frame arrives, before it is shown
 }
 
 func (a *asked) Write(b []byte) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.out.Write(b)
-	switch string(b) {
-	case askSize:
-		if !a.mute {
-			a.s.replied(reply{size: true, value: a.size})
-		}
-	case askPlace:
-		if !a.mute {
-			a.s.replied(reply{value: Size{Cols: a.place.Col, Rows: a.place.Row}})
-		}
+	if string(b) != askSize && string(b) != askPlace && a.frame != nil {
+		a.frame()
+	}
+	switch {
+	case a.mute:
+	case strings.HasSuffix(string(b), askSize):
+		a.s.replied(reply{size: true, value: a.size})
+	case string(b) == askPlace:
+		a.s.replied(reply{value: Size{Cols: a.place.Col, Rows: a.place.Row}})
 	}
 	return len(b), nil
 }
@@ -55,6 +56,27 @@ func TestSizeIsAskedFor(t *testing.T) {
 		}
 		out := a.out.String()
 		if !strings.HasPrefix(out, askSize+askPlace) || !strings.Contains(out, strings.Repeat("z", 20)) || strings.Contains(out, strings.Repeat("z", 21)) {
+			t.Errorf("written was %q", out)
+		}
+		if err := a.s.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// What was printed while the screen became narrower was cut, and is printed again.
+func TestFrameOnAnotherSize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{size: Size{40, 10}}
+		a.s = NewScreen(a, config(a.size))
+		a.s.Ask(true, true, nil)
+		a.s.Live(lines("y"), Cursor{})
+		a.s.Sync()
+		a.frame = func() { a.size = Size{20, 10} }
+		a.out.Reset()
+		a.s.Print(lines(strings.Repeat("x", 30)))
+		a.s.Sync()
+		if out := a.out.String(); strings.Count(out, strings.Repeat("x", 30)) != 1 || !strings.Contains(out, strings.Repeat("x", 20)+"\r\n"+strings.Repeat("x", 10)+"\r\n") {
 			t.Errorf("written was %q", out)
 		}
 		if err := a.s.Close(false); err != nil {

@@ -25,6 +25,7 @@ type inline struct {
 	at     Cursor      // where the terminal's cursor is, in the live area
 	drawn  Size        // the size shown was drawn for
 	redraw bool        // nothing of shown can be trusted but its place
+	torn   bool        // the last frame was cut, as the screen had another size already
 
 	lost  string // what the terminal took of the live area into its scrollback, without blanks
 	taken int    // lines of shown that it took since the last frame
@@ -58,7 +59,7 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 		next = []draw.Line{nil} // the cursor needs a row
 	}
 	moved := r.drawn != (Size{}) && r.drawn.Cols != r.size.Cols
-	anew := r.redraw || r.drawn != (Size{}) && r.drawn != r.size
+	anew := r.redraw || r.torn || r.drawn != (Size{}) && r.drawn != r.size
 	printed, next, cur = r.known(printed, next, cur)
 	if !anew && len(printed) == 0 && cur == r.at && slices.EqualFunc(next, r.shown, same) {
 		return dst
@@ -80,7 +81,7 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 	above := len(all)
 	dst = r.changes(dst, append(all, next...))
 	r.at.Row -= above
-	r.shown, r.drawn, r.redraw = next, r.size, false
+	r.shown, r.drawn, r.redraw, r.torn = next, r.size, false, false
 	dst = r.move(dst, cur.Row)
 	dst = column(dst, cur.Col)
 	r.at = cur
@@ -117,7 +118,7 @@ func (r *inline) toTop(dst []byte, moved bool) []byte {
 // above returns how many rows there are in the terminal from the line i of what
 // is shown down to the cursor.
 func (r *inline) above(i int, moved bool) int {
-	if !moved || !r.rewrap {
+	if !moved || !r.rewrap || r.torn {
 		return r.at.Row - i
 	}
 	up := r.at.Col / r.size.Cols

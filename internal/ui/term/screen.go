@@ -223,6 +223,9 @@ func (s *Screen) write() {
 				_, err = s.w.Write(buf)
 			}
 			s.mu.Lock()
+			if len(buf) > 0 && err == nil {
+				s.confirm()
+			}
 			s.busy = false
 			if err != nil {
 				s.err = err
@@ -242,6 +245,10 @@ func (s *Screen) compose(dst []byte) []byte {
 	}
 	dst = append(dst, s.raw...)
 	s.raw = s.raw[:0]
+	if len(dst) > 0 && s.asks.size && !s.onFull {
+		s.asks.begin()
+		dst = append(dst, askSize...)
+	}
 	return dst
 }
 
@@ -278,6 +285,7 @@ func (s *Screen) picture(dst []byte) []byte {
 			part, img = part[:min(len(part), img.at)], nil
 		}
 	}
+	s.asks.part = part
 	dst = s.in.frame(dst, part, s.live, s.cur)
 	if img != nil { // its rows are the last above the live area
 		dst = append(dst, "\x1b7"...)
