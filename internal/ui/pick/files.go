@@ -188,7 +188,7 @@ type part struct {
 func (p *part) strong(f *Files, q Query, i int32) {
 	o := &f.lines[i]
 	total := -int(o.len) / 8 * perEight
-	ok := true
+	ok, hopeless := true, false
 	for _, w := range q.words {
 		if o.mask&w.mask != w.mask {
 			return
@@ -203,22 +203,37 @@ func (p *part) strong(f *Files, q Query, i int32) {
 		case w.head != "":
 			n, ok = f.all[i].inPath(w, o, &p.tmp)
 		default:
-			n, ok = f.all[i].inBase(w, o, &p.tmp)
+			n, ok, hopeless = f.all[i].inBase(w, o, p.floor(q, total), &p.tmp)
 		}
 		total += n
 	}
-	if !ok {
+	switch {
+	case hopeless:
+		p.hits = append(p.hits, i) // it may match
+	case !ok:
 		p.rest = append(p.rest, i)
-		return
+	default:
+		p.hits = append(p.hits, i)
+		p.best.put(rated{i, int32(total)})
 	}
-	p.hits = append(p.hits, i)
-	p.best.put(rated{i, int32(total)})
+}
+
+// floor is what the word of a query of one must be worth in a file that is worth
+// total without it, so that the file is among the best so far.
+func (p *part) floor(q Query, total int) int {
+	if len(q.words) > 1 || len(p.best.heap) < p.best.limit {
+		return math.MinInt32
+	}
+	return int(p.best.heap[0].score) - total
 }
 
 // weak rates any other file.
 func (p *part) weak(f *Files, q Query, i int32) {
-	if score, ok := f.rate(i, q, &p.tmp); ok {
+	score, ok, hopeless := f.rate(i, q, p.floor(q, 0), &p.tmp)
+	if ok || hopeless {
 		p.hits = append(p.hits, i)
+	}
+	if ok {
 		p.best.put(rated{i, int32(score)})
 	}
 }
@@ -255,27 +270,27 @@ const (
 	basePrefix = 20
 )
 
-// rate says how well a file matches. A match in its last name counts more.
-func (f *Files) rate(i int32, q Query, tmp *scratch) (int, bool) {
+// rate says how well a file matches that does not do so in its last name. What
+// is worth less than floor may be told as hopeless, and is not looked into.
+func (f *Files) rate(i int32, q Query, floor int, tmp *scratch) (score int, ok, hopeless bool) {
 	o := &f.lines[i]
 	total := -int(o.len) / 8 * perEight
 	for _, w := range q.words {
 		if o.mask&w.mask != w.mask {
-			return 0, false
+			return 0, false, false
 		}
-		var n int
-		ok := true
+		n, ok, hopeless := 0, true, false
 		if c := w.s[0]; len(w.s) == 1 && w.fold && bit(c) < 40 {
 			n = o.letter(w.mask, c)
 		} else {
-			n, ok = f.all[i].word(w, o, tmp)
+			n, ok, hopeless = f.all[i].word(w, o, len(q.words) > 1, floor-total, tmp)
 		}
 		if !ok {
-			return 0, false
+			return 0, false, hopeless
 		}
 		total += n
 	}
-	return total, true
+	return total, true, false
 }
 
 // letter rates a single letter: most files have it somewhere, and where hardly
@@ -298,14 +313,14 @@ func (e *file) text(w word) string {
 }
 
 // inBase rates a match in the last name.
-func (e *file) inBase(w word, o *outline, tmp *scratch) (int, bool) {
+func (e *file) inBase(w word, o *outline, floor int, tmp *scratch) (n int, ok, hopeless bool) {
 	if o.base&w.mask != w.mask {
-		return 0, false
+		return 0, false, false
 	}
 	base := e.text(w)[e.base:]
-	n, _, _, ok := w.match(e.path[e.base:], base, nil, tmp)
+	n, ok, hopeless = w.above(e.path[e.base:], base, floor-inBase, tmp)
 	if !ok {
-		return 0, false
+		return 0, false, hopeless
 	}
 	n += inBase
 	if rest, ok := strings.CutPrefix(base, w.s); ok {
@@ -314,7 +329,7 @@ func (e *file) inBase(w word, o *outline, tmp *scratch) (int, bool) {
 			n += wholeBase
 		}
 	}
-	return n, true
+	return n, true, false
 }
 
 // inPath rates a word with a "/" that the path has as it is, or of which it has
@@ -352,24 +367,28 @@ func (e *file) start(w word, text string) int {
 	return fromStart - perFolder*strings.Count(text[len(w.s):], "/")
 }
 
-func (e *file) word(w word, o *outline, tmp *scratch) (int, bool) {
+// word rates a match anywhere in the path; base says that the last name has not
+// been looked at.
+func (e *file) word(w word, o *outline, base bool, floor int, tmp *scratch) (n int, ok, hopeless bool) {
 	text := e.text(w)
 	if w.head != "" {
 		if n, ok := e.inPath(w, o, tmp); ok {
-			return n, true
+			return n, true, false
 		}
 		find := w.gaps
 		if len(w.s) > longestWord {
 			find = w.match
 		}
 		n, _, _, ok := find(e.path, text, nil, tmp)
-		return n, ok
+		return n, ok, false
 	}
-	if n, ok := e.inBase(w, o, tmp); ok {
-		return n, true
+	if base {
+		if n, ok, _ := e.inBase(w, o, math.MinInt32, tmp); ok {
+			return n, true, false
+		}
 	}
-	n, _, _, ok := w.match(e.path, text, nil, tmp)
-	return n + e.start(w, text), ok
+	n, ok, hopeless = w.above(e.path, text, floor, tmp)
+	return n + e.start(w, text), ok, hopeless
 }
 
 // hits makes results of indices.

@@ -149,6 +149,20 @@ func (w word) match(s, text string, at []int, tmp *scratch) (score, start, end i
 	return w.gaps(s, text, at, tmp)
 }
 
+// above is match, without the places, for who has no use for less than floor. A
+// word that is not there as it is, and with gaps is worth less, is hopeless: it
+// is not looked whether it is there at all.
+func (w word) above(s, text string, floor int, tmp *scratch) (score int, ok, hopeless bool) {
+	if p := w.occurrence(s, text); p >= 0 {
+		return w.solid(s, p), true, false
+	}
+	if n := len(w.s); n*perLetter+firstFactor*atBoundary+(n-2)*following+atBoundary+gapStart < floor {
+		return 0, false, true
+	}
+	score, _, _, ok = w.gaps(s, text, nil, tmp)
+	return score, ok, false
+}
+
 // gaps is match for a word that text does not have as it is.
 func (w word) gaps(s, text string, at []int, tmp *scratch) (score, start, end int, ok bool) {
 	if len(w.s) > longestWord {

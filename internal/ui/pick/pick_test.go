@@ -3,6 +3,7 @@ package pick
 import (
 	"fmt"
 	"math/rand/v2"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,22 @@ func TestNarrowing(t *testing.T) {
 		}
 		if len(query) > 8 {
 			query = ""
+		}
+	}
+}
+
+// The best few are those that come first among all, though most are not rated
+// to the end once a few good ones are known.
+func TestFewAreTheFirst(t *testing.T) {
+	paths := manyPaths(3000)
+	for i, p := range paths {
+		paths[i] = "9/" + path.Base(p) // so that only names match
+	}
+	slices.Reverse(paths) // the better ones, which are shorter, come late
+	for _, query := range []string{"sio", "ssn", "es", "main", "hdlr", "index", "nt", "tst", "uis", "ession", "session", "comt"} {
+		all, few := NewFiles(paths).Find(query, len(paths)), NewFiles(paths).Find(query, 20)
+		if !slices.EqualFunc(few, all[:min(20, len(all))], func(a, b Hit) bool { return a.Path == b.Path }) {
+			t.Errorf("%q: %v, want %v", query, few, all[:20])
 		}
 	}
 }
