@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
@@ -253,11 +254,11 @@ func (s Store) parse(text []byte) (contents, error) {
 	if len(text) == 0 {
 		return c, nil
 	}
-	// The parser's errors may quote the text; its offset may not.
+	// The parser's errors may quote the text; its place may not.
 	if err := json.Unmarshal(text, &c); err != nil {
 		at := ""
-		if se := (*json.SyntaxError)(nil); errors.As(err, &se) {
-			at = fmt.Sprintf(" (at byte %d)", se.Offset)
+		if line, column, ok := fastjson.Place(text, err); ok {
+			at = fmt.Sprintf(" (line %d, column %d)", line, column)
 		}
 		return c, &Error{What: fmt.Sprintf("%s is not valid JSON%s; nothing was changed", s.path(), at), Fix: "repair it, or move it away and log in again"}
 	}

@@ -105,6 +105,7 @@ func examine(ctx context.Context, sys System, o invocation) []finding {
 	list = append(list, providerFindings(ctx, o, p, cfg)...)
 	list = append(list, extensionFindings(o)...)
 	list = append(list, pluginFindings(sys, o, p, cfg)...)
+	list = append(list, fileFindings(sys, p)...)
 	return append(list, stateFindings(p)...)
 }
 
@@ -137,6 +138,9 @@ func extensionFindings(o invocation) (out []finding) {
 		case s.Approval != servers.Refused && s.Problem != "":
 			out = append(out, finding{"MCP servers", "note", s.Name + " cannot be used: " + s.Problem, "adze mcp get " + hint.Shell(s.Name)})
 		}
+	}
+	for _, x := range set.Problems {
+		out = append(out, finding{"MCP servers", "broken", x.String(), ""})
 	}
 	lib, problems := ext.Library(conf)
 	out = append(out, finding{"skills", "ok", clip.Count(len(lib.Skills()), "skill") + ", " + clip.Count(len(lib.Agents()), "agent"), ""})

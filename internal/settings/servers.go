@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
@@ -71,7 +72,7 @@ func (l *Live) servers(cfg *config.Config, s Servers) servers.Set {
 	}
 	set := servers.Load(from)
 	if bad != nil {
-		set.Problems = append(set.Problems, config.Problem{Severity: config.Error, Key: "mcpServers", Message: bad.Error()})
+		set.Problems = append(set.Problems, config.Problem{Severity: config.Error, Origin: config.Origin{Scope: config.User, File: p.Answers().Path}, Key: "mcpServers", Message: "what you answered about servers of folders is not used: " + strings.TrimPrefix(bad.Error(), "reading "+p.Answers().Path+": ")})
 	}
 	return set
 }

@@ -87,7 +87,7 @@ func (a Answers) parse(text []byte) (answers, error) {
 	r := answers{Version: version}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &r); err != nil {
-			return answers{}, fmt.Errorf("reading %s: %w", a.Path, err)
+			return answers{}, broken(a.Path, text, err)
 		}
 		if r.Version > version {
 			return answers{}, fmt.Errorf("reading %s: a newer version of adze wrote it", a.Path)

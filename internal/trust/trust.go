@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/confedit"
+	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/order"
 )
 
@@ -328,7 +330,7 @@ func (s Store) parse(text []byte) (record, error) {
 	r := record{Version: version}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &r); err != nil {
-			return record{}, fmt.Errorf("reading %s: %w", s.Path, err)
+			return record{}, broken(s.Path, text, err)
 		}
 		if r.Version > version {
 			return record{}, fmt.Errorf("reading %s: a newer version of adze wrote it", s.Path)
@@ -338,6 +340,11 @@ func (s Store) parse(text []byte) (record, error) {
 		r.Folders = map[string]grant{}
 	}
 	return r, nil
+}
+
+// broken is the error of a file of adze's own that somebody damaged.
+func broken(path string, text []byte, err error) error {
+	return hint.With(fmt.Errorf("reading %s: %w", path, fastjson.Where(text, err)), "correct it, or move it away: then it is asked anew what was answered")
 }
 
 // ours refuses a record that others could have written.

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // A Dialect is another agent whose hooks are used as they were written for it.
@@ -55,7 +57,7 @@ func ParseOther(d Dialect, doc []byte, at Place) (hooks []Hook, problems []error
 		} `json:"hooksConfig"`
 	}
 	if err := json.Unmarshal(doc, &file); err != nil {
-		return nil, []error{fmt.Errorf("it is no JSON that could be read for its hooks: %w", err)}
+		return nil, []error{fmt.Errorf("it is no JSON that could be read for its hooks: %w", fastjson.Where(doc, err))}
 	}
 	if file.Config.Enabled != nil && !*file.Config.Enabled {
 		return nil, nil

@@ -133,7 +133,7 @@ func (s *Store) lock() (lockFile, error) {
 		return l, nil
 	}
 	if err == nil {
-		err = fastjson.Unmarshal(b, &l)
+		err = fastjson.Where(b, fastjson.Unmarshal(b, &l))
 	}
 	switch {
 	case err != nil:

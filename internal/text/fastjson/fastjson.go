@@ -11,7 +11,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -181,4 +183,41 @@ func Walk(raw []byte, max int, f func(depth int, name string) error) error {
 			}
 		}
 	}
+}
+
+// Where says where in a text the parser, which failed with err, stopped: "line 3,
+// column 5: invalid …". An error that knows no place stays as it is.
+func Where(raw []byte, err error) error {
+	line, column, ok := Place(raw, err)
+	if !ok {
+		return err
+	}
+	text := strings.TrimPrefix(err.Error(), "jsontext: ")
+	if i := strings.LastIndex(text, " after offset "); i > 0 {
+		text = text[:i]
+	}
+	return fmt.Errorf("line %d, column %d: %s", line, column, text)
+}
+
+// Place is the line and the column, both from 1 and in bytes, where a parser stopped.
+func Place(raw []byte, err error) (line, column int, ok bool) {
+	var offset int64
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var text *jsontext.SyntacticError
+	var meaning *jsonv2.SemanticError
+	switch {
+	case errors.As(err, &syntax):
+		offset = max(0, syntax.Offset-1)
+	case errors.As(err, &kind):
+		offset = kind.Offset
+	case errors.As(err, &text):
+		offset = text.ByteOffset
+	case errors.As(err, &meaning):
+		offset = meaning.ByteOffset
+	default:
+		return 0, 0, false
+	}
+	before := raw[:min(max(0, offset), int64(len(raw)))]
+	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n'), true
 }

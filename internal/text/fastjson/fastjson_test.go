@@ -139,3 +139,22 @@ func TestWalk(t *testing.T) {
 		}
 	}
 }
+
+func TestWhere(t *testing.T) {
+	text := []byte("{\n  \"a\": 1,\n  oops\n}\n")
+	var v struct{ A string }
+	for name, err := range map[string]error{"standard": json.Unmarshal(text, &v), "ours": fastjson.Unmarshal(text, &v)} {
+		if got := fastjson.Where(text, err).Error(); !strings.HasPrefix(got, "line 3, column 3: invalid character 'o'") || strings.Contains(got, "offset") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	wrong := []byte("{\n \"A\": 5}")
+	for name, err := range map[string]error{"standard": json.Unmarshal(wrong, &v), "ours": fastjson.Unmarshal(wrong, &v)} {
+		if got := fastjson.Where(wrong, err).Error(); !strings.HasPrefix(got, "line 2, column ") {
+			t.Errorf("a value of another kind, %s: %s", name, got)
+		}
+	}
+	if err := errors.New("it is gone"); fastjson.Where(text, err) != err {
+		t.Errorf("%v", fastjson.Where(text, err))
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/near"
 )
 
@@ -25,6 +26,9 @@ type Problem struct {
 	Line int
 	Text string
 }
+
+// String is for people.
+func (p Problem) String() string { return fmt.Sprintf("line %d: %s", p.Line, p.Text) }
 
 // themeFile is a theme's file.
 type themeFile struct {
@@ -47,7 +51,11 @@ func ParseTheme(data []byte) (*Theme, []Problem) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return base, []Problem{{Line: lineAt(data, int(d.InputOffset())), Text: strings.TrimPrefix(err.Error(), "json: ")}}
+		line, _, ok := fastjson.Place(data, err)
+		if !ok {
+			line = lineAt(data, int(d.InputOffset()))
+		}
+		return base, []Problem{{Line: line, Text: strings.TrimPrefix(err.Error(), "json: ")}}
 	}
 	var out []Problem
 	if f.Base != "" {

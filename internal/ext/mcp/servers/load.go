@@ -173,7 +173,10 @@ func (l *loader) file(f File, scope Scope, layer config.Scope) {
 }
 
 func (l *loader) problem(at config.Origin, message string) {
-	l.set.Problems = append(l.set.Problems, config.Problem{Severity: config.Error, Origin: at, Key: key, Message: message})
+	p := config.Problem{Severity: config.Error, Origin: at, Key: key, Message: message}
+	if n := len(l.set.Problems); n == 0 || l.set.Problems[n-1] != p { // a file is looked at for several folders
+		l.set.Problems = append(l.set.Problems, p)
+	}
 }
 
 func (l *loader) entries(list []config.Entry, scope Scope) {
@@ -218,7 +221,7 @@ func (l *loader) person() (local, user []config.Entry) {
 	part := func(path ...string) []config.Entry {
 		raw, offset, err := fastjson.Find(text, path...)
 		if err != nil {
-			l.problem(at, "its MCP servers are not used: it is not valid JSON")
+			l.problem(at, "its MCP servers are not used: it is not valid JSON: "+fastjson.Where(text, err).Error())
 			return nil
 		}
 		if raw == nil {

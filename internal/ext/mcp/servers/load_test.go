@@ -314,7 +314,7 @@ func TestTheRestWorks(t *testing.T) {
 	from.Project = []File{{Path: "/w/.mcp.json", Err: errors.New("it is larger than 2048 KiB")}}
 	from.Person = file("/h/.claude.json", `{"mcpServers":`)
 	check(t, "files that cannot be read", said(Load(from)), `user mine approved
-		/h/.claude.json: error: mcpServers: its MCP servers are not used: it is not valid JSON
+		/h/.claude.json: error: mcpServers: its MCP servers are not used: it is not valid JSON: line 1, column 15: unexpected EOF within "/mcpServers"
 		/w/.mcp.json: error: mcpServers: not read: it is larger than 2048 KiB`)
 }
 

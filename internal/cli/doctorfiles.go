@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/ext/hooks"
+	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/store/seal"
+	"github.com/adze-agent/adze/internal/text/hint"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+)
+
+// fileFindings say what is wrong with files that only some runs read: who is trusted,
+// saved keys, the key of sessions, key bindings, themes, and hooks of other agents.
+func fileFindings(sys System, p settings.Paths) (out []finding) {
+	broken := func(name string, err error, fix string) {
+		if h := hint.Of(err); h != "" {
+			fix = h
+		}
+		out = append(out, finding{name, "broken", err.Error(), fix})
+	}
+	if _, err := p.Trust().Check(p.TrustFolder()); err != nil {
+		broken("trust", err, "correct it, or move it away: then folders are asked about anew")
+	}
+	if _, err := (auth.Store{Dir: p.Config, Keyring: auth.System(runtime.GOOS, sys.Env)}).List(); err != nil {
+		broken("keys", err, "adze login PROVIDER saves a key anew")
+	}
+	if exists(filepath.Join(p.State, seal.KeyName)) { // else the first session makes it
+		if _, err := seal.Key(p.State); err != nil {
+			broken("state", fmt.Errorf("sessions are kept without seals: %w", err), "remove "+hint.Shell(filepath.Join(p.State, seal.KeyName))+": another one is made")
+		}
+	}
+	file := filepath.Join(p.Config, keysFile)
+	if b, err := os.ReadFile(file); err == nil {
+		_, problems := keymap.Load(b, keymap.Terminal{Windows: runtime.GOOS == "windows"})
+		for _, x := range problems {
+			out = append(out, finding{"keyboard", "note", file + ": " + x.String(), "what is wrong does not count; the other keys do"})
+		}
+	}
+	themes, _ := filepath.Glob(filepath.Join(p.Config, "themes", "*.json"))
+	for _, file := range themes {
+		b, err := regular.Read(file, maxTheme)
+		if err != nil {
+			broken("themes", err, "")
+			continue
+		}
+		_, problems := draw.ParseTheme(b)
+		for _, x := range problems {
+			out = append(out, finding{"themes", "note", file + ": " + x.String(), "what is wrong does not count"})
+		}
+	}
+	_, bad := hooks.Others(p.Home)
+	for _, s := range bad {
+		out = append(out, finding{"hooks", "note", strings.TrimSpace(s), "adze hooks check says it again once it is mended"})
+	}
+	return out
+}
