@@ -90,11 +90,13 @@ func (m *Model) found(l Lost) []effect {
 		m.note("info", "A session of this folder was cut off "+l.Ago+" ago: "+l.Title, "/resume "+l.Session+" goes on with it")
 	}
 	if l.Entry.Text != "" {
-		if m.box.Empty() {
+		// Where somebody begins something else, or writes already, it is at hand and in
+		// nobody's way: what is typed next would be one text with it.
+		if m.host.Remember == nil || m.box.Empty() && l.Session == m.s.ID {
 			m.box.SetEntry(l.Entry)
 			m.note("info", "What had not been sent then is in the prompt again.", "")
 			m.drafting()
-		} else if m.host.Remember != nil {
+		} else {
 			m.host.Remember(l.Entry)
 			m.note("info", "What had not been sent then is in the history ("+m.keys.Hint(keymap.HistoryOlder)+").", "")
 		}

@@ -62,6 +62,13 @@ func TestLostSessionIsNamed(t *testing.T) {
 	if r := lost(Start{Continue: true}, l, &n).hasNot("cut off"); r.m.box.Text() != "and then test" || n != 1 {
 		t.Errorf("the box has %q", r.m.box.Text())
 	}
+	// What is typed next is not one text with what another session left.
+	r = newRig(t, 80, 24)
+	r.m.host.Remember = func(history.Entry) {}
+	r.m.host.Lost = func(context.Context) (*Lost, error) { return &Lost{Entry: history.Entry{Text: "old"}}, nil }
+	if r.open().has("in the history").keys("'new"); r.m.box.Text() != "new" {
+		t.Errorf("box %q", r.m.box.Text())
+	}
 	// Somebody writes already: nothing is mixed into it.
 	r = newRig(t, 80, 24)
 	var remembered string

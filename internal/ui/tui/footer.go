@@ -22,6 +22,9 @@ type status struct {
 	running bool
 	changed bool      // something changed since it ran
 	due     time.Time // when it runs again; zero is not at all
+
+	since          time.Time // when the session was opened here
+	added, removed int       // lines of files that changed since then
 }
 
 // statusWait gathers changes before the command runs, statusTime bounds it.
@@ -231,9 +234,13 @@ func (m *Model) statusInput() []byte {
 	dir, root := cmp.Or(m.st.Dir, m.s.Cwd), cmp.Or(m.st.Root, m.s.Root, m.s.Cwd) // the log begins with the first prompt
 	in := map[string]any{
 		"hook_event_name": "Status", "session_id": m.s.ID, "session_name": m.st.Title, "cwd": dir, "version": m.host.Version, "transcript_path": m.s.Log,
-		"model":               map[string]any{"id": m.st.Model, "display_name": shortModel(m.st.Model)},
-		"workspace":           map[string]any{"current_dir": dir, "project_dir": root},
-		"cost":                map[string]any{"total_cost_usd": m.st.Total.Cost, "total_api_duration_ms": m.st.Total.Took.Milliseconds()},
+		"model":     map[string]any{"id": m.st.Model, "display_name": shortModel(m.st.Model)},
+		"workspace": map[string]any{"current_dir": dir, "project_dir": root},
+		"cost": map[string]any{
+			"total_cost_usd": m.st.Total.Cost, "total_api_duration_ms": m.st.Total.Took.Milliseconds(),
+			"total_duration_ms": m.now.Sub(m.status.since).Milliseconds(), "total_lines_added": m.status.added, "total_lines_removed": m.status.removed,
+		},
+		"output_style":        map[string]any{"name": cmp.Or(m.st.Extensions.Style, "default")},
 		"context_window":      window,
 		"exceeds_200k_tokens": m.st.Gauge().Tokens > 200_000,
 		"thinking":            map[string]any{"enabled": !m.quick},

@@ -77,6 +77,10 @@ func (m *Model) happened(e event.Event) []effect {
 		m.closeQuestion(b.Call)
 	case event.ToolFinished:
 		m.closeQuestion(b.Call)
+		if d, ok := b.View.(view.Diff); ok && m.s != nil && e.Seq > m.s.After && !b.IsErr {
+			m.status.added, m.status.removed = m.status.added+d.Added, m.status.removed+d.Removed
+			return m.changed()
+		}
 		if _, ok := b.View.(view.Tasks); ok && len(m.st.Tasks) > 0 {
 			m.screen.todos = m.screen.todos || m.screen.size.Rows >= 20
 		}

@@ -251,6 +251,7 @@ func (m *Model) opened(in openedMsg) []effect {
 	if m.shownAfter > 0 {
 		m.st = in.s.Was
 	}
+	m.status.since, m.status.added, m.status.removed = m.now, 0, 0
 	in.s.Was = transcript.State{} // it would keep what the session lets go
 	before := m.story.Items[m.story.Printed:]
 	m.story = story.New()

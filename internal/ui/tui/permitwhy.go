@@ -39,11 +39,7 @@ func (d *permit) why(p paper, width int) []draw.Line {
 	}
 	var out []draw.Line
 	if len(parts) < 2 || !said || v.Rule != "" {
-		l := draw.Exact("asks because: "+v.Reason, draw.Quiet)
-		if v.Rule != "" {
-			l = append(l, draw.Exact(" ("+v.Rule+source(v.Source)+")", draw.Quiet)...)
-		}
-		out = append(out, l.Wrap(width)...)
+		out = append(out, draw.Exact("asks because: "+v.Why(), draw.Quiet).Wrap(width)...)
 	}
 	if len(parts) < 2 {
 		return out
@@ -72,13 +68,6 @@ func ruled(e policy.Effect) (draw.Glyph, draw.Role) {
 	case policy.Allow:
 	}
 	return draw.Check, draw.OK
-}
-
-func source(s string) string {
-	if s == "" {
-		return ""
-	}
-	return ", " + s
 }
 
 // asking are the parts of a command that need an answer, as they stand in it.

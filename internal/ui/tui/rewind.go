@@ -28,7 +28,7 @@ func (m *Model) rewindCommand(args string) []effect {
 	case m.turn.running || m.story.Own() != nil:
 		m.say("something runs: interrupt it first ("+m.keys.Hint("chat:cancel")+")", draw.Attention)
 		return nil
-	case args == "undo":
+	case args == "undo", args == "--undo": // as adze rewind has it
 		return m.planRewind(nil)
 	case args != "":
 		m.say("say /rewind to choose a prompt, or /rewind undo", draw.Attention)

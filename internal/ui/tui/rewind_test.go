@@ -134,7 +134,7 @@ func TestRewoundIsMarked(t *testing.T) {
 	if s := r.live(); strings.Contains(s, "Tidy up") || !strings.Contains(s, "Take the last rewind back") {
 		t.Errorf("the prompts:\n%s", s)
 	}
-	r.keys("down", "enter").event(event.RewindPlan{Dropped: 1}).has("What was said since goes: 1 prompt. Another undo brings it back.").keys("enter")
+	r.keys("esc", "'/rewind --undo", "enter").event(event.RewindPlan{Dropped: 1}).has("What was said since goes: 1 prompt. Another undo brings it back.").keys("enter")
 	if got, _ := last[op.Rewind](r); got != (op.Rewind{Undo: true, Conversation: true}) {
 		t.Errorf("undo asks for %+v", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/term"
 	"github.com/adze-agent/adze/internal/view"
@@ -92,4 +93,29 @@ func TestSmallScreensShowAll(t *testing.T) {
 			}
 		}
 	}
+}
+
+// On a screen of a few rows a dialog shows what would happen beside its answers.
+func TestDialogsOnTinyScreens(t *testing.T) {
+	for _, z := range []term.Size{{Cols: 20, Rows: 5}, {Cols: 10, Rows: 3}, {Cols: 80, Rows: 6}} {
+		r := newRig(t, z.Cols, z.Rows).open().event(event.TurnStarted{ID: "t"}, asked("7", "git push origin main", verdict())).pass(time.Second)
+		r.has("git", "❯ Yes")
+		if z.Cols == 20 {
+			r.keys("pgdown").has("main", "▴")
+			r.keys("down").has("Bash(git push", "❯ Yes, and")
+		}
+		r.keys("y")
+		if a, ok := last[op.Answer](r); !ok || !a.Allow {
+			t.Errorf("%v: %+v", z, a)
+		}
+	}
+	r := newRig(t, 20, 5).open().event(asked("7", "rm -r build", verdict())).pass(time.Second)
+	r.keys("3", "'use mv").has("rm -r build", "use mv")
+	r.keys("enter")
+	if a, _ := last[op.Answer](r); a.Allow || a.Comment != "use mv" {
+		t.Errorf("%+v", a)
+	}
+	r = newRig(t, 20, 5).open().event(event.Asked{Call: "q", View: survey2}).pass(time.Second)
+	r.has("Which database?", "❯ SQLite", "Postgres")
+	r.keys("down", "enter", "space", "down", "down").has("Which checks?", "Something else")
 }

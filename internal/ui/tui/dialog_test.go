@@ -1,0 +1,236 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+func TestAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys []string
+		want op.Answer
+	}{
+		"yes":             {[]string{"enter"}, op.Answer{Allow: true}},
+		"y":               {[]string{"down", "down", "'y"}, op.Answer{Allow: true}},
+		"no":              {[]string{"esc"}, op.Answer{}},
+		"n":               {[]string{"'n"}, op.Answer{}},
+		"no, in words":    {[]string{"down", "down", "enter", "'use main", "enter"}, op.Answer{Comment: "use main"}},
+		"yes, in words":   {[]string{"tab", "'mind it", "enter", "enter"}, op.Answer{Allow: true, Comment: "mind it"}},
+		"session":         {[]string{"down", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
+		"local":           {[]string{"down", "right", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForLocal}},
+		"project":         {[]string{"down", "right", "right", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForProject}},
+		"everywhere":      {[]string{"down", "left", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}, Keep: op.ForUser}},
+		"by number":       {[]string{"'2"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
+		"edited rule":     {[]string{"down", "e", "ctrl+u", "'Bash(git push origin *)", "enter", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push origin *)"}}},
+		"rule left as is": {[]string{"down", "e", "'xx", "esc", "enter"}, op.Answer{Allow: true, Rules: []string{"Bash(git push:*)"}}},
+		"accept edits":    {[]string{"shift+tab"}, op.Answer{Allow: true, Mode: "acceptEdits"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 80, 24).open()
+			r.event(asked("c", "git push origin main", verdict())).pass(time.Second)
+			r.keys(c.keys...)
+			got, ok := last[op.Answer](r)
+			c.want.Call, c.want.By = "c", clientName
+			if d := cmp.Diff(c.want, got); !ok || d != "" {
+				t.Errorf("answered %t (-want +got):\n%s", ok, d)
+			}
+			if len(r.m.dialogs) != 0 {
+				t.Error("the dialog stays")
+			}
+		})
+	}
+}
+
+func TestSurveys(t *testing.T) {
+	for name, c := range map[string]struct {
+		view view.Block
+		keys []string
+		want op.Answer
+	}{
+		"choices":     {survey2, []string{"down", "enter", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Postgres"}, {"lint"}}}},
+		"own words":   {survey2, []string{"tab", "'DuckDB", "enter", "down", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"DuckDB"}, {"race"}}}},
+		"declined":    {survey2, []string{"esc"}, op.Answer{Comment: "closed without an answer"}},
+		"plan":        {plan, []string{"down", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Yes, and ask before each edit"}}}},
+		"plan change": {plan, []string{"up", "down", "down", "enter", "'smaller steps", "enter"}, op.Answer{Comment: "smaller steps"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 80, 24).open()
+			r.event(event.Asked{Call: "c", Tool: "X", View: c.view}).pass(time.Second)
+			r.keys(c.keys...)
+			got, ok := last[op.Answer](r)
+			c.want.Call, c.want.By = "c", clientName
+			if d := cmp.Diff(c.want, got); !ok || d != "" {
+				t.Errorf("answered %t (-want +got):\n%s", ok, d)
+			}
+		})
+	}
+}
+
+// A key counts for a dialog only when a person could have seen it: after it
+// was painted, a quarter of a second later, and not in the middle of typing.
+func TestStrayKeysAnswerNothing(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'I was typ")
+	r.event(asked("c", "rm -r /", verdict()))
+	r.keys("'ing y", "enter") // before it is painted
+	r.frame()
+	r.m.painted(r.m.unseen())
+	for range 5 { // and on, faster than a person decides
+		r.now = r.now.Add(guard - time.Millisecond)
+		r.keys("'y", "enter", "shift+tab")
+	}
+	if a, ok := last[op.Answer](r); ok {
+		t.Fatalf("it was answered: %+v", a)
+	}
+	if got := r.m.box.Text(); got != "I was typing yyyyyy" {
+		t.Errorf("what was typed became %q", got)
+	}
+	r.now = r.now.Add(guard)
+	r.keys("enter")
+	if a, ok := last[op.Answer](r); !ok || !a.Allow {
+		t.Error("it cannot be answered any more")
+	}
+}
+
+// To stop is never a mistake, however early.
+func TestEscapeStopsWhatADialogInterrupts(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, asked("c", "rm -r /", verdict()))
+	r.keys("esc")
+	if _, ok := last[op.Interrupt](r); !ok {
+		t.Error("the turn goes on")
+	}
+}
+
+func TestDialogsByRank(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'/mode", "enter")
+	r.event(event.Asked{Call: "q", View: survey2}, asked("c", "ls", verdict())).pass(time.Second)
+	r.has("Run this command?")
+	r.keys("enter").pass(time.Second)
+	r.has("Which database?")
+	r.event(event.Answered{Answer: op.Answer{Call: "q"}}) // another client was faster
+	r.has("Permission mode")
+	r.keys("esc")
+	r.hasNot("Permission mode")
+}
+
+// A turn that became dear waits until a person says whether it goes on; what is
+// answered elsewhere, or too late, asks nobody any more.
+func TestDearTurn(t *testing.T) {
+	dear := event.Noted{Level: "warning", Text: "this session has cost $5.01", About: event.AboutCost}
+	ask := event.Asked{Call: "x9.1", Title: dear.Text, About: event.AboutCost}
+	begun := func() *rig { return newRig(t, 80, 24).open().event(event.TurnStarted{ID: "t"}, dear) }
+	for name, c := range map[string]struct {
+		keys []string
+		want op.Op
+	}{
+		"enter": {[]string{"enter"}, op.Answer{Call: "x9.1", By: clientName, Allow: true}},
+		"stop":  {[]string{"down", "enter"}, op.Interrupt{}},
+		"esc":   {[]string{"esc"}, op.Interrupt{}},
+	} {
+		r := begun().hasNot("Go on?").event(ask).pass(time.Second)
+		r.has("Go on?", "has cost $5.01", "Stop here").keys(c.keys...).hasNot("Stop here")
+		if got := r.ops[len(r.ops)-1]; !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %#v", name, got)
+		}
+	}
+	begun().event(ask).has("Stop here").event(event.TurnEnded{ID: "t"}).hasNot("Stop here").has("has cost $5.01")
+	begun().event(ask).has("Stop here").event(event.Answered{Answer: op.Answer{Call: "x9.1", Allow: true}}).hasNot("Stop here")
+	r := begun()
+	r.keys("'what").event(ask).keys("enter").has("Stop here") // it was meant for the prompt
+}
+
+// A plan can be changed in the person's editor while it is asked about; what is
+// approved is what is shown then.
+func TestPlanIsEdited(t *testing.T) {
+	asks := func(file string) event.Asked {
+		return event.Asked{Call: "p", Tool: "ExitPlanMode", View: view.Group{Blocks: []view.Block{
+			view.Text{S: "# Plan\n\n1. Look\n", File: file}, view.Questions{Items: []view.Question{{Header: "Plan", Text: "Carry out this plan?", Options: []view.Option{{Label: "Yes"}}}}},
+		}}}
+	}
+	r := newRig(t, 80, 24)
+	text, wrong := "", error(nil)
+	r.m.host.EditFile = func(_ context.Context, path string) error { text = "1. Look at " + path; return wrong }
+	r.m.host.ReadFile = func(string) (string, error) { return text, nil }
+	edits := func() {
+		t.Helper()
+		r.keys("'e")
+		e, ok := r.effects[len(r.effects)-1].(away)
+		if !ok {
+			t.Fatalf("%T", r.effects[len(r.effects)-1])
+		}
+		r.carry(e.run(t.Context())(r.m))
+	}
+	r.open().event(asks("/s/plan.md")).pass(time.Second).has("1. Look", "e edits it")
+	edits()
+	r.has("1. Look at /s/plan.md")
+	wrong = errors.New("vi: exit status 1")
+	edits()
+	r.has("1. Look at /s/plan.md", "vi: exit status 1").keys("enter")
+	if a, _ := last[op.Answer](r); !a.Allow || len(a.Choices) != 1 {
+		t.Errorf("%+v", a)
+	}
+	r.event(event.Answered{Answer: op.Answer{Call: "p"}}, asks("")).pass(time.Second).hasNot("edits it").keys("'e")
+	if _, ok := r.effects[len(r.effects)-1].(away); ok {
+		t.Error("an editor without a file")
+	}
+}
+
+// The rule that asks is named once, with where it stands.
+func TestRuleIsNamedOnce(t *testing.T) {
+	v := policy.Verdict{Effect: policy.Ask, Reason: "asked about by a rule: Bash(git push:*)", Rule: "Bash(git push:*)", Source: "~/.adze/settings.json"}
+	r := newRig(t, 80, 24).open().event(asked("7", "git push origin main", v)).pass(time.Second).has("asks because: asked about by a rule: Bash(git push:*)", "(~/.adze/settings.json)")
+	if n := strings.Count(r.text(), "Bash(git push:*)"); n != 1 {
+		t.Errorf("named %d times:\n%s", n, r.text())
+	}
+}
+
+// A rule that cannot be read says why, as a whole, and can be mended.
+func TestRuleIsMended(t *testing.T) {
+	r := newRig(t, 80, 24).open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
+	r.keys("down", "'e", "'(", "enter").has("the closing parenthesis is missing", "Enter takes the rule")
+	r.keys("backspace", "enter").hasNot("parenthesis", "Enter takes the rule").keys("enter")
+	if a, ok := last[op.Answer](r); !ok || !slices.Equal(a.Rules, []string{"Bash(git push:*)"}) {
+		t.Errorf("%+v", a)
+	}
+	r = newRig(t, 80, 24).open().event(asked("7", "git push origin main", verdict())).pass(time.Second)
+	r.keys("down", "'e", "'(", "enter", "esc").hasNot("parenthesis", "Enter takes the rule").has("Bash(git push:*)")
+}
+
+// All of what a folder brings can be read before it is trusted: long lines are
+// wrapped, and what does not fit is scrolled to.
+func TestTrustShowsAll(t *testing.T) {
+	for _, rows := range []int{24, 10} {
+		r := newRig(t, 40, rows)
+		r.m.host.Trust = func(context.Context) (*Trust, error) {
+			return &Trust{Folder: "~/src/calc", Claims: []string{".adze/settings.json: hooks: " + longHook}, Changed: "-{}\n+{\"hooks\": 1}\n"}, nil
+		}
+		r.open().pass(time.Second).has("It changed since you trusted it", "No, use none of it", "Yes, I know what it does")
+		all := ""
+		for range 40 {
+			all += r.text()
+			r.keys("pgdown")
+		}
+		for _, want := range []string{"-{}", `+{"hooks": 1}`, "collect", "and that is at", "the end"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("%d rows: %q is never seen:\n%s", rows, want, r.text())
+			}
+		}
+		r.keys("enter")
+		if len(r.m.dialogs) > 0 {
+			t.Error("Enter did not answer")
+		}
+	}
+}

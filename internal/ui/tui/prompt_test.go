@@ -1,0 +1,84 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/history"
+)
+
+// prompts is a history.
+type prompts []string
+
+func (p prompts) Entry(i int) (history.Entry, bool) {
+	if i >= len(p) {
+		return history.Entry{}, false
+	}
+	return history.Entry{Text: p[i]}, true
+}
+
+func TestHistorySearch(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.m.host.Everyone, r.m.host.Past = prompts{"newest", "mend the parser", "oldest"}, prompts{"only here"}
+	r.keys("ctrl+r", "'pars", "enter")
+	if got := r.m.box.Text(); got != "mend the parser" {
+		t.Errorf("the box has %q", got)
+	}
+	r.keys("ctrl+u", "ctrl+r", "ctrl+s", "enter")
+	if got := r.m.box.Text(); got != "only here" {
+		t.Errorf("the box has %q", got)
+	}
+}
+
+func TestDroppedFilesAreNamed(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.do(pasteMsg{"'/home/u/a b.png'"})
+	if got := r.m.box.Text(); got != `@"/home/u/a b.png" ` {
+		t.Errorf("the box has %q", got)
+	}
+}
+
+func TestDroppedPicturesAreAttached(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.m.host.Picture = func(_ context.Context, path string) (op.Image, error) {
+		if path == "/home/u/bad.png" {
+			return op.Image{}, errors.New("it is none")
+		}
+		return op.Image{Media: "image/png", Data: []byte(path)}, nil
+	}
+	r.keys("'see ")
+	r.do(pasteMsg{"/home/u/a.PNG /home/u/bad.png /home/u/c.txt"})
+	r.has("bad.png is not attached: it is none")
+	r.keys("enter")
+	got, _ := last[op.Prompt](r)
+	if got.Text != "see @/home/u/c.txt [Image 1] @/home/u/bad.png" || len(got.Images) != 1 || string(got.Images[0].Data) != "/home/u/a.PNG" {
+		t.Errorf("%q with %d images", got.Text, len(got.Images))
+	}
+	r.do(pasteMsg{"/help"})
+	if got := r.m.box.Text(); got != "/help" {
+		t.Errorf("a pasted command became %q", got)
+	}
+}
+
+func TestWhatAPromptNamesIsSaidInALine(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.event(event.InputAccepted{ID: "i", Text: "see @a.go#L3-9 and @.env", Attached: []event.Attached{
+		{Name: "a.go#L3-9", About: "7 lines", Text: "…"}, {Name: "b/", About: "folder"}, {Name: ".env", About: "it may hold secrets", Refused: true},
+	}})
+	r.has("with a.go#L3-9 (7 lines), b/ (folder)", "not attached: .env: it may hold secrets")
+}
+
+func TestVimShowsItsMode(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.keys("'/vim", "enter").pass(5 * time.Second) // until what was done is not told any more
+	r.has("INSERT")
+	r.keys("'abc", "esc")
+	r.has("NORMAL")
+	if _, ok := last[op.Interrupt](r); ok {
+		t.Error("Esc that leaves vim's insert mode interrupts")
+	}
+}

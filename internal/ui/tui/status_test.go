@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// The status line's command runs when something changed, after a pause, and
+// never twice at once.
+func TestStatusLine(t *testing.T) {
+	r := newRig(t, 80, 24)
+	runs := 0
+	var in map[string]any
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Dir: "~/x", Cwd: "/h/x/sub", Root: "/h/x", Log: "/s/log.jsonl", Model: "a/b", UI: Settings{Vim: true, Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
+		runs++
+		in = nil
+		return "my \x1b[31mline\x1b[0m\n", json.Unmarshal(stdin, &in)
+	}}}}, nil})
+	r.has("my line")
+	got := fmt.Sprintln(in["cwd"], in["workspace"], in["transcript_path"], in["vim"], in["exceeds_200k_tokens"], in["thinking"]) // before the log begins
+	if got != "/h/x/sub map[current_dir:/h/x/sub project_dir:/h/x] /s/log.jsonl map[mode:INSERT] false map[enabled:true]\n" {
+		t.Errorf("it reads %s", got)
+	}
+	r.now = r.now.Add(3 * time.Second)
+	r.event(event.Extended{Style: "terse"}, event.ToolFinished{Call: "1", View: view.Diff{Added: 3, Removed: 1}}, event.ToolFinished{Call: "2", View: view.Diff{Added: 5}, IsErr: true}).pass(statusWait)
+	r.do(tickMsg{})
+	if got := fmt.Sprintln(in["cost"], in["output_style"]); got != "map[total_api_duration_ms:0 total_cost_usd:0 total_duration_ms:3300 total_lines_added:3 total_lines_removed:1] map[name:terse]\n" {
+		t.Errorf("it reads %s", got)
+	}
+	runs = 1
+	for range 5 {
+		r.event(event.Replied{}, event.ModeChanged{Mode: policy.PlanMode})
+		r.now = r.now.Add(10 * time.Millisecond)
+		r.do(tickMsg{})
+	}
+	if runs != 1 {
+		t.Errorf("it ran %d times before the pause was over", runs)
+	}
+	r.now = r.now.Add(statusWait)
+	r.do(tickMsg{})
+	if runs != 2 || in["session_id"] != "s" {
+		t.Errorf("it ran %d times, last with %v", runs, in)
+	}
+	if !r.m.wake().IsZero() {
+		t.Error("it is to run again though nothing changed")
+	}
+}
