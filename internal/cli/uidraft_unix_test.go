@@ -44,6 +44,8 @@ func TestUIKilledWithADraft(t *testing.T) {
 	x = p.ui(80, 24, "> Two.\n")
 	x.until(`cut off .* ago: first of all`)
 	x.until(`/resume [0-9a-f-]{36}`)
+	x.until(`is in the history`)
+	x.keys("\x10") // Ctrl+P
 	x.until(`│ › and then rename`)
 	x.keys("\x03")
 	x.gone(`› and then rename`)
