@@ -70,6 +70,7 @@ func configList(sys System, f *runFlags) *cobra.Command {
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	c.Flags().BoolVar(&all, "all", false, "unset keys too")
 	c.Flags().Bool("origin", true, "where each value comes from (always shown)")
+	_ = c.Flags().MarkHidden("origin") // for those who know it from elsewhere
 	return c
 }
 

@@ -21,7 +21,7 @@ func newContext(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "context [SESSION]", Short: "Show what fills the model's window in a session", Args: cobra.MaximumNArgs(1),
 		Long: "Shows what the next request would hold: instructions, tools, memory, messages by kind,\n" +
-			"the biggest items, what was cleared, and why the last request missed the provider's\ncache. Without a session it is the newest one of this folder.",
+			"the biggest items, what was cleared, and why the last request missed the provider's\ncache. Nothing is sent, and no key is needed.\n\n" + sessionWords,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var st transcript.State
 			all, info, err := findSession(sys, f, cmd, args...)

@@ -85,7 +85,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "say what is going on on stderr")
 	fs.BoolVar(&f.trust, "trust", false, "use this folder's own settings, even those that run something")
 	fs.BoolVar(&f.init, "init", false, "run the Setup hooks of the trigger init before the session")
-	fs.BoolVar(&f.initOnly, "init-only", false, "run those and the SessionStart hooks, and exit")
+	fs.BoolVar(&f.initOnly, "init-only", false, "run the Setup hooks of init and the SessionStart hooks, and exit")
 	fs.BoolVar(&f.maintenance, "maintenance", false, "run the Setup hooks of the trigger maintenance before the session")
 	fs.StringVar(&f.debug, "debug", "", "write what happens to the log file, or to stderr; areas: session,tool,model")
 	fs.Lookup("debug").NoOptDefVal = "all"
@@ -239,6 +239,8 @@ func notEmpty(fs *pflag.FlagSet) error {
 func (f *runFlags) checkSession() error {
 	goesOn := f.cont || f.resume != "" || f.pick
 	switch {
+	case f.cont && (f.resume != "" || f.pick):
+		return usagef("leave one of them out", "--continue is the newest session, --resume names one: they exclude each other")
 	case f.fork && !goesOn:
 		return usagef("add --continue or --resume", "--fork-session needs a session to copy")
 	case f.noSession && goesOn:

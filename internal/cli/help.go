@@ -81,6 +81,9 @@ func writeHelp(w io.Writer, c *cobra.Command) {
 		fmt.Fprint(w, "\nadze help flags          all flags\nadze help environment    variables, files and exit codes\nadze help COMMAND        one command\n")
 		return
 	}
+	if lines := examples[under(c)]; len(lines) > 0 {
+		fmt.Fprintf(w, "\nfor example:\n  %s\n", strings.Join(lines, "\n  "))
+	}
 	if own := ownFlags(c); len(own) > 0 {
 		fmt.Fprint(w, "\nflags:\n")
 		writeFlags(w, own)
@@ -192,10 +195,16 @@ var words = map[string]string{
 	"set": "NAME=VALUE", "description": "WORDS", "mcp-config": "FILE", "timeout": "DURATION", "plugin-dir": "DIR", "agents": "JSON", "agent": "NAME", "transport": "TYPE", "env": "NAME=VALUE", "header": "HEADER", "headers-helper": "COMMAND", "client-id": "ID", "callback-port": "PORT", "http": "ADDRESS", "answer": "JSON", "session": "SESSION",
 }
 
+// wordOf annotates a flag whose value has another word than those of its name.
+const wordOf = "word"
+
 // valueWord says in a word what a flag takes, "" for one that takes nothing.
 func valueWord(f *pflag.Flag) string {
 	if f.Value.Type() == "bool" {
 		return ""
+	}
+	if w := f.Annotations[wordOf]; len(w) > 0 {
+		return w[0]
 	}
 	if w := words[f.Name]; w != "" {
 		return w

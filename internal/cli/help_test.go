@@ -106,3 +106,40 @@ func sources(t *testing.T, f func(path string, text []byte)) {
 		t.Fatal(err)
 	}
 }
+
+// A command that takes arguments shows how it is used, and each example works as it
+// would when a person typed it.
+func TestHelpShowsExamples(t *testing.T) {
+	there := map[string]bool{}
+	leaves(func(c *cobra.Command, path []string) {
+		there[under(c)] = true
+		list := examples[under(c)]
+		if len(strings.Fields(c.Use)) > 1 && len(list) == 0 && !strings.Contains(c.Long, "adze "+under(c)) {
+			t.Errorf("the help of %s has no example", under(c))
+		}
+		for _, line := range list {
+			words := regexp.MustCompile(`'[^']*'|"[^"]*"|<\S+|[^\s'"]+`).FindAllString(line, -1)
+			words = slices.DeleteFunc(words, func(w string) bool { return strings.HasPrefix(w, "<") }) // the shell's
+			given := words[1+len(path):]
+			if !strings.HasPrefix(line, "adze "+under(c)) {
+				t.Errorf("%s: the example %q is of another command", under(c), line)
+			} else if err := c.ParseFlags(given); err != nil {
+				t.Errorf("%s: the example %q: %v", under(c), line, err)
+			} else if err := c.ValidateArgs(c.Flags().Args()); err != nil {
+				t.Errorf("%s: the example %q: %v", under(c), line, err)
+			}
+		}
+	})
+	there["replay"] = true // it reads its flags itself
+	commands(func(c *cobra.Command) { there[under(c)] = true })
+	for name := range examples {
+		if !there[name] {
+			t.Errorf("there is no command %q to have examples", name)
+		}
+	}
+	for name := range explanations {
+		if !there[name] {
+			t.Errorf("there is no command %q to explain", name)
+		}
+	}
+}

@@ -28,8 +28,9 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 	var undo, conversation, code, dry bool
 	c := &cobra.Command{
 		Use: "rewind [SESSION]", Short: "Go back to before a prompt: conversation, files, or both", Args: cobra.MaximumNArgs(1),
-		Long: "Without --to, the prompts are listed, with how many files changed after each.\n" +
-			"Files are put back as they were before the prompt, also where commands changed\nthem; what git ignores, and git's own state, stays.\nA rewind can be taken back with --undo.",
+		Long: "Takes a session back to before one of its prompts: what was said, the files, or both.\n" +
+			"Without --to, the prompts are listed, with how many files changed after each.\n" +
+			"Files are put back as they were before the prompt, also where commands changed\nthem; what git ignores, and git's own state, stays.\nA rewind can be taken back with --undo.\n\n" + sessionWords,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
@@ -52,6 +53,7 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&to, "to", "", "the prompt to go back to before: its number or id")
+	_ = c.Flags().SetAnnotation("to", wordOf, []string{"PROMPT"})
 	c.Flags().BoolVar(&undo, "undo", false, "take the last rewind back")
 	c.Flags().BoolVar(&conversation, "conversation", false, "the conversation only")
 	c.Flags().BoolVar(&code, "code", false, "the files only")

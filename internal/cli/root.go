@@ -63,7 +63,7 @@ func Main(sys System) int {
 func newRoot(sys System) *cobra.Command {
 	f := &runFlags{}
 	root := &cobra.Command{
-		Use:   "adze [prompt]",
+		Use:   "adze [flags] [PROMPT]",
 		Short: "An AI agent for the terminal that works on your code with any model",
 		Long: `adze lets a language model work on the code in this folder: it reads, searches,
 edits and runs commands, and asks before anything that could do harm.

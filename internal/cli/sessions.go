@@ -170,6 +170,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 	format, to := "", ""
 	c := &cobra.Command{
 		Use: "export [SESSION]", Short: "Write a session as Markdown, a page or JSON lines, with secrets masked", Args: cobra.MaximumNArgs(1),
+		Long: "Writes a session as Markdown, as one page or as JSON lines, to stdout or a new file.\nWhat looks like a key is masked; read it before you give it away.\n\n" + sessionWords,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if format != "md" && format != "html" && format != "jsonl" {
 				return usagef("md, html or jsonl", "--format cannot be %q", format)

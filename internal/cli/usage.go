@@ -90,11 +90,14 @@ func under(c *cobra.Command) string {
 	return strings.TrimPrefix(c.CommandPath(), c.Root().CommandPath()+" ")
 }
 
-// inOurWords makes every command below c say itself which arguments are missing,
-// or too many.
+// inOurWords has every command below c explained, and makes it say itself which
+// arguments are missing, or too many.
 func inOurWords(c *cobra.Command) {
 	for _, sub := range c.Commands() {
 		inOurWords(sub)
+	}
+	if c.Long == "" {
+		c.Long = explanations[under(c)]
 	}
 	check := c.Args
 	if check == nil || !c.HasParent() {
@@ -132,7 +135,7 @@ func missing(words []string) string {
 // takes at most: -1 where that has no bound.
 func arguments(use string) (needed []string, most int) {
 	for _, w := range strings.Fields(use)[1:] {
-		name := strings.Trim(w, "[]…")
+		name, _, _ := strings.Cut(strings.Trim(w, "[…"), "[") // of NAME[@MARKETPLACE] the name is needed
 		if strings.Contains(w, "…") {
 			most = -1
 		}

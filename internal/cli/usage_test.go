@@ -71,6 +71,7 @@ func TestArgumentsAreCounted(t *testing.T) {
 		t.Errorf("only %d commands were looked at", looked)
 	}
 	for _, c := range []struct{ line, cause, hint string }{
+		{"plugin install", "NAME is missing", "usage: adze plugin install NAME[@MARKETPLACE]"},
 		{"sessions rm", "SESSION is missing", "usage: adze sessions rm SESSION…"},
 		{"config set", "KEY and VALUE are missing", "usage: adze config set KEY VALUE [flags]"},
 		{"config set max_turns", "VALUE is missing", "usage: adze config set KEY VALUE"},
