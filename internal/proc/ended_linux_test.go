@@ -1,7 +1,9 @@
 package proc
 
 import (
+	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 )
@@ -22,4 +24,27 @@ func TestEnded(t *testing.T) {
 		t.Errorf("it cannot be reaped: %v", err)
 	}
 	ended(cmd.Process.Pid) // there is no such child any more
+}
+
+// An orphan that dies while its command goes on is reaped soon, without looking
+// for such ones again and again.
+func TestOrphanIsReapedWhenItDies(t *testing.T) {
+	tab := New(Config{})
+	defer tab.Close(0)
+	p, _ := start(t, tab, "(sleep 1.5 &) ; exec sleep 60", false)
+	orphans := func(dead bool) int {
+		return len(slices.DeleteFunc(everybody(), func(o task) bool {
+			return o.ppid != os.Getpid() || o.pid == p.Pid || o.zombie != dead || tagOf(o.pid) != p.os.tag
+		}))
+	}
+	until := func(what string, ok func() bool) {
+		for begun := time.Now(); !ok(); time.Sleep(10 * time.Millisecond) {
+			if time.Since(begun) > 10*time.Second {
+				t.Fatal(what)
+			}
+		}
+	}
+	until("there is no orphan", func() bool { return orphans(false) == 1 })
+	until("the orphan does not end", func() bool { return orphans(false) == 0 })
+	until("the dead orphan stays", func() bool { return orphans(true) == 0 })
 }

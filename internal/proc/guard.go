@@ -33,6 +33,11 @@ type Limits struct {
 const (
 	soonest = 20 * time.Millisecond // also from the start of a command to the first look
 	latest  = 250 * time.Millisecond
+	// calmest is the longest time between two looks while nothing changes, where
+	// there is no limit on memory (MCP servers and monitors, which run as long as
+	// a session): what was idle before may start so many more processes until it
+	// is seen.
+	calmest = 4 * time.Second
 	// share is what part of the time looking may take, one in this, as long
 	// as that lets it look every latest.
 	share = 20
@@ -46,7 +51,26 @@ const (
 // A load is what the processes of a command use now.
 type load struct {
 	processes int
-	memory    int64 // bytes
+	memory    int64         // bytes
+	pids      int           // their sum: another one tells of other processes
+	cpu       time.Duration // of their whole lives; Linux only
+}
+
+// calm reports whether commands did next to nothing for as long as since: they
+// have the same processes, which used less than a fiftieth of a core.
+func calm(before, now map[*Process]load, since time.Duration) bool {
+	if len(before) != len(now) {
+		return false
+	}
+	var cpu time.Duration
+	for p, u := range now {
+		b, ok := before[p]
+		if !ok || u.processes != b.processes || u.pids != b.pids {
+			return false
+		}
+		cpu += u.cpu - b.cpu
+	}
+	return cpu <= since/50
 }
 
 // over says which limit a command passes with a load, "" for none.
@@ -142,12 +166,16 @@ func (t *Table) guard() {
 	defer t.account.note(t, use{})
 	timer := time.NewTimer(soonest)
 	defer timer.Stop()
+	var last map[*Process]load
+	var at time.Time // of last
+	longest := latest
 	for {
 		select {
 		case <-t.poke:
 			if len(t.running(true)) == 0 {
 				return
 			}
+			longest = latest
 			timer.Reset(soonest)
 			continue
 		case <-timer.C:
@@ -176,7 +204,14 @@ func (t *Table) guard() {
 		if room > 0 && sum.total > room && sum.largest >= others.largest {
 			largest.exceed(fmt.Sprintf("the commands that ran used more than %s of memory together, and this one most", clip.Size(t.limits.Memory)))
 		}
-		timer.Reset(t.limits.pace(most, others.total+sum.total, took, runtime.NumCPU()))
+		wait := t.limits.pace(most, others.total+sum.total, took, runtime.NumCPU())
+		if t.limits.Memory > 0 || !calm(last, loads, begun.Sub(at)) {
+			longest = latest
+		} else if longest = min(2*longest, calmest); wait > latest/2 { // far from the limit
+			wait = longest
+		}
+		last, at = loads, begun
+		timer.Reset(wait)
 	}
 }
 

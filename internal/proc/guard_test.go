@@ -50,3 +50,25 @@ func TestOver(t *testing.T) {
 		t.Errorf("without a limit on memory: %q", got)
 	}
 }
+
+func TestCalm(t *testing.T) {
+	a, b := &Process{}, &Process{}
+	one := map[*Process]load{a: {processes: 2, pids: 30, cpu: time.Second}, b: {processes: 1, pids: 5}}
+	for _, c := range []struct {
+		name string
+		now  map[*Process]load
+		want bool
+	}{
+		{"nothing changed", map[*Process]load{a: {processes: 2, pids: 30, cpu: time.Second}, b: {processes: 1, pids: 5}}, true},
+		{"hardly any work", map[*Process]load{a: {processes: 2, pids: 30, cpu: time.Second + 10*time.Millisecond}, b: {processes: 1, pids: 5, cpu: 10 * time.Millisecond}}, true},
+		{"work", map[*Process]load{a: {processes: 2, pids: 30, cpu: time.Second + 20*time.Millisecond}, b: {processes: 1, pids: 5, cpu: 10 * time.Millisecond}}, false},
+		{"one more", map[*Process]load{a: {processes: 3, pids: 61, cpu: time.Second}, b: {processes: 1, pids: 5}}, false},
+		{"another one in its place", map[*Process]load{a: {processes: 2, pids: 32, cpu: time.Second}, b: {processes: 1, pids: 5}}, false},
+		{"a command is over", map[*Process]load{a: {processes: 2, pids: 30, cpu: time.Second}}, false},
+		{"another command", map[*Process]load{a: {processes: 2, pids: 30, cpu: time.Second}, {}: {processes: 1, pids: 5}}, false},
+	} {
+		if got := calm(one, c.now, time.Second); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}

@@ -19,6 +19,8 @@ func (t *tableOS) loads(ps []*Process, limit int64) map[*Process]load {
 			u := load{processes: len(ms)}
 			for _, m := range ms {
 				u.memory += of(p, m)
+				u.pids += m.pid
+				u.cpu += m.cpu
 			}
 			out[p] = u
 			total += u.memory

@@ -25,8 +25,11 @@ const (
 	drain = 250 * time.Millisecond
 	// leftoverGrace is what forgotten children get between TERM and KILL.
 	leftoverGrace = 200 * time.Millisecond
-	// watch is the pace at which dead orphans of a running command are reaped.
-	watch = time.Second
+	// watch is the pace at which dead orphans of a running command are reaped,
+	// and rarely the one at which they are looked for where the system tells of
+	// each death.
+	watch  = time.Second
+	rarely = time.Minute
 	// stuck bounds the wait for killed processes to disappear; one in an
 	// uninterruptible system call is left to the next sweep.
 	stuck = 2 * time.Second
@@ -366,11 +369,14 @@ func (p *Process) own() {
 	if p.after != nil {
 		defer p.after()
 	}
-	var tick <-chan time.Time // Launched: it leaves no orphans to this process
+	var look *time.Timer // Launched: it leaves no orphans to this process
+	var tick <-chan time.Time
+	var deaths, died <-chan os.Signal
+	asked := false // for deaths: most commands are over before that
 	if !p.whole {
-		t := time.NewTicker(watch)
-		defer t.Stop()
-		tick = t.C
+		look = time.NewTimer(watch)
+		defer look.Stop()
+		tick = look.C
 	}
 	exited := p.exited
 	var eof chan struct{} // looked at only after the command itself ended
@@ -398,7 +404,20 @@ func (p *Process) own() {
 				p.leave()
 				return
 			}
+		case <-died: // of those that come close together, one look takes care
+			died = nil
+			look.Reset(watch)
 		case <-tick:
+			if !asked {
+				told, stop := childDeaths()
+				defer stop()
+				deaths, asked = told, true
+			}
+			if died = deaths; died != nil {
+				look.Reset(rarely)
+			} else {
+				look.Reset(watch)
+			}
 			if exited != nil {
 				p.table.reap()
 			} else if !p.alive() {

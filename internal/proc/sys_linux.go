@@ -3,6 +3,7 @@ package proc
 import (
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -150,6 +151,14 @@ func ended(pid int) {
 			}
 		}
 	})
+}
+
+// childDeaths tells when children of this process end, until stop is called.
+// Orphans are its children. Of several deaths it may tell once.
+func childDeaths() (told <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, unix.SIGCHLD)
+	return c, func() { signal.Stop(c) }
 }
 
 // reaped notes that the pid is free.

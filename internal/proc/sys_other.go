@@ -3,6 +3,7 @@
 package proc
 
 import (
+	"os"
 	"syscall"
 	"time"
 )
@@ -34,6 +35,9 @@ func (o *processOS) unguard(pr *Process) { o.table.guardian.let(pr.Pid) }
 
 // ended returns at once: the end of a process is waited for in the call that reaps it.
 func ended(int) {}
+
+// childDeaths tells nothing here: nobody is handed orphans.
+func childDeaths() (told <-chan os.Signal, stop func()) { return nil, func() {} }
 
 func (*processOS) reaped(*Process)        {}
 func (*processOS) release(*Process, bool) {}

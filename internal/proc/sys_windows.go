@@ -70,6 +70,9 @@ func (*processOS) unguard(*Process) {}
 // ended returns at once: the end of a process is waited for in the call that reaps it.
 func ended(int) {}
 
+// childDeaths tells nothing here: nobody is handed orphans.
+func childDeaths() (told <-chan os.Signal, stop func()) { return nil, func() {} }
+
 func (*processOS) reaped(*Process) {}
 
 func (p *processOS) release(*Process, bool) {

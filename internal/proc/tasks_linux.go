@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,6 +17,7 @@ type task struct {
 	zombie         bool
 	name           string
 	resident       int64 // bytes, with what it shares with others
+	cpu            time.Duration
 }
 
 // children reports whether this process has any child at all. Orphans are our
@@ -194,6 +196,9 @@ func readTask(pid string) (task, bool) {
 	t.pid, _ = strconv.Atoi(pid)
 	t.ppid, _ = strconv.Atoi(f[1])
 	t.sid, _ = strconv.Atoi(f[3])
+	user, _ := strconv.ParseInt(f[11], 10, 64) // "utime" and "stime", in hundredths of a second on every Linux that Go runs on
+	system, _ := strconv.ParseInt(f[12], 10, 64)
+	t.cpu = time.Duration(user+system) * (time.Second / 100)
 	pages, _ := strconv.ParseInt(f[21], 10, 64) // "rss"
 	t.resident = pages * int64(os.Getpagesize())
 	return t, t.pid > 0
