@@ -23,7 +23,7 @@ func (p *place) left() (out []string) {
 			return filepath.SkipDir // not even the folder
 		case err != nil:
 			return err
-		case d.IsDir() && strings.Count(rel, "/") < 2, rel == "last-cleanup", rel == "session.key", strings.HasPrefix(rel, "cache"), strings.HasPrefix(rel, "sandbox"):
+		case d.IsDir() && strings.Count(rel, "/") < 1, rel == "search/pending", rel == "last-cleanup", rel == "session.key", strings.HasPrefix(rel, "cache"), strings.HasPrefix(rel, "sandbox"):
 			return nil
 		}
 		out = append(out, rel)

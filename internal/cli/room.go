@@ -31,6 +31,9 @@ func ofDisk(f *failure) *failure {
 			continue
 		}
 		out := *f
+		if out.code == exitAuth { // the key is not what is wrong
+			out.code = exitFailed
+		}
 		if strings.TrimSpace(strings.ReplaceAll(after, x.errno.Error(), "")) != after { // the same of other files
 			after = ""
 		}

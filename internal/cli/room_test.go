@@ -9,6 +9,9 @@ import (
 )
 
 func TestDiskFaults(t *testing.T) {
+	if f := sorted(&failure{exitAuth, "write /h/credentials.json: no space left on device", "log in again"}); f.code != exitFailed {
+		t.Errorf("a key that finds no room ends with %d", f.code)
+	}
 	at := func(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
 	const room, other = "make room on that disk; nothing that was there is lost", "make it writable, or name another folder; ADZE_HOME=FOLDER is where adze keeps its files"
 	for _, c := range []struct {

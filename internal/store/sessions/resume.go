@@ -147,14 +147,15 @@ func (l *Opened) Abandon(ctx context.Context) error {
 	return err
 }
 
-// tidy takes back the mark of a session that is not there. One that stays costs a
-// look at the next search.
+// tidy takes back the mark of a session that is not there, and the folder of a project
+// that has nothing. What stays costs a look at the next search.
 func (l *Opened) tidy() {
 	if !l.Resumable {
 		return
 	}
 	if _, err := os.Lstat(l.File()); errors.Is(err, fs.ErrNotExist) {
 		fulltext.In(l.run.State, nil).Unmark(l.ID)
+		_ = os.Remove(filepath.Dir(filepath.Dir(l.File()))) // only an empty one goes; who begins a session makes it
 	}
 }
 
