@@ -118,6 +118,12 @@ func (r *inline) toTop(dst []byte, moved bool) []byte {
 // above returns how many rows there are in the terminal from the line i of what
 // is shown down to the cursor.
 func (r *inline) above(i int, moved bool) int {
+	if r.torn && r.size.Rows < r.drawn.Rows {
+		// The rows below the cursor went when the screen became lower, so that the way
+		// down to them and up again may have ended higher. Nothing that was said is
+		// worth a row that stays.
+		return max(r.at.Row-i-(len(r.shown)-1-r.at.Row), 0)
+	}
 	if !moved || !r.rewrap || r.torn {
 		return r.at.Row - i
 	}

@@ -61,3 +61,14 @@ func TestRowsThatTheTerminalTook(t *testing.T) {
 		}
 	}
 }
+
+// A frame that was drawn on a screen that was lower already ends, at worst, as
+// many rows higher as there were below the cursor. What stands above is not erased.
+func TestTornFrameErasesNothingSaid(t *testing.T) {
+	in := newInline(Size{40, 20})
+	in.frame(nil, nil, lines("a", "b", "c", "> ", "d", "foot"), Cursor{Row: 3})
+	in.torn, in.size = true, Size{40, 10}
+	if up := in.above(0, false); up != 1 {
+		t.Errorf("it goes up %d rows", up)
+	}
+}
