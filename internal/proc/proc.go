@@ -336,9 +336,14 @@ func (p *Process) kept() bool {
 	return p.keep
 }
 
+// buffers are what output is read into, for one command after another.
+var buffers = sync.Pool{New: func() any { return new([64 << 10]byte) }}
+
 func (p *Process) read(w io.Writer) {
 	defer close(p.eof)
-	buf := make([]byte, 64<<10)
+	b := buffers.Get().(*[64 << 10]byte)
+	defer buffers.Put(b)
+	buf := b[:]
 	for {
 		n, err := p.out.Read(buf)
 		if n > 0 {

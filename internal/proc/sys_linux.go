@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,7 +107,10 @@ func (p *processOS) started(pr *Process, t *tableOS) {
 		}
 	}
 	// When memory runs out the kernel takes the command, not us.
-	_ = os.WriteFile(filepath.Join("/proc", strconv.Itoa(pr.Pid), "oom_score_adj"), []byte("500"), 0)
+	if fd, err := unix.Open("/proc/"+strconv.Itoa(pr.Pid)+"/oom_score_adj", unix.O_WRONLY|unix.O_CLOEXEC, 0); err == nil { // it may be over
+		_, _ = unix.Write(fd, []byte("500"))
+		_ = unix.Close(fd)
+	}
 }
 
 func (p *processOS) guard(pr *Process)   { p.table.guardian.watchOver(ward{pr.Pid, p.tag}) }
