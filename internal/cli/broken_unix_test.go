@@ -69,3 +69,30 @@ func TestBrokenFiles(t *testing.T) {
 		}
 	}
 }
+
+// What a plugin or a marketplace has broken is named with its line by whoever meets it.
+func TestBrokenPlugins(t *testing.T) {
+	const bad = "{\n  \"name\": \"x\",\n  oops\n}\n"
+	for _, c := range []struct{ path, line string }{
+		{"x/.claude-plugin/plugin.json", "line 3"}, {"x/hooks/hooks.json", "line 3"}, {"x/.mcp.json", "line 3"}, {"x/.claude-plugin/marketplace.json", "line 3"},
+	} {
+		p := newPlace(t)
+		p.put("hello.txt", "> hello\n")
+		for path, text := range map[string]string{"x/skills/y/SKILL.md": "---\nname: y\ndescription: Does something.\n---\nhello\n", c.path: bad} {
+			if err := os.MkdirAll(filepath.Join(p.dir, filepath.Dir(path)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			p.put(path, text)
+		}
+		list := strings.HasSuffix(c.path, "marketplace.json")
+		for _, line := range []string{"plugin validate x", "doctor --plugin-dir x", "skills list --plugin-dir x", "-p hi --plugin-dir x --model script/hello.txt", "plugin marketplace add ./x"} {
+			if list != strings.Contains(line, "marketplace") && !(list && strings.Contains(line, "validate")) {
+				continue
+			}
+			b, err := p.adze(strings.Fields(line)...).CombinedOutput()
+			if text := string(b); strings.Count(text, filepath.Base(c.path)+": ") != 1 || !strings.Contains(text, c.line) {
+				t.Errorf("%s: adze %s: %v\n%s", c.path, line, err, text)
+			}
+		}
+	}
+}

@@ -106,6 +106,7 @@ func examine(ctx context.Context, sys System, o invocation) []finding {
 	list = append(list, extensionFindings(o)...)
 	list = append(list, pluginFindings(sys, o, p, cfg)...)
 	list = append(list, fileFindings(sys, p)...)
+	list = append(list, broughtFindings(o, list)...)
 	return append(list, stateFindings(p)...)
 }
 

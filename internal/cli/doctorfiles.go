@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/seal"
@@ -59,6 +61,22 @@ func fileFindings(sys System, p settings.Paths) (out []finding) {
 	_, bad := hooks.Others(p.Home)
 	for _, s := range bad {
 		out = append(out, finding{"hooks", "note", strings.TrimSpace(s), "adze hooks check says it again once it is mended"})
+	}
+	return out
+}
+
+// broughtFindings are what of plugins cannot be used, also of those that a flag
+// brings, as far as no other line says it.
+func broughtFindings(o invocation, said []finding) (out []finding) {
+	live, err := settings.Open(o.Environment, o.Sources)
+	if err != nil {
+		return nil // settings have a line of their own
+	}
+	defer live.Close()
+	for _, s := range ext.Plugins(o.extended(live)).Problems {
+		if !slices.ContainsFunc(said, func(f finding) bool { return strings.Contains(s, f.Text) || strings.Contains(f.Text, s) }) {
+			out = append(out, finding{"plugins", "broken", s, "adze plugin validate DIR says more"})
+		}
 	}
 	return out
 }

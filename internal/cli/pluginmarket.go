@@ -206,11 +206,15 @@ func pluginValidate(sys System, f *runFlags) *cobra.Command {
 			var lines []string
 			c, noMarket := s.store.Catalogue(market.Market{Name: filepath.Base(dir), Source: market.Source{Kind: market.Folder, Path: dir}})
 			switch {
+			case errors.Is(err, plugin.ErrNone) && noMarket != nil && !errors.Is(noMarket, market.ErrNoList):
+				return failf("mend it, and look again", "%v", noMarket)
 			case err != nil && (noMarket != nil || !errors.Is(err, plugin.ErrNone)):
 				return failf("adze plugin new NAME makes one that works", "%v", err)
 			case noMarket == nil:
 				fmt.Fprintf(sys.Stdout, "the marketplace %s with %s\n", c.Name, clip.Count(len(c.Plugins), "plugin"))
 				lines = append(lines, c.Problems...)
+			case !errors.Is(noMarket, market.ErrNoList):
+				lines = append(lines, noMarket.Error())
 			}
 			if err == nil {
 				fmt.Fprintf(sys.Stdout, "%s (%s)\n", strings.TrimSpace(p.Name+" "+p.Version), first(p.Manifest, "no manifest"))

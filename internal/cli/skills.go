@@ -42,6 +42,9 @@ func (f *runFlags) library(sys System, cmd *cobra.Command, kinds ...trust.Kind) 
 		return skill.Library{}, openError(cmd.Context(), err)
 	}
 	lib, problems := ext.Library(o.extended(live))
+	for _, s := range ext.Plugins(o.extended(live)).Problems {
+		fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(s))
+	}
 	for _, p := range problems {
 		fmt.Fprintln(sys.Stderr, "adze: "+clip.Visible(p.String()))
 	}

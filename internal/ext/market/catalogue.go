@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // A Catalogue is what a marketplace offers.
@@ -30,6 +31,9 @@ type Entry struct {
 	Source  Source
 	Raw     json.RawMessage
 }
+
+// ErrNoList means that a folder is no marketplace.
+var ErrNoList = errors.New("there is no marketplace: .claude-plugin/marketplace.json is missing")
 
 // indexes are where a marketplace's list may be.
 var indexes = []string{".adze-plugin/marketplace.json", ".claude-plugin/marketplace.json", ".agents/plugins/marketplace.json", "marketplace.json"}
@@ -62,7 +66,7 @@ func readCatalogue(dir string, near bool) (Catalogue, error) {
 		}
 		return c, nil
 	}
-	return Catalogue{}, errors.New("there is no marketplace: .claude-plugin/marketplace.json is missing")
+	return Catalogue{}, ErrNoList
 }
 
 // parseCatalogue reads a marketplace.json of Claude Code's form, or Codex's.
@@ -75,8 +79,9 @@ func parseCatalogue(b []byte, near bool) (Catalogue, error) {
 			PluginRoot string `json:"pluginRoot"`
 		}
 	}
-	if err := json.Unmarshal(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), &f); err != nil {
-		return Catalogue{}, fmt.Errorf("it cannot be read: %w", err)
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
+	if err := json.Unmarshal(b, &f); err != nil {
+		return Catalogue{}, fmt.Errorf("it cannot be read: %w", fastjson.Where(b, err))
 	}
 	if !plugin.NameOK(f.Name) {
 		return Catalogue{}, fmt.Errorf("the name %q cannot be used: expected at most 64 letters, digits, \".\", \"_\" and \"-\"", clip.Line(clip.Visible(f.Name), 80))
