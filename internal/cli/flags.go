@@ -173,7 +173,7 @@ func fromEnvironment(sys System, fs *pflag.FlagSet) (err error) {
 		name := config.EnvName(fl.Name)
 		if v := sys.Env(name); v != "" {
 			if serr := fl.Value.Set(v); serr != nil {
-				err = usagef("unset it, or give it a value that --help lists", "%s=%s: %v", name, v, serr)
+				err = usagef("unset it; adze help flags says what each flag takes", "%s cannot be %q: it takes %s", name, v, typeWords(fl))
 			}
 			fl.Changed = true
 		}

@@ -119,12 +119,12 @@ func meantCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 || strings.ContainsAny(strings.TrimSpace(args[0]), " \t\n") {
 		return nil
 	}
-	const prompt = `; if it is a prompt: adze -p "…"`
+	const prompt = `if it is a prompt: adze -p "…"`
 	if ws := alike(args[0], commandNames(root)); len(ws) > 0 {
-		return usagef("did you mean adze "+strings.Join(ws, " or adze ")+"?"+prompt, "there is no command %q", args[0])
+		return usagef("did you mean adze "+strings.Join(ws, " or adze ")+"? "+prompt, "there is no command %q", args[0])
 	}
 	if ws := alike(args[0], absent); len(args) == 1 && len(ws) > 0 {
-		return usagef("adze --help lists the commands"+prompt, "this version of adze has no command %q", ws[0])
+		return usagef("adze --help lists the commands; "+prompt, "this version of adze has no command %q", ws[0])
 	}
 	return nil
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/adze-agent/adze/internal/config"
 )
 
 var rawWords = regexp.MustCompile(`arg\(s\)|accepts |requires |flag needs|unknown (shorthand )?flag|unknown command|invalid argument|if any flags|bad flag syntax|strconv`)
@@ -121,5 +123,26 @@ func TestFlagsAreExplained(t *testing.T) {
 	})
 	if f := refusal(t, "-p", "hi", "--model"); f.cause != "a value is missing: --model MODEL" {
 		t.Errorf("%q", f.cause)
+	}
+}
+
+// So are wrong values of the variables that stand for flags.
+func TestVariablesAreExplained(t *testing.T) {
+	looked := 0
+	newRoot(System{}).PersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if kind := f.Value.Type(); kind != "bool" && kind != "int" || f.Name == "help" || f.Name == "version" {
+			return
+		}
+		looked++
+		name := config.EnvName(f.Name)
+		root := newRoot(System{})
+		var bad *failure
+		err := fromEnvironment(System{Environ: []string{name + "=maybe"}}, root.PersistentFlags())
+		if !errors.As(err, &bad) || bad.code != exitUsage || bad.hint == "" || rawWords.MatchString(bad.cause) || !strings.HasPrefix(bad.cause, name+" cannot be") {
+			t.Errorf("%s=maybe: %v", name, err)
+		}
+	})
+	if looked < 8 {
+		t.Errorf("only %d flags were looked at", looked)
 	}
 }
