@@ -118,8 +118,9 @@ func StartSelf(arg string, attr *syscall.SysProcAttr, files ...*os.File) (pipe *
 		return nil, nil, err
 	}
 	defer r.Close()
-	// One processor, because it waits.
-	cmd = &exec.Cmd{Path: self, Args: []string{"adze", arg}, Dir: "/", Env: []string{"GOMAXPROCS=1"}, Stdin: r, ExtraFiles: files, SysProcAttr: attr}
+	// One processor, because it waits; and with the race detector not another second at its end.
+	env := []string{"GOMAXPROCS=1", "GORACE=atexit_sleep_ms=0"}
+	cmd = &exec.Cmd{Path: self, Args: []string{"adze", arg}, Dir: "/", Env: env, Stdin: r, ExtraFiles: files, SysProcAttr: attr}
 	if err := cmd.Start(); err != nil {
 		_ = w.Close()
 		return nil, nil, err
