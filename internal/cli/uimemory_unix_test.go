@@ -23,7 +23,9 @@ func TestUIMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	editor := p.put("editor", "#!/bin/sh\necho edited >> \"$1\"\n")
+	// It waits until somebody typed ahead, and until the UI's first moments are over, in
+	// which each end of a line is Enter.
+	editor := p.put("editor", "#!/bin/sh\nuntil [ -e \"$0.typed\" ]; do sleep 0.01; done\nsleep 0.3\necho edited >> \"$1\"\n")
 	if err := os.Chmod(editor, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +52,7 @@ func TestUIMemory(t *testing.T) {
 	x.keys("sub/AG", enter)
 	x.gone(`Edit a memory file`)
 	x.keys("/init", enter)
+	p.put("editor.typed", "")
 	x.until(`● I look around`)
 	x.keys("/exit", enter)
 	x.ended()

@@ -20,8 +20,9 @@ import (
 // frameEvery is the least time between two frames that no key asked for.
 const frameEvery = 33 * time.Millisecond
 
-// typedAhead is how long Ctrl+J is taken for Enter after the start: so arrives
-// what was typed while the terminal still edited lines by itself.
+// typedAhead is how long Ctrl+J is taken for Enter after the start, and after the end
+// of a program that had the terminal: so arrives what was typed while the terminal
+// still edited lines by itself.
 const typedAhead = 300 * time.Millisecond
 
 // A Terminal is what Run needs of one.
@@ -76,7 +77,7 @@ type loop struct {
 	mail   *mail
 	ops    *ops
 	drawn  time.Time
-	began  time.Time
+	raw    time.Time // since when the terminal edits no lines by itself
 	dirty  bool
 	urgent bool
 	over   bool
@@ -88,7 +89,7 @@ type loop struct {
 func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options) Left {
 	defer t.Recover()
 	ctx, cancel := context.WithCancel(ctx)
-	l := &loop{began: time.Now(), ctx: ctx, t: t, screen: screen, h: h, msgs: make(chan Msg, 16), unhear: func() {}}
+	l := &loop{raw: time.Now(), ctx: ctx, t: t, screen: screen, h: h, msgs: make(chan Msg, 16), unhear: func() {}}
 	l.m = newModel(h, o.Start, screenOf(t.Size(), o))
 	l.mail = newMail()
 	l.ops = newOps(l)
@@ -201,7 +202,7 @@ func (l *loop) event(ev term.Event) {
 	case term.Key:
 		l.urgent = true
 		k := keymap.Of(ev.String(), ev.Text)
-		if k.Mod == keymap.Ctrl && k.Name == "j" && (l.m.screen.plain || time.Since(l.began) < typedAhead) {
+		if k.Mod == keymap.Ctrl && k.Name == "j" && (l.m.screen.plain || time.Since(l.raw) < typedAhead) {
 			k = keymap.Of("enter", "") // the end of a line that the terminal edited
 		}
 		l.take(keyMsg{k})
@@ -300,6 +301,7 @@ func (l *loop) do(list []effect) {
 				if err := l.t.Reclaim(); err != nil {
 					l.over = true
 				}
+				l.raw = time.Now()
 			})
 		case open:
 			l.begin(e.start)
