@@ -25,7 +25,7 @@ func TestUIMemory(t *testing.T) {
 	}
 	// It waits until somebody typed ahead, and until the UI's first moments are over, in
 	// which each end of a line is Enter.
-	editor := p.put("editor", "#!/bin/sh\nuntil [ -e \"$0.typed\" ]; do sleep 0.01; done\nsleep 0.3\necho edited >> \"$1\"\n")
+	editor := p.put("editor", "#!/bin/sh\necho it is edited\nuntil [ -e \"$0.typed\" ]; do sleep 0.01; done\nsleep 0.3\necho edited >> \"$1\"\n")
 	if err := os.Chmod(editor, 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestUIMemory(t *testing.T) {
 	x.keys("/memory", enter)
 	x.until(`(?s)Edit a memory file.*this project.*only for me.*all my projects.*sub/AGENTS\.md`)
 	x.keys("sub/AG", enter)
-	x.gone(`Edit a memory file`)
+	x.until(`it is edited`)
 	x.keys("/init", enter)
 	p.put("editor.typed", "")
 	x.until(`● I look around`)
