@@ -64,9 +64,11 @@ func (m *Model) flush() []draw.Line {
 // streamed.
 func (m *Model) whole(it *story.Item, p paper) []draw.Line {
 	var out []draw.Line
-	if it.Begun {
+	switch {
+	case it.Begun && it.Stream == nil: // it was printed, and stands behind what was told late
+	case it.Begun:
 		out = draw.Indent(it.Stream.Finish(), draw.S("  ", draw.Plain))
-	} else {
+	default:
 		out = p.Item(it)
 		if len(out) > 0 && story.Apart(m.screen.last, it) {
 			out = append([]draw.Line{nil}, out...)
