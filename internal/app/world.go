@@ -93,6 +93,9 @@ func (w *World) Write(path string, write func() error) error {
 	return nil
 }
 
+// Give has a setting count until the process ends, as a flag does.
+func (w *World) Give(g config.Given) { w.live.Give(g) }
+
 // add has changed settings count for r from now on, and those that changed
 // since it was made from cfg.
 func (w *World) add(r *Running, cfg *config.Config) {

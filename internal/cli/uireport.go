@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/auth"
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -43,7 +44,7 @@ func (h *uiHost) reports() map[string]tui.Report {
 		"permissions": {About: "the rules, and where each comes from", Args: "[check …]", Run: h.subcommand("permissions", "list")},
 		"config":      {About: "all settings, and where each comes from", Args: "[set KEY VALUE]", Run: h.subcommand("config", "list")},
 		"sandbox":     {About: "what confines commands", Args: "[explain]", Run: h.subcommand("sandbox", "explain")},
-		"add-dir":     {About: "let a further folder be read, and changed as this one may be", Args: "[folder]", Run: h.addDir},
+		"add-dir":     {About: "let a further folder be read, and changed as this one may be", Args: "[--keep] [folder]", Run: h.addDir},
 		"bug":         {About: "what to say when something is wrong with adze", Run: h.bug},
 		"release-notes": {About: "what this version can do", Run: func(context.Context, *tui.Session, string) (string, error) {
 			return "**adze " + h.sys.Version + "**\n\n" + releaseNotes, nil
@@ -248,14 +249,15 @@ func (h *uiHost) setStatusLine(ctx context.Context, _ *tui.Session, args string)
 	return "", errors.Join(h.writeOwn(ctx, p, "statusLine.type", "command"), h.writeOwn(ctx, p, "statusLine.command", args))
 }
 
-// addDir has a further folder count as this one does, from the next call on.
+// addDir has a further folder count as this one does, from the next call on: until
+// adze ends, or with --keep in this folder from now on.
 func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (string, error) {
 	p, cfg, err := h.loaded()
 	if err != nil {
 		return "", err
 	}
 	if args == "" {
-		text := "No further folder is in use. `/add-dir ../lib` adds one."
+		text := "No further folder is in use. `/add-dir ../lib` adds one until adze ends, `/add-dir --keep ../lib` for good."
 		if len(cfg.Permissions.Dirs) > 0 {
 			text = "In use beside this folder:\n\n"
 		}
@@ -264,9 +266,18 @@ func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (strin
 		}
 		return text, nil
 	}
-	dir, t, e, err := settings.AddDir(p, args)
+	name, keep := strings.CutPrefix(args, "--keep ")
+	dir, t, e, err := settings.AddDir(p, strings.TrimSpace(name))
 	if err != nil {
 		return "", err
+	}
+	if !keep {
+		w := h.world.Load()
+		if w == nil {
+			return "", errors.New("there is no session yet")
+		}
+		w.Give(config.Given{Key: "permissions.additionalDirectories", Value: []string{dir}, From: "/add-dir"})
+		return "`" + tilde(dir, p.Home) + "` can be used as this folder is, until adze ends. `/add-dir --keep " + strings.TrimSpace(name) + "` keeps that.", nil
 	}
 	if err := h.write(ctx, p, t, e); err != nil {
 		return "", err

@@ -34,7 +34,12 @@ func TestUIReports(t *testing.T) {
 	x.keys("/bug", enter)
 	x.until(`what adze doctor prints`)
 	x.keys("/add-dir "+lib, enter)
-	x.until(`can be used as this folder is\. That is kept in`)
+	x.until(`can be used as this folder is, until adze ends`)
 	x.keys("/add-dir", enter)
-	x.until(`In use beside this folder`)
+	x.until(`lib \(/add-dir\)`)
+	if raw, err := os.ReadFile(filepath.Join(p.dir, ".adze", "settings.local.json")); err == nil {
+		t.Errorf("it is kept: %s", raw)
+	}
+	x.keys("/add-dir --keep "+lib, enter)
+	x.until(`That is kept in`)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,6 +46,7 @@ type Live struct {
 	mu      sync.Mutex // guards the rest, and is held while changed runs
 	watcher *watch.Watcher
 	seen    string // fingerprint of what was last loaded
+	given   []config.Given
 }
 
 // Open loads the settings of a process.
@@ -197,7 +199,7 @@ func (l *Live) reload() {
 // content of the folder's files at the start.
 func (l *Live) load(was *config.Config) (*config.Config, error) {
 	e, s, paths := l.env, l.sources, l.Paths
-	e.Note = nil
+	e.Note, s.Flags = nil, slices.Concat(s.Flags, l.given)
 	if s.Trusted {
 		cfg, _, err := readConfig(e, s, paths, was)
 		if err != nil || maps.Equal(repoSums(cfg, paths), l.trusted) {
@@ -276,6 +278,12 @@ func (l *Live) Wrote(path string) {
 	if err == nil {
 		l.own.note(config.Sum(text))
 	}
+}
+
+// Give has a setting count from now on until this process ends, as a flag does.
+func (l *Live) Give(g config.Given) {
+	l.Hold(func() { l.given = append(l.given, g) })
+	l.reload()
 }
 
 // Reread takes over at once what files say now, instead of when the watch
