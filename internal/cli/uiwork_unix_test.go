@@ -224,7 +224,7 @@ func TestUIDiffIsOfNow(t *testing.T) {
 	x.until(`no file is different`)
 }
 
-// A folder that is added counts at once, and is kept in the local settings.
+// A folder that is added counts at once, and is kept when that is wanted.
 func TestUIAddsAFolder(t *testing.T) {
 	p := newPlace(t)
 	lib := filepath.Join(filepath.Dir(p.dir), "lib")
@@ -241,11 +241,17 @@ func TestUIAddsAFolder(t *testing.T) {
 	x.keys("/add-dir ../lib", enter)
 	x.until(`can be used as this folder is`)
 	x.keys("/add-dir", enter)
-	x.until(`settings.local.json:`)
+	x.until(`/lib \(/add-dir\)`)
 	x.keys("write it", enter)
 	x.until(`● Written\.`)
 	if _, err := os.Stat(filepath.Join(lib, "a.go")); err != nil {
 		t.Error(err)
+	}
+	x.keys("/add-dir --keep ../lib", enter)
+	x.until(`it\s+ends\s+at\s+once`)
+	raw, err := os.ReadFile(filepath.Join(p.dir, ".adze", "settings.local.json"))
+	if err != nil || !strings.Contains(string(raw), lib) {
+		t.Errorf("it is not kept: %v, %s", err, raw)
 	}
 }
 

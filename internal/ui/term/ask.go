@@ -38,6 +38,9 @@ const (
 	replyWait = 200 * time.Millisecond
 	// maxMissed is after how many questions without an answer no more are asked.
 	maxMissed = 2
+	// still is how long a size has to last before anything is drawn for it, and
+	// maxSteps how many sizes are waited for.
+	still, maxSteps = 40 * time.Millisecond, 12
 )
 
 // Ask says which questions the terminal answers. Sized is called, without
@@ -46,6 +49,12 @@ func (s *Screen) Ask(size, place bool, sized func(Size)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asks.size, s.asks.place, s.asks.sized = size, place, sized
+}
+
+// ownSize reports whether the screen asks for its size itself, and has it do so.
+func (s *Screen) ownSize() (asks bool) {
+	s.change(func() { asks = s.asks.size && !s.onFull && !s.want && !s.held })
+	return asks
 }
 
 // replied takes an answer of the terminal. One that nobody waits for is nothing.
@@ -76,22 +85,20 @@ func (s *Screen) awaits() bool {
 // certain asks the terminal for what the next frame has to know. s.mu is held,
 // but for the time that the terminal takes to answer.
 func (s *Screen) certain() {
-	for range 4 { // it is resized again and again: then by arithmetic
+	for range maxSteps { // it is resized again and again: then by arithmetic
 		if s.plain || s.onFull || s.want || s.in.drawn == (Size{}) || s.held || s.closed {
 			return
 		}
 		if s.asks.size {
-			if z, ok := s.ask(askSize, true); ok && sane(z) != s.in.size {
-				s.in.size, s.full.size = sane(z), sane(z)
-				if s.asks.sized != nil {
-					s.asks.sized(sane(z))
-				}
-			}
+			s.another()
 		}
 		z := s.in.size
 		if !s.asks.place || z == s.in.drawn { // it may have been another for a moment
 			s.in.taken, s.in.fresh = 0, ""
 			return
+		}
+		if s.pause(); s.in.size != z || s.asks.size && s.another() {
+			continue
 		}
 		at, ok := s.ask(askPlace, false)
 		if ok && z == s.in.size {
@@ -99,17 +106,39 @@ func (s *Screen) certain() {
 			if !s.asks.size {
 				return
 			}
-			if z, ok = s.ask(askSize, true); !ok || sane(z) == s.in.size {
+			if !s.another() {
 				return
 			}
 		}
 	}
 }
 
+// another asks for the size, takes it over, and reports whether it is another.
+func (s *Screen) another() bool {
+	z, ok := s.ask(askSize, true)
+	if z = sane(z); !ok || z == s.in.size {
+		return false
+	}
+	s.in.size, s.full.size = z, z
+	if s.asks.sized != nil {
+		s.asks.sized(z)
+	}
+	return true
+}
+
+// pause waits for the one who drags a window to hold still: a frame in the
+// middle of that would be drawn on a size that is gone already. s.mu is held,
+// but not meanwhile.
+func (s *Screen) pause() {
+	s.mu.Unlock()
+	time.Sleep(still)
+	s.mu.Lock()
+}
+
 // confirm takes the answer to the question that came with a frame. A frame that
-// was drawn on another size than it was made for is cut at the margin. What it
-// printed comes again then, where a part of it is missing. s.mu is held, but not
-// meanwhile.
+// was drawn on another size than it was made for is cut at the margin, so that each
+// of its rows is one row there. What it printed comes again where a part of it is
+// missing. s.mu is held, but not meanwhile.
 func (s *Screen) confirm() {
 	part := s.asks.part
 	s.asks.part = nil
@@ -120,7 +149,9 @@ func (s *Screen) confirm() {
 	if !ok || sane(z) == s.in.drawn || s.in.drawn == (Size{}) {
 		return
 	}
-	s.in.torn, s.dirty = true, true
+	if s.in.torn, s.dirty = true, true; s.in.whole {
+		s.in.drawn = sane(z)
+	}
 	if slices.ContainsFunc(part, func(l draw.Line) bool { return l.Width() > z.Cols }) && len(s.images) == 0 {
 		s.printed = append(slices.Clone(part), s.printed...)
 	}

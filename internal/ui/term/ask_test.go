@@ -55,7 +55,7 @@ func TestSizeIsAskedFor(t *testing.T) {
 			t.Errorf("told of %v", told)
 		}
 		out := a.out.String()
-		if !strings.HasPrefix(out, askSize+askPlace) || !strings.Contains(out, strings.Repeat("z", 20)) || strings.Contains(out, strings.Repeat("z", 21)) {
+		if !strings.HasPrefix(out, askSize+askSize+askPlace) || !strings.Contains(out, strings.Repeat("z", 20)) || strings.Contains(out, strings.Repeat("z", 21)) {
 			t.Errorf("written was %q", out)
 		}
 		if err := a.s.Close(false); err != nil {

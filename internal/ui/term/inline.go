@@ -25,7 +25,8 @@ type inline struct {
 	at     Cursor      // where the terminal's cursor is, in the live area
 	drawn  Size        // the size shown was drawn for
 	redraw bool        // nothing of shown can be trusted but its place
-	torn   bool        // the last frame was cut, as the screen had another size already
+	torn   bool        // the last frame was drawn on another size
+	whole  bool        // the last frame wrote all rows
 
 	lost  string // what the terminal took of the live area into its scrollback, without blanks
 	taken int    // lines of shown that it took since the last frame
@@ -81,7 +82,7 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 	above := len(all)
 	dst = r.changes(dst, append(all, next...))
 	r.at.Row -= above
-	r.shown, r.drawn, r.redraw, r.torn = next, r.size, false, false
+	r.shown, r.drawn, r.redraw, r.torn, r.whole = next, r.size, false, false, anew
 	dst = r.move(dst, cur.Row)
 	dst = column(dst, cur.Col)
 	r.at = cur
@@ -118,13 +119,13 @@ func (r *inline) toTop(dst []byte, moved bool) []byte {
 // above returns how many rows there are in the terminal from the line i of what
 // is shown down to the cursor.
 func (r *inline) above(i int, moved bool) int {
-	if r.torn && r.size.Rows < r.drawn.Rows {
+	if r.torn && !r.whole && r.size.Rows < r.drawn.Rows {
 		// The rows below the cursor went when the screen became lower, so that the way
-		// down to them and up again may have ended higher. Nothing that was said is
-		// worth a row that stays.
+		// down to them and up again may have ended higher. A row that stays is better
+		// than one that is gone.
 		return max(r.at.Row-i-(len(r.shown)-1-r.at.Row), 0)
 	}
-	if !moved || !r.rewrap || r.torn {
+	if !moved || !r.rewrap {
 		return r.at.Row - i
 	}
 	up := r.at.Col / r.size.Cols

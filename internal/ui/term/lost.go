@@ -14,9 +14,7 @@ import (
 // which a part was taken stays as it is, too: the terminal knows its parts as one.
 func (r *inline) place(row int) {
 	moved, text := r.drawn.Cols != r.size.Cols, true
-	if r.taken, r.fresh = 0, ""; r.torn {
-		return
-	}
+	r.taken, r.fresh = 0, ""
 	for i, l := range r.shown[:min(r.at.Row, len(r.shown))] {
 		if r.above(i, moved) <= row {
 			return

@@ -66,7 +66,10 @@ func TestRowsThatTheTerminalTook(t *testing.T) {
 // many rows higher as there were below the cursor. What stands above is not erased.
 func TestTornFrameErasesNothingSaid(t *testing.T) {
 	in := newInline(Size{40, 20})
-	in.frame(nil, nil, lines("a", "b", "c", "> ", "d", "foot"), Cursor{Row: 3})
+	for range 2 {
+		in.frame(nil, nil, lines("a", "b", "c", "> ", "d", "foot"), Cursor{Row: 3})
+		in.frame(nil, nil, lines("a", "b", "x", "> ", "d", "foot"), Cursor{Row: 3})
+	}
 	in.torn, in.size = true, Size{40, 10}
 	if up := in.above(0, false); up != 1 {
 		t.Errorf("it goes up %d rows", up)

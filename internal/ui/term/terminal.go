@@ -328,6 +328,19 @@ func (t *Terminal) signals() {
 }
 
 func (t *Terminal) resized() {
+	if t.Screen.ownSize() { // the terminal itself is asked; the system tells of sizes that are gone
+		t.wg.Go(func() { // ends when a frame was drawn, or the screen is closed
+			if t.Screen.Sync(); !t.Screen.ownSize() { // it did not answer
+				t.measured()
+			}
+		})
+		return
+	}
+	t.measured()
+}
+
+// measured takes the size that the system tells.
+func (t *Terminal) measured() {
 	if z := t.measure(); t.becomes(z) {
 		t.Screen.Resize(z)
 		t.send(Resize{Size: z})
@@ -344,6 +357,7 @@ func (t *Terminal) becomes(z Size) bool {
 }
 
 // sized tells of a size that the terminal answered before the system told of it.
+// Who takes the event asks for Size: of two events the later may come first.
 func (t *Terminal) sized(z Size) {
 	if t.becomes(z) {
 		t.wg.Go(func() { t.send(Resize{Size: z}) }) // ends when the program takes it, or with quit

@@ -213,7 +213,7 @@ func (l *loop) event(ev term.Event) {
 		l.take(focusMsg{ev.In})
 	case term.Resize:
 		l.urgent = true
-		l.take(sizeMsg{ev.Size})
+		l.take(sizeMsg{l.t.Size()})
 	case term.Mouse:
 		switch ev.Kind {
 		case term.WheelUp:
