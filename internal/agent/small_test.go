@@ -195,3 +195,29 @@ func TestResultsSayWhatChanged(t *testing.T) {
 		}
 	}
 }
+
+// What a tool changed before it panicked goes with its result, and the look
+// that began before the call is ended once.
+func TestAPanicLeavesItsChanges(t *testing.T) {
+	bad := tool.New(tool.Spec{Name: "bad"},
+		func(struct{}, tool.Env) (tool.Plan, error) {
+			return tool.Plan{Actions: []policy.Action{policy.None{}}}, nil
+		},
+		func(context.Context, struct{}, tool.Env) (tool.Result, error) { panic("oh") })
+	r := newRig(t, []tool.Tool{bad}, fake.Use(use("a", "bad")), fake.Say("done"))
+	ended := 0
+	r.loop.Record = func(context.Context, []policy.Action) (func(context.Context) effect.Changed, string) {
+		return func(context.Context) effect.Changed {
+			ended++
+			return effect.Changed{Files: []effect.Change{{Path: "/w/a"}}}
+		}, ""
+	}
+	r.run(t)
+	f := said[event.ToolFinished](r.host)
+	if len(f) != 1 || !f[0].IsErr || !strings.Contains(f[0].Text, "oh") {
+		t.Fatalf("%+v", f)
+	}
+	if c, ok := effect.Of[effect.Changed](f[0].Effects); !ok || len(c.Files) != 1 || c.Files[0].Path != "/w/a" || ended != 1 {
+		t.Errorf("%+v, ended %d times", f[0].Effects, ended)
+	}
+}
