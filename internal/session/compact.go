@@ -111,13 +111,14 @@ func (h host) Look(ctx context.Context, paths []string) []event.Attached {
 // submits: the log is read meanwhile, and prompts wait.
 func (s *Session) uncompact(ctx context.Context) error {
 	var target agent.Target
+	var waiting int // prompts
 	var err error
 	if werr := s.within(ctx, func(st *state) {
 		if st.cancel != nil || st.rewinding || len(st.shells) > 0 {
 			err = &op.Refusal{Code: op.Busy, Text: "something is running; interrupt it first"}
 			return
 		}
-		st.rewinding, target = true, st.target
+		st.rewinding, target, waiting = true, st.target, len(st.Queue)
 	}); werr != nil || err != nil {
 		return errors.Join(werr, err)
 	}
@@ -127,7 +128,7 @@ func (s *Session) uncompact(ctx context.Context) error {
 		if err == nil {
 			err = s.record(context.WithoutCancel(ctx), st, e)
 		}
-		if len(st.Queue) > 0 && !st.ending {
+		if len(st.Queue) > waiting && !st.ending { // what an earlier process left there waits for a person's word
 			s.begin(st)
 		}
 	})

@@ -167,6 +167,35 @@ func TestPromptsWaitForAnUndo(t *testing.T) {
 	})
 }
 
+// A prompt that waited when the process ended begins nothing because a
+// compaction is taken back; the next prompt takes it along.
+func TestAnUndoBeginsNothingThatWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := talked(t, nil, fake.Say("the summary"))
+		if err := r.Submit(t.Context(), op.Compact{}); err != nil {
+			t.Fatal(err)
+		}
+		r.turns(4, nil)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		r = start(t, reopened(t, r.log, event.InputQueued{ID: "left", Text: "left over"}), nil, fake.Say("answer left"), fake.Say("answer four"))
+		defer r.Close()
+		if err := r.Submit(t.Context(), op.Compact{Undo: true}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if st := r.State(); st.Running != "" || len(st.Queue) != 1 {
+			t.Errorf("turn %q, %d wait", st.Running, len(st.Queue))
+		}
+		r.prompt("prompt four")
+		synctest.Wait()
+		if st := r.State(); len(st.Queue) != 0 || !strings.Contains(spoken(st.Messages()), "left over\n") {
+			t.Errorf("%d wait; %q", len(st.Queue), spoken(st.Messages()))
+		}
+	})
+}
+
 // What a compaction took out cannot be compacted again.
 func TestCompactWhatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
