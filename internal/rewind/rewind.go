@@ -167,6 +167,9 @@ func Open(ctx context.Context, run sessions.Run, environ []string, id string) (s
 	}); err != nil {
 		return nil, "", errors.Join(err, log.Close())
 	}
+	if dir := log.Scratch(); dir != "" { // what the journal knew is in the log, behind the end of the turn, which is synced
+		_ = checkpoint.NewJournal(filepath.Join(dir, journalName)).Close() // what stays goes when a session next runs
+	}
 	return s, files.Left(), nil
 }
 
