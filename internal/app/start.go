@@ -355,6 +355,10 @@ func (r *Running) attend() {
 	if len(st.Lost) > 0 {
 		r.world.process.Notef("variables that commands had exported are not set any more, because they steer programs, are secret or longer than 4 KB: %s", clip.Line(clip.Visible(strings.Join(st.Lost, ", ")), 500))
 	}
+	if n := len(st.Queue); n > 0 {
+		first := clip.Line(clip.Visible(st.Queue[0].Text), 200)
+		r.world.process.Notef("%s that waited when adze was ended still waits, and goes to the model before your next prompt: %s", clip.Count(n, "prompt"), first)
+	}
 	r.After = st.Seq
 	r.kit.Knows(st.Files())
 	r.accompany()
