@@ -73,7 +73,7 @@ func completeValues(root *cobra.Command, sys System, f *runFlags) {
 		"model": models, "fallback-model": models, "small-model": models, "permission-mode": modes, "mode": modes, "output-format": formats,
 		"input-format": fixed("text", "stream-json"), "effort": fixed("none", "low", "medium", "high", "xhigh", "max"), "resume": known, "sandbox": fixed("on", "off", "strict"),
 		"setting-sources": fixed("user", "project", "local"), "permission-prompt-tool": fixed("stdio"), "debug": fixed(append([]string{"all"}, app.DebugAreas...)...),
-		"scope": fixed("user", "project", "local"), "to": fixed("allow", "ask", "deny"), "format": fixed("md", "jsonl"), "mechanism": fixed("bwrap", "landlock", "seatbelt"),
+		"scope": fixed("user", "project", "local"), "to": fixed("allow", "ask", "deny"), "format": fixed("md", "html", "json", "jsonl"), "mechanism": fixed("bwrap", "landlock", "seatbelt"),
 	}
 	args := map[string]completer{
 		"adze config get": settingNames, "adze config set": settingNames, "adze config unset": settingNames,

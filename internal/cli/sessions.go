@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -169,11 +170,11 @@ func sessionsRemove(sys System, f *runFlags) *cobra.Command {
 func newExport(sys System, f *runFlags) *cobra.Command {
 	format, to := "", ""
 	c := &cobra.Command{
-		Use: "export [SESSION]", Short: "Write a session as Markdown, a page or JSON lines, with secrets masked", Args: cobra.MaximumNArgs(1),
-		Long: "Writes a session as Markdown, as one page or as JSON lines, to stdout or a new file.\nWhat looks like a key is masked; read it before you give it away.\n\n" + sessionWords,
+		Use: "export [SESSION]", Short: "Write a session as Markdown, a page or JSON, with secrets masked", Args: cobra.MaximumNArgs(1),
+		Long: "Writes a session as Markdown, one page, JSON or JSON lines, to stdout or a new file.\nWhat looks like a key is masked; read it before you give it away.\n\n" + sessionWords,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if format != "md" && format != "html" && format != "jsonl" {
-				return usagef("md, html or jsonl", "--format cannot be %q", format)
+			if !slices.Contains([]string{"md", "html", "json", "jsonl"}, format) {
+				return usagef("md, html, json or jsonl", "--format cannot be %q", format)
 			}
 			st, i, err := findSession(sys, f, cmd, args...)
 			if err != nil {
@@ -191,7 +192,7 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 			return writeExport(cmd.Context(), sys, out, st, i, format, 0)
 		},
 	}
-	c.Flags().StringVar(&format, "format", "md", "md, html (one page that needs nothing else) or jsonl")
+	c.Flags().StringVar(&format, "format", "md", "md, html (one page that needs nothing else), json or jsonl")
 	c.Flags().StringVarP(&to, "output", "o", "", "write to this new file")
 	return c
 }
@@ -200,6 +201,8 @@ func writeExport(ctx context.Context, sys System, w io.Writer, st store.Catalogu
 	o := export.Options{Title: i.Title, Secrets: secret.Environ(sys.Environ), MaxResult: most}
 	events := st.Read(ctx, i, 0)
 	switch format {
+	case "json":
+		return export.JSON(w, events, o)
 	case "jsonl":
 		return export.JSONL(w, events, o)
 	case "html":

@@ -190,6 +190,8 @@ func (h *uiHost) export(ctx context.Context, s *tui.Session, args string) (strin
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".html", ".htm":
 		format = "html"
+	case ".json":
+		format = "json"
 	case ".jsonl":
 		format = "jsonl"
 	}

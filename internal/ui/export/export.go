@@ -33,7 +33,42 @@ type Options struct {
 // masked in every string.
 func JSONL(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 	out := bufio.NewWriter(w)
+	err := lines(events, secret.New(o.Secrets...), func(line []byte) error {
+		_, err := out.Write(append(line, '\n'))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// JSON writes one object: version (of this shape), title, and events, which are
+// what [JSONL] writes.
+func JSON(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 	hide := secret.New(o.Secrets...)
+	title, err := json.Marshal(hide.String(o.Title))
+	if err != nil {
+		return fmt.Errorf("export session: %w", err)
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, `{"version":1,"title":%s,"events":[`, title)
+	before := "\n"
+	err = lines(events, hide, func(line []byte) error {
+		_, err := fmt.Fprintf(out, "%s%s", before, line)
+		before = ",\n"
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(out, "\n]}\n")
+	return out.Flush()
+}
+
+// lines calls write with each event as it is in the log, without a line feed,
+// with secrets masked in every string.
+func lines(events iter.Seq2[event.Event, error], hide *secret.Redactor, write func([]byte) error) error {
 	var line []byte
 	for e, err := range events {
 		if err != nil {
@@ -42,15 +77,15 @@ func JSONL(w io.Writer, events iter.Seq2[event.Event, error], o Options) error {
 		if line, err = event.AppendLine(line[:0], e); err != nil {
 			return fmt.Errorf("export session: %w", err)
 		}
-		masked, err := fastjson.MapStrings(line, hide.String)
+		m, err := fastjson.MapStrings(line, hide.String)
 		if err != nil {
 			return fmt.Errorf("export session: event %d: %w", e.Seq, err)
 		}
-		if _, err := out.Write(append(masked, '\n')); err != nil {
+		if err := write(m); err != nil {
 			return err
 		}
 	}
-	return out.Flush()
+	return nil
 }
 
 // Markdown writes the conversation as a document: prompts, replies, and each

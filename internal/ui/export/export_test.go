@@ -101,6 +101,37 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
+func TestJSON(t *testing.T) {
+	var b strings.Builder
+	if err := export.JSON(&b, events(), export.Options{Title: `a "plum" hunter2hunter2`, Secrets: []string{"hunter2hunter2"}}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "hunter2") {
+		t.Error("a secret is left")
+	}
+	var page struct {
+		Version int
+		Title   string
+		Events  []json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(b.String()), &page); err != nil {
+		t.Fatal(err)
+	}
+	if page.Version != 1 || !strings.HasPrefix(page.Title, `a "plum" `) || len(page.Events) != 11 {
+		t.Errorf("version %d, title %q, %d events", page.Version, page.Title, len(page.Events))
+	}
+	for n, line := range page.Events {
+		if e, err := event.ParseLine(line); err != nil || int(e.Seq) != n+1 {
+			t.Errorf("event %d: %+v, %v", n, e, err)
+		}
+	}
+	none := func(func(event.Event, error) bool) {}
+	b.Reset()
+	if err := export.JSON(&b, none, export.Options{}); err != nil || !json.Valid([]byte(b.String())) {
+		t.Errorf("without events: %q, %v", b.String(), err)
+	}
+}
+
 func TestJSONL(t *testing.T) {
 	var b strings.Builder
 	if err := export.JSONL(&b, events(), export.Options{Secrets: []string{"hunter2hunter2"}}); err != nil {
