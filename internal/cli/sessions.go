@@ -197,8 +197,9 @@ func newExport(sys System, f *runFlags) *cobra.Command {
 	return c
 }
 
-func writeExport(ctx context.Context, sys System, w io.Writer, st store.Catalogue, i store.Info, format string, most int) error {
+func writeExport(ctx context.Context, sys System, w io.Writer, st sessions.Store, i store.Info, format string, most int) error {
 	o := export.Options{Title: i.Title, Secrets: secret.Environ(sys.Environ), MaxResult: most}
+	st.Unread = noteTo(sys)
 	events := st.Read(ctx, i, 0)
 	switch format {
 	case "json":
@@ -209,4 +210,9 @@ func writeExport(ctx context.Context, sys System, w io.Writer, st store.Catalogu
 		return export.HTML(w, events, o)
 	}
 	return export.Markdown(w, events, o)
+}
+
+// noteTo says what a store has to tell of a log, to stderr.
+func noteTo(sys System) func(string) {
+	return func(note string) { fmt.Fprintln(sys.Stderr, "adze: "+note) }
 }

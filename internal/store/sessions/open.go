@@ -99,6 +99,9 @@ func (s Store) read(i store.Info, events func(*jsonl.Reader) iter.Seq2[event.Eve
 				return
 			}
 		}
+		if bad := r.Report().Bad; len(bad) > 0 && s.Unread != nil {
+			s.Unread(unread(bad))
+		}
 	}
 }
 

@@ -187,7 +187,7 @@ func (l *Opened) Tell() {
 		l.run.Note("the end of this session's file is gone (%s that adze had written); it goes on from what is left", clip.Size(r.Cut))
 	}
 	if len(r.Bad) > 0 {
-		l.run.Note("lines of the session that could not be read were skipped: %s", numbers(r.Bad))
+		l.run.Note("%s", unread(r.Bad))
 	}
 	switch {
 	case r.Foreign > 0 && r.Sealed:
@@ -195,6 +195,10 @@ func (l *Opened) Tell() {
 	case r.Foreign > 0:
 		l.run.Note("%s of this session, written by an older adze, on another machine or by another program: what is said there to be approved does not count", clip.Count(r.Foreign, "line"))
 	}
+}
+
+func unread(bad []int) string {
+	return "lines of the session that could not be read were skipped: " + numbers(bad)
 }
 
 // numbers lists line numbers, as many as a note can hold.

@@ -36,6 +36,9 @@ type Store struct {
 	Rand io.Reader  // for IDs
 	Self lease.Self // the zero value is this process
 	Key  []byte     // copies are sealed with it; see package seal. nil seals nothing
+	// Unread, if it is not nil, is told of lines that Read skipped because they
+	// are no events, once it has come to the end of a log.
+	Unread func(note string)
 }
 
 func (s Store) self() lease.Self {
