@@ -185,13 +185,42 @@ func (r *Reader) first(dir string, scope Scope, names ...string) []File {
 	if dir == "" {
 		return nil
 	}
-	for _, n := range names {
+	for i, n := range names {
 		p := filepath.Join(dir, n)
 		if _, err := os.Lstat(p); err == nil && !r.excluded(p) {
-			return r.read(p, scope, nil, nil)
+			out := r.read(p, scope, nil, nil)
+			if len(out) > 0 {
+				f := &out[len(out)-1]
+				f.Warnings = append(f.Warnings, r.leftOut(dir, *f, names[i+1:])...)
+			}
+			return out
 		}
 	}
 	return nil
+}
+
+// leftOut warns of files that say something else than f and are not read
+// because f is there.
+func (r *Reader) leftOut(dir string, f File, names []string) (out []string) {
+	for _, n := range names {
+		p := filepath.Join(dir, n)
+		if _, err := os.Lstat(p); err != nil || r.excluded(p) {
+			continue
+		}
+		real, text, note := r.open(p, f.Scope)
+		if note != "" || r.seen[real] {
+			continue
+		}
+		body, imports := parse(clip.Clean(text))
+		if body = strings.TrimSpace(body); body == "" || body == f.Text || slices.ContainsFunc(imports, func(im string) bool {
+			to, err := place.Absolute(filepath.Dir(real), r.o.Home, im)
+			return err == nil && filepath.Clean(to) == f.Path
+		}) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s beside it is not read: one file counts in a folder; a line @%s in it reads both", n, filepath.ToSlash(n)))
+	}
+	return out
 }
 
 func (r *Reader) excluded(path string) bool {

@@ -119,6 +119,31 @@ user home/.adze/rules/z.md "own rule"
 	check(t, "excluded, touched", show(t, dir, r.Touched(filepath.Join(dir, "w/a/x.go"))), "")
 }
 
+func TestLeftOut(t *testing.T) {
+	for name, c := range map[string]struct {
+		agents, claude string
+		warns          bool
+	}{
+		"another text":       {"one", "two", true},
+		"the same text":      {"one", "one\n", false},
+		"nothing in it":      {"one", "<!-- x -->\n", false},
+		"imported":           {"one\n@CLAUDE.md", "two", false},
+		"it imports":         {"one", "@AGENTS.md\nand two", false},
+		"it imports another": {"one", "@other.md\nand two", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := tree(t, map[string]string{"w/a/b/AGENTS.md": c.agents, "w/a/b/CLAUDE.md": c.claude})
+			var got []string
+			for _, f := range reader(dir).Start() {
+				got = append(got, f.Warnings...)
+			}
+			if warns := strings.Contains(strings.Join(got, "\n"), "CLAUDE.md beside it is not read"); warns != c.warns {
+				t.Errorf("warnings: %q", got)
+			}
+		})
+	}
+}
+
 func TestRulesWait(t *testing.T) {
 	dir := tree(t, map[string]string{
 		"w/.adze/rules/go.md":      "---\npaths: [\"**/*.go\", \"go.mod\"]\n---\nuse gofmt\n",
