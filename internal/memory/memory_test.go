@@ -72,13 +72,13 @@ func TestOrder(t *testing.T) {
 	check(t, "start", show(t, dir, r.Start()), `
 managed etc/AGENTS.md "managed"
 user home/.adze/AGENTS.md "user"
-project w/AGENTS.md "root"
+project w/AGENTS.md "root" [CLAUDE.md beside it is not read: one file counts in a folder; a line @CLAUDE.md in it reads both] [GEMINI.md beside it is not read: one file counts in a folder; a line @GEMINI.md in it reads both]
 project w/.adze/AGENTS.md "root own"
 project w/.claude/rules/c.md "rule c"
 project w/.adze/rules/a.md "rule a"
 project w/.adze/rules/b.md "rule b"
-local w/AGENTS.local.md "root local"
-project w/a/CLAUDE.md "in a"
+local w/AGENTS.local.md "root local" [CLAUDE.local.md beside it is not read: one file counts in a folder; a line @CLAUDE.local.md in it reads both]
+project w/a/CLAUDE.md "in a" [GEMINI.md beside it is not read: one file counts in a folder; a line @GEMINI.md in it reads both]
 project w/a/b/GEMINI.md "in b"
 `)
 	check(t, "touched", show(t, dir, r.Touched(filepath.Join(dir, "w/a/b/c/d/x.go"))), "project w/a/b/c/AGENTS.md \"below\"\n")
