@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,7 +32,7 @@ func mcpServer() {
 	}
 	if len(os.Args) > 1 && os.Args[1] == "mute" { // it answers nothing, until adze leaves it
 		_, _ = io.Copy(io.Discard, os.Stdin)
-		return
+		syscall.Exit(0)
 	}
 	for len(os.Args) > 2 && os.Args[1] == "late" {
 		if _, err := os.Stat(os.Args[2]); err == nil {
@@ -52,7 +53,9 @@ func mcpServer() {
 	s.AddResource(&mcp.Resource{URI: "note://one", Name: "a note", MIMEType: "text/plain"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "note://one", MIMEType: "text/plain", Text: "remember the milk"}}}, nil
 	})
+	code := 0
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
-		os.Exit(1)
+		code = 1
 	}
+	syscall.Exit(code) // with the race detector os.Exit waits a second, which each client would, too
 }
