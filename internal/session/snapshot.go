@@ -18,11 +18,10 @@ const (
 	keepLast  = 256 << 10
 )
 
-// foldVersion names what a snapshot was made by. Another adze may make
-// something else of the same events, so its version is a part.
-func (c Config) foldVersion() string {
-	return fmt.Sprintf("%d.%d.1 %s", transcript.Version, auto.HistoryVersion, c.Again.Version)
-}
+// foldVersion names what a snapshot was made by: it changes with what is made of
+// the same events, and not with each version of adze, because an update would have
+// all of every log read once more.
+var foldVersion = fmt.Sprintf("%d.%d.2", transcript.Version, auto.HistoryVersion)
 
 // kept is the part of a session's state that comes from its log.
 type kept struct {
@@ -35,7 +34,7 @@ type kept struct {
 // log says after it.
 func (s *Session) restore(ctx context.Context, st *state) error {
 	if s.cfg.Keeper != nil {
-		if data, at, ok := s.cfg.Keeper.Kept(s.cfg.foldVersion()); ok && st.take(data) == nil && st.Seq == at.Seq {
+		if data, at, ok := s.cfg.Keeper.Kept(foldVersion); ok && st.take(data) == nil && st.Seq == at.Seq {
 			st.keptAt = at.Off
 		} else {
 			st.State, st.history, st.told, st.logged = transcript.State{}, auto.History{}, "", ""
@@ -90,7 +89,7 @@ func (s *Session) keep(st *state, every int64) {
 	go func() { // ends when it is written; end waits for it
 		defer close(done)
 		if data, err := encode(state, history, told); err == nil {
-			_ = s.cfg.Keeper.Keep(context.Background(), s.cfg.foldVersion(), at, data) // without one, more of the log is read next time
+			_ = s.cfg.Keeper.Keep(context.Background(), foldVersion, at, data) // without one, more of the log is read next time
 		}
 	}()
 }

@@ -29,6 +29,11 @@ const (
 	maxSnapshot = 512 << 20
 )
 
+// readAnew bounds what is read from its beginning because its time is another one
+// than when adze left it, in bytes: a third of a second. A larger log was copied,
+// restored or touched far more often than changed in its middle.
+const readAnew = 64 << 20
+
 // head is what a snapshot says of itself. It is sealed, and by its Sum the rest
 // is, too.
 type head struct {
@@ -224,12 +229,15 @@ func (l *Log) Kept(fold string) (data []byte, at store.Place, ok bool) {
 }
 
 // fits reports whether the log is the one that a snapshot was made of: what it
-// was when the head was written stands there with no other time, and the line
-// before the place is the one that was there. A change further up in a log
-// that has grown since is not seen; nothing is taken from there.
+// was when the head was written stands there, with no other time where it is small,
+// and the line before the place is the one that was there. A change further up in a
+// large log, or in one that has grown since, is not seen; nothing is taken from there.
 func (l *Log) fits(h head) bool {
 	info, err := l.f.Stat()
-	if err != nil || l.synced < h.Size || h.At.Off > h.Size || l.synced == h.Size && info.ModTime().UnixNano() != h.Time {
+	if err != nil || l.synced < h.Size || h.At.Off > h.Size {
+		return false
+	}
+	if l.synced == h.Size && h.Size <= readAnew && info.ModTime().UnixNano() != h.Time {
 		return false
 	}
 	start, _, err := lineBefore(l.f, h.At.Off)

@@ -38,12 +38,19 @@ func readAll(t *testing.T, l *jsonl.Log) (last event.Seq) {
 }
 
 // withSnapshot makes a log of 20 events with a snapshot of "data" at 10.
-func withSnapshot(t *testing.T) (dir string) {
+func withSnapshot(t *testing.T) (dir string) { return withSnapshotOf(t, 0) }
+
+// withSnapshotOf makes each event so many bytes larger.
+func withSnapshotOf(t *testing.T, more int) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "s")
 	l := mustOpen(t, jsonl.Options{Dir: dir, Key: sealKey})
 	for n := 1; n <= 20; n++ {
-		if err := l.Append(t.Context(), note(n)); err != nil {
+		e := note(n)
+		if more > 0 {
+			e.Body = event.Noted{Level: "info", Text: strings.Repeat("x", more)}
+		}
+		if err := l.Append(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
 		if n == 10 {
@@ -111,6 +118,27 @@ func TestASnapshotSparesReading(t *testing.T) {
 	}
 	if data, _ := kept(t, dir, "v1"); data != "data" {
 		t.Error("the older snapshot is of no use any more")
+	}
+}
+
+// A large log that was copied or restored has another time, and is not read from its
+// beginning for that: its size and the line at the snapshot's place are what they were.
+func TestALargeLogMayHaveAnotherTime(t *testing.T) {
+	for _, c := range []struct {
+		more int
+		ok   bool
+	}{{1 << 20, false}, {4 << 20, true}} {
+		dir := withSnapshotOf(t, c.more)
+		if err := os.Chtimes(filepath.Join(dir, jsonl.LogName), time.Time{}, time.Now().Add(time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		data, l := kept(t, dir, "v1")
+		if (data != "") != c.ok {
+			t.Errorf("a log of 20 times %d bytes: %q", c.more, data)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
