@@ -206,7 +206,10 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		Blobs: r.log.Blobs(), Scratch: r.log.Scratch(), Beside: func() bool { return len(r.kit.Tasks.Running()) > 0 }, Told: r.kit.KnowsOnly,
 	})
 	r.known, r.loop = known, r.newLoop(known)
-	r.Session, err = session.Start(context.WithoutCancel(ctx), session.Config{
+	// Who starts it can give up while its log is read; then it lives until Close.
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	begun := context.AfterFunc(ctx, end)
+	r.Session, err = session.Start(life, session.Config{
 		Log: r.log, Keeper: r.log, Begin: r.log.Begin, Again: event.Resumed{Version: w.process.Version, Dir: w.Paths.Dir, Torn: r.log.Torn},
 		Hooks: r.ext.Hooks(), Commands: r.ext.Commands(), Auto: r.auto, Remind: r.kit.Remind, Situation: where, Resituate: situation.Changed,
 		Target: target.Target, Rules: rules, Mode: r.started, Keep: r.remember, Now: time.Now,
@@ -215,6 +218,7 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 		MoreTools:  r.ext.MoreTools(),
 		DeferAbove: func(window int) int { return cfg.Tools.DeferAbove.Of(cmp.Or(window, likelyWindow)) },
 	})
+	begun()
 	if err != nil {
 		return err
 	}
