@@ -118,14 +118,25 @@ const serversWait = 5 * time.Second
 // named by a flag or by the agent that it is, or a rule allows tools of theirs.
 func (r *Running) await(ctx context.Context, cfg *config.Config) {
 	w := r.world
-	named := func(x config.Rule) bool { return strings.HasPrefix(x.Text, "mcp__") }
-	serves := r.main != nil && r.main.Servers != nil
-	if !w.front.Print || len(w.process.Extensions.Servers) == 0 && !serves && !slices.ContainsFunc(cfg.Permissions.Allow, named) {
+	var rules []string
+	for _, x := range cfg.Permissions.Allow {
+		if strings.HasPrefix(x.Text, "mcp__") {
+			rules = append(rules, x.Text)
+		}
+	}
+	serves := len(w.process.Extensions.Servers) > 0 || r.main != nil && r.main.Servers != nil
+	if !w.front.Print || !serves && rules == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, serversWait)
 	defer cancel()
-	if late := w.ext.Await(ctx); len(late) > 0 {
+	var late []string
+	if serves {
+		late = w.ext.Await(ctx)
+	} else {
+		late = w.ext.AwaitTools(ctx, rules)
+	}
+	if len(late) > 0 {
 		w.process.Notef("the run goes on without MCP servers that are not there after %s: %s", serversWait, clip.Visible(strings.Join(late, ", ")))
 	}
 }

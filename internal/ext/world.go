@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -237,9 +238,38 @@ func (w *World) ready() {
 	<-w.looked
 }
 
+// AwaitTools is Await for the servers of which a rule names a tool: mcp__server,
+// mcp__server__tool, either with * in it.
+func (w *World) AwaitTools(ctx context.Context, rules []string) (late []string) {
+	return w.await(ctx, func(h *mcp.Hub) []string {
+		var names []string
+		for _, s := range h.Status() {
+			if tools := nameable("mcp__" + s.Server.Name); slices.ContainsFunc(rules, func(rule string) bool { return mayName(rule, tools) }) {
+				names = append(names, s.Server.Name)
+			}
+		}
+		if names == nil {
+			return nil
+		}
+		return h.Wait(ctx, names...)
+	})
+}
+
+// mayName reports whether a rule may be of the tools that begin so.
+func mayName(rule, tools string) bool {
+	if before, _, wild := strings.Cut(rule, "*"); wild && len(before) <= len(tools) {
+		return strings.HasPrefix(tools, before)
+	}
+	return rule == tools || strings.HasPrefix(rule, tools+"__")
+}
+
 // Await waits until none of these servers is connecting, and returns those that
 // still are when ctx ends; no names are all.
 func (w *World) Await(ctx context.Context, names ...string) (late []string) {
+	return w.await(ctx, func(h *mcp.Hub) []string { return h.Wait(ctx, names...) })
+}
+
+func (w *World) await(ctx context.Context, wait func(*mcp.Hub) []string) (late []string) {
 	w.Refresh()
 	select {
 	case w.hurry <- struct{}{}:
@@ -261,7 +291,7 @@ func (w *World) Await(ctx context.Context, names ...string) (late []string) {
 		}
 	}
 	if h := w.Hub(); h != nil {
-		return h.Wait(ctx, names...)
+		return wait(h)
 	}
 	return nil
 }

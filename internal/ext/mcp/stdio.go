@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/text/paths"
+	"github.com/adze-agent/adze/internal/text/pattern"
 )
 
 // Times of a program's end, from when its input is closed.
@@ -237,13 +238,24 @@ func (t *tail) Write(b []byte) (int, error) {
 	}
 }
 
-// last is the last line that says something.
+// last is the line that says why the program ended, as far as one can tell: the last
+// one that speaks of an error and does not only say where, or else the last one.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	list := strings.Split(strings.TrimSpace(string(t.kept)), "\n")
+	for _, l := range slices.Backward(list) {
+		l = strings.TrimSpace(l)
+		if !strings.HasPrefix(l, "at ") && speaksOfError().MatchString(l) {
+			return l
+		}
+	}
 	return strings.TrimSpace(list[len(list)-1])
 }
+
+// speaksOfError finds what runtimes begin the line with that names an error:
+// "Error: …", "TypeError [CODE]: …", "ModuleNotFoundError: …", "panic: …", "fatal: …".
+var speaksOfError = pattern.Lazy(`^(?:Uncaught )?(?:[A-Za-z.]*(?:Error|Exception)(?: \[\w+\])?|panic|fatal(?: error)?|error): `)
 
 // final is what another attempt would not cure.
 type final struct{ error }
