@@ -31,6 +31,8 @@ type claudeLine struct {
 	Summary   bool          `json:"isCompactSummary"`
 	Title     string        `json:"customTitle"`
 	AITitle   string        `json:"aiTitle"`
+	About     string        `json:"summary"` // of a line of that type: what the branch that ends at Leaf is about
+	Leaf      string        `json:"leafUuid"`
 	Message   claudeMessage `json:"message"`
 }
 
@@ -152,6 +154,7 @@ type link struct {
 func (s *Session) readChain(ctx context.Context) (*chain, error) {
 	var links []link
 	at, last := map[string]int{}, -1
+	var abouts []claudeLine
 	scratch := Session{left: map[string]int{}}
 	err := scratch.each(ctx, s.Path, func(n int, raw []byte) {
 		var l claudeLine
@@ -162,6 +165,9 @@ func (s *Session) readChain(ctx context.Context) (*chain, error) {
 			s.Title = l.Title
 		} else if s.Title == "" {
 			s.Title = l.AITitle
+		}
+		if l.Type == "summary" && l.About != "" {
+			abouts = append(abouts, l)
 		}
 		if l.UUID == "" || l.SideChain {
 			return
@@ -178,6 +184,12 @@ func (s *Session) readChain(ctx context.Context) (*chain, error) {
 		at[l.UUID] = len(links)
 		links = append(links, k)
 	})
+	// A file may have summaries of other sessions at its head.
+	for _, l := range slices.Backward(abouts) {
+		if _, here := at[l.Leaf]; here && s.Title == "" {
+			s.Title = l.About
+		}
+	}
 	return follow(links, at, last), err
 }
 

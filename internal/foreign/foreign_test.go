@@ -334,6 +334,31 @@ func TestBrokenDatabase(t *testing.T) {
 	}
 }
 
+// A title that was given wins over one that was found, and that over what a summary
+// of this session, and of no other, says.
+func TestTitlesOfClaudeCode(t *testing.T) {
+	const (
+		here  = `{"type":"summary","summary":"About this","leafUuid":"2"}`
+		other = `{"type":"summary","summary":"About another","leafUuid":"far"}`
+	)
+	for want, lines := range map[string][]string{
+		"About this": {other, here, said("2", "1", "a"), said("3", "2", "b"), other},
+		"":           {other, said("2", "1", "a")},
+		"Found":      {here, said("2", "1", "a"), `{"type":"ai-title","aiTitle":"Found"}`},
+		"Given":      {`{"type":"custom-title","customTitle":"Given"}`, here, said("2", "1", "a")},
+	} {
+		r := newRig(t)
+		r.write(".claude/projects/-w/s.jsonl", claude(lines...))
+		srcs, err := r.Find(t.Context(), foreign.ClaudeCode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, _, err := r.read(t.Context(), srcs[0]); err != nil || s.Title != want {
+			t.Errorf("%q, %v; want %q", s.Title, err, want)
+		}
+	}
+}
+
 // What begin or a sink refuses is the error, and ends the reading.
 func TestARefusedCopyReadsNoMore(t *testing.T) {
 	r := newRig(t)
