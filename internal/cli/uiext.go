@@ -125,7 +125,23 @@ func (h *uiHost) styles(context.Context) (out []tui.Choice, err error) {
 
 // setStyle writes the output style into the person's settings.
 func (h *uiHost) setStyle(ctx context.Context, s *tui.Session, name string) (string, error) {
-	value, err := json.Marshal(strings.TrimSpace(name))
+	name = strings.TrimSpace(name)
+	styles, err := h.styles(ctx)
+	if err != nil {
+		return "", err
+	}
+	var names []string
+	known := false
+	for _, c := range styles {
+		names = append(names, c.ID)
+		if strings.EqualFold(c.ID, name) {
+			known, name = true, c.ID
+		}
+	}
+	if !known {
+		return "", fmt.Errorf("there is no output style %q; there are %s", name, strings.Join(names, ", "))
+	}
+	value, err := json.Marshal(name)
 	if err != nil {
 		return "", err
 	}

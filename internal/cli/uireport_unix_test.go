@@ -31,6 +31,8 @@ func TestUIReports(t *testing.T) {
 	x.until(`no key is saved`)
 	x.keys("/release-notes", enter)
 	x.until(`No version has been released yet`)
+	x.keys("/output-style nope", enter)
+	x.until(`there is no output style "nope"; there are .*concise`)
 	x.keys("/bug", enter)
 	x.until(`what adze doctor prints`)
 	x.keys("/add-dir "+lib, enter)
