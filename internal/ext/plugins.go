@@ -101,6 +101,9 @@ func (w *World) replug() *plugged {
 		list, bad := hooks.Others(c.Live.Paths.Home)
 		p.hooks, p.bad = append(p.hooks, list...), append(p.bad, bad...)
 	}
+	if c.Hidden != nil {
+		c.Hidden(p.secrets...)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.plugs = p

@@ -62,6 +62,9 @@ type WorldConfig struct {
 	Roots func() []string
 	// Hide masks secrets in what servers wrote; nil leaves it as it is.
 	Hide func(string) string
+	// Hidden is told of secrets that are to be masked from now on: those of plugins.
+	// It may be nil.
+	Hidden func(values ...string)
 }
 
 // A World is the extensions that all sessions of a process share: the servers
