@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/effect"
@@ -142,6 +143,9 @@ func (r *run) atEnd(ctx context.Context) (ruling hookRuling, err error) {
 	case a.Stop:
 		r.stopped = hookWhy(a.Why)
 		return hooksEnd, nil
+	case a.Block && r.mem.hookBlocks >= maxStopHookBlocks:
+		return hooksBlock, r.Host.Emit(event.Noted{Level: "warning", Text: fmt.Sprintf(
+			"the turn ends although a hook (%s) wants it to go on, after it has %d times: %s", a.By, maxStopHookBlocks, a.Reason)})
 	case a.Block:
 		return hooksBlock, r.say("A hook (" + a.By + ") wants you to go on: " + a.Reason)
 	}

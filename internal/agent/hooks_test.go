@@ -170,6 +170,10 @@ func TestHooksAtTheEnd(t *testing.T) {
 		t.Errorf("sent %q", s)
 	}
 
+	if n := said[event.Noted](r.host); len(n) != 1 || n[0].Text != "the turn ends although a hook (a.sh) wants it to go on, after it has 10 times: more" {
+		t.Errorf("people are told %+v", n)
+	}
+
 	r = newRig(t, nil, fake.Say("done"), fake.Say("not asked"))
 	r.hooked(map[hook.Event]hook.Answer{hook.Stop: {Stop: true, Why: "enough"}})
 	if out := r.run(t); out.Reason != agent.StopHookPrevented || out.Text != "a hook ended the turn: enough" || len(r.model.Requests()) != 1 {
