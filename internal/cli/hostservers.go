@@ -83,7 +83,10 @@ func (h *hostServers) Set(list map[string]json.RawMessage) (added, removed []str
 		}
 	}
 	h.given, h.named = nil, next
-	h.world.Further(next)
+	select {
+	case <-h.world.Further(next): // so that a question that follows is answered by what is now
+	case <-time.After(hostWait):
+	}
 	return added, removed, nil
 }
 

@@ -310,12 +310,15 @@ func (w *World) reread() {
 }
 
 // Further has these servers beside those that are configured: they are the
-// program's that drives adze.
-func (w *World) Further(list []servers.Given) {
+// program's that drives adze. The channel is closed once they count, unless the
+// world is closed before.
+func (w *World) Further(list []servers.Given) <-chan struct{} {
+	counts := make(chan struct{})
 	w.mu.Lock()
-	w.further = list
+	w.further, w.waiting = list, append(w.waiting, counts)
 	w.mu.Unlock()
 	w.Refresh()
+	return counts
 }
 
 func (w *World) hubConfig() mcp.Config {
