@@ -413,7 +413,9 @@ func (r *Running) Close() error { return r.End("other") }
 // and closes the log.
 func (r *Running) End(why ext.Ending) (err error) {
 	r.closed.Do(func() {
-		r.ext.Close(why)
+		for _, text := range r.ext.Close(why) {
+			r.world.process.Notef("%s", clip.VisibleText(text))
+		}
 		r.beside()
 		err = r.Session.Close()
 		if ended := r.kit.Close(2 * time.Second); ended != "" {

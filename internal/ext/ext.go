@@ -72,6 +72,7 @@ type Session struct {
 	cfg       *config.Config  // that hooks were made from
 	sampled   int             // tokens that servers were granted
 	loaded    map[string]bool // memory files that hooks were told of; nil before Loaded
+	closed    bool            // nothing begins any more
 }
 
 // New makes the extensions of a session that is not there yet, with these
@@ -176,6 +177,12 @@ func (x *Session) replugged() {
 func (x *Session) reapply() (done <-chan struct{}) {
 	ended := make(chan struct{})
 	if x.conf.Reapply == nil {
+		close(ended)
+		return ended
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed { // nobody waits for more
 		close(ended)
 		return ended
 	}
@@ -311,17 +318,22 @@ func (x *Session) warn(text string) {
 	}
 }
 
-// Close tells hooks why the session ends, and ends what runs for it.
-func (x *Session) Close(why Ending) {
-	x.gate.Close(why)
+// Close tells hooks why the session ends, and ends what runs for it. What it
+// returns is for people, as with hooks.Gate.
+func (x *Session) Close(why Ending) (last []string) {
+	last = x.gate.Close(why)
 	if x.s == nil {
-		return
+		return last
 	}
 	w := x.conf.World
 	w.mu.Lock()
 	w.sessions = slices.DeleteFunc(w.sessions, func(o *Session) bool { return o == x })
 	w.mu.Unlock()
 	x.end()
+	x.mu.Lock()
+	x.closed = true
+	x.mu.Unlock()
 	x.wg.Wait()
 	x.mons.close()
+	return last
 }

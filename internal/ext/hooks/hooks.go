@@ -85,6 +85,8 @@ type Gate struct {
 	life   context.Context // of what Attach began; nil before
 	dead   bool            // nothing begins any more
 	failed map[string]bool
+	ending bool     // Close was called: nobody may look at the session any more
+	last   []string // what people are told since
 }
 
 // New makes the hooks of a session that is not there yet.
@@ -151,18 +153,30 @@ func (g *Gate) Attach(s *session.Session, after event.Seq) {
 }
 
 // Close tells hooks that the session ends, and why. It ends those that nobody
-// waits for.
-func (g *Gate) Close(why hook.Ending) {
+// waits for. What it returns is for people, who may have left the session by now:
+// which hooks did not answer meanwhile, or too late.
+func (g *Gate) Close(why hook.Ending) (last []string) {
 	if g.s == nil {
-		return
+		return nil
 	}
+	g.mu.Lock()
+	g.ending = true
+	g.mu.Unlock()
 	if g.Hooked(hook.SessionEnd) {
 		g.Hook(context.Background(), hook.SessionEndInput{Reason: why}, nil)
+	}
+	select {
+	case <-g.began:
+	default:
+		g.once("the hooks of the session's start (SessionStart, Setup) still ran when it ended: what they would have said was not used")
 	}
 	g.unwatch()
 	g.end()
 	g.wg.Wait()
 	g.run.Close()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.last
 }
 
 // Hooked implements agent.Host.
@@ -199,6 +213,9 @@ func (g *Gate) once(text string) {
 	g.mu.Lock()
 	known := g.failed[text]
 	g.failed[text] = true
+	if g.ending && !known {
+		g.last = append(g.last, text)
+	}
 	g.mu.Unlock()
 	if !known {
 		g.note("warning", text)
