@@ -60,3 +60,41 @@ func TestUIKilledWithADraft(t *testing.T) {
 		t.Errorf("told twice:\n%s", s)
 	}
 }
+
+// Killed while prompts wait: after the resume they are in the list, where they
+// can be dropped, edited and sent.
+func TestUIKilledWithPromptsThatWait(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(80, 24, "@ Bash {\"command\": \"sleep 1000\"}\n", "--allowed-tools", "Bash(sleep:*)")
+	x.until(`╭─`)
+	x.keys("begin", enter)
+	x.until(`sleep 1000`)
+	x.keys("then test it", enter)
+	x.until(`› then test it +with the next step`)
+	x.keys("then ship it", enter)
+	limit, look := time.After(waitFor), time.NewTicker(10*time.Millisecond)
+	defer look.Stop()
+	for st, _ := p.history(); len(st.Queue) < 2; st, _ = p.history() {
+		select {
+		case <-look.C:
+		case <-limit:
+			t.Fatalf("the prompts are not kept:\n%s", x.all())
+		}
+	}
+	_ = x.cmd.Process.Kill()
+	<-x.done
+
+	x = p.ui(80, 24, "? prompt contains \"ship\"\n> Shipped.\n---\n? prompt contains \"test\"\n> Tested.\n---\n? else\n> What?\n---\n> More.\n", "--continue")
+	x.until(`› then test it +before the next prompt\n *› then ship it +before the next prompt, Enter: now, ↑ takes it back`)
+	x.until(`Enter sends what waits`)
+	x.keys("\x1b[A")
+	x.until(`│ › then ship it`)
+	x.keys("\x03")
+	x.until(`› then test it +before the next prompt, Enter: now, ↑ takes it back`)
+	x.keys(enter)
+	x.until(`● Tested\.`)
+	x.gone(`before the next prompt`)
+	if st, _ := p.history(); len(st.Queue) != 0 {
+		t.Errorf("%+v still wait", st.Queue)
+	}
+}

@@ -348,11 +348,13 @@ func (m *Model) waiting(p paper, max int) []draw.Line {
 		switch {
 		case i == 0 && m.awaited():
 			about = "not begun"
+		case q.left:
+			about = "before the next prompt"
 		case q.later || m.awaited():
 			about = "when the turn is over"
 		}
 		if i+1 == len(m.queue) {
-			if q.later {
+			if q.later || q.left {
 				about += ", Enter: now"
 			}
 			about += ", " + p.Sign(draw.ArrowUp) + " takes it back"

@@ -50,6 +50,7 @@ func (m *Model) happened(e event.Event) []effect {
 	switch b := e.Body.(type) {
 	case event.TurnStarted:
 		m.cutOff = false
+		m.underway()
 		m.turn = turn{running: true, began: m.now, spin: m.turn.spin}
 		return m.changed()
 	case event.InputAccepted:

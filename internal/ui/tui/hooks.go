@@ -87,7 +87,7 @@ func (m *Model) delayDue() time.Time {
 // awaited reports whether a prompt is with the session and no turn took it yet:
 // hooks may be looking at it.
 func (m *Model) awaited() bool {
-	return m.s != nil && !m.turn.running && len(m.queue) > 0 && m.queue[0].sent
+	return m.s != nil && !m.turn.running && len(m.queue) > 0 && m.queue[0].sent && !m.queue[0].left
 }
 
 // recall takes back the prompt that hooks look at, and ends them.

@@ -290,10 +290,10 @@ func (m *Model) send(p edit.Prompt) []effect { return m.sendAs(m.host.NewID(), p
 func (m *Model) sendLater() []effect { return m.sendAs(m.host.NewID(), m.take(), true) }
 
 // hasten sends the prompts that wait for the end of the turn with its next
-// step.
+// step, and without a turn those that an earlier process left.
 func (m *Model) hasten() (out []effect) {
 	for _, q := range slices.Clone(m.queue) {
-		if !q.later || !m.turn.running {
+		if m.turn.running && !q.later || !m.turn.running && !q.left {
 			continue
 		}
 		out = append(out, submit{op: op.Unqueue{ID: q.id}, then: func(m *Model, err error) []effect {
@@ -325,6 +325,7 @@ func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 	for _, img := range p.Images {
 		o.Images = append(o.Images, op.Image{Media: img.MediaType, Data: img.Data})
 	}
+	left := m.underway()
 	m.queue = append(m.queue, queued{id: id, prompt: p, sent: true, later: later, at: m.now})
 	to := m.s
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
@@ -333,6 +334,9 @@ func (m *Model) sendAs(id string, p edit.Prompt, later bool) []effect {
 		}
 		if err != nil {
 			m.unqueue(id)
+			for i, q := range m.queue {
+				m.queue[i].left = q.left || slices.Contains(left, q.id)
+			}
 			m.box.Restore(p) // it is not lost
 		}
 		return m.fail(err)

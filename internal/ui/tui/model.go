@@ -93,6 +93,7 @@ type queued struct {
 	prompt edit.Prompt
 	sent   bool // the session has it
 	later  bool // it waits for the end of the turn
+	left   bool // an earlier process left it in the session, and no turn begins because of it alone
 	at     time.Time
 }
 
@@ -240,7 +241,9 @@ func (m *Model) opened(in openedMsg) []effect {
 			m.note("error", in.err.Error(), hint.Of(in.err))
 		}
 		for i := len(m.queue) - 1; i >= 0; i-- { // nothing that was typed is lost
-			m.box.Restore(m.queue[i].prompt)
+			if !m.queue[i].left {
+				m.box.Restore(m.queue[i].prompt)
+			}
 		}
 		m.queue = nil
 		return m.welcome()
@@ -281,17 +284,40 @@ func (m *Model) opened(in openedMsg) []effect {
 func (m *Model) ready() []effect {
 	m.screen.past = false
 	m.forked(m.start.Resume)
+	waiting := m.queue
+	m.queue = m.waited()
 	if end := m.st.Turn.End; m.s.After > 0 && end.How == event.Interrupted && end.Reason != event.InterruptedSummary && !m.turn.running {
-		m.cutOff = true
-		m.note("info", "The last turn was interrupted. Enter goes on with it.", "")
+		how := "Enter goes on with it."
+		if len(m.queue) > 0 {
+			how = "Enter sends what waits."
+		} else {
+			m.cutOff = true
+		}
+		m.note("info", "The last turn was interrupted. "+how, "")
 	}
 	var out []effect
-	waiting := m.queue
-	m.queue = nil
 	for _, q := range waiting {
+		if q.left {
+			continue // it is another session's
+		}
 		out = append(out, m.sendAs(q.id, q.prompt, false)...)
 	}
 	return append(out, m.welcome()...)
+}
+
+// waited are the prompts that wait in the session since an earlier process.
+func (m *Model) waited() (out []queued) {
+	for _, q := range m.st.Queue {
+		p := edit.Prompt{Text: q.Text, Shown: q.Text}
+		if q.Command {
+			p.Mode = edit.Command
+		}
+		for _, img := range q.Images {
+			p.Images = append(p.Images, edit.Image{MediaType: img.Media, Data: img.Data})
+		}
+		out = append(out, queued{id: q.ID, prompt: p, sent: true, later: q.Later, left: !m.turn.running, at: m.now})
+	}
+	return out
 }
 
 // call asks for a person who looks elsewhere.
@@ -300,6 +326,18 @@ func (m *Model) call(text string) []effect {
 		return nil
 	}
 	return []effect{notify{text}}
+}
+
+// underway marks the prompts of an earlier process as ones that a turn takes
+// now, and returns their IDs.
+func (m *Model) underway() (ids []string) {
+	for i, q := range m.queue {
+		if q.left {
+			m.queue[i].left, m.queue[i].at = false, m.now
+			ids = append(ids, q.id)
+		}
+	}
+	return ids
 }
 
 func (m *Model) unqueue(id string) {

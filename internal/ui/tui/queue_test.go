@@ -6,6 +6,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/history"
 )
 
 func TestQueue(t *testing.T) {
@@ -75,4 +76,53 @@ func TestRefusedPromptIsNotLost(t *testing.T) {
 		t.Errorf("box %q, %d wait", r.m.box.Text(), len(r.m.queue))
 	}
 	r.has("disk full")
+}
+
+// What an earlier process left waiting is in the list, is taken back and sent
+// like what waits now, and begins nothing by itself.
+func TestQueueOfAnEarlierProcess(t *testing.T) {
+	begin := func() *rig {
+		r := newRig(t, 80, 24)
+		r.m.host.Remember = func(history.Entry) {}
+		es := []event.Body{
+			event.InputAccepted{ID: "p", Text: "build it"}, event.TurnStarted{ID: "t"},
+			event.InputQueued{ID: "a", Text: "then test"}, event.InputQueued{ID: "b", Text: "then ship", Later: true},
+			event.TurnEnded{ID: "t", How: event.Interrupted},
+		}
+		r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "m/x", After: event.Seq(len(es))}, nil})
+		return r.event(es...).has("› then test", "before the next prompt", "› then ship", "takes it back", "Enter sends what waits")
+	}
+	r := begin().hasNot("Enter goes on with it")
+	if u, sent := last[op.Unqueue](r); sent {
+		t.Errorf("taken back by itself: %+v", u)
+	}
+	if at := r.m.wake(); !at.IsZero() {
+		t.Errorf("it wants to be woken at %s", at)
+	}
+	r.keys("up")
+	if u, _ := last[op.Unqueue](r); u.ID != "b" || r.m.box.Text() != "then ship" || len(r.m.queue) != 1 {
+		t.Errorf("%+v, box %q, %d wait", u, r.m.box.Text(), len(r.m.queue))
+	}
+	r.keys("enter") // what waits goes before it
+	if p, _ := last[op.Prompt](r); p.Text != "then ship" || len(r.m.queue) != 2 || r.m.queue[0].id != "a" || !r.m.awaited() {
+		t.Errorf("%+v, %+v wait", p, r.m.queue)
+	}
+
+	r = begin().keys("enter")
+	var sent []string
+	for _, o := range r.ops {
+		if p, ok := o.(op.Prompt); ok {
+			sent = append(sent, p.Text)
+		}
+	}
+	if len(sent) != 2 || sent[0] != "then test" || sent[1] != "then ship" {
+		t.Errorf("sent %q", sent)
+	}
+	r.hasNot("before the next prompt")
+
+	r = begin()
+	r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "m/x"}, nil}) // another session
+	if p, ok := last[op.Prompt](r); ok || len(r.m.queue) != 0 {
+		t.Errorf("another session was sent %+v, and has %+v", p, r.m.queue)
+	}
 }
