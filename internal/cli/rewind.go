@@ -52,7 +52,7 @@ func newRewind(sys System, f *runFlags) *cobra.Command {
 			return goBack(sys, f, cmd, i, o)
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "the prompt to go back to before: its number or id")
+	c.Flags().StringVar(&to, "to", "", "the prompt to go back to before: its number in the list (1 is the oldest) or id")
 	_ = c.Flags().SetAnnotation("to", wordOf, []string{"PROMPT"})
 	c.Flags().BoolVar(&undo, "undo", false, "take the last rewind back")
 	c.Flags().BoolVar(&conversation, "conversation", false, "the conversation only")

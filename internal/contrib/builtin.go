@@ -18,7 +18,7 @@ func Commands() Contribution {
 		{"mode", "[name]", "choose the permission mode", View{}},
 		{"plan", "[what]", "plan mode: only look, then ask for approval", View{}},
 		{"effort", "[none|low|medium|high|xhigh|max]", "how hard the model thinks", View{}},
-		{"compact", "[focus | --undo]", "replace the conversation by a summary", compact()},
+		{"compact", "[focus|--from|--up-to|--undo]", "summarize the conversation, or a part of it", compact()},
 		{"rename", "<title>", "title the session", rename()},
 		{"copy", "", "copy the last answer", View{}},
 		{"context", "", "what fills the model's window", View{}},

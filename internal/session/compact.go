@@ -53,12 +53,7 @@ func (s *Session) compact(st *state, o op.Compact) error {
 // number from the newest.
 func prompted(st transcript.State, name string) (transcript.Said, bool) {
 	n, _ := strconv.Atoi(name)
-	es := st.Entries()
-	for _, p := range slices.Backward(st.Said) {
-		there := slices.ContainsFunc(es, func(e transcript.Entry) bool { return slices.Contains(e.From, p.Seq) })
-		if p.Gone > 0 || !there {
-			continue
-		}
+	for _, p := range slices.Backward(st.Prompts()) {
 		if n--; p.ID == name || n == 0 {
 			return p, true
 		}

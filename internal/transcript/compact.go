@@ -185,3 +185,14 @@ func taken(list []Said, seq event.Seq, trail event.Trail) []Said {
 	}
 	return list
 }
+
+// Prompts are the prompts of a person that stand in the conversation, oldest first.
+func (s State) Prompts() (out []Said) {
+	es := s.Entries()
+	for _, p := range s.Said {
+		if p.Gone == 0 && slices.ContainsFunc(es, func(e Entry) bool { return slices.Contains(e.From, p.Seq) }) {
+			out = append(out, p)
+		}
+	}
+	return out
+}

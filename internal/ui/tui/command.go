@@ -44,6 +44,9 @@ func (m *Model) commands() []command {
 		switch do := c.Do.(type) {
 		case contrib.Op:
 			k.run = func(m *Model, args string) []effect { return m.opCommand(c.Name, do, args) }
+			if c.Name == "compact" {
+				k.run = func(m *Model, args string) []effect { return m.compactCommand(do, args) }
+			}
 		case contrib.View:
 			if k.run = views[c.Name]; k.run == nil {
 				continue

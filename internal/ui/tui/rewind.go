@@ -99,7 +99,7 @@ func (m *Model) planRewind(was *story.Item) []effect {
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {
 		if r, ok := errors.AsType[*op.Refusal](err); ok && r.Code == op.Unsupported && was != nil {
 			g.o.Code = false // no record of files
-			g.planned(event.RewindPlan{})
+			g.planned(m, event.RewindPlan{})
 		} else if err != nil {
 			m.close(g.d)
 			return m.fail(err)
@@ -111,11 +111,11 @@ func (m *Model) planRewind(was *story.Item) []effect {
 // planned takes what a rewind would do, when its menu waits for it.
 func (m *Model) planned(b event.RewindPlan) {
 	if g := m.going; g != nil && g.plan == nil && g.o.To == b.ID {
-		g.planned(b)
+		g.planned(m, b)
 	}
 }
 
-func (g *rewinding) planned(b event.RewindPlan) {
+func (g *rewinding) planned(m *Model, b event.RewindPlan) {
 	g.plan, g.d.loading = &b, false
 	var all []Choice
 	switch {
@@ -129,6 +129,9 @@ func (g *rewinding) planned(b event.RewindPlan) {
 		}
 	default:
 		all = []Choice{{ID: "talk", Name: "Conversation", About: "as it was before that prompt"}}
+	}
+	if g.was != nil {
+		all = append(all, m.parts(g.was.ID)...)
 	}
 	g.d.set(append(all, Choice{Name: "Cancel"}))
 }
@@ -192,6 +195,8 @@ func (g *rewinding) carryOut(m *Model, c Choice) []effect {
 		o.Code = false
 	case "code":
 		o.Conversation = false
+	case fromHere, upToHere:
+		return m.compactPart(c.ID, g.was.ID, "")
 	}
 	m.say("going back …", draw.Quiet)
 	return []effect{submit{op: o, then: func(m *Model, err error) []effect {

@@ -62,7 +62,7 @@ func TestRewindGoesBack(t *testing.T) {
 		{"both", []string{"enter"}, op.Rewind{To: "p1", Conversation: true, Code: true}, "Repair the sum,\nand its test."},
 		{"conversation", []string{"down", "enter"}, op.Rewind{To: "p1", Conversation: true}, "Repair the sum,\nand its test."},
 		{"code", []string{"3"}, op.Rewind{To: "p1", Code: true}, ""},
-		{"cancel", []string{"4"}, op.Rewind{To: "p1", Conversation: true, Code: true, Preview: true}, ""},
+		{"cancel", []string{"6"}, op.Rewind{To: "p1", Conversation: true, Code: true, Preview: true}, ""},
 		{"escape", []string{"esc"}, op.Rewind{To: "p1", Conversation: true, Code: true, Preview: true}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -167,5 +167,39 @@ func TestRewindWaitsForTheTurn(t *testing.T) {
 	r.keys("esc", "esc")
 	if len(r.m.dialogs) != 0 {
 		t.Error("a dialog opened by Esc Esc")
+	}
+}
+
+// A part of the conversation is compacted from a prompt of a list on, or up to it.
+func TestCompactAPart(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		keys []string
+		want op.Compact
+	}{
+		{"/compact --from", []string{"enter"}, op.Compact{From: "p2"}},
+		{"/compact --from the sums, mostly", []string{"up", "enter"}, op.Compact{From: "p1", Focus: "the sums, mostly"}},
+		{"/compact --up-to", []string{"up", "up", "enter"}, op.Compact{UpTo: "p1"}}, // nothing is before the first one
+		{"/compact --up-to 2", nil, op.Compact{UpTo: "2"}},
+		{"/compact --from 0", nil, op.Compact{}},
+	} {
+		r := spoken(newRig(t, 80, 30)).keys("'"+c.line, "enter")
+		if c.keys != nil {
+			r.has("❯ Tidy up.", "Repair the sum,")
+		}
+		r.keys(c.keys...)
+		if got, _ := last[op.Compact](r); got != c.want {
+			t.Errorf("%s asked for %+v", c.line, got)
+		}
+	}
+	newRig(t, 80, 30).open().keys("'/compact --from", "enter").has("there is no prompt to choose")
+
+	for choice, want := range map[string]op.Compact{"4": {From: "p1"}, "5": {UpTo: "p1"}} {
+		r := spoken(newRig(t, 80, 30)).keys("esc", "esc", "up", "enter").event(planOf("p1")).has("Compact from here on", "Compact what came before")
+		n := len(r.ops)
+		r.keys(choice)
+		if got, _ := last[op.Compact](r); got != want || len(r.ops) != n+1 {
+			t.Errorf("asked for %+v", r.ops[n:])
+		}
 	}
 }
