@@ -15,6 +15,10 @@ import (
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
+// maxSecret bounds all values of a secret option, in bytes: a keyring has to take
+// them as one.
+const maxSecret = 8 << 10
+
 // options are what a plugin's options are to be set to.
 type options struct{ settings, secret map[string]string }
 
@@ -58,6 +62,12 @@ func (s *shop) options(ctx context.Context, p plugin.Plugin, given map[string]st
 		}
 		if strings.Contains(value, "\n") && !opt.Multiple {
 			return o, usagef("give it once", "the option %s has one value", k)
+		}
+		switch {
+		case opt.Secret && slices.Contains(plugin.Split(value), ""):
+			return o, usagef("each --set "+k+"=- reads a line of stdin", "the option %s: nothing was given", k)
+		case len(value) > maxSecret && opt.Secret:
+			return o, usagef("give fewer", "the option %s: its values are together longer than %s", k, clip.Size(maxSecret))
 		}
 		if err := opt.Check(value); err != nil {
 			return o, usagef("--set "+k+"=…", "the option %s: %v", k, err)
@@ -154,7 +164,7 @@ func (s *shop) keep(ctx context.Context, id string, o options) error {
 	maps.Copy(all, s.cfg.PluginConfigs[id].Options)
 	for k, v := range o.settings {
 		if all[k] = v; strings.Contains(v, "\n") {
-			all[k] = strings.Split(v, "\n")
+			all[k] = plugin.Split(v)
 		}
 	}
 	e, err := set("pluginConfigs."+id+".options", all)

@@ -127,7 +127,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(secrets)) {
-		p.secrets = append(p.secrets, secrets[k])
+		p.secrets = append(p.secrets, plugin.Split(secrets[k])...)
 	}
 	environ := x.Environ(secrets)
 	p.environ[x.ID()] = environ

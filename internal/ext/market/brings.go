@@ -130,7 +130,8 @@ func hooksOf(g plugin.HookGroup) (out []named) {
 	for _, raw := range group.Hooks {
 		var h struct {
 			Type, Command, URL, Server, Tool, Prompt string
-			Args                                     []string
+			Args, AllowedEnvVars                     []string
+			Headers, Input                           json.RawMessage
 			If                                       string
 		}
 		text := ""
@@ -141,8 +142,17 @@ func hooksOf(g plugin.HookGroup) (out []named) {
 			text = "runs " + strings.Join(append([]string{h.Command}, h.Args...), " ")
 		case h.Type == "http":
 			text = "sends to " + h.URL
+			if len(h.Headers) > 0 {
+				text += " with the headers " + string(h.Headers)
+			}
+			if len(h.AllowedEnvVars) > 0 {
+				text += ", in which your variables " + strings.Join(h.AllowedEnvVars, ", ") + " may stand"
+			}
 		case h.Type == "mcp_tool":
 			text = "calls the tool " + h.Tool + " of the MCP server " + h.Server
+			if len(h.Input) > 0 {
+				text += " with " + string(h.Input)
+			}
 		default:
 			text = "asks a model: " + h.Prompt
 		}

@@ -2,6 +2,7 @@ package market
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -16,8 +17,16 @@ func (s *Store) keys() auth.Store { return auth.Store{Dir: s.conf.Dir, Keyring: 
 
 func keyOf(id, option string) string { return id + " " + option }
 
-// SaveSecret keeps a secret option. It says where, and why not in the keyring.
+// encoded begins what is kept of a value that is no key: one with blanks, other
+// letters, or line breaks.
+const encoded = "adze:base64:"
+
+// SaveSecret keeps a secret option; several values are as plugin.Join makes them. It
+// says where, and why not in the keyring.
 func (s *Store) SaveSecret(ctx context.Context, id, option, value string) (at auth.Place, why error, err error) {
+	if auth.Check(value) != nil || strings.HasPrefix(value, encoded) {
+		value = encoded + base64.StdEncoding.EncodeToString([]byte(value))
+	}
 	return s.keys().Save(ctx, keyOf(id, option), value)
 }
 
@@ -29,6 +38,11 @@ func (s *Store) Secrets(ctx context.Context, p plugin.Plugin) (map[string]string
 		v, err := s.keys().Get(ctx, keyOf(p.ID(), k))
 		if errors.Is(err, auth.ErrNone) {
 			continue
+		}
+		if text, ok := strings.CutPrefix(v, encoded); ok && err == nil {
+			var b []byte
+			b, err = base64.StdEncoding.DecodeString(text)
+			v = string(b)
 		}
 		if err != nil {
 			return out, &fault{fmt.Errorf("%s: the option %s: %w", p.ID(), k, err), "adze plugin enable " + hint.Shell(p.ID()) + " --set " + hint.Shell(k) + "=-"}

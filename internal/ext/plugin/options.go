@@ -30,11 +30,6 @@ func (r *reader) options() {
 				r.wrong(m, "%s: expected an object: %v", clip.Line(k.name, 60), err)
 				continue
 			}
-			if o.Multiple && o.Sensitive {
-				file, _ := r.place(m)
-				r.note(file, k.line, "userConfig: %s: a secret option has one value", clip.Line(k.name, 60))
-				o.Multiple = false
-			}
 			def := scalar(o.Default)
 			if list, ok := elements(o.Default); ok && o.Multiple {
 				var values []string

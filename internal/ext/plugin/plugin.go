@@ -170,6 +170,9 @@ func (p Plugin) replacer(secrets map[string]string) *strings.Replacer {
 // Join makes the values of an option that may have several into one text.
 func Join(values []string) string { return strings.Join(values, "\n") }
 
+// Split is the values of an option as Join made them one text.
+func Split(value string) []string { return strings.Split(value, "\n") }
+
 // listed is a value, or several with commas between them.
 func listed(v string) string { return strings.ReplaceAll(v, "\n", ",") }
 

@@ -47,7 +47,7 @@ next:
 // inShell is a value as it is written between quotes of a kind, 0 for none. A variable
 // of the shell's stays one.
 func inShell(v string, quote byte) string {
-	if list := strings.Split(v, "\n"); len(list) > 1 { // each is a word
+	if list := Split(v); len(list) > 1 { // each is a word
 		for i := range list {
 			list[i] = inShell(list[i], quote)
 		}
