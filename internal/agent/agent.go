@@ -68,6 +68,9 @@ type Verdict struct {
 	By     event.By // who gave the Answer
 	// Ends, when set, says why the turn ends behind the reply of this call.
 	Ends string
+	// Defers: the call is neither run nor refused. It stays open, the turn ends,
+	// and the session goes on with it later.
+	Defers bool
 }
 
 // rewrites reports whether the call is to have other arguments.
@@ -89,6 +92,9 @@ type Question struct {
 	Mode policy.Mode
 	// Waits, when set, is called before somebody is waited for.
 	Waits func()
+	// Alone, when set, waits for the end of the reply and reports whether this is
+	// its only call, which therefore may be deferred.
+	Alone func() bool
 }
 
 // A Compaction is a wish to replace the conversation, or a part of it, by a
@@ -183,6 +189,9 @@ type Turn struct {
 	ID     string
 	Host   Host
 	Budget Budget
+	// Deferred is the call that the turn begins with, in place of a request: an
+	// earlier turn ended because it was put off.
+	Deferred *llm.ToolUse
 }
 
 // A Budget bounds a turn; zero values do not.

@@ -35,7 +35,9 @@ type calls struct {
 	changed chan struct{} // closed and replaced when a phase changes
 	halted  bool          // nothing may start any more
 	failed  bool          // a command failed: what comes after it does not start
+	whole   bool          // the reply has ended: no more calls come
 	stopped string        // why the turn ends behind this reply, "" when it does not
+	put     bool          // its call was put off
 	err     error         // the first that means the turn cannot be recorded
 }
 

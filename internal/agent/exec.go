@@ -38,6 +38,7 @@ type finding struct {
 	took    time.Duration
 	spill   string
 	changed func(context.Context) effect.Changed // what the call changed, nil for one that only reads
+	put     bool                                 // it was put off, and has no result
 }
 
 // exec takes a call from its input to its recorded result.
@@ -46,8 +47,8 @@ func (c *calls) exec(k *call) {
 	c.mu.Lock()
 	halted := c.halted && !k.started
 	c.mu.Unlock()
-	if !c.claim(k) || halted {
-		c.shift(func() { k.phase = done })
+	if !c.claim(k) || halted || f.put {
+		c.shift(func() { k.phase, c.put = done, c.put || f.put })
 		return
 	}
 	if f.changed != nil {
@@ -175,6 +176,8 @@ func (c *calls) check(k *call, plan tool.Plan, env tool.Env) (_ tool.Plan, v, an
 			return plan, v, answered, &finding{res: c.unstarted(k), verdict: v.Verdict}
 		case err != nil:
 			return plan, v, answered, &finding{res: tool.Errorf("%v", err), verdict: v.Verdict}
+		case v.Defers:
+			return plan, v, answered, &finding{put: true}
 		case v.Effect != policy.Allow:
 			return plan, v, answered, &finding{res: tool.Errorf("%s", refusal(v)), verdict: v.Verdict, denied: true}
 		case !v.rewrites():
@@ -196,6 +199,14 @@ func (c *calls) rule(k *call, q Question) (Verdict, error) {
 	q.Waits = func() {
 		waits = true
 		c.shift(func() { k.phase = asking })
+	}
+	q.Alone = func() bool {
+		q.Waits()
+		alone := false
+		return c.until(k, func() bool {
+			alone = len(c.list) == 1
+			return c.whole
+		}) && alone
 	}
 	v, err := c.r.Host.Rule(k.ctx, q)
 	if waits {

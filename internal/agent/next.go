@@ -48,6 +48,7 @@ const (
 	StopHookPrevented    End = "stop_hook_prevented"
 	HookStopped          End = "hook_stopped"
 	Refused              End = "refused"
+	ToolDeferred         End = event.ToolDeferred
 	StructuredRetries    End = "structured_output_retries"
 )
 
@@ -96,6 +97,7 @@ type outcome struct {
 	answered    bool // the structured answer was accepted
 	rejected    int  // structured answers of this step that did not fit
 	stopped     bool // a hook ends the turn
+	deferred    bool // a hook puts the call of this reply off
 	hook        hookRuling
 }
 
@@ -139,6 +141,8 @@ func next(m memory, o outcome, can means) (memory, choice) {
 		return afterError(m, o, can)
 	case o.stopped:
 		return m, choice{end: HookStopped}
+	case o.deferred:
+		return m, choice{end: ToolDeferred}
 	case o.answered:
 		return m, choice{end: Completed}
 	}

@@ -33,6 +33,7 @@ func TestNext(t *testing.T) {
 		{"cut call: the window was drained as often as it may be", memory{drained: maxDrains}, outcome{stop: llm.WindowFull, calls: 1, cut: 1}, means{clearable: true}, choice{again: CallCut}},
 		{"cut call: the window is full, and nothing can go", memory{}, outcome{stop: llm.WindowFull, calls: 1, cut: 1}, means{}, choice{again: CallCut}},
 		{"cut call: the window has room", memory{}, outcome{stop: llm.MaxTokens, calls: 1, cut: 1}, means{clearable: true}, choice{again: CallCut}},
+		{"the call was put off", memory{}, outcome{stop: llm.WantTools, calls: 1, deferred: true}, means{structured: true}, choice{end: ToolDeferred}},
 		{"tools wanted, none named", memory{}, outcome{stop: llm.WantTools}, means{}, choice{end: Completed}},
 		{"empty: once more", memory{}, outcome{stop: llm.EndTurn, empty: true}, means{}, choice{again: EmptyRetry}},
 		{"empty: again", memory{empty: 1}, outcome{stop: llm.EndTurn, empty: true}, means{}, choice{end: ModelError}},

@@ -27,14 +27,14 @@ const (
 // could not be recorded; then nothing further was done.
 func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 	r := &run{Loop: l, Turn: t, dir: cmp.Or(t.Host.State().Dir, l.Env.Dir)}
-	for {
+	for step := r.first(); ; step = r.step {
 		if out, stop, err := r.before(ctx); stop || err != nil {
 			return r.outcome(out), err
 		}
 		if err := r.remind(); err != nil {
 			return r.outcome(Outcome{}), err
 		}
-		o, err := r.step(ctx)
+		o, err := step(ctx)
 		if err != nil {
 			return r.outcome(Outcome{}), err
 		}
@@ -54,6 +54,20 @@ func (l *Loop) Run(ctx context.Context, t Turn) (Outcome, error) {
 		} else if !ok {
 			return r.outcome(r.ending(PromptTooLong, o)), nil
 		}
+	}
+}
+
+// first is what a turn begins with: a request, or the call that was put off.
+func (r *run) first() func(context.Context) (outcome, error) {
+	if r.Deferred == nil {
+		return r.step
+	}
+	return func(ctx context.Context) (outcome, error) {
+		inner, cancel := context.WithCancel(ctx)
+		calls := newCalls(r, inner, cancel)
+		defer calls.cancel()
+		calls.add(*r.Deferred)
+		return r.results(ctx, calls, outcome{calls: 1})
 	}
 }
 
@@ -241,7 +255,7 @@ func (r *run) ending(e End, o outcome) Outcome {
 		out.Hint = "check the schema given by --json-schema, or use a more capable model"
 	case StopHookPrevented, HookStopped:
 		out.Text = r.stopped
-	case Completed, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools, InterruptedSummary:
+	case Completed, ToolDeferred, MaxTurns, MaxBudget, TokenBudget, BlockingLimit, InterruptedStreaming, InterruptedTools, InterruptedSummary:
 	}
 	return out
 }
@@ -283,8 +297,19 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 	if err := r.Host.Emit(r.record(rep)); err != nil {
 		return o, errors.Join(err, calls.stop())
 	}
+	return r.results(ctx, calls, o)
+}
+
+// results waits for the results of all calls of a reply, and for what they mean
+// for the turn.
+func (r *run) results(ctx context.Context, calls *calls, o outcome) (outcome, error) {
+	calls.shift(func() { calls.whole = true })
 	if err := calls.wait(); err != nil {
 		return o, err
+	}
+	if calls.put { // and nothing else runs
+		o.deferred = true
+		return o, nil
 	}
 	calls.batched()
 	if r.stopped = calls.stopped; r.stopped != "" { // nothing runs any more that could change it
@@ -303,9 +328,9 @@ func (r *run) step(ctx context.Context) (outcome, error) {
 		return o, nil
 	}
 	if o.calls > 0 && !o.answered {
-		err = r.Host.Steer(ctx)
+		return o, r.Host.Steer(ctx)
 	}
-	return o, err
+	return o, nil
 }
 
 // interrupted closes a reply that a person stopped midway: what was said so

@@ -28,6 +28,7 @@ func (r running) about() print.About {
 		ToolNames: func() []string { return r.Tools().Names() }, Extended: r.Extended, MCP: r.MCPStates,
 		KeySource: d.Key, Version: d.Version, Prefix: r.world.Config().Print.ProviderPrefix, NewID: newUUID,
 		Facts: r.Facts, Models: r.switchable, Context: r.context, Settings: r.settings,
+		Deferred: r.State().Deferred(),
 	}
 }
 

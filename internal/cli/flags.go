@@ -26,6 +26,7 @@ type runFlags struct {
 	pick       bool // --resume without a name
 	fork       bool
 	sessionID  string
+	noPrompt   bool // none was given: the session goes on with a call that was put off
 	noSession  bool
 	systemFile string
 	appendFile string

@@ -212,6 +212,9 @@ func runPrompt(ctx context.Context, sys System, f *runFlags, root *cobra.Command
 	if code, ended := endedBy(ctx); ended { // while adze started
 		return errors.Join(&failure{code: code, cause: "interrupted"}, a.Close(), debugged())
 	}
+	if f.noPrompt && a.State().Deferred() == nil {
+		return errors.Join(errNoPrompt, a.Close(), debugged())
+	}
 	stop := interrupting(ctx, a)
 	opts := print.Options{
 		Format: print.Format(f.output), Partial: f.partial, Hooks: f.clients.hookEvents, About: a.about(), After: a.After,
@@ -372,6 +375,9 @@ func outcome(sys System, f *runFlags, a running, res print.Outcome, err error) e
 	case event.Done:
 		if res.Bad != nil {
 			return badInput(res)
+		}
+		if e.Reason == event.ToolDeferred && f.output == "text" {
+			tell(sys.Stderr, "adze: ", "a hook put the last call off; go on with it with: adze -p --resume "+a.ID)
 		}
 		if res.Refused != nil && f.output != "stream-json" { // there the wire wants 0, and permission_denials says it
 			return refusedCall(*res.Refused)

@@ -51,8 +51,15 @@ func (f *runFlags) inputs(ctx context.Context, sys System, text string) (<-chan 
 	if err != nil {
 		return nil, nil, err
 	}
+	if strings.TrimSpace(text) == "" && (f.cont || f.resume != "") { // it may go on with a call that was put off
+		f.noPrompt = true
+		ch <- print.Input{Op: op.Prompt{}}
+		close(ch)
+		done <- nil
+		return ch, done, nil
+	}
 	if strings.TrimSpace(text) == "" {
-		return nil, nil, usagef(`adze -p "what does this code do?"`, "there is no prompt")
+		return nil, nil, errNoPrompt
 	}
 	in, err := slash(clip.Clean(text))
 	if err != nil {
@@ -63,6 +70,8 @@ func (f *runFlags) inputs(ctx context.Context, sys System, text string) (<-chan 
 	done <- nil
 	return ch, done, nil
 }
+
+var errNoPrompt = usagef(`adze -p "what does this code do?"`, "there is no prompt")
 
 // elsewhere says which command of adze shows what a slash command does.
 var elsewhere = map[string]string{

@@ -120,6 +120,10 @@ type (
 	}
 )
 
+// ToolDeferred is the reason of a turn that ended because a hook put its only open
+// call off: the call has no result yet, and the session goes on with it.
+const ToolDeferred = "tool_deferred"
+
 // InterruptedSummary is the reason of a turn that only compacted and was
 // interrupted: nothing that a person asked the model for was left undone.
 const InterruptedSummary = "interrupted_summary"

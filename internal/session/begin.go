@@ -43,6 +43,12 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		}
 		return loop.Compact(ctx, turn, c)
 	}
+	if loop, turn, err := s.goingOn(); loop != nil || err != nil {
+		if err != nil {
+			return out, err
+		}
+		return loop.Run(ctx, turn)
+	}
 	for {
 		q, ok := s.waiting(false)
 		if !ok {
@@ -79,6 +85,31 @@ func (s *Session) run(ctx context.Context) (out agent.Outcome, err error) {
 		}
 		return loop.Run(ctx, turn)
 	}
+}
+
+// goingOn begins a turn with the call that a hook put off, if there is one. Prompts
+// that wait join behind its result; those that say nothing only began it.
+func (s *Session) goingOn() (loop *agent.Loop, t agent.Turn, err error) {
+	derr := s.do(func(st *state) {
+		use := st.Deferred()
+		if use == nil || st.ending {
+			return
+		}
+		for _, q := range slices.Clone(st.Queue) {
+			if q.Text == "" && len(q.Images) == 0 {
+				err = errors.Join(err, s.record(context.Background(), st, event.InputRemoved{ID: q.ID, Why: "it had the session go on with the call that was put off"}))
+			}
+		}
+		if err = errors.Join(err, s.situate(st)); err != nil {
+			return
+		}
+		loop, t = st.loop, agent.Turn{Host: host{s}, Budget: st.budget, Deferred: use}
+		if t.ID, err = s.started(st); err == nil && st.onBegin != nil {
+			st.onBegin()
+			st.onBegin = nil
+		}
+	})
+	return loop, t, errors.Join(err, derr)
 }
 
 // waiting is the first prompt that waits, with steer the first that may join a

@@ -274,6 +274,11 @@ func (s *Session) finish(st *state, out agent.Outcome, err error) {
 	st.cancel = nil
 	st.asks = map[string]chan op.Answer{}
 	began := st.Running != ""
+	if out.Reason == agent.ToolDeferred && err == nil { // whoever put the call off decides when it goes on, and nothing may pass it
+		for _, q := range slices.Clone(st.Queue) {
+			err = errors.Join(err, s.record(context.Background(), st, event.InputRemoved{ID: q.ID, Why: "the call before it was put off by a hook"}))
+		}
+	}
 	if (began || err != nil) && !s.close(st, ended(out, err)) || !began && err != nil {
 		return // a prompt that could not be taken is not tried again by itself
 	}
@@ -301,7 +306,7 @@ const storageHint = "nothing that was recorded is lost; make room or make the fo
 func ended(out agent.Outcome, err error) event.TurnEnded {
 	e := event.TurnEnded{How: event.Done, Reason: string(out.Reason), Err: out.Text, Hint: out.Hint, Steps: out.Steps, API: out.API, Answer: out.Answer, Final: out.Final}
 	switch out.Reason {
-	case agent.Completed:
+	case agent.Completed, agent.ToolDeferred:
 	case agent.InterruptedStreaming, agent.InterruptedTools, agent.InterruptedSummary:
 		e.How = event.Interrupted
 	case agent.MaxTurns, agent.MaxBudget, agent.TokenBudget, agent.StopHookPrevented, agent.HookStopped:

@@ -24,7 +24,7 @@ type chain []ruler
 func (c chain) rule(ctx context.Context, q agent.Question) (v agent.Verdict, err error) {
 	v.Effect = policy.Ask // the zero verdict is none
 	for _, r := range c {
-		if v, err = r(ctx, q, v); err != nil {
+		if v, err = r(ctx, q, v); err != nil || v.Defers {
 			return v, err
 		}
 	}

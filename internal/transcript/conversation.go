@@ -282,8 +282,11 @@ func (c conversation) restarted(seq event.Seq, text string) conversation {
 	return next
 }
 
-func (c conversation) turnEnded(seq event.Seq) conversation {
-	c = c.closeRound(seq)
+// turnEnded closes the calls that have no result, but for one that was put off.
+func (c conversation) turnEnded(seq event.Seq, deferred bool) conversation {
+	if !deferred {
+		c = c.closeRound(seq)
+	}
 	c.early, c.gone = nil, nil
 	c.words = c.unanswered()
 	return c

@@ -182,6 +182,15 @@ func (s State) Entries() []Entry { return s.talk.entries() }
 // Open lists the calls of the newest reply that have no result yet, in order.
 func (s State) Open() []llm.ToolUse { return s.talk.open() }
 
+// Deferred is the call that a hook put off and that the session goes on with, nil
+// when there is none.
+func (s State) Deferred() *llm.ToolUse {
+	if open := s.talk.open(); s.Running == "" && s.Turn.End.Reason == event.ToolDeferred && len(open) > 0 {
+		return &open[0]
+	}
+	return nil
+}
+
 // Gauge is what is known about the size of the conversation.
 func (s State) Gauge() Gauge { return s.talk.gauge }
 
@@ -268,7 +277,7 @@ func (s State) Apply(e event.Event) State {
 	case event.Cleared, event.Bounded, event.Stripped, event.Compacted, event.CompactFailed, event.NotesKept, event.Rewound:
 		s = s.reshaped(e)
 	case event.TurnEnded:
-		s.talk = s.talk.turnEnded(e.Seq)
+		s.talk = s.talk.turnEnded(e.Seq, b.Reason == event.ToolDeferred)
 		s.Turn.End = b
 		s.Running, s.Pending, s.Started = "", nil, nil
 	case event.TaskStarted:

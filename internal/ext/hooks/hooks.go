@@ -59,6 +59,9 @@ type Config struct {
 	Reload func()
 	// Callback asks the program that drives adze; nil: there is none.
 	Callback func(ctx context.Context, id string, input json.RawMessage, call string) (json.RawMessage, error)
+	// Defers: whoever drives adze can take the session up again, so that a hook may
+	// put a call off.
+	Defers bool
 	// Rules are those in force, whose folders the rules of hooks count from.
 	Rules func() policy.Rules
 }
@@ -346,8 +349,16 @@ func (g *Gate) Rule(ctx context.Context, q agent.Question, v agent.Verdict) (age
 		v.Effect, v.Check, v.Reason, v.By = policy.Deny, hook.Check, why, by
 		return v, nil
 	case a.Permission == hook.Defer:
-		g.once("a hook (" + a.By + ") wants to defer a call, which adze does not do: a person is asked")
-		v.Effect, v.Reason = policy.Ask, why
+		switch {
+		case !g.conf.Defers || q.Alone == nil:
+			g.once("a hook (" + a.By + ") wants to defer a call, which is there in print mode and for the session's own calls only: a person is asked")
+			v.Effect, v.Reason = policy.Ask, why
+		case q.Alone():
+			v.Defers = true
+			return v, nil
+		default:
+			g.once("a hook (" + a.By + ") wants to defer one of several calls of a reply, which cannot be done: what the rules say of it counts")
+		}
 	case a.Permission == hook.Ask:
 		v.Effect, v.Reason = policy.Ask, why
 	case a.Permission == hook.Allow && v.Effect == policy.Ask && liftable(v.Check):

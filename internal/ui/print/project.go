@@ -40,6 +40,8 @@ type About struct {
 	ToolNames func() []string
 	MCP       func() []event.ServerChanged
 	NewID     func() string
+	// Deferred is the call that a hook put off in an earlier run, nil for none.
+	Deferred *llm.ToolUse
 }
 
 // name is what a model is called on this wire.
@@ -94,6 +96,9 @@ func newProjection(a About, withPartial, withHooks bool) *projection {
 	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, prompts: map[string]string{}}
 	if withPartial {
 		p.partial = &partial{}
+	}
+	if u := a.Deferred; u != nil {
+		p.waiting, p.last.Message.Parts = []string{u.ID}, []llm.Part{*u}
 	}
 	return p
 }
@@ -308,6 +313,9 @@ func (p *projection) end(b event.TurnEnded) []any {
 			out = append(out, p.show(r)...)
 			continue
 		}
+		if b.Reason == event.ToolDeferred {
+			continue
+		}
 		// A call that the turn's end closed.
 		part := llm.ToolResult{ID: id, Text: transcript.Interrupted, IsErr: true}
 		out = append(out, messageLine{Type: "user", UUID: p.about.NewID(), SessionID: p.about.SessionID, Message: userMessage{Role: "user", Content: []any{toolResult(part)}}, Synthetic: true})
@@ -331,6 +339,10 @@ func (p *projection) result(b event.TurnEnded) resultLine {
 		s := string(p.last.Stop)
 		r.StopReason = &s
 	}
+	if u := p.deferred(b); u != nil {
+		s := event.ToolDeferred
+		r.StopReason, r.Deferred = &s, &deferredLine{ID: u.ID, Name: u.Name, Input: u.Input}
+	}
 	if b.How == event.Done {
 		s := p.answer()
 		r.Result = &s
@@ -338,6 +350,19 @@ func (p *projection) result(b event.TurnEnded) resultLine {
 		r.Errors = []string{problem(b)}
 	}
 	return r
+}
+
+// deferred is the call that the turn ended for, nil when it ended for another reason.
+func (p *projection) deferred(b event.TurnEnded) *llm.ToolUse {
+	if b.Reason != event.ToolDeferred {
+		return nil
+	}
+	for _, part := range p.last.Message.Parts {
+		if u, ok := part.(llm.ToolUse); ok {
+			return &u
+		}
+	}
+	return nil
 }
 
 // answer is the text of the last reply, whole, or the structured answer.

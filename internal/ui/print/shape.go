@@ -114,9 +114,17 @@ type resultLine struct {
 	ModelUsage map[string]modelUsage `json:"modelUsage"`
 	Denials    []denialLine          `json:"permission_denials"`
 	Structured json.RawMessage       `json:"structured_output,omitempty"`
+	Deferred   *deferredLine         `json:"deferred_tool_use,omitempty"`
 	Reason     string                `json:"terminal_reason"`
 	UUID       string                `json:"uuid"`
 	SessionID  string                `json:"session_id"`
+}
+
+// deferredLine is the call that a hook put off.
+type deferredLine struct {
+	ID    string          `json:"id"`
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
 }
 
 type retryLine struct {
