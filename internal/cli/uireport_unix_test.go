@@ -35,10 +35,15 @@ func TestUIReports(t *testing.T) {
 	x.until(`there is no output style "nope"; there are .*concise`)
 	x.keys("/bug", enter)
 	x.until(`what adze doctor prints`)
+	x.keys("begin", enter)
+	x.until(`● One\.`)
 	x.keys("/add-dir "+lib, enter)
 	x.until(`can be used as this folder is, until adze ends`)
 	x.keys("/add-dir", enter)
 	x.until(`lib \(/add-dir\)`)
+	if s := x.all(); strings.Contains(s, "settings changed") {
+		t.Errorf("it is told twice:\n%s", s)
+	}
 	if raw, err := os.ReadFile(filepath.Join(p.dir, ".adze", "settings.local.json")); err == nil {
 		t.Errorf("it is kept: %s", raw)
 	}

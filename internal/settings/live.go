@@ -47,6 +47,7 @@ type Live struct {
 	watcher *watch.Watcher
 	seen    string // fingerprint of what was last loaded
 	given   []config.Given
+	giving  bool // Give reloads
 }
 
 // Open loads the settings of a process.
@@ -246,12 +247,12 @@ func (w *ownWrites) note(sum string) {
 	w.sums[sum] = true
 }
 
-// all reports whether every file with other content was written by us.
-func (w *ownWrites) all(was, now *config.Config) bool {
+// all reports whether every file with other content was written by us, and one
+// was or changed says that something of ours did without a file.
+func (w *ownWrites) all(was, now *config.Config, changed bool) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before := sums(was)
-	changed := false
 	for path, sum := range sums(now) {
 		if before[path] != sum {
 			if changed = true; !w.sums[sum] {
@@ -282,13 +283,15 @@ func (l *Live) Wrote(path string) {
 
 // Give has a setting count from now on until this process ends, as a flag does.
 func (l *Live) Give(g config.Given) {
-	l.Hold(func() { l.given = append(l.given, g) })
+	l.Hold(func() { l.given, l.giving = append(l.given, g), true })
 	l.reload()
+	l.Hold(func() { l.giving = false })
 }
 
 // Reread takes over at once what files say now, instead of when the watch
 // tells of it.
 func (l *Live) Reread() { l.reload() }
 
-// Own reports whether all that changed was written by this process.
-func (l *Live) Own(was, now *config.Config) bool { return l.own.all(was, now) }
+// Own reports whether all that changed was written by this process, or given. It
+// is for who is told of a change, meanwhile.
+func (l *Live) Own(was, now *config.Config) bool { return l.own.all(was, now, l.giving) }
