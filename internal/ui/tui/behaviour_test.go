@@ -3,6 +3,7 @@ package tui
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -99,6 +100,7 @@ func TestStoryIsTheSameLiveAndResumed(t *testing.T) {
 			r.event(reply).event(durable[2:8]...)
 		}
 		r.event(event.TurnEnded{How: event.Done})
+		r.m.turn.over = 0 // of a turn that was not watched, nobody waits for its end
 		if d := cmp.Diff(want, r.text()); d != "" {
 			t.Fatalf("seed %d (-resumed +live):\n%s", seed, d)
 		}
@@ -122,5 +124,27 @@ func TestIdleWantsNoTicks(t *testing.T) {
 	r.event(event.TurnEnded{How: event.Done})
 	if at := r.m.wake(); !at.IsZero() {
 		t.Errorf("after the turn it wants to be woken in %s", at.Sub(r.now))
+	}
+}
+
+// The prompt box stands still when a turn ends: what the turn took stands where
+// the spinner was, until something else is said.
+func TestPromptBoxStandsStillWhenATurnEnds(t *testing.T) {
+	box := func(r *rig) int { return len(strings.Split(strings.Split(r.text(), "╭")[0], "\n")) }
+	for text, took := range map[string]string{"Plain.": "3 s", "Code:\n\n```\nls\n```\n": "3 s", "Soon.": ""} {
+		r := newRig(t, 80, 24).open().event(event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.TextDelta{S: text})
+		if took != "" {
+			r.pass(3 * time.Second)
+		}
+		r.has("interrupts")
+		was := box(r)
+		r.event(event.PartDone{Part: llm.Text{S: text}}, event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: text}}}}, event.TurnEnded{ID: "t"})
+		r.has(took).hasNot("interrupts")
+		if is := box(r); is != was {
+			t.Errorf("%q: it went from row %d to %d:\n%s", text, was, is, r.text())
+		}
+		if r.m.note("info", "Something else.", ""); took != "" {
+			r.hasNot(took)
+		}
 	}
 }

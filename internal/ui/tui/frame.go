@@ -254,7 +254,7 @@ func (m *Model) spinner(p paper) draw.Line {
 	if !m.turn.running {
 		text := m.delayed()
 		if text == "" {
-			return nil
+			return m.spent(p)
 		}
 		facts := dot + story.Seconds(m.now.Sub(m.queue[0].at)) + dot + m.keys.Hint(keymap.Cancel) + " takes the prompt back"
 		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S(text, draw.Accent), draw.S(facts, draw.Quiet)).Truncate(p.Cols(), p.O)
@@ -262,13 +262,13 @@ func (m *Model) spinner(p paper) draw.Line {
 	if m.turn.stopped {
 		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Stopping", draw.Accent))
 	}
-	var took, tokens string
+	var took string
 	if d := m.now.Sub(m.turn.began); d >= time.Second {
 		took = dot + story.Seconds(d)
 	}
-	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
-	if up+down > 0 {
-		tokens = dot + p.Sign(draw.ArrowUp) + " " + count(up) + " " + p.Sign(draw.ArrowDown) + " " + count(down)
+	tokens := m.tokens(p)
+	if tokens != "" {
+		tokens = dot + tokens
 	}
 	stop := dot + m.keys.Hint(keymap.Cancel) + " interrupts"
 	verb := m.verb()
@@ -279,6 +279,31 @@ func (m *Model) spinner(p paper) draw.Line {
 	head := draw.L(draw.S(verb, draw.Accent)).Truncate(max(room, p.Cols()/4), p.O)
 	head = append(draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent)), head...)
 	return append(head, draw.S(took+tokens+stop, draw.Quiet)).Truncate(p.Cols(), p.O)
+}
+
+// tokens are what the turn sent and got so far.
+func (m *Model) tokens(p paper) string {
+	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
+	if up+down == 0 {
+		return ""
+	}
+	return p.Sign(draw.ArrowUp) + " " + count(up) + " " + p.Sign(draw.ArrowDown) + " " + count(down)
+}
+
+// spent is what the last turn took. It stands where the spinner was, so that
+// the prompt box does not move when a turn ends, until something else is said.
+func (m *Model) spent(p paper) draw.Line {
+	if m.turn.over == 0 || m.turn.over != len(m.story.Items) || p.Plain || m.screen.size.Rows < 12 {
+		return nil
+	}
+	var facts []string
+	if m.turn.took >= time.Second {
+		facts = append(facts, story.Seconds(m.turn.took))
+	}
+	if s := m.tokens(p); s != "" {
+		facts = append(facts, s)
+	}
+	return draw.L(draw.S("  "+strings.Join(facts, " "+p.Sign(draw.Middot)+" "), draw.Quiet)).Truncate(p.Cols(), p.O)
 }
 
 // verb is what goes on, in a few words.

@@ -169,7 +169,7 @@ func (m *Model) serverChanged(b event.ServerChanged) {
 
 func (m *Model) turnEnded(b event.TurnEnded) []effect {
 	took := m.now.Sub(m.turn.began)
-	m.turn = turn{spin: m.turn.spin}
+	m.turn = turn{spin: m.turn.spin, over: len(m.story.Items), took: took}
 	if b.Reason == event.InterruptedSummary {
 		m.flash = flash{}
 	}

@@ -85,6 +85,8 @@ type turn struct {
 	writes  string
 	waiting *event.Waiting
 	stopped bool // an interrupt was sent
+	over    int  // how many items there were when it ended, 0 while it runs and before any
+	took    time.Duration
 }
 
 // queued is a prompt that waits.
