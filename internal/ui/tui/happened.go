@@ -34,6 +34,7 @@ func (m *Model) event(e event.Event) []effect {
 	if old {
 		if _, asked := e.Body.(event.Asked); !asked && !m.before(e) {
 			m.story.Apply(e)
+			m.hang(e.Body)
 		}
 		if e.Seq < m.s.After {
 			return nil

@@ -80,25 +80,59 @@ func figureOf(data []byte, c canvas, cols, rows int) (story.Figure, error) {
 
 // pictured are the pictures that an event brings.
 func (m *Model) pictured(b event.Body) []effect {
+	it, pics := m.picturesOf(b)
+	return m.depict(it, pics...)
+}
+
+func (m *Model) picturesOf(b event.Body) (it *story.Item, pics [][]byte) {
 	switch b := b.(type) {
 	case event.InputAccepted:
 		if len(b.Images) == 0 || b.Hidden {
-			return nil
+			return nil, nil
 		}
-		var pics [][]byte
 		for _, img := range b.Images {
 			pics = append(pics, img.Data)
 		}
-		return m.depict(m.story.Items[len(m.story.Items)-1], pics...)
+		return m.story.Items[len(m.story.Items)-1], pics
 	case event.ToolFinished:
 		if img, ok := b.View.(view.Image); ok {
 			if i := m.story.Find(b.Call); i >= m.story.Printed {
-				return m.depict(m.story.Items[i], img.Data)
+				return m.story.Items[i], [][]byte{img.Data}
 			}
 		}
 	default: // no other brings any
 	}
-	return nil
+	return nil, nil
+}
+
+// pastPictures is how many pictures of an earlier run are drawn, the newest.
+const pastPictures = 8
+
+// hung is a picture of an earlier run, until it is known which ones are shown.
+type hung struct {
+	it   *story.Item
+	data []byte
+}
+
+// hang keeps the newest pictures of an earlier run.
+func (m *Model) hang(b event.Body) {
+	it, pics := m.picturesOf(b)
+	for _, data := range pics {
+		m.hung = append(m.hung, hung{it, data})
+	}
+	m.hung = m.hung[clampLow(len(m.hung)-pastPictures):]
+}
+
+// unveil has those of them drawn that are put on the screen again.
+func (m *Model) unveil() (out []effect) {
+	items := m.story.Items[clampLow(len(m.story.Items)-recent):]
+	for _, h := range m.hung {
+		if h.it.Back == 0 && slices.Contains(items, h.it) {
+			out = append(out, m.depict(h.it, h.data)...)
+		}
+	}
+	m.hung = nil
+	return out
 }
 
 // pictures are the ends of files that are attached as pictures.

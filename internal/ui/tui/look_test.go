@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -267,6 +268,38 @@ func TestPicturesWaitToBePrinted(t *testing.T) {
 	r.event(event.InputAccepted{ID: "j", Text: "next"})
 	if r.frame(); len(r.m.placed) != 0 {
 		t.Error("the picture is printed twice")
+	}
+}
+
+// The newest pictures of an earlier run are drawn again, where what they belong
+// to is.
+func TestPicturesOfAnEarlierRun(t *testing.T) {
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewRGBA(image.Rect(0, 0, 40, 40))); err != nil {
+		t.Fatal(err)
+	}
+	var es []event.Body
+	for i := range 100 {
+		p := event.InputAccepted{ID: fmt.Sprint(i), Text: fmt.Sprintf("said %d [Image 1]", i)}
+		if i < 4 || i > 88 && i%2 == 0 {
+			p.Images = []op.Image{{Media: "image/png", Data: file.Bytes()}}
+		}
+		es = append(es, p, event.TurnStarted{ID: fmt.Sprint("t", i)},
+			event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.Text{S: "yes"}}}}, event.TurnEnded{ID: fmt.Sprint("t", i)})
+	}
+	r := newRig(t, 80, 24)
+	r.m.screen.canvas = canvas{on: true}
+	r.do(openedMsg{&Session{Client: nobody{}, Dir: "~/src/calc", Model: "m/x", After: event.Seq(len(es))}, nil})
+	r.event(es...)
+	r.frame()
+	drawn := 0
+	for i, it := range r.m.story.Items {
+		if drawn += len(it.Figures); len(it.Figures) > 0 && i < len(r.m.story.Items)-recent {
+			t.Errorf("the picture of item %d of %d is drawn", i, len(r.m.story.Items))
+		}
+	}
+	if drawn != 5 || len(r.m.placed) != 5 || r.m.hung != nil {
+		t.Errorf("%d pictures are drawn, %d printed, %d kept", drawn, len(r.m.placed), len(r.m.hung))
 	}
 }
 

@@ -49,6 +49,7 @@ type Model struct {
 	announced dialog    // that plain mode has printed
 	step      int       // of it
 	placed    []placing // the pictures among what the last frame printed
+	hung      []hung    // pictures of an earlier run
 	trusting  bool      // whether the folder is trusted was asked
 	gone      error
 	cutOff    bool              // the turn before was interrupted, and Enter goes on with it
@@ -265,6 +266,7 @@ func (m *Model) opened(in openedMsg) []effect {
 			m.story.Add(it)
 		}
 	}
+	m.hung = nil
 	m.screen.last, m.screen.headed, m.screen.past = nil, false, in.s.After > 0
 	m.st.Model, m.st.Mode = in.s.Model, in.s.Mode
 	m.scroll = newPager(true)
@@ -297,7 +299,7 @@ func (m *Model) ready() []effect {
 		}
 		m.note("info", "The last turn was interrupted. "+how, "")
 	}
-	var out []effect
+	out := m.unveil()
 	for _, q := range waiting {
 		if q.left {
 			continue // it is another session's
