@@ -1,0 +1,228 @@
+package programs
+
+import (
+	"strings"
+
+	"github.com/adze-agent/adze/internal/shellread/scan"
+)
+
+// parseFlags reads a row's flags.
+func parseFlags(row *command) map[string]flagKind {
+	out := map[string]flagKind{}
+	for _, tok := range strings.Fields(row.flags) {
+		kind := flagKind{}
+		name := tok
+		if n, ok := strings.CutSuffix(tok, "?"); ok {
+			name, kind = n, flagKind{value: 'x', optional: true}
+		} else if i := strings.LastIndexByte(tok, '='); i > 0 {
+			name, kind = tok[:i], flagKind{value: tok[i+1]}
+		}
+		if strings.HasPrefix(name, "--") || row.dash {
+			out[name] = kind
+			continue
+		}
+		for i := 1; i < len(name); i++ {
+			switch {
+			case name[i] == '?':
+			case i == len(name)-1:
+				out["-"+name[i:i+1]] = kind
+			case name[i+1] == '?':
+				out["-"+name[i:i+1]] = flagKind{value: 'x', optional: true}
+			default:
+				out["-"+name[i:i+1]] = flagKind{}
+			}
+		}
+	}
+	return out
+}
+
+// parse splits words into flags and operands as the program would.
+func (u *Invocation) parse(row *command, ws []Word) string {
+	if row.verbatim {
+		u.args = ws
+		return ""
+	}
+	table := u.r.Table.flagsOf(row)
+	for i := 0; i < len(ws); i++ {
+		w := ws[i]
+		if w.Kind != Exact {
+			if why := u.parseInexact(row, table, w); why != "" {
+				return why
+			}
+			continue
+		}
+		t := w.Text
+		if row.early && len(u.args) > 0 && len(t) > 1 && t[0] == '-' && !(t == "--" && strings.HasSuffix(row.args, "p*")) {
+			return t + " behind an operand is a name for " + u.name
+		}
+		switch {
+		case t == "--":
+			u.split, u.behind = true, len(ws[i+1:])
+			u.args = append(u.args, ws[i+1:]...)
+			return ""
+		case len(t) < 2 || t[0] != '-':
+			u.args = append(u.args, w)
+		case row.digits && scan.Number(t[1:]) && t[1] != '-':
+			u.flags = append(u.flags, given{name: "-#", val: w})
+		case strings.HasPrefix(t, "--") || row.dash:
+			n, why := u.long(row, table, ws[i:])
+			if why != "" {
+				return why
+			}
+			i += n
+		default:
+			n, why := u.short(table, ws[i:])
+			if why != "" {
+				return why
+			}
+			i += n
+		}
+	}
+	return ""
+}
+
+// parseInexact takes a word that is not known as a whole: --flag=… with a value of
+// which only that it is data counts, or an operand.
+func (u *Invocation) parseInexact(row *command, table map[string]flagKind, w Word) string {
+	if name, _, attached := strings.Cut(w.Head, "="); w.Kind == Unknown && !w.Many && attached && strings.HasPrefix(name, "--") {
+		kind, ok := table[name]
+		if !ok || kind.value != 'x' {
+			return name + " is not a flag of " + u.name + " that is known to be harmless with any value"
+		}
+		u.flags = append(u.flags, given{name: name, val: w, has: true})
+		return ""
+	}
+	if w.FlagLike() && (!row.safe || w.Kind != Pattern && row.reads()) {
+		return w.Source + " may turn out to be a flag"
+	}
+	if w.Kind == Pattern {
+		if why := u.matchesFlag(w); why != "" {
+			return why
+		}
+	}
+	u.args = append(u.args, w)
+	return ""
+}
+
+// matchesFlag says why a pattern may be, or is now, the name of something that
+// a program does not take for a file.
+func (u *Invocation) matchesFlag(w Word) string {
+	if strings.HasPrefix(w.Head, "-") {
+		return w.Source + " may turn out to be a flag"
+	}
+	if w.Head != "" {
+		return ""
+	}
+	names, ok := u.r.matchNames(w.Text, u.dirs)
+	if !ok {
+		return "what " + w.Source + " matches is not known"
+	}
+	for _, n := range names {
+		if strings.IndexByte("-+@", n[0]) >= 0 {
+			return w.Source + " matches " + n + ", which may be taken for a flag"
+		}
+	}
+	return ""
+}
+
+// long reads --name, --name=value, --name value; n is how many words more it took.
+func (u *Invocation) long(row *command, table map[string]flagKind, ws []Word) (n int, why string) {
+	name, val, attached := strings.Cut(ws[0].Text, "=")
+	if row.dash && strings.HasPrefix(name, "--") {
+		name = name[1:]
+	}
+	kind, ok := table[name]
+	if !ok {
+		return 0, name + " is not a flag of " + u.name + " that is known to be harmless"
+	}
+	f := given{name: name}
+	switch {
+	case attached && kind.value == 0:
+		if row.dash && (val == "true" || val == "false") {
+			break
+		}
+		return 0, name + " takes no value"
+	case attached:
+		f.val, f.has = Word{Kind: Exact, Text: val, Source: ws[0].Source}, true
+	case kind.value == 0 || kind.optional:
+	case len(ws) < 2:
+		return 0, name + " needs a value"
+	case kind.value == '2' || kind.value == 'q':
+		if len(ws) < 3 {
+			return 0, name + " needs two values"
+		}
+		if ws[1].Many || ws[2].Many {
+			return 0, name + " with values that are not known"
+		}
+		f.val, f.has, n = ws[2], true, 2
+		if kind.value == 'q' {
+			kind.value = 'p'
+		}
+	default:
+		f.val, f.has, n = ws[1], true, 1
+	}
+	return n, u.take(f, kind)
+}
+
+// short reads a cluster: -la, -n5, -n 5.
+func (u *Invocation) short(table map[string]flagKind, ws []Word) (n int, why string) {
+	t := ws[0].Text
+	for i := 1; i < len(t); i++ {
+		name := "-" + t[i:i+1]
+		kind, ok := table[name]
+		if !ok {
+			return 0, name + " is not a flag of " + u.name + " that is known to be harmless"
+		}
+		f := given{name: name}
+		if kind.value == 0 {
+			if why := u.take(f, kind); why != "" {
+				return 0, why
+			}
+			continue
+		}
+		rest := t[i+1:]
+		switch {
+		case rest != "":
+			f.val, f.has = Word{Kind: Exact, Text: rest, Source: ws[0].Source}, true
+		case kind.optional:
+		case len(ws) < 2:
+			return 0, name + " needs a value"
+		default:
+			f.val, f.has, n = ws[1], true, 1
+		}
+		return n, u.take(f, kind)
+	}
+	return 0, ""
+}
+
+// take notes a flag and the file it names.
+func (u *Invocation) take(f given, kind flagKind) string {
+	u.flags = append(u.flags, f)
+	if !f.has {
+		return ""
+	}
+	if f.val.Many {
+		return f.val.Source + " may become several words"
+	}
+	switch kind.value {
+	case 'p':
+		return u.touch('p', f.val)
+	case 'd':
+		return u.touch('l', f.val)
+	}
+	return ""
+}
+
+// oldStyle turns tar's first word, which holds flags also without a dash, into
+// one with it. Only f may take a value, and must stand last.
+func oldStyle(name string, ws []Word) []Word {
+	if name != "tar" || len(ws) == 0 || ws[0].Kind != Exact || strings.HasPrefix(ws[0].Text, "-") {
+		return ws
+	}
+	if i := strings.IndexByte(ws[0].Text, 'f'); i >= 0 && i != len(ws[0].Text)-1 {
+		return append([]Word{Lit("--unknown-order")}, ws...) // f's value is not the next word
+	}
+	first := ws[0]
+	first.Text = "-" + first.Text
+	return append([]Word{first}, ws[1:]...)
+}
