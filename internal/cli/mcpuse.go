@@ -25,6 +25,7 @@ import (
 	"github.com/adze-agent/adze/internal/secret"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/tool"
@@ -372,7 +373,7 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 			}
 			var object map[string]json.RawMessage
 			if err := json.Unmarshal(input, &object); err != nil {
-				return usagef(`they look like '{"query": "…"}'`, "the arguments are no JSON object: %s", jsonFault(err))
+				return usagef(`they look like '{"query": "…"}'`, "the arguments are no JSON object: %s", fastjson.InWords(err))
 			}
 			return f.with(sys, cmd, &u, name, func(h *hub, s servers.Server) error {
 				t, err := h.tool(s, want)
@@ -396,14 +397,6 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 	u.add(c)
 	c.Flags().StringVar(&u.answer, "answer", "", "fill in forms of the server with this JSON object, and with what they have filled in")
 	return c
-}
-
-// jsonFault is what is wrong with a JSON object, in words of people's.
-func jsonFault(err error) string {
-	if wrong := (*json.UnmarshalTypeError)(nil); errors.As(err, &wrong) {
-		return "it is JSON of another kind (" + wrong.Value + ")"
-	}
-	return err.Error()
 }
 
 // tool finds a tool by the server's name for it, or by what models call it.

@@ -105,7 +105,7 @@ func translated(d Dialect, raw []byte, disabled []string) (group []byte, err err
 		} `json:"hooks"`
 	}
 	if err := json.Unmarshal(raw, &g); err != nil {
-		return nil, err
+		return nil, fastjson.InWords(err)
 	}
 	var list []map[string]any
 	var left []error

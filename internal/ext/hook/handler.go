@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/near"
 )
 
@@ -141,7 +142,7 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 	}
 	var g Group
 	if err := json.Unmarshal(group, &g); err != nil {
-		return nil, []error{fmt.Errorf("hooks of %s: expected {\"matcher\": …, \"hooks\": […]}: %w", name, err)}
+		return nil, []error{fmt.Errorf("hooks of %s: expected {\"matcher\": …, \"hooks\": […]}: %w", name, fastjson.InWords(err))}
 	}
 	if g.Hooks == nil {
 		return nil, []error{fmt.Errorf("hooks of %s: the list \"hooks\" is missing", name)}
@@ -160,7 +161,7 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 	for _, raw := range g.Hooks {
 		h := Hook{Event: e, Matcher: g.Matcher, Place: at, match: match}
 		err := json.Unmarshal(raw, &h.Handler)
-		if err == nil {
+		if err = fastjson.InWords(err); err == nil {
 			err = h.check()
 		}
 		if err != nil {

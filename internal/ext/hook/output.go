@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // A Ran is how a hook's program ended.
@@ -234,7 +235,7 @@ func (h Hook) parse(a *Answer, text []byte) error {
 	text = h.heard(text)
 	var o output
 	if err := json.Unmarshal(text, &o); err != nil {
-		return fmt.Errorf("printed what is no answer: %w", err)
+		return fmt.Errorf("printed what is no answer: %w", fastjson.InWords(err))
 	}
 	s := o.Specific
 	if s.Event != "" && s.Event != e {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // A lending is hooks that count for a while.
@@ -70,7 +71,7 @@ func (g *Gate) LendTurn(list []hook.Hook) {
 func Parse(raw json.RawMessage, at hook.Place) (list []Hook, problems []error) {
 	var groups map[string][]json.RawMessage
 	if err := json.Unmarshal(raw, &groups); err != nil {
-		return nil, []error{fmt.Errorf("hooks: expected groups by event: %w", err)}
+		return nil, []error{fmt.Errorf("hooks: expected groups by event: %w", fastjson.InWords(err))}
 	}
 	for _, e := range slices.Sorted(maps.Keys(groups)) {
 		for _, g := range groups[e] {

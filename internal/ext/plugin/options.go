@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // options are userConfig, and settings of a Gemini extension.
@@ -20,14 +21,18 @@ func (r *reader) options() {
 		}
 		for _, k := range list {
 			var o struct {
-				Type, Title, Description string
-				Required, Sensitive      bool
-				Multiple                 bool
-				Default                  json.RawMessage
-				Min, Max                 *float64
+				Type        string          `json:"type"`
+				Title       string          `json:"title"`
+				Description string          `json:"description"`
+				Required    bool            `json:"required"`
+				Sensitive   bool            `json:"sensitive"`
+				Multiple    bool            `json:"multiple"`
+				Default     json.RawMessage `json:"default"`
+				Min         *float64        `json:"min"`
+				Max         *float64        `json:"max"`
 			}
 			if err := json.Unmarshal(k.raw, &o); err != nil {
-				r.wrong(m, "%s: expected an object: %v", clip.Line(k.name, 60), err)
+				r.wrong(m, "%s: %v", clip.Line(k.name, 60), fastjson.InWords(err))
 				continue
 			}
 			def := scalar(o.Default)

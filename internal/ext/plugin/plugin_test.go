@@ -250,7 +250,7 @@ func TestHostile(t *testing.T) {
 			`monitor 4: expected {"name": …, "command": …}`, "monitor 6: there are two of the name d"}},
 		{"options", `{"name": "p", "userConfig": {"a-b": {}, "t": {"type": "date"}, "n": {"type": "number", "default": "x"}, "N": {}, "q": 3}}`, nil, []string{
 			`userConfig: the key "a-b" cannot be used: expected letters, digits and _`, `userConfig: t: there is no type "date": string, number, boolean, directory, file`,
-			`userConfig: n: the default: expected a number, found "x"`, "userConfig: N: there are two of that name", "userConfig: q: expected an object: json: cannot unmarshal"}},
+			`userConfig: n: the default: expected a number, found "x"`, "userConfig: N: there are two of that name", "userConfig: q: expected an object, found a number"}},
 		{"dependencies", `{"name": "p", "dependencies": ["../x", {"name": "a", "version": "one"}, 3]}`, nil, []string{
 			`dependencies: the name "../x" cannot be used`, `dependencies: a: "one" is no version`, `dependencies: expected a name or {"name": …, "version": …}, found 3`}},
 	} {

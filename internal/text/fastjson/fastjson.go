@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -220,4 +221,46 @@ func Place(raw []byte, err error) (line, column int, ok bool) {
 	}
 	before := raw[:min(max(0, offset), int64(len(raw)))]
 	return 1 + bytes.Count(before, []byte("\n")), len(before) - bytes.LastIndexByte(before, '\n'), true
+}
+
+// InWords says what is wrong with JSON as encoding/json found it, by the names of
+// its fields and without those of Go's types.
+func InWords(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	kind, _, which := strings.Cut(wrong.Value, " ")
+	found := kinds[kind]
+	if which { // "number 3.5" where a whole one is meant, or a smaller one
+		found += " that is not whole or too large"
+	}
+	text := "expected " + kindOf(wrong.Type) + ", found " + found
+	if field := strings.TrimPrefix(wrong.Field, "."); field != "" {
+		text = field + ": " + text
+	}
+	return errors.New(text)
+}
+
+// kinds are the kinds of JSON in plain words.
+var kinds = map[string]string{"string": "a text", "number": "a number", "bool": "true or false", "array": "a list", "object": "an object"}
+
+// kindOf is the kind of JSON that fits a type.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return kindOf(t.Elem())
+	case reflect.String:
+		return kinds["string"]
+	case reflect.Bool:
+		return kinds["bool"]
+	case reflect.Slice, reflect.Array:
+		return kinds["array"]
+	case reflect.Map, reflect.Struct:
+		return kinds["object"]
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+		return kinds["number"]
+	default:
+		return "something else"
+	}
 }

@@ -158,3 +158,29 @@ func TestWhere(t *testing.T) {
 		t.Errorf("%v", fastjson.Where(text, err))
 	}
 }
+
+func TestInWords(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":1}`: "a: expected a text, found a number", `{"b":"x"}`: "b: expected a number, found a text", `{"c":[]}`: "c: expected true or false, found a list",
+		`{"d":true}`: "d: expected a list, found true or false", `{"e":{"f":{}}}`: "e.f: expected a text, found an object", `[]`: "expected an object, found a list",
+		`{"g":1.5}`: "g: expected a number, found a number that is not whole or too large", `{`: "unexpected end of JSON input", `{}`: "",
+	} {
+		var v struct {
+			A string   `json:"a"`
+			B float64  `json:"b"`
+			C *bool    `json:"c"`
+			D []string `json:"d"`
+			E struct {
+				F string `json:"f"`
+			} `json:"e"`
+			G int `json:"g"`
+		}
+		got := ""
+		if err := fastjson.InWords(json.Unmarshal([]byte(in), &v)); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q instead of %q", in, got, want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // Callbacks are hooks that the program which drives adze answers itself, with
@@ -77,7 +78,7 @@ func (c *Callbacks) Message(ctx context.Context, server string, message json.Raw
 		Answer json.RawMessage `json:"mcp_response"`
 	}
 	if err := json.Unmarshal(text, &in); err != nil {
-		return nil, fmt.Errorf("the program that drives adze answered a message to the MCP server %s with what cannot be read: %s", server, inWords(err))
+		return nil, fmt.Errorf("the program that drives adze answered a message to the MCP server %s with what cannot be read: %s", server, fastjson.InWords(err))
 	}
 	return in.Answer, nil
 }
@@ -144,7 +145,7 @@ func hostHooks(in map[string]json.RawMessage) (out []hook.Hook, err error) {
 			Timeout float64  `json:"timeout"`
 		}
 		if err := json.Unmarshal(in[event], &groups); err != nil {
-			return nil, fmt.Errorf("the hooks of %s cannot be read: %s", event, inWords(err))
+			return nil, fmt.Errorf("the hooks of %s cannot be read: %s", event, fastjson.InWords(err))
 		}
 		if hook.Event(event).Later() {
 			continue

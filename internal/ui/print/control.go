@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // A Request is what a host that drives adze over the pipe wants done or wants
@@ -73,7 +74,7 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 	}
 	if q.subtype != "initialize" {
 		if err := json.Unmarshal(q.raw, &in); err != nil {
-			return nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, inWords(err))
+			return nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, fastjson.InWords(err))
 		}
 	}
 	switch q.subtype {

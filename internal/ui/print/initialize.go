@@ -15,6 +15,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // A Setup is what a host decides before the session begins.
@@ -177,7 +178,7 @@ func (in initialize) policies() bool {
 func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	var in initialize
 	if err := json.Unmarshal(q.raw, &in); err != nil {
-		return nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, inWords(err))
+		return nil, fmt.Errorf("the request %q cannot be read: %s", q.subtype, fastjson.InWords(err))
 	}
 	if err := in.missing(); err != nil {
 		return nil, err

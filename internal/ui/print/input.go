@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // maxLine bounds one line of --input-format stream-json, in bytes.
@@ -102,7 +103,7 @@ type inputLine struct {
 func parse(raw []byte) (Input, error) {
 	var l inputLine
 	if err := json.Unmarshal(raw, &l); err != nil {
-		return Input{}, fmt.Errorf("it is not a JSON object of the shape that is known: %s", inWords(err))
+		return Input{}, fmt.Errorf("it is not a JSON object of the shape that is known: %s", fastjson.InWords(err))
 	}
 	switch l.Type {
 	case "user":
@@ -122,15 +123,6 @@ func parse(raw []byte) (Input, error) {
 		return Input{}, errors.New(`it has no "type"; a prompt is {"type":"user","message":{"role":"user","content":"…"}}`)
 	}
 	return Input{Note: "input of type " + l.Type + " is not known and was ignored"}, nil
-}
-
-// inWords says what is wrong with JSON without the names of Go's types.
-func inWords(err error) string {
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return fmt.Sprintf("%q cannot be a %s", strings.TrimPrefix(wrong.Field, "."), wrong.Value)
-	}
-	return err.Error()
 }
 
 // prompt reads a message, whose content is a string, or blocks of text and
