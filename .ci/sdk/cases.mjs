@@ -616,7 +616,7 @@ test('mcpServers: in the host itself', async (p) => {
   assert.match(text, /sum 42/)
   assert.match(text, /broken on purpose/)
   const init = out.messages.find((m) => m.type === 'system' && m.subtype === 'init')
-  assert.deepEqual(init.mcp_servers, [{ name: 'calc', status: 'connected' }])
+  assert.deepEqual(init.mcp_servers, [{ name: 'calc', status: 'connected', source: 'sdk' }])
   assert.ok(init.tools.includes('mcp__calc__add'), JSON.stringify(init.tools))
 })
 
@@ -639,7 +639,7 @@ test('agents, plugins, skills and slash commands', async (p) => {
   })
   const out = await p.script('> hi\n').says('hi', { plugins: [{ type: 'local', path: plugin }], agents: { reviewer: { description: 'reviews', prompt: 'x' } } })
   const init = out.messages.find((m) => m.type === 'system' && m.subtype === 'init')
-  assert.deepEqual(init.plugins, [{ name: 'demo', path: plugin }])
+  assert.deepEqual(init.plugins, [{ name: 'demo', path: plugin, version: '1.0.0' }])
   assert.ok(init.agents.includes('reviewer') && init.slash_commands.includes('demo:lint') && init.skills.includes('demo:lint'), JSON.stringify(init))
   assert.equal(init.output_style, 'default')
 })

@@ -100,12 +100,8 @@ func last(environ []string, name string) (value string) {
 // Began is closed when the hooks of the session's start have answered.
 func (r *Running) Began() <-chan struct{} { return r.ext.Began() }
 
-// Extended is what the session has besides adze's own, and MCPStates how MCP
-// servers are.
+// Extended is what the session has besides adze's own.
 func (r *Running) Extended() event.Extended { return r.ext.Extended() }
-
-// MCPStates are how MCP servers are, by name.
-func (r *Running) MCPStates() []event.ServerChanged { return r.world.ext.States() }
 
 // MCP are the MCP servers of all sessions.
 func (w *World) MCP() *ext.World { return w.ext }

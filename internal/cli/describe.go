@@ -25,11 +25,19 @@ func (r running) about() print.About {
 	d := r.Describe()
 	return print.About{
 		SessionID: d.ID, Cwd: d.Dir, Tools: d.Tools, Model: d.Model.ID(), Mode: string(d.Mode),
-		ToolNames: func() []string { return r.Tools().Names() }, Extended: r.Extended, MCP: r.MCPStates,
+		ToolNames: func() []string { return r.Tools().Names() }, Extended: r.Extended, MCP: r.servers,
 		KeySource: d.Key, Version: d.Version, Prefix: r.world.Config().Print.ProviderPrefix, NewID: newUUID,
 		Facts: r.Facts, Models: r.switchable, Context: r.context, Settings: r.settings,
 		Deferred: r.State().Deferred(),
 	}
+}
+
+// servers are the MCP servers as each turn begins.
+func (r running) servers() (out []print.ServerStatus) {
+	for _, s := range r.world.MCP().Status() {
+		out = append(out, briefly(s))
+	}
+	return out
 }
 
 // switchable are the models that a host can switch to.

@@ -44,6 +44,9 @@ func (e *extensionFlags) read(dir string) (out ext.Flags, err error) {
 		return out, usagef(`give a file as .mcp.json, or JSON: --mcp-config '{"mcpServers": {"db": {"command": "db-server"}}}'`, "%v", err)
 	}
 	for _, d := range e.pluginDirs {
+		if d == "" {
+			return out, usagef("give the folder that holds the plugin's manifest", "--plugin-dir is empty")
+		}
 		if !filepath.IsAbs(d) {
 			d = filepath.Join(dir, d)
 		}

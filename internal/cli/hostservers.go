@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/ui/print"
@@ -38,7 +39,7 @@ func (h *hostServers) Status() (out []print.ServerStatus) {
 		}
 	}
 	for _, s := range h.world.Status() {
-		x := print.ServerStatus{Name: s.Server.Name, Status: print.HostStatus(s.State), Scope: string(s.Server.Scope), Source: source(s.Server)}
+		x := briefly(s)
 		if s.Name != "" {
 			x.Info = &print.ServerInfo{Name: s.Name, Version: s.Version}
 		}
@@ -49,6 +50,11 @@ func (h *hostServers) Status() (out []print.ServerStatus) {
 		out = append(out, x)
 	}
 	return out
+}
+
+// briefly is a server without what it says of itself.
+func briefly(s mcp.Status) print.ServerStatus {
+	return print.ServerStatus{Name: s.Server.Name, Status: print.HostStatus(s.State), Scope: string(s.Server.Scope), Source: source(s.Server)}
 }
 
 // source is who defined a server, in the words of hosts.

@@ -76,7 +76,7 @@ func samples() []event.Body {
 		event.ModelChanged{Model: "m", Cause: event.CauseFallback, Why: "w"},
 		event.ModeChanged{Mode: policy.Auto, Cause: event.CauseAsked, Why: "w"},
 		event.ToolsChanged{Added: []string{"a"}, Removed: []string{"b"}, Named: []string{"a"}, Text: "there is a"},
-		event.Extended{Commands: []event.Offer{{Name: "n", Args: "a", About: "b", From: "f", Path: "p"}}, Skills: []event.Offer{{Name: "n"}}, Agents: []event.Offer{{Name: "n"}}, Plugins: []event.Offer{{Name: "n"}}, Styles: []event.Offer{{Name: "n"}}, Style: "s"},
+		event.Extended{Commands: []event.Offer{{Name: "n", Args: "a", About: "b", From: "f", Path: "p"}}, Skills: []event.Offer{{Name: "n"}}, Agents: []event.Offer{{Name: "n"}}, Plugins: []event.Offer{{Name: "n", Version: "1"}}, PluginErrors: []event.PluginError{{Plugin: "p", Kind: "k", Text: "t", Path: "/p"}}, Styles: []event.Offer{{Name: "n"}}, Style: "s"},
 		event.ServerChanged{Name: "n", State: event.ServerFailed, Why: "w", From: "f", Tools: 3},
 		event.Titled{Title: "t", By: "b"},
 		event.Cleared{Calls: []string{"a", "b"}},

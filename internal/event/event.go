@@ -224,6 +224,8 @@ type (
 		Plugins  []Offer `json:"plugins,omitempty"`
 		Styles   []Offer `json:"styles,omitempty"` // of output, adze's own among them
 		Style    string  `json:"style,omitempty"`  // the one in force
+
+		PluginErrors []PluginError `json:"plugin_errors,omitempty"`
 	}
 	// ServerChanged says how an MCP server is now.
 	ServerChanged struct {
@@ -329,6 +331,18 @@ type Offer struct {
 	About string `json:"about,omitempty"`
 	From  string `json:"from,omitempty"` // who brought it, for people
 	Path  string `json:"path,omitempty"` // of a plugin: its folder
+
+	Version string `json:"version,omitempty"` // of a plugin, as it says
+}
+
+// A PluginError is why a plugin, or a part of one, is not used.
+type PluginError struct {
+	// Plugin is NAME@MARKETPLACE, the name of one from a folder that was given, or
+	// "inline[N]" for the Nth of these folders where it has no name.
+	Plugin string `json:"plugin"`
+	Kind   string `json:"type"` // path-not-found, manifest-validation-error, hook-load-failed or generic-error
+	Text   string `json:"message"`
+	Path   string `json:"path,omitempty"` // of a folder that was given and is no plugin
 }
 
 // AboutWindow is a warning that the conversation will be compacted soon.

@@ -31,8 +31,10 @@ func (x *Session) Extended() event.Extended {
 	if x.conf.World.conf.NoCommands {
 		e.Commands = nil
 	}
-	for _, p := range x.conf.World.plugins().list {
-		e.Plugins = append(e.Plugins, event.Offer{Name: p.ID(), About: clip.Line(p.About, 200), From: p.Origin(), Path: p.Root})
+	plugs := x.conf.World.plugins()
+	e.PluginErrors = plugs.errs
+	for _, p := range plugs.list {
+		e.Plugins = append(e.Plugins, event.Offer{Name: p.ID(), Version: p.Version, About: clip.Line(p.About, 200), From: p.Origin(), Path: p.Root})
 	}
 	for _, a := range lib.Agents() {
 		e.Agents = append(e.Agents, offer(a.Thing))

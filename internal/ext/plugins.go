@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/adze-agent/adze/internal/auth"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/regular"
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/market"
@@ -25,6 +27,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/prompt"
 	"github.com/adze-agent/adze/internal/settings"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
@@ -45,8 +48,23 @@ type plugged struct {
 	servers []servers.Given
 	environ map[string][]string // of a plugin's own processes, by its ID
 	secrets []string            // values
-	bad     []string
+	bad     []string            // for people
+	errs    []event.PluginError // for clients
 }
+
+// wrong says what of a plugin is not used.
+func (p *plugged) wrong(plugin, kind, text string) {
+	p.bad = append(p.bad, text)
+	p.errs = append(p.errs, event.PluginError{Plugin: plugin, Kind: kind, Text: clip.Line(clip.Visible(text), 1000)})
+}
+
+// Kinds of an event.PluginError.
+const (
+	noPath      = "path-not-found"
+	badManifest = "manifest-validation-error"
+	badHook     = "hook-load-failed"
+	badPlugin   = "generic-error"
+)
 
 // Brought is what active plugins have besides skills and what is like them.
 type Brought struct {
@@ -81,16 +99,25 @@ func (w *World) replug() *plugged {
 		p.list, problems = store.Active(cfg)
 	}
 	for _, x := range problems {
-		p.bad = append(p.bad, x.Error()+hinted(x.Hint))
+		p.wrong(x.Plugin, badPlugin, x.Error()+hinted(x.Hint))
 	}
-	for _, dir := range c.PluginDirs {
+	for i, dir := range c.PluginDirs {
 		x, bad, err := store.Look(dir)
 		if err != nil {
-			p.bad = append(p.bad, fmt.Sprintf("the plugin in %s cannot be used: %v", dir, err))
+			kind := badManifest
+			if errors.Is(err, fs.ErrNotExist) {
+				kind = noPath
+			}
+			p.wrong(fmt.Sprintf("inline[%d]", i), kind, fmt.Sprintf("the plugin in %s cannot be used: %v", dir, err))
+			p.errs[len(p.errs)-1].Path = dir
 			continue
 		}
 		for _, b := range bad {
-			p.bad = append(p.bad, x.Origin()+": "+b.String())
+			if text := x.Origin() + ": " + b.String(); b.Note {
+				p.bad = append(p.bad, text)
+			} else {
+				p.wrong(x.ID(), badManifest, text)
+			}
 		}
 		p.list = append(slices.DeleteFunc(p.list, func(o plugin.Plugin) bool { return o.Name == x.Name }), x)
 	}
@@ -123,7 +150,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 	if len(x.Secrets()) > 0 {
 		var err error
 		if secrets, err = store.Secrets(context.Background(), x); err != nil {
-			p.bad = append(p.bad, fmt.Sprintf("%s: its secrets cannot be read: %v", x.Origin(), err))
+			p.wrong(x.ID(), badPlugin, fmt.Sprintf("%s: its secrets cannot be read: %v", x.Origin(), err))
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(secrets)) {
@@ -131,7 +158,9 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 	}
 	environ := x.Environ(secrets)
 	p.environ[x.ID()] = environ
-	p.bad = append(p.bad, unset(x, secrets)...)
+	for _, text := range unset(x, secrets) {
+		p.wrong(x.ID(), badPlugin, text)
+	}
 	at := hook.Place{Scope: "plugin", Root: x.Root, Data: x.Data, Env: environ}
 	for _, g := range x.Hooks {
 		at.From = x.Origin() + ", " + g.From
@@ -139,7 +168,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 		list, bad := hook.Parse(g.Event, raw, at)
 		for _, err := range append(bad, err) {
 			if err != nil {
-				p.bad = append(p.bad, fmt.Sprintf("%s: %v", at.From, err))
+				p.wrong(x.ID(), badHook, fmt.Sprintf("%s: %v", at.From, err))
 			}
 		}
 		p.hooks = append(p.hooks, list...)

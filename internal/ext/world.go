@@ -476,14 +476,6 @@ func (w *World) Close() {
 	}
 }
 
-// States are how servers are now, as sessions record it.
-func (w *World) States() (out []event.ServerChanged) {
-	for _, s := range w.Status() {
-		out = append(out, s.Event())
-	}
-	return out
-}
-
 var (
 	errNoSession  = errors.New("no session is there that could answer")
 	errNoCommands = errors.New("slash commands of extensions are off: --disable-slash-commands")

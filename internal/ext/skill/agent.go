@@ -29,7 +29,7 @@ func agentOf(p Place, f found, h *head, body string) (a Agent, bad *Problem) {
 	}
 	a.Thing = thing(p, f, name)
 	if a.Description = h.oneLine("description", 4000); a.Description == "" {
-		return wrong("description", "the agent %s needs a description", name)
+		return wrong("description", "it needs a description")
 	}
 	a.Prompt = strings.TrimSpace(clip.Clean(body))
 	if len(a.Prompt) > MaxBody {

@@ -148,7 +148,7 @@ func TestWildAgents(t *testing.T) {
 		"---\nname: r\ndescription: d\ntools: []\n---\np":  `r "d" "p" []    0`,
 		"---\nname: r\ndescription: d\nmodel: opus\neffort: high\npermissionMode: plan\nmaxTurns: 20\nmemory: project\nisolation: worktree\ncolor: red\nskills: [a, b]\nmcpServers: [db]\nbackground: true\ninitialPrompt: go\ndisallowedTools: Write\n---\np": `r "d" "p" [] opus high plan 20 [a b] ["db"] project true worktree red go [Write]`,
 		"---\ndescription: d\n---\np": ":0 an agent needs a name",
-		"---\nname: r\n---\np":        ":0 the agent r needs a description",
+		"---\nname: r\n---\np":        ":0 it needs a description",
 		"no front matter":             ":0 an agent needs a name",
 		"---\nname: r\ndescription: d\npermissionMode: yolo\n---\np":            `:4 permissionMode is "yolo"; it can be default, acceptEdits, plan, dontAsk, bypassPermissions, auto`,
 		"---\nname: r\ndescription: d\nmaxTurns: many\n---\np":                  ":4 maxTurns is a whole number from 1",
@@ -182,7 +182,7 @@ func TestParseAgents(t *testing.T) {
 	for _, p := range bad {
 		got += p.String() + "|"
 	}
-	want := `b "d: e" "p" [Read] haiku 3  --agents|e "d" "p" [] [] 0 {"x":{"command":"y"}} --agents|--agents: the agent a: it needs a prompt|--agents: the agent c: the agent c needs a description|--agents: the agent d is no object|`
+	want := `b "d: e" "p" [Read] haiku 3  --agents|e "d" "p" [] [] 0 {"x":{"command":"y"}} --agents|--agents: the agent a: it needs a prompt|--agents: the agent c: it needs a description|--agents: the agent d is no object|`
 	want = strings.Replace(want, `"p" [] [] 0 {`, `"p" []  0 {`, 1)
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -38,7 +38,7 @@ type About struct {
 	Extended func() event.Extended
 	// ToolNames are the tools that there are now; nil: those of Tools.
 	ToolNames func() []string
-	MCP       func() []event.ServerChanged
+	MCP       func() []ServerStatus
 	NewID     func() string
 	// Deferred is the call that a hook put off in an earlier run, nil for none.
 	Deferred *llm.ToolUse
@@ -113,11 +113,16 @@ func (p *projection) init() any {
 	p.offered, p.begun = x.Commands, true
 	if a.MCP != nil {
 		for _, s := range a.MCP() {
-			servers = append(servers, initServer{s.Name, HostStatus(s.State)})
+			servers = append(servers, initServer{s.Name, s.Status, s.Source})
 		}
 	}
 	for _, o := range x.Plugins {
-		plugins = append(plugins, initPlugin{o.Name, o.Path})
+		name, market, _ := strings.Cut(o.Name, "@")
+		p := initPlugin{Name: name, Path: o.Path, Version: o.Version}
+		if market != "" {
+			p.Source = o.Name
+		}
+		plugins = append(plugins, p)
 	}
 	if a.ToolNames != nil {
 		a.Tools = a.ToolNames()
@@ -126,9 +131,13 @@ func (p *projection) init() any {
 		Type: "system", Subtype: "init", UUID: a.NewID(), SessionID: a.SessionID, Cwd: a.Cwd, Tools: a.Tools,
 		MCPServers: servers, Model: a.name(a.Model), PermissionMode: a.Mode, SlashCommands: offerNames(x.Commands), Agents: offerNames(x.Agents),
 		Skills: offerNames(x.Skills), Plugins: plugins, APIKeySource: a.KeySource, Version: a.Version, AdzeVersion: a.Version,
-		OutputStyle: cmp.Or(x.Style, "default"),
+		OutputStyle: cmp.Or(x.Style, "default"), PluginErrors: x.PluginErrors, Capabilities: capabilities(),
 	}
 }
+
+// capabilities are what of the protocol hosts can rely on, by their published names:
+// the answer to interrupt says what still waits, and it can take that back.
+func capabilities() []string { return []string{"interrupt_receipt_v1", "interrupt_cancel_queued_v1"} }
 
 // apply returns the lines for an event.
 func (p *projection) apply(e event.Event) []any {

@@ -197,7 +197,7 @@ func answered(t *testing.T, out []byte) {
 // fields are the names of compat.md 4.4: those that every such line has, and
 // after a "|" those that it may have.
 var fields = map[string]string{
-	"system/init":              "type subtype uuid session_id cwd tools mcp_servers model permissionMode slash_commands agents skills plugins apiKeySource claude_code_version output_style | adze_version",
+	"system/init":              "type subtype uuid session_id cwd tools mcp_servers model permissionMode slash_commands agents skills plugins apiKeySource claude_code_version output_style capabilities | adze_version plugin_errors",
 	"system/api_retry":         "type subtype attempt max_retries retry_delay_ms error_status error uuid session_id",
 	"system/informational":     "type subtype content uuid session_id | level",
 	"system/compact_boundary":  "type subtype compact_metadata uuid session_id",

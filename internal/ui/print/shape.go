@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 )
 
@@ -29,16 +30,22 @@ type initLine struct {
 	Version        string       `json:"claude_code_version"`
 	AdzeVersion    string       `json:"adze_version"`
 	OutputStyle    string       `json:"output_style"`
+	// PluginErrors are plugins, and parts of some, that are not used.
+	PluginErrors []event.PluginError `json:"plugin_errors,omitempty"`
+	Capabilities []string            `json:"capabilities"`
 }
 
 type initServer struct {
 	Name   string `json:"name"`
 	Status string `json:"status"`
+	Source string `json:"source,omitempty"` // sdk, plugin, or the scope that configures it
 }
 
 type initPlugin struct {
-	Name string `json:"name"`
-	Path string `json:"path"`
+	Name    string `json:"name"`
+	Path    string `json:"path"`
+	Version string `json:"version,omitempty"`
+	Source  string `json:"source,omitempty"` // NAME@MARKETPLACE of one that was installed
 }
 
 type messageLine struct {

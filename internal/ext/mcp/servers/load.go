@@ -347,6 +347,9 @@ func FromFlags(values []string, read func(path string) ([]byte, error)) ([]Given
 	for _, v := range values {
 		at := config.Origin{Scope: config.Flag, From: "--mcp-config"}
 		text := []byte(v)
+		if strings.TrimSpace(v) == "" {
+			return nil, errors.New("--mcp-config is empty")
+		}
 		if !strings.HasPrefix(strings.TrimSpace(v), "{") {
 			b, err := read(v)
 			if err != nil {
