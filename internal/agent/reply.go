@@ -123,7 +123,7 @@ func (r *run) stream(ctx context.Context, target Target, req llm.Request, c *cal
 		if !begun {
 			begun = true
 			rep.first = r.Now().Sub(start)
-			if err := r.Host.Emit(event.ReplyStarted{Model: target.ID(), First: rep.first, ID: said.known.ID, Usage: said.known.Usage}); err != nil {
+			if err := r.Host.Emit(event.ReplyStarted{Model: target.ID(), First: rep.first, ID: said.known.ID, Usage: said.known.Usage, Limits: said.known.Limits}); err != nil {
 				return rep, err
 			}
 		}

@@ -108,7 +108,7 @@ func samples() []event.Body {
 
 func liveSamples() []event.Body {
 	return []event.Body{
-		event.ReplyStarted{Model: "m", First: 5, ID: "i", Usage: llm.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, CacheWriteLong: 6}}, event.TextDelta{At: 1, S: "s"}, event.ThinkingDelta{At: 1, S: "s"},
+		event.ReplyStarted{Model: "m", First: 5, ID: "i", Usage: llm.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, CacheWriteLong: 6}, Limits: []llm.Limit{{Name: "tokens", Used: 0.5, Most: 2, Left: 1, Resets: time.Unix(9, 0).UTC()}}}, event.TextDelta{At: 1, S: "s"}, event.ThinkingDelta{At: 1, S: "s"},
 		event.ToolInputDelta{Call: "c", Name: "n", At: 1, S: "{"},
 		event.PartDone{Part: llm.ToolUse{ID: "c", Name: "n", Input: json.RawMessage(`{}`)}},
 		event.Retracted{Why: "w"}, event.Waiting{Attempt: 1, Max: 10, For: time.Second, Status: 529, Err: "e", Kind: "k"},

@@ -14,6 +14,8 @@ type (
 		First time.Duration `json:"first"`
 		ID    string        `json:"id,omitempty"`   // the provider's, when it says so by now
 		Usage llm.Usage     `json:"usage,omitzero"` // as far as the provider says by now
+		// Limits are the provider's rate limits, where it tells of them.
+		Limits []llm.Limit `json:"limits,omitempty"`
 	}
 	// TextDelta says S was added at byte At of the reply's text, so a reader
 	// can tell it missed some.

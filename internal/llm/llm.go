@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"iter"
 	"strings"
+	"time"
 )
 
 // CutCall is ToolUse.Bad of a call that the output limit cut off.
@@ -203,6 +204,7 @@ type (
 	Progress struct {
 		ID, Model string
 		Usage     Usage
+		Limits    []Limit // as the answer's headers tell of them
 	}
 	// Finished is always last and comes exactly once when there was no error.
 	Finished struct {
@@ -213,6 +215,15 @@ type (
 		ID      string // the provider's id of the reply
 	}
 )
+
+// A Limit is how much of a rate limit of the provider is used.
+type Limit struct {
+	Name   string    `json:"name"`           // "requests", "tokens", "input_tokens", "output_tokens", "five_hour", "seven_day"
+	Used   float64   `json:"used"`           // share, from 0 to 1
+	Most   int64     `json:"most,omitempty"` // 0 where only the share is told
+	Left   int64     `json:"left,omitempty"`
+	Resets time.Time `json:"resets,omitzero"`
+}
 
 func (TextDelta) chunk()      {}
 func (ThinkingDelta) chunk()  {}

@@ -65,7 +65,7 @@ func (s State) Apply(e event.Event) State {
 		s = s.reshaped(e)
 	case event.TurnEnded:
 		s.talk = s.talk.turnEnded(e.Seq, b.Reason == event.ToolDeferred)
-		s.Turn.End = b
+		s.Turn.End, s.Lasted = b, s.Lasted+b.Took
 		s.Running, s.Pending, s.Started = "", nil, nil
 	case event.TaskStarted:
 		s.Background = with(s.Background, b.ID, b)

@@ -30,6 +30,9 @@ func (s State) finished(seq event.Seq, b event.ToolFinished) State {
 	if ts, ok := tasks(b.View); ok {
 		s.Tasks, s.Quiet = ts, 0
 	}
+	if d, ok := b.View.(view.Diff); ok && !b.IsErr {
+		s.Added, s.Removed = s.Added+d.Added, s.Removed+d.Removed
+	}
 	s.talk = s.talk.finished(seq, b)
 	return s
 }

@@ -59,8 +59,11 @@ type State struct {
 	Rules      []string // granted for the session, in order
 	Gone       []string // tools that were taken away and did not come back, in order
 	// Loaded are the tools that the model loaded, as it was told of them, in order.
-	Loaded []llm.Spec `json:",omitempty"`
-	Denied int        // calls that were refused, in all turns
+	Loaded []llm.Spec    `json:",omitempty"`
+	Denied int           // calls that were refused, in all turns
+	Lasted time.Duration // of all turns that ended
+	// Added and Removed are lines of files that calls changed, in all turns.
+	Added, Removed int
 
 	Tasks    []view.Task // the todo list as it stands
 	Quiet    int         // replies since the todo list was written

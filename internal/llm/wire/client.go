@@ -86,6 +86,9 @@ type Out struct {
 	left  bool
 	kept  int // bytes of the reply so far
 	watch *watch
+	// limits are what the headers told; the next Progress has them, and each after it.
+	limits []llm.Limit
+	told   bool
 }
 
 // thinks tells the watch whether the model reasons now, which may take long
@@ -105,10 +108,17 @@ func (o *Out) Keep(n int) bool {
 
 // Put yields c unless the consumer has left.
 func (o *Out) Put(c llm.Chunk) {
+	p, silent := c.(llm.Progress)
+	if !silent && !o.told && len(o.limits) > 0 {
+		o.Put(llm.Progress{})
+	}
 	if o.left {
 		return
 	}
-	if _, said := c.(llm.Progress); !said {
+	if silent {
+		p.Limits, o.told = o.limits, true
+		c = p
+	} else {
 		o.begun = true
 	}
 	if o.watch != nil {
@@ -165,6 +175,7 @@ func (c *Client) attempt(ctx context.Context, call Call, dec Decoder, out *Out) 
 		}
 		return c.refused(resp, page, host)
 	}
+	out.limits = Limits(resp.Header, c.c.Wall())
 	err = c.decode(NewReader(body), dec, out)
 	if err == nil || out.left {
 		return nil

@@ -5,9 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/adze-agent/adze/internal/ui/story"
+	"math"
 	"strings"
 	"time"
+
+	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/ui/story"
 
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
@@ -23,8 +26,9 @@ type status struct {
 	changed bool      // something changed since it ran
 	due     time.Time // when it runs again; zero is not at all
 
-	since          time.Time // when the session was opened here
-	added, removed int       // lines of files that changed since then
+	since  time.Time     // when the session was opened here
+	before time.Duration // what its turns took until then
+	limits []llm.Limit   // of the provider, as the newest reply told
 }
 
 // statusWait gathers changes before the command runs, statusTime bounds it.
@@ -222,6 +226,22 @@ func (m *Model) statusDue() []effect {
 	}}}
 }
 
+// limitsOf are rate limits by their names, as the command reads them.
+func limitsOf(all []llm.Limit) map[string]any {
+	out := map[string]any{}
+	for _, l := range all {
+		of := map[string]any{"used_percentage": math.Round(l.Used*1000) / 10}
+		if l.Most > 0 {
+			of["limit"], of["remaining"] = l.Most, l.Left
+		}
+		if !l.Resets.IsZero() {
+			of["resets_at"] = l.Resets.Unix()
+		}
+		out[l.Name] = of
+	}
+	return out
+}
+
 // statusInput is what the command reads, in the published form.
 func (m *Model) statusInput() []byte {
 	left := m.contextLeft()
@@ -238,13 +258,16 @@ func (m *Model) statusInput() []byte {
 		"workspace": map[string]any{"current_dir": dir, "project_dir": root},
 		"cost": map[string]any{
 			"total_cost_usd": m.st.Total.Cost, "total_api_duration_ms": m.st.Total.Took.Milliseconds(),
-			"total_duration_ms": m.now.Sub(m.status.since).Milliseconds(), "total_lines_added": m.status.added, "total_lines_removed": m.status.removed,
+			"total_duration_ms": (m.status.before + m.now.Sub(m.status.since)).Milliseconds(), "total_lines_added": m.st.Added, "total_lines_removed": m.st.Removed,
 		},
 		"output_style":        map[string]any{"name": cmp.Or(m.st.Extensions.Style, "default")},
 		"context_window":      window,
 		"exceeds_200k_tokens": m.st.Gauge().Tokens > 200_000,
 		"thinking":            map[string]any{"enabled": !m.quick},
 		"permission_mode":     m.mode(),
+	}
+	if len(m.status.limits) > 0 {
+		in["rate_limits"] = limitsOf(m.status.limits)
 	}
 	if name := m.box.VimMode().String(); name != "" {
 		in["vim"] = map[string]any{"mode": name}

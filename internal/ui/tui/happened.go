@@ -66,6 +66,9 @@ func (m *Model) happened(e event.Event) []effect {
 		m.turn.typed, m.turn.writes = m.turn.typed+len(b.S), b.Name
 	case event.ReplyStarted:
 		m.turn.waiting = nil
+		if len(b.Limits) > 0 {
+			m.status.limits = b.Limits
+		}
 	case event.PartDone:
 		m.turn.writes = ""
 	case event.Replied:
@@ -79,8 +82,7 @@ func (m *Model) happened(e event.Event) []effect {
 		m.closeQuestion(b.Call)
 	case event.ToolFinished:
 		m.closeQuestion(b.Call)
-		if d, ok := b.View.(view.Diff); ok && m.s != nil && e.Seq > m.s.After && !b.IsErr {
-			m.status.added, m.status.removed = m.status.added+d.Added, m.status.removed+d.Removed
+		if _, ok := b.View.(view.Diff); ok && !b.IsErr {
 			return m.changed()
 		}
 		if _, ok := b.View.(view.Tasks); ok && len(m.st.Tasks) > 0 {

@@ -257,7 +257,7 @@ func (m *Model) opened(in openedMsg) []effect {
 	if m.shownAfter > 0 {
 		m.st = in.s.Was
 	}
-	m.status.since, m.status.added, m.status.removed = m.now, 0, 0
+	m.status.since, m.status.before = m.now, 0
 	in.s.Was = transcript.State{} // it would keep what the session lets go
 	before := m.story.Items[m.story.Printed:]
 	m.story = story.New()
@@ -287,6 +287,7 @@ func (m *Model) opened(in openedMsg) []effect {
 // ready is when the session can be talked to: what was typed before goes out.
 func (m *Model) ready() []effect {
 	m.screen.past = false
+	m.status.before = m.st.Lasted
 	m.forked(m.start.Resume)
 	waiting := m.queue
 	m.queue = m.waited()

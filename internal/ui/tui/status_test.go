@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -34,6 +35,11 @@ func TestStatusLine(t *testing.T) {
 	if got := fmt.Sprintln(in["cost"], in["output_style"]); got != "map[total_api_duration_ms:0 total_cost_usd:0 total_duration_ms:3300 total_lines_added:3 total_lines_removed:1] map[name:terse]\n" {
 		t.Errorf("it reads %s", got)
 	}
+	r.event(event.ReplyStarted{Limits: []llm.Limit{{Name: "tokens", Used: 0.2512, Most: 1000, Left: 749, Resets: time.Unix(1_800_000_000, 0)}, {Name: "five_hour", Used: 0.5}}}, event.ReplyStarted{}, event.Replied{}).pass(statusWait)
+	r.do(tickMsg{})
+	if got := fmt.Sprintln(in["rate_limits"]); got != "map[five_hour:map[used_percentage:50] tokens:map[limit:1000 remaining:749 resets_at:1.8e+09 used_percentage:25.1]]\n" {
+		t.Errorf("it reads %s", got)
+	}
 	runs = 1
 	for range 5 {
 		r.event(event.Replied{}, event.ModeChanged{Mode: policy.PlanMode})
@@ -50,5 +56,25 @@ func TestStatusLine(t *testing.T) {
 	}
 	if !r.m.wake().IsZero() {
 		t.Error("it is to run again though nothing changed")
+	}
+}
+
+// Of a session that is gone on with, what changed and how long it lasted before
+// counts as well.
+func TestStatusLineOfAResumedSession(t *testing.T) {
+	r := newRig(t, 80, 24)
+	var in map[string]any
+	es := []event.Body{
+		event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"}, event.ToolFinished{Call: "1", View: view.Diff{Added: 3, Removed: 1}},
+		event.TurnEnded{ID: "t", Took: time.Minute},
+	}
+	r.do(openedMsg{&Session{Client: nobody{}, ID: "s", Model: "a/b", After: event.Seq(len(es)), UI: Settings{Status: StatusLine{Run: func(_ context.Context, stdin []byte) (string, error) {
+		in = nil
+		return "line", json.Unmarshal(stdin, &in)
+	}}}}, nil})
+	r.event(es...).event(event.InputAccepted{ID: "q", Text: "on"}, event.TurnStarted{ID: "u"}, event.ToolFinished{Call: "2", View: view.Diff{Added: 1}}).pass(statusWait)
+	r.do(tickMsg{})
+	if got := fmt.Sprintln(in["cost"]); got != "map[total_api_duration_ms:0 total_cost_usd:0 total_duration_ms:60300 total_lines_added:4 total_lines_removed:1]\n" {
+		t.Errorf("it reads %s", got)
 	}
 }
