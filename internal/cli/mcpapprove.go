@@ -34,6 +34,7 @@ func mcpApprove(sys System, f *runFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
+				s.Programs = c.Paths.ProgramsOf(s)
 				list = append(list, s)
 				fmt.Fprintf(sys.Stdout, "%s (%s)\n%s", clip.Visible(s.Name), clip.Visible(s.Origin.String()), s.Describe())
 				if d := servers.Changed(s, answers[s.Name]); d != "" {

@@ -38,6 +38,12 @@ func (w *World) Programs(dirs []string) []policy.Steer {
 	runs := settings.Runs{Paths: w.conf.Live.Paths, Dirs: dirs}
 	for _, s := range wanted {
 		what := "the MCP server " + s.Name
+		if s.Approval == servers.Approved && !s.Answered { // nothing asks again when it changes
+			all := settings.Runs{Paths: runs.Paths, Dirs: dirs}
+			all.Server(s, what)
+			runs.Found = append(runs.Found, all.Protected(what)...)
+			continue
+		}
 		if s.Transport == servers.Stdio {
 			runs.Command(append([]string{s.Command}, s.Args...), what)
 		}

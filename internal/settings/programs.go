@@ -11,6 +11,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/place"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/shellread"
@@ -52,19 +53,39 @@ type Runs struct {
 	Paths
 	Dirs  []string // resolved
 	Found []policy.Steer
+
+	parts     []sourced // of programs that are followed
+	following bool
+	followed  int // how far, at the moment
+}
+
+// Server adds what an MCP server runs, and what gets its headers: also what these lead to
+// without naming it.
+func (r *Runs) Server(s servers.Server, what string) {
+	r.following = true
+	defer func() { r.following = false }()
+	if s.Transport == servers.Stdio {
+		r.Command(append([]string{s.Command}, s.Args...), what)
+	}
+	r.Line(s.HeadersHelper, what)
 }
 
 // Line adds what a command for the shell runs. what names who runs it: "a hook of
 // the settings".
 func (r *Runs) Line(command, what string) {
+	r.line(command, r.Paths.Dir, what)
+}
+
+// line is Line in a folder.
+func (r *Runs) line(command, dir, what string) {
 	if command == "" {
 		return
 	}
 	p := r.Paths
 	command = strings.NewReplacer("${CLAUDE_PROJECT_DIR}", p.Root, "$CLAUDE_PROJECT_DIR", p.Root, "${ADZE_PROJECT_DIR}", p.Root, "$ADZE_PROJECT_DIR", p.Root).Replace(command)
-	for _, a := range shellread.Read(command, place.World(p.Dir, p.Home)).Actions {
+	for _, a := range shellread.Read(command, place.World(dir, p.Home)).Actions {
 		if e, ok := a.(policy.Exec); ok {
-			r.add(e.Argv, cmp.Or(e.Dir, p.Dir), what)
+			r.add(e.Argv, cmp.Or(e.Dir, dir), what)
 		}
 	}
 }
@@ -84,12 +105,21 @@ func (r *Runs) add(argv []string, dir, what string) {
 	for _, file := range programsOf(argv) {
 		r.file(paths.Absolute(dir, r.Home, file), what+" runs it")
 	}
+	if r.following {
+		r.follow(argv, dir, what)
+	}
+}
+
+// resolved is a path without links, as far as that can be told.
+func resolved(at string) string {
+	if real, err := place.Resolve(at); err == nil {
+		return real
+	}
+	return at
 }
 
 func (r *Runs) file(at, why string) {
-	if real, err := place.Resolve(at); err == nil {
-		at = real
-	}
+	at = resolved(at)
 	known := slices.ContainsFunc(r.Found, func(s policy.Steer) bool { return s.Path == at })
 	if paths.WithinAny(r.Dirs, at) && !slices.Contains(r.Dirs, at) && !known {
 		r.Found = append(r.Found, policy.Steer{Path: at, Why: why})

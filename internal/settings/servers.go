@@ -37,10 +37,10 @@ func (p Paths) Answers() trust.Answers {
 // Servers are the MCP servers that are configured now. It reads files, which
 // takes milliseconds.
 func (l *Live) Servers(s Servers) servers.Set {
-	return l.servers(l.Config(), s)
+	return l.servers(l.Config(), s, l.Paths.ProgramsOf)
 }
 
-func (l *Live) servers(cfg *config.Config, s Servers) servers.Set {
+func (l *Live) servers(cfg *config.Config, s Servers, programs func(servers.Server) []servers.Program) servers.Set {
 	p, counts := l.Paths, l.counts
 	from := servers.Sources{Config: cfg, Given: s.Given, Strict: s.Strict, Plugins: s.Plugins, Dirs: []string{p.Dir}}
 	if p.Root != p.Dir {
@@ -57,7 +57,7 @@ func (l *Live) servers(cfg *config.Config, s Servers) servers.Set {
 	if counts(config.User) && p.Home != "" && !s.Strict {
 		from.Person = l.serverFile(l.personServers())
 	}
-	from.Programs = p.ProgramsOf
+	from.Programs = programs
 	var bad error
 	from.Answers, bad = p.Answers().Of(p.Root)
 	seen := l.brings.Load()
@@ -151,13 +151,18 @@ func (l *Live) serverFiles() []string {
 	return out
 }
 
-// serverPrint tells sets of servers apart. Files that hold more than servers
-// change often without it.
+// serverPrint tells sets of servers apart, with what was said to them. Files that hold
+// more than servers change often without it. What servers run is not looked at.
 func (l *Live) serverPrint(cfg *config.Config) string {
-	set := l.servers(cfg, Servers{})
+	set := l.servers(cfg, Servers{}, nil)
+	said, err := l.Paths.Answers().Of(l.Paths.Root)
 	h := sha256.New()
+	fmt.Fprintln(h, err)
 	for _, s := range set.Servers {
 		fmt.Fprintf(h, "%q %q %q %q %q %s\n", s.Name, s.Scope, s.Approval, s.Why, s.Problem, s.Raw)
+		if s.Answered {
+			fmt.Fprintf(h, "%s %v\n", said[s.Name].Hash, said[s.Name].Yes)
+		}
 	}
 	for _, p := range set.Problems {
 		fmt.Fprintln(h, p)

@@ -57,6 +57,7 @@ func TestServersOfARun(t *testing.T) {
 	}
 	// A yes to the server starts nothing while the folder is not trusted.
 	db, _ := set.Get("db")
+	db.Programs = l.Paths.ProgramsOf(db)
 	if err := l.Paths.Answers().Say(t.Context(), l.Paths.Root, db, true); err != nil {
 		t.Fatal(err)
 	}

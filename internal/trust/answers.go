@@ -45,7 +45,7 @@ func (a Answers) Say(ctx context.Context, root string, s servers.Server, yes boo
 		if r.Folders[root] == nil {
 			r.Folders[root] = map[string]servers.Answer{}
 		}
-		r.Folders[root][s.Name] = servers.Answer{Hash: s.Hash(), Yes: yes, Said: said, Texts: s.Texts()}
+		r.Folders[root][s.Name] = servers.Answer{Hash: s.Hash(), Yes: yes, Said: said, Texts: s.Texts(), Sums: s.Sums()}
 	})
 }
 

@@ -55,8 +55,8 @@ type Config struct {
 	Host func(ctx context.Context, server string, message json.RawMessage) (json.RawMessage, error)
 	// Client does what servers ask of us; nil does nothing of it.
 	Client Client
-	// Fresh is asked before a server is connected whose Programs are known; an error
-	// says that they are others now, and keeps it from being started.
+	// Fresh is asked before a server is connected that is Answered; an error says that
+	// its Programs are others now, and keeps it from being started.
 	Fresh func(servers.Server) error
 	// Roots are the folders that servers may work in, asked for at each connection;
 	// see Hub.RootsChanged.

@@ -88,7 +88,7 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 	case <-ctx.Done():
 		return nil, offer{}, ctx.Err()
 	}
-	if s.hub.conf.Fresh != nil && len(s.conf.Programs) > 0 {
+	if s.hub.conf.Fresh != nil && s.conf.Answered {
 		if err := s.hub.conf.Fresh(s.conf); err != nil {
 			return nil, offer{}, &final{err}
 		}

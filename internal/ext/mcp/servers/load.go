@@ -50,6 +50,8 @@ type Answer struct {
 	Said string `json:"said,omitempty"` // how it was described
 	// Texts are the programs that it named, by path, as far as they are short.
 	Texts map[string]string `json:"texts,omitempty"`
+	// Sums tell what all of them were; see Server.Sums.
+	Sums map[string]string `json:"sums,omitempty"`
 }
 
 // Sources are all places where servers are configured.
@@ -298,18 +300,19 @@ func (l *loader) rule(s *Server) {
 	if !s.Origin.Scope.Repo() {
 		return
 	}
-	// Somebody else may have written it, and what it runs.
-	if l.from.Programs != nil {
-		s.Programs = l.from.Programs(*s)
-	}
 	mcp := l.from.Config.MCP
 	answer, answered := l.from.Answers[s.Name]
+	enabled := s.Scope == Project && l.from.Trusted && (mcp.EnableAllProject || slices.Contains(mcp.Enabled, s.Name))
+	// Somebody else may have written it, and what it runs.
+	if s.Answered = answered && !enabled; s.Answered && l.from.Programs != nil {
+		s.Programs = l.from.Programs(*s)
+	}
 	switch {
 	case s.Scope == Project && slices.Contains(mcp.Disabled, s.Name):
 		s.Approval, s.Why = Refused, "disabledMcpjsonServers names it"
 	case s.Scope == Project && !l.from.Trusted:
 		s.Approval, s.Why = Pending, "the folder is not trusted as it is now: look at it with adze trust"
-	case s.Scope == Project && (mcp.EnableAllProject || slices.Contains(mcp.Enabled, s.Name)):
+	case enabled:
 	case answered && answer.Hash == s.Hash() && answer.Yes:
 	case answered && answer.Hash == s.Hash():
 		s.Approval, s.Why = Refused, "you said no to it; adze mcp reset-choices has it asked again"

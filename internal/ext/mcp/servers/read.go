@@ -272,9 +272,7 @@ func (s Server) Describe() string {
 		line("  header", k+": "+shown(k, w.Headers[k]))
 	}
 	line("runs for its headers", w.HeadersHelper)
-	for _, p := range s.Programs {
-		line("  file of this folder", p.describe())
-	}
+	describePrograms(s.Programs, line)
 	line("signs in as client", w.OAuth.ClientID)
 	line("  with the secret in", w.OAuth.ClientSecret)
 	line("  with the private key in", w.OAuth.PrivateKey)

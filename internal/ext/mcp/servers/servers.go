@@ -82,8 +82,9 @@ type Server struct {
 	Problem  string
 	Approval Approval
 	Why      string // of Refused and Pending, for people
-	// Programs are the files of the folder that its command names, of a server that
-	// came with the folder.
+	// Answered: it came with the folder, and Approval goes by what a person said to
+	// exactly this. Programs are the files of the folder that it runs then.
+	Answered bool
 	Programs []Program
 	// Raw is its configuration as it was written.
 	Raw json.RawMessage
