@@ -175,12 +175,16 @@ func pluginFindings(sys System, o invocation, p settings.Paths, cfg *config.Conf
 		text = "active: " + strings.Join(names, ", ")
 	}
 	out = []finding{{"plugins", "ok", text, ""}}
-	for _, x := range problems {
-		out = append(out, finding{"plugins", "note", x.Error(), x.Hint})
-	}
+	var broken []string
 	for _, in := range list {
 		if err := store.Verify(in); err != nil {
+			broken = append(broken, in.ID())
 			out = append(out, finding{"plugins", "broken", in.ID() + ": " + err.Error(), "adze plugin update " + hint.Shell(in.ID()) + " installs it anew"})
+		}
+	}
+	for _, x := range problems {
+		if !slices.Contains(broken, x.Plugin) {
+			out = append(out, finding{"plugins", "note", x.Error(), x.Hint})
 		}
 	}
 	return out

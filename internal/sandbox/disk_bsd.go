@@ -4,23 +4,14 @@ package sandbox
 
 import (
 	"os"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/adze-agent/adze/internal/disk/changed"
 )
 
 // pathOnly opens a folder for its path alone, as far as the system can.
 const pathOnly = unix.O_RDONLY
-
-// changed is when a file or folder changed last, which nobody can set, and its
-// number.
-func changed(info os.FileInfo) (at time.Time, ino int64) {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return time.Unix(st.Ctimespec.Sec, st.Ctimespec.Nsec), int64(st.Ino)
-	}
-	return info.ModTime(), 0
-}
 
 // unlockAt lets the owner of a file or folder read and write it; a link is not
 // followed.
@@ -34,7 +25,7 @@ func look(path string) (at, size, ino int64, dir, ok bool) {
 	if err != nil {
 		return 0, 0, 0, false, false
 	}
-	when, ino := changed(info)
+	when, ino := changed.At(info)
 	return when.UnixNano(), info.Size(), ino, info.IsDir(), true
 }
 

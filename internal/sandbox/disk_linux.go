@@ -2,24 +2,12 @@ package sandbox
 
 import (
 	"fmt"
-	"os"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 // pathOnly opens a folder for its path alone, which needs no right to read it.
 const pathOnly = unix.O_PATH
-
-// changed is when a file or folder changed last, which nobody can set, and its
-// number.
-func changed(info os.FileInfo) (at time.Time, ino int64) {
-	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		return time.Unix(st.Ctim.Sec, st.Ctim.Nsec), int64(st.Ino)
-	}
-	return info.ModTime(), 0
-}
 
 // look is what a survey asks of each folder, without what os.Lstat costs.
 func look(path string) (at, size, ino int64, dir, ok bool) {

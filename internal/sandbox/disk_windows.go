@@ -3,14 +3,13 @@ package sandbox
 import (
 	"errors"
 	"os"
-	"time"
+
+	"github.com/adze-agent/adze/internal/disk/changed"
 )
 
 const noFollow = 0
 
 func barred(string, os.FileInfo) bool { return false }
-
-func changed(info os.FileInfo) (at time.Time, ino int64) { return info.ModTime(), 0 }
 
 func quarantine(string, string, string) (string, error) { return "", errors.ErrUnsupported }
 
@@ -24,7 +23,7 @@ func look(path string) (at, size, ino int64, dir, ok bool) {
 	if err != nil {
 		return 0, 0, 0, false, false
 	}
-	when, ino := changed(info)
+	when, ino := changed.At(info)
 	return when.UnixNano(), info.Size(), ino, info.IsDir(), true
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/adze-agent/adze/internal/disk/changed"
 	"github.com/adze-agent/adze/internal/git/conf"
 	"github.com/adze-agent/adze/internal/text/paths"
 )
@@ -114,7 +115,7 @@ func stampOf(path string) string {
 		if n++; n > maxStamped {
 			return fs.SkipAll
 		}
-		at, ino := changed(info)
+		at, ino := changed.At(info)
 		fmt.Fprintf(h, "%s\x00%v %d %d %d\n", p, info.Mode(), info.Size(), at.UnixNano(), ino)
 		return nil
 	})
@@ -144,7 +145,7 @@ func span(path string) (first, last time.Time) {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			at, _ := changed(info)
+			at, _ := changed.At(info)
 			if first.IsZero() || at.Before(first) {
 				first = at
 			}

@@ -35,8 +35,8 @@ func PolicyOf(cfg *config.Config) Policy { return ParsePolicy(cfg.StrictMarkets,
 
 // Active are the plugins that count with these settings, by ID: those that
 // enabledPlugins names, that the person installed, and whose dependencies are
-// active. It reads the lock file and a summary of each plugin, and neither
-// looks into the plugins nor asks a keyring. What a project's settings say is
+// active. It reads the lock file and a summary of each plugin, asks the system
+// whether one of their files changed, and asks no keyring. What a project's settings say is
 // in cfg only when the project is trusted; what it wants and nobody installed
 // is a problem, with the command that would install it.
 func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []Problem) {
@@ -86,7 +86,7 @@ func (s *Store) Active(cfg *config.Config) (active []plugin.Plugin, problems []P
 			bad(id, "", "%v", err)
 			continue
 		}
-		p, err := s.summary(in)
+		p, err := s.intact(in)
 		if err != nil {
 			bad(id, "adze plugin update "+hint.Shell(id), "%v", err)
 			continue
@@ -187,9 +187,14 @@ func circleOf(found map[string]plugin.Plugin, id string, way []string) []string 
 // summary is a plugin as it was read when it was installed, or as it is read
 // now when another adze wrote that.
 func (s *Store) summary(in Installed) (plugin.Plugin, error) {
+	sum, err := s.stored(in)
+	return sum.Plugin, err
+}
+
+func (s *Store) stored(in Installed) (summary, error) {
 	rel := filepath.FromSlash(in.Folder)
 	if !filepath.IsLocal(rel) {
-		return plugin.Plugin{}, errors.New("its folder in " + lockName + " leads elsewhere")
+		return summary{}, errors.New("its folder in " + lockName + " leads elsewhere")
 	}
 	dir := s.path(versionDir, rel)
 	var sum summary
@@ -198,15 +203,42 @@ func (s *Store) summary(in Installed) (plugin.Plugin, error) {
 		err = fastjson.Unmarshal(b, &sum)
 	}
 	if err != nil || sum.Format != summaryFormat || sum.Sum != in.Sum {
+		sum = summary{Format: summaryFormat, Sum: in.Sum}
 		if sum.Plugin, _, err = readDir(dir, plugin.Source{Name: in.Name, Entry: in.Entry}); err != nil {
-			return plugin.Plugin{}, fmt.Errorf("what was installed is gone, or cannot be read: %w", err)
+			return summary{}, gone(err)
 		}
 		sum.Plugin.Name = in.Name
-		_ = s.writeSummary(dir, summary{summaryFormat, in.Sum, sum.Plugin}) // the next start reads again
+		_ = s.writeSummary(dir, sum) // the next start reads again
 	}
-	p := sum.Plugin
+	p := &sum.Plugin
 	p.Market, p.Root, p.Data = in.Market, dir, s.dataOf(in)
-	return p, nil
+	return sum, nil
+}
+
+func gone(err error) error {
+	return fmt.Errorf("what was installed is gone, or cannot be read: %w", cause(err))
+}
+
+// intact is a plugin whose files are those that were installed. They are read again
+// only when the system says that one of them changed.
+func (s *Store) intact(in Installed) (plugin.Plugin, error) {
+	sum, err := s.stored(in)
+	if err != nil {
+		return sum.Plugin, err
+	}
+	now, err := stampOf(sum.Plugin.Root)
+	switch {
+	case err != nil:
+		return sum.Plugin, gone(err)
+	case now == sum.Stamp:
+		return sum.Plugin, nil
+	}
+	if err := s.Verify(in); err != nil {
+		return sum.Plugin, err
+	}
+	sum.Stamp = now
+	_ = s.writeSummary(sum.Plugin.Root, sum) // the next start reads again
+	return sum.Plugin, nil
 }
 
 // Plugin is an installed plugin with the options that are set.
@@ -262,7 +294,7 @@ func (s *Store) Verify(in Installed) error {
 	all, err := sumOf(s.path(versionDir, filepath.FromSlash(in.Folder)))
 	switch {
 	case err != nil:
-		return fmt.Errorf("what was installed is gone, or cannot be read: %w", cause(err))
+		return gone(err)
 	case all.Sum != in.Sum:
 		return errors.New("its files are not those that were installed")
 	}

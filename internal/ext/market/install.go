@@ -352,6 +352,8 @@ type summary struct {
 	Format int           `json:"format"`
 	Sum    string        `json:"sum"`
 	Plugin plugin.Plugin `json:"plugin"`
+	// Stamp is of the files when Sum was found to be theirs; "" is not known.
+	Stamp string `json:"stamp,omitempty"`
 }
 
 // summaryFormat changes when reading a plugin gives something else than before.
@@ -419,7 +421,15 @@ func (s *Store) put(st Step) error {
 	if err := s.move(st.tree, rel); err != nil {
 		return err
 	}
-	return s.writeSummary(to, summary{summaryFormat, st.next.Sum, st.Plugin})
+	stamp, err := stampOf(to)
+	if err != nil {
+		return mended(err)
+	}
+	// Between the question and the answer others may have written.
+	if all, err := sumOf(to); err != nil || all.Sum != st.next.Sum {
+		return errors.Join(mended(err), fmt.Errorf("%s: its files changed while it was installed; try again", st.next.ID()), mended(safe.RemoveAll(to)))
+	}
+	return s.writeSummary(to, summary{summaryFormat, st.next.Sum, st.Plugin, stamp})
 }
 
 func (s *Store) writeSummary(dir string, sum summary) error {

@@ -203,16 +203,52 @@ func TestInstall(t *testing.T) {
 	if p := install(t, s, "fmt@shop"); !p.Steps[0].Same() || p.Steps[0].Asks() || len(p.Steps[0].Changes) > 0 {
 		t.Errorf("%+v", p.Steps[0].Changes)
 	}
-	// What is there without being agreed to is noticed.
+	// What is there without being agreed to is noticed, at each start, also when its
+	// time is set back; what somebody only touched is not.
+	guard := filepath.Join(got[0].Root, "guard.sh")
+	if err := os.Chtimes(guard, time.Now(), time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 1 || len(problems) != 0 {
+		t.Errorf("%+v %v", got, problems)
+	}
+	info, err := os.Stat(guard)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := errors.Join(os.Chmod(filepath.Join(got[0].Root, "guard.sh"), 0o755), os.WriteFile(filepath.Join(got[0].Root, "guard.sh"), []byte("evil"), 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Verify(in); err == nil {
 		t.Error("changed files are not noticed")
 	}
+	if err := os.Chtimes(guard, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 0 || len(problems) != 1 || problems[0].Text != "its files are not those that were installed" || problems[0].Hint != "adze plugin update fmt@shop" {
+			t.Errorf("%+v %v", got, problems)
+		}
+	}
 	install(t, s, "fmt@shop")
 	if err := s.Verify(in); err != nil {
 		t.Error("not mended:", err)
+	}
+	if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 1 || len(problems) != 0 {
+		t.Errorf("%+v %v", got, problems)
+	}
+	// So is what was put beside it, and what was taken away.
+	if err := errors.Join(os.Chmod(got[0].Root, 0o755), os.WriteFile(filepath.Join(got[0].Root, "new.sh"), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 0 || len(problems) != 1 {
+		t.Errorf("%+v %v", got, problems)
+	}
+	if err := os.Remove(filepath.Join(got[0].Root, "new.sh")); err != nil {
+		t.Fatal(err)
+	}
+	if got, problems := s.Active(enabled(t, "fmt@shop")); len(got) != 1 || len(problems) != 0 {
+		t.Errorf("%+v %v", got, problems)
 	}
 	if err := s.Uninstall(t.Context(), "fmt", true, false); err != nil {
 		t.Fatal(err)

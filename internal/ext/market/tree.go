@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/adze-agent/adze/internal/disk/changed"
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -287,6 +288,30 @@ func sumOf(dir string) (sums, error) {
 	})
 	out.Sum = "sha256:" + hex.EncodeToString(all.Sum(nil))
 	return out, err
+}
+
+// stampOf is what the system says of the files of a tree without reading them: when one
+// changes, comes or goes, it is another.
+func stampOf(dir string) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	all := sha256.New()
+	err = fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		at, number := changed.At(info)
+		line(all, p, fmt.Sprint(info.Mode(), info.Size(), at.UnixNano(), number))
+		return nil
+	})
+	return hex.EncodeToString(all.Sum(nil)), err
 }
 
 func line(h hash.Hash, parts ...string) {
