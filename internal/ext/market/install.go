@@ -302,7 +302,9 @@ func (s *Store) prepare(ctx context.Context, l lockFile, m Market, e Entry, work
 	st.Brings = brings(st.Plugin, st.tree, all)
 	if old, ok := l.Plugins[st.next.ID()]; ok {
 		st.Old = &old
-		st.Changes = s.changes(old, st.Plugin, st.tree, all, st.Brings)
+		if !st.Same() { // what was agreed to is the same, whatever became of its files
+			st.Changes = s.changes(old, st.Plugin, st.tree, all, st.Brings)
+		}
 	}
 	return st, nil
 }
