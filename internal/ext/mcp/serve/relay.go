@@ -19,6 +19,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // prompted is what the session is told when calls came. No model reads it.
@@ -55,6 +56,8 @@ type call struct {
 	tries    int // turns that ended without taking it
 	done     chan event.ToolFinished
 	asked    chan event.Asked
+	said     chan string // the newest line of what it prints
+	lines    float64     // told of them; only for whoever waits
 }
 
 // NewRelay returns a relay of no calls.
@@ -70,7 +73,7 @@ func (r *Relay) add(name string, input json.RawMessage) (*call, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.last++
-	c := &call{id: "mcp-" + strconv.Itoa(r.last), name: name, input: input, done: make(chan event.ToolFinished, 1), asked: make(chan event.Asked, 1)}
+	c := &call{id: "mcp-" + strconv.Itoa(r.last), name: name, input: input, done: make(chan event.ToolFinished, 1), asked: make(chan event.Asked, maxAsked), said: make(chan string, 1)}
 	r.calls[c.id], r.pending = c, append(r.pending, c)
 	r.since++
 	return c, r.begin()
@@ -161,14 +164,18 @@ func (r *Relay) see(b event.Body) {
 			c.done <- b
 		}
 	case event.Asked:
-		if c := r.calls[b.Call]; c != nil {
+		if c := r.about(b.Call); c != nil {
 			select {
 			case c.asked <- b:
 				return
-			default: // a second question about one call: nobody is there to answer
+			default: // more questions about one call than anybody will answer
 			}
 		}
 		r.refuse(b.Call)
+	case event.ToolOutput:
+		if c := r.calls[b.Call]; c != nil {
+			c.prints(b.S)
+		}
 	case event.InputRemoved:
 		if b.ID == "mcp-calls-"+strconv.Itoa(r.prompt) {
 			r.fail(func(*call) bool { return true }, "the call was refused: "+b.Why)
@@ -179,6 +186,50 @@ func (r *Relay) see(b event.Body) {
 	default: // nothing to take
 	}
 }
+
+// about is the call that a question is about: of what is asked on the way (a
+// connection to the network), the only one that runs. nil where that is not known.
+func (r *Relay) about(id string) *call {
+	if c := r.calls[id]; c != nil {
+		return c
+	}
+	var only *call
+	for _, c := range r.calls {
+		switch {
+		case slices.Contains(r.pending, c):
+		case only != nil:
+			return nil
+		default:
+			only = c
+		}
+	}
+	return only
+}
+
+// prints keeps the newest line of what a call prints.
+func (c *call) prints(s string) {
+	line := clip.Line(clip.Visible(lastLine(s)), maxLine)
+	if line == "" {
+		return
+	}
+	select {
+	case <-c.said:
+	default:
+	}
+	c.said <- line // there is room: nobody else sends
+}
+
+// lastLine is the last line of a text that is not empty.
+func lastLine(s string) string {
+	s = strings.TrimRight(s, " \t\r\n")
+	return strings.TrimSpace(s[strings.LastIndexAny(s, "\r\n")+1:])
+}
+
+// maxAsked bounds the questions about one call that wait for its client.
+const maxAsked = 8
+
+// maxLine bounds a line of progress, in characters.
+const maxLine = 200
 
 // ended takes the end of a turn. Events come some time after what they tell of: a
 // turn that was completed is one that reply ended, when all it had been handed was

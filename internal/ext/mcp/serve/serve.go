@@ -43,8 +43,9 @@ type Server struct {
 
 // A question is one that a client was asked, until it answers or is late.
 type question struct {
-	call *call
-	late *time.Timer
+	call  *call
+	about string // what the answer is given for: the call, or what is asked on its way
+	late  *time.Timer
 }
 
 // New offers the tools of a session whose model is the relay.
@@ -62,7 +63,7 @@ func New(r *Relay, s *session.Session, version string) (*Server, error) {
 		stop()
 		return nil, err
 	}
-	events := s.Follow(ctx, s.State().Seq, event.Durable)
+	events := s.Follow(ctx, s.State().Seq, event.Everything)
 	x.done.Go(func() { // ends with Close, or with the session
 		for e, err := range events {
 			if err != nil {
@@ -160,18 +161,35 @@ func (x *Server) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallT
 
 // wait waits for the result of a call, or for a question about it.
 func (x *Server) wait(ctx context.Context, req *mcp.CallToolRequest, c *call) (*mcp.CallToolResult, error) {
-	select {
-	case f := <-c.done:
-		return result(f), nil
-	case q := <-c.asked:
-		return x.ask(ctx, req, c, q), nil
-	case <-ctx.Done():
-		if x.relay.drop(c) {
-			_ = x.relay.submit(op.Interrupt{})
+	said := c.said
+	if req.Params.GetProgressToken() == nil {
+		said = nil
+	}
+	var pause <-chan time.Time
+	for {
+		select {
+		case f := <-c.done:
+			return result(f), nil
+		case q := <-c.asked:
+			return x.ask(ctx, req, c, q), nil
+		case line := <-said:
+			c.lines++
+			_ = req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: c.lines, Message: line}) // whoever left needs none
+			said, pause = nil, time.After(progressEvery)
+		case <-pause:
+			said, pause = c.said, nil
+		case <-ctx.Done():
+			if x.relay.drop(c) {
+				_ = x.relay.submit(op.Interrupt{})
+			}
+			return nil, ctx.Err()
 		}
-		return nil, ctx.Err()
 	}
 }
+
+// progressEvery is how long a client is told nothing more of a call after a line
+// of what it prints.
+const progressEvery = 500 * time.Millisecond
 
 // result is what came of a call, as clients read it.
 func result(f event.ToolFinished) *mcp.CallToolResult {
@@ -193,24 +211,22 @@ const fromNewest = "2026-07-28"
 // client that cannot be asked, or does not answer, has said no.
 func (x *Server) ask(ctx context.Context, req *mcp.CallToolRequest, c *call, q event.Asked) *mcp.CallToolResult {
 	if !elicits(req.Session) {
-		x.relay.refuse(c.id)
-		select {
-		case f := <-c.done:
-			return result(f)
-		case <-ctx.Done():
-			x.relay.drop(c)
+		x.relay.refuse(q.Call)
+		res, err := x.wait(ctx, req, c)
+		if err != nil {
 			return result(event.ToolFinished{IsErr: true, Text: nobody})
 		}
+		return res
 	}
 	state := rand.Text()
 	over := func() {
-		if x.take(state) != nil {
-			x.relay.refuse(c.id)
+		if _, ok := x.take(state); ok {
+			x.relay.refuse(q.Call)
 			x.relay.drop(c)
 		}
 	}
 	x.mu.Lock()
-	x.open[state] = question{c, time.AfterFunc(answerWithin, over)}
+	x.open[state] = question{c, q.Call, time.AfterFunc(answerWithin, over)}
 	x.mu.Unlock()
 	if p := req.Session.InitializeParams(); p != nil && p.ProtocolVersion < fromNewest {
 		context.AfterFunc(ctx, over)
@@ -224,25 +240,23 @@ func (x *Server) ask(ctx context.Context, req *mcp.CallToolRequest, c *call, q e
 	}
 }
 
-// take takes a call that waits for an answer.
-func (x *Server) take(state string) *call {
+// take takes a question that waits for an answer.
+func (x *Server) take(state string) (q question, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	q, ok := x.open[state]
-	if !ok {
-		return nil
+	if q, ok = x.open[state]; ok {
+		delete(x.open, state)
+		q.late.Stop()
 	}
-	delete(x.open, state)
-	q.late.Stop()
-	return q.call
+	return q, ok
 }
 
 // answered goes on with a call whose client was asked.
 func (x *Server) answered(ctx context.Context, req *mcp.CallToolRequest, state string) (*mcp.CallToolResult, error) {
-	c := x.take(state)
-	if c == nil || c.name != req.Params.Name {
-		if c != nil {
-			x.relay.refuse(c.id)
+	q, ok := x.take(state)
+	if !ok || q.call.name != req.Params.Name {
+		if ok {
+			x.relay.refuse(q.about)
 		}
 		return nil, errors.New("there is no question that this answers: it was open for too long, or never asked")
 	}
@@ -250,11 +264,11 @@ func (x *Server) answered(ctx context.Context, req *mcp.CallToolRequest, state s
 	if e, ok := req.Params.InputResponses["permission"].(*mcp.ElicitResult); ok && e.Action == "accept" {
 		allow = e.Content["decision"] == "allow"
 	}
-	answer := op.Answer{Call: c.id, Allow: allow, By: client}
+	answer := op.Answer{Call: q.about, Allow: allow, By: client}
 	if err := x.relay.submit(answer); err != nil {
 		return nil, err
 	}
-	return x.wait(ctx, req, c)
+	return x.wait(ctx, req, q.call)
 }
 
 // elicits reports whether a client can put a form to a person.
@@ -286,9 +300,11 @@ func asking(q event.Asked) string {
 	return clip.Middle(clip.VisibleText(text), maxQuestion, "")
 }
 
-// Stdio serves one client over two pipes, until in ends or ctx does.
+// Stdio serves one client over two pipes, until in ends and all that came of it is
+// answered, or until ctx ends.
 func (x *Server) Stdio(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	err := x.sdk.Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
+	d := newDrain(ctx, in, out)
+	err := x.sdk.Run(ctx, &mcp.IOTransport{Reader: d, Writer: d})
 	if ctx.Err() != nil || errors.Is(err, io.EOF) {
 		return nil
 	}

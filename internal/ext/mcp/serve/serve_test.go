@@ -362,3 +362,127 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set("Authorization", "Bearer s3cret")
 	return b.RoundTripper.RoundTrip(r)
 }
+
+// loud prints while it runs.
+type loud struct{ made }
+
+func (loud) Run(_ context.Context, _ json.RawMessage, env tool.Env) (tool.Result, error) {
+	env.Progress("one\n")
+	env.Progress("two\r\x1b[31mthree\n\n")
+	return tool.Result{Text: "over"}, nil
+}
+
+func TestProgress(t *testing.T) {
+	r := newRig(t, loud{made{name: "Loud"}})
+	toServer, fromClient := io.Pipe()
+	toClient, fromServer := io.Pipe()
+	var done sync.WaitGroup
+	done.Go(func() { _ = r.Stdio(context.Background(), toServer, fromServer) })
+	told := make(chan *mcp.ProgressNotificationParams, 10)
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, n *mcp.ProgressNotificationClientRequest) { told <- n.Params },
+	}).Connect(t.Context(), &mcp.IOTransport{Reader: toClient, Writer: fromClient}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &mcp.CallToolParams{Name: "Loud", Arguments: json.RawMessage(`{}`)}
+	p.SetProgressToken("mine")
+	if res, err := c.CallTool(t.Context(), p); err != nil || res.IsError {
+		t.Fatal(res, err)
+	}
+	select {
+	case n := <-told: // the newest line there was then; how many are told depends on the time
+		if n.ProgressToken != "mine" || n.Progress != 1 || n.Message != "one" && n.Message != `\x1b[31mthree` {
+			t.Errorf("%+v", n)
+		}
+	default:
+	}
+	if _, isErr := call(t, c, "Loud", `{}`); isErr {
+		t.Error("without a token it fails")
+	}
+	_ = c.Close()
+	done.Wait()
+}
+
+// What a file of requests asks for is answered, also what takes a while, unless
+// somebody would have to answer a question.
+func TestRequestsFromAFile(t *testing.T) {
+	var ended chan struct{}
+	slow := made{name: "Slow", run: func(context.Context, string) tool.Result {
+		<-ended
+		return tool.Result{Text: "slowly"}
+	}}
+	requests := func(capabilities, tool string) io.ReadCloser {
+		return &file{ended: ended, r: strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":` + capabilities + `,"clientInfo":{"name":"x","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":"b","method":"tools/call","params":{"name":"` + tool + `","arguments":{}}}`)}
+	}
+	for name, c := range map[string]struct{ capabilities, tool, want string }{
+		"slow":            {`{}`, "Slow", `"text":"slowly"`},
+		"nobody is asked": {`{}`, "Write", "cannot be asked"},
+		"a question":      {`{"elicitation":{}}`, "Write", "elicitation/create"},
+	} {
+		out := &whole{}
+		ended = make(chan struct{})
+		if err := newRig(t, slow).Stdio(t.Context(), requests(c.capabilities, c.tool), out); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}
+
+// file tells when it was read to its end.
+type file struct {
+	r     io.Reader
+	ended chan struct{}
+}
+
+func (f *file) Read(p []byte) (int, error) {
+	n, err := f.r.Read(p)
+	if err != nil {
+		close(f.ended)
+	}
+	return n, err
+}
+
+func (*file) Close() error { return nil }
+
+// whole keeps what is written.
+type whole struct {
+	mu sync.Mutex
+	strings.Builder
+}
+
+func (w *whole) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.Builder.Write(p)
+}
+
+func (*whole) Close() error { return nil }
+
+// What a call is asked about on its way goes to its client, too.
+func TestQuestionsOnTheWay(t *testing.T) {
+	var r *rig
+	connects := made{name: "Fetch", run: func(ctx context.Context, _ string) tool.Result {
+		v, err := r.session.Permit(ctx, agent.Question{
+			Call: llm.ToolUse{Name: "SandboxNetworkAccess", Input: json.RawMessage(`{"host":"x.example"}`)}, Tool: "SandboxNetworkAccess",
+			Plan: tool.Plan{Title: "Connect to x.example", Actions: []policy.Action{policy.Net{Host: "x.example", Port: 443}}},
+		})
+		return tool.Result{Text: fmt.Sprint(v.Effect == policy.Allow, err)}
+	}}
+	for _, decision := range []string{"allow", "refuse"} {
+		shown := ""
+		r = newRig(t, connects)
+		c := r.client(t, func(p *mcp.ElicitParams) *mcp.ElicitResult {
+			shown = p.Message
+			return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"decision": decision}}
+		})
+		want := fmt.Sprint(decision == "allow", error(nil))
+		if text, _ := call(t, c, "Fetch", `{}`); text != want || !strings.Contains(shown, "Connect to x.example") {
+			t.Errorf("%s: %q after %q", decision, text, shown)
+		}
+	}
+}

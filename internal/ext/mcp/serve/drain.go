@@ -1,0 +1,122 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+)
+
+// A drain stands between a client's two pipes and the server: that the client has
+// closed its end is told only once all that it asked for is answered, so that
+// requests in a file are a way to call tools. It waits for nothing that the client
+// would have to say something to.
+type drain struct {
+	ctx context.Context
+	in  io.ReadCloser
+	out io.WriteCloser
+
+	mu          sync.Mutex // guards what follows
+	ended       bool       // the client has closed its end
+	asks        bool       // it was asked something
+	open        map[string]bool
+	quiet       chan struct{} // closed once the end may be told
+	heard, told lines
+}
+
+func newDrain(ctx context.Context, in io.ReadCloser, out io.WriteCloser) *drain {
+	return &drain{ctx: ctx, in: in, out: out, open: map[string]bool{}, quiet: make(chan struct{})}
+}
+
+// Read implements io.Reader.
+func (d *drain) Read(p []byte) (int, error) {
+	n, err := d.in.Read(p)
+	d.note(func() {
+		d.ended = err != nil
+		d.heard.each(p[:n], d.ended, func(m envelope) {
+			switch {
+			case m.Method == "notifications/cancelled":
+				delete(d.open, string(m.Params.Request))
+			case m.Method != "" && len(m.ID) > 0:
+				d.open[string(m.ID)] = true
+			}
+		})
+	})
+	if err == nil || n > 0 {
+		return n, nil // the error comes again
+	}
+	select {
+	case <-d.quiet:
+	case <-d.ctx.Done():
+	}
+	return 0, err
+}
+
+// Write implements io.Writer.
+func (d *drain) Write(p []byte) (int, error) {
+	n, err := d.out.Write(p)
+	d.note(func() {
+		d.told.each(p[:n], false, func(m envelope) {
+			switch {
+			case len(m.ID) == 0: // a notification
+			case m.Method != "":
+				d.asks = true
+			default:
+				delete(d.open, string(m.ID))
+			}
+		})
+	})
+	return n, err
+}
+
+// note changes what is known, and tells the end when nothing is left to wait for.
+func (d *drain) note(change func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change()
+	if !d.ended || len(d.open) > 0 && !d.asks {
+		return
+	}
+	select {
+	case <-d.quiet:
+	default:
+		close(d.quiet)
+	}
+}
+
+// Close implements io.Closer, for both ends.
+func (d *drain) Close() error {
+	_ = d.in.Close() // nothing is lost of what was read
+	return d.out.Close()
+}
+
+// An envelope is what tells messages of JSON-RPC apart.
+type envelope struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Request json.RawMessage `json:"requestId"` // of one that is cancelled, which may get no answer
+	} `json:"params"`
+}
+
+// lines cuts a stream at the ends of its lines.
+type lines struct{ rest []byte }
+
+// each takes a piece of the stream; last: no more come. What is no message is passed over.
+func (l *lines) each(p []byte, last bool, do func(envelope)) {
+	l.rest = append(l.rest, p...)
+	for {
+		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		if !whole && !last {
+			return
+		}
+		var m envelope
+		if json.Unmarshal(line, &m) == nil {
+			do(m)
+		}
+		if l.rest = rest; !whole {
+			return
+		}
+	}
+}
