@@ -22,6 +22,8 @@ type asks struct {
 	waiting     bool // for a reply
 	replies     chan reply
 	missed      int
+	moved       time.Time   // when it was found to have another size
+	framed      time.Time   // when the last frame was written
 	part        []draw.Line // what the last frame printed
 	sized       func(Size)  // is called with a size that nobody told yet
 }
@@ -41,6 +43,10 @@ const (
 	// still is how long a size has to last before anything is drawn for it, and
 	// maxSteps how many sizes are waited for.
 	still, maxSteps = 40 * time.Millisecond, 12
+	// dragged is for how long after a change of the size another one is likely, and
+	// calm how far apart frames are meanwhile: the fewer there are, the less often
+	// one is on its way when the size changes.
+	dragged, calm = time.Second, 250 * time.Millisecond
 )
 
 // Ask says which questions the terminal answers. Sized is called, without
@@ -90,6 +96,9 @@ func (s *Screen) certain() {
 			return
 		}
 		if s.asks.size {
+			if now := time.Now(); now.Sub(s.asks.moved) < dragged {
+				s.pause(calm - now.Sub(s.asks.framed))
+			}
 			s.another()
 		}
 		z := s.in.size
@@ -97,7 +106,7 @@ func (s *Screen) certain() {
 			s.in.taken, s.in.fresh = 0, ""
 			return
 		}
-		if s.pause(); s.in.size != z || s.asks.size && s.another() {
+		if s.pause(still); s.in.size != z || s.asks.size && s.another() {
 			continue
 		}
 		at, ok := s.ask(askPlace, false)
@@ -119,7 +128,7 @@ func (s *Screen) another() bool {
 	if z = sane(z); !ok || z == s.in.size {
 		return false
 	}
-	s.in.size, s.full.size = z, z
+	s.in.size, s.full.size, s.asks.moved = z, z, time.Now()
 	if s.asks.sized != nil {
 		s.asks.sized(z)
 	}
@@ -129,9 +138,9 @@ func (s *Screen) another() bool {
 // pause waits for the one who drags a window to hold still: a frame in the
 // middle of that would be drawn on a size that is gone already. s.mu is held,
 // but not meanwhile.
-func (s *Screen) pause() {
+func (s *Screen) pause(d time.Duration) {
 	s.mu.Unlock()
-	time.Sleep(still)
+	time.Sleep(d)
 	s.mu.Lock()
 }
 
@@ -141,7 +150,7 @@ func (s *Screen) pause() {
 // missing. s.mu is held, but not meanwhile.
 func (s *Screen) confirm() {
 	part := s.asks.part
-	s.asks.part = nil
+	s.asks.part, s.asks.framed = nil, time.Now()
 	if !s.asks.size || s.onFull || s.plain {
 		return
 	}

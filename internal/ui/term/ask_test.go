@@ -1,10 +1,12 @@
 package term
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // asked is a terminal that answers what it is asked, or does not.
@@ -99,6 +101,41 @@ func TestNoAnswer(t *testing.T) {
 		}
 		if n := strings.Count(a.out.String(), askPlace); n != maxMissed {
 			t.Errorf("asked %d times", n)
+		}
+		if err := a.s.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// While a window is dragged few frames are on their way: each could arrive on
+// another size than it was made for.
+func TestFewFramesWhileAWindowIsDragged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{size: Size{40, 10}}
+		a.s = NewScreen(a, config(a.size))
+		a.s.Ask(true, true, nil)
+		n := 0
+		frames := func(d time.Duration) int {
+			before := strings.Count(a.out.String(), "frame")
+			for until := time.Now().Add(d); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+				n++
+				a.s.Live(lines(fmt.Sprintf("%d frame", n)), Cursor{})
+			}
+			a.s.Sync()
+			return strings.Count(a.out.String(), "frame") - before
+		}
+		if n := frames(time.Second); n < 90 {
+			t.Errorf("%d frames in a second before", n)
+		}
+		a.mu.Lock()
+		a.size = Size{30, 10}
+		a.mu.Unlock()
+		if n := frames(dragged); n < 2 || n > int(dragged/calm)+2 {
+			t.Errorf("%d frames in the second after", n)
+		}
+		if n := frames(time.Second); n < 60 {
+			t.Errorf("%d frames in a second afterwards", n)
 		}
 		if err := a.s.Close(false); err != nil {
 			t.Fatal(err)
