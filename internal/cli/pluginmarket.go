@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/market"
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -226,7 +226,7 @@ func pluginValidate(sys System, f *runFlags) *cobra.Command {
 					}
 					lines = append(lines, x.String())
 				}
-				lines = append(lines, hookProblems(p)...)
+				lines = append(lines, ext.HookProblems(p)...)
 			}
 			for _, l := range lines {
 				fmt.Fprintln(sys.Stdout, "wrong: "+l)
@@ -237,22 +237,6 @@ func pluginValidate(sys System, f *runFlags) *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// hookProblems are hooks of a plugin that cannot be used.
-func hookProblems(p plugin.Plugin) (out []string) {
-	for _, g := range p.Hooks {
-		list, bad := hook.Parse(g.Event, g.JSON, hook.Place{From: g.From, Scope: "plugin"})
-		for _, err := range bad {
-			out = append(out, clip.Visible(g.From+": "+err.Error()))
-		}
-		for _, h := range list {
-			if d := h.Doubt(); d != "" {
-				out = append(out, clip.Visible(g.From+": "+d))
-			}
-		}
-	}
-	return out
 }
 
 func pluginNew(sys System, f *runFlags) *cobra.Command {

@@ -195,11 +195,15 @@ func (h *uiHost) theme(name string, dark bool) (*draw.Theme, error) {
 		if f.Name != name {
 			continue
 		}
-		b, err := regular.Read(f.File, maxTheme)
-		if err != nil {
-			return nil, err
+		b, parse := []byte(f.Palette), draw.ParsePalette
+		if f.File != "" {
+			var err error
+			if b, err = regular.Read(f.File, maxTheme); err != nil {
+				return nil, err
+			}
+			parse = draw.ParseTheme
 		}
-		t, problems := draw.ParseTheme(b)
+		t, problems := parse(b)
 		if len(problems) > 0 {
 			return nil, fmt.Errorf("the theme %s: %v", name, problems[0])
 		}

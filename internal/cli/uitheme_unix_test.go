@@ -17,28 +17,33 @@ func TestUIThemesOfPlugins(t *testing.T) {
 	p.startedBefore()
 	dir := filepath.Join(p.dir, "neon")
 	for name, text := range map[string]string{
-		".claude-plugin/plugin.json": `{"name": "neon", "version": "1.0.0"}`,
-		"themes/night.json":          `{"name": "Night", "base": "dark", "colors": {"accent": "#ff00ff"}}`,
-		"themes/odd.json":            "{\"base\": \"dark\", \"colors\": {\n\"acent\": \"#ff00ff\"}}",
-		"themes/notes.txt":           "no theme",
+		".claude-plugin/plugin.json":   `{"name": "neon", "version": "1.0.0"}`,
+		"themes/night.json":            `{"name": "Night", "base": "dark", "colors": {"accent": "#ff00ff"}}`,
+		"themes/odd.json":              "{\"base\": \"dark\", \"colors\": {\n\"acent\": \"#ff00ff\"}}",
+		"themes/notes.txt":             "no theme",
+		"../gem/gemini-extension.json": `{"name": "gem", "version": "1.0.0", "themes": [{"name": "Deep Sea", "text": {"accent": "#0000ff"}}]}`,
 	} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		p.put(filepath.Join("neon", name), text)
 	}
-	flags := []string{"--model", "script/" + p.put("model.txt", "> One.\n"), "--sandbox", "off", "--plugin-dir", dir}
+	flags := []string{"--model", "script/" + p.put("model.txt", "> One.\n"), "--sandbox", "off", "--plugin-dir", dir, "--plugin-dir", filepath.Join(p.dir, "gem")}
 	x := p.inTerminal(p.adze(flags...), 100, 40)
 	x.until(`What shall be done here`)
 	x.keys("/theme", enter)
-	x.until(`(?s)neon:night.*neon:odd`)
+	x.until(`(?s)neon:night.*neon:odd.*gem:Deep Sea`)
 	x.keys("\x1b")
 	x.gone(`neon:night`)
 	x.keys("/theme neon:odd", enter)
 	x.until(`the theme neon:odd: .*did you mean "accent"`)
+	x.keys("/theme gem:Deep Sea", enter)
 	x.keys("/theme neon:night", enter)
 	x.keys("/exit", enter)
 	x.ended()
+	if !bytes.Contains(x.bytes, []byte("38;2;0;0;255")) {
+		t.Error("a theme for Gemini's agent does not count")
+	}
 	x = p.inTerminal(p.adze(flags...), 100, 40)
 	x.until(`What shall be done here`)
 	x.keys("/exit", enter)

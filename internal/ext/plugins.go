@@ -165,7 +165,7 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 	for _, g := range x.Hooks {
 		at.From = x.Origin() + ", " + g.From
 		raw, err := x.ExpandHooks(g.JSON) // secrets are variables of its processes, and in no command line
-		list, bad := hook.Parse(g.Event, raw, at)
+		list, bad := parsed(x, g.Event, raw, at)
 		for _, err := range append(bad, err) {
 			if err != nil {
 				p.wrong(x.ID(), badHook, fmt.Sprintf("%s: %v", at.From, err))
@@ -184,6 +184,35 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 		}
 		p.servers = append(p.servers, g)
 	}
+}
+
+// parsed reads the hooks of one matcher in the words of who the plugin was written for.
+func parsed(x plugin.Plugin, event string, group json.RawMessage, at hook.Place) ([]hook.Hook, []error) {
+	if x.Format != plugin.Gemini {
+		return hook.Parse(event, group, at)
+	}
+	doc, err := json.Marshal(map[string]any{"hooks": map[string]any{event: []json.RawMessage{group}}})
+	if err != nil {
+		return nil, []error{err}
+	}
+	return hook.ParseOther(hook.Gemini, doc, at)
+}
+
+// HookProblems are the hooks of a plugin that cannot be used, and those of which it is
+// doubtful, in words.
+func HookProblems(x plugin.Plugin) (out []string) {
+	for _, g := range x.Hooks {
+		list, bad := parsed(x, g.Event, g.JSON, hook.Place{From: g.From, Scope: "plugin"})
+		for _, err := range bad {
+			out = append(out, clip.Visible(g.From+": "+err.Error()))
+		}
+		for _, h := range list {
+			if d := h.Doubt(); d != "" {
+				out = append(out, clip.Visible(g.From+": "+d))
+			}
+		}
+	}
+	return out
 }
 
 // vars are variables by name.
@@ -234,6 +263,8 @@ func (p *plugged) places() (out []skill.Place) {
 type Theme struct {
 	Name string // plugin:name
 	File string
+	// Palette is the theme itself, in the form of Gemini's agent; File is "" then.
+	Palette json.RawMessage
 }
 
 // maxThemes bounds the themes of a plugin.
@@ -257,7 +288,10 @@ func (w *World) Themes() (out []Theme) {
 			}
 		}
 		for _, f := range files[:min(len(files), maxThemes)] {
-			out = append(out, Theme{x.Name + ":" + strings.TrimSuffix(filepath.Base(f), ".json"), f})
+			out = append(out, Theme{Name: x.Name + ":" + strings.TrimSuffix(filepath.Base(f), ".json"), File: f})
+		}
+		for _, p := range x.Palettes {
+			out = append(out, Theme{Name: x.Name + ":" + p.Name, Palette: p.JSON})
 		}
 	}
 	return out

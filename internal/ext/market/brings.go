@@ -85,6 +85,9 @@ func brings(p plugin.Plugin, dir string, all sums) []Item {
 			add(kind, f, "", all.Files[f], false)
 		}
 	}
+	for _, t := range p.Palettes {
+		add("theme", t.Name, "", string(t.JSON), false)
+	}
 	for kind, list := range map[string][]string{"deny": p.Deny, "ask": p.Ask} {
 		for _, r := range list {
 			add("rule", kind+" "+r, "", "", false)

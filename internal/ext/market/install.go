@@ -359,7 +359,7 @@ type summary struct {
 }
 
 // summaryFormat changes when reading a plugin gives something else than before.
-const summaryFormat = 1
+const summaryFormat = 2
 
 // Commit installs what the plan has. All of it counts, or nothing.
 func (p *Plan) Commit(ctx context.Context) error {

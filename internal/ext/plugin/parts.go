@@ -100,10 +100,6 @@ func (r *reader) inside(d document, name string) []member {
 
 func (r *reader) hooks() {
 	docs := r.documents("hooks", "hooks/hooks.json")
-	if r.p.Format == Gemini && len(docs) > 0 {
-		r.note(docs[0].file, 0, "hooks of Gemini CLI are not translated")
-		return
-	}
 	for _, d := range docs {
 		for _, event := range r.inside(d, "hooks") {
 			if event.name == "description" || event.name == "$schema" {

@@ -54,6 +54,8 @@ type Plugin struct {
 	Agents   []string `json:"agents,omitempty"`
 	Styles   []string `json:"styles,omitempty"`
 	Themes   []string `json:"themes,omitempty"`
+	// Palettes are themes in the form of Gemini's agent.
+	Palettes []Palette `json:"palettes,omitempty"`
 	// Context are Markdown files that Gemini's agent reads into every session.
 	Context []string `json:"context,omitempty"`
 
@@ -85,7 +87,14 @@ type Plugin struct {
 	Values map[string]string `json:"-"`
 }
 
-// A HookGroup is the hooks of one matcher at an event, as hook.Parse takes it.
+// A Palette is a theme as a Gemini extension writes it.
+type Palette struct {
+	Name string          `json:"name"`
+	JSON json.RawMessage `json:"json"`
+}
+
+// A HookGroup is the hooks of one matcher at an event, as hook.Parse takes it, or
+// hook.ParseOther when Format is Gemini.
 type HookGroup struct {
 	Event string          `json:"event"`
 	JSON  json.RawMessage `json:"json"`

@@ -17,18 +17,19 @@ import (
 
 // Bounds of a plugin.
 const (
-	maxFile    = 1 << 20 // bytes of a manifest, and of each JSON file it names
-	maxPaths   = 500     // of one field
-	maxHooks   = 500     // groups
-	maxServers = 100     // of each kind
-	maxOptions = 100
-	maxDepends = 100
-	maxWatch   = 50  // monitors
-	maxBin     = 200 // programs
-	maxRules   = 500 // of each list
-	maxTold    = 100 // problems
-	maxValue   = 64 << 10
-	maxWords   = 1000 // characters of a description
+	maxFile     = 1 << 20 // bytes of a manifest, and of each JSON file it names
+	maxPaths    = 500     // of one field
+	maxPalettes = 100
+	maxHooks    = 500 // groups
+	maxServers  = 100 // of each kind
+	maxOptions  = 100
+	maxDepends  = 100
+	maxWatch    = 50  // monitors
+	maxBin      = 200 // programs
+	maxRules    = 500 // of each list
+	maxTold     = 100 // problems
+	maxValue    = 64 << 10
+	maxWords    = 1000 // characters of a description
 )
 
 // ErrNone says that a folder is no plugin.
@@ -275,15 +276,37 @@ func (r *reader) folders() {
 	r.p.Commands = r.either("commands", "commands")
 	r.p.Agents = r.either("agents", "agents")
 	r.p.Styles = r.either("outputStyles", "output-styles")
-	if r.p.Format == Gemini { // its themes are objects of another form
-		if m, ok := r.field("themes"); ok {
-			file, line := r.place(m)
-			r.note(file, line, "themes: those of Gemini CLI are not translated")
-		}
+	if r.p.Format == Gemini {
+		r.palettes()
 		r.context()
 		return
 	}
 	r.p.Themes = r.either("themes", "themes")
+}
+
+// palettes are the themes of a Gemini extension: objects with a name.
+func (r *reader) palettes() {
+	m, ok := r.field("themes")
+	if !ok {
+		return
+	}
+	list, ok := elements(m.raw)
+	if !ok {
+		r.wrong(m, "expected a list")
+	}
+	for _, raw := range r.atMost(maxPalettes, m, list) {
+		var o struct{ Name string }
+		if json.Unmarshal(raw, &o) != nil || o.Name == "" {
+			r.wrong(m, "expected {\"name\": …}, found %s", clip.Line(string(raw), 60))
+			continue
+		}
+		name := clip.Line(clip.Visible(o.Name), 60)
+		if slices.ContainsFunc(r.p.Palettes, func(p Palette) bool { return p.Name == name }) {
+			r.wrong(m, "there are two of the name %s; the first counts", name)
+			continue
+		}
+		r.p.Palettes = append(r.p.Palettes, Palette{name, compact(raw)})
+	}
 }
 
 func (r *reader) either(field, dir string) []string {

@@ -68,6 +68,9 @@ func (r *Runner) prepare(h hook.Hook, q question) (c proc.Command, v variables, 
 		set = append(set, "CLAUDE_PLUGIN_ROOT="+h.Root, "CLAUDE_PLUGIN_DATA="+h.Data)
 		set = append(set, h.Env...)
 	}
+	if h.Dialect == hook.Gemini {
+		set = append(set, "GEMINI_PROJECT_DIR="+r.conf.Project, "GEMINI_CWD="+q.common.Dir, "GEMINI_SESSION_ID="+q.common.Session)
+	}
 	if e := q.common.Effort; e != nil {
 		set = append(set, "CLAUDE_EFFORT="+e.Level)
 	}
