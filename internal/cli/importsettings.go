@@ -117,7 +117,7 @@ func newSettings(sys System, cfg *config.Config, s foreign.Settings) (out []impo
 			fmt.Fprintf(sys.Stdout, "  %s: MCP server %s is not taken: %s\n", x.From, shown(x.Name), shown(x.Why))
 			continue
 		}
-		if i := slices.IndexFunc(out, func(o importedSetting) bool { return o.edit.Key == "mcpServers."+x.Name }); i >= 0 {
+		if i := slices.IndexFunc(out, func(o importedSetting) bool { return o.edit.Key == "mcpServers" && o.edit.Below[0] == x.Name }); i >= 0 {
 			if string(out[i].edit.Value) == string(x.Config) {
 				continue
 			}
@@ -126,7 +126,7 @@ func newSettings(sys System, cfg *config.Config, s foreign.Settings) (out []impo
 		}
 		out = append(out, importedSetting{
 			fmt.Sprintf("+ %s: MCP server %s %s", x.From, shown(x.Name), shown(maskedServer(x.Config))),
-			confedit.Edit{Op: confedit.Set, Key: "mcpServers." + x.Name, Value: x.Config}, true,
+			confedit.Edit{Op: confedit.Set, Key: "mcpServers", Below: []string{x.Name}, Value: x.Config}, true,
 		})
 	}
 	for _, x := range s.Rules {

@@ -74,14 +74,31 @@ func (c *configured) one(name string) (servers.Server, error) {
 	for _, s := range c.Set.Servers {
 		names = append(names, s.Name)
 	}
+	if bad := c.unread(); len(bad) > 0 {
+		return servers.Server{}, failf("correct the file", "there is no MCP server %q, and not everything could be read: %s", clip.Visible(clip.Line(name, 100)), oneLine(bad[0].String()))
+	}
+	if c.Extensions.Strict {
+		return servers.Server{}, failf("leave the flag out to have the servers of the settings", "--mcp-config has no MCP server %q, and --strict-mcp-config leaves out all others", clip.Visible(clip.Line(name, 100)))
+	}
 	return servers.Server{}, failf("adze mcp list shows those there are", "there is no MCP server %q%s", clip.Visible(clip.Line(name, 100)), near.Hint(name, names))
+}
+
+// unread are the mistakes of what says which servers there are: of its files, and of
+// settings files that are not used for them.
+func (c *configured) unread() (out []config.Problem) {
+	cfg := c.Config()
+	for _, p := range cfg.Problems {
+		if slices.ContainsFunc(cfg.Files, func(f config.File) bool { return f.State == config.Broken && f.Path == p.File }) {
+			out = append(out, p)
+		}
+	}
+	return append(out, c.Problems...)
 }
 
 // written is where a server stands in a file of ours, by scope.
 type written struct {
 	scope string
 	to    confedit.Target
-	key   string
 }
 
 // serverTarget is the file that servers of a scope are written to.
@@ -115,7 +132,7 @@ func (c *configured) writeServer(ctx context.Context, sys System, scope, name st
 	if scope == "local" && untrusted {
 		return &failure{exitRefused, "the settings of this folder are not used until it is trusted, so a server written there would not be either", "adze trust, or write it for all folders: --scope user"}
 	}
-	notes, err := settings.Write(ctx, c.Paths, t, confedit.Edit{Op: confedit.Set, Key: "mcpServers." + name, Value: raw})
+	notes, err := settings.Write(ctx, c.Paths, t, confedit.Edit{Op: confedit.Set, Key: "mcpServers", Below: []string{name}, Value: raw})
 	if err != nil {
 		return failf("make the file writable, or correct it", "change %s: %v", t.Path, err)
 	}
@@ -129,14 +146,17 @@ func (c *configured) writeServer(ctx context.Context, sys System, scope, name st
 		fmt.Fprintln(sys.Stderr, "adze: "+oneLine(n))
 	}
 	fmt.Fprintf(sys.Stdout, "added %s to %s: %s\n", name, clip.Visible(t.Path), s.Line())
-	c.afterwards(sys, name, t.Path, scope == "project" && untrusted)
+	c.afterwards(sys, scope, name, t.Path, scope == "project" && untrusted)
 	return nil
 }
 
 // asWritten is a server of this folder as a person has just written it.
 func (c *configured) asWritten(name string, raw json.RawMessage) servers.Server {
 	s := servers.Load(servers.Sources{Config: &config.Config{}, Given: []servers.Given{{Name: name, JSON: raw}}, Env: func(name string) (string, bool) {
-		v := c.Env(name)
+		v, ok := c.Config().Env[name]
+		if !ok {
+			v = c.Env(name)
+		}
 		return v, v != ""
 	}}).Servers[0]
 	s.Programs = c.Paths.ProgramsOf(s)
@@ -144,7 +164,7 @@ func (c *configured) asWritten(name string, raw json.RawMessage) servers.Server 
 }
 
 // afterwards says what keeps a server that was just written from being used.
-func (c *configured) afterwards(sys System, name, path string, untrusted bool) {
+func (c *configured) afterwards(sys System, scope, name, path string, untrusted bool) {
 	live, err := settings.Open(c.Environment, c.Sources)
 	if err != nil {
 		return // the file is written, and the next run says what is wrong
@@ -155,7 +175,7 @@ func (c *configured) afterwards(sys System, name, path string, untrusted bool) {
 	case untrusted:
 		fmt.Fprintln(sys.Stderr, "adze: it is not used before this folder is trusted: adze trust")
 	case !ok:
-		fmt.Fprintln(sys.Stderr, "adze: it is not used: the settings in force name other servers only")
+		fmt.Fprintln(sys.Stderr, "adze: it is not used: "+c.leaves(scope))
 	case now.Origin.File != path:
 		fmt.Fprintf(sys.Stderr, "adze: it is not used: the server %s of %s counts\n", name, clip.Visible(now.Origin.String()))
 	case now.Approval != servers.Approved:
@@ -163,6 +183,22 @@ func (c *configured) afterwards(sys System, name, path string, untrusted bool) {
 	case now.Problem != "":
 		fmt.Fprintf(sys.Stderr, "adze: it cannot be used yet: %s\n", clip.Visible(now.Problem))
 	}
+}
+
+// leaves says why a server of a scope's file is not there.
+func (c *configured) leaves(scope string) string {
+	switch {
+	case c.Sources.Bare && scope != "user":
+		return "--bare reads no settings of the folder"
+	case c.Sources.Only != nil && !slices.Contains(c.Sources.Only, scope):
+		return "--setting-sources leaves the scope " + scope + " out"
+	case slices.ContainsFunc(c.Set.Servers, func(s servers.Server) bool { return s.Scope == servers.Managed }):
+		return "an administrator's file says which servers there are"
+	}
+	if v, err := c.Paths.Trust().Check(c.Paths.TrustFolder()); scope != "user" && (err != nil || v.State != trust.Trusted) {
+		return "this folder is not trusted as it is now: look at it with adze trust"
+	}
+	return "the settings in force do not have it (adze mcp list shows those there are)"
 }
 
 type addFlags struct {

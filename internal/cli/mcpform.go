@@ -29,6 +29,7 @@ func (a *formAsker) line(ctx context.Context, prompt string) (string, error) {
 	fmt.Fprint(a.sys.Stderr, prompt)
 	b, err := wait(ctx, func() ([]byte, error) { return a.in.ReadBytes('\n') })
 	if ctx.Err() != nil {
+		fmt.Fprintln(a.sys.Stderr) // what comes next has a line of its own
 		return "", ctx.Err()
 	}
 	return strings.TrimSpace(string(b)), err

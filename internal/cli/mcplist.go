@@ -33,7 +33,7 @@ func mcpList(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			defer c.Close()
-			for _, p := range c.Problems {
+			for _, p := range c.unread() {
 				fmt.Fprintln(sys.Stderr, "adze: "+oneLine(p.String()))
 			}
 			c.waiting(sys)
@@ -56,6 +56,10 @@ func mcpList(sys System, f *runFlags) *cobra.Command {
 			}
 			if u.asJSON {
 				return printJSON(sys, rows)
+			}
+			if len(rows) == 0 && c.Extensions.Strict {
+				_, err := fmt.Fprintln(sys.Stdout, "--mcp-config names no MCP server, and --strict-mcp-config leaves out all others")
+				return err
 			}
 			if len(rows) == 0 {
 				_, err := fmt.Fprintln(sys.Stdout, "no MCP server is configured; adze mcp add configures one")

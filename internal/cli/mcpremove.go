@@ -49,7 +49,7 @@ func (c *configured) remove(ctx context.Context, sys System, name, scope string)
 		}
 		list, err := config.Entries(text, config.Origin{File: t.Path}, "mcpServers")
 		if err == nil && slices.ContainsFunc(list, func(e config.Entry) bool { return e.Name == name }) {
-			found = append(found, written{s, t, "mcpServers." + name})
+			found = append(found, written{s, t})
 		}
 	}
 	switch {
@@ -68,11 +68,9 @@ func (c *configured) remove(ctx context.Context, sys System, name, scope string)
 			in = append(in, w.scope)
 		}
 		return usagef("add --scope "+strings.Join(in, " or --scope "), "there is a server %s in more than one scope: %s", clip.Visible(name), strings.Join(in, ", "))
-	case strings.Contains(name, "."):
-		return failf("edit it by hand", "the name %q has a dot, and adze cannot name it in %s", clip.Visible(name), found[0].to.Path)
 	}
 	w := found[0]
-	notes, err := settings.Write(ctx, c.Paths, w.to, confedit.Edit{Op: confedit.Unset, Key: w.key})
+	notes, err := settings.Write(ctx, c.Paths, w.to, confedit.Edit{Op: confedit.Unset, Key: "mcpServers", Below: []string{name}})
 	if err != nil {
 		return failf("make the file writable, or correct it", "change %s: %v", w.to.Path, err)
 	}

@@ -184,7 +184,11 @@ func (f *runFlags) with(sys System, cmd *cobra.Command, u *useFlags, name string
 	if st := h.Status()[0]; st.State != event.ServerConnected {
 		return unreachable(st)
 	}
-	return do(h, s)
+	err = do(h, s)
+	if cause := cmd.Context().Err(); cause != nil {
+		return cause
+	}
+	return err
 }
 
 // unreachable says why a server cannot be used now.
@@ -265,91 +269,6 @@ func part(t tool.Tool) string {
 	return name
 }
 
-// A toolRow is a tool in a list.
-type toolRow struct {
-	Server string          `json:"server"`
-	Name   string          `json:"name"`
-	As     string          `json:"as"` // what models call it
-	About  string          `json:"description,omitempty"`
-	Schema json.RawMessage `json:"input_schema,omitempty"`
-	Tokens int             `json:"tokens"` // that it takes of a request, about
-}
-
-func mcpTools(sys System, f *runFlags) *cobra.Command {
-	var u useFlags
-	c := &cobra.Command{
-		Use: "tools [SERVER]", Short: "List the tools of servers", Args: cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := u.check(); err != nil {
-				return err
-			}
-			c, err := f.servers(sys, cmd)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			list := c.Set.Servers
-			if len(args) == 1 {
-				s, err := c.one(args[0])
-				if err == nil {
-					err = startable(s)
-				}
-				if err != nil {
-					return err
-				}
-				list = []servers.Server{s}
-			}
-			c.waiting(sys)
-			rows := []toolRow{}
-			var failed error
-			for _, s := range list {
-				if err := startable(s); err != nil {
-					fmt.Fprintln(sys.Stderr, "adze: "+oneLine(err.Error()))
-					continue
-				}
-				got, err := c.toolsOf(cmd.Context(), sys, s)
-				if err != nil {
-					failed = err
-					fmt.Fprintln(sys.Stderr, "adze: "+oneLine(err.Error()))
-				}
-				rows = append(rows, got...)
-			}
-			if len(args) == 1 && failed != nil {
-				return &failure{code: sorted(failed).code, hint: sorted(failed).hint}
-			}
-			if u.asJSON {
-				return printJSON(sys, rows)
-			}
-			w := sys.table()
-			for _, r := range rows {
-				fmt.Fprintf(w, "%s/%s\t%s\t%s\n", clip.Visible(r.Server), r.Name, clip.Short(r.Tokens)+" tokens", clip.Line(clip.Visible(r.About), 90))
-			}
-			return w.Flush()
-		},
-	}
-	u.add(c)
-	return c
-}
-
-// toolsOf lists the tools of a server.
-func (c *configured) toolsOf(ctx context.Context, sys System, s servers.Server) ([]toolRow, error) {
-	h, err := c.connect(sys, "", []servers.Server{s})
-	if err != nil {
-		return nil, err
-	}
-	defer h.close()
-	h.Wait(ctx)
-	if st := h.Status()[0]; st.State != event.ServerConnected {
-		return nil, unreachable(st)
-	}
-	var out []toolRow
-	for _, t := range h.tools() {
-		spec := t.Spec()
-		out = append(out, toolRow{s.Name, part(t), spec.Name, spec.Description, spec.Schema, (len(spec.Name) + len(spec.Description) + len(spec.Schema)) / 4})
-	}
-	return out, ctx.Err()
-}
-
 func mcpCall(sys System, f *runFlags) *cobra.Command {
 	var u useFlags
 	c := &cobra.Command{
@@ -386,6 +305,9 @@ func mcpCall(sys System, f *runFlags) *cobra.Command {
 				}
 				res, err := t.Run(cmd.Context(), input, env)
 				done()
+				if cmd.Context().Err() != nil {
+					return cmd.Context().Err()
+				}
 				h.asks.told(sys)
 				if err != nil {
 					return err

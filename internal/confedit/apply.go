@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -28,10 +29,12 @@ const (
 )
 
 // An Edit is one change. Key is a dotted path as in config.Table; another
-// spelling of it that the file uses is kept.
+// spelling of it that the file uses is kept. Below, where it is set, are
+// the names of members on the way down from there, dots and all.
 type Edit struct {
 	Op    Op
 	Key   string
+	Below []string
 	Value json.RawMessage // standard JSON; not for Unset
 }
 
@@ -64,6 +67,7 @@ func apply(text []byte, e Edit) ([]byte, error) {
 		return nil, err
 	}
 	path, name := locate(root, e.Key)
+	path = slices.Concat(path, e.Below)
 	d := doc{text: text}
 	for i, seg := range path {
 		obj, ok := name.Value.Value.(*hujson.Object)

@@ -21,7 +21,7 @@ import (
 func rewriteForever(file string) {
 	for n := 1; ; n++ {
 		fmt.Println("writing", n)
-		e := Edit{Set, "env.N", json.RawMessage(fmt.Sprintf("%q", strings.Repeat(fmt.Sprintf("%06d", n%1_000_000), 20_000)))}
+		e := Edit{Op: Set, Key: "env.N", Value: json.RawMessage(fmt.Sprintf("%q", strings.Repeat(fmt.Sprintf("%06d", n%1_000_000), 20_000)))}
 		if err := (Editor{}).Update(context.Background(), Target{Path: file}, e); err != nil {
 			fmt.Println("error", err)
 			os.Exit(1)

@@ -32,7 +32,7 @@ func TestLoadFromDisk(t *testing.T) {
 		t.Errorf("first start: %+v", c.Report)
 	}
 	e := Editor{Good: good}
-	for _, edit := range []Edit{{Set, "tools.max_parallel", []byte("3")}, {Add, "permissions.deny", []byte(`"Bash(rm:*)"`)}, {Set, "env.A_B", []byte(`"1"`)}} {
+	for _, edit := range []Edit{{Op: Set, Key: "tools.max_parallel", Value: []byte("3")}, {Op: Add, Key: "permissions.deny", Value: []byte(`"Bash(rm:*)"`)}, {Op: Set, Key: "env.A_B", Value: []byte(`"1"`)}} {
 		if err := e.Update(t.Context(), Target{Path: file}, edit); err != nil {
 			t.Fatal(err)
 		}

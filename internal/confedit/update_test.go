@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if file := os.Getenv("ADZE_TEST_UPDATE_FILE"); file != "" {
 		n, _ := strconv.Atoi(os.Getenv("ADZE_TEST_UPDATE_COUNT"))
 		for i := range n {
-			e := Edit{Set, "env." + os.Getenv("ADZE_TEST_UPDATE_NAME") + strconv.Itoa(i%50), json.RawMessage(strconv.Quote(strconv.Itoa(i)))}
+			e := Edit{Op: Set, Key: "env." + os.Getenv("ADZE_TEST_UPDATE_NAME") + strconv.Itoa(i%50), Value: json.RawMessage(strconv.Quote(strconv.Itoa(i)))}
 			if err := (Editor{}).Update(context.Background(), Target{Path: file}, e); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)
@@ -112,14 +112,14 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-var setModel = Edit{Set, "model", json.RawMessage(`"m"`)}
+var setModel = Edit{Op: Set, Key: "model", Value: json.RawMessage(`"m"`)}
 
 // Fault 7: an update of a file that was cut to nothing keeps what it held.
 func TestFault07UpdateOfEmptyFile(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "c", "settings.json")
 	e := Editor{Good: &Good{Dir: filepath.Join(dir, "good")}}
-	if err := e.Update(t.Context(), Target{Path: file}, Edit{Set, "permissions", json.RawMessage(`{"deny":["X"]}`)}); err != nil {
+	if err := e.Update(t.Context(), Target{Path: file}, Edit{Op: Set, Key: "permissions", Value: json.RawMessage(`{"deny":["X"]}`)}); err != nil {
 		t.Fatal(err)
 	}
 	write(t, file, "")

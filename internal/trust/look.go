@@ -170,9 +170,13 @@ func (f Folder) Dirs() []string {
 // folder looks at one folder below the root. In the home folder .adze and
 // its like are the person's own. between: it is neither the root nor where the
 // session starts.
+// local reports whether settings are a person's for one folder. Those of the home
+// folder count there alone, and only they tell it from other folders.
+func local(name string) bool { return strings.HasSuffix(name, "/settings.local.json") }
+
 func (l *looker) folder(d string, own, between bool) {
 	for _, s := range single {
-		if own && s.path != ".mcp.json" || between && !inherited(s.path) {
+		if own && s.path != ".mcp.json" && !local(s.path) || between && !inherited(s.path) {
 			continue
 		}
 		l.file(path.Join(d, s.path), s.kind)

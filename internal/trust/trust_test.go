@@ -172,6 +172,13 @@ func TestHomeIsThePersons(t *testing.T) {
 	r.write(".adze/agents/a.md", "x")
 	r.Home = r.Root
 	r.check(trust.Nothing)
+	r.write(".claude/settings.local.json", hooks) // of this one folder
+	r.check(trust.Untrusted)
+	r.write(".claude/settings.local.json", "")
+	if err := os.Remove(filepath.Join(r.Root, ".claude", "settings.local.json")); err != nil {
+		t.Fatal(err)
+	}
+	r.check(trust.Nothing)
 	r.write(".mcp.json", "{}")
 	r.check(trust.Untrusted)
 }
