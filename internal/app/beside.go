@@ -58,6 +58,11 @@ func (r *Running) company() beside.Config {
 	}
 }
 
+// Aside asks the model a question that does not enter the conversation.
+func (r *Running) Aside(ctx context.Context, question string) (string, error) {
+	return beside.Aside(ctx, r.company(), question)
+}
+
 // notesFile is the file of the session's notes, "" when there are to be none.
 func (r *Running) notesFile() string {
 	dir := r.log.Scratch()

@@ -3,10 +3,13 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/adze-agent/adze/internal/event"
 )
 
 // What the terminal UI answers by itself, without a model.
@@ -49,4 +52,37 @@ func TestUIReports(t *testing.T) {
 	}
 	x.keys("/add-dir --keep "+lib, enter)
 	x.until(`That is kept in`)
+}
+
+// A question on the side is answered while a turn runs, and nothing of it enters
+// the conversation.
+func TestUIAsksOnTheSide(t *testing.T) {
+	p := newPlace(t)
+	x := p.ui(90, 40, "@ Bash {\"command\": \"sleep 1000\"}\n---\n? prompt contains \"what does Sum return\"\n> The **sum**, of course.\n---\n> Never.\n", "--allowed-tools", "Bash(sleep:*)")
+	x.until(`What shall be done here`)
+	x.keys("/btw", enter)
+	x.until(`/btw <question>`)
+	x.keys(enter)
+	x.until(`what is the question`)
+	x.keys("\x03")
+	x.keys("begin", enter)
+	x.until(`sleep 1000`)
+	x.keys("/btw what does Sum return?", enter)
+	x.until(`/btw what does Sum return\?\n +The sum, of course\.`)
+	x.gone(`asking on the side`)
+	x.until(`Esc interrupts`)
+	x.keys(esc)
+	x.until(`Interrupted\.`)
+	st, events := p.history()
+	if n := strings.Count(fmt.Sprint(st.Messages()), "Sum"); n != 0 {
+		t.Errorf("the conversation has it: %v", st.Messages())
+	}
+	if st.Helpers[event.ForAside].Requests() == 0 {
+		t.Errorf("what it cost is not in the log: %+v", st.Helpers)
+	}
+	for _, e := range events {
+		if b, ok := e.Body.(event.InputAccepted); ok && strings.Contains(b.Text, "Sum") {
+			t.Errorf("it was said in the session: %+v", b)
+		}
+	}
 }

@@ -309,6 +309,7 @@ const (
 	ForMemory  = "memory"     // what is remembered of a project
 	ForSkill   = "skill"      // a skill that an agent of its own does
 	ForHook    = "hook"       // a question of a hook to a model
+	ForAside   = "aside"      // a question that a person asked on the side
 	// ForSampling is an answer that an MCP server asked for.
 	ForSampling = "sampling"
 )

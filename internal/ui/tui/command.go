@@ -94,6 +94,7 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 		"vim":     (*Model).vimCommand,
 		"rewind":  (*Model).rewindCommand,
 		"context": (*Model).contextCommand,
+		"btw":     (*Model).asideCommand,
 	}
 	if m.host.Diff != nil {
 		out["diff"] = (*Model).diffCommand
@@ -129,6 +130,34 @@ func (m *Model) opCommand(name string, do contrib.Op, args string) []effect {
 			m.say(draw.String(text), draw.Quiet)
 		}
 		return m.fail(err)
+	}}}
+}
+
+// asideCommand asks the model a question that does not enter the conversation.
+func (m *Model) asideCommand(question string) []effect {
+	switch {
+	case m.s == nil || m.s.Aside == nil || m.screen.past:
+		m.say("there is no session yet", draw.Quiet)
+		return nil
+	case question == "":
+		m.box.Set("/btw ")
+		m.say("what is the question? /btw what does Sum return?", draw.Quiet)
+		return nil
+	}
+	s := m.s
+	m.say("asking on the side …", draw.Quiet)
+	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+		answer, err := s.Aside(ctx, question)
+		return func(m *Model) []effect {
+			if m.s != s {
+				return nil
+			}
+			m.flash = flash{}
+			if err != nil {
+				return m.fail(err)
+			}
+			return m.report("btw "+story.FirstLine(question), answer)
+		}
 	}}}
 }
 

@@ -81,6 +81,8 @@ type Session struct {
 	Modes []policy.Mode
 	// Close ends it; its hooks are told why.
 	Close func(why hook.Ending) error
+	// Aside asks the model a question that does not enter the conversation.
+	Aside func(ctx context.Context, question string) (string, error)
 	// Fills says what fills the model's window. nil: nobody knows.
 	Fills func() view.Block
 	// Memory lists the memory files that were read so far, and notes. nil: none.
