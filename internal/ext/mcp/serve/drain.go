@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -17,16 +19,18 @@ type drain struct {
 	in  io.ReadCloser
 	out io.WriteCloser
 
-	mu          sync.Mutex // guards what follows
-	ended       bool       // the client has closed its end
-	asks        bool       // it was asked something
-	open        map[string]bool
+	mu    sync.Mutex // guards what follows
+	ended bool       // the client has closed its end
+	asks  bool       // it was asked something
+	// open has 1 for a request that is not answered, by its ID. A last line without
+	// an end can be answered before it is counted, and has -1 until then.
+	open        map[string]int
 	quiet       chan struct{} // closed once the end may be told
 	heard, told lines
 }
 
 func newDrain(ctx context.Context, in io.ReadCloser, out io.WriteCloser) *drain {
-	return &drain{ctx: ctx, in: in, out: out, open: map[string]bool{}, quiet: make(chan struct{})}
+	return &drain{ctx: ctx, in: in, out: out, open: map[string]int{}, quiet: make(chan struct{})}
 }
 
 // Read implements io.Reader.
@@ -37,9 +41,9 @@ func (d *drain) Read(p []byte) (int, error) {
 		d.heard.each(p[:n], d.ended, func(m envelope) {
 			switch {
 			case m.Method == "notifications/cancelled":
-				delete(d.open, string(m.Params.Request))
+				d.count(m.Params.Request, -1)
 			case m.Method != "" && len(m.ID) > 0:
-				d.open[string(m.ID)] = true
+				d.count(m.ID, 1)
 			}
 		})
 	})
@@ -63,7 +67,7 @@ func (d *drain) Write(p []byte) (int, error) {
 			case m.Method != "":
 				d.asks = true
 			default:
-				delete(d.open, string(m.ID))
+				d.count(m.ID, -1)
 			}
 		})
 	})
@@ -75,13 +79,21 @@ func (d *drain) note(change func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	change()
-	if !d.ended || len(d.open) > 0 && !d.asks {
+	if !d.ended || !d.asks && slices.Contains(slices.Collect(maps.Values(d.open)), 1) {
 		return
 	}
 	select {
 	case <-d.quiet:
 	default:
 		close(d.quiet)
+	}
+}
+
+// count adds to what is open. The lock is held.
+func (d *drain) count(id json.RawMessage, n int) {
+	key := string(id)
+	if d.open[key] += n; d.open[key] == 0 {
+		delete(d.open, key)
 	}
 }
 
