@@ -65,6 +65,14 @@ func kindOf(err error) *failure {
 	if errors.As(err, &own) {
 		return own
 	}
+	var signal caught
+	if errors.As(err, &signal) { // whatever it was doing: the person wanted it to end
+		f := &failure{code: exitOf(signal.sig), cause: signal.Error()}
+		if f.code == exitInterrupted {
+			f.cause = "interrupted"
+		}
+		return f
+	}
 	f := &failure{code: exitFailed, cause: err.Error(), hint: hint.Of(err)}
 	var model *llm.Error
 	var name *choose.NameError

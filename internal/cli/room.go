@@ -16,6 +16,7 @@ var diskFaults = []struct {
 }{
 	{syscall.ENOSPC, "make room on that disk; nothing that was there is lost", []string{"room", "the session is kept"}},
 	{syscall.EDQUOT, "make room: what you may have on that disk is used up", []string{"room", "the session is kept"}},
+	{syscall.EACCES, "look at its owner and its rights: ls -ld; ADZE_HOME=FOLDER is where adze keeps its files", nil},
 	{syscall.EROFS, "make it writable, or name another folder; ADZE_HOME=FOLDER is where adze keeps its files", []string{"ADZE_HOME", "you may write to", "--no-session"}},
 }
 
@@ -27,7 +28,7 @@ var steps = pattern.Lazy(`(\w+ /[^\s:]+: )(?:\w+ [^\s:]+: )*$`)
 func ofDisk(f *failure) *failure {
 	for _, x := range diskFaults {
 		before, after, found := strings.Cut(f.cause, x.errno.Error())
-		if !found {
+		if !found || x.errno == syscall.EACCES && f.hint != "" && !strings.Contains(f.hint, "adze config check") { // who asked knows better what was read
 			continue
 		}
 		out := *f

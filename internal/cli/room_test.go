@@ -4,9 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"syscall"
 	"testing"
 )
+
+// An error of a program that a signal of the person's ended is that end, whatever it
+// says and whatever would help otherwise.
+func TestSignalEndsIt(t *testing.T) {
+	for sig, want := range map[os.Signal]failure{os.Interrupt: {exitInterrupted, "interrupted", ""}, os.Kill: {exitOf(os.Kill), "received killed", ""}} {
+		if f := sorted(fmt.Errorf("x.git cannot be fetched: %w", caught{sig})); *f != want {
+			t.Errorf("%v: %+v", sig, *f)
+		}
+	}
+}
 
 func TestDiskFaults(t *testing.T) {
 	if f := sorted(&failure{exitAuth, "write /h/credentials.json: no space left on device", "log in again"}); f.code != exitFailed {
@@ -26,6 +37,9 @@ func TestDiskFaults(t *testing.T) {
 			"make the search index: remove /a: read-only file system", other},
 		{failf("end other searches", "make the search index: database or disk is full (13)"), "make the search index: no space left on device", room},
 		{failf("make room, or --no-session", "it is kept nowhere: no space left on device"), "it is kept nowhere: no space left on device", "make room, or --no-session"},
+		{failf("adze config check shows what is wrong with it", "change /h/settings.json: %v", fmt.Errorf("writing /h/settings.json: %w", at("openat", "settings.json.lock", syscall.EACCES))),
+			"change /h/settings.json: permission denied", "look at its owner and its rights: ls -ld; ADZE_HOME=FOLDER is where adze keeps its files"},
+		{failf("give another one", "read x: %v", at("open", "x", syscall.EACCES)), "read x: open x: permission denied", "give another one"},
 		{failf("set ADZE_HOME", "writing x: %v", at("open", "x.lock", syscall.EROFS)), "writing x: open x.lock: read-only file system", "set ADZE_HOME"},
 		{failf("try again", "it broke"), "it broke", "try again"},
 	} {

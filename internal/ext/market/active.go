@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A Problem is why a plugin that somebody wants is not active.
@@ -216,7 +217,7 @@ func (s *Store) stored(in Installed) (summary, error) {
 }
 
 func gone(err error) error {
-	return fmt.Errorf("what was installed is gone, or cannot be read: %w", cause(err))
+	return fmt.Errorf("what was installed is gone, or cannot be read: %w", paths.Cause(err))
 }
 
 // intact is a plugin whose files are those that were installed. They are read again

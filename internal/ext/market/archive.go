@@ -20,6 +20,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // archive downloads, or copies from this machine.
@@ -32,7 +33,7 @@ func (s *Store) archive(ctx context.Context, src Source, file string, t *tree) (
 	if u.Scheme == "file" {
 		in, _, err = regular.Open(filepath.FromSlash(u.Path))
 		if err != nil {
-			return "", fmt.Errorf("%s cannot be read: %w", clip.Visible(u.Path), cause(err))
+			return "", fmt.Errorf("%s cannot be read: %w", clip.Visible(u.Path), paths.Cause(err))
 		}
 	} else if in, err = s.get(ctx, src.URL); err != nil {
 		return "", err

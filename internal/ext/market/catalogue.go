@@ -12,6 +12,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/plugin"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/fastjson"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A Catalogue is what a marketplace offers.
@@ -45,7 +46,7 @@ func readCatalogue(dir string, near bool) (Catalogue, error) {
 		return Catalogue{}, fmt.Errorf("the folder %s is gone", clip.Visible(dir))
 	}
 	if err != nil {
-		return Catalogue{}, cause(err)
+		return Catalogue{}, paths.Cause(err)
 	}
 	defer root.Close()
 	for _, name := range indexes {
@@ -58,7 +59,7 @@ func readCatalogue(dir string, near bool) (Catalogue, error) {
 		}
 		b, err := root.ReadFile(name)
 		if err != nil {
-			return Catalogue{}, cause(err)
+			return Catalogue{}, paths.Cause(err)
 		}
 		c, err := parseCatalogue(b, near)
 		if err != nil {

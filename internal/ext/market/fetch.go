@@ -118,6 +118,9 @@ func (s *Store) env(name string) string {
 func (s *Store) run(ctx context.Context, dir string, env []string, path string, args ...string) (string, error) {
 	c := exec.CommandContext(ctx, path, args...)
 	c.Dir, c.Env, c.WaitDelay = dir, env, time.Second
+	if s.env("GIT_SSH_COMMAND") == "" { // else it may ask a person at the terminal, which only its own group can
+		together(c)
+	}
 	out, said := &head{max: maxIndex}, &head{max: maxSaid}
 	c.Stdout, c.Stderr = out, said
 	if err := c.Run(); err != nil {
@@ -243,13 +246,4 @@ func (s *Store) get(ctx context.Context, address string) (io.ReadCloser, error) 
 		return nil, fmt.Errorf("%s answers %s", clip.Visible(address), clip.Visible(res.Status))
 	}
 	return res.Body, nil
-}
-
-// cause is an error without the path, which is said beside it.
-func cause(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	return err
 }

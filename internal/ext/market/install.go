@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
 	"github.com/adze-agent/adze/internal/text/order"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // A Plan is what would be installed: everything is fetched and read, nothing
@@ -313,7 +314,7 @@ func (s *Store) prepare(ctx context.Context, l lockFile, m Market, e Entry, work
 func readDir(dir string, from plugin.Source) (plugin.Plugin, []plugin.Problem, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return plugin.Plugin{}, nil, cause(err)
+		return plugin.Plugin{}, nil, paths.Cause(err)
 	}
 	defer root.Close()
 	return plugin.Read(root.FS(), from)

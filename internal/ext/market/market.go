@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/adze-agent/adze/internal/auth"
@@ -31,6 +32,7 @@ import (
 	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/hint"
 	"github.com/adze-agent/adze/internal/text/near"
+	"github.com/adze-agent/adze/internal/text/paths"
 )
 
 // Names below Config.Dir.
@@ -137,7 +139,7 @@ func (s *Store) lock() (lockFile, error) {
 	}
 	switch {
 	case err != nil:
-		return l, &fault{fmt.Errorf("%s cannot be read: %w", s.path(lockName), cause(err)), "move the file away and install your plugins again"}
+		return l, &fault{fmt.Errorf("%s cannot be read: %w", s.path(lockName), paths.Cause(err)), "move the file away and install your plugins again"}
 	case l.Format > lockFormat:
 		return l, &fault{fmt.Errorf("%s was written by a newer adze", s.path(lockName)), "use that one"}
 	}
@@ -147,11 +149,11 @@ func (s *Store) lock() (lockFile, error) {
 // change changes plugins.lock.json, one process at a time.
 func (s *Store) change(ctx context.Context, f func(*lockFile) error) error {
 	if err := os.MkdirAll(s.conf.Dir, 0o700); err != nil {
-		return mended(err)
+		return s.barred(err)
 	}
 	unlock, err := lease.Lock(ctx, s.conf.Dir, lockName)
 	if err != nil {
-		return err
+		return s.barred(err)
 	}
 	defer unlock()
 	l, err := s.lock()
@@ -176,11 +178,19 @@ func (s *Store) change(ctx context.Context, f func(*lockFile) error) error {
 // stage makes a folder for a fetch. What a killed process left is removed.
 func (s *Store) stage(ctx context.Context) (*temp.Folder, error) {
 	if err := os.MkdirAll(s.path(stageDir), 0o700); err != nil {
-		return nil, mended(err)
+		return nil, s.barred(err)
 	}
 	temp.Sweep(ctx, s.path(stageDir))
 	f, err := temp.Make(s.path(stageDir))
-	return f, mended(err)
+	return f, s.barred(err)
+}
+
+// barred names the folder in which nothing may be written.
+func (s *Store) barred(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return fmt.Errorf("write %s: %w", s.conf.Dir, paths.Cause(err))
+	}
+	return mended(err)
 }
 
 // root is the folder of a marketplace's files, "" when it has none.
