@@ -148,3 +148,12 @@ func TestPromptBoxStandsStillWhenATurnEnds(t *testing.T) {
 		}
 	}
 }
+
+// What is said about a second Ctrl+C goes when it is not so any more.
+func TestTypingDisarmsQuit(t *testing.T) {
+	r := newRig(t, 80, 24).open().keys("ctrl+c").has("Ctrl+C again to quit").keys("'a").hasNot("again to quit")
+	if r.keys("ctrl+c"); r.m.left {
+		t.Error("it was left")
+	}
+	newRig(t, 80, 24).open().keys("'/todos ", "enter").has("there is no todo list")
+}

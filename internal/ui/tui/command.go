@@ -90,7 +90,7 @@ func (m *Model) views() map[string]func(m *Model, args string) []effect {
 		"status":  func(m *Model, _ string) []effect { return m.report("status", m.about()) },
 		"tasks":   (*Model).tasksCommand,
 		"bashes":  (*Model).tasksCommand,
-		"todos":   func(m *Model, _ string) []effect { m.screen.todos = !m.screen.todos; return nil },
+		"todos":   (*Model).todosCommand,
 		"vim":     (*Model).vimCommand,
 		"rewind":  (*Model).rewindCommand,
 		"context": (*Model).contextCommand,
@@ -131,6 +131,15 @@ func (m *Model) opCommand(name string, do contrib.Op, args string) []effect {
 		}
 		return m.fail(err)
 	}}}
+}
+
+// todosCommand shows the todo list, or hides it.
+func (m *Model) todosCommand(string) []effect {
+	m.screen.todos = !m.screen.todos
+	if len(m.st.Tasks) == 0 {
+		m.say("there is no todo list", draw.Quiet)
+	}
+	return nil
 }
 
 // asideCommand asks the model a question that does not enter the conversation.

@@ -61,6 +61,7 @@ func TestSurveys(t *testing.T) {
 	}{
 		"choices":     {survey2, []string{"down", "enter", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Postgres"}, {"lint"}}}},
 		"own words":   {survey2, []string{"tab", "'DuckDB", "enter", "down", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"DuckDB"}, {"race"}}}},
+		"up from own": {survey2, []string{"tab", "'DuckDB", "up", "enter", "tab", "'more", "up", "space", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Postgres"}, {"race", "more"}}}},
 		"declined":    {survey2, []string{"esc"}, op.Answer{Comment: "closed without an answer"}},
 		"plan":        {plan, []string{"down", "enter"}, op.Answer{Allow: true, Choices: [][]string{{"Yes, and ask before each edit"}}}},
 		"plan change": {plan, []string{"up", "down", "down", "enter", "'smaller steps", "enter"}, op.Answer{Comment: "smaller steps"}},

@@ -70,7 +70,9 @@ func (m *Model) typeText(k keymap.Key) []effect {
 
 // edited follows a change of the prompt.
 func (m *Model) edited() []effect {
-	m.armed = armed{}
+	if m.armed.action != "" { // what is said about the next press is not so any more
+		m.armed, m.flash = armed{}, flash{}
+	}
 	return m.complete()
 }
 
@@ -165,11 +167,7 @@ func (m *Model) anyAct(a keymap.Action) ([]effect, bool) {
 		m.open(newHelp(m))
 		return nil, true
 	case keymap.ToggleTodos:
-		m.screen.todos = !m.screen.todos
-		if len(m.st.Tasks) == 0 {
-			m.say("there is no todo list", draw.Quiet)
-		}
-		return nil, true
+		return m.todosCommand(""), true
 	case keymap.CycleMode:
 		return m.cycleMode(), true
 	case keymap.ThinkingToggle:

@@ -201,7 +201,11 @@ func (d *permit) decision(width int) []draw.Line {
 		l := draw.L(draw.S(story.Pad(x.Effect.String(), 6), r), draw.S(x.Kind+" ", draw.Quiet))
 		l = append(l, draw.Exact(x.Text, draw.Plain)...)
 		if x.Path != "" && x.Path != x.Text {
-			l = append(append(l, draw.S(" in ", draw.Quiet)), draw.Exact(x.Path, draw.Quiet)...)
+			where := ", which is "
+			if x.Kind == "command" {
+				where = " in "
+			}
+			l = append(append(l, draw.S(where, draw.Quiet)), draw.Exact(x.Path, draw.Quiet)...)
 		}
 		if x.Reason != "" {
 			l = append(append(l, draw.S(": ", draw.Quiet)), draw.Exact(x.Reason, draw.Quiet)...)

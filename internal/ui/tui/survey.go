@@ -189,6 +189,11 @@ func (d *survey) options(p paper, pg *page, width int) ([]draw.Line, term.Cursor
 func (d *survey) act(m *Model, a keymap.Action) ([]effect, bool) {
 	pg := &d.pages[d.at]
 	if pg.words != nil {
+		if a == keymap.EditUp { // the choices above; what was typed stays
+			pg.written()
+			pg.at = max(0, pg.at-1)
+			return nil, true
+		}
 		if a.IsEdit() {
 			pg.words.Do(a)
 			return nil, true
@@ -226,8 +231,7 @@ func (d *survey) typed(m *Model, k keymap.Key) []effect {
 	if pg.words != nil {
 		switch k.Name {
 		case "enter":
-			pg.own, pg.words = strings.TrimSpace(pg.words.Text()), nil
-			pg.ticks[len(pg.Options)] = pg.own != ""
+			pg.written()
 			if pg.own != "" && !pg.Multi || len(d.about) > 0 {
 				return d.choose(m)
 			}
@@ -259,6 +263,12 @@ func (d *survey) typed(m *Model, k keymap.Key) []effect {
 		return d.choose(m)
 	}
 	return nil
+}
+
+// written ends the writing of an answer of one's own.
+func (pg *page) written() {
+	pg.own, pg.words = strings.TrimSpace(pg.words.Text()), nil
+	pg.ticks[len(pg.Options)] = pg.own != ""
 }
 
 // choose answers the page with what is marked, and goes to the next.
