@@ -19,6 +19,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -438,6 +439,33 @@ func TestResources(t *testing.T) {
 	}
 	if got := r.Mentions(t.Context(), "mem://a", 10); len(got) != 1 || len(who.changed) != 0 {
 		t.Errorf("%+v, told %d", got, len(who.changed))
+	}
+}
+
+// What was read before a connection was lost is watched over the next one.
+func TestResourcesAcrossConnections(t *testing.T) {
+	r, who, server := richly(t, nil)
+	run(t, r.tool(t, "ReadMcpResource"), `{"server":"r","uri":"mem://a"}`)
+	if err := r.Reconnect("r"); err != nil {
+		t.Fatal(err)
+	}
+	r.until(t, "r", "connected")
+	again := time.NewTicker(10 * time.Millisecond) // until the server knows of it
+	defer again.Stop()
+	for {
+		if err := server.ResourceUpdated(t.Context(), &sdk.ResourceUpdatedNotificationParams{URI: "mem://a"}); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case uri := <-who.changed:
+			if uri != "mem://a" {
+				t.Error(uri)
+			}
+			return
+		case <-again.C:
+		case <-t.Context().Done():
+			t.Fatal("nobody watches it")
+		}
 	}
 }
 

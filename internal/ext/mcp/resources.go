@@ -206,6 +206,18 @@ func (l *link) follow(ctx context.Context, uri string) {
 	}
 }
 
+// watching are the resources that are watched and did not change since they were read.
+func (l *link) watching() (uris []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for uri, fresh := range l.watch {
+		if fresh {
+			uris = append(uris, uri)
+		}
+	}
+	return uris
+}
+
 // updated tells that a resource is not as it was read, once.
 func (l *link) updated(uri string) {
 	l.mu.Lock()

@@ -196,6 +196,7 @@ type owner struct {
 	listing  chan listing // nil when no list is being read
 	again    wants        // lists that changed meanwhile
 	listed   time.Time    // when lists were read last
+	watched  []string     // resources that a connection before this one watched
 	wg       sync.WaitGroup
 }
 
@@ -282,7 +283,7 @@ func (o *owner) drop() {
 // forget closes the connection, after nobody can get it any more.
 func (o *owner) forget() {
 	l := o.link
-	o.link = nil
+	o.link, o.watched = nil, l.watching()
 	o.mu.Lock()
 	o.server.link = nil
 	o.mu.Unlock()
@@ -350,6 +351,13 @@ func (o *owner) take(t tried) {
 		o.present(t.offer)
 		o.set(event.ServerConnected, "", o.link)
 		o.hub.conf.Changed()
+		if l, uris := o.link, o.watched; len(uris) > 0 {
+			o.wg.Go(func() { // ends with the connection
+				for _, uri := range uris {
+					l.follow(l.life, uri)
+				}
+			})
+		}
 		return
 	}
 	o.failed(t.err)

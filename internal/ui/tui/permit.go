@@ -122,6 +122,9 @@ func (d *permit) heading() string {
 			return "Let this be read?"
 		}
 	}
+	if d.q.Verdict.Check == policy.CheckPerson && d.q.Title != "" { // its title says who wants what
+		return "Allow this?"
+	}
 	return "Let " + story.FirstLine(draw.String(d.q.Tool)) + " do this?"
 }
 
