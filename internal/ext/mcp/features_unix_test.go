@@ -660,7 +660,7 @@ func TestUse(t *testing.T) {
 func TestChangedProgramIsNotStarted(t *testing.T) {
 	var asked atomic.Int32
 	s := self("s", "plain")
-	s.Programs = []servers.Program{{Path: "x.js", Sum: "1"}}
+	s.Answered, s.Programs = true, []servers.Program{{Path: "x.js", Sum: "1"}}
 	r := start(t, func(c *mcp.Config) {
 		c.Fresh = func(s servers.Server) error {
 			asked.Add(1)
