@@ -61,7 +61,7 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 	w.ext = ext.Open(ext.WorldConfig{
 		Flags: p.Extensions, Version: p.Version, Live: live, Env: p.Env, Environment: p.Environ,
 		Environ: func() (environ, allow []string) { return w.inherited(w.Config()) },
-		Roots:   w.roots, Bare: s.Bare, Lasting: f.Lasting, HTTP: p.transport(), Proxy: p.Proxy, Hide: w.hide.String, Hidden: w.hide.Add,
+		Roots:   w.roots, Bare: s.Bare, Lasting: f.Lasting, Person: f.Person && !f.Print, HTTP: p.transport(), Proxy: p.Proxy, Hide: w.hide.String, Hidden: w.hide.Add,
 	})
 	live.Guard(w.ext.Reconfigures)
 	live.Watch(f.Lasting, w.changed)

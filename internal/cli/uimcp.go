@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,7 +91,11 @@ func (h *uiHost) mcpCommand(ctx context.Context, w *ext.World, word string, s mc
 		text, err := again(ctx, w, name)
 		return "Signed out. " + text, err
 	case "approve":
-		if err := h.inTerminal(ctx, "adze mcp approve", args...); err != nil {
+		err := h.inTerminal(ctx, "adze mcp approve", args...)
+		if left := new(endedError); errors.As(err, &left) && left.code == exitRefused {
+			return "`" + name + "` was not approved.", nil
+		}
+		if err != nil {
 			return "", err
 		}
 		w.Refresh()
@@ -135,7 +140,7 @@ func serverTable(all []mcp.Status) string {
 			about = "sign in: /mcp login " + s.Server.Name
 		case event.ServerPending:
 			about = "look at it, and say yes: /mcp approve " + s.Server.Name
-		case event.ServerConnected:
+		case event.ServerConnected, event.ServerConnecting:
 			about = clip.Line(s.Server.Line(), 50)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %s |\n", cell(s.Server.Name), s.State, s.Tools, cell(about))

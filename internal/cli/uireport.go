@@ -128,10 +128,18 @@ func (h *uiHost) inTerminal(ctx context.Context, what string, args ...string) er
 	case errors.As(err, &failed) && failed.ExitCode() == exitInterrupted:
 		return fmt.Errorf("%s was interrupted", what)
 	case errors.As(err, &failed):
-		return fmt.Errorf("%s ended with %d", what, failed.ExitCode())
+		return &endedError{what, failed.ExitCode()}
 	}
 	return err
 }
+
+// An endedError is that a command of adze failed, which said why where it ran.
+type endedError struct {
+	what string
+	code int
+}
+
+func (e *endedError) Error() string { return fmt.Sprintf("%s ended with %d", e.what, e.code) }
 
 // keyed are the providers that a key can be saved for.
 func (h *uiHost) keyed(context.Context) ([]tui.Choice, error) {

@@ -58,6 +58,8 @@ type WorldConfig struct {
 	Proxy   func(*http.Request) (*url.URL, error) // of sign-ins, nil means none
 	Bare    bool                                  // nothing of the project
 	Lasting bool                                  // more prompts may come, so that files are watched
+	// Person: somebody sees how servers are, and can say yes to those of the folder.
+	Person bool
 	// Roots are the folders that sessions work in.
 	Roots func() []string
 	// Hide masks secrets in what servers wrote; nil leaves it as it is.
@@ -89,6 +91,7 @@ type World struct {
 	logs     map[string][]string // by server
 	plugs    *plugged            // nil until it was looked
 	problems []string            // of the newest look
+	awaiting []string            // servers that wait for a person's yes, then
 	further  []servers.Given
 	mains    []servers.Given // of the agent that sessions are
 	served   chan struct{}   // closed when mains count; nil when there are none
@@ -194,9 +197,12 @@ func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 		bad = append(bad, p.String())
 	}
 	for _, s := range set.Servers {
-		if s.Problem != "" && s.Approval == servers.Approved {
+		if s.Problem != "" && s.Approval == servers.Approved && !w.conf.Person {
 			bad = append(bad, fmt.Sprintf("the MCP server %s (%s) cannot be used: %s", s.Name, s.Origin, s.Problem))
 		}
+	}
+	if text := w.unanswered(set.Servers); text != "" {
+		bad = append(bad, text)
 	}
 	w.mu.Lock()
 	if w.hub == nil && len(set.Servers) > 0 && !w.closed {

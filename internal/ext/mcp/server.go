@@ -382,7 +382,7 @@ func (o *owner) failed(err error) {
 	case errors.As(err, &broke):
 		o.offences++
 		o.set(event.ServerFailed, broke.Error(), nil)
-	case o.conf.Transport == servers.Stdio && errors.Is(err, errEnded):
+	case o.conf.Transport == servers.Stdio && errors.Is(err, errEnded) && !o.listed.IsZero(): // calls know its tools
 		o.set(event.ServerClosed, err.Error()+"; it is started again by the next call", nil)
 	case o.conf.Transport == servers.Stdio || o.conf.Transport == servers.Host || o.tries >= maxTries || o.hub.conf.Once || permanent(err):
 		o.set(event.ServerFailed, err.Error(), nil)

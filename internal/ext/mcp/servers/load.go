@@ -290,6 +290,9 @@ func (l *loader) add(name string, scope Scope, raw json.RawMessage, at config.Or
 	l.all = append(l.all, s)
 }
 
+// Untrusted is why a project's server waits that no yes to it would start.
+const Untrusted = "the folder is not trusted as it is now: look at it with adze trust"
+
 // rule says whether a server may be started.
 func (l *loader) rule(s *Server) {
 	s.Approval = Approved
@@ -311,7 +314,7 @@ func (l *loader) rule(s *Server) {
 	case s.Scope == Project && slices.Contains(mcp.Disabled, s.Name):
 		s.Approval, s.Why = Refused, "disabledMcpjsonServers names it"
 	case s.Scope == Project && !l.from.Trusted:
-		s.Approval, s.Why = Pending, "the folder is not trusted as it is now: look at it with adze trust"
+		s.Approval, s.Why = Pending, Untrusted
 	case enabled:
 	case answered && answer.Hash == s.Hash() && answer.Yes:
 	case answered && answer.Hash == s.Hash():

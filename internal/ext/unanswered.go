@@ -1,0 +1,42 @@
+package ext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/text/clip"
+)
+
+// unanswered says which servers of the folder wait for a person's yes, when there are
+// others than it was said of.
+func (w *World) unanswered(list []servers.Server) string {
+	if !w.conf.Person {
+		return ""
+	}
+	var names []string
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	news := false
+	for _, s := range list {
+		if s.Approval == servers.Pending && s.Why != servers.Untrusted {
+			names = append(names, s.Name)
+			news = news || !slices.Contains(w.awaiting, s.Name)
+		}
+	}
+	if w.awaiting = names; !news {
+		return ""
+	}
+	first := clip.Line(strings.Join(names[:min(len(names), maxAwaiting)], ", "), 200)
+	if n := len(names) - maxAwaiting; n > 0 {
+		first += fmt.Sprintf(" and %d more", n)
+	}
+	if len(names) == 1 {
+		return "the MCP server " + first + " of this folder waits for your yes: /mcp approve " + first + " shows what it runs"
+	}
+	return "MCP servers of this folder wait for your yes: " + first + " (/mcp shows them, /mcp approve NAME what one runs)"
+}
+
+// maxAwaiting is how many servers that wait for a yes are named.
+const maxAwaiting = 8
