@@ -316,6 +316,9 @@ func (s *Store) changes(old Installed, next plugin.Plugin, dir string, all sums,
 		c := Change{How: "added", Item: n}
 		if i := slices.IndexFunc(left, func(o Item) bool { return same(o, n) }); i >= 0 {
 			c.How, c.Was = "changed", left[i].Text
+			if c.Was == c.Text && slices.Contains([]string{"hook", "MCP server", "status line"}, n.Kind) { // the words leave out what changed
+				c.Text, c.Was = clip.VisibleText(n.raw), clip.VisibleText(left[i].raw)
+			}
 			left = slices.Delete(left, i, i+1)
 		}
 		if n.Kind == "code" {

@@ -317,6 +317,17 @@ func TestUpdate(t *testing.T) {
 	if _, err := os.Stat(second[0].Root); err != nil {
 		t.Error(err)
 	}
+	// What the words leave out is shown as it is written.
+	hooks := func(more string) files {
+		return files{"plugins/fmt/.claude-plugin/plugin.json": `{"name": "fmt", "version": "1.2.0", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"` + more + `}]}]}}`}
+	}
+	write(t, src, hooks(""))
+	install(t, s, "fmt")
+	write(t, src, hooks(`, "onError": "block"`))
+	p = install(t, s, "fmt")
+	if c := p.Steps[0].Changes; len(c) != 1 || !c[0].Asks() || c[0].Text != `Stop  {"type":"command","command":"true","onError":"block"}` || c[0].Was != `Stop  {"type":"command","command":"true"}` {
+		t.Errorf("%+v", c)
+	}
 }
 
 func TestDependencies(t *testing.T) {
