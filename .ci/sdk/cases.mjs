@@ -1,13 +1,13 @@
 // The cases of ./run: node cases.mjs ADZE SDK FOLDER [NAME…].
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import http from 'node:http'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const [adze, sdk, folder, ...wanted] = process.argv.slice(2)
-const { query, AbortError, InMemorySessionStore, createSdkMcpServer, tool } = await import(pathToFileURL(sdk).href)
+const { query, AbortError, HOOK_EVENTS, InMemorySessionStore, createSdkMcpServer, tool } = await import(pathToFileURL(sdk).href)
 const { z } = await import(pathToFileURL(path.join(path.dirname(sdk), '../../zod/index.js')).href)
 const cases = []
 const test = (name, run) => cases.push({ name, run })
@@ -324,6 +324,67 @@ test('canUseTool: a rule for the session', async (p) => {
   assert.ok(fs.existsSync(path.join(p.dir, 'b')))
 })
 
+// touches makes two files, asking for each, without a sandbox.
+const touches = '@ Bash {"command":"touch a"}\n---\n@ Bash {"command":"touch b"}\n---\n> done\n'
+const unconfined = { settings: JSON.stringify({ sandbox: { enabled: false } }) }
+
+// granting answers each question with a yes and these updates of permissions.
+async function granting(p, updates) {
+  let asked = 0
+  const out = await p.script(touches).says('go', {
+    ...unconfined, canUseTool: async (name, input) => (asked++, { behavior: 'allow', updatedInput: input, updatedPermissions: updates }),
+  })
+  return { out, asked, b: fs.existsSync(path.join(p.dir, 'b')) }
+}
+const touching = [{ toolName: 'Bash', ruleContent: 'touch *' }]
+
+test('canUseTool: a rule that denies, for the session', async (p) => {
+  const { out, asked, b } = await granting(p, [{ type: 'addRules', behavior: 'deny', destination: 'session', rules: touching }])
+  assert.deepEqual([asked, b, out.result.permission_denials.length], [1, false, 1])
+})
+test('canUseTool: rules that are replaced, and removed', async (p) => {
+  assert.equal((await granting(p, [{ type: 'replaceRules', behavior: 'allow', destination: 'session', rules: touching }])).asked, 1)
+  const both = ['addRules', 'removeRules'].map((type) => ({ type, behavior: 'ask', destination: 'session', rules: touching }))
+  assert.deepEqual((await granting(p, both)).asked, 2)
+})
+test('canUseTool: a rule for the folder is kept', async (p) => {
+  const update = [{ type: 'addRules', behavior: 'allow', destination: 'localSettings', rules: touching }]
+  assert.equal((await granting(p, update)).asked, 1)
+  assert.match(fs.readFileSync(path.join(p.dir, '.adze/settings.local.json'), 'utf8'), /Bash\(touch \*\)/)
+})
+test('canUseTool: a mode', async (p) => {
+  assert.equal((await granting(p, [{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }])).asked, 1)
+  const { out, b } = await granting(p, [{ type: 'setMode', mode: 'bypassPermissions', destination: 'session' }])
+  assert.equal(out.result.permission_denials.length, 2, 'it was not allowed at the start')
+  assert.match(JSON.stringify(out.messages), /bypassPermissions: it needs/)
+})
+test('canUseTool: updates that there are not are said', async (p) => {
+  const { out, asked } = await granting(p, [{ type: 'addDirectories', directories: [p.home], destination: 'session' }, { type: 'addRules', behavior: 'deny', destination: 'userSettings', rules: touching }])
+  assert.equal(asked, 2)
+  const said = out.messages.filter((m) => m.subtype === 'informational').map((m) => m.content).join('\n')
+  assert.match(said, /addDirectories to "session" is not supported/)
+  assert.match(said, /addRules deny to "userSettings" is not supported/)
+})
+test('canUseTool: a no that ends the turn', async (p) => {
+  const out = await p.script(touches).all('go', { ...unconfined, canUseTool: async () => ({ behavior: 'deny', message: 'enough', interrupt: true }) })
+  assert.equal(out.result.subtype, 'error_during_execution')
+  assert.ok(!fs.existsSync(path.join(p.dir, 'a')))
+})
+test('canUseTool: what throws, and what is no answer, is a no', async (p) => {
+  for (const canUseTool of [async () => { throw new Error('boom') }, async () => ({})]) {
+    const out = await p.script(touches).says('go', { ...unconfined, canUseTool })
+    assert.equal(out.result.permission_denials.length, 2)
+  }
+  assert.ok(!fs.existsSync(path.join(p.dir, 'a')))
+})
+test('canUseTool: what is told of the question', async (p) => {
+  let told
+  await p.script('@ Write {"file_path":"../out.txt","content":"x"}\n---\n> done\n').says('go', { canUseTool: async (name, input, options) => ((told = options), { behavior: 'deny', message: 'no' }) })
+  assert.ok(told.toolUseID && told.requestId && told.title && told.decisionReason, JSON.stringify(told))
+  assert.equal(told.blockedPath, path.join(path.dirname(p.dir), 'out.txt'))
+  assert.ok(told.signal instanceof AbortSignal && Array.isArray(told.suggestions))
+})
+
 test('permissionMode', async (p) => {
   const out = await p.script(write).says('write', { permissionMode: 'acceptEdits' })
   assert.equal(out.init.permissionMode, 'acceptEdits')
@@ -596,6 +657,38 @@ test('hooks: one that throws, and one that takes too long, stop nothing', async 
   assert.ok(ended.some((m) => m.outcome === 'error' && /oh no/.test(m.stderr)), JSON.stringify(ended))
   assert.ok(ended.some((m) => m.outcome === 'error' && /within 1/.test(m.stderr)), JSON.stringify(ended))
 })
+test('hooks: every published event can be asked for', async (p) => {
+  const hooks = Object.fromEntries(HOOK_EVENTS.map((e) => [e, [{ hooks: [async () => ({})] }]]))
+  assert.equal((await p.script('> hi\n').says('hi', { hooks })).result.result, 'hi')
+})
+test('hooks: of a failure, a question, a no, a command and the end', async (p) => {
+  const seen = []
+  const see = (event) => [{ hooks: [async (input) => (seen.push([event, input]), {})] }]
+  const events = ['PostToolUseFailure', 'PermissionRequest', 'UserPromptExpansion', 'SessionEnd', 'InstructionsLoaded', 'MessageDisplay', 'Notification']
+  p.put('CLAUDE.md', 'Be brief.\n')
+  const script = '@ Read {"file_path":"nowhere"}\n---\n@ Bash {"command":"touch a"}\n---\n> done\n'
+  await p.script(script).says('/demo:lint main.go', {
+    ...unconfined, hooks: Object.fromEntries(events.map((e) => [e, see(e)])), plugins: [{ type: 'local', path: p.plugin() }],
+    canUseTool: async () => ({ behavior: 'deny', message: 'no' }),
+  })
+  const of = (event) => seen.find(([e]) => e === event)?.[1]
+  assert.equal(of('PostToolUseFailure')?.tool_name, 'Read')
+  assert.equal(of('PermissionRequest')?.tool_input.command, 'touch a')
+  assert.equal(of('UserPromptExpansion')?.command_name, 'demo:lint')
+  assert.ok(of('InstructionsLoaded')?.file_path.endsWith('CLAUDE.md'))
+  assert.equal(of('SessionEnd'), undefined, 'the host hung up before: ' + JSON.stringify(of('SessionEnd')))
+})
+test('hooks: PermissionRequest answers', async (p) => {
+  const yes = async () => ({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'allow' } } })
+  await p.script(touches).says('go', { ...unconfined, hooks: { PermissionRequest: [{ hooks: [yes] }] }, canUseTool: async () => assert.fail('it was answered') })
+  assert.ok(fs.existsSync(path.join(p.dir, 'b')))
+})
+test('hooks: UserPromptSubmit refuses', async (p) => {
+  const no = async () => ({ decision: 'block', reason: 'not that' })
+  const out = await p.script('> hi\n').all('hi', { hooks: { UserPromptSubmit: [{ hooks: [no] }] } })
+  assert.notEqual(out.result?.result, 'hi')
+  assert.match(JSON.stringify(out.messages), /not that/)
+})
 test('hooks: an event that there is not', (p) => refused(p, { hooks: { PreTool: [{ hooks: [async () => ({})] }] } }, /did you mean PreToolUse/))
 
 // ---- what people bring along
@@ -814,6 +907,59 @@ test('commands that change are told', async (p) => {
   })
 })
 
+test('spawnClaudeCodeProcess', async (p) => {
+  let spawned
+  const spawnClaudeCodeProcess = ({ command, args, cwd, env, signal }) => ((spawned = args), spawn(command, args, { cwd, env, signal, stdio: ['pipe', 'pipe', 'ignore'] }))
+  assert.equal((await p.script('> hi\n').says('hi', { spawnClaudeCodeProcess })).result.result, 'hi')
+  assert.ok(spawned.includes('--input-format'))
+})
+
+test('streamInput', async (p) => {
+  await talk(p.script('> one\n---\n> two\n'), {}, async ({ q, input, result }) => {
+    input.say('first')
+    assert.equal((await result()).result, 'one')
+    await q.streamInput((async function* () {
+      yield { type: 'user', message: { role: 'user', content: 'second' }, parent_tool_use_id: null, session_id: '' }
+    })())
+    assert.equal((await result()).result, 'two')
+  })
+})
+
+test('reinitialize', async (p) => {
+  await talk(p.script('> one\n'), { agents: { reviewer: { description: 'reviews', prompt: 'x' } } }, async ({ q, input, result }) => {
+    input.say('first')
+    await result()
+    const again = await q.reinitialize()
+    assert.ok(again.agents.some((a) => a.name === 'reviewer') && again.commands.length > 0)
+  })
+})
+
+test('stopTask', async (p) => {
+  const ended = path.join(p.dir, 'ended')
+  await talk(p.script('@ Bash {"command": "trap \'touch ended; exit\' TERM; sleep 60 & wait", "run_in_background": true}\n---\n> runs\n'), {}, async ({ q, input, result }) => {
+    input.say('go')
+    assert.equal((await result()).result, 'runs')
+    await assert.rejects(() => q.stopTask('b9'), /there is no background command "b9"/)
+    await q.stopTask('b1')
+    for (let i = 0; i < 200 && !fs.existsSync(ended); i++) await new Promise((r) => setTimeout(r, 50))
+    assert.ok(fs.existsSync(ended), 'it runs on')
+  })
+})
+
+// An option that cannot be used ends the run before anything is asked of a model.
+for (const [name, options, words] of [
+  ['agent', { agent: 'nobody' }, /there is no agent "nobody"/],
+  ['model', { model: 'nobody/m' }, /no model provider "nobody"/],
+  ['plugins', { plugins: [{ type: 'local', path: '/nowhere' }] }, /nowhere is no folder/],
+  ['additionalDirectories', { additionalDirectories: ['/nowhere'] }, /nowhere .*does not exist/],
+  ['effort', { effort: 'huge' }, /--effort: found the string "huge"/],
+  ['settings', { settings: '{' }, /reading --settings/],
+  ['settingSources', { settingSources: ['moon'] }, /there is no source "moon"/],
+  ['outputFormat', { outputFormat: { type: 'json_schema', schema: { type: 'nonsense' } } }, /type "nonsense" is none of/],
+  ['resume', { resume: 'nobody' }, /there is no session "nobody"/],
+  ['allowedTools', { allowedTools: ['Bash('] }, /Bash\(/],
+]) test('cannot be used: ' + name, (p) => refused(p, options, words))
+
 // What means nothing here is accepted, and said where --debug writes.
 for (const [name, options, member] of [
   ['promptSuggestions', { promptSuggestions: true }, 'promptSuggestions'],
@@ -839,8 +985,10 @@ test('requests that there are not are refused at once', async (p) => {
   await talk(p.script('> hi\n'), {}, async ({ q, input, result }) => {
     for (const ask of [
       () => q.setMcpPermissionModeOverride('x', 'auto'), () => q.updateSettings('userSettings', {}), () => q.reloadPlugins(), () => q.reloadSkills(),
-      () => q.reloadOutputStyles(), () => q.seedReadState('/x', 1), () => q.readMcpResource('x', 'y'),
+      () => q.reloadOutputStyles(), () => q.seedReadState('/x', 1), () => q.readMcpResource('x', 'y'), () => q.backgroundTasks(),
+      () => q.usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET(),
     ]) await assert.rejects(ask, /is not supported/, String(ask))
+    assert.equal(await q.readFile('model.txt'), null, 'the SDK says null for an error')
     input.say('hi')
     await result()
   })

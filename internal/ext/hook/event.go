@@ -107,7 +107,7 @@ var events = map[Event]facts{
 
 // later are events of the format that have no cause in adze yet.
 var later = map[Event]bool{
-	"TeammateIdle": true, "WorktreeCreate": true, "WorktreeRemove": true,
+	"TeammateIdle": true, "WorktreeCreate": true, "WorktreeRemove": true, "PreModelSwitch": true, "PostModelSwitch": true,
 }
 
 // Events are the events that fire, in the order of a session.

@@ -23,31 +23,22 @@ func suggestions(rules []string) []hook.Update {
 	return []hook.Update{u}
 }
 
-var keeps = map[string]op.Keep{"": op.ForSession, "session": op.ForSession, "localSettings": op.ForLocal, "projectSettings": op.ForProject, "userSettings": op.ForUser}
-
-// kinds are the changes of rules, and effects those of the rules.
-var (
-	kinds   = map[string]op.ChangeKind{"addRules": op.AddRules, "replaceRules": op.ReplaceRules, "removeRules": op.RemoveRules}
-	effects = map[string]policy.Effect{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny}
-)
-
 // grant puts what a hook changes of the permissions into its answer. In settings
 // files it adds what is allowed, and nothing else: what a person wrote there to
 // refuse or to ask is not a hook's to change.
 func (g *Gate) grant(a *op.Answer, updates []hook.Update) {
 	for _, u := range updates {
-		keep, known := keeps[u.Destination]
-		kind, rules := kinds[u.Type]
-		effect, able := effects[u.Behavior]
+		keep, known := op.KeepOf(u.Destination)
+		change, rules := op.ChangeOf(u.Type, u.Behavior, texts(u.Rules))
 		switch {
 		case !a.Allow:
 		case u.Type == "setMode" && known && keep == op.ForSession:
 			a.Mode = policy.Mode(u.Mode)
 		case u.Type == "addRules" && u.Behavior == "allow" && known && (len(a.Rules) == 0 || a.Keep == keep):
 			a.Keep = keep
-			a.Rules = append(a.Rules, texts(u.Rules)...)
-		case rules && able && known && keep == op.ForSession:
-			a.Changes = append(a.Changes, op.RuleChange{Kind: kind, Effect: effect, Rules: texts(u.Rules)})
+			a.Rules = append(a.Rules, change.Rules...)
+		case rules && known && keep == op.ForSession:
+			a.Changes = append(a.Changes, change)
 		default:
 			g.once(fmt.Sprintf("the hook %s wants the permission update %s %s to %q, which is not supported and was left out", clip.Line(a.By, 80), u.Type, u.Behavior, u.Destination))
 		}

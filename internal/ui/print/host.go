@@ -52,11 +52,6 @@ type changeRule struct {
 	Content string `json:"ruleContent,omitempty"`
 }
 
-var keeps = map[string]op.Keep{
-	"": op.ForSession, "session": op.ForSession, "localSettings": op.ForLocal,
-	"projectSettings": op.ForProject, "userSettings": op.ForUser,
-}
-
 // ask puts a question to the host. A host that will not send anything any
 // more has said no.
 func (r *runner) ask(ctx context.Context, b event.Asked) {
@@ -233,17 +228,22 @@ func (in reply) permission() (permission, error) {
 // cannot do is said, never dropped silently.
 func (r *runner) grant(a *op.Answer, updates []change) {
 	for _, u := range updates {
-		keep, known := keeps[u.Destination]
+		var rules []string
+		for _, x := range u.Rules {
+			rules = append(rules, x.String())
+		}
+		keep, known := op.KeepOf(u.Destination)
+		c, changes := op.ChangeOf(u.Type, u.Behavior, rules)
 		switch {
 		case u.Type == "setMode" && keep == op.ForSession && known:
 			a.Mode = policy.Mode(u.Mode)
 		case u.Type == "addRules" && u.Behavior == "allow" && known && (len(a.Rules) == 0 || a.Keep == keep):
 			a.Keep = keep
-			for _, x := range u.Rules {
-				a.Rules = append(a.Rules, x.String())
-			}
+			a.Rules = append(a.Rules, rules...)
+		case changes && known && keep == op.ForSession:
+			a.Changes = append(a.Changes, c)
 		default:
-			r.warn(fmt.Sprintf("the permission update %s %s to %q is not supported and was left out", u.Type, u.Behavior, u.Destination))
+			r.warn(strings.Join(strings.Fields(fmt.Sprintf("the permission update %s %s to %q is not supported and was left out", u.Type, u.Behavior, u.Destination)), " "))
 		}
 	}
 }

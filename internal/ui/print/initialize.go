@@ -183,7 +183,12 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	if err := in.missing(); err != nil {
 		return nil, err
 	}
-	if (in.setup().any() || len(in.Hooks) > 0) && !q.taken {
+	if q.taken {
+		r.begun = q.raw
+	}
+	// A host that comes back after a gap sends the same again.
+	taken := q.taken || r.begun != nil && !rewritten(r.begun, q.raw)
+	if (in.setup().any() || len(in.Hooks) > 0) && !taken {
 		return nil, errors.New("instructions, schema, hooks, agents, servers, skills, plugins and aliases cannot change any more: initialize has to be the first line")
 	}
 	if _, strange := unused(q.raw); len(strange) > 0 {
@@ -206,8 +211,8 @@ func (r *runner) initialize(ctx context.Context, q *Request) (any, error) {
 	return object{
 		"commands": offers(x.Commands), "agents": offers(x.Agents), "output_style": cmp.Or(x.Style, "default"), "available_output_styles": styles,
 		"models": r.models(ctx), "account": object{"apiKeySource": r.About.KeySource, "provider": provider},
-		"claude_code_version": r.About.Version, "hooks_applied": q.taken || len(in.Hooks) == 0,
-		"plugins_applied": r.loaded(in.Plugins, x), "mcp_servers_applied": q.taken || len(in.Servers) == 0,
+		"claude_code_version": r.About.Version, "hooks_applied": taken || len(in.Hooks) == 0,
+		"plugins_applied": r.loaded(in.Plugins, x), "mcp_servers_applied": taken || len(in.Servers) == 0,
 	}, nil
 }
 

@@ -138,6 +138,7 @@ type runner struct {
 	callbacks callbacks
 	ready     <-chan struct{} // Ready, until it is closed
 	held      []Input         // prompts that wait for it
+	begun     json.RawMessage // the initialize that was carried out, nil before
 }
 
 func (r *runner) detail() event.Detail {
