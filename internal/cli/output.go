@@ -24,7 +24,10 @@ type Output struct {
 // Write implements io.Writer.
 func (o *Output) Write(p []byte) (int, error) {
 	o.used.Store(true)
-	n, err := o.File.Write(p)
+	return o.noted(o.File.Write(p))
+}
+
+func (o *Output) noted(n int, err error) (int, error) {
 	if err != nil {
 		o.first.CompareAndSwap(nil, &err)
 	}
@@ -32,7 +35,10 @@ func (o *Output) Write(p []byte) (int, error) {
 }
 
 // WriteString implements io.StringWriter.
-func (o *Output) WriteString(s string) (int, error) { return o.Write([]byte(s)) }
+func (o *Output) WriteString(s string) (int, error) {
+	o.used.Store(true)
+	return o.noted(o.File.WriteString(s))
+}
 
 // judged is what a command came to that ended with err: one whose output is lost
 // has failed. A reader that went away has seen enough.

@@ -98,13 +98,13 @@ type Message struct {
 
 // Text is what the message says, without calls, pictures and reasoning.
 func (m Message) Text() string {
-	var b strings.Builder
+	var said []string
 	for _, p := range m.Parts {
 		if t, ok := p.(Text); ok {
-			b.WriteString(t.S)
+			said = append(said, t.S)
 		}
 	}
-	return b.String()
+	return strings.Join(said, "") // of one part, that is no copy
 }
 
 // A Spec describes a tool to a model. Schema is a JSON Schema object.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -103,15 +104,21 @@ func (st *state) waitKept() {
 }
 
 func encode(st transcript.State, h auto.History, told policy.Mode) ([]byte, error) {
-	k := kept{Told: told}
+	k := kept{Told: told, State: fastjson.Raw("null")}
 	var err error
-	about := st.Gauge().Bytes // of the conversation, which is most of it
-	if k.State, err = transcript.AppendState(make([]byte, 0, about+about/2), st); err != nil {
-		return nil, err
-	}
 	if k.History, err = auto.AppendHistory(nil, h); err != nil {
 		return nil, err
 	}
-	about = len(k.State)
-	return fastjson.Append(make([]byte, 0, about+about/2), k)
+	head, err := fastjson.Append(nil, k)
+	if err != nil {
+		return nil, err
+	}
+	// The state, which can be large, is written where it stays.
+	before, after, _ := bytes.Cut(head, k.State)
+	about := st.Gauge().Bytes // of the conversation, which is most of it
+	out := append(make([]byte, 0, len(head)+about+about/4), before...)
+	if out, err = transcript.AppendState(out, st); err != nil {
+		return nil, err
+	}
+	return append(out, after...), nil
 }

@@ -367,10 +367,11 @@ func (r *runner) taken(id string) {
 
 // text writes the final answer, which may not steer a terminal.
 func (r *runner) text(s string) {
-	if s != "" && s[len(s)-1] != '\n' {
-		s += "\n"
+	_, err := r.out.WriteString(s)
+	if err == nil && s != "" && s[len(s)-1] != '\n' {
+		err = r.out.WriteByte('\n')
 	}
-	if _, err := r.out.WriteString(s); err != nil {
+	if err != nil {
 		r.lost(err)
 	}
 }
