@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -117,7 +118,8 @@ func (l *link) form(p *sdk.ElicitParams) (f view.Form, err error) {
 	if len(s.Properties) > maxFields {
 		return f, fmt.Errorf("it has more than %d fields", maxFields)
 	}
-	for _, name := range sorted(s.Properties) {
+	fields, _, _ := fastjson.Find(l.look.schemas.asSent(raw), "properties") // it was read just now
+	for _, name := range fastjson.Names(fields) {
 		x, err := s.Properties[name].field()
 		if err != nil {
 			return f, fmt.Errorf("the field %s %w", quote(name), err)

@@ -237,10 +237,10 @@ func TestElicitation(t *testing.T) {
 	for _, x := range f.Fields {
 		kinds = append(kinds, x.Name+":"+string(x.Kind))
 	}
-	if want := "b:boolean n:integer name:string one:choice some:choices two:choice"; strings.Join(kinds, " ") != want || f.Message != "Who?" || f.From != "the MCP server r" {
+	if want := "name:string n:integer b:boolean one:choice two:choice some:choices"; strings.Join(kinds, " ") != want || f.Message != "Who?" || f.From != "the MCP server r" {
 		t.Errorf("%v %q %q", kinds, f.Message, f.From)
 	}
-	if name := f.Fields[2]; name.Title != "Name" || !name.Required || *name.Min != 2 || string(f.Fields[1].Default) != "3" || f.Fields[3].Options[1].Title != "B" {
+	if name := f.Fields[0]; name.Title != "Name" || !name.Required || *name.Min != 2 || string(f.Fields[1].Default) != "3" || f.Fields[3].Options[1].Title != "B" {
 		t.Errorf("%+v", f.Fields)
 	}
 	for _, c := range []struct {

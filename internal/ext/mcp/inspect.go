@@ -33,7 +33,8 @@ var errTooLarge = &offence{"it sent a message of more than " + clip.Size(maxMess
 // An inspector sees each message of a connection as it comes, before anything
 // else reads it.
 type inspector struct {
-	now func() time.Time
+	now     func() time.Time
+	schemas schemas
 
 	mu    sync.Mutex // guards what follows
 	last  int64      // the highest number of a request of ours
@@ -102,7 +103,11 @@ func (i *inspector) came(raw []byte) error {
 		}
 		return offended("it sent something that is no JSON: %s", quote(clip.Line(string(raw[:min(len(raw), 200)]), 60)))
 	}
-	return i.envelope(raw)
+	if err := i.envelope(raw); err != nil {
+		return err
+	}
+	i.schemas.keep(raw)
+	return nil
 }
 
 // An envelope is what JSON-RPC says of a message.

@@ -26,7 +26,7 @@ func TestSchemasOfTools(t *testing.T) {
 		if err := json.Unmarshal([]byte(in), &v); err != nil {
 			t.Fatal(err)
 		}
-		r, err := s.remote(&sdk.Tool{Name: "t", InputSchema: v}, "mcp__s__t")
+		r, err := s.remote(&sdk.Tool{Name: "t", InputSchema: v}, "mcp__s__t", nil)
 		switch {
 		case left != "":
 			if err == nil || !strings.HasPrefix(err.Error(), left) {
@@ -42,5 +42,35 @@ func TestSchemasOfTools(t *testing.T) {
 				t.Errorf("%s is approved as %s", in, r.pin.Schema)
 			}
 		}
+	}
+}
+
+// Members of a schema stay in the order in which the server sent them, and what
+// was approved does not depend on it.
+func TestSchemasInOrder(t *testing.T) {
+	const sent = `{"type":"object","properties":{"zeta":{"type":"string"},"alpha":{"type":"integer"}},"required":["zeta"]}`
+	var k schemas
+	k.keep([]byte(`{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"t","inputSchema":` + sent + `}]}}`))
+	var v any
+	if err := json.Unmarshal([]byte(sent), &v); err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(&Hub{}, servers.Server{Name: "s"}, "s")
+	with, err := s.remote(&sdk.Tool{Name: "t", InputSchema: v}, "mcp__s__t", &k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(with.Spec().Schema); strings.Index(got, "zeta") > strings.Index(got, "alpha") {
+		t.Errorf("%s", got)
+	}
+	without, err := s.remote(&sdk.Tool{Name: "t", InputSchema: v}, "mcp__s__t", nil)
+	if err != nil || !with.pin.same(without.pin) {
+		t.Errorf("another order is another tool: %v", err)
+	}
+	for range 3 {
+		k.keep([]byte(`{"inputSchema":{"b":"` + strings.Repeat("x", maxKept/2) + `","a":1}}`))
+	}
+	if k.size > maxKept {
+		t.Errorf("%d bytes are kept", k.size)
 	}
 }

@@ -67,7 +67,7 @@ func (l *link) tools(ctx context.Context) (out []*remote, notes []string, err er
 	}
 	given, notes := toolNames(l.s.part, names)
 	for i, t := range kept {
-		r, err := l.s.remote(t, given[i])
+		r, err := l.s.remote(t, given[i], &l.look.schemas)
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("%s is left out: %v", quote(t.Name), err))
 			continue
@@ -78,7 +78,7 @@ func (l *link) tools(ctx context.Context) (out []*remote, notes []string, err er
 }
 
 // remote makes a tool of what the server says of it.
-func (s *server) remote(t *sdk.Tool, name string) (*remote, error) {
+func (s *server) remote(t *sdk.Tool, name string, order *schemas) (*remote, error) {
 	given, err := json.Marshal(t.InputSchema)
 	switch {
 	case err != nil:
@@ -88,7 +88,7 @@ func (s *server) remote(t *sdk.Tool, name string) (*remote, error) {
 	case len(given) == 0 || given[0] != '{':
 		return nil, errors.New("its schema is no object")
 	}
-	fit, err := schema.Fit(given) // one that no provider refuses a request for
+	fit, err := schema.Fit(order.asSent(given)) // one that no provider refuses a request for
 	if err != nil {
 		return nil, fmt.Errorf("its schema %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strings"
 
@@ -184,6 +185,38 @@ func Walk(raw []byte, max int, f func(depth int, name string) error) error {
 			}
 		}
 	}
+}
+
+// Each hands the values of all members of a name to f, wherever they are but within
+// each other. It ends where raw is no JSON. f does not keep what it is handed.
+func Each(raw []byte, name string, f func(Raw)) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	for {
+		t, err := d.ReadToken()
+		if err != nil {
+			return
+		}
+		if in, n := d.StackIndex(d.StackDepth()); t.Kind() != '"' || in != '{' || n%2 == 0 || t.String() != name {
+			continue
+		}
+		v, err := d.ReadValue()
+		if err != nil {
+			return
+		}
+		f(v)
+	}
+}
+
+// Names are those of the members of an object, as they follow each other; nil of
+// what is none.
+func Names(raw []byte) (out []string) {
+	_ = Walk(raw, math.MaxInt, func(depth int, name string) error { // what follows an error is not there
+		if depth == 1 {
+			out = append(out, name)
+		}
+		return nil
+	})
+	return out
 }
 
 // Where says where in a text the parser, which failed with err, stopped: "line 3,

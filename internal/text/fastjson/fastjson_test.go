@@ -184,3 +184,20 @@ func TestInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestEachAndNames(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"a":{"x":1},"b":[{"x":{"x":2,"z":1}}],"c":"x"}`: `1 {"x":2,"z":1}`, `{"x":"x"}`: `"x"`, `["x",1]`: ``, `{"x":`: ``, ``: ``, `{"x":1} {"x":2}`: `1 2`,
+	} {
+		var got []string
+		fastjson.Each([]byte(in), "x", func(v fastjson.Raw) { got = append(got, string(v)) })
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q", in, got)
+		}
+	}
+	for in, want := range map[string]string{`{"z":{"y":1},"a":[{"b":2}]}`: "z a", `[{"a":1}]`: "", `"a"`: "", `{`: "", ``: ""} {
+		if got := strings.Join(fastjson.Names([]byte(in)), " "); got != want {
+			t.Errorf("%s: %q", in, got)
+		}
+	}
+}
