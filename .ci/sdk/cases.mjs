@@ -934,13 +934,34 @@ test('reinitialize', async (p) => {
   })
 })
 
+test('backgroundTasks, and what is told of tasks', async (p) => {
+  await talk(p.script('@ Bash {"command": "while [ ! -e go ]; do sleep 0.05; done; echo gone"}\n---\n> moved\n'), {}, async ({ q, input, next, result }) => {
+    assert.equal(await q.backgroundTasks('nothing'), false)
+    input.say('go')
+    const call = (await next((m) => m.type === 'assistant')).message.content[0].id
+    while (!(await q.backgroundTasks(call))) await new Promise((r) => setTimeout(r, 20)) // until the command runs
+    const started = await next((m) => m.subtype === 'task_started')
+    assert.deepEqual([started.task_id, started.tool_use_id, started.is_backgrounded, started.task_type], ['b1', call, true, 'local_bash'])
+    assert.equal((await next((m) => m.subtype === 'background_tasks_changed')).tasks.length, 1)
+    await result()
+    p.put('go', '')
+    const ended = await next((m) => m.subtype === 'task_notification')
+    assert.deepEqual([ended.task_id, ended.status, ended.tool_use_id], ['b1', 'completed', call])
+    assert.equal(fs.readFileSync(ended.output_file, 'utf8'), 'gone\n')
+    assert.deepEqual((await next((m) => m.subtype === 'background_tasks_changed')).tasks, [])
+  })
+})
+
 test('stopTask', async (p) => {
   const ended = path.join(p.dir, 'ended')
-  await talk(p.script('@ Bash {"command": "trap \'touch ended; exit\' TERM; sleep 60 & wait", "run_in_background": true}\n---\n> runs\n'), {}, async ({ q, input, result }) => {
+  await talk(p.script('@ Bash {"command": "trap \'touch ended; exit\' TERM; sleep 60 & wait", "run_in_background": true}\n---\n> runs\n'), {}, async ({ q, input, next, result }) => {
     input.say('go')
     assert.equal((await result()).result, 'runs')
     await assert.rejects(() => q.stopTask('b9'), /there is no background command "b9"/)
+    const notified = next((m) => m.subtype === 'task_notification')
     await q.stopTask('b1')
+    const n = await notified
+    assert.deepEqual([n.task_id, n.status, fs.existsSync(n.output_file)], ['b1', 'stopped', true])
     for (let i = 0; i < 200 && !fs.existsSync(ended); i++) await new Promise((r) => setTimeout(r, 50))
     assert.ok(fs.existsSync(ended), 'it runs on')
   })
@@ -985,7 +1006,7 @@ test('requests that there are not are refused at once', async (p) => {
   await talk(p.script('> hi\n'), {}, async ({ q, input, result }) => {
     for (const ask of [
       () => q.setMcpPermissionModeOverride('x', 'auto'), () => q.updateSettings('userSettings', {}), () => q.reloadPlugins(), () => q.reloadSkills(),
-      () => q.reloadOutputStyles(), () => q.seedReadState('/x', 1), () => q.readMcpResource('x', 'y'), () => q.backgroundTasks(),
+      () => q.reloadOutputStyles(), () => q.seedReadState('/x', 1), () => q.readMcpResource('x', 'y'),
       () => q.usage_EXPERIMENTAL_MAY_CHANGE_DO_NOT_RELY_ON_THIS_API_YET(),
     ]) await assert.rejects(ask, /is not supported/, String(ask))
     assert.equal(await q.readFile('model.txt'), null, 'the SDK says null for an error')

@@ -82,7 +82,7 @@ func samples() []event.Body {
 		event.Cleared{Calls: []string{"a", "b"}},
 		event.Bounded{Results: []event.Cut{{Call: "a", Text: "the beginning\n[…]\nthe end", Spill: "/r/1"}, {Call: "b", Text: "x"}}},
 		event.Stripped{Cause: event.CauseMedia, Why: "w"},
-		event.TaskStarted{ID: "b1", Call: "c", Kind: "shell", Text: "make"}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second},
+		event.TaskStarted{ID: "b1", Call: "c", Kind: "shell", Text: "make"}, event.TaskEnded{ID: "b1", Exit: 2, Killed: "k", Took: time.Second, Output: "/o"},
 		event.Noted{Level: "info", Text: "t", About: "window"},
 		event.Situated{Parts: []event.Situation{{Name: "environment", Text: "t"}}},
 		event.Compacted{

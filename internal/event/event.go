@@ -249,6 +249,7 @@ type (
 		Exit   int           `json:"exit,omitempty"`   // of a shell command
 		Killed string        `json:"killed,omitempty"` // why it was ended, "" when it ended by itself
 		Took   time.Duration `json:"took,omitempty"`
+		Output string        `json:"output,omitempty"` // the file with all that it wrote
 	}
 	// Noted is something a person should know that changes nothing.
 	Noted struct {

@@ -33,7 +33,7 @@ func (b background) Output(id, s string) {
 
 // Ended implements bash.Watcher.
 func (b background) Ended(t bash.Task) {
-	e := event.TaskEnded{ID: t.ID, Exit: t.Exit, Took: t.Ended.Sub(t.Started)}
+	e := event.TaskEnded{ID: t.ID, Exit: t.Exit, Took: t.Ended.Sub(t.Started), Output: t.Path}
 	if t.State == bash.Killed {
 		e.Killed = t.Note
 	}

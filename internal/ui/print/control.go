@@ -69,6 +69,7 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 		Note     json.RawMessage            `json:"message"`
 		Title    string                     `json:"title"`
 		Task     string                     `json:"task_id"`
+		Call     string                     `json:"tool_use_id"`
 		Message  string                     `json:"user_message_id"`
 		Dry      bool                       `json:"dry_run"`
 	}
@@ -102,6 +103,8 @@ func (r *runner) request(ctx context.Context, q *Request) (any, error) {
 		return r.contextUsage(), nil
 	case "stop_task":
 		return object{}, r.c.Submit(ctx, op.StopTask{ID: in.Task})
+	case "background_tasks":
+		return r.background(ctx, in.Call)
 	case "rename_session":
 		return object{}, r.c.Submit(ctx, op.Rename{Title: in.Title})
 	}

@@ -75,9 +75,13 @@ func (r *runner) consult(ctx context.Context, b event.Body) {
 		r.ask(ctx, b)
 	case event.Answered:
 		r.withdraw(func(x event.Asked) bool { return x.Call == b.Call })
+	case event.ToolStarted:
+		r.running[b.Call] = true
 	case event.ToolFinished:
+		delete(r.running, b.Call)
 		r.withdraw(func(x event.Asked) bool { return x.Call == b.Call })
 	case event.TurnEnded:
+		clear(r.running)
 		r.withdraw(func(event.Asked) bool { return true })
 	default: // the others ask nothing
 	}

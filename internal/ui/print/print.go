@@ -93,7 +93,7 @@ func Run(ctx context.Context, c Client, o Options) (Outcome, error) {
 	defer cancel()
 	r := &runner{
 		Options: o, c: c, p: newProjection(o.About, o.Partial && o.Format == Stream, o.Hooks),
-		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, asked: map[string]bool{},
+		out: bufio.NewWriterSize(o.Out, 64<<10), open: true, asked: map[string]bool{}, running: map[string]bool{},
 		host: host{open: map[string]event.Asked{}}, callbacks: callbacks{open: map[string]callback{}}, ready: o.Ready,
 	}
 	follow := c.Follow(ctx, o.After, r.detail()) // before anything is submitted, so that nothing is missed
@@ -138,6 +138,7 @@ type runner struct {
 	callbacks callbacks
 	ready     <-chan struct{} // Ready, until it is closed
 	held      []Input         // prompts that wait for it
+	running   map[string]bool // calls that have no result yet
 	begun     json.RawMessage // the initialize that was carried out, nil before
 }
 

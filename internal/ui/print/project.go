@@ -64,6 +64,7 @@ type projection struct {
 	models  map[string]modelUsage
 	results map[string]event.ToolFinished // that wait for their reply or their turn in it
 	ids     map[string]string             // of those results
+	tasks   map[string]event.TaskStarted  // that run in the background, by ID
 	prompts map[string]string             // by their names on the wire
 	waiting []string                      // calls of the last reply, in order, without a printed result
 	last    event.Replied
@@ -93,7 +94,7 @@ func (t totals) refused() *event.ToolFinished {
 }
 
 func newProjection(a About, withPartial, withHooks bool) *projection {
-	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, prompts: map[string]string{}}
+	p := &projection{about: a, hooks: withHooks, models: map[string]modelUsage{}, results: map[string]event.ToolFinished{}, ids: map[string]string{}, tasks: map[string]event.TaskStarted{}, prompts: map[string]string{}}
 	if withPartial {
 		p.partial = &partial{}
 	}
@@ -193,13 +194,17 @@ func (p *projection) apply(e event.Event) []any {
 		return []any{p.retry(b)}
 	case event.Extended:
 		return p.extended(b)
+	case event.TaskStarted:
+		return p.taskStarted(b)
+	case event.TaskEnded:
+		return p.taskEnded(b)
 	case event.Retracted:
 		return append(p.stream(e.Body), p.note("informational", "warning", "the reply so far was discarded: "+b.Why))
 	case event.ReplyStarted, event.TextDelta, event.ThinkingDelta, event.ToolInputDelta, event.PartDone:
 		return p.stream(e.Body)
 	case event.SessionStarted, event.Resumed, event.Situated, event.InputQueued, event.InputRemoved,
 		event.Asked, event.Answered, event.ToolStarted, event.Titled, event.ToolsChanged, event.ServerChanged, event.Cleared, event.Bounded,
-		event.Stripped, event.NotesKept, event.Unknown, event.Ran, event.TaskStarted, event.TaskEnded, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
+		event.Stripped, event.NotesKept, event.Unknown, event.Ran, event.ToolOutput, event.TaskOutput, event.Queued, event.RewindPlan:
 	}
 	return nil
 }
