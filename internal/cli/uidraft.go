@@ -10,6 +10,7 @@ import (
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draft"
+	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/tui"
 )
@@ -19,12 +20,16 @@ func drafts(p settings.Paths) *draft.Keeper {
 }
 
 // keep keeps what is in the prompt box.
-func (h *uiHost) keep(session string, e history.Entry) error {
+func (h *uiHost) keep(session string, unsent edit.Prompt) error {
 	p, _, err := h.loaded()
 	if err != nil {
 		return err
 	}
-	return drafts(p).Keep(draft.Draft{Project: h.o.Dir, Session: session, Time: time.Now(), Text: e.Text, Pastes: e.Pastes})
+	d := draft.Draft{Project: h.o.Dir, Session: session, Time: time.Now(), Text: unsent.Shown, Pastes: unsent.Pastes}
+	for _, img := range unsent.Images {
+		d.Images = append(d.Images, draft.Image{Name: img.Name, Media: img.MediaType, Data: img.Data})
+	}
+	return drafts(p).Keep(d)
 }
 
 // leave takes it away again, unless the UI was ended with something in the box.
@@ -33,15 +38,16 @@ func (h *uiHost) leave(left tui.Left) {
 	if w == nil || h.o.spec.Log.None {
 		return
 	}
-	if left.Signal != "" && left.Unsent.Text != "" && left.Session != nil {
+	if left.Signal != "" && left.Unsent.Shown != "" && left.Session != nil {
 		_ = h.keep(left.Session.ID, left.Unsent) // an older one may be there
 		return
 	}
 	_ = drafts(w.Paths).Drop() // what stays is taken for what a killed process left, and says no more than that
 }
 
-// lost is what a process in this folder left that was killed.
-func (h *uiHost) lost(context.Context) (*tui.Lost, error) {
+// lost is what a process in this folder left that was killed. open is the
+// session that this one has open.
+func (h *uiHost) lost(_ context.Context, open string) (*tui.Lost, error) {
 	p, _, err := h.loaded()
 	if err != nil {
 		return nil, err
@@ -51,7 +57,10 @@ func (h *uiHost) lost(context.Context) (*tui.Lost, error) {
 		return nil, nil
 	}
 	l := &tui.Lost{Entry: history.Entry{Text: clip.Clean(d.Text), Pastes: d.Pastes}, Taken: taken}
-	if i, err := sessions.In(p.State).At(sessions.Key(p.Root), d.Session); err == nil && !i.Running { // nothing may have been said in it
+	for _, img := range d.Images {
+		l.Images = append(l.Images, edit.Image{Name: clip.Clean(img.Name), MediaType: img.Media, Data: img.Data})
+	}
+	if i, err := sessions.In(p.State).At(sessions.Key(p.Root), d.Session); err == nil && (!i.Running || i.ID == open) { // nothing may have been said in it
 		l.Session, l.Title = i.ID, clip.Line(clip.Clean(i.Name()), 60)
 		if l.Ago = age(i.Changed); l.Ago == "now" {
 			l.Ago = "a moment"

@@ -3,11 +3,16 @@
 package cli_test
 
 import (
+	"bytes"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/adze-agent/adze/internal/event"
 )
 
 // Killed in the middle of a prompt: the next start in the folder names the
@@ -58,6 +63,58 @@ func TestUIKilledWithADraft(t *testing.T) {
 	x.until(`What shall be done here`)
 	if s := x.all(); strings.Contains(s, "cut off") {
 		t.Errorf("told twice:\n%s", s)
+	}
+}
+
+// Where the session is gone on with, what was not sent is in the prompt again, with
+// its pictures.
+func TestUIKilledWithAPicture(t *testing.T) {
+	p := newPlace(t)
+	var file bytes.Buffer
+	if err := png.Encode(&file, image.NewRGBA(image.Rect(0, 0, 40, 40))); err != nil {
+		t.Fatal(err)
+	}
+	path := p.put("shot.png", file.String())
+	x := p.ui(80, 24, "> One.\n", "first of all")
+	x.until(`● One\.`)
+	x.gone(`interrupts`)
+	x.keys("\x1b[200~" + path + "\x1b[201~")
+	x.until(`│ › \[Image 1\]`)
+	x.keys("what is this")
+	limit, look := time.After(waitFor), time.NewTicker(10*time.Millisecond)
+	defer look.Stop()
+	for kept := false; !kept; {
+		files, _ := filepath.Glob(filepath.Join(p.home, ".adze", "drafts", "*"))
+		images, text := 0, ""
+		for _, f := range files {
+			b, _ := os.ReadFile(f)
+			if text += string(b); filepath.Ext(f) == ".image" {
+				images++
+			}
+		}
+		kept = images == 1 && strings.Contains(text, "what is this")
+		select {
+		case <-look.C:
+		case <-limit:
+			t.Fatalf("it is not kept: %q", files)
+		}
+	}
+	_ = x.cmd.Process.Kill()
+	<-x.done
+
+	x = p.ui(80, 24, "> Two.\n", "--continue")
+	x.until(`│ › \[Image 1\] what is this`)
+	x.keys(enter)
+	x.until(`● Two\.`)
+	_, events := p.history()
+	sent := 0
+	for _, e := range events {
+		if b, ok := e.Body.(event.InputAccepted); ok {
+			sent += len(b.Images)
+		}
+	}
+	if sent != 1 {
+		t.Errorf("%d images were sent", sent)
 	}
 }
 

@@ -5,6 +5,7 @@ package draft
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,8 +28,19 @@ type Draft struct {
 	Session string    `json:"session,omitempty"`
 	Time    time.Time `json:"time"`
 	Text    string    `json:"text,omitempty"` // pastes folded
-	// Pastes are what labels in Text stand for. Images are not kept.
+	// Pastes are what labels in Text stand for.
 	Pastes []history.Paste `json:"pastes,omitempty"`
+	// Images are in files of their own, which are written once. Beyond maxImages
+	// bytes in all they are not kept.
+	Images []Image `json:"images,omitempty"`
+}
+
+// An Image is a picture in a prompt.
+type Image struct {
+	Name  string `json:"name,omitempty"`
+	Media string `json:"media"`
+	File  string `json:"file"` // in the folder of drafts; Keep and Left set it
+	Data  []byte `json:"-"`
 }
 
 // owned is a Draft in its file.
@@ -41,9 +53,10 @@ type owned struct {
 
 // Bounds of what is kept.
 const (
-	maxBytes = 4 << 20             // of a file; of a longer draft the pastes are left out, then its end
-	maxFiles = 200                 // that are looked at
-	maxAge   = 30 * 24 * time.Hour // of what was left behind
+	maxBytes  = 4 << 20             // of a file; of a longer draft the pastes are left out, then its end
+	maxImages = 16 << 20            // of a draft's images together
+	maxFiles  = 200                 // that are looked at
+	maxAge    = 30 * 24 * time.Hour // of what was left behind
 )
 
 // A Keeper has the file of this process. It is not for several goroutines.
@@ -57,10 +70,24 @@ func In(dir string, self lease.Self) *Keeper { return &Keeper{dir, self} }
 
 func (k *Keeper) name() string { return fmt.Sprintf("%d-%d%s", k.self.PID, k.self.Start, ending) }
 
-const ending = ".json"
+const ending, imageEnding = ".json", ".image"
+
+// imageOf is the file of an image of the draft that has this name.
+func imageOf(name string, data []byte) string {
+	return fmt.Sprintf("%s-%x%s", strings.TrimSuffix(name, ending), sha256.Sum256(data), imageEnding)
+}
 
 // Keep puts d in the place of what this process kept.
 func (k *Keeper) Keep(d Draft) error {
+	d.Images = slices.Clone(d.Images)
+	total := 0
+	for i, img := range d.Images {
+		if total += len(img.Data); total > maxImages {
+			d.Images = d.Images[:i]
+			break
+		}
+		d.Images[i].File = imageOf(k.name(), img.Data)
+	}
 	raw, err := json.Marshal(owned{k.self.Host, k.self.PID, k.self.Start, d})
 	if err == nil && len(raw) > maxBytes {
 		d.Pastes = nil
@@ -78,7 +105,18 @@ func (k *Keeper) Keep(d Draft) error {
 		return err
 	}
 	defer root.Close()
-	return safe.Replace(root, safe.File{Name: k.name(), Text: append(raw, '\n'), Mode: 0o600, Exact: true, Brief: true})
+	if err := safe.Replace(root, safe.File{Name: k.name(), Text: append(raw, '\n'), Mode: 0o600, Exact: true, Brief: true}); err != nil {
+		return err
+	}
+	for _, img := range d.Images {
+		if i, err := root.Lstat(img.File); err == nil && i.Size() == int64(len(img.Data)) {
+			continue
+		}
+		if err := safe.Replace(root, safe.File{Name: img.File, Text: img.Data, Mode: 0o600, Exact: true, Brief: true}); err != nil {
+			return err
+		}
+	}
+	return k.removeImages(k.name(), d.Images)
 }
 
 // Drop takes away what this process kept.
@@ -87,7 +125,19 @@ func (k *Keeper) Drop() error { return k.remove(k.name()) }
 func (k *Keeper) remove(name string) error {
 	err := os.Remove(filepath.Join(k.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		err = nil
+	}
+	return errors.Join(err, k.removeImages(name, nil))
+}
+
+// removeImages takes away the images of a draft, but those that it still has.
+func (k *Keeper) removeImages(name string, but []Image) (err error) {
+	entries, _ := os.ReadDir(k.dir) // what cannot be listed is taken away another time
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), strings.TrimSuffix(name, ending)+"-") && strings.HasSuffix(e.Name(), imageEnding) &&
+			!slices.ContainsFunc(but, func(i Image) bool { return i.File == e.Name() }) {
+			err = errors.Join(err, os.Remove(filepath.Join(k.dir, e.Name())))
+		}
 	}
 	return err
 }
@@ -105,10 +155,8 @@ func (k *Keeper) Left(project string) (d Draft, taken func() error, ok bool) {
 		name string
 	}
 	var found []file
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return !strings.HasSuffix(e.Name(), ending) })
 	for _, e := range entries[:min(len(entries), maxFiles)] {
-		if !strings.HasSuffix(e.Name(), ending) {
-			continue
-		}
 		o, err := read(filepath.Join(k.dir, e.Name()))
 		switch {
 		case err != nil || o.Host == k.self.Host && k.self.Now().Sub(o.Time) > maxAge && !k.self.Alive(o.PID, o.Start):
@@ -121,7 +169,21 @@ func (k *Keeper) Left(project string) (d Draft, taken func() error, ok bool) {
 		return d, nil, false
 	}
 	newest := slices.MaxFunc(found, func(a, b file) int { return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.name, b.name)) })
+	newest.Images = k.images(newest.name, newest.Images)
 	return newest.Draft, func() error { return k.remove(newest.name) }, true
+}
+
+// images reads the images of a draft. One that is not what it was, or cannot be
+// read, is not there.
+func (k *Keeper) images(name string, list []Image) (out []Image) {
+	for _, img := range list {
+		data, err := regular.Read(filepath.Join(k.dir, filepath.Base(img.File)), maxImages)
+		if err == nil && img.File == imageOf(name, data) {
+			img.Data = data
+			out = append(out, img)
+		}
+	}
+	return out
 }
 
 func read(path string) (o owned, err error) {

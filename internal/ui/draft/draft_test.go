@@ -102,3 +102,48 @@ func TestLongDraftsAreBounded(t *testing.T) {
 		t.Errorf("%d bytes, %d pastes, %v", len(d.Text), len(d.Pastes), ok)
 	}
 }
+
+// Images are written once, each in a file of its own, and go with their draft.
+func TestImages(t *testing.T) {
+	dir := t.TempDir()
+	images := func() (n int) {
+		found, _ := filepath.Glob(filepath.Join(dir, "*"+imageEnding))
+		for _, f := range found {
+			if i, err := os.Stat(f); err != nil || i.Mode().Perm() != 0o600 {
+				t.Errorf("%s: %v", f, err)
+			}
+		}
+		return len(found)
+	}
+	k := In(dir, as(1, "here"))
+	d := Draft{Project: "/p", Time: now, Text: "see [Image 1]", Images: []Image{{Name: "a.png", Media: "image/png", Data: []byte("one")}, {Media: "image/gif", Data: []byte("two")}}}
+	for range 2 {
+		if err := k.Keep(d); err != nil || images() != 2 || d.Images[0].File != "" {
+			t.Fatalf("%v, %d images", err, images())
+		}
+	}
+	d.Images = append(d.Images[:1:1], Image{Media: "image/png", Data: make([]byte, maxImages)})
+	if err := k.Keep(d); err != nil || images() != 1 { // the second would be too much
+		t.Fatalf("%v, %d images", err, images())
+	}
+	other := In(dir, as(12, "here", 1))
+	if err := other.Keep(Draft{Project: "/q", Time: now, Images: []Image{{Data: []byte("one")}}}); err != nil || images() != 2 {
+		t.Fatalf("%v, %d images", err, images())
+	}
+	got, taken, ok := In(dir, as(9, "here")).Left("/p")
+	if !ok || len(got.Images) != 1 || got.Images[0].Name != "a.png" || got.Images[0].Media != "image/png" || string(got.Images[0].Data) != "one" {
+		t.Fatalf("%+v", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, got.Images[0].File), []byte("changed"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, _ := In(dir, as(9, "here")).Left("/p"); len(got.Images) != 0 {
+		t.Errorf("taken for the image that was kept: %+v", got)
+	}
+	if err := taken(); err != nil || images() != 1 {
+		t.Errorf("%v, %d images", err, images())
+	}
+	if err := other.Drop(); err != nil || images() != 0 {
+		t.Errorf("%v, %d images", err, images())
+	}
+}

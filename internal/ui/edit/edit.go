@@ -126,10 +126,10 @@ func (e *Editor) Set(s string) {
 }
 
 // SetEntry puts an entry of the history in the place of all, pastes folded.
-func (e *Editor) SetEntry(h history.Entry) {
+func (e *Editor) SetEntry(h history.Entry, images ...Image) {
 	e.step(doOther)
 	defer e.closeStep()
-	e.put(e.t.fromEntry(h))
+	e.put(e.t.withImages(e.t.fromEntry(h), images))
 	e.literal = false
 }
 

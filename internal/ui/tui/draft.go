@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // draftWait is how long changes of the prompt are gathered before it is kept.
@@ -19,6 +21,7 @@ type Lost struct {
 	Title   string // of that session, for people
 	Ago     string // since when, for people: "3m", "a moment"
 	Entry   history.Entry
+	Images  []edit.Image // of it
 	Taken   func() error // it was told and need not be kept any longer
 }
 
@@ -26,7 +29,7 @@ type Lost struct {
 type kept struct {
 	due    time.Time // when it is written, zero is not at all
 	busy   bool
-	last   history.Entry
+	last   edit.Prompt
 	asked  bool // whether an earlier process left something
 	before string
 }
@@ -44,9 +47,9 @@ func (m *Model) keepDraft() []effect {
 		return nil
 	}
 	m.kept.due = time.Time{}
-	e := m.box.Prompt().Entry()
-	if strings.TrimSpace(e.Text) == "" {
-		e = history.Entry{}
+	e := m.box.Prompt()
+	if strings.TrimSpace(e.Shown) == "" {
+		e = edit.Prompt{}
 	}
 	if reflect.DeepEqual(e, m.kept.last) && m.s.ID == m.kept.before {
 		return nil
@@ -74,7 +77,7 @@ func (m *Model) lost() []effect {
 	named := m.start.Resume != "" || m.start.Continue
 	s := m.s
 	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		l, err := m.host.Lost(ctx)
+		l, err := m.host.Lost(ctx, s.ID)
 		return func(m *Model) []effect {
 			if err != nil || l == nil || m.s != s || named && l.Session != s.ID {
 				return nil // what another session left is told where one begins
@@ -93,12 +96,16 @@ func (m *Model) found(l Lost) []effect {
 		// Where somebody begins something else, or writes already, it is at hand and in
 		// nobody's way: what is typed next would be one text with it.
 		if m.host.Remember == nil || m.box.Empty() && l.Session == m.s.ID {
-			m.box.SetEntry(l.Entry)
+			m.box.SetEntry(l.Entry, l.Images...)
 			m.note("info", "What had not been sent then is in the prompt again.", "")
 			m.drafting()
 		} else {
 			m.host.Remember(l.Entry)
-			m.note("info", "What had not been sent then is in the history ("+m.keys.Hint(keymap.HistoryOlder)+").", "")
+			without := ""
+			if n := len(l.Images); n > 0 {
+				without = ", without its " + story.Plural(n, "image")
+			}
+			m.note("info", "What had not been sent then is in the history ("+m.keys.Hint(keymap.HistoryOlder)+")"+without+".", "")
 		}
 	}
 	if l.Taken == nil {

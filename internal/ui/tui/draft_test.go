@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
+	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/history"
 )
 
@@ -14,8 +16,8 @@ import (
 func TestDraftIsKept(t *testing.T) {
 	r := newRig(t, 80, 24)
 	var kept []string
-	r.m.host.Keep = func(session string, e history.Entry) error {
-		kept = append(kept, session+": "+e.Text)
+	r.m.host.Keep = func(session string, p edit.Prompt) error {
+		kept = append(kept, session+": "+p.Shown)
 		return nil
 	}
 	r.open()
@@ -45,7 +47,7 @@ func TestLostSessionIsNamed(t *testing.T) {
 		r := newRig(t, 80, 24)
 		r.m.start = s
 		l.Taken = func() error { *taken++; return nil }
-		r.m.host.Lost = func(context.Context) (*Lost, error) { return &l, nil }
+		r.m.host.Lost = func(context.Context, string) (*Lost, error) { return &l, nil }
 		return r.open()
 	}
 	l := Lost{Session: "0199aaaa", Title: "Mend the parser", Ago: "3m", Entry: history.Entry{Text: "and then test"}}
@@ -65,7 +67,7 @@ func TestLostSessionIsNamed(t *testing.T) {
 	// What is typed next is not one text with what another session left.
 	r = newRig(t, 80, 24)
 	r.m.host.Remember = func(history.Entry) {}
-	r.m.host.Lost = func(context.Context) (*Lost, error) { return &Lost{Entry: history.Entry{Text: "old"}}, nil }
+	r.m.host.Lost = func(context.Context, string) (*Lost, error) { return &Lost{Entry: history.Entry{Text: "old"}}, nil }
 	if r.open().has("in the history").keys("'new"); r.m.box.Text() != "new" {
 		t.Errorf("box %q", r.m.box.Text())
 	}
@@ -73,10 +75,27 @@ func TestLostSessionIsNamed(t *testing.T) {
 	r = newRig(t, 80, 24)
 	var remembered string
 	r.m.host.Remember = func(e history.Entry) { remembered = e.Text }
-	r.m.host.Lost = func(context.Context) (*Lost, error) { return &Lost{Entry: history.Entry{Text: "old"}}, nil }
+	r.m.host.Lost = func(context.Context, string) (*Lost, error) { return &Lost{Entry: history.Entry{Text: "old"}}, nil }
 	r.keys("'new")
 	if r.open().has("in the history"); r.m.box.Text() != "new" || remembered != "old" {
 		t.Errorf("box %q, history %q", r.m.box.Text(), remembered)
 	}
 	r.event(event.TurnStarted{ID: "t"}, event.TurnEnded{}).pass(time.Minute)
+}
+
+// Pictures of a prompt that was not sent are in it again.
+func TestLostPictures(t *testing.T) {
+	r := newRig(t, 80, 24)
+	l := Lost{Session: "0199c5a2", Entry: history.Entry{Text: "see [Image 1] and [Image 2]!"}, Images: []edit.Image{{MediaType: "image/png", Data: []byte("one")}, {MediaType: "image/png", Data: []byte("two")}}}
+	r.m.host.Lost = func(context.Context, string) (*Lost, error) { return &l, nil }
+	r.open().keys("enter")
+	if p, _ := last[op.Prompt](r); p.Text != "see [Image 1] and [Image 2]!" || len(p.Images) != 2 || string(p.Images[1].Data) != "two" {
+		t.Errorf("sent %+v", p)
+	}
+
+	r = newRig(t, 80, 24)
+	l.Session = "another"
+	r.m.host.Remember = func(history.Entry) {}
+	r.m.host.Lost = func(context.Context, string) (*Lost, error) { return &l, nil }
+	r.open().has("in the history", "without its 2 images")
 }

@@ -158,6 +158,7 @@ func (m *Model) drop(paths []string) []effect {
 				}
 				m.box.Attach(edit.Image{Name: filepath.Base(p), MediaType: img.Media, Data: img.Data})
 				m.box.Insert(" ")
+				m.drafting()
 				return m.edited()
 			}
 		}})
@@ -179,6 +180,7 @@ func (m *Model) image() []effect {
 				return nil
 			}
 			m.box.Attach(edit.Image{MediaType: img.Media, Data: img.Data})
+			m.drafting()
 			return nil
 		}
 	}}}

@@ -11,7 +11,6 @@ import (
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
-	"github.com/adze-agent/adze/internal/ui/history"
 	"github.com/adze-agent/adze/internal/ui/keymap"
 	"github.com/adze-agent/adze/internal/ui/picture"
 	"github.com/adze-agent/adze/internal/ui/term"
@@ -57,10 +56,10 @@ type Left struct {
 	// Session was open at the end, and is the caller's to close; nil when none
 	// was.
 	Session *Session
-	Seq     event.Seq     // of its last event; 0 means that nothing was said
-	Err     error         // why none could be opened
-	Signal  string        // the signal that ended the run, "" without
-	Unsent  history.Entry // what stood in the prompt box
+	Seq     event.Seq   // of its last event; 0 means that nothing was said
+	Err     error       // why none could be opened
+	Signal  string      // the signal that ended the run, "" without
+	Unsent  edit.Prompt // what stood in the prompt box
 }
 
 // loop joins a model to a terminal and a session.
@@ -112,7 +111,7 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 	l.ops.close()
 	l.drain()
 	left.Session, left.Seq, left.Err = l.s, l.m.st.Seq, l.m.gone
-	left.Unsent = l.m.box.Prompt().Entry()
+	left.Unsent = l.m.box.Prompt()
 	if l.s != nil {
 		_ = l.s.Submit(context.WithoutCancel(ctx), op.Detach{Client: clientName})
 	}

@@ -72,7 +72,7 @@ var scenes = []struct {
 		r.open().keys("'deploy it", "enter").event(event.InputQueued{ID: "id1", Text: "deploy it"}, event.HookStarted{ID: 1, Event: "UserPromptSubmit", Name: "guard", Status: "Asking the guard"}).pass(3 * time.Second)
 	}},
 	{"lost", func(r *rig) {
-		r.m.host.Lost = func(context.Context) (*Lost, error) {
+		r.m.host.Lost = func(context.Context, string) (*Lost, error) {
 			return &Lost{Session: "0199aaaa", Title: "Mend the parser", Ago: "3m", Entry: history.Entry{Text: "and then test"}}, nil
 		}
 		r.open()

@@ -172,10 +172,10 @@ type Host struct {
 	Everyone edit.Past // earlier prompts of all projects
 	Remember func(e history.Entry)
 	// Keep keeps what is in the prompt box on disk, for the case that this
-	// process is killed; Lost is what an earlier one in this folder left so, nil
+	// process is killed; Lost is what an earlier one in this folder left so (open is the session that is open), nil
 	// when it left nothing.
-	Keep func(session string, e history.Entry) error
-	Lost func(ctx context.Context) (*Lost, error)
+	Keep func(session string, p edit.Prompt) error
+	Lost func(ctx context.Context, open string) (*Lost, error)
 	// Edit has the person edit a text in their editor. The terminal is free
 	// while it runs.
 	Edit func(ctx context.Context, text string) (string, error)
