@@ -14,11 +14,11 @@ import (
 )
 
 // DebugAreas are what --debug can be narrowed to.
-var DebugAreas = []string{"session", "tool", "model"}
+var DebugAreas = []string{"session", "tool", "model", "hooks", "mcp"}
 
 // Debug writes a line for each event of these areas ("all" for every one) to
 // w, with secrets masked, until the session ends; and, for the area tool, why
-// commands start more slowly than they could. The returned function waits
+// commands start more slowly than they could, for mcp what servers log. The returned function waits
 // for the last line.
 func (r *Running) Debug(w io.Writer, areas []string) (wait func()) {
 	var mu sync.Mutex // guards w
@@ -33,6 +33,7 @@ func (r *Running) Debug(w io.Writer, areas []string) (wait func()) {
 	r.sandboxes.Cold(func(why string) {
 		write(time.Now(), "tool", "sandbox: each command is started by bubblewrap, which takes longer, because there is no zygote: "+why)
 	})
+	r.world.ext.Logged(func(server, line string) { write(time.Now(), "mcp", server+": "+line) })
 	events := r.Follow(context.Background(), r.After, event.Notices)
 	done := make(chan struct{})
 	go func() { // ends with the session
@@ -51,6 +52,10 @@ func areaOf(b event.Body) string {
 	switch b.(type) {
 	case event.ToolStarted, event.ToolFinished, event.Asked, event.Answered, event.ToolOutput, event.Cleared, event.Bounded:
 		return "tool"
+	case event.HookStarted, event.HookEnded:
+		return "hooks"
+	case event.ServerChanged:
+		return "mcp"
 	case event.Replied, event.Dropped, event.Spent, event.Waiting, event.Retracted, event.ModelChanged, event.ReplyStarted:
 		return "model"
 	default:
@@ -68,6 +73,8 @@ func describe(e event.Event) string {
 		return fmt.Sprintf("%s %s %s error=%t denied=%t took=%s bytes=%d", name, b.Name, b.Call, b.IsErr, b.Denied, b.Took, len(b.Text))
 	case event.ToolStarted:
 		return fmt.Sprintf("%s %s %s %s", name, b.Name, b.Call, b.Input)
+	case event.HookEnded:
+		return fmt.Sprintf("%s %s %s code=%d took=%s error=%q stdout=%q stderr=%q", name, b.Event, b.Name, b.Code, b.Took, b.Err, b.Stdout, b.Stderr)
 	default:
 		return fmt.Sprintf("%s %+v", name, e.Body)
 	}

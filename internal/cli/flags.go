@@ -88,7 +88,7 @@ func (f *runFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.init, "init", false, "run the Setup hooks of the trigger init before the session")
 	fs.BoolVar(&f.initOnly, "init-only", false, "run the Setup hooks of init and the SessionStart hooks, and exit")
 	fs.BoolVar(&f.maintenance, "maintenance", false, "run the Setup hooks of the trigger maintenance before the session")
-	fs.StringVar(&f.debug, "debug", "", "write what happens to the log file, or to stderr; areas: session,tool,model")
+	fs.StringVar(&f.debug, "debug", "", "write what happens to the log file, or to stderr; areas: session,tool,model,hooks,mcp")
 	fs.Lookup("debug").NoOptDefVal = "all"
 	fs.StringVar(&f.logFile, "log-file", "", "where --debug writes; --debug where that is left out")
 	f.clients.add(fs)

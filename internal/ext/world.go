@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -89,9 +90,10 @@ type World struct {
 	sessions []*Session // those that are attached, the newest last
 	shelf    *skills.Shelf
 	logs     map[string][]string // by server
-	plugs    *plugged            // nil until it was looked
-	problems []string            // of the newest look
-	awaiting []string            // servers that wait for a person's yes, then
+	logged   func(server, line string)
+	plugs    *plugged // nil until it was looked
+	problems []string // of the newest look
+	awaiting []string // servers that wait for a person's yes, then
 	further  []servers.Given
 	mains    []servers.Given // of the agent that sessions are
 	served   chan struct{}   // closed when mains count; nil when there are none
@@ -365,12 +367,28 @@ const maxLog = 30
 // wrote keeps a line that a server wrote.
 func (w *World) wrote(server, line string) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	list := append(w.logs[server], line)
 	if w.logs == nil {
 		w.logs = map[string][]string{}
 	}
 	w.logs[server] = list[max(0, len(list)-maxLog):]
+	tell := w.logged
+	w.mu.Unlock()
+	if tell != nil {
+		tell(server, line)
+	}
+}
+
+// Logged hands what servers wrote last, and each line from now on, to f as well.
+func (w *World) Logged(f func(server, line string)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, server := range slices.Sorted(maps.Keys(w.logs)) {
+		for _, line := range w.logs[server] {
+			f(server, line)
+		}
+	}
+	w.logged = f
 }
 
 // Log is what a server wrote last: to its standard error, or as log messages.
