@@ -511,7 +511,7 @@ func TestCancelledCall(t *testing.T) {
 	}
 	run(t, r.tool(t, "mcp__a__echo"), `{"text":"behind it"}`)
 	cancel()
-	if res := <-done; !res.IsErr {
+	if res := <-done; !res.IsErr || res.Text != "interrupted before the MCP server a answered; it was told" {
 		t.Errorf("%+v", res)
 	}
 	if b, err := os.ReadFile(file); string(b) != "cancelled" { // it waits until the server writes it

@@ -202,6 +202,9 @@ func (r *remote) Run(ctx context.Context, in json.RawMessage, env tool.Env) (too
 	}
 	r.s.hub.pins.keep(r.s, r.name, r.pin) // who allowed the call saw what the tool says
 	res, err := r.call(ctx, args, env)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return tool.Errorf("interrupted before the MCP server %s answered; it was told", line(r.s.conf.Name, 100)), nil
+	}
 	if err != nil {
 		return tool.Errorf("%s", line(err.Error(), 2000)), nil
 	}
