@@ -242,6 +242,10 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 			if m, err := o.models(p, cfg); err == nil { // a run says the error
 				problems = append(problems, m.Problems()...)
 			}
+			if live, err := settings.Open(o.Environment, o.Sources); err == nil { // a run says the error
+				problems = append(problems, live.Servers(settings.Servers{}).Problems...)
+				live.Close()
+			}
 			if asJSON {
 				return printJSON(sys, map[string]any{"problems": problems, "files": cfg.Files, "ignored": cfg.Ignored})
 			}

@@ -131,7 +131,17 @@ func extensionFindings(o invocation) (out []finding) {
 		out = append(out, finding{"hooks", "broken", err.Error(), "adze hooks check"})
 	}
 	set := live.Servers(settings.Servers{Given: o.Extensions.Servers, Strict: o.Extensions.Strict, Plugins: plugins.Servers})
-	out = append(out, finding{"MCP servers", "ok", clip.Count(len(set.Servers), "server") + "; adze mcp list connects to them", ""})
+	about := clip.Count(len(set.Servers), "server")
+	off := 0
+	for _, s := range set.Servers {
+		if s.Approval == servers.Refused {
+			off++
+		}
+	}
+	if off > 0 {
+		about += fmt.Sprintf(", %d of them off", off)
+	}
+	out = append(out, finding{"MCP servers", "ok", about + "; adze mcp list connects to them", ""})
 	for _, s := range set.Servers {
 		switch {
 		case s.Approval == servers.Pending:

@@ -145,6 +145,8 @@ func millis(s string) time.Duration {
 func startable(s servers.Server) error {
 	name := clip.Visible(s.Name)
 	switch {
+	case s.Approval == servers.Pending && s.Why == servers.Untrusted:
+		return &failure{exitRefused, "the MCP server " + name + " is not used before this folder is trusted as it is now", "adze trust shows what the folder brings"}
 	case s.Approval == servers.Pending:
 		return &failure{exitRefused, "the MCP server " + name + " waits for your yes: " + clip.Visible(s.Why), "adze mcp approve " + hint.Shell(s.Name) + " shows what it runs"}
 	case s.Approval == servers.Refused:

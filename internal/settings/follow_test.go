@@ -50,10 +50,14 @@ func TestWhatACommandLeadsTo(t *testing.T) {
 		"python3 rootpy.py":                 "rootpy.py",
 		"make":                              "Makefile app/Makefile app/in/lib.py app/srv.py gen.sh",
 		"make -Capp go":                     "app/Makefile app/in/lib.py app/srv.py",
+		"sh -c 'exit 0'":                    "",
+		"bash -e gen.sh":                    "gen.sh",
+		"python3 -c 'import rootpy'":        "rootpy.py",
+		"node -e 'x' y":                     "m.js package.json",
 		"just mcp":                          "justfile",
 		"docker run -i x":                   "",
 		"docker compose run x":              "compose.yaml",
-		"env A=1 sh -c 'cd app && uv run -m in.lib'": "app/in.lib app/in/lib.py app/pyproject.toml app/srv.py app/uv.lock", // a name with a dot may be a file
+		"env A=1 sh -c 'cd app && uv run -m in.lib'": "app/in.lib app/in/lib.py app/pyproject.toml app/srv.py app/uv.lock",
 	} {
 		got := strings.Join(programs(t, files, words(command)...), " ")
 		if got != want {

@@ -246,12 +246,34 @@ func programsOf(argv []string) (out []string) {
 			out = append(out, a)
 			continue
 		}
+		if saysItself(name, a) {
+			return out
+		}
 		if strings.HasPrefix(a, "-") || slices.Contains([]string{"run", "x", "exec"}, a) {
 			continue
 		}
 		return append(out, a)
 	}
 	return out
+}
+
+// saysItself reports whether a flag of an interpreter has it run what stands in the
+// next argument, or a module, and no file.
+func saysItself(name, flag string) bool {
+	short := strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--")
+	switch name {
+	case "sh", "bash", "dash", "zsh", "ksh", "fish":
+		return short && strings.HasSuffix(flag, "c")
+	case "python", "pypy":
+		return flag == "-c" || flag == "-m"
+	case "node", "bun", "tsx", "ts-node":
+		return slices.Contains([]string{"-e", "--eval", "-p", "--print", "-pe"}, flag)
+	case "ruby", "perl", "lua", "Rscript":
+		return flag == "-e"
+	case "php":
+		return flag == "-r"
+	}
+	return false
 }
 
 // preloads are flags of interpreters that name a file which runs before the operand.

@@ -27,7 +27,7 @@ type lists struct {
 
 // readLists reads both. A row that cannot be read denies nothing and allows
 // nothing; bad names it.
-func readLists(c config.MCP) (l lists, bad []config.Problem) {
+func readLists(cfg *config.Config) (l lists, bad []config.Problem) {
 	rows := func(key string, raw []json.RawMessage) (out []row) {
 		for i, text := range raw {
 			var r row
@@ -40,14 +40,24 @@ func readLists(c config.MCP) (l lists, bad []config.Problem) {
 				}
 			}
 			if n != 1 {
-				bad = append(bad, config.Problem{Severity: config.Error, Key: key, Message: fmt.Sprintf("entry %d is not used: it is to have one of serverName (a text), serverCommand (a list of texts), serverUrl (a text)", i+1)})
+				bad = append(bad, config.Problem{Severity: config.Error, Origin: whose(cfg, key, i), Key: key, Message: fmt.Sprintf("entry %d is not used: it is to have one of serverName (a text), serverCommand (a list of texts), serverUrl (a text)", i+1)})
 				continue
 			}
 			out = append(out, r)
 		}
 		return out
 	}
+	c := cfg.MCP
 	return lists{c.Allowed != nil, rows("allowedMcpServers", c.Allowed), rows("deniedMcpServers", c.Denied)}, bad
+}
+
+// whose is where an entry of a list stands, or the list.
+func whose(cfg *config.Config, key string, entry int) config.Origin {
+	s, _ := cfg.Setting(key)
+	if entry < len(s.Parts) {
+		return s.Parts[entry]
+	}
+	return s.Origin
 }
 
 // refuses says why a server may not be used, "" when it may. A denial always

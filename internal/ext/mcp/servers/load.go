@@ -103,7 +103,7 @@ func (s Set) Get(name string) (Server, bool) {
 // order of scopes; a project's server that waits for a person hides nobody's.
 func Load(from Sources) Set {
 	l := loader{from: from}
-	lists, bad := readLists(from.Config.MCP)
+	lists, bad := readLists(from.Config)
 	l.lists, l.set.Problems = lists, bad
 	managed := !errors.Is(from.Managed.Err, fs.ErrNotExist) && from.Managed.Path != ""
 	l.file(from.Managed, Managed, config.Managed)

@@ -345,7 +345,7 @@ func TestLists(t *testing.T) {
 				text += fmt.Sprintf(`,%q:%s`, key, list)
 			}
 		}
-		l, bad := readLists(settings(t, "{"+strings.TrimPrefix(text, ",")+"}", "", "").MCP)
+		l, bad := readLists(settings(t, "{"+strings.TrimPrefix(text, ",")+"}", "", ""))
 		var got []string
 		for _, s := range []Server{program, remote, host} {
 			if l.refuses(s) == "" {
