@@ -9,6 +9,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/watch"
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // maxWatched bounds how many files hooks have watched.
@@ -49,9 +50,11 @@ func (g *Gate) look(paths []string) {
 		files = append(files, filepath.Join(g.conf.Dir, name))
 	}
 	for _, p := range paths {
-		if filepath.IsAbs(p) {
-			files = append(files, filepath.Clean(p))
+		if !filepath.IsAbs(p) {
+			g.once("watchPaths of a hook are absolute: " + clip.Line(clip.Visible(p), 200) + " is not, and is not watched")
+			continue
 		}
+		files = append(files, filepath.Clean(p))
 	}
 	slices.Sort(files)
 	if files = slices.Compact(files); len(files) > maxWatched {
