@@ -112,6 +112,7 @@ func (r running) face() *tui.Session {
 	return &tui.Session{
 		Client: r.Session, ID: d.ID, Dir: tilde(d.Dir, r.world.Paths.Home), Cwd: d.Dir, Root: d.Root, Log: d.Log, Branch: d.Branch, Model: d.Model.ID(), Window: d.Model.Window,
 		Mode: d.Mode, Modes: d.Modes, After: d.After, Was: r.State(), Past: r.Past, Kept: d.Kept, Close: r.End,
+		Effort: func() string { return string(r.Target().Effort) },
 		Aside:  r.Aside,
 		Fills:  func() view.Block { return r.Map().View() },
 		Memory: r.memory,

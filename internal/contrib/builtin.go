@@ -17,7 +17,7 @@ func Commands() Contribution {
 		{"clear", "", "begin a new session", View{}},
 		{"mode", "[name]", "choose the permission mode", View{}},
 		{"plan", "[what]", "plan mode: only look, then ask for approval", View{}},
-		{"effort", "[none|low|medium|high|xhigh|max]", "how hard the model thinks", View{}},
+		{"effort", "[default|none|low|medium|high|xhigh|max]", "how hard the model thinks", View{}},
 		{"btw", "<question>", "ask on the side, also while the model works; nothing of it enters the conversation", View{}},
 		{"compact", "[focus|--from|--up-to|--undo]", "summarize the conversation, or a part of it", compact()},
 		{"rename", "<title>", "title the session", rename()},

@@ -263,9 +263,16 @@ func (m *Model) switchThinking() []effect {
 	}}}
 }
 
+// asSet is the effort that the settings, or else the model, have.
+const asSet = "default"
+
 func (m *Model) effortCommand(args string) []effect {
 	set := func(m *Model, level string) []effect {
-		return []effect{submit{op: op.SetEffort{Level: level}, then: func(m *Model, err error) []effect {
+		o := op.SetEffort{Level: level}
+		if level == asSet {
+			o.Level = ""
+		}
+		return []effect{submit{op: o, then: func(m *Model, err error) []effect {
 			if err == nil {
 				m.quick = level == "none"
 				m.say("effort: "+level, draw.Quiet)
@@ -276,14 +283,27 @@ func (m *Model) effortCommand(args string) []effect {
 	if args != "" {
 		return set(m, args)
 	}
-	var all []Choice
+	all := []Choice{{ID: asSet, Name: asSet, About: "as the settings have it, else the model"}}
 	for _, l := range []string{"none", "low", "medium", "high", "xhigh", "max"} {
 		all = append(all, Choice{ID: l, Name: l})
 	}
 	d := newMenu(m, "How hard the model thinks", all, func(m *Model, c Choice) []effect { return set(m, c.ID) })
 	d.fixed = true
 	m.open(d)
-	return nil
+	if m.s == nil || m.s.Effort == nil {
+		return nil
+	}
+	now := m.s.Effort
+	return []effect{work{func(context.Context) func(*Model) []effect {
+		level := cmp.Or(now(), asSet)
+		return func(*Model) []effect {
+			for i := range all {
+				all[i].Now = all[i].ID == level
+			}
+			d.set(all)
+			return nil
+		}
+	}}}
 }
 
 func (m *Model) copyCommand(string) []effect {

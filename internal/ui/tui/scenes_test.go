@@ -180,7 +180,11 @@ var scenes = []struct {
 		spoken(r).event(event.Rewound{To: r.seqOf("p1"), ID: "p1", Text: "Repair the sum", Conversation: true, Code: true})
 		r.keys("ctrl+o")
 	}},
-	{"effort", func(r *rig) { r.open().keys("'/effort", "enter") }},
+	{"effort", func(r *rig) {
+		r.open()
+		r.m.s.Effort = func() string { return "high" }
+		r.keys("'/effort", "enter", "esc", "'/effort ", "enter")
+	}},
 	{"cost", func(r *rig) { busy(r); r.keys("'/cost", "enter") }},
 	{"model", func(r *rig) {
 		r.m.host.Models = func(context.Context) ([]Choice, error) {

@@ -81,6 +81,8 @@ type Session struct {
 	Modes []policy.Mode
 	// Close ends it; its hooks are told why.
 	Close func(why hook.Ending) error
+	// Effort is how hard the model thinks now, "" when nobody said. nil: nobody knows.
+	Effort func() string
 	// Aside asks the model a question that does not enter the conversation.
 	Aside func(ctx context.Context, question string) (string, error)
 	// Fills says what fills the model's window. nil: nobody knows.
