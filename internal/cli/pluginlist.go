@@ -50,6 +50,10 @@ func pluginList(sys System, f *runFlags) *cobra.Command {
 			if asJSON {
 				return printJSON(sys, rows)
 			}
+			if len(rows) == 0 && available {
+				_, err := fmt.Fprintln(sys.Stdout, "no marketplace offers a plugin; adze plugin marketplace list")
+				return err
+			}
 			if len(rows) == 0 {
 				_, err := fmt.Fprintln(sys.Stdout, "no plugins; adze plugin marketplace add OWNER/REPO, then adze plugin list --available")
 				return err

@@ -214,9 +214,17 @@ func (s *Store) Markets() ([]Market, error) {
 func (s *Store) Catalogue(m Market) (Catalogue, error) {
 	c, err := readCatalogue(s.root(m), m.Source.local())
 	if err != nil {
-		return c, &fault{fmt.Errorf("the marketplace %s: %w", m.Name, err), "adze plugin marketplace update " + hint.Shell(m.Name)}
+		return c, &fault{fmt.Errorf("the marketplace %s: %w", m.Name, err), m.mend()}
 	}
 	return c, nil
+}
+
+// mend is what helps when the list of a marketplace cannot be read.
+func (m Market) mend() string {
+	if m.Source.Kind == Folder { // it is read where it is
+		return "put it there again, or forget it: adze plugin marketplace remove " + hint.Shell(m.Name)
+	}
+	return "adze plugin marketplace update " + hint.Shell(m.Name)
 }
 
 // Add adds a marketplace. Another one of its name that comes from elsewhere is
@@ -256,6 +264,10 @@ func (s *Store) load(ctx context.Context, src Source, name string, agree func(Ma
 		c, err = readCatalogue(src.Path, true)
 		if _, gone := os.Stat(src.Path); err != nil && name == "" && errors.Is(gone, fs.ErrNotExist) {
 			return m, c, &fault{fmt.Errorf("there is no folder %s", clip.Visible(src.Path)), "give the path of the marketplace's folder"}
+		}
+		if err != nil && name != "" {
+			m.Name = name
+			return m, c, &fault{fmt.Errorf("the marketplace %s: %w", name, err), m.mend()}
 		}
 		if err != nil {
 			return m, c, fmt.Errorf("%s: %w", src, err)
