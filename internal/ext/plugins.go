@@ -188,14 +188,15 @@ func (p *plugged) add(store *market.Store, x plugin.Plugin) {
 
 // parsed reads the hooks of one matcher in the words of who the plugin was written for.
 func parsed(x plugin.Plugin, event string, group json.RawMessage, at hook.Place) ([]hook.Hook, []error) {
-	if x.Format != plugin.Gemini {
+	dialect := map[plugin.Format]hook.Dialect{plugin.Gemini: hook.Gemini, plugin.Codex: hook.Codex}[x.Format]
+	if dialect == "" {
 		return hook.Parse(event, group, at)
 	}
 	doc, err := json.Marshal(map[string]any{"hooks": map[string]any{event: []json.RawMessage{group}}})
 	if err != nil {
 		return nil, []error{err}
 	}
-	return hook.ParseOther(hook.Gemini, doc, at)
+	return hook.ParseOther(dialect, doc, at)
 }
 
 // HookProblems are the hooks of a plugin that cannot be used, and those of which it is

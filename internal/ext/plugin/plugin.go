@@ -94,7 +94,7 @@ type Palette struct {
 }
 
 // A HookGroup is the hooks of one matcher at an event, as hook.Parse takes it, or
-// hook.ParseOther when Format is Gemini.
+// hook.ParseOther when Format is Codex or Gemini.
 type HookGroup struct {
 	Event string          `json:"event"`
 	JSON  json.RawMessage `json:"json"`
