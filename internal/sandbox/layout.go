@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -54,7 +56,11 @@ func (p Policy) layout() (steps []step, links []string) {
 			l.at[f] = keep
 		}
 	}
+	absent := absentBelow(p.home)
 	for _, h := range p.Hidden {
+		if absent(h) {
+			continue
+		}
 		if info, err := os.Stat(h); err == nil {
 			if !info.IsDir() && barred(h, info) {
 				continue // /etc/shadow, for most: each mount costs a command a fifth of a millisecond
@@ -77,6 +83,33 @@ func (p Policy) layout() (steps []step, links []string) {
 	order.By(steps, func(a, b step) int { return strings.Compare(a.path, b.path) })
 	slices.Sort(l.links)
 	return steps, slices.Compact(l.links)
+}
+
+// maxHome bounds the names of a home folder that are looked at, in place of each path
+// that may hold secrets: there are two hundred, and next to none of them is there.
+const maxHome = 1000
+
+// absentBelow tells of paths below a folder which are certainly not there, from one
+// listing of it. Names are compared without their case, as the folder may do.
+func absentBelow(dir string) func(path string) bool {
+	f, err := os.Open(dir)
+	if err != nil {
+		return func(string) bool { return false }
+	}
+	defer f.Close()
+	list, err := f.Readdirnames(maxHome)
+	if len(list) == maxHome || err != nil && !errors.Is(err, io.EOF) {
+		return func(string) bool { return false }
+	}
+	names := make(map[string]bool, len(list))
+	for _, name := range list {
+		names[strings.ToLower(name)] = true
+	}
+	return func(path string) bool {
+		rel, below := strings.CutPrefix(path, dir+"/")
+		name, _, _ := strings.Cut(rel, "/")
+		return below && name != "" && !names[strings.ToLower(name)]
+	}
 }
 
 type layout struct {

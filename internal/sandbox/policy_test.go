@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -231,4 +232,33 @@ func value(env []string, name string) string {
 		}
 	}
 	return ""
+}
+
+func TestAbsentBelow(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{".ssh", ".Config"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	absent := absentBelow(dir)
+	for path, want := range map[string]bool{
+		dir + "/.ssh": false, dir + "/.ssh/id": false, dir + "/.aws": true, dir + "/.aws/credentials": true,
+		dir + "/.config/gh": false, dir: false, dir + "x/.aws": false, "/etc/shadow": false, dir + "//.aws": false,
+	} {
+		if absent(path) != want {
+			t.Errorf("%s: %t", path, !want)
+		}
+	}
+	if absentBelow(filepath.Join(dir, "none"))(filepath.Join(dir, "none", ".aws")) {
+		t.Error("a folder that cannot be listed says nothing of what is in it")
+	}
+	for n := range maxHome {
+		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(n)), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if absentBelow(dir)(dir + "/.aws") {
+		t.Error("a folder with more than is looked at says nothing of what is in it")
+	}
 }
