@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/config"
-	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/hook/hookrun"
@@ -164,7 +163,8 @@ func hooksTest(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "test EVENT", Short: "Run the hooks of an event on a made input, and say what would happen", Args: cobra.ExactArgs(1),
 		Long: `test runs the hooks that match, as a session would, and prints what each of
-them said and what would come of it. Nothing but the hooks is run.
+them said and what would come of it. Nothing but the hooks is run; those that a
+session does not wait for are waited for.
 
   adze hooks test PreToolUse --tool Bash --input '{"command": "git push"}'
   adze hooks test UserPromptSubmit --input '{"prompt": "hello"}'`,
@@ -201,16 +201,20 @@ them said and what would come of it. Nothing but the hooks is run.
 			for k, v := range cfg.Env {
 				environ = proc.Set(environ, k+"="+v)
 			}
+			var after afterwards
 			r := hookrun.New(hookrun.Config{
 				Environ: func() []string { return environ }, Project: p.Root, Now: time.Now,
-				HTTP:  &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-				Tell:  func(event.Body) {},
-				Later: func(text string, _ bool) { fmt.Fprintln(sys.Stdout, "later: "+clip.VisibleText(text)) },
+				HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+				Tell: after.tell, Later: after.say,
 			})
 			defer r.Close()
 			r.Use(set)
 			a := r.Fire(cmd.Context(), hook.Common{Session: "test", Dir: p.Dir, Mode: string(cfg.Permissions.Mode())}, in, at)
-			return errors.Join(printRuns(sys.Stdout, r.Runs(in.Event())), printAnswer(sys.Stdout, in.Event(), a))
+			r.Settle(cmd.Context())
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			return errors.Join(printRuns(sys.Stdout, r.Runs(in.Event())), printAnswer(sys.Stdout, in.Event(), a, slices.Concat(exports(r.Env()), after.said())))
 		},
 	}
 	c.Flags().StringVar(&tool, "tool", "", "the tool that is called")
@@ -251,54 +255,6 @@ func printRuns(w io.Writer, runs []hookrun.Run) error {
 		}
 	}
 	return nil
-}
-
-// printAnswer says what would come of what hooks said.
-func printAnswer(w io.Writer, e hook.Event, a hook.Answer) error {
-	var out []string
-	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	for _, s := range slices.Concat(a.Failed, a.Unheard) {
-		say("%s", s)
-	}
-	if a.Stop {
-		say("the turn would end: %s", a.Why)
-	}
-	if a.Block {
-		switch e {
-		case hook.PostToolUse, hook.PostToolUseFailure, hook.PostToolBatch:
-			say("the model would be told: %s", a.Reason)
-		case hook.Stop:
-			say("the turn would go on: %s", a.Reason)
-		default:
-			say("it would be refused: %s", a.Reason)
-		}
-	}
-	if a.Permission != "" {
-		say("the call would get the ruling %q: %s", a.Permission, a.PermissionReason)
-	}
-	if a.Decision != "" {
-		say("the question would be answered with %q: %s", a.Decision, a.Message)
-	}
-	if a.Input != nil {
-		say("the call would have the arguments %s, and be judged with them", a.Input)
-	}
-	if a.Output != nil {
-		say("the model would read in place of the result: %s", a.Output)
-	}
-	for _, s := range a.Context {
-		say("the model would be told: %s", s)
-	}
-	for _, s := range a.System {
-		say("people would be told: %s", s)
-	}
-	if a.Terminal != "" {
-		say("a terminal would be sent: %q", a.Terminal)
-	}
-	if len(out) == 0 {
-		say("nothing would come of it")
-	}
-	_, err := fmt.Fprintln(w, clip.VisibleText(strings.Join(out, "\n")))
-	return err
 }
 
 // eventNames are the events that hooks may have.

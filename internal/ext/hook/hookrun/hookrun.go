@@ -123,6 +123,13 @@ func (r *Runner) Close() {
 	}
 }
 
+// Settle waits for hooks that nobody waits for, each of which ends by its own time,
+// or until ctx ends. No event is to come any more.
+func (r *Runner) Settle(ctx context.Context) {
+	defer context.AfterFunc(ctx, r.end)()
+	r.wg.Wait()
+}
+
 // Runs are the newest runs of an event, the oldest first.
 func (r *Runner) Runs(e hook.Event) []Run {
 	r.mu.Lock()
