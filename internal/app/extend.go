@@ -106,10 +106,6 @@ func (r *Running) Extended() event.Extended { return r.ext.Extended() }
 // MCP are the MCP servers of all sessions.
 func (w *World) MCP() *ext.World { return w.ext }
 
-// serversWait is how long a run in print mode waits for servers whose tools it
-// was started for.
-const serversWait = 5 * time.Second
-
 // await waits, in print mode, for servers that the run was started for: they are
 // named by a flag or by the agent that it is, or a rule allows tools of theirs.
 func (r *Running) await(ctx context.Context, cfg *config.Config) {
@@ -121,10 +117,11 @@ func (r *Running) await(ctx context.Context, cfg *config.Config) {
 		}
 	}
 	serves := len(w.process.Extensions.Servers) > 0 || r.main != nil && r.main.Servers != nil
-	if !w.front.Print || !serves && rules == nil {
+	wait := time.Duration(cfg.Waits.Start) * time.Second
+	if !w.front.Print || !serves && rules == nil || wait <= 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, serversWait)
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var late []string
 	if serves {
@@ -133,6 +130,6 @@ func (r *Running) await(ctx context.Context, cfg *config.Config) {
 		late = w.ext.AwaitTools(ctx, rules)
 	}
 	if len(late) > 0 {
-		w.process.Notef("the run goes on without MCP servers that are not there after %s: %s", serversWait, clip.Visible(strings.Join(late, ", ")))
+		w.process.Notef("the run goes on without MCP servers that are not there after %s: %s", wait, clip.Visible(strings.Join(late, ", ")))
 	}
 }

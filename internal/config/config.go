@@ -256,6 +256,7 @@ type Extensions struct {
 	ManagedHooksOnly bool                       `json:"allowManagedHooksOnly"`
 	StatusLine       *StatusLine                `json:"statusLine"`
 	MCP              MCP                        `json:"-"`
+	Waits            Waits                      `json:"mcp"`
 	EnabledPlugins   map[string]bool            `json:"enabledPlugins"` // "name@marketplace"
 	Marketplaces     map[string]json.RawMessage `json:"extraKnownMarketplaces"`
 	StrictMarkets    json.RawMessage            `json:"strictKnownMarketplaces"`
@@ -271,6 +272,11 @@ type StatusLine struct {
 	Command         string `json:"command"`
 	Padding         int    `json:"padding"`
 	RefreshInterval int    `json:"refreshInterval"` // seconds
+}
+
+// Waits are times of MCP servers.
+type Waits struct {
+	Start int `json:"wait"` // seconds that a print run waits for those it was started for
 }
 
 // MCP are servers and what was decided about those a project brings.

@@ -255,6 +255,7 @@ var extensionKeys = []Key{
 	{Name: "allowedMcpServers", When: AtOnce, Kind: List, CC: true, Guard: Person, Doc: "The only servers that may be used."},
 	{Name: "allowManagedMcpServersOnly", When: AtOnce, Kind: Bool, Default: false, CC: true, Guard: Admin, Doc: "Only the list allowedMcpServers of managed settings counts."},
 	{Name: "deniedMcpServers", When: AtOnce, Kind: List, CC: true, Doc: "Servers that may not be used."},
+	{Name: "mcp.wait", When: NextSession, Kind: Int, Default: 5, Max: 600, Doc: "Seconds that a run without a person waits for MCP servers it was started for, before it goes on and says so; 0 waits for none."},
 	{Name: "enabledPlugins", When: AtOnce, Kind: Bools, CC: true, Runs: true, Doc: "Which plugins are used, by name@marketplace. Only those count that you installed: adze plugin install."},
 	{Name: "pluginConfigs", When: AtOnce, Kind: Objects, CC: true, Guard: Person, Doc: "Options of plugins, by name@marketplace: {\"options\": {\"url\": \"http://localhost\"}}. Secret ones are not here: adze plugin enable NAME --set."},
 	{Name: "pluginConfigs.*.options", When: AtOnce, Kind: Object, CC: true, Guard: Person, Doc: "Options of the plugin, by name."},
