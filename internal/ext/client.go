@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -88,16 +89,39 @@ func whole(s mcp.Sampling) string {
 	if s.System != "" {
 		fmt.Fprintf(&b, "Instructions:\n%s\n\n", s.System)
 	}
+	for _, t := range s.Tools {
+		fmt.Fprintf(&b, "Tool of the server: %s\n%s\n%s\n\n", t.Name, t.Description, t.Schema)
+	}
 	for _, m := range s.Messages {
 		who := "User"
-		if m.Assistant {
+		if m.Role == llm.Assistant {
 			who = "Model"
 		}
-		text := m.Text
-		if m.Image != nil {
-			text += " [an image, " + m.Media + "]"
+		fmt.Fprintf(&b, "%s:\n", who)
+		for _, p := range m.Parts {
+			switch p := p.(type) {
+			case llm.Text:
+				b.WriteString(p.S)
+			case llm.Image:
+				b.WriteString("[an image, " + p.Media + "]")
+			case llm.ToolUse:
+				fmt.Fprintf(&b, "[calls %s with %s]", p.Name, p.Input)
+			case llm.ToolResult:
+				fmt.Fprintf(&b, "[the tool answers] %s", p.Text)
+				for _, i := range p.Images {
+					b.WriteString(" [an image, " + i.Media + "]")
+				}
+			case llm.Thinking, llm.Document: // servers send none
+			}
+			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "%s:\n%s\n\n", who, text)
+		b.WriteByte('\n')
+	}
+	switch s.Choice {
+	case mcp.ChoiceRequired:
+		b.WriteString("The model has to call a tool. ")
+	case mcp.ChoiceNone:
+		b.WriteString("The model must not call a tool. ")
 	}
 	fmt.Fprintf(&b, "The answer may have %d tokens.", s.MaxTokens)
 	return b.String()
@@ -114,27 +138,62 @@ func (x *Session) spend(tokens int) bool {
 	return true
 }
 
-// sample has the session's model answer, and records what that cost.
-func (x *Session) sample(ctx context.Context, s mcp.Sampling) (out mcp.Sampled, err error) {
-	t := x.s.Target()
-	r := llm.Request{Model: t.Name, MaxTokens: s.MaxTokens}
+// asked is the request that a sampling comes to.
+func asked(model string, s mcp.Sampling) llm.Request {
+	r := llm.Request{Model: model, MaxTokens: s.MaxTokens, Messages: s.Messages, Tools: s.Tools}
 	if s.System != "" {
 		r.System = []string{s.System}
 	}
-	for _, m := range s.Messages {
-		role := llm.User
-		if m.Assistant {
-			role = llm.Assistant
-		}
-		var parts []llm.Part
-		if m.Image != nil {
-			parts = append(parts, llm.Image{Media: m.Media, Data: m.Image})
-		}
-		if m.Text != "" {
-			parts = append(parts, llm.Text{S: m.Text})
-		}
-		r.Messages = append(r.Messages, llm.Message{Role: role, Parts: parts})
+	switch {
+	case s.Choice == mcp.ChoiceRequired && len(s.Tools) == 1:
+		r.Force = s.Tools[0].Name
+	case s.Choice == mcp.ChoiceRequired:
+		r.System = append(r.System, "Answer with a call of one of your tools.")
+	case s.Choice == mcp.ChoiceNone && !calls(s.Messages):
+		r.Tools = nil
+	case s.Choice == mcp.ChoiceNone: // providers refuse calls of tools that they are not told of
+		r.System = append(r.System, "Answer with text, and call no tool.")
 	}
+	return r
+}
+
+func calls(list []llm.Message) bool {
+	return slices.ContainsFunc(list, func(m llm.Message) bool {
+		return slices.ContainsFunc(m.Parts, func(p llm.Part) bool { _, is := p.(llm.ToolUse); return is })
+	})
+}
+
+// answered is what a reply comes to for a server. A reply that is not what the
+// server chose is an error.
+func answered(model, choice string, done llm.Finished) (out mcp.Sampled, err error) {
+	out = mcp.Sampled{Model: model, Stop: "endTurn"}
+	for _, p := range done.Message.Parts {
+		switch p := p.(type) {
+		case llm.Text:
+			out.Text += p.S
+		case llm.ToolUse:
+			out.Calls = append(out.Calls, p)
+		case llm.Thinking, llm.ToolResult, llm.Image, llm.Document: // no answer
+		}
+	}
+	switch {
+	case done.Stop == llm.MaxTokens:
+		out.Stop = "maxTokens"
+	case len(out.Calls) > 0:
+		out.Stop = "toolUse"
+	}
+	switch {
+	case choice == mcp.ChoiceRequired && len(out.Calls) == 0:
+		return out, errors.New("the model called no tool")
+	case choice == mcp.ChoiceNone && len(out.Calls) > 0:
+		return out, errors.New("the model called a tool")
+	}
+	return out, nil
+}
+
+// sample has the session's model answer, and records what that cost.
+func (x *Session) sample(ctx context.Context, s mcp.Sampling) (out mcp.Sampled, err error) {
+	t := x.s.Target()
 	var used llm.Usage
 	defer func() {
 		if used != (llm.Usage{}) {
@@ -145,7 +204,7 @@ func (x *Session) sample(ctx context.Context, s mcp.Sampling) (out mcp.Sampled, 
 			err = errors.Join(err, x.s.Report(spent))
 		}
 	}()
-	for c, err := range t.Model.Stream(ctx, r) {
+	for c, err := range t.Model.Stream(ctx, asked(t.Name, s)) {
 		if err != nil {
 			return out, err
 		}
@@ -154,16 +213,7 @@ func (x *Session) sample(ctx context.Context, s mcp.Sampling) (out mcp.Sampled, 
 			used = c.Usage
 		case llm.Finished:
 			used = c.Usage
-			for _, p := range c.Message.Parts {
-				if t, ok := p.(llm.Text); ok {
-					out.Text += t.S
-				}
-			}
-			out.Model, out.Stop = t.Name, "endTurn"
-			if c.Stop == llm.MaxTokens {
-				out.Stop = "maxTokens"
-			}
-			return out, nil
+			return answered(t.Name, s.Choice, c)
 		default: // pieces of what Finished has whole
 		}
 	}

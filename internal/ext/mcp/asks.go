@@ -1,7 +1,5 @@
 package mcp
 
-//lint:file-ignore SA1019 roots, sampling and logging belong to the protocols that most servers speak
-
 import (
 	"context"
 	"encoding/json"
@@ -264,44 +262,4 @@ func (l *link) visit(ctx context.Context, refused *jsonrpc.Error) error {
 		}
 	}
 	return nil
-}
-
-// sample has a model answer for a server, when the person agrees.
-func (l *link) sample(ctx context.Context, r *sdk.CreateMessageRequest) (*sdk.CreateMessageResult, error) {
-	p := r.Params
-	l.mu.Lock()
-	l.spent++
-	many := l.spent > maxSamplings
-	l.mu.Unlock()
-	if many {
-		return nil, refuse("this connection has asked %d times", maxSamplings)
-	}
-	s := Sampling{System: text(p.SystemPrompt, maxPrompt), MaxTokens: maxSampled}
-	if p.MaxTokens > 0 {
-		s.MaxTokens = int(min(p.MaxTokens, maxSampled))
-	}
-	size := len(p.SystemPrompt)
-	for _, m := range p.Messages {
-		one := SamplingMessage{Assistant: m.Role == "assistant"}
-		switch c := m.Content.(type) {
-		case *sdk.TextContent:
-			one.Text = stripHidden(c.Text)
-			size += len(c.Text)
-		case *sdk.ImageContent:
-			one.Image, one.Media = c.Data, c.MIMEType
-			size += len(c.Data)
-		default:
-			return nil, refuse("a message of this kind cannot be put to a model here")
-		}
-		s.Messages = append(s.Messages, one)
-	}
-	if size > maxPrompt || len(s.Messages) == 0 {
-		return nil, refuse("there is nothing to answer, or more than %d bytes", maxPrompt)
-	}
-	defer l.hold()()
-	out, err := l.s.hub.conf.Client.Sample(ctx, l.s.conf.Name, s)
-	if err != nil {
-		return nil, &jsonrpc.Error{Code: -1, Message: "refused: " + line(err.Error(), 200)}
-	}
-	return &sdk.CreateMessageResult{Role: "assistant", Model: out.Model, StopReason: out.Stop, Content: &sdk.TextContent{Text: out.Text}}, nil
 }

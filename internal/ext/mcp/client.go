@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/view"
 )
@@ -21,23 +22,27 @@ type Client interface {
 	Changed(server, uri string)
 }
 
-// A Sampling is what a server would have a model answer.
+// A Sampling is what a server would have a model answer. Each call of a tool in
+// its messages is answered in the message behind it.
 type Sampling struct {
 	System    string
-	Messages  []SamplingMessage
-	MaxTokens int // at most 8,192
+	Messages  []llm.Message
+	MaxTokens int        // at most 8,192
+	Tools     []llm.Spec // the server's, which runs what the model calls
+	Choice    string     // whether the model calls them, "" as it likes
 }
 
-// A SamplingMessage is one message of it.
-type SamplingMessage struct {
-	Assistant bool // a model's, else a user's
-	Text      string
-	Image     []byte // with its media type, nil for none
-	Media     string
-}
+// What Sampling.Choice may say.
+const (
+	ChoiceRequired = "required" // it has to call one
+	ChoiceNone     = "none"     // it must not
+)
 
-// A Sampled is what the model said.
-type Sampled struct{ Model, Text, Stop string }
+// A Sampled is what the model said. Stop is a word of the protocol.
+type Sampled struct {
+	Model, Text, Stop string
+	Calls             []llm.ToolUse
+}
 
 // nobody is a Client that refuses.
 type nobody struct{}

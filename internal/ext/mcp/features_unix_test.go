@@ -14,6 +14,7 @@ import (
 	"image/png"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
@@ -106,6 +108,22 @@ func rich() *sdk.Server {
 		}
 		return say(a.Model + ": " + a.Content.(*sdk.TextContent).Text), nil
 	})
+	add("sample-tools", nil, nil, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		a, err := r.Session.CreateMessageWithTools(ctx, &sdk.CreateMessageWithToolsParams{
+			MaxTokens: 10, ToolChoice: &sdk.ToolChoice{Mode: "required"},
+			Tools: []*sdk.Tool{{Name: "a.b", Description: "does", InputSchema: json.RawMessage(`{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"string"}}}`)}},
+			Messages: []*sdk.SamplingMessageV2{
+				{Role: "user", Content: []sdk.Content{&sdk.TextContent{Text: "Q"}}},
+				{Role: "assistant", Content: []sdk.Content{&sdk.ToolUseContent{ID: "1", Name: "a.b", Input: map[string]any{"z": "1"}}, &sdk.ToolUseContent{ID: "2", Name: "a.b"}}},
+				{Role: "user", Content: []sdk.Content{&sdk.ToolResultContent{ToolUseID: "1", Content: []sdk.Content{&sdk.TextContent{Text: "one"}}}, &sdk.ToolResultContent{ToolUseID: "2", IsError: true}}},
+			},
+		})
+		if err != nil {
+			return say("refused: " + err.Error()), nil
+		}
+		raw, err := json.Marshal(a)
+		return say(string(raw)), err
+	})
 	add("roots", nil, nil, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		a, err := r.Session.ListRoots(ctx, nil)
 		if err != nil {
@@ -149,6 +167,7 @@ type person struct {
 	mu      sync.Mutex
 	forms   []view.Form
 	samples []mcp.Sampling
+	sampled mcp.Sampled
 	answer  op.Answer
 	changed chan string
 }
@@ -166,6 +185,9 @@ func (p *person) Sample(_ context.Context, _ string, s mcp.Sampling) (mcp.Sample
 	p.samples = append(p.samples, s)
 	if !p.answer.Allow {
 		return mcp.Sampled{}, errors.New("no")
+	}
+	if p.sampled.Model != "" {
+		return p.sampled, nil
 	}
 	return mcp.Sampled{Model: "m", Text: "A"}, nil
 }
@@ -342,8 +364,37 @@ func TestSampling(t *testing.T) {
 	if res := run(t, r.tool(t, "mcp__r__sample"), `{}`); res.Text != "m: A" {
 		t.Errorf("%s", res.Text)
 	}
-	if s := who.samples[1]; s.System != "S" || s.MaxTokens != 8192 || s.Messages[0].Text != "Q" {
+	if s := who.samples[1]; s.System != "S" || s.MaxTokens != 8192 || s.Messages[0].Text() != "Q" {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A server gives the model tools of its own, under the names that it has for them.
+func TestSamplingWithTools(t *testing.T) {
+	r, who, _ := richly(t, func(s *servers.Server) { s.AllowSampling = true })
+	who.answer.Allow = true
+	who.sampled = mcp.Sampled{Model: "m", Stop: "toolUse", Text: "T", Calls: []llm.ToolUse{{ID: "3", Name: "?", Input: json.RawMessage(`{"a":"x"}`)}}}
+	run(t, r.tool(t, "mcp__r__sample-tools"), `{}`)
+	s := who.samples[0]
+	if len(s.Tools) != 1 || s.Tools[0].Name == "a.b" || s.Tools[0].Description != "does" || s.Choice != mcp.ChoiceRequired || len(s.Messages) != 3 {
+		t.Fatalf("%+v", s)
+	}
+	if schema := string(s.Tools[0].Schema); strings.Index(schema, `"z"`) > strings.Index(schema, `"a"`) {
+		t.Errorf("not in the server's order: %s", schema)
+	}
+	told := s.Tools[0].Name
+	want := []llm.Part{llm.ToolUse{ID: "1", Name: told, Input: json.RawMessage(`{"z":"1"}`)}, llm.ToolUse{ID: "2", Name: told, Input: json.RawMessage(`{}`)}}
+	if !reflect.DeepEqual(s.Messages[1].Parts, want) {
+		t.Errorf("%+v", s.Messages[1])
+	}
+	want = []llm.Part{llm.ToolResult{ID: "1", Text: "one"}, llm.ToolResult{ID: "2", IsErr: true}}
+	if !reflect.DeepEqual(s.Messages[2].Parts, want) {
+		t.Errorf("%+v", s.Messages[2])
+	}
+	who.sampled.Calls[0].Name = told
+	res := run(t, r.tool(t, "mcp__r__sample-tools"), `{}`)
+	if res.Text != `{"content":[{"type":"text","text":"T"},{"type":"tool_use","id":"3","name":"a.b","input":{"a":"x"}}],"model":"m","role":"assistant","stopReason":"toolUse"}` {
+		t.Errorf("%s", res.Text)
 	}
 }
 

@@ -282,7 +282,7 @@ func (l *link) options() *sdk.ClientOptions {
 		},
 	}
 	if l.s.conf.AllowSampling {
-		o.CreateMessageHandler = l.sample
+		o.CreateMessageWithToolsHandler = l.sample
 	}
 	return o
 }

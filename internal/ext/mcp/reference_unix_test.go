@@ -74,7 +74,7 @@ func (a *agreeable) Ask(_ context.Context, _ string, f view.Form) (op.Answer, er
 }
 
 func (a *agreeable) Sample(_ context.Context, _ string, s mcp.Sampling) (mcp.Sampled, error) {
-	return mcp.Sampled{Model: "m", Text: "I was asked: " + s.Messages[0].Text, Stop: "endTurn"}, nil
+	return mcp.Sampled{Model: "m", Text: "I was asked: " + s.Messages[0].Text(), Stop: "endTurn"}, nil
 }
 
 func (a *agreeable) Changed(_, uri string) {
