@@ -23,8 +23,10 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/oauth2"
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/mcp"
@@ -630,6 +632,46 @@ func TestNeedsAuth(t *testing.T) {
 	r.ready(t)
 	for _, st := range r.Status() {
 		if st.State != "needs-auth" {
+			t.Errorf("%+v", st)
+		}
+	}
+}
+
+// A keyring signs requests once a person has signed in.
+type keyring struct{ token atomic.Value }
+
+func (k *keyring) TokenSource(context.Context) (oauth2.TokenSource, error) {
+	if t, ok := k.token.Load().(string); ok {
+		return oauth2.StaticTokenSource(&oauth2.Token{AccessToken: t}), nil
+	}
+	return nil, nil
+}
+
+func (k *keyring) Authorize(_ context.Context, _ *http.Request, resp *http.Response) error {
+	k.token.Store("T1")
+	return resp.Body.Close()
+}
+
+// What is spoken to a server is signed over whatever it is spoken: a WebSocket is by
+// the request that opens it.
+func TestSigned(t *testing.T) {
+	signed := func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer T1" {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
+	}
+	one := func(*http.Request) *sdk.Server { return honest() }
+	r := start(t, func(c *mcp.Config) { c.Auth = func(servers.Server) auth.OAuthHandler { return new(keyring) } },
+		remote("ws", servers.WebSocket, strings.Replace(serveHTTP(t, signed(overSocket(honest))), "http", "ws", 1)),
+		remote("sse", servers.SSE, serveHTTP(t, signed(sdk.NewSSEHandler(one, nil)))))
+	r.ready(t)
+	for _, name := range []string{"ws", "sse"} {
+		if st := r.status(t, name); st.State != "connected" {
 			t.Errorf("%+v", st)
 		}
 	}

@@ -4,13 +4,18 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/disk/safe"
+	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/diff"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/view"
 )
 
@@ -43,8 +48,14 @@ type pins struct {
 	seen map[string]map[string]pin
 }
 
-// maxPins bounds a file of pins, in bytes.
-const maxPins = 8 << 20
+// Bounds of what is kept of tools. A file that no server has used for so long goes
+// when another is written first: its tools are as if they had never been allowed.
+const (
+	maxPins     = 8 << 20 // bytes of a file
+	maxPinFiles = 1000    // the oldest go
+	unusedAfter = 365 * 24 * time.Hour
+	usedEvery   = 24 * time.Hour // that a file is in use is noted
+)
 
 func newPins(dir string) *pins { return &pins{dir: dir, seen: map[string]map[string]pin{}} }
 
@@ -61,7 +72,9 @@ func (p *pins) of(s *server) map[string]pin {
 	if p.seen[name] == nil {
 		p.seen[name] = map[string]pin{}
 		if p.dir != "" {
-			if raw, err := regular.Read(filepath.Join(p.dir, name), maxPins); err == nil {
+			file := filepath.Join(p.dir, name)
+			if raw, err := regular.Read(file, maxPins); err == nil {
+				p.use(file)
 				var was map[string]pin
 				if json.Unmarshal(raw, &was) == nil && was != nil {
 					p.seen[name] = was
@@ -97,10 +110,21 @@ func (p *pins) keep(s *server, name string, now pin) {
 	}
 }
 
+// use notes that a file is used.
+func (p *pins) use(file string) {
+	now := time.Now()
+	if info, err := os.Stat(file); err == nil && now.Sub(info.ModTime()) > usedEvery {
+		_ = os.Chtimes(file, now, now) // it is tidied too early at worst, and asked about once more
+	}
+}
+
 func (p *pins) save(name string, all map[string]pin) error {
 	raw, err := json.Marshal(all)
 	if err != nil {
 		return err
+	}
+	if len(raw) > maxPins { // it could not be read again, and all of it would be forgotten
+		return fmt.Errorf("they say more than %s", clip.Size(maxPins))
 	}
 	if err := os.MkdirAll(p.dir, 0o700); err != nil {
 		return err
@@ -110,5 +134,31 @@ func (p *pins) save(name string, all map[string]pin) error {
 		return err
 	}
 	defer root.Close()
+	if _, err := root.Lstat(name); err != nil {
+		tidy(root, maxPinFiles-1)
+	}
 	return safe.Replace(root, safe.File{Name: name, Text: raw, Mode: 0o600})
+}
+
+// tidy removes the files of pins that were not used for long, and the oldest above
+// max. What cannot be removed stays.
+func tidy(root *os.Root, max int) {
+	dir, err := root.Open(".")
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	list, _ := dir.ReadDir(-1) // what was read is tidied
+	var files []fs.FileInfo
+	for _, e := range list {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && filepath.Ext(e.Name()) == ".json" {
+			files = append(files, info)
+		}
+	}
+	order.By(files, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	for i, info := range files {
+		if i >= max || time.Since(info.ModTime()) > unusedAfter {
+			_ = root.Remove(info.Name())
+		}
+	}
 }
