@@ -31,8 +31,17 @@ type Problem struct {
 
 func (p Problem) Error() string { return "the plugin " + p.Plugin + ": " + p.Text }
 
-// PolicyOf is what the managed settings let people use.
-func PolicyOf(cfg *config.Config) Policy { return ParsePolicy(cfg.StrictMarkets, cfg.BlockedMarkets) }
+// PolicyOf is what the managed settings let people use. A file of theirs that cannot be
+// read may have said more.
+func PolicyOf(cfg *config.Config) Policy {
+	p := ParsePolicy(cfg.StrictMarkets, cfg.BlockedMarkets)
+	for _, f := range cfg.Files {
+		if f.Scope == config.Managed && f.State == config.Broken {
+			p.bad = errors.Join(p.bad, errors.New(clip.Visible(f.Path)+" is broken: adze config check"))
+		}
+	}
+	return p
+}
 
 // Active are the plugins that count with these settings, by ID: those that
 // enabledPlugins names, that the person installed, and whose dependencies are

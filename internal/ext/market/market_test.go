@@ -438,6 +438,12 @@ func TestPolicy(t *testing.T) {
 	if active, problems := s.Active(cfg); len(active) != 0 || len(problems) != 1 || !strings.Contains(problems[0].Text, "blockedMarketplaces") {
 		t.Errorf("%v %v", active, problems)
 	}
+	// A managed file that cannot be read may have had such a list.
+	cfg = enabled(t, "fmt@shop")
+	cfg.Files = append(cfg.Files, config.File{Path: "/etc/adze/managed.json", Scope: config.Managed, State: config.Broken})
+	if active, problems := s.Active(cfg); len(active) != 0 || len(problems) != 1 || !strings.Contains(problems[0].Text, "/etc/adze/managed.json is broken") {
+		t.Errorf("%v %v", active, problems)
+	}
 	git := func(url, ref string) market.Source { return market.Source{Kind: market.Git, URL: url, Ref: ref} }
 	for _, c := range []struct {
 		strict, blocked string
