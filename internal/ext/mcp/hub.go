@@ -41,6 +41,9 @@ const (
 type Config struct {
 	Version string // of adze, which servers are told
 	Dir     string // where programs run: absolute, resolved
+	// Among are all servers that are configured, where not all are used: each has the
+	// name that it has beside the others.
+	Among []servers.Server
 	// Environ is what programs may inherit, and the names that pass to them (see
 	// proc.Scrub).
 	Environ func() (environ, allow []string)
@@ -164,6 +167,13 @@ func New(c Config) *Hub {
 	return h
 }
 
+// byName is a list in the order of names, each once.
+func byName(list []servers.Server) []servers.Server {
+	list = slices.Clone(list)
+	order.By(list, func(a, b servers.Server) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(list, func(a, b servers.Server) bool { return a.Name == b.Name })
+}
+
 // Use has these servers from now on. Those that stay as they are keep their
 // connections; others are started, or ended, in the background.
 func (h *Hub) Use(list []servers.Server) {
@@ -172,10 +182,16 @@ func (h *Hub) Use(list []servers.Server) {
 	if h.closed {
 		return
 	}
-	list = slices.Clone(list)
-	order.By(list, func(a, b servers.Server) int { return cmp.Compare(a.Name, b.Name) })
-	list = slices.CompactFunc(list, func(a, b servers.Server) bool { return a.Name == b.Name })
+	list = byName(list)
 	parts := serverParts(list)
+	if all := byName(h.conf.Among); len(all) > 0 {
+		given := serverParts(all)
+		for i, s := range list {
+			if at := slices.IndexFunc(all, func(x servers.Server) bool { return x.Name == s.Name }); at >= 0 {
+				parts[i] = given[at]
+			}
+		}
+	}
 	was := map[string]*server{}
 	for _, s := range h.servers {
 		was[s.conf.Name] = s
