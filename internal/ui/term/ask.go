@@ -146,7 +146,7 @@ func (s *Screen) pause(d time.Duration) {
 
 // confirm takes the answer to the question that came with a frame. A frame that
 // was drawn on another size than it was made for is cut at the margin, so that each
-// of its rows is one row there. What it printed comes again where a part of it is
+// of its rows is one row there. What it printed comes again where a part of it may be
 // missing. s.mu is held, but not meanwhile.
 func (s *Screen) confirm() {
 	part := s.asks.part
@@ -161,7 +161,10 @@ func (s *Screen) confirm() {
 	if s.in.torn, s.dirty = true, true; s.in.whole {
 		s.in.drawn = sane(z)
 	}
-	if slices.ContainsFunc(part, func(l draw.Line) bool { return l.Width() > z.Cols }) && len(s.images) == 0 {
+	// One that changed rows may have changed others than it meant to, also among
+	// those that were left behind as printed.
+	cut := !s.in.whole || slices.ContainsFunc(part, func(l draw.Line) bool { return l.Width() > z.Cols })
+	if cut && len(s.images) == 0 {
 		s.printed = append(slices.Clone(part), s.printed...)
 	}
 }

@@ -87,6 +87,28 @@ func TestFrameOnAnotherSize(t *testing.T) {
 	})
 }
 
+// So is what was printed by a frame that changed rows: it may have changed them in
+// other places than it meant to.
+func TestChangesOnAnotherSize(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{size: Size{40, 10}}
+		a.s = NewScreen(a, config(a.size))
+		a.s.Ask(true, true, nil)
+		a.s.Live(lines("said before", "y"), Cursor{Row: 1})
+		a.s.Sync()
+		a.frame = func() { a.size, a.frame = Size{30, 10}, nil }
+		a.out.Reset()
+		a.s.Update(lines("said before"), lines("other", "y"), Cursor{Row: 1})
+		a.s.Sync()
+		if out := a.out.String(); strings.Count(out, "said before") != 1 { // the first time it was left where it stood
+			t.Errorf("written was %q", out)
+		}
+		if err := a.s.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // A terminal that does not answer is asked twice, and waited for no more.
 func TestNoAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
