@@ -78,20 +78,12 @@ func (s *shop) options(ctx context.Context, p plugin.Plugin, given map[string]st
 			o.settings[k] = value
 		}
 	}
-	have, err := s.store.HasSecrets(p.ID())
+	miss, err := s.missing(p, o)
 	if err != nil {
 		return o, err
 	}
-	maps.Copy(have, o.secret)
-	maps.Copy(have, o.settings)
-	maps.Copy(have, market.Values(p, s.cfg))
-	miss := p.Missing(have)
 	if len(miss) > 0 && (yes || !s.sys.InTTY || !s.sys.ErrTTY) {
-		value := "…"
-		if opt, _ := p.Option(miss[0]); opt.Secret {
-			value = "-"
-		}
-		return o, usagef("--set "+miss[0]+"="+value, "%s needs the option %s", p.ID(), strings.Join(miss, ", "))
+		return o, usagef("--set "+setting(p, miss[0]), "%s needs the option %s", p.ID(), strings.Join(miss, ", "))
 	}
 	for _, k := range miss {
 		opt, _ := p.Option(k)
@@ -106,6 +98,26 @@ func (s *shop) options(ctx context.Context, p plugin.Plugin, given map[string]st
 		}
 	}
 	return o, nil
+}
+
+// missing are the options of a plugin that are required, and neither set nor in o.
+func (s *shop) missing(p plugin.Plugin, o options) ([]string, error) {
+	have, err := s.store.HasSecrets(p.ID())
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(have, o.secret)
+	maps.Copy(have, o.settings)
+	maps.Copy(have, market.Values(p, s.cfg))
+	return p.Missing(have), nil
+}
+
+// setting is what --set takes for an option.
+func setting(p plugin.Plugin, option string) string {
+	if opt, _ := p.Option(option); opt.Secret {
+		return option + "=-"
+	}
+	return option + "=…"
 }
 
 func optionNames(p plugin.Plugin) (out []string) {

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/ext/market"
+	"github.com/adze-agent/adze/internal/text/hint"
 )
 
 func pluginUpdate(sys System, f *runFlags) *cobra.Command {
@@ -114,6 +116,16 @@ func (s *shop) updateTo(ctx context.Context, plan *market.Plan, in market.Instal
 	}
 	if err := s.write(ctx, "user", edits...); err != nil {
 		return err
+	}
+	for _, st := range plan.Steps {
+		miss, err := s.missing(st.Plugin, options{})
+		if err != nil {
+			return err
+		}
+		if len(miss) > 0 {
+			id := st.Plugin.ID()
+			fmt.Fprintf(s.sys.Stderr, "adze: %s needs the option %s now, and is not used before it is set\nhint: adze plugin enable %s --set %s\n", id, strings.Join(miss, ", "), hint.Shell(id), setting(st.Plugin, miss[0]))
+		}
 	}
 	fmt.Fprintf(s.sys.Stderr, "updated %s; sessions that run keep the old version\n", in.ID())
 	return nil
