@@ -85,9 +85,10 @@ func hookWhy(why string) string {
 	return "a hook ended the turn: " + why
 }
 
-// moved tells hooks that commands run in another folder from now on.
+// moved tells hooks that commands run in another folder from now on. Files that
+// hooks of FileChanged name are meant there.
 func (c *calls) moved(from, to string) {
-	if from != to && c.r.Host.Hooked(hook.CwdChanged) {
+	if from != to && (c.r.Host.Hooked(hook.CwdChanged) || c.r.Host.Hooked(hook.FileChanged)) {
 		c.heed(c.r.Host.Hook(c.ctx, hook.CwdInput{Old: from, New: to}, nil))
 	}
 }

@@ -78,6 +78,7 @@ type Gate struct {
 	first []string      // what they have for the model, likewise
 	end   context.CancelFunc
 	wg    sync.WaitGroup
+	looks sync.Mutex // held while what is watched is chosen anew; before mu
 
 	mu     sync.Mutex // guards what follows
 	prompt string     // the newest one's ID
@@ -85,6 +86,8 @@ type Gate struct {
 	base   hook.Set
 	lent   []*lending      // besides base
 	watch  *watcher        // nil: no file is watched
+	paths  []string        // of files that hooks want watched
+	at     string          // the folder that commands run in, "" for the first
 	life   context.Context // of what Attach began; nil before
 	dead   bool            // nothing begins any more
 	failed map[string]bool
@@ -108,9 +111,10 @@ func New(c Config) *Gate {
 // Use has these hooks run from the next event on.
 func (g *Gate) Use(s hook.Set) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.base = s
 	g.join()
+	g.mu.Unlock()
+	g.joined()
 }
 
 // Env is what hooks set for commands: NAME=value.
@@ -137,7 +141,7 @@ func (g *Gate) Attach(s *session.Session, after event.Seq) {
 	g.mu.Unlock()
 	g.wg.Go(func() {
 		defer close(g.began)
-		g.look(nil)
+		g.moved(s.State().Dir)
 		var first []string
 		if g.conf.Setup != "" && g.Hooked(hook.Setup) {
 			first = told(hook.Setup, g.Hook(ctx, hook.SetupInput{Trigger: g.conf.Setup}, nil).Context)
@@ -204,6 +208,9 @@ func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action)
 	}
 	if a.Watch != nil {
 		g.look(a.Watch)
+	}
+	if in, ok := in.(hook.CwdInput); ok && ctx.Value(whoKey{}) == nil { // not where an agent works
+		g.moved(in.New)
 	}
 	if a.Title != "" {
 		_ = g.s.Entitle(context.WithoutCancel(ctx), clip.Line(a.Title, 200), event.Spent{}) // a session that cannot write says so itself

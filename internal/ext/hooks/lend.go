@@ -23,6 +23,17 @@ func (g *Gate) join() {
 	g.run.Use(hook.NewSet(list...))
 }
 
+// joined has files watched as the hooks that count by now want it. Before the
+// session begins there is nobody to tell.
+func (g *Gate) joined() {
+	g.mu.Lock()
+	begun := g.life != nil
+	g.mu.Unlock()
+	if begun {
+		g.relook()
+	}
+}
+
 // LendTo has hooks count for what an agent does, until back is called.
 func (g *Gate) LendTo(who Who, list []hook.Hook) (back func()) {
 	list = slices.Clone(list)
@@ -36,14 +47,16 @@ func (g *Gate) LendTo(who Who, list []hook.Hook) (back func()) {
 func (g *Gate) Lend(list []hook.Hook) (back func()) {
 	l := &lending{list}
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.lent = append(g.lent, l)
 	g.join()
+	g.mu.Unlock()
+	g.joined()
 	return func() {
 		g.mu.Lock()
-		defer g.mu.Unlock()
 		g.lent = slices.DeleteFunc(g.lent, func(o *lending) bool { return o == l })
 		g.join()
+		g.mu.Unlock()
+		g.joined()
 	}
 }
 

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -39,32 +40,32 @@ func stampOf(path string) stamp {
 	return stamp{info.ModTime(), info.Size()}
 }
 
-// look has the files watched that matchers of FileChanged name, in the folder where
-// the session began, and these; it takes the place of what was watched.
+// look has these files watched besides those that matchers of FileChanged name; it
+// takes the place of those that it was given before.
 func (g *Gate) look(paths []string) {
-	if !g.Hooked(hook.FileChanged) {
-		return
-	}
-	var files []string
-	for _, name := range g.run.Set().Listed(hook.FileChanged) {
-		files = append(files, filepath.Join(g.conf.Dir, name))
-	}
-	for _, p := range paths {
-		if !filepath.IsAbs(p) {
-			g.once("watchPaths of a hook are absolute: " + clip.Line(clip.Visible(p), 200) + " is not, and is not watched")
-			continue
-		}
-		files = append(files, filepath.Clean(p))
-	}
-	slices.Sort(files)
-	if files = slices.Compact(files); len(files) > maxWatched {
-		g.once("hooks want more files watched than adze does: 200")
-		files = files[:maxWatched]
-	}
+	g.mu.Lock()
+	g.paths = paths
+	g.mu.Unlock()
+	g.relook()
+}
+
+// moved has names of files count from the folder that commands run in by now.
+func (g *Gate) moved(dir string) {
+	g.mu.Lock()
+	g.at = dir
+	g.mu.Unlock()
+	g.relook()
+}
+
+// relook has those files watched that hooks want to hear of by now.
+func (g *Gate) relook() {
+	g.looks.Lock()
+	defer g.looks.Unlock()
+	files := g.wanted()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	was := g.watch
-	if g.dead || was != nil && slices.Equal(was.files, files) {
+	if g.dead || was == nil && len(files) == 0 || was != nil && slices.Equal(was.files, files) {
 		return
 	}
 	g.watch = nil
@@ -80,6 +81,32 @@ func (g *Gate) look(paths []string) {
 	if was != nil {
 		g.wg.Go(was.close) // it may be what runs here; it ends with its hooks
 	}
+}
+
+// wanted are the files that hooks want to hear of, sorted.
+func (g *Gate) wanted() (files []string) {
+	if !g.Hooked(hook.FileChanged) {
+		return nil
+	}
+	g.mu.Lock()
+	at, paths := cmp.Or(g.at, g.conf.Dir), g.paths
+	g.mu.Unlock()
+	for _, name := range g.run.Set().Listed(hook.FileChanged) {
+		files = append(files, filepath.Join(at, name))
+	}
+	for _, p := range paths {
+		if !filepath.IsAbs(p) {
+			g.once("watchPaths of a hook are absolute: " + clip.Line(clip.Visible(p), 200) + " is not, and is not watched")
+			continue
+		}
+		files = append(files, filepath.Clean(p))
+	}
+	slices.Sort(files)
+	if files = slices.Compact(files); len(files) > maxWatched {
+		g.once("hooks want more files watched than adze does: 200")
+		files = files[:maxWatched]
+	}
+	return files
 }
 
 // changed tells hooks of each file that looks different.

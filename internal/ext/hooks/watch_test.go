@@ -8,7 +8,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/hook"
 )
 
-// What is watched is what matchers name, in the folder of the session, and what a
+// What is watched is what matchers name, in the folder that commands run in, and what a
 // hook asked for last; nothing is watched once the session ends.
 func TestWatched(t *testing.T) {
 	dir := t.TempDir()
@@ -43,6 +43,24 @@ func TestWatched(t *testing.T) {
 	}
 	if g.look(nil); !slices.Equal(files(), named) {
 		t.Errorf("after they were given back: %q", files())
+	}
+	g.moved(filepath.Dir(other))
+	if want := []string{filepath.Join(dir, "sub", ".env"), filepath.Join(dir, "sub", "go.mod")}; !slices.Equal(files(), want) {
+		t.Errorf("in another folder: %q", files())
+	}
+	g.moved(dir)
+	g.life = t.Context() // as Attach would
+	if g.Use(hook.NewSet()); files() != nil {
+		t.Errorf("once no hook wants any: %q", files())
+	}
+	if back := g.Lend(list); !slices.Equal(files(), named) {
+		t.Errorf("with a skill's: %q", files())
+	} else if back(); files() != nil {
+		t.Errorf("without it: %q", files())
+	}
+	g.Use(hook.NewSet(list...))
+	if !slices.Equal(files(), named) {
+		t.Errorf("after a change of the settings: %q", files())
 	}
 	g.unwatch()
 	if g.look([]string{other}); files() != nil {
