@@ -144,6 +144,8 @@ func extensionFindings(o invocation) (out []finding) {
 	out = append(out, finding{"MCP servers", "ok", about + "; adze mcp list connects to them", ""})
 	for _, s := range set.Servers {
 		switch {
+		case s.Approval == servers.Pending && s.Why == servers.Untrusted:
+			out = append(out, finding{"MCP servers", "note", s.Name + " is not used before this folder is trusted as it is now", "adze trust"})
 		case s.Approval == servers.Pending:
 			out = append(out, finding{"MCP servers", "note", s.Name + " waits for your yes: " + s.Why, "adze mcp approve " + hint.Shell(s.Name)})
 		case s.Approval != servers.Refused && s.Problem != "":

@@ -139,7 +139,9 @@ func serverTable(all []mcp.Status) string {
 		case event.ServerNeedsAuth:
 			about = "sign in: /mcp login " + s.Server.Name
 		case event.ServerPending:
-			about = "look at it, and say yes: /mcp approve " + s.Server.Name
+			if about != servers.Untrusted {
+				about = "look at it, and say yes: /mcp approve " + s.Server.Name
+			}
 		case event.ServerConnected, event.ServerConnecting:
 			about = clip.Line(s.Server.Line(), 50)
 		}

@@ -2,30 +2,24 @@ package ext
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/text/clip"
 )
 
-// unanswered says which servers of the folder wait for a person's yes, when there are
-// others than it was said of.
+// unanswered says which servers of the folder wait for a person's yes.
 func (w *World) unanswered(list []servers.Server) string {
 	if !w.conf.Person {
 		return ""
 	}
 	var names []string
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	news := false
 	for _, s := range list {
 		if s.Approval == servers.Pending && s.Why != servers.Untrusted {
 			names = append(names, s.Name)
-			news = news || !slices.Contains(w.awaiting, s.Name)
 		}
 	}
-	if w.awaiting = names; !news {
+	if names == nil {
 		return ""
 	}
 	first := clip.Line(strings.Join(names[:min(len(names), maxAwaiting)], ", "), 200)

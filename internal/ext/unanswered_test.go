@@ -7,8 +7,7 @@ import (
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 )
 
-// A person is told which servers of the folder wait for a yes, and again only when
-// there are others.
+// A person is told which servers of the folder wait for a yes.
 func TestUnanswered(t *testing.T) {
 	w := &World{conf: WorldConfig{Person: true}}
 	list := []servers.Server{
@@ -18,17 +17,14 @@ func TestUnanswered(t *testing.T) {
 	if got := w.unanswered(list); !strings.HasPrefix(got, "the MCP server a of this folder waits for your yes: /mcp approve a ") {
 		t.Error(got)
 	}
-	if got := w.unanswered(list); got != "" {
-		t.Error(got)
-	}
 	for _, n := range []string{"e", "f", "g", "h", "i", "j", "k", "l", "m"} {
 		list = append(list, servers.Server{Name: n, Approval: servers.Pending})
 	}
 	if got := w.unanswered(list); !strings.HasPrefix(got, "MCP servers of this folder wait for your yes: a, e, f, g, h, i, j, k and 2 more (") {
 		t.Error(got)
 	}
-	if got := w.unanswered(list[:4]); got != "" {
-		t.Error("fewer are no news: " + got)
+	if got := w.unanswered(list[1:4]); got != "" {
+		t.Error("none waits: " + got)
 	}
 	if got := (&World{}).unanswered(list); got != "" {
 		t.Error("nobody is there: " + got)

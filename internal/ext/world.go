@@ -93,7 +93,6 @@ type World struct {
 	logged   func(server, line string)
 	plugs    *plugged // nil until it was looked
 	problems []string // of the newest look
-	awaiting []string // servers that wait for a person's yes, then
 	further  []servers.Given
 	mains    []servers.Given // of the agent that sessions are
 	served   chan struct{}   // closed when mains count; nil when there are none

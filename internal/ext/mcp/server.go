@@ -165,6 +165,9 @@ func (s *server) unusable(state, why string) error {
 	}
 	switch state {
 	case event.ServerPending:
+		if s.conf.Why == servers.Untrusted {
+			return hint.With(errors.New("the MCP server "+s.conf.Name+" is not used before this folder is trusted as it is now"), "look at what it brings with `adze trust`")
+		}
 		return hint.With(errors.New("the MCP server "+s.conf.Name+" of this project waits for approval"), "approve it with `/mcp approve "+s.conf.Name+"`, or with `adze mcp approve "+hint.Shell(s.conf.Name)+"`")
 	case event.ServerDisabled:
 		return hint.With(errors.New("the MCP server "+s.conf.Name+" is disabled"), "enable it with `/mcp enable "+s.conf.Name+"`")
