@@ -175,7 +175,9 @@ func (g *Gate) Close(why hook.Ending) (last []string) {
 	select {
 	case <-g.began:
 	default:
-		g.once("the hooks of the session's start (SessionStart, Setup) still ran when it ended: what they would have said was not used")
+		if g.gaveUp() {
+			g.once("the hooks of the session's start (SessionStart, Setup) still ran when it ended: what they would have said was not used")
+		}
 	}
 	g.unwatch()
 	g.end()
@@ -184,6 +186,13 @@ func (g *Gate) Close(why hook.Ending) (last []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.last
+}
+
+// gaveUp reports whether a prompt went to the model without what hooks of the start say.
+func (g *Gate) gaveUp() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.told
 }
 
 // Hooked implements agent.Host.
