@@ -129,18 +129,19 @@ func TestSteersAreProtected(t *testing.T) {
 		r := start(t, nil, func(c *session.Config) {
 			c.Mode, c.Rules = policy.AcceptEdits, policy.Rules{Dir: "/w", Dirs: []string{"/w"}}
 			c.Steers = func() []policy.Steer { return steers }
-			c.Tools, _ = tool.NewSet((&bench{}).tool("write", false, false, policy.Write{Path: "/w/hooks/x", Asked: "hooks/x"}))
+			c.Tools, _ = tool.NewSet(tool.New(tool.Spec{Name: "write"}, func(in, tool.Env) (tool.Plan, error) {
+				return tool.Plan{Actions: []policy.Action{policy.Write{Path: "/w/hooks/x", Asked: "hooks/x"}}}, nil
+			}, func(context.Context, in, tool.Env) (tool.Result, error) {
+				steers = []policy.Steer{{Path: "/w/hooks", Why: "git runs what is in it"}} // before the next call is decided on
+				return tool.Result{Text: "written"}, nil
+			}))
 		}, fake.Use(call("a", "write", "", 0)), fake.Use(call("b", "write", "", 0)), fake.Say("ok"))
 		write := agent.Question{Tool: "write", Plan: tool.Plan{Actions: []policy.Action{policy.Write{Path: "/w/hooks/x"}}}}
 		if v, err := r.Permit(t.Context(), write); err != nil || v.Effect != policy.Allow {
 			t.Errorf("%+v %v", v, err)
 		}
 		r.prompt("go")
-		es := r.turns(1, func(e event.Event) {
-			if f, ok := e.Body.(event.ToolFinished); ok && f.Call == "a" {
-				steers = []policy.Steer{{Path: "/w/hooks", Why: "git runs what is in it"}}
-			}
-		})
+		es := r.turns(1, nil)
 		fs := all[event.ToolFinished](es)
 		if fs[0].Denied || !fs[1].Denied || fs[1].Verdict.Check != policy.CheckProtected {
 			t.Errorf("%+v", fs)
