@@ -336,7 +336,13 @@ func (m *Model) save(key string, value any) []effect {
 	if m.host.Save == nil {
 		return nil
 	}
+	before, done := m.saved, make(chan struct{})
+	m.saved = done
 	return []effect{work{func(context.Context) func(*Model) []effect {
+		if before != nil { // one after the other: what was chosen last stays
+			<-before
+		}
+		defer close(done)
 		err := m.host.Save(key, value)
 		return func(m *Model) []effect { return m.fail(err) }
 	}}}

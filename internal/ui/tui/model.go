@@ -19,7 +19,8 @@ import (
 type Model struct {
 	hooks []hookRun // the newest of each event, the oldest first
 	host  Host
-	s     *Session // nil until it is open
+	saved chan struct{} // closed when the newest setting was written; nil before the first
+	s     *Session      // nil until it is open
 	start Start
 	story *story.Story
 	st    transcript.State

@@ -1,0 +1,25 @@
+package tui
+
+import (
+	"slices"
+	"testing"
+)
+
+// Settings are written in the order in which they were chosen, whichever is begun first.
+func TestSavedInOrder(t *testing.T) {
+	var order []string
+	m := &Model{host: Host{Save: func(_ string, v any) error {
+		order = append(order, v.(string))
+		return nil
+	}}}
+	first, second := m.save("ui.theme", "one")[0].(work), m.save("ui.theme", "two")[0].(work)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		second.run(t.Context())
+	}()
+	first.run(t.Context())
+	if <-done; !slices.Equal(order, []string{"one", "two"}) {
+		t.Errorf("%q", order)
+	}
+}
