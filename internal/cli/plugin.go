@@ -310,7 +310,7 @@ func pluginUninstall(sys System, f *runFlags) *cobra.Command {
 					return err
 				}
 			}
-			fmt.Fprintf(sys.Stderr, "uninstalled %s; sessions that run keep it\n", in.ID())
+			fmt.Fprintf(sys.Stderr, "uninstalled %s; sessions that run do without it from now on\n", in.ID())
 			if at, ok := s.cfg.Setting("enabledPlugins." + in.ID()); ok && string(at.Value) == "true" {
 				fmt.Fprintf(sys.Stderr, "%s still wants it\n", clip.Visible(at.Origin.String()))
 			}

@@ -127,6 +127,6 @@ func (s *shop) updateTo(ctx context.Context, plan *market.Plan, in market.Instal
 			fmt.Fprintf(s.sys.Stderr, "adze: %s needs the option %s now, and is not used before it is set\nhint: adze plugin enable %s --set %s\n", id, strings.Join(miss, ", "), hint.Shell(id), setting(st.Plugin, miss[0]))
 		}
 	}
-	fmt.Fprintf(s.sys.Stderr, "updated %s; sessions that run keep the old version\n", in.ID())
+	fmt.Fprintf(s.sys.Stderr, "updated %s; sessions that run keep the old version until settings change, or they begin anew\n", in.ID())
 	return nil
 }
