@@ -36,7 +36,7 @@ func (a *afterwards) say(text string, wake bool) {
 // tell takes words for people.
 func (a *afterwards) tell(b event.Body) {
 	if n, ok := b.(event.Noted); ok {
-		a.add("later, people would be told: %s", n.Text)
+		a.add("people would be told: %s", n.Text)
 	}
 }
 
