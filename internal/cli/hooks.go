@@ -197,13 +197,16 @@ session does not wait for are waited for.
 				_, err := fmt.Fprintf(sys.Stdout, "no hook of %s matches\n", in.Event())
 				return err
 			}
-			environ := proc.Scrub(sys.Environ, cfg.ChildEnv)
-			for k, v := range cfg.Env {
-				environ = proc.Set(environ, k+"="+v)
-			}
 			var after afterwards
 			r := hookrun.New(hookrun.Config{
-				Environ: func() []string { return environ }, Project: p.Root, Now: time.Now,
+				Environ: func(more ...string) []string {
+					environ := proc.Scrub(sys.Environ, slices.Concat(cfg.ChildEnv, more))
+					for k, v := range cfg.Env {
+						environ = proc.Set(environ, k+"="+v)
+					}
+					return environ
+				},
+				Project: p.Root, Now: time.Now,
 				HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 				Tell: after.tell, Later: after.say,
 			})

@@ -99,7 +99,11 @@ type Gate struct {
 func New(c Config) *Gate {
 	g := &Gate{conf: c, ready: make(chan struct{}), began: make(chan struct{}), failed: map[string]bool{}}
 	g.run = hookrun.New(hookrun.Config{
-		Environ: func() []string { return proc.Scrub(c.Environ()) }, Project: c.Project, Dir: c.Dir, Temp: c.Temp,
+		Environ: func(more ...string) []string {
+			environ, allow := c.Environ()
+			return proc.Scrub(environ, append(allow, more...))
+		},
+		Project: c.Project, Dir: c.Dir, Temp: c.Temp,
 		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		Ask:  c.Ask, Agent: c.Agent, Tool: c.Tool, Callback: c.Callback, Confine: c.Confine, Now: time.Now,
 		Tell:  func(b event.Body) { _ = g.s.Report(b) }, // a session that has ended needs none

@@ -167,6 +167,44 @@ func lookEnv(environ []string, name string) (value string) {
 	return value
 }
 
+// headers sets those that a hook wants. Variables that a person, an administrator,
+// whoever drives adze or an installed plugin, which shows them before, has it name
+// need no other leave; for hooks from elsewhere, such as a repository's, settings
+// say which pass (child_env). People are told once of one that is empty.
+func (r *Runner) headers(to http.Header, h hook.Hook) {
+	var leave, empty []string
+	if slices.Contains([]string{"managed", "user", "settings", "session", "plugin"}, h.Scope) {
+		leave = h.AllowedEnv
+	}
+	environ := r.conf.Environ(leave...)
+	for name, value := range h.Headers {
+		to.Set(name, os.Expand(value, func(v string) string {
+			switch s := lookEnv(environ, v); {
+			case !slices.Contains(h.AllowedEnv, v):
+				empty = append(empty, v+" (not in its allowedEnvVars)")
+				return ""
+			case s == "":
+				empty = append(empty, v+" (not set, or not passed on: child_env)")
+				return ""
+			default:
+				return s
+			}
+		}))
+	}
+	if len(empty) == 0 {
+		return
+	}
+	slices.Sort(empty)
+	text := fmt.Sprintf("the headers of the %s hook %s have nothing in the place of %s", h.Event, clip.Line(h.Name(), 80), strings.Join(slices.Compact(empty), ", "))
+	r.mu.Lock()
+	known := r.once["headers "+text]
+	r.once["headers "+text] = true
+	r.mu.Unlock()
+	if !known {
+		r.conf.Tell(event.Noted{Level: "warning", Text: text})
+	}
+}
+
 // post sends the question to a server. A redirect is an answer like any other,
 // and none: what a call does goes only where settings say.
 func (r *Runner) post(ctx context.Context, h hook.Hook, q question) hook.Ran {
@@ -175,15 +213,7 @@ func (r *Runner) post(ctx context.Context, h hook.Hook, q question) hook.Ran {
 		return failed(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	environ := r.conf.Environ()
-	for name, value := range h.Headers {
-		req.Header.Set(name, os.Expand(value, func(v string) string {
-			if !slices.Contains(h.AllowedEnv, v) {
-				return ""
-			}
-			return lookEnv(environ, v)
-		}))
-	}
+	r.headers(req.Header, h)
 	res, err := r.conf.HTTP.Do(req)
 	if err != nil {
 		return failed(fmt.Errorf("could not be asked: %w", err))

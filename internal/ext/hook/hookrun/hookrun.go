@@ -28,8 +28,9 @@ const (
 
 // A Config is what hooks run with.
 type Config struct {
-	// Environ is what a command inherits, asked for before each.
-	Environ func() []string
+	// Environ is what a command inherits, asked for before each, and these variables
+	// besides.
+	Environ func(more ...string) []string
 	Project string // the folder that a session's paths count from
 	// Dir is where commands run, wherever the session went: else a model that goes
 	// elsewhere would choose which programs are found. "" is where the session is.
@@ -73,8 +74,8 @@ type Runner struct {
 
 	started atomic.Bool // a command was
 
-	mu     sync.Mutex // guards what follows
-	once   map[string]bool
+	mu     sync.Mutex      // guards what follows
+	once   map[string]bool // hooks that ran, and what people were told
 	runs   map[hook.Event][]Run
 	env    []string // that hooks set for commands
 	closed bool

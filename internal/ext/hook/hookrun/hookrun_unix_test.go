@@ -46,7 +46,7 @@ func start(t *testing.T, change func(*hookrun.Config), hooks ...string) *rig {
 	t.Helper()
 	r := &rig{came: make(chan struct{}, 100), noted: make(chan struct{}, 100)}
 	c := hookrun.Config{
-		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH"), "SEEN=yes", "KEY=secret"} },
+		Environ: func(...string) []string { return []string{"PATH=" + os.Getenv("PATH"), "SEEN=yes", "KEY=secret"} },
 		Project: "/project", Temp: t.TempDir(), Now: time.Now,
 		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 		Tell: func(b event.Body) {
@@ -217,7 +217,7 @@ func TestHooksFindNoProgramsOfTheProject(t *testing.T) {
 	}
 	r := start(t, func(c *hookrun.Config) {
 		c.Project, c.Dir = project, project
-		c.Environ = func() []string { return []string{"PATH=.:" + project + ":" + os.Getenv("PATH")} }
+		c.Environ = func(...string) []string { return []string{"PATH=.:" + project + ":" + os.Getenv("PATH")} }
 	}, command("git --version"), `{"type":"command","command":"git","args":["--version"]}`)
 	r.fire(t.Context(), project)
 	if _, err := os.Stat(filepath.Join(project, "ran")); err == nil {
@@ -371,6 +371,47 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
+// A variable that a hook may name in its headers needs no other leave where the
+// hook is a person's own; where one is empty, people are told once.
+func TestHeaders(t *testing.T) {
+	var got []string
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		got = append(got, q.Header.Get("A"))
+	}))
+	defer s.Close()
+	handler := fmt.Sprintf(`{"hooks":[{"type":"http","url":%q,"headers":{"A":"<$TOKEN>"},"allowedEnvVars":["TOKEN"]}]}`, s.URL)
+	for scope, want := range map[string]string{"user": "<t>", "plugin": "<t>", "project": "<>", "local": "<>", "": "<>"} {
+		got = nil
+		r := start(t, func(c *hookrun.Config) {
+			c.Environ = func(more ...string) []string {
+				if slices.Contains(more, "TOKEN") {
+					return []string{"TOKEN=t"}
+				}
+				return nil
+			}
+		})
+		list, problems := hook.Parse("PreToolUse", []byte(handler), hook.Place{Scope: scope})
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		r.Use(hook.NewSet(list...))
+		r.fire(t.Context(), "/")
+		r.fire(t.Context(), "/")
+		if !slices.Equal(got, []string{want, want}) {
+			t.Errorf("%q: it was sent %q", scope, got)
+		}
+		notes := 0
+		for _, b := range r.told {
+			if n, ok := b.(event.Noted); ok && strings.Contains(n.Text, "TOKEN (not set, or not passed on: child_env)") {
+				notes++
+			}
+		}
+		if told := want == "<>"; notes > 1 || told != (notes == 1) {
+			t.Errorf("%q: people were told %d times", scope, notes)
+		}
+	}
+}
+
 func TestPrompt(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler, answer string
@@ -423,7 +464,7 @@ func TestEnvFile(t *testing.T) {
 
 func BenchmarkCommand(b *testing.B) {
 	r := hookrun.New(hookrun.Config{
-		Environ: func() []string { return []string{"PATH=" + os.Getenv("PATH")} }, Now: time.Now, Tell: func(event.Body) {},
+		Environ: func(...string) []string { return []string{"PATH=" + os.Getenv("PATH")} }, Now: time.Now, Tell: func(event.Body) {},
 	})
 	defer r.Close()
 	hooks, _ := hook.Parse("PreToolUse", []byte(`{"hooks":[{"type":"command","command":"/bin/true","args":["x"]}]}`), hook.Place{})
