@@ -26,10 +26,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // lives are logs whose events, together, are of every kind and in every order
 // that the fold tells apart.
-func lives() []struct {
-	name string
-	log  []event.Body
-} {
+func lives() []life {
 	said := func(id, s string) event.Body { return event.InputAccepted{ID: id, Text: s} }
 	replied := func(in, out int, parts ...llm.Part) event.Body {
 		return event.Replied{Message: model(parts...), Model: "p/m", Usage: llm.Usage{In: in, Out: out}, Cost: 0.5, Priced: true}
@@ -49,10 +46,7 @@ func lives() []struct {
 	begun := func(id string) event.Body { return event.TurnStarted{ID: id, Model: "p/m", Mode: policy.Default} }
 	ended := func(id string) event.Body { return event.TurnEnded{ID: id, How: event.Done} }
 	picture := llm.Image{Media: "image/png", Data: []byte("x")}
-	return []struct {
-		name string
-		log  []event.Body
-	}{
+	return []life{
 		{"a turn", []event.Body{
 			event.SessionStarted{ID: "s", Dir: "/w", Root: "/w", Branch: "main", Parent: "p", Version: "1"}, event.Situated{Parts: []event.Situation{{Name: "env", Text: "here"}}},
 			event.InputQueued{ID: "p1", Text: "look", Images: []llm.Image{picture}}, event.InputQueued{ID: "p2", Text: "later"}, event.InputQueued{ID: "p3", Text: "never"},
@@ -151,8 +145,6 @@ func facts(t *testing.T, s transcript.State) map[string]string {
 	}
 	delete(out, "Seq")
 	delete(out, "Time")
-	g := s.Gauge()
-	out["gauge"] = fmt.Sprintf("%d bytes; %d tokens at %d bytes; grown by %d tokens, %d bytes", g.Bytes, g.Tokens, g.At, g.GrownTokens, g.GrownBytes)
 	out["context"] = fmt.Sprintf("whole %t, begun at %d, stripped at %d", s.Whole(), s.Boundary(), s.Stripped())
 	var open, files []string
 	for _, u := range s.Open() {
@@ -163,15 +155,51 @@ func facts(t *testing.T, s transcript.State) map[string]string {
 	}
 	slices.Sort(files)
 	out["open"], out["files"] = strings.Join(open, " "), strings.Join(files, " ")
+	out["kept"] = beside(t, s)
+	var prompts, newest []string
+	for _, p := range s.Prompts() {
+		prompts = append(prompts, p.ID)
+	}
+	for e := range s.Newest() {
+		newest = append(newest, messages([]transcript.Entry{e})...)
+	}
+	slices.Reverse(newest)
+	if d := cmp.Diff(messages(s.Entries()), newest); d != "" {
+		t.Errorf("Newest is not Entries from its end:\n%s", d)
+	}
+	out["prompts"], out["told"] = strings.Join(prompts, " "), strings.Join(s.Told(), " ")
+	if u := s.Deferred(); u != nil {
+		out["deferred"] = u.ID
+	}
 	out["talk"] = strings.Join(messages(s.Entries()), "\n\t\t")
 	return out
+}
+
+// beside is what the stored form has beside messages: what waits, what is gone, and
+// the newest request.
+func beside(t *testing.T, s transcript.State) string {
+	t.Helper()
+	var form struct {
+		Talk map[string]json.RawMessage `json:"talk"`
+	}
+	if err := json.Unmarshal(stored(t, s), &form); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for k, v := range form.Talk {
+		if k != "done" && k != "tail" {
+			out = append(out, k+" "+string(v))
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n\t\t")
 }
 
 // What each event changes of a state. The golden file has, for each event, the
 // facts that are different after it, and is meant to be read.
 func TestFoldOfEveryEvent(t *testing.T) {
 	var b strings.Builder
-	for _, life := range lives() {
+	for _, life := range append(lives(), rareLives()...) {
 		fmt.Fprintf(&b, "# %s\n", life.name)
 		var s transcript.State
 		was := facts(t, s)
