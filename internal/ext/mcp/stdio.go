@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/proc"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/order"
@@ -131,6 +132,9 @@ func ending(s proc.Status, said string) string {
 // with what programs may inherit and the variables of its configuration.
 func (s *server) command() (c proc.Command, err error) {
 	environ := proc.Quiet(proc.Scrub(s.hub.conf.Environ()))
+	if elsewhere(s.conf) {
+		environ = proc.Set(environ, "PYTHONSAFEPATH=1")
+	}
 	for _, name := range sorted(s.conf.Env) {
 		environ = proc.Set(environ, name+"="+s.conf.Env[name])
 	}
@@ -158,6 +162,19 @@ func (s *server) command() (c proc.Command, err error) {
 	shell, err := proc.Shell(strings.Join(outside, string(os.PathListSeparator)), nil)
 	c.Gate, c.Path, c.Args = true, shell, append([]string{"sh", "-c", gate, "sh", file}, s.conf.Args...)
 	return c, err
+}
+
+// elsewhere reports whether a server is a module of Python that is installed somewhere:
+// "python3 -m name", configured for all folders. Python would look for it, and for
+// all that it imports, in the folder of the session first, which may be anybody's.
+// Python 3.11 and newer heed PYTHONSAFEPATH, which the server's own env can empty.
+func elsewhere(s servers.Server) bool {
+	switch s.Scope {
+	case servers.Managed, servers.User, servers.FromPlugin:
+	case servers.Flag, servers.Local, servers.Project:
+		return false
+	}
+	return strings.HasPrefix(filepath.Base(s.Command), "python") && slices.Contains(s.Args, "-m")
 }
 
 // searchPath is PATH of an environment.
