@@ -226,3 +226,16 @@ func (c client) Changed(server, uri string) {
 		x.note(fmt.Sprintf("The resource %s of the MCP server %s has changed since you read it.", clip.Line(clip.Visible(uri), 500), server))
 	}
 }
+
+// turned tells people of tools that say something else than when they allowed them.
+func (w *World) turned(server string, tools []string) {
+	const named = 8
+	names := strings.Join(tools[:min(len(tools), named)], ", ")
+	if len(tools) > named {
+		names += fmt.Sprintf(" and %d more", len(tools)-named)
+	}
+	text := fmt.Sprintf("the MCP server %s says something else of its tools than when you allowed them (%s): their next calls ask you, and show what is different", server, names)
+	for _, x := range w.attached() {
+		x.report(event.Noted{Level: "warning", Text: clip.Line(clip.Visible(text), 1000)})
+	}
+}

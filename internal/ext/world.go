@@ -332,7 +332,7 @@ func (w *World) hubConfig() mcp.Config {
 	c := w.conf
 	out := mcp.Config{
 		Version: c.Version, Dir: c.Live.Paths.Dir, Environ: c.Environ, HTTP: c.HTTP, Auth: SignedIn(w.auth), Host: c.Host, Client: client{w},
-		Fresh: w.fresh, Roots: c.Roots, Tell: w.told, Changed: w.changed, Debug: w.wrote, Hide: c.Hide,
+		Fresh: w.fresh, Roots: c.Roots, Tell: w.told, Changed: w.changed, Turned: w.turned, Debug: w.wrote, Hide: c.Hide,
 		Seen: filepath.Join(c.Live.Paths.State, "mcp-seen"),
 	}
 	if c.Env != nil {

@@ -68,6 +68,9 @@ type Config struct {
 	// Contributions gives has changed. Neither may call the Hub.
 	Tell    func(Status)
 	Changed func()
+	// Turned is told of tools that say something else of themselves than when they
+	// were allowed, by the server's names, once of each text.
+	Turned func(server string, tools []string)
 	// Debug takes a line that a server wrote to its standard error or logged:
 	// cleaned, at most 2,000 characters.
 	Debug func(server, line string)
@@ -142,6 +145,9 @@ func New(c Config) *Hub {
 	}
 	if c.Changed == nil {
 		c.Changed = func() {}
+	}
+	if c.Turned == nil {
+		c.Turned = func(string, []string) {}
 	}
 	if c.Hide == nil {
 		c.Hide = func(s string) string { return s }

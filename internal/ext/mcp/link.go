@@ -446,8 +446,21 @@ func (o *owner) relisted(n listing) {
 // present takes over what the server offers.
 func (o *owner) present(of offer) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
 	o.offer = of
+	o.mu.Unlock()
+	var turned []string
+	for _, r := range of.tools {
+		if _, changed := o.hub.pins.changed(o.server, r.name, r.pin); changed && !o.turned[r.name].same(r.pin) {
+			if o.turned == nil {
+				o.turned = map[string]pin{}
+			}
+			o.turned[r.name] = r.pin
+			turned = append(turned, r.name)
+		}
+	}
+	if len(turned) > 0 {
+		o.hub.conf.Turned(o.conf.Name, turned)
+	}
 }
 
 // withdraw takes back what a server offered that is turned off.

@@ -393,7 +393,12 @@ func TestChangedTool(t *testing.T) {
 			dir = t.TempDir()
 		}
 		s := remote("a", servers.HTTP, serveHTTP(t, &rogue{mode: "rug"}))
-		r := start(t, func(c *mcp.Config) { c.Seen, c.Dir = dir, work }, s)
+		told := make(chan string, 10)
+		conf := func(c *mcp.Config) {
+			c.Seen, c.Dir = dir, work
+			c.Turned = func(server string, tools []string) { told <- fmt.Sprint(server, tools) }
+		}
+		r := start(t, conf, s)
 		r.ready(t)
 		<-r.changed
 		x := r.tool(t, "mcp__a__go")
@@ -417,8 +422,12 @@ func TestChangedTool(t *testing.T) {
 		<-r.changed
 		if kept { // another process knows it too
 			r.Close()
-			r = start(t, func(c *mcp.Config) { c.Seen, c.Dir = dir, work }, s)
+			<-told // by the first
+			r = start(t, conf, s)
 			r.ready(t)
+		}
+		if got := <-told; got != "a[go]" {
+			t.Error(got)
 		}
 		x = r.tool(t, "mcp__a__go")
 		b, ok := asks(x)

@@ -196,10 +196,11 @@ type owner struct {
 	off      bool
 	delay    *time.Timer
 	retry    <-chan time.Time
-	listing  chan listing // nil when no list is being read
-	again    wants        // lists that changed meanwhile
-	listed   time.Time    // when lists were read last
-	watched  []string     // resources that a connection before this one watched
+	listing  chan listing   // nil when no list is being read
+	again    wants          // lists that changed meanwhile
+	listed   time.Time      // when lists were read last
+	watched  []string       // resources that a connection before this one watched
+	turned   map[string]pin // what tools say now that said something else when they were allowed, of those that were told of
 	wg       sync.WaitGroup
 }
 
