@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -50,6 +51,9 @@ func mcpServer() {
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.ToUpper(in.Text) + " " + os.Getenv("TOKEN")}}}, nil, nil
 	})
+	if len(os.Args) > 1 && os.Args[1] == "asking" {
+		asking(s)
+	}
 	s.AddResource(&mcp.Resource{URI: "note://one", Name: "a note", MIMEType: "text/plain"}, func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: "note://one", MIMEType: "text/plain", Text: "remember the milk"}}}, nil
 	})
@@ -58,4 +62,19 @@ func mcpServer() {
 		code = 1
 	}
 	syscall.Exit(code) // with the race detector os.Exit waits a second, which each client would, too
+}
+
+// asking gives a server tools that ask the person, and the model.
+func asking(s *mcp.Server) {
+	tool := func(name string, ask mcp.InputRequest) {
+		s.AddTool(&mcp.Tool{Name: name, Description: "Asks.", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			if r.Params.InputResponses == nil {
+				return &mcp.CallToolResult{InputRequests: mcp.InputRequestMap{"q": ask}}, nil
+			}
+			raw, err := json.Marshal(r.Params.InputResponses["q"])
+			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}}, err
+		})
+	}
+	tool("form", &mcp.ElicitParams{Message: "Who?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)})
+	tool("think", &mcp.CreateMessageParams{MaxTokens: 10, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Q"}}}})
 }

@@ -77,8 +77,13 @@ func (c client) Sample(ctx context.Context, server string, s mcp.Sampling) (mcp.
 	if err != nil {
 		return mcp.Sampled{}, err
 	}
-	if v.Effect != policy.Allow {
+	switch {
+	case v.Effect != policy.Allow && v.Answer == nil:
+		return mcp.Sampled{}, errors.New(v.Reason)
+	case v.Effect != policy.Allow:
 		return mcp.Sampled{}, errors.New("the person said no")
+	case v.Answer == nil: // what only asks is let through where nobody is there, because its result says so
+		return mcp.Sampled{}, errors.New("nobody can be asked in this run, and it needs a yes")
 	}
 	return x.sample(ctx, s)
 }
