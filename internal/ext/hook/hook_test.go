@@ -160,6 +160,7 @@ func TestMerge(t *testing.T) {
 		"defer over ask":   {[]hook.Answer{{Permission: hook.Ask, By: "a"}, {Permission: hook.Defer, By: "b"}}, hook.Answer{Permission: hook.Defer, By: "b"}},
 		"ask over allow":   {[]hook.Answer{{Permission: hook.Ask, By: "a"}, {Permission: hook.Allow, By: "b"}}, hook.Answer{Permission: hook.Ask, By: "a"}},
 		"the first stops":  {[]hook.Answer{{By: "a"}, {Stop: true, Why: "1", By: "b"}, {Stop: true, Why: "2", By: "c"}}, hook.Answer{Stop: true, Why: "1", By: "b"}},
+		"who stops":        {[]hook.Answer{{Stop: true, Why: "1", By: "a"}, {Permission: hook.Allow, By: "b"}}, hook.Answer{Stop: true, Why: "1", Permission: hook.Allow, By: "a"}},
 		"texts in order":   {[]hook.Answer{{Context: []string{"1"}}, {Context: []string{"2"}, System: []string{"s"}}}, hook.Answer{Context: []string{"1", "2"}, System: []string{"s"}}},
 		"one rewrites":     {[]hook.Answer{{Input: json.RawMessage(`{"command":"b"}`), By: "a"}}, hook.Answer{Input: json.RawMessage(`{"command":"b"}`), Rewrote: []string{"a"}}},
 		"two rewrite":      {[]hook.Answer{{Input: json.RawMessage(`{"command":"b","timeout":1,"gone":true}`), By: "a"}, {Input: json.RawMessage(`{"command":"a","timeout":2}`), By: "b"}}, hook.Answer{Input: json.RawMessage(`{"command":"b","timeout":2}`), Rewrote: []string{"a", "b"}}},

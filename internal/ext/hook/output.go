@@ -321,9 +321,10 @@ var actions = []string{"accept", "cancel", "decline"}
 // given the same ones, input: what each of them changed is changed, and where two
 // changed the same the later one counts.
 func Merge(input json.RawMessage, list []Answer) (out Answer) {
+	ended := "" // by which hook
 	for _, a := range list {
 		if a.Stop && !out.Stop {
-			out.Stop, out.Why = true, a.Why
+			out.Stop, out.Why, ended = true, a.Why, a.By
 		}
 		if a.Block && !out.Block {
 			out.Block, out.Reason = true, a.Reason
@@ -358,6 +359,9 @@ func Merge(input json.RawMessage, list []Answer) (out Answer) {
 	}
 	if out.Decision == Deny {
 		out.Updates = nil
+	}
+	if out.Stop { // whatever others said of the call
+		out.By = ended
 	}
 	return out
 }
