@@ -164,8 +164,12 @@ func (s *Screen) confirm() {
 	// One that changed rows may have changed others than it meant to, also among
 	// those that were left behind as printed.
 	cut := !s.in.whole || slices.ContainsFunc(part, func(l draw.Line) bool { return l.Width() > z.Cols })
-	if cut && len(s.images) == 0 {
-		s.printed = append(slices.Clone(part), s.printed...)
+	if len(s.images) > 0 {
+		return
+	}
+	gone := s.in.reclaim(sane(z), cut)
+	if cut || len(gone) > 0 {
+		s.printed = slices.Concat(gone, part, s.printed)
 	}
 }
 

@@ -28,6 +28,14 @@ type inline struct {
 	torn   bool        // the last frame was drawn on another size
 	whole  bool        // the last frame wrote all rows
 
+	// Of the last frame, when it wrote all rows: what was there before it, how far
+	// up it went, and the rows that it printed. said are the rows printed before it,
+	// the newest last, at most maxKept.
+	was    *inline
+	up     int
+	placed []draw.Line
+	said   []draw.Line
+
 	lost  string // what the terminal took of the live area into its scrollback, without blanks
 	taken int    // lines of shown that it took since the last frame
 	fresh string // of those, what lost has not yet
@@ -66,7 +74,12 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 		return dst
 	}
 	dst = r.look.begin(dst)
+	r.was = nil
+	r.said = append(r.said, r.placed...)
+	r.said = r.said[max(len(r.said)-maxKept, 0):]
 	if anew {
+		r.was = &inline{rewrap: r.rewrap, shown: r.shown, at: r.at, drawn: r.drawn, taken: r.taken}
+		r.up = r.above(r.taken, moved)
 		dst = r.toTop(dst, moved)
 		dst = append(dst, eraseAll...) // rows that were wrapped must not stay so
 		r.shown = nil
@@ -80,6 +93,7 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 		}
 	}
 	above := len(all)
+	r.placed = all[:above:above]
 	dst = r.changes(dst, append(all, next...))
 	r.at.Row -= above
 	r.shown, r.drawn, r.redraw, r.torn, r.whole = next, r.size, false, false, anew
@@ -87,6 +101,38 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 	dst = column(dst, cur.Col)
 	r.at = cur
 	return r.look.end(dst, cur)
+}
+
+// maxKept is how many printed rows are kept, for those that a frame on another
+// size may erase.
+const maxKept = 64
+
+// reclaim is told that the last frame, which wrote all rows, was drawn on size z.
+// Where it went too far up, rows that were printed before are gone: they are
+// returned, and what the frame printed counts as live, so that both can be
+// printed again in its place.
+func (r *inline) reclaim(z Size, again bool) (gone []draw.Line) {
+	if r.was == nil {
+		return nil
+	}
+	r.was.size = z
+	over := 0
+	if r.rewrap {
+		over = r.up - r.was.above(r.was.taken, r.was.drawn.Cols != z.Cols)
+	}
+	if over <= 0 && !again {
+		return nil
+	}
+	for i := len(r.said) - 1; i >= 0 && over > 0; i-- {
+		over -= rowsOf(r.said[i], z.Cols)
+		gone = r.said[i:]
+	}
+	gone = append([]draw.Line(nil), gone...)
+	r.said = r.said[:len(r.said)-len(gone)]
+	r.shown = append(append([]draw.Line(nil), r.placed...), r.shown...)
+	r.at.Row += len(r.placed)
+	r.placed, r.was = nil, nil
+	return gone
 }
 
 func (k look) begin(dst []byte) []byte {
