@@ -36,6 +36,7 @@ type rogue struct {
 	mode  string
 	mu    sync.Mutex
 	calls int
+	held  string // the answer to a call, until that is cancelled
 }
 
 type ask struct {
@@ -57,7 +58,12 @@ const goTool = `{"name":"go","description":"goes","inputSchema":{"type":"object"
 // answer is what it says to one message: whole lines.
 func (r *rogue) answer(raw []byte) (lines []string) {
 	var q ask
-	if json.Unmarshal(raw, &q) != nil || q.ID == nil || q.Method == "" { // an answer needs none
+	switch {
+	case json.Unmarshal(raw, &q) != nil:
+		return nil
+	case q.Method == "notifications/cancelled" && r.held != "":
+		return []string{r.held}
+	case q.ID == nil || q.Method == "": // an answer needs none
 		return nil
 	}
 	ok := func(result string) []string {
@@ -132,6 +138,13 @@ func (r *rogue) answer(raw []byte) (lines []string) {
 			return []string{`{"jsonrpc":"2.0","id":` + string(q.ID) + `,"error":{"code":-32000,"message":"\u001b[31mred\nx"}}`}
 		case "rug":
 			return append([]string{`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`}, said("done")...)
+		case "late":
+			if r.calls == 1 {
+				r.held = said("too late")[0]
+				return []string{`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"c1","progress":1,"message":"held"}}`}
+			}
+		case "noisy":
+			_, _ = os.Stderr.WriteString(strings.Repeat("no line ends here ", 1<<21))
 		case "chatty":
 			return append([]string{"", "[INFO] a log line in the wrong place", "hello"}, said("done")...)
 		case "unasked":
@@ -245,11 +258,12 @@ func TestRogues(t *testing.T) {
 		{"ansi", "red", "connected"},
 		{"ansi-error", "answers: red x (-32000)", "connected"},
 		{"chatty", "done", "connected"},
+		{"noisy", "done", "connected"},
 		{"unasked", "done", "connected"},
 		{"own-names", "\"Name\": 1", "connected"},
 	} {
 		for _, kind := range []servers.Transport{servers.Stdio, servers.HTTP} {
-			if kind == servers.HTTP && (c.mode == "chatty" || c.mode == "unasked" || c.mode == "asks") {
+			if kind == servers.HTTP && (c.mode == "chatty" || c.mode == "noisy" || c.mode == "unasked" || c.mode == "asks") {
 				continue // lines of a program; over HTTP each answer of ours is a request, which slows the server down
 			}
 			t.Run(c.mode+"-"+string(kind), func(t *testing.T) {
@@ -528,6 +542,26 @@ func TestCancelledCall(t *testing.T) {
 	}
 	if res := run(t, r.tool(t, "mcp__a__echo"), `{"text":"still there"}`); res.Text != "still there" {
 		t.Errorf("%+v", res)
+	}
+}
+
+// An answer that comes when nobody waits for it any more is not another call's.
+func TestLateAnswer(t *testing.T) {
+	r := start(t, nil, self("a", "late"))
+	r.ready(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	x := r.tool(t, "mcp__a__go")
+	res, err := x.Run(ctx, json.RawMessage(`{}`), tool.Env{Progress: func(string) { cancel() }})
+	if err != nil || !res.IsErr {
+		t.Errorf("%+v %v", res, err)
+	}
+	for range 3 {
+		if res := run(t, x, `{}`); res.Text != "done" {
+			t.Errorf("%+v", res)
+		}
+	}
+	if st := r.status(t, "a"); st.State != "connected" {
+		t.Errorf("%+v", st)
 	}
 }
 
