@@ -85,6 +85,9 @@ func rareLives() []life {
 			said("p3", "three"), event.Rewound{To: 12, ID: "p3", Conversation: true, Last: "two"}, event.Rewound{To: 5, ID: "p2", Conversation: true, Last: "one"}, event.Rewound{To: 14, Undo: true, Conversation: true, Last: "two", Messages: []llm.Message{user(text("one")), model(text("A1")), user(text("two")), model(text("A2"))}, Origin: event.Origin{Parts: [][]event.Seq{{1}, {3}, {5}, {9}}}},
 			said("p4", "four"), event.Compacted{Text: "the sum", From: 16},
 		}},
+		{"cleared, and gone back", []event.Body{
+			said("p1", "one"), begun("t1"), replied(100, 5, use("1")), did("1"), replied(150, 5, llm.Text{S: "A1"}), ended("t1"), event.Cleared{Calls: []string{"1"}}, said("p2", "two"), event.Rewound{To: 8, ID: "p2", Conversation: true, Last: "one", Tokens: 120},
+		}},
 		{"refused after what a plan began", []event.Body{
 			said("p1", "one"), begun("t1"), replied(100, 10, use("1"), use("2")), did("1"), event.Compacted{Trigger: event.CausePlan, Text: "the plan"}, said("p2", "two"), refused(llm.Text{S: "no"}), ended("t1"), said("p3", "three"), begun("t2"), replied(60, 5, use("3")), did("3"), said("p4", "four"), said("p5", "five"), replied(70, 5, use("4")), did("4"), refused(use("5")), did("5"), ended("t2"),
 			said("p6", "six"), begun("t3"), refused(), ended("t3"),
