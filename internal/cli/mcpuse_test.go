@@ -1,5 +1,7 @@
 package cli_test
 
+//lint:file-ignore SA1019 sampling belongs to the protocols that most servers speak
+
 import (
 	"context"
 	"encoding/json"
