@@ -58,7 +58,45 @@ func (w *World) library() (skill.Library, []string) {
 			bad = append(bad, p.String())
 		}
 	}
-	return lib, bad
+	return lib, append(bad, w.leftOut()...)
+}
+
+// leftOut says which added folders have skills and the like that are not read,
+// because nobody trusts the folder.
+func (w *World) leftOut() (out []string) {
+	for _, v := range w.added() {
+		n := 0
+		for _, f := range v.Files {
+			if slices.Contains([]trust.Kind{trust.Skill, trust.Command, trust.Agent, trust.Style}, f.Kind) {
+				n++
+			}
+		}
+		if v.State != trust.Trusted && n > 0 {
+			out = append(out, fmt.Sprintf("the skills and the like of the added folder %s are not read, because nobody trusts it (%s): adze trust, there, shows them", clip.Visible(v.Folder.Root), clip.Count(n, "file")))
+		}
+	}
+	return out
+}
+
+// added are the folders of the session beside the one that it works in, as they are
+// trusted.
+func (w *World) added() (out []trust.Verdict) {
+	p := w.conf.Live.Paths
+	if w.conf.Roots == nil || w.conf.Bare {
+		return nil
+	}
+	for _, dir := range w.conf.Roots() {
+		if dir == p.Dir || dir == p.Root {
+			continue
+		}
+		f := trust.Folder{Root: dir, Dir: dir, Home: p.Home}
+		v, err := p.Trust().Check(f)
+		if err != nil { // its record cannot be read
+			v = trust.Verdict{Folder: f}
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // Bounds of what is said of files that changed since they were trusted.
@@ -163,17 +201,10 @@ func (w *World) places() []skill.Place {
 	if s := w.conf.Live.Only(); w.conf.Bare || s != nil && !slices.Contains(s, string(config.User)) {
 		g.Home, g.Config = "", "" // what is the person's own does not count
 	}
-	var roots []string
-	if w.conf.Roots != nil {
-		roots = w.conf.Roots()
-	}
-	for _, dir := range roots {
-		if dir == p.Dir || dir == p.Root || w.conf.Bare {
-			continue
-		}
-		added := skill.Added{Dir: dir}
-		if v, err := p.Trust().Check(trust.Folder{Root: dir, Dir: dir, Home: p.Home}); err == nil && v.State == trust.Trusted {
-			added.Trusted = within(dir, v.Files)
+	for _, v := range w.added() {
+		added := skill.Added{Dir: v.Folder.Root}
+		if v.State == trust.Trusted {
+			added.Trusted = within(added.Dir, v.Files)
 		}
 		g.Added = append(g.Added, added)
 	}
