@@ -27,24 +27,6 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // lives are logs whose events, together, are of every kind and in every order
 // that the fold tells apart.
 func lives() []life {
-	said := func(id, s string) event.Body { return event.InputAccepted{ID: id, Text: s} }
-	replied := func(in, out int, parts ...llm.Part) event.Body {
-		return event.Replied{Message: model(parts...), Model: "p/m", Usage: llm.Usage{In: in, Out: out}, Cost: 0.5, Priced: true}
-	}
-	refused := func(parts ...llm.Part) event.Body {
-		return event.Replied{Message: model(parts...), Model: "p/m", Stop: llm.Refused, Usage: llm.Usage{In: 50, Out: 1}}
-	}
-	did := func(call string, effects ...effect.Effect) event.Body {
-		return event.ToolFinished{Call: call, Name: "Bash", Text: "did " + call, Effects: effects}
-	}
-	saw := func(paths ...string) (out effect.Saw) {
-		for _, p := range paths {
-			out.Files = append(out.Files, effect.File{Path: p, Hash: "h" + p})
-		}
-		return out
-	}
-	begun := func(id string) event.Body { return event.TurnStarted{ID: id, Model: "p/m", Mode: policy.Default} }
-	ended := func(id string) event.Body { return event.TurnEnded{ID: id, How: event.Done} }
 	picture := llm.Image{Media: "image/png", Data: []byte("x")}
 	return []life{
 		{"a turn", []event.Body{

@@ -17,30 +17,41 @@ type life struct {
 	log  []event.Body
 }
 
+// Events of lives, by what they tell.
+
+func said(id, s string) event.Body { return event.InputAccepted{ID: id, Text: s} }
+
+func replied(in, out int, parts ...llm.Part) event.Body {
+	return event.Replied{Message: model(parts...), Model: "p/m", Usage: llm.Usage{In: in, Out: out}, Cost: 0.5, Priced: true}
+}
+
+func refused(parts ...llm.Part) event.Body {
+	return event.Replied{Message: model(parts...), Model: "p/m", Stop: llm.Refused, Usage: llm.Usage{In: 50, Out: 1}}
+}
+
+func did(call string, effects ...effect.Effect) event.Body {
+	return event.ToolFinished{Call: call, Name: "Bash", Text: "did " + call, Effects: effects}
+}
+
+func saw(paths ...string) (out effect.Saw) {
+	for _, p := range paths {
+		out.Files = append(out.Files, effect.File{Path: p, Hash: "h" + p})
+	}
+	return out
+}
+
+func begun(id string) event.Body {
+	return event.TurnStarted{ID: id, Model: "p/m", Mode: policy.Default}
+}
+
+func ended(id string) event.Body { return event.TurnEnded{ID: id, How: event.Done} }
+
 // rareLives are what lives has not: what extensions bring, caches, what happens
 // while calls run, and conversations that come back.
 func rareLives() []life {
-	said := func(id, s string) event.Body { return event.InputAccepted{ID: id, Text: s} }
-	replied := func(in, out int, parts ...llm.Part) event.Body {
-		return event.Replied{Message: model(parts...), Model: "p/m", Usage: llm.Usage{In: in, Out: out}, Cost: 0.5, Priced: true}
-	}
 	cached := func(read, write int, took time.Duration) event.Body {
 		return event.Replied{Message: model(llm.Text{S: "A"}), Model: "p/m", Usage: llm.Usage{In: 10, CacheRead: read, CacheWrite: write}, Took: took}
 	}
-	refused := func(parts ...llm.Part) event.Body {
-		return event.Replied{Message: model(parts...), Model: "p/m", Stop: llm.Refused, Usage: llm.Usage{In: 50, Out: 1}}
-	}
-	did := func(call string, effects ...effect.Effect) event.Body {
-		return event.ToolFinished{Call: call, Name: "Bash", Text: "did " + call, Effects: effects}
-	}
-	saw := func(paths ...string) (out effect.Saw) {
-		for _, p := range paths {
-			out.Files = append(out.Files, effect.File{Path: p, Hash: "h" + p})
-		}
-		return out
-	}
-	begun := func(id string) event.Body { return event.TurnStarted{ID: id, Model: "p/m", Mode: policy.Default} }
-	ended := func(id string) event.Body { return event.TurnEnded{ID: id, How: event.Done} }
 	server := func(name, state string) event.Body { return event.ServerChanged{Name: name, State: state} }
 	spec := func(names ...string) (out effect.Loaded) {
 		for _, n := range names {
