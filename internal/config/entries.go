@@ -42,7 +42,10 @@ func Entries(text []byte, at Origin, key string) ([]Entry, error) {
 		}
 		list, ok := m.Value.Value.(*hujson.Object)
 		if !ok {
-			return nil, fmt.Errorf("line %d: %q is no object", b.origin(m.Name.StartOffset).Line, key)
+			if line := b.origin(m.Name.StartOffset).Line; line > 0 { // 0: it is of no file
+				return nil, fmt.Errorf("line %d: %q is no object", line, key)
+			}
+			return nil, fmt.Errorf("%q is no object", key)
 		}
 		for _, x := range list.Members {
 			out = append(out, b.entry(x))

@@ -95,7 +95,10 @@ type Problem struct {
 
 func (p Problem) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s: ", p.Origin, p.Severity)
+	if at := p.Origin.String(); at != "" { // a value that was typed stands nowhere yet
+		b.WriteString(at + ": ")
+	}
+	b.WriteString(string(p.Severity) + ": ")
 	if p.Key != "" {
 		b.WriteString(p.Key + ": ")
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+
+	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
 // makers are empty inputs, to be filled from JSON.
@@ -38,7 +40,7 @@ func Make(event, tool string, fields []byte) (Input, error) {
 	if Event(event).Subject() == "tool_name" && tool != "" {
 		var args map[string]any
 		if err := json.Unmarshal(fields, &args); err != nil {
-			return nil, fmt.Errorf("the arguments of %s: expected a JSON object: %w", tool, err)
+			return nil, fmt.Errorf("the arguments of %s: %w", tool, fastjson.InWords(err))
 		}
 		var err error
 		if fields, err = json.Marshal(map[string]any{"tool_name": tool, "tool_input": args, "tool_use_id": "try"}); err != nil {
