@@ -191,7 +191,7 @@ func (m *Model) begin(s Start) []effect {
 		m.say("the model works: interrupt it first ("+m.keys.Hint("chat:cancel")+")", draw.Attention)
 		return nil
 	}
-	return []effect{open{s}}
+	return []effect{open{start: s}}
 }
 
 // anew is a session without this one's conversation, on the model of this one.

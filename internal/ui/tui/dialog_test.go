@@ -235,3 +235,24 @@ func TestTrustShowsAll(t *testing.T) {
 		}
 	}
 }
+
+// Yes to a folder opens the session anew, with the folder trusted before: what is
+// typed meanwhile does not reach the one that knows nothing of it.
+func TestTrustOpensAnew(t *testing.T) {
+	granted := false
+	r := newRig(t, 80, 24)
+	r.m.host.Trust = func(context.Context) (*Trust, error) {
+		return &Trust{Folder: "~/src/calc", Claims: []string{"x"}, Grant: func(context.Context) error {
+			granted = true
+			return nil
+		}}, nil
+	}
+	r.open().pass(time.Second).keys("down", "enter")
+	o, ok := r.effects[len(r.effects)-1].(open)
+	if !ok || o.first == nil || granted {
+		t.Fatalf("%+v, granted %t", r.effects[len(r.effects)-1], granted)
+	}
+	if err := o.first(t.Context()); err != nil || !granted {
+		t.Error(err, granted)
+	}
+}

@@ -76,7 +76,12 @@ type (
 	away struct {
 		run func(ctx context.Context) func(*Model) []effect
 	}
-	open     struct{ start Start } // another session in the place of this one
+	// open is another session in the place of this one. first, when it is set, is done before
+	// it is opened.
+	open struct {
+		start Start
+		first func(context.Context) error
+	}
 	quit     struct{}
 	suspend  struct{}
 	redraw   struct{}

@@ -100,9 +100,9 @@ func Run(ctx context.Context, t Terminal, screen *term.Screen, h Host, o Options
 	}
 	if o.Start.Pick {
 		o.Start.Pick = false
-		l.do(l.m.pickSession(func(*Model) []effect { return []effect{open{o.Start}} }))
+		l.do(l.m.pickSession(func(*Model) []effect { return []effect{open{start: o.Start}} }))
 	} else {
-		l.begin(o.Start)
+		l.begin(o.Start, nil)
 	}
 	t.Probe()
 	left := l.run()
@@ -303,7 +303,7 @@ func (l *loop) do(list []effect) {
 				l.raw = time.Now()
 			})
 		case open:
-			l.begin(e.start)
+			l.begin(e.start, e.first)
 		case quit:
 			l.over = true
 		case suspend:
@@ -357,7 +357,7 @@ func (l *loop) copy(text string) {
 }
 
 // begin opens a session in the place of the one that is open.
-func (l *loop) begin(start Start) {
+func (l *loop) begin(start Start, first func(context.Context) error) {
 	l.unhear()
 	old := l.s
 	l.s = nil
@@ -367,6 +367,10 @@ func (l *loop) begin(start Start) {
 		if old != nil {
 			_ = old.Submit(context.WithoutCancel(l.ctx), op.Detach{Client: clientName})
 			_ = old.Close(start.ends())
+		}
+		var bad error
+		if first != nil {
+			bad = first(l.ctx)
 		}
 		s, err := l.h.Open(l.ctx, start)
 		if err == nil && s == nil {
@@ -378,7 +382,7 @@ func (l *loop) begin(start Start) {
 			if s != nil {
 				l.hear(s)
 			}
-			return out
+			return append(out, m.fail(bad)...)
 		}})
 	})
 }

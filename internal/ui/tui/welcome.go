@@ -100,19 +100,17 @@ func (m *Model) trustMenu(t *Trust) dialog {
 		if c.ID != "yes" {
 			return nil
 		}
-		return []effect{work{func(ctx context.Context) func(*Model) []effect {
-			err := t.Grant(ctx)
-			return func(m *Model) []effect {
-				if err != nil || m.s == nil {
-					return m.fail(err)
-				}
-				again := m.start
-				if m.st.Seq > 0 {
-					again = Start{Resume: m.s.ID}
-				}
-				return m.begin(again)
-			}
-		}}}
+		if m.s == nil || m.turn.running {
+			return []effect{work{func(ctx context.Context) func(*Model) []effect {
+				err := t.Grant(ctx)
+				return func(m *Model) []effect { return m.fail(err) }
+			}}}
+		}
+		again := m.start
+		if m.st.Seq > 0 {
+			again = Start{Resume: m.s.ID}
+		}
+		return []effect{open{start: again, first: t.Grant}} // what is typed from now on waits for the session that has it
 	})
 	d.above = func(p paper, width, rows int) []draw.Line { return t.view(p, width, rows, &d.off) }
 	d.fixed, d.place, d.careful = true, rankTrust, true
