@@ -133,6 +133,7 @@ func extensionFindings(o invocation) (out []finding) {
 	set := live.Servers(settings.Servers{Given: o.Extensions.Servers, Strict: o.Extensions.Strict, Plugins: plugins.Servers})
 	about := clip.Count(len(set.Servers), "server")
 	off := 0
+	var apart []string
 	for _, s := range set.Servers {
 		if s.Approval == servers.Refused {
 			off++
@@ -150,7 +151,12 @@ func extensionFindings(o invocation) (out []finding) {
 			out = append(out, finding{"MCP servers", "note", s.Name + " waits for your yes: " + s.Why, "adze mcp approve " + hint.Shell(s.Name)})
 		case s.Approval != servers.Refused && s.Problem != "":
 			out = append(out, finding{"MCP servers", "note", s.Name + " cannot be used: " + s.Problem, "adze mcp get " + hint.Shell(s.Name)})
+		case s.Approval == servers.Approved && s.Apart:
+			apart = append(apart, s.Name)
 		}
+	}
+	if len(apart) > 0 {
+		out = append(out, finding{"MCP servers", "ok", "of " + clip.Line(clip.Visible(strings.Join(apart, ", ")), 200) + ": " + servers.StartsApart, ""})
 	}
 	for _, x := range set.Problems {
 		out = append(out, finding{"MCP servers", "broken", x.String(), ""})

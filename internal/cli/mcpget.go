@@ -28,12 +28,13 @@ type serverRow struct {
 	State    string            `json:"state,omitempty"`
 	Tools    int               `json:"tools,omitempty"`
 	Plugin   string            `json:"plugin,omitempty"`
+	Apart    bool              `json:"apart,omitempty"` // its program starts in a folder of its own
 }
 
 func rowOf(s servers.Server, hidden bool) serverRow {
 	return serverRow{
 		Name: s.Name, Scope: s.Scope, From: s.Origin.String(), Type: s.Transport, What: s.Line(), Plugin: s.Plugin,
-		Env: slices.Sorted(maps.Keys(s.Env)), Headers: slices.Sorted(maps.Keys(s.Headers)), Approval: s.Approval, Why: s.Why, Problem: s.Problem, Hidden: hidden,
+		Env: slices.Sorted(maps.Keys(s.Env)), Headers: slices.Sorted(maps.Keys(s.Headers)), Approval: s.Approval, Why: s.Why, Problem: s.Problem, Hidden: hidden, Apart: s.Apart,
 	}
 }
 
@@ -61,6 +62,8 @@ func (r serverRow) state() string {
 		return "cannot be used: " + r.Problem
 	case r.State != "":
 		return r.State
+	case r.Apart:
+		return "can be used; " + servers.StartsApart
 	}
 	return "can be used"
 }

@@ -81,7 +81,7 @@ func (c *configured) connect(sys System, answer string, list []servers.Server) (
 	h.auth = ext.SignIn(c.Paths, sys.Env, oauth.Config{Version: sys.Version, Proxy: c.Proxy})
 	cfg := c.Config()
 	h.Hub = mcp.New(mcp.Config{
-		Version: sys.Version, Dir: c.Paths.Dir, Among: c.Set.Servers, Hide: secret.New(secret.Environ(sys.Environ)...).String, Auth: ext.SignedIn(h.auth), Client: h.asks,
+		Version: sys.Version, Dir: c.Paths.Dir, Apart: c.Paths.ServerDirs(), Among: c.Set.Servers, Hide: secret.New(secret.Environ(sys.Environ)...).String, Auth: ext.SignedIn(h.auth), Client: h.asks,
 		Environ: func() (environ, allow []string) {
 			environ, allow = slices.Clone(sys.Environ), slices.Clone(cfg.ChildEnv)
 			for k, v := range cfg.Env {

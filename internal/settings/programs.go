@@ -54,7 +54,8 @@ type Runs struct {
 	Dirs  []string // resolved
 	Found []policy.Steer
 
-	parts     []sourced // of programs that are followed
+	parts     []sourced  // of programs that are followed
+	searching [][]string // commands that look for code where they start
 	following bool
 	followed  int // how far, at the moment
 }
@@ -106,6 +107,9 @@ func (r *Runs) add(argv []string, dir, what string) {
 		r.file(paths.Absolute(dir, r.Home, file), what+" runs it")
 	}
 	if r.following {
+		if len(argv) > 0 && searches(argv) {
+			r.searching = append(r.searching, argv)
+		}
 		r.follow(argv, dir, what)
 	}
 }
@@ -260,10 +264,10 @@ func programsOf(argv []string) (out []string) {
 // saysItself reports whether a flag of an interpreter has it run what stands in the
 // next argument, or a module, and no file.
 func saysItself(name, flag string) bool {
-	short := strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--")
+	if slices.Contains(shells, name) {
+		return strings.HasPrefix(flag, "-") && !strings.HasPrefix(flag, "--") && strings.HasSuffix(flag, "c")
+	}
 	switch name {
-	case "sh", "bash", "dash", "zsh", "ksh", "fish":
-		return short && strings.HasSuffix(flag, "c")
 	case "python", "pypy":
 		return flag == "-c" || flag == "-m"
 	case "node", "bun", "tsx", "ts-node":
@@ -282,8 +286,10 @@ var preloads = []string{"-r", "--require", "--import", "--loader", "--experiment
 // launchers run what a package or a path names.
 var launchers = []string{"npx", "bunx", "uv", "uvx", "pipx", "poetry", "pdm", "pipenv", "pnpm", "yarn", "npm", "dotnet", "java", "go", "cargo"}
 
+var shells = []string{"sh", "bash", "dash", "zsh", "ksh", "fish"}
+
 // interpreters run the file that their first operand names.
-var interpreters = []string{
-	"sh", "bash", "dash", "zsh", "ksh", "fish", "source", "", // "" is the dot of the shell
+var interpreters = append(slices.Clone(shells),
+	"source", "", // "" is the dot of the shell
 	"python", "pypy", "node", "deno", "bun", "ts-node", "tsx", "ruby", "perl", "php", "lua", "Rscript", "pwsh",
-}
+)

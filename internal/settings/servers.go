@@ -57,12 +57,12 @@ func (l *Live) servers(cfg *config.Config, s Servers, programs func(servers.Serv
 	if counts(config.User) && p.Home != "" && !s.Strict {
 		from.Person = l.serverFile(l.personServers())
 	}
-	from.Programs = programs
+	from.Programs, from.Apart = programs, p.Apart
 	var bad error
 	from.Answers, bad = p.Answers().Of(p.Root)
 	seen := l.brings.Load()
+	from.Trusted = seen.State == trust.Trusted
 	if counts(config.Project) && !l.sources.Bare {
-		from.Trusted = seen.State == trust.Trusted
 		for _, f := range slices.Backward(seen.Files) { // by path: the deepest last
 			if f.Kind == trust.Servers {
 				from.Project = append(from.Project, servers.File{Path: filepath.Join(p.Root, filepath.FromSlash(f.Path)), Text: f.Text()})

@@ -41,6 +41,8 @@ const (
 type Config struct {
 	Version string // of adze, which servers are told
 	Dir     string // where programs run: absolute, resolved
+	// Apart has a folder for each server that is Apart, by the server's part in the names of its tools.
+	Apart string
 	// Among are all servers that are configured, where not all are used: each has the
 	// name that it has beside the others.
 	Among []servers.Server

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -103,9 +104,13 @@ func (s *server) status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.offer
+	notes := o.notes
+	if s.conf.Apart {
+		notes = append(slices.Clip(notes), servers.StartsApart)
+	}
 	return Status{
 		Server: s.conf, State: s.state, Why: s.why, Tools: len(o.tools), Prompts: len(o.prompts), Resources: o.resources,
-		Protocol: o.protocol, Name: o.name, Version: o.version, Instructions: o.instructions, Notes: o.notes,
+		Protocol: o.protocol, Name: o.name, Version: o.version, Instructions: o.instructions, Notes: notes,
 	}
 }
 

@@ -128,10 +128,28 @@ func ending(s proc.Status, said string) string {
 	return b.String()
 }
 
-// command is how the server's program is started: in the folder of the session,
-// with what programs may inherit and the variables of its configuration.
+// dir is the folder that the server's programs start in.
+func (s *server) dir() (string, error) {
+	if !s.conf.Apart {
+		return s.hub.conf.Dir, nil
+	}
+	at := filepath.Join(s.hub.conf.Apart, s.part)
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		return "", fmt.Errorf("%s: %w", servers.StartsApart, err)
+	}
+	return at, nil
+}
+
+// command is how the server's program is started: in its folder, with what programs may inherit and the variables of its configuration.
 func (s *server) command() (c proc.Command, err error) {
 	environ := proc.Quiet(proc.Scrub(s.hub.conf.Environ()))
+	dir, err := s.dir()
+	if err != nil {
+		return c, err
+	}
+	if s.conf.Apart {
+		environ = proc.Set(environ, "PWD="+dir)
+	}
 	if elsewhere(s.conf) {
 		environ = proc.Set(environ, "PYTHONSAFEPATH=1")
 	}
@@ -154,7 +172,7 @@ func (s *server) command() (c proc.Command, err error) {
 	if !proc.Executable(file) {
 		return c, &final{fmt.Errorf("%s is no program", quote(s.conf.Command))}
 	}
-	c = proc.Command{Path: file, Args: append([]string{s.conf.Command}, s.conf.Args...), Dir: s.hub.conf.Dir, Env: environ}
+	c = proc.Command{Path: file, Args: append([]string{s.conf.Command}, s.conf.Args...), Dir: dir, Env: environ}
 	if runtime.GOOS == "windows" {
 		return c, nil
 	}
@@ -169,12 +187,7 @@ func (s *server) command() (c proc.Command, err error) {
 // all that it imports, in the folder of the session first, which may be anybody's.
 // Python 3.11 and newer heed PYTHONSAFEPATH, which the server's own env can empty.
 func elsewhere(s servers.Server) bool {
-	switch s.Scope {
-	case servers.Managed, servers.User, servers.FromPlugin:
-	case servers.Flag, servers.Local, servers.Project:
-		return false
-	}
-	return strings.HasPrefix(filepath.Base(s.Command), "python") && slices.Contains(s.Args, "-m")
+	return s.Everywhere() && strings.HasPrefix(filepath.Base(s.Command), "python") && slices.Contains(s.Args, "-m")
 }
 
 // searchPath is PATH of an environment.
@@ -308,6 +321,10 @@ const askTime = 10 * time.Second
 // prints: at most 64 KB.
 func (s *server) ask(ctx context.Context, script string, vars ...string) ([]byte, error) {
 	environ := proc.Set(proc.Quiet(proc.Scrub(s.hub.conf.Environ())), vars...)
+	dir, err := s.dir()
+	if err != nil {
+		return nil, err
+	}
 	shell, err := proc.Shell(searchPath(environ), []string{s.hub.conf.Dir})
 	if err != nil {
 		return nil, err
@@ -326,7 +343,7 @@ func (s *server) ask(ctx context.Context, script string, vars ...string) ([]byte
 	}
 	var out limited
 	p, err := s.hub.table().Start(proc.Command{
-		Path: shell, Args: []string{"sh", "-c", script}, Dir: s.hub.conf.Dir, Env: environ, Gate: runtime.GOOS != "windows", Input: null, Errors: said,
+		Path: shell, Args: []string{"sh", "-c", script}, Dir: dir, Env: environ, Gate: runtime.GOOS != "windows", Input: null, Errors: said,
 	}, &out)
 	if err != nil {
 		return nil, err

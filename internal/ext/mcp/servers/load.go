@@ -68,8 +68,8 @@ type Sources struct {
 	// servers of this project, the nearest first.
 	Person File
 	Dirs   []string
-	// Project are the .mcp.json files, the nearest first. Trusted: exactly this
-	// content is trusted.
+	// Project are the .mcp.json files, the nearest first. Trusted: exactly what the
+	// folder brings is trusted.
 	Project []File
 	Trusted bool
 	// Plugins are named "plugin:NAME:SERVER" here.
@@ -77,6 +77,9 @@ type Sources struct {
 	Env     func(name string) (string, bool)
 	// Programs are the files of the folder that a server's command names; nil knows none.
 	Programs func(Server) []Program
+	// Apart is asked of servers that are configured for all folders where this one is
+	// not trusted: see Server.Apart and Server.Problem. nil has nothing against any.
+	Apart func(Server) (apart bool, problem string)
 	// Answers are what the person said of this folder's servers, by name.
 	Answers map[string]Answer
 }
@@ -301,6 +304,9 @@ func (l *loader) rule(s *Server) {
 		return
 	}
 	if !s.Origin.Scope.Repo() {
+		if s.Everywhere() && s.Problem == "" && !l.from.Trusted && l.from.Apart != nil {
+			s.Apart, s.Problem = l.from.Apart(*s)
+		}
 		return
 	}
 	mcp := l.from.Config.MCP

@@ -67,6 +67,10 @@ type Server struct {
 	HeadersHelper string
 	OAuth         OAuth
 
+	// Apart: its program starts in a folder of its own, because it looks for code where
+	// it starts, and nobody trusts the folder of the session.
+	Apart bool
+
 	// Timeout bounds a tool call; 0 leaves it to MCP_TOOL_TIMEOUT.
 	Timeout time.Duration
 	// AlwaysLoad: its tools are described to the model from the start.
@@ -88,6 +92,20 @@ type Server struct {
 	Programs []Program
 	// Raw is its configuration as it was written.
 	Raw json.RawMessage
+}
+
+// StartsApart says of a server what Apart means.
+const StartsApart = "it starts in a folder of its own, because it looks for code where it starts, and this folder is not trusted"
+
+// Everywhere reports whether the server is configured for all folders, so that its
+// command was written without this one in mind.
+func (s Server) Everywhere() bool {
+	switch s.Scope {
+	case Managed, User, FromPlugin:
+		return true
+	case Flag, Local, Project:
+	}
+	return false
 }
 
 // OAuth is what a person set for signing in.

@@ -1,0 +1,94 @@
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/adze-agent/adze/internal/ext/mcp/servers"
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/paths"
+	"github.com/adze-agent/adze/internal/text/pattern"
+)
+
+// Apart says of a server that a person configured for all folders how it is kept from
+// running what stands in this one, which nobody trusts. A program that looks for code
+// where it starts (npx in node_modules, python3 -m beside it, go run in go.mod) starts in
+// a folder of its own: that is Apart. One that is given a path of this folder cannot be used here, and
+// problem says why.
+func (p Paths) Apart(s servers.Server) (apart bool, problem string) {
+	here := Runs{Paths: p, Dirs: []string{p.Root, p.Dir}}
+	here.Server(s, "")
+	// What is found from another folder too, the person wrote whole, as long as no
+	// variable made it so.
+	there := Runs{Paths: p, Dirs: here.Dirs}
+	there.Dir = filepath.Join(p.State, serverDirs)
+	there.Root = there.Dir
+	there.Server(s, "")
+	written := func(at string) bool {
+		return !pathVariable().Match(s.Raw) && slices.ContainsFunc(there.Found, func(f policy.Steer) bool { return f.Path == at })
+	}
+	if apart = len(here.searching) > 0; apart {
+		here.Found = there.Found
+	}
+	named := ""
+	for _, argv := range here.searching {
+		named = cmp.Or(named, relative(p.Dir, argv))
+	}
+	for _, f := range here.Found {
+		if !written(f.Path) {
+			named = cmp.Or(named, paths.Short(p.Root, f.Path))
+		}
+	}
+	if named == "" {
+		return apart, ""
+	}
+	return apart, fmt.Sprintf("it would take %s from this folder, which is not trusted; adze mcp add --scope local configures it for this folder alone", clip.Visible(named))
+}
+
+// serverDirs is the folder of the state in which servers that are Apart have theirs.
+const serverDirs = "mcp-servers"
+
+// ServerDirs is where servers that are Apart have their folders.
+func (p Paths) ServerDirs() string { return filepath.Join(p.State, serverDirs) }
+
+// pathVariable are variables that name the folder of the session.
+var pathVariable = pattern.Lazy(`\$\{?(PWD|[A-Z]+_PROJECT_DIR)`)
+
+// searches reports whether a program runs code that it finds by the folder in which it
+// starts: packages, modules, tasks.
+func searches(argv []string) bool {
+	name := strings.TrimRight(strings.TrimSuffix(filepath.Base(argv[0]), ".exe"), "0123456789.")
+	switch {
+	case slices.Contains(launchers, name) || manifests[name] != nil || slices.Contains([]string{"make", "gmake", "deno", "bun", "pnpx", "tsx", "ts-node", "bundler", "mise", "direnv"}, name):
+		return true
+	case slices.Contains(shells, name):
+		return false // what it is told to run is looked at by itself
+	}
+	return slices.Contains(interpreters, name) && slices.ContainsFunc(argv[1:], func(a string) bool { return saysItself(name, a) })
+}
+
+// relative is the first argument of a command that means a path of a folder, "" of none.
+func relative(dir string, argv []string) string {
+	operand := false // the first is the package
+	for _, a := range argv[1:] {
+		_, v, _ := strings.Cut(a, "=")
+		for _, w := range []string{a, v} {
+			if w == "." || w == ".." || strings.HasPrefix(w, "./") || strings.HasPrefix(w, "../") {
+				return w
+			}
+		}
+		if strings.HasPrefix(a, "-") {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(dir, a)); operand && err == nil && a != "" && !filepath.IsAbs(a) {
+			return a
+		}
+		operand = true
+	}
+	return ""
+}
