@@ -266,7 +266,13 @@ func (r *Running) equip(cfg *config.Config, rules policy.Rules, target models.Ta
 		return set, err
 	}
 	r.profile = prompt.Choose(cfg.Profile, target.Local, target.Window)
-	return r.narrowed(cfg, rules)
+	set, err = r.narrowed(cfg, rules)
+	if r.main != nil && err == nil {
+		if text := ext.Lacks(*r.main, set, r.kit.Aliases); text != "" {
+			w.process.Notef("%s", text)
+		}
+	}
+	return set, err
 }
 
 // instruct makes the instructions, in cache order, and returns what they say of

@@ -166,6 +166,11 @@ func extensionFindings(o invocation) (out []finding) {
 	for _, x := range problems {
 		out = append(out, finding{"skills", "note", x.String(), ""})
 	}
+	for _, a := range lib.Agents() {
+		for _, x := range ext.Unknown(a) {
+			out = append(out, finding{"skills", "note", x, "adze agents list"})
+		}
+	}
 	if list := live.Ignored(); len(list) > 0 {
 		out = append(out, finding{"trust", "note", "not used: " + clip.Visible(strings.Join(list, ", ")), "adze trust shows what they would do, and asks"})
 	}

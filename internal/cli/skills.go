@@ -136,6 +136,7 @@ type agentRow struct {
 	From        string   `json:"from"`
 	Scope       string   `json:"scope"`
 	HiddenBy    string   `json:"hidden_by,omitempty"`
+	Problems    []string `json:"problems,omitempty"`
 }
 
 func agentsList(sys System, f *runFlags) *cobra.Command {
@@ -149,7 +150,7 @@ func agentsList(sys System, f *runFlags) *cobra.Command {
 			}
 			rows := []agentRow{}
 			for _, a := range lib.Agents() {
-				rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, ""})
+				rows = append(rows, agentRow{a.Name, a.Description, a.Tools, a.Model, a.File, a.From, a.Scope, "", ext.Unknown(a)})
 			}
 			for _, h := range lib.Hidden() {
 				if h.Kind == skill.Agents {
@@ -171,7 +172,15 @@ func agentsList(sys System, f *runFlags) *cobra.Command {
 				}
 				fmt.Fprintf(w, "%s\t%s\t%s\n", clip.Visible(r.Name), clip.Visible(about), clip.Visible(cmp.Or(r.File, r.From)))
 			}
-			return w.Flush()
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			for _, r := range rows {
+				for _, x := range r.Problems {
+					fmt.Fprintln(sys.Stderr, "adze: "+x)
+				}
+			}
+			return nil
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/adze-agent/adze/internal/agent"
@@ -57,6 +58,7 @@ const forkSteps = 100
 // session's.
 func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
 	var count atomic.Int64
+	var lacking sync.Map // what was told of tools that agents lack
 	return func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
 		s := c.Session()
 		who := hooks.Who{ID: fmt.Sprintf("agent-%d", count.Add(1)), Type: cmp.Or(of(f.Agent).Name, "general-purpose")}
@@ -82,6 +84,12 @@ func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effec
 		env := l.Env
 		env.Dir, env.Exports = f.Env.Dir, f.Env.Exports
 		task := f.Prompt
+		text := Lacks(of(f.Agent), s.Tools(), l.Aliases)
+		if _, told := lacking.LoadOrStore(text, true); !told && text != "" {
+			if err := s.Report(event.Noted{Level: "warning", Text: text}); err != nil {
+				return "", effect.Changed{}, err
+			}
+		}
 		system, tools, back, err := c.brings(ctx, f.Agent, &rules, forkTools(s.Tools().Anew(), f.Agent, l.Aliases))
 		if err != nil {
 			return "", effect.Changed{}, err

@@ -58,6 +58,9 @@ func (w *World) library() (skill.Library, []string) {
 			bad = append(bad, p.String())
 		}
 	}
+	for _, a := range lib.Agents() {
+		bad = append(bad, Unknown(a)...)
+	}
 	return lib, append(bad, w.leftOut()...)
 }
 

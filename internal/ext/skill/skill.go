@@ -250,7 +250,7 @@ func kindOf(s Skill) Kind {
 }
 
 func (t Thing) origin() string {
-	if t.File == "" {
+	if t.File == "" || t.File == t.From {
 		return t.From
 	}
 	return fmt.Sprintf("%s (%s)", t.From, t.File)
