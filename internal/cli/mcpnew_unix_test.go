@@ -27,7 +27,7 @@ func TestServerThatComesLaterIsProtected(t *testing.T) {
 	k := p.talk("--model", "script/"+model, "--permission-mode", "acceptEdits", "--allowed-tools", "Bash", "--sandbox", "off")
 	fmt.Fprintln(k.in, `{"type":"user","message":{"role":"user","content":"go"}}`)
 	k.until("call", func(m map[string]any) bool { return m["type"] == "assistant" })
-	p.settings(filepath.Join(p.home, ".adze", "settings.json"), `{"mcpServers": {"one": {"command": "sh", "args": ["srv.sh"]}}}`)
+	p.settings(filepath.Join(p.home, ".adze", "settings.json"), fmt.Sprintf(`{"mcpServers": {"one": {"command": "sh", "args": [%q]}}}`, filepath.Join(p.dir, "srv.sh")))
 	k.until("the end", func(m map[string]any) bool { return m["type"] == "result" })
 	if got, err := os.ReadFile(filepath.Join(p.dir, "srv.sh")); err != nil || string(got) != server {
 		t.Errorf("%s %v", got, err)
