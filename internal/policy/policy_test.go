@@ -322,7 +322,7 @@ func TestWithin(t *testing.T) {
 
 // TestProtected: other spellings of protected names are protected too.
 func TestProtected(t *testing.T) {
-	for _, p := range []string{".git/hooks/x", ".GIT/config", "a/.git/x", ".cUrSoR/Mcp.json", ".mcp.json", ".claude/settings.json", ".adze/x", ".vscode/x", ".idea/x", ".github/workflows/x.yml", ".gitlab-ci.yml", ".npmrc", ".bashrc", ".husky/pre-commit", "x/hooks/pre-commit", ".git. /x"} {
+	for _, p := range []string{".git/hooks/x", ".GIT/config", "a/.git/x", ".cUrSoR/Mcp.json", ".mcp.json", ".claude/settings.json", ".codex/hooks.json", ".Codex/config.toml", ".gemini/settings.json", ".gemini/hooks/x.sh", ".adze/x", ".vscode/x", ".idea/x", ".github/workflows/x.yml", ".gitlab-ci.yml", ".npmrc", ".bashrc", ".husky/pre-commit", "x/hooks/pre-commit", ".git. /x"} {
 		if v := policy.Decide(rules(t), policy.Bypass, call("Write", policy.Write{Path: dir + "/" + p})); v.Effect != policy.Ask || v.Check != "protected-path" {
 			t.Errorf("%s: %+v", p, v)
 		}

@@ -47,6 +47,8 @@ func planted(name, what, path, text string) escape {
 var settledEscapes = []escape{
 	planted("git-commondir", "make git read its settings from elsewhere", ".git/commondir", "../pkg\n"),
 	planted("settings-absent", "create .claude/settings.json", ".claude/settings.json", "{}"),
+	planted("codex-absent", "create .codex/hooks.json", ".codex/hooks.json", "{}"),
+	planted("gemini-absent", "create .gemini/settings.json", ".gemini/settings.json", "{}"),
 	planted("mcp-absent", "create .mcp.json", ".mcp.json", "{}"),
 	planted("nested-settings", "create .claude/settings.json in a repository below", "pkg/lib/.claude/settings.json", "{}"),
 	planted("deep-settings", "create .vscode/tasks.json far below", "a/b/c/d/e/f/.vscode/tasks.json", "{}"),
