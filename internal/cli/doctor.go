@@ -18,6 +18,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/free"
 	"github.com/adze-agent/adze/internal/ext"
+	"github.com/adze-agent/adze/internal/ext/hooks"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/llm/choose"
 	"github.com/adze-agent/adze/internal/policy"
@@ -129,6 +130,10 @@ func extensionFindings(o invocation) (out []finding) {
 	out = append(out, finding{"hooks", "ok", text, ""})
 	for _, err := range h.problems {
 		out = append(out, finding{"hooks", "broken", err.Error(), "adze hooks check"})
+	}
+	_, bad := hooks.OfFolder(live.Paths.Root, live.HookFiles())
+	for _, s := range bad {
+		out = append(out, finding{"hooks", "note", s, "adze hooks check"})
 	}
 	set := live.Servers(settings.Servers{Given: o.Extensions.Servers, Strict: o.Extensions.Strict, Plugins: plugins.Servers})
 	about := clip.Count(len(set.Servers), "server")

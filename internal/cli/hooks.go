@@ -53,7 +53,7 @@ func (f *runFlags) hooks(sys System, cmd *cobra.Command) (*hooked, error) {
 	defer live.Close()
 	h := &hooked{paths: live.Paths, cfg: live.Config()}
 	h.read(ext.Plugins(o.extended(live)))
-	tellUntrusted(sys, live, trust.Settings)
+	tellUntrusted(sys, live, trust.Settings, trust.Hooks)
 	return h, nil
 }
 

@@ -147,7 +147,7 @@ func (x *Session) Use(cfg *config.Config) (bad []string) {
 	x.cfg = cfg
 	x.mu.Unlock()
 	mine, bad := x.mainHooks()
-	set, problems := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further, mine)...)
+	set, problems := hooks.Load(cfg, slices.Concat(x.conf.World.hooks(), x.conf.Further, mine)...)
 	x.gate.Use(set)
 	for _, err := range problems {
 		bad = append(bad, err.Error())
@@ -162,8 +162,8 @@ func (x *Session) replugged() {
 	x.mu.Lock()
 	cfg := x.cfg
 	x.mu.Unlock()
-	mine, _ := x.mainHooks()                                                                        // problems were told
-	set, _ := hooks.Load(cfg, slices.Concat(x.conf.World.plugins().hooks, x.conf.Further, mine)...) // here too
+	mine, _ := x.mainHooks()                                                                // problems were told
+	set, _ := hooks.Load(cfg, slices.Concat(x.conf.World.hooks(), x.conf.Further, mine)...) // here too
 	x.gate.Use(set)
 	if x.s != nil {
 		x.mons.use("")

@@ -38,7 +38,7 @@ func (w *World) opened() *skills.Shelf {
 					x.changed()
 				}
 			},
-			Untrusted: w.distrust,
+			Untrusted: func(files []string) { w.distrust(notUsed, files) },
 		})
 	}
 	return w.shelf
@@ -108,10 +108,16 @@ const (
 	maxDistrust   = 40 // lines of the difference
 )
 
-// distrust says in every session which files of folders are not used any more, as
-// something changed since they were trusted, with the difference. Each content is
-// told once.
-func (w *World) distrust(files []string) {
+// What is said of such files.
+const (
+	notUsed = "not used until it is trusted again (adze trust), because it changed: "
+	asItWas = "its hooks stay what they were when it was trusted, until it is trusted again (adze trust), because it changed: "
+)
+
+// distrust says in every session which files of folders do not count as they are now,
+// as something changed since they were trusted, with the difference. what is the
+// sentence that their names end. Each content is told once.
+func (w *World) distrust(what string, files []string) {
 	p := w.conf.Live.Paths
 	var names []string
 	for i, f := range files {
@@ -124,7 +130,7 @@ func (w *World) distrust(files []string) {
 		}
 		names = append(names, clip.Visible(f))
 	}
-	text := "not used until it is trusted again (adze trust), because it changed: " + strings.Join(names, ", ")
+	text := what + strings.Join(names, ", ")
 	if v, err := p.Trust().Check(p.TrustFolder()); err == nil {
 		diff := slices.Collect(strings.Lines(p.Trust().Diff(v)))
 		if n := len(diff) - maxDistrust; n > 0 {
@@ -148,14 +154,31 @@ func (w *World) lost() {
 	if !lost {
 		return
 	}
+	held := map[string]string{} // what hooks stay in force of, and its sum
+	for _, f := range w.conf.Live.HookFiles() {
+		held[f.Path] = f.Sum
+	}
+	at := func(path string) string { return filepath.Join(w.conf.Live.Paths.Root, filepath.FromSlash(path)) }
 	var files []string
 	for _, f := range w.conf.Live.Untrusted() {
-		if f.Kind != trust.Settings && f.Kind != trust.Servers { // settings say so themselves
-			files = append(files, filepath.Join(w.conf.Live.Paths.Root, filepath.FromSlash(f.Path)))
+		switch sum, ok := held[f.Path]; {
+		case f.Kind == trust.Settings, f.Kind == trust.Servers: // settings say so themselves
+		case ok && sum == f.Sum:
+			delete(held, f.Path)
+		case !ok:
+			files = append(files, at(f.Path))
 		}
 	}
 	if len(files) > 0 {
-		w.distrust(files)
+		w.distrust(notUsed, files)
+	}
+	if len(held) > 0 {
+		var files []string
+		for path := range held {
+			files = append(files, at(path))
+		}
+		slices.Sort(files)
+		w.distrust(asItWas, files)
 	}
 }
 

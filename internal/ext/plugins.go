@@ -44,7 +44,8 @@ func Market(p settings.Paths, env func(string) string, environ []string, version
 // once. It does not change.
 type plugged struct {
 	list    []plugin.Plugin
-	hooks   []hook.Hook
+	hooks   []hook.Hook // of plugins, and of the person's files for other agents
+	folder  []hook.Hook // of the repository's, which are trusted
 	servers []servers.Given
 	environ map[string][]string // of a plugin's own processes, by its ID
 	secrets []string            // values
@@ -77,7 +78,7 @@ type Brought struct {
 // Plugins reads what active plugins bring, without a session.
 func Plugins(c WorldConfig) Brought {
 	p := Open(c).replug()
-	return Brought{p.hooks, p.servers, p.secrets, p.bad}
+	return Brought{slices.Concat(p.hooks, p.folder), p.servers, p.secrets, p.bad}
 }
 
 // plugins are the active plugins, as they were when settings last changed.
@@ -86,6 +87,13 @@ func (w *World) plugins() *plugged {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.plugs
+}
+
+// hooks are those of plugins and of files for other agents, those of the repository
+// as they are trusted at this moment.
+func (w *World) hooks() []hook.Hook {
+	own, _ := hooks.OfFolder(w.conf.Live.Paths.Root, w.conf.Live.HookFiles()) // replug says what is left out
+	return slices.Concat(w.plugins().hooks, own)
 }
 
 // replug looks which plugins are active now.
@@ -127,6 +135,8 @@ func (w *World) replug() *plugged {
 	if !c.Bare {
 		list, bad := hooks.Others(c.Live.Paths.Home)
 		p.hooks, p.bad = append(p.hooks, list...), append(p.bad, bad...)
+		p.folder, bad = hooks.OfFolder(c.Live.Paths.Root, c.Live.HookFiles())
+		p.bad = append(p.bad, bad...)
 	}
 	if c.Hidden != nil {
 		c.Hidden(p.secrets...)

@@ -56,14 +56,18 @@ func (w *World) Programs(dirs []string) []policy.Steer {
 		runs.Line(line.Command, "the status line of a plugin")
 	}
 	if plugs != nil {
-		for _, h := range plugs.hooks {
+		for _, h := range slices.Concat(plugs.hooks, plugs.folder) {
 			if h.Type != hook.Command {
 				continue
 			}
+			what := "a hook of a plugin"
+			if h.Dialect != "" && h.Scope != "plugin" {
+				what = "a hook of " + h.From
+			}
 			if len(h.Args) > 0 {
-				runs.Command(append([]string{h.Handler.Command}, h.Args...), "a hook of a plugin")
+				runs.Command(append([]string{h.Handler.Command}, h.Args...), what)
 			} else {
-				runs.Line(h.Handler.Command, "a hook of a plugin")
+				runs.Line(h.Handler.Command, what)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/adze-agent/adze/internal/confedit"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/disk/watch"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/trust"
 )
 
@@ -33,6 +34,7 @@ type Live struct {
 	read    time.Time         // when the settings were
 	trusted map[string]string // sums of what --trust was given for
 	brings  atomic.Pointer[trust.Verdict]
+	hooked  atomic.Pointer[[]trust.File] // see HookFiles
 	changed func(was, now *config.Config)
 	refuses func(was, now *config.Config) bool // nil: nobody does
 
@@ -60,6 +62,7 @@ func Open(e Environment, s Sources) (*Live, error) {
 	l := &Live{Paths: p, env: e, sources: s, read: began, closing: make(chan struct{})}
 	l.now.Store(cfg)
 	l.brings.Store(&seen)
+	l.hook()
 	if s.Trusted {
 		l.trusted = repoSums(cfg, p)
 	}
@@ -73,6 +76,24 @@ func (l *Live) Brings() []trust.File {
 		return v.Files
 	}
 	return nil
+}
+
+// HookFiles are the files of the folder's own in which other agents have hooks, as they
+// were when they were trusted: as long as the folder is only changed since, they stay
+// in force, like hooks of settings.
+func (l *Live) HookFiles() []trust.File { return *l.hooked.Load() }
+
+// hook has the hooks count of the files that are trusted now.
+func (l *Live) hook() {
+	var list []trust.File
+	for _, f := range l.Brings() {
+		if f.Kind == trust.Hooks {
+			list = append(list, f)
+		}
+	}
+	if l.hooked.Load() == nil || l.brings.Load().State != trust.Changed {
+		l.hooked.Store(&list)
+	}
 }
 
 // Untrusted are the files of the folder's own that would count if the folder were
@@ -133,6 +154,11 @@ func (l *Live) Start() {
 		for _, f := range cfg.Files {
 			files = append(files, f.Path)
 		}
+		for _, dir := range []string{paths.Root, paths.Dir} {
+			for _, name := range hook.Files() {
+				files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
+			}
+		}
 		if s := strings.TrimSpace(l.sources.Inline); s != "" && !strings.HasPrefix(s, "{") {
 			if !filepath.IsAbs(s) {
 				s = filepath.Join(paths.Dir, s)
@@ -192,6 +218,7 @@ func (l *Live) reload() {
 		now.Permissions.Unsafe = "the settings cannot be loaded any more: " + err.Error()
 	} else {
 		l.now.Store(now)
+		l.hook()
 	}
 	l.changed(was, now)
 }

@@ -83,12 +83,22 @@ func (r *Runs) line(command, dir, what string) {
 		return
 	}
 	p := r.Paths
-	command = strings.NewReplacer("${CLAUDE_PROJECT_DIR}", p.Root, "$CLAUDE_PROJECT_DIR", p.Root, "${ADZE_PROJECT_DIR}", p.Root, "$ADZE_PROJECT_DIR", p.Root).Replace(command)
+	command = projectDir(p.Root).Replace(command)
 	for _, a := range shellread.Read(command, place.World(dir, p.Home)).Actions {
 		if e, ok := a.(policy.Exec); ok {
 			r.add(e.Argv, cmp.Or(e.Dir, dir), what)
 		}
 	}
+}
+
+// projectDir puts the project's folder in place of the variables by which commands of
+// hooks name it.
+func projectDir(root string) *strings.Replacer {
+	var pairs []string
+	for _, name := range []string{"CLAUDE_PROJECT_DIR", "ADZE_PROJECT_DIR", "GEMINI_PROJECT_DIR"} {
+		pairs = append(pairs, "${"+name+"}", root, "$"+name, root)
+	}
+	return strings.NewReplacer(pairs...)
 }
 
 // Command adds what a program with its arguments runs, also behind a shell.

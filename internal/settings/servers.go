@@ -95,7 +95,7 @@ func (p Paths) waiting(cfg *config.Config, seen trust.Verdict, s Sources) (out [
 			}
 		case trust.Script: // nothing runs it but a hook of the settings
 			continue
-		case trust.Skill, trust.Command, trust.Agent, trust.Style:
+		case trust.Skill, trust.Command, trust.Agent, trust.Style, trust.Hooks:
 		}
 		out = append(out, f)
 	}
@@ -108,7 +108,7 @@ func (p Paths) ignored(cfg *config.Config, seen trust.Verdict, s Sources) []stri
 	for _, f := range p.waiting(cfg, seen, s) {
 		switch f.Kind {
 		case trust.Settings, trust.Script: // cfg.Ignored has its settings
-		case trust.Servers:
+		case trust.Servers, trust.Hooks:
 			out = append(out, filepath.Join(p.Root, filepath.FromSlash(f.Path)))
 		case trust.Skill, trust.Command, trust.Agent, trust.Style:
 			many[f.Kind]++

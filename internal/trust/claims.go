@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/config"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/text/clip"
@@ -41,6 +42,8 @@ func (v Verdict) Claims() []Claim {
 		case Settings: // together, below
 		case Servers:
 			out = append(out, serverClaims(f)...)
+		case Hooks:
+			out = append(out, hooksIn(f.Path, f.text)...)
 		case Skill, Command, Agent, Style:
 			out = append(out, matter(f)...)
 		case Script:
@@ -126,6 +129,19 @@ func serverClaims(f File) []Claim {
 			text = "cannot be used: " + e.Problem
 		}
 		out = append(out, claim(f.Path, e.Line, "MCP server "+e.Name, "%s", oneLine.Replace(strings.TrimSpace(text))))
+	}
+	return out
+}
+
+// hooksIn are the hooks in a file of another agent's, and what of them cannot be used;
+// none when it is about other things.
+func hooksIn(path string, text []byte) (out []Claim) {
+	hooks, problems := hook.ParseFile(text, hook.Place{From: filepath.FromSlash(path)})
+	for _, h := range hooks {
+		out = append(out, claim(path, 0, strings.TrimSpace(fmt.Sprintf("hook %s %s", h.Event, h.Matcher)), "%s", h.Handler.Command))
+	}
+	for _, err := range problems {
+		out = append(out, claim(path, 0, "hooks", "%v", err))
 	}
 	return out
 }

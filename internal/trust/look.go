@@ -28,6 +28,7 @@ const (
 	Agent    Kind = "agent"
 	Script   Kind = "hook script"
 	Style    Kind = "output style"
+	Hooks    Kind = "hooks" // in a file of another agent's
 )
 
 // Bounds of what a folder may bring. Skills and the like beyond them are left out;
@@ -48,7 +49,13 @@ var single = []struct {
 	{".adze/settings.json", Settings}, {".adze/settings.local.json", Settings},
 	{".claude/settings.json", Settings}, {".claude/settings.local.json", Settings},
 	{".mcp.json", Servers},
+	// Of these only what has hooks counts, and is listed.
+	{".codex/hooks.json", Hooks}, {".codex/config.toml", Hooks}, {".gemini/settings.json", Hooks},
 }
+
+// scripts are the folders beside files of the kind Hooks in which the programs of
+// their hooks stand by custom. They count where such a file does.
+var scripts = []string{".codex/hooks", ".gemini/hooks"}
 
 // listed are folders whose files count. one is the file wanted in each of
 // their folders; otherwise every file with one of the
@@ -106,7 +113,9 @@ func (v *Verdict) refuse(path string, err error) {
 // apart reports whether a thing of a kind that cannot be read is only left out.
 // Skills and the like are used when their content is that of a trusted file, and
 // what is left out is none. Settings and what they run make up the folder's trust.
-func (k Kind) apart() bool { return k == Skill || k == Command || k == Agent || k == Style }
+func (k Kind) apart() bool {
+	return k == Skill || k == Command || k == Agent || k == Style || k == Hooks
+}
 
 // bad leaves a thing out, or refuses the folder for it.
 func (l *looker) bad(at string, kind Kind, err error) {
@@ -194,11 +203,21 @@ func (l *looker) folder(d string, own, between bool) {
 			l.file(path.Join(at, e.Name(), s.one), s.kind)
 		}
 	}
+	for _, s := range scripts {
+		if l.listed(d, path.Dir(s)) {
+			l.tree(path.Join(d, s), "", Script, maxDepth)
+		}
+	}
 	for _, t := range texts {
 		if _, err := l.root.Lstat(filepath.FromSlash(path.Join(d, t))); err == nil {
 			l.v.Steering = append(l.v.Steering, path.Join(d, t))
 		}
 	}
+}
+
+// listed reports whether a folder of another agent's, below a folder, has hooks.
+func (l *looker) listed(d, agent string) bool {
+	return slices.ContainsFunc(l.v.Files, func(f File) bool { return f.Kind == Hooks && path.Dir(f.Path) == path.Join(d, agent) })
 }
 
 // tree takes every file with an ending. Folders that are links are not
@@ -263,6 +282,9 @@ func (l *looker) file(at string, kind Kind) {
 	text, err := readBelow(l.root, name, maxFile)
 	if err != nil {
 		l.bad(at, kind, err)
+		return
+	}
+	if kind == Hooks && len(hooksIn(at, text)) == 0 {
 		return
 	}
 	if l.total+int64(len(text)) > maxTotal || len(l.v.Files) >= maxFiles {

@@ -193,7 +193,7 @@ func inherited(name string) bool {
 func owner(path string) string {
 	segs := strings.Split(path, "/")
 	for i, s := range segs {
-		if slices.Contains([]string{".adze", ".claude", ".agents", ".gemini", ".mcp.json"}, s) {
+		if slices.Contains([]string{".adze", ".claude", ".agents", ".codex", ".gemini", ".mcp.json"}, s) {
 			return strings.Join(segs[:i], "/")
 		}
 	}

@@ -252,6 +252,9 @@ func TestTrustedFoldersRun(t *testing.T) {
 		cmd := exec.Command(adze, "-p", "hello", "--trust", "--model", "script/"+filepath.Join(base, "hello.txt"))
 		cmd.Dir, cmd.Env = filepath.Join(dir, r.in), []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + now.home, "ADZE_HOME=" + dir + ".adze"}
 		_ = cmd.Run() // hooks of such a folder may refuse the prompt
+		if _, err := os.Stat(filepath.Join(now.mark, filepath.Base(dir))); err != nil && strings.HasPrefix(r.name, "every event in ") {
+			t.Errorf("%s: nothing ran once it was trusted", r.name)
+		}
 	}
 	ran, err := os.ReadDir(now.mark)
 	if err != nil || len(ran) < 4 {

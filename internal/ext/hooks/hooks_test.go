@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
@@ -118,5 +119,18 @@ func TestOthers(t *testing.T) {
 	}
 	if len(bad) != 1 || !strings.Contains(bad[0], "config.toml") {
 		t.Errorf("%q", bad)
+	}
+}
+
+// Hooks of files for other agents are off with all others, and where an administrator
+// wants only those of the machine.
+func TestOthersAreOffWithTheRest(t *testing.T) {
+	further := one(t, "Stop", "a")
+	for want, c := range map[int]*config.Config{
+		1: {}, 0: {Extensions: config.Extensions{DisableAllHooks: true}}, -1: {Extensions: config.Extensions{ManagedHooksOnly: true}},
+	} {
+		if set, problems := Load(c, further...); len(set.All()) != max(want, 0) || len(problems) > 0 {
+			t.Errorf("%d: %v, %v", want, set.All(), problems)
+		}
 	}
 }

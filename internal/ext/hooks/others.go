@@ -8,6 +8,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/disk/regular"
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/trust"
 )
 
 // maxOther bounds a file of another agent, in bytes.
@@ -30,6 +31,16 @@ func Others(home string) (list []Hook, bad []string) {
 			hooks, problems := other(text, path, "user")
 			list, bad = append(list, hooks...), append(bad, problems...)
 		}
+	}
+	return list, bad
+}
+
+// OfFolder are the hooks that a repository below root has for other agents, of files
+// that are trusted. bad says what of them is left out.
+func OfFolder(root string, files []trust.File) (list []Hook, bad []string) {
+	for _, f := range files {
+		hooks, problems := other(f.Text(), filepath.Join(root, filepath.FromSlash(f.Path)), "project")
+		list, bad = append(list, hooks...), append(bad, problems...)
 	}
 	return list, bad
 }
