@@ -55,7 +55,7 @@ func TestToolsOfAServerAreLoaded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"self": map[string]any{"command": path, "args": []string{"mcp", "serve", "--sandbox", "off"}, "env": map[string]string{"HOME": t.TempDir()}}}})
+			config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"self": map[string]any{"command": path, "args": []string{"mcp", "serve", "--sandbox", "off"}, "env": map[string]string{"HOME": t.TempDir(), "GORACE": "atexit_sleep_ms=0"}}}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -90,7 +90,7 @@ func TestArgumentsAreCounted(t *testing.T) {
 // that the command does not have.
 func TestFlagsAreExplained(t *testing.T) {
 	meant := regexp.MustCompile(`did you mean (.*?)\?`)
-	names := map[string]bool{}
+	names, asked := map[string]bool{}, map[string]bool{}
 	commands(func(c *cobra.Command) { c.Flags().VisitAll(func(f *pflag.Flag) { names[f.Name] = true }) })
 	leaves(func(c *cobra.Command, path []string) {
 		line := func(args ...string) []string { return append(slices.Clone(path), args...) }
@@ -99,7 +99,12 @@ func TestFlagsAreExplained(t *testing.T) {
 		refusal(t, line("--=x")...)
 		refusal(t, line("--verbose=x")...)
 		refusal(t, line("--max-turns")...)
+		has := "" // hints go by what flags there are: those of the same flags are asked once
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { has += " " + f.Name })
 		for name := range names {
+			if asked[has] {
+				break
+			}
 			if c.Flags().Lookup(name) != nil || c.InheritedFlags().Lookup(name) != nil {
 				continue
 			}
@@ -111,6 +116,7 @@ func TestFlagsAreExplained(t *testing.T) {
 				}
 			}
 		}
+		asked[has] = true
 		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
 			switch {
 			case f.Name == "help":

@@ -33,6 +33,9 @@ func newDrain(ctx context.Context, in io.ReadCloser, out io.WriteCloser) *drain 
 	return &drain{ctx: ctx, in: in, out: out, open: map[string]int{}, quiet: make(chan struct{})}
 }
 
+// subscribe is the request that stays open (MCP 2026-07-28, "Subscriptions").
+const subscribe = "subscriptions/listen"
+
 // Read implements io.Reader.
 func (d *drain) Read(p []byte) (int, error) {
 	n, err := d.in.Read(p)
@@ -42,6 +45,7 @@ func (d *drain) Read(p []byte) (int, error) {
 			switch {
 			case m.Method == "notifications/cancelled":
 				d.count(m.Params.Request, -1)
+			case m.Method == subscribe: // it is answered by notifications, as long as anybody hears them
 			case m.Method != "" && len(m.ID) > 0:
 				d.count(m.ID, 1)
 			}

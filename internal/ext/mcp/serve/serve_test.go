@@ -433,6 +433,15 @@ func TestRequestsFromAFile(t *testing.T) {
 	}
 }
 
+// A subscription is never answered: with the client's end it is over.
+func TestSubscriptionEndsWithTheClient(t *testing.T) {
+	out := &whole{}
+	in := &file{ended: make(chan struct{}), r: strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},"notifications":{"toolsListChanged":true}}}` + "\n")}
+	if err := newRig(t).Stdio(t.Context(), in, out); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // file tells when it was read to its end.
 type file struct {
 	r     io.Reader
