@@ -14,6 +14,7 @@ import (
 // A file that adze reads and that is broken is named by adze doctor with its line, and
 // a run goes on without it: it says so in one line where it would have used it.
 func TestBrokenFiles(t *testing.T) {
+	t.Parallel()
 	const object, hooks, front = "{\n  \"a\": 1,\n  oops\n}\n", "{\n  \"hooks\": {\n  oops\n}\n", "---\nname: x\n  bad: [yaml\n---\nhello\n"
 	for _, c := range []struct {
 		path, text string // below the folder of the place: home or work

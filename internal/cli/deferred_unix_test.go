@@ -20,6 +20,7 @@ import (
 // called, and called again after a restart and a compaction, each time as a strict
 // provider of the wire takes it.
 func TestToolsOfAServerAreLoaded(t *testing.T) {
+	t.Parallel()
 	const glob = "mcp__self__Glob"
 	for w := range wires {
 		t.Run(string(w), func(t *testing.T) {

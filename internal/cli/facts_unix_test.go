@@ -72,6 +72,7 @@ func (p *planting) reply(_ int, body []byte) llmtest.Reply {
 // todo list, the files that changed. Every other one is found: by the search over
 // sessions, or, of a result, in the record that the window names.
 func TestFactsOutliveCompactions(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			t.Parallel()

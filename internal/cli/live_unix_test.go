@@ -110,6 +110,7 @@ func (p *place) settings(path, text string) {
 // one of the project; an allow rule of the project does not, until the folder
 // is trusted.
 func TestSettingsChangeBetweenPrompts(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	var script strings.Builder
 	for _, c := range []string{"touch one", "touch two", "touch three", "touch four", "mkdir five", "mkdir six"} {
@@ -159,6 +160,7 @@ func TestSettingsChangeBetweenPrompts(t *testing.T) {
 // not fresh any more. In text, one line on stderr says what of a project does
 // not count.
 func TestSettingsChangeDuringALongAnswer(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	fifo := filepath.Join(p.dir, "go")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

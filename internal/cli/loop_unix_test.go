@@ -52,6 +52,7 @@ func TestOutputCapInsideACall(t *testing.T) {
 // broke off: it is billed, and asked for again three times and no more; one
 // that the output limit cut off is asked for with more room.
 func TestCallsThatGeminiLost(t *testing.T) {
+	t.Parallel()
 	lost := func(text, reason string) llmtest.Step {
 		return llmtest.Step{Status: 200, Raw: func(w http.ResponseWriter, _ []string) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -88,6 +89,7 @@ func TestCallsThatGeminiLost(t *testing.T) {
 // What was sent before is the beginning of what is sent after a restart, byte
 // for byte, whatever the repository and the date did meanwhile.
 func TestResumeKeepsThePrefix(t *testing.T) {
+	t.Parallel()
 	for w := range wires {
 		t.Run(string(w), func(t *testing.T) {
 			pl := newPlace(t)
@@ -193,6 +195,7 @@ func broken(step llmtest.Step, n int) llmtest.Step {
 // What a provider bills of a reply that broke off is counted, also when
 // nothing of it was shown, and a budget sees it.
 func TestBrokenRepliesCost(t *testing.T) {
+	t.Parallel()
 	whole := saying("", llm.Text{S: "all of it"})
 	whole.Reply.Usage = llm.Usage{In: 1000, Out: 5}
 	for _, c := range []struct {
@@ -217,6 +220,7 @@ func TestBrokenRepliesCost(t *testing.T) {
 
 // A reply that a person interrupts counts what the provider had reported.
 func TestInterruptedRepliesCost(t *testing.T) {
+	t.Parallel()
 	for _, frames := range []int{1, 4} {
 		pl := newPlace(t)
 		up, left := make(chan struct{}), make(chan struct{})
@@ -322,6 +326,7 @@ func TestSignalsDuringTheStart(t *testing.T) {
 // A provider that wants to be left alone for an hour is not waited for, one
 // that says not to try again is not asked again, and who answers instead is said.
 func TestProvidersWishes(t *testing.T) {
+	t.Parallel()
 	pl := newPlace(t)
 	p := provide(t, messages, llmtest.Step{Status: 429, Header: map[string]string{"Retry-After": "3600"}})
 	out, err := pl.asking(messages, p).CombinedOutput()

@@ -212,6 +212,7 @@ func speaks(model wireName) wireName {
 
 // An effort that a model is not told is named, once.
 func TestEffortPassedOn(t *testing.T) {
+	t.Parallel()
 	const note = "effort has no effect on "
 	for _, c := range []struct {
 		wire   wireName
@@ -344,6 +345,7 @@ func TestImagesFitTheModel(t *testing.T) {
 // Thinking is turned off on each wire where that can be, at the start and in
 // the middle of a session; where it cannot, that is said, once.
 func TestThinkingIsTurnedOff(t *testing.T) {
+	t.Parallel()
 	const note = "thinking cannot be turned off on "
 	for i, c := range []struct {
 		model wireName

@@ -66,6 +66,7 @@ func (pl *place) asked(w wireName, p *provider, prompt string, args ...string) *
 // Whatever is done to a conversation, and whoever takes it up again: a strict
 // provider of each wire accepts the next request.
 func TestStrictProvidersAccept(t *testing.T) {
+	t.Parallel()
 	for w := range wires {
 		t.Run(string(w), func(t *testing.T) {
 			t.Parallel()
@@ -120,6 +121,7 @@ func TestStrictProvidersAccept(t *testing.T) {
 // no request is too long, and between compactions the provider's cache serves
 // what had been sent before.
 func TestLongSession(t *testing.T) {
+	t.Parallel()
 	const steps, window = 300, 32_000
 	s := &llmtest.Strict{Wire: wires[messages], Window: window, Every: 10}
 	step, sums, anew := 0, 0, true

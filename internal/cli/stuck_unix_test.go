@@ -15,6 +15,7 @@ import (
 // when something waits that cannot be interrupted: here, a read from a pipe
 // that nobody writes to.
 func TestFault21_NothingHoldsUpTheEnd(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	pipe := filepath.Join(p.dir, "pipe")
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
