@@ -43,6 +43,7 @@ type host struct {
 	rule    func(agent.Question) agent.Verdict
 	refuse  func(event.Body) error // nil records everything
 	hook    func(hook.Input) hook.Answer
+	look    map[string]event.Attached // of files that are not just there
 }
 
 func (h *host) Hooked(hook.Event) bool { return h.hook != nil }
@@ -125,6 +126,10 @@ func (h *host) Wanted() (agent.Compaction, bool) {
 
 func (h *host) Look(_ context.Context, paths []string) (out []event.Attached) {
 	for _, p := range paths {
+		if a, ok := h.look[p]; ok {
+			out = append(out, a)
+			continue
+		}
 		out = append(out, event.Attached{Name: p, Text: "<file path=\"" + p + "\">\nwhat is in it\n</file>"})
 	}
 	return out

@@ -101,7 +101,7 @@ func (r *run) left(cost float64) (notes []string) {
 	if b := r.Budget.Tokens; b > 0 {
 		if s := share(float64(r.mem.spent), float64(b)); s > r.toldTokens {
 			r.toldTokens = s
-			notes = append(notes, fmt.Sprintf("Of the %d output tokens meant for this task, %d are left.", b, max(0, b-r.mem.spent)))
+			notes = append(notes, fmt.Sprintf("Of the %d output tokens meant for this task, %d are left.", b, b-r.mem.spent))
 		}
 	}
 	return notes

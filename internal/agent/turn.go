@@ -116,33 +116,46 @@ func (r *run) before(ctx context.Context) (out Outcome, stop bool, err error) {
 	if err := r.Host.Proceed(ctx); err != nil {
 		return out, true, err
 	}
+	if out, stop := r.usedUp(ctx); stop {
+		return out, true, nil
+	}
+	b, target := r.Budget, r.Host.Model()
+	if b.USD > 0 && !b.Unpriced && target.Cost != nil {
+		if _, known := target.Cost(llm.Usage{In: 1}); !known {
+			r.noCost = target.ID()
+			out, stop = r.usedUp(ctx)
+			return out, stop, nil
+		}
+	}
+	if out, stop, err = r.room(ctx, target); stop || err != nil {
+		return out, stop, err
+	}
+	out, stop = r.usedUp(ctx) // a summary has its price, too
+	return out, stop, nil
+}
+
+// usedUp reports whether a bound of the turn is reached, or the turn was interrupted.
+func (r *run) usedUp(ctx context.Context) (out Outcome, stop bool) {
 	b, spent := r.Budget, r.Host.State()
 	if r.noCost == "" {
 		r.noCost = spent.Turn.Unpriced
 	}
 	switch {
 	case ctx.Err() != nil:
-		return Outcome{Reason: InterruptedStreaming}, true, nil
+		return Outcome{Reason: InterruptedStreaming}, true
 	case b.Turns > 0 && r.mem.steps-r.mem.recoveries >= b.Turns:
 		return Outcome{Reason: MaxTurns, Text: "reached the limit of " + clip.Count(b.Turns, "turn"),
-			Hint: "raise --max-turns, or go on with: adze --continue -p \"…\""}, true, nil
+			Hint: "raise --max-turns, or go on with: adze --continue -p \"…\""}, true
 	case b.USD > 0 && r.noCost != "" && !b.Unpriced:
 		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("the price of %s is not known, so the budget of $%.2f cannot be kept", r.noCost, b.USD),
-			Hint: "give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"}, true, nil
+			Hint: "give its price under \"models\" in the settings, or run: adze config set cost.unknown_price_ok true"}, true
 	case b.USD > 0 && spent.Total.Cost >= b.USD:
 		return Outcome{Reason: MaxBudget, Text: fmt.Sprintf("spent $%.4f of the budget of $%.2f", spent.Total.Cost, b.USD),
-			Hint: "raise --max-budget-usd, or go on with: adze --continue -p \"…\""}, true, nil
+			Hint: "raise --max-budget-usd, or go on with: adze --continue -p \"…\""}, true
 	case b.Tokens > 0 && r.mem.spent >= b.Tokens:
-		return Outcome{Reason: TokenBudget, Text: fmt.Sprintf("used %d of %d tokens", r.mem.spent, b.Tokens)}, true, nil
+		return Outcome{Reason: TokenBudget, Text: fmt.Sprintf("used %d of %d tokens", r.mem.spent, b.Tokens)}, true
 	}
-	target := r.Host.Model()
-	if b.USD > 0 && !b.Unpriced && target.Cost != nil {
-		if _, known := target.Cost(llm.Usage{In: 1}); !known {
-			r.noCost = target.ID()
-			return r.before(ctx)
-		}
-	}
-	return r.room(ctx, target)
+	return out, false
 }
 
 // means looks up what is still possible. How room could be made is looked at
