@@ -192,11 +192,7 @@ func (r *run) summary(ctx context.Context, target Target, c Compaction, shares w
 	req.Force = ""
 	ms, ratio := req.Messages, window.Ratio(st)
 	ask := prompt.Compact(prompt.Summary{Words: max(100, shares.Summary*6/10), Focus: c.Focus, Part: c.Part})
-	used := window.Estimate(st)
-	if bytes := window.Bytes(ms); bytes < st.Gauge().Bytes { // some of it was cut to fit
-		used = window.Overhead(r.System, req.Tools) + int(float64(bytes)/4*ratio)
-	}
-	used += clip.Tokens(len(ask))
+	used := window.Estimate(st) + clip.Tokens(len(ask))
 	most := maxSummaryReply
 	if target.Cap > 0 {
 		most = min(most, target.Cap)

@@ -132,7 +132,7 @@ func Behind(s transcript.State, through event.Seq, effective, overhead int) (fro
 	}
 	bytes, texts := 0, 0
 	for _, e := range es[at:] {
-		bytes, texts = bytes+Bytes([]llm.Message{e.Message}), texts+worded(e)
+		bytes, texts = bytes+bytesOf([]llm.Message{e.Message}), texts+worded(e)
 	}
 	tokens := func(bytes int) int { return int(float64(bytes) / 4 * Ratio(s)) }
 	if tokens(bytes) > most {
@@ -140,7 +140,7 @@ func Behind(s transcript.State, through event.Seq, effective, overhead int) (fro
 	}
 	grown, words := bytes, texts
 	for i := at - 1; i > 0 && (tokens(bytes) < least || texts < behindTexts); i-- {
-		grown, words = grown+Bytes([]llm.Message{es[i].Message}), words+worded(es[i])
+		grown, words = grown+bytesOf([]llm.Message{es[i].Message}), words+worded(es[i])
 		if tokens(grown) > most {
 			break
 		}
@@ -229,8 +229,8 @@ func Ask(ms []llm.Message, text string) []llm.Message {
 	return append(ms[:n:n], llm.Message{Role: llm.User, Parts: []llm.Part{ask}})
 }
 
-// Bytes is the size of messages, as a Gauge counts.
-func Bytes(ms []llm.Message) (n int) {
+// bytesOf is the size of messages, as a Gauge counts.
+func bytesOf(ms []llm.Message) (n int) {
 	for _, m := range ms {
 		for _, p := range m.Parts {
 			n += transcript.Size(p)
@@ -246,7 +246,7 @@ func Bytes(ms []llm.Message) (n int) {
 func WithoutOldest(ms []llm.Message, tokens int, ratio float64) []llm.Message {
 	sizes, total := make([]int, len(ms)), 0
 	for i := range ms {
-		sizes[i] = Bytes(ms[i : i+1])
+		sizes[i] = bytesOf(ms[i : i+1])
 		total += sizes[i]
 	}
 	want := total / 5
