@@ -213,6 +213,21 @@ func TestCompaction(t *testing.T) {
 				if out.Reason != c.end || len(r.model.Requests()) != c.requests {
 					t.Errorf("ended with %q (%s, %v) after %d requests; want %q after %d", out.Reason, out.Text, out.Err, len(r.model.Requests()), c.end, c.requests)
 				}
+				var begun, ended []event.Cause
+				for _, b := range r.host.events {
+					switch b := b.(type) {
+					case event.Compacting:
+						begun = append(begun, b.Trigger)
+					case event.Compacted:
+						ended = append(ended, b.Trigger)
+					case event.CompactFailed:
+						ended = append(ended, b.Trigger)
+					default:
+					}
+				}
+				if !slices.Equal(begun, ended) {
+					t.Errorf("compactions began by %v, and ended by %v", begun, ended)
+				}
 				if done, failed := len(said[event.Compacted](r.host)), len(said[event.CompactFailed](r.host)); done != c.done || failed != c.failed {
 					t.Errorf("%d compactions, %d failed: %+v", done, failed, said[event.CompactFailed](r.host))
 				}
@@ -232,7 +247,7 @@ func TestWhatACompactionKeeps(t *testing.T) {
 				Text: strings.Repeat("y", 200_000), View: view.Tasks{Items: []view.Task{{Text: "write it", Status: view.InProgress}, {Text: "read it", Status: view.Completed}}},
 				Effects: []tool.Effect{
 					effect.Planned{Text: "step one of the plan"}, effect.Changed{Files: []effect.Change{{Path: "/w/changed.go"}}},
-					effect.Saw{Files: []effect.File{{Path: "/w/seen.go"}}},
+					effect.Saw{Files: []effect.File{{Path: "/w/seen.go"}}}, effect.Skill{Name: "mend", Text: "mend it so"},
 				},
 			}
 		})}, used(100, use("k0", "keep")), used(56_000, use("k1", "keep")), summing(t, "the sum", llm.Usage{In: 1, Out: 1}), fake.Say("done"))
@@ -244,7 +259,10 @@ func TestWhatACompactionKeeps(t *testing.T) {
 			t.Fatalf("%+v", out)
 		}
 		s := words(r.last())
-		for _, want := range []string{"the sum", "- go", "step one of the plan", "- [in_progress] write it", "below /w:\nchanged.go", "b1 (shell): make watch", "<file path=\"/w/seen.go\">", "/session/record.txt"} {
+		for _, want := range []string{
+			"<summary>\nthe sum\n</summary>", "- go\n</user_messages>", "<skills>\n# mend\nmend it so\n</skills>", "<plan>\nstep one of the plan\n</plan>", "<todo_list>\n- [in_progress] write it\n</todo_list>",
+			"<changed_files>\nbelow /w:\nchanged.go\n</changed_files>", "<background_tasks>\n- b1 (shell): make watch\n</background_tasks>", "<recent_files>\n<file path=\"/w/seen.go\">", "\n/session/record.txt\n</record>",
+		} {
 			if !strings.Contains(s, want) {
 				t.Errorf("%q is not in %.1000s", want, s)
 			}

@@ -384,6 +384,10 @@ func TestBudgets(t *testing.T) {
 		{"money that is used up", agent.Budget{USD: 10}, costs(5, true), agent.MaxBudget, 2, "spent $10.0000 of the budget of $10.00"},
 		{"money that is not", agent.Budget{USD: 15.5}, costs(5, true), agent.Completed, 4, ""},
 		{"no price", agent.Budget{USD: 10}, costs(0, false), agent.MaxBudget, 0, "the price of fake/m is not known"},
+		{"no price of what a helper asked", agent.Budget{USD: 10}, func(r *rig) {
+			costs(5, true)(r)
+			_ = r.host.Emit(event.Spent{For: event.ForSummary, Model: "fake/other", Usage: llm.Usage{In: 1}})
+		}, agent.MaxBudget, 0, "the price of fake/other is not known"},
 		{"no price, and none needed", agent.Budget{USD: 10, Unpriced: true}, costs(0, false), agent.Completed, 4, ""},
 		{"tokens", agent.Budget{Tokens: 20}, costs(5, true), agent.TokenBudget, 2, "used 20 of 20 tokens"},
 	} {

@@ -3,11 +3,9 @@ package agent_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/effect"
@@ -121,25 +119,6 @@ func TestInterruptedAtTheEndOfAReply(t *testing.T) {
 		}
 		cancel()
 	}
-}
-
-// What was said before an interrupt and cannot be recorded is an error.
-func TestInterruptedReplyThatCannotBeRecorded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil, fake.Hang(llm.Text{S: "half"}))
-		r.host.refuse = func(b event.Body) error {
-			if _, ok := b.(event.Replied); ok {
-				return errTest
-			}
-			return nil
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		time.AfterFunc(time.Second, cancel)
-		if _, err := r.loop.Run(ctx, r.turn); !errors.Is(err, errTest) {
-			t.Error(err)
-		}
-	})
 }
 
 // What cannot be kept of files before a call is told, once a call.
