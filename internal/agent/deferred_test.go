@@ -136,33 +136,6 @@ func TestACallIsAlone(t *testing.T) {
 	})
 }
 
-// A call that somebody was asked about goes before those behind it that act, once
-// it may run.
-func TestACallThatWasAskedAboutKeepsItsPlace(t *testing.T) {
-	for range 30 { // who is woken first is a matter of chance
-		synctest.Test(t, func(t *testing.T) {
-			var j jobs
-			r := newRig(t, []tool.Tool{j.tool("look", true, false), j.tool("act", false, false)},
-				fake.Use(do("x", "look", job{For: 3}), do("a", "look", job{For: 1}), do("w", "act", job{For: 1})), fake.Say("done"))
-			r.loop.MaxCalls = 1
-			r.host.rule = func(q agent.Question) agent.Verdict {
-				switch q.Call.ID {
-				case "a":
-					q.Waits()
-					time.Sleep(2 * time.Second)
-				case "w":
-					time.Sleep(time.Second)
-				}
-				return allow()
-			}
-			r.run(t)
-			if did := strings.Join(j.did, ""); did != "+x-x+a-a+w-w" {
-				t.Fatal(did)
-			}
-		})
-	}
-}
-
 // A result that is being recorded when the turn is interrupted is waited for: a
 // call has one.
 func TestAnInterruptWhileAResultIsLookedAt(t *testing.T) {

@@ -24,7 +24,7 @@ func TestSkillsArePinned(t *testing.T) {
 	if got := skills([]effect.Skill{{Name: "a", Text: "do it"}}, window.SharesOf(0, 0)); got != "# a\ndo it" {
 		t.Errorf("%q", got)
 	}
-	if got := skills([]effect.Skill{{Name: strings.Repeat("name", 50), Text: long}}, window.SharesOf(0, 0)); len(got) > 4*maxSkill || len(got) < 4*maxSkill*8/10 {
+	if got := skills([]effect.Skill{{Name: strings.Repeat("name", 500), Text: long}}, window.SharesOf(0, 0)); len(got) > 4*maxSkill || len(got) < 4*maxSkill*8/10 {
 		t.Errorf("one of a long name has %d bytes", len(got))
 	}
 	small := window.SharesOf(16_000, 2_000)

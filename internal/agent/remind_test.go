@@ -115,6 +115,12 @@ func TestFilesThatChangedAreTold(t *testing.T) {
 	if got := reminded(r.host); len(got) != 1 || strings.Count(got[0], "+new") != 10 || !strings.Contains(got[0], "rely on them: /w/x, /w/x\n") {
 		t.Errorf("of twelve that changed: %q", got)
 	}
+	r = newRig(t, nil, fake.Say("done"))
+	r.loop.Stale = func() []agent.Stale { return []agent.Stale{{Path: "/w/x"}} }
+	r.run(t)
+	if got := reminded(r.host); len(got) != 1 || !strings.Contains(got[0], "rely on them: /w/x\n") {
+		t.Errorf("of one that changed: %q", got)
+	}
 	if many := slices.Repeat([]agent.Stale{{Path: "/w/x"}}, 200); true {
 		r := newRig(t, nil, fake.Say("done"))
 		r.loop.Stale = func() []agent.Stale { return many }
@@ -152,6 +158,13 @@ func TestWhatIsLeftIsTold(t *testing.T) {
 	r.turn.Budget = agent.Budget{Tokens: 9}
 	r.run(t)
 	if got := reminded(r.host); len(got) != 1 || !strings.Contains(got[0], "Of the 9 output tokens meant for this task, 4 are left.") {
+		t.Errorf("%q", got)
+	}
+	r = newRig(t, []tool.Tool{look}, fake.Use(use("a", "look")), fake.Say("done"))
+	r.host.target.Cost = func(llm.Usage) (float64, bool) { return 0.3, true }
+	r.turn.Budget = agent.Budget{USD: 0.5}
+	r.run(t)
+	if got := reminded(r.host); len(got) != 1 || !strings.Contains(got[0], "Of the $0.50 that this session may cost, $0.20 are left.") {
 		t.Errorf("%q", got)
 	}
 }

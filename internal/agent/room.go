@@ -17,7 +17,7 @@ const maxFailed = 3
 
 // room keeps the window from filling up, the cheapest way first: clear what is
 // old, compact, and end the turn rather than send what cannot be answered.
-func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, err error) {
+func (r *run) room(ctx context.Context, target Target) (_ Outcome, stop bool, err error) {
 	if c, ok := r.Host.Wanted(); ok {
 		if _, err := r.compact(ctx, c); err != nil || ctx.Err() != nil {
 			return Outcome{Reason: InterruptedStreaming}, true, err
@@ -25,7 +25,7 @@ func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, 
 	}
 	effective := window.Effective(target.Window, target.Cap)
 	if err := r.bound(effective); err != nil {
-		return out, true, err
+		return Outcome{}, true, err
 	}
 	st := r.Host.State()
 	used := window.Estimate(st)
@@ -42,10 +42,10 @@ func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, 
 		used, err = r.clear(window.ToClearCold(st, r.again), used)
 	}
 	if err != nil || target.Window == 0 {
-		return out, err != nil, err
+		return Outcome{}, err != nil, err
 	}
 	if err := r.warn(st, used, effective); err != nil {
-		return out, true, err
+		return Outcome{}, true, err
 	}
 	if st = r.Host.State(); window.Nearly(used, effective) && compactable(st) {
 		if _, err := r.compact(ctx, Compaction{Trigger: event.CauseFull}); err != nil || ctx.Err() != nil {
@@ -55,11 +55,11 @@ func (r *run) room(ctx context.Context, target Target) (out Outcome, stop bool, 
 	}
 	if window.Blocking(used, effective) {
 		if used, err = r.clear(window.Drain(r.Host.State(), r.again), used); err != nil {
-			return out, true, err
+			return Outcome{}, true, err
 		}
 	}
 	if !window.Blocking(used, effective) {
-		return out, false, nil
+		return Outcome{}, false, nil
 	}
 	return Outcome{Reason: BlockingLimit,
 		Text: fmt.Sprintf("the conversation fills the model's window: about %d of %d tokens", used, effective),

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -60,8 +62,12 @@ func TestRoomForASummary(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := talked(t, 8, c.tokens, summing(t, "the sum", llm.Usage{In: 1, Out: 1}))
 				r.host.target.Window, r.host.target.Cap = c.window, c.cap
+				r.loop.System = []string{strings.Repeat("be brief ", 100)}
 				if out, err := r.loop.Compact(t.Context(), r.turn, asked); err != nil || out.Reason != agent.Completed {
 					t.Fatalf("%+v %v", out, err)
+				}
+				if e := said[event.Compacted](r.host)[0]; e.Left != window.Overhead(r.loop.System, nil)+r.host.State().Gauge().Bytes/4 {
+					t.Errorf("%d tokens are left, of %d bytes", e.Left, r.host.State().Gauge().Bytes)
 				}
 				q := r.last()
 				if q.MaxTokens != c.most || strings.Contains(words(q), "A0 so") != c.whole || !strings.Contains(words(q), "A7 so") || !strings.Contains(words(q), "go\n") {
@@ -138,20 +144,22 @@ func TestWhatComesWhileASummaryIsWritten(t *testing.T) {
 
 // Notes stand in for a summary where nobody asked for one, and where they are
 // notes, and true.
-func TestNotesThatDoNotStandIn(t *testing.T) {
+func TestWhereNotesStandIn(t *testing.T) {
 	for name, c := range map[string]struct {
 		trigger event.Cause
 		text    string
 		ok      bool
-	}{"they are not true any more": {event.CauseFull, "old", false}, "there is nothing in them": {event.CauseFull, " \n", true}, "a summary was asked for": {event.CauseAsked, "notes", true}} {
+	}{"they stand in": {event.CauseFull, "notes", true}, "they are not true any more": {event.CauseFull, "old", false}, "there is nothing in them": {event.CauseFull, " \n", true}, "a summary was asked for": {event.CauseAsked, "notes", true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := talked(t, 8, 8000, summing(t, "the sum", llm.Usage{In: 1, Out: 1}))
+				r.host.target.Window, r.host.target.Cap = 11_000, 1000
 				r.loop.Notes = func(context.Context) (string, event.Seq, bool) { return c.text, r.host.State().Seq, c.ok }
 				if out, err := r.loop.Compact(t.Context(), r.turn, agent.Compaction{Trigger: c.trigger}); err != nil || out.Reason != agent.Completed {
 					t.Fatalf("%+v %v", out, err)
 				}
-				if e := said[event.Compacted](r.host); len(r.model.Requests()) != 1 || len(e) != 1 || e[0].Notes != 0 || !strings.Contains(e[0].Text, "the sum") {
+				summed := name != "they stand in"
+				if e := said[event.Compacted](r.host); (len(r.model.Requests()) == 1) != summed || len(e) != 1 || (e[0].Notes == 0) != summed || strings.Contains(e[0].Text, "the sum") != summed {
 					t.Errorf("%d requests, %+v", len(r.model.Requests()), e)
 				}
 			})
@@ -165,9 +173,13 @@ func TestACompactionThatCannotBeRecorded(t *testing.T) {
 		for name, replies := range map[string][]fake.Reply{
 			"done":   {overloaded(), fake.Use(use("z", "keep")), summing(t, "the sum", llm.Usage{In: 1, Out: 1})},
 			"failed": {fake.Parts(llm.Refused, llm.Text{S: "no"})},
+			"larger": {summing(t, strings.Repeat("sum ", 20_000), llm.Usage{In: 1, Out: 1})},
 		} {
 			for lost := 1; ; lost++ {
 				r := talked(t, 3, 8000, replies...)
+				if name == "larger" {
+					r = talked(t, 1, 8000, replies...)
+				}
 				r.host.target.Window = 32_000
 				for _, b := range []event.Body{event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{use("k", "keep")}}}, event.ToolFinished{Call: "k", Text: strings.Repeat("y", 70_000)}} {
 					_ = r.host.Emit(b)
@@ -218,4 +230,71 @@ func TestASummaryUsesUpTheBudget(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What keeps a summary from being written is told, and the conversation stays;
+// what waiting can cure is waited for as for a reply.
+func TestSummariesThatFail(t *testing.T) {
+	endless := func(_ context.Context, _ llm.Request, yield func(llm.Chunk, error) bool) {
+		yield(llm.TextDelta{S: "half"}, nil)
+	}
+	for name, c := range map[string]struct {
+		replies  []fake.Reply
+		requests int
+		waits    int // at most, 0 for none
+		why      string
+	}{
+		"a wrong key":                  {[]fake.Reply{fails(llm.Unauthorized)}, 1, 0, errTest.Error()},
+		"busy for good":                {slices.Repeat([]fake.Reply{overloaded()}, 20), 11, 10, errTest.Error()},
+		"never ended":                  {slices.Repeat([]fake.Reply{endless}, 20), 4, 3, "without its end mark"},
+		"too long, and nothing can go": {slices.Repeat([]fake.Reply{fails(llm.TooLong)}, 9), 1, 0, errTest.Error()},
+		"declined":                     {[]fake.Reply{fake.Parts(llm.Refused, llm.Text{S: "no"})}, 1, 0, "declined"},
+		"nothing is said":              {[]fake.Reply{fake.Parts(llm.EndTurn)}, 1, 0, "no summary"},
+		"never ended, then written":    {[]fake.Reply{endless, summing(t, "the sum", llm.Usage{In: 1, Out: 1})}, 2, 3, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := talked(t, 1, 8000, c.replies...)
+				before := fmt.Sprint(r.host.State().Messages())
+				out, err := r.loop.Compact(t.Context(), r.turn, asked)
+				if err != nil || len(r.model.Requests()) != c.requests {
+					t.Fatalf("%+v %v after %d requests", out, err, len(r.model.Requests()))
+				}
+				w := said[event.Waiting](r.host)
+				if (len(w) > 0) != (c.waits > 0) || len(w) > 0 && (w[0].Max != c.waits || len(w) != c.requests-1) {
+					t.Errorf("%+v", w)
+				}
+				if c.why == "" {
+					if out.Reason != agent.Completed {
+						t.Errorf("%+v", out)
+					}
+					return
+				}
+				f := said[event.CompactFailed](r.host)
+				if out.Reason != agent.ModelError || !strings.Contains(out.Text, c.why) || out.Hint == "" || len(f) != 1 || !strings.Contains(f[0].Why, c.why) || fmt.Sprint(r.host.State().Messages()) != before {
+					t.Errorf("%+v; %+v", out, f)
+				}
+			})
+		})
+	}
+}
+
+// A turn that is interrupted while a summary makes room for it says nothing more,
+// and one whose summary makes none is over.
+func TestNoRoomIsMade(t *testing.T) {
+	full := fake.Parts(llm.WindowFull, llm.Text{S: "cut"})
+	synctest.Test(t, func(t *testing.T) {
+		r := talked(t, 3, 8000, full, fake.Hang(llm.Text{S: "half a summary"}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if out, err := r.loop.Run(ctx, r.turn); err != nil || out.Reason != agent.InterruptedStreaming || strings.Contains(words(llm.Request{Messages: r.host.State().Messages()}), "Continue exactly") {
+			t.Errorf("%+v %v", out, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := talked(t, 1, 8000, fails(llm.TooLong), summing(t, strings.Repeat("sum ", 20_000), llm.Usage{In: 1, Out: 1}), fake.Say("not asked"))
+		if out := r.run(t); out.Reason != agent.PromptTooLong || len(r.model.Requests()) != 2 {
+			t.Errorf("%+v after %d requests", out, len(r.model.Requests()))
+		}
+	})
 }
