@@ -156,7 +156,7 @@ func eachTar(f io.ReadSeeker, each func(*tar.Header, io.Reader) error) error {
 	}
 	// What a header announces is read even where it is left out.
 	r := tar.NewReader(&bounded{r: z, left: maxBytes + maxFiles*1024})
-	for {
+	for announced := int64(0); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -167,6 +167,9 @@ func eachTar(f io.ReadSeeker, each func(*tar.Header, io.Reader) error) error {
 		}
 		if err != nil {
 			return errors.New("the archive is broken, or ends too early")
+		}
+		if announced += h.Size; announced > maxBytes { // nothing of it need be unpacked to see that
+			return &hostile{"it is larger than " + clip.Size(maxBytes)}
 		}
 		if err := each(h, r); err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum) {
