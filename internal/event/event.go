@@ -255,7 +255,7 @@ type (
 	Noted struct {
 		Level string `json:"level"` // info, warning, error
 		Text  string `json:"text"`
-		About string `json:"about,omitempty"` // AboutWindow, AboutCost, or ""
+		About string `json:"about,omitempty"` // AboutWindow, AboutCost, AboutHook, or ""
 	}
 	TurnEnded struct {
 		ID     string          `json:"id"`
@@ -353,6 +353,9 @@ const AboutWindow = "window"
 // AboutCost is a warning that the session costs as much as the person wanted to
 // be told of.
 const AboutCost = "cost"
+
+// AboutHook is what a hook has people told.
+const AboutHook = "hook"
 
 // An End is how a turn ended.
 type End string

@@ -211,7 +211,7 @@ func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action)
 	}
 	a := g.run.Fire(ctx, g.common(ctx), in, hook.Scene{Actions: actions, Rules: g.conf.Rules()})
 	for _, s := range a.System {
-		g.note("info", s)
+		g.says(s)
 	}
 	for _, s := range slices.Concat(a.Failed, a.Unheard) {
 		g.once(s)
@@ -229,24 +229,6 @@ func (g *Gate) Hook(ctx context.Context, in hook.Input, actions []policy.Action)
 		_ = g.s.Entitle(context.WithoutCancel(ctx), clip.Line(a.Title, 200), event.Spent{}) // a session that cannot write says so itself
 	}
 	return a
-}
-
-// once tells people of a hook that does not work, the first time.
-func (g *Gate) once(text string) {
-	g.mu.Lock()
-	known := g.failed[text]
-	g.failed[text] = true
-	if g.ending && !known {
-		g.last = append(g.last, text)
-	}
-	g.mu.Unlock()
-	if !known {
-		g.note("warning", text)
-	}
-}
-
-func (g *Gate) note(level, text string) {
-	_ = g.s.Report(event.Noted{Level: level, Text: text}) // a session that cannot write says so itself
 }
 
 // common is what every hook is told.

@@ -335,7 +335,7 @@ func (r *runner) tell(e event.Event) {
 	if b, ok := e.Body.(event.ModelChanged); ok && r.Format != Stream && !r.Chatty && b.Cause == event.CauseFallback {
 		fmt.Fprintf(r.Err, "adze: going on with the fallback model %s\n", clip.Visible(b.Model))
 	}
-	if b, ok := e.Body.(event.Noted); ok && b.Level == "warning" && r.Format != Stream {
+	if b, ok := e.Body.(event.Noted); ok && (b.Level == "warning" || b.About == event.AboutHook) && r.Format != Stream {
 		fmt.Fprintf(r.Err, "adze: %s\n", clip.Line(clip.VisibleText(b.Text), 500))
 	}
 }

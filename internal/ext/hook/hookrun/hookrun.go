@@ -244,7 +244,10 @@ func (r *Runner) heard(h hook.Hook, run func(context.Context, hook.Hook, questio
 	for _, s := range a.Context {
 		r.conf.Later(s, false)
 	}
-	for _, s := range slices.Concat(a.System, a.Failed, a.Unheard) {
+	for _, s := range a.System {
+		r.conf.Tell(event.Noted{Level: "info", Text: s, About: event.AboutHook})
+	}
+	for _, s := range slices.Concat(a.Failed, a.Unheard) {
 		r.conf.Tell(event.Noted{Level: "warning", Text: s})
 	}
 }
