@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -216,6 +217,9 @@ func (r *Runner) post(ctx context.Context, h hook.Hook, q question) hook.Ran {
 	r.headers(req.Header, h)
 	res, err := r.conf.HTTP.Do(req)
 	if err != nil {
+		if u := (*url.Error)(nil); errors.As(err, &u) {
+			err = u.Err // the hook is named by its address
+		}
 		return failed(fmt.Errorf("could not be asked: %w", err))
 	}
 	defer res.Body.Close()
@@ -260,14 +264,10 @@ func wording(h hook.Hook, q question) string {
 // ruling reads what a model ruled.
 func ruling(h hook.Hook, answer string, err error) hook.Ran {
 	if err != nil {
-		return failed(fmt.Errorf("could not be asked: %w", err))
+		return failed(fmt.Errorf("has no ruling: %w", err))
 	}
-	var rule struct {
-		OK     *bool  `json:"ok"`
-		Reason string `json:"reason"`
-	}
-	from, to := strings.IndexByte(answer, '{'), strings.LastIndexByte(answer, '}')
-	if from < 0 || to < from || json.Unmarshal([]byte(answer[from:to+1]), &rule) != nil || rule.OK == nil {
+	rule, found := ruled(answer)
+	if !found {
 		return failed(errors.New("was answered by the model with something that is no ruling"))
 	}
 	switch {
@@ -277,6 +277,36 @@ func ruling(h hook.Hook, answer string, err error) hook.Ran {
 		return hook.Ran{Stdout: contextOf(h.Event, rule.Reason)}
 	}
 	return hook.Ran{Code: 2, Stderr: rule.Reason}
+}
+
+// A rule is what a model rules.
+type rule struct {
+	OK     *bool  `json:"ok"`
+	Reason string `json:"reason"`
+}
+
+// maxObjects bounds how many objects a ruling is looked for in.
+const maxObjects = 1000
+
+// ruled is the last ruling in what a model says: models think aloud, and quote what
+// they were asked about.
+func ruled(answer string) (last rule, found bool) {
+	for n, at := 0, 0; n < maxObjects; n++ {
+		next := strings.IndexByte(answer[at:], '{')
+		if next < 0 {
+			break
+		}
+		at += next
+		var one rule
+		d := json.NewDecoder(strings.NewReader(answer[at:]))
+		if d.Decode(&one) == nil && one.OK != nil {
+			last, found = one, true
+			at += int(d.InputOffset())
+		} else {
+			at++
+		}
+	}
+	return last, found
 }
 
 // contextOf is an answer that only tells the model something.

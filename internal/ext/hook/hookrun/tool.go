@@ -22,7 +22,7 @@ func (r *Runner) tool(ctx context.Context, h hook.Hook, q question) hook.Ran {
 	}
 	text, err := r.conf.Tool(ctx, h.Server, h.Tool, input)
 	if err != nil {
-		return failed(fmt.Errorf("could not be asked: %w", err))
+		return failed(fmt.Errorf("has no answer: %w", err))
 	}
 	return hook.Ran{Stdout: []byte(text)}
 }
