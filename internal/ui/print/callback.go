@@ -19,6 +19,7 @@ import (
 type Callbacks struct {
 	asked chan callback
 	over  chan struct{} // closed when Run is over
+	late  chan struct{} // of one place: nobody waits any more for something that was asked
 }
 
 // A callback is a question to the host that waits for its answer.
@@ -37,7 +38,7 @@ type callbackAnswer struct {
 
 // NewCallbacks returns a way to ask the host of a Run that has not begun.
 func NewCallbacks() *Callbacks {
-	return &Callbacks{asked: make(chan callback), over: make(chan struct{})}
+	return &Callbacks{asked: make(chan callback), over: make(chan struct{}), late: make(chan struct{}, 1)}
 }
 
 var errHostGone = errors.New("cannot be asked: the program that drives this session takes no more questions")
@@ -63,6 +64,10 @@ func (c *Callbacks) put(ctx context.Context, q callback) (json.RawMessage, error
 	case <-c.over:
 		return nil, errHostGone
 	case <-ctx.Done():
+		select {
+		case c.late <- struct{}{}:
+		default: // it looks in any case
+		}
 		return nil, ctx.Err()
 	}
 }
@@ -91,7 +96,6 @@ type callbacks struct {
 
 // call puts the question of a hook to the host.
 func (r *runner) call(c callback) {
-	r.forget()
 	if !r.open {
 		c.answer <- callbackAnswer{err: errHostGone}
 		return

@@ -153,8 +153,9 @@ func (r *runner) detail() event.Detail {
 func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, error) {
 	inputs := r.Inputs
 	var asked <-chan callback
+	var late <-chan struct{}
 	if r.Callbacks != nil {
-		asked = r.Callbacks.asked
+		asked, late = r.Callbacks.asked, r.Callbacks.late
 		defer close(r.Callbacks.over)
 	}
 	for r.open || len(r.asked) > 0 || len(r.held) > 0 {
@@ -174,6 +175,9 @@ func (r *runner) loop(ctx context.Context, events <-chan event.Event) (Outcome, 
 			}
 		case c := <-asked:
 			r.call(c)
+			r.flush()
+		case <-late:
+			r.forget()
 			r.flush()
 		case e, ok := <-events:
 			if !ok {
