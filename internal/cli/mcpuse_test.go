@@ -77,6 +77,6 @@ func asking(s *mcp.Server) {
 			return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(raw)}}}, err
 		})
 	}
-	tool("form", &mcp.ElicitParams{Message: "Who?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"}}}`)})
-	tool("think", &mcp.CreateMessageParams{MaxTokens: 10, Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Q"}}}})
+	tool("form", &mcp.ElicitParams{Message: "Who?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","minLength":2,"maxLength":9},"age":{"type":"integer","minimum":18}},"required":["name"]}`)})
+	tool("think", &mcp.CreateMessageParams{MaxTokens: 10, SystemPrompt: "Be short.", Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Q"}}}})
 }

@@ -23,7 +23,7 @@ func blocks() []view.Block {
 		view.Form{From: "f", Message: "m", URL: "https://a", Fields: []view.Field{
 			{Name: "n", Title: "t", About: "a", Kind: view.ChoicesField, Required: true, Default: json.RawMessage(`["x"]`), Options: []view.FieldOption{{Value: "x", Title: "X"}}},
 			{Name: "o", Kind: view.NumberField, Min: new(float64), Max: new(float64)}, {Name: "p", Kind: view.StringField, Format: "email"},
-		}}, view.Form{},
+		}, Schema: json.RawMessage(`{"type":"object","properties":{}}`)}, view.Form{},
 		view.Group{Blocks: []view.Block{view.Text{S: "a"}, view.Group{Blocks: []view.Block{view.Code{S: "b"}}}, view.Group{}}}, view.Group{},
 		nil,
 	}

@@ -5,6 +5,8 @@
 // callback: a Block is data that can be stored in the log and sent anywhere.
 package view
 
+import "encoding/json"
+
 // A Block is one drawable thing.
 //
 //sumtype:decl
@@ -80,6 +82,9 @@ type (
 		// yes has no Values.
 		URL    string  `json:"url,omitempty"`
 		Fields []Field `json:"fields,omitempty"`
+		// Schema is what Fields were made of, as who asks wrote it; nil where there
+		// is a URL.
+		Schema json.RawMessage `json:"schema,omitempty"`
 	}
 
 	// Meter is how something is filled: its shares, in order, of a whole. What

@@ -16,10 +16,7 @@ func (g *Gate) Elicits(ctx context.Context, server string, form view.Form) (a op
 	if !g.Hooked(hook.Elicitation) {
 		return a, false
 	}
-	in := hook.ElicitationInput{Server: server, Message: form.Message, Mode: form.Mode(), URL: form.URL}
-	if form.URL == "" {
-		in.Schema = form.Schema()
-	}
+	in := hook.ElicitationInput{Server: server, Message: form.Message, Mode: form.Mode(), URL: form.URL, Schema: form.Schema}
 	said := g.Hook(ctx, in, nil)
 	g.say(in.Event(), said)
 	switch {

@@ -19,6 +19,7 @@ import (
 const (
 	maxAsks      = 8 // questions of a connection that wait for a person
 	maxFields    = 50
+	maxForm      = 256 << 10 // bytes of a form's schema
 	maxOptions   = 200
 	maxQuestion  = 4000 // characters
 	maxSamplings = 100  // of a connection
@@ -116,7 +117,13 @@ func (l *link) form(p *sdk.ElicitParams) (f view.Form, err error) {
 	if len(s.Properties) > maxFields {
 		return f, fmt.Errorf("it has more than %d fields", maxFields)
 	}
-	fields, _, _ := fastjson.Find(l.look.schemas.asSent(raw), "properties") // it was read just now
+	if p.RequestedSchema == nil {
+		return f, nil
+	}
+	if f.Schema = l.look.schemas.asSent(raw); len(f.Schema) > maxForm {
+		return f, fmt.Errorf("its schema is larger than %d bytes", maxForm)
+	}
+	fields, _, _ := fastjson.Find(f.Schema, "properties") // it was read just now
 	for _, name := range fastjson.Names(fields) {
 		x, err := s.Properties[name].field()
 		if err != nil {

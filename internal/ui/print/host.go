@@ -110,7 +110,7 @@ func elicitLine(id string, f view.Form) any {
 	if f.URL != "" {
 		req["url"] = f.URL
 	} else {
-		req["requested_schema"] = f.Schema()
+		req["requested_schema"] = f.Schema
 		order := []string{}
 		for _, x := range f.Fields {
 			order = append(order, x.Name)
