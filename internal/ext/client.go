@@ -38,7 +38,7 @@ func (c client) Ask(ctx context.Context, server string, form view.Form) (op.Answ
 		return x.gate.Elicited(ctx, server, form, a), nil
 	}
 	v, err := x.s.Ask(ctx, agent.Question{
-		Call: llm.ToolUse{Name: askTool}, Tool: askTool,
+		Call: llm.ToolUse{Name: askTool, Input: formInput(server, form)}, Tool: askTool,
 		Plan: tool.Plan{
 			Actions: []policy.Action{policy.Person{Why: "the MCP server " + server + " asks you something"}}, View: form,
 			Title: "Question of the MCP server " + clip.Line(server, 60),
@@ -68,9 +68,9 @@ func (c client) Sample(ctx context.Context, server string, s mcp.Sampling) (mcp.
 		return mcp.Sampled{}, fmt.Errorf("servers have had more than %d tokens of a model's in this session", maxSampled)
 	}
 	v, err := x.s.Ask(ctx, agent.Question{
-		Call: llm.ToolUse{Name: sampleTool}, Tool: sampleTool,
+		Call: llm.ToolUse{Name: sampleTool, Input: sampleInput(server, s)}, Tool: sampleTool,
 		Plan: tool.Plan{
-			Actions: []policy.Action{policy.Person{Why: "the MCP server " + server + " wants an answer of the model"}},
+			Actions: []policy.Action{policy.Person{Why: "the MCP server " + server + " wants an answer of the model", Hooks: true}},
 			View:    view.Text{S: whole(s)}, Title: "Ask the model for the MCP server " + clip.Line(server, 60),
 		},
 	})
@@ -78,6 +78,8 @@ func (c client) Sample(ctx context.Context, server string, s mcp.Sampling) (mcp.
 		return mcp.Sampled{}, err
 	}
 	switch {
+	case v.Effect != policy.Allow && v.By.Kind == event.ByHook: // whose command is not the server's to know
+		return mcp.Sampled{}, errors.New(strings.TrimSuffix("a hook said no: "+comment(v.Answer), ": "))
 	case v.Effect != policy.Allow && v.Answer == nil:
 		return mcp.Sampled{}, errors.New(v.Reason)
 	case v.Effect != policy.Allow:

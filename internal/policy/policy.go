@@ -137,10 +137,12 @@ type (
 	}
 	// Person needs an answer from a person whatever the mode is. Soft is for a
 	// question that the mode bypassPermissions answers, and rules that allow all
-	// commands of the call.
+	// commands of the call. Hooks is for one that a person's hooks may answer with
+	// yes in their stead.
 	Person struct {
-		Why  string
-		Soft bool
+		Why   string
+		Soft  bool
+		Hooks bool
 	}
 	// None touches nothing outside the session.
 	None struct{}

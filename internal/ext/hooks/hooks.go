@@ -382,6 +382,15 @@ func liftable(c policy.Check) bool {
 	}, c)
 }
 
+// standsIn reports whether all that is asked is what hooks may answer in a person's
+// stead.
+func standsIn(q agent.Question, v agent.Verdict) bool {
+	return v.Check == policy.CheckPerson && !slices.ContainsFunc(q.Plan.Actions, func(a policy.Action) bool {
+		p, ok := a.(policy.Person)
+		return !ok || !p.Hooks
+	})
+}
+
 func called(q agent.Question) hook.Call {
 	return hook.Call{Tool: q.Tool, Input: q.Call.Input, ID: q.Call.ID}
 }
@@ -400,7 +409,7 @@ func (g *Gate) Asks(ctx context.Context, q agent.Question, v agent.Verdict) (op.
 		_ = g.s.Submit(ctx, op.Interrupt{}) // a turn that is over needs none
 	}
 	out := op.Answer{Call: q.Call.ID, Allow: a.Decision == hook.Allow, By: a.By, Comment: a.Message}
-	if out.Allow && !liftable(v.Check) {
+	if out.Allow && !liftable(v.Check) && !standsIn(q, v) {
 		g.once("a hook (" + a.By + ") wants to allow what only a person may: " + v.Reason)
 		return op.Answer{}, false
 	}
