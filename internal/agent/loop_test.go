@@ -41,6 +41,7 @@ type host struct {
 	wish    *agent.Compaction
 	steered int
 	rule    func(agent.Question) agent.Verdict
+	broken  error                  // of each ruling
 	refuse  func(event.Body) error // nil records everything
 	hook    func(hook.Input) hook.Answer
 	look    map[string]event.Attached // of files that are not just there
@@ -72,6 +73,9 @@ func (h *host) State() transcript.State {
 }
 
 func (h *host) Rule(_ context.Context, q agent.Question) (agent.Verdict, error) {
+	if h.broken != nil {
+		return agent.Verdict{}, h.broken
+	}
 	if h.rule != nil {
 		return h.rule(q), nil
 	}

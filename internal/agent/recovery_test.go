@@ -183,7 +183,7 @@ func TestRecovery(t *testing.T) {
 
 		{name: "media too large: stripped, once", change: picture, replies: []fake.Reply{fails(llm.MediaTooBig), fake.Say("done")}, end: agent.Completed, requests: 2,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
-				if s := said[event.Stripped](r.host); len(s) != 1 || s[0].Cause != event.CauseMedia || !strings.Contains(words(r.last()), "image was removed") {
+				if s := said[event.Stripped](r.host); len(s) != 1 || s[0] != (event.Stripped{Cause: event.CauseMedia, Why: "the provider refused an image or a document"}) || !strings.Contains(words(r.last()), "image was removed") {
 					t.Errorf("%+v; sent %q", s, words(r.last()))
 				}
 			}},
@@ -273,9 +273,9 @@ func TestRecovery(t *testing.T) {
 			}},
 
 		{name: "arguments that are no JSON, or do not fit; a tool that is not there", tools: []tool.Tool{read(100)}, replies: []fake.Reply{fake.Use(
-			llm.ToolUse{ID: "a", Name: "read", Input: json.RawMessage(`"{"`), Bad: "unexpected end"}, llm.ToolUse{ID: "b", Name: "read", Input: json.RawMessage(`7`)}, use("c", "raed")), fake.Say("done")}, end: agent.Completed, requests: 2,
+			llm.ToolUse{ID: "a", Name: "read", Input: json.RawMessage(`"{"`), Bad: "unexpected end"}, llm.ToolUse{ID: "b", Name: "read", Input: json.RawMessage(`7`)}, use("c", "raed"), llm.ToolUse{ID: "d", Input: json.RawMessage(`"{"`), Bad: "it has no name"}), fake.Say("done")}, end: agent.Completed, requests: 2,
 			check: func(t *testing.T, r *rig, _ agent.Outcome) {
-				want := map[string]string{"a": "the arguments of read are not valid JSON: unexpected end", "b": "read: ", "c": `there is no tool named "raed"`}
+				want := map[string]string{"a": "the arguments of read are not valid JSON: unexpected end", "b": "read: ", "c": `there is no tool named "raed"`, "d": `this call of "" cannot be read: it has no name`}
 				for _, f := range said[event.ToolFinished](r.host) {
 					if !f.IsErr || f.Denied || !strings.Contains(f.Text, want[f.Call]) || f.Call == "c" && strings.Count(f.Text, "read") < 2 {
 						t.Errorf("%s: %q", f.Call, f.Text)
@@ -293,6 +293,14 @@ func TestRecovery(t *testing.T) {
 		{name: "a reply that says nothing is asked for again", replies: []fake.Reply{fake.Parts(llm.EndTurn), fake.Say("done")}, end: agent.Completed, requests: 2},
 		{name: "nothing is ever said", replies: []fake.Reply{fake.Parts(llm.EndTurn), fake.Parts(llm.EndTurn, llm.Text{S: " \n"})}, end: agent.ModelError, requests: 2},
 		{name: "a wrong key is not tried again", replies: []fake.Reply{fails(llm.Unauthorized)}, end: agent.ModelError, requests: 1},
+		{name: "tokens to use up: nudged while that brings something", change: func(r *rig) { r.turn.Budget.Tokens = 1000 }, replies: slices.Repeat([]fake.Reply{fake.Say("so")}, 5), end: agent.Completed, requests: 4,
+			check: func(t *testing.T, r *rig, _ agent.Outcome) {
+				if s := words(r.last()); !strings.Contains(s, "You have used 5 of the 1000 output tokens") || !strings.Contains(s, "You have used 15 of the 1000 output tokens") {
+					t.Errorf("sent %q", s)
+				}
+			}},
+		{name: "what changed is told before each request", change: func(r *rig) { r.loop.Stale = func() []agent.Stale { return []agent.Stale{{Path: "/w/x"}} } }, tools: []tool.Tool{read(100)},
+			replies: append(reads(1), fake.Say("done")), end: agent.Completed, requests: 2},
 		{name: "declined", replies: []fake.Reply{fake.Parts(llm.Refused, llm.Text{S: "no"})}, end: agent.Refused, requests: 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

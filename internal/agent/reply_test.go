@@ -3,12 +3,14 @@ package agent_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/llm/fake"
 	"github.com/adze-agent/adze/internal/policy"
@@ -123,4 +125,28 @@ func TestWhatACallIsGiven(t *testing.T) {
 	if out := said[event.ToolOutput](r.host); len(out) != 1 || out[0] != (event.ToolOutput{Call: "a", S: "half"}) {
 		t.Errorf("%+v", out)
 	}
+}
+
+// A call that could not be ruled on does not run, and says why.
+func TestACallThatCannotBeRuledOn(t *testing.T) {
+	var j jobs
+	r := newRig(t, []tool.Tool{j.tool("look", true, false)}, fake.Use(do("a", "look", job{})), fake.Say("done"))
+	r.host.broken = errTest
+	r.run(t)
+	if f := said[event.ToolFinished](r.host); len(f) != 1 || f[0].Text != errTest.Error() || !f[0].IsErr || f[0].Denied || len(j.did) > 0 {
+		t.Errorf("%+v, did %v", f, j.did)
+	}
+}
+
+// Hooks are told how long a call took.
+func TestHooksKnowHowLongACallTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j jobs
+		r := newRig(t, []tool.Tool{j.tool("look", true, false)}, fake.Use(do("a", "look", job{For: 2})), fake.Say("done"))
+		given := r.hooked(nil)
+		r.run(t)
+		if got := of(*given, hook.PostToolUse); len(got) != 1 || !strings.Contains(got[0], `"duration_ms":2000`) {
+			t.Errorf("%q", got)
+		}
+	})
 }
