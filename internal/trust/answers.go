@@ -53,7 +53,7 @@ func (a Answers) Say(ctx context.Context, root string, s servers.Server, yes boo
 // there were.
 func (a Answers) Forget(ctx context.Context, root string, only ...string) (n int, err error) {
 	rec, err := a.load()
-	if err != nil || len(rec.Folders[root]) == 0 {
+	if len(rec.Folders[root]) == 0 { // as where the record cannot be read
 		return 0, err
 	}
 	err = a.change(ctx, func(r *answers) {
@@ -101,7 +101,7 @@ func (a Answers) change(ctx context.Context, edit func(*answers)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("writing %s: %w", a.Path, err)
 	}
-	return confedit.Editor{}.Rewrite(ctx, confedit.Target{Path: a.Path, Root: dir, Mode: 0o600}, func(text []byte) ([]byte, error) {
+	return confedit.Editor{}.Rewrite(ctx, confedit.Target{Path: a.Path, Root: dir}, func(text []byte) ([]byte, error) {
 		r, err := a.parse(text)
 		if err != nil {
 			return nil, err

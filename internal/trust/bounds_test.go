@@ -25,12 +25,14 @@ func TestBoundsOfAFolder(t *testing.T) {
 		files   func(r *rig)
 		refused string
 	}{
-		"as many files as may be":  {func(r *rig) { _ = many(r, 2000) }, ""},
-		"one file more":            {func(r *rig) { _ = many(r, 2001) }, "left out: 1 more file: a folder brings at most 2,000 files or 32 MiB that need trust"},
-		"a file of 2 MiB":          {func(r *rig) { r.write(".mcp.json", mib+mib) }, ""},
-		"a byte more":              {func(r *rig) { r.write(".mcp.json", mib+mib+"x") }, ".mcp.json: larger than 2 MiB"},
-		"32 MiB":                   {func(r *rig) { r.brings(32, mib) }, ""},
-		"32 MiB and a byte":        {func(r *rig) { r.brings(32, mib); r.write(".mcp.json", "x") }, "left out: 1 more file: a folder brings at most 2,000 files or 32 MiB that need trust"},
+		"as many files as may be": {func(r *rig) { _ = many(r, 2000) }, ""},
+		"one file more":           {func(r *rig) { _ = many(r, 2001) }, "left out: 1 more file: a folder brings at most 2,000 files or 32 MiB that need trust"},
+		"a file of 2 MiB":         {func(r *rig) { r.write(".mcp.json", mib+mib) }, ""},
+		"a byte more":             {func(r *rig) { r.write(".mcp.json", mib+mib+"x") }, ".mcp.json: larger than 2 MiB"},
+		"32 MiB":                  {func(r *rig) { r.brings(32, mib) }, ""},
+		"32 MiB and a byte":       {func(r *rig) { r.brings(32, mib); r.write(".mcp.json", "x") }, "left out: 1 more file: a folder brings at most 2,000 files or 32 MiB that need trust"},
+		// What is beyond the bounds and would run is not just left out.
+		"too many, and a script":   {func(r *rig) { _ = many(r, 2001); r.scripts(1, "x") }, "the folder: it brings more than 2,000 files or 32 MiB that need trustleft out: 1 more file: a folder brings at most 2,000 files or 32 MiB that need trust"},
 		"as deep as may be":        {func(r *rig) { r.write(deep(6), "x") }, ""},
 		"a folder deeper":          {func(r *rig) { r.write(deep(7), "x") }, "left out: .claude/commands/d/d/d/d/d/d/d: too deep"},
 		"as many names as may be":  {func(r *rig) { r.names(4000) }, ""},

@@ -275,7 +275,7 @@ func (s Store) Wrote(ctx context.Context, before Verdict, path string) error {
 // whether the folder was trusted.
 func (s Store) Revoke(ctx context.Context, root string) (bool, error) {
 	rec, err := s.load()
-	if _, ok := rec.Folders[root]; err != nil || !ok {
+	if _, ok := rec.Folders[root]; !ok { // as where the record cannot be read
 		return false, err
 	}
 	err = s.change(ctx, func(r *record) { delete(r.Folders, root) })
@@ -364,7 +364,7 @@ func (s Store) change(ctx context.Context, edit func(*record)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("writing %s: %w", s.Path, err)
 	}
-	return confedit.Editor{}.Rewrite(ctx, confedit.Target{Path: s.Path, Root: dir, Mode: 0o600}, func(text []byte) ([]byte, error) {
+	return confedit.Editor{}.Rewrite(ctx, confedit.Target{Path: s.Path, Root: dir}, func(text []byte) ([]byte, error) {
 		r, err := s.parse(text)
 		if err != nil {
 			return nil, err

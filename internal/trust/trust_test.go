@@ -218,8 +218,8 @@ func TestRefused(t *testing.T) {
 		"link out":   {func(_ *rig, p string) error { return os.Symlink(outside, p) }, "a link out of the folder"},
 		"dangling":   {func(_ *rig, p string) error { return os.Symlink("nowhere", p) }, "a link out of the folder, or to nothing"},
 		"device":     {func(_ *rig, p string) error { return os.Symlink("/dev/zero", p) }, "a link out of the folder"},
-		"pipe":       {func(_ *rig, p string) error { return mkfifo(p) }, "not a regular file"},
-		"folder":     {func(_ *rig, p string) error { return os.Mkdir(p, 0o755) }, "not a regular file"},
+		"pipe":       {func(_ *rig, p string) error { return mkfifo(p) }, "not a regular file (p---------)"},
+		"folder":     {func(_ *rig, p string) error { return os.Mkdir(p, 0o755) }, "not a regular file (d---------)"},
 		"large":      {func(_ *rig, p string) error { return os.WriteFile(p, make([]byte, 3<<20), 0o644) }, "larger than 2 MiB"},
 		"many files": {func(r *rig, _ string) error { r.scripts(2001, "x"); return nil }, "more than 2,000 files"},
 	} {

@@ -29,3 +29,15 @@ func TestClaimsAreWhole(t *testing.T) {
 		}
 	}
 }
+
+// A file that cannot be read to its end is not taken for what was read of it.
+func TestAFileThatCannotBeRead(t *testing.T) {
+	root, err := os.OpenRoot("/proc/self")
+	if err != nil {
+		t.Skip("no folder with such a file here:", err)
+	}
+	defer root.Close()
+	if text, err := readBelow(root, "mem", 100); err == nil { // nothing is mapped where it begins
+		t.Errorf("%q", text)
+	}
+}
