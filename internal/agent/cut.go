@@ -2,9 +2,9 @@ package agent
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // cut counts the calls of the reply that the output limit cut off.
@@ -36,16 +36,8 @@ func (c *calls) holdBack() (held bool) {
 func cutText(most int) string {
 	limit := "the output limit of a reply"
 	if most > 0 {
-		limit = fmt.Sprintf("the output limit of %s tokens for one reply", grouped(most))
+		limit = fmt.Sprintf("the output limit of %s tokens for one reply", clip.Thousands(most))
 	}
 	return "This call did not run: its arguments were cut off by " + limit + ". The same call would be cut off again. Work in smaller pieces: " +
 		"write the first part of a long file, then add the next parts with further calls, one for each reply."
-}
-
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
