@@ -390,9 +390,5 @@ func (l *Log) Close() error {
 }
 
 func (l *Log) failed(err error) error {
-	var known *store.WriteError
-	if errors.As(err, &known) {
-		return err
-	}
 	return &store.WriteError{Path: filepath.Join(l.opt.Dir, LogName), Why: disk.Why(err), Err: err}
 }

@@ -151,6 +151,12 @@ func TestLittleIsRead(t *testing.T) {
 	}
 	for range r.After(t.Context(), 0) {
 	}
+	before := m.read.Load()
+	for range r.After(t.Context(), events) { // as who follows a log does again and again
+	}
+	if n := m.read.Load() - before; n > 0 {
+		t.Errorf("nothing is new: %d bytes were read", n)
+	}
 	for _, seq := range places {
 		if n := m.first(t, r, seq); n > 1200<<10 {
 			t.Errorf("once it was read, after %d: %d bytes were read", seq, n)

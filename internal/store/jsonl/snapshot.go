@@ -188,40 +188,40 @@ func (l *Log) touch() {
 // Kept implements store.Keeper. Of a snapshot that is damaged, of another
 // version, or not of this log, there is none. Where the log is shorter than
 // when the snapshot was sealed, the Report says so.
-func (l *Log) Kept(fold string) (data []byte, at store.Place, ok bool) {
+func (l *Log) Kept(fold string) (data []byte, _ store.Place, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.f == nil || l.opt.Key == nil {
-		return nil, at, false
+		return nil, store.Place{}, false
 	}
 	f, err := l.dir.OpenFile(SnapshotName, os.O_RDONLY, 0)
 	if err != nil {
-		return nil, at, false
+		return nil, store.Place{}, false
 	}
 	defer f.Close()
 	h, err := readHead(f, l.opt.Key)
 	if err != nil {
-		return nil, at, false
+		return nil, store.Place{}, false
 	}
 	if l.synced < h.Size {
 		l.cut = h.Size - l.synced
 		_ = l.dir.Remove(SnapshotName) // it is said once
 	}
 	if h.Fold != fold || !l.fits(h) {
-		return nil, at, false
+		return nil, store.Place{}, false
 	}
 	body, err := readBody(f, h)
 	if err != nil {
-		return nil, at, false
+		return nil, store.Place{}, false
 	}
 	report, data, _ := bytes.Cut(body, []byte("\n"))
 	var r store.Report
 	if json.Unmarshal(report, &r) != nil {
-		return nil, at, false
+		return nil, store.Place{}, false
 	}
 	data, missing := blob.In(data, l.blobs.Get)
 	if missing > 0 {
-		return nil, at, false // the log says what is missing
+		return nil, store.Place{}, false // the log says what is missing
 	}
 	l.kept = &h
 	l.scan.goOn(mark{h.At.Seq, h.At.Off, h.At.Lines, markOf(h.At)}, r)

@@ -83,3 +83,15 @@ func TestHeadsOfSnapshots(t *testing.T) {
 		t.Errorf("%d names were too long; a head without one has %d bytes (%v)", bounded, len(whole), err)
 	}
 }
+
+// What is remembered of a large log, to find places in it again, is little.
+func TestMarksAreFarApart(t *testing.T) {
+	var s scanner
+	const size, line = 32 << 20, 1000
+	for off := int64(0); off < size; off += line {
+		s.pass(mark{seq: event.Seq(off/line + 1), off: off + line})
+	}
+	if n := len(s.marks); n < size/markEvery/2 || n > size/markEvery+1 {
+		t.Errorf("%d marks in %d bytes", n, size)
+	}
+}
