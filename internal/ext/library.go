@@ -28,9 +28,13 @@ func (w *World) Begin() { w.opened() }
 func (w *World) opened() *skills.Shelf {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	rest := time.Second
+	if w.conf.Lasting {
+		rest = 0
+	}
 	if w.shelf == nil && !w.closed {
 		w.shelf = skills.Open(skills.ShelfConfig{
-			Places: w.places, Agents: w.conf.Agents, Taken: taken(), Watch: w.conf.Lasting,
+			Places: w.places, Agents: w.conf.Agents, Taken: taken(), Rest: rest,
 			Changed: func(lib skill.Library) {
 				lib = w.chosen(lib)
 				for _, x := range w.attached() {

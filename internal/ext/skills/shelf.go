@@ -17,9 +17,12 @@ type ShelfConfig struct {
 	Places func() []skill.Place
 	Agents []skill.Agent     // that come before those of files (--agents)
 	Taken  map[string]string // names that are not for skills, and whose they are
-	// Watch has changed files counted as they change. Changed is told of the first
-	// library and of each other one, on a goroutine of the shelf.
-	Watch   bool
+	// Files are watched from the first reading on, or, where there is a Rest, from so
+	// long after it, when they are read once more: most runs of one prompt are over by
+	// then, and to let a watch go takes the system some milliseconds.
+	Rest time.Duration
+	// Changed is told of the first library and of each other one, on a goroutine of
+	// the shelf.
 	Changed func(skill.Library)
 	// Untrusted, when set, is told after each reading of files that are not what was
 	// trusted, if there are any, on the same goroutine.
@@ -91,10 +94,16 @@ func (s *Shelf) run() {
 			w.Close()
 		}
 	}()
-	for n := 0; ; n++ {
+	var late <-chan time.Time // when watching begins
+	if s.c.Rest > 0 {
+		rest := time.NewTimer(s.c.Rest)
+		defer rest.Stop()
+		late = rest.C
+	}
+	for n, watching := 0, late == nil; ; n++ {
 		places := s.c.Places()
 		lib, problems := Read(places, s.c.Agents, s.c.Taken)
-		if s.c.Watch {
+		if watching {
 			if dirs := append(folders(places), owned(lib)...); !slices.Equal(dirs, watched) {
 				if w != nil {
 					w.Close()
@@ -118,6 +127,8 @@ func (s *Shelf) run() {
 		}
 		select {
 		case <-s.wake:
+		case <-late:
+			watching = true
 		case <-s.quit:
 			return
 		}

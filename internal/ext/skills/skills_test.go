@@ -309,6 +309,12 @@ func TestFilesOfASkill(t *testing.T) {
 
 // A shelf reads in the background, and again when files change.
 func TestShelf(t *testing.T) {
+	for _, rest := range []time.Duration{0, time.Millisecond} {
+		t.Run(fmt.Sprint("rest ", rest), func(t *testing.T) { followed(t, rest) })
+	}
+}
+
+func followed(t *testing.T, rest time.Duration) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -323,7 +329,7 @@ func TestShelf(t *testing.T) {
 	told := make(chan skill.Library, 10)
 	s := Open(ShelfConfig{
 		Places: func() []skill.Place { return []skill.Place{{Dir: filepath.Join(dir, "skills"), Kind: skill.Skills}} },
-		Watch:  true, Changed: func(l skill.Library) { told <- l },
+		Rest:   rest, Changed: func(l skill.Library) { told <- l },
 	})
 	defer s.Close()
 	lib, bad := s.Library(10 * time.Second)
