@@ -64,6 +64,7 @@ func Open(ctx context.Context, p Process, s settings.Sources, f Front) (*World, 
 		Roots:   w.roots, Bare: s.Bare, Lasting: f.Lasting, Person: f.Person && !f.Print, HTTP: p.transport(), Proxy: p.Proxy, Hide: w.hide.String, Hidden: w.hide.Add,
 	})
 	live.Guard(w.ext.Reconfigures)
+	live.Follow(ext.Market(live.Paths, p.Env, p.Environ, p.Version).LockFile())
 	live.Watch(f.Lasting, w.changed)
 	return w, nil
 }

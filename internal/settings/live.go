@@ -41,6 +41,8 @@ type Live struct {
 	now atomic.Pointer[config.Config] // in force
 	own ownWrites
 
+	follow []string // files; see Follow
+
 	once    sync.Once
 	closing chan struct{}  // closed by Close
 	wait    sync.WaitGroup // of Watch
@@ -119,6 +121,10 @@ func (l *Live) Config() *config.Config { return l.now.Load() }
 // made, until files change again. It is called before Watch.
 func (l *Live) Guard(f func(was, now *config.Config) (refused bool)) { l.refuses = f }
 
+// Follow has a change of a file count as a change of what is in force, also where no
+// setting changes by it. It is called before Watch.
+func (l *Live) Follow(path string) { l.follow = append(l.follow, path) }
+
 // Watch has changed told of each change, one at a time, until Close. lasting:
 // from now on, not only when the settings are not fresh any more. It begins
 // on a goroutine, which ends then, or with Close.
@@ -150,7 +156,7 @@ func (l *Live) Hold(f func()) {
 func (l *Live) Start() {
 	l.once.Do(func() {
 		cfg, paths := l.now.Load(), l.Paths
-		files := append(l.serverFiles(), paths.Trust().Path)
+		files := append(append(l.serverFiles(), paths.Trust().Path), l.follow...)
 		for _, f := range cfg.Files {
 			files = append(files, f.Path)
 		}
@@ -250,6 +256,10 @@ func (l *Live) fingerprint(c *config.Config, err error) string {
 		fmt.Fprintln(&b, f.Path, f.Sum, f.State)
 	}
 	fmt.Fprintln(&b, c.Permissions.Unsafe, l.serverPrint(c))
+	for _, path := range l.follow {
+		text, err := confedit.Disk{}.Read(path, maxPerson)
+		fmt.Fprintln(&b, path, config.Sum(text), err)
+	}
 	seen := l.brings.Load() // skills are read anew when others are trusted
 	fmt.Fprintln(&b, seen.State)
 	for _, f := range seen.Files {

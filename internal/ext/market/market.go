@@ -127,6 +127,9 @@ func (s *Store) path(parts ...string) string {
 	return filepath.Join(append([]string{s.conf.Dir}, parts...)...)
 }
 
+// LockFile is the path of plugins.lock.json: with it changes which plugins there are.
+func (s *Store) LockFile() string { return s.path(lockName) }
+
 // lock reads plugins.lock.json. There is none before the first plugin.
 func (s *Store) lock() (lockFile, error) {
 	l := lockFile{Format: lockFormat, Markets: map[string]Market{}, Plugins: map[string]Installed{}}
