@@ -142,7 +142,7 @@ func hooksCheck(sys System, f *runFlags) *cobra.Command {
 				}
 			}
 			for _, h := range set.All() {
-				if s := h.Doubt(); s != "" {
+				for _, s := range h.Doubts() {
 					problems = append(problems, fmt.Errorf("%s: %s", h.From, s))
 				}
 			}

@@ -218,7 +218,7 @@ func HookProblems(x plugin.Plugin) (out []string) {
 			out = append(out, clip.Visible(g.From+": "+err.Error()))
 		}
 		for _, h := range list {
-			if d := h.Doubt(); d != "" {
+			for _, d := range h.Doubts() {
 				out = append(out, clip.Visible(g.From+": "+d))
 			}
 		}

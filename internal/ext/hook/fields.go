@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/text/fastjson"
 	"github.com/adze-agent/adze/internal/text/near"
 )
 
@@ -23,6 +24,40 @@ var takers = map[string][]Event{
 	"suppressOriginalPrompt": {UserPromptSubmit},
 	"action":                 {Elicitation, ElicitationResult}, "content": {Elicitation, ElicitationResult},
 	"displayContent": {MessageDisplay},
+}
+
+// Fields of settings that have an effect: beside the list of hooks, in hooks of every
+// kind, and in those of one.
+var (
+	groupFields = []string{"matcher", "hooks"}
+	anyFields   = []string{"type", "timeout", "if", "statusMessage", "async", "once", "onError"}
+	kindFields  = map[Kind][]string{
+		Command: {"command", "args", "shell", "sandbox", "asyncRewake"}, HTTP: {"url", "headers", "allowedEnvVars"}, MCPTool: {"server", "tool", "input"},
+		Prompt: {"prompt", "model", "continueOnBlock", "asyncRewake"}, Agent: {"prompt", "model", "continueOnBlock", "asyncRewake"}, Callback: {"callback"},
+	}
+)
+
+// idle says which fields of an object have no effect. Names that only tell readers
+// something are none of them.
+func idle(raw []byte, where string, fields []string) (out []string) {
+	var all []string
+	for _, list := range kindFields {
+		all = append(all, list...)
+	}
+	all = slices.Concat(all, anyFields, groupFields)
+	is := func(list []string, name string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) })
+	}
+	for _, name := range fastjson.Names(raw) {
+		switch {
+		case is(fields, name), is([]string{"name", "description", "comment"}, name), strings.HasPrefix(name, "_"), strings.HasPrefix(name, "$"):
+		case is(all, name):
+			out = append(out, fmt.Sprintf("%q has no effect %s", name, where))
+		default:
+			out = append(out, fmt.Sprintf("%q is no field of hooks, and has no effect%s", clip.Line(name, 60), near.Hint(name, fields)))
+		}
+	}
+	return out
 }
 
 // unheard says which parts of an answer mean nothing at the event, for people.

@@ -78,6 +78,7 @@ type Hook struct {
 	Place
 	match matcher
 	rule  *policy.Rule
+	idle  []string // what of it has no effect, and why
 }
 
 // Timeout is how long the hook may take.
@@ -114,17 +115,19 @@ func (h Hook) Name() string {
 	return strings.Join(append([]string{h.Command}, h.Args...), " ")
 }
 
-// Doubt says why the hook's matcher will probably never match, "" when it may.
-func (h Hook) Doubt() string {
-	if h.Event.Subject() != "tool_name" {
-		return ""
-	}
+// Doubts say what of the hook is probably not what was meant: a matcher that never
+// matches, and fields that have no effect.
+func (h Hook) Doubts() (out []string) {
 	for _, name := range h.match.list {
-		if !policy.Known(name) && !strings.HasPrefix(name, "mcp__") {
-			return fmt.Sprintf("hooks of %s: there is no tool %q%s", h.Event, name, near.Hint(name, policy.Tools()))
+		if h.Event.Subject() == "tool_name" && !policy.Known(name) && !strings.HasPrefix(name, "mcp__") {
+			out = append(out, fmt.Sprintf("hooks of %s: there is no tool %q%s", h.Event, name, near.Hint(name, policy.Tools())))
+			break
 		}
 	}
-	return ""
+	for _, s := range h.idle {
+		out = append(out, fmt.Sprintf("hooks of %s: %s", h.Event, s))
+	}
+	return out
 }
 
 // A Group is the handlers of one matcher, as settings write them.
@@ -158,8 +161,11 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 		problems = append(problems, fmt.Errorf("hooks of %s: the event has nothing to match, so the matcher %q says nothing", name, g.Matcher))
 		match = matcher{all: true}
 	}
-	for _, raw := range g.Hooks {
+	for i, raw := range g.Hooks {
 		h := Hook{Event: e, Matcher: g.Matcher, Place: at, match: match}
+		if i == 0 {
+			h.idle = idle(group, "beside \"hooks\"", groupFields)
+		}
 		err := json.Unmarshal(raw, &h.Handler)
 		if err = fastjson.InWords(err); err == nil {
 			err = h.check()
@@ -168,6 +174,7 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 			problems = append(problems, fmt.Errorf("hook of %s: %w", name, err))
 			continue
 		}
+		h.idle = append(h.idle, idle(raw, fmt.Sprintf("in a hook of type %q", h.Type), slices.Concat(anyFields, kindFields[h.Type]))...)
 		hooks = append(hooks, h)
 	}
 	return hooks, problems

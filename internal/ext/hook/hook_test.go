@@ -23,6 +23,28 @@ func parse(t *testing.T, event, group string) hook.Set {
 	return hook.NewSet(hooks...)
 }
 
+// What has no effect is told.
+func TestDoubts(t *testing.T) {
+	for group, want := range map[string]string{
+		`{"matcher":"Bash","hooks":[{"type":"command","command":"x","TimeOut":5,"name":"n","$comment":"c","_x":1}]}`: "",
+		`{"matcher":"Bsh","hooks":[{"type":"command","command":"x"}]}`:                                               `hooks of PreToolUse: there is no tool "Bsh" (did you mean Bash?)`,
+		`{"matchr":"Bash","hooks":[{"type":"command","command":"x","timout":5},{"type":"command","command":"y"}]}`: `hooks of PreToolUse: "matchr" is no field of hooks, and has no effect (did you mean matcher?); ` +
+			`hooks of PreToolUse: "timout" is no field of hooks, and has no effect (did you mean timeout?)`,
+		`{"hooks":[{"type":"http","url":"https://x","sandbox":true,"asyncRewake":true}]}`: `hooks of PreToolUse: "sandbox" has no effect in a hook of type "http"; hooks of PreToolUse: "asyncRewake" has no effect in a hook of type "http"`,
+		`{"hooks":[{"type":"agent","prompt":"x","model":"m","continueOnBlock":true}]}`:    "",
+		`{"timeout":3,"hooks":[{"type":"mcp_tool","server":"s","tool":"t","input":{}}]}`:  `hooks of PreToolUse: "timeout" has no effect beside "hooks"`,
+	} {
+		hooks, problems := hook.Parse("PreToolUse", []byte(group), hook.Place{})
+		var got []string
+		for _, h := range hooks {
+			got = append(got, h.Doubts()...)
+		}
+		if s := strings.Join(got, "; "); s != want || len(problems) > 0 {
+			t.Errorf("%s: %s %v", group, s, problems)
+		}
+	}
+}
+
 func TestMatching(t *testing.T) {
 	pre := func(tool, input string) hook.Input {
 		return hook.PreToolInput{Call: hook.Call{Tool: tool, Input: json.RawMessage(input)}}
