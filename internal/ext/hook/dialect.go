@@ -74,7 +74,7 @@ func ParseOther(d Dialect, doc []byte, at Place) (hooks []Hook, problems []error
 			continue
 		}
 		for _, raw := range groups {
-			group, err := translated(d, raw, file.Config.Disabled)
+			group, err := translated(d, e, raw, file.Config.Disabled)
 			if err != nil {
 				problems = append(problems, fmt.Errorf("hooks of %s: %w", name, err))
 			}
@@ -90,7 +90,7 @@ func ParseOther(d Dialect, doc []byte, at Place) (hooks []Hook, problems []error
 
 // translated is a group of another agent in the words of this format, nil when
 // nothing is left of it. The error says what was left out.
-func translated(d Dialect, raw []byte, disabled []string) (group []byte, err error) {
+func translated(d Dialect, e Event, raw []byte, disabled []string) (group []byte, err error) {
 	var g struct {
 		Matcher    string `json:"matcher"`
 		Sequential bool   `json:"sequential"`
@@ -125,6 +125,7 @@ func translated(d Dialect, raw []byte, disabled []string) (group []byte, err err
 		switch {
 		case d == Gemini && h.Timeout > 0:
 			seconds = h.Timeout / 1000
+		case h.Timeout == 0 && e == SessionEnd: // leaving takes no longer than with hooks of one's own
 		case d == Gemini:
 			seconds = geminiTimeout.Seconds()
 		case h.Timeout == 0:

@@ -28,6 +28,8 @@ func TestParseOther(t *testing.T) {
 		"gemini, off":     {hook.Gemini, `{"hooksConfig":{"enabled":false},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"a"}]}]}}`, nil, ""},
 		"gemini, one off": {hook.Gemini, `{"hooksConfig":{"disabled":["n"]},"hooks":{"BeforeTool":[{"hooks":[{"type":"command","name":"n","command":"a"}]}]}}`, nil, ""},
 		"in order":        {hook.Gemini, `{"hooks":{"BeforeTool":[{"sequential":true,"hooks":[{"type":"command","command":"a"},{"type":"command","command":"b"}]}]}}`, []string{"PreToolUse 60 a", "PreToolUse 60 b"}, "sequential"},
+		"at the end":      {hook.Gemini, `{"hooks":{"SessionEnd":[{"hooks":[{"type":"command","command":"a"},{"type":"command","command":"b","timeout":9000}]}]}}`, []string{"SessionEnd 1.5 a", "SessionEnd 9 b"}, ""},
+		"at Codex's end":  {hook.Codex, `{"hooks":{"SessionEnd":[{"hooks":[{"type":"command","command":"a"}]}]}}`, []string{"SessionEnd 1.5 a"}, ""},
 		"no JSON":         {hook.Gemini, `{`, nil, "no JSON"},
 	} {
 		hooks, problems := hook.ParseOther(c.dialect, []byte(c.doc), hook.Place{From: "f"})

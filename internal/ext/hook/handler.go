@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,17 +87,15 @@ func (h Hook) Timeout() time.Duration {
 	if h.Seconds > 0 {
 		return time.Duration(h.Seconds * float64(time.Second))
 	}
-	switch h.Type {
-	case HTTP, Prompt:
+	d := cmp.Or(events[h.Event].timeout, DefaultTimeout)
+	switch {
+	case h.Event == SessionEnd: // of any kind
+	case h.Type == HTTP, h.Type == Prompt:
 		return promptTimeout
-	case Agent:
+	case h.Type == Agent:
 		return agentTimeout
-	case Command, MCPTool, Callback:
 	}
-	if d := events[h.Event].timeout; d > 0 {
-		return d
-	}
-	return DefaultTimeout
+	return d
 }
 
 // Name is how people recognise the hook.

@@ -23,6 +23,28 @@ func parse(t *testing.T, event, group string) hook.Set {
 	return hook.NewSet(hooks...)
 }
 
+// How long a hook may take that says nothing of it: at the end of a session no kind
+// of hook holds people up.
+func TestTimeouts(t *testing.T) {
+	for _, c := range []struct {
+		event, rest string
+		want        time.Duration
+	}{
+		{"PreToolUse", `"type":"command","command":"x"`, 10 * time.Minute}, {"PreToolUse", `"type":"mcp_tool","server":"s","tool":"t"`, 10 * time.Minute},
+		{"PreToolUse", `"type":"http","url":"https://x"`, 30 * time.Second}, {"PreToolUse", `"type":"prompt","prompt":"x"`, 30 * time.Second},
+		{"PreToolUse", `"type":"agent","prompt":"x"`, time.Minute}, {"UserPromptSubmit", `"type":"command","command":"x"`, 30 * time.Second},
+		{"UserPromptSubmit", `"type":"agent","prompt":"x"`, time.Minute},
+		{"SessionEnd", `"type":"command","command":"x"`, 1500 * time.Millisecond}, {"SessionEnd", `"type":"http","url":"https://x"`, 1500 * time.Millisecond},
+		{"SessionEnd", `"type":"prompt","prompt":"x"`, 1500 * time.Millisecond}, {"SessionEnd", `"type":"agent","prompt":"x"`, 1500 * time.Millisecond},
+		{"SessionEnd", `"type":"agent","prompt":"x","timeout":9`, 9 * time.Second},
+	} {
+		hooks, problems := hook.Parse(c.event, []byte(`{"hooks":[{`+c.rest+`}]}`), hook.Place{})
+		if len(hooks) != 1 || len(problems) > 0 || hooks[0].Timeout() != c.want {
+			t.Errorf("%s, %s: %v, not %s (%v)", c.event, c.rest, hooks, c.want, problems)
+		}
+	}
+}
+
 // What has no effect is told.
 func TestDoubts(t *testing.T) {
 	for group, want := range map[string]string{
