@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -164,7 +165,8 @@ func hooksTest(sys System, f *runFlags) *cobra.Command {
 		Use: "test EVENT", Short: "Run the hooks of an event on a made input, and say what would happen", Args: cobra.ExactArgs(1),
 		Long: `test runs the hooks that match, as a session would, and prints what each of
 them said and what would come of it. Nothing but the hooks is run; those that a
-session does not wait for are waited for.
+session does not wait for are waited for. The model of a hook of the type prompt is
+asked, and costs what it costs; the server of one of the type mcp_tool is started.
 
   adze hooks test PreToolUse --tool Bash --input '{"command": "git push"}'
   adze hooks test UserPromptSubmit --input '{"prompt": "hello"}'`,
@@ -209,6 +211,10 @@ session does not wait for are waited for.
 				Project: p.Root, Now: time.Now,
 				HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 				Tell: after.tell, Later: after.say,
+				Ask: f.askForHook(sys, cmd, p, cfg), Tool: f.toolForHook(sys, cmd),
+				Agent: func(context.Context, string, string) (string, error) {
+					return "", errors.New("its agent runs in sessions alone")
+				},
 			})
 			defer r.Close()
 			r.Use(set)

@@ -159,6 +159,11 @@ func startable(s servers.Server) error {
 
 // with connects to one server, waits for it, and does something with it.
 func (f *runFlags) with(sys System, cmd *cobra.Command, u *useFlags, name string, do func(*hub, servers.Server) error) error {
+	return f.within(cmd.Context(), sys, cmd, u, name, do)
+}
+
+// within is with until a context ends.
+func (f *runFlags) within(ctx context.Context, sys System, cmd *cobra.Command, u *useFlags, name string, do func(*hub, servers.Server) error) error {
 	if err := u.check(); err != nil {
 		return err
 	}
@@ -179,15 +184,15 @@ func (f *runFlags) with(sys System, cmd *cobra.Command, u *useFlags, name string
 		return err
 	}
 	defer h.close()
-	h.Wait(cmd.Context())
-	if err := cmd.Context().Err(); err != nil {
+	h.Wait(ctx)
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if st := h.Status()[0]; st.State != event.ServerConnected {
 		return unreachable(st)
 	}
 	err = do(h, s)
-	if cause := cmd.Context().Err(); cause != nil {
+	if cause := ctx.Err(); cause != nil {
 		return cause
 	}
 	return err
