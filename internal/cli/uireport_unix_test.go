@@ -58,7 +58,7 @@ func TestUIReports(t *testing.T) {
 // the conversation.
 func TestUIAsksOnTheSide(t *testing.T) {
 	p := newPlace(t)
-	x := p.ui(90, 40, "@ Bash {\"command\": \"sleep 1000\"}\n---\n? prompt contains \"what does Sum return\"\n> The **sum**, of course.\n---\n> Never.\n", "--allowed-tools", "Bash(sleep:*)")
+	x := p.ui(90, 40, "@ Bash {\"command\": \"sleep 1000\"}\n---\n!stall\n---\n? prompt contains \"what does Sum return\"\n> The **sum**, of course.\n---\n> Never.\n", "--allowed-tools", "Bash(sleep:*)")
 	x.until(`What shall be done here`)
 	x.keys("/btw", enter)
 	x.until(`/btw <question>`)
@@ -67,6 +67,14 @@ func TestUIAsksOnTheSide(t *testing.T) {
 	x.keys("\x03")
 	x.keys("begin", enter)
 	x.until(`sleep 1000`)
+	x.keys("/btw what hangs?", enter)
+	x.until(`asking on the side`)
+	x.keys("/btw again", enter)
+	x.until(`asked already: Esc stops it`)
+	x.keys("\x03")
+	x.keys(esc)
+	x.until(`the question on the side is not asked any more`)
+	x.until(`Esc interrupts`) // the turn goes on
 	x.keys("/btw what does Sum return?", enter)
 	x.until(`/btw what does Sum return\?\n +The sum, of course\.`)
 	x.gone(`asking on the side`)

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"github.com/adze-agent/adze/internal/text/order"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"maps"
 	"slices"
 	"strings"
@@ -13,9 +11,12 @@ import (
 	"github.com/adze-agent/adze/internal/contrib"
 	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/text/order"
 	"github.com/adze-agent/adze/internal/transcript"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 )
 
 // A command is a word after "/".
@@ -152,13 +153,24 @@ func (m *Model) asideCommand(question string) []effect {
 		m.box.Set("/btw ")
 		m.say("what is the question? /btw what does Sum return?", draw.Quiet)
 		return nil
+	case m.aside != nil:
+		m.box.Set("/btw " + question)
+		m.say("a question is being asked already: "+m.keys.Hint(keymap.Cancel)+" stops it", draw.Quiet)
+		return nil
 	}
 	s := m.s
 	m.say("asking on the side …", draw.Quiet)
-	return []effect{work{func(ctx context.Context) func(*Model) []effect {
+	ctx, stop := context.WithCancel(context.Background())
+	m.aside = stop
+	return []effect{work{func(life context.Context) func(*Model) []effect {
+		defer context.AfterFunc(life, stop)()
 		answer, err := s.Aside(ctx, question)
 		return func(m *Model) []effect {
-			if m.s != s {
+			if ctx.Err() != nil { // it was stopped, and that was told
+				return nil
+			}
+			stop()
+			if m.aside = nil; m.s != s {
 				return nil
 			}
 			m.flash = flash{}

@@ -230,6 +230,10 @@ func (m *Model) cancel() ([]effect, bool) {
 	case m.list != nil:
 		m.list.dismissed(m)
 		m.list = nil
+	case m.aside != nil:
+		m.aside()
+		m.aside = nil
+		m.say("the question on the side is not asked any more", draw.Quiet)
 	case m.awaited():
 		return m.recall(), true
 	case m.flash.text != "" && !m.turn.running:

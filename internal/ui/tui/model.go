@@ -53,6 +53,7 @@ type Model struct {
 	hung      []hung    // pictures of an earlier run
 	trusting  bool      // whether the folder is trusted was asked
 	gone      error
+	aside     func()            // stops the question of /btw that is being asked, nil when none is
 	cutOff    bool              // the turn before was interrupted, and Enter goes on with it
 	troubled  map[string]string // MCP servers that were said to need a person, and their state then
 	// shownAfter is the event after which the story begins, 0 when it has all;
