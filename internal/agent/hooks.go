@@ -135,8 +135,11 @@ func (r *run) atEnd(ctx context.Context) (ruling hookRuling, err error) {
 	}
 	in := hook.StopInput{Active: r.mem.last == StopHookBlocked, Last: lastText(r.Host.State().Messages()), Tasks: []hook.Task{}, Crons: []hook.Task{}}
 	a := r.Host.Hook(ctx, in, nil)
-	for _, s := range a.Context {
-		r.Host.Note(s)
+	more := !a.Block && !a.Stop && len(a.Context) > 0 && r.mem.hookBlocks < maxStopHookBlocks // words for a model that would be done have it go on
+	if !more {
+		for _, s := range a.Context {
+			r.Host.Note(s)
+		}
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -149,6 +152,8 @@ func (r *run) atEnd(ctx context.Context) (ruling hookRuling, err error) {
 			"the turn ends although a hook (%s) wants it to go on, after it has %d times: %s", a.By, maxStopHookBlocks, a.Reason)})
 	case a.Block:
 		return hooksBlock, r.say("A hook (" + a.By + ") wants you to go on: " + a.Reason)
+	case more:
+		return hooksBlock, r.say("A hook says, before you are done:\n" + strings.Join(a.Context, "\n"))
 	}
 	return hooksAgree, nil
 }

@@ -174,6 +174,16 @@ func TestHooksAtTheEnd(t *testing.T) {
 		t.Errorf("people are told %+v", n)
 	}
 
+	// What a hook has for the model has it go on as well, as often as that.
+	r = newRig(t, nil, slices.Repeat([]fake.Reply{fake.Say("done")}, 20)...)
+	given = r.hooked(map[hook.Event]hook.Answer{hook.Stop: {Context: []string{"look", "again"}}})
+	if out := r.run(t); out.Reason != agent.Completed || len(r.model.Requests()) != 11 || strings.Count(words(r.last()), "A hook says, before you are done:\nlook\nagain") != 10 {
+		t.Errorf("%+v after %d requests, the last with %q", out, len(r.model.Requests()), words(r.last()))
+	}
+	if got := of(*given, hook.Stop); len(got) != 11 || !strings.Contains(got[1], `"stop_hook_active":true`) || !slices.Equal(r.host.notes, []string{"look", "again"}) {
+		t.Errorf("given %d; notes %q", len(got), r.host.notes)
+	}
+
 	r = newRig(t, nil, fake.Say("done"), fake.Say("not asked"))
 	r.hooked(map[hook.Event]hook.Answer{hook.Stop: {Stop: true, Why: "enough"}})
 	if out := r.run(t); out.Reason != agent.StopHookPrevented || out.Text != "a hook ended the turn: enough" || len(r.model.Requests()) != 1 {

@@ -107,6 +107,10 @@ func printAnswer(w io.Writer, e hook.Event, a hook.Answer, more []string) error 
 		say("FileChanged hooks would be told of these files besides those that their matchers name: %s", strings.Join(a.Watch, ", "))
 	}
 	for _, s := range a.Context {
+		if (e == hook.Stop || e == hook.SubagentStop) && !a.Block && !a.Stop {
+			say("%s: %s", blocked(e), s)
+			continue
+		}
 		say("the model would be told: %s", s)
 	}
 	for _, s := range a.System {

@@ -224,6 +224,9 @@ func (h Hook) heard(text []byte) []byte {
 		s = map[string]any{}
 	}
 	delete(s, "hookEventName")
+	if h.Event == Stop || h.Event == SubagentStop { // where it has the model go on here, and is nothing there
+		delete(s, "additionalContext")
+	}
 	if p, _ := s["permissionDecision"].(string); strings.EqualFold(p, "allow") {
 		delete(s, "permissionDecision")
 		delete(s, "permissionDecisionReason")
