@@ -108,13 +108,16 @@ type document struct {
 	out     *bufio.Writer
 	o       Options
 	hide    *secret.Redactor
+	id      string        // of the session
 	uses    []llm.ToolUse // of the newest reply, not written yet
+	off     bool          // a hook put the last of them off
 	results map[string]event.ToolFinished
 }
 
 func (d *document) event(e event.Event) {
 	switch b := e.Body.(type) {
 	case event.SessionStarted:
+		d.id = b.ID
 		d.put("# %s\n\n", d.text(clip.Line(cmp.Or(d.o.Title, "Session "+b.ID), 200)))
 		d.put("Session %s, started %s in `%s`", b.ID, e.Time.Format("2006-01-02 15:04 MST"), d.text(b.Dir))
 		if b.Branch != "" {
@@ -139,7 +142,9 @@ func (d *document) event(e event.Event) {
 			delete(d.results, call)
 		}
 	case event.TurnEnded:
-		d.calls()
+		if d.off = b.Reason == event.ToolDeferred; !d.off { // else its result may come yet
+			d.calls()
+		}
 		clear(d.results)
 		if b.How != event.Done {
 			d.put("_The turn ended: %s_\n\n", d.text(clip.Line(strings.TrimSpace(string(b.How)+" "+b.Err), 300)))
@@ -153,6 +158,7 @@ func (d *document) event(e event.Event) {
 		}
 		d.put("_What came before is not sent to the model any more. It goes on with:_\n\n%s\n\n", d.text(b.Text))
 	case event.Rewound:
+		d.calls()
 		d.put("_%s_\n\n", d.text(b.String()))
 	case event.Ran:
 		d.calls()
@@ -193,6 +199,9 @@ func (d *document) calls() {
 		r, ok := d.results[u.ID]
 		delete(d.results, u.ID) // what is left came before its reply
 		switch {
+		case !ok && d.off:
+			d.put("_A hook put this call off. It waits, and the session goes on with it:_ `adze -p --resume %s`\n\n", d.text(d.id))
+			continue
 		case !ok:
 			d.put("_no result_\n\n")
 			continue

@@ -111,7 +111,7 @@ func (p Paper) Head(c *Call) draw.Line {
 	verb, subject := c.Words()
 	lead := draw.S("  ", draw.Plain)
 	switch _, changed := c.View.(view.Diff); {
-	case c.asked:
+	case c.asked, c.off:
 		lead = p.Mark(draw.Warning, draw.Attention)
 	case !c.Ended:
 		lead = p.Mark(draw.Radio, draw.Accent)
@@ -158,6 +158,9 @@ func (p Paper) facts(c *Call) draw.Line {
 		return parts
 	case c.denied:
 		say("refused", draw.Attention)
+		return parts
+	case c.off:
+		say("put off", draw.Attention)
 		return parts
 	}
 	switch b := c.View.(type) {
@@ -225,6 +228,9 @@ func (p Paper) callBody(c *Call) []draw.Line {
 		if c.comment != "" && !strings.Contains(c.why, c.comment) {
 			text("“"+c.comment+"”", draw.Plain, textLines)
 		}
+		return out
+	case c.off:
+		text(c.why, draw.Quiet, textLines)
 		return out
 	case !c.Ended:
 		if len(c.tail) > 0 && !c.asked {

@@ -11,7 +11,7 @@ import (
 
 // call finds a call, or adds one.
 func (s *Story) call(id, name string, now time.Time) *Call {
-	if c := s.ByID[id]; c != nil {
+	if c := s.ByID[id]; c != nil && !(c.off && s.Find(id) < s.Printed) { // what was put off goes on below what is printed of it
 		return c
 	}
 	c := &Call{ID: id, name: name, at: now}
@@ -22,7 +22,7 @@ func (s *Story) call(id, name string, now time.Time) *Call {
 
 func (s *Story) started(b event.ToolStarted, now time.Time) {
 	c := s.call(b.Call, b.Name, now)
-	c.started, c.Ended, c.denied, c.at, c.fold = true, false, false, now, b.Fold
+	c.started, c.Ended, c.denied, c.off, c.at, c.fold = true, false, false, false, now, b.Fold
 	if b.Title != "" {
 		c.Title = b.Title
 	}
@@ -72,7 +72,7 @@ func (it *Item) folds() bool {
 	if it.Kind != Called {
 		return false
 	}
-	return !slices.ContainsFunc(it.Calls, func(c *Call) bool { return c.fold == "" || c.Wrong || c.denied || isImage(c.View) })
+	return !slices.ContainsFunc(it.Calls, func(c *Call) bool { return c.fold == "" || c.Wrong || c.denied || c.off || isImage(c.View) })
 }
 
 // hear adds output of a running call.
@@ -98,7 +98,7 @@ func (c *Call) Stage() string {
 func (s *Story) finished(b event.ToolFinished, now time.Time) {
 	s.changedFiles(b)
 	c := s.call(b.Call, b.Name, now)
-	c.Ended, c.Wrong, c.denied, c.took, c.text, c.asked = true, b.IsErr, b.Denied, b.Took, b.Text, false
+	c.Ended, c.Wrong, c.denied, c.off, c.took, c.text, c.asked = true, b.IsErr, b.Denied, false, b.Took, b.Text, false
 	if b.Denied {
 		c.why = b.Verdict.Reason
 	}

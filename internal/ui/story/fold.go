@@ -14,6 +14,8 @@ import (
 // Apply folds one event.
 func (s *Story) Apply(e event.Event) {
 	switch b := e.Body.(type) {
+	case event.SessionStarted:
+		s.id = b.ID
 	case event.InputAccepted:
 		s.said(e.Seq, e.Time, b)
 	case event.TurnStarted:
@@ -66,7 +68,7 @@ func (s *Story) Apply(e event.Event) {
 		s.rewound(e.Seq, e.Time, b)
 	case event.ModelChanged:
 		s.changed(e, "model: "+b.Model, b.Why)
-	case event.Resumed, event.SessionStarted, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged,
+	case event.Resumed, event.Situated, event.Spent, event.InputQueued, event.InputRemoved, event.ModeChanged, event.Titled, event.ToolsChanged, event.Extended, event.ServerChanged,
 		event.Cleared, event.Bounded, event.Stripped, event.NotesKept, event.TaskEnded, event.HookStarted, event.HookEnded, event.Unknown, event.Waiting, event.Compacting, event.TaskOutput, event.Queued, event.RewindPlan, event.ToolInputDelta:
 		// shown elsewhere, or not at all
 	}
@@ -90,6 +92,9 @@ func (s *Story) with(id string, f func(*Call)) {
 // ask is a question about the call.
 func (c *Call) ask(b event.Asked) {
 	c.asked, c.input = true, b.Input
+	if c.off { // the session goes on with it
+		c.off, c.Ended = false, false
+	}
 	if c.View == nil {
 		c.View = b.View
 	}
@@ -101,6 +106,17 @@ func (c *Call) answer(b event.Answered) {
 	c.asked, c.comment = false, b.Comment
 	if c.aside && !c.started {
 		c.Ended, c.denied, c.View = true, !b.Allow, nil
+	}
+}
+
+// over ends a call that has no result when its turn ends.
+func (c *Call) over(off bool, session string) {
+	if c.Ended, c.off, c.Wrong, c.why = true, off, !off, "interrupted"; !off {
+		return
+	}
+	c.why = "A hook put this call off. It waits, and the session goes on with it"
+	if session != "" {
+		c.why += ": adze -p --resume " + session
 	}
 }
 
@@ -323,7 +339,7 @@ func (s *Story) ended(b event.TurnEnded, now time.Time) {
 		}
 		for _, c := range it.Calls {
 			if !c.Ended && !c.own {
-				c.Ended, c.Wrong, c.why = true, true, "interrupted"
+				c.over(b.Reason == event.ToolDeferred, s.id)
 			}
 		}
 		it.Done = true

@@ -74,6 +74,7 @@ type Call struct {
 	Ended    bool
 	Wrong    bool
 	denied   bool
+	off      bool   // a hook put it off: it waits for the session to go on
 	why      string // of a denial
 	comment  string // what the person said with the answer
 	took     time.Duration
@@ -100,6 +101,7 @@ type Story struct {
 	// do not change any more.
 	Printed int
 	running bool
+	id      string // of the session, "" where its beginning was not seen
 }
 
 func New() *Story { return &Story{ByID: map[string]*Call{}} }

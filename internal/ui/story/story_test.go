@@ -1,6 +1,7 @@
 package story_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,5 +67,46 @@ func TestChange(t *testing.T) {
 	got := draw.TextOf(story.Paper{O: draw.Options{Width: 40}}.Change(view.Diff{Path: "a.go", Unified: "@@ -1 +1 @@\n-a\n+b\n", Added: 1, Removed: 1}))
 	if !strings.HasPrefix(got, "✎ Edit   a.go") || !strings.Contains(got, "+1 −1") || !strings.Contains(got, "1 + b") {
 		t.Errorf("\n%s", got)
+	}
+}
+
+// A call that a hook put off waits: it is not one that was interrupted, and it is
+// seen to go on.
+func TestPutOff(t *testing.T) {
+	begin := []event.Body{
+		event.SessionStarted{ID: "s1"}, event.InputAccepted{ID: "p", Text: "go"}, event.TurnStarted{ID: "t"},
+		event.Replied{Message: llm.Message{Role: llm.Assistant, Parts: []llm.Part{llm.ToolUse{ID: "1", Name: "Bash", Input: []byte(`{"command":"touch ran"}`)}}}},
+		event.TurnEnded{ID: "t", How: event.Done, Reason: event.ToolDeferred}, event.TurnStarted{ID: "t2"},
+	}
+	ran := event.ToolFinished{Call: "1", Name: "Bash", View: view.Terminal{Command: "touch ran", Output: "it ran\n"}}
+	for name, rest := range map[string][]event.Body{
+		"runs":       {event.ToolStarted{Call: "1", Name: "Bash"}, ran},
+		"is asked":   {event.Asked{Call: "1", Tool: "Bash"}},
+		"is refused": {event.ToolFinished{Call: "1", Name: "Bash", Denied: true, IsErr: true}},
+	} {
+		for _, printed := range []bool{false, true} {
+			s, p := story.New(), story.Paper{O: draw.Options{Width: 70}}
+			out := ""
+			for i, b := range slices.Concat(begin, rest) {
+				s.Apply(event.Event{Seq: event.Seq(i + 1), Body: b})
+				if i != len(begin)-2 {
+					continue
+				}
+				off := draw.TextOf(p.Item(s.Items[1]))
+				if strings.Contains(off, "interrupted") || !strings.Contains(off, "put off") || !strings.Contains(off, "adze -p --resume s1") {
+					t.Errorf("%s: while it waits:\n%s", name, off)
+				}
+				if printed {
+					out = draw.TextOf(s.Next(p))
+				}
+			}
+			for _, it := range s.Items[s.Printed:] {
+				out += draw.TextOf(p.Item(it))
+			}
+			want := map[string]string{"runs": "it ran", "is asked": "waits for your answer", "is refused": "refused"}[name]
+			if !strings.Contains(out, want) || strings.Contains(out, "put off") != printed {
+				t.Errorf("%s, printed %v:\n%s", name, printed, out)
+			}
+		}
 	}
 }

@@ -255,6 +255,9 @@ func (m *Model) enter() []effect {
 	if p.Body() == "" && len(p.Images) == 0 {
 		if m.cutOff {
 			m.cutOff = false
+			if m.st.Deferred() != nil {
+				return []effect{submit{op: op.Prompt{ID: m.host.NewID()}, then: (*Model).fail}}
+			}
 			return m.send(edit.Prompt{Text: goOn, Shown: goOn})
 		}
 		return m.hasten()

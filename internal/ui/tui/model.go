@@ -54,7 +54,7 @@ type Model struct {
 	trusting  bool      // whether the folder is trusted was asked
 	gone      error
 	aside     func()            // stops the question of /btw that is being asked, nil when none is
-	cutOff    bool              // the turn before was interrupted, and Enter goes on with it
+	cutOff    bool              // the turn before was interrupted or put off, and Enter goes on with it
 	troubled  map[string]string // MCP servers that were said to need a person, and their state then
 	// shownAfter is the event after which the story begins, 0 when it has all;
 	// begun says that its first event was there.
@@ -293,6 +293,10 @@ func (m *Model) ready() []effect {
 	m.forked(m.start.Resume)
 	waiting := m.queue
 	m.queue = m.waited()
+	if u := m.st.Deferred(); u != nil && len(m.queue) == 0 {
+		m.cutOff = true
+		m.note("info", "A hook put the last call off, and it waits. Enter goes on with it.", "")
+	}
 	if end := m.st.Turn.End; m.s.After > 0 && end.How == event.Interrupted && end.Reason != event.InterruptedSummary && !m.turn.running {
 		how := "Enter goes on with it."
 		if len(m.queue) > 0 {

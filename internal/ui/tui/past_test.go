@@ -12,6 +12,7 @@ import (
 
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
 )
 
@@ -128,5 +129,26 @@ func TestAHugePastIsBounded(t *testing.T) {
 	r.keys("ctrl+o")
 	if text := r.text(); !strings.Contains(text, "without its first") {
 		t.Errorf("the transcript does not say that it is a part:\n%s", text)
+	}
+}
+
+// Where a hook put the last call off, Enter goes on with it.
+func TestEnterGoesOnWithWhatWasPutOff(t *testing.T) {
+	es := longLog(1, 1)[:3] // up to the reply that calls
+	es = append(es, event.Event{Seq: 4, Time: start, Body: event.TurnEnded{ID: "t0", How: event.Done, Reason: event.ToolDeferred}})
+	for _, late := range []bool{false, true} {
+		r, _ := resume(t, es, late)
+		r.has("A hook put the last call off, and it waits. Enter goes on with it.", "put off").hasNot("interrupted")
+		r.ops = nil
+		r.keys("enter")
+		if want := []op.Op{op.Prompt{ID: "id1"}}; !cmp.Equal(r.ops, want) {
+			t.Errorf("sent: %#v", r.ops)
+		}
+		r.event(event.TurnStarted{ID: "t1"}, event.ToolStarted{Call: "c0.0", Name: "Bash"}, event.ToolFinished{Call: "c0.0", Name: "Bash", Text: "it ran"}, event.TurnEnded{ID: "t1"})
+		r.ops = nil
+		r.keys("enter")
+		if len(r.ops) != 0 {
+			t.Errorf("went on again: %#v", r.ops)
+		}
 	}
 }
