@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/adze-agent/adze/internal/llm"
+	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/tool"
 )
 
@@ -73,5 +74,30 @@ func TestNamesOfErrors(t *testing.T) {
 		if got := KindName(kind); got != want {
 			t.Errorf("%q, not %q", got, want)
 		}
+	}
+}
+
+// What is left of a budget is told when half, three quarters and nine tenths are
+// gone.
+func TestSharesThatAreTold(t *testing.T) {
+	for used, want := range map[float64]int{0: 0, 0.99: 0, 1: 50, 1.49: 50, 1.5: 75, 1.79: 75, 1.8: 90, 2: 90, 3: 90} {
+		if got := share(used, 2); got != want {
+			t.Errorf("%v of 2: %d %%, want %d", used, got, want)
+		}
+	}
+}
+
+// A refused call reads what whoever answered said; where nothing was, why it was
+// refused.
+func TestWhatARefusedCallReads(t *testing.T) {
+	denied := policy.Verdict{Effect: policy.Deny, Reason: "it is late"}
+	const why = "This call was refused: it is late. Do not try to get around it; find another way, or say what you need."
+	for want, v := range map[string]Verdict{why: {Verdict: denied}, "do it so": {Verdict: denied, Answer: &tool.Answer{Comment: "do it so"}}} {
+		if got := refusal(v); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := refusal(Verdict{Verdict: denied, Answer: &tool.Answer{}}); got != why {
+		t.Errorf("without a comment: %q", got)
 	}
 }

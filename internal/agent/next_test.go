@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,6 +168,59 @@ func TestRecoveriesAreNoTurns(t *testing.T) {
 	} {
 		if m, got := next(memory{}, c.o, c.can); m.recoveries != c.want || got.again == "" {
 			t.Errorf("%+v: %d, %+v", c.o, m.recoveries, got)
+		}
+	}
+}
+
+// A cause that does not go away is met with each recovery as often as it may be,
+// in this order, and then the turn ends.
+func TestRecoveriesEnd(t *testing.T) {
+	all := means{largerCap: true, fallback: true, clearable: true, media: true, compactable: true}
+	for name, c := range map[string]struct {
+		o    outcome
+		can  means
+		want string
+	}{
+		"a capped reply":             {outcome{stop: llm.MaxTokens}, all, "output_cap_raised 3*output_resumed output_cap"},
+		"a call that is cut":         {outcome{stop: llm.MaxTokens, calls: 1, cut: 1}, all, "output_cap_raised 3*call_cut output_cap"},
+		"one in a full window":       {outcome{stop: llm.WindowFull, calls: 1, cut: 1}, all, "output_cap_raised 2*window_drained_retry compacted_retry 3*call_cut output_cap"},
+		"a full window":              {outcome{stop: llm.WindowFull}, all, "2*window_drained_retry compacted_retry prompt_too_long"},
+		"a request that is too long": {outcome{err: fault(llm.TooLong)}, all, "2*window_drained_retry compacted_retry prompt_too_long"},
+		"media that is too large":    {outcome{err: fault(llm.MediaTooBig)}, all, "media_stripped_retry media_too_large"},
+		"a model that is busy":       {outcome{err: fault(llm.Overloaded)}, all, "fallback_model model_error"},
+		"a wrong key":                {outcome{err: fault(llm.Unauthorized)}, all, "model_error"},
+		"nothing is said":            {outcome{stop: llm.EndTurn, empty: true}, all, "empty_reply_retry model_error"},
+		"an answer that never fits":  {outcome{stop: llm.WantTools, calls: 1, rejected: 1}, all, "5*next_step structured_output_retries"},
+		"an answer that never comes": {outcome{stop: llm.EndTurn}, means{structured: true}, "5*structured_output_retry structured_output_retries"},
+		"hooks that want more":       {outcome{stop: llm.EndTurn, hook: hooksBlock}, all, "10*stop_hook_blocked completed"},
+		"little that is done":        {outcome{stop: llm.EndTurn, tokens: 10}, means{budget: 100_000}, "3*token_budget_nudge completed"},
+	} {
+		var got []string
+		last, n := "", 0
+		said := func(s string) {
+			if s == last {
+				n++
+				return
+			}
+			switch {
+			case n > 1:
+				got = append(got, fmt.Sprintf("%d*%s", n, last))
+			case n == 1:
+				got = append(got, last)
+			}
+			last, n = s, 1
+		}
+		for m, steps := (memory{}), 0; steps < 50; steps++ {
+			var ch choice
+			if m, ch = next(m, c.o, c.can); ch.end != "" {
+				said(string(ch.end))
+				break
+			}
+			said(string(ch.again))
+		}
+		said("")
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %s, want %s", name, s, c.want)
 		}
 	}
 }

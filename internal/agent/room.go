@@ -72,7 +72,7 @@ func (r *run) bound(effective int) error {
 	bound := window.MessageBound(effective)
 	var cuts []event.Cut
 	st, after := r.Host.State(), event.Seq(0)
-	if r.held.bound > 0 && r.held.bound <= bound {
+	if r.held.bound <= bound { // when nothing was looked at, through is 0
 		after = r.held.through
 	}
 	r.held = held{bound, st.Seq}

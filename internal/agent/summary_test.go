@@ -298,3 +298,21 @@ func TestNoRoomIsMade(t *testing.T) {
 		}
 	})
 }
+
+// Room is made for a model whose price is not known, too, where no budget counts
+// on it.
+func TestRoomForAModelWithoutAPrice(t *testing.T) {
+	for name, budget := range map[string]agent.Budget{"no budget": {}, "one that needs no price": {USD: 1, Unpriced: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := talked(t, 8, 15_500, summing(t, "the sum", llm.Usage{In: 1, Out: 1}), fake.Say("done"))
+				r.host.target.Window, r.host.target.Cap = 16_000, 1000
+				r.host.target.Cost = func(llm.Usage) (float64, bool) { return 0, false }
+				r.turn.Budget = budget
+				if out := r.run(t); out.Reason != agent.Completed || len(said[event.Compacted](r.host)) != 1 {
+					t.Errorf("%+v, %d compactions", out, len(said[event.Compacted](r.host)))
+				}
+			})
+		})
+	}
+}
