@@ -246,7 +246,7 @@ func TestWhatACompactionKeeps(t *testing.T) {
 			return tool.Result{
 				Text: strings.Repeat("y", 200_000), View: view.Tasks{Items: []view.Task{{Text: "write it", Status: view.InProgress}, {Text: "read it", Status: view.Completed}}},
 				Effects: []tool.Effect{
-					effect.Planned{Text: "step one of the plan"}, effect.Changed{Files: []effect.Change{{Path: "/w/changed.go"}}},
+					effect.Planned{Text: "step one of the plan"}, effect.Changed{Files: []effect.Change{{Path: "/w/changed.go"}, {Path: "/elsewhere/x.go"}}},
 					effect.Saw{Files: []effect.File{{Path: "/w/seen.go"}}}, effect.Skill{Name: "mend", Text: "mend it so"},
 				},
 			}
@@ -261,7 +261,7 @@ func TestWhatACompactionKeeps(t *testing.T) {
 		s := words(r.last())
 		for _, want := range []string{
 			"<summary>\nthe sum\n</summary>", "- go\n</user_messages>", "<skills>\n# mend\nmend it so\n</skills>", "<plan>\nstep one of the plan\n</plan>", "<todo_list>\n- [in_progress] write it\n</todo_list>",
-			"<changed_files>\nbelow /w:\nchanged.go\n</changed_files>", "<background_tasks>\n- b1 (shell): make watch\n</background_tasks>", "<recent_files>\n<file path=\"/w/seen.go\">", "\n/session/record.txt\n</record>",
+			"<changed_files>\n/elsewhere/x.go\nbelow /w:\nchanged.go\n</changed_files>", "<background_tasks>\n- b1 (shell): make watch\n</background_tasks>", "<recent_files>\n<file path=\"/w/seen.go\">", "\n/session/record.txt\n</record>",
 		} {
 			if !strings.Contains(s, want) {
 				t.Errorf("%q is not in %.1000s", want, s)

@@ -41,7 +41,8 @@ type host struct {
 	wish    *agent.Compaction
 	steered int
 	rule    func(agent.Question) agent.Verdict
-	broken  error                  // of each ruling
+	broken  error // of each ruling
+	proceed func(context.Context) error
 	refuse  func(event.Body) error // nil records everything
 	hook    func(hook.Input) hook.Answer
 	look    map[string]event.Attached // of files that are not just there
@@ -139,7 +140,13 @@ func (h *host) Look(_ context.Context, paths []string) (out []event.Attached) {
 	return out
 }
 
-func (h *host) Proceed(context.Context) error { return nil }
+func (h *host) Proceed(ctx context.Context) error {
+	if h.proceed == nil {
+		return nil
+	}
+	return h.proceed(ctx)
+}
+
 func (h *host) Leave(<-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
