@@ -31,6 +31,7 @@ func TestBoundsOfAFolder(t *testing.T) {
 		"a byte more":             {func(r *rig) { r.write(".mcp.json", mib+mib+"x") }, ".mcp.json: larger than 2 MiB"},
 		"32 MiB":                  {func(r *rig) { r.brings(32, mib) }, ""},
 		"32 MiB and a byte":       {func(r *rig) { r.brings(32, mib); r.write(".mcp.json", "x") }, "left out: 1 more file: a folder brings at most 2,000 files or 32 MiB that need trust"},
+		"three files more":        {func(r *rig) { _ = many(r, 2003) }, "left out: 3 more files: a folder brings at most 2,000 files or 32 MiB that need trust"},
 		// What is beyond the bounds and would run is not just left out.
 		"too many, and a script":   {func(r *rig) { _ = many(r, 2001); r.scripts(1, "x") }, "the folder: it brings more than 2,000 files or 32 MiB that need trustleft out: 1 more file: a folder brings at most 2,000 files or 32 MiB that need trust"},
 		"as deep as may be":        {func(r *rig) { r.write(deep(6), "x") }, ""},

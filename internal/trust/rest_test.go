@@ -1,6 +1,7 @@
 package trust_test
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -111,5 +112,99 @@ func TestFilesThatAreNotThere(t *testing.T) {
 	files.Dir = other.Root
 	if text, err := files.Read(filepath.Join(other.Root, ".mcp.json"), 100); err != nil || string(text) != "{}" {
 		t.Errorf("%q %v", text, err)
+	}
+}
+
+// A change of the record that could not be written is not taken for done.
+func TestRecordsThatCannotBeWritten(t *testing.T) {
+	r := newRig(t)
+	r.write(".mcp.json", "{}")
+	r.grant(trust.Untrusted)
+	a := trust.Answers{Path: filepath.Join(filepath.Dir(r.Path), "answers.json")}
+	db := servers.Server{Name: "db", Raw: []byte(`{"command":"x"}`)}
+	if err := a.Say(t.Context(), "/w", db, true); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // nobody waits for the locks any more, which cannot be had
+	for _, path := range []string{r.Path, a.Path} {
+		if err := os.Mkdir(path+".lock", 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ok, err := r.Revoke(ctx, r.Root); ok || err == nil {
+		t.Errorf("revoked: %t, %v", ok, err)
+	}
+	r.check(trust.Trusted)
+	if err := r.Grant(ctx, r.check(trust.Trusted)); err == nil {
+		t.Error("granted")
+	}
+	if _, err := a.Forget(ctx, "/w"); err == nil {
+		t.Error("forgotten")
+	}
+	if err := a.Say(ctx, "/w", db, false); err == nil {
+		t.Error("said")
+	}
+	if got, err := a.Of("/w"); err != nil || !got["db"].Yes {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
+// A server that is described twice in one file cannot be used, and shows so.
+func TestClaimsOfServersGivenTwice(t *testing.T) {
+	r := newRig(t)
+	r.write(".mcp.json", "{\"mcpServers\":{\n\"a\":{\"command\":\"x\"},\n\"b\":{\"command\":\"z\"},\n\"a\":{\"command\":\"y\"}}}")
+	said := map[int]string{}
+	for _, c := range r.check(trust.Untrusted).Claims() {
+		said[c.Line] = c.What + ": " + c.Text
+	}
+	if !strings.HasPrefix(said[2], "MCP server a: cannot be used: ") && !strings.HasPrefix(said[4], "MCP server a: cannot be used: ") || said[3] != "MCP server b: runs: z" {
+		t.Errorf("%v", said)
+	}
+}
+
+// What a folder does not bring is the disk's, and what it brings is read once.
+func TestFilesOfOthersAreTheDisks(t *testing.T) {
+	r := newRig(t)
+	r.write(".mcp.json", "{}")
+	r.write("notes/a", "x")
+	r.write("notes/b", "y")
+	files := trust.Files{Folder: r.Folder, Disk: confedit.Disk{}}
+	dir := filepath.Join(r.Root, "notes")
+	if got, want := files.Names(dir), (confedit.Disk{}).Names(dir); !slices.Equal(got, want) || len(got) != 2 {
+		t.Errorf("%q, the disk has %q", got, want)
+	}
+	if got, want := files.Owned(dir), (confedit.Disk{}).Owned(dir); (got == nil) != (want == nil) {
+		t.Errorf("%v, of the disk %v", got, want)
+	}
+	v := r.check(trust.Untrusted)
+	r.write(".mcp.json", `{"mcpServers":{}}`)
+	if len(v.Files) != 1 || string(v.Files[0].Text()) != "{}" || v.Files[0].Path != ".mcp.json" || v.Files[0].Kind != trust.Servers {
+		t.Errorf("%+v", v.Files)
+	}
+}
+
+// What a folder between the root and where a session starts was trusted with, and
+// what counts only in that folder, is no change for the session.
+func TestWhatCountsElsewhereIsNoChange(t *testing.T) {
+	r := newRig(t)
+	r.Dir = filepath.Join(r.Root, "sub")
+	r.write("sub/.codex/hooks.json", `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"./evil.sh"}]}]}}`)
+	r.write("sub/.codex/hooks/evil.sh", "#!/bin/sh")
+	r.write("sub/.claude/settings.json", hooks)
+	r.write("sub/.claude/agents/a.md", "x")
+	r.grant(trust.Untrusted)
+	r.check(trust.Trusted)
+	r.Dir = filepath.Join(r.Root, "sub", "deep")
+	r.write("sub/deep/x", "")
+	v := r.check(trust.Trusted)
+	if len(v.Files) != 1 || v.Files[0].Path != "sub/.claude/agents/a.md" {
+		t.Errorf("%+v", v.Files)
+	}
+	if err := os.Remove(filepath.Join(r.Root, "sub/.claude/agents/a.md")); err != nil {
+		t.Fatal(err)
+	}
+	if v := r.check(trust.Changed); len(v.Changes) != 1 || v.Changes[0].Path != "sub/.claude/agents/a.md" {
+		t.Errorf("%+v", v.Changes)
 	}
 }
