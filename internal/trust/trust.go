@@ -164,10 +164,7 @@ func changes(v Verdict, g grant) []Change {
 // the root, or of the folder the session starts in, or of one between them and
 // of a kind that is read there too.
 func (f Folder) reads(path string) bool {
-	rel, err := filepath.Rel(f.Root, f.Dir)
-	if err != nil || rel == "." {
-		rel = ""
-	}
+	rel, _ := filepath.Rel(f.Root, f.Dir) // "" and ".", of the root itself, are no owner's name
 	at := owner(path)
 	rel = filepath.ToSlash(rel)
 	return at == "" || at == rel || strings.HasPrefix(rel, at+"/") && inherited(strings.TrimPrefix(path, at+"/"))
