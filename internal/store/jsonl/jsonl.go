@@ -205,11 +205,8 @@ func (l *Log) Append(ctx context.Context, e event.Event) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.done:
+	if l.done {
 		return store.ErrClosed
-	case l.lost:
-		return store.ErrLost
 	}
 	before := len(l.tail)
 	tail, err := event.AppendLine(l.tail, e)

@@ -98,7 +98,8 @@ func (l *Log) Place() store.Place {
 	if !known || l.opt.Key == nil || l.f == nil {
 		return store.Place{}
 	}
-	return store.Place{Seq: l.last, Off: l.synced + int64(len(l.tail)), Lines: lines + l.added, Mark: string(l.mark[:])}
+	newest := max(l.last, l.scan.newest()) // a damaged log may end with a number that came before
+	return store.Place{Seq: newest, Off: l.synced + int64(len(l.tail)), Lines: lines + l.added, Mark: string(l.mark[:])}
 }
 
 // Keep implements store.Keeper. It may run beside Append; whoever calls it

@@ -1,0 +1,180 @@
+package jsonl_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/store"
+	"github.com/adze-agent/adze/internal/store/jsonl"
+)
+
+// A session that was lost to another process stays lost.
+func TestALostSessionStaysLost(t *testing.T) {
+	d := newFakeDisk()
+	me := self(500, "a")
+	late := time.Duration(0)
+	me.Now = func() time.Time { return time.Now().Add(late) }
+	d.now = me.Now
+	opt := jsonl.Options{Dir: "s", Disk: d.open, Self: me}
+	l := mustOpen(t, opt)
+	add(t, l, 1, 3)
+	late = time.Hour // the machine slept, and another one took the session
+	opt.Self = self(7, "b")
+	opt.Self.Now = me.Now
+	taken := mustOpen(t, opt)
+	defer taken.Close()
+	for range 3 {
+		if err := l.Append(t.Context(), ev(4)); !errors.Is(err, store.ErrLost) {
+			t.Errorf("%v", err)
+		}
+	}
+	add(t, taken, 4, 6)
+	want(t, taken, 0, evs(1, 6))
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Large events are found from everywhere, also where a search meets none for long.
+func TestReadingBeginsBetweenLargeEvents(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	opt := jsonl.Options{Dir: dir, Key: sealKey}
+	l := mustOpen(t, opt)
+	const n = 40
+	for i := 1; i <= n; i++ {
+		size := 10
+		if i%5 == 0 {
+			size = 1 << 20
+		}
+		if err := l.Append(t.Context(), event.Event{Seq: event.Seq(i), Time: at, Body: event.Noted{Text: strings.Repeat("y", size)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(l.Keep(t.Context(), "v1", l.Place(), []byte("data")), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for from := event.Seq(0); from <= n; from++ {
+		l := mustOpen(t, opt)
+		if _, _, ok := l.Kept("v1"); !ok {
+			t.Fatal("there is no snapshot")
+		}
+		next := from + 1
+		for e, err := range l.After(t.Context(), from) {
+			if err != nil || e.Seq != next {
+				t.Fatalf("after %d: %d, not %d: %v", from, e.Seq, next, err)
+			}
+			next++
+		}
+		if next != n+1 {
+			t.Errorf("after %d: up to %d", from, next-1)
+		}
+		if r := l.Report(); r.Foreign != 0 || r.Bad != nil || r.Repeated != 0 {
+			t.Errorf("after %d: %+v", from, r)
+		}
+		_ = l.Close()
+	}
+}
+
+// A snapshot that is looked for when all of the log was read adds nothing to what
+// is known: not what was wrong with it, nor where it ends.
+func TestASnapshotBehindAWholeReading(t *testing.T) {
+	dir := withSnapshot(t)
+	path := filepath.Join(dir, jsonl.LogName)
+	raw, err := os.ReadFile(path)
+	if err == nil { // wrong lines behind the snapshot's place
+		err = os.WriteFile(path, append(raw, "no event\n"+`{"seq":3,"time":"2026-01-02T03:04:05Z","type":"noted","level":"info","text":"again"}`+"\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, jsonl.Options{Dir: dir, Key: sealKey})
+	defer l.Close()
+	readAll(t, l)
+	place, report := l.Place(), l.Report()
+	if place.Seq != 20 || place.Lines != 22 || len(report.Bad) != 1 || report.Bad[0] != 21 || report.Repeated != 1 || report.Foreign != 2 || !report.Sealed {
+		t.Errorf("%+v, %+v", place, report)
+	}
+	if _, _, ok := l.Kept("v1"); !ok {
+		t.Fatal("there is no snapshot")
+	}
+	readAll(t, l)
+	if p, r := l.Place(), l.Report(); p != place || len(r.Bad) != 1 || r.Repeated != 1 || r.Foreign != 2 || !r.Sealed {
+		t.Errorf("%+v, %+v", p, r)
+	}
+}
+
+// Who stops reading while the disk fails reads no further, in the file and behind
+// it.
+func TestReadingEndsEarly(t *testing.T) {
+	d := newFakeDisk()
+	l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a")})
+	add(t, l, 1, 600) // more than memory has for readers
+	for n := 601; n <= 602; n++ {
+		if err := l.Append(t.Context(), event.Event{Seq: event.Seq(n), Time: at, Body: event.Noted{Text: "note"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.fail = func(int) error { return errLostPages }
+	if err := l.Append(t.Context(), event.Event{Seq: 603, Time: at, Body: event.TurnEnded{ID: "t"}}); err == nil {
+		t.Fatal("it was recorded")
+	}
+	d.fail = func(int) error { return nil }
+	for _, stop := range []event.Seq{1, 300, 600, 601, 602} {
+		last := event.Seq(0)
+		for e, err := range l.After(t.Context(), 0) {
+			if err != nil || e.Seq != last+1 {
+				t.Fatalf("%d comes after %d (%v)", e.Seq, last, err)
+			}
+			if last = e.Seq; last == stop {
+				break
+			}
+		}
+		if last != stop {
+			t.Errorf("up to %d, not %d", last, stop)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A reader says what was wrong with what it read, and that nothing is there when
+// the log was removed meanwhile.
+func TestAReaderOfALog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	l := mustOpen(t, jsonl.Options{Dir: dir})
+	add(t, l, 1, 3)
+	if err := l.Close(); err != nil || l.Dir() != dir {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, jsonl.LogName)
+	raw, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(raw, "no event\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := jsonl.OpenReader(jsonl.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, r, 0, evs(1, 3))
+	if got := r.Report(); len(got.Bad) != 1 || got.Bad[0] != 4 {
+		t.Errorf("%+v", got)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range r.After(t.Context(), 0) {
+		t.Errorf("%v, %v", e, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
