@@ -51,7 +51,11 @@ func (c *calls) batched() {
 	}
 	c.mu.Unlock()
 	if len(in.Calls) > 0 {
-		c.heed(c.r.Host.Hook(c.ctx, in, nil))
+		a := c.r.Host.Hook(c.ctx, in, nil)
+		if a.Block && !a.Stop { // in the format, that ends the turn before the next request
+			a.Block, a.Stop, a.Why = false, true, a.Reason
+		}
+		c.heed(a)
 	}
 }
 

@@ -143,6 +143,9 @@ func TestHooksSayAndStop(t *testing.T) {
 				r := newRig(t, []tool.Tool{keep(10)}, fake.Use(use("1", "keep")), fake.Say("done"))
 				r.hooked(map[hook.Event]hook.Answer{e: c.answer})
 				out := r.run(t)
+				if c.answer.Block && e == hook.PostToolBatch { // ends the turn there
+					c.notes, c.end, c.text = nil, agent.HookStopped, "a hook ended the turn: not so"
+				}
 				if out.Reason != c.end || out.Text != c.text || !slices.Equal(r.host.notes, c.notes) {
 					t.Errorf("%q %q, notes %q", out.Reason, out.Text, r.host.notes)
 				}

@@ -129,8 +129,10 @@ func printAnswer(w io.Writer, e hook.Event, a hook.Answer, more []string) error 
 // blocked says what a hook that blocks does at an event.
 func blocked(e hook.Event) string {
 	switch e {
-	case hook.PostToolUse, hook.PostToolUseFailure, hook.PostToolBatch:
+	case hook.PostToolUse, hook.PostToolUseFailure:
 		return "the model would be told"
+	case hook.PostToolBatch:
+		return "the turn would end"
 	case hook.Stop:
 		return "the turn would go on"
 	case hook.SubagentStop:

@@ -60,6 +60,20 @@ func idle(raw []byte, where string, fields []string) (out []string) {
 	return out
 }
 
+// vain says what of a hook that a model answers means nothing at its event.
+func (h Hook) vain() (out []string) {
+	if h.Type != Prompt && h.Type != Agent {
+		return nil
+	}
+	if h.Event == PermissionRequest || h.Event == PermissionDenied {
+		out = append(out, fmt.Sprintf("what a model rules has no effect there; a hook of type \"command\" can answer %s", map[Event]string{PermissionRequest: "with a decision", PermissionDenied: "with retry"}[h.Event]))
+	}
+	if h.OnBlock && h.Event != PostToolUse {
+		out = append(out, "\"continueOnBlock\" has an effect in hooks of PostToolUse alone")
+	}
+	return out
+}
+
 // unheard says which parts of an answer mean nothing at the event, for people.
 func (h Hook) unheard(a Answer, text []byte) (out []string) {
 	var o struct {

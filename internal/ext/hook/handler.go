@@ -44,7 +44,7 @@ type Handler struct {
 	Input       json.RawMessage   `json:"input"`
 	Prompt      string            `json:"prompt"`
 	Model       string            `json:"model"`
-	OnBlock     bool              `json:"continueOnBlock"` // a refusal of the model's is told, and stops nothing
+	OnBlock     bool              `json:"continueOnBlock"` // of PostToolUse: a refusal of the model's is told, and does not end the turn
 	Callback    string            `json:"callback"`
 	Seconds     float64           `json:"timeout"`
 	If          string            `json:"if"` // a permission rule
@@ -173,6 +173,7 @@ func Parse(name string, group []byte, at Place) (hooks []Hook, problems []error)
 			problems = append(problems, fmt.Errorf("hook of %s: %w", name, err))
 			continue
 		}
+		h.idle = append(h.idle, h.vain()...)
 		h.idle = append(h.idle, idle(raw, fmt.Sprintf("in a hook of type %q", h.Type), slices.Concat(anyFields, kindFields[h.Type]))...)
 		hooks = append(hooks, h)
 	}

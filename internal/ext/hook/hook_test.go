@@ -53,7 +53,8 @@ func TestDoubts(t *testing.T) {
 		`{"matchr":"Bash","hooks":[{"type":"command","command":"x","timout":5},{"type":"command","command":"y"}]}`: `hooks of PreToolUse: "matchr" is no field of hooks, and has no effect (did you mean matcher?); ` +
 			`hooks of PreToolUse: "timout" is no field of hooks, and has no effect (did you mean timeout?)`,
 		`{"hooks":[{"type":"http","url":"https://x","sandbox":true,"asyncRewake":true}]}`: `hooks of PreToolUse: "sandbox" has no effect in a hook of type "http"; hooks of PreToolUse: "asyncRewake" has no effect in a hook of type "http"`,
-		`{"hooks":[{"type":"agent","prompt":"x","model":"m","continueOnBlock":true}]}`:    "",
+		`{"hooks":[{"type":"agent","prompt":"x","model":"m"}]}`:                           "",
+		`{"hooks":[{"type":"agent","prompt":"x","continueOnBlock":true}]}`:                `hooks of PreToolUse: "continueOnBlock" has an effect in hooks of PostToolUse alone`,
 		`{"timeout":3,"hooks":[{"type":"mcp_tool","server":"s","tool":"t","input":{}}]}`:  `hooks of PreToolUse: "timeout" has no effect beside "hooks"`,
 	} {
 		hooks, problems := hook.Parse("PreToolUse", []byte(group), hook.Place{})

@@ -273,8 +273,9 @@ func ruling(h hook.Hook, answer string, err error) hook.Ran {
 	switch {
 	case *rule.OK:
 		return hook.Ran{Stdout: []byte("{}")}
-	case h.OnBlock:
-		return hook.Ran{Stdout: contextOf(h.Event, rule.Reason)}
+	case h.Event == hook.PostToolUse && !h.OnBlock: // in the format, it ends the turn then
+		out, err := json.Marshal(map[string]any{"continue": false, "stopReason": rule.Reason})
+		return hook.Ran{Stdout: out, Err: err}
 	}
 	return hook.Ran{Code: 2, Stderr: rule.Reason}
 }
@@ -307,13 +308,4 @@ func ruled(answer string) (last rule, found bool) {
 		}
 	}
 	return last, found
-}
-
-// contextOf is an answer that only tells the model something.
-func contextOf(e hook.Event, text string) []byte {
-	out, err := json.Marshal(map[string]any{"hookSpecificOutput": map[string]string{"hookEventName": string(e), "additionalContext": text}})
-	if err != nil {
-		return nil
-	}
-	return out
 }

@@ -419,14 +419,14 @@ func TestPrompt(t *testing.T) {
 		want            hook.Permission
 		context, failed int
 	}{
-		"passes":          {`{"type":"prompt","prompt":"p"}`, `{"ok":true}`, nil, "", 0, 0},
-		"refuses":         {`{"type":"prompt","prompt":"p"}`, "Well: {\"ok\":false,\"reason\":\"r\"} indeed", nil, hook.Deny, 0, 0},
-		"thinks aloud":    {`{"type":"prompt","prompt":"p"}`, "Of {\"command\":\"x\"} I would say {\"ok\":true}, but:\n```json\n{\"ok\":false,\"reason\":\"{r}\",\"more\":{\"ok\":true}}\n```", nil, hook.Deny, 0, 0},
-		"wraps it":        {`{"type":"prompt","prompt":"p"}`, `{"ruling":{"ok":false,"reason":"r"}}`, nil, hook.Deny, 0, 0},
-		"never ends":      {`{"type":"prompt","prompt":"p"}`, strings.Repeat(`{"ok":`, 50_000), nil, "", 0, 1},
-		"only says so":    {`{"type":"prompt","prompt":"p","continueOnBlock":true}`, `{"ok":false,"reason":"r"}`, nil, "", 1, 0},
-		"says nothing":    {`{"type":"prompt","prompt":"p"}`, `yes`, nil, "", 0, 1},
-		"cannot be asked": {`{"type":"prompt","prompt":"p"}`, ``, errors.New("no model"), "", 0, 1},
+		"passes":               {`{"type":"prompt","prompt":"p"}`, `{"ok":true}`, nil, "", 0, 0},
+		"refuses":              {`{"type":"prompt","prompt":"p"}`, "Well: {\"ok\":false,\"reason\":\"r\"} indeed", nil, hook.Deny, 0, 0},
+		"thinks aloud":         {`{"type":"prompt","prompt":"p"}`, "Of {\"command\":\"x\"} I would say {\"ok\":true}, but:\n```json\n{\"ok\":false,\"reason\":\"{r}\",\"more\":{\"ok\":true}}\n```", nil, hook.Deny, 0, 0},
+		"wraps it":             {`{"type":"prompt","prompt":"p"}`, `{"ruling":{"ok":false,"reason":"r"}}`, nil, hook.Deny, 0, 0},
+		"never ends":           {`{"type":"prompt","prompt":"p"}`, strings.Repeat(`{"ok":`, 50_000), nil, "", 0, 1},
+		"refuses all the same": {`{"type":"prompt","prompt":"p","continueOnBlock":true}`, `{"ok":false,"reason":"r"}`, nil, hook.Deny, 0, 0},
+		"says nothing":         {`{"type":"prompt","prompt":"p"}`, `yes`, nil, "", 0, 1},
+		"cannot be asked":      {`{"type":"prompt","prompt":"p"}`, ``, errors.New("no model"), "", 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked string
