@@ -4,6 +4,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -62,5 +63,38 @@ func TestSkillChangesWhileASessionRuns(t *testing.T) {
 	}
 	if want := `Deploy it. "/deploy" Deploy anew.`; strings.Join(read, " ") != want {
 		t.Errorf("the model read %q, want %s", read, want)
+	}
+}
+
+// A repository's hooks for Codex are asked about in full, refuse once it is trusted, and
+// stay what they were when the file changes.
+func TestUIHooksForCodex(t *testing.T) {
+	p := newPlace(t)
+	p.startedBefore()
+	file := filepath.Join(p.dir, ".codex", "hooks.json")
+	hooks := func(why string) {
+		p.settings(file, `{"hooks":{"PreToolUse":[{"matcher":"^Bash$","hooks":[{"type":"command","command":"echo `+why+` >&2; exit 2"}]}]}}`)
+	}
+	hooks("codex says no")
+	model := p.put("model.txt", "@ Bash {\"command\":\"touch made\"}\n---\n> One.\n---\n@ Bash {\"command\":\"touch made\"}\n---\n> Two.\n")
+	x := p.inTerminal(p.adze("--model", "script/"+model, "--sandbox", "off", "--dangerously-skip-permissions"), 120, 40)
+	x.dialog(`hook PreToolUse \^Bash\$: echo codex says no >&2; exit 2`)
+	x.keys(down)
+	x.until(`❯ Yes, I know`)
+	x.keys(enter)
+	x.gone(`Yes, I know`)
+	x.until(`What shall be done here`)
+	x.keys("go", enter)
+	x.until(`(?s)codex says no \(the hook.*● One\.`)
+	hooks("something else")
+	x.until(`(?s)its hooks stay what they were when it was trusted.*\.codex/hooks\.json.*\+.*something else`)
+	x.keys("/hooks", enter)
+	x.until(`(?s)/hooks.*PreToolUse +\^Bash\$ +command +echo codex says no.*\.codex/hooks\.json`)
+	x.keys("on", enter)
+	x.until(`(?s)› on.*codex says no \(the hook.*● Two\.`)
+	x.keys("/exit", enter)
+	x.ended()
+	if _, err := os.Stat(filepath.Join(p.dir, "made")); err == nil {
+		t.Error("a call ran that the hook refuses")
 	}
 }

@@ -98,34 +98,44 @@ func hooksList(sys System, f *runFlags) *cobra.Command {
 				return err
 			}
 			hs.told(sys)
-			rows := []hookRow{}
-			for _, h := range hs.set.All() {
-				rows = append(rows, hookRow{h.Event, h.Matcher, h.If, h.Type, h.Name(), h.Timeout().Seconds(), h.From, h.Scope})
-			}
 			if asJSON {
-				return printJSON(sys, rows)
+				return printJSON(sys, hookRows(hs.set))
 			}
-			if len(rows) == 0 {
-				why := "no hooks are set"
-				if hs.cfg.DisableAllHooks {
-					why = "hooks are off: disableAllHooks"
-				}
-				_, err := fmt.Fprintln(sys.Stdout, why)
-				return err
-			}
-			w := tabwriter.NewWriter(sys.Stdout, 0, 0, 2, ' ', 0) // whole at a terminal, too: it says what runs
-			for _, r := range rows {
-				about := r.Matcher
-				if r.If != "" {
-					about = strings.TrimSpace(about + " if " + r.If)
-				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Event, clip.Line(clip.Visible(about), 40), r.Type, clip.Line(clip.Visible(r.Name), 60), clip.Visible(r.From))
-			}
-			return w.Flush()
+			return printHooks(sys.Stdout, hs.set, hs.cfg)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return c
+}
+
+func hookRows(set hook.Set) []hookRow {
+	rows := []hookRow{}
+	for _, h := range set.All() {
+		rows = append(rows, hookRow{h.Event, h.Matcher, h.If, h.Type, h.Name(), h.Timeout().Seconds(), h.From, h.Scope})
+	}
+	return rows
+}
+
+// printHooks lists hooks, whole at a terminal, too: it says what runs.
+func printHooks(to io.Writer, set hook.Set, cfg *config.Config) error {
+	rows := hookRows(set)
+	if len(rows) == 0 {
+		why := "no hooks are set"
+		if cfg.DisableAllHooks {
+			why = "hooks are off: disableAllHooks"
+		}
+		_, err := fmt.Fprintln(to, why)
+		return err
+	}
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		about := r.Matcher
+		if r.If != "" {
+			about = strings.TrimSpace(about + " if " + r.If)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Event, clip.Line(clip.Visible(about), 40), r.Type, clip.Line(clip.Visible(r.Name), 60), clip.Visible(r.From))
+	}
+	return w.Flush()
 }
 
 func hooksCheck(sys System, f *runFlags) *cobra.Command {

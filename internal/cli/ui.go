@@ -180,7 +180,7 @@ func (h *uiHost) host() tui.Host {
 		Version: h.sys.Version, Dir: tilde(h.o.Dir, h.o.Home), NewID: newUUID, Notes: h.notes, Stale: h.stale,
 		Open: h.open, Models: h.models, Sessions: h.sessions, Search: h.search, Preview: h.preview, Diff: h.diff, Rename: h.rename, Files: h.files, Resources: h.resources, Arguments: h.arguments,
 		Look: h.look, Save: h.save, Theme: h.theme, Themes: h.themes, Edit: h.edit, EditFile: h.editFile, ReadFile: textOf, Copy: h.copy, Browse: h.browse, Image: h.image, Picture: h.picture,
-		Memory: h.memory, Note: h.note, Reports: h.reports(), Hooks: func(ctx context.Context) (string, error) { return h.subcommand("hooks", "list")(ctx, nil, "") }, First: h.first, Keyless: keyless, Taken: taken, Trust: h.trust,
+		Memory: h.memory, Note: h.note, Reports: h.reports(), Hooks: h.hooks, First: h.first, Keyless: keyless, Taken: taken, Trust: h.trust,
 	}
 	h.withHistory(&t)
 	if !h.o.spec.Log.None {

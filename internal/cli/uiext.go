@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -147,4 +148,17 @@ func (h *uiHost) setStyle(ctx context.Context, s *tui.Session, name string) (str
 	}
 	out, err := h.subcommand("config")(ctx, s, "set output_style "+string(value))
 	return out + "\nIt counts from the next session on: /clear begins one.", err
+}
+
+// hooks are those of the session as they count now, which need not be what stands in
+// files that changed since: see settings.Live.HookFiles.
+func (h *uiHost) hooks(ctx context.Context) (string, error) {
+	if w := h.world.Load(); w != nil {
+		if set, ok := w.MCP().Hooks(); ok {
+			var b bytes.Buffer
+			err := printHooks(&b, set, w.Config())
+			return fenced(b.String()), err
+		}
+	}
+	return h.subcommand("hooks", "list")(ctx, nil, "")
 }

@@ -89,6 +89,16 @@ func (w *World) plugins() *plugged {
 	return w.plugs
 }
 
+// Hooks are the hooks of the session that answers for the process, as they count now;
+// ok is false when there is none.
+func (w *World) Hooks() (set hook.Set, ok bool) {
+	x := w.newest()
+	if x == nil {
+		return set, false
+	}
+	return x.gate.Set(), true
+}
+
 // hooks are those of plugins and of files for other agents, those of the repository
 // as they are trusted at this moment.
 func (w *World) hooks() []hook.Hook {

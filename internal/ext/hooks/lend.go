@@ -11,6 +11,9 @@ import (
 	"github.com/adze-agent/adze/internal/text/fastjson"
 )
 
+// Set are the hooks that count now, lent ones too.
+func (g *Gate) Set() hook.Set { return g.run.Set() }
+
 // A lending is hooks that count for a while.
 type lending struct{ hooks []hook.Hook }
 
