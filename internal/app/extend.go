@@ -35,7 +35,7 @@ func (r *Running) extend(cfg *config.Config) {
 			r.reload(cfg, cfg)
 		})
 	}, Fork: ext.ForkConfig{
-		Parts: func() []prompt.Part { return r.parts }, Resolve: w.resolve, Budget: func() agent.Budget { return r.budget(w.Config()) },
+		Parts: func() []prompt.Part { return r.parts }, Tools: func() tool.Set { return r.kit.All }, Resolve: w.resolve, Budget: func() agent.Budget { return r.budget(w.Config()) },
 		Rules: func() policy.Rules {
 			rules, _ := settings.UsableRules(w.Config(), w.Paths, func(error) {}) // problems are told elsewhere
 			readable(&rules, r)

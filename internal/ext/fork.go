@@ -37,6 +37,9 @@ type ForkConfig struct {
 	Rules   func() policy.Rules // of that session, without what was lent
 	// Budget is that of the session.
 	Budget func() agent.Budget
+	// Tools are all that the session could have, also those that were left out for its
+	// model: a check of a person's has what it needs.
+	Tools func() tool.Set
 	// Loop is what turns of that session have in common now.
 	Loop func() *agent.Loop
 	// library, values and world serve what a definition of an agent names; nil: it has
@@ -152,7 +155,7 @@ func Checker(c ForkConfig, transcript string) func(ctx context.Context, model, q
 		l := c.Loop()
 		out, err := helper.Run(ctx, helper.Spec{
 			For: event.ForHook, Target: target, System: []string{checkText}, Prompt: question, Rules: rules, Budget: budget, Env: l.Env, Mask: l.Mask,
-			Tools: s.Tools().Anew().Only(func(name string) bool { return slices.Contains([]string{"Read", "Grep", "Glob"}, name) }),
+			Tools: c.Tools().Anew().Only(func(name string) bool { return slices.Contains([]string{"Read", "Grep", "Glob"}, name) }),
 			Spent: func(e event.Spent) error { return s.Report(e) },
 		})
 		return out.Text, err
