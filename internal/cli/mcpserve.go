@@ -47,39 +47,66 @@ made and printed.`,
 			if err != nil {
 				return err
 			}
-			relay := serve.NewRelay()
-			target := relay.Target()
-			o.spec.Target, o.Front = &target, app.Front{Print: true, Lasting: true}
+			o.Front = app.Front{Print: true, Lasting: true}
 			o.Extensions = ext.Flags{Strict: true, NoCommands: true} // servers and commands are the client's own matter
-			s, err := o.start(cmd.Context())
+			w, err := app.Open(cmd.Context(), o.Process, o.Sources, o.Front)
 			if err != nil {
-				return err
+				return openError(cmd.Context(), err)
 			}
-			err = serveTools(cmd.Context(), sys, relay, s, listener)
-			return errors.Join(err, s.Close())
+			open := func(ctx context.Context) (*serve.Server, func() error, error) { return serveSession(ctx, w, o) }
+			if listener == nil {
+				err = servePipes(cmd.Context(), sys, open)
+			} else {
+				err = serveHTTP(cmd.Context(), sys, listener, open)
+			}
+			return errors.Join(err, w.Close())
 		},
 	}
 	c.Flags().StringVar(&addr, "http", "", "answer over HTTP at this address of this machine: 127.0.0.1:PORT")
 	return c
 }
 
-// serveTools serves until the client leaves, or ctx ends.
-func serveTools(ctx context.Context, sys System, relay *serve.Relay, s running, listener net.Listener) error {
-	x, err := serve.New(relay, s.Session, sys.Version)
+// serveSession starts a session of a client's, and offers its tools.
+func serveSession(ctx context.Context, w *app.World, o invocation) (*serve.Server, func() error, error) {
+	relay := serve.NewRelay()
+	target := relay.Target()
+	spec := o.spec
+	spec.Target = &target
+	s, err := w.Start(ctx, spec)
+	if err != nil {
+		return nil, nil, openError(ctx, err)
+	}
+	x, err := serve.New(relay, s.Session, o.Version)
+	if err != nil {
+		return nil, nil, errors.Join(err, s.Close())
+	}
+	return x, s.Close, nil
+}
+
+type opener = func(context.Context) (*serve.Server, func() error, error)
+
+// servePipes serves the client that started adze, until it leaves.
+func servePipes(ctx context.Context, sys System, open opener) error {
+	x, end, err := open(ctx)
 	if err != nil {
 		return err
 	}
-	defer x.Close()
-	if listener == nil {
-		return x.Stdio(ctx, io.NopCloser(sys.Stdin), nopCloser{sys.Stdout})
-	}
+	err = x.Stdio(ctx, io.NopCloser(sys.Stdin), nopCloser{sys.Stdout})
+	x.Close()
+	return errors.Join(err, end())
+}
+
+// serveHTTP serves all who know the token, until ctx ends.
+func serveHTTP(ctx context.Context, sys System, listener net.Listener, open opener) error {
 	token := sys.Env("ADZE_MCP_TOKEN")
 	if token == "" {
 		token = rand.Text()
 		fmt.Fprintf(sys.Stderr, "token: %s\n", token)
 	}
 	fmt.Fprintf(sys.Stderr, "listening on http://%s%s\n", listener.Addr(), serve.Path)
-	server := &http.Server{Handler: x.Handler(token), ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	h := serve.NewHandler(token, open)
+	defer h.Close()
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

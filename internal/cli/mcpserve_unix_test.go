@@ -5,6 +5,8 @@ package cli_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,4 +117,69 @@ func TestServedToolsFollowTheRules(t *testing.T) {
 	if got := p.calls(p.serve(nil, "--allowed-tools", "Edit"), "Write", write); strings.HasPrefix(got, "error: ") {
 		t.Errorf("an allow rule: %q", got)
 	}
+}
+
+// Over HTTP each client has a session of its own: its folder, and the files it has read.
+func TestServedClientsShareNothing(t *testing.T) {
+	p := newPlace(t)
+	p.put("f.txt", "one line\n")
+	if err := os.Mkdir(filepath.Join(p.dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := p.adze("mcp", "serve", "--sandbox", "off", "--http", "127.0.0.1:0", "--permission-mode", "acceptEdits", "--allowed-tools", "Bash")
+	c.Env = append(c.Env, "ADZE_MCP_TOKEN=s3cret")
+	said, err := c.StderrPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = c.Process.Signal(os.Interrupt)
+		_ = c.Wait()
+	}()
+	var addr string
+	if _, err := fmt.Fscanf(said, "listening on %s\n", &addr); err != nil {
+		t.Fatal(err)
+	}
+	connect := func() *mcp.ClientSession {
+		t.Helper()
+		s, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: addr, HTTPClient: &http.Client{Transport: bearer("s3cret")}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	one, two := connect(), connect()
+	defer two.Close()
+	p.calls(one, "Bash", `{"command":"cd sub"}`)
+	if a, b := p.calls(one, "Bash", `{"command":"pwd"}`), p.calls(two, "Bash", `{"command":"pwd"}`); !strings.Contains(a, "/sub") || strings.Contains(b, "/sub") {
+		t.Errorf("they work in %q and %q", a, b)
+	}
+	p.calls(one, "Read", `{"file_path":"../f.txt"}`)
+	edit := func(path string) string {
+		return `{"file_path":"` + path + `","old_string":"one","new_string":"a"}`
+	}
+	if got := p.calls(two, "Edit", edit("f.txt")); !strings.HasPrefix(got, "error: ") {
+		t.Errorf("what another client has read counts: %s", got)
+	}
+	if got := p.calls(one, "Edit", edit("../f.txt")); strings.HasPrefix(got, "error: ") {
+		t.Error(got)
+	}
+	if err := one.Close(); err != nil { // and the other one goes on
+		t.Error(err)
+	}
+	if got := p.calls(two, "Read", `{"file_path":"f.txt"}`); !strings.Contains(got, "a line") {
+		t.Error(got)
+	}
+}
+
+// bearer sends a token with each request.
+type bearer string
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+string(b))
+	return http.DefaultTransport.RoundTrip(r)
 }

@@ -3,12 +3,14 @@ package serve_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -280,11 +282,66 @@ func TestImages(t *testing.T) {
 	}
 }
 
+// A client whose session cannot begin, and one too many, are told why.
+func TestHTTPRefusesClients(t *testing.T) {
+	full := false
+	h := serve.NewHandler("s3cret", func(context.Context) (*serve.Server, func() error, error) {
+		if full {
+			return nil, nil, errors.New("no room on the disk")
+		}
+		return newRig(t).Server, func() error { return nil }, nil
+	})
+	server := httptest.NewServer(h)
+	defer h.Close()
+	defer server.Close()
+	hello := func() (code int, text string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+serve.Path, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json, text/event-stream"}, "Authorization": {"Bearer s3cret"}}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		b, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(b)
+	}
+	full = true
+	if code, text := hello(); code != 503 || !strings.Contains(text, "no room on the disk") {
+		t.Errorf("%d %s", code, text)
+	}
+	full = false
+	for n := range 100 {
+		if code, text := hello(); code != 200 {
+			t.Fatalf("client %d: %d %s", n, code, text)
+		}
+	}
+	if code, text := hello(); code != 503 || !strings.Contains(text, "no more than 100 clients") {
+		t.Errorf("%d %s", code, text)
+	}
+}
+
 // Over HTTP: who knows no token, and a web page, get nothing.
 func TestHTTP(t *testing.T) {
-	r := newRig(t)
-	server := httptest.NewServer(r.Handler("s3cret"))
-	defer server.Close()
+	var begun, ended atomic.Int32
+	h := serve.NewHandler("s3cret", func(context.Context) (*serve.Server, func() error, error) {
+		begun.Add(1)
+		return newRig(t).Server, func() error { ended.Add(1); return nil }, nil
+	})
+	server := httptest.NewServer(h)
+	defer func() {
+		server.Close()
+		h.Close()
+		if b, e := begun.Load(), ended.Load(); b == 0 || e != b {
+			t.Errorf("%d sessions were begun, %d ended", b, e)
+		}
+	}()
 	const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	for _, c := range []struct {
 		why                       string
