@@ -359,10 +359,10 @@ test('canUseTool: a mode', async (p) => {
   assert.match(JSON.stringify(out.messages), /bypassPermissions: it needs/)
 })
 test('canUseTool: updates that there are not are said', async (p) => {
-  const { out, asked } = await granting(p, [{ type: 'addDirectories', directories: [p.home], destination: 'session' }, { type: 'addRules', behavior: 'deny', destination: 'userSettings', rules: touching }])
+  const { out, asked } = await granting(p, [{ type: 'removeDirectories', directories: [p.home], destination: 'userSettings' }, { type: 'addRules', behavior: 'deny', destination: 'userSettings', rules: touching }])
   assert.equal(asked, 2)
   const said = out.messages.filter((m) => m.subtype === 'informational').map((m) => m.content).join('\n')
-  assert.match(said, /addDirectories to "session" is not supported/)
+  assert.match(said, /removeDirectories was left out: folders that settings files name/)
   assert.match(said, /addRules deny to "userSettings" is not supported/)
 })
 test('canUseTool: a no that ends the turn', async (p) => {

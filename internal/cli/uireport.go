@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/adze-agent/adze/internal/auth"
-	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/store/sessions"
 	"github.com/adze-agent/adze/internal/text/hint"
@@ -277,7 +276,7 @@ func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (strin
 		return text, nil
 	}
 	name, keep := strings.CutPrefix(args, "--keep ")
-	dir, t, e, err := settings.AddDir(p, strings.TrimSpace(name))
+	dir, err := settings.Folder(p, strings.TrimSpace(name), "/add-dir")
 	if err != nil {
 		return "", err
 	}
@@ -286,8 +285,12 @@ func (h *uiHost) addDir(ctx context.Context, _ *tui.Session, args string) (strin
 		if w == nil {
 			return "", errors.New("there is no session yet")
 		}
-		w.Give(config.Given{Key: "permissions.additionalDirectories", Value: []string{dir}, From: "/add-dir"})
+		w.Give(settings.AsDir(dir, "/add-dir"))
 		return "`" + tilde(dir, p.Home) + "` can be used as this folder is, until adze ends. `/add-dir --keep " + strings.TrimSpace(name) + "` keeps that.", nil
+	}
+	t, e, err := settings.AddDir(p, "local", dir)
+	if err != nil {
+		return "", err
 	}
 	if err := h.write(ctx, p, t, e); err != nil {
 		return "", err

@@ -80,6 +80,8 @@ type (
 		// Changes are of the rules that the session was granted, made before Rules are
 		// added. They end with the process.
 		Changes []RuleChange `json:"changes,omitempty"`
+		// Folders are changes of the further folders that may be worked in.
+		Folders []FolderChange `json:"folders,omitempty"`
 		// Input, when not empty, are the arguments as the person rewrote them.
 		// The call is planned and judged again with them.
 		Input json.RawMessage `json:"input,omitempty"`
@@ -153,6 +155,14 @@ type RuleChange struct {
 	Kind   ChangeKind    `json:"kind"`
 	Effect policy.Effect `json:"effect"` // of the rules
 	Rules  []string      `json:"rules"`
+}
+
+// A FolderChange adds folders that count as the session's own does, or takes those
+// back that were added for the session. ForSession is until the process ends.
+type FolderChange struct {
+	Dirs   []string `json:"dirs"` // a relative one counts from the session's folder
+	Remove bool     `json:"remove,omitempty"`
+	Keep   Keep     `json:"keep,omitempty"` // of what is added
 }
 
 // A ChangeKind is what becomes of rules.

@@ -1,6 +1,10 @@
 package op
 
-import "github.com/adze-agent/adze/internal/policy"
+import (
+	"fmt"
+
+	"github.com/adze-agent/adze/internal/policy"
+)
 
 // KeepOf is how long a permission update holds, by the destination that hosts and hooks
 // write.
@@ -25,4 +29,23 @@ func ChangeOf(update, behavior string, rules []string) (c RuleChange, known bool
 	c.Effect, known = map[string]policy.Effect{"allow": policy.Allow, "ask": policy.Ask, "deny": policy.Deny}[behavior]
 	c.Rules = rules
 	return c, known && c.Kind != ""
+}
+
+// FoldersOf is a change of folders as hosts and hooks write it: the type of a permission
+// update (addDirectories, removeDirectories), its directories and destination. is: the
+// update is one of these. The error says why it can have no effect.
+func FoldersOf(update, destination string, dirs []string) (c FolderChange, is bool, err error) {
+	keep, known := KeepOf(destination)
+	c = FolderChange{Dirs: dirs, Remove: update == "removeDirectories", Keep: keep}
+	switch {
+	case update != "addDirectories" && !c.Remove:
+		return c, false, nil
+	case !known:
+		err = fmt.Errorf("the destinations are session, localSettings, projectSettings and userSettings, not %q", destination)
+	case len(dirs) == 0:
+		err = fmt.Errorf("it names no directories")
+	case c.Remove && keep != ForSession:
+		err = fmt.Errorf("folders that settings files name are taken out there by a person; those of the session can be taken back (\"destination\": \"session\")")
+	}
+	return c, true, err
 }

@@ -2,6 +2,7 @@ package op
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/adze-agent/adze/internal/policy"
@@ -30,5 +31,29 @@ func TestChangeOf(t *testing.T) {
 	}
 	if _, known := KeepOf("cliArg"); known {
 		t.Error("cliArg is no place to keep rules in")
+	}
+}
+
+func TestFoldersOf(t *testing.T) {
+	dirs := []string{"/a"}
+	for _, c := range []struct {
+		update, destination string
+		dirs                []string
+		want                FolderChange
+		is                  bool
+		why                 string
+	}{
+		{"addDirectories", "", dirs, FolderChange{Dirs: dirs}, true, ""},
+		{"addDirectories", "userSettings", dirs, FolderChange{Dirs: dirs, Keep: ForUser}, true, ""},
+		{"removeDirectories", "session", dirs, FolderChange{Dirs: dirs, Remove: true}, true, ""},
+		{"removeDirectories", "localSettings", dirs, FolderChange{}, true, "taken out there by a person"},
+		{"addDirectories", "cliArg", dirs, FolderChange{}, true, `not "cliArg"`},
+		{"addDirectories", "session", nil, FolderChange{}, true, "names no directories"},
+		{"addRules", "session", dirs, FolderChange{}, false, ""},
+	} {
+		got, is, err := FoldersOf(c.update, c.destination, c.dirs)
+		if is != c.is || (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) || is && err == nil && !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s %s: %+v %v %v", c.update, c.destination, got, is, err)
+		}
 	}
 }

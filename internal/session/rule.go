@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/adze-agent/adze/internal/agent"
 	"github.com/adze-agent/adze/internal/auto"
@@ -157,9 +158,18 @@ func (h host) byHook(ctx context.Context, q agent.Question, v agent.Verdict, a o
 	return v, err
 }
 
-// keep saves the rules of an answer. What goes wrong does not undo it: the
-// rules hold for the session in any case.
+// keep saves the rules of an answer, and makes its changes of folders. What goes wrong
+// does not undo it: the rules hold for the session in any case.
 func (h host) keep(ctx context.Context, tool string, a op.Answer) {
+	if a.Allow && len(a.Folders) > 0 {
+		err := errNoFolders
+		if h.s.cfg.Folders != nil {
+			err = h.s.cfg.Folders(ctx, a.Folders)
+		}
+		if err != nil {
+			_ = h.Emit(event.Noted{Level: "warning", Text: fmt.Sprintf("what %s wants of folders was left out: %s", a.By, strings.ReplaceAll(err.Error(), "\n", "; "))})
+		}
+	}
 	if !a.Allow || len(a.Rules) == 0 || h.s.cfg.Keep == nil {
 		return
 	}
@@ -171,6 +181,8 @@ func (h host) keep(ctx context.Context, tool string, a op.Answer) {
 		_ = h.Emit(event.Noted{Level: "warning", Text: fmt.Sprintf("the rule holds %s: %v", until, err)})
 	}
 }
+
+var errNoFolders = errors.New("the folders of this session cannot be changed")
 
 // ask opens a question. Without anybody to ask it is a refusal.
 func (s *Session) ask(ctx context.Context, st *state, q agent.Question, v *policy.Verdict) (chan op.Answer, error) {

@@ -70,6 +70,9 @@ type Config struct {
 	// for when the session is resumed. It may be called by several goroutines.
 	// nil saves nothing.
 	Keep func(ctx context.Context, tool string, where op.Keep, rules []string) error
+	// Folders makes changes of the further folders that an answer holds, as Keep
+	// does; nil can make none.
+	Folders func(ctx context.Context, list []op.FolderChange) error
 	// Tasks are what runs in the background; nil has none. What becomes of
 	// them is told with Session.Report.
 	Tasks Tasks

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -323,6 +324,23 @@ func (l *Live) Give(g config.Given) {
 	l.Hold(func() { l.given, l.giving = append(l.given, g), true })
 	l.reload()
 	l.Hold(func() { l.giving = false })
+}
+
+// Take takes back what Give gave with this key and value. had: something was.
+func (l *Live) Take(key string, value any) (had bool) {
+	l.Hold(func() {
+		l.given = slices.DeleteFunc(slices.Clone(l.given), func(g config.Given) bool {
+			same := g.Key == key && reflect.DeepEqual(g.Value, value)
+			had = had || same
+			return same
+		})
+		l.giving = had
+	})
+	if had {
+		l.reload()
+		l.Hold(func() { l.giving = false })
+	}
+	return had
 }
 
 // Reread takes over at once what files say now, instead of when the watch

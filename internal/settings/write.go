@@ -66,18 +66,25 @@ func (p Paths) loosens(scope string) (confedit.Target, error) {
 	return t, err
 }
 
-// AddDir is the local file of this folder and the edit that adds a folder to
-// permissions.additionalDirectories. dir counts from the working folder, and
-// comes back absolute.
-func AddDir(p Paths, dir string) (abs string, t confedit.Target, e confedit.Edit, err error) {
-	if abs, err = folder(config.Rule{Text: dir, Origin: config.Origin{Scope: config.Flag, From: "/add-dir"}}, p); err != nil {
-		return "", t, e, err
+// Folder is a further folder as it would count: absolute. dir counts from the working
+// folder; from says in errors who named it.
+func Folder(p Paths, dir, from string) (string, error) {
+	return folder(config.Rule{Text: dir, Origin: config.Origin{Scope: config.Flag, From: from}}, p)
+}
+
+// AddDir is the file of a scope that may have folders added, and the edit that adds an
+// absolute one to permissions.additionalDirectories.
+func AddDir(p Paths, scope, dir string) (t confedit.Target, e confedit.Edit, err error) {
+	if t, err = p.loosens(scope); err != nil {
+		return t, e, err
 	}
-	if t, err = p.loosens("local"); err != nil {
-		return "", t, e, err
-	}
-	raw, err := json.Marshal(abs)
-	return abs, t, confedit.Edit{Op: confedit.Add, Key: "permissions.additionalDirectories", Value: raw}, err
+	raw, err := json.Marshal(dir)
+	return t, confedit.Edit{Op: confedit.Add, Key: dirsKey, Value: raw}, err
+}
+
+// AsDir has a further folder count until the process ends, as --add-dir does.
+func AsDir(dir, from string) config.Given {
+	return config.Given{Key: dirsKey, Value: []string{dir}, From: from}
 }
 
 // Allow is the file of a scope that may have rules added, and the edits that

@@ -30,8 +30,13 @@ func (g *Gate) grant(a *op.Answer, updates []hook.Update) {
 	for _, u := range updates {
 		keep, known := op.KeepOf(u.Destination)
 		change, rules := op.ChangeOf(u.Type, u.Behavior, texts(u.Rules))
+		folders, dirs, bad := op.FoldersOf(u.Type, u.Destination, u.Directories)
 		switch {
 		case !a.Allow:
+		case bad != nil:
+			g.once(fmt.Sprintf("the hook %s wants the permission update %s, which was left out: %v", clip.Line(a.By, 80), u.Type, bad))
+		case dirs:
+			a.Folders = append(a.Folders, folders)
 		case u.Type == "setMode" && known && keep == op.ForSession:
 			a.Mode = policy.Mode(u.Mode)
 		case u.Type == "addRules" && u.Behavior == "allow" && known && (len(a.Rules) == 0 || a.Keep == keep):

@@ -68,6 +68,8 @@ func TestGrant(t *testing.T) {
 		"replace":     {hook.Update{Type: "replaceRules", Behavior: "ask", Rules: bash}, op.Answer{Changes: []op.RuleChange{{Kind: op.ReplaceRules, Effect: policy.Ask, Rules: []string{"Bash(ls:*)"}}}}},
 		"remove":      {hook.Update{Type: "removeRules", Behavior: "allow", Rules: bash}, op.Answer{Changes: []op.RuleChange{{Kind: op.RemoveRules, Effect: policy.Allow, Rules: []string{"Bash(ls:*)"}}}}},
 		"mode":        {hook.Update{Type: "setMode", Mode: "acceptEdits", Destination: "session"}, op.Answer{Mode: policy.AcceptEdits}},
+		"folder":      {hook.Update{Type: "addDirectories", Directories: []string{"/d"}, Destination: "userSettings"}, op.Answer{Folders: []op.FolderChange{{Dirs: []string{"/d"}, Keep: op.ForUser}}}},
+		"no folder":   {hook.Update{Type: "removeDirectories", Directories: []string{"/d"}}, op.Answer{Folders: []op.FolderChange{{Dirs: []string{"/d"}, Remove: true}}}},
 	} {
 		a := op.Answer{Allow: true}
 		New(Config{}).grant(&a, []hook.Update{c.in})

@@ -44,6 +44,7 @@ type change struct {
 	Rules       []changeRule `json:"rules,omitempty"`
 	Behavior    string       `json:"behavior,omitempty"`
 	Mode        string       `json:"mode,omitempty"`
+	Directories []string     `json:"directories,omitempty"`
 	Destination string       `json:"destination"`
 }
 
@@ -228,7 +229,7 @@ func (in reply) permission() (permission, error) {
 	return p, nil
 }
 
-// grant puts the rules and the mode of the updates into the answer. What adze
+// grant puts the rules, folders and the mode of the updates into the answer. What adze
 // cannot do is said, never dropped silently.
 func (r *runner) grant(a *op.Answer, updates []change) {
 	for _, u := range updates {
@@ -238,7 +239,12 @@ func (r *runner) grant(a *op.Answer, updates []change) {
 		}
 		keep, known := op.KeepOf(u.Destination)
 		c, changes := op.ChangeOf(u.Type, u.Behavior, rules)
+		folders, dirs, bad := op.FoldersOf(u.Type, u.Destination, u.Directories)
 		switch {
+		case bad != nil:
+			r.warn(fmt.Sprintf("the permission update %s was left out: %v", u.Type, bad))
+		case dirs:
+			a.Folders = append(a.Folders, folders)
 		case u.Type == "setMode" && keep == op.ForSession && known:
 			a.Mode = policy.Mode(u.Mode)
 		case u.Type == "addRules" && u.Behavior == "allow" && known && (len(a.Rules) == 0 || a.Keep == keep):
