@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/ext/mcp"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 	"github.com/adze-agent/adze/internal/tool"
 )
@@ -27,7 +28,7 @@ func TestGoServers(t *testing.T) {
 		list = append(list, servers.Server{Name: name, Transport: servers.Stdio, Approval: servers.Approved, Command: filepath.Join(dir, name)})
 	}
 	list[1].Args = []string{"-memory", filepath.Join(dir, "kept.json")}
-	r := start(t, nil, list...)
+	r := start(t, func(c *mcp.Config) { c.Roots = func() []string { return []string{"/the/folder"} } }, list...)
 	r.ready(t)
 	if st := r.status(t, "everything"); st.State != "connected" || st.Tools != 10 || st.Prompts != 2 || !st.Resources || st.Instructions != "Use this server!" {
 		t.Fatalf("%+v", st)
@@ -46,6 +47,8 @@ func TestGoServers(t *testing.T) {
 		{"everything__greet__with_Icons_", `{"name":"Ann"}`, `"message":"Hi Ann"`},
 		{"everything__greet__content_with_ResourceLink_", `{"name":"Ann"}`, "data:text/plain,Hi%20Ann"},
 		{"everything__log", `{}`, ""},
+		{"everything__roots", `{}`, "file:///the/folder"}, // it asks as the newest protocol does not
+		{"everything__roots", `{}`, "file:///the/folder"},
 		{"memory__create_entities", `{"entities":[{"name":"adze","entityType":"program","observations":["it cuts"]}]}`, "adze"},
 		{"memory__search_nodes", `{"query":"cuts"}`, "it cuts"},
 	} {

@@ -96,6 +96,9 @@ func (s *server) connect(ctx context.Context) (*link, offer, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.hub.conf.Timeout)
 	defer cancel()
 	version, older := "", error(nil)
+	if s.asksTheOlderWay.Load() {
+		version = legacy
+	}
 	for {
 		l, err := s.open(ctx, version, older != nil)
 		if old := (*olderWay)(nil); older == nil && errors.As(err, &old) && ctx.Err() == nil {

@@ -39,6 +39,8 @@ type server struct {
 	stop context.CancelFunc
 	gone atomic.Bool   // it is not configured any more
 	poke chan struct{} // wakes run: wants is not empty
+	// asksTheOlderWay: it is spoken to in an older protocol, see olderQuestion.
+	asksTheOlderWay atomic.Bool
 
 	mu    sync.Mutex // guards what follows
 	wants wants

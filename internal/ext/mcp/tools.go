@@ -208,8 +208,20 @@ func (r *remote) Run(ctx context.Context, in json.RawMessage, env tool.Env) (too
 	if err != nil {
 		return tool.Errorf("%s", line(err.Error(), 2000)), nil
 	}
-	return r.result(res, env), nil
+	out := r.result(res, env)
+	if out.IsErr && strings.Contains(out.Text, olderQuestion) && !r.s.asksTheOlderWay.Swap(true) {
+		// A call that waits for an answer is sent again in the newest protocol too.
+		if _, err := r.s.hub.Anew(ctx, r.s.conf.Name); err == nil && ctx.Err() == nil {
+			return r.Run(ctx, in, env)
+		}
+	}
+	return out, nil
 }
+
+// olderQuestion is what a server made with the SDK for Go says (version 1.8) when one of
+// its tools asks for a form, a model or the roots as it was done before 2026-07-28,
+// which it speaks all the same.
+const olderQuestion = "cannot be sent while serving a request on protocol version"
 
 // call calls the tool. Where the server has forgotten the session, or ended before
 // the call reached it, it is called once more over another connection.
