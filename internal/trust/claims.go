@@ -138,7 +138,7 @@ func serverClaims(f File) []Claim {
 func hooksIn(path string, text []byte) (out []Claim) {
 	hooks, problems := hook.ParseFile(text, hook.Place{From: filepath.FromSlash(path)})
 	for _, h := range hooks {
-		out = append(out, claim(path, 0, strings.TrimSpace(fmt.Sprintf("hook %s %s", h.Event, h.Matcher)), "%s", h.Handler.Command))
+		out = append(out, claim(path, 0, strings.TrimSpace(fmt.Sprintf("hook %s %s", h.Event, h.Matcher)), "%s", strings.TrimSpace(h.Name()+" "+string(h.Handler.Input))))
 	}
 	for _, err := range problems {
 		out = append(out, claim(path, 0, "hooks", "%v", err))

@@ -22,9 +22,10 @@ func TestHooksOfOtherAgents(t *testing.T) {
 		files  map[string]string
 		claims []string
 	}{
-		"Codex":  {map[string]string{".codex/hooks.json": `{"hooks":{"PreToolUse":` + group(long+" end") + `}}`}, []string{".codex/hooks.json hook PreToolUse Bash: " + long + " end"}},
-		"TOML":   {map[string]string{".codex/config.toml": "[[hooks.Stop]]\nhooks = [{type = \"command\", command = \"a\"}]\n"}, []string{".codex/config.toml hook Stop: a"}},
-		"Gemini": {map[string]string{".gemini/settings.json": `{/* x */"hooks":{"BeforeTool":` + group("a\\u001b[2J") + `}}`}, []string{`.gemini/settings.json hook PreToolUse Bash: a\x1b[2J`}},
+		"Codex":         {map[string]string{".codex/hooks.json": `{"hooks":{"PreToolUse":` + group(long+" end") + `}}`}, []string{".codex/hooks.json hook PreToolUse Bash: " + long + " end"}},
+		"TOML":          {map[string]string{".codex/config.toml": "[[hooks.Stop]]\nhooks = [{type = \"command\", command = \"a\"}]\n"}, []string{".codex/config.toml hook Stop: a"}},
+		"Gemini":        {map[string]string{".gemini/settings.json": `{/* x */"hooks":{"BeforeTool":` + group("a\\u001b[2J") + `}}`}, []string{`.gemini/settings.json hook PreToolUse Bash: a\x1b[2J`}},
+		"Codex, a tool": {map[string]string{".codex/hooks.json": `{"hooks":{"Stop":[{"hooks":[{"type":"mcp_tool","server":"s","tool":"t","input":{"a": "b"}}]}]}}`}, []string{`.codex/hooks.json hook Stop: s/t {"a":"b"}`}},
 		"what cannot be used": {map[string]string{".gemini/settings.json": `{"hooks":{"BeforeModel":` + group("a") + `}}`},
 			[]string{".gemini/settings.json hooks: hooks of BeforeModel: no event of adze means the same, and they are left out"}},
 		"broken":             {map[string]string{".gemini/settings.json": `{"hooks":`}, []string{".gemini/settings.json hooks: it cannot be read for its hooks: line 1, column 10: parsing value: unexpected EOF"}},

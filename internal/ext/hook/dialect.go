@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,13 +96,17 @@ func translated(d Dialect, e Event, raw []byte, disabled []string) (group []byte
 		Matcher    string `json:"matcher"`
 		Sequential bool   `json:"sequential"`
 		Hooks      []struct {
-			Type    string  `json:"type"`
-			Name    string  `json:"name"`
-			Command string  `json:"command"`
-			Windows string  `json:"commandWindows"`
-			Timeout float64 `json:"timeout"`
-			Status  string  `json:"statusMessage"`
-			Async   bool    `json:"async"`
+			Type    string          `json:"type"`
+			Name    string          `json:"name"`
+			Command string          `json:"command"`
+			Windows string          `json:"commandWindows"`
+			Alias   string          `json:"command_windows"`
+			Timeout float64         `json:"timeout"`
+			Status  string          `json:"statusMessage"`
+			Async   bool            `json:"async"`
+			Server  string          `json:"server"`
+			Tool    string          `json:"tool"`
+			Input   json.RawMessage `json:"input"`
 		} `json:"hooks"`
 	}
 	if err := json.Unmarshal(raw, &g); err != nil {
@@ -111,15 +116,15 @@ func translated(d Dialect, e Event, raw []byte, disabled []string) (group []byte
 	var left []error
 	for _, h := range g.Hooks {
 		h.Type = strings.ToLower(h.Type)
-		if d == Codex && (h.Type != "command" || h.Async) {
-			left = append(left, errors.New("a hook that is no command, or async, is left out, as Codex does it"))
+		if d == Codex && h.Type != string(Command) && h.Type != string(MCPTool) {
+			left = append(left, fmt.Errorf("a hook of type %q is left out, as Codex does it", h.Type))
 			continue
 		}
 		if slices.Contains(disabled, h.Name) && h.Name != "" || slices.Contains(disabled, h.Command) {
 			continue
 		}
-		if d == Codex && h.Windows != "" && runtime.GOOS == "windows" {
-			h.Command = h.Windows
+		if windows := cmp.Or(h.Windows, h.Alias); d == Codex && windows != "" && runtime.GOOS == "windows" {
+			h.Command = windows
 		}
 		seconds := h.Timeout
 		switch {
@@ -131,7 +136,16 @@ func translated(d Dialect, e Event, raw []byte, disabled []string) (group []byte
 		case h.Timeout == 0:
 			seconds = DefaultTimeout.Seconds()
 		}
-		list = append(list, map[string]any{"type": h.Type, "command": h.Command, "timeout": seconds, "statusMessage": h.Status})
+		one := map[string]any{"type": h.Type, "timeout": seconds, "statusMessage": h.Status}
+		switch {
+		case d == Codex && h.Type == string(MCPTool):
+			if one["server"], one["tool"] = h.Server, h.Tool; h.Input != nil {
+				one["input"] = h.Input
+			}
+		default:
+			one["command"], one["async"] = h.Command, d == Codex && h.Async && e != SessionEnd // which Codex waits for
+		}
+		list = append(list, one)
 	}
 	if g.Sequential && len(list) > 1 {
 		left = append(left, errors.New("\"sequential\" means nothing here: hooks of an event run together"))

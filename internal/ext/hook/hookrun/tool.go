@@ -16,7 +16,7 @@ func (r *Runner) tool(ctx context.Context, h hook.Hook, q question) hook.Ran {
 	if r.conf.Tool == nil {
 		return failed(errors.New("cannot be asked: no MCP servers are connected here"))
 	}
-	input, err := filled(h.Handler.Input, q.text)
+	input, err := filled(h.Handler.Input, q.text, h.Dialect == hook.Codex)
 	if err != nil {
 		return failed(err)
 	}
@@ -31,8 +31,9 @@ func (r *Runner) tool(ctx context.Context, h hook.Hook, q question) hook.Ran {
 var place = pattern.Lazy(`\$\{([A-Za-z_][A-Za-z0-9_.]*)\}`)
 
 // filled puts fields of what happens in the place of ${a.b} in the texts of an
-// input. What there is not is empty.
-func filled(input json.RawMessage, event []byte) (json.RawMessage, error) {
+// input. What there is not is empty. With kinds, a text that is one such place and
+// nothing else becomes what the field is, and not its text.
+func filled(input json.RawMessage, event []byte, kinds bool) (json.RawMessage, error) {
 	if len(input) == 0 {
 		return json.RawMessage("{}"), nil
 	}
@@ -43,41 +44,46 @@ func filled(input json.RawMessage, event []byte) (json.RawMessage, error) {
 	if err := json.Unmarshal(event, &in); err != nil {
 		return nil, fmt.Errorf("cannot be told what happens: %w", err)
 	}
-	return json.Marshal(fill(args, in))
+	return json.Marshal(fill(args, in, kinds))
 }
 
-func fill(v, in any) any {
+func fill(v, in any, kinds bool) any {
 	switch v := v.(type) {
 	case string:
+		if at := place().FindStringIndex(v); kinds && at != nil && at[0] == 0 && at[1] == len(v) {
+			return part(in, strings.Split(v[2:len(v)-1], "."))
+		}
 		return place().ReplaceAllStringFunc(v, func(s string) string { return field(in, strings.Split(s[2:len(s)-1], ".")) })
 	case []any:
 		for i := range v {
-			v[i] = fill(v[i], in)
+			v[i] = fill(v[i], in, kinds)
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = fill(v[k], in)
+			v[k] = fill(v[k], in, kinds)
 		}
 	}
 	return v
 }
 
-// field is a part of what happens as text; what is no text is JSON.
-func field(in any, path []string) string {
+// part is a part of what happens; nil where there is none.
+func part(in any, path []string) any {
 	for _, name := range path {
-		m, ok := in.(map[string]any)
-		if !ok {
-			return ""
-		}
+		m, _ := in.(map[string]any)
 		in = m[name]
 	}
-	switch in := in.(type) {
+	return in
+}
+
+// field is a part of what happens as text; what is no text is JSON.
+func field(in any, path []string) string {
+	switch in := part(in, path).(type) {
 	case nil:
 		return ""
 	case string:
 		return in
 	}
-	text, err := json.Marshal(in)
+	text, err := json.Marshal(part(in, path))
 	if err != nil {
 		return ""
 	}
