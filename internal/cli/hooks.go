@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/adze-agent/adze/internal/permcheck"
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/sandbox"
 	"github.com/adze-agent/adze/internal/settings"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/trust"
@@ -210,6 +212,8 @@ asked, and costs what it costs; the server of one of the type mcp_tool is starte
 				return err
 			}
 			var after afterwards
+			inside := sandboxForHooks{open: sync.OnceValues(func() (*sandbox.Sandbox, error) { return hookSandbox(cmd.Context(), sys, p, cfg) })}
+			defer inside.close()
 			r := hookrun.New(hookrun.Config{
 				Environ: func(more ...string) []string {
 					environ := proc.Scrub(sys.Environ, slices.Concat(cfg.ChildEnv, more))
@@ -220,7 +224,7 @@ asked, and costs what it costs; the server of one of the type mcp_tool is starte
 				},
 				Project: p.Root, Now: time.Now,
 				HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-				Tell: after.tell, Later: after.say,
+				Tell: after.tell, Later: after.say, Confine: inside.confine,
 				Ask: f.askForHook(sys, cmd, p, cfg), Tool: f.toolForHook(sys, cmd),
 				Agent: func(context.Context, string, string) (string, error) {
 					return "", errors.New("its agent runs in sessions alone")

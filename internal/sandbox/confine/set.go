@@ -189,10 +189,13 @@ func (b *Set) Wrap(cmd *proc.Command, needs policy.Needs) error {
 	return nil
 }
 
+// ErrOff is why a command that is to be confined cannot run, in words behind its name.
+var ErrOff = errors.New("is to run in the sandbox, which is off (sandbox.enabled)")
+
 // Confine puts a command inside that must not run elsewhere.
 func (b *Set) Confine(cmd *proc.Command) error {
 	if !b.Active() {
-		return errors.New("is to run in the sandbox, which is off (sandbox.enabled)")
+		return ErrOff
 	}
 	return b.Wrap(cmd, policy.Needs{})
 }
