@@ -189,6 +189,17 @@ func TestReadingWhileItGrows(t *testing.T) {
 	if last != events+3 {
 		t.Errorf("the last one is %d", last)
 	}
+	for e, err := range l.After(t.Context(), last-5) { // all of it in memory
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = e.Seq; last == events+3 || last == events+4 {
+			record(int(last) + 1)
+		}
+	}
+	if last != events+5 {
+		t.Errorf("of what is in memory, the last one is %d", last)
+	}
 }
 
 // A folder without a log is a new session: nothing is made in it, and no lock

@@ -106,6 +106,14 @@ func TestASnapshotBehindAWholeReading(t *testing.T) {
 	if p, r := l.Place(), l.Report(); p != place || len(r.Bad) != 1 || r.Repeated != 1 || r.Foreign != 2 || !r.Sealed {
 		t.Errorf("%+v, %+v", p, r)
 	}
+	for _, n := range []int{3, 4, 20} { // the last line has an earlier number than that
+		if err := l.Append(t.Context(), note(n)); err == nil {
+			t.Errorf("%d came twice", n)
+		}
+	}
+	if err := l.Append(t.Context(), note(21)); err != nil {
+		t.Error(err)
+	}
 }
 
 // Who stops reading while the disk fails reads no further, in the file and behind
@@ -176,5 +184,33 @@ func TestAReaderOfALog(t *testing.T) {
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Behind a snapshot of the end nothing has to be read for the next one.
+func TestASnapshotOfTheEnd(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "s")
+	opt := jsonl.Options{Dir: dir, Key: sealKey}
+	l := mustOpen(t, opt)
+	add(t, l, 1, 10)
+	if err := errors.Join(l.Keep(t.Context(), "v1", l.Place(), []byte("data")), l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for n := 11; n < 14; n++ {
+		l = mustOpen(t, opt)
+		if p := l.Place(); p != (store.Place{}) {
+			t.Errorf("before anything was read: %+v", p)
+		}
+		data, at, ok := l.Kept("v1")
+		if !ok || string(data) != "data" || int(at.Seq) != n-1 {
+			t.Fatalf("%q at %+v", data, at)
+		}
+		if p := l.Place(); p != at || p.Lines != n-1 {
+			t.Errorf("%+v, the snapshot is at %+v", p, at)
+		}
+		add(t, l, n, n)
+		if err := errors.Join(l.Keep(t.Context(), "v1", l.Place(), data), l.Close()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -32,7 +32,7 @@ func sized(t *testing.T, seq event.Seq, bytes int) event.Event {
 func TestTheEndIsFoundBehindALineOfAnySize(t *testing.T) {
 	for _, piece := range []int{64 << 10, 128 << 10} {
 		for more := -3; more <= 3; more++ {
-			for _, torn := range []int{0, 7, piece + more} {
+			for _, torn := range []int{0, 1, 7, piece + more} {
 				size := piece + more
 				t.Run(fmt.Sprint(size, " bytes, torn ", torn), func(t *testing.T) {
 					d := newFakeDisk()

@@ -25,15 +25,17 @@ func TestWithoutWhatIsGone(t *testing.T) {
 	attWant := []event.Attached{{Name: "a", Images: []llm.Image{there}, Text: "t\n" + said}}
 	group := func(in view.Block) view.Block { return view.Group{Blocks: []view.Block{view.Text{S: "t"}, in}} }
 	for name, c := range map[string]struct{ in, want event.Body }{
-		"prompt":         {event.InputAccepted{Text: "look", Images: both, Attached: att()}, event.InputAccepted{Text: "look\n" + said, Images: []llm.Image{there}, Attached: attWant}},
-		"waiting":        {event.InputQueued{Images: both, Attached: att()}, event.InputQueued{Text: said, Images: []llm.Image{there}, Attached: attWant}},
-		"result":         {event.ToolFinished{Text: "r", Images: []llm.Image{gone, gone}, View: view.Image{}}, event.ToolFinished{Text: "r\n" + said + "\n" + said, View: view.Text{S: said}}},
-		"result, shown":  {event.ToolFinished{View: view.Image{Data: []byte("x")}}, event.ToolFinished{View: view.Image{Data: []byte("x")}}},
-		"question":       {event.Asked{View: group(view.Image{})}, event.Asked{View: group(view.Text{S: said})}},
-		"person's":       {event.Ran{View: group(view.Image{Data: []byte("x")})}, event.Ran{View: group(view.Image{Data: []byte("x")})}},
-		"person's, gone": {event.Ran{View: group(view.Image{})}, event.Ran{View: group(view.Text{S: said})}},
-		"reply":          {event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "a"}, gone, there, llm.Document{Name: "d.pdf"}, llm.Document{Name: "e.pdf", Data: []byte("x")}}}}, event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "a"}, llm.Text{S: said}, there, llm.Text{S: "[the document d.pdf was here; its file is gone from the session's folder]"}, llm.Document{Name: "e.pdf", Data: []byte("x")}}}}},
-		"no large parts": {event.Noted{Text: "n"}, event.Noted{Text: "n"}},
+		"prompt":              {event.InputAccepted{Text: "look", Images: both, Attached: att()}, event.InputAccepted{Text: "look\n" + said, Images: []llm.Image{there}, Attached: attWant}},
+		"waiting":             {event.InputQueued{Images: both, Attached: att()}, event.InputQueued{Text: said, Images: []llm.Image{there}, Attached: attWant}},
+		"result":              {event.ToolFinished{Text: "r", Images: []llm.Image{gone, gone}, View: view.Image{}}, event.ToolFinished{Text: "r\n" + said + "\n" + said, View: view.Text{S: said}}},
+		"result, shown":       {event.ToolFinished{View: view.Image{Data: []byte("x")}}, event.ToolFinished{View: view.Image{Data: []byte("x")}}},
+		"question":            {event.Asked{View: group(view.Image{})}, event.Asked{View: group(view.Text{S: said})}},
+		"question, shown":     {event.Asked{View: view.Image{}}, event.Asked{View: view.Text{S: said}}},
+		"person's, one image": {event.Ran{View: view.Image{}}, event.Ran{View: view.Text{S: said}}},
+		"person's":            {event.Ran{View: group(view.Image{Data: []byte("x")})}, event.Ran{View: group(view.Image{Data: []byte("x")})}},
+		"person's, gone":      {event.Ran{View: group(view.Image{})}, event.Ran{View: group(view.Text{S: said})}},
+		"reply":               {event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "a"}, gone, there, llm.Document{Name: "d.pdf"}, llm.Document{Name: "e.pdf", Data: []byte("x")}}}}, event.Replied{Message: llm.Message{Parts: []llm.Part{llm.Text{S: "a"}, llm.Text{S: said}, there, llm.Text{S: "[the document d.pdf was here; its file is gone from the session's folder]"}, llm.Document{Name: "e.pdf", Data: []byte("x")}}}}},
+		"no large parts":      {event.Noted{Text: "n"}, event.Noted{Text: "n"}},
 	} {
 		if d := cmp.Diff(c.want, without(c.in)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
