@@ -214,3 +214,36 @@ func TestASnapshotOfTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with lines that a reader has seen before is counted wherever it
+// begins, once, and so are the lines.
+func TestWrongLinesCountWhereverReadingBegins(t *testing.T) {
+	const again = `{"seq":3,"time":"2026-01-02T03:04:05Z","type":"noted","level":"info","text":"again"}` + "\n"
+	for _, from := range []event.Seq{0, 5, 19, 20} {
+		dir := withSnapshot(t)
+		path := filepath.Join(dir, jsonl.LogName)
+		raw, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, append(raw, again...), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := mustOpen(t, jsonl.Options{Dir: dir, Key: sealKey})
+		for _, begin := range []event.Seq{from, from, 0} {
+			next := begin + 1
+			for e, err := range l.After(t.Context(), begin) {
+				if err != nil || e.Seq != next {
+					t.Fatalf("after %d: %d, not %d: %v", begin, e.Seq, next, err)
+				}
+				next++
+			}
+			if r, p := l.Report(), l.Place(); next != 21 || r.Repeated != 1 || len(r.Bad) != 0 || r.Foreign != 1 || p.Seq != 20 || p.Lines != 21 {
+				t.Errorf("after %d: up to %d, %+v, %+v", begin, next-1, r, p)
+			}
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
