@@ -102,6 +102,9 @@ func TestASnapshotBehindAWholeReading(t *testing.T) {
 	if _, _, ok := l.Kept("v1"); !ok {
 		t.Fatal("there is no snapshot")
 	}
+	if p, r := l.Place(), l.Report(); p != place || len(r.Bad) != 1 || r.Repeated != 1 || r.Foreign != 2 {
+		t.Errorf("with the snapshot: %+v, %+v", p, r)
+	}
 	readAll(t, l)
 	if p, r := l.Place(), l.Report(); p != place || len(r.Bad) != 1 || r.Repeated != 1 || r.Foreign != 2 || !r.Sealed {
 		t.Errorf("%+v, %+v", p, r)
@@ -205,8 +208,8 @@ func TestASnapshotOfTheEnd(t *testing.T) {
 		if !ok || string(data) != "data" || int(at.Seq) != n-1 {
 			t.Fatalf("%q at %+v", data, at)
 		}
-		if p := l.Place(); p != at || p.Lines != n-1 {
-			t.Errorf("%+v, the snapshot is at %+v", p, at)
+		if p, r := l.Place(), l.Report(); p != at || p.Lines != n-1 || !r.Sealed || r.Foreign != 0 {
+			t.Errorf("%+v, %+v, the snapshot is at %+v", p, r, at)
 		}
 		add(t, l, n, n)
 		if err := errors.Join(l.Keep(t.Context(), "v1", l.Place(), data), l.Close()); err != nil {
