@@ -179,7 +179,32 @@ func (m *Model) frame() (printed, live []draw.Line, cur term.Cursor) {
 		live, cur.Row = live[over:], clampLow(cur.Row-over)
 	}
 	cur.Col = min(cur.Col, z.Cols-1)
-	return narrowed(printed, z.Cols), narrowed(live, z.Cols), cur
+	return m.wrapped(printed, z.Cols), narrowed(live, z.Cols), cur
+}
+
+// wrapped wraps what is printed and does not fit: it was drawn before the screen
+// became narrower, and does not come again. Pictures are cut.
+func (m *Model) wrapped(lines []draw.Line, cols int) []draw.Line {
+	out := make([]draw.Line, 0, len(lines))
+	at := 0
+	for i := range m.placed {
+		f := &m.placed[i]
+		out = append(out, wrap(lines[at:f.at], cols)...)
+		here := len(out)
+		at = f.at + len(f.Lines)
+		out = append(out, narrowed(lines[f.at:at], cols)...)
+		f.at = here
+	}
+	return append(out, wrap(lines[at:], cols)...)
+}
+
+func wrap(lines []draw.Line, cols int) (out []draw.Line) {
+	for _, l := range lines {
+		text := l.String()
+		in := len(text) - len(strings.TrimLeft(text, " "))
+		out = append(out, l.Wrap(cols, draw.S(text[:in], draw.Plain))...)
+	}
+	return out
 }
 
 // narrowed cuts what does not fit even so: on screens of a few columns.

@@ -16,6 +16,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/picture"
+	"github.com/adze-agent/adze/internal/ui/term"
 )
 
 func TestNoIsSaidOnce(t *testing.T) {
@@ -362,5 +363,19 @@ func TestFullscreen(t *testing.T) {
 		if n := strings.Count(draw.TextOf(r.printed), fmt.Sprint("said ", i, ".")); n != 1 {
 			t.Errorf("what was said as number %d is printed %d times", i, n)
 		}
+	}
+}
+
+// What was drawn for good before the screen became narrower, and is printed
+// after it, is wrapped: it does not come again.
+func TestNothingIsCutOfWhatIsPrinted(t *testing.T) {
+	r := newRig(t, 80, 24).open()
+	r.event(event.InputAccepted{ID: "i", Text: "go"}, event.TurnStarted{ID: "t"}, event.ReplyStarted{}, event.TextDelta{S: "first"})
+	r.frame()
+	r.event(event.TextDelta{At: 5, S: strings.Repeat(" word", 13) + " last\n\nmore\n\nand"})
+	r.do(sizeMsg{term.Size{Cols: 50, Rows: 24}})
+	r.frame()
+	if s := draw.TextOf(r.printed); !strings.Contains(s, "last") {
+		t.Errorf("printed was\n%s", s)
 	}
 }
