@@ -24,6 +24,7 @@ type asks struct {
 	missed      int
 	moved       time.Time   // when it was found to have another size
 	framed      time.Time   // when the last frame was written
+	swayed      bool        // it had another size since then, though it may be the same again
 	part        []draw.Line // what the last frame printed
 	sized       func(Size)  // is called with a size that nobody told yet
 }
@@ -98,14 +99,18 @@ func (s *Screen) certain() {
 		if s.asks.size {
 			if now := time.Now(); now.Sub(s.asks.moved) < dragged {
 				s.pause(calm - now.Sub(s.asks.framed))
+				s.asks.swayed = true // a size of which nothing is known may have come and gone
 			}
 			s.another()
 		}
 		z := s.in.size
-		if !s.asks.place || z == s.in.drawn { // it may have been another for a moment
+		if !s.asks.place || z == s.in.drawn && !s.asks.swayed {
 			s.in.taken, s.in.fresh = 0, ""
 			return
 		}
+		// A screen that was lower for a moment lost the rows below the cursor, and one
+		// that was higher has others above it: all is drawn anew.
+		s.in.redraw = s.in.redraw || s.asks.swayed
 		if s.pause(still); s.in.size != z || s.asks.size && s.another() {
 			continue
 		}
@@ -128,7 +133,7 @@ func (s *Screen) another() bool {
 	if z = sane(z); !ok || z == s.in.size {
 		return false
 	}
-	s.in.size, s.full.size, s.asks.moved = z, z, time.Now()
+	s.in.size, s.full.size, s.asks.moved, s.asks.swayed = z, z, time.Now(), true
 	if s.asks.sized != nil {
 		s.asks.sized(z)
 	}
@@ -150,7 +155,7 @@ func (s *Screen) pause(d time.Duration) {
 // missing. s.mu is held, but not meanwhile.
 func (s *Screen) confirm() {
 	part := s.asks.part
-	s.asks.part, s.asks.framed = nil, time.Now()
+	s.asks.part, s.asks.framed, s.asks.swayed = nil, time.Now(), false
 	if !s.asks.size || s.onFull || s.plain {
 		return
 	}

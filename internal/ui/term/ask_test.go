@@ -164,3 +164,32 @@ func TestFewFramesWhileAWindowIsDragged(t *testing.T) {
 		}
 	})
 }
+
+// A screen that had another size for a moment is drawn anew, though its size is
+// the one that it was drawn for: what was below the cursor may be gone.
+func TestSizeThatCameAndWent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		was := Size{40, 10}
+		a := &asked{size: was}
+		a.s = NewScreen(a, config(a.size))
+		a.s.Ask(true, true, func(Size) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.size = was
+		})
+		a.s.Live(lines("x", "y", "z"), Cursor{})
+		a.s.Sync()
+		a.mu.Lock()
+		a.size = Size{40, 8}
+		a.out.Reset()
+		a.mu.Unlock()
+		a.s.Live(lines("a", "y", "z"), Cursor{})
+		a.s.Sync()
+		if out := a.out.String(); !strings.Contains(out, askPlace) || !strings.Contains(out, eraseAll+"a\r\ny\r\nz") {
+			t.Errorf("written was %q", out)
+		}
+		if err := a.s.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

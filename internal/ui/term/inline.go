@@ -28,13 +28,18 @@ type inline struct {
 	torn   bool        // the last frame was drawn on another size
 	whole  bool        // the last frame wrote all rows
 
-	// Of the last frame, when it wrote all rows: what was there before it, how far
-	// up it went, and the rows that it printed. said are the rows printed before it,
-	// the newest last, at most maxKept.
+	// Of the last frame: what was there before it, how far up it went when it wrote
+	// all rows, how far down the cursor went else, and the rows that it printed. said
+	// are the rows printed before it, the newest last, at most maxKept.
 	was    *inline
 	up     int
+	down   int
 	placed []draw.Line
 	said   []draw.Line
+	// climb is how far up a frame goes that was reclaimed on size on, 0 for unknown.
+	climb int
+	on    Size
+	hurt  bool // parts of its rows may be missing
 
 	lost  string // what the terminal took of the live area into its scrollback, without blanks
 	taken int    // lines of shown that it took since the last frame
@@ -74,11 +79,10 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 		return dst
 	}
 	dst = r.look.begin(dst)
-	r.was = nil
+	r.was = &inline{rewrap: r.rewrap, shown: r.shown, at: r.at, drawn: r.drawn, taken: r.taken}
 	r.said = append(r.said, r.placed...)
 	r.said = r.said[max(len(r.said)-maxKept, 0):]
 	if anew {
-		r.was = &inline{rewrap: r.rewrap, shown: r.shown, at: r.at, drawn: r.drawn, taken: r.taken}
 		r.up = r.above(r.taken, moved)
 		dst = r.toTop(dst, moved)
 		dst = append(dst, eraseAll...) // rows that were wrapped must not stay so
@@ -88,7 +92,8 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 	// already, so that the rows are not written again: they are left behind.
 	all := make([]draw.Line, 0, len(printed)+len(next))
 	for _, l := range printed {
-		for _, row := range l.Wrap(r.size.Cols) {
+		text := l.String()
+		for _, row := range l.Wrap(r.size.Cols, draw.S(text[:len(text)-len(strings.TrimLeft(text, " "))], draw.Plain)) {
 			all = append(all, trimmed(tidy(row)))
 		}
 	}
@@ -96,7 +101,8 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 	r.placed = all[:above:above]
 	dst = r.changes(dst, append(all, next...))
 	r.at.Row -= above
-	r.shown, r.drawn, r.redraw, r.torn, r.whole = next, r.size, false, false, anew
+	r.shown, r.drawn, r.redraw, r.torn, r.whole, r.climb, r.hurt = next, r.size, false, false, anew, 0, false
+	r.down = above + cur.Row - r.was.at.Row
 	dst = r.move(dst, cur.Row)
 	dst = column(dst, cur.Col)
 	r.at = cur
@@ -107,17 +113,20 @@ func (r *inline) frame(dst []byte, printed, next []draw.Line, cur Cursor) []byte
 // size may erase.
 const maxKept = 64
 
-// reclaim is told that the last frame, which wrote all rows, was drawn on size z.
-// Where it went too far up, rows that were printed before are gone: they are
+// reclaim is told that the last frame was drawn on size z. Where one that wrote all
+// rows went too far up, rows that were printed before are gone: they are
 // returned, and what the frame printed counts as live, so that both can be
 // printed again in its place.
 func (r *inline) reclaim(z Size, again bool) (gone []draw.Line) {
 	if r.was == nil {
 		return nil
 	}
-	r.was.size = z
+	r.was.size, r.hurt = z, again
 	over := 0
-	if r.rewrap {
+	switch {
+	case !r.whole: // it wrote into other rows than it meant to, and none above them
+		r.climb, r.on = r.was.above(0, r.was.drawn.Cols != z.Cols)+r.down, z
+	case r.rewrap:
 		over = r.up - r.was.above(r.was.taken, r.was.drawn.Cols != z.Cols)
 	}
 	if over <= 0 && !again {
@@ -165,6 +174,16 @@ func (r *inline) toTop(dst []byte, moved bool) []byte {
 // above returns how many rows there are in the terminal from the line i of what
 // is shown down to the cursor.
 func (r *inline) above(i int, moved bool) int {
+	n := r.counted(i, moved)
+	if r.climb == 0 || r.on != r.size || r.size.Rows < r.drawn.Rows {
+		return n
+	}
+	return max(r.climb-r.counted(0, moved)+n, 0)
+}
+
+// counted is above, as far as each row of what is shown is where it should be.
+
+func (r *inline) counted(i int, moved bool) int {
 	if r.torn && !r.whole && r.size.Rows < r.drawn.Rows {
 		// The rows below the cursor went when the screen became lower, so that the way
 		// down to them and up again may have ended higher. A row that stays is better

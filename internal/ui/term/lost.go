@@ -13,7 +13,7 @@ import (
 // taken into the scrollback, where nothing can be changed any more. A line of
 // which a part was taken stays as it is, too: the terminal knows its parts as one.
 func (r *inline) place(row int) {
-	moved, text := r.drawn.Cols != r.size.Cols, true
+	moved, text := r.drawn.Cols != r.size.Cols, !r.hurt // what is not whole comes again
 	r.taken, r.fresh = 0, ""
 	for i, l := range r.shown[:min(r.at.Row, len(r.shown))] {
 		if r.above(i, moved) <= row {

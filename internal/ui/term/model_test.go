@@ -56,6 +56,16 @@ func (m *model) at(row, col int) {
 
 func (m *model) col() int { return m.cell % m.size.Cols }
 
+// split makes a hard line of the rows of the cursor's from the cursor's row on.
+func (m *model) split() {
+	at := m.cell / m.size.Cols * m.size.Cols
+	if l := m.lines[m.line]; at > 0 && at < len(l) {
+		m.lines = slices.Insert(m.lines, m.line+1, slices.Clone(l[at:]))
+		m.lines[m.line] = l[:at:at]
+		m.line, m.cell = m.line+1, m.cell-at
+	}
+}
+
 func (m *model) scroll() {
 	if r := m.row(); r >= m.top+m.size.Rows {
 		m.top = r - m.size.Rows + 1
@@ -144,6 +154,7 @@ func (m *model) csi(args string, final byte) {
 		m.lines[m.line] = m.lines[m.line][:min(m.cell, len(m.lines[m.line]))]
 		m.lines = m.lines[:m.line+1]
 	case 'L':
+		m.split()
 		n = max(n, 1)
 		for range n {
 			m.lines = slices.Insert(m.lines, m.line, []string(nil))

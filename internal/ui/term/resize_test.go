@@ -68,3 +68,45 @@ func TestScrollbackIsExactAfterResizes(t *testing.T) {
 		}
 	}
 }
+
+// A frame that changed rows and arrived on another width than it was made for
+// leaves nothing behind: what it printed is printed again in its place.
+func TestChangesOnAnotherWidth(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		z := Size{80, 60}
+		m, in := newModel(t, z), newInline(z)
+		in.rewrap = true
+		said := func(n int) draw.Line {
+			return draw.L(draw.S(fmt.Sprintf("%d said %s.", n, strings.Repeat("words ", r.IntN(11))), draw.Plain))
+		}
+		live, cur := liveArea(r, z.Cols)
+		all := []draw.Line{said(1), said(2), said(3)}
+		m.write(in.frame(nil, all[:1], append([]draw.Line{all[1]}, live...), Cursor{Row: cur.Row + 1, Col: cur.Col}))
+		z.Cols = 30 + r.IntN(100)
+		m.resize(z)
+		m.write(in.frame(nil, all[1:], live, cur))
+		if z.Cols == 80 {
+			continue
+		}
+		in.torn = true
+		gone := in.reclaim(z, true)
+		in.size = z
+		live, cur = liveArea(r, z.Cols)
+		m.write(in.frame(nil, append(gone, all[1:]...), live, cur))
+		m.write(in.leave(nil, false))
+		want := ""
+		for i, l := range all {
+			rows := []draw.Line{l}
+			if i > 0 {
+				rows = l.Wrap(z.Cols)
+			}
+			for _, l := range rows {
+				want += strings.TrimRight(l.String(), " ") + "\n"
+			}
+		}
+		if got := m.text(); got != want {
+			t.Fatalf("seed %d, %d columns:\n%s\nnot\n%s", seed, z.Cols, got, want)
+		}
+	}
+}
