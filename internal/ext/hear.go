@@ -9,6 +9,7 @@ import (
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
+	"github.com/adze-agent/adze/internal/ext/skill"
 	"github.com/adze-agent/adze/internal/memory"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/text/paths"
@@ -75,6 +76,32 @@ func (w *World) Reconfigures(was, now *config.Config) (refused bool) {
 		x.report(event.Noted{Level: "warning", Text: clip.Visible(text)})
 	}
 	return refused && !managed
+}
+
+// maxRelearned bounds how many changed files of skills hooks are asked about at once.
+const maxRelearned = 50
+
+// relearns asks hooks about skills that would count from now on, file by file, and
+// reports whether they are not to.
+func (w *World) relearns(was, now skill.Library) (refused bool) {
+	x := w.newest()
+	if x == nil || !x.gate.Hooked(hook.ConfigChange) {
+		return false
+	}
+	files := was.Changed(now)
+	if n := len(files) - maxRelearned; n > 0 {
+		files = files[:maxRelearned]
+		x.report(event.Noted{Level: "warning", Text: fmt.Sprintf("%d more files of skills changed than hooks of ConfigChange are asked about", n)})
+	}
+	for _, file := range files {
+		a, over := x.gate.Asked(hook.ConfigInput{Source: "skills", Path: file})
+		if !a.Block || over {
+			continue
+		}
+		refused = true
+		x.report(event.Noted{Level: "warning", Text: clip.Visible(fmt.Sprintf("the change of %s does not count: the hook %s refused it: %s", file, clip.Line(a.By, 80), a.Reason))})
+	}
+	return refused
 }
 
 // widened tells hooks which folders are worked in now besides those of before; nil

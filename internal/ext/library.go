@@ -42,6 +42,7 @@ func (w *World) opened() *skills.Shelf {
 					x.changed()
 				}
 			},
+			Refuses:   w.relearns,
 			Untrusted: func(files []string) { w.distrust(notUsed, files) },
 		})
 	}

@@ -156,7 +156,7 @@ type (
 		Parent string   `json:"parent_file_path,omitempty"`
 	}
 	ConfigInput struct {
-		Source string `json:"source"` // user_settings, project_settings, local_settings or policy_settings
+		Source string `json:"source"` // user_settings, project_settings, local_settings, policy_settings or skills
 		Path   string `json:"file_path,omitempty"`
 	}
 	SetupInput struct {

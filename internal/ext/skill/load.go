@@ -334,11 +334,14 @@ func parseTOML(p Place, f found, text []byte) (any, []Problem, *Problem) {
 
 // Body reads the text of a skill, as it is now; what of its front matter changed
 // since it was loaded does not count. A file that is not what a person trusted is
-// an error.
+// an error, and so is one that changed of a library that is Held.
 func (s Skill) Body() (string, error) {
 	text, bad := s.place.read(s.path, false)
 	if bad != nil {
 		return "", problemError{*bad}
+	}
+	if s.held && sha256.Sum256(text) != s.sum {
+		return "", fmt.Errorf("%s changed, and a hook of ConfigChange refused the change: the skill can be used when the file is what it was", s.path)
 	}
 	body := ""
 	if s.toml {

@@ -215,3 +215,45 @@ func BenchmarkLoad50(b *testing.B) {
 		}
 	}
 }
+
+// What changed between two readings are files of people's own, and a library that is
+// held is used as it was read or not at all.
+func TestHeld(t *testing.T) {
+	dir := t.TempDir()
+	places := []Place{{Dir: dir, Kind: Skills}, {Dir: filepath.Join(dir, "of"), Kind: Skills, Plugin: "p"}}
+	read := func(words map[string]string) Library {
+		t.Helper()
+		for name, s := range words {
+			file := filepath.Join(dir, name, "SKILL.md")
+			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(file, []byte("---\ndescription: d\n---\n"+s), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		lib, _ := Load(places)
+		return lib
+	}
+	was := read(map[string]string{"a": "one", "b": "one", "of/c": "one"})
+	now := read(map[string]string{"a": "two", "d": "one", "of/c": "two"})
+	file := func(name string) string { return filepath.Join(dir, name, "SKILL.md") }
+	if got, want := was.Changed(now), []string{file("a"), file("d")}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got, want := now.Changed(was), []string{file("a"), file("d")}; !slices.Equal(got, want) {
+		t.Errorf("back: %q", got)
+	}
+	if got := now.Changed(now); got != nil {
+		t.Errorf("nothing changed: %q", got)
+	}
+	for name, want := range map[string]string{"a": "", "b": "one"} {
+		s, _ := was.Held().Find(name)
+		if body, err := s.Body(); body != want || (err == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", name, body, err)
+		}
+	}
+	if s, _ := was.Find("a"); s.held {
+		t.Error("the library itself is held")
+	}
+}

@@ -131,6 +131,7 @@ type Skill struct {
 	path  string // of the file: on disk, or in the place's Text
 	toml  bool
 	sum   [sha256.Size]byte // of the content when it was loaded
+	held  bool              // only that content may be used
 }
 
 // An Agent is a definition of an agent.
@@ -225,6 +226,44 @@ func (l Library) Same(m Library) bool {
 		return a.sum == b.sum && a.Name == b.Name && a.File == b.File && a.From == b.From
 	}
 	return slices.EqualFunc(l.skills, m.skills, same) && reflect.DeepEqual(l.agents, m.agents) && reflect.DeepEqual(l.styles, m.styles) && slices.Equal(l.hidden, m.hidden)
+}
+
+// Held is the library whose skills can be used as they were read, and not as their
+// files may say by now.
+func (l Library) Held() Library {
+	out := l
+	out.skills = slices.Clone(l.skills)
+	for i := range out.skills {
+		out.skills[i].held = true
+	}
+	return out
+}
+
+// Changed are the files of skills and commands that one of two libraries has alone, or
+// with another content, sorted. Those of plugins and adze's own are not among them.
+func (l Library) Changed(m Library) (files []string) {
+	sums := func(l Library) map[string][sha256.Size]byte {
+		out := map[string][sha256.Size]byte{}
+		for _, s := range l.skills {
+			if s.File != "" && !s.BuiltIn && s.place.Plugin == "" {
+				out[s.File] = s.sum
+			}
+		}
+		return out
+	}
+	was, now := sums(l), sums(m)
+	for file, sum := range now {
+		if old, had := was[file]; !had || old != sum {
+			files = append(files, file)
+		}
+	}
+	for file := range was {
+		if _, has := now[file]; !has {
+			files = append(files, file)
+		}
+	}
+	slices.Sort(files)
+	return files
 }
 
 // Without is the library in which these names of skills are taken, by whom they

@@ -24,6 +24,9 @@ type ShelfConfig struct {
 	// Changed is told of the first library and of each other one, on a goroutine of
 	// the shelf.
 	Changed func(skill.Library)
+	// Refuses, when set, is asked before another library counts, on the same goroutine,
+	// and may take its time. What it refuses is asked about once.
+	Refuses func(was, now skill.Library) bool
 	// Untrusted, when set, is told after each reading of files that are not what was
 	// trusted, if there are any, on the same goroutine.
 	Untrusted func(files []string)
@@ -100,6 +103,7 @@ func (s *Shelf) run() {
 		defer rest.Stop()
 		late = rest.C
 	}
+	var refused *skill.Library
 	for n, watching := 0, late == nil; ; n++ {
 		places := s.c.Places()
 		lib, problems := Read(places, s.c.Agents, s.c.Taken)
@@ -112,8 +116,20 @@ func (s *Shelf) run() {
 				s.Reread() // what changed meanwhile nobody told
 			}
 		}
+		was, _ := s.Library(0)
+		same := n > 0 && was.Same(lib)
+		switch {
+		case n == 0 || same || s.c.Refuses == nil:
+			refused = nil
+		case refused != nil && refused.Same(lib):
+			lib, same = was, true
+		case s.c.Refuses(was, lib):
+			now := lib
+			refused, lib = &now, was.Held()
+		default:
+			refused = nil
+		}
 		s.mu.Lock()
-		same := n > 0 && s.lib.Same(lib)
 		s.lib, s.problems = lib, problems
 		s.mu.Unlock()
 		if n == 0 {
