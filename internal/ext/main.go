@@ -90,6 +90,9 @@ func (w *World) agentServers(a Agent) (out []servers.Given, bad []string) {
 		return nil, nil
 	}
 	from := config.Origin{Scope: config.Flag, File: a.File, From: "the agent " + a.Name}
+	if !slices.Contains([]string{"flag", "project", "local"}, a.Scope) {
+		from.Scope = config.User
+	}
 	add := func(raw json.RawMessage) bool {
 		var by map[string]json.RawMessage
 		if json.Unmarshal(raw, &by) != nil {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/ext/mcp/servers"
 )
 
@@ -59,7 +60,7 @@ func TestServersForAllFoldersRunNothingOfThisOne(t *testing.T) {
 		}
 		l := open(t, e, Sources{})
 		x, ok := l.Servers(Servers{}).Get("x")
-		got := x.Problem
+		x0, got := x, x.Problem
 		if x.Apart && got == "" {
 			got = apart
 		}
@@ -71,6 +72,11 @@ func TestServersForAllFoldersRunNothingOfThisOne(t *testing.T) {
 		set := l.Servers(Servers{Given: []servers.Given{{Name: "x", JSON: []byte("{" + c.command + "}")}}, Strict: true})
 		if x, _ := set.Get("x"); x.Apart || x.Problem != "" {
 			t.Errorf("%s, given: %q, apart %v", c.command, x.Problem, x.Apart)
+		}
+		// A definition of an agent that they have everywhere says it everywhere.
+		set = l.Servers(Servers{Given: []servers.Given{{Name: "x", JSON: []byte("{" + c.command + "}"), Origin: config.Origin{Scope: config.User}}}})
+		if agents, _ := set.Get("x"); agents.Apart != x0.Apart || agents.Problem != x0.Problem {
+			t.Errorf("%s, of an agent: %q, apart %v", c.command, agents.Problem, agents.Apart)
 		}
 	}
 }

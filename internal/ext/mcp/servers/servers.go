@@ -103,7 +103,9 @@ func (s Server) Everywhere() bool {
 	switch s.Scope {
 	case Managed, User, FromPlugin:
 		return true
-	case Flag, Local, Project:
+	case Flag: // of a definition of an agent that a person has everywhere
+		return s.Origin.Scope == config.User
+	case Local, Project:
 	}
 	return false
 }
