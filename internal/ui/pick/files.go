@@ -154,6 +154,9 @@ func (f *Files) share(n, limit int, look func(p *part, k int)) part {
 	for j := range parts {
 		p := &parts[j]
 		p.best = newBest(f, limit)
+		if n > alone { // growing them costs as much as looking
+			p.hits, p.rest = make([]int32, 0, n/len(parts)+1), make([]int32, 0, n/len(parts)+1)
+		}
 		work := func() { // ends after its share of the files
 			for k := n * j / len(parts); k < n*(j+1)/len(parts); k++ {
 				look(p, k)
@@ -166,12 +169,15 @@ func (f *Files) share(n, limit int, look func(p *part, k int)) part {
 		}
 	}
 	wg.Wait()
-	all := parts[0]
-	for _, p := range parts[1:] {
-		all.hits = append(all.hits, p.hits...)
-		all.rest = append(all.rest, p.rest...)
-		all.best.merge(p.best)
+	all := part{best: parts[0].best}
+	var hits, rest [][]int32
+	for j, p := range parts {
+		hits, rest = append(hits, p.hits), append(rest, p.rest)
+		if j > 0 {
+			all.best.merge(p.best)
+		}
 	}
+	all.hits, all.rest = slices.Concat(hits...), slices.Concat(rest...)
 	return all
 }
 
@@ -227,8 +233,13 @@ func (p *part) floor(q Query, total int) int {
 	return int(p.best.heap[0].score) - total
 }
 
-// weak rates any other file.
+// weak rates any other file. One that cannot be among the best whatever its path
+// has of the query may match.
 func (p *part) weak(f *Files, q Query, i int32) {
+	if p.beaten(f, q, i) {
+		p.hits = append(p.hits, i)
+		return
+	}
 	score, ok, hopeless := f.rate(i, q, p.floor(q, 0), &p.tmp)
 	if ok || hopeless {
 		p.hits = append(p.hits, i)
@@ -236,6 +247,21 @@ func (p *part) weak(f *Files, q Query, i int32) {
 	if ok {
 		p.best.put(rated{i, int32(score)})
 	}
+}
+
+// beaten reports whether the file would not be among the best if its path had the
+// query of one word as it is, at the start of a name, or at its own where it does.
+func (p *part) beaten(f *Files, q Query, i int32) bool {
+	if len(q.words) > 1 || q.words[0].head != "" || len(p.best.heap) < p.best.limit {
+		return false
+	}
+	o, w, n := &f.lines[i], q.words[0], len(q.words[0].s)
+	most := -int(o.len)/8*perEight + n*(perLetter+following) - following + firstFactor*atBoundary
+	last := p.best.heap[0]
+	if most+fromStart >= int(last.score) && strings.HasPrefix(f.all[i].text(w), w.s) {
+		most += fromStart - perFolder*int(o.depth)
+	}
+	return !p.best.worse(last, rated{i, int32(most)})
 }
 
 // maxSteps bounds the queries that are remembered.

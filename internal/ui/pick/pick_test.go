@@ -204,3 +204,20 @@ func BenchmarkIndex(b *testing.B) {
 		NewFiles(paths)
 	}
 }
+
+// What is not looked into because others are better would not be among the best.
+func TestOnlyTheBeatenAreLeftOut(t *testing.T) {
+	var paths []string
+	for d := range 300 {
+		for n := range 4 {
+			paths = append(paths, fmt.Sprintf("group%02d/%spackage%03d/source_%03d_part%02d.go", d%40, strings.Repeat("x", d%7), d, d, n))
+		}
+	}
+	paths = append(paths, "zz/group/a.go", "z/my-group.d/b.go", "q/grOup/c.go")
+	for _, query := range []string{"gr", "group", "group3", "gp", "ackage9", "package12", "x", "xxp", "group3source", "Ou"} {
+		few, all := NewFiles(paths).Find(query, 50), NewFiles(paths).Find(query, 10_000)
+		if !slices.EqualFunc(few, all[:min(50, len(all))], func(a, b Hit) bool { return a.Path == b.Path }) {
+			t.Errorf("%s: %v\nnot %v", query, few, all[:min(50, len(all))])
+		}
+	}
+}
