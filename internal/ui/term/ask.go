@@ -22,6 +22,7 @@ type asks struct {
 	waiting     bool // for a reply
 	replies     chan reply
 	missed      int
+	answered    bool        // the terminal has answered, and may be late
 	moved       time.Time   // when it was found to have another size
 	framed      time.Time   // when the last frame was written
 	swayed      bool        // it had another size since then, though it may be the same again
@@ -41,6 +42,9 @@ const (
 	replyWait = 200 * time.Millisecond
 	// maxMissed is after how many questions without an answer no more are asked.
 	maxMissed = 2
+	// maxLate is the same for a terminal that has answered before: on a busy machine
+	// it is late for a while.
+	maxLate = 25
 	// still is how long a size has to last before anything is drawn for it, and
 	// maxSteps how many sizes are waited for.
 	still, maxSteps = 40 * time.Millisecond, 12
@@ -212,8 +216,8 @@ func (s *Screen) ask(what string, size bool) (Size, bool) {
 	s.mu.Lock()
 	s.asks.waiting = false
 	if ok {
-		s.asks.missed = 0
-	} else if s.asks.missed++; s.asks.missed >= maxMissed {
+		s.asks.missed, s.asks.answered = 0, true
+	} else if s.asks.missed++; s.asks.missed >= maxLate || s.asks.missed >= maxMissed && !s.asks.answered {
 		s.asks.size, s.asks.place = false, false
 	}
 	return out, ok

@@ -193,3 +193,34 @@ func TestSizeThatCameAndWent(t *testing.T) {
 		}
 	})
 }
+
+// One that has answered is asked again, though it was late for a while.
+func TestLateAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &asked{size: Size{40, 10}}
+		a.s = NewScreen(a, config(a.size))
+		a.s.Ask(true, true, nil)
+		say := func(s string) {
+			a.s.Live(lines(s), Cursor{})
+			a.s.Sync()
+		}
+		say("x")
+		for i, mute := range []bool{true, true, true, false} {
+			a.mu.Lock()
+			a.mute = mute
+			a.mu.Unlock()
+			say(fmt.Sprint("y", i))
+		}
+		a.mu.Lock()
+		a.size = Size{30, 10}
+		a.out.Reset()
+		a.mu.Unlock()
+		say("z")
+		if out := a.out.String(); !strings.Contains(out, askPlace) {
+			t.Errorf("written was %q", out)
+		}
+		if err := a.s.Close(false); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
