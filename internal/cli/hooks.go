@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -222,8 +221,7 @@ asked, and costs what it costs; the server of one of the type mcp_tool is starte
 					}
 					return environ
 				},
-				Project: p.Root, Now: time.Now,
-				HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+				Version: sys.Version, Project: p.Root, Now: time.Now,
 				Tell: after.tell, Later: after.say, Confine: inside.confine,
 				Ask: f.askForHook(sys, cmd, p, cfg), Tool: f.toolForHook(sys, cmd),
 				Agent: func(context.Context, string, string) (string, error) {

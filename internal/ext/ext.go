@@ -83,6 +83,7 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	c.Hooks.Tool = x.callTool
 	c.Hooks.Reload = c.World.reread
 	c.Hooks.Agent = Checker(c.Fork, c.Hooks.Transcript)
+	c.Hooks.Version = c.World.conf.Version
 	x.gate = hooks.New(c.Hooks)
 	c.Fork.gate, c.Fork.hooks, c.Skills.Used = x.gate, x.ofAgent, x.used
 	c.Fork.library, c.Fork.world = func() skill.Library { return x.desk.Library() }, c.World

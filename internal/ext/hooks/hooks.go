@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +37,7 @@ const (
 
 // A Config is what the hooks of one session are told besides what happens.
 type Config struct {
+	Version    string // of adze
 	Session    string
 	Transcript string // the file of its log, "" when it has none
 	Source     string // startup, resume, clear or fork
@@ -104,8 +104,7 @@ func New(c Config) *Gate {
 			return proc.Scrub(environ, append(allow, more...))
 		},
 		Project: c.Project, Dir: c.Dir, Temp: c.Temp,
-		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
-		Ask:  c.Ask, Agent: c.Agent, Tool: c.Tool, Callback: c.Callback, Confine: c.Confine, Now: time.Now,
+		Version: c.Version, Ask: c.Ask, Agent: c.Agent, Tool: c.Tool, Callback: c.Callback, Confine: c.Confine, Now: time.Now,
 		Tell:  func(b event.Body) { _ = g.s.Report(b) }, // a session that has ended needs none
 		Later: g.later,
 	})

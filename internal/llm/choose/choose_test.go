@@ -124,6 +124,9 @@ func server(t *testing.T, path, body string, wait time.Duration) string {
 	t.Helper()
 	quit := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ua := r.Header.Get("User-Agent"); !strings.HasPrefix(ua, "adze/") {
+			t.Errorf("User-Agent %q", ua)
+		}
 		if wait > 0 {
 			select {
 			case <-time.After(wait):

@@ -1,6 +1,7 @@
 package choose
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -49,7 +50,7 @@ func (c *Chooser) probeAll(ctx context.Context, ps []provider) [][]string {
 	}
 	answers := make(chan answer, len(ps))
 	for i, p := range ps {
-		go func() { answers <- answer{i, modelsOf(ctx, tr, p)} }() // ends with the context at the latest
+		go func() { answers <- answer{i, modelsOf(ctx, tr, p, c.agent())} }() // ends with the context at the latest
 	}
 	found := make([][]string, len(ps))
 	for range ps {
@@ -61,8 +62,11 @@ func (c *Chooser) probeAll(ctx context.Context, ps []provider) [][]string {
 
 const maxList = 1 << 20 // bytes of a list of models
 
+// agent is the User-Agent of questions to servers.
+func (c *Chooser) agent() string { return "adze/" + cmp.Or(c.c.Version, "0") }
+
 // modelsOf asks one server what it has.
-func modelsOf(ctx context.Context, tr http.RoundTripper, p provider) []string {
+func modelsOf(ctx context.Context, tr http.RoundTripper, p provider, agent string) []string {
 	base := strings.TrimSuffix(strings.TrimRight(p.baseURL, "/"), "/v1")
 	url := base + "/v1/models"
 	if p.name == "ollama" {
@@ -72,6 +76,7 @@ func modelsOf(ctx context.Context, tr http.RoundTripper, p provider) []string {
 	if err != nil {
 		return nil
 	}
+	req.Header.Set("User-Agent", agent)
 	resp, err := tr.RoundTrip(req)
 	if err != nil {
 		return nil

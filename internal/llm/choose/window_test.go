@@ -22,6 +22,9 @@ func telling(t *testing.T, answers map[string]string) (base string, asked func()
 	var paths []string
 	quit := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if ua := r.Header.Get("User-Agent"); !strings.HasPrefix(ua, "adze/") {
+			t.Errorf("User-Agent %q", ua)
+		}
 		mu.Lock()
 		paths = append(paths, r.URL.Path)
 		mu.Unlock()

@@ -6,7 +6,6 @@ package hookrun
 import (
 	"context"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -39,8 +38,7 @@ type Config struct {
 	// Confine puts a command into the sandbox, for hooks that are to run there. nil:
 	// there is none.
 	Confine func(c *proc.Command) error
-	// HTTP sends requests. It must not follow redirects.
-	HTTP *http.Client
+	Version string // of adze, for the User-Agent of requests
 	// Ask puts a question to a model, by name or "" for the small one. nil: there
 	// is none.
 	Ask func(ctx context.Context, model, question string) (answer string, spent event.Spent, err error)

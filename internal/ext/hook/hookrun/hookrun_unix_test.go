@@ -48,7 +48,7 @@ func start(t *testing.T, change func(*hookrun.Config), hooks ...string) *rig {
 	c := hookrun.Config{
 		Environ: func(...string) []string { return []string{"PATH=" + os.Getenv("PATH"), "SEEN=yes", "KEY=secret"} },
 		Project: "/project", Temp: t.TempDir(), Now: time.Now,
-		HTTP: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		Version: "7.8",
 		Tell: func(b event.Body) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -334,7 +334,7 @@ func TestHTTP(t *testing.T) {
 	var got []string
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		body, _ := io.ReadAll(q.Body)
-		got = append(got, q.URL.Path, q.Header.Get("A"), q.Header.Get("B"), q.Header.Get("Content-Type"))
+		got = append(got, q.URL.Path, q.Header.Get("A"), q.Header.Get("B"), q.Header.Get("Content-Type"), q.Header.Get("User-Agent"))
 		if !json.Valid(body) {
 			t.Errorf("the body is %q", body)
 		}
@@ -355,7 +355,7 @@ func TestHTTP(t *testing.T) {
 	if a := r.fire(t.Context(), "/"); a.Permission != hook.Deny {
 		t.Errorf("it says %+v", a)
 	}
-	if want := []string{"/deny", "<yes>", "<>", "application/json"}; !slices.Equal(got, want) {
+	if want := []string{"/deny", "<yes>", "<>", "application/json", "adze/7.8"}; !slices.Equal(got, want) {
 		t.Errorf("it was sent %q", got)
 	}
 	for path, want := range map[string]string{"/away": "the status 307", "/broken": "the status 500"} {
