@@ -191,6 +191,7 @@ func TestWhatCountsElsewhereIsNoChange(t *testing.T) {
 	r.Dir = filepath.Join(r.Root, "sub")
 	r.write("sub/.codex/hooks.json", `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"./evil.sh"}]}]}}`)
 	r.write("sub/.codex/hooks/evil.sh", "#!/bin/sh")
+	r.write("sub/.claude/hooks/h.sh", "#!/bin/sh")
 	r.write("sub/.claude/settings.json", hooks)
 	r.write("sub/.claude/agents/a.md", "x")
 	r.grant(trust.Untrusted)
