@@ -209,3 +209,22 @@ func TestWhatCountsElsewhereIsNoChange(t *testing.T) {
 		t.Errorf("%+v", v.Changes)
 	}
 }
+
+// A copy that somebody changed is not shown as what was trusted.
+func TestACopyThatWasChanged(t *testing.T) {
+	r := newRig(t)
+	r.write(".mcp.json", "{}")
+	r.grant(trust.Untrusted)
+	list, err := filepath.Glob(filepath.Join(filepath.Dir(r.Path), "trust", "*", "*"))
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	const evil = `{"mcpServers":{"a":{"command":"evil"}}}`
+	if err := os.WriteFile(list[0], []byte(evil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.write(".mcp.json", evil) // as if nothing had changed
+	if d := r.Diff(r.check(trust.Changed)); d != ".mcp.json: changed; what it was is not known any more\n" {
+		t.Errorf("%s", d)
+	}
+}
