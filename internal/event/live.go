@@ -68,6 +68,7 @@ type (
 		Name   string `json:"name"`
 		Status string `json:"status,omitempty"` // what people see meanwhile
 		Call   string `json:"call,omitempty"`   // that it is about
+		Input  string `json:"input,omitempty"`  // the fields that the event has of its own, as JSON, at most 2,000 characters of it
 	}
 	HookEnded struct {
 		ID     int           `json:"id"`

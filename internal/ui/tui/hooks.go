@@ -15,8 +15,9 @@ import (
 
 // Bounds of what is shown of hooks.
 const (
-	slowHook = time.Second // a hook that runs longer is named
-	hookRuns = 20          // that are kept of an event
+	slowHook  = time.Second // a hook that runs longer is named
+	hookRuns  = 20          // that are kept of an event
+	hookLines = 3           // of each of its outputs
 )
 
 // A hookRun is a hook that runs, or ran.
@@ -122,23 +123,43 @@ func (m *Model) hookReport() string {
 	var b strings.Builder
 	for _, r := range slices.Backward(m.hooks) {
 		how := "runs since " + clip.Span(m.now.Sub(r.began))
-		var said string
+		said := [][2]string{{"input", r.Input}}
 		if e := r.ended; e != nil {
-			how = fmt.Sprintf("code %d after %s", e.Code, clip.Span(e.Took))
+			how = fmt.Sprintf("code %d", e.Code)
 			if e.Err != "" {
-				how = e.Err
+				how = clip.Line(clip.Visible(e.Err), 80)
 			}
-			said = strings.TrimSpace(e.Stderr + "\n" + e.Stdout)
+			how += ", after " + clip.Span(e.Took)
+			said = append(said, [2]string{"stderr", e.Stderr}, [2]string{"stdout", e.Stdout})
 		}
-		fmt.Fprintf(&b, "%s  %s  %s  %s\n", r.began.Format("15:04:05"), r.Event, clip.Line(clip.Visible(r.Name), 60), clip.Line(clip.Visible(how), 60))
-		if said != "" {
-			fmt.Fprintf(&b, "          %s\n", clip.Line(clip.Visible(said), 100))
+		fmt.Fprintf(&b, "%s  %s  %s  %s\n", r.began.Format("15:04:05"), r.Event, clip.Line(clip.Visible(r.Name), 60), how)
+		for _, s := range said {
+			b.WriteString(hookSaid(s[0], s[1]))
 		}
 	}
 	if b.Len() == 0 {
 		return ""
 	}
 	return "\n\nIn this session:\n\n" + fence(b.String())
+}
+
+// hookSaid is the beginning of what a hook was asked or said, "" for nothing.
+func hookSaid(name, text string) string {
+	text = strings.TrimSpace(clip.VisibleText(text))
+	if text == "" {
+		return ""
+	}
+	var b strings.Builder
+	lines := strings.Split(text, "\n")
+	name += ": "
+	for _, line := range lines[:min(len(lines), hookLines)] {
+		fmt.Fprintf(&b, "          %s%s\n", name, clip.Line(line, 200))
+		name = strings.Repeat(" ", len(name))
+	}
+	if n := len(lines) - hookLines; n > 0 {
+		fmt.Fprintf(&b, "          %s[%s more]\n", name, clip.Count(n, "line"))
+	}
+	return b.String()
 }
 
 // fence is text as Markdown that shows it as it is.

@@ -15,18 +15,30 @@ import (
 func TestHooksAreShown(t *testing.T) {
 	m := &Model{now: time.Unix(100, 0)}
 	at := func(s int64, b event.Body) { m.hooked(event.Event{Time: time.Unix(s, 0), Body: b}) }
-	at(98, event.HookStarted{ID: 1, Event: "Stop", Name: "lint \x1b[31mall", Status: "Linting"})
+	at(98, event.HookStarted{ID: 1, Event: "Stop", Name: "lint \x1b[31mall", Status: "Linting", Input: `{"stop_hook_active":false}`})
 	if got := m.slowHook(); got != "Linting" {
 		t.Errorf("it shows %q", got)
 	}
-	at(99, event.HookEnded{ID: 1, Event: "Stop", Name: "lint", Code: 2, Stderr: "three faults", Took: time.Second})
+	at(99, event.HookEnded{ID: 1, Event: "Stop", Name: "lint", Code: 2, Stderr: "three faults\nin\nfour\nfiles\x1b[2J\n!", Stdout: "{}\n", Took: time.Second})
 	at(99, event.HookStarted{ID: 2, Event: "Stop", Name: "other"})
 	m.now = time.Unix(99, 0)
 	if got := m.slowHook(); got != "" {
 		t.Errorf("it shows %q before a second has passed", got)
 	}
-	if r := m.hookReport(); !strings.Contains(r, "code 2 after 1.0 s") || !strings.Contains(r, "three faults") || strings.ContainsRune(r, 0x1b) {
-		t.Errorf("%q", r)
+	want := `, code 2, after 1.0 s
+          input: {"stop_hook_active":false}
+          stderr: three faults
+                  in
+                  four
+                  [2 lines more]
+          stdout: {}
+`
+	if r := m.hookReport(); !strings.Contains(r, want[2:]) || strings.ContainsRune(r, 0x1b) {
+		t.Errorf("%s", r)
+	}
+	at(99, event.HookEnded{ID: 2, Event: "Stop", Name: "other", Err: "did not answer within 2.0 s", Took: 2 * time.Second})
+	if r := m.hookReport(); !strings.Contains(r, "other  did not answer within 2.0 s, after 2.0 s\n") {
+		t.Errorf("%s", r)
 	}
 	for i := range 50 {
 		at(99, event.HookStarted{ID: 10 + i, Event: "PreToolUse", Name: fmt.Sprint(i)})

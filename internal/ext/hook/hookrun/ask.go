@@ -24,7 +24,10 @@ import (
 	"github.com/adze-agent/adze/internal/text/paths"
 )
 
-var errTimeout = errors.New("out of time")
+var (
+	errTimeout     = errors.New("out of time")
+	errInterrupted = errors.New("was interrupted")
+)
 
 func timedOut(limit time.Duration) error {
 	return fmt.Errorf("did not answer within %s", clip.Span(limit))

@@ -14,6 +14,7 @@ import (
 	"github.com/adze-agent/adze/internal/event"
 	"github.com/adze-agent/adze/internal/ext/hook"
 	"github.com/adze-agent/adze/internal/proc"
+	"github.com/adze-agent/adze/internal/text/clip"
 )
 
 // Bounds.
@@ -23,6 +24,7 @@ const (
 	maxErrors = 64 << 10
 	maxRuns   = 20 // that are kept of an event
 	maxStored = 20_000
+	maxTold   = 2000 // characters of what a hook is asked, for people
 )
 
 // A Config is what hooks run with.
@@ -193,6 +195,15 @@ func (q question) call() string {
 	}
 }
 
+// own are the fields that the event has besides those of all, for people.
+func (q question) own() string {
+	text, err := json.Marshal(q.in)
+	if err != nil {
+		return ""
+	}
+	return clip.Middle(string(text), maxTold, "")
+}
+
 // args are the arguments that hooks may rewrite.
 func (q question) args() json.RawMessage {
 	switch in := q.in.(type) {
@@ -266,7 +277,7 @@ func (r *Runner) run(ctx context.Context, h hook.Hook, q question) (ran hook.Ran
 // ended.
 func (r *Runner) told(ctx context.Context, h hook.Hook, q question, limit time.Duration, ask func(context.Context, hook.Hook, question) hook.Ran) (ran hook.Ran, a hook.Answer) {
 	id := r.number()
-	r.conf.Tell(event.HookStarted{ID: id, Event: string(h.Event), Name: h.Name(), Status: h.Status, Call: q.call()})
+	r.conf.Tell(event.HookStarted{ID: id, Event: string(h.Event), Name: h.Name(), Status: h.Status, Call: q.call(), Input: q.own()})
 	began := r.conf.Now()
 	q.text = h.Spoken(q.text, began)
 	within, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
@@ -274,7 +285,9 @@ func (r *Runner) told(ctx context.Context, h hook.Hook, q question, limit time.D
 	cancel()
 	ran.Took = r.conf.Now().Sub(began)
 	if ran.Err != nil {
-		ran.Interrupted = ctx.Err() != nil
+		if ran.Interrupted = ctx.Err() != nil; ran.Interrupted {
+			ran.Err = errInterrupted
+		}
 		if context.Cause(within) == errTimeout {
 			ran.Err = timedOut(limit)
 		}

@@ -188,6 +188,11 @@ func TestInterrupt(t *testing.T) {
 	if a := r.fire(ctx, dir); a.Permission != "" || len(a.Failed) != 0 {
 		t.Errorf("it says %+v", a)
 	}
+	began, _ := r.told[0].(event.HookStarted)
+	ended, _ := r.told[1].(event.HookEnded)
+	if began.Input != `{"tool_name":"Bash","tool_input":{"command":"x"},"tool_use_id":"c1"}` || ended.Err != "was interrupted" {
+		t.Errorf("people are told %+v, %+v", began, ended)
+	}
 }
 
 // A hook may print without end; what is kept of it is bounded.
