@@ -55,27 +55,36 @@ func (w *World) Reconfigures(was, now *config.Config) (refused bool) {
 	if x == nil || !x.gate.Hooked(hook.ConfigChange) {
 		return false
 	}
-	sources := map[config.Scope]string{config.Managed: "policy_settings", config.User: "user_settings", config.Project: "project_settings", config.Local: "local_settings"}
-	managed := false
-	for _, f := range now.Files {
-		old := slices.IndexFunc(was.Files, func(o config.File) bool { return o.Path == f.Path })
-		source, ok := sources[f.Scope]
-		if !ok || old < 0 && f.Sum == "" || old >= 0 && was.Files[old].Sum == f.Sum {
-			continue
-		}
-		a, over := x.gate.Asked(hook.ConfigInput{Source: source, Path: f.Path})
-		managed = managed || f.Scope == config.Managed
+	list, managed := reconfigured(was, now)
+	for _, in := range list {
+		a, over := x.gate.Asked(in)
 		if !a.Block || over {
 			continue
 		}
 		refused = true
-		text := fmt.Sprintf("the change of %s does not count: the hook %s refused it: %s", f.Path, clip.Line(a.By, 80), a.Reason)
+		text := fmt.Sprintf("the change of %s does not count: the hook %s refused it: %s", in.Path, clip.Line(a.By, 80), a.Reason)
 		if managed {
 			text = "the hook " + clip.Line(a.By, 80) + " refuses a change of settings, which counts all the same, because an administrator's changed"
 		}
 		x.report(event.Noted{Level: "warning", Text: clip.Visible(text)})
 	}
 	return refused && !managed
+}
+
+// reconfigured are the files of settings that differ, as hooks are asked about them.
+// managed: an administrator's is among them.
+func reconfigured(was, now *config.Config) (list []hook.ConfigInput, managed bool) {
+	sources := map[config.Scope]string{config.Managed: "policy_settings", config.User: "user_settings", config.Project: "project_settings", config.Local: "local_settings"}
+	for _, f := range now.Files {
+		old := slices.IndexFunc(was.Files, func(o config.File) bool { return o.Path == f.Path })
+		source, ok := sources[f.Scope]
+		if !ok || old < 0 && f.Sum == "" || old >= 0 && was.Files[old].Sum == f.Sum {
+			continue
+		}
+		list = append(list, hook.ConfigInput{Source: source, Path: f.Path})
+		managed = managed || f.Scope == config.Managed
+	}
+	return list, managed
 }
 
 // maxRelearned bounds how many changed files of skills hooks are asked about at once.
