@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -174,8 +175,14 @@ func TestFilesOfOthersAreTheDisks(t *testing.T) {
 	if got, want := files.Names(dir), (confedit.Disk{}).Names(dir); !slices.Equal(got, want) || len(got) != 2 {
 		t.Errorf("%q, the disk has %q", got, want)
 	}
-	if got, want := files.Owned(dir), (confedit.Disk{}).Owned(dir); (got == nil) != (want == nil) {
-		t.Errorf("%v, of the disk %v", got, want)
+	anybodys := filepath.Join(dir, "a")
+	if err := os.Chmod(anybodys, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{anybodys, filepath.Join(dir, "b")} {
+		if got, want := files.Owned(path), (confedit.Disk{}).Owned(path); (got == nil) != (want == nil) || (got == nil) == (path == anybodys) && runtime.GOOS != "windows" {
+			t.Errorf("%s: %v, of the disk %v", path, got, want)
+		}
 	}
 	v := r.check(trust.Untrusted)
 	r.write(".mcp.json", `{"mcpServers":{}}`)

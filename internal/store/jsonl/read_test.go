@@ -5,10 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/llm"
 	"github.com/adze-agent/adze/internal/store"
 	"github.com/adze-agent/adze/internal/store/jsonl"
 )
@@ -123,7 +125,7 @@ func TestASnapshotBehindAWholeReading(t *testing.T) {
 // it.
 func TestReadingEndsEarly(t *testing.T) {
 	d := newFakeDisk()
-	l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a")})
+	l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a"), Key: sealKey})
 	add(t, l, 1, 600) // more than memory has for readers
 	for n := 601; n <= 602; n++ {
 		if err := l.Append(t.Context(), event.Event{Seq: event.Seq(n), Time: at, Body: event.Noted{Text: "note"}}); err != nil {
@@ -247,6 +249,60 @@ func TestWrongLinesCountWhereverReadingBegins(t *testing.T) {
 		}
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// An event that has no form on disk is refused, and the next one is recorded.
+func TestAnEventWithoutAForm(t *testing.T) {
+	d := newFakeDisk()
+	l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a")})
+	add(t, l, 1, 2)
+	if err := l.Append(t.Context(), event.Event{Seq: 3, Time: at}); err == nil {
+		t.Error("it was recorded")
+	}
+	add(t, l, 3, 4)
+	want(t, l, 0, evs(1, 4))
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An event whose large part cannot be written is not recorded, whatever of it
+// failed.
+func TestAnEventWithoutItsLargePart(t *testing.T) {
+	e := event.Event{Seq: 4, Time: at, Body: event.ToolFinished{Call: "c", Images: []llm.Image{picture(1)}}}
+	for n := 1; ; n++ {
+		d := newFakeDisk()
+		l := mustOpen(t, jsonl.Options{Dir: "s", Disk: d.open, Self: self(500, "a")})
+		add(t, l, 1, 3)
+		met, ops := false, d.ops
+		d.fail = func(op int) error {
+			if op == ops+n {
+				met = true
+				return syscall.ENOSPC
+			}
+			return nil
+		}
+		if err := l.Append(t.Context(), e); err != nil {
+			if _, ok := errors.AsType[*store.WriteError](err); !ok || !met {
+				t.Errorf("operation %d: %v", n, err)
+			}
+			want(t, l, 0, evs(1, 3))
+			if err := l.Append(t.Context(), e); err != nil {
+				t.Errorf("operation %d, once more: %v", n, err)
+			}
+		}
+		want(t, l, 0, append(evs(1, 3), e))
+		d.fail = func(int) error { return nil }
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !met {
+			if n < 3 {
+				t.Errorf("the fault was met %d times", n-1)
+			}
+			return
 		}
 	}
 }
