@@ -121,15 +121,15 @@ func (r *Running) await(ctx context.Context, cfg *config.Config) {
 	if !w.front.Print || !serves && rules == nil || wait <= 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait)
+	within, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var late []string
 	if serves {
-		late = w.ext.Await(ctx)
+		late = w.ext.Await(within)
 	} else {
-		late = w.ext.AwaitTools(ctx, rules)
+		late = w.ext.AwaitTools(within, rules)
 	}
-	if len(late) > 0 {
+	if len(late) > 0 && ctx.Err() == nil { // else nobody waits any more
 		w.process.Notef("the run goes on without MCP servers that are not there after %s: %s", wait, clip.Visible(strings.Join(late, ", ")))
 	}
 }
