@@ -292,6 +292,8 @@ func TestAnEventWithoutItsLargePart(t *testing.T) {
 			if err := l.Append(t.Context(), e); err != nil {
 				t.Errorf("operation %d, once more: %v", n, err)
 			}
+		} else if met {
+			t.Errorf("operation %d failed, and it was recorded", n)
 		}
 		want(t, l, 0, append(evs(1, 3), e))
 		d.fail = func(int) error { return nil }
