@@ -41,6 +41,11 @@ type inline struct {
 	on    Size
 	hurt  bool // parts of its rows may be missing
 
+	// sinks: when the terminal becomes lower its cursor keeps its row, while the text
+	// goes up (kitty). sunk is by how many rows it stands too low now.
+	sinks bool
+	sunk  int
+
 	lost  string // what the terminal took of the live area into its scrollback, without blanks
 	taken int    // lines of shown that it took since the last frame
 	fresh string // of those, what lost has not yet
@@ -164,10 +169,10 @@ func (k look) end(dst []byte, cur Cursor) []byte {
 
 // toTop goes to the first row of the live area.
 func (r *inline) toTop(dst []byte, moved bool) []byte {
-	if up := r.above(r.taken, moved); up > 0 {
+	if up := r.above(r.taken, moved) + r.sunk; up > 0 {
 		dst = csi(dst, up, 'A')
 	}
-	r.at, r.taken = Cursor{}, 0
+	r.at, r.taken, r.sunk = Cursor{}, 0, 0
 	return append(dst, '\r')
 }
 

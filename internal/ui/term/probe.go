@@ -149,6 +149,9 @@ func (t *Terminal) learned(c Capabilities, keyboard bool) bool {
 	if strings.HasPrefix(c.Version, "XTerm(") {
 		t.Screen.SetRewrap(false)
 	}
+	if strings.HasPrefix(c.Version, "kitty(") {
+		t.Screen.SetSinks(true)
+	}
 	if keyboard {
 		t.Screen.Raw([]byte("\x1b[>1u"))
 	}

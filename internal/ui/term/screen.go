@@ -167,6 +167,9 @@ func (s *Screen) SetSync(on bool) {
 // SetRewrap says what the terminal does with its lines at another width.
 func (s *Screen) SetRewrap(on bool) { s.change(func() { s.in.rewrap = on }) }
 
+// SetSinks says that the cursor keeps its row when the terminal becomes lower.
+func (s *Screen) SetSinks(on bool) { s.change(func() { s.in.sinks = on }) }
+
 // Raw writes bytes that are neither text nor movement: a title, a
 // notification, the clipboard. They come between frames.
 func (s *Screen) Raw(b []byte) { s.change(func() { s.raw = append(s.raw, b...) }) }
