@@ -187,7 +187,6 @@ func (r *inline) above(i int, moved bool) int {
 }
 
 // counted is above, as far as each row of what is shown is where it should be.
-
 func (r *inline) counted(i int, moved bool) int {
 	if r.torn && !r.whole && r.size.Rows < r.drawn.Rows {
 		// The rows below the cursor went when the screen became lower, so that the way
