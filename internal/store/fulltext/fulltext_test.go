@@ -373,10 +373,10 @@ func TestShowsManyAtOnce(t *testing.T) {
 	var want []string
 	for n := range 30 {
 		id := fmt.Sprintf("s%02d", n)
-		for i := range 1 + n%7*300 {
+		for i := range 1 + n%7*100 {
 			s.add(id, "p", prompt(fmt.Sprintf("a common thing %d of %s", i, id)))
 		}
-		want = append([]string{fmt.Sprintf("%s a common thing %d of %s", id, n%7*300, id)}, want...)
+		want = append([]string{fmt.Sprintf("%s a common thing %d of %s", id, n%7*100, id)}, want...)
 	}
 	update(t, f, s)
 	for _, words := range []string{"common", "com", "thing common"} {
