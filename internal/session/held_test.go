@@ -221,3 +221,80 @@ func TestRulesOfAHook(t *testing.T) {
 		})
 	}
 }
+
+// A file that a prompt names brings along what begins to apply with it.
+func TestNamedFilesBringWhatApplies(t *testing.T) {
+	r := start(t, nil, func(c *session.Config) {
+		c.Attach = func(context.Context, session.Naming) []event.Attached {
+			return []event.Attached{{Name: "a.go", Text: "the file", Saw: []effect.File{{Path: "/w/a.go"}}}}
+		}
+		c.Loop.Touched = func(_ event.Seq, paths []string) []string { return []string{"rules of " + paths[0]} }
+	}, fake.Say("ok"))
+	r.prompt("see @a.go")
+	in := all[event.InputAccepted](r.turns(1, nil))
+	if a := in[0].Attached; len(a) != 1 || a[0].Text != "the file\nrules of /w/a.go" {
+		t.Errorf("%+v", a)
+	}
+	r.Close()
+}
+
+// What is reported before the first prompt is in the log once there is one: the newest
+// of each server, and of no other.
+func TestReportsBeforeTheFirstPrompt(t *testing.T) {
+	r := start(t, nil, nil, fake.Say("ok"))
+	for _, b := range []event.Body{
+		event.ServerChanged{Name: "a", State: event.ServerConnecting}, event.ServerChanged{Name: "b", State: event.ServerConnected},
+		event.Extended{}, event.ServerChanged{Name: "a", State: event.ServerConnected}, event.Extended{},
+	} {
+		if err := r.Report(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.prompt("go")
+	r.turns(1, nil)
+	want := []event.ServerChanged{{Name: "b", State: event.ServerConnected}, {Name: "a", State: event.ServerConnected}}
+	if got := recorded[event.ServerChanged](r); cmp.Diff(want, got) != "" || times[event.Extended](r) != 1 {
+		t.Errorf("%+v, %d times extended", got, times[event.Extended](r))
+	}
+	r.Close()
+}
+
+// Settings that name another model have the next turn ask it.
+func TestSettingsChangeTheModel(t *testing.T) {
+	other := &fake.Model{Replies: []fake.Reply{fake.Say("from the other")}}
+	r := start(t, nil, nil, fake.Say("one"))
+	r.prompt("go")
+	r.turns(1, nil)
+	target := agent.Target{Model: other, Provider: "fake", Name: "o"}
+	if err := r.Apply(t.Context(), session.Settings{Loop: r.cfg.Loop, Target: &target}, changed); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Apply(t.Context(), session.Settings{Loop: r.cfg.Loop}, changed); err != nil { // none is no change
+		t.Fatal(err)
+	}
+	r.prompt("again")
+	r.turns(2, nil)
+	if n := len(other.Requests()); n != 1 || r.State().Model != "fake/o" {
+		t.Errorf("%d requests, the model is %q", n, r.State().Model)
+	}
+	r.Close()
+}
+
+// A rewind that cannot be had says why: there is none to take back, or the log cannot be read.
+func TestRewindThatCannotBe(t *testing.T) {
+	log := &unreadable{Log: &mem.Log{}}
+	r := start(t, nil, func(c *session.Config) { c.Log = log }, fake.Say("one"))
+	r.prompt("go")
+	r.turns(1, nil)
+	var no *op.Refusal
+	if err := r.Submit(t.Context(), op.Rewind{Undo: true, Conversation: true}); !errors.As(err, &no) || no.Text != "there is no rewind to take back" {
+		t.Errorf("to take back none: %v", err)
+	}
+	log.on = true
+	for _, o := range []op.Op{op.Rewind{To: "x", Conversation: true}, op.Rewind{Undo: true, Conversation: true}} {
+		if err := r.Submit(t.Context(), o); !errors.Is(err, errDisk) {
+			t.Errorf("%+v, from a log that cannot be read: %v", o, err)
+		}
+	}
+	r.Close()
+}
