@@ -78,5 +78,6 @@ func asking(s *mcp.Server) {
 		})
 	}
 	tool("form", &mcp.ElicitParams{Message: "Who?", RequestedSchema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","minLength":2,"maxLength":9},"age":{"type":"integer","minimum":18}},"required":["name"]}`)})
+	tool("roots", &mcp.ListRootsParams{})
 	tool("think", &mcp.CreateMessageParams{MaxTokens: 10, SystemPrompt: "Be short.", Messages: []*mcp.SamplingMessage{{Role: "user", Content: &mcp.TextContent{Text: "Q"}}}})
 }

@@ -98,6 +98,7 @@ type World struct {
 	served   chan struct{}   // closed when mains count; nil when there are none
 	lent     []servers.Given // of agents that work now: see lend
 	waiting  []chan struct{} // closed when the next look is over
+	rooted   []string        // the folders of sessions, at the newest look
 	trusted  bool            // something that the folder brings counted at the newest look
 	closed   bool
 }
@@ -214,7 +215,15 @@ func (w *World) use(again bool) (*mcp.Hub, []servers.Server) {
 	h := w.hub
 	others := again && !slices.EqualFunc(w.wanted, set.Servers, sameProgram)
 	w.problems, w.wanted = bad, set.Servers
+	folders := w.rooted
+	if w.conf.Roots != nil {
+		w.rooted = w.conf.Roots()
+	}
+	moved := again && h != nil && !slices.Equal(folders, w.rooted)
 	w.mu.Unlock()
+	if moved {
+		h.RootsChanged()
+	}
 	if others {
 		w.protect()
 	}
