@@ -20,6 +20,7 @@ import (
 	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/session"
 	"github.com/adze-agent/adze/internal/store/mem"
+	"github.com/adze-agent/adze/internal/tool"
 )
 
 // A session that has no commands says so of each.
@@ -57,7 +58,7 @@ func TestCommandThatWentAway(t *testing.T) {
 		}
 		g.away = true
 		es := r.turns(1, nil)
-		if n := all[event.Noted](es); len(n) != 1 || !strings.Contains(n[0].Text, "there is no command /fmt") {
+		if n := all[event.Noted](es); len(n) != 1 || n[0].Level != "warning" || !strings.Contains(n[0].Text, "there is no command /fmt") {
 			t.Errorf("told: %+v", n)
 		}
 		for _, q := range r.model.Requests() {
@@ -297,4 +298,52 @@ func TestRewindThatCannotBe(t *testing.T) {
 		}
 	}
 	r.Close()
+}
+
+// An answer with a rule that cannot be read is refused, and the question stays.
+func TestAnswerWithABadRule(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Use(call("c1", "risk", "", 0)), fake.Say("ok")).attend()
+		r.prompt("go")
+		synctest.Wait()
+		r.refused(op.Answer{Call: "c1", Allow: true, By: "one", Rules: []string{"Bash("}}, op.BadRule)
+		if err := r.Submit(t.Context(), op.Answer{Call: "c1", Allow: true, By: "one"}); err != nil {
+			t.Error(err)
+		}
+		if got := result(r.turns(1, nil), "c1"); got != "risk:" {
+			t.Errorf("%q", got)
+		}
+		r.Close()
+	})
+}
+
+// Between turns the rules of a tool count for what goes on in the background.
+func TestRulesBetweenTurns(t *testing.T) {
+	r := start(t, nil, func(c *session.Config) {
+		c.Rules = policy.Rules{Dir: "/w", Dirs: []string{"/w"}, List: []policy.Rule{settingsRule(t, "risk", policy.Allow, policy.User)}}
+	})
+	for tool, want := range map[string]policy.Effect{"risk": policy.Allow, "look": policy.Deny} {
+		q := agent.Question{Tool: tool, Plan: planOf(policy.Exec{Argv: []string{"danger"}})}
+		if v, err := r.Permit(t.Context(), q); v.Effect != want || (want == policy.Allow) != (err == nil) {
+			t.Errorf("%s: %+v, %v", tool, v, err)
+		}
+	}
+	r.Close()
+}
+
+func planOf(a ...policy.Action) tool.Plan { return tool.Plan{Actions: a} }
+
+// One message is nothing to compact yet.
+func TestNothingToCompact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := start(t, nil, nil, fake.Fail(llm.Error{Kind: llm.BadRequest, Provider: "fake", Status: 400, Err: errors.New("as asked")}))
+		r.refused(op.Compact{}, op.Idle)
+		r.prompt("go")
+		r.turns(1, nil)
+		if n := len(r.State().Messages()); n != 1 {
+			t.Fatalf("%d messages", n)
+		}
+		r.refused(op.Compact{}, op.Idle)
+		r.Close()
+	})
 }
