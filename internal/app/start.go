@@ -109,7 +109,7 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 	if err != nil {
 		return nil, err
 	}
-	facts := w.learn(ctx, s) // memory and git are read while the model is chosen
+	facts := w.learn(ctx) // memory and git are read while the model is chosen
 	main, err := w.main(cfg)
 	if err != nil {
 		return nil, err
@@ -128,29 +128,41 @@ func (w *World) Start(ctx context.Context, s Spec) (*Running, error) {
 }
 
 // learn reads what a session is told of where it is, in the background.
-func (w *World) learn(ctx context.Context, s Spec) <-chan situation.Facts {
+func (w *World) learn(ctx context.Context) <-chan situation.Facts {
 	if w.bare {
 		none := make(chan situation.Facts, 1)
 		none <- situation.Facts{}
 		return none
 	}
 	return situation.Learn(ctx, situation.Place{
-		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config, Notes: w.notes(s, nil),
+		Environment: w.process.Environment, Environ: w.process.Environ, Paths: w.Paths, Config: w.Config,
 	})
 }
 
-// notes is the folder of the model's own notes, on this project or as an agent, ""
+// notesDir is the folder of the model's own notes, on this project or as an agent, ""
 // when it is to have none.
-func (w *World) notes(s Spec, main *ext.Agent) string {
-	if main != nil && !w.bare {
-		if dir := ext.AgentMemory(w.Paths, *main); dir != "" {
+func (r *Running) notesDir() string {
+	w := r.world
+	if r.main != nil && !w.bare {
+		if dir := ext.AgentMemory(w.Paths, *r.main); dir != "" {
 			return dir
 		}
 	}
-	if !w.Config().Memory.Auto || s.Log.None && !s.dry || w.bare {
+	if !w.Config().Memory.Auto || r.spec.Log.None && !r.spec.dry || w.bare {
 		return ""
 	}
 	return sessions.In(w.Paths.State).Notes(sessions.Key(w.Paths.Root))
+}
+
+// ownNotes reads the index of the model's own notes, and tells what it leaves out.
+func (r *Running) ownNotes() prompt.Own {
+	own := prompt.Own{Dir: r.notes}
+	if r.notes != "" {
+		if own.Index, own.Warning = memory.Index(r.notes); own.Warning != "" {
+			r.world.process.Notef("%s", own.Warning)
+		}
+	}
+	return own
 }
 
 // resumed is the mode that a session goes on in: what was asked for now, else
@@ -189,14 +201,10 @@ func (r *Running) begin(ctx context.Context, cfg *config.Config, rules policy.Ru
 	if err != nil {
 		return err
 	}
-	r.notes = w.notes(r.spec, r.main)
+	r.notes = r.notesDir()
 	readable(&rules, r)
 	rules.List = append(rules.List, r.log.Granted()...)
 	known := <-facts
-	if r.main != nil && r.notes != w.notes(r.spec, nil) {
-		known.Own.Dir = r.notes
-		known.Own.Index, known.Own.Warning = memory.Index(r.notes)
-	}
 	where, err := r.instruct(ctx, cfg, known, set.Names(), target.ID(), target.Window)
 	if err != nil {
 		return err
@@ -286,7 +294,7 @@ func (r *Running) instruct(ctx context.Context, cfg *config.Config, known situat
 	r.parts = prompt.Assemble(prompt.Input{
 		Skills: skills, Style: style, Notes: notes,
 		Profile: r.profile, Tools: tools, Print: w.front.Print && !w.front.Person,
-		Replace: r.replace(cfg), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: known.Own,
+		Replace: r.replace(cfg), Append: cfg.AppendSystemPrompt, Language: cfg.Language, Memory: known.Memory, Own: r.ownNotes(),
 		Env: prompt.Environment{
 			Dir: w.Paths.Dir, Root: w.Paths.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Shell: "bash",
 			Date: time.Now(), Model: model, Git: known.Git,

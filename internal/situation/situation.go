@@ -26,14 +26,12 @@ type Place struct {
 	Paths   settings.Paths
 	Environ []string
 	Config  func() *config.Config // the settings in force
-	Notes   string                // the folder of the model's own notes, "" for none
 }
 
 // Facts are what is known of a place.
 type Facts struct {
 	Memory []prompt.Memory
 	Git    prompt.Git
-	Own    prompt.Own
 
 	place  Place
 	begun  *config.Config // the settings that the session began with
@@ -82,11 +80,6 @@ func Learn(ctx context.Context, p Place) <-chan Facts {
 			f.Memory = append(f.Memory, prompt.Memory{Path: m.Path, Scope: string(m.Scope), Text: m.Text, Notes: m.Notes})
 			for _, w := range m.Warnings {
 				p.Notef("%s: %s", m.Path, w)
-			}
-		}
-		if f.Own.Dir = p.Notes; p.Notes != "" {
-			if f.Own.Index, f.Own.Warning = memory.Index(p.Notes); f.Own.Warning != "" {
-				p.Notef("%s", f.Own.Warning)
 			}
 		}
 		f.Git = <-git
