@@ -4,7 +4,6 @@ package cli_test
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -21,7 +20,7 @@ type pipeHost struct {
 	t    *testing.T
 	in   io.WriteCloser
 	out  *bufio.Scanner
-	errs bytes.Buffer
+	errs heard
 	wait func() error
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -21,14 +22,32 @@ type talk struct {
 	t     *testing.T
 	in    io.WriteCloser
 	lines chan map[string]any
-	errs  *bytes.Buffer
+	errs  *heard
 	wait  func() error
+}
+
+// heard keeps what a run that goes on writes to stderr, for whoever says why a test failed.
+type heard struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.Write(b)
+}
+
+func (h *heard) String() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.b.String()
 }
 
 func (p *place) talk(args ...string) *talk {
 	p.t.Helper()
 	c := p.adze(append([]string{"-p", "--input-format", "stream-json", "--output-format", "stream-json"}, args...)...)
-	k := &talk{t: p.t, lines: make(chan map[string]any, 256), errs: &bytes.Buffer{}}
+	k := &talk{t: p.t, lines: make(chan map[string]any, 256), errs: &heard{}}
 	c.Stderr = k.errs
 	out, err := c.StdoutPipe()
 	if err == nil {
