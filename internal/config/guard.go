@@ -175,18 +175,7 @@ var (
 	steeringSuffixes = []string{"_PROXY", "_BASE_URL", "_API_BASE", "_ENDPOINT", "_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS"}
 )
 
-// Harmless returns the variables that may be set before a folder is trusted:
-// those that redirect neither a provider nor a runtime nor this program.
-func (e Env) Harmless() Env {
-	out := Env{}
-	for name, v := range e {
-		if !steering(name) {
-			out[name] = v
-		}
-	}
-	return out
-}
-
+// steering reports whether a variable redirects a provider, a runtime or this program.
 func steering(name string) bool {
 	u := strings.ToUpper(name)
 	has := func(list []string, f func(s, x string) bool) bool {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -378,12 +377,3 @@ func (s Skill) Fresh() bool {
 type problemError struct{ p Problem }
 
 func (e problemError) Error() string { return e.p.String() }
-
-// Exists reports whether a place is there.
-func (p Place) Exists() bool {
-	if p.Text != nil {
-		return true
-	}
-	_, err := os.Stat(p.Dir)
-	return err == nil
-}

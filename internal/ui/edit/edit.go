@@ -93,18 +93,6 @@ func (e *Editor) Empty() bool { return e.t.len() == 0 }
 // Lines is the number of lines, before wrapping.
 func (e *Editor) Lines() int { return len(e.t.lines) }
 
-// AtEnd reports whether the cursor is behind the last character.
-func (e *Editor) AtEnd() bool { return e.at == e.t.len() }
-
-// Selection is the selected text, "" without.
-func (e *Editor) Selection() string {
-	from, to, ok := e.selection()
-	if !ok {
-		return ""
-	}
-	return e.t.expand(e.t.r[from:to], false)
-}
-
 func (e *Editor) selection() (from, to int, ok bool) {
 	if e.vim != nil && e.vim.visual() {
 		from, to = e.vim.span(e)

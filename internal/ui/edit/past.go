@@ -22,9 +22,6 @@ func (e *Editor) Newer() Result {
 	return e.recall(e.past.i - 1)
 }
 
-// Recalled is how far back in the history the box is, 0 when it is not.
-func (e *Editor) Recalled() int { return e.past.i }
-
 func (e *Editor) recall(i int) Result {
 	p := &e.past
 	if e.o.Past == nil {
