@@ -52,9 +52,6 @@ type Ruling struct {
 	Reason string
 }
 
-// Denied reports whether the call must not run.
-func (r Ruling) Denied() bool { return r.Effect == SoftDeny || r.Effect == HardDeny }
-
 // Over turns the question v into the verdict after the ruling.
 func (r Ruling) Over(v policy.Verdict) policy.Verdict {
 	switch r.Effect {

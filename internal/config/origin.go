@@ -1,14 +1,11 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/adze-agent/adze/internal/policy"
-	"github.com/adze-agent/adze/internal/text/order"
 )
 
 // A Scope is a layer of settings.
@@ -157,14 +154,4 @@ type Report struct {
 	// forbid something. One line on stderr should name them.
 	Ignored []string
 	Claims  []Claim // from project and local files, trusted or not
-}
-
-// Check returns all problems, by file and line, the worse first at one place.
-func (r Report) Check() []Problem {
-	out := slices.Clone(r.Problems)
-	rank := map[Severity]int{Error: 0, Warning: 1, Note: 2}
-	order.By(out, func(a, b Problem) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(rank[a.Severity], rank[b.Severity]))
-	})
-	return out
 }

@@ -158,15 +158,6 @@ func (r *Reader) Touched(path string) []File {
 	return out
 }
 
-// Seen marks files as read, as after the resume of a session.
-func (r *Reader) Seen(paths ...string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, p := range paths {
-		r.seen[p] = true
-	}
-}
-
 // folder reads one folder of the project.
 func (r *Reader) folder(d string) []File {
 	if r.dirs[d] {

@@ -271,9 +271,6 @@ func (s *Sandbox) Level() Level { return s.level }
 // Policy is what is confined to what.
 func (s *Sandbox) Policy() Policy { return s.policy }
 
-// Temp is the folder commands may write to, TMPDIR inside; "" without a sandbox.
-func (s *Sandbox) Temp() string { return s.policy.Temp }
-
 // Wrap changes c so that it runs inside when a Table starts it. open are protected paths that this
 // command may write. When Wrap returns an error the command must not run; else
 // c.After must be called when it is over, or was not started.

@@ -33,9 +33,6 @@ type Rules struct{ r *rules }
 // Above are the rules of the folders over the root.
 func (l *Lister) Above() Rules { return Rules{l.tree.above()} }
 
-// Ignored judges an entry whose parents are all kept.
-func (r Rules) Ignored(rel string, dir bool) bool { return r.r.ignoredBy(rel, dir, ofGit) }
-
 // A Folder is open for listing and for looking at its entries. No link is
 // followed, neither on the way to it nor in it.
 type Folder struct {

@@ -156,10 +156,6 @@ func (p Plugin) Origin() string { return "the plugin " + p.ID() }
 // Path is the absolute path of one below the root.
 func (p Plugin) Path(rel string) string { return filepath.Join(p.Root, filepath.FromSlash(rel)) }
 
-// ServerName is the name of one of its servers as tools are called after it:
-// mcp__plugin_NAME_SERVER__TOOL.
-func (p Plugin) ServerName(s Server) string { return "plugin_" + p.Name + "_" + s.Name }
-
 // Expand replaces in the strings of a JSON value what stands for the plugin's
 // folders, and ${user_config.KEY} by a value of Values or of secrets. What has
 // no value stays as it is.

@@ -128,8 +128,8 @@ func TestFull(t *testing.T) {
 	}
 
 	p.Market, p.Root, p.Data, p.Values = "market", "/r", "/d", map[string]string{"url": "http://x", "token": "never from here"}
-	if p.ID() != "fmt@market" || p.ServerName(p.Servers[1]) != "plugin_fmt_db" || p.Path("a/b") != filepath.FromSlash("/r/a/b") {
-		t.Error(p.ID(), p.ServerName(p.Servers[1]))
+	if p.ID() != "fmt@market" || p.Path("a/b") != filepath.FromSlash("/r/a/b") {
+		t.Error(p.ID())
 	}
 	got, err := p.Expand(p.Servers[1].JSON, map[string]string{"token": `s"e`})
 	if want := `{"command":"/r/db","env":{"KEY":"s\"e","URL":"http://x"}}`; string(got) != want || err != nil {

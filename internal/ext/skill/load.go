@@ -368,12 +368,6 @@ func (s Skill) Body() (string, error) {
 	return body, nil
 }
 
-// Fresh reports whether the file is still what was loaded.
-func (s Skill) Fresh() bool {
-	text, bad := s.place.read(s.path, false)
-	return bad == nil && sha256.Sum256(text) == s.sum
-}
-
 type problemError struct{ p Problem }
 
 func (e problemError) Error() string { return e.p.String() }

@@ -177,9 +177,6 @@ func New(c Config) (*Chooser, error) {
 	return ch, err
 }
 
-// Table is the table of facts with the user's corrections.
-func (c *Chooser) Table() *price.Table { return c.table }
-
 // builtin are the providers known by name, in the order in which one with a
 // key is taken when nothing was asked for.
 func builtin() []provider {

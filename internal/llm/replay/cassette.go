@@ -133,9 +133,6 @@ const maxLine = 600 << 20
 // A Cassette is a recording.
 type Cassette struct{ exchanges []exchange }
 
-// Len is how many exchanges were recorded.
-func (c *Cassette) Len() int { return len(c.exchanges) }
-
 // Read reads a cassette.
 func Read(r io.Reader) (*Cassette, error) {
 	sc := bufio.NewScanner(r)

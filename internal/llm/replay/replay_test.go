@@ -55,7 +55,7 @@ func (m twice) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, e
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		if c.Len() == 0 { // a dead context: nothing was sent
+		if len(c.exchanges) == 0 { // a dead context: nothing was sent
 			for ch, err := range m.real(rec).Stream(ctx, r) {
 				yield(ch, err)
 			}

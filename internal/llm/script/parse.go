@@ -16,9 +16,6 @@ import (
 // A Script is a parsed script.
 type Script struct{ replies []reply }
 
-// Replies is how many replies the script has.
-func (s *Script) Replies() int { return len(s.replies) }
-
 type reply struct {
 	cond   expr // nil: always
 	faults []fault

@@ -105,13 +105,6 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Chunk, 
 	return m.client.Stream(ctx, r)
 }
 
-// Left is how many replies have not been played or skipped.
-func (m *Model) Left() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return len(m.script.replies) - m.next
-}
-
 // A turn is what answers one request.
 type turn struct {
 	reply  *reply // nil: the script is over

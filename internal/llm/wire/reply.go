@@ -96,9 +96,6 @@ func (r *Reply) Last() *Slot {
 	return r.slots[len(r.slots)-1]
 }
 
-// Calls is how many tool calls there are.
-func (r *Reply) Calls() int { return r.calls }
-
 // Refuse makes the reply end as refused, whatever the stream says later.
 func (r *Reply) Refuse() { r.refused = true }
 

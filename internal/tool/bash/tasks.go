@@ -359,25 +359,6 @@ func (t *Tasks) Running() []Task {
 	return slices.DeleteFunc(t.List(), func(k Task) bool { return k.State != Running })
 }
 
-// Tail returns the last output of a task, cleaned, about max bytes at most,
-// for a person. What the model has read or not stays as it is.
-func (t *Tasks) Tail(id string, max int) (string, error) {
-	j, err := t.get(id)
-	if err != nil {
-		return "", err
-	}
-	k := j.out.Kept()
-	b := append(k.Head, k.Tail...)
-	if k.Gone > 0 {
-		b = trimStart(k.Tail)
-	}
-	if binary(b) {
-		return hexPreview(k, k.Path), nil
-	}
-	s, _ := clip.Tail(clean(b), max)
-	return s, nil
-}
-
 // get finds a background job.
 func (t *Tasks) get(id string) (*job, error) {
 	t.mu.Lock()

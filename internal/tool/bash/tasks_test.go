@@ -53,9 +53,6 @@ func TestBackground(t *testing.T) {
 	if k.ID != "b1" || k.Call != "call/1" || k.Description != "count" || k.State != Exited || k.Exit != 2 || k.Path != path || k.Size == 0 {
 		t.Errorf("%+v", k)
 	}
-	if s, err := r.tasks.Tail("b1", 5); s != "three" || err != nil {
-		t.Errorf("%q %v", s, err)
-	}
 	for in, want := range map[string]string{
 		`{"id":"b7"}`:                  `there is no background command "b7"; there are b1`,
 		`{"id":"b1","filter":"("}`:     "field \"filter\" is not a regular expression (RE2): error parsing regexp: missing closing ): `(`",

@@ -90,9 +90,6 @@ func (e *Editor) Shown() string { return e.t.expand(e.t.r, true) }
 // Empty reports whether nothing is entered.
 func (e *Editor) Empty() bool { return e.t.len() == 0 }
 
-// Lines is the number of lines, before wrapping.
-func (e *Editor) Lines() int { return len(e.t.lines) }
-
 func (e *Editor) selection() (from, to int, ok bool) {
 	if e.vim != nil && e.vim.visual() {
 		from, to = e.vim.span(e)

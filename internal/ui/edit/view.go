@@ -27,18 +27,6 @@ func (e *Editor) View(width, height int) (lines []draw.Line, row, col int) {
 	return lines, row, col
 }
 
-// Rows is how many rows the text takes at a width, counted up to max.
-func (e *Editor) Rows(width, most int) int {
-	w, n := max(width-1, 1), 0
-	for i := range e.t.lines {
-		n += 1 + len(e.t.rows(i, w))
-		if n >= most {
-			return most
-		}
-	}
-	return n
-}
-
 // Hidden reports whether rows above or below the last View were left out.
 func (e *Editor) Hidden(height int) (above, below bool) {
 	at, n := e.top, 1

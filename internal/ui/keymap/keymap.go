@@ -85,15 +85,6 @@ func has(list []Binding, b Binding) bool {
 	})
 }
 
-// Keys are the chords of an action, the best to show first.
-func (m *Map) Keys(a Action) [][]Key {
-	var out [][]Key
-	for _, b := range m.order[a] {
-		out = append(out, b.Keys)
-	}
-	return out
-}
-
 // Hint is the chord to show for an action, "" when it has none.
 func (m *Map) Hint(a Action) string {
 	if bs := m.order[a]; len(bs) > 0 {

@@ -56,9 +56,6 @@ func NewFiles(paths []string) *Files {
 	return f
 }
 
-// Len is the number of files and folders.
-func (f *Files) Len() int { return len(f.all) }
-
 // Add puts more files into the index. Files that are in it already are the
 // caller's to leave out.
 func (f *Files) Add(paths ...string) {
