@@ -82,14 +82,14 @@ func New(c Config, cfg *config.Config) (x *Session, bad []string) {
 	c.Fork.Session = func() *session.Session { return x.s }
 	c.Hooks.Tool = x.callTool
 	c.Hooks.Reload = c.World.reread
-	c.Hooks.Agent = Checker(c.Fork, c.Hooks.Transcript)
+	c.Hooks.Agent = checker(c.Fork, c.Hooks.Transcript)
 	c.Hooks.Version = c.World.conf.Version
 	x.gate = hooks.New(c.Hooks)
 	c.Fork.gate, c.Fork.hooks, c.Skills.Used = x.gate, x.ofAgent, x.used
 	c.Fork.library, c.Fork.world = func() skill.Library { return x.desk.Library() }, c.World
 	c.Fork.values = skill.Use{Session: c.Skills.Session, Project: c.Skills.Project}
 	x.conf = c
-	c.Skills.Fork = Forks(c.Fork)
+	c.Skills.Fork = forks(c.Fork)
 	c.Skills.Record = func(ctx context.Context, actions []policy.Action) (func(context.Context) effect.Changed, string) {
 		return c.Fork.Loop().Record(ctx, actions)
 	}

@@ -55,11 +55,11 @@ type ForkConfig struct {
 // forkSteps bounds an agent whose definition does not.
 const forkSteps = 100
 
-// Forks has skills done by an agent of their own: a helper, in whose stead the
+// forks has skills done by an agent of their own: a helper, in whose stead the
 // session that has the skill rules on every call, by its rules, its hooks and its
 // people. It has no skills and asks no questions itself. What it costs is the
 // session's.
-func Forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
+func forks(c ForkConfig) func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
 	var count atomic.Int64
 	var lacking sync.Map // what was told of tools that agents lack
 	return func(ctx context.Context, f skills.Fork) (string, effect.Changed, error) {
@@ -130,9 +130,9 @@ const checkSteps = 50
 const checkText = "You check something for a person who works with a coding agent. You can read files and search them, and change nothing. " +
 	"Look as far as the check needs it, then answer in the form that is asked for, and with nothing else."
 
-// Checker has questions of hooks answered by an agent that reads: the files that the
+// checker has questions of hooks answered by an agent that reads: the files that the
 // session may read without a question, and its transcript.
-func Checker(c ForkConfig, transcript string) func(ctx context.Context, model, question string) (string, error) {
+func checker(c ForkConfig, transcript string) func(ctx context.Context, model, question string) (string, error) {
 	return func(ctx context.Context, model, question string) (string, error) {
 		s := c.Session()
 		target := s.Target()

@@ -48,7 +48,7 @@ func TestForks(t *testing.T) {
 	var s *session.Session
 	rules := policy.Rules{Dir: "/w", Dirs: []string{"/w"}, List: []policy.Rule{{Tool: "Bash", Spec: "denied", Effect: policy.Deny}}}
 	out, forkErr := "", error(nil)
-	f := Forks(ForkConfig{
+	f := forks(ForkConfig{
 		Session: func() *session.Session { return s },
 		Parts: func() []prompt.Part {
 			return []prompt.Part{{Name: "identity", Text: "you are adze", Stable: true}, {Name: "environment", Text: "in /w"}, {Name: "skills", Text: "a list"}}

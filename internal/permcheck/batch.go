@@ -87,12 +87,12 @@ func parseRow(line []byte) (row Row, ok bool, err error) {
 		}
 		return row, true, nil
 	}
-	row, err = ParseTSV(string(line))
+	row, err = parseTSV(string(line))
 	return row, err == nil && row.ID != "id", err
 }
 
-// ParseTSV reads one line of the TSV of shell cases.
-func ParseTSV(line string) (Row, error) {
+// parseTSV reads one line of the TSV of shell cases.
+func parseTSV(line string) (Row, error) {
 	f := strings.Split(line, "\t")
 	if len(f) < 2 {
 		return Row{}, fmt.Errorf("expected columns separated by tabs (id, command, allow_rules), or a JSON object; found %q", clip(line))
@@ -178,7 +178,7 @@ func unescape(s string) (string, error) {
 func (row Row) run(o Options) Result {
 	o.Rules.List = append([]policy.Rule(nil), o.Rules.List...)
 	for _, text := range row.Rules {
-		r, err := BatchRule(text, o.Dir)
+		r, err := batchRule(text, o.Dir)
 		if err != nil {
 			return Result{ID: row.ID, Verdict: policy.Ask, Reason: err.Error(), Check: policy.CheckUnsafe}
 		}
@@ -188,9 +188,9 @@ func (row Row) run(o Options) Result {
 	return Result{ID: row.ID, Verdict: v.Effect, Reason: v.Reason, Rule: v.Rule, Check: v.Check, Part: v.Part}
 }
 
-// BatchRule reads a rule of a row: an allow rule, or with "deny:" or "ask:"
+// batchRule reads a rule of a row: an allow rule, or with "deny:" or "ask:"
 // before it one of those.
-func BatchRule(text, root string) (policy.Rule, error) {
+func batchRule(text, root string) (policy.Rule, error) {
 	effect := policy.Allow
 	if t, ok := strings.CutPrefix(text, "deny:"); ok {
 		text, effect = t, policy.Deny

@@ -35,14 +35,14 @@ func Judge(r Rules, m Mode, q Request) (Verdict, []Verdict) {
 	return out, all
 }
 
-// graver is Strictest; of two questions it takes the one that the fewest may
+// graver is strictest; of two questions it takes the one that the fewest may
 // settle, so that the classifier of auto mode never rules on a call of which
 // one part is a person's to decide.
 func graver(a, b Verdict) Verdict {
 	if a.Effect == Ask && b.Effect == Ask && gravity(b) > gravity(a) {
 		return b
 	}
-	return Strictest(a, b)
+	return strictest(a, b)
 }
 
 func gravity(v Verdict) int {

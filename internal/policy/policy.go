@@ -219,9 +219,9 @@ type Piece struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Strictest merges two verdicts, such as a hook's and the rules'. On a tie
+// strictest merges two verdicts, such as a hook's and the rules'. On a tie
 // the first one stays.
-func Strictest(a, b Verdict) Verdict {
+func strictest(a, b Verdict) Verdict {
 	if b.Effect > a.Effect {
 		return b
 	}

@@ -20,9 +20,9 @@ type Credentials struct {
 	Env   []string
 }
 
-// ReadCredentials reads the value of the setting. What it does not understand
+// readCredentials reads the value of the setting. What it does not understand
 // is an error: nothing should run that sees what a person meant to hide.
-func ReadCredentials(raw json.RawMessage) (Credentials, error) {
+func readCredentials(raw json.RawMessage) (Credentials, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return Credentials{}, nil
 	}

@@ -19,7 +19,7 @@ func (s *Sandbox) Denial(command string, exit int, output string) (blocked strin
 	if s.mech == nil {
 		return "", false
 	}
-	blocked, ok = Denial(command, exit, output, s.policy)
+	blocked, ok = denial(command, exit, output, s.policy)
 	if exit == 0 {
 		return blocked, ok
 	}
@@ -85,8 +85,8 @@ const outsideWhy = ": it is outside the writable folders; sandbox.filesystem.all
 // maxExplained is how much of the end of an output is looked at.
 const maxExplained = 16 << 10
 
-// Denial is Sandbox.Denial for a policy alone.
-func Denial(command string, exit int, output string, p Policy) (blocked string, ok bool) {
+// denial is Sandbox.Denial for a policy alone.
+func denial(command string, exit int, output string, p Policy) (blocked string, ok bool) {
 	output = output[max(0, len(output)-maxExplained):]
 	if m := gitWrites().FindStringSubmatch(output); m != nil && (readOnly().MatchString(output) || busy().MatchString(output)) {
 		return "writing " + strings.TrimSuffix(m[1], ".lock") + ": git's settings are protected; the git command that changes them, run by itself, asks for that", true

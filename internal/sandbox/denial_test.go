@@ -57,7 +57,7 @@ func TestExplain(t *testing.T) {
 		{2, "ls: cannot access 'x': No such file or directory", ""},
 		{1, "mkdir: cannot create directory 'build': File exists", ""},
 	} {
-		got, ok := Denial("", c.exit, c.output, p)
+		got, ok := denial("", c.exit, c.output, p)
 		if ok != (c.want != "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%d %q: got %q %v, want %q", c.exit, c.output, got, ok, c.want)
 		}
@@ -69,7 +69,7 @@ func FuzzExplain(f *testing.F) {
 	f.Add(1, "‘~/x’ EROFS ./../.. ''")
 	p := Policy{Writable: []string{"/w"}, Hidden: []string{"/h"}, Git: []string{"/w/.git"}}
 	f.Fuzz(func(t *testing.T, exit int, output string) {
-		if got, ok := Denial("curl "+output, exit, output, p); ok != (got != "") || ok && exit == 0 {
+		if got, ok := denial("curl "+output, exit, output, p); ok != (got != "") || ok && exit == 0 {
 			t.Errorf("%q %v", got, ok)
 		}
 	})
@@ -82,7 +82,7 @@ func TestExplainListed(t *testing.T) {
 		listed []string
 		want   bool
 	}{{nil, false}, {[]string{"/run/x"}, true}} {
-		got, ok := Denial("docker ps", 1, said, Policy{Network: Network{Unix: c.listed}})
+		got, ok := denial("docker ps", 1, said, Policy{Network: Network{Unix: c.listed}})
 		if ok != c.want || ok && !strings.Contains(got, "allow_unix_sockets") {
 			t.Errorf("%v: %q %v", c.listed, got, ok)
 		}
@@ -108,7 +108,7 @@ func TestExplainNearby(t *testing.T) {
 		{"curl http://example.com/", "curl: (6) Could not resolve host: example.com", false, "the network: nothing can leave"},
 		{"curl http://localhost.example.com/", "curl: (7) Failed to connect to localhost.example.com port 80", false, "the network: nothing can leave the sandbox, so not localhost.example.com"},
 	} {
-		got, ok := Denial(c.command, 7, c.said, Policy{Network: Network{AllUnix: c.all}})
+		got, ok := denial(c.command, 7, c.said, Policy{Network: Network{AllUnix: c.all}})
 		if ok != (c.want != "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q %v, want %q", c.command, got, ok, c.want)
 		}

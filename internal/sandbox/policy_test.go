@@ -102,12 +102,12 @@ func TestReadCredentials(t *testing.T) {
 		"": {}, "null": {}, "{}": {},
 		`{"files":[{"path":"~/.x","mode":"deny"},{"path":"/y","mode":"mask","injectHosts":["a"]},"z"],"envVars":[{"name":"A","mode":"deny"},"B"]}`: {Files: []string{"~/.x", "/y", "z"}, Env: []string{"A", "B"}},
 	} {
-		if got, err := ReadCredentials([]byte(raw)); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := readCredentials([]byte(raw)); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v %v", raw, got, err)
 		}
 	}
 	for _, raw := range []string{`[]`, `{"files":"x"}`, `{"files":[{"name":"x"}]}`, `{"envVars":[{"path":"x"}]}`, `{"files":[1]}`, `{"envVars":[""]}`} {
-		if got, err := ReadCredentials([]byte(raw)); err == nil {
+		if got, err := readCredentials([]byte(raw)); err == nil {
 			t.Errorf("%s: %+v", raw, got)
 		}
 	}

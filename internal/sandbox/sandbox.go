@@ -92,7 +92,7 @@ type Config struct {
 // credentials are those of the settings that could be read; New has refused
 // the others.
 func (c Config) credentials() Credentials {
-	out, _ := ReadCredentials(c.Settings.Credentials)
+	out, _ := readCredentials(c.Settings.Credentials)
 	return out
 }
 
@@ -169,7 +169,7 @@ func New(ctx context.Context, c Config) (*Sandbox, error) {
 		s.level = Level{Name: "none", Strength: None, Why: "the settings turn it off", Hint: "adze config set sandbox.enabled true"}
 		return s, nil
 	}
-	if _, err := ReadCredentials(c.Settings.Credentials); err != nil {
+	if _, err := readCredentials(c.Settings.Credentials); err != nil {
 		return nil, err
 	}
 	var probe probed

@@ -206,8 +206,8 @@ var types = map[string]string{
 	"zstd":         `*.zst *.zstd`,
 }
 
-// Types lists the known types.
-func Types() []string { return slices.Sorted(maps.Keys(types)) }
+// typeNames lists the known types.
+func typeNames() []string { return slices.Sorted(maps.Keys(types)) }
 
 // nearType names types that may be meant, by prefix or by a file name.
 func nearType(typ string) string {
@@ -216,7 +216,7 @@ func nearType(typ string) string {
 		return "; did you mean " + typ + "?"
 	}
 	var near []string
-	for _, t := range Types() {
+	for _, t := range typeNames() {
 		if slices.Contains(strings.Fields(types[t]), "*."+typ) || len(typ) > 1 && strings.HasPrefix(t, typ[:2]) {
 			near = append(near, t)
 		}

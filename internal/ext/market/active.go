@@ -132,7 +132,7 @@ func Offered(cfg *config.Config, name string) (Source, bool) {
 	if json.Unmarshal(raw, &o) != nil {
 		return Source{}, false
 	}
-	src, err := ParseSource(o.Source)
+	src, err := parseSource(o.Source)
 	return src, err == nil
 }
 

@@ -107,7 +107,7 @@ func parseCatalogue(b []byte, near bool) (Catalogue, error) {
 			bad(i, "", "expected {\"name\": …, \"source\": …}")
 			continue
 		}
-		src, err := ParseSource(e.Source)
+		src, err := parseSource(e.Source)
 		if err == nil && src.Kind == Folder {
 			src.Path, err = joinLocal(f.Metadata.PluginRoot, src.Path)
 		}

@@ -166,10 +166,10 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// ParseSource reads a source as a marketplace or settings write it: a path, or
+// parseSource reads a source as a marketplace or settings write it: a path, or
 // an object with "source". The fields are those that Claude Code publishes
 // (code.claude.com/docs, marketplace reference).
-func ParseSource(raw json.RawMessage) (Source, error) {
+func parseSource(raw json.RawMessage) (Source, error) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return Source{Kind: Folder, Path: text}, nil
@@ -316,7 +316,7 @@ func rules(raw json.RawMessage) (out []rule, err error) {
 		case "pathPattern":
 			r.path, err = regexp.Compile(o.PathPattern)
 		default:
-			r.source, err = ParseSource(one)
+			r.source, err = parseSource(one)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", clip.Line(string(one), 100), err)

@@ -50,7 +50,7 @@ func Runs(ps []Piece) (out []string) {
 // command is found before anything is put in, so that no argument becomes one. In
 // blocks of code nothing runs, but in those that begin with "```!".
 func (s Skill) Expand(body string, u Use) []Piece {
-	v := values{s: s, u: u, args: Fields(u.Args)}
+	v := values{s: s, u: u, args: splitArgs(u.Args)}
 	if s.toml {
 		return v.braces(body)
 	}
@@ -340,9 +340,9 @@ func balanced(s string) int {
 // shellWord is a text as one word of a shell.
 func shellWord(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// Fields splits arguments as a shell would split words: at spaces outside of
+// splitArgs splits arguments as a shell would split words: at spaces outside of
 // quotes. A quote that never ends is a character.
-func Fields(s string) (out []string) {
+func splitArgs(s string) (out []string) {
 	var word strings.Builder
 	in := false
 	rs := []rune(s)

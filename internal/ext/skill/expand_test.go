@@ -87,11 +87,11 @@ func TestFields(t *testing.T) {
 		"": "", "  ": "", "a b": "a|b", `"a b" c`: "a b|c", `'a "b"' c`: `a "b"|c`, `a\ b`: "a b", `"never ends`: `"never|ends`, "don't do it": "don't|do|it",
 		`""`: "", `x"y z"`: "xy z", `"a \"b\""`: `a "b"`, "größe\tü": "größe|ü", `C:\dir`: `C:\dir`,
 	} {
-		if got := strings.Join(Fields(text), "|"); got != want {
+		if got := strings.Join(splitArgs(text), "|"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-	if n := len(Fields(`"" x`)); n != 2 {
+	if n := len(splitArgs(`"" x`)); n != 2 {
 		t.Errorf("an empty word is %d words", n)
 	}
 }
@@ -156,7 +156,7 @@ func FuzzExpand(f *testing.F) {
 		if n, m := len(Runs(ps)), len(Runs(s.Expand(body, Use{}))); n != m {
 			t.Fatalf("%q with %q: %d commands, %d without arguments", body, args, n, m)
 		}
-		Fields(args)
+		splitArgs(args)
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 //go:embed builtin
 var builtin embed.FS
 
-// Own are the places of adze's own skills and output styles.
-func Own() []skill.Place {
+// ownPlaces are the places of adze's own skills and output styles.
+func ownPlaces() []skill.Place {
 	return []skill.Place{
 		{Kind: skill.Skills, From: "adze", Scope: "adze", BuiltIn: true, Text: texts("builtin/skills")},
 		{Kind: skill.Styles, From: "adze", Scope: "adze", BuiltIn: true, Text: texts("builtin/output-styles")},

@@ -162,7 +162,7 @@ func untrusted(problems []skill.Problem) (files []string) {
 
 // Read reads places, and adze's own skills and styles behind them.
 func Read(places []skill.Place, agents []skill.Agent, taken map[string]string) (skill.Library, []skill.Problem) {
-	lib, problems := skill.Load(append(slices.Clip(places), Own()...))
+	lib, problems := skill.Load(append(slices.Clip(places), ownPlaces()...))
 	return lib.With(agents).Without(taken), problems
 }
 

@@ -114,11 +114,11 @@ func Runs(s Steer, known []string) []string {
 	if err != nil {
 		return nil
 	}
-	return RunsOf(s, b, known)
+	return runsOf(s, b, known)
 }
 
-// RunsOf is Runs of what a file said when it was read.
-func RunsOf(s Steer, b []byte, known []string) []string {
+// runsOf is Runs of what a file said when it was read.
+func runsOf(s Steer, b []byte, known []string) []string {
 	switch s.Kind {
 	case Todo:
 		return todoRuns(b)

@@ -170,8 +170,8 @@ func Read(r io.Reader) (*Cassette, error) {
 	return c, nil
 }
 
-// Load reads the cassette at path.
-func Load(path string) (*Cassette, error) {
+// load reads the cassette at path.
+func load(path string) (*Cassette, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read cassette: %w", err)

@@ -27,8 +27,8 @@ type Config struct {
 	Paced bool
 }
 
-// A Player is a transport that answers with what was recorded, in order.
-type Player struct {
+// A player is a transport that answers with what was recorded, in order.
+type player struct {
 	paced bool
 
 	mu       sync.Mutex // guards the rest
@@ -36,12 +36,12 @@ type Player struct {
 	next     int
 }
 
-// NewPlayer returns a player at the beginning of c.
-func NewPlayer(c *Cassette, paced bool) *Player { return &Player{cassette: c, paced: paced} }
+// newPlayer returns a player at the beginning of c.
+func newPlayer(c *Cassette, paced bool) *player { return &player{cassette: c, paced: paced} }
 
 // RoundTrip implements http.RoundTripper. A request that is not the recorded
 // one, and one too many, are answered with an error that says so.
-func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *player) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
 	_ = req.Body.Close()
 	if err != nil {
@@ -72,7 +72,7 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // peek is the wire and the model of the next exchange.
-func (p *Player) peek() summary {
+func (p *player) peek() summary {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.next < len(p.cassette.exchanges) {
@@ -155,7 +155,7 @@ func (b *playback) Close() error {
 // A Model plays a cassette through the code of the provider it was recorded
 // from.
 type Model struct {
-	player    *Player
+	player    *player
 	anthropic llm.Model
 	openai    llm.Model
 	compat    llm.Model
@@ -167,7 +167,7 @@ var _ llm.Model = (*Model)(nil)
 // New returns a model at the beginning of c.
 func New(c *Cassette, cfg Config) *Model {
 	const name, url = "replay", "http://replay.invalid"
-	p := NewPlayer(c, cfg.Paced)
+	p := newPlayer(c, cfg.Paced)
 	q := compat.Quirks{Reasoning: "reasoning_content"}
 	return &Model{
 		player:    p,
@@ -180,7 +180,7 @@ func New(c *Cassette, cfg Config) *Model {
 
 // Open reads the cassette at path and returns a model that plays it.
 func Open(path string, cfg Config) (*Model, error) {
-	c, err := Load(path)
+	c, err := load(path)
 	if err != nil {
 		return nil, err
 	}

@@ -155,8 +155,8 @@ func value(dec *json.Decoder, depth int) (any, error) {
 	return tok, nil
 }
 
-// Append adds the JSON of a value to dst, without white space.
-func Append(dst []byte, v any) []byte {
+// appendJSON adds the JSON of a value to dst, without white space.
+func appendJSON(dst []byte, v any) []byte {
 	switch v := v.(type) {
 	case Object:
 		dst = append(dst, '{')
@@ -164,8 +164,8 @@ func Append(dst []byte, v any) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = append(Append(dst, m.Key), ':')
-			dst = Append(dst, m.Value)
+			dst = append(appendJSON(dst, m.Key), ':')
+			dst = appendJSON(dst, m.Value)
 		}
 		return append(dst, '}')
 	case []any:
@@ -174,7 +174,7 @@ func Append(dst []byte, v any) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = Append(dst, e)
+			dst = appendJSON(dst, e)
 		}
 		return append(dst, ']')
 	}

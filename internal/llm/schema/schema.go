@@ -65,7 +65,7 @@ func Fit(raw json.RawMessage) (json.RawMessage, error) {
 	if root, err = top(root); err != nil {
 		return nil, err
 	}
-	out := Append(nil, root)
+	out := appendJSON(nil, root)
 	if len(out) > maxBytes {
 		return nil, fmt.Errorf("has %s when what it refers to is written out; at most %s can be sent", clip.Size(int64(len(out))), clip.Size(maxBytes))
 	}
@@ -248,7 +248,7 @@ func is(o Object, name string) bool {
 // top repairs what only the schema of all arguments must not have.
 func top(o Object) (Object, error) {
 	if o.has("type") && !is(o, "object") {
-		return nil, fmt.Errorf("describes a %s, and arguments are an object", clip.Line(string(Append(nil, Get(o, "type"))), 100))
+		return nil, fmt.Errorf("describes a %s, and arguments are an object", clip.Line(string(appendJSON(nil, Get(o, "type"))), 100))
 	}
 	o = o.with("type", "object")
 	for _, all := range []bool{true, false} { // what all have first: it holds whichever branch is taken
@@ -279,7 +279,7 @@ func merged(o Object, branches []any, all bool) Object {
 				c = &choice{key: p.Key, seen: map[string]bool{}}
 				at[p.Key], props = c, append(props, c)
 			}
-			if raw := string(Append(nil, p.Value)); !c.seen[raw] {
+			if raw := string(appendJSON(nil, p.Value)); !c.seen[raw] {
 				c.seen[raw] = true
 				c.list = append(c.list, p.Value)
 			}

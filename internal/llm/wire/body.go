@@ -45,7 +45,7 @@ func unpack(encoding string, raw *watched) (io.Reader, error) {
 	case "gzip", "x-gzip":
 		return &bounded{r: &lazyGzip{src: raw}, packed: raw}, nil
 	}
-	return nil, errors.New("the answer is packed with " + Clean(encoding, 40) + ", which was not asked for")
+	return nil, errors.New("the answer is packed with " + clean(encoding, 40) + ", which was not asked for")
 }
 
 // lazyGzip reads the header with the first bytes, not before.

@@ -175,15 +175,15 @@ func (c *Client) attempt(ctx context.Context, call Call, dec Decoder, out *Out) 
 		}
 		return c.refused(resp, page, host)
 	}
-	out.limits = Limits(resp.Header, c.c.Wall())
-	err = c.decode(NewReader(body), dec, out)
+	out.limits = limits(resp.Header, c.c.Wall())
+	err = c.decode(newReader(body), dec, out)
 	if err == nil || out.left {
 		return nil
 	}
 	return c.broken(ctx, reqCtx, err, host, resp, out)
 }
 
-func (c *Client) decode(r *Reader, dec Decoder, out *Out) error {
+func (c *Client) decode(r *reader, dec Decoder, out *Out) error {
 	for {
 		ev, err := r.Next()
 		if err == io.EOF {
@@ -275,7 +275,7 @@ func (c *Client) broken(ctx, reqCtx context.Context, err error, host string, res
 	}
 	e := &llm.Error{Provider: c.c.Provider, Begun: out.begun}
 	if resp != nil {
-		e.RequestID = RequestID(resp.Header)
+		e.RequestID = requestID(resp.Header)
 	}
 	switch why := context.Cause(reqCtx); {
 	case errors.Is(why, errStalled):
@@ -345,13 +345,13 @@ func (c *Client) refused(resp *http.Response, page []byte, host string) error {
 	case resp.StatusCode == http.StatusOK && (f.Type != "" || f.Code != "") && f.Message != "":
 		return c.Fault(statusOf(f), f, resp)
 	case resp.StatusCode == http.StatusOK:
-		e := c.fail(llm.BadReply, resp, "the answer is not a stream: "+Clean(string(page), 120))
+		e := c.fail(llm.BadReply, resp, "the answer is not a stream: "+clean(string(page), 120))
 		e.Fix = "check that the base URL belongs to this provider's API"
 		return e
 	case resp.StatusCode >= 300 && resp.StatusCode < 400:
 		to := "elsewhere"
 		if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Host != "" {
-			to = "to " + Clean(u.Host, 100)
+			to = "to " + clean(u.Host, 100)
 		}
 		return c.html(resp, f, host, "the request was redirected "+to)
 	}
@@ -370,14 +370,14 @@ func (c *Client) html(resp *http.Response, f Fault, host, what string) error {
 func (c *Client) fail(k llm.Kind, resp *http.Response, text string) *llm.Error {
 	e := &llm.Error{Kind: k, Provider: c.c.Provider, Err: errors.New(Redact(text, c.c.Key))}
 	if resp != nil {
-		e.Status, e.RequestID = resp.StatusCode, RequestID(resp.Header)
+		e.Status, e.RequestID = resp.StatusCode, requestID(resp.Header)
 	}
 	return e
 }
 
 // Fault turns a provider's own error into an *llm.Error. resp may be nil.
 func (c *Client) Fault(status int, f Fault, resp *http.Response) *llm.Error {
-	k := Classify(status, f)
+	k := classify(status, f)
 	message := f.Message
 	if f.HTML {
 		message = strings.TrimSpace("an HTML error page came instead of an answer " + quoted(f.Message))
@@ -394,10 +394,10 @@ func (c *Client) Fault(status int, f Fault, resp *http.Response) *llm.Error {
 		e.RetryAfter = saidWait(f.Message)
 	}
 	if resp != nil {
-		if id := RequestID(resp.Header); id != "" {
+		if id := requestID(resp.Header); id != "" {
 			e.RequestID = id
 		}
-		if wait := RetryAfter(resp.Header, c.c.Wall()); wait > 0 {
+		if wait := retryAfter(resp.Header, c.c.Wall()); wait > 0 {
 			e.RetryAfter = wait
 		}
 		switch strings.ToLower(resp.Header.Get("X-Should-Retry")) { // the provider knows better than a table

@@ -49,7 +49,7 @@ func ReadFault(body []byte) Fault {
 	if !f.object(body) {
 		f.Message = string(body)
 	}
-	f.Message = Clean(f.Message, 500)
+	f.Message = clean(f.Message, 500)
 	return f
 }
 
@@ -147,14 +147,14 @@ var titleTag = pattern.Lazy(`(?is)<title[^>]*>(.*?)</title>`)
 
 func htmlTitle(page []byte) string {
 	if m := titleTag().FindSubmatch(page); m != nil {
-		return Clean(string(m[1]), 100)
+		return clean(string(m[1]), 100)
 	}
 	return ""
 }
 
-// Clean makes foreign text fit for one line of an error: no control bytes, no
+// clean makes foreign text fit for one line of an error: no control bytes, no
 // line breaks, at most limit runes.
-func Clean(s string, limit int) string {
+func clean(s string, limit int) string {
 	var b strings.Builder
 	n, space := 0, false
 	for _, r := range s {
@@ -193,10 +193,10 @@ func Redact(s, key string) string {
 	return keyShape().ReplaceAllString(s, "[key]")
 }
 
-// RetryAfter reads how long an answer asks to wait: retry-after-ms,
+// retryAfter reads how long an answer asks to wait: retry-after-ms,
 // Retry-After in seconds (also with a fraction) or as a date. Anything
 // unreadable or past is 0; more than a day is a day.
-func RetryAfter(h http.Header, now time.Time) time.Duration {
+func retryAfter(h http.Header, now time.Time) time.Duration {
 	bound := func(d time.Duration) time.Duration { return max(0, min(d, 24*time.Hour)) }
 	if ms, err := strconv.ParseFloat(strings.TrimSpace(h.Get("Retry-After-Ms")), 64); err == nil && ms >= 0 {
 		return bound(time.Duration(min(ms, 1e9) * float64(time.Millisecond)))
@@ -234,19 +234,19 @@ func saidWait(message string) time.Duration {
 	return min(sum, 24*time.Hour)
 }
 
-// RequestID finds the provider's id of an exchange.
-func RequestID(h http.Header) string {
+// requestID finds the provider's id of an exchange.
+func requestID(h http.Header) string {
 	for _, k := range []string{"Request-Id", "X-Request-Id", "X-Goog-Request-Id", "Apim-Request-Id", "X-Amzn-Requestid", "Cf-Ray"} {
 		if v := h.Get(k); v != "" {
-			return Clean(v, 100)
+			return clean(v, 100)
 		}
 	}
 	return ""
 }
 
-// Classify says what kind of failure a status and a fault are. It is the one
+// classify says what kind of failure a status and a fault are. It is the one
 // table for all providers; wording matters where they share a status.
-func Classify(status int, f Fault) llm.Kind {
+func classify(status int, f Fault) llm.Kind {
 	text := strings.ToLower(f.Message + " " + f.Type + " " + f.Code)
 	has := func(words ...string) bool { return containsAny(text, words) }
 	switch {

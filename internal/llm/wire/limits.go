@@ -9,13 +9,13 @@ import (
 	"github.com/adze-agent/adze/internal/llm"
 )
 
-// Limits reads the rate limits that an answer tells of. Anthropic's API says
+// limits reads the rate limits that an answer tells of. Anthropic's API says
 // "Anthropic-Ratelimit-Tokens-Limit", "-Remaining" and "-Reset" (a time), for
 // subscriptions "Anthropic-Ratelimit-Unified-5h-Utilization" (a share) and "-Reset"
 // (seconds since 1970); OpenAI's and many that speak like it "X-Ratelimit-Limit-Tokens",
 // "X-Ratelimit-Remaining-Tokens" and "X-Ratelimit-Reset-Tokens" (a duration). What
 // cannot be read is left out.
-func Limits(h http.Header, now time.Time) (out []llm.Limit) {
+func limits(h http.Header, now time.Time) (out []llm.Limit) {
 	for _, w := range []struct{ part, name string }{{"5h", "five_hour"}, {"7d", "seven_day"}} {
 		head := "Anthropic-Ratelimit-Unified-" + w.part + "-"
 		if used, err := strconv.ParseFloat(h.Get(head+"Utilization"), 64); err == nil && used >= 0 && !math.IsInf(used, 0) {

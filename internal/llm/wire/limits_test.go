@@ -39,7 +39,7 @@ func TestLimits(t *testing.T) {
 			h.Set(k, v)
 		}
 		got := ""
-		for _, l := range Limits(h, now) {
+		for _, l := range limits(h, now) {
 			in := "-"
 			if !l.Resets.IsZero() {
 				in = l.Resets.Sub(now).String()

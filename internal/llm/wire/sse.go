@@ -18,10 +18,10 @@ type Event struct {
 	Data []byte // the data lines, joined by line feeds
 }
 
-// A Reader reads server-sent events. It accepts LF, CRLF and CR line ends, a
+// A reader reads server-sent events. It accepts LF, CRLF and CR line ends, a
 // byte order mark, comments and unknown fields, and gives the last event even
 // when the body ends without the blank line.
-type Reader struct {
+type reader struct {
 	r          io.Reader
 	buf        []byte
 	start, end int // the unread bytes are buf[start:end]
@@ -31,12 +31,12 @@ type Reader struct {
 	joined     []byte
 }
 
-// NewReader returns a Reader of r.
-func NewReader(r io.Reader) *Reader { return &Reader{r: r, buf: make([]byte, 16<<10)} }
+// newReader returns a reader of r.
+func newReader(r io.Reader) *reader { return &reader{r: r, buf: make([]byte, 16<<10)} }
 
 // Next returns the next event that has data. At the end of the body it
 // returns io.EOF, and the error of the body when it broke.
-func (s *Reader) Next() (Event, error) {
+func (s *reader) Next() (Event, error) {
 	at := s.start // cursor; buf[s.start:at] belongs to the event being read
 	var name, data span
 	lines := 0
@@ -91,9 +91,9 @@ func (s *Reader) Next() (Event, error) {
 // A span is a piece of the buffer, relative to start.
 type span struct{ at, n int }
 
-func (s *Reader) bytes(p span) []byte { return s.buf[s.start+p.at : s.start+p.at+p.n] }
+func (s *reader) bytes(p span) []byte { return s.buf[s.start+p.at : s.start+p.at+p.n] }
 
-func (s *Reader) event(name, data span, lines int) Event {
+func (s *reader) event(name, data span, lines int) Event {
 	ev := Event{Data: s.bytes(data)}
 	if lines > 1 {
 		ev.Data = s.joined
@@ -110,7 +110,7 @@ const (
 	fieldEvent
 )
 
-func (s *Reader) split(line span) (int, span) {
+func (s *reader) split(line span) (int, span) {
 	b := s.bytes(line)
 	colon := bytes.IndexByte(b, ':')
 	field, value := b, span{line.at + line.n, 0}
@@ -134,7 +134,7 @@ func (s *Reader) split(line span) (int, span) {
 // line finds the line that begins at buf[at]. It returns the line relative to
 // start and where the next one begins. Reading more may move the bytes; at is
 // then moved along.
-func (s *Reader) line(at int) (span, int, error) {
+func (s *reader) line(at int) (span, int, error) {
 	scanned := at
 	for {
 		if s.skipLF && at < s.end {
@@ -178,7 +178,7 @@ func (s *Reader) line(at int) (span, int, error) {
 }
 
 // fill reads more bytes behind the unread ones.
-func (s *Reader) fill() {
+func (s *reader) fill() {
 	if s.end == len(s.buf) {
 		if s.start > 0 && s.start >= len(s.buf)/2 {
 			copy(s.buf, s.buf[s.start:s.end])

@@ -110,7 +110,7 @@ func nameFailure(err error, host string) cause {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return cause{"no connection to " + host + " within the time limit", hint, false}
 	}
-	return cause{Clean(text, 300), hint, false}
+	return cause{clean(text, 300), hint, false}
 }
 
 func nameDNS(err error, host string) (cause, bool) {
@@ -119,9 +119,9 @@ func nameDNS(err error, host string) (cause, bool) {
 		return cause{}, false
 	}
 	if dns.IsNotFound {
-		return cause{"no such host: " + Clean(dns.Name, 100) + " (DNS lookup failed)", "check the base URL and the network connection", true}, true
+		return cause{"no such host: " + clean(dns.Name, 100) + " (DNS lookup failed)", "check the base URL and the network connection", true}, true
 	}
-	return cause{"DNS lookup of " + host + " failed: " + Clean(dns.Err, 100), "check the network connection", false}, true
+	return cause{"DNS lookup of " + host + " failed: " + clean(dns.Err, 100), "check the network connection", false}, true
 }
 
 func nameTLS(err error, host string) (cause, bool) {
@@ -146,7 +146,7 @@ func nameTLS(err error, host string) (cause, bool) {
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		return cause{"TLS failure: " + host + " does not speak TLS", "check whether the base URL should begin with http://", true}, true
 	case errors.As(err, &alert), strings.Contains(err.Error(), "tls: handshake failure"):
-		return cause{"TLS failure: handshake with " + host + " refused: " + Clean(alert.Error(), 100), roots, true}, true
+		return cause{"TLS failure: handshake with " + host + " refused: " + clean(alert.Error(), 100), roots, true}, true
 	case strings.Contains(err.Error(), "TLS handshake timeout"):
 		return cause{"TLS failure: handshake with " + host + " took too long", "check the network connection", false}, true
 	}

@@ -19,7 +19,7 @@ import (
 func readAll(t testing.TB, r io.Reader) ([]string, error) {
 	t.Helper()
 	var out []string
-	for rd := NewReader(r); ; {
+	for rd := newReader(r); ; {
 		ev, err := rd.Next()
 		if err == io.EOF {
 			return out, nil
@@ -232,7 +232,7 @@ func TestFault44RetryAfter(t *testing.T) {
 		{"Retry-After", "NaN", 0}, {"Retry-After", "Fri, 02 Jan 2026 03:05:05 GMT", time.Minute}, {"Retry-After", "Fri, 02 Jan 2026 03:03:05 GMT", 0},
 		{"Retry-After-Ms", "250", 250 * time.Millisecond}, {"Retry-After-Ms", "x", 0}, {"X", "1", 0},
 	} {
-		if got := RetryAfter(http.Header{c.key: {c.value}}, now); got != c.want {
+		if got := retryAfter(http.Header{c.key: {c.value}}, now); got != c.want {
 			t.Errorf("%s: %s = %v, want %v", c.key, c.value, got, c.want)
 		}
 	}
@@ -273,7 +273,7 @@ func TestClassify(t *testing.T) {
 		{301, ``, llm.BadReply}, {403, `<html>`, llm.BadReply}, {502, `<html>`, llm.ServerError}, {413, `<html>413</html>`, llm.TooLong},
 		{400, `{"error":{"message":"max_tokens: 999999 > 64000, which is the maximum allowed number of output tokens"}}`, llm.BadRequest},
 	} {
-		if got := Classify(c.status, ReadFault([]byte(c.body))); got != c.want {
+		if got := classify(c.status, ReadFault([]byte(c.body))); got != c.want {
 			t.Errorf("%d %s: kind %d, want %d", c.status, c.body, got, c.want)
 		}
 	}

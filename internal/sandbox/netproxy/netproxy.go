@@ -194,7 +194,7 @@ type client struct {
 // for one plain request; when that has to be put to a further proxy, via is
 // that proxy.
 func (p *Proxy) connect(c client, rawHost string, port int, plain bool) (server net.Conn, via *url.URL, err error) {
-	host, err := Host(rawHost)
+	host, err := cleanHost(rawHost)
 	if err != nil {
 		return nil, nil, p.refuse(fmt.Sprintf("%q", rawHost), err.Error())
 	}

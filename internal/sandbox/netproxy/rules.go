@@ -13,12 +13,12 @@ type Rules struct {
 	Allowed, Denied []string
 }
 
-// Host checks a host as a client wrote it and returns it in the form that is
+// cleanHost checks a host as a client wrote it and returns it in the form that is
 // compared and resolved: lower case, without a final dot. Only letters,
 // digits, hyphens and dots pass (RFC 1123; an underscore too, as some real
 // names have one), or an IP address: a name with any other character may mean
 // another host to the resolver than to the comparison.
-func Host(s string) (string, error) {
+func cleanHost(s string) (string, error) {
 	if a, err := netip.ParseAddr(strings.Trim(s, "[]")); err == nil {
 		if a.Zone() != "" {
 			return "", fmt.Errorf("host %q has a zone", s)
@@ -58,7 +58,7 @@ const (
 	denied
 )
 
-// judge compares a host in the form of Host.
+// judge compares a host in the form of cleanHost.
 func (r Rules) judge(host string, port int) verdict {
 	for _, d := range r.Denied {
 		if matches(d, host, port) {
@@ -103,9 +103,9 @@ func matches(rule, host string, port int) bool {
 		return true
 	}
 	if below, ok := strings.CutPrefix(name, "*."); ok {
-		b, err := Host(below)
+		b, err := cleanHost(below)
 		return err == nil && strings.HasSuffix(host, "."+b)
 	}
-	n, err := Host(name)
+	n, err := cleanHost(name)
 	return err == nil && n == host
 }

@@ -43,9 +43,9 @@ func Name(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Valid reports whether a name is one that Name makes; no such name leads to
+// valid reports whether a name is one that Name makes; no such name leads to
 // another folder.
-func Valid(name string) bool {
+func valid(name string) bool {
 	raw, err := hex.DecodeString(name)
 	return err == nil && len(raw) == sha256.Size
 }
@@ -142,7 +142,7 @@ func unpacked(dir disk.Dir, file string) ([]byte, error) {
 // Get returns the content that was kept under a name. The error is ErrMissing
 // or ErrChanged when it is not there as it was.
 func (f Folder) Get(name string) ([]byte, error) {
-	if !Valid(name) {
+	if !valid(name) {
 		return nil, fmt.Errorf("%q names no blob", name)
 	}
 	dir, err := f.open(false)

@@ -65,7 +65,7 @@ func In(text []byte, get func(name string) ([]byte, error)) (out []byte, missing
 			break
 		}
 		at := i + len(ref)
-		if len(rest) < at+nameSize+1 || rest[at+nameSize] != '"' || !Valid(string(rest[at:at+nameSize])) {
+		if len(rest) < at+nameSize+1 || rest[at+nameSize] != '"' || !valid(string(rest[at:at+nameSize])) {
 			out, rest = append(out, rest[:at]...), rest[at:]
 			continue
 		}
