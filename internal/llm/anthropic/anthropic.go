@@ -4,7 +4,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -78,11 +77,10 @@ func New(c Config) *Client {
 
 // Asks reports whether the effort of r makes a difference to what is sent.
 func (c *Client) Asks(r llm.Request) bool {
-	plain := r
-	plain.Effort, plain.ThinkingTokens = "", 0
-	with, _, _ := c.request(r, "")
-	without, _, _ := c.request(plain, "")
-	return !bytes.Equal(with.Bytes(), without.Bytes())
+	return wire.Asks(r, func(r llm.Request) wire.Body {
+		b, _, _ := c.request(r, "")
+		return b
+	})
 }
 
 // Stream implements llm.Model.

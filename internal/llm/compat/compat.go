@@ -5,7 +5,6 @@
 package compat
 
 import (
-	"bytes"
 	"context"
 	"iter"
 	"net/http"
@@ -69,11 +68,10 @@ func New(c Config) *Client {
 
 // Asks reports whether the effort of r makes a difference to what is sent.
 func (c *Client) Asks(r llm.Request) bool {
-	plain := r
-	plain.Effort, plain.ThinkingTokens = "", 0
-	with, _ := c.request(r, "", c.c.Quirks)
-	without, _ := c.request(plain, "", c.c.Quirks)
-	return !bytes.Equal(with.Bytes(), without.Bytes())
+	return wire.Asks(r, func(r llm.Request) wire.Body {
+		b, _ := c.request(r, "", c.c.Quirks)
+		return b
+	})
 }
 
 // Stream implements llm.Model.

@@ -5,7 +5,6 @@
 package gemini
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"iter"
@@ -62,11 +61,10 @@ func New(c Config) *Client {
 
 // Asks reports whether the effort of r makes a difference to what is sent.
 func (c *Client) Asks(r llm.Request) bool {
-	plain := r
-	plain.Effort, plain.ThinkingTokens = "", 0
-	with, _ := c.request(r, "")
-	without, _ := c.request(plain, "")
-	return !bytes.Equal(with.Bytes(), without.Bytes())
+	return wire.Asks(r, func(r llm.Request) wire.Body {
+		b, _ := c.request(r, "")
+		return b
+	})
 }
 
 // Stream implements llm.Model.

@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"bytes"
 	"io"
 	"slices"
+
+	"github.com/adze-agent/adze/internal/llm"
 )
 
 // pieceSize is how many bytes of a conversation are kept together.
@@ -59,4 +62,11 @@ func grown(pieces [][]byte, b []byte) [][]byte {
 		pieces = append(pieces, append(make([]byte, 0, max(pieceSize, len(b))), b...))
 	}
 	return pieces
+}
+
+// Asks reports whether the effort of r makes a difference to the body that is sent.
+func Asks(r llm.Request, body func(llm.Request) Body) bool {
+	plain := r
+	plain.Effort, plain.ThinkingTokens = "", 0
+	return !bytes.Equal(body(r).Bytes(), body(plain).Bytes())
 }
