@@ -109,20 +109,8 @@ func settingNames(*cobra.Command) (out []string) {
 
 // chooserOf is the chooser of the settings here, nil when there is none.
 func chooserOf(sys System, f *runFlags, cmd *cobra.Command) *choose.Chooser {
-	o, err := f.options(sys, cmd.Flags())
-	if err != nil {
-		return nil
-	}
-	o.Note = nil
-	p, cfg, err := o.load()
-	if err != nil {
-		return nil
-	}
-	m, err := o.models(p, cfg)
-	if err != nil {
-		return nil
-	}
-	return m.Chooser
+	_, ch, _ := keyHolders(cmd, sys, f) // completion says no errors
+	return ch
 }
 
 func modelNames(sys System, f *runFlags, cmd *cobra.Command) (out []string) {

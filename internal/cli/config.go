@@ -34,16 +34,8 @@ func newConfig(sys System, f *runFlags) *cobra.Command {
 
 // loadSettings loads the settings as a run here would see them.
 func loadSettings(sys System, f *runFlags, cmd *cobra.Command) (settings.Paths, *config.Config, error) {
-	o, err := f.options(sys, cmd.Flags())
-	if err != nil {
-		return settings.Paths{}, nil, err
-	}
-	o.Note = nil
-	p, cfg, err := o.load()
-	if err != nil {
-		return p, nil, openError(cmd.Context(), err)
-	}
-	return p, cfg, nil
+	_, p, cfg, err := f.loaded(sys, cmd)
+	return p, cfg, err
 }
 
 func configList(sys System, f *runFlags) *cobra.Command {
@@ -156,14 +148,9 @@ func settingsFile(p settings.Paths, scope string) (confedit.Target, error) {
 
 // writeSetting changes a settings file and says which.
 func writeSetting(cmd *cobra.Command, sys System, f *runFlags, scope string, edits ...confedit.Edit) error {
-	o, err := f.options(sys, cmd.Flags())
+	p, _, err := loadSettings(sys, f, cmd)
 	if err != nil {
 		return err
-	}
-	o.Note = nil
-	p, _, err := o.load()
-	if err != nil {
-		return openError(cmd.Context(), err)
 	}
 	t, err := settingsFile(p, scope)
 	if err != nil {
@@ -225,7 +212,7 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "check", Short: "Say what is wrong with the settings", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, cfg, err := loadSettings(sys, f, cmd)
+			o, p, cfg, err := f.loaded(sys, cmd)
 			if err != nil {
 				return err
 			}
@@ -233,11 +220,6 @@ func configCheck(sys System, f *runFlags) *cobra.Command {
 			if err != nil {
 				return openError(cmd.Context(), err)
 			}
-			o, err := f.options(sys, cmd.Flags())
-			if err != nil {
-				return err
-			}
-			o.Note = nil
 			problems = slices.Concat(cfg.Problems, problems)
 			if m, err := o.models(p, cfg); err == nil { // a run says the error
 				problems = append(problems, m.Problems()...)

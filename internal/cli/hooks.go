@@ -43,14 +43,9 @@ type hooked struct {
 // hooks reads the hooks of settings and plugins, and says on stderr what the folder
 // brings that is not read because nobody trusts it.
 func (f *runFlags) hooks(sys System, cmd *cobra.Command) (*hooked, error) {
-	o, err := f.options(sys, cmd.Flags())
+	o, live, err := f.opened(sys, cmd)
 	if err != nil {
 		return nil, err
-	}
-	o.Note = nil
-	live, err := settings.Open(o.Environment, o.Sources)
-	if err != nil {
-		return nil, openError(cmd.Context(), err)
 	}
 	defer live.Close()
 	h := &hooked{paths: live.Paths, cfg: live.Config()}

@@ -99,14 +99,9 @@ func keys(sys System, p settings.Paths) auth.Store {
 }
 
 func keyHolders(cmd *cobra.Command, sys System, f *runFlags) (settings.Paths, *choose.Chooser, error) {
-	o, err := f.options(sys, cmd.Flags())
+	o, p, cfg, err := f.loaded(sys, cmd)
 	if err != nil {
-		return settings.Paths{}, nil, err
-	}
-	o.Note = nil
-	p, cfg, err := o.load()
-	if err != nil {
-		return p, nil, openError(cmd.Context(), err)
+		return p, nil, err
 	}
 	m, err := o.models(p, cfg)
 	if err != nil {

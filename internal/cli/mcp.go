@@ -43,14 +43,9 @@ type configured struct {
 
 // servers reads what is configured. Close it.
 func (f *runFlags) servers(sys System, cmd *cobra.Command) (*configured, error) {
-	o, err := f.options(sys, cmd.Flags())
+	o, live, err := f.opened(sys, cmd)
 	if err != nil {
 		return nil, err
-	}
-	o.Note = nil
-	live, err := settings.Open(o.Environment, o.Sources)
-	if err != nil {
-		return nil, openError(cmd.Context(), err)
 	}
 	plugins := ext.Plugins(o.extended(live))
 	set := live.Servers(settings.Servers{Given: o.Extensions.Servers, Strict: o.Extensions.Strict, Plugins: plugins.Servers})

@@ -38,14 +38,9 @@ type shop struct {
 }
 
 func (f *runFlags) shop(sys System, cmd *cobra.Command) (*shop, error) {
-	o, err := f.options(sys, cmd.Flags())
+	o, p, cfg, err := f.loaded(sys, cmd)
 	if err != nil {
 		return nil, err
-	}
-	o.Note = nil
-	p, cfg, err := o.load()
-	if err != nil {
-		return nil, openError(cmd.Context(), err)
 	}
 	return &shop{sys, p, cfg, ext.Market(p, sys.Env, o.Environ, sys.Version), market.PolicyOf(cfg), o}, nil
 }

@@ -134,14 +134,9 @@ func promptNamed(prompts []said, name string) (string, error) {
 
 // goBack opens the session, goes back and says what came of it.
 func goBack(sys System, f *runFlags, cmd *cobra.Command, i store.Info, o op.Rewind) error {
-	opts, err := f.options(sys, cmd.Flags())
+	opts, p, _, err := f.loaded(sys, cmd)
 	if err != nil {
 		return err
-	}
-	opts.Note = nil
-	p, _, err := opts.load()
-	if err != nil {
-		return openError(cmd.Context(), err)
 	}
 	s, left, err := rewind.Open(cmd.Context(), opts.Run(p), sys.Environ, i.ID)
 	if err != nil {

@@ -32,14 +32,9 @@ func newAgents(sys System, f *runFlags) *cobra.Command {
 // library reads what there is here, and says on stderr what of it cannot be used,
 // and what is not read because nobody trusts it.
 func (f *runFlags) library(sys System, cmd *cobra.Command, kinds ...trust.Kind) (skill.Library, error) {
-	o, err := f.options(sys, cmd.Flags())
+	o, live, err := f.opened(sys, cmd)
 	if err != nil {
 		return skill.Library{}, err
-	}
-	o.Note = nil
-	live, err := settings.Open(o.Environment, o.Sources)
-	if err != nil {
-		return skill.Library{}, openError(cmd.Context(), err)
 	}
 	lib, problems := ext.Library(o.extended(live))
 	for _, s := range ext.Plugins(o.extended(live)).Problems {

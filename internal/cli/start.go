@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/adze-agent/adze/internal/app"
 	"github.com/adze-agent/adze/internal/config"
 	"github.com/adze-agent/adze/internal/models"
@@ -25,6 +27,35 @@ type invocation struct {
 func (i invocation) quiet() invocation {
 	i.Note = nil
 	return i
+}
+
+// loaded has the folders and the settings as a run here would see them, for a command that
+// makes no session.
+func (f *runFlags) loaded(sys System, cmd *cobra.Command) (invocation, settings.Paths, *config.Config, error) {
+	o, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return o, settings.Paths{}, nil, err
+	}
+	o = o.quiet()
+	p, cfg, err := o.load()
+	if err != nil {
+		return o, p, nil, openError(cmd.Context(), err)
+	}
+	return o, p, cfg, nil
+}
+
+// opened is loaded for what needs more of them than values. Close them.
+func (f *runFlags) opened(sys System, cmd *cobra.Command) (invocation, *settings.Live, error) {
+	o, err := f.options(sys, cmd.Flags())
+	if err != nil {
+		return o, nil, err
+	}
+	o = o.quiet()
+	live, err := settings.Open(o.Environment, o.Sources)
+	if err != nil {
+		return o, nil, openError(cmd.Context(), err)
+	}
+	return o, live, nil
 }
 
 // load finds the folders and loads the settings.
