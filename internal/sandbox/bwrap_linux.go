@@ -30,6 +30,7 @@ type bubblewrap struct {
 	blank   string    // an empty file nobody may read
 	net     *netspace // with the proxy in it; nil: commands have no network
 	space   *netspace // net, or one that only holds links and covers sockets
+	working bool      // it was seen to work here
 	early   *helper   // becomes space when that is needed; nil: it is started then
 	links   links
 	prlimit string // the program, "" when it is missing
@@ -107,10 +108,15 @@ func startBwrap(ctx context.Context, s *Sandbox, path string, early *helper) (me
 	}
 	b.holdFirst(ctx)
 	if err := b.coverSockets(ctx); err != nil {
-		return b, err
+		return b, errors.Join(b.works(ctx), err)
 	}
 	b.warmCaches(ctx)
-	b.proxy(ctx)
+	if err := b.works(ctx); err != nil {
+		return b, err
+	}
+	if b.net != nil {
+		s.serve(b.net.l)
+	}
 	return b, nil
 }
 

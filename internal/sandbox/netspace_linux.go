@@ -51,19 +51,29 @@ func (b *bubblewrap) helper(ctx context.Context, enter string) (*netspace, error
 	return startNetspace(ctx, b.path, b.s.config.Self, enter)
 }
 
-// proxy starts the proxy in the network that commands can enter. That they can,
-// a zygote for what is there now has shown already, when there is one.
-func (b *bubblewrap) proxy(ctx context.Context) {
+// works reports whether commands can run, and enter the network when there is one.
+// A zygote for what is there now shows both; where none can be had, commands that
+// do nothing show it.
+func (b *bubblewrap) works(ctx context.Context) error {
 	steps, links := b.s.policy.layout()
-	if b.nursery.at(b, newLayout(steps, links, b.links.count()), true) == nil && b.net != nil {
+	if b.nursery.at(b, newLayout(steps, links, b.links.count()), true) != nil {
+		b.working = true
+		return nil
+	}
+	if err := tryBwrap(ctx, b.path); err != nil {
+		return fmt.Errorf("%w: %w", errBroken, err)
+	}
+	b.working = true
+	if why := b.nursery.why; why != nil { // no command runs yet that could change it
+		b.isCold(why)
+	}
+	if b.net != nil {
 		if err := b.net.try(ctx, b.path); err != nil {
 			b.noNetwork(err.Error(), "")
 			b.net = nil
 		}
 	}
-	if b.net != nil {
-		b.s.serve(b.net.l)
-	}
+	return nil
 }
 
 func (b *bubblewrap) noNetwork(why, hint string) {

@@ -95,14 +95,21 @@ func (n *nursery) at(b *bubblewrap, l laid, usual bool) *parent {
 	p, err := b.parent(l)
 	if err != nil {
 		n.why = err
-		if told := b.s.config.Cold; told != nil {
-			told(err.Error())
+		if b.working {
+			b.isCold(err)
 		}
 		return nil
 	}
 	p.nursery = n
 	n.now, n.missed = p, ""
 	return p
+}
+
+// isCold tells why commands are each started from nothing.
+func (b *bubblewrap) isCold(why error) {
+	if told := b.s.config.Cold; told != nil {
+		told(why.Error())
+	}
 }
 
 // outside counts how often the mounts outside have changed; n.mu is held.

@@ -18,25 +18,29 @@ type probed struct {
 // drop ends what was started early, when start is not called.
 func (p probed) drop() { p.early.drop() }
 
-// probeAll finds the best mechanism. open says that it is to be started then,
-// so that what most need of it is started while it is tried.
+// probeAll finds the best mechanism. open says that it is to be started then:
+// bubblewrap is not tried before, because its first zygote, or what stands in for
+// that, shows whether it works (see bubblewrap.works).
 func probeAll(ctx context.Context, c Config, open bool) probed {
 	why, hint := "", ""
 	if c.Mechanism == "" || c.Mechanism == "bwrap" {
 		path := findTool(c, "bwrap")
-		if path == "" {
+		switch {
+		case path == "":
 			why, hint = "bubblewrap (bwrap) is not installed", "install the package bubblewrap"
-		} else if version, early, err := lookAtBwrap(ctx, c, path, open); err != nil {
-			early.drop()
-			why, hint = fmt.Sprintf("%s does not work here: %v", path, err), bwrapHint(err)
-		} else {
-			l := Level{Name: "bwrap", Strength: Full, Detail: version}
-			if !open {
+		case open:
+			early := startEarly(ctx, c, path)
+			return probed{Level{Name: "bwrap", Strength: Full, Detail: path}, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path, early) }, early}
+		default:
+			version, err := lookAtBwrap(ctx, path)
+			if err == nil {
+				l := Level{Name: "bwrap", Strength: Full, Detail: version}
 				if err := tryZygote(path); err != nil {
 					l.Cold = err.Error()
 				}
+				return probed{level: l, start: func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path, nil) }}
 			}
-			return probed{l, func(ctx context.Context, s *Sandbox) (mechanism, error) { return startBwrap(ctx, s, path, early) }, early}
+			why, hint = fmt.Sprintf("%s does not work here: %v", path, err), bwrapHint(err)
 		}
 	}
 	if c.Mechanism == "" || c.Mechanism == "landlock" {
@@ -60,22 +64,28 @@ func probeAll(ctx context.Context, c Config, open bool) probed {
 // knownLandlock is the newest version whose rights are known here.
 const knownLandlock = 7
 
-// lookAtBwrap says which bubblewrap it is, and tries it meanwhile. With open, it
-// starts the helper that most sandboxes need as well.
-func lookAtBwrap(ctx context.Context, c Config, path string, open bool) (version string, early *helper, err error) {
-	var all sync.WaitGroup
-	enter := ""
-	if open && (c.Cache != "" || c.Ask != nil || len(c.Settings.Network.AllowedDomains) > 0) {
-		enter = findTool(c, "nsenter")
+// lookAtBwrap says which bubblewrap it is, and tries it meanwhile.
+func lookAtBwrap(ctx context.Context, path string) (version string, err error) {
+	var both sync.WaitGroup
+	both.Go(func() { version = bwrapVersion(ctx, path) })
+	both.Go(func() { err = tryBwrap(ctx, path) })
+	both.Wait()
+	return version, err
+}
+
+// startEarly starts the helper that most sandboxes need, nil where this one may
+// not. A failure is told when it is needed.
+func startEarly(ctx context.Context, c Config, path string) *helper {
+	if c.Cache == "" && c.Ask == nil && len(c.Settings.Network.AllowedDomains) == 0 {
+		return nil
 	}
-	if enter != "" {
-		early = &helper{}
-		all.Go(func() { early.space, early.err = startNetspace(ctx, path, c.Self, enter) })
+	enter := findTool(c, "nsenter")
+	if enter == "" {
+		return nil
 	}
-	all.Go(func() { version = bwrapVersion(ctx, path) })
-	all.Go(func() { err = tryBwrap(ctx, path) })
-	all.Wait()
-	return version, early, err
+	h := &helper{}
+	h.space, h.err = startNetspace(ctx, path, c.Self, enter)
+	return h
 }
 
 // A helper is one that was started before it was known to be needed.

@@ -178,23 +178,26 @@ func New(ctx context.Context, c Config) (*Sandbox, error) {
 	both.Go(func() { probe = probeAll(ctx, c, true) })
 	both.Go(func() { planned = s.plan() })
 	both.Wait()
+	err := planned
 	if probe.level.Strength == None {
+		err = nil // nothing needs the plan
+	}
+	if err != nil {
+		probe.drop()
+	} else if err = s.prepare(ctx, probe); errors.Is(err, errBroken) {
+		_ = s.mech.close() // the next best
+		s.mech = nil
+		err = s.prepare(ctx, probeAll(ctx, c, false))
+	}
+	if err == nil && s.level.Strength == None {
 		if s.temp != "" {
 			_ = os.Remove(s.temp) // it is empty
 		}
 		s.temp, s.policy = "", Policy{}
-		s.level = probe.level
 		if c.Settings.FailIfUnavailable {
-			return nil, unavailable{probe.level}
+			return nil, unavailable{s.level}
 		}
 		return s, nil
-	}
-	s.level = probe.level
-	err := planned
-	if err == nil {
-		err = s.prepare(ctx, probe)
-	} else {
-		probe.drop()
 	}
 	if err != nil {
 		_ = s.Close()
@@ -202,6 +205,9 @@ func New(ctx context.Context, c Config) (*Sandbox, error) {
 	}
 	return s, nil
 }
+
+// errBroken is why a mechanism that seemed to be there cannot be had.
+var errBroken = errors.New("it does not work here")
 
 type unavailable struct{ Level }
 
@@ -229,8 +235,12 @@ func (s *Sandbox) plan() error {
 	return nil
 }
 
-// prepare starts the mechanism.
+// prepare starts the mechanism, when there is one; errBroken is that there is none
+// after all.
 func (s *Sandbox) prepare(ctx context.Context, p probed) (err error) {
+	if s.level = p.level; s.level.Strength == None {
+		return nil
+	}
 	for _, dir := range s.policy.caches() {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			p.drop()

@@ -1,0 +1,46 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A bubblewrap that cannot do here what commands need is seen when it is to start
+// them, and the next best counts, or nothing.
+func TestBubblewrapThatDoesNotWork(t *testing.T) {
+	for _, only := range []string{"", "bwrap"} {
+		c := testConfig(t, only)
+		tools := t.TempDir()
+		// The helper's network can be had; a /proc of its own cannot, as in a container.
+		script := "#!/bin/sh\nfor a; do if [ \"$a\" = --proc ]; then echo \"bwrap: Can't mount proc on /newroot/proc\" >&2; exit 1; fi; done\nexec /usr/bin/bwrap \"$@\"\n"
+		if err := os.WriteFile(filepath.Join(tools, "bwrap"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		c.Path = tools + ":/usr/bin:/bin"
+		var cold string
+		c.Cold = func(why string) { cold = why }
+		s, err := New(context.Background(), c)
+		if only == "bwrap" {
+			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "mount proc") {
+				t.Errorf("got %v, want that it cannot mount proc", err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Skipf("without bubblewrap: %v", err)
+		}
+		if l := s.Level(); l.Name != "landlock" || !strings.Contains(l.Why, "mount proc") || !strings.Contains(l.Hint, "systempaths") {
+			t.Errorf("got %+v", l)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if cold != "" {
+			t.Errorf("it was told that commands start slowly: %s", cold)
+		}
+	}
+}
