@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -447,84 +446,4 @@ func (m *Model) contextCommand(string) []effect {
 			return nil
 		}
 	}}}
-}
-
-// report prints something of adze's own.
-func (m *Model) report(name, markdown string) []effect {
-	m.story.Add(&story.Item{Kind: story.Noted, Done: true, At: m.now, Level: "report", Text: markdown, Hint: "/" + name})
-	return nil
-}
-
-func (m *Model) reportOf(name string, r Report, args string) []effect {
-	if args == "" && r.Choose != nil {
-		return m.reportOn(name, r)
-	}
-	s := m.s
-	run := func(ctx context.Context) func(*Model) []effect {
-		text, err := r.Run(ctx, s, args)
-		return func(m *Model) []effect {
-			if err != nil {
-				return append(m.fail(err), m.without()...)
-			}
-			if text != "" {
-				m.report(name, text)
-			}
-			if r.Looks {
-				return m.lookAgain()
-			}
-			if name == "login" && m.s == nil { // there may be a model now
-				return m.begin(m.start)
-			}
-			return nil
-		}
-	}
-	if r.Away != nil && r.Away(args) {
-		return []effect{away{run}}
-	}
-	return []effect{work{run}}
-}
-
-// reportOn has a person choose what a report is about.
-func (m *Model) reportOn(name string, r Report) []effect {
-	d := newMenu(m, "/"+name+" "+r.Args, nil, func(m *Model, c Choice) []effect { return m.reportOf(name, r, c.ID) })
-	d.about, d.loading, d.dropped = r.About, true, (*Model).without
-	d.hint = "Enter takes it, Esc goes back"
-	m.open(d)
-	return []effect{work{func(ctx context.Context) func(*Model) []effect {
-		all, err := r.Choose(ctx)
-		return func(m *Model) []effect {
-			if d.loading = false; err != nil {
-				m.close(d)
-				return append(m.fail(err), m.without()...)
-			}
-			d.set(all)
-			return nil
-		}
-	}}}
-}
-
-// about says what this session is.
-func (m *Model) about() string {
-	if m.s == nil {
-		return "There is no session yet."
-	}
-	var b strings.Builder
-	row := func(k, v string) {
-		if v != "" {
-			fmt.Fprintf(&b, "| %s | %s |\n", k, v)
-		}
-	}
-	b.WriteString("| | |\n|---|---|\n")
-	row("adze", m.host.Version)
-	row("session", m.s.ID)
-	row("title", m.st.Title)
-	row("folder", m.s.Dir)
-	row("branch", m.s.Branch)
-	row("model", m.st.Model)
-	row("mode", string(m.mode()))
-	if m.s.Window > 0 {
-		row("window", count(m.s.Window)+" tokens")
-	}
-	row("turns", fmt.Sprint(m.st.Turns))
-	return b.String()
 }

@@ -2,20 +2,15 @@ package tui
 
 import (
 	"fmt"
-	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
-	"time"
 
-	"github.com/adze-agent/adze/internal/policy"
 	"github.com/adze-agent/adze/internal/text/clip"
 	"github.com/adze-agent/adze/internal/ui/draw"
-	"github.com/adze-agent/adze/internal/ui/edit"
-	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
 	"github.com/adze-agent/adze/internal/ui/term"
-	"github.com/adze-agent/adze/internal/view"
 )
 
-// history is how many items of an earlier run are put on the screen again.
+// recent is how many items of an earlier run are put on the screen again.
 const recent = 60
 
 // flush returns the lines that are settled and were not printed before.
@@ -270,121 +265,6 @@ func (m *Model) bottom(rows int) ([]draw.Line, term.Cursor) {
 	return out, cur
 }
 
-// spinner says what goes on, how long, and how to stop it.
-func (m *Model) spinner(p paper) draw.Line {
-	if m.s == nil && m.gone == nil {
-		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Opening the session", draw.Quiet))
-	}
-	dot := " " + p.Sign(draw.Middot) + " "
-	if !m.turn.running {
-		text := m.delayed()
-		if text == "" {
-			return m.spent(p)
-		}
-		facts := dot + story.Seconds(m.now.Sub(m.queue[0].at)) + dot + m.keys.Hint(keymap.Cancel) + " takes the prompt back"
-		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S(text, draw.Accent), draw.S(facts, draw.Quiet)).Truncate(p.Cols(), p.O)
-	}
-	if m.turn.stopped {
-		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Stopping", draw.Accent))
-	}
-	var took string
-	if d := m.now.Sub(m.turn.began); d >= time.Second {
-		took = dot + story.Seconds(d)
-	}
-	tokens := m.tokens(p)
-	if tokens != "" {
-		tokens = dot + tokens
-	}
-	stop := dot + m.keys.Hint(keymap.Cancel) + " interrupts"
-	verb := m.verb()
-	room := p.Cols() - 2 - draw.Width(took+tokens+stop)
-	if room < draw.Width(verb) && p.Cols() < 60 { // how to stop it counts more
-		room, tokens = room+draw.Width(tokens), ""
-	}
-	head := draw.L(draw.S(verb, draw.Accent)).Truncate(max(room, p.Cols()/4), p.O)
-	head = append(draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent)), head...)
-	return append(head, draw.S(took+tokens+stop, draw.Quiet)).Truncate(p.Cols(), p.O)
-}
-
-// tokens are what the turn sent and got so far.
-func (m *Model) tokens(p paper) string {
-	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
-	if up+down == 0 {
-		return ""
-	}
-	return p.Sign(draw.ArrowUp) + " " + count(up) + " " + p.Sign(draw.ArrowDown) + " " + count(down)
-}
-
-// spent is what the last turn took. It stands where the spinner was, so that
-// the prompt box does not move when a turn ends, until something else is said.
-func (m *Model) spent(p paper) draw.Line {
-	if m.turn.over == 0 || m.turn.over != len(m.story.Items) || p.Plain || m.screen.size.Rows < 12 {
-		return nil
-	}
-	var facts []string
-	if m.turn.took >= time.Second {
-		facts = append(facts, story.Seconds(m.turn.took))
-	}
-	if s := m.tokens(p); s != "" {
-		facts = append(facts, s)
-	}
-	return draw.L(draw.S("  "+strings.Join(facts, " "+p.Sign(draw.Middot)+" "), draw.Quiet)).Truncate(p.Cols(), p.O)
-}
-
-// verb is what goes on, in a few words.
-func (m *Model) verb() string {
-	if w := m.turn.waiting; w != nil {
-		return fmt.Sprintf("%s; trying again in %s (%d of %d)", clip.Line(w.Err, 60), story.Span(w.For), w.Attempt, w.Max)
-	}
-	if s := m.slowHook(); s != "" {
-		return s
-	}
-	for _, t := range m.st.Tasks {
-		if t.Status == view.InProgress && t.Active != "" {
-			return clip.Line(draw.String(t.Active), 60)
-		}
-	}
-	if c := m.story.Open(); c != nil {
-		verb, subject := c.Words()
-		if stage := c.Stage(); stage != "" {
-			return clip.Line(verb, 20) + ": " + clip.Line(stage, 40)
-		}
-		if rest, ok := strings.CutPrefix(c.Title, verb+": "); ok {
-			return clip.Line(draw.String(rest), 60)
-		}
-		return clip.Line(strings.TrimSpace(verb+" "+subject), 60)
-	}
-	if m.turn.writes != "" {
-		return clip.Line(draw.String(m.turn.writes), 40) + ", " + clip.Size(int64(m.turn.typed))
-	}
-	if it := m.story.Last(); it != nil && it.Kind == story.Spoke && !it.Done {
-		return "Writing"
-	}
-	return "Thinking"
-}
-
-// count is a number of tokens for people.
-func count(n int) string { return clip.Short(n) }
-
-// todos is the todo list, when it is wanted.
-func (m *Model) todos(p paper, max int) []draw.Line {
-	if !m.screen.todos || len(m.st.Tasks) == 0 || max < 2 || progressDone(m.st.Tasks) && !m.turn.running {
-		return nil
-	}
-	o := p.Inner(2, max, false)
-	o.Hint = ""
-	return draw.Indent(draw.Block(view.Tasks{Items: m.st.Tasks}, o), draw.S("  ", draw.Plain))
-}
-
-func progressDone(items []view.Task) bool {
-	for _, t := range items {
-		if t.Status != view.Completed {
-			return false
-		}
-	}
-	return true
-}
-
 // waiting are the prompts that wait.
 func (m *Model) waiting(p paper, max int) []draw.Line {
 	var out []draw.Line
@@ -412,120 +292,4 @@ func (m *Model) waiting(p paper, max int) []draw.Line {
 		out = append(out, draw.Beside(l, draw.L(draw.S(about, draw.Quiet)), p.Cols(), p.O))
 	}
 	return out
-}
-
-// prompt draws the prompt box in at most max rows of text.
-func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
-	cols := m.screen.size.Cols
-	bordered := cols >= 20 && m.screen.size.Rows >= 8
-	role, sign := draw.BorderQuiet, p.Sign(draw.Prompt)
-	switch m.box.Mode() {
-	case edit.Shell:
-		role = draw.Shell
-	case edit.Memory:
-		role = draw.Accent
-	case edit.Chat, edit.Command, edit.Background:
-		role = modeRole(m.mode(), role)
-	}
-	inside := cols - 2
-	if bordered {
-		inside = cols - 6
-	}
-	lines, row, col := m.box.View(clampLow(inside-1)+1, max)
-	above, below := m.box.Hidden(len(lines))
-	rows := make([]draw.Line, 0, len(lines))
-	for i, l := range lines {
-		lead := "  "
-		if i == 0 {
-			lead = story.Pad(sign, 2)
-		}
-		if i == 0 && above {
-			lead = story.Pad(p.Sign(draw.MoreUp), 2)
-		} else if i == len(lines)-1 && below {
-			lead = story.Pad(p.Sign(draw.MoreDown), 2)
-		}
-		rows = append(rows, append(draw.Line{draw.S(lead, draw.Accent)}, l...))
-	}
-	if m.box.Empty() && len(rows) == 1 {
-		rows[0] = append(rows[0], draw.S(m.placeholder(), draw.Quiet))
-	}
-	if hint := m.argsHint(); hint != "" && len(rows) == 1 {
-		rows[0] = append(rows[0], draw.S(hint, draw.Quiet)).Truncate(clampLow(inside-1)+3, p.O)
-	}
-	if !bordered {
-		return rows, term.Cursor{Row: row, Col: min(col+2, cols-1)}
-	}
-	return p.boxed(rows, role, cols, nil, nil), term.Cursor{Row: row + 1, Col: min(col+4, cols-1)}
-}
-
-// argsHint is what may follow the command that was typed, as long as nothing
-// does.
-func (m *Model) argsHint() string {
-	t, ok := m.box.Token()
-	if !ok || t.Kind != edit.ArgToken || m.box.Text() != "/"+t.Command+" " {
-		return ""
-	}
-	for _, c := range m.commands() {
-		if c.name == t.Command {
-			return draw.String(c.args)
-		}
-	}
-	return ""
-}
-
-func (m *Model) placeholder() string {
-	if m.turn.running || m.story.Printed > 0 || m.s == nil || len(m.queue) > 0 {
-		return ""
-	}
-	return " What shall be done here?"
-}
-
-// modeRole is the colour of a permission mode.
-func modeRole(md policy.Mode, other draw.Role) draw.Role {
-	switch md {
-	case policy.PlanMode:
-		return draw.Plan
-	case policy.AcceptEdits:
-		return draw.AcceptEdits
-	case policy.Bypass:
-		return draw.Danger
-	case policy.Auto:
-		return draw.Attention
-	case policy.Default, policy.DontAsk:
-	}
-	return other
-}
-
-// boxed puts a border around lines. Heading stands in the upper border, below
-// in the lower one, at its right.
-func (p paper) boxed(lines []draw.Line, r draw.Role, cols int, heading, below draw.Line) []draw.Line {
-	if p.Plain {
-		out := append([]draw.Line{nil}, heading)
-		for _, l := range lines {
-			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), l...).Truncate(cols, p.O))
-		}
-		return out
-	}
-	s := func(g draw.Glyph) draw.Span { return draw.Span{Text: p.Sign(g), Style: draw.Style{Role: r}} }
-	bar := func(n int) draw.Span {
-		return draw.Span{Text: strings.Repeat(p.Sign(draw.HBar), clampLow(n)), Style: draw.Style{Role: r}}
-	}
-	edge := func(from, to draw.Glyph, text draw.Line, right bool) draw.Line {
-		text = text.Truncate(clampLow(cols-6), p.O)
-		w := text.Width()
-		if w == 0 {
-			return draw.Line{s(from), bar(cols - 2), s(to)}
-		}
-		text = append(append(draw.Line{draw.S(" ", draw.Plain)}, text...), draw.S(" ", draw.Plain))
-		if right {
-			return append(append(draw.Line{s(from), bar(cols - w - 5)}, text...), bar(1), s(to))
-		}
-		return append(append(draw.Line{s(from)}, text...), bar(cols-w-4), s(to))
-	}
-	out := []draw.Line{edge(draw.TopLeft, draw.TopRight, heading, false)}
-	for _, l := range lines {
-		row := append(draw.Line{s(draw.VBar), draw.S(" ", draw.Plain)}, l.Truncate(clampLow(cols-4), p.O).Pad(clampLow(cols-4))...)
-		out = append(out, append(row, draw.S(" ", draw.Plain), s(draw.VBar)))
-	}
-	return append(out, edge(draw.BottomLeft, draw.BottomRight, below, true))
 }

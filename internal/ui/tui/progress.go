@@ -1,0 +1,128 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/adze-agent/adze/internal/text/clip"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/keymap"
+	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/view"
+)
+
+// spinner says what goes on, how long, and how to stop it.
+func (m *Model) spinner(p paper) draw.Line {
+	if m.s == nil && m.gone == nil {
+		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Opening the session", draw.Quiet))
+	}
+	dot := " " + p.Sign(draw.Middot) + " "
+	if !m.turn.running {
+		text := m.delayed()
+		if text == "" {
+			return m.spent(p)
+		}
+		facts := dot + story.Seconds(m.now.Sub(m.queue[0].at)) + dot + m.keys.Hint(keymap.Cancel) + " takes the prompt back"
+		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S(text, draw.Accent), draw.S(facts, draw.Quiet)).Truncate(p.Cols(), p.O)
+	}
+	if m.turn.stopped {
+		return draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent), draw.S("Stopping", draw.Accent))
+	}
+	var took string
+	if d := m.now.Sub(m.turn.began); d >= time.Second {
+		took = dot + story.Seconds(d)
+	}
+	tokens := m.tokens(p)
+	if tokens != "" {
+		tokens = dot + tokens
+	}
+	stop := dot + m.keys.Hint(keymap.Cancel) + " interrupts"
+	verb := m.verb()
+	room := p.Cols() - 2 - draw.Width(took+tokens+stop)
+	if room < draw.Width(verb) && p.Cols() < 60 { // how to stop it counts more
+		room, tokens = room+draw.Width(tokens), ""
+	}
+	head := draw.L(draw.S(verb, draw.Accent)).Truncate(max(room, p.Cols()/4), p.O)
+	head = append(draw.L(draw.S(draw.Spinner(m.turn.spin, p.O.ASCII)+" ", draw.Accent)), head...)
+	return append(head, draw.S(took+tokens+stop, draw.Quiet)).Truncate(p.Cols(), p.O)
+}
+
+// tokens are what the turn sent and got so far.
+func (m *Model) tokens(p paper) string {
+	up, down := m.st.Turn.Spent.Usage.Prompt(), m.st.Turn.Spent.Usage.Out+m.turn.typed/4
+	if up+down == 0 {
+		return ""
+	}
+	return p.Sign(draw.ArrowUp) + " " + count(up) + " " + p.Sign(draw.ArrowDown) + " " + count(down)
+}
+
+// spent is what the last turn took. It stands where the spinner was, so that
+// the prompt box does not move when a turn ends, until something else is said.
+func (m *Model) spent(p paper) draw.Line {
+	if m.turn.over == 0 || m.turn.over != len(m.story.Items) || p.Plain || m.screen.size.Rows < 12 {
+		return nil
+	}
+	var facts []string
+	if m.turn.took >= time.Second {
+		facts = append(facts, story.Seconds(m.turn.took))
+	}
+	if s := m.tokens(p); s != "" {
+		facts = append(facts, s)
+	}
+	return draw.L(draw.S("  "+strings.Join(facts, " "+p.Sign(draw.Middot)+" "), draw.Quiet)).Truncate(p.Cols(), p.O)
+}
+
+// verb is what goes on, in a few words.
+func (m *Model) verb() string {
+	if w := m.turn.waiting; w != nil {
+		return fmt.Sprintf("%s; trying again in %s (%d of %d)", clip.Line(w.Err, 60), story.Span(w.For), w.Attempt, w.Max)
+	}
+	if s := m.slowHook(); s != "" {
+		return s
+	}
+	for _, t := range m.st.Tasks {
+		if t.Status == view.InProgress && t.Active != "" {
+			return clip.Line(draw.String(t.Active), 60)
+		}
+	}
+	if c := m.story.Open(); c != nil {
+		verb, subject := c.Words()
+		if stage := c.Stage(); stage != "" {
+			return clip.Line(verb, 20) + ": " + clip.Line(stage, 40)
+		}
+		if rest, ok := strings.CutPrefix(c.Title, verb+": "); ok {
+			return clip.Line(draw.String(rest), 60)
+		}
+		return clip.Line(strings.TrimSpace(verb+" "+subject), 60)
+	}
+	if m.turn.writes != "" {
+		return clip.Line(draw.String(m.turn.writes), 40) + ", " + clip.Size(int64(m.turn.typed))
+	}
+	if it := m.story.Last(); it != nil && it.Kind == story.Spoke && !it.Done {
+		return "Writing"
+	}
+	return "Thinking"
+}
+
+// count is a number of tokens for people.
+func count(n int) string { return clip.Short(n) }
+
+// todos is the todo list, when it is wanted.
+func (m *Model) todos(p paper, max int) []draw.Line {
+	if !m.screen.todos || len(m.st.Tasks) == 0 || max < 2 || progressDone(m.st.Tasks) && !m.turn.running {
+		return nil
+	}
+	o := p.Inner(2, max, false)
+	o.Hint = ""
+	return draw.Indent(draw.Block(view.Tasks{Items: m.st.Tasks}, o), draw.S("  ", draw.Plain))
+}
+
+func progressDone(items []view.Task) bool {
+	for _, t := range items {
+		if t.Status != view.Completed {
+			return false
+		}
+	}
+	return true
+}

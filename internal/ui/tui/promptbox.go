@@ -1,0 +1,127 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/adze-agent/adze/internal/policy"
+	"github.com/adze-agent/adze/internal/ui/draw"
+	"github.com/adze-agent/adze/internal/ui/edit"
+	"github.com/adze-agent/adze/internal/ui/story"
+	"github.com/adze-agent/adze/internal/ui/term"
+)
+
+// prompt draws the prompt box in at most max rows of text.
+func (m *Model) prompt(p paper, max int) ([]draw.Line, term.Cursor) {
+	cols := m.screen.size.Cols
+	bordered := cols >= 20 && m.screen.size.Rows >= 8
+	role, sign := draw.BorderQuiet, p.Sign(draw.Prompt)
+	switch m.box.Mode() {
+	case edit.Shell:
+		role = draw.Shell
+	case edit.Memory:
+		role = draw.Accent
+	case edit.Chat, edit.Command, edit.Background:
+		role = modeRole(m.mode(), role)
+	}
+	inside := cols - 2
+	if bordered {
+		inside = cols - 6
+	}
+	lines, row, col := m.box.View(clampLow(inside-1)+1, max)
+	above, below := m.box.Hidden(len(lines))
+	rows := make([]draw.Line, 0, len(lines))
+	for i, l := range lines {
+		lead := "  "
+		if i == 0 {
+			lead = story.Pad(sign, 2)
+		}
+		if i == 0 && above {
+			lead = story.Pad(p.Sign(draw.MoreUp), 2)
+		} else if i == len(lines)-1 && below {
+			lead = story.Pad(p.Sign(draw.MoreDown), 2)
+		}
+		rows = append(rows, append(draw.Line{draw.S(lead, draw.Accent)}, l...))
+	}
+	if m.box.Empty() && len(rows) == 1 {
+		rows[0] = append(rows[0], draw.S(m.placeholder(), draw.Quiet))
+	}
+	if hint := m.argsHint(); hint != "" && len(rows) == 1 {
+		rows[0] = append(rows[0], draw.S(hint, draw.Quiet)).Truncate(clampLow(inside-1)+3, p.O)
+	}
+	if !bordered {
+		return rows, term.Cursor{Row: row, Col: min(col+2, cols-1)}
+	}
+	return p.boxed(rows, role, cols, nil, nil), term.Cursor{Row: row + 1, Col: min(col+4, cols-1)}
+}
+
+// argsHint is what may follow the command that was typed, as long as nothing
+// does.
+func (m *Model) argsHint() string {
+	t, ok := m.box.Token()
+	if !ok || t.Kind != edit.ArgToken || m.box.Text() != "/"+t.Command+" " {
+		return ""
+	}
+	for _, c := range m.commands() {
+		if c.name == t.Command {
+			return draw.String(c.args)
+		}
+	}
+	return ""
+}
+
+func (m *Model) placeholder() string {
+	if m.turn.running || m.story.Printed > 0 || m.s == nil || len(m.queue) > 0 {
+		return ""
+	}
+	return " What shall be done here?"
+}
+
+// modeRole is the colour of a permission mode.
+func modeRole(md policy.Mode, other draw.Role) draw.Role {
+	switch md {
+	case policy.PlanMode:
+		return draw.Plan
+	case policy.AcceptEdits:
+		return draw.AcceptEdits
+	case policy.Bypass:
+		return draw.Danger
+	case policy.Auto:
+		return draw.Attention
+	case policy.Default, policy.DontAsk:
+	}
+	return other
+}
+
+// boxed puts a border around lines. Heading stands in the upper border, below
+// in the lower one, at its right.
+func (p paper) boxed(lines []draw.Line, r draw.Role, cols int, heading, below draw.Line) []draw.Line {
+	if p.Plain {
+		out := append([]draw.Line{nil}, heading)
+		for _, l := range lines {
+			out = append(out, append(draw.L(draw.S("  ", draw.Plain)), l...).Truncate(cols, p.O))
+		}
+		return out
+	}
+	s := func(g draw.Glyph) draw.Span { return draw.Span{Text: p.Sign(g), Style: draw.Style{Role: r}} }
+	bar := func(n int) draw.Span {
+		return draw.Span{Text: strings.Repeat(p.Sign(draw.HBar), clampLow(n)), Style: draw.Style{Role: r}}
+	}
+	edge := func(from, to draw.Glyph, text draw.Line, right bool) draw.Line {
+		text = text.Truncate(clampLow(cols-6), p.O)
+		w := text.Width()
+		if w == 0 {
+			return draw.Line{s(from), bar(cols - 2), s(to)}
+		}
+		text = append(append(draw.Line{draw.S(" ", draw.Plain)}, text...), draw.S(" ", draw.Plain))
+		if right {
+			return append(append(draw.Line{s(from), bar(cols - w - 5)}, text...), bar(1), s(to))
+		}
+		return append(append(draw.Line{s(from)}, text...), bar(cols-w-4), s(to))
+	}
+	out := []draw.Line{edge(draw.TopLeft, draw.TopRight, heading, false)}
+	for _, l := range lines {
+		row := append(draw.Line{s(draw.VBar), draw.S(" ", draw.Plain)}, l.Truncate(clampLow(cols-4), p.O).Pad(clampLow(cols-4))...)
+		out = append(out, append(row, draw.S(" ", draw.Plain), s(draw.VBar)))
+	}
+	return append(out, edge(draw.BottomLeft, draw.BottomRight, below, true))
+}
