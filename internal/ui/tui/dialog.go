@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/adze-agent/adze/internal/event"
+	"github.com/adze-agent/adze/internal/op"
 	"github.com/adze-agent/adze/internal/ui/draw"
 	"github.com/adze-agent/adze/internal/ui/edit"
 	"github.com/adze-agent/adze/internal/ui/keymap"
@@ -59,6 +60,20 @@ func (m *Model) open(d dialog) {
 // close takes a dialog away.
 func (m *Model) close(d dialog) {
 	m.dialogs = slices.DeleteFunc(m.dialogs, func(o dialog) bool { return o == d })
+}
+
+// answer closes the dialog of a question and submits what was said. A refusal is shown
+// in it, as what is wrong, and the question stays.
+func (m *Model) answer(d dialog, q event.Asked, a op.Answer, wrong *string) []effect {
+	a.Call, a.By = q.Call, clientName
+	m.close(d)
+	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
+		if err != nil && m.st.Pending[a.Call].Call != "" {
+			*wrong = err.Error()
+			m.open(d)
+		}
+		return nil
+	}}}
 }
 
 // guarded is which dialog the terminal shows, and since when no key came.

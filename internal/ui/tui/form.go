@@ -383,17 +383,7 @@ func (d *form) decide(m *Model, yes bool) []effect {
 // close leaves the form without a decision.
 func (d *form) close(m *Model) []effect { return d.answer(m, op.Answer{Dismissed: true}) }
 
-func (d *form) answer(m *Model, a op.Answer) []effect {
-	a.Call, a.By = d.q.Call, clientName
-	m.close(d)
-	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
-		if err != nil && m.st.Pending[a.Call].Call != "" {
-			d.wrong = err.Error()
-			m.open(d)
-		}
-		return nil
-	}}}
-}
+func (d *form) answer(m *Model, a op.Answer) []effect { return m.answer(d, d.q, a, &d.wrong) }
 
 func (d *form) paste(_ *Model, text string) bool {
 	if r := d.now(); r != nil && r.text != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"github.com/adze-agent/adze/internal/ui/story"
 	"strings"
 
@@ -369,18 +368,7 @@ func (d *permit) edit(m *Model) []effect {
 	}}}
 }
 
-// answer submits. A refusal is shown, and the question stays.
-func (d *permit) answer(m *Model, a op.Answer) []effect {
-	a.Call, a.By = d.q.Call, clientName
-	m.close(d)
-	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
-		if err != nil && m.st.Pending[a.Call].Call != "" {
-			d.wrong = fmt.Sprint(err)
-			m.open(d)
-		}
-		return nil
-	}}}
-}
+func (d *permit) answer(m *Model, a op.Answer) []effect { return m.answer(d, d.q, a, &d.wrong) }
 
 func (d *permit) paste(_ *Model, text string) bool {
 	if e := d.writing(); e != nil {

@@ -316,17 +316,7 @@ func (pg *page) labels() []string {
 	return out
 }
 
-func (d *survey) answer(m *Model, a op.Answer) []effect {
-	a.Call, a.By = d.q.Call, clientName
-	m.close(d)
-	return []effect{submit{op: a, urgent: true, then: func(m *Model, err error) []effect {
-		if err != nil && m.st.Pending[a.Call].Call != "" {
-			d.wrong = err.Error()
-			m.open(d)
-		}
-		return nil
-	}}}
-}
+func (d *survey) answer(m *Model, a op.Answer) []effect { return m.answer(d, d.q, a, &d.wrong) }
 
 func (d *survey) paste(_ *Model, text string) bool {
 	if e := d.pages[d.at].words; e != nil {
